@@ -45,7 +45,7 @@ func (s *shared) addCompletions(root *cobra.Command) {
 		imported.words = append(imported.words, strings.ToLower(k)+"/")
 	}
 	for path, c := range map[string]completes{
-		"plan": everything, "diff": everything, "status": everything, "reconcile": everything, "suspend": everything, "resume": everything,
+		"plan": everything, "diff": everything, "status": everything, "reconcile": everything, "suspend": everything, "approve": everything, "resume": everything,
 		"tree": one, "explain": explained, "monitor": capability, "verify-capability": capability, "rollout": capability, "iam policy app": capability,
 		"secrets set": {kinds: []string{"awssecret"}}, "import": imported, "build app": {words: []string{componentBackend, componentFrontend}},
 	} {

@@ -164,7 +164,7 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 
 // operatorOf returns what plans know of an operator with these options.
 func (s *shared) operatorOf(o options.Options, settings capabilityfacts.Settings) plan.Operator {
-	return plan.Operator{Settings: settings, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, ForeignResources: o.ForeignResources,
+	return plan.Operator{Settings: settings, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, ForeignResources: o.ForeignResources, PlanGate: o.PlanGate,
 		Types: engine.TypesOf(o.Types, s.Kinds()), Intents: intentfacts.SettingsOf(o)}
 }
 

@@ -87,6 +87,9 @@ func writeResource(b *strings.Builder, r *plan.Resource) {
 	for _, c := range r.Calls {
 		fmt.Fprintf(b, "        call %s%s%s\n", c.Action, timesOf(c.Count), riskSuffix(c.Risk))
 	}
+	if r.Approval != nil {
+		fmt.Fprintf(b, "        needs approval: plan %s\n", cmp.Or(r.Approval.Hash, "that is known once the objects that it refers to exist"))
+	}
 }
 
 func writeFields(b *strings.Builder, indent string, fields []plan.Field, form func(plan.Field) string) {

@@ -232,7 +232,7 @@ func TestAsAPluginTheHelpSaysKubectl(t *testing.T) {
 }
 
 func TestEveryVerbHasAnExample(t *testing.T) {
-	for _, verb := range []string{"plan", "render", "validate", "version", "import", "status", "tree", "explain", "reconcile", "suspend", "resume", "drift", "iam", "iam policy", "iam policy operator", "iam policy installer", "iam policy app", "secrets", "secrets status", "secrets set", "build", "build operator", "build app", "rollout", "e2e"} {
+	for _, verb := range []string{"plan", "render", "validate", "version", "import", "status", "tree", "explain", "reconcile", "approve", "suspend", "resume", "drift", "iam", "iam policy", "iam policy operator", "iam policy installer", "iam policy app", "secrets", "secrets status", "secrets set", "build", "build operator", "build app", "rollout", "e2e"} {
 		out, _, code := run(t, append(strings.Fields(verb), "--help")...)
 		if code != 0 || !strings.Contains(out, "Examples:\n  nexusctl "+verb) {
 			t.Errorf("%s: exit code %d\n%s", verb, code, out)

@@ -15,6 +15,7 @@ import (
 // namespace of the cause.
 var remedies = map[string][]string{
 	status.ReasonPaused:              {"nexusctl resume {cause}"},
+	status.ReasonPlanPending:         {"nexusctl plan {cause}", "nexusctl approve {cause}"},
 	notObserved:                      {"nexusctl status"},
 	status.ReasonAccessDenied:        {"nexusctl iam policy operator", "nexusctl reconcile {cause} --wait"},
 	status.ReasonDrift:               {"nexusctl drift {-n}", "nexusctl plan {cause}"},

@@ -98,6 +98,14 @@ type Resource struct {
 	Reported bool `json:"reported,omitempty"`
 	// Reason says why nothing, or not everything, is done.
 	Reason string `json:"reason,omitempty"`
+	// Approval is set where the operator makes the change only after an approval.
+	Approval *Approval `json:"approval,omitempty"`
+}
+
+// Approval names the plan that needs an approval.
+type Approval struct {
+	// Hash identifies the plan; empty where it is not known before another object exists.
+	Hash string `json:"hash,omitempty"`
 }
 
 // Field is one value that changes. Secret values are masked.

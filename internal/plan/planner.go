@@ -39,6 +39,8 @@ type Operator struct {
 	PreviousClusterIDs, SharedNamespaces, ForeignResources []string
 	// Types is that of engine.Facts.
 	Types *engine.AllowedTypes
+	// PlanGate are patterns of namespaces whose plans need approval, beside those with the label.
+	PlanGate []string
 	// Intents are the settings of security intents.
 	Intents intentfacts.Settings
 }

@@ -73,6 +73,9 @@ func (p *Planner) removed(ctx context.Context, it *Item, u *unstructured.Unstruc
 		return nil, p.removedProvider(ctx, it)
 	case p.entry(gvk.Kind) != nil:
 		doomed := u.DeepCopy()
+		if doomed.GetDeletionTimestamp() == nil {
+			doomed.SetGeneration(doomed.GetGeneration() + 1) // as the API server does
+		}
 		doomed.SetDeletionTimestamp(plannedDeletion())
 		return nil, p.resource(ctx, it, doomed, false)
 	default:

@@ -163,6 +163,9 @@ func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvi
 		return problemOf(it, &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error()})
 	}
 	facts := l.facts(ctx, provider, trusted)
+	if facts.Gated, err = l.p.isGated(ctx, l.obj); err != nil {
+		return err
+	}
 	owner := engine.OwnerOf(l.entry, l.obj, intent, facts)
 	owner.Recent.NotEmpty = owner.Deleting // so that what is in the resource is read before AWS refuses its deletion
 	sc, err := engine.ScopeOf(l.obj, owner, facts)
@@ -181,6 +184,9 @@ func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvi
 		return problemOf(it, waits)
 	}
 	it.AWS = l.outcome(owner, decided)
+	if hash, waits := owner.WaitsForApproval(decided, l.referrer().Home); waits && err == nil {
+		it.AWS.Approval = &Approval{Hash: kind.Either(len(l.unknown) == 0, hash, "")}
+	}
 	it.addNotes(decided.Notes)
 	if err == nil && decided.Cause == engine.Lost {
 		err = owner.ExplainLoss()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -28,6 +29,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/cli"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
@@ -88,6 +90,7 @@ func (x *stage) verbs() map[string]verb {
 		"explain":                {args: []string{"explain", name, "-n", in}, cluster: true},
 		"reconcile":              {args: []string{"reconcile", name, "-n", in}, writes: true, cluster: true},
 		"suspend":                {args: []string{"suspend", name, "-n", in}, writes: true, cluster: true},
+		"approve":                {args: []string{"approve", "s3bucket/pending", "-n", in}, writes: true, cluster: true},
 		"resume":                 {args: []string{"resume", "s3bucket/frozen", "-n", in}, writes: true, cluster: true},
 		"drift":                  {args: []string{"drift", "-n", in}, cluster: true},
 		"iam":                    group,
@@ -227,12 +230,26 @@ func (x *stage) declares(registry string) {
 		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "nexus-system", Name: "nexus-operator"}}}, c)
 	x.Create(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "frozen", Annotations: map[string]string{wellknown.AnnotationPaused: "true"}},
 		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: c.Name}}, BucketName: "frozen"}})
+	x.pends(c)
 	x.Running(c)
 	x.capability = c
 	next := c.DeepCopy()
 	next.ObjectMeta = metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}
 	next.Spec.Backend.Replicas = aws.Int32(3)
 	x.manifest = x.write(next)
+}
+
+// pends makes a bucket whose plan waits for an approval, by its status.
+func (x *stage) pends(c *nexusv1.NexusAICapability) {
+	x.Helper()
+	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "pending", Annotations: map[string]string{wellknown.AnnotationPaused: "true"}},
+		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: c.Name}}, BucketName: "pending"}}
+	x.Create(o)
+	status.Set(&o.Status.Conditions, o.Generation, time.Now(), metav1.Condition{Type: status.PlanApproved, Status: metav1.ConditionFalse, Reason: status.ReasonPlanPending,
+		Message: status.PendingMessage(strings.Repeat("0", 32))})
+	if err := x.Client.Status().Update(x.Ctx(), o); err != nil {
+		x.Fatal(err)
+	}
 }
 
 // hand is one run of nexusctl, whose requests the ledgers list apart from those of other runs.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// approveFlags are the flags of the verb.
+type approveFlags struct {
+	hash   string
+	dryRun bool
+}
+
+func (s *shared) approveCommand() *cobra.Command {
+	f := &approveFlags{}
+	cmd := &cobra.Command{
+		Use:   "approve KIND/NAME...",
+		Short: "Approve the plans of objects that wait for an approval",
+		Long: "approve sets the annotation " + wellknown.AnnotationApprovedPlan + " to the hash of the plan that waits, where a\n" +
+			"namespace has the label " + wellknown.LabelPlanGate + "=" + wellknown.PlanGateClosed + " or matches --plan-gate of the operator. The operator then runs\n" +
+			"exactly this plan. If the object, or what is in AWS, differs by then, it makes another plan, which waits again.\n\n" +
+			"You need the right to the verb " + wellknown.ApproveVerb + " of the resource, which ClusterRole nexus-operator-approve has. Review\n" +
+			"a plan with nexusctl plan KIND/NAME, and name its hash with --hash, so that no other plan is approved. Of a capability,\n" +
+			"approve approves the plans of all of its AWS objects that wait at this moment.",
+		Example: "  nexusctl approve s3bucket/logs -n team-a --hash 0d6b3a1c4b1f4f0e8f0a5f1f9a3e7c21\n  nexusctl approve s3bucket/logs dynamodbtable/calls -n team-a",
+		Args:    arguments(cobra.MinimumNArgs(1)),
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.approve(cmd.Context(), f, args) },
+	}
+	cmd.Flags().StringVar(&f.hash, "hash", "", "hash of the plan to approve; default: the plan that waits now")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
+	return cmd
+}
+
+func (s *shared) approve(ctx context.Context, f *approveFlags, args []string) error {
+	if f.hash != "" && len(args) > 1 {
+		return usage("--hash goes with one object: each has its own plan")
+	}
+	r, err := s.reader()
+	if err != nil {
+		return err
+	}
+	objects, err := s.namedObjects(args)
+	if err != nil {
+		return err
+	}
+	if objects, err = withResources(ctx, r, objects); err != nil {
+		return err
+	}
+	requests, err := approvalsOf(objects, f.hash)
+	if err != nil {
+		return err
+	}
+	return s.send(ctx, r.Client, requests, f.dryRun)
+}
+
+// approvalsOf returns the changes that approve the plans of objects. Of a capability and its objects, at least one must wait.
+func approvalsOf(objects []*unstructured.Unstructured, hash string) ([]request, error) {
+	var out []request
+	var missing error
+	for _, u := range objects {
+		if isCapability(u) {
+			if hash != "" {
+				return nil, usage("--hash goes with an AWS object: each object of %s has its own plan", titleOfObject(u))
+			}
+			continue
+		}
+		q, err := approvalOf(u, hash)
+		switch {
+		case err == nil:
+			out = append(out, q)
+		case capabilityThatOwns(u) == "":
+			return nil, err
+		default:
+			missing = err
+		}
+	}
+	if len(out) == 0 && missing == nil {
+		missing = precondition(errors.New("the capability has no AWS objects yet: no plan waits for an approval"))
+	}
+	if len(out) > 0 {
+		missing = nil
+	}
+	return out, missing
+}
+
+// approvalOf returns the change that approves the plan of an object that waits. With a hash, it refuses another plan.
+func approvalOf(u *unstructured.Unstructured, hash string) (request, error) {
+	conditions, err := conditionsOf(u)
+	if err != nil {
+		return request{}, err
+	}
+	name := strings.ToLower(u.GetKind()) + "/" + u.GetName() + " -n " + u.GetNamespace()
+	pending := status.PendingPlan(conditions)
+	switch {
+	case pending == "":
+		return request{}, precondition(fmt.Errorf("no plan of %s waits for an approval: see nexusctl status %s", titleOfObject(u), name))
+	case hash != "" && hash != pending:
+		return request{}, precondition(fmt.Errorf("plan %s of %s waits for an approval, and not %s: the object or its AWS resource changed; review it with nexusctl plan %s", pending, titleOfObject(u), hash, name))
+	}
+	return request{object: u, done: "plan " + pending + " approved", unchanged: u.GetAnnotations()[wellknown.AnnotationApprovedPlan] == pending,
+		patch: map[string]any{"metadata": map[string]any{"resourceVersion": u.GetResourceVersion(), "annotations": map[string]any{wellknown.AnnotationApprovedPlan: pending}}}}, nil
+}
+
+// conditionsOf reads the conditions of an object.
+func conditionsOf(u *unstructured.Unstructured) ([]metav1.Condition, error) {
+	content, _, _ := unstructured.NestedMap(u.Object, "status")
+	var st struct {
+		Conditions []metav1.Condition `json:"conditions"`
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &st); err != nil {
+		return nil, fmt.Errorf("reading the conditions of %s: %w", titleOfObject(u), err)
+	}
+	return st.Conditions, nil
+}

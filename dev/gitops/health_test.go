@@ -76,6 +76,7 @@ var (
 	waiting   = operator.Result{Err: &operator.Waiting{For: "AWSProvider/x to be ready"}}
 	busy      = operator.Result{Err: &operator.Waiting{Reason: operator.ReasonBusy, For: "AWS", Usable: true}}
 	missing   = operator.Result{Err: &operator.Waiting{Reason: operator.ReasonWaiting, For: "image registry/app:v2 to be pushed"}}
+	pending   = operator.Result{Err: &operator.Waiting{Reason: operator.ReasonPlanPending, For: "approval of plan 5f1d"}}
 	stalled   = operator.Result{Err: operator.Invalid("spec.region", "no such region")}
 	retrying  = operator.Result{Err: &operator.Retrying{Reason: operator.ReasonThrottled, Cause: errors.New("AWS throttles")}}
 	given     = operator.Result{Err: retrying.Err, FailingSince: noon.Add(-time.Hour)}
@@ -133,7 +134,7 @@ func TestHealth_ArgoCDAndFluxAgree(t *testing.T) {
 	}
 }
 
-// Flux has no word for a paused object: it reports what the object was before.
+// Flux has no word for a paused object: it reports what the object was before. An object whose plan waits for an approval is no failure.
 func TestHealth_PausedObjectsAreSuspended(t *testing.T) {
 	for name, c := range map[string]struct {
 		object *unstructured.Unstructured
@@ -144,6 +145,9 @@ func TestHealth_PausedObjectsAreSuspended(t *testing.T) {
 		"edited":       {paused(at(2, 1, after(succeeded))), "Suspended", status.InProgressStatus},
 		"stalled":      {paused(at(1, 1, after(stalled))), "Suspended", status.FailedStatus},
 		"spec.suspend": {suspended(at(1, 1, after(waiting)), "Suspended"), "Suspended", status.InProgressStatus},
+		"a plan that waits":              {at(1, 1, after(succeeded, pending)), "Suspended", status.InProgressStatus},
+		"a plan that waits, and an edit": {at(2, 1, after(pending)), "Progressing", status.InProgressStatus},
+		"a deletion that waits":          {deleting(at(1, 1, after(pending))), "Suspended", status.TerminatingStatus},
 		// The operator has not processed spec.suspend: it is part of the next generation.
 		"spec.suspend, not seen": {suspended(at(2, 1, after(succeeded)), "Running"), "Progressing", status.InProgressStatus},
 	} {

@@ -1,5 +1,6 @@
 -- Health of all kinds of Nexus Operator, from the conditions that kstatus defines. Argo CD and Flux agree:
--- Current is Healthy, InProgress and Terminating are Progressing, Failed is Degraded. A paused object is Suspended.
+-- Current is Healthy, InProgress and Terminating are Progressing, Failed is Degraded. A paused object, and one whose plan waits for an approval, are
+-- Suspended.
 local status = obj.status or {}
 local conditions = status.conditions or {}
 
@@ -21,6 +22,9 @@ local function health(name, c, default)
 end
 
 local ready = find("Ready")
+if ready.reason == "PlanPending" and ready.observedGeneration == obj.metadata.generation then
+  return health("Suspended", ready, "A plan waits for an approval")
+end
 if obj.metadata.deletionTimestamp ~= nil then
   return health("Progressing", find("Reconciling"), "The object is being deleted")
 end

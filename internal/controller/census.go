@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,15 +42,16 @@ type pair [2]string
 type census struct {
 	states, stalled, conditions, coverage map[pair]int
 	drifted, phases, pending              map[string]int
-	pendingSince                          map[string]time.Time
-	reasons                               map[string]*metrics.Bound
-	capabilities                          map[client.ObjectKey]string
+	// pendingSince holds the seconds since the epoch; 0 for none.
+	pendingSince map[string]int
+	reasons      map[string]*metrics.Bound
+	capabilities map[client.ObjectKey]string
 }
 
 // newCensus counts zero for everything that may occur, so that a rate or an alert finds its series before the first object.
 func newCensus(kinds, awsKinds, engines []string) *census {
 	c := &census{states: map[pair]int{}, stalled: map[pair]int{}, conditions: map[pair]int{}, coverage: map[pair]int{},
-		drifted: map[string]int{}, phases: map[string]int{}, pending: map[string]int{}, pendingSince: map[string]time.Time{}, reasons: map[string]*metrics.Bound{}, capabilities: map[client.ObjectKey]string{}}
+		drifted: map[string]int{}, phases: map[string]int{}, pending: map[string]int{}, pendingSince: map[string]int{}, reasons: map[string]*metrics.Bound{}, capabilities: map[client.ObjectKey]string{}}
 	for _, k := range kinds {
 		for _, s := range []string{stateDeleting, statePaused, stateStalled, stateReady, stateProgressing} {
 			c.states[pair{k, s}] = 0
@@ -59,7 +59,7 @@ func newCensus(kinds, awsKinds, engines []string) *census {
 		c.reasons[k] = metrics.NewBound(mostReasons)
 	}
 	for _, k := range awsKinds {
-		c.drifted[k], c.pending[k] = 0, 0
+		c.drifted[k], c.pending[k], c.pendingSince[k] = 0, 0, 0
 	}
 	for _, p := range phases() {
 		c.phases[string(p)] = 0
@@ -125,8 +125,8 @@ func (c *census) addPending(kind string, conditions []metav1.Condition) {
 		return
 	}
 	c.pending[kind]++
-	if since, ok := c.pendingSince[kind]; !ok || of.LastTransitionTime.Time.Before(since) {
-		c.pendingSince[kind] = of.LastTransitionTime.Time
+	if at := int(of.LastTransitionTime.Unix()); c.pendingSince[kind] == 0 || at < c.pendingSince[kind] {
+		c.pendingSince[kind] = at
 	}
 }
 

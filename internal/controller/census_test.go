@@ -12,6 +12,7 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 func bucketWith(generation int64, conditions ...metav1.Condition) *v1alpha1.S3Bucket {
@@ -47,6 +48,23 @@ func TestCensus_CountsObjectsByState(t *testing.T) {
 	}
 	if c.drifted["S3Bucket"] != 1 {
 		t.Errorf("%d objects drifted, want 1", c.drifted["S3Bucket"])
+	}
+}
+
+func TestCensus_CountsPlansThatWait(t *testing.T) {
+	c := newCensus([]string{"S3Bucket", "SQSQueue"}, []string{"S3Bucket", "SQSQueue"}, nil)
+	for _, of := range []struct {
+		at    int64
+		state metav1.ConditionStatus
+	}{{300, metav1.ConditionFalse}, {200, metav1.ConditionFalse}, {100, metav1.ConditionTrue}} {
+		c.add("S3Bucket", bucketWith(1, metav1.Condition{Type: status.PlanApproved, Status: of.state, LastTransitionTime: metav1.Unix(of.at, 0)}))
+	}
+	c.add("S3Bucket", bucketWith(1))
+	if c.pending["S3Bucket"] != 2 || c.pendingSince["S3Bucket"] != 200 {
+		t.Errorf("%d plans wait, since %d", c.pending["S3Bucket"], c.pendingSince["S3Bucket"])
+	}
+	if n, ok := c.pending["SQSQueue"]; n != 0 || !ok || c.pendingSince["SQSQueue"] != 0 {
+		t.Errorf("%d plans of another kind wait", n)
 	}
 }
 

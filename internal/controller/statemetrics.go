@@ -163,7 +163,7 @@ func (c *census) sendMetrics(to chan<- prometheus.Metric) {
 		gauge(metrics.PendingPlans, n, kind)
 	}
 	for kind, since := range c.pendingSince {
-		gauge(metrics.OldestPendingPlan, int(since.Unix()), kind)
+		gauge(metrics.OldestPendingPlan, since, kind)
 	}
 	for phase, n := range c.phases {
 		gauge(metrics.Capabilities, n, phase)

@@ -94,7 +94,7 @@ func (o Owner) needsApproval(p Plan) bool {
 	return o.Gate.Closed && !o.Gate.Approved && p.Writes() && !o.restores(p)
 }
 
-// restores reports whether a plan brings back what AWS was seen to have for this generation.
+// restores reports whether a plan brings back what AWS had for this generation once.
 func (o Owner) restores(p Plan) bool {
 	lost := p.Cause == New && o.Known && o.SyncedGeneration == o.Generation && o.Recent.Provided == o.Provided
 	return !o.Deleting && (p.Cause == Drifted || lost)

@@ -202,7 +202,7 @@ func TestGateOf_ReadsTheRecordOfTheStatus(t *testing.T) {
 	}
 }
 
-// Whatever people edit, approve and withdraw, and whatever happens in AWS: AWS gets nothing but what was approved last, and corrections of it.
+// AWS gets nothing but what was approved last, and corrections of that, whatever people edit, approve and withdraw.
 func TestGate_NothingUnapprovedReachesAWS(t *testing.T) {
 	colors := []string{"red", "green", "blue"}
 	rapid.Check(t, func(rt *rapid.T) {

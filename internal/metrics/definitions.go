@@ -41,7 +41,7 @@ var (
 		Help:   "AWS objects whose plan waits for an approval ([plan-gate.md](plan-gate.md)), by kind.",
 		Labels: []Label{{"kind", "kind of the object"}}}
 	OldestPendingPlan = Definition{Name: "nexus_oldest_pending_plan_timestamp_seconds", Type: Gauge, Section: "Objects",
-		Help:   "Time since which a plan of the kind has been waiting for an approval, in seconds since the epoch: that of the object that waits longest. Absent while none waits.",
+		Help:   "Time since which a plan of the kind has been waiting for an approval, in seconds since the epoch: that of the object that waits longest. 0 while none waits.",
 		Labels: []Label{{"kind", "kind of the object"}}}
 	DriftDetected = Definition{Name: "nexus_drift_detected_total", Type: Counter, Section: "Objects",
 		Help:   "Times that an AWS resource was found changed outside the operator, by kind. A drift that lasts counts once.",

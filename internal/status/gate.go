@@ -10,16 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PlanApproved is True once a plan of the object was approved, and False while one waits for an approval. It exists only where plans
-// need approval.
-const PlanApproved = "PlanApproved"
-
-// Reasons of the gate.
-const (
-	ReasonPlanPending  = "PlanPending"
-	ReasonPlanApproved = "PlanApproved"
-)
-
 // UnprovenLook is the interval at which approvals that prove nothing are looked at again.
 const UnprovenLook = time.Minute
 

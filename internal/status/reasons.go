@@ -11,6 +11,9 @@ const (
 	Paused = "Paused"
 	// DuplicateResources is true while more than one AWS resource carries the owner tags of an object.
 	DuplicateResources = "DuplicateResources"
+	// PlanApproved is True once a plan of the object was approved, and False while one waits for an approval. It exists only where
+	// plans need approval.
+	PlanApproved = "PlanApproved"
 )
 
 // Reasons of conditions and events: a closed list. Those that mean a failure have a row in the table of error codes; the
@@ -62,6 +65,8 @@ const (
 	ReasonAbandoned          = "Abandoned"
 	ReasonInternal           = "InternalError"
 	ReasonKindNotServed      = "KindNotServed"
+	ReasonPlanPending        = "PlanPending"
+	ReasonPlanApproved       = "PlanApproved"
 
 	ReasonAuthenticated           = "Authenticated"
 	ReasonCredentialsMissing      = "CredentialsMissing"

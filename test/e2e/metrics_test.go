@@ -143,6 +143,8 @@ func countsOf(families map[string]*dto.MetricFamily, c *nexusv1.NexusAICapabilit
 		{metrics.Resources, 2, []string{"kind", "AWSProvider", "state", "Ready"}},
 		{metrics.StalledResources, 1, []string{"kind", "S3Bucket", "reason", "Conflict"}},
 		{metrics.DriftedResources, 0, []string{"kind", "S3Bucket"}},
+		{metrics.PendingPlans, 0, []string{"kind", "S3Bucket"}},
+		{metrics.OldestPendingPlan, 0, []string{"kind", "S3Bucket"}},
 		{metrics.DriftDetected, 1, []string{"kind", "S3Bucket"}},
 		{metrics.DriftCorrected, 1, []string{"kind", "S3Bucket"}},
 		{metrics.AWSRequests, 1, []string{"service", "s3", "operation", "CreateBucket", "class", "OK", "code", "OK"}},

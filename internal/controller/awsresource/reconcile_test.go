@@ -89,6 +89,7 @@ func newRoom(t *testing.T, kind string, objs ...client.Object) *room {
 	}
 	env := reconciler.Environment{Schemas: schemas, Client: r.counted(), Live: r.live(), Events: reconciler.Events{Recorder: r.events}, Clock: r.clock, ClusterID: "cluster-1",
 		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: time.Second, RetryMost: time.Minute}}
+	env.Gate.Client = env.Client
 	sessions := &awssession.Directory{Client: env.Client, Live: env.Live, ClusterID: "cluster-1", Provenance: nobody{}}
 	r.Reconciler = New(env, entry, kinds, sessions)
 	return r

@@ -127,3 +127,20 @@ func TestPolicy_StatesTheDefaultsOfWhatItMatches(t *testing.T) {
 		}
 	}
 }
+
+func TestApprovals_AreUpToDateAndNamedAsTheOperatorKnowsThem(t *testing.T) {
+	shipped, err := os.ReadFile("approvals.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := filepath.Join(t.TempDir(), "approvals.yaml")
+	if err := write(output, approvalsPolicy(), bindingOf(approvals)); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(output); err != nil || string(text) != string(shipped) {
+		t.Errorf("approvals.yaml is not up to date: run make generate (%v)", err)
+	}
+	if approvals != wellknown.ApprovalsPolicy || approvedPlan != wellknown.AnnotationApprovedPlan || approve != wellknown.ApproveVerb {
+		t.Error("the policy and the operator name approvals in different ways")
+	}
+}

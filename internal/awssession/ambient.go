@@ -22,6 +22,12 @@ func (p *Directory) Borrowed(provider *v1alpha1.AWSProvider) bool {
 	return !HasCredentials(provider) && !p.ambientAllowed(provider.Namespace)
 }
 
+// IsLent reports whether a provider uses the operator's own identity and was generated for a capability, which alone it serves, unless an
+// administrator allows the identity to the whole namespace.
+func IsLent(provider *v1alpha1.AWSProvider) bool {
+	return !HasCredentials(provider) && metav1.GetControllerOf(provider) != nil
+}
+
 // ambientAllowed reports whether every provider of a namespace may use the operator's own identity.
 func (p *Directory) ambientAllowed(namespace string) bool {
 	return MatchesAny(p.Guards.AmbientNamespaces, namespace)

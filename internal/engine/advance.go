@@ -296,7 +296,7 @@ func (a *advance) report(p Plan) error {
 // finishDeletion ends a deletion. After an acknowledged delete one look suffices; otherwise the absence is
 // verified by a second look, and a create whose answer was lost gets the time to appear.
 func (a *advance) finishDeletion(p Plan) (bool, error) {
-	if p.Exists || !a.mem.deletedAt.IsZero() { // left alone, orphaned, or deleted by an acknowledged call
+	if p.Exists || !a.mem.deletedAt.IsZero() || a.o.ProvesNothing { // left alone, orphaned, deleted by an acknowledged call, or not looked for
 		a.out.Gone = true
 		return true, nil
 	}

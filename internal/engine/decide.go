@@ -118,6 +118,9 @@ type decider[CR v1alpha1.Resource, S any] struct {
 // Decide reads AWS and returns what to do. It writes neither to AWS nor into cr: plan and drift
 // detection call it as well as the reconciler.
 func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S], sc kind.Scope, o Owner, cr CR) (Plan, error) {
+	if o.ProvesNothing {
+		return Plan{Cause: Gone, Reason: NothingOwn}, nil
+	}
 	if err := cmp.Or(sameHome(o, sc), o.checkEarlier(true)); err != nil {
 		return Plan{}, err
 	}
@@ -396,8 +399,7 @@ func (d decider[CR, S]) planForeign(why string) (Plan, error) {
 	}
 }
 
-// NothingOwn is the reason of the end of a deletion, the same for an absent resource and for another owner's: an object that nobody vouches for does not find out which
-// resources exist.
+// NothingOwn is the reason of the end of a deletion, the same for an absent resource and for another owner's.
 const NothingOwn = "no resource of this object exists"
 
 // isAsDeclared reports whether only the owner of the resource differs.

@@ -60,6 +60,8 @@ type Intent struct {
 	// until AWS was observed with another key, and of kinds that keep data under earlier keys as long as the object exists. Of a key they
 	// are its own aliases.
 	Needed []string `json:"needed,omitempty"`
+	// Signature is the operator's, of a record that is written with an identity that only a capability lends; see Sign.
+	Signature string `json:"signature,omitempty"`
 }
 
 // Home formats the place a resource lives in.

@@ -45,6 +45,9 @@ type Owner struct {
 	// object cannot choose: for deletions that no capability vouches for, and where the capability that made
 	// the object is gone.
 	OnlyOwn bool
+	// ProvesNothing is true for an object in deletion that nobody vouches for and that never had a resource as far as the operator
+	// knows: AWS is not asked about it.
+	ProvesNothing bool
 	// Home is the place that the status gives for a resource of the object; empty when there is none yet.
 	Home string
 	// HasFinalizer is true when the object carries the operator's finalizer.

@@ -36,6 +36,8 @@ type Facts struct {
 	// Borrowed is true when the provider uses the operator's own identity only because a capability
 	// generated it.
 	Borrowed bool
+	// Signed is true for an object whose record the operator signed; see CheckSignature. It counts where Borrowed is true.
+	Signed bool
 	// Provider is the spec of the object's provider.
 	Provider v1alpha1.AWSProviderSpec
 	// Partition, Account and Region are where the provider's session leads to.
@@ -115,6 +117,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 	o.OnlyOwn = o.Deleting && (!intent.MayHaveCreated() || !f.Trusted && f.Borrowed)
 	o.MayDeleteData = MayDeleteData(obj, obj.GetName())
 	o.Gate = gateOf(obj, o, f.Gated)
+	o.ProvesNothing = f.provesNothing(o)
 	return o
 }
 

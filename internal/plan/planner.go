@@ -89,10 +89,18 @@ type Planner struct {
 	bindings *posture
 }
 
+// Standing is what counts where the operator's own identity serves an object; see engine.Facts.
+type Standing struct {
+	// Vouched is true for an object that its capability compiles to, and Borrowed where the provider uses the operator's own identity
+	// only because a capability generated it.
+	Vouched, Borrowed bool
+}
+
 // Access leads to AWS by the providers of objects, under the limits that the administrator set.
 type Access interface {
-	// Session returns the session of the object's provider, which exists. Vouched says that a capability compiles to the object.
-	Session(ctx context.Context, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, error)
+	// Session returns the session of the object's provider, which exists, and the standing of the object. Vouched says that a capability
+	// compiles to the object.
+	Session(ctx context.Context, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, Standing, error)
 	// Generated returns the session that a provider will have which a capability is yet to generate: for an object that refers to
 	// it, or for the capability itself where obj is nil.
 	Generated(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, error)

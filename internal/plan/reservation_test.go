@@ -36,7 +36,7 @@ func TestAStrangersObjectMakesNoCallsThroughACapability(t *testing.T) {
 			opened = true
 			return &awsclient.Session{}, nil
 		}
-		_, err := p.session(t.Context(), &v1alpha1.AWSProvider{ObjectMeta: owned("a")}, &v1alpha1.S3Bucket{ObjectMeta: c.of}, false)
+		_, _, err := p.session(t.Context(), &v1alpha1.AWSProvider{ObjectMeta: owned("a")}, &v1alpha1.S3Bucket{ObjectMeta: c.of}, false)
 		if s, stalled := status.AsStalled(err); stalled != c.refused || opened == c.refused || stalled && s.Reason != status.ReasonNotPermitted {
 			t.Errorf("%s: %v, AWS was opened: %v", name, err, opened)
 		}

@@ -28,6 +28,8 @@ type look struct {
 	entry   engine.Entry
 	obj     v1alpha1.Resource
 	session *awsclient.Session
+	// standing is what the operator would lend to the object.
+	standing Standing
 	// unknown are the objects whose identifiers AWS is yet to assign.
 	unknown []string
 }
@@ -55,15 +57,15 @@ func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstru
 	if err != nil || provider == nil {
 		return err
 	}
-	session, err := p.session(ctx, provider, obj, trusted)
+	session, standing, err := p.session(ctx, provider, obj, trusted)
 	if err != nil {
 		return problemOf(it, err)
 	}
-	l := &look{p: p, entry: e, obj: obj, session: session}
+	l := &look{p: p, entry: e, obj: obj, session: session, standing: standing}
 	if p.Looking != nil {
 		p.Looking(it.Kind + " " + it.Namespace + "/" + it.Name)
 	}
-	return l.decide(ctx, it, provider, trusted)
+	return l.decide(ctx, it, provider)
 }
 
 // placeholder begins the text that stands for what is known only once another object has it.
@@ -132,39 +134,44 @@ func (p *Planner) open(ctx context.Context, region, endpoint string) (*awsclient
 }
 
 // session opens the account of an object's provider: as the operator does, or with the credentials of whoever asks.
-func (p *Planner) session(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, trusted bool) (*awsclient.Session, error) {
+func (p *Planner) session(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, trusted bool) (*awsclient.Session, Standing, error) {
+	standing := Standing{Vouched: trusted}
 	if p.Access != nil {
 		if provider.UID == "" {
-			return p.generated(ctx, provider, obj, trusted)
+			session, err := p.generated(ctx, provider, obj, trusted)
+			return session, standing, err
 		}
-		session, err := p.Access.Session(ctx, obj, trusted)
-		return session, awsclient.ExplainOnce(err, "")
+		session, standing, err := p.Access.Session(ctx, obj, trusted)
+		return session, standing, awsclient.ExplainOnce(err, "")
 	}
 	if p.Reservation != nil && !trusted && metav1.GetControllerOf(provider) != nil {
 		if err := p.Reservation(provider, obj); err != nil {
-			return nil, err
+			return nil, standing, err
 		}
 	}
 	session, err := p.open(ctx, provider.Spec.Region, provider.Spec.Endpoint)
 	if err != nil {
-		return nil, err
+		return nil, standing, err
 	}
 	if a := provider.Status.AccountID; a != "" && a != session.Account {
-		return nil, &status.Stalled{Reason: status.ReasonProviderMoved, Message: fmt.Sprintf(
+		return nil, standing, &status.Stalled{Reason: status.ReasonProviderMoved, Message: fmt.Sprintf(
 			"your AWS credentials lead to account %s, and AWSProvider/%s to account %s: plan with credentials of that account (AWS_PROFILE)", session.Account, provider.Name, a)}
 	}
-	return session, nil
+	return session, standing, nil
 }
 
-func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvider, trusted bool) error {
+func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvider) error {
 	engine.ForgetObserved(l.obj)
 	intent, err := engine.ReadIntent(l.obj.GetAnnotations(), string(l.obj.GetUID()))
 	if err != nil {
 		return problemOf(it, &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error()})
 	}
-	facts := l.facts(ctx, provider, trusted)
+	facts := l.facts(ctx, provider)
 	if facts.Gated, err = l.p.isGated(ctx, l.obj); err != nil {
 		return err
+	}
+	if err := facts.CheckSignature(l.entry.Name(), l.obj, intent); err != nil {
+		return problemOf(it, err)
 	}
 	owner := engine.OwnerOf(l.entry, l.obj, intent, facts)
 	owner.Recent.NotEmpty = owner.Deleting // so that what is in the resource is read before AWS refuses its deletion
@@ -218,13 +225,13 @@ func (l *look) guardsData() bool {
 	return owner == nil || !l.p.doomed[keyOf(owner.Kind, l.obj.GetNamespace(), owner.Name)]
 }
 
-func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider, trusted bool) engine.Facts {
+func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider) engine.Facts {
 	issuer, noIssuer := l.p.Issuer(ctx)
 	o := l.p.Operator
 	return engine.Facts{
-		Cluster: o.ClusterID, Previous: o.PreviousClusterIDs, Shared: o.SharedNamespaces, Foreign: o.ForeignResources, Types: o.Types, Trusted: trusted,
+		Cluster: o.ClusterID, Previous: o.PreviousClusterIDs, Shared: o.SharedNamespaces, Foreign: o.ForeignResources, Types: o.Types, Trusted: l.standing.Vouched, Borrowed: l.standing.Borrowed,
 		Provider: provider.Spec, Partition: l.session.Partition, Account: l.session.Account, Region: l.session.Region,
-		GuardData: trusted && l.guardsData(),
+		GuardData: l.standing.Vouched && l.guardsData(),
 		Issuer:    issuer, NoIssuer: noIssuer, EKSCluster: o.EKSCluster,
 		OIDCProvider: func(issuer string) (kind.OIDCProvider, error) {
 			return l.session.OIDCProvider(ctx, issuer, time.Minute, time.Minute)

@@ -13,14 +13,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// A tenant who may create objects beside a capability writes everything in them but the UID: owner
-// references, finalizers and our annotations. None of it may lend the operator's identity.
+// A tenant who may create objects beside a capability writes everything in them but the UID: owner references, finalizers and our
+// annotations. None of it may lend the operator's identity, or let the tenant find out which roles the account has: nothing that the
+// tenant sees of a deletion or of its plan differs between a role that exists and one that does not.
 func TestForgedRecordsDeleteNothing(t *testing.T) {
 	b := newBed(t, "--ambient-namespaces=nowhere")
 	c := b.small("myapp")
@@ -31,35 +34,84 @@ func TestForgedRecordsDeleteNothing(t *testing.T) {
 	if _, err := api.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("finance-admin"), AssumeRolePolicyDocument: &doc}); err != nil {
 		t.Fatal(err)
 	}
-	mark, _ := b.Mark()
-	forged := &v1alpha1.IAMRole{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: "forged", Namespace: c.Namespace, Finalizers: []string{"aws-infra-operator.runner.codes/iamrole-finalizer"},
-			Annotations:     map[string]string{"nexus.ai/home": "aws/123456789012/ap-southeast-1", "nexus.ai/intent": `{"attempt":1,"at":"2001-01-01T00:00:00Z"}`},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "nexus.ai/v1", Kind: "NexusAICapability", Name: c.Name, UID: c.UID, Controller: new(true)}},
-		},
-		Spec: v1alpha1.IAMRoleSpec{CommonSpec: through("myapp-dev"), RoleName: "finance-admin", AssumeRolePolicyDocument: doc},
-	}
-	b.Passes("iamrole", 1, func() { b.Create(forged) })
-	_ = b.Client.Delete(b.Ctx(), forged)
-	// The record proves nothing, and a record that is true must not lead to a leak: the object is held until its
-	// author decides.
-	b.Eventually(time.Minute, "the object to be held", func() error {
-		k, err := b.Condition(forged, "Stalled")
-		if err == nil && (k.Status != metav1.ConditionTrue || k.Reason != "OwnershipUnknown") {
-			err = fmt.Errorf("%s/%s", k.Status, k.Reason)
+	tenant, mark := b.Tenant(c.Namespace), b.World.AWS().Mark()
+	seen := map[string]string{}
+	for _, name := range []string{"finance-admin", "nobodys-admin"} {
+		forged := &v1alpha1.IAMRole{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: name, Namespace: c.Namespace, Finalizers: []string{"aws-infra-operator.runner.codes/iamrole-finalizer", "example.com/keep"},
+				Annotations: map[string]string{"nexus.ai/home": "aws/123456789012/ap-southeast-1",
+					"nexus.ai/intent": `{"attempt":1,"at":"2001-01-01T00:00:00Z","identity":{"Name":"` + name + `"},"signature":"00"}`},
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "nexus.ai/v1", Kind: "NexusAICapability", Name: c.Name, UID: c.UID, Controller: new(true)}},
+			},
+			Spec: v1alpha1.IAMRoleSpec{CommonSpec: through("myapp-dev"), RoleName: name, AssumeRolePolicyDocument: doc},
 		}
-		return err
-	})
-	b.Edit(forged, func() { forged.Spec.DeletionPolicy = v1alpha1.DeletionRetain })
-	b.Gone(forged)
-	if w := b.World.AWS().Since(mark).Match("iam", "*", "finance-admin").Writes(); len(w) > 0 {
-		t.Errorf("a foreign role was written to:\n%s", w)
+		if err := tenant.Create(b.Ctx(), forged); err != nil {
+			t.Fatal(err)
+		}
+		said := b.planOfDeletion(tenant, c.Namespace, "IAMRole", name)
+		if err := tenant.Delete(b.Ctx(), forged); client.IgnoreNotFound(err) != nil {
+			t.Fatal(err)
+		}
+		b.Eventually(30*time.Second, "the operator's finalizer to be removed", func() error {
+			if err := b.Get(forged); err != nil || len(forged.Finalizers) != 1 {
+				return fmt.Errorf("%v %+v: %w", forged.Finalizers, forged.Status.Conditions, err)
+			}
+			return nil
+		})
+		said += b.eventsOfDeletion(tenant, forged)
+		if err := b.as(tenant, forged, func() { forged.Finalizers = nil }); err != nil {
+			t.Error(err)
+		}
+		b.Gone(forged)
+		seen[name] = strings.ReplaceAll(said, name, "NAME")
+	}
+	if a, b := seen["finance-admin"], seen["nobodys-admin"]; a != b || a == "" {
+		t.Errorf("of the role that exists the tenant sees\n%s\nand of the other one\n%s", a, b)
+	}
+	if calls := b.World.AWS().Since(mark).Match("iam", "*", "*-admin"); len(calls) > 0 {
+		t.Errorf("AWS was asked about the roles:\n%s", calls)
 	}
 	if inv := fmt.Sprint(b.Inventory()); !strings.Contains(inv, "finance-admin") {
 		t.Error("the foreign role is gone")
 	}
 	b.Remove(c)
+}
+
+// planOfDeletion returns what the operator answers to a request for the plan of a deletion.
+func (b *bed) planOfDeletion(tenant client.Client, namespace, kind, name string) string {
+	b.Helper()
+	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{GenerateName: "plan-", Namespace: namespace},
+		Spec: nexusv1.PlanRequestSpec{Objects: []nexusv1.PlannedObject{{Kind: kind, Name: name}}, Deletion: true}}
+	if err := tenant.Create(b.Ctx(), q); err != nil {
+		b.Fatal(err)
+	}
+	b.Eventually(time.Minute, "the plan of the deletion", func() error {
+		if err := b.Get(q); err != nil || q.Status.Plan == "" {
+			return fmt.Errorf("%+v: %w", q.Status, err)
+		}
+		return nil
+	})
+	return q.Status.Plan
+}
+
+// eventsOfDeletion returns the status of an object in deletion, and the events of it, as a tenant may read them, without times.
+func (b *bed) eventsOfDeletion(tenant client.Client, o *v1alpha1.IAMRole) string {
+	b.Helper()
+	said := fmt.Sprint(o.Status.ARN, o.Status.ID, o.Status.Ownership)
+	for _, c := range o.Status.Conditions {
+		said += fmt.Sprintf("\n%s=%s %s %s", c.Type, c.Status, c.Reason, c.Message)
+	}
+	events := &eventsv1.EventList{}
+	if err := tenant.List(b.Ctx(), events, client.InNamespace(o.Namespace)); err != nil {
+		b.Fatal(err)
+	}
+	for _, e := range events.Items {
+		if e.Regarding.UID == o.UID && e.Reason != "NotPermitted" { // what was refused before the deletion
+			said += "\n" + e.Type + " " + e.Reason + " " + e.Note
+		}
+	}
+	return said
 }
 
 func TestAFieldAddedToAChildIsTakenOutAgain(t *testing.T) {

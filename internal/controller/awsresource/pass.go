@@ -19,6 +19,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -31,7 +32,9 @@ type pass struct {
 	obj  v1alpha1.Resource
 	was  v1alpha1.Resource // as read
 	home string
-	refs map[string]kind.Target
+	// signs is true where the record of the object is signed, because a capability lends it the operator's identity.
+	signs bool
+	refs  map[string]kind.Target
 	// done are the actions that AWS accepted in this pass, and written the fields that they brought in line; drifted is true when
 	// they corrected a drift.
 	done, written []string
@@ -71,7 +74,7 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 	if err := p.checkHome(session, intent); err != nil {
 		return engine.Outcome{}, err
 	}
-	p.home = engine.Home(session.Partition, session.Account, session.Region)
+	p.home, p.signs = engine.Home(session.Partition, session.Account, session.Region), awssession.IsLent(provider)
 	facts := p.facts(ctx, session, provider, intent)
 	facts.Trusted, facts.Check = trusted, p.r.checkOf(p.obj)
 	if facts.GuardData, err = p.r.guardsData(ctx, p.obj, trusted); err != nil {
@@ -81,6 +84,9 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 		return engine.Outcome{}, err
 	}
 	if facts.Gated, err = p.r.Gate.IsClosed(ctx, p.obj.GetNamespace()); err != nil {
+		return engine.Outcome{}, err
+	}
+	if err := facts.CheckSignature(p.r.Entry.Name(), p.obj, intent); err != nil {
 		return engine.Outcome{}, err
 	}
 	owner := engine.OwnerOf(p.r.Entry, p.obj, intent, facts)
@@ -131,7 +137,7 @@ func (p *pass) facts(ctx context.Context, session *awsclient.Session, provider *
 			return p.resolve(ctx, engine.Referrer{Home: engine.Home(session.Partition, session.Account, session.Region), Foreign: p.r.ForeignResources}, kind, name)
 		},
 		OwnersOf: session.OwnersOf, Callers: func() ([]string, error) { return p.r.Sessions.Callers(ctx, session) },
-		Signer: kind.SignerWith(func() ([][]byte, error) { return p.r.Signing.Ensured(ctx) }),
+		Signer: p.signer(ctx),
 		Secret: func(name, key string) ([]byte, error) {
 			if p.r.watchSecrets != nil {
 				p.r.watchSecrets(ctx, p.obj.GetNamespace())
@@ -139,6 +145,11 @@ func (p *pass) facts(ctx context.Context, session *awsclient.Session, provider *
 			return p.r.Sessions.SecretKey(ctx, p.obj.GetNamespace(), name, key)
 		},
 	}
+}
+
+// signer signs and verifies with the operator's keys.
+func (p *pass) signer(ctx context.Context) kind.Signer {
+	return kind.SignerWith(func() ([][]byte, error) { return p.r.Signing.Ensured(ctx) })
 }
 
 // checkHome reports whether a session leads to where the resource lives, when the record of it was removed
@@ -219,6 +230,11 @@ func (r *Reconciler) referencedObject(ctx context.Context, namespace, kind, name
 // Commit implements engine.Host.
 func (p *pass) Commit(ctx context.Context, i *engine.Intent) error {
 	i.Home = p.home
+	if p.signs {
+		if err := i.Sign(p.signer(ctx), p.r.Entry.Name(), p.obj); err != nil {
+			return err
+		}
+	}
 	annotations, err := i.Annotations()
 	if err != nil {
 		return err

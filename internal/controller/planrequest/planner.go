@@ -45,15 +45,18 @@ func (c Contents) Planner(env reconciler.Environment) *plan.Planner {
 type access struct{ providers *awssession.Directory }
 
 // Session implements plan.Access. An object that is planned alone is vouched for where its capability, as it is, compiles to it.
-func (a access) Session(ctx context.Context, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, error) {
+func (a access) Session(ctx context.Context, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, plan.Standing, error) {
 	if !vouched {
 		var err error
 		if vouched, err = a.providers.Provenance.IsGenerated(ctx, obj); err != nil {
-			return nil, err
+			return nil, plan.Standing{}, err
 		}
 	}
-	session, _, err := a.providers.For(ctx, obj, vouched)
-	return session, err
+	session, provider, err := a.providers.For(ctx, obj, vouched)
+	if err != nil {
+		return nil, plan.Standing{}, err
+	}
+	return session, plan.Standing{Vouched: vouched, Borrowed: a.providers.Borrowed(provider)}, nil
 }
 
 // Generated implements plan.Access.

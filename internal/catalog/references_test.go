@@ -42,8 +42,28 @@ func referenceFields(t reflect.Type, path string) (out []string) {
 	return out
 }
 
-// sameAnywhere are the kinds whose ARNs, or identifiers, mean the same in every region and account.
-var sameAnywhere = []string{"Certificate", "KMSKey", "Route53HostedZone", "S3Bucket", "SNSTopic", "SQSQueue"}
+// reaches are the kinds whose identifiers mean the same resource in other regions, or in other accounts, with the reason.
+var reaches = map[string]struct {
+	kind.Reach
+	why string
+}{
+	"Certificate":       {kind.Everywhere, "it is named by its ARN, which has the region and the account"},
+	"KMSKey":            {kind.Everywhere, "it is named by its ARN, which has the region and the account"},
+	"Route53HostedZone": {kind.Everywhere, "AWS assigns the ID, and no other zone has it"},
+	"S3Bucket":          {kind.Everywhere, "the name of a bucket is unique in a partition"},
+	"SNSTopic":          {kind.Everywhere, "it is named by its ARN, which has the region and the account"},
+	"SQSQueue":          {kind.Everywhere, "it is named by its URL or ARN, which have the region and the account"},
+	"IAMRole":           {kind.WithinAccount, "IAM has no regions"},
+}
+
+// A kind whose identifiers reach further than the region of its resource says so, and no other kind does.
+func TestReach_IsDecidedForEveryKind(t *testing.T) {
+	for _, e := range catalog.Kinds() {
+		if want := reaches[e.Name()]; e.Meta().Facts.Reach != want.Reach {
+			t.Errorf("%s: reach %v, want %v: %s", e.Name(), e.Meta().Facts.Reach, want.Reach, want.why)
+		}
+	}
+}
 
 // target is the state of an object that a reference names, and whether the reference may lead to its resource: for a role and for
 // every other kind.
@@ -152,18 +172,12 @@ func TestReferencesLeadOnlyToWhatTheirObjectsOwn(t *testing.T) {
 		for _, kindName := range referable(e, entries) {
 			for _, of := range targets {
 				rows++
-				may := of.other
-				switch {
-				case kindName == "IAMRole":
-					may = of.role
-				case of.anywhere:
-					may = slices.Contains(sameAnywhere, kindName)
-				}
-				if got, err := engine.TargetOf(engine.Referrer{Home: "aws/123456789012/eu-west-1", Foreign: of.foreign}, kindName, "x", stateOf(entries[kindName], of)); (err == nil) != may {
+				may := mayReferTo(of, entries[kindName])
+				if got, err := engine.TargetOf(engine.Referrer{Home: "aws/123456789012/eu-west-1", Foreign: of.foreign}, entries[kindName], "x", stateOf(entries[kindName], of)); (err == nil) != may {
 					t.Errorf("%s to %s, %s: %+v, %v", e.Name(), kindName, of.name, got, err)
 				}
 			}
-			if got, err := engine.TargetOf(engine.Referrer{}, kindName, "x", nil); err == nil {
+			if got, err := engine.TargetOf(engine.Referrer{}, entries[kindName], "x", nil); err == nil {
 				t.Errorf("%s to an absent %s: %+v", e.Name(), kindName, got)
 			}
 		}

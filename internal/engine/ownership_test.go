@@ -5,6 +5,7 @@ package engine
 import (
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -46,7 +47,7 @@ func TestTargetOf_GivesWhatItsObjectOwnsOrMayUse(t *testing.T) {
 		role.Status.CommonStatus, vpc.Status.CommonStatus = c.status, c.status
 		for kindName, target := range map[string]v1alpha1.Resource{"IAMRole": role, "VPC": vpc} {
 			want := map[string]string{"IAMRole": c.role, "VPC": c.vpc}[kindName]
-			got, err := TargetOf(Referrer{}, kindName, "x", target)
+			got, err := TargetOf(Referrer{}, named(kindName), "x", target)
 			reason := ""
 			if s, ok := status.AsStalled(err); ok {
 				reason = s.Reason
@@ -144,3 +145,12 @@ func TestConflict_NamesTheResourceInAWS(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// named is a kind of which only the name counts.
+type named string
+
+func (n named) Name() string           { return string(n) }
+func (named) New() v1alpha1.Resource   { return nil }
+func (named) Meta() kind.Meta          { return kind.Meta{} }
+func (named) ExportIdentity() []string { return nil }
+func (named) Bind(aws.Config) Binding  { return nil }

@@ -165,14 +165,15 @@ type Referrer struct {
 	Foreign []string
 }
 
-// TargetOf returns what a reference to an object gives, from the status of that object; nil when there is none.
+// TargetOf returns what a reference to an object of a kind gives, from the status of that object; nil when there is none.
 // It needs the ID and the ARN in the target's status, that the target owns its resource, or only observes one that nobody else
 // owns, and not its readiness. Errors are *status.Waiting until that is so, and *status.Stalled for an object that must not be
 // referred to.
-func TargetOf(by Referrer, kindName, name string, target v1alpha1.Resource) (kind.Target, error) {
+func TargetOf(by Referrer, of Entry, name string, target v1alpha1.Resource) (kind.Target, error) {
+	kindName := of.Name()
 	id := kindName + "/" + name
 	if target != nil {
-		if err := cmp.Or(refuseObserved(by, id, kindName, target), refuseElsewhere(by, id, kindName, target)); err != nil {
+		if err := cmp.Or(refuseObserved(by, id, kindName, target), refuseElsewhere(by, id, of.Meta().Facts.Reach, target)); err != nil {
 			return kind.Target{}, err
 		}
 	}
@@ -206,17 +207,14 @@ func refuseObserved(by Referrer, id, kindName string, target v1alpha1.Resource) 
 	return &status.Stalled{Reason: status.ReasonNotPermitted, Message: message}
 }
 
-// sameAnywhere are the kinds whose ARNs, or identifiers, mean the same in every region and account.
-var sameAnywhere = []string{"Certificate", "KMSKey", "Route53HostedZone", "S3Bucket", "SNSTopic", "SQSQueue"}
-
-// refuseElsewhere refuses references to an object whose resource is in another account or region: the name by which it is used would be
-// that of another resource there.
-func refuseElsewhere(by Referrer, id, kindName string, target v1alpha1.Resource) error {
+// refuseElsewhere refuses references to an object whose resource is in another account or region, where the name by which it is used would
+// be that of another resource.
+func refuseElsewhere(by Referrer, id string, reach kind.Reach, target v1alpha1.Resource) error {
 	here, there := strings.Split(by.Home, "/"), strings.Split(homeOf(target), "/")
-	if len(here) != 3 || len(there) != 3 || slices.Contains(sameAnywhere, kindName) {
+	if len(here) != 3 || len(there) != 3 || reach == kind.Everywhere {
 		return nil
 	}
-	if here[0] == there[0] && here[1] == there[1] && (here[2] == there[2] || kindName == "IAMRole") {
+	if here[0] == there[0] && here[1] == there[1] && (here[2] == there[2] || reach == kind.WithinAccount) {
 		return nil
 	}
 	return &status.Stalled{Reason: status.ReasonInvalidSpec, Message: fmt.Sprintf("%s is in %s, and this object is in %s: refer to an object whose AWSProvider leads to the same account and region",

@@ -10,12 +10,27 @@ type Facts struct {
 	ARN ARNForm
 	// Terraform is the resource type of Terraform. It is empty where Terraform has none.
 	Terraform Terraform
+	// Reach is where objects may refer to the resources from.
+	Reach Reach
 	// Schemas are the resource schemas of CloudFormation.
 	Schemas Schemas
 	// OneValue are optional fields of the spec, by their names in Go separated by spaces, that rows of the contract suite declare with one
 	// value or none, with the reason.
 	OneValue map[string]string
 }
+
+// Reach is how far an identifier, or an ARN, means the same resource. Where it would mean another one, objects must not refer to it.
+type Reach int
+
+// How far identifiers mean the same.
+const (
+	// WithinRegion: within one region of an account. A name that is used elsewhere is that of another resource.
+	WithinRegion Reach = iota
+	// WithinAccount: in all regions of an account.
+	WithinAccount
+	// Everywhere: in every account and region.
+	Everywhere
+)
 
 // Schemas describes the types of CloudFormation whose resources a kind manages, with which its rights are compared:
 // https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-schema.html

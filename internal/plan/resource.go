@@ -268,7 +268,7 @@ func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, 
 	if err != nil {
 		found = nil
 	}
-	t, err := engine.TargetOf(l.referrer(), kindName, name, found)
+	t, err := engine.TargetOf(l.referrer(), e, name, found)
 	_, waits := status.AsWaiting(err)
 	declared := l.p.declared[keyOf(kindName, l.obj.GetNamespace(), name)]
 	if waits && declared != nil {

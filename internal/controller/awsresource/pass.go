@@ -199,7 +199,7 @@ func (p *pass) resolve(ctx context.Context, by engine.Referrer, kindName, name s
 	if err != nil {
 		return kind.Target{}, err
 	}
-	t, err := engine.TargetOf(by, kindName, name, target)
+	t, err := engine.TargetOf(by, p.r.Kinds[kindName], name, target)
 	if err != nil {
 		return kind.Target{}, err
 	}

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // certificateFacts declares what other packages know about a Certificate.
 func certificateFacts() kind.Facts {
 	return kind.Facts{
+		Reach: kind.Everywhere,
 		OneValue: map[string]string{
 			"ValidationMethod": kind.KeptFromCreation,
 		},

@@ -11,6 +11,7 @@ import (
 // roleFacts declares what other packages know about an IAMRole.
 func roleFacts() kind.Facts {
 	return kind.Facts{
+		Reach: kind.WithinAccount,
 		OneValue: map[string]string{
 			"PodIdentity": kind.InItsOwnTest,
 		},

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // keyFacts declares what other packages know about a KMSKey.
 func keyFacts() kind.Facts {
 	return kind.Facts{
+		Reach: kind.Everywhere,
 		OneValue: map[string]string{
 			"KeySpec KeyUsage MultiRegion": kind.KeptFromCreation,
 			"PendingWindowInDays":          kind.OfTheDeletion,

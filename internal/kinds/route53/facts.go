@@ -9,6 +9,7 @@ const canonical = "names are compared in lower case and with their last dot: can
 // hostedZoneFacts declares what other packages know about a Route53HostedZone.
 func hostedZoneFacts() kind.Facts {
 	return kind.Facts{
+		Reach: kind.Everywhere,
 		OneValue: map[string]string{
 			"VPCID VPCRef": kind.ByReference,
 			"VPCRegion":    kind.KeptFromCreation,

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // bucketFacts declares what other packages know about an S3Bucket.
 func bucketFacts() kind.Facts {
 	return kind.Facts{
+		Reach: kind.Everywhere,
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::S3::Bucket", "AWS::S3::BucketPolicy"},
 			Rewritten: map[string]string{

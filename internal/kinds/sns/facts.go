@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // topicFacts declares what other packages know about an SNSTopic.
 func topicFacts() kind.Facts {
 	return kind.Facts{
+		Reach: kind.Everywhere,
 		OneValue: map[string]string{
 			"KMSMasterKeyRef": kind.AsItsTarget,
 		},

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // queueFacts declares what other packages know about an SQSQueue.
 func queueFacts() kind.Facts {
 	return kind.Facts{
+		Reach: kind.Everywhere,
 		OneValue: map[string]string{
 			"KMSMasterKeyRef": kind.AsItsTarget,
 		},

@@ -124,20 +124,25 @@ func canonicalARN(sc Scope, arn string) string {
 }
 
 // canonicalResource returns what an ARN of a service says of the resource, without the path of an object of a bucket, the version of a
-// function, the stream of a table or of a group of logs, and the consumer of a stream.
+// function, a state machine or a parameter, the stream of a table or of a group of logs, the consumer of a stream, the subscription of a
+// topic, and the key of a value in a secret.
 func canonicalResource(service, resource string) string {
 	id, isKey := strings.CutPrefix(resource, "key/")
-	switch {
-	case service == "s3":
-		return firstOf(resource, "/", 1)
-	case service == "kms" && isKey:
-		return "key/" + strings.ToLower(id)
-	case service == "lambda", service == "logs":
+	switch service {
+	case "s3":
+		return firstOf(resource, "/", Either(strings.HasPrefix(resource, "accesspoint/"), 2, 1))
+	case "kms":
+		return Either(isKey, "key/"+strings.ToLower(id), resource)
+	case "lambda":
+		return firstOf(firstOf(resource, ":", 2), "/", 1)
+	case "logs", "secretsmanager", "states":
 		return firstOf(resource, ":", 2)
-	case service == "dynamodb", service == "kinesis":
+	case "sns", "ssm":
+		return firstOf(resource, ":", 1)
+	case "dynamodb", "kinesis":
 		return firstOf(resource, "/", 2)
 	default:
-		return resource
+		return Either(slices.Contains(inLowerCase, service), strings.ToLower(resource), resource)
 	}
 }
 
@@ -167,15 +172,61 @@ func repositoryOf(sc Scope, image string) string {
 // of the endpoints that existed before.
 var queueURL = regexp.MustCompile(`^(?i)https?://(?:sqs(?:-fips)?\.([a-z0-9-]+)\.|([a-z0-9-]+)\.queue\.|queue\.)[a-z0-9.-]+(?::\d+)?/(\d{12})/([A-Za-z0-9_.-]+)$`)
 
-// ARNsByForm returns the ARNs of the resources that a value means by its form, wherever it is: an ARN, an identifier of EC2, an image
-// of a repository, or the URL of a queue.
+// bucketOf returns the bucket of a place in S3, and false for what is none: s3://BUCKET/KEY, and URLs and names of hosts of the forms
+// BUCKET.s3.REGION.amazonaws.com and s3.REGION.amazonaws.com/BUCKET:
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
+func bucketOf(value string) (bucket string, ok bool) {
+	scheme, rest, hasScheme := strings.Cut(value, "://")
+	switch scheme = strings.ToLower(scheme); {
+	case !hasScheme:
+		rest = value
+	case scheme == "s3", scheme == "s3a", scheme == "s3n":
+		bucket = firstOf(rest, "/", 1)
+		return bucket, bucket != ""
+	case scheme != "https" && scheme != "http":
+		return "", false
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	host, isAWS := strings.CutSuffix(strings.TrimSuffix(firstOf(strings.ToLower(host), ":", 1), ".cn"), ".amazonaws.com")
+	labels := strings.Split(host, ".")
+	for i, label := range slices.Backward(labels) {
+		if !isAWS || label != "s3" && !strings.HasPrefix(label, "s3-") {
+			continue
+		}
+		bucket = Either(i > 0, strings.Join(labels[:i], "."), firstOf(path, "/", 1))
+		return bucket, bucket != ""
+	}
+	return "", false
+}
+
+// ARNsByForm returns the ARNs of the resources that a value means by its form, wherever it is: an ARN, also with another one in it, an
+// identifier of EC2, an image of a repository, the URL of a queue, or a place in a bucket.
 func ARNsByForm(sc Scope, value string) []string {
 	if url := queueURL.FindStringSubmatch(value); url != nil {
 		region := strings.ToLower(url[1] + url[2])
 		return Either(url[3] == sc.Account, []string{joinARN(sc.Partition, "sqs", Either(region == "", sc.Region, region), sc.Account, url[4])}, nil)
 	}
+	if bucket, ok := bucketOf(value); ok {
+		return ARNsOf(sc, "s3:bucket", bucket)
+	}
+	if arns := nestedARNs(sc, value); len(arns) > 0 {
+		return arns
+	}
 	if arns := ARNsOf(sc, "arn", value); len(arns) > 0 {
 		return arns
 	}
 	return ARNsOf(sc, "ecr:image", value)
+}
+
+// nestedARNs returns the ARNs that an ARN has in it, besides itself, as the address of an integration of API Gateway has that of a function:
+// https://docs.aws.amazon.com/apigateway/latest/api/API_Integration.html
+func nestedARNs(sc Scope, value string) []string {
+	if !strings.HasPrefix(value, "arn:") || strings.Count(value, "arn:") < 2 {
+		return nil
+	}
+	var out []string
+	for _, part := range strings.Split(value, "arn:")[1:] {
+		out = append(out, oneOf(canonicalARN(sc, "arn:"+part))...)
+	}
+	return out
 }

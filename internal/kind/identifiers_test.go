@@ -51,6 +51,13 @@ func TestARNsOf_FindsWhatAnIdentifierMeans(t *testing.T) {
 		{"logs:log-group", "/Shop", "arn:aws:logs:eu-west-1:123456789012:log-group:/Shop"},
 		{"ecs:capacity-provider", "Shop", "arn:aws:ecs:eu-west-1:123456789012:capacity-provider/Shop"},
 		{"ecs:capacity-provider", "FARGATE_SPOT", ""},
+		{"arn", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:shop/db-AbCdEf:password::", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:shop/db-AbCdEf"},
+		{"arn", "arn:aws:states:eu-west-1:123456789012:stateMachine:shop:live", "arn:aws:states:eu-west-1:123456789012:stateMachine:shop"},
+		{"arn", "arn:aws:ssm:eu-west-1:123456789012:parameter/shop/key:3", "arn:aws:ssm:eu-west-1:123456789012:parameter/shop/key"},
+		{"arn", "arn:aws:sns:eu-west-1:123456789012:shop:0b6e-11", "arn:aws:sns:eu-west-1:123456789012:shop"},
+		{"arn", "arn:aws:s3:eu-west-1:123456789012:accesspoint/shop/object/a", "arn:aws:s3:eu-west-1:123456789012:accesspoint/shop"},
+		{"arn", "arn:aws:rds:eu-west-1:123456789012:db:SHOP", "arn:aws:rds:eu-west-1:123456789012:db:shop"},
+		{"arn", "arn:aws:kms:eu-west-1:123456789012:alias/Shop", "arn:aws:kms:eu-west-1:123456789012:alias/Shop"},
 		{"route53:healthcheck", "0b6e", "arn:aws:route53:::healthcheck/0b6e"},
 	} {
 		if got := strings.Join(ARNsOf(sc, c.resource, c.value), " "); got != c.want {
@@ -72,6 +79,34 @@ func TestARNsByForm_KnowsURLsOfQueues(t *testing.T) {
 		"subnet-0123abcd":                                            "arn:aws:ec2:eu-west-1:123456789012:subnet/subnet-0123abcd",
 		jobs:                                                         jobs,
 		"events":                                                     "",
+	} {
+		if got := strings.Join(ARNsByForm(sc, value), " "); got != want {
+			t.Errorf("%s: %q, want %q", value, got, want)
+		}
+	}
+}
+
+func TestARNsByForm_KnowsPlacesInBucketsAndARNsInARNs(t *testing.T) {
+	sc := Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
+	for value, want := range map[string]string{
+		"s3://shop/model.tar.gz":                            "arn:aws:s3:::shop",
+		"S3://shop":                                         "arn:aws:s3:::shop",
+		"s3a://shop.data/x/":                                "arn:aws:s3:::shop.data",
+		"https://shop.s3.amazonaws.com/a.json":              "arn:aws:s3:::shop",
+		"https://shop.data.s3.eu-west-1.amazonaws.com/a":    "arn:aws:s3:::shop.data",
+		"https://s3.eu-west-1.amazonaws.com/shop/a":         "arn:aws:s3:::shop",
+		"https://s3-eu-west-1.amazonaws.com/shop/a":         "arn:aws:s3:::shop",
+		"https://S3.dualstack.eu-west-1.AMAZONAWS.com/shop": "arn:aws:s3:::shop",
+		"https://shop.s3-accelerate.amazonaws.com":          "arn:aws:s3:::shop",
+		"http://shop.s3-website-eu-west-1.amazonaws.com/":   "arn:aws:s3:::shop",
+		"shop.s3.cn-north-1.amazonaws.com.cn":               "arn:aws:s3:::shop",
+		"s3.eu-west-1.amazonaws.com":                        "",
+		"s3://":                                             "",
+		"https://shop.s3.example.com/a":                     "",
+		"https://sts.amazonaws.com/s3":                      "",
+		"ftp://shop.s3.amazonaws.com/a":                     "",
+		"arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-west-1:123456789012:function:shop:live/invocations": "arn:aws:lambda:eu-west-1:123456789012:function:shop",
+		"arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-west-1:123456789012:function:shop/invocations":      "arn:aws:lambda:eu-west-1:123456789012:function:shop",
 	} {
 		if got := strings.Join(ARNsByForm(sc, value), " "); got != want {
 			t.Errorf("%s: %q, want %q", value, got, want)

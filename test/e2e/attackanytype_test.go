@@ -98,6 +98,8 @@ var attacksByAnyType = []attack{
 	{wants: "the events in another namespace's logs", kind: "AWSResource", spec: strings.Replace(ofFilter, "finance", "victims-logs", 1), reason: "NotPermitted", says: []string{"spec.properties.LogGroupName", "another namespace"}},
 	{wants: "another namespace's logs", kind: "AWSResource", spec: "typeName: \"AWS::Logs::SubscriptionFilter\"\nproperties: {LogGroupName: victims-logs, FilterPattern: x, DestinationArn: \"arn:aws:lambda:ap-southeast-1:123456789012:function:mine\"}",
 		reason: "NotPermitted", says: []string{"spec.properties.LogGroupName", "another namespace"}},
+	{wants: "another namespace's stream by its consumer", kind: "AWSResource", spec: encryptedWith(`"arn:aws:kinesis:ap-southeast-1:123456789012:stream/victims-events/consumer/mine:1"`), reason: "NotPermitted", says: []string{"another namespace"}},
+	{wants: "another namespace's stream by an ARN in an ARN", kind: "AWSResource", spec: encryptedWith(`"arn:aws:apigateway:ap-southeast-1:kinesis:path/arn:aws:kinesis:ap-southeast-1:123456789012:stream/victims-events"`), reason: "NotPermitted", says: []string{"another namespace"}},
 	{wants: "another namespace's stream by its ARN", kind: "AWSResource", spec: encryptedWith(`"arn:aws:kinesis:ap-southeast-1:123456789012:stream/victims-events"`), reason: "NotPermitted", says: []string{"another namespace"}},
 }
 

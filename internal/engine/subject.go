@@ -196,6 +196,8 @@ func refuseObserved(by Referrer, id, kindName string, target v1alpha1.Resource) 
 	case target.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve:
 	case kindName == "IAMRole":
 		message = id + " only observes a role: refer to an IAMRole that manages its role"
+	case kind.GivesRole(kind.TypeOf(target)):
+		message = id + " only observes a resource that gives a role to its users: refer to an object that manages its resource"
 	case st.Ownership == v1alpha1.OwnershipObservedForeign:
 		message = id + " only observes a resource that belongs to another owner: refer to an object that manages its resource"
 	case st.Ownership == v1alpha1.OwnershipObserved && st.ARN != "" && !allowsForeign(by.Foreign, st.ARN):

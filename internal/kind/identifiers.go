@@ -206,7 +206,7 @@ func ARNsByForm(sc Scope, value string) []string {
 		region := strings.ToLower(url[1] + url[2])
 		return Either(url[3] == sc.Account, []string{joinARN(sc.Partition, "sqs", Either(region == "", sc.Region, region), sc.Account, url[4])}, nil)
 	}
-	if bucket, ok := bucketOf(value); ok {
+	if bucket, ok := bucketOf(value); ok && strings.Contains(value, "://") {
 		return ARNsOf(sc, "s3:bucket", bucket)
 	}
 	if arns := nestedARNs(sc, value); len(arns) > 0 {
@@ -216,6 +216,15 @@ func ARNsByForm(sc Scope, value string) []string {
 		return arns
 	}
 	return ARNsOf(sc, "ecr:image", value)
+}
+
+// ARNsOfHost returns the ARN of the bucket that the name of a host in S3 may mean. It may be that of a principal, too, such as
+// logging.s3.amazonaws.com.
+func ARNsOfHost(sc Scope, value string) []string {
+	if bucket, ok := bucketOf(value); ok && !strings.Contains(value, "://") {
+		return ARNsOf(sc, "s3:bucket", bucket)
+	}
+	return nil
 }
 
 // nestedARNs returns the ARNs that an ARN has in it, besides itself, as the address of an integration of API Gateway has that of a function:

@@ -99,7 +99,7 @@ func TestARNsByForm_KnowsPlacesInBucketsAndARNsInARNs(t *testing.T) {
 		"https://S3.dualstack.eu-west-1.AMAZONAWS.com/shop": "arn:aws:s3:::shop",
 		"https://shop.s3-accelerate.amazonaws.com":          "arn:aws:s3:::shop",
 		"http://shop.s3-website-eu-west-1.amazonaws.com/":   "arn:aws:s3:::shop",
-		"shop.s3.cn-north-1.amazonaws.com.cn":               "arn:aws:s3:::shop",
+		"https://shop.s3.cn-north-1.amazonaws.com.cn":       "arn:aws:s3:::shop",
 		"s3.eu-west-1.amazonaws.com":                        "",
 		"s3://":                                             "",
 		"https://shop.s3.example.com/a":                     "",
@@ -110,6 +110,22 @@ func TestARNsByForm_KnowsPlacesInBucketsAndARNsInARNs(t *testing.T) {
 	} {
 		if got := strings.Join(ARNsByForm(sc, value), " "); got != want {
 			t.Errorf("%s: %q, want %q", value, got, want)
+		}
+	}
+}
+
+// The name of a host says less than a URL: service principals have names of that form.
+func TestARNsOfHost_KnowsBuckets(t *testing.T) {
+	sc := Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
+	for value, want := range map[string]string{
+		"shop.s3.eu-west-1.amazonaws.com": "arn:aws:s3:::shop", "logging.s3.amazonaws.com": "arn:aws:s3:::logging",
+		"s3.amazonaws.com": "", "com.amazonaws.eu-west-1.s3": "", "s3://shop": "", "shop": "",
+	} {
+		if got := strings.Join(ARNsOfHost(sc, value), " "); got != want {
+			t.Errorf("%s: %q, want %q", value, got, want)
+		}
+		if got := ARNsByForm(sc, value); len(got) > 0 && value != "s3://shop" {
+			t.Errorf("%s: %q by its form", value, got)
 		}
 	}
 }

@@ -39,3 +39,11 @@ func AllowsType(patterns []string, typeName string) bool {
 	service := typeName[:strings.LastIndex(typeName, ":")+1]
 	return slices.Contains(patterns, typeName) || !IsGuardedType(typeName) && slices.Contains(patterns, service+"*")
 }
+
+// LaunchTemplate is the type of the launch templates of EC2, whose instances get the role of the instance profile that a template names.
+const LaunchTemplate = "AWS::EC2::LaunchTemplate"
+
+// GivesRole reports whether resources of a type give the role that they have to whoever uses them.
+func GivesRole(typeName string) bool {
+	return slices.Contains([]string{"AWS::IAM::Role", "AWS::IAM::InstanceProfile", LaunchTemplate}, typeName)
+}

@@ -25,7 +25,7 @@ import (
 )
 
 // typesOfAttacks are generous: the services of the attacked types are allowed by patterns.
-const typesOfAttacks = "--types=AWS::Kinesis::*,AWS::Logs::*,AWS::SSM::Parameter,AWS::StepFunctions::*,AWS::IAM::*,AWS::S3::*,AWS::Lambda::*,AWS::ElasticBeanstalk::*,AWS::EC2::LaunchTemplate"
+const typesOfAttacks = "--types=AWS::Kinesis::*,AWS::Logs::*,AWS::SSM::Parameter,AWS::StepFunctions::*,AWS::IAM::*,AWS::S3::*,AWS::Lambda::*,AWS::ElasticBeanstalk::*,AWS::EC2::LaunchTemplate,AWS::AutoScaling::AutoScalingGroup"
 
 const (
 	streamProperties = "properties: {Name: victims-events}\n"
@@ -89,6 +89,8 @@ var attacksByAnyType = []attack{
 		reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "bounds every role"}},
 	{wants: "a launch template with the profile of another", kind: "AWSResource", spec: "typeName: \"AWS::EC2::LaunchTemplate\"\nproperties: {LaunchTemplateName: NAME, LaunchTemplateData: {IamInstanceProfile: {Name: finance-admin}}}\n" + throughPath,
 		reason: "NotPermitted", says: []string{"spec.properties.LaunchTemplateData.IamInstanceProfile.Name", "instance profile finance-admin"}},
+	{wants: "instances of a launch template with the profile of another", kind: "AWSResource", spec: "typeName: \"AWS::AutoScaling::AutoScalingGroup\"\nproperties: {MinSize: \"1\", MaxSize: \"1\", LaunchTemplate: {LaunchTemplateName: finance-admin, Version: \"1\"}}\n" + throughPath,
+		reason: "NotPermitted", says: []string{"spec.properties.LaunchTemplate.LaunchTemplateName", "launch template finance-admin"}},
 	{wants: "a Secret that exists only elsewhere, by observing", kind: "AWSResource", spec: "managementPolicy: Observe\n" + valued(`{$secret: token, key: value}`), reason: "CredentialsMissing", says: []string{"NAMESPACE/token"}},
 	{wants: "another namespace's Secret by a path, by observing", kind: "AWSResource", spec: "managementPolicy: Observe\n" + valued(`{$secret: victim-dev/token, key: value}`), reason: "InvalidSpec", says: []string{"spec.properties.Value"}},
 	{wants: "a Secret that exists only elsewhere, in a property", kind: "AWSResource", spec: valued(`{$secret: token, key: value}`), reason: "CredentialsMissing", says: []string{"NAMESPACE/token"}},
@@ -178,7 +180,7 @@ func TestAttack_NobodyReachesOthersThroughAnyType(t *testing.T) {
 func (b *bed) everyResource(d *double.Double) string {
 	b.Helper()
 	all := map[string]any{}
-	for _, typeName := range []string{"AWS::EC2::LaunchTemplate", "AWS::ElasticBeanstalk::ConfigurationTemplate", "AWS::ElasticBeanstalk::Environment", "AWS::Kinesis::Stream", "AWS::Logs::LogGroup", "AWS::Logs::MetricFilter", "AWS::Logs::SubscriptionFilter", "AWS::SSM::Parameter", "AWS::StepFunctions::StateMachine"} {
+	for _, typeName := range []string{"AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::LaunchTemplate", "AWS::ElasticBeanstalk::ConfigurationTemplate", "AWS::ElasticBeanstalk::Environment", "AWS::Kinesis::Stream", "AWS::Logs::LogGroup", "AWS::Logs::MetricFilter", "AWS::Logs::SubscriptionFilter", "AWS::SSM::Parameter", "AWS::StepFunctions::StateMachine"} {
 		for _, id := range d.Identifiers(typeName) {
 			all[typeName+" "+id] = d.Properties(typeName, id)
 		}

@@ -60,6 +60,10 @@ func TestNames_FindsWhatPropertiesName(t *testing.T) {
 		{"AWS::SQS::QueueInlinePolicy", `{"Queue":"https://sqs.eu-west-1.amazonaws.com/123456789012/finance"}`, "Queue", "arn:aws:sqs:eu-west-1:123456789012:finance"},
 		{"AWS::EFS::FileSystem", `{"KmsKeyId":"alias/finance"}`, "KmsKeyId", "arn:aws:kms:eu-west-1:123456789012:alias/finance"},
 		{"AWS::EFS::FileSystem", `{"ReplicationConfiguration":{"ReplicationDestinations":[{"FileSystemId":"fs-1"}]}}`, "ReplicationConfiguration.ReplicationDestinations[0].FileSystemId", "arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-1"},
+		{"AWS::AppSync::GraphQLSchema", `{"DefinitionS3Location":"s3://finance/schema"}`, "DefinitionS3Location", "arn:aws:s3:::finance"},
+		{"AWS::ApiGateway::Method", `{"Integration":{"Uri":"arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-west-1:123456789012:function:finance/invocations"}}`, "Integration.Uri", "arn:aws:lambda:eu-west-1:123456789012:function:finance"},
+		{"AWS::CloudFront::Distribution", `{"DistributionConfig":{"Origins":[{"DomainName":"finance.s3.eu-west-1.amazonaws.com"}]}}`, "DistributionConfig.Origins[0].DomainName", "arn:aws:s3:::finance"},
+		{"AWS::Lambda::EventSourceMapping", `{"EventSourceArn":"arn:aws:dynamodb:eu-west-1:123456789012:table/finance/stream/2026"}`, "EventSourceArn", "arn:aws:dynamodb:eu-west-1:123456789012:table/finance"},
 		{"AWS::Logs::LogGroup", `{"LogGroupName":"mine"}`, "LogGroupName", ""},                   // the resource of the object
 		{"AWS::Logs::LogGroup", `{"RetentionInDays":"3","LogGroupClass":"STANDARD"}`, "", ""},    // no names
 		{"AWS::EFS::FileSystem", `{"KmsKeyId":{"$ref":"KMSKey/a","field":"status.id"}}`, "", ""}, // judged by the object

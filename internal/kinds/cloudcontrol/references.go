@@ -29,6 +29,10 @@ type passedRole string
 // passedProfile is the name, or the ARN, of the instance profile that such an IAMRole owns: it has no other role.
 type passedProfile string
 
+// passedTemplate is the identifier of the launch template that an AWSResource of the namespace owns: the instance profile in it was judged
+// with that object.
+type passedTemplate string
+
 // profileFields are the values of an IAMRole that name its instance profile.
 var profileFields = []string{"instanceProfileArn", "instanceProfileName"}
 
@@ -58,6 +62,8 @@ func (l lookups) ValueOf(field string, r documents.Reference) (any, error) {
 	case r.Kind == anyTypeKind && isForeignARN(value, target.ARN):
 		return nil, &status.Stalled{Reason: status.ReasonNotPermitted, Field: field,
 			Message: "status." + r.Field + " of AWSResource/" + r.Name + " is the ARN of another resource, whose owner has to be judged: refer to its object, or declare the ARN"}
+	case r.Kind == anyTypeKind && target.Type == kind.LaunchTemplate && value == target.ID:
+		return passedTemplate(value), nil
 	default:
 		return value, nil
 	}
@@ -155,12 +161,14 @@ func resolved(properties map[string]any, values documents.Values) (map[string]an
 	return object, nil
 }
 
-// withRoles returns a value in which roles and instance profiles are texts.
+// withRoles returns a value in which roles, instance profiles and launch templates are texts.
 func withRoles(value any) any {
 	switch value := value.(type) {
 	case passedRole:
 		return string(value)
 	case passedProfile:
+		return string(value)
+	case passedTemplate:
 		return string(value)
 	case map[string]any:
 		out := make(map[string]any, len(value))

@@ -25,6 +25,8 @@ var (
 	otherRoles = []string{"ApproverRoles", "AudioDashRoles", "CaptionDashRoles"}
 	// profileName matches the names of properties that name an instance profile, or contain its name or its ARN.
 	profileName = regexp.MustCompile(`InstanceProfile(Arn|ARN|Name)?$`)
+	// templateName ends the paths of properties that name a launch template of EC2, which has an instance profile.
+	templateName = regexp.MustCompile(`LaunchTemplate(Specification)?/(Id|Name)$|LaunchTemplate(Id|Name|Arn)$`)
 	// roleOption and profileOption match the names of options of Elastic Beanstalk that name a role or an instance profile.
 	roleOption, profileOption = regexp.MustCompile(`(?i)role`), regexp.MustCompile(`(?i)instanceprofile`)
 	// escaped finds the characters that JSON within a text may write in another way, however deep it is.
@@ -34,17 +36,17 @@ var (
 // variables begin the names of the namespaces whose options have names of the user's choice.
 const variables = "aws:elasticbeanstalk:application:environment"
 
-// acting is a role, or an instance profile, as which a resource acts.
+// acting is a role, an instance profile, or a launch template with one, as which a resource acts.
 type acting struct {
-	at        []string
-	name      string
-	isProfile bool
+	at                    []string
+	name                  string
+	isProfile, isTemplate bool
 	// isHidden is set where a Secret has the name.
 	isHidden bool
 }
 
 // actingAs returns the roles in a value: their ARNs wherever they are, and the values of properties and options that are named after a role or
-// an instance profile. A passedRole and a passedProfile are none of them; a profile with the name of a role may have another one.
+// an instance profile, or that name a launch template. A passedRole, a passedProfile and a passedTemplate are none of them; a profile with the name of a role may have another one.
 func actingAs(schema *awsschema.Type, at []string, value any) []acting {
 	var out []acting
 	switch value := value.(type) {
@@ -60,7 +62,7 @@ func actingAs(schema *awsschema.Type, at []string, value any) []acting {
 			out = append(out, actingAs(schema, append(slices.Clone(at), awsschema.Every), element)...)
 		}
 	case *kind.WriteOnly:
-		if namesRole(schema, at) || namesProfile(schema, at) {
+		if namesRole(schema, at) || namesProfile(schema, at) || namesTemplate(schema, at) {
 			out = append(out, acting{at: at, isHidden: true})
 		}
 	case passedRole:
@@ -78,6 +80,9 @@ func rolesIn(schema *awsschema.Type, at []string, text string) []acting {
 	out := arnsIn(at, text)
 	if isProfile := namesProfile(schema, at); len(out) == 0 && text != "" && (isProfile || namesRole(schema, at)) {
 		out = append(out, acting{at: at, name: text, isProfile: isProfile})
+	}
+	if text != "" && namesTemplate(schema, at) {
+		out = append(out, acting{at: at, name: text, isTemplate: true})
 	}
 	return out
 }
@@ -165,16 +170,23 @@ func namesProfile(schema *awsschema.Type, at []string) bool {
 	return within || profileName.MatchString(last)
 }
 
-// whyNot says why the resource must not act so; empty where it may. Nothing but AWS shows the role of an instance profile, so that one is
-// allowed only where every role of the account is.
+// namesTemplate reports whether a property names a launch template. A fleet may have the instances of one run another image.
+func namesTemplate(schema *awsschema.Type, at []string) bool {
+	return schema.Name != kind.LaunchTemplate && templateName.MatchString(strings.Join(at, "/"))
+}
+
+// whyNot says why the resource must not act so; empty where it may. Nothing but AWS shows the role of an instance profile, or of a launch
+// template, so that one is allowed only where every role of the account is.
 func (a acting) whyNot(sc kind.Scope) string {
 	switch {
 	case sc.Deleting || sc.Observing:
 		return ""
 	case a.isHidden:
 		return "names a role, which cannot be in a Secret: refer to an IAMRole, or declare the role"
-	case a.isProfile && sc.Boundary == "" && sc.RolePath == "/":
+	case (a.isProfile || a.isTemplate) && sc.Boundary == "" && sc.RolePath == "/":
 		return ""
+	case a.isTemplate:
+		return fmt.Sprintf("names launch template %s, which may have an instance profile, whose role is not known and must be one that the provider lets be given to AWS services: refer to status.id of an AWSResource of type %s", a.name, kind.LaunchTemplate)
 	case a.isProfile:
 		return fmt.Sprintf("names instance profile %s, whose role is not known and must be one that the provider lets be given to AWS services: refer to status.instanceProfileArn or status.instanceProfileName of an IAMRole, or use the kind EC2Instance, which looks at the role", a.name)
 	default:
@@ -222,7 +234,7 @@ func (s State) whyUnseen(sc kind.Scope) string {
 		return ""
 	}
 	for _, at := range s.schema.NeverShown() {
-		mayName := namesRole(s.schema, at) || namesProfile(s.schema, at) || lastName(at) == "OptionName"
+		mayName := namesRole(s.schema, at) || namesProfile(s.schema, at) || namesTemplate(s.schema, at) || lastName(at) == "OptionName"
 		if mayName && !slices.Contains(shownElsewhere, s.TypeName+" "+awsschema.Text(at)) && !s.declares(at) {
 			return fmt.Sprintf("AWS never shows %s of the resource, which may name a role, and an adoption would give the rights of that role to this namespace: declare it, or observe the resource",
 				awsschema.Text(at))

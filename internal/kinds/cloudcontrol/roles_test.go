@@ -72,7 +72,8 @@ func TestAdoption_BringsNoRoleAlongWithoutAWrite(t *testing.T) {
 // Roles and instance profiles are found in options, by the names of these, and their ARNs in every text.
 func TestCheckRoles_FindsThemWhereverTheyAre(t *testing.T) {
 	const environment, template, machine, launch = "AWS::ElasticBeanstalk::Environment", "AWS::ElasticBeanstalk::ConfigurationTemplate", "AWS::StepFunctions::StateMachine", "AWS::EC2::LaunchTemplate"
-	const account = "arn:aws:iam::123456789012:"
+	const account, group, fleet = "arn:aws:iam::123456789012:", "AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::EC2Fleet"
+	launched := func(template map[string]any) map[string]any { return map[string]any{"LaunchTemplate": template} }
 	_, schemaOf := bundledTypes(t)
 	secret := kind.NewWriteOnly("uid", `"IamInstanceProfile"`)
 	option := func(namespace string, name, value any) map[string]any {
@@ -117,6 +118,14 @@ func TestCheckRoles_FindsThemWhereverTheyAre(t *testing.T) {
 		"a role in JSON within JSON":                 {machine, defined(`{"R":"{\"S\":\"` + account + `role\\/admin\"}"}`), "/team/", "DefinitionString: names role " + account},
 		"a role as the name of a member":             {machine, map[string]any{"DefinitionSubstitutions": map[string]any{account + "role/admin": "x"}}, "/team/", "names role " + account},
 		"a profile of a launch template by its name": {launch, map[string]any{"LaunchTemplateData": map[string]any{"IamInstanceProfile": map[string]any{"Name": "admin"}}}, "/team/", "names instance profile admin"},
+		"a launch template by its name":              {group, launched(map[string]any{"LaunchTemplateName": "admin", "Version": "1"}), "/team/", "LaunchTemplate.LaunchTemplateName: names launch template admin"},
+		"a launch template by its identifier":        {group, launched(map[string]any{"LaunchTemplateId": "lt-0123abcd", "Version": "1"}), "/team/", "names launch template lt-0123abcd"},
+		"a launch template of a fleet":               {fleet, map[string]any{"LaunchTemplateConfigs": []any{map[string]any{"LaunchTemplateSpecification": map[string]any{"LaunchTemplateName": "admin"}}}}, "/team/", "names launch template admin"},
+		"a launch template of nodes":                 {"AWS::EKS::Nodegroup", map[string]any{"LaunchTemplate": map[string]any{"Name": "admin"}}, "/team/", "LaunchTemplate.Name: names launch template admin"},
+		"a launch template in a Secret":              {group, launched(map[string]any{"LaunchTemplateName": secret}), "/team/", "cannot be in a Secret"},
+		"a launch template where all may be passed":  {group, launched(map[string]any{"LaunchTemplateName": "admin"}), "/", ""},
+		"a launch template of an AWSResource":        {group, launched(map[string]any{"LaunchTemplateId": passedTemplate("lt-0123abcd")}), "/team/", ""},
+		"the name of a launch template itself":       {launch, map[string]any{"LaunchTemplateName": "mine"}, "/team/", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sc := kind.Scope{Partition: "aws", Account: "123456789012", RolePath: c.path}

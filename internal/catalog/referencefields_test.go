@@ -52,7 +52,7 @@ func refer(v reflect.Value, path []string, name string) {
 	}
 }
 
-// needed are what some kinds must have beside a reference before they resolve it.
+// needed sets the fields without which some kinds resolve no reference.
 var needed = map[string]func(v1alpha1.Resource){
 	"Route53HostedZone": func(o v1alpha1.Resource) { o.(*v1alpha1.Route53HostedZone).Spec.PrivateZone = true },
 	"PodIdentityAssociation": func(o v1alpha1.Resource) {

@@ -10,7 +10,7 @@ type Facts struct {
 	ARN ARNForm
 	// Terraform is the resource type of Terraform. It is empty where Terraform has none.
 	Terraform Terraform
-	// Reach is where objects may refer to the resources from.
+	// Reach tells from which accounts and regions objects may refer to the resources.
 	Reach Reach
 	// Schemas are the resource schemas of CloudFormation.
 	Schemas Schemas
@@ -19,7 +19,7 @@ type Facts struct {
 	OneValue map[string]string
 }
 
-// Reach is how far an identifier, or an ARN, means the same resource. Where it would mean another one, objects must not refer to it.
+// Reach limits the place in which an identifier, or an ARN, means the same resource. Elsewhere objects must not refer to it.
 type Reach int
 
 // How far identifiers mean the same.

@@ -89,7 +89,7 @@ type Planner struct {
 	bindings *posture
 }
 
-// Standing is what counts where the operator's own identity serves an object; see engine.Facts.
+// Standing holds the facts that limit the operator's own identity for an object; see engine.Facts.
 type Standing struct {
 	// Vouched is true for an object that its capability compiles to, and Borrowed where the provider uses the operator's own identity
 	// only because a capability generated it.

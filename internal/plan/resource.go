@@ -28,7 +28,7 @@ type look struct {
 	entry   engine.Entry
 	obj     v1alpha1.Resource
 	session *awsclient.Session
-	// standing is what the operator would lend to the object.
+	// standing limits what the operator lends to the object.
 	standing Standing
 	// unknown are the objects whose identifiers AWS is yet to assign.
 	unknown []string

@@ -55,7 +55,7 @@ func roles(t *testing.T) map[string]*rbacv1.ClusterRole {
 		}
 		out[r.Name] = r
 	}
-	if len(out) != 14 {
+	if len(out) != 15 {
 		t.Fatalf("%d roles: %v", len(out), slices.Sorted(maps.Keys(out)))
 	}
 	return out

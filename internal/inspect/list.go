@@ -118,7 +118,7 @@ func (r *Reader) listKind(ctx context.Context, q ListQuery, k schema.GroupVersio
 
 // selectKinds returns the operator's kinds of these names; all of them without names.
 func (r *Reader) selectKinds(names []string) ([]schema.GroupVersionKind, error) {
-	all := r.ownKinds()
+	all := r.OwnKinds()
 	if len(names) == 0 {
 		return all, nil
 	}
@@ -139,8 +139,8 @@ func (r *Reader) selectKinds(names []string) ([]schema.GroupVersionKind, error) 
 	return out, nil
 }
 
-// ownKinds returns every kind of the operator that has a list, sorted by name.
-func (r *Reader) ownKinds() []schema.GroupVersionKind {
+// OwnKinds returns every kind of the operator that has a list, sorted by name.
+func (r *Reader) OwnKinds() []schema.GroupVersionKind {
 	var out []schema.GroupVersionKind
 	for _, version := range []schema.GroupVersion{nexusv1.GroupVersion, v1alpha1.GroupVersion, intentv1alpha1.GroupVersion} {
 		known := r.Client.Scheme().KnownTypes(version)

@@ -48,6 +48,9 @@ type Node struct {
 	ARN string `json:"arn,omitempty"`
 	// Resource tells of the AWS resource of an object of any type; nil for other objects.
 	Resource *Resource `json:"resource,omitempty"`
+	// WaitsFor names the objects of the same capability that the operator creates before this one, as Kind/name, or Kind/namespace/name
+	// in another namespace than the capability's.
+	WaitsFor []string `json:"waitsFor,omitempty"`
 	// Pods is ready and wanted pods of a workload, such as 2/3.
 	Pods     string       `json:"pods,omitempty"`
 	Created  *metav1.Time `json:"created,omitempty"`

@@ -113,7 +113,33 @@ func (r *Reader) addChildren(ctx context.Context, n *Node, c *nexusv1.NexusAICap
 		}
 	}
 	n.addExpected(c)
+	if r.Order != nil {
+		n.addOrder(r.Order(c))
+	}
 	return r.addRemainingPods(ctx, n, c)
+}
+
+// addOrder adds to the objects of a capability what they wait for, as far as it is in the tree.
+func (n *Node) addOrder(after map[string][]string) {
+	known := map[string]*Node{}
+	for _, c := range n.Children {
+		known[c.idBelow(n)] = c
+	}
+	for id, c := range known {
+		for _, other := range after[id] {
+			if known[other] != nil {
+				c.WaitsFor = append(c.WaitsFor, other)
+			}
+		}
+	}
+}
+
+// idBelow is the ID of an object in the graph of a capability.
+func (n *Node) idBelow(root *Node) string {
+	if n.Namespace == "" || n.Namespace == root.Namespace {
+		return n.ID()
+	}
+	return n.Kind + "/" + n.Namespace + "/" + n.Name
 }
 
 // addAll grows children that are not part of the node yet.

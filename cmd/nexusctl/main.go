@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/cli"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
+	"github.com/nexus-operator/nexus-operator/web"
 )
 
 // version is that of the release; the Makefile has the linker set it. Without it, it is that of the module.
@@ -35,7 +36,7 @@ func main() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctrl.SetLogger(logr.Discard()) // what a verb has to say it prints
 	klog.SetLogger(logr.Discard())
-	program := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Docs: docs.Pages, Version: cmp.Or(version, metrics.Version()), Getenv: os.Getenv, Clock: clock.RealClock{},
+	program := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Docs: docs.Pages, Page: web.Files(), Version: cmp.Or(version, metrics.Version()), Getenv: os.Getenv, Clock: clock.RealClock{},
 		IOStreams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}}
 	os.Exit(program.Run(ctx, os.Args)) //nolint:gocritic // stop has nothing left to release
 }

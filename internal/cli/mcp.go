@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -15,6 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/nexus-operator/nexus-operator/internal/ui"
 )
 
 func (s *shared) mcpCommand() *cobra.Command {
@@ -40,7 +41,7 @@ func (s *shared) serveMCP(ctx context.Context, flags *pflag.FlagSet) error {
 		Instructions: "Read-only view of Nexus Operator: NexusAICapability objects, AWS resource objects and security intents in a Kubernetes cluster. " +
 			"Begin with list or status; explain gives the cause and the remedy of an object that is not ready. Objects are named KIND/NAME, such as ncap/shop.",
 	})
-	tools := &mcpTools{program: s.Program, flags: changedFlags(flags)}
+	tools := &mcpTools{asked{program: s.Program, flags: changedFlags(flags)}}
 	tools.addTo(server)
 	if err := addMCPResources(server, s.Docs); err != nil {
 		return err
@@ -58,58 +59,17 @@ type nopWriteCloser struct{ io.Writer }
 // Close implements io.Closer.
 func (nopWriteCloser) Close() error { return nil }
 
-// changedFlags are the flags of the command line that are set, as arguments.
-func changedFlags(flags *pflag.FlagSet) []string {
-	var out []string
-	flags.VisitAll(func(f *pflag.Flag) { // Visit knows only what its own set has parsed, and the subcommand has parsed these
-		if !f.Changed {
-			return
-		}
-		values := []string{f.Value.String()}
-		if list, is := f.Value.(pflag.SliceValue); is {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
-			out = append(out, "--"+f.Name+"="+v)
-		}
-	})
-	return out
-}
-
 // mcpTools answers the calls of tools by running the commands of nexusctl.
-type mcpTools struct {
-	program Program
-	// flags are arguments for every command.
-	flags []string
-}
-
-// mcpCall is a command of nexusctl that a tool runs.
-type mcpCall struct {
-	command   string
-	namespace string
-	flags     []string
-	names     []string
-	stdin     string
-}
+type mcpTools struct{ asked }
 
 // run runs a command with -o json. The answer holds what it printed, also when its exit code says that an object is not ready or a
-// manifest is invalid, and its notes. A command that printed no JSON has failed.
-func (t *mcpTools) run(ctx context.Context, c mcpCall) (*mcp.CallToolResult, any, error) {
-	var out, notes bytes.Buffer
-	p := t.program
-	p.In, p.Out, p.ErrOut = strings.NewReader(c.stdin), &out, &notes
-	args := append([]string{"nexusctl", c.command}, t.flags...)
-	if c.namespace != "" {
-		args = append(args, "--namespace="+c.namespace)
+// manifest is invalid, and its notes.
+func (t *mcpTools) run(ctx context.Context, q ui.Question) (*mcp.CallToolResult, any, error) {
+	printed, notes, err := t.print(ctx, q)
+	if err != nil {
+		return nil, nil, err
 	}
-	args = append(args, "--output=json")
-	args = append(args, c.flags...)
-	args = append(append(args, "--"), c.names...)
-	p.Run(ctx, args)
-	if !json.Valid(out.Bytes()) {
-		return nil, nil, errors.New(cmp.Or(strings.TrimSpace(notes.String()), "the command printed nothing"))
-	}
-	return answerOf(json.RawMessage(out.Bytes()), notes.String())
+	return answerOf(printed, notes)
 }
 
 // answerOf makes an answer of JSON, with notes for the reader.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/ui"
 )
 
 // listLimit bounds a list for an assistant unless it asks for another number.
@@ -60,32 +61,32 @@ func (t *mcpTools) addTo(server *mcp.Server) {
 	addReader(server, "list", "List NexusAICapability objects, AWS resource objects, security intents and their bindings, with phase, readiness, reason and message. "+
 		"Filter by namespace, kind, phase and readiness. Same as nexusctl list -o json.",
 		func(ctx context.Context, in listInput) (*mcp.CallToolResult, any, error) {
-			return t.run(ctx, mcpCall{command: "list", namespace: in.Namespace, flags: listFlagsOf(in), names: in.Kinds})
+			return t.run(ctx, ui.Question{Command: "list", Namespace: in.Namespace, Flags: listFlagsOf(in), Names: in.Kinds})
 		})
 	addReader(server, "status", "Show the conditions of objects, or, without objects, the health of the operator. Same as nexusctl status -o json.",
 		func(ctx context.Context, in statusInput) (*mcp.CallToolResult, any, error) {
-			return t.run(ctx, mcpCall{command: "status", namespace: in.Namespace, names: in.Objects})
+			return t.run(ctx, ui.Question{Command: "status", Namespace: in.Namespace, Names: in.Objects})
 		})
 	addReader(server, "tree", "Show an object with everything below it: AWS resources with their ARN, Kubernetes objects, pods and policies, each with its health. Same as nexusctl tree -o json.",
 		func(ctx context.Context, in objectInput) (*mcp.CallToolResult, any, error) {
-			return t.run(ctx, mcpCall{command: "tree", namespace: in.Namespace, names: []string{in.Object}})
+			return t.run(ctx, ui.Question{Command: "tree", Namespace: in.Namespace, Names: []string{in.Object}})
 		})
 	addReader(server, "explain", "Say why an object is not ready: the cause, the evidence, the remedy and commands that help. Same as nexusctl explain -o json.",
 		func(ctx context.Context, in objectInput) (*mcp.CallToolResult, any, error) {
-			return t.run(ctx, mcpCall{command: "explain", namespace: in.Namespace, names: []string{in.Object}})
+			return t.run(ctx, ui.Question{Command: "explain", Namespace: in.Namespace, Names: []string{in.Object}})
 		})
 	addReader(server, "drift", "List the fields in which AWS differs from what objects declare. Same as nexusctl drift -o json.",
 		func(ctx context.Context, in driftInput) (*mcp.CallToolResult, any, error) {
-			return t.run(ctx, mcpCall{command: "drift", namespace: in.Namespace, flags: flagsOf(map[string]bool{"all-namespaces": in.AllNamespaces})})
+			return t.run(ctx, ui.Question{Command: "drift", Namespace: in.Namespace, Flags: flagsOf(map[string]bool{"all-namespaces": in.AllNamespaces})})
 		})
 	addReader(server, "plan", "Show what the operator would do in Kubernetes and AWS when a manifest is applied, field by field, and change nothing. Same as nexusctl plan -f - -o json.",
 		func(ctx context.Context, in planInput) (*mcp.CallToolResult, any, error) {
 			flags := append([]string{"--filename=-"}, flagsOf(map[string]bool{"delete": in.Delete, "skip-aws": in.SkipAWS})...)
-			return t.run(ctx, mcpCall{command: "plan", namespace: in.Namespace, flags: flags, stdin: in.Manifest})
+			return t.run(ctx, ui.Question{Command: "plan", Namespace: in.Namespace, Flags: flags, Stdin: in.Manifest})
 		})
 	addReader(server, "validate", "Check a manifest against schemas, rules and the operator's own checks, without a cluster. Same as nexusctl validate -f - -o json.",
 		func(ctx context.Context, in validateInput) (*mcp.CallToolResult, any, error) {
-			return t.run(ctx, mcpCall{command: "validate", namespace: in.Namespace, flags: []string{"--filename=-"}, stdin: in.Manifest})
+			return t.run(ctx, ui.Question{Command: "validate", Namespace: in.Namespace, Flags: []string{"--filename=-"}, Stdin: in.Manifest})
 		})
 	addReader(server, "reasons", "Explain error codes and reasons of conditions, with cause and remedy.",
 		func(_ context.Context, in reasonsInput) (*mcp.CallToolResult, any, error) { return reasons(in.Code) })

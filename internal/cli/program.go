@@ -49,6 +49,8 @@ type Program struct {
 	CRDs fs.FS
 	// Docs are the pages of the documentation, which nexusctl mcp offers.
 	Docs fs.FS
+	// Page has the files of the page that nexusctl ui serves.
+	Page fs.FS
 	// Version is that of the binary.
 	Version string
 	// Getenv reads an environment variable.
@@ -226,7 +228,7 @@ func (s *shared) addCommands(root *cobra.Command) {
 		commands  []*cobra.Command
 	}{
 		{"plan", "Before a change:", []*cobra.Command{s.planCommand(), s.diffCommand(), s.validateCommand(), s.renderCommand(), s.schemaCommand(), s.importCommand(), s.iamCommand()}},
-		{"look", "See what is:", []*cobra.Command{s.listCommand(), s.statusCommand(), s.treeCommand(), s.explainCommand(), s.driftCommand(), s.monitorCommand(), s.verifyCommand(), s.mcpCommand()}},
+		{"look", "See what is:", []*cobra.Command{s.listCommand(), s.statusCommand(), s.treeCommand(), s.explainCommand(), s.driftCommand(), s.monitorCommand(), s.verifyCommand(), s.uiCommand(), s.mcpCommand()}},
 		{"act", "Have the operator act:", []*cobra.Command{s.reconcileCommand(), s.approveCommand(), s.suspendCommand(), s.resumeCommand(), s.secretsCommand(), s.rolloutCommand()}},
 		{"install", "Install and remove:", []*cobra.Command{s.scanCommand(), s.deployCommand(), s.updateCommand(), s.deleteCommand(), s.fixIRSACommand(), s.installControllerCommand(),
 			s.deleteControllerCommand(), s.kubeconfigCommand(), s.tokenCommand()}},

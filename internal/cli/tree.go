@@ -3,13 +3,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -39,11 +43,41 @@ func (s *shared) tree(ctx context.Context, args []string, output string) error {
 	if err != nil {
 		return err
 	}
+	r.Order = s.orderOf(ctx, r.Client)
 	tree, err := r.Tree(ctx, root)
 	if err != nil {
 		return err
 	}
 	return printAs(s.Out, output, tree, func() string { return textOfTree(tree.Root, s.Clock.Now(), output == "wide") })
+}
+
+// orderOf returns what the objects of a capability wait for, by the graph that the operator makes of it. Where the operator's settings
+// cannot be read, its defaults stand for them; a capability of which no graph can be made has no order.
+func (s *shared) orderOf(ctx context.Context, c client.Client) func(*nexusv1.NexusAICapability) map[string][]string {
+	return func(of *nexusv1.NexusAICapability) map[string][]string {
+		namespace := s.namespaceOfOperator()
+		workloads, err := inspect.Workloads(ctx, c, namespace)
+		if err != nil {
+			workloads = nil
+		}
+		o, err := s.optionsOf(workloads, namespace)
+		if err != nil {
+			return nil
+		}
+		facts := settingsOf(o).Facts(of)
+		facts.Region = cmp.Or(of.Status.Region, facts.Region)
+		g, err := capability.Compile(of, facts.Expect(of, func(string) bool { return false }))
+		if err != nil {
+			return nil
+		}
+		out := map[string][]string{}
+		for _, n := range g.Nodes() {
+			for _, e := range n.After {
+				out[n.ID] = append(out[n.ID], e.To)
+			}
+		}
+		return out
+	}
 }
 
 // ageInTree is the age of an object; an object that does not exist has none.

@@ -85,6 +85,7 @@ func (x *stage) verbs() map[string]verb {
 		"list":                   {args: []string{"list", "-n", in}, cluster: true},
 		"schema":                 {args: []string{"schema", "AWS::SQS::Queue"}},
 		"mcp":                    {args: []string{"mcp"}},
+		"ui":                     {args: []string{"ui", "--idle-timeout", "1s"}, cluster: true},
 		"status":                 {args: []string{"status", name, "-n", in}, cluster: true},
 		"tree":                   {args: []string{"tree", name, "-n", in}, cluster: true},
 		"explain":                {args: []string{"explain", name, "-n", in}, cluster: true},

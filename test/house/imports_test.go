@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"config/crd":               {},
 	"manifests":                {},
 	"docs":                     {},
+	"web":                      {},
 	"config/admission":         {"internal/shard"},
 	"internal/iampolicy":       {},
 	"internal/options":         {"internal/shard"},
@@ -76,8 +77,9 @@ var allowed = map[string][]string{
 	"internal/intent":                    {"api", "internal/status"},
 	"internal/intent/engines":            {"api", "internal/intent"},
 	"internal/inspect":                   {"api", "internal/apply", "internal/capability", "internal/capabilityfacts", "internal/engine", "internal/health", "internal/intent", "internal/shard", "internal/status"},
-	"internal/cli":                       {"api", "internal/awsschema", "internal/awsschema/bundled", "internal/awsclient", "internal/awssession", "internal/capability", "internal/capabilityfacts", "internal/clusterfacts", "internal/crdschema", "internal/crdschema/manifest", "internal/devworld", "internal/engine", "internal/health", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/importer", "internal/inhabitants", "internal/inspect", "internal/install", "internal/intent", "internal/intentfacts", "internal/kind", "internal/kind/documents", "internal/options", "internal/osproc", "internal/permissions", "internal/plan", "internal/status"},
-	"cmd/nexusctl":                       {"api", "config/crd", "docs", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
+	"internal/cli":                       {"api", "internal/awsschema", "internal/awsschema/bundled", "internal/awsclient", "internal/awssession", "internal/capability", "internal/capabilityfacts", "internal/clusterfacts", "internal/crdschema", "internal/crdschema/manifest", "internal/devworld", "internal/engine", "internal/health", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/importer", "internal/inhabitants", "internal/inspect", "internal/install", "internal/intent", "internal/intentfacts", "internal/kind", "internal/kind/documents", "internal/options", "internal/osproc", "internal/permissions", "internal/plan", "internal/status", "internal/ui"},
+	"internal/ui":                        {"api", "internal/inspect"},
+	"cmd/nexusctl":                       {"api", "config/crd", "docs", "web", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
 }
 
 // pure rooms hold decisions: no client, no SDK, no clock, no environment.

@@ -136,7 +136,7 @@ func eachFile(t *testing.T, do func(path string)) {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && (strings.HasPrefix(name, ".") && name != ".." && name != "../.." || name == "testdata" || name == "bin") {
+		if d.IsDir() && (strings.HasPrefix(name, ".") && name != ".." && name != "../.." || name == "testdata" || name == "bin" || name == "node_modules") {
 			return filepath.SkipDir
 		}
 		if !d.IsDir() {

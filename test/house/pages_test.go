@@ -26,7 +26,7 @@ func pagesBelow(t *testing.T, folder string) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && path != folder && (strings.HasPrefix(d.Name(), ".") || d.Name() == "bin" || d.Name() == "testdata") {
+		if err == nil && d.IsDir() && path != folder && (strings.HasPrefix(d.Name(), ".") || d.Name() == "bin" || d.Name() == "testdata" || d.Name() == "node_modules") {
 			return filepath.SkipDir
 		}
 		if err == nil && filepath.Ext(path) == ".md" {

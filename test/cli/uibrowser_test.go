@@ -123,7 +123,7 @@ func (x *tab) intents(runs *nexusv1.NexusAICapability) {
 	x.Helper()
 	x.shows("Intents")
 	x.do("the matrix", chromedp.WaitVisible("#matrix"))
-	x.says("dnsManipulation", "networkSegmentation", "KubernetesNetworkPolicy", "Enforced", runs.Namespace)
+	x.says("dnsManipulation", "networkSegmentation", "NetworkPolicy", "Enforced", "EngineMissing", runs.Namespace)
 	x.accessible("the matrix")
 	x.picture("ui-intents.png")
 }

@@ -245,7 +245,7 @@ func (x *tab) accessible(view string) {
 // picture writes a screenshot for the documentation when NEXUS_UPDATE is set.
 func (x *tab) picture(name string) {
 	x.Helper()
-	value[bool](x, `new Promise((done) => { scrollTo(0, 0); document.activeElement.blur(); document.querySelector("#graph")?.scrollTo(0, 0); setTimeout(() => done(true), 200) })`)
+	value[bool](x, `new Promise((done) => { document.activeElement.blur(); document.querySelector("#graph .box[aria-pressed=true]")?.scrollIntoView({block: "center", inline: "center"}); scrollTo(0, 0); setTimeout(() => done(true), 200) })`)
 	png, err := chromedp.Run(x.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		x.Fatal(err)

@@ -42,8 +42,10 @@ export function HealthShape({ health }: { health: Health }) {
   return <Shape path={shapes[health] ?? shapes.Unknown!} tone={toneOf(health)} />;
 }
 
-export function LevelMark({ level }: { level: Level }) {
-  const tone = level === "Enforced" ? "good" : level === "None" ? "bad" : "busy";
+// LevelMark is a level of coverage. An engine that is not there, or has no means for an intent, is no trouble.
+export function LevelMark({ level, reason }: { level: Level; reason: string | undefined }) {
+  const idle = reason === "EngineMissing" || reason === "NotCovered";
+  const tone = level === "Enforced" ? "good" : level === "None" ? (idle ? "still" : "bad") : "busy";
   return (
     <span class="mark">
       <Shape path={levelShapes[level] ?? shapes.Unknown!} tone={tone} /> {level}
@@ -58,6 +60,11 @@ export function Problem({ error }: { error: string | undefined }) {
       {error}
     </p>
   ) : null;
+}
+
+// Words is a sentence with code between backticks.
+export function Words({ text }: { text: string }) {
+  return <>{text.split(/(`[^`]+`)/).map((t) => (t.startsWith("`") ? <code>{t.slice(1, -1)}</code> : t))}</>;
 }
 
 export function Note({ children }: { children: ComponentChildren }) {

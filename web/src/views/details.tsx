@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { useLive, useWorld } from "../context";
-import { Age, HealthMark, Note, Problem, useNow } from "../parts";
+import { Age, HealthMark, Note, Problem, useNow, Words } from "../parts";
 import { addressOf, isOurs } from "../route";
 import { keyOf } from "../store";
 import type { Condition, Details, TreeNode } from "../types";
@@ -99,7 +99,6 @@ function Read({ node, apiVersion }: { node: TreeNode; apiVersion: string }) {
 }
 
 function ConditionItem({ c, now }: { c: Condition; now: number }) {
-  const code = (text: string) => text.split(/(`[^`]+`)/).map((t) => (t.startsWith("`") ? <code>{t.slice(1, -1)}</code> : t));
   return (
     <li>
       <p>
@@ -111,12 +110,12 @@ function ConditionItem({ c, now }: { c: Condition; now: number }) {
       {c.message ? <p>{c.message}</p> : null}
       {c.cause ? (
         <p>
-          <b>Cause ({c.code}):</b> {code(c.cause)}
+          <b>Cause ({c.code}):</b> <Words text={c.cause} />
         </p>
       ) : null}
       {c.remedy ? (
         <p>
-          <b>Remedy:</b> {code(c.remedy)}
+          <b>Remedy:</b> <Words text={c.remedy} />
         </p>
       ) : null}
     </li>

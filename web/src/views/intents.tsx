@@ -77,7 +77,7 @@ export function IntentsView() {
                         <td key={name} data-level={e?.level ?? ""}>
                           {e ? (
                             <>
-                              <LevelMark level={e.level} />
+                              <LevelMark level={e.level} reason={e.reason} />
                               {e.reason ? <span class="sub">{e.reason}</span> : null}
                               {e.message ? <span class="why">{e.message}</span> : null}
                             </>

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLive, useWorld } from "../context";
 import { boxHeight, boxWidth, draw, idOf, pathOf, shortName } from "../layout";
-import { HealthMark, HealthShape, Note, Problem, toneOf, useTitle } from "../parts";
+import { HealthMark, HealthShape, Note, Problem, toneOf, useTitle, Words } from "../parts";
 import { addressOf, isOurs } from "../route";
 import { keyOf } from "../store";
 import type { Explanation, Ref, TreeAnswer, TreeNode } from "../types";
@@ -36,6 +36,16 @@ export function ObjectView({ at }: { at: Ref }) {
   const [form, setForm] = useState<"graph" | "list">("graph");
   useEffect(() => choose(undefined), [keyOf(at)]);
   const picture = useMemo(() => (root ? draw(root) : undefined), [root]);
+  const graph = useRef<HTMLDivElement>(null);
+  const cause = data?.explanation.cause;
+  const center = root && idOf(cause ?? root, root.namespace);
+  useEffect(() => {
+    // The cause of the trouble is in view at first, and later what the reader scrolls to.
+    const box = picture?.boxes.find((b) => b.id === center);
+    if (box && graph.current) {
+      graph.current.scrollTo(box.x + boxWidth / 2 - graph.current.clientWidth / 2, box.y + boxHeight / 2 - graph.current.clientHeight / 2);
+    }
+  }, [keyOf(at), center, form]);
   const selected = picture?.boxes.find((b) => b.id === chosen)?.node;
   return (
     <>
@@ -61,7 +71,7 @@ export function ObjectView({ at }: { at: Ref }) {
           </div>
           {form === "graph" ? (
             <>
-              <div class="graph" id="graph" role="region" aria-label={`Graph of ${title}`} tabIndex={0}>
+              <div class="graph" id="graph" ref={graph} role="region" aria-label={`Graph of ${title}`} tabIndex={0}>
                 <div class="canvas" style={{ width: `${picture.width}px`, height: `${picture.height}px` }}>
                   <svg width={picture.width} height={picture.height} aria-hidden="true">
                     <defs>
@@ -159,7 +169,11 @@ function Cause({ e }: { e: Explanation }) {
           </>
         ) : null}
       </p>
-      {e.remedy ? <p class="remedy">{e.remedy}</p> : null}
+      {e.remedy ? (
+        <p class="remedy">
+          <Words text={e.remedy} />
+        </p>
+      ) : null}
       {e.commands?.length ? <pre tabIndex={0} aria-label="Commands that help">{e.commands.join("\n")}</pre> : null}
       {e.waiting ? <p>Other objects that wait: {e.waiting}</p> : null}
       {e.failed?.length ? (

@@ -133,7 +133,6 @@ func (x *tab) timeline(runs *nexusv1.NexusAICapability) {
 	x.shows("Timeline")
 	x.says("What the operator did", "nexus-operator", runs.Namespace+" NexusAICapability/"+runs.Name, "AWS: Created")
 	x.accessible("the timeline")
-	x.picture("ui-timeline.png")
 }
 
 // live shows an edit without a reload.

@@ -3,9 +3,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"image/png"
 	"iter"
 	"os"
 	"os/exec"
@@ -246,17 +248,31 @@ func (x *tab) accessible(view string) {
 func (x *tab) picture(name string) {
 	x.Helper()
 	value[bool](x, `new Promise((done) => { document.activeElement.blur(); document.querySelector("#graph .box[aria-pressed=true]")?.scrollIntoView({block: "center", inline: "center"}); scrollTo(0, 0); setTimeout(() => done(true), 200) })`)
-	png, err := chromedp.Run(x.ctx, chromedp.CaptureScreenshot())
+	shot, err := chromedp.Run(x.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		x.Fatal(err)
 	}
-	if len(png) < 5000 {
-		x.Errorf("%s has %d bytes", name, len(png))
+	if len(shot) < 5000 {
+		x.Errorf("%s has %d bytes", name, len(shot))
 	}
 	if os.Getenv("NEXUS_UPDATE") == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join("../../docs/images", name), png, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join("../../docs/images", name), x.smaller(shot), 0o600); err != nil {
 		x.Fatal(err)
 	}
+}
+
+// smaller compresses a picture as much as PNG can: the browser compresses quickly.
+func (x *tab) smaller(shot []byte) []byte {
+	x.Helper()
+	picture, err := png.Decode(bytes.NewReader(shot))
+	if err != nil {
+		x.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, picture); err != nil {
+		x.Fatal(err)
+	}
+	return out.Bytes()
 }

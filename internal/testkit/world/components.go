@@ -120,8 +120,8 @@ func (w *World) motoProcess() *process {
 // much, and share the cores with what is tested.
 const defaultGOGC = 200
 
-// memoryLimit is where each of them collects garbage more often than that: a few large objects in the API server would otherwise
-// take more than a machine has.
+// memoryLimit limits the memory that garbage takes in each of them: with a few hundred objects of a mebibyte, the API server would
+// otherwise take more than a machine has.
 const memoryLimit = "4GiB"
 
 func (w *World) process(name, program string, args ...string) *process {

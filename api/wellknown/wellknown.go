@@ -34,6 +34,13 @@ const (
 	// capability it lets an edit that drops these stores delete them; on a store's object, which names itself, it
 	// lets the deletion of that object go on.
 	AnnotationDeleteData = Prefix + "delete-data"
+	// AnnotationUndo asks, on a deleted capability whose UID it holds, to keep the AWS resources, because the capability is to be created
+	// again.
+	AnnotationUndo = Prefix + "undo"
+	// AnnotationDeleteNow ends, on a deleted capability whose UID it holds, the time for which its stores are kept.
+	AnnotationDeleteNow = Prefix + "delete-now"
+	// AnnotationRecoverableUntil holds, on the object of a store whose capability is deleted, the time until which the store is kept.
+	AnnotationRecoverableUntil = Prefix + "recoverable-until"
 	// AnnotationReconcileAt requests a check whenever its value changes.
 	AnnotationReconcileAt = Prefix + "reconcile-requested-at"
 	// AnnotationApprovedPlan holds the hash of the plan that may run, where plans need approval. Only people with the right to the verb
@@ -65,6 +72,8 @@ const (
 	TagOwner = Prefix + "owner"
 	// TagOwnerUID holds the UID of the owner.
 	TagOwnerUID = Prefix + "owner-uid"
+	// TagRecoverableUntil holds the time until which a store is kept whose capability is deleted.
+	TagRecoverableUntil = Prefix + "recoverable-until"
 )
 
 // AnnotationSimulatedNode marks a node that kwok simulates: its pods are ready and run no container.

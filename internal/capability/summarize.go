@@ -196,6 +196,9 @@ func (s summary) stalled() error {
 
 // deletionError says what is still to be removed.
 func (s summary) deletionError() error {
+	if s.keepsStores() {
+		return s.recoverableError()
+	}
 	if len(s.nodes) == 0 {
 		return &status.Waiting{Reason: status.ReasonDeleting, For: "the objects to be gone"}
 	}
@@ -220,6 +223,8 @@ func (s summary) phase(err error) nexusv1.Phase {
 	_, isWaiting := status.AsWaiting(err)
 	was := s.Capability.Status.Phase
 	switch {
+	case s.Deleting && s.keepsStores():
+		return nexusv1.PhaseRecoverable
 	case s.Deleting:
 		return nexusv1.PhaseDeleting
 	case s.Capability.Spec.Suspend:

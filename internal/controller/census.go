@@ -80,7 +80,7 @@ func newCensus(kinds, awsKinds, engines []string) *census {
 func phases() []nexusv1.Phase {
 	return []nexusv1.Phase{nexusv1.PhasePending, nexusv1.PhaseProvisioningDataServices, nexusv1.PhaseProvisioningSSM, nexusv1.PhaseProvisioningSecrets,
 		nexusv1.PhaseProvisioningCognito, nexusv1.PhaseProvisioningIAM, nexusv1.PhaseDeploying, nexusv1.PhaseDeployingBackend, nexusv1.PhaseDeployingFrontend, nexusv1.PhaseUpdating, nexusv1.PhaseDegraded,
-		nexusv1.PhaseRunning, nexusv1.PhaseFailed, nexusv1.PhaseDeleting, nexusv1.PhaseSuspended}
+		nexusv1.PhaseRunning, nexusv1.PhaseFailed, nexusv1.PhaseDeleting, nexusv1.PhaseRecoverable, nexusv1.PhaseSuspended}
 }
 
 func conditionTypes() []string {

@@ -43,6 +43,8 @@ const (
 	ReasonUpdated            = "Updated"
 	ReasonDriftCorrected     = "DriftCorrected"
 	ReasonDeleted            = "Deleted"
+	ReasonRecoverable        = "Recoverable"
+	ReasonRestoring          = "Restoring"
 	ReasonKept               = "Kept"
 	ReasonOwnershipUnknown   = "OwnershipUnknown"
 	ReasonNotSettling        = "NotSettling"

@@ -96,12 +96,27 @@ type NexusAICapabilitySpec struct {
 	// DeletionPolicy; default Retain when environment is prod or production, else Delete.
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+	// Deletion says how a deletion of the capability proceeds. Absent: the defaults of its fields.
+	// +optional
+	Deletion *DeletionSpec `json:"deletion,omitempty"`
 	// DriftPolicy; default Correct.
 	// +optional
 	DriftPolicy DriftPolicy `json:"driftPolicy,omitempty"`
 	// Suspend stops all writes until it is false again.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
+}
+
+// DeletionSpec says how a deletion proceeds.
+type DeletionSpec struct {
+	// Graceful is the time after the deletion of the capability for which its stores and secrets are kept, 0s to 720h. Traffic,
+	// workloads and the rights of roles end at once; until the time is over, `nexusctl undo` brings the capability back and
+	// `nexusctl delete-now` ends the wait. 0s deletes without a wait. Absent: --deletion-grace of the operator, which is 0s
+	// by default. deletionPolicy Orphan does not wait.
+	// +optional
+	// +kubebuilder:validation:Format=duration
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s') && duration(self) <= duration('720h')",message="graceful is between 0s and 720h"
+	Graceful *metav1.Duration `json:"graceful,omitempty"`
 }
 
 // ProviderReference names an AWSProvider in the capability's own namespace.

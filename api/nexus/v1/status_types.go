@@ -21,11 +21,13 @@ const (
 	PhaseUpdating                 Phase = "Updating"
 	// PhaseDegraded is that of a capability that has run and is not ready although no edit is being rolled out, and of one whose last edit
 	// failed while what was declared before serves on.
-	PhaseDegraded  Phase = "Degraded"
-	PhaseRunning   Phase = "Running"
-	PhaseFailed    Phase = "Failed"
-	PhaseDeleting  Phase = "Deleting"
-	PhaseSuspended Phase = "Suspended"
+	PhaseDegraded Phase = "Degraded"
+	PhaseRunning  Phase = "Running"
+	PhaseFailed   Phase = "Failed"
+	PhaseDeleting Phase = "Deleting"
+	// PhaseRecoverable is that of a deleted capability whose stores are kept for the time of spec.deletion.graceful.
+	PhaseRecoverable Phase = "Recoverable"
+	PhaseSuspended   Phase = "Suspended"
 )
 
 // The conditions of a capability beside Ready, Reconciling and Stalled.
@@ -106,6 +108,9 @@ type NexusAICapabilityStatus struct {
 	// Rollout tells what the last edit of a capability that has run changes; absent before the first edit.
 	// +optional
 	Rollout *RolloutStatus `json:"rollout,omitempty"`
+	// Recovery says until when a deleted capability can be brought back; absent before the deletion, and without a time to wait.
+	// +optional
+	Recovery *RecoveryStatus `json:"recovery,omitempty"`
 	// LastSyncTime is the time at which something was last brought in line; written only with another change.
 	// +optional
 	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
@@ -241,6 +246,51 @@ type ResourceStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`
+}
+
+// RecoveryState is a state of a deletion that can be undone.
+type RecoveryState string
+
+// The states of a deletion that can be undone. The operator leaves the first one once, and the others never.
+const (
+	// RecoveryWaiting keeps the stores until the time is over.
+	RecoveryWaiting RecoveryState = "Waiting"
+	// RecoveryRestoring keeps the AWS resources for good, because the deletion is undone.
+	RecoveryRestoring RecoveryState = "Restoring"
+	// RecoveryReleased keeps the AWS resources without their objects, because the namespace is being deleted.
+	RecoveryReleased RecoveryState = "Released"
+	// RecoveryEnded deletes what was kept.
+	RecoveryEnded RecoveryState = "Ended"
+)
+
+// RecoveryStatus describes what is kept of a deleted capability.
+type RecoveryStatus struct {
+	// State of the deletion. Waiting: the stores are kept until the time is over. Restoring: the deletion is undone, the AWS resources
+	// stay, and the capability is to be created again. Released: the namespace is being deleted, and the AWS resources stay without
+	// their objects. Ended: what was kept is being deleted.
+	// +kubebuilder:validation:Enum=Waiting;Restoring;Released;Ended
+	State RecoveryState `json:"state"`
+	// Until is the time at which the deletion of what is kept begins.
+	Until metav1.Time `json:"until"`
+	// Kept lists the AWS resources that are kept.
+	// +optional
+	// +kubebuilder:validation:MaxItems=128
+	// +listType=atomic
+	Kept []KeptResource `json:"kept,omitempty"`
+}
+
+// KeptResource is an AWS resource that is kept after the deletion of its capability.
+type KeptResource struct {
+	// Kind of the object that manages the resource.
+	// +kubebuilder:validation:MaxLength=64
+	Kind string `json:"kind"`
+	// Name of that object.
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// ID is the ARN of the resource, or its identifier; empty for what was never created.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	ID string `json:"id,omitempty"`
 }
 
 // PhaseChange is a change of phase.

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// GraceOf returns the time for which the stores of a capability outlive it, where the operator keeps them for the fallback.
+// Orphan keeps everything, and needs no time.
+func GraceOf(c *nexusv1.NexusAICapability, fallback time.Duration) time.Duration {
+	switch d := c.Spec.Deletion; {
+	case EffectiveDeletionPolicy(c) == nexusv1.DeletionOrphan:
+		return 0
+	case d != nil && d.Graceful != nil:
+		return d.Graceful.Duration
+	default:
+		return fallback
+	}
+}
+
+// HoldsStores reports whether a capability in deletion does not let its stores be deleted. Only its status ends that, so that an
+// object cannot decide otherwise than its capability, at the end of the time or when the deletion is undone.
+func HoldsStores(c *nexusv1.NexusAICapability, fallback time.Duration) bool {
+	if c.DeletionTimestamp == nil {
+		return false
+	}
+	if r := c.Status.Recovery; r != nil {
+		return r.State != nexusv1.RecoveryEnded
+	}
+	return GraceOf(c, fallback) > 0
+}
+
+// NextRecovery returns the recovery of a capability in deletion as it is to be recorded before anything follows from it; nil
+// where nothing is kept. Once it was decided whether the deletion ends or is undone, that stays.
+func NextRecovery(c *nexusv1.NexusAICapability, fallback time.Duration, leaving bool, now time.Time) *nexusv1.RecoveryStatus {
+	was, grace := c.Status.Recovery, GraceOf(c, fallback)
+	if was == nil && grace <= 0 {
+		return nil
+	}
+	if was != nil && was.State != nexusv1.RecoveryWaiting {
+		return was.DeepCopy()
+	}
+	next := &nexusv1.RecoveryStatus{State: nexusv1.RecoveryWaiting, Until: metav1.NewTime(c.DeletionTimestamp.Add(grace).UTC())}
+	if was != nil {
+		next.Kept = was.Kept
+	}
+	uid := string(c.UID)
+	switch {
+	case c.Annotations[wellknown.AnnotationUndo] == uid:
+		next.State = nexusv1.RecoveryRestoring
+	case c.Annotations[wellknown.AnnotationDeleteNow] == uid, !now.Before(next.Until.Time):
+		next.State = nexusv1.RecoveryEnded
+	case leaving:
+		next.State = nexusv1.RecoveryReleased
+	}
+	return next
+}
+
+// KeepingAll returns a capability as it is deleted while its recovery keeps the AWS resources for good.
+func KeepingAll(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
+	r := c.Status.Recovery
+	if r == nil || r.State != nexusv1.RecoveryRestoring && r.State != nexusv1.RecoveryReleased {
+		return c
+	}
+	out := c.DeepCopy()
+	out.Spec.DeletionPolicy = nexusv1.DeletionRetain
+	return out
+}
+
+// IsWaiting reports whether the stores of a deleted capability are kept until the time is over.
+func IsWaiting(c *nexusv1.NexusAICapability) bool {
+	return c.Status.Recovery != nil && c.Status.Recovery.State == nexusv1.RecoveryWaiting
+}
+
+// IsKeptForRecovery reports whether the objects of a kind stay as they are while a deletion can be undone: everything that
+// DeletionOrder removes after the rights of the workloads, and the provider without which AWS cannot be reached.
+func IsKeptForRecovery(kind string) bool { return stageOf(kind+"/") > stageOf(kindRole+"/") }
+
+// keepsStores reports whether the deletion has come to the point at which it waits.
+func (s summary) keepsStores() bool {
+	return IsWaiting(s.Capability) && !slices.ContainsFunc(s.nodes, func(v view) bool { return stageOf(v.ID) <= stageOf(kindRole+"/") })
+}
+
+func (s summary) recoverableError() error {
+	until := s.Capability.Status.Recovery.Until.UTC().Format(time.RFC3339)
+	return &status.Waiting{Reason: status.ReasonRecoverable, For: fmt.Sprintf(
+		"%s, until when the deletion can be undone: `nexusctl undo` brings the capability back, and `nexusctl delete-now` ends the wait; status.recovery lists what is kept", until)}
+}

@@ -16,8 +16,10 @@ const (
 	// secretFinalizer is the only field of a Secret that the operator writes.
 	secretFinalizer = "aws-infra-operator.runner.codes/credentials-in-use"
 	// signingKey is the Secret in the operator's namespace that the operator creates, and no more.
-	signingKey  = "nexus-operator-signing-key"
-	podSecurity = "pod-security.kubernetes.io/"
+	signingKey = "nexus-operator-signing-key"
+	// deletionRecords begins the names of the ConfigMaps in the operator's namespace that record deleted capabilities.
+	deletionRecords = "nexus-operator-deleted-"
+	podSecurity     = "pod-security.kubernetes.io/"
 )
 
 // ownGroups are the API groups that this project defines.
@@ -105,7 +107,9 @@ func variables(written []string) []admissionv1.Variable {
 			strings.Join([]string{same("data"), same("type"), same("immutable"), same("metadata.labels"), same("metadata.annotations"), same("metadata.ownerReferences"), sameFinalizersBut(secretFinalizer)}, " &&\n")},
 		{Name: "signingKey", Expression: "request.operation == 'CREATE' && variables.resource == '/secrets' && variables.targetNamespace == variables.operatorNamespace &&\n" +
 			"object.metadata.name == " + quote(signingKey)},
-		{Name: "bookkeeping", Expression: "variables.record || variables.status || variables.metadataOfOwnKind || variables.secretFinalizer || variables.signingKey"},
+		{Name: "deletionRecord", Expression: "variables.resource == '/configmaps' && variables.targetNamespace == variables.operatorNamespace &&\n" +
+			"(request.operation == 'CREATE' ? object.metadata.name : variables.name).startsWith(" + quote(deletionRecords) + ")"},
+		{Name: "bookkeeping", Expression: "variables.record || variables.status || variables.metadataOfOwnKind || variables.secretFinalizer || variables.signingKey || variables.deletionRecord"},
 		// A PlanRequest declares nothing, and is deleted when it is old.
 		{Name: "planRequest", Expression: "request.operation == 'DELETE' && variables.resource == 'nexus.ai/planrequests'"},
 		{Name: "securityIntent", Expression: "[object, oldObject].exists(o, o != null && has(o.metadata.labels) && " + quote(ownerLabels[1]) + " in o.metadata.labels)"},
@@ -122,7 +126,7 @@ func validations() []validation {
 			"the operator creates, changes and deletes no workloads and no policies in kube-system or in its own namespace: use another namespace"},
 		{"variables.bookkeeping || variables.planRequest || variables.securityIntent || !(variables.targetNamespace in ['kube-public', 'kube-node-lease'])",
 			"the operator writes only policies of security intents in kube-public and kube-node-lease: use another namespace"},
-		{"request.operation != 'CREATE' || variables.record || variables.signingKey || (" + created("object") + ")",
+		{"request.operation != 'CREATE' || variables.record || variables.signingKey || variables.deletionRecord || (" + created("object") + ")",
 			"the operator creates only objects that carry the label of their owner and the annotation " + ownerAnnotations[0]},
 		{"request.operation == 'CREATE' || variables.bookkeeping || variables.wasMarked || variables.planRequest",
 			"the operator changes and deletes only objects that it created, and of other objects of its own kinds only the status, finalizers and annotations"},

@@ -351,6 +351,7 @@ func newEnvironment(ctx context.Context, mgr manager.Manager, o options.Options)
 		Signing:   &reconciler.SigningKeys{Client: mgr.GetClient(), Namespace: o.Namespace, Clock: clock.RealClock{}},
 		Gate:      reconciler.PlanGate{Namespaces: o.PlanGate, Client: mgr.GetClient()},
 		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, ForeignResources: o.ForeignResources, Shard: o.Shard, Schemas: schemas,
-		Intervals: reconciler.Intervals{Check: o.CheckEvery, CheckOf: o.CheckEveryOf, Stalled: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
+		DeletionGrace: o.DeletionGrace,
+		Intervals:     reconciler.Intervals{Check: o.CheckEvery, CheckOf: o.CheckEveryOf, Stalled: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
 	}, nil
 }

@@ -114,9 +114,14 @@ type Options struct {
 	CheckEveryOf map[string]time.Duration
 	// AWSRates overrides the rates of AWS calls, by service ("iam") or operation ("ssm.PutParameter").
 	AWSRates map[string]Rate
+	// DeletionGrace is the time for which the stores of a deleted capability are kept that does not say it.
+	DeletionGrace time.Duration
 	// StalledEvery, RetryFirst and RetryMost are the pauses after failures.
 	StalledEvery, RetryFirst, RetryMost time.Duration
 }
+
+// maxDeletionGrace is that of spec.deletion.graceful.
+const maxDeletionGrace = 720 * time.Hour
 
 // AllAdapters names every policy engine.
 const AllAdapters = "all"
@@ -230,6 +235,7 @@ func addRuntimeFlags(fs *pflag.FlagSet, o *Options) {
 	fs.IntVar(&o.Workers, "workers", 8, "maximum concurrent reconciles of each kind; one namespace has three quarters of them at most")
 	fs.BoolVar(&o.PlanRequests, "plan-requests", true, "answer PlanRequests (nexusctl plan --server), which plan with the operator's AWS identity for users who have no AWS credentials")
 	fs.DurationVar(&o.CheckEvery, "check-interval", 5*time.Minute, "how often each AWS resource is checked for drift, plus or minus 10 percent")
+	fs.DurationVar(&o.DeletionGrace, "deletion-grace", 0, "how long the stores of a deleted capability without spec.deletion.graceful are kept, during which nexusctl undo brings it back; at most 720h")
 	fs.DurationVar(&o.StalledEvery, "stalled-interval", time.Minute, "retry interval of stalled objects, which need a change by a person")
 	fs.DurationVar(&o.RetryFirst, "retry-first", 500*time.Millisecond, "initial backoff after a transient failure")
 	fs.DurationVar(&o.RetryMost, "retry-most", time.Minute, "maximum backoff after transient failures")
@@ -300,6 +306,7 @@ func (o *Options) validate() error {
 	check(o.RetryPeriod > 0 && o.RenewDeadline > o.RetryPeriod && o.LeaseDuration > o.RenewDeadline,
 		"--leader-elect-lease-duration must be more than --leader-elect-renew-deadline, and that more than --leader-elect-retry-period")
 	check(o.RetryFirst > 0 && o.RetryFirst <= o.RetryMost, "--retry-first: must be positive and at most --retry-most")
+	check(o.DeletionGrace >= 0 && o.DeletionGrace <= maxDeletionGrace, "--deletion-grace: must be from 0s to %s", maxDeletionGrace)
 	check(o.StalledEvery > 0, "--stalled-interval: must be positive")
 	if image := o.TLSAssessorImage; image != "" {
 		_, err := reference.ParseNormalizedNamed(image)

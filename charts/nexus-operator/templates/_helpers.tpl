@@ -69,6 +69,7 @@ kind-workers: {{ .Values.reconcile.kindWorkers | toJson }}
 check-interval: {{ .Values.reconcile.checkInterval | toJson }}
 kind-check-interval: {{ .Values.reconcile.kindCheckInterval | toJson }}
 stalled-interval: {{ .Values.reconcile.stalledInterval | toJson }}
+deletion-grace: {{ .Values.reconcile.deletionGrace | toJson }}
 retry-first: {{ .Values.reconcile.retryFirst | toJson }}
 retry-most: {{ .Values.reconcile.retryMost | toJson }}
 kube-api-qps: {{ .Values.kubeAPI.qps | toJson }}

@@ -30,6 +30,8 @@ func (r *Reconciler) guardsData(ctx context.Context, obj v1alpha1.Resource, decl
 	switch {
 	case err != nil || c.UID != owner.UID:
 		return false, client.IgnoreNotFound(err)
+	case capability.HoldsStores(c, r.DeletionGrace) && capability.IsKeptForRecovery(r.Entry.Name()):
+		return true, recoverable(c)
 	case c.DeletionTimestamp != nil && policyLags(c, obj):
 		return true, keptByCapability(c)
 	case c.DeletionTimestamp != nil:
@@ -51,6 +53,12 @@ func (r *Reconciler) losesData(obj v1alpha1.Resource) bool {
 func policyLags(c *nexusv1.NexusAICapability, obj v1alpha1.Resource) bool {
 	policy := capability.EffectiveDeletionPolicy(c)
 	return policy != nexusv1.DeletionDelete && obj.CommonSpec().DeletionPolicy != v1alpha1.DeletionPolicy(policy)
+}
+
+// recoverable holds a deletion while that of the capability can be undone. The status of the capability alone ends this hold.
+func recoverable(c *nexusv1.NexusAICapability) error {
+	return &status.Waiting{Reason: status.ReasonRecoverable, After: reconciler.UnreadyPoll, For: fmt.Sprintf(
+		"the end of the time for which its capability keeps its stores, see status.recovery of NexusAICapability %s; nexusctl delete-now ends it", c.Name)}
 }
 
 // keptByCapability holds a deletion until the capability, which is being deleted, has given the object its policy.

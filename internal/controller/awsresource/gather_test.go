@@ -54,6 +54,17 @@ func goingWith(policy nexusv1.DeletionPolicy) func(*nexusv1.NexusAICapability) {
 	}
 }
 
+// recovering is a capability that is being deleted with a time to undo that; without a state it was not looked at yet.
+func recovering(state nexusv1.RecoveryState) func(*nexusv1.NexusAICapability) {
+	return func(c *nexusv1.NexusAICapability) {
+		goingWith(nexusv1.DeletionDelete)(c)
+		c.Spec.Deletion = &nexusv1.DeletionSpec{Graceful: &metav1.Duration{Duration: time.Hour}}
+		if state != "" {
+			c.Status.Recovery = &nexusv1.RecoveryStatus{State: state, Until: metav1.NewTime(noon.Add(time.Hour))}
+		}
+	}
+}
+
 func under(policy v1alpha1.DeletionPolicy) func(*v1alpha1.S3Bucket) {
 	return func(o *v1alpha1.S3Bucket) { o.Spec.DeletionPolicy = policy }
 }
@@ -79,6 +90,12 @@ func TestGuardsData_OfTheStoresOfACapability(t *testing.T) {
 		"orphaned by one that goes":          {goingWith(nexusv1.DeletionOrphan), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, true, true, status.ReasonOwnedByCapability},
 		"kept, as it knows":                  {goingWith(nexusv1.DeletionRetain), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionRetain)}, false, false, ""},
 		"deleted with its capability":        {goingWith(nexusv1.DeletionDelete), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionRetain)}, false, false, ""},
+		"recoverable, before the first look": {recovering(""), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonRecoverable},
+		"recoverable":                        {recovering(nexusv1.RecoveryWaiting), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonRecoverable},
+		"of a deletion that is undone":       {recovering(nexusv1.RecoveryRestoring), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonRecoverable},
+		"of a namespace that goes":           {recovering(nexusv1.RecoveryReleased), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonRecoverable},
+		"after the time":                     {recovering(nexusv1.RecoveryEnded), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, false, ""},
+		"recoverable, and confirmed":         {recovering(nexusv1.RecoveryWaiting), []func(*v1alpha1.S3Bucket){controlled, deleting, confirmed}, false, false, ""},
 		"of no capability":                   {same, []func(*v1alpha1.S3Bucket){deleting}, false, false, ""},
 		"not deleted":                        {same, []func(*v1alpha1.S3Bucket){controlled}, true, false, ""},
 		"controlled by something else":       {same, []func(*v1alpha1.S3Bucket){controlled, deleting, func(o *v1alpha1.S3Bucket) { o.OwnerReferences[0].Kind = "App" }}, false, false, ""},

@@ -95,6 +95,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 			return r.retries.Failed(req.NamespacedName, err)
 		}
 		was = c.DeepCopy()
+		if err := r.dropRecord(ctx, c, ""); err != nil { // what it left is taken over by name
+			return r.retries.Failed(req.NamespacedName, err)
+		}
 	}
 	began := r.Clock.Now()
 	observed, err := r.converge(ctx, c)

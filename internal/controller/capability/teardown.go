@@ -39,6 +39,9 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 		return reconcile.Result{}, nil
 	}
 	observed, done, err := r.takeDown(ctx, c)
+	if ended := c.Status.Recovery; err == nil && done && ended != nil && ended.State == nexusv1.RecoveryEnded {
+		err = r.dropRecord(ctx, c, c.UID)
+	}
 	if err == nil && done {
 		controllerutil.RemoveFinalizer(c, Finalizer)
 		if err := r.Client.Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
@@ -52,6 +55,9 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 	after, werr := r.writeStatus(ctx, c, was, err)
 	if werr != nil {
 		return r.retries.Failed(key, werr)
+	}
+	if wait, ok := r.untilNextLook(c, was); ok && err == nil && after == 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.requeue(c, after, err)
 }
@@ -90,7 +96,7 @@ func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability)
 	case keeps:
 		return observed, false, r.orphanChildren(ctx, c, stages)
 	default:
-		return observed, false, r.removeStage(ctx, c, observed, stages)
+		return observed, false, r.removeNext(ctx, c, observed, stages)
 	}
 }
 

@@ -53,6 +53,8 @@ type Environment struct {
 	EKSCluster string
 	// AutoMode reports whether EKS says that EKS Auto Mode is enabled in the cluster; nil where it is not asked.
 	AutoMode func(ctx context.Context) bool
+	// DeletionGrace is the time for which the stores of a deleted capability are kept that does not say it.
+	DeletionGrace time.Duration
 	// Intervals are the pauses between retries and between looks at AWS.
 	Intervals Intervals
 	// Metrics count what controllers do; nil counts nothing.

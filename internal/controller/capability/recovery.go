@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// removeNext removes the first stage of which something is left, and leaves the stores while the deletion can be undone. A change of
+// the recovery is only put into the status, which is written with the version that was read: nothing follows from a decision that an
+// undo, or another operator, contradicted meanwhile.
+func (r *Reconciler) removeNext(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, stages [][]apply.Child) error {
+	changed, err := r.recordRecovery(ctx, c, stages)
+	if changed || err != nil {
+		return err
+	}
+	switch {
+	case c.Status.Recovery != nil && !capability.IsWaiting(c):
+		if err := r.updateRecord(ctx, c); err != nil {
+			return err
+		}
+	case capability.IsWaiting(c):
+		if err := r.markStores(ctx, c, stages); err != nil {
+			return err
+		}
+		stages = slices.DeleteFunc(stages, func(s []apply.Child) bool { return capability.IsKeptForRecovery(s[0].Kind.Kind) })
+	}
+	if len(stages) == 0 {
+		return nil
+	}
+	return r.removeStage(ctx, capability.KeepingAll(c), o, stages)
+}
+
+// recordRecovery brings the recovery in the status of a capability in deletion up to date, in memory, and reports whether it changed.
+func (r *Reconciler) recordRecovery(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) (bool, error) {
+	if !capability.HoldsStores(c, r.DeletionGrace) {
+		return false, nil
+	}
+	leaving, err := reconciler.Terminating(ctx, r.Live, c.Namespace)
+	if err != nil {
+		return false, err
+	}
+	next := capability.NextRecovery(c, r.DeletionGrace, leaving, r.Clock.Now())
+	if c.Status.Recovery == nil {
+		if next.Kept, err = r.keptOf(ctx, stages); err != nil {
+			return false, err
+		}
+		if err := r.createRecord(ctx, c, *next); err != nil {
+			return false, err
+		}
+	}
+	if equality.Semantic.DeepEqual(next, c.Status.Recovery) {
+		return false, nil
+	}
+	if was := c.Status.Recovery; was == nil || was.State != next.State {
+		r.reportRecovery(c, next)
+	}
+	c.Status.Recovery = next
+	return true, nil
+}
+
+// createRecord records a deletion in the operator's namespace, where the record outlives the capability and its namespace, before anything
+// is removed. A record of the same deletion stays as it is: later edits of an object in deletion do not count, and another operator may
+// have come further.
+func (r *Reconciler) createRecord(ctx context.Context, c *nexusv1.NexusAICapability, first nexusv1.RecoveryStatus) error {
+	recorded := c.DeepCopy()
+	first.State = nexusv1.RecoveryWaiting // only the status decides
+	recorded.Status.Recovery = &first
+	want, err := capability.RecordOf(recorded, r.Applier.OperatorNamespace)
+	if err != nil {
+		return err
+	}
+	live := &corev1.ConfigMap{}
+	err = r.Live.Get(ctx, client.ObjectKeyFromObject(want), live)
+	if apierrors.IsNotFound(err) {
+		return r.recordFailure(r.Client.Create(ctx, want))
+	}
+	if err != nil {
+		return r.recordFailure(err)
+	}
+	if before, err := capability.ReadRecord(live); err == nil && before.Capability.UID == c.UID {
+		return nil
+	}
+	return r.patchRecord(ctx, live, want.Data)
+}
+
+// updateRecord records how a deletion goes on once the status says so.
+func (r *Reconciler) updateRecord(ctx context.Context, c *nexusv1.NexusAICapability) error {
+	want, err := capability.RecordOf(c, r.Applier.OperatorNamespace)
+	if err != nil {
+		return err
+	}
+	live := &corev1.ConfigMap{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(want), live); err != nil {
+		return client.IgnoreNotFound(err) // a person removed it
+	}
+	if before, err := capability.ReadRecord(live); err != nil || before.Capability.UID != c.UID || before.Recovery.State == c.Status.Recovery.State {
+		return nil //nolint:nilerr // an unreadable record is none
+	}
+	return r.patchRecord(ctx, live, capability.UpdatedRecord(live, want))
+}
+
+func (r *Reconciler) patchRecord(ctx context.Context, live *corev1.ConfigMap, data map[string]string) error {
+	next := live.DeepCopy()
+	next.Data = data
+	return r.recordFailure(r.Client.Patch(ctx, next, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{})))
+}
+
+// recordFailure says what a failed write of a record holds up. Conflicts stay recognizable by apierrors.IsConflict.
+func (r *Reconciler) recordFailure(err error) error {
+	if err == nil || apierrors.IsConflict(err) {
+		return err
+	}
+	err = fmt.Errorf("recording the deletion in namespace %s, before which nothing is deleted: %w", r.Applier.OperatorNamespace, err)
+	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+		return &status.Stalled{Reason: status.ReasonAccessDenied, Cause: err, Message: err.Error() +
+			"; let the operator write ConfigMaps there, or set spec.deletion.graceful: 0s to delete without a record"}
+	}
+	return err
+}
+
+// dropRecord removes the record of a deletion that has ended, or whose capability exists again. A record of another deletion stays
+// where the UID names one.
+func (r *Reconciler) dropRecord(ctx context.Context, c *nexusv1.NexusAICapability, of types.UID) error {
+	live := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: r.Applier.OperatorNamespace, Name: capability.RecordName(c.Namespace, c.Name)}
+	if err := r.Live.Get(ctx, key, live); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if before, err := capability.ReadRecord(live); of != "" && err == nil && before.Capability.UID != of {
+		return nil
+	}
+	return client.IgnoreNotFound(r.Client.Delete(ctx, live, client.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion}))
+}
+
+// reportRecovery says in an event what becomes of the stores.
+func (r *Reconciler) reportRecovery(c *nexusv1.NexusAICapability, next *nexusv1.RecoveryStatus) {
+	until := next.Until.UTC().Format(time.RFC3339)
+	switch next.State {
+	case nexusv1.RecoveryWaiting:
+		r.Events.Normal(c, status.ReasonRecoverable, "Delete", "stores and secrets are kept until "+until+": nexusctl undo brings the capability back, nexusctl delete-now ends the wait")
+	case nexusv1.RecoveryRestoring:
+		r.Events.Normal(c, status.ReasonRestoring, "Undo", "the AWS resources stay and are taken over by the next capability of this name")
+	case nexusv1.RecoveryReleased:
+		r.Events.Warning(c, status.ReasonRecoverable, "Delete", "the namespace is being deleted: the AWS resources stay without their objects, and are taken over by the next capability of this name in a namespace of this name")
+	case nexusv1.RecoveryEnded:
+		r.Events.Normal(c, status.ReasonDeleting, "Delete", "the deletion can no longer be undone: stores and secrets are deleted as deletionPolicy says")
+	}
+}
+
+// markStores has the stores and secrets that are kept tagged in AWS with the time until which they are.
+func (r *Reconciler) markStores(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) error {
+	until := c.Status.Recovery.Until.UTC().Format(time.RFC3339)
+	for _, child := range slices.Concat(stages...) {
+		if !isStore(child.Kind.Kind) && child.Kind.Kind != "SecretsManagerSecret" {
+			continue
+		}
+		obj, err := r.resource(ctx, child.Ref)
+		if err != nil {
+			return err
+		}
+		if obj == nil || obj.GetDeletionTimestamp() != nil || obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil] != "" {
+			continue
+		}
+		next := obj.DeepCopyObject().(v1alpha1.Resource)
+		annotations := maps.Clone(next.GetAnnotations())
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[wellknown.AnnotationRecoverableUntil], annotations[wellknown.AnnotationReconcileAt] = until, "recoverable until "+until
+		next.SetAnnotations(annotations)
+		if err := r.Client.Patch(ctx, next, client.MergeFrom(obj), client.FieldOwner(apply.FieldOwner)); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("marking %s as recoverable: %w", child.Ref, err)
+		}
+	}
+	return nil
+}
+
+// maxKept is the bound of status.recovery.kept.
+const maxKept = 128
+
+// keptOf lists the AWS resources that are kept while a deletion can be undone.
+func (r *Reconciler) keptOf(ctx context.Context, stages [][]apply.Child) ([]nexusv1.KeptResource, error) {
+	var out []nexusv1.KeptResource
+	for _, child := range slices.Concat(stages...) {
+		if !isResource(child.Ref) || !capability.IsKeptForRecovery(child.Kind.Kind) || len(out) == maxKept {
+			continue
+		}
+		obj, err := r.resource(ctx, child.Ref)
+		if err != nil {
+			return nil, err
+		}
+		if obj != nil {
+			st := obj.CommonStatus()
+			out = append(out, nexusv1.KeptResource{Kind: child.Kind.Kind, Name: child.Name, ID: cmp.Or(st.ARN, st.ID)})
+		}
+	}
+	return out, nil
+}
+
+// recoverablePoll is the interval of looks at a deletion that can be undone. Events of the objects that are kept, and of the annotations of
+// the capability, come sooner.
+const recoverablePoll = time.Minute
+
+// untilNextLook returns the pause of a deletion that can be undone: none after a change of the recovery, which the next pass acts on.
+func (r *Reconciler) untilNextLook(c, was *nexusv1.NexusAICapability) (time.Duration, bool) {
+	switch {
+	case !equality.Semantic.DeepEqual(c.Status.Recovery, was.Status.Recovery):
+		return time.Millisecond, true
+	case c.Status.Phase == nexusv1.PhaseRecoverable:
+		left := c.Status.Recovery.Until.Sub(r.Clock.Now())
+		return max(time.Millisecond, min(left, r.Intervals.Jitter(recoverablePoll))), true
+	default:
+		return 0, false
+	}
+}

@@ -431,7 +431,7 @@ func (d decider[CR, S]) writable() bool {
 }
 
 func (d decider[CR, S]) diff() kind.Diff {
-	return d.o.hideWritten(slices.DeleteFunc(Compare(d.want, d.seen.State, d.o.ManagedTagKeys, d.o.Written), d.isRemoved))
+	return d.o.hideWritten(slices.DeleteFunc(Compare(d.want, d.seen.State, d.o.removableTagKeys(), d.o.Written), d.isRemoved))
 }
 
 func (d decider[CR, S]) planObserved() (Plan, error) {

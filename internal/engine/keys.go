@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
 // Keys are keys of map fields of a state, by field.
@@ -71,6 +72,12 @@ func writtenTags(st *v1alpha1.CommonStatus, i *Intent) []string {
 		return st.ManagedTagKeys
 	}
 	return union(st.ManagedTagKeys, i.Tags)
+}
+
+// removableTagKeys are the tag keys that are removed where they are not declared: those that were written, and the mark of a deletion that
+// was undone, which an earlier object wrote.
+func (o Owner) removableTagKeys() []string {
+	return append(slices.Clone(o.ManagedTagKeys), wellknown.TagRecoverableUntil)
 }
 
 // tagsToRecord returns the tag keys that the intent must record before a plan runs: those that it records, and

@@ -279,6 +279,9 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 	for k, v := range obj.CommonSpec().Tags {
 		tags[k] = string(v)
 	}
+	if until, kept := obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil]; kept && isTime(until) {
+		tags[wellknown.TagRecoverableUntil] = until
+	}
 	if len(tags) > maxTags && !o.Deleting {
 		return kind.Scope{}, status.Invalid("spec.tags", "%d tags together with the provider's defaultTags; at most %d are possible", len(tags), maxTags)
 	}
@@ -293,6 +296,12 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, EKSCluster: f.EKSCluster, Callers: f.Callers, Trusted: f.Trusted, MayDeleteData: MayDeleteData(obj, obj.GetName()), Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
 		Ref: f.Ref, Secret: f.Secret, Signer: f.Signer, OwnersOf: f.OwnersOf, MayUse: o.mayUse, AllowedTypes: allowedTypes(f), Recorded: recordedIn(*obj.CommonStatus()), Keys: o.unrecordedKeys(), WrittenTags: o.ManagedTagKeys,
 	}, nil
+}
+
+// isTime reports whether a text is a time, in the form in which the operator writes it.
+func isTime(text string) bool {
+	_, err := time.Parse(time.RFC3339, text)
+	return err == nil
 }
 
 // MayDeleteData reports whether the annotation of an object names a store, whose data may be deleted with it.

@@ -5,6 +5,7 @@ package awsresource
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +32,7 @@ func (r *Reconciler) waitForCapability(ctx context.Context, obj v1alpha1.Resourc
 	if reconciler.Freezes(c) {
 		return true, r.reportForged(ctx, c, obj)
 	}
-	if c.DeletionTimestamp == nil || obj.GetDeletionTimestamp() != nil {
+	if c.DeletionTimestamp == nil || obj.GetDeletionTimestamp() != nil || isToBeMarked(obj) {
 		return false, nil
 	}
 	was := obj.DeepCopyObject().(client.Object)
@@ -69,4 +70,9 @@ func (r *Reconciler) ofResumed(ctx context.Context, c client.Object) []reconcile
 		return nil
 	})
 	return out
+}
+
+// isToBeMarked reports whether the store of an object is still to get the tag with the time until which it is kept.
+func isToBeMarked(obj v1alpha1.Resource) bool {
+	return obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil] != "" && !slices.Contains(obj.CommonStatus().ManagedTagKeys, wellknown.TagRecoverableUntil)
 }

@@ -5,6 +5,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -94,8 +95,23 @@ func (p *Planner) removedCapability(ctx context.Context, u *unstructured.Unstruc
 	items, err := p.surplus(ctx, f)
 	for i := range items {
 		items[i].goWith(capability.EffectiveDeletionPolicy(c))
+		items[i].keepFor(c, p.Operator.DeletionGrace)
 	}
 	return items, err
+}
+
+// keepFor notes for how long what an item stands for outlives the deletion of its capability.
+func (it *Item) keepFor(c *nexusv1.NexusAICapability, fallback time.Duration) {
+	grace := capability.GraceOf(c, fallback)
+	if it.AWS == nil && it.Kind != "AWSProvider" || !capability.IsKeptForRecovery(it.Kind) {
+		return
+	}
+	switch r := c.Status.Recovery; {
+	case r != nil && r.State == nexusv1.RecoveryWaiting:
+		it.addNote("recoverable until " + r.Until.UTC().Format(time.RFC3339) + " (nexusctl undo)")
+	case r == nil && grace > 0:
+		it.addNote("recoverable for " + grace.String() + " after the deletion (nexusctl undo)")
+	}
 }
 
 // goWith adjusts the item of an object to the deletion of its capability: with Orphan, the objects outside AWS stay, and a namespace goes

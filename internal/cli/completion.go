@@ -46,7 +46,7 @@ func (s *shared) addCompletions(root *cobra.Command) {
 	}
 	for path, c := range map[string]completes{
 		"plan": everything, "diff": everything, "status": everything, "reconcile": everything, "suspend": everything, "approve": everything, "resume": everything,
-		"tree": one, "explain": explained, "monitor": capability, "verify-capability": capability, "rollout": capability, "iam policy app": capability,
+		"undo": capability, "delete-now": capability, "tree": one, "explain": explained, "monitor": capability, "verify-capability": capability, "rollout": capability, "iam policy app": capability,
 		"secrets set": {kinds: []string{"awssecret"}}, "import": imported, "build app": {words: []string{componentBackend, componentFrontend}},
 	} {
 		if cmd, _, err := root.Find(strings.Fields(path)); err == nil {

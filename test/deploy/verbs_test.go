@@ -93,6 +93,8 @@ func (x *stage) verbs() map[string]verb {
 		"suspend":                {args: []string{"suspend", name, "-n", in}, writes: true, cluster: true},
 		"approve":                {args: []string{"approve", "s3bucket/pending", "-n", in}, writes: true, cluster: true},
 		"resume":                 {args: []string{"resume", "s3bucket/frozen", "-n", in}, writes: true, cluster: true},
+		"undo":                   {args: []string{"undo", "ncap/" + parting, "-n", parting}, writes: true, cluster: true},
+		"delete-now":             {args: []string{"delete-now", "ncap/" + parting, "-n", parting}, writes: true, cluster: true},
 		"drift":                  {args: []string{"drift", "-n", in}, cluster: true},
 		"iam":                    group,
 		"iam policy":             group,
@@ -209,6 +211,33 @@ func newStage(t *testing.T) *stage {
 	return x
 }
 
+// parting is the namespace and the name of a capability that is deleted and can be brought back.
+const parting = "myapp-parting-dev"
+
+// parts deletes a capability with a time in which that can be undone.
+func (x *stage) parts(from *nexusv1.NexusAICapability) {
+	x.Helper()
+	c := from.DeepCopy()
+	c.ObjectMeta = metav1.ObjectMeta{Namespace: x.MakeNamespace(parting), Name: parting}
+	c.Spec.CapabilityName, c.Spec.DataServices = "myapp-parting", &nexusv1.DataServicesSpec{S3: &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "kept"}}}}
+	c.Spec.DeletionPolicy, c.Spec.Deletion = nexusv1.DeletionDelete, &nexusv1.DeletionSpec{Graceful: &metav1.Duration{Duration: time.Hour}}
+	c.Status = nexusv1.NexusAICapabilityStatus{}
+	x.Create(c)
+	x.Running(c)
+	if err := x.Client.Delete(x.Ctx(), c); err != nil {
+		x.Fatal(err)
+	}
+	x.Until(c, time.Minute, "the capability to be recoverable", func() error {
+		if err := x.Get(c); err != nil {
+			return err
+		}
+		if c.Status.Phase != nexusv1.PhaseRecoverable {
+			return errors.New(string(c.Status.Phase) + ": " + c.Status.Message)
+		}
+		return nil
+	})
+}
+
 // declares has a capability run, and beside it a bucket that is suspended. Then it writes an edit of the capability into a file.
 func (x *stage) declares(registry string) {
 	x.Helper()
@@ -233,6 +262,7 @@ func (x *stage) declares(registry string) {
 		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: c.Name}}, BucketName: "frozen"}})
 	x.pends(c)
 	x.Running(c)
+	x.parts(c)
 	x.capability = c
 	next := c.DeepCopy()
 	next.ObjectMeta = metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}
@@ -333,6 +363,7 @@ func TestEveryVerb(t *testing.T) {
 	if err := x.Get(x.operator); err != nil {
 		t.Errorf("the operator is gone: %v", err)
 	}
+	x.wants(x.runs("delete-now", "ncap/"+parting, "-n", parting), 0, "its stores are deleted now") // a removal of the operator would wait as long
 	ended := x.endsWithItsPods(x.operator)
 	x.wants(x.runs("delete", "--full", "--yes", "--cascade=delete", "--timeout", "1m"), 0, "The operator was removed.")
 	<-ended

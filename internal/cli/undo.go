@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+)
+
+type undoFlags struct {
+	dryRun  bool
+	timeout time.Duration
+}
+
+func (s *shared) undoCommand() *cobra.Command {
+	f := &undoFlags{}
+	cmd := &cobra.Command{
+		Use:   "undo ncap/NAME",
+		Short: "Bring a deleted capability back with its stores and secrets",
+		Long: "undo has the operator keep the AWS resources of a capability that was deleted with spec.deletion.graceful, waits until the\n" +
+			"deleted object is gone, and creates the capability again as it was. The new object takes the AWS resources over, with\n" +
+			"their data. Run it again after an interruption. Where the object is gone, the operator's record in its namespace has\n" +
+			"what is needed; where the namespace is gone as well, undo creates it.",
+		Example: "  nexusctl undo ncap/myapp -n team-a",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.undo(cmd.Context(), f, args) },
+	}
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long the deleted object may take to go")
+	return cmd
+}
+
+func (s *shared) deleteNowCommand() *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "delete-now ncap/NAME",
+		Short: "End the time for which the stores of a deleted capability are kept",
+		Long: "delete-now has the operator delete the stores and secrets of a deleted capability at once, as its deletionPolicy says. This\n" +
+			"cannot be undone.",
+		Example: "  nexusctl delete-now ncap/myapp -n team-a",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.deleteNow(cmd.Context(), args, dryRun) },
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "send the change as a server-side dry run, and change nothing")
+	return cmd
+}
+
+// deleteNow ends the wait of a deletion that can be undone.
+func (s *shared) deleteNow(ctx context.Context, args []string, dryRun bool) error {
+	_, c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	key, err := s.capabilityKey(args)
+	if err != nil {
+		return err
+	}
+	found, err := capabilityNamed(ctx, c, key)
+	if err != nil {
+		return err
+	}
+	if found.DeletionTimestamp == nil {
+		return precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: kubectl delete ncap/%s -n %s deletes it", found.Namespace, found.Name, found.Name, found.Namespace))
+	}
+	if r := found.Status.Recovery; r != nil && r.State != nexusv1.RecoveryWaiting && r.State != nexusv1.RecoveryEnded {
+		return precondition(fmt.Errorf("the AWS resources of NexusAICapability %s/%s are being kept, because its deletion is undone or its namespace is deleted", found.Namespace, found.Name))
+	}
+	return s.decideDeletion(ctx, c, found, wellknown.AnnotationDeleteNow, "its stores are deleted now", dryRun)
+}
+
+// decideDeletion writes the annotation that decides how a deletion goes on. Its value names the object, so that the annotation means
+// nothing on a later object of the name.
+func (s *shared) decideDeletion(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, annotation, done string, dryRun bool) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
+	if err != nil {
+		return err
+	}
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(capabilityKind)
+	return s.send(ctx, c, []request{{object: u, done: done, unchanged: of.Annotations[annotation] == string(of.UID),
+		patch: map[string]any{"metadata": map[string]any{"uid": string(of.UID), "annotations": map[string]any{annotation: string(of.UID)}}}}}, dryRun)
+}
+
+// undo brings a capability back: it decides the deletion, waits for the deleted object to go, and creates the next one.
+func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
+	_, c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	key, err := s.capabilityKey(args)
+	if err != nil {
+		return err
+	}
+	title := fmt.Sprintf("NexusAICapability %s", key.ObjectKey)
+	deleted := &nexusv1.NexusAICapability{}
+	err = c.Get(ctx, key.ObjectKey, deleted)
+	switch {
+	case apierrors.IsNotFound(err):
+		return s.undoFromRecord(ctx, c, f, key.ObjectKey)
+	case err != nil:
+		return readFailure(fmt.Errorf("reading %s: %w", title, err))
+	case deleted.DeletionTimestamp == nil:
+		return s.report(title, "is not deleted", "")
+	}
+	if err := mayBeUndone(deleted); err != nil {
+		return err
+	}
+	if err := s.decideDeletion(ctx, c, deleted, wellknown.AnnotationUndo, "its AWS resources are kept", f.dryRun); err != nil || f.dryRun {
+		return err
+	}
+	if err := s.waitForRelease(ctx, c, deleted, f.timeout); err != nil {
+		return err
+	}
+	return s.createAgain(ctx, c, capability.AsDeclared(deleted), false)
+}
+
+// mayBeUndone refuses deletions that have gone too far, or that keep nothing.
+func mayBeUndone(c *nexusv1.NexusAICapability) error {
+	title := fmt.Sprintf("NexusAICapability %s/%s", c.Namespace, c.Name)
+	switch r := c.Status.Recovery; {
+	case r != nil && r.State == nexusv1.RecoveryEnded:
+		return precondition(fmt.Errorf("%s can no longer be brought back: its stores are being deleted since %s; docs/undo.md lists what AWS can restore", title, r.Until.UTC().Format(time.RFC3339)))
+	case r == nil && c.Status.Phase == nexusv1.PhaseDeleting:
+		return precondition(fmt.Errorf("%s is being deleted without spec.deletion.graceful: nothing is kept that undo could bring back; docs/undo.md lists what AWS can restore", title))
+	default:
+		return nil
+	}
+}
+
+// gonePoll is the interval of looks at an object that is to go.
+const gonePoll = 500 * time.Millisecond
+
+// waitForRelease waits until a deleted object is gone.
+func (s *shared) waitForRelease(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, timeout time.Duration) error {
+	s.say("Waiting for the deleted object to go.")
+	now := of.DeepCopy()
+	err := wait.PollUntilContextTimeout(ctx, gonePoll, timeout, true, func(ctx context.Context) (bool, error) {
+		now = &nexusv1.NexusAICapability{}
+		err := c.Get(ctx, client.ObjectKeyFromObject(of), now)
+		switch {
+		case apierrors.IsNotFound(err), err == nil && now.UID != of.UID:
+			return true, nil
+		case err != nil:
+			return false, readFailure(err)
+		default:
+			return false, mayBeUndone(now)
+		}
+	})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return &interruption{text: "The command was interrupted while it waited. The AWS resources are kept. To continue, run the command again."}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &failure{code: exitTimeout, err: fmt.Errorf("the deleted object is still there after %s: %s", timeout, now.Status.Message)}
+	default:
+		return err
+	}
+}
+
+// createAgain creates a capability as it was. One that exists by now, such as one that a GitOps tool created, takes the AWS resources
+// over as well.
+func (s *shared) createAgain(ctx context.Context, c client.Client, again *nexusv1.NexusAICapability, dryRun bool) error {
+	title := fmt.Sprintf("NexusAICapability %s/%s", again.Namespace, again.Name)
+	ctx, cancel := uncut(ctx, patchTimeout)
+	defer cancel()
+	options := []client.CreateOption{client.FieldOwner("nexusctl")}
+	if dryRun {
+		options = append(options, client.DryRunAll)
+	}
+	err := c.Create(ctx, again, options...)
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return s.report(title, "exists again, and takes its AWS resources over", "")
+	case err != nil:
+		return fmt.Errorf("creating %s: %w", title, err)
+	case dryRun:
+		return s.report(title, "created again (dry run)", "")
+	default:
+		return s.report(title, "created again; it takes its AWS resources over", "")
+	}
+}
+
+// undoFromRecord brings a capability back of which only the operator's record is left.
+func (s *shared) undoFromRecord(ctx context.Context, c client.Client, f *undoFlags, key client.ObjectKey) error {
+	namespace := s.namespaceOfOperator()
+	o := &corev1.ConfigMap{}
+	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: capability.RecordName(key.Namespace, key.Name)}, o)
+	switch {
+	case apierrors.IsNotFound(err):
+		return precondition(fmt.Errorf("NexusAICapability %s does not exist, and namespace %s has no record of its deletion: create it from its manifest", key, namespace))
+	case apierrors.IsForbidden(err):
+		return precondition(fmt.Errorf("NexusAICapability %s does not exist, and its record in namespace %s may not be read: create the capability from its manifest, which takes the AWS resources over, or ask an administrator: %w", key, namespace, err))
+	case err != nil:
+		return readFailure(fmt.Errorf("reading the record of NexusAICapability %s: %w", key, err))
+	}
+	record, err := capability.ReadRecord(o)
+	if err != nil {
+		return err
+	}
+	if record.Recovery.State == nexusv1.RecoveryEnded {
+		return precondition(fmt.Errorf("the stores of NexusAICapability %s were deleted: docs/undo.md lists what AWS can restore", key))
+	}
+	if err := s.ensureNamespace(ctx, c, key.Namespace, f.dryRun); err != nil {
+		return err
+	}
+	return s.createAgain(ctx, c, capability.AsDeclared(record.Capability), f.dryRun)
+}
+
+// ensureNamespace creates the namespace of a capability that is brought back, where it is gone.
+func (s *shared) ensureNamespace(ctx context.Context, c client.Client, name string, dryRun bool) error {
+	ns := &corev1.Namespace{}
+	err := c.Get(ctx, client.ObjectKey{Name: name}, ns)
+	switch {
+	case err == nil && ns.DeletionTimestamp != nil:
+		return precondition(fmt.Errorf("namespace %s is still being deleted: run the command again when it is gone", name))
+	case err == nil || apierrors.IsForbidden(err): // the create of the capability tells
+		return nil
+	case !apierrors.IsNotFound(err):
+		return readFailure(fmt.Errorf("reading namespace %s: %w", name, err))
+	}
+	options := []client.CreateOption{client.FieldOwner("nexusctl")}
+	if dryRun {
+		options = append(options, client.DryRunAll)
+	}
+	if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, options...); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating namespace %s: %w", name, err)
+	}
+	return s.report("Namespace "+name, "created", "")
+}

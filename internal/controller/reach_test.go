@@ -138,6 +138,12 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 		"signing key elsewhere": func() error {
 			return c.Create(h.ctx(), &corev1.Secret{ObjectMeta: marks(ns, "nexus-operator-signing-key")})
 		},
+		"record of a deletion elsewhere": func() error {
+			return c.Create(h.ctx(), &corev1.ConfigMap{ObjectMeta: meta1(ns, "nexus-operator-deleted-1")})
+		},
+		"ConfigMap beside the operator that is no record": func() error {
+			return c.Create(h.ctx(), &corev1.ConfigMap{ObjectMeta: marks(operator.Namespace, "nexus-operator-settings")})
+		},
 		"value of a Secret": func() error {
 			return edit(secret, func(o client.Object) { o.(*corev1.Secret).Data = map[string][]byte{"key": nil} })
 		},

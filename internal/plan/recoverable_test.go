@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+func TestKeepFor_SaysWhatIsRecoverable(t *testing.T) {
+	until := metav1.NewTime(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+	with := func(grace time.Duration, state nexusv1.RecoveryState) *nexusv1.NexusAICapability {
+		c := &nexusv1.NexusAICapability{}
+		c.Spec.DeletionPolicy = nexusv1.DeletionDelete
+		c.Spec.Deletion = &nexusv1.DeletionSpec{Graceful: &metav1.Duration{Duration: grace}}
+		if state != "" {
+			c.Status.Recovery = &nexusv1.RecoveryStatus{State: state, Until: until}
+		}
+		return c
+	}
+	for name, tc := range map[string]struct {
+		kind string
+		aws  bool
+		c    *nexusv1.NexusAICapability
+		want string // "": nothing
+	}{
+		"a bucket before the deletion": {"S3Bucket", true, with(24*time.Hour, ""), "recoverable for 24h0m0s after the deletion"},
+		"a bucket that is kept":        {"S3Bucket", true, with(24*time.Hour, nexusv1.RecoveryWaiting), "recoverable until 2026-05-01T12:00:00Z"},
+		"a bucket after the time":      {"S3Bucket", true, with(24*time.Hour, nexusv1.RecoveryEnded), ""},
+		"a bucket without a time":      {"S3Bucket", true, with(0, ""), ""},
+		"a role":                       {"IAMRole", true, with(24*time.Hour, ""), ""},
+		"a Deployment":                 {"Deployment", false, with(24*time.Hour, ""), ""},
+		"a policy of an engine":        {"NetworkPolicy", false, with(24*time.Hour, ""), ""},
+	} {
+		it := &Item{Kind: tc.kind}
+		if tc.aws {
+			it.AWS = &Resource{}
+		}
+		it.keepFor(tc.c, time.Hour)
+		if tc.want == "" && it.Note != "" || !strings.HasPrefix(it.Note, tc.want) {
+			t.Errorf("%s: %q, want %q", name, it.Note, tc.want)
+		}
+	}
+}

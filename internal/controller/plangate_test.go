@@ -31,11 +31,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// closedNamespace returns a namespace whose plans need approval, with a provider.
+// closedNamespace returns a namespace whose plans need approval, with a provider that is ready.
 func (h *home) closedNamespace() string {
 	h.Helper()
 	ns := h.namespace(map[string]string{wellknown.LabelPlanGate: wellknown.PlanGateClosed})
-	h.make(&v1alpha1.AWSProvider{ObjectMeta: meta1(ns, "aws"), Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}})
+	p := &v1alpha1.AWSProvider{ObjectMeta: meta1(ns, "aws"), Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
+	h.make(p)
+	h.shows(p, status.Ready, "True", status.ReasonReady)
 	return ns
 }
 

@@ -122,7 +122,7 @@ const defaultGOGC = 200
 
 // memoryLimit limits the memory that garbage takes in each of them: with a few hundred objects of a mebibyte, the API server would
 // otherwise take more than a machine has.
-const memoryLimit = "4GiB"
+const memoryLimit = "6GiB"
 
 func (w *World) process(name, program string, args ...string) *process {
 	p := &process{name: name, path: filepath.Join(w.bin, program), args: args,

@@ -223,10 +223,8 @@ func (s summary) phase(err error) nexusv1.Phase {
 	_, isWaiting := status.AsWaiting(err)
 	was := s.Capability.Status.Phase
 	switch {
-	case s.Deleting && s.keepsStores():
-		return nexusv1.PhaseRecoverable
 	case s.Deleting:
-		return nexusv1.PhaseDeleting
+		return s.parting()
 	case s.Capability.Spec.Suspend:
 		return nexusv1.PhaseSuspended
 	case isStalled && s.serving():
@@ -242,6 +240,14 @@ func (s summary) phase(err error) nexusv1.Phase {
 	default:
 		return s.provisioning()
 	}
+}
+
+// parting is the phase of a capability that is being deleted.
+func (s summary) parting() nexusv1.Phase {
+	if s.keepsStores() {
+		return nexusv1.PhaseRecoverable
+	}
+	return nexusv1.PhaseDeleting
 }
 
 // unready is the phase of a capability that has run and is not ready: an edit is rolled out, or something failed although nothing

@@ -145,14 +145,8 @@ func (f *planFlags) ways(args []string) int {
 
 // check refuses command lines that ask for nothing, or for two things.
 func (f *planFlags) check(args []string) error {
-	if f.ways(args) != 1 {
-		return usage("say what to plan: -f FILE, -k DIR, KIND/NAME or --all, and one of them")
-	}
-	if len(args) > 0 && isManifest(args[0]) {
-		return usage("name files with -f: -f %s", args[0])
-	}
-	if len(f.previous) > 0 && (f.remove || len(f.files.Filenames) == 0 && f.files.Kustomize == "") {
-		return usage("--previous goes with -f or -k, and without --delete")
+	if err := f.checkSources(args); err != nil {
+		return err
 	}
 	if f.everywhere && !f.all {
 		return usage("--all-namespaces goes with --all")
@@ -166,6 +160,20 @@ func (f *planFlags) check(args []string) error {
 	default:
 		return usage("--output: %q is none of text, wide, markdown, json and yaml", f.output)
 	}
+}
+
+// checkSources checks from where a plan has its objects.
+func (f *planFlags) checkSources(args []string) error {
+	if f.ways(args) != 1 {
+		return usage("say what to plan: -f FILE, -k DIR, KIND/NAME or --all, and one of them")
+	}
+	if len(args) > 0 && isManifest(args[0]) {
+		return usage("name files with -f: -f %s", args[0])
+	}
+	if len(f.previous) > 0 && (f.remove || len(f.files.Filenames) == 0 && f.files.Kustomize == "") {
+		return usage("--previous goes with -f or -k, and without --delete")
+	}
+	return nil
 }
 
 func (s *shared) planned(ctx context.Context, p *plan.Planner, f *planFlags, args []string) (plan.Plan, error) {

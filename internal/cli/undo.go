@@ -80,20 +80,23 @@ func (s *shared) deleteNow(ctx context.Context, args []string, dryRun bool) erro
 	if r := found.Status.Recovery; r != nil && r.State != nexusv1.RecoveryWaiting && r.State != nexusv1.RecoveryEnded {
 		return precondition(fmt.Errorf("the AWS resources of NexusAICapability %s/%s are being kept, because its deletion is undone or its namespace is deleted", found.Namespace, found.Name))
 	}
-	return s.decideDeletion(ctx, c, found, wellknown.AnnotationDeleteNow, "its stores are deleted now", dryRun)
+	return s.decideDeletion(ctx, c, found, decision{wellknown.AnnotationDeleteNow, "its stores are deleted now"}, dryRun)
 }
+
+// decision is how a deletion goes on: the annotation that says so, and what is reported.
+type decision struct{ annotation, done string }
 
 // decideDeletion writes the annotation that decides how a deletion goes on. Its value names the object, so that the annotation means
 // nothing on a later object of the name.
-func (s *shared) decideDeletion(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, annotation, done string, dryRun bool) error {
+func (s *shared) decideDeletion(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, as decision, dryRun bool) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
 	if err != nil {
 		return err
 	}
 	u := &unstructured.Unstructured{Object: content}
 	u.SetGroupVersionKind(capabilityKind)
-	return s.send(ctx, c, []request{{object: u, done: done, unchanged: of.Annotations[annotation] == string(of.UID),
-		patch: map[string]any{"metadata": map[string]any{"uid": string(of.UID), "annotations": map[string]any{annotation: string(of.UID)}}}}}, dryRun)
+	return s.send(ctx, c, []request{{object: u, done: as.done, unchanged: of.Annotations[as.annotation] == string(of.UID),
+		patch: map[string]any{"metadata": map[string]any{"uid": string(of.UID), "annotations": map[string]any{as.annotation: string(of.UID)}}}}}, dryRun)
 }
 
 // undo brings a capability back: it decides the deletion, waits for the deleted object to go, and creates the next one.
@@ -120,7 +123,7 @@ func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
 	if err := mayBeUndone(deleted); err != nil {
 		return err
 	}
-	if err := s.decideDeletion(ctx, c, deleted, wellknown.AnnotationUndo, "its AWS resources are kept", f.dryRun); err != nil || f.dryRun {
+	if err := s.decideDeletion(ctx, c, deleted, decision{wellknown.AnnotationUndo, "its AWS resources are kept"}, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
 	if err := s.waitForRelease(ctx, c, deleted, f.timeout); err != nil {

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
-
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -141,9 +139,7 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	}
 	d.forgetFailed()
 	p, verdict, err := d.plan()
-	if verdict == Foreign && o.hides(d.seen.Tags) { // no message names them
-		logr.FromContextOrDiscard(ctx).Info("The AWS resource belongs to another owner", "tags", kind.Only(d.seen.Tags, sortedKeys(o.OwnerTags())))
-	}
+	d.logOwner(ctx, verdict)
 	p.Unseen, p.Identity, p.Paths, p.Hidden = unseen, identity, d.paths, hiddenIn(want)
 	refused := d.refuseAdoption(ctx, p, verdict)
 	d.complete(&p, verdict, refused)

@@ -3,12 +3,15 @@
 package engine
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-logr/logr"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
@@ -359,4 +362,11 @@ func (o Owner) ofMember(m *kind.Member) Owner {
 
 func sameSecond(a, b time.Time) bool {
 	return a.UTC().Truncate(time.Second).Equal(b.UTC().Truncate(time.Second))
+}
+
+// logOwner logs the owner of a resource where no message names it.
+func (d decider[CR, S]) logOwner(ctx context.Context, verdict Verdict) {
+	if verdict == Foreign && d.o.hides(d.seen.Tags) {
+		logr.FromContextOrDiscard(ctx).Info("The AWS resource belongs to another owner", "tags", kind.Only(d.seen.Tags, sortedKeys(d.o.OwnerTags())))
+	}
 }

@@ -100,7 +100,7 @@ func TestTimeline_HasEventsWritesAndPhases(t *testing.T) {
 	c := live("NexusAICapability", "shop", "True", "Ready", "")
 	first, second := at(1), at(4)
 	c.SetManagedFields([]metav1.ManagedFieldsEntry{
-		{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply, Time: &first, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{},"f:spec":{"f:a":{}}}`)}},
+		{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply, Time: &first, FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{},"f:spec":{"f:a":{}}}`)},
 		{Manager: "nexus-operator", Operation: metav1.ManagedFieldsOperationUpdate, Time: &second, Subresource: "status"},
 		{Manager: "unknown", Operation: metav1.ManagedFieldsOperationUpdate},
 	})

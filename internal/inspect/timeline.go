@@ -163,7 +163,7 @@ func writtenBy(f metav1.ManagedFieldsEntry) string {
 	var parts []string
 	if f.FieldsV1 != nil {
 		for _, part := range []string{"metadata", "spec", "data"} {
-			if strings.Contains(string(f.FieldsV1.Raw), `"f:`+part+`":`) {
+			if strings.Contains(f.FieldsV1.GetRawString(), `"f:`+part+`":`) {
 				parts = append(parts, part)
 			}
 		}

@@ -285,6 +285,12 @@ func isHTTP(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" && u.Fragment == ""
 }
 
+// isImage reports whether a text is the reference of a container image, or empty.
+func isImage(text string) bool {
+	_, err := reference.ParseNormalizedNamed(text)
+	return text == "" || err == nil
+}
+
 func (o *Options) validate() error {
 	var errs []error
 	check := func(ok bool, format string, args ...any) {
@@ -308,10 +314,7 @@ func (o *Options) validate() error {
 	check(o.RetryFirst > 0 && o.RetryFirst <= o.RetryMost, "--retry-first: must be positive and at most --retry-most")
 	check(o.DeletionGrace >= 0 && o.DeletionGrace <= maxDeletionGrace, "--deletion-grace: must be from 0s to %s", maxDeletionGrace)
 	check(o.StalledEvery > 0, "--stalled-interval: must be positive")
-	if image := o.TLSAssessorImage; image != "" {
-		_, err := reference.ParseNormalizedNamed(image)
-		check(err == nil, "--tls-assessor-image: %q is not the reference of a container image", image)
-	}
+	check(isImage(o.TLSAssessorImage), "--tls-assessor-image: %q is not the reference of a container image", o.TLSAssessorImage)
 	return errors.Join(append(errs, o.validateGuards())...)
 }
 

@@ -160,20 +160,28 @@ func (p *Planner) session(ctx context.Context, provider *v1alpha1.AWSProvider, o
 	return session, standing, nil
 }
 
-func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvider) error {
+// owner returns who asks for the resource, and the record of its creation.
+func (l *look) owner(ctx context.Context, provider *v1alpha1.AWSProvider) (engine.Owner, engine.Facts, *engine.Intent, error) {
 	engine.ForgetObserved(l.obj)
 	intent, err := engine.ReadIntent(l.obj.GetAnnotations(), string(l.obj.GetUID()))
 	if err != nil {
-		return problemOf(it, &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error()})
+		return engine.Owner{}, engine.Facts{}, nil, &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error()}
 	}
 	facts := l.facts(ctx, provider)
-	if facts.Gated, err = l.p.isGated(ctx, l.obj); err != nil {
-		return err
+	if facts.Gated, err = l.p.isGated(ctx, l.obj); err == nil {
+		err = facts.CheckSignature(l.entry.Name(), l.obj, intent)
 	}
-	if err := facts.CheckSignature(l.entry.Name(), l.obj, intent); err != nil {
+	if err != nil {
+		return engine.Owner{}, engine.Facts{}, nil, err
+	}
+	return engine.OwnerOf(l.entry, l.obj, intent, facts), facts, intent, nil
+}
+
+func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvider) error {
+	owner, facts, intent, err := l.owner(ctx, provider)
+	if err != nil {
 		return problemOf(it, err)
 	}
-	owner := engine.OwnerOf(l.entry, l.obj, intent, facts)
 	owner.Recent.NotEmpty = owner.Deleting // so that what is in the resource is read before AWS refuses its deletion
 	sc, err := engine.ScopeOf(l.obj, owner, facts)
 	if err != nil {
@@ -191,14 +199,23 @@ func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvi
 		return problemOf(it, waits)
 	}
 	it.AWS = l.outcome(owner, decided)
-	if hash, waits := owner.WaitsForApproval(decided, l.referrer().Home); waits && err == nil {
-		it.AWS.Approval = &Approval{Hash: kind.Either(len(l.unknown) == 0, hash, "")}
+	if err == nil {
+		it.AWS.Approval = l.approval(owner, decided)
 	}
 	it.addNotes(decided.Notes)
 	if err == nil && decided.Cause == engine.Lost {
 		err = owner.ExplainLoss()
 	}
 	return problemOf(it, awsclient.ExplainOnce(err, ""))
+}
+
+// approval returns what a plan that waits at the gate is approved by; nil for one that does not wait.
+func (l *look) approval(owner engine.Owner, decided engine.Plan) *Approval {
+	hash, waits := owner.WaitsForApproval(decided, l.referrer().Home)
+	if !waits {
+		return nil
+	}
+	return &Approval{Hash: kind.Either(len(l.unknown) == 0, hash, "")}
 }
 
 // waitsInstead returns what the object waits for in place of a failure that may come from a text that stands for an identifier; nil where

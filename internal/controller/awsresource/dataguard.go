@@ -32,15 +32,21 @@ func (r *Reconciler) guardsData(ctx context.Context, obj v1alpha1.Resource, decl
 		return false, client.IgnoreNotFound(err)
 	case capability.HoldsStores(c, r.DeletionGrace) && capability.IsKeptForRecovery(r.Entry.Name()):
 		return true, recoverable(c)
-	case c.DeletionTimestamp != nil && policyLags(c, obj):
-		return true, keptByCapability(c)
 	case c.DeletionTimestamp != nil:
-		return false, nil
+		return guardedByDeleted(c, obj)
 	case declared:
 		return true, ownedByCapability(obj)
 	default:
 		return true, nil
 	}
+}
+
+// guardedByDeleted reports whether a capability that is being deleted keeps a store whose object does not know it yet.
+func guardedByDeleted(c *nexusv1.NexusAICapability, obj v1alpha1.Resource) (bool, error) {
+	if policyLags(c, obj) {
+		return true, keptByCapability(c)
+	}
+	return false, nil
 }
 
 // losesData reports whether an object is a store in deletion whose data no person gave up.

@@ -77,13 +77,7 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 	p.home, p.signs = engine.Home(session.Partition, session.Account, session.Region), awssession.IsLent(provider)
 	facts := p.facts(ctx, session, provider, intent)
 	facts.Trusted, facts.Check = trusted, p.r.checkOf(p.obj)
-	if facts.GuardData, err = p.r.guardsData(ctx, p.obj, trusted); err != nil {
-		return engine.Outcome{}, err
-	}
-	if facts.NeededDays, err = p.neededDays(ctx); err != nil {
-		return engine.Outcome{}, err
-	}
-	if facts.Gated, err = p.r.Gate.IsClosed(ctx, p.obj.GetNamespace()); err != nil {
+	if err := p.addGuards(ctx, &facts); err != nil {
 		return engine.Outcome{}, err
 	}
 	if err := facts.CheckSignature(p.r.Entry.Name(), p.obj, intent); err != nil {
@@ -95,6 +89,18 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 		return engine.Outcome{}, err
 	}
 	return engine.Advance(ctx, p.decider(session, provider, sc), p.r.Entry.Meta(), owner, p)
+}
+
+// addGuards adds the facts that hold writes and deletions back.
+func (p *pass) addGuards(ctx context.Context, facts *engine.Facts) (err error) {
+	if facts.GuardData, err = p.r.guardsData(ctx, p.obj, facts.Trusted); err != nil {
+		return err
+	}
+	if facts.NeededDays, err = p.neededDays(ctx); err != nil {
+		return err
+	}
+	facts.Gated, err = p.r.Gate.IsClosed(ctx, p.obj.GetNamespace())
+	return err
 }
 
 // mayBeApplied checks what an object declares. What its capability compiles to is valid: the rules of a kind, once they are

@@ -89,15 +89,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if c.DeletionTimestamp != nil {
 		return r.delete(ctx, c, was)
 	}
-	if controllerutil.AddFinalizer(c, Finalizer) {
-		// Before the first child: what is made must be found again.
-		if err := r.Client.Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
-			return r.retries.Failed(req.NamespacedName, err)
-		}
-		was = c.DeepCopy()
-		if err := r.dropRecord(ctx, c, ""); err != nil { // what it left is taken over by name
-			return r.retries.Failed(req.NamespacedName, err)
-		}
+	if was, err = r.begin(ctx, c, was); err != nil {
+		return r.retries.Failed(req.NamespacedName, err)
 	}
 	began := r.Clock.Now()
 	observed, err := r.converge(ctx, c)
@@ -115,6 +108,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return r.replacePods(ctx, c, observed)
 	}
 	return r.requeue(c, after, err)
+}
+
+// begin adds the finalizer before the first child: what is made must be found again. It returns the capability as it is then.
+func (r *Reconciler) begin(ctx context.Context, c, was *nexusv1.NexusAICapability) (*nexusv1.NexusAICapability, error) {
+	if !controllerutil.AddFinalizer(c, Finalizer) {
+		return was, nil
+	}
+	if err := r.Client.Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
+		return was, err
+	}
+	// An earlier capability of the name may have left resources, which are taken over by name.
+	return c.DeepCopy(), r.dropRecord(ctx, c, "")
 }
 
 // read reads a capability as it is. Of one that is too large, the cache keeps what is short: it is not rolled out, and what it made stays.

@@ -39,17 +39,11 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 		return reconcile.Result{}, nil
 	}
 	observed, done, err := r.takeDown(ctx, c)
-	if ended := c.Status.Recovery; err == nil && done && ended != nil && ended.State == nexusv1.RecoveryEnded {
-		err = r.dropRecord(ctx, c, c.UID)
+	if err == nil && done {
+		err = r.dropEndedRecord(ctx, c)
 	}
 	if err == nil && done {
-		controllerutil.RemoveFinalizer(c, Finalizer)
-		if err := r.Client.Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
-			return r.retries.Failed(key, err)
-		}
-		r.retries.Drop(key)
-		r.gateways.forget(c)
-		return reconcile.Result{}, nil
+		return r.release(ctx, c, was)
 	}
 	r.report(c, observed, err)
 	after, werr := r.writeStatus(ctx, c, was, err)
@@ -60,6 +54,26 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.requeue(c, after, err)
+}
+
+// dropEndedRecord deletes the record of a capability of which nothing can come back.
+func (r *Reconciler) dropEndedRecord(ctx context.Context, c *nexusv1.NexusAICapability) error {
+	if ended := c.Status.Recovery; ended != nil && ended.State == nexusv1.RecoveryEnded {
+		return r.dropRecord(ctx, c, c.UID)
+	}
+	return nil
+}
+
+// release removes the finalizer of a capability of which nothing is left.
+func (r *Reconciler) release(ctx context.Context, c, was *nexusv1.NexusAICapability) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(c)
+	controllerutil.RemoveFinalizer(c, Finalizer)
+	if err := r.Client.Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
+		return r.retries.Failed(key, err)
+	}
+	r.retries.Drop(key)
+	r.gateways.forget(c)
+	return reconcile.Result{}, nil
 }
 
 // takeDown deletes the first stage of which something is left, and says of everything that is left why.

@@ -59,10 +59,20 @@ func (l lookups) ValueOf(field string, r documents.Reference) (any, error) {
 		return passedProfile(value), nil
 	case r.Kind == "IAMRole":
 		return passedRole(value), nil
-	case r.Kind == anyTypeKind && isForeignARN(value, target.ARN):
+	case r.Kind == anyTypeKind:
+		return valueOfAnyType(field, r, target, value)
+	default:
+		return value, nil
+	}
+}
+
+// valueOfAnyType returns the value of a reference to a resource of any type.
+func valueOfAnyType(field string, r documents.Reference, target kind.Target, value string) (any, error) {
+	switch {
+	case isForeignARN(value, target.ARN):
 		return nil, &status.Stalled{Reason: status.ReasonNotPermitted, Field: field,
 			Message: "status." + r.Field + " of AWSResource/" + r.Name + " is the ARN of another resource, whose owner has to be judged: refer to its object, or declare the ARN"}
-	case r.Kind == anyTypeKind && target.Type == kind.LaunchTemplate && value == target.ID:
+	case target.Type == kind.LaunchTemplate && value == target.ID:
 		return passedTemplate(value), nil
 	default:
 		return value, nil

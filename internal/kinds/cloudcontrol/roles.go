@@ -62,7 +62,7 @@ func actingAs(schema *awsschema.Type, at []string, value any) []acting {
 			out = append(out, actingAs(schema, append(slices.Clone(at), awsschema.Every), element)...)
 		}
 	case *kind.WriteOnly:
-		if namesRole(schema, at) || namesProfile(schema, at) || namesTemplate(schema, at) {
+		if namesActing(schema, at) {
 			out = append(out, acting{at: at, isHidden: true})
 		}
 	case passedRole:
@@ -73,6 +73,11 @@ func actingAs(schema *awsschema.Type, at []string, value any) []acting {
 		out = rolesIn(schema, at, value)
 	}
 	return out
+}
+
+// namesActing reports whether a property is named after what brings a role along.
+func namesActing(schema *awsschema.Type, at []string) bool {
+	return namesRole(schema, at) || namesProfile(schema, at) || namesTemplate(schema, at)
 }
 
 // rolesIn returns the roles that a text names.
@@ -234,7 +239,7 @@ func (s State) whyUnseen(sc kind.Scope) string {
 		return ""
 	}
 	for _, at := range s.schema.NeverShown() {
-		mayName := namesRole(s.schema, at) || namesProfile(s.schema, at) || namesTemplate(s.schema, at) || lastName(at) == "OptionName"
+		mayName := namesActing(s.schema, at) || lastName(at) == "OptionName"
 		if mayName && !slices.Contains(shownElsewhere, s.TypeName+" "+awsschema.Text(at)) && !s.declares(at) {
 			return fmt.Sprintf("AWS never shows %s of the resource, which may name a role, and an adoption would give the rights of that role to this namespace: declare it, or observe the resource",
 				awsschema.Text(at))

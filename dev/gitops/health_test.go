@@ -141,10 +141,10 @@ func TestHealth_PausedObjectsAreSuspended(t *testing.T) {
 		argo   string
 		flux   status.Status
 	}{
-		"ready":        {paused(at(1, 1, after(succeeded))), "Suspended", status.CurrentStatus},
-		"edited":       {paused(at(2, 1, after(succeeded))), "Suspended", status.InProgressStatus},
-		"stalled":      {paused(at(1, 1, after(stalled))), "Suspended", status.FailedStatus},
-		"spec.suspend": {suspended(at(1, 1, after(waiting)), "Suspended"), "Suspended", status.InProgressStatus},
+		"ready":                          {paused(at(1, 1, after(succeeded))), "Suspended", status.CurrentStatus},
+		"edited":                         {paused(at(2, 1, after(succeeded))), "Suspended", status.InProgressStatus},
+		"stalled":                        {paused(at(1, 1, after(stalled))), "Suspended", status.FailedStatus},
+		"spec.suspend":                   {suspended(at(1, 1, after(waiting)), "Suspended"), "Suspended", status.InProgressStatus},
 		"a plan that waits":              {at(1, 1, after(succeeded, pending)), "Suspended", status.InProgressStatus},
 		"a plan that waits, and an edit": {at(2, 1, after(pending)), "Progressing", status.InProgressStatus},
 		"a deletion that waits":          {deleting(at(1, 1, after(pending))), "Suspended", status.TerminatingStatus},

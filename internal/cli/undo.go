@@ -83,7 +83,7 @@ func (s *shared) deleteNow(ctx context.Context, args []string, dryRun bool) erro
 	return s.decideDeletion(ctx, c, found, decision{wellknown.AnnotationDeleteNow, "its stores are deleted now"}, dryRun)
 }
 
-// decision is how a deletion goes on: the annotation that says so, and what is reported.
+// decision has the annotation that says how a deletion goes on, and what is reported.
 type decision struct{ annotation, done string }
 
 // decideDeletion writes the annotation that decides how a deletion goes on. Its value names the object, so that the annotation means

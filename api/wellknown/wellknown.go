@@ -79,3 +79,6 @@ const (
 // AnnotationSimulatedNode marks a node that kwok simulates: its pods are ready and run no container.
 // https://kwok.sigs.k8s.io/docs/user/kwok-manage-nodes-and-pods/
 const AnnotationSimulatedNode = "kwok.x-k8s.io/node"
+
+// SigningKeySecret is the Secret in the operator's namespace whose keys sign what the operator writes where others can write, too.
+const SigningKeySecret = "nexus-operator-signing-key"

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/inhabitants"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
@@ -329,6 +330,12 @@ func (d *deleter) lookAtNamespace(ctx context.Context, records []install.Record)
 	return nil
 }
 
+// isOfOperator reports whether an object in the operator's namespace is of the installation, and goes with the namespace: the ledger, and the
+// key that the operator makes when it is first needed.
+func isOfOperator(u *unstructured.Unstructured) bool {
+	return u.GetKind() == "ConfigMap" && u.GetName() == install.LedgerName || u.GetKind() == "Secret" && u.GetName() == wellknown.SigningKeySecret
+}
+
 // othersInNamespace lists the objects in the operator's namespace that neither deploy nor a controller created.
 func (d *deleter) othersInNamespace(ctx context.Context, records []install.Record) ([]*unstructured.Unstructured, error) {
 	kinds, err := d.namespacedKinds(ctx)
@@ -338,7 +345,7 @@ func (d *deleter) othersInNamespace(ctx context.Context, records []install.Recor
 	var out []*unstructured.Unstructured
 	err = listObjects(ctx, d.client, kinds, func(_ *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
 		ours := slices.ContainsFunc(records, func(r install.Record) bool { return r.UID == u.GetUID() })
-		kept := inhabitants.IsFurniture(u.GroupVersionKind().GroupKind(), u.GetName()) || u.GetKind() == "ConfigMap" && u.GetName() == install.LedgerName
+		kept := inhabitants.IsFurniture(u.GroupVersionKind().GroupKind(), u.GetName()) || isOfOperator(u)
 		if !ours && !kept && metav1.GetControllerOf(u) == nil {
 			out = append(out, u)
 		}

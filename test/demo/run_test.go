@@ -226,7 +226,7 @@ func (x tool) acceptsManifests() {
 }
 
 // served are groups that the API server of the demo serves, and that pages have manifests of.
-var served = []string{"v1", "networking.k8s.io/v1", "nexus.ai/v1", "aws-infra-operator.runner.codes/v1alpha1", "intent.security.nimbus.com/v1alpha1"}
+var served = []string{"v1", "batch/v1", "networking.k8s.io/v1", "rbac.authorization.k8s.io/v1", "nexus.ai/v1", "aws-infra-operator.runner.codes/v1alpha1", "intent.security.nimbus.com/v1alpha1"}
 
 // ofOthers are groups that other products serve.
 var ofOthers = []string{"argoproj.io/v1alpha1", "helm.toolkit.fluxcd.io/v2", "kustomize.config.k8s.io/v1beta1", "kustomize.toolkit.fluxcd.io/v1",

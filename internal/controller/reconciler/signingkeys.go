@@ -17,12 +17,13 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 const (
 	// SigningKeySecret is the Secret in the operator's namespace whose keys sign owner records.
-	SigningKeySecret = "nexus-operator-signing-key"
+	SigningKeySecret = wellknown.SigningKeySecret
 	// currentKey is the entry of the Secret that signs. Every entry verifies.
 	currentKey = "key"
 	// signingKeyBytes is the size of a new key.

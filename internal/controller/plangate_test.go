@@ -37,7 +37,7 @@ func (h *home) closedNamespace() string {
 	ns := h.namespace(map[string]string{wellknown.LabelPlanGate: wellknown.PlanGateClosed})
 	p := &v1alpha1.AWSProvider{ObjectMeta: meta1(ns, "aws"), Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
 	h.make(p)
-	h.shows(p, status.Ready, "True", "Authenticated")
+	h.shows(p, status.Ready, "True", status.ReasonAuthenticated)
 	return ns
 }
 

@@ -47,10 +47,12 @@ func OnlyChanged[S any](want S, fields []string, diff Diff) S {
 }
 
 // Collect returns the items of all pages. It is for operations without a paginator of the SDK, and for
-// lists of which the first pages are enough: read ends the list by returning no next token.
+// lists of which the first pages are enough: read ends the list by returning no next token. A token that
+// was given before would begin the same pages again without an end, so that it is an error.
 func Collect[T any](read func(token *string) (items []T, next *string, err error)) ([]T, error) {
 	var all []T
 	var token *string
+	given := map[string]bool{}
 	for {
 		items, next, err := read(token)
 		if err != nil {
@@ -60,7 +62,10 @@ func Collect[T any](read func(token *string) (items []T, next *string, err error
 		if next == nil || *next == "" {
 			return all, nil
 		}
-		token = next
+		if given[*next] {
+			return nil, fmt.Errorf("the list of AWS has no end: page %d gives the token of an earlier page again", len(given)+1)
+		}
+		given[*next], token = true, next
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -159,6 +160,17 @@ func TestCollect(t *testing.T) {
 		return []int{1}, Ptr("next"), nil
 	}); !errors.Is(err, failure) || got != nil {
 		t.Errorf("%v %v: a part of a list was taken for all of it", got, err)
+	}
+	pages, next = map[string][]int{"": {1}, "a": {2}, "b": {3}}, map[string]*string{"": Ptr("a"), "a": Ptr("b"), "b": Ptr("a")}
+	reads := 0
+	got, err = Collect(func(token *string) ([]int, *string, error) {
+		if reads++; reads > len(pages) {
+			return nil, nil, errors.New("read without an end")
+		}
+		return pages[*NonNil(token)], next[*NonNil(token)], nil
+	})
+	if got != nil || err == nil || !strings.Contains(err.Error(), "page 3 gives the token of an earlier page again") {
+		t.Errorf("%v %v", got, err)
 	}
 }
 

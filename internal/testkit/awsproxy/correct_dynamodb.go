@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -364,22 +363,15 @@ func (s *state) showIndexes(e *tableExtras, table map[string]any) {
 	table["GlobalSecondaryIndexes"] = indexes
 }
 
-// dropReplacedTags keeps the last tag of each key: moto adds a second one where AWS replaces the value.
-func dropReplacedTags(_ context.Context, _ *Proxy, _ *exchange, a *answer) *answer {
-	body, ok := decodeJSON(a.body).(map[string]any)
-	if !ok || !a.ok() {
-		return a
-	}
-	all, _ := body["Tags"].([]any)
-	last := map[string]any{}
-	for _, tag := range all {
+// dropReplacedTags removes the tags that a request sets: moto adds a second one of a key where AWS replaces the value, and its
+// pages of tags, which begin after a key, then have no end.
+func dropReplacedTags(ctx context.Context, p *Proxy, x *exchange) *answer {
+	tags, _ := x.json["Tags"].([]any)
+	var keys []string
+	for _, tag := range tags {
 		t, _ := tag.(map[string]any)
-		last[text(t["Key"])] = tag
+		keys = append(keys, text(t["Key"]))
 	}
-	var kept []any
-	for _, key := range slices.Sorted(maps.Keys(last)) {
-		kept = append(kept, last[key])
-	}
-	body["Tags"] = kept
-	return a.withJSON(body)
+	_, _, _ = p.askJSON(ctx, x, "UntagResource", map[string]any{"ResourceArn": x.json["ResourceArn"], "TagKeys": keys}) // DynamoDB's own answer says why not
+	return nil
 }

@@ -63,7 +63,7 @@ var corrections = []correction{
 	{name: "tables take their time: changes", service: "dynamodb", before: tableNotReady},
 	{name: "tables take their time: states", service: "dynamodb", ops: []string{"CreateTable", "DescribeTable"}, after: tableCreating},
 	{name: "changes of tables that DynamoDB refuses, and streams", service: "dynamodb", ops: []string{"CreateTable", "UpdateTable"}, before: checkTableUpdate},
-	{name: "one tag of each key", service: "dynamodb", ops: []string{"ListTagsOfResource"}, after: dropReplacedTags},
+	{name: "one tag of each key", service: "dynamodb", ops: []string{"TagResource"}, before: dropReplacedTags},
 	{name: "encryption, classes, limits, streams and indexes of tables", service: "dynamodb", ops: []string{"CreateTable", "UpdateTable", "DeleteTable", "DescribeTable"}, after: finishTable},
 
 	{name: "NAT gateways: the end of deleted ones", service: "ec2", before: finishNATGateways},

@@ -23,6 +23,7 @@ func pendingObject(kind, name, hash string) *unstructured.Unstructured {
 
 func TestApprovalsOf_AreOfPlansThatWait(t *testing.T) {
 	capability := pendingObject("NexusAICapability", "app", "")
+	capability.SetAPIVersion("nexus.ai/v1")
 	child := func(hash string) *unstructured.Unstructured {
 		u := pendingObject("S3Bucket", "child", hash)
 		_ = unstructured.SetNestedSlice(u.Object, []any{map[string]any{"apiVersion": "nexus.ai/v1", "kind": "NexusAICapability", "name": "app", "uid": "u", "controller": true}}, "metadata", "ownerReferences")

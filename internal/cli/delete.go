@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -312,11 +313,11 @@ func kindOfDefinition(u *unstructured.Unstructured) (schema.GroupVersionKind, er
 	return schema.GroupVersionKind{Group: group, Version: fmt.Sprint(version["name"]), Kind: name}, nil
 }
 
-// lookAtNamespace removes the namespace if deploy created it and nothing of others is in it; otherwise the ledger alone.
+// lookAtNamespace removes the namespace if deploy created it and nothing of others is in it; otherwise the ledger and the signing key.
 func (d *deleter) lookAtNamespace(ctx context.Context, records []install.Record) error {
 	i := slices.IndexFunc(records, func(r install.Record) bool { return r.Kind == "Namespace" })
 	if i < 0 {
-		return nil
+		return d.lookAtSigningKey(ctx)
 	}
 	others, err := d.othersInNamespace(ctx, records)
 	if err != nil {
@@ -324,9 +325,25 @@ func (d *deleter) lookAtNamespace(ctx context.Context, records []install.Record)
 	}
 	if len(others) > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("namespace %s stays: others use it (%s)", install.Namespace, namesOf(others)))
-		return nil
+		return d.lookAtSigningKey(ctx)
 	}
 	d.changes = append(d.changes, install.Objects{Client: d.client}.Remove(records[i]))
+	return nil
+}
+
+// lookAtSigningKey removes the key of the operator, which no object needs any more, from a namespace that stays. A Secret of that name without
+// the operator's label is of others.
+func (d *deleter) lookAtSigningKey(ctx context.Context) error {
+	m := &metav1.PartialObjectMetadata{}
+	m.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	err := d.client.Get(ctx, client.ObjectKey{Namespace: install.Namespace, Name: wellknown.SigningKeySecret}, m)
+	if err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if m.Labels["app.kubernetes.io/name"] == operatorName {
+		d.changes = append(d.changes, install.Objects{Client: d.client}.Remove(install.Record{
+			APIVersion: "v1", Kind: "Secret", Namespace: m.Namespace, Name: m.Name, UID: m.UID}))
+	}
 	return nil
 }
 

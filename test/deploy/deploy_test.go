@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
@@ -374,7 +375,12 @@ func TestDelete_LeavesWhatOthersMade(t *testing.T) {
 	x.wants(x.runs("deploy", "--image", operatorImage), 0, "is ready")
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "nexus-system", Name: "somebodys"}}
 	x.Create(secret)
+	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "nexus-system", Name: wellknown.SigningKeySecret, Labels: map[string]string{"app.kubernetes.io/name": "nexus-operator"}}}
+	x.Create(key) // as the operator does when a record of Route 53 or a capability needs it
 	x.wants(x.runs("delete", "--full", "--yes"), 0, "namespace nexus-system stays: others use it (Secret nexus-system/somebodys)")
+	if err := x.Client.Get(x.Ctx(), client.ObjectKeyFromObject(key), key); !apierrors.IsNotFound(err) {
+		t.Errorf("the signing key of the operator is left in a namespace of others: %v", err)
+	}
 	before["namespace nexus-system"] = true
 	x.sameAs(before)
 	if err := x.Client.Delete(x.Ctx(), secret); err != nil {

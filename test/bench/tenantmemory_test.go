@@ -5,6 +5,7 @@ package bench
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ func BenchmarkMemoryOfTenants(b *testing.B) {
 	const namespaces, resources, objects, requests = 5, 100, 20, 100
 	for b.Loop() {
 		court := newCourt(b, "tenants")
+		b.Setenv("MEMORY_LIMIT", strconv.FormatInt(chartMemoryLimit(b), 10))
 		x := newBench(b, resting, lifted)
 		f := x.follow(&nexusv1.PlanRequestList{})
 		names := make([]string, namespaces)

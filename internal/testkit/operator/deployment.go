@@ -3,6 +3,7 @@
 package operator
 
 import (
+	"strconv"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -24,6 +25,8 @@ func FromDeployment(t testing.TB, w *world.World, d *appsv1.Deployment) *Operato
 		value := e.Value
 		if e.ValueFrom != nil && e.ValueFrom.FieldRef != nil && e.ValueFrom.FieldRef.FieldPath == "metadata.namespace" {
 			value = d.Namespace
+		} else if e.ValueFrom != nil && e.ValueFrom.ResourceFieldRef != nil && e.ValueFrom.ResourceFieldRef.Resource == "limits.memory" {
+			value = strconv.FormatInt(container.Resources.Limits.Memory().Value(), 10)
 		} else if e.ValueFrom != nil {
 			t.Fatalf("variable %s has a source that this test does not know", e.Name)
 		}

@@ -30,7 +30,7 @@ func approvalsPolicy() *admissionv1.ValidatingAdmissionPolicy {
 				MatchPolicy: &equivalent, NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
 				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
 					Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
-					Rule:       admissionv1.Rule{APIGroups: ownGroups[1:2], APIVersions: []string{"*"}, Resources: []string{"*"}, Scope: &every},
+					Rule:       admissionv1.Rule{APIGroups: ownGroups[:2], APIVersions: []string{"*"}, Resources: []string{"*"}, Scope: &every},
 				}}},
 			},
 			MatchConditions: []admissionv1.MatchCondition{{Name: "approves-a-plan",

@@ -4,8 +4,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,8 +32,8 @@ func (s *shared) approveCommand() *cobra.Command {
 			"namespace has the label " + wellknown.LabelPlanGate + "=" + wellknown.PlanGateClosed + " or matches --plan-gate of the operator. The operator then runs\n" +
 			"exactly this plan. If the object, or what is in AWS, differs by then, it makes another plan, which waits again.\n\n" +
 			"You need the right to the verb " + wellknown.ApproveVerb + " of the resource, which ClusterRole nexus-operator-approve has. Review\n" +
-			"a plan with nexusctl plan KIND/NAME, and name its hash with --hash, so that no other plan is approved. Of a capability,\n" +
-			"approve approves the plans of all of its AWS objects that wait at this moment.",
+			"a plan with nexusctl plan KIND/NAME, and name its hash with --hash, so that no other plan is approved. The plan of a\n" +
+			"capability covers all of its objects. An object of it that was changed on its own waits on its own, and is approved, too.",
 		Example: "  nexusctl approve s3bucket/logs -n team-a --hash 0d6b3a1c4b1f4f0e8f0a5f1f9a3e7c21\n  nexusctl approve s3bucket/logs dynamodbtable/calls -n team-a",
 		Args:    arguments(cobra.MinimumNArgs(1)),
 		RunE:    func(cmd *cobra.Command, args []string) error { return s.approve(cmd.Context(), f, args) },
@@ -65,34 +65,30 @@ func (s *shared) approve(ctx context.Context, f *approveFlags, args []string) er
 	return s.send(ctx, r.Client, requests, f.dryRun)
 }
 
-// approvalsOf returns the changes that approve the plans of objects. Of a capability and its objects, at least one must wait.
+// approvalsOf returns the changes that approve the plans of objects. Of a capability and its objects, at least one must wait; a hash is
+// that of the capability.
 func approvalsOf(objects []*unstructured.Unstructured, hash string) ([]request, error) {
+	whole := slices.ContainsFunc(objects, isCapability)
 	var out []request
 	var missing error
 	for _, u := range objects {
-		if isCapability(u) {
-			if hash != "" {
-				return nil, usage("--hash goes with an AWS object: each object of %s has its own plan", titleOfObject(u))
-			}
+		if hash != "" && whole && !isCapability(u) {
 			continue
 		}
 		q, err := approvalOf(u, hash)
 		switch {
 		case err == nil:
 			out = append(out, q)
-		case capabilityThatOwns(u) == "":
+		case !isCapability(u) && capabilityThatOwns(u) == "":
 			return nil, err
-		default:
+		case missing == nil:
 			missing = err
 		}
 	}
-	if len(out) == 0 && missing == nil {
-		missing = precondition(errors.New("the capability has no AWS objects yet: no plan waits for an approval"))
-	}
 	if len(out) > 0 {
-		missing = nil
+		return out, nil
 	}
-	return out, missing
+	return nil, missing
 }
 
 // approvalOf returns the change that approves the plan of an object that waits. With a hash, it refuses another plan.

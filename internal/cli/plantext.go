@@ -39,7 +39,7 @@ func textOf(p plan.Plan, wide bool) string {
 
 // isWorthShowing reports whether an item says anything that a reviewer has to know.
 func isWorthShowing(it plan.Item) bool {
-	return it.Changes() || it.Problem != nil || it.Waits != "" || it.AWS != nil && it.AWS.Reported
+	return it.Changes() || it.Problem != nil || it.Waits != "" || it.Approval != nil || it.AWS != nil && it.AWS.Reported
 }
 
 func writeItem(b *strings.Builder, it plan.Item) {
@@ -62,6 +62,9 @@ func writeItem(b *strings.Builder, it plan.Item) {
 		form = contentOf
 	}
 	writeFields(b, "    ", it.Fields, form)
+	if it.Approval != nil {
+		fmt.Fprintf(b, "    needs approval: plan %s\n", cmp.Or(it.Approval.Hash, "that the operator makes once the edit is applied"))
+	}
 	if it.AWS != nil {
 		writeResource(b, it.AWS)
 	}

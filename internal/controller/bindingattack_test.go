@@ -21,10 +21,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
 )
 
-// tenant is a client of somebody with Kubernetes' edit role in one namespace, and no other right.
-func (h *home) tenant(ns string) client.Client {
+// userWith returns a client of a user who has one ClusterRole in a namespace, and no other right.
+func (h *home) userWith(ns, name, role string) client.Client {
 	h.Helper()
-	cfg, err := h.w.UserConfig("tenant-"+ns, "system:authenticated")
+	user := name + "-" + ns
+	cfg, err := h.w.UserConfig(user, "system:authenticated")
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -33,9 +34,16 @@ func (h *home) tenant(ns string) client.Client {
 		h.Fatal(err)
 	}
 	h.make(&rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "tenant"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "tenant-" + ns}},
+		ObjectMeta: meta1(ns, name), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
 	})
+	return c
+}
+
+// tenant is a client of a user with Kubernetes' edit role in one namespace, and no other right.
+func (h *home) tenant(ns string) client.Client {
+	h.Helper()
+	c := h.userWith(ns, "tenant", "edit")
 	h.eventually("the tenant to have rights", func() error {
 		return c.List(h.ctx(), &intentv1alpha1.SecurityIntentBindingList{}, client.InNamespace(ns))
 	})

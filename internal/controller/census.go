@@ -61,6 +61,7 @@ func newCensus(kinds, awsKinds, engines []string) *census {
 	for _, k := range awsKinds {
 		c.drifted[k], c.pending[k], c.pendingSince[k] = 0, 0, 0
 	}
+	c.pending["NexusAICapability"], c.pendingSince["NexusAICapability"] = 0, 0
 	for _, p := range phases() {
 		c.phases[string(p)] = 0
 	}
@@ -104,6 +105,7 @@ func (c *census) add(kind string, o client.Object) {
 	switch o := o.(type) {
 	case *nexusv1.NexusAICapability:
 		c.addCapability(o)
+		c.addPending(kind, conditions)
 	case v1alpha1.Resource:
 		if len(o.CommonStatus().Drift) > 0 {
 			c.drifted[kind]++

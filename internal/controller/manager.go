@@ -98,6 +98,7 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	env.Issuer, env.EKSCluster = issuer.URL, o.EKSCluster
 	env.AutoMode = awssession.NewAutoMode(o.EKSCluster, o.Region, sessions, env.Clock).IsEnabled
 	capabilities := capabilitycontroller.New(env, o, regionsOf(o))
+	env.Gate.Covers = capabilities.Covers
 	guards := awssession.Guards{AmbientNamespaces: o.AmbientNamespaces, CapabilityNamespaces: o.CapabilityNamespaces, DefaultBoundary: o.DefaultPermissionsBoundary,
 		AllowedEndpoints: o.AllowedEndpoints, AllowCustomExternalID: o.AllowCustomExternalID,
 		Regions: capabilities.Facts.Regions}

@@ -4,31 +4,24 @@ package controller_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
-	"github.com/nexus-operator/nexus-operator/internal/catalog"
-	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // closedNamespace returns a namespace whose plans need approval, with a provider that is ready.
@@ -49,18 +42,7 @@ func bucketOf(ns, name string) *v1alpha1.S3Bucket {
 // approver returns a client with the rights of ClusterRole nexus-operator-approve in a namespace.
 func (h *home) approver(ns string) client.Client {
 	h.Helper()
-	cfg, err := h.w.UserConfig("approver-"+ns, "system:authenticated")
-	if err != nil {
-		h.Fatal(err)
-	}
-	c, err := client.New(cfg, client.Options{Scheme: h.c.Scheme()})
-	if err != nil {
-		h.Fatal(err)
-	}
-	h.make(&rbacv1.RoleBinding{
-		ObjectMeta: meta1(ns, "approver"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-approve"},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "approver-" + ns}},
-	})
+	c := h.userWith(ns, "approver", "nexus-operator-approve")
 	h.eventually("the approver to have rights", func() error { return c.List(h.ctx(), &v1alpha1.S3BucketList{}, client.InNamespace(ns)) })
 	return c
 }
@@ -278,74 +260,4 @@ func (h *home) withoutApprovalsPolicy() (restore func()) {
 	})
 	h.Cleanup(restore)
 	return restore
-}
-
-// The objects of a capability wait one by one, and the capability says so, without a failure.
-func TestPlanGate_ACapabilityIsRolledOutByItsApprovals(t *testing.T) {
-	extent.Full(t)
-	h := start(t, "--plan-gate=gated-app")
-	c := example("gated-app")
-	c.Spec.DataServices.Glue = nil
-	h.create(c)
-	approver := h.approver(c.Namespace)
-	mark := h.w.AWS().Mark()
-	h.eventually("a plan that waits", func() error {
-		if len(h.waiting(c.Namespace)) == 0 {
-			return errors.New("none")
-		}
-		return nil
-	})
-	h.quiet()
-	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil || meta.IsStatusConditionTrue(c.Status.Conditions, status.Stall) || c.Status.Phase == nexusv1.PhaseFailed {
-		t.Errorf("%s: %s %v", c.Status.Phase, c.Status.Message, err)
-	}
-	if w := h.w.AWS().Since(mark).Writes(); len(w) > 0 {
-		t.Errorf("before an approval, AWS got %s", w)
-	}
-	approveAll := func(until func() error) func() error {
-		return func() error {
-			for _, o := range h.waiting(c.Namespace) {
-				if err := h.approve(approver, o, status.PendingPlan(o.CommonStatus().Conditions)); client.IgnoreNotFound(err) != nil {
-					return err
-				}
-			}
-			return until()
-		}
-	}
-	h.eventually("the capability to be ready", approveAll(func() error {
-		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil || !c.Status.Ready {
-			return fmt.Errorf("%s: %s %v", c.Status.Phase, c.Status.Message, err)
-		}
-		return nil
-	}))
-	if err := h.c.Delete(h.ctx(), c); err != nil {
-		t.Fatal(err)
-	}
-	h.eventually("the capability to be gone", approveAll(func() error {
-		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("%s %v", c.Status.Message, err)
-		}
-		return nil
-	}))
-	if s := h.left(); s != "" {
-		t.Errorf("left in AWS: %s", s)
-	}
-}
-
-// waiting returns the AWS objects of a namespace whose plans wait for an approval.
-func (h *home) waiting(ns string) (out []v1alpha1.Resource) {
-	h.Helper()
-	for _, e := range catalog.Kinds() {
-		list := reconciler.NewList(h.c, e)
-		if err := h.c.List(h.ctx(), list, client.InNamespace(ns)); err != nil {
-			h.Fatal(err)
-		}
-		_ = meta.EachListItem(list, func(item runtime.Object) error {
-			if o := item.(v1alpha1.Resource); status.PendingPlan(o.CommonStatus().Conditions) != "" {
-				out = append(out, o)
-			}
-			return nil
-		})
-	}
-	return out
 }

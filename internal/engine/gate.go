@@ -30,6 +30,8 @@ type Gate struct {
 	Asked string
 	// Approved is true once the operator recorded the approval of what the object declares now.
 	Approved bool
+	// Covered is true where an approval of the object's capability holds for the object.
+	Covered bool
 }
 
 // Passage says how a pass over an object got on at the gate.
@@ -91,7 +93,12 @@ func RecordApproval(obj v1alpha1.Resource, o Owner, hash string, now time.Time) 
 // needsApproval reports whether a plan writes to AWS what nobody approved. Corrections of a drift restore what was approved, or what was
 // there before the gate was closed.
 func (o Owner) needsApproval(p Plan) bool {
-	return o.Gate.Closed && !o.Gate.Approved && p.Writes() && !o.restores(p)
+	return o.Gate.Closed && !o.Gate.Approved && p.Writes() && !o.restores(p) && !o.isCovered()
+}
+
+// isCovered reports whether an approval of the capability holds. It does not hold for what another person added to the AWSProvider since.
+func (o Owner) isCovered() bool {
+	return o.Gate.Covered && (o.Deleting || o.SyncedGeneration == 0 || o.Recent.Provided == o.Provided)
 }
 
 // restores reports whether a plan brings back what AWS had for this generation once.

@@ -202,6 +202,21 @@ func TestGateOf_ReadsTheRecordOfTheStatus(t *testing.T) {
 	}
 }
 
+// The approval of a capability stands for those of its objects, except for what another person added to the provider.
+func TestGate_AnApprovalOfTheCapabilityCoversTheObject(t *testing.T) {
+	o := gated()
+	o.Gate.Covered = true
+	b := &box{}
+	if out, _, err := advanceBox(t, b, o, red()); err != nil || out.Passage.Pending != "" || len(b.writes) == 0 {
+		t.Fatalf("%v %+v, wrote %v", err, out.Passage, b.writes)
+	}
+	edit := gated()
+	edit.Gate.Covered = true
+	edit.Intent, edit.Generation, edit.SyncedGeneration, edit.Known = recorded(), 2, 1, true
+	edit.Recent.Provided, edit.Provided = "before", "after"
+	pending(t, &box{exists: true, tags: edit.OwnerTags(), color: "blue"}, edit, red())
+}
+
 // AWS gets nothing but what was approved last, and corrections of that, whatever people edit, approve and withdraw.
 func TestGate_NothingUnapprovedReachesAWS(t *testing.T) {
 	colors := []string{"red", "green", "blue"}

@@ -44,6 +44,8 @@ type Facts struct {
 	Partition, Account, Region string
 	// Gated is true where an edit of the object waits until its plan is approved.
 	Gated bool
+	// Covered is true where an approval of the object's capability holds for the object.
+	Covered bool
 	// Types are the AWS resource types that objects of the operator may manage; nil where they are not known. ScopeOf adds those of
 	// the provider.
 	Types *kind.AllowedTypes
@@ -117,6 +119,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 	o.OnlyOwn = o.Deleting && (!intent.MayHaveCreated() || !f.Trusted && f.Borrowed)
 	o.MayDeleteData = MayDeleteData(obj, obj.GetName())
 	o.Gate = gateOf(obj, o, f.Gated)
+	o.Gate.Covered = f.Covered
 	o.ProvesNothing = f.provesNothing(o)
 	return o
 }

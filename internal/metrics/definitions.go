@@ -38,7 +38,7 @@ var (
 		Help:   "AWS objects whose status lists drift, which is reported and not corrected, by kind.",
 		Labels: []Label{{"kind", "kind of the object"}}}
 	PendingPlans = Definition{Name: "nexus_pending_plans", Type: Gauge, Section: "Objects",
-		Help:   "AWS objects whose plan waits for an approval ([plan-gate.md](plan-gate.md)), by kind.",
+		Help:   "Capabilities and AWS objects whose plan waits for an approval ([plan-gate.md](plan-gate.md)), by kind.",
 		Labels: []Label{{"kind", "kind of the object"}}}
 	OldestPendingPlan = Definition{Name: "nexus_oldest_pending_plan_timestamp_seconds", Type: Gauge, Section: "Objects",
 		Help:   "Time since which a plan of the kind has been waiting for an approval, in seconds since the epoch: that of the object that waits longest. 0 while none waits.",

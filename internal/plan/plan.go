@@ -72,6 +72,8 @@ type Item struct {
 	Fields []Field `json:"fields,omitempty"`
 	// AWS describes the change in AWS; nil for objects that stand for nothing there.
 	AWS *Resource `json:"aws,omitempty"`
+	// Approval is set where the operator makes the change of a capability, with everything that follows from it, only after an approval.
+	Approval *Approval `json:"approval,omitempty"`
 	// Note is a remark, such as about values that AWS keeps.
 	Note string `json:"note,omitempty"`
 	// Waits names the condition that must hold before the rest of the item can be known.
@@ -104,7 +106,8 @@ type Resource struct {
 
 // Approval names the plan that needs an approval.
 type Approval struct {
-	// Hash identifies the plan; empty where it is not known before another object exists.
+	// Hash identifies the plan; empty where it is not known before another object exists, or before the operator has planned the edit of a
+	// capability.
 	Hash string `json:"hash,omitempty"`
 }
 

@@ -202,6 +202,9 @@ func (p *Planner) consequences(ctx context.Context, it *Item, u *unstructured.Un
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, c); err != nil {
 			return nil, fmt.Errorf("reading %s: %w", apply.RefOf(u), err)
 		}
+		if err := p.awaitApproval(ctx, it, c); err != nil {
+			return nil, err
+		}
 		return p.capability(ctx, it, c)
 	case !p.Operator.Serves(gvk): // an operator that plans has no entry of such a kind
 		return nil, problemOf(it, p.Operator.MayApply(gvk, u.GetName()))

@@ -32,6 +32,8 @@ type look struct {
 	standing Standing
 	// unknown are the objects whose identifiers AWS is yet to assign.
 	unknown []string
+	// covered says that an approval of the object's capability holds for the object.
+	covered bool
 }
 
 // resource adds to an item what happens in AWS. Trusted says that a capability compiles to the object.
@@ -61,7 +63,7 @@ func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstru
 	if err != nil {
 		return problemOf(it, err)
 	}
-	l := &look{p: p, entry: e, obj: obj, session: session, standing: standing}
+	l := &look{p: p, entry: e, obj: obj, session: session, standing: standing, covered: trusted}
 	if p.Looking != nil {
 		p.Looking(it.Kind + " " + it.Namespace + "/" + it.Name)
 	}
@@ -168,7 +170,8 @@ func (l *look) owner(ctx context.Context, provider *v1alpha1.AWSProvider) (engin
 		return engine.Owner{}, engine.Facts{}, nil, &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error()}
 	}
 	facts := l.facts(ctx, provider)
-	if facts.Gated, err = l.p.isGated(ctx, l.obj); err == nil {
+	facts.Covered = l.covered
+	if facts.Gated, err = l.p.isGated(ctx, l.obj.GetNamespace(), l.obj.CommonStatus().Conditions); err == nil {
 		err = facts.CheckSignature(l.entry.Name(), l.obj, intent)
 	}
 	if err != nil {

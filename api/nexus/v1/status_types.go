@@ -47,6 +47,32 @@ const (
 	ConditionCredentialsInPods = "CredentialsInPods"
 )
 
+// ApprovedStatus records a declaration of a capability whose plan was approved, or that stood when its namespace began to need approvals.
+type ApprovedStatus struct {
+	// Generation that was approved.
+	Generation int64 `json:"generation"`
+	// Spec is the specification of that generation, as JSON.
+	// +kubebuilder:validation:MaxLength=1048576
+	Spec string `json:"spec"`
+	// Plan is the hash of the plan that was approved; empty for the declaration that stood when approvals began to be needed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Plan string `json:"plan,omitempty"`
+	// Deletes are the objects that the plan deletes, as KIND/NAME.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=512
+	// +kubebuilder:validation:items:MaxLength=512
+	Deletes []string `json:"deletes,omitempty"`
+	// DeleteData is the annotation nexus.ai/delete-data that the plan was approved with.
+	// +optional
+	// +kubebuilder:validation:MaxLength=262144
+	DeleteData string `json:"deleteData,omitempty"`
+	// Deleting is true once the deletion of the capability was approved.
+	// +optional
+	Deleting bool `json:"deleting,omitempty"`
+}
+
 // NexusAICapabilityStatus reports a capability.
 type NexusAICapabilityStatus struct {
 	// Ready repeats the Ready condition as a boolean.
@@ -111,6 +137,10 @@ type NexusAICapabilityStatus struct {
 	// Recovery says until when a deleted capability can be brought back; absent before the deletion, and without a time to wait.
 	// +optional
 	Recovery *RecoveryStatus `json:"recovery,omitempty"`
+	// Approved is the declaration that is in force where plans need an approval; absent where they need none, and before the first
+	// approval. While an edit waits, the operator keeps up what it holds.
+	// +optional
+	Approved *ApprovedStatus `json:"approved,omitempty"`
 	// LastSyncTime is the time at which something was last brought in line; written only with another change.
 	// +optional
 	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`

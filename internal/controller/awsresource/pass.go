@@ -99,7 +99,9 @@ func (p *pass) addGuards(ctx context.Context, facts *engine.Facts) (err error) {
 	if facts.NeededDays, err = p.neededDays(ctx); err != nil {
 		return err
 	}
-	facts.Gated, err = p.r.Gate.IsClosed(ctx, p.obj.GetNamespace())
+	if facts.Gated, err = p.r.Gate.IsClosed(ctx, p.obj.GetNamespace()); facts.Gated && p.r.Gate.Covers != nil {
+		facts.Covered, err = p.r.Gate.Covers(ctx, p.obj)
+	}
 	return err
 }
 

@@ -100,6 +100,9 @@ func (r *Reconciler) surplusChildren(ctx context.Context, c *nexusv1.NexusAICapa
 func (r *Reconciler) stillCurrent(ctx context.Context, c *nexusv1.NexusAICapability) error {
 	now := &nexusv1.NexusAICapability{}
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), now)
+	if err == nil {
+		now, err = capability.InForce(now) // a later edit that waits for its approval does not count yet
+	}
 	if err == nil && (now.UID != c.UID || now.Generation != c.Generation || now.DeletionTimestamp != nil) {
 		err = apierrors.NewConflict(schema.GroupResource{Group: nexusv1.GroupVersion.Group, Resource: "nexuscapabilities"}, c.Name,
 			fmt.Errorf("generation %d was compiled and it has generation %d", c.Generation, now.Generation))

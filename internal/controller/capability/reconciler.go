@@ -92,22 +92,44 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if was, err = r.begin(ctx, c, was); err != nil {
 		return r.retries.Failed(req.NamespacedName, err)
 	}
-	began := r.Clock.Now()
-	observed, err := r.converge(ctx, c)
-	observed.Changes = r.changes.add(c, observed.Changes)
-	if apierrors.IsConflict(err) {
+	wait, was, err := r.passGate(ctx, c, was)
+	if err != nil {
 		return r.retries.Failed(req.NamespacedName, err)
 	}
-	r.report(c, observed, err)
+	return r.advance(ctx, c, was, wait)
+}
+
+// advance rolls out what may be rolled out of a capability, and reports it. Wait says why an edit waits, nil when none does.
+func (r *Reconciler) advance(ctx context.Context, c, was *nexusv1.NexusAICapability, wait error) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(c)
+	began := r.Clock.Now()
+	observed, err := r.rollOut(ctx, c, wait)
+	if apierrors.IsConflict(err) {
+		return r.retries.Failed(key, err)
+	}
 	after, werr := r.writeStatus(ctx, c, was, err)
 	if werr != nil {
-		return r.retries.Failed(req.NamespacedName, werr)
+		return r.retries.Failed(key, werr)
 	}
 	r.measureSteps(c, was, observed, began)
 	if err == nil && after == 0 {
 		return r.replacePods(ctx, c, observed)
 	}
 	return r.requeue(c, after, err)
+}
+
+// rollOut rolls a capability out as it is declared, or as it was approved while an edit waits, and puts what it saw into the status in
+// memory, unless a write was in conflict with another.
+func (r *Reconciler) rollOut(ctx context.Context, c *nexusv1.NexusAICapability, wait error) (capability.Observed, error) {
+	if wait != nil {
+		return r.keepUp(ctx, c, wait)
+	}
+	observed, err := r.converge(ctx, c)
+	observed.Changes = r.changes.add(c, observed.Changes)
+	if !apierrors.IsConflict(err) {
+		r.report(c, observed, err)
+	}
+	return observed, err
 }
 
 // begin adds the finalizer before the first child: what is made must be found again. It returns the capability as it is then.
@@ -248,10 +270,14 @@ func (r *Reconciler) nameConflict(ctx context.Context, c *nexusv1.NexusAICapabil
 }
 
 // IsGenerated implements awssession.Provenance: it reports whether the object's capability, as it is now, compiles to
-// exactly this object, spec and all.
+// exactly this object, spec and all. While an edit waits for its approval, the approved declaration counts.
 func (r *Reconciler) IsGenerated(ctx context.Context, obj client.Object) (bool, error) {
-	c, err := r.wholeCapabilityOf(ctx, obj)
-	if c == nil || err != nil {
+	declared, err := r.wholeCapabilityOf(ctx, obj)
+	if declared == nil || err != nil {
+		return false, err
+	}
+	c, err := capability.InForce(declared)
+	if err != nil {
 		return false, err
 	}
 	gvk, err := apiutil.GVKForObject(obj, r.Client.Scheme())

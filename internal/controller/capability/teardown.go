@@ -38,6 +38,13 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 	if !controllerutil.ContainsFinalizer(c, Finalizer) {
 		return reconcile.Result{}, nil
 	}
+	wait, was, err := r.passGate(ctx, c, was)
+	if err != nil {
+		return r.retries.Failed(key, err)
+	}
+	if wait != nil {
+		return r.holdDeletion(ctx, c, was, wait)
+	}
 	observed, done, err := r.takeDown(ctx, c)
 	if err == nil && done {
 		err = r.dropEndedRecord(ctx, c)
@@ -54,6 +61,16 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.requeue(c, after, err)
+}
+
+// holdDeletion says that the deletion waits for its approval. Nothing is removed, and its AWS objects stay as they were approved.
+func (r *Reconciler) holdDeletion(ctx context.Context, c, was *nexusv1.NexusAICapability, wait error) (reconcile.Result, error) {
+	status.Summarize(&c.Status.Conditions, status.Result{Err: wait, Generation: c.Generation, Now: r.Clock.Now()})
+	c.Status.Ready, c.Status.Message = false, status.Truncate(wait.Error(), 1024)
+	if err := r.patchStatus(ctx, c, was); err != nil {
+		return r.retries.Failed(client.ObjectKeyFromObject(c), err)
+	}
+	return r.requeue(c, 0, wait)
 }
 
 // dropEndedRecord deletes the record of a capability of which nothing can come back.

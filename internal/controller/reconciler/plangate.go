@@ -25,6 +25,8 @@ type PlanGate struct {
 	Namespaces []string
 	// Client reads namespaces from the cache, and sends dry runs.
 	Client client.Client
+	// Covers reports whether an approval of the capability that controls an object holds for the object; nil where none does.
+	Covers func(ctx context.Context, obj client.Object) (bool, error)
 }
 
 // IsClosed reports whether the plans of a namespace need approval.

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// approvalPoll is the interval at which an edit that waits is planned again: its children, and the facts that it depends on, may change.
+const approvalPoll = 5 * time.Minute
+
+// passGate holds an edit or the deletion of a capability until it is approved. It returns nil when the capability may go on as it is
+// declared, and otherwise why it waits. An approval is recorded in the status before anything is written for it; was is then the
+// capability with that record.
+func (r *Reconciler) passGate(ctx context.Context, c, was *nexusv1.NexusAICapability) (wait error, _ *nexusv1.NexusAICapability, err error) {
+	closed, err := r.Gate.IsClosed(ctx, c.Namespace)
+	switch {
+	case err != nil:
+		return nil, was, err
+	case !closed:
+		c.Status.Approved = nil
+		meta.RemoveStatusCondition(&c.Status.Conditions, status.PlanApproved)
+		return nil, was, nil
+	case capability.IsApproved(c):
+		return nil, was, nil
+	}
+	waited := meta.FindStatusCondition(c.Status.Conditions, status.PlanApproved) != nil
+	free, err := capability.NeedsNoApproval(c, waited)
+	if err != nil {
+		return nil, was, err
+	}
+	if free {
+		return r.recordApproved(ctx, c, was, "", nil)
+	}
+	return r.awaitApproval(ctx, c, was)
+}
+
+// awaitApproval plans the edit, and records its approval when the annotation approves this plan.
+func (r *Reconciler) awaitApproval(ctx context.Context, c, was *nexusv1.NexusAICapability) (wait error, _ *nexusv1.NexusAICapability, err error) {
+	edit, err := r.planEdit(ctx, c)
+	if _, stalled := status.AsStalled(err); stalled {
+		return err, was, nil // a specification that is not valid has no plan
+	}
+	if err != nil {
+		return nil, was, err
+	}
+	if c.DeletionTimestamp != nil && len(edit.Deletes) == 0 {
+		return nil, was, nil // it made nothing
+	}
+	hash := edit.Hash()
+	if c.Annotations[wellknown.AnnotationApprovedPlan] == hash {
+		wait = r.Gate.Prove(ctx, metadataOf(c))
+		if _, unproven := status.AsWaiting(wait); wait != nil && !unproven {
+			return nil, was, wait
+		}
+		if wait == nil {
+			return r.recordApproved(ctx, c, was, hash, edit.Deletes)
+		}
+	} else {
+		wait = &status.Waiting{Reason: status.ReasonPlanPending, After: approvalPoll, For: fmt.Sprintf("approval of plan %s (%s): review it with nexusctl plan ncap/%s -n %s, approve it with nexusctl approve ncap/%[3]s -n %[4]s --hash %[1]s",
+			hash, edit.Summary(), c.Name, c.Namespace)}
+	}
+	if hash != status.PendingPlan(c.Status.Conditions) {
+		r.Events.Normal(c, status.ReasonPlanPending, "Plan", wait.Error())
+	}
+	status.Set(&c.Status.Conditions, c.Generation, r.Clock.Now(), metav1.Condition{Type: status.PlanApproved, Status: metav1.ConditionFalse,
+		Reason: status.ReasonPlanPending, Message: status.PendingMessage(hash)})
+	return wait, was, nil
+}
+
+// recordApproved writes that the capability is approved as it is declared now.
+func (r *Reconciler) recordApproved(ctx context.Context, c, was *nexusv1.NexusAICapability, hash string, deletes []string) (wait error, _ *nexusv1.NexusAICapability, err error) {
+	if err := capability.Approve(c, hash, deletes); err != nil {
+		return nil, was, err
+	}
+	meta.RemoveStatusCondition(&c.Status.Conditions, status.PlanApproved)
+	if hash != "" {
+		status.Set(&c.Status.Conditions, c.Generation, r.Clock.Now(), metav1.Condition{Type: status.PlanApproved, Status: metav1.ConditionTrue,
+			Reason: status.ReasonPlanApproved, Message: fmt.Sprintf("plan %s is approved for generation %d", hash, c.Generation)})
+	}
+	if err := r.patchStatus(ctx, c, was); err != nil {
+		return nil, was, err
+	}
+	if hash != "" {
+		r.Events.Normal(c, status.ReasonPlanApproved, "Approve", "Plan "+hash+" is approved and runs")
+	}
+	return nil, c.DeepCopy(), nil
+}
+
+// planEdit returns what an edit, or the deletion, of a capability does.
+func (r *Reconciler) planEdit(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Edit, error) {
+	edit := capability.Edit{Capability: c}
+	stages, err := r.childrenOf(ctx, c)
+	if err != nil {
+		return edit, err
+	}
+	if c.DeletionTimestamp == nil {
+		if edit.Before, edit.After, err = r.compileBoth(ctx, c); err != nil {
+			return edit, err
+		}
+	}
+	for _, child := range slices.Concat(stages...) {
+		id := childID(c, child.Ref)
+		if edit.After != nil {
+			if _, declared := edit.After.Node(id); declared {
+				continue
+			}
+		}
+		edit.Deletes = append(edit.Deletes, id)
+	}
+	slices.Sort(edit.Deletes)
+	return edit, nil
+}
+
+// compileBoth compiles a capability as it was approved, and as it is declared now.
+func (r *Reconciler) compileBoth(ctx context.Context, c *nexusv1.NexusAICapability) (before, after *graph.Graph, err error) {
+	approved, err := capability.InForce(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if approved != c {
+		facts, err := r.Facts.Gather(ctx, approved)
+		if err != nil {
+			return nil, nil, err
+		}
+		if before, err = r.compilations.compile(approved, facts); err != nil {
+			return nil, nil, err
+		}
+	}
+	facts, err := r.Facts.Gather(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, err = capability.Compile(c, facts) // the remembered compilation is that of the approved declaration, which goes on
+	return before, after, err
+}
+
+// keepUp keeps a capability as it was approved while an edit of it waits.
+func (r *Reconciler) keepUp(ctx context.Context, c *nexusv1.NexusAICapability, wait error) (capability.Observed, error) {
+	observed := capability.Observed{States: map[string]capability.State{}}
+	if c.Status.Approved == nil {
+		r.report(c, observed, wait)
+		return observed, wait
+	}
+	approved, err := capability.InForce(c)
+	if err != nil {
+		return observed, err
+	}
+	observed, err = r.converge(ctx, approved)
+	if err == nil {
+		err = wait
+	}
+	r.report(approved, observed, err)
+	c.Status = approved.Status
+	if ready := meta.FindStatusCondition(c.Status.Conditions, status.Ready); ready != nil && ready.Reason == status.ReasonPlanPending {
+		ready.ObservedGeneration = c.Generation
+	}
+	return observed, err
+}
+
+// Covers reports whether an approval of the capability that controls an object holds for the object too: for an object that is as the
+// approved declaration compiles to it, and for a deletion that belongs to the approved plan.
+func (r *Reconciler) Covers(ctx context.Context, obj client.Object) (bool, error) {
+	c, err := r.wholeCapabilityOf(ctx, obj)
+	if c == nil || err != nil || c.Status.Approved == nil {
+		return false, err
+	}
+	if obj.GetDeletionTimestamp() == nil {
+		return r.IsGenerated(ctx, obj)
+	}
+	gvk, err := apiutil.GVKForObject(obj, r.Client.Scheme())
+	if err != nil {
+		return false, err
+	}
+	losesData := reconciler.MayDeleteData(obj, obj.GetName())
+	return capability.CoversDeletion(c, graph.ID(gvk.Kind, obj.GetNamespace(), obj.GetName(), c.Namespace), losesData), nil
+}
+
+// metadataOf is the identity of a capability, for a patch of its metadata alone.
+func metadataOf(c *nexusv1.NexusAICapability) *metav1.PartialObjectMetadata {
+	out := &metav1.PartialObjectMetadata{}
+	out.SetGroupVersionKind(nexusv1.GroupVersion.WithKind(Kind))
+	out.SetNamespace(c.Namespace)
+	out.SetName(c.Name)
+	return out
+}
+
+// gateMoved lets through the events of a Namespace whose label opens or closes the gate.
+func gateMoved() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false }, DeleteFunc: func(event.DeleteEvent) bool { return false }, GenericFunc: func(event.GenericEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return e.ObjectOld.GetLabels()[wellknown.LabelPlanGate] != e.ObjectNew.GetLabels()[wellknown.LabelPlanGate]
+		},
+	}
+}
+
+// livingIn maps a Namespace to the capabilities in it.
+func (r *Reconciler) livingIn(ctx context.Context, o client.Object) []reconcile.Request {
+	return r.capabilitiesOf(ctx, client.InNamespace(o.(*corev1.Namespace).Name))
+}

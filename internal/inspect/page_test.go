@@ -80,17 +80,26 @@ func TestCoverage_IsThatOfThePoliciesThatSelectThePod(t *testing.T) {
 	}
 	enforced := intentv1alpha1.Coverage{Intent: "dnsManipulation", Engine: "KubernetesNetworkPolicy", Level: intentv1alpha1.LevelEnforced}
 	missing := intentv1alpha1.Coverage{Intent: "dnsManipulation", Engine: "KubeArmor", Level: intentv1alpha1.LevelNone, Reason: "NotInstalled"}
-	got, err := coverageOf([]intentv1alpha1.NimbusPolicy{policy("web", map[string]string{"app": "web"}, enforced, missing), policy("all", nil, enforced), policy("idle", map[string]string{"app": "none"})},
-		[]metav1.PartialObjectMetadata{pod("team-a", "web-1", "web"), pod("team-a", "db-1", "db"), pod("team-b", "web-1", "web")})
-	if err != nil || !slices.Equal(got.Engines, []string{"KubeArmor", "KubernetesNetworkPolicy"}) || len(got.Pods) != 2 || len(got.Idle) != 1 || got.Idle[0].Name != "idle" {
-		t.Fatalf("%v %+v", err, got)
+	wide := intentv1alpha1.ClusterNimbusPolicy{ObjectMeta: metav1.ObjectMeta{Name: "everywhere"}}
+	wide.Spec.Selector.NsSelector.ExcludeNames = []intentv1alpha1.NamespaceName{"team-a"}
+	wide.Spec.Rules, wide.Status.Coverage = []intentv1alpha1.Rule{{ID: "dnsManipulation"}}, []intentv1alpha1.Coverage{enforced}
+	all, err := selectingPolicies([]intentv1alpha1.NimbusPolicy{policy("web", map[string]string{"app": "web"}, enforced, missing), policy("all", nil, enforced), policy("idle", map[string]string{"app": "none"})}, []intentv1alpha1.ClusterNimbusPolicy{wide})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := coverageOf(all, []metav1.PartialObjectMetadata{pod("team-a", "web-1", "web"), pod("team-a", "db-1", "db"), pod("team-b", "web-1", "web"), pod("kube-system", "dns-1", "dns")})
+	if !slices.Equal(got.Engines, []string{"KubeArmor", "KubernetesNetworkPolicy"}) || len(got.Pods) != 3 || len(got.Idle) != 1 || got.Idle[0].Name != "idle" {
+		t.Fatalf("%+v", got)
+	}
+	if there := got.Pods[2]; there.Namespace != "team-b" || len(there.Intents) != 1 || !there.Intents[0].Cluster || there.Intents[0].Policy != "everywhere" {
+		t.Errorf("%+v", there)
 	}
 	if db, web := got.Pods[0], got.Pods[1]; db.Name != "db-1" || len(db.Intents) != 1 || web.Name != "web-1" || len(web.Intents) != 2 || web.Intents[1].Policy != "web" || len(web.Intents[1].Engines) != 2 {
 		t.Errorf("%+v", got.Pods)
 	}
 	broken := policy("broken", nil)
 	broken.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}
-	if _, err := coverageOf([]intentv1alpha1.NimbusPolicy{broken}, nil); err == nil {
+	if _, err := selectingPolicies([]intentv1alpha1.NimbusPolicy{broken}, nil); err == nil {
 		t.Error("a selector that cannot be read selects nothing, silently")
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -54,7 +53,6 @@ func TestUI_InABrowser(t *testing.T) {
 	tab.intents(runs)
 	tab.timeline(runs)
 	tab.live(runs)
-	tab.manyRows()
 }
 
 // filters narrows the list down.
@@ -150,32 +148,4 @@ func (x *tab) live(runs *nexusv1.NexusAICapability) {
 		return nil
 	})
 	x.Running(runs)
-}
-
-// manyRows lists 500 capabilities, and stays quick.
-func (x *tab) manyRows() {
-	x.Helper()
-	x.Op.Stop() // which nothing would be left to do for
-	namespace := x.MakeNamespace("ui-many")
-	defer func() {
-		if err := x.Client.DeleteAllOf(x.Ctx(), &nexusv1.NexusAICapability{}, client.InNamespace(namespace)); err != nil {
-			x.Error(err)
-		}
-	}()
-	from := x.Capability("examples/test-capability.yaml")
-	for i := range 500 {
-		c := from.DeepCopy()
-		c.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("many-%03d", i)}
-		if err := x.Client.Create(x.Ctx(), c); err != nil {
-			x.Fatal(err)
-		}
-	}
-	x.says("502 of ", "Page 1 of 11")
-	took := value[float64](x, `(async () => { const begin = performance.now(); const input = document.querySelector("#search"); input.value = "many-4"; `+
-		`input.dispatchEvent(new Event("input", {bubbles: true})); await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); return performance.now() - begin })()`)
-	x.says("100 of ", "Page 1 of 2")
-	if took > 500 {
-		x.Errorf("a search among 502 capabilities takes %.0f ms", took)
-	}
-	x.accessible("a long list")
 }

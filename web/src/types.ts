@@ -163,6 +163,6 @@ export interface EngineCoverage {
 
 export interface CoverageReport {
   engines: string[];
-  pods: { namespace: string; name: string; intents: { intent: string; policy: string; engines: EngineCoverage[] }[] }[];
-  idle?: { namespace: string; name: string }[];
+  pods: { namespace: string; name: string; intents: { intent: string; policy: string; cluster?: boolean; engines: EngineCoverage[] }[] }[];
+  idle?: { namespace?: string; name: string }[];
 }

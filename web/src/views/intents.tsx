@@ -7,7 +7,7 @@ import { choices, page } from "../store";
 import type { CoverageReport } from "../types";
 
 const pageSize = 50;
-const kinds = ["NimbusPolicy/", "SecurityIntent/", "SecurityIntentBinding/", "ClusterSecurityIntentBinding/"];
+const kinds = ["NimbusPolicy/", "ClusterNimbusPolicy/", "SecurityIntent/", "SecurityIntentBinding/", "ClusterSecurityIntentBinding/"];
 
 export function IntentsView() {
   useTitle("Intents");
@@ -60,7 +60,7 @@ export function IntentsView() {
             {shown.rows.map((p) => (
               <tbody key={`${p.namespace}/${p.name}`}>
                 {p.intents.map((i, at) => (
-                  <tr key={`${i.policy} ${i.intent}`}>
+                  <tr key={`${i.cluster ? "*" : ""}${i.policy} ${i.intent}`}>
                     {at === 0 ? (
                       <th scope="rowgroup" rowSpan={p.intents.length}>
                         {p.name}
@@ -69,7 +69,7 @@ export function IntentsView() {
                     ) : null}
                     <th scope="row">
                       {i.intent}
-                      <span class="sub">{i.policy}</span>
+                      <span class="sub">{i.cluster ? `${i.policy} (cluster)` : i.policy}</span>
                     </th>
                     {data.engines.map((name) => {
                       const e = i.engines.find((c) => c.engine === name);
@@ -95,7 +95,7 @@ export function IntentsView() {
         </div>
       ) : null}
       {data && !data.pods.length ? <Note>No pod is selected by a policy of a security intent.</Note> : null}
-      {data?.idle?.length ? <Note>Policies that select no pod: {data.idle.map((p) => `${p.namespace}/${p.name}`).join(", ")}.</Note> : null}
+      {data?.idle?.length ? <Note>Policies that select no pod: {data.idle.map((p) => (p.namespace ? `${p.namespace}/${p.name}` : p.name)).join(", ")}.</Note> : null}
       <Pager number={shown.number} pages={shown.pages} go={setNumber} />
     </>
   );

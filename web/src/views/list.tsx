@@ -104,7 +104,7 @@ function Rows({ rows, now }: { rows: Row[]; now: number }) {
                   <strong>{r.trouble}</strong> {withoutPrefix(r.message || r.reason || "", `${r.trouble}: `)}
                 </>
               ) : r.drift ? (
-                `${r.drift} fields differ in AWS`
+                `${r.drift} ${r.drift === 1 ? "field differs" : "fields differ"} in AWS`
               ) : (
                 "–"
               )}

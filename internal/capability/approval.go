@@ -141,13 +141,13 @@ func InForce(c *nexusv1.NexusAICapability) (*nexusv1.NexusAICapability, error) {
 }
 
 // NeedsNoApproval reports whether a capability may go on without an approval: it declares what was approved, apart from suspend, or what
-// was declared before its namespace began to need approvals.
+// the operator rolled out before the namespace began to need approvals.
 func NeedsNoApproval(c *nexusv1.NexusAICapability, waited bool) (bool, error) {
 	if c.DeletionTimestamp != nil {
 		return false, nil
 	}
 	if c.Status.Approved == nil {
-		return !waited && c.Status.ObservedGeneration == c.Generation, nil
+		return !waited && c.Status.Step != nil && c.Status.ObservedGeneration == c.Generation, nil
 	}
 	approved, err := InForce(c)
 	return err == nil && equality.Semantic.DeepEqual(approved.Spec, c.Spec), err

@@ -26,6 +26,10 @@ func TestApproval_HoldsForOneGeneration(t *testing.T) {
 		t.Fatalf("a new capability needs no approval: %v %v", free, err)
 	}
 	c.Status.ObservedGeneration = 1
+	if free, _ := NeedsNoApproval(c, false); free {
+		t.Error("a capability that was only looked at needs no approval")
+	}
+	c.Status.Step = &nexusv1.StepStatus{Current: 11, Total: 11}
 	if free, _ := NeedsNoApproval(c, true); free {
 		t.Error("a new capability that waits needs no approval once it was looked at")
 	}

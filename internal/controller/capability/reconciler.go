@@ -112,8 +112,8 @@ func (r *Reconciler) advance(ctx context.Context, c, was *nexusv1.NexusAICapabil
 		return r.retries.Failed(key, werr)
 	}
 	r.measureSteps(c, was, observed, began)
-	if err == nil && after == 0 {
-		return r.replacePods(ctx, c, observed)
+	if (err == nil || errors.Is(err, wait)) && after == 0 {
+		return r.replacePods(ctx, c, observed, err)
 	}
 	return r.requeue(c, after, err)
 }
@@ -176,13 +176,13 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.Large.Forget(Kind, key)
 }
 
-// replacePods evicts the pods that are to be replaced, after the status that records them was written.
-func (r *Reconciler) replacePods(ctx context.Context, c *nexusv1.NexusAICapability, observed capability.Observed) (reconcile.Result, error) {
+// replacePods evicts the pods that are to be replaced, after the status that records them was written. Wait says why an edit waits.
+func (r *Reconciler) replacePods(ctx context.Context, c *nexusv1.NexusAICapability, observed capability.Observed, wait error) (reconcile.Result, error) {
 	err := r.evictPods(ctx, c, observed.Evict)
 	if err == nil && observed.Healing.Injects { // pods lack credentials, and no event tells that it is time to replace them
 		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(reconciler.UnreadyPoll)}, nil
 	}
-	return r.requeue(c, 0, err)
+	return r.requeue(c, 0, cmp.Or(err, wait))
 }
 
 // requeue says when to come back: a status that was not written waits for no longer than its spacing.

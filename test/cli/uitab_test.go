@@ -71,7 +71,7 @@ func (p *uiPage) open(t *testing.T) *tab {
 		}
 		_, err := cdp.Call(ctx, t, log.Enable, cdp.Empty{})
 		return err
-	}), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(p.address), chromedp.WaitVisible("#objects"))
+	}), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(p.address), chromedp.WaitVisible("#search"))
 	return x
 }
 

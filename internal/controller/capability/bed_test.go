@@ -108,7 +108,7 @@ func newBed(t *testing.T, edits ...func(*options.Options)) *bed {
 
 // newReconciler returns one that remembers nothing, as after a restart.
 func (b *bed) newReconciler() *Reconciler {
-	env := reconciler.Environment{Client: b.counted(), Live: b.live(), Discovery: b.served, Events: reconciler.Events{Recorder: b.events}, Clock: b.clock, ClusterID: "cluster-1",
+	env := reconciler.Environment{Client: b.counted(), Live: b.live(), Discovery: b.served, Events: reconciler.Events{Recorder: b.events}, Clock: b.clock, ClusterID: "cluster-1", Gate: reconciler.PlanGate{Client: b.counted()},
 		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: time.Second, RetryMost: time.Minute}}
 	return New(env, b.options, nil)
 }

@@ -63,7 +63,7 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 	return r.requeue(c, after, err)
 }
 
-// holdDeletion says that the deletion waits for its approval. Nothing is removed, and its AWS objects stay as they were approved.
+// holdDeletion says that the deletion waits for its approval. It removes nothing, and the AWS objects stay as they were approved.
 func (r *Reconciler) holdDeletion(ctx context.Context, c, was *nexusv1.NexusAICapability, wait error) (reconcile.Result, error) {
 	status.Summarize(&c.Status.Conditions, status.Result{Err: wait, Generation: c.Generation, Now: r.Clock.Now()})
 	c.Status.Ready, c.Status.Message = false, status.Truncate(wait.Error(), 1024)

@@ -46,7 +46,7 @@ func TestUI_ShowsTheCauseOnAFirstLook(t *testing.T) {
 	tab := x.startUI(x.World.Kubeconfig()).open(t)
 	defer tab.sound()
 	tab.chooses("#filter-kind", "S3Bucket")
-	tab.says("reports", "Conflict")
+	tab.says("reports", "Failed")
 	tab.do("opening the bucket", chromedp.Click(`//a[text()="reports"]`), chromedp.WaitVisible("#cause"))
 	shown := value[string](tab, `document.querySelector("#cause").innerText`)
 	shown = strings.TrimSpace(regexp.MustCompile(`\n+`).ReplaceAllString(shown, "\n")) + "\n"
@@ -117,7 +117,7 @@ func (x *tool) types(command string) string {
 		if printed = age.ReplaceAllString(string(out), "5s"); err != nil {
 			return fmt.Errorf("%w: %s", err, out)
 		}
-		if strings.Contains(command, " get ") && !strings.Contains(printed, "Conflict") {
+		if strings.Contains(command, " get ") && !strings.Contains(printed, "NotPermitted") {
 			return fmt.Errorf("%s", printed)
 		}
 		return nil

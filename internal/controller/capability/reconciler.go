@@ -272,12 +272,8 @@ func (r *Reconciler) nameConflict(ctx context.Context, c *nexusv1.NexusAICapabil
 // IsGenerated implements awssession.Provenance: it reports whether the object's capability, as it is now, compiles to
 // exactly this object, spec and all. While an edit waits for its approval, the approved declaration counts.
 func (r *Reconciler) IsGenerated(ctx context.Context, obj client.Object) (bool, error) {
-	declared, err := r.wholeCapabilityOf(ctx, obj)
-	if declared == nil || err != nil {
-		return false, err
-	}
-	c, err := capability.InForce(declared)
-	if err != nil {
+	c, err := r.capabilityInForce(ctx, obj)
+	if c == nil || err != nil {
 		return false, err
 	}
 	gvk, err := apiutil.GVKForObject(obj, r.Client.Scheme())
@@ -300,6 +296,15 @@ func (r *Reconciler) IsGenerated(ctx context.Context, obj client.Object) (bool, 
 		return false, nil
 	}
 	return r.isAsDesired(compiled, n.Object, obj), nil
+}
+
+// capabilityInForce returns the capability that controls an object, as it was approved; nil when none does.
+func (r *Reconciler) capabilityInForce(ctx context.Context, obj client.Object) (*nexusv1.NexusAICapability, error) {
+	declared, err := r.wholeCapabilityOf(ctx, obj)
+	if declared == nil || err != nil {
+		return nil, err
+	}
+	return capability.InForce(declared)
 }
 
 // wholeCapabilityOf returns the capability that controls an object, from the API server where the cache lacks its contents; nil when none does.

@@ -45,6 +45,11 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 	if wait != nil {
 		return r.holdDeletion(ctx, c, was, wait)
 	}
+	return r.advanceDeletion(ctx, c, was)
+}
+
+// advanceDeletion removes what can be removed now, and shows what is left.
+func (r *Reconciler) advanceDeletion(ctx context.Context, c, was *nexusv1.NexusAICapability) (reconcile.Result, error) {
 	observed, done, err := r.takeDown(ctx, c)
 	if err == nil && done {
 		err = r.dropEndedRecord(ctx, c)
@@ -55,7 +60,7 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 	r.report(c, observed, err)
 	after, werr := r.writeStatus(ctx, c, was, err)
 	if werr != nil {
-		return r.retries.Failed(key, werr)
+		return r.retries.Failed(client.ObjectKeyFromObject(c), werr)
 	}
 	if wait, ok := r.untilNextLook(c, was); ok && err == nil && after == 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -140,6 +141,17 @@ func Lists() []client.ObjectList {
 		&v1alpha1.GlueCrawlerList{}, &v1alpha1.GlueDatabaseList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{}, &v1alpha1.AWSProviderList{}}
 }
 
+// leftovers are empty lists of every kind of which a test may leave objects, those of AWS resources by the scheme, so that none is missing.
+func (b *Bed) leftovers() []client.ObjectList {
+	out := []client.ObjectList{&nexusv1.NexusAICapabilityList{}, &nexusv1.PlanRequestList{}}
+	for name, kind := range b.Client.Scheme().KnownTypes(v1alpha1.GroupVersion) {
+		if l, ok := reflect.New(kind).Interface().(client.ObjectList); ok && name != "AWSProviderList" {
+			out = append(out, l)
+		}
+	}
+	return append(out, &v1alpha1.AWSProviderList{}) // which the others need
+}
+
 // clean removes what the test left so that the next test finds nothing of it. Finalizers are cut: AWS is
 // emptied anyway, and a failed test must not fail the next.
 func (b *Bed) clean() {
@@ -155,9 +167,7 @@ func (b *Bed) clean() {
 	if b.Kube != nil {
 		_ = b.Kube.Close()
 	}
-	others := []client.ObjectList{&v1alpha1.Route53RecordSetList{}, &v1alpha1.CertificateList{}, &v1alpha1.SNSTopicList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.KMSKeyList{}, &v1alpha1.CognitoUserPoolList{},
-		&v1alpha1.Route53HostedZoneList{}, &v1alpha1.PodIdentityAssociationList{}, &nexusv1.PlanRequestList{}}
-	for _, l := range slices.Concat(others, Lists()) {
+	for _, l := range b.leftovers() {
 		if err := b.Client.List(b.Ctx(), l); err != nil {
 			b.Error(err)
 			continue

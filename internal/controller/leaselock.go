@@ -4,6 +4,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -43,6 +44,8 @@ type leaseLock struct {
 
 	// renewed is the time of the last write by which this process held the lease, zero after a write failed.
 	renewed time.Time
+	// holder is the identity on the lease when it was last read.
+	holder string
 	// leads is set when no lease with another number of shards was held after this process had got its own.
 	leads bool
 	// seen are the other leases as they were when they last changed.
@@ -77,6 +80,15 @@ func newLeaseLock(cfg *rest.Config, o options.Options, c clock.Clock) (*leaseLoc
 	}, nil
 }
 
+// Get implements resourcelock.Interface.
+func (l *leaseLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.LeaseLock.Get(ctx)
+	if err == nil {
+		l.holder = record.HolderIdentity
+	}
+	return record, raw, err
+}
+
 // Create implements resourcelock.Interface.
 func (l *leaseLock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	return l.hold(ctx, record, l.LeaseLock.Create)
@@ -94,12 +106,15 @@ func (l *leaseLock) Update(ctx context.Context, record resourcelock.LeaderElecti
 }
 
 // release gives up the lease when the operator stops. The elector also calls it after renewals have failed, before it stops the
-// reconcilers: then the lease has to expire, so that no other process leads while they still work.
+// reconcilers: then the lease has to expire, so that no other process leads while they still work. A lease that another process
+// took in the meantime is left alone. After a conflict the elector reads the lease again and repeats the call.
 func (l *leaseLock) release(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if l.renewed.IsZero() {
 		return fmt.Errorf("the lease %s was not renewed and has to expire", l.LeaseMeta.Name)
 	}
-	l.renewed = time.Time{}
+	if l.holder != l.Identity() {
+		return fmt.Errorf("the lease %s is held by %q", l.LeaseMeta.Name, l.holder)
+	}
 	return l.LeaseLock.Update(ctx, record)
 }
 
@@ -107,12 +122,17 @@ func (l *leaseLock) release(ctx context.Context, record resourcelock.LeaderElect
 //
 // Each side writes its own lease before it reads those of others, so of two that begin at the same time at least one sees
 // the other. Where both do, the one that differs from the first shard gives way.
+//
+// A renewal that the end of the operator interrupts is no failed one: the lease is still this process's, and is released.
 func (l *leaseLock) hold(ctx context.Context, record resourcelock.LeaderElectionRecord, write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
+	renewed := l.renewed
 	l.renewed = time.Time{}
 	if err := l.numberInForce(ctx); err != nil {
+		l.keepAtStop(ctx, renewed)
 		return l.later(ctx, err)
 	}
 	if err := write(ctx, record); err != nil {
+		l.keepAtStop(ctx, renewed)
 		return err
 	}
 	if !l.leads {
@@ -125,6 +145,13 @@ func (l *leaseLock) hold(ctx context.Context, record resourcelock.LeaderElection
 	}
 	l.leads, l.renewed = true, l.clock.Now()
 	return nil
+}
+
+// keepAtStop keeps the time of the last renewal when the operator stops. The elector ends renewals that fail by a deadline.
+func (l *leaseLock) keepAtStop(ctx context.Context, renewed time.Time) {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		l.renewed = renewed
+	}
 }
 
 // later waits before a refusal is returned: the elector would ask again, and log the refusal, several times a second.

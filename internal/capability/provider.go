@@ -37,12 +37,17 @@ func ChildDeletionPolicy(c *nexusv1.NexusAICapability, kind string) awsv1.Deleti
 // EffectiveDeletionPolicy decides about the AWS resources: as the capability says, else Retain in
 // production and Delete elsewhere.
 func EffectiveDeletionPolicy(c *nexusv1.NexusAICapability) nexusv1.DeletionPolicy {
-	switch e := c.Spec.Environment; {
+	switch {
 	case c.Spec.DeletionPolicy != "":
 		return c.Spec.DeletionPolicy
-	case e == "prod" || e == "production":
+	case isProduction(c):
 		return nexusv1.DeletionRetain
 	default:
 		return nexusv1.DeletionDelete
 	}
+}
+
+// isProduction reports whether a capability gets the defaults of production.
+func isProduction(c *nexusv1.NexusAICapability) bool {
+	return c.Spec.Environment == "prod" || c.Spec.Environment == "production"
 }

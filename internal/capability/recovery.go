@@ -14,22 +14,34 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// GraceOf returns the time for which the stores of a capability outlive it, where the operator keeps them for the fallback.
-// Orphan keeps everything, and needs no time.
-func GraceOf(c *nexusv1.NexusAICapability, fallback time.Duration) time.Duration {
+// DefaultGrace has the operator's defaults of spec.deletion.graceful.
+type DefaultGrace struct {
+	// All is that of every capability.
+	All time.Duration
+	// Production is that of production capabilities whose deletion deletes their stores, where it is longer.
+	Production time.Duration
+}
+
+// GraceOf returns the time for which the stores of a capability outlive it. Orphan keeps everything, and needs no time. Neither does
+// Retain in production, unless a person or the default of all capabilities sets a time: nothing is lost, and the deletion of
+// a production capability without deletionPolicy ends at once, as it always did.
+func GraceOf(c *nexusv1.NexusAICapability, fallback DefaultGrace) time.Duration {
+	policy := EffectiveDeletionPolicy(c)
 	switch d := c.Spec.Deletion; {
-	case EffectiveDeletionPolicy(c) == nexusv1.DeletionOrphan:
+	case policy == nexusv1.DeletionOrphan:
 		return 0
 	case d != nil && d.Graceful != nil:
 		return d.Graceful.Duration
+	case isProduction(c) && policy == nexusv1.DeletionDelete:
+		return max(fallback.All, fallback.Production)
 	default:
-		return fallback
+		return fallback.All
 	}
 }
 
 // HoldsStores reports whether a capability in deletion does not let its stores be deleted. Only its status ends that, so that an
 // object cannot decide otherwise than its capability, at the end of the time or when the deletion is undone.
-func HoldsStores(c *nexusv1.NexusAICapability, fallback time.Duration) bool {
+func HoldsStores(c *nexusv1.NexusAICapability, fallback DefaultGrace) bool {
 	if c.DeletionTimestamp == nil {
 		return false
 	}
@@ -41,7 +53,7 @@ func HoldsStores(c *nexusv1.NexusAICapability, fallback time.Duration) bool {
 
 // NextRecovery returns the recovery of a capability in deletion as it is to be recorded before anything follows from it; nil
 // where nothing is kept. Once it was decided whether the deletion ends or is undone, that stays.
-func NextRecovery(c *nexusv1.NexusAICapability, fallback time.Duration, leaving bool, now time.Time) *nexusv1.RecoveryStatus {
+func NextRecovery(c *nexusv1.NexusAICapability, fallback DefaultGrace, leaving bool, now time.Time) *nexusv1.RecoveryStatus {
 	was, grace := c.Status.Recovery, GraceOf(c, fallback)
 	if was == nil && grace <= 0 {
 		return nil

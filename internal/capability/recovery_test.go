@@ -69,15 +69,15 @@ func TestNextRecovery_DecidesOnce(t *testing.T) {
 		"the namespace goes after the end":      {deletedGracefully(time.Hour, in(ended)), true, 2 * time.Hour, ended},
 		"the namespace goes while it is undone": {deletedGracefully(time.Hour, in(restoring)), true, time.Minute, restoring},
 	} {
-		next := capability.NextRecovery(tc.c, 0, tc.leaving, deletedAt.Add(tc.after))
+		next := capability.NextRecovery(tc.c, capability.DefaultGrace{}, tc.leaving, deletedAt.Add(tc.after))
 		if (next == nil) != (tc.want == "") || next != nil && next.State != tc.want {
 			t.Errorf("%s: %+v, want %q", name, next, tc.want)
 		}
 		tc.c.Status.Recovery = next
-		if again := capability.NextRecovery(tc.c, 0, tc.leaving, deletedAt.Add(tc.after)); !equality.Semantic.DeepEqual(again, next) {
+		if again := capability.NextRecovery(tc.c, capability.DefaultGrace{}, tc.leaving, deletedAt.Add(tc.after)); !equality.Semantic.DeepEqual(again, next) {
 			t.Errorf("%s: a second look says %+v after %+v", name, again, next)
 		}
-		if holds := capability.HoldsStores(tc.c, 0); holds != (next != nil && next.State != ended) {
+		if holds := capability.HoldsStores(tc.c, capability.DefaultGrace{}); holds != (next != nil && next.State != ended) {
 			t.Errorf("%s: stores are held: %v", name, holds)
 		}
 	}
@@ -85,12 +85,48 @@ func TestNextRecovery_DecidesOnce(t *testing.T) {
 
 func TestGraceOf_FallsBackToTheOperators(t *testing.T) {
 	c := deletedGracefully(0)
-	if got := capability.GraceOf(c, time.Hour); got != 0 {
+	if got := capability.GraceOf(c, capability.DefaultGrace{All: time.Hour, Production: time.Hour}); got != 0 {
 		t.Errorf("0s is an answer: %s", got)
 	}
 	c.Spec.Deletion = nil
-	if got := capability.GraceOf(c, time.Hour); got != time.Hour {
+	if got := capability.GraceOf(c, capability.DefaultGrace{All: time.Hour}); got != time.Hour {
 		t.Errorf("no answer: %s", got)
+	}
+}
+
+func TestGraceOf_KeepsWhatProductionWouldLose(t *testing.T) {
+	day := capability.DefaultGrace{Production: 24 * time.Hour}
+	for name, tc := range map[string]struct {
+		environment string
+		policy      nexusv1.DeletionPolicy
+		graceful    *metav1.Duration
+		defaults    capability.DefaultGrace
+		want        time.Duration
+	}{
+		"production that deletes its stores":      {"production", nexusv1.DeletionDelete, nil, day, 24 * time.Hour},
+		"prod that deletes its stores":            {"prod", nexusv1.DeletionDelete, nil, day, 24 * time.Hour},
+		"production that says 0s":                 {"prod", nexusv1.DeletionDelete, &metav1.Duration{}, day, 0},
+		"production that says more":               {"prod", nexusv1.DeletionDelete, &metav1.Duration{Duration: 48 * time.Hour}, day, 48 * time.Hour},
+		"production that loses nothing":           {"prod", "", nil, day, 0},
+		"production with Retain":                  {"prod", nexusv1.DeletionRetain, nil, day, 0},
+		"production with Retain and a time":       {"prod", nexusv1.DeletionRetain, &metav1.Duration{Duration: time.Hour}, day, time.Hour},
+		"production with Orphan":                  {"prod", nexusv1.DeletionOrphan, nil, day, 0},
+		"another environment":                     {"dev", nexusv1.DeletionDelete, nil, day, 0},
+		"an environment with production in it":    {"preprod", "", nil, day, 0},
+		"switched off":                            {"prod", nexusv1.DeletionDelete, nil, capability.DefaultGrace{}, 0},
+		"a longer default of all":                 {"prod", nexusv1.DeletionDelete, nil, capability.DefaultGrace{All: 48 * time.Hour, Production: time.Hour}, 48 * time.Hour},
+		"a default of all, and Retain":            {"prod", "", nil, capability.DefaultGrace{All: time.Hour, Production: 24 * time.Hour}, time.Hour},
+		"a default of all in another environment": {"dev", "", nil, capability.DefaultGrace{All: time.Hour, Production: 24 * time.Hour}, time.Hour},
+	} {
+		c := minimal(func(c *nexusv1.NexusAICapability) {
+			c.Spec.Environment, c.Spec.DeletionPolicy = tc.environment, tc.policy
+			if tc.graceful != nil {
+				c.Spec.Deletion = &nexusv1.DeletionSpec{Graceful: tc.graceful}
+			}
+		})
+		if got := capability.GraceOf(c, tc.defaults); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -55,8 +54,8 @@ type Settings struct {
 	NamespaceQuota     corev1.ResourceList
 	// NoDrain is true where the API server does not know the hook with which pods drain; see LacksDrain.
 	NoDrain bool
-	// DeletionGrace is the time for which the stores of a deleted capability are kept that does not say it.
-	DeletionGrace time.Duration
+	// DeletionGrace has the defaults of spec.deletion.graceful.
+	DeletionGrace capability.DefaultGrace
 	// Kinds are the AWS kinds that the operator serves. No object of another kind is read or applied.
 	Kinds options.Kinds
 }
@@ -64,7 +63,7 @@ type Settings struct {
 // SettingsOf returns the settings that the operator's options say. Regions are those that a capability may name.
 func SettingsOf(o options.Options, clusterID string, regions []string) Settings {
 	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, EKSRegion: o.Region, InjectsCredentials: o.InjectsCredentials, AllowedIngressGroups: o.AllowedIngressGroups, OperatorNamespace: o.Namespace,
-		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota, DeletionGrace: o.DeletionGrace, Kinds: o.Kinds}
+		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota, DeletionGrace: capability.DefaultGrace{All: o.DeletionGrace, Production: o.ProductionDeletionGrace}, Kinds: o.Kinds}
 }
 
 // Facts returns the facts that follow from the settings alone, without a look at the cluster.

@@ -17,11 +17,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/inhabitants"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
@@ -434,16 +437,35 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, d.flags.timeout)
 	defer cancel()
-	left := d.objects
+	left, reported := d.objects, map[types.UID]bool{}
 	err := d.waitUntil(ctx, limited, func(ctx context.Context) (done bool, err error) {
-		left, err = d.findObjects(ctx)
-		return len(left) == 0, err
+		if left, err = d.findObjects(ctx); err != nil || len(left) == 0 {
+			return err == nil, err
+		}
+		return false, d.reportRecoverable(ctx, reported)
 	})
 	if limited.Err() != nil && ctx.Err() == nil {
 		return &failure{code: exitTimeout, err: fmt.Errorf("after %s, %s still being deleted, and the operator was not removed: %s; see nexusctl explain KIND/NAME, and run the command again",
 			d.flags.timeout, objectsAre(len(left)), namesOf(left))}
 	}
 	return err
+}
+
+// reportRecoverable says once of each capability whose stores are kept how long the deletion waits for them, and how to end that.
+func (d *deleter) reportRecoverable(ctx context.Context, reported map[types.UID]bool) error {
+	list := &nexusv1.NexusAICapabilityList{}
+	if err := d.client.List(ctx, list); err != nil {
+		return fmt.Errorf("listing capabilities: %w", err)
+	}
+	for _, c := range list.Items {
+		if !capability.IsWaiting(&c) || reported[c.UID] {
+			continue
+		}
+		reported[c.UID] = true
+		d.say("NexusAICapability %s/%s: its stores are kept until %s, which ends sooner with nexusctl delete-now ncap/%s -n %s",
+			c.Namespace, c.Name, c.Status.Recovery.Until.UTC().Format(time.RFC3339), c.Name, c.Namespace)
+	}
+	return nil
 }
 
 // remove makes the changes. The operator's pods are gone before its rights are, so that it can end in order.

@@ -43,6 +43,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/controller/awsprovider"
 	"github.com/nexus-operator/nexus-operator/internal/controller/awsresource"
 	capabilitycontroller "github.com/nexus-operator/nexus-operator/internal/controller/capability"
@@ -352,7 +353,7 @@ func newEnvironment(ctx context.Context, mgr manager.Manager, o options.Options)
 		Signing:   &reconciler.SigningKeys{Client: mgr.GetClient(), Namespace: o.Namespace, Clock: clock.RealClock{}},
 		Gate:      reconciler.PlanGate{Namespaces: o.PlanGate, Client: mgr.GetClient()},
 		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, ForeignResources: o.ForeignResources, Shard: o.Shard, Schemas: schemas,
-		DeletionGrace: o.DeletionGrace,
+		DeletionGrace: capability.DefaultGrace{All: o.DeletionGrace, Production: o.ProductionDeletionGrace},
 		Intervals:     reconciler.Intervals{Check: o.CheckEvery, CheckOf: o.CheckEveryOf, Stalled: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
 	}, nil
 }

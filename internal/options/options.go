@@ -114,8 +114,9 @@ type Options struct {
 	CheckEveryOf map[string]time.Duration
 	// AWSRates overrides the rates of AWS calls, by service ("iam") or operation ("ssm.PutParameter").
 	AWSRates map[string]Rate
-	// DeletionGrace is the time for which the stores of a deleted capability are kept that does not say it.
-	DeletionGrace time.Duration
+	// DeletionGrace is the time for which the stores of a deleted capability are kept that does not say it, and
+	// ProductionDeletionGrace that of a production capability whose deletion deletes them, where it is longer.
+	DeletionGrace, ProductionDeletionGrace time.Duration
 	// StalledEvery, RetryFirst and RetryMost are the pauses after failures.
 	StalledEvery, RetryFirst, RetryMost time.Duration
 }
@@ -236,6 +237,7 @@ func addRuntimeFlags(fs *pflag.FlagSet, o *Options) {
 	fs.BoolVar(&o.PlanRequests, "plan-requests", true, "answer PlanRequests (nexusctl plan --server), which plan with the operator's AWS identity for users who have no AWS credentials")
 	fs.DurationVar(&o.CheckEvery, "check-interval", 5*time.Minute, "how often each AWS resource is checked for drift, plus or minus 10 percent")
 	fs.DurationVar(&o.DeletionGrace, "deletion-grace", 0, "how long the stores of a deleted capability without spec.deletion.graceful are kept, during which nexusctl undo brings it back; at most 720h")
+	fs.DurationVar(&o.ProductionDeletionGrace, "production-deletion-grace", 24*time.Hour, "the same for capabilities whose environment is prod or production and whose deletionPolicy is Delete, where it is longer than --deletion-grace; 0s for none, at most 720h")
 	fs.DurationVar(&o.StalledEvery, "stalled-interval", time.Minute, "retry interval of stalled objects, which need a change by a person")
 	fs.DurationVar(&o.RetryFirst, "retry-first", 500*time.Millisecond, "initial backoff after a transient failure")
 	fs.DurationVar(&o.RetryMost, "retry-most", time.Minute, "maximum backoff after transient failures")
@@ -312,6 +314,7 @@ func (o *Options) validate() error {
 	check(o.RetryPeriod > 0 && o.RenewDeadline > o.RetryPeriod && o.LeaseDuration > o.RenewDeadline,
 		"--leader-elect-lease-duration must be more than --leader-elect-renew-deadline, and that more than --leader-elect-retry-period")
 	check(o.RetryFirst > 0 && o.RetryFirst <= o.RetryMost, "--retry-first: must be positive and at most --retry-most")
+	check(o.ProductionDeletionGrace >= 0 && o.ProductionDeletionGrace <= maxDeletionGrace, "--production-deletion-grace: must be from 0s to %s", maxDeletionGrace)
 	check(o.DeletionGrace >= 0 && o.DeletionGrace <= maxDeletionGrace, "--deletion-grace: must be from 0s to %s", maxDeletionGrace)
 	check(o.StalledEvery > 0, "--stalled-interval: must be positive")
 	check(isImage(o.TLSAssessorImage), "--tls-assessor-image: %q is not the reference of a container image", o.TLSAssessorImage)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
 func TestKeepFor_SaysWhatIsRecoverable(t *testing.T) {
@@ -41,7 +42,7 @@ func TestKeepFor_SaysWhatIsRecoverable(t *testing.T) {
 		if tc.aws {
 			it.AWS = &Resource{}
 		}
-		it.keepFor(tc.c, time.Hour)
+		it.keepFor(tc.c, capability.DefaultGrace{All: time.Hour})
 		if tc.want == "" && it.Note != "" || !strings.HasPrefix(it.Note, tc.want) {
 			t.Errorf("%s: %q, want %q", name, it.Note, tc.want)
 		}

@@ -101,7 +101,7 @@ func (p *Planner) removedCapability(ctx context.Context, u *unstructured.Unstruc
 }
 
 // keepFor notes for how long what an item stands for outlives the deletion of its capability.
-func (it *Item) keepFor(c *nexusv1.NexusAICapability, fallback time.Duration) {
+func (it *Item) keepFor(c *nexusv1.NexusAICapability, fallback capability.DefaultGrace) {
 	grace := capability.GraceOf(c, fallback)
 	if it.AWS == nil && it.Kind != "AWSProvider" || !capability.IsKeptForRecovery(it.Kind) {
 		return

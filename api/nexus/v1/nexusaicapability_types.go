@@ -111,8 +111,9 @@ type NexusAICapabilitySpec struct {
 type DeletionSpec struct {
 	// Graceful is the time after the deletion of the capability for which its stores and secrets are kept, 0s to 720h. Traffic,
 	// workloads and the rights of roles end at once; until the time is over, `nexusctl undo` brings the capability back and
-	// `nexusctl delete-now` ends the wait. 0s deletes without a wait. Absent: --deletion-grace of the operator, which is 0s
-	// by default. deletionPolicy Orphan does not wait.
+	// `nexusctl delete-now` ends the wait. 0s deletes without a wait. Absent: --deletion-grace of the operator, 0s by default, and
+	// for deletionPolicy Delete in environment prod or production --production-deletion-grace, 24h by default.
+	// deletionPolicy Orphan does not wait.
 	// +optional
 	// +kubebuilder:validation:Format=duration
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s') && duration(self) <= duration('720h')",message="graceful is between 0s and 720h"

@@ -70,6 +70,7 @@ check-interval: {{ .Values.reconcile.checkInterval | toJson }}
 kind-check-interval: {{ .Values.reconcile.kindCheckInterval | toJson }}
 stalled-interval: {{ .Values.reconcile.stalledInterval | toJson }}
 deletion-grace: {{ .Values.reconcile.deletionGrace | toJson }}
+production-deletion-grace: {{ .Values.reconcile.productionDeletionGrace | toJson }}
 retry-first: {{ .Values.reconcile.retryFirst | toJson }}
 retry-most: {{ .Values.reconcile.retryMost | toJson }}
 kube-api-qps: {{ .Values.kubeAPI.qps | toJson }}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
@@ -53,8 +54,8 @@ type Environment struct {
 	EKSCluster string
 	// AutoMode reports whether EKS says that EKS Auto Mode is enabled in the cluster; nil where it is not asked.
 	AutoMode func(ctx context.Context) bool
-	// DeletionGrace is the time for which the stores of a deleted capability are kept that does not say it.
-	DeletionGrace time.Duration
+	// DeletionGrace has the defaults of spec.deletion.graceful.
+	DeletionGrace capability.DefaultGrace
 	// Intervals are the pauses between retries and between looks at AWS.
 	Intervals Intervals
 	// Metrics count what controllers do; nil counts nothing.

@@ -47,7 +47,7 @@ func writeItem(b *strings.Builder, it plan.Item) {
 	if it.Action == plan.None && it.Changes() {
 		sign, word = signs[it.AWS.Action], words[it.AWS.Action]+" in AWS alone"
 	}
-	fmt.Fprintf(b, "%s %s: %s%s\n", sign, titleOf(it), word, riskSuffix(it.Risk))
+	fmt.Fprintf(b, "%s %s: %s%s\n", sign, titleOf(it), word, consequenceOf(it))
 	if it.Note != "" {
 		fmt.Fprintf(b, "    %s\n", it.Note)
 	}
@@ -232,12 +232,42 @@ func timesOf(n int) string {
 	return fmt.Sprintf(" x%d", n)
 }
 
-// riskSuffix names a risk; what is safe needs no words.
-func riskSuffix(r plan.Risk) string {
-	if r == "" || r == plan.Safe {
+// consequenceOf says how long a deletion can be undone, and names the risk of the item.
+func consequenceOf(it plan.Item) string {
+	text := recoverableText(it.Recoverable)
+	switch {
+	case text == "":
+		return riskSuffix(it.Risk)
+	case it.Risk != "" && it.Risk != plan.Safe:
+		text += ", then " + riskWords[it.Risk]
+	}
+	return inParentheses(text)
+}
+
+func recoverableText(r *plan.Recoverable) string {
+	switch {
+	case r == nil:
+		return ""
+	case r.Until != "":
+		return "recoverable until " + r.Until
+	default:
+		return "recoverable for " + r.For
+	}
+}
+
+func inParentheses(text string) string {
+	if text == "" {
 		return ""
 	}
-	return " (" + riskWords[r] + ")"
+	return " (" + text + ")"
+}
+
+// riskSuffix names a risk; what is safe needs no words.
+func riskSuffix(r plan.Risk) string {
+	if r == plan.Safe {
+		return ""
+	}
+	return inParentheses(riskWords[r])
 }
 
 func summaryOf(p plan.Plan) string {
@@ -310,7 +340,7 @@ func markdownOf(p plan.Plan) string {
 				risk = it.AWS.Risk
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", titleOf(it), words[it.Action], inAWS, riskWords[risk])
+		fmt.Fprintf(&b, "| %s | %s%s | %s | %s |\n", titleOf(it), words[it.Action], inParentheses(recoverableText(it.Recoverable)), inAWS, riskWords[risk])
 	}
 	text := textOf(p, false)
 	fence := fenceAround(text)

@@ -64,6 +64,23 @@ func TestPlansOfNothingDoNotSayThatNothingChanges(t *testing.T) {
 	}
 }
 
+func TestPlansSayHowLongADeletionCanBeUndone(t *testing.T) {
+	deleted := func(risk plan.Risk, of *plan.Recoverable) plan.Item {
+		return plan.Item{Kind: "S3Bucket", Name: "a", Action: plan.Delete, Risk: risk, Recoverable: of, AWS: &plan.Resource{Action: plan.Delete, Risk: risk}}
+	}
+	for want, it := range map[string]plan.Item{
+		"- S3Bucket a: delete (recoverable until 2026-05-01T12:00:00Z)\n": deleted(plan.Safe, &plan.Recoverable{Until: "2026-05-01T12:00:00Z"}),
+		"- S3Bucket a: delete (recoverable for 24h, then deletes data)\n": deleted(plan.DataLoss, &plan.Recoverable{For: "24h"}),
+		"- S3Bucket a: delete (deletes data)\n":                           deleted(plan.DataLoss, nil),
+		"- S3Bucket a: delete\n":                                          deleted(plan.Safe, nil),
+	} {
+		p := plan.Of([]plan.Item{it})
+		if text, markdown := textOf(p, false), markdownOf(p); !strings.HasPrefix(text, want) || !strings.Contains(markdown, want) || it.Recoverable != nil && !strings.Contains(markdown, "| delete (recoverable ") {
+			t.Errorf("no %q in\n%s\n%s", want, text, markdown)
+		}
+	}
+}
+
 // An arrow would announce a correction.
 func TestPlansSayWhatDiffersWithoutAnArrow(t *testing.T) {
 	text := textOf(plan.Of([]plan.Item{{Kind: "S3Bucket", Name: "a", Action: plan.None, AWS: &plan.Resource{Action: plan.None, Reported: true,

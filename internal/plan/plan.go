@@ -74,12 +74,22 @@ type Item struct {
 	AWS *Resource `json:"aws,omitempty"`
 	// Approval is set where the operator makes the change of a capability, with everything that follows from it, only after an approval.
 	Approval *Approval `json:"approval,omitempty"`
+	// Recoverable says how long a deletion can be undone with nexusctl undo; nil where it cannot.
+	Recoverable *Recoverable `json:"recoverable,omitempty"`
 	// Note is a remark, such as about values that AWS keeps.
 	Note string `json:"note,omitempty"`
 	// Waits names the condition that must hold before the rest of the item can be known.
 	Waits string `json:"waits,omitempty"`
 	// Problem says why the operator cannot make the change.
 	Problem *Problem `json:"problem,omitempty"`
+}
+
+// Recoverable says how long a deletion can be undone. One of its fields is set.
+type Recoverable struct {
+	// Until is the end of the time of a deletion that has begun, as in RFC 3339.
+	Until string `json:"until,omitempty"`
+	// For is the time that follows a deletion, such as 24h.
+	For string `json:"for,omitempty"`
 }
 
 // Resource describes the change of an AWS resource.

@@ -3,7 +3,7 @@
 package plan
 
 import (
-	"strings"
+	"reflect"
 	"testing"
 	"time"
 
@@ -28,23 +28,23 @@ func TestKeepFor_SaysWhatIsRecoverable(t *testing.T) {
 		kind string
 		aws  bool
 		c    *nexusv1.NexusAICapability
-		want string // "": nothing
+		want *Recoverable
 	}{
-		"a bucket before the deletion": {"S3Bucket", true, with(24*time.Hour, ""), "recoverable for 24h0m0s after the deletion"},
-		"a bucket that is kept":        {"S3Bucket", true, with(24*time.Hour, nexusv1.RecoveryWaiting), "recoverable until 2026-05-01T12:00:00Z"},
-		"a bucket after the time":      {"S3Bucket", true, with(24*time.Hour, nexusv1.RecoveryEnded), ""},
-		"a bucket without a time":      {"S3Bucket", true, with(0, ""), ""},
-		"a role":                       {"IAMRole", true, with(24*time.Hour, ""), ""},
-		"a Deployment":                 {"Deployment", false, with(24*time.Hour, ""), ""},
-		"a policy of an engine":        {"NetworkPolicy", false, with(24*time.Hour, ""), ""},
+		"a bucket before the deletion": {"S3Bucket", true, with(24*time.Hour, ""), &Recoverable{For: "24h"}},
+		"a bucket that is kept":        {"S3Bucket", true, with(24*time.Hour, nexusv1.RecoveryWaiting), &Recoverable{Until: "2026-05-01T12:00:00Z"}},
+		"a bucket after the time":      {"S3Bucket", true, with(24*time.Hour, nexusv1.RecoveryEnded), nil},
+		"a bucket without a time":      {"S3Bucket", true, with(0, ""), nil},
+		"a role":                       {"IAMRole", true, with(24*time.Hour, ""), nil},
+		"a Deployment":                 {"Deployment", false, with(24*time.Hour, ""), nil},
+		"a policy of an engine":        {"NetworkPolicy", false, with(24*time.Hour, ""), nil},
 	} {
 		it := &Item{Kind: tc.kind}
 		if tc.aws {
 			it.AWS = &Resource{}
 		}
 		it.keepFor(tc.c, capability.DefaultGrace{All: time.Hour})
-		if tc.want == "" && it.Note != "" || !strings.HasPrefix(it.Note, tc.want) {
-			t.Errorf("%s: %q, want %q", name, it.Note, tc.want)
+		if !reflect.DeepEqual(it.Recoverable, tc.want) {
+			t.Errorf("%s: %+v, want %+v", name, it.Recoverable, tc.want)
 		}
 	}
 }

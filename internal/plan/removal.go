@@ -5,6 +5,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -100,7 +101,7 @@ func (p *Planner) removedCapability(ctx context.Context, u *unstructured.Unstruc
 	return items, err
 }
 
-// keepFor notes for how long what an item stands for outlives the deletion of its capability.
+// keepFor sets for how long the resource of an item outlives the deletion of its capability.
 func (it *Item) keepFor(c *nexusv1.NexusAICapability, fallback capability.DefaultGrace) {
 	grace := capability.GraceOf(c, fallback)
 	if it.AWS == nil && it.Kind != "AWSProvider" || !capability.IsKeptForRecovery(it.Kind) {
@@ -108,10 +109,22 @@ func (it *Item) keepFor(c *nexusv1.NexusAICapability, fallback capability.Defaul
 	}
 	switch r := c.Status.Recovery; {
 	case r != nil && r.State == nexusv1.RecoveryWaiting:
-		it.addNote("recoverable until " + r.Until.UTC().Format(time.RFC3339) + " (nexusctl undo)")
+		it.Recoverable = &Recoverable{Until: r.Until.UTC().Format(time.RFC3339)}
 	case r == nil && grace > 0:
-		it.addNote("recoverable for " + grace.String() + " after the deletion (nexusctl undo)")
+		it.Recoverable = &Recoverable{For: withoutZeros(grace)}
 	}
+}
+
+// withoutZeros writes a duration as people do: 24h instead of 24h0m0s.
+func withoutZeros(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // goWith adjusts the item of an object to the deletion of its capability: with Orphan, the objects outside AWS stay, and a namespace goes

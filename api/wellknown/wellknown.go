@@ -41,6 +41,8 @@ const (
 	AnnotationDeleteNow = Prefix + "delete-now"
 	// AnnotationRecoverableUntil holds, on the object of a store whose capability is deleted, the time until which the store is kept.
 	AnnotationRecoverableUntil = Prefix + "recoverable-until"
+	// AnnotationRecoveryState holds, on the record of a deleted capability, the last state of its recovery.
+	AnnotationRecoveryState = Prefix + "recovery-state"
 	// AnnotationReconcileAt requests a check whenever its value changes.
 	AnnotationReconcileAt = Prefix + "reconcile-requested-at"
 	// AnnotationApprovedPlan holds the hash of the plan that may run, where plans need approval. Only people with the right to the verb

@@ -40,7 +40,7 @@ func WithoutBulk(obj any) (any, error) {
 			out.Labels[k] = v
 		}
 	}
-	for _, k := range []string{AnnotationOwner, AnnotationOrphanedFrom, wellknown.AnnotationCapability} {
+	for _, k := range []string{AnnotationOwner, AnnotationOrphanedFrom, wellknown.AnnotationCapability, wellknown.AnnotationRecoveryState, wellknown.AnnotationRecoverableUntil} {
 		if v, ok := m.Annotations[k]; ok && len(v) <= maxCachedAnnotation {
 			out.Annotations[k] = v
 		}

@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -55,17 +57,28 @@ func RecordOf(c *nexusv1.NexusAICapability, operatorNamespace string) (*corev1.C
 	return &corev1.ConfigMap{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kindConfigMap},
 		ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: RecordName(c.Namespace, c.Name),
-			Labels:      map[string]string{wellknown.LabelManagedBy: wellknown.OperatorName},
-			Annotations: map[string]string{wellknown.AnnotationCapability: c.Namespace + "/" + c.Name}},
+			Labels: map[string]string{wellknown.LabelManagedBy: wellknown.OperatorName},
+			Annotations: map[string]string{wellknown.AnnotationCapability: c.Namespace + "/" + c.Name,
+				wellknown.AnnotationRecoveryState: string(c.Status.Recovery.State), wellknown.AnnotationRecoverableUntil: c.Status.Recovery.Until.UTC().Format(time.RFC3339)}},
 		Data: map[string]string{recordedCapability: string(manifest), recordedRecovery: string(recovery)},
 	}, nil
 }
 
-// UpdatedRecord returns the data of a record with another recovery, and what was declared as it was first recorded.
-func UpdatedRecord(before, next *corev1.ConfigMap) map[string]string {
-	out := maps.Clone(before.Data)
-	out[recordedRecovery] = next.Data[recordedRecovery]
+// UpdatedRecord returns a record with another recovery, and what was declared as it was first recorded.
+func UpdatedRecord(before, next *corev1.ConfigMap) *corev1.ConfigMap {
+	out := next.DeepCopy()
+	out.Data[recordedCapability] = before.Data[recordedCapability]
 	return out
+}
+
+// ReleasedUntil returns the end of the time of a deletion that left its AWS resources without objects, by the annotations of its
+// record; false for other records and other objects.
+func ReleasedUntil(o *corev1.ConfigMap) (time.Time, bool) {
+	if !strings.HasPrefix(o.Name, RecordPrefix) || o.Annotations[wellknown.AnnotationRecoveryState] != string(nexusv1.RecoveryReleased) {
+		return time.Time{}, false
+	}
+	until, err := time.Parse(time.RFC3339, o.Annotations[wellknown.AnnotationRecoverableUntil])
+	return until, err == nil
 }
 
 // ReadRecord reads the record of a deleted capability.
@@ -91,4 +104,30 @@ func AsDeclared(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 		Spec: *c.Spec.DeepCopy()}
 	out.SetGroupVersionKind(nexusv1.GroupVersion.WithKind(kindCapability))
 	return out
+}
+
+// ToBeDeleted returns a capability that takes over what a deleted one left in AWS, only to be deleted with it: without pods, without
+// traffic and without a time to wait. The annotation names the deleted one, by which its maker knows it again.
+func ToBeDeleted(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
+	out := AsDeclared(c)
+	if out.Annotations == nil {
+		out.Annotations = map[string]string{}
+	}
+	out.Annotations[wellknown.AnnotationDeleteNow] = string(c.UID)
+	out.Spec.DeletionPolicy, out.Spec.Deletion = nexusv1.DeletionDelete, &nexusv1.DeletionSpec{Graceful: &metav1.Duration{}}
+	out.Spec.Suspend = false
+	for _, w := range []*nexusv1.ComponentSpec{&out.Spec.Frontend.ComponentSpec, &out.Spec.Backend.ComponentSpec} {
+		w.Replicas, w.Autoscaling = new(int32), nil
+	}
+	if out.Spec.Ingress == nil {
+		out.Spec.Ingress = &nexusv1.IngressSpec{}
+	}
+	out.Spec.Ingress.Enabled = new(bool)
+	return out
+}
+
+// IsToBeDeleted reports whether ToBeDeleted made a capability. The annotation alone, which may be copied, marks none that serves.
+func IsToBeDeleted(c *nexusv1.NexusAICapability) bool {
+	of := c.Annotations[wellknown.AnnotationDeleteNow]
+	return of != "" && of != string(c.UID) && equality.Semantic.DeepEqual(ToBeDeleted(c).Spec, c.Spec)
 }

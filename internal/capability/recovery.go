@@ -77,7 +77,7 @@ func NextRecovery(c *nexusv1.NexusAICapability, fallback DefaultGrace, leaving b
 	return next
 }
 
-// KeepingAll returns a capability as it is deleted while its recovery keeps the AWS resources for good.
+// KeepingAll returns a capability as it is deleted while its recovery keeps the AWS resources without an end.
 func KeepingAll(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 	r := c.Status.Recovery
 	if r == nil || r.State != nexusv1.RecoveryRestoring && r.State != nexusv1.RecoveryReleased {

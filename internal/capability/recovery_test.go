@@ -140,6 +140,32 @@ func TestKeepingAll_RetainsWhatAnUndoTakesOver(t *testing.T) {
 	}
 }
 
+func TestToBeDeleted_DeletesAtOnceAndServesNothing(t *testing.T) {
+	c := deletedGracefully(time.Hour, in(nexusv1.RecoveryReleased))
+	c.Spec.Suspend, c.Spec.Backend.Autoscaling = true, &nexusv1.AutoscalingSpec{}
+	made := capability.ToBeDeleted(c)
+	if made.Spec.Suspend || *made.Spec.Backend.Replicas != 0 || *made.Spec.Frontend.Replicas != 0 || made.Spec.Backend.Autoscaling != nil || *made.Spec.Ingress.Enabled ||
+		capability.GraceOf(made, capability.DefaultGrace{All: time.Hour}) != 0 || made.DeletionTimestamp != nil {
+		t.Errorf("%+v", made.Spec)
+	}
+	made.UID = "uid-2"
+	if !capability.IsToBeDeleted(made) {
+		t.Error("it is not known again")
+	}
+	if capability.IsToBeDeleted(c) {
+		t.Error("a capability without the annotation is to be deleted")
+	}
+	serving := made.DeepCopy()
+	serving.Spec.Backend.Replicas = new(int32(2))
+	if capability.IsToBeDeleted(serving) {
+		t.Error("a capability that serves is to be deleted")
+	}
+	made.UID = c.UID
+	if capability.IsToBeDeleted(made) {
+		t.Error("the deleted capability itself is to be deleted again")
+	}
+}
+
 func TestIsKeptForRecovery_BeginsAfterTheRoles(t *testing.T) {
 	for kind, want := range map[string]bool{"Deployment": false, "Ingress": false, "IAMRole": false, "GlueCrawler": false, "Route53RecordSet": false, "Namespace": false,
 		"S3Bucket": true, "DynamoDBTable": true, "SecretsManagerSecret": true, "CognitoUserPool": true, "KMSKey": true, "SSMParameterSet": true, "AWSProvider": true} {
@@ -189,7 +215,13 @@ func TestRecord_BringsBackWhatWasDeclared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Data = capability.UpdatedRecord(o, next)
+	if _, released := capability.ReleasedUntil(o); released {
+		t.Error("a deletion that waits is released")
+	}
+	o = capability.UpdatedRecord(o, next)
+	if until, released := capability.ReleasedUntil(o); !released || !until.Equal(deletedAt.Add(time.Hour)) {
+		t.Errorf("released until %s: %v", until, released)
+	}
 	record, err = capability.ReadRecord(o)
 	if err != nil || record.Capability.Spec.Version == "9" || record.Recovery.State != nexusv1.RecoveryReleased {
 		t.Errorf("an edit after the deletion counts: %+v, %v", record, err)

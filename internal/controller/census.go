@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/controller/intentbinding"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -25,6 +27,7 @@ const (
 	statePaused      = "Paused"
 	stateStalled     = "Stalled"
 	stateReady       = "Ready"
+	stateRecoverable = "Recoverable"
 	stateProgressing = "Progressing"
 )
 
@@ -44,6 +47,8 @@ type census struct {
 	drifted, phases, pending              map[string]int
 	// pendingSince holds the seconds since the epoch; 0 for none.
 	pendingSince map[string]int
+	// recoveryEnds holds the seconds since the epoch by the state of a recovery; 0 for none.
+	recoveryEnds map[nexusv1.RecoveryState]int
 	reasons      map[string]*metrics.Bound
 	capabilities map[client.ObjectKey]string
 }
@@ -51,9 +56,9 @@ type census struct {
 // newCensus counts zero for everything that may occur, so that a rate or an alert finds its series before the first object.
 func newCensus(kinds, awsKinds, engines []string) *census {
 	c := &census{states: map[pair]int{}, stalled: map[pair]int{}, conditions: map[pair]int{}, coverage: map[pair]int{},
-		drifted: map[string]int{}, phases: map[string]int{}, pending: map[string]int{}, pendingSince: map[string]int{}, reasons: map[string]*metrics.Bound{}, capabilities: map[client.ObjectKey]string{}}
+		drifted: map[string]int{}, phases: map[string]int{}, pending: map[string]int{}, pendingSince: map[string]int{}, recoveryEnds: map[nexusv1.RecoveryState]int{nexusv1.RecoveryWaiting: 0, nexusv1.RecoveryReleased: 0}, reasons: map[string]*metrics.Bound{}, capabilities: map[client.ObjectKey]string{}}
 	for _, k := range kinds {
-		for _, s := range []string{stateDeleting, statePaused, stateStalled, stateReady, stateProgressing} {
+		for _, s := range []string{stateRecoverable, stateDeleting, statePaused, stateStalled, stateReady, stateProgressing} {
 			c.states[pair{k, s}] = 0
 		}
 		c.reasons[k] = metrics.NewBound(mostReasons)
@@ -132,6 +137,13 @@ func (c *census) addPending(kind string, conditions []metav1.Condition) {
 	}
 }
 
+// addRecovery counts the end of the time of a deletion.
+func (c *census) addRecovery(state nexusv1.RecoveryState, until time.Time) {
+	if at := int(until.Unix()); c.recoveryEnds[state] == 0 || at < c.recoveryEnds[state] {
+		c.recoveryEnds[state] = at
+	}
+}
+
 func (c *census) addCapability(o *nexusv1.NexusAICapability) {
 	phase := string(o.Status.Phase)
 	if phase == "" {
@@ -141,6 +153,9 @@ func (c *census) addCapability(o *nexusv1.NexusAICapability) {
 		phase = metrics.Other
 	}
 	c.phases[phase]++
+	if capability.IsWaiting(o) {
+		c.addRecovery(nexusv1.RecoveryWaiting, o.Status.Recovery.Until.Time)
+	}
 	c.capabilities[client.ObjectKeyFromObject(o)] = phase
 	for _, of := range o.Status.Conditions {
 		if p := (pair{of.Type, string(of.Status)}); has(c.conditions, p) {
@@ -188,7 +203,10 @@ func conditionsIn(o client.Object) []metav1.Condition {
 }
 
 func objectState(o client.Object, conditions []metav1.Condition) string {
+	ready := meta.FindStatusCondition(conditions, status.Ready)
 	switch {
+	case o.GetDeletionTimestamp() != nil && ready != nil && ready.Reason == status.ReasonRecoverable:
+		return stateRecoverable
 	case o.GetDeletionTimestamp() != nil:
 		return stateDeleting
 	case meta.IsStatusConditionTrue(conditions, status.Paused):

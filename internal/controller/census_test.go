@@ -68,6 +68,33 @@ func TestCensus_CountsPlansThatWait(t *testing.T) {
 	}
 }
 
+func TestCensus_TellsRecoverableFromDeleting(t *testing.T) {
+	c := newCensus([]string{"S3Bucket", "NexusAICapability"}, []string{"S3Bucket"}, nil)
+	if end, ok := c.recoveryEnds[nexusv1.RecoveryReleased]; end != 0 || !ok || len(c.recoveryEnds) != 2 {
+		t.Errorf("before the first deletion: %v", c.recoveryEnds)
+	}
+	for name, at := range map[string]int64{"late": 300, "soon": 200, "ended": 100} {
+		state, phase, reason := nexusv1.RecoveryWaiting, nexusv1.PhaseRecoverable, status.ReasonRecoverable
+		if name == "ended" {
+			state, phase, reason = nexusv1.RecoveryEnded, nexusv1.PhaseDeleting, status.ReasonDeleting
+		}
+		c.add("NexusAICapability", &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Name: name, DeletionTimestamp: &metav1.Time{}},
+			Status: nexusv1.NexusAICapabilityStatus{Phase: phase, Recovery: &nexusv1.RecoveryStatus{State: state, Until: metav1.Unix(at, 0)},
+				Conditions: []metav1.Condition{{Type: status.Ready, Status: metav1.ConditionFalse, Reason: reason}}}})
+	}
+	held := bucketWith(1, metav1.Condition{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonRecoverable})
+	held.DeletionTimestamp = &metav1.Time{}
+	c.add("S3Bucket", held)
+	for p, want := range map[pair]int{{"NexusAICapability", stateRecoverable}: 2, {"NexusAICapability", stateDeleting}: 1, {"S3Bucket", stateRecoverable}: 1, {"S3Bucket", stateDeleting}: 0} {
+		if got := c.states[p]; got != want {
+			t.Errorf("%v: %d, want %d", p, got, want)
+		}
+	}
+	if c.recoveryEnds[nexusv1.RecoveryWaiting] != 200 || c.recoveryEnds[nexusv1.RecoveryReleased] != 0 {
+		t.Errorf("the first deletion ends at %v", c.recoveryEnds)
+	}
+}
+
 func TestCensus_BoundsLabelsThatAnybodyCouldWrite(t *testing.T) {
 	c := newCensus([]string{"S3Bucket", "NexusAICapability", "SecurityIntentBinding"}, []string{"S3Bucket"}, []string{"KubeArmor"})
 	series := len(c.conditions)

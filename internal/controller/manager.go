@@ -82,7 +82,7 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	if err != nil {
 		return nil, err
 	}
-	recorder, err := setupMetrics(mgr, o.Shard, contents.Kinds, engines)
+	recorder, err := setupMetrics(mgr, o, contents.Kinds, engines)
 	if err := errors.Join(err, mgr.Add(&memoryReturner{}), mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", cachesSynced(mgr))); err != nil {
 		return nil, err
 	}

@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,10 +22,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/controller/intentbinding"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
+	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
 
@@ -33,7 +37,9 @@ type stateMetrics struct {
 	reader client.Reader
 	scheme *runtime.Scheme
 	shard  shard.Shard
-	kinds  []schema.GroupVersionKind
+	// namespace is the operator's, which has the records of deletions.
+	namespace string
+	kinds     []schema.GroupVersionKind
 	// awsKinds are the kinds of AWS resources among them.
 	awsKinds, engines []string
 	// leading is the context of the time as leader; nil before and after.
@@ -41,8 +47,10 @@ type stateMetrics struct {
 }
 
 // setupMetrics registers the metrics of the controllers, and has those of objects collected.
-func setupMetrics(mgr manager.Manager, part shard.Shard, kinds []engine.Entry, engines []intentbinding.Engine) (*metrics.Recorder, error) {
+func setupMetrics(mgr manager.Manager, o options.Options, kinds []engine.Entry, engines []intentbinding.Engine) (*metrics.Recorder, error) {
 	s := newStateMetrics(mgr.GetClient(), mgr.GetScheme(), kinds, engines)
+	part := o.Shard
+	s.namespace = o.Namespace
 	s.only(part)
 	recorder, err := metrics.NewRecorder(ctrlmetrics.Registry, s.awsKinds, capability.StepNames())
 	return recorder, errors.Join(err, metrics.Replace(ctrlmetrics.Registry, s), metrics.Replace(ctrlmetrics.Registry, metrics.ShardInfo(part.Index, part.Shards())), mgr.Add(s))
@@ -90,7 +98,7 @@ func (*stateMetrics) NeedLeaderElection() bool { return true }
 // Describe implements prometheus.Collector.
 func (*stateMetrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []metrics.Definition{metrics.Capabilities, metrics.CapabilityPhase, metrics.CapabilityConditions,
-		metrics.Resources, metrics.StalledResources, metrics.DriftedResources, metrics.PendingPlans, metrics.OldestPendingPlan, metrics.Intents} {
+		metrics.Resources, metrics.StalledResources, metrics.DriftedResources, metrics.PendingPlans, metrics.OldestPendingPlan, metrics.RecoveryEnd, metrics.Intents} {
 		to <- d.Desc()
 	}
 }
@@ -134,7 +142,22 @@ func (s *stateMetrics) count(ctx context.Context) (*census, error) {
 			return nil, err
 		}
 	}
-	return c, nil
+	return c, s.countReleased(ctx, c)
+}
+
+// countReleased adds the deletions of which only the record is left. The cache has their annotations, and not their contents.
+func (s *stateMetrics) countReleased(ctx context.Context, to *census) error {
+	list := &corev1.ConfigMapList{}
+	if err := s.reader.List(ctx, list, client.InNamespace(s.namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		namespace, _, _ := strings.Cut(list.Items[i].Annotations[wellknown.AnnotationCapability], "/")
+		if until, released := capability.ReleasedUntil(&list.Items[i]); released && s.shard.Owns(namespace) {
+			to.addRecovery(nexusv1.RecoveryReleased, until)
+		}
+	}
+	return nil
 }
 
 func namesOfKinds(kinds []schema.GroupVersionKind) []string {
@@ -164,6 +187,9 @@ func (c *census) sendMetrics(to chan<- prometheus.Metric) {
 	}
 	for kind, since := range c.pendingSince {
 		gauge(metrics.OldestPendingPlan, since, kind)
+	}
+	for state, end := range c.recoveryEnds {
+		gauge(metrics.RecoveryEnd, end, string(state))
 	}
 	for phase, n := range c.phases {
 		gauge(metrics.Capabilities, n, phase)

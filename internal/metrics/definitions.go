@@ -27,10 +27,13 @@ var (
 		Help:    "Time from the reconcile that began a step of a NexusAICapability until all of its objects were ready, also after it was disturbed. Steps that began before the operator started are not observed.",
 		Labels:  []Label{{"step", "name of the step, as in `status.step.name`"}},
 		Buckets: []float64{.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800}}
+	RecoveryEnd = Definition{Name: "nexus_recovery_end_timestamp_seconds", Type: Gauge, Section: "Capabilities",
+		Help:   "Time until which the deletion of a capability can be undone ([undo.md](undo.md)), in seconds since the epoch: the earliest of the deletions in a state. 0 while there is none.",
+		Labels: []Label{{"state", "`Waiting`, when the stores are deleted at that time, or `Released`, when the namespace is gone and the AWS resources stay until a person decides"}}}
 
 	Resources = Definition{Name: "nexus_resources", Type: Gauge, Section: "Objects",
 		Help:   "Objects of the operator's kinds by kind and state.",
-		Labels: []Label{{"kind", "kind of the object"}, {"state", "`Deleting`, else `Paused`, else `Stalled`, else `Ready` at the current generation, else `Progressing`"}}}
+		Labels: []Label{{"kind", "kind of the object"}, {"state", "`Recoverable` while the deletion can be undone, else `Deleting`, else `Paused`, else `Stalled`, else `Ready` at the current generation, else `Progressing`"}}}
 	StalledResources = Definition{Name: "nexus_stalled_resources", Type: Gauge, Section: "Objects",
 		Help:   "Objects with condition Stalled by kind and reason, also those in deletion.",
 		Labels: []Label{{"kind", "kind of the object"}, {"reason", "reason of the condition, from the list in [reasons.md](reasons.md); `Other` from the 33rd reason of a kind on"}}}
@@ -78,7 +81,7 @@ var (
 func All() []Definition {
 	return []Definition{
 		BuildInfo, Shards, ReconcileFailures,
-		Capabilities, CapabilityPhase, CapabilityConditions, CapabilityStepDuration,
+		Capabilities, CapabilityPhase, CapabilityConditions, CapabilityStepDuration, RecoveryEnd,
 		Resources, StalledResources, DriftedResources, PendingPlans, OldestPendingPlan, DriftDetected, DriftCorrected,
 		AWSRequests, AWSRequestDuration, AWSThrottled, AWSLimiterWait, AWSLimiterRefused, RoleSessionExpiry, RoleSessionRefreshFailures,
 		Intents,

@@ -100,7 +100,7 @@ func (r *Reconciler) createRecord(ctx context.Context, c *nexusv1.NexusAICapabil
 	if before, err := capability.ReadRecord(live); err == nil && before.Capability.UID == c.UID {
 		return nil
 	}
-	return r.patchRecord(ctx, live, want.Data)
+	return r.patchRecord(ctx, live, want)
 }
 
 // updateRecord records how a deletion goes on once the status says so.
@@ -119,9 +119,9 @@ func (r *Reconciler) updateRecord(ctx context.Context, c *nexusv1.NexusAICapabil
 	return r.patchRecord(ctx, live, capability.UpdatedRecord(live, want))
 }
 
-func (r *Reconciler) patchRecord(ctx context.Context, live *corev1.ConfigMap, data map[string]string) error {
+func (r *Reconciler) patchRecord(ctx context.Context, live, want *corev1.ConfigMap) error {
 	next := live.DeepCopy()
-	next.Data = data
+	next.Data, next.Annotations = want.Data, want.Annotations
 	return r.recordFailure(r.Client.Patch(ctx, next, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{})))
 }
 

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -29,6 +30,8 @@ type Details struct {
 	Conditions []ExplainedCondition `json:"conditions"`
 	// Drift lists where AWS differs from the declaration; nil for objects without drift.
 	Drift *ObjectDrift `json:"drift,omitempty"`
+	// Recovery says until when the deletion of a capability can be undone, and what is kept; nil for everything else.
+	Recovery *nexusv1.RecoveryStatus `json:"recovery,omitempty"`
 	// Console is the address of the AWS resource in the AWS console.
 	Console  string    `json:"console,omitempty"`
 	Timeline *Timeline `json:"timeline"`
@@ -71,6 +74,9 @@ func (r *Reader) Details(ctx context.Context, kind schema.GroupVersionKind, key 
 		return nil, err
 	}
 	out := &Details{APIVersion: APIVersion, Kind: "Details", Object: n, Conditions: explainedConditions(u), Console: ConsoleURL(n.ARN)}
+	if c, ok := obj.(*nexusv1.NexusAICapability); ok {
+		out.Recovery = c.Status.Recovery
+	}
 	if res, ok := obj.(v1alpha1.Resource); ok {
 		if d := driftOf(kind.Kind, res); len(d.Fields) > 0 || d.Message != "" {
 			out.Drift = &d

@@ -110,6 +110,7 @@ export interface Details {
   object: TreeNode;
   conditions: Condition[];
   drift?: { policy: string; fields: { path: string; want?: string; have?: string }[]; message?: string; since?: string };
+  recovery?: { state: "Waiting" | "Restoring" | "Released" | "Ended"; until: string; kept?: { kind: string; name: string; id?: string }[] };
   console?: string;
   timeline: Timeline;
   manifest: string;
@@ -141,6 +142,7 @@ export interface PlanItem extends Ref {
     fields?: Field[];
     calls?: { action: string; count: number; risk: Risk }[];
   };
+  recoverable?: { until?: string; for?: string };
   note?: string;
   waits?: string;
   problem?: { reason: string; code?: string; field?: string; message: string };

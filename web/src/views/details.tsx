@@ -18,6 +18,40 @@ export function DetailsPanel({ node }: { node: TreeNode }) {
   );
 }
 
+const recoveryTexts = {
+  Waiting: "The deletion can be undone until",
+  Restoring: "The deletion is undone: what was kept stays in AWS. The time would have ended at",
+  Released: "The namespace is being deleted: what was kept stays in AWS, and the deletion can be undone until",
+  Ended: "The deletion can no longer be undone. The time ended at",
+};
+
+// Recovery tells of a deleted capability what is kept, until when, and with which commands a person decides.
+function Recovery({ of, node }: { of: NonNullable<Details["recovery"]>; node: TreeNode }) {
+  const command = (verb: string) => `nexusctl ${verb} ncap/${node.name} -n ${node.namespace}`;
+  return (
+    <section id="recovery">
+      <h3>Recovery</h3>
+      <p>
+        {recoveryTexts[of.state]} <time dateTime={of.until}>{of.until}</time>.
+      </p>
+      {of.state === "Waiting" ? (
+        <p>
+          <code>{command("undo")}</code> brings the capability back, and <code>{command("delete-now")}</code> ends the wait.
+        </p>
+      ) : null}
+      {of.kept?.length ? (
+        <ul>
+          {of.kept.map((k) => (
+            <li key={`${k.kind}/${k.name}`}>
+              {k.kind}/{k.name} {k.id ? <code>{k.id}</code> : null}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </section>
+  );
+}
+
 function Read({ node, apiVersion }: { node: TreeNode; apiVersion: string }) {
   const { api } = useWorld();
   const key = keyOf(node);
@@ -66,6 +100,7 @@ function Read({ node, apiVersion }: { node: TreeNode; apiVersion: string }) {
           <a href={addressOf({ ...node, apiVersion })}>Open as its own graph</a>
         </p>
       ) : null}
+      {data.recovery ? <Recovery of={data.recovery} node={node} /> : null}
       <h3>Conditions</h3>
       {data.conditions.length ? (
         <ul class="conditions">

@@ -158,7 +158,10 @@ function Item({ i }: { i: PlanItem }) {
     <li class={`item ${action}`}>
       <h3>
         {{ Create: "+", Update: "~", Delete: "−", None: "=" }[action]} {i.kind} {i.namespace ? `${i.namespace}/` : ""}
-        {i.name} <span class="sub">{words[action]}</span>
+        {i.name} <span class="sub">
+          {words[action]}
+          {i.recoverable ? ` (recoverable ${i.recoverable.until ? `until ${i.recoverable.until}` : `for ${i.recoverable.for}`})` : ""}
+        </span>
       </h3>
       {i.problem ? (
         <p class="problem">

@@ -216,7 +216,7 @@ func OnlyProgress(before, after nexusv1.NexusAICapabilityStatus) bool {
 	wasAt, was := rolloutOf(before)
 	isAt, is := rolloutOf(after)
 	return before.Phase == after.Phase && wasAt == isAt && was == is && !before.Ready && !after.Ready &&
-		before.ObservedGeneration == after.ObservedGeneration && before.LastHandledReconcileAt == after.LastHandledReconcileAt && equality.Semantic.DeepEqual(before.Recovery, after.Recovery) &&
+		before.ObservedGeneration == after.ObservedGeneration && before.LastHandledReconcileAt == after.LastHandledReconcileAt && equality.Semantic.DeepEqual(before.Recovery, after.Recovery) && equality.Semantic.DeepEqual(before.Dropped, after.Dropped) &&
 		statesOf(before) == statesOf(after) &&
 		slices.EqualFunc(before.ReplacedPods, after.ReplacedPods, func(a, b nexusv1.ReplacedPod) bool { return a.UID == b.UID })
 }

@@ -141,6 +141,12 @@ type NexusAICapabilityStatus struct {
 	// approval. While an edit waits, the operator keeps up what it holds.
 	// +optional
 	Approved *ApprovedStatus `json:"approved,omitempty"`
+	// Dropped lists the stores that an edit dropped, whose data may be deleted by annotation nexus.ai/delete-data, and that
+	// are kept for the time of spec.deletion.graceful. Declaring a store again keeps it with its data.
+	// +optional
+	// +kubebuilder:validation:MaxItems=128
+	// +listType=atomic
+	Dropped []DroppedStore `json:"dropped,omitempty"`
 	// LastSyncTime is the time at which something was last brought in line; written only with another change.
 	// +optional
 	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
@@ -321,6 +327,13 @@ type KeptResource struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	ID string `json:"id,omitempty"`
+}
+
+// DroppedStore is a store that an edit dropped and that is kept for a time.
+type DroppedStore struct {
+	KeptResource `json:",inline"`
+	// Until is the time at which the store is deleted with its data.
+	Until metav1.Time `json:"until"`
 }
 
 // PhaseChange is a change of phase.

@@ -46,15 +46,20 @@ func isResource(ref apply.Ref) bool {
 // prune deletes the children that the capability no longer compiles to. It is called after every apply succeeded.
 func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o *capability.Observed) error {
 	surplus, err := r.surplusChildren(ctx, c, *o)
-	if err != nil || len(surplus) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(surplus) == 0 {
+		c.Status.Dropped = nil
+		return nil
 	}
 	if err := r.stillCurrent(ctx, c); err != nil {
 		return err
 	}
 	var held []string
+	var kept []nexusv1.DroppedStore
 	for _, child := range surplus {
-		why, err := r.pruneChild(ctx, c, child)
+		why, dropped, err := r.pruneChild(ctx, c, child)
 		if err != nil {
 			return err
 		}
@@ -62,7 +67,11 @@ func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o 
 		if why != "" {
 			held = append(held, why)
 		}
+		if dropped != nil && len(kept) < maxKept {
+			kept = append(kept, *dropped)
+		}
 	}
+	c.Status.Dropped = kept
 	if len(held) == 0 {
 		return nil
 	}
@@ -110,27 +119,30 @@ func (r *Reconciler) stillCurrent(ctx context.Context, c *nexusv1.NexusAICapabil
 	return err
 }
 
-// pruneChild deletes a child and returns why its deletion is held, if it is.
-func (r *Reconciler) pruneChild(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) (held string, err error) {
+// pruneChild deletes a child and returns why its deletion is held, if it is, or the store that is kept for a time.
+func (r *Reconciler) pruneChild(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) (held string, dropped *nexusv1.DroppedStore, err error) {
 	if isResource(child.Ref) {
 		if err := r.updateDoomed(ctx, c, child.Ref); err != nil {
-			return "", err
+			return "", nil, err
 		}
 	}
 	if err := r.removeChild(ctx, c, child.Ref, false); err != nil || !isStore(child.Kind.Kind) {
-		return "", err
+		return "", nil, err
 	}
 	obj, err := r.resource(ctx, child.Ref)
 	if err != nil || obj == nil {
-		return "", err
+		return "", nil, err
 	}
 	ready := meta.FindStatusCondition(obj.CommonStatus().Conditions, status.Ready)
 	if ready == nil || ready.Reason != status.ReasonDataWouldBeLost {
-		return "", nil
+		return "", nil, nil
+	}
+	if until, kept := r.keptUntil(c, obj); kept && reconciler.MayDeleteData(c, obj.GetName()) {
+		return "", droppedStore(child, obj, until), nil
 	}
 	text, _ := status.SplitCode(ready.Message)
 	_, count, _ := strings.Cut(text, ": it ")
-	return fmt.Sprintf("%s/%s is no longer declared and %s", child.Kind.Kind, child.Name, count), nil
+	return fmt.Sprintf("%s/%s is no longer declared and %s", child.Kind.Kind, child.Name, count), nil, nil
 }
 
 // resource reads an AWS child; nil when it is gone.
@@ -184,6 +196,9 @@ func (r *Reconciler) allowDataLoss(ctx context.Context, c *nexusv1.NexusAICapabi
 	going := c.DeletionTimestamp != nil && isHeld(obj) && capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionDelete
 	if !given && !going || reconciler.MayDeleteData(obj, obj.GetName()) || !r.holdsData(obj) {
 		return nil
+	}
+	if until, kept := r.keptUntil(c, obj); given && kept {
+		return r.markDropped(ctx, c, obj, until)
 	}
 	next := obj.DeepCopyObject().(v1alpha1.Resource)
 	annotations := maps.Clone(next.GetAnnotations())

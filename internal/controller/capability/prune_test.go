@@ -4,6 +4,7 @@ package capability
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +98,100 @@ func TestPrune_HoldsAStoreWithData(t *testing.T) {
 	}
 	if b.read(bucket); !reconciler.MayDeleteData(bucket, bucket.Name) {
 		t.Errorf("the bucket's object is not told: %v", bucket.Annotations)
+	}
+}
+
+// dropsConfirmed edits a capability so that it drops its bucket, whose data may be deleted, and answers for the bucket that it holds some.
+func (b *bed) dropsConfirmed(c *nexusv1.NexusAICapability, bucket *v1alpha1.S3Bucket) {
+	b.Helper()
+	b.edit(c, func() {
+		c.Spec.DataServices = nil
+		c.Annotations = map[string]string{reconciler.AnnotationDeleteData: bucket.Name}
+	})
+	b.run(c)
+	b.read(bucket)
+	status.Summarize(&bucket.Status.Conditions, status.Result{Generation: bucket.Generation, Now: b.clock.Now(),
+		Err: &status.Stalled{Reason: status.ReasonDataWouldBeLost, Message: "the bucket is not empty: it holds 3 objects"}})
+	if err := b.person.Status().Update(b.ctx(), bucket); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func TestPrune_KeepsADroppedStoreForItsTime(t *testing.T) {
+	b := newBed(t)
+	c, bucket := b.running(gracefully)
+	b.refuseWith("patch", "S3Bucket", forbidden)
+	b.edit(c, func() {
+		c.Spec.DataServices = nil
+		c.Annotations = map[string]string{reconciler.AnnotationDeleteData: bucket.Name}
+	})
+	b.eventually("the failure", func() error {
+		b.answer()
+		if _, err := b.reconcile(c); err == nil {
+			return errors.New("the work queue does not see it")
+		}
+		return nil
+	})
+	if b.read(bucket); bucket.DeletionTimestamp != nil {
+		t.Error("a store is deleted whose time is not recorded")
+	}
+	b.allowAll()
+	b.dropsConfirmed(c, bucket)
+	b.pass(c)
+	if len(c.Status.Dropped) != 1 || c.Status.Dropped[0].Name != bucket.Name {
+		t.Fatalf("dropped: %+v, %s: %s", c.Status.Dropped, c.Status.Phase, c.Status.Message)
+	}
+	until := c.Status.Dropped[0].Until
+	if left := until.Sub(b.clock.Now()); left <= 0 || left > time.Hour {
+		t.Errorf("kept for %s", left)
+	}
+	if b.read(bucket); reconciler.MayDeleteData(bucket, bucket.Name) || bucket.DeletionTimestamp == nil {
+		t.Errorf("the bucket's object: %v, %v", bucket.DeletionTimestamp, bucket.Annotations)
+	}
+	b.written()
+	b.Reconciler = b.newReconciler() // the operator was killed
+	b.pass(c)
+	b.pass(c)
+	if w := b.written(); len(w) > 0 || !c.Status.Dropped[0].Until.Equal(&until) {
+		t.Errorf("at rest: %q, until %s after %s", w, c.Status.Dropped[0].Until, until)
+	}
+	b.clock.SetTime(until.Time)
+	if _, err := b.reconcile(c); err == nil {
+		t.Error("the store is still there")
+	}
+	b.read(c)
+	if b.read(bucket); !reconciler.MayDeleteData(bucket, bucket.Name) || len(c.Status.Dropped) != 0 {
+		t.Errorf("after the time: %v, %+v", bucket.Annotations, c.Status.Dropped)
+	}
+}
+
+func TestPrune_DeclaringADroppedStoreAgainKeepsIt(t *testing.T) {
+	b := newBed(t)
+	c, bucket := b.running(gracefully)
+	b.dropsConfirmed(c, bucket)
+	b.pass(c)
+	b.edit(c, func() { withBucket(c) })
+	b.read(bucket)
+	b.clock.SetTime(bucket.DeletionTimestamp.Add(2 * keepAfter))
+	b.eventually("the store to be kept", func() error {
+		_, err := b.reconcile(c)
+		if b.read(bucket); bucket.Spec.DeletionPolicy != v1alpha1.DeletionRetain {
+			return cmp.Or(err, errors.New("its object deletes it"))
+		}
+		return nil
+	})
+}
+
+func TestPrune_DeletesADroppedStoreAtOnceWithoutATime(t *testing.T) {
+	b := newBed(t)
+	c, bucket := b.running(gracefully)
+	b.dropsConfirmed(c, bucket)
+	b.edit(c, func() { c.Spec.Deletion.Graceful.Duration = 0 }) // the last word counts
+	if _, err := b.reconcile(c); err == nil {
+		t.Error("the store is still there")
+	}
+	if b.read(bucket); !reconciler.MayDeleteData(bucket, bucket.Name) {
+		t.Errorf("annotations %v", bucket.Annotations)
 	}
 }
 

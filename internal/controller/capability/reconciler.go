@@ -197,6 +197,8 @@ func (r *Reconciler) requeue(c *nexusv1.NexusAICapability, unwritten time.Durati
 		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(reconciler.UnreadyPoll)}, nil
 	case c.Status.Identity != nil && c.Status.Identity.Mode == nexusv1.IdentityPodIdentity && !c.Spec.Suspend:
 		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(agentPoll)}, nil
+	case len(c.Status.Dropped) > 0 && !c.Spec.Suspend:
+		return reconcile.Result{RequeueAfter: r.untilFirstDropped(c)}, nil
 	case capability.KeepsRecords(c) && !c.Spec.Suspend:
 		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(parametersPoll)}, nil
 	default:

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,8 +24,8 @@ import (
 )
 
 type undoFlags struct {
-	dryRun  bool
-	timeout time.Duration
+	dryRun, list bool
+	timeout      time.Duration
 }
 
 func (s *shared) undoCommand() *cobra.Command {
@@ -36,51 +37,43 @@ func (s *shared) undoCommand() *cobra.Command {
 			"deleted object is gone, and creates the capability again as it was. The new object takes the AWS resources over, with\n" +
 			"their data. Run it again after an interruption. Where the object is gone, the operator's record in its namespace has\n" +
 			"what is needed; where the namespace is gone as well, undo creates it.",
-		Example: "  nexusctl undo ncap/myapp -n team-a",
-		Args:    arguments(cobra.ExactArgs(1)),
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.undo(cmd.Context(), f, args) },
+		Example: "  nexusctl undo ncap/myapp -n team-a\n  nexusctl undo --list",
+		Args:    arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case f.list && len(args) > 0:
+				return usage("--list lists all deletions, and takes no name")
+			case f.list:
+				return s.listDeletions(cmd.Context())
+			case len(args) == 0:
+				return usage("name the capability to bring back, or list the deletions with --list")
+			default:
+				return s.undo(cmd.Context(), f, args)
+			}
+		},
 	}
+	cmd.Flags().BoolVar(&f.list, "list", false, "list the deletions that the operator has recorded, with their state and the end of their time")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long the deleted object may take to go")
 	return cmd
 }
 
 func (s *shared) deleteNowCommand() *cobra.Command {
-	var dryRun bool
+	f := &undoFlags{}
 	cmd := &cobra.Command{
 		Use:   "delete-now ncap/NAME",
 		Short: "End the time for which the stores of a deleted capability are kept",
 		Long: "delete-now has the operator delete the stores and secrets of a deleted capability at once, as its deletionPolicy says. This\n" +
-			"cannot be undone.",
+			"cannot be undone. Where the namespace was deleted meanwhile, delete-now creates the capability again from the operator's\n" +
+			"record, without pods and traffic, so that it takes its AWS resources over, and then deletes it. Run it again after an\n" +
+			"interruption.",
 		Example: "  nexusctl delete-now ncap/myapp -n team-a",
 		Args:    arguments(cobra.ExactArgs(1)),
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.deleteNow(cmd.Context(), args, dryRun) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.deleteNow(cmd.Context(), f, args) },
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "send the change as a server-side dry run, and change nothing")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long the deletion of what a deleted namespace left may take")
 	return cmd
-}
-
-// deleteNow ends the wait of a deletion that can be undone.
-func (s *shared) deleteNow(ctx context.Context, args []string, dryRun bool) error {
-	_, c, err := s.connect()
-	if err != nil {
-		return err
-	}
-	key, err := s.capabilityKey(args)
-	if err != nil {
-		return err
-	}
-	found, err := capabilityNamed(ctx, c, key)
-	if err != nil {
-		return err
-	}
-	if found.DeletionTimestamp == nil {
-		return precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: kubectl delete ncap/%s -n %s deletes it", found.Namespace, found.Name, found.Name, found.Namespace))
-	}
-	if r := found.Status.Recovery; r != nil && r.State != nexusv1.RecoveryWaiting && r.State != nexusv1.RecoveryEnded {
-		return precondition(fmt.Errorf("the AWS resources of NexusAICapability %s/%s are being kept, because its deletion is undone or its namespace is deleted", found.Namespace, found.Name))
-	}
-	return s.decideDeletion(ctx, c, found, decision{wellknown.AnnotationDeleteNow, "its stores are deleted now"}, dryRun)
 }
 
 // decision has the annotation that says how a deletion goes on, and what is reported.
@@ -118,7 +111,7 @@ func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
 	case err != nil:
 		return readFailure(fmt.Errorf("reading %s: %w", title, err))
 	case deleted.DeletionTimestamp == nil:
-		return s.report(title, "is not deleted", "")
+		return s.report(title, "is not deleted"+droppedText(deleted), "")
 	}
 	if err := mayBeUndone(deleted); err != nil {
 		return err
@@ -130,6 +123,18 @@ func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
 		return err
 	}
 	return s.createAgain(ctx, c, capability.AsDeclared(deleted), false)
+}
+
+// droppedText says how the stores come back that an edit dropped.
+func droppedText(c *nexusv1.NexusAICapability) string {
+	var names []string
+	for _, d := range c.Status.Dropped {
+		names = append(names, fmt.Sprintf("%s/%s until %s", d.Kind, d.Name, untilText(d.Until)))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; to keep the stores that an edit dropped, declare them again: " + strings.Join(names, ", ")
 }
 
 // mayBeUndone refuses deletions that have gone too far, or that keep nothing.
@@ -201,18 +206,7 @@ func (s *shared) createAgain(ctx context.Context, c client.Client, again *nexusv
 
 // undoFromRecord brings a capability back of which only the operator's record is left.
 func (s *shared) undoFromRecord(ctx context.Context, c client.Client, f *undoFlags, key client.ObjectKey) error {
-	namespace := s.namespaceOfOperator()
-	o := &corev1.ConfigMap{}
-	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: capability.RecordName(key.Namespace, key.Name)}, o)
-	switch {
-	case apierrors.IsNotFound(err):
-		return precondition(fmt.Errorf("NexusAICapability %s does not exist, and namespace %s has no record of its deletion: create it from its manifest", key, namespace))
-	case apierrors.IsForbidden(err):
-		return precondition(fmt.Errorf("NexusAICapability %s does not exist, and its record in namespace %s may not be read: create the capability from its manifest, which takes the AWS resources over, or ask an administrator: %w", key, namespace, err))
-	case err != nil:
-		return readFailure(fmt.Errorf("reading the record of NexusAICapability %s: %w", key, err))
-	}
-	record, err := capability.ReadRecord(o)
+	record, _, err := s.recordOf(ctx, c, key)
 	if err != nil {
 		return err
 	}
@@ -225,7 +219,7 @@ func (s *shared) undoFromRecord(ctx context.Context, c client.Client, f *undoFla
 	return s.createAgain(ctx, c, capability.AsDeclared(record.Capability), f.dryRun)
 }
 
-// ensureNamespace creates the namespace of a capability that is brought back, where it is gone.
+// ensureNamespace creates the namespace of a capability that is created again, where it is gone.
 func (s *shared) ensureNamespace(ctx context.Context, c client.Client, name string, dryRun bool) error {
 	ns := &corev1.Namespace{}
 	err := c.Get(ctx, client.ObjectKey{Name: name}, ns)

@@ -250,6 +250,45 @@ func TestUndo_BringsACapabilityBackWhoseNamespaceIsGone(t *testing.T) {
 	}
 }
 
+func TestUndo_DeletesWhatADeletedNamespaceLeft(t *testing.T) {
+	b := newBed(t)
+	decoy := "left-dev-decoy"
+	_, err := b.s3().CreateBucket(b.Ctx(), &s3.CreateBucketInput{Bucket: &decoy, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
+	must(b, 0, err)
+	c := b.graceful("left", time.Hour)
+	b.deleteRecoverably(c)
+	b.Remove(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Namespace}})
+	before := b.data("left-dev")
+	listed := b.nexusctl("undo", "--list")
+	if listed.Code != 0 || !strings.Contains(listed.Out, "Released") || !strings.Contains(listed.Out, c.Namespace) {
+		t.Fatalf("nexusctl undo --list ends with %d:\n%s%s", listed.Code, listed.Out, listed.Err)
+	}
+	if answer := b.nexusctl("delete-now", "ncap/"+c.Name, "-n", c.Namespace, "--timeout", "2s"); answer.Code == 0 {
+		t.Errorf("within 2 seconds nothing can be gone:\n%s", answer.Out)
+	}
+	if now := b.data("left-dev"); !maps.Equal(now, before) {
+		t.Errorf("an interrupted command has changed the data:\n%v\n%v", before, now)
+	}
+	restart := b.killSoon(rand.New(rand.NewPCG(7, 0)))
+	answer := make(chan nexusctl.Answer)
+	go func() { answer <- b.nexusctl("delete-now", "ncap/"+c.Name, "-n", c.Namespace) }()
+	restart()
+	if a := <-answer; a.Code != 0 || !strings.Contains(a.Out, "its AWS resources are deleted") {
+		t.Fatalf("nexusctl delete-now ends with %d:\n%s%s", a.Code, a.Out, a.Err)
+	}
+	b.noRecords()
+	for kind, names := range b.Inventory() {
+		if left := slices.DeleteFunc(names, func(n string) bool { return strings.Contains(n, decoy) }); len(left) > 0 {
+			t.Errorf("left behind: %s %v", kind, left)
+		}
+	}
+	_, err = b.s3().HeadBucket(b.Ctx(), &s3.HeadBucketInput{Bucket: &decoy})
+	must(b, 0, err)
+	if again := b.nexusctl("delete-now", "ncap/"+c.Name, "-n", c.Namespace); again.Code == 0 || !strings.Contains(again.Err, "has no record") {
+		t.Errorf("a second run ends with %d:\n%s%s", again.Code, again.Out, again.Err)
+	}
+}
+
 // The operator is killed at a random call, twice in each drill, while another one works, and people undo deletions; what belongs to
 // others stays as it is.
 func TestUndo_DrillsWithKillsAndTwoOperators(t *testing.T) {

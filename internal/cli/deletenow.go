@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+)
+
+// deleteNow ends the wait of a deletion that can be undone, or deletes what a deleted namespace left in AWS.
+func (s *shared) deleteNow(ctx context.Context, f *undoFlags, args []string) error {
+	_, c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	key, err := s.capabilityKey(args)
+	if err != nil {
+		return err
+	}
+	found := &nexusv1.NexusAICapability{}
+	err = c.Get(ctx, key.ObjectKey, found)
+	switch {
+	case apierrors.IsNotFound(err):
+		return s.deleteReleased(ctx, c, f, key.ObjectKey)
+	case err != nil:
+		return readFailure(fmt.Errorf("reading NexusAICapability %s: %w", key.ObjectKey, err))
+	case capability.IsToBeDeleted(found):
+		return s.finishDeletion(ctx, c, f, found)
+	case found.DeletionTimestamp == nil:
+		return precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: kubectl delete ncap/%s -n %s deletes it", found.Namespace, found.Name, found.Name, found.Namespace))
+	}
+	if r := found.Status.Recovery; r != nil && r.State != nexusv1.RecoveryWaiting && r.State != nexusv1.RecoveryEnded {
+		return precondition(fmt.Errorf("the AWS resources of NexusAICapability %s/%s are being kept, because its deletion is undone or its namespace is deleted", found.Namespace, found.Name))
+	}
+	return s.decideDeletion(ctx, c, found, decision{wellknown.AnnotationDeleteNow, "its stores are deleted now"}, f.dryRun)
+}
+
+// recordOf reads the operator's record of a deletion.
+func (s *shared) recordOf(ctx context.Context, c client.Client, key client.ObjectKey) (capability.Record, *corev1.ConfigMap, error) {
+	namespace := s.namespaceOfOperator()
+	o := &corev1.ConfigMap{}
+	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: capability.RecordName(key.Namespace, key.Name)}, o)
+	switch {
+	case apierrors.IsNotFound(err):
+		return capability.Record{}, nil, precondition(fmt.Errorf("NexusAICapability %s does not exist, and namespace %s has no record of its deletion: create it from its manifest", key, namespace))
+	case apierrors.IsForbidden(err):
+		return capability.Record{}, nil, precondition(fmt.Errorf("NexusAICapability %s does not exist, and its record in namespace %s may not be read: create the capability from its manifest, which takes the AWS resources over, or ask an administrator: %w", key, namespace, err))
+	case err != nil:
+		return capability.Record{}, nil, readFailure(fmt.Errorf("reading the record of NexusAICapability %s: %w", key, err))
+	}
+	record, err := capability.ReadRecord(o)
+	return record, o, err
+}
+
+// deleteReleased deletes what a capability left in AWS whose namespace was deleted. A capability without pods takes the resources over by
+// their owner tags, so that its deletion removes these and no others. Where the deletion keeps the resources, only the record goes.
+func (s *shared) deleteReleased(ctx context.Context, c client.Client, f *undoFlags, key client.ObjectKey) error {
+	record, o, err := s.recordOf(ctx, c, key)
+	if err != nil {
+		return err
+	}
+	switch {
+	case record.Recovery.State == nexusv1.RecoveryEnded:
+		return precondition(fmt.Errorf("the stores of NexusAICapability %s were deleted when its time ended", key))
+	case capability.EffectiveDeletionPolicy(record.Capability) != nexusv1.DeletionDelete:
+		return s.dropRecord(ctx, c, o, f.dryRun)
+	}
+	if err := s.ensureNamespace(ctx, c, key.Namespace, f.dryRun); err != nil {
+		return err
+	}
+	made := capability.ToBeDeleted(record.Capability)
+	if err := s.createAgain(ctx, c, made, f.dryRun); err != nil || f.dryRun {
+		return err
+	}
+	return s.finishDeletion(ctx, c, f, made)
+}
+
+// dropRecord deletes the record of a deletion that keeps its AWS resources for good.
+func (s *shared) dropRecord(ctx context.Context, c client.Client, o *corev1.ConfigMap, dryRun bool) error {
+	options := []client.DeleteOption{client.Preconditions{UID: &o.UID}}
+	if dryRun {
+		options = append(options, client.DryRunAll)
+	}
+	if err := c.Delete(ctx, o, options...); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting ConfigMap %s/%s: %w", o.Namespace, o.Name, err)
+	}
+	return s.report("NexusAICapability "+o.Annotations[wellknown.AnnotationCapability], "its record is deleted, and its AWS resources stay, as deletionPolicy says", "")
+}
+
+// finishDeletion deletes a capability that delete-now created, once it has taken its AWS resources over. An object that is deleted before
+// would leave its resource.
+func (s *shared) finishDeletion(ctx context.Context, c client.Client, f *undoFlags, of *nexusv1.NexusAICapability) error {
+	title := fmt.Sprintf("NexusAICapability %s/%s", of.Namespace, of.Name)
+	s.say("Waiting for the capability to take its AWS resources over, and to go.")
+	now := of
+	err := wait.PollUntilContextTimeout(ctx, gonePoll, f.timeout, true, func(ctx context.Context) (bool, error) {
+		now = &nexusv1.NexusAICapability{}
+		err := c.Get(ctx, client.ObjectKeyFromObject(of), now)
+		switch {
+		case apierrors.IsNotFound(err):
+			return true, nil
+		case err != nil:
+			return false, readFailure(err)
+		case !capability.IsToBeDeleted(now):
+			return false, precondition(fmt.Errorf("%s was created by others meanwhile: delete it with kubectl delete", title))
+		case now.DeletionTimestamp == nil && now.Status.Phase == nexusv1.PhaseRunning:
+			return false, client.IgnoreNotFound(c.Delete(ctx, now, client.Preconditions{UID: &now.UID}))
+		default:
+			return false, nil
+		}
+	})
+	switch {
+	case err == nil:
+		return s.report(title, "its AWS resources are deleted", "")
+	case ctx.Err() != nil:
+		return &interruption{text: "The command was interrupted while it waited. To continue, run the command again."}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &failure{code: exitTimeout, err: fmt.Errorf("%s is still there after %s, in phase %s: %s; run the command again, or delete the capability with kubectl delete, which leaves what it has not taken over",
+			title, f.timeout, now.Status.Phase, now.Status.Message)}
+	default:
+		return err
+	}
+}
+
+// listDeletions prints the deletions that the operator has recorded.
+func (s *shared) listDeletions(ctx context.Context) error {
+	_, c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	namespace := s.namespaceOfOperator()
+	list := &corev1.ConfigMapList{}
+	err = c.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{wellknown.LabelManagedBy: wellknown.OperatorName})
+	switch {
+	case apierrors.IsForbidden(err):
+		return precondition(fmt.Errorf("the records of deletions in namespace %s may not be read: kubectl get ncap -A shows those in phase Recoverable: %w", namespace, err))
+	case err != nil:
+		return readFailure(fmt.Errorf("listing the records of deletions: %w", err))
+	}
+	rows := [][]string{{"NAMESPACE", "NAME", "STATE", "UNTIL", "KEPT"}}
+	for i := range list.Items {
+		if !strings.HasPrefix(list.Items[i].Name, capability.RecordPrefix) {
+			continue
+		}
+		record, err := capability.ReadRecord(&list.Items[i])
+		if err != nil {
+			return err
+		}
+		of, r := record.Capability, record.Recovery
+		rows = append(rows, []string{of.Namespace, of.Name, string(r.State), untilText(r.Until), strconv.Itoa(len(r.Kept))})
+	}
+	if len(rows) == 1 {
+		s.say("No deletion can be undone.")
+		return nil
+	}
+	_, err = s.Out.Write([]byte(textTable(rows)))
+	return err
+}
+
+func untilText(at metav1.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -20,6 +20,7 @@ type calls struct {
 	now     func() time.Time
 	limiter *limiter
 	meter   *meter
+	writes  *ownWrites
 }
 
 // at instruments the clients of one home. The middleware sits right before the signature, so that
@@ -77,6 +78,9 @@ func (m *callMiddleware) HandleFinalize(ctx context.Context, in middleware.Final
 	if id, ok := awsmiddleware.GetRequestIDMetadata(metadata); ok {
 		failure.RequestID = id
 	}
+	if !readOnly(operation) {
+		m.writes.add(failure.RequestID)
+	}
 	span.SetAttributes(attribute.String("aws.request_id", failure.RequestID))
 	tracing.End(span, string(failure.Class))
 	logCall(ctx, failure, took)
@@ -112,9 +116,9 @@ func logCall(ctx context.Context, f Failure, took time.Duration) {
 }
 
 // readOnly reports whether an operation changes nothing, by AWS's naming of operations. Getting
-// credentials counts as reading.
+// credentials counts as reading, and so does taking a message from a queue of events.
 func readOnly(operation string) bool {
-	for _, prefix := range []string{"Get", "List", "Describe", "Head", "BatchGet", "Assume", "Simulate"} {
+	for _, prefix := range []string{"Get", "List", "Describe", "Head", "BatchGet", "Assume", "Simulate", "ReceiveMessage", "DeleteMessage"} {
 		if strings.HasPrefix(operation, prefix) {
 			return true
 		}

@@ -43,7 +43,7 @@ func newMetered(t *testing.T, limits Limits) *metered {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.calls = &calls{now: m.clock.now, limiter: newLimiter(m.clock.now, limits), meter: meter}
+	m.calls = &calls{now: m.clock.now, limiter: newLimiter(m.clock.now, limits), meter: meter, writes: newOwnWrites()}
 	m.APIOptions = append(m.APIOptions, m.calls.at(here, nil))
 	return m
 }

@@ -60,6 +60,10 @@ var defaultLimits = Limits{
 	"cloudcontrol":   {PerSecond: 20, Burst: 40},
 	"cloudformation": {PerSecond: 5, Burst: 10}, // DescribeType, once for each type and provider
 
+	// SQS sets no quota on them for standard queues. Those of drift events take none of the rate of SQSQueue objects.
+	"sqs.ReceiveMessage":     {PerSecond: 50, Burst: 50},
+	"sqs.DeleteMessageBatch": {PerSecond: 50, Burst: 50},
+
 	"dynamodb.TagResource":               {PerSecond: 5, Burst: 5},
 	"dynamodb.UntagResource":             {PerSecond: 5, Burst: 5},
 	"dynamodb.ListTagsOfResource":        {PerSecond: 10, Burst: 10},

@@ -103,7 +103,7 @@ func NewSessions(o Options) *Sessions {
 	}
 	meter, err := newMeter(o.Registerer)
 	s.miswired = errors.Join(err, metrics.Replace(o.Registerer, sessionExpiry{s}))
-	s.calls = &calls{now: s.now, limiter: newLimiter(s.now, o.Limits).sharedBy(o.Shares), meter: meter}
+	s.calls = &calls{now: s.now, limiter: newLimiter(s.now, o.Limits).sharedBy(o.Shares), meter: meter, writes: newOwnWrites()}
 	return s
 }
 

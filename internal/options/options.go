@@ -112,6 +112,11 @@ type Options struct {
 	// CheckEvery is the interval of drift checks; CheckEveryOf overrides it by kind.
 	CheckEvery   time.Duration
 	CheckEveryOf map[string]time.Duration
+	// DriftEventsQueue is the URL of the SQS queue with CloudTrail's events of changes; empty is none. {shard} in it stands for the number
+	// of the shard.
+	DriftEventsQueue string
+	// CheckEveryWithEvents is the interval of drift checks of resources whose events arrive, where it is longer than CheckEvery.
+	CheckEveryWithEvents time.Duration
 	// AWSRates overrides the rates of AWS calls, by service ("iam") or operation ("ssm.PutParameter").
 	AWSRates map[string]Rate
 	// DeletionGrace is the time for which the stores of a deleted capability are kept that does not say it, and
@@ -193,6 +198,7 @@ func newFlags(o *Options, getenv func(string) string) (*pflag.FlagSet, unparsed)
 	part := fs.String("shard", "", "part of the namespaces to serve, as i/n: shard i, from 0, of n shards that are separate processes with a lease each; an i of n or more stands for i modulo n, such as the ordinal of a standby in a StatefulSet; default: all namespaces")
 	addRuntimeFlags(fs, o)
 	addKindsFlag(fs, o, env)
+	addDriftEventFlags(fs, o)
 	quota := addGuardFlags(fs, o)
 	addIntentFlags(fs, o)
 	workers := fs.StringToString("kind-workers", nil, "maximum concurrent reconciles of single kinds, such as S3Bucket=16; overrides --workers")
@@ -318,7 +324,7 @@ func (o *Options) validate() error {
 	check(o.DeletionGrace >= 0 && o.DeletionGrace <= maxDeletionGrace, "--deletion-grace: must be from 0s to %s", maxDeletionGrace)
 	check(o.StalledEvery > 0, "--stalled-interval: must be positive")
 	check(isImage(o.TLSAssessorImage), "--tls-assessor-image: %q is not the reference of a container image", o.TLSAssessorImage)
-	return errors.Join(append(errs, o.validateGuards())...)
+	return errors.Join(append(errs, o.validateGuards(), o.validateDriftEvents())...)
 }
 
 // levelOf returns the name of a log level; other programs' names for WARN and ERROR are understood.

@@ -92,6 +92,19 @@ type AWSProviderSpec struct {
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=set
 	Types []TypePattern `json:"types,omitempty"`
+	// DriftEvents names a queue that reports changes made through AWS's API in the provider's account, so that the objects of the provider's
+	// namespace are checked within seconds. Absent: changes are found by periodic checks, or by the queue of the operator.
+	// +optional
+	DriftEvents *DriftEventsSpec `json:"driftEvents,omitempty"`
+}
+
+// DriftEventsSpec names a queue that receives CloudTrail's events from EventBridge.
+type DriftEventsSpec struct {
+	// QueueURL is the URL of the SQS queue, which the identity of the provider reads. Each AWSProvider needs a separate queue, because a message
+	// reaches one reader only. The queue is in the region of the provider.
+	// +kubebuilder:validation:Pattern=`^https?://[A-Za-z0-9.:-]+/[0-9]{12}/[A-Za-z0-9_-]{1,80}$`
+	// +kubebuilder:validation:MaxLength=512
+	QueueURL string `json:"queueURL"`
 }
 
 // TypePattern is the name of an AWS resource type, or the types of a service.
@@ -121,7 +134,7 @@ type AWSProviderStatus struct {
 	// Ready repeats the Ready condition as a boolean.
 	// +optional
 	Ready bool `json:"ready"`
-	// Conditions are Ready, Reconciling, Stalled and InUse.
+	// Conditions are Ready, Reconciling, Stalled, InUse and DriftEvents.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -165,6 +165,32 @@ type DriftEntry struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Have string `json:"have,omitempty"`
+	// By tells which change CloudTrail reported of the resource before the difference was found. It is a claim of the sender of the
+	// message, not a proof. Absent without drift events, or when none was received.
+	// +optional
+	By *DriftAuthor `json:"by,omitempty"`
+}
+
+// DriftAuthor is a change of an AWS resource as CloudTrail reports it. Control characters are replaced.
+type DriftAuthor struct {
+	// Principal is the ARN of the identity that made the change, or the AWS service that made it.
+	// +kubebuilder:validation:MaxLength=512
+	Principal string `json:"principal"`
+	// Source is the IP address, or the AWS service, from which the request came.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Source string `json:"source,omitempty"`
+	// Action is the operation, such as s3:PutBucketVersioning.
+	// +optional
+	// +kubebuilder:validation:MaxLength=192
+	Action string `json:"action,omitempty"`
+	// Time is the time of the request.
+	// +optional
+	Time *metav1.Time `json:"time,omitempty"`
+	// EventID is the ID of the event in CloudTrail.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	EventID string `json:"eventID,omitempty"`
 }
 
 // Ownership tells the owner that a look at an AWS resource showed.

@@ -53,6 +53,16 @@ var (
 		Help:   "Times that the operator corrected a drift and saw the AWS resource as declared again, by kind.",
 		Labels: []Label{{"kind", "kind of the object"}}}
 
+	DriftMessages = Definition{Name: "nexus_drift_events_messages_total", Type: Counter, Section: "Drift events",
+		Help: "Messages read from the queues of drift events, by result. All but `Failed` ones are deleted from the queue.",
+		Labels: []Label{{"result", "`Checked` (objects are checked), `Own` (a write of the operator), `Unknown` (no object has the resource), `Ineffective` (the request changed nothing), `Heartbeat`, " +
+			"`OtherAccount` (not of the account of the AWSProvider), `Malformed`, `TooLarge`, or `Failed` (read again later)"}}}
+	DriftHeartbeat = Definition{Name: "nexus_drift_events_heartbeat_timestamp_seconds", Type: Gauge, Section: "Drift events",
+		Help:   "Time of the newest heartbeat that arrived through a queue of drift events, in seconds since the epoch. While it is less than five minutes old, checks are `--check-interval-with-events` apart.",
+		Labels: []Label{{"account", "AWS account in which the events are made"}, {"region", "region in which the events are made"}}}
+	DriftReadFailures = Definition{Name: "nexus_drift_events_read_failures_total", Type: Counter, Section: "Drift events",
+		Help: "Failed attempts to read a queue of drift events, or to delete its messages."}
+
 	AWSRequests = Definition{Name: "nexus_aws_requests_total", Type: Counter, Section: "AWS",
 		Help: "AWS requests by service, operation, class and code of the answer.",
 		Labels: []Label{{"service", "service in the SDK's words, in lower case, such as `s3`"}, {"operation", "API operation, such as `CreateBucket`"},
@@ -83,6 +93,7 @@ func All() []Definition {
 		BuildInfo, Shards, ReconcileFailures,
 		Capabilities, CapabilityPhase, CapabilityConditions, CapabilityStepDuration, RecoveryEnd,
 		Resources, StalledResources, DriftedResources, PendingPlans, OldestPendingPlan, DriftDetected, DriftCorrected,
+		DriftMessages, DriftHeartbeat, DriftReadFailures,
 		AWSRequests, AWSRequestDuration, AWSThrottled, AWSLimiterWait, AWSLimiterRefused, RoleSessionExpiry, RoleSessionRefreshFailures,
 		Intents,
 	}

@@ -25,13 +25,18 @@ type Recorder struct {
 	detected  *prometheus.CounterVec
 	corrected *prometheus.CounterVec
 	steps     *prometheus.HistogramVec
+	messages  *prometheus.CounterVec
+	unread    *prometheus.CounterVec
+	heartbeat *prometheus.GaugeVec
 }
 
 // NewRecorder registers the counters of controllers and the build information, or finds those registered before. Drift
 // of the kinds, and durations of the steps, are present from the start.
 func NewRecorder(to prometheus.Registerer, kinds, steps []string) (*Recorder, error) {
-	r := &Recorder{failures: ReconcileFailures.CounterVec(), detected: DriftDetected.CounterVec(), corrected: DriftCorrected.CounterVec(), steps: CapabilityStepDuration.HistogramVec()}
-	if err := errors.Join(Register(to, &r.failures), Register(to, &r.detected), Register(to, &r.corrected), Register(to, &r.steps), Replace(to, buildInfo())); err != nil {
+	r := &Recorder{failures: ReconcileFailures.CounterVec(), detected: DriftDetected.CounterVec(), corrected: DriftCorrected.CounterVec(), steps: CapabilityStepDuration.HistogramVec(),
+		messages: DriftMessages.CounterVec(), unread: DriftReadFailures.CounterVec(), heartbeat: DriftHeartbeat.GaugeVec()}
+	if err := errors.Join(Register(to, &r.failures), Register(to, &r.detected), Register(to, &r.corrected), Register(to, &r.steps), Register(to, &r.messages),
+		Register(to, &r.unread), Replace(to, r.heartbeat), Replace(to, buildInfo())); err != nil {
 		return nil, err
 	}
 	for _, k := range kinds {
@@ -110,5 +115,26 @@ func (r *Recorder) DriftCorrected(kind string) {
 func (r *Recorder) StepTook(step string, took time.Duration) {
 	if r != nil {
 		r.steps.WithLabelValues(step).Observe(took.Seconds())
+	}
+}
+
+// DriftMessage counts a message of a queue of drift events.
+func (r *Recorder) DriftMessage(result string) {
+	if r != nil {
+		r.messages.WithLabelValues(result).Inc()
+	}
+}
+
+// DriftHeartbeat shows the time of the newest heartbeat of an account and region.
+func (r *Recorder) DriftHeartbeat(account, region string, at time.Time) {
+	if r != nil {
+		r.heartbeat.WithLabelValues(account, region).Set(float64(at.Unix()))
+	}
+}
+
+// DriftReadFailed counts a failed attempt to read a queue of drift events.
+func (r *Recorder) DriftReadFailed() {
+	if r != nil {
+		r.unread.WithLabelValues().Inc()
 	}
 }

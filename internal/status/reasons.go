@@ -14,6 +14,8 @@ const (
 	// PlanApproved is True once a plan of the object was approved, and False while one waits for an approval. It exists only where
 	// plans need approval.
 	PlanApproved = "PlanApproved"
+	// DriftEvents of an AWSProvider is true while events of changes in its account and region arrive.
+	DriftEvents = "DriftEvents"
 )
 
 // Reasons of conditions and events: a closed list. Those that mean a failure have a row in the table of error codes; the
@@ -42,6 +44,7 @@ const (
 	ReasonAdopted            = "Adopted"
 	ReasonUpdated            = "Updated"
 	ReasonDriftCorrected     = "DriftCorrected"
+	ReasonChangedOutside     = "ChangedOutside"
 	ReasonDeleted            = "Deleted"
 	ReasonRecoverable        = "Recoverable"
 	ReasonRestoring          = "Restoring"
@@ -70,6 +73,10 @@ const (
 	ReasonPlanPending        = "PlanPending"
 	ReasonPlanApproved       = "PlanApproved"
 
+	ReasonReceiving               = "Receiving"
+	ReasonNoHeartbeat             = "NoHeartbeat"
+	ReasonQueueShared             = "QueueShared"
+	ReasonQueueUnusable           = "QueueUnusable"
 	ReasonAuthenticated           = "Authenticated"
 	ReasonCredentialsMissing      = "CredentialsMissing"
 	ReasonCredentialsInvalid      = "CredentialsInvalid"

@@ -37,6 +37,8 @@ type Scope struct {
 	TypedTypes map[string]string
 	// EKSCluster is the name of the cluster whose OIDC issuer is read.
 	EKSCluster string
+	// DriftQueue is the name of the queue with CloudTrail's events of changes that the operator reads; empty for none.
+	DriftQueue string
 	// Repository is the name of the image repository, Role that of the operator's own role, and ControllerRole that of the AWS Load
 	// Balancer Controller's. Only the installer needs them.
 	Repository, Role, ControllerRole string
@@ -190,6 +192,9 @@ func Operator(metas []kind.Meta, scope Scope) (documents []iampolicy.Document, n
 	g, err := ofKinds(metas, scope)
 	if err != nil {
 		return nil, nil, err
+	}
+	if scope.DriftQueue != "" {
+		g.allow(target{resources: scope.arns("sqs", scope.DriftQueue)}, "sqs:ReceiveMessage", "sqs:DeleteMessage")
 	}
 	typed, notices, err := scope.ofTypes(metas)
 	if err != nil {

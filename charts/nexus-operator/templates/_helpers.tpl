@@ -68,6 +68,8 @@ workers: {{ .Values.reconcile.workers | toJson }}
 kind-workers: {{ .Values.reconcile.kindWorkers | toJson }}
 check-interval: {{ .Values.reconcile.checkInterval | toJson }}
 kind-check-interval: {{ .Values.reconcile.kindCheckInterval | toJson }}
+drift-events-queue: {{ .Values.reconcile.driftEventsQueue | toJson }}
+check-interval-with-events: {{ .Values.reconcile.checkIntervalWithEvents | toJson }}
 stalled-interval: {{ .Values.reconcile.stalledInterval | toJson }}
 deletion-grace: {{ .Values.reconcile.deletionGrace | toJson }}
 production-deletion-grace: {{ .Values.reconcile.productionDeletionGrace | toJson }}

@@ -125,6 +125,22 @@ func (p *Directory) For(ctx context.Context, obj v1alpha1.Resource, vouched bool
 	return session, provider, checkAttested(provider, session)
 }
 
+// OfProvider returns the session of a provider that is ready, for the operator itself.
+func (p *Directory) OfProvider(ctx context.Context, provider *v1alpha1.AWSProvider) (*awsclient.Session, error) {
+	if !status.ReadyAt(provider.Status.Conditions, provider.Generation) {
+		return nil, &status.Waiting{Reason: status.ReasonProviderNotReady, For: "AWSProvider/" + provider.Name + " to be ready" + status.WhyNotReady(provider.Status.Conditions), After: PollInterval}
+	}
+	id, err := p.identityOf(ctx, provider)
+	if err != nil {
+		return nil, err
+	}
+	session, err := p.Sessions.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return session, checkAttested(provider, session)
+}
+
 // Generated returns the session that an AWSProvider will have which a capability is yet to generate, for a plan: to the capability
 // itself where obj is nil, else to an object that refers to it. It is refused as that AWSProvider, or the object, would be.
 func (p *Directory) Generated(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, error) {

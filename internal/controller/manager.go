@@ -47,6 +47,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/controller/awsprovider"
 	"github.com/nexus-operator/nexus-operator/internal/controller/awsresource"
 	capabilitycontroller "github.com/nexus-operator/nexus-operator/internal/controller/capability"
+	"github.com/nexus-operator/nexus-operator/internal/controller/driftevents"
 	"github.com/nexus-operator/nexus-operator/internal/controller/intentbinding"
 	"github.com/nexus-operator/nexus-operator/internal/controller/planrequest"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
@@ -105,7 +106,10 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 		Regions: capabilities.Facts.Regions}
 	providers := &awssession.Directory{Client: env.Client, Live: env.Live, ClusterID: env.ClusterID, OperatorNamespace: o.Namespace, Guards: guards, Sessions: sessions, Provenance: capabilities}
 	workers := workersOf(o)
-	if err := setupAWS(mgr, env, providers, contents.Kinds, workers); err != nil {
+	events := &driftevents.Directory{Sessions: sessions, Providers: providers, Flow: driftevents.NewFlow(env.Clock), Queue: o.DriftQueue(), Region: o.Region}
+	env.Covered, env.IndexResources = events.Flow.Covers, events.Queue != ""
+	events.Env = env
+	if err := setupAWS(mgr, env, awsSetup{providers, events, contents.Kinds, workers}); err != nil {
 		return nil, err
 	}
 	if err := capabilities.SetupWithManager(mgr, contents.Kinds, workers("NexusAICapability")); err != nil {
@@ -188,23 +192,38 @@ func cachesOf(s shard.Shard, kinds []engine.Entry, large *reconciler.LargeObject
 	return out
 }
 
+// awsSetup holds what the controllers of AWS kinds need beside the environment.
+type awsSetup struct {
+	providers *awssession.Directory
+	events    *driftevents.Directory
+	kinds     []engine.Entry
+	workers   func(kind string) int
+}
+
 // setupAWS adds the controllers of every AWS kind, and of AWSProvider, to the manager.
-func setupAWS(mgr manager.Manager, env reconciler.Environment, providers *awssession.Directory, kinds []engine.Entry, workers func(kind string) int) error {
+func setupAWS(mgr manager.Manager, env reconciler.Environment, s awsSetup) error {
 	secrets := reconciler.NewSecretWatch(env, mgr.GetConfig())
 	if err := mgr.Add(secrets); err != nil {
 		return err
 	}
 	byName := map[string]engine.Entry{}
-	for _, e := range kinds {
+	for _, e := range s.kinds {
 		byName[e.Name()] = e
 	}
-	for _, e := range kinds {
-		if err := awsresource.New(env, e, byName, providers).SetupWithManager(mgr, secrets, workers(e.Name())); err != nil {
+	for _, e := range s.kinds {
+		r := awsresource.New(env, e, byName, s.providers)
+		s.events.Watchers = append(s.events.Watchers, r)
+		if err := r.SetupWithManager(mgr, secrets, s.workers(e.Name())); err != nil {
 			return fmt.Errorf("setting up %s: %w", e.Name(), err)
 		}
 	}
-	dependents := awsprovider.FindDependents(env.Client, kinds, func(e engine.Entry) client.ObjectList { return reconciler.NewList(env.Client, e) })
-	return awsprovider.New(env, providers, dependents, secrets.Ensure).SetupWithManager(mgr, kinds, secrets, workers("AWSProvider"))
+	dependents := awsprovider.FindDependents(env.Client, s.kinds, func(e engine.Entry) client.ObjectList { return reconciler.NewList(env.Client, e) })
+	r := awsprovider.New(env, s.providers, dependents, secrets.Ensure)
+	r.Drift, s.events.ShowChange = s.events, r.ShowDriftEvents
+	if err := r.SetupWithManager(mgr, s.kinds, secrets, s.workers("AWSProvider")); err != nil {
+		return err
+	}
+	return mgr.Add(s.events)
 }
 
 func limitsOf(o options.Options) awsclient.Limits {
@@ -354,6 +373,6 @@ func newEnvironment(ctx context.Context, mgr manager.Manager, o options.Options)
 		Gate:      reconciler.PlanGate{Namespaces: o.PlanGate, Client: mgr.GetClient()},
 		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, ForeignResources: o.ForeignResources, Shard: o.Shard, Schemas: schemas,
 		DeletionGrace: capability.DefaultGrace{All: o.DeletionGrace, Production: o.ProductionDeletionGrace},
-		Intervals:     reconciler.Intervals{Check: o.CheckEvery, CheckOf: o.CheckEveryOf, Stalled: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
+		Intervals:     reconciler.Intervals{Check: o.CheckEvery, CheckOf: o.CheckEveryOf, WithEvents: o.CheckEveryWithEvents, Stalled: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
 	}, nil
 }

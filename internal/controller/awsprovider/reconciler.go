@@ -38,8 +38,12 @@ type Reconciler struct {
 	// Watch makes sure that changes of Secrets in the namespace come back as requests.
 	Watch func(ctx context.Context, namespace string)
 
+	// Drift reads the queues that report changes; nil where none is read.
+	Drift DriftEvents
+
 	retries *reconciler.Backoff
 	checks  *reconciler.Schedule
+	shown   shown
 }
 
 // New prepares the reconciler.
@@ -53,6 +57,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err := r.Client.Get(ctx, req.NamespacedName, provider); err != nil {
 		r.retries.Drop(req.NamespacedName)
 		r.checks.Forget(req.NamespacedName)
+		r.dropQueue(req.NamespacedName)
 		if client.IgnoreNotFound(err) == nil { // its finalizer may have been cut
 			err = r.removeSecretFinalizers(ctx, req.Namespace, "")
 		}
@@ -116,6 +121,7 @@ func (r *Reconciler) reconcileReady(ctx context.Context, provider, was *v1alpha1
 	}
 	err = r.authenticate(ctx, provider)
 	r.summarize(provider, was, err)
+	r.showDriftEvents(provider, was)
 	if werr := r.patchStatus(ctx, provider, was); werr != nil {
 		return r.retries.Failed(key, werr)
 	}

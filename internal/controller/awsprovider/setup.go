@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -28,7 +29,8 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, kinds []engine.Entry,
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.AWSProvider{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, reconciler.AnnotationChanged{}))).
 		Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(providerOfResumed), builder.WithPredicates(reconciler.Resumed{})).
-		WatchesRawSource(secrets.Subscribe(providersReading(mgr.GetClient())))
+		WatchesRawSource(secrets.Subscribe(providersReading(mgr.GetClient()))).
+		WatchesRawSource(source.Func(r.shown.start))
 	for _, e := range kinds {
 		b = b.Watches(e.New(), handler.EnqueueRequestsFromMapFunc(providerOf), builder.WithPredicates(onlyDeletes{}))
 	}

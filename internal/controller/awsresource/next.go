@@ -15,11 +15,11 @@ import (
 
 // nextLook returns when to look again at an object that is as declared: after the check interval, or after the
 // retry interval of stalled objects while a note reports what a person has to repair.
-func (r *Reconciler) nextLook(notes []kind.Note) time.Duration {
+func (r *Reconciler) nextLook(obj v1alpha1.Resource, notes []kind.Note) time.Duration {
 	if slices.ContainsFunc(notes, func(n kind.Note) bool { return n.Recheck }) {
 		return min(r.interval(), r.Intervals.Stalled)
 	}
-	return r.interval()
+	return r.intervalOf(obj)
 }
 
 // oidcProvider binds the look-up of IAM OIDC providers to a session. A person who asks for a check of the object gets a new answer.

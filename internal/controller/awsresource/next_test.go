@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -13,10 +14,10 @@ import (
 
 func TestNotesThatNeedAPersonAreLookedAtSooner(t *testing.T) {
 	r := &Reconciler{Environment: reconciler.Environment{Intervals: reconciler.Intervals{Check: time.Hour, Stalled: time.Minute, CheckOf: map[string]time.Duration{"IAMRole": time.Hour}}}, Entry: roleEntry{}}
-	if got := r.nextLook([]kind.Note{{Recheck: false}}); got != time.Hour {
+	if got := r.nextLook(&v1alpha1.S3Bucket{}, []kind.Note{{Recheck: false}}); got != time.Hour {
 		t.Errorf("in order: %s", got)
 	}
-	if got := r.nextLook([]kind.Note{{Recheck: true}}); got != time.Minute {
+	if got := r.nextLook(&v1alpha1.S3Bucket{}, []kind.Note{{Recheck: true}}); got != time.Minute {
 		t.Errorf("to be repaired: %s", got)
 	}
 }

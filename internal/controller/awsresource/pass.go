@@ -380,6 +380,7 @@ func (p *pass) summarize(out engine.Outcome, err error) {
 	engine.Summarize(p.obj, out, err, p.r.Clock.Now(), since)
 	p.countDrift(out)
 	p.reportPending(out)
+	p.attributeDrift(err)
 	if err == nil {
 		p.report(out, first)
 	}

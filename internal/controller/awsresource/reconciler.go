@@ -45,6 +45,8 @@ type Reconciler struct {
 	// tagged holds when AWS last accepted tags for each object.
 	tagged *reconciler.Schedule
 	drifts *drifts
+	// changes holds what events of CloudTrail reported.
+	changes *changes
 	// heartbeat shows whether the process was stopped; the other clock has the time of day.
 	heartbeat clock.WithTicker
 }
@@ -52,7 +54,7 @@ type Reconciler struct {
 // New prepares a reconciler of one kind.
 func New(env reconciler.Environment, entry engine.Entry, kinds map[string]engine.Entry, providers *awssession.Directory) *Reconciler {
 	return &Reconciler{Environment: env, Entry: entry, Kinds: kinds, Sessions: providers, checks: reconciler.NewSchedule(), refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule(),
-		retries: reconciler.NewBackoff(env.Intervals, env.Clock), memories: newMemories(), drifts: newDrifts(), heartbeat: clock.RealClock{}}
+		retries: reconciler.NewBackoff(env.Intervals, env.Clock), memories: newMemories(), drifts: newDrifts(), changes: newChanges(), heartbeat: clock.RealClock{}}
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -109,6 +111,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.tagged.Forget(key)
 	r.memories.forget(key)
 	r.drifts.forget(key)
+	r.changes.forget(key)
 	r.Large.Forget(r.Entry.Name(), key)
 }
 
@@ -186,7 +189,7 @@ func (p *pass) finish(ctx context.Context, out engine.Outcome, err error) (recon
 	if err != nil {
 		return p.r.retries.Result(key, err)
 	}
-	after := p.r.Intervals.Jitter(p.r.nextLook(out.Plan.Notes))
+	after := p.r.Intervals.Jitter(p.r.nextLook(p.obj, out.Plan.Notes))
 	p.r.checks.Checked(key, p.requested, p.r.Clock.Now().Add(after))
 	return reconciler.RequeueAtRest(after), nil
 }

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -36,6 +37,11 @@ const ReferenceIndex = "spec.*Ref.name"
 func (r *Reconciler) SetupWithManager(mgr manager.Manager, secrets *reconciler.SecretWatch, workers int) error {
 	if err := indexReferences(mgr, r.Entry); err != nil {
 		return err
+	}
+	if r.IndexResources {
+		if err := mgr.GetFieldIndexer().IndexField(context.Background(), r.Entry.New(), ResourceIndex, r.indexedBy); err != nil { // only registers a function
+			return err
+		}
 	}
 	return r.watch(mgr, secrets, workers)
 }
@@ -78,6 +84,7 @@ func (r *Reconciler) watch(mgr manager.Manager, secrets *reconciler.SecretWatch,
 		r.watchSecrets = secrets.Ensure
 		b = b.WatchesRawSource(secrets.Subscribe(r.readersOf))
 	}
+	b = b.WatchesRawSource(source.Func(r.changes.start))
 	options := reconciler.WorkerOptions(workers)
 	options.RateLimiter = r.retries
 	return b.WithOptions(options).Complete(r.Counted(strings.ToLower(r.Entry.Name()), r))

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
@@ -56,6 +57,10 @@ type Environment struct {
 	AutoMode func(ctx context.Context) bool
 	// DeletionGrace has the defaults of spec.deletion.graceful.
 	DeletionGrace capability.DefaultGrace
+	// Covered reports whether events of changes of an object's resource arrive; nil where none do.
+	Covered func(v1alpha1.Resource) bool
+	// IndexResources keeps an index of the resources of all objects, for events of changes that may be about any.
+	IndexResources bool
 	// Intervals are the pauses between retries and between looks at AWS.
 	Intervals Intervals
 	// Metrics count what controllers do; nil counts nothing.

@@ -17,6 +17,8 @@ type Intervals struct {
 	Check time.Duration
 	// CheckOf overrides it by kind.
 	CheckOf map[string]time.Duration
+	// WithEvents is the interval of checks of what events of changes arrive for, if it is longer; not of the kinds in CheckOf.
+	WithEvents time.Duration
 	// Stalled is the pause between tries of an object that only a person can help.
 	Stalled time.Duration
 	// RetryFirst and RetryMost bound the growing pauses between retries of passing failures.

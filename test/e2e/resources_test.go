@@ -515,6 +515,7 @@ func TestEverySampleBecomesReady(t *testing.T) {
 		})
 	}
 	b.writesNothingAtRest(len(objs))
+	named := b.eventsOfDeletions(objs)
 	for _, o := range objs {
 		if err := b.Client.Delete(b.Ctx(), o); err != nil {
 			t.Fatal(err)
@@ -523,6 +524,7 @@ func TestEverySampleBecomesReady(t *testing.T) {
 	for _, o := range objs {
 		b.Gone(o)
 	}
+	named()
 }
 
 // shownLater are resources whose objects show what others changed since they were ready, at the next check.

@@ -25,6 +25,7 @@ func (p *Proxy) AccountOf(accessKey string) string {
 // proxy remembers, and ends the enforcement of IAM.
 func (p *Proxy) Reset() error {
 	p.rules.Clear()
+	p.Trail("")
 	if err := p.moto("reset", ""); err != nil {
 		return err
 	}

@@ -38,6 +38,7 @@ type Proxy struct {
 	main      *Endpoint
 	endpoints wire.Listeners
 	turns     turns
+	trail     trail
 }
 
 // Start returns a proxy in front of the moto at that base URL, listening on a
@@ -151,6 +152,7 @@ func (p *Proxy) handle(ctx context.Context, x *exchange) *answer {
 // dead) the connection is reset.
 func (p *Proxy) reply(w http.ResponseWriter, x *exchange, a *answer) {
 	p.answered(x.call, a)
+	p.report(x, a)
 	if a == nil {
 		wire.Reset(w)
 		return
@@ -218,7 +220,7 @@ func (p *Proxy) send(ctx context.Context, x *exchange) (*answer, error) {
 	if x.double != nil {
 		return askHandler(ctx, x.double, x)
 	}
-	for _, instead := range []func(context.Context, *exchange) *answer{p.podIdentity, p.accessEntries, p.controlPlane, p.resourcesByTag, p.resourcesByARN} {
+	for _, instead := range []func(context.Context, *exchange) *answer{p.podIdentity, p.accessEntries, p.controlPlane, p.resourcesByTag, p.resourcesByARN, p.longPoll} {
 		if a := instead(ctx, x); a != nil {
 			return a, nil
 		}

@@ -255,6 +255,10 @@ type CommonStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	Drift []DriftEntry `json:"drift,omitempty"`
+	// LastChangedBy tells which change from outside was the last that CloudTrail reported and a check found. It stays after the
+	// operator has corrected the change. It is a claim of the sender of the message, not a proof.
+	// +optional
+	LastChangedBy *DriftAuthor `json:"lastChangedBy,omitempty"`
 	// LastSyncTime changes when AWS was brought in line or found changed. A periodic check that finds nothing new does not change
 	// it; nexusctl reconcile --wait asks for a check and shows its result.
 	// +optional

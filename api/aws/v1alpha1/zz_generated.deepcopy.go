@@ -729,6 +729,11 @@ func (in *CommonStatus) DeepCopyInto(out *CommonStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.LastChangedBy != nil {
+		in, out := &in.LastChangedBy, &out.LastChangedBy
+		*out = new(DriftAuthor)
+		(*in).DeepCopyInto(*out)
+	}
 	if in.LastSyncTime != nil {
 		in, out := &in.LastSyncTime, &out.LastSyncTime
 		*out = (*in).DeepCopy()

@@ -204,6 +204,9 @@ func (r *Reconciler) isNamedBy(obj v1alpha1.Resource, e driftevents.Event) bool 
 func (r *Reconciler) requestCheck(key types.NamespacedName, e driftevents.Event) {
 	now := r.Clock.Now()
 	if due, request := r.changes.record(key, e, now); request {
+		if next, ok := r.checks.Due(key); ok && next.Before(due) { // a request postpones no check
+			due = next
+		}
 		r.checks.Request(key, due)
 		r.changes.enqueue(key, due.Sub(now), eventPriority)
 	}
@@ -250,6 +253,7 @@ func (p *pass) attributeDrift(err error) {
 		return
 	}
 	if paths = append(paths, p.changedOutside(err)...); len(paths) > 0 {
+		p.obj.CommonStatus().LastChangedBy = authorOf(e)
 		p.r.Events.Warning(p.obj, status.ReasonChangedOutside, "Check", "changed by "+e.Principal+" at "+e.Time.UTC().Format(time.RFC3339)+
 			" with "+e.Service+":"+e.Name+", according to CloudTrail event "+e.ID+": "+strings.Join(paths, ", "))
 	}
@@ -284,10 +288,15 @@ func attribute(drift, was []v1alpha1.DriftEntry, e driftevents.Event, reported b
 		case known >= 0:
 			d.By = was[known].By
 		case reported:
-			at := metav1.NewTime(e.Time.UTC().Truncate(time.Second))
-			d.By = &v1alpha1.DriftAuthor{Principal: e.Principal, Source: e.Source, Action: e.Service + ":" + e.Name, Time: &at, EventID: e.ID}
+			d.By = authorOf(e)
 			paths = append(paths, d.Path)
 		}
 	}
 	return paths
+}
+
+// authorOf returns who made a change, as the event about it says.
+func authorOf(e driftevents.Event) *v1alpha1.DriftAuthor {
+	at := metav1.NewTime(e.Time.UTC().Truncate(time.Second))
+	return &v1alpha1.DriftAuthor{Principal: e.Principal, Source: e.Source, Action: e.Service + ":" + e.Name, Time: &at, EventID: e.ID}
 }

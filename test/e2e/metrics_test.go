@@ -80,6 +80,12 @@ func sample(families map[string]*dto.MetricFamily, d metrics.Definition, labels 
 func TestMetrics_ARunExposesExactlyTheDocumentedOnes(t *testing.T) {
 	address := freePort(t)
 	b := newBed(t, "--metrics-bind-address="+address, "--check-interval=2s")
+	queue := driftQueue(b, "metrics-drift-events")
+	b.Restart("--metrics-bind-address="+address, "--check-interval=2s", "--check-interval-with-events=2s", "--drift-events-queue="+queue)
+	b.World.AWS().Fault(awsproxy.Match{Service: "sqs", Op: "ReceiveMessage", Times: 1}, awsproxy.Fail(403, "AccessDenied", "not allowed"))
+	if err := b.World.AWS().SendMessage(b.Ctx(), queue, heartbeat("123456789012", time.Now())); err != nil {
+		t.Fatal(err)
+	}
 	role := b.role("metrics")
 	b.Create(provider("aws"), &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "assumed"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1", RoleARN: role}})
 	kept := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "kept"}, Spec: v1alpha1.S3BucketSpec{CommonSpec: through("assumed"), BucketName: "metrics-kept",
@@ -147,6 +153,9 @@ func countsOf(families map[string]*dto.MetricFamily, c *nexusv1.NexusAICapabilit
 		{metrics.OldestPendingPlan, 0, []string{"kind", "S3Bucket"}},
 		{metrics.DriftDetected, 1, []string{"kind", "S3Bucket"}},
 		{metrics.DriftCorrected, 1, []string{"kind", "S3Bucket"}},
+		{metrics.DriftMessages, 1, []string{"result", "Heartbeat"}},
+		{metrics.DriftHeartbeat, 1, []string{"account", "123456789012", "region", "ap-southeast-1"}},
+		{metrics.DriftReadFailures, 1, nil},
 		{metrics.AWSRequests, 1, []string{"service", "s3", "operation", "CreateBucket", "class", "OK", "code", "OK"}},
 		{metrics.AWSRequests, 1, []string{"service", "s3", "class", "Throttled"}},
 		{metrics.AWSRequestDuration, 1, []string{"service", "s3", "operation", "CreateBucket"}},

@@ -4,6 +4,7 @@ package awsproxy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -114,17 +115,12 @@ func (p *Proxy) SendMessage(ctx context.Context, queueURL, body string) error {
 // trailRegion is the region of the queue of a trail.
 const trailRegion = "ap-southeast-1"
 
-// idOfRequest returns the ID of the request in an answer, and gives it one if the emulator did not.
+// idOfRequest returns the ID of the request in an answer, and gives it one if the emulator did not. The emulator puts different ones into the
+// two headers that services use, of which clients of S3 read the other one; AWS has one ID for a request.
 func idOfRequest(a *answer) string {
-	for _, name := range []string{"X-Amzn-Requestid", "X-Amz-Request-Id"} {
-		for had, values := range a.header {
-			if strings.EqualFold(had, name) && len(values) > 0 && values[0] != "" {
-				return values[0]
-			}
-		}
-	}
-	id := rand.Text()
-	a.header["X-Amzn-Requestid"], a.header["X-Amz-Request-Id"] = []string{id}, []string{id}
+	id := cmp.Or(a.header.Get("X-Amz-Request-Id"), a.header.Get("X-Amzn-Requestid"), rand.Text())
+	a.header.Set("X-Amzn-Requestid", id)
+	a.header.Set("X-Amz-Request-Id", id)
 	return id
 }
 

@@ -49,7 +49,7 @@ func (s *shared) deleteCommand() *cobra.Command {
 		Short: "Remove the operator; with --full, also what deploy created in AWS",
 		Long: "delete removes the operator that nexusctl deploy installed: its Deployment and its rights. With --full it also removes the definitions, the\n" +
 			"namespace, the role, the image repository and the OIDC provider, if deploy created them and nothing else needs them, and what\n" +
-			"install-alb-controller created.\n" +
+			"install-alb-controller and drift-events install created.\n" +
 			"What existed before deploy stays. delete refuses to run while objects need the operator to be deleted, and names them:\n" +
 			"--cascade=delete deletes these objects first, by their deletion policies, and --cascade=orphan leaves them, and what they\n" +
 			"stand for, for the next installation.",

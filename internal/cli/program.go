@@ -231,7 +231,7 @@ func (s *shared) addCommands(root *cobra.Command) {
 		{"look", "See what is:", []*cobra.Command{s.listCommand(), s.statusCommand(), s.treeCommand(), s.explainCommand(), s.driftCommand(), s.monitorCommand(), s.verifyCommand(), s.uiCommand(), s.mcpCommand()}},
 		{"act", "Have the operator act:", []*cobra.Command{s.reconcileCommand(), s.approveCommand(), s.suspendCommand(), s.resumeCommand(), s.undoCommand(), s.deleteNowCommand(), s.secretsCommand(), s.rolloutCommand()}},
 		{"install", "Install and remove:", []*cobra.Command{s.scanCommand(), s.deployCommand(), s.updateCommand(), s.deleteCommand(), s.fixIRSACommand(), s.installControllerCommand(),
-			s.deleteControllerCommand(), s.kubeconfigCommand(), s.tokenCommand()}},
+			s.deleteControllerCommand(), s.driftEventsCommand(), s.kubeconfigCommand(), s.tokenCommand()}},
 		{"build", "Build and try:", []*cobra.Command{s.buildCommand(), s.e2eCommand(), s.devCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

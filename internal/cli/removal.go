@@ -32,10 +32,10 @@ func inAWS(records []install.Record) bool {
 	return false
 }
 
-// removalsInAWS finds what is to be removed from the account: the role before its policies.
+// removalsInAWS finds what is to be removed from the account: the role before its policies, and rules before their queue.
 func removalsInAWS(ctx context.Context, a *install.Account, records []install.Record) ([]install.Change, error) {
 	var out []install.Change
-	for _, part := range []string{":role/", ":policy/", ":oidc-provider/", ":repository/"} {
+	for _, part := range []string{":role/", ":policy/", ":oidc-provider/", ":repository/", ":rule/", ":sqs:"} {
 		for _, r := range records {
 			if !strings.Contains(r.ARN, part) {
 				continue

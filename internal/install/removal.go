@@ -30,9 +30,13 @@ func (a *Account) Remove(ctx context.Context, r Record) ([]Change, error) {
 	if parsed.AccountID != a.session.Account || parsed.Region != "" && parsed.Region != a.session.Region {
 		return nil, &ElsewhereError{ARN: r.ARN, Account: a.session.Account, Region: a.session.Region}
 	}
-	kind, name, _ := strings.Cut(parsed.Resource, "/")
+	kind, name, typed := strings.Cut(parsed.Resource, "/")
+	if parsed.Service == "sqs" && !typed { // the ARN of a queue has no type
+		kind, name = "queue", parsed.Resource
+	}
 	look := map[string]func(context.Context, Record, string) ([]Change, error){
 		"iam:role": a.removeRole, "iam:policy": a.removePolicy, "iam:oidc-provider": a.removeProvider, "ecr:repository": a.removeRepository,
+		"events:rule": a.removeRule, "sqs:queue": a.removeQueue,
 	}[parsed.Service+":"+kind]
 	if look == nil {
 		return nil, fmt.Errorf("the ledger names %s, of a kind that this version does not know: use the nexusctl that wrote it", r.ARN)

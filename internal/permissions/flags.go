@@ -35,7 +35,7 @@ func (s *Scope) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&s.Adopt, "adopt", false, "let the operator put its tags on resources that it did not create, for AWSProviders with adoptableKinds")
 	fs.StringSliceVar(&s.Types, "types", nil, "AWS resource types that AWSResource objects may manage, as in --types of the operator, such as AWS::Kinesis::*; operator only")
 	fs.StringVar(&s.EKSCluster, "eks-cluster-name", "", "name of the EKS cluster whose OIDC issuer the operator reads, and in which it makes associations of EKS Pod Identity")
-	fs.StringVar(&s.DriftQueue, "drift-events-queue", "", "name of the queue with CloudTrail's events of changes that the operator reads, such as nexus-drift-events; operator only")
+	fs.StringVar(&s.DriftQueue, "drift-events-queue", "", "name of the queue with CloudTrail's events of changes that the operator reads, and that nexusctl drift-events makes, such as nexus-drift-events")
 	fs.StringVar(&s.Repository, "repository", "nexus-operator", "name of the ECR repository of the operator's image; installer only")
 	fs.StringVar(&s.Role, "role", "NexusAIOperatorRole", "name of the operator's role, with which the names of its policies begin; installer only")
 	fs.StringVar(&s.ControllerRole, "controller-role", DefaultControllerRole, "name of the role of the AWS Load Balancer Controller, with which the names of its policies begin; installer only")

@@ -28,5 +28,6 @@ func Installer(scope Scope) ([]iampolicy.Document, error) {
 	g.allow(target{resources: scope.arns("ecr", "repository/"+scope.Repository)}, "ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:CompleteLayerUpload",
 		"ecr:CreateRepository", "ecr:DeleteRepository", "ecr:DescribeImages", "ecr:DescribeRepositories", "ecr:InitiateLayerUpload",
 		"ecr:ListTagsForResource", "ecr:PutImage", "ecr:TagResource", "ecr:UploadLayerPart")
+	g.allowDriftEvents(scope)
 	return g.documents()
 }

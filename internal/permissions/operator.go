@@ -194,7 +194,7 @@ func Operator(metas []kind.Meta, scope Scope) (documents []iampolicy.Document, n
 		return nil, nil, err
 	}
 	if scope.DriftQueue != "" {
-		g.allow(target{resources: scope.arns("sqs", scope.DriftQueue)}, "sqs:ReceiveMessage", "sqs:DeleteMessage")
+		g.allow(target{resources: scope.arns("sqs", scope.DriftQueue)}, queueReads...)
 	}
 	typed, notices, err := scope.ofTypes(metas)
 	if err != nil {

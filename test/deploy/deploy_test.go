@@ -332,7 +332,7 @@ func (x *person) leavesFieldsOfOthers(d *appsv1.Deployment) {
 // usesOnlyTheRightsOfInstallers compares what nexusctl asked AWS for with the policy that it prints for who installs.
 func (x *person) usesOnlyTheRightsOfInstallers(since awsproxy.Mark) {
 	x.Helper()
-	documents, err := permissions.Installer(permissions.Scope{Repository: "nexus-operator", Role: roleName})
+	documents, err := permissions.Installer(permissions.Scope{Repository: "nexus-operator", Role: roleName, DriftQueue: "nexus-drift-events"})
 	if err != nil {
 		x.Fatal(err)
 	}

@@ -113,6 +113,10 @@ func (x *stage) verbs() map[string]verb {
 		"delete":                 {args: []string{"delete", "--full", "--cascade=delete", "--yes"}, writes: true, cluster: true, aws: true},
 		"install-alb-controller": {args: []string{"install-alb-controller", "--cluster-name", "demo", "--vpc-id", "vpc-1", "--chart", x.chart, "--set", "replicaCount=2"}, writes: true, cluster: true, aws: true},
 		"delete-alb-controller":  {args: []string{"delete-alb-controller", "--yes"}, writes: true, cluster: true, aws: true},
+		"drift-events":           group,
+		"drift-events install":   {args: []string{"drift-events", "install", "--name", "sweep"}, writes: true, cluster: true, aws: true},
+		"drift-events status":    {args: []string{"drift-events", "status"}, cluster: true, aws: true},
+		"drift-events uninstall": {args: []string{"drift-events", "uninstall", "--yes"}, writes: true, cluster: true, aws: true},
 		"kubeconfig":             {args: []string{"kubeconfig", "--cluster-name", "demo"}, writes: true, aws: true},
 		"token":                  {args: []string{"token", "--cluster-name", "demo"}, aws: true},
 		"build":                  group,
@@ -176,6 +180,7 @@ func newStage(t *testing.T) *stage {
 	}
 	x.wants(x.installs("--chart", x.chart), 0, "is ready")
 	x.deployed("--operator-arg=--capability-namespaces=myapp-*", "--operator-arg=--health-probe-bind-address=0", "--operator-arg=--metrics-bind-address=0")
+	x.wants(x.runs("drift-events", "install"), 0, "create the queue of drift events")
 	x.operator = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "nexus-system", Name: "nexus-operator"}}
 	if err := x.Get(x.operator); err != nil {
 		t.Fatal(err)

@@ -62,7 +62,7 @@ type driftEventsReport struct {
 	// Waiting is the number of messages that wait in the queue.
 	Waiting string              `json:"waiting,omitempty"`
 	Rules   []install.EventRule `json:"rules"`
-	// Providers say whether events arrive for each AWSProvider that shows it.
+	// Providers lists the condition DriftEvents of each AWSProvider that has it.
 	Providers []providerEvents `json:"providers,omitempty"`
 	// Rights is the policy of the identity that reads the queue.
 	Rights iampolicy.Document `json:"rights"`

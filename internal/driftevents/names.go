@@ -142,7 +142,7 @@ func ServiceOfARN(arn string) string {
 	return fields[2]
 }
 
-// Resource is how AWS identifies the resource of an object.
+// Resource holds the identifiers by which AWS knows the resource of an object.
 type Resource struct {
 	// ARN and ID are those of the object's status; empty for unknown.
 	ARN, ID string

@@ -86,7 +86,7 @@ func (a *Account) DriftEvents(ctx context.Context, name string) (*DriftEvents, [
 	return found, changes, nil
 }
 
-// queueAttributes are those of the queue. Its policy lets the two rules send to it, and no other sender.
+// queueAttributes returns the attributes that the queue is to have. Its policy lets the two rules send to it, and no other sender.
 func (a *Account) queueAttributes(name string) map[string]string {
 	rule := a.regionalARN("events", "rule/"+name)
 	policy, _ := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": []any{map[string]any{ // maps of texts have no error

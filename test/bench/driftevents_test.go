@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/s3double"
 )
 
-// longer is how many times as long the interval of checks is while events arrive: an hour instead of five minutes.
+// longer holds the factor by which the interval of checks grows while events arrive: an hour instead of five minutes.
 const longer = 12
 
 // BenchmarkReadsAtRestWithEvents counts the reads of 1,000 buckets at rest within one interval of the checks with events, without events and

@@ -38,7 +38,7 @@ const (
 type changes struct {
 	mu    sync.Mutex
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
-	// due is when the last check that an event caused began, or will begin.
+	// due holds the time at which the last check that an event caused began, or will begin.
 	due   map[types.NamespacedName]time.Time
 	event map[types.NamespacedName]driftevents.Event
 }

@@ -20,7 +20,7 @@ const (
 	mostPlaces = 1024
 )
 
-// place is where heartbeats come from. The scope is the namespace whose objects the queue serves; empty for all.
+// place names the account and region that heartbeats come from. The scope is the namespace whose objects the queue serves; empty for all.
 type place struct{ scope, account, region string }
 
 // Flow knows from which accounts and regions events arrive.

@@ -148,6 +148,9 @@ var answers = []struct {
 	{"Secrets Manager", "CreateSecret", "PreconditionNotMetException", "", 400, Conflict},
 	{"Secrets Manager", "CreateSecret", "InternalServiceError", "", 500, Transient},
 
+	{"EventBridge", "DescribeRule", "ResourceNotFoundException", "Rule x does not exist on EventBus default.", 400, NotFound},
+	{"EventBridge", "PutRule", "ConcurrentModificationException", "", 400, Transient},
+	{"EventBridge", "PutRule", "LimitExceededException", "", 400, Limit},
 	{"SQS", "GetQueueUrl", "AWS.SimpleQueueService.NonExistentQueue", "", 400, NotFound},
 	{"SQS", "GetQueueUrl", "QueueDoesNotExist", "", 400, NotFound},
 	{"SQS", "CreateQueue", "QueueNameExists", "", 400, Exists},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
 // The patterns of the rules that fill a queue of drift events: requests that changed something, and a heartbeat a minute.
@@ -126,7 +127,7 @@ func (e eventAccount) queue(ctx context.Context, name string, found *DriftEvents
 func (e eventAccount) attributes(found *DriftEvents, have, want map[string]string) ([]Change, error) {
 	differ := maps.Clone(want)
 	maps.DeleteFunc(differ, func(key, value string) bool {
-		return have[key] == value || key == "Policy" && sameJSON(have[key], value)
+		return have[key] == value || key == "Policy" && iampolicy.Equal(have[key], value)
 	})
 	if len(differ) == 0 {
 		return nil, nil

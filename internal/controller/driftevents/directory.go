@@ -4,7 +4,9 @@ package driftevents
 
 import (
 	"context"
+	"net/url"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -101,19 +103,19 @@ func (d *Directory) openOwn(ctx context.Context) (*awsclient.Session, error) {
 func (d *Directory) Follow(p *v1alpha1.AWSProvider) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	key, url := client.ObjectKeyFromObject(p), ""
+	key, queue := client.ObjectKeyFromObject(p), ""
 	if p.Spec.DriftEvents != nil && p.DeletionTimestamp == nil {
-		url = p.Spec.DriftEvents.QueueURL
+		queue = p.Spec.DriftEvents.QueueURL
 	}
-	if r := d.readers[key]; r != nil && r.url != url {
+	if r := d.readers[key]; r != nil && r.url != queue {
 		r.stop()
 		delete(d.readers, key)
 	}
-	if d.ctx == nil || url == "" || d.isRead(url) {
+	if d.ctx == nil || queue == "" || d.readers[key] != nil || d.isRead(queue) {
 		return
 	}
 	ctx, stop := context.WithCancel(d.ctx)
-	next := &reader{Directory: d, url: url, namespace: p.Namespace, stop: stop, open: func(ctx context.Context) (*awsclient.Session, error) { return d.openOf(ctx, key) }}
+	next := &reader{Directory: d, url: queue, namespace: p.Namespace, stop: stop, open: func(ctx context.Context) (*awsclient.Session, error) { return d.openOf(ctx, key) }}
 	if d.readers == nil {
 		d.readers = map[types.NamespacedName]*reader{}
 	}
@@ -121,17 +123,28 @@ func (d *Directory) Follow(p *v1alpha1.AWSProvider) {
 	go next.run(ctx)
 }
 
-// isRead reports whether a queue has a reader.
-func (d *Directory) isRead(url string) bool {
-	if url == d.Queue {
+// isRead reports whether a queue has a reader. Several URLs lead to a queue, which its account and name identify here: a queue of the same
+// account and name in another region counts as the same.
+func (d *Directory) isRead(queue string) bool {
+	name := pathOf(queue)
+	if name == pathOf(d.Queue) {
 		return true
 	}
 	for _, r := range d.readers {
-		if r.url == url {
+		if name == pathOf(r.url) {
 			return true
 		}
 	}
 	return false
+}
+
+// pathOf returns the path of a queue's URL, which has its account and name.
+func pathOf(queue string) string {
+	u, err := url.Parse(queue)
+	if err != nil {
+		return queue
+	}
+	return strings.Trim(u.Path, "/")
 }
 
 // Drop stops reading the queue of an AWSProvider that is gone.
@@ -161,17 +174,17 @@ func (d *Directory) Condition(p *v1alpha1.AWSProvider) (*metav1.Condition, bool)
 	if d.ctx == nil {
 		return nil, false
 	}
-	r, url := d.readers[client.ObjectKeyFromObject(p)], d.Queue
+	r, queue := d.readers[client.ObjectKeyFromObject(p)], d.Queue
 	if p.Spec.DriftEvents != nil {
-		url = p.Spec.DriftEvents.QueueURL
+		queue = p.Spec.DriftEvents.QueueURL
 	} else {
 		r = d.own
 	}
-	if url == "" {
+	if queue == "" {
 		return nil, true
 	}
 	if r == nil {
-		return unusable(status.ReasonQueueShared, "another AWSProvider, or the operator, reads "+url+" already, and a message reaches one reader only: name a separate queue in spec.driftEvents.queueURL"), true
+		return unusable(status.ReasonQueueShared, "another AWSProvider, or the operator, reads "+queue+" already, and a message reaches one reader only: name a separate queue in spec.driftEvents.queueURL"), true
 	}
 	return d.conditionOf(p, r)
 }

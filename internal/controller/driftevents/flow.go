@@ -29,27 +29,36 @@ type Flow struct {
 
 	mu   sync.Mutex
 	last map[place]time.Time
+	// shown are the places whose heartbeats the metrics show. A place is never removed, as its series is not.
+	shown map[place]bool
 	// flowing are the places whose events arrived at the last call of stopped.
 	flowing map[place]bool
 }
 
 // NewFlow returns a flow without heartbeats.
 func NewFlow(c clock.PassiveClock) *Flow {
-	return &Flow{clock: c, last: map[place]time.Time{}, flowing: map[place]bool{}}
+	return &Flow{clock: c, last: map[place]time.Time{}, shown: map[place]bool{}, flowing: map[place]bool{}}
 }
 
-// beat records a heartbeat of a time. One of the future counts as of now.
-func (f *Flow) beat(p place, at time.Time) time.Time {
+// beat records a heartbeat of a time, and returns that of the newest heartbeat of its place. One of the future counts as of now. It
+// returns false for a place that the metrics do not show, because it came after so many others.
+func (f *Flow) beat(p place, at time.Time) (time.Time, bool) {
 	if now := f.clock.Now(); at.After(now) {
 		at = now
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if had, known := f.last[p]; known && had.After(at) || !known && len(f.last) >= mostPlaces {
-		return had
+	had, known := f.last[p]
+	if !known && len(f.last) >= mostPlaces {
+		return time.Time{}, false
 	}
-	f.last[p] = at
-	return at
+	if !known || at.After(had) {
+		f.last[p] = at
+	}
+	if len(f.shown) < mostPlaces {
+		f.shown[p] = true
+	}
+	return f.last[p], f.shown[p]
 }
 
 func (f *Flow) isFlowing(p place) bool {

@@ -56,11 +56,20 @@ func TestFlow_CoversWhatHeartbeatsComeFrom(t *testing.T) {
 }
 
 func TestFlow_IsBounded(t *testing.T) {
-	f := NewFlow(testingclock.NewFakePassiveClock(time.Now()))
-	for i := range 5 * mostPlaces {
-		f.beat(place{"", fmt.Sprintf("%012d", i), "eu-west-1"}, time.Now())
-	}
-	if len(f.last) != mostPlaces {
-		t.Errorf("%d places are remembered", len(f.last))
+	c := testingclock.NewFakePassiveClock(time.Now())
+	f := NewFlow(c)
+	shown := map[string]bool{}
+	for round := range 3 { // each forgets the places of the one before
+		for i := range 2 * mostPlaces {
+			name := fmt.Sprintf("%02d%010d", round, i)
+			if _, known := f.beat(place{"", name, "eu-west-1"}, c.Now()); known {
+				shown[name] = true
+			}
+		}
+		if len(f.last) != mostPlaces || len(shown) != mostPlaces {
+			t.Errorf("round %d: %d places are remembered, and the metrics show %d", round, len(f.last), len(shown))
+		}
+		c.SetTime(c.Now().Add(2 * heartbeatPatience))
+		f.changes()
 	}
 }

@@ -107,7 +107,9 @@ func (r *reader) handle(ctx context.Context, body, account string) string {
 	case account != "" && e.Account != account:
 		return resultOtherAccount
 	case e.Kind == driftevents.Heartbeat:
-		r.Env.Metrics.DriftHeartbeat(e.Account, e.Region, r.Flow.beat(place{r.namespace, e.Account, e.Region}, e.Time))
+		if at, known := r.Flow.beat(place{r.namespace, e.Account, e.Region}, e.Time); known {
+			r.Env.Metrics.DriftHeartbeat(e.Account, e.Region, at)
+		}
 		return resultHeartbeat
 	case e.Kind == driftevents.Ineffective:
 		return resultIneffective

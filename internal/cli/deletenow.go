@@ -40,6 +40,8 @@ func (s *shared) deleteNow(ctx context.Context, f *undoFlags, args []string) err
 		return readFailure(fmt.Errorf("reading NexusAICapability %s: %w", key.ObjectKey, err))
 	case capability.IsToBeDeleted(found):
 		return s.finishDeletion(ctx, c, f, found)
+	case found.DeletionTimestamp == nil && len(found.Status.Dropped) > 0:
+		return precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: to delete the stores that an edit dropped now, set its spec.deletion.graceful: 0s", found.Namespace, found.Name))
 	case found.DeletionTimestamp == nil:
 		return precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: kubectl delete ncap/%s -n %s deletes it", found.Namespace, found.Name, found.Name, found.Namespace))
 	}

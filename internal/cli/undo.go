@@ -21,6 +21,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
 
 type undoFlags struct {
@@ -36,7 +37,8 @@ func (s *shared) undoCommand() *cobra.Command {
 		Long: "undo has the operator keep the AWS resources of a capability that was deleted with spec.deletion.graceful, waits until the\n" +
 			"deleted object is gone, and creates the capability again as it was. The new object takes the AWS resources over, with\n" +
 			"their data. Run it again after an interruption. Where the object is gone, the operator's record in its namespace has\n" +
-			"what is needed; where the namespace is gone as well, undo creates it.",
+			"what is needed; where the namespace is gone as well, undo creates it. Of a capability that is not deleted, undo keeps the\n" +
+			"stores that an edit dropped: declare them again to use them.",
 		Example: "  nexusctl undo ncap/myapp -n team-a\n  nexusctl undo --list",
 		Args:    arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -110,8 +112,10 @@ func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
 		return s.undoFromRecord(ctx, c, f, key.ObjectKey)
 	case err != nil:
 		return readFailure(fmt.Errorf("reading %s: %w", title, err))
+	case deleted.DeletionTimestamp == nil && len(deleted.Status.Dropped) > 0:
+		return s.keepDropped(ctx, c, deleted, f.dryRun)
 	case deleted.DeletionTimestamp == nil:
-		return s.report(title, "is not deleted"+droppedText(deleted), "")
+		return s.report(title, "is not deleted", "")
 	}
 	if err := mayBeUndone(deleted); err != nil {
 		return err
@@ -125,16 +129,25 @@ func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
 	return s.createAgain(ctx, c, capability.AsDeclared(deleted), false)
 }
 
-// droppedText says how the stores come back that an edit dropped.
-func droppedText(c *nexusv1.NexusAICapability) string {
-	var names []string
-	for _, d := range c.Status.Dropped {
-		names = append(names, fmt.Sprintf("%s/%s until %s", d.Kind, d.Name, untilText(d.Until)))
+// keepDropped has the operator keep the stores that an edit dropped, without an end: the capability no longer says that their data may
+// be deleted. What it declares is left to its manifest, where the edit was made.
+func (s *shared) keepDropped(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, dryRun bool) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
+	if err != nil {
+		return err
 	}
-	if len(names) == 0 {
-		return ""
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(capabilityKind)
+	var kept []string
+	for _, d := range of.Status.Dropped {
+		kept = append(kept, d.Name)
 	}
-	return "; to keep the stores that an edit dropped, declare them again: " + strings.Join(names, ", ")
+	var value any // the key goes with its last name
+	if left := engine.WithoutDataOf(of, kept); left != "" {
+		value = left
+	}
+	return s.send(ctx, c, []request{{object: u, done: "the stores " + strings.Join(kept, ", ") + " that an edit dropped are kept with their data", note: "declare them again to use them",
+		patch: map[string]any{"metadata": map[string]any{"uid": string(of.UID), "resourceVersion": of.ResourceVersion, "annotations": map[string]any{wellknown.AnnotationDeleteData: value}}}}}, dryRun)
 }
 
 // mayBeUndone refuses deletions that have gone too far, or that keep nothing.

@@ -313,6 +313,13 @@ func MayDeleteData(o metav1.Object, store string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.TrimSpace(name) == store })
 }
 
+// WithoutDataOf returns the value of the annotation that MayDeleteData reads, without some of the stores that it names.
+func WithoutDataOf(o metav1.Object, stores []string) string {
+	names := strings.Split(o.GetAnnotations()[wellknown.AnnotationDeleteData], ",")
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(stores, strings.TrimSpace(name)) })
+	return strings.Join(names, ",")
+}
+
 // allowedTypes returns the resource types that objects of the provider may manage; nil where those of the operator are not known.
 func allowedTypes(f Facts) *kind.AllowedTypes {
 	if f.Types == nil {

@@ -56,6 +56,19 @@ func (r *Reconciler) markDropped(ctx context.Context, c *nexusv1.NexusAICapabili
 	return nil
 }
 
+// unmarkDropped removes the time until which a dropped store is kept when its data may no longer be deleted: the next permission begins
+// a new time.
+func (r *Reconciler) unmarkDropped(ctx context.Context, obj v1alpha1.Resource) error {
+	if obj.GetDeletionTimestamp() == nil || obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil] == "" {
+		return nil
+	}
+	next := obj.DeepCopyObject().(v1alpha1.Resource)
+	annotations := maps.Clone(next.GetAnnotations())
+	delete(annotations, wellknown.AnnotationRecoverableUntil)
+	next.SetAnnotations(annotations)
+	return r.Client.Patch(ctx, next, client.MergeFrom(obj), client.FieldOwner(apply.FieldOwner))
+}
+
 // droppedStore describes a dropped store for the status.
 func droppedStore(child apply.Child, obj v1alpha1.Resource, until time.Time) *nexusv1.DroppedStore {
 	st := obj.CommonStatus()

@@ -194,6 +194,9 @@ func (r *Reconciler) exact(ctx context.Context, want, live client.Object) error 
 func (r *Reconciler) allowDataLoss(ctx context.Context, c *nexusv1.NexusAICapability, obj v1alpha1.Resource) error {
 	given := reconciler.MayDeleteData(c, obj.GetName())
 	going := c.DeletionTimestamp != nil && isHeld(obj) && capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionDelete
+	if !given && c.DeletionTimestamp == nil {
+		return r.unmarkDropped(ctx, obj)
+	}
 	if !given && !going || reconciler.MayDeleteData(obj, obj.GetName()) || !r.holdsData(obj) {
 		return nil
 	}

@@ -182,6 +182,28 @@ func TestPrune_DeclaringADroppedStoreAgainKeepsIt(t *testing.T) {
 	})
 }
 
+// A person takes the permission to delete the data back, and gives it again after the first time is over.
+func TestPrune_ASecondPermissionBeginsANewTime(t *testing.T) {
+	b := newBed(t)
+	c, bucket := b.running(gracefully)
+	b.dropsConfirmed(c, bucket)
+	b.pass(c)
+	first := c.Status.Dropped[0].Until
+	b.edit(c, func() { c.Annotations = nil })
+	b.run(c)
+	b.clock.SetTime(first.Add(time.Hour))
+	b.run(c)
+	if b.read(bucket); reconciler.MayDeleteData(bucket, bucket.Name) || len(c.Status.Dropped) > 0 {
+		t.Fatalf("without permission: %v, %+v", bucket.Annotations, c.Status.Dropped)
+	}
+	b.edit(c, func() { c.Annotations = map[string]string{reconciler.AnnotationDeleteData: bucket.Name} })
+	b.run(c)
+	b.pass(c)
+	if b.read(bucket); reconciler.MayDeleteData(bucket, bucket.Name) || len(c.Status.Dropped) != 1 || !c.Status.Dropped[0].Until.After(first.Add(time.Hour)) {
+		t.Errorf("with permission again: %v, %+v", bucket.Annotations, c.Status.Dropped)
+	}
+}
+
 func TestPrune_DeletesADroppedStoreAtOnceWithoutATime(t *testing.T) {
 	b := newBed(t)
 	c, bucket := b.running(gracefully)

@@ -187,7 +187,7 @@ func TestCommands_NameTheModuleOfAPackage(t *testing.T) {
 	}
 }
 
-// The race detector costs several times the processor time: what the sample leaves out runs with it in one commit of eight, too.
+// The race detector costs several times the processor time: what the sample leaves out runs with it in one commit of sixteen, too.
 func TestEnvironment_WithTheRaceDetectorHasTheSameExtent(t *testing.T) {
 	for _, race := range []bool{false, true} {
 		s := &session{options: options{extent: "3/8", race: race}}

@@ -148,7 +148,12 @@ var answers = []struct {
 	{"Secrets Manager", "CreateSecret", "PreconditionNotMetException", "", 400, Conflict},
 	{"Secrets Manager", "CreateSecret", "InternalServiceError", "", 500, Transient},
 
+	{"SQS", "ReceiveMessage", "KmsAccessDenied", "The caller doesn't have the required KMS access.", 400, Denied},
+	{"SQS", "ReceiveMessage", "KmsThrottled", "KMS throttles requests for the following conditions.", 400, Throttled},
+	{"SQS", "ReceiveMessage", "KmsDisabled", "", 400, Invalid},
+	{"SQS", "DeleteMessageBatch", "EmptyBatchRequest", "There should be at least one DeleteMessageBatchRequestEntry in the request.", 400, Invalid},
 	{"EventBridge", "DescribeRule", "ResourceNotFoundException", "Rule x does not exist on EventBus default.", 400, NotFound},
+	{"EventBridge", "PutRule", "ManagedRuleException", "This rule was created by an AWS service on behalf of your account.", 400, Invalid},
 	{"EventBridge", "PutRule", "ConcurrentModificationException", "", 400, Transient},
 	{"EventBridge", "PutRule", "LimitExceededException", "", 400, Limit},
 	{"SQS", "GetQueueUrl", "AWS.SimpleQueueService.NonExistentQueue", "", 400, NotFound},

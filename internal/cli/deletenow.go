@@ -40,15 +40,25 @@ func (s *shared) deleteNow(ctx context.Context, f *undoFlags, args []string) err
 		return readFailure(fmt.Errorf("reading NexusAICapability %s: %w", key.ObjectKey, err))
 	case capability.IsToBeDeleted(found):
 		return s.finishDeletion(ctx, c, f, found)
-	case found.DeletionTimestamp == nil && len(found.Status.Dropped) > 0:
-		return precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: to delete the stores that an edit dropped now, set its spec.deletion.graceful: 0s", found.Namespace, found.Name))
-	case found.DeletionTimestamp == nil:
-		return precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: kubectl delete ncap/%s -n %s deletes it", found.Namespace, found.Name, found.Name, found.Namespace))
 	}
-	if r := found.Status.Recovery; r != nil && r.State != nexusv1.RecoveryWaiting && r.State != nexusv1.RecoveryEnded {
-		return precondition(fmt.Errorf("the AWS resources of NexusAICapability %s/%s are being kept, because its deletion is undone or its namespace is deleted", found.Namespace, found.Name))
+	if err := mayEnd(found); err != nil {
+		return err
 	}
 	return s.decideDeletion(ctx, c, found, decision{wellknown.AnnotationDeleteNow, "its stores are deleted now"}, f.dryRun)
+}
+
+// mayEnd refuses to end what is no deletion, or a deletion that keeps everything.
+func mayEnd(c *nexusv1.NexusAICapability) error {
+	switch r := c.Status.Recovery; {
+	case c.DeletionTimestamp == nil && len(c.Status.Dropped) > 0:
+		return precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: to delete the stores that an edit dropped now, set its spec.deletion.graceful: 0s", c.Namespace, c.Name))
+	case c.DeletionTimestamp == nil:
+		return precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: kubectl delete ncap/%s -n %s deletes it", c.Namespace, c.Name, c.Name, c.Namespace))
+	case r != nil && r.State != nexusv1.RecoveryWaiting && r.State != nexusv1.RecoveryEnded:
+		return precondition(fmt.Errorf("the AWS resources of NexusAICapability %s/%s are being kept, because its deletion is undone or its namespace is deleted", c.Namespace, c.Name))
+	default:
+		return nil
+	}
 }
 
 // recordOf reads the operator's record of a deletion.

@@ -104,18 +104,15 @@ func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	title := fmt.Sprintf("NexusAICapability %s", key.ObjectKey)
 	deleted := &nexusv1.NexusAICapability{}
 	err = c.Get(ctx, key.ObjectKey, deleted)
 	switch {
 	case apierrors.IsNotFound(err):
 		return s.undoFromRecord(ctx, c, f, key.ObjectKey)
 	case err != nil:
-		return readFailure(fmt.Errorf("reading %s: %w", title, err))
-	case deleted.DeletionTimestamp == nil && len(deleted.Status.Dropped) > 0:
-		return s.keepDropped(ctx, c, deleted, f.dryRun)
+		return readFailure(fmt.Errorf("reading NexusAICapability %s: %w", key.ObjectKey, err))
 	case deleted.DeletionTimestamp == nil:
-		return s.report(title, "is not deleted", "")
+		return s.keepDropped(ctx, c, deleted, f.dryRun)
 	}
 	if err := mayBeUndone(deleted); err != nil {
 		return err
@@ -132,6 +129,9 @@ func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
 // keepDropped has the operator keep the stores that an edit dropped, without an end: the capability no longer says that their data may
 // be deleted. What it declares is left to its manifest, where the edit was made.
 func (s *shared) keepDropped(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, dryRun bool) error {
+	if len(of.Status.Dropped) == 0 {
+		return s.report(fmt.Sprintf("NexusAICapability %s/%s", of.Namespace, of.Name), "is not deleted", "")
+	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
 	if err != nil {
 		return err

@@ -125,6 +125,17 @@ func (r *Recorder) DriftMessage(result string) {
 	}
 }
 
+// DriftResults has the results of messages of drift events, and the failures to read a queue, counted from zero.
+func (r *Recorder) DriftResults(results ...string) {
+	if r == nil {
+		return
+	}
+	for _, result := range results {
+		r.messages.WithLabelValues(result).Add(0)
+	}
+	r.unread.WithLabelValues().Add(0)
+}
+
 // DriftHeartbeat shows the time of the newest heartbeat of an account and region.
 func (r *Recorder) DriftHeartbeat(account, region string, at time.Time) {
 	if r != nil {

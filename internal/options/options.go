@@ -299,6 +299,9 @@ func isImage(text string) bool {
 	return text == "" || err == nil
 }
 
+// isGrace reports whether deletions can be undone for a time.
+func isGrace(d time.Duration) bool { return d >= 0 && d <= maxDeletionGrace }
+
 func (o *Options) validate() error {
 	var errs []error
 	check := func(ok bool, format string, args ...any) {
@@ -320,8 +323,8 @@ func (o *Options) validate() error {
 	check(o.RetryPeriod > 0 && o.RenewDeadline > o.RetryPeriod && o.LeaseDuration > o.RenewDeadline,
 		"--leader-elect-lease-duration must be more than --leader-elect-renew-deadline, and that more than --leader-elect-retry-period")
 	check(o.RetryFirst > 0 && o.RetryFirst <= o.RetryMost, "--retry-first: must be positive and at most --retry-most")
-	check(o.ProductionDeletionGrace >= 0 && o.ProductionDeletionGrace <= maxDeletionGrace, "--production-deletion-grace: must be from 0s to %s", maxDeletionGrace)
-	check(o.DeletionGrace >= 0 && o.DeletionGrace <= maxDeletionGrace, "--deletion-grace: must be from 0s to %s", maxDeletionGrace)
+	check(isGrace(o.ProductionDeletionGrace), "--production-deletion-grace: must be from 0s to %s", maxDeletionGrace)
+	check(isGrace(o.DeletionGrace), "--deletion-grace: must be from 0s to %s", maxDeletionGrace)
 	check(o.StalledEvery > 0, "--stalled-interval: must be positive")
 	check(isImage(o.TLSAssessorImage), "--tls-assessor-image: %q is not the reference of a container image", o.TLSAssessorImage)
 	return errors.Join(append(errs, o.validateGuards(), o.validateDriftEvents())...)

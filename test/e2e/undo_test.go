@@ -187,20 +187,20 @@ func TestUndo_BringsADeletedCapabilityBackWithItsData(t *testing.T) {
 	}
 }
 
-// An edit drops the bucket, whose data may be deleted, and nexusctl undo takes that back within the time.
+// An edit drops a table, whose data may be deleted, and nexusctl undo takes that back within the time.
 func TestUndo_KeepsAStoreThatAnEditDropped(t *testing.T) {
 	b := newBed(t)
 	c := b.graceful("dropped", time.Hour)
-	before, s3 := b.data("dropped-dev"), c.Spec.DataServices.S3.DeepCopy()
+	before, table := b.data("dropped-dev"), c.Spec.DataServices.DynamoDB.DeepCopy()
 	b.Edit(c, func() {
-		c.Spec.DataServices.S3 = nil
-		c.Annotations = map[string]string{wellknown.AnnotationDeleteData: "dropped-dev-call-data"}
+		c.Spec.DataServices.DynamoDB = nil
+		c.Annotations = map[string]string{wellknown.AnnotationDeleteData: "dropped-dev-license"}
 	})
-	b.Eventually(time.Minute, "the bucket to be kept for its time", func() error {
+	b.Eventually(time.Minute, "the table to be kept for its time", func() error {
 		if err := b.Get(c); err != nil {
 			return err
 		}
-		if len(c.Status.Dropped) != 1 || c.Status.Dropped[0].Name != "dropped-dev-call-data" {
+		if len(c.Status.Dropped) != 1 || c.Status.Dropped[0].Name != "dropped-dev-license" {
 			return fmt.Errorf("dropped: %+v, %s", c.Status.Dropped, c.Status.Message)
 		}
 		return nil
@@ -209,15 +209,15 @@ func TestUndo_KeepsAStoreThatAnEditDropped(t *testing.T) {
 		t.Errorf("nexusctl delete-now ends with %d:\n%s%s", answer.Code, answer.Out, answer.Err)
 	}
 	answer := b.nexusctl("undo", "ncap/"+c.Name, "-n", c.Namespace)
-	if answer.Code != 0 || !strings.Contains(answer.Out, "dropped-dev-call-data that an edit dropped are kept") {
+	if answer.Code != 0 || !strings.Contains(answer.Out, "dropped-dev-license that an edit dropped are kept") {
 		t.Fatalf("nexusctl undo ends with %d:\n%s%s", answer.Code, answer.Out, answer.Err)
 	}
-	bucket := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "dropped-dev-call-data", Namespace: c.Namespace}}
+	object := &v1alpha1.DynamoDBTable{ObjectMeta: metav1.ObjectMeta{Name: "dropped-dev-license", Namespace: c.Namespace}}
 	b.Eventually(30*time.Second, "the time to be forgotten", func() error {
-		if err := b.Get(bucket); err != nil {
+		if err := b.Get(object); err != nil {
 			return err
 		}
-		if until := bucket.Annotations[wellknown.AnnotationRecoverableUntil]; until != "" {
+		if until := object.Annotations[wellknown.AnnotationRecoverableUntil]; until != "" {
 			return fmt.Errorf("until %s", until)
 		}
 		return b.Get(c)
@@ -225,7 +225,7 @@ func TestUndo_KeepsAStoreThatAnEditDropped(t *testing.T) {
 	if len(c.Annotations) > 0 && c.Annotations[wellknown.AnnotationDeleteData] != "" || c.DeletionTimestamp != nil {
 		t.Errorf("annotations %v", c.Annotations)
 	}
-	b.Edit(c, func() { c.Spec.DataServices.S3 = s3 })
+	b.Edit(c, func() { c.Spec.DataServices.DynamoDB = table })
 	b.Running(c)
 	if now := b.data("dropped-dev"); !maps.Equal(now, before) {
 		t.Errorf("the data changed:\n%v\n%v", before, now)

@@ -6,11 +6,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -41,14 +39,7 @@ func (r *Reconciler) markDropped(ctx context.Context, c *nexusv1.NexusAICapabili
 	if obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil] == text {
 		return nil
 	}
-	next := obj.DeepCopyObject().(v1alpha1.Resource)
-	annotations := maps.Clone(next.GetAnnotations())
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[wellknown.AnnotationRecoverableUntil] = text
-	next.SetAnnotations(annotations)
-	if err := r.Client.Patch(ctx, next, client.MergeFrom(obj), client.FieldOwner(apply.FieldOwner)); err != nil {
+	if err := r.annotate(ctx, obj, map[string]string{wellknown.AnnotationRecoverableUntil: text}); err != nil {
 		return err
 	}
 	r.Events.Normal(c, status.ReasonRecoverable, "Apply", fmt.Sprintf("store %s is no longer declared, and is kept until %s before it is deleted with its data: to keep it, declare it again; to delete it now, set spec.deletion.graceful: 0s",
@@ -59,14 +50,10 @@ func (r *Reconciler) markDropped(ctx context.Context, c *nexusv1.NexusAICapabili
 // unmarkDropped removes the time until which a dropped store is kept when its data may no longer be deleted: the next permission begins
 // a new time.
 func (r *Reconciler) unmarkDropped(ctx context.Context, obj v1alpha1.Resource) error {
-	if obj.GetDeletionTimestamp() == nil || obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil] == "" {
+	if obj.GetDeletionTimestamp() == nil {
 		return nil
 	}
-	next := obj.DeepCopyObject().(v1alpha1.Resource)
-	annotations := maps.Clone(next.GetAnnotations())
-	delete(annotations, wellknown.AnnotationRecoverableUntil)
-	next.SetAnnotations(annotations)
-	return r.Client.Patch(ctx, next, client.MergeFrom(obj), client.FieldOwner(apply.FieldOwner))
+	return r.annotate(ctx, obj, map[string]string{wellknown.AnnotationRecoverableUntil: ""})
 }
 
 // droppedStore describes a dropped store for the status.

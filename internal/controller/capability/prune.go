@@ -193,31 +193,43 @@ func (r *Reconciler) exact(ctx context.Context, want, live client.Object) error 
 // not, and a write to the object would only refuse the removal of its finalizer.
 func (r *Reconciler) allowDataLoss(ctx context.Context, c *nexusv1.NexusAICapability, obj v1alpha1.Resource) error {
 	given := reconciler.MayDeleteData(c, obj.GetName())
-	going := c.DeletionTimestamp != nil && isHeld(obj) && capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionDelete
 	if !given && c.DeletionTimestamp == nil {
 		return r.unmarkDropped(ctx, obj)
 	}
-	if !given && !going || reconciler.MayDeleteData(obj, obj.GetName()) || !r.holdsData(obj) {
+	if !given && !takesData(c, obj) || reconciler.MayDeleteData(obj, obj.GetName()) || !r.holdsData(obj) {
 		return nil
 	}
 	if until, kept := r.keptUntil(c, obj); given && kept {
 		return r.markDropped(ctx, c, obj, until)
 	}
-	next := obj.DeepCopyObject().(v1alpha1.Resource)
-	annotations := maps.Clone(next.GetAnnotations())
+	if _, isKey := obj.(*v1alpha1.KMSKey); isKey && !given { // data of others may need it: it looks again, and only a person gives that up
+		return r.annotate(ctx, obj, map[string]string{wellknown.AnnotationReconcileAt: "deletion of " + string(c.UID)})
+	}
+	return r.annotate(ctx, obj, map[string]string{reconciler.AnnotationDeleteData: obj.GetName()})
+}
+
+// annotate sets annotations of a child, and removes those whose value is empty. It writes nothing where they are as they should be.
+func (r *Reconciler) annotate(ctx context.Context, obj v1alpha1.Resource, values map[string]string) error {
+	annotations := maps.Clone(obj.GetAnnotations())
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	name, value := reconciler.AnnotationDeleteData, obj.GetName()
-	if _, isKey := obj.(*v1alpha1.KMSKey); isKey && !given { // data of others may need it: it looks again, and only a person gives that up
-		name, value = wellknown.AnnotationReconcileAt, "deletion of "+string(c.UID)
+	for key, value := range values {
+		if annotations[key] = value; value == "" {
+			delete(annotations, key)
+		}
 	}
-	if annotations[name] == value {
+	if maps.Equal(annotations, obj.GetAnnotations()) {
 		return nil
 	}
-	annotations[name] = value
+	next := obj.DeepCopyObject().(v1alpha1.Resource)
 	next.SetAnnotations(annotations)
 	return r.Client.Patch(ctx, next, client.MergeFrom(obj), client.FieldOwner(apply.FieldOwner))
+}
+
+// takesData reports whether a capability is being deleted with its stores, and the deletion of one waits for that.
+func takesData(c *nexusv1.NexusAICapability, obj v1alpha1.Resource) bool {
+	return c.DeletionTimestamp != nil && isHeld(obj) && capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionDelete
 }
 
 // isHeld reports whether the deletion of a store is held because its data would be lost.

@@ -196,8 +196,7 @@ func TestPrune_ASecondPermissionBeginsANewTime(t *testing.T) {
 	if b.read(bucket); reconciler.MayDeleteData(bucket, bucket.Name) || len(c.Status.Dropped) > 0 {
 		t.Fatalf("without permission: %v, %+v", bucket.Annotations, c.Status.Dropped)
 	}
-	b.edit(c, func() { c.Annotations = map[string]string{reconciler.AnnotationDeleteData: bucket.Name} })
-	b.run(c)
+	b.dropsConfirmed(c, bucket)
 	b.pass(c)
 	if b.read(bucket); reconciler.MayDeleteData(bucket, bucket.Name) || len(c.Status.Dropped) != 1 || !c.Status.Dropped[0].Until.After(first.Add(time.Hour)) {
 		t.Errorf("with permission again: %v, %+v", bucket.Annotations, c.Status.Dropped)

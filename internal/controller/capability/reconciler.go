@@ -193,16 +193,26 @@ func (r *Reconciler) requeue(c *nexusv1.NexusAICapability, unwritten time.Durati
 		return r.retries.Failed(key, err)
 	case unwritten > 0:
 		return reconcile.Result{RequeueAfter: unwritten}, nil
-	case !c.Status.Ready && !c.Spec.Suspend:
-		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(reconciler.UnreadyPoll)}, nil
-	case c.Status.Identity != nil && c.Status.Identity.Mode == nexusv1.IdentityPodIdentity && !c.Spec.Suspend:
-		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(agentPoll)}, nil
-	case len(c.Status.Dropped) > 0 && !c.Spec.Suspend:
-		return reconcile.Result{RequeueAfter: r.untilFirstDropped(c)}, nil
-	case capability.KeepsRecords(c) && !c.Spec.Suspend:
-		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(parametersPoll)}, nil
-	default:
+	case c.Spec.Suspend:
 		return reconcile.Result{}, nil
+	default:
+		return reconcile.Result{RequeueAfter: r.nextLook(c)}, nil
+	}
+}
+
+// nextLook returns the pause until the next look at what is not watched; 0 for none.
+func (r *Reconciler) nextLook(c *nexusv1.NexusAICapability) time.Duration {
+	switch {
+	case !c.Status.Ready:
+		return r.Intervals.Jitter(reconciler.UnreadyPoll)
+	case len(c.Status.Dropped) > 0:
+		return r.untilFirstDropped(c)
+	case c.Status.Identity != nil && c.Status.Identity.Mode == nexusv1.IdentityPodIdentity:
+		return r.Intervals.Jitter(agentPoll)
+	case capability.KeepsRecords(c):
+		return r.Intervals.Jitter(parametersPoll)
+	default:
+		return 0
 	}
 }
 

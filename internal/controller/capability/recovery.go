@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
@@ -181,14 +179,8 @@ func (r *Reconciler) markStores(ctx context.Context, c *nexusv1.NexusAICapabilit
 		if obj == nil || obj.GetDeletionTimestamp() != nil || obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil] != "" {
 			continue
 		}
-		next := obj.DeepCopyObject().(v1alpha1.Resource)
-		annotations := maps.Clone(next.GetAnnotations())
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[wellknown.AnnotationRecoverableUntil], annotations[wellknown.AnnotationReconcileAt] = until, "recoverable until "+until
-		next.SetAnnotations(annotations)
-		if err := r.Client.Patch(ctx, next, client.MergeFrom(obj), client.FieldOwner(apply.FieldOwner)); client.IgnoreNotFound(err) != nil {
+		err = r.annotate(ctx, obj, map[string]string{wellknown.AnnotationRecoverableUntil: until, wellknown.AnnotationReconcileAt: "recoverable until " + until})
+		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("marking %s as recoverable: %w", child.Ref, err)
 		}
 	}

@@ -55,6 +55,7 @@ type Directory struct {
 
 // Start implements manager.Runnable. The manager runs it while it leads: messages reach one reader only.
 func (d *Directory) Start(ctx context.Context) error {
+	d.Env.Metrics.DriftResults(results()...)
 	d.mu.Lock()
 	d.ctx, d.started = ctx, d.Env.Clock.Now()
 	if d.Queue != "" {

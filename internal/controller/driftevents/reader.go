@@ -35,6 +35,11 @@ const (
 	resultFailed       = "Failed"
 )
 
+// results returns all of them.
+func results() []string {
+	return []string{resultChecked, resultOwn, resultUnknown, resultIneffective, resultHeartbeat, resultOtherAccount, resultMalformed, resultTooLarge, resultFailed}
+}
+
 // reader reads one queue.
 type reader struct {
 	*Directory
@@ -107,10 +112,7 @@ func (r *reader) handle(ctx context.Context, body, account string) string {
 	case account != "" && e.Account != account:
 		return resultOtherAccount
 	case e.Kind == driftevents.Heartbeat:
-		if at, known := r.Flow.beat(place{r.namespace, e.Account, e.Region}, e.Time); known {
-			r.Env.Metrics.DriftHeartbeat(e.Account, e.Region, at)
-		}
-		return resultHeartbeat
+		return r.beat(e)
 	case e.Kind == driftevents.Ineffective:
 		return resultIneffective
 	case r.Sessions.IsOwnWrite(e.RequestID):
@@ -129,6 +131,14 @@ func (r *reader) handle(ctx context.Context, body, account string) string {
 		return resultUnknown
 	}
 	return resultChecked
+}
+
+// beat records a heartbeat.
+func (r *reader) beat(e driftevents.Event) string {
+	if at, known := r.Flow.beat(place{r.namespace, e.Account, e.Region}, e.Time); known {
+		r.Env.Metrics.DriftHeartbeat(e.Account, e.Region, at)
+	}
+	return resultHeartbeat
 }
 
 // report remembers how the last attempt went, and has the providers show a change of that.

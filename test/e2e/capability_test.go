@@ -20,13 +20,14 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 func TestTheUsersManifestsComeTrueAndGoWithoutResidue(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, "--production-deletion-grace=24h") // the default
 	for _, path := range []string{"examples/test-capability.yaml", "examples/nexus-ai-complete.yaml"} {
 		mark, _ := b.Mark()
 		c := b.Capability(path)
@@ -55,8 +56,11 @@ func TestTheUsersManifestsComeTrueAndGoWithoutResidue(t *testing.T) {
 		}
 		b.workloads(c)
 	}
-	both := []client.Object{b.Capability("examples/test-capability.yaml"), b.Capability("examples/nexus-ai-complete.yaml")}
+	production := b.Capability("examples/nexus-ai-complete.yaml")
+	both := []client.Object{b.Capability("examples/test-capability.yaml"), production}
 	mark, _ := b.Mark()
+	b.deleteRecoverably(production)
+	b.decide(production, wellknown.AnnotationDeleteNow)
 	b.Remove(both...)
 	for _, prefix := range []string{"myapp", "nexus"} {
 		inOrder(t, b.World.AWS().Since(mark).Writes(), prefix)

@@ -31,6 +31,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
@@ -175,6 +176,20 @@ func (b *Bed) clean() {
 		for _, o := range Items(l) {
 			_ = b.Client.Delete(b.Ctx(), o)
 			_ = b.Client.Patch(b.Ctx(), o, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)))
+		}
+	}
+	b.forgetDeletions()
+}
+
+// forgetDeletions removes the operator's records of deleted capabilities.
+func (b *Bed) forgetDeletions() {
+	records := &corev1.ConfigMapList{}
+	if err := b.Client.List(b.Ctx(), records, client.InNamespace(operator.Namespace)); err != nil {
+		b.Error(err)
+	}
+	for i := range records.Items {
+		if o := &records.Items[i]; o.Annotations[wellknown.AnnotationCapability] != "" {
+			_ = b.Client.Delete(b.Ctx(), o)
 		}
 	}
 }

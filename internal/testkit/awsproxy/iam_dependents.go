@@ -52,6 +52,7 @@ var taggingDependents = []dependent{
 	tagging("eks:CreateCluster", "eks:TagResource", "eks cluster/*"),
 	tagging("eks:CreatePodIdentityAssociation", "eks:TagResource", "eks podidentityassociation/*/*"),
 	{action: "elasticache:CreateCacheCluster", needs: "elasticache:AddTagsToResource", with: withTags, at: []string{"elasticache cluster:*"}},
+	tagging("events:PutRule", "events:TagResource", "events rule/*"),
 	tagging("glue:CreateCrawler", "glue:TagResource", "glue crawler/*"),
 	tagging("glue:CreateDatabase", "glue:TagResource", "glue database/*"),
 	tagging("iam:CreateOpenIDConnectProvider", "iam:TagOpenIDConnectProvider", "iam oidc-provider/*"),

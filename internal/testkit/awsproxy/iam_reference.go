@@ -77,6 +77,7 @@ var namings = map[string]naming{
 	"elasticache securitygroup:*":    {members: []string{"CacheSecurityGroupNames.CacheSecurityGroupName.#"}},
 	"elasticache snapshot:*":         {members: []string{"FinalSnapshotIdentifier", "SnapshotName"}},
 	"elasticache subnetgroup:*":      {members: []string{"CacheSubnetGroupName"}},
+	"events rule/*":                  {members: []string{"Name", "Rule"}},
 	"glue crawler/*":                 {names: (*asker).crawlers},
 	"glue database/*":                {names: (*asker).databases},
 	"glue table/*/*":                 {names: (*asker).catalogTables},

@@ -14,7 +14,7 @@ import (
 )
 
 // prefixes are the names of services in IAM where they differ from the SDK's.
-var prefixes = map[string]string{"cloudcontrol": "cloudformation", "cognitoidentityprovider": "cognito-idp", "elasticloadbalancingv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag", "s3control": "s3"}
+var prefixes = map[string]string{"cloudcontrol": "cloudformation", "cognitoidentityprovider": "cognito-idp", "elasticloadbalancingv2": "elasticloadbalancing", "eventbridge": "events", "resourcegroupstaggingapi": "tag", "s3control": "s3"}
 
 // calledActions are the actions of the operations that the operator calls.
 func calledActions(t *testing.T) []string {
@@ -95,6 +95,7 @@ func TestDemands_EveryDependentActionHasADecision(t *testing.T) {
 var withoutOtherAction = map[string]string{
 	"cognito-idp:UpdateUserPool":    "no source names another action; the reference lists the condition on the tags of the request for the action itself",
 	"eks:CreateAccessEntry":         "the operator gives access entries no tags",
+	"events:PutTargets":             "tags of ECS tasks alone; the target is a queue",
 	"ecr:ListTagsForResource":       "a read, which gives none",
 	"sts:AssumeRole":                "the operator gives sessions no tags",
 	"sts:AssumeRoleWithWebIdentity": "tags of sessions are in the token, which EKS gives none",

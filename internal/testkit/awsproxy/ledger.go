@@ -62,6 +62,9 @@ func (c Call) Action() string {
 	if other, ok := s3Actions[op]; ok && c.Service == "s3" {
 		op = other
 	}
+	if c.Service == "sqs" {
+		op = strings.TrimSuffix(op, "Batch") // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-api-permissions-reference.html
+	}
 	return c.Service + ":" + op
 }
 

@@ -36,7 +36,7 @@ const (
 	awsWrites measure = "AWS-writes"
 	// objectsBefore are the objects of a crowded namespace that were finished before one of another namespace was.
 	objectsBefore measure = "objects-before"
-	// shareOfLimit is the largest resident memory as a part of the limit that the chart sets.
+	// shareOfLimit is the largest anonymous memory as a part of the limit that the chart sets.
 	shareOfLimit measure = "peak/limit"
 )
 

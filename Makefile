@@ -6,11 +6,9 @@ SHELL := /bin/bash
 CACHE ?= $(or $(NEXUS_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/nexus-operator)
 TOOLS := $(CACHE)/tools
 CONTROLLER_GEN_VERSION := v0.23.0
-STATICCHECK_VERSION := v0.8.2
 GOLANGCI_VERSION := v2.15.0
 DEADCODE_VERSION := v0.40.0
 CONTROLLER_GEN := $(TOOLS)/controller-gen-$(CONTROLLER_GEN_VERSION)
-STATICCHECK := $(TOOLS)/staticcheck-$(STATICCHECK_VERSION)
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 DEADCODE := $(TOOLS)/deadcode-$(DEADCODE_VERSION)
 # One set of flags for every program and test, and those of dev/bed: a package is compiled once. Without information for
@@ -108,23 +106,21 @@ awstypes: bed ## Write down anew the schemas of AWS resource types for nexusctl,
 	go run ./internal/testkit/awstypes/generate internal/testkit/awstypes/excerpt.json internal/awsschema/bundled/schemas.zip
 
 .PHONY: vet
-vet: $(STATICCHECK) ## Formatting, go vet and staticcheck.
+vet: ## Formatting, and go vet of the small modules: golangci-lint runs go vet and staticcheck on the others.
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt'; exit 1; }
-	go vet ./...
 	go -C dev vet ./bed
 	go -C dev/chart vet ./...
 	go -C dev/gitops vet ./...
 	go -C dev/image vet ./...
 	go -C dev/promtool vet ./...
 	go -C dev/release vet ./...
-	$(STATICCHECK) ./...
 
 .PHONY: lint
-lint: $(GOLANGCI) $(STATICCHECK) $(DEADCODE) ## golangci-lint, staticcheck, dead code, and the budgets of sizes and complexity.
+lint: $(GOLANGCI) $(DEADCODE) ## golangci-lint with go vet and staticcheck, dead code, and the budgets of sizes and complexity.
 	./test/house/budgets.sh
 	$(GOLANGCI) run ./...
 	./test/house/deadcode.sh $(DEADCODE)
-	go run ./test/house/planted $(GOLANGCI) $(STATICCHECK)
+	go run ./test/house/planted $(GOLANGCI)
 
 .PHONY: test
 test: bed ## Run the tests: a sample of what is exhaustive, and everything else; the control plane and AWS are real and emulated.
@@ -174,10 +170,6 @@ demo-down: ## Stop what demo started.
 $(CONTROLLER_GEN):
 	@echo "building controller-gen $(CONTROLLER_GEN_VERSION)"
 	@mkdir -p $(TOOLS) && t=$$(mktemp -d) && GOBIN=$$t GOFLAGS= go install sigs.k8s.io/controller-tools/cmd/controller-gen@$(CONTROLLER_GEN_VERSION) && mv $$t/controller-gen $@
-
-$(STATICCHECK):
-	@echo "building staticcheck $(STATICCHECK_VERSION)"
-	@mkdir -p $(TOOLS) && t=$$(mktemp -d) && GOBIN=$$t GOFLAGS= go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION) && mv $$t/staticcheck $@
 
 $(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI_VERSION)"

@@ -105,7 +105,8 @@ func approvalOf(u *unstructured.Unstructured, hash string) (request, error) {
 	case hash != "" && hash != pending:
 		return request{}, precondition(fmt.Errorf("plan %s of %s waits for an approval, and not %s: the object or its AWS resource changed; review it with nexusctl plan %s", pending, titleOfObject(u), hash, name))
 	}
-	return request{object: u, done: "plan " + pending + " approved", unchanged: u.GetAnnotations()[wellknown.AnnotationApprovedPlan] == pending,
+	again := func(now *unstructured.Unstructured) (request, error) { return approvalOf(now, pending) }
+	return request{object: u, done: "plan " + pending + " approved", again: again, unchanged: u.GetAnnotations()[wellknown.AnnotationApprovedPlan] == pending,
 		patch: map[string]any{"metadata": map[string]any{"resourceVersion": u.GetResourceVersion(), "annotations": map[string]any{wellknown.AnnotationApprovedPlan: pending}}}}, nil
 }
 

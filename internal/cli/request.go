@@ -12,9 +12,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
@@ -65,6 +68,9 @@ type request struct {
 	done, note string
 	// unchanged is true when there is nothing to change.
 	unchanged bool
+	// again makes the change once more of the object as it is now, or says why it can no longer be made. It is for a patch with a
+	// resourceVersion: the operator writes the status of objects at any time, which is no reason to refuse it.
+	again func(now *unstructured.Unstructured) (request, error)
 }
 
 // patchTimeout ends a request that the API server does not answer.
@@ -103,8 +109,28 @@ func (s *shared) send(ctx context.Context, c client.Client, requests []request, 
 	return errors.Join(errs...)
 }
 
-// patchObject sends one change. An interruption does not cut it off, so that it is known whether it was made.
+// patchObject sends one change, and once more where the object was written meanwhile and the change can still be made.
 func patchObject(ctx context.Context, c client.Client, q request, dryRun bool) error {
+	first, pauses := true, wait.Backoff{Duration: 100 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 7} // two seconds in all
+	return retry.OnError(pauses, func(err error) bool { return apierrors.IsConflict(err) && q.again != nil && ctx.Err() == nil }, func() error {
+		if !first {
+			now := &unstructured.Unstructured{}
+			now.SetGroupVersionKind(q.object.GroupVersionKind())
+			if err := c.Get(ctx, client.ObjectKeyFromObject(q.object), now); err != nil {
+				return err
+			}
+			var err error
+			if q, err = q.again(now); err != nil || q.unchanged {
+				return err
+			}
+		}
+		first = false
+		return patchOnce(ctx, c, q, dryRun)
+	})
+}
+
+// patchOnce sends one change. An interruption does not cut it off, so that it is known whether it was made.
+func patchOnce(ctx context.Context, c client.Client, q request, dryRun bool) error {
 	b, err := json.Marshal(q.patch)
 	if err != nil {
 		return err

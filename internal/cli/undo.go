@@ -138,16 +138,27 @@ func (s *shared) keepDropped(ctx context.Context, c client.Client, of *nexusv1.N
 	}
 	u := &unstructured.Unstructured{Object: content}
 	u.SetGroupVersionKind(capabilityKind)
-	var kept []string
+	var stores []string
 	for _, d := range of.Status.Dropped {
-		kept = append(kept, d.Name)
+		stores = append(stores, d.Name)
 	}
+	return s.send(ctx, c, []request{keeping(u, stores)}, dryRun)
+}
+
+// keeping is the change after which a capability no longer says that the data of stores may be deleted.
+func keeping(u *unstructured.Unstructured, stores []string) request {
 	var value any // the key goes with its last name
-	if left := engine.WithoutDataOf(of, kept); left != "" {
+	if left := engine.WithoutDataOf(u, stores); left != "" {
 		value = left
 	}
-	return s.send(ctx, c, []request{{object: u, done: "the stores " + strings.Join(kept, ", ") + " that an edit dropped are kept with their data", note: "declare them again to use them",
-		patch: map[string]any{"metadata": map[string]any{"uid": string(of.UID), "resourceVersion": of.ResourceVersion, "annotations": map[string]any{wellknown.AnnotationDeleteData: value}}}}}, dryRun)
+	again := func(now *unstructured.Unstructured) (request, error) {
+		if now.GetUID() != u.GetUID() || now.GetDeletionTimestamp() != nil {
+			return request{}, precondition(fmt.Errorf("%s was deleted meanwhile: run the command again", titleOfObject(u)))
+		}
+		return keeping(now, stores), nil
+	}
+	return request{object: u, done: "the stores " + strings.Join(stores, ", ") + " that an edit dropped are kept with their data", note: "declare them again to use them", again: again,
+		patch: map[string]any{"metadata": map[string]any{"uid": string(u.GetUID()), "resourceVersion": u.GetResourceVersion(), "annotations": map[string]any{wellknown.AnnotationDeleteData: value}}}}
 }
 
 // mayBeUndone refuses deletions that have gone too far, or that keep nothing.

@@ -28,6 +28,9 @@ const (
 )
 
 // NexusAICapabilitySpec declares a capability.
+// +kubebuilder:validation:XValidation:rule="has(self.frontend) || has(self.backend) || has(self.components) && size(self.components) > 0",message="a capability needs a component: declare frontend, backend or components"
+// +kubebuilder:validation:XValidation:rule="!has(self.security) || !has(self.security.intents) || self.security.intents.all(i, !has(i.component) || i.component == 'frontend' && has(self.frontend) || i.component == 'backend' && has(self.backend) || has(self.components) && self.components.exists(c, c.name == i.component))",message="component names a component that the capability does not declare",fieldPath=".security.intents"
+// +kubebuilder:validation:XValidation:rule="!has(self.components) || self.components.all(c, size(self.capabilityName) + size(self.environment) + size(c.name) <= 57)",message="capabilityName, environment and the name of a component together have at most 57 characters",fieldPath=".components"
 // +kubebuilder:validation:XValidation:rule="size(self.capabilityName) + size(self.environment) <= 41",message="capabilityName and environment together have at most 41 characters"
 // +kubebuilder:validation:XValidation:rule="has(self.region) == has(oldSelf.region) && (!has(self.region) || self.region == oldSelf.region)",message="region is immutable: create another capability"
 // +kubebuilder:validation:XValidation:rule="!has(self.cognito) || has(self.enableCognito) && self.enableCognito",message="cognito needs enableCognito: true"
@@ -64,9 +67,17 @@ type NexusAICapabilitySpec struct {
 	// +optional
 	ProviderRef *ProviderReference `json:"providerRef,omitempty"`
 	// Frontend describes the component that users open.
-	Frontend FrontendSpec `json:"frontend"`
+	// +optional
+	Frontend FrontendSpec `json:"frontend,omitzero"`
 	// Backend describes the component that the frontend talks to.
-	Backend BackendSpec `json:"backend"`
+	// +optional
+	Backend BackendSpec `json:"backend,omitzero"`
+	// Components are the workloads beside, or instead of, frontend and backend. A capability has at least one component in all.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=name
+	Components []NamedComponentSpec `json:"components,omitempty"`
 	// Ingress exposes the capability outside the cluster; enabled unless it says otherwise.
 	// +optional
 	Ingress *IngressSpec `json:"ingress,omitempty"`

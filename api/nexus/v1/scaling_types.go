@@ -33,10 +33,10 @@ type DisruptionBudgetSpec struct {
 	Enabled *bool `json:"enabled,omitempty"`
 	// MinAvailable is the number or percentage of pods that stay available.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 1000 : size(self) <= 4 && self.matches('^(100|[1-9]?[0-9])%$')",message="0 to 1000, or 0% to 100%"
+	// +kubebuilder:validation:XValidation:rule="type(self) != int || self >= 0 && self <= 1000",message="0 to 1000, or 0% to 100%"
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
 	// MaxUnavailable is the number or percentage of pods that may be unavailable; default 1.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 1000 : size(self) <= 4 && self.matches('^(100|[1-9]?[0-9])%$')",message="0 to 1000, or 0% to 100%"
+	// +kubebuilder:validation:XValidation:rule="type(self) != int || self >= 0 && self <= 1000",message="0 to 1000, or 0% to 100%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }

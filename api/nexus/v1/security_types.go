@@ -9,15 +9,16 @@ type SecuritySpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=atomic
-	// +kubebuilder:validation:XValidation:rule="self.all(i, self.exists_one(j, i.name == j.name && (!has(i.component) || !has(j.component) || i.component == j.component)))",message="an intent is listed once for both components, or once for each"
+	// +kubebuilder:validation:XValidation:rule="self.all(i, self.exists_one(j, i.name == j.name && (!has(i.component) || !has(j.component) || i.component == j.component)))",message="an intent is listed once for all components, or once for each"
 	Intents []IntentReference `json:"intents,omitempty"`
 }
 
-// Component is one of the two workloads.
-// +kubebuilder:validation:Enum=frontend;backend
+// Component is the name of a component: frontend, backend, or one of spec.components.
+// +kubebuilder:validation:MaxLength=40
+// +kubebuilder:validation:Pattern=`^[a-z]([a-z0-9-]*[a-z0-9])?$`
 type Component string
 
-// The components.
+// The components with fixed names.
 const (
 	ComponentFrontend Component = "frontend"
 	ComponentBackend  Component = "backend"
@@ -30,7 +31,7 @@ type IntentReference struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name"`
-	// Component that the intent is bound to; absent: both.
+	// Component that the intent is bound to; absent: all.
 	// +optional
 	Component Component `json:"component,omitempty"`
 }
@@ -40,7 +41,7 @@ type PolicyCoverage struct {
 	// Intent is the id of the intent in the catalog.
 	// +kubebuilder:validation:MaxLength=63
 	Intent string `json:"intent"`
-	// Component that the intent is bound to; absent: both.
+	// Component that the intent is bound to; absent: all.
 	// +optional
 	Component Component `json:"component,omitempty"`
 	// Engine is the name of the engine, such as KubeArmor.

@@ -41,6 +41,8 @@ const (
 	ConditionNamespaceReady    = "NamespaceReady"
 	ConditionBackendReady      = "BackendReady"
 	ConditionFrontendReady     = "FrontendReady"
+	// ConditionComponentsReady speaks of all of spec.components; status.components of each.
+	ConditionComponentsReady   = "ComponentsReady"
 	ConditionIngressReady      = "IngressReady"
 	ConditionPoliciesReady     = "PoliciesReady"
 	ConditionDriftFree         = "DriftFree"
@@ -118,6 +120,12 @@ type NexusAICapabilityStatus struct {
 	// Endpoints at which the capability answers.
 	// +optional
 	Endpoints *EndpointsStatus `json:"endpoints,omitempty"`
+	// Components report each of spec.components.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=name
+	Components []ComponentStatus `json:"components,omitempty"`
 	// Resources are the capability's objects and what became of them.
 	// +optional
 	// +kubebuilder:validation:MaxItems=128
@@ -242,7 +250,7 @@ type EndpointsStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	URL string `json:"url,omitempty"`
-	// BackendInternal is the backend's URL inside the cluster.
+	// BackendInternal is the backend's URL inside the cluster; empty without a backend.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	BackendInternal string `json:"backendInternal,omitempty"`

@@ -5,11 +5,21 @@ package v1
 import corev1 "k8s.io/api/core/v1"
 
 // FrontendSpec declares the frontend.
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resources.requests) || ['cpu', 'memory'].all(k, !(k in self.resources.requests) || !isQuantity(string(self.resources.requests[k])) || !quantity(string(self.resources.requests[k])).isLessThan(quantity('0')))",message="cpu and memory must not be negative",fieldPath=".resources.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resources.limits) || ['cpu', 'memory'].all(k, !(k in self.resources.limits) || !isQuantity(string(self.resources.limits[k])) || !quantity(string(self.resources.limits[k])).isLessThan(quantity('0')))",message="cpu and memory must not be negative",fieldPath=".resources.limits"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resources.requests) || !has(self.resources.limits) || ['cpu', 'memory'].all(k, !(k in self.resources.requests) || !(k in self.resources.limits) || !isQuantity(string(self.resources.requests[k])) || !isQuantity(string(self.resources.limits[k])) || !quantity(string(self.resources.requests[k])).isGreaterThan(quantity(string(self.resources.limits[k]))))",message="a request is greater than its limit: lower requests, or raise limits",fieldPath=".resources"
+// +kubebuilder:validation:XValidation:rule="!has(self.pdb) || !has(self.pdb.minAvailable) || type(self.pdb.minAvailable) == int || size(self.pdb.minAvailable) <= 4 && self.pdb.minAvailable.matches('^(100|[1-9]?[0-9])%$')",message="0 to 1000, or 0% to 100%",fieldPath=".pdb.minAvailable"
+// +kubebuilder:validation:XValidation:rule="!has(self.pdb) || !has(self.pdb.maxUnavailable) || type(self.pdb.maxUnavailable) == int || size(self.pdb.maxUnavailable) <= 4 && self.pdb.maxUnavailable.matches('^(100|[1-9]?[0-9])%$')",message="0 to 1000, or 0% to 100%",fieldPath=".pdb.maxUnavailable"
 type FrontendSpec struct {
 	ComponentSpec `json:",inline"`
 }
 
 // BackendSpec declares the backend.
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resources.requests) || ['cpu', 'memory'].all(k, !(k in self.resources.requests) || !isQuantity(string(self.resources.requests[k])) || !quantity(string(self.resources.requests[k])).isLessThan(quantity('0')))",message="cpu and memory must not be negative",fieldPath=".resources.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resources.limits) || ['cpu', 'memory'].all(k, !(k in self.resources.limits) || !isQuantity(string(self.resources.limits[k])) || !quantity(string(self.resources.limits[k])).isLessThan(quantity('0')))",message="cpu and memory must not be negative",fieldPath=".resources.limits"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resources.requests) || !has(self.resources.limits) || ['cpu', 'memory'].all(k, !(k in self.resources.requests) || !(k in self.resources.limits) || !isQuantity(string(self.resources.requests[k])) || !isQuantity(string(self.resources.limits[k])) || !quantity(string(self.resources.requests[k])).isGreaterThan(quantity(string(self.resources.limits[k]))))",message="a request is greater than its limit: lower requests, or raise limits",fieldPath=".resources"
+// +kubebuilder:validation:XValidation:rule="!has(self.pdb) || !has(self.pdb.minAvailable) || type(self.pdb.minAvailable) == int || size(self.pdb.minAvailable) <= 4 && self.pdb.minAvailable.matches('^(100|[1-9]?[0-9])%$')",message="0 to 1000, or 0% to 100%",fieldPath=".pdb.minAvailable"
+// +kubebuilder:validation:XValidation:rule="!has(self.pdb) || !has(self.pdb.maxUnavailable) || type(self.pdb.maxUnavailable) == int || size(self.pdb.maxUnavailable) <= 4 && self.pdb.maxUnavailable.matches('^(100|[1-9]?[0-9])%$')",message="0 to 1000, or 0% to 100%",fieldPath=".pdb.maxUnavailable"
 type BackendSpec struct {
 	ComponentSpec `json:",inline"`
 
@@ -18,7 +28,7 @@ type BackendSpec struct {
 	DualService *bool `json:"dualService,omitempty"`
 }
 
-// ComponentSpec has the fields that a frontend and a backend have in common.
+// ComponentSpec has the fields that all components have in common.
 type ComponentSpec struct {
 	// Image of the container, taken as it is.
 	// +kubebuilder:validation:MinLength=1
@@ -30,7 +40,7 @@ type ComponentSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Port the container listens on; default 8080 for the frontend, 8000 for the backend.
+	// Port the container listens on; default 8080 for the frontend and for other components, 8000 for the backend, none for a Worker.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
@@ -111,30 +121,41 @@ type ComponentSpec struct {
 	// Autoscaling has a HorizontalPodAutoscaler set the number of replicas; default off. When it is removed, replicas counts again.
 	// +optional
 	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
+	// Routes lead requests from outside to the component, through the Ingress or the Gateway. Absent: / for the frontend, /api for the
+	// backend, none for others. An empty list is none.
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	// +listType=map
+	// +listMapKey=path
+	Routes *[]Route `json:"routes,omitempty"`
+	// Access names what of the capability the pods may use in AWS: data services and secrets by their names, and glue. A name stands for
+	// everything that has it; {field}/{name}, such as queues/jobs or secrets/license, for one. Absent: everything. An empty list: the
+	// pods have no rights in AWS. Components with different access have different roles, and identity.extraPolicyStatements
+	// belong to that of components without access.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=set
+	Access *[]AccessName `json:"access,omitempty"`
 }
 
-// ComponentResources are the compute resources of a container. Admission compares requests and limits of CPU and memory; the
-// operator, and nexusctl validate, those of every resource.
+// ComponentResources are the compute resources of a container. Admission compares requests and limits of CPU and memory of frontend and
+// backend; the operator, and nexusctl validate, those of every resource of every component: rules over quantities, whose length has no
+// bound, cost the API server too much in a list.
 // https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || ['cpu', 'memory'].all(k, !(k in self.requests) || !(k in self.limits) || !isQuantity(string(self.requests[k])) || !isQuantity(string(self.limits[k])) || !quantity(string(self.requests[k])).isGreaterThan(quantity(string(self.limits[k]))))",message="a request is greater than its limit: lower requests, or raise limits"
 type ComponentResources struct {
 	// Requests lists the resources that the scheduler reserves; without limits too, default 100m CPU and 128Mi memory.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="!('cpu' in self) || !isQuantity(string(self['cpu'])) || !quantity(string(self['cpu'])).isLessThan(quantity('0'))",message="must not be negative",fieldPath=".cpu"
-	// +kubebuilder:validation:XValidation:rule="!('memory' in self) || !isQuantity(string(self['memory'])) || !quantity(string(self['memory'])).isLessThan(quantity('0'))",message="must not be negative",fieldPath=".memory"
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 	// Limits lists the resources that the container may use; default none.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="!('cpu' in self) || !isQuantity(string(self['cpu'])) || !quantity(string(self['cpu'])).isLessThan(quantity('0'))",message="must not be negative",fieldPath=".cpu"
-	// +kubebuilder:validation:XValidation:rule="!('memory' in self) || !isQuantity(string(self['memory'])) || !quantity(string(self['memory'])).isLessThan(quantity('0'))",message="must not be negative",fieldPath=".memory"
 	Limits corev1.ResourceList `json:"limits,omitempty"`
 }
 
 // ServiceSpec sets the type and the annotations of a component's Service.
 type ServiceSpec struct {
-	// Type; default ClusterIP while ingress is enabled, else LoadBalancer.
+	// Type; default ClusterIP while ingress is enabled, else LoadBalancer for frontend and backend.
 	// +optional
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	Type corev1.ServiceType `json:"type,omitempty"`

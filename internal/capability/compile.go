@@ -47,7 +47,7 @@ func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
 // proofs with the method proof alone.
 func (k *compiler) parts() []func() {
 	return []func(){
-		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.crawler, k.queues, k.topics, k.signIn, k.parameters, k.secrets, k.appRole, k.association, k.namespace, k.policies, k.serviceAccount, k.workloads, k.zone, k.certificate, k.ingress, k.gateway, k.records,
+		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.crawler, k.queues, k.topics, k.signIn, k.parameters, k.secrets, k.roles, k.associations, k.namespace, k.policies, k.serviceAccounts, k.workloads, k.zone, k.certificate, k.ingress, k.gateway, k.records,
 	}
 }
 
@@ -66,6 +66,8 @@ type compiler struct {
 	// parameterSet that of the object that holds all SSM parameters.
 	aws, grants  []string
 	parameterSet string
+	// access bounds what the rights and settings of some components name; its zero value bounds nothing.
+	access accessSet
 	// assumeOwned takes every child for proven: for the size of policies to be.
 	assumeOwned bool
 	// expected collects what children will own; nil unless that is asked for.

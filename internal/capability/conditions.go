@@ -22,7 +22,7 @@ import (
 // them are done.
 var partConditions = []string{
 	nexusv1.ConditionDataServicesReady, nexusv1.ConditionParametersReady, nexusv1.ConditionSecretsReady, nexusv1.ConditionCognitoReady, nexusv1.ConditionIdentityReady,
-	nexusv1.ConditionNamespaceReady, nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady, nexusv1.ConditionIngressReady,
+	nexusv1.ConditionNamespaceReady, nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady, nexusv1.ConditionComponentsReady, nexusv1.ConditionIngressReady,
 	nexusv1.ConditionPoliciesReady,
 }
 
@@ -168,6 +168,12 @@ func (r Report) WriteTo(st *nexusv1.NexusAICapabilityStatus, generation int64, n
 	}
 	if r.Resources != nil {
 		st.Resources = r.Resources
+	}
+	if r.Components != nil {
+		st.Components = r.Components
+	}
+	if len(st.Components) == 0 {
+		st.Components = nil
 	}
 	if r.Coverage != nil {
 		st.Coverage = r.Coverage

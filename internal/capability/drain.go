@@ -3,6 +3,8 @@
 package capability
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
@@ -17,6 +19,9 @@ const (
 func drain(c component, f Facts) int64 {
 	if f.NoDrain {
 		return 0
+	}
+	if c.isWorker() { // nothing sends it requests
+		return ptr.Deref(c.DrainSeconds, 0)
 	}
 	return ptr.Deref(c.DrainSeconds, defaultDrain)
 }
@@ -35,6 +40,5 @@ func (k *compiler) termination(c component, pod *corev1.PodSpec) {
 
 // cannotDrain reports whether a component is to drain and the API server does not know how.
 func (s summary) cannotDrain() bool {
-	spec := &s.Capability.Spec
-	return s.Facts.NoDrain && (drain(backendOf(spec), Facts{}) > 0 || drain(frontendOf(spec), Facts{}) > 0)
+	return s.Facts.NoDrain && slices.ContainsFunc(componentsOf(&s.Capability.Spec), func(c component) bool { return drain(c, Facts{}) > 0 })
 }

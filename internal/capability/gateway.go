@@ -108,7 +108,11 @@ func (k *compiler) routeRules() []any {
 			"backendRefs": []any{map[string]any{"name": k.names.Service(c.name), "port": int64(c.port)}},
 		}
 	}
-	return []any{rule("/api", backendOf(k.spec)), rule("/", frontendOf(k.spec))}
+	var out []any
+	for _, r := range routesOf(k.spec) {
+		out = append(out, rule(r.path, r.to))
+	}
+	return out
 }
 
 func (k *compiler) httpRoute(name, section string, rules ...any) {
@@ -171,7 +175,7 @@ func (k *compiler) balancerSettings(secure bool) []string {
 		spec["listenerConfigurations"] = []any{map[string]any{"protocolPort": "HTTPS:443", "defaultCertificate": k.certificateArn(), "sslPolicy": tlsPolicy}}
 	}
 	out := []string{k.workload(part{kindBalancerSettings, k.names.Ingress(), StepIngress, "ingress"}, manifest(spec))}
-	for _, c := range []component{backendOf(k.spec), frontendOf(k.spec)} {
+	for _, c := range routed(k.spec) {
 		service := k.names.Service(c.name)
 		settings := map[string]any{"targetType": "ip", "healthCheckConfig": map[string]any{
 			"healthCheckPath": in.HealthCheckPath, "matcher": map[string]any{"httpCode": "200-399"}}}

@@ -18,30 +18,46 @@ const AnnotationRoleARN = "eks.amazonaws.com/role-arn"
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_update-role-settings.html
 const sessionSeconds int32 = 3600
 
-// appRole adds the role of the workloads. The role's own object makes the trust policy from the cluster's
+// roles adds the roles of the workloads: one for each different access.
+func (k *compiler) roles() {
+	for _, a := range accessSets(k.spec) {
+		k.role(a)
+	}
+}
+
+// role adds the role of the components with an access. The role's own object makes the trust policy from the cluster's
 // issuer; here only the one ServiceAccount is named.
-func (k *compiler) appRole() {
+func (k *compiler) role(a accessSet) {
+	name, account := a.role(k.names), a.serviceAccount(k.names)
 	o := &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{
-		RoleName:            k.names.AppRole(),
-		Description:         new("Workloads of " + k.names.Prefix()),
+		RoleName:            name,
+		Description:         new("Workloads of " + k.names.Prefix() + a.describe()),
 		PermissionsBoundary: k.boundary(),
 		MaxSessionDuration:  new(sessionSeconds),
 		ExclusivePolicies:   true,
 	}}
 	way := identityOf(k.c, k.facts)
 	if way.irsa {
-		o.Spec.IRSA = &awsv1.IAMRoleIRSA{ServiceAccount: k.names.ServiceAccount(), Namespace: k.names.WorkloadNamespace()}
+		o.Spec.IRSA = &awsv1.IAMRoleIRSA{ServiceAccount: account, Namespace: k.names.WorkloadNamespace()}
 	}
 	if way.podIdentity {
-		o.Spec.PodIdentity = &awsv1.IAMRolePodIdentity{ClusterName: k.facts.EKSCluster, ServiceAccount: k.names.ServiceAccount(), Namespace: k.names.WorkloadNamespace()}
+		o.Spec.PodIdentity = &awsv1.IAMRolePodIdentity{ClusterName: k.facts.EKSCluster, ServiceAccount: account, Namespace: k.names.WorkloadNamespace()}
 	}
-	if app := k.appStatements(); len(app) > 0 {
+	if app := k.rightsWithin(a); len(app) > 0 {
 		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "app", PolicyDocument: k.document(app...)})
 	}
-	if extra := k.extraStatements(); len(extra) > 0 {
+	if extra := k.extraStatements(); len(extra) > 0 && !a.limited {
 		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "extra", PolicyDocument: k.document(extra...)})
 	}
-	k.resource(part{kindRole, k.names.AppRole(), StepIAM, "iam"}, o, append(graph.NeedReady(k.grants...), graph.NeedPresent(k.parameterSet)...)...)
+	k.resource(part{kindRole, name, StepIAM, "iam"}, o, append(graph.NeedReady(k.grants...), graph.NeedPresent(k.parameterSet)...)...)
+}
+
+// rightsWithin are those of an access: exactly the use of what is in it. No access, no right.
+func (k *compiler) rightsWithin(a accessSet) []iampolicy.Statement {
+	if a.isNone() {
+		return nil
+	}
+	return k.within(a).appStatements()
 }
 
 // boundary is the capability's, else the provider's; "" declares none, which is refused for a role that has one in AWS.
@@ -82,10 +98,13 @@ func (k *compiler) namespace() {
 	k.namespaceQuota()
 }
 
-func (k *compiler) serviceAccount() {
-	o := &corev1.ServiceAccount{AutomountServiceAccountToken: new(false)}
-	if identityOf(k.c, k.facts).irsa {
-		o.Annotations = map[string]string{AnnotationRoleARN: k.home.roleARN(k.names.AppRole())}
+// serviceAccounts adds the identities of the workloads in Kubernetes: one for each role.
+func (k *compiler) serviceAccounts() {
+	for _, a := range accessSets(k.spec) {
+		o := &corev1.ServiceAccount{AutomountServiceAccountToken: new(false)}
+		if identityOf(k.c, k.facts).irsa {
+			o.Annotations = map[string]string{AnnotationRoleARN: k.home.roleARN(a.role(k.names))}
+		}
+		k.workload(part{kindServiceAccount, a.serviceAccount(k.names), StepServiceAccount, "identity"}, o)
 	}
-	k.workload(part{kindServiceAccount, k.names.ServiceAccount(), StepServiceAccount, "identity"}, o)
 }

@@ -37,8 +37,14 @@ var ownAnnotations = []string{
 // AnnotationLastApplied is kubectl's own record; passed on it would lie.
 const AnnotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-func ingressEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
+// ingressAsked reports whether traffic from outside is to come through an Ingress or a Gateway.
+func ingressAsked(s *nexusv1.NexusAICapabilitySpec) bool {
 	return s.Ingress == nil || boolOr(s.Ingress.Enabled, true)
+}
+
+// ingressEnabled reports whether there is an Ingress or a Gateway: it also needs a path that leads to a component.
+func ingressEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
+	return ingressAsked(s) && len(routesOf(s)) > 0
 }
 
 // ingressOf returns the ingress's settings with their defaults; they count for health checks and load
@@ -58,14 +64,15 @@ func (k *compiler) ingress() {
 		return
 	}
 	in := ingressOf(k.spec)
-	b, f := backendOf(k.spec), frontendOf(k.spec)
+	var paths []networkingv1.HTTPIngressPath
+	for _, r := range routesOf(k.spec) {
+		paths = append(paths, k.route(r.path, r.to))
+	}
 	o := &networkingv1.Ingress{Spec: networkingv1.IngressSpec{
 		IngressClassName: new(ingressClass),
 		Rules: []networkingv1.IngressRule{{
-			Host: in.Host,
-			IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{
-				Paths: []networkingv1.HTTPIngressPath{k.route("/api", b), k.route("/", f)},
-			}},
+			Host:             in.Host,
+			IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{Paths: paths}},
 		}},
 	}}
 	o.Annotations = k.albAnnotations(in)
@@ -79,7 +86,7 @@ func (k *compiler) ingress() {
 // servicesApplied are the edges to the Services that traffic is led to.
 func (k *compiler) servicesApplied() []graph.Edge {
 	var services []string
-	for _, c := range []component{backendOf(k.spec), frontendOf(k.spec)} {
+	for _, c := range routed(k.spec) {
 		services = append(services, graph.ID(kindService, k.names.WorkloadNamespace(), k.names.Service(c.name), k.c.Namespace))
 	}
 	return graph.NeedApplied(services...)

@@ -20,8 +20,11 @@ const (
 	keyIDLength = 36
 )
 
-// encrypting are the services that use the capability's key on behalf of the workloads.
-var encrypting = []string{"dynamodb", "s3", "secretsmanager", "sns", "sqs"}
+// encrypting are the services that use the capability's key on behalf of the workloads, and encrypted the fields of what each encrypts.
+var (
+	encrypting = []string{"dynamodb", "s3", "secretsmanager", "sns", "sqs"}
+	encrypted  = map[string]string{"dynamodb": ofTables, "s3": ofBuckets, "secretsmanager": ofSecrets, "sns": ofTopics, "sqs": ofQueues}
+)
 
 // keySpec returns the settings of the capability's key, or nil when it has none.
 func keySpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.KMSSpec {
@@ -113,7 +116,12 @@ func (k *compiler) keyStatements() []iampolicy.Statement {
 	}
 	var services []string
 	for _, name := range encrypting {
-		services = append(services, k.home.service(name))
+		if k.access.some(encrypted[name]) {
+			services = append(services, k.home.service(name))
+		}
+	}
+	if len(services) == 0 {
+		return nil
 	}
 	return []iampolicy.Statement{{Sid: "Key", Action: actions, Resource: []string{arn}, Condition: iampolicy.Conditions{"StringEquals": {"kms:ViaService": services}}}}
 }

@@ -203,8 +203,8 @@ func (o Observed) endpoints() *nexusv1.EndpointsStatus {
 		return o.States[graph.ID(kind, n.WorkloadNamespace(), name, c.Namespace)]
 	}
 	if !ingressEnabled(&c.Spec) {
-		if a := state(kindService, n.Service(frontend)).address(); a != "" {
-			out.URL = fmt.Sprintf("http://%s:%d", a, frontendOf(&c.Spec).port)
+		if of, ok := front(&c.Spec); ok && state(kindService, n.Service(of.name)).address() != "" {
+			out.URL = fmt.Sprintf("http://%s:%d", state(kindService, n.Service(of.name)).address(), of.port)
 		}
 		return out
 	}

@@ -25,8 +25,10 @@ func (k *compiler) parameterValues() map[string]string {
 	v := map[string]string{
 		"aws/region": k.home.region, "aws/account-id": k.home.account,
 		"app/capability": k.names.Capability, "app/environment": k.names.Environment, "app/version": k.spec.Version,
-		"iam/app-role-arn": k.home.roleARN(k.names.AppRole()),
-		"k8s/namespace":    k.names.WorkloadNamespace(),
+		"k8s/namespace": k.names.WorkloadNamespace(),
+	}
+	if sets := accessSets(k.spec); len(sets) > 0 && !sets[0].limited {
+		v["iam/app-role-arn"] = k.home.roleARN(k.names.AppRole())
 	}
 	for _, t := range selectedTables(k.spec) {
 		v["dynamodb/"+t.Name+"-table"] = k.names.Of(t.Name)

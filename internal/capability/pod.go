@@ -32,16 +32,20 @@ func (k *compiler) environment(c component, pod *corev1.PodSpec) {
 	container := &pod.Containers[0]
 	container.Env = translate[[]corev1.EnvVar](k, c.Env)
 	container.EnvFrom = append(translate[[]corev1.EnvFromSource](k, c.EnvFrom), corev1.EnvFromSource{
-		ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: k.names.ConfigMap()}},
+		ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: c.access.configMap(k.names)}},
 	})
 	pod.ImagePullSecrets = translate[[]corev1.LocalObjectReference](k, c.ImagePullSecrets)
 }
 
-// probes sets the container's probes: those that are declared, else the defaults.
+// probes sets the container's probes: those that are declared, else the defaults. Nothing is known of how to call a Worker.
 func (k *compiler) probes(c component, container *corev1.Container) {
 	declared := nexusv1.ProbesSpec{}
 	if c.Probes != nil {
 		declared = *c.Probes
+	}
+	if c.isWorker() {
+		container.StartupProbe, container.LivenessProbe, container.ReadinessProbe = k.probe(c, declared.Startup, nil), k.probe(c, declared.Liveness, nil), k.probe(c, declared.Readiness, nil)
+		return
 	}
 	container.StartupProbe = k.probe(c, declared.Startup, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 5, FailureThreshold: 60})
 	container.LivenessProbe = k.probe(c, declared.Liveness, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 20, TimeoutSeconds: 5})

@@ -23,9 +23,10 @@ type IdentityFacts struct {
 	Recorded nexusv1.IdentityStatus
 	// AgentReady is true when the EKS Pod Identity Agent is ready on a node, of EKS Auto Mode or with a pod of the agent, or will be on the first one; it is gathered only for a mode Auto that has not chosen.
 	AgentReady bool
-	// TrustsIssuer and TrustsPodIdentity are what the role of the workloads declares at present, and RoleReady whether it works.
+	// TrustsIssuer and TrustsPodIdentity are what any role of the workloads declares at present, and RoleReady whether all of them
+	// exist, work and declare the same.
 	TrustsIssuer, TrustsPodIdentity, RoleReady bool
-	// Associated is true while the PodIdentityAssociation of the workloads exists.
+	// Associated is true while a PodIdentityAssociation of the workloads exists.
 	Associated bool
 	// Rolled is the mode that every Deployment has rolled out completely, with pods that have credentials in that way; empty
 	// while there is none.
@@ -92,16 +93,19 @@ func identityOf(c *nexusv1.NexusAICapability, f Facts) identity {
 	return out
 }
 
-// association gives the role to the ServiceAccount of the workloads, once the role trusts EKS Pod Identity.
-func (k *compiler) association() {
+// associations give the roles to the ServiceAccounts of the workloads, each once its role trusts EKS Pod Identity.
+func (k *compiler) associations() {
 	if !identityOf(k.c, k.facts).associated {
 		return
 	}
-	o := &awsv1.PodIdentityAssociation{Spec: awsv1.PodIdentityAssociationSpec{
-		ClusterName: k.facts.EKSCluster, Namespace: k.names.WorkloadNamespace(), ServiceAccount: k.names.ServiceAccount(),
-		RoleRef: &awsv1.ObjectReference{Name: k.names.AppRole()}, DisableSessionTags: new(false), // the trust policy asks for them
-	}}
-	k.resource(part{kindAssociation, k.names.Association(), StepIAM, "iam"}, o, graph.NeedReady(kindRole+"/"+k.names.AppRole())...)
+	for _, a := range accessSets(k.spec) {
+		role := a.role(k.names)
+		o := &awsv1.PodIdentityAssociation{Spec: awsv1.PodIdentityAssociationSpec{
+			ClusterName: k.facts.EKSCluster, Namespace: k.names.WorkloadNamespace(), ServiceAccount: a.serviceAccount(k.names),
+			RoleRef: &awsv1.ObjectReference{Name: role}, DisableSessionTags: new(false), // the trust policy asks for them
+		}}
+		k.resource(part{kindAssociation, a.association(k.names), StepIAM, "iam"}, o, graph.NeedReady(kindRole+"/"+role)...)
+	}
 }
 
 // podAnnotations returns the annotations whose change restarts the pods.

@@ -3,6 +3,7 @@
 package capability
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,21 +36,25 @@ func intents(s *nexusv1.NexusAICapabilitySpec) []nexusv1.IntentReference {
 	return s.Security.Intents
 }
 
-func (v *verdict) intents(list []nexusv1.IntentReference) {
+func (v *verdict) intents(s *nexusv1.NexusAICapabilitySpec) {
 	const at = "spec.security.intents"
+	list, declared := intents(s), []nexusv1.Component{""}
+	for _, c := range frontFirst(s) {
+		declared = append(declared, nexusv1.Component(c.name))
+	}
 	v.require(len(list) <= maxIntents, at, "at most %d", maxIntents)
 	for i, a := range list {
 		at := fmt.Sprintf("%s[%d]", at, i)
 		v.matches(at+".name", a.Name, 253, subdomainPattern)
-		oneOf(v, at+".component", a.Component, "", nexusv1.ComponentFrontend, nexusv1.ComponentBackend)
+		oneOf(v, at+".component", a.Component, declared...)
 		twice := slices.ContainsFunc(list[:i], func(b nexusv1.IntentReference) bool {
 			return a.Name == b.Name && (a.Component == b.Component || a.Component == "" || b.Component == "")
 		})
-		v.require(!twice, at, "%s is bound to the same pods already: list it once for both components, or once for each", status.Truncate(a.Name, 64))
+		v.require(!twice, at, "%s is bound to the same pods already: list it once for all components, or once for each", status.Truncate(a.Name, 64))
 	}
 }
 
-// policies binds the intents: those for both components by one binding, and those for one by another.
+// policies binds the intents: those for all components by one binding, and those for one by another.
 //
 // There is no edge between bindings and Deployments, in neither direction. An intent that does not exist
 // yet, or that no engine can enforce, must not keep a workload from starting, nor a broken engine keep it
@@ -57,7 +62,11 @@ func (v *verdict) intents(list []nexusv1.IntentReference) {
 // bindings come first: they wait for no more than their namespace, and stand in the graph before the
 // Deployments, which also wait for all of AWS.
 func (k *compiler) policies() {
-	for _, c := range []nexusv1.Component{"", nexusv1.ComponentFrontend, nexusv1.ComponentBackend} {
+	bound := []nexusv1.Component{""}
+	for _, c := range frontFirst(k.spec) {
+		bound = append(bound, nexusv1.Component(c.name))
+	}
+	for _, c := range bound {
 		o := &intentv1alpha1.SecurityIntentBinding{}
 		for _, i := range intents(k.spec) {
 			if i.Component == c {
@@ -76,7 +85,7 @@ func (k *compiler) policies() {
 	}
 }
 
-// pods selects those of one component, or of both. The labels that people use for an application may be
+// pods selects those of one component, or of all. The labels that people use for an application may be
 // on other pods too, in a namespace that is not ours alone; the UID is on ours only.
 func (k *compiler) pods(c nexusv1.Component) map[string]string {
 	l := k.selector(string(c))
@@ -87,7 +96,7 @@ func (k *compiler) pods(c nexusv1.Component) map[string]string {
 	return l
 }
 
-// boundTo returns the component that a binding is for; empty is both.
+// boundTo returns the component that a binding is for; empty is all.
 func boundTo(n graph.Node) nexusv1.Component {
 	if c := n.Object.GetLabels()[LabelComponent]; c != policies {
 		return nexusv1.Component(c)
@@ -95,12 +104,16 @@ func boundTo(n graph.Node) nexusv1.Component {
 	return ""
 }
 
-// closesEgressFor are the bound intents that close the backend's way to AWS. The frontend has no need of it.
-func (f Facts) closesEgressFor(n graph.Node) []string {
-	if n.Step != StepPolicies || boundTo(n) == nexusv1.ComponentFrontend {
+// closesEgressFor are the bound intents that close a component's way to AWS. The frontend has no need of it, nor has a component
+// without access to anything there.
+func (o Observed) closesEgressFor(n graph.Node) []string {
+	if n.Step != StepPolicies || !slices.ContainsFunc(componentsOf(&o.Capability.Spec), func(c component) bool {
+		bound := boundTo(n)
+		return c.name != frontend && !c.access.isNone() && (bound == "" || bound == nexusv1.Component(c.name))
+	}) {
 		return nil
 	}
-	return slices.DeleteFunc(boundIntents(n), func(name string) bool { return f.ClosesEgress[name] == "" })
+	return slices.DeleteFunc(boundIntents(n), func(name string) bool { return o.Facts.ClosesEgress[name] == "" })
 }
 
 // boundIntents returns the names of the SecurityIntents of a binding.
@@ -121,9 +134,9 @@ func (o Observed) stateOf(n graph.Node) State {
 	if n.Object.GetKind() == kindAssociation && s.isDone() {
 		return o.Agent.reportIn(s, o.Facts.EKSCluster)
 	}
-	if names := o.Facts.closesEgressFor(n); len(names) > 0 {
+	if names := o.closesEgressFor(n); len(names) > 0 {
 		s.Stalled, s.Reason = true, status.ReasonEgressToAWSBlocked
-		s.Message = o.Facts.howToOpen(names)
+		s.Message = o.Facts.howToOpen(names, string(cmp.Or(boundTo(n), nexusv1.ComponentBackend)))
 	} else if message := o.Facts.closedToBalancer(n); message != "" {
 		s.Stalled, s.Reason, s.Message = true, status.ReasonLoadBalancerBlocked, message
 	}
@@ -168,7 +181,7 @@ type Balanced struct {
 // BalancedComponents returns the components whose pods a load balancer of AWS calls.
 func BalancedComponents(c *nexusv1.NexusAICapability, f Facts) []Balanced {
 	var out []Balanced
-	for _, of := range []component{frontendOf(&c.Spec), backendOf(&c.Spec)} {
+	for _, of := range frontFirst(&c.Spec) {
 		if f.isBalanced(&c.Spec, of) {
 			out = append(out, Balanced{nexusv1.Component(of.name), of.port})
 		}
@@ -180,8 +193,12 @@ func BalancedComponents(c *nexusv1.NexusAICapability, f Facts) []Balanced {
 // one of others, is not known.
 func (f Facts) isBalanced(s *nexusv1.NexusAICapabilitySpec, c component) bool {
 	switch {
+	case c.isWorker():
+		return false
 	case serviceType(s, c) == corev1.ServiceTypeLoadBalancer:
 		return true
+	case len(c.routes) == 0:
+		return false
 	case gatewayOf(s) != nil:
 		return gatewayOf(s).Class != "" && f.Gateway.Controller == albController
 	default:
@@ -190,13 +207,13 @@ func (f Facts) isBalanced(s *nexusv1.NexusAICapabilitySpec, c component) bool {
 }
 
 // howToOpen says what opens the way to AWS that SecurityIntents close; what opens several of them is said once.
-func (f Facts) howToOpen(names []string) string {
+func (f Facts) howToOpen(names []string, component string) string {
 	var out []string
 	for _, name := range names {
 		remedy := f.ClosesEgress[name]
 		same := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return f.ClosesEgress[n] != remedy })
 		if same[0] == name {
-			out = append(out, "SecurityIntent "+strings.Join(same, ", ")+" closes the backend's way to AWS: "+remedy+", or bind it to component frontend")
+			out = append(out, "SecurityIntent "+strings.Join(same, ", ")+" closes the "+component+"'s way to AWS: "+remedy+", or bind it to component frontend")
 		}
 	}
 	return strings.Join(out, "; ")

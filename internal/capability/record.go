@@ -116,7 +116,7 @@ func ToBeDeleted(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 	out.Annotations[wellknown.AnnotationDeleteNow] = string(c.UID)
 	out.Spec.DeletionPolicy, out.Spec.Deletion = nexusv1.DeletionDelete, &nexusv1.DeletionSpec{Graceful: &metav1.Duration{}}
 	out.Spec.Suspend = false
-	for _, w := range []*nexusv1.ComponentSpec{&out.Spec.Frontend.ComponentSpec, &out.Spec.Backend.ComponentSpec} {
+	for _, w := range declaredComponents(&out.Spec) {
 		w.Replicas, w.Autoscaling = new(int32), nil
 	}
 	if out.Spec.Ingress == nil {

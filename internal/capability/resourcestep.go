@@ -3,6 +3,7 @@
 package capability
 
 import (
+	"slices"
 	"strings"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -24,11 +25,32 @@ func StepOfResource(c *nexusv1.NexusAICapability, r nexusv1.ResourceStatus) stri
 		if r.Name == n.GlueRole() {
 			return StepGlue
 		}
-	case kindDeployment, kindService, kindDisruptionBudget, kindAutoscaler:
-		if strings.HasPrefix(r.Name, n.Of(frontend)) {
-			return StepFrontend
+	case kindConfigMap:
+		for _, a := range accessSets(&c.Spec) {
+			if a.configMap(n) == r.Name {
+				return settingsOwner(&c.Spec, a).step
+			}
 		}
-		return StepBackend
+	case kindDeployment, kindService, kindDisruptionBudget, kindAutoscaler:
+		return stepOfWorkload(c, r.Name)
 	}
 	return stepsByKind[r.Kind]
+}
+
+// stepOfWorkload returns the step of an object of a component, by its name.
+func stepOfWorkload(c *nexusv1.NexusAICapability, name string) string {
+	n := NamesOf(c)
+	for _, of := range componentsOf(&c.Spec) {
+		if slices.Contains([]string{n.Of(of.name), n.Service(of.name), n.InternalService(of.name)}, name) {
+			return of.step
+		}
+	}
+	switch { // of a component that is not declared any more
+	case strings.HasPrefix(name, n.Of(frontend)):
+		return StepFrontend
+	case strings.HasPrefix(name, n.Of(backend)):
+		return StepBackend
+	default:
+		return StepComponents
+	}
 }

@@ -235,7 +235,7 @@ func (k *compiler) parameterStatements() []iampolicy.Statement {
 	switch {
 	case len(arns) == 0:
 		return nil
-	case len(arns) > maxNamedParameters:
+	case len(arns) > maxNamedParameters && !k.access.limited:
 		out.Resource = []string{k.home.arn("ssm", path+"*")}
 		out.Condition = iampolicy.Conditions{"StringEquals": {"aws:ResourceTag/" + wellknown.TagOwnerUID: {proof.UID}}}
 	default:
@@ -270,7 +270,7 @@ const secretEnding = 6
 // secretStatements name the secrets by their whole ARNs, of which AWS chooses the last six characters.
 func (k *compiler) secretStatements() []iampolicy.Statement {
 	var arns []string
-	for _, s := range secretsOf(k.spec) {
+	for _, s := range keep(k.access, ofSecrets, secretsOf(k.spec), func(s nexusv1.SecretSpec) string { return s.Name }) {
 		id, begin := kindSecret+"/"+k.names.Of(s.Name), k.home.arn("secretsmanager", "secret:"+k.names.Secret(s.Name)+"-")
 		if arn := k.assigned(id, begin, secretEnding); arn != "" {
 			arns = append(arns, arn)

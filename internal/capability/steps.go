@@ -69,6 +69,8 @@ const (
 	StepSQS     = "SQS"
 	StepSNS     = "SNS"
 	StepCognito = "Cognito"
+	// StepComponents is the part of spec.components.
+	StepComponents = "Components"
 )
 
 // UncountedSteps are these parts, with the number 0.
@@ -77,6 +79,7 @@ var UncountedSteps = []Step{
 	{0, StepSQS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
 	{0, StepSNS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
 	{0, StepCognito, nexusv1.PhaseProvisioningCognito, nexusv1.ConditionCognitoReady},
+	{0, StepComponents, nexusv1.PhaseDeploying, nexusv1.ConditionComponentsReady},
 }
 
 // partStep returns the step of that name, also of a part that the numbered steps do not count.

@@ -23,6 +23,7 @@ type Report struct {
 	Message    string
 	Step       *nexusv1.StepStatus
 	Conditions []metav1.Condition
+	Components []nexusv1.ComponentStatus
 	Resources  []nexusv1.ResourceStatus
 	Endpoints  *nexusv1.EndpointsStatus
 	Coverage   []nexusv1.PolicyCoverage
@@ -59,7 +60,7 @@ func Summarize(o Observed) Report {
 	case o.Graph != nil:
 		r.Step = new(s.step())
 		r.Conditions = s.conditions()
-		r.Resources = s.resources()
+		r.Components, r.Resources = s.components(), s.resources()
 		r.Endpoints = o.endpoints()
 		r.Coverage = s.coverage()
 		r.Region = o.Facts.region(o.Capability)

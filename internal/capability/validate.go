@@ -51,6 +51,8 @@ var (
 	actionPattern      = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9]+[A-Za-z0-9*]*$`)
 	resourcePattern    = regexp.MustCompile(`^([*]|arn:aws[a-z-]*:[a-z0-9-]+:[^\s]+)$`)
 	subdomainPattern   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	routePattern       = regexp.MustCompile(`^/([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?$`)
+	accessPattern      = regexp.MustCompile(`^([a-z0-9A-Z]+/)?[a-z]([a-z0-9-]*[a-z0-9])?$`)
 	schedulePattern    = regexp.MustCompile(`^(cron[(].+[)])?$`)
 )
 
@@ -70,15 +72,14 @@ func check(c *nexusv1.NexusAICapability, f Facts, read reads) error {
 	s := &c.Spec
 	v.identity(c)
 	v.region(s.Region, f)
-	v.component("spec.frontend", s.Frontend.ComponentSpec)
-	v.component("spec.backend", s.Backend.ComponentSpec)
+	v.components(s)
 	v.ingress(ingressOf(s), f)
 	v.data(s.DataServices)
 	v.secrets(s.Secrets)
 	v.rights(s.Identity, f)
 	v.podIdentity(c, f)
 	v.bedrock(c, f)
-	v.intents(intents(s))
+	v.intents(s)
 	if v.first == nil {
 		v.surroundings(c, f)
 	}
@@ -285,10 +286,12 @@ func (v *verdict) surroundings(c *nexusv1.NexusAICapability, f Facts) {
 	v.keys(c, f)
 	k := newCompiler(c, f)
 	k.assumeOwned, k.read = true, v.read
-	size := len(k.document(k.appStatements()...))
-	if extra := k.extraStatements(); len(extra) > 0 {
-		size += len(k.document(extra...))
+	for _, a := range accessSets(s) {
+		size := len(k.document(k.rightsWithin(a)...))
+		if extra := k.extraStatements(); len(extra) > 0 && !a.limited {
+			size += len(k.document(extra...))
+		}
+		v.require(size <= maxPolicies, "spec.identity.extraPolicyStatements",
+			"the policies of the role %s have %d characters, AWS allows %d: declare fewer statements, tables, buckets, queues, topics or secrets", a.role(n), size, maxPolicies)
 	}
-	v.require(size <= maxPolicies, "spec.identity.extraPolicyStatements",
-		"the policies of the role %s have %d characters, AWS allows %d: declare fewer statements, tables, buckets, queues, topics or secrets", n.AppRole(), size, maxPolicies)
 }

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -24,65 +23,53 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
-// The components of a capability.
-const (
-	backend  = "backend"
-	frontend = "frontend"
-)
-
-// component is one of the two workloads with its defaults.
-type component struct {
-	name, step string
-	nexusv1.ComponentSpec
-	port     int32
-	replicas int32
-}
-
-func backendOf(s *nexusv1.NexusAICapabilitySpec) component {
-	return withDefaults(component{name: backend, step: StepBackend, ComponentSpec: s.Backend.ComponentSpec, port: 8000})
-}
-
-func frontendOf(s *nexusv1.NexusAICapabilitySpec) component {
-	return withDefaults(component{name: frontend, step: StepFrontend, ComponentSpec: s.Frontend.ComponentSpec, port: 8080})
-}
-
-func withDefaults(c component) component {
-	c.replicas = 2
-	if c.Replicas != nil {
-		c.replicas = *c.Replicas
-	}
-	if c.Port != nil {
-		c.port = *c.Port
-	}
-	return c
-}
-
 // dualService reports whether the backend has a separate Service for traffic inside the cluster.
 func dualService(s *nexusv1.NexusAICapabilitySpec) bool { return boolOr(s.Backend.DualService, true) }
 
-// backendInternalURL returns the address at which clients inside the cluster, such as the frontend, find the backend.
+// backendInternalURL returns the address at which clients inside the cluster, such as the frontend, find the backend; "" without one.
 func backendInternalURL(c *nexusv1.NexusAICapability) string {
-	n := NamesOf(c)
-	service := n.Service(backend)
-	if dualService(&c.Spec) {
-		service = n.InternalService(backend)
+	b, ok := named(&c.Spec, backend)
+	if !ok {
+		return ""
 	}
-	return fmt.Sprintf("http://%s.%s.svc:%d", service, n.WorkloadNamespace(), backendOf(&c.Spec).port)
+	return b.url(c)
 }
 
 func (k *compiler) workloads() {
-	settings := k.settings()
-	o := &corev1.ConfigMap{Data: settings}
-	configID := k.workload(part{kindConfigMap, k.names.ConfigMap(), StepBackend, backend}, o)
-	sum := k.checksum(settings)
-	for _, c := range []component{backendOf(k.spec), frontendOf(k.spec)} {
-		k.autoscaler(c, k.deployment(c, sum, configID))
+	settings := map[string]settingsNode{}
+	for _, a := range accessSets(k.spec) {
+		settings[a.purpose()] = k.configMap(a)
+	}
+	for _, c := range componentsOf(k.spec) {
+		k.autoscaler(c, k.deployment(c, settings[c.access.purpose()]))
 		k.disruptionBudget(c)
+		if c.isWorker() {
+			continue
+		}
 		k.service(c, k.names.Service(c.name), serviceType(k.spec, c), serviceAnnotations(c))
 		if c.name == backend && dualService(k.spec) {
 			k.service(c, k.names.InternalService(c.name), corev1.ServiceTypeClusterIP, nil)
 		}
 	}
+}
+
+// settingsNode is the ID of the node of a ConfigMap, and the checksum of its settings.
+type settingsNode struct{ id, checksum string }
+
+// configMap adds the settings of the components with an access.
+func (k *compiler) configMap(a accessSet) settingsNode {
+	settings := k.within(a).settings()
+	of := settingsOwner(k.spec, a)
+	id := k.workload(part{kindConfigMap, a.configMap(k.names), of.step, of.name}, &corev1.ConfigMap{Data: settings})
+	return settingsNode{id, k.checksum(settings)}
+}
+
+// settingsOwner is the component to whose part the settings of an access belong: the first that has them, of those that
+// have everything the backend.
+func settingsOwner(s *nexusv1.NexusAICapabilitySpec, a accessSet) component {
+	all := componentsOf(s)
+	i := slices.IndexFunc(all, func(c component) bool { return c.access.purpose() == a.purpose() })
+	return all[max(i, 0)]
 }
 
 // settings is the configuration of the workloads: names and places, never secret values.
@@ -91,7 +78,12 @@ func (k *compiler) settings() map[string]string {
 		"NEXUS_CAPABILITY": k.names.Capability, "NEXUS_ENVIRONMENT": k.names.Environment, "NEXUS_VERSION": k.spec.Version,
 		"NEXUS_REGION": k.home.region, "AWS_REGION": k.home.region,
 		"NEXUS_SSM_PREFIX": k.names.ParameterPath(), "NEXUS_SECRETS_PREFIX": k.names.SecretPath(),
-		"NEXUS_BACKEND_URL": "/api", "NEXUS_BACKEND_INTERNAL_URL": backendInternalURL(k.c),
+	}
+	if b, ok := named(k.spec, backend); ok {
+		v["NEXUS_BACKEND_INTERNAL_URL"] = b.url(k.c)
+		if len(b.routes) > 0 {
+			v["NEXUS_BACKEND_URL"] = b.routes[0]
+		}
 	}
 	for _, t := range selectedTables(k.spec) {
 		v["NEXUS_DYNAMODB_TABLE_"+environmentVariable(t.Name)] = k.names.Of(t.Name)
@@ -139,7 +131,7 @@ func (k *compiler) checksum(settings map[string]string) string {
 // deployment waits for all AWS resources, so that an application finds its data when it starts. Of the parameters, which
 // applications read while they run, it waits only for the existence: a pod that starts without a parameter fails, but an
 // edit of values need not delay a rollout by as long as Parameter Store takes for them.
-func (k *compiler) deployment(c component, checksum, configID string) string {
+func (k *compiler) deployment(c component, settings settingsNode) string {
 	version := map[string]string{LabelVersion: k.spec.Version}
 	o := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Labels: version}, Spec: appsv1.DeploymentSpec{
 		Replicas:             &c.replicas,
@@ -150,13 +142,13 @@ func (k *compiler) deployment(c component, checksum, configID string) string {
 			RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: new(intstr.FromInt32(0)), MaxSurge: new(intstr.FromInt32(1))},
 		},
 		Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: k.labels(c.name, version), Annotations: k.podAnnotations(checksum)},
+			ObjectMeta: metav1.ObjectMeta{Labels: k.labels(c.name, version), Annotations: k.podAnnotations(settings.checksum)},
 			Spec:       k.pod(c),
 		},
 	}}
-	account := graph.ID(kindServiceAccount, k.names.WorkloadNamespace(), k.names.ServiceAccount(), k.c.Namespace)
+	account := graph.ID(kindServiceAccount, k.names.WorkloadNamespace(), c.access.serviceAccount(k.names), k.c.Namespace)
 	stores := slices.DeleteFunc(slices.Clone(k.aws), func(id string) bool { return id == k.parameterSet })
-	after := slices.Concat(graph.NeedReady(stores...), graph.NeedPresent(k.parameterSet), graph.NeedApplied(configID, account))
+	after := slices.Concat(graph.NeedReady(stores...), graph.NeedPresent(k.parameterSet), graph.NeedApplied(settings.id, account))
 	if c.Autoscaling != nil { // its controller owns the number; package apply hands it over
 		o.Spec.Replicas = nil
 		o.Annotations = map[string]string{wellknown.AnnotationMinReplicas: strconv.Itoa(int(minReplicas(c.Autoscaling)))}
@@ -168,15 +160,17 @@ func (k *compiler) deployment(c component, checksum, configID string) string {
 // https://kubernetes.io/docs/concepts/security/pod-security-standards/
 func (k *compiler) pod(c component) corev1.PodSpec {
 	pod := corev1.PodSpec{
-		ServiceAccountName: k.names.ServiceAccount(),
+		ServiceAccountName: c.access.serviceAccount(k.names),
 		// The credentials for AWS come in their own volume; the Kubernetes API is none of the app's business.
 		AutomountServiceAccountToken: new(false),
 		Containers: []corev1.Container{{
 			Name:      c.name,
 			Image:     c.Image,
-			Ports:     []corev1.ContainerPort{{Name: "http", ContainerPort: c.port, Protocol: corev1.ProtocolTCP}},
 			Resources: resourcesOf(c),
 		}},
+	}
+	if c.port != 0 {
+		pod.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: c.port, Protocol: corev1.ProtocolTCP}}
 	}
 	k.security(c, &pod)
 	k.scratchVolumes(c, &pod)
@@ -208,12 +202,13 @@ func resourcesOf(c component) corev1.ResourceRequirements {
 	}}
 }
 
-// serviceType returns the type that the component asks for, else a load balancer only when no ingress leads to it.
+// serviceType returns the type that the component asks for, else a load balancer only for frontend and backend while no ingress is
+// asked for.
 func serviceType(s *nexusv1.NexusAICapabilitySpec, c component) corev1.ServiceType {
 	if c.Service != nil && c.Service.Type != "" {
 		return c.Service.Type
 	}
-	if ingressEnabled(s) {
+	if ingressAsked(s) || !c.isFixed() {
 		return corev1.ServiceTypeClusterIP
 	}
 	return corev1.ServiceTypeLoadBalancer

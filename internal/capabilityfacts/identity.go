@@ -24,32 +24,47 @@ import (
 // identity gathers how far a change of the mode of the identity has come. It reads nothing for a capability that has and had
 // only IRSA, except the role.
 func (g Gatherer) identity(ctx context.Context, c *nexusv1.NexusAICapability, f *capability.Facts) error {
-	names := capability.NamesOf(c)
-	role := &v1alpha1.IAMRole{}
-	if err := g.child(ctx, c, names.AppRole(), role); err != nil {
+	i := capability.IdentityFacts{}
+	err := g.roles(ctx, c, &i)
+	if err != nil {
 		return err
 	}
-	if mode := capability.RequestedIdentity(c); role.Spec.PodIdentity == nil && (mode == "" || mode == nexusv1.IdentityIRSA) {
+	if mode := capability.RequestedIdentity(c); !i.TrustsPodIdentity && (mode == "" || mode == nexusv1.IdentityIRSA) {
 		return nil
 	}
-	i := &f.Identity
+	defer func() { f.Identity = i }()
 	if c.Status.Identity != nil {
 		i.Recorded = *c.Status.Identity
 	}
-	i.TrustsIssuer, i.TrustsPodIdentity = role.Spec.IRSA != nil, role.Spec.PodIdentity != nil
-	h := health.OfRole(role)
-	i.RoleReady = h.Ready && !h.Stalled && !h.Unknown
-	made := &v1alpha1.PodIdentityAssociation{}
-	if err := g.child(ctx, c, names.Association(), made); err != nil {
-		return err
+	for _, name := range capability.Associations(c) {
+		made := &v1alpha1.PodIdentityAssociation{}
+		if err := g.child(ctx, c, name, made); err != nil {
+			return err
+		}
+		i.Associated = i.Associated || made.UID != ""
 	}
-	i.Associated = made.UID != ""
-	var err error
 	if i.Rolled, err = g.rolledIdentity(ctx, c); err != nil {
 		return err
 	}
 	i.AgentReady, err = g.agentFor(ctx, c, i.Recorded)
 	return err
+}
+
+// roles gathers what the roles of the workloads declare and whether all of them work.
+func (g Gatherer) roles(ctx context.Context, c *nexusv1.NexusAICapability, i *capability.IdentityFacts) error {
+	issuer, ready := true, true
+	for _, name := range capability.Roles(c) {
+		role := &v1alpha1.IAMRole{}
+		if err := g.child(ctx, c, name, role); err != nil {
+			return err
+		}
+		h := health.OfRole(role)
+		ready = ready && h.Ready && !h.Stalled && !h.Unknown
+		issuer = issuer && role.Spec.IRSA != nil
+		i.TrustsIssuer, i.TrustsPodIdentity = i.TrustsIssuer || role.Spec.IRSA != nil, i.TrustsPodIdentity || role.Spec.PodIdentity != nil
+	}
+	i.RoleReady = ready && issuer == i.TrustsIssuer
+	return nil
 }
 
 // agentFor reports whether the agent has ready pods, to a capability that has yet to choose its mode.
@@ -75,13 +90,13 @@ func (g Gatherer) child(ctx context.Context, c *nexusv1.NexusAICapability, name 
 	return g.Client.Get(ctx, client.ObjectKeyFromObject(found), o)
 }
 
-// rolledIdentity is the mode that both Deployments of c have rolled out completely; empty while that differs or is not known.
+// rolledIdentity is the mode that all Deployments of c have rolled out completely; empty while that differs or is not known.
 func (g Gatherer) rolledIdentity(ctx context.Context, c *nexusv1.NexusAICapability) (nexusv1.IdentityMode, error) {
 	names := capability.NamesOf(c)
 	var mode nexusv1.IdentityMode
-	for _, component := range []string{"backend", "frontend"} {
+	for _, w := range capability.Workloads(c) {
 		d := &appsv1.Deployment{}
-		err := g.Client.Get(ctx, client.ObjectKey{Namespace: names.WorkloadNamespace(), Name: names.Of(component)}, d)
+		err := g.Client.Get(ctx, client.ObjectKey{Namespace: names.WorkloadNamespace(), Name: w.Deployment}, d)
 		if err != nil || d.Labels[wellknown.LabelCapabilityUID] != string(c.UID) || d.Spec.Selector == nil {
 			return "", client.IgnoreNotFound(err)
 		}

@@ -13,10 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/image"
 )
 
-// The components of a capability.
+// The components with fixed names.
 const (
 	componentFrontend = "frontend"
 	componentBackend  = "backend"
@@ -38,7 +39,7 @@ func (s *shared) buildAppCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "app COMPONENT [NAMESPACE/NAME | ncap/NAME]",
 		Short: "Build the image of a component of a capability, and push it",
-		Long: "build app builds the image of a component, " + componentFrontend + " or " + componentBackend + ", and pushes it to where the capability's image is, or to --push, which needs\n" +
+		Long: "build app builds the image of a component, such as " + componentBackend + ", and pushes it to where the capability's image is, or to --push, which needs\n" +
 			"no cluster. Docker, Podman or Buildah builds it from a Dockerfile, and nexusctl pushes what was built, so that the tool needs no login.\n" +
 			"With --files no tool is needed: the files of a folder become one layer on the image --base.\n" +
 			"A repository that is missing in the account's own registry in ECR is created.",
@@ -70,11 +71,8 @@ func (s *shared) buildApp(ctx context.Context, f *appBuildFlags, args []string) 
 	if err := f.check(); err != nil {
 		return err
 	}
-	component, capability := args[0], args[1:]
-	switch {
-	case component != componentFrontend && component != componentBackend:
-		return usage("%q is no component of a capability: it has %s and %s", component, componentFrontend, componentBackend)
-	case f.push != "" && len(capability) > 0:
+	component, subject := args[0], args[1:]
+	if f.push != "" && len(subject) > 0 {
 		return usage("name a capability or --push, and one of them")
 	}
 	how, err := s.appRecipe(f, component)
@@ -82,7 +80,7 @@ func (s *shared) buildApp(ctx context.Context, f *appBuildFlags, args []string) 
 		return err
 	}
 	_, err = s.buildImage(ctx, &f.buildFlags, how, func(*pushTarget) (string, error) {
-		key, err := s.capabilityKey(capability)
+		key, err := s.capabilityKey(subject)
 		if err != nil {
 			return "", err
 		}
@@ -94,17 +92,26 @@ func (s *shared) buildApp(ctx context.Context, f *appBuildFlags, args []string) 
 		if err != nil {
 			return "", err
 		}
-		return imageOfComponent(found, component), nil
+		return imageOfComponent(found, component)
 	})
 	return err
 }
 
 // imageOfComponent is the image that a capability names for a component.
-func imageOfComponent(c *nexusv1.NexusAICapability, component string) string {
-	if component == componentFrontend {
-		return c.Spec.Frontend.Image
+func imageOfComponent(c *nexusv1.NexusAICapability, component string) (string, error) {
+	w, err := componentNamed(c, component)
+	return w.Image, err
+}
+
+// componentNamed returns the component of a name.
+func componentNamed(c *nexusv1.NexusAICapability, name string) (capability.Workload, error) {
+	var names []string
+	for _, w := range capability.Workloads(c) {
+		if names = append(names, w.Component); w.Component == name {
+			return w, nil
+		}
 	}
-	return c.Spec.Backend.Image
+	return capability.Workload{}, usage("%q is no component of NexusAICapability %s/%s: it has %s", name, c.Namespace, c.Name, strings.Join(names, ", "))
 }
 
 // appRecipe returns how an application's image is made.

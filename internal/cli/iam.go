@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -202,7 +203,7 @@ func (s *shared) printAppPolicies(c *nexusv1.NexusAICapability, facts capability
 	}
 	var documents []iampolicy.Document
 	for _, n := range g.Nodes() {
-		if n.Object.GetKind() != "IAMRole" || n.Object.GetName() != capability.NamesOf(c).AppRole() {
+		if n.Object.GetKind() != "IAMRole" || !slices.Contains(capability.Roles(c), n.Object.GetName()) {
 			continue
 		}
 		role := &v1alpha1.IAMRole{}

@@ -140,15 +140,7 @@ func frozenBecause(c *nexusv1.NexusAICapability) string {
 
 // wantsAddress reports whether a load balancer is declared for users.
 func wantsAddress(c *nexusv1.NexusAICapability) bool {
-	if hasIngress(c) {
-		return true
-	}
-	service := c.Spec.Frontend.Service
-	return service == nil || service.Type == "" || service.Type == corev1.ServiceTypeLoadBalancer
-}
-
-func hasIngress(c *nexusv1.NexusAICapability) bool {
-	return c.Spec.Ingress == nil || c.Spec.Ingress.Enabled == nil || *c.Spec.Ingress.Enabled
+	return capability.WantsAddress(c)
 }
 
 // stepsOf reads the steps from status.resources, and after them the parts that the steps do not count. A step without

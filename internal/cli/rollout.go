@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +71,7 @@ func (s *shared) rolloutCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return s.rollout(cmd.Context(), f, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.build, "build", "", "component whose image is built and pushed first: "+componentFrontend+" or "+componentBackend)
+	flags.StringVar(&f.build, "build", "", "component whose image is built and pushed first")
 	flags.StringSliceVar(&f.components, "component", nil, "components whose pods are replaced; default: the one of --build, else all")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, build nothing, and change nothing")
 	flags.DurationVar(&f.timeout, "timeout", 10*time.Minute, "how long to wait for the new pods of each component; building may take 30 minutes besides")
@@ -81,24 +80,30 @@ func (s *shared) rolloutCommand() *cobra.Command {
 	return cmd
 }
 
-// check refuses mistakes and completes the components.
+// check refuses mistakes.
 func (f *rolloutFlags) check() error {
 	if f.timeout <= 0 {
 		return usage("--timeout: %s is not a duration above 0", f.timeout)
 	}
-	known := []string{componentBackend, componentFrontend}
 	if f.build != "" && len(f.components) == 0 {
 		f.components = []string{f.build}
 	}
+	f.app.buildFlags = buildFlags{dryRun: f.dryRun, timeout: defaultBuildTimeout}
+	return nil
+}
+
+// choose completes the components, and refuses those that the capability does not have.
+func (f *rolloutFlags) choose(c *nexusv1.NexusAICapability) error {
 	for _, name := range append([]string{f.build}, f.components...) {
-		if name != "" && !slices.Contains(known, name) {
-			return usage("%q is no component of a capability: it has %s and %s", name, componentFrontend, componentBackend)
+		if _, err := componentNamed(c, name); err != nil && name != "" {
+			return err
 		}
 	}
 	if len(f.components) == 0 {
-		f.components = known
+		for _, w := range capability.Workloads(c) {
+			f.components = append(f.components, w.Component)
+		}
 	}
-	f.app.buildFlags = buildFlags{dryRun: f.dryRun, timeout: defaultBuildTimeout}
 	return nil
 }
 
@@ -116,6 +121,9 @@ func (s *shared) rollout(ctx context.Context, f *rolloutFlags, args []string) er
 	}
 	subject, err := capabilityNamed(ctx, c, key)
 	if err != nil {
+		return err
+	}
+	if err := f.choose(subject); err != nil {
 		return err
 	}
 	work := *s // whose messages about each step leave standard output to the data
@@ -166,7 +174,7 @@ func (s *shared) buildFor(ctx context.Context, f *appBuildFlags, subject *nexusv
 	if err != nil {
 		return nil, err
 	}
-	return s.buildImage(ctx, &f.buildFlags, how, func(*pushTarget) (string, error) { return imageOfComponent(subject, component), nil })
+	return s.buildImage(ctx, &f.buildFlags, how, func(*pushTarget) (string, error) { return imageOfComponent(subject, component) })
 }
 
 // deploymentsOf reads the Deployments of components. Each must carry the UID of the capability.

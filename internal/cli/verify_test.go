@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
@@ -227,12 +228,12 @@ func TestVerify_AsksForHealthWhereTheProbeDoes(t *testing.T) {
 func TestVerify_KnowsWhichServicesHaveABalancer(t *testing.T) {
 	c := lookAt(nexusv1.PhaseRunning)
 	c.Spec.Backend.DualService = new(false)
-	if all := workloadsDeclaredBy(c); all[0].balanced || all[1].balanced || len(all[0].services) != 1 {
+	if all := capability.Workloads(c); all[0].Balanced || all[1].Balanced || len(all[0].Services) != 1 {
 		t.Errorf("with an Ingress: %+v", all)
 	}
 	c.Spec.Ingress = &nexusv1.IngressSpec{Enabled: new(false)}
 	c.Spec.Backend.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeClusterIP}
-	if all := workloadsDeclaredBy(c); all[0].balanced || !all[1].balanced {
+	if all := capability.Workloads(c); all[0].Balanced || !all[1].Balanced {
 		t.Errorf("without one: %+v", all)
 	}
 }

@@ -53,10 +53,19 @@ func (v *verifier) checkIdentity(ctx context.Context) error {
 	return v.checkToken(ctx)
 }
 
-// checkToken acts as the application does: with a token of its ServiceAccount it assumes its role, makes one read of
-// each declared service, and one call that must be denied.
+// checkToken acts as the application does, with each of its ServiceAccounts.
 func (v *verifier) checkToken(ctx context.Context) error {
-	name := capability.NamesOf(v.subject).ServiceAccount()
+	for _, name := range capability.ServiceAccounts(v.subject) {
+		if err := v.checkTokenOf(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkTokenOf assumes the role of a ServiceAccount with its token, and makes one call that must be denied. With the role of components
+// that may use everything it also makes one read of each declared service.
+func (v *verifier) checkTokenOf(ctx context.Context, name string) error {
 	title := "ServiceAccount/" + name + " gets a token for AWS"
 	sa := &corev1.ServiceAccount{}
 	if ok, err := v.get(ctx, sa, name, title); err != nil || !ok {
@@ -77,8 +86,10 @@ func (v *verifier) checkToken(ctx context.Context) error {
 	if err != nil || app == nil {
 		return err
 	}
-	if err := v.checkAllowedReads(ctx, *app); err != nil {
-		return err
+	if name == capability.NamesOf(v.subject).ServiceAccount() {
+		if err := v.checkAllowedReads(ctx, *app); err != nil {
+			return err
+		}
 	}
 	return v.checkDenied(ctx, *app)
 }

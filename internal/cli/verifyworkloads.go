@@ -30,37 +30,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
-// declaredWorkload is one of the two workloads of a capability, by the names that it compiles to.
-type declaredWorkload struct {
-	component, condition string
-	// services are the names of its Services, that for traffic from outside first.
-	services []string
-	replicas *int32
-	balanced bool
-}
-
-func workloadsDeclaredBy(c *nexusv1.NexusAICapability) []declaredWorkload {
-	n := capability.NamesOf(c)
-	back := declaredWorkload{component: "backend", condition: nexusv1.ConditionBackendReady, services: []string{n.Service("backend")}, replicas: c.Spec.Backend.Replicas,
-		balanced: isBalanced(c, c.Spec.Backend.Service)}
-	if dual := c.Spec.Backend.DualService; dual == nil || *dual {
-		back.services = append(back.services, n.InternalService("backend"))
-	}
-	front := declaredWorkload{component: "frontend", condition: nexusv1.ConditionFrontendReady, services: []string{n.Service("frontend")}, replicas: c.Spec.Frontend.Replicas,
-		balanced: isBalanced(c, c.Spec.Frontend.Service)}
-	return []declaredWorkload{back, front}
-}
-
-// isBalanced reports whether a Service has a load balancer: where no Ingress leads to it, unless its type says otherwise.
-func isBalanced(c *nexusv1.NexusAICapability, s *nexusv1.ServiceSpec) bool {
-	if s != nil && s.Type != "" {
-		return s.Type == corev1.ServiceTypeLoadBalancer
-	}
-	return !hasIngress(c)
-}
-
-// isIdle reports whether no pods are declared.
-func (w declaredWorkload) isIdle() bool { return w.replicas != nil && *w.replicas == 0 }
+// isIdle reports whether no pods of a component are declared.
+func isIdle(w capability.Workload) bool { return w.Replicas != nil && *w.Replicas == 0 }
 
 func (v *verifier) workloadKey(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: capability.NamesOf(v.subject).WorkloadNamespace(), Name: name}
@@ -81,8 +52,8 @@ func (v *verifier) get(ctx context.Context, o client.Object, name, title string)
 
 // checkWorkloads looks whether exactly the declared pods exist and are available.
 func (v *verifier) checkWorkloads(ctx context.Context) error {
-	for _, w := range workloadsDeclaredBy(v.subject) {
-		name := capability.NamesOf(v.subject).Of(w.component)
+	for _, w := range capability.Workloads(v.subject) {
+		name := w.Deployment
 		title := "the pods of Deployment/" + name + " are available"
 		d := &appsv1.Deployment{}
 		if ok, err := v.get(ctx, d, name, title); err != nil {
@@ -94,7 +65,7 @@ func (v *verifier) checkWorkloads(ctx context.Context) error {
 		seen := fmt.Sprintf("%d of %d available, %d of the declared version, %d in all", p.current, p.desired, d.Status.UpdatedReplicas, d.Status.Replicas)
 		result := pass(title, seen)
 		if !p.settled {
-			if c := meta.FindStatusCondition(v.subject.Status.Conditions, w.condition); c != nil && c.Status != metav1.ConditionTrue {
+			if c := meta.FindStatusCondition(v.subject.Status.Conditions, w.Condition); c != nil && c.Status != metav1.ConditionTrue {
 				seen += "; " + c.Reason + prefixed(": ", c.Message)
 			}
 			result = fail(title, seen, fmt.Sprintf("kubectl describe pods -n %s -l %s", d.Namespace, metav1.FormatLabelSelector(d.Spec.Selector)))
@@ -108,8 +79,8 @@ func (v *verifier) checkWorkloads(ctx context.Context) error {
 
 // checkEndpoints looks whether each Service leads to pods that are ready.
 func (v *verifier) checkEndpoints(ctx context.Context) error {
-	for _, w := range workloadsDeclaredBy(v.subject) {
-		for _, name := range w.services {
+	for _, w := range capability.Workloads(v.subject) {
+		for _, name := range w.Services {
 			if err := v.checkEndpointsOf(ctx, w, name); err != nil {
 				return err
 			}
@@ -118,7 +89,7 @@ func (v *verifier) checkEndpoints(ctx context.Context) error {
 	return nil
 }
 
-func (v *verifier) checkEndpointsOf(ctx context.Context, w declaredWorkload, name string) error {
+func (v *verifier) checkEndpointsOf(ctx context.Context, w capability.Workload, name string) error {
 	title := "Service/" + name + " has ready endpoints"
 	s := &corev1.Service{}
 	if ok, err := v.get(ctx, s, name, title); err != nil || !ok {
@@ -141,7 +112,7 @@ func (v *verifier) checkEndpointsOf(ctx context.Context, w declaredWorkload, nam
 	switch {
 	case ready > 0:
 		return v.add(pass(title, seen))
-	case w.isIdle():
+	case isIdle(w):
 		return v.add(skip(title, "0 replicas are declared"))
 	default:
 		fix, err := v.fixOfPods(ctx, s, "kubectl get endpointslices -n "+s.Namespace+" -l "+discoveryv1.LabelServiceName+"="+name)
@@ -158,21 +129,24 @@ const healthTimeout = 10 * time.Second
 // checkHealth asks each workload for its health, through the API server's proxy: so it works also where the load
 // balancer is private.
 func (v *verifier) checkHealth(ctx context.Context) error {
-	for _, w := range workloadsDeclaredBy(v.subject) {
-		title := w.component + " answers its health check"
-		if w.isIdle() {
+	for _, w := range capability.Workloads(v.subject) {
+		title := w.Component + " answers its health check"
+		if len(w.Services) == 0 { // nothing calls a Worker
+			continue
+		}
+		if isIdle(w) {
 			if err := v.add(skip(title, "0 replicas are declared")); err != nil {
 				return err
 			}
 			continue
 		}
 		d, s := &appsv1.Deployment{}, &corev1.Service{}
-		if ok, err := v.get(ctx, d, capability.NamesOf(v.subject).Of(w.component), title); err != nil {
+		if ok, err := v.get(ctx, d, w.Deployment, title); err != nil {
 			return err
 		} else if !ok {
 			continue
 		}
-		if ok, err := v.get(ctx, s, w.services[0], title); err != nil {
+		if ok, err := v.get(ctx, s, w.Services[0], title); err != nil {
 			return err
 		} else if !ok {
 			continue
@@ -302,7 +276,7 @@ func judgeAnswer(title, where, fix string, code int, said *metav1.Status) checkR
 // checkAddress looks whether each declared load balancer has an address.
 func (v *verifier) checkAddress(ctx context.Context) error {
 	asked := false
-	if hasIngress(v.subject) {
+	if capability.HasIngress(v.subject) {
 		asked = true
 		err := v.checkGatewayAddress(ctx)
 		if capability.GatewayOf(v.subject) == nil {
@@ -312,12 +286,12 @@ func (v *verifier) checkAddress(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, w := range workloadsDeclaredBy(v.subject) {
-		if !w.balanced {
+	for _, w := range capability.Workloads(v.subject) {
+		if !w.Balanced {
 			continue
 		}
 		asked = true
-		if err := v.checkServiceAddress(ctx, w.services[0]); err != nil {
+		if err := v.checkServiceAddress(ctx, w.Services[0]); err != nil {
 			return err
 		}
 	}

@@ -92,7 +92,7 @@ func phases() []nexusv1.Phase {
 func conditionTypes() []string {
 	return []string{status.Ready, status.Reconciling, status.Stall, status.Paused, nexusv1.ConditionDataServicesReady, nexusv1.ConditionParametersReady,
 		nexusv1.ConditionSecretsReady, nexusv1.ConditionSecretsPopulated, nexusv1.ConditionCognitoReady, nexusv1.ConditionIdentityReady, nexusv1.ConditionNamespaceReady,
-		nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady, nexusv1.ConditionIngressReady, nexusv1.ConditionPoliciesReady,
+		nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady, nexusv1.ConditionComponentsReady, nexusv1.ConditionIngressReady, nexusv1.ConditionPoliciesReady,
 		nexusv1.ConditionDriftFree, nexusv1.ConditionCredentialsInPods}
 }
 

@@ -49,9 +49,13 @@ func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o 
 	if err != nil {
 		return err
 	}
+	surplus, user, err := r.withoutUsedIdentities(ctx, c, surplus)
+	if err != nil {
+		return err
+	}
 	if len(surplus) == 0 {
 		c.Status.Dropped = nil
-		return nil
+		return stillUsed(user)
 	}
 	if err := r.stillCurrent(ctx, c); err != nil {
 		return err
@@ -73,7 +77,7 @@ func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o 
 	}
 	c.Status.Dropped = kept
 	if len(held) == 0 {
-		return nil
+		return stillUsed(user)
 	}
 	return &status.Stalled{Reason: status.ReasonDataWouldBeLost, Field: "spec.dataServices", Message: fmt.Sprintf(
 		"%s: declare the store again to keep it, set spec.deletionPolicy: Retain to keep it in AWS, or list its name in annotation %s of this capability to delete it with its data",

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+// The fields by which one of several things with the same name is told from the others.
+const (
+	ofTables         = "dynamodb"
+	ofBuckets        = "s3"
+	ofGlue           = "glue"
+	ofQueues         = "queues"
+	ofTopics         = "topics"
+	ofModels         = "models"
+	ofKnowledgeBases = "knowledgeBases"
+	ofGuardrails     = "guardrails"
+	ofSecrets        = "secrets"
+)
+
+// maxAccess bounds the names of an access.
+const maxAccess = 32
+
+// accessSet is what the pods of a component may use in AWS: everything of the capability, or what is listed as field/name, sorted.
+// Names of roles follow from the set, so that a role keeps its rights while pods have it: pods with other rights have another role.
+type accessSet struct {
+	limited bool
+	list    []string
+}
+
+// accessible returns all that a capability has to give access to, as field/name.
+func accessible(s *nexusv1.NexusAICapabilitySpec) []string {
+	var out []string
+	add := func(field, name string) { out = append(out, field+"/"+name) }
+	for _, t := range selectedTables(s) {
+		add(ofTables, t.Name)
+	}
+	for _, b := range selectedBuckets(s) {
+		add(ofBuckets, b.Name)
+	}
+	if glueEnabled(s) {
+		add(ofGlue, ofGlue)
+	}
+	for _, q := range selectedQueues(s) {
+		add(ofQueues, q.Name)
+	}
+	for _, t := range selectedTopics(s) {
+		add(ofTopics, t.Name)
+	}
+	for _, m := range bedrockSpec(s).Models {
+		add(ofModels, m.Name)
+	}
+	for _, kb := range bedrockSpec(s).KnowledgeBases {
+		add(ofKnowledgeBases, kb.Name)
+	}
+	for _, g := range bedrockSpec(s).Guardrails {
+		add(ofGuardrails, g.Name)
+	}
+	for _, secret := range secretsOf(s) {
+		add(ofSecrets, secret.Name)
+	}
+	return out
+}
+
+// meantBy returns what a name stands for: everything with that name, or what the field has.
+func meantBy(name nexusv1.AccessName, all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(entry string) bool {
+		return entry != string(name) && !strings.HasSuffix(entry, "/"+string(name))
+	})
+}
+
+// accessOf resolves the access of a component. The catalog is of no use without the bucket that its tables read.
+func accessOf(s *nexusv1.NexusAICapabilitySpec, names *[]nexusv1.AccessName) accessSet {
+	if names == nil {
+		return accessSet{}
+	}
+	out, all := accessSet{limited: true}, accessible(s)
+	for _, name := range *names {
+		out.list = append(out.list, meantBy(name, all)...)
+	}
+	if slices.Contains(out.list, ofGlue+"/"+ofGlue) {
+		out.list = append(out.list, ofBuckets+"/"+callData)
+	}
+	out.list = sortedOnce(out.list)
+	return out
+}
+
+// may reports whether the set includes the name of a field.
+func (a accessSet) may(field, name string) bool {
+	return !a.limited || slices.Contains(a.list, field+"/"+name)
+}
+
+// some reports whether the set includes anything of a field.
+func (a accessSet) some(field string) bool {
+	return !a.limited || slices.ContainsFunc(a.list, func(entry string) bool { return strings.HasPrefix(entry, field+"/") })
+}
+
+// isNone reports whether the set is empty.
+func (a accessSet) isNone() bool { return a.limited && len(a.list) == 0 }
+
+// purpose begins the names of what the set has: the role, its ServiceAccount, its association and its settings.
+func (a accessSet) purpose() string {
+	switch {
+	case !a.limited:
+		return "app"
+	case len(a.list) == 0:
+		return "access-none"
+	default:
+		sum := sha256.Sum256([]byte(strings.Join(a.list, "\n")))
+		return "access-" + hex.EncodeToString(sum[:4])
+	}
+}
+
+func (a accessSet) role(n Names) string           { return n.Of(a.purpose() + "-role") }
+func (a accessSet) serviceAccount(n Names) string { return n.Of(a.purpose() + "-sa") }
+func (a accessSet) association(n Names) string    { return n.Of(a.purpose() + "-identity") }
+
+// configMap names the settings of the components with the set.
+func (a accessSet) configMap(n Names) string {
+	if !a.limited {
+		return n.ConfigMap()
+	}
+	return n.Of(a.purpose() + "-config")
+}
+
+// accessSets returns the different sets of the components, that for everything first.
+func accessSets(s *nexusv1.NexusAICapabilitySpec) []accessSet {
+	var out []accessSet
+	for _, c := range componentsOf(s) {
+		out = append(out, c.access)
+	}
+	slices.SortFunc(out, func(a, b accessSet) int {
+		if a.limited != b.limited {
+			return map[bool]int{false: -1, true: 1}[a.limited]
+		}
+		return strings.Compare(a.purpose(), b.purpose())
+	})
+	return slices.CompactFunc(out, func(a, b accessSet) bool { return a.limited == b.limited && a.purpose() == b.purpose() })
+}
+
+// keep returns the elements that a set includes.
+func keep[T any](a accessSet, field string, list []T, name func(T) string) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(e T) bool { return !a.may(field, name(e)) })
+}
+
+// restrict returns what a capability declares without the data services that are not in the set.
+func (a accessSet) restrict(s *nexusv1.NexusAICapabilitySpec) *nexusv1.NexusAICapabilitySpec {
+	if !a.limited || s.DataServices == nil {
+		return s
+	}
+	out, data := *s, *s.DataServices
+	out.DataServices = &data
+	if d := dynamodbSpec(s); d != nil {
+		limited := *d
+		limited.Tables, data.DynamoDB = keep(a, ofTables, selectedTables(s), func(t nexusv1.TableSpec) string { return t.Name }), &limited
+		if len(limited.Tables) == 0 { // an empty list would stand for the default tables
+			data.DynamoDB = nil
+		}
+	}
+	if d := s3Spec(s); d != nil {
+		limited := *d
+		limited.Buckets, data.S3 = keep(a, ofBuckets, selectedBuckets(s), func(b nexusv1.BucketSpec) string { return b.Name }), &limited
+		if len(limited.Buckets) == 0 {
+			data.S3 = nil
+		}
+	}
+	if !a.some(ofGlue) {
+		data.Glue = nil
+	}
+	data.Queues = keep(a, ofQueues, data.Queues, func(q nexusv1.QueueSpec) string { return q.Name })
+	data.Topics = keep(a, ofTopics, data.Topics, func(t nexusv1.TopicSpec) string { return t.Name })
+	if b := data.Bedrock; b != nil {
+		limited := *b
+		limited.Models = keep(a, ofModels, b.Models, func(m nexusv1.BedrockModel) string { return m.Name })
+		limited.KnowledgeBases = keep(a, ofKnowledgeBases, b.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name })
+		limited.Guardrails = keep(a, ofGuardrails, b.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name })
+		data.Bedrock = &limited
+	}
+	return &out
+}
+
+// within returns a compiler that sees only what is in the set: for the rights and the settings of its components. It adds no nodes.
+func (k *compiler) within(a accessSet) *compiler {
+	if !a.limited {
+		return k
+	}
+	out := *k
+	out.spec, out.access = a.restrict(k.spec), a
+	return &out
+}
+
+// describe names the set in the description of its role.
+func (a accessSet) describe() string {
+	const most = 8
+	switch {
+	case !a.limited:
+		return ""
+	case len(a.list) == 0:
+		return " without access to data services"
+	case len(a.list) > most:
+		return fmt.Sprintf(" with access to %s and %d more", strings.Join(a.list[:most], ", "), len(a.list)-most)
+	default:
+		return " with access to " + strings.Join(a.list, ", ")
+	}
+}
+
+// access requires that each name of a component's access stands for something.
+func (v *verdict) access(s *nexusv1.NexusAICapabilitySpec, c component) {
+	if c.Access == nil {
+		return
+	}
+	at, all := c.field+".access", accessible(s)
+	v.require(len(*c.Access) <= maxAccess, at, "at most %d", maxAccess)
+	seen := map[nexusv1.AccessName]bool{}
+	for i, name := range *c.Access {
+		field := fmt.Sprintf("%s[%d]", at, i)
+		v.matches(field, string(name), maxLabel, accessPattern)
+		v.require(!seen[name], field, "%q is there twice", name)
+		v.require(len(meantBy(name, all)) > 0, field, "%q is no data service or secret of the capability: name one of %s", name, strings.Join(all, ", "))
+		seen[name] = true
+	}
+}
+
+// Roles returns the names of the roles of a capability's workloads, that for everything first.
+func Roles(c *nexusv1.NexusAICapability) []string {
+	return namesIn(accessSets(&c.Spec), func(a accessSet) string { return a.role(NamesOf(c)) })
+}
+
+// Associations returns the names of the objects that give these roles to the workloads through EKS Pod Identity.
+func Associations(c *nexusv1.NexusAICapability) []string {
+	return namesIn(accessSets(&c.Spec), func(a accessSet) string { return a.association(NamesOf(c)) })
+}
+
+// ServiceAccounts returns the names of the identities of the workloads in Kubernetes.
+func ServiceAccounts(c *nexusv1.NexusAICapability) []string {
+	return namesIn(accessSets(&c.Spec), func(a accessSet) string { return a.serviceAccount(NamesOf(c)) })
+}

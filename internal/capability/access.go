@@ -12,7 +12,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// The fields by which one of several things with the same name is told from the others.
+// The fields that distinguish things with the same name.
 const (
 	ofTables         = "dynamodb"
 	ofBuckets        = "s3"
@@ -28,7 +28,7 @@ const (
 // maxAccess bounds the names of an access.
 const maxAccess = 32
 
-// accessSet is what the pods of a component may use in AWS: everything of the capability, or what is listed as field/name, sorted.
+// accessSet lists what the pods of a component may use in AWS, as field/name, sorted; the zero value stands for everything of the capability.
 // Names of roles follow from the set, so that a role keeps its rights while pods have it: pods with other rights have another role.
 type accessSet struct {
 	limited bool

@@ -35,7 +35,7 @@ type component struct {
 	replicas int32
 	// routes are the paths that lead to it from outside.
 	routes []string
-	// access is what its pods may use in AWS.
+	// access bounds the use of AWS by its pods.
 	access accessSet
 }
 

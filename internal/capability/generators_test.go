@@ -82,10 +82,38 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 		c.Spec.Cognito = anySignIn(t, ingressHost(c))
 		c.Spec.EnableCognito = c.Spec.Cognito != nil
 		c.Spec.Security = anySecurity(t)
+		anyComponents(t, c)
 		anyFields(t, &c.Spec.Backend.ComponentSpec)
 		anyFields(t, &c.Spec.Frontend.ComponentSpec)
 		return c
 	})
+}
+
+// anyComponents adds up to four components, whose access lists secrets that every capability has.
+func anyComponents(t *rapid.T, c *nexusv1.NexusAICapability) {
+	most := min(57-len(c.Spec.CapabilityName)-len(c.Spec.Environment), 40)
+	for _, name := range rapid.SliceOfNDistinct(purpose(most), 0, 4, rapid.ID).Draw(t, "components") {
+		n := nexusv1.NamedComponentSpec{Name: name, ComponentSpec: nexusv1.ComponentSpec{Image: "component:1"}}
+		anyFields(t, &n.ComponentSpec)
+		n.Routes, n.Probes = nil, nil
+		if rapid.Bool().Draw(t, "worker") {
+			n.Type, n.Service = nexusv1.ComponentWorker, nil
+		} else if rapid.Bool().Draw(t, "routed") {
+			n.Routes = &[]nexusv1.Route{{Path: "/" + name}}
+		}
+		n.Access = anyAccess(t)
+		c.Spec.Components = append(c.Spec.Components, n)
+	}
+	c.Spec.Frontend.Access = anyAccess(t)
+}
+
+// anyAccess draws no access, an empty one, or one of secrets.
+func anyAccess(t *rapid.T) *[]nexusv1.AccessName {
+	if rapid.Bool().Draw(t, "everything") {
+		return nil
+	}
+	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]nexusv1.AccessName{"openai", "secrets/license", "license", "api-keys"}), 0, 4, rapid.ID).Draw(t, "access")
+	return &names
 }
 
 // anyFields sets some of the groups of fields of a component.

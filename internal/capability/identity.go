@@ -52,7 +52,7 @@ func (k *compiler) role(a accessSet) {
 	k.resource(part{kindRole, name, StepIAM, "iam"}, o, append(graph.NeedReady(k.grants...), graph.NeedPresent(k.parameterSet)...)...)
 }
 
-// rightsWithin are those of an access: exactly the use of what is in it. No access, no right.
+// rightsWithin returns the rights of an access: exactly the use of what it lists, and none for an empty one.
 func (k *compiler) rightsWithin(a accessSet) []iampolicy.Statement {
 	if a.isNone() {
 		return nil

@@ -37,7 +37,7 @@ func (k *compiler) environment(c component, pod *corev1.PodSpec) {
 	pod.ImagePullSecrets = translate[[]corev1.LocalObjectReference](k, c.ImagePullSecrets)
 }
 
-// probes sets the container's probes: those that are declared, else the defaults. Nothing is known of how to call a Worker.
+// probes sets the container's probes: those that are declared, else the defaults. A Worker has no defaults, as it need not listen on a port.
 func (k *compiler) probes(c component, container *corev1.Container) {
 	declared := nexusv1.ProbesSpec{}
 	if c.Probes != nil {

@@ -16,7 +16,8 @@ import (
 )
 
 func TestTraffic_TellsTheCNAMERecordOfTheHost(t *testing.T) {
-	c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "shop", UID: "1"}}
+	c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "shop", UID: "1"},
+		Spec: nexusv1.NexusAICapabilitySpec{Frontend: nexusv1.FrontendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "frontend:1"}}}}
 	c.Spec.CapabilityName, c.Spec.Environment = "shop", "dev"
 	c.Spec.Ingress = &nexusv1.IngressSpec{Host: "app.example.com", HostedZoneID: "Z1"}
 	f := capability.Facts{Balancer: "k8s-1.elb.eu-west-1.amazonaws.com"}

@@ -62,7 +62,8 @@ func TestGateway_TellsTheAddressesOfItsLoadBalancer(t *testing.T) {
 			spec["infrastructure"] = map[string]any{"parametersRef": tc.gateway}
 		}
 		for sort, gateway := range map[string]*nexusv1.GatewaySpec{"own": {Class: "aws"}, "existing": {Name: "shared", Namespace: "edge"}} {
-			c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "shop", UID: "1"}}
+			c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "shop", UID: "1"},
+				Spec: nexusv1.NexusAICapabilitySpec{Frontend: nexusv1.FrontendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "frontend:1"}}}}
 			c.Spec.CapabilityName, c.Spec.Environment = "shop", "dev"
 			c.Spec.Ingress = &nexusv1.IngressSpec{Host: "app.example.com", HostedZoneID: "Z1", Gateway: gateway}
 			namespace, gatewayName, _ := capability.GatewayObject(c)

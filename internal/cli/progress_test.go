@@ -27,7 +27,8 @@ func lookAt(phase nexusv1.Phase, states ...nexusv1.ResourceState) *nexusv1.Nexus
 	}
 	return &nexusv1.NexusAICapability{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "myapp", Generation: 2},
-		Spec:       nexusv1.NexusAICapabilitySpec{CapabilityName: "myapp", Environment: "dev"},
+		Spec: nexusv1.NexusAICapabilitySpec{CapabilityName: "myapp", Environment: "dev",
+			Frontend: nexusv1.FrontendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "frontend:1"}}, Backend: nexusv1.BackendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "backend:1"}}},
 		Status: nexusv1.NexusAICapabilityStatus{Phase: phase, Ready: phase == nexusv1.PhaseRunning, ObservedGeneration: 2, Resources: names[:len(states)],
 			Message: "waiting for DynamoDBTable/myapp-dev-license"},
 	}

@@ -56,7 +56,13 @@ type app struct {
 // application has the credentials that the pods of a capability get for the token of their ServiceAccount.
 func (b *bed) application(c *nexusv1.NexusAICapability) *app {
 	b.Helper()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: c.Name + "-app-sa", Namespace: c.Namespace}}
+	return b.applicationOf(c, c.Name+"-app-sa")
+}
+
+// applicationOf has the credentials that pods get for the token of a ServiceAccount.
+func (b *bed) applicationOf(c *nexusv1.NexusAICapability, name string) *app {
+	b.Helper()
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: c.Namespace}}
 	if err := b.Get(account); err != nil {
 		b.Fatal(err)
 	}

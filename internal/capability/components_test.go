@@ -28,8 +28,8 @@ func components(edits ...componentEdit) func(*nexusv1.NexusAICapability) {
 	}
 }
 
-// plain adds a component of a name.
-func plain(name string) componentEdit { return with(name) }
+// aService adds a component of a name.
+func aService(name string) componentEdit { return with(name) }
 
 // with adds a component with changes.
 func with(name string, changes ...func(*nexusv1.NamedComponentSpec)) componentEdit {
@@ -113,7 +113,7 @@ func TestComponents_OneAloneIsEnough(t *testing.T) {
 			c.Spec.Frontend, c.Spec.Backend.Routes = nexusv1.FrontendSpec{}, routes("/")
 		}), "Deployment/myapp-dev-backend Ingress/myapp-dev-app-ingress Service/myapp-dev-backend-svc Service/myapp-dev-backend-svc-internal"},
 		"a worker":              {only(worker("w")), "Deployment/myapp-dev-w"},
-		"a service":             {only(plain("s")), "Deployment/myapp-dev-s Service/myapp-dev-s-svc"},
+		"a service":             {only(aService("s")), "Deployment/myapp-dev-s Service/myapp-dev-s-svc"},
 		"a service with a path": {only(with("s", paths("/s"))), "Deployment/myapp-dev-s Ingress/myapp-dev-app-ingress Service/myapp-dev-s-svc"},
 	} {
 		g := compile(t, tc.c, facts())

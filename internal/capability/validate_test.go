@@ -170,11 +170,11 @@ var wrong = map[string]struct {
 	"no component at all": {func(c *nexusv1.NexusAICapability) {
 		c.Spec.Frontend, c.Spec.Backend = nexusv1.FrontendSpec{}, nexusv1.BackendSpec{}
 	}, "spec"},
-	"a component named backend":    {components(plain("backend")), "spec.components[0].name"},
-	"a component named policies":   {components(plain("policies")), "spec.components[0].name"},
-	"a component in upper case":    {components(plain("Chat")), "spec.components[0].name"},
-	"two components of a name":     {components(plain("chat"), plain("chat")), "spec.components[1].name"},
-	"a component with a long name": {components(plain(strings.Repeat("a", 40)), func(c *nexusv1.NexusAICapability) { c.Spec.CapabilityName = strings.Repeat("b", 20) }), "spec.components[0].name"},
+	"a component named backend":    {components(aService("backend")), "spec.components[0].name"},
+	"a component named policies":   {components(aService("policies")), "spec.components[0].name"},
+	"a component in upper case":    {components(aService("Chat")), "spec.components[0].name"},
+	"two components of a name":     {components(aService("chat"), aService("chat")), "spec.components[1].name"},
+	"a component with a long name": {components(aService(strings.Repeat("a", 40)), func(c *nexusv1.NexusAICapability) { c.Spec.CapabilityName = strings.Repeat("b", 20) }), "spec.components[0].name"},
 	"a component of no type":       {components(with("chat", func(n *nexusv1.NamedComponentSpec) { n.Type = "Daemon" })), "spec.components[0].type"},
 	"a component without an image": {components(with("chat", func(n *nexusv1.NamedComponentSpec) { n.Image = "" })), "spec.components[0].image"},
 	"a worker with a route":        {components(worker("w", func(n *nexusv1.NamedComponentSpec) { n.Routes = routes("/w") })), "spec.components[0].routes"},

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
@@ -72,6 +73,9 @@ func (s *shared) buildApp(ctx context.Context, f *appBuildFlags, args []string) 
 		return err
 	}
 	component, subject := args[0], args[1:]
+	if err := checkComponent(component); err != nil {
+		return err
+	}
 	if f.push != "" && len(subject) > 0 {
 		return usage("name a capability or --push, and one of them")
 	}
@@ -101,6 +105,14 @@ func (s *shared) buildApp(ctx context.Context, f *appBuildFlags, args []string) 
 func imageOfComponent(c *nexusv1.NexusAICapability, component string) (string, error) {
 	w, err := componentNamed(c, component)
 	return w.Image, err
+}
+
+// checkComponent refuses what no component is named, before the capability is read.
+func checkComponent(name string) error {
+	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+		return usage("%q is no name of a component, such as %s and %s: %s", name, componentFrontend, componentBackend, problems[0])
+	}
+	return nil
 }
 
 // componentNamed returns the component of a name.

@@ -88,6 +88,11 @@ func (f *rolloutFlags) check() error {
 	if f.build != "" && len(f.components) == 0 {
 		f.components = []string{f.build}
 	}
+	for _, name := range f.components {
+		if err := checkComponent(name); err != nil {
+			return err
+		}
+	}
 	f.app.buildFlags = buildFlags{dryRun: f.dryRun, timeout: defaultBuildTimeout}
 	return nil
 }

@@ -145,6 +145,3 @@ func (n Names) InternalService(component string) string { return n.Of(component 
 func environmentVariable(purpose string) string {
 	return strings.ToUpper(strings.ReplaceAll(purpose, "-", "_"))
 }
-
-// Association names the object that gives the role to the workloads through EKS Pod Identity.
-func (n Names) Association() string { return n.Of("app-identity") }

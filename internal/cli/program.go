@@ -227,7 +227,7 @@ func (s *shared) addCommands(root *cobra.Command) {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"plan", "Before a change:", []*cobra.Command{s.planCommand(), s.diffCommand(), s.validateCommand(), s.renderCommand(), s.schemaCommand(), s.importCommand(), s.iamCommand()}},
+		{"plan", "Before a change:", []*cobra.Command{s.initCommand(), s.planCommand(), s.diffCommand(), s.validateCommand(), s.renderCommand(), s.schemaCommand(), s.importCommand(), s.iamCommand()}},
 		{"look", "See what is:", []*cobra.Command{s.listCommand(), s.statusCommand(), s.treeCommand(), s.explainCommand(), s.driftCommand(), s.monitorCommand(), s.verifyCommand(), s.uiCommand(), s.mcpCommand()}},
 		{"act", "Have the operator act:", []*cobra.Command{s.reconcileCommand(), s.approveCommand(), s.suspendCommand(), s.resumeCommand(), s.undoCommand(), s.deleteNowCommand(), s.secretsCommand(), s.rolloutCommand()}},
 		{"install", "Install and remove:", []*cobra.Command{s.scanCommand(), s.deployCommand(), s.updateCommand(), s.deleteCommand(), s.fixIRSACommand(), s.installControllerCommand(),

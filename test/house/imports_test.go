@@ -56,6 +56,7 @@ var allowed = map[string][]string{
 	"internal/buildflags":      {},
 	"internal/helmrelease":     {},
 	"internal/answers":         {},
+	"internal/appmodel":        {"api"},
 	"internal/importer":        {"api", "internal/answers", "internal/awsclient", "internal/awsschema", "internal/crdschema", "internal/engine", "internal/kind", "internal/status"},
 	"internal/controller": {"api", "config/crd", "internal/crdschema", "internal/engine", "internal/capability", "internal/intent", "internal/intentfacts", "internal/apply", "internal/awsclient", "internal/awssession", "internal/status", "internal/options", "internal/metrics", "internal/shard",
 		"internal/controller/reconciler", "internal/controller/awsresource", "internal/controller/awsprovider", "internal/controller/capability", "internal/controller/driftevents", "internal/controller/intentbinding", "internal/controller/planrequest", "internal/controller/securityintent"},
@@ -79,7 +80,7 @@ var allowed = map[string][]string{
 	"internal/intent":                    {"api", "internal/status"},
 	"internal/intent/engines":            {"api", "internal/intent"},
 	"internal/inspect":                   {"api", "internal/apply", "internal/capability", "internal/capabilityfacts", "internal/engine", "internal/health", "internal/intent", "internal/shard", "internal/status"},
-	"internal/cli":                       {"api", "internal/awsschema", "internal/awsschema/bundled", "internal/awsclient", "internal/awssession", "internal/capability", "internal/capabilityfacts", "internal/clusterfacts", "internal/crdschema", "internal/crdschema/manifest", "internal/devworld", "internal/engine", "internal/health", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/importer", "internal/inhabitants", "internal/inspect", "internal/install", "internal/intent", "internal/intentfacts", "internal/kind", "internal/kind/documents", "internal/options", "internal/osproc", "internal/permissions", "internal/plan", "internal/status", "internal/ui"},
+	"internal/cli":                       {"api", "internal/appmodel", "internal/awsschema", "internal/awsschema/bundled", "internal/awsclient", "internal/awssession", "internal/capability", "internal/capabilityfacts", "internal/clusterfacts", "internal/crdschema", "internal/crdschema/manifest", "internal/devworld", "internal/engine", "internal/health", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/importer", "internal/inhabitants", "internal/inspect", "internal/install", "internal/intent", "internal/intentfacts", "internal/kind", "internal/kind/documents", "internal/options", "internal/osproc", "internal/permissions", "internal/plan", "internal/status", "internal/ui"},
 	"internal/ui":                        {"api", "internal/inspect"},
 	"cmd/nexusctl":                       {"api", "config/crd", "docs", "web", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
 }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compose
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/appmodel"
+)
+
+const gpu corev1.ResourceName = "nvidia.com/gpu"
+
+// setResource sets a request or a limit. A quantity of zero means no limit in Compose.
+func (s *service) setResource(isLimit bool, name corev1.ResourceName, q resource.Quantity) {
+	if q.IsZero() {
+		return
+	}
+	if s.component.Spec.Resources == nil {
+		s.component.Spec.Resources = &nexusv1.ComponentResources{}
+	}
+	list := &s.component.Spec.Resources.Requests
+	if isLimit {
+		list = &s.component.Spec.Resources.Limits
+	}
+	if *list == nil {
+		*list = corev1.ResourceList{}
+	}
+	(*list)[name] = q
+}
+
+func (s *service) cpus(v value) error {
+	q, err := cpuOf(v)
+	if err == nil {
+		s.setResource(true, corev1.ResourceCPU, q)
+	}
+	return err
+}
+
+func (s *service) memLimit(v value) error {
+	q, err := memoryOf(v)
+	if err == nil {
+		s.setResource(true, corev1.ResourceMemory, q)
+	}
+	return err
+}
+
+func (s *service) memReservation(v value) error {
+	q, err := memoryOf(v)
+	if err == nil {
+		s.setResource(false, corev1.ResourceMemory, q)
+	}
+	return err
+}
+
+// deploy reads how often a service runs, and with which resources.
+func (s *service) deploy(v value) error {
+	all, err := v.entries()
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		switch e.key {
+		case "replicas":
+			err = s.scale(e.value)
+		case "resources":
+			err = s.deployResources(e.value)
+		case "mode":
+			err = s.deployMode(e.value)
+		case "restart_policy": // pods start again in any case
+		default:
+			s.note(e.value, "is not carried over: a capability has no such field")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *service) deployMode(v value) error {
+	text, err := v.text()
+	if err == nil && text != "replicated" {
+		s.note(v, "%s is not carried over: a component has a number of replicas", appmodel.Shown(text))
+	}
+	return err
+}
+
+func (s *service) deployResources(v value) error {
+	all, err := v.entries()
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		if e.key != "limits" && e.key != "reservations" {
+			return e.fault("is none of limits and reservations")
+		}
+		fields, err := e.entries()
+		if err != nil {
+			return err
+		}
+		for _, f := range fields {
+			if err := s.deployResource(e.key == "limits", f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *service) deployResource(isLimit bool, f entry) error {
+	var q resource.Quantity
+	var err error
+	switch f.key {
+	case "cpus":
+		if q, err = cpuOf(f.value); err == nil {
+			s.setResource(isLimit, corev1.ResourceCPU, q)
+		}
+	case "memory":
+		if q, err = memoryOf(f.value); err == nil {
+			s.setResource(isLimit, corev1.ResourceMemory, q)
+		}
+	case "devices":
+		err = s.devices(f.value)
+	default:
+		s.note(f.value, "is not carried over: a component has requests and limits of CPU, memory and devices")
+	}
+	return err
+}
+
+// devices reads requests of GPUs.
+func (s *service) devices(v value) error {
+	items, err := v.items()
+	for _, item := range items {
+		if err := s.device(item); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (s *service) device(v value) error {
+	kinds, has, err := v.get("capabilities")
+	if err != nil {
+		return err
+	}
+	var names []string
+	if has {
+		if names, err = kinds.texts(); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains(names, "gpu") && !slices.Contains(names, "nvidia") {
+		s.note(v, "is not carried over: of devices, a component has GPUs")
+		return nil
+	}
+	count, has, err := v.get("count")
+	if err != nil {
+		return err
+	}
+	number := "1"
+	if has {
+		if number, err = count.text(); err != nil {
+			return err
+		}
+	}
+	return s.addGPUs(v, number)
+}
+
+// addGPUs limits a component to a number of GPUs, which Kubernetes takes as the request, too.
+func (s *service) addGPUs(v value, number string) error {
+	if strings.EqualFold(number, "all") {
+		s.note(v, "all GPUs of a node cannot be requested: the component has one; set resources.limits[%s]", gpu)
+		number = "1"
+	}
+	n, err := appmodel.ReadReplicas(number)
+	if err != nil {
+		return v.fault("%q is no number of GPUs", number)
+	}
+	s.setResource(true, gpu, *resource.NewQuantity(int64(n), resource.DecimalSI))
+	return nil
+}
+
+func (s *service) gpus(v value) error {
+	if v.isScalar() {
+		text, err := v.text()
+		if err != nil {
+			return err
+		}
+		return s.addGPUs(v, text)
+	}
+	return s.devices(v)
+}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
@@ -110,8 +111,21 @@ type Note struct {
 	Text string
 }
 
-// String returns the note as one line.
-func (n Note) String() string { return strings.Join(strings.Fields(n.At+": "+n.Text), " ") }
+// String returns the note as one line that every terminal can show.
+func (n Note) String() string {
+	return strings.Join(strings.Fields(strings.Map(printable, n.At+": "+n.Text)), " ")
+}
+
+// printable replaces characters that a terminal or a comment must not have.
+func printable(r rune) rune {
+	if unicode.IsSpace(r) {
+		return ' '
+	}
+	if !unicode.IsPrint(r) || isControl(r) {
+		return '?'
+	}
+	return r
+}
 
 // Notef adds a note.
 func (a *App) Notef(component, at, format string, args ...any) {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
@@ -71,8 +72,9 @@ func (a *App) AddReference(c *Component, v Variable, from *nexusv1.EnvVarSource)
 	c.Spec.Env = append(c.Spec.Env, nexusv1.EnvVar{Name: v.Name, ValueFrom: from})
 }
 
+// isControl reports whether a manifest cannot have a character in every reader's YAML.
 func isControl(r rune) bool {
-	return r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == '\u0085' || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == '\ufffd'
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == unicode.ReplacementChar || r >= 0xfffe && r <= 0xffff
 }
 
 // dropVariable removes a variable that a later one replaces.

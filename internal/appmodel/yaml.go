@@ -96,20 +96,12 @@ const commentWidth = 100
 func wrapComment(text string) []string {
 	var lines []string
 	line := "#"
-	for _, word := range strings.Fields(text) {
+	for _, word := range strings.Fields(strings.Map(printable, text)) {
 		if len(line) > 1 && len(line)+1+len(word) > commentWidth {
 			lines = append(lines, line)
 			line = "#  "
 		}
-		line += " " + strings.Map(printable, word)
+		line += " " + word
 	}
 	return append(lines, line)
-}
-
-// printable replaces what a comment of YAML must not have.
-func printable(r rune) rune {
-	if isControl(r) || r == '\n' {
-		return '?'
-	}
-	return r
 }

@@ -77,6 +77,7 @@ func (x *stage) verbs() map[string]verb {
 	group := verb{group: true}
 	script := func(shell string) verb { return verb{args: []string{"completion", shell}} }
 	return map[string]verb{
+		"init":                   {args: []string{"init", "--yes", "--image", "frontend=registry.example/web:1", "--image", "backend=registry.example/api:1", "-o", "-"}},
 		"plan":                   {args: []string{"plan", "-f", x.manifest}, cluster: true, aws: true},
 		"diff":                   {args: []string{"diff", "-f", x.manifest}, cluster: true, aws: true, also: []int{1}},
 		"render":                 {args: []string{"render", "-f", x.manifest}},

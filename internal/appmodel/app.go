@@ -38,7 +38,7 @@ type App struct {
 	Notes []Note
 }
 
-// Type is how a component runs.
+// Type decides how a component runs.
 type Type string
 
 // The types of components: a Service answers requests, a Worker does not, a Job runs once, and a CronJob runs on a schedule.

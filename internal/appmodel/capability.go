@@ -19,7 +19,7 @@ type Manifest struct {
 	Object *nexusv1.NexusAICapability
 	// Text is the object as YAML, with comments for everything that it does not carry over.
 	Text []byte
-	// Notes are those of the application, and those that writing it added.
+	// Notes lists those of the application, and those that writing it added.
 	Notes []Note
 	// Needs are the objects that somebody must create before the pods start.
 	Needs []Need
@@ -28,7 +28,7 @@ type Manifest struct {
 // Roles name the components that the fields frontend and backend of a capability describe.
 type Roles struct{ Frontend, Backend string }
 
-// defaultPorts are those that a capability has for its components.
+// These ports count where a component names none.
 const (
 	frontendPort = 8080
 	backendPort  = 8000
@@ -90,7 +90,7 @@ func (a *App) names() []string {
 	return out
 }
 
-// place is where a component stands in the manifest.
+// place locates a component in the manifest.
 type place struct{ component, path string }
 
 // placeComponents writes the components into a capability, and returns where each of them stands.

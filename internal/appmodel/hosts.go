@@ -14,7 +14,7 @@ import (
 // hostForm finds host names in a value: alone, in a URL, or before a port.
 var hostForm = regexp.MustCompile(`(^|//|,\s*)([A-Za-z0-9][A-Za-z0-9._-]*)(:[0-9]+)?($|[/,?])`)
 
-// address is where the pods of a capability reach a component.
+// address leads the pods of a capability to a component.
 type address struct {
 	host string
 	port int32

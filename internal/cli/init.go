@@ -101,7 +101,7 @@ func (s *shared) initCapability(ctx context.Context, f *initFlags, flags *pflag.
 	roles, err := s.interview(ctx, f, flags).Fill(app, s.initDefaults(f))
 	switch {
 	case ctx.Err() != nil:
-		return &interruption{text: "Nothing was written."}
+		return &interruption{text: "The command was interrupted, and no file was written."}
 	case err != nil:
 		return usage("%w; nothing was written", err)
 	}

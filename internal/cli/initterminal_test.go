@@ -84,7 +84,7 @@ func TestInit_AnInterruptionWritesNothing(t *testing.T) {
 	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Getenv: func(string) string { return "" }, Clock: clock.RealClock{},
 		IOStreams: genericiooptions.IOStreams{In: program, Out: io.Discard, ErrOut: asked}}
 	code := p.Run(ctx, []string{"nexusctl", "init", "-o", target, "--environment", "dev"})
-	if _, err := os.Stat(target); err == nil || code != 130 || !strings.Contains(asked.text.String(), "Nothing was written.") {
+	if _, err := os.Stat(target); err == nil || code != 130 || !strings.Contains(asked.text.String(), "no file was written") {
 		t.Errorf("%d %s", code, asked.text.String())
 	}
 }

@@ -23,7 +23,7 @@ type value struct {
 	path string
 }
 
-// file is what is read, with the variables that its texts may name.
+// file holds the name of the file and the variables that its texts may name.
 type file struct {
 	name      string
 	variables map[string]string

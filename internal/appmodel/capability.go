@@ -154,19 +154,10 @@ func (a *App) ingress() *nexusv1.IngressSpec {
 
 // dataServices declares the stores; nil where there are none, because an empty list would mean the stores of the original documents.
 func (a *App) dataServices() *nexusv1.DataServicesSpec {
-	d := &nexusv1.DataServicesSpec{}
-	if len(a.Tables) > 0 {
-		d.DynamoDB = &nexusv1.DynamoDBSpec{}
-		for _, name := range a.Tables {
-			d.DynamoDB.Tables = append(d.DynamoDB.Tables, nexusv1.TableSpec{Name: name, HashKey: &nexusv1.KeyAttribute{Name: "id", Type: "S"}})
-		}
+	if len(a.Tables)+len(a.Buckets)+len(a.Queues)+len(a.Topics)+len(a.Models) == 0 {
+		return nil
 	}
-	if len(a.Buckets) > 0 {
-		d.S3 = &nexusv1.S3Spec{}
-		for _, name := range a.Buckets {
-			d.S3.Buckets = append(d.S3.Buckets, nexusv1.BucketSpec{Name: name})
-		}
-	}
+	d := &nexusv1.DataServicesSpec{DynamoDB: tables(a.Tables), S3: buckets(a.Buckets)}
 	for _, name := range a.Queues {
 		d.Queues = append(d.Queues, nexusv1.QueueSpec{Name: name, DeadLetter: &nexusv1.DeadLetterSpec{}})
 	}
@@ -179,10 +170,29 @@ func (a *App) dataServices() *nexusv1.DataServicesSpec {
 			d.Bedrock.Models = append(d.Bedrock.Models, nexusv1.BedrockModel{Name: m.Name, ModelID: m.ID, InferenceProfile: m.Profile})
 		}
 	}
-	if d.DynamoDB == nil && d.S3 == nil && d.Bedrock == nil && len(d.Queues)+len(d.Topics) == 0 {
+	return d
+}
+
+func tables(names []string) *nexusv1.DynamoDBSpec {
+	if len(names) == 0 {
 		return nil
 	}
-	return d
+	out := &nexusv1.DynamoDBSpec{}
+	for _, name := range names {
+		out.Tables = append(out.Tables, nexusv1.TableSpec{Name: name, HashKey: &nexusv1.KeyAttribute{Name: "id", Type: "S"}})
+	}
+	return out
+}
+
+func buckets(names []string) *nexusv1.S3Spec {
+	if len(names) == 0 {
+		return nil
+	}
+	out := &nexusv1.S3Spec{}
+	for _, name := range names {
+		out.Buckets = append(out.Buckets, nexusv1.BucketSpec{Name: name})
+	}
+	return out
 }
 
 func (a *App) secrets() []nexusv1.SecretSpec {

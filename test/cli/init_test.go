@@ -15,8 +15,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// assistant is the Compose file of an AI application, as teams run it on their machines.
-const assistant = `
+// assistantFile is the Compose file of an AI application, as teams run it on their machines.
+const assistantFile = `
 name: assistant
 x-app: &app
   image: registry.example/assistant-api:2.0.1
@@ -53,7 +53,7 @@ func TestInit_TheAPIServerAcceptsTheManifest(t *testing.T) {
 	x := newTool(t)
 	dir := t.TempDir()
 	source, target := filepath.Join(dir, "compose.yaml"), filepath.Join(dir, "capability.yaml")
-	if err := os.WriteFile(source, []byte(assistant), 0o600); err != nil {
+	if err := os.WriteFile(source, []byte(assistantFile), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, args := range map[string][]string{

@@ -145,7 +145,12 @@ func httpProbe(command string) *nexusv1.HTTPProbe {
 	if len(found) != 1 || !allHarmless(rest) {
 		return nil
 	}
-	u, err := url.Parse(found[0][1])
+	return requestOf(found[0][1])
+}
+
+// requestOf returns the request for a URL of the container; nil where a probe cannot send it.
+func requestOf(address string) *nexusv1.HTTPProbe {
+	u, err := url.Parse(address)
 	if err != nil || u.User != nil {
 		return nil
 	}

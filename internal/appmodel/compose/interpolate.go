@@ -87,14 +87,7 @@ func (t *interpolation) braced(inside string, variables map[string]string) error
 	if name == "" {
 		return errors.New("the braces of a variable hold no name; write $$ for a dollar sign")
 	}
-	operator, argument := inside[len(name):], ""
-	if operator != "" {
-		length := 1
-		if operator[0] == ':' && len(operator) > 1 {
-			length = 2
-		}
-		operator, argument = operator[:length], operator[length:]
-	}
+	operator, argument := cutOperator(inside[len(name):])
 	v, known := variables[name]
 	set := known && (v != "" || !strings.HasPrefix(operator, ":"))
 	switch operator {
@@ -120,6 +113,15 @@ func (t *interpolation) braced(inside string, variables map[string]string) error
 	t.value += inner.value
 	t.used, t.missing = append(t.used, inner.used...), append(t.missing, inner.missing...)
 	return nil
+}
+
+// cutOperator divides what follows a name between braces into the operator and its argument.
+func cutOperator(text string) (operator, argument string) {
+	length := min(1, len(text))
+	if len(text) > 1 && text[0] == ':' {
+		length = 2
+	}
+	return text[:length], text[length:]
 }
 
 // Variables reads the variables of an env file: lines of NAME=VALUE, comments and quotes.

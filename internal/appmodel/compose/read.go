@@ -97,17 +97,19 @@ func (r *reader) topLevel(e entry) error {
 		return r.readSecrets(e.value)
 	case e.key == "include":
 		return e.fault("is not read: `docker compose config` prints one file with everything that it includes; read that")
-	case e.key == "volumes":
-		return r.noteEach(e.value, "is not carried over: pods of a capability keep no files; use a bucket of dataServices.s3, or a table of dataServices.dynamodb")
-	case e.key == "networks":
-		return r.noteEach(e.value, "is not carried over: pods of one namespace reach each other; to limit that, use security.intents")
-	case e.key == "configs":
-		return r.noteEach(e.value, "is not carried over: put the file into the image, or its values into variables")
-	case e.key == "models":
-		return r.noteEach(e.value, "is not carried over: declare a model of Amazon Bedrock with --model")
+	case shared[e.key] != "":
+		return r.noteEach(e.value, "is not carried over: "+shared[e.key])
 	default:
 		return e.fault("is no field of a Compose file")
 	}
+}
+
+// shared says of what services share why it is not carried over.
+var shared = map[string]string{
+	"volumes":  "pods of a capability keep no files; use a bucket of dataServices.s3, or a table of dataServices.dynamodb",
+	"networks": "pods of one namespace reach each other; to limit that, use security.intents",
+	"configs":  "put the file into the image, or its values into variables",
+	"models":   "declare a model of Amazon Bedrock with --model",
 }
 
 // noteEach notes every entry of a mapping. Default networks and the like have no settings, and no note.

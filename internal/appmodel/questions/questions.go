@@ -81,13 +81,7 @@ func (i *Interview) askPerson(q question) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		answer := strings.TrimSpace(line)
-		if answer == "" {
-			answer = q.fallback
-		}
-		if answer == "-" && !q.required {
-			answer = ""
-		}
+		answer := q.meant(strings.TrimSpace(line))
 		wrong := q.judge(answer)
 		if wrong == nil {
 			return answer, nil
@@ -98,6 +92,18 @@ func (i *Interview) askPerson(q question) (string, error) {
 		if _, err := fmt.Fprintf(i.Out, "  %v\n", wrong); err != nil {
 			return "", err
 		}
+	}
+}
+
+// meant returns the answer that a line stands for: an empty one is the default, and - is none.
+func (q question) meant(line string) string {
+	switch {
+	case line == "":
+		return q.fallback
+	case line == "-" && !q.required:
+		return ""
+	default:
+		return line
 	}
 }
 

@@ -57,14 +57,7 @@ func (r *reader) readPorts(x *object, c *appmodel.Component, k corev1.Container)
 		}
 		return
 	}
-	chosen := k.Ports[0].ContainerPort
-	if to := r.servedPort(x); to != nil {
-		for _, p := range k.Ports {
-			if to.Type == intstr.String && p.Name == to.StrVal || to.Type == intstr.Int && p.ContainerPort == to.IntVal {
-				chosen = p.ContainerPort
-			}
-		}
-	}
+	chosen := chosenPort(k.Ports, r.servedPort(x))
 	if chosen >= 1 && chosen <= 65535 {
 		c.Spec.Port = &chosen
 	}
@@ -73,6 +66,16 @@ func (r *reader) readPorts(x *object, c *appmodel.Component, k corev1.Container)
 			r.app.Notef(c.Name, x.at(fmt.Sprintf("%s.ports[%d]", container, i)), "%d is not carried over: a component has one port, here %d", p.ContainerPort, chosen)
 		}
 	}
+}
+
+// chosenPort returns the port to which a Service leads, or the first one.
+func chosenPort(ports []corev1.ContainerPort, to *intstr.IntOrString) int32 {
+	for _, p := range ports {
+		if to != nil && (to.Type == intstr.String && p.Name == to.StrVal || to.Type == intstr.Int && p.ContainerPort == to.IntVal) {
+			return p.ContainerPort
+		}
+	}
+	return ports[0].ContainerPort
 }
 
 // servedPort returns the target of the first port of a Service that leads to a workload.

@@ -77,20 +77,11 @@ func sameJSON(value, into any) bool {
 
 // readContext takes over the users of pods and containers within Pod Security restricted.
 func (r *reader) readContext(x *object, c *appmodel.Component, pod *corev1.PodSpec) {
-	out := nexusv1.SecurityContextSpec{}
-	if p := pod.SecurityContext; p != nil {
-		out.RunAsUser, out.RunAsGroup, out.FSGroup = p.RunAsUser, p.RunAsGroup, p.FSGroup
-	}
 	k := pod.Containers[0].SecurityContext
 	if k == nil {
 		k = &corev1.SecurityContext{}
 	}
-	if k.RunAsUser != nil {
-		out.RunAsUser = k.RunAsUser
-	}
-	if k.RunAsGroup != nil {
-		out.RunAsGroup = k.RunAsGroup
-	}
+	out := usersOf(pod.SecurityContext, k)
 	if k.ReadOnlyRootFilesystem != nil && *k.ReadOnlyRootFilesystem {
 		out.ReadOnlyRootFilesystem = new(true)
 	}
@@ -107,6 +98,21 @@ func (r *reader) readContext(x *object, c *appmodel.Component, pod *corev1.PodSp
 	if out != (nexusv1.SecurityContextSpec{}) {
 		c.Spec.SecurityContext = &out
 	}
+}
+
+// usersOf returns the users of a pod, or those of its container.
+func usersOf(p *corev1.PodSecurityContext, k *corev1.SecurityContext) nexusv1.SecurityContextSpec {
+	out := nexusv1.SecurityContextSpec{}
+	if p != nil {
+		out.RunAsUser, out.RunAsGroup, out.FSGroup = p.RunAsUser, p.RunAsGroup, p.FSGroup
+	}
+	if k.RunAsUser != nil {
+		out.RunAsUser = k.RunAsUser
+	}
+	if k.RunAsGroup != nil {
+		out.RunAsGroup = k.RunAsGroup
+	}
+	return out
 }
 
 func (r *reader) readCapabilities(x *object, c *appmodel.Component, add []corev1.Capability, out *nexusv1.SecurityContextSpec) {

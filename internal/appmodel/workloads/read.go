@@ -73,20 +73,8 @@ func Read(text string, o Options) (*appmodel.App, error) {
 	if err := r.parse(text); err != nil {
 		return nil, err
 	}
-	for _, name := range o.Keep {
-		if !slices.ContainsFunc(r.objects, func(x *object) bool { return x.GetName() == name && isWorkload(x) }) {
-			return nil, fmt.Errorf("--keep: %s has no workload %q", o.Name, name)
-		}
-	}
-	for _, x := range r.objects {
-		if isWorkload(x) {
-			if err := r.readWorkload(x); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if len(r.app.Components) == 0 {
-		return nil, fmt.Errorf("%s has no Deployment, StatefulSet, Job or CronJob that becomes a component", o.Name)
+	if err := r.readWorkloads(); err != nil {
+		return nil, err
 	}
 	for _, read := range []func(*object) error{r.readService, r.readIngress, r.readAutoscaler, r.readBudget} {
 		for _, x := range r.objects {
@@ -97,6 +85,26 @@ func Read(text string, o Options) (*appmodel.App, error) {
 	}
 	r.noteObjects()
 	return r.app, nil
+}
+
+// readWorkloads reads what runs pods.
+func (r *reader) readWorkloads() error {
+	for _, name := range r.options.Keep {
+		if !slices.ContainsFunc(r.objects, func(x *object) bool { return x.GetName() == name && isWorkload(x) }) {
+			return fmt.Errorf("--keep: %s has no workload %q", r.options.Name, name)
+		}
+	}
+	for _, x := range r.objects {
+		if isWorkload(x) {
+			if err := r.readWorkload(x); err != nil {
+				return err
+			}
+		}
+	}
+	if len(r.app.Components) == 0 {
+		return fmt.Errorf("%s has no Deployment, StatefulSet, Job or CronJob that becomes a component", r.options.Name)
+	}
+	return nil
 }
 
 // source finds the comment with which Helm names the template of an object.
@@ -127,18 +135,27 @@ func (r *reader) parse(text string) error {
 		if u.GetKind() == "" || u.GetAPIVersion() == "" {
 			return fmt.Errorf("%s: an object needs apiVersion and kind", file)
 		}
-		if items, isList := content["items"].([]any); isList && strings.HasSuffix(u.GetKind(), "List") {
-			for _, item := range items {
-				if m, is := item.(map[string]any); is {
-					r.objects = append(r.objects, &object{Unstructured: &unstructured.Unstructured{Object: m}, file: file})
-				}
-			}
-			continue
+		for _, item := range itemsOf(u) {
+			r.objects = append(r.objects, &object{Unstructured: item, file: file})
 		}
-		r.objects = append(r.objects, &object{Unstructured: u, file: file})
 	}
 	slices.SortStableFunc(r.objects, func(a, b *object) int { return strings.Compare(a.file, b.file) })
 	return nil
+}
+
+// itemsOf returns the objects of a list, or the object.
+func itemsOf(u *unstructured.Unstructured) []*unstructured.Unstructured {
+	items, isList := u.Object["items"].([]any)
+	if !isList || !strings.HasSuffix(u.GetKind(), "List") {
+		return []*unstructured.Unstructured{u}
+	}
+	var out []*unstructured.Unstructured
+	for _, item := range items {
+		if m, is := item.(map[string]any); is {
+			out = append(out, &unstructured.Unstructured{Object: m})
+		}
+	}
+	return out
 }
 
 // find returns an object of a kind and a name.

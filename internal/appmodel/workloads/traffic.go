@@ -61,22 +61,26 @@ func (r *reader) readIngress(x *object) error {
 		r.app.Notef("", x.at("spec.tls"), "is not carried over: set ingress.certificateArn, or ingress.hostedZoneName for a certificate that the operator requests")
 	}
 	for i, rule := range in.Spec.Rules {
-		at := fmt.Sprintf("spec.rules[%d]", i)
-		switch host := rule.Host; {
-		case host == "" || host == r.app.Ingress.Host:
-		case r.app.Ingress.Host == "" && appmodel.CheckHost(host) == nil:
-			r.app.Ingress.Host = host
-		default:
-			r.app.Notef("", x.at(at+".host"), "%s is not carried over: a capability has one host", host)
-		}
-		if rule.HTTP == nil {
-			continue
-		}
-		for j, p := range rule.HTTP.Paths {
-			r.readRoute(x, fmt.Sprintf("%s.http.paths[%d]", at, j), p)
-		}
+		r.readRule(x, fmt.Sprintf("spec.rules[%d]", i), rule)
 	}
 	return nil
+}
+
+// readRule takes over the first host, and the paths.
+func (r *reader) readRule(x *object, at string, rule networkingv1.IngressRule) {
+	switch host := rule.Host; {
+	case host == "" || host == r.app.Ingress.Host:
+	case r.app.Ingress.Host == "" && appmodel.CheckHost(host) == nil:
+		r.app.Ingress.Host = host
+	default:
+		r.app.Notef("", x.at(at+".host"), "%s is not carried over: a capability has one host", host)
+	}
+	if rule.HTTP == nil {
+		return
+	}
+	for j, p := range rule.HTTP.Paths {
+		r.readRoute(x, fmt.Sprintf("%s.http.paths[%d]", at, j), p)
+	}
 }
 
 // readRoute takes over one path.
@@ -120,9 +124,15 @@ func (r *reader) readAutoscaler(x *object) error {
 	if n := h.Spec.MinReplicas; n != nil && *n >= 1 && *n <= h.Spec.MaxReplicas {
 		c.Spec.Autoscaling.Min = n
 	}
+	r.readMetrics(x, c, h)
+	return nil
+}
+
+// readMetrics takes over the use of CPU to aim at, and notes all other metrics.
+func (r *reader) readMetrics(x *object, c *appmodel.Component, h *autoscalingv2.HorizontalPodAutoscaler) {
 	for i, m := range h.Spec.Metrics {
-		if m.Resource != nil && m.Resource.Name == corev1.ResourceCPU && m.Resource.Target.AverageUtilization != nil && *m.Resource.Target.AverageUtilization >= 1 {
-			c.Spec.Autoscaling.TargetCPU = new(min(*m.Resource.Target.AverageUtilization, 1000))
+		if n := targetCPU(m); n > 0 {
+			c.Spec.Autoscaling.TargetCPU = new(min(n, 1000))
 			continue
 		}
 		r.app.Notef(c.Name, x.at(fmt.Sprintf("spec.metrics[%d]", i)), "is not carried over: a component scales by the use of CPU")
@@ -130,7 +140,14 @@ func (r *reader) readAutoscaler(x *object) error {
 	if h.Spec.Behavior != nil {
 		r.app.Notef(c.Name, x.at("spec.behavior"), "is not carried over: a component has no such setting")
 	}
-	return nil
+}
+
+// targetCPU returns the use of CPU at which a metric aims, in percent; 0 for any other metric.
+func targetCPU(m autoscalingv2.MetricSpec) int32 {
+	if m.Resource == nil || m.Resource.Name != corev1.ResourceCPU || m.Resource.Target.AverageUtilization == nil {
+		return 0
+	}
+	return *m.Resource.Target.AverageUtilization
 }
 
 // readBudget takes over how many pods may be evicted.

@@ -178,8 +178,22 @@ func Label(name string, most int) string {
 	return strings.TrimRight(label[:min(len(label), most)], "-")
 }
 
-// maxComponent bounds the names of components, which are parts of the names of their objects.
-const maxComponent = 20
+// maxComponent bounds the names of components: with those of the application and the environment they have at most 57 characters.
+const maxComponent = 16
+
+// reservedComponent is the name of an object of every capability.
+const reservedComponent = "policies"
+
+// CheckComponent checks the name of a component.
+func CheckComponent(name string) error {
+	switch {
+	case Label(name, maxComponent) != name || name == "":
+		return fmt.Errorf("%q is no name of a component: write at most %d small letters, digits and hyphens, with a letter first", name, maxComponent)
+	case name == reservedComponent:
+		return fmt.Errorf("%q is the name of an object of every capability", name)
+	}
+	return nil
+}
 
 // UniqueName returns a name for a component that no other one has.
 func (a *App) UniqueName(of string) string {
@@ -188,7 +202,7 @@ func (a *App) UniqueName(of string) string {
 		base = "app"
 	}
 	name := base
-	for n := 2; a.Component(name) != nil; n++ {
+	for n := 2; a.Component(name) != nil || name == reservedComponent; n++ {
 		suffix := fmt.Sprintf("-%d", n)
 		name = strings.TrimRight(base[:min(len(base), maxComponent-len(suffix))], "-") + suffix
 	}

@@ -25,8 +25,12 @@ type Manifest struct {
 	Needs []Need
 }
 
-// Roles name the components that the fields frontend and backend of a capability describe.
+// Roles name the components that the fields frontend and backend of a capability describe. Both may be empty: all others are in the list
+// of components.
 type Roles struct{ Frontend, Backend string }
+
+// maxListed bounds the components of a capability besides frontend and backend.
+const maxListed = 16
 
 // These ports count where a component names none.
 const (
@@ -54,7 +58,10 @@ func (a *App) Write(roles Roles, from string) (*Manifest, error) {
 	if a.Provider != "" {
 		c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: a.Provider}
 	}
-	places := a.placeComponents(c, roles)
+	places, err := a.placeComponents(c, roles)
+	if err != nil {
+		return nil, err
+	}
 	text, err := writeYAML(written(c), a.head(from), a.comments(places))
 	if err != nil {
 		return nil, err
@@ -65,7 +72,7 @@ func (a *App) Write(roles Roles, from string) (*Manifest, error) {
 // prefix begins the names of everything of the capability, and names the namespace of its pods.
 func (a *App) prefix() string { return a.Name + "-" + a.Environment }
 
-// checkRoles requires that the roles name two components.
+// checkRoles requires that the roles name two components, if any.
 func (a *App) checkRoles(roles Roles) error {
 	for flag, name := range map[string]string{"--frontend": roles.Frontend, "--backend": roles.Backend} {
 		if name != "" && a.Component(name) == nil {
@@ -74,9 +81,6 @@ func (a *App) checkRoles(roles Roles) error {
 	}
 	if roles.Frontend != "" && roles.Frontend == roles.Backend {
 		return fmt.Errorf("--frontend and --backend both name %q", roles.Frontend)
-	}
-	if roles.Frontend == "" || roles.Backend == "" {
-		return errors.New("a capability has a frontend and a backend: name both with --frontend and --backend")
 	}
 	return nil
 }
@@ -94,17 +98,58 @@ func (a *App) names() []string {
 type place struct{ component, path string }
 
 // placeComponents writes the components into a capability, and returns where each of them stands.
-func (a *App) placeComponents(c *nexusv1.NexusAICapability, roles Roles) []place {
-	front, back := a.Component(roles.Frontend), a.Component(roles.Backend)
-	c.Spec.Frontend = nexusv1.FrontendSpec{ComponentSpec: front.Spec}
-	c.Spec.Backend = nexusv1.BackendSpec{ComponentSpec: back.Spec}
-	places := []place{{front.Name, "spec.frontend"}, {back.Name, "spec.backend"}}
+func (a *App) placeComponents(c *nexusv1.NexusAICapability, roles Roles) ([]place, error) {
+	var places []place
 	for i := range a.Components {
-		if other := &a.Components[i]; other.Name != front.Name && other.Name != back.Name {
-			a.Notef("", other.Source, "is not carried over: a capability has a frontend and a backend, and no component %s", other.Name)
+		k := &a.Components[i]
+		spec := a.routed(k, roles)
+		switch k.Name {
+		case roles.Frontend:
+			c.Spec.Frontend = nexusv1.FrontendSpec{ComponentSpec: spec}
+			places = append(places, place{k.Name, "spec.frontend"})
+		case roles.Backend:
+			c.Spec.Backend = nexusv1.BackendSpec{ComponentSpec: spec}
+			places = append(places, place{k.Name, "spec.backend"})
+		default:
+			kind, can := listedTypes[k.Type]
+			if !can {
+				a.Notef("", k.Source, "is not carried over: a component is a Service or a Worker, and no %s", k.Type)
+				continue
+			}
+			c.Spec.Components = append(c.Spec.Components, nexusv1.NamedComponentSpec{Name: k.Name, Type: kind, ComponentSpec: spec})
+			places = append(places, place{k.Name, "spec.components[" + k.Name + "]"})
 		}
 	}
-	return places
+	switch {
+	case len(places) == 0:
+		return nil, errors.New("no component is left that a capability can have: it needs a Service or a Worker")
+	case len(c.Spec.Components) > maxListed:
+		return nil, fmt.Errorf("the application has %d components, and a capability at most %d besides frontend and backend: divide it into several capabilities", len(c.Spec.Components), maxListed)
+	}
+	return places, nil
+}
+
+// listedTypes are the types of the components in the list of a capability.
+var listedTypes = map[Type]nexusv1.ComponentType{"": "", TypeService: "", TypeWorker: nexusv1.ComponentWorker}
+
+// routed returns the spec of a component with its routes. The default path of frontend or backend that leads to another component is
+// replaced by an empty list.
+func (a *App) routed(k *Component, roles Roles) nexusv1.ComponentSpec {
+	spec := k.Spec
+	routes := []nexusv1.Route{}
+	for _, r := range k.Routes {
+		routes = append(routes, nexusv1.Route{Path: r})
+	}
+	taken := k.Name == roles.Frontend && a.hasRoute("/") || k.Name == roles.Backend && a.hasRoute("/api")
+	if len(routes) > 0 || taken {
+		spec.Routes = &routes
+	}
+	return spec
+}
+
+// hasRoute reports whether a path was given to a component.
+func (a *App) hasRoute(path string) bool {
+	return slices.ContainsFunc(a.Components, func(c Component) bool { return slices.Contains(c.Routes, path) })
 }
 
 // addresses returns where the pods reach each component, by the names that it has in its source.
@@ -129,9 +174,11 @@ func (a *App) addressOf(c *Component, roles Roles) (address, bool) {
 		return address{a.prefix() + "-frontend-svc", portOr(c, frontendPort)}, true
 	case roles.Backend:
 		return address{a.prefix() + "-backend-svc-internal", portOr(c, backendPort)}, true
-	default:
+	}
+	if c.Type != TypeService && c.Type != "" {
 		return address{}, false
 	}
+	return address{a.prefix() + "-" + c.Name + "-svc", portOr(c, frontendPort)}, true
 }
 
 func portOr(c *Component, fallback int32) int32 {

@@ -3,8 +3,10 @@
 package appmodel
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,6 +80,36 @@ func CheckPath(text string) error {
 		return fmt.Errorf("the path has more than 1024 characters")
 	}
 	return matching(pathPattern, text, "write a path that begins with /")
+}
+
+// routeForm is that of paths that lead to components.
+var routeForm = regexp.MustCompile(`^/([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?$`)
+
+// CheckRoute checks a path that leads to a component.
+func CheckRoute(path string) error {
+	if len(path) > 128 {
+		return errors.New("the path has more than 128 characters")
+	}
+	return matching(routeForm, path, "write a path such as /api")
+}
+
+// AddRoute leads a path to a component, or returns why that cannot be.
+func (a *App) AddRoute(c *Component, path string) error {
+	if err := CheckRoute(path); err != nil {
+		return err
+	}
+	for _, other := range a.Components {
+		if slices.Contains(other.Routes, path) && other.Name != c.Name {
+			return fmt.Errorf("%s leads to %s already", path, other.Name)
+		}
+	}
+	if len(c.Routes) == 8 {
+		return errors.New("at most 8 paths lead to a component")
+	}
+	if !slices.Contains(c.Routes, path) {
+		c.Routes = append(c.Routes, path)
+	}
+	return nil
 }
 
 // CheckObjectName checks the name of a Kubernetes object or namespace.

@@ -102,7 +102,7 @@ func TestInit_WritesWhatAComposeFileDeclares(t *testing.T) {
 	if strings.Contains(string(first), "do-not-write-me") {
 		t.Errorf("the manifest has a secret:\n%s", first)
 	}
-	for _, want := range []string{"services.api.volumes[0]: ./data:/data is not", "image redis becomes no component"} {
+	for _, want := range []string{"services.api.volumes[0]: ./data:/data is not", "image redis becomes no component", "- name: web", "value: http://shop-dev-api-svc:8000", "- path: /api"} {
 		if !strings.Contains(string(first), want) {
 			t.Errorf("no comment says %q:\n%s", want, first)
 		}
@@ -176,7 +176,7 @@ func TestInit_RefusesWithTheReasonAndWritesNothing(t *testing.T) {
 		"the values of the chart":                       {"--from-chart", chartFolder(t), "--values", filepath.Join(dir, "none")},
 		"\"x\"":                                         {"x"},
 		"--set":                                         {"--set"},
-		"name both with --frontend and --backend":       {"--name", "shop", "--image", "frontend=a"},
+		"--route: there is no component \"api\"":        {"--name", "shop", "--image", "web=a", "--route", "api=/"},
 		"--output: name a file, or - for standard outp": {"--output", ""},
 	} {
 		_, errs, code := initWith(t, nil, append([]string{"-y", "-o", target}, args...)...)

@@ -48,13 +48,13 @@ func terminal(t *testing.T) (person, program *os.File) {
 func TestInit_AsksOnATerminal(t *testing.T) {
 	person, program := terminal(t)
 	target := filepath.Join(t.TempDir(), "out.yaml")
-	lines := []string{"", "shop", "", "-", "-", "frontend,backend", "registry.example/web:1", "3000", "registry.example/api:1", "", "", "", "", "documents", "", "", "", "", "", "", "", ""}
+	lines := []string{"", "shop", "", "-", "-", "frontend,backend", "registry.example/web:1", "3000", "registry.example/api:1", "", "", "documents", "", "", "", "", "", "", "", ""}
 	if _, err := person.WriteString(strings.Join(lines, "\n") + "\n"); err != nil {
 		t.Fatal(err)
 	}
 	_, errs, code := initWith(t, program, "-o", target)
 	text, err := os.ReadFile(target)
-	if code != 0 || err != nil || !strings.Contains(errs, "Port on which frontend answers requests [8080]: ") {
+	if code != 0 || err != nil || !strings.Contains(errs, "Port on which frontend answers requests (- for none) [8080]: ") {
 		t.Fatalf("%d %v %s", code, err, errs)
 	}
 	for _, want := range []string{"capabilityName: shop", "port: 3000", "- name: documents"} {

@@ -184,7 +184,7 @@ func TestRead_MergesAnchorsAndWritesNoSecret(t *testing.T) {
 func TestRead_NotesEverythingElseWithItsField(t *testing.T) {
 	app := read(t, application, compose.Options{})
 	for at, text := range map[string]string{
-		"services.web.depends_on":              "until api answers",
+		"services.web.depends_on":              "until it reaches api",
 		"services.web":                         "nexusctl build app",
 		"services.api.ports[0]":                "of the range, port 8000",
 		"services.api.ports[1]":                "not over udp",

@@ -394,7 +394,7 @@ func (s *service) dependsOn(v value) error {
 			return v.fault("there is no service %q", name)
 		}
 	}
-	s.note(v, "the order is not carried over: pods start at the same time, so the component must try again until %s answers", strings.Join(names, ", "))
+	s.note(v, "the order is not carried over: pods start at the same time, so the component must try again until it reaches %s", strings.Join(names, ", "))
 	return nil
 }
 

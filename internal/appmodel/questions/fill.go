@@ -91,7 +91,7 @@ func (i *Interview) newComponents(app *appmodel.App) error {
 		return errors.New("no component is known: name images with --image NAME=IMAGE, or read a Compose file (--from-compose) or a chart (--from-chart)")
 	}
 	if len(names) == 0 {
-		if names, err = i.askList(question{flag: "image", text: "Components, separated by commas", fallback: "frontend,backend", required: true}, checkComponents); err != nil {
+		if names, err = i.askList(question{flag: "image", text: "Components, separated by commas", fallback: "web", required: true}, checkComponents); err != nil {
 			return err
 		}
 	}
@@ -109,12 +109,15 @@ func (i *Interview) newComponents(app *appmodel.App) error {
 // checkComponents checks the names of components.
 func checkComponents(names []string) error {
 	if len(names) > 16 {
-		return errors.New("an application has at most 16 components here")
+		return errors.New("a capability has at most 16 components")
 	}
 	seen := map[string]bool{}
 	for _, name := range names {
-		if appmodel.Label(name, 20) != name || seen[name] {
-			return fmt.Errorf("%q: name each component once, with at most 20 small letters, digits and hyphens", name)
+		if err := appmodel.CheckComponent(name); err != nil {
+			return err
+		}
+		if seen[name] {
+			return fmt.Errorf("%q is named twice", name)
 		}
 		seen[name] = true
 	}
@@ -143,10 +146,14 @@ func (i *Interview) askPort(c *appmodel.Component) error {
 	if err != nil || slices.ContainsFunc(ports, func(p [2]string) bool { return p[0] == c.Name }) {
 		return err
 	}
-	answer, err := i.ask(question{flag: "port of " + c.Name, text: "Port on which " + c.Name + " answers requests", fallback: defaultPort(c.Name), required: true,
+	answer, err := i.ask(question{flag: "port of " + c.Name, text: "Port on which " + c.Name + " answers requests (- for none)", fallback: defaultPort(c.Name),
 		check: func(text string) error { _, err := appmodel.ReadPort(text); return err }})
 	if err != nil {
 		return err
+	}
+	if answer == "" {
+		c.Type = appmodel.TypeWorker
+		return nil
 	}
 	p, err := appmodel.ReadPort(answer)
 	c.Spec.Port = &p
@@ -178,6 +185,12 @@ func changes() []change {
 			c.Spec.Port, c.Type = &p, appmodel.TypeService
 			return err
 		}},
+		{"type", func(c *appmodel.Component, text string) error {
+			if c.Type = appmodel.Type(text); c.Type == appmodel.TypeService || c.Type == appmodel.TypeWorker {
+				return nil
+			}
+			return fmt.Errorf("%q is none of Service and Worker", text)
+		}},
 		{"replicas", func(c *appmodel.Component, text string) error {
 			n, err := appmodel.ReadReplicas(text)
 			c.Spec.Replicas = &n
@@ -203,68 +216,6 @@ func (i *Interview) changeComponents(app *appmodel.App) error {
 		}
 	}
 	return nil
-}
-
-// roles asks which components are the frontend and the backend.
-func (i *Interview) roles(app *appmodel.App) (appmodel.Roles, error) {
-	guess := guessRoles(app)
-	known := func(text string) error {
-		if app.Component(text) == nil {
-			return fmt.Errorf("there is no component %q", text)
-		}
-		return nil
-	}
-	front, err := i.ask(question{flag: "frontend", text: "Component that users open (" + namesOf(app) + ")", fallback: guess.Frontend, check: known})
-	if err != nil {
-		return guess, err
-	}
-	if guess.Backend == front {
-		guess.Backend = ""
-	}
-	back, err := i.ask(question{flag: "backend", text: "Component that the frontend calls below /api (" + namesOf(app) + ")", fallback: guess.Backend, check: known})
-	return appmodel.Roles{Frontend: front, Backend: back}, err
-}
-
-func namesOf(app *appmodel.App) string {
-	var names []string
-	for _, c := range app.Components {
-		names = append(names, c.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// The words in the names of components that users open, and of those that answer the others.
-var (
-	frontWords = []string{"frontend", "web", "ui", "client", "site", "www", "app", "dashboard", "nginx", "chat"}
-	backWords  = []string{"backend", "api", "server", "service", "gateway", "core", "agent"}
-)
-
-// guessRoles finds the frontend and the backend by their names, and then by their order.
-func guessRoles(app *appmodel.App) appmodel.Roles {
-	var services []string
-	for _, c := range app.Components {
-		if c.Type == appmodel.TypeService || c.Type == "" {
-			services = append(services, c.Name)
-		}
-	}
-	pick := func(words []string, not string) string {
-		for _, w := range words {
-			for _, name := range services {
-				if name != not && slices.Contains(strings.Split(name, "-"), w) {
-					return name
-				}
-			}
-		}
-		for _, name := range services {
-			if name != not {
-				return name
-			}
-		}
-		return ""
-	}
-	back := pick(backWords, pick(frontWords, ""))
-	front := pick(frontWords, back)
-	return appmodel.Roles{Frontend: front, Backend: back}
 }
 
 // stores asks which stores and models the application uses.

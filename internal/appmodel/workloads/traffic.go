@@ -97,10 +97,17 @@ func (r *reader) readRoute(x *object, at string, p networkingv1.HTTPIngressPath)
 		}
 		c := r.app.Component(name)
 		c.Published = true
-		c.Routes = append(c.Routes, p.Path)
+		if err := r.app.AddRoute(c, routeOf(p.Path)); err != nil {
+			r.app.Notef(name, x.at(at), "is not carried over: %v", err)
+		}
 		return
 	}
 	r.app.Notef("", x.at(at), "is not carried over: Service %s leads to no component", p.Backend.Service.Name)
+}
+
+// routeOf returns the path of an Ingress as that of a route: without the slash at its end. An absent path is every path.
+func routeOf(path string) string {
+	return "/" + strings.Trim(path, "/")
 }
 
 // readAutoscaler takes over between which numbers of pods an autoscaler chooses.

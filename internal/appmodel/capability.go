@@ -66,7 +66,42 @@ func (a *App) Write(roles Roles, from string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Manifest{Object: c, Text: text, Notes: a.Notes, Needs: a.Needs}, nil
+	return &Manifest{Object: c, Text: text, Notes: a.Notes, Needs: a.needsOf(places)}, nil
+}
+
+// needsOf returns the objects to which the components in the manifest refer, and not those of components that it does not have.
+func (a *App) needsOf(places []place) []Need {
+	referred := map[string]bool{}
+	for _, p := range places {
+		addReferences(a.Component(p.component).Spec, referred)
+	}
+	return slices.DeleteFunc(slices.Clone(a.Needs), func(n Need) bool { return !referred[n.Kind+n.Name] })
+}
+
+// addReferences adds the Secrets and ConfigMaps that the pods of a component read.
+func addReferences(spec nexusv1.ComponentSpec, to map[string]bool) {
+	for _, s := range spec.ImagePullSecrets {
+		to["Secret"+s.Name] = true
+	}
+	for _, e := range spec.EnvFrom {
+		if e.SecretRef != nil {
+			to["Secret"+e.SecretRef.Name] = true
+		}
+		if e.ConfigMapRef != nil {
+			to["ConfigMap"+e.ConfigMapRef.Name] = true
+		}
+	}
+	for _, e := range spec.Env {
+		if e.ValueFrom == nil {
+			continue
+		}
+		if ref := e.ValueFrom.SecretKeyRef; ref != nil {
+			to["Secret"+ref.Name] = true
+		}
+		if ref := e.ValueFrom.ConfigMapKeyRef; ref != nil {
+			to["ConfigMap"+ref.Name] = true
+		}
+	}
 }
 
 // prefix begins the names of everything of the capability, and names the namespace of its pods.

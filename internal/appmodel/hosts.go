@@ -3,6 +3,7 @@
 package appmodel
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,8 +12,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// hostForm finds host names in a value: alone, in a URL, or before a port.
-var hostForm = regexp.MustCompile(`(^|//|,\s*)([A-Za-z0-9][A-Za-z0-9._-]*)(:[0-9]+)?($|[/,?])`)
+// hostForm finds host names in a part of a value: alone, in a URL, or before a port.
+var hostForm = regexp.MustCompile(`(^\s*|//)([A-Za-z0-9][A-Za-z0-9._-]*)(:[0-9]+)?($|[/?])`)
 
 // address leads the pods of a capability to a component.
 type address struct {
@@ -32,9 +33,9 @@ func (a *App) rewriteHosts(addresses map[string]address) {
 
 // rewriteVariable replaces the host names in one variable.
 func (a *App) rewriteVariable(c *Component, v *nexusv1.EnvVar, addresses map[string]address) {
-	at := c.Source + ": " + v.Name
+	at := cmp.Or(c.Source, "component "+c.Name) + ": " + v.Name
 	var changed, left []string
-	value := hostForm.ReplaceAllStringFunc(v.Value, func(found string) string {
+	replace := func(found string) string {
 		m := hostForm.FindStringSubmatch(found)
 		if slices.Contains(a.Left, m[2]) {
 			left = append(left, m[2])
@@ -49,7 +50,12 @@ func (a *App) rewriteVariable(c *Component, v *nexusv1.EnvVar, addresses map[str
 			port = ":" + strconv.Itoa(int(to.port))
 		}
 		return m[1] + to.host + port + m[4]
-	})
+	}
+	parts := strings.Split(v.Value, ",") // a value may list several
+	for i := range parts {
+		parts[i] = hostForm.ReplaceAllStringFunc(parts[i], replace)
+	}
+	value := strings.Join(parts, ",")
 	if len(value) > maxValue {
 		return
 	}

@@ -28,7 +28,7 @@ var stores = []store{
 	{images: []string{"postgres", "postgresql", "postgis", "timescaledb", "timescaledb-ha", "pgvector", "paradedb", "pgvecto-rs", "cockroach"}, instead: "an RDSInstance with engine postgres (examples/aws/rdsinstance.yaml)"},
 	{images: []string{"pgbouncer", "pgpool"}, instead: "an RDSInstance, whose endpoint the components use"},
 	{images: []string{"mysql", "mariadb", "percona", "mysql-server", "percona-server"}, instead: "an RDSInstance with engine mysql or mariadb (examples/aws/rdsinstance.yaml)"},
-	{images: []string{"redis", "valkey", "redis-stack", "redis-stack-server", "keydb", "dragonfly", "memcached", "redis-cluster", "valkey-cluster"}, instead: "a cache cluster of AWS (examples/aws/elasticachecluster.yaml)"},
+	{images: []string{"redis", "valkey", "redis-stack", "redis-stack-server", "keydb", "dragonfly", "memcached", "redis-cluster", "valkey-cluster"}, instead: "a cache cluster of AWS (docs/reference lists the kinds)"},
 	{images: []string{"mongo", "mongodb", "mongodb-community-server", "ferretdb", "cassandra", "scylla", "couchdb"}, instead: "dataServices.dynamodb, with a client of DynamoDB, or an AWSResource of type AWS::DocDB::DBCluster"},
 	{images: []string{"qdrant", "weaviate", "milvus", "chroma", "chromadb", "lancedb", "vespa", "marqo"}, instead: "an AWSResource of type AWS::S3Vectors::VectorBucket (examples/any-type/s3vectors.yaml), or an RDSInstance with pgvector"},
 	{images: []string{"elasticsearch", "opensearch", "solr", "meilisearch", "typesense", "kibana", "opensearch-dashboards"}, instead: "an AWSResource of type AWS::OpenSearchService::Domain"},

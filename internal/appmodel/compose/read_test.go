@@ -201,7 +201,7 @@ func TestRead_NotesEverythingElseWithItsField(t *testing.T) {
 		"services.worker.sysctls":              "Pod Security restricted",
 		"services.debugger.profiles":           "--compose-profile",
 		"services.db":                          "RDSInstance",
-		"services.redis":                       "elasticachecluster.yaml",
+		"services.redis":                       "cache cluster of AWS",
 		"services.storage":                     "dataServices.s3",
 		"services.aws":                         "AWS: declare the stores",
 		"compose.yaml:57: volumes.models":      "pods of a capability keep no files",

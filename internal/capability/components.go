@@ -56,6 +56,9 @@ func componentsOf(s *nexusv1.NexusAICapabilitySpec) []component {
 		if !c.isWorker() {
 			c.port = 8080
 		}
+		if named := func(o component) bool { return o.name == c.name }; slices.ContainsFunc(out, named) || slices.ContainsFunc(others, named) {
+			continue // admission refuses a name that is taken; what is being deleted compiles anyway
+		}
 		others = append(others, withDefaults(s, c))
 	}
 	return append(out, byName(others, func(c component) string { return c.name })...)

@@ -84,19 +84,11 @@ func (s *shared) buildApp(ctx context.Context, f *appBuildFlags, args []string) 
 		return err
 	}
 	_, err = s.buildImage(ctx, &f.buildFlags, how, func(*pushTarget) (string, error) {
-		key, err := s.capabilityKey(subject)
+		at, err := s.openCapability(ctx, subject)
 		if err != nil {
 			return "", err
 		}
-		_, c, err := s.connect()
-		if err != nil {
-			return "", err
-		}
-		found, err := capabilityNamed(ctx, c, key)
-		if err != nil {
-			return "", err
-		}
-		return imageOfComponent(found, component)
+		return imageOfComponent(at.subject, component)
 	})
 	return err
 }

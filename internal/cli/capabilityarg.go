@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -103,4 +104,48 @@ func onlyCapability(ctx context.Context, c client.Reader, namespace string, anyw
 		}
 		return nil, usage("%s has %d capabilities: name one of %s", where, len(names), strings.Join(names, ", "))
 	}
+}
+
+// opened is the capability that a command line names, with the cluster that has it.
+type opened struct {
+	config  *rest.Config
+	client  client.Client
+	key     client.ObjectKey
+	subject *nexusv1.NexusAICapability
+}
+
+// openCapability connects to the cluster, and reads the capability that a command line names.
+func (s *shared) openCapability(ctx context.Context, args []string) (opened, error) {
+	name, out, err := s.openNamed(args)
+	if err != nil {
+		return opened{}, err
+	}
+	out.subject, err = capabilityNamed(ctx, out.client, name)
+	return out, err
+}
+
+// openDeleted is openCapability for commands to which a capability may be gone: the subject is nil then.
+func (s *shared) openDeleted(ctx context.Context, args []string) (opened, error) {
+	_, out, err := s.openNamed(args)
+	if err != nil {
+		return opened{}, err
+	}
+	found := &nexusv1.NexusAICapability{}
+	switch err := out.client.Get(ctx, out.key, found); {
+	case apierrors.IsNotFound(err):
+		return out, nil
+	case err != nil:
+		return opened{}, readFailure(fmt.Errorf("reading NexusAICapability %s: %w", out.key, err))
+	}
+	out.subject = found
+	return out, nil
+}
+
+func (s *shared) openNamed(args []string) (capabilityName, opened, error) {
+	name, err := s.capabilityKey(args)
+	if err != nil {
+		return name, opened{}, err
+	}
+	cfg, c, err := s.connect()
+	return name, opened{config: cfg, client: c, key: name.ObjectKey}, err
 }

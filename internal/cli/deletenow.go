@@ -23,21 +23,14 @@ import (
 
 // deleteNow ends the wait of a deletion that can be undone, or deletes what a deleted namespace left in AWS.
 func (s *shared) deleteNow(ctx context.Context, f *undoFlags, args []string) error {
-	_, c, err := s.connect()
+	at, err := s.openDeleted(ctx, args)
 	if err != nil {
 		return err
 	}
-	key, err := s.capabilityKey(args)
-	if err != nil {
-		return err
-	}
-	found := &nexusv1.NexusAICapability{}
-	err = c.Get(ctx, key.ObjectKey, found)
+	c, found := at.client, at.subject
 	switch {
-	case apierrors.IsNotFound(err):
-		return s.deleteReleased(ctx, c, f, key.ObjectKey)
-	case err != nil:
-		return readFailure(fmt.Errorf("reading NexusAICapability %s: %w", key.ObjectKey, err))
+	case found == nil:
+		return s.deleteReleased(ctx, c, f, at.key)
 	case capability.IsToBeDeleted(found):
 		return s.finishDeletion(ctx, c, f, found)
 	}

@@ -116,18 +116,11 @@ func (s *shared) rollout(ctx context.Context, f *rolloutFlags, args []string) er
 	if err := f.check(); err != nil {
 		return err
 	}
-	key, err := s.capabilityKey(args)
+	at, err := s.openCapability(ctx, args)
 	if err != nil {
 		return err
 	}
-	_, c, err := s.connect()
-	if err != nil {
-		return err
-	}
-	subject, err := capabilityNamed(ctx, c, key)
-	if err != nil {
-		return err
-	}
+	c, subject := at.client, at.subject
 	if err := f.choose(subject); err != nil {
 		return err
 	}

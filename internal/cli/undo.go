@@ -96,21 +96,14 @@ func (s *shared) decideDeletion(ctx context.Context, c client.Client, of *nexusv
 
 // undo brings a capability back: it decides the deletion, waits for the deleted object to go, and creates the next one.
 func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
-	_, c, err := s.connect()
+	at, err := s.openDeleted(ctx, args)
 	if err != nil {
 		return err
 	}
-	key, err := s.capabilityKey(args)
-	if err != nil {
-		return err
-	}
-	deleted := &nexusv1.NexusAICapability{}
-	err = c.Get(ctx, key.ObjectKey, deleted)
+	c, deleted := at.client, at.subject
 	switch {
-	case apierrors.IsNotFound(err):
-		return s.undoFromRecord(ctx, c, f, key.ObjectKey)
-	case err != nil:
-		return readFailure(fmt.Errorf("reading NexusAICapability %s: %w", key.ObjectKey, err))
+	case deleted == nil:
+		return s.undoFromRecord(ctx, c, f, at.key)
 	case deleted.DeletionTimestamp == nil:
 		return s.keepDropped(ctx, c, deleted, f.dryRun)
 	}

@@ -117,19 +117,11 @@ func (s *shared) verify(ctx context.Context, f *verifyFlags, args []string) erro
 	if err := f.check(); err != nil {
 		return err
 	}
-	key, err := s.capabilityKey(args)
+	at, err := s.openCapability(ctx, args)
 	if err != nil {
 		return err
 	}
-	cfg, c, err := s.connect()
-	if err != nil {
-		return err
-	}
-	subject, err := capabilityNamed(ctx, c, key)
-	if err != nil {
-		return err
-	}
-	v := &verifier{shared: s, verifyFlags: f, config: cfg, client: c, subject: subject, lapse: s.Clock.Now(), report: newVerification(subject, s.Clock.Now())}
+	v := &verifier{shared: s, verifyFlags: f, config: at.config, client: at.client, subject: at.subject, lapse: s.Clock.Now(), report: newVerification(at.subject, s.Clock.Now())}
 	limited, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	err = v.run(limited)

@@ -86,6 +86,20 @@ func (v value) below(key string, n *yaml.Node) value {
 	return value{file: v.file, node: target(n), path: strings.TrimPrefix(v.path+"."+key, ".")}
 }
 
+// each calls do for each entry of a mapping, until one fails.
+func (v value) each(do func(entry) error) error {
+	all, err := v.entries()
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		if err := do(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // entries returns the keys of a mapping with those that it merges, each once and in the order of the file. A key without a value has none.
 func (v value) entries() ([]entry, error) {
 	if v.isNull() {

@@ -145,18 +145,15 @@ func (r *reader) readSecrets(v value) error {
 
 // readServices reads the selected services: first their names, because they refer to each other.
 func (r *reader) readServices(v value) error {
-	all, err := v.entries()
-	if err != nil {
-		return err
-	}
-	for _, e := range all {
+	err := v.each(func(e entry) error {
 		selected, err := r.isSelected(e)
-		if err != nil {
-			return err
-		}
 		if selected {
 			r.services = append(r.services, e)
 		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	for _, e := range r.services {
 		if err := r.readService(e); err != nil {

@@ -33,53 +33,38 @@ func (s *service) setResource(isLimit bool, name corev1.ResourceName, q resource
 	(*list)[name] = q
 }
 
-func (s *service) cpus(v value) error {
-	q, err := cpuOf(v)
-	if err == nil {
-		s.setResource(true, corev1.ResourceCPU, q)
-	}
-	return err
-}
-
+func (s *service) cpus(v value) error { return s.readResource(true, corev1.ResourceCPU, v, cpuOf) }
 func (s *service) memLimit(v value) error {
-	q, err := memoryOf(v)
-	if err == nil {
-		s.setResource(true, corev1.ResourceMemory, q)
-	}
-	return err
+	return s.readResource(true, corev1.ResourceMemory, v, memoryOf)
+}
+func (s *service) memReservation(v value) error {
+	return s.readResource(false, corev1.ResourceMemory, v, memoryOf)
 }
 
-func (s *service) memReservation(v value) error {
-	q, err := memoryOf(v)
+func (s *service) readResource(isLimit bool, name corev1.ResourceName, v value, parse func(value) (resource.Quantity, error)) error {
+	q, err := parse(v)
 	if err == nil {
-		s.setResource(false, corev1.ResourceMemory, q)
+		s.setResource(isLimit, name, q)
 	}
 	return err
 }
 
 // deploy reads how often a service runs, and with which resources.
 func (s *service) deploy(v value) error {
-	all, err := v.entries()
-	if err != nil {
-		return err
-	}
-	for _, e := range all {
+	return v.each(func(e entry) error {
 		switch e.key {
 		case "replicas":
-			err = s.scale(e.value)
+			return s.scale(e.value)
 		case "resources":
-			err = s.deployResources(e.value)
+			return s.deployResources(e.value)
 		case "mode":
-			err = s.deployMode(e.value)
+			return s.deployMode(e.value)
 		case "restart_policy": // pods start again in any case
 		default:
 			s.note(e.value, "is not carried over: a capability has no such field")
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (s *service) deployMode(v value) error {
@@ -91,45 +76,26 @@ func (s *service) deployMode(v value) error {
 }
 
 func (s *service) deployResources(v value) error {
-	all, err := v.entries()
-	if err != nil {
-		return err
-	}
-	for _, e := range all {
+	return v.each(func(e entry) error {
 		if e.key != "limits" && e.key != "reservations" {
 			return e.fault("is none of limits and reservations")
 		}
-		fields, err := e.entries()
-		if err != nil {
-			return err
-		}
-		for _, f := range fields {
-			if err := s.deployResource(e.key == "limits", f); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+		return e.each(func(f entry) error { return s.deployResource(e.key == "limits", f) })
+	})
 }
 
 func (s *service) deployResource(isLimit bool, f entry) error {
-	var q resource.Quantity
-	var err error
 	switch f.key {
 	case "cpus":
-		if q, err = cpuOf(f.value); err == nil {
-			s.setResource(isLimit, corev1.ResourceCPU, q)
-		}
+		return s.readResource(isLimit, corev1.ResourceCPU, f.value, cpuOf)
 	case "memory":
-		if q, err = memoryOf(f.value); err == nil {
-			s.setResource(isLimit, corev1.ResourceMemory, q)
-		}
+		return s.readResource(isLimit, corev1.ResourceMemory, f.value, memoryOf)
 	case "devices":
-		err = s.devices(f.value)
+		return s.devices(f.value)
 	default:
 		s.note(f.value, "is not carried over: a component has requests and limits of CPU, memory and devices")
+		return nil
 	}
-	return err
 }
 
 // devices reads requests of GPUs.

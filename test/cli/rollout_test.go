@@ -148,6 +148,6 @@ func TestRollout_NeedsTheDeployment(t *testing.T) {
 	name := c.Namespace + "/" + c.Name
 	x.wants(x.run("", "rollout", name), 4, "does not exist yet", "nexusctl monitor "+name)
 	x.wants(x.runAs(append(x.admin(), "KUBECONFIG=/nonexistent"), "", "rollout", name), 4)
-	x.wants(x.run("", "rollout", name, "--build", "database"), 2, "frontend and backend")
+	x.wants(x.run("", "rollout", name, "--build", "database"), 2, "no component of NexusAICapability "+name, "it has backend, frontend")
 	x.wants(x.run("", "rollout", name, "--timeout", "0"), 2, "--timeout")
 }

@@ -49,7 +49,7 @@ func TestScripts_RunNexusctlWithTheirArguments(t *testing.T) {
 	x.wants(x.script("e2e-deploy.sh", "-f", "../../examples/test-capability.yaml", "--skip-app-build", "--dry-run"), 4, "[1/7] Cleanup: nexusctl delete --full", "[3/7] Build apps: skipped (--skip-app-build)", "[7/7] Verify: nexusctl verify-capability")
 	x.wants(x.script("build-and-deploy.sh", "--dry-run", "--to-step", "9"), 2, "is no number from 1 to 7")
 	x.wants(x.script("operator-nexus-dev.sh", "status"), 4)
-	x.wants(x.script("deploy-app-changes.sh", "ncap/x", "--build", "database"), 2, "frontend and backend")
+	x.wants(x.script("deploy-app-changes.sh", "ncap/x", "--build", "Data_Base"), 2, "frontend and backend")
 }
 
 // The pipeline finds its manifest where no flag names it, and says which it is.

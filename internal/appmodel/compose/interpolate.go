@@ -30,10 +30,10 @@ func interpolate(text string, variables map[string]string) (interpolation, error
 		}
 		out.value += text[:at]
 		rest := text[at+1:]
-		switch {
-		case rest[0] == '$':
+		switch rest[0] {
+		case '$':
 			out.value, text = out.value+"$", rest[1:]
-		case rest[0] == '{':
+		case '{':
 			end := closing(rest)
 			if end < 0 {
 				return out, fmt.Errorf("%q has no closing brace; write $$ for a dollar sign", "${")

@@ -311,12 +311,12 @@ func (s *service) user(v value) error {
 		return err
 	}
 	name, group, _ := strings.Cut(text, ":")
-	id, err := strconv.ParseInt(name, 10, 32)
-	if err != nil || id < 1 {
+	if id, err := strconv.ParseInt(name, 10, 32); err == nil && id > 0 {
+		s.context().RunAsUser = &id
+	} else {
 		s.note(v, "%s is not carried over: pods do not run as root, and need the number of a user; set a user with a number in the image", appmodel.Shown(text))
 		return nil
 	}
-	s.context().RunAsUser = &id
 	if gid, err := strconv.ParseInt(group, 10, 32); err == nil && gid >= 0 {
 		s.context().RunAsGroup = &gid
 	}

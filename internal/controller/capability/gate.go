@@ -156,7 +156,7 @@ func (r *Reconciler) compileBoth(ctx context.Context, c *nexusv1.NexusAICapabili
 
 // keepUp keeps a capability as it was approved while an edit of it waits.
 func (r *Reconciler) keepUp(ctx context.Context, c *nexusv1.NexusAICapability, wait error) (capability.Observed, error) {
-	observed := capability.Observed{States: map[string]capability.State{}}
+	observed := capability.Observed{Capability: c, States: map[string]capability.State{}}
 	if c.Status.Approved == nil {
 		r.report(c, observed, wait)
 		return observed, wait

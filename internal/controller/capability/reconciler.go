@@ -226,7 +226,7 @@ const agentPoll = time.Minute
 // converge compiles the capability and applies what may be applied, until nothing more can be done
 // before something outside happens. What it saw is returned even when it ends in an error.
 func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Observed, error) {
-	observed := capability.Observed{States: map[string]capability.State{}}
+	observed := capability.Observed{Capability: c, States: map[string]capability.State{}}
 	if c.Spec.Suspend {
 		return observed, nil
 	}

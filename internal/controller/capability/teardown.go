@@ -100,7 +100,7 @@ func (r *Reconciler) release(ctx context.Context, c, was *nexusv1.NexusAICapabil
 
 // takeDown deletes the first stage of which something is left, and says of everything that is left why.
 func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Observed, bool, error) {
-	observed := capability.Observed{States: map[string]capability.State{}}
+	observed := capability.Observed{Capability: c, States: map[string]capability.State{}}
 	facts, err := r.Facts.Gather(ctx, c)
 	if err != nil {
 		return observed, false, err

@@ -142,7 +142,19 @@ func Start(t testing.TB, w *world.World, options Options) *Operator {
 	if err := o.launch(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(o.explain)
 	return o
+}
+
+// explain logs the problems of an operator whose test failed before it stopped it: a reconciler that panics is tried again, and what the
+// test misses then does not say why.
+func (o *Operator) explain() {
+	if !o.t.Failed() {
+		return
+	}
+	for _, problem := range Problems(o.Log()) {
+		o.t.Logf("the operator's log: %s", problem)
+	}
 }
 
 // kubeconfig returns the path of the configuration of the operator's ServiceAccount.

@@ -99,8 +99,33 @@ func (k *compiler) s3() {
 	for _, b := range selectedBuckets(k.spec) {
 		all := s3Spec(k.spec)
 		o := &awsv1.S3Bucket{Spec: k.bucket(b, all)}
-		k.addGrant(k.resource(part{kindBucket, k.names.Of(b.Name), StepS3, "s3"}, o, k.afterKey(all.KMSKeyArn)...))
+		k.addGrant(k.resource(part{kindBucket, bucketObject(k.c, b.Name), StepS3, "s3"}, o, k.afterKey(all.KMSKeyArn)...))
 	}
+}
+
+// inAccountNamespace reports whether the names of the buckets are those of the account regional namespace.
+func inAccountNamespace(s *nexusv1.NexusAICapabilitySpec) bool {
+	d := s3Spec(s)
+	return d != nil && d.Naming == nexusv1.BucketsAccountRegional
+}
+
+// bucketObject names the object of a bucket. The name of a bucket never changes, so that another naming is another object.
+func bucketObject(c *nexusv1.NexusAICapability, purpose string) string {
+	name := NamesOf(c).Of(purpose)
+	if inAccountNamespace(&c.Spec) {
+		name += accountSuffix
+	}
+	return name
+}
+
+// bucketName is the name of a bucket in S3, which with the account regional namespace depends on account and region.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html#account-regional-naming-rules
+func (k *compiler) bucketName(purpose string) string {
+	name := k.names.Of(purpose)
+	if inAccountNamespace(k.spec) {
+		name += "-" + k.home.account + "-" + k.home.region + accountSuffix
+	}
+	return name
 }
 
 // bucket says every setting, so that what a user removes goes back to its default.
@@ -114,7 +139,7 @@ func (k *compiler) bucket(b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3Buc
 		rules = all.Lifecycle
 	}
 	return awsv1.S3BucketSpec{
-		BucketName:      k.names.Of(b.Name),
+		BucketName:      k.bucketName(b.Name),
 		ObjectOwnership: new("BucketOwnerEnforced"),
 		Versioning:      &awsv1.S3Versioning{Enabled: true},
 		Encryption:      encryption,
@@ -132,7 +157,7 @@ func (k *compiler) bucket(b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3Buc
 // capability does not declare.
 func ForceDestroy(c *nexusv1.NexusAICapability, bucket string) (force, known bool) {
 	for _, b := range selectedBuckets(&c.Spec) {
-		if NamesOf(c).Of(b.Name) == bucket {
+		if bucketObject(c, b.Name) == bucket {
 			return boolOr(b.ForceDestroy, s3Spec(&c.Spec).ForceDestroy), true
 		}
 	}

@@ -56,7 +56,7 @@ func (k *compiler) glue() {
 }
 
 func (k *compiler) location(purpose string) string {
-	return "s3://" + k.names.Of(callData) + "/" + purpose + "/"
+	return "s3://" + k.bucketName(callData) + "/" + purpose + "/"
 }
 
 // glueTable describes JSON lines, one call a line, partitioned by day.
@@ -108,7 +108,7 @@ func (k *compiler) crawler() {
 	k.addGrant(k.resource(part{kindGlueCrawler, k.names.Crawler(), StepGlue, "glue"}, o, after...))
 }
 
-func (k *compiler) callDataID() string { return kindBucket + "/" + k.names.Of(callData) }
+func (k *compiler) callDataID() string { return kindBucket + "/" + bucketObject(k.c, callData) }
 
 // glueRole adds the role of the crawler, which reads the two folders and writes the one database.
 func (k *compiler) glueRole(dbID string) string {
@@ -141,7 +141,7 @@ func (k *compiler) crawlerStatements(dbID string) []iampolicy.Statement {
 		{Sid: "MakeLogGroup", Action: []string{"logs:CreateLogGroup"},
 			Resource: []string{k.home.arn("logs", logs), k.home.arn("logs", logs+":log-stream:")}},
 	}
-	if bucket := k.owned(k.callDataID(), k.home.bucketARN(k.names.Of(callData))); bucket != "" {
+	if bucket := k.owned(k.callDataID(), k.home.bucketARN(k.bucketName(callData))); bucket != "" {
 		out = append(out, callDataStatements(bucket)...)
 		if key := cmp.Or(k.storeKey(s3Spec(k.spec).KMSKeyArn), k.keptKey()); key != "" {
 			out = append(out, k.bucketKey(keyReads, key, []string{bucket}))

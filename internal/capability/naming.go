@@ -44,6 +44,9 @@ const (
 	kindPolicies         = "SecurityIntentBinding"
 )
 
+// accountSuffix ends the names of the account regional namespace of S3.
+const accountSuffix = "-an"
+
 // callData is the bucket that Glue reads.
 const callData = "call-data"
 

@@ -34,7 +34,7 @@ func (k *compiler) parameterValues() map[string]string {
 		v["dynamodb/"+t.Name+"-table"] = k.names.Of(t.Name)
 	}
 	for _, b := range selectedBuckets(k.spec) {
-		v["s3/"+b.Name+"-bucket"] = k.names.Of(b.Name)
+		v["s3/"+b.Name+"-bucket"] = k.bucketName(b.Name)
 	}
 	if glueEnabled(k.spec) {
 		v["glue/database"] = k.names.GlueDatabase()

@@ -112,8 +112,7 @@ func (k *compiler) tableStatements() []iampolicy.Statement {
 func (k *compiler) bucketStatements() []iampolicy.Statement {
 	var whole, objects []string
 	for _, b := range selectedBuckets(k.spec) {
-		name := k.names.Of(b.Name)
-		if arn := k.owned(kindBucket+"/"+name, k.home.bucketARN(name)); arn != "" {
+		if arn := k.owned(kindBucket+"/"+bucketObject(k.c, b.Name), k.home.bucketARN(k.bucketName(b.Name))); arn != "" {
 			whole, objects = append(whole, arn), append(objects, arn+"/*")
 		}
 	}

@@ -284,6 +284,7 @@ func (v *verdict) surroundings(c *nexusv1.NexusAICapability, f Facts) {
 			"the workload namespace would be %s, the operator's own: choose another capabilityName or environment", ns)
 	}
 	v.keys(c, f)
+	v.bucketNames(c, f)
 	k := newCompiler(c, f)
 	k.assumeOwned, k.read = true, v.read
 	for _, a := range accessSets(s) {

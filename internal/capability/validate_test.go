@@ -108,8 +108,12 @@ var wrong = map[string]struct {
 		"spec.dataServices.dynamodb.tables[0].hashKey.type"},
 	"one key twice": {table(nexusv1.TableSpec{HashKey: &nexusv1.KeyAttribute{Name: "s", Type: "S"}, RangeKey: &nexusv1.KeyAttribute{Name: "s", Type: "S"}}),
 		"spec.dataServices.dynamodb.tables[0].rangeKey.name"},
-	"no table key":   {data(func(d *nexusv1.DataServicesSpec) { d.DynamoDB.KMSKeyArn = "k" }), "spec.dataServices.dynamodb.kmsKeyArn"},
-	"no bucket key":  {data(func(d *nexusv1.DataServicesSpec) { d.S3.KMSKeyArn = "k" }), "spec.dataServices.s3.kmsKeyArn"},
+	"no table key":      {data(func(d *nexusv1.DataServicesSpec) { d.DynamoDB.KMSKeyArn = "k" }), "spec.dataServices.dynamodb.kmsKeyArn"},
+	"no bucket key":     {data(func(d *nexusv1.DataServicesSpec) { d.S3.KMSKeyArn = "k" }), "spec.dataServices.s3.kmsKeyArn"},
+	"an unknown naming": {data(func(d *nexusv1.DataServicesSpec) { d.S3.Naming = "Regional" }), "spec.dataServices.s3.naming"},
+	"a bucket that is marked twice": {data(func(d *nexusv1.DataServicesSpec) {
+		d.S3.Naming, d.S3.Buckets = nexusv1.BucketsAccountRegional, []nexusv1.BucketSpec{{Name: "call-data"}, {Name: "x-an"}}
+	}), "spec.dataServices.s3.buckets[1].name"},
 	"an alias":       {bucket(nexusv1.BucketSpec{Name: "s3alias"}), "spec.dataServices.s3.buckets[1].name"},
 	"a long purpose": {bucket(nexusv1.BucketSpec{Name: strings.Repeat("a", 21)}), "spec.dataServices.s3.buckets[1].name"},
 	"an idle rule": {bucket(nexusv1.BucketSpec{Name: "a", Lifecycle: []nexusv1.LifecycleRule{{ID: "r"}}}),

@@ -87,6 +87,7 @@ func (v *verdict) attribute(at string, a *nexusv1.KeyAttribute) {
 }
 
 func (v *verdict) buckets(at string, d *nexusv1.S3Spec) {
+	oneOf(v, at+".naming", d.Naming, "", nexusv1.BucketsGlobal, nexusv1.BucketsAccountRegional)
 	v.optional(at+".kmsKeyArn", d.KMSKeyArn, 2048, keyPattern)
 	v.distinct(at+".buckets", namesIn(d.Buckets, func(b nexusv1.BucketSpec) string { return b.Name }), maxBucketPurpose)
 	v.lifecycle(at+".lifecycle", d.Lifecycle)
@@ -95,6 +96,8 @@ func (v *verdict) buckets(at string, d *nexusv1.S3Spec) {
 		for _, ending := range reservedEndings {
 			v.require(!strings.HasSuffix("-"+b.Name, ending), field+".name", "S3 reserves names that end in %s", ending)
 		}
+		v.require(d.Naming != nexusv1.BucketsAccountRegional || !strings.HasSuffix(b.Name, accountSuffix), field+".name",
+			"must not end in %s, with which the operator marks the names of naming: AccountRegional", accountSuffix)
 		v.lifecycle(field+".lifecycle", b.Lifecycle)
 	}
 }
@@ -148,6 +151,29 @@ func (v *verdict) keys(c *nexusv1.NexusAICapability, f Facts) {
 	}
 	if b := s3Spec(s); b != nil {
 		v.local("spec.dataServices.s3.kmsKeyArn", "key", b.KMSKeyArn, f.region(c), f)
+	}
+}
+
+// maxBucketName is the limit of S3 for the name of a bucket.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+const maxBucketName = 63
+
+// bucketNames requires that the names of the account regional namespace are not too long, once the region is known.
+func (v *verdict) bucketNames(c *nexusv1.NexusAICapability, f Facts) {
+	region := f.region(c)
+	if !inAccountNamespace(&c.Spec) || region == "" {
+		return
+	}
+	listed := s3Spec(&c.Spec).Buckets
+	for _, b := range selectedBuckets(&c.Spec) {
+		at := "spec.dataServices.s3.naming"
+		if i := slices.IndexFunc(listed, func(l nexusv1.BucketSpec) bool { return l.Name == b.Name }); i >= 0 {
+			at = fmt.Sprintf("spec.dataServices.s3.buckets[%d].name", i)
+		}
+		length := len(NamesOf(c).Of(b.Name)) + len("-123456789012-") + len(region) + len(accountSuffix)
+		v.require(length <= maxBucketName, at,
+			"the name of bucket %s would have %d characters with account and region, and S3 allows %d: choose a shorter name, capabilityName or environment, or naming: Global",
+			b.Name, length, maxBucketName)
 	}
 }
 

@@ -89,7 +89,7 @@ func (k *compiler) settings() map[string]string {
 		v["NEXUS_DYNAMODB_TABLE_"+environmentVariable(t.Name)] = k.names.Of(t.Name)
 	}
 	for _, b := range selectedBuckets(k.spec) {
-		v["NEXUS_S3_BUCKET_"+environmentVariable(b.Name)] = k.names.Of(b.Name)
+		v["NEXUS_S3_BUCKET_"+environmentVariable(b.Name)] = k.bucketName(b.Name)
 	}
 	if glueEnabled(k.spec) {
 		v["NEXUS_GLUE_DATABASE"] = k.names.GlueDatabase()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	appsv1 "k8s.io/api/apps/v1"
@@ -83,6 +84,9 @@ func TestPrivilege_EachAccessReachesWhatItNames(t *testing.T) {
 		"conversations": func(a *app) error {
 			return failed(a.dynamodb.Scan(a.Ctx(), &dynamodb.ScanInput{TableName: aws.String("studio-dev-conversations")}))
 		},
+		"documents": func(a *app) error {
+			return failed(a.s3.ListObjectsV2(a.Ctx(), &s3.ListObjectsV2Input{Bucket: aws.String("studio-dev-documents-123456789012-ap-southeast-1-an")}))
+		},
 		"users": func(a *app) error {
 			return failed(a.dynamodb.Scan(a.Ctx(), &dynamodb.ScanInput{TableName: aws.String("studio-dev-users")}))
 		},
@@ -102,7 +106,9 @@ func TestPrivilege_EachAccessReachesWhatItNames(t *testing.T) {
 			}
 		}
 	}
-	reaches("api", "conversations", "users", "openai", "mails")
+	reaches("api", "conversations", "users", "openai", "mails", "documents")
+	reaches("search", "documents")
+	reaches("ingest", "documents")
 	reaches("chat", "conversations", "openai")
 	reaches("admin", "users")
 	reaches("mailer", "mails")

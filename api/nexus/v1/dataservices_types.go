@@ -129,6 +129,7 @@ type TableTTL struct {
 }
 
 // S3Spec declares buckets, each {capabilityName}-{environment}-{name}.
+// +kubebuilder:validation:XValidation:rule="!has(self.naming) || self.naming != 'AccountRegional' || !has(self.buckets) || self.buckets.all(b, !b.name.endsWith('-an'))",message="the name of a bucket must not end in -an, with which the operator marks the names of naming: AccountRegional"
 type S3Spec struct {
 	// Enabled; default true.
 	// +optional
@@ -140,6 +141,12 @@ type S3Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	Buckets []BucketSpec `json:"buckets,omitempty"`
+	// Naming is Global for the names {capability}-{environment}-{name}, which any account may have taken; it is the default.
+	// AccountRegional appends account and region: no other account can take such names, before a bucket is created or after it
+	// is deleted. With another naming, buckets are other buckets: the former ones are dropped like those that are no longer
+	// listed, and keep their data until that may be deleted.
+	// +optional
+	Naming BucketNaming `json:"naming,omitempty"`
 	// ForceDestroy empties the buckets when they are deleted; default is to wait until somebody did.
 	// +optional
 	ForceDestroy bool `json:"forceDestroy,omitempty"`
@@ -158,6 +165,18 @@ type S3Spec struct {
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }
+
+// BucketNaming is the namespace of S3 that the names of buckets are in.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/gpbucketnamespaces.html
+// +kubebuilder:validation:Enum=Global;AccountRegional
+type BucketNaming string
+
+const (
+	// BucketsGlobal has names that are unique among all accounts: {capability}-{environment}-{name}.
+	BucketsGlobal BucketNaming = "Global"
+	// BucketsAccountRegional has names that no other account can take: {capability}-{environment}-{name}-{account}-{region}-an.
+	BucketsAccountRegional BucketNaming = "AccountRegional"
+)
 
 // BucketSpec declares one bucket by its purpose.
 type BucketSpec struct {

@@ -4,6 +4,7 @@ package appmodel_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func TestDefaultName_IsOneThatAWSAllows(t *testing.T) {
 func shop() *appmodel.App {
 	port := func(n int32) *int32 { return &n }
 	app := &appmodel.App{Name: "shop", Environment: "dev", Version: "1", Left: []string{"redis"}, DeletionPolicy: nexusv1.DeletionDelete, Components: []appmodel.Component{
-		{Name: "web", Hosts: []string{"web"}, Type: appmodel.TypeService, Routes: []string{"/"}, Spec: nexusv1.ComponentSpec{Image: "web:1", Port: port(3000)}},
+		{Name: "web", Hosts: []string{"web"}, Type: appmodel.TypeService, Routes: []string{"/"}, Spec: nexusv1.ComponentSpec{Image: "web:1", Port: port(3000), Args: []nexusv1.CommandArgument{"--api=http://api", "api:8000", "api", "redis:6379"}}},
 		{Name: "api", Hosts: []string{"api", "api.local"}, Type: appmodel.TypeService, Spec: nexusv1.ComponentSpec{Image: "api:1"}},
 		{Name: "worker", Hosts: []string{"worker"}, Type: appmodel.TypeWorker, Spec: nexusv1.ComponentSpec{Image: "api:1"}},
 		{Name: "nightly", Type: appmodel.TypeCronJob, Source: "chart: CronJob nightly", Schedule: "0 3 * * *", Spec: nexusv1.ComponentSpec{Image: "api:1"}},
@@ -74,10 +75,14 @@ func TestWrite_LeadsVariablesToTheServicesOfTheCapability(t *testing.T) {
 	for _, n := range m.Notes {
 		notes += n.String() + "\n"
 	}
-	for _, want := range []string{"D: names redis, which is no component", "A: was changed from api to shop-dev-api-svc", "CronJob nightly: is not carried over"} {
+	for _, want := range []string{"D: names redis, which is no component", "args: names redis, which is no component", "args: was changed from api to shop-dev-api-svc", "A: was changed from api to shop-dev-api-svc", "CronJob nightly: is not carried over"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no note says %q:\n%s", want, notes)
 		}
+	}
+	web := m.Object.Spec.Components[0]
+	if got := fmt.Sprintf("%q", web.Args); got != `["--api=http://shop-dev-api-svc:8080" "shop-dev-api-svc:8000" "api" "redis:6379"]` {
+		t.Errorf("the arguments are %s", got)
 	}
 	if len(m.Needs) != 0 {
 		t.Errorf("the manifest needs what no component of it reads: %+v", m.Needs)

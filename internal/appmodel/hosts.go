@@ -21,22 +21,31 @@ type address struct {
 	port int32
 }
 
-// rewriteHosts replaces the names by which components know each other. Variables that name a service without a component get a note.
+// rewriteHosts replaces the names by which components know each other. Texts that name a service without a component get a note.
 func (a *App) rewriteHosts(addresses map[string]address) {
 	for i := range a.Components {
 		c := &a.Components[i]
+		at := cmp.Or(c.Source, "component "+c.Name) + ": "
 		for j := range c.Spec.Env {
-			a.rewriteVariable(c, &c.Spec.Env[j], addresses)
+			v := &c.Spec.Env[j]
+			v.Value = a.rewriteText(c, at+v.Name, v.Value, addresses, false)
+		}
+		for j, words := range [][]nexusv1.CommandArgument{c.Spec.Command, c.Spec.Args} {
+			for w := range words {
+				words[w] = nexusv1.CommandArgument(a.rewriteText(c, at+[]string{"command", "args"}[j], string(words[w]), addresses, true))
+			}
 		}
 	}
 }
 
-// rewriteVariable replaces the host names in one variable.
-func (a *App) rewriteVariable(c *Component, v *nexusv1.EnvVar, addresses map[string]address) {
-	at := cmp.Or(c.Source, "component "+c.Name) + ": " + v.Name
+// rewriteText replaces the host names in a text. In a command line a host name alone may be any word, and stays.
+func (a *App) rewriteText(c *Component, at, text string, addresses map[string]address, isCommand bool) string {
 	var changed, left []string
 	replace := func(found string) string {
 		m := hostForm.FindStringSubmatch(found)
+		if isCommand && m[1] != "//" && m[3] == "" {
+			return found
+		}
 		if slices.Contains(a.Left, m[2]) {
 			left = append(left, m[2])
 		}
@@ -51,19 +60,19 @@ func (a *App) rewriteVariable(c *Component, v *nexusv1.EnvVar, addresses map[str
 		}
 		return m[1] + to.host + port + m[4]
 	}
-	parts := strings.Split(v.Value, ",") // a value may list several
+	parts := strings.Split(text, ",") // a value may list several
 	for i := range parts {
 		parts[i] = hostForm.ReplaceAllStringFunc(parts[i], replace)
 	}
 	value := strings.Join(parts, ",")
 	if len(value) > maxValue {
-		return
+		return text
 	}
-	v.Value = value
 	if len(changed) > 0 {
 		a.Notef(c.Name, at, "was changed from %s, where the pods reach that component", strings.Join(changed, ", from "))
 	}
 	if len(left) > 0 {
 		a.Notef(c.Name, at, "names %s, which is no component: set it to the endpoint of the service that you use", strings.Join(left, ", "))
 	}
+	return value
 }

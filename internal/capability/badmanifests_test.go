@@ -134,7 +134,8 @@ var badManifests = []bad{
 	{"spec.suspend", "", list("yes", int64(1))},
 	{"spec.backend.dualService", "", list("yes")},
 	{"spec.unknown", "unknown field", list("x")},
-	{"spec.backend.command", "unknown field", list(list("sh"))},
+	{"spec.backend.workingDir", "unknown field", list("/app")},
+	{"spec.backend.command", "", list("sh", list(int64(1)), list(strings.Repeat("x", 4097)))},
 }
 
 func TestBadManifests_AreRefusedWithFieldAndRemedy(t *testing.T) {

@@ -156,6 +156,8 @@ func (v *verdict) component(at string, c nexusv1.ComponentSpec) {
 	if _, err := reference.ParseNormalizedNamed(c.Image); err != nil {
 		v.require(false, at+".image", "%q is no image reference: %v; write registry/repository:tag, in lower case", status.Truncate(c.Image, 64), err)
 	}
+	v.words(at+".command", c.Command)
+	v.words(at+".args", c.Args)
 	if c.Replicas != nil {
 		v.require(*c.Replicas >= 0 && *c.Replicas <= 1000, at+".replicas", "0 to 1000")
 	}

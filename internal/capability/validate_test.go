@@ -243,7 +243,11 @@ var wrong = map[string]struct {
 	"a bad variable":                    {component(func(c *nexusv1.ComponentSpec) { c.Env = []nexusv1.EnvVar{{Name: "1 A"}} }), "spec.backend.env[0].name"},
 	"a variable of the operator":        {component(func(c *nexusv1.ComponentSpec) { c.Env = []nexusv1.EnvVar{{Name: "NEXUS_REGION", Value: "x"}} }), "spec.backend.env[0].name"},
 	"a variable of EKS":                 {component(func(c *nexusv1.ComponentSpec) { c.Env = []nexusv1.EnvVar{{Name: "AWS_ROLE_ARN", Value: "x"}} }), "spec.backend.env[0].name"},
-	"a variable twice":                  {component(func(c *nexusv1.ComponentSpec) { c.Env = []nexusv1.EnvVar{{Name: "A"}, {Name: "A"}} }), "spec.backend.env[1].name"},
+	"a long command":                    {component(func(c *nexusv1.ComponentSpec) { c.Command = make([]nexusv1.CommandArgument, 65) }), "spec.backend.command"},
+	"a long argument": {component(func(c *nexusv1.ComponentSpec) {
+		c.Args = []nexusv1.CommandArgument{nexusv1.CommandArgument(strings.Repeat("x", 4097))}
+	}), "spec.backend.args[0]"},
+	"a variable twice": {component(func(c *nexusv1.ComponentSpec) { c.Env = []nexusv1.EnvVar{{Name: "A"}, {Name: "A"}} }), "spec.backend.env[1].name"},
 	"a value from nowhere": {component(func(c *nexusv1.ComponentSpec) {
 		c.Env = []nexusv1.EnvVar{{Name: "A", ValueFrom: &nexusv1.EnvVarSource{}}}
 	}), "spec.backend.env[0].valueFrom"},

@@ -25,6 +25,9 @@ var (
 // setElsewhere are the environment variables that the operator or EKS sets.
 var setElsewhere = []string{"AWS_REGION", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"}
 
+// maxWords bounds command and args.
+const maxWords = 64
+
 // distinct requires that no two elements of a list have the same key.
 func distinct[T any](v *verdict, at, part string, elements []T, key func(T) string) {
 	seen := map[string]bool{}
@@ -97,6 +100,14 @@ func (v *verdict) variable(at string, e nexusv1.EnvVar) {
 	}
 	if from.FieldRef != nil {
 		v.matches(at+".fieldRef.fieldPath", from.FieldRef.FieldPath, 400, podFieldPattern)
+	}
+}
+
+// words checks the words of a command.
+func (v *verdict) words(at string, list []nexusv1.CommandArgument) {
+	v.require(len(list) <= maxWords, at, "at most %d", maxWords)
+	for i, word := range list {
+		v.require(len(word) <= 4096, fmt.Sprintf("%s[%d]", at, i), "at most 4096 characters")
 	}
 }
 

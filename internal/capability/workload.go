@@ -166,6 +166,8 @@ func (k *compiler) pod(c component) corev1.PodSpec {
 		Containers: []corev1.Container{{
 			Name:      c.name,
 			Image:     c.Image,
+			Command:   translate[[]string](k, c.Command),
+			Args:      translate[[]string](k, c.Args),
 			Resources: resourcesOf(c),
 		}},
 	}

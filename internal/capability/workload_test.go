@@ -3,6 +3,7 @@
 package capability_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,25 @@ func TestPods_MeetPodSecurityRestricted(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestPods_RunTheCommandThatIsDeclared(t *testing.T) {
+	c := minimal()
+	c.Spec.Backend.Command, c.Spec.Backend.Args = []nexusv1.CommandArgument{"/bin/serve"}, []nexusv1.CommandArgument{"--level", "$(LOG_LEVEL)", ""}
+	got := map[string]corev1.Container{}
+	for _, u := range ofKind(compile(t, c, facts()), "Deployment") {
+		d := &appsv1.Deployment{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, d); err != nil {
+			t.Fatal(err)
+		}
+		got[d.Spec.Template.Spec.Containers[0].Name] = d.Spec.Template.Spec.Containers[0]
+	}
+	if b := got["backend"]; !slices.Equal(b.Command, []string{"/bin/serve"}) || !slices.Equal(b.Args, []string{"--level", "$(LOG_LEVEL)", ""}) {
+		t.Errorf("%q %q", b.Command, b.Args)
+	}
+	if f := got["frontend"]; f.Command != nil || f.Args != nil {
+		t.Errorf("a component without a command has %q %q", f.Command, f.Args)
+	}
 }
 
 func TestPods_DrainBeforeTheyEnd(t *testing.T) {

@@ -35,6 +35,19 @@ type ComponentSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^[^\s]+$`
 	Image string `json:"image"`
+	// Command runs in the place of the ENTRYPOINT of the image, without a shell; default the ENTRYPOINT. The CMD of the image does not count
+	// then. $(NAME) stands for the variable NAME of the container, and $$(NAME) for that text itself.
+	// https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=atomic
+	Command []CommandArgument `json:"command,omitempty"`
+	// Args follow the command in the place of the CMD of the image; default the CMD, unless command is set. $(NAME) stands for a variable, as
+	// in command.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=atomic
+	Args []CommandArgument `json:"args,omitempty"`
 	// Replicas; default 2. While autoscaling is set, it sets their number.
 	// +optional
 	// +kubebuilder:validation:Minimum=0

@@ -3,6 +3,8 @@
 package compose_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,7 +143,7 @@ func TestRead_TakesOverWhatACapabilityCanExpress(t *testing.T) {
 	if api.NodeSelector["kubernetes.io/arch"] != "arm64" {
 		t.Errorf("%v", api.NodeSelector)
 	}
-	if c := component(t, app, "worker"); c.Type != appmodel.TypeWorker || c.Spec.Port != nil {
+	if c := component(t, app, "worker"); c.Type != appmodel.TypeWorker || c.Spec.Port != nil || !slices.Equal(c.Spec.Args, []nexusv1.CommandArgument{"celery", "-A", "app", "worker"}) || c.Spec.Command != nil {
 		t.Errorf("%+v", c)
 	}
 	if c := component(t, app, "web"); c.Type != appmodel.TypeService || c.Built != "./web" || !c.Published {
@@ -195,7 +197,6 @@ func TestRead_NotesEverythingElseWithItsField(t *testing.T) {
 		"services.api.volumes[2]":              "models:/models is not carried over",
 		"services.api.secrets[0]":              "AWS Secrets Manager",
 		"services.api.environment.AWS_REGION":  "region",
-		"services.worker.command":              "celery -A app worker",
 		"services.worker.network_mode":         "pods have their own network",
 		"services.worker.privileged":           "Pod Security restricted",
 		"services.worker.sysctls":              "Pod Security restricted",
@@ -316,4 +317,36 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%v %v", app, err)
 		}
 	})
+}
+
+func TestRead_TakesOverCommands(t *testing.T) {
+	const file = "services: {a: {image: a, %s}}"
+	for text, want := range map[string]string{
+		`command: python -m "my app" --name='x y' a\ b`: `[] ["python" "-m" "my app" "--name=x y" "a b"]`,
+		`command: ["sh", "-c", "echo $$(date) $$HOME"]`: `[] ["sh" "-c" "echo $$(date) $HOME"]`,
+		`entrypoint: /entry.sh, command: [serve, 8080]`: `["/entry.sh"] ["serve" "8080"]`,
+		`command: null`: `[] []`,
+	} {
+		c := component(t, read(t, fmt.Sprintf(file, text), compose.Options{}), "a")
+		if got := fmt.Sprintf("%q %q", c.Spec.Command, c.Spec.Args); got != want {
+			t.Errorf("%s gives %s, not %s", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		`command: serve --token letmein`:               "it may have a secret",
+		`entrypoint: []`:                               "is empty and not carried over",
+		`entrypoint: ""`:                               "is empty and not carried over",
+		`command: ["a\tb\u0007"]`:                      "control characters",
+		`command: [` + strings.Repeat("x, ", 65) + `]`: "at most 64 words",
+	} {
+		app := read(t, fmt.Sprintf(file, text), compose.Options{})
+		if c := component(t, app, "a"); len(c.Spec.Command)+len(c.Spec.Args) > 0 {
+			t.Errorf("%s gives %q %q", text, c.Spec.Command, c.Spec.Args)
+		}
+		at, _, _ := strings.Cut(text, ":")
+		noted(t, app, "services.a."+at, want)
+	}
+	if _, err := compose.Read([]byte(fmt.Sprintf(file, `command: "say 'hello"`)), compose.Options{Name: "compose.yaml"}); err == nil || !strings.Contains(err.Error(), "services.a.command: the command has a quote that is not closed") {
+		t.Errorf("%v", err)
+	}
 }

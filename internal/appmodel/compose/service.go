@@ -31,7 +31,7 @@ func readers() map[string]func(*service, value) error {
 	return map[string]func(*service, value) error{
 		"build": (*service).build, "ports": (*service).ports, "expose": (*service).expose, "environment": (*service).environment, "env_file": (*service).envFile,
 		"healthcheck": (*service).healthcheck, "deploy": (*service).deploy, "volumes": (*service).volumes, "tmpfs": (*service).tmpfs, "user": (*service).user,
-		"read_only": (*service).readOnly, "cap_add": (*service).capAdd, "command": (*service).command, "entrypoint": (*service).command, "depends_on": (*service).dependsOn,
+		"read_only": (*service).readOnly, "cap_add": (*service).capAdd, "command": (*service).command, "entrypoint": (*service).entrypoint, "depends_on": (*service).dependsOn,
 		"scale": (*service).scale, "cpus": (*service).cpus, "mem_limit": (*service).memLimit, "mem_reservation": (*service).memReservation, "stop_grace_period": (*service).gracePeriod,
 		"platform": (*service).platform, "restart": (*service).restart, "secrets": (*service).secrets, "privileged": (*service).privileged, "gpus": (*service).gpus,
 	}
@@ -358,12 +358,29 @@ func (s *service) capAdd(v value) error {
 	return err
 }
 
-func (s *service) command(v value) error {
+func (s *service) command(v value) error { return s.words(v, &s.component.Spec.Args) }
+
+func (s *service) entrypoint(v value) error { return s.words(v, &s.component.Spec.Command) }
+
+// words takes over a command line: a list of words, or a text that is divided as a shell does it.
+func (s *service) words(v value, to *[]nexusv1.CommandArgument) error {
 	words, err := v.texts()
+	if err == nil && v.isScalar() {
+		if words, err = shellWords(words[0]); err != nil {
+			return v.fault("%v", err)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	s.note(v, "%s is not carried over: a component runs the command of its image; build an image with this CMD or ENTRYPOINT", appmodel.Shown(strings.Join(words, " ")))
+	if len(words) == 0 {
+		s.note(v, "is empty and not carried over: a component runs the command of its image unless it names another one")
+		return nil
+	}
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], "$(", "$$(") // which Kubernetes would replace by a variable
+	}
+	s.app.SetWords(s.component, v.at(), to, words)
 	return nil
 }
 

@@ -22,11 +22,10 @@ const container = "spec.template.spec.containers[0]"
 
 // containerFields are the fields of containers that are read, or that the operator sets for every component.
 func containerFields() map[string]string {
-	command := "a component runs the command of its image; build an image with this CMD or ENTRYPOINT"
 	return map[string]string{
 		"name": "", "image": "", "imagePullPolicy": "", "ports": "", "env": "", "envFrom": "", "resources": "", "securityContext": "", "volumeMounts": "",
 		"livenessProbe": "", "readinessProbe": "", "startupProbe": "", "terminationMessagePath": "", "terminationMessagePolicy": "",
-		"command": command, "args": command, "workingDir": "set WORKDIR in the image", "lifecycle": "set drainSeconds for the time before the end of a pod",
+		"command": "", "args": "", "workingDir": "set WORKDIR in the image", "lifecycle": "set drainSeconds for the time before the end of a pod",
 	}
 }
 
@@ -34,6 +33,8 @@ func containerFields() map[string]string {
 func (r *reader) readContainer(x *object, c *appmodel.Component, content map[string]any, pod *corev1.PodSpec) error {
 	k := pod.Containers[0]
 	r.noteFields(c.Name, x, container, content, containerFields())
+	r.app.SetWords(c, x.at(container+".command"), &c.Spec.Command, k.Command)
+	r.app.SetWords(c, x.at(container+".args"), &c.Spec.Args, k.Args)
 	r.readPorts(x, c, k)
 	if len(k.Resources.Requests)+len(k.Resources.Limits) > 0 {
 		c.Spec.Resources = &nexusv1.ComponentResources{Requests: k.Resources.Requests, Limits: k.Resources.Limits}

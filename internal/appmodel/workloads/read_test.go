@@ -3,9 +3,11 @@
 package workloads_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/appmodel"
 	"github.com/nexus-operator/nexus-operator/internal/appmodel/workloads"
 )
@@ -83,7 +85,7 @@ spec: {selector: {app: web}, ports: [{port: 80, targetPort: 3000}]}
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: shop-worker, labels: {app.kubernetes.io/instance: shop}}
-spec: {selector: {matchLabels: {app: worker}}, template: {metadata: {labels: {app: worker}}, spec: {containers: [{name: w, image: "registry.example/api:1.2.3", command: [worker]}]}}}
+spec: {selector: {matchLabels: {app: worker}}, template: {metadata: {labels: {app: worker}}, spec: {containers: [{name: w, image: "registry.example/api:1.2.3", command: [worker, "--token=$(TOKEN)"]}]}}}
 ---
 # Source: shop/templates/cron.yaml
 apiVersion: batch/v1
@@ -175,6 +177,9 @@ func TestRead_TakesOverWhatACapabilityCanExpress(t *testing.T) {
 		len(s.TopologySpreadConstraints) != 1 || s.ImagePullSecrets[0].Name != "registry" || len(s.ScratchVolumes) != 1 {
 		t.Errorf("%+v", s)
 	}
+	if !slices.Equal(s.Args, []nexusv1.CommandArgument{"serve"}) || s.Command != nil || !slices.Equal(app.Component("worker").Spec.Command, []nexusv1.CommandArgument{"worker", "--token=$(TOKEN)"}) {
+		t.Errorf("%q %q %q", s.Command, s.Args, app.Component("worker").Spec.Command)
+	}
 	if x := s.SecurityContext; *x.RunAsUser != 1000 || *x.FSGroup != 2000 || !*x.ReadOnlyRootFilesystem || len(x.Capabilities.Add) != 1 {
 		t.Errorf("%+v", x)
 	}
@@ -229,7 +234,7 @@ func TestRead_NotesEverythingElseWithItsField(t *testing.T) {
 	const api = "shop/templates/api.yaml: Deployment shop-api: spec."
 	for _, want := range []string{
 		api + "strategy: is not carried over", api + "template.spec.hostNetwork: is not", api + "template.spec.initContainers: is not", api + "template.spec.serviceAccountName: is not",
-		api + "template.spec.affinity: is not", api + "template.spec.containers: container proxy (1)", api + "template.spec.containers[0].args: is not", api + "template.spec.containers[0].ports[0]: 9090 is not",
+		api + "template.spec.affinity: is not", api + "template.spec.containers: container proxy (1)", api + "template.spec.containers[0].ports[0]: 9090 is not",
 		api + "template.spec.containers[0].env[6]: CPUS is not", api + "template.spec.containers[0].livenessProbe: is not carried over: its command may have a secret",
 		api + "template.spec.containers[0].volumeMounts[1]: settings at /etc/shop", api + "template.spec.containers[0].securityContext.privileged: is not", "capabilities.add[0]: is not",
 		"StatefulSet shop-web: spec.volumeClaimTemplates: is not", "StatefulSet shop-web: becomes a component without stable names", "CronJob shop-cleanup: spec.concurrencyPolicy: is not",

@@ -90,6 +90,7 @@ var kube = map[string]schema.GroupVersion{
 	kindDeployment: {Group: "apps", Version: "v1"}, kindIngress: {Group: "networking.k8s.io", Version: "v1"},
 	kindGateway: {Group: GatewayGroup, Version: "v1"}, kindRoute: {Group: GatewayGroup, Version: "v1"},
 	kindBalancerSettings: {Group: balancerGroup, Version: "v1beta1"}, kindTargetSettings: {Group: balancerGroup, Version: "v1beta1"},
+	kindJob: {Group: "batch", Version: "v1"}, kindCronJob: {Group: "batch", Version: "v1"},
 	kindDisruptionBudget: {Group: "policy", Version: "v1"}, kindAutoscaler: {Group: "autoscaling", Version: "v2"}, kindPolicies: intentv1alpha1.GroupVersion,
 }
 

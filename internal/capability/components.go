@@ -27,8 +27,10 @@ type component struct {
 	name, step string
 	// field is its place in the capability.
 	field string
-	// kind is Service or Worker.
+	// kind is Service, Worker, Job or CronJob.
 	kind nexusv1.ComponentType
+	// runs describes when and how often a Job or a CronJob runs.
+	runs runs
 	nexusv1.ComponentSpec
 	// port is 0 for a Worker that declares none.
 	port     int32
@@ -52,8 +54,9 @@ func componentsOf(s *nexusv1.NexusAICapabilitySpec) []component {
 	}
 	var others []component
 	for i, n := range s.Components {
-		c := component{name: n.Name, step: StepComponents, field: fmt.Sprintf("spec.components[%d]", i), kind: n.Type, ComponentSpec: n.ComponentSpec}
-		if !c.isWorker() {
+		c := component{name: n.Name, step: StepComponents, field: fmt.Sprintf("spec.components[%d]", i), kind: n.Type, ComponentSpec: n.ComponentSpec,
+			runs: runs{n.Schedule, n.TimeZone, n.ConcurrencyPolicy, n.BackoffLimit, n.ActiveDeadlineSeconds}}
+		if c.isServed() {
 			c.port = 8080
 		}
 		if named := func(o component) bool { return o.name == c.name }; slices.ContainsFunc(out, named) || slices.ContainsFunc(others, named) {
@@ -82,7 +85,15 @@ func withDefaults(s *nexusv1.NexusAICapabilitySpec, c component) component {
 	return c
 }
 
+// isServed reports whether other components call it, through a Service.
+func (c component) isServed() bool { return c.kind == nexusv1.ComponentService || c.kind == "" }
+
 func (c component) isWorker() bool { return c.kind == nexusv1.ComponentWorker }
+
+// endsAlone reports whether the pods run to their end: they are not kept running, and are of a Job.
+func (c component) endsAlone() bool {
+	return c.kind == nexusv1.ComponentJob || c.kind == nexusv1.ComponentCronJob
+}
 
 // isFixed reports whether the component is frontend or backend.
 func (c component) isFixed() bool { return c.step != StepComponents }
@@ -99,7 +110,7 @@ func named(s *nexusv1.NexusAICapabilitySpec, name string) (component, bool) {
 
 // services returns the components that have a Service.
 func services(s *nexusv1.NexusAICapabilitySpec) []component {
-	return slices.DeleteFunc(componentsOf(s), component.isWorker)
+	return slices.DeleteFunc(componentsOf(s), func(c component) bool { return !c.isServed() })
 }
 
 // frontFirst returns the components in the order in which people read of them: frontend, backend, and the others by name.
@@ -151,7 +162,8 @@ func front(s *nexusv1.NexusAICapabilitySpec) (component, bool) {
 type Workload struct {
 	// Component is the name of the component, and Condition the one that speaks of it.
 	Component, Condition string
-	// Deployment is the name of its Deployment, and Services are those of its Services, that for traffic from outside first.
+	// Deployment is the name of its Deployment, empty for a Job and a CronJob; Services are those of its Services, that for traffic from
+	// outside first.
 	Deployment string
 	Services   []string
 	// ServiceAccount is the name of that of its pods, and Role that of the role that they have in AWS.
@@ -167,11 +179,14 @@ func Workloads(c *nexusv1.NexusAICapability) []Workload {
 	n := NamesOf(c)
 	var out []Workload
 	for _, of := range componentsOf(&c.Spec) {
-		w := Workload{Component: of.name, Deployment: n.Of(of.name), ServiceAccount: of.access.serviceAccount(n), Role: of.access.role(n), Image: of.Image, Replicas: of.Replicas}
+		w := Workload{Component: of.name, ServiceAccount: of.access.serviceAccount(n), Role: of.access.role(n), Image: of.Image, Replicas: of.Replicas}
 		if step, ok := partStep(of.step); ok {
 			w.Condition = step.Condition
 		}
-		if !of.isWorker() {
+		if !of.endsAlone() {
+			w.Deployment = n.Of(of.name)
+		}
+		if of.isServed() {
 			w.Services = servicesOf(c, of)
 			w.Balanced = serviceType(&c.Spec, of) == corev1.ServiceTypeLoadBalancer
 		}
@@ -198,9 +213,9 @@ func WantsAddress(c *nexusv1.NexusAICapability) bool {
 // HasIngress reports whether an Ingress or a Gateway leads traffic to components.
 func HasIngress(c *nexusv1.NexusAICapability) bool { return ingressEnabled(&c.Spec) }
 
-// url returns the address of a component for callers inside the cluster; "" for a Worker.
+// url returns the address of a component for callers inside the cluster; "" where it has no Service.
 func (c component) url(of *nexusv1.NexusAICapability) string {
-	if c.isWorker() {
+	if !c.isServed() {
 		return ""
 	}
 	n, list := NamesOf(of), servicesOf(of, c)
@@ -225,6 +240,10 @@ func (s summary) components() []nexusv1.ComponentStatus {
 			row.State = nodes[worstOf(nodes)].resourceState()
 			row.Reason, row.Message = said.Reason, status.Truncate(said.Message, 512)
 		}
+		row.Runs = runsOf(nodes)
+		if i := slices.IndexFunc(nodes, func(v view) bool { return v.hasTrouble() && v.Object.GetKind() == kindCronJob }); i >= 0 && row.State == nexusv1.ResourceReady {
+			row.Reason, row.Message = nodes[i].Reason, status.Truncate(nodes[i].explain(), 512)
+		}
 		out = append(out, row)
 	}
 	return out
@@ -248,7 +267,7 @@ func (v *verdict) components(s *nexusv1.NexusAICapabilitySpec) {
 		v.require(!seen[n.Name], field+".name", "%q is there twice", n.Name)
 		v.require(len(s.CapabilityName)+len(s.Environment)+len(n.Name) <= maxComponentNames, field+".name",
 			"capabilityName, environment and name together have at most %d characters", maxComponentNames)
-		oneOf(v, field+".type", n.Type, "", nexusv1.ComponentService, nexusv1.ComponentWorker)
+		oneOf(v, field+".type", n.Type, "", nexusv1.ComponentService, nexusv1.ComponentWorker, nexusv1.ComponentJob, nexusv1.ComponentCronJob)
 		seen[n.Name] = true
 	}
 	all := frontFirst(s)
@@ -256,6 +275,7 @@ func (v *verdict) components(s *nexusv1.NexusAICapabilitySpec) {
 	for _, c := range all {
 		v.component(c.field, c.ComponentSpec)
 		v.worker(c)
+		v.runs(s, c)
 		v.access(s, c)
 	}
 	v.routes(all)
@@ -263,17 +283,17 @@ func (v *verdict) components(s *nexusv1.NexusAICapabilitySpec) {
 
 // worker refuses what calls for a Service.
 func (v *verdict) worker(c component) {
-	if !c.isWorker() {
+	if c.isServed() {
 		return
 	}
-	v.require(len(c.routes) == 0, c.field+".routes", "nothing calls a Worker: remove routes, or set type: Service")
-	v.require(c.Service == nil, c.field+".service", "nothing calls a Worker: remove service, or set type: Service")
+	v.require(len(c.routes) == 0, c.field+".routes", "nothing calls a %s: remove routes, or set type: Service", c.kind)
+	v.require(c.Service == nil, c.field+".service", "nothing calls a %s: remove service, or set type: Service", c.kind)
 	if c.Probes == nil || c.port != 0 {
 		return
 	}
 	for name, p := range map[string]*nexusv1.Probe{"liveness": c.Probes.Liveness, "readiness": c.Probes.Readiness, "startup": c.Probes.Startup} {
 		if p != nil {
-			v.require(!callsPort(*p), c.field+".probes."+name, "calls the port of a Worker that declares none: set port, or the number of a port in the probe")
+			v.require(!callsPort(*p), c.field+".probes."+name, "calls the port of a %s that declares none: set the number of a port in the probe", c.kind)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func only(edits ...componentEdit) *nexusv1.NexusAICapability {
 }
 
 func TestComponents_CompileToExactlyTheseObjects(t *testing.T) {
-	for _, file := range []string{"capability-with-components.yaml", "batch-worker.yaml"} {
+	for _, file := range []string{"capability-with-components.yaml", "batch-worker.yaml", "capability-with-jobs.yaml"} {
 		t.Run(file, func(t *testing.T) {
 			golden.Check(t, file, print(t, compile(t, example(t, file), facts()), false))
 		})

@@ -20,7 +20,7 @@ func drain(c component, f Facts) int64 {
 	if f.NoDrain {
 		return 0
 	}
-	if c.isWorker() { // nothing sends it requests
+	if !c.isServed() { // nothing sends it requests
 		return ptr.Deref(c.DrainSeconds, 0)
 	}
 	return ptr.Deref(c.DrainSeconds, defaultDrain)

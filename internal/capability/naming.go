@@ -33,6 +33,8 @@ const (
 	kindServiceAccount   = "ServiceAccount"
 	kindConfigMap        = "ConfigMap"
 	kindDeployment       = "Deployment"
+	kindJob              = "Job"
+	kindCronJob          = "CronJob"
 	kindDisruptionBudget = "PodDisruptionBudget"
 	kindAutoscaler       = "HorizontalPodAutoscaler"
 	kindService          = "Service"

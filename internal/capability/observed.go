@@ -34,6 +34,8 @@ type State struct {
 	Serving bool
 	// NoCredentials says how many pods of the object run without a way to AWS credentials, as "1 of 2 pods"; empty for none of them.
 	NoCredentials string
+	// Runs reports the runs of a Job or a CronJob; nil for other kinds.
+	Runs *nexusv1.RunStatus
 	// ARN or identifier in AWS, once known.
 	ARN string
 	// Live is the object as the cluster has it; nil when there is none.

@@ -37,13 +37,13 @@ func (k *compiler) environment(c component, pod *corev1.PodSpec) {
 	pod.ImagePullSecrets = translate[[]corev1.LocalObjectReference](k, c.ImagePullSecrets)
 }
 
-// probes sets the container's probes: those that are declared, else the defaults. A Worker has no defaults, as it need not listen on a port.
+// probes sets the container's probes: those that are declared, else the defaults. Only a Service has defaults: the others need not listen on a port.
 func (k *compiler) probes(c component, container *corev1.Container) {
 	declared := nexusv1.ProbesSpec{}
 	if c.Probes != nil {
 		declared = *c.Probes
 	}
-	if c.isWorker() {
+	if !c.isServed() {
 		container.StartupProbe, container.LivenessProbe, container.ReadinessProbe = k.probe(c, declared.Startup, nil), k.probe(c, declared.Liveness, nil), k.probe(c, declared.Readiness, nil)
 		return
 	}

@@ -193,7 +193,7 @@ func BalancedComponents(c *nexusv1.NexusAICapability, f Facts) []Balanced {
 // one of others, is not known.
 func (f Facts) isBalanced(s *nexusv1.NexusAICapabilitySpec, c component) bool {
 	switch {
-	case c.isWorker():
+	case !c.isServed():
 		return false
 	case serviceType(s, c) == corev1.ServiceTypeLoadBalancer:
 		return true

@@ -116,6 +116,9 @@ func ToBeDeleted(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 	out.Annotations[wellknown.AnnotationDeleteNow] = string(c.UID)
 	out.Spec.DeletionPolicy, out.Spec.Deletion = nexusv1.DeletionDelete, &nexusv1.DeletionSpec{Graceful: &metav1.Duration{}}
 	out.Spec.Suspend = false
+	for i := range out.Spec.Components {
+		withoutRuns(&out.Spec.Components[i])
+	}
 	for _, w := range declaredComponents(&out.Spec) {
 		w.Replicas, w.Autoscaling = new(int32), nil
 	}

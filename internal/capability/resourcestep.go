@@ -31,7 +31,7 @@ func StepOfResource(c *nexusv1.NexusAICapability, r nexusv1.ResourceStatus) stri
 				return settingsOwner(&c.Spec, a).step
 			}
 		}
-	case kindDeployment, kindService, kindDisruptionBudget, kindAutoscaler:
+	case kindDeployment, kindJob, kindCronJob, kindService, kindDisruptionBudget, kindAutoscaler:
 		return stepOfWorkload(c, r.Name)
 	}
 	return stepsByKind[r.Kind]

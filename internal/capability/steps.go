@@ -105,7 +105,7 @@ var DeletionOrder = []Stage{
 	{kinds(kindGateway), nil},
 	{kinds(kindBalancerSettings, kindTargetSettings), nil}, // their controller needs them for as long as the Gateway is there
 	{kinds(kindCertificate, kindHostedZone), nil},
-	{kinds(kindDeployment, kindService, kindConfigMap, kindDisruptionBudget, kindAutoscaler), []string{StepFrontend, StepBackend}},
+	{kinds(kindDeployment, kindJob, kindCronJob, kindService, kindConfigMap, kindDisruptionBudget, kindAutoscaler), []string{StepFrontend, StepBackend}},
 	{kinds(kindServiceAccount), []string{StepServiceAccount}},
 	{kinds(kindPolicies), nil},
 	{kinds(kindQuota, kindNamespace), []string{StepNamespace}},

@@ -338,7 +338,7 @@ func (s summary) firstTrouble() string {
 		return ""
 	}
 	out := troubled[0].explain()
-	if kind := troubled[0].Object.GetKind(); !slices.Contains([]string{kindAutoscaler, kindDeployment, kindDisruptionBudget}, kind) {
+	if kind := troubled[0].Object.GetKind(); !slices.Contains([]string{kindAutoscaler, kindDeployment, kindDisruptionBudget, kindCronJob}, kind) {
 		out = "not seen lately: " + out
 	}
 	if more := len(troubled) - 1; more > 0 {

@@ -41,9 +41,13 @@ func (k *compiler) workloads() {
 		settings[a.purpose()] = k.configMap(a)
 	}
 	for _, c := range componentsOf(k.spec) {
+		if c.endsAlone() {
+			k.runsToItsEnd(c, settings[c.access.purpose()])
+			continue
+		}
 		k.autoscaler(c, k.deployment(c, settings[c.access.purpose()]))
 		k.disruptionBudget(c)
-		if c.isWorker() {
+		if !c.isServed() {
 			continue
 		}
 		k.service(c, k.names.Service(c.name), serviceType(k.spec, c), serviceAnnotations(c))
@@ -146,14 +150,18 @@ func (k *compiler) deployment(c component, settings settingsNode) string {
 			Spec:       k.pod(c),
 		},
 	}}
-	account := graph.ID(kindServiceAccount, k.names.WorkloadNamespace(), c.access.serviceAccount(k.names), k.c.Namespace)
-	stores := slices.DeleteFunc(slices.Clone(k.aws), func(id string) bool { return id == k.parameterSet })
-	after := slices.Concat(graph.NeedReady(stores...), graph.NeedPresent(k.parameterSet), graph.NeedApplied(settings.id, account))
 	if c.Autoscaling != nil { // its controller owns the number; package apply hands it over
 		o.Spec.Replicas = nil
 		o.Annotations = map[string]string{wellknown.AnnotationMinReplicas: strconv.Itoa(int(minReplicas(c.Autoscaling)))}
 	}
-	return k.workload(part{kindDeployment, k.names.Of(c.name), c.step, c.name}, o, after...)
+	return k.workload(part{kindDeployment, k.names.Of(c.name), c.step, c.name}, o, k.beforePods(c, settings)...)
+}
+
+// beforePods are the edges to what pods find when they start.
+func (k *compiler) beforePods(c component, settings settingsNode) []graph.Edge {
+	account := graph.ID(kindServiceAccount, k.names.WorkloadNamespace(), c.access.serviceAccount(k.names), k.c.Namespace)
+	stores := slices.DeleteFunc(slices.Clone(k.aws), func(id string) bool { return id == k.parameterSet })
+	return slices.Concat(graph.NeedReady(stores...), graph.NeedPresent(k.parameterSet), graph.NeedApplied(settings.id, account))
 }
 
 // pod meets the Pod Security standard "restricted".

@@ -95,6 +95,9 @@ func (g Gatherer) rolledIdentity(ctx context.Context, c *nexusv1.NexusAICapabili
 	names := capability.NamesOf(c)
 	var mode nexusv1.IdentityMode
 	for _, w := range capability.Workloads(c) {
+		if w.Deployment == "" { // a Job has the identity that it started with
+			continue
+		}
 		d := &appsv1.Deployment{}
 		err := g.Client.Get(ctx, client.ObjectKey{Namespace: names.WorkloadNamespace(), Name: w.Deployment}, d)
 		if err != nil || d.Labels[wellknown.LabelCapabilityUID] != string(c.UID) || d.Spec.Selector == nil {

@@ -100,13 +100,19 @@ func (f *rolloutFlags) check() error {
 // choose completes the components, and refuses those that the capability does not have.
 func (f *rolloutFlags) choose(c *nexusv1.NexusAICapability) error {
 	for _, name := range append([]string{f.build}, f.components...) {
-		if _, err := componentNamed(c, name); err != nil && name != "" {
+		w, err := componentNamed(c, name)
+		if err != nil && name != "" {
 			return err
+		}
+		if err == nil && w.Deployment == "" {
+			return usage("%s keeps no pods running: a Job runs again after an edit, or after kubectl delete job, and a CronJob at the times of its schedule", name)
 		}
 	}
 	if len(f.components) == 0 {
 		for _, w := range capability.Workloads(c) {
-			f.components = append(f.components, w.Component)
+			if w.Deployment != "" { // restarting a Job would run it again
+				f.components = append(f.components, w.Component)
+			}
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -314,7 +315,7 @@ func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) 
 		HealthProbeBindAddress: o.HealthAddress,
 		Metrics:                metricsserver.Options{BindAddress: o.MetricsAddress},
 		Cache: cache.Options{NewInformer: newInformers(), DefaultTransform: apply.WithoutLongMetadata, ByObject: map[client.Object]cache.ByObject{
-			&appsv1.Deployment{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: small, &corev1.ServiceAccount{}: ours,
+			&appsv1.Deployment{}: ours, &batchv1.Job{}: ours, &batchv1.CronJob{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: small, &corev1.ServiceAccount{}: ours,
 			&corev1.ResourceQuota{}: ours, &corev1.Pod{}: ours, &networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours, &autoscalingv2.HorizontalPodAutoscaler{}: ours,
 			&apiextensionsv1.CustomResourceDefinition{}: {Transform: intentbinding.WithoutSchemas},
 			&networkingv1.NetworkPolicy{}:               {Transform: intentbinding.WithoutForeignRules},

@@ -61,6 +61,7 @@ package controller
 
 // A capability's workloads, and the namespace that it may make for them, with its quota.
 // +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts;namespaces;resourcequotas,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
@@ -95,8 +96,7 @@ package controller
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=get;list;watch
 
-// A namespace that we made is removed only when nothing of anybody else is in it (ADR 0060). The jobs of CronJobs are ours, too.
-// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=list
+// A namespace that we made is removed only when nothing of anybody else is in it (ADR 0060).
 
 // Events report what happened; a patch counts repeated ones.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch

@@ -197,6 +197,9 @@ func (h *home) livesOfACapability() {
 	c.Spec.DataServices.KMS = &nexusv1.KMSSpec{}
 	c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "jobs"}}
 	c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "news", SubscribeQueues: []nexusv1.QueueName{"jobs"}}}
+	once, nightly := nexusv1.NamedComponentSpec{Name: "once", Type: nexusv1.ComponentJob}, nexusv1.NamedComponentSpec{Name: "nightly", Type: nexusv1.ComponentCronJob, Schedule: "0 3 * * *"}
+	once.Image, nightly.Image = "once:1", "nightly:1"
+	c.Spec.Components = []nexusv1.NamedComponentSpec{once, nightly}
 	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: dns.Name}}}
 	c.Spec.Identity = &nexusv1.IdentitySpec{Mode: nexusv1.IdentityPodIdentity}
 	h.classParameters("elbv2.k8s.aws", "v1beta1", "dualstack")
@@ -211,6 +214,7 @@ func (h *home) livesOfACapability() {
 	h.alter(c, func() {
 		c.Spec.Backend.Image, c.Spec.DataServices.Glue, c.Spec.DataServices.Queues, c.Spec.DataServices.Topics = "back:2", nil, nil, nil
 		c.Spec.EnableCognito, c.Spec.Cognito, c.Spec.Ingress = false, nil, nil
+		c.Spec.Components[0].Image, c.Spec.Components[1].Schedule = "once:2", "0 4 * * *"
 		c.Spec.DataServices.KMS, c.Annotations = nil, map[string]string{"nexus.ai/delete-data": "rights-dev-data"}
 	})
 	h.shows(c, "Ready", "True", "Ready")

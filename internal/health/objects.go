@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -46,6 +48,8 @@ type Health struct {
 	NoCredentials string
 	// ARN of the AWS resource, once known.
 	ARN string
+	// Runs reports the runs of a Job or a CronJob; nil for other kinds.
+	Runs *nexusv1.RunStatus
 }
 
 // Reader judges objects by their status and by what it reads beside them: pods of Deployments, IngressClasses, Gateways and their classes.
@@ -67,6 +71,10 @@ func (r Reader) Of(ctx context.Context, o client.Object) (Health, error) {
 		return resourceHealth(o), nil
 	case *appsv1.Deployment:
 		return r.deployment(ctx, o)
+	case *batchv1.Job:
+		return r.job(ctx, o)
+	case *batchv1.CronJob:
+		return r.cronJob(ctx, o)
 	case *corev1.Service:
 		return r.service(ctx, o)
 	case *networkingv1.Ingress:

@@ -23,6 +23,7 @@ var remedies = map[string][]string{
 	status.ReasonImageRunsAsRoot:     {"kubectl describe {cause}", "kubectl edit {owner}"},
 	status.ReasonImageUserNotNumeric: {"kubectl describe {cause}", "kubectl edit {owner}"},
 	status.ReasonCrashLoop:           {"kubectl logs {-n} {name} --previous"},
+	status.ReasonJobFailed:           {"kubectl logs {-n} job/{name}", "kubectl edit {owner}"},
 	status.ReasonProbeFailing:        {"kubectl logs {-n} {name}", "kubectl describe {cause}"},
 	status.ReasonUnschedulable:       {"kubectl describe {cause}", "kubectl describe nodes"},
 	status.ReasonPodsRefused:         {"kubectl describe {cause}", "kubectl get resourcequotas {-n}"},

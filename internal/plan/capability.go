@@ -186,6 +186,8 @@ func (p *Planner) childWrite(ctx context.Context, f family, n graph.Node) (apply
 		return written, p.Operator.MayCreateNamespace(n.Object.GetName())
 	case written.Change != apply.Created && n.Unresolved != "":
 		return written, &status.Waiting{For: n.Unresolved + " to be ready"}
+	case n.Object.GetKind() == "Job" && written.Live != nil && capability.IsSameRun(written.Live, n.Object) && hasTemplate(written.Differences):
+		return apply.Plan{Change: apply.Unchanged, Live: written.Live}, nil // it stays as it ran
 	default:
 		return written, nil
 	}
@@ -213,12 +215,20 @@ func (p *Planner) nextForm(live, desired *unstructured.Unstructured, edited bool
 	return next, nil
 }
 
+// hasTemplate reports whether differences are in a template of pods.
+func hasTemplate(found []apply.Difference) bool {
+	return slices.ContainsFunc(found, func(d apply.Difference) bool { return strings.HasPrefix(d.Path, podTemplate) })
+}
+
 // riskOf is the risk of writing a Kubernetes object.
 func riskOf(it Item) Risk {
 	if it.Action == None {
 		return ""
 	}
 	for _, f := range it.Fields {
+		if it.Kind == "Job" && strings.HasPrefix(f.Path, "metadata.annotations."+capability.AnnotationRun) {
+			return Disrupts // it runs again
+		}
 		if it.Kind == "Deployment" && len(f.Path) >= len(podTemplate) && f.Path[:len(podTemplate)] == podTemplate {
 			return Disrupts
 		}

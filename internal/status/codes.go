@@ -185,6 +185,8 @@ var codes = [...]Code{
 		"Read `kubectl describe node` of the node that the message names; repair it, or delete the Node if the machine is gone."},
 	{"NX-K8S-010", ReasonWebhookFailing, "A webhook of another controller does not answer, so the API server refuses what it would judge.",
 		"Repair the controller whose webhook and Service the message names; where it was removed, delete its ValidatingWebhookConfiguration or MutatingWebhookConfiguration."},
+	{"NX-K8S-011", ReasonJobFailed, "A run of a Job or a CronJob failed.",
+		"Read the log of the pod that the message names, and correct the image, its command or its configuration. An edit of the component runs a Job again, and `kubectl delete job -n NAMESPACE NAME` runs it again as it is; a CronJob runs again at the next time of its schedule."},
 	{"NX-NET-001", ReasonIngressClassMissing, "There is no IngressClass `alb`, so no controller creates a load balancer.",
 		"Install the AWS Load Balancer Controller (`nexusctl install-alb-controller`); on EKS Auto Mode, which creates load balancers, create an IngressClass `alb` with controller `eks.amazonaws.com/alb`. Or set `ingress.enabled: false`."},
 	{"NX-NET-002", ReasonControllerMissing, "A Service of type LoadBalancer has no address, and there is no IngressClass `alb`.",

@@ -100,6 +100,7 @@ const (
 	ReasonCredentialsNotInPods    = "CredentialsNotInPods"
 	ReasonControllerMissing       = "LoadBalancerControllerMissing"
 	ReasonImagePull               = "ImagePullBackOff"
+	ReasonJobFailed               = "JobFailed"
 	ReasonCrashLoop               = "CrashLoopBackOff"
 	ReasonUnschedulable           = "Unschedulable"
 	ReasonProbeFailing            = "ProbeFailing"

@@ -172,7 +172,7 @@ func (o *rollout) write(ctx context.Context, id string, desired *unstructured.Un
 			return apply.Result{}, err
 		}
 	}
-	res, err := o.r.Applier.Apply(ctx, o.owner, desired)
+	res, err := o.applyObject(ctx, desired)
 	if err == nil {
 		err = o.r.gateways.watch(desired.GroupVersionKind())
 	}
@@ -190,9 +190,16 @@ func (o *rollout) write(ctx context.Context, id string, desired *unstructured.Un
 	return res, err
 }
 
+func (o *rollout) applyObject(ctx context.Context, desired *unstructured.Unstructured) (apply.Result, error) {
+	if desired.GetKind() == "Job" {
+		return o.applyJob(ctx, desired)
+	}
+	return o.r.Applier.Apply(ctx, o.owner, desired)
+}
+
 // stateOf is the state of a child after it was applied and looked at.
 func stateOf(res apply.Result, h health.Health, err error) capability.State {
-	s := capability.State{Applied: err == nil, Ready: h.Ready, Present: h.Present, Reason: h.Reason, Message: h.Message, Stalled: h.Stalled, Unknown: h.Unknown, ARN: h.ARN, Serving: h.Serving, NoCredentials: h.NoCredentials}
+	s := capability.State{Applied: err == nil, Ready: h.Ready, Present: h.Present, Reason: h.Reason, Message: h.Message, Stalled: h.Stalled, Unknown: h.Unknown, ARN: h.ARN, Serving: h.Serving, NoCredentials: h.NoCredentials, Runs: h.Runs}
 	if err != nil {
 		s.Reason, s.Message = reconciler.ReasonOf(err), err.Error()
 		_, s.Stalled = status.AsStalled(err)

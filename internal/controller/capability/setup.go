@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -52,7 +53,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, entries []engine.Entr
 		b = b.Watches(e.New(), owner, builder.WithPredicates(telling{}))
 	}
 	for _, o := range []client.Object{
-		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &corev1.Namespace{}, &corev1.ResourceQuota{},
+		&appsv1.Deployment{}, &batchv1.Job{}, &batchv1.CronJob{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &corev1.Namespace{}, &corev1.ResourceQuota{},
 		&networkingv1.Ingress{}, &policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{}, &intentv1alpha1.SecurityIntentBinding{},
 	} {
 		b = b.Watches(o, r.spacing.handler(handler.EnqueueRequestsFromMapFunc(ofCapability)))

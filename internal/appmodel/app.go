@@ -57,8 +57,12 @@ type Component struct {
 	// Source tells where the component was read, such as "docker-compose.yaml:3: services.web".
 	Source string
 	Type   Type
-	// Schedule of a CronJob.
-	Schedule string
+	// Schedule of a CronJob, its time zone, and what happens while the run before has not ended.
+	Schedule, TimeZone string
+	ConcurrencyPolicy  nexusv1.ConcurrencyPolicy
+	// BackoffLimit and ActiveDeadlineSeconds bound the runs of a Job and a CronJob.
+	BackoffLimit          *int32
+	ActiveDeadlineSeconds *int64
 	// Routes are the paths that lead to it from outside.
 	Routes []string
 	// Published is true for a component that its source makes reachable from outside.

@@ -75,7 +75,7 @@ func TestWrite_LeadsVariablesToTheServicesOfTheCapability(t *testing.T) {
 	for _, n := range m.Notes {
 		notes += n.String() + "\n"
 	}
-	for _, want := range []string{"D: names redis, which is no component", "args: names redis, which is no component", "args: was changed from api to shop-dev-api-svc", "A: was changed from api to shop-dev-api-svc", "CronJob nightly: is not carried over"} {
+	for _, want := range []string{"D: names redis, which is no component", "args: names redis, which is no component", "args: was changed from api to shop-dev-api-svc", "A: was changed from api to shop-dev-api-svc"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no note says %q:\n%s", want, notes)
 		}
@@ -84,8 +84,8 @@ func TestWrite_LeadsVariablesToTheServicesOfTheCapability(t *testing.T) {
 	if got := fmt.Sprintf("%q", web.Args); got != `["--api=http://shop-dev-api-svc:8080" "shop-dev-api-svc:8000" "api" "redis:6379"]` {
 		t.Errorf("the arguments are %s", got)
 	}
-	if len(m.Needs) != 0 {
-		t.Errorf("the manifest needs what no component of it reads: %+v", m.Needs)
+	if n := m.Object.Spec.Components[3]; n.Type != nexusv1.ComponentCronJob || n.Schedule != "0 3 * * *" || n.Port != nil || len(m.Needs) != 1 {
+		t.Errorf("%+v %+v", n, m.Needs)
 	}
 }
 
@@ -107,8 +107,11 @@ func TestWrite_GivesEachPathToOneComponent(t *testing.T) {
 
 func TestWrite_RefusesAnApplicationWithoutComponents(t *testing.T) {
 	app := shop()
-	app.Components = app.Components[3:]
-	if _, err := app.Write(appmodel.Roles{}, ""); err == nil || !strings.Contains(err.Error(), "needs a Service or a Worker") {
+	app.Components = nil
+	if _, err := app.Write(appmodel.Roles{}, ""); err == nil || !strings.Contains(err.Error(), "needs a Service, a Worker, a Job or a CronJob") {
+		t.Errorf("%v", err)
+	}
+	if _, err := shop().Write(appmodel.Roles{Backend: "nightly"}, ""); err == nil || !strings.Contains(err.Error(), `"nightly" is a CronJob`) {
 		t.Errorf("%v", err)
 	}
 	if _, err := shop().Write(appmodel.Roles{Backend: "none"}, ""); err == nil || !strings.Contains(err.Error(), `--backend: there is no component "none"`) {

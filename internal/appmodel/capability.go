@@ -113,6 +113,9 @@ func (a *App) checkRoles(roles Roles) error {
 		if name != "" && a.Component(name) == nil {
 			return fmt.Errorf("%s: there is no component %q; there are %s", flag, name, strings.Join(a.names(), ", "))
 		}
+		if c := a.Component(name); c != nil && (c.Type == TypeJob || c.Type == TypeCronJob) {
+			return fmt.Errorf("%s: the component %q is a %s, which answers no requests", flag, name, c.Type)
+		}
 	}
 	if roles.Frontend != "" && roles.Frontend == roles.Backend {
 		return fmt.Errorf("--frontend and --backend both name %q", roles.Frontend)
@@ -146,18 +149,13 @@ func (a *App) placeComponents(c *nexusv1.NexusAICapability, roles Roles) ([]plac
 			c.Spec.Backend = nexusv1.BackendSpec{ComponentSpec: spec}
 			places = append(places, place{k.Name, "spec.backend"})
 		default:
-			kind, can := listedTypes[k.Type]
-			if !can {
-				a.Notef("", k.Source, "is not carried over: a component is a Service or a Worker, and no %s", k.Type)
-				continue
-			}
-			c.Spec.Components = append(c.Spec.Components, nexusv1.NamedComponentSpec{Name: k.Name, Type: kind, ComponentSpec: spec})
+			c.Spec.Components = append(c.Spec.Components, k.listed(spec))
 			places = append(places, place{k.Name, "spec.components[" + k.Name + "]"})
 		}
 	}
 	switch {
 	case len(places) == 0:
-		return nil, errors.New("no component is left that a capability can have: it needs a Service or a Worker")
+		return nil, errors.New("no component is left that a capability can have: it needs a Service, a Worker, a Job or a CronJob")
 	case len(c.Spec.Components) > maxListed:
 		return nil, fmt.Errorf("the application has %d components, and a capability at most %d besides frontend and backend: divide it into several capabilities", len(c.Spec.Components), maxListed)
 	}
@@ -165,7 +163,21 @@ func (a *App) placeComponents(c *nexusv1.NexusAICapability, roles Roles) ([]plac
 }
 
 // listedTypes are the types of the components in the list of a capability.
-var listedTypes = map[Type]nexusv1.ComponentType{"": "", TypeService: "", TypeWorker: nexusv1.ComponentWorker}
+var listedTypes = map[Type]nexusv1.ComponentType{"": "", TypeService: "", TypeWorker: nexusv1.ComponentWorker, TypeJob: nexusv1.ComponentJob, TypeCronJob: nexusv1.ComponentCronJob}
+
+// listed returns a component of the list of a capability. A Job and a CronJob have no field that is for pods which are called or kept running.
+func (c *Component) listed(spec nexusv1.ComponentSpec) nexusv1.NamedComponentSpec {
+	out := nexusv1.NamedComponentSpec{Name: c.Name, Type: listedTypes[c.Type], ComponentSpec: spec}
+	if c.Type != TypeJob && c.Type != TypeCronJob {
+		return out
+	}
+	out.Port, out.Replicas, out.Service, out.Probes, out.PDB, out.Autoscaling, out.Routes, out.DrainSeconds = nil, nil, nil, nil, nil, nil, nil, nil
+	out.BackoffLimit, out.ActiveDeadlineSeconds = c.BackoffLimit, c.ActiveDeadlineSeconds
+	if c.Type == TypeCronJob {
+		out.Schedule, out.TimeZone, out.ConcurrencyPolicy = c.Schedule, c.TimeZone, c.ConcurrencyPolicy
+	}
+	return out
+}
 
 // routed returns the spec of a component with its routes. The default path of frontend or backend that leads to another component is
 // replaced by an empty list.

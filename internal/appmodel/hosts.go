@@ -38,41 +38,52 @@ func (a *App) rewriteHosts(addresses map[string]address) {
 	}
 }
 
-// rewriteText replaces the host names in a text. In a command line a host name alone may be any word, and stays.
+// rewriteText replaces the host names in a text.
 func (a *App) rewriteText(c *Component, at, text string, addresses map[string]address, isCommand bool) string {
-	var changed, left []string
-	replace := func(found string) string {
-		m := hostForm.FindStringSubmatch(found)
-		if isCommand && m[1] != "//" && m[3] == "" {
-			return found
-		}
-		if slices.Contains(a.Left, m[2]) {
-			left = append(left, m[2])
-		}
-		to, known := addresses[m[2]]
-		if !known || m[2] == to.host {
-			return found
-		}
-		changed = append(changed, m[2]+" to "+to.host)
-		port := m[3]
-		if m[1] == "//" && port == "" {
-			port = ":" + strconv.Itoa(int(to.port))
-		}
-		return m[1] + to.host + port + m[4]
-	}
+	r := hostRewriter{addresses: addresses, left: a.Left, isCommand: isCommand}
 	parts := strings.Split(text, ",") // a value may list several
 	for i := range parts {
-		parts[i] = hostForm.ReplaceAllStringFunc(parts[i], replace)
+		parts[i] = hostForm.ReplaceAllStringFunc(parts[i], r.replace)
 	}
 	value := strings.Join(parts, ",")
 	if len(value) > maxValue {
 		return text
 	}
-	if len(changed) > 0 {
-		a.Notef(c.Name, at, "was changed from %s, where the pods reach that component", strings.Join(changed, ", from "))
+	if len(r.changed) > 0 {
+		a.Notef(c.Name, at, "was changed from %s, where the pods reach that component", strings.Join(r.changed, ", from "))
 	}
-	if len(left) > 0 {
-		a.Notef(c.Name, at, "names %s, which is no component: set it to the endpoint of the service that you use", strings.Join(left, ", "))
+	if len(r.named) > 0 {
+		a.Notef(c.Name, at, "names %s, which is no component: set it to the endpoint of the service that you use", strings.Join(r.named, ", "))
 	}
 	return value
+}
+
+// hostRewriter replaces host names, and remembers which.
+type hostRewriter struct {
+	addresses map[string]address
+	left      []string
+	// isCommand is true for a command line, where a host name alone may be any word, and stays.
+	isCommand      bool
+	changed, named []string
+}
+
+// replace returns a match of hostForm with another host.
+func (r *hostRewriter) replace(found string) string {
+	m := hostForm.FindStringSubmatch(found)
+	if r.isCommand && m[1] != "//" && m[3] == "" {
+		return found
+	}
+	if slices.Contains(r.left, m[2]) {
+		r.named = append(r.named, m[2])
+	}
+	to, known := r.addresses[m[2]]
+	if !known || m[2] == to.host {
+		return found
+	}
+	r.changed = append(r.changed, m[2]+" to "+to.host)
+	port := m[3]
+	if m[1] == "//" && port == "" {
+		port = ":" + strconv.Itoa(int(to.port))
+	}
+	return m[1] + to.host + port + m[4]
 }

@@ -4,45 +4,38 @@ package compose
 
 import (
 	"errors"
-	"strings"
+	"regexp"
+)
+
+// The pieces of a command line: spaces, a text in single or in double quotes, a character behind a backslash, and anything else. In double
+// quotes a backslash counts before a quote and before a backslash.
+var (
+	linePiece    = regexp.MustCompile(`(?s)^(?:(\s+)|'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)|([^\s'"\\]+))`)
+	quotedEscape = regexp.MustCompile(`\\(["\\])`)
 )
 
 // shellWords divides a command line at its spaces, except within quotes and behind a backslash. Nothing else of a shell has a meaning, as
 // for Compose: https://github.com/compose-spec/compose-spec/blob/main/05-services.md#command
 func shellWords(line string) ([]string, error) {
 	var out []string
-	var word strings.Builder
-	begun, escaped, quote := false, false, rune(0)
-	for _, r := range line {
-		switch {
-		case escaped:
-			if quote == '"' && r != '"' && r != '\\' {
-				word.WriteRune('\\')
-			}
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote != '\'':
-			begun, escaped = true, true
-		case r == quote:
-			quote = 0
-		case quote == 0 && (r == '"' || r == '\''):
-			begun, quote = true, r
-		case quote == 0 && strings.ContainsRune(" \t\r\n", r):
-			if begun {
-				out = append(out, word.String())
-			}
-			word.Reset()
-			begun = false
-		default:
-			word.WriteRune(r)
-			begun = true
+	word, begun := "", false
+	for line != "" {
+		m := linePiece.FindStringSubmatch(line)
+		if m == nil {
+			return nil, errors.New("the command has a quote that is not closed, or ends in a backslash")
 		}
-	}
-	if quote != 0 || escaped {
-		return nil, errors.New("the command has a quote that is not closed, or ends in a backslash")
+		line = line[len(m[0]):]
+		if m[1] == "" {
+			word, begun = word+m[2]+quotedEscape.ReplaceAllString(m[3], "$1")+m[4]+m[5], true
+			continue
+		}
+		if begun {
+			out = append(out, word)
+		}
+		word, begun = "", false
 	}
 	if begun {
-		out = append(out, word.String())
+		out = append(out, word)
 	}
 	return out, nil
 }

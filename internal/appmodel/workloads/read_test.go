@@ -91,7 +91,7 @@ spec: {selector: {matchLabels: {app: worker}}, template: {metadata: {labels: {ap
 apiVersion: batch/v1
 kind: CronJob
 metadata: {name: shop-cleanup, labels: {app.kubernetes.io/instance: shop}}
-spec: {schedule: "0 3 * * *", concurrencyPolicy: Forbid, jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: "registry.example/api:1.2.3"}]}}}}}
+spec: {schedule: "0 3 * * *", concurrencyPolicy: Replace, timeZone: Asia/Singapore, suspend: true, jobTemplate: {spec: {parallelism: 2, backoffLimit: 1, activeDeadlineSeconds: 600, template: {spec: {restartPolicy: Never, containers: [{name: c, image: "registry.example/api:1.2.3"}]}}}}}
 ---
 # Source: shop/templates/redis.yaml
 apiVersion: apps/v1
@@ -180,6 +180,9 @@ func TestRead_TakesOverWhatACapabilityCanExpress(t *testing.T) {
 	if !slices.Equal(s.Args, []nexusv1.CommandArgument{"serve"}) || s.Command != nil || !slices.Equal(app.Component("worker").Spec.Command, []nexusv1.CommandArgument{"worker", "--token=$(TOKEN)"}) {
 		t.Errorf("%q %q %q", s.Command, s.Args, app.Component("worker").Spec.Command)
 	}
+	if j := app.Component("cleanup"); j.TimeZone != "Asia/Singapore" || j.ConcurrencyPolicy != "Replace" || *j.BackoffLimit != 1 || *j.ActiveDeadlineSeconds != 600 {
+		t.Errorf("%+v", j)
+	}
 	if x := s.SecurityContext; *x.RunAsUser != 1000 || *x.FSGroup != 2000 || !*x.ReadOnlyRootFilesystem || len(x.Capabilities.Add) != 1 {
 		t.Errorf("%+v", x)
 	}
@@ -237,7 +240,7 @@ func TestRead_NotesEverythingElseWithItsField(t *testing.T) {
 		api + "template.spec.affinity: is not", api + "template.spec.containers: container proxy (1)", api + "template.spec.containers[0].ports[0]: 9090 is not",
 		api + "template.spec.containers[0].env[6]: CPUS is not", api + "template.spec.containers[0].livenessProbe: is not carried over: its command may have a secret",
 		api + "template.spec.containers[0].volumeMounts[1]: settings at /etc/shop", api + "template.spec.containers[0].securityContext.privileged: is not", "capabilities.add[0]: is not",
-		"StatefulSet shop-web: spec.volumeClaimTemplates: is not", "StatefulSet shop-web: becomes a component without stable names", "CronJob shop-cleanup: spec.concurrencyPolicy: is not",
+		"StatefulSet shop-web: spec.volumeClaimTemplates: is not", "StatefulSet shop-web: becomes a component without stable names", "CronJob shop-cleanup: spec.suspend: is not", "CronJob shop-cleanup: spec.jobTemplate.spec.parallelism: is not",
 		"StatefulSet shop-redis: image redis becomes no component", "Service shop-api: spec.type: NodePort is not", "Service shop-api: spec.ports[1]: 9090 is not", "Ingress shop: metadata.annotations: are not",
 		"Ingress shop: spec.tls: is not", "Ingress shop: spec.rules[0].http.paths[2]: is not", "Ingress shop: spec.rules[1].host: other.example.com", "HorizontalPodAutoscaler shop-api: spec.metrics[1]: is not",
 		"Secret shop-secret: is not carried over", "ServiceMonitor shop: is not", "Pod shop-test: is not",

@@ -5,6 +5,7 @@ package workloads
 import (
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -43,11 +44,11 @@ func specFields(kind string) map[string]string {
 	never := "a component has no such setting; its pods are replaced one after another"
 	out := map[string]string{
 		"replicas": "", "selector": "", "template": "", "revisionHistoryLimit": "", "progressDeadlineSeconds": "", "strategy": never, "updateStrategy": never, "podManagementPolicy": never,
-		"serviceName": "", "minReadySeconds": never, "schedule": "", "jobTemplate": "",
+		"timeZone": "", "concurrencyPolicy": "", "suspend": "a component runs as soon as it is declared", "serviceName": "", "minReadySeconds": never, "schedule": "", "jobTemplate": "",
 		"volumeClaimTemplates": "pods of a capability keep no files; use a bucket of dataServices.s3 or a table of dataServices.dynamodb",
 	}
 	if kind == "Job" {
-		out["template"] = ""
+		out["backoffLimit"], out["activeDeadlineSeconds"], out["ttlSecondsAfterFinished"] = "", "", "a Job that is gone would run again"
 	}
 	return out
 }
@@ -102,12 +103,38 @@ func (r *reader) addComponent(x *object, template map[string]any, pod *corev1.Po
 		}
 		c.Spec.Replicas = new(int32(n))
 	}
-	c.Schedule, _, _ = unstructured.NestedString(x.Object, "spec", "schedule")
+	r.readRuns(x, c)
 	if x.GetKind() == "StatefulSet" {
 		r.app.Notef(name, x.at(""), "becomes a component without stable names and files of its pods")
 	}
 	r.noteFields(name, x, "spec", spec, specFields(x.GetKind()))
 	return r.readPod(x, c, template, pod)
+}
+
+// readRuns reads when and how often a Job or a CronJob runs.
+func (r *reader) readRuns(x *object, c *appmodel.Component) {
+	path := []string{"spec"}
+	switch x.GetKind() {
+	case "Job":
+	case "CronJob":
+		path = append(path, "jobTemplate", "spec")
+		c.Schedule, _, _ = unstructured.NestedString(x.Object, "spec", "schedule")
+		c.TimeZone, _, _ = unstructured.NestedString(x.Object, "spec", "timeZone")
+		c.ConcurrencyPolicy = nexusv1.ConcurrencyPolicy(batchv1.AllowConcurrent) // the default of Kubernetes, and not that of a component
+		if policy, has, _ := unstructured.NestedString(x.Object, "spec", "concurrencyPolicy"); has {
+			c.ConcurrencyPolicy = nexusv1.ConcurrencyPolicy(policy)
+		}
+		run, _, _ := unstructured.NestedMap(x.Object, path...)
+		r.noteFields(c.Name, x, "spec.jobTemplate.spec", run, specFields("Job"))
+	default:
+		return
+	}
+	if n, has, _ := unstructured.NestedInt64(x.Object, append(path, "backoffLimit")...); has {
+		c.BackoffLimit = new(int32(min(max(n, 0), 100))) //nolint:gosec // bounded
+	}
+	if n, has, _ := unstructured.NestedInt64(x.Object, append(path, "activeDeadlineSeconds")...); has {
+		c.ActiveDeadlineSeconds = new(min(max(n, 1), 2592000))
+	}
 }
 
 // shortName is the name of a workload without that of the release, which Helm charts put before it.

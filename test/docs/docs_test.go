@@ -80,7 +80,7 @@ func filesOf(cmd *cobra.Command) error {
 }
 
 // builtinKinds are the names of kinds of Kubernetes and of other products on the pages.
-var builtinKinds = []string{"pods", "deployment", "lease", "crd", "namespace", "networkpolicies", "clusterrolebinding", "hpa", "pod", "cronjob", "node", "nodes"}
+var builtinKinds = []string{"pods", "deployment", "lease", "crd", "namespace", "networkpolicies", "clusterrolebinding", "hpa", "pod", "cronjob", "job", "node", "nodes"}
 
 // kindNames returns the names under which kubectl knows our kinds, and those of Kubernetes on the pages.
 func kindNames(t *testing.T) map[string]bool {

@@ -42,7 +42,7 @@ func isOfTemplate(d apply.Difference) bool { return strings.HasPrefix(d.Path, "s
 func (o *rollout) replaceJob(ctx context.Context, live *unstructured.Unstructured) error {
 	ref := apply.RefOf(live)
 	if capability.IsJobAtWork(live) {
-		return &status.Waiting{For: fmt.Sprintf("%s to end, which runs an earlier declaration; to stop it and run the declared one now: kubectl delete job -n %s %s",
+		return &status.Waiting{Reason: status.ReasonWaiting, For: fmt.Sprintf("%s to end, which runs an earlier declaration; to stop it and run the declared one now: kubectl delete job -n %s %s",
 			ref, live.GetNamespace(), live.GetName())}
 	}
 	err := o.r.Client.Delete(ctx, live, client.Preconditions{UID: new(live.GetUID()), ResourceVersion: new(live.GetResourceVersion())},
@@ -55,5 +55,5 @@ func (o *rollout) replaceJob(ctx context.Context, live *unstructured.Unstructure
 		return err
 	}
 	o.r.Events.Normal(o.c, status.ReasonUpdated, "Apply", ref.String()+" ran an earlier declaration: it is replaced, and runs again")
-	return &status.Waiting{For: ref.String() + " to be gone, which ran an earlier declaration"}
+	return &status.Waiting{Reason: status.ReasonWaiting, For: ref.String() + " to be gone, which ran an earlier declaration"}
 }

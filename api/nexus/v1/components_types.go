@@ -67,7 +67,7 @@ type NamedComponentSpec struct {
 	// one out, Replace ends the last one. Default Forbid.
 	// +optional
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
-	// BackoffLimit is how many times a run starts another pod after one failed, before the run fails; default 6.
+	// BackoffLimit limits the pods that a run starts in the place of those that failed, before the run fails; default 6.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100

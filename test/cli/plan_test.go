@@ -227,11 +227,7 @@ func TestPlan_ShowsDriftAndWhatIsInTheWay(t *testing.T) {
 	mine := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "mine", Namespace: x.Namespace}, common)
 	x.Create(mine)
 	x.Ready(mine)
-	aws3 := x.s3()
-	if _, err := aws3.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: aws.String("planned-bucket"),
-		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusSuspended}}); err != nil {
-		t.Fatal(err)
-	}
+	x.suspendVersioning("planned-bucket")
 	items := x.plan("", "s3bucket/mine", "-n", x.Namespace)
 	if len(items) != 1 || items[0].Action != "None" || items[0].AWS == nil || items[0].AWS.Cause != "Drift" || callsOf(items)["s3:PutBucketVersioning"] != 1 {
 		t.Errorf("drift: %+v", items)
@@ -239,7 +235,7 @@ func TestPlan_ShowsDriftAndWhatIsInTheWay(t *testing.T) {
 
 	foreign := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "foreign", Namespace: x.Namespace}, common).(*v1alpha1.S3Bucket)
 	foreign.Spec.BucketName = "somebody-elses"
-	if _, err := aws3.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("somebody-elses"),
+	if _, err := x.s3().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("somebody-elses"),
 		CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}}); err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -31,9 +29,7 @@ func TestPlan_AStoreThatIsLostIsAProblem(t *testing.T) {
 	x.Create(o)
 	x.Ready(o)
 	x.unchanged("", "s3bucket/lost", "-n", x.Namespace)
-	if _, err := x.s3().DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: aws.String("planned-bucket")}); err != nil {
-		t.Fatal(err)
-	}
+	x.loseBucket("planned-bucket")
 	a := x.run("", "plan", "s3bucket/lost", "-n", x.Namespace)
 	if a.code != 1 || !strings.Contains(a.out, "! Missing: the AWS resource existed and no longer exists") || !strings.Contains(a.out, "Problems: 1.") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)

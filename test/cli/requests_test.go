@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -42,10 +43,20 @@ func (x *tool) bucketOf(name string) *v1alpha1.S3Bucket {
 // suspendVersioning changes a bucket behind the operator's back.
 func (x *tool) suspendVersioning(bucket string) {
 	x.Helper()
-	if _, err := x.s3().PutBucketVersioning(x.Ctx(), &s3.PutBucketVersioningInput{Bucket: aws.String(bucket),
-		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusSuspended}}); err != nil {
-		x.Fatal(err)
-	}
+	x.Outside(func(ctx context.Context) error {
+		_, err := x.s3().PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{Bucket: aws.String(bucket),
+			VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusSuspended}})
+		return err
+	})
+}
+
+// loseBucket deletes a bucket behind the operator's back.
+func (x *tool) loseBucket(bucket string) {
+	x.Helper()
+	x.Outside(func(ctx context.Context) error {
+		_, err := x.s3().DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &bucket})
+		return err
+	})
 }
 
 func TestReconcile_ChecksAnObjectNow(t *testing.T) {

@@ -21,8 +21,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -235,14 +233,8 @@ func TestVerify_DriftAndLossBehindTheBackFail(t *testing.T) {
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))
 	x.Running(c)
-	s := x.s3()
-	if _, err := s.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: aws.String("myapp-dev-call-data"),
-		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusSuspended}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: aws.String("myapp-dev-journey-logs")}); err != nil {
-		t.Fatal(err)
-	}
+	x.suspendVersioning("myapp-dev-call-data")
+	x.loseBucket("myapp-dev-journey-logs")
 	v, a := x.verify(x.admin(), "-n", c.Namespace, "--only", "resources")
 	if a.code != 1 || v.Summary.Failed != 2 {
 		t.Errorf("exit code %d, %+v", a.code, v.Summary)

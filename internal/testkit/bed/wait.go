@@ -154,6 +154,17 @@ func (b *Bed) Quiet() {
 	})
 }
 
+// Outside makes a change behind the operator's back, while the operator is quiet. An object is ready with the write of its status, which
+// makes the operator reconcile it once more: that reconciliation would undo a change that comes before it, and a test that looks for the
+// change would find it or not.
+func (b *Bed) Outside(change func(ctx context.Context) error) {
+	b.Helper()
+	b.Quiet()
+	if err := change(b.Ctx()); err != nil {
+		b.Fatal(err)
+	}
+}
+
 // Passes does something while the operator is quiet, and waits until a controller has reconciled so many requests after it and the
 // operator is quiet again.
 func (b *Bed) Passes(controller string, n int, do func()) {

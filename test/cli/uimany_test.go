@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
 // A cluster with 10,000 objects, 500 of them capabilities. What the page holds and hears is bounded, which a clock on a busy machine could
@@ -25,22 +25,16 @@ func TestUI_HoldsTenThousandObjects(t *testing.T) {
 	x := newTool(t)
 	x.Op.Stop() // which nothing would be left to do for
 	namespace := x.MakeNamespace("ui-many")
-	t.Cleanup(func() {
-		for _, o := range []client.Object{&nexusv1.NexusAICapability{}, &v1alpha1.S3Bucket{}} {
-			if err := x.Client.DeleteAllOf(x.Ctx(), o, client.InNamespace(namespace)); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	from := x.Capability("examples/test-capability.yaml")
-	x.createMany(capabilities, func(i int) client.Object {
-		c := from.DeepCopy()
-		c.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("many-%03d", i)}
-		return c
-	})
-	x.createMany(buckets, func(i int) client.Object {
-		return &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("bucket-%04d", i)}, Spec: v1alpha1.S3BucketSpec{
-			CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: fmt.Sprintf("ui-many-bucket-%04d", i)}}
+	c := x.Capability("examples/test-capability.yaml")
+	c.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: "many-000"}
+	x.Create(c)
+	x.copies(c, "nexuscapabilities", capabilities-1, func(i int, o *unstructured.Unstructured) { o.SetName(fmt.Sprintf("many-%03d", i+1)) })
+	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "bucket-0000"}, Spec: v1alpha1.S3BucketSpec{
+		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: "ui-many-bucket-0000"}}
+	x.Create(b)
+	x.copies(b, "s3buckets", buckets-1, func(i int, o *unstructured.Unstructured) {
+		o.SetName(fmt.Sprintf("bucket-%04d", i+1))
+		o.Object["spec"].(map[string]any)["bucketName"] = "ui-many-" + o.GetName()
 	})
 	page := x.startUI(x.World.Kubeconfig())
 	tab := page.open(t)
@@ -80,15 +74,22 @@ func TestUI_HoldsTenThousandObjects(t *testing.T) {
 	}
 }
 
-// createMany creates objects, some at a time.
-func (x *tool) createMany(n int, object func(i int) client.Object) {
+// copies stores copies of an object until the end of the test.
+func (x *tool) copies(o client.Object, resource string, n int, edit func(i int, o *unstructured.Unstructured)) {
 	x.Helper()
-	group := errgroup.Group{}
-	group.SetLimit(8)
-	for i := range n {
-		group.Go(func() error { return x.Client.Create(x.Ctx(), object(i)) })
+	gvk, err := x.Client.GroupVersionKindFor(o)
+	if err != nil {
+		x.Fatal(err)
 	}
-	if err := group.Wait(); err != nil {
+	made, err := x.World.Copy(x.Ctx(), schema.GroupResource{Group: gvk.Group, Resource: resource}, client.ObjectKeyFromObject(o), n, edit)
+	if made != nil {
+		x.Cleanup(func() {
+			if err := made.Remove(x.Ctx()); err != nil {
+				x.Error(err)
+			}
+		})
+	}
+	if err != nil {
 		x.Fatal(err)
 	}
 }

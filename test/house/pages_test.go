@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/nexus-operator/nexus-operator/docs"
 )
 
 const (
@@ -237,5 +239,21 @@ func TestPagesCountTheDefinitions(t *testing.T) {
 	}
 	if want := fmt.Sprintf("\nCustomResourceDefinitions: %d of %d established\n", len(bases), len(bases)); !strings.Contains(readDoc(t, "../../docs/nexusctl.md"), want) {
 		t.Errorf("docs/nexusctl.md lacks %q", want)
+	}
+}
+
+// nexusctl has the pages for users: all but those under Develop and Decisions.
+func TestPages_OfProgramsAreThoseForUsers(t *testing.T) {
+	_, nav, _ := strings.Cut(readDoc(t, navigation), "\nnav:\n")
+	users, developers, ok := strings.Cut(nav, "\n  - Develop:\n")
+	if !ok {
+		t.Fatal("the navigation has no part for developers")
+	}
+	for text, want := range map[string]bool{users: true, developers: false} {
+		for _, m := range regexp.MustCompile(`(?m)^ +- (\S+\.md)$`).FindAllStringSubmatch(text, -1) {
+			if _, err := docs.Pages.Open(m[1]); (err == nil) != want {
+				t.Errorf("%s: docs.Pages has it: %t, want %t", m[1], err == nil, want)
+			}
+		}
 	}
 }

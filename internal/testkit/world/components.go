@@ -116,9 +116,9 @@ func (w *World) motoProcess() *process {
 	return p
 }
 
-// defaultGOGC lets the Go programs of the world collect garbage at three times what they use. They hold little and allocate
+// defaultGOGC lets the Go programs of the world collect garbage at five times what they use. They hold little and allocate
 // much, and share the cores with what is tested.
-const defaultGOGC = 200
+const defaultGOGC = 400
 
 // memoryLimit limits the memory that garbage takes in each of them: with a few hundred objects of a mebibyte, the API server would
 // otherwise take more than a machine has.

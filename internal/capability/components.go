@@ -88,8 +88,6 @@ func withDefaults(s *nexusv1.NexusAICapabilitySpec, c component) component {
 // isServed reports whether other components call it, through a Service.
 func (c component) isServed() bool { return c.kind == nexusv1.ComponentService || c.kind == "" }
 
-func (c component) isWorker() bool { return c.kind == nexusv1.ComponentWorker }
-
 // endsAlone reports whether the pods run to their end: they are not kept running, and are of a Job.
 func (c component) endsAlone() bool {
 	return c.kind == nexusv1.ComponentJob || c.kind == nexusv1.ComponentCronJob

@@ -3,6 +3,10 @@
 # A cluster without the operator's objects and without a release. Only the ServiceAccount stays, because the operator of the demo has its
 # token; Helm adopts it.
 if kubectl get crd nexuscapabilities.nexus.ai > /dev/null 2>&1; then
+	# Those of production would be kept for a day in which their deletion can be undone.
+	kubectl get nexuscapabilities -A -o jsonpath='{range .items[*]}{.metadata.namespace} {.metadata.name}{"\n"}{end}' | while read -r namespace name; do
+		kubectl patch nexuscapabilities -n "$namespace" "$name" --type merge -p '{"spec": {"deletion": {"graceful": "0s"}}}'
+	done
 	kubectl delete nexuscapabilities --all -A --timeout=120s
 	kubectl delete sib --all -A
 	kubectl delete csib,si --all

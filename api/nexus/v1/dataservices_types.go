@@ -76,7 +76,7 @@ type DynamoDBSpec struct {
 	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`
 	// +kubebuilder:validation:MaxLength=2048
 	KMSKeyArn string `json:"kmsKeyArn,omitempty"`
-	// RecreateOnLoss makes a table anew, empty, when it vanished behind our back; default is to report Missing.
+	// RecreateOnLoss creates a new, empty table when it is missing in AWS although the operator did not delete it; by default the operator reports Missing.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }
@@ -147,7 +147,7 @@ type S3Spec struct {
 	// listed, and keep their data until that may be deleted.
 	// +optional
 	Naming BucketNaming `json:"naming,omitempty"`
-	// ForceDestroy empties the buckets when they are deleted; default is to wait until somebody did.
+	// ForceDestroy empties the buckets when they are deleted; by default the deletion waits until they are empty.
 	// +optional
 	ForceDestroy bool `json:"forceDestroy,omitempty"`
 	// KMSKeyArn encrypts the buckets; default a key that S3 manages.
@@ -161,7 +161,7 @@ type S3Spec struct {
 	// +listType=map
 	// +listMapKey=id
 	Lifecycle []LifecycleRule `json:"lifecycle,omitempty"`
-	// RecreateOnLoss makes a bucket anew, empty, when it vanished behind our back; default is to report Missing.
+	// RecreateOnLoss creates a new, empty bucket when it is missing in AWS although the operator did not delete it; by default the operator reports Missing.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }

@@ -4,7 +4,7 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// DeletionPolicy says what becomes of the AWS resources when the capability is deleted.
+// DeletionPolicy decides what happens to the AWS resources when the capability is deleted.
 // +kubebuilder:validation:Enum=Delete;Retain;Orphan
 type DeletionPolicy string
 

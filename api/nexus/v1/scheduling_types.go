@@ -158,7 +158,7 @@ type PreferredPods struct {
 type TopologySpread struct {
 	// TopologyKey is the label of nodes over whose values pods are spread, such as topology.kubernetes.io/zone.
 	TopologyKey LabelKey `json:"topologyKey"`
-	// WhenUnsatisfiable says what becomes of a pod that would break the constraint.
+	// WhenUnsatisfiable decides what happens to a pod that would break the constraint.
 	// +kubebuilder:validation:Enum=DoNotSchedule;ScheduleAnyway
 	WhenUnsatisfiable corev1.UnsatisfiableConstraintAction `json:"whenUnsatisfiable"`
 	// MaxSkew is by how many pods the parts of the cluster may differ.

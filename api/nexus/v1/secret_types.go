@@ -22,7 +22,7 @@ type SecretSpec struct {
 	// Placeholder names values that people fill in.
 	// +optional
 	Placeholder *PlaceholderSpec `json:"placeholder,omitempty"`
-	// RecreateOnLoss makes the secret anew when it vanished behind our back; default is to report Missing.
+	// RecreateOnLoss creates the secret again when it is missing in AWS although the operator did not delete it; by default the operator reports Missing.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }
@@ -62,7 +62,7 @@ type GenerateSpec struct {
 
 // PlaceholderSpec names the values that people fill in.
 type PlaceholderSpec struct {
-	// Keys of the JSON object, empty until somebody sets them.
+	// Keys of the JSON object, empty until they are set.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=set

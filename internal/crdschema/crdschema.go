@@ -258,8 +258,8 @@ func (s *Schemas) unknownFields(u *unstructured.Unstructured) ([]string, error) 
 	return pruning.PruneWithOptions(m, c.shape, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}), nil
 }
 
-// Default adds to an object, in place, the defaults that the API server would add. Kinds without a CRD of the
-// operator's own are left as they are.
+// Default drops from an object, in place, each null that the API server would drop, and adds the defaults that it would add.
+// Kinds without a CRD of the operator's own are left as they are.
 func (s *Schemas) Default(obj *unstructured.Unstructured) error {
 	if !s.Has(obj.GetKind()) {
 		return nil
@@ -268,6 +268,7 @@ func (s *Schemas) Default(obj *unstructured.Unstructured) error {
 	if err != nil {
 		return err
 	}
+	defaulting.PruneNonNullableNullsWithoutDefaults(obj.Object, c.shape)
 	defaulting.Default(obj.Object, c.shape)
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"testing/fstest"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/config/crd"
@@ -58,6 +60,26 @@ func TestValidate(t *testing.T) {
 				t.Errorf("got %v, want %s to say %q", err, c.field, c.says)
 			}
 		})
+	}
+}
+
+// A key of a manifest without a value is a null. The API server drops it.
+func TestProblems_ANullIsAnAbsentField(t *testing.T) {
+	s := schemas(t)
+	o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(table(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := o["spec"].(map[string]any)
+	spec["tags"], spec["billingMode"], spec["deletionPolicy"] = nil, nil, nil
+	u := &unstructured.Unstructured{Object: o}
+	u.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("DynamoDBTable"))
+	problems, err := s.Problems(t.Context(), u)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v %v", problems, err)
+	}
+	if _, has := spec["tags"]; has {
+		t.Errorf("the object has become %v", spec)
 	}
 }
 

@@ -23,7 +23,8 @@ type bad struct {
 	values []any
 }
 
-func list(v ...any) []any { return v }
+// list returns a list that is empty, and not null, where there are no values.
+func list(v ...any) []any { return append([]any{}, v...) }
 
 type fields = map[string]any
 

@@ -169,9 +169,9 @@ type field struct {
 	at       func(client.Object) reflect.Value
 }
 
-// fill makes a field a mebibyte or so, of texts that are short. It returns false for one that cannot be.
+// fill makes a field large, of texts that are short. It returns false for one that cannot be.
 func (f field) fill(o client.Object) bool {
-	fillValue(f.at(o), 1000)
+	fillValue(f.at(o), 1+apply.LargeObject/shortText)
 	return apply.SizeOf(o) > apply.LargeObject
 }
 
@@ -203,11 +203,14 @@ func metaField(o client.Object, name string) reflect.Value {
 	return reflect.ValueOf(o).Elem().FieldByName("ObjectMeta").FieldByName(name)
 }
 
+// shortText is the length of a text that no trimming touches.
+const shortText = 300
+
 // fillValue fills a value, its outermost lists with n elements and those inside with one.
 func fillValue(v reflect.Value, n int) {
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(strings.Repeat("x", 300))
+		v.SetString(strings.Repeat("x", shortText))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fillValue(v.Elem(), n)

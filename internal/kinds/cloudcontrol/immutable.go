@@ -36,7 +36,7 @@ func (s State) immutable(refusal error, diff kind.Diff) error {
 	}
 	code := strings.TrimSuffix(api.ErrorCode(), "Exception")
 	conditional := slices.DeleteFunc(slices.Clone(diff), func(c kind.Change) bool { return !s.isConditional(c) })
-	i := slices.IndexFunc(conditional, func(c kind.Change) bool { return isNamed(lastName(s.propertyAt(c)), api.ErrorMessage()) })
+	i := slices.IndexFunc(conditional, func(c kind.Change) bool { return isNamed(awsschema.LastName(s.propertyAt(c)), api.ErrorMessage()) })
 	switch {
 	case i >= 0 && slices.Contains([]string{"NotUpdatable", "InvalidRequest", "Validation"}, code):
 		return s.refusedChange(conditional[i], refusal)

@@ -124,7 +124,7 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 	want.Identifier = cmp.Or(sc.ID, want.Name)
 	want.setTags(sc, cr)
 	if sc.Deleting {
-		want.Guarded = holdsData(schema) && !sc.MayDeleteData
+		want.Guarded = schema.HoldsData() && !sc.MayDeleteData
 		return want, nil
 	}
 	want.notes = notesOn(schema, declared)

@@ -160,7 +160,7 @@ func optionOf(option map[string]any) (names, isProfile bool) {
 
 // namesRole reports whether a property is named after a role and may have any value.
 func namesRole(schema *awsschema.Type, at []string) bool {
-	last := lastName(at)
+	last := awsschema.LastName(at)
 	return roleName.MatchString(last) && !slices.Contains(otherRoles, last) && !schema.IsChoice(at...)
 }
 
@@ -170,7 +170,7 @@ func namesProfile(schema *awsschema.Type, at []string) bool {
 	if strings.HasPrefix(schema.Name, "AWS::DMS::") || schema.Identifies(at...) {
 		return false
 	}
-	last := lastName(at)
+	last := awsschema.LastName(at)
 	within := len(at) > 1 && profileName.MatchString(at[len(at)-2]) && slices.Contains([]string{"Arn", "Name"}, last)
 	return within || profileName.MatchString(last)
 }
@@ -239,7 +239,7 @@ func (s State) whyUnseen(sc kind.Scope) string {
 		return ""
 	}
 	for _, at := range s.schema.NeverShown() {
-		mayName := namesActing(s.schema, at) || lastName(at) == "OptionName"
+		mayName := namesActing(s.schema, at) || awsschema.LastName(at) == "OptionName"
 		if mayName && !slices.Contains(shownElsewhere, s.TypeName+" "+awsschema.Text(at)) && !s.declares(at) {
 			return fmt.Sprintf("AWS never shows %s of the resource, which may name a role, and an adoption would give the rights of that role to this namespace: declare it, or observe the resource",
 				awsschema.Text(at))

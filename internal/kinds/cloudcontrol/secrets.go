@@ -3,17 +3,9 @@
 package cloudcontrol
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
-)
-
-var (
-	// secretName matches the names of members that hold a secret, or contain members that do.
-	secretName = regexp.MustCompile(`(?i)secret|password|passphrase|token|credential|activation_?code|(api|access|private|stream)_?key`)
-	// publicName matches the names of members that tell about a secret and do not hold it.
-	publicName = regexp.MustCompile(`(Arn|ARN|Id|ID|Identifier|Name|JsonKey|Source|Status|Type|Url|URL|Endpoint)$`)
 )
 
 // assignedSecrets are the properties that AWS assigns for which the rule on names is wrong: true is a secret.
@@ -37,17 +29,7 @@ func isAssignedSecret(typeName string, at []string) bool {
 	if secret, decided := assignedSecrets[typeName+" "+at[0]]; decided {
 		return secret
 	}
-	return !publicName.MatchString(lastName(at)) && slices.ContainsFunc(at, secretName.MatchString)
-}
-
-// lastName returns the last name in a path that is not that of an element; empty where it has none.
-func lastName(at []string) string {
-	for _, name := range slices.Backward(at) {
-		if name != awsschema.Every {
-			return name
-		}
-	}
-	return ""
+	return awsschema.IsNamedAsSecret(at...)
 }
 
 // assigned returns the properties that AWS assigned, without secrets: the status shows them to everybody who may read the object, and

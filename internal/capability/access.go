@@ -19,6 +19,7 @@ const (
 	ofGlue           = "glue"
 	ofQueues         = "queues"
 	ofTopics         = "topics"
+	ofResources      = "resources"
 	ofModels         = "models"
 	ofKnowledgeBases = "knowledgeBases"
 	ofGuardrails     = "guardrails"
@@ -53,6 +54,9 @@ func accessible(s *nexusv1.NexusAICapabilitySpec) []string {
 	}
 	for _, t := range selectedTopics(s) {
 		add(ofTopics, t.Name)
+	}
+	for _, r := range selectedResources(s) {
+		add(ofResources, r.Name)
 	}
 	for _, m := range bedrockSpec(s).Models {
 		add(ofModels, m.Name)
@@ -176,6 +180,7 @@ func (a accessSet) restrict(s *nexusv1.NexusAICapabilitySpec) *nexusv1.NexusAICa
 	}
 	data.Queues = keep(a, ofQueues, data.Queues, func(q nexusv1.QueueSpec) string { return q.Name })
 	data.Topics = keep(a, ofTopics, data.Topics, func(t nexusv1.TopicSpec) string { return t.Name })
+	data.Resources = keep(a, ofResources, data.Resources, func(r nexusv1.ResourcePart) string { return r.Name })
 	if b := data.Bedrock; b != nil {
 		limited := *b
 		limited.Models = keep(a, ofModels, b.Models, func(m nexusv1.BedrockModel) string { return m.Name })

@@ -47,7 +47,7 @@ func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
 // proofs with the method proof alone.
 func (k *compiler) parts() []func() {
 	return []func(){
-		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.crawler, k.queues, k.topics, k.signIn, k.parameters, k.secrets, k.roles, k.associations, k.namespace, k.policies, k.serviceAccounts, k.workloads, k.zone, k.certificate, k.ingress, k.gateway, k.records,
+		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.crawler, k.queues, k.topics, k.resources, k.signIn, k.parameters, k.secrets, k.roles, k.associations, k.namespace, k.policies, k.serviceAccounts, k.workloads, k.zone, k.certificate, k.ingress, k.gateway, k.records,
 	}
 }
 
@@ -162,7 +162,8 @@ func (k *compiler) add(p part, gv schema.GroupVersion, o object, after []graph.E
 
 // unresolved returns the object whose status holds a value that an object lacks; "" when it lacks none.
 func (k *compiler) unresolved(content any) string {
-	for _, id := range []string{kindProvider + "/" + ProviderName(k.c), k.keyID(), k.poolID(), k.certificateID(), k.balancerID(), k.zoneID()} {
+	known := []string{kindProvider + "/" + ProviderName(k.c), k.keyID(), k.poolID(), k.certificateID(), k.balancerID(), k.zoneID()}
+	for _, id := range append(known, k.resourceIDs()...) {
 		if id != "" && containsToken(content, placeholderFor(id)) {
 			return id
 		}

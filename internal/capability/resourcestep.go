@@ -34,6 +34,9 @@ func StepOfResource(c *nexusv1.NexusAICapability, r nexusv1.ResourceStatus) stri
 	case kindDeployment, kindJob, kindCronJob, kindService, kindDisruptionBudget, kindAutoscaler:
 		return stepOfWorkload(c, r.Name)
 	}
+	if isResourceKind(r.Kind) {
+		return StepResources
+	}
 	return stepsByKind[r.Kind]
 }
 

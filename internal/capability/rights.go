@@ -28,6 +28,10 @@ type Proof struct {
 	Names []string
 	// Client is the ID of the app client of a user pool.
 	Client string
+	// Values are the exported values of a resource that are known, by their variables.
+	Values map[string]string
+	// Settled is true for a resource that is as declared, of which no more values are expected.
+	Settled bool
 }
 
 // wellknown.TagOwnerUID is the tag that the operator puts on whatever an object owns in AWS.
@@ -46,7 +50,8 @@ var Proving = append(slices.Clone(Granting), kindPool, kindCertificate)
 // does a child whose resource was deleted and that only others keep.
 func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof Proof, ok bool) {
 	st := child.CommonStatus()
-	if !isChildOf(c, child) || awsv1.IsLeftBehind(kind, child) || st.ARN == "" || !st.OwnsResource() || child.CommonSpec().ManagementPolicy == awsv1.ManageObserve || status.IsDisputed(st.Conditions) {
+	part, isPart := resourceOf(c, kind, child.GetName())
+	if !isChildOf(c, child) || awsv1.IsLeftBehind(kind, child) || st.ARN == "" && !isPart || !st.OwnsResource() || child.CommonSpec().ManagementPolicy == awsv1.ManageObserve || status.IsDisputed(st.Conditions) {
 		return "", Proof{}, false
 	}
 	proof = Proof{ARN: st.ARN, UID: string(child.GetUID())}
@@ -55,6 +60,9 @@ func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id 
 	}
 	if pool, is := child.(*awsv1.CognitoUserPool); is {
 		proof.Client = pool.Status.ClientIDs[SignInClient]
+	}
+	if isPart {
+		proof.Values, proof.Settled = exportedBy(part, child), status.ReadyAt(st.Conditions, child.GetGeneration())
 	}
 	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
 }
@@ -85,7 +93,7 @@ func (k *compiler) owned(id, arn string) string {
 // first.
 func (k *compiler) appStatements() []iampolicy.Statement {
 	return slices.Concat(k.tableStatements(), k.bucketStatements(), k.catalogStatements(), k.parameterStatements(), k.secretStatements(),
-		k.queueStatements(), k.topicStatements(), k.keyStatements(), k.bedrockStatements())
+		k.queueStatements(), k.topicStatements(), k.resourceStatements(), k.keyStatements(), k.bedrockStatements())
 }
 
 func (k *compiler) tableStatements() []iampolicy.Statement {

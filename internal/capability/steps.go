@@ -63,7 +63,7 @@ func StepOf(name string) (Step, bool) {
 	return Steps[i], true
 }
 
-// Parts that the numbered steps do not count; the condition of the data services speaks of the first three.
+// Parts that the numbered steps do not count; the condition of the data services speaks of all but Cognito.
 const (
 	StepKMS     = "KMS"
 	StepSQS     = "SQS"
@@ -71,6 +71,8 @@ const (
 	StepCognito = "Cognito"
 	// StepComponents is the part of spec.components.
 	StepComponents = "Components"
+	// StepResources is that of spec.dataServices.resources.
+	StepResources = "Resources"
 )
 
 // UncountedSteps are these parts, with the number 0.
@@ -78,6 +80,7 @@ var UncountedSteps = []Step{
 	{0, StepKMS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
 	{0, StepSQS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
 	{0, StepSNS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
+	{0, StepResources, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
 	{0, StepCognito, nexusv1.PhaseProvisioningCognito, nexusv1.ConditionCognitoReady},
 	{0, StepComponents, nexusv1.PhaseDeploying, nexusv1.ConditionComponentsReady},
 }
@@ -111,6 +114,7 @@ var DeletionOrder = []Stage{
 	{kinds(kindQuota, kindNamespace), []string{StepNamespace}},
 	{kinds(kindAssociation, kindGlueCrawler), nil}, // a role goes after what acts as it
 	{kinds(kindRole), []string{StepIAM}},
+	{kinds(ResourceKinds()...), nil},
 	{kinds(kindPool), nil},
 	{kinds(kindSecret), []string{StepSecrets}},
 	{kinds(kindParameters), []string{StepSSM}},

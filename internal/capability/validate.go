@@ -76,6 +76,7 @@ func check(c *nexusv1.NexusAICapability, f Facts, read reads) error {
 	v.ingress(ingressOf(s), f)
 	v.data(s.DataServices)
 	v.secrets(s.Secrets)
+	v.resourceParts(c)
 	v.rights(s.Identity, f)
 	v.podIdentity(c, f)
 	v.bedrock(c, f)
@@ -295,6 +296,6 @@ func (v *verdict) surroundings(c *nexusv1.NexusAICapability, f Facts) {
 			size += len(k.document(extra...))
 		}
 		v.require(size <= maxPolicies, "spec.identity.extraPolicyStatements",
-			"the policies of the role %s have %d characters, AWS allows %d: declare fewer statements, tables, buckets, queues, topics or secrets", a.role(n), size, maxPolicies)
+			"the policies of the role %s have %d characters, AWS allows %d: declare fewer statements, tables, buckets, queues, topics, secrets or actions", a.role(n), size, maxPolicies)
 	}
 }

@@ -114,6 +114,7 @@ func (k *compiler) settings() map[string]string {
 		v["NEXUS_COGNITO_"+environmentVariable(name)] = value
 	}
 	maps.Copy(v, k.bedrockSettings())
+	maps.Copy(v, k.exports())
 	return v
 }
 

@@ -129,7 +129,7 @@ func (g Gatherer) gather(ctx context.Context, c *nexusv1.NexusAICapability) (cap
 // owned gathers what the capability's children own in AWS, whatever their labels say: those can be edited.
 func (g Gatherer) owned(ctx context.Context, c *nexusv1.NexusAICapability) (map[string]capability.Proof, error) {
 	out := map[string]capability.Proof{}
-	for _, kind := range capability.Proving {
+	for _, kind := range capability.ProvingKinds(c) {
 		if !g.Kinds.Serves(kind) {
 			continue
 		}

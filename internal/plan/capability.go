@@ -58,6 +58,9 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 		return nil, problemOf(it, err)
 	}
 	g, err := capability.Compile(c, facts)
+	if err == nil {
+		err = capability.CheckResources(ctx, c, g, p.Schemas)
+	}
 	if err != nil {
 		return nil, problemOf(it, err)
 	}
@@ -117,7 +120,7 @@ func (p *Planner) futureSession(ctx context.Context, c *nexusv1.NexusAICapabilit
 // disputed finds the children whose AWS resource belongs to another owner.
 func (p *Planner) disputed(ctx context.Context, c *nexusv1.NexusAICapability) (func(id string) bool, error) {
 	found := map[string]bool{}
-	for _, k := range capability.Proving {
+	for _, k := range capability.ProvingKinds(c) {
 		if !p.Operator.Kinds.Serves(k) {
 			continue
 		}

@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"internal/engine":          {"api", "internal/kind", "internal/kind/documents", "internal/status", "internal/iampolicy", "internal/tracing"},
 	"internal/awsclient":       {"api", "internal/kind", "internal/metrics", "internal/status", "internal/tracing"},
 	"internal/kinds":           {"api", "internal/kind", "internal/kind/documents", "internal/status", "internal/awsclient", "internal/awsschema", "internal/iampolicy"},
-	"internal/capability":      {"api", "internal/graph", "internal/status", "internal/iampolicy"},
+	"internal/capability":      {"api", "internal/awsschema", "internal/graph", "internal/status", "internal/iampolicy"},
 	"internal/apply":           {"api", "internal/graph", "internal/status"},
 	"internal/catalog":         {"internal/engine", "internal/kinds", "internal/intent", "internal/intent/engines"},
 	"internal/awssession":      {"api", "internal/awsclient", "internal/status"},

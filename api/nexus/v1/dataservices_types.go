@@ -34,6 +34,13 @@ type DataServicesSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	Topics []TopicSpec `json:"topics,omitempty"`
+	// Resources are other AWS resources that belong to the capability: of any resource type of AWS, and of kinds of the operator without
+	// a field here. Absent: none.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=name
+	Resources []ResourcePart `json:"resources,omitempty"`
 }
 
 // KMSSpec declares the key {capabilityName}-{environment}-data of the Key Management Service. A store that names another key by

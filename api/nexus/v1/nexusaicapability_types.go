@@ -37,6 +37,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.cognito) || has(self.enableCognito) && self.enableCognito",message="cognito needs enableCognito: true"
 // +kubebuilder:validation:XValidation:rule="!has(self.enableCognito) || !self.enableCognito || has(self.ingress) && has(self.ingress.host) && !self.ingress.host.startsWith('*') || has(self.cognito) && has(self.cognito.callbackURLs) && self.cognito.callbackURLs.all(u, !u.startsWith('/')) && (!has(self.cognito.logoutURLs) || self.cognito.logoutURLs.all(u, !u.startsWith('/')))",message="cognito.callbackURLs: paths are completed with ingress.host, and the default is a path: set the host, without *, or declare whole URLs"
 // +kubebuilder:validation:XValidation:rule="!has(self.enableCognito) || !self.enableCognito || has(self.cognito) && has(self.cognito.domainPrefix) || ['aws', 'amazon', 'cognito'].all(w, !(self.capabilityName + '-' + self.environment).contains(w))",message="cognito.domainPrefix: the default contains aws, amazon or cognito, which Cognito reserves: declare another domainPrefix"
+// +kubebuilder:validation:XValidation:rule="!has(self.dataServices) || !has(self.dataServices.resources) || has(self.providerRef)",message="dataServices.resources needs providerRef: the operator lends its own identity only to what it composes itself"
 type NexusAICapabilitySpec struct {
 	// CapabilityName is the first part of every derived name. Immutable.
 	// +kubebuilder:validation:MinLength=1

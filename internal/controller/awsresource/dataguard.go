@@ -51,7 +51,7 @@ func guardedByDeleted(c *nexusv1.NexusAICapability, obj v1alpha1.Resource) (bool
 
 // losesData reports whether an object is a store in deletion whose data no person gave up.
 func (r *Reconciler) losesData(obj v1alpha1.Resource) bool {
-	return obj.GetDeletionTimestamp() != nil && r.Entry.Meta().HoldsData && !reconciler.MayDeleteData(obj, obj.GetName())
+	return obj.GetDeletionTimestamp() != nil && (r.Entry.Meta().HoldsData || capability.HoldsData(obj)) && !reconciler.MayDeleteData(obj, obj.GetName())
 }
 
 // policyLags reports whether a capability keeps its stores and an object does not know it yet: its deletion may have

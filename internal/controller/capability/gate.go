@@ -142,7 +142,7 @@ func (r *Reconciler) compileBoth(ctx context.Context, c *nexusv1.NexusAICapabili
 		if err != nil {
 			return nil, nil, err
 		}
-		if before, err = r.compilations.compile(approved, facts); err != nil {
+		if before, err = r.compilations.compile(ctx, approved, facts); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -151,6 +151,9 @@ func (r *Reconciler) compileBoth(ctx context.Context, c *nexusv1.NexusAICapabili
 		return nil, nil, err
 	}
 	after, err = capability.Compile(c, facts) // the remembered compilation is that of the approved declaration, which goes on
+	if err == nil {
+		err = capability.CheckResources(ctx, c, after, r.Schemas)
+	}
 	return before, after, err
 }
 

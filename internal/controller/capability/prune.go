@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,13 +29,18 @@ import (
 // isStore reports whether objects of a kind hold data that is lost when their AWS resource is deleted, or the key without
 // which data cannot be read. Secrets Manager keeps a deleted secret for its recovery window.
 func isStore(kind string) bool {
-	return kind == "S3Bucket" || kind == "DynamoDBTable" || kind == "SQSQueue" || kind == "CognitoUserPool" || kind == "KMSKey"
+	return kind == "S3Bucket" || kind == "DynamoDBTable" || kind == "SQSQueue" || kind == "CognitoUserPool" || kind == "KMSKey" || capability.IsStoreKind(kind)
 }
 
 // isKept reports whether the AWS resource of a declared object stays when only the object is deleted: a store, a secret
 // with its value, which are the kinds whose Meta has HoldsData, or a database of the catalog, whose deletion would wait for
 // its tables.
-func isKept(kind string) bool {
+func isKept(desired *unstructured.Unstructured) bool {
+	kind := desired.GetKind()
+	if kind == "AWSResource" {
+		typeName, _, _ := unstructured.NestedString(desired.Object, "spec", "typeName")
+		return capability.TypeHoldsData(typeName)
+	}
 	return isStore(kind) || kind == "SecretsManagerSecret" || kind == "GlueDatabase"
 }
 

@@ -59,7 +59,7 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 	return &Reconciler{
 		Environment: env, Applier: &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace},
 		Facts:   capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
-		retries: reconciler.NewBackoff(env.Intervals, env.Clock), compilations: newCompilations(), applied: newAppliedChildren(),
+		retries: reconciler.NewBackoff(env.Intervals, env.Clock), compilations: newCompilations(env.Schemas), applied: newAppliedChildren(),
 		changes: newChangesMade(), spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), steps: newStepTimes(), doomed: newDoomed(), refusals: newRefusals(), agents: &agents{}, gateways: newGateways(),
 	}
 }
@@ -237,7 +237,7 @@ func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 	if err != nil {
 		return observed, err
 	}
-	g, err := r.compilations.compile(c, facts)
+	g, err := r.compilations.compile(ctx, c, facts)
 	if err != nil {
 		return observed, err
 	}
@@ -296,7 +296,7 @@ func (r *Reconciler) IsGenerated(ctx context.Context, obj client.Object) (bool, 
 	if err != nil {
 		return false, err
 	}
-	compiled, err := r.compilations.of(c, facts)
+	compiled, err := r.compilations.of(ctx, c, facts)
 	if err == nil && gvk.Kind != "AWSProvider" && c.DeletionTimestamp != nil {
 		err = compiled.valid() // Compile accepts any spec of a capability in deletion, which must end
 	}

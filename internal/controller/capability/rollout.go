@@ -182,7 +182,7 @@ func (o *rollout) write(ctx context.Context, id string, desired *unstructured.Un
 	if err == nil && res.Change == apply.Updated {
 		o.reportDrift(id, res)
 	}
-	if _, waits := status.AsWaiting(err); waits && isKept(desired.GetKind()) {
+	if _, waits := status.AsWaiting(err); waits && isKept(desired) {
 		if kerr := o.r.keepDeletedStore(ctx, o.c, apply.RefOf(desired)); kerr != nil {
 			err = kerr
 		}

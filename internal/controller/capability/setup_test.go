@@ -119,15 +119,15 @@ func TestEventsOfOthers_WakeTheCapabilitiesConcerned(t *testing.T) {
 }
 
 func TestCompilations_AreKeptWhileNothingChanges(t *testing.T) {
-	k := newCompilations()
+	k := newCompilations(nil)
 	c := named("ns", "app", func(c *nexusv1.NexusAICapability) { c.UID, c.Generation = "1", 1 })
 	c.Spec.Version, c.Spec.Frontend.Image, c.Spec.Backend.Image = "1.0.0", "front:1", "back:1"
 	facts := capability.Facts{Region: "eu-central-1"}
-	first, err := k.compile(c, facts)
+	first, err := k.compile(t.Context(), c, facts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, _ := k.compile(c.DeepCopy(), capability.Facts{Region: "eu-central-1"}); again != first {
+	if again, _ := k.compile(t.Context(), c.DeepCopy(), capability.Facts{Region: "eu-central-1"}); again != first {
 		t.Error("the same capability and facts are compiled again")
 	}
 	for name, edit := range map[string]func(*nexusv1.NexusAICapability, *capability.Facts){
@@ -139,10 +139,10 @@ func TestCompilations_AreKeptWhileNothingChanges(t *testing.T) {
 			f.Owned = map[string]capability.Proof{"S3Bucket/a": {ARN: "a"}}
 		},
 	} {
-		before, _ := k.compile(c, facts)
+		before, _ := k.compile(t.Context(), c, facts)
 		other, f := c.DeepCopy(), facts
 		edit(other, &f)
-		if got, _ := k.compile(other, f); got == before {
+		if got, _ := k.compile(t.Context(), other, f); got == before {
 			t.Errorf("%s is not compiled", name)
 		}
 	}
@@ -152,10 +152,10 @@ func TestCompilations_AreKeptWhileNothingChanges(t *testing.T) {
 	}
 	// A refused specification is refused again without a compilation, and repaired by an edit.
 	c.Spec.Environment = "no such environment"
-	if _, err := k.compile(c, facts); err == nil {
+	if _, err := k.compile(t.Context(), c, facts); err == nil {
 		t.Fatal("it compiles")
 	}
-	if _, err := k.compile(c, facts); reconciler.ReasonOf(err) != status.ReasonInvalidSpec {
+	if _, err := k.compile(t.Context(), c, facts); reconciler.ReasonOf(err) != status.ReasonInvalidSpec {
 		t.Errorf("%v", err)
 	}
 }

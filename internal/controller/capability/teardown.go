@@ -106,7 +106,7 @@ func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability)
 		return observed, false, err
 	}
 	observed.Facts = facts
-	if g, err := r.compilations.compile(c, facts); err == nil {
+	if g, err := r.compilations.compile(ctx, c, facts); err == nil {
 		observed.Graph = g // only for telling: what goes is what exists
 	}
 	if err := r.noneLeftOut(c, observed.States); err != nil {
@@ -243,12 +243,23 @@ func (r *Reconciler) removeStage(ctx context.Context, c *nexusv1.NexusAICapabili
 			return err
 		}
 	}
-	for _, child := range stages[0] {
+	for _, child := range unusedIn(c, stages[0]) {
 		if err := r.removeChild(ctx, c, child.Ref, orphan); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unusedIn returns the children of a stage that no other child of it uses. Those that are used come later.
+func unusedIn(c *nexusv1.NexusAICapability, stage []apply.Child) []apply.Child {
+	left := map[string]bool{}
+	for _, child := range stage {
+		left[childID(c, child.Ref)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(stage), func(child apply.Child) bool {
+		return slices.ContainsFunc(capability.UsersOf(c, child.Kind.Kind, child.Name), func(user string) bool { return left[user] })
+	})
 }
 
 // prepareDeletion gives an AWS child what its deletion depends on.
@@ -282,6 +293,9 @@ func (r *Reconciler) restoreReference(ctx context.Context, c *nexusv1.NexusAICap
 func (r *Reconciler) nothingLeft(ctx context.Context, c *nexusv1.NexusAICapability) (bool, error) {
 	for _, stage := range capability.DeletionOrder {
 		for _, k := range r.Facts.Served(stage.Kinds) {
+			if !capability.MayHaveMade(c, k.Kind) {
+				continue
+			}
 			if left, err := r.anyLeft(ctx, c, k); left || err != nil {
 				return false, err
 			}

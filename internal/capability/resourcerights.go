@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// longestARN stands for the length of the ARN that a resource will have, for the size of policies.
+const longestARN = 160
+
+// resourceStatements allow exactly the declared actions on the proven resources, and on what lies below them where AWS evaluates an
+// action for that.
+func (k *compiler) resourceStatements() (out []iampolicy.Statement) {
+	for _, r := range selectedResources(k.spec) {
+		if r.Access == nil {
+			continue
+		}
+		grants, _, err := awsschema.GrantsOf(typeOfResource(r))
+		if err != nil {
+			k.fail(err)
+			return nil
+		}
+		if arn := k.resourceARN(r, grants); arn != "" {
+			out = append(out, statementsFor(r.Access.Actions, func(action string) []string { return grants.ResourcesOf(action, arn) })...)
+		}
+	}
+	return out
+}
+
+// statementsFor returns a statement for each set of resources, with the actions that are about them.
+func statementsFor(actions []nexusv1.PartAction, resourcesOf func(action string) []string) (out []iampolicy.Statement) {
+	sorted := slices.Clone(actions)
+	slices.Sort(sorted)
+	for _, action := range slices.Compact(sorted) {
+		resources := resourcesOf(string(action))
+		if len(resources) == 0 {
+			continue
+		}
+		i := slices.IndexFunc(out, func(s iampolicy.Statement) bool { return slices.Equal(s.Resource, resources) })
+		if i < 0 {
+			out = append(out, iampolicy.Statement{Resource: resources})
+			i = len(out) - 1
+		}
+		out[i].Action = append(out[i].Action, string(action))
+	}
+	return out
+}
+
+// resourceARN is the ARN of a declared resource; "" when it is not proven to be the object's. A resource that is as declared and shows no
+// ARN is refused access, because nothing would come of it.
+func (k *compiler) resourceARN(r nexusv1.ResourcePart, grants awsschema.Grants) string {
+	id := k.names.resourceID(r)
+	switch {
+	case k.expected != nil:
+		return k.expect(id, Proof{ARN: placeholderFor(id)}).ARN
+	case k.assumeOwned:
+		return strings.Repeat("?", longestARN)
+	}
+	p := k.proof(id)
+	arn := strings.TrimSuffix(p.ARN, ":*") // that of a log group ends so
+	if arn == placeholderFor(id) || grants.IsOf(arn, k.home.account) {
+		return arn
+	}
+	if p.Settled && k.c.DeletionTimestamp == nil {
+		k.fail(status.Invalid(k.fieldOf(r)+".access", "AWS shows no ARN of %s that rights could be limited to: remove access", id))
+	}
+	return ""
+}
+
+// fieldOf is the field that declares a resource.
+func (k *compiler) fieldOf(r nexusv1.ResourcePart) string { return resourceField(k.c, r.Name) }
+
+func resourceField(c *nexusv1.NexusAICapability, name string) string {
+	i := slices.IndexFunc(dataOf(&c.Spec).Resources, func(r nexusv1.ResourcePart) bool { return r.Name == name })
+	return fmt.Sprintf("%s[%d]", resourcesField, i)
+}

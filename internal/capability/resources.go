@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+// kindAnyType is the kind of resources that a capability declares by their type.
+const kindAnyType = "AWSResource"
+
+// resourceKind describes a kind whose objects a capability may declare in dataServices.resources.
+type resourceKind struct {
+	// typeName is the resource type of AWS that the kind manages.
+	typeName string
+	// store is true where data is lost with the resource.
+	store bool
+	make  func() awsv1.Resource
+}
+
+// resourceKinds are the kinds that dataServices.resources may name. Not among them are the kinds with fields of their own in a
+// capability, and those that give rights to others.
+var resourceKinds = map[string]resourceKind{
+	"DBSubnetGroup":      {typeName: "AWS::RDS::DBSubnetGroup", make: func() awsv1.Resource { return &awsv1.DBSubnetGroup{} }},
+	"EC2Instance":        {typeName: "AWS::EC2::Instance", store: true, make: func() awsv1.Resource { return &awsv1.EC2Instance{} }},
+	"EC2KeyPair":         {typeName: "AWS::EC2::KeyPair", make: func() awsv1.Resource { return &awsv1.EC2KeyPair{} }},
+	"ECRRepository":      {typeName: "AWS::ECR::Repository", store: true, make: func() awsv1.Resource { return &awsv1.ECRRepository{} }},
+	"ECSCluster":         {typeName: "AWS::ECS::Cluster", make: func() awsv1.Resource { return &awsv1.ECSCluster{} }},
+	"EKSCluster":         {typeName: "AWS::EKS::Cluster", store: true, make: func() awsv1.Resource { return &awsv1.EKSCluster{} }},
+	"ElastiCacheCluster": {typeName: "AWS::ElastiCache::CacheCluster", store: true, make: func() awsv1.Resource { return &awsv1.ElastiCacheCluster{} }},
+	"ElasticIP":          {typeName: "AWS::EC2::EIP", make: func() awsv1.Resource { return &awsv1.ElasticIP{} }},
+	"InternetGateway":    {typeName: "AWS::EC2::InternetGateway", make: func() awsv1.Resource { return &awsv1.InternetGateway{} }},
+	"LambdaFunction":     {typeName: "AWS::Lambda::Function", make: func() awsv1.Resource { return &awsv1.LambdaFunction{} }},
+	"NATGateway":         {typeName: "AWS::EC2::NatGateway", make: func() awsv1.Resource { return &awsv1.NATGateway{} }},
+	"RDSInstance":        {typeName: "AWS::RDS::DBInstance", store: true, make: func() awsv1.Resource { return &awsv1.RDSInstance{} }},
+	"RouteTable":         {typeName: "AWS::EC2::RouteTable", make: func() awsv1.Resource { return &awsv1.RouteTable{} }},
+	"SecurityGroup":      {typeName: "AWS::EC2::SecurityGroup", make: func() awsv1.Resource { return &awsv1.SecurityGroup{} }},
+	"Subnet":             {typeName: "AWS::EC2::Subnet", make: func() awsv1.Resource { return &awsv1.Subnet{} }},
+	"VPC":                {typeName: "AWS::EC2::VPC", make: func() awsv1.Resource { return &awsv1.VPC{} }},
+}
+
+// ResourceKinds returns the kinds of the objects that dataServices.resources become.
+func ResourceKinds() []string {
+	return append(slices.Sorted(maps.Keys(resourceKinds)), kindAnyType)
+}
+
+// TypeOfKind returns the resource type of AWS that a kind of dataServices.resources manages; empty for other kinds.
+func TypeOfKind(kind string) string { return resourceKinds[kind].typeName }
+
+func isResourceKind(kind string) bool {
+	_, typed := resourceKinds[kind]
+	return typed || kind == kindAnyType
+}
+
+// ProvingKinds returns the kinds whose proofs a capability needs.
+func ProvingKinds(c *nexusv1.NexusAICapability) []string {
+	out := slices.Clone(Proving)
+	for _, r := range selectedResources(&c.Spec) {
+		if kind := kindOfResource(r); isResourceKind(kind) && !slices.Contains(out, kind) {
+			out = append(out, kind)
+		}
+	}
+	return out
+}
+
+// MayHaveMade reports whether the last objects that a capability made may be of a kind. Those of dataServices.resources are of the kinds that
+// it declares: a capability in deletion is not edited any more.
+func MayHaveMade(c *nexusv1.NexusAICapability, kind string) bool {
+	return !isResourceKind(kind) || slices.Contains(ProvingKinds(c), kind)
+}
+
+// selectedResources returns the declared resources by name.
+func selectedResources(s *nexusv1.NexusAICapabilitySpec) []nexusv1.ResourcePart {
+	return byName(slices.Clone(dataOf(s).Resources), func(r nexusv1.ResourcePart) string { return r.Name })
+}
+
+// kindOfResource is the kind of the object that a declared resource becomes.
+func kindOfResource(r nexusv1.ResourcePart) string {
+	if r.Type != "" {
+		return kindAnyType
+	}
+	return r.Kind
+}
+
+// typeOfResource is the resource type of AWS of a declared resource; empty for a kind that cannot be declared.
+func typeOfResource(r nexusv1.ResourcePart) string {
+	if r.Type != "" {
+		return r.Type
+	}
+	return resourceKinds[r.Kind].typeName
+}
+
+// resourceOf returns the declared resource that becomes the object of a kind and name.
+func resourceOf(c *nexusv1.NexusAICapability, kind, name string) (nexusv1.ResourcePart, bool) {
+	if !isResourceKind(kind) {
+		return nexusv1.ResourcePart{}, false
+	}
+	for _, r := range dataOf(&c.Spec).Resources {
+		if kindOfResource(r) == kind && NamesOf(c).Of(r.Name) == name {
+			return r, true
+		}
+	}
+	return nexusv1.ResourcePart{}, false
+}
+
+// resourceID is the ID of the node of a declared resource.
+func (n Names) resourceID(r nexusv1.ResourcePart) string {
+	return kindOfResource(r) + "/" + n.Of(r.Name)
+}
+
+// resourceIDs are those of the resources with values that others need.
+func (k *compiler) resourceIDs() (out []string) {
+	for _, r := range dataOf(k.spec).Resources {
+		if len(r.Exports) > 0 || r.Access != nil {
+			out = append(out, k.names.resourceID(r))
+		}
+	}
+	return out
+}
+
+// resources makes the objects of dataServices.resources. Each comes after the parts that it uses.
+func (k *compiler) resources() {
+	for _, r := range selectedResources(k.spec) {
+		o, err := k.resourceObject(r)
+		if err != nil {
+			if k.c.DeletionTimestamp == nil { // Validate has refused it before
+				k.fail(err)
+			}
+			continue
+		}
+		id := k.resource(part{kindOfResource(r), k.names.Of(r.Name), StepResources, "resources"}, o, graph.NeedReady(k.usedBy(r)...)...)
+		if r.Access != nil {
+			k.addGrant(id)
+		}
+	}
+}
+
+// resourceObject returns the object that a resource is declared to be, without what the capability decides.
+func (k *compiler) resourceObject(r nexusv1.ResourcePart) (awsv1.Resource, error) {
+	if r.Type != "" {
+		properties, err := k.filled(r, r.Properties)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(properties)
+		return &awsv1.AWSResource{Spec: awsv1.AWSResourceSpec{TypeName: r.Type, Properties: runtime.RawExtension{Raw: text},
+			Ignore: slices.Clone(r.Ignore), RecreateOnLoss: r.RecreateOnLoss}}, err
+	}
+	of, ok := resourceKinds[r.Kind]
+	if !ok {
+		return nil, fmt.Errorf("a capability declares no %s", r.Kind)
+	}
+	spec, err := k.filled(r, r.Spec)
+	if err != nil {
+		return nil, err
+	}
+	o := of.make()
+	return o, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(map[string]any{"spec": spec}, o, true)
+}
+
+// filled returns what a resource declares, with the values of the capability in its texts.
+func (k *compiler) filled(r nexusv1.ResourcePart, declared *runtime.RawExtension) (map[string]any, error) {
+	out := map[string]any{}
+	if declared == nil || len(declared.Raw) == 0 {
+		return out, nil
+	}
+	if err := json.Unmarshal(declared.Raw, &out); err != nil {
+		return nil, err
+	}
+	values := map[string]string{
+		"name": k.names.Of(r.Name), "capability": k.names.Capability, "environment": k.names.Environment, "account": k.home.account, "region": k.home.region,
+	}
+	var pairs []string
+	for word, value := range values {
+		pairs = append(pairs, "{"+word+"}", value, "{{"+word+"}}", "{"+word+"}")
+	}
+	fillTexts(out, strings.NewReplacer(pairs...))
+	return out, nil
+}
+
+// fillTexts replaces in all texts of a value, and not in the names of members.
+func fillTexts(value any, with *strings.Replacer) any {
+	switch v := value.(type) {
+	case string:
+		return with.Replace(v)
+	case map[string]any:
+		for name, item := range v {
+			v[name] = fillTexts(item, with)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = fillTexts(item, with)
+		}
+	}
+	return value
+}
+
+// usedBy returns the IDs of the nodes of the parts that a resource uses, in order.
+func (k *compiler) usedBy(r nexusv1.ResourcePart) (out []string) {
+	parts := partsByName(k.c)
+	for _, name := range r.Uses {
+		out = append(out, parts[string(name)]...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// partsByName returns the IDs of the nodes of the parts that a resource can use, by the names of the parts.
+func partsByName(c *nexusv1.NexusAICapability) map[string][]string {
+	out, n, s := map[string][]string{}, NamesOf(c), &c.Spec
+	add := func(kind, name string) { out[name] = append(out[name], kind+"/"+n.Of(name)) }
+	for _, t := range selectedTables(s) {
+		add(kindTable, t.Name)
+	}
+	for _, b := range selectedBuckets(s) {
+		add(kindBucket, b.Name)
+	}
+	for _, q := range selectedQueues(s) {
+		add(kindQueue, q.Name)
+	}
+	for _, t := range selectedTopics(s) {
+		add(kindTopic, t.Name)
+	}
+	for _, secret := range secretsOf(s) {
+		add(kindSecret, secret.Name)
+	}
+	for _, r := range selectedResources(s) {
+		add(kindOfResource(r), r.Name)
+	}
+	return out
+}
+
+// UsersOf returns the IDs of the nodes of the resources that use an object, which are deleted before it.
+func UsersOf(c *nexusv1.NexusAICapability, kind, name string) (out []string) {
+	used, is := resourceOf(c, kind, name)
+	if !is {
+		return nil
+	}
+	for _, r := range selectedResources(&c.Spec) {
+		if slices.Contains(r.Uses, nexusv1.PartName(used.Name)) {
+			out = append(out, NamesOf(c).resourceID(r))
+		}
+	}
+	return out
+}

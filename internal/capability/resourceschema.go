@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"context"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Schemas check objects against the definitions of their kinds.
+type Schemas interface {
+	// ValidatePlanned returns a *status.Stalled that names the first field at fault, leaving out values that are not known yet.
+	ValidatePlanned(ctx context.Context, kind string, obj runtime.Object, isUnknown func(value string) bool) error
+}
+
+// CheckResources checks the objects of dataServices.resources against the schemas of their kinds, before any object of the capability is
+// applied. The error is a *status.Stalled that names the field of the capability.
+func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.Graph, schemas Schemas) error {
+	if c.DeletionTimestamp != nil {
+		return nil
+	}
+	for _, r := range selectedResources(&c.Spec) {
+		n, ok := g.Node(NamesOf(c).resourceID(r))
+		if !ok {
+			continue
+		}
+		err := schemas.ValidatePlanned(ctx, kindOfResource(r), n.Object, isUnknownValue)
+		stalled, is := status.AsStalled(err)
+		if err != nil && !is {
+			return err
+		}
+		if is {
+			return &status.Stalled{Reason: stalled.Reason, Field: FieldOfResource(c, r, stalled.Field), Message: stalled.Message, Cause: stalled.Cause}
+		}
+	}
+	return nil
+}
+
+func isUnknownValue(value string) bool { return strings.Contains(value, "<known after ") }
+
+// FieldOfResource is the field of a capability that decides a field of the object that a declared resource becomes.
+func FieldOfResource(c *nexusv1.NexusAICapability, r nexusv1.ResourcePart, field string) string {
+	at := resourceField(c, r.Name)
+	below := strings.TrimPrefix(field, "spec.")
+	switch {
+	case r.Kind != "" && strings.HasPrefix(field, "spec"):
+		return at + "." + field
+	case below == "typeName":
+		return at + ".type"
+	case strings.HasPrefix(below, "properties"), strings.HasPrefix(below, "ignore"), strings.HasPrefix(below, "recreateOnLoss"):
+		return at + "." + below
+	default:
+		return at
+	}
+}

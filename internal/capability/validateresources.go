@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+const (
+	resourcesField = "spec.dataServices.resources"
+	// maxResourcePurpose limits the names of resources.
+	maxResourcePurpose = 40
+	maxExports         = 16
+	// maxParts limits the actions of a resource, and the paths that it ignores.
+	maxParts = 32
+)
+
+var (
+	typePattern     = regexp.MustCompile(`^AWS::[A-Za-z0-9]{1,64}::[A-Za-z0-9]{1,64}$`)
+	exportedPattern = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+	exportPattern   = regexp.MustCompile(`^(arn|id|(properties|status)([.][A-Za-z][A-Za-z0-9]*)+)$`)
+)
+
+// decided are the fields of a kind's spec that the capability decides.
+var decided = []string{"providerRef", "deletionPolicy", "driftPolicy", "adoptionPolicy", "managementPolicy", "importID"}
+
+// fieldsOfKinds names the field of a capability for each kind that has one, and the reason for the others that no capability declares.
+var fieldsOfKinds = map[string]string{
+	kindTable: "is declared in spec.dataServices.dynamodb", kindBucket: "is declared in spec.dataServices.s3", kindQueue: "is declared in spec.dataServices.queues",
+	kindTopic: "is declared in spec.dataServices.topics", kindKey: "is declared in spec.dataServices.kms", kindSecret: "is declared in spec.secrets",
+	kindGlueDatabase: "is declared in spec.dataServices.glue", kindGlueTable: "is declared in spec.dataServices.glue", kindGlueCrawler: "is declared in spec.dataServices.glue",
+	kindPool: "is declared in spec.cognito", kindCertificate: "is declared in spec.ingress", kindRecordSet: "is declared in spec.ingress", kindHostedZone: "is declared in spec.ingress",
+	kindParameters: "is made of all values of the capability: use exports", kindAnyType: "is declared with type and properties",
+	kindRole: "gives rights, which a capability has by access alone", kindAssociation: "gives rights, which a capability has by access alone",
+}
+
+// WhyNoResource says why dataServices.resources declares no objects of a kind; empty where it does, or does not know the kind.
+func WhyNoResource(kind string) string { return fieldsOfKinds[kind] }
+
+// resourceParts checks dataServices.resources.
+func (v *verdict) resourceParts(c *nexusv1.NexusAICapability) {
+	list := dataOf(&c.Spec).Resources
+	if len(list) == 0 {
+		return
+	}
+	v.distinct(resourcesField, namesIn(list, func(r nexusv1.ResourcePart) string { return r.Name }), maxResourcePurpose)
+	if c.Spec.ProviderRef == nil {
+		v.refuse(status.ReasonNotPermitted, resourcesField, "need spec.providerRef: the operator lends its own identity only to what it composes itself, so name an AWSProvider of the namespace")
+	}
+	parts, variables := partsByName(c), map[string]string{}
+	for i, r := range list {
+		at := fmt.Sprintf("%s[%d]", resourcesField, i)
+		v.require(len(parts[r.Name]) <= 1, at+".name", "%q is the name of another part of the capability: choose another name", r.Name)
+		v.resourceSource(at, c, r)
+		v.partAccess(at+".access", r)
+		v.exports(at+".exports", r, variables)
+		v.uses(at+".uses", r, parts)
+	}
+	v.usesEnd(list)
+}
+
+// resourceSource checks what a resource is declared to be.
+func (v *verdict) resourceSource(at string, c *nexusv1.NexusAICapability, r nexusv1.ResourcePart) {
+	v.require((r.Type != "") != (r.Kind != ""), at, "set type with properties, or kind with spec")
+	if r.Type != "" {
+		v.require(r.Spec == nil, at+".spec", "belongs to kind")
+		v.matches(at+".type", r.Type, 140, typePattern)
+		v.require(len(r.Ignore) <= maxParts, at+".ignore", "at most %d", maxParts)
+		v.isObject(at+".properties", r.Properties)
+		return
+	}
+	v.require(r.Properties == nil && len(r.Ignore) == 0, at+".properties", "belongs to type")
+	_, allowed := resourceKinds[r.Kind]
+	why := fieldsOfKinds[r.Kind]
+	if why == "" {
+		why = "is none of " + strings.Join(slices.DeleteFunc(ResourceKinds(), func(kind string) bool { return kind == kindAnyType }), ", ")
+	}
+	v.require(allowed, at+".kind", "%s %s", status.Truncate(r.Kind, maxLabel), why)
+	v.require(!r.RecreateOnLoss, at+".recreateOnLoss", "belongs to type; the spec of a kind says it")
+	members := v.isObject(at+".spec", r.Spec)
+	for _, field := range decided {
+		_, set := members[field]
+		v.require(!set, at+".spec."+field, "the capability decides it: remove it")
+	}
+	if v.first == nil {
+		_, err := newCompiler(c, Facts{}).resourceObject(r)
+		v.require(err == nil, at+".spec", "%s", withoutSpec(err))
+	}
+}
+
+// withoutSpec returns the text of an error with paths below the spec.
+func withoutSpec(err error) string {
+	if err == nil {
+		return ""
+	}
+	return status.Truncate(strings.ReplaceAll(err.Error(), `"spec.`, `"`), 512)
+}
+
+// isObject requires an object, and returns its members.
+func (v *verdict) isObject(at string, declared *runtime.RawExtension) map[string]any {
+	members := map[string]any{}
+	if declared != nil && len(declared.Raw) > 0 {
+		v.require(json.Unmarshal(declared.Raw, &members) == nil, at, "is no object")
+	}
+	return members
+}
+
+// partAccess requires actions that AWS can limit to the resource.
+func (v *verdict) partAccess(at string, r nexusv1.ResourcePart) {
+	if r.Access == nil {
+		return
+	}
+	v.require(len(r.Access.Actions) >= 1 && len(r.Access.Actions) <= maxParts, at+".actions", "1 to %d", maxParts)
+	typeName := typeOfResource(r)
+	grants, known, err := awsschema.GrantsOf(typeName)
+	v.require(err == nil, at, "%v", err)
+	v.require(known, at, "the actions on resources of type %s are not known to this version: remove access, or update the operator", typeName)
+	for i, action := range r.Access.Actions {
+		why := grants.WhyNot(string(action))
+		v.require(why == "", fmt.Sprintf("%s.actions[%d]", at, i), "%s %s", status.Truncate(string(action), 128), why)
+	}
+}
+
+// exports requires distinct variables with values that are no secrets.
+func (v *verdict) exports(at string, r nexusv1.ResourcePart, taken map[string]string) {
+	v.require(len(r.Exports) <= maxExports, at, "at most %d", maxExports)
+	for _, variable := range sortedKeys(r.Exports) {
+		field := fmt.Sprintf("%s[%s]", at, status.Truncate(variable, 64))
+		v.matches(field, variable, 64, exportedPattern)
+		for _, own := range []string{"NEXUS_", "AWS_"} {
+			v.require(!strings.HasPrefix(variable, own), field, "variables that begin with %s are the operator's: choose another name", own)
+		}
+		v.require(taken[variable] == "", field, "the resource %s exports it, too", taken[variable])
+		taken[variable] = r.Name
+		v.matches(field, string(r.Exports[variable]), 256, exportPattern)
+		v.export(field, r, r.Exports[variable])
+	}
+}
+
+func (v *verdict) export(field string, r nexusv1.ResourcePart, value nexusv1.ExportedValue) {
+	root, at := splitExport(value)
+	of, typed := resourceKinds[r.Kind]
+	switch root {
+	case exportProperties:
+		v.require(!typed, field, "a kind has no properties: export arn, id or status.x")
+		if v.first == nil && len(at) > 0 {
+			v.exportedProperty(field, r, at)
+		}
+	case exportStatus:
+		v.require(typed, field, "export arn, id or properties.X of a type")
+		v.require(!typed || isShownText(of.make(), at), field, "the status of %s has no text %s", r.Kind, strings.Join(at, "."))
+	}
+	v.require(!awsschema.IsNamedAsSecret(at...), field, "%s may be a secret, which is not exported: the workloads read it from Secrets Manager", value)
+}
+
+// exportedProperty refuses properties that AWS never shows, and references, whose values are those of other objects.
+func (v *verdict) exportedProperty(field string, r nexusv1.ResourcePart, at []string) {
+	grants, known, err := awsschema.GrantsOf(r.Type)
+	v.require(err == nil, field, "%v", err)
+	v.require(!grants.IsWriteOnly(at[0]), field, "AWS never shows %s, which may be a secret: it is not exported", at[0])
+	var value any = v.isObject(field, r.Properties)
+	for i := range at {
+		within, _ := value.(map[string]any)
+		value = within[at[i]]
+		object, _ := value.(map[string]any)
+		v.require(object["$secret"] == nil, field, "%s is a value of a Secret, which is not exported", strings.Join(at[:i+1], "."))
+		v.require(object["$ref"] == nil, field, "%s is a value of another object: export it there", strings.Join(at[:i+1], "."))
+	}
+	v.require(known || value == nil, field, "the properties of type %s that are secret are not known to this version: export arn or id, or update the operator", r.Type)
+}
+
+// uses requires names of other parts.
+func (v *verdict) uses(at string, r nexusv1.ResourcePart, parts map[string][]string) {
+	v.require(len(r.Uses) <= maxList, at, "at most %d", maxList)
+	for i, name := range r.Uses {
+		field := fmt.Sprintf("%s[%d]", at, i)
+		v.require(string(name) != r.Name, field, "%q is the resource itself", name)
+		v.require(len(parts[string(name)]) > 0, field, "%q is no table, bucket, queue, topic, secret or resource of this capability", status.Truncate(string(name), maxLabel))
+	}
+}
+
+// usesEnd refuses resources that use each other in a circle.
+func (v *verdict) usesEnd(list []nexusv1.ResourcePart) {
+	open := map[string][]string{}
+	for _, r := range list {
+		for _, name := range r.Uses {
+			if slices.ContainsFunc(list, func(o nexusv1.ResourcePart) bool { return o.Name == string(name) }) {
+				open[r.Name] = append(open[r.Name], string(name))
+			}
+		}
+	}
+	for range list { // what uses nothing that is open is no part of a circle
+		for i := range list {
+			name := list[i].Name
+			if open[name] = slices.DeleteFunc(open[name], func(used string) bool { return len(open[used]) == 0 }); len(open[name]) == 0 {
+				delete(open, name)
+			}
+		}
+	}
+	for i, r := range list {
+		v.require(len(open[r.Name]) == 0, fmt.Sprintf("%s[%d].uses", resourcesField, i), "%s", circleOf(r.Name, open))
+	}
+}
+
+// circleOf describes the circle that a resource leads to.
+func circleOf(name string, open map[string][]string) string {
+	seen := []string{name}
+	for len(open[name]) > 0 {
+		name = open[name][0]
+		if slices.Contains(seen, name) {
+			return strings.Join(append(seen, name), " uses ") + ": remove one of them"
+		}
+		seen = append(seen, name)
+	}
+	return ""
+}

@@ -372,7 +372,7 @@ func checkReach(t fatal, s iampolicy.Statement, proven map[string]bool, ofWorklo
 			return resource == arn || strings.HasPrefix(resource, arn+"/") || strings.HasPrefix(resource, arn+":")
 		})
 		byService := slices.ContainsFunc([]string{"s3vectors:", "kinesis:", "logs:", "cassandra:"}, func(service string) bool { return strings.HasPrefix(s.Action[0], service) })
-		if resource == "*" || ofWorkloads && byService && !known || wild && !known && !strings.HasPrefix(whole, "arn:aws:s3:::") && len(s.Condition) == 0 {
+		if resource == "*" || ofWorkloads && (byService && !known || wild && !known && !strings.HasPrefix(whole, "arn:aws:s3:::") && len(s.Condition) == 0) {
 			t.Fatalf("%v reaches %s", s.Action, resource)
 		}
 	}

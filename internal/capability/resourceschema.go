@@ -30,7 +30,7 @@ func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.
 		if !ok {
 			continue
 		}
-		err := schemas.ValidatePlanned(ctx, kindOfResource(r), n.Object, isUnknownValue)
+		err := schemas.ValidatePlanned(ctx, kindOfResource(r), n.Object, IsUnknownValue)
 		stalled, is := status.AsStalled(err)
 		if err != nil && !is {
 			return err
@@ -42,7 +42,8 @@ func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.
 	return nil
 }
 
-func isUnknownValue(value string) bool { return strings.Contains(value, "<known after ") }
+// IsUnknownValue reports whether a text of a compiled object has a value that another object is yet to publish.
+func IsUnknownValue(value string) bool { return strings.Contains(value, "<known after ") }
 
 // FieldOfResource is the field of a capability that decides a field of the object that a declared resource becomes.
 func FieldOfResource(c *nexusv1.NexusAICapability, r nexusv1.ResourcePart, field string) string {

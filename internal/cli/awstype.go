@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -77,8 +78,11 @@ func problemsOfProperties(b *bundled.Bundle, t *awsschema.Type, r *v1alpha1.AWSR
 	return out
 }
 
-// standsForValue reports whether a value is, or seems to be meant as, a reference or a key of a Secret.
+// standsForValue reports whether a value is, or seems to be meant as, a reference or a key of a Secret, or is yet to be known.
 func standsForValue(value any) bool {
+	if text, is := value.(string); is {
+		return capability.IsUnknownValue(text)
+	}
 	object, is := value.(map[string]any)
 	return is && (object["$ref"] != nil || object["$secret"] != nil)
 }

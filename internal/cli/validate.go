@@ -242,6 +242,9 @@ func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *
 	readable, err := schemas.Repaired(gvk.Kind, u.Object)
 	if _, is := readable["spec"].(map[string]any); is && runtime.DefaultUnstructuredConverter.FromUnstructured(readable, typed) == nil { // or else the schema has named the field
 		found, err = s.withOwnProblem(found, typed)
+		if c, is := typed.(*nexusv1.NexusAICapability); is && err == nil && len(found) == 0 {
+			found, err = s.problemsOfResources(ctx, schemas, c)
+		}
 	}
 	out := make([]string, len(found))
 	for i, p := range found {

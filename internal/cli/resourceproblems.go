@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// problemsOfResources returns what the definitions of kinds, and the bundled schemas of types, refuse of dataServices.resources of a
+// capability that compiles.
+func (s *shared) problemsOfResources(ctx context.Context, schemas *crdschema.Schemas, c *nexusv1.NexusAICapability) ([]error, error) {
+	if c.Spec.DataServices == nil || len(c.Spec.DataServices.Resources) == 0 {
+		return nil, nil
+	}
+	options, err := s.offlineOptions()
+	if err != nil {
+		return nil, err
+	}
+	g, err := capability.Compile(c, settingsOf(options).Facts(c))
+	if err != nil {
+		return nil, err
+	}
+	if err := capability.CheckResources(ctx, c, g, schemas); err != nil {
+		return []error{err}, nil
+	}
+	var out []error
+	for _, part := range c.Spec.DataServices.Resources {
+		n, ok := g.Node("AWSResource/" + capability.NamesOf(c).Of(part.Name))
+		if !ok || part.Type == "" {
+			continue
+		}
+		r := &v1alpha1.AWSResource{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(n.Object.Object, r); err != nil {
+			return nil, err
+		}
+		problems, err := s.typeProblems(r)
+		if err != nil {
+			return nil, err
+		}
+		for _, problem := range problems {
+			if stalled, is := status.AsStalled(problem); is {
+				problem = status.Invalid(capability.FieldOfResource(c, part, stalled.Field), "%s", stalled.Message)
+			}
+			out = append(out, problem)
+		}
+	}
+	return out, nil
+}

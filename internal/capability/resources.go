@@ -28,8 +28,8 @@ type resourceKind struct {
 	make  func() awsv1.Resource
 }
 
-// resourceKinds are the kinds that dataServices.resources may name. Not among them are the kinds with fields of their own in a
-// capability, and those that give rights to others.
+// resourceKinds are the kinds that dataServices.resources may name. Other kinds have separate fields in a capability, or give
+// rights to others.
 var resourceKinds = map[string]resourceKind{
 	"DBSubnetGroup":      {typeName: "AWS::RDS::DBSubnetGroup", make: func() awsv1.Resource { return &awsv1.DBSubnetGroup{} }},
 	"EC2Instance":        {typeName: "AWS::EC2::Instance", store: true, make: func() awsv1.Resource { return &awsv1.EC2Instance{} }},
@@ -118,7 +118,7 @@ func (n Names) resourceID(r nexusv1.ResourcePart) string {
 	return kindOfResource(r) + "/" + n.Of(r.Name)
 }
 
-// resourceIDs are those of the resources with values that others need.
+// resourceIDs returns the IDs of the nodes of resources that publish values which others need.
 func (k *compiler) resourceIDs() (out []string) {
 	for _, r := range dataOf(k.spec).Resources {
 		if len(r.Exports) > 0 || r.Access != nil {

@@ -73,7 +73,7 @@ func TestResources_BecomeObjectsOfTheCapability(t *testing.T) {
 	c := minimal(withData, withResources(vectors(func(r *nexusv1.ResourcePart) {
 		r.Properties = raw(`{"VectorBucketName":"{name}","Note":"{capability} {environment} {account} {region} {{name}} {} {other} {\"a\":{}}","List":[{"Of":"{name}"}]}`)
 		r.Uses, r.Ignore, r.RecreateOnLoss = []nexusv1.PartName{"call-data", "license"}, []string{"/Note"}, true
-	}), nexusv1.ResourcePart{Name: "db", Kind: "DBSubnetGroup", Spec: raw(`{"dbSubnetGroupName":"{name}","description":"of {capability}","subnetIDs":["subnet-1","subnet-2"],"tags":{"a":"{environment}"}}`),
+	}), nexusv1.ResourcePart{Name: "images", Kind: "ECRRepository", Spec: raw(`{"repositoryName":"{name}","tags":{"a":"{environment}"}}`),
 		Uses: []nexusv1.PartName{"vectors"}}))
 	g := builtWith(t, c, owning("", capability.Proof{}))
 	n, _ := g.Node(vectorsID)
@@ -88,13 +88,13 @@ func TestResources_BecomeObjectsOfTheCapability(t *testing.T) {
 	if got, wanted := mustJSON(t, spec), mustJSON(t, want); got != wanted {
 		t.Errorf("%s\nwant %s", got, wanted)
 	}
-	group := object(t, g, "DBSubnetGroup/myapp-dev-db")
-	for field, want := range map[string]string{"dbSubnetGroupName": "myapp-dev-db", "description": "of myapp", "deletionPolicy": "Delete"} {
-		if got := at(t, group, "spec", field); got != want {
+	images := object(t, g, "ECRRepository/myapp-dev-images")
+	for field, want := range map[string]string{"repositoryName": "myapp-dev-images", "deletionPolicy": "Delete"} {
+		if got := at(t, images, "spec", field); got != want {
 			t.Errorf("%s: %v, want %s", field, got, want)
 		}
 	}
-	if used := capability.UsersOf(c, "AWSResource", "myapp-dev-vectors"); !slices.Equal(used, []string{"DBSubnetGroup/myapp-dev-db"}) {
+	if used := capability.UsersOf(c, "AWSResource", "myapp-dev-vectors"); !slices.Equal(used, []string{"ECRRepository/myapp-dev-images"}) {
 		t.Errorf("%v", used)
 	}
 }

@@ -72,7 +72,7 @@ var allowed = map[string][]string{
 	"internal/crdschema/manifest":        {},
 	"internal/awsschema":                 {},
 	"internal/awsschema/bundled":         {},
-	"internal/testkit":                   {"api", "internal/awsschema/bundled", "internal/buildflags", "internal/osproc", "internal/testkit"},
+	"internal/testkit":                   {"api", "internal/awsschema", "internal/awsschema/bundled", "internal/buildflags", "internal/osproc", "internal/testkit"},
 	"internal/osproc":                    {},
 	"internal/devworld":                  {"config/crd", "manifests", "internal/osproc", "internal/testkit"},
 	"cmd/nexus-operator":                 {"api", "internal/controller", "internal/catalog", "internal/engine", "internal/metrics", "internal/options", "internal/tracing", "internal/kind", "internal/iampolicy", "internal/permissions"},

@@ -51,7 +51,7 @@ type ResourcePart struct {
 	// Of a kind, its spec says it.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
-	// Access is what the workloads may do with the resource. Absent: nothing.
+	// Access allows the workloads to use the resource. Absent: they may not.
 	// +optional
 	Access *PartAccess `json:"access,omitempty"`
 	// Exports give values of the resource to the workloads, by the names of environment variables: in the ConfigMap and as SSM parameters

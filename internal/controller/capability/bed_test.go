@@ -35,9 +35,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/config/crd"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -108,7 +110,11 @@ func newBed(t *testing.T, edits ...func(*options.Options)) *bed {
 
 // newReconciler returns one that remembers nothing, as after a restart.
 func (b *bed) newReconciler() *Reconciler {
-	env := reconciler.Environment{Client: b.counted(), Live: b.live(), Discovery: b.served, Events: reconciler.Events{Recorder: b.events}, Clock: b.clock, ClusterID: "cluster-1", Gate: reconciler.PlanGate{Client: b.counted()},
+	schemas, err := crdschema.Load(crd.Bases)
+	if err != nil {
+		b.Fatal(err)
+	}
+	env := reconciler.Environment{Schemas: schemas, Client: b.counted(), Live: b.live(), Discovery: b.served, Events: reconciler.Events{Recorder: b.events}, Clock: b.clock, ClusterID: "cluster-1", Gate: reconciler.PlanGate{Client: b.counted()},
 		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: time.Second, RetryMost: time.Minute}}
 	return New(env, b.options, nil)
 }
@@ -387,7 +393,7 @@ func (b *bed) is(c *nexusv1.NexusAICapability, kind string, want metav1.Conditio
 }
 
 // awsKinds are the kinds that a capability compiles to and for which the test answers.
-var awsKinds = append(slices.Clone(capability.Proving), "IAMRole", "Route53RecordSet", "AWSProvider")
+var awsKinds = append(slices.Clone(capability.Proving), "IAMRole", "Route53RecordSet", "AWSProvider", "AWSResource")
 
 // answer reports every AWS child of a namespace as ready, as the controllers of their kinds do.
 func (b *bed) answer() {
@@ -422,6 +428,9 @@ func (b *bed) answerOne(o client.Object) error {
 	if r, ok := o.(v1alpha1.Resource); ok {
 		st := r.CommonStatus()
 		conditions, st.ARN, st.Ownership = &st.Conditions, "arn:aws:test:::"+o.GetName(), v1alpha1.OwnershipOwned
+	}
+	if r, ok := o.(*v1alpha1.AWSResource); ok {
+		r.Status.ARN = "arn:aws:s3vectors:eu-central-1:123456789012:bucket/" + r.Name
 	}
 	if pool, ok := o.(*v1alpha1.CognitoUserPool); ok {
 		pool.Status.ARN, pool.Status.ClientIDs = "arn:aws:test:::userpool/"+pool.Name, map[string]string{capability.SignInClient: "client"}

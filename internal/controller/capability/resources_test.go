@@ -7,10 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -95,4 +99,109 @@ func errorfUnless(c *nexusv1.NexusAICapability, reason string) error {
 		}
 	}
 	return errorf(c)
+}
+
+func TestResources_MissingRightToCreate(t *testing.T) {
+	b := vectorsBed(t)
+	b.refuseWith("create", "AWSResource", apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("awsresources").GroupResource(), "", nil))
+	c := b.capability(withVectors)
+	b.eventually("the refusal to show", func() error {
+		b.answer()
+		_, _ = b.reconcile(c)
+		b.read(c)
+		return errorfUnless(c, status.ReasonAccessDenied)
+	})
+	b.allowAll()
+	b.run(c)
+}
+
+// What a kind's definition refuses stalls the capability before anything is created.
+func TestResources_AreCheckedBeforeAnythingIsApplied(t *testing.T) {
+	b := vectorsBed(t)
+	c := b.capability(withVectors, withBucketBeside, func(c *nexusv1.NexusAICapability) {
+		c.Spec.DataServices.Resources = append(c.Spec.DataServices.Resources, nexusv1.ResourcePart{Name: "net", Kind: "VPC", Spec: &runtime.RawExtension{Raw: []byte(`{"cidrBlock":"none"}`)}})
+	})
+	b.eventually("the field to be named", func() error {
+		b.answer()
+		_, _ = b.reconcile(c)
+		b.read(c)
+		return errorfUnless(c, status.ReasonInvalidSpec)
+	})
+	if m := b.is(c, status.Stall, metav1.ConditionTrue, status.ReasonInvalidSpec); !strings.Contains(m, "spec.dataServices.resources[2].spec.cidrBlock") {
+		t.Errorf("%s", m)
+	}
+	if b.exists(b.bucket()) || b.exists(b.anyResource("vectors")) {
+		t.Error("something was created")
+	}
+}
+
+func withBucketBeside(c *nexusv1.NexusAICapability) {
+	c.Spec.DataServices.S3 = &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "media"}}}
+}
+
+// A dropped store is held until a person names it.
+func TestResources_DroppedStoresAreHeld(t *testing.T) {
+	b := vectorsBed(t)
+	c := b.capability(withVectors)
+	b.run(c)
+	index := b.anyResource("index")
+	b.edit(index, func() { index.Finalizers = append(index.Finalizers, holdsData) })
+	b.Cleanup(func() {
+		if b.person.Get(b.ctx(), client.ObjectKeyFromObject(index), index) == nil {
+			index.Finalizers = nil
+			_ = b.person.Update(b.ctx(), index)
+		}
+	})
+	b.run(c)
+	b.edit(c, func() { c.Spec.DataServices.Resources = c.Spec.DataServices.Resources[:1] })
+	b.run(c)
+	b.read(index)
+	status.Summarize(&index.Status.Conditions, status.Result{Generation: index.Generation, Now: b.clock.Now(),
+		Err: &status.Stalled{Reason: status.ReasonDataWouldBeLost, Message: "waiting for the data: it may hold data"}})
+	if err := b.person.Status().Update(t.Context(), index); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = b.reconcile(c)
+	b.read(c)
+	if m := b.is(c, status.Stall, metav1.ConditionTrue, status.ReasonDataWouldBeLost); !strings.Contains(m, "AWSResource/"+index.Name) {
+		t.Errorf("%s", m)
+	}
+	b.edit(c, func() { c.Annotations = map[string]string{reconciler.AnnotationDeleteData: index.Name} })
+	_, _ = b.reconcile(c)
+	if b.read(index); !reconciler.MayDeleteData(index, index.Name) {
+		t.Errorf("the object is not told: %v", index.Annotations)
+	}
+}
+
+// The index goes before the bucket that it uses.
+func TestResources_AreDeletedInTheOrderOfTheirUse(t *testing.T) {
+	b := vectorsBed(t)
+	c := b.capability(withVectors)
+	b.run(c)
+	index, vectors := b.anyResource("index"), b.anyResource("vectors")
+	b.edit(index, func() { index.Finalizers = append(index.Finalizers, holdsData) })
+	if err := b.person.Delete(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually("the index to be deleted", func() error {
+		_, _ = b.reconcile(c)
+		if b.read(index); index.DeletionTimestamp == nil {
+			return errorf(c)
+		}
+		return nil
+	})
+	for range 3 {
+		_, _ = b.reconcile(c)
+	}
+	if b.read(vectors); vectors.DeletionTimestamp != nil {
+		t.Error("the bucket is deleted before the index that uses it")
+	}
+	b.edit(index, func() { index.Finalizers = nil })
+	b.eventually("the bucket to go", func() error {
+		_, _ = b.reconcile(c)
+		if b.exists(vectors) {
+			return errorf(c)
+		}
+		return nil
+	})
 }

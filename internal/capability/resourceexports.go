@@ -135,7 +135,11 @@ func textAt(object map[string]any, at []string) (string, bool) {
 }
 
 // isShownText reports whether the status of a kind has a text, a number or a truth value at a path.
-func isShownText(o awsv1.Resource, at []string) bool {
+func isShownText(kind string, at []string) bool {
+	o, err := newObject(kind)
+	if err != nil {
+		return false
+	}
 	t := reflect.TypeOf(o).Elem()
 	for _, name := range append([]string{exportStatus}, at...) {
 		field, ok := memberNamed(t, name)

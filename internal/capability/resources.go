@@ -19,43 +19,10 @@ import (
 // kindAnyType is the kind of resources that a capability declares by their type.
 const kindAnyType = "AWSResource"
 
-// resourceKind describes a kind whose objects a capability may declare in dataServices.resources.
-type resourceKind struct {
-	// typeName is the resource type of AWS that the kind manages.
-	typeName string
-	// store is true where data is lost with the resource.
-	store bool
-	make  func() awsv1.Resource
-}
-
-// resourceKinds are the kinds that dataServices.resources may name. Other kinds have separate fields in a capability, or give
-// rights to others.
-var resourceKinds = map[string]resourceKind{
-	"DBSubnetGroup":      {typeName: "AWS::RDS::DBSubnetGroup", make: func() awsv1.Resource { return &awsv1.DBSubnetGroup{} }},
-	"EC2Instance":        {typeName: "AWS::EC2::Instance", store: true, make: func() awsv1.Resource { return &awsv1.EC2Instance{} }},
-	"EC2KeyPair":         {typeName: "AWS::EC2::KeyPair", make: func() awsv1.Resource { return &awsv1.EC2KeyPair{} }},
-	"ECRRepository":      {typeName: "AWS::ECR::Repository", store: true, make: func() awsv1.Resource { return &awsv1.ECRRepository{} }},
-	"ECSCluster":         {typeName: "AWS::ECS::Cluster", make: func() awsv1.Resource { return &awsv1.ECSCluster{} }},
-	"EKSCluster":         {typeName: "AWS::EKS::Cluster", store: true, make: func() awsv1.Resource { return &awsv1.EKSCluster{} }},
-	"ElastiCacheCluster": {typeName: "AWS::ElastiCache::CacheCluster", store: true, make: func() awsv1.Resource { return &awsv1.ElastiCacheCluster{} }},
-	"ElasticIP":          {typeName: "AWS::EC2::EIP", make: func() awsv1.Resource { return &awsv1.ElasticIP{} }},
-	"InternetGateway":    {typeName: "AWS::EC2::InternetGateway", make: func() awsv1.Resource { return &awsv1.InternetGateway{} }},
-	"LambdaFunction":     {typeName: "AWS::Lambda::Function", make: func() awsv1.Resource { return &awsv1.LambdaFunction{} }},
-	"NATGateway":         {typeName: "AWS::EC2::NatGateway", make: func() awsv1.Resource { return &awsv1.NATGateway{} }},
-	"RDSInstance":        {typeName: "AWS::RDS::DBInstance", store: true, make: func() awsv1.Resource { return &awsv1.RDSInstance{} }},
-	"RouteTable":         {typeName: "AWS::EC2::RouteTable", make: func() awsv1.Resource { return &awsv1.RouteTable{} }},
-	"SecurityGroup":      {typeName: "AWS::EC2::SecurityGroup", make: func() awsv1.Resource { return &awsv1.SecurityGroup{} }},
-	"Subnet":             {typeName: "AWS::EC2::Subnet", make: func() awsv1.Resource { return &awsv1.Subnet{} }},
-	"VPC":                {typeName: "AWS::EC2::VPC", make: func() awsv1.Resource { return &awsv1.VPC{} }},
-}
-
 // ResourceKinds returns the kinds of the objects that dataServices.resources become.
 func ResourceKinds() []string {
 	return append(slices.Sorted(maps.Keys(resourceKinds)), kindAnyType)
 }
-
-// TypeOfKind returns the resource type of AWS that a kind of dataServices.resources manages; empty for other kinds.
-func TypeOfKind(kind string) string { return resourceKinds[kind].typeName }
 
 func isResourceKind(kind string) bool {
 	_, typed := resourceKinds[kind]
@@ -156,15 +123,17 @@ func (k *compiler) resourceObject(r nexusv1.ResourcePart) (awsv1.Resource, error
 		return &awsv1.AWSResource{Spec: awsv1.AWSResourceSpec{TypeName: r.Type, Properties: runtime.RawExtension{Raw: text},
 			Ignore: slices.Clone(r.Ignore), RecreateOnLoss: r.RecreateOnLoss}}, err
 	}
-	of, ok := resourceKinds[r.Kind]
-	if !ok {
+	if _, ok := resourceKinds[r.Kind]; !ok {
 		return nil, fmt.Errorf("a capability declares no %s", r.Kind)
 	}
 	spec, err := k.filled(r, r.Spec)
 	if err != nil {
 		return nil, err
 	}
-	o := of.make()
+	o, err := newObject(r.Kind)
+	if err != nil {
+		return nil, err
+	}
 	return o, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(map[string]any{"spec": spec}, o, true)
 }
 

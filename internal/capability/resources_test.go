@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
 
 const (
@@ -378,26 +379,18 @@ func checkReach(t fatal, s iampolicy.Statement, proven map[string]bool, ofWorklo
 	}
 }
 
-// The table of kinds is that of the catalog: its types, and which kinds are stores.
+// The table of kinds is that of the catalog, and a kind that is not in it is refused with a reason.
 func TestResourceKinds_AreThoseOfTheCatalog(t *testing.T) {
-	stores, types := map[string]bool{}, map[string][]string{}
+	lines := []string{}
 	for _, k := range catalog.Kinds() {
-		stores[k.Name()], types[k.Name()] = k.Meta().HoldsData, k.Meta().Facts.Schemas.Types
-	}
-	for _, kind := range capability.ResourceKinds() {
-		if _, known := types[kind]; !known {
-			t.Errorf("the catalog has no kind %s", kind)
+		meta := k.Meta()
+		if reason := capability.WhyNoResource(k.Name()); meta.Facts.Declarable == (reason != "") {
+			t.Errorf("%s is declarable: %v, and refused because it %q", k.Name(), meta.Facts.Declarable, reason)
 		}
-		if kind != "AWSResource" && capability.IsStoreKind(kind) != stores[kind] {
-			t.Errorf("%s holds data: %v", kind, stores[kind])
-		}
-		if typeName := capability.TypeOfKind(kind); kind != "AWSResource" && !slices.Contains(types[kind], typeName) {
-			t.Errorf("%s manages %v, not %s", kind, types[kind], typeName)
+		if meta.Facts.Declarable {
+			lines = append(lines, fmt.Sprintf("%s %s %s\n", k.Name(), meta.Facts.Schemas.Types[0], map[bool]string{false: "no-store", true: "store"}[meta.HoldsData]))
 		}
 	}
-	for kind := range types {
-		if !slices.Contains(capability.ResourceKinds(), kind) && capability.WhyNoResource(kind) == "" {
-			t.Errorf("%s is neither a resource of a capability nor has a reason against it", kind)
-		}
-	}
+	slices.Sort(lines)
+	golden.Check(t, "../kinds.txt", strings.Join(lines, ""))
 }

@@ -149,7 +149,7 @@ func (v *verdict) exports(at string, r nexusv1.ResourcePart, taken map[string]st
 
 func (v *verdict) export(field string, r nexusv1.ResourcePart, value nexusv1.ExportedValue) {
 	root, at := splitExport(value)
-	of, typed := resourceKinds[r.Kind]
+	_, typed := resourceKinds[r.Kind]
 	switch root {
 	case exportProperties:
 		v.require(!typed, field, "a kind has no properties: export arn, id or status.x")
@@ -158,7 +158,7 @@ func (v *verdict) export(field string, r nexusv1.ResourcePart, value nexusv1.Exp
 		}
 	case exportStatus:
 		v.require(typed, field, "export arn, id or properties.X of a type")
-		v.require(!typed || isShownText(of.make(), at), field, "the status of %s has no text %s", r.Kind, strings.Join(at, "."))
+		v.require(!typed || isShownText(r.Kind, at), field, "the status of %s has no text %s", r.Kind, strings.Join(at, "."))
 	}
 	v.require(!awsschema.IsNamedAsSecret(at...), field, "%s may be a secret, which is not exported: the workloads read it from Secrets Manager", value)
 }

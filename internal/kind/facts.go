@@ -14,6 +14,9 @@ type Facts struct {
 	Reach Reach
 	// Schemas are the resource schemas of CloudFormation.
 	Schemas Schemas
+	// Declarable is true where a capability may declare objects of the kind in dataServices.resources: it has no other field for them, and
+	// they give no rights.
+	Declarable bool
 	// OneValue are optional fields of the spec, by their names in Go separated by spaces, that rows of the contract suite declare with one
 	// value or none, with the reason.
 	OneValue map[string]string

@@ -16,7 +16,7 @@ var generatedFiles = []string{
 	"docs/adr/",
 	"api/aws/v1alpha1/zz_generated", "charts/nexus-operator/files/", "config/admission/policy.yaml", "config/crd/", "config/rbac/role.yaml", "manifests/",
 	"docs/aws-prerequisites.md", "docs/oracles.md", "docs/policies/", "docs/reference/", "docs/rbac/", "go.sum", "dev/", "internal/testkit/awsmodels/",
-	"internal/awsschema/bundled/schemas.zip",
+	"internal/awsschema/bundled/schemas.zip", "internal/capability/kinds.txt",
 }
 
 func isHandWritten(path string) bool {

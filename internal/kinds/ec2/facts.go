@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // elasticIPFacts declares what other packages know about an ElasticIP.
 func elasticIPFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		OneValue: map[string]string{
 			"CustomerOwnedIPv4Pool NetworkBorderGroup PublicIPv4Pool": kind.KeptFromCreation,
 		},
@@ -40,6 +41,7 @@ func elasticIPFacts() kind.Facts {
 // instanceFacts declares what other packages know about an EC2Instance.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		OneValue: map[string]string{
 			"SecurityGroupIDs SubnetID": kind.ByReference,
 			"KeyPairRef":                kind.KeptFromCreation,
@@ -79,6 +81,7 @@ func instanceFacts() kind.Facts {
 // internetGatewayFacts declares what other packages know about an InternetGateway.
 func internetGatewayFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		OneValue: map[string]string{
 			"VPCID": kind.ByReference,
 		},
@@ -108,6 +111,7 @@ func internetGatewayFacts() kind.Facts {
 // keyPairFacts declares what other packages know about an EC2KeyPair.
 func keyPairFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		OneValue: map[string]string{
 			"SecretRef": kind.KeptFromCreation,
 		},
@@ -135,6 +139,7 @@ func keyPairFacts() kind.Facts {
 // natGatewayFacts declares what other packages know about a NATGateway.
 func natGatewayFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		OneValue: map[string]string{
 			"AllocationID SubnetID": kind.ByReference,
 		},
@@ -168,6 +173,7 @@ func natGatewayFacts() kind.Facts {
 // routeTableFacts declares what other packages know about a RouteTable.
 func routeTableFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		OneValue: map[string]string{
 			"SubnetAssociations": kind.ByReference,
 		},
@@ -203,6 +209,7 @@ func routeTableFacts() kind.Facts {
 // securityGroupFacts declares what other packages know about a SecurityGroup.
 func securityGroupFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::SecurityGroup", "AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"},
 			Rewritten: map[string]string{
@@ -248,6 +255,7 @@ func securityGroupFacts() kind.Facts {
 // subnetFacts declares what other packages know about a Subnet.
 func subnetFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::Subnet"},
 			Rewritten: map[string]string{
@@ -279,6 +287,7 @@ func subnetFacts() kind.Facts {
 // vpcFacts declares what other packages know about a VPC.
 func vpcFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		OneValue: map[string]string{
 			"InstanceTenancy": kind.KeptFromCreation,
 		},

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // repositoryFacts declares what other packages know about an ECRRepository.
 func repositoryFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::ECR::Repository"},
 			Properties: map[string]map[string]string{

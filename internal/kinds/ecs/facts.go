@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts declares what other packages know about an ECSCluster.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::ECS::Cluster", "AWS::ECS::ClusterCapacityProviderAssociations"},
 			Rewritten: map[string]string{

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts declares what other packages know about an EKSCluster.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		OneValue: map[string]string{
 			"RoleRef": kind.KeptFromCreation,
 		},

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // functionFacts declares what other packages know about a LambdaFunction.
 func functionFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		OneValue: map[string]string{
 			"KMSKeyRef": kind.AsItsTarget,
 		},

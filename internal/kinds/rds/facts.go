@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // instanceFacts declares what other packages know about an RDSInstance.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		OneValue: map[string]string{
 			"VPCSecurityGroupIDs":                         kind.ByReference,
 			"MasterUserPassword ParameterGroup":           kind.InItsOwnTest,
@@ -62,6 +63,7 @@ func instanceFacts() kind.Facts {
 // subnetGroupFacts declares what other packages know about a DBSubnetGroup.
 func subnetGroupFacts() kind.Facts {
 	return kind.Facts{
+		Declarable: true,
 		OneValue: map[string]string{
 			"SubnetIDs": kind.ByReference,
 		},

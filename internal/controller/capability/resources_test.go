@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -103,7 +102,7 @@ func errorfUnless(c *nexusv1.NexusAICapability, reason string) error {
 
 func TestResources_MissingRightToCreate(t *testing.T) {
 	b := vectorsBed(t)
-	b.refuseWith("create", "AWSResource", apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("awsresources").GroupResource(), "", nil))
+	b.refuseWith("apply", "AWSResource", forbidden)
 	c := b.capability(withVectors)
 	b.eventually("the refusal to show", func() error {
 		b.answer()

@@ -129,6 +129,39 @@ func TestResources_AccessFollowsProof(t *testing.T) {
 	}
 }
 
+// A component whose access does not name a resource has no rights on it, and none of its values.
+func TestResources_OnlyComponentsWithAccessReachThem(t *testing.T) {
+	c := minimal(withData, withResources(vectors()), with("answers", access("resources/vectors")), with("notes", access("license")), with("web", access()))
+	g := builtWith(t, c, owning(vectorsID, capability.Proof{ARN: vectorsARN, UID: "1", Values: map[string]string{"VECTOR_BUCKET_ARN": vectorsARN}}))
+	for component, reaches := range map[string]bool{"backend": true, "answers": true, "notes": false, "web": false} {
+		role := roleOf(c, component)
+		rights := rightsOf(t, g, role)
+		if got := rights["s3vectors:QueryVectors"]; slices.Contains(got, vectorsARN+"/index/*") != reaches || !reaches && len(got) > 0 {
+			t.Errorf("%s queries %q", component, got)
+		}
+		if tables := rights["dynamodb:GetItem"]; component == "answers" && len(tables) > 0 {
+			t.Errorf("%s reads the tables %q", component, tables)
+		}
+		for _, parameter := range rights["ssm:GetParameter"] {
+			if strings.Contains(parameter, "resources/") && !reaches {
+				t.Errorf("%s reads the parameter %s", component, parameter)
+			}
+		}
+		settings := "ConfigMap/" + strings.TrimSuffix(role, "role") + "config"
+		if component == "backend" {
+			settings = "ConfigMap/" + capability.NamesOf(c).ConfigMap()
+		}
+		data := at(t, object(t, g, settings), "data").(map[string]any)
+		if _, has := data["VECTOR_BUCKET_ARN"]; has != reaches {
+			t.Errorf("%s has the settings %v", component, data)
+		}
+	}
+	c = minimal(withResources(vectors()), with("answers", access("resources/vector")))
+	if err := capability.Validate(c, facts()); err == nil || !strings.Contains(err.Error(), "resources/vectors") {
+		t.Errorf("a name that nothing has: %v", err)
+	}
+}
+
 func TestResources_WithoutAnARNHaveNoAccess(t *testing.T) {
 	c := minimal(withResources(vectors(func(r *nexusv1.ResourcePart) { r.Exports = nil })))
 	_, err := capability.Compile(c, owning(vectorsID, capability.Proof{UID: "1", Settled: true}))

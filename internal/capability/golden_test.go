@@ -162,10 +162,7 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 	"resources": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
 		withResources(vectors(), nexusv1.ResourcePart{Name: "images", Kind: "ECRRepository", Spec: raw(`{"repositoryName":"{name}"}`),
 			Access: &nexusv1.PartAccess{Actions: []nexusv1.PartAction{"ecr:DescribeImages"}}, Uses: []nexusv1.PartName{"vectors"}})(c)
-		const images = "arn:aws:ecr:eu-central-1:123456789012:repository/myapp-dev-images"
-		f.ProviderRegion, f.Owned = c.Spec.Region, map[string]capability.Proof{
-			vectorsID: {ARN: vectorsARN, UID: "1", Values: map[string]string{"VECTOR_BUCKET_ARN": vectorsARN}}, "ECRRepository/myapp-dev-images": {ARN: images, UID: "2"},
-		}
+		f.ProviderRegion = c.Spec.Region
 	},
 	"queues": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
 		c.Spec.DataServices.Queues = []nexusv1.QueueSpec{

@@ -152,6 +152,11 @@ func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capabil
 			p.ARN = arn("acm", "certificate/"+assigned)
 		case "CognitoUserPool":
 			p.ARN, p.Client = arn("cognito-idp", "userpool/"+assigned), assigned
+		case "ECRRepository":
+			p.ARN = arn("ecr", "repository/"+name("repositoryName"))
+		case "AWSResource": // those of tests are buckets of vectors
+			p.ARN = arn("s3vectors", "bucket/"+n.Object.GetName())
+			p.Values = map[string]string{"VECTOR_BUCKET_ARN": p.ARN}
 		default:
 			continue
 		}

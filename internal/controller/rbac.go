@@ -20,10 +20,10 @@ package controller
 // +kubebuilder:rbac:groups=nexus.ai,resources=planrequests,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=nexus.ai,resources=planrequests/status,verbs=patch
 
-// AWS resources: users create them, and so do capabilities, which delete them too, except for kinds that no
-// capability compiles to. Each is read before a write to AWS (ADR 0026). They own nothing.
+// AWS resources: users create them, and so do capabilities, which delete them too. The kinds of the second line are those that they
+// declare in dataServices.resources. Each is read before a write to AWS (ADR 0026). They own nothing.
 // +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsproviders;certificates;cognitouserpools;dynamodbtables;gluecrawlers;gluedatabases;gluetables;iamroles;kmskeys;podidentityassociations;route53hostedzones;route53recordsets;s3buckets;secretsmanagersecrets;snstopics;sqsqueues;ssmparametersets,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsresources;dbsubnetgroups;ec2instances;ec2keypairs;ecrrepositories;ecsclusters;eksclusters;elasticacheclusters;elasticips;internetgateways;lambdafunctions;natgateways;rdsinstances;routetables;securitygroups;subnets;vpcs,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsresources;dbsubnetgroups;ec2instances;ec2keypairs;ecrrepositories;ecsclusters;eksclusters;elasticacheclusters;elasticips;internetgateways;lambdafunctions;natgateways;rdsinstances;routetables;securitygroups;subnets;vpcs,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsproviders/status;awsresources/status;certificates/status;cognitouserpools/status;dbsubnetgroups/status;dynamodbtables/status;ec2instances/status;ec2keypairs/status;ecrrepositories/status;ecsclusters/status;eksclusters/status;elasticacheclusters/status;elasticips/status;gluecrawlers/status;gluedatabases/status;gluetables/status;iamroles/status;internetgateways/status;kmskeys/status;lambdafunctions/status;natgateways/status;podidentityassociations/status;rdsinstances/status;route53hostedzones/status;route53recordsets/status;routetables/status;s3buckets/status;secretsmanagersecrets/status;securitygroups/status;snstopics/status;sqsqueues/status;ssmparametersets/status;subnets/status;vpcs/status,verbs=patch
 
 // Security intents are read, and told whether they are known and valid.

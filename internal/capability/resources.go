@@ -192,7 +192,7 @@ func partsByName(c *nexusv1.NexusAICapability) map[string][]string {
 		add(kindTable, t.Name)
 	}
 	for _, b := range selectedBuckets(s) {
-		add(kindBucket, b.Name)
+		out[b.Name] = append(out[b.Name], kindBucket+"/"+bucketObject(c, b.Name))
 	}
 	for _, q := range selectedQueues(s) {
 		add(kindQueue, q.Name)

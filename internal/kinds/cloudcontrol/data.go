@@ -16,7 +16,7 @@ func holds(want State) []kind.Hold {
 	if !want.Guarded {
 		return nil
 	}
-	return []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "the data of the resource to be given up: a " + want.TypeName +
+	return []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "the data of the resource to be given up: a resource of type " + want.TypeName +
 		" may hold data, which the operator cannot count; set annotation " +
 		wellknown.AnnotationDeleteData + " to the name of the object to delete it with its data, or set deletionPolicy: Retain to keep it"}}
 }

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
@@ -44,7 +46,14 @@ func TestPlan_ShowsTheResourcesOfACapability(t *testing.T) {
 			t.Errorf("the plan does not create %s: %+v", name, items)
 		}
 	}
-	x.Create(c)
+	x.apply(declared())
 	x.Running(c)
 	x.unchanged(declared(), args...)
+
+	c.Spec.DataServices.Resources = c.Spec.DataServices.Resources[:1] // without the index
+	items = x.plan(declared(), args...)
+	i := slices.IndexFunc(items, func(it item) bool { return it.Name == "retrieval-dev-passages" && it.Kind == "AWSResource" })
+	if i < 0 || items[i].Action != "Delete" || !strings.Contains(items[i].Waits, wellknown.AnnotationDeleteData) {
+		t.Errorf("the plan does not show that the index is deleted, and needs consent to that: %+v", items)
+	}
 }

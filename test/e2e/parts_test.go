@@ -51,6 +51,17 @@ func TestResources_OfACapabilityRunAndGoWithoutResidue(t *testing.T) {
 	if !slices.ContainsFunc(c.Status.Resources, func(r nexusv1.ResourceStatus) bool { return r.Name == vectors.Name && r.ARN == vectors.Status.ARN }) {
 		t.Errorf("status.resources lacks %s: %+v", vectors.Name, c.Status.Resources)
 	}
+	b.Quiet()
+	calls, kube := b.Mark()
+	note := map[string]string{"example.com/note": "looked at"}
+	b.Passes("nexusaicapability", 1, func() { b.Edit(c, func() { c.Annotations = note }) })
+	b.Passes("awsresource", 1, func() { b.Edit(vectors, func() { vectors.Annotations = note }) })
+	if writes := b.World.AWS().Since(calls).Writes(); writes.Count() > 0 {
+		t.Errorf("a second pass writes to AWS:\n%s", writes)
+	}
+	for _, w := range b.KubeWrites(kube) {
+		t.Errorf("a second pass writes to Kubernetes: %s", w)
+	}
 	b.Remove(c)
 	b.nothingLeft(c.Namespace)
 	for _, typeName := range []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index"} {

@@ -53,9 +53,8 @@ func TestResources_OfACapabilityRunAndGoWithoutResidue(t *testing.T) {
 	}
 	b.Quiet()
 	calls, kube := b.Mark()
-	note := map[string]string{"example.com/note": "looked at"}
-	b.Passes("nexusaicapability", 1, func() { b.Edit(c, func() { c.Annotations = note }) })
-	b.Passes("awsresource", 1, func() { b.Edit(vectors, func() { vectors.Annotations = note }) })
+	b.Restart(vectorTypes, vectorNamespaces)
+	b.Passed("nexusaicapability", "awsresource")
 	if writes := b.World.AWS().Since(calls).Writes(); writes.Count() > 0 {
 		t.Errorf("a second pass writes to AWS:\n%s", writes)
 	}

@@ -55,8 +55,6 @@ func (k *compiler) parameterValues() map[string]string {
 		v["cognito/"+name] = value
 	}
 	maps.Copy(v, k.bedrockParameters())
-	for variable, value := range k.exports() {
-		v["resources/"+variable] = value
-	}
+	maps.Copy(v, k.exportParameters())
 	return v
 }

@@ -24,6 +24,15 @@ const (
 	exportStatus     = "status"
 )
 
+// exportParameters are the parameters of the exported variables.
+func (k *compiler) exportParameters() map[string]string {
+	v := map[string]string{}
+	for variable, value := range k.exports() {
+		v["resources/"+variable] = value
+	}
+	return v
+}
+
 // exports are the exported values of all resources by their variables, with placeholders for those that are not known yet.
 func (k *compiler) exports() map[string]string {
 	out := map[string]string{}

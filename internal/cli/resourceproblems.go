@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -33,24 +34,28 @@ func (s *shared) problemsOfResources(ctx context.Context, schemas *crdschema.Sch
 	}
 	var out []error
 	for _, part := range c.Spec.DataServices.Resources {
-		n, ok := g.Node("AWSResource/" + capability.NamesOf(c).Of(part.Name))
-		if !ok || part.Type == "" {
-			continue
-		}
-		r := &v1alpha1.AWSResource{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(n.Object.Object, r); err != nil {
-			return nil, err
-		}
-		problems, err := s.typeProblems(r)
-		if err != nil {
-			return nil, err
-		}
-		for _, problem := range problems {
-			if stalled, is := status.AsStalled(problem); is {
-				problem = status.Invalid(capability.FieldOfResource(c, part, stalled.Field), "%s", stalled.Message)
+		if n, ok := g.Node("AWSResource/" + capability.NamesOf(c).Of(part.Name)); ok && part.Type != "" {
+			problems, err := s.problemsOfPart(c, part, n.Object)
+			if err != nil {
+				return nil, err
 			}
-			out = append(out, problem)
+			out = append(out, problems...)
 		}
 	}
 	return out, nil
+}
+
+// problemsOfPart returns what the bundled schema of its type refuses of a resource of a capability, with the field of the capability.
+func (s *shared) problemsOfPart(c *nexusv1.NexusAICapability, part nexusv1.ResourcePart, object *unstructured.Unstructured) ([]error, error) {
+	r := &v1alpha1.AWSResource{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, r); err != nil {
+		return nil, err
+	}
+	problems, err := s.typeProblems(r)
+	for i, problem := range problems {
+		if stalled, is := status.AsStalled(problem); is {
+			problems[i] = status.Invalid(capability.FieldOfResource(c, part, stalled.Field), "%s", stalled.Message)
+		}
+	}
+	return problems, err
 }

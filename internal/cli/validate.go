@@ -241,16 +241,23 @@ func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *
 	}
 	readable, err := schemas.Repaired(gvk.Kind, u.Object)
 	if _, is := readable["spec"].(map[string]any); is && runtime.DefaultUnstructuredConverter.FromUnstructured(readable, typed) == nil { // or else the schema has named the field
-		found, err = s.withOwnProblem(found, typed)
-		if c, is := typed.(*nexusv1.NexusAICapability); is && err == nil && len(found) == 0 {
-			found, err = s.problemsOfResources(ctx, schemas, c)
-		}
+		found, err = s.withProblemsBeyondSchema(ctx, schemas, found, typed)
 	}
 	out := make([]string, len(found))
 	for i, p := range found {
 		out[i] = p.Error()
 	}
 	return out, err
+}
+
+// withProblemsBeyondSchema adds what the operator itself would refuse of an object, and of a capability without mistakes what the schemas of
+// its resources refuse.
+func (s *shared) withProblemsBeyondSchema(ctx context.Context, schemas *crdschema.Schemas, found []error, typed runtime.Object) ([]error, error) {
+	found, err := s.withOwnProblem(found, typed)
+	if c, is := typed.(*nexusv1.NexusAICapability); is && err == nil && len(found) == 0 {
+		return s.problemsOfResources(ctx, schemas, c)
+	}
+	return found, err
 }
 
 // foreignProblems returns what keeps an object of another group from being read as meant: no version, and a kind of ours under a misspelled group.

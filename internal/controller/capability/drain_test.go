@@ -181,7 +181,7 @@ func (k *kubelet) requests(ctx context.Context, addresses func() []string) (answ
 
 // Each pod is a real process that ends at SIGTERM. The test simulates the time that a node takes to follow the EndpointSlice.
 func TestRollout_LosesNoRequestWhilePodsDrain(t *testing.T) {
-	for name, drain := range map[string]int64{"pods drain": 4, "pods end at once": 0} {
+	for name, drain := range map[string]int64{"pods drain": 10, "pods end at once": 0} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
 			k := b.runProcesses()

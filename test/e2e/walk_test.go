@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -187,8 +188,12 @@ func (w *walk) try(change func(s *nexusv1.NexusAICapabilitySpec)) error {
 // set makes a valid edit. The declared spec may be invalid still, because of an earlier one.
 func (w *walk) set(change func(s *nexusv1.NexusAICapabilitySpec)) {
 	w.Helper()
-	must(w.bed, 0, w.try(change))
-	change(w.valid)
+	edit := func(s *nexusv1.NexusAICapabilitySpec) {
+		change(s)
+		dropUnknownAccess(s)
+	}
+	must(w.bed, 0, w.try(edit))
+	edit(w.valid)
 }
 
 // declareStores declares every store that holds data, beside those that are declared.
@@ -438,7 +443,8 @@ func (w *walk) again(s *nexusv1.NexusAICapabilitySpec) {
 func (w *walk) generated() []client.Object {
 	w.Helper()
 	all := w.children(w.c.Namespace)
-	for _, l := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &policyv1.PodDisruptionBudgetList{}, &autoscalingv2.HorizontalPodAutoscalerList{}} {
+	for _, l := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &policyv1.PodDisruptionBudgetList{}, &autoscalingv2.HorizontalPodAutoscalerList{},
+		&batchv1.JobList{}, &batchv1.CronJobList{}, &v1alpha1.ECRRepositoryList{}} {
 		if err := w.bed.Client.List(w.Ctx(), l, client.InNamespace(w.c.Namespace), client.MatchingLabels{"app.kubernetes.io/managed-by": "nexus-operator"}); err != nil {
 			w.Fatal(err)
 		}
@@ -448,7 +454,7 @@ func (w *walk) generated() []client.Object {
 }
 
 // assigned are fields to which Kubernetes and AWS give values that no two runs have in common.
-var assigned = regexp.MustCompile(`"(clusterIPs?|nodePort|healthCheckNodePort|Version|ItemCount|TableSizeBytes|VersionIdsToStages)":("[^"]*"|\[[^\]]*\]|\{[^}]*\}|[0-9]+),?`)
+var assigned = regexp.MustCompile(`"(clusterIPs?|(?:batch\.kubernetes\.io/)?controller-uid|nodePort|healthCheckNodePort|Version|ItemCount|TableSizeBytes|VersionIdsToStages)":("[^"]*"|\[[^\]]*\]|\{[^}]*\}|[0-9]+),?`)
 
 // state describes what is declared in Kubernetes, and everything in AWS.
 func (w *walk) state() map[string]string {
@@ -596,7 +602,8 @@ func (w *walk) deleteAll(spec *nexusv1.NexusAICapabilitySpec) {
 }
 
 func (w *walk) step() {
-	m := moves[w.rnd.IntN(len(moves))]
+	all := slices.Concat(moves, shapeMoves)
+	m := all[w.rnd.IntN(len(all))]
 	w.log = append(w.log, m.name)
 	if detail := m.do(w); detail != "" {
 		w.log[len(w.log)-1] += ": " + detail

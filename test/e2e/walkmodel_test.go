@@ -46,6 +46,9 @@ func (m *walkModel) partOf(kind, name string) string {
 	case "sqs/queue": // its URL
 		name = name[strings.LastIndex(name, "/")+1:]
 	case "eks/pod-identity-association": // its cluster, namespace and ServiceAccount
+		if strings.Contains(name, m.prefix+"-"+accessPart+"-") {
+			return accessPart
+		}
 		if strings.HasSuffix(name, "/"+m.prefix+"-app-sa") || name == m.prefix+"-app-sa" || name == m.prefix+"-app" {
 			return associationPart
 		}
@@ -58,6 +61,9 @@ func (m *walkModel) partOf(kind, name string) string {
 	rest := strings.TrimPrefix(plain, m.prefix+"-")
 	if of := storeParameter.FindStringSubmatch(rest); of != nil && kind == "ssm/parameter" {
 		return map[string]string{"table": "dynamodb/table/", "bucket": "s3/bucket/", "topic-arn": "sns/topic/", "queue-arn": "sqs/queue/", "queue-url": "sqs/queue/"}[of[2]] + of[1]
+	}
+	if part := partOfShape(kind, rest); part != "" {
+		return part
 	}
 	switch {
 	case slices.Contains([]string{"dynamodb/table", "s3/bucket", "secretsmanager/secret", "sns/topic", "sqs/queue", "cognito-idp/pool", "kms/key"}, kind):
@@ -115,6 +121,9 @@ func partsOf(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
 		}
 		for _, t := range s.DataServices.Topics {
 			parts["sns/topic/"+t.Name] = true
+		}
+		for _, r := range s.DataServices.Resources {
+			parts[repositoryPart+r.Name] = true
 		}
 	}
 	for _, x := range s.Secrets {

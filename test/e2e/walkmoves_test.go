@@ -23,7 +23,7 @@ import (
 // droppable are the parts of a walk's capability that an edit may drop.
 var droppable = []string{"dynamodb/table/one", "dynamodb/table/two", "dynamodb/table/three", "s3/bucket/call-data", "s3/bucket/notes", "s3/bucket/logs",
 	"glue", "secretsmanager/secret/extra", "sns/topic/news", "sns/topic/alarms", "sqs/queue/jobs", "sqs/queue/mails", "sqs/queue/jobs-dlq", "sqs/queue/mails-dlq",
-	usersPart, keyPart, bedrockPart, associationPart}
+	usersPart, keyPart, bedrockPart, associationPart, repositoryPart + "images", repositoryPart + "models", accessPart}
 
 func setStores(s *nexusv1.NexusAICapabilitySpec, tables, buckets []string) {
 	d := dataServices(s)
@@ -53,11 +53,13 @@ func (w *walk) some(pool ...string) []string {
 
 func (w *walk) one(pool ...string) string { return pool[w.rnd.IntN(len(pool))] }
 
-// moves holds what people may do next. Each returns what it drew.
-var moves = []struct {
+// move is something that people may do next. It returns what it drew.
+type move struct {
 	name string
 	do   func(w *walk) string
-}{
+}
+
+var moves = []move{
 	{"other stores", (*walk).otherStores},
 	{"other stores", (*walk).otherStores},
 	{"another image", (*walk).anotherImage},
@@ -124,7 +126,7 @@ func (w *walk) anotherImage() string {
 	tag, replicas, front := w.one("1", "2", "3"), int32(w.rnd.IntN(3)), w.rnd.IntN(2) == 0
 	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
 		s.Version = tag
-		if front {
+		if front && s.Frontend.Image != "" {
 			s.Frontend.Image, s.Frontend.Replicas = "registry.example/frontend:"+tag, &replicas
 		} else {
 			s.Backend.Image, s.Backend.Replicas = "registry.example/backend:"+tag, &replicas
@@ -161,7 +163,7 @@ func (w *walk) otherFields() string {
 	names := w.some(slices.Sorted(maps.Keys(podFields))...)
 	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
 		was := s.Backend.ComponentSpec
-		s.Backend.ComponentSpec = nexusv1.ComponentSpec{Image: was.Image, Replicas: was.Replicas, Autoscaling: was.Autoscaling}
+		s.Backend.ComponentSpec = nexusv1.ComponentSpec{Image: was.Image, Replicas: was.Replicas, Autoscaling: was.Autoscaling, Access: was.Access}
 		for _, name := range names {
 			podFields[name](&s.Backend.ComponentSpec)
 		}
@@ -424,6 +426,8 @@ func (w *walk) partOfObject(o client.Object) string {
 		kind = "kms/key"
 	case *v1alpha1.PodIdentityAssociation:
 		kind = "eks/pod-identity-association"
+	case *v1alpha1.ECRRepository:
+		kind = "ecr/repository"
 	}
 	return w.model.partOf(kind, o.GetName())
 }

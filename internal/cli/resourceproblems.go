@@ -29,8 +29,12 @@ func (s *shared) problemsOfResources(ctx context.Context, schemas *crdschema.Sch
 	if err != nil {
 		return nil, err
 	}
-	if err := capability.CheckResources(ctx, c, g, schemas); err != nil {
+	err = capability.CheckResources(ctx, c, g, schemas)
+	if _, refused := status.AsStalled(err); refused {
 		return []error{err}, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	var out []error
 	for _, part := range c.Spec.DataServices.Resources {

@@ -81,7 +81,7 @@ func (v *verdict) resourceSource(at string, c *nexusv1.NexusAICapability, r nexu
 	}
 	v.require(r.Properties == nil && len(r.Ignore) == 0, at+".properties", "belongs to type")
 	_, allowed := resourceKinds[r.Kind]
-	why := fieldsOfKinds[r.Kind]
+	why := WhyNoResource(r.Kind)
 	if why == "" {
 		why = "is none of " + strings.Join(slices.DeleteFunc(ResourceKinds(), func(kind string) bool { return kind == kindAnyType }), ", ")
 	}

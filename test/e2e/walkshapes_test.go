@@ -143,7 +143,7 @@ func dropUnknownAccess(s *nexusv1.NexusAICapabilitySpec) {
 const (
 	// repositoryPart begins the parts that are other resources: image repositories.
 	repositoryPart = "ecr/repository/"
-	// accessPart is what belongs to an access that some components have: a role, its ServiceAccount, its association and its settings. Which
+	// accessPart names the things of an access that some components have: a role, its ServiceAccount, its association and its settings. Which
 	// there are follows from edits, and what Retain kept of a former one stays.
 	accessPart = "access"
 )

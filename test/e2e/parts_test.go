@@ -70,8 +70,8 @@ func TestResources_OfACapabilityRunAndGoWithoutResidue(t *testing.T) {
 	}
 }
 
-// Under the rules of IAM, the pods whose access names a resource can use it with the declared actions, and nobody else can: not other
-// actions, not other resources, and not other pods.
+// Under the rules of IAM, the pods whose access names a resource can use it with the declared actions. Other
+// actions, other resources and other pods are denied.
 func TestPrivilege_ResourcesAreReachedByTheirActions(t *testing.T) {
 	everything := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`
 	b := &bed{kit.Limited(t, []string{everything}, vectorTypes, vectorNamespaces)}

@@ -70,7 +70,7 @@ func TestResources_RunAndRest(t *testing.T) {
 	}
 }
 
-// An object of somebody else with the name of a resource is left alone, and the role gets nothing on it.
+// An object with the name of a resource that has another owner is left alone, and the role gets nothing on it.
 func TestResources_LeaveForeignObjectsAlone(t *testing.T) {
 	b := vectorsBed(t)
 	foreign := b.anyResource("vectors")

@@ -38,7 +38,7 @@ func (s *session) inAutoMode(p testPackage, tests []string) []string {
 		return nil
 	}
 	m := autoMode[i]
-	if s.options.extent != "all" || s.options.race {
+	if s.options.extent != "all" || s.options.race != "" {
 		m.files, m.tests = nil, m.sample
 	}
 	ofFiles, err := testsIn(p.Dir, m.files)

@@ -30,15 +30,21 @@ type job struct {
 	profile string
 }
 
-// name is the package's path, with the number of the lane.
+// name is the package's path, with the setting or the number of the lane, and how the program is compiled.
 func (j *job) name() string {
-	if j.setting != "" {
-		return fmt.Sprintf("%s (%s)", j.pkg.path, j.setting)
+	name := j.pkg.path
+	switch {
+	case j.setting != "":
+		name += fmt.Sprintf(" (%s)", j.setting)
+	case j.lane != 0:
+		name += fmt.Sprintf(" (%d)", j.lane)
 	}
-	if j.lane == 0 {
-		return j.pkg.path
-	}
-	return fmt.Sprintf("%s (%d)", j.pkg.path, j.lane)
+	return name + j.pkg.compiled.words()
+}
+
+// failure is one of the job's tests, or of its program.
+func (j *job) failure(test, output string) failure {
+	return failure{pkg: j.pkg.path, setting: j.setting, raced: j.pkg.compiled == withRaces, test: test, output: output}
 }
 
 func (j *job) arguments(timeout time.Duration) []string {
@@ -89,7 +95,7 @@ func (s *session) execute(ctx context.Context, j *job) {
 		err = cmd.Start()
 	}
 	if err != nil {
-		s.fail(failure{pkg: j.pkg.path, setting: j.setting, output: err.Error()})
+		s.fail(j.failure("", err.Error()))
 		return
 	}
 	begin := time.Now()
@@ -182,7 +188,7 @@ func (r *reader) end(e event) {
 	s.mu.Unlock()
 	if e.Action == "fail" {
 		r.failed = true
-		s.fail(failure{pkg: r.job.pkg.path, setting: r.job.setting, test: e.Test, output: text})
+		s.fail(r.job.failure(e.Test, text))
 	}
 }
 
@@ -196,7 +202,7 @@ func (r *reader) finish(err error, stderr string) {
 		for _, b := range r.outputs {
 			text.WriteString(b.String())
 		}
-		r.session.fail(failure{pkg: r.job.pkg.path, setting: r.job.setting, output: fmt.Sprintf("%v\n%s%s", err, &text, stderr)})
+		r.session.fail(r.job.failure("", fmt.Sprintf("%v\n%s%s", err, &text, stderr)))
 	}
 	r.failed = true
 }

@@ -6,6 +6,7 @@
 //	go run ./test/run                     # the sample that `make test` runs
 //	go run ./test/run -extent all         # every test in full
 //	go run ./test/run -extent 3/8         # the sample, and the third of eight parts of the rest
+//	go run ./test/run -race 2/4           # with the race detector where it counts most
 //	go run ./test/run -only test/e2e      # packages whose path contains one of the words
 //	go run ./test/run -busy 2             # beside two processors' worth of other work
 //	go run ./test/run -times              # print the times of the last run
@@ -40,7 +41,7 @@ type options struct {
 	records string
 	slots   int
 	busy    int
-	race    bool
+	race    string
 	cover   string
 	timeout time.Duration
 	times   bool
@@ -59,7 +60,7 @@ func main() {
 	flag.StringVar(&o.records, "records", "bin/times.json", "file of the measured times")
 	flag.IntVar(&o.busy, "busy", 0, "processors that are kept busy beside the tests")
 	flag.IntVar(&o.slots, "slots", runtime.NumCPU(), "processors that test programs may use at the same time")
-	flag.BoolVar(&o.race, "race", false, "build the packages with the most concurrency with the race detector, and write their coverage")
+	flag.StringVar(&o.race, "race", "", "build the packages with the most concurrency with the race detector, and write their coverage: 1, or K/N: of those whose tests are divided, part K of N")
 	flag.StringVar(&o.cover, "cover", "cover.out", "file of the coverage profile that -race writes")
 	flag.DurationVar(&o.timeout, "timeout", 40*time.Minute, "how long one test program may take")
 	flag.BoolVar(&o.times, "times", false, "print the times of the last run, and run nothing")
@@ -99,6 +100,10 @@ func runTests(ctx context.Context, o options) error {
 	if _, err := extent.Parse(o.extent); err != nil {
 		return fmt.Errorf("-extent: %w", err)
 	}
+	race, err := parseRace(o.race)
+	if err != nil {
+		return err
+	}
 	if o.slots < 1 {
 		return fmt.Errorf("-slots %d: tests need at least one processor", o.slots)
 	}
@@ -115,13 +120,13 @@ func runTests(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	s := &session{options: o, dir: dir, before: before, begin: time.Now()}
+	s := &session{options: o, race: race, dir: dir, before: before, begin: time.Now()}
 	s.records.Steps = slices.DeleteFunc(slices.Clone(before.Steps), func(r record) bool { return strings.HasPrefix(r.Name, testsOf) })
 	s.run(ctx, packages)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if o.race {
+	if o.race != "" {
 		if err := mergeProfiles(dir, o.cover); err != nil {
 			return err
 		}

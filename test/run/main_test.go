@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -125,7 +126,7 @@ func TestBatches_HaveProgramsOfDifferentNames(t *testing.T) {
 		all = append(all, testPackage{ImportPath: "example.com/" + path, path: path, module: "."})
 	}
 	total := 0
-	for _, b := range batches(all, true) {
+	for _, b := range batches((&session{options: options{race: "1"}, race: must(parseRace("1"))(t)}).variants(all)) {
 		names := map[string]bool{}
 		for _, p := range b.packages {
 			total++
@@ -134,8 +135,8 @@ func TestBatches_HaveProgramsOfDifferentNames(t *testing.T) {
 			} else {
 				names[name] = true
 			}
-			if b.raced != (p.path == "internal/engine") {
-				t.Errorf("%s with the race detector: %v", p.path, b.raced)
+			if (b.compiled == withRaces) != (p.path == "internal/engine") {
+				t.Errorf("%s with the race detector: %v", p.path, b.compiled)
 			}
 		}
 	}
@@ -179,21 +180,66 @@ func TestMergeProfiles_KeepsOneHead(t *testing.T) {
 
 func TestCommands_NameTheModuleOfAPackage(t *testing.T) {
 	s := &session{options: options{extent: "3/8"}, failures: []failure{{pkg: "test/e2e", test: "TestA/sub"}, {pkg: "test/e2e", test: "TestA"}, {pkg: "dev/bed", test: "TestB"}, {pkg: "dev/chart"},
-		{pkg: "internal/controller", test: "TestC", setting: autoModeSetting}}}
+		{pkg: "internal/controller", test: "TestC", setting: autoModeSetting}, {pkg: "internal/engine", test: "TestD", raced: true}}}
 	want := []string{"NEXUS_TESTS=3/8 go test -count=1 -run '^TestA$' ./test/e2e", "NEXUS_TESTS=3/8 go -C dev test -count=1 -run '^TestB$' ./bed",
-		"NEXUS_TESTS=3/8 go -C dev/chart test -count=1 .", "NEXUS_BED_AUTO_MODE=1 NEXUS_TESTS=3/8 go test -count=1 -run '^TestC$' ./internal/controller"}
+		"NEXUS_TESTS=3/8 go -C dev/chart test -count=1 .", "NEXUS_BED_AUTO_MODE=1 NEXUS_TESTS=3/8 go test -count=1 -run '^TestC$' ./internal/controller",
+		"CGO_ENABLED=1 NEXUS_TESTS=3/8 go test -count=1 -race -run '^TestD$' ./internal/engine"}
 	if got := s.commands(); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }
 
-// The race detector costs several times the processor time: what the sample leaves out runs with it in one commit of sixteen, too.
-func TestEnvironment_WithTheRaceDetectorHasTheSameExtent(t *testing.T) {
-	for _, race := range []bool{false, true} {
-		s := &session{options: options{extent: "3/8", race: race}}
-		if env := s.environment(); env[len(env)-1] != "NEXUS_TESTS=3/8" {
-			t.Errorf("race %t: %q", race, env[len(env)-1])
+// Every test of the rooms runs in each run, some with the race detector; four runs race all of them, and the small rooms always are.
+func TestVariants_RaceEachTestInOneRunOfFour(t *testing.T) {
+	t.Chdir("../..")
+	packages := must(listPackages(t.Context(), []string{"."}, nil))(t)
+	all, racedTests := map[string]int{}, map[string]int{}
+	for part := range 4 {
+		flag := fmt.Sprintf("%d/4", part+1)
+		s := &session{options: options{race: flag}, race: must(parseRace(flag))(t)}
+		for _, v := range s.variants(packages) {
+			if v.compiled == plainly {
+				if slices.ContainsFunc(rooms, v.isIn) {
+					t.Errorf("%s has no coverage", v.path)
+				}
+				continue
+			}
+			if v.compiled == withCoverage && !v.isIn(dividedRoom) {
+				t.Errorf("%s: %s has no race detector", flag, v.path)
+			}
+			tests := v.tests
+			if tests == nil {
+				tests = must(testsIn(v.Dir, []string{"*_test.go"}))(t)
+			}
+			for _, test := range tests {
+				all[v.path+" "+test]++
+				if v.compiled == withRaces && v.isIn(dividedRoom) {
+					racedTests[v.path+" "+test]++
+				}
+			}
 		}
+	}
+	for test, n := range all {
+		if n != 4 {
+			t.Errorf("%s runs %d times in four runs", test, n)
+		}
+		if n := racedTests[test]; strings.HasPrefix(test, dividedRoom) && n != 1 {
+			t.Errorf("%s runs %d times with the race detector in four runs", test, n)
+		}
+	}
+	if len(all) < 500 || len(racedTests) < 300 {
+		t.Errorf("%d tests, of which %d are divided", len(all), len(racedTests))
+	}
+}
+
+func TestParseRace_RefusesWhatIsNoPart(t *testing.T) {
+	for _, flag := range []string{"0/4", "5/4", "2", "yes", "sample"} {
+		if _, err := parseRace(flag); err == nil || !strings.Contains(err.Error(), flag) {
+			t.Errorf("-race %s: %v", flag, err)
+		}
+	}
+	if e := must(parseRace("1"))(t); !e.Has("anything") {
+		t.Error("1 races a part")
 	}
 }
 

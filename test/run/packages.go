@@ -43,9 +43,6 @@ const (
 	wholeProcessor = 2
 )
 
-// raced are the rooms in which data races would hurt most.
-var raced = []string{"internal/engine", "internal/controller", "internal/awssession", "internal/apply", "internal/awsclient"}
-
 // testPackage is a package with tests.
 type testPackage struct {
 	ImportPath   string
@@ -56,11 +53,9 @@ type testPackage struct {
 	module string
 	// path is that of its folder, relative to the top.
 	path string
-}
-
-// isRaced reports whether the package is in one of the rooms that -race is for.
-func (p testPackage) isRaced() bool {
-	return slices.ContainsFunc(raced, func(room string) bool { return p.path == room || strings.HasPrefix(p.path, room+"/") })
+	// compiled is how its program is built, and tests are those that this program runs; empty: all.
+	compiled compiled
+	tests    []string
 }
 
 // lanes returns how many processes the package runs as.
@@ -153,20 +148,19 @@ func listModule(ctx context.Context, top, module string) (found []testPackage, e
 // batch is a set of packages that one command builds: their programs have different names, and the same flags.
 type batch struct {
 	module   string
-	raced    bool
+	compiled compiled
 	packages []testPackage
 }
 
 // batches divides packages, keeping their order.
-func batches(packages []testPackage, race bool) (out []*batch) {
+func batches(packages []testPackage) (out []*batch) {
 	for _, p := range packages {
-		isRaced := race && p.isRaced()
 		i := slices.IndexFunc(out, func(b *batch) bool {
-			return b.module == p.module && b.raced == isRaced && len(b.packages) < largestBatch &&
+			return b.module == p.module && b.compiled == p.compiled && len(b.packages) < largestBatch &&
 				!slices.ContainsFunc(b.packages, func(q testPackage) bool { return path.Base(q.ImportPath) == path.Base(p.ImportPath) })
 		})
 		if i < 0 {
-			out, i = append(out, &batch{module: p.module, raced: isRaced}), len(out)
+			out, i = append(out, &batch{module: p.module, compiled: p.compiled}), len(out)
 		}
 		out[i].packages = append(out[i].packages, p)
 	}

@@ -60,6 +60,9 @@ func (s *session) commands() (out []string) {
 			}
 		}
 		command := prefix + "go " + dir + "test -count=1 "
+		if f.raced {
+			command = "CGO_ENABLED=1 " + command + "-race "
+		}
 		if test, _, _ := strings.Cut(f.test, "/"); test != "" {
 			command += "-run '^" + regexp.QuoteMeta(test) + "$' "
 		}

@@ -27,6 +27,8 @@ import (
 // session is one run of tests.
 type session struct {
 	options options
+	// race is which tests of the raced rooms run with the race detector.
+	race extent.Extent
 	// dir is a folder for programs and profiles.
 	dir string
 	// test2json is the path of the tool behind go test -json.
@@ -47,6 +49,8 @@ type failure struct {
 	pkg, test, output string
 	// setting is that of the cluster, as NAME=VALUE; empty: the usual one.
 	setting string
+	// raced is true with the race detector.
+	raced bool
 }
 
 // run builds batch after batch, the packages with the longest known times first, and runs the programs while the next batch is
@@ -69,10 +73,10 @@ func (s *session) run(ctx context.Context, packages []testPackage) {
 	queue := make(chan *job, mostJobs) // so that building never waits for running
 	var running sync.WaitGroup
 	running.Go(func() { s.executeAll(ctx, queue) })
-	for _, b := range batches(packages, s.options.race) {
+	for _, b := range batches(s.variants(packages)) {
 		s.build(ctx, b)
 		for _, p := range b.packages {
-			for _, j := range s.jobs(ctx, b, p) {
+			for _, j := range s.jobs(ctx, p) {
 				queue <- j
 			}
 		}
@@ -114,16 +118,14 @@ const mostJobs = 1000
 // build builds the programs of a batch. The failure of one is reported with the output of the command.
 func (s *session) build(ctx context.Context, b *batch) {
 	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", fmt.Sprintf("-p=%d", runtime.NumCPU()), "-o", s.dir + string(filepath.Separator)}
-	if b.raced {
-		args = append(args, raceFlags(ctx)...)
-	}
+	args = append(args, b.compiled.flags(ctx)...)
 	for _, p := range b.packages {
 		args = append(args, p.ImportPath)
 		_ = os.Remove(s.program(p)) // of another package of the same name
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = b.module
-	if cmd.Env = compiler(); b.raced {
+	if cmd.Env = compiler(); b.compiled == withRaces {
 		cmd.Env = compiler("CGO_ENABLED=1")
 	}
 	var out bytes.Buffer
@@ -140,36 +142,18 @@ func (s *session) build(ctx context.Context, b *batch) {
 	}
 }
 
-// raceFlags turn the race detector and coverage on. A package is covered by the tests of every package of the set: those of
-// internal/controller run the reconcilers together. The race detector needs a C compiler, which is no prerequisite.
-func raceFlags(ctx context.Context) []string {
-	covered := make([]string, len(raced))
-	for i, room := range raced {
-		covered[i] = "./" + room + "/..."
-	}
-	flags := []string{"-cover", "-coverpkg=" + strings.Join(covered, ",")}
-	cc, err := exec.CommandContext(ctx, "go", "env", "CC").Output()
-	if err != nil {
-		return flags
-	}
-	if _, err := exec.LookPath(strings.TrimSpace(string(cc))); err != nil {
-		return flags
-	}
-	return append(flags, "-race")
-}
-
 // program is the path of a package's test program.
 func (s *session) program(p testPackage) string {
-	return filepath.Join(s.dir, strings.ReplaceAll(p.path, "/", "_")+".program")
+	return filepath.Join(s.dir, strings.ReplaceAll(p.path, "/", "_")+p.compiled.suffix()+".program")
 }
 
 // jobs returns the processes of a package, whose program was built.
-func (s *session) jobs(ctx context.Context, b *batch, p testPackage) []*job {
+func (s *session) jobs(ctx context.Context, p testPackage) []*job {
 	if _, err := os.Stat(s.program(p)); err != nil {
 		return nil
 	}
-	whole := &job{pkg: p, program: s.program(p)}
-	if b.raced {
+	whole := &job{pkg: p, program: s.program(p), tests: p.tests}
+	if p.compiled != plainly {
 		whole.profile = s.program(p) + ".cover"
 	}
 	if p.lanes() < 2 {
@@ -181,8 +165,11 @@ func (s *session) jobs(ctx context.Context, b *batch, p testPackage) []*job {
 	if err != nil {
 		return []*job{whole} // which fails for the same reason
 	}
+	tests := slices.DeleteFunc(strings.Fields(string(out)), func(test string) bool {
+		return len(p.tests) > 0 && !slices.Contains(p.tests, test)
+	})
 	var all []*job
-	for i, tests := range divide(strings.Fields(string(out)), p.lanes(), func(test string) float64 { return s.before.test(p, test) }) {
+	for i, tests := range divide(tests, p.lanes(), func(test string) float64 { return s.before.test(p, test) }) {
 		j := *whole
 		j.tests, j.lane = tests, i+1
 		if j.profile != "" {
@@ -190,7 +177,7 @@ func (s *session) jobs(ctx context.Context, b *batch, p testPackage) []*job {
 		}
 		all = append(all, &j)
 	}
-	if tests := s.inAutoMode(p, strings.Fields(string(out))); len(tests) > 0 {
+	if tests := s.inAutoMode(p, tests); len(tests) > 0 {
 		j := *whole
 		j.tests, j.setting, j.profile = tests, autoModeSetting, ""
 		all = append(all, &j)

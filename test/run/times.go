@@ -72,9 +72,7 @@ const testsOf = "tests of "
 // addBuild records the building of a batch.
 func (r *records) addBuild(b *batch, wall time.Duration, state *os.ProcessState) {
 	name := testsOf + b.module
-	if b.raced {
-		name += " with the race detector"
-	}
+	name += b.compiled.words()
 	step := measure(name, wall, state)
 	if i := slices.IndexFunc(r.Steps, func(x record) bool { return x.Name == name }); i >= 0 {
 		r.Steps[i].Wall += step.Wall
@@ -87,7 +85,7 @@ func (r *records) addBuild(b *batch, wall time.Duration, state *os.ProcessState)
 // wall returns how long a package took, all its lanes together; 0 when it is not known.
 func (r *records) wall(p testPackage) (sum float64) {
 	for _, x := range r.Packages {
-		if name, _, _ := strings.Cut(x.Name, " ("); name == p.path {
+		if name, _, _ := strings.Cut(x.Name, " "); name == p.path {
 			sum += x.Wall
 		}
 	}

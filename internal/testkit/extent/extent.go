@@ -48,8 +48,8 @@ func Parse(s string) (Extent, error) {
 	return Extent{part: k, parts: n}, nil
 }
 
-// has reports whether something of this name, which is not in the sample, runs.
-func (e Extent) has(name string) bool {
+// Has reports whether something of this name, which is not in the sample, runs.
+func (e Extent) Has(name string) bool {
 	if e.all || e.parts == 0 {
 		return e.all
 	}
@@ -88,7 +88,7 @@ func Full(t tester) {
 func IsFull(t tester) bool {
 	t.Helper()
 	test, _, _ := strings.Cut(t.Name(), "/")
-	return current(t).has(test)
+	return current(t).Has(test)
 }
 
 // IsAll reports whether everything of all tests is to run, and not only the part of some. What such a run needs beside the source

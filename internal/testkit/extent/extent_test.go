@@ -29,7 +29,7 @@ func TestParts_AreAllOfTheTests(t *testing.T) {
 		for k := range parts {
 			if e, err := Parse(fmt.Sprintf("%d/%d", k+1, parts)); err != nil {
 				t.Fatal(err)
-			} else if e.has(fmt.Sprintf("TestSomething%d", i)) {
+			} else if e.Has(fmt.Sprintf("TestSomething%d", i)) {
 				in++
 				count[k]++
 			}

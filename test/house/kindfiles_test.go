@@ -19,8 +19,12 @@ var generatedFiles = []string{
 	"internal/awsschema/bundled/schemas.zip", "internal/capability/kinds.txt",
 }
 
+// applicationExamples match examples of capabilities, which use kinds, and which a new kind does not change.
+const applicationExamples = "examples/*.yaml"
+
 func isHandWritten(path string) bool {
-	return !slices.ContainsFunc(generatedFiles, func(beginning string) bool { return strings.HasPrefix(path, beginning) })
+	isApplication, err := filepath.Match(applicationExamples, path)
+	return err == nil && !isApplication && !slices.ContainsFunc(generatedFiles, func(beginning string) bool { return strings.HasPrefix(path, beginning) })
 }
 
 // namesKind reports whether a text contains the name of a kind, in any case: names of actions and plurals count, too.

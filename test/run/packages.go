@@ -53,7 +53,7 @@ type testPackage struct {
 	module string
 	// path is that of its folder, relative to the top.
 	path string
-	// compiled is how its program is built, and tests are those that this program runs; empty: all.
+	// compiled holds the kind of build of its program, and tests lists those that this program runs; empty: all.
 	compiled compiled
 	tests    []string
 }

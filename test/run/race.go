@@ -12,14 +12,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// rooms are those in which data races would hurt most; their coverage has budgets.
+// rooms lists the packages in which data races would hurt most; their coverage has budgets.
 var rooms = []string{"internal/engine", "internal/controller", "internal/awssession", "internal/apply", "internal/awsclient"}
 
 // dividedRoom is the one of them whose tests take most of the processor time: where a run races a part of it, the other tests run
 // without the race detector.
 const dividedRoom = "internal/controller"
 
-// compiled is how a test program is compiled.
+// compiled holds the kind of build of a test program.
 type compiled int
 
 const (

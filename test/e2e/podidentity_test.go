@@ -22,6 +22,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/ekswebhook"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
@@ -57,10 +58,10 @@ func (b *bed) runAgent(nodes map[string]string) {
 	b.Cleanup(func() { _ = b.Client.Delete(b.Ctx(), d) })
 }
 
-// trusted says which ways to credentials the role of the workloads trusts in AWS.
-func (b *bed) trusted(c *nexusv1.NexusAICapability) string {
+// trusted says which ways to credentials a role of the workloads trusts in AWS.
+func (b *bed) trusted(role string) string {
 	b.Helper()
-	out, err := iam.NewFromConfig(b.admin(homeAccount)).GetRole(b.Ctx(), &iam.GetRoleInput{RoleName: aws.String(c.Name + "-app-role")})
+	out, err := iam.NewFromConfig(b.admin(homeAccount)).GetRole(b.Ctx(), &iam.GetRoleInput{RoleName: &role})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -83,12 +84,14 @@ func (b *bed) associations() []string {
 	return found["eks/pod-identity-association"]
 }
 
-// handedOver waits until the role trusts one way only, and the associations are as wanted.
+// handedOver waits until each role trusts one way only, and the associations are as wanted.
 func (b *bed) handedOver(c *nexusv1.NexusAICapability, way string, associations ...string) {
 	b.Helper()
-	b.Eventually(60*time.Second, "the role to trust "+way+" alone", func() error {
-		if got := b.trusted(c); got != way {
-			return fmt.Errorf("the role trusts %s", got)
+	b.Eventually(60*time.Second, "the roles to trust "+way+" alone", func() error {
+		for _, w := range capability.Workloads(c) {
+			if got := b.trusted(w.Role); got != way {
+				return fmt.Errorf("%s of %s trusts %s", w.Role, w.Component, got)
+			}
 		}
 		if got := b.associations(); !slices.Equal(got, associations) {
 			return fmt.Errorf("associations %v", got)
@@ -141,6 +144,49 @@ func TestPodIdentity_ALifeOfACapability(t *testing.T) {
 	}
 	b.Remove(c)
 	if left := b.Inventory(); len(left) != 1 || len(left["eks/cluster"]) != 1 { // an inventory has the associations too
+		t.Errorf("left behind beside the cluster: %v", left)
+	}
+}
+
+// Components with different access have different roles, all of which are handed over, each with its ServiceAccount: pods of every component
+// have credentials in the new way before any role stops trusting the old one.
+func TestPodIdentity_HandsOverTheRoleOfEachAccess(t *testing.T) {
+	extent.Full(t)
+	b := newBed(t, "--eks-cluster-name="+eksCluster)
+	b.makeEKSCluster()
+	ekswebhook.Start(t, b.World, eksCluster)
+	b.runAgent(nil)
+	c := b.small("several")
+	c.Spec.DataServices = &nexusv1.DataServicesSpec{Queues: []nexusv1.QueueSpec{{Name: "jobs"}, {Name: "mails"}}}
+	c.Spec.Identity = &nexusv1.IdentitySpec{Mode: nexusv1.IdentityIRSA}
+	of := func(name string, access ...nexusv1.AccessName) nexusv1.NamedComponentSpec {
+		return nexusv1.NamedComponentSpec{Name: name, Type: nexusv1.ComponentWorker, ComponentSpec: nexusv1.ComponentSpec{Image: c.Spec.Backend.Image, Replicas: new(int32(1)), Access: &access}}
+	}
+	c.Spec.Components = []nexusv1.NamedComponentSpec{of("worker", "jobs"), of("mailer", "mails"), of("both", "jobs")}
+	b.Create(c)
+	b.Running(c)
+	b.handedOver(c, "sts.amazonaws.com")
+	var associations []string
+	for _, w := range capability.Workloads(c) {
+		if a := eksCluster + "/" + c.Namespace + "/" + w.ServiceAccount; !slices.Contains(associations, a) {
+			associations = append(associations, a)
+		}
+	}
+	if slices.Sort(associations); len(associations) != 3 {
+		t.Fatalf("associations %v, want one for everything, one for jobs and one for mails", associations)
+	}
+	for _, mode := range []nexusv1.IdentityMode{nexusv1.IdentityPodIdentity, nexusv1.IdentityIRSA} {
+		b.Edit(c, func() { c.Spec.Identity.Mode = mode })
+		if mode == nexusv1.IdentityPodIdentity {
+			b.handedOver(c, "pods.eks.amazonaws.com", associations...)
+		} else {
+			b.handedOver(c, "sts.amazonaws.com")
+		}
+		b.Running(c)
+		b.Shows(c, nexusv1.ConditionCredentialsInPods, metav1.ConditionTrue, "Ready")
+	}
+	b.Remove(c)
+	if left := b.Inventory(); len(left) != 1 || len(left["eks/cluster"]) != 1 {
 		t.Errorf("left behind beside the cluster: %v", left)
 	}
 }

@@ -63,8 +63,8 @@ func (v *verifier) checkToken(ctx context.Context) error {
 	return nil
 }
 
-// checkTokenOf assumes the role of a ServiceAccount with its token, and makes one call that must be denied. With the role of components
-// that may use everything it also makes one read of each declared service.
+// checkTokenOf assumes the role of a ServiceAccount with its token, and makes one read of each declared service that the access of its
+// components names, and calls that must be denied.
 func (v *verifier) checkTokenOf(ctx context.Context, name string) error {
 	title := "ServiceAccount/" + name + " gets a token for AWS"
 	sa := &corev1.ServiceAccount{}
@@ -86,12 +86,14 @@ func (v *verifier) checkTokenOf(ctx context.Context, name string) error {
 	if err != nil || app == nil {
 		return err
 	}
-	if name == capability.NamesOf(v.subject).ServiceAccount() {
-		if err := v.checkAllowedReads(ctx, *app); err != nil {
-			return err
-		}
+	allowed, denied, err := v.readsOf(ctx, name)
+	if err != nil {
+		return err
 	}
-	return v.checkDenied(ctx, *app)
+	if err := v.checkAllowedReads(ctx, *app, allowed); err != nil {
+		return err
+	}
+	return v.checkDenied(ctx, *app, denied)
 }
 
 // checkCredentialsInPods repeats what the operator saw of the pods: they may have credentials of another kind.
@@ -167,19 +169,15 @@ func refusalText(err error) string {
 	}
 }
 
-// allowedRead is a read that the application's role must allow.
-type allowedRead struct {
+// storeRead is a read that a role of the application allows or denies.
+type storeRead struct {
 	// action is that of IAM, and resource what is read.
 	action, resource string
 	call             func(ctx context.Context, cfg aws.Config) error
 }
 
-// checkAllowedReads reads one resource of each declared service.
-func (v *verifier) checkAllowedReads(ctx context.Context, cfg aws.Config) error {
-	reads, err := v.allowedReads(ctx)
-	if err != nil {
-		return err
-	}
+// checkAllowedReads makes reads that the role must allow.
+func (v *verifier) checkAllowedReads(ctx context.Context, cfg aws.Config, reads []storeRead) error {
 	for _, r := range reads {
 		title := "the role allows " + r.action + " on " + r.resource
 		result := pass(title, "")
@@ -193,74 +191,125 @@ func (v *verifier) checkAllowedReads(ctx context.Context, cfg aws.Config) error 
 	return nil
 }
 
-// allowedReads finds the first resource of each service that the capability owns.
-func (v *verifier) allowedReads(ctx context.Context) ([]allowedRead, error) {
-	var out []allowedRead
-	for _, l := range []client.ObjectList{&v1alpha1.DynamoDBTableList{}, &v1alpha1.S3BucketList{}, &v1alpha1.GlueDatabaseList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{}} {
-		if err := v.client.List(ctx, l, client.InNamespace(v.subject.Namespace)); err != nil {
-			return nil, err
-		}
-		var owned []client.Object
-		err := meta.EachListItem(l, func(o runtime.Object) error {
-			if c := o.(client.Object); metav1.IsControlledBy(c, v.subject) {
-				owned = append(owned, c)
-			}
-			return nil
-		})
+// readable are the kinds of which something is read, with their lists.
+var readable = []struct {
+	kind string
+	list func() client.ObjectList
+}{
+	{"DynamoDBTable", func() client.ObjectList { return &v1alpha1.DynamoDBTableList{} }},
+	{"S3Bucket", func() client.ObjectList { return &v1alpha1.S3BucketList{} }},
+	{"GlueDatabase", func() client.ObjectList { return &v1alpha1.GlueDatabaseList{} }},
+	{"SSMParameterSet", func() client.ObjectList { return &v1alpha1.SSMParameterSetList{} }},
+	{"SecretsManagerSecret", func() client.ObjectList { return &v1alpha1.SecretsManagerSecretList{} }},
+}
+
+// readsOf finds, of each kind that the capability owns objects of, the first resource that a ServiceAccount may use, and the first that it
+// may not use. Parameters count for a role without limits alone: others may read those of what they may use.
+func (v *verifier) readsOf(ctx context.Context, serviceAccount string) (allowed, denied []storeRead, err error) {
+	all := serviceAccount == capability.NamesOf(v.subject).ServiceAccount()
+	for _, r := range readable {
+		owned, err := v.owned(ctx, r.list())
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		slices.SortFunc(owned, func(a, b client.Object) int { return cmp.Compare(a.GetName(), b.GetName()) })
-		if len(owned) > 0 {
-			if r := readOf(owned[0]); r.call != nil {
-				out = append(out, r)
-			}
+		_, isParameters := r.list().(*v1alpha1.SSMParameterSetList)
+		if isParameters && !all {
+			continue
+		}
+		may := func(o client.Object) bool {
+			return isParameters || capability.MayUse(v.subject, serviceAccount, r.kind, o.GetName())
+		}
+		allowed = appendFirst(allowed, owned, may)
+		denied = appendFirst(denied, owned, func(o client.Object) bool { return !may(o) })
+	}
+	return allowed, denied, nil
+}
+
+// appendFirst appends the read of the first object with a property.
+func appendFirst(reads []storeRead, objs []client.Object, has func(client.Object) bool) []storeRead {
+	if i := slices.IndexFunc(objs, has); i >= 0 {
+		if r := readOf(objs[i]); r.call != nil {
+			return append(reads, r)
 		}
 	}
-	return out, nil
+	return reads
+}
+
+// owned returns the objects of a list that the capability controls, by their names.
+func (v *verifier) owned(ctx context.Context, l client.ObjectList) ([]client.Object, error) {
+	if err := v.client.List(ctx, l, client.InNamespace(v.subject.Namespace)); err != nil {
+		return nil, err
+	}
+	var out []client.Object
+	err := meta.EachListItem(l, func(o runtime.Object) error {
+		if c := o.(client.Object); metav1.IsControlledBy(c, v.subject) {
+			out = append(out, c)
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b client.Object) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	return out, err
 }
 
 // readOf is the read of the resource of an object. None returns what an application stores.
-func readOf(o client.Object) allowedRead {
+func readOf(o client.Object) storeRead {
 	switch o := o.(type) {
 	case *v1alpha1.DynamoDBTable:
-		return allowedRead{"dynamodb:DescribeTable", "table " + o.Spec.TableName, func(ctx context.Context, cfg aws.Config) error {
+		return storeRead{"dynamodb:DescribeTable", "table " + o.Spec.TableName, func(ctx context.Context, cfg aws.Config) error {
 			_, err := dynamodb.NewFromConfig(cfg).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &o.Spec.TableName})
 			return err
 		}}
 	case *v1alpha1.S3Bucket:
-		return allowedRead{"s3:GetBucketLocation", "bucket " + o.Spec.BucketName, func(ctx context.Context, cfg aws.Config) error {
+		return storeRead{"s3:GetBucketLocation", "bucket " + o.Spec.BucketName, func(ctx context.Context, cfg aws.Config) error {
 			_, err := s3.NewFromConfig(cfg).GetBucketLocation(ctx, &s3.GetBucketLocationInput{Bucket: &o.Spec.BucketName})
 			return err
 		}}
 	case *v1alpha1.GlueDatabase:
-		return allowedRead{"glue:GetDatabase", "database " + o.Spec.DatabaseName, func(ctx context.Context, cfg aws.Config) error {
+		return storeRead{"glue:GetDatabase", "database " + o.Spec.DatabaseName, func(ctx context.Context, cfg aws.Config) error {
 			_, err := glue.NewFromConfig(cfg).GetDatabase(ctx, &glue.GetDatabaseInput{Name: &o.Spec.DatabaseName})
 			return err
 		}}
 	case *v1alpha1.SSMParameterSet:
 		if len(o.Status.ManagedNames) == 0 {
-			return allowedRead{}
+			return storeRead{}
 		}
 		name := o.Spec.Path + "/" + slices.Min(o.Status.ManagedNames)
-		return allowedRead{"ssm:GetParameter", "parameter " + name, func(ctx context.Context, cfg aws.Config) error {
+		return storeRead{"ssm:GetParameter", "parameter " + name, func(ctx context.Context, cfg aws.Config) error {
 			_, err := ssm.NewFromConfig(cfg).GetParameter(ctx, &ssm.GetParameterInput{Name: &name})
 			return err
 		}}
 	case *v1alpha1.SecretsManagerSecret:
-		return allowedRead{"secretsmanager:DescribeSecret", "secret " + o.Spec.SecretName, func(ctx context.Context, cfg aws.Config) error {
+		return storeRead{"secretsmanager:DescribeSecret", "secret " + o.Spec.SecretName, func(ctx context.Context, cfg aws.Config) error {
 			_, err := secretsmanager.NewFromConfig(cfg).DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &o.Spec.SecretName})
 			return err
 		}}
 	default:
-		return allowedRead{}
+		return storeRead{}
 	}
 }
 
-// checkDenied makes a call that no capability can declare: actions of IAM are refused in extra policy statements.
-func (v *verifier) checkDenied(ctx context.Context, cfg aws.Config) error {
-	const title = "the role denies iam:ListRoles, which is not declared"
-	_, err := iam.NewFromConfig(cfg).ListRoles(ctx, &iam.ListRolesInput{MaxItems: aws.Int32(1)})
+// checkDenied makes a call that no capability can declare, since actions of IAM are refused in extra policy statements, and reads of what
+// the access of the components does not name.
+func (v *verifier) checkDenied(ctx context.Context, cfg aws.Config, reads []storeRead) error {
+	listRoles := func(ctx context.Context, cfg aws.Config) error {
+		_, err := iam.NewFromConfig(cfg).ListRoles(ctx, &iam.ListRolesInput{MaxItems: aws.Int32(1)})
+		return err
+	}
+	if err := v.checkDenies(ctx, cfg, "the role denies iam:ListRoles, which is not declared", "the role may list the roles of the account", listRoles); err != nil {
+		return err
+	}
+	for _, r := range reads {
+		title := "the role denies " + r.action + " on " + r.resource + ", which its access does not name"
+		if err := v.checkDenies(ctx, cfg, title, "the role may use what its access does not name", r.call); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkDenies makes a call that the role must deny.
+func (v *verifier) checkDenies(ctx context.Context, cfg aws.Config, title, allowed string, call func(context.Context, aws.Config) error) error {
+	err := call(ctx, cfg)
 	switch {
 	case awsclient.Is(err, awsclient.Denied):
 		return v.add(pass(title, refusalText(err)))
@@ -269,7 +318,7 @@ func (v *verifier) checkDenied(ctx context.Context, cfg aws.Config) error {
 	case v.acceptsAnybody(ctx, cfg):
 		return v.add(warn(title, "the AWS endpoint does not enforce IAM: it answers requests with made-up credentials", "check it against AWS, or an emulator that enforces IAM"))
 	default:
-		return v.add(fail(title, "the role may list the roles of the account", "remove what was attached to the role beside the operator's policies: the operator does so at its next check"))
+		return v.add(fail(title, allowed, "remove what was attached to the role beside the operator's policies: the operator does so at its next check"))
 	}
 }
 

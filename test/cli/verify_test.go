@@ -31,6 +31,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
@@ -315,6 +316,43 @@ func TestVerify_ProvesTheRoleWhereIAMIsEnforced(t *testing.T) {
 	}
 	if v, a = x.verify(x.admin(), only...); a.code != 1 || v.with(t, "gets a token").Outcome != "FAIL" {
 		t.Errorf("without the ServiceAccount: exit code %d, %+v", a.code, v)
+	}
+}
+
+// The role of each access allows what the access names, and denies the rest: both are proven for each ServiceAccount.
+func TestVerify_ProvesTheRoleOfEachAccess(t *testing.T) {
+	x := newTool(t, "--check-interval=1h")
+	c := x.Capability("examples/batch-worker.yaml")
+	x.apply(x.manifest(c))
+	x.Running(c)
+	x.Op.Stop()
+	only := []string{"-n", c.Namespace, "--only", "identity"}
+	v, a := x.enforced(only...)
+	count := func(part, outcome string) (n int) {
+		for _, check := range v.Checks {
+			if strings.Contains(check.Title, part) && check.Outcome == outcome {
+				n++
+			}
+		}
+		return n
+	}
+	for title, want := range map[string]int{"gets a token for AWS": 2, "allows s3:GetBucketLocation on bucket batch-dev-results": 2,
+		"allows secretsmanager:DescribeSecret on secret batch/dev/anthropic": 1, "denies secretsmanager:DescribeSecret": 2, "denies iam:ListRoles": 2} {
+		if got := count(title, "PASS"); got != want {
+			t.Errorf("%d checks %q pass, want %d: %+v", got, title, want, v.Checks)
+		}
+	}
+	if a.code != 0 || v.Summary.Failed != 0 {
+		t.Errorf("exit code %d, %+v\n%s", a.code, v, a.err)
+	}
+	for _, role := range capability.Roles(c) {
+		if _, err := x.iam().PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: &role, PolicyName: aws.String("more"),
+			PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"secretsmanager:DescribeSecret","Resource":"*"}]}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v, a = x.enforced(only...); a.code != 1 || count("denies secretsmanager:DescribeSecret", "FAIL") != 2 || count("denies iam:ListRoles", "PASS") != 2 {
+		t.Errorf("roles that may read each secret: exit code %d, %+v", a.code, v.Checks)
 	}
 }
 

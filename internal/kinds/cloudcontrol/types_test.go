@@ -48,6 +48,8 @@ type anyLife struct {
 	sample     *sample.Type
 	properties map[string]any
 	fields     []awsschema.Field // read once: schemas may contain themselves
+	// inSample is true for a type of the sample, in a run that is not of everything.
+	inSample bool
 }
 
 // typeLife prepares the life of a type; nil for one that AWS cannot manage, or for which no properties are found.
@@ -140,36 +142,61 @@ func hasProperties(t *testing.T, name string) bool {
 	return l != nil
 }
 
-// eachType runs a test for every type that lives in the suites, or, in the sample, for about 40 of them, of all shapes. Each gets another turn.
+// eachType runs a test for every type that lives in the suites, or, in the sample, for about 40 of them, of all shapes, and for those of the part
+// of the run. Each gets another turn.
 func eachType(t *testing.T, first int, do func(t *testing.T, types *awstypes.Types, l *anyLife, turn int)) {
 	t.Helper()
 	types, err := awstypes.Bundled()
 	must(t, err)
 	names := types.Names()
-	if !extent.IsFull(t) {
-		names = sampled(t, names, first*30)
+	sample := sampled(t, names, first*30)
+	lived := 0
+	for turn, name := range extent.Spread(t, names, sample) {
+		if apart(name) != "" {
+			continue
+		}
+		l, _ := typeLife(t, types, name)
+		if l == nil {
+			continue
+		}
+		l.inSample = !extent.IsAll(t) && slices.Contains(sample, name)
+		lived++
+		t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", "."), func(t *testing.T) { do(t, types, l, turn) })
 	}
-	turn, without := 0, map[string]int{}
+	t.Logf("%d types", lived)
+	if lived < leastTypes(t, 40) {
+		t.Errorf("%d types live", lived)
+	}
+}
+
+// leastTypes is how many types a suite must find: so many in the sample, and 1,000 in a run of everything.
+func leastTypes(t *testing.T, sample int) int {
+	t.Helper()
+	if extent.IsAll(t) {
+		return 1000
+	}
+	return sample
+}
+
+// The page says how many types there are, and how many of them live in the suites.
+func TestTypes_AreAsManyAsThePageSays(t *testing.T) {
+	extent.Full(t)
+	types, err := awstypes.Bundled()
+	must(t, err)
+	names := types.Names()
+	live, without := 0, map[string]int{}
 	for _, name := range names {
 		if apart(name) != "" {
 			continue
 		}
-		l, why := typeLife(t, types, name)
-		if l == nil {
+		if l, why := typeLife(t, types, name); l == nil {
 			without[why]++
-			continue
+		} else {
+			live++
 		}
-		turn++
-		t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", "."), func(t *testing.T) { do(t, types, l, turn) })
 	}
-	t.Logf("%d types", turn)
-	if extent.IsFull(t) {
-		pageSays(t, fmt.Sprintf("of %s types, %d have no handlers, properties were not found for %d, and %s of the other %s are created", thousands(len(names)),
-			without["no handlers"], without["no properties"], thousands(turn), thousands(len(names)-without["no handlers"]-without["no properties"])))
-	}
-	if turn < extent.Size(t, 40, 1000) {
-		t.Errorf("%d types live", turn)
-	}
+	pageSays(t, fmt.Sprintf("of %s types, %d have no handlers, properties were not found for %d, and %s of the other %s are created", thousands(len(names)),
+		without["no handlers"], without["no properties"], thousands(live), thousands(len(names)-without["no handlers"]-without["no properties"])))
 }
 
 // pageSays fails unless the page about these types has a sentence, whatever the ends of its lines.
@@ -358,9 +385,11 @@ func TestTypes_LiveTheLifeOfEveryKind(t *testing.T) {
 	types, err := awstypes.Bundled()
 	must(t, err)
 	names := types.Names()
-	lived, left := 0, map[string][]string{}
-	for i := 0; i < len(names); i += extent.Size(t, 41, 1) {
-		name := names[i]
+	lived, left, sample := 0, map[string][]string{}, []string{}
+	for i := 0; i < len(names); i += 41 {
+		sample = append(sample, names[i])
+	}
+	for _, name := range extent.Spread(t, names, sample) {
 		if why := apart(name); why != "" {
 			left[why] = append(left[why], name)
 			continue
@@ -391,7 +420,7 @@ func TestTypes_LiveTheLifeOfEveryKind(t *testing.T) {
 		t.Logf("%d types, %s: %s", len(left[why]), why, strings.Join(left[why], ", "))
 	}
 	t.Logf("%d types live", lived)
-	if lived < extent.Size(t, 35, 1000) {
+	if lived < leastTypes(t, 35) {
 		t.Errorf("%d types live", lived)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -109,6 +110,14 @@ func Sample[T any](t tester, cases []T, n int) []T {
 		out[i] = cases[i*len(cases)/n]
 	}
 	return out
+}
+
+// Spread returns the cases of a long test that run, by their names and in their order: all of them in a full run, else the sample, and
+// with it those that belong to the part of the run. Each part takes its share of the test, where Full would give one part all of it.
+func Spread(t tester, cases, sample []string) []string {
+	t.Helper()
+	e := current(t)
+	return slices.DeleteFunc(slices.Clone(cases), func(name string) bool { return !e.Has(name) && !slices.Contains(sample, name) })
 }
 
 // Size returns the size of something in the sample, or in a full run.

@@ -4,6 +4,7 @@ package extent
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -70,5 +71,34 @@ func TestSample_IsPartOfTheFullRun(t *testing.T) {
 	test = &inner{T: t}
 	if Full(test); test.skipped || Size(t, 1, 2) != 2 {
 		t.Error("the full run leaves tests out")
+	}
+}
+
+// Each run has the sample, and the runs of all parts have every case.
+func TestSpread_GivesEachPartItsShare(t *testing.T) {
+	var cases []string
+	for i := range 100 {
+		cases = append(cases, fmt.Sprint("case", i))
+	}
+	sample, found := []string{"case7", "case70"}, map[string]int{}
+	for k := range 8 {
+		t.Setenv(Variable, fmt.Sprintf("%d/8", k+1))
+		part := Spread(t, cases, sample)
+		if len(part) < 3 || len(part) > 40 {
+			t.Errorf("part %d has %v", k+1, part)
+		}
+		for _, name := range part {
+			found[name]++
+		}
+	}
+	for _, name := range cases {
+		if n := found[name]; n != 1 && !slices.Contains(sample, name) || slices.Contains(sample, name) && n != 8 {
+			t.Errorf("%s is in %d runs", name, n)
+		}
+	}
+	for value, want := range map[string]int{"": 2, "sample": 2, "all": 100} {
+		if t.Setenv(Variable, value); len(Spread(t, cases, sample)) != want {
+			t.Errorf("%q: %d cases, want %d", value, len(Spread(t, cases, sample)), want)
+		}
 	}
 }

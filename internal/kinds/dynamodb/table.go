@@ -155,7 +155,12 @@ func identify(sc kind.Scope, cr *v1alpha1.DynamoDBTable) (TableState, error) {
 
 func declare(sc kind.Scope, cr *v1alpha1.DynamoDBTable, s *TableState) error {
 	in := cr.Spec
-	s.Keys = append(s.Keys, Key{Role: string(types.KeyTypeHash), Name: in.HashKey.Name, Type: in.HashKey.Type})
+	switch hashKey := in.HashKey; {
+	case hashKey != v1alpha1.DynamoDBAttribute{}:
+		s.Keys = append(s.Keys, Key{Role: string(types.KeyTypeHash), Name: hashKey.Name, Type: hashKey.Type})
+	case !sc.Observing:
+		return status.Invalid("spec.hashKey", "is required, except for a table that is observed")
+	}
 	if in.RangeKey != nil {
 		s.Keys = append(s.Keys, Key{Role: string(types.KeyTypeRange), Name: in.RangeKey.Name, Type: in.RangeKey.Type})
 	}

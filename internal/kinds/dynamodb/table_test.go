@@ -169,6 +169,7 @@ func lives() []kindtest.Case {
 		{Name: "throughput without its billing mode", Object: tableOf(func(s *spec) { s.ProvisionedThroughput = &v1alpha1.DynamoDBThroughput{} }), Stalled: status.ReasonInvalidSpec},
 		{Name: "a billing mode without its throughput", Object: tableOf(func(s *spec) { s.BillingMode = "PROVISIONED" }), Stalled: status.ReasonInvalidSpec},
 		{Name: "one attribute for both keys", Object: tableOf(func(s *spec) { s.RangeKey = &s.HashKey }), Stalled: status.ReasonInvalidSpec},
+		{Name: "no key", Object: tableOf(func(s *spec) { s.HashKey = v1alpha1.DynamoDBAttribute{} }), Stalled: status.ReasonInvalidSpec},
 		{Name: "a key without encryption", Object: tableOf(kms("k"), func(s *spec) { s.SSE.Enabled = false }), Stalled: status.ReasonInvalidSpec},
 		{Name: "an alias, which cannot be compared", Object: tableOf(kms("alias/mine")), Stalled: status.ReasonInvalidSpec},
 		{Name: "the alias of the default key is the default", Object: tableOf(kms("alias/aws/dynamodb")), Cause: engine.New, Actions: []string{create}},
@@ -457,5 +458,20 @@ func TestPublishedFields(t *testing.T) {
 	arn := "arn:aws:dynamodb:" + kindtest.Region + ":" + kindtest.Account + ":table/" + name
 	if st.ARN != arn || st.TableARN != arn || st.ID != name || st.TableStatus != "ACTIVE" {
 		t.Errorf("%+v", st)
+	}
+}
+
+// A table that is only observed needs no key in its spec, and is neither written to nor deleted.
+func TestTable_IsObservedWithoutAKey(t *testing.T) {
+	r := kindtest.NewRig(t)
+	createTable(nil)(t, r)
+	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(func(s *spec) { s.HashKey, s.ManagementPolicy = v1alpha1.DynamoDBAttribute{}, v1alpha1.ManageObserve }))
+	mark := r.AWS.Mark()
+	kindtest.Settled(t, s)
+	if st := s.Object.CommonStatus(); st.ARN == "" || st.Ownership != v1alpha1.OwnershipObserved || len(st.Drift) > 0 {
+		t.Errorf("%+v", st)
+	}
+	if n := r.AWS.Since(mark).Writes().Count(); n > 0 {
+		t.Errorf("%d writes", n)
 	}
 }

@@ -276,8 +276,10 @@ const maxTags = 40
 // ScopeOf returns what a kind gets to know beside the spec. A deletion never fails because of the tags.
 func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 	tags := map[string]string{}
-	for k, v := range f.Provider.DefaultTags {
-		tags[k] = string(v)
+	if o.Management != v1alpha1.ManageObserve { // an observed resource was not made through the provider
+		for k, v := range f.Provider.DefaultTags {
+			tags[k] = string(v)
+		}
 	}
 	for k, v := range obj.CommonSpec().Tags {
 		tags[k] = string(v)

@@ -110,12 +110,17 @@ type part struct {
 // resource adds an AWS resource in the capability's namespace, behind the provider.
 func (k *compiler) resource(p part, o awsv1.Resource, after ...graph.Edge) string {
 	common := o.CommonSpec()
-	common.ProviderRef = awsv1.ProviderReference{Name: ProviderName(k.c)}
 	common.DeletionPolicy = ChildDeletionPolicy(k.c, p.kind)
 	common.DriftPolicy = awsv1.DriftCorrect
 	if k.spec.DriftPolicy != "" {
 		common.DriftPolicy = awsv1.DriftPolicy(k.spec.DriftPolicy)
 	}
+	return k.throughProvider(p, o, after...)
+}
+
+// throughProvider adds an AWS resource, with policies that are set already, in the capability's namespace behind the provider.
+func (k *compiler) throughProvider(p part, o awsv1.Resource, after ...graph.Edge) string {
+	o.CommonSpec().ProviderRef = awsv1.ProviderReference{Name: ProviderName(k.c)}
 	if k.spec.ProviderRef == nil {
 		after = append(after, graph.NeedReady(k.providerID())...)
 	}

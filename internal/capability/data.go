@@ -64,6 +64,10 @@ func byName[T any](list []T, name func(T) string) []T {
 
 func (k *compiler) dynamodb() {
 	for _, t := range selectedTables(k.spec) {
+		if e := existingTable(t); e.store != nil {
+			k.observe(e, StepDynamoDB, "dynamodb", &awsv1.DynamoDBTable{Spec: awsv1.DynamoDBTableSpec{TableName: e.nameIn()}})
+			continue
+		}
 		all := dynamodbSpec(k.spec)
 		o := &awsv1.DynamoDBTable{Spec: k.table(t, all)}
 		k.addGrant(k.resource(part{kindTable, k.names.Of(t.Name), StepDynamoDB, "dynamodb"}, o, k.afterKey(all.KMSKeyArn)...))
@@ -97,6 +101,10 @@ func (k *compiler) table(t nexusv1.TableSpec, all *nexusv1.DynamoDBSpec) awsv1.D
 
 func (k *compiler) s3() {
 	for _, b := range selectedBuckets(k.spec) {
+		if e := existingBucket(b); e.store != nil {
+			k.observe(e, StepS3, "s3", &awsv1.S3Bucket{Spec: awsv1.S3BucketSpec{BucketName: e.nameIn()}})
+			continue
+		}
 		all := s3Spec(k.spec)
 		o := &awsv1.S3Bucket{Spec: k.bucket(b, all)}
 		k.addGrant(k.resource(part{kindBucket, bucketObject(k.c, b.Name), StepS3, "s3"}, o, k.afterKey(all.KMSKeyArn)...))
@@ -157,7 +165,7 @@ func (k *compiler) bucket(b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3Buc
 // capability does not declare.
 func ForceDestroy(c *nexusv1.NexusAICapability, bucket string) (force, known bool) {
 	for _, b := range selectedBuckets(&c.Spec) {
-		if bucketObject(c, b.Name) == bucket {
+		if b.Existing == nil && bucketObject(c, b.Name) == bucket {
 			return boolOr(b.ForceDestroy, s3Spec(&c.Spec).ForceDestroy), true
 		}
 	}

@@ -11,6 +11,9 @@ import (
 // With mayDeleteData the capability consents to the loss of the data in it.
 func DoomedChild(c *nexusv1.NexusAICapability, live awsv1.Resource, kind string, mayDeleteData bool) awsv1.Resource {
 	want := live.DeepCopyObject().(awsv1.Resource)
+	if IsExisting(live) {
+		return want
+	}
 	want.CommonSpec().DeletionPolicy = ChildDeletionPolicy(c, kind)
 	protected := EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete
 	switch o := want.(type) {

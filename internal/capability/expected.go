@@ -26,7 +26,7 @@ func (f Facts) Expect(c *nexusv1.NexusAICapability, disputed func(id string) boo
 			continue
 		}
 		now := owned[id]
-		owned[id] = Proof{ARN: cmp.Or(now.ARN, proof.ARN), UID: cmp.Or(now.UID, proof.UID), Names: proof.Names, Values: now.Values, Settled: now.Settled}
+		owned[id] = Proof{ARN: cmp.Or(now.ARN, proof.ARN), UID: cmp.Or(now.UID, proof.UID), Names: proof.Names, Values: now.Values, Settled: now.Settled, Foreign: now.Foreign, Neighbor: now.Neighbor}
 	}
 	f.Owned = owned
 	return f

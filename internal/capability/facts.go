@@ -30,6 +30,10 @@ type Facts struct {
 	// Owned are the children that are proven to be the capability's own in AWS, by the IDs of their nodes. Roles
 	// get rights on nothing else.
 	Owned map[string]Proof
+	// ExternalARNs are the provider's allowedExternalARNs. AllowedExternalARNs are those of the operator, which limit them; none does not.
+	ExternalARNs, AllowedExternalARNs []string
+	// ReservedARNs are patterns of those of the queues that the operator itself reads.
+	ReservedARNs []string
 	// DefaultBoundary is the permissionsBoundaryARN of the provider that is generated for a capability without one; empty
 	// is none. Boundary is then the same.
 	DefaultBoundary string

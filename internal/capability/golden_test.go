@@ -164,6 +164,10 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 			Access: &nexusv1.PartAccess{Actions: []nexusv1.PartAction{"ecr:DescribeImages"}}, Uses: []nexusv1.PartName{"vectors"}})(c)
 		f.ProviderRegion = c.Spec.Region
 	},
+	"existing": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
+		withExisting(c)
+		f.ProviderRegion, f.ExternalARNs, f.AllowedExternalARNs = c.Spec.Region, externals(c.Spec.Region), externals(c.Spec.Region)
+	},
 	"queues": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
 		c.Spec.DataServices.Queues = []nexusv1.QueueSpec{
 			{Name: "jobs", DeadLetter: &nexusv1.DeadLetterSpec{}, VisibilityTimeoutSeconds: new(int32(300)), ForceDestroy: true},

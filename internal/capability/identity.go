@@ -49,7 +49,16 @@ func (k *compiler) role(a accessSet) {
 	if extra := k.extraStatements(); len(extra) > 0 && !a.limited {
 		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "extra", PolicyDocument: k.document(extra...)})
 	}
-	k.resource(part{kindRole, name, StepIAM, "iam"}, o, append(graph.NeedReady(k.grants...), graph.NeedPresent(k.parameterSet)...)...)
+	k.resource(part{kindRole, name, StepIAM, "iam"}, o, k.beforeRights()...)
+}
+
+// beforeRights are the edges to what a role gets rights on. Rights that are withheld must go at once, whatever else is not ready: a store that never
+// becomes so would keep them.
+func (k *compiler) beforeRights() []graph.Edge {
+	if k.withholds() {
+		return nil
+	}
+	return append(graph.NeedReady(k.grants...), graph.NeedPresent(k.parameterSet)...)
 }
 
 // rightsWithin returns the rights of an access: exactly the use of what it lists, and none for an empty one.

@@ -31,10 +31,10 @@ func (k *compiler) parameterValues() map[string]string {
 		v["iam/app-role-arn"] = k.home.roleARN(k.names.AppRole())
 	}
 	for _, t := range selectedTables(k.spec) {
-		v["dynamodb/"+t.Name+"-table"] = k.names.Of(t.Name)
+		v["dynamodb/"+t.Name+"-table"] = k.tableName(t)
 	}
 	for _, b := range selectedBuckets(k.spec) {
-		v["s3/"+b.Name+"-bucket"] = k.bucketName(b.Name)
+		v["s3/"+b.Name+"-bucket"] = k.nameOfBucket(b)
 	}
 	if glueEnabled(k.spec) {
 		v["glue/database"] = k.names.GlueDatabase()
@@ -47,6 +47,9 @@ func (k *compiler) parameterValues() map[string]string {
 	}
 	for _, t := range selectedTopics(k.spec) {
 		v["sns/"+t.Name+"-topic-arn"] = k.topicARN(t)
+	}
+	for purpose, name := range k.existingSecrets() {
+		v["secrets/"+purpose+"-secret"] = name
 	}
 	for name, value := range k.keyValues() {
 		v["kms/"+name] = value

@@ -38,6 +38,10 @@ func dataOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.DataServicesSpec {
 
 func (k *compiler) queues() {
 	for _, q := range selectedQueues(k.spec) {
+		if e := existingQueue(q); e.store != nil {
+			k.observe(e, StepSQS, "sqs", &awsv1.SQSQueue{Spec: awsv1.SQSQueueSpec{QueueName: e.nameIn(), FifoQueue: strings.HasSuffix(e.nameIn(), fifoEnding)}})
+			continue
+		}
 		var after []graph.Edge
 		o := &awsv1.SQSQueue{Spec: k.queue(q.Name, q)}
 		o.Spec.Policy = new(k.deliveryPolicy(q))
@@ -103,12 +107,20 @@ func (h home) queueURL(name string) string {
 func (k *compiler) queueURLs() map[string]string {
 	out := map[string]string{}
 	for _, q := range selectedQueues(k.spec) {
-		out[q.Name] = k.home.queueURL(k.names.message(q.Name, q.FIFO))
+		out[q.Name] = k.home.queueURL(k.queueName(q))
 		if aside := deadLetter(q.Name); q.DeadLetter != nil {
 			out[aside] = k.home.queueURL(k.names.message(aside, q.FIFO))
 		}
 	}
 	return out
+}
+
+// queueName is the name of a queue in SQS.
+func (k *compiler) queueName(q nexusv1.QueueSpec) string {
+	if e := existingQueue(q); e.store != nil {
+		return e.nameIn()
+	}
+	return k.names.message(q.Name, q.FIFO)
 }
 
 // consume lists the actions for receiving from a queue.
@@ -125,6 +137,10 @@ func (k *compiler) queueStatements() []iampolicy.Statement {
 		}
 	}
 	for _, q := range selectedQueues(k.spec) {
+		if e := existingQueue(q); e.store != nil {
+			sent = appendARN(sent, k.external(e))
+			continue
+		}
 		add(&sent, q.Name, q.FIFO)
 		if q.DeadLetter != nil {
 			add(&received, deadLetter(q.Name), q.FIFO)
@@ -144,7 +160,7 @@ func withResources(statements ...iampolicy.Statement) []iampolicy.Statement {
 // capability does not declare.
 func ForceDestroyQueue(c *nexusv1.NexusAICapability, name string) (force, known bool) {
 	for _, q := range selectedQueues(&c.Spec) {
-		if n := NamesOf(c).Of(q.Name); name == n || q.DeadLetter != nil && name == deadLetter(n) {
+		if n := NamesOf(c).Of(q.Name); q.Existing == nil && (name == n || q.DeadLetter != nil && name == deadLetter(n)) {
 			return q.ForceDestroy, true
 		}
 	}

@@ -37,7 +37,7 @@ func (r reads) hold(f Facts) bool {
 }
 
 func (p Proof) equals(o Proof) bool {
-	return p.ARN == o.ARN && p.UID == o.UID && p.Client == o.Client && slices.Equal(p.Names, o.Names) && maps.Equal(p.Values, o.Values) && p.Settled == o.Settled
+	return p.ARN == o.ARN && p.UID == o.UID && p.Client == o.Client && slices.Equal(p.Names, o.Names) && maps.Equal(p.Values, o.Values) && p.Settled == o.Settled && p.Foreign == o.Foreign && p.Neighbor == o.Neighbor
 }
 
 // Equal reports whether the facts are the same.

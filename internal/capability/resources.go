@@ -187,24 +187,30 @@ func (k *compiler) usedBy(r nexusv1.ResourcePart) (out []string) {
 // partsByName returns the IDs of the nodes of the parts that a resource can use, by the names of the parts.
 func partsByName(c *nexusv1.NexusAICapability) map[string][]string {
 	out, n, s := map[string][]string{}, NamesOf(c), &c.Spec
-	add := func(kind, name string) { out[name] = append(out[name], kind+"/"+n.Of(name)) }
+	add := func(kind, name string, store *nexusv1.ExistingStore) {
+		out[name] = append(out[name], kind+"/"+n.object(name, store))
+	}
 	for _, t := range selectedTables(s) {
-		add(kindTable, t.Name)
+		add(kindTable, t.Name, t.Existing)
 	}
 	for _, b := range selectedBuckets(s) {
+		if b.Existing != nil {
+			add(kindBucket, b.Name, b.Existing)
+			continue
+		}
 		out[b.Name] = append(out[b.Name], kindBucket+"/"+bucketObject(c, b.Name))
 	}
 	for _, q := range selectedQueues(s) {
-		add(kindQueue, q.Name)
+		add(kindQueue, q.Name, q.Existing)
 	}
 	for _, t := range selectedTopics(s) {
-		add(kindTopic, t.Name)
+		add(kindTopic, t.Name, t.Existing)
 	}
 	for _, secret := range secretsOf(s) {
-		add(kindSecret, secret.Name)
+		add(kindSecret, secret.Name, secret.Existing)
 	}
 	for _, r := range selectedResources(s) {
-		add(kindOfResource(r), r.Name)
+		add(kindOfResource(r), r.Name, nil)
 	}
 	return out
 }

@@ -32,6 +32,9 @@ type Proof struct {
 	Values map[string]string
 	// Settled is true for a resource that is as declared, of which no more values are expected.
 	Settled bool
+	// Foreign is true for an existing store that an object of another namespace owns, and Neighbor for one that another object of the same
+	// namespace owns.
+	Foreign, Neighbor bool
 }
 
 // wellknown.TagOwnerUID is the tag that the operator puts on whatever an object owns in AWS.
@@ -50,6 +53,9 @@ var Proving = append(slices.Clone(Granting), kindPool, kindCertificate)
 // does a child whose resource was deleted and that only others keep.
 func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof Proof, ok bool) {
 	st := child.CommonStatus()
+	if _, is := existingOf(c, kind, child.GetName()); is {
+		return proveExisting(c, kind, child)
+	}
 	part, isPart := resourceOf(c, kind, child.GetName())
 	if !isChildOf(c, child) || awsv1.IsLeftBehind(kind, child) || st.ARN == "" && !isPart || !st.OwnsResource() || child.CommonSpec().ManagementPolicy == awsv1.ManageObserve || status.IsDisputed(st.Conditions) {
 		return "", Proof{}, false
@@ -64,6 +70,17 @@ func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id 
 	if isPart {
 		proof.Values, proof.Settled = exportedBy(part, child), status.ReadyAt(st.Conditions, child.GetGeneration())
 	}
+	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
+}
+
+// proveExisting tells the ARN of the existing store that a child observes. The status, which tenants cannot write, has it once AWS showed the store
+// under the name that the child declares. While the object is paused, it does not notice another owner.
+func proveExisting(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof Proof, ok bool) {
+	st, paused := child.CommonStatus(), child.GetAnnotations()[wellknown.AnnotationPaused] == "true"
+	if !isChildOf(c, child) || !IsExisting(child) || paused || st.ARN == "" || st.Ownership == "" || st.Ownership == awsv1.OwnershipDisputed {
+		return "", Proof{}, false
+	}
+	proof = Proof{ARN: st.ARN, UID: string(child.GetUID()), Foreign: st.Ownership == awsv1.OwnershipObservedForeign}
 	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
 }
 
@@ -99,6 +116,10 @@ func (k *compiler) appStatements() []iampolicy.Statement {
 func (k *compiler) tableStatements() []iampolicy.Statement {
 	var arns, names []string
 	for _, t := range selectedTables(k.spec) {
+		if e := existingTable(t); e.store != nil {
+			arns = appendARN(arns, k.external(e))
+			continue
+		}
 		name := k.names.Of(t.Name)
 		if arn := k.owned(kindTable+"/"+name, k.home.arn("dynamodb", "table/"+name)); arn != "" {
 			arns, names = append(arns, arn), append(names, name)
@@ -111,18 +132,24 @@ func (k *compiler) tableStatements() []iampolicy.Statement {
 		"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:DescribeTable",
 		"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem",
 	}, Resource: arns}}
-	if key := dynamodbSpec(k.spec).KMSKeyArn; key != "" {
+	if key := dynamodbSpec(k.spec).KMSKeyArn; key != "" && len(names) > 0 {
 		out = append(out, k.tableKey(key, names))
 	}
 	return out
 }
 
 func (k *compiler) bucketStatements() []iampolicy.Statement {
-	var whole, objects []string
+	var own, whole, objects []string
 	for _, b := range selectedBuckets(k.spec) {
-		if arn := k.owned(kindBucket+"/"+bucketObject(k.c, b.Name), k.home.bucketARN(k.bucketName(b.Name))); arn != "" {
-			whole, objects = append(whole, arn), append(objects, arn+"/*")
+		if e := existingBucket(b); e.store != nil {
+			whole = appendARN(whole, k.external(e))
+			continue
 		}
+		arn := k.owned(kindBucket+"/"+bucketObject(k.c, b.Name), k.home.bucketARN(k.bucketName(b.Name)))
+		own, whole = appendARN(own, arn), appendARN(whole, arn)
+	}
+	for _, arn := range whole {
+		objects = append(objects, arn+"/*")
 	}
 	if len(whole) == 0 {
 		return nil
@@ -133,8 +160,8 @@ func (k *compiler) bucketStatements() []iampolicy.Statement {
 			"s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject",
 		}, Resource: objects},
 	}
-	if key := s3Spec(k.spec).KMSKeyArn; key != "" {
-		out = append(out, k.bucketKey(keyUse, key, whole))
+	if key := s3Spec(k.spec).KMSKeyArn; key != "" && len(own) > 0 {
+		out = append(out, k.bucketKey(keyUse, key, own))
 	}
 	return out
 }
@@ -278,10 +305,12 @@ const secretEnding = 6
 func (k *compiler) secretStatements() []iampolicy.Statement {
 	var arns []string
 	for _, s := range keep(k.access, ofSecrets, secretsOf(k.spec), func(s nexusv1.SecretSpec) string { return s.Name }) {
-		id, begin := kindSecret+"/"+k.names.Of(s.Name), k.home.arn("secretsmanager", "secret:"+k.names.Secret(s.Name)+"-")
-		if arn := k.assigned(id, begin, secretEnding); arn != "" {
-			arns = append(arns, arn)
+		if e := existingSecret(s); e.store != nil {
+			arns = appendARN(arns, k.external(e))
+			continue
 		}
+		id, begin := kindSecret+"/"+k.names.Of(s.Name), k.home.arn("secretsmanager", "secret:"+k.names.Secret(s.Name)+"-")
+		arns = appendARN(arns, k.assigned(id, begin, secretEnding))
 	}
 	if len(arns) == 0 {
 		return nil

@@ -53,11 +53,15 @@ func secretsOf(s *nexusv1.NexusAICapabilitySpec) []nexusv1.SecretSpec {
 }
 
 func hasSource(s nexusv1.SecretSpec) bool {
-	return s.ValueFrom != nil || s.Generate != nil || s.Placeholder != nil
+	return s.ValueFrom != nil || s.Generate != nil || s.Placeholder != nil || s.Existing != nil
 }
 
 func (k *compiler) secrets() {
 	for _, s := range secretsOf(k.spec) {
+		if e := existingSecret(s); e.store != nil {
+			k.observe(e, StepSecrets, "secrets", &awsv1.SecretsManagerSecret{Spec: awsv1.SecretsManagerSecretSpec{SecretName: e.nameIn()}})
+			continue
+		}
 		o := &awsv1.SecretsManagerSecret{Spec: k.secret(s)}
 		k.addGrant(k.resource(part{kindSecret, k.names.Of(s.Name), StepSecrets, "secrets"}, o, k.afterKey("")...))
 	}

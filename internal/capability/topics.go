@@ -5,6 +5,7 @@ package capability
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -23,12 +24,19 @@ func subscribes(t nexusv1.TopicSpec, q nexusv1.QueueSpec) bool {
 }
 
 func (k *compiler) topicARN(t nexusv1.TopicSpec) string {
+	if e := existingTopic(t); e.store != nil {
+		return e.arnIn(k.home)
+	}
 	return k.home.arn("sns", k.names.message(t.Name, t.FIFO))
 }
 
 // topics makes each topic after the queues that it sends to.
 func (k *compiler) topics() {
 	for _, t := range selectedTopics(k.spec) {
+		if e := existingTopic(t); e.store != nil {
+			k.observe(e, StepSNS, "sns", &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{TopicName: e.nameIn(), FifoTopic: strings.HasSuffix(e.nameIn(), fifoEnding)}})
+			continue
+		}
 		o := &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
 			TopicName: k.names.message(t.Name, t.FIFO), FifoTopic: t.FIFO,
 			DisplayName: new(""), KMSMasterKeyID: new(k.storeKey("")),
@@ -88,9 +96,11 @@ func (k *compiler) deliveryPolicy(q nexusv1.QueueSpec) string {
 func (k *compiler) topicStatements() []iampolicy.Statement {
 	var arns []string
 	for _, t := range selectedTopics(k.spec) {
-		if arn := k.owned(kindTopic+"/"+k.names.Of(t.Name), k.topicARN(t)); arn != "" {
-			arns = append(arns, arn)
+		if e := existingTopic(t); e.store != nil {
+			arns = appendARN(arns, k.external(e))
+			continue
 		}
+		arns = appendARN(arns, k.owned(kindTopic+"/"+k.names.Of(t.Name), k.topicARN(t)))
 	}
 	return withResources(iampolicy.Statement{Sid: "Topics", Action: []string{"sns:Publish"}, Resource: arns})
 }

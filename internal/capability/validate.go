@@ -77,6 +77,7 @@ func check(c *nexusv1.NexusAICapability, f Facts, read reads) error {
 	v.data(s.DataServices)
 	v.secrets(s.Secrets)
 	v.resourceParts(c)
+	v.existing(c, f)
 	v.rights(s.Identity, f)
 	v.podIdentity(c, f)
 	v.bedrock(c, f)

@@ -166,6 +166,9 @@ func (v *verdict) bucketNames(c *nexusv1.NexusAICapability, f Facts) {
 	}
 	listed := s3Spec(&c.Spec).Buckets
 	for _, b := range selectedBuckets(&c.Spec) {
+		if b.Existing != nil {
+			continue
+		}
 		at := "spec.dataServices.s3.naming"
 		if i := slices.IndexFunc(listed, func(l nexusv1.BucketSpec) bool { return l.Name == b.Name }); i >= 0 {
 			at = fmt.Sprintf("spec.dataServices.s3.buckets[%d].name", i)
@@ -194,7 +197,7 @@ func (v *verdict) secrets(list []nexusv1.SecretSpec) {
 	v.distinct("spec.secrets", namesIn(list, func(s nexusv1.SecretSpec) string { return s.Name }), maxSecretPurpose)
 	for i, s := range list {
 		at := fmt.Sprintf("spec.secrets[%d]", i)
-		v.require(hasSource(s) || isDefaultSecret(s.Name), at, "an additional secret needs valueFrom, generate or placeholder")
+		v.require(hasSource(s) || isDefaultSecret(s.Name), at, "an additional secret needs valueFrom, generate, placeholder or existing")
 		v.require(s.ValueFrom == nil || s.Generate == nil && s.Placeholder == nil, at, "set valueFrom, or generate and placeholder, not both")
 		if s.ValueFrom != nil {
 			v.require(s.ValueFrom.Name != "" && s.ValueFrom.Key != "", at+".valueFrom", "needs name and key")

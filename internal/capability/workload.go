@@ -90,10 +90,10 @@ func (k *compiler) settings() map[string]string {
 		}
 	}
 	for _, t := range selectedTables(k.spec) {
-		v["NEXUS_DYNAMODB_TABLE_"+environmentVariable(t.Name)] = k.names.Of(t.Name)
+		v["NEXUS_DYNAMODB_TABLE_"+environmentVariable(t.Name)] = k.tableName(t)
 	}
 	for _, b := range selectedBuckets(k.spec) {
-		v["NEXUS_S3_BUCKET_"+environmentVariable(b.Name)] = k.bucketName(b.Name)
+		v["NEXUS_S3_BUCKET_"+environmentVariable(b.Name)] = k.nameOfBucket(b)
 	}
 	if glueEnabled(k.spec) {
 		v["NEXUS_GLUE_DATABASE"] = k.names.GlueDatabase()
@@ -106,6 +106,9 @@ func (k *compiler) settings() map[string]string {
 	}
 	for _, t := range selectedTopics(k.spec) {
 		v["NEXUS_SNS_TOPIC_ARN_"+environmentVariable(t.Name)] = k.topicARN(t)
+	}
+	for purpose, name := range k.existingSecrets() {
+		v["NEXUS_SECRET_"+environmentVariable(purpose)] = name
 	}
 	for name, value := range k.keyValues() {
 		v["NEXUS_KMS_"+environmentVariable(name)] = value

@@ -41,6 +41,10 @@ type Settings struct {
 	// AllowedIngressGroups are patterns of the ALB groups that a capability may join.
 	AllowedIngressGroups []string
 	OperatorNamespace    string
+	// AllowedExternalARNs are patterns of ARNs that limit the allowedExternalARNs of providers; none does not.
+	AllowedExternalARNs []string
+	// DriftEventsQueue is the URL of the operator's queue; {shard} in it stands for any number.
+	DriftEventsQueue string
 	// DefaultBoundary is the permissions boundary of generated providers; empty is none.
 	DefaultBoundary string
 	// EKSCluster is the name of the operator's cluster in EKS, and EKSRegion its region; empty while they are not known.
@@ -62,14 +66,14 @@ type Settings struct {
 
 // SettingsOf returns the settings that the operator's options say. Regions are those that a capability may name.
 func SettingsOf(o options.Options, clusterID string, regions []string) Settings {
-	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, EKSRegion: o.Region, InjectsCredentials: o.InjectsCredentials, AllowedIngressGroups: o.AllowedIngressGroups, OperatorNamespace: o.Namespace,
+	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, EKSRegion: o.Region, InjectsCredentials: o.InjectsCredentials, AllowedIngressGroups: o.AllowedIngressGroups, AllowedExternalARNs: o.AllowedExternalARNs, DriftEventsQueue: o.DriftEventsQueue, OperatorNamespace: o.Namespace,
 		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota, DeletionGrace: capability.DefaultGrace{All: o.DeletionGrace, Production: o.ProductionDeletionGrace}, Kinds: o.Kinds}
 }
 
 // Facts returns the facts that follow from the settings alone, without a look at the cluster.
 func (s Settings) Facts(c *nexusv1.NexusAICapability) capability.Facts {
 	f := capability.Facts{Regions: s.Regions, Region: s.DefaultRegion, OperatorNamespace: s.OperatorNamespace, ClusterID: s.ClusterID, AllowedIngressGroups: s.AllowedIngressGroups,
-		NamespaceQuota: s.NamespaceQuota, EKSCluster: s.EKSCluster, EKSRegion: s.EKSRegion, NoDrain: s.NoDrain}
+		AllowedExternalARNs: s.AllowedExternalARNs, NamespaceQuota: s.NamespaceQuota, EKSCluster: s.EKSCluster, EKSRegion: s.EKSRegion, NoDrain: s.NoDrain}
 	if c.Spec.ProviderRef == nil {
 		f.DefaultBoundary, f.Boundary = s.DefaultBoundary, s.DefaultBoundary
 	}
@@ -113,6 +117,7 @@ func (g Gatherer) gather(ctx context.Context, c *nexusv1.NexusAICapability) (cap
 		return f, client.IgnoreNotFound(err)
 	}
 	f.ProviderRegion, f.RolePath = p.Spec.Region, p.Spec.RolePathPrefix
+	g.external(c, p, &f)
 	switch {
 	case c.Spec.ProviderRef != nil:
 		f.Boundary = p.Spec.PermissionsBoundaryARN
@@ -128,7 +133,7 @@ func (g Gatherer) gather(ctx context.Context, c *nexusv1.NexusAICapability) (cap
 
 // owned gathers what the capability's children own in AWS, whatever their labels say: those can be edited.
 func (g Gatherer) owned(ctx context.Context, c *nexusv1.NexusAICapability) (map[string]capability.Proof, error) {
-	out := map[string]capability.Proof{}
+	out, owners := map[string]capability.Proof{}, map[string]bool{}
 	for _, kind := range capability.ProvingKinds(c) {
 		if !g.Kinds.Serves(kind) {
 			continue
@@ -142,8 +147,12 @@ func (g Gatherer) owned(ctx context.Context, c *nexusv1.NexusAICapability) (map[
 			return nil, err
 		}
 		err = meta.EachListItem(list, func(o runtime.Object) error {
-			if id, proof, ok := capability.Prove(c, kind, o.(v1alpha1.Resource)); ok {
+			child := o.(v1alpha1.Resource)
+			if id, proof, ok := capability.Prove(c, kind, child); ok {
 				out[id] = proof
+			}
+			if st := child.CommonStatus(); st.ARN != "" && st.OwnsResource() && !capability.IsExisting(child) {
+				owners[st.ARN] = true
 			}
 			return nil
 		})
@@ -151,7 +160,7 @@ func (g Gatherer) owned(ctx context.Context, c *nexusv1.NexusAICapability) (map[
 			return nil, err
 		}
 	}
-	return out, nil
+	return capability.WithOwners(c, out, owners), nil
 }
 
 // intents gathers what the capability's SecurityIntents close: the way to AWS, with what opens it, and the pods to load balancers. One

@@ -25,6 +25,7 @@ func addGuardFlags(fs *pflag.FlagSet, o *Options) (quota *map[string]string) {
 	fs.StringSliceVar(&o.PlanGate, "plan-gate", nil, "patterns of namespaces in which every edit and deletion waits until its plan is approved (nexusctl approve); namespaces with the label nexus.ai/plan-gate=closed need no pattern")
 	fs.StringSliceVar(&o.AllowedEndpoints, "allowed-endpoints", nil, "patterns of AWS endpoints that an AWSProvider may set")
 	fs.StringSliceVar(&o.AllowedIngressGroups, "allowed-ingress-groups", nil, "patterns of ALB ingress groups that a capability may join")
+	fs.StringSliceVar(&o.AllowedExternalARNs, "allowed-external-arns", nil, "patterns of ARNs of existing tables, buckets, queues, topics and secrets, such as arn:aws:dynamodb:*:*:table/shared-*, to which spec.allowedExternalARNs of AWSProviders is limited; default: not limited, because only administrators write AWSProviders")
 	fs.BoolVar(&o.AllowCustomExternalID, "allow-custom-external-id", false, "allow AWSProviders to set spec.externalID instead of the derived one")
 	fs.StringSliceVar(&o.AdditionalRegions, "additional-regions", nil, "AWS regions to accept although this version of the operator does not know them")
 	fs.StringVar(&o.ClusterID, "cluster-id", "", "cluster identity in the ownership tags of AWS resources; default: the UID of the namespace kube-system")
@@ -38,6 +39,10 @@ func addGuardFlags(fs *pflag.FlagSet, o *Options) (quota *map[string]string) {
 
 // boundaryPattern is that of permissionsBoundaryARN of an AWSProvider.
 var boundaryPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[!-~]+$`)
+
+// externalPattern is that of allowedExternalARNs of an AWSProvider, which may leave the account open here: an AWSProvider reaches one account only.
+var externalPattern = regexp.MustCompile(`^arn:aws(-[a-z]+)*:(s3:::[a-z0-9.*-]+|dynamodb:[a-z0-9*-]+:([0-9]{12}|[*]):table/[A-Za-z0-9_.*-]+|` +
+	`(sqs|sns):[a-z0-9*-]+:([0-9]{12}|[*]):[A-Za-z0-9_.*-]+|secretsmanager:[a-z0-9*-]+:([0-9]{12}|[*]):secret:[A-Za-z0-9/_+=.@*-]+)$`)
 
 // maxARN is the length of an ARN that an AWSProvider may hold.
 const maxARN = 2048
@@ -71,6 +76,11 @@ func (o *Options) validatePatterns() (errs []error) {
 	for _, p := range o.ForeignResources {
 		if !strings.HasPrefix(p, "arn:") {
 			errs = append(errs, fmt.Errorf("--foreign-resources: %q is no pattern of an ARN, such as arn:aws:ec2:*:*:subnet/*", p))
+		}
+	}
+	for _, p := range o.AllowedExternalARNs {
+		if !externalPattern.MatchString(p) {
+			errs = append(errs, fmt.Errorf("--allowed-external-arns: %q is no pattern of ARNs of tables, buckets, queues, topics or secrets, such as arn:aws:dynamodb:*:*:table/shared-*", p))
 		}
 	}
 	return errs

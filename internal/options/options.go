@@ -69,6 +69,8 @@ type Options struct {
 	AllowedEndpoints []string
 	// AllowedIngressGroups are patterns of ALB groups that a capability may join.
 	AllowedIngressGroups []string
+	// AllowedExternalARNs are patterns of ARNs that limit the allowedExternalARNs of AWSProviders; none does not.
+	AllowedExternalARNs []string
 	// AllowCustomExternalID lets providers choose their ExternalID.
 	AllowCustomExternalID bool
 	// PlanGate are patterns of namespaces in which edits wait until their plans are approved.

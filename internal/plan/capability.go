@@ -75,6 +75,9 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 		if err != nil {
 			return nil, err
 		}
+		if why := facts.WithheldFrom(c, n.Object.GetKind(), n.Object.GetName()); why != "" && child.Problem == nil {
+			child.Problem = &Problem{Reason: status.ReasonNotPermitted, Code: status.CodeOf(status.ReasonNotPermitted), Message: why}
+		}
 		if p.Planned != nil {
 			p.Planned(child)
 		}

@@ -113,6 +113,11 @@ func (in *AWSProviderSpec) DeepCopyInto(out *AWSProviderSpec) {
 		*out = make([]TypePattern, len(*in))
 		copy(*out, *in)
 	}
+	if in.AllowedExternalARNs != nil {
+		in, out := &in.AllowedExternalARNs, &out.AllowedExternalARNs
+		*out = make([]ExternalARNPattern, len(*in))
+		copy(*out, *in)
+	}
 	if in.DriftEvents != nil {
 		in, out := &in.DriftEvents, &out.DriftEvents
 		*out = new(DriftEventsSpec)

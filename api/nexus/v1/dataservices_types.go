@@ -93,6 +93,11 @@ type DynamoDBSpec struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.rangeKey) || !has(self.hashKey) || self.rangeKey.name != self.hashKey.name",message="rangeKey has another name than hashKey"
 // +kubebuilder:validation:XValidation:rule="(has(self.hashKey) ? self.hashKey.name + ' ' + self.hashKey.type : 'pk S') == (has(oldSelf.hashKey) ? oldSelf.hashKey.name + ' ' + oldSelf.hashKey.type : 'pk S')",message="hashKey is immutable, and pk (S) where it is absent: declare a table of another name"
 // +kubebuilder:validation:XValidation:rule="(has(self.hashKey) ? (has(self.rangeKey) ? self.rangeKey.name + ' ' + self.rangeKey.type : 'none') : 'sk S') == (has(oldSelf.hashKey) ? (has(oldSelf.rangeKey) ? oldSelf.rangeKey.name + ' ' + oldSelf.rangeKey.type : 'none') : 'sk S')",message="rangeKey is immutable, and sk (S) where hashKey is absent: declare a table of another name"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.hashKey)",message="hashKey is about a store that the operator creates: remove it, or existing",fieldPath=".hashKey"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.rangeKey)",message="rangeKey is about a store that the operator creates: remove it, or existing",fieldPath=".rangeKey"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.ttl)",message="ttl is about a store that the operator creates: remove it, or existing",fieldPath=".ttl"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.pointInTimeRecovery)",message="pointInTimeRecovery is about a store that the operator creates: remove it, or existing",fieldPath=".pointInTimeRecovery"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(oldSelf.existing) || self.existing == oldSelf.existing",message="existing is immutable: declare another entry for another store",fieldPath=".existing"
 type TableSpec struct {
 	// Name is the purpose, the last part of the table's name.
 	// +kubebuilder:validation:MinLength=1
@@ -111,6 +116,10 @@ type TableSpec struct {
 	// PointInTimeRecovery; default that of all tables.
 	// +optional
 	PointInTimeRecovery *bool `json:"pointInTimeRecovery,omitempty"`
+	// Existing names a table that exists already and that the capability uses without owning it; the entry then has no other field but name. Rights on it
+	// need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the table.
+	// +optional
+	Existing *ExistingStore `json:"existing,omitempty"`
 }
 
 // KeyAttribute is a key of a table.
@@ -186,6 +195,9 @@ const (
 )
 
 // BucketSpec declares one bucket by its purpose.
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.forceDestroy)",message="forceDestroy is about a store that the operator creates: remove it, or existing",fieldPath=".forceDestroy"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.lifecycle)",message="lifecycle is about a store that the operator creates: remove it, or existing",fieldPath=".lifecycle"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(oldSelf.existing) || self.existing == oldSelf.existing",message="existing is immutable: declare another entry for another store",fieldPath=".existing"
 type BucketSpec struct {
 	// Name is the purpose, the last part of the bucket's name.
 	// https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
@@ -203,6 +215,10 @@ type BucketSpec struct {
 	// +listType=map
 	// +listMapKey=id
 	Lifecycle []LifecycleRule `json:"lifecycle,omitempty"`
+	// Existing names a bucket that exists already and that the capability uses without owning it; the entry then has no other field but name. Rights on it
+	// need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the bucket.
+	// +optional
+	Existing *ExistingStore `json:"existing,omitempty"`
 }
 
 // LifecycleRule expires or moves objects by age.

@@ -5,6 +5,12 @@ package v1
 // QueueSpec declares one queue of SQS by its purpose: {capabilityName}-{environment}-{name}, encrypted by SQS, with long
 // polling. A queue that was deleted outside the operator is created again, empty.
 // +kubebuilder:validation:XValidation:rule="(has(self.fifo) && self.fifo) == (has(oldSelf.fifo) && oldSelf.fifo)",message="fifo is immutable: declare a queue of another name"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.fifo)",message="fifo is about a store that the operator creates: remove it, or existing",fieldPath=".fifo"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.visibilityTimeoutSeconds)",message="visibilityTimeoutSeconds is about a store that the operator creates: remove it, or existing",fieldPath=".visibilityTimeoutSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.messageRetentionSeconds)",message="messageRetentionSeconds is about a store that the operator creates: remove it, or existing",fieldPath=".messageRetentionSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.deadLetter)",message="deadLetter is about a store that the operator creates: remove it, or existing",fieldPath=".deadLetter"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.forceDestroy)",message="forceDestroy is about a store that the operator creates: remove it, or existing",fieldPath=".forceDestroy"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(oldSelf.existing) || self.existing == oldSelf.existing",message="existing is immutable: declare another entry for another store",fieldPath=".existing"
 type QueueSpec struct {
 	// Name is the purpose: the workloads find the queue by it. Names that end in -dlq are those of dead-letter queues.
 	// +kubebuilder:validation:MinLength=1
@@ -35,6 +41,10 @@ type QueueSpec struct {
 	// until it is empty.
 	// +optional
 	ForceDestroy bool `json:"forceDestroy,omitempty"`
+	// Existing names a queue that exists already and that the capability uses without owning it; the entry then has no other field but name. Rights on it
+	// need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the queue.
+	// +optional
+	Existing *ExistingStore `json:"existing,omitempty"`
 }
 
 // DeadLetterSpec says when a message is put aside.
@@ -49,6 +59,9 @@ type DeadLetterSpec struct {
 // TopicSpec declares one topic of SNS by its purpose: {capabilityName}-{environment}-{name}. Only identities of its account
 // publish to it, as far as their own policies allow.
 // +kubebuilder:validation:XValidation:rule="(has(self.fifo) && self.fifo) == (has(oldSelf.fifo) && oldSelf.fifo)",message="fifo is immutable: declare a topic of another name"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.fifo)",message="fifo is about a store that the operator creates: remove it, or existing",fieldPath=".fifo"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.subscribeQueues)",message="subscribeQueues is about a store that the operator creates: remove it, or existing",fieldPath=".subscribeQueues"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(oldSelf.existing) || self.existing == oldSelf.existing",message="existing is immutable: declare another entry for another store",fieldPath=".existing"
 type TopicSpec struct {
 	// Name is the purpose: the workloads find the topic by it.
 	// +kubebuilder:validation:MinLength=1
@@ -64,6 +77,10 @@ type TopicSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=set
 	SubscribeQueues []QueueName `json:"subscribeQueues,omitempty"`
+	// Existing names a topic that exists already and that the capability uses without owning it; the entry then has no other field but name. Rights on it
+	// need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the topic.
+	// +optional
+	Existing *ExistingStore `json:"existing,omitempty"`
 }
 
 // QueueName is the name of a queue of dataServices.queues.

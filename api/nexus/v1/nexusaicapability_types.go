@@ -98,7 +98,7 @@ type NexusAICapabilitySpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
 	// +listMapKey=name
-	// +kubebuilder:validation:XValidation:rule="self.all(s, s.name in ['api-keys', 'wxcc', 'openai', 'license', 'anthropic', 'github'] || has(s.valueFrom) || has(s.generate) || has(s.placeholder))",message="an additional secret needs valueFrom, generate or placeholder"
+	// +kubebuilder:validation:XValidation:rule="self.all(s, s.name in ['api-keys', 'wxcc', 'openai', 'license', 'anthropic', 'github'] || has(s.valueFrom) || has(s.generate) || has(s.placeholder) || has(s.existing))",message="an additional secret needs valueFrom, generate, placeholder or existing"
 	Secrets []SecretSpec `json:"secrets,omitempty"`
 	// Security declares the security of the workloads, which the cluster's policy engines enforce.
 	// +optional

@@ -7,6 +7,11 @@ package v1
 // +kubebuilder:validation:XValidation:rule="!has(self.generate) || !has(self.placeholder) || !has(self.generate.keys) || self.generate.keys.all(k, !(k in self.placeholder.keys))",message="a key is either generated or a placeholder"
 // +kubebuilder:validation:XValidation:rule="!has(self.generate) || !has(self.placeholder) || !has(self.generate.keys) || size(self.generate.keys) + size(self.placeholder.keys) <= 32",message="a secret has at most 32 keys"
 // +kubebuilder:validation:XValidation:rule="!has(self.generate) || !has(self.placeholder) || (has(self.generate.keys) && size(self.generate.keys) > 0)",message="generate beside placeholder needs keys"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.valueFrom)",message="valueFrom is about a store that the operator creates: remove it, or existing",fieldPath=".valueFrom"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.generate)",message="generate is about a store that the operator creates: remove it, or existing",fieldPath=".generate"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.placeholder)",message="placeholder is about a store that the operator creates: remove it, or existing",fieldPath=".placeholder"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.recreateOnLoss)",message="recreateOnLoss is about a store that the operator creates: remove it, or existing",fieldPath=".recreateOnLoss"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(oldSelf.existing) || self.existing == oldSelf.existing",message="existing is immutable: declare another entry for another store",fieldPath=".existing"
 type SecretSpec struct {
 	// Name is the purpose: api-keys, wxcc, openai, license, anthropic, github, or another one.
 	// +kubebuilder:validation:MinLength=1
@@ -25,6 +30,10 @@ type SecretSpec struct {
 	// RecreateOnLoss creates the secret again when it is missing in AWS although the operator did not delete it; by default the operator reports Missing.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
+	// Existing names a secret that exists already and that the capability uses without owning it; the entry then has no other field but name. Rights on it
+	// need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the secret.
+	// +optional
+	Existing *ExistingStore `json:"existing,omitempty"`
 }
 
 // SecretKeySelector names one key of a Secret in the capability's namespace.

@@ -52,6 +52,7 @@ workload-namespace-quota: {{ .Values.tenants.workloadNamespaceQuota | toJson }}
 default-permissions-boundary: {{ .Values.tenants.defaultPermissionsBoundary | toJson }}
 allowed-endpoints: {{ .Values.tenants.allowedEndpoints | toJson }}
 allowed-ingress-groups: {{ .Values.tenants.allowedIngressGroups | toJson }}
+allowed-external-arns: {{ .Values.tenants.allowedExternalARNs | toJson }}
 plan-gate: {{ .Values.tenants.planGate | toJson }}
 allow-custom-external-id: {{ ternary true nil .Values.tenants.allowCustomExternalID | toJson }}
 tls-assessor-image: {{ .Values.intents.tlsAssessorImage | toJson }}

@@ -432,6 +432,9 @@ func (b *bed) answerOne(o client.Object) error {
 	if r, ok := o.(*v1alpha1.AWSResource); ok {
 		r.Status.ARN = "arn:aws:s3vectors:eu-central-1:123456789012:bucket/" + r.Name
 	}
+	if table, ok := o.(*v1alpha1.DynamoDBTable); ok && table.Spec.ManagementPolicy == v1alpha1.ManageObserve {
+		table.Status.ARN, table.Status.Ownership = "arn:aws:dynamodb:eu-central-1:123456789012:table/"+table.Spec.TableName, v1alpha1.OwnershipObserved
+	}
 	if pool, ok := o.(*v1alpha1.CognitoUserPool); ok {
 		pool.Status.ARN, pool.Status.ClientIDs = "arn:aws:test:::userpool/"+pool.Name, map[string]string{capability.SignInClient: "client"}
 	}

@@ -252,7 +252,7 @@ func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 
 // roll applies the objects of a compiled capability, removes what it no longer has, and adds what was seen of them.
 func (r *Reconciler) roll(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.Graph, observed *capability.Observed) error {
-	rollout := newRollout(r, c, g)
+	rollout := newRollout(r, c, g, observed.Facts)
 	err := errors.Join(rollout.run(ctx), r.zoneServed(c))
 	observed.States, observed.Changes = rollout.states, rollout.changes
 	if err != nil || rollout.stopped {

@@ -34,6 +34,7 @@ type rollout struct {
 	c      *nexusv1.NexusAICapability
 	owner  apply.Owner
 	graph  *graph.Graph
+	facts  capability.Facts
 	states map[string]capability.State
 	// stopped is true when nothing was applied at all.
 	stopped bool
@@ -43,8 +44,8 @@ type rollout struct {
 	changes []nexusv1.RolloutChange
 }
 
-func newRollout(r *Reconciler, c *nexusv1.NexusAICapability, g *graph.Graph) *rollout {
-	return &rollout{r: r, c: c, owner: capabilityfacts.OwnerOf(c), graph: g, states: map[string]capability.State{}, errs: map[string]error{}}
+func newRollout(r *Reconciler, c *nexusv1.NexusAICapability, g *graph.Graph, f capability.Facts) *rollout {
+	return &rollout{r: r, c: c, owner: capabilityfacts.OwnerOf(c), graph: g, facts: f, states: map[string]capability.State{}, errs: map[string]error{}}
 }
 
 // run goes wave by wave for as long as a wave opens another. One child's failure does not keep the
@@ -147,7 +148,7 @@ func (o *rollout) recall(ctx context.Context, id string) bool {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.states[id] = s
+	o.states[id] = o.withheld(n.Object, s)
 	if err != nil {
 		o.errs[id] = err
 	}
@@ -215,7 +216,7 @@ func stateOf(res apply.Result, h health.Health, err error) capability.State {
 func (o *rollout) record(id string, desired *unstructured.Unstructured, res apply.Result, s capability.State, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.states[id] = s
+	o.states[id] = o.withheld(desired, s)
 	if err != nil {
 		o.errs[id] = err
 	} else {
@@ -224,6 +225,15 @@ func (o *rollout) record(id string, desired *unstructured.Unstructured, res appl
 	if res.Change == apply.Created || len(res.Edited) > 0 {
 		o.changes = append(o.changes, capability.NewChange(desired.GetKind(), desired.GetName(), string(res.Change), pathsOf(res.Edited)))
 	}
+}
+
+// withheld is the state of a child that observes an existing store: without consent to rights on the store, it is not fit for use, and pods
+// that need the rights do not start.
+func (o *rollout) withheld(desired *unstructured.Unstructured, s capability.State) capability.State {
+	if why := o.facts.WithheldFrom(o.c, desired.GetKind(), desired.GetName()); why != "" {
+		s.Ready, s.Present, s.Serving, s.Stalled, s.Unknown, s.Reason, s.Message = false, false, false, true, false, status.ReasonNotPermitted, why
+	}
+	return s
 }
 
 func pathsOf(diff []apply.Difference) []string {

@@ -59,7 +59,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, entries []engine.Entr
 		b = b.Watches(o, r.spacing.handler(handler.EnqueueRequestsFromMapFunc(ofCapability)))
 	}
 	// A named provider has no owner, and the capability that holds a name may go or turn out not to run.
-	b = b.Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.usersOf), builder.WithPredicates(reconciler.ReadyChanged{}))
+	b = b.Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.usersOf), builder.WithPredicates(predicate.Or(reconciler.ReadyChanged{}, reconciler.ProviderApplied{})))
 	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.rivals), builder.WithPredicates(reconciler.ClaimChanged{}))
 	b = b.Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.livingIn), builder.WithPredicates(gateMoved()))
 	b = b.Watches(&networkingv1.IngressClass{}, handler.EnqueueRequestsFromMapFunc(r.reached), builder.WithPredicates(predicate.GenerationChangedPredicate{}))

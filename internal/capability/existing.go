@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+// existingEnding ends the names of the objects of existing stores. No purpose has a dot, so that an entry whose store becomes an existing one, or
+// the other way round, is another object: that of the former store is dropped under the guards of its data.
+const existingEnding = ".existing"
+
+// existingKind describes the ARNs of a kind of store.
+type existingKind struct {
+	noun, service, prefix string
+	// names are the names that a store of the kind may have.
+	names *regexp.Regexp
+	most  int
+	// ending is the number of characters, after a hyphen, that AWS adds to the name at the end of an ARN.
+	ending int
+}
+
+var existingKinds = map[string]existingKind{
+	kindTable:  {noun: "table", service: "dynamodb", prefix: "table/", names: regexp.MustCompile(`^[A-Za-z0-9_.-]{3,}$`), most: 255},
+	kindBucket: {noun: "bucket", service: "s3", names: regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`), most: maxBucketName},
+	kindQueue:  {noun: "queue", service: "sqs", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 80},
+	kindTopic:  {noun: "topic", service: "sns", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 256},
+	kindSecret: {noun: "secret", service: "secretsmanager", prefix: "secret:", names: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), most: 512, ending: secretEnding},
+}
+
+var secretARNEnding = regexp.MustCompile(`-[A-Za-z0-9]{6}$`)
+
+// existing is an entry for a store that exists already.
+type existing struct {
+	kind, purpose string
+	// field is that of the entry.
+	field string
+	store *nexusv1.ExistingStore
+}
+
+// existingIn returns the entries for stores that exist already.
+func existingIn(s *nexusv1.NexusAICapabilitySpec) (out []existing) {
+	add := func(kind, purpose, field string, i int, store *nexusv1.ExistingStore) {
+		if store != nil {
+			out = append(out, existing{kind, purpose, fmt.Sprintf("spec.%s[%d]", field, i), store})
+		}
+	}
+	if d := dynamodbSpec(s); d != nil {
+		for i, t := range d.Tables {
+			add(kindTable, t.Name, "dataServices.dynamodb.tables", i, t.Existing)
+		}
+	}
+	if d := s3Spec(s); d != nil {
+		for i, b := range d.Buckets {
+			add(kindBucket, b.Name, "dataServices.s3.buckets", i, b.Existing)
+		}
+	}
+	for i, q := range dataOf(s).Queues {
+		add(kindQueue, q.Name, "dataServices.queues", i, q.Existing)
+	}
+	for i, t := range dataOf(s).Topics {
+		add(kindTopic, t.Name, "dataServices.topics", i, t.Existing)
+	}
+	for i, secret := range s.Secrets {
+		add(kindSecret, secret.Name, "secrets", i, secret.Existing)
+	}
+	return out
+}
+
+// existingOf returns the entry whose object has a kind and a name.
+func existingOf(c *nexusv1.NexusAICapability, kind, name string) (existing, bool) {
+	if !strings.HasSuffix(name, existingEnding) {
+		return existing{}, false
+	}
+	all, n := existingIn(&c.Spec), NamesOf(c)
+	i := slices.IndexFunc(all, func(e existing) bool { return e.kind == kind && e.object(n) == name })
+	if i < 0 {
+		return existing{}, false
+	}
+	return all[i], true
+}
+
+// IsExisting reports whether an object of a capability only observes a store that the capability does not own.
+func IsExisting(child awsv1.Resource) bool {
+	return child.CommonSpec().ManagementPolicy == awsv1.ManageObserve && strings.HasSuffix(child.GetName(), existingEnding)
+}
+
+// UsesExisting reports whether a capability uses stores that exist already.
+func UsesExisting(c *nexusv1.NexusAICapability) bool { return len(existingIn(&c.Spec)) > 0 }
+
+// WithOwners marks the proofs of existing stores whose ARNs objects of the capability's namespace own.
+func WithOwners(c *nexusv1.NexusAICapability, proofs map[string]Proof, owners map[string]bool) map[string]Proof {
+	for _, e := range existingIn(&c.Spec) {
+		id := e.kind + "/" + e.object(NamesOf(c))
+		if proof, is := proofs[id]; is && owners[proof.ARN] {
+			proof.Neighbor = true
+			proofs[id] = proof
+		}
+	}
+	return proofs
+}
+
+// object is the name of the object of a store of the capability, or of one that exists already.
+func (n Names) object(purpose string, store *nexusv1.ExistingStore) string {
+	if store != nil {
+		return n.Of(purpose) + existingEnding
+	}
+	return n.Of(purpose)
+}
+
+func (e existing) object(n Names) string { return n.object(e.purpose, e.store) }
+
+// nameIn is the name of an existing store in AWS. An ARN names it at its end.
+func (e existing) nameIn() string {
+	if e.store.Name != "" {
+		return e.store.Name
+	}
+	of := existingKinds[e.kind]
+	_, name, _ := strings.Cut(e.store.ARN, ":"+of.service+":")
+	for range 2 { // region and account
+		_, name, _ = strings.Cut(name, ":")
+	}
+	name = strings.TrimPrefix(name, of.prefix)
+	if of.ending > 0 {
+		name = secretARNEnding.ReplaceAllString(name, "")
+	}
+	return name
+}
+
+// arnIn is the ARN of an existing store in a place; for a secret without the characters that AWS chose, unless the entry has them.
+func (e existing) arnIn(h home) string {
+	of := existingKinds[e.kind]
+	switch {
+	case e.kind == kindBucket:
+		return h.bucketARN(e.nameIn())
+	case of.ending > 0 && e.store.ARN != "":
+		return e.store.ARN
+	case of.ending > 0:
+		return h.arn(of.service, of.prefix+e.nameIn()+"-")
+	default:
+		return h.arn(of.service, of.prefix+e.nameIn())
+	}
+}
+
+// isProvenBy reports whether an ARN that AWS showed is that of the entry.
+func (e existing) isProvenBy(h home, arn string) bool {
+	want, chosen := e.arnIn(h), existingKinds[e.kind].ending
+	if chosen == 0 || e.store.ARN != "" {
+		return arn == want
+	}
+	return strings.HasPrefix(arn, want) && (len(arn) == len(want)+chosen || strings.Contains(arn, "<"))
+}
+
+// observe adds the object of an existing store, which declares nothing but its name, and which no deletion policy makes the operator delete.
+func (k *compiler) observe(e existing, step, component string, o awsv1.Resource) {
+	common := o.CommonSpec()
+	common.ManagementPolicy, common.DeletionPolicy = awsv1.ManageObserve, awsv1.DeletionRetain
+	k.addGrant(k.throughProvider(part{e.kind, e.object(k.names), step, component}, o))
+}
+
+func existingTable(t nexusv1.TableSpec) existing {
+	return existing{kind: kindTable, purpose: t.Name, store: t.Existing}
+}
+
+func existingBucket(b nexusv1.BucketSpec) existing {
+	return existing{kind: kindBucket, purpose: b.Name, store: b.Existing}
+}
+
+func existingQueue(q nexusv1.QueueSpec) existing {
+	return existing{kind: kindQueue, purpose: q.Name, store: q.Existing}
+}
+
+func existingTopic(t nexusv1.TopicSpec) existing {
+	return existing{kind: kindTopic, purpose: t.Name, store: t.Existing}
+}
+
+func existingSecret(s nexusv1.SecretSpec) existing {
+	return existing{kind: kindSecret, purpose: s.Name, store: s.Existing}
+}
+
+// tableName is the name of a table in DynamoDB.
+func (k *compiler) tableName(t nexusv1.TableSpec) string {
+	if e := existingTable(t); e.store != nil {
+		return e.nameIn()
+	}
+	return k.names.Of(t.Name)
+}
+
+// nameOfBucket is the name of a bucket in S3.
+func (k *compiler) nameOfBucket(b nexusv1.BucketSpec) string {
+	if e := existingBucket(b); e.store != nil {
+		return e.nameIn()
+	}
+	return k.bucketName(b.Name)
+}
+
+// existingSecrets are the names of the existing secrets by their purposes. Applications find the others by the prefix that all of them have.
+func (k *compiler) existingSecrets() map[string]string {
+	out := map[string]string{}
+	for _, s := range keep(k.access, ofSecrets, k.spec.Secrets, func(s nexusv1.SecretSpec) string { return s.Name }) {
+		if e := existingSecret(s); e.store != nil {
+			out[s.Name] = e.nameIn()
+		}
+	}
+	return out
+}
+
+// appendARN adds an ARN unless it is empty.
+func appendARN(arns []string, arn string) []string {
+	if arn == "" {
+		return arns
+	}
+	return append(arns, arn)
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+const maxARN = 2048
+
+var existingARNPattern = regexp.MustCompile(`^arn:aws(-[a-z]+)*:[a-z0-9]+:[a-z0-9-]*:([0-9]{12})?:[A-Za-z0-9/_+=.@:-]+$`)
+
+// existing checks the entries for stores that exist already.
+func (v *verdict) existing(c *nexusv1.NexusAICapability, f Facts) {
+	all := existingIn(&c.Spec)
+	if len(all) > 0 && c.Spec.ProviderRef == nil {
+		v.refuse(status.ReasonNotPermitted, all[0].field+".existing",
+			"needs spec.providerRef: the operator lends its own identity only to what it composes itself, so name an AWSProvider of the namespace, whose spec.allowedExternalARNs allows the store")
+	}
+	seen := map[string]string{}
+	for _, e := range all {
+		at, of := e.field+".existing", existingKinds[e.kind]
+		v.require((e.store.Name != "") != (e.store.ARN != ""), at, "needs exactly one of name and arn")
+		v.existingARN(at+".arn", c, e, f)
+		v.require(len(e.nameIn()) <= of.most && of.names.MatchString(e.nameIn()), at, "%q is not the name of a %s", status.Truncate(e.nameIn(), 64), of.noun)
+		twin := e.kind + "/" + e.nameIn()
+		v.require(seen[twin] == "", at, "names the same %s as %s", of.noun, seen[twin])
+		seen[twin] = e.field
+	}
+	v.onlyName(c)
+}
+
+// existingARN requires an ARN of the kind of store in the place of the capability.
+func (v *verdict) existingARN(at string, c *nexusv1.NexusAICapability, e existing, f Facts) {
+	arn, of := e.store.ARN, existingKinds[e.kind]
+	if arn == "" {
+		return
+	}
+	v.matches(at, arn, maxARN, existingARNPattern)
+	parts := strings.SplitN(arn, ":", 6)
+	v.require(len(parts) == 6 && parts[2] == of.service && strings.HasPrefix(parts[5], of.prefix), at, "is not the ARN of a %s", of.noun)
+	if v.first != nil {
+		return
+	}
+	v.require(of.ending == 0 || secretARNEnding.MatchString(arn), at, "lacks the hyphen and six characters with which Secrets Manager ends the ARN: copy the whole ARN, or set name")
+	if f.Partition != "" {
+		v.require(parts[1] == f.Partition, at, "the %s is in partition %s and the capability in %s", of.noun, parts[1], f.Partition)
+	}
+	if e.kind == kindBucket {
+		v.require(parts[3] == "" && parts[4] == "", at, "is not the ARN of a bucket, which has no region and no account")
+		return
+	}
+	v.local(at, of.noun, arn, f.region(c), f)
+}
+
+// onlyName refuses fields that describe a store which the operator creates.
+func (v *verdict) onlyName(c *nexusv1.NexusAICapability) {
+	refuse := func(at string, fields map[string]bool) {
+		for _, field := range sortedKeys(fields) {
+			v.require(!fields[field], at+"."+field, "is about a store that the operator creates: remove it, or existing")
+		}
+	}
+	for _, e := range existingIn(&c.Spec) {
+		refuse(e.field, e.declares(&c.Spec))
+	}
+	d := dataOf(&c.Spec)
+	for i, t := range d.Topics {
+		for j, name := range t.SubscribeQueues {
+			foreign := slices.ContainsFunc(d.Queues, func(q nexusv1.QueueSpec) bool { return q.Name == string(name) && q.Existing != nil })
+			v.require(!foreign, fmt.Sprintf("spec.dataServices.topics[%d].subscribeQueues[%d]", i, j),
+				"%q exists already, and its policy, which would have to let the topic send to it, is not the operator's: subscribe it where it is managed", name)
+		}
+	}
+	if b, is := existingOf(c, kindBucket, NamesOf(c).object(callData, &nexusv1.ExistingStore{})); is {
+		v.require(!glueWanted(&c.Spec), b.field+".existing", "Glue needs a bucket %s of the capability itself: remove dataServices.glue, or existing", callData)
+	}
+}
+
+// declares returns the fields that describe a store, and whether an entry sets them.
+func (e existing) declares(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
+	switch e.kind {
+	case kindTable:
+		t := entryOf(dynamodbSpec(s).Tables, func(t nexusv1.TableSpec) bool { return t.Name == e.purpose })
+		return map[string]bool{"hashKey": t.HashKey != nil, "rangeKey": t.RangeKey != nil, "ttl": t.TTL != nil, "pointInTimeRecovery": t.PointInTimeRecovery != nil}
+	case kindBucket:
+		b := entryOf(s3Spec(s).Buckets, func(b nexusv1.BucketSpec) bool { return b.Name == e.purpose })
+		return map[string]bool{"forceDestroy": b.ForceDestroy != nil, "lifecycle": b.Lifecycle != nil}
+	case kindQueue:
+		q := entryOf(dataOf(s).Queues, func(q nexusv1.QueueSpec) bool { return q.Name == e.purpose })
+		return map[string]bool{"fifo": q.FIFO, "visibilityTimeoutSeconds": q.VisibilityTimeoutSeconds != nil, "messageRetentionSeconds": q.MessageRetentionSeconds != nil,
+			"deadLetter": q.DeadLetter != nil, "forceDestroy": q.ForceDestroy}
+	case kindTopic:
+		t := entryOf(dataOf(s).Topics, func(t nexusv1.TopicSpec) bool { return t.Name == e.purpose })
+		return map[string]bool{"fifo": t.FIFO, "subscribeQueues": len(t.SubscribeQueues) > 0}
+	default:
+		t := entryOf(s.Secrets, func(t nexusv1.SecretSpec) bool { return t.Name == e.purpose })
+		return map[string]bool{"valueFrom": t.ValueFrom != nil, "generate": t.Generate != nil, "placeholder": t.Placeholder != nil, "recreateOnLoss": t.RecreateOnLoss}
+	}
+}
+
+// entryOf returns the entry of a list that fits.
+func entryOf[T any](list []T, fits func(T) bool) (out T) {
+	if i := slices.IndexFunc(list, fits); i >= 0 {
+		return list[i]
+	}
+	return out
+}

@@ -20,6 +20,9 @@ const (
 	ofQueues         = "queues"
 	ofTopics         = "topics"
 	ofResources      = "resources"
+	ofVectorStores   = "vectorStores"
+	ofProfiles       = "inferenceProfiles"
+	ofMemory         = "memory"
 	ofModels         = "models"
 	ofKnowledgeBases = "knowledgeBases"
 	ofGuardrails     = "guardrails"
@@ -55,9 +58,10 @@ func accessible(s *nexusv1.NexusAICapabilitySpec) []string {
 	for _, t := range selectedTopics(s) {
 		add(ofTopics, t.Name)
 	}
-	for _, r := range selectedResources(s) {
+	for _, r := range byName(slices.Clone(dataOf(s).Resources), func(r nexusv1.ResourcePart) string { return r.Name }) {
 		add(ofResources, r.Name)
 	}
+	out = append(out, accessibleAI(aiOf(s))...)
 	for _, m := range bedrockSpec(s).Models {
 		add(ofModels, m.Name)
 	}
@@ -69,6 +73,23 @@ func accessible(s *nexusv1.NexusAICapabilitySpec) []string {
 	}
 	for _, secret := range secretsOf(s) {
 		add(ofSecrets, secret.Name)
+	}
+	return out
+}
+
+// accessibleAI returns what spec.ai has to give access to.
+func accessibleAI(ai nexusv1.AISpec) (out []string) {
+	for _, s := range ai.VectorStores {
+		out = append(out, ofVectorStores+"/"+s.Name)
+	}
+	for _, g := range ai.Guardrails {
+		out = append(out, ofGuardrails+"/"+g.Name)
+	}
+	for _, p := range ai.InferenceProfiles {
+		out = append(out, ofProfiles+"/"+p.Name)
+	}
+	for _, m := range ai.Memory {
+		out = append(out, ofMemory+"/"+m.Name)
 	}
 	return out
 }
@@ -156,10 +177,15 @@ func keep[T any](a accessSet, field string, list []T, name func(T) string) []T {
 
 // restrict returns what a capability declares without the data services that are not in the set.
 func (a accessSet) restrict(s *nexusv1.NexusAICapabilitySpec) *nexusv1.NexusAICapabilitySpec {
-	if !a.limited || s.DataServices == nil {
+	if !a.limited {
 		return s
 	}
-	out, data := *s, *s.DataServices
+	out := *s
+	out.AI = a.restrictAI(s.AI)
+	if s.DataServices == nil {
+		return &out
+	}
+	data := *s.DataServices
 	out.DataServices = &data
 	if d := dynamodbSpec(s); d != nil {
 		limited := *d
@@ -189,6 +215,19 @@ func (a accessSet) restrict(s *nexusv1.NexusAICapabilitySpec) *nexusv1.NexusAICa
 		data.Bedrock = &limited
 	}
 	return &out
+}
+
+// restrictAI returns those of the parts of an AI application that are in the set.
+func (a accessSet) restrictAI(ai *nexusv1.AISpec) *nexusv1.AISpec {
+	if ai == nil {
+		return nil
+	}
+	return &nexusv1.AISpec{
+		VectorStores:      keep(a, ofVectorStores, ai.VectorStores, func(s nexusv1.VectorStoreSpec) string { return s.Name }),
+		Guardrails:        keep(a, ofGuardrails, ai.Guardrails, func(g nexusv1.GuardrailSpec) string { return g.Name }),
+		InferenceProfiles: keep(a, ofProfiles, ai.InferenceProfiles, func(p nexusv1.InferenceProfileSpec) string { return p.Name }),
+		Memory:            keep(a, ofMemory, ai.Memory, func(m nexusv1.MemorySpec) string { return m.Name }),
+	}
 }
 
 // within returns a compiler that sees only what is in the set: for the rights and the settings of its components. It adds no nodes.

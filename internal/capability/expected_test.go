@@ -37,7 +37,9 @@ func printed(t fatal, n graph.Node) string {
 
 // unknownPool are the identifiers of a user pool and the ARN of a certificate, and unknownChecksum that of settings, which name the pool.
 var (
-	unknownPool     = regexp.MustCompile(`(arn:aws[a-z-]*:acm:[^"]*/)?(<known after (CognitoUserPool|Certificate)/[^>]*>|assigned)`)
+	unknownPool = regexp.MustCompile(`(arn:aws[a-z-]*:acm:[^"]*/)?(<known after (CognitoUserPool|Certificate)/[^>]*>|assigned)`)
+	// unknownPart are what AWS assigns to the resources of AI parts.
+	unknownPart     = regexp.MustCompile(`<known after AWSResource/[^>]*>|arn:aws[a-z-]*:(s3vectors|bedrock|bedrock-agentcore):[a-z0-9-]+:[0-9]{12}:[^"\\]+|assigned-to-[a-z0-9-]+`)
 	unknownChecksum = regexp.MustCompile(`"nexus.ai/config-checksum":"[^"]*"`)
 )
 
@@ -60,10 +62,11 @@ func TestExpect_CompilesAsOnceEverythingExists(t *testing.T) {
 		}
 		for _, n := range expected.Nodes() {
 			got := unknownChecksum.ReplaceAllString(unknownPool.ReplaceAllString(printed(t, n), assigned), "checksum")
+			got = unknownPart.ReplaceAllString(got, "part")
 			got = unknownKey.ReplaceAllString(got, keyOf+"$1")
 			got = unknownUID.ReplaceAllString(unknownSecret.ReplaceAllString(got, "AbCdEf"), "uid-of-$1")
 			want, _ := existing.Node(n.ID)
-			if want := unknownChecksum.ReplaceAllString(unknownPool.ReplaceAllString(printed(t, want), assigned), "checksum"); got != want {
+			if want := unknownPart.ReplaceAllString(unknownChecksum.ReplaceAllString(unknownPool.ReplaceAllString(printed(t, want), assigned), "checksum"), "part"); got != want {
 				t.Fatalf("%s is\n%s\nand once everything exists\n%s", n.ID, got, want)
 			}
 		}

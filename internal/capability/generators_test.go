@@ -70,6 +70,9 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 			c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "shared"}
 		}
 		c.Spec.DataServices = anyData(t)
+		if d := c.Spec.DataServices; d.Bedrock == nil && d.Queues == nil && d.Topics == nil && rapid.Bool().Draw(t, "ai") { // the policy of a role has room for so much
+			c.Spec.AI = anyAI(t)
+		}
 		for _, name := range rapid.SliceOfNDistinct(purpose(40), 0, 16, func(s string) string { return s }).Draw(t, "secrets") {
 			c.Spec.Secrets = append(c.Spec.Secrets, nexusv1.SecretSpec{Name: name, Generate: &nexusv1.GenerateSpec{}})
 		}

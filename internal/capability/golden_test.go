@@ -168,6 +168,23 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 		withExisting(c)
 		f.ProviderRegion, f.ExternalARNs, f.AllowedExternalARNs = c.Spec.Region, externals(c.Spec.Region), externals(c.Spec.Region)
 	},
+	"ai": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
+		f.Boundary = "arn:aws:iam::123456789012:policy/boundary"
+		c.Spec.AI = &nexusv1.AISpec{
+			VectorStores: []nexusv1.VectorStoreSpec{{Name: "knowledge", RecreateOnLoss: true, Indexes: []nexusv1.VectorIndexSpec{
+				{Name: "passages", Dimension: 1024, NonFilterableKeys: []nexusv1.MetadataKey{"text"}}, {Name: "images", Dimension: 4096, DistanceMetric: "euclidean"},
+			}}},
+			Guardrails: []nexusv1.GuardrailSpec{{Name: "safety"}, {Name: "strict", Create: nexusv1.GuardrailPolicySpec{
+				ContentFilters: "NONE", DeniedTopics: []nexusv1.DeniedTopic{{Name: "law", Definition: "Advice on law, also on {name}."}},
+				BlockedWords: []nexusv1.BlockedWord{"fool"}, SensitiveInformation: []nexusv1.SensitiveInformation{{Type: "EMAIL", Action: "ANONYMIZE"}},
+				BlockedInputMessage: "No.",
+			}}},
+			InferenceProfiles: []nexusv1.InferenceProfileSpec{
+				{Name: "chat", ModelID: "amazon.nova-lite-v1:0", SystemProfile: "apac.amazon.nova-lite-v1:0"}, {Name: "embed", ModelID: "amazon.titan-embed-text-v2:0"},
+			},
+			Memory: []nexusv1.MemorySpec{{Name: "sessions", EventExpiryDays: new(int32(30)), Strategies: []nexusv1.MemoryStrategy{"Summary", "Semantic"}}, {Name: "events"}},
+		}
+	},
 	"queues": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
 		c.Spec.DataServices.Queues = []nexusv1.QueueSpec{
 			{Name: "jobs", DeadLetter: &nexusv1.DeadLetterSpec{}, VisibilityTimeoutSeconds: new(int32(300)), ForceDestroy: true},

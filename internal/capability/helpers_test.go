@@ -80,9 +80,9 @@ func withData(c *nexusv1.NexusAICapability) {
 	c.Spec.DataServices = &nexusv1.DataServicesSpec{DynamoDB: &nexusv1.DynamoDBSpec{}, S3: &nexusv1.S3Spec{}, Glue: &nexusv1.GlueSpec{}}
 }
 
-// bounded adds the boundary that a capability with Bedrock needs, unless there is one.
+// bounded adds the boundary that a capability with Bedrock or AI parts needs, unless there is one.
 func bounded(c *nexusv1.NexusAICapability, f capability.Facts) capability.Facts {
-	if c.Spec.DataServices != nil && c.Spec.DataServices.Bedrock != nil {
+	if c.Spec.AI != nil || c.Spec.DataServices != nil && c.Spec.DataServices.Bedrock != nil {
 		f.Boundary = cmp.Or(f.Boundary, boundary)
 	}
 	return f
@@ -154,9 +154,11 @@ func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capabil
 			p.ARN, p.Client = arn("cognito-idp", "userpool/"+assigned), assigned
 		case "ECRRepository":
 			p.ARN = arn("ecr", "repository/"+name("repositoryName"))
-		case "AWSResource": // those of tests are buckets of vectors
-			p.ARN = arn("s3vectors", "bucket/"+n.Object.GetName())
-			p.Values = map[string]string{"VECTOR_BUCKET_ARN": p.ARN}
+		case "AWSResource":
+			service, form, _ := strings.Cut(cmp.Or(formsOfAI[name("typeName")], "s3vectors:bucket/"), ":")
+			p.ARN = arn(service, form+n.Object.GetName())
+			p.Values = valuesOfAI(c)
+			p.Values["VECTOR_BUCKET_ARN"] = p.ARN
 		default:
 			continue
 		}

@@ -27,8 +27,10 @@ const (
 // exportParameters are the parameters of the exported variables.
 func (k *compiler) exportParameters() map[string]string {
 	v := map[string]string{}
-	for variable, value := range k.exports() {
-		v["resources/"+variable] = value
+	for _, r := range selectedResources(k.spec) {
+		for variable := range r.Exports {
+			v[r.parameter(variable)] = k.exportedValue(r, variable)
+		}
 	}
 	return v
 }
@@ -44,7 +46,7 @@ func (k *compiler) exports() map[string]string {
 	return out
 }
 
-func (k *compiler) exportedValue(r nexusv1.ResourcePart, variable string) string {
+func (k *compiler) exportedValue(r resourcePart, variable string) string {
 	if value, declared := k.declaredValue(r, r.Exports[variable]); declared {
 		return value
 	}
@@ -60,12 +62,12 @@ func (k *compiler) exportedValue(r nexusv1.ResourcePart, variable string) string
 }
 
 // declaredValue returns an exported property that the capability itself declares.
-func (k *compiler) declaredValue(r nexusv1.ResourcePart, value nexusv1.ExportedValue) (string, bool) {
+func (k *compiler) declaredValue(r resourcePart, value nexusv1.ExportedValue) (string, bool) {
 	root, at := splitExport(value)
 	if root != exportProperties {
 		return "", false
 	}
-	properties, err := k.filled(r, r.Properties)
+	properties, err := k.propertiesOf(r)
 	if err != nil {
 		return "", false
 	}
@@ -79,7 +81,7 @@ func splitExport(value nexusv1.ExportedValue) (root string, at []string) {
 }
 
 // exportedBy returns the exported values that the object of a resource shows in its status, which only the operator writes.
-func exportedBy(r nexusv1.ResourcePart, o awsv1.Resource) map[string]string {
+func exportedBy(r resourcePart, o awsv1.Resource) map[string]string {
 	out := map[string]string{}
 	for variable, value := range r.Exports {
 		if text := shownBy(o, value); text != "" {

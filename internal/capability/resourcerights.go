@@ -3,7 +3,6 @@
 package capability
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -19,20 +18,31 @@ const longestARN = 160
 // resourceStatements allow exactly the declared actions on the proven resources, and on what lies below them where AWS evaluates an
 // action for that.
 func (k *compiler) resourceStatements() (out []iampolicy.Statement) {
+	var composed []iampolicy.Statement
 	for _, r := range selectedResources(k.spec) {
 		if r.Access == nil {
 			continue
 		}
-		grants, _, err := awsschema.GrantsOf(typeOfResource(r))
+		grants, _, err := awsschema.GrantsOf(typeOfResource(r.ResourcePart))
 		if err != nil {
 			k.fail(err)
 			return nil
 		}
-		if arn := k.resourceARN(r, grants); arn != "" {
-			out = append(out, statementsFor(r.Access.Actions, func(action string) []string { return grants.ResourcesOf(action, arn) })...)
+		arn := k.resourceARN(r, grants)
+		if arn == "" {
+			continue
+		}
+		statements := statementsFor(r.Access.Actions, func(action string) []string { return grants.ResourcesOf(action, arn) })
+		switch {
+		case r.compose == nil:
+			out = append(out, statements...)
+		case r.behind != nil:
+			composed = append(composed, slices.Concat(statements, r.behind(k, arn))...)
+		default:
+			composed = append(composed, statements...)
 		}
 	}
-	return out
+	return append(out, joined(composed)...)
 }
 
 // statementsFor returns a statement for each set of resources, with the actions that are about them.
@@ -56,7 +66,7 @@ func statementsFor(actions []nexusv1.PartAction, resourcesOf func(action string)
 
 // resourceARN is the ARN of a declared resource; "" when it is not proven to be the object's. A resource that is as declared and shows no
 // ARN is refused access, because nothing would come of it.
-func (k *compiler) resourceARN(r nexusv1.ResourcePart, grants awsschema.Grants) string {
+func (k *compiler) resourceARN(r resourcePart, grants awsschema.Grants) string {
 	id := k.names.resourceID(r)
 	switch {
 	case k.expected != nil:
@@ -76,9 +86,10 @@ func (k *compiler) resourceARN(r nexusv1.ResourcePart, grants awsschema.Grants) 
 }
 
 // fieldOf is the field that declares a resource.
-func (k *compiler) fieldOf(r nexusv1.ResourcePart) string { return resourceField(k.c, r.Name) }
-
-func resourceField(c *nexusv1.NexusAICapability, name string) string {
-	i := slices.IndexFunc(dataOf(&c.Spec).Resources, func(r nexusv1.ResourcePart) bool { return r.Name == name })
-	return fmt.Sprintf("%s[%d]", resourcesField, i)
+// The spec of a compiler may lack the resources that an access leaves out.
+func (k *compiler) fieldOf(r resourcePart) string {
+	if declared, ok := resourceOf(k.c, kindOfResource(r.ResourcePart), k.names.Of(r.Name)); ok {
+		return declared.field
+	}
+	return r.field
 }

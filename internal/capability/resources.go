@@ -19,7 +19,7 @@ import (
 // kindAnyType is the kind of resources that a capability declares by their type.
 const kindAnyType = "AWSResource"
 
-// ResourceKinds returns the kinds of the objects that dataServices.resources become.
+// ResourceKinds returns the kinds of the objects that dataServices.resources and spec.ai become.
 func ResourceKinds() []string {
 	return append(slices.Sorted(maps.Keys(resourceKinds)), kindAnyType)
 }
@@ -33,7 +33,7 @@ func isResourceKind(kind string) bool {
 func ProvingKinds(c *nexusv1.NexusAICapability) []string {
 	out := slices.Clone(Proving)
 	for _, r := range selectedResources(&c.Spec) {
-		if kind := kindOfResource(r); isResourceKind(kind) && !slices.Contains(out, kind) {
+		if kind := kindOfResource(r.ResourcePart); isResourceKind(kind) && !slices.Contains(out, kind) {
 			out = append(out, kind)
 		}
 	}
@@ -44,11 +44,6 @@ func ProvingKinds(c *nexusv1.NexusAICapability) []string {
 // it declares: a capability in deletion is not edited any more.
 func MayHaveMade(c *nexusv1.NexusAICapability, kind string) bool {
 	return !isResourceKind(kind) || slices.Contains(ProvingKinds(c), kind)
-}
-
-// selectedResources returns the declared resources by name.
-func selectedResources(s *nexusv1.NexusAICapabilitySpec) []nexusv1.ResourcePart {
-	return byName(slices.Clone(dataOf(s).Resources), func(r nexusv1.ResourcePart) string { return r.Name })
 }
 
 // kindOfResource is the kind of the object that a declared resource becomes.
@@ -67,27 +62,14 @@ func typeOfResource(r nexusv1.ResourcePart) string {
 	return resourceKinds[r.Kind].typeName
 }
 
-// resourceOf returns the declared resource that becomes the object of a kind and name.
-func resourceOf(c *nexusv1.NexusAICapability, kind, name string) (nexusv1.ResourcePart, bool) {
-	if !isResourceKind(kind) {
-		return nexusv1.ResourcePart{}, false
-	}
-	for _, r := range dataOf(&c.Spec).Resources {
-		if kindOfResource(r) == kind && NamesOf(c).Of(r.Name) == name {
-			return r, true
-		}
-	}
-	return nexusv1.ResourcePart{}, false
-}
-
 // resourceID is the ID of the node of a declared resource.
-func (n Names) resourceID(r nexusv1.ResourcePart) string {
-	return kindOfResource(r) + "/" + n.Of(r.Name)
+func (n Names) resourceID(r resourcePart) string {
+	return kindOfResource(r.ResourcePart) + "/" + n.Of(r.Name)
 }
 
 // resourceIDs returns the IDs of the nodes of resources that publish values which others need.
 func (k *compiler) resourceIDs() (out []string) {
-	for _, r := range dataOf(k.spec).Resources {
+	for _, r := range allResources(k.spec) {
 		if len(r.Exports) > 0 || r.Access != nil {
 			out = append(out, k.names.resourceID(r))
 		}
@@ -95,7 +77,7 @@ func (k *compiler) resourceIDs() (out []string) {
 	return out
 }
 
-// resources makes the objects of dataServices.resources. Each comes after the parts that it uses.
+// resources makes the objects of dataServices.resources and spec.ai. Each comes after the parts that it uses.
 func (k *compiler) resources() {
 	for _, r := range selectedResources(k.spec) {
 		o, err := k.resourceObject(r)
@@ -105,7 +87,7 @@ func (k *compiler) resources() {
 			}
 			continue
 		}
-		id := k.resource(part{kindOfResource(r), k.names.Of(r.Name), StepResources, "resources"}, o, graph.NeedReady(k.usedBy(r)...)...)
+		id := k.resource(part{kindOfResource(r.ResourcePart), k.names.Of(r.Name), StepResources, r.component}, o, graph.NeedReady(k.usedBy(r)...)...)
 		if r.Access != nil {
 			k.addGrant(id)
 		}
@@ -113,15 +95,17 @@ func (k *compiler) resources() {
 }
 
 // resourceObject returns the object that a resource is declared to be, without what the capability decides.
-func (k *compiler) resourceObject(r nexusv1.ResourcePart) (awsv1.Resource, error) {
+func (k *compiler) resourceObject(r resourcePart) (awsv1.Resource, error) {
 	if r.Type != "" {
-		properties, err := k.filled(r, r.Properties)
+		properties, err := k.propertiesOf(r)
 		if err != nil {
 			return nil, err
 		}
 		text, err := json.Marshal(properties)
-		return &awsv1.AWSResource{Spec: awsv1.AWSResourceSpec{TypeName: r.Type, Properties: runtime.RawExtension{Raw: text},
-			Ignore: slices.Clone(r.Ignore), RecreateOnLoss: r.RecreateOnLoss}}, err
+		o := &awsv1.AWSResource{Spec: awsv1.AWSResourceSpec{TypeName: r.Type, Properties: runtime.RawExtension{Raw: text},
+			Ignore: slices.Clone(r.Ignore), RecreateOnLoss: r.RecreateOnLoss}}
+		o.Spec.Tags = r.tags
+		return o, err
 	}
 	if _, ok := resourceKinds[r.Kind]; !ok {
 		return nil, fmt.Errorf("a capability declares no %s", r.Kind)
@@ -137,8 +121,16 @@ func (k *compiler) resourceObject(r nexusv1.ResourcePart) (awsv1.Resource, error
 	return o, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(map[string]any{"spec": spec}, o, true)
 }
 
+// propertiesOf returns the properties of a resource of a type.
+func (k *compiler) propertiesOf(r resourcePart) (map[string]any, error) {
+	if r.compose != nil {
+		return r.compose(k), nil
+	}
+	return k.filled(r, r.Properties)
+}
+
 // filled returns what a resource declares, with the values of the capability in its texts.
-func (k *compiler) filled(r nexusv1.ResourcePart, declared *runtime.RawExtension) (map[string]any, error) {
+func (k *compiler) filled(r resourcePart, declared *runtime.RawExtension) (map[string]any, error) {
 	out := map[string]any{}
 	if declared == nil || len(declared.Raw) == 0 {
 		return out, nil
@@ -175,7 +167,7 @@ func fillTexts(value any, with *strings.Replacer) any {
 }
 
 // usedBy returns the IDs of the nodes of the parts that a resource uses, in order.
-func (k *compiler) usedBy(r nexusv1.ResourcePart) (out []string) {
+func (k *compiler) usedBy(r resourcePart) (out []string) {
 	parts := partsByName(k.c)
 	for _, name := range r.Uses {
 		out = append(out, parts[string(name)]...)
@@ -210,7 +202,7 @@ func partsByName(c *nexusv1.NexusAICapability) map[string][]string {
 		add(kindSecret, secret.Name, secret.Existing)
 	}
 	for _, r := range selectedResources(s) {
-		add(kindOfResource(r), r.Name, nil)
+		add(kindOfResource(r.ResourcePart), r.Name, nil)
 	}
 	return out
 }

@@ -353,7 +353,7 @@ func TestResources_NoRoleHasAWildcardResource(t *testing.T) {
 		c := anyCapability().Draw(t, "capability")
 		list := anyResources(t)
 		withResources(list...)(c)
-		c.Spec.Region, c.Spec.DataServices.Bedrock = "", nil // which needs a boundary
+		c.Spec.Region, c.Spec.DataServices.Bedrock, c.Spec.AI = "", nil, nil // which need a boundary
 		f := facts()
 		f.ProviderRegion, f.Owned = "eu-central-1", map[string]capability.Proof{}
 		f = f.Expect(c, func(string) bool { return false })

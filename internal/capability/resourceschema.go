@@ -19,7 +19,7 @@ type Schemas interface {
 	ValidatePlanned(ctx context.Context, kind string, obj runtime.Object, isUnknown func(value string) bool) error
 }
 
-// CheckResources checks the objects of dataServices.resources against the schemas of their kinds, before any object of the capability is
+// CheckResources checks the objects of dataServices.resources and spec.ai against the schemas of their kinds, before any object of the capability is
 // applied. The error is a *status.Stalled that names the field of the capability.
 func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.Graph, schemas Schemas) error {
 	if c.DeletionTimestamp != nil {
@@ -30,13 +30,13 @@ func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.
 		if !ok {
 			continue
 		}
-		err := schemas.ValidatePlanned(ctx, kindOfResource(r), n.Object, IsUnknownValue)
+		err := schemas.ValidatePlanned(ctx, kindOfResource(r.ResourcePart), n.Object, IsUnknownValue)
 		stalled, is := status.AsStalled(err)
 		if err != nil && !is {
 			return err
 		}
 		if is {
-			return &status.Stalled{Reason: stalled.Reason, Field: FieldOfResource(c, r, stalled.Field), Message: stalled.Message, Cause: stalled.Cause}
+			return &status.Stalled{Reason: stalled.Reason, Field: r.fieldOf(stalled.Field), Message: stalled.Message, Cause: stalled.Cause}
 		}
 	}
 	return nil
@@ -45,11 +45,21 @@ func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.
 // IsUnknownValue reports whether a text of a compiled object has a value that another object is yet to publish.
 func IsUnknownValue(value string) bool { return strings.Contains(value, "<known after ") }
 
-// FieldOfResource is the field of a capability that decides a field of the object that a declared resource becomes.
-func FieldOfResource(c *nexusv1.NexusAICapability, r nexusv1.ResourcePart, field string) string {
-	at := resourceField(c, r.Name)
-	below := strings.TrimPrefix(field, "spec.")
+// FieldOfResource is the field of a capability that decides a field of the object of a resource.
+func FieldOfResource(c *nexusv1.NexusAICapability, kind, name, field string) string {
+	r, ok := resourceOf(c, kind, name)
+	if !ok {
+		return field
+	}
+	return r.fieldOf(field)
+}
+
+// fieldOf is the field of the capability that decides a field of the object.
+func (r resourcePart) fieldOf(field string) string {
+	at, below := r.field, strings.TrimPrefix(field, "spec.")
 	switch {
+	case r.compose != nil:
+		return at
 	case r.Kind != "" && strings.HasPrefix(field, "spec"):
 		return at + "." + field
 	case below == "typeName":

@@ -78,6 +78,7 @@ func check(c *nexusv1.NexusAICapability, f Facts, read reads) error {
 	v.secrets(s.Secrets)
 	v.resourceParts(c)
 	v.existing(c, f)
+	v.ai(c, f)
 	v.rights(s.Identity, f)
 	v.podIdentity(c, f)
 	v.bedrock(c, f)

@@ -93,7 +93,7 @@ func (v *verdict) resourceSource(at string, c *nexusv1.NexusAICapability, r nexu
 		v.require(!set, at+".spec."+field, "the capability decides it: remove it")
 	}
 	if v.first == nil {
-		_, err := newCompiler(c, Facts{}).resourceObject(r)
+		_, err := newCompiler(c, Facts{}).resourceObject(resourcePart{ResourcePart: r})
 		v.require(err == nil, at+".spec", "%s", withoutSpec(err))
 	}
 }

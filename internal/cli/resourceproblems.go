@@ -15,10 +15,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// problemsOfResources returns what the definitions of kinds, and the bundled schemas of types, refuse of dataServices.resources of a
+// problemsOfResources returns what the definitions of kinds, and the bundled schemas of types, refuse of dataServices.resources and spec.ai of a
 // capability that compiles.
 func (s *shared) problemsOfResources(ctx context.Context, schemas *crdschema.Schemas, c *nexusv1.NexusAICapability) ([]error, error) {
-	if c.Spec.DataServices == nil || len(c.Spec.DataServices.Resources) == 0 {
+	if c.Spec.AI == nil && (c.Spec.DataServices == nil || len(c.Spec.DataServices.Resources) == 0) {
 		return nil, nil
 	}
 	options, err := s.offlineOptions()
@@ -37,20 +37,21 @@ func (s *shared) problemsOfResources(ctx context.Context, schemas *crdschema.Sch
 		return nil, err
 	}
 	var out []error
-	for _, part := range c.Spec.DataServices.Resources {
-		if n, ok := g.Node("AWSResource/" + capability.NamesOf(c).Of(part.Name)); ok && part.Type != "" {
-			problems, err := s.problemsOfPart(c, part, n.Object)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, problems...)
+	for _, n := range g.Nodes() {
+		if n.Object.GetKind() != "AWSResource" {
+			continue
 		}
+		problems, err := s.problemsOfPart(c, n.Object)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, problems...)
 	}
 	return out, nil
 }
 
 // problemsOfPart returns what the bundled schema of its type refuses of a resource of a capability, with the field of the capability.
-func (s *shared) problemsOfPart(c *nexusv1.NexusAICapability, part nexusv1.ResourcePart, object *unstructured.Unstructured) ([]error, error) {
+func (s *shared) problemsOfPart(c *nexusv1.NexusAICapability, object *unstructured.Unstructured) ([]error, error) {
 	r := &v1alpha1.AWSResource{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, r); err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func (s *shared) problemsOfPart(c *nexusv1.NexusAICapability, part nexusv1.Resou
 	problems, err := s.typeProblems(r)
 	for i, problem := range problems {
 		if stalled, is := status.AsStalled(problem); is {
-			problems[i] = status.Invalid(capability.FieldOfResource(c, part, stalled.Field), "%s", stalled.Message)
+			problems[i] = status.Invalid(capability.FieldOfResource(c, object.GetKind(), object.GetName(), stalled.Field), "%s", stalled.Message)
 		}
 	}
 	return problems, err

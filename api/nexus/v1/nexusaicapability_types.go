@@ -93,6 +93,9 @@ type NexusAICapabilitySpec struct {
 	// DataServices are the stores of the capability.
 	// +optional
 	DataServices *DataServicesSpec `json:"dataServices,omitempty"`
+	// AI declares vector stores, guardrails, inference profiles and memory for an AI application. Absent: none.
+	// +optional
+	AI *AISpec `json:"ai,omitempty"`
 	// Secrets says where the values of secrets come from, and adds secrets to the six that every capability has.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16

@@ -67,6 +67,7 @@ func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o 
 		return err
 	}
 	var held []string
+	field := "spec.ai"
 	var kept []nexusv1.DroppedStore
 	for _, child := range surplus {
 		why, dropped, err := r.pruneChild(ctx, c, child)
@@ -76,6 +77,9 @@ func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o 
 		o.Changes = append(o.Changes, capability.NewChange(child.Kind.Kind, child.Name, "Deleted", nil))
 		if why != "" {
 			held = append(held, why)
+			if !capability.IsOfAI(child.Labels) {
+				field = "spec.dataServices"
+			}
 		}
 		if dropped != nil && len(kept) < maxKept {
 			kept = append(kept, *dropped)
@@ -85,7 +89,7 @@ func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o 
 	if len(held) == 0 {
 		return stillUsed(user)
 	}
-	return &status.Stalled{Reason: status.ReasonDataWouldBeLost, Field: "spec.dataServices", Message: fmt.Sprintf(
+	return &status.Stalled{Reason: status.ReasonDataWouldBeLost, Field: field, Message: fmt.Sprintf(
 		"%s: declare the store again to keep it, set spec.deletionPolicy: Retain to keep it in AWS, or list its name in annotation %s of this capability to delete it with its data",
 		strings.Join(held, "; "), reconciler.AnnotationDeleteData)}
 }
@@ -103,7 +107,7 @@ func (r *Reconciler) surplusChildren(ctx context.Context, c *nexusv1.NexusAICapa
 			if capability.IsGatewayKind(child.Kind) {
 				gateways++
 			}
-			if _, wanted := o.Graph.Node(childID(c, child.Ref)); !wanted && o.Prunable(child.Kind.Kind) {
+			if _, wanted := o.Graph.Node(childID(c, child.Ref)); !wanted && o.Prunable(child.Kind.Kind) && !o.AppliesStill(child.Labels) {
 				out = append(out, child)
 			}
 		}

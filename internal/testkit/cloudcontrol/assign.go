@@ -28,8 +28,12 @@ func (d *Double) assign(m *model, region string, properties map[string]any) {
 	}
 }
 
-// namedByARN are types whose ARNs other types name by a pattern, and whose own schemas have none.
-var namedByARN = map[string]evaluation{"AWS::S3Vectors::VectorBucket": {service: "s3vectors", resource: "bucket/{VectorBucketName}"}}
+// namedByARN are types whose ARNs other types and policies name by a pattern, and whose own schemas have none, or one that allows
+// other resources as well.
+var namedByARN = map[string]evaluation{
+	"AWS::Bedrock::ApplicationInferenceProfile": {service: "bedrock", resource: "application-inference-profile/{InferenceProfileIdentifier}"},
+	"AWS::S3Vectors::VectorBucket":              {service: "s3vectors", resource: "bucket/{VectorBucketName}"},
+}
 
 // arn returns the ARN of a resource.
 func (d *Double) arn(m *model, region string, properties map[string]any) string {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+)
+
+const aiField = "spec.ai"
+
+// aiOf returns the declared parts of an AI application; none when the spec names none.
+func aiOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.AISpec { return *cmp.Or(s.AI, &nexusv1.AISpec{}) }
+
+// aiParts returns the resources that spec.ai becomes.
+func aiParts(s *nexusv1.NexusAICapabilitySpec) []resourcePart {
+	ai := aiOf(s)
+	return slices.Concat(vectorStoreParts(ai.VectorStores), guardrailParts(ai.Guardrails), inferenceProfileParts(s, ai.InferenceProfiles), memoryParts(ai.Memory))
+}
+
+// composed returns a resource of a type that the operator composes.
+func composed(name, typeName, field string, compose func(*compiler) map[string]any) resourcePart {
+	return resourcePart{ResourcePart: nexusv1.ResourcePart{Name: name, Type: typeName}, field: field, component: componentAI, compose: compose}
+}
+
+// allows sets the actions that the workloads may use on the resource.
+func (r resourcePart) allows(actions ...nexusv1.PartAction) resourcePart {
+	r.Access = &nexusv1.PartAccess{Actions: actions}
+	return r
+}
+
+// tells exports a value of the resource, as a variable and as a parameter.
+func (r resourcePart) tells(variable, parameter string, value nexusv1.ExportedValue) resourcePart {
+	if r.Exports == nil {
+		r.Exports, r.parameters = map[string]nexusv1.ExportedValue{}, map[string]string{}
+	}
+	r.Exports[variable], r.parameters[variable] = value, parameter
+	return r
+}
+
+// after makes the resource use others.
+func (r resourcePart) after(names ...string) resourcePart {
+	for _, name := range names {
+		r.Uses = append(r.Uses, nexusv1.PartName(name))
+	}
+	return r
+}
+
+// statusOf refers to a field in the status of the object of another resource.
+func (k *compiler) statusOf(name, field string) map[string]any {
+	return map[string]any{"$ref": kindAnyType + "/" + k.names.Of(name), "field": "status." + field}
+}
+
+// entry names an element of a list.
+func entry(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
+
+var doubled = regexp.MustCompile(`[-_]{2,}`)
+
+// fitted returns a name of at most so many characters for a service that allows shorter names, or no two hyphens in a row. What is left
+// of a name that does not fit is completed by a hash of the whole name, so that different names stay different.
+func fitted(name string, most int, hyphen string) string {
+	plain := doubled.ReplaceAllString(name, hyphen)
+	if plain == name && len(name) <= most {
+		return name
+	}
+	return strings.TrimRight(plain[:min(len(plain), most-1-2*hashBytes)], hyphen) + hyphen + shortHash(name)
+}
+
+const hashBytes = 4
+
+func shortHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:hashBytes])
+}
+
+// joined returns one statement for those with the same actions and no condition, so that the policy of a role stays short.
+func joined(statements []iampolicy.Statement) (out []iampolicy.Statement) {
+	for _, s := range statements {
+		i := slices.IndexFunc(out, func(o iampolicy.Statement) bool {
+			return slices.Equal(o.Action, s.Action) && len(o.Condition)+len(s.Condition) == 0
+		})
+		if i < 0 {
+			out = append(out, s)
+			continue
+		}
+		out[i].Resource = append(slices.Clone(out[i].Resource), s.Resource...)
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+
+	"k8s.io/apimachinery/pkg/util/json"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+const (
+	guardrailsField       = aiField + ".guardrails"
+	typeGuardrail         = "AWS::Bedrock::Guardrail"
+	typeGuardrailVersion  = "AWS::Bedrock::GuardrailVersion"
+	maxGuardrailName      = 50
+	defaultBlockedInput   = "The request was blocked."
+	defaultBlockedOutput  = "The answer was blocked."
+	defaultFilterStrength = "HIGH"
+	noFilter              = "NONE"
+)
+
+// contentFilters are the filters of a guardrail. That of attacks by prompts looks at prompts alone.
+// https://docs.aws.amazon.com/bedrock/latest/userguide/guardrails-content-filters.html
+var contentFilters = []string{"HATE", "INSULTS", "MISCONDUCT", "SEXUAL", "VIOLENCE", promptAttack}
+
+const promptAttack = "PROMPT_ATTACK"
+
+// guardrailParts returns the guardrails, and of each the version of what is declared. A version never changes in AWS, so that its object
+// is named after its contents: an edit makes another one, to which the workloads roll over.
+func guardrailParts(list []nexusv1.GuardrailSpec) (out []resourcePart) {
+	for i, g := range list {
+		at, variable, policy := entry(guardrailsField, i), environmentVariable(g.Name), guardrailPolicy(g.Create)
+		contents := hashOf(policy)
+		out = append(out, composed(g.Name, typeGuardrail, at, func(k *compiler) map[string]any {
+			properties := guardrailPolicy(g.Create)
+			properties["Name"] = fitted(k.names.Of(g.Name), maxGuardrailName, "-")
+			return properties
+		}).allows("bedrock:ApplyGuardrail").
+			tells("NEXUS_BEDROCK_GUARDRAIL_"+variable, "bedrock/"+g.Name+"-guardrail", "properties.GuardrailId"))
+		version := composed(g.Name+"-version-"+contents, typeGuardrailVersion, at, func(k *compiler) map[string]any {
+			return map[string]any{"GuardrailIdentifier": k.statusOf(g.Name, "arn"), "Description": "Contents " + contents}
+		}).tells("NEXUS_BEDROCK_GUARDRAILVERSION_"+variable, "bedrock/"+g.Name+"-guardrail-version", "properties.Version").after(g.Name)
+		version.component = componentVersions
+		out = append(out, version)
+	}
+	return out
+}
+
+// hashOf returns a short hash of properties; JSON sorts their names.
+func hashOf(properties map[string]any) string {
+	text, err := json.Marshal(properties)
+	if err != nil {
+		return "" // maps, lists and texts are always encoded
+	}
+	return shortHash(string(text))
+}
+
+func guardrailPolicy(p nexusv1.GuardrailPolicySpec) map[string]any {
+	out := map[string]any{
+		"BlockedInputMessaging":   cmp.Or(p.BlockedInputMessage, defaultBlockedInput),
+		"BlockedOutputsMessaging": cmp.Or(p.BlockedOutputMessage, defaultBlockedOutput),
+	}
+	if strength := cmp.Or(p.ContentFilters, defaultFilterStrength); strength != noFilter {
+		var filters []any
+		for _, name := range contentFilters {
+			filter := map[string]any{"Type": name, "InputStrength": strength, "OutputStrength": strength}
+			if name == promptAttack {
+				filter["OutputStrength"] = noFilter
+			}
+			filters = append(filters, filter)
+		}
+		out["ContentPolicyConfig"] = map[string]any{"FiltersConfig": filters}
+	}
+	if list := eachOf(p.DeniedTopics, func(t nexusv1.DeniedTopic) any {
+		return map[string]any{"Name": t.Name, "Definition": t.Definition, "Type": "DENY"}
+	}); len(list) > 0 {
+		out["TopicPolicyConfig"] = map[string]any{"TopicsConfig": list}
+	}
+	if list := eachOf(p.BlockedWords, func(w nexusv1.BlockedWord) any { return map[string]any{"Text": string(w)} }); len(list) > 0 {
+		out["WordPolicyConfig"] = map[string]any{"WordsConfig": list}
+	}
+	if list := eachOf(p.SensitiveInformation, func(s nexusv1.SensitiveInformation) any {
+		return map[string]any{"Type": s.Type, "Action": s.Action}
+	}); len(list) > 0 {
+		out["SensitiveInformationPolicyConfig"] = map[string]any{"PiiEntitiesConfig": list}
+	}
+	return out
+}
+
+func eachOf[T any](list []T, of func(T) any) []any {
+	var out []any
+	for _, item := range list {
+		out = append(out, of(item))
+	}
+	return out
+}
+
+var (
+	topicPattern     = regexp.MustCompile(`^[0-9a-zA-Z_ !?.-]+$`)
+	sensitivePattern = regexp.MustCompile(`^[A-Z][A-Z_]*$`)
+)
+
+func (v *verdict) aiGuardrails(list []nexusv1.GuardrailSpec) {
+	v.distinct(guardrailsField, namesIn(list, func(g nexusv1.GuardrailSpec) string { return g.Name }), maxBedrockPurpose)
+	for i, g := range list {
+		at, p := entry(guardrailsField, i)+".create", g.Create
+		oneOf(v, at+".contentFilters", p.ContentFilters, "", noFilter, "LOW", "MEDIUM", defaultFilterStrength)
+		v.require(p.ContentFilters != noFilter || len(p.DeniedTopics)+len(p.BlockedWords)+len(p.SensitiveInformation) > 0, at,
+			"contentFilters: NONE needs deniedTopics, blockedWords or sensitiveInformation: a guardrail blocks something")
+		v.deniedTopics(at+".deniedTopics", p.DeniedTopics)
+		v.require(len(p.BlockedWords) <= 100, at+".blockedWords", "at most 100")
+		for j, word := range p.BlockedWords {
+			v.require(word != "" && len(word) <= 400, fmt.Sprintf("%s.blockedWords[%d]", at, j), "1 to 100 characters")
+		}
+		v.sensitive(at+".sensitiveInformation", p.SensitiveInformation)
+		v.require(len(p.BlockedInputMessage) <= 2000, at+".blockedInputMessage", "at most 500 characters")
+		v.require(len(p.BlockedOutputMessage) <= 2000, at+".blockedOutputMessage", "at most 500 characters")
+	}
+}
+
+func (v *verdict) deniedTopics(at string, list []nexusv1.DeniedTopic) {
+	v.require(len(list) <= 30, at, "at most 30")
+	seen := map[string]bool{}
+	for i, t := range list {
+		field := entry(at, i)
+		v.matches(field+".name", t.Name, 100, topicPattern)
+		v.require(t.Definition != "" && len(t.Definition) <= 800, field+".definition", "1 to 200 characters")
+		v.require(!seen[t.Name], field+".name", "%q is there twice", status.Truncate(t.Name, maxLabel))
+		seen[t.Name] = true
+	}
+}
+
+func (v *verdict) sensitive(at string, list []nexusv1.SensitiveInformation) {
+	v.require(len(list) <= 31, at, "at most 31")
+	seen := map[string]bool{}
+	for i, s := range list {
+		field := entry(at, i)
+		v.matches(field+".type", s.Type, 64, sensitivePattern)
+		oneOf(v, field+".action", s.Action, "BLOCK", "ANONYMIZE")
+		v.require(!seen[s.Type], field+".type", "%q is there twice", status.Truncate(s.Type, maxLabel))
+		seen[s.Type] = true
+	}
+}

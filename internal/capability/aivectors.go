@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"cmp"
+	"fmt"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+const (
+	vectorStoresField = aiField + ".vectorStores"
+	typeVectorBucket  = "AWS::S3Vectors::VectorBucket"
+	typeVectorIndex   = "AWS::S3Vectors::Index"
+	// maxVectorPurpose: {cap}-{env}-{purpose} is the name of a vector bucket.
+	maxVectorPurpose = 20
+	maxVectorIndex   = 40
+	maxVectorIndexes = 8
+	maxDimension     = 4096
+	defaultDistance  = "cosine"
+)
+
+// vectorStoreParts returns the vector buckets and their indexes. Rights on vectors are on each index, and never on what others may add to
+// the bucket.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-access-management.html
+func vectorStoreParts(list []nexusv1.VectorStoreSpec) (out []resourcePart) {
+	for i, store := range list {
+		at, variable := entry(vectorStoresField, i), environmentVariable(store.Name)
+		bucket := composed(store.Name, typeVectorBucket, at, func(k *compiler) map[string]any {
+			return map[string]any{"VectorBucketName": k.names.Of(store.Name)}
+		}).allows("s3vectors:GetVectorBucket", "s3vectors:ListIndexes").
+			tells("NEXUS_VECTOR_BUCKET_"+variable, "s3vectors/"+store.Name+"-bucket", "properties.VectorBucketName")
+		bucket.RecreateOnLoss = store.RecreateOnLoss
+		out = append(out, bucket)
+		for j, index := range store.Indexes {
+			part := composed(vectorIndex(store, index), typeVectorIndex, entry(at+".indexes", j), func(k *compiler) map[string]any {
+				return vectorIndexProperties(k, store, index)
+			}).allows("s3vectors:DeleteVectors", "s3vectors:GetIndex", "s3vectors:GetVectors", "s3vectors:ListVectors", "s3vectors:PutVectors", "s3vectors:QueryVectors").
+				tells("NEXUS_VECTOR_INDEX_ARN_"+variable+"_"+environmentVariable(index.Name), "s3vectors/"+vectorIndex(store, index)+"-index-arn", exportARN).
+				after(store.Name)
+			part.RecreateOnLoss = store.RecreateOnLoss
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// vectorIndex is the purpose of an index.
+func vectorIndex(store nexusv1.VectorStoreSpec, index nexusv1.VectorIndexSpec) string {
+	return store.Name + "-" + index.Name
+}
+
+func vectorIndexProperties(k *compiler, store nexusv1.VectorStoreSpec, index nexusv1.VectorIndexSpec) map[string]any {
+	out := map[string]any{
+		"VectorBucketArn": k.statusOf(store.Name, "arn"), "IndexName": index.Name, "DataType": "float32",
+		"Dimension": int64(index.Dimension), "DistanceMetric": cmp.Or(index.DistanceMetric, defaultDistance),
+	}
+	if len(index.NonFilterableKeys) > 0 {
+		out["MetadataConfiguration"] = map[string]any{"NonFilterableMetadataKeys": texts(index.NonFilterableKeys)}
+	}
+	return out
+}
+
+// texts returns a list as properties have it.
+func texts[T ~string](list []T) []any {
+	out := make([]any, len(list))
+	for i, text := range list {
+		out[i] = string(text)
+	}
+	return out
+}
+
+func (v *verdict) vectorStores(list []nexusv1.VectorStoreSpec) {
+	v.distinct(vectorStoresField, namesIn(list, func(s nexusv1.VectorStoreSpec) string { return s.Name }), maxVectorPurpose)
+	for i, store := range list {
+		at := entry(vectorStoresField, i) + ".indexes"
+		v.require(len(store.Indexes) >= 1 && len(store.Indexes) <= maxVectorIndexes, at, "1 to %d", maxVectorIndexes)
+		v.distinct(at, namesIn(store.Indexes, func(index nexusv1.VectorIndexSpec) string { return index.Name }), maxVectorIndex)
+		for j, index := range store.Indexes {
+			field := entry(at, j)
+			v.require(len(index.Name) >= 3, field+".name", "at least 3 characters")
+			v.require(index.Dimension >= 1 && index.Dimension <= maxDimension, field+".dimension", "1 to %d", maxDimension)
+			oneOf(v, field+".distanceMetric", index.DistanceMetric, "", defaultDistance, "euclidean")
+			v.require(len(index.NonFilterableKeys) <= 10, field+".nonFilterableKeys", "at most 10")
+			for n, key := range index.NonFilterableKeys {
+				v.require(key != "" && len(key) <= 63, fmt.Sprintf("%s.nonFilterableKeys[%d]", field, n), "1 to 63 characters")
+			}
+		}
+	}
+}

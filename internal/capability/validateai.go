@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+// maxAIEntries limits each list of spec.ai.
+const maxAIEntries = 8
+
+// ai checks spec.ai.
+func (v *verdict) ai(c *nexusv1.NexusAICapability, f Facts) {
+	ai := aiOf(&c.Spec)
+	v.require(max(len(ai.VectorStores), len(ai.Guardrails), len(ai.InferenceProfiles), len(ai.Memory)) <= maxAIEntries, aiField, "at most %d entries in each list", maxAIEntries)
+	v.vectorStores(ai.VectorStores)
+	v.aiGuardrails(ai.Guardrails)
+	v.inferenceProfiles(ai.InferenceProfiles, f)
+	v.memory(ai.Memory)
+	v.aiNames(&c.Spec, c)
+	if region := bedrockSpec(&c.Spec).Region; region != "" && len(ai.Guardrails)+len(ai.InferenceProfiles) > 0 {
+		own := f.region(c)
+		v.require(own == "" || own == region, "spec.dataServices.bedrock.region", "is %s, and spec.ai creates guardrails and inference profiles in %s: use one region for both", region, own)
+	}
+}
+
+// aiNames requires that no two parts have the same name: objects, rights and variables are named after it.
+func (v *verdict) aiNames(s *nexusv1.NexusAICapabilitySpec, c *nexusv1.NexusAICapability) {
+	others := c.DeepCopy()
+	others.Spec.AI = nil
+	taken, b := map[string]bool{}, bedrockSpec(s)
+	for name := range partsByName(others) {
+		taken[name] = true
+	}
+	for _, m := range b.Models {
+		taken[m.Name] = true
+	}
+	for _, kb := range b.KnowledgeBases {
+		taken[kb.Name] = true
+	}
+	for _, g := range b.Guardrails {
+		taken[g.Name] = true
+	}
+	for _, r := range aiParts(s) {
+		v.require(!taken[r.Name], r.field+".name", "%q is the name of another part of the capability: choose another name", r.Name)
+		taken[r.Name] = true
+	}
+}

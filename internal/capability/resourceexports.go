@@ -3,7 +3,6 @@
 package capability
 
 import (
-	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // The exported values that every resource has, and the beginnings of the others.
@@ -56,7 +54,7 @@ func (k *compiler) exportedValue(r resourcePart, variable string) string {
 		return value
 	}
 	if p.Settled && k.c.DeletionTimestamp == nil {
-		k.fail(status.Invalid(fmt.Sprintf("%s.exports[%s]", k.fieldOf(r), variable), "%s is as declared and has no text %s: export another value", id, r.Exports[variable]))
+		k.fail(k.refusedOf(r, ".exports["+variable+"]", id+" is as declared and has no text "+string(r.Exports[variable]), "export another value"))
 	}
 	return placeholderFor(id)
 }

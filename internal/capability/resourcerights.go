@@ -80,9 +80,17 @@ func (k *compiler) resourceARN(r resourcePart, grants awsschema.Grants) string {
 		return arn
 	}
 	if p.Settled && k.c.DeletionTimestamp == nil {
-		k.fail(status.Invalid(k.fieldOf(r)+".access", "AWS shows no ARN of %s that rights could be limited to: remove access", id))
+		k.fail(k.refusedOf(r, ".access", "AWS shows no ARN of "+id+" that rights could be limited to", "remove access"))
 	}
 	return ""
+}
+
+// refusedOf is a refusal of a field of a resource, with what a person can do; of one that the operator composes, nobody wrote the field.
+func (k *compiler) refusedOf(r resourcePart, field, message, remedy string) error {
+	if r.compose != nil {
+		return status.Invalid(k.fieldOf(r), "%s: see the status of that object", message)
+	}
+	return status.Invalid(k.fieldOf(r)+field, "%s: %s", message, remedy)
 }
 
 // fieldOf is the field that declares a resource.

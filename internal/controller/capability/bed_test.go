@@ -3,6 +3,7 @@
 package capability
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -413,6 +414,9 @@ func (b *bed) answer() {
 	}
 }
 
+// formsOfTypes are the beginnings of the ARNs of types other than buckets of vectors, after service, region and account.
+var formsOfTypes = map[string]string{"AWS::S3Vectors::Index": "s3vectors:bucket/store/index/", "AWS::Bedrock::Guardrail": "bedrock:guardrail/", "AWS::Bedrock::GuardrailVersion": "bedrock:guardrail/"}
+
 func (b *bed) answerOne(o client.Object) error {
 	var conditions *[]metav1.Condition
 	switch o := o.(type) {
@@ -430,7 +434,9 @@ func (b *bed) answerOne(o client.Object) error {
 		conditions, st.ARN, st.Ownership = &st.Conditions, "arn:aws:test:::"+o.GetName(), v1alpha1.OwnershipOwned
 	}
 	if r, ok := o.(*v1alpha1.AWSResource); ok {
-		r.Status.ARN = "arn:aws:s3vectors:eu-central-1:123456789012:bucket/" + r.Name
+		service, form, _ := strings.Cut(cmp.Or(formsOfTypes[r.Spec.TypeName], "s3vectors:bucket/"), ":")
+		r.Status.ARN = "arn:aws:" + service + ":eu-central-1:123456789012:" + form + r.Name
+		r.Status.Properties = &runtime.RawExtension{Raw: []byte(`{"GuardrailId":"id-of-` + r.Name + `","Version":"1"}`)}
 	}
 	if table, ok := o.(*v1alpha1.DynamoDBTable); ok && table.Spec.ManagementPolicy == v1alpha1.ManageObserve {
 		table.Status.ARN, table.Status.Ownership = "arn:aws:dynamodb:eu-central-1:123456789012:table/"+table.Spec.TableName, v1alpha1.OwnershipObserved

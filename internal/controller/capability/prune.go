@@ -66,8 +66,7 @@ func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o 
 	if err := r.stillCurrent(ctx, c); err != nil {
 		return err
 	}
-	var held []string
-	field := "spec.ai"
+	var held heldStores
 	var kept []nexusv1.DroppedStore
 	for _, child := range surplus {
 		why, dropped, err := r.pruneChild(ctx, c, child)
@@ -76,22 +75,39 @@ func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o 
 		}
 		o.Changes = append(o.Changes, capability.NewChange(child.Kind.Kind, child.Name, "Deleted", nil))
 		if why != "" {
-			held = append(held, why)
-			if !capability.IsOfAI(child.Labels) {
-				field = "spec.dataServices"
-			}
+			held.add(why, child)
 		}
 		if dropped != nil && len(kept) < maxKept {
 			kept = append(kept, *dropped)
 		}
 	}
 	c.Status.Dropped = kept
-	if len(held) == 0 {
+	if len(held.reasons) == 0 {
 		return stillUsed(user)
+	}
+	return held.refusal()
+}
+
+// heldStores collects the stores that are no longer declared, and whose deletion a person has to agree to.
+type heldStores struct {
+	reasons []string
+	// others is true where one of them was not declared in spec.ai.
+	others bool
+}
+
+func (h *heldStores) add(reason string, child apply.Child) {
+	h.reasons, h.others = append(h.reasons, reason), h.others || !capability.IsOfAI(child.Labels)
+}
+
+// refusal names the field that declared the stores, and what a person can do.
+func (h *heldStores) refusal() error {
+	field := "spec.ai"
+	if h.others {
+		field = "spec.dataServices"
 	}
 	return &status.Stalled{Reason: status.ReasonDataWouldBeLost, Field: field, Message: fmt.Sprintf(
 		"%s: declare the store again to keep it, set spec.deletionPolicy: Retain to keep it in AWS, or list its name in annotation %s of this capability to delete it with its data",
-		strings.Join(held, "; "), reconciler.AnnotationDeleteData)}
+		strings.Join(h.reasons, "; "), reconciler.AnnotationDeleteData)}
 }
 
 // surplusChildren lists the children to prune, in the order of deletion.

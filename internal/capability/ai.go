@@ -64,8 +64,8 @@ func entry(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) 
 
 var doubled = regexp.MustCompile(`[-_]{2,}`)
 
-// fitted returns a name of at most so many characters for a service that allows shorter names, or no two hyphens in a row. What is left
-// of a name that does not fit is completed by a hash of the whole name, so that different names stay different.
+// fitted returns a name of at most so many characters for a service that allows shorter names, or no two hyphens in a row. A name that does
+// not fit is cut, and ends in a hash of the whole name, so that different names stay different.
 func fitted(name string, most int, hyphen string) string {
 	plain := doubled.ReplaceAllString(name, hyphen)
 	if plain == name && len(name) <= most {

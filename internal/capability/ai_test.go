@@ -127,7 +127,7 @@ func TestAI_ComponentsReachTheNamedParts(t *testing.T) {
 	}
 }
 
-// Nothing is granted before it is proven, and all that is granted is an action that AWS limits to the resource.
+// Roles get no right before a resource is proven, and then actions that AWS limits to the resource.
 func TestAI_ActionsCanBeLimitedAndFollowProof(t *testing.T) {
 	c := minimal(withAI(knowledge, safety, chat, sessions))
 	if rights := rightsOf(t, builtWith(t, c, bounded(c, facts())), roleOf(c, "backend")); slices.ContainsFunc(slices.Collect(maps.Keys(rights)), func(action string) bool {

@@ -38,7 +38,7 @@ func printed(t fatal, n graph.Node) string {
 // unknownPool are the identifiers of a user pool and the ARN of a certificate, and unknownChecksum that of settings, which name the pool.
 var (
 	unknownPool = regexp.MustCompile(`(arn:aws[a-z-]*:acm:[^"]*/)?(<known after (CognitoUserPool|Certificate)/[^>]*>|assigned)`)
-	// unknownPart are what AWS assigns to the resources of AI parts.
+	// unknownPart matches values that AWS assigns to the resources of AI parts.
 	unknownPart     = regexp.MustCompile(`<known after AWSResource/[^>]*>|arn:aws[a-z-]*:(s3vectors|bedrock|bedrock-agentcore):[a-z0-9-]+:[0-9]{12}:[^"\\]+|assigned-to-[a-z0-9-]+`)
 	unknownChecksum = regexp.MustCompile(`"nexus.ai/config-checksum":"[^"]*"`)
 )

@@ -32,6 +32,7 @@ func (d *Double) assign(m *model, region string, properties map[string]any) {
 // other resources as well.
 var namedByARN = map[string]evaluation{
 	"AWS::Bedrock::ApplicationInferenceProfile": {service: "bedrock", resource: "application-inference-profile/{InferenceProfileIdentifier}"},
+	"AWS::S3Vectors::Index":                     {resource: "{VectorBucketArn}/index/{IndexName}"},
 	"AWS::S3Vectors::VectorBucket":              {service: "s3vectors", resource: "bucket/{VectorBucketName}"},
 }
 
@@ -42,7 +43,7 @@ func (d *Double) arn(m *model, region string, properties map[string]any) string 
 		of, known = namedByARN[m.TypeName]
 	}
 	if known {
-		if arn := of.arn(region, d.account, properties); !strings.HasSuffix(arn, "*") {
+		if arn := of.arn(region, d.account, properties); !strings.Contains(arn, "*") {
 			return arn
 		}
 	}

@@ -101,7 +101,11 @@ func (of evaluation) arn(region, account string, properties map[string]any) stri
 	if arn, ok := properties["Arn"].(string); ok {
 		return arn
 	}
-	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", of.service, region, account, fillNames(of.resource, properties))
+	name := fillNames(of.resource, properties)
+	if strings.HasPrefix(name, "arn:") { // below a resource that is named by its ARN
+		return name
+	}
+	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", of.service, region, account, name)
 }
 
 // properties returns what names the resource.

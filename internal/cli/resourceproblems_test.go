@@ -49,12 +49,12 @@ func TestRender_PrintsTheResourcesOfACapability(t *testing.T) {
 // The parts of an AI application are rendered and checked as resources are.
 func TestRender_PrintsThePartsOfAnAIApplication(t *testing.T) {
 	const example = "../../examples/agent.yaml"
-	out, errs, code := run(t, "render", "-f", example, "--account", "123456789012")
+	out, errs, code := run(t, "render", "-f", example)
 	if code != 0 {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
 	for _, want := range []string{"VectorBucketName: agent-dev-knowledge", "$ref: AWSResource/agent-dev-safety", "Name: agent_dev_sessions",
-		"CopyFrom: arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.amazon.nova-lite-v1:0"} {
+		":inference-profile/eu.amazon.nova-lite-v1:0"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q", want)
 		}
@@ -67,7 +67,7 @@ func TestRender_PrintsThePartsOfAnAIApplication(t *testing.T) {
 		"valid":            {"", "", "NexusAICapability agent-dev/agent-dev: valid\n"},
 		"a dimension":      {"dimension: 1024", "dimension: 5000", "spec.ai.vectorStores[0].indexes[0].dimension"},
 		"a kind of data":   {"create: {}", "create: {sensitiveInformation: [{type: EMAILS, action: BLOCK}]}", "spec.ai.guardrails[0]: must be one of"},
-		"a name of a part": {"name: sessions,", "name: safety,", "spec.ai.memory[0].name"},
+		"a name of a part": {"memory: [{", "memory: [{name: chat}, {", "spec.ai.memory[0].name"},
 	} {
 		changed := strings.Replace(string(text), row.old, row.replacement, 1)
 		out, errs, code := run(t, "validate", "-f", file(t, changed))

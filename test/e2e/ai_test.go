@@ -117,18 +117,18 @@ func TestAI_AnAgentRunsRestsAndGoesWithoutResidue(t *testing.T) {
 	}
 }
 
-// The example of retrieval runs without an AWSProvider. A vector bucket of somebody else with the name of a part is not touched, and the
+// The example of retrieval runs without an AWSProvider. A vector bucket of another namespace with the name of a part is not touched, and the
 // capability says so.
 func TestAI_AForeignVectorBucketIsNotTouched(t *testing.T) {
 	b := newBed(t, aiTypes, aiNamespaces)
 	d := b.controls()
 	c := b.Capability("examples/retrieval.yaml")
-	const theirs = `{"VectorBucketName":"search-dev-passages","Tags":[{"Key":"team","Value":"finance"}]}`
+	const theirs = `{"VectorBucketName":"search-dev-passages","Tags":[{"Key":"nexus.ai/owner","Value":"AWSResource/finance/passages"},{"Key":"nexus.ai/managed-by","Value":"nexus-operator"},{"Key":"nexus.ai/cluster","Value":"another"}]}`
 	b.ofNobody("AWS::S3Vectors::VectorBucket", theirs)
 	identifier := d.Identifiers("AWS::S3Vectors::VectorBucket")[0]
 	before := d.Properties("AWS::S3Vectors::VectorBucket", identifier)
 	b.Create(c)
-	b.contains(b.Shows(c, "DataServicesReady", metav1.ConditionFalse, "Conflict"), "search-dev-passages")
+	b.contains(b.Shows(c, "DataServicesReady", metav1.ConditionFalse, "NotPermitted"), "search-dev-passages belongs to an object of another namespace")
 	if after := d.Properties("AWS::S3Vectors::VectorBucket", identifier); len(after) != len(before) || after["VectorBucketName"] != before["VectorBucketName"] {
 		t.Errorf("the bucket had %v, and has %v", before, after)
 	}

@@ -236,7 +236,7 @@ func (k *compiler) within(a accessSet) *compiler {
 		return k
 	}
 	out := *k
-	out.spec, out.access = a.restrict(k.spec), a
+	out.spec, out.access, out.whole = a.restrict(k.spec), a, k
 	return &out
 }
 

@@ -156,6 +156,21 @@ func TestAI_ActionsCanBeLimitedAndFollowProof(t *testing.T) {
 	}
 }
 
+// A part that is as declared without an ARN is refused, also where no component may use everything.
+func TestAI_WithoutAnARNIsRefused(t *testing.T) {
+	c := example(t, "agent.yaml")
+	f := bounded(c, facts())
+	f.Owned = everything(t, builtWith(t, c, f), c, f)
+	const memory = "AWSResource/agent-dev-sessions"
+	p := f.Owned[memory]
+	p.ARN, p.Settled = strings.Replace(p.ARN, ":memory/", ":other/", 1), true
+	f.Owned[memory] = p
+	_, err := capability.Compile(c, f)
+	if s, ok := status.AsStalled(err); !ok || s.Field != "spec.ai.memory[0]" || !strings.Contains(s.Message, memory) {
+		t.Errorf("%v", err)
+	}
+}
+
 // An edit of a guardrail makes another version, which comes after the guardrail; text of people stays as it is.
 func TestAI_AGuardrailHasAVersionOfItsContents(t *testing.T) {
 	version := func(edit func(*nexusv1.GuardrailPolicySpec)) string {

@@ -74,7 +74,9 @@ type compiler struct {
 	expected map[string]Proof
 	// read collects the proofs that a part reads; nil unless that is asked for.
 	read reads
-	err  error
+	// whole is the compiler of everything, of one that sees only an access.
+	whole *compiler
+	err   error
 }
 
 func newCompiler(c *nexusv1.NexusAICapability, f Facts) *compiler {
@@ -179,6 +181,9 @@ func (k *compiler) unresolved(content any) string {
 func (k *compiler) fail(err error) {
 	if k.err == nil {
 		k.err = err
+	}
+	if k.whole != nil {
+		k.whole.fail(err)
 	}
 }
 

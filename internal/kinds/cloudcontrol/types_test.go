@@ -169,7 +169,7 @@ func eachType(t *testing.T, first int, do func(t *testing.T, types *awstypes.Typ
 	}
 }
 
-// leastTypes is how many types a suite must find: so many in the sample, and 1,000 in a run of everything.
+// leastTypes returns the number of types that a suite must find: that of the sample, or 1,000 in a run of everything.
 func leastTypes(t *testing.T, sample int) int {
 	t.Helper()
 	if extent.IsAll(t) {

@@ -14,7 +14,9 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/permissions"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 )
 
 // The operator may manage the types of the examples, and lends its identity to the capabilities in their namespaces.
@@ -153,6 +155,45 @@ func TestAI_ATypeThatIsNotAllowedIsNamed(t *testing.T) {
 	c := b.Capability("examples/retrieval.yaml")
 	b.Create(c)
 	b.contains(b.Shows(c, "DataServicesReady", metav1.ConditionFalse, "NotPermitted"), "AWS::S3Vectors::VectorBucket", "--types")
+	b.Remove(c)
+	b.nothingLeft(c.Namespace)
+}
+
+// retrievalWith starts an operator with the rights of the policy that is printed for some types, and creates the example of retrieval.
+func retrievalWith(t *testing.T, types ...string) (*bed, *double.Double, *nexusv1.NexusAICapability) {
+	t.Helper()
+	b := &bed{kit.Limited(t, policiesFor(t, permissions.Scope{NamePrefix: "search", Types: types}), aiTypes, aiNamespaces)}
+	d := b.controls()
+	d.SetRights(func(accessKey string, n double.Need) string {
+		text, err := b.World.AWS().Refuses(b.Ctx(), accessKey, n.Action, n.Resource, n.Context, n.Tags)
+		if err != nil {
+			return err.Error()
+		}
+		return text
+	})
+	c := b.Capability("examples/retrieval.yaml")
+	b.Create(c)
+	return b, d, c
+}
+
+// An operator with the printed policy and no other rights creates and deletes a vector store.
+func TestPrivilege_AVectorStoreFitsThePrintedPolicy(t *testing.T) {
+	b, d, c := retrievalWith(t, "AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index")
+	b.Running(c)
+	b.Remove(c)
+	b.nothingLeft(c.Namespace)
+	if left := d.Identifiers("AWS::S3Vectors::VectorBucket"); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+// Without a right of its type, the capability says which one is missing.
+func TestPrivilege_AMissingRightOfAVectorStoreIsNamed(t *testing.T) {
+	b, d, c := retrievalWith(t)
+	b.contains(b.Shows(c, "DataServicesReady", metav1.ConditionFalse, "AccessDenied"), "AWSResource/search-dev-passages", "AWS denies s3vectors:")
+	if made := d.Identifiers("AWS::S3Vectors::VectorBucket"); len(made) > 0 {
+		t.Errorf("%v was created", made)
+	}
 	b.Remove(c)
 	b.nothingLeft(c.Namespace)
 }

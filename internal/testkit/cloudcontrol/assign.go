@@ -33,7 +33,6 @@ func (d *Double) assign(m *model, region string, properties map[string]any) {
 var namedByARN = map[string]evaluation{
 	"AWS::Bedrock::ApplicationInferenceProfile": {service: "bedrock", resource: "application-inference-profile/{InferenceProfileIdentifier}"},
 	"AWS::S3Vectors::Index":                     {resource: "{VectorBucketArn}/index/{IndexName}"},
-	"AWS::S3Vectors::VectorBucket":              {service: "s3vectors", resource: "bucket/{VectorBucketName}"},
 }
 
 // arn returns the ARN of a resource.

@@ -44,6 +44,7 @@ var evaluations = map[string]evaluation{
 	"AWS::Kinesis::Stream":             {service: "kinesis", resource: "stream/{Name}", everywhere: "kinesis:DisableEnhancedMonitoring kinesis:EnableEnhancedMonitoring kinesis:ListStreams kinesis:UpdateShardCount kinesis:UpdateStreamMode"},
 	"AWS::Logs::LogGroup":              {service: "logs", resource: "log-group:{LogGroupName}"},
 	"AWS::Logs::MetricFilter":          {service: "logs", resource: "log-group:{LogGroupName}"},
+	"AWS::S3Vectors::VectorBucket":     {service: "s3vectors", resource: "bucket/{VectorBucketName}", everywhere: "s3vectors:ListVectorBuckets"},
 	"AWS::SSM::Parameter":              {service: "ssm", resource: "parameter{Name}", everywhere: "ssm:DescribeParameters"},
 	"AWS::StepFunctions::StateMachine": {service: "states", resource: "stateMachine:{StateMachineName}", everywhere: "states:ListStateMachines"},
 }
@@ -100,6 +101,13 @@ func (d *Double) needs(of evaluation, e errand, service, operation string) []Nee
 func (of evaluation) arn(region, account string, properties map[string]any) string {
 	if arn, ok := properties["Arn"].(string); ok {
 		return arn
+	}
+	if len(properties) == 1 { // a request that names a resource by its ARN alone
+		for _, value := range properties {
+			if text, is := value.(string); is && strings.HasPrefix(text, "arn:") {
+				return text
+			}
+		}
 	}
 	name := fillNames(of.resource, properties)
 	if strings.HasPrefix(name, "arn:") { // below a resource that is named by its ARN

@@ -200,12 +200,12 @@ func (k *compiler) nameOfBucket(b nexusv1.BucketSpec) string {
 	return k.bucketName(b.Name)
 }
 
-// existingSecrets are the names of the existing secrets by their purposes. Applications find the others by the prefix that all of them have.
-func (k *compiler) existingSecrets() map[string]string {
+// existingSecrets are the names of the existing secrets by a key for their purposes. Applications find the others by the prefix that all of them have.
+func (k *compiler) existingSecrets(key func(purpose string) string) map[string]string {
 	out := map[string]string{}
 	for _, s := range keep(k.access, ofSecrets, k.spec.Secrets, func(s nexusv1.SecretSpec) string { return s.Name }) {
 		if e := existingSecret(s); e.store != nil {
-			out[s.Name] = e.nameIn()
+			out[key(s.Name)] = e.nameIn()
 		}
 	}
 	return out

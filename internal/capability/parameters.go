@@ -48,9 +48,7 @@ func (k *compiler) parameterValues() map[string]string {
 	for _, t := range selectedTopics(k.spec) {
 		v["sns/"+t.Name+"-topic-arn"] = k.topicARN(t)
 	}
-	for purpose, name := range k.existingSecrets() {
-		v["secrets/"+purpose+"-secret"] = name
-	}
+	maps.Copy(v, k.existingSecrets(func(purpose string) string { return "secrets/" + purpose + "-secret" }))
 	for name, value := range k.keyValues() {
 		v["kms/"+name] = value
 	}

@@ -52,12 +52,12 @@ var Proving = append(slices.Clone(Granting), kindPool, kindCertificate)
 // status. A resource that has another owner by now proves nothing, nor
 // does a child whose resource was deleted and that only others keep.
 func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof Proof, ok bool) {
-	st := child.CommonStatus()
 	if _, is := existingOf(c, kind, child.GetName()); is {
 		return proveExisting(c, kind, child)
 	}
+	st := child.CommonStatus()
 	part, isPart := resourceOf(c, kind, child.GetName())
-	if !isChildOf(c, child) || awsv1.IsLeftBehind(kind, child) || st.ARN == "" && !isPart || !st.OwnsResource() || child.CommonSpec().ManagementPolicy == awsv1.ManageObserve || status.IsDisputed(st.Conditions) {
+	if !isChildOf(c, child) || st.ARN == "" && !isPart || !ownsNow(kind, child) {
 		return "", Proof{}, false
 	}
 	proof = Proof{ARN: st.ARN, UID: string(child.GetUID())}
@@ -71,6 +71,12 @@ func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id 
 		proof.Values, proof.Settled = exportedBy(part, child), status.ReadyAt(st.Conditions, child.GetGeneration())
 	}
 	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
+}
+
+// ownsNow reports whether a child manages a resource that was its own at the last look.
+func ownsNow(kind string, child awsv1.Resource) bool {
+	st := child.CommonStatus()
+	return st.OwnsResource() && !awsv1.IsLeftBehind(kind, child) && child.CommonSpec().ManagementPolicy != awsv1.ManageObserve && !status.IsDisputed(st.Conditions)
 }
 
 // proveExisting tells the ARN of the existing store that a child observes. The status, which tenants cannot write, has it once AWS showed the store

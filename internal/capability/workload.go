@@ -107,9 +107,7 @@ func (k *compiler) settings() map[string]string {
 	for _, t := range selectedTopics(k.spec) {
 		v["NEXUS_SNS_TOPIC_ARN_"+environmentVariable(t.Name)] = k.topicARN(t)
 	}
-	for purpose, name := range k.existingSecrets() {
-		v["NEXUS_SECRET_"+environmentVariable(purpose)] = name
-	}
+	maps.Copy(v, k.existingSecrets(func(purpose string) string { return "NEXUS_SECRET_" + environmentVariable(purpose) }))
 	for name, value := range k.keyValues() {
 		v["NEXUS_KMS_"+environmentVariable(name)] = value
 	}

@@ -75,9 +75,7 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 		if err != nil {
 			return nil, err
 		}
-		if why := facts.WithheldFrom(c, n.Object.GetKind(), n.Object.GetName()); why != "" && child.Problem == nil {
-			child.Problem = &Problem{Reason: status.ReasonNotPermitted, Code: status.CodeOf(status.ReasonNotPermitted), Message: why}
-		}
+		child.nameWithheld(facts.WithheldFrom(c, n.Object.GetKind(), n.Object.GetName()))
 		if p.Planned != nil {
 			p.Planned(child)
 		}
@@ -90,6 +88,13 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 	}
 	surplus, err := p.surplus(ctx, f)
 	return append(out, surplus...), err
+}
+
+// nameWithheld adds why the workloads get no rights on an existing store, unless the item has another problem; nothing for an empty text.
+func (it *Item) nameWithheld(why string) {
+	if why != "" && it.Problem == nil {
+		it.Problem = &Problem{Reason: status.ReasonNotPermitted, Code: status.CodeOf(status.ReasonNotPermitted), Message: why}
+	}
 }
 
 // facts returns the facts that the operator will have once it has made everything that the capability needs.

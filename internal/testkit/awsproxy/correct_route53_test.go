@@ -158,6 +158,29 @@ func TestRoute53_MakesAllChangesOfARequestOrNone(t *testing.T) {
 	}
 }
 
+// Route 53 compares the values of a record set that is deleted whatever their order.
+func TestRoute53_DeletesValuesInAnyOrder(t *testing.T) {
+	p, c := zonesOf(t)
+	id := zoneIn(t, c, "one")
+	change := func(action types.ChangeAction, values ...string) error {
+		set := &types.ResourceRecordSet{Name: aws.String("www.example.com"), Type: types.RRTypeA, TTL: aws.Int64(60)}
+		for _, v := range values {
+			set.ResourceRecords = append(set.ResourceRecords, types.ResourceRecord{Value: &v})
+		}
+		_, err := c.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: id, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action, ResourceRecordSet: set}}}})
+		return err
+	}
+	must(t, change(types.ChangeActionCreate, "192.0.2.1", "192.0.2.2", "192.0.2.3"))
+	if err := change(types.ChangeActionDelete, "192.0.2.1", "192.0.2.2"); err == nil {
+		t.Error("a deletion of some of the values is accepted")
+	}
+	must(t, change(types.ChangeActionDelete, "192.0.2.3", "192.0.2.1", "192.0.2.2"))
+	found, err := p.Inventory(t.Context())
+	if err != nil || len(found["route53/record"]) > 0 {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
 func TestRoute53_AnswersWithEscapedNames(t *testing.T) {
 	_, c := zonesOf(t)
 	id := zoneIn(t, c, "one")

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,9 +26,9 @@ type recordSet struct {
 
 func (r recordSet) key() string { return r.Name + " " + r.Type + " " + r.SetIdentifier }
 
-// normalized returns the record set with its name as Route 53 has it.
+// normalized returns the record set with its name as Route 53 has it. The order of its values means nothing, also in a deletion.
 func (r recordSet) normalized() recordSet {
-	r.Name = strings.ToLower(strings.TrimSuffix(r.Name, ".")) + "."
+	r.Name, r.Values = strings.ToLower(strings.TrimSuffix(r.Name, "."))+".", slices.Sorted(slices.Values(r.Values))
 	return r
 }
 
@@ -84,11 +85,31 @@ func checkChanges(ctx context.Context, p *Proxy, x *exchange) *answer {
 			existing[r.key()] = r
 		}
 	}
-	x.body = bytes.ReplaceAll(x.body, []byte("<Action>CREATE</Action>"), []byte("<Action>UPSERT</Action>"))
+	x.body = bytes.ReplaceAll(inStoredOrder(x.body, list.Records), []byte("<Action>CREATE</Action>"), []byte("<Action>UPSERT</Action>"))
 	return nil
 }
 
+// inStoredOrder lists the values of record sets that exist in the order in which moto has them: it deletes only what is repeated to the letter.
+func inStoredOrder(body []byte, stored []recordSet) []byte {
+	return recordSetBlock.ReplaceAllFunc(body, func(block []byte) []byte {
+		var r recordSet
+		if decodeXML(block, &r) != nil {
+			return block
+		}
+		i := slices.IndexFunc(stored, func(s recordSet) bool { return reflect.DeepEqual(s.normalized(), r.normalized()) })
+		if i < 0 || len(r.Values) < 2 {
+			return block
+		}
+		n := -1
+		return valueElement.ReplaceAllFunc(block, func([]byte) []byte {
+			n++
+			return []byte("<Value>" + escape(stored[i].Values[n]) + "</Value>")
+		})
+	})
+}
+
 var (
+	valueElement    = regexp.MustCompile(`(?s)<Value>.*?</Value>`)
 	recordSetBlock  = regexp.MustCompile(`(?s)<ResourceRecordSet>.*?</ResourceRecordSet>`)
 	holdsNames      = regexp.MustCompile(`<Type>(CNAME|MX|NS|PTR|SRV)</Type>`)
 	lastDotOfRecord = regexp.MustCompile(`\.</Value>`)

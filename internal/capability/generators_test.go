@@ -3,6 +3,7 @@
 package capability_test
 
 import (
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -72,6 +73,8 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 		c.Spec.DataServices = anyData(t)
 		if d := c.Spec.DataServices; d.Bedrock == nil && d.Queues == nil && d.Topics == nil && rapid.Bool().Draw(t, "ai") { // the policy of a role has room for so much
 			c.Spec.AI = anyAI(t)
+		} else {
+			anyExisting(t, c)
 		}
 		for _, name := range rapid.SliceOfNDistinct(purpose(40), 0, 16, func(s string) string { return s }).Draw(t, "secrets") {
 			c.Spec.Secrets = append(c.Spec.Secrets, nexusv1.SecretSpec{Name: name, Generate: &nexusv1.GenerateSpec{}})
@@ -90,6 +93,38 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 		anyFields(t, &c.Spec.Frontend.ComponentSpec)
 		return c
 	})
+}
+
+// withoutProvider leaves out the provider, and the existing stores that need one.
+func withoutProvider(c *nexusv1.NexusAICapability) {
+	c.Spec.ProviderRef = nil
+	d := c.Spec.DataServices
+	if d.DynamoDB != nil {
+		d.DynamoDB.Tables = slices.DeleteFunc(d.DynamoDB.Tables, func(t nexusv1.TableSpec) bool { return t.Existing != nil })
+	}
+	d.Queues = slices.DeleteFunc(d.Queues, func(q nexusv1.QueueSpec) bool { return q.Existing != nil })
+	d.Topics = slices.DeleteFunc(d.Topics, func(t nexusv1.TopicSpec) bool { return t.Existing != nil })
+}
+
+// anyExisting adds existing stores, which need a provider.
+func anyExisting(t *rapid.T, c *nexusv1.NexusAICapability) {
+	if c.Spec.ProviderRef == nil || !rapid.Bool().Draw(t, "existing") {
+		return
+	}
+	d := c.Spec.DataServices
+	store := func(purpose string) *nexusv1.ExistingStore {
+		return &nexusv1.ExistingStore{Name: "external-" + purpose}
+	}
+	const most = 16 // of a list
+	if d.DynamoDB != nil && len(d.DynamoDB.Tables) < most {
+		d.DynamoDB.Tables = append(d.DynamoDB.Tables, nexusv1.TableSpec{Name: "of-others", Existing: store("table")})
+	}
+	if len(d.Queues) < most {
+		d.Queues = append(d.Queues, nexusv1.QueueSpec{Name: "of-others", Existing: store("queue")})
+	}
+	if len(d.Topics) < most {
+		d.Topics = append(d.Topics, nexusv1.TopicSpec{Name: "of-others", Existing: store("topic")})
+	}
 }
 
 // anyComponents adds up to four components, whose access lists secrets that every capability has.

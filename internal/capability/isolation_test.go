@@ -166,7 +166,8 @@ func TestNoPolicyOfOneCapabilityReachesAnother(t *testing.T) {
 func TestThePolicyCoversEverythingThatIsTheCapabilitys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCapability().Draw(t, "capability")
-		c.Spec.Region, c.Spec.ProviderRef = "eu-west-1", nil
+		c.Spec.Region = "eu-west-1"
+		withoutProvider(c)
 		g := compile(t, c, facts())
 		patterns := resources(t, object(t, g, "IAMRole/"+c.Spec.CapabilityName+"-"+c.Spec.Environment+"-app-role"))
 		for _, arn := range arns(t, g, "123456789012", "eu-west-1") {
@@ -189,7 +190,8 @@ func TestThePolicyCoversEverythingThatIsTheCapabilitys(t *testing.T) {
 func TestRolesGetRightsOnNothingThatIsNotProvenTheirs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCapability().Draw(t, "capability")
-		c.Spec.Region, c.Spec.ProviderRef = "eu-west-1", nil
+		c.Spec.Region = "eu-west-1"
+		withoutProvider(c)
 		f := facts()
 		g := compile(t, c, f)
 		all := everything(t, g, c, f)

@@ -350,6 +350,12 @@ func TestEveryAWSChildGetsTheCapabilitysPolicies(t *testing.T) {
 			if n.Object.GroupVersionKind().Group != awsv1.GroupName || n.Object.GetKind() == "AWSProvider" {
 				continue
 			}
+			if at(t, n.Object, "spec", "managementPolicy") == "Observe" && strings.HasSuffix(n.ID, ".existing") {
+				if at(t, n.Object, "spec", "deletionPolicy") != "Retain" || at(t, n.Object, "spec", "providerRef", "name") != capability.ProviderName(c) {
+					t.Fatalf("%s does not keep its store", n.ID)
+				}
+				continue
+			}
 			deletion := deletion
 			if n.Step == capability.StepIngress && deletion == nexusv1.DeletionRetain {
 				deletion = nexusv1.DeletionDelete // see TestHTTPS_RecordsGoWithTheLoadBalancer

@@ -17,7 +17,7 @@ func (v *verdict) ai(c *nexusv1.NexusAICapability, f Facts) {
 	v.aiGuardrails(ai.Guardrails)
 	v.inferenceProfiles(ai.InferenceProfiles, f)
 	v.memory(ai.Memory)
-	v.aiNames(&c.Spec, c)
+	v.aiNames(&c.Spec)
 	if region := bedrockSpec(&c.Spec).Region; region != "" && len(ai.Guardrails)+len(ai.InferenceProfiles) > 0 {
 		own := f.region(c)
 		v.require(own == "" || own == region, "spec.dataServices.bedrock.region", "is %s, and spec.ai creates guardrails and inference profiles in %s: use one region for both", region, own)
@@ -25,11 +25,12 @@ func (v *verdict) ai(c *nexusv1.NexusAICapability, f Facts) {
 }
 
 // aiNames requires that no two parts have the same name: objects, rights and variables are named after it.
-func (v *verdict) aiNames(s *nexusv1.NexusAICapabilitySpec, c *nexusv1.NexusAICapability) {
-	others := c.DeepCopy()
+func (v *verdict) aiNames(s *nexusv1.NexusAICapabilitySpec) {
+	// Only the declaration is copied: the object itself may be written at the same time.
+	others := nexusv1.NexusAICapability{Spec: *s}
 	others.Spec.AI = nil
 	taken, b := map[string]bool{}, bedrockSpec(s)
-	for name := range partsByName(others) {
+	for name := range partsByName(&others) {
 		taken[name] = true
 	}
 	for _, m := range b.Models {

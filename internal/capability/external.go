@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
-// external returns the ARN of an existing store: "" where it is not proven to exist, or where nobody consented to rights on it.
+// external returns the ARN of an existing store: "" where it is not proven to exist, or where no keeper of its AWSProvider consented to rights on it.
 func (k *compiler) external(e existing) string {
 	id, arn, chosen := e.kind+"/"+e.object(k.names), e.arnIn(k.home), existingKinds[e.kind].ending
 	if e.store.ARN != "" {
@@ -36,7 +36,7 @@ func (k *compiler) external(e existing) string {
 	}
 }
 
-// withholds reports whether rights on an existing store are withheld because nobody consented to them.
+// withholds reports whether rights on an existing store are withheld because no keeper of its AWSProvider consented to them.
 func (k *compiler) withholds() bool {
 	return slices.ContainsFunc(existingIn(&k.c.Spec), func(e existing) bool {
 		return k.facts.whyExternal(k.c, e, k.proof(e.kind+"/"+e.object(k.names))) != ""

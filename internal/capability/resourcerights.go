@@ -85,7 +85,7 @@ func (k *compiler) resourceARN(r resourcePart, grants awsschema.Grants) string {
 	return ""
 }
 
-// refusedOf is a refusal of a field of a resource, with what a person can do; of one that the operator composes, nobody wrote the field.
+// refusedOf is a refusal of a field of a resource, with what a person can do; the field of one that the operator composes is in no manifest.
 func (k *compiler) refusedOf(r resourcePart, field, message, remedy string) error {
 	if r.compose != nil {
 		return status.Invalid(k.fieldOf(r), "%s: see the status of that object", message)

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
 // addGuardFlags adds the flags by which administrators limit what tenants may do. It returns the unparsed quota.
@@ -39,10 +41,6 @@ func addGuardFlags(fs *pflag.FlagSet, o *Options) (quota *map[string]string) {
 
 // boundaryPattern is that of permissionsBoundaryARN of an AWSProvider.
 var boundaryPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[!-~]+$`)
-
-// externalPattern is that of allowedExternalARNs of an AWSProvider, which may leave the account open here: an AWSProvider reaches one account only.
-var externalPattern = regexp.MustCompile(`^arn:aws(-[a-z]+)*:(s3:::[a-z0-9.*-]+|dynamodb:[a-z0-9*-]+:([0-9]{12}|[*]):table/[A-Za-z0-9_.*-]+|` +
-	`(sqs|sns):[a-z0-9*-]+:([0-9]{12}|[*]):[A-Za-z0-9_.*-]+|secretsmanager:[a-z0-9*-]+:([0-9]{12}|[*]):secret:[A-Za-z0-9/_+=.@*-]+)$`)
 
 // maxARN is the length of an ARN that an AWSProvider may hold.
 const maxARN = 2048
@@ -79,7 +77,7 @@ func (o *Options) validatePatterns() (errs []error) {
 		}
 	}
 	for _, p := range o.AllowedExternalARNs {
-		if !externalPattern.MatchString(p) {
+		if !iampolicy.IsStorePattern(p, true) {
 			errs = append(errs, fmt.Errorf("--allowed-external-arns: %q is no pattern of ARNs of tables, buckets, queues, topics or secrets, such as arn:aws:dynamodb:*:*:table/shared-*", p))
 		}
 	}

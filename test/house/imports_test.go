@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"web":                      {},
 	"config/admission":         {"internal/shard"},
 	"internal/iampolicy":       {},
-	"internal/options":         {"internal/shard"},
+	"internal/options":         {"internal/iampolicy", "internal/shard"},
 	"internal/shard":           {},
 	"internal/driftevents":     {},
 	"internal/metrics":         {},

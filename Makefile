@@ -160,8 +160,8 @@ screenshots: bed ## Run the demo for several minutes and draw the pictures of th
 	@NEXUS_CACHE='$(CACHE)' dev/docs/screenshots
 
 .PHONY: demo
-demo: bed operator ## Bring up a local world, the operator and three capabilities; leaves it running.
-	@go run ./test/demo up -f examples/test-capability.yaml -f examples/nexus-ai-complete.yaml
+demo: bed operator ## Bring up a local world, the operator and three capabilities, and those of EXAMPLES; leaves it running.
+	@go run ./test/demo up -f examples/test-capability.yaml -f examples/nexus-ai-complete.yaml $(if $(EXAMPLES),-bounded) $(EXAMPLES:%=-f %)
 
 .PHONY: demo-down
 demo-down: ## Stop what demo started.

@@ -87,6 +87,13 @@ func (w World) prepareOperator(ctx context.Context, o Options, running *world.Wo
 	if _, err := running.AWS().CreateOIDCProvider(ctx, running.Issuer()); err != nil {
 		return s, fmt.Errorf("registering the cluster's issuer in IAM: %w", err)
 	}
+	if o.Bounded {
+		boundary, err := running.AWS().CreatePolicy(ctx, "nexus-boundary")
+		if err != nil {
+			return s, fmt.Errorf("creating the permissions boundary: %w", err)
+		}
+		s.OperatorArgs = append(s.OperatorArgs, "--default-permissions-boundary="+boundary)
+	}
 	objects, err := w.operatorRights()
 	if err != nil {
 		return s, err
@@ -219,8 +226,8 @@ func (w World) startOperator(ctx context.Context, o Options, s state, log io.Wri
 	if err != nil {
 		return nil, err
 	}
-	args := append(slices.Clone(demoSettings), "--metrics-bind-address="+metrics, "--health-probe-bind-address="+s.Health)
-	cmd := exec.Command(o.Operator, append(args, o.OperatorArgs...)...) // waitOperator ends it
+	args := append([]string{"--metrics-bind-address=" + metrics, "--health-probe-bind-address=" + s.Health}, s.OperatorArgs...)
+	cmd := exec.Command(o.Operator, args...) // waitOperator ends it
 	cmd.Dir = w.Dir
 	cmd.Stdout, cmd.Stderr = log, log
 	var env []string

@@ -51,6 +51,8 @@ type Options struct {
 	// Client is the absolute path of nexusctl, which the env file offers to shells with the operator; empty: only the operator's folder
 	// is offered.
 	Client string
+	// Bounded gives the roles of capabilities a permissions boundary, without which no capability may use models. It allows everything.
+	Bounded bool
 	// CRDs are files or folders of CustomResourceDefinitions; empty: those that are built in.
 	CRDs []string
 	// Nodes is the number of simulated nodes; 0: one.

@@ -169,10 +169,10 @@ func (d demo) run(verb string, more ...string) (string, error) {
 
 // runReal runs a verb from the root of the tree with the demo's own defaults,
 // but for the folder and the operator's program.
-func (d demo) runReal(operator, verb string) string {
+func (d demo) runReal(operator, verb string, more ...string) string {
 	d.Helper()
 	d.Chdir("../..")
-	text, err := output(d.T, verb, "-dir", d.dir, "-operator", operator)
+	text, err := output(d.T, append([]string{verb, "-dir", d.dir, "-operator", operator}, more...)...)
 	if err != nil {
 		d.Fatalf("%s: %v\n%s", verb, err, text)
 	}
@@ -319,6 +319,26 @@ The nodes are fake, too: nothing enforces these policies. The coverage shows the
 	first := d.report()
 	if _, err := d.run("down"); err != nil || len(left(first)) != 0 {
 		t.Errorf("down: %v; left behind: %v", err, left(first))
+	}
+}
+
+// Examples of applications that need nothing of another team run in the demo on request.
+func TestTheDemoRunsExamplesOnRequest(t *testing.T) {
+	extent.Full(t)
+	d := newDemo(t)
+	operator, err := program.Build("nexus-operator", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := []string{"-intents", "", "-bounded"}
+	for _, example := range []string{"agent", "retrieval", "batch-worker"} {
+		more = append(more, "-f", "examples/"+example+".yaml")
+	}
+	text := d.runReal(operator, "up", more...)
+	for _, name := range []string{"agent-dev", "search-dev", "batch-dev"} {
+		if !regexp.MustCompile(name + `/` + name + ` +Running +11/11\n`).MatchString(text) {
+			t.Errorf("up does not say that %s runs:\n%s", name, text)
+		}
 	}
 }
 

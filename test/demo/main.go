@@ -39,6 +39,7 @@ type options struct {
 	intents      string
 	timeout      time.Duration
 	nodes        int
+	bounded      bool
 }
 
 // listFlag is a flag that may be repeated.
@@ -82,6 +83,7 @@ func parse(args []string) (options, error) {
 	flags.Var(&o.manifests, "f", "file of objects to apply; may be repeated")
 	flags.StringVar(&o.intents, "intents", "examples/capability-with-intents.yaml", "file of a capability with security intents, applied after the others; empty: none")
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long capabilities may take to run")
+	flags.BoolVar(&o.bounded, "bounded", false, "give the roles of capabilities a permissions boundary, which those that use models need")
 	flags.IntVar(&o.nodes, "nodes", 3, "fake nodes of the cluster")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -129,7 +131,7 @@ func up(ctx context.Context, o options) error {
 	if _, err := w.Down(ctx); err != nil {
 		return err
 	}
-	if err := w.Up(ctx, devworld.Options{Operator: o.operator, Client: o.client, OperatorArgs: strings.Fields(o.operatorArgs), CRDs: o.crds, Nodes: o.nodes,
+	if err := w.Up(ctx, devworld.Options{Operator: o.operator, Client: o.client, OperatorArgs: strings.Fields(o.operatorArgs), CRDs: o.crds, Nodes: o.nodes, Bounded: o.bounded,
 		Manifests: o.manifests, Timeout: o.timeout}); err != nil {
 		return err
 	}

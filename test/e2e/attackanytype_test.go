@@ -115,7 +115,7 @@ func (b *bed) controls() *double.Double {
 	b.Cleanup(func() { _ = types.Close() })
 	d := double.New(homeAccount, types, time.Now)
 	b.World.AWS().Divert("cloudformation", d)
-	b.World.AWS().Divert("tag", d.Tagging())
+	b.World.AWS().ListTagged(d.Tagging())
 	return d
 }
 

@@ -35,6 +35,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
+	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/ekswebhook"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
@@ -48,6 +49,8 @@ type walk struct {
 	model *walkModel
 	other *otherOperator
 	cloud *cloud.Cloud
+	// types has the resources of types without a kind.
+	types *double.Double
 	// zoneID is the hosted zone of the hosts of all walks.
 	zoneID string
 	// valid is the last spec that is valid, and before is the one before the last edit.
@@ -159,6 +162,7 @@ func (w *walk) judge() {
 	if lost := w.model.lost(w.stores()); len(lost) > 0 {
 		w.Fatalf("lost:\n%s", strings.Join(lost, "\n"))
 	}
+	w.checkExisting()
 }
 
 // try edits the capability as a user would, and tells the model of an edit that the API server accepted.
@@ -412,7 +416,7 @@ func (w *walk) delete() {
 	w.judge()
 	// A stray object of an operator that was resumed may create what its deletion removes.
 	w.Eventually(30*time.Second, "nothing to be left behind in AWS", func() error {
-		residue := w.model.residue(w.Inventory())
+		residue := append(w.model.residue(w.Inventory()), w.model.residue(w.partsOfAI())...)
 		if key := w.stores()[keyPart]; key != "" && !w.model.retained[keyPart] { // an inventory does not say whose keys it has
 			residue = append(residue, "kms/key "+key)
 		}
@@ -474,9 +478,11 @@ func (w *walk) state() map[string]string {
 		}
 	}
 	maps.Copy(out, w.cloud.State(w.Ctx(), mine, false))
-	ids, keys := w.signInIDs(), w.keyIDs()
+	maps.Copy(out, w.stateOfAI())
+	ids, keys, ai := w.signInIDs(), w.keyIDs(), w.aiIDs()
 	for k, v := range out {
-		v = balancers.ReplaceAllString(certificates.ReplaceAllString(ids(keys.Replace(v)), "certificate/CERTIFICATE"), "BALANCER")
+		v = balancers.ReplaceAllString(certificates.ReplaceAllString(ids(ai(keys.Replace(v))), "certificate/CERTIFICATE"), "BALANCER")
+		v = checksum.ReplaceAllString(v, "")
 		v = cloud.SecretSuffix.ReplaceAllString(assigned.ReplaceAllString(v, ""), "$1-~")
 		out[k] = strings.ReplaceAll(v, string(w.c.UID), "UID")
 	}
@@ -521,7 +527,7 @@ func (w *walk) signInIDs() func(string) string {
 	}
 	ids := strings.NewReplacer(pairs...)
 	return func(s string) string {
-		return strayClient.ReplaceAllString(checksum.ReplaceAllString(ids.Replace(s), ""), "")
+		return strayClient.ReplaceAllString(ids.Replace(s), "")
 	}
 }
 
@@ -602,7 +608,7 @@ func (w *walk) deleteAll(spec *nexusv1.NexusAICapabilitySpec) {
 }
 
 func (w *walk) step() {
-	all := slices.Concat(moves, shapeMoves)
+	all := slices.Concat(moves, shapeMoves, applicationMoves)
 	m := all[w.rnd.IntN(len(all))]
 	w.log = append(w.log, m.name)
 	if detail := m.do(w); detail != "" {
@@ -618,9 +624,13 @@ func walkOf(b *bed, other *otherOperator, seed uint64) *walk {
 	w := &walk{bed: b, c: c, rnd: rand.New(rand.NewPCG(seed, 0)), model: newWalkModel(c.Name), other: other, cloud: cloud.New(b.World.AWS().URL()), sound: true}
 	setStores(&c.Spec, []string{"one", "two"}, []string{"call-data"})
 	c.Spec.DataServices.Glue = &nexusv1.GlueSpec{}
+	if seed%3 == 1 {
+		c.Spec.AI = &nexusv1.AISpec{VectorStores: []nexusv1.VectorStoreSpec{{Name: "knowledge", Indexes: []nexusv1.VectorIndexSpec{{Name: "passages", Dimension: 8}}}}}
+	}
 	if seed%2 == 0 {
 		p := provider("aws")
 		p.Namespace, p.Spec.PermissionsBoundaryARN = c.Namespace, boundary
+		w.makeExisting(p)
 		b.Create(p)
 		c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
 	}
@@ -658,8 +668,9 @@ func TestWalk_RandomEditsLoseNothingAndEndAsAFreshApply(t *testing.T) {
 	walks, length := extent.Size(t, 1, 12), extent.Size(t, 10, 30)
 	walks, length = numberOf("NEXUS_WALKS", walks), numberOf("NEXUS_MOVES", length)
 	first := numberOf("NEXUS_SEED", 1)
-	flags := []string{"--ambient-namespaces=walk*-dev", "--default-permissions-boundary=" + boundary, "--eks-cluster-name=" + eksCluster}
+	flags := []string{"--ambient-namespaces=walk*-dev", "--default-permissions-boundary=" + boundary, "--eks-cluster-name=" + eksCluster, aiTypes}
 	b := newBed(t, flags...)
+	controls := b.controls()
 	b.makeEKSCluster()
 	b.runAgent(nil)
 	ekswebhook.Start(t, b.World, eksCluster)
@@ -677,7 +688,7 @@ func TestWalk_RandomEditsLoseNothingAndEndAsAFreshApply(t *testing.T) {
 				sub := *b
 				sub.Bed = b.For(t)
 				w := walkOf(&sub, other, uint64(first+i))
-				w.zoneID = zoneID
+				w.zoneID, w.types = zoneID, controls
 				w.log = append(w.log, "filled "+w.fill())
 				for range length {
 					w.step()

@@ -126,6 +126,9 @@ func partsOf(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
 			parts[repositoryPart+r.Name] = true
 		}
 	}
+	if s.AI != nil {
+		maps.Copy(parts, partsOfAI(s.AI))
+	}
 	for _, x := range s.Secrets {
 		parts["secretsmanager/secret/"+x.Name] = true
 	}
@@ -139,7 +142,9 @@ func partsOf(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
 func tablesOf(s *nexusv1.NexusAICapabilitySpec) (names []string) {
 	if s.DataServices != nil && s.DataServices.DynamoDB != nil {
 		for _, t := range s.DataServices.DynamoDB.Tables {
-			names = append(names, t.Name)
+			if t.Existing == nil {
+				names = append(names, t.Name)
+			}
 		}
 	}
 	return names

@@ -23,11 +23,13 @@ import (
 // droppable are the parts of a walk's capability that an edit may drop.
 var droppable = []string{"dynamodb/table/one", "dynamodb/table/two", "dynamodb/table/three", "s3/bucket/call-data", "s3/bucket/notes", "s3/bucket/logs",
 	"glue", "secretsmanager/secret/extra", "sns/topic/news", "sns/topic/alarms", "sqs/queue/jobs", "sqs/queue/mails", "sqs/queue/jobs-dlq", "sqs/queue/mails-dlq",
-	usersPart, keyPart, bedrockPart, associationPart, repositoryPart + "images", repositoryPart + "models", accessPart}
+	usersPart, keyPart, bedrockPart, associationPart, repositoryPart + "images", repositoryPart + "models", accessPart, guardrailPart, profilePart}
 
 func setStores(s *nexusv1.NexusAICapabilitySpec, tables, buckets []string) {
 	d := dataServices(s)
+	existing := existingTableOf(s)
 	d.DynamoDB, d.S3 = nil, nil
+	setExistingTable(s, existing)
 	for _, name := range tables {
 		if d.DynamoDB == nil {
 			d.DynamoDB = &nexusv1.DynamoDBSpec{}
@@ -257,6 +259,9 @@ func (w *walk) switchBedrock() string {
 			return
 		}
 		s.DataServices.Bedrock = &nexusv1.BedrockSpec{Region: "us-east-1"}
+		if s.AI != nil { // its parts are in the region of the capability
+			s.DataServices.Bedrock.Region = ""
+		}
 		for _, name := range slices.Sorted(slices.Values(names)) {
 			s.DataServices.Bedrock.Models = append(s.DataServices.Bedrock.Models, nexusv1.BedrockModel{Name: name, ModelID: "amazon.nova-lite-v1:0"})
 		}
@@ -428,6 +433,8 @@ func (w *walk) partOfObject(o client.Object) string {
 		kind = "eks/pod-identity-association"
 	case *v1alpha1.ECRRepository:
 		kind = "ecr/repository"
+	case *v1alpha1.AWSResource:
+		kind = aiResource
 	}
 	return w.model.partOf(kind, o.GetName())
 }

@@ -86,6 +86,14 @@ func accessNames(s *nexusv1.NexusAICapabilitySpec) []nexusv1.AccessName {
 	if s.DataServices != nil && s.DataServices.Glue != nil {
 		out = append(out, "glue")
 	}
+	if existingTableOf(s) != "" {
+		out = append(out, "dynamodb/"+existingPart)
+	}
+	for part := range partsOf(s) {
+		if part == guardrailPart || part == profilePart || part == vectorPart {
+			out = append(out, nexusv1.AccessName(strings.TrimPrefix(part, "ai/")))
+		}
+	}
 	slices.Sort(out)
 	return out
 }
@@ -148,8 +156,11 @@ const (
 	accessPart = "access"
 )
 
-// partOfShape names the part to which something belongs that the moves of this file made; "" for everything else.
+// partOfShape names the part to which something belongs that the moves of this file and of applicationMoves made; "" for everything else.
 func partOfShape(kind, rest string) string {
+	if part := partOfAI(kind, rest); part != "" {
+		return part
+	}
 	switch exported, is := strings.CutPrefix(rest, "resources-"); {
 	case strings.HasPrefix(rest, accessPart+"-"):
 		return accessPart

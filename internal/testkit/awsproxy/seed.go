@@ -52,6 +52,21 @@ func (p *Proxy) CreateOIDCProvider(ctx context.Context, issuer string) (arn stri
 	return created.ARN, err
 }
 
+// CreatePolicy creates an IAM policy of a customer that allows everything, such as a permissions boundary for tests, and returns its ARN. It
+// is not recorded.
+func (p *Proxy) CreatePolicy(ctx context.Context, name string) (arn string, err error) {
+	body, err := p.askIAM(ctx, url.Values{"Action": {"CreatePolicy"}, "PolicyName": {name},
+		"PolicyDocument": {`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`}})
+	if err != nil {
+		return "", err
+	}
+	var created struct {
+		ARN string `xml:"CreatePolicyResult>Policy>Arn"`
+	}
+	err = xml.Unmarshal(body, &created)
+	return created.ARN, err
+}
+
 func (p *Proxy) askIAM(ctx context.Context, form url.Values) ([]byte, error) {
 	form.Set("Version", "2010-05-08")
 	l := p.lister(anyKey, DefaultRegion)

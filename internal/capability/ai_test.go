@@ -4,6 +4,7 @@ package capability_test
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -153,6 +154,30 @@ func TestAI_ActionsCanBeLimitedAndFollowProof(t *testing.T) {
 	}
 	if checked < 20 {
 		t.Errorf("%d actions", checked)
+	}
+}
+
+// While the account is not known, as when a person deleted the generated AWSProvider, nothing is refused, and the roles stay as they are: a
+// refused capability would never create its provider again.
+func TestAI_WithoutAnAccountTheRolesStay(t *testing.T) {
+	c := example(t, "agent.yaml")
+	f := bounded(c, facts())
+	f.Owned = everything(t, builtWith(t, c, f), c, f)
+	for id, p := range f.Owned {
+		p.Settled = true
+		f.Owned[id] = p
+	}
+	if _, err := capability.Compile(c, f); err != nil {
+		t.Fatal(err)
+	}
+	f.Account = ""
+	g, err := capability.Compile(c, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	role := object(t, g, "IAMRole/"+roleOf(c, "agent"))
+	if text := fmt.Sprint(role.Object); !strings.Contains(text, "<known after AWSProvider/agent-dev>") {
+		t.Errorf("%s", text)
 	}
 }
 

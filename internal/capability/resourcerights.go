@@ -73,6 +73,8 @@ func (k *compiler) resourceARN(r resourcePart, grants awsschema.Grants) string {
 		return k.expect(id, Proof{ARN: placeholderFor(id)}).ARN
 	case k.assumeOwned:
 		return strings.Repeat("?", longestARN)
+	case k.facts.Account == "": // the AWSProvider is not ready, or is to be made again: no ARN can be judged, and the role stays as it is
+		return k.unknown
 	}
 	p := k.proof(id)
 	arn := strings.TrimSuffix(p.ARN, ":*") // that of a log group ends so

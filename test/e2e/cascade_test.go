@@ -41,7 +41,7 @@ func (b *bed) children(namespace string) []client.Object {
 	for _, l := range []client.ObjectList{&v1alpha1.AWSProviderList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{}, &v1alpha1.IAMRoleList{},
 		&v1alpha1.GlueDatabaseList{}, &v1alpha1.GlueTableList{}, &v1alpha1.GlueCrawlerList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{},
 		&v1alpha1.SNSTopicList{}, &v1alpha1.CognitoUserPoolList{}, &v1alpha1.CertificateList{}, &v1alpha1.Route53RecordSetList{},
-		&v1alpha1.SQSQueueList{}, &v1alpha1.KMSKeyList{}, &v1alpha1.Route53HostedZoneList{}, &v1alpha1.PodIdentityAssociationList{},
+		&v1alpha1.SQSQueueList{}, &v1alpha1.KMSKeyList{}, &v1alpha1.Route53HostedZoneList{}, &v1alpha1.PodIdentityAssociationList{}, &v1alpha1.AWSResourceList{},
 		&appsv1.DeploymentList{}, &corev1.ServiceList{}, &networkingv1.IngressList{}} {
 		if err := b.Client.List(b.Ctx(), l, client.InNamespace(namespace)); err != nil {
 			b.Fatal(err)

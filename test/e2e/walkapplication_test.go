@@ -123,9 +123,9 @@ var railVersion = regexp.MustCompile(`(guardrail-version"[^}]*"[Vv]alue":|GUARDR
 func (w *walk) aiIDs() func(string) string {
 	var pairs []string
 	w.resourcesOfAI(func(typeName, _ string, properties map[string]any) {
-		for _, property := range []string{"GuardrailId", "InferenceProfileIdentifier"} {
+		for _, property := range []string{"GuardrailArn", "GuardrailId", "InferenceProfileIdentifier"} {
 			if id, is := properties[property].(string); is {
-				pairs = append(pairs, id, "ID OF "+typeName)
+				pairs = append(pairs, id[strings.LastIndex(id, "/")+1:], "ID OF "+typeName)
 			}
 		}
 	})

@@ -19,6 +19,7 @@ const (
 	ofGlue           = "glue"
 	ofQueues         = "queues"
 	ofTopics         = "topics"
+	ofRoles          = "roles"
 	ofResources      = "resources"
 	ofVectorStores   = "vectorStores"
 	ofProfiles       = "inferenceProfiles"
@@ -57,6 +58,9 @@ func accessible(s *nexusv1.NexusAICapabilitySpec) []string {
 	}
 	for _, t := range selectedTopics(s) {
 		add(ofTopics, t.Name)
+	}
+	for _, r := range selectedRoles(s) {
+		add(ofRoles, r.Name)
 	}
 	for _, r := range byName(slices.Clone(dataOf(s).Resources), func(r nexusv1.ResourcePart) string { return r.Name }) {
 		add(ofResources, r.Name)
@@ -206,6 +210,7 @@ func (a accessSet) restrict(s *nexusv1.NexusAICapabilitySpec) *nexusv1.NexusAICa
 	}
 	data.Queues = keep(a, ofQueues, data.Queues, func(q nexusv1.QueueSpec) string { return q.Name })
 	data.Topics = keep(a, ofTopics, data.Topics, func(t nexusv1.TopicSpec) string { return t.Name })
+	data.Roles = keep(a, ofRoles, data.Roles, func(r nexusv1.RoleSpec) string { return r.Name })
 	data.Resources = keep(a, ofResources, data.Resources, func(r nexusv1.ResourcePart) string { return r.Name })
 	if b := data.Bedrock; b != nil {
 		limited := *b

@@ -10,7 +10,7 @@ import (
 )
 
 // storeFields are the fields of an access that name the stores of a kind.
-var storeFields = map[string]string{kindTable: ofTables, kindBucket: ofBuckets, kindSecret: ofSecrets, kindQueue: ofQueues, kindTopic: ofTopics}
+var storeFields = map[string]string{kindTable: ofTables, kindBucket: ofBuckets, kindSecret: ofSecrets, kindQueue: ofQueues, kindTopic: ofTopics, kindRole: ofRoles}
 
 // MayUse reports whether pods with a ServiceAccount of a capability may use what an object of a kind declares: always where their
 // components have no access, else where the access names it.

@@ -47,7 +47,7 @@ func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
 // proofs with the method proof alone.
 func (k *compiler) parts() []func() {
 	return []func(){
-		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.crawler, k.queues, k.topics, k.resources, k.signIn, k.parameters, k.secrets, k.roles, k.associations, k.namespace, k.policies, k.serviceAccounts, k.workloads, k.zone, k.certificate, k.ingress, k.gateway, k.records,
+		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.crawler, k.queues, k.topics, k.resources, k.signIn, k.parameters, k.secrets, k.assumableRoles, k.roles, k.associations, k.namespace, k.policies, k.serviceAccounts, k.workloads, k.zone, k.certificate, k.ingress, k.gateway, k.records,
 	}
 }
 

@@ -3,6 +3,7 @@
 package capability
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -31,6 +32,7 @@ var existingKinds = map[string]existingKind{
 	kindBucket: {noun: "bucket", service: "s3", names: regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`), most: maxBucketName},
 	kindQueue:  {noun: "queue", service: "sqs", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 80},
 	kindTopic:  {noun: "topic", service: "sns", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 256},
+	kindRole:   {noun: "role", service: "iam", prefix: "role/", names: regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]+$`), most: 64},
 	kindSecret: {noun: "secret", service: "secretsmanager", prefix: "secret:", names: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), most: 512, ending: secretEnding},
 }
 
@@ -66,6 +68,9 @@ func existingIn(s *nexusv1.NexusAICapabilitySpec) (out []existing) {
 	}
 	for i, t := range dataOf(s).Topics {
 		add(kindTopic, t.Name, "dataServices.topics", i, t.Existing)
+	}
+	for i, r := range dataOf(s).Roles {
+		add(kindRole, r.Name, "dataServices.roles", i, &r.Existing)
 	}
 	for i, secret := range s.Secrets {
 		add(kindSecret, secret.Name, "secrets", i, secret.Existing)
@@ -127,6 +132,9 @@ func (e existing) nameIn() string {
 		_, name, _ = strings.Cut(name, ":")
 	}
 	name = strings.TrimPrefix(name, of.prefix)
+	if e.kind == kindRole { // without its path
+		name = name[strings.LastIndex(name, "/")+1:]
+	}
 	if of.ending > 0 {
 		name = secretARNEnding.ReplaceAllString(name, "")
 	}
@@ -139,6 +147,8 @@ func (e existing) arnIn(h home) string {
 	switch {
 	case e.kind == kindBucket:
 		return h.bucketARN(e.nameIn())
+	case e.kind == kindRole:
+		return cmp.Or(e.store.ARN, "arn:"+h.partition+":iam::"+h.account+":role/"+e.nameIn())
 	case of.ending > 0 && e.store.ARN != "":
 		return e.store.ARN
 	case of.ending > 0:
@@ -178,6 +188,10 @@ func existingQueue(q nexusv1.QueueSpec) existing {
 
 func existingTopic(t nexusv1.TopicSpec) existing {
 	return existing{kind: kindTopic, purpose: t.Name, store: t.Existing}
+}
+
+func existingRole(r nexusv1.RoleSpec) existing {
+	return existing{kind: kindRole, purpose: r.Name, store: &r.Existing}
 }
 
 func existingSecret(s nexusv1.SecretSpec) existing {

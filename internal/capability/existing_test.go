@@ -3,6 +3,7 @@
 package capability_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -171,6 +172,10 @@ func TestExisting_IsRefusedWhereItMeansSomethingElse(t *testing.T) {
 			withExisting(c)
 			c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "own", FIFO: true, SubscribeQueues: []nexusv1.QueueName{"jobs"}}}
 		}),
+		"is not the ARN of a role, which has no region": assuming(nexusv1.RoleSpec{Name: "reader", Existing: nexusv1.ExistingStore{ARN: "arn:aws:iam:eu-central-1:123456789012:role/x"}}),
+		"the role belongs to account 999999999999":      assuming(nexusv1.RoleSpec{Name: "reader", Existing: nexusv1.ExistingStore{ARN: "arn:aws:iam::999999999999:role/x"}}),
+		"names the same role as":                        assuming(nexusv1.RoleSpec{Name: "a", Existing: *storeNamed("x")}, nexusv1.RoleSpec{Name: "b", Existing: *storeNamed("x")}),
+		`"a" is there twice`:                            assuming(nexusv1.RoleSpec{Name: "a", Existing: *storeNamed("x")}, nexusv1.RoleSpec{Name: "a", Existing: *storeNamed("y")}),
 		"hashKey: is about a store": minimal(func(c *nexusv1.NexusAICapability) {
 			*c = *onlyTable(storeNamed("Orders"))
 			c.Spec.DataServices.DynamoDB.Tables[0].HashKey = &nexusv1.KeyAttribute{Name: "k", Type: "S"}
@@ -260,4 +265,61 @@ func TestExisting_NoPatternReachesBeyondADeclaredARN(t *testing.T) {
 			}
 		}
 	})
+}
+
+// assuming is a capability whose workloads may assume existing roles.
+func assuming(roles ...nexusv1.RoleSpec) *nexusv1.NexusAICapability {
+	return minimal(func(c *nexusv1.NexusAICapability) {
+		c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "shared"}
+		c.Spec.DataServices = &nexusv1.DataServicesSpec{Roles: roles}
+	})
+}
+
+// The role of a component may assume exactly the existing roles that its access names, as AWS shows them, and those as which the operator calls
+// AWS never.
+func TestExisting_RolesAreAssumedByConsent(t *testing.T) {
+	const reader, auditor = "arn:aws:iam::123456789012:role/reader", "arn:aws:iam::123456789012:role/audit/auditor"
+	c := assuming(nexusv1.RoleSpec{Name: "reader", Existing: *storeNamed("reader")}, nexusv1.RoleSpec{Name: "auditor", Existing: nexusv1.ExistingStore{ARN: auditor}})
+	with("web", access("roles/auditor"))(c)
+	proofs := map[string]capability.Proof{"IAMRole/myapp-dev-reader.existing": {ARN: reader}, "IAMRole/myapp-dev-auditor.existing": {ARN: auditor}}
+	all := "arn:aws:iam::123456789012:role/*"
+	unlimited := allowing(all)
+	unlimited.AllowedExternalARNs, unlimited.Owned = nil, proofs
+	if why := unlimited.WithheldFrom(c, "IAMRole", "myapp-dev-reader.existing"); !strings.Contains(why, "--allowed-external-arns") {
+		t.Errorf("without the administrator: %q", why)
+	}
+	for name, tc := range map[string]struct {
+		allowed, reserved, shown string
+		backend, web             []string
+	}{
+		"both":                    {all, "", reader, []string{auditor, reader}, []string{auditor}},
+		"one":                     {auditor, "", reader, []string{auditor}, []string{auditor}},
+		"none":                    {"arn:aws:iam::999999999999:role/*", "", reader, nil, nil},
+		"that of the operator":    {all, "arn:*:iam::123456789012:role/reader", reader, []string{auditor}, []string{auditor}},
+		"one with a path by name": {all, "", "arn:aws:iam::123456789012:role/team/reader", []string{auditor}, []string{auditor}},
+	} {
+		f := allowing(tc.allowed)
+		f.Owned = maps.Clone(proofs)
+		f.Owned["IAMRole/myapp-dev-reader.existing"] = capability.Proof{ARN: tc.shown}
+		if tc.reserved != "" {
+			f.ReservedARNs = []string{tc.reserved}
+		}
+		g := compile(t, c, f)
+		for component, want := range map[string][]string{"backend": tc.backend, "web": tc.web} {
+			if got := rightsOf(t, g, roleOf(c, component))["sts:AssumeRole"]; !slices.Equal(got, want) {
+				t.Errorf("%s: %s may assume %v, want %v", name, component, got, want)
+			}
+		}
+		o := object(t, g, "IAMRole/myapp-dev-auditor.existing")
+		if at(t, o, "spec", "managementPolicy") != "Observe" || at(t, o, "spec", "roleName") != "auditor" {
+			t.Errorf("%s: %v", name, o.Object["spec"])
+		}
+	}
+	g := compile(t, c, allowing(all))
+	for settings, want := range map[string]string{capability.NamesOf(c).ConfigMap(): reader, strings.TrimSuffix(roleOf(c, "web"), "role") + "config": ""} {
+		data := at(t, object(t, g, "ConfigMap/"+settings), "data").(map[string]any)
+		if got, _ := data["NEXUS_ROLE_ARN_READER"].(string); got != want || data["NEXUS_ROLE_ARN_AUDITOR"] != auditor {
+			t.Errorf("%s: %v", settings, data)
+		}
+	}
 }

@@ -70,7 +70,8 @@ func (f Facts) whyExternal(c *nexusv1.NexusAICapability, e existing, proof Proof
 	return f.whyNotAllowed(c, e, arn, proof)
 }
 
-// whyNotAllowed says who does not allow rights on an ARN. A pattern must not include stores that objects of the operator own by mistake: those need
+// whyNotAllowed says who does not allow rights on an ARN. The administrator of the cluster allows roles as well, because of one that the account trusts
+// nothing is known. A pattern must not include stores that objects of the operator own by mistake: those need
 // the ARN in full, and those of other namespaces also that of the administrator of the cluster.
 func (f Facts) whyNotAllowed(c *nexusv1.NexusAICapability, e existing, arn string, proof Proof) string {
 	noun := existingKinds[e.kind].noun
@@ -78,7 +79,7 @@ func (f Facts) whyNotAllowed(c *nexusv1.NexusAICapability, e existing, arn strin
 	if owned {
 		what = arn + ", in full because another object of the operator owns the " + noun + ","
 	}
-	limited := proof.Foreign || len(f.AllowedExternalARNs) > 0
+	limited := proof.Foreign || e.kind == kindRole || len(f.AllowedExternalARNs) > 0
 	switch {
 	case !allowsExternal(f.ExternalARNs, arn, owned):
 		return fmt.Sprintf("%s.existing: AWSProvider/%s does not allow rights on the %s %s: a person who may edit the AWSProvider adds %s to its spec.allowedExternalARNs",

@@ -32,7 +32,7 @@ type Facts struct {
 	Owned map[string]Proof
 	// ExternalARNs are the provider's allowedExternalARNs. AllowedExternalARNs are those of the operator, which limit them; none does not.
 	ExternalARNs, AllowedExternalARNs []string
-	// ReservedARNs are patterns of those of the queues that the operator itself reads.
+	// ReservedARNs are patterns of those of the queues that the operator itself reads, and of the roles as which it calls AWS.
 	ReservedARNs []string
 	// DefaultBoundary is the permissionsBoundaryARN of the provider that is generated for a capability without one; empty
 	// is none. Boundary is then the same.

@@ -103,6 +103,7 @@ func withoutProvider(c *nexusv1.NexusAICapability) {
 		d.DynamoDB.Tables = slices.DeleteFunc(d.DynamoDB.Tables, func(t nexusv1.TableSpec) bool { return t.Existing != nil })
 	}
 	d.Queues = slices.DeleteFunc(d.Queues, func(q nexusv1.QueueSpec) bool { return q.Existing != nil })
+	d.Roles = nil
 	d.Topics = slices.DeleteFunc(d.Topics, func(t nexusv1.TopicSpec) bool { return t.Existing != nil })
 }
 
@@ -122,6 +123,7 @@ func anyExisting(t *rapid.T, c *nexusv1.NexusAICapability) {
 	if len(d.Queues) < most {
 		d.Queues = append(d.Queues, nexusv1.QueueSpec{Name: "of-others", Existing: store("queue")})
 	}
+	d.Roles = append(d.Roles, nexusv1.RoleSpec{Name: "of-others", Existing: *store("role")})
 	if len(d.Topics) < most {
 		d.Topics = append(d.Topics, nexusv1.TopicSpec{Name: "of-others", Existing: store("topic")})
 	}

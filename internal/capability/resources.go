@@ -37,6 +37,9 @@ func ProvingKinds(c *nexusv1.NexusAICapability) []string {
 			out = append(out, kind)
 		}
 	}
+	if len(dataOf(&c.Spec).Roles) > 0 {
+		out = append(out, kindRole)
+	}
 	return out
 }
 
@@ -197,6 +200,9 @@ func partsByName(c *nexusv1.NexusAICapability) map[string][]string {
 	}
 	for _, t := range selectedTopics(s) {
 		add(kindTopic, t.Name, t.Existing)
+	}
+	for _, r := range selectedRoles(s) {
+		add(kindRole, r.Name, &r.Existing)
 	}
 	for _, secret := range secretsOf(s) {
 		add(kindSecret, secret.Name, secret.Existing)

@@ -116,7 +116,7 @@ func (k *compiler) owned(id, arn string) string {
 // first.
 func (k *compiler) appStatements() []iampolicy.Statement {
 	return slices.Concat(k.tableStatements(), k.bucketStatements(), k.catalogStatements(), k.parameterStatements(), k.secretStatements(),
-		k.queueStatements(), k.topicStatements(), k.resourceStatements(), k.keyStatements(), k.bedrockStatements())
+		k.queueStatements(), k.topicStatements(), k.roleStatements(), k.resourceStatements(), k.keyStatements(), k.bedrockStatements())
 }
 
 func (k *compiler) tableStatements() []iampolicy.Statement {

@@ -49,6 +49,7 @@ func (v *verdict) data(d *nexusv1.DataServicesSpec) {
 	v.key("spec.dataServices.kms", d.KMS)
 	v.queues("spec.dataServices.queues", d.Queues)
 	v.topics("spec.dataServices.topics", d)
+	v.roles("spec.dataServices.roles", d.Roles)
 	spec := &nexusv1.NexusAICapabilitySpec{DataServices: d}
 	v.require(!glueWanted(spec) || glueEnabled(spec), "spec.dataServices.glue", "needs dataServices.s3 with the bucket %s", callData)
 	if c := crawlerSpec(spec); c != nil {

@@ -52,6 +52,11 @@ func (v *verdict) existingARN(at string, c *nexusv1.NexusAICapability, e existin
 	if f.Partition != "" {
 		v.require(parts[1] == f.Partition, at, "the %s is in partition %s and the capability in %s", of.noun, parts[1], f.Partition)
 	}
+	if e.kind == kindRole {
+		v.require(parts[3] == "", at, "is not the ARN of a role, which has no region")
+		v.local(at, of.noun, arn, "", f)
+		return
+	}
 	if e.kind == kindBucket {
 		v.require(parts[3] == "" && parts[4] == "", at, "is not the ARN of a bucket, which has no region and no account")
 		return
@@ -98,6 +103,8 @@ func (e existing) declares(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
 	case kindTopic:
 		t := entryOf(dataOf(s).Topics, func(t nexusv1.TopicSpec) bool { return t.Name == e.purpose })
 		return map[string]bool{"fifo": t.FIFO, "subscribeQueues": len(t.SubscribeQueues) > 0}
+	case kindRole:
+		return nil
 	default:
 		t := entryOf(s.Secrets, func(t nexusv1.SecretSpec) bool { return t.Name == e.purpose })
 		return map[string]bool{"valueFrom": t.ValueFrom != nil, "generate": t.Generate != nil, "placeholder": t.Placeholder != nil, "recreateOnLoss": t.RecreateOnLoss}

@@ -24,6 +24,28 @@ func (g Gatherer) external(c *nexusv1.NexusAICapability, p *v1alpha1.AWSProvider
 	if events := p.Spec.DriftEvents; events != nil {
 		f.ReservedARNs = appendQueue(f.ReservedARNs, events.QueueURL)
 	}
+	for _, arn := range []string{p.Spec.RoleARN, p.Spec.AssumeRoleARN, p.Status.CallerIdentity} {
+		f.ReservedARNs = appendRole(f.ReservedARNs, arn)
+	}
+}
+
+// appendRole adds patterns of the ARN of a role, with any path, as which the operator calls AWS: it is named by its ARN, or by that of a
+// session of it.
+func appendRole(arns []string, arn string) []string {
+	account, name := "", ""
+	if parts := strings.SplitN(arn, ":", 6); len(parts) == 6 {
+		account, name = parts[4], parts[5]
+	}
+	kind, name, _ := strings.Cut(name, "/")
+	switch kind {
+	case "role":
+		name = name[strings.LastIndex(name, "/")+1:]
+	case "assumed-role":
+		name, _, _ = strings.Cut(name, "/")
+	default:
+		return arns
+	}
+	return append(arns, "arn:*:iam::"+account+":role/"+name, "arn:*:iam::"+account+":role/*/"+name)
 }
 
 // appendQueue adds a pattern of the ARN of a queue with a URL.

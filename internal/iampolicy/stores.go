@@ -10,9 +10,9 @@ import (
 // storePattern is that of allowedExternalARNs of an AWSProvider, but for the account, which --allowed-external-arns may leave open: an AWSProvider
 // reaches one account only.
 var storePattern = regexp.MustCompile(`^arn:aws(-[a-z]+)*:(s3:::[a-z0-9.*-]+|dynamodb:[a-z0-9*-]+:([0-9]{12}|[*]):table/[A-Za-z0-9_.*-]+|` +
-	`(sqs|sns):[a-z0-9*-]+:([0-9]{12}|[*]):[A-Za-z0-9_.*-]+|secretsmanager:[a-z0-9*-]+:([0-9]{12}|[*]):secret:[A-Za-z0-9/_+=.@*-]+)$`)
+	`(sqs|sns):[a-z0-9*-]+:([0-9]{12}|[*]):[A-Za-z0-9_.*-]+|secretsmanager:[a-z0-9*-]+:([0-9]{12}|[*]):secret:[A-Za-z0-9/_+=.@*-]+|iam::([0-9]{12}|[*]):role/[A-Za-z0-9/_+=,.@*-]+)$`)
 
-// IsStorePattern reports whether a text is an ARN of a table, bucket, queue, topic or secret, in which * stands for any characters within one
+// IsStorePattern reports whether a text is an ARN of a table, bucket, queue, topic, secret or role, in which * stands for any characters within one
 // part, and with anyAccount for the account.
 func IsStorePattern(pattern string, anyAccount bool) bool {
 	return storePattern.MatchString(pattern) && (anyAccount || strings.Split(pattern, ":")[4] != "*")

@@ -33,7 +33,8 @@ func TestMatchesStore_ComparesPartByPart(t *testing.T) {
 func TestIsStorePattern_NamesTheAccount(t *testing.T) {
 	for pattern, want := range map[string][2]bool{
 		"arn:aws:sns:eu-west-1:111122223333:news-*": {true, true}, "arn:aws:s3:::media-*": {true, true}, "arn:aws:secretsmanager:*:111122223333:secret:a/b-*": {true, true},
-		"arn:aws:sns:eu-west-1:*:news": {false, true}, "arn:aws:iam::111122223333:role/x": {false, false}, "arn:aws:dynamodb:eu-west-1:111122223333:table/${aws:username}": {false, false},
+		"arn:aws:sns:eu-west-1:*:news": {false, true}, "arn:aws:iam::111122223333:role/a/x-*": {true, true}, "arn:aws:iam::*:role/x": {false, true},
+		"arn:aws:iam::111122223333:user/x": {false, false}, "arn:aws:iam:eu-west-1:111122223333:role/x": {false, false}, "arn:aws:dynamodb:eu-west-1:111122223333:table/${aws:username}": {false, false},
 		"arn:aws:s3:::media/*": {false, false}, "arn:aws:kms:eu-west-1:111122223333:key/x": {false, false},
 	} {
 		if got := [2]bool{IsStorePattern(pattern, false), IsStorePattern(pattern, true)}; got != want {

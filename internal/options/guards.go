@@ -27,7 +27,7 @@ func addGuardFlags(fs *pflag.FlagSet, o *Options) (quota *map[string]string) {
 	fs.StringSliceVar(&o.PlanGate, "plan-gate", nil, "patterns of namespaces in which every edit and deletion waits until its plan is approved (nexusctl approve); namespaces with the label nexus.ai/plan-gate=closed need no pattern")
 	fs.StringSliceVar(&o.AllowedEndpoints, "allowed-endpoints", nil, "patterns of AWS endpoints that an AWSProvider may set")
 	fs.StringSliceVar(&o.AllowedIngressGroups, "allowed-ingress-groups", nil, "patterns of ALB ingress groups that a capability may join")
-	fs.StringSliceVar(&o.AllowedExternalARNs, "allowed-external-arns", nil, "patterns of ARNs of existing tables, buckets, queues, topics and secrets, such as arn:aws:dynamodb:*:*:table/shared-*, to which spec.allowedExternalARNs of AWSProviders is limited; default: not limited, because only administrators write AWSProviders")
+	fs.StringSliceVar(&o.AllowedExternalARNs, "allowed-external-arns", nil, "patterns of ARNs of existing tables, buckets, queues, topics, secrets and roles, such as arn:aws:dynamodb:*:*:table/shared-*, to which spec.allowedExternalARNs of AWSProviders is limited; default: roles are allowed by none, and stores are not limited, because only administrators write AWSProviders")
 	fs.BoolVar(&o.AllowCustomExternalID, "allow-custom-external-id", false, "allow AWSProviders to set spec.externalID instead of the derived one")
 	fs.StringSliceVar(&o.AdditionalRegions, "additional-regions", nil, "AWS regions to accept although this version of the operator does not know them")
 	fs.StringVar(&o.ClusterID, "cluster-id", "", "cluster identity in the ownership tags of AWS resources; default: the UID of the namespace kube-system")
@@ -78,7 +78,7 @@ func (o *Options) validatePatterns() (errs []error) {
 	}
 	for _, p := range o.AllowedExternalARNs {
 		if !iampolicy.IsStorePattern(p, true) {
-			errs = append(errs, fmt.Errorf("--allowed-external-arns: %q is no pattern of ARNs of tables, buckets, queues, topics or secrets, such as arn:aws:dynamodb:*:*:table/shared-*", p))
+			errs = append(errs, fmt.Errorf("--allowed-external-arns: %q is no pattern of ARNs of tables, buckets, queues, topics, secrets or roles, such as arn:aws:dynamodb:*:*:table/shared-*", p))
 		}
 	}
 	return errs

@@ -227,6 +227,7 @@ var attacksOnRoles = []attack{
 	{wants: "a role for pods of another cluster", kind: "IAMRole", spec: `podIdentity: {clusterName: production, serviceAccount: app}`, reason: "NotPermitted", says: []string{"spec.podIdentity.clusterName", "--eks-cluster-name"}},
 	{wants: "to give a role to the cluster's own pods", kind: "PodIdentityAssociation", spec: "namespace: kube-system", reason: "NotPermitted", says: []string{"spec.clusterName", "--eks-cluster-name"}},
 	{wants: "both kinds of trust", kind: "IAMRole", spec: forApp + "\n" + trustGlue, refused: []string{"set assumeRolePolicyDocument, or one or both of irsa and podIdentity"}},
+	{wants: "a role without a trust policy", kind: "IAMRole", refused: []string{"set assumeRolePolicyDocument, or one or both of irsa and podIdentity"}},
 	{wants: "to move a role to another path", kind: "IAMRole", spec: absent + "\n" + forApp, edit: `{spec: {path: /aws-reserved/}}`, refused: []string{"path is immutable"}},
 	{wants: "to rename a role", kind: "IAMRole", spec: absent + "\n" + forApp, edit: `{spec: {roleName: finance-admin}}`, refused: []string{"roleName is immutable"}},
 }

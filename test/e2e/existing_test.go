@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -128,6 +129,8 @@ func (b *bed) foreignStores() {
 	must(b, 0, failed(sqs.NewFromConfig(admin).CreateQueue(b.Ctx(), &sqs.CreateQueueInput{QueueName: aws.String("company-jobs")})))
 	must(b, 0, failed(sns.NewFromConfig(admin).CreateTopic(b.Ctx(), &sns.CreateTopicInput{Name: aws.String("company-news")})))
 	must(b, 0, failed(secretsmanager.NewFromConfig(admin).CreateSecret(b.Ctx(), &secretsmanager.CreateSecretInput{Name: aws.String("company-db"), SecretString: aws.String("x")})))
+	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + homeAccount + `:root"},"Action":"sts:AssumeRole"}]}`
+	must(b, 0, failed(iam.NewFromConfig(admin).CreateRole(b.Ctx(), &iam.CreateRoleInput{RoleName: aws.String("company-reader"), AssumeRolePolicyDocument: &trust})))
 }
 
 // existing is a capability with one existing store of each kind.
@@ -140,6 +143,7 @@ func (b *bed) existing(name string) *nexusv1.NexusAICapability {
 		S3:       &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "media", Existing: &nexusv1.ExistingStore{ARN: "arn:aws:s3:::company-media"}}}},
 		Queues:   []nexusv1.QueueSpec{{Name: "jobs", Existing: store("company-jobs")}},
 		Topics:   []nexusv1.TopicSpec{{Name: "news", Existing: store("company-news")}},
+		Roles:    []nexusv1.RoleSpec{{Name: "reader", Existing: *store("company-reader")}},
 	}
 	c.Spec.Secrets = []nexusv1.SecretSpec{{Name: "database", Existing: store("company-db")}}
 	return c
@@ -147,12 +151,17 @@ func (b *bed) existing(name string) *nexusv1.NexusAICapability {
 
 // allowCompany are the patterns of a provider that allow the stores of foreignStores.
 var allowCompany = []v1alpha1.ExternalARNPattern{
-	tableARNs + "company-*", "arn:aws:s3:::company-media", queueARNs + "company-*", topicARNs + "company-*", "arn:aws:secretsmanager:*:123456789012:secret:company-*",
+	tableARNs + "company-*", "arn:aws:s3:::company-media", queueARNs + "company-*", topicARNs + "company-*", "arn:aws:secretsmanager:*:123456789012:secret:company-*", "arn:aws:iam::123456789012:role/company-*",
 }
 
 // Each kind of store is used under its own name, a second pass writes nothing, and all of them outlive the capability untouched.
 func TestExisting_EveryKindIsUsedAndLeftAlone(t *testing.T) {
-	b := newBed(t, existingNamespaces)
+	var patterns []string
+	for _, pattern := range allowCompany {
+		patterns = append(patterns, string(pattern))
+	}
+	flags := []string{existingNamespaces, "--allowed-external-arns=" + strings.Join(patterns, ",")}
+	b := newBed(t, flags...)
 	b.foreignStores()
 	c := b.existing("team-users")
 	b.keeper(c.Namespace, allowCompany...)
@@ -164,13 +173,14 @@ func TestExisting_EveryKindIsUsedAndLeftAlone(t *testing.T) {
 	b.tells(c, "sqs/jobs-queue-url", "NEXUS_SQS_QUEUE_URL_JOBS", queueHost+"company-jobs")
 	b.tells(c, "sns/news-topic-arn", "NEXUS_SNS_TOPIC_ARN_NEWS", topicARNs+"company-news")
 	b.tells(c, "secrets/database-secret", "NEXUS_SECRET_DATABASE", "company-db")
+	b.tells(c, "roles/reader-role-arn", "NEXUS_ROLE_ARN_READER", "arn:aws:iam::123456789012:role/company-reader")
 	policy := b.inline(c.Name + "-app-role")
-	b.contains(policy, `"`+tableARNs+`company-orders"`, `"arn:aws:s3:::company-media/*"`, `"`+queueARNs+`company-jobs"`, `"`+topicARNs+`company-news"`, "secret:company-db-")
+	b.contains(policy, `"`+tableARNs+`company-orders"`, `"arn:aws:s3:::company-media/*"`, `"`+queueARNs+`company-jobs"`, `"`+topicARNs+`company-news"`, "secret:company-db-", `"Action":"sts:AssumeRole","Resource":"arn:aws:iam::123456789012:role/company-reader"`)
 	b.lacks(policy, "company-*")
 	b.Quiet()
 	calls, kube := b.Mark()
-	b.Restart(existingNamespaces)
-	b.Passed("nexusaicapability", "dynamodbtable", "s3bucket")
+	b.Restart(flags...)
+	b.Passed("nexusaicapability", "dynamodbtable", "s3bucket", "iamrole")
 	if writes := b.World.AWS().Since(calls).Writes(); writes.Count() > 0 {
 		t.Errorf("a second pass writes to AWS:\n%s", writes)
 	}
@@ -188,7 +198,7 @@ func TestExisting_EveryKindIsUsedAndLeftAlone(t *testing.T) {
 		t.Errorf("the operator wrote to stores of others:\n%s", w)
 	}
 	inventory := fmt.Sprint(b.Inventory())
-	b.contains(inventory, "company-orders", "company-media", "company-jobs", "company-news", "company-db")
+	b.contains(inventory, "company-orders", "company-media", "company-jobs", "company-news", "company-db", "company-reader")
 }
 
 // A table that does not exist is named, and used once it does.

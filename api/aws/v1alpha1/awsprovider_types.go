@@ -92,11 +92,11 @@ type AWSProviderSpec struct {
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=set
 	Types []TypePattern `json:"types,omitempty"`
-	// AllowedExternalARNs are the ARNs of tables, buckets, queues, topics and secrets, made outside the capability, that capabilities may give
+	// AllowedExternalARNs are the ARNs of tables, buckets, queues, topics, secrets and roles, made outside the capability, that capabilities may give
 	// their workloads rights on by the field existing, such as arn:aws:dynamodb:eu-west-1:111122223333:table/orders-*. A * stands for
 	// any characters within one part of the ARN; service and account are exact. --allowed-external-arns of the operator may limit them
 	// further. A store that another object of the operator owns needs its ARN here in full, and one that an object of
-	// another namespace owns also there. Absent or empty: none.
+	// another namespace owns also there. So do roles, always. Absent or empty: none.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=set
@@ -124,7 +124,7 @@ type TypePattern string
 // ExternalARNPattern is an ARN, or a pattern of ARNs in which * stands for any characters within one part.
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=768
-// +kubebuilder:validation:XValidation:rule="self.matches('^arn:aws(-[a-z]+)*:(s3:::[a-z0-9.*-]+|dynamodb:[a-z0-9*-]+:[0-9]{12}:table/[A-Za-z0-9_.*-]+|(sqs|sns):[a-z0-9*-]+:[0-9]{12}:[A-Za-z0-9_.*-]+|secretsmanager:[a-z0-9*-]+:[0-9]{12}:secret:[A-Za-z0-9/_+=.@*-]+)$')",message="must be the ARN of a table, bucket, queue, topic or secret with its account number, such as arn:aws:dynamodb:eu-west-1:111122223333:table/orders-*, in which * stands for characters of one part"
+// +kubebuilder:validation:XValidation:rule="self.matches('^arn:aws(-[a-z]+)*:(s3:::[a-z0-9.*-]+|dynamodb:[a-z0-9*-]+:[0-9]{12}:table/[A-Za-z0-9_.*-]+|(sqs|sns):[a-z0-9*-]+:[0-9]{12}:[A-Za-z0-9_.*-]+|secretsmanager:[a-z0-9*-]+:[0-9]{12}:secret:[A-Za-z0-9/_+=.@*-]+|iam::[0-9]{12}:role/[A-Za-z0-9/_+=,.@*-]+)$')",message="must be the ARN of a table, bucket, queue, topic, secret or role with its account number, such as arn:aws:dynamodb:eu-west-1:111122223333:table/orders-*, in which * stands for characters of one part"
 type ExternalARNPattern string
 
 // KindName is the name of a kind of this API group.

@@ -10,7 +10,7 @@ import (
 )
 
 // IAMRoleSpec declares a role.
-// +kubebuilder:validation:XValidation:rule="has(self.assumeRolePolicyDocument) != (has(self.irsa) || has(self.podIdentity))",message="set assumeRolePolicyDocument, or one or both of irsa and podIdentity"
+// +kubebuilder:validation:XValidation:rule="has(self.assumeRolePolicyDocument) != (has(self.irsa) || has(self.podIdentity)) || has(self.managementPolicy) && self.managementPolicy == 'Observe' && !has(self.assumeRolePolicyDocument)",message="set assumeRolePolicyDocument, or one or both of irsa and podIdentity"
 // +kubebuilder:validation:XValidation:rule="has(self.path) == has(oldSelf.path) && (!has(self.path) || self.path == oldSelf.path)",message="path is immutable"
 // +kubebuilder:validation:XValidation:rule="!has(self.inlinePolicy) || !has(self.inlinePolicies) || self.inlinePolicies.all(p, p.policyName != self.inlinePolicy.policyName)",message="inlinePolicy and inlinePolicies name the same policy"
 type IAMRoleSpec struct {

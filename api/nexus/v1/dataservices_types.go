@@ -34,6 +34,12 @@ type DataServicesSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	Topics []TopicSpec `json:"topics,omitempty"`
+	// Roles of IAM that exist already and that the workloads may assume, beside the role that the operator gives them. Absent: none.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=name
+	Roles []RoleSpec `json:"roles,omitempty"`
 	// Resources are other AWS resources that belong to the capability: of any resource type of AWS, and of kinds of the operator without
 	// a field here. Absent: none.
 	// +optional

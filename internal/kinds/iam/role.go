@@ -166,6 +166,9 @@ func identify(sc kind.Scope, cr *v1alpha1.IAMRole) (RoleState, error) {
 
 func declare(sc kind.Scope, cr *v1alpha1.IAMRole, want *RoleState) (err error) {
 	in := cr.Spec
+	if sc.Observing && in.AssumeRolePolicyDocument == "" && in.IRSA == nil && in.PodIdentity == nil {
+		return nil // nothing but its name
+	}
 	want.Description, want.MaxSession = in.Description, in.MaxSessionDuration
 	if in.ExclusivePolicies {
 		want.Undeclared = map[string]string{}

@@ -66,17 +66,23 @@ func accessible(s *nexusv1.NexusAICapabilitySpec) []string {
 		add(ofResources, r.Name)
 	}
 	out = append(out, accessibleAI(aiOf(s))...)
-	for _, m := range bedrockSpec(s).Models {
-		add(ofModels, m.Name)
-	}
-	for _, kb := range bedrockSpec(s).KnowledgeBases {
-		add(ofKnowledgeBases, kb.Name)
-	}
-	for _, g := range bedrockSpec(s).Guardrails {
-		add(ofGuardrails, g.Name)
-	}
+	out = append(out, accessibleModels(bedrockSpec(s))...)
 	for _, secret := range secretsOf(s) {
 		add(ofSecrets, secret.Name)
+	}
+	return out
+}
+
+// accessibleModels returns what of Bedrock a capability names and has to give access to.
+func accessibleModels(b nexusv1.BedrockSpec) (out []string) {
+	for _, m := range b.Models {
+		out = append(out, ofModels+"/"+m.Name)
+	}
+	for _, kb := range b.KnowledgeBases {
+		out = append(out, ofKnowledgeBases+"/"+kb.Name)
+	}
+	for _, g := range b.Guardrails {
+		out = append(out, ofGuardrails+"/"+g.Name)
 	}
 	return out
 }

@@ -23,6 +23,15 @@ func (k *compiler) assumableRoles() {
 	}
 }
 
+// roleARNs are the ARNs of these roles by a key for their purposes.
+func (k *compiler) roleARNs(key func(purpose string) string) map[string]string {
+	out := map[string]string{}
+	for _, r := range selectedRoles(k.spec) {
+		out[key(r.Name)] = existingRole(r).arnIn(k.home)
+	}
+	return out
+}
+
 // roleStatements allow assuming them. Their trust policies decide as well.
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html
 func (k *compiler) roleStatements() []iampolicy.Statement {

@@ -48,9 +48,7 @@ func (k *compiler) parameterValues() map[string]string {
 	for _, t := range selectedTopics(k.spec) {
 		v["sns/"+t.Name+"-topic-arn"] = k.topicARN(t)
 	}
-	for _, r := range selectedRoles(k.spec) {
-		v["roles/"+r.Name+"-role-arn"] = existingRole(r).arnIn(k.home)
-	}
+	maps.Copy(v, k.roleARNs(func(purpose string) string { return "roles/" + purpose + "-role-arn" }))
 	maps.Copy(v, k.existingSecrets(func(purpose string) string { return "secrets/" + purpose + "-secret" }))
 	for name, value := range k.keyValues() {
 		v["kms/"+name] = value

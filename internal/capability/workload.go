@@ -107,9 +107,7 @@ func (k *compiler) settings() map[string]string {
 	for _, t := range selectedTopics(k.spec) {
 		v["NEXUS_SNS_TOPIC_ARN_"+environmentVariable(t.Name)] = k.topicARN(t)
 	}
-	for _, r := range selectedRoles(k.spec) {
-		v["NEXUS_ROLE_ARN_"+environmentVariable(r.Name)] = existingRole(r).arnIn(k.home)
-	}
+	maps.Copy(v, k.roleARNs(func(purpose string) string { return "NEXUS_ROLE_ARN_" + environmentVariable(purpose) }))
 	maps.Copy(v, k.existingSecrets(func(purpose string) string { return "NEXUS_SECRET_" + environmentVariable(purpose) }))
 	for name, value := range k.keyValues() {
 		v["NEXUS_KMS_"+environmentVariable(name)] = value

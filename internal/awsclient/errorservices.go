@@ -309,6 +309,10 @@ var otherRows = []row{
 	{service: "cloudcontrol", code: "ClientTokenConflict", class: Conflict},
 	// The patch was made for a resource that has changed since it was read: github.com/pulumi/pulumi-aws-native/issues/277 has the text.
 	{service: "cloudcontrol", operation: "UpdateResource", code: "Validation|InvalidRequest", message: "nosuchpath", class: Conflict},
+	// Bedrock tries the role of a knowledge base, and with it the vector index: "cannot assume role", and "The knowledge base storage
+	// configuration provided is invalid". See also "unable to assume" below.
+	{service: "cloudcontrol", code: "InvalidRequest", message: "cannot assume role", class: Propagating, within: ofIAM},
+	{service: "cloudcontrol", operation: "CreateResource", code: "InvalidRequest", message: "storage configuration provided is invalid", class: Propagating, within: ofIAM},
 	{service: "cloudcontrol", code: "NotUpdatable|PrivateType|UnsupportedAction|TypeNotFound|Hook*", class: Invalid},
 	{service: "cloudcontrol", code: "InvalidCredentials", class: Unauthenticated},
 	{service: "cloudcontrol", code: "UnauthorizedTaggingOperation", class: Denied},

@@ -77,6 +77,9 @@ func (t *typeTable) whyNone(pattern string) error {
 		pattern, t.Source)
 }
 
+// passedByType has the services that get the roles of types which a capability composes. Schemas do not name them.
+var passedByType = map[string]string{"AWS::Bedrock::KnowledgeBase": "bedrock.amazonaws.com"}
+
 // addType adds the rights of one type.
 func (t *typeGrants) addType(name string) {
 	rights := t.table.Types[name]
@@ -93,6 +96,9 @@ func (t *typeGrants) addType(name string) {
 		}
 		where, limited := t.scope.typed(rights, action, t.ofType(all, action))
 		for _, w := range where {
+			if service := passedByType[name]; action == passRole && service != "" {
+				w.condition = t.scope.passedTo(service)
+			}
 			t.grants.add(action, w)
 		}
 		if !limited {

@@ -26,6 +26,8 @@ type resourcePart struct {
 	tags map[string]awsv1.TagValue
 	// behind returns what the workloads need to be allowed on other resources, to use the one with an ARN.
 	behind func(k *compiler, arn string) []iampolicy.Statement
+	// role is the service role as which the resource acts; nil for one that acts as none.
+	role *serviceRole
 }
 
 // Labels of the objects of resources.

@@ -93,9 +93,11 @@ func IsWaiting(c *nexusv1.NexusAICapability) bool {
 	return c.Status.Recovery != nil && c.Status.Recovery.State == nexusv1.RecoveryWaiting
 }
 
-// IsKeptForRecovery reports whether the objects of a kind stay as they are while a deletion can be undone: everything that
-// DeletionOrder removes after the rights of the workloads, and the provider without which AWS cannot be reached.
-func IsKeptForRecovery(kind string) bool { return stageOf(kind+"/") > stageOf(kindRole+"/") }
+// IsKeptForRecovery reports whether an object stays as it is while a deletion can be undone: everything that DeletionOrder removes after the
+// rights of the workloads, and the provider without which AWS cannot be reached.
+func IsKeptForRecovery(kind, name string) bool {
+	return stageOf(kind+"/"+name) > stageOf(kindRole+"/")
+}
 
 // keepsStores reports whether the deletion has come to the point at which it waits.
 func (s summary) keepsStores() bool {

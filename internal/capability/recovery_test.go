@@ -167,10 +167,11 @@ func TestToBeDeleted_DeletesAtOnceAndServesNothing(t *testing.T) {
 }
 
 func TestIsKeptForRecovery_BeginsAfterTheRoles(t *testing.T) {
-	for kind, want := range map[string]bool{"Deployment": false, "Ingress": false, "IAMRole": false, "GlueCrawler": false, "Route53RecordSet": false, "Namespace": false,
+	for id, want := range map[string]bool{"Deployment": false, "Ingress": false, "IAMRole": false, "IAMRole/shop-dev-app-role": false, "IAMRole/shop-dev-handbook.service": true, "GlueCrawler": false, "Route53RecordSet": false, "Namespace": false,
 		"S3Bucket": true, "DynamoDBTable": true, "SecretsManagerSecret": true, "CognitoUserPool": true, "KMSKey": true, "SSMParameterSet": true, "AWSProvider": true} {
-		if got := capability.IsKeptForRecovery(kind); got != want {
-			t.Errorf("%s: %v", kind, got)
+		kind, name, _ := strings.Cut(id, "/")
+		if got := capability.IsKeptForRecovery(kind, name); got != want {
+			t.Errorf("%s: %v", id, got)
 		}
 	}
 }

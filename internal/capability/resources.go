@@ -90,7 +90,13 @@ func (k *compiler) resources() {
 			}
 			continue
 		}
-		id := k.resource(part{kindOfResource(r.ResourcePart), k.names.Of(r.Name), StepResources, r.component}, o, graph.NeedReady(k.usedBy(r)...)...)
+		after := graph.NeedReady(k.usedBy(r)...)
+		role, lacks := k.serviceRole(r)
+		if role != "" {
+			after = append(after, graph.NeedReady(role)...)
+		}
+		id := k.resource(part{kindOfResource(r.ResourcePart), k.names.Of(r.Name), StepResources, r.component}, o, after...)
+		k.awaitRights(lacks)
 		if r.Access != nil {
 			k.addGrant(id)
 		}

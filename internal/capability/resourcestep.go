@@ -25,6 +25,9 @@ func StepOfResource(c *nexusv1.NexusAICapability, r nexusv1.ResourceStatus) stri
 		if r.Name == n.GlueRole() {
 			return StepGlue
 		}
+		if isServiceRole(r.Name) {
+			return StepResources
+		}
 	case kindConfigMap:
 		for _, a := range accessSets(&c.Spec) {
 			if a.configMap(n) == r.Name {

@@ -97,35 +97,44 @@ func partStep(name string) (Step, bool) {
 type Stage struct {
 	Kinds []schema.GroupVersionKind
 	Steps []string
+	// ServiceRoles is true for the stage that removes the roles as which resources act; the stage of the other roles leaves them out.
+	ServiceRoles bool
+}
+
+// Includes reports whether an object of a kind and name is removed in the stage.
+func (s Stage) Includes(kind, name string) bool {
+	isOfKind := slices.ContainsFunc(s.Kinds, func(k schema.GroupVersionKind) bool { return k.Kind == kind })
+	return isOfKind && (kind != kindRole || s.ServiceRoles == isServiceRole(name))
 }
 
 // DeletionOrder are the stages of a deletion that is ours to order: traffic stops first, then the
 // workloads, and only then what they were held to; access ends before data goes; the provider is last,
 // for nothing in AWS goes without it.
 var DeletionOrder = []Stage{
-	{kinds(kindRecordSet), nil},
-	{kinds(kindIngress, kindRoute), []string{StepIngress}},
-	{kinds(kindGateway), nil},
-	{kinds(kindBalancerSettings, kindTargetSettings), nil}, // their controller needs them for as long as the Gateway is there
-	{kinds(kindCertificate, kindHostedZone), nil},
-	{kinds(kindDeployment, kindJob, kindCronJob, kindService, kindConfigMap, kindDisruptionBudget, kindAutoscaler), []string{StepFrontend, StepBackend}},
-	{kinds(kindServiceAccount), []string{StepServiceAccount}},
-	{kinds(kindPolicies), nil},
-	{kinds(kindQuota, kindNamespace), []string{StepNamespace}},
-	{kinds(kindAssociation, kindGlueCrawler), nil}, // a role goes after what acts as it
-	{kinds(kindRole), []string{StepIAM}},
-	{kinds(ResourceKinds()...), nil},
-	{kinds(kindPool), nil},
-	{kinds(kindSecret), []string{StepSecrets}},
-	{kinds(kindParameters), []string{StepSSM}},
-	{kinds(kindTopic), nil},
-	{kinds(kindQueue), nil},
-	{kinds(kindGlueTable), nil},
-	{kinds(kindGlueDatabase), []string{StepGlue}},
-	{kinds(kindBucket), []string{StepS3}},
-	{kinds(kindTable), []string{StepDynamoDB}},
-	{kinds(kindKey), nil},
-	{kinds(kindProvider), nil},
+	{Kinds: kinds(kindRecordSet)},
+	{Kinds: kinds(kindIngress, kindRoute), Steps: []string{StepIngress}},
+	{Kinds: kinds(kindGateway)},
+	{Kinds: kinds(kindBalancerSettings, kindTargetSettings)}, // their controller needs them for as long as the Gateway is there
+	{Kinds: kinds(kindCertificate, kindHostedZone)},
+	{Kinds: kinds(kindDeployment, kindJob, kindCronJob, kindService, kindConfigMap, kindDisruptionBudget, kindAutoscaler), Steps: []string{StepFrontend, StepBackend}},
+	{Kinds: kinds(kindServiceAccount), Steps: []string{StepServiceAccount}},
+	{Kinds: kinds(kindPolicies)},
+	{Kinds: kinds(kindQuota, kindNamespace), Steps: []string{StepNamespace}},
+	{Kinds: kinds(kindAssociation, kindGlueCrawler)}, // a role goes after what acts as it
+	{Kinds: kinds(kindRole), Steps: []string{StepIAM}},
+	{Kinds: kinds(ResourceKinds()...)},
+	{Kinds: kinds(kindRole), ServiceRoles: true}, // these resources act as them until they are gone
+	{Kinds: kinds(kindPool)},
+	{Kinds: kinds(kindSecret), Steps: []string{StepSecrets}},
+	{Kinds: kinds(kindParameters), Steps: []string{StepSSM}},
+	{Kinds: kinds(kindTopic)},
+	{Kinds: kinds(kindQueue)},
+	{Kinds: kinds(kindGlueTable)},
+	{Kinds: kinds(kindGlueDatabase), Steps: []string{StepGlue}},
+	{Kinds: kinds(kindBucket), Steps: []string{StepS3}},
+	{Kinds: kinds(kindTable), Steps: []string{StepDynamoDB}},
+	{Kinds: kinds(kindKey)},
+	{Kinds: kinds(kindProvider)},
 }
 
 func kinds(names ...string) []schema.GroupVersionKind {
@@ -142,10 +151,8 @@ func kinds(names ...string) []schema.GroupVersionKind {
 
 // stageOf returns the place of an object in DeletionOrder; the last one for what is not in it.
 func stageOf(id string) int {
-	kind, _, _ := strings.Cut(id, "/")
-	i := slices.IndexFunc(DeletionOrder, func(s Stage) bool {
-		return slices.ContainsFunc(s.Kinds, func(k schema.GroupVersionKind) bool { return k.Kind == kind })
-	})
+	kind, name, _ := strings.Cut(id, "/")
+	i := slices.IndexFunc(DeletionOrder, func(s Stage) bool { return s.Includes(kind, name) })
 	if i < 0 {
 		return len(DeletionOrder) - 1
 	}

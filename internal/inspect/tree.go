@@ -106,6 +106,7 @@ func (r *Reader) addChildren(ctx context.Context, n *Node, c *nexusv1.NexusAICap
 				if err != nil {
 					return err
 				}
+				children = slices.DeleteFunc(children, func(o client.Object) bool { return !stage.Includes(kind.Kind, o.GetName()) })
 				if err := r.addAll(ctx, n, kind, children); err != nil {
 					return err
 				}

@@ -259,7 +259,8 @@ func (p *Planner) surplus(ctx context.Context, f family) ([]Item, error) {
 			return nil, err
 		}
 		for _, child := range children {
-			if _, wanted := f.graph.Node(graph.ID(child.Kind.Kind, child.Namespace, child.Name, f.c.Namespace)); wanted {
+			_, wanted := f.graph.Node(graph.ID(child.Kind.Kind, child.Namespace, child.Name, f.c.Namespace))
+			if wanted || !stage.Includes(child.Kind.Kind, child.Name) {
 				continue
 			}
 			it, err := p.removal(ctx, f, child)

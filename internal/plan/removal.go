@@ -104,7 +104,7 @@ func (p *Planner) removedCapability(ctx context.Context, u *unstructured.Unstruc
 // keepFor sets for how long the resource of an item outlives the deletion of its capability.
 func (it *Item) keepFor(c *nexusv1.NexusAICapability, fallback capability.DefaultGrace) {
 	grace := capability.GraceOf(c, fallback)
-	if it.AWS == nil && it.Kind != "AWSProvider" || !capability.IsKeptForRecovery(it.Kind) {
+	if it.AWS == nil && it.Kind != "AWSProvider" || !capability.IsKeptForRecovery(it.Kind, it.Name) {
 		return
 	}
 	switch r := c.Status.Recovery; {

@@ -30,7 +30,7 @@ func (r *Reconciler) guardsData(ctx context.Context, obj v1alpha1.Resource, decl
 	switch {
 	case err != nil || c.UID != owner.UID:
 		return false, client.IgnoreNotFound(err)
-	case capability.HoldsStores(c, r.DeletionGrace) && capability.IsKeptForRecovery(r.Entry.Name()):
+	case capability.HoldsStores(c, r.DeletionGrace) && capability.IsKeptForRecovery(r.Entry.Name(), obj.GetName()):
 		return true, recoverable(c)
 	case c.DeletionTimestamp != nil:
 		return guardedByDeleted(c, obj)

@@ -114,16 +114,25 @@ func (h *heldStores) refusal() error {
 func (r *Reconciler) surplusChildren(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed) ([]apply.Child, error) {
 	var out []apply.Child
 	var gateways int
+	existing := map[string]bool{}
 	for _, stage := range capability.DeletionOrder {
 		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), r.gateways.kindsOf(c, r.Facts.Served(stage.Kinds)))
 		if err != nil {
 			return nil, err
 		}
 		for _, child := range children {
+			if !stage.Includes(child.Kind.Kind, child.Name) {
+				continue
+			}
 			if capability.IsGatewayKind(child.Kind) {
 				gateways++
 			}
-			if _, wanted := o.Graph.Node(childID(c, child.Ref)); !wanted && o.Prunable(child.Kind.Kind) && !o.AppliesStill(child.Labels) {
+			id := childID(c, child.Ref)
+			existing[id] = true
+			if existing[capability.ActingResource(child.Kind.Kind, child.Name)] {
+				continue // the resource acts as the role until it is gone
+			}
+			if _, wanted := o.Graph.Node(id); !wanted && o.Prunable(child.Kind.Kind) && !o.AppliesStill(child.Labels) {
 				out = append(out, child)
 			}
 		}

@@ -40,7 +40,7 @@ func (r *Reconciler) removeNext(ctx context.Context, c *nexusv1.NexusAICapabilit
 		if err := r.markStores(ctx, c, stages); err != nil {
 			return err
 		}
-		stages = slices.DeleteFunc(stages, func(s []apply.Child) bool { return capability.IsKeptForRecovery(s[0].Kind.Kind) })
+		stages = slices.DeleteFunc(stages, func(s []apply.Child) bool { return capability.IsKeptForRecovery(s[0].Kind.Kind, s[0].Name) })
 	}
 	if len(stages) == 0 {
 		return nil
@@ -194,7 +194,7 @@ const maxKept = 128
 func (r *Reconciler) keptOf(ctx context.Context, stages [][]apply.Child) ([]nexusv1.KeptResource, error) {
 	var out []nexusv1.KeptResource
 	for _, child := range slices.Concat(stages...) {
-		if !isResource(child.Ref) || !capability.IsKeptForRecovery(child.Kind.Kind) || len(out) == maxKept {
+		if !isResource(child.Ref) || !capability.IsKeptForRecovery(child.Kind.Kind, child.Name) || len(out) == maxKept {
 			continue
 		}
 		obj, err := r.resource(ctx, child.Ref)

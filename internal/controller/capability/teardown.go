@@ -144,6 +144,7 @@ func (r *Reconciler) childrenOf(ctx context.Context, c *nexusv1.NexusAICapabilit
 		if err != nil {
 			return nil, err
 		}
+		children = slices.DeleteFunc(children, func(child apply.Child) bool { return !stage.Includes(child.Kind.Kind, child.Name) })
 		if len(children) > 0 {
 			out = append(out, children)
 		}

@@ -67,9 +67,9 @@ func TestDelete_GoesStageByStageAndLeavesNothing(t *testing.T) {
 	}
 	var got []int
 	for _, w := range append(b.written(), b.takenDown(c)...) {
-		kind, _, _ := strings.Cut(strings.TrimPrefix(w, "delete "), "/")
+		kind, name, _ := strings.Cut(strings.TrimPrefix(w, "delete "), "/")
 		for i, stage := range capability.DeletionOrder {
-			if slices.ContainsFunc(stage.Kinds, func(k schema.GroupVersionKind) bool { return k.Kind == kind }) && strings.HasPrefix(w, "delete ") {
+			if stage.Includes(kind, name) && strings.HasPrefix(w, "delete ") {
 				got = append(got, i)
 			}
 		}

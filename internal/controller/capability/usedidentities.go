@@ -23,7 +23,9 @@ var ofIdentities = []string{"IAMRole", "PodIdentityAssociation", "ServiceAccount
 // withoutUsedIdentities leaves out of the children to prune what pods still need that run with a ServiceAccount which is no longer declared:
 // their rights are taken once they have ended. It returns the first of these pods.
 func (r *Reconciler) withoutUsedIdentities(ctx context.Context, c *nexusv1.NexusAICapability, surplus []apply.Child) ([]apply.Child, string, error) {
-	needed := func(child apply.Child) bool { return slices.Contains(ofIdentities, child.Kind.Kind) }
+	needed := func(child apply.Child) bool {
+		return slices.Contains(ofIdentities, child.Kind.Kind) && capability.ActingResource(child.Kind.Kind, child.Name) == ""
+	}
 	if !slices.ContainsFunc(surplus, needed) {
 		return surplus, "", nil
 	}

@@ -101,6 +101,9 @@ func accessibleAI(ai nexusv1.AISpec) (out []string) {
 	for _, m := range ai.Memory {
 		out = append(out, ofMemory+"/"+m.Name)
 	}
+	for _, kb := range ai.KnowledgeBases {
+		out = append(out, ofKnowledgeBases+"/"+kb.Name)
+	}
 	return out
 }
 
@@ -238,6 +241,7 @@ func (a accessSet) restrictAI(ai *nexusv1.AISpec) *nexusv1.AISpec {
 		Guardrails:        keep(a, ofGuardrails, ai.Guardrails, func(g nexusv1.GuardrailSpec) string { return g.Name }),
 		InferenceProfiles: keep(a, ofProfiles, ai.InferenceProfiles, func(p nexusv1.InferenceProfileSpec) string { return p.Name }),
 		Memory:            keep(a, ofMemory, ai.Memory, func(m nexusv1.MemorySpec) string { return m.Name }),
+		KnowledgeBases:    keep(a, ofKnowledgeBases, ai.KnowledgeBases, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }),
 	}
 }
 

@@ -52,6 +52,7 @@ var formsOfAI = map[string]string{
 	"AWS::Bedrock::Guardrail": "bedrock:guardrail/", "AWS::Bedrock::GuardrailVersion": "bedrock:guardrail/",
 	"AWS::Bedrock::ApplicationInferenceProfile": "bedrock:application-inference-profile/",
 	"AWS::BedrockAgentCore::Memory":             "bedrock-agentcore:memory/",
+	"AWS::Bedrock::KnowledgeBase":               "bedrock:knowledge-base/", "AWS::Bedrock::DataSource": "bedrock:knowledge-base/",
 }
 
 // valuesOfAI are the variables of the AI parts of a capability whose values AWS assigns.
@@ -77,6 +78,10 @@ func valuesOfAI(c *nexusv1.NexusAICapability) map[string]string {
 	}
 	for _, m := range c.Spec.AI.Memory {
 		set("NEXUS_MEMORY_ID_", m.Name)
+	}
+	for _, kb := range c.Spec.AI.KnowledgeBases {
+		set("NEXUS_BEDROCK_KNOWLEDGE_BASE_", kb.Name)
+		set("NEXUS_BEDROCK_DATA_SOURCE_", kb.Name)
 	}
 	return out
 }
@@ -339,6 +344,7 @@ func TestAI_NoRoleHasAWildcardResource(t *testing.T) {
 			c.Spec.AI.InferenceProfiles = append(c.Spec.AI.InferenceProfiles, nexusv1.InferenceProfileSpec{Name: name, ModelID: "amazon.nova-lite-v1:0",
 				SystemProfile: rapid.SampledFrom([]string{"", "eu.amazon.nova-lite-v1:0"}).Draw(t, "system")})
 		}
+		anyKnowledge(t, c)
 		f := bounded(c, facts())
 		f.ProviderRegion = "eu-central-1"
 		g, err := capability.Compile(c, f)
@@ -376,6 +382,7 @@ func checkReachOfAI(t fatal, s iampolicy.Statement, owned []string) {
 	through := s.Condition["StringEquals"]["bedrock:InferenceProfileArn"]
 	for _, resource := range s.Resource {
 		model := strings.HasSuffix(resource, "::foundation-model/amazon.nova-lite-v1:0") && len(through) == 1 && slices.Contains(owned, through[0])
+		model = model || s.Sid == "Embed" && strings.HasSuffix(resource, ":eu-central-1::foundation-model/"+embedding)
 		if resource == "*" || ofAI && !model && !slices.Contains(owned, resource) {
 			t.Fatalf("%v reaches %s", s.Action, resource)
 		}

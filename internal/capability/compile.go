@@ -112,7 +112,7 @@ type part struct {
 // resource adds an AWS resource in the capability's namespace, behind the provider.
 func (k *compiler) resource(p part, o awsv1.Resource, after ...graph.Edge) string {
 	common := o.CommonSpec()
-	common.DeletionPolicy = ChildDeletionPolicy(k.c, p.kind)
+	common.DeletionPolicy = ChildDeletionPolicy(k.c, p.kind, o)
 	common.DriftPolicy = awsv1.DriftCorrect
 	if k.spec.DriftPolicy != "" {
 		common.DriftPolicy = awsv1.DriftPolicy(k.spec.DriftPolicy)

@@ -73,6 +73,7 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 		c.Spec.DataServices = anyData(t)
 		if d := c.Spec.DataServices; d.Bedrock == nil && d.Queues == nil && d.Topics == nil && rapid.Bool().Draw(t, "ai") { // the policy of a role has room for so much
 			c.Spec.AI = anyAI(t)
+			anyKnowledge(t, c)
 		} else {
 			anyExisting(t, c)
 		}

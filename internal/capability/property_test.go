@@ -357,7 +357,8 @@ func TestEveryAWSChildGetsTheCapabilitysPolicies(t *testing.T) {
 				continue
 			}
 			deletion := deletion
-			if n.Step == capability.StepIngress && deletion == nexusv1.DeletionRetain {
+			isSource := at(t, n.Object, "spec", "typeName") == "AWS::Bedrock::DataSource" // see TestKnowledge_TheDataSourceIsNotRetained
+			if (n.Step == capability.StepIngress || isSource) && deletion == nexusv1.DeletionRetain {
 				deletion = nexusv1.DeletionDelete // see TestHTTPS_RecordsGoWithTheLoadBalancer
 			}
 			if at(t, n.Object, "spec", "deletionPolicy") != string(deletion) || at(t, n.Object, "spec", "driftPolicy") != string(drift) ||

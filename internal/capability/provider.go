@@ -23,12 +23,17 @@ func (k *compiler) provider() {
 	k.add(part{kindProvider, k.names.Prefix(), "", "provider"}, awsv1.GroupVersion, p, nil)
 }
 
-// ChildDeletionPolicy decides about the AWS resource of a kind. Certificates, records and associations of EKS Pod Identity
+// ChildDeletionPolicy decides about the AWS resource of an object. Certificates, records and associations of EKS Pod Identity
 // hold no data. A record that is kept would lead to a load balancer that is gone, and an association would give the role to
-// pods of others: they are kept only with the Ingress and the workloads.
-func ChildDeletionPolicy(c *nexusv1.NexusAICapability, kind string) awsv1.DeletionPolicy {
+// pods of others: they are kept only with the Ingress and the workloads. A data source has no tags by which the next object would find it, and its name is
+// taken while it exists.
+func ChildDeletionPolicy(c *nexusv1.NexusAICapability, kind string, o awsv1.Resource) awsv1.DeletionPolicy {
 	policy := EffectiveDeletionPolicy(c)
-	if policy == nexusv1.DeletionRetain && slices.Contains([]string{kindCertificate, kindRecordSet, kindHostedZone, kindAssociation}, kind) {
+	isShortLived := slices.Contains([]string{kindCertificate, kindRecordSet, kindHostedZone, kindAssociation}, kind)
+	if r, is := o.(*awsv1.AWSResource); is && r.Spec.TypeName == typeDataSource {
+		isShortLived = true
+	}
+	if policy == nexusv1.DeletionRetain && isShortLived {
 		policy = nexusv1.DeletionDelete
 	}
 	return awsv1.DeletionPolicy(policy)

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 )
@@ -28,7 +30,7 @@ const (
 
 // typesOfAI are the types that the parts of an AI application become.
 var typesOfAI = []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", "AWS::Bedrock::Guardrail", "AWS::Bedrock::GuardrailVersion",
-	"AWS::Bedrock::ApplicationInferenceProfile", "AWS::BedrockAgentCore::Memory"}
+	"AWS::Bedrock::ApplicationInferenceProfile", "AWS::BedrockAgentCore::Memory", "AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource"}
 
 // agent reads the example of an agent, and creates the boundary of its roles.
 func (b *bed) agent() *nexusv1.NexusAICapability {
@@ -66,6 +68,41 @@ func (b *bed) variablesOf(c *nexusv1.NexusAICapability, component string) map[st
 	return o.Data
 }
 
+// actsAs requires that a resource acts as a role with the rights that it needs.
+func (b *bed) actsAs(o *v1alpha1.AWSResource, role string) {
+	b.Helper()
+	admin := iam.NewFromConfig(b.admin(homeAccount))
+	got, err := admin.GetRolePolicy(b.Ctx(), &iam.GetRolePolicyInput{RoleName: aws.String(role), PolicyName: aws.String("service")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	policy, err := url.QueryUnescape(aws.ToString(got.PolicyDocument))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.contains(policy, "bedrock:InvokeModel", "s3vectors:PutVectors", "s3:GetObject")
+	b.contains(string(o.Spec.Properties.Raw), "IAMRole/"+role)
+}
+
+// deletedBefore requires that the last call which deletes a resource comes before that of the next one, by their types or names.
+func (b *bed) deletedBefore(calls awsproxy.Calls, order ...string) {
+	b.Helper()
+	before := 0
+	for _, name := range order {
+		last := 0
+		for _, call := range calls {
+			isOf := call.Resource == name || call.Op == "DeleteResource" && strings.Contains(call.Body, `"`+name+`"`)
+			if strings.HasPrefix(call.Op, "Delete") && isOf && call.Status < 300 {
+				last = call.Seq
+			}
+		}
+		if last <= before {
+			b.Errorf("%s is deleted by call %d, and what goes before it by call %d", name, last, before)
+		}
+		before = last
+	}
+}
+
 // The example of an agent runs, gets another version of its guardrail with an edit, writes nothing at rest, and goes without residue.
 func TestAI_AnAgentRunsRestsAndGoesWithoutResidue(t *testing.T) {
 	b := newBed(t, aiTypes, aiNamespaces, aiBoundary)
@@ -74,15 +111,16 @@ func TestAI_AnAgentRunsRestsAndGoesWithoutResidue(t *testing.T) {
 	b.Create(c)
 	b.Running(c)
 	settings := b.variablesOf(c, "agent")
-	memory, index, profile := b.part(c, "sessions"), b.part(c, "knowledge-passages"), b.part(c, "chat")
+	memory, index, profile, base := b.part(c, "sessions"), b.part(c, "knowledge-passages"), b.part(c, "chat"), b.part(c, "handbook")
 	for variable, want := range map[string]string{
 		"NEXUS_BEDROCK_MODEL_CHAT": profile.Status.ARN, "NEXUS_VECTOR_BUCKET_KNOWLEDGE": "agent-dev-knowledge", "NEXUS_VECTOR_INDEX_ARN_KNOWLEDGE_PASSAGES": index.Status.ARN,
+		"NEXUS_BEDROCK_KNOWLEDGE_BASE_HANDBOOK": base.Status.ID,
 	} {
 		if got := settings[variable]; got != want || got == "" {
 			t.Errorf("%s is %q, want %q", variable, got, want)
 		}
 	}
-	for _, variable := range []string{"NEXUS_BEDROCK_GUARDRAIL_SAFETY", "NEXUS_BEDROCK_GUARDRAILVERSION_SAFETY", "NEXUS_MEMORY_ID_SESSIONS"} {
+	for _, variable := range []string{"NEXUS_BEDROCK_GUARDRAIL_SAFETY", "NEXUS_BEDROCK_GUARDRAILVERSION_SAFETY", "NEXUS_MEMORY_ID_SESSIONS", "NEXUS_BEDROCK_DATA_SOURCE_HANDBOOK"} {
 		if settings[variable] == "" {
 			t.Errorf("%s is not set: %v", variable, settings)
 		}
@@ -110,8 +148,11 @@ func TestAI_AnAgentRunsRestsAndGoesWithoutResidue(t *testing.T) {
 	for _, w := range b.KubeWrites(kube) {
 		t.Errorf("a second pass writes to Kubernetes: %s", w)
 	}
+	b.actsAs(base, "agent-dev-handbook.service")
+	calls, _ = b.Mark()
 	b.Remove(c)
 	b.nothingLeft(c.Namespace)
+	b.deletedBefore(b.World.AWS().Since(calls), "AWS::Bedrock::DataSource", "AWS::Bedrock::KnowledgeBase", "agent-dev-handbook.service", "agent-dev-documents")
 	for _, typeName := range typesOfAI {
 		if left := d.Identifiers(typeName); len(left) > 0 {
 			t.Errorf("%s: %v is left", typeName, left)
@@ -206,6 +247,7 @@ func TestPrivilege_AIPartsAreReachedByTheirActions(t *testing.T) {
 	c := b.agent()
 	b.Create(c)
 	b.Running(c)
+	base := b.part(c, "handbook").Status.ARN
 	memory, index, profile, guardrail := b.part(c, "sessions").Status.ARN, b.part(c, "knowledge-passages").Status.ARN, b.part(c, "chat").Status.ARN, b.part(c, "safety").Status.ARN
 	const model = "arn:aws:bedrock:eu-west-1::foundation-model/amazon.nova-lite-v1:0"
 	for component, may := range map[string]bool{"agent": true, "web": false} {
@@ -223,6 +265,7 @@ func TestPrivilege_AIPartsAreReachedByTheirActions(t *testing.T) {
 			{"bedrock:InvokeModel", profile, "", may}, {"bedrock:InvokeModel", model, profile, may}, {"bedrock:InvokeModel", model, "", false},
 			{"bedrock:InvokeModel", model, profile + "-of-others", false},
 			{"bedrock-agentcore:CreateEvent", memory, "", may}, {"bedrock-agentcore:RetrieveMemoryRecords", memory, "", may},
+			{"bedrock:Retrieve", base, "", may}, {"bedrock:StartIngestionJob", base, "", false}, {"bedrock:Retrieve", base + "-of-others", "", false},
 			{"bedrock-agentcore:DeleteMemory", memory, "", false}, {"bedrock-agentcore:CreateEvent", memory + "-of-others", "", false},
 		} {
 			keys := map[string]string{}

@@ -39,6 +39,15 @@ type AISpec struct {
 	// +listType=map
 	// +listMapKey=name
 	Memory []MemorySpec `json:"memory,omitempty"`
+	// KnowledgeBases of Amazon Bedrock, which find passages in the documents of a bucket. Those that exist already are named in
+	// dataServices.bedrock. The roles must have a permissions boundary, as for inferenceProfiles. Absent: none.
+	// Needs AWS::Bedrock::KnowledgeBase and AWS::Bedrock::DataSource in --types.
+	// https://docs.aws.amazon.com/bedrock/latest/userguide/knowledge-base.html
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	// +listType=map
+	// +listMapKey=name
+	KnowledgeBases []KnowledgeBaseSpec `json:"knowledgeBases,omitempty"`
 }
 
 // VectorStoreSpec declares the vector bucket {capabilityName}-{environment}-{name} and its indexes. S3 encrypts the vectors with its

@@ -54,6 +54,8 @@ func TestAI_WhatCannotChangeIsRefused(t *testing.T) {
 	b := vectorsBed(t)
 	c := b.capability(withKnowledge, func(c *nexusv1.NexusAICapability) {
 		c.Spec.AI.InferenceProfiles = []nexusv1.InferenceProfileSpec{{Name: "chat", ModelID: "amazon.nova-lite-v1:0"}}
+		c.Spec.AI.KnowledgeBases = []nexusv1.KnowledgeBaseSpec{{Name: "handbook", Create: nexusv1.KnowledgeBaseCreateSpec{EmbeddingModelID: "amazon.titan-embed-text-v2:0",
+			VectorIndex: nexusv1.VectorIndexReference{Store: "vectors", Index: "text"}, Source: nexusv1.KnowledgeSourceSpec{Bucket: "documents"}}}}
 	})
 	for want, edit := range map[string]func(*nexusv1.AISpec){
 		"dimension is immutable":      func(ai *nexusv1.AISpec) { ai.VectorStores[0].Indexes[0].Dimension = 9 },
@@ -65,6 +67,8 @@ func TestAI_WhatCannotChangeIsRefused(t *testing.T) {
 		"systemProfile is immutable": func(ai *nexusv1.AISpec) {
 			ai.InferenceProfiles[0].SystemProfile = "eu.amazon.nova-lite-v1:0"
 		},
+		"embeddingModelID is immutable": func(ai *nexusv1.AISpec) { ai.KnowledgeBases[0].Create.EmbeddingModelID = "cohere.embed-english-v3" },
+		"vectorIndex is immutable":      func(ai *nexusv1.AISpec) { ai.KnowledgeBases[0].Create.VectorIndex.Index = "images" },
 	} {
 		b.read(c)
 		edit(c.Spec.AI)
@@ -74,6 +78,7 @@ func TestAI_WhatCannotChangeIsRefused(t *testing.T) {
 	}
 	b.read(c)
 	c.Spec.AI.VectorStores[0].Indexes[0].DistanceMetric = "cosine" // which it is
+	c.Spec.AI.KnowledgeBases[0].Create.Source.Prefix = "handbook/"
 	if err := b.person.Update(t.Context(), c); err != nil {
 		t.Error(err)
 	}

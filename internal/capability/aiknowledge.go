@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+const (
+	knowledgeBasesField = aiField + ".knowledgeBases"
+	typeKnowledgeBase   = "AWS::Bedrock::KnowledgeBase"
+	typeDataSource      = "AWS::Bedrock::DataSource"
+	maxKnowledgeName    = 100
+	maxSourcePrefix     = 300
+	keyOfTexts          = "AMAZON_BEDROCK_TEXT"
+	keyOfMetadata       = "AMAZON_BEDROCK_METADATA"
+)
+
+// dimensionsOf are the numbers of values in the vectors of embedding models, where AWS documents them. Of a model that makes several, the
+// knowledge base names the one.
+// https://docs.aws.amazon.com/bedrock/latest/userguide/knowledge-base-supported.html
+var dimensionsOf = map[string][]int32{
+	"amazon.titan-embed-text-v1": {1536}, "amazon.titan-embed-text-v2:0": {256, 512, 1024},
+	"cohere.embed-english-v3": {1024}, "cohere.embed-multilingual-v3": {1024},
+}
+
+// vectorUse lists what a knowledge base does with the vectors of its index.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
+var vectorUse = []string{"s3vectors:DeleteVectors", "s3vectors:GetIndex", "s3vectors:GetVectors", "s3vectors:PutVectors", "s3vectors:QueryVectors"}
+
+// sourceName is the purpose of the data source of a knowledge base.
+func sourceName(knowledgeBase string) string { return knowledgeBase + "-source" }
+
+// knowledgeBaseParts returns the knowledge bases, each with the data source that it reads. bedrock:RetrieveAndGenerate is not among the
+// actions of the workloads, because AWS evaluates it for no resource.
+func knowledgeBaseParts(list []nexusv1.KnowledgeBaseSpec) (out []resourcePart) {
+	for i, kb := range list {
+		at, variable, index := entry(knowledgeBasesField, i), environmentVariable(kb.Name), kb.Create.VectorIndex.Store+"-"+kb.Create.VectorIndex.Index
+		actions := []nexusv1.PartAction{"bedrock:Retrieve"}
+		if kb.Create.WorkloadsSync {
+			actions = append(actions, "bedrock:GetIngestionJob", "bedrock:ListIngestionJobs", "bedrock:StartIngestionJob")
+		}
+		base := composed(kb.Name, typeKnowledgeBase, at, func(k *compiler) map[string]any { return knowledgeBaseProperties(k, kb, index) }).
+			allows(actions...).
+			tells("NEXUS_BEDROCK_KNOWLEDGE_BASE_"+variable, "bedrock/"+kb.Name+"-knowledge-base", exportID).
+			after(index)
+		base.role = knowledgeBaseRole(kb, index)
+		source := composed(sourceName(kb.Name), typeDataSource, at, func(k *compiler) map[string]any { return dataSourceProperties(k, kb) }).
+			tells("NEXUS_BEDROCK_DATA_SOURCE_"+variable, "bedrock/"+kb.Name+"-data-source", "properties.DataSourceId").
+			after(kb.Name)
+		out = append(out, base, source)
+	}
+	return out
+}
+
+func knowledgeBaseProperties(k *compiler, kb nexusv1.KnowledgeBaseSpec, index string) map[string]any {
+	vectors := map[string]any{"EmbeddingModelArn": k.home.foundationModel(k.home.region, kb.Create.EmbeddingModelID)}
+	if len(dimensionsOf[kb.Create.EmbeddingModelID]) > 1 {
+		vectors["EmbeddingModelConfiguration"] = map[string]any{"BedrockEmbeddingModelConfiguration": map[string]any{"Dimensions": int64(k.dimensionOf(kb.Create.VectorIndex))}}
+	}
+	return map[string]any{
+		"Name":                       fitted(k.names.Of(kb.Name), maxKnowledgeName, "-"),
+		"RoleArn":                    k.roleOf(kb.Name),
+		"KnowledgeBaseConfiguration": map[string]any{"Type": "VECTOR", "VectorKnowledgeBaseConfiguration": vectors},
+		"StorageConfiguration": map[string]any{"Type": "S3_VECTORS", "S3VectorsConfiguration": map[string]any{
+			"IndexArn": k.statusOf(index, "arn")}},
+	}
+}
+
+// dimensionOf is the number of values in the vectors of an index.
+// The spec of a compiler may lack the vector stores that an access leaves out.
+func (k *compiler) dimensionOf(ref nexusv1.VectorIndexReference) int32 {
+	_, index := findIndex(aiOf(&k.c.Spec).VectorStores, ref)
+	return index.Dimension
+}
+
+// dataSourceProperties keep the vectors when the data source is deleted: they are data of the vector store, which has guards, and the
+// deletion needs no rights of the role.
+func dataSourceProperties(k *compiler, kb nexusv1.KnowledgeBaseSpec) map[string]any {
+	bucket := map[string]any{"BucketArn": map[string]any{"$ref": k.sourceID(kb), "field": "status.arn"}}
+	if prefix := kb.Create.Source.Prefix; prefix != "" {
+		bucket["InclusionPrefixes"] = []any{prefix}
+	}
+	return map[string]any{
+		"Name":                    fitted(k.names.Of(sourceName(kb.Name)), maxKnowledgeName, "-"),
+		"KnowledgeBaseId":         k.statusOf(kb.Name, "id"),
+		"DataDeletionPolicy":      "RETAIN",
+		"DataSourceConfiguration": map[string]any{"Type": "S3", "S3Configuration": bucket},
+	}
+}
+
+// sourceID is the ID of the node of the bucket that a knowledge base reads.
+func (k *compiler) sourceID(kb nexusv1.KnowledgeBaseSpec) string {
+	return kindBucket + "/" + bucketObject(k.c, kb.Create.Source.Bucket)
+}
+
+func knowledgeBaseRole(kb nexusv1.KnowledgeBaseSpec, index string) *serviceRole {
+	return &serviceRole{
+		service: "bedrock.amazonaws.com",
+		sources: func(h home) string { return h.arn("bedrock", "knowledge-base/*") },
+		uses:    func(k *compiler) []string { return []string{kindAnyType + "/" + k.names.Of(index), k.sourceID(kb)} },
+		rights: func(k *compiler) ([]iampolicy.Statement, string) {
+			return k.knowledgeBaseRights(kb, index)
+		},
+	}
+}
+
+// knowledgeBaseRights allow a knowledge base to embed texts with its model, to use the vectors of its index, and to read its source.
+// https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
+func (k *compiler) knowledgeBaseRights(kb nexusv1.KnowledgeBaseSpec, index string) (out []iampolicy.Statement, lacks string) {
+	out = append(out, iampolicy.Statement{Sid: "Embed", Action: []string{"bedrock:InvokeModel"}, Resource: []string{k.home.foundationModel(k.home.region, kb.Create.EmbeddingModelID)}})
+	bucket := k.owned(k.sourceID(kb), k.home.bucketARN(k.bucketName(kb.Create.Source.Bucket)))
+	if bucket == "" {
+		lacks = k.sourceID(kb)
+	} else {
+		out = append(out, iampolicy.Statement{Sid: "List", Action: []string{"s3:ListBucket"}, Resource: []string{bucket}},
+			iampolicy.Statement{Sid: "Read", Action: []string{"s3:GetObject"}, Resource: []string{bucket + "/" + kb.Create.Source.Prefix + "*"}})
+		if key := cmp.Or(k.storeKey(s3Spec(k.spec).KMSKeyArn), k.keptKey()); key != "" {
+			out = append(out, k.bucketKey(keyReads, key, []string{bucket}))
+		}
+	}
+	vectors, err := k.indexARN(index)
+	if err != nil {
+		k.fail(err)
+	}
+	if vectors == "" {
+		return out, kindAnyType + "/" + k.names.Of(index)
+	}
+	return append(out, iampolicy.Statement{Sid: "Vectors", Action: vectorUse, Resource: []string{vectors}}), lacks
+}
+
+// indexARN is the proven ARN of an index; "" until it is.
+func (k *compiler) indexARN(index string) (string, error) {
+	grants, _, err := awsschema.GrantsOf(typeVectorIndex)
+	if err != nil {
+		return "", err
+	}
+	all := allResources(k.spec)
+	i := slices.IndexFunc(all, func(r resourcePart) bool { return r.Name == index && r.Type == typeVectorIndex })
+	if i < 0 {
+		return "", nil
+	}
+	return k.resourceARN(all[i], grants), nil
+}
+
+// findIndex returns the place of an index in a list of vector stores, and the index; "" without it.
+func findIndex(stores []nexusv1.VectorStoreSpec, ref nexusv1.VectorIndexReference) (at string, index nexusv1.VectorIndexSpec) {
+	for i, store := range stores {
+		for j, declared := range store.Indexes {
+			if store.Name == ref.Store && declared.Name == ref.Index {
+				return entry(entry(vectorStoresField, i)+".indexes", j), declared
+			}
+		}
+	}
+	return "", nexusv1.VectorIndexSpec{}
+}
+
+// prefixPattern matches the beginnings of keys of objects that have no character with a meaning in policies.
+var prefixPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9!_.()/=+-]*$`)
+
+func (v *verdict) knowledgeBases(s *nexusv1.NexusAICapabilitySpec, f Facts) {
+	list, used := aiOf(s).KnowledgeBases, map[nexusv1.VectorIndexReference]bool{}
+	v.distinct(knowledgeBasesField, namesIn(list, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }), maxBedrockPurpose)
+	for i, kb := range list {
+		at := entry(knowledgeBasesField, i) + ".create"
+		v.matches(at+".embeddingModelID", kb.Create.EmbeddingModelID, 140, modelPattern)
+		v.optional(at+".source.prefix", kb.Create.Source.Prefix, maxSourcePrefix, prefixPattern)
+		v.require(isOwnBucket(s, kb.Create.Source.Bucket), at+".source.bucket", "%q is no bucket that dataServices.s3 of the capability creates", status.Truncate(kb.Create.Source.Bucket, maxLabel))
+		v.indexOfKnowledge(at, s, kb.Create)
+		v.require(!used[kb.Create.VectorIndex], at+".vectorIndex", "is that of another knowledge base, whose passages would be found by both: declare another index")
+		used[kb.Create.VectorIndex] = true
+	}
+	// The account is known once the provider was read, and with it whether it has a boundary.
+	if len(list) > 0 && f.Account != "" && f.Boundary == "" {
+		v.refuse(status.ReasonNotPermitted, knowledgeBasesField, "need a permissions boundary, in which an administrator says which models may be used: "+
+			"a spec.providerRef to an AWSProvider with a permissionsBoundaryARN, or the operator's --default-permissions-boundary")
+	}
+}
+
+func isOwnBucket(s *nexusv1.NexusAICapabilitySpec, name string) bool {
+	return slices.ContainsFunc(selectedBuckets(s), func(b nexusv1.BucketSpec) bool { return b.Name == name && b.Existing == nil })
+}
+
+// indexOfKnowledge requires an index that fits the model, and that keeps the texts out of the metadata by which queries filter: S3 Vectors
+// limits that to 2 KB for each vector, and an ingestion fails beyond it.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-limitations.html
+func (v *verdict) indexOfKnowledge(at string, s *nexusv1.NexusAICapabilitySpec, create nexusv1.KnowledgeBaseCreateSpec) {
+	ref := create.VectorIndex
+	field, index := findIndex(aiOf(s).VectorStores, ref)
+	if field == "" {
+		v.require(false, at+".vectorIndex", "%s/%s is no index of spec.ai.vectorStores", status.Truncate(ref.Store, maxLabel), status.Truncate(ref.Index, maxLabel))
+		return
+	}
+	for _, key := range []nexusv1.MetadataKey{keyOfTexts, keyOfMetadata} {
+		v.require(slices.Contains(index.NonFilterableKeys, key), field+".nonFilterableKeys",
+			"lacks %s, which knowledge base %s needs: the list must have %s and %s. It is immutable: declare an index of another name where this one exists",
+			key, at, keyOfTexts, keyOfMetadata)
+	}
+	dimensions := dimensionsOf[create.EmbeddingModelID]
+	v.require(len(dimensions) == 0 || slices.Contains(dimensions, index.Dimension), at+".embeddingModelID",
+		"%s makes vectors of dimension %v, and index %s/%s has %d", create.EmbeddingModelID, dimensions, ref.Store, ref.Index, index.Dimension)
+}

@@ -15,7 +15,7 @@ const (
 	inferenceProfilesField = aiField + ".inferenceProfiles"
 	typeInferenceProfile   = "AWS::Bedrock::ApplicationInferenceProfile"
 	maxProfileName         = 64
-	// tagCapability is the tag of inference profiles by which AWS can report the costs of a capability.
+	// tagCapability is the tag by which AWS can report the costs of a capability: of inference profiles, and with spec.budget of all that has costs.
 	tagCapability = "capability"
 )
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
 // brokenField is a field with a value that it cannot have.
@@ -82,6 +84,8 @@ func TestFullReference_EachFieldBrokenIsNamed(t *testing.T) {
 	s := newAdmission(t)
 	c := example(t, "full-reference.yaml")
 	c.Spec.DataServices.Bedrock = example(t, "capability-with-bedrock.yaml").Spec.DataServices.Bedrock
+	c.Spec.Budget = example(t, "capability-with-budget.yaml").Spec.Budget
+	c.Spec.Budget.Currency, c.Spec.Budget.Thresholds = "USD", []nexusv1.BudgetThreshold{{Percent: 80, Costs: nexusv1.CostsActual}}
 	m := manifest(t, c)
 	spec, n := m.Object["spec"], 0
 	for _, b := range breakEach(nil, spec) {

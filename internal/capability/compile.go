@@ -47,7 +47,7 @@ func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
 // proofs with the method proof alone.
 func (k *compiler) parts() []func() {
 	return []func(){
-		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.crawler, k.queues, k.topics, k.resources, k.signIn, k.parameters, k.secrets, k.assumableRoles, k.roles, k.associations, k.namespace, k.policies, k.serviceAccounts, k.workloads, k.zone, k.certificate, k.ingress, k.gateway, k.records,
+		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.crawler, k.queues, k.topics, k.resources, k.signIn, k.parameters, k.secrets, k.assumableRoles, k.roles, k.associations, k.namespace, k.policies, k.serviceAccounts, k.workloads, k.zone, k.certificate, k.ingress, k.gateway, k.records, k.budget,
 	}
 }
 
@@ -112,7 +112,7 @@ type part struct {
 // resource adds an AWS resource in the capability's namespace, behind the provider.
 func (k *compiler) resource(p part, o awsv1.Resource, after ...graph.Edge) string {
 	common := o.CommonSpec()
-	common.DeletionPolicy = ChildDeletionPolicy(k.c, p.kind, o)
+	common.DeletionPolicy = deletionPolicyOf(k.c, p.kind, p.component, o)
 	common.DriftPolicy = awsv1.DriftCorrect
 	if k.spec.DriftPolicy != "" {
 		common.DriftPolicy = awsv1.DriftPolicy(k.spec.DriftPolicy)
@@ -122,13 +122,16 @@ func (k *compiler) resource(p part, o awsv1.Resource, after ...graph.Edge) strin
 
 // throughProvider adds an AWS resource, with policies that are set already, in the capability's namespace behind the provider.
 func (k *compiler) throughProvider(p part, o awsv1.Resource, after ...graph.Edge) string {
+	k.tagForBudget(p.kind, o)
 	o.CommonSpec().ProviderRef = awsv1.ProviderReference{Name: ProviderName(k.c)}
 	if k.spec.ProviderRef == nil {
 		after = append(after, graph.NeedReady(k.providerID())...)
 	}
 	o.SetNamespace(k.c.Namespace)
 	id := k.add(p, awsv1.GroupVersion, o, after)
-	k.aws = append(k.aws, id)
+	if p.component != componentBudget { // workloads wait for all others
+		k.aws = append(k.aws, id)
+	}
 	return id
 }
 

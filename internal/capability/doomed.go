@@ -14,7 +14,7 @@ func DoomedChild(c *nexusv1.NexusAICapability, live awsv1.Resource, kind string,
 	if IsExisting(live) {
 		return want
 	}
-	want.CommonSpec().DeletionPolicy = ChildDeletionPolicy(c, kind, live)
+	want.CommonSpec().DeletionPolicy = deletionPolicyOf(c, kind, live.GetLabels()[LabelComponent], live)
 	protected := EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete
 	switch o := want.(type) {
 	case *awsv1.DynamoDBTable:

@@ -86,6 +86,9 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 				c.Spec.Ingress.HostedZoneName = rapid.SampledFrom([]string{"", "example.com", "app.example.com"}).Draw(t, "zone's name")
 			}
 		}
+		if rapid.IntRange(0, 3).Draw(t, "budget") == 0 {
+			c.Spec.Budget = anyBudget(t)
+		}
 		c.Spec.Cognito = anySignIn(t, ingressHost(c))
 		c.Spec.EnableCognito = c.Spec.Cognito != nil
 		c.Spec.Security = anySecurity(t)

@@ -185,6 +185,9 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 			Memory: []nexusv1.MemorySpec{{Name: "sessions", EventExpiryDays: new(int32(30)), Strategies: []nexusv1.MemoryStrategy{"Summary", "Semantic"}}, {Name: "events"}},
 		}
 	},
+	"budget": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		withBudget(func(b *nexusv1.BudgetSpec) { b.Emails = []nexusv1.BudgetEmail{"team@example.com"} })(c)
+	},
 	"queues": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
 		c.Spec.DataServices.Queues = []nexusv1.QueueSpec{
 			{Name: "jobs", DeadLetter: &nexusv1.DeadLetterSpec{}, VisibilityTimeoutSeconds: new(int32(300)), ForceDestroy: true},

@@ -138,6 +138,9 @@ func (k *compiler) balancerTags() string {
 	if k.facts.ClusterID != "" {
 		tags = append(tags, "nexus.ai/cluster="+k.facts.ClusterID)
 	}
+	if k.spec.Budget != nil {
+		tags = append(tags, tagCapability+"="+k.names.Prefix())
+	}
 	return strings.Join(tags, ",")
 }
 

@@ -80,7 +80,8 @@ func IsOfAI(labels map[string]string) bool {
 	return slices.Contains([]string{componentAI, componentVersions}, labels[LabelComponent])
 }
 
-// AppliesStill reports whether an object with these labels is a version of a guardrail that pods may apply until they are replaced.
+// AppliesStill reports whether an object with these labels is a version of a guardrail that pods may apply until they are replaced, or a budget
+// whose successor is not ready.
 func (o Observed) AppliesStill(labels map[string]string) bool {
-	return labels[LabelComponent] == componentVersions && slices.ContainsFunc(o.views(), func(v view) bool { return v.Object.GetKind() == kindDeployment && !v.isDone() })
+	return o.awaitsBudget(labels) || labels[LabelComponent] == componentVersions && slices.ContainsFunc(o.views(), func(v view) bool { return v.Object.GetKind() == kindDeployment && !v.isDone() })
 }

@@ -358,8 +358,9 @@ func TestEveryAWSChildGetsTheCapabilitysPolicies(t *testing.T) {
 			}
 			deletion := deletion
 			isSource := at(t, n.Object, "spec", "typeName") == "AWS::Bedrock::DataSource" // see TestKnowledge_TheDataSourceIsNotRetained
-			if (n.Step == capability.StepIngress || isSource) && deletion == nexusv1.DeletionRetain {
-				deletion = nexusv1.DeletionDelete // see TestHTTPS_RecordsGoWithTheLoadBalancer
+			isBudget := n.Object.GetLabels()[capability.LabelComponent] == "budget"
+			if (n.Step == capability.StepIngress || isSource || isBudget) && deletion == nexusv1.DeletionRetain {
+				deletion = nexusv1.DeletionDelete // see TestHTTPS_RecordsGoWithTheLoadBalancer and TestBudget_IsDeletedWhereDataIsRetained
 			}
 			if at(t, n.Object, "spec", "deletionPolicy") != string(deletion) || at(t, n.Object, "spec", "driftPolicy") != string(drift) ||
 				at(t, n.Object, "spec", "providerRef", "name") != capability.ProviderName(c) {

@@ -40,6 +40,9 @@ func ProvingKinds(c *nexusv1.NexusAICapability) []string {
 	if len(dataOf(&c.Spec).Roles) > 0 {
 		out = append(out, kindRole)
 	}
+	if c.Spec.Budget != nil && !slices.Contains(out, kindAnyType) {
+		out = append(out, kindAnyType)
+	}
 	return out
 }
 

@@ -79,6 +79,7 @@ func check(c *nexusv1.NexusAICapability, f Facts, read reads) error {
 	v.resourceParts(c)
 	v.existing(c, f)
 	v.ai(c, f)
+	v.budget(c)
 	v.rights(s.Identity, f)
 	v.podIdentity(c, f)
 	v.bedrock(c, f)

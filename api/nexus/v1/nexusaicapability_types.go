@@ -96,6 +96,9 @@ type NexusAICapabilitySpec struct {
 	// AI declares vector stores, guardrails, inference profiles and memory for an AI application. Absent: none.
 	// +optional
 	AI *AISpec `json:"ai,omitempty"`
+	// Budget watches the costs of the capability in a month. Absent: none.
+	// +optional
+	Budget *BudgetSpec `json:"budget,omitempty"`
 	// Secrets says where the values of secrets come from, and adds secrets to the six that every capability has.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16

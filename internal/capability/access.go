@@ -23,6 +23,7 @@ const (
 	ofResources      = "resources"
 	ofVectorStores   = "vectorStores"
 	ofProfiles       = "inferenceProfiles"
+	ofRuntimes       = "agentRuntimes"
 	ofMemory         = "memory"
 	ofModels         = "models"
 	ofKnowledgeBases = "knowledgeBases"
@@ -103,6 +104,9 @@ func accessibleAI(ai nexusv1.AISpec) (out []string) {
 	}
 	for _, kb := range ai.KnowledgeBases {
 		out = append(out, ofKnowledgeBases+"/"+kb.Name)
+	}
+	for _, r := range ai.AgentRuntimes {
+		out = append(out, ofRuntimes+"/"+r.Name)
 	}
 	return out
 }
@@ -241,6 +245,7 @@ func (a accessSet) restrictAI(ai *nexusv1.AISpec) *nexusv1.AISpec {
 		Guardrails:        keep(a, ofGuardrails, ai.Guardrails, func(g nexusv1.GuardrailSpec) string { return g.Name }),
 		InferenceProfiles: keep(a, ofProfiles, ai.InferenceProfiles, func(p nexusv1.InferenceProfileSpec) string { return p.Name }),
 		Memory:            keep(a, ofMemory, ai.Memory, func(m nexusv1.MemorySpec) string { return m.Name }),
+		AgentRuntimes:     keep(a, ofRuntimes, ai.AgentRuntimes, func(r nexusv1.AgentRuntimeSpec) string { return r.Name }),
 		KnowledgeBases:    keep(a, ofKnowledgeBases, ai.KnowledgeBases, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }),
 	}
 }

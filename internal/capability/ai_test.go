@@ -51,8 +51,8 @@ var formsOfAI = map[string]string{
 	vectorType: "s3vectors:bucket/", "AWS::S3Vectors::Index": "s3vectors:bucket/store/index/",
 	"AWS::Bedrock::Guardrail": "bedrock:guardrail/", "AWS::Bedrock::GuardrailVersion": "bedrock:guardrail/",
 	"AWS::Bedrock::ApplicationInferenceProfile": "bedrock:application-inference-profile/",
-	"AWS::BedrockAgentCore::Memory":             "bedrock-agentcore:memory/",
-	"AWS::Bedrock::KnowledgeBase":               "bedrock:knowledge-base/", "AWS::Bedrock::DataSource": "bedrock:knowledge-base/",
+	"AWS::BedrockAgentCore::Memory":             "bedrock-agentcore:memory/", "AWS::BedrockAgentCore::Runtime": "bedrock-agentcore:runtime/",
+	"AWS::Bedrock::KnowledgeBase": "bedrock:knowledge-base/", "AWS::Bedrock::DataSource": "bedrock:knowledge-base/",
 }
 
 // valuesOfAI are the variables of the AI parts of a capability whose values AWS assigns.
@@ -78,6 +78,9 @@ func valuesOfAI(c *nexusv1.NexusAICapability) map[string]string {
 	}
 	for _, m := range c.Spec.AI.Memory {
 		set("NEXUS_MEMORY_ID_", m.Name)
+	}
+	for _, r := range c.Spec.AI.AgentRuntimes {
+		set("NEXUS_AGENT_RUNTIME_ARN_", r.Name)
 	}
 	for _, kb := range c.Spec.AI.KnowledgeBases {
 		set("NEXUS_BEDROCK_KNOWLEDGE_BASE_", kb.Name)
@@ -345,6 +348,7 @@ func TestAI_NoRoleHasAWildcardResource(t *testing.T) {
 				SystemProfile: rapid.SampledFrom([]string{"", "eu.amazon.nova-lite-v1:0"}).Draw(t, "system")})
 		}
 		anyKnowledge(t, c)
+		anyRuntime(t, c)
 		f := bounded(c, facts())
 		f.ProviderRegion = "eu-central-1"
 		g, err := capability.Compile(c, f)
@@ -383,7 +387,10 @@ func checkReachOfAI(t fatal, s iampolicy.Statement, owned []string) {
 	for _, resource := range s.Resource {
 		model := strings.HasSuffix(resource, "::foundation-model/amazon.nova-lite-v1:0") && len(through) == 1 && slices.Contains(owned, through[0])
 		model = model || s.Sid == "Embed" && strings.HasSuffix(resource, ":eu-central-1::foundation-model/"+embedding)
-		if resource == "*" || ofAI && !model && !slices.Contains(owned, resource) {
+		// Without a token no image can be pulled, and AWS limits the right to nothing.
+		token := resource == "*" && slices.Equal(s.Action, []string{"ecr:GetAuthorizationToken"}) && s.Sid == "ImageToken"
+		model = model || ofAI && slices.Contains(owned, strings.TrimSuffix(resource, "/runtime-endpoint/*"))
+		if resource == "*" && !token || ofAI && !model && !slices.Contains(owned, resource) {
 			t.Fatalf("%v reaches %s", s.Action, resource)
 		}
 	}

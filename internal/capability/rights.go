@@ -250,6 +250,9 @@ func (k *compiler) catalogStatements() []iampolicy.Statement {
 // characters.
 const maxNamedParameters = 24
 
+// sidParameters is the statement about the SSM parameters.
+const sidParameters = "Parameters"
+
 // parameterStatements name the parameters one by one, or those of the path that carry the tag of the parameter set.
 // A right on the path alone would reach whatever else anybody puts below it; that is why
 // ssm:GetParametersByPath, which AWS decides by the path, is not among the actions.
@@ -271,7 +274,7 @@ func (k *compiler) parameterStatements() []iampolicy.Statement {
 			arns = append(arns, k.home.arn("ssm", path+name))
 		}
 	}
-	out := iampolicy.Statement{Sid: "Parameters", Action: []string{"ssm:GetParameter", "ssm:GetParameters"}, Resource: arns}
+	out := iampolicy.Statement{Sid: sidParameters, Action: []string{"ssm:GetParameter", "ssm:GetParameters"}, Resource: arns}
 	switch {
 	case len(arns) == 0:
 		return nil

@@ -48,6 +48,15 @@ type AISpec struct {
 	// +listType=map
 	// +listMapKey=name
 	KnowledgeBases []KnowledgeBaseSpec `json:"knowledgeBases,omitempty"`
+	// AgentRuntimes of Amazon Bedrock AgentCore run agents outside of the cluster, each as a role with exactly the rights of its access; the
+	// workloads invoke them. Absent: none.
+	// Needs AWS::BedrockAgentCore::Runtime in --types.
+	// https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/agents-tools-runtime.html
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	// +listType=map
+	// +listMapKey=name
+	AgentRuntimes []AgentRuntimeSpec `json:"agentRuntimes,omitempty"`
 }
 
 // VectorStoreSpec declares the vector bucket {capabilityName}-{environment}-{name} and its indexes. S3 encrypts the vectors with its

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+const (
+	runtimesField     = aiField + ".agentRuntimes"
+	typeRuntime       = "AWS::BedrockAgentCore::Runtime"
+	maxRuntimeName    = 48
+	maxRuntimePurpose = 40
+	maxImage          = 512
+	defaultProtocol   = "HTTP"
+	// maxRuntimeVariables is AWS's limit for all environment variables of a runtime.
+	maxRuntimeVariables = 50
+	// sidImageToken is the statement without which no image can be pulled. AWS evaluates its action for no resource.
+	sidImageToken = "ImageToken"
+)
+
+// runtimeUse lists the actions of workloads on a runtime. AWS evaluates them for the runtime and for its endpoints.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrockagentcore.html
+var runtimeUse = []nexusv1.PartAction{
+	"bedrock-agentcore:InvokeAgentRuntime", "bedrock-agentcore:InvokeAgentRuntimeWithWebSocketStream", "bedrock-agentcore:StopRuntimeSession",
+}
+
+// agentRuntimeParts returns the runtimes. Each is created after all that it may use.
+func agentRuntimeParts(s *nexusv1.NexusAICapabilitySpec, list []nexusv1.AgentRuntimeSpec) (out []resourcePart) {
+	for i, r := range list {
+		a := runtimeAccess(s, r)
+		part := composed(r.Name, typeRuntime, entry(runtimesField, i), func(k *compiler) map[string]any { return runtimeProperties(k, r) }).
+			allows(runtimeUse...).
+			tells("NEXUS_AGENT_RUNTIME_ARN_"+environmentVariable(r.Name), "bedrock-agentcore/"+r.Name+"-runtime-arn", "properties.AgentRuntimeArn").
+			after(a.names()...)
+		part.role = agentRuntimeRole(r)
+		out = append(out, part)
+	}
+	return out
+}
+
+// runtimeAccess resolves what an agent may use. An absent access is an empty one, because it cannot include the runtime itself.
+func runtimeAccess(s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) accessSet {
+	out := accessSet{limited: true}
+	if len(r.Access) == 0 {
+		return out
+	}
+	// The parts of the other runtimes are made from this one: only the declaration without runtimes is looked at.
+	others, ai := *s, aiOf(s)
+	ai.AgentRuntimes, others.AI = nil, &ai
+	return accessOf(&others, &r.Access)
+}
+
+// names are the names of the parts in a set that have objects.
+func (a accessSet) names() (out []string) {
+	for _, entry := range a.list {
+		if field, name, _ := strings.Cut(entry, "/"); field != ofModels && field != ofGlue {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// runtimeProperties has a name without hyphens, which AgentCore does not allow.
+func runtimeProperties(k *compiler, r nexusv1.AgentRuntimeSpec) map[string]any {
+	return map[string]any{
+		"AgentRuntimeName":      runtimeName(k, r),
+		"AgentRuntimeArtifact":  map[string]any{"ContainerConfiguration": map[string]any{"ContainerUri": r.Image}},
+		"NetworkConfiguration":  map[string]any{"NetworkMode": "PUBLIC"},
+		"ProtocolConfiguration": cmp.Or(r.Protocol, defaultProtocol),
+		"RoleArn":               k.roleOf(r.Name),
+		"EnvironmentVariables":  k.runtimeVariables(r),
+	}
+}
+
+func runtimeName(k *compiler, r nexusv1.AgentRuntimeSpec) string {
+	return fitted(strings.ReplaceAll(k.names.Of(r.Name), "-", "_"), maxRuntimeName, "_")
+}
+
+// runtimeVariables are the declared variables, and those of what the agent may use. Those about the cluster and about parameters, which the agent
+// has no rights on, are left out.
+func (k *compiler) runtimeVariables(r nexusv1.AgentRuntimeSpec) map[string]any {
+	out := map[string]any{}
+	for _, v := range r.Env {
+		out[v.Name] = v.Value
+	}
+	all := cmp.Or(k.whole, k)
+	for name, value := range all.within(runtimeAccess(&k.c.Spec, r)).settings() {
+		if strings.HasPrefix(name, "NEXUS_") && !strings.HasPrefix(name, "NEXUS_BACKEND_") && name != "NEXUS_SSM_PREFIX" {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+func agentRuntimeRole(r nexusv1.AgentRuntimeSpec) *serviceRole {
+	return &serviceRole{
+		service: "bedrock-agentcore.amazonaws.com",
+		sources: func(h home) string { return h.arn("bedrock-agentcore", "*") },
+		uses:    func(k *compiler) []string { return k.usedByRuntime(r) },
+		rights: func(k *compiler) ([]iampolicy.Statement, string) {
+			return k.agentRuntimeRights(r)
+		},
+	}
+}
+
+// usedByRuntime returns the IDs of the nodes of what an agent may use.
+func (k *compiler) usedByRuntime(r nexusv1.AgentRuntimeSpec) (out []string) {
+	parts := partsByName(k.c)
+	for _, name := range runtimeAccess(&k.c.Spec, r).names() {
+		out = append(out, parts[name]...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// agentRuntimeRights allow AgentCore to pull the image and to write the logs of the runtime, and the agent to use what its access names.
+// https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-permissions.html
+func (k *compiler) agentRuntimeRights(r nexusv1.AgentRuntimeSpec) (out []iampolicy.Statement, lacks string) {
+	logs := k.home.arn("logs", "log-group:/aws/bedrock-agentcore/runtimes/"+runtimeName(k, r)+"-*")
+	out = append(out,
+		iampolicy.Statement{Sid: "Image", Action: []string{"ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}, Resource: []string{k.home.arn("ecr", "repository/"+repositoryOf(r.Image))}},
+		iampolicy.Statement{Sid: sidImageToken, Action: []string{"ecr:GetAuthorizationToken"}, Resource: []string{"*"}},
+		iampolicy.Statement{Sid: "Logs", Action: []string{"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}, Resource: []string{logs, logs + ":log-stream:*"}},
+	)
+	a := runtimeAccess(&k.c.Spec, r)
+	for _, s := range k.rightsWithin(a) {
+		if s.Sid != sidParameters { // the agent has their values as variables
+			out = append(out, s)
+		}
+	}
+	for _, id := range k.usedByRuntime(r) {
+		if k.expected == nil && !k.assumeOwned && k.proof(id).ARN == "" {
+			return out, id
+		}
+	}
+	return out, ""
+}
+
+// repositoryOf returns the name of the repository of an image in Amazon ECR.
+func repositoryOf(image string) string {
+	_, name, _ := strings.Cut(image, "/")
+	name, _, _ = strings.Cut(name, "@")
+	name, _, _ = strings.Cut(name, ":")
+	return name
+}
+
+var (
+	ecrImagePattern      = regexp.MustCompile(`^[0-9]{12}[.]dkr[.]ecr[.][a-z0-9-]+[.]amazonaws[.]com([.]cn)?/[a-z0-9]+([._/-][a-z0-9]+)*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}|@sha256:[a-f0-9]{64})$`)
+	agentVariablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+func (v *verdict) agentRuntimes(c *nexusv1.NexusAICapability, f Facts) {
+	s := &c.Spec
+	list := aiOf(s).AgentRuntimes
+	v.distinct(runtimesField, namesIn(list, func(r nexusv1.AgentRuntimeSpec) string { return r.Name }), maxRuntimePurpose)
+	for i, r := range list {
+		at := entry(runtimesField, i)
+		v.matches(at+".image", r.Image, maxImage, ecrImagePattern)
+		oneOf(v, at+".protocol", r.Protocol, "", defaultProtocol, "MCP", "A2A")
+		v.runtimeAccess(at+".access", s, r)
+		v.runtimeVariables(at+".env", c, f, r)
+		if v.first != nil {
+			return
+		}
+		v.imageIsNear(at+".image", r.Image, c, f)
+	}
+}
+
+// imageIsNear requires a registry of the account and region of the capability.
+func (v *verdict) imageIsNear(at, image string, c *nexusv1.NexusAICapability, f Facts) {
+	host := strings.Split(image, ".")
+	if region := f.region(c); region != "" {
+		v.require(host[3] == region, at, "the image is in region %s and the capability in %s: AgentCore pulls from its region", host[3], region)
+	}
+	v.require(f.Account == "" || host[0] == f.Account, at, "the image is in account %s and the capability in %s: push it to a repository of that account", host[0], f.Account)
+}
+
+// runtimeAccess requires names of parts that exist before the runtime.
+func (v *verdict) runtimeAccess(at string, s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) {
+	all := slices.DeleteFunc(accessible(s), func(entry string) bool {
+		return strings.HasPrefix(entry, ofRuntimes+"/") || strings.HasPrefix(entry, ofGlue+"/")
+	})
+	v.require(len(r.Access) <= maxAccess, at, "at most %d", maxAccess)
+	seen := map[nexusv1.AccessName]bool{}
+	for i, name := range r.Access {
+		field := entry(at, i)
+		v.matches(field, string(name), maxLabel, accessPattern)
+		v.require(!seen[name], field, "%q is there twice", name)
+		v.require(len(meantBy(name, all)) > 0, field, "%q is nothing that an agent runtime can use: name one of %s", name, strings.Join(all, ", "))
+		seen[name] = true
+	}
+}
+
+func (v *verdict) runtimeVariables(at string, c *nexusv1.NexusAICapability, f Facts, r nexusv1.AgentRuntimeSpec) {
+	seen := map[string]bool{}
+	for i, e := range r.Env {
+		field := entry(at, i)
+		v.matches(field+".name", e.Name, 100, agentVariablePattern)
+		v.require(!strings.HasPrefix(e.Name, "NEXUS_") && !strings.HasPrefix(e.Name, "AWS_"), field+".name", "%q begins with NEXUS_ or AWS_, which the operator and AWS set", e.Name)
+		v.require(len(e.Value) <= 2048, field+".value", "at most 2048 characters")
+		v.require(!seen[e.Name], field+".name", "%q is there twice", status.Truncate(e.Name, maxLabel))
+		seen[e.Name] = true
+	}
+	if v.first != nil {
+		return
+	}
+	all := len(newCompiler(c, f).runtimeVariables(r))
+	v.require(all <= maxRuntimeVariables, at, "%s", fmt.Sprintf("the agent has %d variables with those of what it may use, and AWS allows %d: shorten env or access", all, maxRuntimeVariables))
+}

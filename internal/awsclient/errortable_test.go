@@ -418,6 +418,7 @@ var answers = []struct {
 	{"CloudControl", "CreateResource", "NotStabilized", "", 0, Transient},
 	{"CloudControl", "CreateResource", "InvalidRequest", "Bedrock Knowledge Base was unable to assume the given role. Provide the proper permissions and retry the request.", 0, Propagating},
 	{"CloudControl", "CreateResource", "InvalidRequest", "Amazon Bedrock cannot assume role r", 0, Propagating},
+	{"CloudControl", "CreateResource", "InvalidRequest", "Role validation failed for 'arn:aws:iam::123456789012:role/r'. Please verify that the role exists and its trust policy allows assumption by this service", 0, Propagating},
 	{"CloudControl", "CreateResource", "InvalidRequest", "The knowledge base storage configuration provided is invalid... Request failed", 0, Propagating},
 	{"CloudControl", "CreateResource", "InvalidRequest", "Model validation failed", 0, Invalid},
 	{"CloudControl", "CreateResource", "InternalFailure", "", 0, Transient},

@@ -46,11 +46,13 @@ func printedFor(t *testing.T, scope Scope) ([]iampolicy.Document, string) {
 const tagged, tags = "map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]", "map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]"
 
 // A role is passed to the service that acts as it for a type which a capability composes.
-func TestTypes_TheRoleOfAKnowledgeBaseIsPassedToBedrock(t *testing.T) {
-	documents, _ := printedFor(t, teams("AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource"))
-	want := []string{"[arn:aws:iam::123456789012:role/teams/team-*] map[StringEquals:map[iam:PassedToService:[bedrock.amazonaws.com]]]"}
-	if got := targetsOf(documents, passRole); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+func TestTypes_RolesOfComposedTypesArePassedToTheirServices(t *testing.T) {
+	for service, types := range map[string][]string{"bedrock": {"AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource"}, "bedrock-agentcore": {"AWS::BedrockAgentCore::Runtime"}} {
+		documents, _ := printedFor(t, teams(types...))
+		want := []string{"[arn:aws:iam::123456789012:role/teams/team-*] map[StringEquals:map[iam:PassedToService:[" + service + ".amazonaws.com]]]"}
+		if got := targetsOf(documents, passRole); !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
 	}
 }
 

@@ -348,7 +348,7 @@ func TestAI_NoRoleHasAWildcardResource(t *testing.T) {
 				SystemProfile: rapid.SampledFrom([]string{"", "eu.amazon.nova-lite-v1:0"}).Draw(t, "system")})
 		}
 		anyKnowledge(t, c)
-		anyRuntime(t, c)
+		anyRuntime(t, c, "eu-central-1")
 		f := bounded(c, facts())
 		f.ProviderRegion = "eu-central-1"
 		g, err := capability.Compile(c, f)

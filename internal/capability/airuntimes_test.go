@@ -3,7 +3,6 @@
 package capability_test
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,13 +27,13 @@ func agentRuntime(name string, access ...nexusv1.AccessName) func(*nexusv1.AISpe
 	}
 }
 
-// anyRuntime adds an agent runtime that may use some secrets.
-func anyRuntime(t *rapid.T, c *nexusv1.NexusAICapability) {
-	if !rapid.Bool().Draw(t, "agent runtime") {
+// anyRuntime adds an agent runtime that may use some secrets, where the region of its image is known.
+func anyRuntime(t *rapid.T, c *nexusv1.NexusAICapability, region string) {
+	if region == "" || !rapid.Bool().Draw(t, "agent runtime") {
 		return
 	}
 	access := rapid.SliceOfDistinct(rapid.SampledFrom([]nexusv1.AccessName{"openai", "secrets/github", "license"}), rapid.ID).Draw(t, "access of the agent")
-	c.Spec.AI.AgentRuntimes = []nexusv1.AgentRuntimeSpec{{Name: "agent-of-" + rapid.StringMatching(`[a-z]{1,20}`).Draw(t, "agent"), Image: strings.Replace(agentImage, "eu-central-1", cmp.Or(c.Spec.Region, "eu-central-1"), 1), Access: access,
+	c.Spec.AI.AgentRuntimes = []nexusv1.AgentRuntimeSpec{{Name: "agent-of-" + rapid.StringMatching(`[a-z]{1,20}`).Draw(t, "agent"), Image: strings.Replace(agentImage, "eu-central-1", region, 1), Access: access,
 		Protocol: rapid.SampledFrom([]string{"", "MCP"}).Draw(t, "protocol")}}
 }
 

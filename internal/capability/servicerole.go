@@ -47,6 +47,9 @@ func (k *compiler) serviceRole(r resourcePart) (id, lacks string) {
 		return "", ""
 	}
 	statements, lacks := r.role.rights(k)
+	if k.facts.Account == "" { // which every right is in
+		lacks = kindProvider + "/" + ProviderName(k.c)
+	}
 	name := k.names.ServiceRole(r.Name)
 	o := &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{
 		RoleName:                 fitted(name, maxRoleName, "-"),

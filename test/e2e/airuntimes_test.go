@@ -45,7 +45,7 @@ func TestRuntimes_AnAgentRunsIsUpdatedAndGoesBeforeItsRole(t *testing.T) {
 		t.Fatalf("the runtimes are %v", ids)
 	}
 	variables, _ := d.Properties(typeOfRuntime, ids[0])["EnvironmentVariables"].(map[string]any)
-	if id, _ := variables["NEXUS_MEMORY_ID_SESSIONS"].(string); id == "" || id != d.Identifiers("AWS::BedrockAgentCore::Memory")[0] {
+	if id, _ := variables["NEXUS_MEMORY_ID_SESSIONS"].(string); id == "" || !strings.HasSuffix(d.Identifiers("AWS::BedrockAgentCore::Memory")[0], "/"+id) {
 		t.Errorf("the agent has the variables %v", variables)
 	}
 	role := c.Name + "-assistant.service"

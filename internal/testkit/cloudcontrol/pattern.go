@@ -13,7 +13,11 @@ import (
 // stays where no other is found.
 func fitting(schema map[string]any, text string, serial int) string {
 	pattern, _ := schema["pattern"].(string)
-	re, err := regexp.Compile(pattern)
+	whole := pattern
+	if !strings.ContainsAny(pattern, "^$") { // the whole text, because ARNs contain identifiers, and their patterns have them as a whole
+		whole = "^(?:" + pattern + ")$"
+	}
+	re, err := regexp.Compile(whole)
 	if pattern == "" || err != nil || re.MatchString(text) {
 		return text
 	}

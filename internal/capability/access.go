@@ -24,6 +24,7 @@ const (
 	ofVectorStores   = "vectorStores"
 	ofProfiles       = "inferenceProfiles"
 	ofRuntimes       = "agentRuntimes"
+	ofGateways       = "gateways"
 	ofMemory         = "memory"
 	ofModels         = "models"
 	ofKnowledgeBases = "knowledgeBases"
@@ -104,6 +105,9 @@ func accessibleAI(ai nexusv1.AISpec) (out []string) {
 	}
 	for _, kb := range ai.KnowledgeBases {
 		out = append(out, ofKnowledgeBases+"/"+kb.Name)
+	}
+	for _, g := range ai.Gateways {
+		out = append(out, ofGateways+"/"+g.Name)
 	}
 	for _, r := range ai.AgentRuntimes {
 		out = append(out, ofRuntimes+"/"+r.Name)
@@ -245,6 +249,7 @@ func (a accessSet) restrictAI(ai *nexusv1.AISpec) *nexusv1.AISpec {
 		Guardrails:        keep(a, ofGuardrails, ai.Guardrails, func(g nexusv1.GuardrailSpec) string { return g.Name }),
 		InferenceProfiles: keep(a, ofProfiles, ai.InferenceProfiles, func(p nexusv1.InferenceProfileSpec) string { return p.Name }),
 		Memory:            keep(a, ofMemory, ai.Memory, func(m nexusv1.MemorySpec) string { return m.Name }),
+		Gateways:          keep(a, ofGateways, ai.Gateways, func(g nexusv1.ToolGatewaySpec) string { return g.Name }),
 		AgentRuntimes:     keep(a, ofRuntimes, ai.AgentRuntimes, func(r nexusv1.AgentRuntimeSpec) string { return r.Name }),
 		KnowledgeBases:    keep(a, ofKnowledgeBases, ai.KnowledgeBases, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }),
 	}

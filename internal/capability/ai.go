@@ -23,7 +23,7 @@ func aiOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.AISpec { return *cmp.Or(s.AI
 // aiParts returns the resources that spec.ai becomes.
 func aiParts(s *nexusv1.NexusAICapabilitySpec) []resourcePart {
 	ai := aiOf(s)
-	return slices.Concat(vectorStoreParts(ai.VectorStores), guardrailParts(ai.Guardrails), inferenceProfileParts(s, ai.InferenceProfiles), memoryParts(ai.Memory), knowledgeBaseParts(ai.KnowledgeBases), agentRuntimeParts(s, ai.AgentRuntimes))
+	return slices.Concat(vectorStoreParts(ai.VectorStores), guardrailParts(ai.Guardrails), inferenceProfileParts(s, ai.InferenceProfiles), memoryParts(ai.Memory), knowledgeBaseParts(ai.KnowledgeBases), gatewayParts(ai.Gateways), agentRuntimeParts(s, ai.AgentRuntimes))
 }
 
 // composed returns a resource of a type that the operator composes.

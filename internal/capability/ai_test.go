@@ -52,6 +52,7 @@ var formsOfAI = map[string]string{
 	"AWS::Bedrock::Guardrail": "bedrock:guardrail/", "AWS::Bedrock::GuardrailVersion": "bedrock:guardrail/",
 	"AWS::Bedrock::ApplicationInferenceProfile": "bedrock:application-inference-profile/",
 	"AWS::BedrockAgentCore::Memory":             "bedrock-agentcore:memory/", "AWS::BedrockAgentCore::Runtime": "bedrock-agentcore:runtime/",
+	"AWS::BedrockAgentCore::Gateway": "bedrock-agentcore:gateway/", "AWS::BedrockAgentCore::GatewayTarget": "bedrock-agentcore:gateway/",
 	"AWS::Bedrock::KnowledgeBase": "bedrock:knowledge-base/", "AWS::Bedrock::DataSource": "bedrock:knowledge-base/",
 }
 
@@ -78,6 +79,9 @@ func valuesOfAI(c *nexusv1.NexusAICapability) map[string]string {
 	}
 	for _, m := range c.Spec.AI.Memory {
 		set("NEXUS_MEMORY_ID_", m.Name)
+	}
+	for _, g := range c.Spec.AI.Gateways {
+		set("NEXUS_GATEWAY_URL_", g.Name)
 	}
 	for _, r := range c.Spec.AI.AgentRuntimes {
 		set("NEXUS_AGENT_RUNTIME_ARN_", r.Name)
@@ -349,6 +353,7 @@ func TestAI_NoRoleHasAWildcardResource(t *testing.T) {
 		}
 		anyKnowledge(t, c)
 		anyRuntime(t, c, "eu-central-1")
+		anyGateway(t, c)
 		f := bounded(c, facts())
 		f.ProviderRegion = "eu-central-1"
 		g, err := capability.Compile(c, f)

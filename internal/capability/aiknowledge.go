@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -126,28 +125,11 @@ func (k *compiler) knowledgeBaseRights(kb nexusv1.KnowledgeBaseSpec, index strin
 			out = append(out, k.bucketKey(keyReads, key, []string{bucket}))
 		}
 	}
-	vectors, err := k.indexARN(index)
-	if err != nil {
-		k.fail(err)
-	}
+	vectors := k.arnOfPart(index)
 	if vectors == "" {
 		return out, kindAnyType + "/" + k.names.Of(index)
 	}
 	return append(out, iampolicy.Statement{Sid: "Vectors", Action: vectorUse, Resource: []string{vectors}}), lacks
-}
-
-// indexARN is the proven ARN of an index; "" until it is.
-func (k *compiler) indexARN(index string) (string, error) {
-	grants, _, err := awsschema.GrantsOf(typeVectorIndex)
-	if err != nil {
-		return "", err
-	}
-	all := allResources(k.spec)
-	i := slices.IndexFunc(all, func(r resourcePart) bool { return r.Name == index && r.Type == typeVectorIndex })
-	if i < 0 {
-		return "", nil
-	}
-	return k.resourceARN(all[i], grants), nil
 }
 
 // findIndex returns the place of an index in a list of vector stores, and the index; "" without it.

@@ -126,7 +126,7 @@ var billedKinds = []string{kindTable, kindBucket, kindQueue, kindTopic, kindSecr
 
 // BilledTypes are the types of AWSResources that get the tag. An update can change the tags of each: others would refuse a budget that is
 // declared later.
-var BilledTypes = []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", typeGuardrail, typeInferenceProfile, "AWS::BedrockAgentCore::Memory", "AWS::Bedrock::KnowledgeBase", typeRuntime}
+var BilledTypes = []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", typeGuardrail, typeInferenceProfile, "AWS::BedrockAgentCore::Memory", "AWS::Bedrock::KnowledgeBase", typeGateway, typeRuntime}
 
 // tagForBudget sets the tag by which the budget counts the costs of a resource; without a budget, tags stay as they are.
 func (k *compiler) tagForBudget(kind string, o awsv1.Resource) {

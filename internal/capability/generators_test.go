@@ -75,6 +75,7 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 			c.Spec.AI = anyAI(t)
 			anyKnowledge(t, c)
 			anyRuntime(t, c, c.Spec.Region)
+			anyGateway(t, c)
 		} else {
 			anyExisting(t, c)
 		}

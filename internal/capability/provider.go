@@ -25,12 +25,12 @@ func (k *compiler) provider() {
 
 // ChildDeletionPolicy decides about the AWS resource of an object. Certificates, records and associations of EKS Pod Identity
 // hold no data. A record that is kept would lead to a load balancer that is gone, and an association would give the role to
-// pods of others: they are kept only with the Ingress and the workloads. A data source has no tags by which the next object would find it, and its name is
+// pods of others: they are kept only with the Ingress and the workloads. A data source, or a target of a gateway, has no tags by which the next object would find it, and its name is
 // taken while it exists.
 func ChildDeletionPolicy(c *nexusv1.NexusAICapability, kind string, o awsv1.Resource) awsv1.DeletionPolicy {
 	policy := EffectiveDeletionPolicy(c)
 	isShortLived := slices.Contains([]string{kindCertificate, kindRecordSet, kindHostedZone, kindAssociation}, kind)
-	if r, is := o.(*awsv1.AWSResource); is && r.Spec.TypeName == typeDataSource {
+	if r, is := o.(*awsv1.AWSResource); is && (r.Spec.TypeName == typeDataSource || r.Spec.TypeName == typeGatewayTarget) {
 		isShortLived = true
 	}
 	if policy == nexusv1.DeletionRetain && isShortLived {

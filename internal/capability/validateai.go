@@ -12,12 +12,13 @@ const maxAIEntries = 8
 // ai checks spec.ai.
 func (v *verdict) ai(c *nexusv1.NexusAICapability, f Facts) {
 	ai := aiOf(&c.Spec)
-	v.require(max(len(ai.VectorStores), len(ai.Guardrails), len(ai.InferenceProfiles), len(ai.Memory), len(ai.KnowledgeBases), len(ai.AgentRuntimes)) <= maxAIEntries, aiField, "at most %d entries in each list", maxAIEntries)
+	v.require(max(len(ai.VectorStores), len(ai.Guardrails), len(ai.InferenceProfiles), len(ai.Memory), len(ai.KnowledgeBases), len(ai.Gateways), len(ai.AgentRuntimes)) <= maxAIEntries, aiField, "at most %d entries in each list", maxAIEntries)
 	v.vectorStores(ai.VectorStores)
 	v.aiGuardrails(ai.Guardrails)
 	v.inferenceProfiles(ai.InferenceProfiles, f)
 	v.memory(ai.Memory)
 	v.knowledgeBases(&c.Spec, f)
+	v.gateways(&c.Spec)
 	v.agentRuntimes(c, f)
 	v.aiNames(&c.Spec)
 	if region := bedrockSpec(&c.Spec).Region; region != "" && len(ai.Guardrails)+len(ai.InferenceProfiles)+len(ai.KnowledgeBases) > 0 {

@@ -78,7 +78,8 @@ func (t *typeTable) whyNone(pattern string) error {
 }
 
 // passedByType has the services that get the roles of types which a capability composes. Schemas do not name them.
-var passedByType = map[string]string{"AWS::Bedrock::KnowledgeBase": "bedrock.amazonaws.com", "AWS::BedrockAgentCore::Runtime": "bedrock-agentcore.amazonaws.com"}
+var passedByType = map[string]string{"AWS::Bedrock::KnowledgeBase": "bedrock.amazonaws.com", "AWS::BedrockAgentCore::Runtime": "bedrock-agentcore.amazonaws.com",
+	"AWS::BedrockAgentCore::Gateway": "bedrock-agentcore.amazonaws.com"}
 
 // addType adds the rights of one type.
 func (t *typeGrants) addType(name string) {

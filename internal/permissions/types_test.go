@@ -47,7 +47,7 @@ const tagged, tags = "map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[
 
 // A role is passed to the service that acts as it for a type which a capability composes.
 func TestTypes_RolesOfComposedTypesArePassedToTheirServices(t *testing.T) {
-	for service, types := range map[string][]string{"bedrock": {"AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource"}, "bedrock-agentcore": {"AWS::BedrockAgentCore::Runtime"}} {
+	for service, types := range map[string][]string{"bedrock": {"AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource"}, "bedrock-agentcore": {"AWS::BedrockAgentCore::Runtime", "AWS::BedrockAgentCore::Gateway"}} {
 		documents, _ := printedFor(t, teams(types...))
 		want := []string{"[arn:aws:iam::123456789012:role/teams/team-*] map[StringEquals:map[iam:PassedToService:[" + service + ".amazonaws.com]]]"}
 		if got := targetsOf(documents, passRole); !slices.Equal(got, want) {

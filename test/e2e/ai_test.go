@@ -23,14 +23,15 @@ import (
 
 // The operator may manage the types of the examples, and lends its identity to the capabilities in their namespaces.
 const (
-	aiTypes      = "--types=AWS::S3Vectors::*,AWS::Bedrock::*,AWS::BedrockAgentCore::Memory"
+	aiTypes      = "--types=AWS::S3Vectors::*,AWS::Bedrock::*,AWS::BedrockAgentCore::*"
 	aiNamespaces = "--ambient-namespaces=agent-dev,search-dev"
 	aiBoundary   = "--default-permissions-boundary=" + boundary
 )
 
 // typesOfAI are the types that the parts of an AI application become.
 var typesOfAI = []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", "AWS::Bedrock::Guardrail", "AWS::Bedrock::GuardrailVersion",
-	"AWS::Bedrock::ApplicationInferenceProfile", "AWS::BedrockAgentCore::Memory", "AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource"}
+	"AWS::Bedrock::ApplicationInferenceProfile", "AWS::BedrockAgentCore::Memory", "AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource",
+	"AWS::BedrockAgentCore::Gateway", "AWS::BedrockAgentCore::GatewayTarget"}
 
 // agent reads the example of an agent, and creates the boundary of its roles.
 func (b *bed) agent() *nexusv1.NexusAICapability {
@@ -120,7 +121,7 @@ func TestAI_AnAgentRunsRestsAndGoesWithoutResidue(t *testing.T) {
 			t.Errorf("%s is %q, want %q", variable, got, want)
 		}
 	}
-	for _, variable := range []string{"NEXUS_BEDROCK_GUARDRAIL_SAFETY", "NEXUS_BEDROCK_GUARDRAILVERSION_SAFETY", "NEXUS_MEMORY_ID_SESSIONS", "NEXUS_BEDROCK_DATA_SOURCE_HANDBOOK"} {
+	for _, variable := range []string{"NEXUS_BEDROCK_GUARDRAIL_SAFETY", "NEXUS_BEDROCK_GUARDRAILVERSION_SAFETY", "NEXUS_MEMORY_ID_SESSIONS", "NEXUS_BEDROCK_DATA_SOURCE_HANDBOOK", "NEXUS_GATEWAY_URL_TOOLS"} {
 		if settings[variable] == "" {
 			t.Errorf("%s is not set: %v", variable, settings)
 		}
@@ -153,6 +154,7 @@ func TestAI_AnAgentRunsRestsAndGoesWithoutResidue(t *testing.T) {
 	b.Remove(c)
 	b.nothingLeft(c.Namespace)
 	b.deletedBefore(b.World.AWS().Since(calls), "AWS::Bedrock::DataSource", "AWS::Bedrock::KnowledgeBase", "agent-dev-handbook.service", "agent-dev-documents")
+	b.deletedBefore(b.World.AWS().Since(calls), "AWS::BedrockAgentCore::GatewayTarget", "AWS::BedrockAgentCore::Gateway", "agent-dev-tools.service")
 	for _, typeName := range typesOfAI {
 		if left := d.Identifiers(typeName); len(left) > 0 {
 			t.Errorf("%s: %v is left", typeName, left)
@@ -247,7 +249,7 @@ func TestPrivilege_AIPartsAreReachedByTheirActions(t *testing.T) {
 	c := b.agent()
 	b.Create(c)
 	b.Running(c)
-	base := b.part(c, "handbook").Status.ARN
+	base, gateway := b.part(c, "handbook").Status.ARN, b.part(c, "tools").Status.ARN
 	memory, index, profile, guardrail := b.part(c, "sessions").Status.ARN, b.part(c, "knowledge-passages").Status.ARN, b.part(c, "chat").Status.ARN, b.part(c, "safety").Status.ARN
 	const model = "arn:aws:bedrock:eu-west-1::foundation-model/amazon.nova-lite-v1:0"
 	for component, may := range map[string]bool{"agent": true, "web": false} {
@@ -265,6 +267,7 @@ func TestPrivilege_AIPartsAreReachedByTheirActions(t *testing.T) {
 			{"bedrock:InvokeModel", profile, "", may}, {"bedrock:InvokeModel", model, profile, may}, {"bedrock:InvokeModel", model, "", false},
 			{"bedrock:InvokeModel", model, profile + "-of-others", false},
 			{"bedrock-agentcore:CreateEvent", memory, "", may}, {"bedrock-agentcore:RetrieveMemoryRecords", memory, "", may},
+			{"bedrock-agentcore:InvokeGateway", gateway, "", may}, {"bedrock-agentcore:InvokeGateway", gateway + "-of-others", "", false}, {"bedrock-agentcore:DeleteGateway", gateway, "", false},
 			{"bedrock:Retrieve", base, "", may}, {"bedrock:StartIngestionJob", base, "", false}, {"bedrock:Retrieve", base + "-of-others", "", false},
 			{"bedrock-agentcore:DeleteMemory", memory, "", false}, {"bedrock-agentcore:CreateEvent", memory + "-of-others", "", false},
 		} {

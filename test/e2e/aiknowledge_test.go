@@ -40,7 +40,7 @@ func TestKnowledge_AnEditDropsTheRoleAfterTheKnowledgeBase(t *testing.T) {
 	calls, _ := b.Mark()
 	b.Edit(c, func() {
 		c.Spec.AI.KnowledgeBases = nil
-		c.Spec.Components[1].Access = &[]nexusv1.AccessName{"chat", "safety", "sessions", "knowledge"}
+		c.Spec.Components[1].Access = &[]nexusv1.AccessName{"chat", "safety", "sessions", "knowledge", "tools"}
 		c.Annotations = map[string]string{"nexus.ai/delete-data": "agent-dev-handbook"}
 	})
 	b.Eventually(time.Minute, "the role to be gone", func() error {
@@ -67,7 +67,7 @@ func TestKnowledge_AnUndoKeepsTheRole(t *testing.T) {
 	b := newBed(t, aiTypes, aiNamespaces, aiBoundary)
 	d := b.controls()
 	c := b.agent()
-	c.Spec.AI.InferenceProfiles, c.Spec.AI.Guardrails, c.Spec.AI.Memory = nil, nil, nil
+	c.Spec.AI.InferenceProfiles, c.Spec.AI.Guardrails, c.Spec.AI.Memory, c.Spec.AI.Gateways = nil, nil, nil, nil
 	c.Spec.Components[1].Access = &[]nexusv1.AccessName{"knowledge", "handbook"}
 	c.Spec.Deletion = &nexusv1.DeletionSpec{Graceful: &metav1.Duration{Duration: time.Hour}}
 	b.Create(c)

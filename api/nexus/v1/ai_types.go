@@ -48,6 +48,15 @@ type AISpec struct {
 	// +listType=map
 	// +listMapKey=name
 	KnowledgeBases []KnowledgeBaseSpec `json:"knowledgeBases,omitempty"`
+	// Gateways of Amazon Bedrock AgentCore, which give agents tools: functions of the capability, and servers of the Model Context Protocol.
+	// Absent: none.
+	// Needs AWS::BedrockAgentCore::Gateway and AWS::BedrockAgentCore::GatewayTarget in --types.
+	// https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway.html
+	// +optional
+	// +kubebuilder:validation:MaxItems=4
+	// +listType=map
+	// +listMapKey=name
+	Gateways []ToolGatewaySpec `json:"gateways,omitempty"`
 	// AgentRuntimes of Amazon Bedrock AgentCore run agents outside of the cluster, each as a role with exactly the rights of its access; the
 	// workloads invoke them. Absent: none.
 	// Needs AWS::BedrockAgentCore::Runtime in --types.

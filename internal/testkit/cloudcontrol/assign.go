@@ -32,6 +32,7 @@ func (d *Double) assign(m *model, region string, properties map[string]any) {
 // other resources as well.
 var namedByARN = map[string]evaluation{
 	"AWS::Bedrock::ApplicationInferenceProfile": {service: "bedrock", resource: "application-inference-profile/{InferenceProfileIdentifier}"},
+	"AWS::BedrockAgentCore::Gateway":            {service: "bedrock-agentcore", resource: "gateway/{GatewayIdentifier}"},
 	"AWS::BedrockAgentCore::Runtime":            {service: "bedrock-agentcore", resource: "runtime/{AgentRuntimeId}"},
 	"AWS::Bedrock::KnowledgeBase":               {service: "bedrock", resource: "knowledge-base/{KnowledgeBaseId}"},
 	"AWS::S3Vectors::Index":                     {resource: "{VectorBucketArn}/index/{IndexName}"},

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"regexp"
+	"slices"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+const (
+	gatewaysField     = aiField + ".gateways"
+	typeGateway       = "AWS::BedrockAgentCore::Gateway"
+	typeGatewayTarget = "AWS::BedrockAgentCore::GatewayTarget"
+	typeFunction      = "AWS::Lambda::Function"
+	maxGatewayName    = 48
+	maxGatewayPurpose = 40
+	maxTargetName     = 100
+	maxTargets        = 8
+	maxTools          = 16
+	maxEndpoint       = 512
+	maxTool           = 64
+)
+
+// gatewayParts returns the gateways, and their targets after them.
+func gatewayParts(list []nexusv1.ToolGatewaySpec) (out []resourcePart) {
+	for i, g := range list {
+		at := entry(gatewaysField, i)
+		gateway := composed(g.Name, typeGateway, at, func(k *compiler) map[string]any {
+			return map[string]any{"Name": fitted(k.names.Of(g.Name), maxGatewayName, "-"), "ProtocolType": "MCP", "AuthorizerType": "AWS_IAM", "RoleArn": k.roleOf(g.Name)}
+		}).allows().
+			tells("NEXUS_GATEWAY_URL_"+environmentVariable(g.Name), "bedrock-agentcore/"+g.Name+"-gateway-url", "properties.GatewayUrl").
+			after(functionsOf(g)...)
+		// AWS's reference counts this action among those that manage permissions, which no capability may list. It calls tools.
+		gateway.behind = func(_ *compiler, arn string) []iampolicy.Statement {
+			return []iampolicy.Statement{{Action: []string{"bedrock-agentcore:InvokeGateway"}, Resource: []string{arn}}}
+		}
+		gateway.role = gatewayRole(g)
+		out = append(out, gateway)
+		for j, t := range g.Targets {
+			target := composed(g.Name+"-"+t.Name, typeGatewayTarget, entry(at+".targets", j), func(k *compiler) map[string]any { return targetProperties(k, g, t) }).after(g.Name)
+			if t.Function != "" {
+				target = target.after(string(t.Function))
+			}
+			out = append(out, target)
+		}
+	}
+	return out
+}
+
+// functionsOf returns the names of the functions of a gateway, each once.
+func functionsOf(g nexusv1.ToolGatewaySpec) (out []string) {
+	for _, t := range g.Targets {
+		if t.Function != "" {
+			out = append(out, string(t.Function))
+		}
+	}
+	return sortedOnce(out)
+}
+
+// targetProperties has a function called as the role of the gateway, and a server without credentials.
+// https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-supported-targets.html
+func targetProperties(k *compiler, g nexusv1.ToolGatewaySpec, t nexusv1.GatewayTargetSpec) map[string]any {
+	out := map[string]any{"Name": fitted(t.Name, maxTargetName, "-"), "GatewayIdentifier": k.statusOf(g.Name, "id")}
+	if t.MCPServer != nil {
+		out["TargetConfiguration"] = map[string]any{"Mcp": map[string]any{"McpServer": map[string]any{"Endpoint": t.MCPServer.Endpoint}}}
+		return out
+	}
+	out["TargetConfiguration"] = map[string]any{"Mcp": map[string]any{"Lambda": map[string]any{
+		"LambdaArn":  map[string]any{"$ref": k.functionID(string(t.Function)), "field": "status.arn"},
+		"ToolSchema": map[string]any{"InlinePayload": eachOf(t.Tools, toolOf)},
+	}}}
+	out["CredentialProviderConfigurations"] = []any{map[string]any{"CredentialProviderType": "GATEWAY_IAM_ROLE"}}
+	return out
+}
+
+func toolOf(t nexusv1.GatewayTool) any {
+	input := map[string]any{"Type": "object"}
+	parameters, required := map[string]any{}, []any{}
+	for _, p := range t.Parameters {
+		parameter := map[string]any{"Type": p.Type}
+		if p.Description != "" {
+			parameter["Description"] = p.Description
+		}
+		if p.Items != "" {
+			parameter["Items"] = map[string]any{"Type": p.Items}
+		}
+		parameters[p.Name] = parameter
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	if len(parameters) > 0 {
+		input["Properties"] = parameters
+	}
+	if len(required) > 0 {
+		input["Required"] = required
+	}
+	return map[string]any{"Name": t.Name, "Description": t.Description, "InputSchema": input}
+}
+
+// functionID is the ID of the node of a function.
+func (k *compiler) functionID(name string) string {
+	for _, r := range dataOf(&k.c.Spec).Resources {
+		if r.Name == name {
+			return k.names.resourceID(resourcePart{ResourcePart: r})
+		}
+	}
+	return ""
+}
+
+func gatewayRole(g nexusv1.ToolGatewaySpec) *serviceRole {
+	return &serviceRole{
+		service: "bedrock-agentcore.amazonaws.com",
+		sources: func(h home) string { return h.arn("bedrock-agentcore", "gateway/*") },
+		uses:    func(k *compiler) []string { return namesIn(functionsOf(g), k.functionID) },
+		rights:  func(k *compiler) ([]iampolicy.Statement, string) { return k.gatewayRights(g) },
+	}
+}
+
+// gatewayRights allow a gateway to call its functions.
+// https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-prerequisites-permissions.html
+func (k *compiler) gatewayRights(g nexusv1.ToolGatewaySpec) (out []iampolicy.Statement, lacks string) {
+	var arns []string
+	for _, name := range functionsOf(g) {
+		arn := k.arnOfPart(name)
+		if arn == "" {
+			lacks = k.functionID(name)
+		}
+		arns = appendARN(arns, arn)
+	}
+	return withResources(iampolicy.Statement{Sid: "Functions", Action: []string{"lambda:InvokeFunction"}, Resource: arns}), lacks
+}
+
+// arnOfPart is the proven ARN of a resource by the name of its part; "" until it is proven.
+func (k *compiler) arnOfPart(name string) string {
+	all := allResources(&k.c.Spec)
+	i := slices.IndexFunc(all, func(r resourcePart) bool { return r.Name == name })
+	if i < 0 {
+		return ""
+	}
+	grants, _, err := awsschema.GrantsOf(typeOfResource(all[i].ResourcePart))
+	if err != nil {
+		k.fail(err)
+		return ""
+	}
+	return k.resourceARN(all[i], grants)
+}
+
+var (
+	endpointPattern  = regexp.MustCompile(`^https://[a-z0-9.-]+(:[0-9]+)?(/[!-~]*)?$`)
+	toolPattern      = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+	parameterPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// jsonTypes are the types of the parameters of tools.
+var jsonTypes = []string{"string", "number", "integer", "boolean", "object", "array"}
+
+func (v *verdict) gateways(s *nexusv1.NexusAICapabilitySpec) {
+	list := aiOf(s).Gateways
+	v.distinct(gatewaysField, namesIn(list, func(g nexusv1.ToolGatewaySpec) string { return g.Name }), maxGatewayPurpose)
+	for i, g := range list {
+		at := entry(gatewaysField, i) + ".targets"
+		v.require(len(g.Targets) > 0 && len(g.Targets) <= maxTargets, at, "1 to %d", maxTargets)
+		v.distinct(at, namesIn(g.Targets, func(t nexusv1.GatewayTargetSpec) string { return t.Name }), maxGatewayPurpose)
+		for j, t := range g.Targets {
+			v.gatewayTarget(entry(at, j), s, t)
+		}
+	}
+}
+
+func (v *verdict) gatewayTarget(at string, s *nexusv1.NexusAICapabilitySpec, t nexusv1.GatewayTargetSpec) {
+	v.require((t.Function != "") != (t.MCPServer != nil), at, "a target has exactly one of function and mcpServer")
+	v.require((t.Function != "") == (len(t.Tools) > 0), at+".tools", "tools describe what a function does: a function has some, and an MCP server lists them")
+	if t.MCPServer != nil {
+		v.matches(at+".mcpServer.endpoint", t.MCPServer.Endpoint, maxEndpoint, endpointPattern)
+	}
+	if t.Function != "" {
+		v.require(isFunction(s, string(t.Function)), at+".function", "%q is no function of dataServices.resources: declare one there, of kind LambdaFunction", status.Truncate(string(t.Function), maxLabel))
+	}
+	v.require(len(t.Tools) <= maxTools, at+".tools", "at most %d", maxTools)
+	seen := map[string]bool{}
+	for i, tool := range t.Tools {
+		field := entry(at+".tools", i)
+		v.matches(field+".name", tool.Name, maxTool, toolPattern)
+		v.require(!seen[tool.Name], field+".name", "%q is there twice", status.Truncate(tool.Name, maxLabel))
+		v.require(tool.Description != "", field+".description", "tells agents what the tool does: set it")
+		seen[tool.Name] = true
+		v.toolParameters(field+".parameters", tool.Parameters)
+	}
+}
+
+func (v *verdict) toolParameters(at string, list []nexusv1.GatewayToolParameter) {
+	seen := map[string]bool{}
+	for i, p := range list {
+		field := entry(at, i)
+		v.matches(field+".name", p.Name, maxTool, parameterPattern)
+		oneOf(v, field+".type", p.Type, jsonTypes...)
+		v.require((p.Type == "array") == (p.Items != ""), field+".items", "is the type of the elements of an array")
+		if p.Items != "" {
+			oneOf(v, field+".items", p.Items, jsonTypes[:len(jsonTypes)-1]...)
+		}
+		v.require(!seen[p.Name], field+".name", "%q is there twice", status.Truncate(p.Name, maxLabel))
+		seen[p.Name] = true
+	}
+}
+
+func isFunction(s *nexusv1.NexusAICapabilitySpec, name string) bool {
+	return slices.ContainsFunc(dataOf(s).Resources, func(r nexusv1.ResourcePart) bool { return r.Name == name && typeOfResource(r) == typeFunction })
+}

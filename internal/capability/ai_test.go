@@ -394,7 +394,7 @@ func checkReachOfAI(t fatal, s iampolicy.Statement, owned []string) {
 		model = model || s.Sid == "Embed" && strings.HasSuffix(resource, ":eu-central-1::foundation-model/"+embedding)
 		// Without a token no image can be pulled, and AWS limits the right to nothing.
 		token := resource == "*" && slices.Equal(s.Action, []string{"ecr:GetAuthorizationToken"}) && s.Sid == "ImageToken"
-		model = model || ofAI && slices.Contains(owned, strings.TrimSuffix(resource, "/runtime-endpoint/*"))
+		model = model || ofAI && slices.Contains(owned, strings.TrimSuffix(resource, "/runtime-endpoint/DEFAULT"))
 		if resource == "*" && !token || ofAI && !model && !slices.Contains(owned, resource) {
 			t.Fatalf("%v reaches %s", s.Action, resource)
 		}

@@ -27,9 +27,10 @@ const (
 	sidImageToken = "ImageToken"
 )
 
-// runtimeUse lists the actions of workloads on a runtime. AWS evaluates them for the runtime and for its endpoints.
+// runtimeUse lists the actions of workloads on a runtime. AWS evaluates them for the runtime and for the endpoint through which it is invoked,
+// of which AgentCore makes one with each runtime.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrockagentcore.html
-var runtimeUse = []nexusv1.PartAction{
+var runtimeUse = []string{
 	"bedrock-agentcore:InvokeAgentRuntime", "bedrock-agentcore:InvokeAgentRuntimeWithWebSocketStream", "bedrock-agentcore:StopRuntimeSession",
 }
 
@@ -38,9 +39,12 @@ func agentRuntimeParts(s *nexusv1.NexusAICapabilitySpec, list []nexusv1.AgentRun
 	for i, r := range list {
 		a := runtimeAccess(s, r)
 		part := composed(r.Name, typeRuntime, entry(runtimesField, i), func(k *compiler) map[string]any { return runtimeProperties(k, r) }).
-			allows(runtimeUse...).
+			allows().
 			tells("NEXUS_AGENT_RUNTIME_ARN_"+environmentVariable(r.Name), "bedrock-agentcore/"+r.Name+"-runtime-arn", "properties.AgentRuntimeArn").
 			after(a.names()...)
+		part.behind = func(_ *compiler, arn string) []iampolicy.Statement {
+			return []iampolicy.Statement{{Action: runtimeUse, Resource: []string{arn, arn + "/runtime-endpoint/DEFAULT"}}}
+		}
 		part.role = agentRuntimeRole(r)
 		out = append(out, part)
 	}

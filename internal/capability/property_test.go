@@ -230,6 +230,9 @@ func TestTheGraphIsShallowAndWorkloadsComeLast(t *testing.T) {
 		if len(ofKind(g, "HorizontalPodAutoscaler")) > 0 {
 			most++ // it follows its Deployment in the same pass
 		}
+		if c.Spec.AI != nil && len(c.Spec.AI.KnowledgeBases) > 0 {
+			most++ // its role follows the index, and the index its vector bucket
+		}
 		if g.Depth() > most {
 			t.Fatalf("%d waves:\n%s", g.Depth(), g)
 		}

@@ -30,7 +30,7 @@ func (d *Double) Tagging() http.Handler {
 		d.settle()
 		found := []any{}
 		for _, resource := range d.resources {
-			tags, arn := tagsOf(resource.properties), arnIn(resource.properties)
+			tags, arn := tagsOf(resource.properties), arnIn(resource)
 			matches := arn != "" && (len(in.ResourceARNList) == 0 || slices.Contains(in.ResourceARNList, arn))
 			for _, filter := range in.TagFilters {
 				value, has := tags[filter.Key]
@@ -69,11 +69,17 @@ func tagsOf(properties map[string]any) map[string]string {
 	return out
 }
 
-func arnIn(properties map[string]any) string {
-	for name, value := range properties {
-		if text, ok := value.(string); ok && strings.HasSuffix(strings.ToLower(name), "arn") {
+// arnIn returns the ARN of a resource among its properties: the one that ends in its identifier, else the first one. Others name a role or a key.
+func arnIn(r *resource) (first string) {
+	for _, name := range slices.Sorted(maps.Keys(r.properties)) {
+		text, ok := r.properties[name].(string)
+		switch {
+		case !ok || !strings.HasSuffix(strings.ToLower(name), "arn"):
+		case strings.HasSuffix(text, r.identifier):
 			return text
+		case first == "":
+			first = text
 		}
 	}
-	return ""
+	return first
 }

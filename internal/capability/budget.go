@@ -149,7 +149,8 @@ func (k *compiler) tagForBudget(kind string, o awsv1.Resource) {
 	common.Tags = tags
 }
 
-// deletionPolicyOf decides about the AWS resource of an object. A budget holds no data, and one that stays would notify for ever.
+// deletionPolicyOf decides about the AWS resource of an object. A budget holds no data, and one that is retained would
+// go on sending notifications about a capability that is gone.
 func deletionPolicyOf(c *nexusv1.NexusAICapability, kind, component string, o awsv1.Resource) awsv1.DeletionPolicy {
 	policy := ChildDeletionPolicy(c, kind, o)
 	if component == componentBudget && policy == awsv1.DeletionRetain {

@@ -70,9 +70,9 @@ func (f Facts) whyExternal(c *nexusv1.NexusAICapability, e existing, proof Proof
 	return f.whyNotAllowed(c, e, arn, proof)
 }
 
-// whyNotAllowed says who does not allow rights on an ARN. The administrator of the cluster allows roles as well, because of one that the account trusts
-// nothing is known. A pattern must not include stores that objects of the operator own by mistake: those need
-// the ARN in full, and those of other namespaces also that of the administrator of the cluster.
+// whyNotAllowed says who does not allow rights on an ARN. Roles always need the administrator of the cluster as well: many of them trust every
+// principal of the account. A pattern must not include stores that objects of the operator own by mistake: those need the ARN in full, and
+// those of other namespaces also that of the administrator.
 func (f Facts) whyNotAllowed(c *nexusv1.NexusAICapability, e existing, arn string, proof Proof) string {
 	noun := existingKinds[e.kind].noun
 	what, owned := arn+", or a pattern of it,", proof.Foreign || proof.Neighbor

@@ -148,8 +148,7 @@ func (c *comparer) pointer(path string, m modes, w, h reflect.Value) {
 		return
 	}
 	if secret, ok := w.Interface().(*kind.WriteOnly); ok {
-		m.mode = kind.Secret
-		c.leaf(path, m, secret.Version, c.written[path])
+		c.writeOnly(path, m, secret)
 		return
 	}
 	if document, ok := w.Interface().(*kind.Document); ok {
@@ -246,13 +245,29 @@ func (c *comparer) slice(path string, m modes, w, h reflect.Value) {
 	}
 }
 
+// writeOnly compares a value that AWS does not show with what was written. One that is fixed at the creation, or may be, and that this object did
+// not write, is taken for what it declares: AWS would refuse to set it, and later edits are compared with what is recorded now.
+func (c *comparer) writeOnly(path string, m modes, want *kind.WriteOnly) {
+	written, isFixed := c.written[path], m.mode == kind.Immutable || m.mode == kind.Conditional
+	if want.Version == written || isFixed && written == "" {
+		return
+	}
+	if !isFixed {
+		m.mode = kind.Secret
+	}
+	c.diff = append(c.diff, kind.Change{Path: path, Mode: m.mode, Want: stars, Have: stars, Sum: sumOf(want.Version)})
+}
+
 func (c *comparer) leaf(path string, m modes, w, h any) {
 	if !reflect.DeepEqual(w, h) {
 		c.add(path, m, w, h)
 	}
 }
 
-const unset = "(unset)"
+const (
+	unset = "(unset)"
+	stars = "***" // in the place of a secret
+)
 
 // sumOf hashes a wanted value, so that the engine knows whether the same value was written before.
 func sumOf(v any) string {
@@ -267,7 +282,7 @@ func (c *comparer) add(path string, m modes, w, h any) {
 // printed prints a value, or stars in the place of a secret.
 func printed(m modes, v any) string {
 	if m.mode == kind.Secret {
-		return "***"
+		return stars
 	}
 	text := textOf(v)
 	var members map[string]any

@@ -170,8 +170,12 @@ func (d decider[CR, S]) hasUnreportedFailure() bool {
 
 // forgetFailed forgets the versions of what a failed request should have written: AWS may not have these values.
 func (d *decider[CR, S]) forgetFailed() {
-	if d.hasUnreportedFailure() {
+	switch {
+	case !d.hasUnreportedFailure():
+	case d.seen.Failed.Creates:
 		d.o.Written = nil
+	default:
+		d.o.Written = fixedVersions(d.want, d.o.Written)
 	}
 }
 

@@ -105,8 +105,7 @@ func (d documents) value(p place, m modes, want, have any, exists bool) {
 			d.diff = append(d.diff, kind.Change{Path: p.path, Mode: m.mode, Want: unset, Have: d.printed(p, m, have), Gone: true, Sum: sumOf(unset)})
 		}
 	case *kind.WriteOnly:
-		m.mode = kind.Secret
-		d.leaf(p.path, m, w.Version, d.written[p.path])
+		d.writeOnly(p.path, m, w)
 	case map[string]any:
 		d.objectOrNone(p, m, w, have, exists)
 	case []any:
@@ -160,7 +159,7 @@ func (d documents) printed(p place, m modes, v any) string { return printed(m, d
 
 func (d documents) masked(p place, v any) any {
 	if _, isSecret := v.(*kind.WriteOnly); isSecret || len(p.at) > 0 && d.rules.RuleAt(p.at).Mode == kind.Secret {
-		return "***"
+		return stars
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -261,16 +260,21 @@ func (d documents) same(p place, m modes, want, have any) bool {
 
 // addVersions adds the versions of the write-only values in a document, by path.
 func addVersions(p place, v any, out map[string]string) {
+	eachWriteOnly(p, v, func(at place, w *kind.WriteOnly) { out[at.path] = w.Version })
+}
+
+// eachWriteOnly visits the write-only values in a document.
+func eachWriteOnly(p place, v any, visit func(place, *kind.WriteOnly)) {
 	switch v := v.(type) {
 	case *kind.WriteOnly:
-		out[p.path] = v.Version
+		visit(p, v)
 	case map[string]any:
 		for name, member := range v {
-			addVersions(p.member(name), member, out)
+			eachWriteOnly(p.member(name), member, visit)
 		}
 	case []any:
 		for i, element := range v {
-			addVersions(p.element(i), element, out)
+			eachWriteOnly(p.element(i), element, visit)
 		}
 	}
 }

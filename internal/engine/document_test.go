@@ -188,6 +188,31 @@ func TestDocument_WriteOnlyValuesAreComparedByVersion(t *testing.T) {
 	}
 }
 
+// A value that AWS never shows, and that is fixed at the creation, is no difference of an object that did not write it. Once it is recorded, an edit is
+// refused as that of a fixed value, without the value.
+func TestDocument_FixedWriteOnlyValuesAreTakenForWhatIsDeclared(t *testing.T) {
+	for _, mode := range []kind.Mode{kind.Immutable, kind.Conditional} {
+		state := func(version string) documented {
+			rules := func(at []string) kind.DocumentRule {
+				return kind.DocumentRule{Mode: kind.Either(at[0] == "Source", mode, kind.Mutable)}
+			}
+			return documented{&kind.Document{Rule: rules, Value: map[string]any{"Source": map[string]any{"From": &kind.WriteOnly{Version: version}}, "Key": &kind.WriteOnly{Version: version}}}}
+		}
+		shown := documented{&kind.Document{Value: map[string]any{}}}
+		if diff := Compare(state("1"), shown, nil, nil); len(diff) != 1 || diff[0].Path != "Properties.Key" {
+			t.Errorf("%s, nothing recorded: %+v", mode, diff)
+		}
+		written := writeOnlyVersions(state("1"))
+		diff := Compare(state("2"), shown, nil, written)
+		if len(diff) != 2 || diff[1].Path != "Properties.Source.From" || diff[1].Mode != mode || diff[1].Want != "***" || diff[1].Have != "***" {
+			t.Errorf("%s, an edit: %+v", mode, diff)
+		}
+		if kept := fixedVersions(state("2"), written); !maps.Equal(kept, map[string]string{"Properties.Source.From": "1"}) {
+			t.Errorf("%s, after a failed update: %v", mode, kept)
+		}
+	}
+}
+
 // anyJSON draws a value of JSON.
 func anyJSON(depth int) *rapid.Generator[any] {
 	leaf := rapid.OneOf(rapid.Map(rapid.SampledFrom([]string{"", "a", "b"}), func(s string) any { return s }),

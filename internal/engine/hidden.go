@@ -46,8 +46,32 @@ func (o Owner) hideWritten(diff kind.Diff) kind.Diff {
 	for i, c := range diff {
 		hides := func(path string) bool { return c.At(path) || kind.Change{Path: path}.At(c.Path) }
 		if slices.ContainsFunc(o.Hidden, hides) {
-			diff[i].Have = "***"
+			diff[i].Have = stars
 		}
 	}
 	return diff
+}
+
+// fixedVersions returns those of the recorded versions that are of values in documents which are fixed at the creation: no later request has changed
+// them, whatever came of it.
+func fixedVersions(want any, written map[string]string) map[string]string {
+	out := map[string]string{}
+	for field, d := range documentsOf(want) {
+		eachWriteOnly(place{path: field}, d.Value, func(p place, _ *kind.WriteOnly) {
+			if version := written[p.path]; version != "" && isFixed(d, p.at) {
+				out[p.path] = version
+			}
+		})
+	}
+	return out
+}
+
+// isFixed reports whether a member of a document, or what contains it, cannot be changed after the creation, or not always.
+func isFixed(d *kind.Document, at []string) bool {
+	for i := range at {
+		if mode := d.RuleAt(at[:i+1]).Mode; mode == kind.Immutable || mode == kind.Conditional {
+			return true
+		}
+	}
+	return false
 }

@@ -67,8 +67,6 @@ func TestKnowledge_AnUndoKeepsTheRole(t *testing.T) {
 	b := newBed(t, aiTypes, aiNamespaces, aiBoundary)
 	d := b.controls()
 	c := b.agent()
-	c.Spec.AI.InferenceProfiles, c.Spec.AI.Guardrails, c.Spec.AI.Memory, c.Spec.AI.Gateways = nil, nil, nil, nil
-	c.Spec.Components[1].Access = &[]nexusv1.AccessName{"knowledge", "handbook"}
 	c.Spec.Deletion = &nexusv1.DeletionSpec{Graceful: &metav1.Duration{Duration: time.Hour}}
 	b.Create(c)
 	b.Running(c)

@@ -165,7 +165,7 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any, i
 	secrets := secretsIn(nil, properties)
 	return &kind.Document{Value: hidden, Rule: func(at []string) kind.DocumentRule {
 		rule := schema.RuleAt(at...)
-		mode := modeOf(rule)
+		mode := modeOf(schema, rule)
 		if slices.ContainsFunc(secrets, func(secret []string) bool { return slices.Equal(secret, at) }) {
 			mode = kind.Secret // AWS may show it
 		}
@@ -175,10 +175,11 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any, i
 	}}
 }
 
-// modeOf returns the mode of the differences of a property.
-func modeOf(rule awsschema.Rule) kind.Mode {
+// modeOf returns the mode of the differences of a property. One that AWS does not show is set at the creation alone where the type has no update; what
+// is shown of such a type is refused with other words.
+func modeOf(schema *awsschema.Type, rule awsschema.Rule) kind.Mode {
 	switch {
-	case rule.CreateOnly:
+	case rule.CreateOnly, rule.WriteOnly && !schema.Supports(awsschema.Update):
 		return kind.Immutable
 	case rule.Conditionally:
 		return kind.Conditional

@@ -362,7 +362,7 @@ func (l *anyLife) sameSet(name string, a, b any) bool {
 // refuses declares another value of a property that cannot be changed.
 func (l *anyLife) refuses(name string) {
 	other, ok := l.sample.Another(l.properties, name, 2)
-	if !ok || sameJSON(other, l.properties[name]) || l.sameSet(name, other, l.properties[name]) || l.schema.RuleAt(name).WriteOnly {
+	if !ok || sameJSON(other, l.properties[name]) || l.sameSet(name, other, l.properties[name]) {
 		return
 	}
 	edited := maps.Clone(l.properties)

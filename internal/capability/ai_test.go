@@ -392,10 +392,8 @@ func checkReachOfAI(t fatal, s iampolicy.Statement, owned []string) {
 	for _, resource := range s.Resource {
 		model := strings.HasSuffix(resource, "::foundation-model/amazon.nova-lite-v1:0") && len(through) == 1 && slices.Contains(owned, through[0])
 		model = model || s.Sid == "Embed" && strings.HasSuffix(resource, ":eu-central-1::foundation-model/"+embedding)
-		// Without a token no image can be pulled, and AWS limits the right to nothing.
-		token := resource == "*" && slices.Equal(s.Action, []string{"ecr:GetAuthorizationToken"}) && s.Sid == "ImageToken"
 		model = model || ofAI && slices.Contains(owned, strings.TrimSuffix(resource, "/runtime-endpoint/DEFAULT"))
-		if resource == "*" && !token || ofAI && !model && !slices.Contains(owned, resource) {
+		if resource == "*" && !isImageToken(s) || ofAI && !model && !slices.Contains(owned, resource) {
 			t.Fatalf("%v reaches %s", s.Action, resource)
 		}
 	}

@@ -27,14 +27,33 @@ func agentRuntime(name string, access ...nexusv1.AccessName) func(*nexusv1.AISpe
 	}
 }
 
+// imageIn returns the image of an agent in the registry of a region.
+func imageIn(region string) string {
+	image := strings.Replace(agentImage, "eu-central-1", region, 1)
+	if strings.HasPrefix(region, "cn-") {
+		image = strings.Replace(image, "amazonaws.com/", "amazonaws.com.cn/", 1)
+	}
+	return image
+}
+
 // anyRuntime adds an agent runtime that may use some secrets, where the region of its image is known.
 func anyRuntime(t *rapid.T, c *nexusv1.NexusAICapability, region string) {
 	if region == "" || !rapid.Bool().Draw(t, "agent runtime") {
 		return
 	}
 	access := rapid.SliceOfDistinct(rapid.SampledFrom([]nexusv1.AccessName{"openai", "secrets/github", "license"}), rapid.ID).Draw(t, "access of the agent")
-	c.Spec.AI.AgentRuntimes = []nexusv1.AgentRuntimeSpec{{Name: "agent-of-" + rapid.StringMatching(`[a-z]{1,20}`).Draw(t, "agent"), Image: strings.Replace(agentImage, "eu-central-1", region, 1), Access: access,
+	c.Spec.AI.AgentRuntimes = []nexusv1.AgentRuntimeSpec{{Name: "agent-of-" + rapid.StringMatching(`[a-z]{1,20}`).Draw(t, "agent"), Image: imageIn(region), Access: access,
 		Protocol: rapid.SampledFrom([]string{"", "MCP"}).Draw(t, "protocol")}}
+}
+
+// moveTo sets the region of a capability, and of the images of its agents.
+func moveTo(c *nexusv1.NexusAICapability, region string) {
+	c.Spec.Region = region
+	if c.Spec.AI != nil {
+		for i := range c.Spec.AI.AgentRuntimes {
+			c.Spec.AI.AgentRuntimes[i].Image = imageIn(region)
+		}
+	}
 }
 
 const (

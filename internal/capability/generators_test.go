@@ -74,6 +74,8 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 		if d := c.Spec.DataServices; d.Bedrock == nil && d.Queues == nil && d.Topics == nil && rapid.Bool().Draw(t, "ai") { // the policy of a role has room for so much
 			c.Spec.AI = anyAI(t)
 			anyKnowledge(t, c)
+			anyRuntime(t, c, c.Spec.Region)
+			anyGateway(t, c)
 		} else {
 			anyExisting(t, c)
 		}

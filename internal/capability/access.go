@@ -292,8 +292,21 @@ func (v *verdict) access(s *nexusv1.NexusAICapabilitySpec, c component) {
 		field := fmt.Sprintf("%s[%d]", at, i)
 		v.matches(field, string(name), maxLabel, accessPattern)
 		v.require(!seen[name], field, "%q is there twice", name)
-		v.require(len(meantBy(name, all)) > 0, field, "%q is no data service or secret of the capability: name one of %s", name, strings.Join(all, ", "))
+		v.require(len(meantBy(name, all)) > 0, field, "%q is no data service or secret of the capability: %s", name, insteadOf(name, s, all))
 		seen[name] = true
+	}
+}
+
+// insteadOf says what an access may name in the place of a name that stands for nothing.
+func insteadOf(name nexusv1.AccessName, s *nexusv1.NexusAICapabilitySpec, all []string) string {
+	purpose := strings.TrimPrefix(string(name), ofSecrets+"/")
+	switch {
+	case !hasDefaultSecrets(s) && isDefaultSecret(purpose):
+		return fmt.Sprintf("list %s in spec.secrets, or remove defaultSecrets: %s", purpose, s.DefaultSecrets)
+	case len(all) == 0:
+		return "it has none, so leave the list empty"
+	default:
+		return "name one of " + strings.Join(all, ", ")
 	}
 }
 

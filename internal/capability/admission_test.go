@@ -161,7 +161,7 @@ var unseen = map[string]bool{
 	"a table key of another region": true, "a bucket key of another region": true, "a table key of another account": true, "a bucket key of another account": true,
 	"a schedule of five fields": true, "a schedule with two days": true, "a schedule with neither day": true, "a schedule at minute 60": true,
 	"a schedule in month 13": true, "a schedule of words": true,
-	"a path twice": true, "the path of the backend": true, "access to what does not exist": true, "access to the wrong field": true, "access of the frontend": true,
+	"a path twice": true, "the path of the backend": true, "access to what does not exist": true, "access to the wrong field": true, "access to a secret left out": true, "access of the frontend": true,
 	"a worker whose probe needs a port": true, "a percentage of a component": true,
 	"a foreign group": true, "a volume of no size": true, "scaling by nothing": true,
 	"rights beyond the administrator's boundary": true, "the operator's namespace": true, "another region than the provider's": true,

@@ -354,6 +354,7 @@ func TestAI_NoRoleHasAWildcardResource(t *testing.T) {
 		anyKnowledge(t, c)
 		anyRuntime(t, c, "eu-central-1")
 		anyGateway(t, c)
+		listNamedSecrets(c)
 		f := bounded(c, facts())
 		f.ProviderRegion = "eu-central-1"
 		g, err := capability.Compile(c, f)

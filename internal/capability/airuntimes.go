@@ -199,7 +199,7 @@ func (v *verdict) runtimeAccess(at string, s *nexusv1.NexusAICapabilitySpec, r n
 		field := entry(at, i)
 		v.matches(field, string(name), maxLabel, accessPattern)
 		v.require(!seen[name], field, "%q is there twice", name)
-		v.require(len(meantBy(name, all)) > 0, field, "%q is nothing that an agent runtime can use: name one of %s", name, strings.Join(all, ", "))
+		v.require(len(meantBy(name, all)) > 0, field, "%q is nothing that an agent runtime can use: %s", name, insteadOf(name, s, all))
 		seen[name] = true
 	}
 }

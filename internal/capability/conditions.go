@@ -103,12 +103,14 @@ func worstOf(nodes []view) int {
 // secretsPopulated says which secrets people have yet to fill in. It is no part of Ready: it may take days.
 func (s summary) secretsPopulated() metav1.Condition {
 	c := metav1.Condition{Type: nexusv1.ConditionSecretsPopulated, Status: metav1.ConditionFalse}
-	names := s.unpopulatedSecrets()
+	names, secrets := s.unpopulatedSecrets(), s.ofStep(StepSecrets)
 	switch {
+	case len(secrets) == 0:
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, status.ReasonSkipped, "the capability has no secrets"
 	case len(names) > 0:
 		c.Reason = status.ReasonPlaceholdersEmpty
 		c.Message = "to be filled in: " + strings.Join(names, ", ") + "; use nexusctl secrets set, or spec.secrets[].valueFrom"
-	case slices.ContainsFunc(s.ofStep(StepSecrets), func(v view) bool { return !v.isDone() }):
+	case slices.ContainsFunc(secrets, func(v view) bool { return !v.isDone() }):
 		c.Reason = status.ReasonNotStarted
 	default:
 		c.Status, c.Reason = metav1.ConditionTrue, status.ReasonPopulated

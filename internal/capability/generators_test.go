@@ -95,6 +95,7 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 		c.Spec.EnableCognito = c.Spec.Cognito != nil
 		c.Spec.Security = anySecurity(t)
 		anyComponents(t, c)
+		anyDefaultSecrets(t, c)
 		anyFields(t, &c.Spec.Backend.ComponentSpec)
 		anyFields(t, &c.Spec.Frontend.ComponentSpec)
 		return c
@@ -135,7 +136,48 @@ func anyExisting(t *rapid.T, c *nexusv1.NexusAICapability) {
 	}
 }
 
-// anyComponents adds up to four components, whose access lists secrets that every capability has.
+// anyDefaultSecrets may leave out the default secrets, except those that an access names.
+func anyDefaultSecrets(t *rapid.T, c *nexusv1.NexusAICapability) {
+	c.Spec.DefaultSecrets = rapid.SampledFrom([]nexusv1.DefaultSecrets{"", nexusv1.DefaultSecretsAll, nexusv1.DefaultSecretsNone}).Draw(t, "default secrets")
+	listNamedSecrets(c)
+}
+
+// listNamedSecrets lists the default secrets that an access names, where they are left out otherwise.
+func listNamedSecrets(c *nexusv1.NexusAICapability) {
+	if c.Spec.DefaultSecrets != nexusv1.DefaultSecretsNone {
+		return
+	}
+	const named = 4 // by the accesses at most
+	c.Spec.Secrets = c.Spec.Secrets[:min(len(c.Spec.Secrets), 16-named)]
+	for _, name := range accessNames(c) {
+		purpose := strings.TrimPrefix(string(name), "secrets/")
+		is := func(s nexusv1.SecretSpec) bool { return s.Name == purpose }
+		if slices.Contains(sixSecrets, purpose) && !slices.ContainsFunc(c.Spec.Secrets, is) {
+			c.Spec.Secrets = append(c.Spec.Secrets, nexusv1.SecretSpec{Name: purpose})
+		}
+	}
+}
+
+// accessNames returns all names in the accesses of a capability.
+func accessNames(c *nexusv1.NexusAICapability) (out []nexusv1.AccessName) {
+	lists := []*[]nexusv1.AccessName{c.Spec.Frontend.Access, c.Spec.Backend.Access}
+	for _, n := range c.Spec.Components {
+		lists = append(lists, n.Access)
+	}
+	if c.Spec.AI != nil {
+		for _, r := range c.Spec.AI.AgentRuntimes {
+			lists = append(lists, &r.Access)
+		}
+	}
+	for _, list := range lists {
+		if list != nil {
+			out = append(out, *list...)
+		}
+	}
+	return out
+}
+
+// anyComponents adds up to four components, whose access lists default secrets.
 func anyComponents(t *rapid.T, c *nexusv1.NexusAICapability) {
 	most := min(57-len(c.Spec.CapabilityName)-len(c.Spec.Environment), 40)
 	for _, name := range rapid.SliceOfNDistinct(purpose(most), 0, 4, rapid.ID).Draw(t, "components") {

@@ -118,6 +118,9 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 			{Name: "session", Generate: &nexusv1.GenerateSpec{Length: new(int32(64))}},
 		}
 	},
+	"default-secrets-off": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		c.Spec.DefaultSecrets, c.Spec.Secrets = nexusv1.DefaultSecretsNone, []nexusv1.SecretSpec{{Name: "openai"}}
+	},
 	"stores-of-its-own": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
 		c.Spec.DriftPolicy = nexusv1.DriftReport
 		c.Spec.DataServices.DynamoDB = &nexusv1.DynamoDBSpec{

@@ -9,7 +9,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// defaultSecrets are the secrets of every capability. Values that nobody else needs to know are generated;
+// defaultSecrets are the secrets of a capability that does not leave them out. Values that nobody else needs to know are generated;
 // what another company issues is a placeholder for people to fill in.
 var defaultSecrets = []nexusv1.SecretSpec{
 	{Name: "anthropic", Placeholder: placeholder("apiKey")},
@@ -35,9 +35,14 @@ func isDefaultSecret(name string) bool {
 }
 
 // secretsOf returns the wanted secrets by name: the default ones, each with its default source unless
-// another is given, and the additional ones.
+// another is given, and the additional ones. Without the default secrets, those that are listed keep their default sources.
 func secretsOf(s *nexusv1.NexusAICapabilitySpec) []nexusv1.SecretSpec {
 	out := slices.Clone(defaultSecrets)
+	if !hasDefaultSecrets(s) {
+		out = slices.DeleteFunc(out, func(d nexusv1.SecretSpec) bool {
+			return !slices.ContainsFunc(s.Secrets, func(given nexusv1.SecretSpec) bool { return given.Name == d.Name })
+		})
+	}
 	for _, given := range s.Secrets {
 		i := slices.IndexFunc(out, func(d nexusv1.SecretSpec) bool { return d.Name == given.Name })
 		switch {
@@ -50,6 +55,11 @@ func secretsOf(s *nexusv1.NexusAICapabilitySpec) []nexusv1.SecretSpec {
 		}
 	}
 	return byName(out, func(s nexusv1.SecretSpec) string { return s.Name })
+}
+
+// hasDefaultSecrets reports whether a capability has the default secrets that it does not list.
+func hasDefaultSecrets(s *nexusv1.NexusAICapabilitySpec) bool {
+	return s.DefaultSecrets != nexusv1.DefaultSecretsNone
 }
 
 func hasSource(s nexusv1.SecretSpec) bool {
@@ -65,6 +75,15 @@ func (k *compiler) secrets() {
 		o := &awsv1.SecretsManagerSecret{Spec: k.secret(s)}
 		k.addGrant(k.resource(part{kindSecret, k.names.Of(s.Name), StepSecrets, "secrets"}, o, k.afterKey("")...))
 	}
+}
+
+// secretSettings tell the workloads the prefix of the secrets, unless there are none, and the names of those that exist already.
+func (k *compiler) secretSettings() map[string]string {
+	out := k.existingSecrets(func(purpose string) string { return "NEXUS_SECRET_" + environmentVariable(purpose) })
+	if len(secretsOf(k.spec)) > 0 {
+		out["NEXUS_SECRETS_PREFIX"] = k.names.SecretPath()
+	}
+	return out
 }
 
 func (k *compiler) secret(s nexusv1.SecretSpec) awsv1.SecretsManagerSecretSpec {

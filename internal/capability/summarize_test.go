@@ -271,7 +271,15 @@ func TestEveryPartHasItsCondition(t *testing.T) {
 		"placeholders do not gate": {placeholder, status.Ready, "True/Ready everything runs; secrets to be filled in: myapp/dev/openai"},
 		"all filled in":            {func(*capability.Observed) {}, nexusv1.ConditionSecretsPopulated, "True/Populated "},
 		"no secrets yet":           {without("Secrets"), nexusv1.ConditionSecretsPopulated, "False/NotStarted "},
-		"no drift":                 {func(*capability.Observed) {}, nexusv1.ConditionDriftFree, "True/Ready "},
+		"no secrets at all": {func(o *capability.Observed) {
+			o.Capability.Spec.DefaultSecrets = nexusv1.DefaultSecretsNone
+			o.Graph, _ = capability.Compile(o.Capability, o.Facts)
+		}, nexusv1.ConditionSecretsPopulated, "True/Skipped the capability has no secrets"},
+		"no secrets do not gate": {func(o *capability.Observed) {
+			o.Capability.Spec.DefaultSecrets = nexusv1.DefaultSecretsNone
+			o.Graph, _ = capability.Compile(o.Capability, o.Facts)
+		}, status.Ready, "True/Ready everything runs"},
+		"no drift": {func(*capability.Observed) {}, nexusv1.ConditionDriftFree, "True/Ready "},
 		"a store that is gone": {func(o *capability.Observed) {
 			s := o.States["S3Bucket/myapp-dev-call-data"]
 			s.Ready, s.Stalled, s.Reason = false, true, status.ReasonMissing

@@ -75,7 +75,7 @@ func check(c *nexusv1.NexusAICapability, f Facts, read reads) error {
 	v.components(s)
 	v.ingress(ingressOf(s), f)
 	v.data(s.DataServices)
-	v.secrets(s.Secrets)
+	v.secrets(s)
 	v.resourceParts(c)
 	v.existing(c, f)
 	v.ai(c, f)

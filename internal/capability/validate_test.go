@@ -120,7 +120,8 @@ var wrong = map[string]struct {
 		"spec.dataServices.s3.buckets[1].lifecycle[0]"},
 	"no storage class": {bucket(nexusv1.BucketSpec{Name: "a", Lifecycle: []nexusv1.LifecycleRule{
 		{ID: "r", Transitions: []nexusv1.LifecycleTransition{{StorageClass: "TAPE"}}}}}), "spec.dataServices.s3.buckets[1].lifecycle[0].transitions[0].storageClass"},
-	"a secret from nowhere": {secret(nexusv1.SecretSpec{Name: "a"}), "spec.secrets[0]"},
+	"default secrets of a word": {func(c *nexusv1.NexusAICapability) { c.Spec.DefaultSecrets = "Some" }, "spec.defaultSecrets"},
+	"a secret from nowhere":     {secret(nexusv1.SecretSpec{Name: "a"}), "spec.secrets[0]"},
 	"two sources": {secret(nexusv1.SecretSpec{Name: "a", ValueFrom: &nexusv1.SecretKeySelector{Name: "s", Key: "k"}, Generate: &nexusv1.GenerateSpec{}}),
 		"spec.secrets[0]"},
 	"half a reference":   {secret(nexusv1.SecretSpec{Name: "a", ValueFrom: &nexusv1.SecretKeySelector{Name: "s"}}), "spec.secrets[0].valueFrom"},
@@ -193,6 +194,7 @@ var wrong = map[string]struct {
 	"access to what does not exist":  {components(with("a", access("orders"))), "spec.components[0].access[0]"},
 	"access to the wrong field":      {components(with("a", access("queues/openai"))), "spec.components[0].access[0]"},
 	"access of the frontend":         {func(c *nexusv1.NexusAICapability) { c.Spec.Frontend.Access = &[]nexusv1.AccessName{"openai", "orders"} }, "spec.frontend.access[1]"},
+	"access to a secret left out":    {components(withoutSecrets, with("a", access("openai"))), "spec.components[0].access[0]"},
 	"access twice":                   {components(with("a", access("openai", "openai"))), "spec.components[0].access[1]"},
 	"access in upper case":           {components(with("a", access("Openai"))), "spec.components[0].access[0]"},
 	"a percentage of a component": {components(with("a", func(n *nexusv1.NamedComponentSpec) {

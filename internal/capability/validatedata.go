@@ -194,7 +194,11 @@ func (v *verdict) local(at, noun, arn, region string, f Facts) {
 	v.require(f.Account == "" || parts[4] == f.Account, at, "the %s belongs to account %s and the capability to %s: name a %s of that account", noun, parts[4], f.Account, noun)
 }
 
-func (v *verdict) secrets(list []nexusv1.SecretSpec) {
+func (v *verdict) secrets(s *nexusv1.NexusAICapabilitySpec) {
+	if s.DefaultSecrets != "" {
+		oneOf(v, "spec.defaultSecrets", s.DefaultSecrets, nexusv1.DefaultSecretsAll, nexusv1.DefaultSecretsNone)
+	}
+	list := s.Secrets
 	v.distinct("spec.secrets", namesIn(list, func(s nexusv1.SecretSpec) string { return s.Name }), maxSecretPurpose)
 	for i, s := range list {
 		at := fmt.Sprintf("spec.secrets[%d]", i)

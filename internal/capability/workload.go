@@ -81,7 +81,7 @@ func (k *compiler) settings() map[string]string {
 	v := map[string]string{
 		"NEXUS_CAPABILITY": k.names.Capability, "NEXUS_ENVIRONMENT": k.names.Environment, "NEXUS_VERSION": k.spec.Version,
 		"NEXUS_REGION": k.home.region, "AWS_REGION": k.home.region,
-		"NEXUS_SSM_PREFIX": k.names.ParameterPath(), "NEXUS_SECRETS_PREFIX": k.names.SecretPath(),
+		"NEXUS_SSM_PREFIX": k.names.ParameterPath(),
 	}
 	if b, ok := named(k.spec, backend); ok {
 		v["NEXUS_BACKEND_INTERNAL_URL"] = b.url(k.c)
@@ -108,7 +108,7 @@ func (k *compiler) settings() map[string]string {
 		v["NEXUS_SNS_TOPIC_ARN_"+environmentVariable(t.Name)] = k.topicARN(t)
 	}
 	maps.Copy(v, k.roleARNs(func(purpose string) string { return "NEXUS_ROLE_ARN_" + environmentVariable(purpose) }))
-	maps.Copy(v, k.existingSecrets(func(purpose string) string { return "NEXUS_SECRET_" + environmentVariable(purpose) }))
+	maps.Copy(v, k.secretSettings())
 	for name, value := range k.keyValues() {
 		v["NEXUS_KMS_"+environmentVariable(name)] = value
 	}

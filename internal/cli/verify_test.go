@@ -209,6 +209,18 @@ func TestVerify_ReadsConditionsOfTheStatus(t *testing.T) {
 	}
 }
 
+func TestVerify_SkipsSecretsWhereThereAreNone(t *testing.T) {
+	c := lookAt(nexusv1.PhaseRunning)
+	c.Status.Conditions = []metav1.Condition{{Type: nexusv1.ConditionSecretsPopulated, Status: metav1.ConditionTrue, Reason: "Skipped", Message: "the capability has no secrets"}}
+	v, out := verifierOf(c)
+	if err := v.checkSecrets(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r := v.report.Checks[0]; r.Outcome != outcomeSkip || !strings.Contains(out.String(), "the capability has no secrets") {
+		t.Errorf("%+v\n%s", r, out)
+	}
+}
+
 func TestVerify_AsksForHealthWhereTheProbeDoes(t *testing.T) {
 	d := &appsv1.Deployment{}
 	c := lookAt(nexusv1.PhaseRunning)

@@ -20,6 +20,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 func (v *verifier) key() string { return v.subject.Namespace + "/" + v.subject.Name }
@@ -264,6 +265,8 @@ func (v *verifier) checkSecrets(context.Context) error {
 	switch {
 	case c == nil:
 		return v.add(skip(title, "the operator has not reported it"))
+	case c.Reason == status.ReasonSkipped:
+		return v.add(skip(title, c.Message))
 	case c.Status == metav1.ConditionTrue:
 		return v.add(pass(title, ""))
 	default:

@@ -353,9 +353,20 @@ func (b *bed) settingsOf(c *nexusv1.NexusAICapability) settings {
 // granted are the actions of the inline policies of a role.
 func (b *bed) granted(role string) []string {
 	b.Helper()
+	all := map[string]bool{}
+	for _, s := range b.statements(role) {
+		for _, action := range s.Action {
+			all[action] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// statements returns the statements of the inline policies of a role.
+func (b *bed) statements(role string) (all []iampolicy.Statement) {
+	b.Helper()
 	api := iam.NewFromConfig(b.admin(homeAccount))
 	list, err := api.ListRolePolicies(b.Ctx(), &iam.ListRolePoliciesInput{RoleName: &role})
-	all := map[string]bool{}
 	for _, name := range must(b, list, err).PolicyNames {
 		out, err := api.GetRolePolicy(b.Ctx(), &iam.GetRolePolicyInput{RoleName: &role, PolicyName: &name})
 		text, err := url.PathUnescape(*must(b, out, err).PolicyDocument)
@@ -363,13 +374,9 @@ func (b *bed) granted(role string) []string {
 		if err := errors.Join(err, parsed); err != nil {
 			b.Fatal(err)
 		}
-		for _, s := range document.Statement {
-			for _, action := range s.Action {
-				all[action] = true
-			}
-		}
+		all = append(all, document.Statement...)
 	}
-	return slices.Sorted(maps.Keys(all))
+	return all
 }
 
 // Under the rules of IAM an application can do with everything that its ConfigMap names what its policy is for, and nothing with

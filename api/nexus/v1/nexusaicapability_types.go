@@ -27,6 +27,16 @@ const (
 	DriftReport  DriftPolicy = "Report"
 )
 
+// DefaultSecrets says which of the default secrets a capability has.
+// +kubebuilder:validation:Enum=All;None
+type DefaultSecrets string
+
+// The default secrets of a capability: All six, or None but those that spec.secrets lists.
+const (
+	DefaultSecretsAll  DefaultSecrets = "All"
+	DefaultSecretsNone DefaultSecrets = "None"
+)
+
 // NexusAICapabilitySpec declares a capability.
 // +kubebuilder:validation:XValidation:rule="has(self.frontend) || has(self.backend) || has(self.components) && size(self.components) > 0",message="a capability needs a component: declare frontend, backend or components"
 // +kubebuilder:validation:XValidation:rule="!has(self.security) || !has(self.security.intents) || self.security.intents.all(i, !has(i.component) || i.component == 'frontend' && has(self.frontend) || i.component == 'backend' && has(self.backend) || has(self.components) && self.components.exists(c, c.name == i.component))",message="component names a component that the capability does not declare",fieldPath=".security.intents"
@@ -99,7 +109,12 @@ type NexusAICapabilitySpec struct {
 	// Budget watches the costs of the capability in a month. Absent: none.
 	// +optional
 	Budget *BudgetSpec `json:"budget,omitempty"`
-	// Secrets says where the values of secrets come from, and adds secrets to the six that every capability has.
+	// DefaultSecrets decides about the six secrets anthropic, api-keys, github, license, openai and wxcc. All creates them; None creates only those
+	// of spec.secrets. An edit from All to None deletes those that spec.secrets does not list, as deletionPolicy says. Absent: All.
+	// +optional
+	DefaultSecrets DefaultSecrets `json:"defaultSecrets,omitempty"`
+	// Secrets says where the values of secrets come from, and adds secrets to the default ones. An entry with the name of a default secret and
+	// without a source has the source of that one, with every value of defaultSecrets. Absent or empty: the default secrets alone.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map

@@ -13,7 +13,7 @@ package v1
 // +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(self.recreateOnLoss)",message="recreateOnLoss is about a store that the operator creates: remove it, or existing",fieldPath=".recreateOnLoss"
 // +kubebuilder:validation:XValidation:rule="!has(self.existing) || !has(oldSelf.existing) || self.existing == oldSelf.existing",message="existing is immutable: declare another entry for another store",fieldPath=".existing"
 type SecretSpec struct {
-	// Name is the purpose: api-keys, wxcc, openai, license, anthropic, github, or another one.
+	// Name is the purpose: api-keys, wxcc, openai, license, anthropic or github, which need no source, or another one.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	// +kubebuilder:validation:Pattern=`^[a-z]([a-z0-9-]*[a-z0-9])?$`

@@ -323,6 +323,7 @@ func TestVerify_ProvesTheRoleWhereIAMIsEnforced(t *testing.T) {
 func TestVerify_ProvesTheRoleOfEachAccess(t *testing.T) {
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/batch-worker.yaml")
+	c.Spec.DefaultSecrets = nexusv1.DefaultSecretsAll // more than any access names
 	x.apply(x.manifest(c))
 	x.Running(c)
 	x.Op.Stop()

@@ -52,7 +52,7 @@ func (a *App) Write(roles Roles, from string) (*Manifest, error) {
 		ObjectMeta: metav1.ObjectMeta{Name: a.prefix(), Namespace: a.Namespace},
 		Spec: nexusv1.NexusAICapabilitySpec{
 			CapabilityName: a.Name, Environment: a.Environment, Version: a.Version, Region: a.Region,
-			Ingress: a.ingress(), DataServices: a.dataServices(), Secrets: a.secrets(), DeletionPolicy: a.DeletionPolicy,
+			Ingress: a.ingress(), DataServices: a.dataServices(), DefaultSecrets: nexusv1.DefaultSecretsNone, Secrets: a.secrets(), DeletionPolicy: a.DeletionPolicy,
 		},
 	}
 	if a.Provider != "" {
@@ -328,6 +328,7 @@ func (a *App) comments(places []place) comments {
 		"spec.dataServices.topics":   {"Topics of Amazon SNS. Pods have the ARNs as NEXUS_SNS_TOPIC_ARN_NAME."},
 		"spec.dataServices.bedrock": {"Models that the pods may invoke. Their role needs a permissions boundary: that of an AWSProvider that spec.providerRef names, " +
 			"or the operator's --default-permissions-boundary."},
+		"spec.defaultSecrets": {"None: the capability has only the secrets of spec.secrets. Without the field it has six more, each of which has a price."},
 		"spec.secrets":        {"Secrets in AWS Secrets Manager, below NEXUS_SECRETS_PREFIX. Fill them in with nexusctl secrets set."},
 		"spec.deletionPolicy": {"Delete | Retain | Orphan: what happens to the AWS resources when the capability is deleted."},
 	}

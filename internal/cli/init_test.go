@@ -102,7 +102,7 @@ func TestInit_WritesWhatAComposeFileDeclares(t *testing.T) {
 	if strings.Contains(string(first), "do-not-write-me") {
 		t.Errorf("the manifest has a secret:\n%s", first)
 	}
-	for _, want := range []string{"services.api.volumes[0]: ./data:/data is not", "image redis becomes no component", "- name: web", "value: http://shop-dev-api-svc:8000", "- path: /api"} {
+	for _, want := range []string{"services.api.volumes[0]: ./data:/data is not", "image redis becomes no component", "- name: web", "defaultSecrets: None", "value: http://shop-dev-api-svc:8000", "- path: /api"} {
 		if !strings.Contains(string(first), want) {
 			t.Errorf("no comment says %q:\n%s", want, first)
 		}
@@ -119,7 +119,7 @@ func TestInit_WritesWhatAComposeFileDeclares(t *testing.T) {
 	if out, errs, code := run(t, "validate", "-f", target); code != 0 || !strings.Contains(out, "shop-dev: valid") {
 		t.Errorf("%d %s %s", code, out, errs)
 	}
-	if out, errs, code := run(t, "render", "-f", target); code != 0 || !strings.Contains(out, "registry.example/api:1") {
+	if out, errs, code := run(t, "render", "-f", target); code != 0 || !strings.Contains(out, "registry.example/api:1") || strings.Contains(out, "kind: SecretsManagerSecret") {
 		t.Errorf("%d %s", code, errs)
 	}
 }

@@ -34,6 +34,7 @@ func (p *Proxy) demandsOf(ctx context.Context, x *exchange) []demand {
 		q.context["aws:requesttag/"+strings.ToLower(key)] = []string{value}
 		q.context["aws:tagkeys"] = append(q.context["aws:tagkeys"], key)
 	}
+	q.addBoundary()
 	if other := objectActions[x.op]; x.service == "s3" && other != "" {
 		q.action = "s3:" + other
 	}

@@ -11,6 +11,9 @@ import (
 // identifier and was not declared. Objects and lists among them are left out.
 func (d *Double) assign(m *model, region string, properties map[string]any) {
 	d.serial++
+	if budget, is := properties["Budget"].(map[string]any); is && m.TypeName == typeBudget {
+		properties["Id"] = budget["BudgetName"]
+	}
 	for _, pointer := range append(append([]string{}, m.ReadOnly...), m.PrimaryIdentifier...) {
 		keys := path(pointer)
 		if _, set := properties[keys[0]]; set || len(keys) != 1 || strings.Contains(strings.ToLower(keys[0]), "arn") {
@@ -27,6 +30,9 @@ func (d *Double) assign(m *model, region string, properties map[string]any) {
 		}
 	}
 }
+
+// typeBudget is the type whose identifier is a name that lies deeper in the properties.
+const typeBudget = "AWS::Budgets::Budget"
 
 // namedByARN are types whose ARNs other types and policies name by a pattern, and whose own schemas have none, or one that allows
 // other resources as well.

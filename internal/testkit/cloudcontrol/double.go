@@ -283,6 +283,10 @@ func (d *Double) create(m *model, in input) (any, *refusal) {
 
 func (d *Double) finishCreate(m *model, in input, r *request, wanted map[string]any) {
 	properties := d.asShown(m, in.region, wanted)
+	if lacks := d.missingParent(m.TypeName, in.region, properties); lacks != "" {
+		r.fail("NotFound", lacks)
+		return
+	}
 	m.fillDefaults(properties)
 	d.assign(m, in.region, properties)
 	identifier := m.identifier(properties)

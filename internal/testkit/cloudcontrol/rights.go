@@ -36,15 +36,47 @@ type evaluation struct {
 	everywhere string
 	// linked names the role of the service that a create makes where the account does not have it.
 	linked string
+	// unused are the operations of the service that a handler calls for properties alone that the double knows none of.
+	unused string
+	// global is set where ARNs have no region.
+	global bool
+	// passedTo is the service that gets the role of the resource.
+	passedTo string
+	// others are the ends of the ARNs for which AWS evaluates actions on other resources of the service.
+	others map[string]string
+}
+
+// identities are the actions on the identity that AgentCore makes with a gateway or a runtime, which it names after it.
+// https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-permissions.html
+func identities(name string) map[string]string {
+	identity := "workload-identity-directory/default/workload-identity/" + name + "-0123456789"
+	return map[string]string{"CreateWorkloadIdentity": identity, "DeleteWorkloadIdentity": identity}
 }
 
 var evaluations = map[string]evaluation{
-	"AWS::DSQL::Cluster":               {service: "dsql", resource: "cluster/{Identifier}", everywhere: "dsql:ListClusters", linked: "dsql.amazonaws.com/AWSServiceRoleForAuroraDsql"},
-	"AWS::EC2::PrefixList":             {service: "ec2", resource: "prefix-list/{PrefixListId}", everywhere: "ec2:DescribeManagedPrefixLists"},
-	"AWS::Kinesis::Stream":             {service: "kinesis", resource: "stream/{Name}", everywhere: "kinesis:DisableEnhancedMonitoring kinesis:EnableEnhancedMonitoring kinesis:ListStreams kinesis:UpdateShardCount kinesis:UpdateStreamMode"},
-	"AWS::Logs::LogGroup":              {service: "logs", resource: "log-group:{LogGroupName}"},
-	"AWS::Logs::MetricFilter":          {service: "logs", resource: "log-group:{LogGroupName}"},
-	"AWS::S3Vectors::VectorBucket":     {service: "s3vectors", resource: "bucket/{VectorBucketName}", everywhere: "s3vectors:ListVectorBuckets"},
+	"AWS::DSQL::Cluster":                        {service: "dsql", resource: "cluster/{Identifier}", everywhere: "dsql:ListClusters", linked: "dsql.amazonaws.com/AWSServiceRoleForAuroraDsql"},
+	"AWS::EC2::PrefixList":                      {service: "ec2", resource: "prefix-list/{PrefixListId}", everywhere: "ec2:DescribeManagedPrefixLists"},
+	"AWS::Kinesis::Stream":                      {service: "kinesis", resource: "stream/{Name}", everywhere: "kinesis:DisableEnhancedMonitoring kinesis:EnableEnhancedMonitoring kinesis:ListStreams kinesis:UpdateShardCount kinesis:UpdateStreamMode"},
+	"AWS::Logs::LogGroup":                       {service: "logs", resource: "log-group:{LogGroupName}"},
+	"AWS::Logs::MetricFilter":                   {service: "logs", resource: "log-group:{LogGroupName}"},
+	"AWS::S3Vectors::VectorBucket":              {service: "s3vectors", resource: "bucket/{VectorBucketName}", everywhere: "s3vectors:ListVectorBuckets"},
+	"AWS::S3Vectors::Index":                     {service: "s3vectors", resource: "{VectorBucketArn}/index/{IndexName}"},
+	"AWS::Bedrock::Guardrail":                   {service: "bedrock", resource: "guardrail/{GuardrailId}", everywhere: "bedrock:CreateGuardrail bedrock:ListGuardrails"},
+	"AWS::Bedrock::GuardrailVersion":            {service: "bedrock", resource: "guardrail/{GuardrailId}"},
+	"AWS::Bedrock::ApplicationInferenceProfile": {service: "bedrock", resource: "application-inference-profile/{InferenceProfileIdentifier}", everywhere: "bedrock:ListInferenceProfiles"},
+	"AWS::Bedrock::KnowledgeBase": {service: "bedrock", resource: "knowledge-base/{KnowledgeBaseId}", passedTo: "bedrock.amazonaws.com",
+		everywhere: "bedrock:AssociateThirdPartyKnowledgeBase bedrock:CreateKnowledgeBase bedrock:ListKnowledgeBases"},
+	"AWS::Bedrock::DataSource": {service: "bedrock", resource: "knowledge-base/{KnowledgeBaseId}"},
+	"AWS::BedrockAgentCore::Memory": {service: "bedrock-agentcore", resource: "memory/{MemoryId}",
+		everywhere: "bedrock-agentcore:CreateMemory bedrock-agentcore:ListMemories bedrock-agentcore:UpdateMemoryRecordExpirySpecification"},
+	"AWS::BedrockAgentCore::Gateway": {service: "bedrock-agentcore", resource: "gateway/{GatewayIdentifier}", passedTo: "bedrock-agentcore.amazonaws.com",
+		everywhere: "bedrock-agentcore:CreateGateway bedrock-agentcore:ListGateways", others: identities("{Name}")},
+	"AWS::BedrockAgentCore::GatewayTarget": {service: "bedrock-agentcore", resource: "gateway/{GatewayIdentifier}",
+		unused: "GetAgentRuntime GetResourceOauth2Token GetWorkloadAccessToken GetWorkloadAccessTokenForUserId"},
+	"AWS::BedrockAgentCore::Runtime": {service: "bedrock-agentcore", resource: "runtime/{AgentRuntimeId}", passedTo: "bedrock-agentcore.amazonaws.com",
+		linked:     "runtime-identity.bedrock-agentcore.amazonaws.com/AWSServiceRoleForBedrockAgentCoreRuntimeIdentity",
+		everywhere: "bedrock-agentcore:CreateAgentRuntime bedrock-agentcore:ListAgentRuntimeEndpoints bedrock-agentcore:ListAgentRuntimes bedrock-agentcore:PassCapacityProvider", others: identities("{AgentRuntimeName}")},
+	typeBudget:                         {service: "budgets", resource: "budget/{Id}", global: true},
 	"AWS::SSM::Parameter":              {service: "ssm", resource: "parameter{Name}", everywhere: "ssm:DescribeParameters"},
 	"AWS::StepFunctions::StateMachine": {service: "states", resource: "stateMachine:{StateMachineName}", everywhere: "states:ListStateMachines"},
 }
@@ -83,15 +115,24 @@ func (d *Double) needs(of evaluation, e errand, service, operation string) []Nee
 	switch {
 	case need.Action == "iam:PassRole" && hasRole:
 		need.Resource, need.Tags = role, nil
+		if of.passedTo != "" {
+			need.Context["iam:PassedToService"] = of.passedTo
+		}
 		return []Need{need}
 	case need.Action == "iam:CreateServiceLinkedRole" && of.linked != "":
 		need.Resource, need.Tags = "arn:aws:iam::"+d.account+":role/aws-service-role/"+of.linked, nil
 		return []Need{need}
-	case service == "iam" || service == "kms" || service == "s3":
+	case service != of.service || slices.Contains(strings.Fields(of.unused), operation):
 		return nil
 	case slices.Contains(strings.Fields(of.everywhere), need.Action):
 		need.Resource = "*"
-		return []Need{need}
+		if !strings.HasPrefix(operation, "Create") {
+			return []Need{need}
+		}
+		return e.withTags(need, operation)
+	}
+	if other := of.others[operation]; other != "" {
+		of.resource = other
 	}
 	need.Resource = of.arn(e.region, d.account, properties)
 	return e.withTags(need, operation)
@@ -113,11 +154,23 @@ func (of evaluation) arn(region, account string, properties map[string]any) stri
 	if strings.HasPrefix(name, "arn:") { // below a resource that is named by its ARN
 		return name
 	}
+	if of.global {
+		region = ""
+	}
 	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", of.service, region, account, name)
 }
 
-// properties returns what names the resource.
+// properties returns what names the resource. The name of a budget lies deeper, and is its identifier.
 func (e errand) properties() map[string]any {
+	out := e.declared()
+	if budget, is := out["Budget"].(map[string]any); is && out["Id"] == nil {
+		out = clone(out)
+		out["Id"] = budget["BudgetName"]
+	}
+	return out
+}
+
+func (e errand) declared() map[string]any {
 	switch {
 	case e.after != nil:
 		return e.after

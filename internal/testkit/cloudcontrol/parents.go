@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	"fmt"
+	"strings"
+)
+
+// parents are the types of the resources in which those of other types are, with the property that names them.
+var parents = map[string]struct{ typeName, property string }{
+	"AWS::Bedrock::DataSource":             {"AWS::Bedrock::KnowledgeBase", "KnowledgeBaseId"},
+	"AWS::Bedrock::GuardrailVersion":       {"AWS::Bedrock::Guardrail", "GuardrailIdentifier"},
+	"AWS::BedrockAgentCore::GatewayTarget": {"AWS::BedrockAgentCore::Gateway", "GatewayIdentifier"},
+}
+
+// missingParent returns the text with which AWS refuses a resource within one that does not exist; empty for every other resource.
+func (d *Double) missingParent(typeName, region string, properties map[string]any) string {
+	parent, within := parents[typeName]
+	if !within {
+		return ""
+	}
+	identifier, _ := properties[parent.property].(string)
+	for _, r := range d.resources {
+		isNamed := r.identifier == identifier || strings.HasSuffix(r.identifier, "/"+identifier) // an ARN, or its end
+		if r.typeName == parent.typeName && isNamed && r.region == region {
+			return ""
+		}
+	}
+	return fmt.Sprintf("Resource of type '%s' with identifier '%s' was not found.", parent.typeName, identifier)
+}

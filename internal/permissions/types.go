@@ -112,10 +112,24 @@ func (t *typeGrants) addType(name string) {
 // about more.
 const manyResources = 30
 
+// own returns those of the templates of an action that another right of the type is about alone, and whose tags AWS evaluates: the resources of
+// the type, where the action is about many types.
+func (t *typeGrants) own(all []string, known typedAction) string {
+	var out []string
+	for _, other := range all {
+		if o := t.table.Actions[other]; o.Tagged && slices.Contains(strings.Fields(known.ARNs), o.ARNs) {
+			out = append(out, o.ARNs)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), " ")
+}
+
 // ofType returns what AWS evaluates for an action. Of the resources of an action that is about many, those remain that other rights of the
 // type are about.
 func (t *typeGrants) ofType(all []string, action string) typedAction {
 	known := t.table.Actions[action]
+	known.own = t.own(all, known)
 	resources := strings.Fields(known.ARNs)
 	if len(resources) <= manyResources {
 		return known
@@ -185,7 +199,7 @@ func (s Scope) typed(rights typeRights, action string, known typedAction) (where
 	}
 	arns, isNamed := s.arnsOf(known), s.isLimitedByName(service, known)
 	switch {
-	case known.ARNs == "":
+	case known.ARNs == "", rights.listsAll(action, known):
 		return []target{{resources: everywhere}}, known.reads() || strings.Contains(action, "*")
 	case known.reads():
 		return []target{{resources: arns}}, isNamed || !showsData.MatchString(action)
@@ -193,7 +207,9 @@ func (s Scope) typed(rights typeRights, action string, known typedAction) (where
 		return s.typedTagging(rights, action, known)
 	case isNamed:
 		return []target{{resources: arns}}, true
-	case service == "kms" && known.Tagged, s.isOwnByTags(rights, action, known): // the key policy of another key can allow its use
+	case rights.createsUnnamed(action, known):
+		return []target{{resources: arns}, {everywhere, given}}, false
+	case s.isOwnByTags(rights, action, known):
 		return []target{{arns, ours}}, true
 	default:
 		return []target{{resources: arns}}, false
@@ -241,18 +257,38 @@ func (s Scope) typedTagging(rights typeRights, action string, known typedAction)
 		return []target{{arns, ours}}, true
 	case known.Given && known.Tagged:
 		return []target{{arns, given}, {arns, ours}}, false
+	case known.Given && known.own != "": // an update gives what is the operator's a tag of people
+		return []target{{arns, given}, {s.filled(known.own), ours}}, false
 	case known.Given:
 		return []target{{arns, given}}, false
 	case known.Tagged:
 		return []target{{arns, ours}}, true
+	case known.own != "":
+		return []target{{s.filled(known.own), ours}}, true
 	default:
 		return []target{{resources: arns}}, false
 	}
 }
 
+// listsAll reports whether an action lists the resources of a type, of which a request may name one. For a request that names none, AWS evaluates
+// no resource.
+func (r typeRights) listsAll(action string, known typedAction) bool {
+	return known.Level == "List" && known.Required == "" && r.List.has(action) && !strings.Contains(action, "Tags")
+}
+
+// createsUnnamed reports whether an action makes a resource of a type with its tags, and is about other resources, which a request may name.
+// For a request that names none, AWS evaluates no resource.
+func (r typeRights) createsUnnamed(action string, known typedAction) bool {
+	_, operation, _ := strings.Cut(action, ":")
+	return strings.HasPrefix(operation, "Create") && r.Create.has(action) && r.Tagged && known.Given && known.Required == "" && !nameOfResource.MatchString(known.ARNs)
+}
+
 // isOwnByTags reports whether the tags of the operator are on every resource that an action changes: the create gives them, and only the
 // update or the deletion calls the action. In a create, a handler may call it before it sets the tags.
 func (s Scope) isOwnByTags(rights typeRights, action string, known typedAction) bool {
+	if strings.HasPrefix(action, "kms:") && known.Tagged { // the key policy of another key can allow its use
+		return true
+	}
 	return !s.Adopt && rights.Tagged && known.Tagged && !rights.Create.has(action) && !rights.Read.has(action) && !rights.List.has(action)
 }
 
@@ -274,9 +310,12 @@ var nameOfResource = regexp.MustCompile(`\$\{[A-Za-z]*Name(WithPath|WithoutLeadi
 
 // arnsOf fills the templates of an action: the first name in each begins with the prefix, and the roles of IAM with the path. Of too many
 // resources, only the services remain.
-func (s Scope) arnsOf(known typedAction) []string {
+func (s Scope) arnsOf(known typedAction) []string { return s.filled(known.ARNs) }
+
+// filled fills templates, which spaces separate.
+func (s Scope) filled(text string) []string {
 	var out []string
-	templates := strings.Fields(known.ARNs)
+	templates := strings.Fields(text)
 	for _, template := range templates {
 		if parts := strings.SplitAfterN(template, ":", 6); len(templates) > manyResources {
 			template = strings.Join(parts[:len(parts)-1], "") + "*"

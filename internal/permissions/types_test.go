@@ -56,6 +56,26 @@ func TestTypes_RolesOfComposedTypesArePassedToTheirServices(t *testing.T) {
 	}
 }
 
+// Where one action is about the resources of many types, the operator changes the tags of its own ones of the type, also after the create. A
+// create that names other resources only if the properties do is allowed without them, with the operator's tags. A list is about all.
+func TestTypes_OfOneOfManyTypesAreLimitedToIt(t *testing.T) {
+	documents, _ := printedFor(t, teams("AWS::Bedrock::Guardrail", "AWS::BedrockAgentCore::Memory"))
+	const bedrock, core = "arn:aws:bedrock:eu-west-1:123456789012:", "arn:aws:bedrock-agentcore:eu-west-1:123456789012:"
+	for action, want := range map[string]string{
+		"bedrock:TagResource": "[" + bedrock + "guardrail/*] " + tagged, "bedrock:UntagResource": "[" + bedrock + "guardrail/*] " + tagged,
+		"bedrock-agentcore:TagResource": "[" + core + "memory/*] " + tagged, "bedrock-agentcore:UntagResource": "[" + core + "memory/*] " + tagged,
+		"bedrock:CreateGuardrail": "[*] " + tags, "bedrock:ListGuardrails": "[*] map[]", "bedrock:DeleteGuardrail": "[" + bedrock + "guardrail/*] " + tagged,
+	} {
+		got := targetsOf(documents, action)
+		if !slices.Contains(got, want) {
+			t.Errorf("%s: %v lack %s", action, got, want)
+		}
+		if strings.Contains(action, "Untag") && len(got) > 1 {
+			t.Errorf("%s: %v", action, got)
+		}
+	}
+}
+
 func TestTypes_AreLimitedByNameTagAndPath(t *testing.T) {
 	scope := teams("AWS::Kinesis::Stream", "AWS::EC2::PrefixList", "AWS::DSQL::Cluster", "AWS::StepFunctions::StateMachine")
 	documents, notices := printedFor(t, scope)

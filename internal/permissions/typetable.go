@@ -58,6 +58,8 @@ type typedAction struct {
 	Tagged bool `json:"tagged"`
 	// Given is set where AWS evaluates the tags of the request.
 	Given bool `json:"given"`
+	// own lists the ARNs among them for the resources of one type, whose tags AWS evaluates.
+	own string
 }
 
 // reads reports whether the action changes nothing.

@@ -36,6 +36,13 @@ var typesOfAI = []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index"
 // agent reads the example of an agent, and creates the boundary of its roles.
 func (b *bed) agent() *nexusv1.NexusAICapability {
 	b.Helper()
+	b.createBoundary()
+	return b.Capability("examples/agent.yaml")
+}
+
+// createBoundary creates the boundary of the roles.
+func (b *bed) createBoundary() {
+	b.Helper()
 	admin := iam.NewFromConfig(b.admin(homeAccount))
 	if _, err := admin.CreatePolicy(b.Ctx(), &iam.CreatePolicyInput{PolicyName: aws.String("nexus-boundary"),
 		PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`)}); err != nil {
@@ -46,7 +53,17 @@ func (b *bed) agent() *nexusv1.NexusAICapability {
 			b.Error(err)
 		}
 	})
-	return b.Capability("examples/agent.yaml")
+}
+
+// decidesRights makes handlers need the rights that the schemas list.
+func (b *bed) decidesRights(d *double.Double) {
+	d.SetRights(func(accessKey string, n double.Need) string {
+		text, err := b.World.AWS().Refuses(b.Ctx(), accessKey, n.Action, n.Resource, n.Context, n.Tags)
+		if err != nil {
+			return err.Error()
+		}
+		return text
+	})
 }
 
 // part reads the object of a part of an AI application.
@@ -207,13 +224,7 @@ func retrievalWith(t *testing.T, types ...string) (*bed, *double.Double, *nexusv
 	t.Helper()
 	b := &bed{kit.Limited(t, policiesFor(t, permissions.Scope{NamePrefix: "search", Types: types}), aiTypes, aiNamespaces)}
 	d := b.controls()
-	d.SetRights(func(accessKey string, n double.Need) string {
-		text, err := b.World.AWS().Refuses(b.Ctx(), accessKey, n.Action, n.Resource, n.Context, n.Tags)
-		if err != nil {
-			return err.Error()
-		}
-		return text
-	})
+	b.decidesRights(d)
 	c := b.Capability("examples/retrieval.yaml")
 	b.Create(c)
 	return b, d, c

@@ -5,6 +5,7 @@ package capability
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
@@ -177,7 +178,7 @@ func (v *verdict) gatewayTarget(at string, s *nexusv1.NexusAICapabilitySpec, t n
 	v.require((t.Function != "") != (t.MCPServer != nil), at, "a target has exactly one of function and mcpServer")
 	v.require((t.Function != "") == (len(t.Tools) > 0), at+".tools", "tools describe what a function does: a function has some, and an MCP server lists them")
 	if t.MCPServer != nil {
-		v.matches(at+".mcpServer.endpoint", t.MCPServer.Endpoint, maxEndpoint, endpointPattern)
+		v.endpoint(at+".mcpServer.endpoint", t.MCPServer.Endpoint)
 	}
 	if t.Function != "" {
 		v.require(isFunction(s, string(t.Function)), at+".function", "%q is no function of dataServices.resources: declare one there, of kind LambdaFunction", status.Truncate(string(t.Function), maxLabel))
@@ -192,6 +193,23 @@ func (v *verdict) gatewayTarget(at string, s *nexusv1.NexusAICapabilitySpec, t n
 		seen[tool.Name] = true
 		v.toolParameters(field+".parameters", tool.Parameters)
 	}
+}
+
+// privateNames are the last labels of names that no server on the internet has.
+var privateNames = []string{"arpa", "internal", "local", "localhost", "svc"}
+
+var publicHostPattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?[.])+([a-z]([a-z0-9-]*[a-z0-9])?)$`)
+
+// endpoint requires the URL of a server on the internet by its name. AgentCore calls it from its own network, where addresses and names of
+// private networks lead elsewhere.
+func (v *verdict) endpoint(at, url string) {
+	v.matches(at, url, maxEndpoint, endpointPattern)
+	host, _, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
+	host, _, _ = strings.Cut(host, ":")
+	name := publicHostPattern.FindStringSubmatch(host)
+	v.require(name != nil && !slices.Contains(privateNames, name[3]), at,
+		"%q is no name of a server on the internet, which is where AgentCore reaches servers: it reaches neither Services of the cluster nor addresses. "+
+			"Give the server a public name, through spec.ingress for one of the capability", status.Truncate(host, maxLabel))
 }
 
 func (v *verdict) toolParameters(at string, list []nexusv1.GatewayToolParameter) {

@@ -115,6 +115,9 @@ func TestGateways_AreRefusedByTheirFields(t *testing.T) {
 	target := func(edit func(*nexusv1.GatewayTargetSpec)) func(*nexusv1.ToolGatewaySpec) {
 		return func(g *nexusv1.ToolGatewaySpec) { edit(&g.Targets[0]) }
 	}
+	server := func(endpoint string) func(*nexusv1.ToolGatewaySpec) {
+		return func(g *nexusv1.ToolGatewaySpec) { g.Targets[1].MCPServer.Endpoint = endpoint }
+	}
 	parameter := func(edit func(*nexusv1.GatewayToolParameter)) func(*nexusv1.ToolGatewaySpec) {
 		return target(func(t *nexusv1.GatewayTargetSpec) { edit(&t.Tools[0].Parameters[0]) })
 	}
@@ -131,6 +134,13 @@ func TestGateways_AreRefusedByTheirFields(t *testing.T) {
 		"no tools":           {target(func(t *nexusv1.GatewayTargetSpec) { t.Tools = nil }), ".targets[0].tools", "what a function does"},
 		"no function":        {target(func(t *nexusv1.GatewayTargetSpec) { t.Function = "news" }), ".targets[0].function", "no function of"},
 		"http":               {func(g *nexusv1.ToolGatewaySpec) { g.Targets[1].MCPServer.Endpoint = "http://mcp.example.com" }, ".targets[1].mcpServer.endpoint", "does not match"},
+		"a Service":          {server("https://tools.myapp-dev.svc.cluster.local/mcp"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
+		"a short Service":    {server("https://tools.myapp-dev.svc/mcp"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
+		"metadata of AWS":    {server("https://169.254.169.254/latest/meta-data"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
+		"a number":           {server("https://2852039166/"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
+		"a hexadecimal one":  {server("https://0xa9.0xfe.0xa9.0xfe/"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
+		"an instance":        {server("https://ip-10-0-0-1.ec2.internal:8443"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
+		"a host alone":       {server("https://localhost:8443/mcp"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
 		"a tool twice":       {target(func(t *nexusv1.GatewayTargetSpec) { t.Tools = append(t.Tools, t.Tools[0]) }), ".targets[0].tools[1].name", "there twice"},
 		"no description":     {target(func(t *nexusv1.GatewayTargetSpec) { t.Tools[0].Description = "" }), ".targets[0].tools[0].description", "tells agents"},
 		"a type":             {parameter(func(p *nexusv1.GatewayToolParameter) { p.Type = "date" }), ".targets[0].tools[0].parameters[0].type", "none of"},

@@ -182,6 +182,33 @@ func TestRuntimes_AreRefusedByTheirFields(t *testing.T) {
 	}
 }
 
+// A role with more rights than AWS allows is refused before AWS refuses it, also where no component has them.
+func TestRuntimes_WithTooManyRightsAreRefused(t *testing.T) {
+	c := minimal(withAI(agentRuntime("assistant")), func(c *nexusv1.NexusAICapability) {
+		c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "shared"}
+		c.Spec.Backend.Access, c.Spec.Frontend.Access = &[]nexusv1.AccessName{}, &[]nexusv1.AccessName{}
+		c.Spec.DataServices = &nexusv1.DataServicesSpec{}
+		actions := []nexusv1.PartAction{"kinesis:DescribeStream", "kinesis:DescribeStreamSummary", "kinesis:GetRecords", "kinesis:GetShardIterator", "kinesis:ListShards",
+			"kinesis:ListTagsForStream", "kinesis:MergeShards", "kinesis:PutRecord", "kinesis:PutRecords", "kinesis:SplitShard", "kinesis:IncreaseStreamRetentionPeriod", "kinesis:DecreaseStreamRetentionPeriod"}
+		for i := range 16 {
+			name := fmt.Sprintf("store-%d", i)
+			c.Spec.DataServices.Resources = append(c.Spec.DataServices.Resources, nexusv1.ResourcePart{Name: name, Type: "AWS::Kinesis::Stream",
+				Properties: raw(`{"Name":"{name}"}`), Access: &nexusv1.PartAccess{Actions: actions}})
+			c.Spec.AI.AgentRuntimes[0].Access = append(c.Spec.AI.AgentRuntimes[0].Access, nexusv1.AccessName(name))
+		}
+		for i := range 16 {
+			name := fmt.Sprintf("queue-%d", i)
+			c.Spec.DataServices.Queues = append(c.Spec.DataServices.Queues, nexusv1.QueueSpec{Name: name})
+			c.Spec.AI.AgentRuntimes[0].Access = append(c.Spec.AI.AgentRuntimes[0].Access, nexusv1.AccessName(name))
+		}
+		c.Spec.CapabilityName = strings.Repeat("x", 37)
+	})
+	s, ok := status.AsStalled(capability.Validate(c, bounded(c, facts())))
+	if !ok || s.Field != "spec.ai.agentRuntimes[0]" || !strings.Contains(s.Message, "AWS allows 10240") {
+		t.Errorf("%v", s)
+	}
+}
+
 // A runtime has no rights on other parts without access, and an edit of another part leaves it as it is.
 func TestRuntimes_WithoutAccessHaveNone(t *testing.T) {
 	c := minimal(withData, withAI(knowledge, sessions, agentRuntime("assistant")))

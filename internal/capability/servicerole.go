@@ -74,6 +74,18 @@ func (k *compiler) serviceTrust(r *serviceRole) iampolicy.Statement {
 	}
 }
 
+// serviceRoles refuses resources whose service roles would have more rights than AWS allows in a role.
+func (v *verdict) serviceRoles(k *compiler) {
+	for _, r := range allResources(k.spec) {
+		if r.role == nil {
+			continue
+		}
+		statements, _ := r.role.rights(k)
+		size := len(k.document(statements...))
+		v.require(size <= maxPolicies, r.field, "the policy of its role has %d characters, AWS allows %d: use fewer parts, or parts with fewer actions", size, maxPolicies)
+	}
+}
+
 // awaitRights keeps the resource that was added last from being applied until the role as which it acts has all of its rights: services
 // check them when the resource is created.
 func (k *compiler) awaitRights(lacks string) {

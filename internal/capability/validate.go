@@ -293,6 +293,7 @@ func (v *verdict) surroundings(c *nexusv1.NexusAICapability, f Facts) {
 	v.bucketNames(c, f)
 	k := newCompiler(c, f)
 	k.assumeOwned, k.read = true, v.read
+	v.serviceRoles(k)
 	for _, a := range accessSets(s) {
 		size := len(k.document(k.rightsWithin(a)...))
 		if extra := k.extraStatements(); len(extra) > 0 && !a.limited {

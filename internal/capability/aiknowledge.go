@@ -50,7 +50,7 @@ func knowledgeBaseParts(list []nexusv1.KnowledgeBaseSpec) (out []resourcePart) {
 			allows(actions...).
 			tells("NEXUS_BEDROCK_KNOWLEDGE_BASE_"+variable, "bedrock/"+kb.Name+"-knowledge-base", exportID).
 			after(index)
-		base.role = knowledgeBaseRole(kb, index)
+		base.role, base.RecreateOnLoss = knowledgeBaseRole(kb, index), kb.RecreateOnLoss
 		source := composed(sourceName(kb.Name), typeDataSource, at, func(k *compiler) map[string]any { return dataSourceProperties(k, kb) }).
 			tells("NEXUS_BEDROCK_DATA_SOURCE_"+variable, "bedrock/"+kb.Name+"-data-source", "properties.DataSourceId").
 			after(kb.Name)

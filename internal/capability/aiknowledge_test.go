@@ -247,3 +247,13 @@ func TestKnowledge_TheDataSourceIsNotRetained(t *testing.T) {
 		}
 	}
 }
+
+// A knowledge base that a person deleted in AWS comes back where its entry says so: it counts as a store.
+func TestKnowledge_IsCreatedAgainWhereItsEntrySaysSo(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		c := minimal(handbook(), func(c *nexusv1.NexusAICapability) { c.Spec.AI.KnowledgeBases[0].RecreateOnLoss = again })
+		if is, _ := at(t, object(t, compile(t, c, facts()), idOfHandbook), "spec", "recreateOnLoss").(bool); is != again {
+			t.Errorf("recreateOnLoss %v becomes %v", again, is)
+		}
+	}
+}

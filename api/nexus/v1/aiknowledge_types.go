@@ -13,6 +13,10 @@ type KnowledgeBaseSpec struct {
 	Name string `json:"name"`
 	// Create declares the knowledge base.
 	Create KnowledgeBaseCreateSpec `json:"create"`
+	// RecreateOnLoss creates the knowledge base again when it is missing in AWS although the operator did not delete it; by default the operator
+	// reports Missing. The vectors of the former one stay in the index, without a record of their documents.
+	// +optional
+	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }
 
 // KnowledgeBaseCreateSpec declares how passages are embedded, where their vectors are, and which documents they are from. The operator never

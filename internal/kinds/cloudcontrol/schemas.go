@@ -86,7 +86,7 @@ func (s *schemas) leave(typeName string) {
 func (s *schemas) read(ctx context.Context, typeName string) (*awsschema.Type, error) {
 	out, err := s.api.DescribeType(ctx, &cloudformation.DescribeTypeInput{Type: types.RegistryTypeResource, TypeName: &typeName})
 	if _, unknown := errors.AsType[*types.TypeNotFoundException](err); unknown {
-		return nil, status.Invalid("spec.typeName", "AWS has no resource type %s in this region", typeName)
+		return nil, status.Invalid("spec.typeName", "AWS has no resource type %s in this region: correct the name, or use a region in which AWS offers the type", typeName)
 	}
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ package cloudcontrol
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -32,6 +33,15 @@ func TestSchemas_AreReadOnceByAll(t *testing.T) {
 	all.Wait()
 	if n := b.Rig.AWS.Calls().Match("cloudformation", "DescribeType", "").Count(); n != 1 {
 		t.Errorf("%d reads of the schema", n)
+	}
+}
+
+// A type that a region lacks is named with what a person can do: AWS offers many types in some regions only.
+func TestSchemas_AMissingTypeIsNamedWithTheRemedy(t *testing.T) {
+	b := newBench(t, resourceOf(stream, eventsStream))
+	s := &schemas{api: cloudformation.NewFromConfig(b.Rig.Config)}
+	if _, err := s.of(t.Context(), "AWS::Kinesis::NoSuchType"); err == nil || !strings.Contains(err.Error(), "AWS::Kinesis::NoSuchType in this region: correct the name, or use a region") {
+		t.Errorf("%v", err)
 	}
 }
 

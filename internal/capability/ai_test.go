@@ -245,6 +245,17 @@ func TestAI_AGuardrailHasAVersionOfItsContents(t *testing.T) {
 	}
 }
 
+// Where data is retained, a guardrail is kept, and its versions are not: each edit makes one, and AWS allows 20.
+func TestAI_FormerVersionsAreNotRetained(t *testing.T) {
+	c := minimal(withAI(safety), func(c *nexusv1.NexusAICapability) { c.Spec.Environment = "prod" })
+	for _, o := range ofKind(compile(t, c, facts()), "AWSResource") {
+		want := map[bool]string{true: "Delete", false: "Retain"}[strings.Contains(o.GetName(), "-version-")]
+		if policy := at(t, o, "spec", "deletionPolicy"); policy != want {
+			t.Errorf("%s: %v, want %s", o.GetName(), policy, want)
+		}
+	}
+}
+
 // Names that AWS does not allow are shortened, and stay different.
 func TestAI_LongNamesFit(t *testing.T) {
 	long := strings.Repeat("x", 36)

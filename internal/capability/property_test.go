@@ -364,9 +364,11 @@ func TestEveryAWSChildGetsTheCapabilitysPolicies(t *testing.T) {
 				continue
 			}
 			deletion := deletion
-			isSource := at(t, n.Object, "spec", "typeName") == "AWS::Bedrock::DataSource" // see TestKnowledge_TheDataSourceIsNotRetained
+			typeName, _ := at(t, n.Object, "spec", "typeName").(string)
+			// See TestKnowledge_TheDataSourceIsNotRetained and TestAI_FormerVersionsAreNotRetained.
+			isUntagged := slices.Contains([]string{"AWS::Bedrock::DataSource", "AWS::Bedrock::GuardrailVersion"}, typeName)
 			isBudget := n.Object.GetLabels()[capability.LabelComponent] == "budget"
-			if (n.Step == capability.StepIngress || isSource || isBudget) && deletion == nexusv1.DeletionRetain {
+			if (n.Step == capability.StepIngress || isUntagged || isBudget) && deletion == nexusv1.DeletionRetain {
 				deletion = nexusv1.DeletionDelete // see TestHTTPS_RecordsGoWithTheLoadBalancer and TestBudget_IsDeletedWhereDataIsRetained
 			}
 			if at(t, n.Object, "spec", "deletionPolicy") != string(deletion) || at(t, n.Object, "spec", "driftPolicy") != string(drift) ||

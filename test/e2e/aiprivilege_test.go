@@ -58,10 +58,17 @@ func TestPrivilege_EveryPartOfAIFitsThePrintedPolicy(t *testing.T) {
 		ai.Guardrails[0].Create.BlockedWords = []nexusv1.BlockedWord{"fool"}
 		ai.Memory[0].EventExpiryDays = new(int32(30))
 		ai.Gateways[0].Targets = ai.Gateways[0].Targets[:1]
+		c.Spec.DeletionPolicy = nexusv1.DeletionRetain
 		c.Spec.Budget.Monthly, c.Spec.Budget.Emails = 700, []nexusv1.BudgetEmail{"team@example.com"}
 	})
 	b.Running(c)
-	b.Edit(c, func() { c.Spec.Budget = nil })
+	b.Quiet()
+	for _, typeName := range []string{"AWS::Bedrock::GuardrailVersion", "AWS::BedrockAgentCore::GatewayTarget", budgetType} { // what no data is in goes
+		if left := d.Identifiers(typeName); len(left) != 1 {
+			t.Errorf("%s: there are %v after the edit", typeName, left)
+		}
+	}
+	b.Edit(c, func() { c.Spec.Budget, c.Spec.DeletionPolicy = nil, nexusv1.DeletionDelete })
 	b.Running(c)
 	b.Quiet()
 	b.Remove(c)

@@ -194,8 +194,8 @@ func TestThePolicyCoversEverythingThatIsTheCapabilitys(t *testing.T) {
 	})
 }
 
-// typesWithoutRights are the types of AI parts of which the workloads use something else: the thing that has the version, the source or the target.
-var typesWithoutRights = []string{"AWS::Bedrock::GuardrailVersion", "AWS::Bedrock::DataSource", "AWS::BedrockAgentCore::GatewayTarget"}
+// typesBelow are the types of AI parts that belong to another one, which the workloads use, and have no tags.
+var typesBelow = []string{"AWS::Bedrock::GuardrailVersion", "AWS::Bedrock::DataSource", "AWS::BedrockAgentCore::GatewayTarget"}
 
 // typeOf returns the type of an AWSResource of a graph.
 func typeOf(t fatal, g *graph.Graph, id string) string {
@@ -214,7 +214,7 @@ func TestRolesGetRightsOnNothingThatIsNotProvenTheirs(t *testing.T) {
 		g := compile(t, c, f)
 		all := everything(t, g, c, f)
 		maps.DeleteFunc(all, func(id string, _ capability.Proof) bool {
-			return slices.Contains([]string{"CognitoUserPool", "Certificate"}, kindOf(id)) || kindOf(id) == "AWSResource" && slices.Contains(typesWithoutRights, typeOf(t, g, id)) || isOfBudget(g, id)
+			return slices.Contains([]string{"CognitoUserPool", "Certificate"}, kindOf(id)) || kindOf(id) == "AWSResource" && slices.Contains(typesBelow, typeOf(t, g, id)) || isOfBudget(g, id)
 		}) // give no rights
 		unproven := rapid.SampledFrom(slices.Sorted(maps.Keys(all))).Draw(t, "unproven")
 		arn := all[unproven].ARN

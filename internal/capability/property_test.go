@@ -366,7 +366,7 @@ func TestEveryAWSChildGetsTheCapabilitysPolicies(t *testing.T) {
 			deletion := deletion
 			typeName, _ := at(t, n.Object, "spec", "typeName").(string)
 			// See TestKnowledge_TheDataSourceIsNotRetained and TestAI_FormerVersionsAreNotRetained.
-			isUntagged := slices.Contains([]string{"AWS::Bedrock::DataSource", "AWS::Bedrock::GuardrailVersion"}, typeName)
+			isUntagged := slices.Contains(typesBelow, typeName)
 			isBudget := n.Object.GetLabels()[capability.LabelComponent] == "budget"
 			if (n.Step == capability.StepIngress || isUntagged || isBudget) && deletion == nexusv1.DeletionRetain {
 				deletion = nexusv1.DeletionDelete // see TestHTTPS_RecordsGoWithTheLoadBalancer and TestBudget_IsDeletedWhereDataIsRetained

@@ -71,6 +71,7 @@ func place(t *testing.T, s *kindtest.Subject) *bench {
 // placeWith gives a subject a double of some types.
 func placeWith(t *testing.T, s *kindtest.Subject, types *awstypes.Types) *bench {
 	d := double.New(kindtest.Account, types, func() time.Time { return s.Clock })
+	d.AllowOrphans() // properties are drawn at random
 	s.Rig.AWS.Divert("cloudformation", d)
 	s.Rig.AWS.Divert("tag", d.Tagging())
 	return &bench{s, t, d}

@@ -50,6 +50,8 @@ type Double struct {
 	returning map[string]map[string]any
 	fixed     []fixed
 	refuses   func(accessKey string, need Need) string
+	// allowsOrphans lets resources be created within others that do not exist.
+	allowsOrphans bool
 }
 
 // resource is one that exists.

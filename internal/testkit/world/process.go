@@ -26,11 +26,15 @@ type process struct {
 	args []string
 	env  []string
 	dir  string // working directory and place of the log
+	// crashes is how often the program is started again after a crash, which is not reported then.
+	crashes int
 
 	mu   sync.Mutex
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the running incarnation has ended
 	err  error         // how it ended; valid once done is closed
+	// killed is true after kill: the end of the program is no crash.
+	killed bool
 }
 
 func (p *process) logPath() string { return filepath.Join(p.dir, p.name+".log") }
@@ -49,19 +53,19 @@ func (p *process) start() error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(p.path, p.args...)
-	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), p.env...)
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = osproc.Child()
+	cmd := p.command(log)
 	started, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		runtime.LockOSThread()
 		defer log.Close()
 		err := cmd.Start()
 		started <- err
-		if err == nil {
-			err = cmd.Wait()
+		for running := cmd; err == nil; {
+			if err = running.Wait(); err != nil {
+				running, err = p.startAfterCrash(log, err)
+			} else {
+				break
+			}
 		}
 		p.mu.Lock()
 		p.err = err
@@ -71,8 +75,34 @@ func (p *process) start() error {
 	if err := <-started; err != nil {
 		return fmt.Errorf("starting %s: %w", p.name, err)
 	}
-	p.cmd, p.done = cmd, done
+	p.cmd, p.done, p.killed = cmd, done, false
 	return nil
+}
+
+func (p *process) command(log *os.File) *exec.Cmd {
+	cmd := exec.Command(p.path, p.args...)
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), p.env...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = osproc.Child()
+	return cmd
+}
+
+// startAfterCrash starts the program again, and returns it, unless it was killed or has crashed too often: then it returns the error
+// with which it ended.
+func (p *process) startAfterCrash(log *os.File, ended error) (*exec.Cmd, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.killed || p.crashes == 0 {
+		return nil, ended
+	}
+	p.crashes--
+	cmd := p.command(log)
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s after a crash (%w): %w", p.name, ended, err)
+	}
+	p.cmd = cmd
+	return cmd, nil
 }
 
 // kill ends the whole process group at once and waits for it. Killing what has
@@ -80,6 +110,7 @@ func (p *process) start() error {
 func (p *process) kill() error {
 	p.mu.Lock()
 	cmd, done := p.cmd, p.done
+	p.killed = true
 	p.mu.Unlock()
 	if cmd == nil || closed(done) {
 		return nil

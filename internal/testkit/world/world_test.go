@@ -312,6 +312,28 @@ func TestComponentsSurviveEachOthersCrashes(t *testing.T) {
 	}
 }
 
+// kwok may crash under load, which fails no test.
+func TestKwokIsStartedAgainAfterACrash(t *testing.T) {
+	w := world.Shared(t)
+	before := w.PIDs()[world.Kwok]
+	if err := syscall.Kill(before, syscall.SIGABRT); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "kwok runs again", func() bool {
+		now := w.PIDs()[world.Kwok]
+		return now != 0 && now != before
+	})
+	c := client(t, w)
+	ns := namespace(t, c)
+	if _, err := c.AppsV1().Deployments(ns).Create(t.Context(), deployment("web", "web:1.0", nil), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a Deployment becomes available", func() bool {
+		d, err := c.AppsV1().Deployments(ns).Get(t.Context(), "web", metav1.GetOptions{})
+		return err == nil && d.Status.AvailableReplicas == 1
+	})
+}
+
 func TestAFailedStartNamesTheComponentAndShowsItsLog(t *testing.T) {
 	world.Shared(t)
 	_, err := world.Start(t.Context(), world.Options{NoAWS: true, APIServerArgs: []string{"--no-such-flag"}})

@@ -36,11 +36,25 @@ func (d *Demo) MakeTrouble(ctx context.Context) error {
 		found, _ := d.Kubectl(ctx, "", "get", "-n", "trouble-dev", "awsprovider,s3bucket", "-o", `jsonpath={range .items[*]}{.metadata.name}: {.status.conditions}{"\n"}{end}`)
 		return fmt.Errorf("%w\n%s", err, found)
 	}
+	// Its last write makes the operator look once more. A change that this look meets may be its own write that does not show yet, which
+	// is no drift: another look must end first.
+	look := time.Now().Format(time.RFC3339Nano)
+	if err := d.requestReconcile(ctx, look); err != nil {
+		return err
+	}
+	if _, err := d.Kubectl(ctx, "", "wait", "-n", "trouble-dev", "--for=jsonpath={.status.lastHandledReconcileAt}="+look, "s3bucket/drifting", "--timeout=60s"); err != nil {
+		return err
+	}
 	const suspended = `<VersioningConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Status>Suspended</Status></VersioningConfiguration>`
 	if _, err := d.aws(ctx, "s3", http.MethodPut, "/trouble-dev-drifting?versioning", suspended); err != nil {
 		return err
 	}
-	_, err = d.Kubectl(ctx, "", "annotate", "-n", "trouble-dev", "s3bucket/drifting", "nexus.ai/reconcile-requested-at="+time.Now().Format(time.RFC3339))
+	return d.requestReconcile(ctx, time.Now().Format(time.RFC3339Nano))
+}
+
+// requestReconcile asks the operator to look at the bucket that drifts.
+func (d *Demo) requestReconcile(ctx context.Context, at string) error {
+	_, err := d.Kubectl(ctx, "", "annotate", "--overwrite", "-n", "trouble-dev", "s3bucket/drifting", "nexus.ai/reconcile-requested-at="+at)
 	return err
 }
 

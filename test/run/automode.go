@@ -31,12 +31,17 @@ var autoMode = []autoModeSuite{
 	{"test/e2e", nil, "PodIdentity_OnAutoMode|TheUsersManifests|SecondPassOver|HandEdited|MissingPermission|Credentials_Half", ""},
 }
 
+// hasAutoMode reports whether some tests of the package may run in a cluster of EKS Auto Mode.
+func hasAutoMode(p testPackage) bool {
+	return slices.ContainsFunc(autoMode, func(m autoModeSuite) bool { return m.path == p.path })
+}
+
 // inAutoMode returns the tests of a package that run in a cluster of EKS Auto Mode, too.
 func (s *session) inAutoMode(p testPackage, tests []string) []string {
-	i := slices.IndexFunc(autoMode, func(m autoModeSuite) bool { return m.path == p.path })
-	if i < 0 {
+	if !hasAutoMode(p) {
 		return nil
 	}
+	i := slices.IndexFunc(autoMode, func(m autoModeSuite) bool { return m.path == p.path })
 	m := autoMode[i]
 	if s.options.extent != "all" || s.options.race != "" {
 		m.files, m.tests = nil, m.sample

@@ -47,11 +47,18 @@ func (j *job) failure(test, output string) failure {
 	return failure{pkg: j.pkg.path, setting: j.setting, raced: j.pkg.compiled == withRaces, test: test, output: output}
 }
 
-func (j *job) arguments(timeout time.Duration) []string {
+// sampleChecks limits the random cases of a property in the sample. A full run, and one of the part of the package, has the 100 of the
+// library.
+const sampleChecks = 25
+
+func (j *job) arguments(timeout time.Duration, e extent.Extent) []string {
 	args := []string{"-t", "-p", j.pkg.ImportPath, j.program, "-test.v=test2json", "-test.paniconexit0",
 		"-test.timeout=" + timeout.String()}
 	if len(j.tests) > 0 {
 		args = append(args, "-test.run=^("+strings.Join(j.tests, "|")+")$")
+	}
+	if j.pkg.hasProperties() && !e.Has(j.pkg.path) {
+		args = append(args, fmt.Sprintf("-rapid.checks=%d", sampleChecks))
 	}
 	if j.profile != "" {
 		args = append(args, "-test.coverprofile="+j.profile)
@@ -79,7 +86,7 @@ type event struct {
 
 // execute runs a job, and records its times and failures.
 func (s *session) execute(ctx context.Context, j *job) {
-	cmd := exec.CommandContext(ctx, s.test2json, j.arguments(s.options.timeout)...)
+	cmd := exec.CommandContext(ctx, s.test2json, j.arguments(s.options.timeout, s.extent)...)
 	cmd.Dir, cmd.Env = j.pkg.Dir, s.environment()
 	if j.setting != "" {
 		cmd.Env = append(cmd.Env, j.setting)

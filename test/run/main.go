@@ -97,7 +97,8 @@ func run(ctx context.Context, o options) error {
 }
 
 func runTests(ctx context.Context, o options) error {
-	if _, err := extent.Parse(o.extent); err != nil {
+	e, err := extent.Parse(o.extent)
+	if err != nil {
 		return fmt.Errorf("-extent: %w", err)
 	}
 	race, err := parseRace(o.race)
@@ -120,7 +121,7 @@ func runTests(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	s := &session{options: o, race: race, dir: dir, before: before, begin: time.Now()}
+	s := &session{options: o, extent: e, race: race, dir: dir, before: before, begin: time.Now()}
 	s.records.Steps = slices.DeleteFunc(slices.Clone(before.Steps), func(r record) bool { return strings.HasPrefix(r.Name, testsOf) })
 	s.run(ctx, packages)
 	if err := ctx.Err(); err != nil {

@@ -232,6 +232,19 @@ func TestVariants_RaceEachTestInOneRunOfFour(t *testing.T) {
 	}
 }
 
+func TestArguments_CheckFewerCasesOfPropertiesInTheSample(t *testing.T) {
+	random := &job{pkg: testPackage{path: "a", TestImports: []string{rapid}}}
+	for e, limited := range map[string]bool{"sample": true, "all": false, "1/1": false} {
+		args := random.arguments(time.Minute, must(extent.Parse(e))(t))
+		if slices.Contains(args, fmt.Sprintf("-rapid.checks=%d", sampleChecks)) != limited {
+			t.Errorf("%s: %v", e, args)
+		}
+	}
+	if args := (&job{}).arguments(time.Minute, extent.Extent{}); slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "rapid") }) {
+		t.Errorf("a package without the library gets its flag: %v", args)
+	}
+}
+
 func TestParseRace_RefusesWhatIsNoPart(t *testing.T) {
 	for _, flag := range []string{"0/4", "5/4", "2", "yes", "sample"} {
 		if _, err := parseRace(flag); err == nil || !strings.Contains(err.Error(), flag) {

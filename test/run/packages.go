@@ -21,21 +21,26 @@ import (
 var allModules = []string{".", "dev", "dev/chart", "dev/gitops", "dev/image", "dev/promtool", "dev/release"}
 
 // lanes are the packages that run as several processes at once, in the order in which packages start while nothing is known of
-// their times: the longest first. The load of a process is what it uses of a processor; `make times` shows both times.
+// their times: the longest first. The sample has fewer tests and fewer processes: each starts a control plane. The load of a process is
+// what it uses of a processor; `make times` shows both times.
 var lanes = []struct {
-	path  string
-	count int
-	load  int64
+	path   string
+	count  int
+	sample int
+	load   int64
 }{
-	{"test/e2e", 4, halfProcessor},
-	{"internal/controller", 3, halfProcessor},
-	{"test/faults", 2, wholeProcessor},
-	{"test/cli", 2, wholeProcessor},
-	{"internal/controller/capability", 2, wholeProcessor},
-	{"test/deploy", 1, halfProcessor},
-	{"test/demo", 1, halfProcessor},
-	{"dev/promtool", 1, halfProcessor},
+	{"test/e2e", 4, 2, halfProcessor},
+	{"internal/controller", 3, 2, halfProcessor},
+	{"test/faults", 2, 1, wholeProcessor},
+	{"test/cli", 2, 1, wholeProcessor},
+	{"internal/controller/capability", 2, 1, wholeProcessor},
+	{"test/deploy", 1, 1, halfProcessor},
+	{"test/demo", 1, 1, halfProcessor},
+	{"dev/promtool", 1, 1, halfProcessor},
 }
+
+// rapid is the library that draws random cases.
+const rapid = "pgregory.net/rapid"
 
 // Loads of a process while it runs.
 const (
@@ -49,6 +54,8 @@ type testPackage struct {
 	Dir          string
 	TestGoFiles  []string
 	XTestGoFiles []string
+	TestImports  []string
+	XTestImports []string
 	// module is the folder of its module, relative to the top.
 	module string
 	// path is that of its folder, relative to the top.
@@ -59,10 +66,14 @@ type testPackage struct {
 }
 
 // lanes returns how many processes the package runs as.
-func (p testPackage) lanes() int {
+func (s *session) lanes(p testPackage) int {
 	for _, l := range lanes {
-		if l.path == p.path {
+		switch {
+		case l.path != p.path:
+		case s.options.extent == "all":
 			return l.count
+		default:
+			return l.sample
 		}
 	}
 	return 1
@@ -81,6 +92,11 @@ func (p testPackage) load() int64 {
 // runsPrograms reports whether tests of the package may run the project's own programs.
 func (p testPackage) runsPrograms() bool {
 	return strings.HasPrefix(p.path, "test/") || strings.HasPrefix(p.path, "internal/controller")
+}
+
+// hasProperties reports whether tests of the package check properties of random cases.
+func (p testPackage) hasProperties() bool {
+	return slices.Contains(p.TestImports, rapid) || slices.Contains(p.XTestImports, rapid)
 }
 
 // rank orders packages of which no times are known.
@@ -122,7 +138,7 @@ func listPackages(ctx context.Context, modules, words []string) ([]testPackage, 
 }
 
 func listModule(ctx context.Context, top, module string) (found []testPackage, err error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", "./...")
+	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,TestImports,XTestImports", "./...")
 	cmd.Dir, cmd.Stderr = filepath.Join(top, module), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

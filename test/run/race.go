@@ -54,7 +54,7 @@ func (s *session) variants(packages []testPackage) (out []testPackage) {
 			out = append(out, p)
 		case !p.isIn(dividedRoom):
 			out = append(out, p.as(withRaces, nil))
-		case p.lanes() < 2:
+		case s.lanes(p) < 2:
 			// A second program would take longer to link than these tests run.
 			if s.race.Has(p.path) {
 				out = append(out, p.as(withRaces, nil))

@@ -27,6 +27,8 @@ import (
 // session is one run of tests.
 type session struct {
 	options options
+	// extent says which of the tests run.
+	extent extent.Extent
 	// race is which tests of the raced rooms run with the race detector.
 	race extent.Extent
 	// dir is a folder for programs and profiles.
@@ -156,7 +158,7 @@ func (s *session) jobs(ctx context.Context, p testPackage) []*job {
 	if p.compiled != plainly {
 		whole.profile = s.program(p) + ".cover"
 	}
-	if p.lanes() < 2 {
+	if s.lanes(p) < 2 && !hasAutoMode(p) {
 		return []*job{whole}
 	}
 	cmd := exec.CommandContext(ctx, whole.program, "-test.list", "^Test")
@@ -169,7 +171,7 @@ func (s *session) jobs(ctx context.Context, p testPackage) []*job {
 		return len(p.tests) > 0 && !slices.Contains(p.tests, test)
 	})
 	var all []*job
-	for i, tests := range divide(tests, p.lanes(), func(test string) float64 { return s.before.test(p, test) }) {
+	for i, tests := range divide(tests, s.lanes(p), func(test string) float64 { return s.before.test(p, test) }) {
 		j := *whole
 		j.tests, j.lane = tests, i+1
 		if j.profile != "" {

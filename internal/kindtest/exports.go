@@ -34,7 +34,7 @@ func exports(t *testing.T, e engine.Entry, pools []*pool) {
 		}
 		chosen := distinct
 		if !extent.IsFull(t) {
-			chosen = p.cover(distinct)
+			chosen = extent.Sample(t, p.cover(distinct), exportsOfSample)
 		}
 		for n, j := range chosen {
 			t.Run(fmt.Sprintf("export/of rows %d/%d", i, j), func(t *testing.T) {
@@ -45,6 +45,9 @@ func exports(t *testing.T, e engine.Entry, pools []*pool) {
 		}
 	}
 }
+
+// exportsOfSample limits the rows of a pool that the sample exports.
+const exportsOfSample = 5
 
 // distinct are the places of the objects of a pool without those whose spec an earlier one has.
 func (p pool) distinct(t *testing.T) (places []int) {

@@ -114,7 +114,7 @@ var shapes = sync.OnceValues(func() (map[string]string, error) {
 	return out, nil
 })
 
-// sampled chooses types for the sample: one of each shape, and every 70th. Each suite begins with another one.
+// sampled chooses types for the sample: one of each shape, and every 300th. Each suite begins with another one.
 func sampled(t *testing.T, names []string, first int) []string {
 	t.Helper()
 	shapeOf, err := shapes()
@@ -124,7 +124,7 @@ func sampled(t *testing.T, names []string, first int) []string {
 	var out []string
 	for i, name := range names {
 		shape := shapeOf[name]
-		if shape != "" && !seen[shape] && hasProperties(t, name) || i%70 == 0 {
+		if shape != "" && !seen[shape] && hasProperties(t, name) || i%300 == 0 {
 			seen[shape] = true
 			out = append(out, name)
 		}
@@ -142,14 +142,23 @@ func hasProperties(t *testing.T, name string) bool {
 	return l != nil
 }
 
-// eachType runs a test for every type that lives in the suites, or, in the sample, for about 40 of them, of all shapes, and for those of the part
-// of the run. Each gets another turn.
-func eachType(t *testing.T, first int, do func(t *testing.T, types *awstypes.Types, l *anyLife, turn int)) {
+// Numbers of types in the sample of a suite: all of the sample, or some where a type takes long.
+const (
+	allOfSample  = 100
+	someOfSample = 12
+)
+
+// eachType runs a test for every type that lives in the suites, or, in the sample, for at most that many, which are of different shapes, and for
+// those of the part of the run. Each gets another turn.
+func eachType(t *testing.T, first, most int, do func(t *testing.T, types *awstypes.Types, l *anyLife, turn int)) {
 	t.Helper()
 	types, err := awstypes.Bundled()
 	must(t, err)
 	names := types.Names()
 	sample := sampled(t, names, first*30)
+	if !extent.IsAll(t) {
+		sample = evenly(sample, most)
+	}
 	lived := 0
 	for turn, name := range extent.Spread(t, names, sample) {
 		if apart(name) != "" {
@@ -164,9 +173,17 @@ func eachType(t *testing.T, first int, do func(t *testing.T, types *awstypes.Typ
 		t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", "."), func(t *testing.T) { do(t, types, l, turn) })
 	}
 	t.Logf("%d types", lived)
-	if lived < leastTypes(t, 40) {
+	if lived < leastTypes(t, min(most, 34)*9/10) {
 		t.Errorf("%d types live", lived)
 	}
+}
+
+// evenly returns at most n of the names, from all of the list.
+func evenly(names []string, n int) (out []string) {
+	for i := range min(n, len(names)) {
+		out = append(out, names[i*len(names)/min(n, len(names))])
+	}
+	return out
 }
 
 // leastTypes returns the number of types that a suite must find: that of the sample, or 1,000 in a run of everything.
@@ -420,7 +437,7 @@ func TestTypes_LiveTheLifeOfEveryKind(t *testing.T) {
 		t.Logf("%d types, %s: %s", len(left[why]), why, strings.Join(left[why], ", "))
 	}
 	t.Logf("%d types live", lived)
-	if lived < leastTypes(t, 35) {
+	if lived < leastTypes(t, 30) {
 		t.Errorf("%d types live", lived)
 	}
 }

@@ -132,7 +132,7 @@ func (l *anyLife) strikesAt(m awsproxy.Match, turn, n int) []strike {
 // eighth of its calls, and which ones, and by what, rotates from type to type, so that all meet all.
 func TestTypes_SurviveAFaultAtEveryCall(t *testing.T) {
 	lives := 0
-	eachType(t, 20, func(t *testing.T, types *awstypes.Types, l *anyLife, turn int) {
+	eachType(t, 20, someOfSample, func(t *testing.T, types *awstypes.Types, l *anyLife, turn int) {
 		var places []awsproxy.Match
 		for _, c := range l.struck(t, types, awsproxy.Match{}, strike{}) {
 			m := awsproxy.Match{Service: c.Service, Op: c.Op, Times: 1, Nth: 1}
@@ -153,7 +153,7 @@ func TestTypes_SurviveAFaultAtEveryCall(t *testing.T) {
 
 // Reads of AWS lag behind its writes for resources of every type. Each type meets one of the lags of the suite.
 func TestTypes_SurviveLag(t *testing.T) {
-	eachType(t, 30, func(t *testing.T, types *awstypes.Types, l *anyLife, turn int) {
+	eachType(t, 30, someOfSample, func(t *testing.T, types *awstypes.Types, l *anyLife, turn int) {
 		name := l.schema.Name
 		life := kindtest.Life{
 			Sample: l.object(l.properties),

@@ -73,7 +73,7 @@ var habits = map[string]cloudcontrol.Habit{"empty values": cloudcontrol.StoresEm
 
 // Whatever the handlers of a type store and show for what a client left out, an object stops writing, and can be changed.
 func TestTypes_LiveWithTheHabitsOfHandlers(t *testing.T) {
-	eachType(t, 10, func(t *testing.T, types *awstypes.Types, l *anyLife, turn int) {
+	eachType(t, 10, allOfSample, func(t *testing.T, types *awstypes.Types, l *anyLife, turn int) {
 		for what, h := range habits {
 			t.Run(what, func(t *testing.T) {
 				l, _ := typeLife(t, types, l.schema.Name)

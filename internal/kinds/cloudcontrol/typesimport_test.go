@@ -100,7 +100,7 @@ func (l *anyLife) whyNotTakenOver(t *testing.T) string {
 // An object whose resource exists already, as after an undo or in a restored cluster, takes it over: what AWS never shows and does not let be changed
 // is no difference. 41 types of the sample are taken over, and all of them in full runs.
 func TestTypes_AreTakenOverByTheirDeclaration(t *testing.T) {
-	eachType(t, 5, func(t *testing.T, types *awstypes.Types, l *anyLife, _ int) {
+	eachType(t, 5, allOfSample, func(t *testing.T, types *awstypes.Types, l *anyLife, _ int) {
 		l.place(t, types, l.properties)
 		existing(t, l.Rig, l.schema.Name, string(l.object(l.properties).Spec.Properties.Raw))
 		if why, listed := l.whyNotTakenOver(t), reasonIn(typesNotTakenOver, l.schema.Name); (listed == "") != (why == "") {
@@ -112,7 +112,7 @@ func TestTypes_AreTakenOverByTheirDeclaration(t *testing.T) {
 // What exists is declared as AWS shows it: the object that observes it finds no difference, and the one that adopts it writes its tags alone.
 // 41 types of the sample are imported, and all of them in full runs.
 func TestTypes_AreImportedWithAnEmptyPlan(t *testing.T) {
-	eachType(t, 5, func(t *testing.T, types *awstypes.Types, l *anyLife, _ int) {
+	eachType(t, 5, allOfSample, func(t *testing.T, types *awstypes.Types, l *anyLife, _ int) {
 		name := l.schema.Name
 		text := string(l.object(l.properties).Spec.Properties.Raw)
 		l.place(t, types, l.properties)

@@ -79,6 +79,7 @@ func read(t *testing.T, dir string) map[string][]byte {
 }
 
 func TestRelease_TwoRunsGiveTheSameFiles(t *testing.T) {
+	extent.Full(t)
 	key := newKey(t)
 	var runs []map[string][]byte
 	dir := filepath.Join(t.TempDir(), "9.8.7")

@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/apply"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 const soleManifest = `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: web, labels: {app.kubernetes.io/managed-by: nimbus-kubearmor}},
@@ -31,6 +33,7 @@ func newSole(t *testing.T) *bed {
 }
 
 func TestWhatAPersonAddsToASoleOwnersChildIsTakenOut(t *testing.T) {
+	extent.Full(t)
 	b := newSole(t)
 	desired := b.manifest(soleManifest)
 	r := b.apply(desired, apply.Created)

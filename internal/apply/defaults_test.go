@@ -13,6 +13,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // The objects of the tables are spelled as people spell them: with empties that the server drops,
@@ -55,6 +56,7 @@ var spelled = map[string]string{
 }
 
 func TestWhatTheServerDefaultedIsUnchangedOnTheSecondPass(t *testing.T) {
+	extent.Full(t)
 	for name, text := range spelled {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)

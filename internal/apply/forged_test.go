@@ -223,6 +223,7 @@ func (f *forged) add(how forge, text, manager string) bool {
 }
 
 func TestNoFieldManagerHidesAnAddition(t *testing.T) {
+	extent.Full(t)
 	for kind, added := range additions {
 		t.Run(kind, func(t *testing.T) {
 			f := newForged(newSole(t), kind)

@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // streamType is allowed to the operator in the tests with a double of Cloud Control API.
@@ -101,6 +102,7 @@ func TestAWSResource_HasTheLifeOfEveryKind(t *testing.T) {
 // A reference leads to what an object of the namespace owns, and a secret to a Secret of the namespace: at once when they change, and
 // nowhere else.
 func TestAWSResource_RefersWithinItsNamespace(t *testing.T) {
+	extent.Full(t)
 	const parameterType, value, next = "AWS::SSM::Parameter", "hunter22-of-the-shop", "correct-horse"
 	h := start(t, "--types="+streamType+","+parameterType)
 	double := h.controls()

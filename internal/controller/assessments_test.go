@@ -210,6 +210,7 @@ func TestAssessTLS_HostileResultsAreRefused(t *testing.T) {
 }
 
 func TestAssessTLS_CronJobIsHealedAndGoesWithItsBinding(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--tls-assessor-image="+assessorImage)
 	ns := h.namespace(nil)
 	i := h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}})
@@ -261,6 +262,7 @@ func TestAssessTLS_CronJobIsHealedAndGoesWithItsBinding(t *testing.T) {
 }
 
 func TestAssessTLS_WithoutImageDoesNothingAndSaysSo(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}}))
@@ -275,6 +277,7 @@ func TestAssessTLS_WithoutImageDoesNothingAndSaysSo(t *testing.T) {
 }
 
 func TestAssessTLS_ReportsAnImageThatCannotBePulled(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--tls-assessor-image=registry.example.com/assessor:ImagePullBackOff")
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}}))
@@ -298,6 +301,7 @@ func TestAssessTLS_ReportsAnImageThatCannotBePulled(t *testing.T) {
 }
 
 func TestAssessTLS_WithoutItsRightsOtherEnginesWork(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--tls-assessor-image="+assessorImage)
 	restore := h.rob(right{"batch", "cronjobs", "list"})
 	ns := h.namespace(nil)

@@ -155,6 +155,7 @@ func TestEditsConvergeWithoutDeletingAndCreatingAgain(t *testing.T) {
 }
 
 func TestWithTheLastIntentEverythingGoesAndComesBackWithIt(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	ns := h.namespace(nil)
 	dns := h.declared("dnsManipulation", intentv1alpha1.Block, nil)
@@ -313,6 +314,7 @@ func TestAForeignObjectOfTheSameNameIsLeftAloneAndReported(t *testing.T) {
 }
 
 func TestEnginesComeAndGoWithoutARestart(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("swDeploymentTools", intentv1alpha1.Block, nil))
@@ -336,6 +338,7 @@ func TestEnginesComeAndGoWithoutARestart(t *testing.T) {
 }
 
 func TestAClusterBindingFollowsItsNamespaces(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(enginecrds.Kyverno)
 	first, left := h.namespace(nil), h.namespace(nil)
@@ -372,6 +375,7 @@ func TestAClusterBindingFollowsItsNamespaces(t *testing.T) {
 }
 
 func TestOneSickBindingLeavesTheOthersAlone(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	ns := h.namespace(nil)
 	dns := h.declared("dnsManipulation", intentv1alpha1.Block, nil)
@@ -409,6 +413,7 @@ func TestOneSickBindingLeavesTheOthersAlone(t *testing.T) {
 }
 
 func TestAForeignPolicyThatIsolatesIsNotWidened(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("dnsManipulation", intentv1alpha1.Block, intentv1alpha1.Params{"otherEgress": {"allow"}}))
@@ -467,6 +472,7 @@ func TestNeighborsOnTheSamePodsAllowWhatBothAllow(t *testing.T) {
 }
 
 func TestWithoutAdaptersTheCoreRunsAlone(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--adapters=networkpolicy")
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("dnsManipulation", intentv1alpha1.Block, nil))
@@ -549,6 +555,7 @@ func TestWhatAdmissionRefusesOfBindings(t *testing.T) {
 }
 
 func TestAnIntentThatCannotBeMeantIsReported(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	ns := h.namespace(nil)
 	typo, bad := h.declared("dnsManipulations", intentv1alpha1.Block, nil), h.declared("dnsManipulation", intentv1alpha1.Block, intentv1alpha1.Params{"otherEgress": {"perhaps"}})
@@ -569,6 +576,7 @@ func TestAnIntentThatCannotBeMeantIsReported(t *testing.T) {
 }
 
 func TestANamespaceThatJoinsTheMeshIsNoticed(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(enginecrds.Istio)
 	ns := h.namespace(nil)
@@ -592,6 +600,7 @@ func TestANamespaceThatJoinsTheMeshIsNoticed(t *testing.T) {
 }
 
 func TestANodeSelectorIsHonouredByNobodyAndEveryEngineSaysSo(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(allEngines...)
 	ns := h.namespace(nil)

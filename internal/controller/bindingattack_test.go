@@ -19,6 +19,7 @@ import (
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // userWith returns a client of a user who has one ClusterRole in a namespace, and no other right.
@@ -116,6 +117,7 @@ func TestABindingInConflictTakesNoPodsOver(t *testing.T) {
 
 // A deleted neighbor takes its objects with it, by the garbage collector, which waits for nobody.
 func TestWhatANeighborHoldsStaysClosedWhenItGoes(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	ns := h.namespace(nil)
 	tenant := h.tenant(ns)
@@ -171,6 +173,7 @@ func TestFieldsOfOtherVersionsAreRefusedAndNotPruned(t *testing.T) {
 }
 
 func TestAnAnnotationThatSwitchesAPolicyOffIsRemoved(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(enginecrds.Istio)
 	ns := h.namespace(map[string]string{"istio-injection": "enabled"})
@@ -196,6 +199,7 @@ func TestAnAnnotationThatSwitchesAPolicyOffIsRemoved(t *testing.T) {
 }
 
 func TestAClusterBindingOverNoNamespaceIsNotEnforced(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	o := h.over("nowhere", intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{"does-not-exist"}}, h.declared("dnsManipulation", intentv1alpha1.Block, nil))
 	h.make(o)
@@ -205,6 +209,7 @@ func TestAClusterBindingOverNoNamespaceIsNotEnforced(t *testing.T) {
 }
 
 func TestAnOrphanCascadeLeavesNoStaleClaim(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	ns := h.namespace(nil)
 	dns := h.declared("dnsManipulation", intentv1alpha1.Block, nil)
@@ -225,6 +230,7 @@ func TestAnOrphanCascadeLeavesNoStaleClaim(t *testing.T) {
 }
 
 func TestRemovedLabelsAndOwnersHeal(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(enginecrds.KubeArmor)
 	ns := h.namespace(nil)
@@ -250,6 +256,7 @@ func TestRemovedLabelsAndOwnersHeal(t *testing.T) {
 }
 
 func TestANimbusPolicyThatIsNoneIsWritten(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.unmade("dnsManipulation", intentv1alpha1.Block, nil))

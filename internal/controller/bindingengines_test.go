@@ -17,6 +17,7 @@ import (
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -44,6 +45,7 @@ func without(t *testing.T, w *world.World, o client.Object) {
 
 // An uninstall of an engine leaves its kinds behind, and objects of them hold nothing. They are there for when the engine is again.
 func TestKindsThatAnEngineLeft_HoldNothing(t *testing.T) {
+	extent.Full(t)
 	webhooks := func(name string) client.Object {
 		return &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	}

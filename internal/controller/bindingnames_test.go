@@ -16,6 +16,7 @@ import (
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -32,6 +33,7 @@ func opensOtherPorts(u *unstructured.Unstructured) bool {
 
 // An uninstall of Cilium leaves its kinds behind: something else then enforces NetworkPolicies, and nothing holds names.
 func TestNamesOutward_KindsThatCiliumLeftHoldNothing(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(enginecrds.Cilium)
 	ns := h.namespace(nil)
@@ -104,6 +106,7 @@ func TestNamesOutward_FollowTheirEngineAndNarrowOthers(t *testing.T) {
 
 // Node pools of EKS Auto Mode begin without nodes: no label says that it is on.
 func TestNamesOutward_AutoModeIsKnownBeforeItsFirstNode(t *testing.T) {
+	extent.Full(t)
 	w := world.Shared(t)
 	if err := w.ResetAWS(t.Context()); err != nil {
 		t.Fatal(err)

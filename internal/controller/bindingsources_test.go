@@ -16,6 +16,7 @@ import (
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -33,6 +34,7 @@ func (h *home) messageOf(b *intentv1alpha1.SecurityIntentBinding, id, engine str
 }
 
 func TestTheWayToTheDNSPodsRealPortsStaysOpen(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--cluster-dns-service=default/walk-dns")
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "walk-dns"}}
 	service.Spec.Selector = map[string]string{"dns": "walk"}
@@ -74,6 +76,7 @@ func TestAMissingDNSServiceIsReported(t *testing.T) {
 }
 
 func TestVirtualPatchesAreReadFromTheConfigMap(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--virtual-patches=default/walk-patches")
 	h.install(enginecrds.KubeArmor)
 	c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "walk-patches"}}
@@ -88,6 +91,7 @@ func TestVirtualPatchesAreReadFromTheConfigMap(t *testing.T) {
 }
 
 func TestWithoutACatalogNoVirtualPatchIsClaimed(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(enginecrds.KubeArmor)
 	ns := h.namespace(nil)
@@ -99,6 +103,7 @@ func TestWithoutACatalogNoVirtualPatchIsClaimed(t *testing.T) {
 
 // The API server prunes fields that a definition loses from what it answers, and tells no watch of it.
 func TestClaims_FollowADefinitionThatLosesAField(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(enginecrds.KubeArmor)
 	ns := h.namespace(nil)

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 func gatewayAPI(kind string) schema.GroupVersionKind {
@@ -126,11 +127,13 @@ func (h *home) lifeOfAGateway(app string) {
 }
 
 func TestCapability_SwitchesToAGatewayAndBack(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.lifeOfAGateway("gate")
 }
 
 func TestCapability_SaysHowToInstallTheGatewayAPI(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	c := example("nogate")
 	c.Spec.Ingress = &nexusv1.IngressSpec{Gateway: &nexusv1.GatewaySpec{Name: "shared", Namespace: "edge"}}

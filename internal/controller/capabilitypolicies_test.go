@@ -228,6 +228,7 @@ func TestPoliciesStayForAsLongAsAPodOfTheirsDoes(t *testing.T) {
 }
 
 func TestTheExampleWithIntentsRunsWithAllOfThemInForce(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	objects, err := world.ReadManifests("../../examples/capability-with-intents.yaml")
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 func bucketWith(generation int64, conditions ...metav1.Condition) *v1alpha1.S3Bucket {
@@ -52,6 +53,7 @@ func TestCensus_CountsObjectsByState(t *testing.T) {
 }
 
 func TestCensus_CountsPlansThatWait(t *testing.T) {
+	extent.Full(t)
 	c := newCensus([]string{"S3Bucket", "SQSQueue"}, []string{"S3Bucket", "SQSQueue"}, nil)
 	for _, of := range []struct {
 		at    int64
@@ -69,6 +71,7 @@ func TestCensus_CountsPlansThatWait(t *testing.T) {
 }
 
 func TestCensus_TellsRecoverableFromDeleting(t *testing.T) {
+	extent.Full(t)
 	c := newCensus([]string{"S3Bucket", "NexusAICapability"}, []string{"S3Bucket"}, nil)
 	if end, ok := c.recoveryEnds[nexusv1.RecoveryReleased]; end != 0 || !ok || len(c.recoveryEnds) != 2 {
 		t.Errorf("before the first deletion: %v", c.recoveryEnds)

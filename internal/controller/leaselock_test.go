@@ -22,6 +22,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/shard"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -48,6 +49,7 @@ func (o *onRenewal) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // The operator stops while a renewal is under way: before the API server has it, and after it has written it.
 func TestLeaseLock_AStopDuringARenewalReleasesTheLease(t *testing.T) {
+	extent.Full(t)
 	for name, written := range map[string]bool{"before the write": false, "after the write": true} {
 		t.Run(name, func(t *testing.T) {
 			e := newElection(t)
@@ -74,6 +76,7 @@ func TestLeaseLock_AStopDuringARenewalReleasesTheLease(t *testing.T) {
 
 // Another process took the lease while this one could not run.
 func TestLeaseLock_AStopLeavesTheLeaseOfAnotherAlone(t *testing.T) {
+	extent.Full(t)
 	e := newElection(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

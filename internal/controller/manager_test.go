@@ -336,6 +336,7 @@ func TestACapabilityLivesInAnotherNamespaceThanItsWorkloads(t *testing.T) {
 }
 
 func TestAForeignNamespaceIsNeverUsed(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "taken-dev"}}
 	if err := h.c.Create(h.ctx(), ns); err != nil {
@@ -353,6 +354,7 @@ func TestAForeignNamespaceIsNeverUsed(t *testing.T) {
 }
 
 func TestCredentialsAreReadWhereTheyAreGivenAndRotateAtOnce(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: "rotation"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1",
 		AccessKeyIDRef: &v1alpha1.SecretKeyReference{Name: "keys", Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyReference{Name: "keys", Key: "secret"}}}
@@ -423,6 +425,7 @@ func TestAPausedObjectIsLeftAloneAndGoesOnAfterwards(t *testing.T) {
 }
 
 func TestAProviderAtRestIsAskedAgainOnRequest(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--ambient-namespaces=*", "--check-interval=1000h")
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "asking"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
 	h.create(p)
@@ -443,6 +446,7 @@ func TestAProviderAtRestIsAskedAgainOnRequest(t *testing.T) {
 }
 
 func TestSettingsOfKindsThatThereAreNotAreRefused(t *testing.T) {
+	extent.Full(t)
 	w := world.Shared(t)
 	for flag, want := range map[string]string{"--kind-workers=S3Bukket=2": "--kind-workers", "--kind-check-interval=NexusAICapability=1m": "--kind-check-interval", "--adapters=kubearmour": "--adapters", "--kinds=*,-S3Bukket": "SSMParameterSet"} {
 		o, err := options.Parse([]string{flag}, func(string) string { return "" })
@@ -519,6 +523,7 @@ func TestASickWorkloadShowsItsTroubleAndHeals(t *testing.T) {
 }
 
 func TestAnAbandonedObjectGoesAndItsResourceStays(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--ambient-namespaces=*")
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "abandon"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "abandoned", Namespace: "abandon"},

@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // closedNamespace returns a namespace whose plans need approval, with a provider that is ready.
@@ -189,6 +190,7 @@ func (h *home) touchObject(o *v1alpha1.S3Bucket) {
 
 // The operator stops between two calls of an approved plan: the next one makes the rest, without another approval.
 func TestPlanGate_AnApprovedPlanIsFinishedAfterAStop(t *testing.T) {
+	extent.Full(t)
 	h := startBare(t, "--ambient-namespaces=*")
 	ns := h.closedNamespace()
 	o := bucketOf(ns, "halfway")
@@ -208,6 +210,7 @@ func TestPlanGate_AnApprovedPlanIsFinishedAfterAStop(t *testing.T) {
 
 // Where the admission policy is not enforced, everybody who may edit an object could approve its plan: no approval counts.
 func TestPlanGate_ApprovalsCountOnlyWhereTheyAreProtected(t *testing.T) {
+	extent.Full(t)
 	h := startBare(t, "--ambient-namespaces=*", "--plan-gate=i-*")
 	h.robbed = true // of the policy
 	ns := h.namespace(nil)

@@ -271,6 +271,7 @@ func (h *home) waiting(ns string) (out []string) {
 
 // An object of any AWS type waits as the objects of the catalog do.
 func TestPlanGate_AnAWSResourceWaits(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--types="+streamType, "--plan-gate=any-type-gated")
 	double := h.controls()
 	p, s, _ := keyed("any-type-gated")

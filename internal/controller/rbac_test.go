@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -136,6 +137,7 @@ func TestTheOperatorsRightsAreNamedOneByOneAndLeadToNoOthers(t *testing.T) {
 }
 
 func TestWhateverTheOperatorMakesItMayAlsoReadHealAndRemove(t *testing.T) {
+	extent.Full(t)
 	granted := operatorsRights(roles(t))
 	var made []schema.GroupVersionKind
 	for _, stage := range capability.DeletionOrder {
@@ -224,6 +226,7 @@ func TestRoles_ReadersWritersAndStatusOfEveryKind(t *testing.T) {
 }
 
 func TestPeopleGetWhatTheirRolesInANamespaceMean(t *testing.T) {
+	extent.Full(t)
 	h := &home{T: t, w: world.Shared(t)}
 	h.connect()
 	if _, err := operator.Config(h.w); err != nil { // which installs every role

@@ -37,6 +37,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/ekswebhook"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -573,6 +574,7 @@ func TestAMissingRightIsReportedAndWorkContinuesOnceGranted(t *testing.T) {
 }
 
 func TestAnEngineThatIsLeftOutNeedsNoRights(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--adapters=networkpolicy")
 	h.robbed = true
 	bound := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator-kubearmor"}}

@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -195,6 +196,7 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 // The operator heals edits by people, releases orphaned objects and takes them over again. The end of the test fails when
 // the policy refused any of its requests.
 func TestReach_AllowsHealingOrphansAndTakeovers(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(allEngines...)
 	c := example("reach")
@@ -259,6 +261,7 @@ func (h *home) labeled(o client.Object, label string) error {
 
 // A capability in kube-system reports the refusal with its remedy, and can be deleted.
 func TestReach_TellsOfARefusalAndHowToHelp(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.robbed = true
 	c := example("kube-system")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // A tenant who knows the UID of a capability puts the capability's label on an object of another namespace.
@@ -50,6 +51,7 @@ func TestTenant_ForgedLabelIsNoChildAndHoldsNoDeletion(t *testing.T) {
 
 // A tenant fills ConfigMaps with the operator's label: the operator's memory must not grow with them.
 func TestTenant_LargeConfigMapsAreNotCached(t *testing.T) {
+	extent.Full(t)
 	const count, size = 100, 900 << 10
 	h := start(t)
 	c := example("memory")
@@ -152,6 +154,7 @@ func TestTenant_ParametersInAnotherTreeAreRefused(t *testing.T) {
 
 // Of two capabilities of one name, the one that waits shows neither the namespace nor the name of the other tenant's.
 func TestTenant_NameConflictDoesNotRevealWho(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	c := example("quiet")
 	c.Name, c.Spec.CapabilityName, c.Spec.DataServices = "hidden", "contested", nil

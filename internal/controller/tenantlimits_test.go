@@ -138,6 +138,7 @@ func (h *home) boundaryOf(c *iam.Client, role string) string {
 }
 
 func TestGeneratedProvider_BoundsEveryRoleByTheDefault(t *testing.T) {
+	extent.Full(t)
 	for _, flags := range [][]string{nil, {"--capability-namespaces=*"}} {
 		h := startBare(t, append(flags, "--default-permissions-boundary="+boundary)...)
 		api := h.iam()
@@ -248,6 +249,7 @@ func TestTenant_HasNoNamespaceCreatedByDefault(t *testing.T) {
 }
 
 func TestTenant_HasNoSystemNamespaceCreatedByAPattern(t *testing.T) {
+	extent.Full(t)
 	h := startBare(t, "--workload-namespaces=*", "--capability-namespaces=*")
 	tenant := h.tenantOf("intruder")
 	c := small("intruder", "gatekeeper", "system")
@@ -273,6 +275,7 @@ func TestNamespaceCreatedBefore_StaysInUse(t *testing.T) {
 
 // Workloads escaped the quota of the namespace of their capability into a namespace made for them.
 func TestWorkloadNamespaceQuota_HoldsAgainstATenant(t *testing.T) {
+	extent.Full(t)
 	h := startBare(t, "--capability-namespaces=*", "--workload-namespaces=roomy-*", "--workload-namespace-quota=pods=3,requests.cpu=8")
 	tenant := h.tenantOf("roomy")
 	c := small("roomy", "roomy", "dev")

@@ -25,6 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/buildflags"
 	"github.com/nexus-operator/nexus-operator/internal/image"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/optree"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/registry"
 )
@@ -87,6 +88,7 @@ func operator(t *testing.T, s image.Source) *image.Built {
 }
 
 func TestOperator_OfSeveralArchitecturesIsPushed(t *testing.T) {
+	extent.Full(t)
 	var began []string
 	source := image.Source{Tree: optree.Write(t, "one"), Arches: image.Architectures, Began: func(arch string) { began = append(began, arch) }}
 	built, again := operator(t, source), operator(t, image.Source{Tree: optree.Write(t, "one"), Arches: image.Architectures})

@@ -144,6 +144,7 @@ func goEnv(t *testing.T) []string {
 }
 
 func TestBuildOperator_NeedsNoCluster(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	r, images := x.ecrOf()
 	x.withoutRepository(images, "team/operator")
@@ -193,6 +194,7 @@ func TestBuildOperator_AnInterruptionKeepsTheTag(t *testing.T) {
 }
 
 func TestBuildApp_PushesWhereTheCapabilityPulls(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	r, images := x.ecrOf()
 	x.withoutRepository(images, "app/backend")

@@ -487,6 +487,7 @@ func documents(text string) []string {
 
 // An object that only observes gives no role to S3; one that adopts would.
 func TestImport_AdoptsNoReplicationWhoseRoleIsNotAllowed(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	old := x.emptyPast()
 	old.bucket(0)
@@ -512,6 +513,7 @@ func TestImport_AdoptsNoReplicationWhoseRoleIsNotAllowed(t *testing.T) {
 }
 
 func TestImport_SaysWhatCannotBeDeclared(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	old := x.emptyPast()
 	old.role(0)
@@ -537,6 +539,7 @@ func TestImport_SaysWhatCannotBeDeclared(t *testing.T) {
 }
 
 func TestImport_RefusesWhatAStateHasElsewhere(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	old := x.emptyPast()
 	old.table(0)
@@ -560,6 +563,7 @@ func TestImport_RefusesWhatAStateHasElsewhere(t *testing.T) {
 }
 
 func TestImport_SaysWhereAStateHasWhatAWSHasNot(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	gone := past{tool: x}
 	gone.made(nil, "", "aws_dynamodb_table", map[string]any{"name": "nowhere", "arn": "arn:aws:dynamodb:ap-southeast-1:123456789012:table/nowhere"})
@@ -571,6 +575,7 @@ func TestImport_SaysWhereAStateHasWhatAWSHasNot(t *testing.T) {
 }
 
 func TestImport_SaysWhatAFileIsThatHasNothing(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	for name, c := range map[string]struct {
 		state string
@@ -591,6 +596,7 @@ func TestImport_SaysWhatAFileIsThatHasNothing(t *testing.T) {
 }
 
 func TestImport_ListsSettingsThatNoFieldSays(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	const function = "arn:aws:lambda:ap-southeast-1:123456789012:function:check"
 	old := x.emptyPast()
@@ -620,6 +626,7 @@ func TestImport_ListsSettingsThatNoFieldSays(t *testing.T) {
 }
 
 func TestImport_PassesOverWhatASearchFindsManaged(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	old := x.emptyPast()
 	old.table(0)

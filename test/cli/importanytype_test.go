@@ -17,10 +17,12 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // Resources of types without a kind are declared as they are, by their identifiers and from a state of Terraform, and adopted with tags alone.
 func TestImport_DeclaresResourcesOfAnyType(t *testing.T) {
+	extent.Full(t)
 	const stream, prefixList, filter = "AWS::Kinesis::Stream", "AWS::EC2::PrefixList", "AWS::Logs::MetricFilter"
 	typesFlag := "--types=" + strings.Join([]string{stream, prefixList, filter}, ",")
 	x := newTool(t, "--check-interval=1h", typesFlag)

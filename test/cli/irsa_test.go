@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -95,6 +96,7 @@ func TestFixIRSA_CreatesTheProviderOnce(t *testing.T) {
 }
 
 func TestFixIRSA_AddsTheAudience(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	arn := aws.String(x.provider(world.DefaultIssuer))
 	if _, err := x.iam().AddClientIDToOpenIDConnectProvider(x.Ctx(), &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, ClientID: aws.String("other")}); err != nil {
@@ -114,6 +116,7 @@ func TestFixIRSA_AddsTheAudience(t *testing.T) {
 
 // The cluster was created again: the role of the operator trusts the issuer that is gone. It also serves another cluster.
 func TestFixIRSA_RepairsTheTrustOfTheOperatorsRole(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	const gone, other = "https://oidc.eks.ap-southeast-1.amazonaws.com/id/GONE", "https://oidc.eks.ap-southeast-1.amazonaws.com/id/OTHER"
 	if _, err := x.World.AWS().CreateOIDCProvider(x.Ctx(), other); err != nil {

@@ -183,6 +183,7 @@ func TestMonitor_EndsInTimeOrWhenInterrupted(t *testing.T) {
 }
 
 func TestMonitor_SaysWhichCapabilityAndWhichRight(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")
 	c.Annotations = map[string]string{wellknown.AnnotationPaused: "true"}

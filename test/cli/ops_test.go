@@ -145,6 +145,7 @@ func TestStatus_OfTheOperator(t *testing.T) {
 }
 
 func TestStatus_ReadsTheStatefulSetOfShards(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	selector, template := operatorPod("--shard=$(POD_INDEX)/2", "--region=eu-west-3")
 	s := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: "default"}, Spec: appsv1.StatefulSetSpec{Replicas: new(int32(2)), ServiceName: "nexus-operator",

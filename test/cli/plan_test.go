@@ -258,6 +258,7 @@ func (x *tool) s3() *s3.Client {
 }
 
 func TestPlan_WithoutRightsSaysWhichAreMissing(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	nobody, err := x.World.UserConfig("nobody")
 	if err != nil {

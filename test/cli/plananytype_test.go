@@ -15,12 +15,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
 
 // A plan of resources of any type is that of the operator: another form of a value is no change, a foreign value is one, and the schema says
 // what a property may refer to, also of an object that is only declared.
 func TestPlan_OfAnyTypeFollowsTheSchema(t *testing.T) {
+	extent.Full(t)
 	const flag, keyID, storeType = "--types=AWS::CloudTrail::EventDataStore,AWS::Kinesis::Stream", "1234abcd-12ab-34cd-56ef-1234567890ab", "AWS::CloudTrail::EventDataStore"
 	x := newTool(t, flag, "--check-interval=1h")
 	types, err := awstypes.Excerpt()

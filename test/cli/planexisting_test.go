@@ -16,11 +16,13 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
 
 // A plan names the consent that an existing store lacks, makes nothing in AWS of it, and plans its removal without a guard.
 func TestPlan_ShowsExistingStores(t *testing.T) {
+	extent.Full(t)
 	const namespaces, object = "--ambient-namespaces=webstack-dev", "webstack-dev-orders.existing"
 	x := newTool(t, namespaces, "--check-interval=1h")
 	x.MakeNamespace(operator.Namespace)

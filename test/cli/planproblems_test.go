@@ -21,6 +21,7 @@ import (
 )
 
 func TestPlan_AStoreThatIsLostIsAProblem(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	p := provider(x.Namespace)
 	x.Create(p)
@@ -64,6 +65,7 @@ func TestPlan_ShowsWhatOthersAddedToAChild(t *testing.T) {
 
 // A namespace and what is in it are one file of the usual first pull request.
 func TestPlan_ANamespaceComesWithItsObjects(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")
 	c.Name, c.Namespace, c.Spec.CapabilityName = "fresh-dev", "fresh-dev", "fresh"
@@ -174,6 +176,7 @@ func TestPlan_RefusesTheNamesOfAnotherCapability(t *testing.T) {
 // An operator with --kinds does nothing about an object of a kind that it leaves out. Both who plans with the flags of its Deployment and
 // the operator itself say so; who cannot read the Deployment knows of no such kind.
 func TestPlan_SaysThatAKindIsNotServed(t *testing.T) {
+	extent.Full(t)
 	const flag = "--kinds=*,-S3Bucket"
 	x := newTool(t, flag)
 	x.MakeNamespace(operator.Namespace)

@@ -37,6 +37,7 @@ func (x *tool) objects() (*v1alpha1.AWSProvider, []v1alpha1.Resource) {
 
 // An edit of a provider changes objects that no manifest names.
 func TestPlan_AProvidersTagsReachItsObjects(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	p, objects := x.objects()
 	next := p.DeepCopy()
@@ -113,6 +114,7 @@ func TestPlan_AKeptCapabilityKeepsItsResources(t *testing.T) {
 
 // With driftPolicy Report nothing is corrected, and a plan must not say that all is as declared.
 func TestPlan_ShowsDriftThatIsOnlyReported(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	_, objects := x.objects()
 	bucket := objects[0].(*v1alpha1.S3Bucket)
@@ -155,6 +157,7 @@ func TestPlan_ShowsWhatIsNoLongerDeclared(t *testing.T) {
 
 // AWS deletes no bucket that holds objects.
 func TestPlan_ADeletionThatAWSRefusesLosesNothing(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	_, objects := x.objects()
 	bucket := objects[0].(*v1alpha1.S3Bucket)
@@ -175,6 +178,7 @@ func TestPlan_ADeletionThatAWSRefusesLosesNothing(t *testing.T) {
 
 // A capability that is deleted with its stores takes the data along; an edit that drops a store does so only where the capability says so.
 func TestPlan_ShowsTheDataThatACapabilityGivesUp(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/test-capability.yaml")
 	c.Spec.DataServices.DynamoDB.Tables = []nexusv1.TableSpec{{Name: "kept"}, {Name: "dropped"}}

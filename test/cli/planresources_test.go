@@ -16,11 +16,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
 
 // A plan shows the resources of a capability as its other objects, and nothing once they are there.
 func TestPlan_ShowsTheResourcesOfACapability(t *testing.T) {
+	extent.Full(t)
 	const flag, namespaces = "--types=AWS::S3Vectors::*", "--ambient-namespaces=team-*,retrieval-dev"
 	x := newTool(t, flag, namespaces, "--check-interval=1h")
 	types, err := awstypes.Bundled()

@@ -7,10 +7,13 @@ import (
 	"testing"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // A plan of an edit of defaultSecrets lists the secrets that go, with exactly the calls that the operator makes, and those that come back.
 func TestPlan_ShowsDefaultSecretsThatGoAndCome(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/test-capability.yaml")
 	c.Spec.DataServices = nil

@@ -249,6 +249,7 @@ func TestPlanServer_PlansEditsAndDriftOfAResource(t *testing.T) {
 }
 
 func TestPlanServer_GivesAFutureProviderToItsCapabilityAlone(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--capability-namespaces=myapp-dev", "--ambient-namespaces=nowhere")
 	c := x.Capability("examples/test-capability.yaml")
 	stranger := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "stranger", Namespace: c.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "myapp-dev"}})
@@ -278,6 +279,7 @@ func TestPlanServer_GivesAFutureProviderToItsCapabilityAlone(t *testing.T) {
 }
 
 func TestPlanServer_UsesTheOperatorsIdentityOnlyWhereItMay(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--capability-namespaces=nowhere", "--ambient-namespaces=nowhere")
 	c := x.Capability("examples/test-capability.yaml")
 	mark := x.World.AWS().Mark()
@@ -291,6 +293,7 @@ func TestPlanServer_UsesTheOperatorsIdentityOnlyWhereItMay(t *testing.T) {
 }
 
 func TestPlanServer_WithoutAnOperatorSaysSo(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--plan-requests=false")
 	user := x.planner(x.Namespace)
 	b := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "a", Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})

@@ -291,6 +291,7 @@ const (
 )
 
 func TestPullRequest_APlanThatDeletesDataNeedsTheLabel(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/test-capability.yaml")
 	c.Spec.DataServices.S3 = &nexusv1.S3Spec{Enabled: c.Spec.DataServices.S3.Enabled, ForceDestroy: true, Buckets: []nexusv1.BucketSpec{{Name: "call-data"}, {Name: "dropped"}}}
@@ -347,6 +348,7 @@ func TestPullRequest_APlanThatDeletesDataNeedsTheLabel(t *testing.T) {
 }
 
 func TestPullRequest_FailuresSayWhatToDo(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	long := []string{}
 	for i := range 8 { // each has more than 10,000 characters

@@ -101,6 +101,7 @@ func TestReconcile_OfACapabilityChecksItsResources(t *testing.T) {
 }
 
 func TestReconcile_ReportsAnObjectThatFails(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	x.foreignBucket("taken-bucket")
 	p := provider(x.Namespace)
@@ -170,6 +171,7 @@ func (r *running) said() string {
 }
 
 func TestReconcile_InterruptedWhileItWaitsSaysWhatWasDone(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	x.bucketOf("interrupted-bucket")
 	x.Op.Stop() // nobody answers

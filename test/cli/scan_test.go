@@ -21,6 +21,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // scanned holds what the tests read of a scan.
@@ -83,6 +85,7 @@ func TestScan_SeesWhatIsMissingAndThenThere(t *testing.T) {
 }
 
 func TestScan_NamesTheRightsThatAreMissing(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	x.wants(x.as("stranger", "scan", "--only", "access"), 1, "you lack the rights to create clusterrolebindings.rbac.authorization.k8s.io", "patch namespaces")
 	x.wants(x.as("stranger", "scan", "--only", "nodes"), 4, `cannot list resource "nodes"`)
@@ -92,6 +95,7 @@ func TestScan_NamesTheRightsThatAreMissing(t *testing.T) {
 }
 
 func TestScan_OfANodeWithoutRoom(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	nodes := &corev1.NodeList{}
 	if err := x.Client.List(x.Ctx(), nodes); err != nil {
@@ -109,6 +113,7 @@ func TestScan_OfANodeWithoutRoom(t *testing.T) {
 }
 
 func TestScan_OfTheClustersSubnets(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	config := x.owner()
 	network := ec2.NewFromConfig(config)
@@ -172,6 +177,7 @@ func (x *tool) makeCluster(config aws.Config, subnets []string, compute *ekstype
 
 // EKS says that Auto Mode is enabled, before a node does; its first node has a label.
 func TestScan_TellsOfEKSAutoModeBeforeItsFirstNode(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	const sort = "the sort of nodes is known"
 	name := x.makeCluster(x.owner(), nil, &ekstypes.ComputeConfigRequest{Enabled: aws.Bool(true)})

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // script runs a script of the project with nexusctl on the PATH.
@@ -54,6 +56,7 @@ func TestScripts_RunNexusctlWithTheirArguments(t *testing.T) {
 
 // The pipeline finds its manifest where no flag names it, and says which it is.
 func TestScripts_FindTheManifestOfThePipeline(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	manifest, err := os.ReadFile("../../examples/test-capability.yaml")
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/docblocks"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -24,6 +25,7 @@ const firstLook = "docs/first-look.md"
 // The commands of the page run as they stand, and the page of nexusctl ui says what the page shows. With NEXUS_UPDATE, the test writes both
 // down again.
 func TestUI_ShowsTheCauseOnAFirstLook(t *testing.T) {
+	extent.Full(t)
 	chromium(t)
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")

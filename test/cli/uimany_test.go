@@ -15,11 +15,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // A cluster with 10,000 objects, 500 of them capabilities. What the page holds and hears is bounded, which a clock on a busy machine could
 // not tell.
 func TestUI_HoldsTenThousandObjects(t *testing.T) {
+	extent.Full(t)
 	const capabilities, buckets = 500, 9500
 	chromium(t)
 	x := newTool(t)
@@ -116,6 +119,7 @@ func (l *listener) told(p *uiPage) (messages, bytes int) {
 
 // A bucket that differs from its declaration shows both values, without a reload.
 func TestUI_ShowsDriftInABrowser(t *testing.T) {
+	extent.Full(t)
 	chromium(t)
 	x := newTool(t, "--check-interval=1h")
 	b := x.bucketOf("seen-drifting")

@@ -270,6 +270,7 @@ func (x *tool) enforced(args ...string) (verified, answer) {
 }
 
 func TestVerify_ProvesTheRoleWhereIAMIsEnforced(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))
@@ -321,6 +322,7 @@ func TestVerify_ProvesTheRoleWhereIAMIsEnforced(t *testing.T) {
 
 // The role of each access allows what the access names, and denies the rest: both are proven for each ServiceAccount.
 func TestVerify_ProvesTheRoleOfEachAccess(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/batch-worker.yaml")
 	c.Spec.DefaultSecrets = nexusv1.DefaultSecretsAll // more than any access names

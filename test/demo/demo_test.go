@@ -272,6 +272,7 @@ func (d demo) waitsInVain(file string) {
 // TestTheDemoShowsTwoIntentsTheirPoliciesAndTheCoverage has the operator itself
 // bring up the example.
 func TestTheDemoShowsTwoIntentsTheirPoliciesAndTheCoverage(t *testing.T) {
+	extent.Full(t)
 	d := newDemo(t)
 	operator, err := program.Build("nexus-operator", t.TempDir())
 	if err != nil {

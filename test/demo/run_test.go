@@ -24,6 +24,7 @@ import (
 // TestTheCommandsOfTheDocumentationWork brings up the demo with nexusctl dev and runs the blocks of commands of all pages in its
 // world. Where the machine has no kubectl, the demo's env file adds that of the test bed.
 func TestTheCommandsOfTheDocumentationWork(t *testing.T) {
+	extent.Full(t)
 	d := newDemo(t)
 	d.Chdir("../..")
 	x := newTool(d)

@@ -363,6 +363,7 @@ func TestALBController_GoesOnAfterFailures(t *testing.T) {
 
 // A controller of another tool is checked, and stays as it is.
 func TestALBController_OfAnotherToolStays(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	labels := map[string]string{"app.kubernetes.io/name": chartName}
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "theirs", Labels: labels, Annotations: map[string]string{"meta.helm.sh/release-name": "platform", "meta.helm.sh/release-namespace": "default"}},
@@ -443,6 +444,7 @@ func (x *person) meetsAutoMode(cluster string) {
 
 // EKS Auto Mode creates load balancers itself: all that a cluster of it lacks is an IngressClass.
 func TestDeploy_InstallsNoControllerOnEKSAutoMode(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	x.withoutController()
 	// Node pools begin without nodes: only EKS knows.

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 )
 
@@ -96,6 +97,7 @@ func (x *person) repairsDriftEvents() {
 
 // A queue or a rule that nexusctl did not make is neither changed nor removed.
 func TestDriftEvents_LeaveTheQueueOfOthers(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	queues, rules := sqs.NewFromConfig(x.config()), eventbridge.NewFromConfig(x.config())
 	out, err := queues.CreateQueue(x.Ctx(), &sqs.CreateQueueInput{QueueName: aws.String("nexus-drift-events")})

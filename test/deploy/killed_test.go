@@ -24,6 +24,7 @@ var killPoints = []struct {
 }
 
 func TestDelete_RemovesWhatAKilledDeployLeft(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	before := x.everything()
 	install := []string{"deploy", "--image", "registry.example.com/nexus-operator:v1", "--role-arn", "arn:aws:iam::" + account + ":role/mine"}

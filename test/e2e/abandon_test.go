@@ -65,6 +65,7 @@ func TestAnAbandonedObjectGoesOnRecordAndLeavesAWSAlone(t *testing.T) {
 }
 
 func TestTheAnnotationAloneAbandonsNothing(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	o := bucket("not-deleted")

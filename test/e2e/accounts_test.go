@@ -13,10 +13,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // One operator serves three accounts in three regions. Names are the same everywhere, so that a call that strays would succeed.
 func TestAccounts_ObjectsOfEachStayInTheirOwn(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	e := newEstate(b, places...)
 	for _, p := range places {

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // The operator may manage the types of the examples, and lends its identity to the capabilities in their namespaces.
@@ -123,6 +124,7 @@ func (b *bed) deletedBefore(calls awsproxy.Calls, order ...string) {
 
 // The example of an agent runs, gets another version of its guardrail with an edit, writes nothing at rest, and goes without residue.
 func TestAI_AnAgentRunsRestsAndGoesWithoutResidue(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, aiTypes, aiNamespaces, aiBoundary)
 	d := b.controls()
 	c := b.agent()
@@ -210,6 +212,7 @@ func TestAI_AForeignVectorBucketIsNotTouched(t *testing.T) {
 
 // A type that no administrator allows is named, by its field.
 func TestAI_ATypeThatIsNotAllowedIsNamed(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--types=AWS::Kinesis::*", aiNamespaces)
 	b.controls()
 	c := b.Capability("examples/retrieval.yaml")
@@ -232,6 +235,7 @@ func retrievalWith(t *testing.T, types ...string) (*bed, *double.Double, *nexusv
 
 // An operator with the printed policy and no other rights creates and deletes a vector store.
 func TestPrivilege_AVectorStoreFitsThePrintedPolicy(t *testing.T) {
+	extent.Full(t)
 	b, d, c := retrievalWith(t, "AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index")
 	b.Running(c)
 	b.Remove(c)
@@ -243,6 +247,7 @@ func TestPrivilege_AVectorStoreFitsThePrintedPolicy(t *testing.T) {
 
 // Without a right of its type, the capability says which one is missing.
 func TestPrivilege_AMissingRightOfAVectorStoreIsNamed(t *testing.T) {
+	extent.Full(t)
 	b, d, c := retrievalWith(t)
 	b.contains(b.Shows(c, "DataServicesReady", metav1.ConditionFalse, "AccessDenied"), "AWSResource/search-dev-passages", "AWS denies s3vectors:")
 	if made := d.Identifiers("AWS::S3Vectors::VectorBucket"); len(made) > 0 {
@@ -254,6 +259,7 @@ func TestPrivilege_AMissingRightOfAVectorStoreIsNamed(t *testing.T) {
 
 // Under the rules of IAM, pods use the parts that their access names, with the actions of each, and nothing else.
 func TestPrivilege_AIPartsAreReachedByTheirActions(t *testing.T) {
+	extent.Full(t)
 	everything := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`
 	b := &bed{kit.Limited(t, []string{everything}, aiTypes, aiNamespaces, aiBoundary)}
 	b.controls()

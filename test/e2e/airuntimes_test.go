@@ -9,6 +9,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 const (
@@ -30,6 +31,7 @@ func (b *bed) runs(name string) *nexusv1.NexusAICapability {
 
 // A runtime waits until AgentCore can assume its role, is changed in place by an edit, rests, and goes before its role.
 func TestRuntimes_AnAgentRunsIsUpdatedAndGoesBeforeItsRole(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, runtimeTypes, runtimesSpace)
 	d := b.controls()
 	c := b.runs("runs-agent")

@@ -16,11 +16,13 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // An adopted crawler keeps its role until the operator has changed it, and an adopted role its policies: where a provider lets both be
 // adopted, a tenant gets neither with rights that the provider does not pass.
 func TestAttack_AnAdoptionBringsNoRights(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	account := b.admin(homeAccount)
 	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
@@ -67,6 +69,7 @@ func TestAttack_AnAdoptionBringsNoRights(t *testing.T) {
 
 // A zone that a tenant makes under the name of another one, which gets no records from elsewhere, is no reason to doubt that one.
 func TestAttack_ASecondZoneOfTheNameStopsNobody(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=team-*,mallory-*")
 	mallory := b.MakeNamespace("mallory-" + b.Namespace)
 	zone, p := b.zone("corp.example.com"), provider("aws")

@@ -22,6 +22,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // typesOfAttacks are generous: the services of the attacked types are allowed by patterns.
@@ -194,6 +195,7 @@ func (b *bed) everyResource(d *double.Double) string {
 
 // AWS shows the value of a parameter, and whoever may read the object, its plans and its events does not see it.
 func TestAttack_NobodySeesASecretThroughAnyType(t *testing.T) {
+	extent.Full(t)
 	const canary = "canary-of-the-application"
 	b := newBed(t, typesOfAttacks)
 	d := b.controls()

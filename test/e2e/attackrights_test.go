@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // attempt is a request to the API server that one kind of user may not make: VERB APIVERSION/KIND NAMESPACE/NAME, with the subresource
@@ -118,6 +120,7 @@ func (a attempt) make(t *testing.T, c client.Client, own, other string) error {
 }
 
 func TestAttack_NobodyReachesBeyondTheirRights(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	other := b.MakeNamespace(b.Namespace + "-other")
@@ -131,6 +134,7 @@ func TestAttack_NobodyReachesBeyondTheirRights(t *testing.T) {
 
 // More requests than a namespace has at a time are in another test.
 func TestAttack_PlansOfOtherThingsAreRefused(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	planner, made := b.User("planner-of-"+b.Namespace, "nexus-operator-plan", b.Namespace), map[int]*unstructured.Unstructured{}
@@ -147,6 +151,7 @@ func TestAttack_PlansOfOtherThingsAreRefused(t *testing.T) {
 
 // Fields that a tenant adds under the operator's field manager count as the tenant's.
 func TestAttack_TheFieldManagerOfTheOperatorHidesNothing(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.small("forged")
 	b.Create(c)
@@ -198,6 +203,7 @@ func child(version, kind, namespace, name string) *unstructured.Unstructured {
 
 // Rights in two namespaces do not make them one.
 func TestAttack_TwoNamespacesOfATenantStayTwo(t *testing.T) {
+	extent.Full(t)
 	second := "team-second"
 	b := newBed(t, "--ambient-namespaces=team-*")
 	b.MakeNamespace(second)

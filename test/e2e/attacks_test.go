@@ -31,6 +31,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // The tests of this file make an attack as a tenant: with Kubernetes' role edit in one namespace, and nothing else.
@@ -129,6 +130,7 @@ func TestAttack_ACapabilityInDeletionTakesNoNewRights(t *testing.T) {
 // orders-prod of environment eu has by default a bucket that orders of environment prod may have named; and anybody
 // may have made a secret of any name.
 func TestAttack_TheNameOfSomebodysStoreGivesNoRights(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	victim := b.small("orders")
 	victim.Spec.Environment, victim.Name, victim.Namespace = "prod", "orders-prod", b.MakeNamespace("orders-prod")
@@ -211,6 +213,7 @@ func TestAttack_NobodyActsAsARoleThatTheProviderDoesNotPass(t *testing.T) {
 
 // The ARN of a role that an object observed stays in its status when the object is to manage the role, and when it is paused.
 func TestAttack_NobodyActsAsARoleThatItObservedBefore(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	tenant := b.Tenant(b.Namespace)
@@ -252,6 +255,7 @@ func TestAttack_NobodyActsAsARoleThatItObservedBefore(t *testing.T) {
 
 // An object that a tenant has deleted, and keeps by a finalizer, has no resource any more: what has its name by now is another's.
 func TestAttack_NobodyUsesTheNameOfWhatIsDeleted(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	tenant := b.Tenant(b.Namespace)
@@ -295,6 +299,7 @@ func TestAttack_NobodyUsesTheNameOfWhatIsDeleted(t *testing.T) {
 
 // The record of where a resource is can be edited by whoever may edit the object. What the status says of it cannot.
 func TestAttack_ARewrittenHomeMovesNothing(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	second := provider("second")
@@ -335,6 +340,7 @@ func TestAttack_ARewrittenHomeMovesNothing(t *testing.T) {
 
 // A tenant that can write to a zone can write its owner records: that of an object must be signed by the operator.
 func TestAttack_AnOwnerRecordThatATenantWroteProvesNothing(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	tenant := b.Tenant(b.Namespace)

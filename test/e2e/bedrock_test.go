@@ -15,11 +15,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // The example names models, a knowledge base and a guardrail. The workloads' role may use just those while they are named,
 // and the workloads learn them from their ConfigMap and from SSM.
 func TestBedrock_ARoleMayUseWhatIsNamedWhileItIs(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=advisor-dev")
 	admin := iam.NewFromConfig(b.admin(homeAccount))
 	_, err := admin.CreatePolicy(b.Ctx(), &iam.CreatePolicyInput{PolicyName: aws.String("nexus-boundary"),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 const (
@@ -21,6 +22,7 @@ const (
 // A budget is made with its topic, follows edits of the amount in place and those of thresholds by another budget, writes nothing at rest, and
 // goes without residue with the field and with the capability.
 func TestBudget_FollowsEditsRestsAndGoesWithoutResidue(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, budgetTypes, budgetNamespaces)
 	d := b.controls()
 	c := b.Capability("examples/capability-with-budget.yaml")
@@ -86,6 +88,7 @@ func TestBudget_FollowsEditsRestsAndGoesWithoutResidue(t *testing.T) {
 
 // A budget that no administrator allows is named with the flag, and the workloads run without it.
 func TestBudget_ThatIsNotAllowedHoldsNoWorkloadBack(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--types=AWS::Kinesis::*", budgetNamespaces)
 	b.controls()
 	c := b.Capability("examples/capability-with-budget.yaml")

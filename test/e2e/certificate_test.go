@@ -10,11 +10,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // Three objects of one file get a certificate without a person: ACM assigns the record after the request, the record set
 // follows it, and ACM finds it.
 func TestACertificateIsIssuedOnceItsRecordExists(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.World.AWS().SetUnvalidated(true)
 	t.Cleanup(func() { b.World.AWS().SetUnvalidated(false) })

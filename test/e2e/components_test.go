@@ -24,6 +24,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // workload returns a component of a capability.
@@ -75,6 +76,7 @@ func TestComponents_RunAreEditedAndGoWithoutResidue(t *testing.T) {
 // Under the rules of IAM the pods of each access can use what it names, and nothing else. When an access is narrowed, the role that pods
 // had stays until the last of them has ended.
 func TestPrivilege_EachAccessReachesWhatItNames(t *testing.T) {
+	extent.Full(t)
 	everything := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`
 	b := &bed{kit.Limited(t, []string{everything})}
 	c := b.Capability("examples/capability-with-components.yaml")

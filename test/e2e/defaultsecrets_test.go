@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // secretsIn maps the secrets of a capability in AWS to "live", or to "deleted" for those in their recovery window.
@@ -51,6 +52,7 @@ func (b *bed) readableSecrets(role string) (arns []string) {
 // A capability of one component without secrets runs with none in AWS. The default secrets come and go by edits, as entries of
 // spec.secrets do: those that go are recoverable, and come back with their values.
 func TestDefaultSecrets_ComeAndGoByEdits(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.small("bare")
 	c.Spec.Frontend, c.Spec.Backend, c.Spec.DefaultSecrets = nexusv1.FrontendSpec{}, nexusv1.BackendSpec{}, nexusv1.DefaultSecretsNone

@@ -127,6 +127,7 @@ func TestDriftEvents_AChangeByHandIsCorrectedAndAttributed(t *testing.T) {
 }
 
 func TestDriftEvents_ReportedDriftNamesItsAuthorInTheStatus(t *testing.T) {
+	extent.Full(t)
 	b := newTrailBed(t)
 	b.Create(provider("aws"))
 	o := bucketWithVersions(b.Namespace, "events-reported")
@@ -191,6 +192,7 @@ func (b *trailBed) emptied() {
 }
 
 func TestDriftEvents_OwnForeignAndBrokenMessagesCauseNoCheck(t *testing.T) {
+	extent.Full(t)
 	b := newTrailBed(t)
 	b.Create(provider("aws"))
 	o := b.readyBucket("events-quiet")
@@ -218,6 +220,7 @@ func TestDriftEvents_OwnForeignAndBrokenMessagesCauseNoCheck(t *testing.T) {
 // A queue that an AWSProvider names reports changes of the objects of its namespace. Messages about those of another namespace, of the same
 // account and region, cause nothing.
 func TestDriftEvents_TheQueueOfAProviderServesItsNamespaceAlone(t *testing.T) {
+	extent.Full(t)
 	b := &trailBed{bed: newBed(t)}
 	b.queue = driftQueue(b.bed, "team-drift-events")
 	p, other := provider("aws"), provider("aws")
@@ -245,6 +248,7 @@ func TestDriftEvents_TheQueueOfAProviderServesItsNamespaceAlone(t *testing.T) {
 }
 
 func TestDriftEvents_AStormOfMessagesCausesFewReads(t *testing.T) {
+	extent.Full(t)
 	b := newTrailBed(t)
 	b.Create(provider("aws"))
 	o := b.readyBucket("events-storm")
@@ -267,6 +271,7 @@ func TestDriftEvents_AStormOfMessagesCausesFewReads(t *testing.T) {
 }
 
 func TestDriftEvents_ChecksAreFurtherApartWhileHeartbeatsArrive(t *testing.T) {
+	extent.Full(t)
 	b := newTrailBed(t)
 	b.Restart("--drift-events-queue="+b.queue, "--check-interval=1s", "--check-interval-with-events=1h")
 	b.Create(provider("aws"))
@@ -300,6 +305,7 @@ func TestDriftEvents_ChecksAreFurtherApartWhileHeartbeatsArrive(t *testing.T) {
 }
 
 func TestDriftEvents_AQueueThatCannotBeReadShowsInTheProvider(t *testing.T) {
+	extent.Full(t)
 	b := newTrailBed(t)
 	p := provider("aws")
 	b.Create(p)

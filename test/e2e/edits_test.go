@@ -89,6 +89,7 @@ func TestEdit_AFailedApplyPrunesNothingAndCanBeDeleted(t *testing.T) {
 }
 
 func TestEdit_ADroppedStoreWithDataIsHeldUntilItIsNamed(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := withStores(b.small("dropped"))
 	c.Spec.DataServices.DynamoDB.Tables = append(c.Spec.DataServices.DynamoDB.Tables, nexusv1.TableSpec{Name: "empty"})

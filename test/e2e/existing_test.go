@@ -27,6 +27,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 const (
@@ -203,6 +204,7 @@ func TestExisting_EveryKindIsUsedAndLeftAlone(t *testing.T) {
 
 // A table that does not exist is named, and used once it does.
 func TestExisting_AMissingStoreIsLookedForAgain(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, existingNamespaces, "--stalled-interval=1s")
 	c := b.small("team-late")
 	c.Spec.ProviderRef, c.Spec.Region = &nexusv1.ProviderReference{Name: "team"}, "ap-southeast-1"
@@ -218,6 +220,7 @@ func TestExisting_AMissingStoreIsLookedForAgain(t *testing.T) {
 // A tenant's capability gets no rights on the table of another tenant by a pattern, nor by the keeper of its own namespace alone, and learns
 // nothing of the owner.
 func TestAttack_ExistingStoresOfAnotherTenantNeedTheAdministrator(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, existingNamespaces)
 	victim := b.small("team-victim")
 	victim.Spec.ProviderRef, victim.Spec.Region = &nexusv1.ProviderReference{Name: "team"}, "ap-southeast-1"

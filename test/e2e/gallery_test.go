@@ -18,11 +18,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // In the subnets of another team runs a platform of eight components with a database and a cache, whose addresses reach the pods. A second look
 // writes nothing, and it goes with everything but the final snapshot of the database.
 func TestGallery_OfEightComponentsRunsWithADatabaseAndACache(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=team-*,gallery-staging")
 	c := b.Capability("examples/gallery.yaml")
 	b.inNetworkOfAnotherTeam(c)

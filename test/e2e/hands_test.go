@@ -56,6 +56,7 @@ func (b *bed) expectEvent(about client.Object, reason string, words ...string) {
 }
 
 func TestHands_AdditionsToGeneratedObjectsAreRemoved(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.small("added")
 	b.Create(c)
@@ -99,6 +100,7 @@ func TestHands_AdditionsToGeneratedObjectsAreRemoved(t *testing.T) {
 }
 
 func TestNames_ACapabilityThatCannotRunHoldsNone(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=contested-dev")
 	first, second := b.small("contested"), b.small("contested")
 	first.Name, first.Spec.ProviderRef = "invalid", &nexusv1.ProviderReference{Name: "aws"}

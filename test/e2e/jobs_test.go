@@ -15,10 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // The example with a Job and a CronJob runs, a changed image runs the Job again exactly once, and all go without residue.
 func TestJobs_RunOnceForEachDeclaration(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.Capability("examples/capability-with-jobs.yaml")
 	b.Create(c)

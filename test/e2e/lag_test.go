@@ -118,6 +118,7 @@ func (b *bed) watchForLies() func() []string {
 
 // A Secret that a SecretsManagerSecret reads is written on when it changes, not at the next check.
 func TestSecret_FollowsItsSourceAtOnce(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=1h")
 	source := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "source", Namespace: b.Namespace}, StringData: map[string]string{"password": "first"}}
 	s := &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: b.Namespace}, Spec: v1alpha1.SecretsManagerSecretSpec{

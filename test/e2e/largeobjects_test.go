@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // parameterSet has so many parameters of a size, and an annotation that makes it large.
@@ -29,6 +30,7 @@ func parameterSet(namespace, name string, parameters, size, note int) *v1alpha1.
 // After a restart, the cache reads the objects of a namespace in another order than that of their creation: what has no room then stays
 // in AWS as it is.
 func TestLargeObjects_ARestartTakesNothingFromAWS(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	o := parameterSet(b.Namespace, "data", 60, 4000, 200<<10)

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // neighbors are resources of another namespace, by what stands for their identifiers in the attacks.
@@ -78,6 +80,7 @@ var attacksByIdentifiers = []attack{
 
 // What a tenant names by its identifier belongs to nobody, or to the tenant's own namespace.
 func TestAttack_IdentifiersOfAnotherNamespaceAreRefused(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=team-*,neighbor-*")
 	there := b.MakeNamespace("neighbor-" + b.Namespace)
 	b.provider()

@@ -182,6 +182,7 @@ func (h *household) wereEnded(since awsproxy.Mark, ends []string, before string)
 // Sets of objects that name each other are deleted at once, in any order, alone and with their namespace. An object that uses a
 // key or a role goes first, the data that stays in AWS can be read until a person gives it up, and every deletion ends.
 func TestDeletion_LosesNothingInAnyOrder(t *testing.T) {
+	extent.Full(t)
 	for _, seed := range extent.Sample(t, []uint64{8, 1, 2, 3, 5, 4, 6, 7}, 2) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			b := newBed(t, "--types=AWS::Kinesis::Stream")
@@ -260,6 +261,7 @@ func (h *household) giveUp() {
 // Data stays encrypted with a key when its bucket or queue gets another one, or when the key loses the alias by which a secret names
 // it: the key is held although no spec names it.
 func TestDeletion_KeepsTheKeyOfEarlierData(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.Namespace = b.MakeNamespace("team-earlier-key")
 	b.Create(provider("aws"))

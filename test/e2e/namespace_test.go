@@ -103,6 +103,7 @@ func TestGuestsKeepTheNamespace(t *testing.T) {
 
 // A tenant deletes a capability in whose namespace another tenant came to live.
 func TestAttack_NamespaceOfAnotherTenantStays(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c, ns := b.apart("shared")
 	b.Create(c)
@@ -161,6 +162,7 @@ func hosts(t *testing.T, name string, guest client.Object) {
 }
 
 func TestNamespacesOfTheClusterAreNeverUsed(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c, _ := b.apart("kube")
 	if err := b.Client.Create(b.Ctx(), c); err == nil || !strings.Contains(err.Error(), "spec.capabilityName") {

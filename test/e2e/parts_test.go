@@ -17,6 +17,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // The operator may manage the types of the example, and lends its identity to the provider of its namespace.
@@ -73,6 +74,7 @@ func TestResources_OfACapabilityRunAndGoWithoutResidue(t *testing.T) {
 // Under the rules of IAM, the pods whose access names a resource can use it with the declared actions. Other
 // actions, other resources and other pods are denied.
 func TestPrivilege_ResourcesAreReachedByTheirActions(t *testing.T) {
+	extent.Full(t)
 	everything := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`
 	b := &bed{kit.Limited(t, []string{everything}, vectorTypes, vectorNamespaces)}
 	b.controls()

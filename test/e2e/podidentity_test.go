@@ -235,6 +235,7 @@ func TestPodIdentity_OnAutoModeNeedsNoAgent(t *testing.T) {
 }
 
 func TestPodIdentity_WithoutTheNameOfTheClusterIsRefused(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.small("nameless")
 	c.Spec.Identity = &nexusv1.IdentitySpec{Mode: nexusv1.IdentityPodIdentity}

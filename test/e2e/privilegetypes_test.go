@@ -153,6 +153,7 @@ func TestPrivilege_ATypedLifeFitsThePrintedPolicy(t *testing.T) {
 
 // Without the rights of its type, an object names the right that is missing, and nothing is created.
 func TestPrivilege_ATypeWithoutItsRightsIsDenied(t *testing.T) {
+	extent.Full(t)
 	b, d := limitedToTypes(t)
 	for typeName, life := range typedLives {
 		if typeName == "AWS::SSM::Parameter" {

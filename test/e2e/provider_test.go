@@ -20,6 +20,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // keys is a Secret with credentials.
@@ -104,6 +105,7 @@ func TestAProviderActsAsItsRoleOrNotAtAll(t *testing.T) {
 }
 
 func TestProvidersAreHeldToTheAdministratorsGuards(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=*", "--allowed-endpoints=http://127.*,https://*.example.com,http://plain.example.com")
 	b.Create(keys("keys", "AKIAGUARDS"))
 	role := "arn:aws:iam::123456789012:role/any"
@@ -155,6 +157,7 @@ func TestProvidersAreHeldToTheAdministratorsGuards(t *testing.T) {
 }
 
 func TestRotatedCredentialsAreUsedAtOnce(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=1s")
 	secret := keys("keys", "AKIABEFORE")
 	b.Create(secret)
@@ -207,6 +210,7 @@ func TestABrokenProviderShowsOnItsObjectsAtOnce(t *testing.T) {
 }
 
 func TestRotatedKeysOfOtherAccountServeNothing(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=1s")
 	secret := keys("keys", "AKIABEFORE")
 	b.Create(secret)
@@ -263,6 +267,7 @@ func TestRotatedKeysOfOtherAccountServeNothing(t *testing.T) {
 }
 
 func TestProviderInDeletionCreatesNothing(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=1s")
 	p := provider("going")
 	old := bucket("before-deletion")
@@ -296,6 +301,7 @@ func TestProviderInDeletionCreatesNothing(t *testing.T) {
 }
 
 func TestRoleARNWithoutKeysWorksWhereAmbientIsAllowed(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=platform")
 	if _, err := iam.NewFromConfig(b.admin(homeAccount)).CreateRole(b.Ctx(), &iam.CreateRoleInput{RoleName: aws.String("seed"), AssumeRolePolicyDocument: aws.String(
 		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:root"},"Action":"sts:AssumeRole"}]}`)}); err != nil {
@@ -371,6 +377,7 @@ func (b *bed) counts(p *v1alpha1.AWSProvider, want string) {
 }
 
 func TestASecretInUseStaysAndIsReleasedWhenUnread(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	old, next := keys("old", "AKIAOLD"), keys("next", "AKIANEXT")
 	b.Create(old, next)

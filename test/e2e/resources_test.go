@@ -300,6 +300,7 @@ func TestBadInputIsRefusedAtAdmissionWithItsField(t *testing.T) {
 
 // The rules compare with the object before, and are evaluated by the API server only.
 func TestEditsOfIndexesAreRefusedAtAdmission(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	projection := v1alpha1.DynamoDBProjection{ProjectionType: "INCLUDE", NonKeyAttributes: []string{"a", "b"}}
 	typed := func(name, kind string) v1alpha1.DynamoDBIndexAttribute {
@@ -379,6 +380,7 @@ func TestCredentialsAndReachabilityShowAndHeal(t *testing.T) {
 }
 
 func TestAProviderThatMovesLosesNothing(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=1s")
 	p := b.provider()
 	o := table("stays")
@@ -448,6 +450,7 @@ func TestTwoBucketsReplicateToEachOther(t *testing.T) {
 
 // The ID of a key is recorded before the key can be read. An object that refers to the key is not created until its ARN is known.
 func TestAReferenceWaitsForTheARNThatComesAfterTheID(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	b.World.AWS().Fault(awsproxy.Match{Service: "kms", Op: "DescribeKey"}, awsproxy.Fail(400, "AccessDeniedException", "no identity-based policy allows the kms:DescribeKey action"))

@@ -84,6 +84,7 @@ func TestRestore_AnotherClusterTakesOverOnlyWhatItInherits(t *testing.T) {
 
 // The cluster is lost with objects of every identity class: what AWS names itself is neither found nor made a second time.
 func TestRestore_CreatesNothingBesideWhatAnotherClusterHas(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--cluster-id=old")
 	b.provider()
 	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name, Namespace: b.Namespace} }

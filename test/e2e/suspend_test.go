@@ -187,6 +187,7 @@ func TestUnpausedCapabilityResumesAndHeals(t *testing.T) {
 }
 
 func TestForgedOwnerOfASuspendedCapabilityIsReported(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=forged-dev")
 	c := b.small("forged")
 	c.Spec.Suspend = true

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // A tenant who may create objects beside a capability writes everything in them but the UID: owner references, finalizers and our
@@ -182,6 +183,7 @@ func TestWhoOnlyObservesOrReportsWritesNothing(t *testing.T) {
 }
 
 func TestADeletionFindsItsResourceThoughTheRecordWasTakenAway(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	o := table("unrecorded")

@@ -336,6 +336,7 @@ func TestTwoOperators_ANewObjectMakesOneResource(t *testing.T) {
 
 // An instance whose cache lags may write that a resource is not ready and be stopped right after that.
 func TestTwoOperators_AnUntrueStatusOfAnotherIsCorrected(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	o := bucket("untrue-status")

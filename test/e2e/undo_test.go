@@ -189,6 +189,7 @@ func TestUndo_BringsADeletedCapabilityBackWithItsData(t *testing.T) {
 
 // An edit drops a table, whose data may be deleted, and nexusctl undo takes that back within the time.
 func TestUndo_KeepsAStoreThatAnEditDropped(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.graceful("dropped", time.Hour)
 	before, table := b.data("dropped-dev"), c.Spec.DataServices.DynamoDB.DeepCopy()
@@ -233,6 +234,7 @@ func TestUndo_KeepsAStoreThatAnEditDropped(t *testing.T) {
 }
 
 func TestUndo_LeavesNothingAfterTheTime(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	for name, ends := range map[string]func(c *nexusv1.NexusAICapability){
 		"expires": func(*nexusv1.NexusAICapability) {},
@@ -255,6 +257,7 @@ func TestUndo_LeavesNothingAfterTheTime(t *testing.T) {
 }
 
 func TestUndo_BringsACapabilityBackWhoseNamespaceIsGone(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.graceful("homeless", time.Hour)
 	before := b.data("homeless-dev")
@@ -296,6 +299,7 @@ func TestUndo_BringsACapabilityBackWhoseNamespaceIsGone(t *testing.T) {
 }
 
 func TestUndo_DeletesWhatADeletedNamespaceLeft(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	decoy := "left-dev-decoy"
 	_, err := b.s3().CreateBucket(b.Ctx(), &s3.CreateBucketInput{Bucket: &decoy, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
@@ -337,6 +341,7 @@ func TestUndo_DeletesWhatADeletedNamespaceLeft(t *testing.T) {
 // The operator is killed at a random call, twice in each drill, while another one works, and people undo deletions; what belongs to
 // others stays as it is.
 func TestUndo_DrillsWithKillsAndTwoOperators(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	decoy := "decoys-of-others"
 	_, err := b.s3().CreateBucket(b.Ctx(), &s3.CreateBucketInput{Bucket: &decoy, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
 
@@ -57,6 +58,7 @@ const manifestsFolder = "../../manifests"
 
 // kubectl reads a folder in the order of its file names, and all files that end in .yaml.
 func TestManifests_AreAppliedAsAFolder(t *testing.T) {
+	extent.Full(t)
 	b := bed.Empty(t)
 	kubectl(t, b, "delete", "namespace", operator.Namespace, "--ignore-not-found", "--wait")
 	kubectl(t, b, "delete", "clusterrole", "nexus-operator", "--ignore-not-found")

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // handRemoval is the command of docs/deletion.md for an operator that is gone for ever.
@@ -35,6 +36,7 @@ func handRemoval(t *testing.T) string {
 
 // Without an operator nothing removes the finalizers. The command must leave objects alone that are not being deleted.
 func TestFinalizers_AreRemovedByHandInDeletionOnly(t *testing.T) {
+	extent.Full(t)
 	b := bed.Empty(t)
 	kubectl(t, b, "apply", "--server-side", "--force-conflicts", "-f", filepath.Join(manifestsFolder, "crd.yaml"))
 	kubectl(t, b, "wait", "--for=condition=Established", "crd", "--all")

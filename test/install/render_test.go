@@ -24,6 +24,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/shard"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -187,6 +188,7 @@ func TestChart_RepeatsNoDefault(t *testing.T) {
 
 // Refusals name these values: a value must set the flag beside which it is named.
 func TestChart_ValuesInRefusalsSetTheirFlags(t *testing.T) {
+	extent.Full(t)
 	for values, flag := range map[string]string{
 		"tenants: {capabilityNamespaces: [ops, team-a]}":                              "--capability-namespaces=ops,team-a",
 		"tenants: {ambientNamespaces: [ops, team-a]}":                                 "--ambient-namespaces=ops,team-a",

@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // withKnowledge declares a vector store of two indexes.
@@ -22,6 +23,7 @@ func withKnowledge(c *nexusv1.NexusAICapability) {
 
 // An index that is dropped is held until a person gives its data up, and the message names the field of AI parts.
 func TestAI_ADroppedIndexIsHeld(t *testing.T) {
+	extent.Full(t)
 	b := vectorsBed(t)
 	c := b.capability(withKnowledge)
 	b.run(c)
@@ -51,6 +53,7 @@ func TestAI_ADroppedIndexIsHeld(t *testing.T) {
 
 // The API server refuses what cannot be changed in AWS, with what to do instead.
 func TestAI_WhatCannotChangeIsRefused(t *testing.T) {
+	extent.Full(t)
 	b := vectorsBed(t)
 	c := b.capability(withKnowledge, func(c *nexusv1.NexusAICapability) {
 		c.Spec.AI.InferenceProfiles = []nexusv1.InferenceProfileSpec{{Name: "chat", ModelID: "amazon.nova-lite-v1:0"}}
@@ -86,6 +89,7 @@ func TestAI_WhatCannotChangeIsRefused(t *testing.T) {
 
 // The pods apply the former version of a guardrail until they are replaced.
 func TestAI_AFormerGuardrailVersionGoesAfterTheRollout(t *testing.T) {
+	extent.Full(t)
 	b := vectorsBed(t)
 	c := b.capability(withKnowledge, func(c *nexusv1.NexusAICapability) { c.Spec.AI.Guardrails = []nexusv1.GuardrailSpec{{Name: "safety"}} })
 	versions := func() (out []string) {

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // says passes until the condition CredentialsInPods is False with the text.
@@ -47,6 +48,7 @@ func (b *bed) evictions() int {
 }
 
 func TestCredentials_RefusedAndFutileReplacementsAreTold(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	// A pod of another capability proves that the cluster gives credentials.
 	proof := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, Name: "proof", Labels: map[string]string{wellknown.LabelCapabilityUID: "another"}},
@@ -113,6 +115,7 @@ func TestCredentials_APodIsEvictedOnce(t *testing.T) {
 
 // The webhook may fail for all pods of the first capability of a cluster, which then prove nothing.
 func TestCredentials_OfTheOperatorProveThatThereIsAWebhook(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, func(o *options.Options) { o.InjectsCredentials = true })
 	c := b.capability()
 	b.says(c, "3 pods that were replaced")

@@ -20,6 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // The process of a pod listens on this address, as an application that ends at SIGTERM.
@@ -181,6 +183,7 @@ func (k *kubelet) requests(ctx context.Context, addresses func() []string) (answ
 
 // Each pod is a real process that ends at SIGTERM. The test simulates the time that a node takes to follow the EndpointSlice.
 func TestRollout_LosesNoRequestWhilePodsDrain(t *testing.T) {
+	extent.Full(t)
 	for name, drain := range map[string]int64{"pods drain": 10, "pods end at once": 0} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)

@@ -15,6 +15,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 const ordersARN = "arn:aws:dynamodb:eu-central-1:123456789012:table/Orders"
@@ -112,6 +113,7 @@ func cmpErr(err error, c *nexusv1.NexusAICapability) error {
 
 // Rights that nobody consents to any more go although another store of the capability never becomes ready.
 func TestExisting_TakenConsentWaitsForNoOtherStore(t *testing.T) {
+	extent.Full(t)
 	b, team := existingBed(t, []v1alpha1.ExternalARNPattern{ordersARN})
 	c := b.capability(withOrders)
 	b.run(c)
@@ -137,6 +139,7 @@ func TestExisting_TakenConsentWaitsForNoOtherStore(t *testing.T) {
 }
 
 func TestExisting_TheOperatorLimitsProviders(t *testing.T) {
+	extent.Full(t)
 	b, _ := existingBed(t, []v1alpha1.ExternalARNPattern{ordersARN}, func(o *options.Options) { o.AllowedExternalARNs = []string{"arn:aws:dynamodb:*:*:table/shared-*"} })
 	c := b.capability(withOrders)
 	if m := b.withheld(c); !strings.Contains(m, "--allowed-external-arns") || b.roleHas(ordersARN) {
@@ -146,6 +149,7 @@ func TestExisting_TheOperatorLimitsProviders(t *testing.T) {
 
 // A store that another object of the namespace owns needs its ARN in full.
 func TestExisting_AStoreOfAnotherObjectIsNoneByAPattern(t *testing.T) {
+	extent.Full(t)
 	b, team := existingBed(t, []v1alpha1.ExternalARNPattern{"arn:aws:dynamodb:*:123456789012:table/*"})
 	owner := &v1alpha1.DynamoDBTable{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, Name: "theirs"},
 		Spec: v1alpha1.DynamoDBTableSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "team"}}, TableName: "Orders", HashKey: v1alpha1.DynamoDBAttribute{Name: "id", Type: "S"}}}
@@ -185,6 +189,7 @@ func TestExisting_AStoreOfAnotherObjectIsNoneByAPattern(t *testing.T) {
 
 // The object of an existing store goes with its entry, and is never told to delete data.
 func TestExisting_ObjectGoesWithoutItsStore(t *testing.T) {
+	extent.Full(t)
 	b, _ := existingBed(t, []v1alpha1.ExternalARNPattern{ordersARN})
 	c := b.capability(withOrders, func(c *nexusv1.NexusAICapability) { c.Spec.DeletionPolicy = nexusv1.DeletionDelete })
 	b.run(c)

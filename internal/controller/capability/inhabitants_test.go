@@ -133,6 +133,7 @@ func (s silentGroup) ServerResourcesForGroupVersionWithContext(ctx context.Conte
 }
 
 func TestDelete_UnknownKindsHoldTheNamespace(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability()
 	b.run(c)

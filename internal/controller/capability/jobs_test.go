@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // withJob adds a Job with an image to a capability.
@@ -154,6 +155,7 @@ func TestJob_ACrashInTheMiddleRunsItOnce(t *testing.T) {
 }
 
 func TestJob_AtWorkIsLeftToEnd(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(withJob("registry.example/job:Working"))
 	b.passUntil(c, "the Job to be at work", func() error {
@@ -195,6 +197,7 @@ func TestJob_FailuresNameThePodAndTheRemedy(t *testing.T) {
 
 // The template of a Job is immutable: where an operator compiles another one of the same declaration, the Job stays as it ran.
 func TestJob_OfTheSameDeclarationStaysAsItRan(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(withJob("registry.example/job:1"))
 	b.run(c)
@@ -221,6 +224,7 @@ func TestJob_OfTheSameDeclarationStaysAsItRan(t *testing.T) {
 }
 
 func TestJob_OfAnotherOwnerIsLeftAlone(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability()
 	b.run(c)
@@ -236,6 +240,7 @@ func TestJob_OfAnotherOwnerIsLeftAlone(t *testing.T) {
 }
 
 func TestJob_MissingRightToDelete(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(withJob("registry.example/job:1"))
 	b.run(c)
@@ -247,6 +252,7 @@ func TestJob_MissingRightToDelete(t *testing.T) {
 }
 
 func TestJob_TakesThePlaceOfAService(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(withJob("registry.example/job:1"), func(c *nexusv1.NexusAICapability) {
 		c.Spec.Components[0].Type, c.Spec.Components[0].BackoffLimit = "", nil

@@ -18,6 +18,7 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 func TestACapabilityIsFoundByEachOfItsIntentsOnce(t *testing.T) {
@@ -57,6 +58,7 @@ func TestAPodNeedsItsPoliciesUntilItHasEndedOrItsNodeIsLost(t *testing.T) {
 // Pods that get their credentials from STS call its endpoint in their region: names outward that lack it close the way to AWS. Those that
 // the EKS Pod Identity Agent serves call no endpoint for that.
 func TestPolicies_NamesOutwardNeedTheEndpointWherePodsSignIn(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	intent := func(name string, names ...string) *intentv1alpha1.SecurityIntent {
 		return &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: b.ns + name}, Spec: intentv1alpha1.SecurityIntentSpec{
@@ -89,6 +91,7 @@ func TestPolicies_NamesOutwardNeedTheEndpointWherePodsSignIn(t *testing.T) {
 
 // Node pools of EKS Auto Mode begin without nodes. An address waits for its IngressClass there, and needs no other controller.
 func TestHealth_AsksEKSAboutAutoMode(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	in := &networkingv1.Ingress{Spec: networkingv1.IngressSpec{IngressClassName: new(b.ns)}}
 	for enabled, want := range map[bool]string{true: "create it with controller eks.amazonaws.com/alb", false: "install the AWS Load Balancer Controller"} {

@@ -118,6 +118,7 @@ func (b *bed) dropsConfirmed(c *nexusv1.NexusAICapability, bucket *v1alpha1.S3Bu
 }
 
 func TestPrune_KeepsADroppedStoreForItsTime(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c, bucket := b.running(gracefully)
 	b.refuseWith("patch", "S3Bucket", forbidden)
@@ -166,6 +167,7 @@ func TestPrune_KeepsADroppedStoreForItsTime(t *testing.T) {
 }
 
 func TestPrune_DeclaringADroppedStoreAgainKeepsIt(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c, bucket := b.running(gracefully)
 	b.dropsConfirmed(c, bucket)
@@ -184,6 +186,7 @@ func TestPrune_DeclaringADroppedStoreAgainKeepsIt(t *testing.T) {
 
 // A person takes the permission to delete the data back, and gives it again after the first time is over.
 func TestPrune_ASecondPermissionBeginsANewTime(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c, bucket := b.running(gracefully)
 	b.dropsConfirmed(c, bucket)
@@ -204,6 +207,7 @@ func TestPrune_ASecondPermissionBeginsANewTime(t *testing.T) {
 }
 
 func TestPrune_DeletesADroppedStoreAtOnceWithoutATime(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c, bucket := b.running(gracefully)
 	b.dropsConfirmed(c, bucket)
@@ -217,6 +221,7 @@ func TestPrune_DeletesADroppedStoreAtOnceWithoutATime(t *testing.T) {
 }
 
 func TestPrune_AsksWhetherTheCapabilityIsStillTheSame(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c, bucket := b.running()
 	b.edit(c, func() { c.Spec.DataServices = nil })
@@ -274,6 +279,7 @@ func TestPrune_MissingRightToDelete(t *testing.T) {
 }
 
 func TestStore_DeletedByAPersonIsKept(t *testing.T) {
+	extent.Full(t)
 	for name, tc := range map[string]struct {
 		edit   func(*v1alpha1.S3Bucket)
 		wait   time.Duration
@@ -323,6 +329,7 @@ func TestStore_DeletedByAPersonIsKept(t *testing.T) {
 }
 
 func TestStore_GoesWithItsNamespace(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c, bucket := b.running()
 	// Deleting the namespace deletes the capability as well; the bucket may be seen first.
@@ -403,6 +410,7 @@ func TestDataLossConfirmed(t *testing.T) {
 
 // A key that others need is not given up because its capability goes: it only looks again at once.
 func TestAllowDataLoss_LeavesAKeyToAPerson(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{UID: "cap", DeletionTimestamp: &metav1.Time{Time: time.Now()}}}
 	o := &v1alpha1.KMSKey{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, GenerateName: "x-"}}

@@ -123,6 +123,7 @@ func TestReconcile_PauseWritesItsConditionAndNothingElse(t *testing.T) {
 }
 
 func TestReconcile_SuspendLeavesChildrenAsTheyAre(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(withBucket)
 	b.run(c)
@@ -239,6 +240,7 @@ func TestReconcile_StatusOfMereProgressWaitsItsTurn(t *testing.T) {
 }
 
 func TestReconcile_AnswersARequestOnlyWhenItLooked(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability()
 	b.run(c)
@@ -295,6 +297,7 @@ func TestReconcile_RefusesNamesThatAnotherOneHas(t *testing.T) {
 }
 
 func TestReconcile_SaysWhyItsProviderCannotBeUsed(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(func(c *nexusv1.NexusAICapability) { c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "shared"} })
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, Name: "shared"}}

@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // gracefully gives a capability a time in which its deletion can be undone.
@@ -73,6 +74,7 @@ func (b *bed) untilRecoverable(c *nexusv1.NexusAICapability) {
 }
 
 func TestRecovery_WaitsWithTheStoresAndWritesNothing(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.operatorNamespace()
 	c := b.capability(withBucket, gracefully)
@@ -131,6 +133,7 @@ func TestRecovery_WaitsWithTheStoresAndWritesNothing(t *testing.T) {
 }
 
 func TestRecovery_AnUndoReleasesTheStores(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.operatorNamespace()
 	c := b.capability(withBucket, gracefully)
@@ -169,6 +172,7 @@ func TestRecovery_AnUndoReleasesTheStores(t *testing.T) {
 }
 
 func TestRecovery_ALateDecisionMeetsAConflict(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.operatorNamespace()
 	c := b.capability(withBucket, gracefully)

@@ -15,6 +15,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // withVectors declares a bucket of vectors, and an index that uses it.
@@ -72,6 +73,7 @@ func TestResources_RunAndRest(t *testing.T) {
 
 // An object with the name of a resource that has another owner is left alone, and the role gets nothing on it.
 func TestResources_LeaveForeignObjectsAlone(t *testing.T) {
+	extent.Full(t)
 	b := vectorsBed(t)
 	foreign := b.anyResource("vectors")
 	foreign.Spec.ProviderRef.Name, foreign.Spec.TypeName, foreign.Spec.Properties.Raw = "other", "AWS::Kinesis::Stream", []byte(`{"Name":"theirs"}`)
@@ -101,6 +103,7 @@ func errorfUnless(c *nexusv1.NexusAICapability, reason string) error {
 }
 
 func TestResources_MissingRightToCreate(t *testing.T) {
+	extent.Full(t)
 	b := vectorsBed(t)
 	b.refuseWith("apply", "AWSResource", forbidden)
 	c := b.capability(withVectors)
@@ -116,6 +119,7 @@ func TestResources_MissingRightToCreate(t *testing.T) {
 
 // What a kind's definition refuses stalls the capability before anything is created.
 func TestResources_AreCheckedBeforeAnythingIsApplied(t *testing.T) {
+	extent.Full(t)
 	b := vectorsBed(t)
 	c := b.capability(withVectors, withBucketBeside, func(c *nexusv1.NexusAICapability) {
 		c.Spec.DataServices.Resources = append(c.Spec.DataServices.Resources, nexusv1.ResourcePart{Name: "net", Kind: "VPC", Spec: &runtime.RawExtension{Raw: []byte(`{"cidrBlock":"none"}`)}})
@@ -140,6 +144,7 @@ func withBucketBeside(c *nexusv1.NexusAICapability) {
 
 // A dropped store is held until a person names it.
 func TestResources_DroppedStoresAreHeld(t *testing.T) {
+	extent.Full(t)
 	b := vectorsBed(t)
 	c := b.capability(withVectors)
 	b.run(c)
@@ -174,6 +179,7 @@ func TestResources_DroppedStoresAreHeld(t *testing.T) {
 
 // The index goes before the bucket that it uses.
 func TestResources_AreDeletedInTheOrderOfTheirUse(t *testing.T) {
+	extent.Full(t)
 	b := vectorsBed(t)
 	c := b.capability(withVectors)
 	b.run(c)

@@ -155,6 +155,7 @@ func TestRollout_LeavesForeignObjectsAlone(t *testing.T) {
 }
 
 func TestRollout_NamespaceThatMayNotBeMade(t *testing.T) {
+	extent.Full(t)
 	for name, tc := range map[string]struct {
 		capabilityName string
 		allowed        []string
@@ -184,6 +185,7 @@ func TestRollout_NamespaceThatMayNotBeMade(t *testing.T) {
 }
 
 func TestRollout_NamespaceAndItsQuota(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, func(o *options.Options) {
 		o.WorkloadNamespaceQuota = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("20")}
 	})

@@ -26,7 +26,7 @@ type process struct {
 	args []string
 	env  []string
 	dir  string // working directory and place of the log
-	// crashes is how often the program is started again after a crash, which is not reported then.
+	// crashes limits how often the program is started again after a crash, which is not reported then.
 	crashes int
 
 	mu   sync.Mutex

@@ -57,7 +57,7 @@ func (j *job) arguments(timeout time.Duration, e extent.Extent) []string {
 	if len(j.tests) > 0 {
 		args = append(args, "-test.run=^("+strings.Join(j.tests, "|")+")$")
 	}
-	if j.pkg.hasProperties() && !e.Has(j.pkg.path) {
+	if j.pkg.hasExpensiveProperties() && !e.Has(j.pkg.path) {
 		args = append(args, fmt.Sprintf("-rapid.checks=%d", sampleChecks))
 	}
 	if j.profile != "" {

@@ -233,7 +233,7 @@ func TestVariants_RaceEachTestInOneRunOfFour(t *testing.T) {
 }
 
 func TestArguments_CheckFewerCasesOfPropertiesInTheSample(t *testing.T) {
-	random := &job{pkg: testPackage{path: "a", TestImports: []string{rapid}}}
+	random := &job{pkg: testPackage{path: expensiveProperties}}
 	for e, limited := range map[string]bool{"sample": true, "all": false, "1/1": false} {
 		args := random.arguments(time.Minute, must(extent.Parse(e))(t))
 		if slices.Contains(args, fmt.Sprintf("-rapid.checks=%d", sampleChecks)) != limited {

@@ -39,8 +39,8 @@ var lanes = []struct {
 	{"dev/promtool", 1, 1, halfProcessor},
 }
 
-// rapid is the library that draws random cases.
-const rapid = "pgregory.net/rapid"
+// expensiveProperties is the package whose properties draw whole capabilities. Its tests use pgregory.net/rapid.
+const expensiveProperties = "internal/capability"
 
 // Loads of a process while it runs.
 const (
@@ -54,8 +54,6 @@ type testPackage struct {
 	Dir          string
 	TestGoFiles  []string
 	XTestGoFiles []string
-	TestImports  []string
-	XTestImports []string
 	// module is the folder of its module, relative to the top.
 	module string
 	// path is that of its folder, relative to the top.
@@ -94,10 +92,8 @@ func (p testPackage) runsPrograms() bool {
 	return strings.HasPrefix(p.path, "test/") || strings.HasPrefix(p.path, "internal/controller")
 }
 
-// hasProperties reports whether tests of the package check properties of random cases.
-func (p testPackage) hasProperties() bool {
-	return slices.Contains(p.TestImports, rapid) || slices.Contains(p.XTestImports, rapid)
-}
+// hasExpensiveProperties reports whether tests of the package check properties of random cases that take long.
+func (p testPackage) hasExpensiveProperties() bool { return p.path == expensiveProperties }
 
 // rank orders packages of which no times are known.
 func (p testPackage) rank() int {
@@ -138,7 +134,7 @@ func listPackages(ctx context.Context, modules, words []string) ([]testPackage, 
 }
 
 func listModule(ctx context.Context, top, module string) (found []testPackage, err error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,TestImports,XTestImports", "./...")
+	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", "./...")
 	cmd.Dir, cmd.Stderr = filepath.Join(top, module), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/controller"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
 	"github.com/nexus-operator/nexus-operator/internal/options"
-	"github.com/nexus-operator/nexus-operator/internal/tracing"
+	"github.com/nexus-operator/nexus-operator/internal/tracing/otlp"
 )
 
 // gcPercent is the GOGC of the operator, in percent, unless the variable is set: garbage is collected at 1.6 times what is in use.
@@ -90,7 +90,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	stopTracing, err := tracing.Start(ctx, tracing.Settings{Endpoint: strings.TrimSuffix(o.TraceEndpoint, "/"), SampleRatio: o.TraceSampleRatio, Version: cmp.Or(version, metrics.Version())})
+	stopTracing, err := otlp.Start(ctx, otlp.Settings{Endpoint: strings.TrimSuffix(o.TraceEndpoint, "/"), SampleRatio: o.TraceSampleRatio, Version: cmp.Or(version, metrics.Version())})
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 )
 
 // AuditEvent is one request that the API server has answered (or, for a watch,
@@ -71,11 +71,11 @@ type AuditMark int64
 // Audit reads the API server's audit log.
 type Audit struct {
 	path   string
-	client kubernetes.Interface
+	config *rest.Config
 }
 
 // Audit returns a reader of the audit log.
-func (w *World) Audit() *Audit { return &Audit{w.file("audit.log"), w.clientset} }
+func (w *World) Audit() *Audit { return &Audit{w.file("audit.log"), w.config} }
 
 // Mark returns the present end of the log: whatever was answered before the
 // call lies before it.
@@ -131,9 +131,11 @@ func (a *Audit) settle() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	err = a.client.Discovery().RESTClient().Get().AbsPath("/version").Param("mark", token).
-		SetHeader("User-Agent", settleAgent).Do(ctx).Error()
+	client, err := rest.HTTPClientFor(a.config)
 	if err != nil {
+		return 0, err
+	}
+	if err = get(ctx, client, a.config.Host+"/version?mark="+token, settleAgent); err != nil {
 		return 0, fmt.Errorf("marking the audit log: %w", err)
 	}
 	for ctx.Err() == nil {

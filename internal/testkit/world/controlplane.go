@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -39,6 +39,13 @@ func (w *World) startControlPlane(ctx context.Context) error {
 	if err := w.writeControlPlaneFiles(); err != nil {
 		return err
 	}
+	definitions, file, err := w.definitions()
+	if err != nil {
+		return err
+	}
+	if err := w.restore(ctx, etcd, file); err != nil {
+		return err
+	}
 	if err := server.start(); err != nil {
 		return err
 	}
@@ -46,7 +53,10 @@ func (w *World) startControlPlane(ctx context.Context) error {
 		return err
 	}
 	w.logf("API server ready after %.1f s", time.Since(begin).Seconds())
-	if err := w.installCRDs(ctx); err != nil {
+	if err := w.installCRDs(ctx, definitions); err != nil {
+		return err
+	}
+	if err := w.store(ctx, file); err != nil {
 		return err
 	}
 	for _, p := range []*process{w.kwokProcess(), w.controllerManagerProcess(), w.schedulerProcess()} {
@@ -77,7 +87,7 @@ func (w *World) writeControlPlaneFiles() error {
 	if w.config, err = w.UserConfig("test-bed:admin", "system:masters"); err != nil {
 		return err
 	}
-	if w.clientset, err = kubernetes.NewForConfig(w.config); err != nil {
+	if w.client, err = dynamic.NewForConfig(w.config); err != nil {
 		return err
 	}
 	if err := WriteKubeconfig(w.Kubeconfig(), w.config); err != nil {

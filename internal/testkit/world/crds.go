@@ -15,28 +15,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/client-go/dynamic"
 )
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// installCRDs applies the definitions and waits until they are served.
-func (w *World) installCRDs(ctx context.Context) error {
-	var objects []*unstructured.Unstructured
-	for _, path := range w.options.CRDs {
-		found, err := ReadManifests(path)
-		if err != nil {
-			return err
-		}
-		objects = append(objects, found...)
-	}
-	client, err := dynamic.NewForConfig(w.config)
+// installCRDs applies those of the definitions that the API server did not begin with, and waits until all are served.
+func (w *World) installCRDs(ctx context.Context, objects []*unstructured.Unstructured) error {
+	crds := w.client.Resource(crdResource)
+	found, err := crds.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
-	crds := client.Resource(crdResource)
+	there := sets.New[string]()
+	for i := range found.Items {
+		there.Insert(found.Items[i].GetName())
+	}
 	for _, o := range objects {
+		if there.Has(o.GetName()) {
+			continue
+		}
 		if _, err := crds.Apply(ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: "test-bed", Force: true}); err != nil {
 			return fmt.Errorf("installing %s: %w", o.GetName(), err)
 		}

@@ -5,11 +5,14 @@ package world
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 )
 
@@ -39,39 +42,64 @@ func poll(ctx context.Context, p *process, check func(context.Context) error) er
 }
 
 func (w *World) waitAPIServer(ctx context.Context, server *process) error {
-	client, err := w.probeClient()
+	config, err := w.probeConfig()
 	if err != nil {
 		return err
 	}
+	client := &http.Client{Transport: config.Transport, Timeout: config.Timeout}
 	return poll(ctx, server, func(ctx context.Context) error {
-		return client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+		return get(ctx, client, config.Host+"/readyz", config.UserAgent)
 	})
 }
 
 // waitWrite waits until the API server has really written something: after etcd
 // was killed /readyz may answer before the server has noticed.
 func (w *World) waitWrite(ctx context.Context) error {
-	client, err := w.probeClient()
+	config, err := w.probeConfig()
+	if err != nil {
+		return err
+	}
+	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return err
 	}
 	return poll(ctx, w.component(APIServer), func(ctx context.Context) error {
-		namespace, err := client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{})
+		namespaces := client.Resource(corev1.SchemeGroupVersion.WithResource("namespaces"))
+		namespace, err := namespaces.Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		if namespace.Annotations == nil {
-			namespace.Annotations = map[string]string{}
+		at := time.Now().Format(time.RFC3339Nano)
+		if err := unstructured.SetNestedField(namespace.Object, at, "metadata", "annotations", "testbed.nexus.ai/written-at"); err != nil {
+			return err
 		}
-		namespace.Annotations["testbed.nexus.ai/written-at"] = time.Now().Format(time.RFC3339Nano)
-		_, err = client.CoreV1().Namespaces().Update(ctx, namespace, metav1.UpdateOptions{})
+		_, err = namespaces.Update(ctx, namespace, metav1.UpdateOptions{})
 		return err
 	})
 }
 
-// probeClient has its own connections: one that a dying server left behind
+// get returns an error for any answer but 200 OK.
+func get(ctx context.Context, client *http.Client, url, userAgent string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("User-Agent", userAgent)
+	answer, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }() // nothing more is read
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("GET %s: %s: %s", url, answer.Status, text)
+	}
+	return err
+}
+
+// probeConfig has its own connections: one that a dying server left behind
 // would be waited for instead of the new one.
-func (w *World) probeClient() (kubernetes.Interface, error) {
+func (w *World) probeConfig() (*rest.Config, error) {
 	config := w.Config()
 	config.UserAgent = "test-bed-probe"
 	config.Timeout = 3 * time.Second
@@ -81,7 +109,7 @@ func (w *World) probeClient() (kubernetes.Interface, error) {
 	}
 	config.TLSClientConfig = rest.TLSClientConfig{}
 	config.Transport = &http.Transport{TLSClientConfig: transport, DisableKeepAlives: true}
-	return kubernetes.NewForConfig(config)
+	return config, nil
 }
 
 func (w *World) waitMoto(ctx context.Context) error {

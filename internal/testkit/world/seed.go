@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -14,6 +15,9 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
@@ -39,8 +43,8 @@ func (w *World) seed(ctx context.Context) error {
 		ObjectMeta: metav1.ObjectMeta{Name: "alb"},
 		Spec:       networkingv1.IngressClassSpec{Controller: "ingress.k8s.aws/alb"},
 	}
-	if _, err := w.clientset.NetworkingV1().IngressClasses().Create(ctx, class, metav1.CreateOptions{}); ignoreExists(err) != nil {
-		return fmt.Errorf("creating the IngressClass alb: %w", err)
+	if err := w.create(ctx, networkingv1.SchemeGroupVersion, "ingressclasses", class); err != nil {
+		return err
 	}
 	if err := w.createNetwork(ctx); err != nil {
 		return err
@@ -54,7 +58,8 @@ func (w *World) seed(ctx context.Context) error {
 		}
 	}
 	return poll(ctx, w.component(ControllerManager), func(ctx context.Context) error {
-		_, err := w.clientset.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
+		accounts := w.client.Resource(corev1.SchemeGroupVersion.WithResource("serviceaccounts"))
+		_, err := accounts.Namespace(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 		return err
 	})
 }
@@ -62,31 +67,26 @@ func (w *World) seed(ctx context.Context) error {
 // createNetwork creates the signs of a cluster's DNS and of what enforces
 // NetworkPolicies, which nothing plays.
 func (w *World) createNetwork(ctx context.Context) error {
-	var err error
 	if AutoMode() {
-		on := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "amazon-vpc-cni"}, Data: map[string]string{"enable-network-policy-controller": "true"}}
-		_, err = w.clientset.CoreV1().ConfigMaps(metav1.NamespaceSystem).Create(ctx, on, metav1.CreateOptions{})
-		return ignoreExists(err)
+		on := &corev1.ConfigMap{ObjectMeta: inSystem("amazon-vpc-cni", nil), Data: map[string]string{"enable-network-policy-controller": "true"}}
+		return w.create(ctx, corev1.SchemeGroupVersion, "configmaps", on)
 	}
-	dns := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "kube-dns", Labels: map[string]string{"k8s-app": "kube-dns"}}}
+	dns := &corev1.Service{ObjectMeta: inSystem("kube-dns", map[string]string{"k8s-app": "kube-dns"})}
 	dns.Spec.Selector = map[string]string{"k8s-app": "kube-dns"}
 	for _, protocol := range []corev1.Protocol{corev1.ProtocolUDP, corev1.ProtocolTCP} {
 		dns.Spec.Ports = append(dns.Spec.Ports, corev1.ServicePort{Name: "dns-" + strings.ToLower(string(protocol)), Protocol: protocol, Port: 53, TargetPort: intstr.FromInt32(53)})
 	}
-	if _, err = w.clientset.CoreV1().Services(metav1.NamespaceSystem).Create(ctx, dns, metav1.CreateOptions{}); ignoreExists(err) != nil {
-		return fmt.Errorf("creating the Service kube-dns: %w", err)
+	if err := w.create(ctx, corev1.SchemeGroupVersion, "services", dns); err != nil {
+		return err
 	}
 	app := map[string]string{"k8s-app": "kube-router"}
-	plugin := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "kube-router", Labels: app}}
+	plugin := &appsv1.DaemonSet{ObjectMeta: inSystem("kube-router", app)}
 	plugin.Spec.Selector = &metav1.LabelSelector{MatchLabels: app}
 	plugin.Spec.Template.Labels = app
 	plugin.Spec.Template.Spec.Containers = []corev1.Container{{Name: "kube-router", Image: "kube-router", Args: []string{"--run-firewall=true"}}}
 	// No node takes a pod of it: tests count pods.
 	plugin.Spec.Template.Spec.NodeSelector = map[string]string{"testbed.nexus.ai/network-plugin": "simulated"}
-	if _, err = w.clientset.AppsV1().DaemonSets(metav1.NamespaceSystem).Create(ctx, plugin, metav1.CreateOptions{}); ignoreExists(err) != nil {
-		return fmt.Errorf("creating the DaemonSet kube-router: %w", err)
-	}
-	return nil
+	return w.create(ctx, appsv1.SchemeGroupVersion, "daemonsets", plugin)
 }
 
 // What shows that policy engines run.
@@ -101,13 +101,13 @@ const (
 // createEngines creates the signs that policy engines run, which nothing plays. Tests install the kinds of the engines.
 func (w *World) createEngines(ctx context.Context) error {
 	app := map[string]string{"kubearmor-app": "kubearmor"}
-	agents := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: KubeArmorAgents, Labels: app}}
+	agents := &appsv1.DaemonSet{ObjectMeta: inSystem(KubeArmorAgents, app)}
 	agents.Spec.Selector = &metav1.LabelSelector{MatchLabels: app}
 	agents.Spec.Template.Labels = app
 	agents.Spec.Template.Spec.Containers = []corev1.Container{{Name: "kubearmor", Image: "kubearmor/kubearmor"}}
 	agents.Spec.Template.Spec.NodeSelector = map[string]string{"testbed.nexus.ai/kubearmor": "simulated"} // no node takes a pod of it
-	if _, err := w.clientset.AppsV1().DaemonSets(metav1.NamespaceSystem).Create(ctx, agents, metav1.CreateOptions{}); ignoreExists(err) != nil {
-		return fmt.Errorf("creating the DaemonSet %s: %w", KubeArmorAgents, err)
+	if err := w.create(ctx, appsv1.SchemeGroupVersion, "daemonsets", agents); err != nil {
+		return err
 	}
 	for _, name := range []string{KyvernoWebhooks, IstioWebhooks} {
 		// Without rules it is asked about nothing.
@@ -115,8 +115,8 @@ func (w *World) createEngines(ctx context.Context) error {
 			SideEffects: new(admissionregistrationv1.SideEffectClassNone), FailurePolicy: new(admissionregistrationv1.Ignore),
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: new("https://engine.example.com/validate")}}
 		c := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []admissionregistrationv1.ValidatingWebhook{hook}}
-		if _, err := w.clientset.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, c, metav1.CreateOptions{}); ignoreExists(err) != nil {
-			return fmt.Errorf("creating the ValidatingWebhookConfiguration %s: %w", name, err)
+		if err := w.create(ctx, admissionregistrationv1.SchemeGroupVersion, "validatingwebhookconfigurations", c); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -141,19 +141,20 @@ func (w *World) createNode(ctx context.Context, i int) error {
 	if AutoMode() {
 		node.Labels["eks.amazonaws.com/compute-type"] = "auto"
 	}
-	if _, err := w.clientset.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); ignoreExists(err) != nil {
-		return fmt.Errorf("creating %s: %w", node.Name, err)
-	}
-	return nil
+	return w.create(ctx, corev1.SchemeGroupVersion, "nodes", node)
 }
 
 // waitNode waits until kwok has made the node Ready, and removes the taint that
 // admission put on the new node (the controller that would do so is not run).
 func (w *World) waitNode(ctx context.Context, name string) error {
-	nodes := w.clientset.CoreV1().Nodes()
+	nodes := w.client.Resource(corev1.SchemeGroupVersion.WithResource("nodes"))
 	return poll(ctx, w.component(Kwok), func(ctx context.Context) error {
-		node, err := nodes.Get(ctx, name, metav1.GetOptions{})
+		live, err := nodes.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
+			return err
+		}
+		node := &corev1.Node{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, node); err != nil {
 			return err
 		}
 		if !nodeReady(node) {
@@ -162,8 +163,8 @@ func (w *World) waitNode(ctx context.Context, name string) error {
 		if len(node.Spec.Taints) == 0 {
 			return nil
 		}
-		node.Spec.Taints = nil
-		_, err = nodes.Update(ctx, node, metav1.UpdateOptions{})
+		unstructured.RemoveNestedField(live.Object, "spec", "taints")
+		_, err = nodes.Update(ctx, live, metav1.UpdateOptions{})
 		return err
 	})
 }
@@ -177,9 +178,22 @@ func nodeReady(node *corev1.Node) bool {
 	return false
 }
 
-func ignoreExists(err error) error {
-	if apierrors.IsAlreadyExists(err) {
-		return nil
+func inSystem(name string, labels map[string]string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceSystem, Labels: labels}
+}
+
+// create creates an object that may exist already. The dynamic client takes typed objects too: the typed clients of all groups would be
+// linked into every test program.
+func (w *World) create(ctx context.Context, version schema.GroupVersion, resource string, o metav1.Object) error {
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		return err
 	}
-	return err
+	u := &unstructured.Unstructured{Object: object}
+	u.SetGroupVersionKind(version.WithKind(reflect.TypeOf(o).Elem().Name()))
+	_, err = w.client.Resource(version.WithResource(resource)).Namespace(o.GetNamespace()).Create(ctx, u, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating %s %s: %w", u.GetKind(), u.GetName(), err)
+	}
+	return nil
 }

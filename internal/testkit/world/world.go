@@ -24,7 +24,7 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
@@ -71,7 +71,7 @@ type World struct {
 	processes []*process // in order of start
 	authority *authority
 	config    *rest.Config
-	clientset kubernetes.Interface
+	client    dynamic.Interface
 	proxy     *awsproxy.Proxy
 }
 

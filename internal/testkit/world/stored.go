@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package world
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// storedKinds are the folders in etcd of what an API server without users creates, and of CustomResourceDefinitions. What differs from
+// world to world, such as addresses and certificates, is in none of them.
+var storedKinds = []string{
+	"/registry/apiextensions.k8s.io/customresourcedefinitions/", "/registry/apiregistration.k8s.io/apiservices/",
+	"/registry/clusterrolebindings/", "/registry/clusterroles/", "/registry/namespaces/", "/registry/priorityclasses/",
+	"/registry/rolebindings/", "/registry/roles/",
+}
+
+// stored holds objects as an API server has written them to etcd, by their keys.
+type stored struct {
+	Kvs []struct{ Key, Value []byte }
+}
+
+// definitions reads the CustomResourceDefinitions of the options, and returns the file in the cache with what this API server stores
+// before anything else runs. One that begins with it needs half of the processor time: it makes its documents and handlers once, and not
+// with each of fifty definitions and of the changes of their status.
+func (w *World) definitions() (objects []*unstructured.Unstructured, file string, err error) {
+	for _, path := range w.options.CRDs {
+		found, err := ReadManifests(path)
+		if err != nil {
+			return nil, "", err
+		}
+		objects = append(objects, found...)
+	}
+	cache, err := CacheDir()
+	if err != nil {
+		return nil, "", err
+	}
+	server, err := os.Stat(filepath.Join(w.bin, APIServer))
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := json.Marshal(objects)
+	if err != nil {
+		return nil, "", err
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, w.bin, server.Size(), server.ModTime().UnixNano(), w.options.APIServerArgs)
+	h.Write(text)
+	return objects, filepath.Join(cache, "stored", hex.EncodeToString(h.Sum(nil))[:16]+".json"), nil
+}
+
+// restore puts what the file holds into an etcd that has just begun. Without the file it does nothing.
+func (w *World) restore(ctx context.Context, etcd *process, file string) error {
+	text, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var s stored
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("%s: %w; delete it", file, err)
+	}
+	for _, kv := range s.Kvs {
+		// Poll, because etcd may not listen yet.
+		err := poll(ctx, etcd, func(ctx context.Context) error {
+			return w.etcd(ctx, "put", map[string][]byte{"key": kv.Key, "value": kv.Value}, nil)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store writes the file, once the API server is ready and all definitions are established. Another world may do so at the same time.
+func (w *World) store(ctx context.Context, file string) error {
+	if _, err := os.Stat(file); err == nil {
+		return nil
+	}
+	var s, all stored
+	if err := w.etcd(ctx, "range", map[string][]byte{"key": []byte("/registry/"), "range_end": []byte("/registry0")}, &all); err != nil {
+		return err
+	}
+	for _, kv := range all.Kvs {
+		if slices.ContainsFunc(storedKinds, func(folder string) bool { return strings.HasPrefix(string(kv.Key), folder) }) {
+			s.Kvs = append(s.Kvs, kv)
+		}
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	part, err := os.CreateTemp(filepath.Dir(file), "part-")
+	if err != nil {
+		return err
+	}
+	_, err = part.Write(text)
+	if err = errors.Join(err, part.Close()); err != nil {
+		return errors.Join(err, os.Remove(part.Name()))
+	}
+	return os.Rename(part.Name(), file)
+}

@@ -52,10 +52,10 @@ func Start(backend string) (*Proxy, error) {
 	return p, err
 }
 
-// newTransport keeps no connections: moto ends them after every answer.
+// newTransport keeps connections open, as the bed's moto does.
 func newTransport() *http.Transport {
 	return &http.Transport{
-		DisableKeepAlives: true, DisableCompression: true,
+		MaxIdleConnsPerHost: 32, DisableCompression: true,
 		DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 		ResponseHeaderTimeout: time.Minute,
 	}

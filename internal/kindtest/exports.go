@@ -47,7 +47,7 @@ func exports(t *testing.T, e engine.Entry, pools []*pool) {
 }
 
 // exportsOfSample limits the rows of a pool that the sample exports.
-const exportsOfSample = 5
+const exportsOfSample = 3
 
 // distinct are the places of the objects of a pool without those whose spec an earlier one has.
 func (p pool) distinct(t *testing.T) (places []int) {

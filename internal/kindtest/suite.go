@@ -83,7 +83,7 @@ func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject
 	})
 }
 
-// rowsOfSample is how many rows of a table run in the sample.
+// rowsOfSample limits the rows of a table in the sample.
 const rowsOfSample = 10
 
 // meetsRewrites asserts that the rows declare each field that AWS answers with in another form: each row has shown that

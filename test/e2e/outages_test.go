@@ -191,7 +191,7 @@ func TestOutage_PodsThatDieMakeACapabilityDegraded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b.contains(b.Shows(c, "Ready", metav1.ConditionFalse, "Progressing"), "0 of 2 replicas are available")
+		b.Shows(c, "Ready", metav1.ConditionFalse, "Progressing", "0 of 2 replicas are available")
 	})
 	b.Running(c)
 	if got, want := phases(), []nexusv1.Phase{nexusv1.PhaseRunning, nexusv1.PhaseDegraded, nexusv1.PhaseRunning}; !slices.Equal(got, want) {
@@ -227,7 +227,7 @@ func TestOutage_ADeadNodeIsNamed(t *testing.T) {
 			})
 		}
 		for _, part := range []string{nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady} {
-			b.contains(b.Shows(c, part, metav1.ConditionFalse, "NodeNotReady"), "0 of 2 replicas are available", "node "+onlyNode+" is not ready since ", "delete the Node if the machine is gone")
+			b.Shows(c, part, metav1.ConditionFalse, "NodeNotReady", "0 of 2 replicas are available", "node "+onlyNode+" is not ready since ", "delete the Node if the machine is gone")
 		}
 	})
 	// The kubelet is back, and the pods that it had are replaced.

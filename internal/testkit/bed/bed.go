@@ -276,13 +276,15 @@ func (b *Bed) Ready(objs ...client.Object) {
 	}
 }
 
-// Shows waits until a condition has a status and reason, and returns its message.
-func (b *Bed) Shows(o client.Object, kind string, s metav1.ConditionStatus, reason string) string {
+// Shows waits until a condition has a status and reason and a message with all parts, and returns the message. What is counted in a
+// message may come in steps: where one event follows another, the parts belong here, and not in a look at what is returned.
+func (b *Bed) Shows(o client.Object, kind string, s metav1.ConditionStatus, reason string, parts ...string) string {
 	b.Helper()
 	var message string
 	b.Until(o, patience, fmt.Sprintf("%T %s to show %s=%s/%s", o, o.GetName(), kind, s, reason), func() error {
 		c, err := b.Condition(o, kind)
-		if err == nil && (c.Status != s || c.Reason != reason) {
+		isMissing := func(part string) bool { return !strings.Contains(c.Message, part) }
+		if err == nil && (c.Status != s || c.Reason != reason || slices.ContainsFunc(parts, isMissing)) {
 			err = fmt.Errorf("%s=%s/%s %s", c.Type, c.Status, c.Reason, c.Message)
 		}
 		message = c.Message

@@ -276,8 +276,8 @@ func (b *Bed) Ready(objs ...client.Object) {
 	}
 }
 
-// Shows waits until a condition has a status and reason and a message with all parts, and returns the message. What is counted in a
-// message may come in steps: where one event follows another, the parts belong here, and not in a look at what is returned.
+// Shows waits until a condition has a status and reason and a message with all parts, and returns the message. Counts in a
+// message change in steps: where one event follows another, the parts belong here, and not in a look at what is returned.
 func (b *Bed) Shows(o client.Object, kind string, s metav1.ConditionStatus, reason string, parts ...string) string {
 	b.Helper()
 	var message string

@@ -30,54 +30,61 @@ type stored struct {
 	Kvs []struct{ Key, Value []byte }
 }
 
-// definitions reads the CustomResourceDefinitions of the options, and returns the file in the cache with what this API server stores
-// before anything else runs. One that begins with it needs half of the processor time: it makes its documents and handlers once, and not
-// with each of fifty definitions and of the changes of their status.
-func (w *World) definitions() (objects []*unstructured.Unstructured, file string, err error) {
+// definitions reads the CustomResourceDefinitions of the options.
+func (w *World) definitions() (objects []*unstructured.Unstructured, err error) {
 	for _, path := range w.options.CRDs {
 		found, err := ReadManifests(path)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		objects = append(objects, found...)
 	}
+	return objects, nil
+}
+
+// storedFile is the file in the cache with what this API server stores of these definitions before anything else runs. A server that
+// begins with it needs half of the processor time: it makes its documents and handlers once, and not with each of fifty definitions and of
+// the changes of their status.
+func (w *World) storedFile(definitions []*unstructured.Unstructured) (string, error) {
 	cache, err := CacheDir()
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	server, err := os.Stat(filepath.Join(w.bin, APIServer))
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
-	text, err := json.Marshal(objects)
+	text, err := json.Marshal(definitions)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, w.bin, server.Size(), server.ModTime().UnixNano(), w.options.APIServerArgs)
+	fmt.Fprintln(h, w.bin, server.Size(), server.ModTime().UnixNano(), w.options.APIServerArgs, storedKinds)
 	h.Write(text)
-	return objects, filepath.Join(cache, "stored", hex.EncodeToString(h.Sum(nil))[:16]+".json"), nil
+	return filepath.Join(cache, "stored", hex.EncodeToString(h.Sum(nil))[:16]+".json"), nil
 }
 
-// restore puts what the file holds into an etcd that has just begun. Without the file it does nothing.
+// restore puts what the file holds into an etcd that has just begun, and is empty. Without a file that can be read, the API server begins
+// with nothing.
 func (w *World) restore(ctx context.Context, etcd *process, file string) error {
 	text, err := os.ReadFile(file)
-	if os.IsNotExist(err) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return nil // the first world of these definitions writes it
 	}
-	var s stored
+	var s, there stored
 	if err := json.Unmarshal(text, &s); err != nil {
-		return fmt.Errorf("%s: %w; delete it", file, err)
+		w.logf("%s: %v", file, err)
+		return os.Remove(file)
+	}
+	// Poll, because etcd may not listen yet.
+	err = poll(ctx, etcd, func(ctx context.Context) error {
+		return w.etcd(ctx, "range", map[string][]byte{"key": []byte("/registry/namespaces/default")}, &there)
+	})
+	if err != nil || len(there.Kvs) > 0 {
+		return err // a world of an earlier process goes on
 	}
 	for _, kv := range s.Kvs {
-		// Poll, because etcd may not listen yet.
-		err := poll(ctx, etcd, func(ctx context.Context) error {
-			return w.etcd(ctx, "put", map[string][]byte{"key": kv.Key, "value": kv.Value}, nil)
-		})
-		if err != nil {
+		if err := w.etcd(ctx, "put", map[string][]byte{"key": kv.Key, "value": kv.Value}, nil); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -359,4 +361,54 @@ func TestMotoAloneStartsWithoutAControlPlane(t *testing.T) {
 		t.Errorf("%d %s %v", answer.StatusCode, text, err)
 	}
 	t.Logf("ready after %v", time.Since(begin))
+}
+
+// A world begins with what the first of its kind stored, does so without a file that can be read, and leaves what an earlier process wrote.
+func TestAWorldBeginsWithWhatAnotherOneStored(t *testing.T) {
+	extent.Full(t)
+	bin, err := world.BinDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, dir := t.TempDir(), t.TempDir()
+	t.Setenv("NEXUS_CACHE", cache)
+	created := func(dir string) time.Time {
+		t.Helper()
+		w, err := world.Start(t.Context(), world.Options{NoAWS: true, Programs: bin, CRDs: []string{"testdata/crd.yaml"}, Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = w.Stop() }() // a second Stop does nothing
+		c, err := dynamic.NewForConfig(w.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		crds, err := c.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}).
+			List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(crds.Items) != 1 {
+			t.Fatalf("%v, %v", crds, err)
+		}
+		if err := w.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		return crds.Items[0].GetCreationTimestamp().Time
+	}
+	first := created("")
+	if second := created(dir); !second.Equal(first) {
+		t.Errorf("the definition is of %s and not of %s: it was sent again", second, first)
+	}
+	files, err := filepath.Glob(filepath.Join(cache, "stored", "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	if err := os.WriteFile(files[0], []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	third := created("")
+	if !third.After(first) {
+		t.Errorf("the definition is of %s, from a file that cannot be read", third)
+	}
+	if again := created(dir); !again.Equal(first) {
+		t.Errorf("the definition is of %s: what the world of %s had was overwritten", again, first)
+	}
 }

@@ -19,7 +19,7 @@ export CGO_ENABLED := 0
 PLAIN := k8s.io/kubernetes k8s.io/client-go/kubernetes k8s.io/client-go/informers k8s.io/client-go/listers \
 	k8s.io/client-go/applyconfigurations k8s.io/apiextensions-apiserver k8s.io/kube-aggregator k8s.io/cloud-provider \
 	k8s.io/dynamic-resource-allocation k8s.io/kubectl github.com/aws/aws-sdk-go-v2/service
-export GOFLAGS ?= -buildvcs=false -tags=grpcnotrace,kustomize_disable_go_plugin_support -gcflags=all=-dwarf=false \
+export GOFLAGS ?= -buildvcs=false -trimpath -tags=grpcnotrace,kustomize_disable_go_plugin_support -gcflags=all=-dwarf=false \
 	$(foreach p,$(PLAIN),'-gcflags=$(p)/...=-dwarf=false -l')
 # The compiler runs once for each package: with one thread each, and garbage collected only when 2 GiB are full, it takes
 # half of the processor time. With GOGC at 200 it took a quarter more; most packages never fill 2 GiB.

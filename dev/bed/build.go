@@ -73,8 +73,8 @@ var plain = []string{"k8s.io/kubernetes", "k8s.io/client-go/kubernetes", "k8s.io
 // buildFlags returns the flags of the Makefile, so that a package that the control plane shares with the operator is compiled
 // once. Without debugging information for debuggers the compiler takes a fifth less; stack traces need none.
 func buildFlags() []string {
-	flags := []string{"-buildvcs=false", fmt.Sprintf("-p=%d", runtime.NumCPU()), "-tags=grpcnotrace,kustomize_disable_go_plugin_support",
-		"-gcflags=all=-dwarf=false"}
+	flags := []string{"-buildvcs=false", "-trimpath", fmt.Sprintf("-p=%d", runtime.NumCPU()),
+		"-tags=grpcnotrace,kustomize_disable_go_plugin_support", "-gcflags=all=-dwarf=false"}
 	for _, p := range plain {
 		flags = append(flags, "-gcflags="+p+"/...=-dwarf=false -l")
 	}

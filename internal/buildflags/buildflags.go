@@ -20,7 +20,7 @@ var plain = []string{
 // All returns the flags. Without information for debuggers, which the linker leaves out of a release in any case, the compiler takes
 // a fifth less.
 func All() []string {
-	out := []string{"-buildvcs=false", "-tags=" + strings.Join(tags, ","), "-gcflags=all=-dwarf=false"}
+	out := []string{"-buildvcs=false", "-trimpath", "-tags=" + strings.Join(tags, ","), "-gcflags=all=-dwarf=false"}
 	for _, p := range plain {
 		out = append(out, "-gcflags="+p+"/...=-dwarf=false -l")
 	}

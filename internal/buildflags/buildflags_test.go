@@ -45,10 +45,10 @@ func TestFlags_AreThoseOfTheControlPlane(t *testing.T) {
 	for _, m := range regexp.MustCompile(`"([^"]+)"`).FindAllStringSubmatch(block, -1) {
 		got = append(got, "-gcflags="+m[1]+"/...=-dwarf=false -l")
 	}
-	if want := buildflags.All()[3:]; !slices.Equal(got, want) {
+	if want := buildflags.All()[4:]; !slices.Equal(got, want) {
 		t.Errorf("dev/bed/build.go has\n%q, want\n%q", got, want)
 	}
-	for _, flag := range buildflags.All()[:3] {
+	for _, flag := range buildflags.All()[:4] {
 		if !strings.Contains(string(text), `"`+flag+`"`) {
 			t.Errorf("dev/bed/build.go lacks %s", flag)
 		}

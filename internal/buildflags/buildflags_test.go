@@ -54,3 +54,19 @@ func TestFlags_AreThoseOfTheControlPlane(t *testing.T) {
 		}
 	}
 }
+
+// nexusctl dev builds the builder with Go, which compiled the standard library with other flags, and then once more for the control plane.
+func TestFlags_AreThoseOfTheBuilder(t *testing.T) {
+	text, err := os.ReadFile("../devworld/programs/programs.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`const builderFlags = "([^"]+)"`).FindStringSubmatch(string(text))
+	if found == nil {
+		t.Fatal("internal/devworld/programs has no builderFlags")
+	}
+	want := slices.DeleteFunc(slices.Clone(buildflags.All()[:4]), func(flag string) bool { return strings.HasPrefix(flag, "-tags=") }) // of Kubernetes and etcd
+	if got := strings.Fields(found[1]); !slices.Equal(got, want) {
+		t.Errorf("the builder is built with\n%s, want\n%s", got, want)
+	}
+}

@@ -140,12 +140,15 @@ func (s Source) runBuilder(ctx context.Context, dev, builder string) (string, er
 	return strings.TrimSpace(out.String()), nil
 }
 
+// builderFlags gives the builder the flags that it gives to the control plane, so that the standard library is compiled once.
+const builderFlags = "-buildvcs=false -trimpath -gcflags=all=-dwarf=false"
+
 // command is a program that works in the extracted module, whatever the settings of the user's own Go modules are. An
 // interruption ends it with all that it has started.
 func (s Source) command(ctx context.Context, dir, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "NEXUS_CACHE="+s.Cache, "GOFLAGS=", "GOWORK=off")
+	cmd.Env = append(cmd.Environ(), "NEXUS_CACHE="+s.Cache, "GOFLAGS="+builderFlags, "GOWORK=off")
 	cmd.SysProcAttr = osproc.Group()
 	cmd.Cancel = func() error { return osproc.TerminateGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = 10 * time.Second

@@ -125,7 +125,7 @@ lint: $(GOLANGCI) $(DEADCODE) ## golangci-lint with go vet and staticcheck, dead
 .PHONY: test
 test: bed ## Run the tests: a sample of what is exhaustive, and everything else; the control plane and AWS are real and emulated.
 	@"$$(go -C dev run ./bed -print)/kubectl" version --client >/dev/null
-	go run ./test/run $(if $(ONLY),-only $(ONLY)) $(if $(RACE),-race=$(RACE))
+	go run ./test/run -built '$(CACHE)/tests' $(if $(ONLY),-only $(ONLY)) $(if $(RACE),-race=$(RACE))
 
 .PHONY: test-all
 test-all: ## Run every test in full: every kill point, all seeds, long walks. RACE=1 adds the race detector and coverage, RACE=2/4 for the second of four parts of internal/controller.

@@ -16,6 +16,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -38,6 +39,7 @@ type options struct {
 	modules []string
 	extent  string
 	only    string
+	built   string
 	records string
 	slots   int
 	busy    int
@@ -58,6 +60,7 @@ func main() {
 	flag.StringVar(&o.extent, "extent", os.Getenv(extent.Variable), "which tests run: sample (the default), all, or K/N: the sample and part K of N of the rest")
 	flag.StringVar(&o.only, "only", "", "run only packages whose path contains one of these words, separated by commas")
 	flag.StringVar(&o.records, "records", "bin/times.json", "file of the measured times")
+	flag.StringVar(&o.built, "built", "", "folder that keeps the test programs: of those that are there, only what has changed is linked again; empty: none are kept")
 	flag.IntVar(&o.busy, "busy", 0, "processors that are kept busy beside the tests")
 	flag.IntVar(&o.slots, "slots", runtime.NumCPU(), "processors that test programs may use at the same time")
 	flag.StringVar(&o.race, "race", "", "build the packages with the most concurrency with the race detector, and write their coverage: 1, or K/N: of those whose tests are divided, part K of N")
@@ -121,7 +124,11 @@ func runTests(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	s := &session{options: o, extent: e, race: race, dir: dir, before: before, begin: time.Now()}
+	built, err := lockBuilt(o.built)
+	if err != nil {
+		return err
+	}
+	s := &session{options: o, extent: e, race: race, dir: dir, built: cmp.Or(built, dir), before: before, begin: time.Now()}
 	s.records.Steps = slices.DeleteFunc(slices.Clone(before.Steps), func(r record) bool { return strings.HasPrefix(r.Name, testsOf) })
 	s.run(ctx, packages)
 	if err := ctx.Err(); err != nil {

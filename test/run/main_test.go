@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -88,6 +89,57 @@ func TestRun_ReportsEveryKindOfFailure(t *testing.T) {
 	}
 }
 
+// A program that has not changed is not linked again, in another clone either, and one that does not compile does not run as it was before.
+func TestRun_KeepsProgramsAndRunsNoOldOne(t *testing.T) {
+	built := t.TempDir()
+	runs := func(files map[string]string) (string, error) {
+		tree(t, files)
+		var out bytes.Buffer
+		err := run(t.Context(), options{modules: []string{"."}, out: &out, records: "bin/times.json", slots: 2, timeout: time.Minute, built: built})
+		for _, lock := range locks { // as the end of the process does
+			_ = lock.Close()
+		}
+		return out.String(), err
+	}
+	program := func(name string) os.FileInfo { return must(os.Stat(filepath.Join(built, name+".program")))(t) }
+	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -trimpath")
+	files := map[string]string{"a/a_test.go": passing, "b/a/a_test.go": passing}
+	if out, err := runs(files); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	a, b := program("a"), program("b_a")
+	files["b/a/a_test.go"] = strings.Replace(passing, "TestA", "TestB", 1)
+	if out, err := runs(files); err != nil || !os.SameFile(program("a"), a) || os.SameFile(program("b_a"), b) {
+		t.Errorf("%v, a is linked again: %v, b is: %v\n%s", err, !os.SameFile(program("a"), a), !os.SameFile(program("b_a"), b), out)
+	}
+	files["a/a_test.go"] = passing + "broken\n"
+	if out, err := runs(files); !errors.Is(err, errFailed) || strings.Contains(out, "ok  \ta\t") || !strings.Contains(out, "ok  \tb/a\t") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestLockBuilt_BelongsToOneRunAndForgetsWhatNobodyUses(t *testing.T) {
+	dir := t.TempDir()
+	old, recent := filepath.Join(dir, "old.program"), filepath.Join(dir, "recent.program")
+	for path, age := range map[string]time.Duration{old: 2 * keptFor, recent: 0} {
+		if err := errors.Join(os.WriteFile(path, nil, 0o755), os.Chtimes(path, time.Time{}, time.Now().Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := lockBuilt(dir); got != dir || err != nil {
+		t.Fatalf("%q, %v", got, err)
+	}
+	if got, err := lockBuilt(dir); got != "" || err != nil {
+		t.Errorf("a second run has %q, %v", got, err)
+	}
+	if left := must(filepath.Glob(filepath.Join(dir, "*.program")))(t); !slices.Equal(left, []string{recent}) {
+		t.Errorf("left: %q", left)
+	}
+	if _, err := lockBuilt(recent); err == nil || !strings.Contains(err.Error(), "-built") {
+		t.Errorf("a file as the folder: %v", err)
+	}
+}
+
 func TestRun_CountsWhatIsLeftToTheFullRun(t *testing.T) {
 	tree(t, map[string]string{"a/a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Skip(\"" + extent.Left + "\") }\n"})
 	out, err := runTree(t)
@@ -149,9 +201,8 @@ func TestProcessorTime_CountsWhatWasStarted(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("only Linux counts here")
 	}
-	pid, parent, used := parseStat("42 (a (b) c) S 7 1 1 0 -1 0 0 0 0 0 3 4 5 6 20 0 1 0 0 0")
-	if pid != 42 || parent != 7 || used != 18 {
-		t.Errorf("process %d of %d, %d ticks", pid, parent, used)
+	if used := parseStat("42 (a (b) c) S 7 1 1 0 -1 0 0 0 0 0 3 4 5 6 20 0 1 0 0 0"); used != 18 {
+		t.Errorf("%d ticks", used)
 	}
 	before := processorTime(os.Getpid())
 	for begin := time.Now(); time.Since(begin) < 200*time.Millisecond; {
@@ -159,6 +210,20 @@ func TestProcessorTime_CountsWhatWasStarted(t *testing.T) {
 	}
 	if took := processorTime(os.Getpid()) - before; took <= 0 {
 		t.Errorf("busy for %s", took)
+	}
+
+	// A child that runs counts as well, whichever thread has started it.
+	child := exec.CommandContext(t.Context(), "sh", "-c", "while :; do :; done")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() })
+	for processorTime(child.Process.Pid) == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	own := parseStat(string(must(os.ReadFile("/proc/self/stat"))(t)))
+	if all := processorTime(os.Getpid()); all <= time.Duration(own)*time.Second/ticks {
+		t.Errorf("%s, and the process alone %d ticks", all, own)
 	}
 }
 

@@ -159,6 +159,8 @@ func listModule(ctx context.Context, top, module string) (found []testPackage, e
 
 // batch is a set of packages that one command builds: their programs have different names, and the same flags.
 type batch struct {
+	// most limits the packages.
+	most     int
 	module   string
 	compiled compiled
 	packages []testPackage
@@ -168,16 +170,24 @@ type batch struct {
 func batches(packages []testPackage) (out []*batch) {
 	for _, p := range packages {
 		i := slices.IndexFunc(out, func(b *batch) bool {
-			return b.module == p.module && b.compiled == p.compiled && len(b.packages) < largestBatch &&
+			return b.module == p.module && b.compiled == p.compiled && len(b.packages) < b.most &&
 				!slices.ContainsFunc(b.packages, func(q testPackage) bool { return path.Base(q.ImportPath) == path.Base(p.ImportPath) })
 		})
 		if i < 0 {
-			out, i = append(out, &batch{module: p.module, compiled: p.compiled}), len(out)
+			most := largestBatch
+			if len(out) == 0 {
+				most = firstBatch
+			}
+			out, i = append(out, &batch{module: p.module, compiled: p.compiled, most: most}), len(out)
 		}
 		out[i].packages = append(out[i].packages, p)
 	}
 	return out
 }
 
-// largestBatch sets how many packages are built before the first of them runs.
-const largestBatch = 6
+// How many packages one command builds. It reads the files of all packages below them, which takes 3 s of processor time, so that few
+// commands build many; the first tests wait for the first only.
+const (
+	firstBatch   = 5
+	largestBatch = 20
+)

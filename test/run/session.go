@@ -31,8 +31,8 @@ type session struct {
 	extent extent.Extent
 	// race is which tests of the raced rooms run with the race detector.
 	race extent.Extent
-	// dir is a folder for programs and profiles.
-	dir string
+	// dir is a folder for profiles, and built is one for programs: the same, or one that keeps them.
+	dir, built string
 	// test2json is the path of the tool behind go test -json.
 	test2json string
 	// programs is the folder of the project's programs; empty when tests build them.
@@ -61,7 +61,7 @@ func (s *session) run(ctx context.Context, packages []testPackage) {
 	slices.SortStableFunc(packages, func(a, b testPackage) int {
 		return cmp.Or(cmp.Compare(s.before.wall(b), s.before.wall(a)), cmp.Compare(a.rank(), b.rank()))
 	})
-	s.test2json = filepath.Join(s.dir, "test2json")
+	s.test2json = filepath.Join(s.built, "test2json")
 	tool := exec.CommandContext(ctx, "go", "build", "-o", s.test2json, "cmd/test2json")
 	tool.Env = compiler()
 	if out, err := tool.CombinedOutput(); err != nil {
@@ -119,11 +119,14 @@ const mostJobs = 1000
 
 // build builds the programs of a batch. The failure of one is reported with the output of the command.
 func (s *session) build(ctx context.Context, b *batch) {
-	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", fmt.Sprintf("-p=%d", runtime.NumCPU()), "-o", s.dir + string(filepath.Separator)}
+	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", fmt.Sprintf("-p=%d", runtime.NumCPU()), "-o", s.built + string(filepath.Separator)}
 	args = append(args, b.compiled.flags(ctx)...)
 	for _, p := range b.packages {
 		args = append(args, p.ImportPath)
-		_ = os.Remove(s.program(p)) // of another package of the same name
+		// Go links nothing where it finds a program that is up to date.
+		if os.Rename(s.program(p), s.linked(p)) != nil {
+			_ = os.Remove(s.linked(p)) // of another package of the same name
+		}
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = b.module
@@ -136,17 +139,24 @@ func (s *session) build(ctx context.Context, b *batch) {
 	err := cmd.Run()
 	s.records.addBuild(b, time.Since(begin), cmd.ProcessState)
 	for _, p := range b.packages {
-		built := filepath.Join(s.dir, path.Base(p.ImportPath)+".test")
-		moveErr := os.Rename(built, s.program(p))
+		if info, statErr := os.Stat(s.linked(p)); err != nil && statErr == nil && info.ModTime().Before(begin) {
+			_ = os.Remove(s.linked(p)) // that of an earlier run: Go sets the time of what is up to date
+		}
+		moveErr := os.Rename(s.linked(p), s.program(p))
 		if moveErr != nil && ctx.Err() == nil {
 			s.fail(failure{pkg: p.path, output: fmt.Sprintf("go %s: %v\n%s", strings.Join(args, " "), errors.Join(err, moveErr), &out)})
 		}
 	}
 }
 
-// program is the path of a package's test program.
+// linked is the path that Go gives to a package's test program: others have the same.
+func (s *session) linked(p testPackage) string {
+	return filepath.Join(s.built, path.Base(p.ImportPath)+".test")
+}
+
+// program is the path of a package's test program, and of no other.
 func (s *session) program(p testPackage) string {
-	return filepath.Join(s.dir, strings.ReplaceAll(p.path, "/", "_")+p.compiled.suffix()+".program")
+	return filepath.Join(s.built, strings.ReplaceAll(p.path, "/", "_")+p.compiled.suffix()+".program")
 }
 
 // jobs returns the processes of a package, whose program was built.
@@ -156,7 +166,7 @@ func (s *session) jobs(ctx context.Context, p testPackage) []*job {
 	}
 	whole := &job{pkg: p, program: s.program(p), tests: p.tests}
 	if p.compiled != plainly {
-		whole.profile = s.program(p) + ".cover"
+		whole.profile = filepath.Join(s.dir, filepath.Base(s.program(p))) + ".cover"
 	}
 	if s.lanes(p) < 2 && !hasAutoMode(p) {
 		return []*job{whole}
@@ -228,7 +238,7 @@ func (s *session) environment() []string {
 
 // buildPrograms builds the project's own programs, which many tests run, once. When that fails, the tests say so.
 func (s *session) buildPrograms() {
-	dir := filepath.Join(s.dir, "programs")
+	dir := filepath.Join(s.built, "programs")
 	for _, name := range program.Names {
 		if err := program.Compile(name, filepath.Join(dir, name)); err != nil {
 			return

@@ -52,7 +52,7 @@ func (w *World) apiServerProcess() *process {
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
 		fmt.Sprintf("--secure-port=%d", w.ports[portAPI].port),
 		"--tls-cert-file=" + w.file("server.crt"), "--tls-private-key-file=" + w.file("server.key"),
-		"--client-ca-file=" + w.file("ca.crt"),
+		"--client-ca-file=" + w.file("ca.crt"), "--token-auth-file=" + w.file(tokensFile),
 		"--authorization-mode=RBAC",
 		"--service-cluster-ip-range=10.0.0.0/16",
 		"--service-account-issuer=" + w.issuer, "--service-account-jwks-uri=" + server + "/openid/v1/jwks",

@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,6 +26,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
@@ -111,6 +113,7 @@ func startOn(t *testing.T, flags ...string) *home {
 		}
 	})
 	t.Cleanup(h.stop)
+	t.Cleanup(h.explains)
 	h.connect()
 	return h
 }
@@ -216,6 +219,24 @@ func (h *home) eventually(what string, check func() error) {
 		}
 	}
 	h.Fatalf("%s: %v", what, err)
+}
+
+// explains logs, once a test has failed, what capabilities and providers wait for.
+func (h *home) explains() {
+	if !h.Failed() || h.c == nil {
+		return
+	}
+	for _, l := range []client.ObjectList{&nexusv1.NexusAICapabilityList{}, &v1alpha1.AWSProviderList{}} {
+		if err := h.c.List(h.ctx(), l); err != nil {
+			h.Log(err)
+			continue
+		}
+		_ = meta.EachListItem(l, func(o runtime.Object) error { // no item is refused
+			text, err := yaml.Marshal(o)
+			h.Logf("%T: %v\n%s", o, err, text)
+			return nil
+		})
+	}
 }
 
 // shows waits for a condition of any object.

@@ -107,6 +107,7 @@ func TestWithAllEnginesTheCountsAreThoseUsersKnow(t *testing.T) {
 }
 
 func TestEditsConvergeWithoutDeletingAndCreatingAgain(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(enginecrds.KubeArmor)
 	ns := h.namespace(nil)

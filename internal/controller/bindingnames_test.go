@@ -56,6 +56,7 @@ func TestNamesOutward_KindsThatCiliumLeftHoldNothing(t *testing.T) {
 }
 
 func TestNamesOutward_FollowTheirEngineAndNarrowOthers(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--cluster-dns-service=default/names-dns", "--network-policy-enforcer=Cilium")
 	dnsService := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "names-dns"}}
 	dnsService.Spec.Selector, dnsService.Spec.Ports = map[string]string{"app": "dns"}, []corev1.ServicePort{{Port: 53, Protocol: corev1.ProtocolUDP}}

@@ -100,6 +100,7 @@ func allocations(t *testing.T) float64 {
 }
 
 func TestStateMetrics_EndWithTheLeader(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.eventually("the gauges", func() error {
 		if gathered(t, "S3Bucket", "Ready") < 0 {

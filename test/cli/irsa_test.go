@@ -171,6 +171,7 @@ func TestFixIRSA_RepairsTheTrustOfTheOperatorsRole(t *testing.T) {
 }
 
 func TestFixIRSA_NeedsAWSAndTheCluster(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	x.wants(x.runAs([]string{"KUBECONFIG=" + x.World.Kubeconfig()}, "", "fix-irsa"), 4, "credentials")
 	x.wants(x.runAs([]string{"KUBECONFIG=/nonexistent"}, "", "fix-irsa"), 4)

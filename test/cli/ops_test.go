@@ -327,6 +327,7 @@ func TestExplain_NamesWhatAnObjectWaitsFor(t *testing.T) {
 }
 
 func TestTree_OfABindingHasPoliciesAndTheirObjects(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	si := &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: "tree-dns"}, Spec: intentv1alpha1.SecurityIntentSpec{Intent: intentv1alpha1.Intent{ID: "dnsManipulation", Action: "Block"}}}
 	x.Create(si)

@@ -88,6 +88,7 @@ func TestPlan_ANamespaceComesWithItsObjects(t *testing.T) {
 
 // A problem that the operator will not have would keep a right change from being approved. A value that is known only later breaks no rule.
 func TestPlan_TheExamplesHaveNoProblem(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	files, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil || len(files) < 10 {

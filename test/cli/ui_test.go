@@ -24,6 +24,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -293,6 +294,7 @@ func TestUI_FollowsObjectsAndAnswersAsTheCommandsDo(t *testing.T) {
 }
 
 func TestUI_ReadsWithTheRightsOfItsUser(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	x.Create(provider(x.Namespace))
 	x.bind("ui-viewer", "view", x.Namespace)

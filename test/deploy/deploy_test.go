@@ -393,6 +393,7 @@ func TestDelete_LeavesWhatOthersMade(t *testing.T) {
 
 // The record and the tags must both say that nexusctl made something: each of them alone proves nothing.
 func TestDelete_NeedsTwoProofs(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	x.deployed()
 	if _, err := x.iam().UntagRole(x.Ctx(), &iam.UntagRoleInput{RoleName: aws.String(roleName), TagKeys: []string{"nexus.ai/cluster"}}); err != nil {

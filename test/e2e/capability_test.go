@@ -126,6 +126,7 @@ func (b *bed) nothingLeft(namespace string) {
 }
 
 func TestASecondPassOverARunningCapabilityWritesNothing(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=2s")
 	c := b.Capability("examples/test-capability.yaml")
 	b.Create(c)
@@ -323,6 +324,7 @@ func TestChildrenDeletedByHandAreMadeAgain(t *testing.T) {
 }
 
 func TestAKilledOperatorFinishesWhatItBegan(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	// The kills of test/faults are at any moment.
 	moments := []string{"s3.CreateBucket(myapp-dev-call-data)", "iam.PutRolePolicy(myapp-dev-app-role)", "glue.CreateCrawler(*)",

@@ -160,6 +160,7 @@ func TestTheDeletionOfAWholeNamespaceEndsWell(t *testing.T) {
 }
 
 func TestACapabilityDeletedWhileItIsCreatedLeavesNothing(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	moments := []awsproxy.Match{{Service: "sts"}, {Service: "dynamodb", Op: "CreateTable"}, {Service: "iam", Op: "CreateRole"},
 		{Service: "ssm", Op: "PutParameter"}}

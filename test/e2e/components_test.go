@@ -35,6 +35,7 @@ func workload(c *nexusv1.NexusAICapability, name string) capability.Workload {
 
 // The examples with components run, a component is renamed, added in place of the frontend and removed, and all go without residue.
 func TestComponents_RunAreEditedAndGoWithoutResidue(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	for _, path := range []string{"examples/capability-with-components.yaml", "examples/batch-worker.yaml"} {
 		c := b.Capability(path)

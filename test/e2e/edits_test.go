@@ -65,6 +65,7 @@ func TestEdit_ImmutableKeyIsRefusedAndLosesNoTable(t *testing.T) {
 // A child's immutable field keeps an edit from being applied, and nothing that the edit drops is deleted; a deletion
 // does not depend on that field.
 func TestEdit_AFailedApplyPrunesNothingAndCanBeDeleted(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.small("halfway")
 	c.Spec.DataServices = &nexusv1.DataServicesSpec{DynamoDB: &nexusv1.DynamoDBSpec{Tables: []nexusv1.TableSpec{{Name: "one"}, {Name: "two"}}}}

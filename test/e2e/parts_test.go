@@ -36,6 +36,7 @@ func (b *bed) withVectors() *nexusv1.NexusAICapability {
 
 // The example with resources runs with exported values, a second pass writes nothing, and it goes without residue.
 func TestResources_OfACapabilityRunAndGoWithoutResidue(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, vectorTypes, vectorNamespaces)
 	d := b.controls()
 	c := b.withVectors()

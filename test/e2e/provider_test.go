@@ -194,6 +194,7 @@ func TestRotatedCredentialsAreUsedAtOnce(t *testing.T) {
 
 // An object whose provider is broken does not go on saying that it is Ready until its next check, which is minutes away.
 func TestABrokenProviderShowsOnItsObjectsAtOnce(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	p, o := keyed("aws", "keys"), bucket("follows")
 	b.Create(keys("keys", "AKIAFOLLOWS"), p, o)

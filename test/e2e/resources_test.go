@@ -347,6 +347,7 @@ func TestEditsOfIndexesAreRefusedAtAdmission(t *testing.T) {
 }
 
 func TestCredentialsAndReachabilityShowAndHeal(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=1s", "--ambient-namespaces=nowhere")
 	p := provider("aws")
 	b.Create(p)

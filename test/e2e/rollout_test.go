@@ -76,6 +76,7 @@ func TestRollout_StatusTellsWhatAnEditChanges(t *testing.T) {
 }
 
 func TestRollout_ARefusedEditLeavesEverythingRunning(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.small("refusal")
 	b.Create(c)

@@ -276,6 +276,7 @@ func TestTwoOperators_AStrayChildTakesNothingOver(t *testing.T) {
 // Both operators meet a new object at once, and the create of one takes a while. Names of user pools are not unique, and AWS
 // has no client token for them.
 func TestTwoOperators_ANewObjectMakesOneResource(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	second := operator.Start(t, b.World, operator.Options{})

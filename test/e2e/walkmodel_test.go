@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // walkModel says, of a capability on a random walk, which stores must still be in AWS and what its deletion may leave
@@ -267,6 +268,7 @@ func (m *walkModel) residue(inventory map[string][]string) []string {
 
 // The judge of the walk is shown what it is for.
 func TestTheWalkModelSeesLossAndResidue(t *testing.T) {
+	extent.Full(t)
 	spec := func(policy nexusv1.DeletionPolicy, tables ...string) *nexusv1.NexusAICapabilitySpec {
 		s := &nexusv1.NexusAICapabilitySpec{DeletionPolicy: policy, DataServices: &nexusv1.DataServicesSpec{DynamoDB: &nexusv1.DynamoDBSpec{}}}
 		for _, name := range tables {

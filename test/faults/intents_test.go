@@ -320,6 +320,7 @@ func TestAMissingPermissionOfOneEngineIsReportedAndHealed(t *testing.T) {
 
 // TestWhatWasSaidOfPoliciesStaysWhileNothingCanBeLookedAt has an engine come whose kinds the API server cannot list.
 func TestWhatWasSaidOfPoliciesStaysWhileNothingCanBeLookedAt(t *testing.T) {
+	extent.Full(t)
 	p := newPosture(t)
 	b := p.binding("web")
 	p.Create(b)

@@ -80,6 +80,7 @@ func TestARestartWritesNothingAndAsksNothingBeforeItsTime(t *testing.T) {
 }
 
 func TestChecksAtRestWriteNothing(t *testing.T) {
+	extent.Full(t)
 	r := newRig(t, "--check-interval=1s")
 	c := r.fresh()
 	r.Create(c)

@@ -25,7 +25,7 @@ type autoModeSuite struct {
 // autoMode are the packages with tests of security intents and of capabilities.
 var autoMode = []autoModeSuite{
 	{"internal/controller", []string{"binding*_test.go", "capabilitypolicies_test.go", "assessments_test.go"}, "AnEngineThatIsLeftOut",
-		"NeighborsOnTheSamePods|MissingDNSService|CapabilityAreBound|ThatClosesEgress"},
+		"MissingDNSService|CapabilityAreBound|ThatClosesEgress"},
 	{"test/faults", []string{"intents_test.go", "flowwalk_test.go"}, "", ""},
 	{"test/cli", []string{"planintents_test.go"}, "TellsOfPoliciesThatAreNotInForce|Tree_OfABinding", ""},
 	{"test/e2e", nil, "PodIdentity_OnAutoMode|TheUsersManifests|SecondPassOver|HandEdited|MissingPermission|Credentials_Half", ""},

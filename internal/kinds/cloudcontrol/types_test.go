@@ -142,10 +142,10 @@ func hasProperties(t *testing.T, name string) bool {
 	return l != nil
 }
 
-// Numbers of types in the sample of a suite: all of the sample, or some where a type takes long.
+// Numbers of types in the sample of a suite, and of those where a type takes long.
 const (
-	allOfSample  = 100
-	someOfSample = 12
+	allOfSample  = 20
+	someOfSample = 5
 )
 
 // eachType runs a test for every type that lives in the suites, or, in the sample, for at most that many, which are of different shapes, and for

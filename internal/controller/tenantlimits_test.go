@@ -214,6 +214,31 @@ func TestBoundaryInForce_SurvivesEveryEditOfATenant(t *testing.T) {
 	h.remove(c, p, s)
 }
 
+// A capability that changes its mind about its provider, at any moment of the change before, ends as it is declared.
+func TestProviderRef_GoesBackAndForth(t *testing.T) {
+	extent.Full(t)
+	const namespace = "undecided-dev"
+	h := startBare(t, "--capability-namespaces="+namespace)
+	tenant := h.tenantOf(namespace)
+	p, s, _ := keyed(namespace)
+	h.create(s, p)
+	c := small(namespace, "undecided", "dev")
+	h.as(tenant, c)
+	h.shows(c, "Ready", "True", "Ready")
+	for i := range 12 {
+		h.edit(h.c, c, func() { c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: p.Name} })
+		if i%3 != 0 {
+			h.shows(c, "Ready", "True", "Ready")
+		}
+		h.edit(h.c, c, func() { c.Spec.ProviderRef = nil })
+		if i%3 != 1 {
+			h.shows(c, "Ready", "True", "Ready")
+		}
+	}
+	h.shows(c, "Ready", "True", "Ready")
+	h.remove(c, p, s)
+}
+
 // nothingMade checks that a namespace and a capability's children do not exist.
 func (h *home) nothingMade(c *nexusv1.NexusAICapability, namespace string) {
 	h.Helper()

@@ -4,8 +4,10 @@ package awsprovider
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,7 +34,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, kinds []engine.Entry,
 		WatchesRawSource(secrets.Subscribe(providersReading(mgr.GetClient()))).
 		WatchesRawSource(source.Func(r.shown.start))
 	for _, e := range kinds {
-		b = b.Watches(e.New(), handler.EnqueueRequestsFromMapFunc(providerOf), builder.WithPredicates(onlyDeletes{}))
+		b = b.Watches(e.New(), leaving())
 	}
 	options := reconciler.WorkerOptions(workers)
 	options.RateLimiter = r.retries
@@ -45,14 +47,25 @@ func providerOf(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
 }
 
-// onlyDeletes lets nothing through but deletions.
-type onlyDeletes struct{ predicate.Funcs }
-
-// Create implements predicate.Predicate.
-func (onlyDeletes) Create(event.CreateEvent) bool { return false }
-
-// Update implements predicate.Predicate.
-func (onlyDeletes) Update(event.UpdateEvent) bool { return false }
+// leaving wakes the provider of an object that uses it no longer: the object was deleted, or names another provider. A provider in deletion
+// waits for just that, and looked only after a pause whether the children of a capability that names another one had moved.
+func leaving() handler.EventHandler {
+	wake := func(ctx context.Context, o client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		for _, r := range providerOf(ctx, o) {
+			q.Add(r)
+		}
+	}
+	return handler.Funcs{
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			wake(ctx, e.Object, q)
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			if !slices.Equal(providerOf(ctx, e.ObjectOld), providerOf(ctx, e.ObjectNew)) {
+				wake(ctx, e.ObjectOld, q)
+			}
+		},
+	}
+}
 
 // providerOfResumed maps a capability that resumes to the provider that it generated.
 func providerOfResumed(_ context.Context, o client.Object) []reconcile.Request {

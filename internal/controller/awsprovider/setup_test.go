@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -49,10 +50,40 @@ func TestEventsWakeTheProviderThatTheyConcern(t *testing.T) {
 	}
 }
 
-func TestOnlyDeletes_IgnoresCreatesAndUpdates(t *testing.T) {
-	p, o := onlyDeletes{}, bucketOf(team, "b", "aws")
-	if p.Create(event.CreateEvent{Object: o}) || p.Update(event.UpdateEvent{ObjectOld: o, ObjectNew: o}) || !p.Delete(event.DeleteEvent{Object: o}) {
-		t.Error("a provider is looked at whenever a dependent changes, or not when it goes")
+// A provider in deletion noticed only after ten seconds that an object had moved to another provider.
+func TestLeaving_WakesTheProviderThatIsNoLongerUsed(t *testing.T) {
+	h, before, after := leaving(), bucketOf(team, "b", "aws"), bucketOf(team, "b", "other")
+	edited := bucketOf(team, "b", "aws")
+	edited.Spec.BucketName = "logs"
+	for _, c := range []struct {
+		name string
+		send func(workqueue.TypedRateLimitingInterface[reconcile.Request])
+		want string
+	}{
+		{"a new object", func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			h.Create(t.Context(), event.CreateEvent{Object: before}, q)
+		}, ""},
+		{"an edit", func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			h.Update(t.Context(), event.UpdateEvent{ObjectOld: before, ObjectNew: edited}, q)
+		}, ""},
+		{"another provider", func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			h.Update(t.Context(), event.UpdateEvent{ObjectOld: before, ObjectNew: after}, q)
+		}, "team/aws"},
+		{"a deletion", func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			h.Delete(t.Context(), event.DeleteEvent{Object: after}, q)
+		}, "team/other"},
+	} {
+		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		c.send(q)
+		got := ""
+		for range q.Len() {
+			r, _ := q.Get()
+			got += r.String()
+		}
+		q.ShutDown()
+		if got != c.want {
+			t.Errorf("%s wakes %q, want %q", c.name, got, c.want)
+		}
 	}
 }
 

@@ -400,8 +400,8 @@ func TestCredentialsAreReadWhereTheyAreGivenAndRotateAtOnce(t *testing.T) {
 		}
 		return nil
 	})
-	if took := time.Since(changed); took > 5*time.Second {
-		t.Errorf("the new key was used after %s, want at most 5 s", took)
+	if took := time.Since(changed); took > time.Minute {
+		t.Errorf("the new key was used after %s, by the next check in place of the watch", took)
 	}
 	h.remove(b, p)
 }

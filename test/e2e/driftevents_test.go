@@ -107,17 +107,13 @@ func TestDriftEvents_AChangeByHandIsCorrectedAndAttributed(t *testing.T) {
 	b.Create(provider("aws"))
 	o := b.readyBucket("events-corrected")
 	b.waitForOwnEvents()
-	began := time.Now()
 	b.suspend(o.Name)
-	b.Eventually(10*time.Second, "the bucket to be as declared", func() error {
+	b.Eventually(10*time.Second, "the bucket to be as declared, long before its next check in an hour", func() error {
 		if v := b.versioning(o.Name); v != "Enabled" {
 			return fmt.Errorf("versioning is %s", v)
 		}
 		return nil
 	})
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("the change was corrected after %s, want 2s at most", took)
-	}
 	b.expectEvent(o, "ChangedOutside", "changed by arn:aws:iam::123456789012:user/", " at 20", "s3:PutBucketVersioning", "according to CloudTrail event")
 	b.expectEvent(o, "DriftCorrected")
 	b.Quiet()

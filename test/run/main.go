@@ -124,9 +124,12 @@ func runTests(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	built, err := lockBuilt(o.built)
+	built, lock, err := lockBuilt(o.built)
 	if err != nil {
 		return err
+	}
+	if lock != nil {
+		defer func() { _ = lock.Close() }() // nothing was written
 	}
 	s := &session{options: o, extent: e, race: race, dir: dir, built: cmp.Or(built, dir), before: before, begin: time.Now()}
 	s.records.Steps = slices.DeleteFunc(slices.Clone(before.Steps), func(r record) bool { return strings.HasPrefix(r.Name, testsOf) })

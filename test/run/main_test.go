@@ -96,9 +96,6 @@ func TestRun_KeepsProgramsAndRunsNoOldOne(t *testing.T) {
 		tree(t, files)
 		var out bytes.Buffer
 		err := run(t.Context(), options{modules: []string{"."}, out: &out, records: "bin/times.json", slots: 2, timeout: time.Minute, built: built})
-		for _, lock := range locks { // as the end of the process does
-			_ = lock.Close()
-		}
 		return out.String(), err
 	}
 	program := func(name string) os.FileInfo { return must(os.Stat(filepath.Join(built, name+".program")))(t) }
@@ -126,16 +123,18 @@ func TestLockBuilt_BelongsToOneRunAndForgetsWhatNobodyUses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := lockBuilt(dir); got != dir || err != nil {
+	got, lock, err := lockBuilt(dir)
+	if got != dir || err != nil {
 		t.Fatalf("%q, %v", got, err)
 	}
-	if got, err := lockBuilt(dir); got != "" || err != nil {
+	t.Cleanup(func() { _ = lock.Close() })
+	if got, _, err := lockBuilt(dir); got != "" || err != nil {
 		t.Errorf("a second run has %q, %v", got, err)
 	}
 	if left := must(filepath.Glob(filepath.Join(dir, "*.program")))(t); !slices.Equal(left, []string{recent}) {
 		t.Errorf("left: %q", left)
 	}
-	if _, err := lockBuilt(recent); err == nil || !strings.Contains(err.Error(), "-built") {
+	if _, _, err := lockBuilt(recent); err == nil || !strings.Contains(err.Error(), "-built") {
 		t.Errorf("a file as the folder: %v", err)
 	}
 }

@@ -117,20 +117,13 @@ type kindIn struct {
 	namespace string
 }
 
-// knowingWhatIsMade answers lists of what was never made without asking the API server. A pass looks at sixty kinds: the operator's cache has them, and
-// where the API server was asked for each, it needed most of the processor time of these tests.
+// knowingWhatIsMade answers lists of kinds that have no object without asking the API server. A pass lists sixty kinds, which the operator
+// has in its cache; here the API server would be asked for each of them, and use most of the processor time of these tests.
 func knowingWhatIsMade(c client.WithWatch) client.WithWatch {
-	kindOf := func(o runtime.Object) schema.GroupVersionKind {
-		gvk, err := apiutil.GVKForObject(o, c.Scheme())
-		if err != nil {
-			gvk = o.GetObjectKind().GroupVersionKind()
-		}
-		gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
-		return gvk
-	}
 	note := func(o client.Object) {
-		made.Store(kindIn{kindOf(o), o.GetNamespace()}, true)
-		made.Store(kindIn{kindOf(o), ""}, true)
+		of := kindOf(c.Scheme(), o)
+		made.Store(kindIn{of, o.GetNamespace()}, true)
+		made.Store(kindIn{of, ""}, true)
 	}
 	return interceptor.NewClient(c, interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
@@ -144,14 +137,14 @@ func knowingWhatIsMade(c client.WithWatch) client.WithWatch {
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			o := client.ListOptions{}
 			o.ApplyOptions(opts)
-			of := kindIn{kindOf(list), o.Namespace}
+			of := kindIn{kindOf(c.Scheme(), list), o.Namespace}
 			if _, known := made.Load(of); of.Group == v1alpha1.GroupVersion.Group && !known {
 				return nil
 			}
 			return c.List(ctx, list, opts...)
 		},
 		Apply: func(ctx context.Context, c client.WithWatch, a runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-			note(a.(client.Object)) // as all of ours
+			note(a.(client.Object)) // every configuration that the operator applies is an object
 			return c.Apply(ctx, a, opts...)
 		},
 	})
@@ -275,13 +268,19 @@ func (b *bed) listIndexed(ctx context.Context, c client.WithWatch, list client.O
 	return meta.SetList(list, items)
 }
 
-// identify returns the kind and the name of an object; the kind of its items for a list.
-func (b *bed) identify(o runtime.Object) (schema.GroupVersionKind, string) {
-	gvk, err := apiutil.GVKForObject(o, b.person.Scheme())
+// kindOf returns the kind of an object, and that of its items for a list.
+func kindOf(scheme *runtime.Scheme, o runtime.Object) schema.GroupVersionKind {
+	gvk, err := apiutil.GVKForObject(o, scheme)
 	if err != nil {
 		gvk = o.GetObjectKind().GroupVersionKind()
 	}
 	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+	return gvk
+}
+
+// identify returns the kind and the name of an object; the kind of its items for a list.
+func (b *bed) identify(o runtime.Object) (schema.GroupVersionKind, string) {
+	gvk := kindOf(b.person.Scheme(), o)
 	if named, ok := o.(metav1.Object); ok {
 		return gvk, named.GetName()
 	}

@@ -142,7 +142,7 @@ func hasProperties(t *testing.T, name string) bool {
 	return l != nil
 }
 
-// Numbers of types in the sample of a suite, and of those where a type takes long.
+// Numbers of types in the sample of a suite: someOfSample where a type takes long.
 const (
 	allOfSample  = 20
 	someOfSample = 5

@@ -42,6 +42,11 @@ backends.list_of_moto_modules = lambda: modules
 remember("moto.moto_server.werkzeug_app:DomainDispatcherApplication", "get_backend_for_host")
 remember("moto.core.errors", "ErrorLookupFactory")
 remember("moto.core.responses", "method_names_from_class")
+# Each look for a model of botocore began with a list of its four hundred folders.
+remember("moto.core.loaders", "create_loader")
+# Keys, certificates and user pools have a private key with which nobody signs: a tenth of a second each. They share it.
+remember("cryptography.hazmat.primitives.asymmetric.rsa", "generate_private_key")
+remember("cryptography.hazmat.primitives.asymmetric.rsa", "rsa_recover_prime_factors")
 
 handling = threading.Lock()
 

@@ -87,7 +87,7 @@ type event struct {
 // execute runs a job, and records its times and failures.
 func (s *session) execute(ctx context.Context, j *job) {
 	cmd := exec.CommandContext(ctx, s.test2json, j.arguments(s.options.timeout, s.extent)...)
-	cmd.Dir, cmd.Env = j.pkg.Dir, s.environment()
+	cmd.Dir, cmd.Env = j.pkg.Dir, s.environment(j)
 	if j.setting != "" {
 		cmd.Env = append(cmd.Env, j.setting)
 	}

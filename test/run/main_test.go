@@ -296,6 +296,24 @@ func TestVariants_RaceEachTestInOneRunOfFour(t *testing.T) {
 	}
 }
 
+func TestEnvironment_HasOneThreadUnlessTheRaceDetectorNeedsMore(t *testing.T) {
+	t.Setenv("GOMAXPROCS", "") // restored after the test
+	t.Setenv("GOGC", "50")
+	if err := os.Unsetenv("GOMAXPROCS"); err != nil {
+		t.Fatal(err)
+	}
+	for kind, threads := range map[compiled]string{plainly: "1", withCoverage: "1", withRaces: ""} {
+		got := map[string]string{}
+		for _, setting := range (&session{}).environment(&job{pkg: testPackage{compiled: kind}}) {
+			name, value, _ := strings.Cut(setting, "=")
+			got[name] = value // the last one counts, as for a program
+		}
+		if got["GOMAXPROCS"] != threads || got["GOGC"] != "50" {
+			t.Errorf("compiled %v: GOMAXPROCS=%s GOGC=%s", kind, got["GOMAXPROCS"], got["GOGC"])
+		}
+	}
+}
+
 func TestArguments_CheckFewerCasesOfPropertiesInTheSample(t *testing.T) {
 	random := &job{pkg: testPackage{path: expensiveProperties}}
 	for e, limited := range map[string]bool{"sample": true, "all": false, "1/1": false} {

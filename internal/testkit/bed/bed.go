@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -142,15 +141,23 @@ func Lists() []client.ObjectList {
 		&v1alpha1.GlueCrawlerList{}, &v1alpha1.GlueDatabaseList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{}, &v1alpha1.AWSProviderList{}}
 }
 
-// leftovers are empty lists of every kind of which a test may leave objects, those of AWS resources by the scheme, so that none is missing.
-func (b *Bed) leftovers() []client.ObjectList {
-	out := []client.ObjectList{&nexusv1.NexusAICapabilityList{}, &nexusv1.PlanRequestList{}}
-	for name, kind := range b.Client.Scheme().KnownTypes(v1alpha1.GroupVersion) {
-		if l, ok := reflect.New(kind).Interface().(client.ObjectList); ok && name != "AWSProviderList" {
-			out = append(out, l)
+// leftovers returns the objects that the test has left, AWSProviders last, which the others need.
+func (b *Bed) leftovers() []*unstructured.Unstructured {
+	var out, providers []*unstructured.Unstructured
+	for _, group := range []string{nexusv1.GroupVersion.Group, v1alpha1.GroupVersion.Group} {
+		found, err := b.World.CustomResources(b.Ctx(), group)
+		if err != nil {
+			b.Error(err)
+		}
+		for _, o := range found {
+			if o.GetKind() == "AWSProvider" {
+				providers = append(providers, o)
+			} else {
+				out = append(out, o)
+			}
 		}
 	}
-	return append(out, &v1alpha1.AWSProviderList{}) // which the others need
+	return append(out, providers...)
 }
 
 // clean removes what the test left so that the next test finds nothing of it. Finalizers are cut: AWS is
@@ -168,15 +175,9 @@ func (b *Bed) clean() {
 	if b.Kube != nil {
 		_ = b.Kube.Close()
 	}
-	for _, l := range b.leftovers() {
-		if err := b.Client.List(b.Ctx(), l); err != nil {
-			b.Error(err)
-			continue
-		}
-		for _, o := range Items(l) {
-			_ = b.Client.Delete(b.Ctx(), o)
-			_ = b.Client.Patch(b.Ctx(), o, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)))
-		}
+	for _, o := range b.leftovers() {
+		_ = b.Client.Delete(b.Ctx(), o)
+		_ = b.Client.Patch(b.Ctx(), o, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)))
 	}
 	b.forgetDeletions()
 }

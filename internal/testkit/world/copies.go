@@ -30,7 +30,7 @@ type Copies struct {
 func (w *World) Copy(ctx context.Context, resource schema.GroupResource, original types.NamespacedName, n int, edit func(i int, o *unstructured.Unstructured)) (_ *Copies, err error) {
 	folder := path.Join("/registry", resource.Group, resource.Resource, original.Namespace)
 	var found struct{ Kvs []struct{ Value []byte } }
-	if err := w.etcd(ctx, "range", map[string][]byte{"key": []byte(path.Join(folder, original.Name))}, &found); err != nil {
+	if err := w.etcd(ctx, "range", map[string]any{"key": []byte(path.Join(folder, original.Name))}, &found); err != nil {
 		return nil, err
 	}
 	if len(found.Kvs) != 1 {
@@ -51,14 +51,32 @@ func (w *World) Copy(ctx context.Context, resource schema.GroupResource, origina
 		c.keys = append(c.keys, []byte(path.Join(folder, o.GetName())))
 	}
 	return c, c.each(func(i int) error {
-		return w.etcd(ctx, "put", map[string][]byte{"key": c.keys[i], "value": values[i]}, nil)
+		return w.etcd(ctx, "put", map[string]any{"key": c.keys[i], "value": values[i]}, nil)
 	})
+}
+
+// CustomResources returns the objects of all kinds of a group as etcd has them, with one request: a list through the API server takes one
+// for each kind.
+func (w *World) CustomResources(ctx context.Context, group string) ([]*unstructured.Unstructured, error) {
+	folder := path.Join("/registry", group)
+	var found struct{ Kvs []struct{ Value []byte } }
+	if err := w.etcd(ctx, "range", map[string]any{"key": []byte(folder + "/"), "range_end": []byte(folder + "0")}, &found); err != nil {
+		return nil, err
+	}
+	out := make([]*unstructured.Unstructured, len(found.Kvs))
+	for i, kv := range found.Kvs {
+		out[i] = &unstructured.Unstructured{}
+		if err := json.Unmarshal(kv.Value, &out[i].Object); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // Remove removes the copies from etcd.
 func (c *Copies) Remove(ctx context.Context) error {
 	return c.each(func(i int) error {
-		return c.world.etcd(ctx, "deleterange", map[string][]byte{"key": c.keys[i]}, nil)
+		return c.world.etcd(ctx, "deleterange", map[string]any{"key": c.keys[i]}, nil)
 	})
 }
 
@@ -77,7 +95,7 @@ func (c *Copies) each(do func(i int) error) error {
 const copiesAtATime = 2
 
 // etcd sends a request to the JSON gateway of etcd.
-func (w *World) etcd(ctx context.Context, verb string, request map[string][]byte, answer any) (err error) {
+func (w *World) etcd(ctx context.Context, verb string, request map[string]any, answer any) (err error) {
 	body, err := json.Marshal(request)
 	if err != nil {
 		return err

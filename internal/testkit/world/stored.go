@@ -78,13 +78,13 @@ func (w *World) restore(ctx context.Context, etcd *process, file string) error {
 	}
 	// Poll, because etcd may not listen yet.
 	err = poll(ctx, etcd, func(ctx context.Context) error {
-		return w.etcd(ctx, "range", map[string][]byte{"key": []byte("/registry/namespaces/default")}, &there)
+		return w.etcd(ctx, "range", map[string]any{"key": []byte("/registry/namespaces/default")}, &there)
 	})
 	if err != nil || len(there.Kvs) > 0 {
 		return err // a world of an earlier process goes on
 	}
 	for _, kv := range s.Kvs {
-		if err := w.etcd(ctx, "put", map[string][]byte{"key": kv.Key, "value": kv.Value}, nil); err != nil {
+		if err := w.etcd(ctx, "put", map[string]any{"key": kv.Key, "value": kv.Value}, nil); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func (w *World) store(ctx context.Context, file string) error {
 		return nil
 	}
 	var s, all stored
-	if err := w.etcd(ctx, "range", map[string][]byte{"key": []byte("/registry/"), "range_end": []byte("/registry0")}, &all); err != nil {
+	if err := w.etcd(ctx, "range", map[string]any{"key": []byte("/registry/"), "range_end": []byte("/registry0")}, &all); err != nil {
 		return err
 	}
 	for _, kv := range all.Kvs {

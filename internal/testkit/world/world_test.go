@@ -188,6 +188,10 @@ func TestCustomResourcesTakeTheirChildrenWithThem(t *testing.T) {
 	if _, err := c.CoreV1().ConfigMaps(ns).Create(t.Context(), child, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	stored, err := w.CustomResources(t.Context(), "testbed.nexus.ai")
+	if err != nil || len(stored) != 1 || stored[0].GetUID() != owner.GetUID() || stored[0].GetKind() != "Widget" {
+		t.Errorf("stored are %v, %v", stored, err)
+	}
 	if err := widgets.Delete(t.Context(), "w", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -195,6 +199,9 @@ func TestCustomResourcesTakeTheirChildrenWithThem(t *testing.T) {
 		_, err := c.CoreV1().ConfigMaps(ns).Get(t.Context(), "child", metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
 	})
+	if stored, err := w.CustomResources(t.Context(), "testbed.nexus.ai"); err != nil || len(stored) != 0 {
+		t.Errorf("after the deletion, stored are %v, %v", stored, err)
+	}
 }
 
 func TestTheIssuerIsDiscoverable(t *testing.T) {

@@ -15,10 +15,10 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
 
@@ -182,7 +182,7 @@ func formsOf(e engine.Entry) string {
 	spec, _ := reflect.TypeOf(e.New()).Elem().FieldByName("Spec")
 	fields, lists := countFields(spec.Type)
 	var rewritten []string
-	for _, r := range awsproxy.Rewrites() {
+	for _, r := range emulator.Rewrites() {
 		if r.Kind == e.Name() {
 			rewritten = append(rewritten, fmt.Sprintf("`%s`: %s", r.Field, r.What))
 		}

@@ -14,8 +14,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // Each record of a user of another tool about a form of AWS's answers is in the catalog of rewrites, where the contract suite meets it,
@@ -37,7 +37,7 @@ func TestRecords_AreInTheCatalogOrDecided(t *testing.T) {
 		case r.Source == "" || r.Form == "" || r.Property == "":
 			t.Errorf("%s.%s: say what AWS answers, and who wrote it down", r.Kind, r.Field)
 		case r.Decision == awsmodels.InCatalog && !inCatalog(r):
-			t.Errorf("the catalog of package awsproxy has no %s.%s: %s", r.Kind, r.Field, r.Form)
+			t.Errorf("the catalog of package emulator has no %s.%s: %s", r.Kind, r.Field, r.Form)
 		case r.Decision == awsmodels.Undeclared && isRequired:
 			t.Errorf("%s.%s must be declared", r.Kind, r.Field)
 		case isRefused && takes(t, field, value):
@@ -52,7 +52,7 @@ func TestRecords_AreTheSourceOfEachRewriteOfTheirs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, rewrite := range awsproxy.RewritesOfRecords() {
+	for _, rewrite := range emulator.RewritesOfRecords() {
 		if !slices.ContainsFunc(records.Records, func(r awsmodels.Record) bool { return r.Kind == rewrite.Kind && r.Field == rewrite.Field }) {
 			t.Errorf("no record tells of %s.%s", rewrite.Kind, rewrite.Field)
 		}
@@ -60,7 +60,7 @@ func TestRecords_AreTheSourceOfEachRewriteOfTheirs(t *testing.T) {
 }
 
 func inCatalog(r awsmodels.Record) bool {
-	return slices.ContainsFunc(awsproxy.Rewrites(), func(c awsproxy.Rewrite) bool { return c.Kind == r.Kind && c.Field == r.Field })
+	return slices.ContainsFunc(emulator.Rewrites(), func(c emulator.Rewrite) bool { return c.Kind == r.Kind && c.Field == r.Field })
 }
 
 // specOf returns the schema of the spec of a kind.

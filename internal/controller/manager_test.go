@@ -34,8 +34,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/controller"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/options"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -394,7 +394,7 @@ func TestCredentialsAreReadWhereTheyAreGivenAndRotateAtOnce(t *testing.T) {
 	}
 	changed := time.Now()
 	h.eventually("the new key to be used", func() error {
-		used := h.w.AWS().Since(mark).Filter(func(c awsproxy.Call) bool { return c.AccessKey == "AKIASECOND" })
+		used := h.w.AWS().Since(mark).Filter(func(c emulator.Call) bool { return c.AccessKey == "AKIASECOND" })
 		if used.Count() == 0 {
 			return fmt.Errorf("%s", h.w.AWS().Since(mark))
 		}
@@ -551,7 +551,7 @@ func TestAnAbandonedObjectGoesAndItsResourceStays(t *testing.T) {
 		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: "abandoned"}}
 	h.create(p, b)
 	h.shows(b, "Ready", "True", "Ready")
-	rule := h.w.AWS().Fault(awsproxy.Match{Service: "s3"}, awsproxy.Fail(403, "AccessDenied", "no more"))
+	rule := h.w.AWS().Fault(emulator.Match{Service: "s3"}, emulator.Fail(403, "AccessDenied", "no more"))
 	if err := h.c.Delete(h.ctx(), b); err != nil {
 		t.Fatal(err)
 	}

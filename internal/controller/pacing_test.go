@@ -23,10 +23,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/ssm"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -129,14 +129,14 @@ func TestHigherThroughputIsReadOnceAndOnlyWhenCallsWait(t *testing.T) {
 		t.Errorf("the kind does not declare the permission: %v", optional)
 	}
 	for name, tc := range map[string]struct {
-		prepare func(*awsproxy.Proxy)
+		prepare func(*emulator.Proxy)
 		fast    bool
 	}{
-		"turned on": {func(p *awsproxy.Proxy) { p.SetHigherThroughput(true) }, true},
-		"left off":  {func(p *awsproxy.Proxy) { p.SetHigherThroughput(false) }, false},
-		"access is denied": {func(p *awsproxy.Proxy) {
+		"turned on": {func(p *emulator.Proxy) { p.SetHigherThroughput(true) }, true},
+		"left off":  {func(p *emulator.Proxy) { p.SetHigherThroughput(false) }, false},
+		"access is denied": {func(p *emulator.Proxy) {
 			p.SetHigherThroughput(true)
-			p.Fault(awsproxy.Match{Service: "ssm", Op: "GetServiceSetting"}, awsproxy.Fail(400, "AccessDeniedException", "not authorized to perform: ssm:GetServiceSetting"))
+			p.Fault(emulator.Match{Service: "ssm", Op: "GetServiceSetting"}, emulator.Fail(400, "AccessDeniedException", "not authorized to perform: ssm:GetServiceSetting"))
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -41,7 +41,7 @@ func TestDeploymentsWaitForNewParametersAndNotForValues(t *testing.T) {
 			return h.c.Update(h.ctx(), c)
 		})
 	}
-	block := func() func() { return h.w.AWS().Fault(awsproxy.At("ssm.PutParameter(*)"), awsproxy.Throttle()).Remove }
+	block := func() func() { return h.w.AWS().Fault(emulator.At("ssm.PutParameter(*)"), emulator.Throttle()).Remove }
 
 	// At first no parameter exists.
 	unblock := block()

@@ -18,10 +18,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -196,7 +196,7 @@ func TestPlanGate_AnApprovedPlanIsFinishedAfterAStop(t *testing.T) {
 	o := bucketOf(ns, "halfway")
 	o.Spec.Versioning = &v1alpha1.S3Versioning{Enabled: true}
 	h.make(o)
-	rule := h.w.AWS().Fault(awsproxy.Match{Service: "s3", Op: "PutBucketVersioning"}, awsproxy.Fail(403, "AccessDenied", "not authorized to perform: s3:PutBucketVersioning"))
+	rule := h.w.AWS().Fault(emulator.Match{Service: "s3", Op: "PutBucketVersioning"}, emulator.Fail(403, "AccessDenied", "not authorized to perform: s3:PutBucketVersioning"))
 	if err := h.approve(h.approver(ns), o, h.pendingPlan(o)); err != nil {
 		t.Fatal(err)
 	}

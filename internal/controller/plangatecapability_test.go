@@ -21,8 +21,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -205,7 +205,7 @@ func TestPlanGate_AnApprovalCoversOnlyWhatTheCapabilityCompilesTo(t *testing.T) 
 		t.Fatal(err)
 	}
 	h.quiet()
-	if w := h.w.AWS().Since(mark).Writes(); slices.ContainsFunc(w, func(call awsproxy.Call) bool { return call.Op == "DeleteBucket" }) {
+	if w := h.w.AWS().Since(mark).Writes(); slices.ContainsFunc(w, func(call emulator.Call) bool { return call.Op == "DeleteBucket" }) {
 		t.Errorf("the deletion of one object ran without an approval: %s", w)
 	}
 	h.alter(ns, func() { delete(ns.Labels, wellknown.LabelPlanGate) }) // which lets everything go

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 )
 
 // show lists what exists at AWS and in the namespaces of the capabilities.
@@ -34,7 +34,7 @@ func (c *cluster) show(ctx context.Context, endpoint string, capabilities []*uns
 }
 
 func (c *cluster) showAWS(ctx context.Context, endpoint string) error {
-	found, err := awsproxy.InventoryAt(ctx, endpoint)
+	found, err := emulator.InventoryAt(ctx, endpoint)
 	if err != nil {
 		return fmt.Errorf("asking AWS: %w", err)
 	}

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/osproc"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // Files of a world, besides the folder world.
@@ -98,8 +98,8 @@ func (s state) environment() []string {
 	return []string{
 		"KUBECONFIG=" + s.Kubeconfig,
 		"AWS_ENDPOINT_URL=" + s.AWS,
-		"AWS_REGION=" + awsproxy.DefaultRegion,
-		"AWS_DEFAULT_REGION=" + awsproxy.DefaultRegion,
+		"AWS_REGION=" + emulator.DefaultRegion,
+		"AWS_DEFAULT_REGION=" + emulator.DefaultRegion,
 		"AWS_ACCESS_KEY_ID=AKIDDEMO",
 		"AWS_SECRET_ACCESS_KEY=demo",
 		"AWS_EC2_METADATA_DISABLED=true",

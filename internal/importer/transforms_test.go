@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // Each property that a field says and that AWS's resource schemas say to be shown in another form is in the catalog of rewrites, or
@@ -35,9 +35,9 @@ func TestTransforms_AreInTheCatalogOrDecided(t *testing.T) {
 			met[path] = true
 			switch decided := decisionOn(facts.Rewritten, path); {
 			case decided == "":
-				t.Errorf("%s: AWS shows %s in another form than it was sent: add it to the catalog of package awsproxy, or decide", e.Name(), property)
+				t.Errorf("%s: AWS shows %s in another form than it was sent: add it to the catalog of package emulator, or decide", e.Name(), property)
 			case decided == kind.InCatalog && !isInCatalog(e.Name(), first):
-				t.Errorf("%s: the catalog of package awsproxy has no %s", e.Name(), first)
+				t.Errorf("%s: the catalog of package emulator has no %s", e.Name(), first)
 			}
 		}
 		for paths := range facts.Rewritten {
@@ -63,7 +63,7 @@ func isDeclared(e engine.Entry, property, decided string) bool {
 }
 
 func isInCatalog(kindName, field string) bool {
-	return slices.ContainsFunc(awsproxy.Rewrites(), func(r awsproxy.Rewrite) bool {
+	return slices.ContainsFunc(emulator.Rewrites(), func(r emulator.Rewrite) bool {
 		return r.Kind == kindName && strings.EqualFold(r.Field, field)
 	})
 }

@@ -53,7 +53,7 @@ type Schemas struct {
 
 // Reasons why another form in AWS's answers causes no write.
 const (
-	InCatalog     = "awsproxy.Rewrites shows it in that form"
+	InCatalog     = "emulator.Rewrites shows it in that form"
 	LowerCaseOnly = "the field takes lower case only"
 	SentLower     = "it is sent in lower case"
 	KeyByID       = "the ID and the ARN of a key are the same: SameKMSKey"

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 )
 
 // Cost holds what it costs to settle an object after a change.
@@ -42,7 +42,7 @@ func Settled(t *testing.T, s *Subject) {
 }
 
 // Operations counts calls by their operations.
-func Operations(calls awsproxy.Calls) map[string]int {
+func Operations(calls emulator.Calls) map[string]int {
 	n := map[string]int{}
 	for _, c := range calls {
 		n[c.Op]++

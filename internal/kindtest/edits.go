@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -202,7 +202,7 @@ func (p pool) limited(t *testing.T, e engine.Entry, o v1alpha1.Resource) *Subjec
 	s := p.subject(t, e, o)
 	s.forms = p.forms
 	s.limit(t, newRights(e)) // those that a row needs are counted by the rows
-	s.Rig.AWS.SetLag(awsproxy.Lag{UnknownFields: true})
+	s.Rig.AWS.SetLag(emulator.Lag{UnknownFields: true})
 	return s
 }
 
@@ -327,7 +327,7 @@ func actionsOf(p engine.Plan) []string {
 }
 
 // acceptedSince returns the actions of the writes that AWS accepted, in alphabetical order.
-func acceptedSince(r *Rig, mark awsproxy.Mark) []string {
+func acceptedSince(r *Rig, mark emulator.Mark) []string {
 	var out []string
 	for _, w := range r.AWS.Since(mark).Writes() {
 		if w.Status < 300 {

@@ -9,20 +9,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // lagging are the ways in which AWS's reads lag behind its writes, one by one and all at once.
-func lagging() map[string]awsproxy.Lag {
-	two := awsproxy.ForReads(2)
-	like := awsproxy.LikeAWS()
-	return map[string]awsproxy.Lag{
-		"tags are empty":              {Tags: awsproxy.TagLag{Window: two, Empty: true}},
-		"tags are old":                {Tags: awsproxy.TagLag{Window: two}},
-		"new resources are not found": {NotFound: awsproxy.NotFoundLag{AfterCreate: two}},
-		"resources flap":              {NotFound: awsproxy.NotFoundLag{AfterCreate: two, AfterUpdate: two, Alternate: true}},
+func lagging() map[string]emulator.Lag {
+	two := emulator.ForReads(2)
+	like := emulator.LikeAWS()
+	return map[string]emulator.Lag{
+		"tags are empty":              {Tags: emulator.TagLag{Window: two, Empty: true}},
+		"tags are old":                {Tags: emulator.TagLag{Window: two}},
+		"new resources are not found": {NotFound: emulator.NotFoundLag{AfterCreate: two}},
+		"resources flap":              {NotFound: emulator.NotFoundLag{AfterCreate: two, AfterUpdate: two, Alternate: true}},
 		"settings show late":          {Settings: two, Lists: two},
 		"deleted resources show":      {Deleted: two},
 		"the clock is an hour ahead":  {ClockSkew: time.Hour},
@@ -38,7 +38,7 @@ func lagging() map[string]awsproxy.Lag {
 func Lag(t *testing.T, e engine.Entry, l Life) {
 	t.Helper()
 	l = l.withParents(t)
-	clean := l.laggingLife(t, e, awsproxy.Lag{}, false)
+	clean := l.laggingLife(t, e, emulator.Lag{}, false)
 	all := extent.IsFull(t)
 	for name := range lagging() {
 		if all || strings.HasPrefix(name, "all") {
@@ -51,7 +51,7 @@ func Lag(t *testing.T, e engine.Entry, l Life) {
 func LagInTurn(t *testing.T, e engine.Entry, l Life, turn int) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(lagging()))
-	l.lag(t, e, names[turn%len(names)], l.laggingLife(t, e, awsproxy.Lag{}, false))
+	l.lag(t, e, names[turn%len(names)], l.laggingLife(t, e, emulator.Lag{}, false))
 }
 
 func (l Life) lag(t *testing.T, e engine.Entry, name string, clean int) {
@@ -67,14 +67,14 @@ func (l Life) lag(t *testing.T, e engine.Entry, name string, clean int) {
 const restartedPasses = 4
 
 // laggingLife creates, edits and deletes the sample and returns the number of writes that succeeded.
-func (l Life) laggingLife(t *testing.T, e engine.Entry, lag awsproxy.Lag, restarts bool) int {
+func (l Life) laggingLife(t *testing.T, e engine.Entry, lag emulator.Lag, restarts bool) int {
 	t.Helper()
 	r := NewRig(t)
 	s := l.subject(r, e)
 	mark := r.AWS.Mark()
 	r.AWS.SetClock(func() time.Time { return s.Clock })
 	r.AWS.SetLag(lag)
-	t.Cleanup(func() { r.AWS.SetLag(awsproxy.Lag{}); r.AWS.SetClock(nil) })
+	t.Cleanup(func() { r.AWS.SetLag(emulator.Lag{}); r.AWS.SetClock(nil) })
 	passes := 0
 	each := func() bool {
 		if passes++; restarts && passes <= restartedPasses {
@@ -96,7 +96,7 @@ func (l Life) laggingLife(t *testing.T, e engine.Entry, lag awsproxy.Lag, restar
 	}
 	s.Deleting = true
 	settled("delete")
-	r.AWS.SetLag(awsproxy.Lag{})
+	r.AWS.SetLag(emulator.Lag{})
 	if l.Exists(t, r) {
 		t.Fatalf("the resource was left behind\n%s", r.AWS.Since(mark))
 	}

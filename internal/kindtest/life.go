@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -91,8 +91,8 @@ func Faults(t *testing.T, e engine.Entry, l Life) {
 
 // addressOf finds a write of the clean life in another life, by the resource that it names. Identifiers
 // that AWS assigns differ from life to life: such a write is found by its operation alone.
-func addressOf(e engine.Entry, earlier awsproxy.Calls, c awsproxy.Call) awsproxy.Match {
-	m := awsproxy.Match{Service: c.Service, Op: c.Op, Resource: c.Resource, Nth: c.N, Times: 1}
+func addressOf(e engine.Entry, earlier emulator.Calls, c emulator.Call) emulator.Match {
+	m := emulator.Match{Service: c.Service, Op: c.Op, Resource: c.Resource, Nth: c.N, Times: 1}
 	if id := e.Meta().Identity; id == kind.ByTag || id == kind.ByToken {
 		m.Resource, m.Nth = "", earlier.Match(c.Service, c.Op, "").Count()+1
 	}
@@ -117,7 +117,7 @@ func (l Life) withParents(t *testing.T) Life {
 type fault struct {
 	name   string
 	kills  bool
-	action func(hook func()) awsproxy.Action
+	action func(hook func()) emulator.Action
 	// stalls is the reason shown while the fault lasts; empty where it passes unseen.
 	stalls string
 	// of is the action that the message names while the fault lasts.
@@ -125,22 +125,22 @@ type fault struct {
 }
 
 var faults = []fault{
-	{name: "answer lost", action: func(func()) awsproxy.Action { return awsproxy.LoseAnswer() }},
-	{name: "killed after", kills: true, action: awsproxy.ForwardThen},
-	{name: "killed before", kills: true, action: awsproxy.BeforeThen},
-	{name: "throttled", action: func(func()) awsproxy.Action { return awsproxy.Throttle() }},
+	{name: "answer lost", action: func(func()) emulator.Action { return emulator.LoseAnswer() }},
+	{name: "killed after", kills: true, action: emulator.ForwardThen},
+	{name: "killed before", kills: true, action: emulator.BeforeThen},
+	{name: "throttled", action: func(func()) emulator.Action { return emulator.Throttle() }},
 	denied,
 }
 
-var denied = fault{name: "denied", stalls: status.ReasonAccessDenied, action: func(func()) awsproxy.Action {
-	return awsproxy.Fail(403, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/nexus is not authorized to perform this")
+var denied = fault{name: "denied", stalls: status.ReasonAccessDenied, action: func(func()) emulator.Action {
+	return emulator.Fail(403, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/nexus is not authorized to perform this")
 }}
 
 // eachRead finds the first call of each read.
-func eachRead(calls awsproxy.Calls) []awsproxy.Match {
-	var reads []awsproxy.Match
+func eachRead(calls emulator.Calls) []emulator.Match {
+	var reads []emulator.Match
 	for _, c := range calls {
-		m := awsproxy.Match{Service: c.Service, Op: c.Op, Nth: 1, Times: 1}
+		m := emulator.Match{Service: c.Service, Op: c.Op, Nth: 1, Times: 1}
 		if !c.Write && !slices.Contains(reads, m) {
 			reads = append(reads, m)
 		}
@@ -148,7 +148,7 @@ func eachRead(calls awsproxy.Calls) []awsproxy.Match {
 	return reads
 }
 
-func injectFault(t *testing.T, e engine.Entry, l Life, m awsproxy.Match, f fault) {
+func injectFault(t *testing.T, e engine.Entry, l Life, m emulator.Match, f fault) {
 	r := NewRig(t)
 	s := l.subject(r, e)
 	var killed atomic.Bool // set by the proxy, read by the pass
@@ -173,7 +173,7 @@ func injectFault(t *testing.T, e engine.Entry, l Life, m awsproxy.Match, f fault
 }
 
 // declaredAction is the action of the kind that has the name of the call, if any has: some calls need an action of another name.
-func declaredAction(e engine.Entry, m awsproxy.Match) string {
+func declaredAction(e engine.Entry, m emulator.Match) string {
 	for _, action := range slices.Concat(e.Meta().Writes, e.Meta().Reads) {
 		if service, op, _ := strings.Cut(action, ":"); op == m.Op && strings.HasPrefix(m.Service, service) {
 			return action
@@ -249,7 +249,7 @@ func foreign(t *testing.T, e engine.Entry, l Life) {
 }
 
 // untouched asserts that AWS has accepted no write since the mark.
-func untouched(t *testing.T, r *Rig, mark awsproxy.Mark) {
+func untouched(t *testing.T, r *Rig, mark emulator.Mark) {
 	t.Helper()
 	for _, w := range r.AWS.Since(mark).Writes() {
 		if w.Status < 300 {
@@ -260,7 +260,7 @@ func untouched(t *testing.T, r *Rig, mark awsproxy.Mark) {
 
 // createsFirst checks a kind whose first create precedes any look: a create is its first call, and an
 // operator that does not hear the refusal of that create neither claims nor changes a foreign resource.
-func createsFirst(t *testing.T, e engine.Entry, l Life, create awsproxy.Call) {
+func createsFirst(t *testing.T, e engine.Entry, l Life, create emulator.Call) {
 	t.Run("the first call creates", func(t *testing.T) {
 		r := NewRig(t)
 		s := l.subject(r, e)
@@ -282,7 +282,7 @@ func createsFirst(t *testing.T, e engine.Entry, l Life, create awsproxy.Call) {
 			l.Foreign(t, r)
 			mark := r.AWS.Mark()
 			var killed atomic.Bool
-			rule := r.AWS.Fault(awsproxy.Match{Service: create.Service, Op: create.Op, Times: 1}, f.action(func() { killed.Store(true) }))
+			rule := r.AWS.Fault(emulator.Match{Service: create.Service, Op: create.Op, Times: 1}, f.action(func() { killed.Store(true) }))
 			_, err := s.Settle(t.Context(), func() bool { return killed.Swap(false) })
 			if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict && st.Reason != status.ReasonOwnershipUnknown {
 				t.Fatalf("got %v, want Conflict or OwnershipUnknown", awsErr(err))

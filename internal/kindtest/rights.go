@@ -13,11 +13,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // limitedKey is the access key of an operator that has the rights of the printed policies alone. Tests set their scenes with another.
@@ -27,7 +27,7 @@ const limitedKey = "AKIALIMITEDOPERATOR1"
 type rights struct {
 	meta          kind.Meta
 	printed, used map[string]bool // each is an action and a resource
-	limits        []*awsproxy.Limited
+	limits        []*emulator.Limited
 }
 
 func newRights(e engine.Entry) *rights {
@@ -42,7 +42,7 @@ func (r *Rig) Limited(t testing.TB, meta kind.Meta, adopt bool) aws.Config {
 	return config
 }
 
-func (r *Rig) limited(t testing.TB, meta kind.Meta, adopt bool) (aws.Config, *awsproxy.Limited, []iampolicy.Document) {
+func (r *Rig) limited(t testing.TB, meta kind.Meta, adopt bool) (aws.Config, *emulator.Limited, []iampolicy.Document) {
 	t.Helper()
 	meta.Judges = nil // the contract suite resolves references itself
 	documents, _, err := permissions.Operator([]kind.Meta{meta}, permissions.Scope{Partition: r.Partition, Account: Account, Region: r.Region, Adopt: adopt})

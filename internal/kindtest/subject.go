@@ -24,10 +24,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/answers"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -45,7 +45,7 @@ const (
 
 // Rig is an AWS to test against.
 type Rig struct {
-	AWS *awsproxy.Proxy
+	AWS *emulator.Proxy
 	// Config is the way of tests to AWS, and of the engine unless its rights are limited, through the recording proxy.
 	Config aws.Config
 	// Region and Partition are where the objects live.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/answers"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -91,7 +91,7 @@ const rowsOfSample = 10
 func meetsRewrites(t *testing.T, e engine.Entry) {
 	t.Helper()
 	met := NewRig(t).AWS.Rewritten()
-	for _, r := range awsproxy.Rewrites() {
+	for _, r := range emulator.Rewrites() {
 		if r.Kind == e.Name() && !r.IsSent && !slices.Contains(met, r.Kind+"."+r.Field) {
 			t.Errorf("no row declares %s in a form that AWS rewrites: %s", r.Field, r.What)
 		}
@@ -107,7 +107,7 @@ type actions struct {
 }
 
 // record adds what the engine asked AWS for.
-func (a actions) record(calls awsproxy.Calls) {
+func (a actions) record(calls emulator.Calls) {
 	for _, c := range calls {
 		if c.Write {
 			a.writes[c.Action()] = true
@@ -311,7 +311,7 @@ func awsErr(err error) error {
 }
 
 // Writes runs a clean life of the sample and returns its writes: what a fault can strike.
-func calls(t *testing.T, e engine.Entry, l Life) awsproxy.Calls {
+func calls(t *testing.T, e engine.Entry, l Life) emulator.Calls {
 	t.Helper()
 	r := NewRig(t)
 	s := l.subject(r, e)

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/s3double"
 )
 
@@ -45,7 +45,7 @@ func (b *bench) provider() {
 
 // providerIn returns the provider of the buckets of a namespace.
 func (b *bench) providerIn(namespace string) *v1alpha1.AWSProvider {
-	return &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: namespace}, Spec: v1alpha1.AWSProviderSpec{Region: awsproxy.DefaultRegion}}
+	return &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: namespace}, Spec: v1alpha1.AWSProviderSpec{Region: emulator.DefaultRegion}}
 }
 
 // capabilityKinds are the kinds that a capability with data services alone needs.
@@ -117,7 +117,7 @@ func measureBuckets(b *testing.B, n int, latency time.Duration, double bool) {
 			x.World.AWS().Divert("s3", s3)
 		}
 		if latency > 0 {
-			x.World.AWS().Fault(awsproxy.Match{}, awsproxy.Delay(latency))
+			x.World.AWS().Fault(emulator.Match{}, emulator.Delay(latency))
 		}
 		x.provider()
 		f := x.follow(&v1alpha1.S3BucketList{})
@@ -151,7 +151,7 @@ func (b *bench) checks(n int, service, operation string, flags ...string) []figu
 	p := b.begin("check")
 	time.Sleep(every)
 	p.reached()
-	out := p.figures(func(calls awsproxy.Calls) int { return max(1, calls.Match(service, operation, "").Count()) })
+	out := p.figures(func(calls emulator.Calls) int { return max(1, calls.Match(service, operation, "").Count()) })
 	b.Restart(append(flags, resting)...)
 	return out
 }

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/s3double"
 )
 
@@ -57,7 +57,7 @@ func BenchmarkReadsAtRestWithEvents(b *testing.B) {
 // driftQueue creates the queue of drift events, and returns its URL.
 func (b *bench) driftQueue() string {
 	b.B.Helper()
-	cfg := aws.Config{Region: awsproxy.DefaultRegion, BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{Region: emulator.DefaultRegion, BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	out, err := sqs.NewFromConfig(cfg).CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: aws.String("nexus-drift-events")})
 	if err != nil {
 		b.B.Fatal(err)
@@ -69,7 +69,7 @@ func (b *bench) driftQueue() string {
 func (b *bench) beat(queue string) {
 	b.B.Helper()
 	text := fmt.Sprintf(`{"version":"0","detail-type":"Scheduled Event","source":"aws.events","account":%q,"region":%q,"time":%q,"detail":{}}`,
-		b.World.AWS().Account(), awsproxy.DefaultRegion, time.Now().UTC().Format(time.RFC3339))
+		b.World.AWS().Account(), emulator.DefaultRegion, time.Now().UTC().Format(time.RFC3339))
 	if err := b.World.AWS().SendMessage(context.Background(), queue, text); err != nil {
 		b.B.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -36,7 +36,7 @@ type figure struct {
 type phase struct {
 	b       *bench
 	name    string
-	aws     awsproxy.Mark
+	aws     emulator.Mark
 	audit   world.AuditMark
 	usage   operator.Usage
 	others  map[string]time.Duration // CPU time of what the operator talks to
@@ -112,11 +112,11 @@ func (b *bench) quiet() {
 func (p *phase) end(n int) []figure {
 	p.b.B.Helper()
 	p.b.quiet()
-	return p.figures(func(awsproxy.Calls) int { return n })
+	return p.figures(func(emulator.Calls) int { return n })
 }
 
 // figures returns what the operator did and used in the phase for each of the objects that count finds.
-func (p *phase) figures(count func(awsproxy.Calls) int) []figure {
+func (p *phase) figures(count func(emulator.Calls) int) []figure {
 	p.b.B.Helper()
 	u := p.b.usage()
 	p.profile()
@@ -130,7 +130,7 @@ func (p *phase) figures(count func(awsproxy.Calls) int) []figure {
 	reads := slices.DeleteFunc(asked, world.AuditEvent.Write)
 	isEvent := func(e world.AuditEvent) bool { return e.Resource == "events" }
 	written := slices.DeleteFunc(slices.Clone(all), isEvent)
-	p.print("AWS calls", n, tally(calls, func(c awsproxy.Call) string { return c.Service + "." + c.Op }))
+	p.print("AWS calls", n, tally(calls, func(c emulator.Call) string { return c.Service + "." + c.Op }))
 	p.print("Kubernetes writes", n, tally(all, verbAndResource))
 	p.print("Kubernetes reads", n, tally(reads, verbAndResource))
 	p.print("events", n, tally(p.eventsSince(), eventName))

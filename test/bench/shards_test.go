@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/shard"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/s3double"
 )
@@ -92,7 +92,7 @@ func (b *bench) shardedBuckets(operators ...*operator.Operator) (owner map[strin
 }
 
 // strays returns what is wrong with the writes of a creation.
-func strays(calls awsproxy.Calls, owner map[string]string, objects int) []string {
+func strays(calls emulator.Calls, owner map[string]string, objects int) []string {
 	var out []string
 	sent, buckets := map[string]int{}, map[string]bool{}
 	for _, c := range calls.Writes() {

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // A plan is reviewed and approved with nexusctl, and the operator is killed between two calls of it.
@@ -43,7 +43,7 @@ func TestApprove_RunsThePlanThatWasReviewed(t *testing.T) {
 	}
 
 	died, victim := make(chan struct{}), x.Op
-	x.World.AWS().Fault(awsproxy.Match{Service: "s3", Op: "PutBucketVersioning", Times: 1}, awsproxy.BeforeThen(func() { victim.Kill(); close(died) }))
+	x.World.AWS().Fault(emulator.Match{Service: "s3", Op: "PutBucketVersioning", Times: 1}, emulator.BeforeThen(func() { victim.Kill(); close(died) }))
 	x.bind("approver", "nexus-operator-approve", x.Namespace)
 	x.wants(x.as("approver", append([]string{"approve", "--hash", hash}, name...)...), 0, "plan "+hash+" approved")
 	select {

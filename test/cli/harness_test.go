@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
@@ -36,7 +36,7 @@ type answer struct {
 // tool is nexusctl in the hands of a person with every right.
 type tool struct {
 	*bed.Bed
-	aws *awsproxy.Endpoint
+	aws *emulator.Endpoint
 }
 
 func newTool(t *testing.T, flags ...string) *tool {
@@ -130,7 +130,7 @@ func callsOf(items []item) map[string]int {
 }
 
 // writesSince counts the writes that the operator sent, by their action.
-func (x *tool) writesSince(mark awsproxy.Mark) map[string]int {
+func (x *tool) writesSince(mark emulator.Mark) map[string]int {
 	out := map[string]int{}
 	for _, c := range x.World.AWS().Since(mark).Writes() {
 		if c.Endpoint != x.aws.Name() {
@@ -141,7 +141,7 @@ func (x *tool) writesSince(mark awsproxy.Mark) map[string]int {
 }
 
 // ownWrites are the writes that nexusctl itself sent.
-func (x *tool) ownWrites(mark awsproxy.Mark) []string {
+func (x *tool) ownWrites(mark emulator.Mark) []string {
 	var out []string
 	for _, c := range x.World.AWS().Since(mark).From(x.aws.Name()).Writes() {
 		out = append(out, c.Action())

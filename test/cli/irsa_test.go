@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -87,7 +87,7 @@ func TestFixIRSA_CreatesTheProviderOnce(t *testing.T) {
 		t.Errorf("a second run wrote %v", w)
 	}
 	x.withoutProvider(world.DefaultIssuer)
-	x.World.AWS().Fault(awsproxy.Match{Service: "iam", Op: "CreateOpenIDConnectProvider", Times: 1}, awsproxy.BeforeThen(func() {
+	x.World.AWS().Fault(emulator.Match{Service: "iam", Op: "CreateOpenIDConnectProvider", Times: 1}, emulator.BeforeThen(func() {
 		if _, err := x.World.AWS().CreateOIDCProvider(x.Ctx(), world.DefaultIssuer); err != nil { // somebody is faster, and the answer is lost as well
 			t.Error(err)
 		}
@@ -176,7 +176,7 @@ func TestFixIRSA_NeedsAWSAndTheCluster(t *testing.T) {
 	x.wants(x.runAs([]string{"KUBECONFIG=" + x.World.Kubeconfig()}, "", "fix-irsa"), 4, "credentials")
 	x.wants(x.runAs([]string{"KUBECONFIG=/nonexistent"}, "", "fix-irsa"), 4)
 	x.wants(x.as("stranger", "fix-irsa"), 4, "cannot get resource")
-	x.World.AWS().Fault(awsproxy.Match{Service: "iam", Op: "GetOpenIDConnectProvider"}, awsproxy.Fail(403, "AccessDenied", "not allowed"))
+	x.World.AWS().Fault(emulator.Match{Service: "iam", Op: "GetOpenIDConnectProvider"}, emulator.Fail(403, "AccessDenied", "not allowed"))
 	x.wants(x.run("", "fix-irsa"), 4, "iam:GetOpenIDConnectProvider")
 	x.wants(x.run("", "fix-irsa", "-o", "wide"), 2, `"wide" is none of`)
 }

@@ -16,7 +16,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 )
@@ -47,7 +47,7 @@ func changesOf(t *testing.T, out string) []seenChange {
 func TestMonitor_FromCreationToRunning(t *testing.T) {
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")
-	fault := x.World.AWS().Fault(awsproxy.Match{Service: "s3", Op: "CreateBucket"}, awsproxy.Fail(500, "InternalError", "not now"))
+	fault := x.World.AWS().Fault(emulator.Match{Service: "s3", Op: "CreateBucket"}, emulator.Fail(500, "InternalError", "not now"))
 	x.apply(x.manifest(c))
 	text := x.begin(x.admin(), "monitor", "-n", c.Namespace)
 	lines := x.begin(x.admin(), "monitor", c.Namespace+"/"+c.Name, "-o", "ndjson")
@@ -132,7 +132,7 @@ func TestMonitor_ResumesWatchesThatEnd(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")
-	fault := x.World.AWS().Fault(awsproxy.Match{Service: "s3", Op: "CreateBucket"}, awsproxy.Fail(500, "InternalError", "not now"))
+	fault := x.World.AWS().Fault(emulator.Match{Service: "s3", Op: "CreateBucket"}, emulator.Fail(500, "InternalError", "not now"))
 	x.apply(x.manifest(c))
 	proxy, env := x.proxied()
 	s := x.begin(env, "monitor", "-n", c.Namespace)
@@ -155,7 +155,7 @@ func TestMonitor_EndsInTimeOrWhenInterrupted(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")
-	x.World.AWS().Fault(awsproxy.Match{Service: "s3", Op: "CreateBucket"}, awsproxy.Fail(500, "InternalError", "not now"))
+	x.World.AWS().Fault(emulator.Match{Service: "s3", Op: "CreateBucket"}, emulator.Fail(500, "InternalError", "not now"))
 	x.apply(x.manifest(c))
 	a := x.run("", "monitor", "-n", c.Namespace, "--timeout", "3s", "-o", "json")
 	if a.code != 124 || !strings.Contains(a.err, "not within 3s: waiting for ") {

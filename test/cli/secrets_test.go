@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -99,7 +99,7 @@ func TestSecrets_WritesNothingWithoutARightOrOwnership(t *testing.T) {
 	x.apply(x.manifest(c))
 	x.Running(c)
 	set := []string{"secrets", "set", "awssecret/myapp-dev-openai", "-n", c.Namespace, "--from-file", "apiKey=-"}
-	x.World.AWS().Fault(awsproxy.Match{Service: "secretsmanager", Op: "PutSecretValue"}, awsproxy.Fail(400, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/dev is not authorized to perform: secretsmanager:PutSecretValue"))
+	x.World.AWS().Fault(emulator.Match{Service: "secretsmanager", Op: "PutSecretValue"}, emulator.Fail(400, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/dev is not authorized to perform: secretsmanager:PutSecretValue"))
 	x.wants(x.run("value", set...), 4, "secretsmanager:PutSecretValue")
 	x.World.AWS().ClearFaults()
 	name := "myapp/dev/openai"

@@ -32,7 +32,7 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -500,7 +500,7 @@ func TestVerify_AMissingRightIsNeverAPass(t *testing.T) {
 	if a.code != 4 || v.Summary.Passed != 0 || !slices.Equal(v.of("resources"), []string{"SKIP"}) {
 		t.Errorf("without AWS credentials: exit code %d, %+v", a.code, v)
 	}
-	x.World.AWS().Fault(awsproxy.Match{Service: "dynamodb", Endpoint: x.aws.Name()}, awsproxy.Fail(400, "AccessDeniedException", "User is not authorized to perform: dynamodb:DescribeTable"))
+	x.World.AWS().Fault(emulator.Match{Service: "dynamodb", Endpoint: x.aws.Name()}, emulator.Fail(400, "AccessDeniedException", "User is not authorized to perform: dynamodb:DescribeTable"))
 	v, a = x.verify(x.admin(), "-n", c.Namespace, "--only", "resources")
 	if got := v.with(t, "DynamoDBTable/myapp-dev-license"); a.code != 4 || got.Outcome != "SKIP" || !got.MissingRight || !strings.Contains(got.Evidence, "dynamodb:DescribeTable") {
 		t.Errorf("without a right in AWS: exit code %d, %+v", a.code, got)
@@ -513,7 +513,7 @@ func TestVerify_EndsInTimeOrWhenInterrupted(t *testing.T) {
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))
 	x.Running(c)
-	x.World.AWS().Fault(awsproxy.Match{Service: "s3", Endpoint: x.aws.Name()}, awsproxy.Hang())
+	x.World.AWS().Fault(emulator.Match{Service: "s3", Endpoint: x.aws.Name()}, emulator.Hang())
 	a := x.run("", "verify", "-n", c.Namespace, "--only", "capability,resources", "--timeout", "3s")
 	if a.code != 124 || !strings.Contains(a.out, " 1 PASS  capability") || !strings.Contains(a.out, "--timeout=3s is over") || !strings.Contains(a.out, "1 failed") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)

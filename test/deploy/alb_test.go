@@ -34,7 +34,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
@@ -335,7 +335,7 @@ func TestALBController_GoesOnAfterFailures(t *testing.T) {
 	if _, err := x.iam().DeleteRole(x.Ctx(), &iam.DeleteRoleInput{RoleName: aws.String(controllerRole)}); err != nil {
 		t.Fatal(err)
 	}
-	x.World.AWS().Fault(awsproxy.Match{Service: "iam", Op: "CreatePolicy", Times: 1}, awsproxy.Fail(403, "AccessDenied", "not allowed"))
+	x.World.AWS().Fault(emulator.Match{Service: "iam", Op: "CreatePolicy", Times: 1}, emulator.Fail(403, "AccessDenied", "not allowed"))
 	x.wants(x.installs(from...), 4, "iam:CreatePolicy", "run the command again to go on")
 
 	p, err := kubeproxy.Start(x.World.Config())

@@ -26,8 +26,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
@@ -52,7 +52,7 @@ const (
 // person is a user with every right and nexusctl, in a control plane without the operator.
 type person struct {
 	*bed.Bed
-	aws *awsproxy.Endpoint
+	aws *emulator.Endpoint
 }
 
 func newPerson(t *testing.T) *person {
@@ -78,7 +78,7 @@ func (x *person) with(env []string, args ...string) nexusctl.Answer {
 }
 
 // writes returns the writes that nexusctl sent to AWS.
-func (x *person) writes(since awsproxy.Mark) []string {
+func (x *person) writes(since emulator.Mark) []string {
 	var out []string
 	for _, c := range x.World.AWS().Since(since).From(x.aws.Name()).Writes() {
 		out = append(out, c.Action())
@@ -330,7 +330,7 @@ func (x *person) leavesFieldsOfOthers(d *appsv1.Deployment) {
 }
 
 // usesOnlyTheRightsOfInstallers compares what nexusctl asked AWS for with the policy that it prints for who installs.
-func (x *person) usesOnlyTheRightsOfInstallers(since awsproxy.Mark) {
+func (x *person) usesOnlyTheRightsOfInstallers(since emulator.Mark) {
 	x.Helper()
 	documents, err := permissions.Installer(permissions.Scope{Repository: "nexus-operator", Role: roleName, DriftQueue: "nexus-drift-events"})
 	if err != nil {
@@ -483,7 +483,7 @@ func TestDeploy_GoesOnAfterAFailure(t *testing.T) {
 	extent.Full(t)
 	x := newPerson(t)
 	before := x.everything()
-	x.World.AWS().Fault(awsproxy.Match{Service: "iam", Op: "AttachRolePolicy", Times: 1}, awsproxy.Fail(403, "AccessDenied", "not allowed"))
+	x.World.AWS().Fault(emulator.Match{Service: "iam", Op: "AttachRolePolicy", Times: 1}, emulator.Fail(403, "AccessDenied", "not allowed"))
 	x.wants(x.runs("deploy", "--image", operatorImage), 4, "iam:AttachRolePolicy", "run the command again to go on")
 	x.deployed()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nexus-system", Name: "nexus-install-state"}}

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 )
@@ -51,8 +51,8 @@ func TestDriftEvents_AreInstalledOnceAndRemovedWhole(t *testing.T) {
 	}
 	x.wants(x.events("uninstall", "--yes"), 4, "records no queue or rule named nexus-drift-events")
 
-	x.World.AWS().Fault(awsproxy.Match{Service: "events", Op: "PutTargets"},
-		awsproxy.Fail(400, "AccessDeniedException", "User: arn:aws:iam::"+account+":user/x is not authorized to perform: events:PutTargets on resource: arn:aws:events:ap-southeast-1:"+account+":rule/nexus-drift-events"))
+	x.World.AWS().Fault(emulator.Match{Service: "events", Op: "PutTargets"},
+		emulator.Fail(400, "AccessDeniedException", "User: arn:aws:iam::"+account+":user/x is not authorized to perform: events:PutTargets on resource: arn:aws:events:ap-southeast-1:"+account+":rule/nexus-drift-events"))
 	x.wants(x.events("install"), 4, "events:PutTargets", "2 of 5 changes were made", "run the command again")
 	x.World.AWS().ClearFaults()
 	x.wants(x.events("status"), 0, "rule/nexus-drift-events, ENABLED, does not send to the queue yet", "rule/nexus-drift-events-heartbeat, Missing")

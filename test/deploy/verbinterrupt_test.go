@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
@@ -39,7 +39,7 @@ func (x *stage) interruptions(t *testing.T) {
 		if v.aws {
 			t.Run("aws", func(t *testing.T) {
 				h := x.hand(t, x.kube)
-				defer x.World.AWS().Fault(awsproxy.Match{Endpoint: h.name}, awsproxy.Hang()).Remove()
+				defer x.World.AWS().Fault(emulator.Match{Endpoint: h.name}, emulator.Hang()).Remove()
 				h.interrupted(t, v, v.args, func() bool { return len(x.World.AWS().Calls().From(h.name)) > 0 })
 				h.wroteNothing(t)
 			})

@@ -16,7 +16,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -28,7 +28,7 @@ func TestAnAbandonedObjectGoesOnRecordAndLeavesAWSAlone(t *testing.T) {
 	o.Annotations = map[string]string{"nexus.ai/abandon": "not-my-uid"}
 	b.Create(o)
 	b.Ready(o)
-	rule := b.World.AWS().Fault(awsproxy.Match{Service: "s3"}, awsproxy.Fail(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."))
+	rule := b.World.AWS().Fault(emulator.Match{Service: "s3"}, emulator.Fail(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."))
 	if err := b.Client.Delete(b.Ctx(), o); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestACapabilityWhoseCredentialsAreGoneForEverCanBeGivenUp(t *testing.T) {
 	b.Create(secret, p, c)
 	b.Running(c)
 	inv := fmt.Sprint(b.Inventory())
-	b.World.AWS().Fault(awsproxy.Match{}, awsproxy.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
+	b.World.AWS().Fault(emulator.Match{}, emulator.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
 	b.Edit(p, func() { p.Spec.DefaultTags = map[string]v1alpha1.TagValue{"team": "gone"} })
 	b.Shows(p, "Stalled", metav1.ConditionTrue, "CredentialsInvalid")
 	for _, o := range []client.Object{c, p, secret} {

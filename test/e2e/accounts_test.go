@@ -12,7 +12,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -65,7 +65,7 @@ func (e *estate) deleteEverything() {
 }
 
 // strayedNowhere asserts that each call since a mark was made in the account and region of the object that it names.
-func (e *estate) strayedNowhere(since awsproxy.Mark) {
+func (e *estate) strayedNowhere(since emulator.Mark) {
 	e.Helper()
 	strays, named := e.strays(e.World.AWS().Since(since))
 	for _, stray := range strays {
@@ -127,10 +127,10 @@ func (e *estate) bucketNameIsTaken() {
 func (e *estate) throttled() {
 	e.Helper()
 	busy, free := of[*v1alpha1.SQSQueue](e, "production"), []client.Object{of[*v1alpha1.SQSQueue](e, "staging"), of[*v1alpha1.SQSQueue](e, "home")}
-	calls := e.World.AWS().Calls().Filter(func(c awsproxy.Call) bool {
+	calls := e.World.AWS().Calls().Filter(func(c emulator.Call) bool {
 		return c.Service == "sqs" && c.Region == placeOf(busy).region && e.World.AWS().AccountOf(c.AccessKey) == productionAccount
 	})
-	rule := e.World.AWS().Fault(awsproxy.Match{Service: "sqs", AccessKey: calls[len(calls)-1].AccessKey}, awsproxy.Throttle())
+	rule := e.World.AWS().Fault(emulator.Match{Service: "sqs", AccessKey: calls[len(calls)-1].AccessKey}, emulator.Throttle())
 	e.Shows(busy, "Reconciling", metav1.ConditionTrue, "Throttled")
 	for _, o := range free {
 		e.Edit(o, func() { o.(v1alpha1.Resource).CommonSpec().Tags = map[string]v1alpha1.TagValue{"team": "served"} })
@@ -216,7 +216,7 @@ func TestAccounts_AnEditedProviderAbandonsNothing(t *testing.T) {
 		t.Fatalf("the queue's finalizer was dropped though the queue is in another account: %v", err)
 	}
 	// Roles of the other providers are looked at again while they are young.
-	calls := serviceCalls(b.World.AWS().Since(mark)).Filter(func(c awsproxy.Call) bool { return c.Service != "iam" || c.Write })
+	calls := serviceCalls(b.World.AWS().Since(mark)).Filter(func(c emulator.Call) bool { return c.Service != "iam" || c.Write })
 	if len(calls) > 0 {
 		t.Errorf("calls while the provider leads elsewhere:\n%s", calls)
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
@@ -104,7 +104,7 @@ func (b *bed) actsAs(o *v1alpha1.AWSResource, role string) {
 }
 
 // deletedBefore requires that the last call which deletes a resource comes before that of the next one, by their types or names.
-func (b *bed) deletedBefore(calls awsproxy.Calls, order ...string) {
+func (b *bed) deletedBefore(calls emulator.Calls, order ...string) {
 	b.Helper()
 	before := 0
 	for _, name := range order {

@@ -30,7 +30,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -273,12 +273,12 @@ func (b *bed) guards(keeper string) {
 	b.Ready(observed)
 }
 
-func awsWrites(calls awsproxy.Calls) awsproxy.Calls {
-	return calls.Writes().Filter(func(c awsproxy.Call) bool { return c.Service != "sts" && !refusedCreate(c) })
+func awsWrites(calls emulator.Calls) emulator.Calls {
+	return calls.Writes().Filter(func(c emulator.Call) bool { return c.Service != "sts" && !refusedCreate(c) })
 }
 
 // refusedCreate says that AWS refused to create what exists: the first create of an object comes before any look.
-func refusedCreate(c awsproxy.Call) bool {
+func refusedCreate(c emulator.Call) bool {
 	return strings.HasPrefix(c.Op, "Create") && c.Status >= 400
 }
 

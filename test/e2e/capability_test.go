@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
@@ -75,7 +75,7 @@ func TestTheUsersManifestsComeTrueAndGoWithoutResidue(t *testing.T) {
 
 // inOrder asserts the documented order of a deletion: the crawler and access first, then secrets, parameters, Glue, and
 // the stores last.
-func inOrder(t *testing.T, writes awsproxy.Calls, prefix string) {
+func inOrder(t *testing.T, writes emulator.Calls, prefix string) {
 	t.Helper()
 	order := []string{"DeleteCrawler", "DeleteRole", "DeleteSecret", "DeleteParameters", "DeleteDatabase", "DeleteBucket", "DeleteTable"}
 	last := -1
@@ -223,8 +223,8 @@ func TestKubectlKnowsTheNamesAndWaits(t *testing.T) {
 
 func TestAMissingPermissionShowsInTheCapabilityAndHeals(t *testing.T) {
 	b := newBed(t)
-	rule := b.World.AWS().Fault(awsproxy.Match{Service: "dynamodb", Op: "CreateTable", Resource: "denied-dev-license"},
-		awsproxy.Fail(400, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/x is not authorized to perform: dynamodb:CreateTable"))
+	rule := b.World.AWS().Fault(emulator.Match{Service: "dynamodb", Op: "CreateTable", Resource: "denied-dev-license"},
+		emulator.Fail(400, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/x is not authorized to perform: dynamodb:CreateTable"))
 	c := withStores(b.small("denied"))
 	b.Create(c)
 	message := b.Shows(c, "Stalled", metav1.ConditionTrue, "AccessDenied")
@@ -332,7 +332,7 @@ func TestAKilledOperatorFinishesWhatItBegan(t *testing.T) {
 	for _, at := range extent.Sample(t, moments, 1) {
 		op := b.Op
 		died := make(chan struct{}, 1)
-		rule := b.World.AWS().Fault(awsproxy.At(at), awsproxy.ForwardThen(func() {
+		rule := b.World.AWS().Fault(emulator.At(at), emulator.ForwardThen(func() {
 			op.Kill()
 			select {
 			case died <- struct{}{}:

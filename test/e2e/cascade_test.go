@@ -20,7 +20,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -162,7 +162,7 @@ func TestTheDeletionOfAWholeNamespaceEndsWell(t *testing.T) {
 func TestACapabilityDeletedWhileItIsCreatedLeavesNothing(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
-	moments := []awsproxy.Match{{Service: "sts"}, {Service: "dynamodb", Op: "CreateTable"}, {Service: "iam", Op: "CreateRole"},
+	moments := []emulator.Match{{Service: "sts"}, {Service: "dynamodb", Op: "CreateTable"}, {Service: "iam", Op: "CreateRole"},
 		{Service: "ssm", Op: "PutParameter"}}
 	for i, at := range extent.Sample(t, moments, 2) {
 		c := withStores(b.small(fmt.Sprintf("early-%d", i)))

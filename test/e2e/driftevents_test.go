@@ -21,7 +21,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/driftevents"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -154,7 +154,7 @@ func TestDriftEvents_ReportedDriftNamesItsAuthorInTheStatus(t *testing.T) {
 }
 
 // reads returns the reads of buckets since a mark.
-func (b *trailBed) reads(since awsproxy.Mark) awsproxy.Calls {
+func (b *trailBed) reads(since emulator.Mark) emulator.Calls {
 	return b.World.AWS().Since(since).From(b.Op.Name()).Reads().Match("s3", "*", "*")
 }
 
@@ -308,8 +308,8 @@ func TestDriftEvents_AQueueThatCannotBeReadShowsInTheProvider(t *testing.T) {
 	b.Ready(p)
 	b.send(heartbeat("123456789012", time.Now()))
 	b.Shows(p, "DriftEvents", metav1.ConditionTrue, "Receiving")
-	b.World.AWS().Fault(awsproxy.Match{Service: "sqs", Op: "ReceiveMessage"},
-		awsproxy.Fail(403, "AccessDenied", "User: arn:aws:iam::123456789012:user/x is not authorized to perform: sqs:receivemessage on resource: arn:aws:sqs:ap-southeast-1:123456789012:nexus-drift-events"))
+	b.World.AWS().Fault(emulator.Match{Service: "sqs", Op: "ReceiveMessage"},
+		emulator.Fail(403, "AccessDenied", "User: arn:aws:iam::123456789012:user/x is not authorized to perform: sqs:receivemessage on resource: arn:aws:sqs:ap-southeast-1:123456789012:nexus-drift-events"))
 	b.Shows(p, "DriftEvents", metav1.ConditionFalse, "QueueUnusable")
 	b.expectEvent(p, "QueueUnusable", "sqs:receivemessage", "nexus-drift-events")
 	b.World.AWS().ClearFaults()

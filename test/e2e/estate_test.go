@@ -22,7 +22,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 )
 
 // place is a provider, with the account and region to which it leads.
@@ -203,7 +203,7 @@ func (e *estate) standsAsDeclared() {
 				want[kind] = append(want[kind], name)
 			}
 		}
-		if difference := awsproxy.Diff(want, e.found(account)); difference != "" {
+		if difference := emulator.Diff(want, e.found(account)); difference != "" {
 			e.Errorf("account %s is not as declared:\n%s", account, difference)
 		}
 	}
@@ -252,7 +252,7 @@ func (e *estate) emptied() {
 	for _, p := range places {
 		left := e.found(p.account)
 		delete(left, "kms/key")
-		if difference := awsproxy.Diff(nil, left); difference != "" {
+		if difference := emulator.Diff(nil, left); difference != "" {
 			e.Errorf("left behind in account %s:\n%s", p.account, difference)
 		}
 		id := of[*v1alpha1.KMSKey](e, p.provider).Status.KeyID
@@ -264,13 +264,13 @@ func (e *estate) emptied() {
 }
 
 // serviceCalls are the calls that do not only ask STS who one is or may be.
-func serviceCalls(calls awsproxy.Calls) awsproxy.Calls {
-	return calls.Filter(func(c awsproxy.Call) bool { return c.Service != "sts" })
+func serviceCalls(calls emulator.Calls) emulator.Calls {
+	return calls.Filter(func(c emulator.Call) bool { return c.Service != "sts" })
 }
 
 // strays are the calls that were made with credentials of an account, or in a region of it, in which no provider of what the call
 // names lives. Calls that name no object, because a name in AWS is the same everywhere, count by account and region alone.
-func (e *estate) strays(calls awsproxy.Calls) (strays []string, named map[place]int) {
+func (e *estate) strays(calls emulator.Calls) (strays []string, named map[place]int) {
 	named = map[place]int{}
 	owner := regexp.MustCompile(`/` + e.Namespace + `/orders-([a-z-]+)`)
 	for _, c := range serviceCalls(calls) {
@@ -300,7 +300,7 @@ func (e *estate) strays(calls awsproxy.Calls) (strays []string, named map[place]
 }
 
 // checked waits until every service was read for every place so often since a mark.
-func (e *estate) checked(mark awsproxy.Mark, times int) {
+func (e *estate) checked(mark emulator.Mark, times int) {
 	e.Helper()
 	e.Eventually(30*time.Second, "every object to be checked", func() error {
 		reads := map[string]int{}

@@ -25,7 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
@@ -55,8 +55,8 @@ func (b *bed) keeper(namespace string, allowed ...v1alpha1.ExternalARNPattern) *
 }
 
 // writesAbout returns the writes to AWS that name a store.
-func writesAbout(calls awsproxy.Calls, name string) awsproxy.Calls {
-	return calls.Writes().Filter(func(c awsproxy.Call) bool {
+func writesAbout(calls emulator.Calls, name string) emulator.Calls {
+	return calls.Writes().Filter(func(c emulator.Call) bool {
 		return strings.HasPrefix(c.Resource, name) || strings.Contains(c.Resource, "/"+name) || strings.Contains(c.Resource, ":"+name)
 	})
 }

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -22,7 +22,7 @@ func TestAFailureThatLastsIsLoggedOnceAtError(t *testing.T) {
 	b.Create(o)
 	b.Ready(o)
 	for i, purpose := range []string{"first", "second"} {
-		rule := b.World.AWS().Fault(awsproxy.Match{Service: "s3", Op: "PutBucketTagging"}, awsproxy.Fail(403, "AccessDenied", "not authorized to perform: s3:PutBucketTagging"))
+		rule := b.World.AWS().Fault(emulator.Match{Service: "s3", Op: "PutBucketTagging"}, emulator.Fail(403, "AccessDenied", "not authorized to perform: s3:PutBucketTagging"))
 		b.Edit(o, func() { o.Spec.Tags = map[string]v1alpha1.TagValue{"purpose": v1alpha1.TagValue(purpose)} })
 		b.Shows(o, "Stalled", metav1.ConditionTrue, "AccessDenied")
 		b.Passes("s3bucket", 3, func() {})

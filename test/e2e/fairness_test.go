@@ -17,7 +17,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -95,7 +95,7 @@ func TestFairness_SilentServiceLeavesWorkersToOthers(t *testing.T) {
 	near.Namespace = quiet
 	b.Create(far, near)
 	b.Ready(far, near)
-	rule := b.World.AWS().Fault(awsproxy.Match{Service: "secretsmanager", Resource: "silent*"}, awsproxy.Hang())
+	rule := b.World.AWS().Fault(emulator.Match{Service: "secretsmanager", Resource: "silent*"}, emulator.Hang())
 	const workers = 8
 	var silent []client.Object
 	for i := range 3 * workers {

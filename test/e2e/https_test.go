@@ -19,7 +19,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -111,7 +111,7 @@ func TestHTTPS_AHostLivesAndChangesWithItsCapability(t *testing.T) {
 	}
 
 	// The next host has no certificate yet: the one before is served by its own.
-	held := b.World.AWS().Fault(awsproxy.Match{Service: "route53", Op: "ChangeResourceRecordSets"}, awsproxy.Fail(400, "Throttling", "Rate exceeded"))
+	held := b.World.AWS().Fault(emulator.Match{Service: "route53", Op: "ChangeResourceRecordSets"}, emulator.Fail(400, "Throttling", "Rate exceeded"))
 	b.Edit(c, func() { c.Spec.Ingress.Host = "shop.example.com" })
 	b.Eventually(20*time.Second, "a second certificate to be pending", func() error {
 		if n := len(b.certificates(c)); n != 2 {

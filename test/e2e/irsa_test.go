@@ -20,7 +20,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
@@ -122,7 +122,7 @@ func TestCapabilityWithoutOIDCProviderIsNotReady(t *testing.T) {
 func TestUnreadableOIDCProviderLeavesIdentityUnknown(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
-	rule := b.World.AWS().Fault(awsproxy.Match{Service: "iam", Op: "GetOpenIDConnectProvider"}, awsproxy.Fail(403, "AccessDenied",
+	rule := b.World.AWS().Fault(emulator.Match{Service: "iam", Op: "GetOpenIDConnectProvider"}, emulator.Fail(403, "AccessDenied",
 		"User: arn:aws:iam::123456789012:user/x is not authorized to perform: iam:GetOpenIDConnectProvider"))
 	c := b.small("unreadable")
 	b.Create(c)

@@ -15,8 +15,8 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -25,8 +25,8 @@ import (
 func TestCapability_LivesOnAWSThatLags(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
-	b.World.AWS().SetLag(awsproxy.LikeAWS())
-	t.Cleanup(func() { b.World.AWS().SetLag(awsproxy.Lag{}) })
+	b.World.AWS().SetLag(emulator.LikeAWS())
+	t.Cleanup(func() { b.World.AWS().SetLag(emulator.Lag{}) })
 	lies := b.watchForLies()
 	mark, _ := b.Mark()
 	c := b.Capability("examples/test-capability.yaml")
@@ -49,7 +49,7 @@ func TestCapability_LivesOnAWSThatLags(t *testing.T) {
 		return nil
 	})
 	b.Remove(c)
-	b.World.AWS().SetLag(awsproxy.Lag{})
+	b.World.AWS().SetLag(emulator.Lag{})
 	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("left behind in AWS: %v", inv)
 	}
@@ -63,11 +63,11 @@ func TestCapability_LivesOnAWSThatLags(t *testing.T) {
 	}
 }
 
-func succeeded(calls awsproxy.Calls) awsproxy.Calls {
-	return calls.Filter(func(c awsproxy.Call) bool { return c.Status < 300 })
+func succeeded(calls emulator.Calls) emulator.Calls {
+	return calls.Filter(func(c emulator.Call) bool { return c.Status < 300 })
 }
 
-func repeated(calls awsproxy.Calls) map[string]int {
+func repeated(calls emulator.Calls) map[string]int {
 	n := map[string]int{}
 	for _, c := range calls {
 		n[c.Label()]++

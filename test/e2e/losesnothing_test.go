@@ -23,7 +23,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
@@ -162,7 +162,7 @@ func (h *household) keyState() (*kmstypes.KeyMetadata, int) {
 }
 
 // wereEnded fails the test unless AWS had accepted the calls before the last one.
-func (h *household) wereEnded(since awsproxy.Mark, ends []string, before string) {
+func (h *household) wereEnded(since emulator.Mark, ends []string, before string) {
 	h.Helper()
 	at := map[string]int{}
 	for _, c := range h.World.AWS().Since(since).Writes() {

@@ -28,8 +28,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // freePort returns an address on which nobody listens.
@@ -82,7 +82,7 @@ func TestMetrics_ARunExposesExactlyTheDocumentedOnes(t *testing.T) {
 	b := newBed(t, "--metrics-bind-address="+address, "--check-interval=2s")
 	queue := driftQueue(b, "metrics-drift-events")
 	b.Restart("--metrics-bind-address="+address, "--check-interval=2s", "--check-interval-with-events=2s", "--drift-events-queue="+queue)
-	b.World.AWS().Fault(awsproxy.Match{Service: "sqs", Op: "ReceiveMessage", Times: 1}, awsproxy.Fail(403, "AccessDenied", "not allowed"))
+	b.World.AWS().Fault(emulator.Match{Service: "sqs", Op: "ReceiveMessage", Times: 1}, emulator.Fail(403, "AccessDenied", "not allowed"))
 	if err := b.World.AWS().SendMessage(b.Ctx(), queue, heartbeat("123456789012", time.Now())); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestMetrics_ARunExposesExactlyTheDocumentedOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.World.AWS().Fault(awsproxy.Match{Service: "s3", Resource: "metrics-kept*", Times: 1}, awsproxy.Throttle())
+	b.World.AWS().Fault(emulator.Match{Service: "s3", Resource: "metrics-kept*", Times: 1}, emulator.Throttle())
 	var families map[string]*dto.MetricFamily
 	var text []byte
 	b.Eventually(time.Minute, "the counts", func() (err error) {

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -229,7 +229,7 @@ func TestRotatedKeysOfOtherAccountServeNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Slow enough that objects ask for the new session before the provider's controller has judged it.
-	slow := b.World.AWS().Fault(awsproxy.Match{Service: "sts", AccessKey: other.AccessKeyID}, awsproxy.Delay(2*time.Second))
+	slow := b.World.AWS().Fault(emulator.Match{Service: "sts", AccessKey: other.AccessKeyID}, emulator.Delay(2*time.Second))
 	mark, _ := b.Mark()
 	b.Edit(secret, func() {
 		secret.StringData = map[string]string{"AWS_ACCESS_KEY_ID": other.AccessKeyID, "AWS_SECRET_ACCESS_KEY": other.SecretAccessKey, "AWS_SESSION_TOKEN": other.SessionToken}
@@ -396,7 +396,7 @@ func TestASecretInUseStaysAndIsReleasedWhenUnread(t *testing.T) {
 	b.Gone(old)
 	b.Ready(p, o)
 	// AWS refuses the key while the provider goes; when it is in order again, so does everything else.
-	rule := b.World.AWS().Fault(awsproxy.Match{Service: "sts"}, awsproxy.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
+	rule := b.World.AWS().Fault(emulator.Match{Service: "sts"}, emulator.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
 	b.Edit(p, func() { p.Spec.DefaultTags = map[string]v1alpha1.TagValue{"team": "x"} })
 	b.Shows(p, "Stalled", metav1.ConditionTrue, "CredentialsInvalid")
 	for _, o := range []client.Object{p, o} {

@@ -20,7 +20,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
@@ -114,7 +114,7 @@ func TestACreateCostsTwoKubernetesWritesAndACheckNone(t *testing.T) {
 // strike is one way in which a call goes wrong.
 type strike struct {
 	name   string
-	action func(kill func()) awsproxy.Action
+	action func(kill func()) emulator.Action
 	// shows is the reason seen meanwhile; empty where it passes unseen.
 	shows string
 	kills bool
@@ -123,12 +123,12 @@ type strike struct {
 }
 
 var strikes = []strike{
-	{name: "answer lost", action: func(func()) awsproxy.Action { return awsproxy.LoseAnswer() }},
-	{name: "operator killed right after", kills: true, action: awsproxy.ForwardThen},
-	{name: "operator killed right before", kills: true, action: awsproxy.BeforeThen},
-	{name: "throttled", action: func(func()) awsproxy.Action { return awsproxy.Throttle() }},
-	{name: "denied", shows: "AccessDenied", lasts: true, action: func(func()) awsproxy.Action {
-		return awsproxy.Fail(403, "AccessDenied", "User: arn:aws:iam::123456789012:user/x is not authorized to perform this")
+	{name: "answer lost", action: func(func()) emulator.Action { return emulator.LoseAnswer() }},
+	{name: "operator killed right after", kills: true, action: emulator.ForwardThen},
+	{name: "operator killed right before", kills: true, action: emulator.BeforeThen},
+	{name: "throttled", action: func(func()) emulator.Action { return emulator.Throttle() }},
+	{name: "denied", shows: "AccessDenied", lasts: true, action: func(func()) emulator.Action {
+		return emulator.Fail(403, "AccessDenied", "User: arn:aws:iam::123456789012:user/x is not authorized to perform this")
 	}},
 }
 
@@ -160,7 +160,7 @@ func TestEveryCreateAndDeleteSurvivesFaults(t *testing.T) {
 func (b *bed) struck(t *testing.T, s strike, service, op, resource string, do, shown, end func()) {
 	t.Helper()
 	died := make(chan struct{}, 1)
-	m := awsproxy.Match{Service: service, Op: op, Resource: resource, Times: 1}
+	m := emulator.Match{Service: service, Op: op, Resource: resource, Times: 1}
 	if s.lasts {
 		m.Times = 0
 	}
@@ -366,11 +366,11 @@ func TestCredentialsAndReachabilityShowAndHeal(t *testing.T) {
 	b.Ready(p, o)
 
 	// A refusal by STS, then an AWS that cannot be reached: both show, and heal automatically.
-	rule := b.World.AWS().Fault(awsproxy.Match{Service: "sts"}, awsproxy.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
+	rule := b.World.AWS().Fault(emulator.Match{Service: "sts"}, emulator.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
 	b.Shows(p, "Stalled", metav1.ConditionTrue, "CredentialsInvalid")
 	rule.Remove()
 	b.Ready(p, o)
-	rule = b.World.AWS().Fault(awsproxy.Match{}, awsproxy.DropBefore())
+	rule = b.World.AWS().Fault(emulator.Match{}, emulator.DropBefore())
 	b.Shows(o, "Reconciling", metav1.ConditionTrue, "Unreachable")
 	rule.Remove()
 	b.Shows(o, "Reconciling", metav1.ConditionFalse, "Ready")
@@ -454,7 +454,7 @@ func TestAReferenceWaitsForTheARNThatComesAfterTheID(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
 	b.provider()
-	b.World.AWS().Fault(awsproxy.Match{Service: "kms", Op: "DescribeKey"}, awsproxy.Fail(400, "AccessDeniedException", "no identity-based policy allows the kms:DescribeKey action"))
+	b.World.AWS().Fault(emulator.Match{Service: "kms", Op: "DescribeKey"}, emulator.Fail(400, "AccessDeniedException", "no identity-based policy allows the kms:DescribeKey action"))
 	key := &v1alpha1.KMSKey{ObjectMeta: metav1.ObjectMeta{Name: "letters"}, Spec: v1alpha1.KMSKeySpec{CommonSpec: through("aws")}}
 	queue := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Name: "letters"}, Spec: v1alpha1.SQSQueueSpec{CommonSpec: through("aws"), QueueName: "letters", KMSMasterKeyRef: &v1alpha1.ObjectReference{Name: "letters"}}}
 	b.Create(key)

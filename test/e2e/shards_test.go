@@ -22,9 +22,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
 	"github.com/nexus-operator/nexus-operator/internal/shard"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
@@ -77,7 +77,7 @@ func bucketIn(namespace, name string) *v1alpha1.S3Bucket {
 }
 
 // callers returns which operators called AWS about the buckets of each namespace.
-func callers(calls awsproxy.Calls, namespaces [][]string) map[string][]string {
+func callers(calls emulator.Calls, namespaces [][]string) map[string][]string {
 	out := map[string][]string{}
 	for _, ns := range slices.Concat(namespaces...) {
 		for _, c := range calls {
@@ -90,7 +90,7 @@ func callers(calls awsproxy.Calls, namespaces [][]string) map[string][]string {
 }
 
 // onlyOwners asserts that AWS was called about the buckets of each namespace, and by no operator but that of its shard.
-func (b *bed) onlyOwners(calls awsproxy.Calls, namespaces [][]string, owners ...*operator.Operator) {
+func (b *bed) onlyOwners(calls emulator.Calls, namespaces [][]string, owners ...*operator.Operator) {
 	b.Helper()
 	by := callers(calls, namespaces)
 	for i, names := range namespaces {
@@ -103,7 +103,7 @@ func (b *bed) onlyOwners(calls awsproxy.Calls, namespaces [][]string, owners ...
 }
 
 // onlyOnce asserts that nothing was written twice.
-func (b *bed) onlyOnce(calls awsproxy.Calls) {
+func (b *bed) onlyOnce(calls emulator.Calls) {
 	b.Helper()
 	count := map[string]int{}
 	for _, label := range calls.Writes().Labels() {
@@ -284,7 +284,7 @@ func (h *holders) since(t time.Time) []leaseEvent {
 }
 
 // firstWrite waits for the first write of an operator to AWS after a mark.
-func (b *bed) firstWrite(o *operator.Operator, mark awsproxy.Mark, within time.Duration) time.Time {
+func (b *bed) firstWrite(o *operator.Operator, mark emulator.Mark, within time.Duration) time.Time {
 	b.Helper()
 	var at time.Time
 	b.Eventually(within, "a write of "+o.Name(), func() error {
@@ -423,7 +423,7 @@ func TestShards_TwoNumbersOfShardsNeverServeAtATime(t *testing.T) {
 }
 
 // servedBy waits until operators have called AWS about a bucket of every namespace.
-func (b *bed) servedBy(mark awsproxy.Mark, namespaces [][]string, operators []*operator.Operator) {
+func (b *bed) servedBy(mark emulator.Mark, namespaces [][]string, operators []*operator.Operator) {
 	b.Helper()
 	b.Eventually(40*time.Second, "every namespace to be served", func() error {
 		by := callers(b.World.AWS().Since(mark), namespaces)
@@ -437,7 +437,7 @@ func (b *bed) servedBy(mark awsproxy.Mark, namespaces [][]string, operators []*o
 }
 
 // neverTogether asserts that some operators made their last call before others made their first.
-func (b *bed) neverTogether(calls awsproxy.Calls, before, after []*operator.Operator) {
+func (b *bed) neverTogether(calls emulator.Calls, before, after []*operator.Operator) {
 	b.Helper()
 	span := func(operators []*operator.Operator) (first, last time.Time) {
 		for _, o := range operators {

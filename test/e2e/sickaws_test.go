@@ -15,7 +15,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -41,7 +41,7 @@ var services = []service{
 // trouble is a way in which AWS is sick, with the reason and the words in which a capability tells it.
 type trouble struct {
 	name, reason string
-	action       func(service string) awsproxy.Action
+	action       func(service string) emulator.Action
 	// error and todo may name the service.
 	error, todo string
 	// failed says that only a person can help.
@@ -49,18 +49,18 @@ type trouble struct {
 }
 
 var troubles = []trouble{
-	{"denied", "AccessDenied", func(service string) awsproxy.Action {
-		return awsproxy.Fail(403, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/x is not authorized to perform: "+service+":Something")
+	{"denied", "AccessDenied", func(service string) emulator.Action {
+		return emulator.Fail(403, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/x is not authorized to perform: "+service+":Something")
 	}, "AWS denies %s:", "allow %s:", true},
-	{"throttled", "Throttled", func(string) awsproxy.Action { return awsproxy.Throttle() }, "AWS throttles %s:", "retried automatically", false},
-	{"hanging", "Unreachable", func(string) awsproxy.Action { return awsproxy.Hang() }, "no answer in time", "retried automatically", false},
+	{"throttled", "Throttled", func(string) emulator.Action { return emulator.Throttle() }, "AWS throttles %s:", "retried automatically", false},
+	{"hanging", "Unreachable", func(string) emulator.Action { return emulator.Hang() }, "no answer in time", "retried automatically", false},
 }
 
 // of is the trouble as STS has it, which refuses nobody but whom it does not know.
 func (tr trouble) of(service string) trouble {
 	if service == "sts" && tr.failed {
-		tr.action = func(string) awsproxy.Action {
-			return awsproxy.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid.")
+		tr.action = func(string) emulator.Action {
+			return emulator.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid.")
 		}
 		tr.error, tr.todo = "AWS does not accept the credentials", "put a valid key into the provider's Secret"
 	}
@@ -85,12 +85,12 @@ func (s sick) says(text string) string {
 }
 
 // strike lets the service be sick for this capability alone.
-func (s sick) strike(b *bed) *awsproxy.Rule {
+func (s sick) strike(b *bed) *emulator.Rule {
 	name := s.c.Spec.CapabilityName
 	if s.service.name == "sts" {
-		return b.World.AWS().Fault(awsproxy.Match{Service: "sts", AccessKey: b.keyFor(s.c)}, s.action(s.service.name))
+		return b.World.AWS().Fault(emulator.Match{Service: "sts", AccessKey: b.keyFor(s.c)}, s.action(s.service.name))
 	}
-	return b.World.AWS().Fault(awsproxy.Match{Service: s.service.name, Resource: "*" + strings.ReplaceAll(name, "-", "?") + "?dev*"}, s.action(s.service.name))
+	return b.World.AWS().Fault(emulator.Match{Service: s.service.name, Resource: "*" + strings.ReplaceAll(name, "-", "?") + "?dev*"}, s.action(s.service.name))
 }
 
 // keyFor makes a capability use a provider with its own key, which it returns.
@@ -137,7 +137,7 @@ func TestASickAWSShowsInTheCapabilityAndHealsWhenTheCauseIsGone(t *testing.T) {
 	b := newBed(t)
 	var all []sick
 	var objs []*nexusv1.NexusAICapability
-	rules := map[string]*awsproxy.Rule{}
+	rules := map[string]*emulator.Rule{}
 	for _, tr := range troubles {
 		for _, sv := range services {
 			c := b.small(tr.name + "-" + sv.name)
@@ -218,7 +218,7 @@ func TestAnAWSThatGetsSickLaterShowsAtTheNextCheck(t *testing.T) {
 	b.Create(c)
 	b.Running(c)
 	children := b.inAWS(c.Namespace)
-	var rules []*awsproxy.Rule
+	var rules []*emulator.Rule
 	for _, sv := range services {
 		if sv.name != "sts" { // its answer is kept for as long as the session; the tests of providers look at it
 			rules = append(rules, sick{sv, troubles[0], c}.strike(b))
@@ -256,7 +256,7 @@ func TestAnAWSThatGetsSickLaterShowsAtTheNextCheck(t *testing.T) {
 	}
 	b.healed(c)
 
-	rule := b.World.AWS().Fault(awsproxy.Match{}, awsproxy.Throttle())
+	rule := b.World.AWS().Fault(emulator.Match{}, emulator.Throttle())
 	for _, o := range children {
 		if message := b.Shows(o, "Reconciling", metav1.ConditionTrue, troubles[1].reason); !strings.Contains(message, troubles[1].todo) || !o.CommonStatus().Ready {
 			t.Errorf("%T %s: ready %t, %s", o, o.GetName(), o.CommonStatus().Ready, message)
@@ -304,7 +304,7 @@ func TestAServiceThatDoesNotAnswerLeavesWorkersToOthers(t *testing.T) {
 		return &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: name}, Spec: v1alpha1.SecretsManagerSecretSpec{
 			CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: provider}}, SecretName: name, Placeholder: map[string]v1alpha1.PlaceholderValue{"key": ""}}}
 	}
-	rule := b.World.AWS().Fault(awsproxy.Match{Service: "secretsmanager", Resource: "silent*"}, awsproxy.Hang())
+	rule := b.World.AWS().Fault(emulator.Match{Service: "secretsmanager", Resource: "silent*"}, emulator.Hang())
 	var silent []client.Object
 	for i := range 24 { // three for each worker
 		silent = append(silent, secret(fmt.Sprint("silent-", i), far.Name))

@@ -19,7 +19,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
@@ -165,7 +165,7 @@ func TestTwoOperators_AResumedDeletionLeavesTheNextStore(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
 	b.resumed(func(stop func()) {
-		b.World.AWS().Fault(awsproxy.Match{Service: "dynamodb", Op: "ListTagsOfResource", Resource: "resumed-dev-license", Times: 1}, awsproxy.Observe(stop))
+		b.World.AWS().Fault(emulator.Match{Service: "dynamodb", Op: "ListTagsOfResource", Resource: "resumed-dev-license", Times: 1}, emulator.Observe(stop))
 	})
 }
 
@@ -281,7 +281,7 @@ func TestTwoOperators_ANewObjectMakesOneResource(t *testing.T) {
 	b.provider()
 	second := operator.Start(t, b.World, operator.Options{})
 	defer second.Stop()
-	rule := b.World.AWS().Fault(awsproxy.Match{Service: "cognito-idp", Op: "CreateUserPool"}, awsproxy.Delay(2*time.Second))
+	rule := b.World.AWS().Fault(emulator.Match{Service: "cognito-idp", Op: "CreateUserPool"}, emulator.Delay(2*time.Second))
 	defer rule.Remove()
 	api := cloud.New(b.World.MotoURL())
 	var all []*v1alpha1.CognitoUserPool

@@ -27,8 +27,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
@@ -403,11 +403,11 @@ func (b *bed) killSoon(rnd *rand.Rand) (restart func()) {
 			close(killed)
 		})
 	}
-	die := awsproxy.BeforeThen(kill)
+	die := emulator.BeforeThen(kill)
 	if rnd.IntN(2) == 1 {
-		die = awsproxy.ForwardThen(kill)
+		die = emulator.ForwardThen(kill)
 	}
-	b.World.AWS().Fault(awsproxy.Match{Service: "*", Op: "*", Resource: "*", Endpoint: op.Name(), Nth: 1 + rnd.IntN(12)}, die)
+	b.World.AWS().Fault(emulator.Match{Service: "*", Op: "*", Resource: "*", Endpoint: op.Name(), Nth: 1 + rnd.IntN(12)}, die)
 	time.AfterFunc(time.Duration(200+rnd.IntN(2000))*time.Millisecond, kill)
 	return func() {
 		<-killed

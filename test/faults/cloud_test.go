@@ -26,7 +26,7 @@ import (
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
 )
 
@@ -49,7 +49,7 @@ func (c *account) layDecoys(t *testing.T) map[string]string {
 			t.Fatalf("laying decoys: %v", err)
 		}
 	}
-	location := &s3types.CreateBucketConfiguration{LocationConstraint: awsproxy.DefaultRegion}
+	location := &s3types.CreateBucketConfiguration{LocationConstraint: emulator.DefaultRegion}
 	for _, name := range []string{"myapp-dev-decoy", "myapp-dev-foreign"} {
 		must(c.S3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: location}))
 		must(c.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: aws.String("data"), Body: strings.NewReader("precious")}))

@@ -25,7 +25,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
@@ -72,13 +72,13 @@ func newRig(t *testing.T, flags ...string) *rig {
 
 // marks is a moment in every ledger.
 type marks struct {
-	aws  awsproxy.Mark
+	aws  emulator.Mark
 	kube kubeproxy.Mark
 }
 
 func (r *rig) marks() marks { return marks{r.World.AWS().Mark(), r.Kube.Mark()} }
 
-func (r *rig) since(m marks) (awsproxy.Calls, kubeproxy.Calls) {
+func (r *rig) since(m marks) (emulator.Calls, kubeproxy.Calls) {
 	return r.World.AWS().Since(m.aws), r.Kube.Since(m.kube)
 }
 
@@ -105,7 +105,7 @@ func (r *rig) afterDeath(died chan struct{}, within time.Duration) bool {
 }
 
 func provider() *v1alpha1.AWSProvider {
-	return &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws"}, Spec: v1alpha1.AWSProviderSpec{Region: awsproxy.DefaultRegion}}
+	return &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws"}, Spec: v1alpha1.AWSProviderSpec{Region: emulator.DefaultRegion}}
 }
 
 func through() v1alpha1.CommonSpec {

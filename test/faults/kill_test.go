@@ -13,7 +13,7 @@ import (
 	"time"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 )
@@ -22,7 +22,7 @@ import (
 type moment struct {
 	label string
 	after bool
-	aws   *awsproxy.Match
+	aws   *emulator.Match
 	kube  *kubeproxy.Match
 }
 
@@ -37,9 +37,9 @@ func (m moment) String() string {
 func (m moment) arm(r *rig, hook func()) {
 	switch {
 	case m.aws != nil && m.after:
-		r.World.AWS().Fault(*m.aws, awsproxy.ForwardThen(hook))
+		r.World.AWS().Fault(*m.aws, emulator.ForwardThen(hook))
 	case m.aws != nil:
-		r.World.AWS().Fault(*m.aws, awsproxy.BeforeThen(hook))
+		r.World.AWS().Fault(*m.aws, emulator.BeforeThen(hook))
 	case m.after:
 		r.Kube.Fault(*m.kube, kubeproxy.ForwardThen(hook))
 	default:
@@ -49,7 +49,7 @@ func (m moment) arm(r *rig, hook func()) {
 
 // course is a clean create or delete: what it did and where it led.
 type course struct {
-	aws   awsproxy.Calls
+	aws   emulator.Calls
 	kube  kubeproxy.Calls
 	took  time.Duration
 	end   snapshot
@@ -81,9 +81,9 @@ func pick[C interface{ Label() string }](rnd *rand.Rand, calls []C, op func(C) s
 	return chosen[rnd.IntN(len(chosen))]
 }
 
-func awsMoment(all, pool awsproxy.Calls, rnd *rand.Rand, after bool) moment {
-	x := pick(rnd, pool, func(c awsproxy.Call) string { return c.Service + "." + c.Op })
-	m := awsproxy.Match{Service: x.Service, Op: x.Op, Resource: x.Resource}
+func awsMoment(all, pool emulator.Calls, rnd *rand.Rand, after bool) moment {
+	x := pick(rnd, pool, func(c emulator.Call) string { return c.Service + "." + c.Op })
+	m := emulator.Match{Service: x.Service, Op: x.Op, Resource: x.Resource}
 	for _, c := range all.Match(x.Service, x.Op, x.Resource) {
 		if m.Nth++; c.Seq == x.Seq {
 			break
@@ -213,7 +213,7 @@ func soon(rnd *rand.Rand) moment {
 	if rnd.IntN(3) == 0 {
 		return moment{label: fmt.Sprintf("write %d to Kubernetes", nth), after: after, kube: &kubeproxy.Match{WritesOnly: true, Nth: nth}}
 	}
-	return moment{label: fmt.Sprintf("call %d to AWS", nth), after: after, aws: &awsproxy.Match{Nth: nth}}
+	return moment{label: fmt.Sprintf("call %d to AWS", nth), after: after, aws: &emulator.Match{Nth: nth}}
 }
 
 func TestKilledAgainOnItsWayBackItEndsAsIfNothingHadHappened(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -188,7 +188,7 @@ func TestALostStoreIsReportedAndCreatedAgainOnlyOnRequest(t *testing.T) {
 func (r *rig) loseDuringACheck(lose func(*account, context.Context) error) {
 	r.Helper()
 	lost := make(chan error, 1)
-	rule := r.World.AWS().Fault(awsproxy.At("dynamodb.DescribeTable(*myapp-dev-license)#1"), awsproxy.Observe(func() { lost <- lose(r.aws, r.Ctx()) }))
+	rule := r.World.AWS().Fault(emulator.At("dynamodb.DescribeTable(*myapp-dev-license)#1"), emulator.Observe(func() { lost <- lose(r.aws, r.Ctx()) }))
 	defer rule.Remove()
 	select {
 	case err := <-lost:

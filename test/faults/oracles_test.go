@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/wire"
 )
@@ -19,7 +19,7 @@ import (
 
 // leaked compares what is in AWS with what should be.
 func leaked(want, got map[string][]string) []string {
-	if d := awsproxy.Diff(want, got); d != "" {
+	if d := emulator.Diff(want, got); d != "" {
 		return strings.Split(d, "\n")
 	}
 	return nil
@@ -64,7 +64,7 @@ func differs(want, got map[string]string) []string {
 }
 
 // touched says which decoys were changed, and which writes were aimed at one.
-func touched(before, after map[string]string, calls awsproxy.Calls) []string {
+func touched(before, after map[string]string, calls emulator.Calls) []string {
 	out := differs(before, after)
 	for _, c := range calls.Writes() {
 		for decoy := range before {
@@ -78,7 +78,7 @@ func touched(before, after map[string]string, calls awsproxy.Calls) []string {
 }
 
 // noisy says what was written while nothing had changed.
-func noisy(aws awsproxy.Calls, kube kubeproxy.Calls) []string {
+func noisy(aws emulator.Calls, kube kubeproxy.Calls) []string {
 	var out []string
 	for _, c := range aws.Writes() {
 		out = append(out, "AWS write at rest: "+c.Address())
@@ -98,7 +98,7 @@ func changes(calls kubeproxy.Calls) kubeproxy.Calls {
 
 // excessive reports whether a run took more AWS calls than a clean one and its faults account for, or asked
 // the same too fast.
-func excessive(calls awsproxy.Calls, clean, faults int) []string {
+func excessive(calls emulator.Calls, clean, faults int) []string {
 	var out []string
 	if most := 2*clean + 3*faults; len(calls) > most {
 		out = append(out, fmt.Sprintf("%d AWS calls, at most %d are accounted for (clean: %d, faults: %d)", len(calls), most, clean, faults))
@@ -110,7 +110,7 @@ func excessive(calls awsproxy.Calls, clean, faults int) []string {
 const hotRate = 12
 
 // hot finds calls that are made over and over.
-func hot(calls awsproxy.Calls) []string {
+func hot(calls emulator.Calls) []string {
 	var out []string
 	times := map[string][]time.Time{}
 	for _, c := range calls {
@@ -141,7 +141,7 @@ func exposed(secrets []string, places map[string]string) []string {
 }
 
 // bodies returns what was sent to both APIs, but for the calls to Secrets Manager whose purpose a value is.
-func bodies(aws awsproxy.Calls, kube kubeproxy.Calls) map[string]string {
+func bodies(aws emulator.Calls, kube kubeproxy.Calls) map[string]string {
 	out := map[string]string{}
 	for _, c := range aws {
 		if c.Service != "secretsmanager" || !slices.Contains([]string{"CreateSecret", "PutSecretValue", "UpdateSecret"}, c.Op) {
@@ -194,8 +194,8 @@ func thingOf(o v1alpha1.Resource) thing {
 	return t
 }
 
-func (x thing) about(calls awsproxy.Calls) awsproxy.Calls {
-	return calls.Filter(func(c awsproxy.Call) bool { return c.Service == x.service && wire.Glob(x.resource, c.Resource) })
+func (x thing) about(calls emulator.Calls) emulator.Calls {
+	return calls.Filter(func(c emulator.Call) bool { return c.Service == x.service && wire.Glob(x.resource, c.Resource) })
 }
 
 func (x thing) patches(calls kubeproxy.Calls) kubeproxy.Calls {
@@ -205,10 +205,10 @@ func (x thing) patches(calls kubeproxy.Calls) kubeproxy.Calls {
 }
 
 // hasty finds resources to which something was written before their object's finalizer was persisted.
-func hasty(things []thing, aws awsproxy.Calls, kube kubeproxy.Calls) []string {
+func hasty(things []thing, aws emulator.Calls, kube kubeproxy.Calls) []string {
 	var out []string
 	for _, x := range things {
-		writes := x.about(aws).Writes().Filter(func(c awsproxy.Call) bool { return c.Status != 0 })
+		writes := x.about(aws).Writes().Filter(func(c emulator.Call) bool { return c.Status != 0 })
 		if len(writes) == 0 {
 			continue
 		}
@@ -228,14 +228,14 @@ var completes = map[string]bool{"s3.DeleteBucket": true, "iam.DeleteRole": true,
 
 // unverified finds objects that were released although AWS had not said last that their resource is absent.
 // It knows the kinds whose absence is an error answer, and the deletes that AWS completes before it answers.
-func unverified(things []thing, aws awsproxy.Calls, kube kubeproxy.Calls) []string {
+func unverified(things []thing, aws emulator.Calls, kube kubeproxy.Calls) []string {
 	var out []string
 	for _, x := range things {
 		freed := x.patches(kube).Filter(func(c kubeproxy.Call) bool { return strings.Contains(c.Body, `"finalizers":null`) })
 		if len(freed) == 0 || !slices.Contains([]string{"s3", "dynamodb", "iam", "glue"}, x.service) {
 			continue
 		}
-		var last *awsproxy.Call
+		var last *emulator.Call
 		for _, c := range x.about(aws) {
 			if c.Start.Before(freed[0].Start) && c.Status != 0 {
 				last = &c

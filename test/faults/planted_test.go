@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
@@ -23,8 +23,8 @@ var (
 	begin         = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-func awsAt(ms int, op string, write bool, status int) awsproxy.Call {
-	return awsproxy.Call{Service: "s3", Op: op, Resource: "b", Write: write, Status: status, Start: begin.Add(time.Duration(ms) * time.Millisecond)}
+func awsAt(ms int, op string, write bool, status int) emulator.Call {
+	return emulator.Call{Service: "s3", Op: op, Resource: "b", Write: write, Status: status, Start: begin.Add(time.Duration(ms) * time.Millisecond)}
 }
 
 func kubeAt(ms int, subresource, body string) kubeproxy.Call {
@@ -37,8 +37,8 @@ const (
 	drops = `{"metadata":{"finalizers":null,"resourceVersion":"2"}}`
 )
 
-func rightAWS() awsproxy.Calls {
-	return awsproxy.Calls{awsAt(0, "HeadBucket", false, 404), awsAt(20, "CreateBucket", true, 200), awsAt(30, "HeadBucket", false, 200),
+func rightAWS() emulator.Calls {
+	return emulator.Calls{awsAt(0, "HeadBucket", false, 404), awsAt(20, "CreateBucket", true, 200), awsAt(30, "HeadBucket", false, 200),
 		awsAt(100, "DeleteBucket", true, 204), awsAt(110, "HeadBucket", false, 404)}
 }
 
@@ -54,9 +54,9 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 	events := func(extra ...kubeproxy.Call) kubeproxy.Calls {
 		return append(kubeproxy.Calls{{Verb: "create", Resource: "events"}}, extra...)
 	}
-	spin := func(n int, every time.Duration) (out awsproxy.Calls) {
+	spin := func(n int, every time.Duration) (out emulator.Calls) {
 		for i := range n {
-			out = append(out, awsproxy.Call{Service: "s3", Op: "HeadBucket", Resource: "b", Start: begin.Add(time.Duration(i) * every)})
+			out = append(out, emulator.Call{Service: "s3", Op: "HeadBucket", Resource: "b", Start: begin.Add(time.Duration(i) * every)})
 		}
 		return out
 	}
@@ -72,15 +72,15 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		{"a duplicate", duplicates(inventory), duplicates(map[string][]string{"cognito-idp/pool": {"p", "q", "p"}})},
 		{"another setting", differs(decoys, decoys), differs(decoys, map[string]string{"s3/bucket d": "as it was not"})},
 		{"a decoy deleted", touched(decoys, decoys, rightAWS()), touched(decoys, map[string]string{}, nil)},
-		{"a decoy written to and restored", nil, touched(decoys, decoys, awsproxy.Calls{{Service: "s3", Op: "PutBucketTagging", Resource: "d", Write: true}})},
+		{"a decoy written to and restored", nil, touched(decoys, decoys, emulator.Calls{{Service: "s3", Op: "PutBucketTagging", Resource: "d", Write: true}})},
 		{"an AWS write at rest", noisy(spin(2, 0), events()), noisy(rightAWS(), nil)},
 		{"a status written at rest", noisy(nil, unanswered(events(kubeAt(0, "status", "check 1")), "check 1")), noisy(nil, events(kubeAt(0, "status", "check 1")))},
 		{"a check answered twice", nil, noisy(nil, unanswered(kubeproxy.Calls{kubeAt(0, "status", "check 1"), kubeAt(9, "status", "check 1")}, "check 1"))},
 		{"too many calls", excessive(spin(23, time.Second), 10, 1), excessive(spin(24, time.Second), 10, 1)},
 		{"a hot loop", hot(spin(100, 100*time.Millisecond)), hot(spin(30, 50*time.Millisecond))},
 		{"a secret in a log", exposed([]string{"hunter2"}, map[string]string{"the log": "all is well"}), exposed([]string{"hunter2"}, map[string]string{"the log": "password=hunter2"})},
-		{"a secret in a call", exposed([]string{"hunter2"}, bodies(awsproxy.Calls{{Service: "secretsmanager", Op: "CreateSecret", Body: "hunter2"}}, nil)),
-			exposed([]string{"hunter2"}, bodies(awsproxy.Calls{{Service: "ssm", Op: "PutParameter", Body: "hunter2"}}, nil))},
+		{"a secret in a call", exposed([]string{"hunter2"}, bodies(emulator.Calls{{Service: "secretsmanager", Op: "CreateSecret", Body: "hunter2"}}, nil)),
+			exposed([]string{"hunter2"}, bodies(emulator.Calls{{Service: "ssm", Op: "PutParameter", Body: "hunter2"}}, nil))},
 		{"a secret in an object", nil, exposed([]string{"hunter2"}, bodies(nil, kubeproxy.Calls{{Resource: "configmaps", Body: "hunter2"}}))},
 		{"the intent write dropped", hasty(things, rightAWS(), rightKube()), hasty(things, rightAWS(), rightKube()[1:])},
 		{"the intent written after the create", nil, hasty(things, rightAWS(), append(kubeproxy.Calls{kubeAt(25, "", adds)}, rightKube()[1:]...))},

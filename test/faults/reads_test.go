@@ -11,7 +11,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
@@ -62,8 +62,8 @@ func count(is ...bool) (n int) {
 }
 
 // firstCheck is the first of the checks among the calls about one object: they are far apart.
-func firstCheck(calls awsproxy.Calls, apart time.Duration) awsproxy.Calls {
-	return calls.Filter(func(c awsproxy.Call) bool { return c.Start.Sub(calls[0].Start) < apart/2 })
+func firstCheck(calls emulator.Calls, apart time.Duration) emulator.Calls {
+	return calls.Filter(func(c emulator.Call) bool { return c.Start.Sub(calls[0].Start) < apart/2 })
 }
 
 func TestCheckOfACapability_ReadsNoMoreThanItsRows(t *testing.T) {
@@ -95,7 +95,7 @@ func TestCheckOfACapability_ReadsNoMoreThanItsRows(t *testing.T) {
 			}
 		}
 	}
-	var calls awsproxy.Calls
+	var calls emulator.Calls
 	r.Eventually(3*interval, "everything to be checked", func() error {
 		calls, _ = r.since(m)
 		for _, x := range thingsOf(objects) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -45,7 +45,7 @@ func TestAThrottlingStormCostsTimeAndNothingElse(t *testing.T) {
 
 // storm throttles every other AWS call for so long, during which something is done, and says how many.
 func (r *rig) storm(lasts time.Duration, do func()) int {
-	rule := r.World.AWS().Fault(awsproxy.Match{Percent: 50}, awsproxy.Throttle())
+	rule := r.World.AWS().Fault(emulator.Match{Percent: 50}, emulator.Throttle())
 	do()
 	time.Sleep(lasts)
 	rule.Remove()

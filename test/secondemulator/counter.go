@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 )
 
 // counter is a reverse proxy that notes each request. It answers one operation itself, which the emulator lacks, and changes nothing of
@@ -60,7 +60,7 @@ func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.Header.Del(headerWrite)
-	operation, write := awsproxy.Operation(r, body)
+	operation, write := emulator.Operation(r, body)
 	if strings.HasPrefix(operation, "cloudformation.DescribeType(") {
 		c.schema.ServeHTTP(w, r)
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
 )
 
@@ -91,7 +91,7 @@ var inventoryKey = credentials.NewStaticCredentialsProvider("inventory", "invent
 
 // inventory lists what the emulator has: the kinds of the inventory of tests, networks, and resources of any type.
 func (s *stage) inventory(ctx context.Context) (map[string][]string, error) {
-	found, err := awsproxy.InventoryAt(ctx, s.url, region)
+	found, err := emulator.InventoryAt(ctx, s.url, region)
 	if err != nil {
 		return nil, err
 	}

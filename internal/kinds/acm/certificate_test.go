@@ -13,10 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/acm/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -285,15 +285,15 @@ func TestImportID_AdoptsACertificateWhereAllowed(t *testing.T) {
 func TestLostRequestsMakeOneCertificate(t *testing.T) {
 	s, r := subject(t, certificateOf())
 	r.AWS.SetClock(func() time.Time { return s.Clock })
-	r.AWS.SetLag(awsproxy.LikeAWS())
-	t.Cleanup(func() { r.AWS.SetLag(awsproxy.Lag{}); r.AWS.SetClock(nil) })
-	r.AWS.Fault(awsproxy.Match{Service: "acm", Op: "RequestCertificate", Times: 2}, awsproxy.LoseAnswer())
+	r.AWS.SetLag(emulator.LikeAWS())
+	t.Cleanup(func() { r.AWS.SetLag(emulator.Lag{}); r.AWS.SetClock(nil) })
+	r.AWS.Fault(emulator.Match{Service: "acm", Op: "RequestCertificate", Times: 2}, emulator.LoseAnswer())
 	for range 3 {
 		if _, err := s.Settle(t.Context(), nil); err == nil {
 			break
 		}
 	}
-	r.AWS.SetLag(awsproxy.Lag{})
+	r.AWS.SetLag(emulator.Lag{})
 	kindtest.Settled(t, s)
 	if n := len(certificates(t, r)); n != 1 {
 		t.Fatalf("%d certificates\n%s", n, r.AWS.Calls())

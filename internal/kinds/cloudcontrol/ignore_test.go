@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // settles brings AWS to what the object declares.
@@ -105,7 +105,7 @@ func TestIgnore_RefusesWhatCannotBeIgnored(t *testing.T) {
 func TestIgnore_IsTheRemedyOfWhatDoesNotSettle(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
 	b.settles()
-	b.Rig.AWS.Fault(awsproxy.Match{Service: "cloudformation", Op: "UpdateResource"}, awsproxy.Observe(func() {
+	b.Rig.AWS.Fault(emulator.Match{Service: "cloudformation", Op: "UpdateResource"}, emulator.Observe(func() {
 		_ = b.double.Set(stream, "events", "RetentionPeriodHours", 24.0) // it exists
 	}))
 	b.edit(`{"Name":"events","RetentionPeriodHours":72}`)

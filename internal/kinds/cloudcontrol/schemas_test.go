@@ -14,13 +14,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 )
 
 // Objects of a type that are reconciled at the same time share the read of its schema.
 func TestSchemas_AreReadOnceByAll(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
-	b.Rig.AWS.Fault(awsproxy.Match{Op: "DescribeType"}, awsproxy.Delay(100*time.Millisecond))
+	b.Rig.AWS.Fault(emulator.Match{Op: "DescribeType"}, emulator.Delay(100*time.Millisecond))
 	s := &schemas{api: cloudformation.NewFromConfig(b.Rig.Config)}
 	var all sync.WaitGroup
 	for range 20 {
@@ -48,7 +48,7 @@ func TestSchemas_AMissingTypeIsNamedWithTheRemedy(t *testing.T) {
 // One who waits for the read of another neither waits longer than its context nor fails with the other.
 func TestSchemas_ReadersAreIndependent(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
-	b.Rig.AWS.Fault(awsproxy.Match{Op: "DescribeType"}, awsproxy.Delay(300*time.Millisecond))
+	b.Rig.AWS.Fault(emulator.Match{Op: "DescribeType"}, emulator.Delay(300*time.Millisecond))
 	s := &schemas{api: cloudformation.NewFromConfig(b.Rig.Config)}
 	hasty, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()

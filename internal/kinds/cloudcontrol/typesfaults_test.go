@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 )
 
@@ -22,14 +22,14 @@ import (
 type strike struct {
 	name   string
 	kills  bool
-	action func(hook func()) awsproxy.Action
+	action func(hook func()) emulator.Action
 }
 
 var strikes = []strike{
-	{name: "killed after", kills: true, action: awsproxy.ForwardThen},
-	{name: "answer lost", action: func(func()) awsproxy.Action { return awsproxy.LoseAnswer() }},
-	{name: "killed before", kills: true, action: awsproxy.BeforeThen},
-	{name: "throttled", action: func(func()) awsproxy.Action { return awsproxy.Throttle() }},
+	{name: "killed after", kills: true, action: emulator.ForwardThen},
+	{name: "answer lost", action: func(func()) emulator.Action { return emulator.LoseAnswer() }},
+	{name: "killed before", kills: true, action: emulator.BeforeThen},
+	{name: "throttled", action: func(func()) emulator.Action { return emulator.Throttle() }},
 }
 
 // requestTime holds a request of the double up, so that an operator can die while one is under way.
@@ -52,7 +52,7 @@ func (l *anyLife) edited() (map[string]any, string) {
 
 // struck is one life of create, edit and deletion, in which the nth call of an operation meets a fault; without an operation none does. It returns
 // the calls of the life.
-func (l *anyLife) struck(t *testing.T, types *awstypes.Types, m awsproxy.Match, f strike) awsproxy.Calls {
+func (l *anyLife) struck(t *testing.T, types *awstypes.Types, m emulator.Match, f strike) emulator.Calls {
 	t.Helper()
 	l.place(t, types, l.properties)
 	l.double.SetDuration(requestTime)
@@ -110,7 +110,7 @@ func (l *anyLife) object(properties map[string]any) *v1alpha1.AWSResource {
 }
 
 // strikesAt returns the faults that the nth call of a type's life meets.
-func (l *anyLife) strikesAt(m awsproxy.Match, turn, n int) []strike {
+func (l *anyLife) strikesAt(m emulator.Match, turn, n int) []strike {
 	if l.inSample {
 		var out []strike
 		if n%2 == turn%2 {
@@ -133,9 +133,9 @@ func (l *anyLife) strikesAt(m awsproxy.Match, turn, n int) []strike {
 func TestTypes_SurviveAFaultAtEveryCall(t *testing.T) {
 	lives := 0
 	eachType(t, 20, someOfSample, func(t *testing.T, types *awstypes.Types, l *anyLife, turn int) {
-		var places []awsproxy.Match
-		for _, c := range l.struck(t, types, awsproxy.Match{}, strike{}) {
-			m := awsproxy.Match{Service: c.Service, Op: c.Op, Times: 1, Nth: 1}
+		var places []emulator.Match
+		for _, c := range l.struck(t, types, emulator.Match{}, strike{}) {
+			m := emulator.Match{Service: c.Service, Op: c.Op, Times: 1, Nth: 1}
 			for slices.Contains(places, m) {
 				m.Nth++
 			}

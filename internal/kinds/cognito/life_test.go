@@ -14,11 +14,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 func life() kindtest.Life {
@@ -135,9 +135,9 @@ func TestATakenDomainComesLastAndNamesTheRemedy(t *testing.T) {
 func TestADomainWhoseAnswerWasLostIsNotTaken(t *testing.T) {
 	s, r := subject(t, poolOf(domain("orders-dev")))
 	r.AWS.SetClock(func() time.Time { return s.Clock })
-	r.AWS.SetLag(awsproxy.Lag{Settings: awsproxy.ForReads(2)})
-	t.Cleanup(func() { r.AWS.SetLag(awsproxy.Lag{}); r.AWS.SetClock(nil) })
-	r.AWS.Fault(awsproxy.Match{Service: "cognito-idp", Op: "CreateUserPoolDomain", Times: 1}, awsproxy.LoseAnswer())
+	r.AWS.SetLag(emulator.Lag{Settings: emulator.ForReads(2)})
+	t.Cleanup(func() { r.AWS.SetLag(emulator.Lag{}); r.AWS.SetClock(nil) })
+	r.AWS.Fault(emulator.Match{Service: "cognito-idp", Op: "CreateUserPoolDomain", Times: 1}, emulator.LoseAnswer())
 	if _, err := s.Settle(t.Context(), nil); err != nil {
 		kindtest.Settled(t, s)
 	}
@@ -166,7 +166,7 @@ func TestAClientThatAnotherOperatorMadeMeanwhileIsKept(t *testing.T) {
 	kindtest.Settled(t, s)
 	pool := pools(t, r)[0].Id
 	var first *string
-	r.AWS.Fault(awsproxy.Match{Service: "cognito-idp", Op: "CreateUserPoolClient", Times: 1}, awsproxy.After(func() {
+	r.AWS.Fault(emulator.Match{Service: "cognito-idp", Op: "CreateUserPoolClient", Times: 1}, emulator.After(func() {
 		out, err := api(r).CreateUserPoolClient(t.Context(), &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: pool, ClientName: aws.String("web")})
 		if err == nil {
 			first = out.UserPoolClient.ClientId
@@ -186,7 +186,7 @@ func TestAMemberWhoseRecordIsLostIsStillRemoved(t *testing.T) {
 			s, r := subject(t, poolOf())
 			kindtest.Settled(t, s)
 			s.Edit(poolOf(member))
-			r.AWS.Fault(awsproxy.Match{Service: "cognito-idp", Op: op, Times: 1}, awsproxy.ForwardThen(func() {}))
+			r.AWS.Fault(emulator.Match{Service: "cognito-idp", Op: op, Times: 1}, emulator.ForwardThen(func() {}))
 			if _, err := s.Pass(t.Context(), func() bool { return true }); err == nil {
 				t.Fatal("the operator was not killed")
 			}
@@ -264,13 +264,13 @@ func TestAPoolWithTheRoleOfAGroupIsNotAdopted(t *testing.T) {
 func TestLostCreatesMakeOnePool(t *testing.T) {
 	s, r := subject(t, poolOf(client("web")))
 	r.AWS.SetClock(func() time.Time { return s.Clock })
-	r.AWS.SetLag(awsproxy.LikeAWS())
-	t.Cleanup(func() { r.AWS.SetLag(awsproxy.Lag{}); r.AWS.SetClock(nil) })
-	r.AWS.Fault(awsproxy.Match{Service: "cognito-idp", Op: "CreateUserPool", Times: 1}, awsproxy.LoseAnswer())
+	r.AWS.SetLag(emulator.LikeAWS())
+	t.Cleanup(func() { r.AWS.SetLag(emulator.Lag{}); r.AWS.SetClock(nil) })
+	r.AWS.Fault(emulator.Match{Service: "cognito-idp", Op: "CreateUserPool", Times: 1}, emulator.LoseAnswer())
 	if _, err := s.Settle(t.Context(), nil); err != nil {
 		kindtest.Settled(t, s)
 	}
-	r.AWS.SetLag(awsproxy.Lag{})
+	r.AWS.SetLag(emulator.Lag{})
 	if n := len(pools(t, r)); n != 1 {
 		t.Fatalf("%d pools\n%s", n, r.AWS.Calls())
 	}

@@ -15,11 +15,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -331,8 +331,8 @@ func TestASecondChangeOfExpiryWithinTheHourWaits(t *testing.T) {
 	_, err := s.Settle(t.Context(), nil)
 	must(t, err)
 	s.Edit(tableOf(expiry(true, "expires")))
-	r.AWS.Fault(awsproxy.Match{Service: "dynamodb", Op: "UpdateTimeToLive", Times: 1},
-		awsproxy.Fail(400, "ValidationException", "Time to live has been modified multiple times within a fixed interval"))
+	r.AWS.Fault(emulator.Match{Service: "dynamodb", Op: "UpdateTimeToLive", Times: 1},
+		emulator.Fail(400, "ValidationException", "Time to live has been modified multiple times within a fixed interval"))
 	_, err = s.Pass(t.Context(), nil)
 	w, ok := status.AsWaiting(err)
 	if !ok || w.Reason != status.ReasonBusy || w.After < time.Minute {
@@ -350,8 +350,8 @@ func TestChangesThatATableDoesNotTakeYetWait(t *testing.T) {
 	_, err := s.Settle(t.Context(), nil)
 	must(t, err)
 	s.Edit(tableOf(protection(true), provisioned(1, 1)))
-	r.AWS.Fault(awsproxy.Match{Service: "dynamodb", Op: "UpdateTable", Nth: 2, Times: 1},
-		awsproxy.Fail(400, "ResourceInUseException", "Attempt to change a resource which is still in use: Table is being updated"))
+	r.AWS.Fault(emulator.Match{Service: "dynamodb", Op: "UpdateTable", Nth: 2, Times: 1},
+		emulator.Fail(400, "ResourceInUseException", "Attempt to change a resource which is still in use: Table is being updated"))
 	_, err = s.Pass(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy {
 		t.Fatalf("got %v, want to wait", err)
@@ -373,7 +373,7 @@ func TestATableWithoutTagsToShowIsNotJudged(t *testing.T) {
 	must(t, err)
 	r.AWS.SetTableCreating(time.Hour)
 	t.Cleanup(func() { r.AWS.SetTableCreating(0) })
-	r.AWS.Fault(awsproxy.Match{Service: "dynamodb", Op: "ListTagsOfResource", Times: 3}, awsproxy.Fail(400, "ResourceNotFoundException", "Requested resource not found"))
+	r.AWS.Fault(emulator.Match{Service: "dynamodb", Op: "ListTagsOfResource", Times: 3}, emulator.Fail(400, "ResourceNotFoundException", "Requested resource not found"))
 	s.Deleting = true
 	_, err = s.Pass(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy {
@@ -403,7 +403,7 @@ func TestSettingsAreReadWhereTheyMayHaveChanged(t *testing.T) {
 			s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(capability))
 			var struck atomic.Bool
 			op := kind.Either(kill, "CreateTable", "UpdateContinuousBackups")
-			r.AWS.Fault(awsproxy.Match{Service: "dynamodb", Op: op, Times: 1}, awsproxy.ForwardThen(func() { struck.Store(true) }))
+			r.AWS.Fault(emulator.Match{Service: "dynamodb", Op: op, Times: 1}, emulator.ForwardThen(func() { struck.Store(true) }))
 			_, _ = s.Pass(t.Context(), func() bool { return kill && struck.Load() })
 			if !struck.Load() {
 				t.Fatal("the fault did not strike")

@@ -13,11 +13,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 type addressSpec = v1alpha1.ElasticIPSpec
@@ -110,7 +110,7 @@ func inPool(s *addressSpec) { s.PublicIPv4Pool = aws.String("ipv4pool-ec2-012345
 
 func addressDeletions() []kindtest.Case {
 	refusedOnce := func(_ *testing.T, r *kindtest.Rig) {
-		r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "ReleaseAddress", Times: 1}, awsproxy.Fail(400, "InvalidIPAddress.InUse", "The specified Elastic IP address is in use."))
+		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "ReleaseAddress", Times: 1}, emulator.Fail(400, "InvalidIPAddress.InUse", "The specified Elastic IP address is in use."))
 	}
 	orphan := addressOf(func(s *addressSpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan })
 	used := func(t *testing.T, r *kindtest.Rig) { useAddress(t, r, nil) }

@@ -17,11 +17,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 type instanceSpec = v1alpha1.EC2InstanceSpec
@@ -563,7 +563,7 @@ func TestUserDataOfASecretStaysSecret(t *testing.T) {
 func TestAStopThatTakesItsTimeIsNoFailure(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf())
 	kindtest.Settled(t, s)
-	r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "ModifyInstanceAttribute", Times: 1}, awsproxy.Fail(400, "IncorrectInstanceState", "The instance is not in the 'stopped' state."))
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "ModifyInstanceAttribute", Times: 1}, emulator.Fail(400, "IncorrectInstanceState", "The instance is not in the 'stopped' state."))
 	s.Edit(instanceOf(power(stopped), typed("t3.small")))
 	if _, err := s.Pass(t.Context(), nil); !waits(err) {
 		t.Fatalf("%v", err)

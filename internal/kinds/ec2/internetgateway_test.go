@@ -12,11 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 type gatewaySpec = v1alpha1.InternetGatewaySpec
@@ -142,7 +142,7 @@ func gatewayEdits() []kindtest.Case {
 
 func gatewayDeletions() []kindtest.Case {
 	refusedOnce := func(_ *testing.T, r *kindtest.Rig) {
-		r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "DetachInternetGateway", Times: 1}, awsproxy.Fail(400, "DependencyViolation", "Network has some mapped public address(es)."))
+		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DetachInternetGateway", Times: 1}, emulator.Fail(400, "DependencyViolation", "Network has some mapped public address(es)."))
 	}
 	attached, orphan := gatewayOf(of("network")), gatewayOf(of("network"), func(s *gatewaySpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan })
 	return []kindtest.Case{

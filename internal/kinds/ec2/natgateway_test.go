@@ -14,11 +14,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 type natSpec = v1alpha1.NATGatewaySpec
@@ -301,7 +301,7 @@ func TestWhatANATGatewayNeedsIsWaitedFor(t *testing.T) {
 // A create that AWS refuses because the address was taken meanwhile is no proof that the gateway exists.
 func TestAnAddressThatIsTakenMeanwhileIsWaitedFor(t *testing.T) {
 	s, r := natSubject(t, natOf())
-	r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "CreateNatGateway", Times: 1}, awsproxy.Fail(400, "Resource.AlreadyAssociated", "The address is already associated"))
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "CreateNatGateway", Times: 1}, emulator.Fail(400, "Resource.AlreadyAssociated", "The address is already associated"))
 	_, err := s.Pass(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonInUse || !strings.Contains(w.For, s.Targets["ElasticIP/exit"].ID) {
 		t.Fatalf("%v", err)

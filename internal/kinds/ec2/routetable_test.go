@@ -12,11 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 type tableSpec = v1alpha1.RouteTableSpec
@@ -205,7 +205,7 @@ func tableDrifts() []kindtest.Case {
 
 func tableDeletions() []kindtest.Case {
 	refusedOnce := func(_ *testing.T, r *kindtest.Rig) {
-		r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "DeleteRouteTable", Times: 1}, awsproxy.Fail(400, "DependencyViolation", "The routeTable has dependencies and cannot be deleted."))
+		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DeleteRouteTable", Times: 1}, emulator.Fail(400, "DependencyViolation", "The routeTable has dependencies and cannot be deleted."))
 	}
 	used, orphan := tableOf(usedBy("a", "b")), tableOf(func(s *tableSpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan })
 	return []kindtest.Case{
@@ -257,7 +257,7 @@ func TestARouteWaitsForItsNATGateway(t *testing.T) {
 		kindtest.Settled(t, s)
 		s.Edit(tableOf(routes(byNAT)))
 		nat := s.Targets["NATGateway/nat"].ID
-		s.Rig.AWS.Fault(awsproxy.Match{Service: "ec2", Op: op, Times: 1}, awsproxy.Fail(400, "InvalidNatGatewayID.NotFound", "The natGateway ID '"+nat+"' does not exist"))
+		s.Rig.AWS.Fault(emulator.Match{Service: "ec2", Op: op, Times: 1}, emulator.Fail(400, "InvalidNatGatewayID.NotFound", "The natGateway ID '"+nat+"' does not exist"))
 		_, err := s.Pass(t.Context(), nil)
 		if w, ok := status.AsWaiting(err); !ok || w.For != "the NAT gateway "+nat+" to be available" {
 			t.Errorf("%s: %v", op, err)

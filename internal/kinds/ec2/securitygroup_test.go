@@ -13,11 +13,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 type (
@@ -195,7 +195,7 @@ func egressEdits() []kindtest.Case {
 
 func groupDeletions() []kindtest.Case {
 	refusedOnce := func(_ *testing.T, r *kindtest.Rig) {
-		r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "DeleteSecurityGroup", Times: 1}, awsproxy.Fail(400, "DependencyViolation", "resource sg-1 has a dependent object"))
+		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DeleteSecurityGroup", Times: 1}, emulator.Fail(400, "DependencyViolation", "resource sg-1 has a dependent object"))
 	}
 	orphan := groupOf(func(s *groupSpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan })
 	return []kindtest.Case{

@@ -12,11 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 const block = "10.20.1.0/24"
@@ -114,7 +114,7 @@ func subnetEdits() []kindtest.Case {
 
 func subnetDeletions() []kindtest.Case {
 	refusedOnce := func(_ *testing.T, r *kindtest.Rig) {
-		r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "DeleteSubnet", Times: 1}, awsproxy.Fail(400, "DependencyViolation", "The subnet has dependencies and cannot be deleted."))
+		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DeleteSubnet", Times: 1}, emulator.Fail(400, "DependencyViolation", "The subnet has dependencies and cannot be deleted."))
 	}
 	orphan := subnetOf(func(s *subnetSpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan })
 	return []kindtest.Case{
@@ -182,7 +182,7 @@ func TestASubnetWaitsUntilItsVPCIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Targets = targets
-	r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "CreateSubnet", Times: 1}, awsproxy.Fail(400, "InvalidVpcID.NotFound", "The vpc ID does not exist"))
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "CreateSubnet", Times: 1}, emulator.Fail(400, "InvalidVpcID.NotFound", "The vpc ID does not exist"))
 	kindtest.Settled(t, s)
 	s.Deleting, s.Targets = true, nil
 	kindtest.Settled(t, s)

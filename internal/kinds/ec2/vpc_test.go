@@ -17,11 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -165,7 +165,7 @@ func deletions() []kindtest.Case {
 		return err
 	})
 	refusedOnce := func(_ *testing.T, r *kindtest.Rig) {
-		r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "DeleteVpc", Times: 1}, awsproxy.Fail(400, "DependencyViolation", "The vpc has dependencies and cannot be deleted."))
+		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DeleteVpc", Times: 1}, emulator.Fail(400, "DependencyViolation", "The vpc has dependencies and cannot be deleted."))
 	}
 	orphan := vpcOf(deletion(v1alpha1.DeletionOrphan))
 	return []kindtest.Case{
@@ -281,8 +281,8 @@ func TestImportID_ObservesWithoutAdopting(t *testing.T) {
 
 // CreateVpc has no client token: only the search by tags and the wait keep the VPC single.
 func TestThreeLostCreatesMakeOneVPC(t *testing.T) {
-	lags := map[string]awsproxy.Lag{"no lag": {}, "lag in time": awsproxy.LikeAWS(), "lag in reads": awsproxy.LikeAWS().InReads(2)}
-	answers := map[string]awsproxy.Action{"answers": awsproxy.LoseAnswer(), "requests": awsproxy.DropBefore()}
+	lags := map[string]emulator.Lag{"no lag": {}, "lag in time": emulator.LikeAWS(), "lag in reads": emulator.LikeAWS().InReads(2)}
+	answers := map[string]emulator.Action{"answers": emulator.LoseAnswer(), "requests": emulator.DropBefore()}
 	for lagging, lag := range lags {
 		for lost, action := range answers {
 			for _, restarts := range []bool{false, true} {
@@ -292,12 +292,12 @@ func TestThreeLostCreatesMakeOneVPC(t *testing.T) {
 	}
 }
 
-func loseCreates(t *testing.T, lag awsproxy.Lag, action awsproxy.Action, restarts bool) {
+func loseCreates(t *testing.T, lag emulator.Lag, action emulator.Action, restarts bool) {
 	s, r := subject(t, vpcOf())
 	r.AWS.SetClock(func() time.Time { return s.Clock })
 	r.AWS.SetLag(lag)
-	t.Cleanup(func() { r.AWS.SetLag(awsproxy.Lag{}); r.AWS.SetClock(nil) })
-	r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "CreateVpc", Times: 3}, action)
+	t.Cleanup(func() { r.AWS.SetLag(emulator.Lag{}); r.AWS.SetClock(nil) })
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "CreateVpc", Times: 3}, action)
 	var out engine.Outcome
 	var err error
 	for range 2 { // three lost requests take more passes than one Settle makes
@@ -313,7 +313,7 @@ func loseCreates(t *testing.T, lag awsproxy.Lag, action awsproxy.Action, restart
 	if err != nil || !out.Synced {
 		t.Fatalf("%v\n%s", err, r.AWS.Calls())
 	}
-	r.AWS.SetLag(awsproxy.Lag{})
+	r.AWS.SetLag(emulator.Lag{})
 	if n := len(vpcs(t, r)); n != 1 {
 		t.Fatalf("%d VPCs\n%s", n, r.AWS.Calls())
 	}
@@ -352,7 +352,7 @@ func TestVPCIsCreatedAgainOnlyAfterVerifiedAbsence(t *testing.T) {
 	s, r := subject(t, vpcOf())
 	kindtest.Settled(t, s)
 	id := statusOf(s).ID
-	r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "DescribeVpcs", Times: 2}, awsproxy.Fail(400, "InvalidVpcID.NotFound", "The vpc ID '"+id+"' does not exist"))
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DescribeVpcs", Times: 2}, emulator.Fail(400, "InvalidVpcID.NotFound", "The vpc ID '"+id+"' does not exist"))
 	kindtest.Settled(t, s)
 	if statusOf(s).ID != id || r.AWS.Calls().Match("ec2", "CreateVpc", "").Count() != 1 {
 		t.Fatalf("a second VPC was made\n%s", r.AWS.Calls())
@@ -471,8 +471,8 @@ func TestPeeringsOfEitherSideHoldADeletion(t *testing.T) {
 	heldBy(t, s, "VPC peering connections: 2 ("+strings.Join(both, ", ")+")")
 
 	// What the operator may not count is left out: EC2 itself keeps what is in use.
-	r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "DescribeVpcPeeringConnections"}, awsproxy.Fail(403, "UnauthorizedOperation", "You are not authorized to perform this operation."))
-	r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "DescribeCarrierGateways"}, awsproxy.Fail(400, "UnsupportedOperation", "The functionality you requested is not available in this region."))
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DescribeVpcPeeringConnections"}, emulator.Fail(403, "UnauthorizedOperation", "You are not authorized to perform this operation."))
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DescribeCarrierGateways"}, emulator.Fail(400, "UnsupportedOperation", "The functionality you requested is not available in this region."))
 	if message := heldBy(t, s, "subnets: 1 (subnet-"); strings.Contains(message, "peering") {
 		t.Error(message)
 	}

@@ -13,9 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 const (
@@ -101,7 +101,7 @@ func TestAnAccessEntryThatWasRemovedIsMadeAgain(t *testing.T) {
 func TestAnAdministratorStaysUntilTheNextOneHasItsPolicy(t *testing.T) {
 	s := clusterSubject(t, admins("alice"))
 	kindtest.Settled(t, s)
-	refused := s.Rig.AWS.Fault(awsproxy.Match{Service: "eks", Op: "AssociateAccessPolicy"}, awsproxy.Fail(400, "InvalidParameterException", "The policyArn parameter format is not valid"))
+	refused := s.Rig.AWS.Fault(emulator.Match{Service: "eks", Op: "AssociateAccessPolicy"}, emulator.Fail(400, "InvalidParameterException", "The policyArn parameter format is not valid"))
 	s.Edit(clusterWith(admins("bob")))
 	if _, err := s.Settle(t.Context(), nil); err == nil {
 		t.Error("the policy was not refused")
@@ -121,7 +121,7 @@ func TestAnAdministratorStaysUntilTheNextOneHasItsPolicy(t *testing.T) {
 func TestTheConfigMapCountsUntilAccessEntriesAreMade(t *testing.T) {
 	s := clusterSubject(t)
 	kindtest.Settled(t, s)
-	refused := s.Rig.AWS.Fault(awsproxy.Match{Service: "eks", Op: "AssociateAccessPolicy"}, awsproxy.Fail(400, "InvalidParameterException", "The policyArn parameter format is not valid"))
+	refused := s.Rig.AWS.Fault(emulator.Match{Service: "eks", Op: "AssociateAccessPolicy"}, emulator.Fail(400, "InvalidParameterException", "The policyArn parameter format is not valid"))
 	s.Edit(clusterWith(mode("API"), admins("alice")))
 	if _, err := s.Settle(t.Context(), nil); err == nil {
 		t.Error("the policy was not refused")

@@ -19,11 +19,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 const (
@@ -386,7 +386,7 @@ func TestAnUpdateThatRunsIsNoFailure(t *testing.T) {
 	s := clusterSubject(t, logs("api"))
 	kindtest.Settled(t, s)
 	s.Edit(clusterWith(logs("audit")))
-	s.Rig.AWS.Fault(awsproxy.Match{Service: "eks", Op: "UpdateClusterConfig", Times: 1}, awsproxy.Fail(409, "ResourceInUseException", "Cannot LoggingUpdate because cluster platform currently has update x in progress"))
+	s.Rig.AWS.Fault(emulator.Match{Service: "eks", Op: "UpdateClusterConfig", Times: 1}, emulator.Fail(409, "ResourceInUseException", "Cannot LoggingUpdate because cluster platform currently has update x in progress"))
 	_, err := s.Pass(t.Context(), nil)
 	if _, stalled := status.AsStalled(err); err == nil || stalled {
 		t.Errorf("got %v", err)

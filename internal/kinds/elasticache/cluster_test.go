@@ -14,11 +14,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -373,7 +373,7 @@ func TestTheFinalSnapshotOfRedisIsTheDefault(t *testing.T) {
 	} {
 		s := subject(t, c.object)
 		kindtest.Settled(t, s)
-		s.Rig.AWS.Fault(awsproxy.Match{Service: "elasticache", Op: "DeleteCacheCluster", Times: 1}, awsproxy.LoseAnswer())
+		s.Rig.AWS.Fault(emulator.Match{Service: "elasticache", Op: "DeleteCacheCluster", Times: 1}, emulator.LoseAnswer())
 		s.Deleting = true
 		kindtest.Settled(t, s)
 		if names := snapshots(t, s.Rig); !c.want(names) || exists(t, s.Rig) {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // moto has no UpdateCrawler: the proxy makes it of a delete and a create, with the members that the
@@ -178,7 +178,7 @@ func TestCrawlerCosts(t *testing.T) { costs(t, engine.For(NewCrawler), crawlerOf
 func TestARoleThatIsNotAssumableYetIsWaitedFor(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewCrawler), crawlerOf())
-	r.AWS.Fault(awsproxy.Match{Service: "glue", Op: "CreateCrawler", Times: 2}, awsproxy.Fail(400, "InvalidInputException",
+	r.AWS.Fault(emulator.Match{Service: "glue", Op: "CreateCrawler", Times: 2}, emulator.Fail(400, "InvalidInputException",
 		"Service is unable to assume provided role. Please verify role's TrustPolicy (Service: AWSGlueJobExecutor)"))
 	_, err := s.Pass(t.Context(), nil)
 	waitsFor(t, err, "recent changes to reach every AWS service")
@@ -191,7 +191,7 @@ func TestAChangeWaitsForTheCrawlToEnd(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewCrawler), crawlerOf())
 	settle(t, s)
 	s.Edit(crawlerOf(func(s *crawlerSpec) { s.Description = str("new") }))
-	r.AWS.Fault(awsproxy.Match{Service: "glue", Op: "UpdateCrawler", Times: 1}, awsproxy.Fail(400, "CrawlerRunningException", "Crawler with name x is running"))
+	r.AWS.Fault(emulator.Match{Service: "glue", Op: "UpdateCrawler", Times: 1}, emulator.Fail(400, "CrawlerRunningException", "Crawler with name x is running"))
 	_, err := s.Pass(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy {
 		t.Fatal(err)

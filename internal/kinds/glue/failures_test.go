@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // Only Glue's own "not found" is absence: a throttle taken for it would make a second resource, a
@@ -35,8 +35,8 @@ func TestAFailedReadIsNotAbsence(t *testing.T) {
 			settle(t, s)
 			mark := r.AWS.Mark()
 			for _, s.Deleting = range []bool{false, true} {
-				fails(t, s, c.op, awsproxy.Throttle(), "")
-				fails(t, s, c.op, awsproxy.Fail(400, "AccessDeniedException", "not authorized"), status.ReasonAccessDenied)
+				fails(t, s, c.op, emulator.Throttle(), "")
+				fails(t, s, c.op, emulator.Fail(400, "AccessDeniedException", "not authorized"), status.ReasonAccessDenied)
 			}
 			if w := r.AWS.Since(mark).Writes(); w.Count() > 0 {
 				t.Errorf("written to:\n%s", w)
@@ -46,9 +46,9 @@ func TestAFailedReadIsNotAbsence(t *testing.T) {
 }
 
 // fails strikes one read and wants the pass to end there, stalled if there is a reason to.
-func fails(t *testing.T, s *kindtest.Subject, op string, with awsproxy.Action, reason string) {
+func fails(t *testing.T, s *kindtest.Subject, op string, with emulator.Action, reason string) {
 	t.Helper()
-	rule := s.Rig.AWS.Fault(awsproxy.Match{Service: "glue", Op: op, Times: 1}, with)
+	rule := s.Rig.AWS.Fault(emulator.Match{Service: "glue", Op: op, Times: 1}, with)
 	out, err := s.Pass(t.Context(), nil)
 	if err == nil || out.Gone || out.Synced || rule.Hits() != 1 {
 		t.Fatalf("%+v %v", out, err)
@@ -65,8 +65,8 @@ func TestDatabase_UnreadableTablesHoldTheDeletion(t *testing.T) {
 	settle(t, s)
 	s.Deleting = true
 	mark := r.AWS.Mark()
-	fails(t, s, "GetTables", awsproxy.Throttle(), "")
-	fails(t, s, "GetTables", awsproxy.Fail(400, "AccessDeniedException", "not authorized"), status.ReasonAccessDenied)
+	fails(t, s, "GetTables", emulator.Throttle(), "")
+	fails(t, s, "GetTables", emulator.Fail(400, "AccessDeniedException", "not authorized"), status.ReasonAccessDenied)
 	if w := r.AWS.Since(mark).Writes(); w.Count() > 0 {
 		t.Errorf("written to:\n%s", w)
 	}
@@ -83,7 +83,7 @@ func TestTagsNotFoundAreLookedAtAgain(t *testing.T) {
 		r := kindtest.NewRig(t)
 		s := kindtest.NewSubject(r, e.entry, e.object)
 		settle(t, s)
-		r.AWS.Fault(awsproxy.Match{Service: "glue", Op: "GetTags", Times: 1}, awsproxy.Fail(400, "EntityNotFoundException", "Entity Not Found"))
+		r.AWS.Fault(emulator.Match{Service: "glue", Op: "GetTags", Times: 1}, emulator.Fail(400, "EntityNotFoundException", "Entity Not Found"))
 		mark := r.AWS.Mark()
 		_, err := s.Pass(t.Context(), nil)
 		waitsFor(t, err, "a second look")

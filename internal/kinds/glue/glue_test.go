@@ -16,11 +16,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -161,7 +161,7 @@ func edit[I, O any](call func(*glue.Client) func(context.Context, *I, ...func(*g
 }
 
 // sent is the body of the one write.
-func sent[T any](t *testing.T, writes awsproxy.Calls) T {
+func sent[T any](t *testing.T, writes emulator.Calls) T {
 	t.Helper()
 	if len(writes) != 1 {
 		t.Fatalf("%d writes, want 1:\n%s", len(writes), writes)

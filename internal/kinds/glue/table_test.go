@@ -16,11 +16,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 const calls = "calls"
@@ -325,7 +325,7 @@ func TestATableIsNotWrittenOverAnotherWrite(t *testing.T) {
 	inLake(t, r)
 	settle(t, s)
 	s.Edit(tableOf(fullTable, func(s *tableSpec) { s.Description = str("new") }))
-	rule := r.AWS.Fault(awsproxy.Match{Service: "glue", Op: "UpdateTable", Times: 1}, awsproxy.Fail(400, "ConcurrentModificationException", "Update table failed due to concurrent modifications."))
+	rule := r.AWS.Fault(emulator.Match{Service: "glue", Op: "UpdateTable", Times: 1}, emulator.Fail(400, "ConcurrentModificationException", "Update table failed due to concurrent modifications."))
 	settle(t, s)
 	if rule.Hits() != 1 {
 		t.Fatal("the fault did not strike")

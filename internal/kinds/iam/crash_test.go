@@ -13,17 +13,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // killAfter makes the operator die right after the call, before it writes the status.
 func killAfter(t *testing.T, s *kindtest.Subject, op string) {
 	t.Helper()
 	var killed atomic.Bool
-	s.Rig.AWS.Fault(awsproxy.Match{Service: "iam", Op: op, Times: 1}, awsproxy.ForwardThen(func() { killed.Store(true) }))
+	s.Rig.AWS.Fault(emulator.Match{Service: "iam", Op: op, Times: 1}, emulator.ForwardThen(func() { killed.Store(true) }))
 	for range 5 {
 		_, _ = s.Pass(t.Context(), killed.Load)
 		if killed.Load() {
@@ -124,7 +124,7 @@ func TestHiddenRoleKeepsTheRecordOfItsPolicies(t *testing.T) {
 	_, err := s.Settle(t.Context(), nil)
 	must(t, err)
 	s.Edit(roleOf())
-	rule := s.Rig.AWS.Fault(awsproxy.Match{Service: "iam", Op: "ListAttachedRolePolicies", Times: 1}, awsproxy.NotFound())
+	rule := s.Rig.AWS.Fault(emulator.Match{Service: "iam", Op: "ListAttachedRolePolicies", Times: 1}, emulator.NotFound())
 	_, err = s.Settle(t.Context(), nil)
 	must(t, err)
 	out, err := api(s.Rig).ListAttachedRolePolicies(t.Context(), &iam.ListAttachedRolePoliciesInput{RoleName: aws.String(name)})
@@ -166,7 +166,7 @@ func TestPoliciesOfANewRoleWaitUntilItShows(t *testing.T) {
 		t.Run(op, func(t *testing.T) {
 			s := kindtest.NewSubject(kindtest.NewRig(t), engine.For(NewRole), roleOf(policy))
 			trusted(t)(s)
-			rule := s.Rig.AWS.Fault(awsproxy.Match{Service: "iam", Op: op, Times: 1}, awsproxy.Fail(404, "NoSuchEntity", "The role with name "+name+" cannot be found."))
+			rule := s.Rig.AWS.Fault(emulator.Match{Service: "iam", Op: op, Times: 1}, emulator.Fail(404, "NoSuchEntity", "The role with name "+name+" cannot be found."))
 			mark := s.Rig.AWS.Mark()
 			_, err := s.Pass(t.Context(), nil)
 			if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonProgressing || rule.Hits() != 1 {
@@ -186,7 +186,7 @@ func TestPoliciesOfANewRoleWaitUntilItShows(t *testing.T) {
 func TestMissingManagedPolicyIsReported(t *testing.T) {
 	s := kindtest.NewSubject(kindtest.NewRig(t), engine.For(NewRole), roleOf(attach(policyA)))
 	trusted(t)(s)
-	s.Rig.AWS.Fault(awsproxy.Match{Service: "iam", Op: "AttachRolePolicy"}, awsproxy.Fail(404, "NoSuchEntity", "Policy "+policyA+" does not exist or is not attachable."))
+	s.Rig.AWS.Fault(emulator.Match{Service: "iam", Op: "AttachRolePolicy"}, emulator.Fail(404, "NoSuchEntity", "Policy "+policyA+" does not exist or is not attachable."))
 	_, err := s.Pass(t.Context(), nil)
 	if _, waits := status.AsWaiting(err); err == nil || waits || !strings.Contains(err.Error(), "iam:AttachRolePolicy") {
 		t.Fatalf("got %v, want the failed call", err)

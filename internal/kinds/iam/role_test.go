@@ -15,11 +15,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -389,7 +389,7 @@ func TestRoleCosts(t *testing.T) {
 	_, err = s.Pass(t.Context(), nil)
 	must(t, err)
 	// The rig asks about the issuer each time; a session asks once for all roles of a provider.
-	perRole := func(c awsproxy.Call) bool { return c.Op != "GetOpenIDConnectProvider" }
+	perRole := func(c emulator.Call) bool { return c.Op != "GetOpenIDConnectProvider" }
 	if got := r.AWS.Since(mark).Filter(perRole); got.Count() != 2 {
 		t.Errorf("a check took %d calls, want 2:\n%s", got.Count(), got)
 	}

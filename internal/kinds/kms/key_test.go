@@ -13,11 +13,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -396,7 +396,7 @@ func TestExport_LeavesOutARotationThatKMSCannotSay(t *testing.T) {
 	if s := exportOf(t, r, id).Spec; s.EnableKeyRotation == nil || *s.EnableKeyRotation || s.Enabled != nil || s.MultiRegion != nil {
 		t.Errorf("%+v", s)
 	}
-	r.AWS.Fault(awsproxy.Match{Service: "kms", Op: "GetKeyRotationStatus", Times: 1}, awsproxy.Fail(400, "UnsupportedOperationException", "not for this key"))
+	r.AWS.Fault(emulator.Match{Service: "kms", Op: "GetKeyRotationStatus", Times: 1}, emulator.Fail(400, "UnsupportedOperationException", "not for this key"))
 	if s := exportOf(t, r, id).Spec; s.EnableKeyRotation != nil || s.KeySpec != "SYMMETRIC_DEFAULT" {
 		t.Errorf("%+v", s)
 	}
@@ -406,13 +406,13 @@ func TestExport_LeavesOutARotationThatKMSCannotSay(t *testing.T) {
 func TestLostCreatesMakeOneKey(t *testing.T) {
 	s, r := subject(t, keyOf())
 	r.AWS.SetClock(func() time.Time { return s.Clock })
-	r.AWS.SetLag(awsproxy.LikeAWS())
-	t.Cleanup(func() { r.AWS.SetLag(awsproxy.Lag{}); r.AWS.SetClock(nil) })
-	r.AWS.Fault(awsproxy.Match{Service: "kms", Op: "CreateKey", Times: 1}, awsproxy.LoseAnswer())
+	r.AWS.SetLag(emulator.LikeAWS())
+	t.Cleanup(func() { r.AWS.SetLag(emulator.Lag{}); r.AWS.SetClock(nil) })
+	r.AWS.Fault(emulator.Match{Service: "kms", Op: "CreateKey", Times: 1}, emulator.LoseAnswer())
 	if _, err := s.Settle(t.Context(), nil); err != nil {
 		kindtest.Settled(t, s)
 	}
-	r.AWS.SetLag(awsproxy.Lag{})
+	r.AWS.SetLag(emulator.Lag{})
 	if n := len(keys(t, r)); n != 1 {
 		t.Fatalf("%d keys\n%s", n, r.AWS.Calls())
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/rds/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 func TestTheFinalSnapshotIsTheDefault(t *testing.T) {
@@ -126,7 +126,7 @@ func TestSkippingTheSnapshotIsAdvisedOnlyWhereRDSMakesNone(t *testing.T) {
 func TestALostDeletionMakesOneSnapshot(t *testing.T) {
 	s, r := subjectOf(t, instanceOf())
 	settled(t, s)
-	r.AWS.Fault(awsproxy.Match{Service: "rds", Op: "DeleteDBInstance", Times: 1}, awsproxy.LoseAnswer())
+	r.AWS.Fault(emulator.Match{Service: "rds", Op: "DeleteDBInstance", Times: 1}, emulator.LoseAnswer())
 	s.Deleting = true
 	settled(t, s)
 	if names := snapshots(t, r); len(names) != 1 {

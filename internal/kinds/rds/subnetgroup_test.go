@@ -13,11 +13,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 const group = "databases"
@@ -142,7 +142,7 @@ func groupEdits() []kindtest.Case {
 func groupDeletions() []kindtest.Case {
 	orphan := groupOf(func(s *groupSpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan })
 	refusedOnce := func(_ *testing.T, r *kindtest.Rig) {
-		r.AWS.Fault(awsproxy.Match{Service: "rds", Op: "DeleteDBSubnetGroup", Times: 1}, awsproxy.Fail(400, "InvalidDBSubnetGroupStateFault",
+		r.AWS.Fault(emulator.Match{Service: "rds", Op: "DeleteDBSubnetGroup", Times: 1}, emulator.Fail(400, "InvalidDBSubnetGroupStateFault",
 			"Cannot delete the subnet group 'databases' because at least one database instance: orders is still using this subnet group."))
 	}
 	return []kindtest.Case{

@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // networkBalancer is the name of what makeBalancer makes; the emulator's identifiers are all 1.
@@ -96,7 +96,7 @@ func TestAnAliasNamesTheRightThatItsZoneNeeds(t *testing.T) {
 	s, r := recordSubject(t, recordsOf(aliasOf(networkBalancer)))
 	makeBalancer(t, r)
 	mark := r.AWS.Mark()
-	look := r.AWS.Fault(awsproxy.Match{Service: "elasticloadbalancing", Op: "DescribeLoadBalancers", Times: 1}, awsproxy.Fail(403, "AccessDenied", "not authorized"))
+	look := r.AWS.Fault(emulator.Match{Service: "elasticloadbalancing", Op: "DescribeLoadBalancers", Times: 1}, emulator.Fail(403, "AccessDenied", "not authorized"))
 	_, err := s.Settle(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonAccessDenied || !strings.Contains(st.Message, findBalancers) || look.Hits() != 1 {
 		t.Errorf("got %v, want to be told to allow %s", err, findBalancers)

@@ -15,11 +15,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -326,7 +326,7 @@ func TestADeletionWaitsForRecords(t *testing.T) {
 // CreateHostedZone takes no tags: until the next call, only the caller reference shows whose the zone is.
 func TestAZoneWithoutTagsIsKnownByItsCallerReference(t *testing.T) {
 	s, r := subject(t, zoneOf())
-	r.AWS.Fault(awsproxy.Match{Service: "route53", Op: "ChangeTagsForResource", Times: 1}, awsproxy.Throttle())
+	r.AWS.Fault(emulator.Match{Service: "route53", Op: "ChangeTagsForResource", Times: 1}, emulator.Throttle())
 	if _, err := s.Pass(t.Context(), nil); err == nil {
 		t.Fatal("the tags were written: the test proves nothing")
 	}
@@ -344,7 +344,7 @@ func TestAZoneWithoutTagsIsKnownByItsCallerReference(t *testing.T) {
 
 func TestADeletedObjectWhoseZoneHasNoTagsDeletesIt(t *testing.T) {
 	s, r := subject(t, zoneOf())
-	r.AWS.Fault(awsproxy.Match{Service: "route53", Op: "ChangeTagsForResource", Times: 1}, awsproxy.Throttle())
+	r.AWS.Fault(emulator.Match{Service: "route53", Op: "ChangeTagsForResource", Times: 1}, emulator.Throttle())
 	if _, err := s.Pass(t.Context(), nil); err == nil {
 		t.Fatal("the tags were written: the test proves nothing")
 	}

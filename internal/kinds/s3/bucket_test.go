@@ -13,11 +13,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -215,7 +215,7 @@ func TestBucket(t *testing.T) {
 			Cause: engine.Edited, Diff: []string{"Lifecycle[old]"}, Actions: []string{"s3:PutLifecycleConfiguration"}},
 		{Name: "a rule that AWS refuses is reported with AWS's text", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.LifecycleRules = rules() }),
 			Before: func(_ *testing.T, r *kindtest.Rig) {
-				r.AWS.Fault(awsproxy.Match{Service: "s3", Op: "PutBucketLifecycle*"}, awsproxy.Fail(400, "InvalidArgument",
+				r.AWS.Fault(emulator.Match{Service: "s3", Op: "PutBucketLifecycle*"}, emulator.Fail(400, "InvalidArgument",
 					"'Days' in the Expiration action for filter '(prefix=logs/)' must be greater than 'Days' in the Transition action"))
 			}, OnRun: true, Stalled: status.ReasonRefusedByAWS},
 		{Name: "the order of the rules means nothing", Existing: bucketOf(func(s *spec) { s.LifecycleRules = twoRules() }),
@@ -451,7 +451,7 @@ func TestARefusedSettingDoesNotKeepABucketOpen(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := settle(t, r, bucketOf(func(s *spec) { s.PublicAccessBlock, s.LifecycleRules = &v1alpha1.S3PublicAccessBlock{}, rules() }))
 	s.Edit(bucketOf(func(s *spec) { s.PublicAccessBlock, s.LifecycleRules = blocked(), &[]v1alpha1.S3LifecycleRule{} }))
-	r.AWS.Fault(awsproxy.Match{Service: "s3", Op: "DeleteBucketLifecycle"}, awsproxy.Fail(403, "AccessDenied", "Access Denied"))
+	r.AWS.Fault(emulator.Match{Service: "s3", Op: "DeleteBucketLifecycle"}, emulator.Fail(403, "AccessDenied", "Access Denied"))
 	_, err := s.Settle(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonAccessDenied {
 		t.Fatalf("got %v, want AccessDenied", err)
@@ -600,7 +600,7 @@ func TestInUSEast1AForeignBucketIsNotTakenForANewOne(t *testing.T) {
 	_, err := api(r).CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(name)})
 	must(t, err)
 	putTags(t, r, map[string]string{"owner": "somebody"})
-	r.AWS.Fault(awsproxy.At("s3.GetBucketTagging("+name+")#1"), awsproxy.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
+	r.AWS.Fault(emulator.At("s3.GetBucketTagging("+name+")#1"), emulator.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
 	mark := r.AWS.Mark()
 	s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(capability))
 	_, err = s.Settle(t.Context(), nil)
@@ -617,7 +617,7 @@ func TestInUSEast1AForeignBucketIsNotTakenForANewOne(t *testing.T) {
 // A read that does not show the new bucket yet is neither an unset setting nor an absent bucket.
 func TestANewBucketThatAReadDoesNotShowIsWaitedFor(t *testing.T) {
 	r := kindtest.NewRig(t)
-	r.AWS.Fault(awsproxy.At("s3.GetBucketVersioning("+name+")#1"), awsproxy.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
+	r.AWS.Fault(emulator.At("s3.GetBucketVersioning("+name+")#1"), emulator.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
 	s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(capability))
 	_, err := s.Pass(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonProgressing {
@@ -653,9 +653,9 @@ func TestInUSEast1ARepeatedCreateKeepsTheACL(t *testing.T) {
 	r := kindtest.NewRig(t)
 	r.Config.Region = "us-east-1"
 	s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(publicACL))
-	r.AWS.Fault(awsproxy.At("s3.CreateBucket("+name+")#1"), awsproxy.LoseAnswer())
-	r.AWS.Fault(awsproxy.At("s3.GetBucketTagging("+name+")#2"), awsproxy.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
-	r.AWS.Fault(awsproxy.At("s3.GetBucketTagging("+name+")#3"), awsproxy.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
+	r.AWS.Fault(emulator.At("s3.CreateBucket("+name+")#1"), emulator.LoseAnswer())
+	r.AWS.Fault(emulator.At("s3.GetBucketTagging("+name+")#2"), emulator.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
+	r.AWS.Fault(emulator.At("s3.GetBucketTagging("+name+")#3"), emulator.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
 	kindtest.Settled(t, s)
 	out, err := api(r).GetBucketAcl(t.Context(), &s3.GetBucketAclInput{Bucket: aws.String(name)})
 	must(t, err)

@@ -12,7 +12,7 @@ func bucketFacts() kind.Facts {
 			Types: []string{"AWS::S3::Bucket", "AWS::S3::BucketPolicy"},
 			Rewritten: map[string]string{
 				"NotificationConfiguration/LambdaConfigurations/*/Filter/S3Key/Rules/*/Name " +
-					"NotificationConfiguration/QueueConfigurations/*/Filter/S3Key/Rules/*/Name NotificationConfiguration/TopicConfigurations/*/Filter/S3Key/Rules/*/Name": "asShown of package awsproxy shows it in that form",
+					"NotificationConfiguration/QueueConfigurations/*/Filter/S3Key/Rules/*/Name NotificationConfiguration/TopicConfigurations/*/Filter/S3Key/Rules/*/Name": "asShown of package emulator shows it in that form",
 			},
 			Properties: map[string]map[string]string{
 				"AWS::S3::Bucket": {

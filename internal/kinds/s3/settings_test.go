@@ -17,11 +17,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // fullRule has everything that fits one rule.
@@ -135,7 +135,7 @@ func TestNotificationsOfOthersStay(t *testing.T) {
 // S3 does not say which target refuses its messages, nor why.
 func TestARefusedTargetNamesTheMissingPolicy(t *testing.T) {
 	r := kindtest.NewRig(t)
-	r.AWS.Fault(awsproxy.Match{Service: "s3", Op: "PutBucketNotificationConfiguration"}, awsproxy.Fail(400, "InvalidArgument", "Unable to validate the following destination configurations"))
+	r.AWS.Fault(emulator.Match{Service: "s3", Op: "PutBucketNotificationConfiguration"}, emulator.Fail(400, "InvalidArgument", "Unable to validate the following destination configurations"))
 	s := kindtest.NewSubject(r, engine.For(NewBucket), with(events))
 	targets(s)
 	_, err := s.Pass(t.Context(), nil)

@@ -18,11 +18,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -569,7 +569,7 @@ func TestASuccessfulCreateDoesNotProveANewSecret(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := kindtest.NewRig(t)
 			createSecret(tags)(t, r)
-			rule := r.AWS.Fault(awsproxy.Match{Service: "secretsmanager", Op: "CreateSecret", Times: 1}, awsproxy.Fail(200, "", ""))
+			rule := r.AWS.Fault(emulator.Match{Service: "secretsmanager", Op: "CreateSecret", Times: 1}, emulator.Fail(200, "", ""))
 			mark := r.AWS.Mark()
 			_, err := kindtest.NewSubject(r, engine.For(NewSecret), secretOf(capability, described("mine"))).Settle(t.Context(), nil)
 			if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict && st.Reason != status.ReasonOwnershipUnknown {

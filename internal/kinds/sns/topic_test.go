@@ -17,11 +17,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -426,7 +426,7 @@ func TestACreateThatMetAForeignTopicClaimsNothing(t *testing.T) {
 	s, r := subject(t, topicOf(toQueue()))
 	foreign := ownerTags("uid-of-"+name, "another")
 	var made error
-	r.AWS.Fault(awsproxy.Match{Service: "sns", Op: "GetTopicAttributes", Times: 1}, awsproxy.Observe(func() { // after the look before the create
+	r.AWS.Fault(emulator.Match{Service: "sns", Op: "GetTopicAttributes", Times: 1}, emulator.Observe(func() { // after the look before the create
 		_, made = api(r).CreateTopic(context.Background(), &sns.CreateTopicInput{Name: aws.String(name), Tags: kind.SDKTags[types.Tag](foreign)})
 	}))
 	_, err := s.Settle(t.Context(), nil)
@@ -447,7 +447,7 @@ func TestASubscriptionWhoseRecordIsLostIsStillRemoved(t *testing.T) {
 	kindtest.Settled(t, s)
 	s.Edit(topicOf(toQueue()))
 	killed := false
-	r.AWS.Fault(awsproxy.Match{Service: "sns", Op: "Subscribe", Times: 1}, awsproxy.ForwardThen(func() { killed = true }))
+	r.AWS.Fault(emulator.Match{Service: "sns", Op: "Subscribe", Times: 1}, emulator.ForwardThen(func() { killed = true }))
 	if _, err := s.Pass(t.Context(), func() bool { return true }); err == nil || !killed || len(subscribers(t, r)) != 1 {
 		t.Fatalf("%v, %v", err, subscribers(t, r))
 	}
@@ -464,11 +464,11 @@ func TestADeclaredSubscriptionStaysOnRecord(t *testing.T) {
 	kindtest.Settled(t, s)
 	s.Clock = s.Clock.Add(time.Minute) // the first Subscribe is not forgotten before
 	unsubscribeQueue(t, r)
-	r.AWS.Fault(awsproxy.Match{Service: "sns", Op: "Subscribe", Times: 1}, awsproxy.Fail(403, "AuthorizationError", "not authorized"))
+	r.AWS.Fault(emulator.Match{Service: "sns", Op: "Subscribe", Times: 1}, emulator.Fail(403, "AuthorizationError", "not authorized"))
 	if _, err := s.Pass(t.Context(), nil); err == nil {
 		t.Fatal("the fault did not strike")
 	}
-	r.AWS.Fault(awsproxy.Match{Service: "sns", Op: "Subscribe", Times: 1}, awsproxy.LoseAnswer())
+	r.AWS.Fault(emulator.Match{Service: "sns", Op: "Subscribe", Times: 1}, emulator.LoseAnswer())
 	if _, err := s.Pass(t.Context(), func() bool { return true }); err == nil || len(subscribers(t, r)) != 1 {
 		t.Fatalf("%v, %v\n%s", err, subscribers(t, r), r.AWS.Calls())
 	}

@@ -16,11 +16,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -419,7 +419,7 @@ func TestACreateThatMetAForeignQueueClaimsNothing(t *testing.T) {
 	s, r := subject(t, queueOf(tagged("team", "a")))
 	foreign := ownerTags("uid-of-"+name, "another")
 	var made error
-	r.AWS.Fault(awsproxy.Match{Service: "sqs", Op: "GetQueueUrl", Times: 1}, awsproxy.Observe(func() { // after the look before the create
+	r.AWS.Fault(emulator.Match{Service: "sqs", Op: "GetQueueUrl", Times: 1}, emulator.Observe(func() { // after the look before the create
 		_, made = api(r).CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: aws.String(name), Tags: foreign})
 	}))
 	_, err := s.Settle(t.Context(), nil)

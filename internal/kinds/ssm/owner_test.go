@@ -15,11 +15,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 func stalledOver(t *testing.T, err error, reason, name string) {
@@ -76,8 +76,8 @@ func TestAParameterThatAnotherCreatedAgainIsNotOverwritten(t *testing.T) {
 func TestAForeignParameterMadeInBetweenIsNotOverwritten(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full))
-	r.AWS.Fault(awsproxy.Match{Service: "ssm", Op: "GetParameters", Times: 1},
-		awsproxy.Observe(func() { putRaw(t, r, "features", "theirs", map[string]string{"k": "v"}) }))
+	r.AWS.Fault(emulator.Match{Service: "ssm", Op: "GetParameters", Times: 1},
+		emulator.Observe(func() { putRaw(t, r, "features", "theirs", map[string]string{"k": "v"}) }))
 	_, err := s.Settle(t.Context(), nil)
 	stalledOver(t, err, status.ReasonConflict, "features")
 	if got := there(t, r); got["features"] != "theirs" {
@@ -98,7 +98,7 @@ func TestAParameterDeletedBeforeItIsOverwrittenIsStillTheSets(t *testing.T) {
 	settle(t, s)
 	ours := tagsOf(t, r, "features")
 	s.Edit(setOf(full, set("features", func(p *param) { p.Value = "other" })))
-	r.AWS.Fault(awsproxy.Match{Service: "ssm", Op: "PutParameter", Times: 1}, awsproxy.After(func() { remove("features")(t, r) }))
+	r.AWS.Fault(emulator.Match{Service: "ssm", Op: "PutParameter", Times: 1}, emulator.After(func() { remove("features")(t, r) }))
 	settle(t, s)
 	if got := tagsOf(t, r, "features"); !maps.Equal(got, ours) {
 		t.Errorf("tags %v, want %v", got, ours)
@@ -200,7 +200,7 @@ func TestOtherDefaultTagsReachEveryParameter(t *testing.T) {
 	}
 	// A removal that fails is not forgotten.
 	s.DefaultTags = nil
-	r.AWS.Fault(awsproxy.Match{Service: "ssm", Op: "RemoveTagsFromResource", Resource: path + "/key", Times: 1}, awsproxy.Throttle())
+	r.AWS.Fault(emulator.Match{Service: "ssm", Op: "RemoveTagsFromResource", Resource: path + "/key", Times: 1}, emulator.Throttle())
 	settle(t, s)
 	for name := range there(t, r) {
 		if _, ok := tagsOf(t, r, name)["cost"]; ok {
@@ -230,7 +230,7 @@ func TestATypeThatAWSDoesNotChangeIsExplained(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full))
 	settle(t, s)
 	s.Edit(setOf(full, set("features", func(p *param) { p.Type = "SecureString" })))
-	r.AWS.Fault(awsproxy.Match{Service: "ssm", Op: "PutParameter"}, awsproxy.Fail(400, "HierarchyTypeMismatchException", "Parameter Store does not support changing a parameter type in a hierarchy."))
+	r.AWS.Fault(emulator.Match{Service: "ssm", Op: "PutParameter"}, emulator.Fail(400, "HierarchyTypeMismatchException", "Parameter Store does not support changing a parameter type in a hierarchy."))
 	_, err := s.Settle(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonImmutable || st.Field != "spec.parameters[features].type" {
 		t.Fatal(err)
@@ -238,16 +238,16 @@ func TestATypeThatAWSDoesNotChangeIsExplained(t *testing.T) {
 }
 
 func TestAFailedReadIsNotAbsence(t *testing.T) {
-	for op, again := range map[string]awsproxy.Action{
-		"GetParameters": awsproxy.Throttle(), "DescribeParameters": awsproxy.Throttle(),
-		"ListTagsForResource": awsproxy.Fail(400, "InvalidResourceId", "gone in between"),
+	for op, again := range map[string]emulator.Action{
+		"GetParameters": emulator.Throttle(), "DescribeParameters": emulator.Throttle(),
+		"ListTagsForResource": emulator.Fail(400, "InvalidResourceId", "gone in between"),
 	} {
 		r := kindtest.NewRig(t)
 		s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full))
 		settle(t, s)
 		s.Object.(*v1alpha1.SSMParameterSet).Status = v1alpha1.SSMParameterSetStatus{}
 		mark := r.AWS.Mark()
-		r.AWS.Fault(awsproxy.Match{Service: "ssm", Op: op, Times: 1}, again)
+		r.AWS.Fault(emulator.Match{Service: "ssm", Op: op, Times: 1}, again)
 		settle(t, s)
 		for _, w := range r.AWS.Since(mark).Writes() {
 			if w.Error != "ParameterAlreadyExists" {
@@ -263,21 +263,21 @@ func TestParameterSet_LaggingTagsAreNotForeign(t *testing.T) {
 	for _, deleting := range []bool{false, true} {
 		r := kindtest.NewRig(t)
 		s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full))
-		r.AWS.Fault(awsproxy.Match{Service: "ssm", Op: "PutParameter", Resource: path + "/key", Times: 1}, awsproxy.Throttle())
+		r.AWS.Fault(emulator.Match{Service: "ssm", Op: "PutParameter", Resource: path + "/key", Times: 1}, emulator.Throttle())
 		r.AWS.SetClock(func() time.Time { return s.Clock })
-		r.AWS.SetLag(awsproxy.Lag{Tags: awsproxy.TagLag{Window: awsproxy.ForTime(10 * time.Second), Empty: true}, Lists: awsproxy.ForTime(10 * time.Second)})
-		t.Cleanup(func() { r.AWS.SetLag(awsproxy.Lag{}); r.AWS.SetClock(nil) })
+		r.AWS.SetLag(emulator.Lag{Tags: emulator.TagLag{Window: emulator.ForTime(10 * time.Second), Empty: true}, Lists: emulator.ForTime(10 * time.Second)})
+		t.Cleanup(func() { r.AWS.SetLag(emulator.Lag{}); r.AWS.SetClock(nil) })
 		if _, err := s.Pass(t.Context(), nil); err == nil || len(there(t, r)) != 2 {
 			t.Fatalf("the create is not interrupted: %v", err)
 		}
 		s.Forget()
 		s.Deleting = deleting
 		settle(t, s)
-		r.AWS.SetLag(awsproxy.Lag{})
+		r.AWS.SetLag(emulator.Lag{})
 		if got := there(t, r); len(got) != map[bool]int{false: 3, true: 0}[deleting] {
 			t.Errorf("deleting=%v: %v", deleting, got)
 		}
-		if n := r.AWS.Calls().Match("ssm", "PutParameter", "").Filter(func(c awsproxy.Call) bool { return c.Status < 300 }).Count(); n != map[bool]int{false: 3, true: 2}[deleting] {
+		if n := r.AWS.Calls().Match("ssm", "PutParameter", "").Filter(func(c emulator.Call) bool { return c.Status < 300 }).Count(); n != map[bool]int{false: 3, true: 2}[deleting] {
 			t.Errorf("deleting=%v: %d puts", deleting, n)
 		}
 	}

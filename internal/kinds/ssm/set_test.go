@@ -17,11 +17,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -273,7 +273,7 @@ func settle(t *testing.T, s *kindtest.Subject) {
 
 // counts asserts the calls by operation, and that there were no others. Pages of DescribeParameters hold
 // 50 parameters at AWS and ten at the emulator.
-func counts(t *testing.T, what string, c awsproxy.Calls, want map[string]int) {
+func counts(t *testing.T, what string, c emulator.Calls, want map[string]int) {
 	t.Helper()
 	total := 0
 	for op, n := range want {

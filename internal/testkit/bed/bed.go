@@ -31,7 +31,7 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -442,7 +442,7 @@ func (b *Bed) Capability(path string) *nexusv1.NexusAICapability {
 }
 
 // Mark is the present end of the ledger of AWS calls and of the audit log.
-func (b *Bed) Mark() (awsproxy.Mark, world.AuditMark) {
+func (b *Bed) Mark() (emulator.Mark, world.AuditMark) {
 	b.Helper()
 	m, err := b.World.Audit().Mark()
 	if err != nil {

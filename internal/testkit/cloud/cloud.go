@@ -28,7 +28,7 @@ import (
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 )
 
 // Cloud is the emulator's services.
@@ -47,14 +47,14 @@ type Cloud struct {
 
 // New returns the services at an address.
 func New(url string) *Cloud {
-	c := aws.Config{Region: awsproxy.DefaultRegion, BaseEndpoint: aws.String(url), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	c := aws.Config{Region: emulator.DefaultRegion, BaseEndpoint: aws.String(url), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	return &Cloud{s3.NewFromConfig(c), dynamodb.NewFromConfig(c), iam.NewFromConfig(c), glue.NewFromConfig(c), ssm.NewFromConfig(c), secretsmanager.NewFromConfig(c),
 		sns.NewFromConfig(c), sqs.NewFromConfig(c), kms.NewFromConfig(c), cognitoidentityprovider.NewFromConfig(c)}
 }
 
 // ARN returns the ARN of a regional resource.
 func ARN(service, resource string) *string {
-	return aws.String("arn:aws:" + service + ":" + awsproxy.DefaultRegion + ":123456789012:" + resource)
+	return aws.String("arn:aws:" + service + ":" + emulator.DefaultRegion + ":123456789012:" + resource)
 }
 
 // Tags reads the tags of a resource of an inventory, by its kind and name there.

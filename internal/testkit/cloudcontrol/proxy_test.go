@@ -17,7 +17,7 @@ import (
 	taggingtypes "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -32,14 +32,14 @@ func TestDouble_KeepsTheLedgerTheFaultsAndTheLag(t *testing.T) {
 	p.Divert("cloudformation", b.double)
 	b.client = api.NewFromConfig(aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(p.URL()), Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 		Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", "")})
-	p.Fault(awsproxy.At("cloudformation.CreateResource("+stream+")#1"), awsproxy.LoseAnswer())
+	p.Fault(emulator.At("cloudformation.CreateResource("+stream+")#1"), emulator.LoseAnswer())
 	if _, err := b.create(stream, "token", `{"Name":"events"}`); err == nil {
 		t.Error("the answer was not lost")
 	}
 	if again, err := b.create(stream, "token", `{"Name":"events"}`); err != nil || again.OperationStatus != types.OperationStatusSuccess {
 		t.Errorf("the request was not repeated: %+v, %v", again, err)
 	}
-	p.SetLag(awsproxy.Lag{Settings: awsproxy.ForReads(1), NotFound: awsproxy.NotFoundLag{AfterCreate: awsproxy.ForReads(1)}})
+	p.SetLag(emulator.Lag{Settings: emulator.ForReads(1), NotFound: emulator.NotFoundLag{AfterCreate: emulator.ForReads(1)}})
 	before := b.get(stream, "events")["RetentionPeriodHours"]
 	if _, err := b.update(stream, "events", `[{"op":"add","path":"/RetentionPeriodHours","value":48}]`); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/program"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -60,7 +60,7 @@ type Operator struct {
 	world   *world.World
 	options Options
 	cmd     *exec.Cmd
-	aws     *awsproxy.Endpoint
+	aws     *emulator.Endpoint
 	kube    *kubeproxy.Endpoint
 	done    chan struct{}
 	killed  atomic.Bool

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/s3double"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -33,7 +33,7 @@ type request struct {
 }
 
 // answers sends the requests and renders what the client returned for each: the output, or status and error code.
-func answers(t *testing.T, p *awsproxy.Proxy, region string, requests []request) []string {
+func answers(t *testing.T, p *emulator.Proxy, region string, requests []request) []string {
 	t.Helper()
 	c := s3.NewFromConfig(aws.Config{Region: region, BaseEndpoint: aws.String(p.URL()),
 		Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
@@ -85,7 +85,7 @@ func render(t *testing.T, value any, err error) string {
 // TestDoubleAnswersAsTheEmulator sends the same requests to the corrected emulator and to the double.
 func TestDoubleAnswersAsTheEmulator(t *testing.T) {
 	p := world.Shared(t).AWS()
-	for _, region := range []string{awsproxy.DefaultRegion, "us-east-1"} {
+	for _, region := range []string{emulator.DefaultRegion, "us-east-1"} {
 		requests := life(region)
 		if err := p.Reset(); err != nil {
 			t.Fatal(err)
@@ -109,9 +109,9 @@ func TestDoubleKeepsTheLedgerAndTheFaults(t *testing.T) {
 	}
 	double := s3double.New(p.Account(), time.Now)
 	p.Divert("s3", double)
-	p.Fault(awsproxy.At("s3.CreateBucket("+name+")#1"), awsproxy.LoseAnswer())
-	requests := []request{create(awsproxy.DefaultRegion), create(awsproxy.DefaultRegion)}
-	got := answers(t, p, awsproxy.DefaultRegion, requests)
+	p.Fault(emulator.At("s3.CreateBucket("+name+")#1"), emulator.LoseAnswer())
+	requests := []request{create(emulator.DefaultRegion), create(emulator.DefaultRegion)}
+	got := answers(t, p, emulator.DefaultRegion, requests)
 	if got[1] != "409 BucketAlreadyOwnedByYou" {
 		t.Errorf("the lost create had no effect: %v", got)
 	}
@@ -124,7 +124,7 @@ func TestDoubleKeepsTheLedgerAndTheFaults(t *testing.T) {
 	if err := p.Reset(); err != nil {
 		t.Fatal(err)
 	}
-	if after := answers(t, p, awsproxy.DefaultRegion, []request{get("tagging")}); after[0] != "404 NoSuchBucket" {
+	if after := answers(t, p, emulator.DefaultRegion, []request{get("tagging")}); after[0] != "404 NoSuchBucket" {
 		t.Errorf("Reset does not end the diversion: %v", after)
 	}
 }
@@ -139,7 +139,7 @@ func TestDoubleRefusesWhatAWSRefuses(t *testing.T) {
 	stranger := request{"get tagging for another owner", func(ctx context.Context, c *s3.Client) (any, error) {
 		return c.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: aws.String(name), ExpectedBucketOwner: aws.String("999999999999")})
 	}}
-	got := answers(t, p, awsproxy.DefaultRegion, []request{create(awsproxy.DefaultRegion), versioning("Sometimes"), policy("{"), stranger})
+	got := answers(t, p, emulator.DefaultRegion, []request{create(emulator.DefaultRegion), versioning("Sometimes"), policy("{"), stranger})
 	for i, want := range []string{"400 MalformedXML", "400 MalformedPolicy", "403 AccessDenied"} {
 		if got[i+1] != want {
 			t.Errorf("got %s, want %s", got[i+1], want)

@@ -27,7 +27,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 )
 
 // DefaultIssuer is the issuer of ServiceAccount tokens: of the form that EKS
@@ -72,7 +72,7 @@ type World struct {
 	authority *authority
 	config    *rest.Config
 	client    dynamic.Interface
-	proxy     *awsproxy.Proxy
+	proxy     *emulator.Proxy
 }
 
 const (
@@ -156,7 +156,7 @@ func (w *World) start(ctx context.Context) error {
 const latencyVariable = "NEXUS_BED_AWS_LATENCY"
 
 func (w *World) startProxy() (err error) {
-	if w.proxy, err = awsproxy.Start(w.MotoURL()); err != nil {
+	if w.proxy, err = emulator.Start(w.MotoURL()); err != nil {
 		return err
 	}
 	if text := os.Getenv(latencyVariable); text != "" {
@@ -211,7 +211,7 @@ func (w *World) Programs() string { return w.bin }
 func (w *World) Issuer() string { return w.issuer }
 
 // AWS returns the proxy in front of moto; nil without AWS.
-func (w *World) AWS() *awsproxy.Proxy { return w.proxy }
+func (w *World) AWS() *emulator.Proxy { return w.proxy }
 
 // ResetAWS empties the AWS emulator, as Proxy.Reset does, and registers the cluster's issuer in IAM, as whoever sets
 // up a cluster for IRSA does once per account.

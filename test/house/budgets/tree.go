@@ -40,10 +40,11 @@ func (f *file) dir() string { return path.Dir(f.path) }
 // roots are the folders that hold production code.
 var roots = []string{"api", "cmd", "internal"}
 
-// suites are folders of code that only tests use: the suite of the kinds is a test of them, the test bed is neither.
+// suites are folders of code that only tests use: the suite of the kinds is a test of them, the test bed and its emulator are neither.
 const (
-	suite = "internal/kindtest"
-	bed   = "internal/testkit"
+	suite    = "internal/kindtest"
+	bed      = "internal/testkit"
+	emulator = "internal/emulator"
 )
 
 func loadTree(root string) (*tree, error) {
@@ -102,7 +103,7 @@ func (t *tree) add(at, rel string) error {
 	}
 	f := &file{path: rel, text: text, ast: parsed, lines: bytes.Count(text, []byte("\n"))}
 	switch {
-	case generated(f), under(rel, bed):
+	case generated(f), under(rel, bed), under(rel, emulator):
 	case strings.HasSuffix(rel, "_test.go"), under(rel, suite), under(rel, "test"):
 		if !under(rel, "test/house") { // they test the tree, not the code
 			t.tests = append(t.tests, f)

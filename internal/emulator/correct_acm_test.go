@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package emulator_test
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/acm"
+	"github.com/aws/aws-sdk-go-v2/service/acm/types"
+)
+
+func TestCertificates_AreIssuedKeptAndHaveTheirKeys(t *testing.T) {
+	p := proxy(t)
+	c, ctx := acm.NewFromConfig(config(p.URL())), t.Context()
+	out, err := c.RequestCertificate(ctx, &acm.RequestCertificateInput{DomainName: aws.String("a.example.com"), ValidationMethod: types.ValidationMethodDns,
+		KeyAlgorithm: types.KeyAlgorithmEcPrime256v1})
+	must(t, err)
+	arn := out.CertificateArn
+	describe := func() *types.CertificateDetail {
+		t.Helper()
+		d, err := c.DescribeCertificate(ctx, &acm.DescribeCertificateInput{CertificateArn: arn})
+		must(t, err)
+		return d.Certificate
+	}
+	p.SetUnvalidated(true)
+	if d := describe(); d.Status != types.CertificateStatusPendingValidation || d.NotAfter != nil || d.KeyAlgorithm != types.KeyAlgorithmEcPrime256v1 ||
+		d.DomainValidationOptions[0].ValidationStatus != types.DomainStatusPendingValidation {
+		t.Errorf("%+v", d)
+	}
+	p.SetUnvalidated(false)
+	if d := describe(); d.Status != types.CertificateStatusIssued || d.NotAfter == nil || d.DomainValidationOptions[0].ValidationStatus != types.DomainStatusSuccess {
+		t.Errorf("%+v", d)
+	}
+	p.SetCertificateUsers(*arn, "arn:of:balancer")
+	_, err = c.DeleteCertificate(ctx, &acm.DeleteCertificateInput{CertificateArn: arn})
+	if d := describe(); code(err) != "ResourceInUseException" || len(d.InUseBy) != 1 {
+		t.Errorf("%v, %v", err, d.InUseBy)
+	}
+	p.SetCertificateUsers(*arn)
+	_, err = c.DeleteCertificate(ctx, &acm.DeleteCertificateInput{CertificateArn: arn})
+	must(t, err)
+}

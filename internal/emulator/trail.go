@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package emulator
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// trailDelay is the time from a request to its event. AWS takes seconds to minutes.
+const trailDelay = 300 * time.Millisecond
+
+// trail sends an event of each write to a queue, as a rule of EventBridge does for CloudTrail.
+type trail struct {
+	mu    sync.Mutex
+	queue string
+	sink  func(event string)
+	sent  sync.WaitGroup
+}
+
+// Trail has the proxy send an event to a queue for each request from now on that may change something and that AWS accepted, until Reset.
+// The events have the form of those that CloudTrail sends through EventBridge, and are made from the requests. An empty URL ends it.
+// The operations of SQS on messages cause none, as in AWS, where they are data events.
+func (p *Proxy) Trail(queueURL string) {
+	p.trail.mu.Lock()
+	p.trail.queue, p.trail.sink = queueURL, nil
+	p.trail.mu.Unlock()
+	if queueURL == "" {
+		p.trail.sent.Wait()
+	}
+}
+
+// TrailTo is Trail with a function that gets the events, at once, instead of a queue.
+func (p *Proxy) TrailTo(sink func(event string)) {
+	p.trail.mu.Lock()
+	defer p.trail.mu.Unlock()
+	p.trail.queue, p.trail.sink = "", sink
+}
+
+// dataEvents are operations on data, which CloudTrail does not report as management events.
+var dataEvents = map[string]bool{
+	"sqs.SendMessage": true, "sqs.SendMessageBatch": true, "sqs.ReceiveMessage": true, "sqs.DeleteMessage": true, "sqs.DeleteMessageBatch": true,
+	"sqs.ChangeMessageVisibility": true, "s3.PutObject": true, "s3.DeleteObject": true, "s3.DeleteObjects": true, "sns.Publish": true,
+	"dynamodb.PutItem": true, "dynamodb.UpdateItem": true, "dynamodb.DeleteItem": true,
+}
+
+// report sends the event of a request after its answer.
+func (p *Proxy) report(x *exchange, a *answer) {
+	p.trail.mu.Lock()
+	queue, sink := p.trail.queue, p.trail.sink
+	if queue == "" && sink == nil || !isRecorded(x, a) {
+		p.trail.mu.Unlock()
+		return
+	}
+	p.trail.sent.Add(1)
+	p.trail.mu.Unlock()
+	body, err := json.Marshal(p.event(x, idOfRequest(a)))
+	if sink != nil && err == nil {
+		sink(string(body))
+	}
+	if queue == "" {
+		p.trail.sent.Done()
+		return
+	}
+	go func() {
+		defer p.trail.sent.Done()
+		time.Sleep(trailDelay)
+		if err == nil {
+			err = p.SendMessage(context.Background(), queue, string(body))
+		}
+		if err != nil {
+			p.ledger.Update(func() { x.call.Fault = "event lost: " + err.Error() })
+		}
+	}()
+}
+
+// isRecorded reports whether a request is a management event that changed something.
+func isRecorded(x *exchange, a *answer) bool {
+	return a != nil && x.call.Write && a.status < 400 && !dataEvents[x.service+"."+x.op]
+}
+
+// SendMessage puts a message into a queue of the emulator. The ledger does not have it.
+func (p *Proxy) SendMessage(ctx context.Context, queueURL, body string) error {
+	u, err := url.Parse(queueURL)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(map[string]string{"QueueUrl": queueURL, "MessageBody": body})
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.backend+"/", bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	r.Host = u.Host
+	r.Header = http.Header{"X-Amz-Target": {"AmazonSQS.SendMessage"}, "Content-Type": {"application/x-amz-json-1.0"}, "Authorization": {scope("trail", trailRegion, "sqs")}}
+	a, err := p.roundTrip(r)
+	if err == nil && a.status != http.StatusOK {
+		err = fmt.Errorf("sending an event: status %d: %.300s", a.status, a.body)
+	}
+	return err
+}
+
+// trailRegion is the region of the queue of a trail.
+const trailRegion = "ap-southeast-1"
+
+// idOfRequest returns the ID of the request in an answer, and gives it one if the emulator did not. The emulator puts different ones into the
+// two headers that services use, of which clients of S3 read the other one; AWS has one ID for a request.
+func idOfRequest(a *answer) string {
+	id := cmp.Or(a.header.Get("X-Amz-Request-Id"), a.header.Get("X-Amzn-Requestid"), rand.Text())
+	a.header.Set("X-Amzn-Requestid", id)
+	a.header.Set("X-Amz-Request-Id", id)
+	return id
+}
+
+// eventSources are the names that CloudTrail has for services, where they differ from the prefixes of IAM.
+var eventSources = map[string]string{"cloudwatch": "monitoring", "tag": "tagging"}
+
+// event returns the event of a request:
+// https://docs.aws.amazon.com/awscloudtrail/latest/userguide/cloudtrail-event-reference-record-contents.html
+func (p *Proxy) event(x *exchange, id string) map[string]any {
+	account, region, source := p.AccountOf(x.accessKey), x.region, x.service
+	if x.service == "iam" || x.service == "route53" || x.service == "cloudfront" || region == "" {
+		region = "us-east-1"
+	}
+	if other, ok := eventSources[source]; ok {
+		source = other
+	}
+	if x.json["TypeName"] != nil && x.service == "cloudformation" {
+		source = "cloudcontrolapi"
+	}
+	at := time.Now().UTC().Format(time.RFC3339)
+	user := "arn:aws:iam::" + account + ":user/" + x.accessKey
+	return map[string]any{
+		"version": "0", "id": rand.Text(), "detail-type": "AWS API Call via CloudTrail", "source": "aws." + x.service,
+		"account": account, "time": at, "region": region, "resources": []string{},
+		"detail": map[string]any{
+			"eventVersion": "1.11", "eventTime": at, "eventSource": source + ".amazonaws.com", "eventName": x.op, "awsRegion": region,
+			"userIdentity":    map[string]any{"type": "IAMUser", "principalId": x.accessKey, "arn": user, "accountId": account, "accessKeyId": x.accessKey},
+			"sourceIPAddress": "198.51.100.7", "userAgent": x.http.UserAgent(), "requestParameters": x.parameters(), "responseElements": nil,
+			"requestID": id, "eventID": rand.Text(), "readOnly": false, "eventType": "AwsApiCall", "managementEvent": true,
+			"recipientAccountId": account, "eventCategory": "Management",
+		},
+	}
+}
+
+// parameters returns the parameters of a request as CloudTrail names them: with a small first letter.
+func (x *exchange) parameters() map[string]any {
+	out := map[string]any{}
+	for k, v := range x.json {
+		out[lowerFirst(k)] = v
+	}
+	for k := range x.form {
+		if k != "Action" && k != "Version" {
+			setIn(out, strings.Split(k, "."), x.form.Get(k))
+		}
+	}
+	if x.bucket != "" {
+		out["bucketName"] = x.bucket
+	}
+	if x.key != "" {
+		out["key"] = x.key
+	}
+	if x.protocol == protocolREST || x.protocol == protocolXML {
+		out["path"] = pathParameters(x.http.URL.EscapedPath())
+	}
+	if x.protocol == protocolXML {
+		out["body"] = xmlTexts(x.body)
+	}
+	return out
+}
+
+// pathParameters returns the parts of a path. CloudTrail names those that are parameters.
+func pathParameters(path string) []string {
+	var out []string
+	for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		if value, err := url.PathUnescape(part); err == nil {
+			out = append(out, value)
+		}
+	}
+	return out
+}
+
+func lowerFirst(s string) string { return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):] }
+
+// setIn sets a value in nested objects.
+func setIn(out map[string]any, path []string, value string) {
+	for _, p := range path[:len(path)-1] {
+		inner, ok := out[lowerFirst(p)].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			out[lowerFirst(p)] = inner
+		}
+		out = inner
+	}
+	out[lowerFirst(path[len(path)-1])] = value
+}
+
+// xmlTexts returns the texts of an XML document.
+func xmlTexts(body []byte) []string {
+	var out []string
+	for d := xml.NewDecoder(bytes.NewReader(body)); ; {
+		token, err := d.Token()
+		if err != nil {
+			return out
+		}
+		if text, ok := token.(xml.CharData); ok && strings.TrimSpace(string(text)) != "" {
+			out = append(out, strings.TrimSpace(string(text)))
+		}
+	}
+}

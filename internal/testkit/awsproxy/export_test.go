@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-package awsproxy
-
-// RewritePolicy returns a policy in the form in which the proxy answers it.
-var RewritePolicy = rewritePolicy

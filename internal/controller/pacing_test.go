@@ -132,10 +132,10 @@ func TestHigherThroughputIsReadOnceAndOnlyWhenCallsWait(t *testing.T) {
 		prepare func(*emulator.Proxy)
 		fast    bool
 	}{
-		"turned on": {func(p *emulator.Proxy) { p.SetHigherThroughput(true) }, true},
-		"left off":  {func(p *emulator.Proxy) { p.SetHigherThroughput(false) }, false},
+		"turned on": {func(p *emulator.Proxy) { p.SSM.SetHigherThroughput(true) }, true},
+		"left off":  {func(p *emulator.Proxy) { p.SSM.SetHigherThroughput(false) }, false},
 		"access is denied": {func(p *emulator.Proxy) {
-			p.SetHigherThroughput(true)
+			p.SSM.SetHigherThroughput(true)
 			p.Fault(emulator.Match{Service: "ssm", Op: "GetServiceSetting"}, emulator.Fail(400, "AccessDeniedException", "not authorized to perform: ssm:GetServiceSetting"))
 		}, false},
 	} {

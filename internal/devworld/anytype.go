@@ -29,6 +29,6 @@ func addCloudControl(w *world.World) error {
 	double := cloudcontrol.Live(w.AWS().Account(), types)
 	double.SetDuration(requestsTake)
 	w.AWS().Divert("cloudformation", double)
-	w.AWS().ListTagged(double.Tagging())
+	w.AWS().Tag.ListTagged(double.Tagging())
 	return nil
 }

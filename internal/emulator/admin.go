@@ -2,12 +2,6 @@
 
 package emulator
 
-import (
-	"fmt"
-	"net/http"
-	"strings"
-)
-
 // defaultAccount is the account of every access key that moto does not know.
 const defaultAccount = "123456789012"
 
@@ -15,11 +9,7 @@ const defaultAccount = "123456789012"
 func (p *Proxy) Account() string { return defaultAccount }
 
 // AccountOf returns the account in which an access key of the ledger acts.
-func (p *Proxy) AccountOf(accessKey string) string {
-	p.state.mu.Lock()
-	defer p.state.mu.Unlock()
-	return p.state.accountOf(accessKey)
-}
+func (p *Proxy) AccountOf(accessKey string) string { return p.accountOf(accessKey) }
 
 // Reset empties the emulator, the ledger, the faults and everything else the
 // proxy remembers, and ends the enforcement of IAM.
@@ -29,24 +19,8 @@ func (p *Proxy) Reset() error {
 	if err := p.moto("reset", ""); err != nil {
 		return err
 	}
-	p.state.clear()
+	p.core.clear()
 	p.callers.clear()
 	p.ledger.Clear()
-	return nil
-}
-
-func (p *Proxy) moto(what, body string) error {
-	r, err := http.NewRequest(http.MethodPost, p.backend+"/moto-api/"+what, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", "text/plain")
-	a, err := p.roundTrip(r)
-	if err != nil {
-		return fmt.Errorf("moto %s: %w", what, err)
-	}
-	if a.status != http.StatusOK {
-		return fmt.Errorf("moto %s: status %d: %s", what, a.status, a.body)
-	}
 	return nil
 }

@@ -23,21 +23,21 @@ func TestCertificates_AreIssuedKeptAndHaveTheirKeys(t *testing.T) {
 		must(t, err)
 		return d.Certificate
 	}
-	p.SetUnvalidated(true)
+	p.ACM.SetUnvalidated(true)
 	if d := describe(); d.Status != types.CertificateStatusPendingValidation || d.NotAfter != nil || d.KeyAlgorithm != types.KeyAlgorithmEcPrime256v1 ||
 		d.DomainValidationOptions[0].ValidationStatus != types.DomainStatusPendingValidation {
 		t.Errorf("%+v", d)
 	}
-	p.SetUnvalidated(false)
+	p.ACM.SetUnvalidated(false)
 	if d := describe(); d.Status != types.CertificateStatusIssued || d.NotAfter == nil || d.DomainValidationOptions[0].ValidationStatus != types.DomainStatusSuccess {
 		t.Errorf("%+v", d)
 	}
-	p.SetCertificateUsers(*arn, "arn:of:balancer")
+	p.ACM.SetCertificateUsers(*arn, "arn:of:balancer")
 	_, err = c.DeleteCertificate(ctx, &acm.DeleteCertificateInput{CertificateArn: arn})
 	if d := describe(); code(err) != "ResourceInUseException" || len(d.InUseBy) != 1 {
 		t.Errorf("%v, %v", err, d.InUseBy)
 	}
-	p.SetCertificateUsers(*arn)
+	p.ACM.SetCertificateUsers(*arn)
 	_, err = c.DeleteCertificate(ctx, &acm.DeleteCertificateInput{CertificateArn: arn})
 	must(t, err)
 }

@@ -18,7 +18,7 @@ func TestECS_ClustersAreKeptChangeAndEnd(t *testing.T) {
 	p := proxy(t)
 	now := time.Now()
 	p.SetClock(func() time.Time { return now })
-	p.SetClustersTake(time.Minute)
+	p.ECS.SetClustersTake(time.Minute)
 	c, ctx, name := ecs.NewFromConfig(config(p.URL())), t.Context(), aws.String("shop")
 	refused := func(err error, says string) {
 		t.Helper()

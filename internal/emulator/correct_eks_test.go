@@ -37,7 +37,7 @@ func TestEKS_ClustersChangeOneUpdateAtATime(t *testing.T) {
 	p := proxy(t)
 	now := time.Now()
 	p.SetClock(func() time.Time { return now })
-	p.SetControlPlanesTake(time.Minute)
+	p.EKS.SetControlPlanesTake(time.Minute)
 	c, ctx, name := eks.NewFromConfig(config(p.URL())), t.Context(), aws.String("c")
 	in := &eks.CreateClusterInput{Name: name, RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"), ClientRequestToken: aws.String("once"), Version: aws.String("1.31"),
 		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{"subnet-0000000a", "subnet-0000000b"}}, Tags: map[string]string{"a": "1", "b": "2", "c": "3"}}

@@ -16,7 +16,7 @@ func TestElastiCache_ClustersChangeAndEnd(t *testing.T) {
 	p := proxy(t)
 	now := time.Now()
 	p.SetClock(func() time.Time { return now })
-	p.SetCacheClustersTake(time.Minute)
+	p.ElastiCache.SetCacheClustersTake(time.Minute)
 	c, ctx, id := elasticache.NewFromConfig(config(p.URL())), t.Context(), aws.String("sessions")
 	refused := func(err error, says string) {
 		t.Helper()

@@ -74,7 +74,7 @@ func TestInstancesTakeTheirTime(t *testing.T) {
 	p := proxy(t)
 	now := time.Now()
 	p.SetClock(func() time.Time { return now })
-	p.SetInstancesTake(time.Minute)
+	p.EC2.SetInstancesTake(time.Minute)
 	s := newServer(t, ec2.NewFromConfig(config(p.URL())))
 	s.is(types.InstanceStateNamePending)
 	stop := func() error {

@@ -17,7 +17,7 @@ func TestLambda_FunctionsChangeOneUpdateAtATime(t *testing.T) {
 	p := proxy(t)
 	now := time.Now()
 	p.SetClock(func() time.Time { return now })
-	p.SetFunctionsTake(time.Minute)
+	p.Lambda.SetFunctionsTake(time.Minute)
 	c, ctx, name := lambda.NewFromConfig(config(p.URL())), t.Context(), aws.String("resize")
 	_, err := iam.NewFromConfig(config(p.URL())).CreateRole(ctx, &iam.CreateRoleInput{RoleName: aws.String("worker"), AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[]}`)})
 	must(t, err)

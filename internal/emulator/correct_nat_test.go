@@ -90,8 +90,8 @@ func TestANATGatewayKeepsWhatItUsesUntilItIsDeleted(t *testing.T) {
 	o.attachGateway()
 	clock := time.Now()
 	p.SetClock(func() time.Time { return clock })
-	p.SetNATGatewayTakes(time.Minute)
-	t.Cleanup(func() { p.SetNATGatewayTakes(0); p.SetClock(nil) })
+	p.EC2.SetNATGatewayTakes(time.Minute)
+	t.Cleanup(func() { p.EC2.SetNATGatewayTakes(0); p.SetClock(nil) })
 	shows := func(id string, want types.NatGatewayState) {
 		t.Helper()
 		if got := o.nat(id).State; got != want {

@@ -169,7 +169,7 @@ func TestRDS_InstancesTakeTheirTime(t *testing.T) {
 	p := proxy(t)
 	c, now := rds.NewFromConfig(config(p.URL())), time.Now()
 	p.SetClock(func() time.Time { return now })
-	p.SetDatabasesBusy(10 * time.Minute)
+	p.RDS.SetDatabasesBusy(10 * time.Minute)
 	expect := func(want, class, pending string) {
 		t.Helper()
 		out, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: aws.String("orders")})
@@ -247,7 +247,7 @@ func TestRDS_StorageIsChangedAsRDSDoes(t *testing.T) {
 	if n := *out.DBInstances[0].AllocatedStorage; n != 550 {
 		t.Errorf("%d GiB after a raise by 10", n)
 	}
-	p.SetStorageOptimized(time.Hour)
+	p.RDS.SetStorageOptimized(time.Hour)
 	if first, second := modify("gp3", 700, 12000), modify("gp3", 900, 12000); first != "" || second != refused {
 		t.Errorf("%q, and during the optimization %q", first, second)
 	}

@@ -36,7 +36,7 @@ func TestSNS_PendingSubscriptionsAreListedWithoutARN(t *testing.T) {
 	if n := pending(); n != 0 {
 		t.Errorf("%d are pending", n)
 	}
-	p.SetSubscriptionsPending("email")
+	p.SNS.SetSubscriptionsPending("email")
 	if n := pending(); n != 1 {
 		t.Errorf("%d are pending, want that of the email address", n)
 	}

@@ -265,7 +265,7 @@ func TestTablesTakeTheirTime(t *testing.T) {
 			PointInTimeRecoverySpecification: &ddbtypes.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true)}})
 		return err
 	}
-	p.SetTableCreating(300 * time.Millisecond)
+	p.DynamoDB.SetTableCreating(300 * time.Millisecond)
 	must(t, createTable(ctx, c, "orders"))
 	if got := status(); got != ddbtypes.TableStatusCreating {
 		t.Errorf("at once: %s", got)
@@ -318,7 +318,7 @@ func TestIndexesTakeTheirTime(t *testing.T) {
 	both := []ddbtypes.AttributeDefinition{definition("id"), definition("a")}
 	now := time.Now()
 	p.SetClock(func() time.Time { return now })
-	p.SetIndexesTake(time.Hour)
+	p.DynamoDB.SetIndexesTake(time.Hour)
 	for _, step := range []struct {
 		name         string
 		definitions  []ddbtypes.AttributeDefinition
@@ -558,7 +558,7 @@ func TestSystemTagsOfABucketCannotBeChanged(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
 	must(t, createBucket(ctx, c, *bucket))
-	p.SetSystemTag(*bucket, "aws:cloudformation:stack-name", "stack")
+	p.S3.SetSystemTag(*bucket, "aws:cloudformation:stack-name", "stack")
 	put := func(tags ...string) string {
 		set := []s3types.Tag{}
 		for i := 0; i < len(tags); i += 2 {
@@ -625,7 +625,7 @@ func TestHigherThroughputOfParameterStoreShowsInItsSetting(t *testing.T) {
 	}
 	const id = "/ssm/parameter-store/high-throughput-enabled"
 	for _, on := range []bool{false, true, false} {
-		p.SetHigherThroughput(on)
+		p.SSM.SetHigherThroughput(on)
 		if got, err := setting(id); err != nil || got != fmt.Sprint(on) {
 			t.Errorf("the setting is %q (%v), want %v", got, err, on)
 		}

@@ -3,10 +3,12 @@
 package emulator
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -54,8 +56,6 @@ func decode(r *http.Request, body []byte) *request {
 		d.op = r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
 		d.decodeQuery()
-	case d.service == "s3" || d.service == "":
-		d.decodeS3()
 	default:
 		d.decodeREST()
 	}
@@ -73,21 +73,19 @@ func (d *request) readScope() {
 		return
 	}
 	d.accessKey, d.region, d.service = m[1], m[2], m[3]
-	if alias, ok := signingNames[d.service]; ok {
-		d.service = alias
+	if f := serviceBy(func(f *Facts) bool { return slices.Contains(f.Requests.SigningNames, d.service) }); f != nil {
+		d.service = f.Prefix
 	}
 }
 
-// signingNames lists the names that differ from the prefix of the service in IAM.
-var signingNames = map[string]string{
-	"s3express": "s3", "monitoring": "cloudwatch", "email": "ses", "eks-auth": "eks", "tagging": "tag",
-	"cloudcontrolapi": "cloudformation",
-}
-
-// targets are the services of unsigned requests.
-var targets = map[string]string{
-	"DynamoDB_20120810": "dynamodb", "AWSGlue": "glue", "AmazonSSM": "ssm", "secretsmanager": "secretsmanager",
-	"AWSCognitoIdentityProviderService": "cognito-idp", "AmazonSQS": "sqs",
+// serviceBy returns the facts of the service for which a condition holds; nil for none.
+func serviceBy(holds func(*Facts) bool) *Facts {
+	for _, f := range allFacts() {
+		if holds(f) {
+			return f
+		}
+	}
+	return nil
 }
 
 func (d *request) decodeJSON(target string) {
@@ -97,8 +95,8 @@ func (d *request) decodeJSON(target string) {
 		op = target[i+1:]
 	}
 	d.op = op
-	if d.service == "" {
-		d.service = targets[prefix]
+	if f := serviceBy(func(f *Facts) bool { return slices.Contains(f.Requests.Targets, prefix) }); d.service == "" && f != nil {
+		d.service = f.Prefix
 	}
 	if err := json.Unmarshal(d.body, &d.json); err != nil {
 		d.json = map[string]any{}
@@ -107,64 +105,32 @@ func (d *request) decodeJSON(target string) {
 }
 
 func (d *request) decodeQuery() {
-	d.protocol = protocolQuery
 	form, err := url.ParseQuery(string(d.body))
 	if err != nil {
 		form = url.Values{}
 	}
 	d.form, d.op = form, form.Get("Action")
-	if d.service == "ec2" {
-		d.protocol = protocolEC2
+	unsigned := func(f *Facts) bool { return f.Requests.IsUnsigned != nil && f.Requests.IsUnsigned(d.op) }
+	if f := serviceBy(unsigned); d.service == "" && f != nil {
+		d.service = f.Prefix
 	}
-	if d.service == "" && strings.HasPrefix(d.op, "AssumeRole") {
-		d.service = "sts" // with a web identity or SAML: unsigned
-	}
-	d.resource = queryResource(form)
+	d.protocol = cmp.Or(d.facts().Requests.Form, protocolQuery)
+	d.resource = queryResource(d.service, form)
 }
 
-// xmlServices are the REST services other than S3 that answer in XML.
-var xmlServices = map[string]bool{"route53": true, "cloudfront": true}
-
+// decodeREST names a REST request. The service that gets what nothing names is the one that has requests without a signature.
 func (d *request) decodeREST() {
-	d.protocol = protocolREST
-	if xmlServices[d.service] {
-		d.protocol = protocolXML
+	if f := serviceBy(func(f *Facts) bool { return f.Requests.IsAnonymous }); d.service == "" && f != nil {
+		d.service = f.Prefix
 	}
+	f := d.facts().Requests
+	d.protocol = cmp.Or(f.REST, protocolREST)
 	d.op, d.resource = d.http.Method, d.http.URL.Path
-	if d.service == "route53" {
-		d.decodeRoute53()
-		return
-	}
-	if len(d.body) > 0 {
+	if len(d.body) > 0 && d.protocol == protocolREST {
 		_ = json.Unmarshal(d.body, &d.json)
 	}
-	switch d.service {
-	case "eks":
-		d.decodeEKS()
-	case "bedrock":
-		d.decodeBedrock()
-	case "lambda":
-		d.decodeLambda()
-	}
-}
-
-// bedrockPaths lists the paths of the requests that use models, knowledge bases and guardrails.
-// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_Operations.html
-var bedrockPaths = []struct {
-	path       *regexp.Regexp
-	op, prefix string
-}{
-	{regexp.MustCompile(`^/model/(.+)/(?:invoke|converse)$`), "InvokeModel", ""},
-	{regexp.MustCompile(`^/model/(.+)/(?:invoke-with-response-stream|converse-stream)$`), "InvokeModelWithResponseStream", ""},
-	{regexp.MustCompile(`^/knowledgebases/([^/]+)/retrieve$`), "Retrieve", "knowledge-base/"},
-	{regexp.MustCompile(`^/guardrail/([^/]+)/version/[^/]+/apply$`), "ApplyGuardrail", "guardrail/"},
-}
-
-func (d *request) decodeBedrock() {
-	for _, row := range bedrockPaths {
-		if m := row.path.FindStringSubmatch(d.http.URL.Path); m != nil {
-			d.op, d.resource = row.op, row.prefix+m[1]
-		}
+	if f.Decode != nil {
+		f.Decode(d)
 	}
 }
 

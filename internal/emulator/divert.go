@@ -11,16 +11,16 @@ import (
 // Divert answers the requests of one service, named by its IAM prefix, with a handler instead of the emulator, until
 // Reset. The ledger and the faults work as before. Corrections of that service are left out: the handler has to answer
 // as AWS does. Inventory still asks the emulator.
-func (p *Proxy) Divert(service string, h http.Handler) {
-	p.state.mu.Lock()
-	defer p.state.mu.Unlock()
-	p.state.diverted[service] = h
+func (c *core) Divert(service string, h http.Handler) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.diverted[service] = h
 }
 
-func (p *Proxy) divertedTo(service string) http.Handler {
-	p.state.mu.Lock()
-	defer p.state.mu.Unlock()
-	return p.state.diverted[service]
+func (c *core) divertedTo(service string) http.Handler {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.diverted[service]
 }
 
 // recorder keeps an answer in memory.

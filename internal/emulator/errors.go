@@ -93,15 +93,8 @@ func codeInBody(body []byte) string {
 
 // throttling returns what a service says that has had too many requests.
 func throttling(d *request) awsError {
-	switch d.service {
-	case "s3":
-		return awsError{http.StatusServiceUnavailable, "SlowDown", "Please reduce your request rate."}
-	case "ec2":
-		return awsError{http.StatusServiceUnavailable, "RequestLimitExceeded", "Request limit exceeded."}
-	case "iam", "sts", "rds", "elasticache", "elasticloadbalancing", "sns", "route53":
-		return awsError{http.StatusBadRequest, "Throttling", "Rate exceeded"}
-	case "cognito-idp", "eks", "lambda":
-		return awsError{http.StatusTooManyRequests, "TooManyRequestsException", "Too many requests"}
+	if e := d.facts().Errors.Throttled; e.code != "" {
+		return e
 	}
 	return awsError{http.StatusBadRequest, "ThrottlingException", "Rate exceeded"}
 }

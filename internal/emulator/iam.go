@@ -16,6 +16,8 @@ import (
 // callers holds what the proxy needs to decide by the policies of IAM. The emulator could decide too, but evaluates no resources
 // except in S3, and takes a condition that is not met for a refusal (docs/adr/0054).
 type callers struct {
+	proxy *Proxy
+
 	mu       sync.Mutex
 	enforced bool
 	users    map[string]string             // access key → name of the user
@@ -99,22 +101,21 @@ func (p *Proxy) EnforceIAM(on bool) {
 }
 
 // authorize returns the refusal of a request that its caller has no right to; nil lets it pass.
-func (p *Proxy) authorize(ctx context.Context, x *exchange) *answer {
-	c := &p.callers
+func (c *callers) authorize(ctx context.Context, x *exchange) *answer {
 	c.mu.Lock()
 	enforced, limited := c.enforced, c.limits[x.accessKey]
 	c.mu.Unlock()
-	if !enforced && limited == nil || x.service == "sts" && x.op == "AssumeRoleWithWebIdentity" {
-		return nil // nobody calls it yet
+	if !enforced && limited == nil || slices.Contains(x.facts().Rights.Open, x.op) {
+		return nil
 	}
-	held, err := p.heldBy(ctx, x, limited)
+	held, err := c.heldBy(ctx, x, limited)
 	switch {
 	case err != nil:
 		return errorAnswer(x.request, awsError{http.StatusInternalServerError, "InternalFailure", "the policies of the caller: " + err.Error()})
 	case held == nil:
 		return errorAnswer(x.request, awsError{http.StatusForbidden, "InvalidClientTokenId", "The security token included in the request is invalid."})
 	}
-	for _, d := range p.demandsOf(ctx, x) {
+	for _, d := range c.demandsOf(ctx, x) {
 		if !held.allow(d) {
 			return errorAnswer(x.request, refusal(x.request, held.refusal(d)))
 		}
@@ -139,7 +140,7 @@ func (p *Proxy) Refuses(ctx context.Context, accessKey, action, resource string,
 	if !enforced && limited == nil {
 		return "", nil
 	}
-	held, err := p.heldBy(ctx, &exchange{request: &request{accessKey: accessKey}}, limited)
+	held, err := p.callers.heldBy(ctx, &exchange{request: &request{accessKey: accessKey}}, limited)
 	if err != nil {
 		return "", err
 	}
@@ -154,11 +155,11 @@ func (p *Proxy) Refuses(ctx context.Context, accessKey, action, resource string,
 }
 
 // heldBy returns the rights of who sent a request.
-func (p *Proxy) heldBy(ctx context.Context, x *exchange, limited *Limited) (*rights, error) {
+func (c *callers) heldBy(ctx context.Context, x *exchange, limited *Limited) (*rights, error) {
 	if limited != nil {
 		return limited.rights, nil
 	}
-	return p.rightsOf(ctx, x)
+	return c.rightsOf(ctx, x)
 }
 
 // refusal is the error of a missing right, which services name differently.
@@ -166,8 +167,8 @@ func refusal(d *request, message string) awsError {
 	switch {
 	case d.protocol == protocolEC2:
 		return awsError{http.StatusForbidden, "UnauthorizedOperation", message}
-	case d.service == "sns":
-		return awsError{http.StatusForbidden, "AuthorizationError", message}
+	case d.facts().Errors.Denied != "":
+		return awsError{http.StatusForbidden, d.facts().Errors.Denied, message}
 	case d.protocol == protocolJSON:
 		return awsError{http.StatusBadRequest, "AccessDeniedException", message}
 	case d.protocol == protocolREST:
@@ -177,9 +178,8 @@ func refusal(d *request, message string) awsError {
 }
 
 // rightsOf returns the policies of who sent a request; nil for an access key that nobody has.
-func (p *Proxy) rightsOf(ctx context.Context, x *exchange) (*rights, error) {
-	c := &p.callers
-	account := p.AccountOf(x.accessKey)
+func (c *callers) rightsOf(ctx context.Context, x *exchange) (*rights, error) {
+	account := c.proxy.accountOf(x.accessKey)
 	c.mu.Lock()
 	name := "user/" + c.users[x.accessKey]
 	if role := c.roles[x.accessKey]; role != "" {
@@ -188,7 +188,7 @@ func (p *Proxy) rightsOf(ctx context.Context, x *exchange) (*rights, error) {
 	known, changes := c.accounts[account], c.changes
 	c.mu.Unlock()
 	if known == nil {
-		read, err := p.readRights(ctx, x.accessKey)
+		read, err := c.readRights(ctx, x.accessKey)
 		if err != nil {
 			return nil, err
 		}
@@ -209,14 +209,12 @@ func (p *Proxy) rightsOf(ctx context.Context, x *exchange) (*rights, error) {
 func (c *callers) noteIAM(x *exchange, a *answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case x.service == "iam" && isWrite(x.op):
+	if x.facts().Rights.ChangesRights && isWrite(x.op) {
 		c.accounts = nil
 		c.changes++
-	case x.service == "sts" && strings.HasPrefix(x.op, "AssumeRole"):
-		if key, arn := assumedRole(a); key != "" {
-			c.roles[key] = strings.Split(arn, "/")[1]
-		}
+	}
+	if key, arn := assumedRole(a); key != "" {
+		c.roles[key] = strings.Split(arn, "/")[1]
 	}
 }
 
@@ -268,10 +266,10 @@ type authorizationDetails struct {
 }
 
 // readRights asks the emulator for the policies of everybody in the account of an access key.
-func (p *Proxy) readRights(ctx context.Context, accessKey string) (map[string]*rights, error) {
+func (c *callers) readRights(ctx context.Context, accessKey string) (map[string]*rights, error) {
 	form := url.Values{"Action": {"GetAccountAuthorizationDetails"}, "Version": {"2010-05-08"},
 		"Filter.member.1": {"User"}, "Filter.member.2": {"Role"}, "Filter.member.3": {"LocalManagedPolicy"}}
-	l := p.lister(accessKey, DefaultRegion)
+	l := c.proxy.lister(accessKey, DefaultRegion)
 	body, err := l.send(ctx, "iam", http.MethodPost, "application/x-www-form-urlencoded", "", []byte(form.Encode()))
 	if err != nil {
 		return nil, err

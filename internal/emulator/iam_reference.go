@@ -48,80 +48,21 @@ type naming struct {
 	names func(q *asker) []string
 }
 
-// namings lists the namings of the types that the kinds and the applications use. A type that is not here is never named.
-var namings = map[string]naming{
-	"acm certificate/*":              {members: []string{"CertificateArn"}},
-	"cognito-idp userpool/*":         {members: []string{"UserPoolId"}},
-	"dynamodb table/*":               {names: (*asker).tableNames},
-	"dynamodb table/*/index/*":       {names: (*asker).indexNames},
-	"ec2 elastic-ip/*":               {members: []string{"AllocationId"}},
-	"ec2 image/*":                    {members: []string{"ImageId"}},
-	"ec2 instance/*":                 {names: (*asker).instances},
-	"ec2 internet-gateway/*":         {members: []string{"InternetGatewayId"}},
-	"ec2 key-pair/*":                 {members: []string{"KeyName", "KeyPairId"}},
-	"ec2 natgateway/*":               {members: []string{"NatGatewayId"}},
-	"ec2 network-interface/*":        {members: []string{"NetworkInterface.#.NetworkInterfaceId"}},
-	"ec2 route-table/*":              {names: func(q *asker) []string { return q.routeTable("RouteTableId", "routeTableId") }},
-	"ec2 security-group/*":           {members: []string{"GroupId", "GroupId.#", "SecurityGroupId.#", "NetworkInterface.#.SecurityGroupId.#"}},
-	"ec2 subnet/*":                   {names: func(q *asker) []string { return q.routeTable("SubnetId", "subnetId") }},
-	"ec2 volume/*":                   {},
-	"ec2 vpc/*":                      {members: []string{"VpcId"}},
-	"ecr repository/*":               {members: []string{"repositoryName", "repositoryNames"}},
-	"ecs capacity-provider/*":        {members: []string{"capacityProviders"}},
-	"ecs cluster/*":                  {members: []string{"cluster", "clusters", "clusterName"}},
-	"eks access-entry/*/*/*/*/*":     {names: (*asker).accessEntries},
-	"eks cluster/*":                  {names: (*asker).controlPlanes},
-	"eks podidentityassociation/*/*": {names: (*asker).associations},
-	"elasticache cluster:*":          {members: []string{"CacheClusterId"}},
-	"elasticache parametergroup:*":   {members: []string{"CacheParameterGroupName"}},
-	"elasticache securitygroup:*":    {members: []string{"CacheSecurityGroupNames.CacheSecurityGroupName.#"}},
-	"elasticache snapshot:*":         {members: []string{"FinalSnapshotIdentifier", "SnapshotName"}},
-	"elasticache subnetgroup:*":      {members: []string{"CacheSubnetGroupName"}},
-	"events rule/*":                  {members: []string{"Name", "Rule"}},
-	"glue crawler/*":                 {names: (*asker).crawlers},
-	"glue database/*":                {names: (*asker).databases},
-	"glue table/*/*":                 {names: (*asker).catalogTables},
-	"glue userDefinedFunction/*/*":   {names: func(q *asker) []string { return []string{q.x.resource + "/*"} }},
-	"iam instance-profile/*":         {names: (*asker).profiles},
-	"iam oidc-provider/*":            {members: []string{"@"}},
-	"iam policy/*":                   {members: []string{"PolicyName"}},
-	"iam role/*":                     {names: (*asker).roles},
-	"kms alias/*":                    {names: func(q *asker) []string { return q.without("alias/", "AliasName") }},
-	"kms key/*":                      {names: (*asker).keys},
-	"lambda function:*":              {members: []string{"@"}},
-	"rds db:*":                       {members: []string{"DBInstanceIdentifier"}},
-	"rds og:*":                       {members: []string{"OptionGroupName"}},
-	"rds pg:*":                       {members: []string{"DBParameterGroupName"}},
-	"rds secgrp:*":                   {members: []string{"DBSecurityGroups.DBSecurityGroupName.#"}},
-	"rds snapshot:*":                 {members: []string{"FinalDBSnapshotIdentifier", "DBSnapshotIdentifier"}},
-	"rds subgrp:*":                   {members: []string{"DBSubnetGroupName"}},
-	"route53 change/*":               {members: []string{"@"}},
-	"route53 hostedzone/*":           {names: (*asker).zones},
-	"s3 *":                           {names: (*asker).buckets},
-	"s3 */*":                         {names: func(q *asker) []string { return []string{q.x.bucket + "/" + q.x.key} }},
-	"secretsmanager secret:*":        {names: func(q *asker) []string { return []string{q.secretARN()} }},
-	"sns *":                          {members: []string{"TopicArn", "Name"}},
-	"sqs *":                          {members: []string{"@"}},
-	"ssm parameter/*":                {names: func(q *asker) []string { return q.without("/", "Name", "Names", "ResourceId", "Path") }},
-	"ssm servicesetting/*":           {names: func(q *asker) []string { return q.without("/", "SettingId") }},
+// namingOf returns the naming of a type that the kinds and the applications use. A type without one is never named.
+func namingOf(kind string) (n naming, known bool) {
+	service, _, _ := strings.Cut(kind, " ")
+	n, known = factsOf(service).Rights.Namings[kind]
+	return n, known
 }
 
-// notNamed are types that a request of the action never names, with the reason.
-var notNamed = map[string]string{
-	"route53:ChangeTagsForResource route53 healthcheck/*":  "the path names a zone or a health check; the operator tags zones",
-	"glue:GetTables glue table/*/*":                        "it lists the tables to which the caller has the right, and fails for want of none",
-	"dynamodb:GetResourcePolicy dynamodb table/*/stream/*": "the request names the ARN of a table or of a stream; imports read the policies of tables",
-	"s3:TagResource s3 access-grants/default":              "the request names the ARN of a bucket",
-	"s3:UntagResource s3 access-grants/default":            "the request names the ARN of a bucket",
-	"lambda:GetLayerVersion lambda layer:*:*":              "Lambda asks for it when a function is made with layers",
+// notNamed is the reason why a request of an action never names a type of resources; "" where it does.
+func notNamed(action, kind string) string {
+	service, _, _ := strings.Cut(action, ":")
+	return factsOf(service).Rights.NotNamed[action+" "+kind]
 }
 
 // anyARN are the members of requests that hold the ARN of a resource of any type.
 var anyARN = []string{"ResourceArn", "ResourceARN", "resourceArn", "ResourceName"}
-
-// identifiers are the types of EC2's resources by the beginning of their identifiers.
-var identifiers = map[string]string{"eipalloc": "elastic-ip", "i": "instance", "igw": "internet-gateway", "key": "key-pair", "nat": "natgateway",
-	"rtb": "route-table", "sg": "security-group", "subnet": "subnet", "vol": "volume", "vpc": "vpc"}
 
 // unnamed is the resource of a demand for which the request names none, though it must. No limited policy allows it.
 const unnamed = "unnamed: "
@@ -141,7 +82,7 @@ func (q *asker) ofReference(action string) []demand {
 	for _, template := range a.Resources {
 		arns := q.arnsOf(template)
 		switch {
-		case notNamed[action+" "+typeOf(template)] != "" && len(arns) == 0:
+		case notNamed(action, typeOf(template)) != "" && len(arns) == 0:
 		case len(arns) == 0 && (isNew(q.x.op) || !isWrite(q.x.op)):
 			arns = []string{q.anyOf(template)}
 		case len(arns) == 0:
@@ -150,7 +91,7 @@ func (q *asker) ofReference(action string) []demand {
 		on(arns)
 	}
 	for _, template := range a.Optional {
-		if notNamed[action+" "+typeOf(template)] == "" {
+		if notNamed(action, typeOf(template)) == "" {
 			on(q.arnsOf(template))
 		}
 	}
@@ -158,7 +99,7 @@ func (q *asker) ofReference(action string) []demand {
 		return out
 	}
 	for _, template := range a.Optional {
-		if _, known := namings[typeOf(template)]; known && !isWrite(q.x.op) {
+		if _, known := namingOf(typeOf(template)); known && !isWrite(q.x.op) {
 			return []demand{q.need(action, q.anyOf(template), nil)}
 		}
 	}
@@ -184,7 +125,7 @@ func (q *asker) arnsOf(template string) []string {
 	if parts := strings.SplitN(beginning, ":", 6); len(parts) == 6 {
 		literal = parts[5]
 	}
-	n, known := namings[kind]
+	n, known := namingOf(kind)
 	if !known {
 		return nil
 	}
@@ -216,7 +157,7 @@ func (q *asker) namesBy(n naming, literal string) []string {
 	}
 	names = append(names, q.pathARN())
 	for _, id := range q.values("ResourceId.#") {
-		if prefix, _, _ := strings.Cut(id, "-"); identifiers[prefix]+"/" == literal {
+		if prefix, _, _ := strings.Cut(id, "-"); q.x.facts().Rights.Identifiers[prefix]+"/" == literal {
 			names = append(names, id)
 		}
 	}

@@ -48,12 +48,12 @@ func TestDemands_EveryCallHasResourcesOrADecision(t *testing.T) {
 		}
 		for _, template := range a.Resources {
 			kind := typeOf(template)
-			if _, named := namings[kind]; !named && strings.Contains(kind, "*") && notNamed[action+" "+kind] == "" && insteadOfReference[strings.Split(action, ":")[0]] == nil {
+			if _, named := namingOf(kind); !named && strings.Contains(kind, "*") && notNamed(action, kind) == "" && factsOf(strings.Split(action, ":")[0]).Rights.Demands == nil {
 				t.Errorf("%s needs a resource of the type %q: say in namings how a request names it, or in notNamed why it does not", action, kind)
 			}
 			covered++
 		}
-		isNamed := func(template string) bool { _, named := namings[typeOf(template)]; return named }
+		isNamed := func(template string) bool { _, named := namingOf(typeOf(template)); return named }
 		if len(a.Resources) == 0 && len(a.Optional) > 0 && !slices.ContainsFunc(a.Optional, isNamed) {
 			t.Errorf("%s: no request names a resource of it: add one of its types to namings", action)
 		}
@@ -68,12 +68,12 @@ func TestDemands_EveryDependentActionHasADecision(t *testing.T) {
 	listed := func(action, needs string) bool { return slices.Contains(reference().Actions[action].Dependents, needs) }
 	for _, action := range actions {
 		for _, needs := range reference().Actions[action].Dependents {
-			if !slices.ContainsFunc(dependents, func(d dependent) bool { return d.action == action && d.needs == needs }) {
+			if !slices.ContainsFunc(dependents(), func(d dependent) bool { return d.action == action && d.needs == needs }) {
 				t.Errorf("%s: decide in dependents when a request takes %s", action, needs)
 			}
 		}
 	}
-	for _, d := range dependents {
+	for _, d := range dependents() {
 		several := strings.HasSuffix(d.action, "*") || d.needs == "kms"
 		switch {
 		case d.never != "" && !listed(d.action, d.needs):
@@ -84,9 +84,11 @@ func TestDemands_EveryDependentActionHasADecision(t *testing.T) {
 			t.Errorf("%s %s: nothing calls the first", d.action, d.needs)
 		}
 	}
-	for key := range notNamed {
-		if action, _, _ := strings.Cut(key, " "); len(reference().Actions[action].Resources)+len(reference().Actions[action].Optional) == 0 {
-			t.Errorf("notNamed %q is about nothing", key)
+	for _, f := range allFacts() {
+		for key := range f.Rights.NotNamed {
+			if action, _, _ := strings.Cut(key, " "); len(reference().Actions[action].Resources)+len(reference().Actions[action].Optional) == 0 {
+				t.Errorf("NotNamed %q is about nothing", key)
+			}
 		}
 	}
 }
@@ -122,7 +124,7 @@ func TestDemands_EveryRequestWithTagsNeedsTheRightToTag(t *testing.T) {
 			continue
 		}
 		n++
-		decided := slices.ContainsFunc(dependents, func(d dependent) bool {
+		decided := slices.ContainsFunc(dependents(), func(d dependent) bool {
 			return d.action == action && isTagging(d.needs) && (d.with == withTags || d.never != "")
 		})
 		if decided == (withoutOtherAction[action] != "") {
@@ -142,9 +144,7 @@ func TestDemands_EveryRequestWithTagsNeedsTheRightToTag(t *testing.T) {
 // demandsFor returns the demands of a request of the query protocol or a JSON service, as an action and a resource each.
 func demandsFor(t *testing.T, service, op, region string, body any) []string {
 	t.Helper()
-	p := &Proxy{}
-	p.state.clear()
-	p.callers.clear()
+	p := newProxy("")
 	r := &request{service: service, op: op, region: region, http: &http.Request{URL: &url.URL{Path: "/"}}}
 	switch b := body.(type) {
 	case url.Values:
@@ -153,7 +153,7 @@ func demandsFor(t *testing.T, service, op, region string, body any) []string {
 		r.json = b
 	}
 	var out []string
-	for _, d := range p.demandsOf(t.Context(), &exchange{request: r, call: &Call{Service: service, Op: op}}) {
+	for _, d := range p.callers.demandsOf(t.Context(), &exchange{request: r, call: &Call{Service: service, Op: op}}) {
 		out = append(out, d.action+" "+d.resource)
 	}
 	slices.Sort(out)

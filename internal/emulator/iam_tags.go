@@ -3,15 +3,12 @@
 package emulator
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 )
-
-var tagInXML = regexp.MustCompile(`<Tag><Key>([^<]*)</Key><Value>([^<]*)</Value></Tag>`)
 
 // tagMembers are the members with tags in the requests of all services, by AWS's models.
 var tagMembers = sync.OnceValue(func() []string {
@@ -35,10 +32,8 @@ func requestTags(d *request) map[string]string {
 		}
 	}
 	tags := map[string]string{}
-	if d.service == "s3" {
-		for _, m := range tagInXML.FindAllSubmatch(d.body, -1) {
-			tags[string(m[1])] = string(m[2])
-		}
+	if of := d.facts().Rights.RequestTags; of != nil {
+		tags = of(d)
 	}
 	for name := range d.form {
 		if before, ok := strings.CutSuffix(name, ".Key"); ok && strings.Contains(name, "Tag") {

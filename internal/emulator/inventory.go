@@ -4,6 +4,7 @@ package emulator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,8 +37,14 @@ func (p *Proxy) Inventory(ctx context.Context, regions ...string) (map[string][]
 // InventoryOf is an inventory of the account in which an access key acts: of one that AssumeRole gave, another than Account.
 func (p *Proxy) InventoryOf(ctx context.Context, accessKey string, regions ...string) (map[string][]string, error) {
 	found, err := inventory(ctx, p.lister(accessKey, ""), regions)
-	if names := p.state.associationNames(accessKey, regions); err == nil && len(names) > 0 {
-		found["eks/pod-identity-association"] = names
+	for _, s := range p.services {
+		own, has := s.(ownInventory)
+		if !has || err != nil {
+			continue
+		}
+		if kind, names := own.OwnInventory(accessKey, regions); len(names) > 0 {
+			found[kind] = names
+		}
 	}
 	return found, err
 }
@@ -47,7 +54,7 @@ func InventoryAt(ctx context.Context, url string, regions ...string) (map[string
 	if len(regions) == 0 {
 		regions = []string{DefaultRegion}
 	}
-	return inventory(ctx, &lister{url: strings.TrimSuffix(url, "/"), key: anyKey, trip: (&Proxy{transport: newTransport()}).roundTrip}, regions)
+	return inventory(ctx, &lister{url: strings.TrimSuffix(url, "/"), key: anyKey, trip: newCore(url).roundTrip}, regions)
 }
 
 // anyKey is an access key that moto does not know, and so one of its default account.
@@ -56,7 +63,7 @@ const anyKey = "inventory"
 func inventory(ctx context.Context, l *lister, regions []string) (map[string][]string, error) {
 	found := map[string][]string{}
 	for i, region := range regions {
-		for _, k := range inventoryKinds {
+		for _, k := range inventoryKinds() {
 			if k.global && i > 0 {
 				continue
 			}
@@ -99,36 +106,18 @@ type inventoryKind struct {
 	list   func(context.Context, *lister) ([]string, error)
 }
 
-var inventoryKinds = []inventoryKind{
-	{"s3/bucket", true, listBuckets},
-	{"iam/role", true, listXML("iam", "ListRoles", "2010-05-08", "RoleName")},
-	{"iam/policy", true, listXML("iam", "ListPolicies&Scope=Local", "2010-05-08", "PolicyName")},
-	{"iam/instance-profile", true, listXML("iam", "ListInstanceProfiles", "2010-05-08", "InstanceProfileName")},
-	{"iam/user", true, listXML("iam", "ListUsers", "2010-05-08", "UserName")},
-	{"iam/oidc-provider", true, listXML("iam", "ListOpenIDConnectProviders", "2010-05-08", "Arn")},
-	{"dynamodb/table", false, listJSON("dynamodb", "DynamoDB_20120810.ListTables", "TableNames", "")},
-	{"glue/database", false, listJSON("glue", "AWSGlue.GetDatabases", "DatabaseList", "Name")},
-	{"glue/table", false, listGlueTables},
-	{"glue/crawler", false, listJSON("glue", "AWSGlue.GetCrawlers", "Crawlers", "Name")},
-	{"ssm/parameter", false, listJSON("ssm", "AmazonSSM.DescribeParameters", "Parameters", "Name")},
-	{"secretsmanager/secret", false, listSecrets},
-	{"cognito-idp/pool", false, listJSON("cognito-idp", "AWSCognitoIdentityProviderService.ListUserPools", "UserPools", "Name")},
-	{"sqs/queue", false, listJSON("sqs", "AmazonSQS.ListQueues", "QueueUrls", "")},
-	{"sns/topic", false, listXML("sns", "ListTopics", "2010-03-31", "TopicArn")},
-	{"rds/instance", false, listXML("rds", "DescribeDBInstances", "2014-10-31", "DBInstanceIdentifier")},
-	{"rds/subnet-group", false, listXML("rds", "DescribeDBSubnetGroups", "2014-10-31", "DBSubnetGroupName")},
-	{"elasticache/cluster", false, listCaches},
-	{"ec2/key-pair", false, listXML("ec2", "DescribeKeyPairs", "2016-11-15", "keyName")},
-	{"ec2/instance", false, listXML("ec2", "DescribeInstances&Filter.1.Name=instance-state-name&Filter.1.Value.1=pending&Filter.1.Value.2=running"+
-		"&Filter.1.Value.3=stopping&Filter.1.Value.4=stopped", "2016-11-15", "instanceId")},
-	{"ecr/repository", false, listJSON("ecr", "AmazonEC2ContainerRegistry_V20150921.DescribeRepositories", "repositories", "repositoryName")},
-	{"ecs/cluster", false, listClusters},
-	{"eks/cluster", false, listControlPlanes},
-	{"lambda/function", false, listFunctions},
-	{"kms/key", false, listKeys},
-	{"route53/zone", true, listZones},
-	{"route53/record", true, listRecords},
-	{"acm/certificate", false, listJSON("acm", "CertificateManager.ListCertificates", "CertificateSummaryList", "CertificateArn")},
+// inventoryKinds lists the kinds of all services.
+func inventoryKinds() []inventoryKind {
+	var out []inventoryKind
+	for _, f := range allFacts() {
+		out = append(out, f.Inventory...)
+	}
+	return out
+}
+
+// ownInventory is what a service has whose state the emulator keeps itself.
+type ownInventory interface {
+	OwnInventory(accessKey string, regions []string) (kind string, names []string)
 }
 
 // lister asks an endpoint in one region, with an access key that stands for the account.
@@ -137,11 +126,6 @@ type lister struct {
 	key    string
 	trip   func(*http.Request) (*answer, error)
 	region string
-}
-
-// lister asks the emulator without being recorded and without rights.
-func (p *Proxy) lister(accessKey, region string) *lister {
-	return &lister{url: p.backend, key: accessKey, trip: p.roundTrip, region: region}
 }
 
 func (l *lister) send(ctx context.Context, service, method, contentType, target string, body []byte) ([]byte, error) {
@@ -179,14 +163,8 @@ func (l *lister) answerTo(r *http.Request, service string) ([]byte, error) {
 	return a.body, nil
 }
 
-// pages are the names of the token in a request and in an answer.
-var pages = map[string][2]string{"dynamodb": {"ExclusiveStartTableName", "LastEvaluatedTableName"}, "kms": {"Marker", "NextMarker"}}
-
 func (l *lister) json(ctx context.Context, service, target string, request map[string]any) ([]map[string]any, error) {
-	token, ok := pages[service]
-	if !ok {
-		token = [2]string{"NextToken", "NextToken"}
-	}
+	token := cmp.Or(factsOf(service).Pages, [2]string{"NextToken", "NextToken"})
 	var all []map[string]any
 	for {
 		text, err := json.Marshal(request)
@@ -210,12 +188,13 @@ func (l *lister) json(ctx context.Context, service, target string, request map[s
 	}
 }
 
-// listJSON lists the strings under a member, or a member of its objects.
-func listJSON(service, target, list, key string) func(context.Context, *lister) ([]string, error) {
+// listJSON lists the strings under a member, or a member of its objects. The request has members where a service needs some: names
+// and values by turns.
+func listJSON(service, target, list, key string, members ...any) func(context.Context, *lister) ([]string, error) {
 	return func(ctx context.Context, l *lister) ([]string, error) {
 		request := map[string]any{}
-		if service == "cognito-idp" {
-			request["MaxResults"] = 60
+		for i := 0; i < len(members); i += 2 {
+			request[fmt.Sprint(members[i])] = members[i+1]
 		}
 		pages, err := l.json(ctx, service, target, request)
 		var names []string
@@ -257,102 +236,11 @@ func listXML(service, action, version, element string) func(context.Context, *li
 	}
 }
 
-var cacheElement = regexp.MustCompile(`(?s)<CacheCluster>.*?</CacheCluster>`)
-
-// listCaches lists the cache clusters that moto does not keep as deleting.
-func listCaches(ctx context.Context, l *lister) ([]string, error) {
-	body, err := l.send(ctx, "elasticache", http.MethodPost, "application/x-www-form-urlencoded", "", []byte("Action=DescribeCacheClusters&Version=2015-02-02"))
-	var names []string
-	for _, element := range cacheElement.FindAll(body, -1) {
-		if id := cacheID.FindSubmatch(element); id != nil && !bytes.Contains(element, []byte(">deleting<")) {
-			names = append(names, string(id[1]))
-		}
-	}
-	return names, err
-}
-
-var cacheID = regexp.MustCompile(`<CacheClusterId>([^<]*)</CacheClusterId>`)
-
-var bucketName = regexp.MustCompile(`<Name>([^<]*)</Name>`)
-
-func listBuckets(ctx context.Context, l *lister) ([]string, error) {
-	body, err := l.send(ctx, "s3", http.MethodGet, "", "", nil)
-	var names []string
-	for _, m := range bucketName.FindAllSubmatch(body, -1) {
-		names = append(names, string(m[1]))
-	}
-	return names, err
-}
-
-func listGlueTables(ctx context.Context, l *lister) ([]string, error) {
-	databases, err := listJSON("glue", "AWSGlue.GetDatabases", "DatabaseList", "Name")(ctx, l)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, database := range databases {
-		pages, err := l.json(ctx, "glue", "AWSGlue.GetTables", map[string]any{"DatabaseName": database})
-		if err != nil {
-			return nil, err
-		}
-		for _, page := range pages {
-			tables, _ := page["TableList"].([]any)
-			for _, t := range tables {
-				table, _ := t.(map[string]any)
-				names = append(names, database+"/"+text(table["Name"]))
-			}
-		}
-	}
-	return names, nil
-}
-
-func listSecrets(ctx context.Context, l *lister) ([]string, error) {
-	pages, err := l.json(ctx, "secretsmanager", "secretsmanager.ListSecrets", map[string]any{"IncludePlannedDeletion": true})
-	var names []string
-	for _, page := range pages {
-		secrets, _ := page["SecretList"].([]any)
-		for _, s := range secrets {
-			secret, _ := s.(map[string]any)
-			name := text(secret["Name"])
-			if secret["DeletedDate"] != nil {
-				name += " (scheduled for deletion)"
-			}
-			names = append(names, name)
-		}
-	}
-	return names, err
-}
-
-// listKeys leaves out the keys that AWS itself keeps in the account (aws/s3 and
-// the like), which come with the first use of a service and cannot be deleted.
-// moto calls them CUSTOMER keys, but knows their aliases.
-func listKeys(ctx context.Context, l *lister) ([]string, error) {
-	ids, err := listJSON("kms", "TrentService.ListKeys", "Keys", "KeyId")(ctx, l)
-	if err != nil {
-		return nil, err
-	}
-	pages, err := l.json(ctx, "kms", "TrentService.ListAliases", map[string]any{})
-	if err != nil {
-		return nil, err
-	}
-	ofAWS := map[string]bool{}
-	for _, page := range pages {
-		aliases, _ := page["Aliases"].([]any)
-		for _, a := range aliases {
-			alias, _ := a.(map[string]any)
-			if strings.HasPrefix(text(alias["AliasName"]), "alias/aws/") {
-				ofAWS[text(alias["TargetKeyId"])] = true
-			}
-		}
-	}
-	return slices.DeleteFunc(ids, func(id string) bool { return ofAWS[id] }), nil
-}
-
 // Diff compares two inventories and says what only the first or only the second
 // has, one line each; "" if they are equal.
 func Diff(before, after map[string][]string) string {
 	var lines []string
-	for _, kind := range inventoryKinds {
+	for _, kind := range inventoryKinds() {
 		for _, name := range before[kind.name] {
 			if !slices.Contains(after[kind.name], name) {
 				lines = append(lines, "- "+kind.name+" "+name)

@@ -2,10 +2,7 @@
 
 package emulator
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // Lag describes how the reads of AWS lag behind its writes, and how else its
 // answers differ from an emulator's. The zero value is an AWS whose reads show
@@ -117,29 +114,17 @@ func (l Lag) of(service string) Lag {
 // SetLag lets reads lag behind the writes made from now on. The zero value ends
 // all lag. Reset does too.
 func (p *Proxy) SetLag(l Lag) {
-	p.state.mu.Lock()
-	defer p.state.mu.Unlock()
-	p.state.setLag(l)
-}
-
-// SetClock lets another clock than the system's decide how much time has passed
-// since a write; nil and Reset return to the system's. The function is called
-// while requests are served, from their goroutines. ClockSkew does not use it.
-func (p *Proxy) SetClock(now func() time.Time) {
-	p.state.mu.Lock()
-	defer p.state.mu.Unlock()
-	if now == nil {
-		now = time.Now
-	}
-	p.state.now = now
+	p.memory.mu.Lock()
+	defer p.memory.mu.Unlock()
+	p.memory.setLag(l)
 }
 
 // SetEventualConsistency sets only NotFound.AfterCreate of one service, by IAM
 // prefix, and leaves its other lag as it is. Zero ends it.
 func (p *Proxy) SetEventualConsistency(service string, d time.Duration) {
-	p.state.mu.Lock()
-	defer p.state.mu.Unlock()
-	l := p.state.lag
+	p.memory.mu.Lock()
+	defer p.memory.mu.Unlock()
+	l := p.memory.lag
 	one := l.of(service)
 	one.NotFound = NotFoundLag{AfterCreate: ForTime(d)}
 	services := map[string]Lag{service: one}
@@ -149,7 +134,7 @@ func (p *Proxy) SetEventualConsistency(service string, d time.Duration) {
 		}
 	}
 	l.Services = services
-	p.state.setLag(l)
+	p.memory.setLag(l)
 }
 
 // lagPrefix begins Call.Fault of answers that lag.
@@ -157,11 +142,11 @@ const lagPrefix = "lag: "
 
 // lagBehindWrites replaces the true answer to a read by an earlier one, by one
 // with other tags, or by "not found", while the lag after a write lasts.
-func lagBehindWrites(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
+func (p *Proxy) lagBehindWrites(x *exchange, a *answer) *answer {
 	if isWrite(x.op) || isData(x) {
 		return a
 	}
-	late, what := p.state.lateAnswer(x, a)
+	late, what := p.memory.lateAnswer(x, a)
 	if what != "" {
 		p.ledger.Update(func() {
 			if x.call.Fault == "" {

@@ -11,63 +11,19 @@ import (
 	"time"
 )
 
-// state holds what the corrections remember.
-type state struct {
+// memory holds what was written and answered, as far as reads lag behind it.
+type memory struct {
+	core *core
+
 	mu            sync.Mutex
-	now           func() time.Time
 	lag           Lag
 	lagSince      int // position of the last write before SetLag
 	conditionsLag time.Duration
-	evaluated     map[string]time.Time    // when tags of a resource were first evaluated, by its ARN
-	creating      time.Duration           // how long DynamoDB tables are CREATING
-	raised        bool                    // Parameter Store's higher throughput is on
-	queueRest     time.Duration           // how long the name of a deleted queue is refused
-	pending       string                  // protocol whose subscriptions are not confirmed
-	seq           int                     // position of the last write or recorded answer
-	accounts      map[string]string       // access key → account, of assumed roles
-	tokens        map[string]bool         // identities of creations with their client tokens
-	resources     map[string]*history     // by identity
-	rewritten     map[string]bool         // fields of the catalog of rewrites that were met; a reset keeps them
-	answers       map[string]recorded     // by read
-	diverted      map[string]http.Handler // service → what answers in the emulator's place
-	alsoTagged    http.Handler            // lists tagged resources that the emulator does not have; see ListTagged
-	system        map[string][]bucketTag  // bucket → its tags that only AWS may change
-	abac          map[string]bool         // bucket → it has attribute-based access control
-	untagged      map[string]bool         // buckets that were made after one of their name was deleted, and that were given no tags
-	documents     map[documentKey][]byte  // configurations of buckets, as they were sent
-	tables        tables
-	rotations     map[string]rotation // of secrets, by identity
-	cleared       map[string]bool     // identities of secrets whose description was cleared
-	gateways      natGateways
-	made          map[string]*answer // answers to creations in EC2, by identity of the client token
-
-	preparing sync.Mutex      // held while the tags of a Parameter Store are prepared
-	prepared  map[string]bool // access key and region → they are
-
-	databases     map[string]*database // by identity
-	databaseDelay time.Duration        // how long DB instances are creating, modifying and deleting
-	storageDelay  time.Duration        // how long they optimize their storage
-	instances     map[string]*instance // by identity
-	records       recordChanges
-	instancesTake time.Duration // how long changes of their states take
-	certificates  certificates
-	associations  map[string]*association    // of EKS Pod Identity, by identity
-	clusters      map[string]*ecsCluster     // by identity
-	functions     map[string]*lambdaFunction // by identity
-	functionsFail string                     // why their updates fail
-	functionsTake time.Duration              // how long they are Pending, and their updates in progress
-	// The state that functions show, why they show no variables, and the tag of images that do not exist; empty as they are.
-	// tagged are ARNs that a search by a tag finds, by key=value.
-	tagged                                        map[string][]string
-	functionState, variablesHidden, imagesMissing string
-	clustersTake                                  time.Duration            // how long changes of their capacity providers take
-	clustersFail                                  bool                     // whether those changes fail
-	providerOfCluster                             string                   // a capacity provider of Managed Instances that clusters have
-	caches                                        map[string]*cacheCluster // of ElastiCache, by identity
-	cachesTake                                    time.Duration            // how long they are creating, modifying and deleting
-
-	cacheVersionParts int // how many parts of versions descriptions of cache clusters show, unless 0
-	controlPlanes     controlPlanes
+	evaluated     map[string]time.Time // when tags of a resource were first evaluated, by its ARN
+	seq           int                  // position of the last write or recorded answer
+	tokens        map[string]bool      // identities of creations with their client tokens
+	resources     map[string]*history  // by identity
+	answers       map[string]recorded  // by read
 }
 
 // event is a kind of write, as far as reads lag behind it.
@@ -106,108 +62,77 @@ type recorded struct {
 // maxRecordedAnswer bounds the answers that are kept.
 const maxRecordedAnswer = 1 << 20
 
-func (s *state) clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.now, s.creating, s.raised, s.pending, s.seq = time.Now, 0, false, "", 0
-	s.accounts, s.tokens, s.resources = map[string]string{}, map[string]bool{}, map[string]*history{}
-	s.rotations = map[string]rotation{}
-	s.tables, s.cleared, s.untagged, s.abac = tables{known: map[string]*tableExtras{}}, map[string]bool{}, map[string]bool{}, map[string]bool{}
-	s.made, s.queueRest = map[string]*answer{}, queueRest
-	s.prepared, s.gateways = map[string]bool{}, natGateways{known: map[string]*natGateway{}}
-	s.databases, s.databaseDelay, s.storageDelay = map[string]*database{}, 0, 0
-	s.records = recordChanges{}
-	s.instances, s.instancesTake = map[string]*instance{}, 0
-	s.certificates, s.associations = certificates{}, map[string]*association{}
-	s.functions, s.functionsTake = map[string]*lambdaFunction{}, 0
-	s.tagged = nil
-	s.functionState, s.variablesHidden, s.imagesMissing = "", "", ""
-	s.clusters, s.clustersTake, s.clustersFail, s.providerOfCluster = map[string]*ecsCluster{}, 0, false, ""
-	s.caches, s.cachesTake, s.cacheVersionParts = map[string]*cacheCluster{}, 0, 0
-	s.controlPlanes = controlPlanes{known: map[string]*controlPlane{}}
-	s.system, s.documents, s.diverted = map[string][]bucketTag{}, map[documentKey][]byte{}, map[string]http.Handler{}
-	s.alsoTagged, s.conditionsLag = nil, 0
-	s.setLag(Lag{})
+func (m *memory) clear() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.seq, m.tokens, m.resources, m.conditionsLag = 0, map[string]bool{}, map[string]*history{}, 0
+	m.setLag(Lag{})
 }
 
-func (s *state) setLag(l Lag) {
-	s.lag, s.lagSince, s.answers = l, s.seq, map[string]recorded{}
+func (m *memory) setLag(l Lag) {
+	m.lag, m.lagSince, m.answers = l, m.seq, map[string]recorded{}
 }
 
-func (s *state) clockSkew() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lag.ClockSkew
+func (m *memory) clockSkew() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lag.ClockSkew
 }
 
-func (s *state) unknownFields() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lag.UnknownFields
-}
-
-func (s *state) tableCreating() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.creating
+func (m *memory) unknownFields() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lag.UnknownFields
 }
 
 // createdWithin reports whether the resource of a request was created less than
 // so long ago.
-func (s *state) createdWithin(x *exchange, d time.Duration) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := s.resources[s.identity(x, x.service, x.resource)]
-	return h != nil && h.last[created].seq != 0 && s.now().Sub(h.last[created].at) < d
+func (m *memory) createdWithin(x *exchange, d time.Duration) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := m.resources[m.core.identity(x, x.service, x.resource)]
+	return h != nil && h.last[created].seq != 0 && m.core.now().Sub(h.last[created].at) < d
 }
 
-// identity names a resource of a service in the account and region of a request.
-func (s *state) identity(x *exchange, service, resource string) string {
-	account, region := s.accountOf(x.accessKey), x.region
-	if service == "iam" || service == "s3" || service == "route53" {
-		region = "" // their names are not regional
-	}
-	return account + "|" + region + "|" + service + "|" + resource
-}
-
-func (s *state) accountOf(accessKey string) string {
-	if assumed, ok := s.accounts[accessKey]; ok {
-		return assumed
-	}
-	return defaultAccount
+// deletedWithin reports whether the resource of a request was deleted less than so long ago, and not created again.
+func (m *memory) deletedWithin(x *exchange, d time.Duration) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := m.resources[m.core.identity(x, x.service, x.resource)]
+	return h != nil && !h.exists && h.last[deleted].seq != 0 && m.core.now().Sub(h.last[deleted].at) < d
 }
 
 // touch records a write of a kind, whose lag lasts for the window.
-func (s *state) touch(h *history, e event, w Window) {
+func (m *memory) touch(h *history, e event, w Window) {
 	last := h.last[e]
-	if last.seq != 0 && w.Reads == 0 && s.now().Sub(last.at) >= w.Time {
+	if last.seq != 0 && w.Reads == 0 && m.core.now().Sub(last.at) >= w.Time {
 		last.floor = last.seq
 	}
-	h.last[e] = write{at: s.now(), seq: s.seq, floor: last.floor, reads: map[string]int{}}
+	h.last[e] = write{at: m.core.now(), seq: m.seq, floor: last.floor, reads: map[string]int{}}
 }
 
 // historyOf returns the history of a resource, which may be empty.
-func (s *state) historyOf(id string) *history {
-	h := s.resources[id]
+func (m *memory) historyOf(id string) *history {
+	h := m.resources[id]
 	if h == nil {
 		h = &history{exists: true}
-		s.resources[id] = h
+		m.resources[id] = h
 	}
 	return h
 }
 
 // covers reports whether the next answer to a read falls into the window after
 // the last write of a kind. Of alternating answers every second one does.
-func (s *state) covers(h *history, e event, w Window, read string, alternate bool) bool {
+func (m *memory) covers(h *history, e event, w Window, read string, alternate bool) bool {
 	last := h.last[e]
-	if last.seq <= s.lagSince {
+	if last.seq <= m.lagSince {
 		return false
 	}
 	wrong, reads := true, last.reads[read]
 	if alternate {
 		wrong, reads = reads%2 == 1, reads/2
 	}
-	if !(reads < w.Reads || w.Time > 0 && s.now().Sub(last.at) < w.Time) {
+	if !(reads < w.Reads || w.Time > 0 && m.core.now().Sub(last.at) < w.Time) {
 		return false
 	}
 	last.reads[read]++
@@ -216,28 +141,28 @@ func (s *state) covers(h *history, e event, w Window, read string, alternate boo
 
 // lateAnswer returns what a read is answered and, if this is not the true
 // answer, what it is instead.
-func (s *state) lateAnswer(x *exchange, a *answer) (late *answer, what string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.lag.of(x.service)
-	read := s.identity(x, x.service, x.resource) + "|" + x.op + "|" + x.http.URL.RequestURI() + "|" + string(x.body)
+func (m *memory) lateAnswer(x *exchange, a *answer) (late *answer, what string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.lag.of(x.service)
+	read := m.core.identity(x, x.service, x.resource) + "|" + x.op + "|" + x.http.URL.RequestURI() + "|" + string(x.body)
 	r := &reading{x: x, lag: l, key: read, names: x.names()}
 	for _, name := range r.names {
-		r.histories = append(r.histories, s.historyOf(s.identity(x, x.service, name)))
+		r.histories = append(r.histories, m.historyOf(m.core.identity(x, x.service, name)))
 	}
-	if hidden := s.hidden(r); len(hidden) > 0 {
+	if hidden := m.hidden(r); len(hidden) > 0 {
 		return hideResources(x.request, a, hidden), "not found"
 	}
-	old := s.answers[read]
-	if what := s.stale(r, a, old); what != "" {
+	old := m.answers[read]
+	if what := m.stale(r, a, old); what != "" {
 		return old.clone(), what
 	}
-	if changed := s.lateTags(r, a, old); changed != nil {
+	if changed := m.lateTags(r, a, old); changed != nil {
 		return changed, "tags"
 	}
 	if l.remembersAnswers() && len(a.body) <= maxRecordedAnswer {
-		s.seq++
-		s.answers[read] = recorded{s.seq, a.clone()}
+		m.seq++
+		m.answers[read] = recorded{m.seq, a.clone()}
 	}
 	return a, ""
 }
@@ -252,14 +177,14 @@ type reading struct {
 }
 
 // hidden returns the names of the resources that the read does not find.
-func (s *state) hidden(r *reading) []string {
+func (m *memory) hidden(r *reading) []string {
 	if r.x.resource == "" {
 		return nil
 	}
 	var names []string
 	n := r.lag.NotFound
 	for i, h := range r.histories {
-		if s.covers(h, created, n.AfterCreate, r.key, n.Alternate) || s.covers(h, updated, n.AfterUpdate, r.key, n.Alternate) {
+		if m.covers(h, created, n.AfterCreate, r.key, n.Alternate) || m.covers(h, updated, n.AfterUpdate, r.key, n.Alternate) {
 			names = append(names, r.names[i])
 		}
 	}
@@ -267,7 +192,7 @@ func (s *state) hidden(r *reading) []string {
 }
 
 // stale says why an earlier answer is given to a read, if it is.
-func (s *state) stale(r *reading, a *answer, old recorded) string {
+func (m *memory) stale(r *reading, a *answer, old recorded) string {
 	if old.answer == nil || isNotFound(r.x.request, old.answer) {
 		return ""
 	}
@@ -278,9 +203,9 @@ func (s *state) stale(r *reading, a *answer, old recorded) string {
 	gone := isNotFound(r.x.request, a)
 	for _, h := range r.histories {
 		switch {
-		case gone && h.usable(deleted, old) && s.covers(h, deleted, r.lag.Deleted, r.key, false):
+		case gone && h.usable(deleted, old) && m.covers(h, deleted, r.lag.Deleted, r.key, false):
 			return "not yet deleted"
-		case !gone && h.usable(updated, old) && s.covers(h, updated, window, r.key, false):
+		case !gone && h.usable(updated, old) && m.covers(h, updated, window, r.key, false):
 			return "settings"
 		}
 	}
@@ -294,13 +219,13 @@ func (h *history) usable(e event, old recorded) bool {
 }
 
 // lateTags returns the answer with other tags, or nil if its tags do not lag.
-func (s *state) lateTags(r *reading, a *answer, old recorded) *answer {
+func (m *memory) lateTags(r *reading, a *answer, old recorded) *answer {
 	row := tagReadOf(r.x.request)
 	if row == nil {
 		return nil
 	}
 	for _, h := range r.histories {
-		if !s.covers(h, tagged, r.lag.Tags.Window, r.key, false) {
+		if !m.covers(h, tagged, r.lag.Tags.Window, r.key, false) {
 			continue
 		}
 		switch {

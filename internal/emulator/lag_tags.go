@@ -5,7 +5,6 @@ package emulator
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"path"
 	"regexp"
 	"slices"
@@ -15,8 +14,7 @@ import (
 
 // tagRead is a read whose answer shows the tags of a resource.
 type tagRead struct {
-	service string
-	op      string // may contain *
+	op string // may contain *
 	// where is the path of the member in JSON, or the name of the element in XML.
 	where string
 	// none is the error about a resource without tags; "" if the answer has an empty list.
@@ -25,50 +23,16 @@ type tagRead struct {
 	neverEmpty bool
 }
 
-// tagReads is the table of them. A service whose reads are new adds a line.
-var tagReads = []tagRead{
-	{service: "acm", op: "ListTagsForCertificate", where: "Tags"},
-	{service: "cognito-idp", op: "DescribeUserPool", where: "UserPool.UserPoolTags"},
-	{service: "cognito-idp", op: "ListTagsForResource", where: "Tags"},
-	{service: "dynamodb", op: "ListTagsOfResource", where: "Tags"},
-	{service: "ec2", op: "Describe*", where: "tagSet"},
-	{service: "ecr", op: "ListTagsForResource", where: "tags"},
-	{service: "ecs", op: "DescribeClusters", where: "clusters.0.tags"},
-	{service: "eks", op: "DescribeCluster", where: "cluster.tags"},
-	{service: "eks", op: "DescribePodIdentityAssociation", where: "association.tags"},
-	{service: "elasticache", op: "ListTagsForResource", where: "TagList"},
-	{service: "elasticloadbalancing", op: "DescribeTags", where: "Tags"},
-	{service: "glue", op: "GetTags", where: "Tags"},
-	{service: "glue", op: "GetTable", where: "Table.Parameters", neverEmpty: true},
-	{service: "glue", op: "GetDatabase", where: "Database.Parameters", neverEmpty: true},
-	{service: "iam", op: "*", where: "Tags"},
-	{service: "kms", op: "ListResourceTags", where: "Tags"},
-	{service: "lambda", op: "GetFunction", where: "Tags"},
-	{service: "logs", op: "ListTags*", where: "tags"},
-	{service: "rds", op: "*", where: "TagList"},
-	{service: "route53", op: "ListTagsForResource*", where: "Tags"},
-	{service: "s3", op: "GetBucketTagging", where: "TagSet", none: awsError{http.StatusNotFound, "NoSuchTagSet", "The TagSet does not exist"}},
-	{service: "s3", op: "ListTagsForResource", where: "Tags"},
-	{service: "secretsmanager", op: "DescribeSecret", where: "Tags"},
-	{service: "sns", op: "ListTagsForResource", where: "Tags"},
-	{service: "sqs", op: "ListQueueTags", where: "Tags"},
-	{service: "ssm", op: "ListTagsForResource", where: "TagList"},
-	{service: "tag", op: "GetResources", where: "ResourceTagMappingList"},
-}
-
-// tagWrites are operations without "Tag" in their names that change tags, or
-// parameters that the operator uses as tags. All creations do.
-var tagWrites = []string{"cognito-idp.UpdateUserPool", "glue.UpdateTable", "glue.UpdateDatabase"}
-
 func setsTags(x *exchange) bool {
-	return isCreation(x) || strings.Contains(x.op, "Tag") || slices.Contains(tagWrites, x.service+"."+x.op)
+	return isCreation(x) || strings.Contains(x.op, "Tag") || slices.Contains(x.facts().Writes.TagWrites, x.op)
 }
 
 // tagReadOf returns the row of a request, or nil.
 func tagReadOf(d *request) *tagRead {
-	for i := range tagReads {
-		row := &tagReads[i]
-		if matches, _ := path.Match(row.op, d.op); matches && row.service == d.service {
+	rows := d.facts().Writes.TagReads
+	for i := range rows {
+		row := &rows[i]
+		if matches, _ := path.Match(row.op, d.op); matches {
 			return row
 		}
 	}
@@ -180,22 +144,22 @@ func decodeJSON(body []byte) any {
 // those tags. Zero, the default, is no time.
 // https://docs.aws.amazon.com/kms/latest/developerguide/abac.html
 func (p *Proxy) SetTagConditionsLag(d time.Duration) {
-	p.state.mu.Lock()
-	defer p.state.mu.Unlock()
-	p.state.conditionsLag, p.state.evaluated = d, map[string]time.Time{}
+	p.memory.mu.Lock()
+	defer p.memory.mu.Unlock()
+	p.memory.conditionsLag, p.memory.evaluated = d, map[string]time.Time{}
 }
 
 // tagsVisible reports whether conditions on the tags of a resource hold already.
-func (s *state) tagsVisible(arn string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.conditionsLag == 0 {
+func (m *memory) tagsVisible(arn string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.conditionsLag == 0 {
 		return true
 	}
-	since, known := s.evaluated[arn]
+	since, known := m.evaluated[arn]
 	if !known {
-		since = s.now()
-		s.evaluated[arn] = since
+		since = m.core.now()
+		m.evaluated[arn] = since
 	}
-	return s.now().Sub(since) >= s.conditionsLag
+	return m.core.now().Sub(since) >= m.conditionsLag
 }

@@ -38,32 +38,11 @@ type Call struct {
 // Label gives the call as `dynamodb.CreateTable(orders)`.
 func (c Call) Label() string { return c.Service + "." + c.Op + "(" + c.Resource + ")" }
 
-// s3Actions are the operations of S3 whose IAM action has another name:
-// https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-with-s3-policy-actions.html
-var s3Actions = map[string]string{
-	"GetBucketEncryption": "GetEncryptionConfiguration", "PutBucketEncryption": "PutEncryptionConfiguration",
-	"GetPublicAccessBlock": "GetBucketPublicAccessBlock", "PutPublicAccessBlock": "PutBucketPublicAccessBlock",
-	"GetBucketLifecycleConfiguration": "GetLifecycleConfiguration", "PutBucketLifecycleConfiguration": "PutLifecycleConfiguration",
-	"DeleteBucketLifecycle": "PutLifecycleConfiguration", "ListObjectVersions": "ListBucketVersions", "ListBuckets": "ListAllMyBuckets",
-	"DeleteObjects": "DeleteObjectVersion", "HeadBucket": "ListBucket",
-	"GetBucketNotificationConfiguration": "GetBucketNotification", "PutBucketNotificationConfiguration": "PutBucketNotification",
-	"GetObjectLockConfiguration": "GetBucketObjectLockConfiguration", "PutObjectLockConfiguration": "PutBucketObjectLockConfiguration",
-	"GetBucketReplication": "GetReplicationConfiguration", "PutBucketReplication": "PutReplicationConfiguration", "DeleteBucketReplication": "PutReplicationConfiguration",
-	"ListObjects": "ListBucket", "ListObjectsV2": "ListBucket", "ListMultipartUploads": "ListBucketMultipartUploads",
-	"GetBucketAccelerateConfiguration": "GetAccelerateConfiguration", "GetBucketMetadataConfiguration": "GetBucketMetadataTableConfiguration",
-	"ListBucketAnalyticsConfigurations": "GetAnalyticsConfiguration", "ListBucketIntelligentTieringConfigurations": "GetIntelligentTieringConfiguration",
-	"ListBucketInventoryConfigurations": "GetInventoryConfiguration", "ListBucketMetricsConfigurations": "GetMetricsConfiguration",
-	"GetBucketCors": "GetBucketCORS", "PutBucketCors": "PutBucketCORS", "DeleteBucketCors": "PutBucketCORS",
-}
-
 // Action is the IAM action that the call needs, such as s3:PutEncryptionConfiguration.
 func (c Call) Action() string {
 	op := c.Op
-	if other, ok := s3Actions[op]; ok && c.Service == "s3" {
-		op = other
-	}
-	if c.Service == "sqs" {
-		op = strings.TrimSuffix(op, "Batch") // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-api-permissions-reference.html
+	if action := factsOf(c.Service).Rights.Action; action != nil {
+		op = action(op)
 	}
 	return c.Service + ":" + op
 }

@@ -14,7 +14,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -27,13 +26,13 @@ const maxBody = 256 << 20
 
 // Proxy is the proxy in front of one moto.
 type Proxy struct {
-	backend   string // base URL of moto
-	transport *http.Transport
-	ledger    wire.Ledger[Call]
-	rules     wire.Rules[*Call, Action]
-	state     state
-	callers   callers
-	latency   atomic.Int64 // nanoseconds
+	*core
+	*Services
+	corrections map[string][]Correction // by service
+	ledger      wire.Ledger[Call]
+	rules       wire.Rules[*Call, Action]
+	callers     callers
+	latency     atomic.Int64 // nanoseconds
 
 	main      *Endpoint
 	endpoints wire.Listeners
@@ -44,12 +43,23 @@ type Proxy struct {
 // Start returns a proxy in front of the moto at that base URL, listening on a
 // free loopback port.
 func Start(backend string) (*Proxy, error) {
-	p := &Proxy{backend: strings.TrimSuffix(backend, "/"), transport: newTransport()}
-	p.state.clear()
-	p.callers.clear()
+	p := newProxy(backend)
 	var err error
 	p.main, err = p.Listen("main")
 	return p, err
+}
+
+func newProxy(backend string) *Proxy {
+	c := newCore(backend)
+	p := &Proxy{core: c, Services: newServices(c), corrections: map[string][]Correction{}}
+	c.services = p.all()
+	for _, s := range c.services {
+		p.corrections[s.Facts().Prefix] = s.Corrections()
+	}
+	p.callers.proxy, p.trail.proxy = p, p
+	c.clear()
+	p.callers.clear()
+	return p
 }
 
 // newTransport keeps connections open, as the bed's moto does.
@@ -87,10 +97,8 @@ type exchange struct {
 	*request
 	endpoint *Endpoint
 	call     *Call
-	existed  bool           // CreateBucket: the bucket was there before
-	policy   string         // SetQueueAttributes: the policy that the request does not name
-	again    url.Values     // ModifyDBSubnetGroup: what creates the changed group again
-	table    map[string]any // UpdateTable: the table before
+	existed  bool // a creation: what it creates was there before
+	before   any  // what the service has kept of the time before the request
 
 	double http.Handler // answers in the emulator's place; see Divert
 }
@@ -138,7 +146,7 @@ func readBody(r *http.Request) ([]byte, error) {
 
 // handle answers the request of a client, who must have the right to it while IAM is enforced.
 func (p *Proxy) handle(ctx context.Context, x *exchange) *answer {
-	if refused := p.authorize(ctx, x); refused != nil {
+	if refused := p.callers.authorize(ctx, x); refused != nil {
 		return refused
 	}
 	a := p.forward(ctx, x)
@@ -152,7 +160,7 @@ func (p *Proxy) handle(ctx context.Context, x *exchange) *answer {
 // dead) the connection is reset.
 func (p *Proxy) reply(w http.ResponseWriter, x *exchange, a *answer) {
 	p.answered(x.call, a)
-	p.report(x, a)
+	p.trail.report(x, a)
 	if a == nil {
 		wire.Reset(w)
 		return
@@ -173,7 +181,7 @@ func (p *Proxy) copyHeader(w http.ResponseWriter, a *answer) {
 	for name, values := range a.header {
 		w.Header()[name] = values
 	}
-	if skew := p.state.clockSkew(); skew != 0 {
+	if skew := p.memory.clockSkew(); skew != 0 {
 		w.Header().Set("Date", time.Now().Add(skew).UTC().Format(http.TimeFormat))
 	}
 }
@@ -191,65 +199,79 @@ func (p *Proxy) forward(ctx context.Context, x *exchange) *answer {
 	// A client that goes away does not stop a request that has reached AWS.
 	ctx = context.WithoutCancel(ctx)
 	x.double = p.divertedTo(x.service)
-	for i := range corrections {
-		if c := &corrections[i]; c.before != nil && c.applies(x) {
-			if a := c.before(ctx, p, x); a != nil {
-				return a
-			}
-		}
+	var own []Correction
+	if x.double == nil {
+		own = p.corrections[x.service]
 	}
-	a, err := p.send(ctx, x)
+	if a := p.prepare(ctx, x, own); a != nil {
+		return a
+	}
+	a, err := p.send(ctx, x, own)
 	for range 4 {
 		if err != nil || !isErrorPage(a) || !isRead(x.op) {
 			break
 		}
-		a, err = p.send(ctx, x)
+		a, err = p.send(ctx, x, own)
 	}
 	if err != nil {
 		return nil
 	}
-	for i := range corrections {
-		if c := &corrections[i]; c.after != nil && c.applies(x) {
-			a = c.after(ctx, p, x, a)
-		}
-	}
-	return a
+	return p.finish(ctx, x, own, a)
 }
 
-func (p *Proxy) send(ctx context.Context, x *exchange) (*answer, error) {
+// prepare lets the corrections see the request, and returns the answer of the first that answers it.
+func (p *Proxy) prepare(ctx context.Context, x *exchange, own []Correction) *answer {
+	for _, refused := range []*answer{p.refuseSkewedRequest(x), refuseBadName(x)} {
+		if refused != nil {
+			return refused
+		}
+	}
+	for i := range own {
+		if c := &own[i]; c.Before != nil && c.applies(x) {
+			if a := c.Before(ctx, x); a != nil {
+				return a
+			}
+		}
+	}
+	return showUnset(x)
+}
+
+// finish lets the corrections see the answer.
+func (p *Proxy) finish(ctx context.Context, x *exchange, own []Correction, a *answer) *answer {
+	p.memory.recordWrite(x, a)
+	for i := range own {
+		if c := &own[i]; c.After != nil && c.applies(x) {
+			a = c.After(ctx, x, a)
+		}
+	}
+	a = p.rewriteAnswer(x, a)
+	a = notImplemented(x, a)
+	a = p.lagBehindWrites(x, a)
+	return p.addUnknownFields(x, a)
+}
+
+func (p *Proxy) send(ctx context.Context, x *exchange, own []Correction) (*answer, error) {
 	if x.double != nil {
 		return askHandler(ctx, x.double, x)
 	}
-	for _, instead := range []func(context.Context, *exchange) *answer{p.podIdentity, p.accessEntries, p.controlPlane, p.resourcesByTag, p.resourcesByARN, p.longPoll} {
-		if a := instead(ctx, x); a != nil {
-			return a, nil
+	for i := range own {
+		if c := &own[i]; c.Instead != nil && c.applies(x) {
+			if a := c.Instead(ctx, x); a != nil {
+				return a, nil
+			}
 		}
 	}
-	r, err := http.NewRequestWithContext(ctx, x.http.Method, p.backend+x.http.URL.RequestURI(), bytes.NewReader(x.body))
+	return p.pass(ctx, x)
+}
+
+// pass gives the request to moto as it is now.
+func (c *core) pass(ctx context.Context, x *exchange) (*answer, error) {
+	r, err := http.NewRequestWithContext(ctx, x.http.Method, c.backend+x.http.URL.RequestURI(), bytes.NewReader(x.body))
 	if err != nil {
 		return nil, err
 	}
 	r.Header = x.http.Header.Clone()
 	r.Header.Del("Connection")
 	r.Host = x.http.Host // signatures cover it, and queue URLs are made of it
-	return p.roundTrip(r)
-}
-
-func (p *Proxy) roundTrip(r *http.Request) (*answer, error) {
-	response, err := p.transport.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
-	if err != nil {
-		return nil, err
-	}
-	header := response.Header
-	for _, name := range []string{"Connection", "Content-Length", "Transfer-Encoding"} {
-		if !(name == "Content-Length" && r.Method == http.MethodHead) {
-			header.Del(name)
-		}
-	}
-	return &answer{response.StatusCode, header, body}, nil
+	return c.roundTrip(r)
 }

@@ -3,7 +3,7 @@
 package emulator
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"net/http"
 	"time"
@@ -14,16 +14,13 @@ const awsTime = "20060102T150405Z"
 
 // maxSkew returns how far the time of a signature may be from the clock of a service.
 func maxSkew(service string) time.Duration {
-	if service == "s3" {
-		return 15 * time.Minute
-	}
-	return 5 * time.Minute
+	return cmp.Or(factsOf(service).Requests.MaxSkew, 5*time.Minute)
 }
 
 // refuseSkewedRequest: moto does not look at the time of a signature. AWS
 // refuses those that are too far from its clock.
-func refuseSkewedRequest(_ context.Context, p *Proxy, x *exchange) *answer {
-	skew := p.state.clockSkew()
+func (c *core) refuseSkewedRequest(x *exchange) *answer {
+	skew := c.memory.clockSkew()
 	if skew == 0 {
 		return nil
 	}

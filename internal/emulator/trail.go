@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,8 @@ const trailDelay = 300 * time.Millisecond
 
 // trail sends an event of each write to a queue, as a rule of EventBridge does for CloudTrail.
 type trail struct {
+	proxy *Proxy
+
 	mu    sync.Mutex
 	queue string
 	sink  func(event string)
@@ -47,46 +50,39 @@ func (p *Proxy) TrailTo(sink func(event string)) {
 	p.trail.queue, p.trail.sink = "", sink
 }
 
-// dataEvents are operations on data, which CloudTrail does not report as management events.
-var dataEvents = map[string]bool{
-	"sqs.SendMessage": true, "sqs.SendMessageBatch": true, "sqs.ReceiveMessage": true, "sqs.DeleteMessage": true, "sqs.DeleteMessageBatch": true,
-	"sqs.ChangeMessageVisibility": true, "s3.PutObject": true, "s3.DeleteObject": true, "s3.DeleteObjects": true, "sns.Publish": true,
-	"dynamodb.PutItem": true, "dynamodb.UpdateItem": true, "dynamodb.DeleteItem": true,
-}
-
 // report sends the event of a request after its answer.
-func (p *Proxy) report(x *exchange, a *answer) {
-	p.trail.mu.Lock()
-	queue, sink := p.trail.queue, p.trail.sink
+func (t *trail) report(x *exchange, a *answer) {
+	t.mu.Lock()
+	queue, sink := t.queue, t.sink
 	if queue == "" && sink == nil || !isRecorded(x, a) {
-		p.trail.mu.Unlock()
+		t.mu.Unlock()
 		return
 	}
-	p.trail.sent.Add(1)
-	p.trail.mu.Unlock()
-	body, err := json.Marshal(p.event(x, idOfRequest(a)))
+	t.sent.Add(1)
+	t.mu.Unlock()
+	body, err := json.Marshal(t.event(x, idOfRequest(a)))
 	if sink != nil && err == nil {
 		sink(string(body))
 	}
 	if queue == "" {
-		p.trail.sent.Done()
+		t.sent.Done()
 		return
 	}
 	go func() {
-		defer p.trail.sent.Done()
+		defer t.sent.Done()
 		time.Sleep(trailDelay)
 		if err == nil {
-			err = p.SendMessage(context.Background(), queue, string(body))
+			err = t.proxy.SendMessage(context.Background(), queue, string(body))
 		}
 		if err != nil {
-			p.ledger.Update(func() { x.call.Fault = "event lost: " + err.Error() })
+			t.proxy.ledger.Update(func() { x.call.Fault = "event lost: " + err.Error() })
 		}
 	}()
 }
 
 // isRecorded reports whether a request is a management event that changed something.
 func isRecorded(x *exchange, a *answer) bool {
-	return a != nil && x.call.Write && a.status < 400 && !dataEvents[x.service+"."+x.op]
+	return a != nil && x.call.Write && a.status < 400 && !slices.Contains(x.facts().Events.Data, x.op)
 }
 
 // SendMessage puts a message into a queue of the emulator. The ledger does not have it.
@@ -124,21 +120,13 @@ func idOfRequest(a *answer) string {
 	return id
 }
 
-// eventSources are the names that CloudTrail has for services, where they differ from the prefixes of IAM.
-var eventSources = map[string]string{"cloudwatch": "monitoring", "tag": "tagging"}
-
 // event returns the event of a request:
 // https://docs.aws.amazon.com/awscloudtrail/latest/userguide/cloudtrail-event-reference-record-contents.html
-func (p *Proxy) event(x *exchange, id string) map[string]any {
-	account, region, source := p.AccountOf(x.accessKey), x.region, x.service
-	if x.service == "iam" || x.service == "route53" || x.service == "cloudfront" || region == "" {
-		region = "us-east-1"
-	}
-	if other, ok := eventSources[source]; ok {
-		source = other
-	}
-	if x.json["TypeName"] != nil && x.service == "cloudformation" {
-		source = "cloudcontrolapi"
+func (t *trail) event(x *exchange, id string) map[string]any {
+	facts := x.facts().Events
+	account, region, source := t.proxy.accountOf(x.accessKey), cmp.Or(facts.Region, x.region, globalRegion), x.service
+	if facts.Source != nil {
+		source = facts.Source(x)
 	}
 	at := time.Now().UTC().Format(time.RFC3339)
 	user := "arn:aws:iam::" + account + ":user/" + x.accessKey

@@ -4,7 +4,6 @@ package emulator
 
 import (
 	"bytes"
-	"context"
 	"encoding/xml"
 	"slices"
 	"strings"
@@ -23,8 +22,8 @@ var mapMembers = []string{
 
 // addUnknownFields: AWS adds fields to its answers at any time, at the top and
 // in nested structures. Policies and objects, which are documents, stay as they are.
-func addUnknownFields(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
-	if len(a.body) == 0 || isData(x) || x.op == "GetBucketPolicy" || !p.state.unknownFields() {
+func (c *core) addUnknownFields(x *exchange, a *answer) *answer {
+	if len(a.body) == 0 || isData(x) || slices.Contains(x.facts().Writes.Documents, x.op) || !c.memory.unknownFields() {
 		return a
 	}
 	switch x.protocol {

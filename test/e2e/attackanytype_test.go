@@ -116,7 +116,7 @@ func (b *bed) controls() *double.Double {
 	b.Cleanup(func() { _ = types.Close() })
 	d := double.New(homeAccount, types, time.Now)
 	b.World.AWS().Divert("cloudformation", d)
-	b.World.AWS().ListTagged(d.Tagging())
+	b.World.AWS().Tag.ListTagged(d.Tagging())
 	return d
 }
 

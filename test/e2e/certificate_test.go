@@ -19,8 +19,8 @@ import (
 func TestACertificateIsIssuedOnceItsRecordExists(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
-	b.World.AWS().SetUnvalidated(true)
-	t.Cleanup(func() { b.World.AWS().SetUnvalidated(false) })
+	b.World.AWS().ACM.SetUnvalidated(true)
+	t.Cleanup(func() { b.World.AWS().ACM.SetUnvalidated(false) })
 	b.Create(provider("default"))
 	var objs []client.Object
 	for _, o := range b.File("examples/certificates/validated-certificate.yaml") {

@@ -90,8 +90,8 @@ func (b *bed) certificates(c *nexusv1.NexusAICapability) []v1alpha1.Certificate 
 func TestHTTPS_AHostLivesAndChangesWithItsCapability(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t, "--check-interval=2s")
-	b.World.AWS().SetUnvalidated(true)
-	t.Cleanup(func() { b.World.AWS().SetUnvalidated(false) })
+	b.World.AWS().ACM.SetUnvalidated(true)
+	t.Cleanup(func() { b.World.AWS().ACM.SetUnvalidated(false) })
 	zone := b.zone("example.com")
 	c := b.small("web")
 	c.Spec.Ingress = &nexusv1.IngressSpec{Host: "app.example.com", HostedZoneID: zone.id}

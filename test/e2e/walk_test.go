@@ -677,7 +677,7 @@ func TestWalk_RandomEditsLoseNothingAndEndAsAFreshApply(t *testing.T) {
 	created, err := iam.NewFromConfig(b.admin(homeAccount)).CreatePolicy(b.Ctx(), &iam.CreatePolicyInput{PolicyName: aws.String("nexus-boundary"),
 		PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`)})
 	must(b, created, err)
-	b.World.AWS().SetQueueRest(2 * time.Second) // a walk cannot wait for a minute each time
+	b.World.AWS().SQS.SetQueueRest(2 * time.Second) // a walk cannot wait for a minute each time
 	zoneID := b.zone("example.org").id
 	other := &otherOperator{t: t, bed: b, flags: flags}
 	defer other.stop()

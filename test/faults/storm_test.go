@@ -57,7 +57,7 @@ func (r *rig) lags(d time.Duration) {
 	for _, service := range []string{"s3", "dynamodb", "iam", "glue", "ssm", "secretsmanager"} {
 		r.World.AWS().SetEventualConsistency(service, d)
 	}
-	r.World.AWS().SetTableCreating(d)
+	r.World.AWS().DynamoDB.SetTableCreating(d)
 }
 
 func TestAnAWSThatShowsLateWhatItHasDoneIsWaitedFor(t *testing.T) {

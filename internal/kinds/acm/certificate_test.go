@@ -193,7 +193,7 @@ func statusOf(s *kindtest.Subject) v1alpha1.CertificateStatus {
 // A validation may take days: until then the records are shown, tags can be edited, and the certificate can be deleted.
 func TestACertificateThatWaitsForItsRecords(t *testing.T) {
 	s, r := subject(t, certificateOf(also("*.orders.example.com", "api.example.com")))
-	r.AWS.SetUnvalidated(true)
+	r.AWS.ACM.SetUnvalidated(true)
 	waits := func() {
 		t.Helper()
 		_, err := s.Settle(t.Context(), nil)
@@ -215,12 +215,12 @@ func TestACertificateThatWaitsForItsRecords(t *testing.T) {
 	if n := r.AWS.Since(mark).Match("acm", "AddTagsToCertificate", "*").Count(); n != 1 {
 		t.Errorf("%d writes of tags\n%s", n, r.AWS.Since(mark))
 	}
-	r.AWS.SetUnvalidated(false)
+	r.AWS.ACM.SetUnvalidated(false)
 	kindtest.Settled(t, s)
 	if st := statusOf(s); st.CertificateStatus != "ISSUED" || st.NotAfter == nil {
 		t.Errorf("%+v", st)
 	}
-	r.AWS.SetUnvalidated(true)
+	r.AWS.ACM.SetUnvalidated(true)
 	s.Deleting = true
 	kindtest.Settled(t, s)
 	if exists(t, r) {
@@ -232,7 +232,7 @@ func TestACertificateInUseIsKept(t *testing.T) {
 	s, r := subject(t, certificateOf())
 	kindtest.Settled(t, s)
 	balancer := "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/orders/0123456789abcdef"
-	r.AWS.SetCertificateUsers(statusOf(s).ARN, balancer)
+	r.AWS.ACM.SetCertificateUsers(statusOf(s).ARN, balancer)
 	s.Deleting = true
 	_, err := s.Settle(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonInUse || !strings.Contains(w.For, "1 resource uses it: "+balancer) {
@@ -241,7 +241,7 @@ func TestACertificateInUseIsKept(t *testing.T) {
 	if n := r.AWS.Calls().Match("acm", "DeleteCertificate", "*").Count(); n != 0 {
 		t.Errorf("%d deletions of a certificate in use", n)
 	}
-	r.AWS.SetCertificateUsers(statusOf(s).ARN)
+	r.AWS.ACM.SetCertificateUsers(statusOf(s).ARN)
 	kindtest.Settled(t, s)
 	if exists(t, r) {
 		t.Error("left behind")

@@ -290,8 +290,8 @@ func TestTableSurvivesLag(t *testing.T) { kindtest.Lag(t, engine.For(NewTable), 
 
 func TestATableThatTakesItsTimeIsWaitedFor(t *testing.T) {
 	r := kindtest.NewRig(t)
-	r.AWS.SetTableCreating(300 * time.Millisecond)
-	t.Cleanup(func() { r.AWS.SetTableCreating(0) })
+	r.AWS.DynamoDB.SetTableCreating(300 * time.Millisecond)
+	t.Cleanup(func() { r.AWS.DynamoDB.SetTableCreating(0) })
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(capability))
 	_, err := s.Pass(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy {
@@ -371,8 +371,8 @@ func TestATableWithoutTagsToShowIsNotJudged(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf())
 	_, err := s.Settle(t.Context(), nil)
 	must(t, err)
-	r.AWS.SetTableCreating(time.Hour)
-	t.Cleanup(func() { r.AWS.SetTableCreating(0) })
+	r.AWS.DynamoDB.SetTableCreating(time.Hour)
+	t.Cleanup(func() { r.AWS.DynamoDB.SetTableCreating(0) })
 	r.AWS.Fault(emulator.Match{Service: "dynamodb", Op: "ListTagsOfResource", Times: 3}, emulator.Fail(400, "ResourceNotFoundException", "Requested resource not found"))
 	s.Deleting = true
 	_, err = s.Pass(t.Context(), nil)

@@ -434,8 +434,8 @@ func TestInstanceCosts(t *testing.T) {
 func TestAnInstanceThatTakesItsTimeIsWaitedFor(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf())
 	r.AWS.SetClock(func() time.Time { return s.Clock })
-	r.AWS.SetInstancesTake(time.Minute)
-	t.Cleanup(func() { r.AWS.SetInstancesTake(0); r.AWS.SetClock(nil) })
+	r.AWS.EC2.SetInstancesTake(time.Minute)
+	t.Cleanup(func() { r.AWS.EC2.SetInstancesTake(0); r.AWS.SetClock(nil) })
 	busy := func(state string) {
 		t.Helper()
 		for range 2 {
@@ -478,7 +478,7 @@ func TestAPendingInstanceIsDeletedAtOnce(t *testing.T) {
 	for policy, want := range map[v1alpha1.DeletionPolicy]string{v1alpha1.DeletionDelete: "TerminateInstances", v1alpha1.DeletionStop: ""} {
 		s, r := instanceSubject(t, instanceOf(deletes(policy)))
 		r.AWS.SetClock(func() time.Time { return s.Clock })
-		r.AWS.SetInstancesTake(time.Minute)
+		r.AWS.EC2.SetInstancesTake(time.Minute)
 		_, err := s.Pass(t.Context(), nil)
 		if !waits(err) {
 			t.Fatalf("%v", err)
@@ -499,7 +499,7 @@ func TestAPendingInstanceIsDeletedAtOnce(t *testing.T) {
 			s.Clock = s.Clock.Add(time.Minute)
 		}
 		kindtest.Settled(t, s)
-		r.AWS.SetInstancesTake(0)
+		r.AWS.EC2.SetInstancesTake(0)
 		r.AWS.SetClock(nil)
 		if left := servers(t, r); (len(left) > 0) != (policy == v1alpha1.DeletionStop) || len(left) > 0 && left[0].State.Name != types.InstanceStateNameStopped {
 			t.Errorf("%s: %+v", policy, left)

@@ -201,8 +201,8 @@ func TestNATGatewayCosts(t *testing.T) {
 func TestANATGatewayThatTakesItsTimeIsWaitedFor(t *testing.T) {
 	s, r := natSubject(t, natOf())
 	r.AWS.SetClock(func() time.Time { return s.Clock })
-	r.AWS.SetNATGatewayTakes(2 * time.Minute)
-	t.Cleanup(func() { r.AWS.SetNATGatewayTakes(0); r.AWS.SetClock(nil) })
+	r.AWS.EC2.SetNATGatewayTakes(2 * time.Minute)
+	t.Cleanup(func() { r.AWS.EC2.SetNATGatewayTakes(0); r.AWS.SetClock(nil) })
 	busy := func(state string) {
 		t.Helper()
 		for range 2 {

@@ -199,7 +199,7 @@ func refusals() []kindtest.Case {
 }
 
 func capacityEdits() []kindtest.Case {
-	managed := func(_ *testing.T, r *kindtest.Rig) { r.AWS.SetProviderOfCluster("managed") }
+	managed := func(_ *testing.T, r *kindtest.Rig) { r.AWS.ECS.SetProviderOfCluster("managed") }
 	both := clusterOf(providers("FARGATE"), strategy(item{CapacityProvider: "FARGATE", Weight: 1, Base: 2}))
 	return []kindtest.Case{
 		{Name: "capacity providers are added", Existing: clusterOf(), Object: clusterOf(providers("FARGATE")), Cause: engine.Edited, Diff: []string{"Providers"}, Actions: []string{put}},
@@ -316,7 +316,7 @@ func TestChangesOfCapacityProvidersAreAwaited(t *testing.T) {
 	s := subject(t, clusterOf(providers("FARGATE")))
 	s.Rig.AWS.SetClock(func() time.Time { return s.Clock })
 	t.Cleanup(func() { s.Rig.AWS.SetClock(nil) })
-	s.Rig.AWS.SetClustersTake(20 * time.Second)
+	s.Rig.AWS.ECS.SetClustersTake(20 * time.Second)
 	_, err := s.Pass(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || !strings.Contains(w.Error(), "the cluster is PROVISIONING") {
 		t.Errorf("got %v", err)
@@ -344,14 +344,14 @@ func TestAFailedChangeOfCapacityProvidersIsShown(t *testing.T) {
 	shown := func() *metav1.Condition {
 		return meta.FindStatusCondition(s.Object.(*v1alpha1.ECSCluster).Status.Conditions, v1alpha1.ConditionLastUpdateSucceeded)
 	}
-	s.Rig.AWS.SetClusterUpdatesFail(true)
-	t.Cleanup(func() { s.Rig.AWS.SetClusterUpdatesFail(false) })
+	s.Rig.AWS.ECS.SetClusterUpdatesFail(true)
+	t.Cleanup(func() { s.Rig.AWS.ECS.SetClusterUpdatesFail(false) })
 	s.Edit(clusterOf(providers("FARGATE_SPOT")))
 	kindtest.Settled(t, s)
 	if c := shown(); c == nil || c.Status != metav1.ConditionFalse || c.Reason != status.ReasonRefusedByAWS || !strings.Contains(c.Message, "--include ATTACHMENTS") {
 		t.Errorf("%+v", c)
 	}
-	s.Rig.AWS.SetClusterUpdatesFail(false)
+	s.Rig.AWS.ECS.SetClusterUpdatesFail(false)
 	s.Edit(clusterOf(providers("FARGATE")))
 	kindtest.Settled(t, s)
 	if c := shown(); c == nil || c.Status != metav1.ConditionTrue {

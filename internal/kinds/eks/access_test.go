@@ -142,7 +142,7 @@ func TestTheConfigMapCountsUntilAccessEntriesAreMade(t *testing.T) {
 func TestAnUpdateOfSupportThatFailsLaterIsExplained(t *testing.T) {
 	s := clusterSubject(t, supported("STANDARD"))
 	kindtest.Settled(t, s)
-	s.Rig.AWS.FailControlPlaneUpdates("the account has no such support")
+	s.Rig.AWS.EKS.FailControlPlaneUpdates("the account has no such support")
 	s.Edit(clusterWith(supported("EXTENDED")))
 	_, err := s.Settle(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || !strings.Contains(st.Message, "the account has no such support") || strings.Contains(st.Message, "another writer") {
@@ -153,7 +153,7 @@ func TestAnUpdateOfSupportThatFailsLaterIsExplained(t *testing.T) {
 func TestAnUpdateThatFailsLaterIsExplained(t *testing.T) {
 	s := clusterSubject(t, running("1.31"))
 	kindtest.Settled(t, s)
-	s.Rig.AWS.FailControlPlaneUpdates("insufficient free IP addresses")
+	s.Rig.AWS.EKS.FailControlPlaneUpdates("insufficient free IP addresses")
 	s.Edit(clusterWith(running("1.32")))
 	_, err := s.Settle(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || !strings.Contains(st.Message, "insufficient free IP addresses (subnet-0000000a)") || strings.Contains(st.Message, "another writer") {
@@ -165,7 +165,7 @@ func TestAnUpdateThatFailsLaterIsExplained(t *testing.T) {
 	if c := shown(); c == nil || c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "IpNotAvailable: insufficient free IP addresses") {
 		t.Errorf("%+v", c)
 	}
-	s.Rig.AWS.FailControlPlaneUpdates("")
+	s.Rig.AWS.EKS.FailControlPlaneUpdates("")
 	s.Edit(clusterWith(running("1.33")))
 	kindtest.Settled(t, s)
 	if c := shown(); c == nil || c.Status != metav1.ConditionTrue || aws.ToString(found(t, s.Rig).Version) != "1.33" {

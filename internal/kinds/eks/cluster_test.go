@@ -326,8 +326,8 @@ func clusterSubject(t *testing.T, edits ...clusterEdit) *kindtest.Subject {
 func slow(t *testing.T, s *kindtest.Subject) {
 	t.Helper()
 	s.Rig.AWS.SetClock(func() time.Time { return s.Clock })
-	s.Rig.AWS.SetControlPlanesTake(10 * time.Minute)
-	t.Cleanup(func() { s.Rig.AWS.SetClock(nil); s.Rig.AWS.SetControlPlanesTake(0) })
+	s.Rig.AWS.EKS.SetControlPlanesTake(10 * time.Minute)
+	t.Cleanup(func() { s.Rig.AWS.SetClock(nil); s.Rig.AWS.EKS.SetControlPlanesTake(0) })
 }
 
 // waits makes a pass every three minutes for nine minutes, all of which must wait for the state, and lets the ten minutes pass.
@@ -468,9 +468,9 @@ func TestAClusterIsHeldByWhatItsControllersMade(t *testing.T) {
 		}
 	}
 	arn := "arn:aws:elasticloadbalancing:" + kindtest.Region + ":" + kindtest.Account + ":loadbalancer/"
-	s.Rig.AWS.SetTagged("elbv2.k8s.aws/cluster", platform, arn+"app/k8s-shop/50dc6c495c0c9188", arn+"net/deleted-before/60dc6c495c0c9188")
-	s.Rig.AWS.SetTagged("kubernetes.io/cluster/"+platform, "owned", arn+"classic")
-	s.Rig.AWS.SetClusterCapabilities("argocd")
+	s.Rig.AWS.Tag.SetTagged("elbv2.k8s.aws/cluster", platform, arn+"app/k8s-shop/50dc6c495c0c9188", arn+"net/deleted-before/60dc6c495c0c9188")
+	s.Rig.AWS.Tag.SetTagged("kubernetes.io/cluster/"+platform, "owned", arn+"classic")
+	s.Rig.AWS.EKS.SetClusterCapabilities("argocd")
 	deleteALB, deleteClassic := interfaceOf("ELB app/k8s-shop/50dc6c495c0c9188"), interfaceOf("ELB classic")
 	deletePods := interfaceOf("aws-K8S-i-1", ec2types.Tag{Key: aws.String("cluster.k8s.amazonaws.com/name"), Value: aws.String(platform)})
 	interfaceOf("ELB app/others/70dc6c495c0c9188")
@@ -479,7 +479,7 @@ func TestAClusterIsHeldByWhatItsControllersMade(t *testing.T) {
 		says string
 		end  func()
 	}{
-		{"the EKS capabilities of the cluster to be deleted: 1 (argocd)", func() { s.Rig.AWS.SetClusterCapabilities() }},
+		{"the EKS capabilities of the cluster to be deleted: 1 (argocd)", func() { s.Rig.AWS.EKS.SetClusterCapabilities() }},
 		{"the load balancers that controllers in the cluster made to be deleted: 2 (classic, k8s-shop)", deleteALB},
 		{"1 (classic); delete the Services, Ingresses and Gateways", deleteClassic},
 		{"the network interfaces that nodes of the cluster made to be deleted: 1 (eni-", deletePods},
@@ -509,8 +509,8 @@ func TestTheOperatorDoesNotDeleteTheClusterThatItRunsIn(t *testing.T) {
 func TestAFailedClusterIsReportedAndDeleted(t *testing.T) {
 	s := clusterSubject(t)
 	kindtest.Settled(t, s)
-	s.Rig.AWS.BreakControlPlanes("the role cannot be assumed")
-	t.Cleanup(func() { s.Rig.AWS.BreakControlPlanes("") })
+	s.Rig.AWS.EKS.BreakControlPlanes("the role cannot be assumed")
+	t.Cleanup(func() { s.Rig.AWS.EKS.BreakControlPlanes("") })
 	_, err := s.Pass(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonRefusedByAWS || !strings.Contains(st.Message, "is FAILED: Other: the role cannot be assumed") {
 		t.Errorf("got %v", err)

@@ -293,8 +293,8 @@ func subject(t *testing.T, o *v1alpha1.ElastiCacheCluster) *kindtest.Subject {
 func slow(t *testing.T, s *kindtest.Subject) {
 	t.Helper()
 	s.Rig.AWS.SetClock(func() time.Time { return s.Clock })
-	s.Rig.AWS.SetCacheClustersTake(10 * time.Minute)
-	t.Cleanup(func() { s.Rig.AWS.SetClock(nil); s.Rig.AWS.SetCacheClustersTake(0) })
+	s.Rig.AWS.ElastiCache.SetCacheClustersTake(10 * time.Minute)
+	t.Cleanup(func() { s.Rig.AWS.SetClock(nil); s.Rig.AWS.ElastiCache.SetCacheClustersTake(0) })
 }
 
 // waits makes passes for nine minutes, all of which must wait for the state.
@@ -395,7 +395,7 @@ func TestStatesThatOnlyAPersonCanEnd(t *testing.T) {
 func TestABrokenClusterIsReportedAndDeletedWithoutItsTags(t *testing.T) {
 	s := subject(t, aRedis(skipping))
 	kindtest.Settled(t, s)
-	s.Rig.AWS.BreakCacheClusters("restore-failed")
+	s.Rig.AWS.ElastiCache.BreakCacheClusters("restore-failed")
 	_, err := s.Pass(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonRefusedByAWS || !strings.Contains(st.Message, "restore-failed") {
 		t.Errorf("got %v", err)
@@ -421,7 +421,7 @@ func TestVersionsThatCountAsDeclared(t *testing.T) {
 // ElastiCache may show fewer parts of a version than it was given.
 func TestAVersionThatIsShownInPartIsNotWrittenAgain(t *testing.T) {
 	s := subject(t, memcached(version("1.6.12")))
-	s.Rig.AWS.SetCacheVersionParts(2)
+	s.Rig.AWS.ElastiCache.SetCacheVersionParts(2)
 	kindtest.Settled(t, s)
 	s.Edit(memcached(version("1.6.22")))
 	kindtest.Settled(t, s)

@@ -445,7 +445,7 @@ func TestUpdatesAreAwaitedOneAfterTheOther(t *testing.T) {
 	s := subject(t, functionOf())
 	s.Rig.AWS.SetClock(func() time.Time { return s.Clock })
 	t.Cleanup(func() { s.Rig.AWS.SetClock(nil) })
-	s.Rig.AWS.SetFunctionsTake(4 * time.Second)
+	s.Rig.AWS.Lambda.SetFunctionsTake(4 * time.Second)
 	_, err := s.Pass(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || !strings.Contains(w.Error(), "the function is Pending") {
 		t.Errorf("got %v", err)
@@ -467,8 +467,8 @@ func TestUpdatesAreAwaitedOneAfterTheOther(t *testing.T) {
 func TestAFailedUpdateIsShownUntilTheNextOneSucceeds(t *testing.T) {
 	s := subject(t, functionOf())
 	kindtest.Settled(t, s)
-	s.Rig.AWS.SetFunctionUpdatesFail("the image has no entry point")
-	t.Cleanup(func() { s.Rig.AWS.SetFunctionUpdatesFail("") })
+	s.Rig.AWS.Lambda.SetFunctionUpdatesFail("the image has no entry point")
+	t.Cleanup(func() { s.Rig.AWS.Lambda.SetFunctionUpdatesFail("") })
 	s.Edit(functionOf(imaged("v2")))
 	kindtest.Settled(t, s)
 	shown := func() *metav1.Condition {
@@ -477,7 +477,7 @@ func TestAFailedUpdateIsShownUntilTheNextOneSucceeds(t *testing.T) {
 	if c := shown(); c == nil || c.Status != metav1.ConditionFalse || c.Reason != status.ReasonRefusedByAWS || !strings.Contains(c.Message, "the image has no entry point") {
 		t.Errorf("%+v", c)
 	}
-	s.Rig.AWS.SetFunctionUpdatesFail("")
+	s.Rig.AWS.Lambda.SetFunctionUpdatesFail("")
 	s.Edit(functionOf(imaged("v3")))
 	kindtest.Settled(t, s)
 	if c := shown(); c == nil || c.Status != metav1.ConditionTrue {

@@ -21,7 +21,7 @@ import (
 func TestVariablesThatLambdaDoesNotShowAreNotWritten(t *testing.T) {
 	s := subject(t, functionOf(encrypted(key+"a"), variables("A1", "b")))
 	kindtest.Settled(t, s)
-	s.Rig.AWS.SetVariablesHidden("AccessDeniedException")
+	s.Rig.AWS.Lambda.SetVariablesHidden("AccessDeniedException")
 	mark := s.Rig.AWS.Mark()
 	_, err := s.Pass(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonAccessDenied || !strings.Contains(st.Message, "allow kms:Decrypt") || !strings.Contains(st.Message, key+"a") {
@@ -86,34 +86,34 @@ func TestAnImageThatIsNotPushedYetIsWaitedFor(t *testing.T) {
 			t.Errorf("%+v", conditions)
 		}
 	}
-	s.Rig.AWS.SetImagesMissing("later")
+	s.Rig.AWS.Lambda.SetImagesMissing("later")
 	waits()
-	s.Rig.AWS.SetImagesMissing("")
+	s.Rig.AWS.Lambda.SetImagesMissing("")
 	kindtest.Settled(t, s)
-	s.Rig.AWS.SetImagesMissing("latest")
+	s.Rig.AWS.Lambda.SetImagesMissing("latest")
 	s.Edit(functionOf(imaged("latest")))
 	_, err := s.Pass(t.Context(), nil)
 	if _, ok := status.AsWaiting(err); !ok {
 		t.Errorf("got %v", err)
 	}
-	s.Rig.AWS.SetImagesMissing("")
+	s.Rig.AWS.Lambda.SetImagesMissing("")
 	kindtest.Settled(t, s)
 }
 
 func TestAnArchiveThatIsNotUploadedYetIsWaitedFor(t *testing.T) {
 	s := subject(t, functionOf(zipped("later.zip")))
-	s.Rig.AWS.SetImagesMissing("later.zip")
+	s.Rig.AWS.Lambda.SetImagesMissing("later.zip")
 	waits := func(key string) {
 		t.Helper()
 		_, err := s.Pass(t.Context(), nil)
 		if w, ok := status.AsWaiting(err); !ok || !strings.Contains(w.For, "archive s3://"+bucket+"/"+key+" to be uploaded") || w.After > time.Minute {
 			t.Errorf("got %v", err)
 		}
-		s.Rig.AWS.SetImagesMissing("")
+		s.Rig.AWS.Lambda.SetImagesMissing("")
 		kindtest.Settled(t, s)
 	}
 	waits("later.zip")
-	s.Rig.AWS.SetImagesMissing("next.zip")
+	s.Rig.AWS.Lambda.SetImagesMissing("next.zip")
 	s.Edit(functionOf(zipped("next.zip")))
 	waits("next.zip")
 }
@@ -137,20 +137,20 @@ func TestStatesInWhichAFunctionDoesNotServe(t *testing.T) {
 	s := subject(t, functionOf())
 	kindtest.Settled(t, s)
 	for _, state := range []string{"Pending", "Deactivating", "Deleting"} {
-		s.Rig.AWS.SetFunctionState(state)
+		s.Rig.AWS.Lambda.SetFunctionState(state)
 		if _, err := s.Pass(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "the function is "+state) {
 			t.Errorf("%s: %v", state, err)
 		}
 	}
 	for _, state := range []string{"Failed", "Deactivated", "ActiveNonInvocable"} {
-		s.Rig.AWS.SetFunctionState(state)
+		s.Rig.AWS.Lambda.SetFunctionState(state)
 		_, err := s.Pass(t.Context(), nil)
 		if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonRefusedByAWS {
 			t.Errorf("%s: %v", state, err)
 		}
 	}
 	for _, state := range []string{"Inactive", ""} {
-		s.Rig.AWS.SetFunctionState(state)
+		s.Rig.AWS.Lambda.SetFunctionState(state)
 		kindtest.Settled(t, s)
 	}
 }

@@ -410,7 +410,7 @@ func TestInstanceChecksShareARead(t *testing.T) {
 // slow lets RDS take its time, by the clock of the subject.
 func slow(s *kindtest.Subject, d time.Duration) {
 	s.Rig.AWS.SetClock(func() time.Time { return s.Clock })
-	s.Rig.AWS.SetDatabasesBusy(d)
+	s.Rig.AWS.RDS.SetDatabasesBusy(d)
 }
 
 // waitsBusy makes a pass that must wait for what RDS does, and returns the Ready condition.

@@ -100,7 +100,7 @@ func TestOtherSettingsChangeWhileStorageIsOptimized(t *testing.T) {
 	s, r := subjectOf(t, instanceOf(stored("gp2", 100, 0)))
 	settled(t, s)
 	slow(s, 0)
-	r.AWS.SetStorageOptimized(6 * time.Hour)
+	r.AWS.RDS.SetStorageOptimized(6 * time.Hour)
 	s.Edit(instanceOf(stored("gp2", 200, 0)))
 	settled(t, s)
 	s.Edit(instanceOf(stored("gp2", 300, 0), func(s *spec) { s.DBInstanceClass = "db.t4g.small" }))

@@ -352,8 +352,8 @@ func TestRecordSetSurvivesLag(t *testing.T) {
 func TestARecordSetIsReadyWhenItsChangeIsInSync(t *testing.T) {
 	s, r := recordSubject(t, recordsOf())
 	r.AWS.SetClock(func() time.Time { return s.Clock })
-	r.AWS.SetRecordChangesTake(30 * time.Second)
-	t.Cleanup(func() { r.AWS.SetRecordChangesTake(0); r.AWS.SetClock(nil) })
+	r.AWS.Route53.SetRecordChangesTake(30 * time.Second)
+	t.Cleanup(func() { r.AWS.Route53.SetRecordChangesTake(0); r.AWS.SetClock(nil) })
 	pending := func() {
 		t.Helper()
 		for range 2 {

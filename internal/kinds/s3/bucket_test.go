@@ -239,7 +239,7 @@ func TestBucket(t *testing.T) {
 		{Name: "deleting", Existing: bucketOf(capability), Object: bucketOf(capability), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{"s3:DeleteBucket"}},
 		{Name: "system tags are kept when tags change", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }),
 			Before: func(_ *testing.T, r *kindtest.Rig) {
-				r.AWS.SetSystemTag(name, "aws:cloudformation:stack-name", "stack")
+				r.AWS.S3.SetSystemTag(name, "aws:cloudformation:stack-name", "stack")
 			},
 			Cause: engine.Edited, Diff: []string{"Tags[team]"}, Actions: []string{"s3:PutBucketTagging"}},
 		{Name: "tags that control access are added and dropped one by one", Existing: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"old": "1", "same": "1"} }),
@@ -282,7 +282,7 @@ func TestBucket(t *testing.T) {
 // controlByTags turns attribute-based access control of the bucket on, which has a tag of AWS's own, too.
 func controlByTags(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
-	r.AWS.SetSystemTag(name, "aws:cloudformation:stack-name", "stack")
+	r.AWS.S3.SetSystemTag(name, "aws:cloudformation:stack-name", "stack")
 	_, err := api(r).PutBucketAbac(t.Context(), &s3.PutBucketAbacInput{Bucket: aws.String(name), AbacStatus: &types.AbacStatus{Status: types.BucketAbacStatusEnabled}})
 	must(t, err)
 }

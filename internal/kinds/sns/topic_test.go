@@ -482,7 +482,7 @@ func TestADeclaredSubscriptionStaysOnRecord(t *testing.T) {
 // SNS shows no ARN for a subscription that its endpoint has not confirmed, and cannot change or remove it.
 func TestAPendingSubscriptionIsLeftToItsEndpoint(t *testing.T) {
 	s, r := subject(t, topicOf(to("email", mail, filter(failed)), toQueue()))
-	r.AWS.SetSubscriptionsPending("email")
+	r.AWS.SNS.SetSubscriptionsPending("email")
 	kindtest.Settled(t, s)
 	if st := s.Object.(*v1alpha1.SNSTopic).Status; st.SubscriptionsPending != 1 || st.SubscriptionsConfirmed != 1 || len(st.SubscriptionARNs) != 1 {
 		t.Errorf("%+v", st)
@@ -509,7 +509,7 @@ func TestAPendingSubscriptionIsLeftToItsEndpoint(t *testing.T) {
 func TestExport_DeclaresOnlyTheSubscriptionsThatSNSShows(t *testing.T) {
 	_, r := subject(t, topicOf())
 	existing(nil)(t, r)
-	r.AWS.SetSubscriptionsPending("email")
+	r.AWS.SNS.SetSubscriptionsPending("email")
 	for protocol, endpoint := range map[string]string{"sqs": queue, "email": mail, "https": "https://user:****@example.com/"} {
 		subscribeBy(protocol, endpoint)(t, r)
 	}

@@ -65,7 +65,7 @@ func TestDouble_ResourcesAreListedBesideThoseOfTheEmulator(t *testing.T) {
 	if err := p.Reset(); err != nil {
 		t.Fatal(err)
 	}
-	p.ListTagged(b.double.Tagging())
+	p.Tag.ListTagged(b.double.Tagging())
 	config := aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(p.URL()), Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", "")}
 	tags := map[string]string{"team": "a"}
 	if _, err := sqs.NewFromConfig(config).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("orders"), Tags: tags}); err != nil {

@@ -126,7 +126,7 @@ func unready(pod *corev1.Pod) []byte {
 // patch gives a pod the way of its ServiceAccount, of which an association counts more than the annotation; nil without one.
 func (h *hook) patch(ctx context.Context, namespace string, pod *corev1.Pod) []byte {
 	way := credentials{token: tokens, audience: "sts.amazonaws.com"}
-	if h.world.AWS().IsAssociated(h.cluster, namespace, pod.Spec.ServiceAccountName) {
+	if h.world.AWS().EKS.IsAssociated(h.cluster, namespace, pod.Spec.ServiceAccountName) {
 		way = credentials{token: agentTokens, audience: "pods.eks.amazonaws.com", env: []corev1.EnvVar{
 			{Name: "AWS_CONTAINER_CREDENTIALS_FULL_URI", Value: agentAddress}, {Name: "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", Value: agentTokens + "/token"}}}
 		return way.of(pod)

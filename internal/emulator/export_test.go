@@ -2,5 +2,7 @@
 
 package emulator
 
+import "github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
+
 // RewritePolicy returns a policy in the form in which the proxy answers it.
-var RewritePolicy = rewritePolicy
+var RewritePolicy = proxy.RewritePolicy

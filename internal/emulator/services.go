@@ -2,46 +2,68 @@
 
 package emulator
 
-// Services are the AWS services that the emulator knows, each in its own files. Their methods set what they do.
+import (
+	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/acm"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/bedrock"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/cloudformation"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/cognito"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/dynamodb"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/ec2"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/ecr"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/ecs"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/eks"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/elasticache"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/elb"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/glue"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/iam"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/kms"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/lambda"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/plain"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/rds"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/route53"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/s3"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/secretsmanager"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/sns"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/sqs"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/ssm"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/sts"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/tag"
+)
+
+// Services are the AWS services of which a test can set something. What can be set is a method of the service.
 type Services struct {
-	S3             *s3Service
-	IAM            *iamService
-	DynamoDB       *dynamodbService
-	Glue           *glueService
-	SSM            *ssmService
-	SecretsManager *secretsmanagerService
-	Cognito        *cognitoService
-	SQS            *sqsService
-	SNS            *snsService
-	RDS            *rdsService
-	ElastiCache    *elasticacheService
-	EC2            *ec2Service
-	ECR            *ecrService
-	ECS            *ecsService
-	EKS            *eksService
-	Lambda         *lambdaService
-	KMS            *kmsService
-	Route53        *route53Service
-	ACM            *acmService
-	STS            *stsService
-	Tag            *tagService
-	ELB            *elbService
-	CloudFormation *cloudformationService
-	Bedrock        *bedrockService
+	S3          *s3.Service
+	DynamoDB    *dynamodb.Service
+	SSM         *ssm.Service
+	SQS         *sqs.Service
+	SNS         *sns.Service
+	RDS         *rds.Service
+	ElastiCache *elasticache.Service
+	EC2         *ec2.Service
+	ECS         *ecs.Service
+	EKS         *eks.Service
+	Lambda      *lambda.Service
+	Route53     *route53.Service
+	ACM         *acm.Service
+	Tag         *tag.Service
+
+	list []proxy.Service // of all services, in the order in which inventories are compared
 }
 
-func newServices(c *core) *Services {
-	return &Services{
-		S3: &s3Service{base: base{core: c}}, IAM: &iamService{base: base{core: c}}, DynamoDB: &dynamodbService{base: base{core: c}}, Glue: &glueService{base: base{core: c}}, SSM: &ssmService{base: base{core: c}},
-		SecretsManager: &secretsmanagerService{base: base{core: c}}, Cognito: &cognitoService{base: base{core: c}}, SQS: &sqsService{base: base{core: c}}, SNS: &snsService{base: base{core: c}},
-		RDS: &rdsService{base: base{core: c}}, ElastiCache: &elasticacheService{base: base{core: c}}, EC2: &ec2Service{base: base{core: c}}, ECR: &ecrService{base: base{core: c}}, ECS: &ecsService{base: base{core: c}},
-		EKS: &eksService{base: base{core: c}}, Lambda: &lambdaService{base: base{core: c}}, KMS: &kmsService{base: base{core: c}}, Route53: &route53Service{base: base{core: c}}, ACM: &acmService{base: base{core: c}},
-		STS: &stsService{base: base{core: c}}, Tag: &tagService{base: base{core: c}}, ELB: &elbService{base: base{core: c}}, CloudFormation: &cloudformationService{base: base{core: c}}, Bedrock: &bedrockService{base: base{core: c}},
+// The proxy asks the services for their facts wherever it has no state of them.
+var _ = proxy.Use(func() []proxy.Service { return newServices().list })
+
+func newServices() *Services {
+	s := &Services{
+		S3: &s3.Service{}, DynamoDB: &dynamodb.Service{}, SSM: &ssm.Service{}, SQS: &sqs.Service{}, SNS: &sns.Service{}, RDS: &rds.Service{},
+		ElastiCache: &elasticache.Service{}, EC2: &ec2.Service{}, ECS: &ecs.Service{}, EKS: &eks.Service{}, Lambda: &lambda.Service{},
+		Route53: &route53.Service{}, ACM: &acm.Service{}, Tag: &tag.Service{},
 	}
-}
-
-// all returns the services in the order in which inventories list what they have.
-func (s *Services) all() []Service {
-	return append([]Service{s.S3, s.IAM, s.DynamoDB, s.Glue, s.SSM, s.SecretsManager, s.Cognito, s.SQS, s.SNS, s.RDS, s.ElastiCache, s.EC2, s.ECR, s.ECS, s.EKS, s.Lambda, s.KMS,
-		s.Route53, s.ACM, s.STS, s.Tag, s.ELB, s.CloudFormation, s.Bedrock}, plainServices()...)
+	s.list = append([]proxy.Service{
+		s.S3, &iam.Service{}, s.DynamoDB, &glue.Service{}, s.SSM, &secretsmanager.Service{}, &cognito.Service{}, s.SQS, s.SNS, s.RDS, s.ElastiCache,
+		s.EC2, &ecr.Service{}, s.ECS, s.EKS, s.Lambda, &kms.Service{}, s.Route53, s.ACM, &sts.Service{}, s.Tag, &elb.Service{},
+		&cloudformation.Service{}, &bedrock.Service{},
+	}, plain.Services()...)
+	return s
 }

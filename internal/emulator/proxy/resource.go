@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// nameKeys are the members of a JSON request of any service that name what it is about, the most
+// telling first, and formKeys those of the query protocol. A dot leads into a member.
+var (
+	nameKeys = []string{"Name", "Names", "RepositoryName", "FunctionName", "DomainName", "ResourceArn", "ResourceARN", "resourceArn", "ResourceId"}
+	formKeys = []string{"ResourceName", "ResourceArn", "Name"}
+)
+
+// jsonResource names what a JSON request is about.
+func jsonResource(service, op string, body map[string]any) string {
+	f := factsOf(service).Requests
+	if f.Resource != nil {
+		if name, ok := f.Resource(op, body); ok {
+			return name
+		}
+	}
+	for _, key := range slices.Concat(f.Keys, nameKeys) {
+		if name := Text(Member(body, key)); name != "" {
+			return ShortName(name)
+		}
+	}
+	return ""
+}
+
+func Member(body map[string]any, path string) any {
+	var v any = body
+	for part := range strings.SplitSeq(path, ".") {
+		switch t := v.(type) {
+		case map[string]any:
+			v = t[part]
+		case []any: // part is a position
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(t) {
+				return nil
+			}
+			v = t[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// Text gives a string, or a list of strings joined by commas.
+func Text(v any) string {
+	switch t := v.(type) {
+	case string:
+		return t
+	case []any:
+		parts := make([]string, 0, len(t))
+		for _, e := range t {
+			parts = append(parts, fmt.Sprint(e))
+		}
+		return strings.Join(parts, ",")
+	}
+	return ""
+}
+
+// queryResource names what a request of the query protocol is about: by the keys, and by the endings of others.
+func queryResource(service string, form url.Values) string {
+	for _, key := range slices.Concat(factsOf(service).Requests.Keys, formKeys) {
+		if v := form.Get(key); v != "" {
+			return ShortName(v)
+		}
+	}
+	keys := make([]string, 0, len(form))
+	for key := range form {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, ending := range []string{"Id", "Name", "Id.1", "Name.1"} {
+		for _, key := range keys {
+			if strings.HasSuffix(key, ending) && !strings.Contains(key, "Filter") && !strings.Contains(key, "Tag") {
+				return ShortName(form.Get(key))
+			}
+		}
+	}
+	return ""
+}
+
+// ShortName gives the name within an ARN or a queue's URL, else the text itself.
+func ShortName(s string) string {
+	if strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") {
+		return s[strings.LastIndexByte(s, '/')+1:]
+	}
+	parts := strings.SplitN(s, ":", 6)
+	if len(parts) < 6 || parts[0] != "arn" {
+		return s
+	}
+	name := parts[5]
+	if short := factsOf(parts[2]).Requests.ShortName; short != nil {
+		return short(name)
+	}
+	if _, rest, ok := strings.Cut(name, "/"); ok {
+		return rest
+	}
+	return name
+}
+
+// AfterColon is the name in an ARN of a service that writes type:name.
+func AfterColon(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }

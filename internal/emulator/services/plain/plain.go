@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package plain has what the emulator knows of services of which the emulator knows little.
+package plain
+
+import "github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
+
+// Service is one of which there is little to know.
+type Service struct {
+	proxy.Base
+	facts proxy.Facts
+}
+
+func (s *Service) Facts() *proxy.Facts { return &s.facts }
+
+// Services are those that the operator uses little, or that tests divert.
+func Services() []proxy.Service {
+	return []proxy.Service{
+		&Service{facts: proxy.Facts{Prefix: "cloudfront", Requests: proxy.RequestFacts{REST: proxy.ProtocolXML}, Events: proxy.EventFacts{Region: proxy.GlobalRegion}}},
+		&Service{facts: proxy.Facts{Prefix: "cloudwatch", Requests: proxy.RequestFacts{SigningNames: []string{"monitoring"}},
+			Events: proxy.EventFacts{Source: func(*proxy.Exchange) string { return "monitoring" }}}},
+		&Service{facts: proxy.Facts{Prefix: "events", Rights: proxy.RightFacts{
+			Namings:    map[string]proxy.Naming{"events rule/*": {Members: []string{"Name", "Rule"}}},
+			Dependents: []proxy.Dependent{proxy.Tagging("events:PutRule", "events:TagResource", "events rule/*")},
+		}}},
+		&Service{facts: proxy.Facts{Prefix: "logs", Requests: proxy.RequestFacts{Keys: []string{"LogGroupName", "logGroupName"}},
+			Writes: proxy.WriteFacts{IdempotentCreates: []string{"CreateLogGroup"}, TagReads: []proxy.TagRead{{Op: "ListTags*", Where: "tags"}}}}},
+		&Service{facts: proxy.Facts{Prefix: "ses", Requests: proxy.RequestFacts{SigningNames: []string{"email"}}}},
+	}
+}

@@ -31,7 +31,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/tag"
 )
 
-// Services are the AWS services of which a test can set something. What can be set is a method of the service.
+// Services are the AWS services of which a test can set something, by methods of the service.
 type Services struct {
 	S3          *s3.Service
 	DynamoDB    *dynamodb.Service

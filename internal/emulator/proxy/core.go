@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Core is what all services use: moto, the clock, the accounts of callers, and what was written when.
+// Core has moto, the clock, the accounts of callers, and the memory of writes. All services use it.
 type Core struct {
 	backend   string // base URL of moto
 	transport *http.Transport

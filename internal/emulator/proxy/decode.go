@@ -137,21 +137,16 @@ func (d *Request) decodeREST() {
 // reads are the first words of operations that change nothing.
 var reads = []string{
 	"Get", "List", "Describe", "Head", "BatchGet", "Query", "Scan", "Lookup", "Search", "Check", "Simulate", "Select",
-	"Filter", "Preview", "Validate", "Test", "Estimate", "AdminGet", "AdminList", "AssumeRole", "Decode", "GET", "HEAD",
-	"GenerateDataKey", "Encrypt", "Decrypt", "Sign", "Verify",
+	"Filter", "Preview", "Validate", "Test", "Estimate", "GET", "HEAD",
 }
 
-func IsWrite(op string) bool {
-	for _, verb := range reads {
-		if strings.HasPrefix(op, verb) {
-			return false
-		}
-	}
-	return true
+// IsWrite reports whether a request can change something, by its operation.
+func (d *Request) IsWrite() bool {
+	return !slices.ContainsFunc(slices.Concat(reads, d.facts().Requests.Reads), func(verb string) bool { return strings.HasPrefix(d.Op, verb) })
 }
 
 // Operation names the operation of a request with its resource, and reports whether it changes something.
 func Operation(r *http.Request, body []byte) (name string, write bool) {
 	d := decode(r, body)
-	return d.Service + "." + d.Op + "(" + d.Resource + ")", IsWrite(d.Op)
+	return d.Service + "." + d.Op + "(" + d.Resource + ")", d.IsWrite()
 }

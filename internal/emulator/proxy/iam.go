@@ -206,7 +206,7 @@ func (c *callers) rightsOf(ctx context.Context, x *Exchange) (*policy.Rights, er
 func (c *callers) noteIAM(x *Exchange, a *Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if x.facts().Rights.ChangesRights && IsWrite(x.Op) {
+	if x.facts().Rights.ChangesRights && x.IsWrite() {
 		c.accounts = nil
 		c.changes++
 	}

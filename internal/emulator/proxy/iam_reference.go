@@ -84,7 +84,7 @@ func (q *Asker) ofReference(action string) []policy.Demand {
 		arns := q.arnsOf(template)
 		switch {
 		case notNamed(action, typeOf(template)) != "" && len(arns) == 0:
-		case len(arns) == 0 && (IsNew(q.X.Op) || !IsWrite(q.X.Op)):
+		case len(arns) == 0 && (IsNew(q.X.Op) || !q.X.IsWrite()):
 			arns = []string{q.anyOf(template)}
 		case len(arns) == 0:
 			arns = []string{unnamed + typeOf(template)}
@@ -100,7 +100,7 @@ func (q *Asker) ofReference(action string) []policy.Demand {
 		return out
 	}
 	for _, template := range a.Optional {
-		if _, known := namingOf(typeOf(template)); known && !IsWrite(q.X.Op) {
+		if _, known := namingOf(typeOf(template)); known && !q.X.IsWrite() {
 			return []policy.Demand{q.Need(action, q.anyOf(template), nil)}
 		}
 	}

@@ -115,7 +115,7 @@ func inventoryKinds() []InventoryKind {
 	return out
 }
 
-// ownInventory is what a service has whose state the emulator keeps itself.
+// ownInventory lists the resources that the emulator itself keeps for a service.
 type ownInventory interface {
 	OwnInventory(accessKey string, regions []string) (kind string, names []string)
 }

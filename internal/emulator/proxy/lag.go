@@ -40,7 +40,7 @@ const lagPrefix = "lag: "
 // lagBehindWrites replaces the true answer to a read by an earlier one, by one
 // with other tags, or by "not found", while the lag after a write lasts.
 func (p *Proxy) lagBehindWrites(x *Exchange, a *Answer) *Answer {
-	if IsWrite(x.Op) || isData(x) {
+	if x.IsWrite() || isData(x) {
 		return a
 	}
 	late, what := p.Memory.lateAnswer(x, a)

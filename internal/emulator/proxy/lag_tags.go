@@ -17,7 +17,7 @@ type TagRead struct {
 	Op string // may contain *
 	// Where is the path of the member in JSON, or the name of the element in XML.
 	Where string
-	// None is the error about a resource without tags; "" if the answer has an empty list.
+	// None holds the error about a resource without tags; it has no code if the answer has an empty list.
 	None Error
 	// NeverEmpty is for parameters that the operator uses as tags.
 	NeverEmpty bool

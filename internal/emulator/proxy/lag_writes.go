@@ -34,7 +34,7 @@ func noun(op string) string {
 // recordWrite records what a request has created, changed or deleted. The same
 // creation with the same client token changes nothing.
 func (m *memory) recordWrite(x *Exchange, a *Answer) {
-	if !a.OK() || x.Existed || !IsWrite(x.Op) || isData(x) {
+	if !a.OK() || x.Existed || !x.IsWrite() || isData(x) {
 		return
 	}
 	m.mu.Lock()

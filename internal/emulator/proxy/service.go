@@ -42,7 +42,7 @@ func (c *Correction) applies(x *Exchange) bool {
 	return len(c.Ops) == 0 || slices.Contains(c.Ops, x.Op)
 }
 
-// Facts are what the emulator knows of a service.
+// Facts hold all that the emulator knows of a service.
 type Facts struct {
 	// Prefix is the name of the service in the actions of IAM, and everywhere in the emulator.
 	Prefix string
@@ -55,7 +55,7 @@ type Facts struct {
 	Rights   RightFacts
 	Events   EventFacts
 
-	// Names are what AWS demands of names that moto accepts unseen, by operation. CheckName knows what is no pattern.
+	// Names hold the demands of AWS on names that moto accepts unseen, by operation. CheckName has those that no pattern says.
 	Names     map[string]NameRule
 	CheckName func(x *Exchange) *Answer
 	// Inventory lists what exists. Pages are the names of the token in a request and in an answer; empty for NextToken.
@@ -84,9 +84,11 @@ type RequestFacts struct {
 	// member does.
 	Keys     []string
 	Resource func(op string, body map[string]any) (name string, ok bool)
+	// Reads are the first words of operations of the service that change nothing, beside those that all services have.
+	Reads []string
 	// ShortName returns the name in the last part of an ARN; without it, the name follows the first slash.
 	ShortName func(name string) string
-	// MaxSkew is how far the time of a signature may be from the clock of the service, if not five minutes.
+	// MaxSkew limits the distance of the time of a signature from the clock of the service, if not to five minutes.
 	MaxSkew time.Duration
 }
 
@@ -164,7 +166,7 @@ type EventFacts struct {
 // GlobalRegion is the region of the events of services without regions.
 const GlobalRegion = "us-east-1"
 
-// Base is what every service has: the core, and a lock for its own state.
+// Base gives every service the core, and a lock for its own state.
 type Base struct {
 	*Core
 	Mu sync.Mutex
@@ -214,7 +216,7 @@ func factsOf(service string) *Facts {
 	return &Facts{Prefix: service}
 }
 
-// facts are those of the service of a request.
+// facts returns the facts of the service of a request.
 func (d *Request) facts() *Facts { return factsOf(d.Service) }
 
 // IDAt returns a function that finds the identifier of a new resource in an answer in JSON, by the operation.

@@ -22,7 +22,7 @@ type Service struct{ proxy.Base }
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "cognito-idp",
-		Requests: proxy.RequestFacts{Targets: []string{"AWSCognitoIdentityProviderService"}, Keys: []string{"UserPoolId", "PoolName", "Domain"}},
+		Requests: proxy.RequestFacts{Targets: []string{"AWSCognitoIdentityProviderService"}, Keys: []string{"UserPoolId", "PoolName", "Domain"}, Reads: []string{"AdminGet", "AdminList"}},
 		Errors:   proxy.ErrorFacts{Throttled: proxy.TooManyRequests},
 		Writes: proxy.WriteFacts{
 			CreatedID: proxy.IDAt(map[string]string{"CreateUserPool": "UserPool.Id"}),

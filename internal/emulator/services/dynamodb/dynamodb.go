@@ -52,7 +52,7 @@ func (s *Service) Facts() *proxy.Facts {
 			},
 			Dependents: []proxy.Dependent{
 				proxy.Tagging("dynamodb:CreateTable", "dynamodb:TagResource", "dynamodb table/*"),
-				{Action: "dynamodb:*", Needs: "kms", On: keyOfTable, Page: proxy.UsersOfKeys},
+				{Action: "dynamodb:*", Needs: kms.Rights, On: keyOfTable, Page: proxy.UsersOfKeys},
 			},
 		},
 		Inventory: []proxy.InventoryKind{{Name: "dynamodb/table", Global: false, List: proxy.ListJSON("dynamodb", "DynamoDB_20120810.ListTables", "TableNames", "")}},
@@ -457,7 +457,7 @@ func (s *Service) dropReplacedTags(ctx context.Context, x *proxy.Exchange) *prox
 
 // tableNotReady: a table that is being created refuses changes.
 func (s *Service) tableNotReady(_ context.Context, x *proxy.Exchange) *proxy.Answer {
-	if !proxy.IsWrite(x.Op) || x.Op == "CreateTable" || strings.HasPrefix(x.Op, "Tag") || !s.isCreating(x) {
+	if !x.IsWrite() || x.Op == "CreateTable" || strings.HasPrefix(x.Op, "Tag") || !s.isCreating(x) {
 		return nil
 	}
 	if x.Op == "UpdateContinuousBackups" {

@@ -96,6 +96,7 @@ func (s *Service) Corrections() []proxy.Correction {
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
+	s.seq = 0 // the same test gets the same identifiers again
 	s.associations, s.controlPlanes = map[string]*association{}, controlPlanes{known: map[string]*controlPlane{}}
 }
 

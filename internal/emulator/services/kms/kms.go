@@ -23,7 +23,7 @@ type Service struct{ proxy.Base }
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "kms",
-		Requests: proxy.RequestFacts{Keys: []string{"KeyId", "AliasName"}},
+		Requests: proxy.RequestFacts{Keys: []string{"KeyId", "AliasName"}, Reads: []string{"GenerateDataKey", "Encrypt", "Decrypt", "Sign", "Verify"}},
 		Errors:   proxy.ErrorFacts{Missing: map[string]proxy.Error{"": {Status: http.StatusBadRequest, Code: "NotFoundException", Message: "Key '%s' does not exist"}}},
 		Writes: proxy.WriteFacts{
 			CreatedID: proxy.IDAt(map[string]string{"CreateKey": "KeyMetadata.KeyId"}),
@@ -48,6 +48,9 @@ func (s *Service) Facts() *proxy.Facts {
 		Rewrites:  []proxy.Rewrite{{Kind: "KMSKey", Field: "keyPolicy", What: proxy.RewrittenPolicy, Ops: []string{"GetKeyPolicy"}, Member: "Policy", Text: proxy.RewritePolicy}},
 	}
 }
+
+// Rights stands for several rights to a key, which depend on the request.
+const Rights = "kms"
 
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{{Name: "keys that are scheduled for deletion or disabled", Before: s.refuseByKeyState}}
@@ -161,7 +164,7 @@ func tagsOfKey(q *proxy.Asker, key string) map[string]string {
 
 // Encrypted is the use of a key that a member names, through a service.
 func Encrypted(action, with, service string, uses ...string) proxy.Dependent {
-	return proxy.Dependent{Action: action, Needs: "kms", With: with, Page: proxy.UsersOfKeys, On: func(q *proxy.Asker) []policy.Demand {
+	return proxy.Dependent{Action: action, Needs: Rights, With: with, Page: proxy.UsersOfKeys, On: func(q *proxy.Asker) []policy.Demand {
 		var out []policy.Demand
 		for _, key := range q.Values(with) {
 			out = append(out, Through(q, service, key, nil, uses...)...)

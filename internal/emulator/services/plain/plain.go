@@ -13,7 +13,7 @@ type Service struct {
 
 func (s *Service) Facts() *proxy.Facts { return &s.facts }
 
-// Services are those that the operator uses little, or that tests divert.
+// Services returns the services that the operator uses little, or that tests divert.
 func Services() []proxy.Service {
 	return []proxy.Service{
 		&Service{facts: proxy.Facts{Prefix: "cloudfront", Requests: proxy.RequestFacts{REST: proxy.ProtocolXML}, Events: proxy.EventFacts{Region: proxy.GlobalRegion}}},

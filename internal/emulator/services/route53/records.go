@@ -178,7 +178,7 @@ func (s *Service) showChange(_ context.Context, x *proxy.Exchange, a *proxy.Answ
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	body := a.Body
-	if proxy.IsWrite(x.Op) {
+	if x.IsWrite() {
 		s.records.number++
 		s.records.changed = s.Now()
 		body = changeID.ReplaceAll(body, fmt.Appendf(nil, "<Id>/change/C%d</Id>", s.records.number))

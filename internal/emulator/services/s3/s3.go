@@ -76,7 +76,7 @@ func (s *Service) Facts() *proxy.Facts {
 				{Action: "s3:PutReplicationConfiguration", Needs: "iam:PassRole", With: "<Role>", On: func(q *proxy.Asker) []policy.Demand {
 					return []policy.Demand{iam.Passes(q, proxy.FirstMatch(roleElement, q.X.Body), "s3")}
 				}},
-				{Action: "s3:*", Needs: "kms", On: keyOfObjects, Page: proxy.UsersOfKeys},
+				{Action: "s3:*", Needs: kms.Rights, On: keyOfObjects, Page: proxy.UsersOfKeys},
 				{Action: "s3:DeleteObjectVersion", Needs: "s3:DeleteObject", On: deletedObjects, Page: "the text of DeleteObjects: always the right to delete objects, and that to versions"},
 			},
 		},

@@ -37,7 +37,7 @@ func (s *Service) Facts() *proxy.Facts {
 			Namings: map[string]proxy.Naming{"secretsmanager secret:*": {Names: func(q *proxy.Asker) []string { return []string{secretARN(q)} }}},
 			Dependents: []proxy.Dependent{
 				proxy.Tagging("secretsmanager:CreateSecret", "secretsmanager:TagResource", "secretsmanager secret:*"),
-				{Action: "secretsmanager:*", Needs: "kms", On: keyOfSecret, Page: proxy.UsersOfKeys},
+				{Action: "secretsmanager:*", Needs: kms.Rights, On: keyOfSecret, Page: proxy.UsersOfKeys},
 				{Action: "secretsmanager:RotateSecret", Needs: "lambda:InvokeFunction", With: "RotationLambdaARN",
 					Page: "https://docs.aws.amazon.com/secretsmanager/latest/userguide/rotating-secrets-required-permissions-function.html",
 					On: func(q *proxy.Asker) []policy.Demand {

@@ -49,7 +49,7 @@ func (s *Service) Facts() *proxy.Facts {
 				handsSubscription("sns:Subscribe"), handsSubscription("sns:SetSubscriptionAttributes"),
 				{Action: "sns:CreateTopic", Needs: "iam:PassRole", Never: noDeliveries},
 				{Action: "sns:SetTopicAttributes", Needs: "iam:PassRole", Never: noDeliveries},
-				{Action: "sns:Publish", Needs: "kms", On: keyOfTopic, Page: proxy.UsersOfKeys},
+				{Action: "sns:Publish", Needs: kms.Rights, On: keyOfTopic, Page: proxy.UsersOfKeys},
 			},
 		},
 		Inventory: []proxy.InventoryKind{{Name: "sns/topic", Global: false, List: proxy.ListXML("sns", "ListTopics", "2010-03-31", "TopicArn")}},

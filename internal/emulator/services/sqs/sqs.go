@@ -47,7 +47,7 @@ func (s *Service) Facts() *proxy.Facts {
 			Namings: map[string]proxy.Naming{"sqs *": {Members: []string{"@"}}},
 			Dependents: []proxy.Dependent{
 				proxy.Tagging("sqs:CreateQueue", "sqs:TagQueue", "sqs *"),
-				{Action: "sqs:*", Needs: "kms", On: keyOfQueue, Page: proxy.UsersOfKeys},
+				{Action: "sqs:*", Needs: kms.Rights, On: keyOfQueue, Page: proxy.UsersOfKeys},
 			},
 		},
 		Inventory: []proxy.InventoryKind{{Name: "sqs/queue", Global: false, List: proxy.ListJSON("sqs", "AmazonSQS.ListQueues", "QueueUrls", "")}},

@@ -55,11 +55,11 @@ func (s *Service) Facts() *proxy.Facts {
 			},
 			Dependents: []proxy.Dependent{
 				proxy.Tagging("ssm:PutParameter", "ssm:AddTagsToResource", "ssm parameter/*"),
-				{Action: "ssm:PutParameter", Needs: "kms", With: "KeyId", Page: proxy.UsersOfKeys, On: func(q *proxy.Asker) []policy.Demand {
+				{Action: "ssm:PutParameter", Needs: kms.Rights, With: "KeyId", Page: proxy.UsersOfKeys, On: func(q *proxy.Asker) []policy.Demand {
 					use := map[bool]string{true: "kms:GenerateDataKey", false: "kms:Encrypt"}[proxy.Text(q.X.JSON["Tier"]) == "Advanced"]
 					return kms.Through(q, "ssm", proxy.Text(q.X.JSON["KeyId"]), nil, use)
 				}},
-				{Action: "ssm:GetParameter*", Needs: "kms", With: "WithDecryption=true", Page: proxy.UsersOfKeys, On: keysOfParameters},
+				{Action: "ssm:GetParameter*", Needs: kms.Rights, With: "WithDecryption=true", Page: proxy.UsersOfKeys, On: keysOfParameters},
 			},
 			TagsOf: func(q *proxy.Asker, arn, _ string) map[string]string {
 				name := "/" + strings.TrimPrefix(strings.SplitN(arn, ":", 6)[5], "parameter/")

@@ -26,7 +26,7 @@ func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix: "sts",
 		Requests: proxy.RequestFacts{
-			Keys: []string{"RoleArn"}, ShortName: iam.ShortName,
+			Keys: []string{"RoleArn"}, ShortName: iam.ShortName, Reads: []string{"AssumeRole", "Decode"},
 			IsUnsigned: func(op string) bool { return strings.HasPrefix(op, "AssumeRole") }, // with a web identity or SAML
 		},
 		Errors: proxy.ErrorFacts{Throttled: proxy.RateExceeded},

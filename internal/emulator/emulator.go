@@ -26,21 +26,34 @@ func Start(backend string) (*Proxy, error) {
 	return &Proxy{Proxy: p, Services: s}, err
 }
 
-// The types of the proxy that tests and programs name.
 type (
-	Action      = proxy.Action
-	Call        = proxy.Call
-	Calls       = proxy.Calls
-	Endpoint    = proxy.Endpoint
-	Limited     = proxy.Limited
-	Mark        = proxy.Mark
-	Match       = proxy.Match
-	Rewrite     = proxy.Rewrite
-	Rule        = proxy.Rule
-	Lag         = lag.Lag
+	// Action decides the fate of a request.
+	Action = proxy.Action
+	// Call is one request in the ledger.
+	Call = proxy.Call
+	// Calls is a part of the ledger.
+	Calls = proxy.Calls
+	// Endpoint is one listener.
+	Endpoint = proxy.Endpoint
+	// Limited holds the rights of an access key.
+	Limited = proxy.Limited
+	// Mark is a point in the ledger.
+	Mark = proxy.Mark
+	// Match selects requests.
+	Match = proxy.Match
+	// Rewrite is a field that AWS shows in another form than it was sent.
+	Rewrite = proxy.Rewrite
+	// Rule is an action on certain requests, in force until removed.
+	Rule = proxy.Rule
+
+	// Lag describes how reads lag behind writes.
+	Lag = lag.Lag
+	// NotFoundLag lets reads miss what exists.
 	NotFoundLag = lag.NotFoundLag
-	TagLag      = lag.TagLag
-	Window      = lag.Window
+	// TagLag lets reads of tags lag.
+	TagLag = lag.TagLag
+	// Window is the time after a write in which reads lag.
+	Window = lag.Window
 )
 
 // DefaultRegion is the region in which an inventory looks when no request has

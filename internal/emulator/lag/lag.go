@@ -112,6 +112,7 @@ func (l Lag) Of(service string) Lag {
 	return l
 }
 
+// RemembersAnswers reports whether some reads answer as they did before a write.
 func (l Lag) RemembersAnswers() bool {
 	none := Window{}
 	return l.Settings != none || l.Lists != none || l.Deleted != none || l.Tags.Window != none

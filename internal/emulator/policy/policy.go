@@ -95,6 +95,7 @@ func isDenied(statements []Statement, d Demand) bool {
 	})
 }
 
+// Covers reports whether the statement is about a demand.
 func (s Statement) Covers(d Demand) bool {
 	action := func(pattern string) bool { return Matches(strings.ToLower(pattern), strings.ToLower(d.Action)) }
 	resource := func(pattern string) bool { return d.Resource == "" || Matches(pattern, d.Resource) }

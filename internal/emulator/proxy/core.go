@@ -19,7 +19,7 @@ import (
 type Core struct {
 	backend   string // base URL of moto
 	transport *http.Transport
-	Memory    memory
+	memory    memory
 
 	mu        sync.Mutex
 	clock     func() time.Time
@@ -32,7 +32,7 @@ type Core struct {
 // newCore returns the core in front of the moto at a base URL.
 func newCore(backend string) *Core {
 	c := &Core{backend: strings.TrimSuffix(backend, "/"), transport: newTransport(), rewritten: map[string]bool{}}
-	c.Memory.core = c
+	c.memory.core, c.memory.writes.Now = c, c.Now
 	return c
 }
 
@@ -41,7 +41,7 @@ func (c *Core) clear() {
 	c.mu.Lock()
 	c.clock, c.accounts, c.diverted = time.Now, map[string]string{}, map[string]http.Handler{}
 	c.mu.Unlock()
-	c.Memory.clear()
+	c.memory.clear()
 	for _, s := range c.Services {
 		s.Reset()
 	}
@@ -164,7 +164,7 @@ func (c *Core) roundTrip(r *http.Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
 	if err != nil {
 		return nil, err
@@ -205,6 +205,7 @@ func ProxyError(x *Exchange, err error) *Answer {
 	return x.Refuse(http.StatusInternalServerError, "ProxyError", err.Error())
 }
 
-func JsonAnswer(body map[string]any) *Answer {
+// JSONAnswer is an answer without an error of a service that speaks JSON.
+func JSONAnswer(body map[string]any) *Answer {
 	return (&Answer{http.StatusOK, http.Header{"Content-Type": {"application/json"}}, nil}).WithJSON(body)
 }

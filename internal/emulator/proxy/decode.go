@@ -12,11 +12,12 @@ import (
 	"strings"
 )
 
-// protocol says how a service speaks: it decides how its errors look.
-type protocol int
+// Protocol says how a service speaks: it decides how its errors look.
+type Protocol int
 
+// The protocols of AWS.
 const (
-	protocolJSON  protocol = iota // X-Amz-Target and a JSON body
+	protocolJSON  Protocol = iota // X-Amz-Target and a JSON body
 	protocolQuery                 // Action= in a form
 	ProtocolEC2                   // the same with other errors
 	ProtocolS3                    // REST and XML
@@ -29,7 +30,7 @@ const (
 type Request struct {
 	HTTP      *http.Request
 	Body      []byte
-	Protocol  protocol
+	Protocol  Protocol
 	Service   string // IAM prefix
 	Op        string
 	Resource  string

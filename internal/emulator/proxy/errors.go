@@ -19,6 +19,7 @@ type Error struct {
 	Message string
 }
 
+// RequestID is the identifier of the request in answers that moto did not give.
 const RequestID = "00000000-0000-0000-0000-000000000000"
 
 // ErrorAnswer renders an error as the service that was asked would.
@@ -31,7 +32,7 @@ func ErrorAnswer(d *Request, e Error) *Answer {
 		header.Set("Content-Type", "application/xml")
 		header.Set("X-Amz-Request-Id", RequestID)
 		body = fmt.Sprintf(`<ErrorResponse><Error><Code>%s</Code><Message>%s</Message></Error><RequestId>%s</RequestId></ErrorResponse>`, e.Code, message, RequestID)
-	case slices.Contains([]protocol{protocolJSON, protocolREST, protocolCBOR}, d.Protocol):
+	case slices.Contains([]Protocol{protocolJSON, protocolREST, protocolCBOR}, d.Protocol):
 		header.Set("Content-Type", "application/x-amz-json-1.1")
 		header.Set("X-Amzn-Errortype", e.Code)
 		text, _ := json.Marshal(map[string]string{"__type": e.Code, "message": e.Message, "Message": e.Message})
@@ -58,6 +59,7 @@ func (x *Exchange) Refuse(status int, code, message string) *Answer {
 	return ErrorAnswer(x.Request, Error{status, code, message})
 }
 
+// Escape writes a text as XML.
 func Escape(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s))

@@ -79,16 +79,18 @@ func (q *Asker) also(further map[string]string) map[string][]string {
 	return out
 }
 
+// Regional is the ARN of a resource of the service, in the region and the account of the request.
 func (q *Asker) Regional(resource string) string {
 	return "arn:" + q.Partition() + ":" + q.X.Service + ":" + q.X.Region + ":" + q.Account() + ":" + resource
 }
 
+// Account is the account of the caller.
 func (q *Asker) Account() string { return q.p.AccountOf(q.X.AccessKey) }
 
 // visibleTags are the tags of a resource that AWS evaluates: those that it has had for the lag of SetTagLag.
 func (q *Asker) visibleTags(arn string) map[string]string {
 	tags := q.resourceTags(arn)
-	if len(tags) == 0 || !q.p.Memory.tagsVisible(arn) {
+	if len(tags) == 0 || !q.p.memory.tagsVisible(arn) {
 		return nil
 	}
 	return tags

@@ -25,6 +25,7 @@ type Dependent struct {
 	Page string
 }
 
+// Conditions of dependents, and pages that say why.
 const (
 	WithTags     = "tags"
 	tagsAtCreate = "https://docs.aws.amazon.com/IAM/latest/UserGuide/access_tags.html: AWS asks for the right to tag when a create has tags"

@@ -197,6 +197,7 @@ func (q *Asker) anyOf(template string) string { return q.filled(template) }
 // partitions are by the beginning of the names of their regions.
 var partitions = map[string]string{"cn-": "aws-cn", "us-gov-": "aws-us-gov", "eusc-": "aws-eusc"}
 
+// Partition is the partition of the region of the request.
 func (q *Asker) Partition() string { return PartitionOf(q.X.Region) }
 
 // PartitionOf returns the partition of a region.

@@ -128,6 +128,7 @@ type Lister struct {
 	region string
 }
 
+// Send makes a request of a protocol that has one path, and returns the body of an answer without an error.
 func (l *Lister) Send(ctx context.Context, service, method, contentType, target string, body []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, l.url+"/", bytes.NewReader(body))
 	if err != nil {
@@ -163,6 +164,7 @@ func (l *Lister) answerTo(r *http.Request, service string) ([]byte, error) {
 	return a.Body, nil
 }
 
+// JSON reads all pages of an operation of a JSON service.
 func (l *Lister) JSON(ctx context.Context, service, target string, request map[string]any) ([]map[string]any, error) {
 	token := cmp.Or(factsOf(service).Pages, [2]string{"NextToken", "NextToken"})
 	var all []map[string]any

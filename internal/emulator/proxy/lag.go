@@ -11,17 +11,17 @@ import (
 // SetLag lets reads lag behind the writes made from now on. The zero value ends
 // all lag. Reset does too.
 func (p *Proxy) SetLag(l lag.Lag) {
-	p.Memory.mu.Lock()
-	defer p.Memory.mu.Unlock()
-	p.Memory.setLag(l)
+	p.memory.mu.Lock()
+	defer p.memory.mu.Unlock()
+	p.memory.setLag(l)
 }
 
 // SetEventualConsistency sets only NotFound.AfterCreate of one service, by IAM
 // prefix, and leaves its other lag as it is. Zero ends it.
 func (p *Proxy) SetEventualConsistency(service string, d time.Duration) {
-	p.Memory.mu.Lock()
-	defer p.Memory.mu.Unlock()
-	l := p.Memory.lag
+	p.memory.mu.Lock()
+	defer p.memory.mu.Unlock()
+	l := p.memory.writes.Lag()
 	one := l.Of(service)
 	one.NotFound = lag.NotFoundLag{AfterCreate: lag.ForTime(d)}
 	services := map[string]lag.Lag{service: one}
@@ -31,7 +31,7 @@ func (p *Proxy) SetEventualConsistency(service string, d time.Duration) {
 		}
 	}
 	l.Services = services
-	p.Memory.setLag(l)
+	p.memory.setLag(l)
 }
 
 // lagPrefix begins Call.Fault of answers that lag.
@@ -43,7 +43,7 @@ func (p *Proxy) lagBehindWrites(x *Exchange, a *Answer) *Answer {
 	if x.IsWrite() || isData(x) {
 		return a
 	}
-	late, what := p.Memory.lateAnswer(x, a)
+	late, what := p.memory.lateAnswer(x, a)
 	if what != "" {
 		p.ledger.Update(func() {
 			if x.call.Fault == "" {

@@ -18,41 +18,11 @@ type memory struct {
 	core *Core
 
 	mu            sync.Mutex
-	lag           lag.Lag
-	lagSince      int // position of the last write before SetLag
+	writes        lag.Memory
 	conditionsLag time.Duration
 	evaluated     map[string]time.Time // when tags of a resource were first evaluated, by its ARN
-	seq           int                  // position of the last write or recorded answer
 	tokens        map[string]bool      // identities of creations with their client tokens
-	resources     map[string]*history  // by identity
 	answers       map[string]recorded  // by read
-}
-
-// event is a kind of write, as far as reads lag behind it.
-type event int
-
-const (
-	created event = iota
-	updated
-	tagged
-	deleted
-	events
-)
-
-// history holds what was written to one resource.
-type history struct {
-	noun   string // Table of CreateTable; "" if its creation was not seen
-	exists bool
-	born   int // position of the creation
-	last   [events]write
-}
-
-// write is the last write of a kind.
-type write struct {
-	at    time.Time
-	seq   int            // its position; 0: there was none
-	floor int            // position of the last write whose lag had passed before this one
-	reads map[string]int // answers since, by read
 }
 
 // recorded is the last true answer to a read.
@@ -67,78 +37,44 @@ const maxRecordedAnswer = 1 << 20
 func (m *memory) clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.seq, m.tokens, m.resources, m.conditionsLag = 0, map[string]bool{}, map[string]*history{}, 0
-	m.setLag(lag.Lag{})
+	m.tokens, m.conditionsLag, m.answers = map[string]bool{}, 0, map[string]recorded{}
+	m.writes.Clear()
 }
 
+// setLag lets reads lag from now on; the caller holds the lock.
 func (m *memory) setLag(l lag.Lag) {
-	m.lag, m.lagSince, m.answers = l, m.seq, map[string]recorded{}
+	m.writes.Set(l)
+	m.answers = map[string]recorded{}
 }
 
 func (m *memory) clockSkew() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.lag.ClockSkew
+	return m.writes.Lag().ClockSkew
 }
 
 func (m *memory) unknownFields() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.lag.UnknownFields
+	return m.writes.Lag().UnknownFields
 }
 
 // CreatedWithin reports whether the resource of a request was created less than
 // so long ago.
-func (m *memory) CreatedWithin(x *Exchange, d time.Duration) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	h := m.resources[m.core.Identity(x, x.Service, x.Resource)]
-	return h != nil && h.last[created].seq != 0 && m.core.Now().Sub(h.last[created].at) < d
+func (c *Core) CreatedWithin(x *Exchange, d time.Duration) bool {
+	return c.memory.within(x, lag.Created, d)
 }
 
 // DeletedWithin reports whether the resource of a request was deleted less than so long ago, and not created again.
-func (m *memory) DeletedWithin(x *Exchange, d time.Duration) bool {
+func (c *Core) DeletedWithin(x *Exchange, d time.Duration) bool {
+	return c.memory.within(x, lag.Deleted, d)
+}
+
+func (m *memory) within(x *Exchange, e lag.Event, d time.Duration) bool {
+	identity := m.core.Identity(x, x.Service, x.Resource)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	h := m.resources[m.core.Identity(x, x.Service, x.Resource)]
-	return h != nil && !h.exists && h.last[deleted].seq != 0 && m.core.Now().Sub(h.last[deleted].at) < d
-}
-
-// touch records a write of a kind, whose lag lasts for the window.
-func (m *memory) touch(h *history, e event, w lag.Window) {
-	last := h.last[e]
-	if last.seq != 0 && w.Reads == 0 && m.core.Now().Sub(last.at) >= w.Time {
-		last.floor = last.seq
-	}
-	h.last[e] = write{at: m.core.Now(), seq: m.seq, floor: last.floor, reads: map[string]int{}}
-}
-
-// historyOf returns the history of a resource, which may be empty.
-func (m *memory) historyOf(id string) *history {
-	h := m.resources[id]
-	if h == nil {
-		h = &history{exists: true}
-		m.resources[id] = h
-	}
-	return h
-}
-
-// covers reports whether the next answer to a read falls into the window after
-// the last write of a kind. Of alternating answers every second one does.
-func (m *memory) covers(h *history, e event, w lag.Window, read string, alternate bool) bool {
-	last := h.last[e]
-	if last.seq <= m.lagSince {
-		return false
-	}
-	wrong, reads := true, last.reads[read]
-	if alternate {
-		wrong, reads = reads%2 == 1, reads/2
-	}
-	if !(reads < w.Reads || w.Time > 0 && m.core.Now().Sub(last.at) < w.Time) {
-		return false
-	}
-	last.reads[read]++
-	return wrong
+	return m.writes.Within(identity, e, d)
 }
 
 // lateAnswer returns what a read is answered and, if this is not the true
@@ -146,11 +82,11 @@ func (m *memory) covers(h *history, e event, w lag.Window, read string, alternat
 func (m *memory) lateAnswer(x *Exchange, a *Answer) (late *Answer, what string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l := m.lag.Of(x.Service)
+	l := m.writes.Lag().Of(x.Service)
 	read := m.core.Identity(x, x.Service, x.Resource) + "|" + x.Op + "|" + x.HTTP.URL.RequestURI() + "|" + string(x.Body)
 	r := &reading{x: x, lag: l, key: read, names: x.names()}
 	for _, name := range r.names {
-		r.histories = append(r.histories, m.historyOf(m.core.Identity(x, x.Service, name)))
+		r.histories = append(r.histories, m.writes.HistoryOf(m.core.Identity(x, x.Service, name)))
 	}
 	if hidden := m.hidden(r); len(hidden) > 0 {
 		return hideResources(x.Request, a, hidden), "not found"
@@ -163,8 +99,7 @@ func (m *memory) lateAnswer(x *Exchange, a *Answer) (late *Answer, what string) 
 		return changed, "tags"
 	}
 	if l.RemembersAnswers() && len(a.Body) <= maxRecordedAnswer {
-		m.seq++
-		m.answers[read] = recorded{m.seq, a.Clone()}
+		m.answers[read] = recorded{m.writes.Next(), a.Clone()}
 	}
 	return a, ""
 }
@@ -175,7 +110,7 @@ type reading struct {
 	lag       lag.Lag
 	key       string
 	names     []string
-	histories []*history
+	histories []*lag.History
 }
 
 // hidden returns the names of the resources that the read does not find.
@@ -186,7 +121,7 @@ func (m *memory) hidden(r *reading) []string {
 	var names []string
 	n := r.lag.NotFound
 	for i, h := range r.histories {
-		if m.covers(h, created, n.AfterCreate, r.key, n.Alternate) || m.covers(h, updated, n.AfterUpdate, r.key, n.Alternate) {
+		if m.writes.Covers(h, lag.Created, n.AfterCreate, r.key, n.Alternate) || m.writes.Covers(h, lag.Updated, n.AfterUpdate, r.key, n.Alternate) {
 			names = append(names, r.names[i])
 		}
 	}
@@ -205,19 +140,13 @@ func (m *memory) stale(r *reading, a *Answer, old recorded) string {
 	gone := isNotFound(r.x.Request, a)
 	for _, h := range r.histories {
 		switch {
-		case gone && h.usable(deleted, old) && m.covers(h, deleted, r.lag.Deleted, r.key, false):
+		case gone && h.Usable(lag.Deleted, old.seq) && m.writes.Covers(h, lag.Deleted, r.lag.Deleted, r.key, false):
 			return "not yet deleted"
-		case !gone && h.usable(updated, old) && m.covers(h, updated, window, r.key, false):
+		case !gone && h.Usable(lag.Updated, old.seq) && m.writes.Covers(h, lag.Updated, window, r.key, false):
 			return "settings"
 		}
 	}
 	return ""
-}
-
-// usable reports whether an earlier answer is of the present incarnation of the
-// resource and not older than the lag behind the last write allows.
-func (h *history) usable(e event, old recorded) bool {
-	return old.Answer != nil && old.seq > h.born && old.seq > h.last[e].floor
 }
 
 // lateTags returns the answer with other tags, or nil if its tags do not lag.
@@ -227,21 +156,22 @@ func (m *memory) lateTags(r *reading, a *Answer, old recorded) *Answer {
 		return nil
 	}
 	for _, h := range r.histories {
-		if !m.covers(h, tagged, r.lag.Tags.Window, r.key, false) {
+		if !m.writes.Covers(h, lag.Tagged, r.lag.Tags.Window, r.key, false) {
 			continue
 		}
 		switch {
 		case r.lag.Tags.Empty && !row.NeverEmpty:
 			return row.withoutTags(r.x.Request, a)
-		case h.usable(tagged, old):
+		case old.Answer != nil && h.Usable(lag.Tagged, old.seq):
 			return row.withTagsOf(r.x.Request, a, old.Answer)
-		case h.last[tagged].floor < h.born && !row.NeverEmpty: // it was just created
+		case h.IsNew(lag.Tagged) && !row.NeverEmpty: // it was just created
 			return row.withoutTags(r.x.Request, a)
 		}
 	}
 	return nil
 }
 
+// Clone copies an answer.
 func (a *Answer) Clone() *Answer {
 	return &Answer{a.Status, a.Header.Clone(), bytes.Clone(a.Body)}
 }

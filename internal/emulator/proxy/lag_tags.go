@@ -144,9 +144,9 @@ func DecodeJSON(body []byte) any {
 // those tags. Zero, the default, is no time.
 // https://docs.aws.amazon.com/kms/latest/developerguide/abac.html
 func (p *Proxy) SetTagConditionsLag(d time.Duration) {
-	p.Memory.mu.Lock()
-	defer p.Memory.mu.Unlock()
-	p.Memory.conditionsLag, p.Memory.evaluated = d, map[string]time.Time{}
+	p.memory.mu.Lock()
+	defer p.memory.mu.Unlock()
+	p.memory.conditionsLag, p.memory.evaluated = d, map[string]time.Time{}
 }
 
 // tagsVisible reports whether conditions on the tags of a resource hold already.

@@ -46,16 +46,16 @@ func (m *memory) recordWrite(x *Exchange, a *Answer) {
 		}
 		m.tokens[id+"|"+token] = true
 	}
-	m.seq++
-	l := m.lag.Of(x.Service)
+	m.writes.Next()
+	l := m.writes.Lag().Of(x.Service)
 	newID := createdID(x, a)
 	for _, name := range x.names() {
 		if name != "" {
-			m.recordWriteTo(m.historyOf(m.core.Identity(x, x.Service, name)), x, l, newID == "")
+			m.recordWriteTo(m.writes.HistoryOf(m.core.Identity(x, x.Service, name)), x, l, newID == "")
 		}
 	}
 	if newID != "" {
-		m.recordCreation(m.historyOf(m.core.Identity(x, x.Service, newID)), noun(x.Op), l)
+		m.writes.Create(m.writes.HistoryOf(m.core.Identity(x, x.Service, newID)), noun(x.Op), l)
 	}
 	m.recordWriteToLists(x)
 }
@@ -70,36 +70,26 @@ func (m *memory) recordWriteToLists(x *Exchange) {
 		}
 	}
 	for _, service := range services {
-		l, h := m.lag.Of(service), m.historyOf(m.core.Identity(x, service, ""))
-		m.touch(h, updated, l.Lists)
+		l, h := m.writes.Lag().Of(service), m.writes.HistoryOf(m.core.Identity(x, service, ""))
+		m.writes.Touch(h, lag.Updated, l.Lists)
 		if setsTags(x) {
-			m.touch(h, tagged, l.Tags.Window)
+			m.writes.Touch(h, lag.Tagged, l.Tags.Window)
 		}
 	}
 }
 
 // recordWriteTo records a write to one resource, which it may create.
-func (m *memory) recordWriteTo(h *history, x *Exchange, l lag.Lag, mayCreate bool) {
-	again := h.exists && h.noun != "" && (h.noun != noun(x.Op) || slices.Contains(x.facts().Writes.IdempotentCreates, x.Op))
+func (m *memory) recordWriteTo(h *lag.History, x *Exchange, l lag.Lag, mayCreate bool) {
+	again := h.Exists && h.Noun != "" && (h.Noun != noun(x.Op) || slices.Contains(x.facts().Writes.IdempotentCreates, x.Op))
 	switch {
 	case mayCreate && isCreation(x) && !again:
-		m.recordCreation(h, noun(x.Op), l)
-	case h.noun != "" && (x.Op == "Delete"+h.noun || x.Op == "Delete"+h.noun+"s" || x.Op == x.facts().Writes.Endings[h.noun]):
-		h.last[created], h.last[updated], h.last[tagged] = write{}, write{}, write{}
-		if h.exists { // a request to delete what is gone, which fails later, lets nothing appear again
-			m.touch(h, deleted, l.Deleted)
-		}
-		h.exists = false
+		m.writes.Create(h, noun(x.Op), l)
+	case h.Noun != "" && (x.Op == "Delete"+h.Noun || x.Op == "Delete"+h.Noun+"s" || x.Op == x.facts().Writes.Endings[h.Noun]):
+		m.writes.Delete(h, l)
 	default:
-		m.touch(h, updated, l.Settings)
+		m.writes.Touch(h, lag.Updated, l.Settings)
 		if setsTags(x) {
-			m.touch(h, tagged, l.Tags.Window)
+			m.writes.Touch(h, lag.Tagged, l.Tags.Window)
 		}
 	}
-}
-
-func (m *memory) recordCreation(h *history, what string, l lag.Lag) {
-	*h = history{noun: what, exists: true, born: m.seq}
-	m.touch(h, created, l.NotFound.AfterCreate)
-	m.touch(h, tagged, l.Tags.Window)
 }

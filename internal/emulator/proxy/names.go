@@ -16,6 +16,7 @@ type NameRule struct {
 	Code     string
 }
 
+// Validation is the code with which many services refuse names.
 const Validation = "ValidationException"
 
 // refuseBadName: moto accepts many names that AWS does not. The rules are taken from the service models (and, for DynamoDB and SSM,

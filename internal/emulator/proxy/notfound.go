@@ -8,6 +8,7 @@ import (
 	"strings"
 )
 
+// ResourceNotFound is the code of many services for what does not exist.
 const ResourceNotFound = "ResourceNotFoundException"
 
 // MissingError returns what a service says of a resource that does not exist.
@@ -24,6 +25,7 @@ func MissingError(d *Request) Error {
 	return e
 }
 
+// NotFoundAnswer answers that the resource of a request does not exist.
 func NotFoundAnswer(d *Request) *Answer {
 	a := ErrorAnswer(d, MissingError(d))
 	if complete := d.facts().Errors.Answer; complete != nil {

@@ -178,7 +178,7 @@ func (p *Proxy) copyHeader(w http.ResponseWriter, a *Answer) {
 	for name, values := range a.Header {
 		w.Header()[name] = values
 	}
-	if skew := p.Memory.clockSkew(); skew != 0 {
+	if skew := p.memory.clockSkew(); skew != 0 {
 		w.Header().Set("Date", time.Now().Add(skew).UTC().Format(http.TimeFormat))
 	}
 }
@@ -235,7 +235,7 @@ func (p *Proxy) prepare(ctx context.Context, x *Exchange, own []Correction) *Ans
 
 // finish lets the corrections see the answer.
 func (p *Proxy) finish(ctx context.Context, x *Exchange, own []Correction, a *Answer) *Answer {
-	p.Memory.recordWrite(x, a)
+	p.memory.recordWrite(x, a)
 	for i := range own {
 		if c := &own[i]; c.After != nil && c.applies(x) {
 			a = c.After(ctx, x, a)

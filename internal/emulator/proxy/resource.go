@@ -33,6 +33,7 @@ func jsonResource(service, op string, body map[string]any) string {
 	return ""
 }
 
+// Member returns the value at a path of members, in which numbers are positions in lists; nil for none.
 func Member(body map[string]any, path string) any {
 	var v any = body
 	for part := range strings.SplitSeq(path, ".") {

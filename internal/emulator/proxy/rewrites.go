@@ -31,6 +31,7 @@ type Rewrite struct {
 	Members func(body map[string]any)
 }
 
+// Forms that several services have.
 const (
 	AnyOrder        = "the values get another order"
 	RewrittenPolicy = "numbers of accounts become ARNs of their roots, lists of one value the value, other lists get another order, and statements without a Sid a number"

@@ -77,7 +77,7 @@ type RequestFacts struct {
 	// IsAnonymous is true for the service that gets the requests that nothing names.
 	IsAnonymous bool
 	// Form and REST are the protocols of requests with a form and of REST requests, where they are not the usual ones.
-	Form, REST protocol
+	Form, REST Protocol
 	// Decode names the operation and the resource of a REST request.
 	Decode func(d *Request)
 	// Keys are the members of a request that name its resource, before those that all services have. Resource says it where no

@@ -20,7 +20,7 @@ func maxSkew(service string) time.Duration {
 // refuseSkewedRequest: moto does not look at the time of a signature. AWS
 // refuses those that are too far from its clock.
 func (c *Core) refuseSkewedRequest(x *Exchange) *Answer {
-	skew := c.Memory.clockSkew()
+	skew := c.memory.clockSkew()
 	if skew == 0 {
 		return nil
 	}

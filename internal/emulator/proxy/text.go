@@ -29,6 +29,7 @@ type XMLTag struct {
 	Value      string `xml:"Value"`
 }
 
+// TagsOfXML gives tags in the form of the tagging API.
 func TagsOfXML(all []XMLTag) []map[string]string {
 	var out []map[string]string
 	for _, t := range all {

@@ -23,7 +23,7 @@ var mapMembers = []string{
 // addUnknownFields: AWS adds fields to its answers at any time, at the top and
 // in nested structures. Policies and objects, which are documents, stay as they are.
 func (c *Core) addUnknownFields(x *Exchange, a *Answer) *Answer {
-	if len(a.Body) == 0 || isData(x) || slices.Contains(x.facts().Writes.Documents, x.Op) || !c.Memory.unknownFields() {
+	if len(a.Body) == 0 || isData(x) || slices.Contains(x.facts().Writes.Documents, x.Op) || !c.memory.unknownFields() {
 		return a
 	}
 	switch x.Protocol {

@@ -14,6 +14,7 @@ import (
 // Service keeps nothing. moto has no models; tests divert its requests.
 type Service struct{ proxy.Base }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "bedrock",

@@ -12,6 +12,7 @@ import (
 // Service is CloudFormation with Cloud Control. It keeps nothing.
 type Service struct{ proxy.Base }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix: "cloudformation",

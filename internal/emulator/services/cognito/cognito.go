@@ -19,6 +19,7 @@ import (
 // Service keeps nothing: moto has all that is needed.
 type Service struct{ proxy.Base }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "cognito-idp",
@@ -55,6 +56,7 @@ func (s *Service) Facts() *proxy.Facts {
 	}
 }
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "domains of user pools are unique", Ops: []string{"CreateUserPoolDomain"}, Before: s.refuseTakenDomain},

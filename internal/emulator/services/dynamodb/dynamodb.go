@@ -27,6 +27,7 @@ type Service struct {
 	tables   tables
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix: "dynamodb",
@@ -69,6 +70,7 @@ func (s *Service) Facts() *proxy.Facts {
 	}
 }
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "tables take their time: changes", Before: s.tableNotReady},
@@ -79,6 +81,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -482,7 +485,7 @@ func (s *Service) isCreating(x *proxy.Exchange) bool {
 	s.Mu.Lock()
 	d := s.creating
 	s.Mu.Unlock()
-	return s.Memory.CreatedWithin(x, d)
+	return s.CreatedWithin(x, d)
 }
 
 // SetTableCreating lets DynamoDB tables be CREATING for so long after their

@@ -31,6 +31,7 @@ type Service struct {
 	instancesTake time.Duration            // how long changes of their states take
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "ec2",
@@ -103,6 +104,7 @@ var publicKey = regexp.MustCompile(`<publicKey>(\S+ [^\s<]+)[^<]*</publicKey>`)
 
 const noRuleTags = "only with tags of rules, which the operator does not give"
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "NAT gateways: the end of deleted ones", Before: s.finishNATGateways},
@@ -124,6 +126,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

@@ -20,6 +20,7 @@ import (
 // Service keeps nothing: moto has all that is needed.
 type Service struct{ proxy.Base }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "ecr",
@@ -47,6 +48,7 @@ func (s *Service) Facts() *proxy.Facts {
 	}
 }
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{{Name: "scans that a request ends", Ops: []string{"PutImageScanningConfiguration"}, After: s.endScanning}}
 }

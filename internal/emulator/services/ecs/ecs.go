@@ -24,6 +24,7 @@ type Service struct {
 	ownProvider  string                 // a capacity provider of Managed Instances that clusters have
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "ecs",
@@ -55,6 +56,7 @@ func (s *Service) Facts() *proxy.Facts {
 	}
 }
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "clusters that exist", Ops: []string{"CreateCluster"}, Before: s.createCluster},
@@ -64,6 +66,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -117,7 +120,7 @@ func (s *Service) createCluster(ctx context.Context, x *proxy.Exchange) *proxy.A
 		return x.Refuse(http.StatusBadRequest, "InvalidParameterException", "Arguments on this idempotent request are inconsistent with arguments used in previous request(s).")
 	}
 	x.Existed = true
-	return proxy.JsonAnswer(map[string]any{"cluster": d})
+	return proxy.JSONAnswer(map[string]any{"cluster": d})
 }
 
 // refuseClusterRequest: moto deletes a cluster with tasks or instances, deletes it again, and changes it while ECS changes it.
@@ -195,7 +198,7 @@ func (s *Service) describeProviders(_ context.Context, x *proxy.Exchange) *proxy
 		}
 		found = append(found, provider)
 	}
-	return proxy.JsonAnswer(map[string]any{"capacityProviders": found})
+	return proxy.JSONAnswer(map[string]any{"capacityProviders": found})
 }
 
 // showCluster shows what becomes of the capacity providers of a cluster.
@@ -242,7 +245,7 @@ func isClusterGone(d *proxy.Request, a *proxy.Answer) bool {
 
 // noCluster returns how ECS answers about a cluster that does not exist: with success.
 func noCluster(d *proxy.Request) *proxy.Answer {
-	return proxy.JsonAnswer(map[string]any{"clusters": []any{}, "failures": []any{map[string]any{"arn": d.Resource, "reason": "MISSING"}}})
+	return proxy.JSONAnswer(map[string]any{"clusters": []any{}, "failures": []any{map[string]any{"arn": d.Resource, "reason": "MISSING"}}})
 }
 
 // listClusters lists the clusters of ECS that were not deleted.

@@ -68,7 +68,7 @@ func (s *Service) accessEntries(ctx context.Context, x *proxy.Exchange) *proxy.A
 	e := c.entries[principal]
 	switch {
 	case x.Op == "ListAccessEntries":
-		return proxy.JsonAnswer(map[string]any{"accessEntries": slices.Sorted(maps.Keys(c.entries))})
+		return proxy.JSONAnswer(map[string]any{"accessEntries": slices.Sorted(maps.Keys(c.entries))})
 	case x.Op == "CreateAccessEntry" && e != nil:
 		return x.Refuse(http.StatusConflict, "ResourceInUseException", "The specified access entry resource is already in use on this cluster.")
 	case x.Op == "CreateAccessEntry":
@@ -88,25 +88,25 @@ func (c *controlPlane) onAccessEntry(x *proxy.Exchange, e *accessEntry, principa
 	switch x.Op {
 	case "DeleteAccessEntry":
 		delete(c.entries, principal)
-		return proxy.JsonAnswer(map[string]any{})
+		return proxy.JSONAnswer(map[string]any{})
 	case "AssociateAccessPolicy":
 		e.policies[proxy.Text(x.JSON["policyArn"])] = x.JSON["accessScope"]
-		return proxy.JsonAnswer(map[string]any{"associatedAccessPolicy": map[string]any{"policyArn": x.JSON["policyArn"], "accessScope": x.JSON["accessScope"]}})
+		return proxy.JSONAnswer(map[string]any{"associatedAccessPolicy": map[string]any{"policyArn": x.JSON["policyArn"], "accessScope": x.JSON["accessScope"]}})
 	case "DisassociateAccessPolicy":
 		if e.policies[policy] == nil {
 			return x.Refuse(http.StatusNotFound, proxy.ResourceNotFound, "The specified policyArn is not associated with the access entry.")
 		}
 		delete(e.policies, policy)
-		return proxy.JsonAnswer(map[string]any{})
+		return proxy.JSONAnswer(map[string]any{})
 	case "ListAssociatedAccessPolicies":
 		listed := []any{}
 		for _, arn := range slices.Sorted(maps.Keys(e.policies)) {
 			listed = append(listed, map[string]any{"policyArn": arn, "accessScope": e.policies[arn]})
 		}
-		return proxy.JsonAnswer(map[string]any{"associatedAccessPolicies": listed})
+		return proxy.JSONAnswer(map[string]any{"associatedAccessPolicies": listed})
 	}
 	if groups, ok := x.JSON["kubernetesGroups"].([]any); ok {
 		e.groups = groups
 	}
-	return proxy.JsonAnswer(map[string]any{"accessEntry": map[string]any{"principalArn": principal, "kubernetesGroups": e.groups, "type": "STANDARD"}})
+	return proxy.JSONAnswer(map[string]any{"accessEntry": map[string]any{"principalArn": principal, "kubernetesGroups": e.groups, "type": "STANDARD"}})
 }

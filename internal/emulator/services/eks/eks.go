@@ -33,6 +33,7 @@ type Service struct {
 	controlPlanes controlPlanes
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "eks",
@@ -83,6 +84,7 @@ func (s *Service) Facts() *proxy.Facts {
 	}
 }
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "associations of EKS Pod Identity", Instead: s.podIdentity},
@@ -93,6 +95,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -234,7 +237,7 @@ func (s *Service) controlPlane(ctx context.Context, x *proxy.Exchange) *proxy.An
 	case x.Op == "ListUpdates", x.Op == "DescribeUpdate":
 		return s.readUpdates(x)
 	case x.Op == "ListCapabilities":
-		return s.listCapabilities(x)
+		return s.listCapabilities()
 	case strings.HasPrefix(x.Op, "List"):
 		return nil
 	case x.Op == "DeleteCluster":
@@ -246,14 +249,14 @@ func (s *Service) controlPlane(ctx context.Context, x *proxy.Exchange) *proxy.An
 }
 
 // listCapabilities answers in the place of moto, which knows no capabilities.
-func (s *Service) listCapabilities(x *proxy.Exchange) *proxy.Answer {
+func (s *Service) listCapabilities() *proxy.Answer {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	all := []any{}
 	for _, name := range s.controlPlanes.capabilities {
 		all = append(all, map[string]any{"capabilityName": name, "type": "ARGOCD", "status": "ACTIVE"})
 	}
-	return proxy.JsonAnswer(map[string]any{"capabilities": all})
+	return proxy.JSONAnswer(map[string]any{"capabilities": all})
 }
 
 // endedControlPlane reports whether the deletion of the cluster of a request is over, for the first time.
@@ -312,7 +315,7 @@ func (s *Service) deleteControlPlane(ctx context.Context, x *proxy.Exchange, d m
 	}
 	c.doing, c.until = "DELETING", s.Now().Add(s.controlPlanes.take)
 	d["status"] = c.doing
-	return proxy.JsonAnswer(map[string]any{"cluster": d})
+	return proxy.JSONAnswer(map[string]any{"cluster": d})
 }
 
 // updateControlPlane makes an update, of one type.
@@ -354,7 +357,7 @@ func (s *Service) updateControlPlane(x *proxy.Exchange, d map[string]any) *proxy
 		update["errors"] = []any{map[string]any{"errorCode": "IpNotAvailable", "errorMessage": s.controlPlanes.fails, "resourceIds": []any{"subnet-0000000a"}}}
 	}
 	c.updates = append(c.updates, update)
-	return proxy.JsonAnswer(map[string]any{"update": merged(update, map[string]any{"status": "InProgress", "errors": []any{}})})
+	return proxy.JSONAnswer(map[string]any{"update": merged(update, map[string]any{"status": "InProgress", "errors": []any{}})})
 }
 
 // readUpdates: moto knows no updates.
@@ -370,13 +373,13 @@ func (s *Service) readUpdates(x *proxy.Exchange) *proxy.Answer {
 			if s.Now().Before(c.until) && len(ids) == len(c.updates) {
 				update = merged(update, map[string]any{"status": "InProgress", "errors": []any{}})
 			}
-			return proxy.JsonAnswer(map[string]any{"update": update})
+			return proxy.JSONAnswer(map[string]any{"update": update})
 		}
 	}
 	if x.Op == "DescribeUpdate" {
 		return x.Refuse(http.StatusNotFound, proxy.ResourceNotFound, "No update found for ID: "+asked)
 	}
-	return proxy.JsonAnswer(map[string]any{"updateIds": ids})
+	return proxy.JSONAnswer(map[string]any{"updateIds": ids})
 }
 
 // changes reports whether an update sets another value than the cluster has.

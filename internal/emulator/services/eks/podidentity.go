@@ -170,7 +170,7 @@ func (s *Service) listAssociations(ctx context.Context, x *proxy.Exchange, clust
 			listed = append(listed, a.summary())
 		}
 	}
-	return proxy.JsonAnswer(map[string]any{"associations": listed})
+	return proxy.JSONAnswer(map[string]any{"associations": listed})
 }
 
 // onAssociation answers requests that name an association.
@@ -191,14 +191,14 @@ func (s *Service) onAssociation(ctx context.Context, x *proxy.Exchange) *proxy.A
 	case "TagResource":
 		tags, _ := x.JSON["tags"].(map[string]any)
 		maps.Copy(a.tags, tags)
-		return proxy.JsonAnswer(map[string]any{})
+		return proxy.JSONAnswer(map[string]any{})
 	case "UntagResource":
 		for _, key := range x.HTTP.URL.Query()["tagKeys"] {
 			delete(a.tags, key)
 		}
-		return proxy.JsonAnswer(map[string]any{})
+		return proxy.JSONAnswer(map[string]any{})
 	case "ListTagsForResource":
-		return proxy.JsonAnswer(map[string]any{"tags": a.tags})
+		return proxy.JSONAnswer(map[string]any{"tags": a.tags})
 	case "DeletePodIdentityAssociation":
 		delete(s.associations, identity)
 	case "UpdatePodIdentityAssociation":
@@ -244,7 +244,7 @@ func withAssociation(x *proxy.Exchange, a *association) *proxy.Answer {
 	if a.policy != "" {
 		body["policy"] = a.policy
 	}
-	return proxy.JsonAnswer(map[string]any{"association": body})
+	return proxy.JSONAnswer(map[string]any{"association": body})
 }
 
 // IsAssociated reports whether a ServiceAccount of a cluster has an association, in any account.

@@ -28,6 +28,7 @@ type Service struct {
 	cacheVersionParts int                      // how many parts of versions descriptions show, unless 0
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "elasticache",
@@ -69,6 +70,7 @@ func (s *Service) Facts() *proxy.Facts {
 
 const bySLR = "the service's own role does it"
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "requests about cache clusters", Ops: []string{"CreateCacheCluster", "ModifyCacheCluster", "DeleteCacheCluster"}, Before: s.prepareCacheCluster},
@@ -77,6 +79,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

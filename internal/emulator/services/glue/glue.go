@@ -18,6 +18,7 @@ import (
 // Service keeps nothing: moto has all that is needed.
 type Service struct{ proxy.Base }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix: "glue",
@@ -85,6 +86,7 @@ func (s *Service) Facts() *proxy.Facts {
 
 var glueName = regexp.MustCompile(`^[\x20-\x{D7FF}\x{E000}-\x{FFFD}\t]+$`)
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{{Name: "crawlers can be updated", Ops: []string{"UpdateCrawler"}, Before: s.updateCrawler}}
 }

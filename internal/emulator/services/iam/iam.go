@@ -21,6 +21,7 @@ import (
 // Service keeps nothing: moto has all that is needed.
 type Service struct{ proxy.Base }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "iam",
@@ -78,6 +79,7 @@ func (s *Service) Facts() *proxy.Facts {
 
 var iamName = regexp.MustCompile(`^[\w+=,.@-]+$`)
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "tags of roles", Ops: []string{"TagRole", "UntagRole"}, Before: s.dropRoleTags},

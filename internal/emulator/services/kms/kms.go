@@ -20,6 +20,7 @@ import (
 // Service keeps nothing: moto has all that is needed.
 type Service struct{ proxy.Base }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "kms",
@@ -52,6 +53,7 @@ func (s *Service) Facts() *proxy.Facts {
 // Rights stands for several rights to a key, which depend on the request.
 const Rights = "kms"
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{{Name: "keys that are scheduled for deletion or disabled", Before: s.refuseByKeyState}}
 }

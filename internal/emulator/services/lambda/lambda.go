@@ -26,6 +26,7 @@ type Service struct {
 	functionState, variablesHidden, imagesMissing string
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "lambda",
@@ -83,6 +84,7 @@ const (
 	imageRights  = "https://docs.aws.amazon.com/lambda/latest/dg/images-create.html#gettingstarted-images-permissions"
 )
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "images that do not exist", Ops: []string{"CreateFunction", "UpdateFunctionCode"}, Before: s.refuseMissingImage},
@@ -93,6 +95,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

@@ -11,6 +11,7 @@ type Service struct {
 	facts proxy.Facts
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts { return &s.facts }
 
 // Services returns the services that the operator uses little, or that tests divert.

@@ -74,7 +74,7 @@ func (s *Service) refuseDatabaseRequest(_ context.Context, x *proxy.Exchange) *p
 	}
 	skips, names := x.Form.Get("SkipFinalSnapshot") == "true", x.Form.Get("FinalDBSnapshotIdentifier") != ""
 	switch {
-	case busy || delay > 0 && s.Memory.CreatedWithin(x, delay):
+	case busy || delay > 0 && s.CreatedWithin(x, delay):
 		return refuse("InvalidDBInstanceState", "Instance "+x.Resource+" is not in available state.")
 	case x.Op == "DeleteDBInstance" && !skips && !names:
 		return refuse("InvalidParameterCombination", "FinalDBSnapshotIdentifier is required unless SkipFinalSnapshot is specified.")
@@ -177,7 +177,7 @@ func (s *Service) showDatabase(_ context.Context, x *proxy.Exchange, a *proxy.An
 	if !a.OK() || x.Form.Get("DBInstanceIdentifier") == "" {
 		return a.WithBody(s.showSupport(x, a.Body))
 	}
-	creating := s.Memory.CreatedWithin(x, s.busyOfDatabases())
+	creating := s.CreatedWithin(x, s.busyOfDatabases())
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	d, now, delay := s.databaseOf(x)

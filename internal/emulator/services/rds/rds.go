@@ -29,6 +29,7 @@ type Service struct {
 	storageDelay  time.Duration        // how long they optimize their storage
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "rds",
@@ -100,6 +101,7 @@ const (
 	noRoles   = "only for a monitoring or domain role, for which there is no field"
 )
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "storage of new DB instances", Ops: []string{"CreateDBInstance"}, Before: s.checkNewStorage},
@@ -114,6 +116,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

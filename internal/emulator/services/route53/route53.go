@@ -22,6 +22,7 @@ type Service struct {
 	records recordChanges
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "route53",
@@ -60,6 +61,7 @@ func (s *Service) Facts() *proxy.Facts {
 
 var recordBlock = regexp.MustCompile(`(?s)<ResourceRecord>.*?</ResourceRecord>`)
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "caller references are unique", Ops: []string{"CreateHostedZone"}, Before: s.refuseUsedReference},
@@ -72,6 +74,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

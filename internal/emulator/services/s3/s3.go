@@ -30,6 +30,7 @@ type Service struct {
 	documents map[documentKey][]byte // configurations of buckets, as they were sent
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "s3",
@@ -98,6 +99,7 @@ var (
 	roleElement   = regexp.MustCompile(`<Role>([^<]*)</Role>`)
 )
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "bucket exists already", Ops: []string{"CreateBucket"}, Before: s.noteExistingBucket},
@@ -120,6 +122,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

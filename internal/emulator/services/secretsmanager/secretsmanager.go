@@ -24,6 +24,7 @@ type Service struct {
 	cleared   map[string]bool     // identities of secrets whose description was cleared
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix: "secretsmanager",
@@ -50,6 +51,7 @@ func (s *Service) Facts() *proxy.Facts {
 	}
 }
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "secret in its recovery window", Ops: []string{"CreateSecret"}, After: s.secretScheduledForDeletion},
@@ -60,6 +62,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

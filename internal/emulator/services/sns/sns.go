@@ -25,6 +25,7 @@ type Service struct {
 	pending string // protocol whose subscriptions are not confirmed
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix: "sns",
@@ -72,6 +73,7 @@ var (
 
 const noDeliveries = "only for roles that log deliveries, for which there is no field"
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "attributes of subscriptions that SNS refuses", Ops: []string{"Subscribe", "SetSubscriptionAttributes"}, Before: s.checkSubscription},
@@ -80,6 +82,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

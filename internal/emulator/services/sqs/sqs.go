@@ -24,6 +24,7 @@ type Service struct {
 	queueRest time.Duration // how long the name of a deleted queue is refused
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "sqs",
@@ -56,6 +57,7 @@ func (s *Service) Facts() *proxy.Facts {
 	}
 }
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "messages that are waited for", Ops: []string{"ReceiveMessage"}, Instead: s.longPoll},
@@ -65,6 +67,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -87,7 +90,7 @@ func (s *Service) refuseRecentQueue(_ context.Context, x *proxy.Exchange) *proxy
 	s.Mu.Lock()
 	rest := s.queueRest
 	s.Mu.Unlock()
-	if !s.Memory.DeletedWithin(x, rest) {
+	if !s.DeletedWithin(x, rest) {
 		return nil
 	}
 	return queueError(x, "QueueDeletedRecently", "You must wait 60 seconds after deleting a queue before you can create another with the same name.")

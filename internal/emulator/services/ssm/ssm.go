@@ -26,6 +26,7 @@ type Service struct {
 	prepared  map[string]bool // access key and region → they are
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "ssm",
@@ -70,6 +71,7 @@ func (s *Service) Facts() *proxy.Facts {
 	}
 }
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "the throughput of Parameter Store can be read", Ops: []string{"GetServiceSetting"}, Before: s.throughputSetting},
@@ -77,6 +79,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

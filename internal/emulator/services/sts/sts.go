@@ -22,6 +22,7 @@ import (
 // Service keeps nothing: what it gives are accounts of callers, which the core knows.
 type Service struct{ proxy.Base }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix: "sts",
@@ -43,6 +44,7 @@ func (s *Service) Facts() *proxy.Facts {
 	}
 }
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "accounts of assumed roles are remembered", After: s.recordAccount},

@@ -21,6 +21,7 @@ type Service struct {
 	alsoTagged http.Handler        // lists tagged resources that the emulator does not have; see ListTagged
 }
 
+// Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "tag",
@@ -30,6 +31,7 @@ func (s *Service) Facts() *proxy.Facts {
 	}
 }
 
+// Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "resources of SetTagged", Ops: []string{"GetResources"}, Instead: s.resourcesByTag},
@@ -38,6 +40,7 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
+// Reset forgets the state.
 func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -116,7 +119,7 @@ func (s *Service) resourcesByTag(_ context.Context, x *proxy.Exchange) *proxy.An
 	if found == nil {
 		return nil
 	}
-	return proxy.JsonAnswer(map[string]any{"PaginationToken": "", "ResourceTagMappingList": found})
+	return proxy.JSONAnswer(map[string]any{"PaginationToken": "", "ResourceTagMappingList": found})
 }
 
 // resourcesByARN answers GetResources with ResourceARNList, which moto ignores, and shows addresses, repositories and hosted zones, which moto

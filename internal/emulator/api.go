@@ -70,21 +70,21 @@ func LikeAWS() Lag { return lag.LikeAWS() }
 
 // Diff compares two inventories and says what only the first or only the second
 // has, one line each; "" if they are equal.
-func Diff(before, after map[string][]string) string { return proxy.Diff(before, after) }
+func Diff(before, after map[string][]string) string { return catalog().Diff(before, after) }
 
 // InventoryAt is an inventory asked of an endpoint, as any client would.
 func InventoryAt(ctx context.Context, url string, regions ...string) (map[string][]string, error) {
-	return proxy.InventoryAt(ctx, url, regions...)
+	return catalog().InventoryAt(ctx, url, regions...)
 }
 
 // Rewrites returns the catalog of what AWS rewrites. Each entry changes every answer, so that a kind that compares the forms writes
 // without end.
-func Rewrites() []Rewrite { return proxy.Rewrites() }
+func Rewrites() []Rewrite { return catalog().Rewrites() }
 
 // RewritesOfRecords returns the entries of the catalog that are from records of users.
-func RewritesOfRecords() []Rewrite { return proxy.RewritesOfRecords() }
+func RewritesOfRecords() []Rewrite { return catalog().RewritesOfRecords() }
 
 // Operation names the operation of a request with its resource, and reports whether it changes something.
 func Operation(r *http.Request, body []byte) (name string, write bool) {
-	return proxy.Operation(r, body)
+	return catalog().Operation(r, body)
 }

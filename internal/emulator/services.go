@@ -3,6 +3,8 @@
 package emulator
 
 import (
+	"sync"
+
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/acm"
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/bedrock"
@@ -51,8 +53,8 @@ type Services struct {
 	list []proxy.Service // of all services, in the order in which inventories are compared
 }
 
-// The proxy asks the services for their facts wherever it has no state of them.
-var _ = proxy.Use(func() []proxy.Service { return newServices().list })
+// catalog has the facts of the services, for what needs no running emulator.
+var catalog = sync.OnceValue(func() *proxy.Catalog { return proxy.NewCatalog(newServices().list) })
 
 func newServices() *Services {
 	s := &Services{

@@ -17,6 +17,7 @@ import (
 
 // Core has moto, the clock, the accounts of callers, and the memory of writes. All services use it.
 type Core struct {
+	catalog   *Catalog
 	backend   string // base URL of moto
 	transport *http.Transport
 	memory    memory
@@ -30,8 +31,8 @@ type Core struct {
 }
 
 // newCore returns the core in front of the moto at a base URL.
-func newCore(backend string) *Core {
-	c := &Core{backend: strings.TrimSuffix(backend, "/"), transport: newTransport(), rewritten: map[string]bool{}}
+func newCore(backend string, catalog *Catalog) *Core {
+	c := &Core{catalog: catalog, backend: strings.TrimSuffix(backend, "/"), transport: newTransport(), rewritten: map[string]bool{}}
 	c.memory.core, c.memory.writes.Now = c, c.Now
 	return c
 }
@@ -86,7 +87,7 @@ func (c *Core) SetAccount(accessKey, account string) {
 // Identity names a resource of a service in the account and region of a request.
 func (c *Core) Identity(x *Exchange, service, resource string) string {
 	account, region := c.AccountOf(x.AccessKey), x.Region
-	if factsOf(service).IsGlobal {
+	if c.catalog.of(service).IsGlobal {
 		region = ""
 	}
 	return account + "|" + region + "|" + service + "|" + resource
@@ -139,7 +140,7 @@ func (c *Core) AskQuery(ctx context.Context, x *Exchange, service, version strin
 
 // To is a request of the same caller to another service.
 func (x *Exchange) To(service string) *Exchange {
-	return &Exchange{Request: &Request{AccessKey: x.AccessKey, Region: x.Region, Service: service}}
+	return &Exchange{Request: &Request{catalog: x.catalog, AccessKey: x.AccessKey, Region: x.Region, Service: service}}
 }
 
 // moto calls the API by which tests control moto.
@@ -186,13 +187,13 @@ func scope(accessKey, region, service string) string {
 
 // lister asks moto without being recorded and without rights.
 func (c *Core) lister(accessKey, region string) *Lister {
-	return &Lister{url: c.backend, key: accessKey, trip: c.roundTrip, region: region}
+	return &Lister{url: c.backend, key: accessKey, trip: c.roundTrip, catalog: c.catalog, region: region}
 }
 
 // Names lists what exists of a kind of an inventory, in the account and region of a request.
 func (c *Core) Names(ctx context.Context, x *Exchange, kind string) ([]string, error) {
 	service, _, _ := strings.Cut(kind, "/")
-	for _, k := range factsOf(service).Inventory {
+	for _, k := range c.catalog.of(service).Inventory {
 		if k.Name == kind {
 			return k.List(ctx, c.lister(x.AccessKey, x.Region))
 		}

@@ -28,6 +28,7 @@ const (
 
 // Request is a decoded request of an AWS client.
 type Request struct {
+	catalog   *Catalog
 	HTTP      *http.Request
 	Body      []byte
 	Protocol  Protocol
@@ -46,8 +47,8 @@ var credentialPattern = regexp.MustCompile(`Credential=([^/,\s]+)/\d+/([^/]+)/([
 
 // decode names a request. It never fails: what it does not know becomes
 // `service.METHOD(/path)`.
-func decode(r *http.Request, body []byte) *Request {
-	d := &Request{HTTP: r, Body: body}
+func (c *Catalog) decode(r *http.Request, body []byte) *Request {
+	d := &Request{catalog: c, HTTP: r, Body: body}
 	d.readScope()
 	switch target := r.Header.Get("X-Amz-Target"); {
 	case target != "":
@@ -74,19 +75,9 @@ func (d *Request) readScope() {
 		return
 	}
 	d.AccessKey, d.Region, d.Service = m[1], m[2], m[3]
-	if f := serviceBy(func(f *Facts) bool { return slices.Contains(f.Requests.SigningNames, d.Service) }); f != nil {
+	if f := d.catalog.find(func(f *Facts) bool { return slices.Contains(f.Requests.SigningNames, d.Service) }); f != nil {
 		d.Service = f.Prefix
 	}
-}
-
-// serviceBy returns the facts of the service for which a condition holds; nil for none.
-func serviceBy(holds func(*Facts) bool) *Facts {
-	for _, f := range allFacts() {
-		if holds(f) {
-			return f
-		}
-	}
-	return nil
 }
 
 func (d *Request) decodeJSON(target string) {
@@ -96,13 +87,13 @@ func (d *Request) decodeJSON(target string) {
 		op = target[i+1:]
 	}
 	d.Op = op
-	if f := serviceBy(func(f *Facts) bool { return slices.Contains(f.Requests.Targets, prefix) }); d.Service == "" && f != nil {
+	if f := d.catalog.find(func(f *Facts) bool { return slices.Contains(f.Requests.Targets, prefix) }); d.Service == "" && f != nil {
 		d.Service = f.Prefix
 	}
 	if err := json.Unmarshal(d.Body, &d.JSON); err != nil {
 		d.JSON = map[string]any{}
 	}
-	d.Resource = jsonResource(d.Service, d.Op, d.JSON)
+	d.Resource = d.jsonResource()
 }
 
 func (d *Request) decodeQuery() {
@@ -112,16 +103,16 @@ func (d *Request) decodeQuery() {
 	}
 	d.Form, d.Op = form, form.Get("Action")
 	unsigned := func(f *Facts) bool { return f.Requests.IsUnsigned != nil && f.Requests.IsUnsigned(d.Op) }
-	if f := serviceBy(unsigned); d.Service == "" && f != nil {
+	if f := d.catalog.find(unsigned); d.Service == "" && f != nil {
 		d.Service = f.Prefix
 	}
 	d.Protocol = cmp.Or(d.facts().Requests.Form, protocolQuery)
-	d.Resource = queryResource(d.Service, form)
+	d.Resource = d.queryResource()
 }
 
 // decodeREST names a REST request. The service that gets what nothing names is the one that has requests without a signature.
 func (d *Request) decodeREST() {
-	if f := serviceBy(func(f *Facts) bool { return f.Requests.IsAnonymous }); d.Service == "" && f != nil {
+	if f := d.catalog.find(func(f *Facts) bool { return f.Requests.IsAnonymous }); d.Service == "" && f != nil {
 		d.Service = f.Prefix
 	}
 	f := d.facts().Requests
@@ -147,7 +138,7 @@ func (d *Request) IsWrite() bool {
 }
 
 // Operation names the operation of a request with its resource, and reports whether it changes something.
-func Operation(r *http.Request, body []byte) (name string, write bool) {
-	d := decode(r, body)
+func (c *Catalog) Operation(r *http.Request, body []byte) (name string, write bool) {
+	d := c.decode(r, body)
 	return d.Service + "." + d.Op + "(" + d.Resource + ")", d.IsWrite()
 }

@@ -8,24 +8,30 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/policy"
 )
 
-// Reference and the others are the rights that requests take, by the reference and by the services.
+// Reference and TypeOf are the rights that requests take, by the reference.
 var (
-	Reference  = reference
-	TypeOf     = typeOf
-	NamingOf   = namingOf
-	NotNamed   = notNamed
-	FactsOf    = factsOf
-	AllFacts   = allFacts
-	Dependents = dependents
+	Reference = reference
+	TypeOf    = typeOf
 )
 
 // Unnamed begins the resource of a demand for which a request names none.
 const Unnamed = unnamed
 
-// NewProxy returns a proxy with all services and without a moto.
-func NewProxy() *Proxy { return newProxy("", catalog.services()) }
+// FactsOf, AllFacts, NamingOf, NotNamed, Dependents and ActionOf show the catalog of the services.
+func (p *Proxy) FactsOf(service string) *Facts { return p.catalog.of(service) }
+
+func (p *Proxy) AllFacts() []*Facts { return p.catalog.all }
+
+func (p *Proxy) NamingOf(kind string) (Naming, bool) { return p.catalog.namingOf(kind) }
+
+func (p *Proxy) NotNamed(action, kind string) string { return p.catalog.notNamed(action, kind) }
+
+func (p *Proxy) Dependents() []Dependent { return p.catalog.dependents() }
+
+func (p *Proxy) ActionOf(service, op string) string { return p.catalog.action(service, op) }
 
 // DemandsOf returns the rights that a request takes.
 func (p *Proxy) DemandsOf(ctx context.Context, r *Request) []policy.Demand {
-	return p.callers.demandsOf(ctx, &Exchange{Request: r, call: &Call{Service: r.Service, Op: r.Op}})
+	r.catalog = p.catalog
+	return p.callers.demandsOf(ctx, &Exchange{Request: r, call: &Call{Service: r.Service, Op: r.Op, action: p.catalog.action(r.Service, r.Op)}})
 }

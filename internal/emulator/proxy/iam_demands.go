@@ -102,7 +102,7 @@ func (q *Asker) resourceTags(arn string) map[string]string {
 	if len(parts) < 6 || strings.HasSuffix(arn, "*") {
 		return nil
 	}
-	if tagsOf := factsOf(parts[2]).Rights.TagsOf; tagsOf != nil {
+	if tagsOf := q.p.catalog.of(parts[2]).Rights.TagsOf; tagsOf != nil {
 		return tagsOf(q, arn, parts[5][strings.LastIndexByte(parts[5], '/')+1:])
 	}
 	return nil
@@ -138,7 +138,7 @@ func (c *callers) askInside(r *http.Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Exchange{Request: decode(r, body), endpoint: c.proxy.main, call: &Call{}}
+	x := &Exchange{Request: c.proxy.catalog.decode(r, body), endpoint: c.proxy.main, call: &Call{}}
 	if a := c.proxy.forward(r.Context(), x); a != nil {
 		return a, nil
 	}

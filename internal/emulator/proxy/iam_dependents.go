@@ -33,10 +33,10 @@ const (
 	OwnRoles     = "https://docs.aws.amazon.com/eks/latest/userguide/using-service-linked-roles-eks.html"
 )
 
-// dependents are the decisions of all services on the dependent actions of the reference, and on needs that it lacks.
-func dependents() []Dependent {
+// dependents returns the decisions of all services on the dependent actions of the reference, and on needs that it lacks.
+func (c *Catalog) dependents() []Dependent {
 	var out []Dependent
-	for _, f := range allFacts() {
+	for _, f := range c.all {
 		out = append(out, f.Rights.Dependents...)
 	}
 	return out

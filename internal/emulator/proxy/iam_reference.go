@@ -50,16 +50,16 @@ type Naming struct {
 }
 
 // namingOf returns the naming of a type that the kinds and the applications use. A type without one is never named.
-func namingOf(kind string) (n Naming, known bool) {
+func (c *Catalog) namingOf(kind string) (n Naming, known bool) {
 	service, _, _ := strings.Cut(kind, " ")
-	n, known = factsOf(service).Rights.Namings[kind]
+	n, known = c.of(service).Rights.Namings[kind]
 	return n, known
 }
 
 // notNamed is the reason why a request of an action never names a type of resources; "" where it does.
-func notNamed(action, kind string) string {
+func (c *Catalog) notNamed(action, kind string) string {
 	service, _, _ := strings.Cut(action, ":")
-	return factsOf(service).Rights.NotNamed[action+" "+kind]
+	return c.of(service).Rights.NotNamed[action+" "+kind]
 }
 
 // anyARN are the members of requests that hold the ARN of a resource of any type.
@@ -83,7 +83,7 @@ func (q *Asker) ofReference(action string) []policy.Demand {
 	for _, template := range a.Resources {
 		arns := q.arnsOf(template)
 		switch {
-		case notNamed(action, typeOf(template)) != "" && len(arns) == 0:
+		case q.p.catalog.notNamed(action, typeOf(template)) != "" && len(arns) == 0:
 		case len(arns) == 0 && (IsNew(q.X.Op) || !q.X.IsWrite()):
 			arns = []string{q.anyOf(template)}
 		case len(arns) == 0:
@@ -92,7 +92,7 @@ func (q *Asker) ofReference(action string) []policy.Demand {
 		on(arns)
 	}
 	for _, template := range a.Optional {
-		if notNamed(action, typeOf(template)) == "" {
+		if q.p.catalog.notNamed(action, typeOf(template)) == "" {
 			on(q.arnsOf(template))
 		}
 	}
@@ -100,7 +100,7 @@ func (q *Asker) ofReference(action string) []policy.Demand {
 		return out
 	}
 	for _, template := range a.Optional {
-		if _, known := namingOf(typeOf(template)); known && !q.X.IsWrite() {
+		if _, known := q.p.catalog.namingOf(typeOf(template)); known && !q.X.IsWrite() {
 			return []policy.Demand{q.Need(action, q.anyOf(template), nil)}
 		}
 	}
@@ -126,7 +126,7 @@ func (q *Asker) arnsOf(template string) []string {
 	if parts := strings.SplitN(beginning, ":", 6); len(parts) == 6 {
 		literal = parts[5]
 	}
-	n, known := namingOf(kind)
+	n, known := q.p.catalog.namingOf(kind)
 	if !known {
 		return nil
 	}

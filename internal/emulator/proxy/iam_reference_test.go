@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/nexus-operator/nexus-operator/internal/emulator" // makes the services known
+	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 )
@@ -18,8 +18,19 @@ import (
 // prefixes are the names of services in IAM where they differ from the SDK's.
 var prefixes = map[string]string{"cloudcontrol": "cloudformation", "cognitoidentityprovider": "cognito-idp", "elasticloadbalancingv2": "elasticloadbalancing", "eventbridge": "events", "resourcegroupstaggingapi": "tag", "s3control": "s3"}
 
+// emulated returns a proxy with all services and without a moto.
+func emulated(t *testing.T) *proxy.Proxy {
+	t.Helper()
+	p, err := emulator.Start("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p.Proxy
+}
+
 // calledActions are the actions of the operations that the operator calls.
-func calledActions(t *testing.T) []string {
+func calledActions(t *testing.T, p *proxy.Proxy) []string {
 	t.Helper()
 	called, err := awsmodels.Called("../../..")
 	if err != nil {
@@ -31,7 +42,7 @@ func calledActions(t *testing.T) []string {
 			service = prefix
 		}
 		for _, op := range operations {
-			out = append(out, proxy.Call{Service: service, Op: op}.Action())
+			out = append(out, p.ActionOf(service, op))
 		}
 	}
 	slices.Sort(out)
@@ -42,7 +53,8 @@ func calledActions(t *testing.T) []string {
 var noRight = map[string]string{"sts:GetCallerIdentity": "takes no right"}
 
 func TestDemands_EveryCallHasResourcesOrADecision(t *testing.T) {
-	actions, covered := calledActions(t), 0
+	p := emulated(t)
+	actions, covered := calledActions(t, p), 0
 	for _, action := range actions {
 		a, known := proxy.Reference().Actions[action]
 		if !known && noRight[action] == "" {
@@ -50,12 +62,12 @@ func TestDemands_EveryCallHasResourcesOrADecision(t *testing.T) {
 		}
 		for _, template := range a.Resources {
 			kind := proxy.TypeOf(template)
-			if _, named := proxy.NamingOf(kind); !named && strings.Contains(kind, "*") && proxy.NotNamed(action, kind) == "" && proxy.FactsOf(strings.Split(action, ":")[0]).Rights.Demands == nil {
+			if _, named := p.NamingOf(kind); !named && strings.Contains(kind, "*") && p.NotNamed(action, kind) == "" && p.FactsOf(strings.Split(action, ":")[0]).Rights.Demands == nil {
 				t.Errorf("%s needs a resource of the type %q: say in namings how a request names it, or in notNamed why it does not", action, kind)
 			}
 			covered++
 		}
-		isNamed := func(template string) bool { _, named := proxy.NamingOf(proxy.TypeOf(template)); return named }
+		isNamed := func(template string) bool { _, named := p.NamingOf(proxy.TypeOf(template)); return named }
 		if len(a.Resources) == 0 && len(a.Optional) > 0 && !slices.ContainsFunc(a.Optional, isNamed) {
 			t.Errorf("%s: no request names a resource of it: add one of its types to namings", action)
 		}
@@ -66,18 +78,19 @@ func TestDemands_EveryCallHasResourcesOrADecision(t *testing.T) {
 }
 
 func TestDemands_EveryDependentActionHasADecision(t *testing.T) {
-	actions := calledActions(t)
+	p := emulated(t)
+	actions := calledActions(t, p)
 	listed := func(action, needs string) bool {
 		return slices.Contains(proxy.Reference().Actions[action].Dependents, needs)
 	}
 	for _, action := range actions {
 		for _, needs := range proxy.Reference().Actions[action].Dependents {
-			if !slices.ContainsFunc(proxy.Dependents(), func(d proxy.Dependent) bool { return d.Action == action && d.Needs == needs }) {
+			if !slices.ContainsFunc(p.Dependents(), func(d proxy.Dependent) bool { return d.Action == action && d.Needs == needs }) {
 				t.Errorf("%s: decide in dependents when a request takes %s", action, needs)
 			}
 		}
 	}
-	for _, d := range proxy.Dependents() {
+	for _, d := range p.Dependents() {
 		several := strings.HasSuffix(d.Action, "*") || d.Needs == "kms"
 		switch {
 		case d.Never != "" && !listed(d.Action, d.Needs):
@@ -88,7 +101,7 @@ func TestDemands_EveryDependentActionHasADecision(t *testing.T) {
 			t.Errorf("%s %s: nothing calls the first", d.Action, d.Needs)
 		}
 	}
-	for _, f := range proxy.AllFacts() {
+	for _, f := range p.AllFacts() {
 		for key := range f.Rights.NotNamed {
 			if action, _, _ := strings.Cut(key, " "); len(proxy.Reference().Actions[action].Resources)+len(proxy.Reference().Actions[action].Optional) == 0 {
 				t.Errorf("NotNamed %q is about nothing", key)
@@ -109,6 +122,7 @@ var withoutOtherAction = map[string]string{
 
 // Whatever takes tags, by AWS's models or by the conditions of the reference, needs the right to tag, or there is a reason.
 func TestDemands_EveryRequestWithTagsNeedsTheRightToTag(t *testing.T) {
+	p := emulated(t)
 	models, err := awsmodels.Read()
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +132,7 @@ func TestDemands_EveryRequestWithTagsNeedsTheRightToTag(t *testing.T) {
 		service, op, _ := strings.Cut(operation, " ")
 		taking[proxy.Call{Service: cmp.Or(prefixes[service], service), Op: op}.Action()] = true
 	}
-	for _, action := range calledActions(t) {
+	for _, action := range calledActions(t, p) {
 		taking[action] = taking[action] || proxy.Reference().Actions[action].Tags
 	}
 	isTagging := func(action string) bool { return proxy.Reference().Actions[action].Tagging }
@@ -128,7 +142,7 @@ func TestDemands_EveryRequestWithTagsNeedsTheRightToTag(t *testing.T) {
 			continue
 		}
 		n++
-		decided := slices.ContainsFunc(proxy.Dependents(), func(d proxy.Dependent) bool {
+		decided := slices.ContainsFunc(p.Dependents(), func(d proxy.Dependent) bool {
 			return d.Action == action && isTagging(d.Needs) && (d.With == proxy.WithTags || d.Never != "")
 		})
 		if decided == (withoutOtherAction[action] != "") {
@@ -148,7 +162,7 @@ func TestDemands_EveryRequestWithTagsNeedsTheRightToTag(t *testing.T) {
 // demandsFor returns the demands of a request of the query protocol or a JSON service, as an action and a resource each.
 func demandsFor(t *testing.T, service, op, region string, body any) []string {
 	t.Helper()
-	p := proxy.NewProxy()
+	p := emulated(t)
 	r := &proxy.Request{Service: service, Op: op, Region: region, HTTP: &http.Request{URL: &url.URL{Path: "/"}}}
 	switch b := body.(type) {
 	case url.Values:

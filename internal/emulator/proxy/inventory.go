@@ -50,11 +50,11 @@ func (p *Proxy) InventoryOf(ctx context.Context, accessKey string, regions ...st
 }
 
 // InventoryAt is an inventory asked of an endpoint, as any client would.
-func InventoryAt(ctx context.Context, url string, regions ...string) (map[string][]string, error) {
+func (c *Catalog) InventoryAt(ctx context.Context, url string, regions ...string) (map[string][]string, error) {
 	if len(regions) == 0 {
 		regions = []string{DefaultRegion}
 	}
-	return inventory(ctx, &Lister{url: strings.TrimSuffix(url, "/"), key: anyKey, trip: newCore(url).roundTrip}, regions)
+	return inventory(ctx, &Lister{url: strings.TrimSuffix(url, "/"), key: anyKey, trip: newCore(url, c).roundTrip, catalog: c}, regions)
 }
 
 // anyKey is an access key that moto does not know, and so one of its default account.
@@ -63,7 +63,7 @@ const anyKey = "inventory"
 func inventory(ctx context.Context, l *Lister, regions []string) (map[string][]string, error) {
 	found := map[string][]string{}
 	for i, region := range regions {
-		for _, k := range inventoryKinds() {
+		for _, k := range l.catalog.kinds() {
 			if k.Global && i > 0 {
 				continue
 			}
@@ -106,15 +106,6 @@ type InventoryKind struct {
 	List   func(context.Context, *Lister) ([]string, error)
 }
 
-// inventoryKinds lists the kinds of all services.
-func inventoryKinds() []InventoryKind {
-	var out []InventoryKind
-	for _, f := range allFacts() {
-		out = append(out, f.Inventory...)
-	}
-	return out
-}
-
 // ownInventory lists the resources that the emulator itself keeps for a service.
 type ownInventory interface {
 	OwnInventory(accessKey string, regions []string) (kind string, names []string)
@@ -122,10 +113,11 @@ type ownInventory interface {
 
 // Lister asks an endpoint in one region, with an access key that stands for the account.
 type Lister struct {
-	url    string
-	key    string
-	trip   func(*http.Request) (*Answer, error)
-	region string
+	catalog *Catalog
+	url     string
+	key     string
+	trip    func(*http.Request) (*Answer, error)
+	region  string
 }
 
 // Send makes a request of a protocol that has one path, and returns the body of an answer without an error.
@@ -166,7 +158,7 @@ func (l *Lister) answerTo(r *http.Request, service string) ([]byte, error) {
 
 // JSON reads all pages of an operation of a JSON service.
 func (l *Lister) JSON(ctx context.Context, service, target string, request map[string]any) ([]map[string]any, error) {
-	token := cmp.Or(factsOf(service).Pages, [2]string{"NextToken", "NextToken"})
+	token := cmp.Or(l.catalog.of(service).Pages, [2]string{"NextToken", "NextToken"})
 	var all []map[string]any
 	for {
 		text, err := json.Marshal(request)
@@ -206,7 +198,7 @@ func ListJSON(service, target, list, key string, members ...any) func(context.Co
 				if key != "" {
 					item, _ = item.(map[string]any)[key]
 				}
-				names = append(names, ShortName(fmt.Sprint(item)))
+				names = append(names, l.catalog.shortName(fmt.Sprint(item)))
 			}
 		}
 		return names, err
@@ -227,7 +219,7 @@ func ListXML(service, action, version, element string) func(context.Context, *Li
 				return nil, err
 			}
 			for _, m := range pattern.FindAllSubmatch(body, -1) {
-				names = append(names, ShortName(string(m[1])))
+				names = append(names, l.catalog.shortName(string(m[1])))
 			}
 			next := marker.FindSubmatch(body)
 			if next == nil {
@@ -240,9 +232,9 @@ func ListXML(service, action, version, element string) func(context.Context, *Li
 
 // Diff compares two inventories and says what only the first or only the second
 // has, one line each; "" if they are equal.
-func Diff(before, after map[string][]string) string {
+func (c *Catalog) Diff(before, after map[string][]string) string {
 	var lines []string
-	for _, kind := range inventoryKinds() {
+	for _, kind := range c.kinds() {
 		for _, name := range before[kind.Name] {
 			if !slices.Contains(after[kind.Name], name) {
 				lines = append(lines, "- "+kind.Name+" "+name)

@@ -64,7 +64,7 @@ func (m *memory) recordWrite(x *Exchange, a *Answer) {
 // the service and of the tagging API.
 func (m *memory) recordWriteToLists(x *Exchange) {
 	services := []string{x.Service}
-	for _, f := range allFacts() {
+	for _, f := range m.core.catalog.all {
 		if f.Writes.ListsAll && f.Prefix != x.Service {
 			services = append(services, f.Prefix)
 		}

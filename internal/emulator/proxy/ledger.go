@@ -3,6 +3,7 @@
 package proxy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -33,6 +34,8 @@ type Call struct {
 	Start     time.Time     `json:"start"`
 	Duration  time.Duration `json:"duration"` // until the answer was ready; 0 while under way
 	Body      string        `json:"body"`     // the first 16 KiB
+
+	action string // of IAM
 }
 
 // Label gives the call as `dynamodb.CreateTable(orders)`.
@@ -40,11 +43,7 @@ func (c Call) Label() string { return c.Service + "." + c.Op + "(" + c.Resource 
 
 // Action is the IAM action that the call needs, such as s3:PutEncryptionConfiguration.
 func (c Call) Action() string {
-	op := c.Op
-	if action := factsOf(c.Service).Rights.Action; action != nil {
-		op = action(op)
-	}
-	return c.Service + ":" + op
+	return cmp.Or(c.action, c.Service+":"+c.Op)
 }
 
 // Address gives the call as `dynamodb.CreateTable(orders)#1`: the same in every
@@ -115,7 +114,7 @@ func (p *Proxy) record(x *Exchange) *Call {
 	c := &Call{
 		Service: x.Service, Op: x.Op, Resource: x.Resource, Endpoint: x.endpoint.Name(),
 		Region: x.Region, AccessKey: x.AccessKey, UserAgent: x.HTTP.UserAgent(),
-		Write: x.IsWrite(), Start: time.Now(), Body: string(x.Body[:min(len(x.Body), maxRecordedBody)]),
+		action: p.catalog.action(x.Service, x.Op), Write: x.IsWrite(), Start: time.Now(), Body: string(x.Body[:min(len(x.Body), maxRecordedBody)]),
 	}
 	p.ledger.Add(c, c.Label(), func(seq, n int) { c.Seq, c.N = seq, n })
 	return c

@@ -46,7 +46,7 @@ func Start(backend string, services []Service) (*Proxy, error) {
 }
 
 func newProxy(backend string, services []Service) *Proxy {
-	c := newCore(backend)
+	c := newCore(backend, NewCatalog(services))
 	p := &Proxy{Core: c, corrections: map[string][]Correction{}}
 	c.Services = services
 	for _, s := range services {
@@ -117,7 +117,7 @@ func (p *Proxy) serve(e *Endpoint, w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has gone
 	}
-	x := &Exchange{Request: decode(r, body), endpoint: e}
+	x := &Exchange{Request: p.catalog.decode(r, body), endpoint: e}
 	x.call = p.record(x)
 	if d := time.Duration(p.latency.Load()); d > 0 {
 		select {

@@ -4,7 +4,6 @@ package proxy
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,16 +17,16 @@ var (
 )
 
 // jsonResource names what a JSON request is about.
-func jsonResource(service, op string, body map[string]any) string {
-	f := factsOf(service).Requests
+func (d *Request) jsonResource() string {
+	f := d.facts().Requests
 	if f.Resource != nil {
-		if name, ok := f.Resource(op, body); ok {
+		if name, ok := f.Resource(d.Op, d.JSON); ok {
 			return name
 		}
 	}
 	for _, key := range slices.Concat(f.Keys, nameKeys) {
-		if name := Text(Member(body, key)); name != "" {
-			return ShortName(name)
+		if name := Text(Member(d.JSON, key)); name != "" {
+			return d.ShortName(name)
 		}
 	}
 	return ""
@@ -69,10 +68,11 @@ func Text(v any) string {
 }
 
 // queryResource names what a request of the query protocol is about: by the keys, and by the endings of others.
-func queryResource(service string, form url.Values) string {
-	for _, key := range slices.Concat(factsOf(service).Requests.Keys, formKeys) {
+func (d *Request) queryResource() string {
+	form := d.Form
+	for _, key := range slices.Concat(d.facts().Requests.Keys, formKeys) {
 		if v := form.Get(key); v != "" {
-			return ShortName(v)
+			return d.ShortName(v)
 		}
 	}
 	keys := make([]string, 0, len(form))
@@ -83,15 +83,15 @@ func queryResource(service string, form url.Values) string {
 	for _, ending := range []string{"Id", "Name", "Id.1", "Name.1"} {
 		for _, key := range keys {
 			if strings.HasSuffix(key, ending) && !strings.Contains(key, "Filter") && !strings.Contains(key, "Tag") {
-				return ShortName(form.Get(key))
+				return d.ShortName(form.Get(key))
 			}
 		}
 	}
 	return ""
 }
 
-// ShortName gives the name within an ARN or a queue's URL, else the text itself.
-func ShortName(s string) string {
+// shortName gives the name within an ARN or a queue's URL, else the text itself.
+func (c *Catalog) shortName(s string) string {
 	if strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") {
 		return s[strings.LastIndexByte(s, '/')+1:]
 	}
@@ -100,7 +100,7 @@ func ShortName(s string) string {
 		return s
 	}
 	name := parts[5]
-	if short := factsOf(parts[2]).Requests.ShortName; short != nil {
+	if short := c.of(parts[2]).Requests.ShortName; short != nil {
 		return short(name)
 	}
 	if _, rest, ok := strings.Cut(name, "/"); ok {

@@ -37,19 +37,9 @@ const (
 	RewrittenPolicy = "numbers of accounts become ARNs of their roots, lists of one value the value, other lists get another order, and statements without a Sid a number"
 )
 
-// Rewrites returns the catalog of what AWS rewrites. Each entry changes every answer, so that a kind that compares the forms writes
-// without end.
-func Rewrites() []Rewrite {
-	var out []Rewrite
-	for _, f := range allFacts() {
-		out = append(out, f.Rewrites...)
-	}
-	return out
-}
-
 // RewritesOfRecords returns the entries of the catalog that are from records of users.
-func RewritesOfRecords() []Rewrite {
-	return slices.DeleteFunc(Rewrites(), func(r Rewrite) bool { return !r.IsRecorded })
+func (c *Catalog) RewritesOfRecords() []Rewrite {
+	return slices.DeleteFunc(c.Rewrites(), func(r Rewrite) bool { return !r.IsRecorded })
 }
 
 // Rewritten returns the fields, as Kind.field, that any answer had in AWS's form since the proxy began.

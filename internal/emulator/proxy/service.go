@@ -181,44 +181,6 @@ func (*Base) Corrections() []Correction { return nil }
 // Reset forgets nothing, for services without a state.
 func (*Base) Reset() {}
 
-// catalog has the facts of all services by their prefixes. It is made at its first use.
-var catalog struct {
-	services func() []Service
-	once     sync.Once
-	all      []*Facts
-	by       map[string]*Facts
-}
-
-// Use makes the services known. Package emulator, which has the list of them, calls it when it is loaded.
-func Use(services func() []Service) bool {
-	catalog.services = services
-	return true
-}
-
-// allFacts returns the facts of all services.
-func allFacts() []*Facts {
-	catalog.once.Do(func() {
-		catalog.by = map[string]*Facts{}
-		for _, s := range catalog.services() {
-			f := s.Facts()
-			catalog.all, catalog.by[f.Prefix] = append(catalog.all, f), f
-		}
-	})
-	return catalog.all
-}
-
-// factsOf returns the facts of a service; those of one that the emulator does not know are empty.
-func factsOf(service string) *Facts {
-	allFacts()
-	if f := catalog.by[service]; f != nil {
-		return f
-	}
-	return &Facts{Prefix: service}
-}
-
-// facts returns the facts of the service of a request.
-func (d *Request) facts() *Facts { return factsOf(d.Service) }
-
 // IDAt returns a function that finds the identifier of a new resource in an answer in JSON, by the operation.
 func IDAt(paths map[string]string) func(x *Exchange, a *Answer) string {
 	return func(x *Exchange, a *Answer) string {
@@ -228,7 +190,7 @@ func IDAt(paths map[string]string) func(x *Exchange, a *Answer) string {
 		}
 		parsed := map[string]any{}
 		_ = json.Unmarshal(a.Body, &parsed)
-		return ShortName(Text(Member(parsed, path)))
+		return x.ShortName(Text(Member(parsed, path)))
 	}
 }
 

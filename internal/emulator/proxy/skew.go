@@ -13,8 +13,8 @@ import (
 const awsTime = "20060102T150405Z"
 
 // maxSkew returns how far the time of a signature may be from the clock of a service.
-func maxSkew(service string) time.Duration {
-	return cmp.Or(factsOf(service).Requests.MaxSkew, 5*time.Minute)
+func (d *Request) maxSkew() time.Duration {
+	return cmp.Or(d.facts().Requests.MaxSkew, 5*time.Minute)
 }
 
 // refuseSkewedRequest: moto does not look at the time of a signature. AWS
@@ -33,7 +33,7 @@ func (c *Core) refuseSkewedRequest(x *Exchange) *Answer {
 		return nil // not signed
 	}
 	server := time.Now().Add(skew).UTC()
-	if age := server.Sub(at); age.Abs() > maxSkew(x.Service) {
+	if age := server.Sub(at); age.Abs() > x.maxSkew() {
 		return ErrorAnswer(x.Request, skewed(x.Request, at, server))
 	}
 	return nil
@@ -41,7 +41,7 @@ func (c *Core) refuseSkewedRequest(x *Exchange) *Answer {
 
 // skewed returns what a service says of a signature made at another time.
 func skewed(d *Request, signed, server time.Time) Error {
-	limit := maxSkew(d.Service)
+	limit := d.maxSkew()
 	bound, text := server.Add(-limit), "Signature expired: %s is now earlier than %s (%s - %d min.)"
 	if signed.After(server) {
 		bound, text = server.Add(limit), "Signature not yet current: %s is still later than %s (%s + %d min.)"

@@ -537,7 +537,7 @@ func actionOfParts(body map[string]any) (action string) {
 
 func namedIndexes(q *proxy.Asker) []string {
 	if index := proxy.Text(q.X.JSON["IndexName"]); index != "" {
-		return []string{proxy.ShortName(proxy.Text(q.X.JSON["TableName"])) + "/index/" + index}
+		return []string{q.X.ShortName(proxy.Text(q.X.JSON["TableName"])) + "/index/" + index}
 	}
 	return nil
 }
@@ -548,7 +548,7 @@ var ofTableData = []string{"BatchGetItem", "BatchWriteItem", "DeleteItem", "GetI
 // keyOfTable returns what the key of a table takes.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
 func keyOfTable(q *proxy.Asker) []policy.Demand {
-	name := proxy.ShortName(cmp.Or(proxy.Text(q.X.JSON["TableName"]), proxy.Text(q.X.JSON["ResourceArn"])))
+	name := q.X.ShortName(cmp.Or(proxy.Text(q.X.JSON["TableName"]), proxy.Text(q.X.JSON["ResourceArn"])))
 	if key := proxy.Text(proxy.Member(q.X.JSON, "SSESpecification.KMSMasterKeyId")); key != "" {
 		return kms.Through(q, "dynamodb", key, map[string]string{"kms:EncryptionContext:aws:dynamodb:tableName": name},
 			"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo")
@@ -558,7 +558,7 @@ func keyOfTable(q *proxy.Asker) []policy.Demand {
 	}
 	var out []policy.Demand
 	for _, table := range slices.Concat(tableNames(q.X.JSON), q.Values("TableName")) {
-		table = proxy.ShortName(table)
+		table = q.X.ShortName(table)
 		key := proxy.Text(q.Found("DynamoDB_20120810.DescribeTable", map[string]any{"TableName": table}, "Table.SSEDescription.KMSMasterKeyArn"))
 		out = append(out, kms.Through(q, "dynamodb", key, map[string]string{"kms:EncryptionContext:aws:dynamodb:tableName": table}, "kms:Decrypt")...)
 	}

@@ -121,7 +121,7 @@ func (s *Service) refuseCluster(ctx context.Context, x *proxy.Exchange, cluster 
 
 // refuseRole refuses a role that does not exist, and one that does not trust EKS Pod Identity.
 func (s *Service) refuseRole(ctx context.Context, x *proxy.Exchange, arn string) *proxy.Answer {
-	form := url.Values{"Action": {"GetRole"}, "Version": {"2010-05-08"}, "RoleName": {proxy.ShortName(arn)}}
+	form := url.Values{"Action": {"GetRole"}, "Version": {"2010-05-08"}, "RoleName": {x.ShortName(arn)}}
 	a, err := s.Ask(ctx, x.To("iam"), http.MethodPost, "/", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, []byte(form.Encode()))
 	var body struct {
 		ARN   string `xml:"GetRoleResult>Role>Arn"`

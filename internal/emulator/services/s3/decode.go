@@ -74,7 +74,7 @@ func decodeS3Control(d *proxy.Request, path string) {
 	if decoded, err := url.PathUnescape(arn); err == nil {
 		arn = decoded
 	}
-	d.Resource = proxy.ShortName(arn)
+	d.Resource = d.ShortName(arn)
 	d.Op = map[string]string{http.MethodGet: "ListTagsForResource", http.MethodPost: "TagResource", http.MethodDelete: "UntagResource"}[d.HTTP.Method]
 }
 

@@ -129,7 +129,8 @@ func TestServices_HaveTheirOperationsInTheirPackagesAlone(t *testing.T) {
 			}
 		}
 		f := s.Facts()
-		for _, op := range slices.Concat(slices.Collect(maps.Keys(f.Names)), slices.Collect(maps.Keys(f.Errors.Missing)), f.Writes.Data, f.Writes.InTurn, f.Events.Data) {
+		for _, op := range slices.Concat(slices.Collect(maps.Keys(f.Names)), slices.Collect(maps.Keys(f.Errors.Missing)), f.Writes.Data,
+			f.Writes.InTurn, f.Events.Data) {
 			operations[op] = true
 		}
 	}

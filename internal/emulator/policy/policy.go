@@ -80,7 +80,8 @@ func (r *Rights) Allow(d Demand) bool {
 
 // Refusal is the text with which AWS refuses a demand.
 func (r *Rights) Refusal(d Demand) string {
-	return "User: " + r.Caller + " is not authorized to perform: " + d.Action + " on resource: " + d.Resource + " because no identity-based policy allows the " + d.Action + " action"
+	return "User: " + r.Caller + " is not authorized to perform: " + d.Action + " on resource: " + d.Resource +
+		" because no identity-based policy allows the " + d.Action + " action"
 }
 
 func isAllowed(statements []Statement, d Demand) bool {

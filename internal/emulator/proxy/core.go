@@ -135,7 +135,8 @@ func (c *Core) AskJSON(ctx context.Context, x *Exchange, op string, body any) (*
 // AskQuery calls an operation of a service of the query protocol, in the account and region of a client's request.
 func (c *Core) AskQuery(ctx context.Context, x *Exchange, service, version string, form url.Values) (*Answer, error) {
 	form.Set("Version", version)
-	return c.Ask(ctx, x.To(service), http.MethodPost, "/", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, []byte(form.Encode()))
+	return c.Ask(ctx, x.To(service), http.MethodPost, "/", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+		[]byte(form.Encode()))
 }
 
 // To is a request of the same caller to another service.
@@ -182,7 +183,8 @@ func (c *Core) roundTrip(r *http.Request) (*Answer, error) {
 // scope is an Authorization header that tells moto account, region and service;
 // it checks no signature.
 func scope(accessKey, region, service string) string {
-	return "AWS4-HMAC-SHA256 Credential=" + accessKey + "/20250101/" + region + "/" + service + "/aws4_request, SignedHeaders=host, Signature=0"
+	return "AWS4-HMAC-SHA256 Credential=" + accessKey + "/20250101/" + region + "/" + service +
+		"/aws4_request, SignedHeaders=host, Signature=0"
 }
 
 // lister asks moto without being recorded and without rights.

@@ -134,7 +134,8 @@ var reads = []string{
 
 // IsWrite reports whether a request can change something, by its operation.
 func (d *Request) IsWrite() bool {
-	return !slices.ContainsFunc(slices.Concat(reads, d.facts().Requests.Reads), func(verb string) bool { return strings.HasPrefix(d.Op, verb) })
+	return !slices.ContainsFunc(slices.Concat(reads, d.facts().Requests.Reads),
+		func(verb string) bool { return strings.HasPrefix(d.Op, verb) })
 }
 
 // Operation names the operation of a request with its resource, and reports whether it changes something.

@@ -31,7 +31,8 @@ func ErrorAnswer(d *Request, e Error) *Answer {
 	case d.Protocol == ProtocolS3 && strings.HasSuffix(d.Op, "Resource"): // of S3 Control
 		header.Set("Content-Type", "application/xml")
 		header.Set("X-Amz-Request-Id", RequestID)
-		body = fmt.Sprintf(`<ErrorResponse><Error><Code>%s</Code><Message>%s</Message></Error><RequestId>%s</RequestId></ErrorResponse>`, e.Code, message, RequestID)
+		body = fmt.Sprintf(`<ErrorResponse><Error><Code>%s</Code><Message>%s</Message></Error><RequestId>%s</RequestId></ErrorResponse>`, e.Code,
+			message, RequestID)
 	case slices.Contains([]Protocol{protocolJSON, protocolREST, protocolCBOR}, d.Protocol):
 		header.Set("Content-Type", "application/x-amz-json-1.1")
 		header.Set("X-Amzn-Errortype", e.Code)

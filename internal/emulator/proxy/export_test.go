@@ -33,5 +33,6 @@ func (p *Proxy) ActionOf(service, op string) string { return p.catalog.action(se
 // DemandsOf returns the rights that a request takes.
 func (p *Proxy) DemandsOf(ctx context.Context, r *Request) []policy.Demand {
 	r.catalog = p.catalog
-	return p.callers.demandsOf(ctx, &Exchange{Request: r, call: &Call{Service: r.Service, Op: r.Op, action: p.catalog.action(r.Service, r.Op)}})
+	return p.callers.demandsOf(ctx, &Exchange{Request: r,
+		call: &Call{Service: r.Service, Op: r.Op, action: p.catalog.action(r.Service, r.Op)}})
 }

@@ -61,7 +61,8 @@ func (q *Asker) On(arn string) policy.Demand { return q.Need(q.Action, arn, nil)
 
 // Need is the demand for an action on a resource, with further values of the context.
 func (q *Asker) Need(action, arn string, further map[string]string) policy.Demand {
-	return policy.Demand{Action: action, Resource: arn, Context: q.also(further), Tags: sync.OnceValue(func() map[string]string { return q.visibleTags(arn) })}
+	return policy.Demand{Action: action, Resource: arn, Context: q.also(further),
+		Tags: sync.OnceValue(func() map[string]string { return q.visibleTags(arn) })}
 }
 
 // also is the context of the request with further values.

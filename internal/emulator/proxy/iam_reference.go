@@ -112,7 +112,8 @@ func (q *Asker) ofReference(action string) []policy.Demand {
 
 // IsNew reports whether an operation makes a resource, whose identifier AWS may choose.
 func IsNew(op string) bool {
-	return slices.ContainsFunc([]string{"Create", "Allocate", "Run", "Import", "Request"}, func(verb string) bool { return strings.HasPrefix(op, verb) })
+	return slices.ContainsFunc([]string{"Create", "Allocate", "Run", "Import", "Request"},
+		func(verb string) bool { return strings.HasPrefix(op, verb) })
 }
 
 // arnsOf returns the ARNs of the resources of a type that the request names.

@@ -121,7 +121,8 @@ func (m *memory) hidden(r *reading) []string {
 	var names []string
 	n := r.lag.NotFound
 	for i, h := range r.histories {
-		if m.writes.Covers(h, lag.Created, n.AfterCreate, r.key, n.Alternate) || m.writes.Covers(h, lag.Updated, n.AfterUpdate, r.key, n.Alternate) {
+		if m.writes.Covers(h, lag.Created, n.AfterCreate, r.key, n.Alternate) ||
+			m.writes.Covers(h, lag.Updated, n.AfterUpdate, r.key, n.Alternate) {
 			names = append(names, r.names[i])
 		}
 	}

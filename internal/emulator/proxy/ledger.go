@@ -114,7 +114,8 @@ func (p *Proxy) record(x *Exchange) *Call {
 	c := &Call{
 		Service: x.Service, Op: x.Op, Resource: x.Resource, Endpoint: x.endpoint.Name(),
 		Region: x.Region, AccessKey: x.AccessKey, UserAgent: x.HTTP.UserAgent(),
-		action: p.catalog.action(x.Service, x.Op), Write: x.IsWrite(), Start: time.Now(), Body: string(x.Body[:min(len(x.Body), maxRecordedBody)]),
+		action: p.catalog.action(x.Service, x.Op), Write: x.IsWrite(), Start: time.Now(), Body: string(x.Body[:min(len(x.Body),
+			maxRecordedBody)]),
 	}
 	p.ledger.Add(c, c.Label(), func(seq, n int) { c.Seq, c.N = seq, n })
 	return c

@@ -12,7 +12,8 @@ import (
 // nameKeys are the members of a JSON request of any service that name what it is about, the most
 // telling first, and formKeys those of the query protocol. A dot leads into a member.
 var (
-	nameKeys = []string{"Name", "Names", "RepositoryName", "FunctionName", "DomainName", "ResourceArn", "ResourceARN", "resourceArn", "ResourceId"}
+	nameKeys = []string{"Name", "Names", "RepositoryName", "FunctionName", "DomainName", "ResourceArn", "ResourceARN", "resourceArn",
+		"ResourceId"}
 	formKeys = []string{"ResourceName", "ResourceArn", "Name"}
 )
 

@@ -165,7 +165,8 @@ func withoutLists(value any) any {
 
 func principalsAsARNs(principals map[string]any) map[string]any {
 	if user := Text(principals["CanonicalUser"]); user != "" {
-		return map[string]any{"AWS": "arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity E" + strings.ToUpper(user[:min(len(user), 13)])}
+		return map[string]any{"AWS": "arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity E" +
+			strings.ToUpper(user[:min(len(user), 13)])}
 	}
 	if account := Text(principals["AWS"]); accountNumber.MatchString(account) {
 		principals["AWS"] = "arn:aws:iam::" + account + ":root"

@@ -18,7 +18,8 @@ func (p *Proxy) CreateUser(ctx context.Context, name string, policies ...string)
 		return "", "", err
 	}
 	for i, policy := range policies {
-		form := url.Values{"Action": {"PutUserPolicy"}, "UserName": {name}, "PolicyName": {fmt.Sprintf("policy-%d", i+1)}, "PolicyDocument": {policy}}
+		form := url.Values{"Action": {"PutUserPolicy"}, "UserName": {name}, "PolicyName": {fmt.Sprintf("policy-%d", i+1)},
+			"PolicyDocument": {policy}}
 		if _, err := p.askIAM(ctx, form); err != nil {
 			return "", "", err
 		}
@@ -52,8 +53,8 @@ func (p *Proxy) CreateOIDCProvider(ctx context.Context, issuer string) (arn stri
 	return created.ARN, err
 }
 
-// CreatePolicy creates an IAM policy of a customer that allows everything, such as a permissions boundary for tests, and returns its ARN. It
-// is not recorded.
+// CreatePolicy creates an IAM policy of a customer that allows everything, such as a permissions boundary for tests, and returns its ARN.
+// It is not recorded.
 func (p *Proxy) CreatePolicy(ctx context.Context, name string) (arn string, err error) {
 	body, err := p.askIAM(ctx, url.Values{"Action": {"CreatePolicy"}, "PolicyName": {name},
 		"PolicyDocument": {`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`}})

@@ -100,7 +100,8 @@ func (p *Proxy) SendMessage(ctx context.Context, queueURL, body string) error {
 		return err
 	}
 	r.Host = u.Host
-	r.Header = http.Header{"X-Amz-Target": {"AmazonSQS.SendMessage"}, "Content-Type": {"application/x-amz-json-1.0"}, "Authorization": {scope("trail", trailRegion, "sqs")}}
+	r.Header = http.Header{"X-Amz-Target": {"AmazonSQS.SendMessage"}, "Content-Type": {"application/x-amz-json-1.0"},
+		"Authorization": {scope("trail", trailRegion, "sqs")}}
 	a, err := p.roundTrip(r)
 	if err == nil && a.Status != http.StatusOK {
 		err = fmt.Errorf("sending an event: status %d: %.300s", a.Status, a.Body)
@@ -111,8 +112,8 @@ func (p *Proxy) SendMessage(ctx context.Context, queueURL, body string) error {
 // trailRegion is the region of the queue of a trail.
 const trailRegion = "ap-southeast-1"
 
-// idOfRequest returns the ID of the request in an answer, and gives it one if the emulator did not. The emulator puts different ones into the
-// two headers that services use, of which clients of S3 read the other one; AWS has one ID for a request.
+// idOfRequest returns the ID of the request in an answer, and gives it one if the emulator did not. The emulator puts different ones into
+// the two headers that services use, of which clients of S3 read the other one; AWS has one ID for a request.
 func idOfRequest(a *Answer) string {
 	id := cmp.Or(a.Header.Get("X-Amz-Request-Id"), a.Header.Get("X-Amzn-Requestid"), rand.Text())
 	a.Header.Set("X-Amzn-Requestid", id)
@@ -135,7 +136,8 @@ func (t *trail) event(x *Exchange, id string) map[string]any {
 		"account": account, "time": at, "region": region, "resources": []string{},
 		"detail": map[string]any{
 			"eventVersion": "1.11", "eventTime": at, "eventSource": source + ".amazonaws.com", "eventName": x.Op, "awsRegion": region,
-			"userIdentity":    map[string]any{"type": "IAMUser", "principalId": x.AccessKey, "arn": user, "accountId": account, "accessKeyId": x.AccessKey},
+			"userIdentity": map[string]any{"type": "IAMUser", "principalId": x.AccessKey, "arn": user, "accountId": account,
+				"accessKeyId": x.AccessKey},
 			"sourceIPAddress": "198.51.100.7", "userAgent": x.HTTP.UserAgent(), "requestParameters": x.parameters(), "responseElements": nil,
 			"requestID": id, "eventID": rand.Text(), "readOnly": false, "eventType": "AwsApiCall", "managementEvent": true,
 			"recipientAccountId": account, "eventCategory": "Management",

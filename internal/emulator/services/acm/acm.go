@@ -35,7 +35,8 @@ func (s *Service) Facts() *proxy.Facts {
 				return q.TagsOf("acm", "CertificateManager.ListTagsForCertificate", "CertificateArn", arn)
 			},
 		},
-		Inventory: []proxy.InventoryKind{{Name: "acm/certificate", Global: false, List: proxy.ListJSON("acm", "CertificateManager.ListCertificates", "CertificateSummaryList", "CertificateArn")}},
+		Inventory: []proxy.InventoryKind{{Name: "acm/certificate", Global: false,
+			List: proxy.ListJSON("acm", "CertificateManager.ListCertificates", "CertificateSummaryList", "CertificateArn")}},
 		Rewrites: []proxy.Rewrite{
 			{Kind: "Certificate", Field: "keyAlgorithm", What: "RSA_2048 becomes RSA-2048", Ops: []string{"DescribeCertificate"},
 				Members: func(body map[string]any) {
@@ -43,7 +44,8 @@ func (s *Service) Facts() *proxy.Facts {
 						c["KeyAlgorithm"] = strings.Replace(proxy.Text(c["KeyAlgorithm"]), "RSA_", "RSA-", 1)
 					}
 				}},
-			{Kind: "Certificate", Field: "subjectAlternativeNames", What: proxy.AnyOrder, IsRecorded: true, Ops: []string{"DescribeCertificate"}, Members: proxy.Reverses("Certificate.SubjectAlternativeNames")},
+			{Kind: "Certificate", Field: "subjectAlternativeNames", What: proxy.AnyOrder, IsRecorded: true,
+				Ops: []string{"DescribeCertificate"}, Members: proxy.Reverses("Certificate.SubjectAlternativeNames")},
 		},
 	}
 }

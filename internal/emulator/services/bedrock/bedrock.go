@@ -60,7 +60,8 @@ func demandsOnModels(q *proxy.Asker) []policy.Demand {
 		return []policy.Demand{q.On(id)}
 	case m != nil:
 		profile := q.Regional("inference-profile/" + id)
-		return []policy.Demand{q.On(profile), q.Need(q.Action, model("us-west-2", m[2]), map[string]string{"bedrock:InferenceProfileArn": profile})}
+		return []policy.Demand{q.On(profile), q.Need(q.Action, model("us-west-2", m[2]),
+			map[string]string{"bedrock:InferenceProfileArn": profile})}
 	}
 	return []policy.Demand{q.On(model(q.X.Region, id))}
 }

@@ -22,35 +22,44 @@ type Service struct{ proxy.Base }
 // Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
-		Prefix:   "cognito-idp",
-		Requests: proxy.RequestFacts{Targets: []string{"AWSCognitoIdentityProviderService"}, Keys: []string{"UserPoolId", "PoolName", "Domain"}, Reads: []string{"AdminGet", "AdminList"}},
-		Errors:   proxy.ErrorFacts{Throttled: proxy.TooManyRequests},
+		Prefix: "cognito-idp",
+		Requests: proxy.RequestFacts{Targets: []string{"AWSCognitoIdentityProviderService"}, Keys: []string{"UserPoolId", "PoolName", "Domain"},
+			Reads: []string{"AdminGet", "AdminList"}},
+		Errors: proxy.ErrorFacts{Throttled: proxy.TooManyRequests},
 		Writes: proxy.WriteFacts{
 			CreatedID: proxy.IDAt(map[string]string{"CreateUserPool": "UserPool.Id"}),
 			TagReads:  []proxy.TagRead{{Op: "DescribeUserPool", Where: "UserPool.UserPoolTags"}, {Op: "ListTagsForResource", Where: "Tags"}},
 			TagWrites: []string{"UpdateUserPool"},
 		},
 		Names: map[string]proxy.NameRule{
-			"CreateUserPool":       {Member: "PoolName", Min: 1, Max: 128, Pattern: regexp.MustCompile(`^[\w\s+=,.@-]+$`), Code: "InvalidParameterException"},
-			"CreateUserPoolClient": {Member: "ClientName", Min: 1, Max: 128, Pattern: regexp.MustCompile(`^[\w\s+=,.@-]+$`), Code: "InvalidParameterException"},
+			"CreateUserPool": {Member: "PoolName", Min: 1, Max: 128, Pattern: regexp.MustCompile(`^[\w\s+=,.@-]+$`),
+				Code: "InvalidParameterException"},
+			"CreateUserPoolClient": {Member: "ClientName", Min: 1, Max: 128, Pattern: regexp.MustCompile(`^[\w\s+=,.@-]+$`),
+				Code: "InvalidParameterException"},
 		},
 		Rights: proxy.RightFacts{
 			Namings: map[string]proxy.Naming{"cognito-idp userpool/*": {Members: []string{"UserPoolId"}}},
 			Dependents: []proxy.Dependent{
 				// Seen as "not authorized to perform: cognito-idp:TagResource on resource: *".
 				proxy.Tagging("cognito-idp:CreateUserPool", "cognito-idp:TagResource"),
-				iam.Hands("cognito-idp:CreateUserPool", "SmsConfiguration.SnsCallerArn", "cognito-idp"), iam.Hands("cognito-idp:UpdateUserPool", "SmsConfiguration.SnsCallerArn", "cognito-idp"),
+				iam.Hands("cognito-idp:CreateUserPool", "SmsConfiguration.SnsCallerArn", "cognito-idp"), iam.Hands("cognito-idp:UpdateUserPool",
+					"SmsConfiguration.SnsCallerArn", "cognito-idp"),
 				iam.Hands("cognito-idp:SetUserPoolMfaConfig", "SmsMfaConfiguration.SmsConfiguration.SnsCallerArn", "cognito-idp"),
 			},
 			TagsOf: func(q *proxy.Asker, _, id string) map[string]string { // with the pool: the emulator does not list them
-				return proxy.TagsIn(q.Found("AWSCognitoIdentityProviderService.DescribeUserPool", map[string]any{"UserPoolId": id}, "UserPool.UserPoolTags"))
+				return proxy.TagsIn(q.Found("AWSCognitoIdentityProviderService.DescribeUserPool", map[string]any{"UserPoolId": id},
+					"UserPool.UserPoolTags"))
 			},
 		},
-		Inventory: []proxy.InventoryKind{{Name: "cognito-idp/pool", Global: false, List: proxy.ListJSON("cognito-idp", "AWSCognitoIdentityProviderService.ListUserPools", "UserPools", "Name", "MaxResults", 60)}},
+		Inventory: []proxy.InventoryKind{{Name: "cognito-idp/pool", Global: false,
+			List: proxy.ListJSON("cognito-idp", "AWSCognitoIdentityProviderService.ListUserPools", "UserPools", "Name", "MaxResults", 60)}},
 		Rewrites: []proxy.Rewrite{
-			{Kind: "CognitoUserPool", Field: "clients.callbackURLs", What: proxy.AnyOrder, IsRecorded: true, Ops: []string{"DescribeUserPoolClient"}, Members: proxy.Reverses("UserPoolClient.CallbackURLs")},
-			{Kind: "CognitoUserPool", Field: "clients.logoutURLs", What: proxy.AnyOrder, IsRecorded: true, Ops: []string{"DescribeUserPoolClient"}, Members: proxy.Reverses("UserPoolClient.LogoutURLs")},
-			{Kind: "CognitoUserPool", Field: "clients.scopes", What: proxy.AnyOrder, IsRecorded: true, Ops: []string{"DescribeUserPoolClient"}, Members: proxy.Reverses("UserPoolClient.AllowedOAuthScopes")},
+			{Kind: "CognitoUserPool", Field: "clients.callbackURLs", What: proxy.AnyOrder, IsRecorded: true,
+				Ops: []string{"DescribeUserPoolClient"}, Members: proxy.Reverses("UserPoolClient.CallbackURLs")},
+			{Kind: "CognitoUserPool", Field: "clients.logoutURLs", What: proxy.AnyOrder, IsRecorded: true,
+				Ops: []string{"DescribeUserPoolClient"}, Members: proxy.Reverses("UserPoolClient.LogoutURLs")},
+			{Kind: "CognitoUserPool", Field: "clients.scopes", What: proxy.AnyOrder, IsRecorded: true,
+				Ops: []string{"DescribeUserPoolClient"}, Members: proxy.Reverses("UserPoolClient.AllowedOAuthScopes")},
 		},
 		Unset: map[string]string{"GetLogDeliveryConfiguration": `{}`},
 	}
@@ -61,7 +70,8 @@ func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "domains of user pools are unique", Ops: []string{"CreateUserPoolDomain"}, Before: s.refuseTakenDomain},
 		{Name: "user pools in use are kept", Ops: []string{"DeleteUserPool"}, Before: s.refuseUserPoolDeletion},
-		{Name: "settings of user pools that updates keep and reset", Ops: []string{"UpdateUserPool"}, Before: s.checkPoolUpdate, After: s.finishPoolUpdate},
+		{Name: "settings of user pools that updates keep and reset",
+			Ops: []string{"UpdateUserPool"}, Before: s.checkPoolUpdate, After: s.finishPoolUpdate},
 		{Name: "changes of MFA that Cognito refuses", Ops: []string{"SetUserPoolMfaConfig"}, Before: s.refuseMFA},
 		{Name: "MFA of user pools", Ops: []string{"DescribeUserPool"}, After: s.showMFA},
 		{Name: "dates of app clients", Ops: []string{"CreateUserPoolClient"}, After: s.dateClient},
@@ -118,7 +128,8 @@ var fixedOfPools = []string{"UsernameAttributes", "AliasAttributes", "UsernameCo
 // checkPoolUpdate refuses what Cognito refuses, and sends what moto would forget with the request: the settings that never
 // change, and the new name. They are never lost in between, so that two updates at once keep them.
 func (s *Service) checkPoolUpdate(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
-	if proxy.Member(x.JSON, "AdminCreateUserConfig.UnusedAccountValidityDays") != nil && proxy.Member(x.JSON, "Policies.PasswordPolicy.TemporaryPasswordValidityDays") != nil {
+	if proxy.Member(x.JSON, "AdminCreateUserConfig.UnusedAccountValidityDays") != nil &&
+		proxy.Member(x.JSON, "Policies.PasswordPolicy.TemporaryPasswordValidityDays") != nil {
 		return invalidParameter(x, "Please use TemporaryPasswordValidityDays in PasswordPolicy instead of UnusedAccountValidityDays")
 	}
 	pool := s.describedPool(ctx, x)

@@ -31,15 +31,19 @@ type Service struct {
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix: "dynamodb",
-		Requests: proxy.RequestFacts{Targets: []string{"DynamoDB_20120810"}, Keys: []string{"TableName"}, Resource: func(op string, body map[string]any) (string, bool) {
-			return strings.Join(tableNames(body), ","), strings.HasPrefix(op, "Batch") || strings.HasPrefix(op, "Transact")
-		}},
-		Errors: proxy.ErrorFacts{Missing: map[string]proxy.Error{"DescribeContinuousBackups": {Status: http.StatusBadRequest, Code: "TableNotFoundException", Message: "Table not found: %s"}}},
+		Requests: proxy.RequestFacts{Targets: []string{"DynamoDB_20120810"}, Keys: []string{"TableName"},
+			Resource: func(op string, body map[string]any) (string, bool) {
+				return strings.Join(tableNames(body), ","), strings.HasPrefix(op, "Batch") || strings.HasPrefix(op, "Transact")
+			}},
+		Errors: proxy.ErrorFacts{Missing: map[string]proxy.Error{"DescribeContinuousBackups": {Status: http.StatusBadRequest,
+			Code: "TableNotFoundException", Message: "Table not found: %s"}}},
 		Writes: proxy.WriteFacts{
-			Data:     []string{"PutItem", "GetItem", "UpdateItem", "DeleteItem", "Query", "Scan", "BatchWriteItem", "BatchGetItem", "TransactWriteItems", "TransactGetItems"},
+			Data: []string{"PutItem", "GetItem", "UpdateItem", "DeleteItem", "Query", "Scan", "BatchWriteItem", "BatchGetItem",
+				"TransactWriteItems", "TransactGetItems"},
 			TagReads: []proxy.TagRead{{Op: "ListTagsOfResource", Where: "Tags"}},
 		},
-		Names: map[string]proxy.NameRule{"CreateTable": {Member: "TableName", Min: 3, Max: 255, Pattern: regexp.MustCompile(`^[a-zA-Z0-9_.-]+$`), Code: proxy.Validation}},
+		Names: map[string]proxy.NameRule{"CreateTable": {Member: "TableName", Min: 3, Max: 255, Pattern: regexp.MustCompile(`^[a-zA-Z0-9_.-]+$`),
+			Code: proxy.Validation}},
 		Rights: proxy.RightFacts{
 			Evaluated: func(q *proxy.Asker) string {
 				if strings.HasPrefix(q.X.Op, "Transact") {
@@ -56,11 +60,14 @@ func (s *Service) Facts() *proxy.Facts {
 				{Action: "dynamodb:*", Needs: kms.Rights, On: keyOfTable, Page: proxy.UsersOfKeys},
 			},
 		},
-		Inventory: []proxy.InventoryKind{{Name: "dynamodb/table", Global: false, List: proxy.ListJSON("dynamodb", "DynamoDB_20120810.ListTables", "TableNames", "")}},
-		Pages:     [2]string{"ExclusiveStartTableName", "LastEvaluatedTableName"},
+		Inventory: []proxy.InventoryKind{{Name: "dynamodb/table", Global: false,
+			List: proxy.ListJSON("dynamodb", "DynamoDB_20120810.ListTables", "TableNames", "")}},
+		Pages: [2]string{"ExclusiveStartTableName", "LastEvaluatedTableName"},
 		Rewrites: []proxy.Rewrite{
-			{Kind: "DynamoDBTable", Field: "globalSecondaryIndexes.nonKeyAttributes", What: proxy.AnyOrder, IsRecorded: true, Ops: []string{"DescribeTable"}, Members: reverseProjections("GlobalSecondaryIndexes")},
-			{Kind: "DynamoDBTable", Field: "localSecondaryIndexes.nonKeyAttributes", What: proxy.AnyOrder, IsRecorded: true, Ops: []string{"DescribeTable"}, Members: reverseProjections("LocalSecondaryIndexes")},
+			{Kind: "DynamoDBTable", Field: "globalSecondaryIndexes.nonKeyAttributes", What: proxy.AnyOrder, IsRecorded: true,
+				Ops: []string{"DescribeTable"}, Members: reverseProjections("GlobalSecondaryIndexes")},
+			{Kind: "DynamoDBTable", Field: "localSecondaryIndexes.nonKeyAttributes", What: proxy.AnyOrder, IsRecorded: true,
+				Ops: []string{"DescribeTable"}, Members: reverseProjections("LocalSecondaryIndexes")},
 		},
 		Unset: map[string]string{
 			"DescribeContributorInsights":         `{"ContributorInsightsStatus": "DISABLED"}`,
@@ -77,7 +84,8 @@ func (s *Service) Corrections() []proxy.Correction {
 		{Name: "tables take their time: states", Ops: []string{"CreateTable", "DescribeTable"}, After: s.showCreating},
 		{Name: "changes of tables that DynamoDB refuses, and streams", Ops: []string{"CreateTable", "UpdateTable"}, Before: s.checkTableUpdate},
 		{Name: "one tag of each key", Ops: []string{"TagResource"}, Before: s.dropReplacedTags},
-		{Name: "encryption, classes, limits, streams and indexes of tables", Ops: []string{"CreateTable", "UpdateTable", "DeleteTable", "DescribeTable"}, After: s.finishTable},
+		{Name: "encryption, classes, limits, streams and indexes of tables",
+			Ops: []string{"CreateTable", "UpdateTable", "DeleteTable", "DescribeTable"}, After: s.finishTable},
 	}
 }
 
@@ -192,7 +200,8 @@ func (s *Service) refuseTableUpdate(x *proxy.Exchange) (code, why string) {
 		}
 		return invalidTable, "Table has no stream to disable: TableName: " + x.Resource
 	}
-	if len(changes) > 0 && changes[0]["Delete"] != nil && globalIndex(tableBefore(x), proxy.Text(proxy.Member(changes[0], "Delete.IndexName"))) == nil {
+	if len(changes) > 0 && changes[0]["Delete"] != nil &&
+		globalIndex(tableBefore(x), proxy.Text(proxy.Member(changes[0], "Delete.IndexName"))) == nil {
 		return "ResourceNotFoundException", "Requested resource not found"
 	}
 	return invalidTable, cmp.Or(wrongDefinitions(x, changes), wrongCapacity(x))
@@ -277,8 +286,10 @@ func schemaNames(of any) (names []string) {
 
 // wrongCapacity: moto takes a capacity that does not change, and PROVISIONED without the capacity of an index.
 func wrongCapacity(x *proxy.Exchange) string {
-	switched := proxy.Text(x.JSON["BillingMode"]) != "" && proxy.Text(x.JSON["BillingMode"]) != proxy.Text(proxy.Member(tableBefore(x), "BillingModeSummary.BillingMode"))
-	if want, named := x.JSON["ProvisionedThroughput"].(map[string]any); named && !switched && sameUnits(want, tableBefore(x)["ProvisionedThroughput"]) {
+	switched := proxy.Text(x.JSON["BillingMode"]) != "" &&
+		proxy.Text(x.JSON["BillingMode"]) != proxy.Text(proxy.Member(tableBefore(x), "BillingModeSummary.BillingMode"))
+	if want, named := x.JSON["ProvisionedThroughput"].(map[string]any); named && !switched &&
+		sameUnits(want, tableBefore(x)["ProvisionedThroughput"]) {
 		return "The provisioned throughput for the table will not change. The requested value equals the current value."
 	}
 	given := map[string]any{}
@@ -287,13 +298,15 @@ func wrongCapacity(x *proxy.Exchange) string {
 		change, _ := proxy.Member(u.(map[string]any), "Update").(map[string]any)
 		name := proxy.Text(change["IndexName"])
 		given[name] = change["ProvisionedThroughput"]
-		if want, named := given[name].(map[string]any); named && !switched && sameUnits(want, globalIndex(tableBefore(x), name)["ProvisionedThroughput"]) {
+		if want, named := given[name].(map[string]any); named && !switched &&
+			sameUnits(want, globalIndex(tableBefore(x), name)["ProvisionedThroughput"]) {
 			return "The provisioned throughput for the index " + name + " will not change. The requested value equals the current value."
 		}
 	}
 	indexes, _ := tableBefore(x)["GlobalSecondaryIndexes"].([]any)
 	for _, index := range indexes {
-		if name := proxy.Text(proxy.Member(index.(map[string]any), "IndexName")); switched && proxy.Text(x.JSON["BillingMode"]) == "PROVISIONED" && given[name] == nil {
+		if name := proxy.Text(proxy.Member(index.(map[string]any), "IndexName")); switched &&
+			proxy.Text(x.JSON["BillingMode"]) == "PROVISIONED" && given[name] == nil {
 			return "One or more parameter values were invalid: ProvisionedThroughput must be specified for index: " + name
 		}
 	}
@@ -355,7 +368,8 @@ func (s *Service) keepTable(x *proxy.Exchange, e *tableExtras) {
 		e.stream = nil
 		if on, _ := stream["StreamEnabled"].(bool); on {
 			e.stream = stream
-			e.streamARN = fmt.Sprintf("arn:%s:dynamodb:%s:%s:table/%s/stream/%s", proxy.PartitionOf(x.Region), x.Region, proxy.DefaultAccount, x.Resource, time.Now().UTC().Format("2006-01-02T15:04:05.000000"))
+			e.streamARN = fmt.Sprintf("arn:%s:dynamodb:%s:%s:table/%s/stream/%s", proxy.PartitionOf(x.Region), x.Region, proxy.DefaultAccount,
+				x.Resource, time.Now().UTC().Format("2006-01-02T15:04:05.000000"))
 		}
 	}
 	e.keepLimits("", x.JSON)
@@ -403,7 +417,8 @@ func (s *Service) showTable(x *proxy.Exchange, e *tableExtras, table map[string]
 	if e.encryption != nil {
 		delete(table, "SSEDescription")
 		if enabled, _ := e.encryption["Enabled"].(bool); enabled {
-			key := cmp.Or(proxy.Text(e.encryption["KMSMasterKeyId"]), fmt.Sprintf("arn:%s:kms:%s:%s:key/aws-dynamodb", proxy.PartitionOf(x.Region), x.Region, proxy.DefaultAccount))
+			key := cmp.Or(proxy.Text(e.encryption["KMSMasterKeyId"]),
+				fmt.Sprintf("arn:%s:kms:%s:%s:key/aws-dynamodb", proxy.PartitionOf(x.Region), x.Region, proxy.DefaultAccount))
 			table["SSEDescription"] = map[string]any{"Status": "ENABLED", "SSEType": "KMS", "KMSMasterKeyArn": key}
 		}
 	}
@@ -529,7 +544,8 @@ func actionOfParts(body map[string]any) (action string) {
 	parts, _ := body["TransactItems"].([]any)
 	for _, part := range parts {
 		for op := range part.(map[string]any) {
-			action = "dynamodb:" + map[string]string{"ConditionCheck": "ConditionCheckItem", "Put": "PutItem", "Delete": "DeleteItem", "Update": "UpdateItem", "Get": "GetItem"}[op]
+			action = "dynamodb:" + map[string]string{"ConditionCheck": "ConditionCheckItem", "Put": "PutItem", "Delete": "DeleteItem",
+				"Update": "UpdateItem", "Get": "GetItem"}[op]
 		}
 	}
 	return action
@@ -560,7 +576,8 @@ func keyOfTable(q *proxy.Asker) []policy.Demand {
 	for _, table := range slices.Concat(tableNames(q.X.JSON), q.Values("TableName")) {
 		table = q.X.ShortName(table)
 		key := proxy.Text(q.Found("DynamoDB_20120810.DescribeTable", map[string]any{"TableName": table}, "Table.SSEDescription.KMSMasterKeyArn"))
-		out = append(out, kms.Through(q, "dynamodb", key, map[string]string{"kms:EncryptionContext:aws:dynamodb:tableName": table}, "kms:Decrypt")...)
+		out = append(out, kms.Through(q, "dynamodb", key, map[string]string{"kms:EncryptionContext:aws:dynamodb:tableName": table},
+			"kms:Decrypt")...)
 	}
 	return out
 }

@@ -38,24 +38,32 @@ func (s *Service) Facts() *proxy.Facts {
 		Requests: proxy.RequestFacts{Form: proxy.ProtocolEC2, Keys: []string{"GroupName", "InstanceId.1", "ResourceId.1", "RouteTableId"}},
 		Errors: proxy.ErrorFacts{
 			Missing: map[string]proxy.Error{
-				"DescribeVpcs":             {Status: http.StatusBadRequest, Code: "InvalidVpcID.NotFound", Message: "The vpc ID '%s' does not exist"},
-				"DescribeVpcAttribute":     {Status: http.StatusBadRequest, Code: "InvalidVpcID.NotFound", Message: "The vpc ID '%s' does not exist"},
-				"DescribeSubnets":          {Status: http.StatusBadRequest, Code: "InvalidSubnetID.NotFound", Message: "The subnet ID '%s' does not exist"},
-				"DescribeSecurityGroups":   {Status: http.StatusBadRequest, Code: "InvalidGroup.NotFound", Message: "The security group '%s' does not exist"},
-				"DescribeInternetGateways": {Status: http.StatusBadRequest, Code: "InvalidInternetGatewayID.NotFound", Message: "The internetGateway ID '%s' does not exist"},
-				"DescribeRouteTables":      {Status: http.StatusBadRequest, Code: "InvalidRouteTableID.NotFound", Message: "The routeTable ID '%s' does not exist"},
-				"DescribeAddresses":        {Status: http.StatusBadRequest, Code: "InvalidAllocationID.NotFound", Message: "The allocation ID '%s' does not exist"},
-				"DescribeKeyPairs":         {Status: http.StatusBadRequest, Code: "InvalidKeyPair.NotFound", Message: "The key pair '%s' does not exist"},
-				"DescribeNatGateways":      {Status: http.StatusBadRequest, Code: "NatGatewayNotFound", Message: "The Nat Gateway %s was not found"},
-				"DeleteNatGateway":         {Status: http.StatusBadRequest, Code: "NatGatewayNotFound", Message: "The Nat Gateway %s was not found"},
-				"":                         {Status: http.StatusBadRequest, Code: "InvalidInstanceID.NotFound", Message: "The instance ID '%s' does not exist"},
+				"DescribeVpcs":         {Status: http.StatusBadRequest, Code: "InvalidVpcID.NotFound", Message: "The vpc ID '%s' does not exist"},
+				"DescribeVpcAttribute": {Status: http.StatusBadRequest, Code: "InvalidVpcID.NotFound", Message: "The vpc ID '%s' does not exist"},
+				"DescribeSubnets": {Status: http.StatusBadRequest, Code: "InvalidSubnetID.NotFound",
+					Message: "The subnet ID '%s' does not exist"},
+				"DescribeSecurityGroups": {Status: http.StatusBadRequest, Code: "InvalidGroup.NotFound",
+					Message: "The security group '%s' does not exist"},
+				"DescribeInternetGateways": {Status: http.StatusBadRequest, Code: "InvalidInternetGatewayID.NotFound",
+					Message: "The internetGateway ID '%s' does not exist"},
+				"DescribeRouteTables": {Status: http.StatusBadRequest, Code: "InvalidRouteTableID.NotFound",
+					Message: "The routeTable ID '%s' does not exist"},
+				"DescribeAddresses": {Status: http.StatusBadRequest, Code: "InvalidAllocationID.NotFound",
+					Message: "The allocation ID '%s' does not exist"},
+				"DescribeKeyPairs": {Status: http.StatusBadRequest, Code: "InvalidKeyPair.NotFound",
+					Message: "The key pair '%s' does not exist"},
+				"DescribeNatGateways": {Status: http.StatusBadRequest, Code: "NatGatewayNotFound", Message: "The Nat Gateway %s was not found"},
+				"DeleteNatGateway":    {Status: http.StatusBadRequest, Code: "NatGatewayNotFound", Message: "The Nat Gateway %s was not found"},
+				"": {Status: http.StatusBadRequest, Code: "InvalidInstanceID.NotFound",
+					Message: "The instance ID '%s' does not exist"},
 			},
 			Throttled: proxy.Error{Status: http.StatusServiceUnavailable, Code: "RequestLimitExceeded", Message: "Request limit exceeded."},
 		},
 		Writes: proxy.WriteFacts{
 			CreatedID: createdInEC2,
-			Endings:   map[string]string{"AllocateAddress": "ReleaseAddress", "ImportKeyPair": "DeleteKeyPair", "RunInstances": "TerminateInstances"},
-			TagReads:  []proxy.TagRead{{Op: "Describe*", Where: "tagSet"}},
+			Endings: map[string]string{"AllocateAddress": "ReleaseAddress", "ImportKeyPair": "DeleteKeyPair",
+				"RunInstances": "TerminateInstances"},
+			TagReads: []proxy.TagRead{{Op: "Describe*", Where: "tagSet"}},
 		},
 		Rights: proxy.RightFacts{
 			Namings: map[string]proxy.Naming{
@@ -77,11 +85,15 @@ func (s *Service) Facts() *proxy.Facts {
 				specified("ec2:CreateSecurityGroup"), specified("ec2:CreateSubnet"), specified("ec2:CreateVpc"), specified("ec2:ImportKeyPair"), specified("ec2:RunInstances"),
 				{Action: "ec2:AuthorizeSecurityGroupEgress", Needs: "ec2:CreateTags", Never: noRuleTags},
 				{Action: "ec2:AuthorizeSecurityGroupIngress", Needs: "ec2:CreateTags", Never: noRuleTags},
-				{Action: "ec2:RunInstances", Needs: "ssm:GetParameters", Never: "only for an image by the name of a parameter, which the field refuses"},
-				{Action: "ec2:RunInstances", Needs: "ec2:RunInstances", At: []string{"ec2 volume/*"}, Page: "the root volume is made with each instance"},
+				{Action: "ec2:RunInstances", Needs: "ssm:GetParameters",
+					Never: "only for an image by the name of a parameter, which the field refuses"},
+				{Action: "ec2:RunInstances", Needs: "ec2:RunInstances", At: []string{"ec2 volume/*"},
+					Page: "the root volume is made with each instance"},
 				iam.Hands("ec2:RunInstances", "IamInstanceProfile.Name", "ec2"), iam.Hands("ec2:RunInstances", "IamInstanceProfile.Arn", "ec2"),
-				iam.Hands("ec2:AssociateIamInstanceProfile", "IamInstanceProfile.Name", "ec2"), iam.Hands("ec2:AssociateIamInstanceProfile", "IamInstanceProfile.Arn", "ec2"),
-				iam.Hands("ec2:ReplaceIamInstanceProfileAssociation", "IamInstanceProfile.Name", "ec2"), iam.Hands("ec2:ReplaceIamInstanceProfileAssociation", "IamInstanceProfile.Arn", "ec2"),
+				iam.Hands("ec2:AssociateIamInstanceProfile", "IamInstanceProfile.Name", "ec2"), iam.Hands("ec2:AssociateIamInstanceProfile",
+					"IamInstanceProfile.Arn", "ec2"),
+				iam.Hands("ec2:ReplaceIamInstanceProfileAssociation", "IamInstanceProfile.Name",
+					"ec2"), iam.Hands("ec2:ReplaceIamInstanceProfileAssociation", "IamInstanceProfile.Arn", "ec2"),
 				kms.Encrypted("ec2:RunInstances", "BlockDeviceMapping.#.Ebs.KmsKeyId", "ec2",
 					"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"),
 			},
@@ -92,10 +104,12 @@ func (s *Service) Facts() *proxy.Facts {
 		},
 		Inventory: []proxy.InventoryKind{
 			{Name: "ec2/key-pair", Global: false, List: proxy.ListXML("ec2", "DescribeKeyPairs", ec2Version, "keyName")},
-			{Name: "ec2/instance", Global: false, List: proxy.ListXML("ec2", "DescribeInstances&Filter.1.Name=instance-state-name&Filter.1.Value.1=pending&Filter.1.Value.2=running"+
-				"&Filter.1.Value.3=stopping&Filter.1.Value.4=stopped", ec2Version, "instanceId")},
+			{Name: "ec2/instance", Global: false, List: proxy.ListXML("ec2",
+				"DescribeInstances&Filter.1.Name=instance-state-name&Filter.1.Value.1=pending&Filter.1.Value.2=running"+
+					"&Filter.1.Value.3=stopping&Filter.1.Value.4=stopped", ec2Version, "instanceId")},
 		},
-		Rewrites: []proxy.Rewrite{{Kind: "EC2KeyPair", Field: "publicKeyMaterial", What: "the comment becomes the name of the key pair", IsRecorded: true, Ops: []string{"DescribeKeyPairs"},
+		Rewrites: []proxy.Rewrite{{Kind: "EC2KeyPair", Field: "publicKeyMaterial", What: "the comment becomes the name of the key pair",
+			IsRecorded: true, Ops: []string{"DescribeKeyPairs"},
 			Text: func(body string) string { return publicKey.ReplaceAllString(body, "<publicKey>$1 name</publicKey>") }}},
 	}
 }
@@ -109,19 +123,26 @@ func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "NAT gateways: the end of deleted ones", Before: s.finishNATGateways},
 		{Name: "NAT gateways: repeated requests", Ops: []string{"CreateNatGateway"}, Before: s.repeatCreation, After: s.recordNATGateway},
-		{Name: "NAT gateways: their deletion", Ops: []string{"DeleteNatGateway"}, Before: s.refuseUnknownNATGateway, After: s.recordNATGatewayDeletion},
+		{Name: "NAT gateways: their deletion",
+			Ops: []string{"DeleteNatGateway"}, Before: s.refuseUnknownNATGateway, After: s.recordNATGatewayDeletion},
 		{Name: "NAT gateways: their states and tags", Ops: []string{"DescribeNatGateways"}, After: s.showNATGateways},
-		{Name: "instances: metadata options that AWS refuses", Ops: []string{"RunInstances", "ModifyInstanceMetadataOptions"}, Before: s.refuseMetadataOptions},
+		{Name: "instances: metadata options that AWS refuses",
+			Ops: []string{"RunInstances", "ModifyInstanceMetadataOptions"}, Before: s.refuseMetadataOptions},
 		{Name: "instances: repeated requests", Ops: []string{"RunInstances"}, Before: s.repeatCreation, After: s.recordLaunch},
-		{Name: "instances: requests that AWS refuses", Ops: []string{"StartInstances", "StopInstances", "ModifyInstanceAttribute"}, Before: s.refuseByInstanceState},
-		{Name: "instances: their states take their time", Ops: []string{"StartInstances", "StopInstances", "TerminateInstances"}, After: s.recordInstanceState},
+		{Name: "instances: requests that AWS refuses",
+			Ops: []string{"StartInstances", "StopInstances", "ModifyInstanceAttribute"}, Before: s.refuseByInstanceState},
+		{Name: "instances: their states take their time",
+			Ops: []string{"StartInstances", "StopInstances", "TerminateInstances"}, After: s.recordInstanceState},
 		{Name: "instances: monitoring", Ops: []string{"MonitorInstances", "UnmonitorInstances"}, Before: s.monitorInstances},
 		{Name: "instances: replaced profiles", Ops: []string{"ReplaceIamInstanceProfileAssociation"}, Before: s.replaceProfile},
 		{Name: "instances: their states", Ops: []string{"DescribeInstances"}, After: s.showInstances},
-		{Name: "networks in use are kept", Ops: []string{"DeleteSubnet", "DeleteSecurityGroup", "DeleteVpc", "DetachInternetGateway", "ReleaseAddress"}, Before: s.refuseForOthers},
-		{Name: "one gateway for each network, one route table for each subnet", Ops: []string{"AttachInternetGateway", "AssociateRouteTable"}, Before: s.refuseForOthers},
+		{Name: "networks in use are kept",
+			Ops: []string{"DeleteSubnet", "DeleteSecurityGroup", "DeleteVpc", "DetachInternetGateway", "ReleaseAddress"}, Before: s.refuseForOthers},
+		{Name: "one gateway for each network, one route table for each subnet",
+			Ops: []string{"AttachInternetGateway", "AssociateRouteTable"}, Before: s.refuseForOthers},
 		{Name: "associations of deleted subnets", Ops: []string{"DeleteSubnet"}, Before: s.disassociateSubnet},
-		{Name: "descriptions of rules", Ops: []string{"UpdateSecurityGroupRuleDescriptionsIngress", "UpdateSecurityGroupRuleDescriptionsEgress"}, Before: s.replaceDescriptions},
+		{Name: "descriptions of rules",
+			Ops: []string{"UpdateSecurityGroupRuleDescriptionsIngress", "UpdateSecurityGroupRuleDescriptionsEgress"}, Before: s.replaceDescriptions},
 		{Name: "credits of instances", Ops: []string{"DescribeInstanceCreditSpecifications"}, After: s.showCredits},
 	}
 }
@@ -163,15 +184,20 @@ const dependencyViolation = "DependencyViolation"
 // ec2Refusals are the requests that AWS refuses because of other resources, and moto does not.
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
 var ec2Refusals = map[string]ec2Refusal{
-	"DeleteSubnet": {"SubnetId", dependencyViolation, "The subnet '%s' has dependencies and cannot be deleted.", []ec2Read{{"DescribeNetworkInterfaces", "subnet-id"}}},
+	"DeleteSubnet": {"SubnetId", dependencyViolation, "The subnet '%s' has dependencies and cannot be deleted.",
+		[]ec2Read{{"DescribeNetworkInterfaces", "subnet-id"}}},
 	"DeleteSecurityGroup": {"GroupId", dependencyViolation, "resource %s has a dependent object", []ec2Read{
-		{"DescribeNetworkInterfaces", "group-id"}, {"DescribeSecurityGroups", "ip-permission.group-id"}, {"DescribeSecurityGroups", "egress.ip-permission.group-id"}}},
+		{"DescribeNetworkInterfaces", "group-id"}, {"DescribeSecurityGroups", "ip-permission.group-id"}, {"DescribeSecurityGroups",
+			"egress.ip-permission.group-id"}}},
 	"DeleteVpc": {"VpcId", dependencyViolation, "The vpc '%s' has dependencies and cannot be deleted.", []ec2Read{
 		{"DescribeNetworkInterfaces", "vpc-id"}, {"DescribeInternetGateways", "attachment.vpc-id"}, {"DescribeSecurityGroups", "vpc-id"}}},
-	"AttachInternetGateway": {"VpcId", "InvalidParameterValue", "Network %s already has an internet gateway attached", []ec2Read{{"DescribeInternetGateways", "attachment.vpc-id"}}},
-	"AssociateRouteTable": {"SubnetId", "Resource.AlreadyAssociated", "the specified association for subnet %s conflicts with an existing association",
+	"AttachInternetGateway": {"VpcId", "InvalidParameterValue", "Network %s already has an internet gateway attached",
+		[]ec2Read{{"DescribeInternetGateways", "attachment.vpc-id"}}},
+	"AssociateRouteTable": {"SubnetId", "Resource.AlreadyAssociated",
+		"the specified association for subnet %s conflicts with an existing association",
 		[]ec2Read{{"DescribeRouteTables", "association.subnet-id"}}},
-	"DetachInternetGateway": {"VpcId", dependencyViolation, "Network %s has some mapped public address(es). Please unmap those public address(es) before detaching the gateway.",
+	"DetachInternetGateway": {"VpcId", dependencyViolation,
+		"Network %s has some mapped public address(es). Please unmap those public address(es) before detaching the gateway.",
 		[]ec2Read{{"DescribeNetworkInterfaces", "vpc-id"}}},
 	"ReleaseAddress": {"AllocationId", "InvalidIPAddress.InUse", "Address %s is in use.", []ec2Read{{"DescribeAddresses", "allocation-id"}}},
 }
@@ -257,7 +283,8 @@ func (s *Service) askEC2(ctx context.Context, x *proxy.Exchange, form url.Values
 func (s *Service) replaceDescriptions(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	direction := strings.TrimPrefix(x.Op, "UpdateSecurityGroupRuleDescriptions")
 	group := x.Form.Get("GroupId")
-	a, err := s.askEC2(ctx, x, url.Values{"Action": {"DescribeSecurityGroupRules"}, "Filter.1.Name": {"group-id"}, "Filter.1.Value.1": {group}})
+	a, err := s.askEC2(ctx, x, url.Values{"Action": {"DescribeSecurityGroupRules"}, "Filter.1.Name": {"group-id"},
+		"Filter.1.Value.1": {group}})
 	var rules struct {
 		Rules []ec2Rule `xml:"securityGroupRuleSet>item"`
 	}
@@ -287,7 +314,8 @@ func (s *Service) replaceDescriptions(ctx context.Context, x *proxy.Exchange) *p
 		return proxy.ProxyError(x, err)
 	}
 	return &proxy.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/xml"}},
-		Body: fmt.Appendf(nil, `<%[1]sResponse xmlns="http://ec2.amazonaws.com/doc/%[2]s/"><return>true</return></%[1]sResponse>`, x.Op, ec2Version)}
+		Body: fmt.Appendf(nil, `<%[1]sResponse xmlns="http://ec2.amazonaws.com/doc/%[2]s/"><return>true</return></%[1]sResponse>`, x.Op,
+			ec2Version)}
 }
 
 // ec2Rule is a rule of a security group.
@@ -307,13 +335,15 @@ type ec2Rule struct {
 func (r ec2Rule) isNamed(form url.Values, prefix string) bool {
 	get := func(key string) string { return form.Get(prefix + key) }
 	return r.Protocol == get("IpProtocol") && (r.Protocol == "-1" || r.From == get("FromPort") && r.To == get("ToPort")) &&
-		r.V4 == get("IpRanges.1.CidrIp") && r.V6 == get("Ipv6Ranges.1.CidrIpv6") && r.List == get("PrefixListIds.1.PrefixListId") && r.Group == get("Groups.1.GroupId")
+		r.V4 == get("IpRanges.1.CidrIp") && r.V6 == get("Ipv6Ranges.1.CidrIpv6") && r.List == get("PrefixListIds.1.PrefixListId") &&
+		r.Group == get("Groups.1.GroupId")
 }
 
 // disassociateSubnet: moto keeps the associations of a subnet that it deletes.
 func (s *Service) disassociateSubnet(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	id := x.Form.Get("SubnetId")
-	a, err := s.askEC2(ctx, x, url.Values{"Action": {"DescribeRouteTables"}, "Filter.1.Name": {"association.subnet-id"}, "Filter.1.Value.1": {id}})
+	a, err := s.askEC2(ctx, x, url.Values{"Action": {"DescribeRouteTables"}, "Filter.1.Name": {"association.subnet-id"},
+		"Filter.1.Value.1": {id}})
 	var found struct {
 		Associations []struct {
 			ID     string `xml:"routeTableAssociationId"`
@@ -429,7 +459,8 @@ func (s *Service) TagsOf(ctx context.Context, x *proxy.Exchange, resource string
 }
 
 // identifiers are the types of EC2's resources by the beginning of their identifiers.
-var identifiers = map[string]string{"eipalloc": "elastic-ip", "i": "instance", "igw": "internet-gateway", "key": "key-pair", "nat": "natgateway",
+var identifiers = map[string]string{"eipalloc": "elastic-ip", "i": "instance", "igw": "internet-gateway", "key": "key-pair",
+	"nat": "natgateway",
 	"rtb": "route-table", "sg": "security-group", "subnet": "subnet", "vol": "volume", "vpc": "vpc"}
 
 // ec2IDs are the elements of ids that differ from the noun: of the group of

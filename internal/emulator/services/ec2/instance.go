@@ -59,7 +59,8 @@ func (s *Service) recordLaunch(ctx context.Context, x *proxy.Exchange, a *proxy.
 		return a
 	}
 	if x.Form.Get("DisableApiTermination") == "true" {
-		if _, err := s.askEC2(ctx, x, url.Values{"Action": {"ModifyInstanceAttribute"}, "InstanceId": {string(m[1])}, "DisableApiTermination.Value": {"true"}}); err != nil {
+		if _, err := s.askEC2(ctx, x, url.Values{"Action": {"ModifyInstanceAttribute"}, "InstanceId": {string(m[1])},
+			"DisableApiTermination.Value": {"true"}}); err != nil {
 			return proxy.ProxyError(x, err)
 		}
 	}
@@ -179,7 +180,8 @@ func (s *Service) replaceProfile(ctx context.Context, x *proxy.Exchange) *proxy.
 	if m == nil {
 		return nil // moto refuses what it does not know
 	}
-	form := url.Values{"Action": {"AssociateIamInstanceProfile"}, "InstanceId": {string(m[1])}, "IamInstanceProfile.Name": {x.Form.Get("IamInstanceProfile.Name")}}
+	form := url.Values{"Action": {"AssociateIamInstanceProfile"}, "InstanceId": {string(m[1])},
+		"IamInstanceProfile.Name": {x.Form.Get("IamInstanceProfile.Name")}}
 	if _, err = s.askEC2(ctx, x, url.Values{"Action": {"DisassociateIamInstanceProfile"}, "AssociationId": {association}}); err == nil {
 		a, err = s.askEC2(ctx, x, form)
 	}

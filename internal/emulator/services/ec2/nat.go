@@ -88,7 +88,8 @@ func (s *Service) recordNATGateway(ctx context.Context, x *proxy.Exchange, a *pr
 			return proxy.ProxyError(x, err)
 		}
 		if n == 0 {
-			failure = "<failureCode>Gateway.NotAttached</failureCode><failureMessage>Network " + g.VPC + " has no Internet gateway attached</failureMessage>"
+			failure = "<failureCode>Gateway.NotAttached</failureCode><failureMessage>Network " + g.VPC +
+				" has no Internet gateway attached</failureMessage>"
 		}
 	}
 	s.Mu.Lock()
@@ -157,7 +158,8 @@ func (s *Service) endedNATGateways(x *proxy.Exchange) (ids []string) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	for identity, g := range s.gateways.known {
-		if state := g.state(s.Now(), s.gateways.takes); !g.finished && (state == "deleted" || state == "failed") && strings.HasPrefix(identity, s.Identity(x, "ec2", "")) {
+		if state := g.state(s.Now(), s.gateways.takes); !g.finished && (state == "deleted" || state == "failed") &&
+			strings.HasPrefix(identity, s.Identity(x, "ec2", "")) {
 			g.finished, ids = true, append(ids, g.id)
 		}
 	}

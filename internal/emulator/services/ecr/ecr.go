@@ -26,7 +26,8 @@ func (s *Service) Facts() *proxy.Facts {
 		Prefix:   "ecr",
 		Requests: proxy.RequestFacts{Keys: []string{"repositoryName", "repositoryNames"}},
 		Errors: proxy.ErrorFacts{Missing: map[string]proxy.Error{
-			"": {Status: http.StatusBadRequest, Code: "RepositoryNotFoundException", Message: "The repository with name '%s' does not exist in the registry"}}},
+			"": {Status: http.StatusBadRequest, Code: "RepositoryNotFoundException",
+				Message: "The repository with name '%s' does not exist in the registry"}}},
 		Writes: proxy.WriteFacts{TagReads: []proxy.TagRead{{Op: "ListTagsForResource", Where: "tags"}}},
 		Names: map[string]proxy.NameRule{"CreateRepository": {Member: "repositoryName", Min: 2, Max: 256,
 			Pattern: regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`), Code: "InvalidParameterException"}},
@@ -37,12 +38,15 @@ func (s *Service) Facts() *proxy.Facts {
 				kms.Encrypted("ecr:CreateRepository", "encryptionConfiguration.kmsKey", "ecr", "kms:CreateGrant", "kms:DescribeKey", "kms:RetireGrant"),
 			},
 		},
-		Inventory: []proxy.InventoryKind{{Name: "ecr/repository", Global: false, List: proxy.ListJSON("ecr", "AmazonEC2ContainerRegistry_V20150921.DescribeRepositories", "repositories", "repositoryName")}},
+		Inventory: []proxy.InventoryKind{{Name: "ecr/repository", Global: false,
+			List: proxy.ListJSON("ecr", "AmazonEC2ContainerRegistry_V20150921.DescribeRepositories", "repositories", "repositoryName")}},
 		Rewrites: []proxy.Rewrite{
 			{Kind: "ECRRepository", Field: "encryptionConfiguration.kmsKey", What: "every identifier of a key, and none, becomes the key's ARN",
 				Ops: []string{"DescribeRepositories"}, Members: showKeysOfRepositories},
-			{Kind: "ECRRepository", Field: "repositoryPolicy", What: proxy.RewrittenPolicy, Ops: []string{"GetRepositoryPolicy"}, Member: "policyText", Text: proxy.RewritePolicy},
-			{Kind: "ECRRepository", Field: "lifecyclePolicy.policyText", What: "rules get the order of their priorities, tags another order, and empty lists of them are left out", IsRecorded: true,
+			{Kind: "ECRRepository", Field: "repositoryPolicy", What: proxy.RewrittenPolicy,
+				Ops: []string{"GetRepositoryPolicy"}, Member: "policyText", Text: proxy.RewritePolicy},
+			{Kind: "ECRRepository", Field: "lifecyclePolicy.policyText",
+				What: "rules get the order of their priorities, tags another order, and empty lists of them are left out", IsRecorded: true,
 				Ops: []string{"GetLifecyclePolicy"}, Member: "lifecyclePolicyText", Text: orderLifecycle},
 		},
 	}
@@ -121,7 +125,8 @@ func (s *Service) TagsOf(ctx context.Context, x *proxy.Exchange, resource string
 		return nil
 	}
 	a, err := s.Ask(ctx, x.To("ecr"), http.MethodPost, "/",
-		http.Header{"X-Amz-Target": {"AmazonEC2ContainerRegistry_V20150921.ListTagsForResource"}, "Content-Type": {"application/x-amz-json-1.1"}}, body)
+		http.Header{"X-Amz-Target": {"AmazonEC2ContainerRegistry_V20150921.ListTagsForResource"},
+			"Content-Type": {"application/x-amz-json-1.1"}}, body)
 	var found struct {
 		Tags []struct{ Key, Value string }
 	}

@@ -39,8 +39,10 @@ func (s *Service) Facts() *proxy.Facts {
 				return a
 			},
 		},
-		Writes: proxy.WriteFacts{IdempotentCreates: []string{"CreateCluster"}, TagReads: []proxy.TagRead{{Op: "DescribeClusters", Where: "clusters.0.tags"}}},
-		Names:  map[string]proxy.NameRule{"CreateCluster": {Member: "clusterName", Min: 1, Max: 255, Pattern: regexp.MustCompile(`^[A-Za-z0-9_-]+$`), Code: "InvalidParameterException"}},
+		Writes: proxy.WriteFacts{IdempotentCreates: []string{"CreateCluster"},
+			TagReads: []proxy.TagRead{{Op: "DescribeClusters", Where: "clusters.0.tags"}}},
+		Names: map[string]proxy.NameRule{"CreateCluster": {Member: "clusterName", Min: 1, Max: 255,
+			Pattern: regexp.MustCompile(`^[A-Za-z0-9_-]+$`), Code: "InvalidParameterException"}},
 		Rights: proxy.RightFacts{
 			Namings: map[string]proxy.Naming{
 				"ecs capacity-provider/*": {Members: []string{"capacityProviders"}},
@@ -50,8 +52,10 @@ func (s *Service) Facts() *proxy.Facts {
 		},
 		Inventory: []proxy.InventoryKind{{Name: "ecs/cluster", Global: false, List: listClusters}},
 		Rewrites: []proxy.Rewrite{
-			{Kind: "ECSCluster", Field: "capacityProviders", What: proxy.AnyOrder, IsRecorded: true, Ops: []string{"DescribeClusters"}, Members: proxy.Reverses("clusters.0.capacityProviders")},
-			{Kind: "ECSCluster", Field: "defaultCapacityProviderStrategy", What: proxy.AnyOrder, IsRecorded: true, Ops: []string{"DescribeClusters"}, Members: proxy.Reverses("clusters.0.defaultCapacityProviderStrategy")},
+			{Kind: "ECSCluster", Field: "capacityProviders", What: proxy.AnyOrder, IsRecorded: true,
+				Ops: []string{"DescribeClusters"}, Members: proxy.Reverses("clusters.0.capacityProviders")},
+			{Kind: "ECSCluster", Field: "defaultCapacityProviderStrategy", What: proxy.AnyOrder, IsRecorded: true,
+				Ops: []string{"DescribeClusters"}, Members: proxy.Reverses("clusters.0.defaultCapacityProviderStrategy")},
 		},
 	}
 }
@@ -60,8 +64,10 @@ func (s *Service) Facts() *proxy.Facts {
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "clusters that exist", Ops: []string{"CreateCluster"}, Before: s.createCluster},
-		{Name: "requests about clusters that ECS refuses", Ops: []string{"PutClusterCapacityProviders", "DeleteCluster"}, Before: s.refuseClusterRequest},
-		{Name: "capacity providers of Managed Instances belong to a cluster", Ops: []string{"DescribeCapacityProviders"}, Before: s.describeProviders},
+		{Name: "requests about clusters that ECS refuses",
+			Ops: []string{"PutClusterCapacityProviders", "DeleteCluster"}, Before: s.refuseClusterRequest},
+		{Name: "capacity providers of Managed Instances belong to a cluster",
+			Ops: []string{"DescribeCapacityProviders"}, Before: s.describeProviders},
 		{Name: "capacity providers of clusters take their time", Ops: []string{"DescribeClusters"}, After: s.showCluster},
 	}
 }
@@ -100,7 +106,8 @@ const clusterTarget = "AmazonEC2ContainerServiceV20141113."
 // createCluster: moto replaces a cluster that exists. ECS answers the same request with the cluster, and refuses another one.
 // https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_CreateCluster.html
 func (s *Service) createCluster(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
-	a, found, err := s.AskJSON(ctx, x, "DescribeClusters", map[string]any{"clusters": []string{x.Resource}, "include": []string{"TAGS", "SETTINGS", "CONFIGURATIONS"}})
+	a, found, err := s.AskJSON(ctx, x, "DescribeClusters",
+		map[string]any{"clusters": []string{x.Resource}, "include": []string{"TAGS", "SETTINGS", "CONFIGURATIONS"}})
 	if err != nil || !a.OK() {
 		return a
 	}
@@ -117,7 +124,8 @@ func (s *Service) createCluster(ctx context.Context, x *proxy.Exchange) *proxy.A
 		return nil
 	}
 	if c := s.clusters[id]; c == nil || c.body != string(x.Body) {
-		return x.Refuse(http.StatusBadRequest, "InvalidParameterException", "Arguments on this idempotent request are inconsistent with arguments used in previous request(s).")
+		return x.Refuse(http.StatusBadRequest, "InvalidParameterException",
+			"Arguments on this idempotent request are inconsistent with arguments used in previous request(s).")
 	}
 	x.Existed = true
 	return proxy.JSONAnswer(map[string]any{"cluster": d})
@@ -149,7 +157,8 @@ func (s *Service) refuseClusterRequest(ctx context.Context, x *proxy.Exchange) *
 	case count("runningTasksCount")+count("pendingTasksCount") > 0:
 		return refuse("ClusterContainsTasksException", "The Cluster cannot be deleted while Tasks are active.")
 	case count("registeredContainerInstancesCount") > 0:
-		return refuse("ClusterContainsContainerInstancesException", "The Cluster cannot be deleted while Container Instances are active or draining.")
+		return refuse("ClusterContainsContainerInstancesException",
+			"The Cluster cannot be deleted while Container Instances are active or draining.")
 	}
 	return nil
 }

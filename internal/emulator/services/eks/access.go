@@ -63,7 +63,8 @@ func (s *Service) accessEntries(ctx context.Context, x *proxy.Exchange) *proxy.A
 	defer s.Mu.Unlock()
 	c := s.controlPlaneOf(x)
 	if mode, _ := c.settings["accessConfig"].(map[string]any); proxy.Text(mode["authenticationMode"]) == "CONFIG_MAP" || mode == nil {
-		return x.Refuse(http.StatusBadRequest, "InvalidRequestException", "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to perform this operation.")
+		return x.Refuse(http.StatusBadRequest, "InvalidRequestException",
+			"The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to perform this operation.")
 	}
 	e := c.entries[principal]
 	switch {
@@ -78,7 +79,8 @@ func (s *Service) accessEntries(ctx context.Context, x *proxy.Exchange) *proxy.A
 		e = &accessEntry{policies: map[string]any{}}
 		c.entries[principal] = e
 	case e == nil:
-		return x.Refuse(http.StatusNotFound, proxy.ResourceNotFound, "The specified principalArn could not be found. You can view your available access entries with 'list-access-entries'.")
+		return x.Refuse(http.StatusNotFound, proxy.ResourceNotFound,
+			"The specified principalArn could not be found. You can view your available access entries with 'list-access-entries'.")
 	}
 	return c.onAccessEntry(x, e, principal, policy)
 }
@@ -91,7 +93,8 @@ func (c *controlPlane) onAccessEntry(x *proxy.Exchange, e *accessEntry, principa
 		return proxy.JSONAnswer(map[string]any{})
 	case "AssociateAccessPolicy":
 		e.policies[proxy.Text(x.JSON["policyArn"])] = x.JSON["accessScope"]
-		return proxy.JSONAnswer(map[string]any{"associatedAccessPolicy": map[string]any{"policyArn": x.JSON["policyArn"], "accessScope": x.JSON["accessScope"]}})
+		return proxy.JSONAnswer(map[string]any{"associatedAccessPolicy": map[string]any{"policyArn": x.JSON["policyArn"],
+			"accessScope": x.JSON["accessScope"]}})
 	case "DisassociateAccessPolicy":
 		if e.policies[policy] == nil {
 			return x.Refuse(http.StatusNotFound, proxy.ResourceNotFound, "The specified policyArn is not associated with the access entry.")
@@ -108,5 +111,6 @@ func (c *controlPlane) onAccessEntry(x *proxy.Exchange, e *accessEntry, principa
 	if groups, ok := x.JSON["kubernetesGroups"].([]any); ok {
 		e.groups = groups
 	}
-	return proxy.JSONAnswer(map[string]any{"accessEntry": map[string]any{"principalArn": principal, "kubernetesGroups": e.groups, "type": "STANDARD"}})
+	return proxy.JSONAnswer(map[string]any{"accessEntry": map[string]any{"principalArn": principal, "kubernetesGroups": e.groups,
+		"type": "STANDARD"}})
 }

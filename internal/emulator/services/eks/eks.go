@@ -40,16 +40,20 @@ func (s *Service) Facts() *proxy.Facts {
 		Requests: proxy.RequestFacts{SigningNames: []string{"eks-auth"}, Decode: decodeEKS},
 		Errors: proxy.ErrorFacts{
 			Missing: map[string]proxy.Error{
-				"DescribePodIdentityAssociation": {Status: http.StatusNotFound, Code: proxy.ResourceNotFound, Message: "The specified association %s was not found."},
-				"":                               {Status: http.StatusNotFound, Code: proxy.ResourceNotFound, Message: "No cluster found for name: %s."},
+				"DescribePodIdentityAssociation": {Status: http.StatusNotFound, Code: proxy.ResourceNotFound,
+					Message: "The specified association %s was not found."},
+				"": {Status: http.StatusNotFound, Code: proxy.ResourceNotFound,
+					Message: "No cluster found for name: %s."},
 			},
 			Throttled: proxy.TooManyRequests,
 		},
 		Writes: proxy.WriteFacts{
 			CreatedID: proxy.IDAt(map[string]string{"CreatePodIdentityAssociation": "association.associationId"}),
-			TagReads:  []proxy.TagRead{{Op: "DescribeCluster", Where: "cluster.tags"}, {Op: "DescribePodIdentityAssociation", Where: "association.tags"}},
+			TagReads: []proxy.TagRead{{Op: "DescribeCluster", Where: "cluster.tags"},
+				{Op: "DescribePodIdentityAssociation", Where: "association.tags"}},
 		},
-		Names: map[string]proxy.NameRule{"CreateCluster": {Member: "name", Min: 1, Max: 100, Pattern: regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9_-]*$`), Code: "InvalidParameterException"}},
+		Names: map[string]proxy.NameRule{"CreateCluster": {Member: "name", Min: 1, Max: 100,
+			Pattern: regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9_-]*$`), Code: "InvalidParameterException"}},
 		Rights: proxy.RightFacts{
 			Namings: map[string]proxy.Naming{
 				"eks access-entry/*/*/*/*/*":     {Names: namedAccessEntries},
@@ -63,7 +67,8 @@ func (s *Service) Facts() *proxy.Facts {
 				{Action: "eks:CreateCluster", Needs: "ec2:DescribeSubnets", Page: proxy.OwnRoles},
 				{Action: "eks:CreateCluster", Needs: "ec2:DescribeVpcs", Page: proxy.OwnRoles},
 				iam.Hands("eks:CreateCluster", "roleArn", "eks"),
-				iam.Hands("eks:CreatePodIdentityAssociation", "roleArn", "pods.eks"), iam.Hands("eks:UpdatePodIdentityAssociation", "roleArn", "pods.eks"),
+				iam.Hands("eks:CreatePodIdentityAssociation", "roleArn", "pods.eks"), iam.Hands("eks:UpdatePodIdentityAssociation", "roleArn",
+					"pods.eks"),
 				iam.Linked("eks:CreateCluster", "", "eks"),
 				kms.Encrypted("eks:CreateCluster", "encryptionConfig.0.provider.keyArn", "eks", "kms:CreateGrant", "kms:DescribeKey"),
 			},
@@ -77,7 +82,8 @@ func (s *Service) Facts() *proxy.Facts {
 			},
 		},
 		Inventory: []proxy.InventoryKind{{Name: "eks/cluster", Global: false, List: listControlPlanes}},
-		Rewrites: []proxy.Rewrite{{Kind: "EKSCluster", Field: "vpcConfig.publicAccessCidrs", What: "ranges get their usual spelling", IsSent: true, Ops: []string{"DescribeCluster"},
+		Rewrites: []proxy.Rewrite{{Kind: "EKSCluster", Field: "vpcConfig.publicAccessCidrs", What: "ranges get their usual spelling",
+			IsSent: true, Ops: []string{"DescribeCluster"},
 			Members: func(body map[string]any) {
 				spellRanges(proxy.Member(body, "cluster.resourcesVpcConfig.publicAccessCidrs"))
 			}}},
@@ -217,7 +223,8 @@ func (s *Service) controlPlane(ctx context.Context, x *proxy.Exchange) *proxy.An
 			return a
 		}
 	}
-	if !slices.Contains([]string{"CreateCluster", "DeleteCluster", updateClusterConfig, updateClusterVersion, "ListNodegroups", "ListFargateProfiles", "ListCapabilities", "ListUpdates", "DescribeUpdate"}, x.Op) {
+	if !slices.Contains([]string{"CreateCluster", "DeleteCluster", updateClusterConfig, updateClusterVersion, "ListNodegroups",
+		"ListFargateProfiles", "ListCapabilities", "ListUpdates", "DescribeUpdate"}, x.Op) {
 		return nil
 	}
 	found, err := s.Ask(ctx, x, http.MethodGet, path, http.Header{}, nil)
@@ -227,7 +234,8 @@ func (s *Service) controlPlane(ctx context.Context, x *proxy.Exchange) *proxy.An
 	body, _ := proxy.DecodeJSON(found.Body).(map[string]any)
 	d, _ := body["cluster"].(map[string]any)
 	switch {
-	case x.Op == "CreateCluster" && d != nil && proxy.Text(d["clientRequestToken"]) != "" && d["clientRequestToken"] == x.JSON["clientRequestToken"]:
+	case x.Op == "CreateCluster" && d != nil && proxy.Text(d["clientRequestToken"]) != "" &&
+		d["clientRequestToken"] == x.JSON["clientRequestToken"]:
 		x.Existed = true
 		return found
 	case x.Op == "CreateCluster":
@@ -290,7 +298,8 @@ func (s *Service) refuseControlPlane(x *proxy.Exchange, c *controlPlane) *proxy.
 	if !s.Now().Before(c.until) {
 		return nil
 	}
-	return x.Refuse(http.StatusConflict, "ResourceInUseException", "Cannot "+x.Op+" because cluster "+x.Resource+" currently has an update in progress")
+	return x.Refuse(http.StatusConflict, "ResourceInUseException",
+		"Cannot "+x.Op+" because cluster "+x.Resource+" currently has an update in progress")
 }
 
 func (s *Service) deleteControlPlane(ctx context.Context, x *proxy.Exchange, d map[string]any) *proxy.Answer {
@@ -308,7 +317,8 @@ func (s *Service) deleteControlPlane(ctx context.Context, x *proxy.Exchange, d m
 	case refused != nil:
 		return refused
 	case c.settings["deletionProtection"] == true:
-		return x.Refuse(http.StatusBadRequest, "InvalidRequestException", "Cannot delete cluster "+x.Resource+" because deletion protection is enabled")
+		return x.Refuse(http.StatusBadRequest, "InvalidRequestException",
+			"Cannot delete cluster "+x.Resource+" because deletion protection is enabled")
 	case s.controlPlanes.take == 0:
 		delete(s.controlPlanes.known, s.Identity(x, "eks", x.Resource))
 		return nil
@@ -351,10 +361,12 @@ func (s *Service) updateControlPlane(x *proxy.Exchange, d map[string]any) *proxy
 	}
 	c.update, c.doing, c.until = changes, "UPDATING", s.Now().Add(s.controlPlanes.take)
 	s.seq++
-	update := map[string]any{"id": fmt.Sprintf("update-%d", s.seq), "status": "Successful", "type": "ConfigUpdate", "createdAt": float64(s.Now().UnixMilli()) / 1000, "errors": []any{}}
+	update := map[string]any{"id": fmt.Sprintf("update-%d", s.seq), "status": "Successful", "type": "ConfigUpdate",
+		"createdAt": float64(s.Now().UnixMilli()) / 1000, "errors": []any{}}
 	if s.controlPlanes.fails != "" {
 		c.update, update["status"] = nil, "Failed"
-		update["errors"] = []any{map[string]any{"errorCode": "IpNotAvailable", "errorMessage": s.controlPlanes.fails, "resourceIds": []any{"subnet-0000000a"}}}
+		update["errors"] = []any{map[string]any{"errorCode": "IpNotAvailable", "errorMessage": s.controlPlanes.fails,
+			"resourceIds": []any{"subnet-0000000a"}}}
 	}
 	c.updates = append(c.updates, update)
 	return proxy.JSONAnswer(map[string]any{"update": merged(update, map[string]any{"status": "InProgress", "errors": []any{}})})
@@ -403,9 +415,11 @@ func (c *controlPlane) changes(d, update map[string]any) bool {
 func (c *controlPlane) described(d map[string]any) map[string]any {
 	vpc, _ := d["resourcesVpcConfig"].(map[string]any)
 	changed, _ := c.settings["resourcesVpcConfig"].(map[string]any)
-	out := merged(d, map[string]any{"accessConfig": map[string]any{"authenticationMode": "CONFIG_MAP"}, "deletionProtection": false, "upgradePolicy": map[string]any{"supportType": "EXTENDED"}, "platformVersion": "eks.4"})
+	out := merged(d, map[string]any{"accessConfig": map[string]any{"authenticationMode": "CONFIG_MAP"}, "deletionProtection": false,
+		"upgradePolicy": map[string]any{"supportType": "EXTENDED"}, "platformVersion": "eks.4"})
 	maps.Copy(out, c.settings)
-	defaults := map[string]any{"endpointPublicAccess": true, "endpointPrivateAccess": false, "publicAccessCidrs": []any{"0.0.0.0/0"}, "clusterSecurityGroupId": "sg-0c1a57e2c1a57e2c1"}
+	defaults := map[string]any{"endpointPublicAccess": true, "endpointPrivateAccess": false, "publicAccessCidrs": []any{"0.0.0.0/0"},
+		"clusterSecurityGroupId": "sg-0c1a57e2c1a57e2c1"}
 	out["resourcesVpcConfig"] = merged(merged(defaults, vpc), changed)
 	return out
 }

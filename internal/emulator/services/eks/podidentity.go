@@ -90,7 +90,8 @@ func (s *Service) createAssociation(ctx context.Context, x *proxy.Exchange, clus
 	}
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	made := &association{cluster: cluster, namespace: proxy.Text(x.JSON["namespace"]), serviceAccount: proxy.Text(x.JSON["serviceAccount"]), role: role, token: proxy.Text(x.JSON["clientRequestToken"]),
+	made := &association{cluster: cluster, namespace: proxy.Text(x.JSON["namespace"]), serviceAccount: proxy.Text(x.JSON["serviceAccount"]),
+		role: role, token: proxy.Text(x.JSON["clientRequestToken"]),
 		targetRole: proxy.Text(x.JSON["targetRoleArn"]), policy: proxy.Text(x.JSON["policy"]), disableSessionTags: x.JSON["disableSessionTags"] == true, tags: map[string]any{}, created: s.Now(), modified: s.Now()}
 	for _, other := range s.associationsOf(x, cluster) {
 		switch {
@@ -106,7 +107,8 @@ func (s *Service) createAssociation(ctx context.Context, x *proxy.Exchange, clus
 	}
 	s.seq++
 	made.id = fmt.Sprintf("a-%017x", s.seq)
-	made.arn = fmt.Sprintf("arn:%s:eks:%s:%s:podidentityassociation/%s/%s", proxy.PartitionOf(x.Region), x.Region, s.AccountOf(x.AccessKey), cluster, made.id)
+	made.arn = fmt.Sprintf("arn:%s:eks:%s:%s:podidentityassociation/%s/%s", proxy.PartitionOf(x.Region), x.Region, s.AccountOf(x.AccessKey),
+		cluster, made.id)
 	s.associations[s.Identity(x, "eks", made.id)] = made
 	return withAssociation(x, made)
 }
@@ -122,7 +124,8 @@ func (s *Service) refuseCluster(ctx context.Context, x *proxy.Exchange, cluster 
 // refuseRole refuses a role that does not exist, and one that does not trust EKS Pod Identity.
 func (s *Service) refuseRole(ctx context.Context, x *proxy.Exchange, arn string) *proxy.Answer {
 	form := url.Values{"Action": {"GetRole"}, "Version": {"2010-05-08"}, "RoleName": {x.ShortName(arn)}}
-	a, err := s.Ask(ctx, x.To("iam"), http.MethodPost, "/", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, []byte(form.Encode()))
+	a, err := s.Ask(ctx, x.To("iam"), http.MethodPost, "/", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+		[]byte(form.Encode()))
 	var body struct {
 		ARN   string `xml:"GetRoleResult>Role>Arn"`
 		Trust string `xml:"GetRoleResult>Role>AssumeRolePolicyDocument"`
@@ -132,7 +135,8 @@ func (s *Service) refuseRole(ctx context.Context, x *proxy.Exchange, arn string)
 	}
 	trust, err := url.PathUnescape(body.Trust)
 	if err != nil || !strings.Contains(trust, "pods.eks.amazonaws.com") || !strings.Contains(trust, "sts:TagSession") {
-		return x.Refuse(http.StatusBadRequest, "InvalidParameterException", "Trust policy of the role provided is invalid. Follow the official documentation to resolve the issue.")
+		return x.Refuse(http.StatusBadRequest, "InvalidParameterException",
+			"Trust policy of the role provided is invalid. Follow the official documentation to resolve the issue.")
 	}
 	return nil
 }
@@ -229,7 +233,8 @@ func (a *association) update(in map[string]any) {
 }
 
 func (a *association) summary() map[string]any {
-	return map[string]any{"clusterName": a.cluster, "namespace": a.namespace, "serviceAccount": a.serviceAccount, "associationArn": a.arn, "associationId": a.id}
+	return map[string]any{"clusterName": a.cluster, "namespace": a.namespace, "serviceAccount": a.serviceAccount, "associationArn": a.arn,
+		"associationId": a.id}
 }
 
 // withAssociation answers with all that EKS shows of an association.

@@ -34,11 +34,13 @@ func (s *Service) Facts() *proxy.Facts {
 		Prefix:   "elasticache",
 		Requests: proxy.RequestFacts{Keys: []string{"CacheClusterId"}, ShortName: proxy.AfterColon},
 		Errors: proxy.ErrorFacts{
-			Missing:   map[string]proxy.Error{"": {Status: http.StatusNotFound, Code: "CacheClusterNotFound", Message: "CacheCluster not found: %s"}},
+			Missing: map[string]proxy.Error{"": {Status: http.StatusNotFound, Code: "CacheClusterNotFound",
+				Message: "CacheCluster not found: %s"}},
 			Throttled: proxy.RateExceeded,
 		},
 		Writes: proxy.WriteFacts{TagReads: []proxy.TagRead{{Op: "ListTagsForResource", Where: "TagList"}}},
-		Names:  map[string]proxy.NameRule{"CreateCacheCluster": {Member: "CacheClusterId", Min: 1, Max: 50, Pattern: regexp.MustCompile(`^[A-Za-z](-?[A-Za-z0-9])*$`), Code: "InvalidParameterValue"}},
+		Names: map[string]proxy.NameRule{"CreateCacheCluster": {Member: "CacheClusterId", Min: 1, Max: 50,
+			Pattern: regexp.MustCompile(`^[A-Za-z](-?[A-Za-z0-9])*$`), Code: "InvalidParameterValue"}},
 		Rights: proxy.RightFacts{
 			Namings: map[string]proxy.Naming{
 				"elasticache cluster:*":        {Members: []string{"CacheClusterId"}},
@@ -48,7 +50,8 @@ func (s *Service) Facts() *proxy.Facts {
 				"elasticache subnetgroup:*":    {Members: []string{"CacheSubnetGroupName"}},
 			},
 			Dependents: []proxy.Dependent{
-				{Action: "elasticache:CreateCacheCluster", Needs: "elasticache:AddTagsToResource", With: proxy.WithTags, At: []string{"elasticache cluster:*"}},
+				{Action: "elasticache:CreateCacheCluster", Needs: "elasticache:AddTagsToResource", With: proxy.WithTags,
+					At: []string{"elasticache cluster:*"}},
 				{Action: "elasticache:CreateCacheCluster", Needs: "ec2:CreateNetworkInterface", Never: bySLR},
 				{Action: "elasticache:CreateCacheCluster", Needs: "ec2:DeleteNetworkInterface", Never: bySLR},
 				{Action: "elasticache:CreateCacheCluster", Needs: "ec2:DescribeNetworkInterfaces"},
@@ -63,8 +66,12 @@ func (s *Service) Facts() *proxy.Facts {
 			},
 		},
 		Inventory: []proxy.InventoryKind{{Name: "elasticache/cluster", Global: false, List: listCaches}},
-		Rewrites: []proxy.Rewrite{{Kind: "ElastiCacheCluster", Field: "engineVersion", What: "the last number of a version of Memcached is left out", IsRecorded: true,
-			Ops: []string{"DescribeCacheClusters"}, Text: func(body string) string { return memcachedVersion.ReplaceAllString(body, "$1</EngineVersion>") }}},
+		Rewrites: []proxy.Rewrite{{Kind: "ElastiCacheCluster", Field: "engineVersion",
+			What: "the last number of a version of Memcached is left out", IsRecorded: true,
+			Ops: []string{"DescribeCacheClusters"}, Text: func(body string) string {
+				return memcachedVersion.ReplaceAllString(body,
+					"$1</EngineVersion>")
+			}}},
 	}
 }
 
@@ -73,9 +80,12 @@ const bySLR = "the service's own role does it"
 // Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
-		{Name: "requests about cache clusters", Ops: []string{"CreateCacheCluster", "ModifyCacheCluster", "DeleteCacheCluster"}, Before: s.prepareCacheCluster},
-		{Name: "cache clusters", Ops: []string{"CreateCacheCluster", "ModifyCacheCluster", "DeleteCacheCluster", "DescribeCacheClusters"}, After: s.showCacheCluster},
-		{Name: "tags of cache clusters", Ops: []string{"ListTagsForResource", "AddTagsToResource", "RemoveTagsFromResource"}, Before: s.refuseCacheTags},
+		{Name: "requests about cache clusters",
+			Ops: []string{"CreateCacheCluster", "ModifyCacheCluster", "DeleteCacheCluster"}, Before: s.prepareCacheCluster},
+		{Name: "cache clusters",
+			Ops: []string{"CreateCacheCluster", "ModifyCacheCluster", "DeleteCacheCluster", "DescribeCacheClusters"}, After: s.showCacheCluster},
+		{Name: "tags of cache clusters",
+			Ops: []string{"ListTagsForResource", "AddTagsToResource", "RemoveTagsFromResource"}, Before: s.refuseCacheTags},
 	}
 }
 
@@ -157,7 +167,8 @@ func (s *Service) prepareCacheCluster(ctx context.Context, x *proxy.Exchange) *p
 		return x.Refuse(http.StatusBadRequest, code, message)
 	}
 	if snapshot := x.Form.Get("FinalSnapshotIdentifier"); snapshot != "" {
-		if a := s.askElastiCache(ctx, x, url.Values{"Action": {"CreateSnapshot"}, "SnapshotName": {snapshot}, "CacheClusterId": {x.Resource}}); !a.OK() {
+		if a := s.askElastiCache(ctx, x, url.Values{"Action": {"CreateSnapshot"}, "SnapshotName": {snapshot},
+			"CacheClusterId": {x.Resource}}); !a.OK() {
 			return a
 		}
 	}
@@ -240,7 +251,8 @@ func (s *Service) replaceCacheTags(ctx context.Context, x *proxy.Exchange) *prox
 	arn := s.cacheARN(x)
 	s.Mu.Unlock()
 	old := s.askElastiCache(ctx, x, url.Values{"Action": {"ListTagsForResource"}, "ResourceName": {arn}})
-	forget, tag := url.Values{"Action": {"RemoveTagsFromResource"}, "ResourceName": {arn}}, url.Values{"Action": {"AddTagsToResource"}, "ResourceName": {arn}}
+	forget, tag := url.Values{"Action": {"RemoveTagsFromResource"}, "ResourceName": {arn}}, url.Values{"Action": {"AddTagsToResource"},
+		"ResourceName": {arn}}
 	for i, key := range tagKey.FindAllSubmatch(old.Body, -1) {
 		forget.Set(fmt.Sprintf("TagKeys.member.%d", i+1), string(key[1]))
 	}
@@ -314,8 +326,10 @@ func (c *cacheCluster) describe(now time.Time, region string, versionParts int) 
 		upgrades = "true" // the setting is disabled
 	}
 	for _, m := range [][2]string{
-		{"CacheClusterId", get("CacheClusterId", "")}, {"CacheClusterStatus", c.status(now)}, {"Engine", get("Engine", "redis")}, {"EngineVersion", version},
-		{"CacheNodeType", get("CacheNodeType", "")}, {"NumCacheNodes", strconv.Itoa(c.nodes())}, {"PreferredMaintenanceWindow", get("PreferredMaintenanceWindow", "mon:03:00-mon:04:00")},
+		{"CacheClusterId", get("CacheClusterId", "")}, {"CacheClusterStatus", c.status(now)}, {"Engine",
+			get("Engine", "redis")}, {"EngineVersion", version},
+		{"CacheNodeType", get("CacheNodeType", "")}, {"NumCacheNodes", strconv.Itoa(c.nodes())}, {"PreferredMaintenanceWindow",
+			get("PreferredMaintenanceWindow", "mon:03:00-mon:04:00")},
 		{"AutoMinorVersionUpgrade", upgrades}, {"CacheSubnetGroupName", get("CacheSubnetGroupName", "default")},
 		{"TransitEncryptionEnabled", get("TransitEncryptionEnabled", "false")}, {"PreferredAvailabilityZone", region + "a"},
 	} {
@@ -329,9 +343,11 @@ func (c *cacheCluster) describe(now time.Time, region string, versionParts int) 
 		member("SnapshotWindow", get("SnapshotWindow", "05:00-06:00"))
 	}
 	if topic := get("NotificationTopicArn", ""); topic != "" {
-		fmt.Fprintf(&b, "<NotificationConfiguration><TopicArn>%s</TopicArn><TopicStatus>%s</TopicStatus></NotificationConfiguration>", proxy.Escape(topic), get("NotificationTopicStatus", "active"))
+		fmt.Fprintf(&b, "<NotificationConfiguration><TopicArn>%s</TopicArn><TopicStatus>%s</TopicStatus></NotificationConfiguration>",
+			proxy.Escape(topic), get("NotificationTopicStatus", "active"))
 	}
-	fmt.Fprintf(&b, "<CacheParameterGroup><CacheParameterGroupName>%s</CacheParameterGroupName></CacheParameterGroup><SecurityGroups>", proxy.Escape(get("CacheParameterGroupName", "default."+family)))
+	fmt.Fprintf(&b, "<CacheParameterGroup><CacheParameterGroupName>%s</CacheParameterGroupName></CacheParameterGroup><SecurityGroups>",
+		proxy.Escape(get("CacheParameterGroupName", "default."+family)))
 	for _, id := range listed(c.form, "SecurityGroupIds") {
 		fmt.Fprintf(&b, "<member><SecurityGroupId>%s</SecurityGroupId><Status>active</Status></member>", proxy.Escape(id))
 	}
@@ -388,7 +404,8 @@ var cacheElement = regexp.MustCompile(`(?s)<CacheCluster>.*?</CacheCluster>`)
 
 // listCaches lists the cache clusters that moto does not keep as deleting.
 func listCaches(ctx context.Context, l *proxy.Lister) ([]string, error) {
-	body, err := l.Send(ctx, "elasticache", http.MethodPost, "application/x-www-form-urlencoded", "", []byte("Action=DescribeCacheClusters&Version=2015-02-02"))
+	body, err := l.Send(ctx, "elasticache", http.MethodPost, "application/x-www-form-urlencoded", "",
+		[]byte("Action=DescribeCacheClusters&Version=2015-02-02"))
 	var names []string
 	for _, element := range cacheElement.FindAll(body, -1) {
 		if id := cacheID.FindSubmatch(element); id != nil && !bytes.Contains(element, []byte(">deleting<")) {

@@ -33,7 +33,8 @@ func (s *Service) Facts() *proxy.Facts {
 
 // Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
-	return []proxy.Correction{{Name: "names of Network Load Balancers", Ops: []string{"CreateLoadBalancer", "DescribeLoadBalancers"}, After: s.nameNetworkBalancers}}
+	return []proxy.Correction{{Name: "names of Network Load Balancers", Ops: []string{"CreateLoadBalancer", "DescribeLoadBalancers"},
+		After: s.nameNetworkBalancers}}
 }
 
 var (

@@ -22,14 +22,17 @@ type Service struct{ proxy.Base }
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix: "glue",
-		Requests: proxy.RequestFacts{Targets: []string{"AWSGlue"}, Keys: []string{"TableName", "DatabaseInput.Name", "CrawlerName"}, Resource: func(_ string, body map[string]any) (string, bool) {
-			name := glueTable(body)
-			return name, name != ""
-		}},
-		Errors: proxy.ErrorFacts{Missing: map[string]proxy.Error{"": {Status: http.StatusBadRequest, Code: "EntityNotFoundException", Message: "Entity %s not found."}}},
+		Requests: proxy.RequestFacts{Targets: []string{"AWSGlue"}, Keys: []string{"TableName", "DatabaseInput.Name", "CrawlerName"},
+			Resource: func(_ string, body map[string]any) (string, bool) {
+				name := glueTable(body)
+				return name, name != ""
+			}},
+		Errors: proxy.ErrorFacts{Missing: map[string]proxy.Error{"": {Status: http.StatusBadRequest, Code: "EntityNotFoundException",
+			Message: "Entity %s not found."}}},
 		Writes: proxy.WriteFacts{
 			TagReads: []proxy.TagRead{
-				{Op: "GetTags", Where: "Tags"}, {Op: "GetTable", Where: "Table.Parameters", NeverEmpty: true}, {Op: "GetDatabase", Where: "Database.Parameters", NeverEmpty: true},
+				{Op: "GetTags", Where: "Tags"}, {Op: "GetTable", Where: "Table.Parameters", NeverEmpty: true}, {Op: "GetDatabase",
+					Where: "Database.Parameters", NeverEmpty: true},
 			},
 			TagWrites: []string{"UpdateTable", "UpdateDatabase"},
 			InTurn:    []string{"UpdateCrawler", "DeleteCrawler", "GetCrawler", "TagResource", "UntagResource", "GetTags"},
@@ -53,7 +56,8 @@ func (s *Service) Facts() *proxy.Facts {
 				proxy.Tagging("glue:CreateCrawler", "glue:TagResource", "glue crawler/*"),
 				proxy.Tagging("glue:CreateDatabase", "glue:TagResource", "glue database/*"),
 				iam.Hands("glue:CreateCrawler", "Role", "glue"), iam.Hands("glue:UpdateCrawler", "Role", "glue"),
-				{Action: "glue:DeleteDatabase", Needs: "glue:DeleteDatabase", At: []string{"glue table/*/*"}, Page: "the reference marks what is in the database"},
+				{Action: "glue:DeleteDatabase", Needs: "glue:DeleteDatabase", At: []string{"glue table/*/*"},
+					Page: "the reference marks what is in the database"},
 			},
 		},
 		Inventory: []proxy.InventoryKind{
@@ -64,7 +68,8 @@ func (s *Service) Facts() *proxy.Facts {
 		Rewrites: []proxy.Rewrite{
 			{Kind: "GlueTable", Field: "partitionKeys", What: "names of columns become lower case", IsSent: true, Ops: []string{"GetTable"},
 				Members: func(body map[string]any) { lowerNames(proxy.Member(body, "Table.PartitionKeys")) }},
-			{Kind: "GlueTable", Field: "storageDescriptor.columns", What: "names of columns become lower case", IsSent: true, Ops: []string{"GetTable"},
+			{Kind: "GlueTable", Field: "storageDescriptor.columns", What: "names of columns become lower case", IsSent: true,
+				Ops:     []string{"GetTable"},
 				Members: func(body map[string]any) { lowerNames(proxy.Member(body, "Table.StorageDescriptor.Columns")) }},
 			{Kind: "GlueCrawler", Field: "role", What: "the ARN of a role becomes its path and name", IsRecorded: true, Ops: []string{"GetCrawler"},
 				Members: func(body map[string]any) {

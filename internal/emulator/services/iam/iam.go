@@ -27,7 +27,8 @@ func (s *Service) Facts() *proxy.Facts {
 		Prefix:   "iam",
 		IsGlobal: true,
 		Requests: proxy.RequestFacts{
-			Keys:      []string{"RoleName", "InstanceProfileName", "UserName", "GroupName", "PolicyName", "PolicyArn", "OpenIDConnectProviderArn", "Url"},
+			Keys: []string{"RoleName", "InstanceProfileName", "UserName", "GroupName", "PolicyName", "PolicyArn",
+				"OpenIDConnectProviderArn", "Url"},
 			ShortName: ShortName,
 		},
 		Errors: proxy.ErrorFacts{
@@ -72,8 +73,9 @@ func (s *Service) Facts() *proxy.Facts {
 			{Name: "iam/user", Global: true, List: proxy.ListXML("iam", "ListUsers", "2010-05-08", "UserName")},
 			{Name: "iam/oidc-provider", Global: true, List: proxy.ListXML("iam", "ListOpenIDConnectProviders", "2010-05-08", "Arn")},
 		},
-		Rewrites: []proxy.Rewrite{{Kind: "IAMRole", Field: "assumeRolePolicyDocument", What: proxy.RewrittenPolicy, Ops: []string{"GetRole"}, Text: rewriteTrust}},
-		Events:   proxy.EventFacts{Region: proxy.GlobalRegion},
+		Rewrites: []proxy.Rewrite{{Kind: "IAMRole", Field: "assumeRolePolicyDocument", What: proxy.RewrittenPolicy, Ops: []string{"GetRole"},
+			Text: rewriteTrust}},
+		Events: proxy.EventFacts{Region: proxy.GlobalRegion},
 	}
 }
 
@@ -83,7 +85,8 @@ var iamName = regexp.MustCompile(`^[\w+=,.@-]+$`)
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "tags of roles", Ops: []string{"TagRole", "UntagRole"}, Before: s.dropRoleTags},
-		{Name: "audiences of OIDC providers", Ops: []string{"AddClientIDToOpenIDConnectProvider", "RemoveClientIDFromOpenIDConnectProvider"}, Before: s.changeAudiences},
+		{Name: "audiences of OIDC providers",
+			Ops: []string{"AddClientIDToOpenIDConnectProvider", "RemoveClientIDFromOpenIDConnectProvider"}, Before: s.changeAudiences},
 	}
 }
 
@@ -181,7 +184,8 @@ func (s *Service) dropRoleTags(ctx context.Context, x *proxy.Exchange) *proxy.An
 
 // boundaryActions are the operations for which AWS evaluates the boundary that a role has, or gets with the request.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsidentityandaccessmanagementiam.html
-var boundaryActions = []string{"AttachRolePolicy", "CreateRole", "DeleteRolePermissionsBoundary", "DeleteRolePolicy", "DetachRolePolicy", "PutRolePermissionsBoundary", "PutRolePolicy"}
+var boundaryActions = []string{"AttachRolePolicy", "CreateRole", "DeleteRolePermissionsBoundary", "DeleteRolePolicy", "DetachRolePolicy",
+	"PutRolePermissionsBoundary", "PutRolePolicy"}
 
 // addBoundary adds the boundary of the role to the context of a request that gives a role permissions.
 func addBoundary(q *proxy.Asker) {
@@ -295,11 +299,12 @@ func Hands(action, with, service string) proxy.Dependent {
 
 // Linked is the right to make the role that a service has for itself.
 func Linked(action, with, service string) proxy.Dependent {
-	return proxy.Dependent{Action: action, Needs: "iam:CreateServiceLinkedRole", With: with, Page: proxy.OwnRoles, On: func(q *proxy.Asker) []policy.Demand {
-		name := service + ".amazonaws.com"
-		arn := "arn:" + q.Partition() + ":iam::" + q.Account() + ":role/aws-service-role/" + name + "/AWSServiceRole"
-		return []policy.Demand{q.Need("iam:CreateServiceLinkedRole", arn, map[string]string{"iam:AWSServiceName": name})}
-	}}
+	return proxy.Dependent{Action: action, Needs: "iam:CreateServiceLinkedRole", With: with, Page: proxy.OwnRoles,
+		On: func(q *proxy.Asker) []policy.Demand {
+			name := service + ".amazonaws.com"
+			arn := "arn:" + q.Partition() + ":iam::" + q.Account() + ":role/aws-service-role/" + name + "/AWSServiceRole"
+			return []policy.Demand{q.Need("iam:CreateServiceLinkedRole", arn, map[string]string{"iam:AWSServiceName": name})}
+		}}
 }
 
 var trustDocument = regexp.MustCompile(`<AssumeRolePolicyDocument>([^<]*)</AssumeRolePolicyDocument>`)
@@ -311,6 +316,7 @@ func rewriteTrust(body string) string {
 		if err != nil {
 			return element
 		}
-		return "<AssumeRolePolicyDocument>" + strings.ReplaceAll(url.QueryEscape(proxy.RewritePolicy(plain)), "+", "%20") + "</AssumeRolePolicyDocument>"
+		return "<AssumeRolePolicyDocument>" + strings.ReplaceAll(url.QueryEscape(proxy.RewritePolicy(plain)), "+", "%20") +
+			"</AssumeRolePolicyDocument>"
 	})
 }

@@ -23,9 +23,11 @@ type Service struct{ proxy.Base }
 // Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
-		Prefix:   "kms",
-		Requests: proxy.RequestFacts{Keys: []string{"KeyId", "AliasName"}, Reads: []string{"GenerateDataKey", "Encrypt", "Decrypt", "Sign", "Verify"}},
-		Errors:   proxy.ErrorFacts{Missing: map[string]proxy.Error{"": {Status: http.StatusBadRequest, Code: "NotFoundException", Message: "Key '%s' does not exist"}}},
+		Prefix: "kms",
+		Requests: proxy.RequestFacts{Keys: []string{"KeyId", "AliasName"},
+			Reads: []string{"GenerateDataKey", "Encrypt", "Decrypt", "Sign", "Verify"}},
+		Errors: proxy.ErrorFacts{Missing: map[string]proxy.Error{"": {Status: http.StatusBadRequest, Code: "NotFoundException",
+			Message: "Key '%s' does not exist"}}},
 		Writes: proxy.WriteFacts{
 			CreatedID: proxy.IDAt(map[string]string{"CreateKey": "KeyMetadata.KeyId"}),
 			Data:      []string{"Encrypt", "Decrypt", "GenerateDataKey", "Sign", "Verify"},
@@ -40,13 +42,15 @@ func (s *Service) Facts() *proxy.Facts {
 				// The reference lists it; the guide says "a policy that isn't restricted to particular KMS keys".
 				{Action: "kms:CreateKey", Needs: "kms:TagResource", With: proxy.WithTags},
 				iam.Linked("kms:CreateKey", "MultiRegion=true", "mrk.kms"),
-				{Action: "kms:CreateKey", Needs: "kms:PutKeyPolicy", Never: "KMS checks that the policy lets the caller change it, not that the caller may"},
+				{Action: "kms:CreateKey", Needs: "kms:PutKeyPolicy",
+					Never: "KMS checks that the policy lets the caller change it, not that the caller may"},
 			},
 			TagsOf: func(q *proxy.Asker, arn, _ string) map[string]string { return tagsOfKey(q, arn) },
 		},
 		Inventory: []proxy.InventoryKind{{Name: "kms/key", Global: false, List: listKeys}},
 		Pages:     [2]string{"Marker", "NextMarker"},
-		Rewrites:  []proxy.Rewrite{{Kind: "KMSKey", Field: "keyPolicy", What: proxy.RewrittenPolicy, Ops: []string{"GetKeyPolicy"}, Member: "Policy", Text: proxy.RewritePolicy}},
+		Rewrites: []proxy.Rewrite{{Kind: "KMSKey", Field: "keyPolicy", What: proxy.RewrittenPolicy, Ops: []string{"GetKeyPolicy"},
+			Member: "Policy", Text: proxy.RewritePolicy}},
 	}
 }
 
@@ -61,7 +65,8 @@ func (s *Service) Corrections() []proxy.Correction {
 // changesOfKeys are the operations that KMS refuses for a key that is scheduled for deletion. It refuses those about
 // the rotation for disabled keys, too.
 // https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
-var changesOfKeys = []string{"TagResource", "UntagResource", "EnableKey", "DisableKey", "UpdateKeyDescription", "CreateAlias", "ScheduleKeyDeletion"}
+var changesOfKeys = []string{"TagResource", "UntagResource", "EnableKey", "DisableKey", "UpdateKeyDescription", "CreateAlias",
+	"ScheduleKeyDeletion"}
 
 var changesOfRotation = []string{"EnableKeyRotation", "DisableKeyRotation"}
 

@@ -45,25 +45,30 @@ func (s *Service) Facts() *proxy.Facts {
 				{Action: "lambda:CreateFunction", Needs: "ec2:DescribeSubnets", With: "VpcConfig", Page: lambdaRights},
 				{Action: "lambda:CreateFunction", Needs: "ec2:DescribeVpcs", With: "VpcConfig", Page: lambdaRights},
 				iam.Hands("lambda:CreateFunction", "Role", "lambda"), iam.Hands("lambda:UpdateFunctionConfiguration", "Role", "lambda"),
-				kms.Encrypted("lambda:CreateFunction", "KMSKeyArn", "lambda", "kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"),
-				kms.Encrypted("lambda:UpdateFunctionConfiguration", "KMSKeyArn", "lambda", "kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"),
+				kms.Encrypted("lambda:CreateFunction", "KMSKeyArn", "lambda", "kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt",
+					"kms:GenerateDataKey"),
+				kms.Encrypted("lambda:UpdateFunctionConfiguration", "KMSKeyArn", "lambda", "kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey",
+					"kms:Encrypt", "kms:GenerateDataKey"),
 				{Action: "lambda:GetFunction", Needs: "kms:Decrypt", On: keyOfFunction, Page: proxy.UsersOfKeys},
 				{Action: "lambda:CreateFunction", Needs: "lambda:PassCapacityProvider", Never: "there is no field for capacity providers"},
-				{Action: "lambda:GetFunction", Needs: "lambda:ListTags", At: []string{"lambda function:*"}, Page: "without it GetFunction answers with TagsError"},
-				{Action: "lambda:CreateFunction", Needs: "lambda:GetLayerVersion", With: "Layers", Page: lambdaRights, On: func(q *proxy.Asker) []policy.Demand {
-					var out []policy.Demand
-					for _, layer := range q.Values("Layers") {
-						out = append(out, q.Need("lambda:GetLayerVersion", layer, nil))
-					}
-					return out
-				}},
+				{Action: "lambda:GetFunction", Needs: "lambda:ListTags", At: []string{"lambda function:*"},
+					Page: "without it GetFunction answers with TagsError"},
+				{Action: "lambda:CreateFunction", Needs: "lambda:GetLayerVersion", With: "Layers", Page: lambdaRights,
+					On: func(q *proxy.Asker) []policy.Demand {
+						var out []policy.Demand
+						for _, layer := range q.Values("Layers") {
+							out = append(out, q.Need("lambda:GetLayerVersion", layer, nil))
+						}
+						return out
+					}},
 				ofImage("ecr:BatchGetImage", lambdaRights), ofImage("ecr:GetDownloadUrlForLayer", lambdaRights),
 				// Lambda lets itself read the repository in whose policy it is not allowed yet.
 				ofImage("ecr:GetRepositoryPolicy", imageRights), ofImage("ecr:SetRepositoryPolicy", imageRights),
 			},
 		},
 		Inventory: []proxy.InventoryKind{{Name: "lambda/function", Global: false, List: listFunctions}},
-		Rewrites: []proxy.Rewrite{{Kind: "LambdaFunction", Field: "kmsKeyArn", What: "the ARN of an alias becomes that of its key", Ops: []string{"GetFunction"},
+		Rewrites: []proxy.Rewrite{{Kind: "LambdaFunction", Field: "kmsKeyArn", What: "the ARN of an alias becomes that of its key",
+			Ops: []string{"GetFunction"},
 			Members: func(body map[string]any) {
 				configuration, _ := body["Configuration"].(map[string]any)
 				if before, _, isAlias := strings.Cut(proxy.Text(configuration["KMSKeyArn"]), ":alias/"); isAlias {
@@ -88,9 +93,11 @@ const (
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "images that do not exist", Ops: []string{"CreateFunction", "UpdateFunctionCode"}, Before: s.refuseMissingImage},
-		{Name: "functions that Lambda changes", Ops: []string{"UpdateFunctionCode", "UpdateFunctionConfiguration", "PutFunctionConcurrency"}, Before: s.refuseFunctionRequest},
-		{Name: "settings and states of functions", Ops: []string{"CreateFunction", "UpdateFunctionCode", "UpdateFunctionConfiguration", "PutFunctionConcurrency",
-			"DeleteFunctionConcurrency", "DeleteFunction"}, After: s.recordFunction},
+		{Name: "functions that Lambda changes",
+			Ops: []string{"UpdateFunctionCode", "UpdateFunctionConfiguration", "PutFunctionConcurrency"}, Before: s.refuseFunctionRequest},
+		{Name: "settings and states of functions",
+			Ops: []string{"CreateFunction", "UpdateFunctionCode", "UpdateFunctionConfiguration", "PutFunctionConcurrency",
+				"DeleteFunctionConcurrency", "DeleteFunction"}, After: s.recordFunction},
 		{Name: "settings and states of functions", Ops: []string{"GetFunction", "GetFunctionConfiguration"}, After: s.showFunction},
 	}
 }
@@ -179,7 +186,8 @@ func (s *Service) refuseFunctionRequest(_ context.Context, x *proxy.Exchange) *p
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	if f := s.functions[s.Identity(x, "lambda", x.Resource)]; f != nil && s.Now().Before(f.until) {
-		return x.Refuse(http.StatusConflict, "ResourceConflictException", "The operation cannot be performed at this time. An update is in progress for resource: "+x.Resource)
+		return x.Refuse(http.StatusConflict, "ResourceConflictException",
+			"The operation cannot be performed at this time. An update is in progress for resource: "+x.Resource)
 	}
 	return nil
 }
@@ -205,7 +213,8 @@ func (s *Service) refuseMissingImage(_ context.Context, x *proxy.Exchange) *prox
 			"Error occurred while GetObject. S3 Error Code: NoSuchKey. S3 Error Message: The specified key does not exist.")
 	}
 	if tag := s.imagesMissing; tag != "" && strings.HasSuffix(image, ":"+tag) {
-		return x.Refuse(http.StatusBadRequest, "InvalidParameterValueException", "Source image "+image+" does not exist. Provide a valid source image.")
+		return x.Refuse(http.StatusBadRequest, "InvalidParameterValueException",
+			"Source image "+image+" does not exist. Provide a valid source image.")
 	}
 	return nil
 }
@@ -313,11 +322,12 @@ func keyOfFunction(q *proxy.Asker) []policy.Demand {
 
 // ofImage is a right to the image of a function.
 func ofImage(needs, page string) proxy.Dependent {
-	return proxy.Dependent{Action: "lambda:CreateFunction", Needs: needs, With: "Code.ImageUri", Page: page, On: func(q *proxy.Asker) []policy.Demand {
-		registry, rest, _ := strings.Cut(proxy.Text(proxy.Member(q.X.JSON, "Code.ImageUri")), "/")
-		name, _, _ := strings.Cut(rest, ":")
-		name, _, _ = strings.Cut(name, "@")
-		account, _, _ := strings.Cut(registry, ".")
-		return []policy.Demand{q.Need(needs, "arn:"+q.Partition()+":ecr:"+q.X.Region+":"+account+":repository/"+name, nil)}
-	}}
+	return proxy.Dependent{Action: "lambda:CreateFunction", Needs: needs, With: "Code.ImageUri", Page: page,
+		On: func(q *proxy.Asker) []policy.Demand {
+			registry, rest, _ := strings.Cut(proxy.Text(proxy.Member(q.X.JSON, "Code.ImageUri")), "/")
+			name, _, _ := strings.Cut(rest, ":")
+			name, _, _ = strings.Cut(name, "@")
+			account, _, _ := strings.Cut(registry, ".")
+			return []policy.Demand{q.Need(needs, "arn:"+q.Partition()+":ecr:"+q.X.Region+":"+account+":repository/"+name, nil)}
+		}}
 }

@@ -17,7 +17,8 @@ func (s *Service) Facts() *proxy.Facts { return &s.facts }
 // Services returns the services that the operator uses little, or that tests divert.
 func Services() []proxy.Service {
 	return []proxy.Service{
-		&Service{facts: proxy.Facts{Prefix: "cloudfront", Requests: proxy.RequestFacts{REST: proxy.ProtocolXML}, Events: proxy.EventFacts{Region: proxy.GlobalRegion}}},
+		&Service{facts: proxy.Facts{Prefix: "cloudfront", Requests: proxy.RequestFacts{REST: proxy.ProtocolXML},
+			Events: proxy.EventFacts{Region: proxy.GlobalRegion}}},
 		&Service{facts: proxy.Facts{Prefix: "cloudwatch", Requests: proxy.RequestFacts{SigningNames: []string{"monitoring"}},
 			Events: proxy.EventFacts{Source: func(*proxy.Exchange) string { return "monitoring" }}}},
 		&Service{facts: proxy.Facts{Prefix: "events", Rights: proxy.RightFacts{

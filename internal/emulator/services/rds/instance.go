@@ -45,8 +45,10 @@ func (s *Service) SetDatabasesBusy(d time.Duration) {
 // pendingMembers are the changes that RDS shows as pending, with their names there.
 // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_PendingModifiedValues.html
 var pendingMembers = [][2]string{
-	{"DBInstanceClass", "DBInstanceClass"}, {"AllocatedStorage", "AllocatedStorage"}, {"MasterUserPassword", "MasterUserPassword"}, {"DBPortNumber", "Port"},
-	{"BackupRetentionPeriod", "BackupRetentionPeriod"}, {"MultiAZ", "MultiAZ"}, {"EngineVersion", "EngineVersion"}, {"StorageType", "StorageType"},
+	{"DBInstanceClass", "DBInstanceClass"}, {"AllocatedStorage", "AllocatedStorage"}, {"MasterUserPassword",
+		"MasterUserPassword"}, {"DBPortNumber", "Port"},
+	{"BackupRetentionPeriod", "BackupRetentionPeriod"}, {"MultiAZ", "MultiAZ"}, {"EngineVersion", "EngineVersion"}, {"StorageType",
+		"StorageType"},
 	{"Iops", "Iops"},
 }
 
@@ -136,7 +138,8 @@ var databaseElement = regexp.MustCompile(`(?s)<DBInstance>.*</DBInstance>`)
 // describedAs returns the answer of an operation that describes one instance.
 func describedAs(op string, element []byte) *proxy.Answer {
 	return &proxy.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/xml"}},
-		Body: fmt.Appendf(nil, `<%[1]sResponse xmlns="http://rds.amazonaws.com/doc/2014-10-31/"><%[1]sResult>%[2]s</%[1]sResult></%[1]sResponse>`, op, element)}
+		Body: fmt.Appendf(nil, `<%[1]sResponse xmlns="http://rds.amazonaws.com/doc/2014-10-31/"><%[1]sResult>%[2]s</%[1]sResult></%[1]sResponse>`,
+			op, element)}
 }
 
 // prepareDatabase makes the change whose time has come, and answers with the last description of an instance that is
@@ -208,7 +211,8 @@ func (s *Service) showDatabase(_ context.Context, x *proxy.Exchange, a *proxy.An
 			}
 		}
 		body = databasePendings.ReplaceAll(body, nil)
-		body = bytes.Replace(body, []byte("</DBInstance>"), []byte("<PendingModifiedValues>"+pending.String()+"</PendingModifiedValues></DBInstance>"), 1)
+		body = bytes.Replace(body, []byte("</DBInstance>"),
+			[]byte("<PendingModifiedValues>"+pending.String()+"</PendingModifiedValues></DBInstance>"), 1)
 		if !d.scheduled && now.Sub(d.accepted) >= delay/2 {
 			body = databaseStatus.ReplaceAll(body, []byte("<DBInstanceStatus>modifying</DBInstanceStatus>"))
 		}

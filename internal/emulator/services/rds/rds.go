@@ -36,15 +36,18 @@ func (s *Service) Facts() *proxy.Facts {
 		Requests: proxy.RequestFacts{Keys: []string{"DBInstanceIdentifier", "DBSubnetGroupName"}, ShortName: proxy.AfterColon},
 		Errors: proxy.ErrorFacts{
 			Missing: map[string]proxy.Error{
-				"":                       {Status: http.StatusNotFound, Code: "DBInstanceNotFound", Message: "DBInstance %s not found."},
-				"DescribeDBSubnetGroups": {Status: http.StatusNotFound, Code: "DBSubnetGroupNotFoundFault", Message: "DB subnet group '%s' does not exist."},
+				"": {Status: http.StatusNotFound, Code: "DBInstanceNotFound", Message: "DBInstance %s not found."},
+				"DescribeDBSubnetGroups": {Status: http.StatusNotFound, Code: "DBSubnetGroupNotFoundFault",
+					Message: "DB subnet group '%s' does not exist."},
 			},
 			Throttled: proxy.RateExceeded,
 		},
 		Writes: proxy.WriteFacts{TagReads: []proxy.TagRead{{Op: "*", Where: "TagList"}}},
 		Names: map[string]proxy.NameRule{
-			"CreateDBSubnetGroup": {Member: "DBSubnetGroupName", Min: 1, Max: 255, Pattern: regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._ -]*$`), Code: "InvalidParameterValue"},
-			"CreateDBInstance":    {Member: "DBInstanceIdentifier", Min: 1, Max: 63, Pattern: regexp.MustCompile(`^[A-Za-z](-?[A-Za-z0-9])*$`), Code: "InvalidParameterValue"},
+			"CreateDBSubnetGroup": {Member: "DBSubnetGroupName", Min: 1, Max: 255, Pattern: regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._ -]*$`),
+				Code: "InvalidParameterValue"},
+			"CreateDBInstance": {Member: "DBInstanceIdentifier", Min: 1, Max: 63, Pattern: regexp.MustCompile(`^[A-Za-z](-?[A-Za-z0-9])*$`),
+				Code: "InvalidParameterValue"},
 		},
 		Rights: proxy.RightFacts{
 			Namings: map[string]proxy.Naming{
@@ -62,12 +65,15 @@ func (s *Service) Facts() *proxy.Facts {
 				managed("rds:CreateDBInstance", "secretsmanager:CreateSecret"), managed("rds:CreateDBInstance", "secretsmanager:TagResource"),
 				managed("rds:ModifyDBInstance", "secretsmanager:CreateSecret"), managed("rds:ModifyDBInstance", "secretsmanager:TagResource"),
 				managed("rds:ModifyDBInstance", "secretsmanager:RotateSecret"),
-				defaultsOf("OptionGroupName", "rds og:*"), defaultsOf("DBParameterGroupName", "rds pg:*"), defaultsOf("DBSubnetGroupName", "rds subgrp:*"),
+				defaultsOf("OptionGroupName", "rds og:*"), defaultsOf("DBParameterGroupName", "rds pg:*"), defaultsOf("DBSubnetGroupName",
+					"rds subgrp:*"),
 				{Action: "rds:CreateDBInstance", Needs: "rds:CreateTenantDatabase", Never: noTenants},
 				{Action: "rds:ModifyDBInstance", Needs: "rds:CreateTenantDatabase", Never: noTenants},
 				{Action: "rds:DeleteDBInstance", Needs: "rds:DeleteTenantDatabase", Never: noTenants},
-				{Action: "rds:DeleteDBInstance", Needs: "rds:CreateDBSnapshot", With: "FinalDBSnapshotIdentifier", At: []string{"rds db:*", "rds snapshot:*"}},
-				{Action: "rds:DeleteDBInstance", Needs: "rds:DeleteDBInstance", With: "FinalDBSnapshotIdentifier", At: []string{"rds snapshot:*"}, Page: "seen in refusals"},
+				{Action: "rds:DeleteDBInstance", Needs: "rds:CreateDBSnapshot", With: "FinalDBSnapshotIdentifier",
+					At: []string{"rds db:*", "rds snapshot:*"}},
+				{Action: "rds:DeleteDBInstance", Needs: "rds:DeleteDBInstance", With: "FinalDBSnapshotIdentifier", At: []string{"rds snapshot:*"},
+					Page: "seen in refusals"},
 				{Action: "rds:DeleteDBInstance", Needs: "rds:AddTagsToResource", With: "FinalDBSnapshotIdentifier", At: []string{"rds snapshot:*"}},
 				{Action: "rds:CreateDBSnapshot", Needs: "rds:AddTagsToResource", Never: "the operator makes snapshots by deletions alone"},
 				{Action: "rds:CreateDBInstance", Needs: "iam:PassRole", Never: noRoles},
@@ -83,8 +89,10 @@ func (s *Service) Facts() *proxy.Facts {
 			{Name: "rds/subnet-group", Global: false, List: proxy.ListXML("rds", "DescribeDBSubnetGroups", "2014-10-31", "DBSubnetGroupName")},
 		},
 		Rewrites: []proxy.Rewrite{
-			{Kind: "RDSInstance", Field: "dbName", What: "the name of a database of Oracle becomes upper case", Ops: []string{"DescribeDBInstances"}, Text: showNamesOfOracle},
-			{Kind: "RDSInstance", Field: "engineVersion", What: "a version without its last number gets it", IsRecorded: true, Ops: []string{"DescribeDBInstances"},
+			{Kind: "RDSInstance", Field: "dbName", What: "the name of a database of Oracle becomes upper case",
+				Ops: []string{"DescribeDBInstances"}, Text: showNamesOfOracle},
+			{Kind: "RDSInstance", Field: "engineVersion", What: "a version without its last number gets it", IsRecorded: true,
+				Ops: []string{"DescribeDBInstances"},
 				Text: func(body string) string {
 					// The emulator names the default parameter group after the version that was asked for, without its last number.
 					body = strings.ReplaceAll(body, "<DBParameterGroupName>default.mysql8<", "<DBParameterGroupName>default.mysql8.0<")
@@ -105,11 +113,13 @@ const (
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "storage of new DB instances", Ops: []string{"CreateDBInstance"}, Before: s.checkNewStorage},
-		{Name: "requests about DB instances that AWS refuses", Ops: []string{"ModifyDBInstance", "DeleteDBInstance"}, Before: s.refuseDatabaseRequest},
+		{Name: "requests about DB instances that AWS refuses",
+			Ops: []string{"ModifyDBInstance", "DeleteDBInstance"}, Before: s.refuseDatabaseRequest},
 		{Name: "storage of DB instances", Ops: []string{"ModifyDBInstance"}, Before: s.checkStorage},
 		{Name: "changes of DB instances take their time", Ops: []string{"ModifyDBInstance"}, Before: s.holdModification},
 		{Name: "DB instances take their time", Ops: []string{"DescribeDBInstances"}, Before: s.prepareDatabase},
-		{Name: "states and ports of DB instances", Ops: []string{"CreateDBInstance", "ModifyDBInstance", "DeleteDBInstance", "DescribeDBInstances"}, After: s.showDatabase},
+		{Name: "states and ports of DB instances",
+			Ops: []string{"CreateDBInstance", "ModifyDBInstance", "DeleteDBInstance", "DescribeDBInstances"}, After: s.showDatabase},
 		{Name: "DB subnet groups that AWS refuses", Ops: []string{"CreateDBSubnetGroup", "ModifyDBSubnetGroup"}, Before: s.refuseSubnetGroup},
 		{Name: "changed DB subnet groups stay", Ops: []string{"ModifyDBSubnetGroup"}, Before: s.noteSubnetGroup, After: s.restoreSubnetGroup},
 		{Name: "DB subnet groups in use are kept", Ops: []string{"DeleteDBSubnetGroup"}, Before: s.keepUsedSubnetGroup},
@@ -176,7 +186,8 @@ func (s *Service) refuseSubnetGroup(ctx context.Context, x *proxy.Exchange) *pro
 	}
 	if len(zones) < 2 {
 		return x.Refuse(http.StatusBadRequest, "DBSubnetGroupDoesNotCoverEnoughAZs",
-			"The DB subnet group doesn't meet Availability Zone (AZ) coverage requirement. Current AZ coverage: "+strings.Join(subnets.Zones, ", ")+". Add subnets to cover at least 2 AZs.")
+			"The DB subnet group doesn't meet Availability Zone (AZ) coverage requirement. Current AZ coverage: "+strings.Join(subnets.Zones,
+				", ")+". Add subnets to cover at least 2 AZs.")
 	}
 	return nil
 }
@@ -255,7 +266,8 @@ func managed(action, needs string) proxy.Dependent {
 // defaultsOf are the groups that a DB instance gets where the request names none. RDS evaluates them, too.
 // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/security_iam_id-based-policy-examples.html
 func defaultsOf(field, at string) proxy.Dependent {
-	return proxy.Dependent{Action: "rds:CreateDBInstance", Needs: "rds:CreateDBInstance", With: "!" + field, At: []string{at}, Page: "the guide allows the default groups beside the instance"}
+	return proxy.Dependent{Action: "rds:CreateDBInstance", Needs: "rds:CreateDBInstance", With: "!" + field, At: []string{at},
+		Page: "the guide allows the default groups beside the instance"}
 }
 
 // ofDatabase is one action of a key of RDS, which the reference lists each.

@@ -106,7 +106,8 @@ func (s *Service) checkStorage(ctx context.Context, x *proxy.Exchange) *proxy.An
 	case wanted.Size < present.Size:
 		return refuse(fmt.Sprintf("Requested size of %d can not be smaller than existing size of %d", wanted.Size, present.Size))
 	case wanted.isFixed() && iops != "":
-		return refuse(fmt.Sprintf("You can't specify IOPS or storage throughput for engine %s and a storage size less than %d.", wanted.Engine, wanted.threshold()))
+		return refuse(fmt.Sprintf("You can't specify IOPS or storage throughput for engine %s and a storage size less than %d.", wanted.Engine,
+			wanted.threshold()))
 	case wanted.hasIOPS() && (size == "" || iops == ""):
 		return refuse("You must specify both the storage size and iops when modifying the storage size or iops on a DB instance that has iops.")
 	}

@@ -22,8 +22,14 @@ import (
 type recordSet struct {
 	Name, Type, SetIdentifier, TTL, Weight, Region, Failover, HealthCheckId, MultiValueAnswer string
 	Values                                                                                    []string `xml:"ResourceRecords>ResourceRecord>Value"`
-	AliasTarget                                                                               struct{ HostedZoneId, DNSName, EvaluateTargetHealth string }
-	GeoLocation                                                                               struct{ ContinentCode, CountryCode, SubdivisionCode string }
+	AliasTarget                                                                               struct {
+		HostedZoneId, DNSName,
+		EvaluateTargetHealth string
+	}
+	GeoLocation struct {
+		ContinentCode, CountryCode,
+		SubdivisionCode string
+	}
 }
 
 func (r recordSet) key() string { return r.Name + " " + r.Type + " " + r.SetIdentifier }
@@ -91,7 +97,8 @@ func (s *Service) checkChanges(ctx context.Context, x *proxy.Exchange) *proxy.An
 	return nil
 }
 
-// inStoredOrder lists the values of record sets that exist in the order in which moto has them: it deletes only what is repeated to the letter.
+// inStoredOrder lists the values of record sets that exist in the order in which moto has them: it deletes only what is repeated to the
+// letter.
 func inStoredOrder(body []byte, stored []recordSet) []byte {
 	return recordSetBlock.ReplaceAllFunc(body, func(block []byte) []byte {
 		var r recordSet
@@ -135,8 +142,9 @@ func decodeXML(text []byte, into any) error {
 // invalidBatch is the only error of Route 53 with a list of messages.
 func invalidBatch(verb string, r recordSet, why string) *proxy.Answer {
 	message := fmt.Sprintf("[Tried to %s resource record set [name='%s', type='%s'] but %s]", verb, r.Name, r.Type, why)
-	return &proxy.Answer{Status: http.StatusBadRequest, Header: http.Header{"Content-Type": {"text/xml"}}, Body: []byte(`<InvalidChangeBatch xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Messages><Message>` +
-		proxy.Escape(message) + `</Message></Messages><RequestId>` + proxy.RequestID + `</RequestId></InvalidChangeBatch>`)}
+	return &proxy.Answer{Status: http.StatusBadRequest, Header: http.Header{"Content-Type": {"text/xml"}},
+		Body: []byte(`<InvalidChangeBatch xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Messages><Message>` +
+			proxy.Escape(message) + `</Message></Messages><RequestId>` + proxy.RequestID + `</RequestId></InvalidChangeBatch>`)}
 }
 
 var (

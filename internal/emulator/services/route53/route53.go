@@ -29,7 +29,8 @@ func (s *Service) Facts() *proxy.Facts {
 		IsGlobal: true,
 		Requests: proxy.RequestFacts{REST: proxy.ProtocolXML, Decode: decodeRoute53},
 		Errors: proxy.ErrorFacts{
-			Missing:   map[string]proxy.Error{"": {Status: http.StatusNotFound, Code: "NoSuchHostedZone", Message: "No hosted zone found with ID: %s"}},
+			Missing: map[string]proxy.Error{"": {Status: http.StatusNotFound, Code: "NoSuchHostedZone",
+				Message: "No hosted zone found with ID: %s"}},
 			Throttled: proxy.RateExceeded,
 		},
 		Writes: proxy.WriteFacts{
@@ -50,10 +51,12 @@ func (s *Service) Facts() *proxy.Facts {
 				{Action: "route53:DisassociateVPCFromHostedZone", Needs: "ec2:DescribeVpcs"},
 			},
 		},
-		Inventory: []proxy.InventoryKind{{Name: "route53/zone", Global: true, List: listZones}, {Name: "route53/record", Global: true, List: listRecords}},
+		Inventory: []proxy.InventoryKind{{Name: "route53/zone", Global: true, List: listZones},
+			{Name: "route53/record", Global: true, List: listRecords}},
 		Rewrites: []proxy.Rewrite{
 			{Kind: "Route53RecordSet", Field: "name", What: "special characters become their octal codes"},
-			{Kind: "Route53RecordSet", Field: "resourceRecords", What: proxy.AnyOrder + ", and names lose their last dot", IsRecorded: true, Ops: []string{"ListResourceRecordSets"}, Text: rewriteValues},
+			{Kind: "Route53RecordSet", Field: "resourceRecords", What: proxy.AnyOrder + ", and names lose their last dot", IsRecorded: true,
+				Ops: []string{"ListResourceRecordSets"}, Text: rewriteValues},
 		},
 		Events: proxy.EventFacts{Region: proxy.GlobalRegion},
 	}
@@ -66,7 +69,8 @@ func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "caller references are unique", Ops: []string{"CreateHostedZone"}, Before: s.refuseUsedReference},
 		{Name: "hosted zones with records are kept", Ops: []string{"DeleteHostedZone"}, Before: s.keepZoneWithRecords},
-		{Name: "VPCs of private zones", Ops: []string{"AssociateVPCWithHostedZone", "DisassociateVPCFromHostedZone"}, Before: s.refuseAssociation},
+		{Name: "VPCs of private zones",
+			Ops: []string{"AssociateVPCWithHostedZone", "DisassociateVPCFromHostedZone"}, Before: s.refuseAssociation},
 		{Name: "changes of records", Ops: []string{"ChangeResourceRecordSets"}, Before: s.checkChanges},
 		{Name: "changes of records take their time", Ops: []string{"ChangeResourceRecordSets", "GetChange"}, After: s.showChange},
 		{Name: "names of zones and records", After: s.escapeNames},
@@ -102,7 +106,8 @@ func (s *Service) refuseUsedReference(ctx context.Context, x *proxy.Exchange) *p
 	if err != nil || !slices.Contains(proxy.AllMatches(callerReference, all.Body), reference) {
 		return nil
 	}
-	return x.Refuse(http.StatusConflict, "HostedZoneAlreadyExists", "A hosted zone has already been created with the specified caller reference.")
+	return x.Refuse(http.StatusConflict, "HostedZoneAlreadyExists",
+		"A hosted zone has already been created with the specified caller reference.")
 }
 
 // keepZoneWithRecords: moto deletes zones that hold delegations, which are NS records, too.
@@ -112,7 +117,8 @@ func (s *Service) keepZoneWithRecords(ctx context.Context, x *proxy.Exchange) *p
 	if err != nil || !a.OK() || len(recordsOf(a.Body)) == 0 {
 		return nil
 	}
-	return x.Refuse(http.StatusBadRequest, "HostedZoneNotEmpty", "The specified hosted zone contains non-required resource record sets and so cannot be deleted.")
+	return x.Refuse(http.StatusBadRequest, "HostedZoneNotEmpty",
+		"The specified hosted zone contains non-required resource record sets and so cannot be deleted.")
 }
 
 // refuseAssociation: moto associates a VPC as often as it is asked, and disassociates one that is not associated.

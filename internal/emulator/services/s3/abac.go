@@ -23,7 +23,8 @@ func (s *Service) controlAccessByTags(_ context.Context, x *proxy.Exchange) *pro
 		s.abac[x.Bucket] = bytes.Contains(x.Body, []byte("Enabled"))
 		return xmlAnswer("")
 	}
-	return xmlAnswer("<AbacStatus " + xmlns + "><Status>" + map[bool]string{true: "Enabled", false: "Disabled"}[s.abac[x.Bucket]] + "</Status></AbacStatus>")
+	return xmlAnswer("<AbacStatus " + xmlns + "><Status>" + map[bool]string{true: "Enabled", false: "Disabled"}[s.abac[x.Bucket]] +
+		"</Status></AbacStatus>")
 }
 
 // refuseTagging: the tags of a bucket with attribute-based access control are set one by one. AWS does not publish the code of the refusal.
@@ -34,7 +35,8 @@ func (s *Service) refuseTagging(_ context.Context, x *proxy.Exchange) *proxy.Ans
 	if !s.abac[x.Bucket] {
 		return nil
 	}
-	return x.Refuse(http.StatusBadRequest, "InvalidRequest", "PutBucketTagging is not supported for buckets that have ABAC enabled. Use TagResource or UntagResource.")
+	return x.Refuse(http.StatusBadRequest, "InvalidRequest",
+		"PutBucketTagging is not supported for buckets that have ABAC enabled. Use TagResource or UntagResource.")
 }
 
 // tagBucket: moto has the tags that S3 Control sets and those of the bucket apart.
@@ -75,7 +77,8 @@ func (s *Service) setBucketTags(ctx context.Context, x *proxy.Exchange, bucket s
 	body, err := xml.Marshal(set)
 	if err == nil {
 		var a *proxy.Answer
-		if a, err = s.Ask(ctx, x, http.MethodPut, "/"+bucket+"?tagging", http.Header{"Content-Type": {"application/xml"}}, body); err == nil && !a.OK() {
+		if a, err = s.Ask(ctx, x, http.MethodPut, "/"+bucket+"?tagging", http.Header{"Content-Type": {"application/xml"}},
+			body); err == nil && !a.OK() {
 			err = fmt.Errorf("status %d: %.300s", a.Status, a.Body)
 		}
 	}
@@ -87,5 +90,6 @@ func (s *Service) setBucketTags(ctx context.Context, x *proxy.Exchange, bucket s
 }
 
 func xmlAnswer(body string) *proxy.Answer {
-	return &proxy.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/xml"}, "X-Amz-Request-Id": {proxy.RequestID}}, Body: []byte(body)}
+	return &proxy.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/xml"},
+		"X-Amz-Request-Id": {proxy.RequestID}}, Body: []byte(body)}
 }

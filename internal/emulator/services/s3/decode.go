@@ -36,7 +36,8 @@ var listOps = map[string]string{"versions": "ListObjectVersions", "uploads": "Li
 // collections are lists when no id is given: ListBucketMetricsConfigurations.
 var collections = []string{"analytics", "intelligent-tiering", "inventory", "metrics"}
 
-var verbs = map[string]string{http.MethodGet: "Get", http.MethodHead: "Head", http.MethodPut: "Put", http.MethodDelete: "Delete", http.MethodPost: "Post"}
+var verbs = map[string]string{http.MethodGet: "Get", http.MethodHead: "Head", http.MethodPut: "Put", http.MethodDelete: "Delete",
+	http.MethodPost: "Post"}
 
 func decodeS3(d *proxy.Request) {
 	d.Protocol, d.Service = proxy.ProtocolS3, "s3"
@@ -75,7 +76,8 @@ func decodeS3Control(d *proxy.Request, path string) {
 		arn = decoded
 	}
 	d.Resource = d.ShortName(arn)
-	d.Op = map[string]string{http.MethodGet: "ListTagsForResource", http.MethodPost: "TagResource", http.MethodDelete: "UntagResource"}[d.HTTP.Method]
+	d.Op = map[string]string{http.MethodGet: "ListTagsForResource", http.MethodPost: "TagResource",
+		http.MethodDelete: "UntagResource"}[d.HTTP.Method]
 }
 
 // virtualBucket gives the bucket of a host such as name.s3.amazonaws.com or

@@ -60,7 +60,8 @@ type documentKey struct{ bucket, name string }
 // asShown writes the names of filter rules as S3 does in its answers.
 func asShown(document []byte) []byte {
 	for _, name := range []string{"prefix", "suffix"} {
-		document = bytes.ReplaceAll(document, []byte("<Name>"+name+"</Name>"), []byte("<Name>"+string(bytes.ToTitle([]byte(name[:1])))+name[1:]+"</Name>"))
+		document = bytes.ReplaceAll(document, []byte("<Name>"+name+"</Name>"),
+			[]byte("<Name>"+string(bytes.ToTitle([]byte(name[:1])))+name[1:]+"</Name>"))
 	}
 	return document
 }

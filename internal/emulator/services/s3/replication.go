@@ -47,8 +47,9 @@ func (s *Service) refuseSuspension(ctx context.Context, x *proxy.Exchange) *prox
 		return proxy.ProxyError(x, err)
 	}
 	if found.OK() {
-		return x.Refuse(http.StatusConflict, "InvalidBucketState", "A replication configuration is present on this bucket, so you cannot change the versioning state. "+
-			"To change the versioning state, first delete the replication configuration.")
+		return x.Refuse(http.StatusConflict, "InvalidBucketState",
+			"A replication configuration is present on this bucket, so you cannot change the versioning state. "+
+				"To change the versioning state, first delete the replication configuration.")
 	}
 	return nil
 }

@@ -35,14 +35,17 @@ func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "s3",
 		IsGlobal: true,
-		Requests: proxy.RequestFacts{SigningNames: []string{"s3express"}, REST: proxy.ProtocolS3, Decode: decodeS3, IsAnonymous: true, MaxSkew: 15 * time.Minute},
+		Requests: proxy.RequestFacts{SigningNames: []string{"s3express"}, REST: proxy.ProtocolS3, Decode: decodeS3, IsAnonymous: true,
+			MaxSkew: 15 * time.Minute},
 		Errors: proxy.ErrorFacts{
-			Missing:   map[string]proxy.Error{"": {Status: http.StatusNotFound, Code: "NoSuchBucket", Message: "The specified bucket does not exist"}},
+			Missing: map[string]proxy.Error{"": {Status: http.StatusNotFound, Code: "NoSuchBucket",
+				Message: "The specified bucket does not exist"}},
 			Throttled: proxy.Error{Status: http.StatusServiceUnavailable, Code: "SlowDown", Message: "Please reduce your request rate."},
 		},
 		Writes: proxy.WriteFacts{
 			TagReads: []proxy.TagRead{
-				{Op: "GetBucketTagging", Where: "TagSet", None: proxy.Error{Status: http.StatusNotFound, Code: "NoSuchTagSet", Message: "The TagSet does not exist"}},
+				{Op: "GetBucketTagging", Where: "TagSet", None: proxy.Error{Status: http.StatusNotFound, Code: "NoSuchTagSet",
+					Message: "The TagSet does not exist"}},
 				{Op: "ListTagsForResource", Where: "Tags"},
 			},
 			InTurn:    []string{"TagResource", "UntagResource", "PutBucketTagging", "DeleteBucketTagging"},
@@ -78,16 +81,20 @@ func (s *Service) Facts() *proxy.Facts {
 					return []policy.Demand{iam.Passes(q, proxy.FirstMatch(roleElement, q.X.Body), "s3")}
 				}},
 				{Action: "s3:*", Needs: kms.Rights, On: keyOfObjects, Page: proxy.UsersOfKeys},
-				{Action: "s3:DeleteObjectVersion", Needs: "s3:DeleteObject", On: deletedObjects, Page: "the text of DeleteObjects: always the right to delete objects, and that to versions"},
+				{Action: "s3:DeleteObjectVersion", Needs: "s3:DeleteObject", On: deletedObjects,
+					Page: "the text of DeleteObjects: always the right to delete objects, and that to versions"},
 			},
 		},
 		Inventory: []proxy.InventoryKind{{Name: "s3/bucket", Global: true, List: listBuckets}},
 		Rewrites: []proxy.Rewrite{
-			{Kind: "S3Bucket", Field: "policy", What: proxy.RewrittenPolicy + "; canonical users become ARNs", Ops: []string{"GetBucketPolicy"}, Text: proxy.RewritePolicy},
-			{Kind: "S3Bucket", Field: "lifecycleRules", What: "rules get another order", IsRecorded: true, Ops: []string{"GetBucketLifecycleConfiguration"}, Text: proxy.ReverseElements(lifecycleRule)},
+			{Kind: "S3Bucket", Field: "policy", What: proxy.RewrittenPolicy + "; canonical users become ARNs",
+				Ops: []string{"GetBucketPolicy"}, Text: proxy.RewritePolicy},
+			{Kind: "S3Bucket", Field: "lifecycleRules", What: "rules get another order", IsRecorded: true,
+				Ops: []string{"GetBucketLifecycleConfiguration"}, Text: proxy.ReverseElements(lifecycleRule)},
 		},
-		UnsetErrors: map[string]proxy.Error{"GetBucketMetadataConfiguration": {Status: http.StatusNotFound, Code: "MetadataConfigurationNotFound", Message: "The metadata configuration does not exist"}},
-		Events:      proxy.EventFacts{Data: []string{"PutObject", "DeleteObject", "DeleteObjects"}},
+		UnsetErrors: map[string]proxy.Error{"GetBucketMetadataConfiguration": {Status: http.StatusNotFound, Code: "MetadataConfigurationNotFound",
+			Message: "The metadata configuration does not exist"}},
+		Events: proxy.EventFacts{Data: []string{"PutObject", "DeleteObject", "DeleteObjects"}},
 	}
 }
 
@@ -195,14 +202,16 @@ func (s *Service) finishBucket(ctx context.Context, x *proxy.Exchange, a *proxy.
 		return a
 	}
 	settings := []struct{ sub, body string }{
-		{"publicAccessBlock", "<PublicAccessBlockConfiguration " + xmlns + "><BlockPublicAcls>true</BlockPublicAcls><IgnorePublicAcls>true</IgnorePublicAcls>" +
+		{"publicAccessBlock", "<PublicAccessBlockConfiguration " + xmlns +
+			"><BlockPublicAcls>true</BlockPublicAcls><IgnorePublicAcls>true</IgnorePublicAcls>" +
 			"<BlockPublicPolicy>true</BlockPublicPolicy><RestrictPublicBuckets>true</RestrictPublicBuckets></PublicAccessBlockConfiguration>"},
 	}
 	if tags := createBucketTags(x.Body); tags != "" {
 		settings = append(settings, struct{ sub, body string }{"tagging", tags})
 	}
 	for _, setting := range settings {
-		put, err := s.Ask(ctx, x, http.MethodPut, "/"+x.Bucket+"?"+setting.sub, http.Header{"Content-Type": {"application/xml"}}, []byte(setting.body))
+		put, err := s.Ask(ctx, x, http.MethodPut, "/"+x.Bucket+"?"+setting.sub, http.Header{"Content-Type": {"application/xml"}},
+			[]byte(setting.body))
 		if err != nil || put.Status >= 300 {
 			return x.Refuse(http.StatusInternalServerError, "ProxyError", fmt.Sprintf("setting %s of a new bucket: %v %v", setting.sub, put, err))
 		}
@@ -237,7 +246,8 @@ func (s *Service) defaultEncryption(_ context.Context, _ *proxy.Exchange, a *pro
 	if a.Status != http.StatusNotFound || proxy.ErrorCode(a) != "ServerSideEncryptionConfigurationNotFoundError" {
 		return a
 	}
-	return &proxy.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/xml"}, "X-Amz-Request-Id": {proxy.RequestID}}, Body: []byte(
+	return &proxy.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/xml"},
+		"X-Amz-Request-Id": {proxy.RequestID}}, Body: []byte(
 		`<?xml version="1.0" encoding="UTF-8"?><ServerSideEncryptionConfiguration ` + xmlns + `><Rule><ApplyServerSideEncryptionByDefault>` +
 			`<SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault><BucketKeyEnabled>false</BucketKeyEnabled></Rule></ServerSideEncryptionConfiguration>`)}
 }
@@ -328,7 +338,8 @@ func keyOfObjects(q *proxy.Asker) []policy.Demand {
 	if err != nil {
 		return nil
 	}
-	return kms.Through(q, "s3", proxy.FirstMatch(masterKey, body), map[string]string{"kms:EncryptionContext:aws:s3:arn": "arn:" + q.Partition() + ":s3:::" + q.X.Bucket}, uses...)
+	return kms.Through(q, "s3", proxy.FirstMatch(masterKey, body),
+		map[string]string{"kms:EncryptionContext:aws:s3:arn": "arn:" + q.Partition() + ":s3:::" + q.X.Bucket}, uses...)
 }
 
 // deletedObjects are the demands of DeleteObjects beside that for versions.

@@ -77,7 +77,8 @@ func (s *Service) addSystemTags(_ context.Context, x *proxy.Exchange, a *proxy.A
 	if err != nil {
 		return proxy.ProxyError(x, err)
 	}
-	return &proxy.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/xml"}, "X-Amz-Request-Id": {proxy.RequestID}}, Body: body}
+	return &proxy.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/xml"},
+		"X-Amz-Request-Id": {proxy.RequestID}}, Body: body}
 }
 
 // hideOldTags: moto keeps the tags of a deleted bucket for the next one of its name, until that one is given tags.

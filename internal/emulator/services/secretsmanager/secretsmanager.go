@@ -31,9 +31,11 @@ func (s *Service) Facts() *proxy.Facts {
 		Requests: proxy.RequestFacts{Targets: []string{"secretsmanager"}, Keys: []string{"SecretId"}, ShortName: func(name string) string {
 			return secretSuffix.ReplaceAllString(strings.TrimPrefix(name, "secret:"), "")
 		}},
-		Errors: proxy.ErrorFacts{Missing: map[string]proxy.Error{"": {Status: http.StatusBadRequest, Code: proxy.ResourceNotFound, Message: "Secrets Manager can't find the specified secret."}}},
+		Errors: proxy.ErrorFacts{Missing: map[string]proxy.Error{"": {Status: http.StatusBadRequest, Code: proxy.ResourceNotFound,
+			Message: "Secrets Manager can't find the specified secret."}}},
 		Writes: proxy.WriteFacts{TagReads: []proxy.TagRead{{Op: "DescribeSecret", Where: "Tags"}}},
-		Names:  map[string]proxy.NameRule{"CreateSecret": {Member: "Name", Min: 1, Max: 512, Pattern: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), Code: proxy.Validation}},
+		Names: map[string]proxy.NameRule{"CreateSecret": {Member: "Name", Min: 1, Max: 512, Pattern: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`),
+			Code: proxy.Validation}},
 		Rights: proxy.RightFacts{
 			Namings: map[string]proxy.Naming{"secretsmanager secret:*": {Names: func(q *proxy.Asker) []string { return []string{secretARN(q)} }}},
 			Dependents: []proxy.Dependent{
@@ -47,7 +49,8 @@ func (s *Service) Facts() *proxy.Facts {
 			},
 		},
 		Inventory: []proxy.InventoryKind{{Name: "secretsmanager/secret", Global: false, List: listSecrets}},
-		Rewrites:  []proxy.Rewrite{{Kind: "SecretsManagerSecret", Field: "resourcePolicy", What: proxy.RewrittenPolicy, Ops: []string{"GetResourcePolicy"}, Member: "ResourcePolicy", Text: proxy.RewritePolicy}},
+		Rewrites: []proxy.Rewrite{{Kind: "SecretsManagerSecret", Field: "resourcePolicy", What: proxy.RewrittenPolicy,
+			Ops: []string{"GetResourcePolicy"}, Member: "ResourcePolicy", Text: proxy.RewritePolicy}},
 	}
 }
 
@@ -212,7 +215,8 @@ func keyOfSecret(q *proxy.Asker) []policy.Demand {
 		uses = append(slices.Clone(uses), "kms:Encrypt")
 	}
 	if key == "" {
-		key = proxy.Text(q.Found(describeSecret, map[string]any{"SecretId": cmp.Or(proxy.Text(q.X.JSON["SecretId"]), proxy.Text(q.X.JSON["Name"]))}, "KmsKeyId"))
+		key = proxy.Text(q.Found(describeSecret, map[string]any{"SecretId": cmp.Or(proxy.Text(q.X.JSON["SecretId"]),
+			proxy.Text(q.X.JSON["Name"]))}, "KmsKeyId"))
 	}
 	return kms.Through(q, "secretsmanager", key, map[string]string{"kms:EncryptionContext:SecretARN": secretARN(q)}, uses...)
 }

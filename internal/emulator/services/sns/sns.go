@@ -41,8 +41,10 @@ func (s *Service) Facts() *proxy.Facts {
 			Throttled: proxy.RateExceeded,
 			Denied:    "AuthorizationError",
 		},
-		Writes: proxy.WriteFacts{Data: []string{"Publish"}, IdempotentCreates: []string{"CreateTopic"}, TagReads: []proxy.TagRead{{Op: "ListTagsForResource", Where: "Tags"}}},
-		Names:  map[string]proxy.NameRule{"CreateTopic": {Member: "Name", Min: 1, Max: 256, Pattern: regexp.MustCompile(`^[A-Za-z0-9_-]+(\.fifo)?$`), Code: "InvalidParameter"}},
+		Writes: proxy.WriteFacts{Data: []string{"Publish"}, IdempotentCreates: []string{"CreateTopic"},
+			TagReads: []proxy.TagRead{{Op: "ListTagsForResource", Where: "Tags"}}},
+		Names: map[string]proxy.NameRule{"CreateTopic": {Member: "Name", Min: 1, Max: 256,
+			Pattern: regexp.MustCompile(`^[A-Za-z0-9_-]+(\.fifo)?$`), Code: "InvalidParameter"}},
 		Rights: proxy.RightFacts{
 			Namings: map[string]proxy.Naming{"sns *": {Members: []string{"TopicArn", "Name"}}},
 			Dependents: []proxy.Dependent{
@@ -56,9 +58,12 @@ func (s *Service) Facts() *proxy.Facts {
 		Inventory: []proxy.InventoryKind{{Name: "sns/topic", Global: false, List: proxy.ListXML("sns", "ListTopics", "2010-03-31", "TopicArn")}},
 		Rewrites: []proxy.Rewrite{
 			{Kind: "SNSTopic", Field: "subscriptions.filterPolicyScope", What: "without a filter policy there is none"},
-			{Kind: "SNSTopic", Field: "policy", What: proxy.RewrittenPolicy, Ops: []string{"GetTopicAttributes"}, Text: inAttribute("Policy", proxy.RewritePolicy)},
-			{Kind: "SNSTopic", Field: "deliveryPolicy", What: "members that were left out get their defaults", Ops: []string{"GetTopicAttributes"}, Text: inAttribute("DeliveryPolicy", fillDeliveryPolicy)},
-			{Kind: "SNSTopic", Field: "subscriptions.endpoint", What: "the password in a URL becomes stars", IsRecorded: true, Ops: []string{"ListSubscriptionsByTopic"},
+			{Kind: "SNSTopic", Field: "policy", What: proxy.RewrittenPolicy,
+				Ops: []string{"GetTopicAttributes"}, Text: inAttribute("Policy", proxy.RewritePolicy)},
+			{Kind: "SNSTopic", Field: "deliveryPolicy", What: "members that were left out get their defaults",
+				Ops: []string{"GetTopicAttributes"}, Text: inAttribute("DeliveryPolicy", fillDeliveryPolicy)},
+			{Kind: "SNSTopic", Field: "subscriptions.endpoint", What: "the password in a URL becomes stars", IsRecorded: true,
+				Ops:  []string{"ListSubscriptionsByTopic"},
 				Text: func(body string) string { return passwordOfURL.ReplaceAllString(body, "$1:****@") }},
 		},
 		Unset:  map[string]string{"GetDataProtectionPolicy": `<GetDataProtectionPolicyResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/"><GetDataProtectionPolicyResult/></GetDataProtectionPolicyResponse>`},
@@ -76,7 +81,8 @@ const noDeliveries = "only for roles that log deliveries, for which there is no 
 // Corrections returns the deviations of moto that the service makes up for.
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
-		{Name: "attributes of subscriptions that SNS refuses", Ops: []string{"Subscribe", "SetSubscriptionAttributes"}, Before: s.checkSubscription},
+		{Name: "attributes of subscriptions that SNS refuses",
+			Ops: []string{"Subscribe", "SetSubscriptionAttributes"}, Before: s.checkSubscription},
 		{Name: "attributes of subscriptions that SNS does not show", Ops: []string{"GetSubscriptionAttributes"}, After: s.hideEmptyAttributes},
 		{Name: "subscriptions wait for their confirmation", Ops: []string{"ListSubscriptionsByTopic"}, After: s.hidePendingSubscriptions},
 	}
@@ -171,7 +177,8 @@ func (s *Service) checkSubscription(ctx context.Context, x *proxy.Exchange) *pro
 
 // filterPolicy returns the filter policy of the subscription of a request; empty for none.
 func (s *Service) filterPolicy(ctx context.Context, x *proxy.Exchange) string {
-	a, err := s.AskQuery(ctx, x, "sns", "2010-03-31", url.Values{"Action": {"GetSubscriptionAttributes"}, "SubscriptionArn": {x.Form.Get("SubscriptionArn")}})
+	a, err := s.AskQuery(ctx, x, "sns", "2010-03-31",
+		url.Values{"Action": {"GetSubscriptionAttributes"}, "SubscriptionArn": {x.Form.Get("SubscriptionArn")}})
 	if err != nil || !a.OK() {
 		return ""
 	}
@@ -247,12 +254,13 @@ func keyOfTopic(q *proxy.Asker) []policy.Demand {
 
 // handsSubscription is the right to give SNS the role of a subscription, which a request has among attributes.
 func handsSubscription(action string) proxy.Dependent {
-	return proxy.Dependent{Action: action, Needs: "iam:PassRole", Page: "https://docs.aws.amazon.com/sns/latest/dg/firehose-endpoints.html", On: func(q *proxy.Asker) []policy.Demand {
-		if role := subscriptionRole(q); role != "" {
-			return []policy.Demand{iam.Passes(q, role, "sns")}
-		}
-		return nil
-	}}
+	return proxy.Dependent{Action: action, Needs: "iam:PassRole", Page: "https://docs.aws.amazon.com/sns/latest/dg/firehose-endpoints.html",
+		On: func(q *proxy.Asker) []policy.Demand {
+			if role := subscriptionRole(q); role != "" {
+				return []policy.Demand{iam.Passes(q, role, "sns")}
+			}
+			return nil
+		}}
 }
 
 // fillDeliveryPolicy adds what a delivery policy leaves out.

@@ -30,7 +30,8 @@ func (s *Service) Facts() *proxy.Facts {
 		Prefix:   "sqs",
 		Requests: proxy.RequestFacts{Targets: []string{"AmazonSQS"}, Keys: []string{"QueueName", "QueueUrl"}},
 		Errors: proxy.ErrorFacts{
-			Missing: map[string]proxy.Error{"": {Status: http.StatusBadRequest, Code: "QueueDoesNotExist", Message: "The specified queue does not exist."}},
+			Missing: map[string]proxy.Error{"": {Status: http.StatusBadRequest, Code: "QueueDoesNotExist",
+				Message: "The specified queue does not exist."}},
 			Answer: func(_ *proxy.Request, a *proxy.Answer) *proxy.Answer {
 				a.Header.Set("X-Amzn-Query-Error", "AWS.SimpleQueueService.NonExistentQueue;Sender")
 				return a
@@ -41,7 +42,8 @@ func (s *Service) Facts() *proxy.Facts {
 			IdempotentCreates: []string{"CreateQueue"},
 			TagReads:          []proxy.TagRead{{Op: "ListQueueTags", Where: "Tags"}},
 		},
-		Names: map[string]proxy.NameRule{"CreateQueue": {Member: "QueueName", Min: 1, Max: 80, Pattern: regexp.MustCompile(`^[A-Za-z0-9_-]+(\.fifo)?$`), Code: "InvalidParameterValue"}},
+		Names: map[string]proxy.NameRule{"CreateQueue": {Member: "QueueName", Min: 1, Max: 80,
+			Pattern: regexp.MustCompile(`^[A-Za-z0-9_-]+(\.fifo)?$`), Code: "InvalidParameterValue"}},
 		Rights: proxy.RightFacts{
 			// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-api-permissions-reference.html
 			Action:  func(op string) string { return strings.TrimSuffix(op, "Batch") },
@@ -51,9 +53,12 @@ func (s *Service) Facts() *proxy.Facts {
 				{Action: "sqs:*", Needs: kms.Rights, On: keyOfQueue, Page: proxy.UsersOfKeys},
 			},
 		},
-		Inventory: []proxy.InventoryKind{{Name: "sqs/queue", Global: false, List: proxy.ListJSON("sqs", "AmazonSQS.ListQueues", "QueueUrls", "")}},
-		Rewrites:  []proxy.Rewrite{{Kind: "SQSQueue", Field: "policy", What: proxy.RewrittenPolicy, Ops: []string{"GetQueueAttributes"}, Member: "Attributes.Policy", Text: proxy.RewritePolicy}},
-		Events:    proxy.EventFacts{Data: []string{"SendMessage", "SendMessageBatch", "ReceiveMessage", "DeleteMessage", "DeleteMessageBatch", "ChangeMessageVisibility"}},
+		Inventory: []proxy.InventoryKind{{Name: "sqs/queue", Global: false,
+			List: proxy.ListJSON("sqs", "AmazonSQS.ListQueues", "QueueUrls", "")}},
+		Rewrites: []proxy.Rewrite{{Kind: "SQSQueue", Field: "policy", What: proxy.RewrittenPolicy, Ops: []string{"GetQueueAttributes"},
+			Member: "Attributes.Policy", Text: proxy.RewritePolicy}},
+		Events: proxy.EventFacts{Data: []string{"SendMessage", "SendMessageBatch", "ReceiveMessage", "DeleteMessage", "DeleteMessageBatch",
+			"ChangeMessageVisibility"}},
 	}
 }
 
@@ -137,7 +142,8 @@ func (s *Service) noteQueuePolicy(ctx context.Context, x *proxy.Exchange) *proxy
 	if attributes, _ := x.JSON["Attributes"].(map[string]any); attributes["Policy"] != nil {
 		return nil
 	}
-	_, found, err := s.AskJSON(ctx, x, "GetQueueAttributes", map[string]any{"QueueUrl": x.JSON["QueueUrl"], "AttributeNames": []string{"Policy"}})
+	_, found, err := s.AskJSON(ctx, x, "GetQueueAttributes",
+		map[string]any{"QueueUrl": x.JSON["QueueUrl"], "AttributeNames": []string{"Policy"}})
 	if err == nil {
 		x.Before = proxy.Text(proxy.Member(found, "Attributes.Policy"))
 	}
@@ -149,7 +155,8 @@ func (s *Service) restoreQueuePolicy(ctx context.Context, x *proxy.Exchange, a *
 	if policy == "" || !a.OK() {
 		return a
 	}
-	restored, _, err := s.AskJSON(ctx, x, "SetQueueAttributes", map[string]any{"QueueUrl": x.JSON["QueueUrl"], "Attributes": map[string]string{"Policy": policy}})
+	restored, _, err := s.AskJSON(ctx, x, "SetQueueAttributes",
+		map[string]any{"QueueUrl": x.JSON["QueueUrl"], "Attributes": map[string]string{"Policy": policy}})
 	if err != nil || !restored.OK() {
 		return restored
 	}
@@ -170,8 +177,8 @@ func queueError(x *proxy.Exchange, code, message string) *proxy.Answer {
 // pollPause is the pause between two looks for a message.
 const pollPause = 50 * time.Millisecond
 
-// longPoll answers sqs.ReceiveMessage with a wait: while moto waits for a message, it answers no other request. The proxy asks without a wait
-// until there is a message, the time is over, or the client has gone, which must not take a message with it.
+// longPoll answers sqs.ReceiveMessage with a wait: while moto waits for a message, it answers no other request. The proxy asks without a
+// wait until there is a message, the time is over, or the client has gone, which must not take a message with it.
 func (s *Service) longPoll(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	wait, _ := x.JSON["WaitTimeSeconds"].(float64)
 	if wait <= 0 {

@@ -29,12 +29,14 @@ type Service struct {
 // Facts returns all that the proxy asks of the service.
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
-		Prefix:   "ssm",
-		Requests: proxy.RequestFacts{Targets: []string{"AmazonSSM"}, ShortName: func(name string) string { return strings.TrimPrefix(name, "parameter") }},
+		Prefix: "ssm",
+		Requests: proxy.RequestFacts{Targets: []string{"AmazonSSM"},
+			ShortName: func(name string) string { return strings.TrimPrefix(name, "parameter") }},
 		Errors: proxy.ErrorFacts{
 			Missing: map[string]proxy.Error{
-				"":                    {Status: http.StatusBadRequest, Code: "ParameterNotFound", Message: "Parameter %s not found."},
-				"ListTagsForResource": {Status: http.StatusBadRequest, Code: "InvalidResourceId", Message: "The resource ID %s is not valid. Verify that you entered the correct ID and try again."},
+				"": {Status: http.StatusBadRequest, Code: "ParameterNotFound", Message: "Parameter %s not found."},
+				"ListTagsForResource": {Status: http.StatusBadRequest, Code: "InvalidResourceId",
+					Message: "The resource ID %s is not valid. Verify that you entered the correct ID and try again."},
 			},
 			Hide: hideParameters,
 		},
@@ -42,7 +44,8 @@ func (s *Service) Facts() *proxy.Facts {
 			Creates:  func(x *proxy.Exchange) bool { return x.Op == "PutParameter" && x.JSON["Overwrite"] != true },
 			TagReads: []proxy.TagRead{{Op: "ListTagsForResource", Where: "TagList"}},
 		},
-		Names: map[string]proxy.NameRule{"PutParameter": {Member: "Name", Min: 1, Max: 1011, Pattern: regexp.MustCompile(`^[A-Za-z0-9/_.-]+$`), Code: proxy.Validation}},
+		Names: map[string]proxy.NameRule{"PutParameter": {Member: "Name", Min: 1, Max: 1011, Pattern: regexp.MustCompile(`^[A-Za-z0-9/_.-]+$`),
+			Code: proxy.Validation}},
 		CheckName: func(x *proxy.Exchange) *proxy.Answer {
 			if x.Op != "PutParameter" {
 				return nil
@@ -64,10 +67,12 @@ func (s *Service) Facts() *proxy.Facts {
 			},
 			TagsOf: func(q *proxy.Asker, arn, _ string) map[string]string {
 				name := "/" + strings.TrimPrefix(strings.SplitN(arn, ":", 6)[5], "parameter/")
-				return proxy.TagsIn(q.Found("AmazonSSM.ListTagsForResource", map[string]any{"ResourceType": "Parameter", "ResourceId": name}, "TagList"))
+				return proxy.TagsIn(q.Found("AmazonSSM.ListTagsForResource",
+					map[string]any{"ResourceType": "Parameter", "ResourceId": name}, "TagList"))
 			},
 		},
-		Inventory: []proxy.InventoryKind{{Name: "ssm/parameter", Global: false, List: proxy.ListJSON("ssm", "AmazonSSM.DescribeParameters", "Parameters", "Name")}},
+		Inventory: []proxy.InventoryKind{{Name: "ssm/parameter", Global: false,
+			List: proxy.ListJSON("ssm", "AmazonSSM.DescribeParameters", "Parameters", "Name")}},
 	}
 }
 
@@ -75,7 +80,8 @@ func (s *Service) Facts() *proxy.Facts {
 func (s *Service) Corrections() []proxy.Correction {
 	return []proxy.Correction{
 		{Name: "the throughput of Parameter Store can be read", Ops: []string{"GetServiceSetting"}, Before: s.throughputSetting},
-		{Name: "tags of the first parameters", Ops: []string{"PutParameter", "AddTagsToResource", "ListTagsForResource"}, Before: s.prepareParameterTags},
+		{Name: "tags of the first parameters",
+			Ops: []string{"PutParameter", "AddTagsToResource", "ListTagsForResource"}, Before: s.prepareParameterTags},
 	}
 }
 
@@ -115,7 +121,8 @@ func (s *Service) prepareParameterTags(ctx context.Context, x *proxy.Exchange) *
 	}
 	ctx = context.WithoutCancel(ctx)
 	name := "/emulator-prepares-tags"
-	_, _, err := s.AskJSON(ctx, x, "PutParameter", map[string]any{"Name": name, "Value": "-", "Type": "String", "Tags": []map[string]string{{"Key": "k", "Value": "v"}}})
+	_, _, err := s.AskJSON(ctx, x, "PutParameter", map[string]any{"Name": name, "Value": "-", "Type": "String",
+		"Tags": []map[string]string{{"Key": "k", "Value": "v"}}})
 	if err == nil {
 		_, _, err = s.AskJSON(ctx, x, "DeleteParameter", map[string]any{"Name": name})
 	}
@@ -183,7 +190,8 @@ func keysOfParameters(q *proxy.Asker) []policy.Demand {
 	var out []policy.Demand
 	for _, name := range q.Values("Name", "Names") {
 		request := map[string]any{"ParameterFilters": []any{map[string]any{"Key": "Name", "Option": "Equals", "Values": []string{name}}}}
-		out = append(out, kms.Through(q, "ssm", proxy.Text(q.Found("AmazonSSM.DescribeParameters", request, "Parameters.0.KeyId")), nil, "kms:Decrypt")...)
+		out = append(out, kms.Through(q, "ssm", proxy.Text(q.Found("AmazonSSM.DescribeParameters", request, "Parameters.0.KeyId")), nil,
+			"kms:Decrypt")...)
 	}
 	return out
 }

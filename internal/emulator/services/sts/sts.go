@@ -106,8 +106,10 @@ func trustsToken(document string, c claims) bool {
 	issuer := strings.TrimPrefix(c.Issuer, "https://")
 	values := map[string][]string{issuer + ":sub": {c.Subject}, issuer + ":aud": policy.List(c.Audience)}
 	for _, s := range trust.Statement {
-		federated := slices.ContainsFunc(policy.List(s.Principal["Federated"]), func(arn string) bool { return strings.HasSuffix(arn, ":oidc-provider/"+issuer) })
-		if s.Effect == "Allow" && slices.Contains(policy.List(s.Action), "sts:AssumeRoleWithWebIdentity") && federated && conditionsMet(s.Condition, values) {
+		federated := slices.ContainsFunc(policy.List(s.Principal["Federated"]),
+			func(arn string) bool { return strings.HasSuffix(arn, ":oidc-provider/"+issuer) })
+		if s.Effect == "Allow" && slices.Contains(policy.List(s.Action), "sts:AssumeRoleWithWebIdentity") && federated &&
+			conditionsMet(s.Condition, values) {
 			return true
 		}
 	}
@@ -182,7 +184,8 @@ func trusts(document, externalID string) bool {
 	}
 	for _, s := range trust.Statement {
 		actions := policy.List(s.Action)
-		if s.Effect == "Allow" && (slices.Contains(actions, "sts:AssumeRole") || slices.Contains(actions, "sts:*") || slices.Contains(actions, "*")) &&
+		if s.Effect == "Allow" && (slices.Contains(actions, "sts:AssumeRole") || slices.Contains(actions, "sts:*") ||
+			slices.Contains(actions, "*")) &&
 			externalIDMet(s.Condition, externalID) {
 			return true
 		}

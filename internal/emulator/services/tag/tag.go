@@ -96,7 +96,8 @@ func (s *Service) addTagged(ctx context.Context, x *proxy.Exchange, a *proxy.Ans
 	if err != nil {
 		return proxy.ProxyError(x, err)
 	}
-	return a.WithJSON(map[string]any{"PaginationToken": "", "ResourceTagMappingList": append(page.ResourceTagMappingList, more.ResourceTagMappingList...)})
+	return a.WithJSON(map[string]any{"PaginationToken": "",
+		"ResourceTagMappingList": append(page.ResourceTagMappingList, more.ResourceTagMappingList...)})
 }
 
 // resourcesByTag answers a search with the resources of SetTagged.
@@ -122,8 +123,8 @@ func (s *Service) resourcesByTag(_ context.Context, x *proxy.Exchange) *proxy.An
 	return proxy.JSONAnswer(map[string]any{"PaginationToken": "", "ResourceTagMappingList": found})
 }
 
-// resourcesByARN answers GetResources with ResourceARNList, which moto ignores, and shows addresses, repositories and hosted zones, which moto
-// leaves out: https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html. AWS shows hosted zones in
+// resourcesByARN answers GetResources with ResourceARNList, which moto ignores, and shows addresses, repositories and hosted zones, which
+// moto leaves out: https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html. AWS shows hosted zones in
 // us-east-1 only.
 func (s *Service) resourcesByARN(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	arns := policy.List(x.JSON["ResourceARNList"])

@@ -206,9 +206,13 @@ func (c *callers) rightsOf(ctx context.Context, x *Exchange) (*policy.Rights, er
 func (c *callers) noteIAM(x *Exchange, a *Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if x.facts().Rights.ChangesRights && x.IsWrite() {
+	rights := &x.facts().Rights
+	if rights.ChangesRights && x.IsWrite() {
 		c.accounts = nil
 		c.changes++
+	}
+	if !rights.GivesKeys {
+		return
 	}
 	if key, arn := AssumedRole(a); key != "" {
 		c.roles[key] = strings.Split(arn, "/")[1]

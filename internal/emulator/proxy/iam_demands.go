@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/policy"
 )
 
-// request rights: what AWS evaluates for a request. The reference says what its action is about (iam_reference.go), a table which
+// request rights: what AWS evaluates for a request. The reference says what its action is about (iam_reference.go), the services which
 // further actions it takes (iam_dependents.go).
 // https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 

@@ -63,13 +63,13 @@ func TestDemands_EveryCallHasResourcesOrADecision(t *testing.T) {
 		for _, template := range a.Resources {
 			kind := proxy.TypeOf(template)
 			if _, named := p.NamingOf(kind); !named && strings.Contains(kind, "*") && p.NotNamed(action, kind) == "" && p.FactsOf(strings.Split(action, ":")[0]).Rights.Demands == nil {
-				t.Errorf("%s needs a resource of the type %q: say in namings how a request names it, or in notNamed why it does not", action, kind)
+				t.Errorf("%s needs a resource of the type %q: say in Namings of its service how a request names it, or in NotNamed why it does not", action, kind)
 			}
 			covered++
 		}
 		isNamed := func(template string) bool { _, named := p.NamingOf(proxy.TypeOf(template)); return named }
 		if len(a.Resources) == 0 && len(a.Optional) > 0 && !slices.ContainsFunc(a.Optional, isNamed) {
-			t.Errorf("%s: no request names a resource of it: add one of its types to namings", action)
+			t.Errorf("%s: no request names a resource of it: add one of its types to Namings of its service", action)
 		}
 	}
 	if len(actions) < 200 || covered < 150 {
@@ -86,7 +86,7 @@ func TestDemands_EveryDependentActionHasADecision(t *testing.T) {
 	for _, action := range actions {
 		for _, needs := range proxy.Reference().Actions[action].Dependents {
 			if !slices.ContainsFunc(p.Dependents(), func(d proxy.Dependent) bool { return d.Action == action && d.Needs == needs }) {
-				t.Errorf("%s: decide in dependents when a request takes %s", action, needs)
+				t.Errorf("%s: decide in Dependents of its service when a request takes %s", action, needs)
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func TestDemands_EveryRequestWithTagsNeedsTheRightToTag(t *testing.T) {
 			return d.Action == action && isTagging(d.Needs) && (d.With == proxy.WithTags || d.Never != "")
 		})
 		if decided == (withoutOtherAction[action] != "") {
-			t.Errorf("%s takes tags: name in dependents the action that the caller needs besides, or write down why not", action)
+			t.Errorf("%s takes tags: name in Dependents of its service the action that the caller needs besides, or write down why not", action)
 		}
 	}
 	for action := range withoutOtherAction {

@@ -149,9 +149,10 @@ type RightFacts struct {
 	TagsOf func(q *Asker, arn, id string) map[string]string
 	// RequestTags returns the tags that a request gives in a form of the service.
 	RequestTags func(d *Request) map[string]string
-	// Open are operations that take no right. ChangesRights is true where writes change who has which.
-	Open          []string
-	ChangesRights bool
+	// Open are operations that take no right. ChangesRights is true where writes change who has which, and GivesKeys where answers may
+	// have the access key of a role.
+	Open                     []string
+	ChangesRights, GivesKeys bool
 }
 
 // EventFacts say how CloudTrail reports requests.

@@ -200,3 +200,64 @@ func receiver(e ast.Expr) string {
 	name, _ := e.(*ast.Ident)
 	return name.Name
 }
+
+// A test finds nothing of what the one before has set: each method that sets something is called, and Reset forgets it.
+func TestServices_ForgetWhatWasSet(t *testing.T) {
+	all := 0
+	core := reflect.TypeFor[*proxy.Core]()
+	for i, s := range newServices().list {
+		fresh := newServices().list[i]
+		fresh.Reset()
+		s.Reset()
+		v, called := reflect.ValueOf(s), 0
+		for m := range v.NumMethod() {
+			name := v.Type().Method(m).Name
+			_, isOfCore := core.MethodByName(name)
+			if isOfCore || !strings.HasPrefix(name, "Set") && !strings.HasPrefix(name, "Break") {
+				continue
+			}
+			call, args := v.Method(m).Call, make([]reflect.Value, v.Method(m).Type().NumIn())
+			if v.Method(m).Type().IsVariadic() {
+				call = v.Method(m).CallSlice
+			}
+			for a := range args {
+				args[a] = something(t, v.Method(m).Type().In(a))
+			}
+			call(args)
+			called++
+		}
+		s.Reset()
+		if all += called; called > 0 && !reflect.DeepEqual(s, fresh) {
+			t.Errorf("%s: Reset leaves %+v, not %+v", s.Facts().Prefix, s, fresh)
+		}
+	}
+	if all < 25 {
+		t.Errorf("only %d methods that set something were found", all)
+	}
+}
+
+// something returns a value of a type other than its zero.
+func something(t *testing.T, of reflect.Type) reflect.Value {
+	t.Helper()
+	v := reflect.New(of).Elem()
+	switch of.Kind() {
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	case reflect.String:
+		v.SetString("something")
+	case reflect.Slice:
+		return reflect.Append(v, something(t, of.Elem()))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(of))
+		v.SetMapIndex(something(t, of.Key()), something(t, of.Elem()))
+	case reflect.Interface:
+		v.Set(reflect.ValueOf("something"))
+	default:
+		t.Fatalf("no value of type %s", of)
+	}
+	return v
+}

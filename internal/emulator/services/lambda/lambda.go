@@ -107,7 +107,7 @@ func (s *Service) Reset() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	s.functions, s.functionsTake = map[string]*lambdaFunction{}, 0
-	s.functionState, s.variablesHidden, s.imagesMissing = "", "", ""
+	s.functionState, s.functionsFail, s.variablesHidden, s.imagesMissing = "", "", "", ""
 }
 
 // lambdaFunction holds what moto does not know of a function.

@@ -433,7 +433,7 @@ func (b *controllerInstaller) waitForPods(ctx, limited context.Context) error {
 
 // waitForReady waits for an object. When the time is over, the error names the missing part.
 func (b *controllerInstaller) waitForReady(ctx, limited context.Context, u *unstructured.Unstructured, left func(*unstructured.Unstructured) (string, error)) error {
-	return notReadyWithin(b.waitFor(ctx, limited, b.client, u, left), u, b.flags.timeout, "kubectl describe")
+	return notReadyWithin(waitFor(ctx, limited, b.client, u, left), u, b.flags.timeout, "kubectl describe")
 }
 
 // forgetServedKinds makes the next look at the kinds that are served see those of new definitions.

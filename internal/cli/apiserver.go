@@ -8,42 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync/atomic"
-	"time"
 
 	"k8s.io/client-go/rest"
 )
-
-// uncutKey is the key of the number of operations that an interruption does not cut off.
-type uncutKey struct{}
-
-// countUncut returns a context in which uncut counts what it begins.
-func countUncut(ctx context.Context) context.Context {
-	return context.WithValue(ctx, uncutKey{}, &atomic.Int32{})
-}
-
-// uncut returns a context for an operation that an interruption does not cut off, so that it is known whether it was done.
-func uncut(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	doing, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
-	n, counted := ctx.Value(uncutKey{}).(*atomic.Int32)
-	if !counted {
-		return doing, cancel
-	}
-	n.Add(1)
-	var ended atomic.Bool
-	return doing, func() {
-		if ended.CompareAndSwap(false, true) {
-			n.Add(-1)
-		}
-		cancel()
-	}
-}
-
-// isUncut reports whether an operation is under way that an interruption does not cut off.
-func isUncut(ctx context.Context) bool {
-	n, counted := ctx.Value(uncutKey{}).(*atomic.Int32)
-	return counted && n.Load() > 0
-}
 
 // unreachableError is an API server that gives no answer.
 type unreachableError struct {

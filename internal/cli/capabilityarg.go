@@ -30,7 +30,7 @@ type capabilityName struct {
 
 // capabilityKey reads an argument NAMESPACE/NAME, ncap/NAME or NAME. Without a namespace it is that of -n or of the
 // context. The name is empty without an argument.
-func (s *shared) capabilityKey(args []string) (capabilityName, error) {
+func (s *connection) capabilityKey(args []string) (capabilityName, error) {
 	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return capabilityName{}, precondition(fmt.Errorf("finding the namespace (-n, --kubeconfig): %w", err))
@@ -115,7 +115,7 @@ type opened struct {
 }
 
 // openCapability connects to the cluster, and reads the capability that a command line names.
-func (s *shared) openCapability(ctx context.Context, args []string) (opened, error) {
+func (s *connection) openCapability(ctx context.Context, args []string) (opened, error) {
 	name, out, err := s.openNamed(args)
 	if err != nil {
 		return opened{}, err
@@ -125,7 +125,7 @@ func (s *shared) openCapability(ctx context.Context, args []string) (opened, err
 }
 
 // openDeleted is openCapability for commands to which a capability may be gone: the subject is nil then.
-func (s *shared) openDeleted(ctx context.Context, args []string) (opened, error) {
+func (s *connection) openDeleted(ctx context.Context, args []string) (opened, error) {
 	_, out, err := s.openNamed(args)
 	if err != nil {
 		return opened{}, err
@@ -141,7 +141,7 @@ func (s *shared) openDeleted(ctx context.Context, args []string) (opened, error)
 	return out, nil
 }
 
-func (s *shared) openNamed(args []string) (capabilityName, opened, error) {
+func (s *connection) openNamed(args []string) (capabilityName, opened, error) {
 	name, err := s.capabilityKey(args)
 	if err != nil {
 		return name, opened{}, err

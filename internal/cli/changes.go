@@ -11,19 +11,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/nexus-operator/nexus-operator/internal/awsclient"
-	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/install"
-	"github.com/nexus-operator/nexus-operator/internal/kind"
-	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -49,7 +43,7 @@ type report interface{ text() string }
 
 // makeReported makes the changes of a report. As text, it prints the report before them, so that the differences are seen also when
 // one of them fails; in other formats it prints it after them.
-func (s *shared) makeReported(output string, dryRun bool, r report, do func() error) error {
+func (s *console) makeReported(output string, dryRun bool, r report, do func() error) error {
 	if output == "text" {
 		if err := printAs(s.Out, output, r, r.text); err != nil {
 			return err
@@ -68,7 +62,7 @@ func (s *shared) makeReported(output string, dryRun bool, r report, do func() er
 
 // makeRecorded makes one change after the other, reports them, and takes it over into the ledger. An interruption ends
 // it between two changes, and cuts none off, so that it is known what was done.
-func (s *shared) makeRecorded(ctx context.Context, ledger *install.Ledger, changes []install.Change) error {
+func (s *console) makeRecorded(ctx context.Context, ledger *install.Ledger, changes []install.Change) error {
 	var changed []string
 	done := &doneChanges{say: s.say}
 	defer done.flush()
@@ -130,73 +124,6 @@ func makeChange(ctx context.Context, c install.Change) error {
 // retryPause is between two attempts of a call to AWS.
 const retryPause = time.Second
 
-// deniedFirst makes missing rights and credentials in AWS a precondition.
-func deniedFirst(err error) error {
-	if awsclient.Is(err, awsclient.Denied) || awsclient.Is(err, awsclient.Unauthenticated) || awsclient.Is(err, awsclient.Expired) {
-		return precondition(err)
-	}
-	return err
-}
-
-// cloud is the account that the caller's credentials lead to, looked at for a cluster.
-type cloud struct {
-	session *awsclient.Session
-	account *install.Account
-	finder  *awssession.Issuer
-}
-
-// issuer is the OIDC issuer of the cluster.
-func (c *cloud) issuer(ctx context.Context) (string, error) { return c.finder.URL(ctx) }
-
-// openCloud opens the account for the cluster, which the UID of namespace kube-system identifies in AWS tags.
-func (s *shared) openCloud(ctx context.Context, cfg *rest.Config, c client.Client, eks string) (*cloud, error) {
-	o, err := s.offlineOptions()
-	if err != nil {
-		return nil, err
-	}
-	sessions := s.sessions()
-	finder, err := awssession.NewIssuer(cfg, s.eksCluster(eks), o.Region, sessions, s.Clock)
-	if err != nil {
-		return nil, err
-	}
-	session, err := sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: o.Region})
-	if err != nil {
-		return nil, precondition(err)
-	}
-	id, err := clusterID(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return &cloud{session: session, account: install.NewAccount(session, id), finder: finder}, nil
-}
-
-// clusterID identifies a cluster in AWS tags.
-func clusterID(ctx context.Context, c client.Client) (string, error) {
-	ns := &corev1.Namespace{}
-	if err := c.Get(ctx, client.ObjectKey{Name: "kube-system"}, ns); err != nil {
-		return "", precondition(fmt.Errorf("reading namespace kube-system, whose UID identifies the cluster in AWS tags: %w", err))
-	}
-	return string(ns.UID), nil
-}
-
-// metas describe every AWS kind.
-func (s *shared) metas() []kind.Meta {
-	out, _ := s.metasOf(nil) // names no kind that there is not
-	return out
-}
-
-// metasOf describe the selected AWS kinds.
-func (s *shared) metasOf(selected options.Kinds) ([]kind.Meta, error) {
-	var out []kind.Meta
-	var names []string
-	for _, e := range s.Kinds() {
-		if names = append(names, e.Name()); selected.Serves(e.Name()) {
-			out = append(out, e.Meta())
-		}
-	}
-	return out, selected.Check(names)
-}
-
 // stillWaiting is the error of a wait that ran out of time.
 type stillWaiting struct{ left string }
 
@@ -213,11 +140,11 @@ func notReadyWithin(err error, u *unstructured.Unstructured, timeout time.Durati
 
 // waitFor waits until an object needs nothing any more. The error is a *stillWaiting when the time is over, and an
 // *interruption when the command is interrupted.
-func (s *shared) waitFor(ctx, limited context.Context, c client.Client, u *unstructured.Unstructured, left func(*unstructured.Unstructured) (string, error)) error {
+func waitFor(ctx, limited context.Context, c client.Client, u *unstructured.Unstructured, left func(*unstructured.Unstructured) (string, error)) error {
 	missing := "it was not seen yet"
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(u.GroupVersionKind())
-	err := s.waitUntil(ctx, limited, func(ctx context.Context) (bool, error) {
+	err := waitUntil(ctx, limited, func(ctx context.Context) (bool, error) {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(u), now); err != nil {
 			if meta.IsNoMatchError(err) {
 				return false, nil
@@ -235,7 +162,7 @@ func (s *shared) waitFor(ctx, limited context.Context, c client.Client, u *unstr
 }
 
 // waitUntil looks until a look finds all done. The error is an *interruption when the command is interrupted.
-func (s *shared) waitUntil(ctx, limited context.Context, look func(context.Context) (bool, error)) error {
+func waitUntil(ctx, limited context.Context, look func(context.Context) (bool, error)) error {
 	err := wait.PollUntilContextCancel(limited, pollInterval, true, look)
 	if ctx.Err() != nil {
 		return &interruption{text: "The command was interrupted while it waited. What it has changed stays, and what it has requested continues. To continue, run the command again."}

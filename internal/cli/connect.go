@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -29,6 +32,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
@@ -41,8 +45,47 @@ const (
 	operatorName             = wellknown.OperatorName
 )
 
+// product is the operator, as this program knows it.
+type product struct {
+	// Kinds returns every AWS kind; called by verbs that need them.
+	Kinds func() []engine.Entry
+	// Engines returns every policy engine; called by verbs that need them.
+	Engines func() []intent.Engine
+	// CRDs are the CustomResourceDefinitions of the operator.
+	CRDs fs.FS
+	// Version is that of the binary.
+	Version string
+}
+
+// connection leads to a cluster, to an AWS account and to the operator, as the flags of every verb say.
+type connection struct {
+	*console
+	product
+	cluster *genericclioptions.ConfigFlags
+
+	profile, endpoint, region, operatorNamespace string
+	// operatorArgs are the flags of the operator that a verb was given with --operator-arg.
+	operatorArgs []string
+	// assumed is true when the operator's settings are known from nowhere, and its defaults stand for them.
+	assumed bool
+}
+
+// printingTo returns the connection of a command within another one, whose output goes elsewhere.
+func (s *connection) printingTo(out io.Writer) *connection {
+	own := *s
+	own.console = s.console.printingTo(out)
+	return &own
+}
+
+// withoutOperatorArgs is a connection that takes the flags of the operator from its Deployment.
+func (s *connection) withoutOperatorArgs() *connection {
+	own := *s
+	own.operatorArgs = nil
+	return &own
+}
+
 // connect returns the configuration and a client of the cluster that the flags lead to.
-func (s *shared) connect() (*rest.Config, client.Client, error) {
+func (s *connection) connect() (*rest.Config, client.Client, error) {
 	cfg, err := s.cluster.ToRESTConfig()
 	if err == nil && s.namesNoCluster(cfg) {
 		err = errors.New("no kubeconfig names one, and this is no pod of a cluster; for an EKS cluster, nexusctl kubeconfig writes the entry")
@@ -65,13 +108,13 @@ func (s *shared) connect() (*rest.Config, client.Client, error) {
 
 // namesNoCluster reports whether the configuration is the one that client-go makes up where nothing names a cluster: a
 // server on this machine, to which no connection leads.
-func (s *shared) namesNoCluster(cfg *rest.Config) bool {
+func (s *connection) namesNoCluster(cfg *rest.Config) bool {
 	raw, err := s.cluster.ToRawKubeConfigLoader().RawConfig()
 	return err == nil && len(raw.Clusters) == 0 && *s.cluster.APIServer == "" && cfg.Host == "http://localhost:8080"
 }
 
 // namespaceOfOperator returns where the operator is looked for.
-func (s *shared) namespaceOfOperator() string {
+func (s *connection) namespaceOfOperator() string {
 	return cmp.Or(s.operatorNamespace, s.Getenv("OPERATOR_NAMESPACE"), defaultOperatorNamespace)
 }
 
@@ -81,7 +124,7 @@ const envOperatorArgs = "NEXUS_OPERATOR_ARGS"
 
 // operatorOptions are the options that the operator runs with, read from its Deployment or StatefulSet. Where there is
 // none, they are the defaults of an operator started in this environment.
-func (s *shared) operatorOptions(ctx context.Context, c client.Client) (options.Options, error) {
+func (s *connection) operatorOptions(ctx context.Context, c client.Client) (options.Options, error) {
 	namespace := s.namespaceOfOperator()
 	workloads, err := inspect.Workloads(ctx, c, namespace)
 	if err != nil && !apierrors.IsForbidden(err) {
@@ -95,7 +138,7 @@ func (s *shared) operatorOptions(ctx context.Context, c client.Client) (options.
 }
 
 // optionsOf are the options that the operator's container is given, with those of the command line.
-func (s *shared) optionsOf(workloads []inspect.Workload, namespace string) (options.Options, error) {
+func (s *connection) optionsOf(workloads []inspect.Workload, namespace string) (options.Options, error) {
 	args, getenv := strings.Fields(s.Getenv(envOperatorArgs)), s.Getenv
 	if len(workloads) > 0 && workloads[0].Container() != nil {
 		args, getenv = workloads[0].Args(namespace), workloads[0].Getenv(namespace)
@@ -110,7 +153,7 @@ func (s *shared) optionsOf(workloads []inspect.Workload, namespace string) (opti
 }
 
 // planner prepares to plan with the caller's rights in the cluster and in AWS.
-func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, error) {
+func (s *connection) planner(ctx context.Context, skipAWS bool) (*plan.Planner, error) {
 	cfg, c, err := s.connect()
 	if err != nil {
 		return nil, err
@@ -163,7 +206,7 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 }
 
 // operatorOf returns what plans know of an operator with these options.
-func (s *shared) operatorOf(o options.Options, settings capabilityfacts.Settings) plan.Operator {
+func (s *connection) operatorOf(o options.Options, settings capabilityfacts.Settings) plan.Operator {
 	return plan.Operator{Settings: settings, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, ForeignResources: o.ForeignResources, PlanGate: o.PlanGate,
 		Types: engine.TypesOf(o.Types, s.Kinds()), Intents: intentfacts.SettingsOf(o)}
 }
@@ -182,12 +225,12 @@ func lacksDrain(cfg *rest.Config) (bool, error) {
 }
 
 // sessions opens AWS accounts with the caller's own credentials.
-func (s *shared) sessions() *awsclient.Sessions {
+func (s *connection) sessions() *awsclient.Sessions {
 	return awsclient.NewSessions(awsclient.Options{Now: s.Clock.Now, Ambient: s.ambient, Person: true})
 }
 
 // ambient loads the caller's own AWS configuration.
-func (s *shared) ambient(ctx context.Context) (aws.Config, error) {
+func (s *connection) ambient(ctx context.Context) (aws.Config, error) {
 	var more []func(*awsconfig.LoadOptions) error
 	if s.profile != "" {
 		more = append(more, awsconfig.WithSharedConfigProfile(s.profile))

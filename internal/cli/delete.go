@@ -438,7 +438,7 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, d.flags.timeout)
 	defer cancel()
 	left, reported := d.objects, map[types.UID]bool{}
-	err := d.waitUntil(ctx, limited, func(ctx context.Context) (done bool, err error) {
+	err := waitUntil(ctx, limited, func(ctx context.Context) (done bool, err error) {
 		if left, err = d.findObjects(ctx); err != nil || len(left) == 0 {
 			return err == nil, err
 		}

@@ -27,9 +27,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
 )
 
-// defaultRepository is the name of the image repository, and of the image.
-const defaultRepository = operatorName
-
 // installation is the report of deploy.
 type installation struct {
 	APIVersion string `json:"apiVersion"`
@@ -234,19 +231,6 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 	return err
 }
 
-// imageOf is the operator's image as a pod names it, that of this version in the account's own registry unless it is
-// named. It is nil for an image in another registry, and has no name where this program has no version.
-func (s *shared) imageOf(a *install.Account, named string) (*install.Image, string) {
-	if image, ours := a.ParseImage(named); ours {
-		return &image, named
-	}
-	if named != "" || s.Version == "" || strings.HasPrefix(s.Version, "(") {
-		return nil, named
-	}
-	image := install.Image{Repository: defaultRepository, Version: strings.TrimPrefix(s.Version, "v")} // as the chart names it
-	return &image, a.ImageName(image)
-}
-
 // lookAtImage looks for the operator's image in the account's registry.
 func (d *deployer) lookAtImage(ctx context.Context, a *install.Account) error {
 	image, name := d.imageOf(a, d.flags.image)
@@ -370,9 +354,9 @@ func (d *deployer) waitUntilReady(ctx context.Context) error {
 		var err error
 		switch u.GetKind() {
 		case "CustomResourceDefinition":
-			err = d.waitFor(ctx, limited, d.client, u, notEstablished)
+			err = waitFor(ctx, limited, d.client, u, notEstablished)
 		case "Deployment":
-			err = d.waitFor(ctx, limited, d.client, u, rolloutLeft)
+			err = waitFor(ctx, limited, d.client, u, rolloutLeft)
 		default:
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestExplainWorld_SaysHowToGoOn(t *testing.T) {
-	s := &shared{}
+	s := newShared(Program{})
 	for _, c := range []struct {
 		name        string
 		err         error

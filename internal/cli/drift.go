@@ -71,15 +71,6 @@ func (s *shared) drift(ctx context.Context, f *driftFlags) error {
 	return nil
 }
 
-// namespaceOf is the namespace that the command line or the kubeconfig names; "" is every one.
-func (s *shared) namespaceOf(everywhere bool) (string, error) {
-	if everywhere {
-		return "", nil
-	}
-	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
-	return namespace, err
-}
-
 // driftColumns chooses the columns of the table of drift.
 type driftColumns struct{ namespace, wide bool }
 

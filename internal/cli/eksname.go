@@ -15,7 +15,7 @@ import (
 
 // eksCluster is the name of the EKS cluster: that of a flag, of the environment variable EKS_CLUSTER_NAME, or what the
 // kubeconfig tells. It is empty when nothing does, as outside EKS.
-func (s *shared) eksCluster(flag string) string {
+func (s *connection) eksCluster(flag string) string {
 	if flag != "" {
 		return flag
 	}
@@ -35,7 +35,7 @@ func (s *shared) eksCluster(flag string) string {
 
 // autoModeOf returns what asks EKS about EKS Auto Mode in the cluster, with the caller's own credentials. It answers no where the name of the
 // cluster is not known, and without credentials or the right to ask.
-func (s *shared) autoModeOf(flag string) clusterfacts.AutoMode {
+func (s *connection) autoModeOf(flag string) clusterfacts.AutoMode {
 	o, err := s.offlineOptions()
 	if err != nil {
 		return nil // whoever needs the options reports it

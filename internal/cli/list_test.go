@@ -7,7 +7,6 @@ import (
 	"io"
 	"testing"
 
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
@@ -40,7 +39,7 @@ func TestList_TextHasOneRowForEachObject(t *testing.T) {
 
 func TestList_SaysWhatItLeavesOut(t *testing.T) {
 	var said bytes.Buffer
-	s := &shared{Program: Program{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: &said}}}
+	s := newShared(Program{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: &said}})
 	s.sayWhatIsNotListed(&inspect.ObjectList{Objects: make([]inspect.ListedItem, 1), Total: 3, Unlisted: []string{"VPC", "Subnet"}}, "namespace a")
 	s.sayWhatIsNotListed(&inspect.ObjectList{}, "namespace a")
 	want := "2 objects are left out by --limit.\n" +
@@ -52,7 +51,7 @@ func TestList_SaysWhatItLeavesOut(t *testing.T) {
 }
 
 func TestList_MistakesNameTheFlag(t *testing.T) {
-	s := &shared{cluster: genericclioptions.NewConfigFlags(true)}
+	s := newShared(Program{})
 	for want, f := range map[string]listFlags{
 		`--ready: "maybe" is neither true nor false`: {ready: "maybe"},
 		"--limit: -1 is negative; 0 lists all":       {limit: -1},

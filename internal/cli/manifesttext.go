@@ -25,9 +25,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// standardInput stands for the standard input where a file is named.
-const standardInput = "-"
-
 // manifestText holds the mistakes in local files that reading them as objects does not name well, or not at all.
 type manifestText struct {
 	// mistakes lists the mistakes of each file.

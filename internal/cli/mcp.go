@@ -41,9 +41,9 @@ func (s *shared) serveMCP(ctx context.Context, flags *pflag.FlagSet) error {
 		Instructions: "Read-only view of Nexus Operator: NexusAICapability objects, AWS resource objects and security intents in a Kubernetes cluster. " +
 			"Begin with list or status; explain gives the cause and the remedy of an object that is not ready. Objects are named KIND/NAME, such as ncap/shop.",
 	})
-	tools := &mcpTools{asked{program: s.Program, flags: changedFlags(flags)}}
+	tools := &mcpTools{asked{program: s.program, flags: changedFlags(flags)}}
 	tools.addTo(server)
-	if err := addMCPResources(server, s.Docs); err != nil {
+	if err := addMCPResources(server, s.program.Docs); err != nil {
 		return err
 	}
 	err := server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(s.In), Writer: nopWriteCloser{s.Out}})

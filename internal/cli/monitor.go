@@ -101,15 +101,6 @@ func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) er
 	return err
 }
 
-// canvas is the terminal to draw on; nil when lines are to be printed.
-func (s *shared) canvas(output string) *canvas {
-	out := s.terminal(s.Out)
-	if output != "text" || out == nil {
-		return nil
-	}
-	return &canvas{width: widthOf(out), colored: s.Getenv("NO_COLOR") == ""}
-}
-
 // monitor is a run of the verb.
 type monitor struct {
 	*monitorFlags
@@ -201,7 +192,7 @@ func (m *monitor) show(ctx context.Context, p progress) (over bool, err error) {
 		ended.text = status.Extend(ended.text, m.causeBeyond(ctx, p))
 	}
 	if m.canvas != nil {
-		if err := m.print(m.canvas.draw(m.canvas.table(p, now.Sub(m.began)))); err != nil {
+		if err := m.print(m.canvas.draw(table(m.canvas, p, now.Sub(m.began)))); err != nil {
 			return true, err
 		}
 		changes = nil
@@ -227,7 +218,7 @@ func (m *monitor) causeBeyond(ctx context.Context, p progress) string {
 	if len(found) == 0 || p.stalled == "" {
 		return ""
 	}
-	e, err := m.explainCapability(ctx, m.readerOf(m.client), found[0])
+	e, err := explainCapability(ctx, m.readerOf(m.client), found[0])
 	if err != nil || e == nil {
 		return ""
 	}

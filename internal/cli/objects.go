@@ -4,14 +4,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -54,38 +48,3 @@ func (s *shared) everyObject(ctx context.Context, c client.Client, entries []eng
 	}
 	return out, nil
 }
-
-// lookFailure says of a read of objects that are named on the command line how they are named.
-func lookFailure(err error, namespace string) error {
-	var s apierrors.APIStatus
-	switch {
-	case errors.As(err, &s) && apierrors.IsNotFound(err) && s.Status().Details != nil && s.Status().Details.Kind != "namespaces":
-		return fmt.Errorf("%w in namespace %s; -n names another", err, namespace)
-	case strings.Contains(err.Error(), "doesn't have a resource type"):
-		_, word, _ := strings.Cut(err.Error(), "resource type ")
-		return usage("%w: objects are named KIND/NAME, such as ncap/%s", err, strings.Trim(word, `"`))
-	default:
-		return readFailure(err)
-	}
-}
-
-// readFailure says whose mistake a failed read is.
-func readFailure(err error) error {
-	switch {
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		return precondition(err)
-	case apierrors.IsNotFound(err):
-		return err
-	case meta.IsNoMatchError(err):
-		return precondition(fmt.Errorf("%w: install the operator's CustomResourceDefinitions first", err))
-	case strings.Contains(err.Error(), "recognized file extensions are"):
-		return usage("%w; for the folders below it, add --recursive (-R)", err)
-	case os.IsNotExist(err), slices.ContainsFunc(inputMistakes, func(text string) bool { return strings.Contains(err.Error(), text) }):
-		return usage("%w", err)
-	default:
-		return err
-	}
-}
-
-// inputMistakes are texts of cli-runtime's errors about its input, which have no types.
-var inputMistakes = []string{"error parsing", "does not exist", "unable to decode", "doesn't have a resource type", "does not match the namespace", "no objects passed"}

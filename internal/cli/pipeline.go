@@ -109,7 +109,7 @@ type pipeline struct {
 func (s *shared) e2e(ctx context.Context, f *e2eFlags, resume func(step int) string) error {
 	inner := *s // of the verbs, whose text must not mix with data
 	if f.output != "text" {
-		inner.Out = s.ErrOut
+		inner.connection = s.printingTo(s.ErrOut)
 	}
 	p := &pipeline{shared: &inner, flags: f}
 	if err := p.readManifests(); err != nil {
@@ -307,7 +307,7 @@ func (p *pipeline) deployOperator(ctx context.Context) error {
 // findOperatorImage looks where step 2 would push the image.
 func (p *pipeline) findOperatorImage(ctx context.Context) error {
 	f, quiet := p.flags.operator, *p.shared
-	f.dryRun, quiet.Out = true, io.Discard
+	f.dryRun, quiet.connection = true, p.printingTo(io.Discard)
 	found, err := quiet.builtOperator(ctx, &f)
 	if err != nil {
 		return err
@@ -371,7 +371,7 @@ func withNamespaces(ctx context.Context, c client.Reader, objects []*unstructure
 // asThere is the pipeline's way to verbs that take the operator's flags from its Deployment.
 func (p *pipeline) asThere() *shared {
 	s := *p.shared
-	s.operatorArgs = nil
+	s.connection = p.withoutOperatorArgs()
 	return &s
 }
 

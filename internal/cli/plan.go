@@ -3,10 +3,8 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -260,47 +258,4 @@ func (s *shared) printPlan(format string, p plan.Plan) error {
 		}
 		return text
 	})
-}
-
-// builder reads objects as kubectl does.
-func (s *shared) builder() *resource.Builder {
-	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
-	if err != nil {
-		namespace = "default"
-	}
-	return resource.NewBuilder(s.cluster).Unstructured().NamespaceParam(namespace).DefaultNamespace()
-}
-
-// fromFiles has a builder read manifests. It reads standard input from the program's own, which the library does not know.
-func (s *shared) fromFiles(b *resource.Builder, files *resource.FilenameOptions) *resource.Builder {
-	if !slices.Equal(files.Filenames, []string{standardInput}) {
-		return b.FilenameParam(s.enforcesNamespace(), files)
-	}
-	if s.enforcesNamespace() {
-		b = b.RequireNamespace()
-	}
-	return b.Stream(s.In, "standard input")
-}
-
-// enforcesNamespace reports whether -n was given: then manifests of other namespaces are refused.
-func (s *shared) enforcesNamespace() bool {
-	return s.cluster.Namespace != nil && *s.cluster.Namespace != ""
-}
-
-// objects reads objects with a builder. With one that continues after an error, it returns both objects and an error.
-func (s *shared) objects(b *resource.Builder) ([]*unstructured.Unstructured, error) {
-	infos, err := b.Do().Infos()
-	if err != nil {
-		namespace, _, _ := s.cluster.ToRawKubeConfigLoader().Namespace()
-		err = lookFailure(err, cmp.Or(namespace, "default"))
-	}
-	var out []*unstructured.Unstructured
-	for _, i := range infos {
-		u, ok := i.Object.(*unstructured.Unstructured)
-		if !ok {
-			return nil, fmt.Errorf("%s is read as %T", i.ObjectName(), i.Object)
-		}
-		out = append(out, u)
-	}
-	return out, err
 }

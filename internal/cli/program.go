@@ -8,13 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
@@ -23,20 +21,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/osproc"
-	"github.com/nexus-operator/nexus-operator/internal/plan"
-)
-
-// The exit codes of every verb.
-const (
-	exitFailed       = 1
-	exitUsage        = 2
-	exitPrecondition = 4
-	// exitDataLoss is that of a plan that deletes data, where the caller asked for it.
-	exitDataLoss    = 5
-	exitTimeout     = 124
-	exitInterrupted = 130
-	// exitNoReader is that of programs that SIGPIPE ends.
-	exitNoReader = 141
 )
 
 // Program is nexusctl with everything it takes from outside.
@@ -59,50 +43,27 @@ type Program struct {
 	genericiooptions.IOStreams
 }
 
-// failure is an error with an exit code. A failure without an error says nothing: the verb has said it.
-type failure struct {
-	code int
-	err  error
-}
-
-// Error implements error.
-func (f *failure) Error() string {
-	if f.err == nil {
-		return ""
-	}
-	return f.err.Error()
-}
-
-// Unwrap returns the error.
-func (f *failure) Unwrap() error { return f.err }
-
-// usage is a mistake in the command line or in a manifest.
-func usage(format string, args ...any) error {
-	return &failure{code: exitUsage, err: fmt.Errorf(format, args...)}
-}
-
-// precondition is something that must be there first: a cluster, credentials, a permission.
-func precondition(err error) error { return &failure{code: exitPrecondition, err: err} }
-
-// shared are the flags that every verb has, and what verbs make of them.
+// shared is what every verb has: the connection that the flags of all verbs describe, and the program.
 type shared struct {
-	Program
-	cluster *genericclioptions.ConfigFlags
-
-	profile, endpoint, region, operatorNamespace string
-	operatorArgs                                 []string
-	// assumed is true when the operator's settings are known from nowhere, and its defaults stand for them.
-	assumed bool
+	*connection
+	program Program
 	// types are the schemas of AWS resource types; nil until a command reads them.
 	types *bundled.Bundle
-	// work shows on a terminal what the command works on; nil where nothing shows it.
-	work *working
+}
+
+// newShared returns the connection of a program before its flags are read.
+func newShared(p Program) *shared {
+	return &shared{program: p, connection: &connection{
+		console: &console{IOStreams: p.IOStreams, Getenv: p.Getenv, Clock: p.Clock},
+		product: product{Kinds: p.Kinds, Engines: p.Engines, CRDs: p.CRDs, Version: p.Version},
+		cluster: genericclioptions.NewConfigFlags(true),
+	}}
 }
 
 // Run runs the program with arguments, of which the first is its name, and returns the exit code.
 func (p Program) Run(ctx context.Context, args []string) int {
 	ctx = countUncut(ctx)
-	root := p.Command(nameOf(args))
+	root, say := p.Command(nameOf(args)), (&console{IOStreams: p.IOStreams}).say
 	root.SetArgs(args[1:])
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -113,11 +74,11 @@ func (p Program) Run(ctx context.Context, args []string) int {
 	}
 	code := codeOf(ctx, err)
 	if text := err.Error(); text != "" {
-		p.say("%s: %s", root.DisplayName(), withStableCode(code, shortened(code, onOneLine(err))))
+		say("%s: %s", root.DisplayName(), withStableCode(code, shortened(code, onOneLine(err))))
 	}
 	if code == exitInterrupted {
 		interrupted, _ := errors.AsType[*interruption](err)
-		p.say("%s", interrupted.said())
+		say("%s", interrupted.said())
 	}
 	return code
 }
@@ -131,29 +92,6 @@ func onOneLine(err error) error {
 	return fmt.Errorf("%s: did you mean %s?", text, strings.Join(strings.Fields(alike), ", "))
 }
 
-// isUnknownCommand reports whether cobra knows no such command; it has no type for the error.
-func isUnknownCommand(err error) bool { return strings.HasPrefix(err.Error(), "unknown command") }
-
-// shortened leaves out of an interruption which read it ended: nothing failed there. Errors that came with it stay.
-func shortened(code int, err error) error {
-	if code == exitInterrupted && !isJoined(err) && errors.Is(err, context.Canceled) {
-		return &interruption{}
-	}
-	return err
-}
-
-// isJoined reports whether an error is made of several.
-func isJoined(err error) bool {
-	_, joined := errors.AsType[interface {
-		error
-		Unwrap() []error
-	}](err)
-	return joined
-}
-
-// say writes a line to standard error, where nothing can be done about a failure.
-func (p Program) say(format string, args ...any) { _, _ = fmt.Fprintf(p.ErrOut, format+"\n", args...) }
-
 // nameOf returns how the program was called: as a plugin it is part of kubectl.
 // https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/
 func nameOf(args []string) string {
@@ -163,32 +101,9 @@ func nameOf(args []string) string {
 	return "nexusctl"
 }
 
-func codeOf(ctx context.Context, err error) int {
-	f, known := errors.AsType[*failure](err)
-	_, noAccess := errors.AsType[*plan.AccessError](err)
-	switch {
-	case ctx.Err() != nil:
-		return exitInterrupted
-	case known:
-		return f.code
-	case noAccess, apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), isUnreachable(err):
-		return exitPrecondition
-	case isUnknownCommand(err):
-		return exitUsage
-	default:
-		return exitFailed
-	}
-}
-
-// isUnreachable reports whether the API server gave no answer.
-func isUnreachable(err error) bool {
-	_, failed := errors.AsType[*url.Error](err)
-	return failed
-}
-
 // Command builds the tree of commands, under the name by which the program was called.
 func (p Program) Command(name string) *cobra.Command {
-	s := &shared{Program: p, cluster: genericclioptions.NewConfigFlags(true)}
+	s := newShared(p)
 	first, alias, plugin := strings.Cut(name, " ")
 	root := &cobra.Command{
 		Use:   first,

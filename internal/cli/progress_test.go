@@ -81,7 +81,7 @@ func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
 				objects.WriteString(string(b) + "\n")
 			}
 		}
-		tables.WriteString(strings.Join(screen.table(p, now.Sub(midday)), "\n") + "\n\n")
+		tables.WriteString(strings.Join(table(screen, p, now.Sub(midday)), "\n") + "\n\n")
 		if ended := p.endOf(untilAddress); ended.failed || ended.reached {
 			lines.WriteString(lineOf(r.result(p, now, map[bool]string{true: resultFailed, false: resultReached}[ended.failed], ended.text)) + "\n")
 		}
@@ -106,7 +106,7 @@ func TestMonitor_ShowsOtherServicesBesideTheSteps(t *testing.T) {
 	for _, c := range r.observe(&p, midday) {
 		said.WriteString(lineOf(c) + "\n")
 	}
-	said.WriteString(strings.Join(screen.table(p, 0), "\n"))
+	said.WriteString(strings.Join(table(screen, p, 0), "\n"))
 	for _, want := range []string{"service SQS: done (1 ready)", "service SNS: in progress (0 of 1 ready; SNSTopic/myapp-dev-news: Busy)", "\n    SQS             ", "\n    SNS             ", "service Cognito: done (1 ready)"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("monitor does not say %q:\n%s", want, said.String())

@@ -181,6 +181,3 @@ func (w workloadProgress) state() string {
 	}
 	return "in progress"
 }
-
-// seconds are rounded to tenths.
-func seconds(d time.Duration) float64 { return d.Round(100 * time.Millisecond).Seconds() }

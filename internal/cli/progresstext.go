@@ -5,7 +5,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -43,60 +42,13 @@ func lineOf(c change) string {
 
 var resultWords = map[string]string{resultReached: "done", resultFailed: "failed", resultTimedOut: "timed out"}
 
-func prefixed(prefix, text string) string {
-	if text == "" {
-		return ""
-	}
-	return prefix + text
-}
-
-// durationText is short: 0.4s, 12s, 3m5s.
-func durationText(d time.Duration) string {
-	if d < 10*time.Second {
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	}
-	return d.Round(time.Second).String()
-}
-
 // stepSigns stand before the state of a step; the word follows.
 var stepSigns = map[stepState]string{stepWaiting: "·", stepInProgress: "…", stepFailed: "✗", stepDone: "✓", stepSkipped: "-"}
 
-// The colors of a terminal.
-const (
-	colorGreen  = "\x1b[32m"
-	colorYellow = "\x1b[33m"
-	colorRed    = "\x1b[31m"
-	colorGray   = "\x1b[90m"
-	colorOff    = "\x1b[0m"
-)
-
 var stepColors = map[stepState]string{stepWaiting: colorGray, stepInProgress: colorYellow, stepFailed: colorRed, stepDone: colorGreen, stepSkipped: colorGray}
 
-// canvas is a terminal on which a table is drawn again and again.
-type canvas struct {
-	// width cuts lines, so that each is one on the screen.
-	width   int
-	colored bool
-	// drawn is the number of lines that the table has on the screen.
-	drawn int
-}
-
-// draw returns what replaces the table on the screen.
-func (v *canvas) draw(lines []string) string {
-	var b strings.Builder
-	if v.drawn > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", v.drawn)
-	}
-	b.WriteString("\r\x1b[J")
-	for _, l := range lines {
-		b.WriteString(l + "\n")
-	}
-	v.drawn = len(lines)
-	return b.String()
-}
-
 // table is a capability for a terminal.
-func (v *canvas) table(p progress, elapsed time.Duration) []string {
+func table(v *canvas, p progress, elapsed time.Duration) []string {
 	out := []string{
 		v.cut(fmt.Sprintf("NexusAICapability %s/%s   %s   %d/%d   %s", p.namespace, p.name, p.phase, p.done, p.declared, durationText(elapsed))),
 		v.cut(fmt.Sprintf("%2s  %-15s %-14s %7s  %s", "#", "STEP", "STATE", "TIME", "DETAIL")),
@@ -130,20 +82,4 @@ func (v *canvas) table(p progress, elapsed time.Duration) []string {
 		out = append(out, v.paint(color, v.cut(fmt.Sprintf("  %s %s %s: %s", sign, e.subject, e.reason, e.note))))
 	}
 	return out
-}
-
-func (v *canvas) cut(line string) string {
-	line = strings.TrimRight(strings.ReplaceAll(line, "\n", " "), " ")
-	runes := []rune(line)
-	if v.width <= 0 || len(runes) <= v.width {
-		return line
-	}
-	return string(runes[:v.width-1]) + "…"
-}
-
-func (v *canvas) paint(color, line string) string {
-	if !v.colored {
-		return line
-	}
-	return color + line + colorOff
 }

@@ -66,7 +66,7 @@ func TestReconcileWait_ChecksACapabilityAfterItsResources(t *testing.T) {
 		u.SetName("a")
 	}
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
-	s := &shared{Program: Program{IOStreams: streams, Clock: clock.RealClock{}}}
+	s := newShared(Program{IOStreams: streams, Clock: clock.RealClock{}})
 	err := s.waitForChecks(t.Context(), c, []*unstructured.Unstructured{capability, role}, "first", time.Minute)
 	if want := "IAMRole ns/a: checked, ready\nNexusAICapability ns/a: checked, not ready: Seen: \n"; out.String() != want || err == nil {
 		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
@@ -79,7 +79,7 @@ func TestReconcileWait_AnObjectThatGoesIsNoFailure(t *testing.T) {
 	role.SetNamespace("ns")
 	role.SetName("a")
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
-	s := &shared{Program: Program{IOStreams: streams, Clock: clock.RealClock{}}}
+	s := newShared(Program{IOStreams: streams, Clock: clock.RealClock{}})
 	err := s.waitForChecks(t.Context(), fake.NewClientBuilder().Build(), []*unstructured.Unstructured{role}, "first", time.Minute)
 	if err != nil || out.String() != "IAMRole ns/a: gone\n" {
 		t.Errorf("%v\n%s", err, out)

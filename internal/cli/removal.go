@@ -54,7 +54,7 @@ func removalsInAWS(ctx context.Context, a *install.Account, records []install.Re
 }
 
 // printChanges shows changes with their notes.
-func (s *shared) printChanges(changes []install.Change, notes []string, dryRun bool) error {
+func (s *console) printChanges(changes []install.Change, notes []string, dryRun bool) error {
 	var b strings.Builder
 	writeChanges(&b, changes, dryRun)
 	writeNotes(&b, notes)
@@ -63,7 +63,7 @@ func (s *shared) printChanges(changes []install.Change, notes []string, dryRun b
 }
 
 // makeRemoval makes the changes. The pods of a workload are gone before what comes after it is removed.
-func (s *shared) makeRemoval(ctx context.Context, r removal) (err error) {
+func (s *console) makeRemoval(ctx context.Context, r removal) (err error) {
 	defer func() {
 		ending, cancel := uncut(ctx, patchTimeout)
 		defer cancel()
@@ -76,14 +76,14 @@ func (s *shared) makeRemoval(ctx context.Context, r removal) (err error) {
 			return err
 		}
 		if isWorkload(c) {
-			if err := s.waitUntilGone(ctx, limited, r, *c.Removes); err != nil {
+			if err := waitUntilGone(ctx, limited, r, *c.Removes); err != nil {
 				return err
 			}
 		}
 	}
 	for _, c := range r.changes {
 		if c.Removes != nil && c.Removes.ARN == "" {
-			if err := s.waitUntilGone(ctx, limited, r, *c.Removes); err != nil {
+			if err := waitUntilGone(ctx, limited, r, *c.Removes); err != nil {
 				return err
 			}
 		}
@@ -95,11 +95,11 @@ func (s *shared) makeRemoval(ctx context.Context, r removal) (err error) {
 func isWorkload(c install.Change) bool { return c.Removes != nil && c.Removes.Kind == "Deployment" }
 
 // waitUntilGone waits until an object is gone: of a workload, its pods have ended then.
-func (s *shared) waitUntilGone(ctx, limited context.Context, of removal, r install.Record) error {
+func waitUntilGone(ctx, limited context.Context, of removal, r install.Record) error {
 	if r.UID == "" {
 		return nil
 	}
-	err := s.waitUntil(ctx, limited, func(ctx context.Context) (bool, error) {
+	err := waitUntil(ctx, limited, func(ctx context.Context) (bool, error) {
 		there, err := install.Objects{Client: of.client}.IsThere(ctx, r)
 		return !there, err
 	})

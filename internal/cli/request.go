@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -142,43 +141,6 @@ func patchOnce(ctx context.Context, c client.Client, q request, dryRun bool) err
 		opts = append(opts, client.DryRunAll)
 	}
 	return c.Patch(ctx, q.object.DeepCopy(), client.RawPatch(types.MergePatchType, b), opts...)
-}
-
-// report prints what was done about an object.
-func (s *shared) report(title, done, note string) error {
-	if note != "" {
-		s.say("%s: %s", title, note)
-	}
-	_, err := fmt.Fprintf(s.Out, "%s: %s\n", title, done)
-	return err
-}
-
-// interruption is an interrupted command that has made changes, or may have.
-type interruption struct {
-	// changed are the objects that were changed, and left is the number of those that were not.
-	changed []string
-	left    int
-	// waiting is true when every change was made and only the waiting was ended.
-	waiting bool
-	// text replaces the sentence about the changes where it does not fit.
-	text string
-}
-
-// Error implements error.
-func (i *interruption) Error() string { return "interrupted" }
-
-// said tells a person what was done, what was not, and how to go on.
-func (i *interruption) said() string {
-	switch {
-	case i != nil && i.text != "":
-		return i.text
-	case i != nil && i.waiting:
-		return "The command was interrupted while it waited. All its requests were made, and the operator serves them: see nexusctl status KIND/NAME."
-	case i == nil || len(i.changed) == 0:
-		return "The command was interrupted and has changed nothing."
-	default:
-		return fmt.Sprintf("The command was interrupted. Changed: %s. Not changed: %d. To continue, run the command again.", strings.Join(i.changed, ", "), i.left)
-	}
 }
 
 // capabilityThatOwns is the name of the capability that made an object, "" when none did.

@@ -38,7 +38,7 @@ func TestSend_AnInterruptionEndsItBetweenTwoChanges(t *testing.T) {
 			return errors.Join(c.Patch(ctx, o, p, opts...), ctx.Err())
 		}}).Build()
 	streams, _, out, errs := genericiooptions.NewTestIOStreams()
-	s := &shared{Program: Program{IOStreams: streams}}
+	s := newShared(Program{IOStreams: streams})
 	err := s.send(ctx, c, requestsFor("a", "b"), false)
 	i, ok := errors.AsType[*interruption](err)
 	if !ok || i.left != 1 || len(i.changed) != 1 || !strings.Contains(i.said(), "Changed: ConfigMap ns/a. Not changed: 1.") {
@@ -58,7 +58,7 @@ func TestSend_AnInterruptionEndsItBetweenTwoChanges(t *testing.T) {
 func TestSend_AFailureKeepsNothingElseFromBeingChanged(t *testing.T) {
 	c := fake.NewClientBuilder().WithObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}}).Build()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
-	s := &shared{Program: Program{IOStreams: streams}}
+	s := newShared(Program{IOStreams: streams})
 	if err := s.send(t.Context(), c, requestsFor("a", "b"), false); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/a: ") {
 		t.Errorf("%v", err)
 	}
@@ -101,7 +101,7 @@ func TestSend_AWriteOfTheOperatorRefusesNoChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			streams, _, _, _ := genericiooptions.NewTestIOStreams()
-			s := &shared{Program: Program{IOStreams: streams}}
+			s := newShared(Program{IOStreams: streams})
 			err := s.send(t.Context(), c, []request{keeping(u, []string{"a", "b"})}, false)
 			if (err != nil) != (tc.refused != "") || err != nil && !strings.Contains(err.Error(), tc.refused) {
 				t.Fatalf("%v, want %q", err, tc.refused)

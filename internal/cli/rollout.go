@@ -132,7 +132,7 @@ func (s *shared) rollout(ctx context.Context, f *rolloutFlags, args []string) er
 	}
 	work := *s // whose messages about each step leave standard output to the data
 	if f.output != "text" {
-		work.Out = s.ErrOut
+		work.connection = s.printingTo(s.ErrOut)
 	}
 	report := &rollouts{APIVersion: buildAPIVersion, Kind: "Rollout", Capability: subject.Namespace + "/" + subject.Name, DryRun: f.dryRun, Items: []rollout{}}
 	targets, err := deploymentsOf(ctx, c, subject, f.components)
@@ -237,7 +237,7 @@ func (s *shared) restart(ctx context.Context, c client.Client, t restartTarget) 
 	}
 	limited, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
-	err = s.waitFor(ctx, limited, c, u, func(now *unstructured.Unstructured) (string, error) {
+	err = waitFor(ctx, limited, c, u, func(now *unstructured.Unstructured) (string, error) {
 		out.RevisionAfter = now.GetAnnotations()[annotationRevision]
 		return rolloutLeft(now)
 	})

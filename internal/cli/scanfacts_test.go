@@ -25,7 +25,7 @@ import (
 
 // scannerOf is a scan without a cluster's name and without AWS.
 func scannerOf(c client.Client) *scanner {
-	return &scanner{shared: &shared{Program: Program{Clock: clock.RealClock{}, Engines: catalog.Engines}}, scanFlags: &scanFlags{}, client: c}
+	return &scanner{shared: newShared(Program{Clock: clock.RealClock{}, Engines: catalog.Engines}), scanFlags: &scanFlags{}, client: c}
 }
 
 // builtIn is a scheme of Kubernetes' own kinds, to which the fake client may add others.

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
@@ -39,45 +37,6 @@ func (s *shared) statusCommand() *cobra.Command {
 	}
 	outputFlag(cmd, &output, "text", "wide (messages in the table)", "json", "yaml")
 	return cmd
-}
-
-// reader connects to the cluster and prepares to read with the caller's rights.
-func (s *shared) reader() (*inspect.Reader, error) {
-	_, c, err := s.connect()
-	if err != nil {
-		return nil, err
-	}
-	return s.readerOf(c), nil
-}
-
-func (s *shared) readerOf(c client.Client) *inspect.Reader {
-	return &inspect.Reader{Client: c, Kinds: s.Kinds(), Engines: s.Engines(), Clock: s.Clock, AutoMode: s.autoModeOf("")}
-}
-
-// namedObjects reads objects of the operator's kinds by their names, as kubectl does.
-func (s *shared) namedObjects(args []string) ([]*unstructured.Unstructured, error) {
-	objects, err := s.objects(s.builder().ResourceTypeOrNameArgs(true, args...).Latest().Flatten())
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range objects {
-		if !inspect.IsOurs(u.GroupVersionKind()) {
-			return nil, usage("%s is not of a kind of Nexus Operator", titleOfObject(u))
-		}
-	}
-	return objects, nil
-}
-
-// oneObject reads the one object that the arguments name.
-func (s *shared) oneObject(args []string) (*unstructured.Unstructured, error) {
-	objects, err := s.namedObjects(args)
-	if err == nil && len(objects) != 1 {
-		err = usage("name one object, as KIND/NAME")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return objects[0], nil
 }
 
 func (s *shared) objectStatus(ctx context.Context, args []string, output string) error {

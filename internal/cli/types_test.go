@@ -13,7 +13,8 @@ import (
 
 // A plan refuses the types that the operator will refuse.
 func TestPlan_KnowsTheTypesOfTheOperator(t *testing.T) {
-	s := &shared{Program: Program{Kinds: catalog.Kinds, Getenv: func(string) string { return "" }}, operatorArgs: []string{"--types=AWS::Kinesis::*,AWS::Logs::MetricFilter"}}
+	s := newShared(Program{Kinds: catalog.Kinds, Getenv: func(string) string { return "" }})
+	s.operatorArgs = []string{"--types=AWS::Kinesis::*,AWS::Logs::MetricFilter"}
 	o, err := s.optionsOf(nil, "nexus-system")
 	if err != nil {
 		t.Fatal(err)

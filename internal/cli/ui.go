@@ -88,7 +88,7 @@ func (s *shared) ui(ctx context.Context, f *uiFlags, flags *pflag.FlagSet) error
 
 // uiServer prepares the page with the rights of the user.
 func (s *shared) uiServer(ctx context.Context, flags *pflag.FlagSet) (*ui.Server, error) {
-	if s.Page == nil {
+	if s.program.Page == nil {
 		return nil, errors.New("this nexusctl was built without the page")
 	}
 	cfg, c, err := s.connect()
@@ -112,8 +112,8 @@ func (s *shared) uiServer(ctx context.Context, flags *pflag.FlagSet) (*ui.Server
 	if raw, err := s.cluster.ToRawKubeConfigLoader().RawConfig(); err == nil {
 		name = cmp.Or(name, raw.CurrentContext)
 	}
-	answers := asked{program: s.Program, flags: changedFlags(flags)}
-	return &ui.Server{Files: s.Page, Ask: answers.print, Reader: r, Feed: feed,
+	answers := asked{program: s.program, flags: changedFlags(flags)}
+	return &ui.Server{Files: s.program.Page, Ask: answers.print, Reader: r, Feed: feed,
 		Session: ui.Session{Version: cmp.Or(s.Version, "unknown"), Context: name, Namespace: namespace}}, nil
 }
 

@@ -16,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/utils/clock"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -150,7 +149,7 @@ func TestVerify_AnErrorIsNeverAPass(t *testing.T) {
 // verifierOf is a verifier of a capability without a cluster, for checks of its status.
 func verifierOf(c *nexusv1.NexusAICapability) (*verifier, *strings.Builder) {
 	var out strings.Builder
-	s := &shared{Program: Program{Clock: clock.RealClock{}, Getenv: func(string) string { return "" }}, cluster: genericclioptions.NewConfigFlags(true)}
+	s := newShared(Program{Clock: clock.RealClock{}, Getenv: func(string) string { return "" }})
 	s.cluster.KubeConfig = new(os.DevNull)
 	s.Out = &out
 	return &verifier{shared: s, verifyFlags: &verifyFlags{output: "text"}, subject: c, lapse: midday, report: newVerification(c, midday)}, &out

@@ -15,7 +15,7 @@ import (
 
 // explainCapability finds what keeps a capability from being ready, as explain does; nil where it is ready. So all commands that
 // name a cause name the same one.
-func (s *shared) explainCapability(ctx context.Context, r *inspect.Reader, c *nexusv1.NexusAICapability) (*inspect.Explanation, error) {
+func explainCapability(ctx context.Context, r *inspect.Reader, c *nexusv1.NexusAICapability) (*inspect.Explanation, error) {
 	u, err := objectOf(c)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func TestVerify_OneCauseIsOneFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.client = fake.NewClientBuilder().WithScheme(types).WithObjects(c).WithInterceptorFuncs(interceptor.Funcs{List: onlyKnownKinds}).Build()
-	v.Program.Kinds, v.Program.Engines = func() []engine.Entry { return nil }, func() []intent.Engine { return nil }
+	v.Kinds, v.Engines = func() []engine.Entry { return nil }, func() []intent.Engine { return nil }
 	if err := v.checkCapability(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ package cli
 import (
 	"encoding/xml"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -156,11 +155,6 @@ func checkText(r checkResult) string {
 		fmt.Fprintf(&b, "            fix: %s\n", r.Fix)
 	}
 	return b.String()
-}
-
-func writeText(w io.Writer, text string) error {
-	_, err := io.WriteString(w, text)
-	return err
 }
 
 // The elements of a JUnit report, as far as CI systems read them.

@@ -37,7 +37,7 @@ func (v *verifier) checkCapability(ctx context.Context) error {
 	case p.running:
 		return v.add(pass(title, p.message))
 	}
-	v.cause, _ = v.explainCapability(ctx, v.readerOf(v.client), v.subject) // without the rights, there is the message of the status
+	v.cause, _ = explainCapability(ctx, v.readerOf(v.client), v.subject) // without the rights, there is the message of the status
 	err := v.add(v.failCapability(title, p.phase, p.missing(untilRunning)))
 	v.causeCheck = len(v.report.Checks)
 	return err

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -77,27 +75,8 @@ func (e erasing) Write(b []byte) (int, error) {
 	return e.Writer.Write(b)
 }
 
-// showing has a command show on a terminal that it is at work.
-func (s *shared) showing(cmd *cobra.Command) *cobra.Command {
-	run := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if to := s.terminal(s.ErrOut); to != nil && !readsTerminal(cmd) {
-			defer s.show(&working{to: to, line: canvas{width: widthOf(to)}, command: cmd.CommandPath(), began: s.Clock.Now()})()
-		}
-		return run(cmd, args)
-	}
-	return cmd
-}
-
-// readsTerminal reports whether a command reads standard input, which a person may be typing.
-func readsTerminal(cmd *cobra.Command) bool {
-	files, err := cmd.Flags().GetStringSlice("filename")
-	state := cmd.Flags().Lookup("from-terraform")
-	return err == nil && slices.Contains(files, "-") || state != nil && state.Value.String() == "-"
-}
-
 // show draws the line again and again until the function that it returns is called.
-func (s *shared) show(w *working) (stop func()) {
+func (s *console) show(w *working) (stop func()) {
 	out, errOut := s.Out, s.ErrOut
 	s.work, s.Out, s.ErrOut = w, erasing{out, w, true}, erasing{errOut, w, false}
 	ended, done := make(chan struct{}), make(chan struct{})
@@ -123,7 +102,7 @@ func (s *shared) show(w *working) (stop func()) {
 }
 
 // terminal returns the terminal that a stream is, if it may be drawn on; otherwise nil.
-func (s *shared) terminal(stream io.Writer) *os.File {
+func (s *console) terminal(stream io.Writer) *os.File {
 	if e, ok := stream.(erasing); ok {
 		stream = e.Writer
 	}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/awssession"
+	"github.com/nexus-operator/nexus-operator/internal/install"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/options"
+)
+
+// cloud is the account that the caller's credentials lead to, looked at for a cluster.
+type cloud struct {
+	session *awsclient.Session
+	account *install.Account
+	finder  *awssession.Issuer
+}
+
+// issuer is the OIDC issuer of the cluster.
+func (c *cloud) issuer(ctx context.Context) (string, error) { return c.finder.URL(ctx) }
+
+// openCloud opens the account for the cluster, which the UID of namespace kube-system identifies in AWS tags.
+func (s *connection) openCloud(ctx context.Context, cfg *rest.Config, c client.Client, eks string) (*cloud, error) {
+	o, err := s.offlineOptions()
+	if err != nil {
+		return nil, err
+	}
+	sessions := s.sessions()
+	finder, err := awssession.NewIssuer(cfg, s.eksCluster(eks), o.Region, sessions, s.Clock)
+	if err != nil {
+		return nil, err
+	}
+	session, err := sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: o.Region})
+	if err != nil {
+		return nil, precondition(err)
+	}
+	id, err := clusterID(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &cloud{session: session, account: install.NewAccount(session, id), finder: finder}, nil
+}
+
+// clusterID identifies a cluster in AWS tags.
+func clusterID(ctx context.Context, c client.Client) (string, error) {
+	ns := &corev1.Namespace{}
+	if err := c.Get(ctx, client.ObjectKey{Name: "kube-system"}, ns); err != nil {
+		return "", precondition(fmt.Errorf("reading namespace kube-system, whose UID identifies the cluster in AWS tags: %w", err))
+	}
+	return string(ns.UID), nil
+}
+
+// metas describe every AWS kind.
+func (s *connection) metas() []kind.Meta {
+	out, _ := s.metasOf(nil) // names no kind that there is not
+	return out
+}
+
+// metasOf describe the selected AWS kinds.
+func (s *connection) metasOf(selected options.Kinds) ([]kind.Meta, error) {
+	var out []kind.Meta
+	var names []string
+	for _, e := range s.Kinds() {
+		if names = append(names, e.Name()); selected.Serves(e.Name()) {
+			out = append(out, e.Meta())
+		}
+	}
+	return out, selected.Check(names)
+}
+
+// defaultRepository is the name of the image repository, and of the image.
+const defaultRepository = operatorName
+
+// imageOf is the operator's image as a pod names it, that of this version in the account's own registry unless it is
+// named. It is nil for an image in another registry, and has no name where this program has no version.
+func (s *connection) imageOf(a *install.Account, named string) (*install.Image, string) {
+	if image, ours := a.ParseImage(named); ours {
+		return &image, named
+	}
+	if named != "" || s.Version == "" || strings.HasPrefix(s.Version, "(") {
+		return nil, named
+	}
+	image := install.Image{Repository: defaultRepository, Version: strings.TrimPrefix(s.Version, "v")} // as the chart names it
+	return &image, a.ImageName(image)
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/options"
+)
+
+// namespaceOf is the namespace that the command line or the kubeconfig names; "" is every one.
+func (s *connection) namespaceOf(everywhere bool) (string, error) {
+	if everywhere {
+		return "", nil
+	}
+	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
+	return namespace, err
+}
+
+// standardInput stands for the standard input where a file is named.
+const standardInput = "-"
+
+// lookFailure says of a read of objects that are named on the command line how they are named.
+func lookFailure(err error, namespace string) error {
+	var s apierrors.APIStatus
+	switch {
+	case errors.As(err, &s) && apierrors.IsNotFound(err) && s.Status().Details != nil && s.Status().Details.Kind != "namespaces":
+		return fmt.Errorf("%w in namespace %s; -n names another", err, namespace)
+	case strings.Contains(err.Error(), "doesn't have a resource type"):
+		_, word, _ := strings.Cut(err.Error(), "resource type ")
+		return usage("%w: objects are named KIND/NAME, such as ncap/%s", err, strings.Trim(word, `"`))
+	default:
+		return readFailure(err)
+	}
+}
+
+// readFailure says whose mistake a failed read is.
+func readFailure(err error) error {
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return precondition(err)
+	case apierrors.IsNotFound(err):
+		return err
+	case meta.IsNoMatchError(err):
+		return precondition(fmt.Errorf("%w: install the operator's CustomResourceDefinitions first", err))
+	case strings.Contains(err.Error(), "recognized file extensions are"):
+		return usage("%w; for the folders below it, add --recursive (-R)", err)
+	case os.IsNotExist(err), slices.ContainsFunc(inputMistakes, func(text string) bool { return strings.Contains(err.Error(), text) }):
+		return usage("%w", err)
+	default:
+		return err
+	}
+}
+
+// inputMistakes are texts of cli-runtime's errors about its input, which have no types.
+var inputMistakes = []string{"error parsing", "does not exist", "unable to decode", "doesn't have a resource type", "does not match the namespace", "no objects passed"}
+
+// manifests reads files without a cluster, and adds the defaults of our kinds.
+func (s *connection) manifests(files *resource.FilenameOptions) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
+	return s.manifestsOf(files, resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, files))
+}
+
+// manifestsOf reads manifests with a builder. With one that continues after an error, it returns both objects and an error.
+func (s *connection) manifestsOf(files *resource.FilenameOptions, from *resource.Builder) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
+	if len(files.Filenames) == 0 && files.Kustomize == "" {
+		return nil, nil, usage("say what to read: -f FILE or -k DIR")
+	}
+	schemas, err := crdschema.Load(s.CRDs)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects, unread := s.objects(from.Flatten())
+	return s.inNamespace(schemas, objects), schemas, unread
+}
+
+// inNamespace gives objects that name no namespace the one of the command line, or the default one.
+func (s *connection) inNamespace(schemas *crdschema.Schemas, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	namespace := "default"
+	if s.enforcesNamespace() {
+		namespace = *s.cluster.Namespace
+	}
+	for _, u := range objects {
+		if u.GetNamespace() == "" && schemas.Namespaced(u.GetKind()) {
+			u.SetNamespace(namespace)
+		}
+	}
+	return objects
+}
+
+// capabilityOf reads a capability as the API server would, with its defaults.
+func capabilityOf(schemas *crdschema.Schemas, u *unstructured.Unstructured) (*nexusv1.NexusAICapability, error) {
+	if err := schemas.Default(u); err != nil {
+		return nil, err
+	}
+	c := &nexusv1.NexusAICapability{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(u.Object, c, true); err != nil {
+		return nil, fmt.Errorf("%s: %w", titleOfObject(u), err)
+	}
+	return c, nil
+}
+
+// offlineOptions returns the options of an operator that was started with this command's environment and --operator-arg flags.
+func (s *connection) offlineOptions() (options.Options, error) {
+	o, err := options.Parse(s.operatorArgs, s.Getenv)
+	if err != nil {
+		return o, usage("the operator's flags: %w", err)
+	}
+	o.Region = cmp.Or(s.region, o.Region)
+	return o, nil
+}
+
+func isCapability(u *unstructured.Unstructured) bool {
+	gvk := u.GroupVersionKind()
+	return gvk.Group == nexusv1.GroupVersion.Group && gvk.Kind == "NexusAICapability"
+}
+
+// builder reads objects as kubectl does.
+func (s *connection) builder() *resource.Builder {
+	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		namespace = "default"
+	}
+	return resource.NewBuilder(s.cluster).Unstructured().NamespaceParam(namespace).DefaultNamespace()
+}
+
+// fromFiles has a builder read manifests. It reads standard input from the program's own, which the library does not know.
+func (s *connection) fromFiles(b *resource.Builder, files *resource.FilenameOptions) *resource.Builder {
+	if !slices.Equal(files.Filenames, []string{standardInput}) {
+		return b.FilenameParam(s.enforcesNamespace(), files)
+	}
+	if s.enforcesNamespace() {
+		b = b.RequireNamespace()
+	}
+	return b.Stream(s.In, "standard input")
+}
+
+// enforcesNamespace reports whether -n was given: then manifests of other namespaces are refused.
+func (s *connection) enforcesNamespace() bool {
+	return s.cluster.Namespace != nil && *s.cluster.Namespace != ""
+}
+
+// objects reads objects with a builder. With one that continues after an error, it returns both objects and an error.
+func (s *connection) objects(b *resource.Builder) ([]*unstructured.Unstructured, error) {
+	infos, err := b.Do().Infos()
+	if err != nil {
+		namespace, _, _ := s.cluster.ToRawKubeConfigLoader().Namespace()
+		err = lookFailure(err, cmp.Or(namespace, "default"))
+	}
+	var out []*unstructured.Unstructured
+	for _, i := range infos {
+		u, ok := i.Object.(*unstructured.Unstructured)
+		if !ok {
+			return nil, fmt.Errorf("%s is read as %T", i.ObjectName(), i.Object)
+		}
+		out = append(out, u)
+	}
+	return out, err
+}
+
+// reader connects to the cluster and prepares to read with the caller's rights.
+func (s *connection) reader() (*inspect.Reader, error) {
+	_, c, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	return s.readerOf(c), nil
+}
+
+func (s *connection) readerOf(c client.Client) *inspect.Reader {
+	return &inspect.Reader{Client: c, Kinds: s.Kinds(), Engines: s.Engines(), Clock: s.Clock, AutoMode: s.autoModeOf("")}
+}
+
+// namedObjects reads objects of the operator's kinds by their names, as kubectl does.
+func (s *connection) namedObjects(args []string) ([]*unstructured.Unstructured, error) {
+	objects, err := s.objects(s.builder().ResourceTypeOrNameArgs(true, args...).Latest().Flatten())
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range objects {
+		if !inspect.IsOurs(u.GroupVersionKind()) {
+			return nil, usage("%s is not of a kind of Nexus Operator", titleOfObject(u))
+		}
+	}
+	return objects, nil
+}
+
+// oneObject reads the one object that the arguments name.
+func (s *connection) oneObject(args []string) (*unstructured.Unstructured, error) {
+	objects, err := s.namedObjects(args)
+	if err == nil && len(objects) != 1 {
+		err = usage("name one object, as KIND/NAME")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return objects[0], nil
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// showing has a command show on a terminal that it is at work.
+func (s *shared) showing(cmd *cobra.Command) *cobra.Command {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if to := s.terminal(s.ErrOut); to != nil && !readsTerminal(cmd) {
+			defer s.show(&working{to: to, line: canvas{width: widthOf(to)}, command: cmd.CommandPath(), began: s.Clock.Now()})()
+		}
+		return run(cmd, args)
+	}
+	return cmd
+}
+
+// readsTerminal reports whether a command reads standard input, which a person may be typing.
+func readsTerminal(cmd *cobra.Command) bool {
+	files, err := cmd.Flags().GetStringSlice("filename")
+	state := cmd.Flags().Lookup("from-terraform")
+	return err == nil && slices.Contains(files, "-") || state != nil && state.Value.String() == "-"
+}

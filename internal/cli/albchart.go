@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/spf13/pflag"
 
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/helmrelease"
 )
 
@@ -43,16 +44,16 @@ func (c chartSource) isPath() bool {
 func (c chartSource) check() error {
 	switch {
 	case c.chart == "":
-		return usage("%s: the name is empty", c.flag)
+		return exit.Usage("%s: the name is empty", c.flag)
 	case strings.HasPrefix(c.chart, registryScheme):
 		if _, err := c.reference(); err != nil {
-			return usage("%s: %w", c.flag, err)
+			return exit.Usage("%s: %w", c.flag, err)
 		}
 	case c.isPath():
 	case strings.Contains(c.chart, "/"):
-		return usage("%s: %q is neither a name, nor a path that begins with ./ or /, nor a reference that begins with %s", c.flag, c.chart, registryScheme)
+		return exit.Usage("%s: %q is neither a name, nor a path that begins with ./ or /, nor a reference that begins with %s", c.flag, c.chart, registryScheme)
 	case !strings.HasPrefix(c.repo, "https://") && !strings.HasPrefix(c.repo, "http://"):
-		return usage("%s-repo: %q is not a URL", c.flag, c.repo)
+		return exit.Usage("%s-repo: %q is not a URL", c.flag, c.repo)
 	}
 	return nil
 }
@@ -72,13 +73,13 @@ func (s *shared) loadChart(ctx context.Context, c chartSource) (*helmrelease.Cha
 	case c.isPath():
 		chart, err := helmrelease.Load(c.chart)
 		if err != nil {
-			return nil, usage("%s: %w", c.flag, err)
+			return nil, exit.Usage("%s: %w", c.flag, err)
 		}
 		return chart, nil
 	case strings.HasPrefix(c.chart, registryScheme):
 		ref, err := c.reference()
 		if err != nil {
-			return nil, usage("%s: %w", c.flag, err)
+			return nil, exit.Usage("%s: %w", c.flag, err)
 		}
 		way := &pushTarget{shared: s, logins: map[string]login{}}
 		archive, err := way.registry().Artifact(ctx, ref, helmrelease.MediaType)
@@ -89,7 +90,7 @@ func (s *shared) loadChart(ctx context.Context, c chartSource) (*helmrelease.Cha
 	default:
 		chart, err := helmrelease.Fetch(ctx, c.repo, c.chart, c.version)
 		if err != nil {
-			return nil, precondition(fmt.Errorf("downloading chart %s %s: %w; where the repository cannot be reached, name a copy with %s", c.chart, c.version, err, c.flag))
+			return nil, exit.Precondition(fmt.Errorf("downloading chart %s %s: %w; where the repository cannot be reached, name a copy with %s", c.chart, c.version, err, c.flag))
 		}
 		return chart, nil
 	}

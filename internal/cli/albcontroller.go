@@ -21,6 +21,8 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/helmrelease"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -104,9 +106,9 @@ func (s *shared) installControllerCommand() *cobra.Command {
 func (f *controllerFlags) check() error {
 	switch {
 	case f.timeout <= 0:
-		return usage("--timeout: %s is not a duration above 0", f.timeout)
+		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	case f.role == "":
-		return usage("--role: the name is empty")
+		return exit.Usage("--role: the name is empty")
 	default:
 		return f.chart.check()
 	}
@@ -141,7 +143,7 @@ func (s *shared) installController(ctx context.Context, f *controllerFlags) erro
 		return err
 	}
 	foreign := b.chart == nil
-	if err := s.makeReported(f.output, f.dryRun || foreign, &b.report, func() error { return b.make(ctx) }); err != nil {
+	if err := makeReported(s.Console, f.output, f.dryRun || foreign, &b.report, func() error { return b.make(ctx) }); err != nil {
 		return err
 	}
 	return judge
@@ -188,14 +190,14 @@ func (b *controllerInstaller) refuseBesideAutoMode(ctx context.Context) error {
 	if err != nil || !auto {
 		return err
 	}
-	return precondition(fmt.Errorf("%s would be a second one in this cluster: %s; install it nevertheless with --beside-auto-mode", albTitle, autoModeClass))
+	return exit.Precondition(fmt.Errorf("%s would be a second one in this cluster: %s; install it nevertheless with --beside-auto-mode", albTitle, autoModeClass))
 }
 
 // lookAtOwn finds what is to change about a controller that is ours, or is to be.
 func (b *controllerInstaller) lookAtOwn(ctx context.Context, have *helmrelease.Release) (err error) {
 	name := b.eksCluster(b.flags.cluster)
 	if name == "" {
-		return usage("--cluster-name: the name of the EKS cluster is not known: %s puts it into the tags of its load balancers", albTitle)
+		return exit.Usage("--cluster-name: the name of the EKS cluster is not known: %s puts it into the tags of its load balancers", albTitle)
 	}
 	if b.chart, err = b.loadChart(ctx, b.flags.chart); err != nil {
 		return err
@@ -214,7 +216,7 @@ func (b *controllerInstaller) lookAtOwn(ctx context.Context, have *helmrelease.R
 	values, err := helmrelease.MergeValues(map[string]any{"clusterName": name, "region": region, "vpcId": vpc, "serviceAccount": map[string]any{
 		"create": true, "name": albRelease, "annotations": map[string]any{capability.AnnotationRoleARN: b.report.Role}}}, b.flags.values, b.flags.set)
 	if err != nil {
-		return usage("%w", err)
+		return exit.Usage("%w", err)
 	}
 	b.request = helmrelease.Request{Name: albRelease, Chart: b.chart, Values: values, Labels: map[string]string{install.TagCreatedBy: "nexusctl"}, Force: b.flags.force}
 	if err := b.lookAtDefinitions(ctx); err != nil {
@@ -240,7 +242,7 @@ func (b *controllerInstaller) lookAtAWS(ctx context.Context, cluster string) (re
 	if vpc == "" {
 		found, err := install.FindCluster(ctx, cloud.session, cluster)
 		if missing, ok := errors.AsType[*install.NoClusterError](err); ok {
-			return "", "", precondition(fmt.Errorf("%w: correct --cluster-name or --region, or name the network with --vpc-id", missing))
+			return "", "", exit.Precondition(fmt.Errorf("%w: correct --cluster-name or --region, or name the network with --vpc-id", missing))
 		}
 		if err != nil {
 			return "", "", err
@@ -262,7 +264,7 @@ func (b *controllerInstaller) lookAtAWS(ctx context.Context, cluster string) (re
 	b.report.Role, b.before, err = cloud.account.Role(ctx, install.Role{Name: b.flags.role, Of: albTitle, Description: "AWS Load Balancer Controller in Kubernetes", Policies: documents,
 		Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: albNamespace, Name: albRelease}})
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
-		return "", "", precondition(foreign)
+		return "", "", exit.Precondition(foreign)
 	}
 	return region, vpc, err
 }
@@ -271,11 +273,11 @@ func (b *controllerInstaller) lookAtAWS(ctx context.Context, cluster string) (re
 func (b *controllerInstaller) trustedProvider(ctx context.Context, cloud *cloud) (string, error) {
 	issuer, err := cloud.issuer(ctx)
 	if err != nil {
-		return "", precondition(err)
+		return "", exit.Precondition(err)
 	}
 	provider, missing, err := cloud.account.OIDCProvider(ctx, issuer)
 	if err == nil && len(missing) > 0 && !b.flags.providerFollows {
-		err = precondition(fmt.Errorf("IAM does not accept the tokens of the cluster's ServiceAccounts yet (%s): run nexusctl deploy or nexusctl fix-irsa first", provider))
+		err = exit.Precondition(fmt.Errorf("IAM does not accept the tokens of the cluster's ServiceAccounts yet (%s): run nexusctl deploy or nexusctl fix-irsa first", provider))
 	}
 	return provider, err
 }
@@ -324,9 +326,9 @@ func (b *controllerInstaller) lookAtRelease(ctx context.Context, have *helmrelea
 	}
 	switch {
 	case have.IsEnding():
-		return precondition(fmt.Errorf("%s is %s: end that with nexusctl delete-alb-controller, and run the command again", record, have.Status))
+		return exit.Precondition(fmt.Errorf("%s is %s: end that with nexusctl delete-alb-controller, and run the command again", record, have.Status))
 	case have.IsBusy(b.Clock.Now()):
-		return precondition(fmt.Errorf("%s is %s: another helm or nexusctl is at work on it: run the command again when it is done", record, have.Status))
+		return exit.Precondition(fmt.Errorf("%s is %s: another helm or nexusctl is at work on it: run the command again when it is done", record, have.Status))
 	}
 	missing, err := b.missingObjects(ctx, have)
 	if err != nil {
@@ -361,7 +363,7 @@ func (b *controllerInstaller) missingObjects(ctx context.Context, have *helmrele
 		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 			out = append(out, u)
 		} else if err != nil {
-			return nil, fmt.Errorf("%s: %w", titleOfObject(u), err)
+			return nil, fmt.Errorf("%s: %w", console.TitleOf(u), err)
 		}
 	}
 	return out, err
@@ -386,7 +388,7 @@ func (b *controllerInstaller) make(ctx context.Context) (err error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, b.flags.timeout)
 	defer cancel()
-	if err := b.makeRecorded(ctx, b.ledger, b.before); err != nil {
+	if err := makeRecorded(ctx, b.Console, b.ledger, b.before); err != nil {
 		return err
 	}
 	if b.release != nil {
@@ -407,7 +409,7 @@ func (b *controllerInstaller) makeRelease(ctx, limited context.Context) error {
 	if err := b.forgetServedKinds(); err != nil {
 		return err
 	}
-	return b.makeRecorded(ctx, b.ledger, []install.Change{*b.release})
+	return makeRecorded(ctx, b.Console, b.ledger, []install.Change{*b.release})
 }
 
 // waitForPods waits until the Deployments of the release are ready.
@@ -426,7 +428,7 @@ func (b *controllerInstaller) waitForPods(ctx, limited context.Context) error {
 		}
 	}
 	if err == nil {
-		b.say("The AWS Load Balancer Controller in namespace %s is ready, with chart %s %s.", albNamespace, b.report.Chart, b.report.Version)
+		b.Say("The AWS Load Balancer Controller in namespace %s is ready, with chart %s %s.", albNamespace, b.report.Chart, b.report.Version)
 	}
 	return err
 }
@@ -454,7 +456,7 @@ func (r controllerReport) text() string {
 	if r.Chart != "" {
 		fmt.Fprintf(&b, "Chart %s %s, controller %s\nRole %s\n", r.Chart, r.Version, cmp.Or(r.AppVersion, "of an unknown version"), cmp.Or(r.Role, "none"))
 	} else {
-		b.WriteString(wrapText("The AWS Load Balancer Controller was installed by "+r.InstalledBy+", and is left to it.", ""))
+		b.WriteString(console.Wrap("The AWS Load Balancer Controller was installed by "+r.InstalledBy+", and is left to it.", ""))
 	}
 	writeChanges(&b, r.Changes, r.DryRun)
 	if r.Chart != "" && len(r.Changes) == 0 {

@@ -11,6 +11,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/helmrelease"
 )
 
@@ -31,7 +32,7 @@ func (f *foreignController) judge() error {
 	if f.healthy {
 		return nil
 	}
-	return &failure{code: exitFailed, err: errors.New(f.seen + "; repair it with the tool that installed it: nexusctl leaves it alone")}
+	return &exit.Failure{Code: exit.CodeFailed, Err: errors.New(f.seen + "; repair it with the tool that installed it: nexusctl leaves it alone")}
 }
 
 // findForeignController looks for a controller that is not ours; nil when there is none. have is a release of its name.

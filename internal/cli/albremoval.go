@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/helmrelease"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
@@ -73,7 +74,7 @@ func (s *shared) deleteController(ctx context.Context, f *deleteFlags) error {
 		return err
 	}
 	if !r.ledger.Exists() {
-		return precondition(fmt.Errorf("there is no ConfigMap %s/%s: nexusctl did not install a load balancer controller; remove another one with the tool that installed it", albNamespace, install.LedgerName))
+		return exit.Precondition(fmt.Errorf("there is no ConfigMap %s/%s: nexusctl did not install a load balancer controller; remove another one with the tool that installed it", albNamespace, install.LedgerName))
 	}
 	if inAWS(r.ledger.Records()) {
 		cloud, err := s.openCloud(ctx, cfg, c, "")
@@ -84,19 +85,19 @@ func (s *shared) deleteController(ctx context.Context, f *deleteFlags) error {
 			return err
 		}
 	}
-	if err := s.printChanges(r.changes, r.notes, f.dryRun); err != nil {
+	if err := printChanges(s.Console, r.changes, r.notes, f.dryRun); err != nil {
 		return err
 	}
 	if len(r.users) > 0 {
-		return precondition(fmt.Errorf("%d objects need the controller: %s; delete them first, so that it removes their load balancers", len(r.users), namesOf(r.users)))
+		return exit.Precondition(fmt.Errorf("%d objects need the controller: %s; delete them first, so that it removes their load balancers", len(r.users), namesOf(r.users)))
 	}
 	if f.dryRun {
 		return nil
 	}
-	if err := s.makeRemoval(ctx, r.removal); err != nil {
+	if err := makeRemoval(ctx, s.Console, r.removal); err != nil {
 		return err
 	}
-	s.say("The AWS Load Balancer Controller was removed.")
+	s.Say("The AWS Load Balancer Controller was removed.")
 	return nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"net/http"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // unreachableError is an API server that gives no answer.
@@ -48,7 +50,7 @@ func (w *apiServerWay) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodGet {
 		bound, cancel := context.WithCancel(own)
 		stop := context.AfterFunc(w.ctx, func() {
-			if !isUncut(w.ctx) {
+			if !exit.IsUncut(w.ctx) {
 				cancel()
 			}
 		})

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // silentServer gets requests and answers none before it is released. Each request is announced.
@@ -52,7 +54,7 @@ func ask(t *testing.T, ctx context.Context, method, address string) <-chan error
 func TestInterruption_EndsReadsThatHaveNoContext(t *testing.T) {
 	address, came, release := silentServer(t)
 	defer release()
-	ctx, interrupt := context.WithCancel(countUncut(t.Context()))
+	ctx, interrupt := context.WithCancel(exit.CountUncut(t.Context()))
 	done := ask(t, ctx, http.MethodGet, address)
 	<-came
 	interrupt()
@@ -69,10 +71,10 @@ func TestInterruption_EndsReadsThatHaveNoContext(t *testing.T) {
 func TestInterruption_CutsOffNoWriteAndNothingAroundOne(t *testing.T) {
 	for method, around := range map[string]bool{http.MethodPatch: false, http.MethodGet: true} {
 		address, came, release := silentServer(t)
-		ctx, interrupt := context.WithCancel(countUncut(t.Context()))
+		ctx, interrupt := context.WithCancel(exit.CountUncut(t.Context()))
 		ended := func() {}
 		if around {
-			_, ended = uncut(ctx, time.Minute)
+			_, ended = exit.Uncut(ctx, time.Minute)
 		}
 		done := ask(t, ctx, method, address)
 		<-came
@@ -88,7 +90,7 @@ func TestInterruption_CutsOffNoWriteAndNothingAroundOne(t *testing.T) {
 		}
 		ended()
 		ended() // counts once
-		if isUncut(ctx) {
+		if exit.IsUncut(ctx) {
 			t.Error("it is still under way")
 		}
 	}
@@ -102,18 +104,18 @@ func TestInterruption_SaysNothingOfTheReadThatItEnded(t *testing.T) {
 		ended.Error() + "\nthe ledger was not saved": errors.Join(ended, lost),
 		lost.Error(): lost,
 	} {
-		if got := shortened(exitInterrupted, err).Error(); got != want {
+		if got := exit.Shortened(exit.CodeInterrupted, err).Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := shortened(exitFailed, ended); got.Error() != ended.Error() {
+	if got := exit.Shortened(exit.CodeFailed, ended); got.Error() != ended.Error() {
 		t.Errorf("a failure that is no interruption: %q", got)
 	}
 }
 
 func TestUnreachable_SaysWhatToCheck(t *testing.T) {
 	err := <-ask(t, t.Context(), http.MethodPatch, "http://127.0.0.1:1")
-	if err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:1 cannot be reached") || !strings.Contains(err.Error(), "--context") || codeOf(t.Context(), err) != exitPrecondition {
+	if err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:1 cannot be reached") || !strings.Contains(err.Error(), "--context") || exit.CodeOf(t.Context(), err) != exit.CodePrecondition {
 		t.Errorf("%v", err)
 	}
 }

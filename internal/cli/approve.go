@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -45,7 +47,7 @@ func (s *shared) approveCommand() *cobra.Command {
 
 func (s *shared) approve(ctx context.Context, f *approveFlags, args []string) error {
 	if f.hash != "" && len(args) > 1 {
-		return usage("--hash goes with one object: each has its own plan")
+		return exit.Usage("--hash goes with one object: each has its own plan")
 	}
 	r, err := s.reader()
 	if err != nil {
@@ -101,9 +103,9 @@ func approvalOf(u *unstructured.Unstructured, hash string) (request, error) {
 	pending := status.PendingPlan(conditions)
 	switch {
 	case pending == "":
-		return request{}, precondition(fmt.Errorf("no plan of %s waits for an approval: see nexusctl status %s", titleOfObject(u), name))
+		return request{}, exit.Precondition(fmt.Errorf("no plan of %s waits for an approval: see nexusctl status %s", console.TitleOf(u), name))
 	case hash != "" && hash != pending:
-		return request{}, precondition(fmt.Errorf("plan %s of %s waits for an approval, and not %s: the object or its AWS resource changed; review it with nexusctl plan %s", pending, titleOfObject(u), hash, name))
+		return request{}, exit.Precondition(fmt.Errorf("plan %s of %s waits for an approval, and not %s: the object or its AWS resource changed; review it with nexusctl plan %s", pending, console.TitleOf(u), hash, name))
 	}
 	again := func(now *unstructured.Unstructured) (request, error) { return approvalOf(now, pending) }
 	return request{object: u, done: "plan " + pending + " approved", again: again, unchanged: u.GetAnnotations()[wellknown.AnnotationApprovedPlan] == pending,
@@ -117,7 +119,7 @@ func conditionsOf(u *unstructured.Unstructured) ([]metav1.Condition, error) {
 		Conditions []metav1.Condition `json:"conditions"`
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &st); err != nil {
-		return nil, fmt.Errorf("reading the conditions of %s: %w", titleOfObject(u), err)
+		return nil, fmt.Errorf("reading the conditions of %s: %w", console.TitleOf(u), err)
 	}
 	return st.Conditions, nil
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/image"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
@@ -43,14 +45,14 @@ func (f *buildFlags) add(cmd *cobra.Command, push string) {
 // check refuses what can be refused before the first look.
 func (f *buildFlags) check() error {
 	if f.timeout <= 0 {
-		return usage("--timeout: %s is not a duration above 0", f.timeout)
+		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	}
 	if f.layout == "" {
 		return nil
 	}
 	err := image.CheckLayout(f.layout)
 	if other, ok := errors.AsType[*image.NotLayoutError](err); ok {
-		return usage("--layout: %w", other)
+		return exit.Usage("--layout: %w", other)
 	}
 	return err
 }
@@ -96,7 +98,9 @@ func (s *shared) buildCommand() *cobra.Command {
 		Long:    "build builds the image of the operator, or that of an application, and pushes it. See the help of the two commands below it.",
 		Example: "  nexusctl build operator --source .\n  nexusctl build app backend ncap/myapp --source ../backend",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    func(*cobra.Command, []string) error { return usage("name what to build: build operator or build app") },
+		RunE: func(*cobra.Command, []string) error {
+			return exit.Usage("name what to build: build operator or build app")
+		},
 	}
 	cmd.AddCommand(s.buildOperatorCommand(), s.buildAppCommand())
 	return cmd
@@ -162,26 +166,26 @@ func (s *shared) operatorRecipe(f *operatorBuildFlags) (recipe, string, error) {
 	from := "the operator's source tree " + f.source
 	if len(f.binaries) > 0 {
 		if f.release == "" {
-			return recipe{}, "", usage("--release: name the version of the operator that the binaries are of")
+			return recipe{}, "", exit.Usage("--release: name the version of the operator that the binaries are of")
 		}
 		source.Arches, from = slices.Sorted(maps.Keys(f.binaries)), "binaries of the operator"
 	}
 	how := recipe{source: from}
 	for _, arch := range source.Arches {
 		if !slices.Contains(image.Architectures, arch) {
-			return how, "", usage("%q is none of the architectures %s", arch, strings.Join(image.Architectures, ", "))
+			return how, "", exit.Usage("%q is none of the architectures %s", arch, strings.Join(image.Architectures, ", "))
 		}
 		how.platforms = append(how.platforms, "linux/"+arch)
 	}
 	release, err := source.Version()
 	if err != nil {
-		return how, "", usage("--source: %w: name the root of the operator's source tree, or binaries with --binary ARCH=PATH", err)
+		return how, "", exit.Usage("--source: %w: name the root of the operator's source tree, or binaries with --binary ARCH=PATH", err)
 	}
-	source.Began = func(arch string) { s.say("Building for linux/%s.", arch) }
+	source.Began = func(arch string) { s.Say("Building for linux/%s.", arch) }
 	how.build = func(ctx context.Context, _ image.Registry, _ string) (*image.Built, error) {
 		if len(f.binaries) == 0 {
 			if _, err := image.FindProgram("go"); err != nil {
-				return nil, precondition(fmt.Errorf("%w: install Go, or name binaries with --binary ARCH=PATH", err))
+				return nil, exit.Precondition(fmt.Errorf("%w: install Go, or name binaries with --binary ARCH=PATH", err))
 			}
 		}
 		return image.Operator(ctx, source)
@@ -198,13 +202,13 @@ func (s *shared) buildImage(ctx context.Context, f *buildFlags, how recipe, name
 	err := b.run(limited, how, named)
 	switch {
 	case ctx.Err() != nil:
-		return report, &interruption{changed: b.changed, left: 1}
+		return report, &exit.Interruption{Changed: b.changed, Left: 1}
 	case limited.Err() != nil:
-		return report, &failure{code: exitTimeout, err: fmt.Errorf("not done within %s: give a longer --timeout; what was pushed is not pushed again", f.timeout)}
+		return report, &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("not done within %s: give a longer --timeout; what was pushed is not pushed again", f.timeout)}
 	case err != nil:
 		return report, explainRegistry(err)
 	}
-	return report, printAs(s.Out, f.output, report, report.text)
+	return report, console.PrintAs(s.Out, f.output, report, report.text)
 }
 
 // builder makes one image.
@@ -259,7 +263,7 @@ func (b *builder) lookAtTarget(ctx context.Context, named func(*pushTarget) (str
 	}
 	var err error
 	if b.ref, err = name.NewTag(to); err != nil {
-		return usage("%s is no name of an image with a tag, to which an image can be pushed: %w", to, err)
+		return exit.Usage("%s is no name of an image with a tag, to which an image can be pushed: %w", to, err)
 	}
 	b.report.Image = b.ref.Name()
 	if b.report.Changes, err = b.lookAtRepository(ctx, b.report); err != nil || len(b.report.Changes) > 0 {
@@ -271,13 +275,13 @@ func (b *builder) lookAtTarget(ctx context.Context, named func(*pushTarget) (str
 
 // pushImage creates the repository where it is missing, and pushes.
 func (b *builder) pushImage(ctx context.Context, content image.Content) error {
-	if err := b.makeRecorded(ctx, nil, b.report.Changes); err != nil {
+	if err := makeRecorded(ctx, b.Console, nil, b.report.Changes); err != nil {
 		return err
 	}
 	for _, c := range b.report.Changes {
 		b.changed = append(b.changed, c.Object)
 	}
-	b.say("Pushing %s.", b.ref.Name())
+	b.Say("Pushing %s.", b.ref.Name())
 	if err := b.registry().Push(ctx, b.ref, content); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/image"
 )
 
@@ -77,7 +78,7 @@ func (s *shared) buildApp(ctx context.Context, f *appBuildFlags, args []string) 
 		return err
 	}
 	if f.push != "" && len(subject) > 0 {
-		return usage("name a capability or --push, and one of them")
+		return exit.Usage("name a capability or --push, and one of them")
 	}
 	how, err := s.appRecipe(f, component)
 	if err != nil {
@@ -102,7 +103,7 @@ func imageOfComponent(c *nexusv1.NexusAICapability, component string) (string, e
 // checkComponent refuses what no component is named, before the capability is read.
 func checkComponent(name string) error {
 	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
-		return usage("%q is no name of a component, such as %s and %s: %s", name, componentFrontend, componentBackend, problems[0])
+		return exit.Usage("%q is no name of a component, such as %s and %s: %s", name, componentFrontend, componentBackend, problems[0])
 	}
 	return nil
 }
@@ -115,7 +116,7 @@ func componentNamed(c *nexusv1.NexusAICapability, name string) (capability.Workl
 			return w, nil
 		}
 	}
-	return capability.Workload{}, usage("%q is no component of NexusAICapability %s/%s: it has %s", name, c.Namespace, c.Name, strings.Join(names, ", "))
+	return capability.Workload{}, exit.Usage("%q is no component of NexusAICapability %s/%s: it has %s", name, c.Namespace, c.Name, strings.Join(names, ", "))
 }
 
 // appRecipe returns how an application's image is made.
@@ -131,16 +132,16 @@ func (s *shared) appRecipe(f *appBuildFlags, component string) (recipe, error) {
 	engines := image.Engines
 	if f.tool != toolAuto {
 		if engines = []string{f.tool}; !slices.Contains(image.Engines, f.tool) {
-			return how, usage("--tool: %q is none of %s and %s", f.tool, toolAuto, strings.Join(image.Engines, ", "))
+			return how, exit.Usage("--tool: %q is none of %s and %s", f.tool, toolAuto, strings.Join(image.Engines, ", "))
 		}
 	}
 	engine, err := image.FindProgram(engines...)
 	if err != nil {
-		return how, precondition(fmt.Errorf("%w: install one, or add static files to a base image with --files and --base", err))
+		return how, exit.Precondition(fmt.Errorf("%w: install one, or add static files to a base image with --files and --base", err))
 	}
 	how.source = component + " in " + f.source + ", built by " + engine
 	how.build = func(ctx context.Context, _ image.Registry, called string) (*image.Built, error) {
-		s.say("Building %s with %s.", component, engine)
+		s.Say("Building %s with %s.", component, engine)
 		return image.App{Engine: engine, Dir: f.source, File: f.file, Platforms: platforms, Args: f.args, Log: s.ErrOut}.Build(ctx, called)
 	}
 	return how, nil
@@ -150,13 +151,13 @@ func (s *shared) appRecipe(f *appBuildFlags, component string) (recipe, error) {
 func (r recipe) ofFiles(f *appBuildFlags, platforms []v1.Platform) (recipe, error) {
 	switch {
 	case f.files == "" || f.base == "":
-		return r, usage("--files and --base go together")
+		return r, exit.Usage("--files and --base go together")
 	case f.file != "" || f.tool != toolAuto || len(f.args) > 0:
-		return r, usage("--files needs no tool: leave --file, --tool and --build-arg away")
+		return r, exit.Usage("--files needs no tool: leave --file, --tool and --build-arg away")
 	}
 	base, err := name.ParseReference(f.base)
 	if err != nil {
-		return r, usage("--base: %w", err)
+		return r, exit.Usage("--base: %w", err)
 	}
 	r.source = "files of " + f.files + " on " + f.base
 	r.build = func(ctx context.Context, from image.Registry, called string) (*image.Built, error) {
@@ -170,7 +171,7 @@ func parsePlatforms(texts []string) ([]v1.Platform, error) {
 	for _, text := range texts {
 		p, err := v1.ParsePlatform(text)
 		if err != nil || p.OS != "linux" || p.Architecture == "" {
-			return nil, usage("--platform: %q is no platform such as linux/arm64", text)
+			return nil, exit.Usage("--platform: %q is no platform such as linux/arm64", text)
 		}
 		out = append(out, *p)
 	}

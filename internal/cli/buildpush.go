@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/image"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
@@ -40,7 +41,7 @@ func (t *pushTarget) session(ctx context.Context, region string) (*awsclient.Ses
 	}
 	session, err := t.sessions().Open(ctx, awsclient.Identity{Key: "registry", Region: cmp.Or(region, o.Region)})
 	if err != nil {
-		return nil, precondition(err)
+		return nil, exit.Precondition(err)
 	}
 	return session, nil
 }
@@ -51,7 +52,7 @@ func (t *pushTarget) registry() image.Registry {
 	return image.Registry{Keychain: t, Agent: "nexusctl", Progress: func(sent, total int64) {
 		if now := t.Clock.Now(); sent == total || now.Sub(last) > 2*time.Second {
 			last = now
-			t.say("Sent %d of %d kB.", sent/1000, total/1000)
+			t.Say("Sent %d of %d kB.", sent/1000, total/1000)
 		}
 	}}
 }
@@ -123,7 +124,7 @@ func (t *pushTarget) nearbyCluster(ctx context.Context) (string, error) {
 // explainRegistry makes missing rights and credentials a precondition.
 func explainRegistry(err error) error {
 	if denied, ok := errors.AsType[*image.DeniedError](err); ok {
-		return precondition(fmt.Errorf("%w: log in to the registry with docker login or podman login; for ECR, ask for the rights that nexusctl iam policy installer prints", denied))
+		return exit.Precondition(fmt.Errorf("%w: log in to the registry with docker login or podman login; for ECR, ask for the rights that nexusctl iam policy installer prints", denied))
 	}
-	return deniedFirst(err)
+	return exit.DeniedFirst(err)
 }

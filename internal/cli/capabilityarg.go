@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // capabilityWords are the names of the kind that may stand before a slash instead of a namespace.
@@ -33,7 +34,7 @@ type capabilityName struct {
 func (s *connection) capabilityKey(args []string) (capabilityName, error) {
 	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return capabilityName{}, precondition(fmt.Errorf("finding the namespace (-n, --kubeconfig): %w", err))
+		return capabilityName{}, exit.Precondition(fmt.Errorf("finding the namespace (-n, --kubeconfig): %w", err))
 	}
 	out := capabilityName{ObjectKey: client.ObjectKey{Namespace: namespace}, anywhere: !s.enforcesNamespace()}
 	if len(args) == 0 {
@@ -44,11 +45,11 @@ func (s *connection) capabilityKey(args []string) (capabilityName, error) {
 	case !qualified && first != "":
 		out.Name, out.alone = first, true
 	case first == "" || name == "" || strings.Contains(name, "/"):
-		return capabilityName{}, usage("%q names no capability: write NAMESPACE/NAME, ncap/NAME or NAME", args[0])
+		return capabilityName{}, exit.Usage("%q names no capability: write NAMESPACE/NAME, ncap/NAME or NAME", args[0])
 	case slices.Contains(capabilityWords, strings.ToLower(first)):
 		out.Name = name
 	case s.enforcesNamespace() && *s.cluster.Namespace != first:
-		return capabilityName{}, usage("%q and --namespace=%s contradict each other", args[0], *s.cluster.Namespace)
+		return capabilityName{}, exit.Usage("%q and --namespace=%s contradict each other", args[0], *s.cluster.Namespace)
 	default:
 		out.ObjectKey = client.ObjectKey{Namespace: first, Name: name}
 	}
@@ -70,7 +71,7 @@ func capabilityNamed(ctx context.Context, c client.Reader, name capabilityName) 
 	}
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, precondition(fmt.Errorf("NexusAICapability %s does not exist: list them with kubectl get ncap -A", name.ObjectKey))
+		return nil, exit.Precondition(fmt.Errorf("NexusAICapability %s does not exist: list them with kubectl get ncap -A", name.ObjectKey))
 	case err != nil:
 		return nil, readFailure(fmt.Errorf("reading NexusAICapability %s: %w", name.ObjectKey, err))
 	}
@@ -96,13 +97,13 @@ func onlyCapability(ctx context.Context, c client.Reader, namespace string, anyw
 	case 1:
 		return &list.Items[0], nil
 	case 0:
-		return nil, usage("%s has no NexusAICapability: name one as NAMESPACE/NAME, or choose the namespace with -n", where)
+		return nil, exit.Usage("%s has no NexusAICapability: name one as NAMESPACE/NAME, or choose the namespace with -n", where)
 	default:
 		var names []string
 		for _, i := range list.Items {
 			names = append(names, i.Namespace+"/"+i.Name)
 		}
-		return nil, usage("%s has %d capabilities: name one of %s", where, len(names), strings.Join(names, ", "))
+		return nil, exit.Usage("%s has %d capabilities: name one of %s", where, len(names), strings.Join(names, ", "))
 	}
 }
 

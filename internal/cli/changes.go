@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -27,14 +29,14 @@ func runChecked[F interface{ check() error }](f F, run func(context.Context, F) 
 		if err := f.check(); err != nil {
 			return err
 		}
-		return deniedFirst(run(cmd.Context(), f))
+		return exit.DeniedFirst(run(cmd.Context(), f))
 	}
 }
 
 // writeNotes adds the notes of a report.
 func writeNotes(b *strings.Builder, notes []string) {
 	for _, note := range notes {
-		b.WriteString(wrapText("Note: "+status.Truncate(note, 1024)+".", ""))
+		b.WriteString(console.Wrap("Note: "+status.Truncate(note, 1024)+".", ""))
 	}
 }
 
@@ -43,9 +45,9 @@ type report interface{ text() string }
 
 // makeReported makes the changes of a report. As text, it prints the report before them, so that the differences are seen also when
 // one of them fails; in other formats it prints it after them.
-func (s *console) makeReported(output string, dryRun bool, r report, do func() error) error {
+func makeReported(s *console.Console, output string, dryRun bool, r report, do func() error) error {
 	if output == "text" {
-		if err := printAs(s.Out, output, r, r.text); err != nil {
+		if err := console.PrintAs(s.Out, output, r, r.text); err != nil {
 			return err
 		}
 	}
@@ -57,21 +59,21 @@ func (s *console) makeReported(output string, dryRun bool, r report, do func() e
 	if output == "text" {
 		return nil
 	}
-	return printAs(s.Out, output, r, r.text)
+	return console.PrintAs(s.Out, output, r, r.text)
 }
 
 // makeRecorded makes one change after the other, reports them, and takes it over into the ledger. An interruption ends
 // it between two changes, and cuts none off, so that it is known what was done.
-func (s *console) makeRecorded(ctx context.Context, ledger *install.Ledger, changes []install.Change) error {
+func makeRecorded(ctx context.Context, s *console.Console, ledger *install.Ledger, changes []install.Change) error {
 	var changed []string
-	done := &doneChanges{say: s.say}
+	done := &doneChanges{say: s.Say}
 	defer done.flush()
 	for i, c := range changes {
 		if ctx.Err() != nil {
-			return &interruption{changed: changed, left: len(changes) - i}
+			return &exit.Interruption{Changed: changed, Left: len(changes) - i}
 		}
 		if err := makeChange(ctx, c); err != nil {
-			return deniedFirst(fmt.Errorf("%s: %w; %d of %d changes were made; run the command again to go on", c.Object, explainConflict(err), i, len(changes)))
+			return exit.DeniedFirst(fmt.Errorf("%s: %w; %d of %d changes were made; run the command again to go on", c.Object, explainConflict(err), i, len(changes)))
 		}
 		if ledger != nil {
 			ledger.Done(c)
@@ -99,14 +101,14 @@ func saveLedger(ctx context.Context, ledger *install.Ledger) error {
 	if !ledger.Exists() {
 		return nil
 	}
-	saving, cancel := uncut(ctx, patchTimeout)
+	saving, cancel := exit.Uncut(ctx, patchTimeout)
 	defer cancel()
 	return ledger.Save(saving)
 }
 
 // makeChange makes a change, again after a failure that passes. An interruption does not cut it off.
 func makeChange(ctx context.Context, c install.Change) error {
-	doing, cancel := uncut(ctx, cmp.Or(c.Limit, patchTimeout))
+	doing, cancel := exit.Uncut(ctx, cmp.Or(c.Limit, patchTimeout))
 	defer cancel()
 	for {
 		err := c.Do(doing)
@@ -133,7 +135,7 @@ func (w *stillWaiting) Error() string { return w.left }
 // notReadyWithin explains a wait that was too short, and returns other errors as they are.
 func notReadyWithin(err error, u *unstructured.Unstructured, timeout time.Duration, see string) error {
 	if waiting, ok := errors.AsType[*stillWaiting](err); ok {
-		return &failure{code: exitTimeout, err: fmt.Errorf("%s: not ready within %s: %s; see %s", titleOfObject(u), timeout, waiting.left, see)}
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("%s: not ready within %s: %s; see %s", console.TitleOf(u), timeout, waiting.left, see)}
 	}
 	return err
 }
@@ -165,7 +167,7 @@ func waitFor(ctx, limited context.Context, c client.Client, u *unstructured.Unst
 func waitUntil(ctx, limited context.Context, look func(context.Context) (bool, error)) error {
 	err := wait.PollUntilContextCancel(limited, pollInterval, true, look)
 	if ctx.Err() != nil {
-		return &interruption{text: "The command was interrupted while it waited. What it has changed stays, and what it has requested continues. To continue, run the command again."}
+		return &exit.Interruption{Text: "The command was interrupted while it waited. What it has changed stays, and what it has requested continues. To continue, run the command again."}
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
@@ -81,7 +82,7 @@ func writeChanges(b *strings.Builder, changes []install.Change, dryRun bool) {
 		verb = "would"
 	}
 	for _, g := range groupChanges(changes) {
-		fmt.Fprintf(b, "\n%s    %s: %s\n", wrapText(g.title(), ""), verb, g[0].Action)
+		fmt.Fprintf(b, "\n%s    %s: %s\n", console.Wrap(g.title(), ""), verb, g[0].Action)
 		for line := range strings.Lines(g[0].Diff) {
 			b.WriteString("    " + line)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/options"
@@ -41,7 +42,7 @@ func (s *connection) openCloud(ctx context.Context, cfg *rest.Config, c client.C
 	}
 	session, err := sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: o.Region})
 	if err != nil {
-		return nil, precondition(err)
+		return nil, exit.Precondition(err)
 	}
 	id, err := clusterID(ctx, c)
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *connection) openCloud(ctx context.Context, cfg *rest.Config, c client.C
 func clusterID(ctx context.Context, c client.Client) (string, error) {
 	ns := &corev1.Namespace{}
 	if err := c.Get(ctx, client.ObjectKey{Name: "kube-system"}, ns); err != nil {
-		return "", precondition(fmt.Errorf("reading namespace kube-system, whose UID identifies the cluster in AWS tags: %w", err))
+		return "", exit.Precondition(fmt.Errorf("reading namespace kube-system, whose UID identifies the cluster in AWS tags: %w", err))
 	}
 	return string(ns.UID), nil
 }

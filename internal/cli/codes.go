@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -32,24 +34,24 @@ func isCode(arg string) bool {
 func (s *shared) explainCode(id, output string) error {
 	c, known := status.LookupCode(id)
 	if !known {
-		return usage("%q is no error code of this version of nexusctl", id)
+		return exit.Usage("%q is no error code of this version of nexusctl", id)
 	}
 	e := codeExplanation{APIVersion: inspect.APIVersion, Kind: "ErrorCode", Code: c}
-	return printAs(s.Out, output, e, func() string {
-		return fmt.Sprintf("%s: %s\n\nCause:\n%s\nWhat to do:\n%s", c.ID, c.Reason, wrapText(c.Cause, "  "), wrapText(c.Remedy, "  "))
+	return console.PrintAs(s.Out, output, e, func() string {
+		return fmt.Sprintf("%s: %s\n\nCause:\n%s\nWhat to do:\n%s", c.ID, c.Reason, console.Wrap(c.Cause, "  "), console.Wrap(c.Remedy, "  "))
 	})
 }
 
 // withStableCode returns the text of an error with its stable code at the end. An interruption has none.
-func withStableCode(exit int, err error) string {
+func withStableCode(code int, err error) string {
 	text := err.Error()
-	if exit == exitInterrupted {
+	if code == exit.CodeInterrupted {
 		return text
 	}
-	if _, code := status.SplitCode(text); code != "" {
+	if _, stable := status.SplitCode(text); stable != "" {
 		return text
 	}
-	return fmt.Sprintf("%s (%s)", text, cmp.Or(status.CodeOf(reasonOf(err)), codeOfExit(exit, err)))
+	return fmt.Sprintf("%s (%s)", text, cmp.Or(status.CodeOf(reasonOf(err)), codeOfExit(code, err)))
 }
 
 // reasonOf returns the reason of a failure of an object or of an AWS call; empty for other errors.
@@ -70,12 +72,12 @@ func reasonOf(err error) string {
 }
 
 // codeOfExit returns the code of an error without a reason: by what the API server said, else by the exit code.
-func codeOfExit(exit int, err error) string {
+func codeOfExit(code int, err error) string {
 	_, noAccess := errors.AsType[*plan.AccessError](err)
 	switch {
-	case exit == exitUsage:
+	case code == exit.CodeUsage:
 		return status.CodeUsage
-	case exit == exitTimeout:
+	case code == exit.CodeTimeout:
 		return status.CodeTimeout
 	case noAccess:
 		return status.CodePrecondition
@@ -83,9 +85,9 @@ func codeOfExit(exit int, err error) string {
 		return status.CodeForbidden
 	case apierrors.IsUnauthorized(err):
 		return status.CodeUnauthorized
-	case isUnreachable(err):
+	case exit.IsUnreachable(err):
 		return status.CodeNoAPIServer
-	case exit == exitPrecondition:
+	case code == exit.CodePrecondition:
 		return status.CodePrecondition
 	default:
 		return status.CodeFailed

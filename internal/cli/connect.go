@@ -29,8 +29,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
@@ -59,7 +61,7 @@ type product struct {
 
 // connection leads to a cluster, to an AWS account and to the operator, as the flags of every verb say.
 type connection struct {
-	*console
+	*console.Console
 	product
 	cluster *genericclioptions.ConfigFlags
 
@@ -73,7 +75,7 @@ type connection struct {
 // printingTo returns the connection of a command within another one, whose output goes elsewhere.
 func (s *connection) printingTo(out io.Writer) *connection {
 	own := *s
-	own.console = s.console.printingTo(out)
+	own.Console = s.Console.PrintingTo(out)
 	return &own
 }
 
@@ -91,7 +93,7 @@ func (s *connection) connect() (*rest.Config, client.Client, error) {
 		err = errors.New("no kubeconfig names one, and this is no pod of a cluster; for an EKS cluster, nexusctl kubeconfig writes the entry")
 	}
 	if err != nil {
-		return nil, nil, precondition(fmt.Errorf("finding the cluster (--kubeconfig, --context, KUBECONFIG): %w", err))
+		return nil, nil, exit.Precondition(fmt.Errorf("finding the cluster (--kubeconfig, --context, KUBECONFIG): %w", err))
 	}
 	cfg.QPS, cfg.Burst = -1, 0 // the API server's own fairness limits a person's requests
 	cfg.UserAgent = "nexusctl"
@@ -101,7 +103,7 @@ func (s *connection) connect() (*rest.Config, client.Client, error) {
 	}
 	c, err := client.New(cfg, client.Options{Scheme: scheme})
 	if err != nil {
-		return nil, nil, precondition(fmt.Errorf("reaching the cluster: %w", err))
+		return nil, nil, exit.Precondition(fmt.Errorf("reaching the cluster: %w", err))
 	}
 	return cfg, c, nil
 }
@@ -132,7 +134,7 @@ func (s *connection) operatorOptions(ctx context.Context, c client.Client) (opti
 	}
 	s.assumed = len(workloads) == 0 && s.Getenv(envOperatorArgs) == "" && len(s.operatorArgs) == 0
 	if len(workloads) == 0 && s.Getenv(envOperatorArgs) == "" {
-		s.say("The operator's settings cannot be read from a Deployment or StatefulSet %s/%s; the defaults are taken. Use --operator-namespace, or --operator-arg for each flag it runs with.", namespace, operatorName)
+		s.Say("The operator's settings cannot be read from a Deployment or StatefulSet %s/%s; the defaults are taken. Use --operator-namespace, or --operator-arg for each flag it runs with.", namespace, operatorName)
 	}
 	return s.optionsOf(workloads, namespace)
 }
@@ -145,7 +147,7 @@ func (s *connection) optionsOf(workloads []inspect.Workload, namespace string) (
 	}
 	o, err := options.Parse(append(args, s.operatorArgs...), getenv)
 	if err != nil {
-		return o, usage("the operator's flags: %w", err)
+		return o, exit.Usage("the operator's flags: %w", err)
 	}
 	o.Namespace = cmp.Or(o.Namespace, namespace)
 	o.Region = cmp.Or(s.region, o.Region)
@@ -169,7 +171,7 @@ func (s *connection) planner(ctx context.Context, skipAWS bool) (*plan.Planner, 
 	if o.ClusterID == "" {
 		ns := &corev1.Namespace{}
 		if err := c.Get(ctx, client.ObjectKey{Name: "kube-system"}, ns); err != nil {
-			return nil, precondition(fmt.Errorf("reading namespace kube-system, whose UID identifies the cluster in AWS tags (or name it: --operator-arg=--cluster-id=ID): %w", err))
+			return nil, exit.Precondition(fmt.Errorf("reading namespace kube-system, whose UID identifies the cluster in AWS tags (or name it: --operator-arg=--cluster-id=ID): %w", err))
 		}
 		o.ClusterID = string(ns.UID)
 	}
@@ -180,7 +182,7 @@ func (s *connection) planner(ctx context.Context, skipAWS bool) (*plan.Planner, 
 	}
 	engines, err := intentfacts.EnabledEngines(s.Engines(), o.Adapters)
 	if err != nil {
-		return nil, usage("the operator's flags: %w", err)
+		return nil, exit.Usage("the operator's flags: %w", err)
 	}
 	settings := capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AdditionalRegions...))
 	if settings.NoDrain, err = lacksDrain(cfg); err != nil {
@@ -190,7 +192,7 @@ func (s *connection) planner(ctx context.Context, skipAWS bool) (*plan.Planner, 
 		Client: c, Kinds: s.Kinds(), Engines: engines, Clock: s.Clock, Schemas: schemas, FieldManager: "nexusctl", Issuer: issuer.URL,
 		Operator: s.operatorOf(o, settings),
 	}
-	p.Looking = s.work.note
+	p.Looking = s.LookingAt
 	if !s.assumed {
 		guards := awssession.Guards{AmbientNamespaces: o.AmbientNamespaces}
 		p.Refusal, p.Reservation = guards.Refusal, guards.Reservation

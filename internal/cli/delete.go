@@ -25,6 +25,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inhabitants"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
@@ -69,13 +71,13 @@ func (s *shared) deleteCommand() *cobra.Command {
 func (f *deleteFlags) check() error {
 	switch {
 	case f.timeout <= 0:
-		return usage("--timeout: %s is not a duration above 0", f.timeout)
+		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	case f.cascade != "" && f.cascade != cascadeDelete && f.cascade != cascadeOrphan:
-		return usage("--cascade: %q is neither %s nor %s", f.cascade, cascadeDelete, cascadeOrphan)
+		return exit.Usage("--cascade: %q is neither %s nor %s", f.cascade, cascadeDelete, cascadeOrphan)
 	case f.full && f.cascade == cascadeOrphan:
-		return usage("--cascade=orphan does not go with --full: with the definitions, all objects would be deleted")
+		return exit.Usage("--cascade=orphan does not go with --full: with the definitions, all objects would be deleted")
 	case !f.yes && !f.dryRun:
-		return usage("add --yes to remove what the command names, or --dry-run to see what would be removed")
+		return exit.Usage("add --yes to remove what the command names, or --dry-run to see what would be removed")
 	default:
 		return nil
 	}
@@ -102,7 +104,7 @@ func (s *shared) delete(ctx context.Context, f *deleteFlags) error {
 		return err
 	}
 	if len(d.objects) > 0 && f.cascade == "" {
-		return precondition(fmt.Errorf("%s there that only the operator can delete: %s; delete them first, or use --cascade=delete or --cascade=orphan", objectsAre(len(d.objects)), namesOf(roots(d.objects))))
+		return exit.Precondition(fmt.Errorf("%s there that only the operator can delete: %s; delete them first, or use --cascade=delete or --cascade=orphan", objectsAre(len(d.objects)), namesOf(roots(d.objects))))
 	}
 	if f.dryRun {
 		return nil
@@ -129,7 +131,7 @@ func (d *deleter) lookAgain(ctx context.Context) (*deleter, error) {
 	}
 	for _, note := range now.notes {
 		if !slices.Contains(d.notes, note) {
-			d.say("Note: %s.", note)
+			d.Say("Note: %s.", note)
 		}
 	}
 	return now, nil
@@ -238,7 +240,7 @@ func (d *deleter) notInstalled(ctx context.Context) error {
 	if tool == "" {
 		tool = "another tool, or is not there"
 	}
-	return precondition(fmt.Errorf("there is no ConfigMap %s/%s: the operator was installed by %s: remove it with that tool", install.Namespace, install.LedgerName, tool))
+	return exit.Precondition(fmt.Errorf("there is no ConfigMap %s/%s: the operator was installed by %s: remove it with that tool", install.Namespace, install.LedgerName, tool))
 }
 
 // findObjects lists the objects of the operator's kinds that would be stuck without it, or be lost with the definitions.
@@ -393,7 +395,7 @@ func (d *deleter) namespacedKinds(ctx context.Context) ([]schema.GroupVersionKin
 // print shows the changes before they are made.
 func (d *deleter) print() error {
 	if d.flags.cascade == cascadeDelete && len(d.objects) > 0 {
-		text := wrapText(fmt.Sprintf("%s deleted first, by the deletion policy: %s.", objectsAre(len(d.objects)), namesOf(roots(d.objects))), "")
+		text := console.Wrap(fmt.Sprintf("%s deleted first, by the deletion policy: %s.", objectsAre(len(d.objects)), namesOf(roots(d.objects))), "")
 		if _, err := d.Out.Write([]byte(text)); err != nil {
 			return err
 		}
@@ -402,7 +404,7 @@ func (d *deleter) print() error {
 	if d.controller != nil {
 		first = d.controller.changes
 	}
-	return d.printChanges(slices.Concat(first, d.changes), d.notes, d.flags.dryRun)
+	return printChanges(d.Console, slices.Concat(first, d.changes), d.notes, d.flags.dryRun)
 }
 
 // roots are the objects that go with no other one.
@@ -418,7 +420,7 @@ func namesOf(objects []*unstructured.Unstructured) string {
 		if len(names) == most {
 			return strings.Join(names, ", ") + fmt.Sprintf(" and %d more", len(objects)-most)
 		}
-		names = append(names, titleOfObject(u))
+		names = append(names, console.TitleOf(u))
 	}
 	return strings.Join(names, ", ")
 }
@@ -431,9 +433,9 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 		}
 		uid := u.GetUID()
 		if err := d.client.Delete(ctx, u, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("%s: %w", titleOfObject(u), err)
+			return fmt.Errorf("%s: %w", console.TitleOf(u), err)
 		}
-		d.say("%s: deletion requested", titleOfObject(u))
+		d.Say("%s: deletion requested", console.TitleOf(u))
 	}
 	limited, cancel := context.WithTimeout(ctx, d.flags.timeout)
 	defer cancel()
@@ -445,7 +447,7 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 		return false, d.reportRecoverable(ctx, reported)
 	})
 	if limited.Err() != nil && ctx.Err() == nil {
-		return &failure{code: exitTimeout, err: fmt.Errorf("after %s, %s still being deleted, and the operator was not removed: %s; see nexusctl explain KIND/NAME, and run the command again",
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("after %s, %s still being deleted, and the operator was not removed: %s; see nexusctl explain KIND/NAME, and run the command again",
 			d.flags.timeout, objectsAre(len(left)), namesOf(left))}
 	}
 	return err
@@ -462,7 +464,7 @@ func (d *deleter) reportRecoverable(ctx context.Context, reported map[types.UID]
 			continue
 		}
 		reported[c.UID] = true
-		d.say("NexusAICapability %s/%s: its stores are kept until %s, which ends sooner with nexusctl delete-now ncap/%s -n %s",
+		d.Say("NexusAICapability %s/%s: its stores are kept until %s, which ends sooner with nexusctl delete-now ncap/%s -n %s",
 			c.Namespace, c.Name, c.Status.Recovery.Until.UTC().Format(time.RFC3339), c.Name, c.Namespace)
 	}
 	return nil
@@ -471,15 +473,15 @@ func (d *deleter) reportRecoverable(ctx context.Context, reported map[types.UID]
 // remove makes the changes. The operator's pods are gone before its rights are, so that it can end in order.
 func (d *deleter) remove(ctx context.Context) error {
 	if d.controller != nil {
-		if err := d.makeRemoval(ctx, d.controller.removal); err != nil {
+		if err := makeRemoval(ctx, d.Console, d.controller.removal); err != nil {
 			return err
 		}
 	}
 	slices.SortStableFunc(d.changes, func(x, y install.Change) int { return rankOf(isWorkload(x)) - rankOf(isWorkload(y)) })
-	if err := d.makeRemoval(ctx, d.removal); err != nil {
+	if err := makeRemoval(ctx, d.Console, d.removal); err != nil {
 		return err
 	}
-	d.say("The operator was removed.")
+	d.Say("The operator was removed.")
 	return nil
 }
 

@@ -19,6 +19,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // deleteNow ends the wait of a deletion that can be undone, or deletes what a deleted namespace left in AWS.
@@ -44,11 +46,11 @@ func (s *shared) deleteNow(ctx context.Context, f *undoFlags, args []string) err
 func mayEnd(c *nexusv1.NexusAICapability) error {
 	switch r := c.Status.Recovery; {
 	case c.DeletionTimestamp == nil && len(c.Status.Dropped) > 0:
-		return precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: to delete the stores that an edit dropped now, set its spec.deletion.graceful: 0s", c.Namespace, c.Name))
+		return exit.Precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: to delete the stores that an edit dropped now, set its spec.deletion.graceful: 0s", c.Namespace, c.Name))
 	case c.DeletionTimestamp == nil:
-		return precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: kubectl delete ncap/%s -n %s deletes it", c.Namespace, c.Name, c.Name, c.Namespace))
+		return exit.Precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: kubectl delete ncap/%s -n %s deletes it", c.Namespace, c.Name, c.Name, c.Namespace))
 	case r != nil && r.State != nexusv1.RecoveryWaiting && r.State != nexusv1.RecoveryEnded:
-		return precondition(fmt.Errorf("the AWS resources of NexusAICapability %s/%s are being kept, because its deletion is undone or its namespace is deleted", c.Namespace, c.Name))
+		return exit.Precondition(fmt.Errorf("the AWS resources of NexusAICapability %s/%s are being kept, because its deletion is undone or its namespace is deleted", c.Namespace, c.Name))
 	default:
 		return nil
 	}
@@ -61,9 +63,9 @@ func (s *shared) recordOf(ctx context.Context, c client.Client, key client.Objec
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: capability.RecordName(key.Namespace, key.Name)}, o)
 	switch {
 	case apierrors.IsNotFound(err):
-		return capability.Record{}, nil, precondition(fmt.Errorf("NexusAICapability %s does not exist, and namespace %s has no record of its deletion: create it from its manifest", key, namespace))
+		return capability.Record{}, nil, exit.Precondition(fmt.Errorf("NexusAICapability %s does not exist, and namespace %s has no record of its deletion: create it from its manifest", key, namespace))
 	case apierrors.IsForbidden(err):
-		return capability.Record{}, nil, precondition(fmt.Errorf("NexusAICapability %s does not exist, and its record in namespace %s may not be read: create the capability from its manifest, which takes the AWS resources over, or ask an administrator: %w", key, namespace, err))
+		return capability.Record{}, nil, exit.Precondition(fmt.Errorf("NexusAICapability %s does not exist, and its record in namespace %s may not be read: create the capability from its manifest, which takes the AWS resources over, or ask an administrator: %w", key, namespace, err))
 	case err != nil:
 		return capability.Record{}, nil, readFailure(fmt.Errorf("reading the record of NexusAICapability %s: %w", key, err))
 	}
@@ -80,7 +82,7 @@ func (s *shared) deleteReleased(ctx context.Context, c client.Client, f *undoFla
 	}
 	switch {
 	case record.Recovery.State == nexusv1.RecoveryEnded:
-		return precondition(fmt.Errorf("the stores of NexusAICapability %s were deleted when its time ended", key))
+		return exit.Precondition(fmt.Errorf("the stores of NexusAICapability %s were deleted when its time ended", key))
 	case capability.EffectiveDeletionPolicy(record.Capability) != nexusv1.DeletionDelete:
 		return s.dropRecord(ctx, c, o, f.dryRun)
 	}
@@ -103,14 +105,14 @@ func (s *shared) dropRecord(ctx context.Context, c client.Client, o *corev1.Conf
 	if err := c.Delete(ctx, o, options...); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting ConfigMap %s/%s: %w", o.Namespace, o.Name, err)
 	}
-	return s.report("NexusAICapability "+o.Annotations[wellknown.AnnotationCapability], "its record is deleted, and its AWS resources stay, as deletionPolicy says", "")
+	return s.Report("NexusAICapability "+o.Annotations[wellknown.AnnotationCapability], "its record is deleted, and its AWS resources stay, as deletionPolicy says", "")
 }
 
 // finishDeletion deletes a capability that delete-now created, once it has taken its AWS resources over. An object that is deleted before
 // would leave its resource.
 func (s *shared) finishDeletion(ctx context.Context, c client.Client, f *undoFlags, of *nexusv1.NexusAICapability) error {
 	title := fmt.Sprintf("NexusAICapability %s/%s", of.Namespace, of.Name)
-	s.say("Waiting for the capability to take its AWS resources over, and to go.")
+	s.Say("Waiting for the capability to take its AWS resources over, and to go.")
 	now := of
 	err := wait.PollUntilContextTimeout(ctx, gonePoll, f.timeout, true, func(ctx context.Context) (bool, error) {
 		now = &nexusv1.NexusAICapability{}
@@ -121,7 +123,7 @@ func (s *shared) finishDeletion(ctx context.Context, c client.Client, f *undoFla
 		case err != nil:
 			return false, readFailure(err)
 		case !capability.IsToBeDeleted(now):
-			return false, precondition(fmt.Errorf("%s was created by others meanwhile: delete it with kubectl delete", title))
+			return false, exit.Precondition(fmt.Errorf("%s was created by others meanwhile: delete it with kubectl delete", title))
 		case now.DeletionTimestamp == nil && now.Status.Phase == nexusv1.PhaseRunning:
 			return false, client.IgnoreNotFound(c.Delete(ctx, now, client.Preconditions{UID: &now.UID}))
 		default:
@@ -130,11 +132,11 @@ func (s *shared) finishDeletion(ctx context.Context, c client.Client, f *undoFla
 	})
 	switch {
 	case err == nil:
-		return s.report(title, "its AWS resources are deleted", "")
+		return s.Report(title, "its AWS resources are deleted", "")
 	case ctx.Err() != nil:
-		return &interruption{text: "The command was interrupted while it waited. To continue, run the command again."}
+		return &exit.Interruption{Text: "The command was interrupted while it waited. To continue, run the command again."}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &failure{code: exitTimeout, err: fmt.Errorf("%s is still there after %s, in phase %s: %s; run the command again, or delete the capability with kubectl delete, which leaves what it has not taken over",
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("%s is still there after %s, in phase %s: %s; run the command again, or delete the capability with kubectl delete, which leaves what it has not taken over",
 			title, f.timeout, now.Status.Phase, now.Status.Message)}
 	default:
 		return err
@@ -152,7 +154,7 @@ func (s *shared) listDeletions(ctx context.Context) error {
 	err = c.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{wellknown.LabelManagedBy: wellknown.OperatorName})
 	switch {
 	case apierrors.IsForbidden(err):
-		return precondition(fmt.Errorf("the records of deletions in namespace %s may not be read: kubectl get ncap -A shows those in phase Recoverable: %w", namespace, err))
+		return exit.Precondition(fmt.Errorf("the records of deletions in namespace %s may not be read: kubectl get ncap -A shows those in phase Recoverable: %w", namespace, err))
 	case err != nil:
 		return readFailure(fmt.Errorf("listing the records of deletions: %w", err))
 	}
@@ -169,10 +171,10 @@ func (s *shared) listDeletions(ctx context.Context) error {
 		rows = append(rows, []string{of.Namespace, of.Name, string(r.State), untilText(r.Until), strconv.Itoa(len(r.Kept))})
 	}
 	if len(rows) == 1 {
-		s.say("No deletion can be undone.")
+		s.Say("No deletion can be undone.")
 		return nil
 	}
-	_, err = s.Out.Write([]byte(textTable(rows)))
+	_, err = s.Out.Write([]byte(console.Table(rows)))
 	return err
 }
 

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -105,11 +106,11 @@ func (f *deployFlags) addSettings(cmd *cobra.Command, s *shared) {
 func (f *deployFlags) check() error {
 	switch {
 	case f.timeout <= 0:
-		return usage("--timeout: %s is not a duration above 0", f.timeout)
+		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	case f.replicas < 1:
-		return usage("--replicas: %d is not above 0", f.replicas)
+		return exit.Usage("--replicas: %d is not above 0", f.replicas)
 	case f.scope.Role == "":
-		return usage("--role: the name is empty")
+		return exit.Usage("--role: the name is empty")
 	default:
 		return f.chart.check()
 	}
@@ -135,12 +136,12 @@ type deployer struct {
 func (s *shared) deploy(ctx context.Context, f *deployFlags) error {
 	d, err := s.lookAtInstallation(ctx, f)
 	if err != nil {
-		return deniedFirst(err)
+		return exit.DeniedFirst(err)
 	}
 	if f.export {
 		return d.printManifests()
 	}
-	return s.makeReported(f.output, f.dryRun, &d.report, func() error { return d.make(ctx) })
+	return makeReported(s.Console, f.output, f.dryRun, &d.report, func() error { return d.make(ctx) })
 }
 
 // lookAtInstallation finds what is to change. It only reads.
@@ -174,13 +175,13 @@ func (s *shared) lookAtInstallation(ctx context.Context, f *deployFlags) (*deplo
 // lookAtOperator finds what an earlier installation recorded, and refuses those that are not to be touched.
 func (d *deployer) lookAtOperator(ctx context.Context) (err error) {
 	if other := d.namespaceOfOperator(); other != install.Namespace {
-		return usage("--operator-namespace (OPERATOR_NAMESPACE): deploy installs into %s only; for %s use the chart, with helm install -n %s", install.Namespace, other, other)
+		return exit.Usage("--operator-namespace (OPERATOR_NAMESPACE): deploy installs into %s only; for %s use the chart, with helm install -n %s", install.Namespace, other, other)
 	}
 	if d.cfg, d.client, err = d.connect(); err != nil {
 		return err
 	}
 	if tool, err := install.InstalledBy(ctx, d.client); err != nil || tool != "" {
-		return cmp.Or(err, precondition(fmt.Errorf("the operator in %s was installed by %s: upgrade it with that tool", install.Namespace, tool)))
+		return cmp.Or(err, exit.Precondition(fmt.Errorf("the operator in %s was installed by %s: upgrade it with that tool", install.Namespace, tool)))
 	}
 	d.ledger, err = install.ReadLedger(ctx, d.client, install.Namespace)
 	return err
@@ -189,10 +190,10 @@ func (d *deployer) lookAtOperator(ctx context.Context) (err error) {
 // explainConflict says what to do about fields that another tool has set, and about what is being deleted.
 func explainConflict(err error) error {
 	if ending, ok := errors.AsType[*install.EndingError](err); ok {
-		return precondition(ending)
+		return exit.Precondition(ending)
 	}
 	if apierrors.IsConflict(err) {
-		return precondition(fmt.Errorf("%w: change these fields with the tool that has set them, or take them over with --force-conflicts", err))
+		return exit.Precondition(fmt.Errorf("%w: change these fields with the tool that has set them, or take them over with --force-conflicts", err))
 	}
 	return err
 }
@@ -208,7 +209,7 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 	}
 	issuer, err := cloud.issuer(ctx)
 	if err != nil {
-		return precondition(err)
+		return exit.Precondition(err)
 	}
 	provider, changes, err := cloud.account.OIDCProvider(ctx, issuer)
 	if err != nil {
@@ -218,13 +219,13 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 	scope.Partition, scope.Account = cloud.session.Partition, cloud.session.Account
 	documents, notices, err := d.policiesOf(permissions.NameOperator, d.metas(), scope)
 	if err != nil {
-		return usage("%w; use a role that has the rights with --role-arn", err)
+		return exit.Usage("%w; use a role that has the rights with --role-arn", err)
 	}
 	d.report.Notes = append(d.report.Notes, notices...)
 	role, more, err := cloud.account.Role(ctx, install.Role{Name: scope.Role, Of: "the operator", Description: "Nexus Operator in Kubernetes", Policies: documents,
 		Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: install.Namespace, Name: operatorName}})
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
-		return precondition(foreign)
+		return exit.Precondition(foreign)
 	}
 	d.report.Role = role
 	d.inAWS = slices.Concat(d.inAWS, changes, more)
@@ -235,7 +236,7 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 func (d *deployer) lookAtImage(ctx context.Context, a *install.Account) error {
 	image, name := d.imageOf(a, d.flags.image)
 	if d.report.Image = name; name == "" {
-		return usage("--image: this nexusctl was built without a version: name the image")
+		return exit.Usage("--image: this nexusctl was built without a version: name the image")
 	}
 	if image == nil {
 		return nil
@@ -314,12 +315,12 @@ func (d *deployer) make(ctx context.Context) (err error) {
 	}
 	if d.missing != "" {
 		inAWS := slices.DeleteFunc(changes, func(c install.Change) bool { return !slices.ContainsFunc(d.inAWS, sameObject(c)) })
-		if err := d.makeRecorded(ctx, d.ledger, inAWS); err != nil {
+		if err := makeRecorded(ctx, d.Console, d.ledger, inAWS); err != nil {
 			return err
 		}
-		return precondition(fmt.Errorf("the image %s is not there: push it, for instance with nexusctl build operator, and run the command again; nothing was installed in the cluster", d.missing))
+		return exit.Precondition(fmt.Errorf("the image %s is not there: push it, for instance with nexusctl build operator, and run the command again; nothing was installed in the cluster", d.missing))
 	}
-	if err := d.makeRecorded(ctx, d.ledger, changes); err != nil {
+	if err := makeRecorded(ctx, d.Console, d.ledger, changes); err != nil {
 		return err
 	}
 	if err := d.waitUntilReady(ctx); err != nil || d.controller == nil {
@@ -336,12 +337,12 @@ func sameObject(c install.Change) func(install.Change) bool {
 func (d *deployer) prepare(ctx context.Context, changes []install.Change) ([]install.Change, error) {
 	namespace := slices.IndexFunc(changes, func(c install.Change) bool { return c.Creates != nil && c.Creates.Kind == "Namespace" })
 	if namespace >= 0 {
-		if err := d.makeRecorded(ctx, d.ledger, changes[namespace:namespace+1]); err != nil {
+		if err := makeRecorded(ctx, d.Console, d.ledger, changes[namespace:namespace+1]); err != nil {
 			return nil, err
 		}
 		changes = slices.Delete(slices.Clone(changes), namespace, namespace+1)
 	}
-	recording, cancel := uncut(ctx, patchTimeout) // without a record, nothing would remove the namespace again
+	recording, cancel := exit.Uncut(ctx, patchTimeout) // without a record, nothing would remove the namespace again
 	defer cancel()
 	return changes, planRecorded(recording, d.ledger, changes)
 }
@@ -364,7 +365,7 @@ func (d *deployer) waitUntilReady(ctx context.Context) error {
 			return err
 		}
 	}
-	d.say("The operator in namespace %s is ready, with image %s.", install.Namespace, d.report.Image)
+	d.Say("The operator in namespace %s is ready, with image %s.", install.Namespace, d.report.Image)
 	return nil
 }
 

@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/devworld"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 const devAPIVersion = "dev.nexus.ai/v1alpha1"
@@ -46,7 +48,7 @@ func (s *shared) devCommand() *cobra.Command {
 		Example: "  nexusctl dev up -f capability.yaml\n  nexusctl dev status\n  nexusctl dev down",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage("name one of the commands %s", strings.Join(commandNames(cmd.Commands()), ", "))
+			return exit.Usage("name one of the commands %s", strings.Join(commandNames(cmd.Commands()), ", "))
 		},
 	}
 	flags := cmd.PersistentFlags()
@@ -90,10 +92,10 @@ func completeWorlds(*cobra.Command, []string, string) ([]string, cobra.ShellComp
 func (s *shared) world(f *devFlags) (devworld.World, error) {
 	w := devworld.World{Daemon: []string{"dev", "daemon"}, Clock: s.Clock, Progress: s.ErrOut}
 	if f.dir != "" && f.name != defaultWorld {
-		return w, usage("--dir and --name name two worlds: give one of them")
+		return w, exit.Usage("--dir and --name name two worlds: give one of them")
 	}
 	if problems := validation.IsDNS1123Label(f.name); len(problems) > 0 {
-		return w, usage("--name: %q: %s", f.name, problems[0])
+		return w, exit.Usage("--name: %q: %s", f.name, problems[0])
 	}
 	dir := f.dir
 	if dir == "" {
@@ -112,7 +114,7 @@ func (s *shared) world(f *devFlags) (devworld.World, error) {
 func (s *shared) cacheDir() (string, error) {
 	dir, err := devworld.CacheDir()
 	if err != nil {
-		return "", precondition(fmt.Errorf("finding the folder of the cache: %w: set NEXUS_CACHE", err))
+		return "", exit.Precondition(fmt.Errorf("finding the folder of the cache: %w: set NEXUS_CACHE", err))
 	}
 	return dir, nil
 }
@@ -168,7 +170,7 @@ func (s *shared) devStatus(ctx context.Context, w devworld.World, f *devFlags) e
 	case err != nil:
 		return err
 	case !r.Running:
-		return &failure{code: exitFailed}
+		return &exit.Failure{Code: exit.CodeFailed}
 	case f.output == "wide":
 		return w.Show(ctx, s.Out)
 	default:
@@ -180,7 +182,7 @@ func (s *shared) devStatus(ctx context.Context, w devworld.World, f *devFlags) e
 func (s *shared) printWorld(ctx context.Context, w devworld.World, f *devFlags, text func(*devworld.Report, *devFlags) string) (*devworld.Report, error) {
 	r, err := w.Status(ctx)
 	if err == nil {
-		err = printAs(s.Out, f.output, localWorld{devAPIVersion, "LocalWorld", r}, func() string { return text(r, f) })
+		err = console.PrintAs(s.Out, f.output, localWorld{devAPIVersion, "LocalWorld", r}, func() string { return text(r, f) })
 	}
 	return r, err
 }
@@ -198,13 +200,13 @@ func statusText(r *devworld.Report, f *devFlags) string {
 		}
 		rows = append(rows, []string{p.Name, strconv.Itoa(p.PID), state})
 	}
-	text := textTable(rows)
+	text := console.Table(rows)
 	if len(r.Capabilities) > 0 {
 		rows = [][]string{{"CAPABILITY", "PHASE", "STEPS"}}
 		for _, c := range r.Capabilities {
 			rows = append(rows, []string{c.Namespace + "/" + c.Name, c.Phase, c.Progress})
 		}
-		text += "\n" + textTable(rows)
+		text += "\n" + console.Table(rows)
 	}
 	return text + fmt.Sprintf("\nOperator restarts: %d\nKubeconfig: %s\nAWS endpoint: %s\n", r.OperatorRestarts, r.Kubeconfig, r.AWSEndpoint)
 }
@@ -245,7 +247,7 @@ func (s *shared) devDown(ctx context.Context, w devworld.World, f *devFlags) err
 		return s.explainWorld(f, err)
 	}
 	done.Processes = append(done.Processes, names...)
-	return printAs(s.Out, f.output, done, done.text)
+	return console.PrintAs(s.Out, f.output, done, done.text)
 }
 
 func (d stopped) text() string {

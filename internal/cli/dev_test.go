@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/devworld"
 	"github.com/nexus-operator/nexus-operator/internal/devworld/programs"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 func TestExplainWorld_SaysHowToGoOn(t *testing.T) {
@@ -21,13 +22,13 @@ func TestExplainWorld_SaysHowToGoOn(t *testing.T) {
 		code        int
 		says        string
 	}{
-		{"interrupted and stopped", &devworld.InterruptedError{Stopped: true}, true, exitInterrupted, "What it had started is stopped. To start it again: nexusctl dev up --name x"},
-		{"interrupted, and could not stop", &devworld.InterruptedError{Left: errors.New("etcd runs")}, true, exitInterrupted, "could not stop what it had started: etcd runs. To stop it: nexusctl dev down --name x"},
-		{"interrupted, and had started nothing", &devworld.InterruptedError{}, true, exitInterrupted, "A world that was running before runs on: see nexusctl dev status --name x"},
-		{"interrupted while building", context.Canceled, true, exitInterrupted, "has started nothing"},
-		{"something is missing", &programs.MissingError{Remedy: "install Go"}, false, exitPrecondition, "install Go"},
-		{"too late", &devworld.TimeoutError{Err: errors.New("1 of 1 capabilities are not running after 1s")}, false, exitTimeout, "See nexusctl dev status --name x"},
-		{"another failure", errors.New("no disk"), false, exitFailed, "no disk"},
+		{"interrupted and stopped", &devworld.InterruptedError{Stopped: true}, true, exit.CodeInterrupted, "What it had started is stopped. To start it again: nexusctl dev up --name x"},
+		{"interrupted, and could not stop", &devworld.InterruptedError{Left: errors.New("etcd runs")}, true, exit.CodeInterrupted, "could not stop what it had started: etcd runs. To stop it: nexusctl dev down --name x"},
+		{"interrupted, and had started nothing", &devworld.InterruptedError{}, true, exit.CodeInterrupted, "A world that was running before runs on: see nexusctl dev status --name x"},
+		{"interrupted while building", context.Canceled, true, exit.CodeInterrupted, "has started nothing"},
+		{"something is missing", &programs.MissingError{Remedy: "install Go"}, false, exit.CodePrecondition, "install Go"},
+		{"too late", &devworld.TimeoutError{Err: errors.New("1 of 1 capabilities are not running after 1s")}, false, exit.CodeTimeout, "See nexusctl dev status --name x"},
+		{"another failure", errors.New("no disk"), false, exit.CodeFailed, "no disk"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -37,10 +38,10 @@ func TestExplainWorld_SaysHowToGoOn(t *testing.T) {
 			}
 			err := s.explainWorld(&devFlags{name: "x"}, c.err)
 			said := err.Error()
-			if i, ok := errors.AsType[*interruption](err); ok {
-				said = i.said()
+			if i, ok := errors.AsType[*exit.Interruption](err); ok {
+				said = i.Said()
 			}
-			if code := codeOf(ctx, err); code != c.code || !strings.Contains(said, c.says) {
+			if code := exit.CodeOf(ctx, err); code != c.code || !strings.Contains(said, c.says) {
 				t.Errorf("exit code %d, want %d; %q, want %q", code, c.code, said, c.says)
 			}
 		})

@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/devworld"
 	"github.com/nexus-operator/nexus-operator/internal/devworld/programs"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/image"
 )
 
@@ -54,14 +56,14 @@ func (s *shared) devUpCommand(world *devFlags) *cobra.Command {
 func (f *devUpFlags) check() error {
 	switch {
 	case f.timeout <= 0:
-		return usage("--timeout: %s is not a duration above 0", f.timeout)
+		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	case f.nodes < 1 || f.nodes > 100:
-		return usage("--nodes: %d is no number from 1 to 100", f.nodes)
+		return exit.Usage("--nodes: %d is no number from 1 to 100", f.nodes)
 	case f.operator != "" && f.source != "":
-		return usage("--operator and --source name two operators: give one of them")
+		return exit.Usage("--operator and --source name two operators: give one of them")
 	}
 	if err := devworld.CheckManifests(f.manifests); err != nil {
-		return usage("--filename: %w", err)
+		return exit.Usage("--filename: %w", err)
 	}
 	return nil
 }
@@ -82,7 +84,7 @@ func (s *shared) devUp(ctx context.Context, w devworld.World, f *devUpFlags) err
 		return err
 	}
 	if err = s.buildMissing(ctx, w, f, from, &found); err == nil {
-		s.say("Starting the local world in %s, unless it runs.", w.Dir)
+		s.Say("Starting the local world in %s, unless it runs.", w.Dir)
 		err = w.Up(ctx, devworld.Options{Programs: found.Programs, Operator: found.Operator, Client: self, Nodes: f.nodes, Manifests: f.manifests,
 			Timeout: f.timeout})
 	}
@@ -104,7 +106,7 @@ func (s *shared) findPrograms(f *devUpFlags) (found plannedWorld, from programs.
 	}
 	from = programs.Source{Cache: cache, Folder: s.Getenv("NEXUS_BED_BIN"), Log: s.ErrOut}
 	if found.Programs, err = from.Find(); err != nil {
-		return found, from, precondition(err)
+		return found, from, exit.Precondition(err)
 	}
 	return found, from, nil
 }
@@ -115,7 +117,7 @@ func (s *shared) buildMissing(ctx context.Context, w devworld.World, f *devUpFla
 		return nil
 	}
 	if found.Programs == "" {
-		s.say("Building the programs of the local world into %s. This takes 5 to 10 minutes, once.", from.Cache)
+		s.Say("Building the programs of the local world into %s. This takes 5 to 10 minutes, once.", from.Cache)
 		found.Programs, err = from.Build(ctx)
 	}
 	if found.Operator == "" && err == nil {
@@ -143,7 +145,7 @@ To stop it:
 func (f *devUpFlags) findOperator() (string, error) {
 	if f.source != "" {
 		if _, err := (image.Source{Tree: f.source}).Version(); err != nil {
-			return "", usage("--source: %w: name the root of the operator's source tree", err)
+			return "", exit.Usage("--source: %w: name the root of the operator's source tree", err)
 		}
 		return "", nil
 	}
@@ -164,21 +166,21 @@ func (f *devUpFlags) findOperator() (string, error) {
 	case err == nil && !info.IsDir() && info.Mode()&0o111 != 0:
 		return path, nil
 	case f.operator != "":
-		return "", usage("--operator: %s is no program", path)
+		return "", exit.Usage("--operator: %s is no program", path)
 	default:
-		return "", precondition(fmt.Errorf("the operator's program %s does not exist: name it with --operator, or the source tree that it is built from with --source", path))
+		return "", exit.Precondition(fmt.Errorf("the operator's program %s does not exist: name it with --operator, or the source tree that it is built from with --source", path))
 	}
 }
 
 // buildOperatorFor builds the operator from the source tree.
 func (s *shared) buildOperatorFor(ctx context.Context, f *devUpFlags, path string) error {
 	if _, err := image.FindProgram("go"); err != nil {
-		return precondition(fmt.Errorf("%w: install Go (https://go.dev/doc/install), or name the operator's program with --operator", err))
+		return exit.Precondition(fmt.Errorf("%w: install Go (https://go.dev/doc/install), or name the operator's program with --operator", err))
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	s.say("Building the operator from %s.", f.source)
+	s.Say("Building the operator from %s.", f.source)
 	if err := image.BuildOperator(ctx, f.source, path); ctx.Err() == nil {
 		return err
 	}
@@ -189,21 +191,21 @@ func (s *shared) buildOperatorFor(ctx context.Context, f *devUpFlags, path strin
 func (s *shared) explainWorld(f *devFlags, err error) error {
 	if interrupted, ok := errors.AsType[*devworld.InterruptedError](err); ok {
 		if interrupted.Left != nil {
-			return &interruption{text: fmt.Sprintf("The command was interrupted, and could not stop what it had started: %v. To stop it: nexusctl dev down%s", interrupted.Left, f.selection())}
+			return &exit.Interruption{Text: fmt.Sprintf("The command was interrupted, and could not stop what it had started: %v. To stop it: nexusctl dev down%s", interrupted.Left, f.selection())}
 		}
 		if interrupted.Stopped {
-			return &interruption{text: "The command was interrupted. What it had started is stopped. To start it again: nexusctl dev up" + f.selection()}
+			return &exit.Interruption{Text: "The command was interrupted. What it had started is stopped. To start it again: nexusctl dev up" + f.selection()}
 		}
-		return &interruption{text: "The command was interrupted. A world that was running before runs on: see nexusctl dev status" + f.selection()}
+		return &exit.Interruption{Text: "The command was interrupted. A world that was running before runs on: see nexusctl dev status" + f.selection()}
 	}
 	if errors.Is(err, context.Canceled) {
-		return &interruption{text: "The command was interrupted while it built programs, and has started nothing. Compiled packages stay in the cache of Go. To continue: nexusctl dev up" + f.selection()}
+		return &exit.Interruption{Text: "The command was interrupted while it built programs, and has started nothing. Compiled packages stay in the cache of Go. To continue: nexusctl dev up" + f.selection()}
 	}
 	if _, missing := errors.AsType[*programs.MissingError](err); missing {
-		return precondition(err)
+		return exit.Precondition(err)
 	}
 	if _, late := errors.AsType[*devworld.TimeoutError](err); late {
-		return &failure{code: exitTimeout, err: fmt.Errorf("not done within --timeout: %w\n\nSee nexusctl dev status%s, or give a longer --timeout", err, f.selection())}
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("not done within --timeout: %w\n\nSee nexusctl dev status%s, or give a longer --timeout", err, f.selection())}
 	}
 	return err
 }
@@ -232,7 +234,7 @@ func (s *shared) planWorld(ctx context.Context, w devworld.World, f *devUpFlags,
 	}
 	p.APIVersion, p.Kind, p.Dir, p.Running = devAPIVersion, "PlannedWorld", w.Dir, r.Running
 	p.Source, p.Nodes, p.Manifests = f.source, f.nodes, f.manifests
-	return printAs(s.Out, f.output, p, p.text)
+	return console.PrintAs(s.Out, f.output, p, p.text)
 }
 
 func (p plannedWorld) text() string {

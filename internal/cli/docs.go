@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 func (s *shared) docsCommand() *cobra.Command {
@@ -21,7 +23,7 @@ func (s *shared) docsCommand() *cobra.Command {
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
-				return usage("--dir: name the directory for the pages")
+				return exit.Usage("--dir: name the directory for the pages")
 			}
 			return s.docs(cmd.Root(), dir, format)
 		},
@@ -39,7 +41,7 @@ func (s *shared) docs(root *cobra.Command, dir, format string) error {
 		"markdown": func() error { return doc.GenMarkdownTree(root, dir) },
 	}[format]
 	if write == nil {
-		return usage("--format: %q is neither man nor markdown", format)
+		return exit.Usage("--format: %q is neither man nor markdown", format)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // the pages are for everyone
 		return fmt.Errorf("--dir: %w", err)
@@ -48,6 +50,6 @@ func (s *shared) docs(root *cobra.Command, dir, format string) error {
 	if err := write(); err != nil {
 		return err
 	}
-	s.say("The pages are in %s.", dir)
+	s.Say("The pages are in %s.", dir)
 	return nil
 }

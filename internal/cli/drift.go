@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -57,16 +59,16 @@ func (s *shared) drift(ctx context.Context, f *driftFlags) error {
 		return err
 	}
 	if len(report.Objects) == 0 {
-		s.say("No drift is reported in %s.", cmp.Or(namespace, "any namespace"))
+		s.Say("No drift is reported in %s.", cmp.Or(namespace, "any namespace"))
 	}
 	text := func() string {
 		return textOfDrift(report, s.Clock.Now(), driftColumns{namespace: f.everywhere, wide: f.output == "wide"})
 	}
-	if err := printAs(s.Out, f.output, report, text); err != nil {
+	if err := console.PrintAs(s.Out, f.output, report, text); err != nil {
 		return err
 	}
 	if f.exitCode && len(report.Objects) > 0 {
-		return &failure{code: exitFailed}
+		return &exit.Failure{Code: exit.CodeFailed}
 	}
 	return nil
 }
@@ -89,7 +91,7 @@ func textOfDrift(report *inspect.DriftReport, now time.Time, show driftColumns) 
 			unsettled += fmt.Sprintf("%s %s/%s (%s): %s\n", o.Kind, o.Namespace, o.Name, status.ReasonNotSettling, o.Message)
 		}
 		for _, f := range o.Fields {
-			row := []string{strings.ToLower(o.Kind) + "/" + o.Name, f.Path, valueInTable(f.Want, show.wide), valueInTable(f.Have, show.wide), o.Policy, ageOf(now, o.Since)}
+			row := []string{strings.ToLower(o.Kind) + "/" + o.Name, f.Path, valueInTable(f.Want, show.wide), valueInTable(f.Have, show.wide), o.Policy, console.Age(now, o.Since)}
 			if show.namespace {
 				row = append([]string{o.Namespace}, row...)
 			}
@@ -99,7 +101,7 @@ func textOfDrift(report *inspect.DriftReport, now time.Time, show driftColumns) 
 	if len(rows) == 1 {
 		return unsettled
 	}
-	return textTable(rows) + unsettled
+	return console.Table(rows) + unsettled
 }
 
 // valueInTable keeps a value within its column.

@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
@@ -42,11 +44,11 @@ type driftEventsFlags struct {
 func (f *driftEventsFlags) check() error {
 	switch {
 	case !queueName.MatchString(f.name):
-		return usage("--name: %q is not a name of at most 54 letters, digits, - and _", f.name)
+		return exit.Usage("--name: %q is not a name of at most 54 letters, digits, - and _", f.name)
 	case f.removes && !f.yes && !f.dryRun:
-		return usage("add --yes to remove what the command names, or --dry-run to see what would be removed")
+		return exit.Usage("add --yes to remove what the command names, or --dry-run to see what would be removed")
 	case f.removes && f.timeout <= 0:
-		return usage("--timeout: %s is not a duration above 0", f.timeout)
+		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	}
 	return nil
 }
@@ -88,7 +90,9 @@ func (s *shared) driftEventsCommand() *cobra.Command {
 		Short:   "Make the queue and the rules that report changes in AWS within seconds",
 		Example: "  nexusctl drift-events install\n  nexusctl drift-events status",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    func(*cobra.Command, []string) error { return usage("name what to do: install, status or uninstall") },
+		RunE: func(*cobra.Command, []string) error {
+			return exit.Usage("name what to do: install, status or uninstall")
+		},
 	}
 	cmd.AddCommand(s.installEventsCommand(), s.eventsStatusCommand(), s.uninstallEventsCommand())
 	return cmd
@@ -163,7 +167,7 @@ func (s *shared) lookAtEvents(ctx context.Context, f *driftEventsFlags) (*driftE
 	}
 	found, changes, err := cloud.account.DriftEvents(ctx, f.name)
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
-		return nil, nil, precondition(foreign)
+		return nil, nil, exit.Precondition(foreign)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -178,10 +182,10 @@ func (s *shared) installEvents(ctx context.Context, f *driftEventsFlags) error {
 		return err
 	}
 	r.installs = true
-	return s.makeReported(f.output, f.dryRun, r, func() (err error) {
+	return makeReported(s.Console, f.output, f.dryRun, r, func() (err error) {
 		namespace := s.namespaceOfOperator()
 		if err := c.Get(ctx, client.ObjectKey{Name: namespace}, &corev1.Namespace{}); apierrors.IsNotFound(err) {
-			return precondition(fmt.Errorf("there is no namespace %s, in which the installation is recorded: install the operator first, or name its namespace with --operator-namespace", namespace))
+			return exit.Precondition(fmt.Errorf("there is no namespace %s, in which the installation is recorded: install the operator first, or name its namespace with --operator-namespace", namespace))
 		}
 		ledger, err := install.ReadLedger(ctx, c, namespace)
 		if err != nil {
@@ -191,7 +195,7 @@ func (s *shared) installEvents(ctx context.Context, f *driftEventsFlags) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, saveLedger(ctx, ledger)) }()
-		return s.makeRecorded(ctx, ledger, r.Changes)
+		return makeRecorded(ctx, s.Console, ledger, r.Changes)
 	})
 }
 
@@ -210,7 +214,7 @@ func (s *shared) eventsStatus(ctx context.Context, f *driftEventsFlags) error {
 			r.Providers = append(r.Providers, providerEvents{p.Namespace + "/" + p.Name, string(c.Status), c.Reason, c.Message})
 		}
 	}
-	return printAs(s.Out, f.output, r, r.text)
+	return console.PrintAs(s.Out, f.output, r, r.text)
 }
 
 func (s *shared) uninstallEvents(ctx context.Context, f *driftEventsFlags) error {
@@ -224,7 +228,7 @@ func (s *shared) uninstallEvents(ctx context.Context, f *driftEventsFlags) error
 	}
 	ours := slices.DeleteFunc(ledger.Records(), func(r install.Record) bool { return !isOfEvents(r, f.name) })
 	if len(ours) == 0 {
-		return precondition(fmt.Errorf("ConfigMap %s/%s records no queue or rule named %s: nexusctl did not create them; remove them with the tool that did", s.namespaceOfOperator(), install.LedgerName, f.name))
+		return exit.Precondition(fmt.Errorf("ConfigMap %s/%s records no queue or rule named %s: nexusctl did not create them; remove them with the tool that did", s.namespaceOfOperator(), install.LedgerName, f.name))
 	}
 	cloud, err := s.openCloud(ctx, cfg, c, "")
 	if err != nil {
@@ -234,13 +238,13 @@ func (s *shared) uninstallEvents(ctx context.Context, f *driftEventsFlags) error
 	if err != nil {
 		return err
 	}
-	if err := s.printChanges(changes, nil, f.dryRun); err != nil || f.dryRun {
+	if err := printChanges(s.Console, changes, nil, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
-	if err := s.makeRemoval(ctx, removal{client: c, ledger: ledger, timeout: f.timeout, changes: changes}); err != nil {
+	if err := makeRemoval(ctx, s.Console, removal{client: c, ledger: ledger, timeout: f.timeout, changes: changes}); err != nil {
 		return err
 	}
-	s.say("The queue and the rules of drift events were removed.")
+	s.Say("The queue and the rules of drift events were removed.")
 	return nil
 }
 
@@ -266,7 +270,7 @@ func (r *driftEventsReport) text() string {
 		fmt.Fprintf(&b, "Rule %s, %s, %s\n", rule.ARN, rule.State, sends)
 	}
 	for _, p := range r.Providers {
-		b.WriteString(wrapText("AWSProvider "+p.Provider+": "+p.Status+", "+p.Reason+": "+p.Message, ""))
+		b.WriteString(console.Wrap("AWSProvider "+p.Provider+": "+p.Status+", "+p.Reason+": "+p.Message, ""))
 	}
 	writeChanges(&b, r.Changes, r.DryRun)
 	if len(r.Changes) == 0 {

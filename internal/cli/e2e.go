@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/resource"
 
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/image"
 )
 
@@ -110,9 +111,9 @@ func (f *e2eFlags) checkSteps() error {
 	last := len(pipelineSteps)
 	switch {
 	case f.from < 1 || f.from > last:
-		return usage("--from-step: %d is no number from 1 to %d", f.from, last)
+		return exit.Usage("--from-step: %d is no number from 1 to %d", f.from, last)
 	case f.to < f.from || f.to > last:
-		return usage("--to-step: %d is no number from %d to %d", f.to, f.from, last)
+		return exit.Usage("--to-step: %d is no number from %d to %d", f.to, f.from, last)
 	default:
 		return nil
 	}
@@ -124,11 +125,11 @@ func (f *e2eFlags) needsManifest() bool { return f.to >= stepApply || f.runs(ste
 func (f *e2eFlags) checkCleanup() error {
 	switch {
 	case f.runs(stepClean) && !f.yes && !f.dryRun:
-		return usage("step 1 removes an earlier installation: add --yes, or --skip-clean to leave it out")
+		return exit.Usage("step 1 removes an earlier installation: add --yes, or --skip-clean to leave it out")
 	case f.cascade != "" && f.cascade != cascadeDelete:
-		return usage("--cascade: %q is not %s", f.cascade, cascadeDelete)
+		return exit.Usage("--cascade: %q is not %s", f.cascade, cascadeDelete)
 	case f.cleaning <= 0:
-		return usage("--cleanup-timeout: %s is not a duration above 0", f.cleaning)
+		return exit.Usage("--cleanup-timeout: %s is not a duration above 0", f.cleaning)
 	default:
 		return nil
 	}

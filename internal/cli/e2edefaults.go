@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // What e2e takes where no flag says it.
@@ -30,7 +32,7 @@ func (f *e2eFlags) complete(s *shared) error {
 		if err != nil {
 			return err
 		}
-		s.say("Manifest: %s.", name)
+		s.Say("Manifest: %s.", name)
 		f.files.Filenames = []string{name}
 	}
 	if f.backend == "" && f.frontend == "" && f.runs(stepApps) {
@@ -38,7 +40,7 @@ func (f *e2eFlags) complete(s *shared) error {
 		f.frontend = cmp.Or(s.Getenv(envFrontend), existingFolder(defaultFrontend))
 		for _, source := range []string{f.backend, f.frontend} {
 			if source != "" {
-				s.say("Source of an application: %s.", source)
+				s.Say("Source of an application: %s.", source)
 			}
 		}
 	}
@@ -65,13 +67,13 @@ func findManifest(getenv func(string) string) (string, error) {
 	found, err := manifestsOfCapabilities(".")
 	switch {
 	case err != nil:
-		return "", usage("reading the current folder for a manifest: %w", err)
+		return "", exit.Usage("reading the current folder for a manifest: %w", err)
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0:
-		return "", usage("no manifest of a capability is here: name it with -f FILE or %s, or call it %s", envManifest, defaultManifest)
+		return "", exit.Usage("no manifest of a capability is here: name it with -f FILE or %s, or call it %s", envManifest, defaultManifest)
 	default:
-		return "", usage("%s declare capabilities: name one with -f FILE or %s", strings.Join(found, ", "), envManifest)
+		return "", exit.Usage("%s declare capabilities: name one with -f FILE or %s", strings.Join(found, ", "), envManifest)
 	}
 }
 

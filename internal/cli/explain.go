@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -54,11 +56,11 @@ func (s *shared) explain(ctx context.Context, args []string, output string) erro
 	if err != nil {
 		return err
 	}
-	if err := printAs(s.Out, output, e, func() string { return textOfExplanation(e, s.Clock.Now()) }); err != nil {
+	if err := console.PrintAs(s.Out, output, e, func() string { return textOfExplanation(e, s.Clock.Now()) }); err != nil {
 		return err
 	}
 	if !e.Ready {
-		return &failure{code: exitFailed}
+		return &exit.Failure{Code: exit.CodeFailed}
 	}
 	return nil
 }
@@ -68,7 +70,7 @@ func textOfExplanation(e *inspect.Explanation, now time.Time) string {
 	if e.Ready {
 		text := e.Object.Title() + " is ready.\n"
 		if e.Object.Message != "" {
-			text += wrapText(e.Object.Message, "  ")
+			text += console.Wrap(e.Object.Message, "  ")
 		}
 		return text + resourceText(e.Object.Resource, now)
 	}
@@ -77,12 +79,12 @@ func textOfExplanation(e *inspect.Explanation, now time.Time) string {
 	if e.Cause.Reason != "" {
 		b.WriteString(": " + e.Cause.Reason)
 	}
-	b.WriteString("\n" + wrapText(causeInWords(e.Cause), "  "))
+	b.WriteString("\n" + console.Wrap(causeInWords(e.Cause), "  "))
 	b.WriteString(resourceText(e.Cause.Resource, now))
 	b.WriteString(evidenceText(e, now))
 	b.WriteString("\nWhat to do:\n")
 	if e.Remedy != "" {
-		b.WriteString(wrapText(e.Remedy, "  "))
+		b.WriteString(console.Wrap(e.Remedy, "  "))
 	}
 	for _, c := range e.Commands {
 		b.WriteString("  $ " + c + "\n")
@@ -113,7 +115,7 @@ func resourceText(r *inspect.Resource, now time.Time) string {
 		line("ARN", r.ARN)
 	}
 	if r.Request != nil {
-		line("Request", fmt.Sprintf("AWS carries out %s since %s, token %s", r.Request.Operation, ageOf(now, r.Request.Since), r.Request.Token))
+		line("Request", fmt.Sprintf("AWS carries out %s since %s, token %s", r.Request.Operation, console.Age(now, r.Request.Since), r.Request.Token))
 	}
 	for _, d := range r.Drift {
 		line("Drift", fmt.Sprintf("%s is %s, declared is %s", d.Path, d.Have, d.Want))
@@ -133,21 +135,21 @@ func causeInWords(n *inspect.Node) string {
 func evidenceText(e *inspect.Explanation, now time.Time) string {
 	var b strings.Builder
 	for _, c := range e.Conditions {
-		line := fmt.Sprintf("%s is %s for %s: %s", c.Type, c.Status, ageOf(now, &c.LastTransitionTime), c.Reason)
+		line := fmt.Sprintf("%s is %s for %s: %s", c.Type, c.Status, console.Age(now, &c.LastTransitionTime), c.Reason)
 		if c.Message != "" && c.Message != e.Cause.Message {
 			line += ": " + c.Message
 		}
-		b.WriteString(wrapText(line, "  "))
+		b.WriteString(console.Wrap(line, "  "))
 	}
 	for _, ev := range e.Events {
-		line := fmt.Sprintf("Event %s ago: %s", ageOf(now, &ev.Last), ev.Reason)
+		line := fmt.Sprintf("Event %s ago: %s", console.Age(now, &ev.Last), ev.Reason)
 		if ev.Count > 1 {
 			line += fmt.Sprintf(" (%d times)", ev.Count)
 		}
 		if ev.Message != "" && ev.Message != e.Cause.Message {
 			line += ": " + ev.Message
 		}
-		b.WriteString(wrapText(line, "  "))
+		b.WriteString(console.Wrap(line, "  "))
 	}
 	if b.Len() == 0 {
 		return ""
@@ -163,7 +165,7 @@ func othersText(e *inspect.Explanation) string {
 	if len(e.Failed) > 0 {
 		b.WriteString("\nOther failures:\n")
 		for _, n := range e.Failed {
-			b.WriteString(wrapText(fmt.Sprintf("%s: %s: %s", n.Title(), n.Reason, n.Message), "  "))
+			b.WriteString(console.Wrap(fmt.Sprintf("%s: %s: %s", n.Title(), n.Reason, n.Message), "  "))
 		}
 	}
 	return b.String()

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -68,9 +69,9 @@ func (s *shared) fixIRSACommand() *cobra.Command {
 func (s *shared) fixIRSA(ctx context.Context, f *irsaFlags) error {
 	r, err := s.lookAtIRSA(ctx, f)
 	if err != nil {
-		return deniedFirst(err)
+		return exit.DeniedFirst(err)
 	}
-	return s.makeReported(f.output, f.dryRun, r, func() error { return s.makeRecorded(ctx, nil, r.Changes) })
+	return makeReported(s.Console, f.output, f.dryRun, r, func() error { return makeRecorded(ctx, s.Console, nil, r.Changes) })
 }
 
 // lookAtIRSA finds what is to change. It only reads.
@@ -89,7 +90,7 @@ func (s *shared) lookAtIRSA(ctx context.Context, f *irsaFlags) (*repair, error) 
 	}
 	issuer, err := cloud.issuer(ctx)
 	if err != nil {
-		return nil, precondition(err)
+		return nil, exit.Precondition(err)
 	}
 	account, session := cloud.account, cloud.session
 	r := &repair{APIVersion: repairAPIVersion, Kind: "IRSARepair", Issuer: issuer, Account: session.Account, DryRun: f.dryRun, Changes: []install.Change{}}
@@ -123,12 +124,12 @@ func (s *shared) operatorServiceAccount(ctx context.Context, c client.Client) ([
 func (s *shared) lookAtTrust(ctx context.Context, c client.Client, a *install.Account, r *repair, account string) ([]install.Change, error) {
 	namespace, name, ok := strings.Cut(account, "/")
 	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
-		return nil, usage("--service-account: %q is not NAMESPACE/NAME", account)
+		return nil, exit.Usage("--service-account: %q is not NAMESPACE/NAME", account)
 	}
 	sa := &corev1.ServiceAccount{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, sa)
 	if apierrors.IsNotFound(err) {
-		return nil, precondition(fmt.Errorf("ServiceAccount %s does not exist: create it first", account))
+		return nil, exit.Precondition(fmt.Errorf("ServiceAccount %s does not exist: create it first", account))
 	}
 	if err != nil {
 		return nil, err

@@ -20,7 +20,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/options"
@@ -33,7 +35,7 @@ func (s *shared) iamCommand() *cobra.Command {
 		Short:   "Print least-privilege IAM policies",
 		Example: "  nexusctl iam policy operator --name-prefix team-",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    func(*cobra.Command, []string) error { return usage("name what to print: iam policy") },
+		RunE:    func(*cobra.Command, []string) error { return exit.Usage("name what to print: iam policy") },
 	}
 	policy := &cobra.Command{
 		Use:   "policy",
@@ -42,7 +44,7 @@ func (s *shared) iamCommand() *cobra.Command {
 			"  nexusctl iam policy app -f capability.yaml --account 123456789012",
 		Args: arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			return usage("name whose policy to print: operator, installer or app")
+			return exit.Usage("name whose policy to print: operator, installer or app")
 		},
 	}
 	policy.AddCommand(s.rolePolicyCommand(permissions.NameOperator, "the operator's role: the actions of every kind, and no others"),
@@ -65,14 +67,14 @@ func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
 		RunE: func(_ *cobra.Command, _ []string) error {
 			metas, err := s.metasOf(selected)
 			if err != nil {
-				return usage("%w", err)
+				return exit.Usage("%w", err)
 			}
 			documents, notices, err := s.policiesOf(name, metas, *scope)
 			if err != nil {
-				return usage("%w", err)
+				return exit.Usage("%w", err)
 			}
 			for _, notice := range notices {
-				s.say("%s", notice)
+				s.Say("%s", notice)
 			}
 			return s.printPolicies(documents)
 		},
@@ -112,7 +114,7 @@ func (s *shared) appPolicyCommand() *cobra.Command {
 		Args:    arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) > 0) == (len(files.Filenames) > 0 || files.Kustomize != "") {
-				return usage("say whose role: -f FILE, -k DIR or ncap/NAME, and one of them")
+				return exit.Usage("say whose role: -f FILE, -k DIR or ncap/NAME, and one of them")
 			}
 			if len(args) > 0 {
 				return s.livePolicies(cmd.Context(), args, account)
@@ -143,16 +145,16 @@ func (s *shared) manifestPolicies(files *resource.FilenameOptions, account strin
 		found = true
 		c, err := capabilityOf(schemas, u)
 		if err != nil {
-			return &failure{code: exitUsage, err: err}
+			return &exit.Failure{Code: exit.CodeUsage, Err: err}
 		}
 		facts := settingsOf(o).Facts(c)
 		facts.Account = account
 		if err := s.printAppPolicies(c, facts); err != nil {
-			return usage("%s: %w", titleOfObject(u), err)
+			return exit.Usage("%s: %w", console.TitleOf(u), err)
 		}
 	}
 	if !found {
-		return usage("the manifests hold no NexusAICapability")
+		return exit.Usage("the manifests hold no NexusAICapability")
 	}
 	return nil
 }
@@ -176,7 +178,7 @@ func (s *shared) livePolicies(ctx context.Context, args []string, account string
 		return err
 	}
 	if !isCapability(u) {
-		return usage("%s is no NexusAICapability", titleOfObject(u))
+		return exit.Usage("%s is no NexusAICapability", console.TitleOf(u))
 	}
 	c := &nexusv1.NexusAICapability{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, c); err != nil {
@@ -216,7 +218,7 @@ func (s *shared) printAppPolicies(c *nexusv1.NexusAICapability, facts capability
 				return fmt.Errorf("the policy %s of role %s: %w", p.PolicyName, role.Spec.RoleName, err)
 			}
 			if !completeARNs(d) {
-				s.say("The ARNs in policy %s of role %s are not complete: name the account with --account.", p.PolicyName, role.Spec.RoleName)
+				s.Say("The ARNs in policy %s of role %s are not complete: name the account with --account.", p.PolicyName, role.Spec.RoleName)
 			}
 			documents = append(documents, d)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/importer"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -103,7 +104,7 @@ func (s *shared) importEach(ctx context.Context, f *importFlags, im *importer.Im
 		wrote = true
 	}
 	if failed > 0 {
-		return &failure{code: exitFailed, err: fmt.Errorf("%d of %s not declared as in AWS", failed, status.Counted(len(wanted), "resource is", "resources are"))}
+		return &exit.Failure{Code: exit.CodeFailed, Err: fmt.Errorf("%d of %s not declared as in AWS", failed, status.Counted(len(wanted), "resource is", "resources are"))}
 	}
 	return nil
 }
@@ -114,7 +115,7 @@ func tagsOf(flags []string) (map[string][]string, error) {
 	for _, f := range flags {
 		key, value, hasValue := strings.Cut(f, "=")
 		if _, again := out[key]; again || key == "" {
-			return nil, usage("--tag %q: name each key once, as KEY=VALUE or KEY", f)
+			return nil, exit.Usage("--tag %q: name each key once, as KEY=VALUE or KEY", f)
 		}
 		if out[key] = nil; hasValue {
 			out[key] = []string{value}
@@ -134,10 +135,10 @@ func (s *shared) tagged(ctx context.Context, im *importer.Importer, tags map[str
 		return nil, importFailure(err, "resources by their tags")
 	}
 	for _, o := range others {
-		s.say("%s: passed over, no kind can be imported by such an ARN", o)
+		s.Say("%s: passed over, no kind can be imported by such an ARN", o)
 	}
 	if len(found) == 0 {
-		s.say("found no resource with these tags that can be imported in account %s, region %s", im.Session.Account, im.Session.Region)
+		s.Say("found no resource with these tags that can be imported in account %s, region %s", im.Session.Account, im.Session.Region)
 	}
 	return found, nil
 }
@@ -146,12 +147,12 @@ func (s *shared) tagged(ctx context.Context, im *importer.Importer, tags map[str
 func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, error) {
 	if len(f.tags) > 0 {
 		if f.terraform != "" {
-			return nil, usage("--tag does not go with --from-terraform")
+			return nil, exit.Usage("--tag does not go with --from-terraform")
 		}
 		return nil, nil
 	}
 	if (len(args) > 0) == (f.terraform != "") {
-		return nil, usage("say what to import: KIND/NAME, --tag KEY=VALUE or --from-terraform FILE, and one of them")
+		return nil, exit.Usage("say what to import: KIND/NAME, --tag KEY=VALUE or --from-terraform FILE, and one of them")
 	}
 	out, err := s.named(args)
 	if err != nil {
@@ -162,7 +163,7 @@ func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, e
 	}
 	state, err := s.readFile(f.terraform)
 	if err != nil {
-		return nil, &failure{code: exitUsage, err: err}
+		return nil, &exit.Failure{Code: exit.CodeUsage, Err: err}
 	}
 	b, err := s.bundle()
 	if err != nil {
@@ -170,13 +171,13 @@ func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, e
 	}
 	found, err := importer.FromTerraform(s.Kinds(), typesOfBundle{b}, state)
 	if err != nil {
-		return nil, &failure{code: exitUsage, err: fmt.Errorf("%s: %w", f.terraform, err)}
+		return nil, &exit.Failure{Code: exit.CodeUsage, Err: fmt.Errorf("%s: %w", f.terraform, err)}
 	}
 	for _, sentence := range found.PassedOver {
-		s.say("%s", sentence)
+		s.Say("%s", sentence)
 	}
 	if found.Nothing != "" {
-		return nil, &failure{code: exitFailed, err: fmt.Errorf("%s: %s", f.terraform, found.Nothing)}
+		return nil, &exit.Failure{Code: exit.CodeFailed, Err: fmt.Errorf("%s: %s", f.terraform, found.Nothing)}
 	}
 	return found.Found, nil
 }
@@ -187,7 +188,7 @@ func (s *shared) named(args []string) ([]importer.Resource, error) {
 	for _, a := range withIdentifiers(args) {
 		if typeName, identifier, _ := strings.Cut(a, "/"); importer.IsType(typeName) {
 			if identifier == "" {
-				return nil, usage("%s: name the resource by its primary identifier, such as %s my-name", typeName, typeName)
+				return nil, exit.Usage("%s: name the resource by its primary identifier, such as %s my-name", typeName, typeName)
 			}
 			out = append(out, importer.OfType(typeName, identifier))
 			continue
@@ -195,14 +196,14 @@ func (s *shared) named(args []string) ([]importer.Resource, error) {
 		if strings.HasPrefix(a, "arn:") {
 			r, ok := importer.FromARN(s.Kinds(), a)
 			if !ok {
-				return nil, usage("%s: no kind can be imported by such an ARN; name it as KIND/NAME", a)
+				return nil, exit.Usage("%s: no kind can be imported by such an ARN; name it as KIND/NAME", a)
 			}
 			out = append(out, r)
 			continue
 		}
 		kindName, name, ok := strings.Cut(a, "/")
 		if !ok || kindName == "" || name == "" {
-			return nil, usage("%q is not KIND/NAME", a)
+			return nil, exit.Usage("%q is not KIND/NAME", a)
 		}
 		out = append(out, importer.Resource{Kind: kindName, Name: name})
 	}
@@ -255,39 +256,39 @@ func importFailure(err error, what string) error {
 	_, unknown := errors.AsType[*importer.UnknownKindError](err)
 	_, malformed := errors.AsType[*importer.MalformedError](err)
 	if unknown || malformed {
-		return &failure{code: exitUsage, err: err}
+		return &exit.Failure{Code: exit.CodeUsage, Err: err}
 	}
-	return precondition(fmt.Errorf("reading %s: %w", what, err))
+	return exit.Precondition(fmt.Errorf("reading %s: %w", what, err))
 }
 
 // told prints the result for a resource, and reports whether its object changes nothing.
 func (s *shared) told(r importer.Result, adopt, isPassedOver bool) bool {
 	for _, o := range r.Omitted {
-		s.say("%s: left out %s", r.Resource, o)
+		s.Say("%s: left out %s", r.Resource, o)
 	}
 	if len(r.NotDeclared) > 0 {
-		s.say("%s: not declared, because no field says it, and left in AWS as it is: %s", r.Resource, strings.Join(r.NotDeclared, ", "))
+		s.Say("%s: not declared, because no field says it, and left in AWS as it is: %s", r.Resource, strings.Join(r.NotDeclared, ", "))
 	}
 	if len(r.Unknown) > 0 {
-		s.say("%s: not known whether it has more that no field says: %s", r.Resource, strings.Join(r.Unknown, ", "))
+		s.Say("%s: not known whether it has more that no field says: %s", r.Resource, strings.Join(r.Unknown, ", "))
 	}
 	if r.Remark != "" {
-		s.say("%s: %s", r.Resource, r.Remark)
+		s.Say("%s: %s", r.Resource, r.Remark)
 	}
 	switch {
 	case isPassedOver:
-		s.say("%s: passed over, it %s", r.Resource, r.Problem)
+		s.Say("%s: passed over, it %s", r.Resource, r.Problem)
 		return false
 	case r.Problem != "":
-		s.say("%s: %s", r.Resource, r.Problem)
+		s.Say("%s: %s", r.Resource, r.Problem)
 		return false
 	case len(r.Differences) > 0:
-		s.say("%s: cannot be declared as it is; the object would change %s", r.Resource, strings.Join(r.Differences, "; "))
+		s.Say("%s: cannot be declared as it is; the object would change %s", r.Resource, strings.Join(r.Differences, "; "))
 		return false
 	case adopt:
-		s.say("%s: declared as it is; applying the object writes owner tags and nothing else", r.Resource)
+		s.Say("%s: declared as it is; applying the object writes owner tags and nothing else", r.Resource)
 	default:
-		s.say("%s: declared as it is; applying the object changes nothing", r.Resource)
+		s.Say("%s: declared as it is; applying the object changes nothing", r.Resource)
 	}
 	return true
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/appmodel"
 	"github.com/nexus-operator/nexus-operator/internal/appmodel/questions"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // initFlags are the flags of the verb that are no answers to its questions.
@@ -91,7 +92,7 @@ func answerFlags(flags *pflag.FlagSet) {
 // initCapability reads the application, asks what is missing, and writes the manifest.
 func (s *shared) initCapability(ctx context.Context, f *initFlags, flags *pflag.FlagSet) error {
 	if f.compose != "" && f.chart != "" {
-		return usage("--from-compose and --from-chart exclude each other")
+		return exit.Usage("--from-compose and --from-chart exclude each other")
 	}
 	if err := f.mayWrite(); err != nil {
 		return err
@@ -103,13 +104,13 @@ func (s *shared) initCapability(ctx context.Context, f *initFlags, flags *pflag.
 	roles, err := s.interview(ctx, f, flags).Fill(app, s.initDefaults(f))
 	switch {
 	case ctx.Err() != nil:
-		return &interruption{text: "The command was interrupted, and no file was written."}
+		return &exit.Interruption{Text: "The command was interrupted, and no file was written."}
 	case err != nil:
-		return usage("%w; nothing was written", err)
+		return exit.Usage("%w; nothing was written", err)
 	}
 	m, err := app.Write(roles, from)
 	if err != nil {
-		return usage("%w; nothing was written", err)
+		return exit.Usage("%w; nothing was written", err)
 	}
 	if err := s.checkWritten(ctx, m); err != nil {
 		return err
@@ -120,13 +121,13 @@ func (s *shared) initCapability(ctx context.Context, f *initFlags, flags *pflag.
 // mayWrite refuses to overwrite a file, before any question.
 func (f *initFlags) mayWrite() error {
 	if f.output == "" {
-		return usage("--output: name a file, or - for standard output")
+		return exit.Usage("--output: name a file, or - for standard output")
 	}
 	if f.output == standardInput || f.force {
 		return nil
 	}
 	if _, err := os.Lstat(f.output); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return usage("%s exists: overwrite it with --force, or name another file with -o", f.output)
+		return exit.Usage("%s exists: overwrite it with --force, or name another file with -o", f.output)
 	}
 	return nil
 }
@@ -184,7 +185,7 @@ func (s *shared) checkWritten(ctx context.Context, m *appmodel.Manifest) error {
 	for _, o := range found.Objects {
 		problems = append(problems, o.Problems...)
 	}
-	return usage("the application cannot be a capability: %s; nothing was written", strings.Join(problems, "; "))
+	return exit.Usage("the application cannot be a capability: %s; nothing was written", strings.Join(problems, "; "))
 }
 
 // writeManifest writes the manifest, what it does not carry over, and the next commands.
@@ -199,14 +200,14 @@ func (s *shared) writeManifest(f *initFlags, m *appmodel.Manifest) error {
 		return err
 	}
 	for _, n := range m.Notes {
-		s.say("%s", n)
+		s.Say("%s", n)
 	}
 	if f.output != standardInput {
-		s.say("%s: written, and valid", f.output)
+		s.Say("%s: written, and valid", f.output)
 	}
-	s.say("Next:")
+	s.Say("Next:")
 	for _, command := range m.NextCommands(name) {
-		s.say("  %s", command)
+		s.Say("  %s", command)
 	}
 	return nil
 }
@@ -219,10 +220,10 @@ func (f *initFlags) writeFile(text []byte) error {
 	}
 	file, err := os.OpenFile(f.output, how, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return usage("%s exists: overwrite it with --force, or name another file with -o", f.output)
+		return exit.Usage("%s exists: overwrite it with --force, or name another file with -o", f.output)
 	}
 	if err != nil {
-		return usage("%w", err)
+		return exit.Usage("%w", err)
 	}
 	_, err = file.Write(text)
 	if err = errors.Join(err, file.Close()); err != nil {

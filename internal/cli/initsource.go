@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/appmodel"
 	"github.com/nexus-operator/nexus-operator/internal/appmodel/compose"
 	"github.com/nexus-operator/nexus-operator/internal/appmodel/workloads"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/helmrelease"
 )
 
@@ -27,7 +28,7 @@ func (s *shared) readApplication(ctx context.Context, f *initFlags) (*appmodel.A
 		app, name, err := s.readChart(ctx, f)
 		return app, ", from chart " + name, err
 	case len(f.keep) > 0:
-		return nil, "", usage("--keep names services of a Compose file or workloads of a chart")
+		return nil, "", exit.Usage("--keep names services of a Compose file or workloads of a chart")
 	default:
 		s.hintAtSource()
 		return &appmodel.App{}, "", nil
@@ -39,7 +40,7 @@ func (s *shared) hintAtSource() {
 	for _, source := range [][2]string{{"compose.yaml", "--from-compose compose.yaml"}, {"compose.yml", "--from-compose compose.yml"}, {"docker-compose.yaml", "--from-compose docker-compose.yaml"},
 		{"docker-compose.yml", "--from-compose docker-compose.yml"}, {"Chart.yaml", "--from-chart ."}, {"chart/Chart.yaml", "--from-chart chart"}} {
 		if _, err := os.Stat(source[0]); err == nil {
-			s.say("This folder has %s: nexusctl init %s reads it.", source[0], source[1])
+			s.Say("This folder has %s: nexusctl init %s reads it.", source[0], source[1])
 			return
 		}
 	}
@@ -49,19 +50,19 @@ func (s *shared) hintAtSource() {
 func (s *shared) readChart(ctx context.Context, f *initFlags) (*appmodel.App, string, error) {
 	c, err := helmrelease.Load(f.chart)
 	if err != nil {
-		return nil, "", usage("%s: %w; nothing was written", f.chart, err)
+		return nil, "", exit.Usage("%s: %w; nothing was written", f.chart, err)
 	}
 	over, err := helmrelease.MergeValues(nil, f.values, f.single)
 	if err != nil {
-		return nil, "", usage("the values of the chart: %w", err)
+		return nil, "", exit.Usage("the values of the chart: %w", err)
 	}
 	text, err := c.Render(ctx, c.Name(), c.Name(), over)
 	if err != nil {
-		return nil, "", usage("%w; nothing was written", err)
+		return nil, "", exit.Usage("%w; nothing was written", err)
 	}
 	app, err := workloads.Read(text, workloads.Options{Name: c.Name(), Keep: f.keep})
 	if err != nil {
-		return nil, "", usage("%w; nothing was written", err)
+		return nil, "", exit.Usage("%w; nothing was written", err)
 	}
 	app.Name, app.Version = c.Name(), cmp.Or(c.AppVersion(), c.Version())
 	return app, c.Name(), nil
@@ -76,7 +77,7 @@ func (s *shared) readCompose(ctx context.Context, f *initFlags) (*appmodel.App, 
 		return os.ReadFile(f.compose)
 	})
 	if err != nil {
-		return nil, usage("reading the Compose file: %w", err)
+		return nil, exit.Usage("reading the Compose file: %w", err)
 	}
 	variables, err := f.composeVariables()
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *shared) readCompose(ctx context.Context, f *initFlags) (*appmodel.App, 
 	}
 	app, err := compose.Read(text, compose.Options{Name: name, Variables: variables, Profiles: f.profiles, Keep: f.keep})
 	if err != nil {
-		return nil, usage("%w; nothing was written", err)
+		return nil, exit.Usage("%w; nothing was written", err)
 	}
 	return app, nil
 }
@@ -104,7 +105,7 @@ func (f *initFlags) composeVariables() (map[string]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, usage("reading the variables of the Compose file: %w", err)
+		return nil, exit.Usage("reading the variables of the Compose file: %w", err)
 	}
 	return compose.Variables(string(text)), nil
 }

@@ -15,6 +15,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
@@ -64,11 +66,11 @@ func (s *shared) kubeconfig(ctx context.Context, f *kubeconfigFlags) error {
 	access := s.cluster.ToRawKubeConfigLoader().ConfigAccess()
 	config, err := access.GetStartingConfig()
 	if err != nil {
-		return precondition(fmt.Errorf("reading the kubeconfig (--kubeconfig, KUBECONFIG): %w", err))
+		return exit.Precondition(fmt.Errorf("reading the kubeconfig (--kubeconfig, KUBECONFIG): %w", err))
 	}
 	name := s.eksCluster(f.cluster)
 	if name == "" {
-		return usage("no cluster is named, and the kubeconfig's context is none of an EKS cluster: add --cluster-name NAME")
+		return exit.Usage("no cluster is named, and the kubeconfig's context is none of an EKS cluster: add --cluster-name NAME")
 	}
 	c, err := s.findCluster(ctx, name, s.regionOf(f, config))
 	if err != nil {
@@ -78,16 +80,16 @@ func (s *shared) kubeconfig(ctx context.Context, f *kubeconfigFlags) error {
 	e := &entry{APIVersion: repairAPIVersion, Kind: "KubeconfigEntry", Cluster: c.ARN, Server: c.Endpoint, Context: cmp.Or(f.alias, c.ARN),
 		File: access.GetDefaultFilename(), DryRun: f.dryRun}
 	if other := config.Contexts[e.Context]; other != nil && other.Cluster != c.ARN {
-		return usage("--alias: the kubeconfig has a context %s already, of the cluster %s: choose another name", e.Context, other.Cluster)
+		return exit.Usage("--alias: the kubeconfig has a context %s already, of the cluster %s: choose another name", e.Context, other.Cluster)
 	}
 	s.enter(config, e, c, name, !f.keepCurrent)
 	e.Changed = !reflect.DeepEqual(before, config)
 	if e.Changed && !f.dryRun {
 		if err := clientcmd.ModifyConfig(access, *config, true); err != nil {
-			return precondition(fmt.Errorf("writing the kubeconfig: %w", err))
+			return exit.Precondition(fmt.Errorf("writing the kubeconfig: %w", err))
 		}
 	}
-	return printAs(s.Out, f.output, e, e.text)
+	return console.PrintAs(s.Out, f.output, e, e.text)
 }
 
 // regionOf is the region to look in. Where neither flag nor environment names one, it is that of the cluster in the
@@ -116,14 +118,14 @@ func (s *shared) findCluster(ctx context.Context, name, region string) (install.
 	}
 	session, err := s.sessions().Open(ctx, awsclient.Identity{Key: "caller", Region: cmp.Or(region, o.Region)})
 	if err != nil {
-		return install.Cluster{}, precondition(err)
+		return install.Cluster{}, exit.Precondition(err)
 	}
 	c, err := install.FindCluster(ctx, session, name)
 	if none, ok := errors.AsType[*install.NoClusterError](err); ok {
-		return c, precondition(fmt.Errorf("%w: correct --cluster-name (EKS_CLUSTER_NAME) or --region (AWS_REGION)", none))
+		return c, exit.Precondition(fmt.Errorf("%w: correct --cluster-name (EKS_CLUSTER_NAME) or --region (AWS_REGION)", none))
 	}
 	if err != nil {
-		return c, deniedFirst(err)
+		return c, exit.DeniedFirst(err)
 	}
 	return c, nil
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -54,7 +56,7 @@ func (s *shared) list(ctx context.Context, f *listFlags, kinds []string) error {
 	}
 	found, err := r.List(ctx, query)
 	if _, unknown := errors.AsType[*inspect.UnknownKindError](err); unknown {
-		return usage("%w", err)
+		return exit.Usage("%w", err)
 	}
 	if err != nil {
 		return readFailure(err)
@@ -63,19 +65,19 @@ func (s *shared) list(ctx context.Context, f *listFlags, kinds []string) error {
 		return err
 	}
 	s.sayWhatIsNotListed(found, cmp.Or(query.Namespace, "any namespace"))
-	return printAs(s.Out, f.output, found, func() string { return textOfList(found, f.everywhere, f.output == "wide") })
+	return console.PrintAs(s.Out, f.output, found, func() string { return textOfList(found, f.everywhere, f.output == "wide") })
 }
 
 // listQuery reads the flags of the verb.
 func (s *shared) listQuery(f *listFlags, kinds []string) (inspect.ListQuery, error) {
 	q := inspect.ListQuery{Kinds: kinds, Phase: f.phase, Limit: f.limit}
 	if f.limit < 0 {
-		return q, usage("--limit: %d is negative; 0 lists all", f.limit)
+		return q, exit.Usage("--limit: %d is negative; 0 lists all", f.limit)
 	}
 	if f.ready != "" {
 		ready, err := strconv.ParseBool(f.ready)
 		if err != nil {
-			return q, usage("--ready: %q is neither true nor false", f.ready)
+			return q, exit.Usage("--ready: %q is neither true nor false", f.ready)
 		}
 		q.Ready = &ready
 	}
@@ -86,13 +88,13 @@ func (s *shared) listQuery(f *listFlags, kinds []string) (inspect.ListQuery, err
 
 func (s *shared) sayWhatIsNotListed(found *inspect.ObjectList, where string) {
 	if found.Total == 0 {
-		s.say("No such objects were found in %s.", where)
+		s.Say("No such objects were found in %s.", where)
 	}
 	if more := found.Total - len(found.Objects); more > 0 {
-		s.say("%s left out by --limit.", status.Counted(more, "object is", "objects are"))
+		s.Say("%s left out by --limit.", status.Counted(more, "object is", "objects are"))
 	}
 	if len(found.Unlisted) > 0 {
-		s.say("These kinds cannot be listed, because you lack the right or the cluster lacks the kind: %s.", strings.Join(found.Unlisted, ", "))
+		s.Say("These kinds cannot be listed, because you lack the right or the cluster lacks the kind: %s.", strings.Join(found.Unlisted, ", "))
 	}
 }
 
@@ -119,5 +121,5 @@ func textOfList(found *inspect.ObjectList, namespaces, wide bool) string {
 		}
 		rows = append(rows, row)
 	}
-	return textTable(rows)
+	return console.Table(rows)
 }

@@ -23,6 +23,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/yaml"
+
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // manifestText holds the mistakes in local files that reading them as objects does not name well, or not at all.
@@ -152,7 +155,7 @@ func objectMistakes(at string, object map[string]any, seen map[string]bool) []st
 	u := &unstructured.Unstructured{Object: object}
 	key := strings.Join([]string{u.GetAPIVersion(), u.GetKind(), u.GetNamespace(), u.GetName()}, " ")
 	if u.GetName() != "" && seen[key] && isOurGroup(u.GroupVersionKind().Group) {
-		mistakes = append(mistakes, titleOfObject(u)+" is in the file twice")
+		mistakes = append(mistakes, console.TitleOf(u)+" is in the file twice")
 	}
 	seen[key] = true
 	items, is := object["items"].([]any)
@@ -258,7 +261,7 @@ func isManifest(arg string) bool {
 // noFiles refuses arguments of a command whose files are named by a flag.
 func noFiles(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage("%q: name files with -f", args[0])
+		return exit.Usage("%q: name files with -f", args[0])
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/ui"
@@ -121,7 +122,7 @@ type codeList struct {
 func reasons(idOrReason string) (*mcp.CallToolResult, any, error) {
 	found := codesOf(idOrReason)
 	if len(found.Codes) == 0 {
-		return nil, nil, usage("code: %q is neither an error code nor a reason that has one", idOrReason)
+		return nil, nil, exit.Usage("code: %q is neither an error code nor a reason that has one", idOrReason)
 	}
 	return answerWith(found)
 }

@@ -22,6 +22,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -58,11 +60,11 @@ func (s *shared) monitorCommand() *cobra.Command {
 func (f *monitorFlags) check() error {
 	switch {
 	case !slices.Contains([]string{"text", "json", "ndjson"}, f.output):
-		return usage("--output: %q is none of text, ndjson and json", f.output)
+		return exit.Usage("--output: %q is none of text, ndjson and json", f.output)
 	case !slices.Contains([]string{untilRunning, untilPods, untilAddress}, f.until):
-		return usage("--wait-for: %q is none of running, pods and address", f.until)
+		return exit.Usage("--wait-for: %q is none of running, pods and address", f.until)
 	case f.timeout <= 0:
-		return usage("--timeout: %s is not a duration above 0", f.timeout)
+		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	default:
 		return nil
 	}
@@ -82,7 +84,7 @@ func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) er
 	}
 	watching, err := client.NewWithWatch(cfg, client.Options{Scheme: c.Scheme(), Mapper: c.RESTMapper()})
 	if err != nil {
-		return precondition(fmt.Errorf("reaching the cluster: %w", err))
+		return exit.Precondition(fmt.Errorf("reaching the cluster: %w", err))
 	}
 	subject, err := capabilityNamed(ctx, c, key)
 	if err != nil {
@@ -90,13 +92,13 @@ func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) er
 	}
 	limited, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	m := &monitor{monitorFlags: f, shared: s, watches: newWatches(watching), client: watching, subject: subject, recorder: newRecorder(s.Clock.Now()), canvas: s.canvas(f.output)}
+	m := &monitor{monitorFlags: f, shared: s, watches: newWatches(watching), client: watching, subject: subject, recorder: newRecorder(s.Clock.Now()), canvas: s.Canvas(f.output)}
 	if err := m.watch(limited); err != nil {
 		return err
 	}
 	err = m.run(limited)
 	if ctx.Err() != nil {
-		s.say("Run the same command again to go on watching.")
+		s.Say("Run the same command again to go on watching.")
 	}
 	return err
 }
@@ -108,7 +110,7 @@ type monitor struct {
 	*watches
 	*recorder
 	// canvas is nil without a terminal.
-	canvas  *canvas
+	canvas  *console.Canvas
 	client  client.Client
 	subject *nexusv1.NexusAICapability
 
@@ -192,7 +194,7 @@ func (m *monitor) show(ctx context.Context, p progress) (over bool, err error) {
 		ended.text = status.Extend(ended.text, m.causeBeyond(ctx, p))
 	}
 	if m.canvas != nil {
-		if err := m.print(m.canvas.draw(table(m.canvas, p, now.Sub(m.began)))); err != nil {
+		if err := m.print(m.canvas.Draw(table(m.canvas, p, now.Sub(m.began)))); err != nil {
 			return true, err
 		}
 		changes = nil
@@ -206,7 +208,7 @@ func (m *monitor) show(ctx context.Context, p progress) (over bool, err error) {
 		}
 	}
 	if ended.failed {
-		return true, &failure{code: exitFailed, err: fmt.Errorf("NexusAICapability %s/%s: %s", p.namespace, p.name, ended.text)}
+		return true, &exit.Failure{Code: exit.CodeFailed, Err: fmt.Errorf("NexusAICapability %s/%s: %s", p.namespace, p.name, ended.text)}
 	}
 	return ended.reached, nil
 }
@@ -252,18 +254,18 @@ func (m *monitor) timedOut(ctx context.Context, p progress) error {
 	if err := m.printChange(m.result(p, m.Clock.Now(), resultTimedOut, text)); err != nil {
 		return err
 	}
-	return &failure{code: exitTimeout, err: fmt.Errorf("NexusAICapability %s/%s: %s", p.namespace, p.name, text)}
+	return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("NexusAICapability %s/%s: %s", p.namespace, p.name, text)}
 }
 
 // report says that a watch failed, once. It returns an error when monitor cannot go on without a right.
 func (m *monitor) report(t watchTrouble) error {
 	needed := t.what == watchedCapability || t.what == watchedDeployments && m.until != untilRunning
 	if t.isRefused() && needed {
-		return precondition(fmt.Errorf("monitor needs the right to list and watch %s: %w", t.what, t))
+		return exit.Precondition(fmt.Errorf("monitor needs the right to list and watch %s: %w", t.what, t))
 	}
 	if text := t.Error(); text != m.said {
 		m.said = text
-		m.say("%s", text)
+		m.Say("%s", text)
 	}
 	return nil
 }

@@ -10,7 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // checkFiles returns the mistakes that show in files without a cluster, before the cluster is asked for anything: a file that does not
@@ -25,7 +27,7 @@ func (s *shared) checkFiles(files *resource.FilenameOptions) error {
 	}
 	text, err := textMistakes(&local, nil)
 	if err != nil {
-		return usage("%w", err)
+		return exit.Usage("%w", err)
 	}
 	mistakes := text.mistakes
 	var wrong []string
@@ -33,7 +35,7 @@ func (s *shared) checkFiles(files *resource.FilenameOptions) error {
 		wrong = append(wrong, path+": "+strings.Join(mistakes[path], "; "))
 	}
 	if len(wrong) > 0 {
-		return usage("%s", strings.Join(wrong, "; "))
+		return exit.Usage("%s", strings.Join(wrong, "; "))
 	}
 	return s.checkKinds(&local)
 }
@@ -51,11 +53,11 @@ func (s *shared) checkKinds(files *resource.FilenameOptions) error {
 			return err
 		}
 		if mistake != "" {
-			wrong = append(wrong, titleOfObject(u)+": "+mistake)
+			wrong = append(wrong, console.TitleOf(u)+": "+mistake)
 		}
 	}
 	if len(wrong) > 0 {
-		return usage("%s", strings.Join(wrong, "; "))
+		return exit.Usage("%s", strings.Join(wrong, "; "))
 	}
 	return nil
 }

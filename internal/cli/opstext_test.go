@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
@@ -87,9 +88,9 @@ func TestExplainPrintsCauseEvidenceAndCommands(t *testing.T) {
 }
 
 func TestTextIsWrappedAtWords(t *testing.T) {
-	got := wrapText(strings.Repeat("word ", 40)+strings.Repeat("x", 100), "  ")
+	got := console.Wrap(strings.Repeat("word ", 40)+strings.Repeat("x", 100), "  ")
 	for line := range strings.SplitSeq(strings.TrimSuffix(got, "\n"), "\n") {
-		if !strings.HasPrefix(line, "  ") || len(line) > columns && strings.Contains(strings.TrimSpace(line), " ") {
+		if !strings.HasPrefix(line, "  ") || len(line) > console.Columns && strings.Contains(strings.TrimSpace(line), " ") {
 			t.Errorf("%q", line)
 		}
 	}
@@ -147,12 +148,12 @@ func TestShapesStayAsTheyAre(t *testing.T) {
 	secrets := &inspect.SecretReport{APIVersion: inspect.APIVersion, Kind: "SecretReport", Secrets: []inspect.SecretStatus{{Namespace: "team-a", Name: "a", Secret: "s", FilledIn: metav1.ConditionUnknown, Keys: []string{"k"}, Created: ago(time.Hour)}}}
 	for name, data := range map[string]any{"status-operator.json": sickOperator, "tree.json": &inspect.Tree{APIVersion: inspect.APIVersion, Kind: "Tree", Root: sickTree}, "explain.json": e, "drift.json": drift, "secrets.json": secrets} {
 		var b strings.Builder
-		if err := printAs(&b, "json", data, nil); err != nil {
+		if err := console.PrintAs(&b, "json", data, nil); err != nil {
 			t.Fatal(err)
 		}
 		golden.Check(t, name, b.String())
 		var y strings.Builder
-		if err := printAs(&y, "yaml", data, nil); err != nil {
+		if err := console.PrintAs(&y, "yaml", data, nil); err != nil {
 			t.Fatal(err)
 		}
 		again, err := yaml.YAMLToJSON([]byte(y.String()))

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // completeOutput has a shell complete the value of --output.
@@ -29,6 +31,6 @@ func outputFlag(cmd *cobra.Command, into *string, formats ...string) {
 		if slices.Contains(known, *into) {
 			return nil
 		}
-		return usage("--output: %q is none of %s and %s", *into, strings.Join(known[:last], ", "), known[last])
+		return exit.Usage("--output: %q is none of %s and %s", *into, strings.Join(known[:last], ", "), known[last])
 	}
 }

@@ -21,6 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
@@ -128,12 +130,12 @@ func (s *shared) e2e(ctx context.Context, f *e2eFlags, resume func(step int) str
 		}
 		report.Steps = append(report.Steps, r)
 		if failed != nil && !f.dryRun {
-			s.say("To continue: %s", resume(r.Number))
+			s.Say("To continue: %s", resume(r.Number))
 			break
 		}
 	}
 	if f.output != "text" {
-		return cmp.Or(failed, printAs(s.Out, f.output, report, nil))
+		return cmp.Or(failed, console.PrintAs(s.Out, f.output, report, nil))
 	}
 	return failed
 }
@@ -152,14 +154,14 @@ func (p *pipeline) runStep(ctx context.Context, step pipelineStep, r *stepReport
 	p.line(fmt.Sprintf("[%d/%d] %s", r.Number, len(pipelineSteps), r.Name))
 	began := p.Clock.Now()
 	err := step.run(p, ctx)
-	r.DurationSeconds, r.State = seconds(p.Clock.Now().Sub(began)), "Done"
+	r.DurationSeconds, r.State = console.Seconds(p.Clock.Now().Sub(began)), "Done"
 	if ctx.Err() != nil && err != nil {
 		err = interruptedIn(r.Number, err)
 	}
 	if err != nil {
 		r.State, r.Detail = "Failed", err.Error()
 		if r.Detail == "" {
-			return &failure{code: codeOf(ctx, err), err: fmt.Errorf("step %d, %s, failed: see above", r.Number, r.Name)}
+			return &exit.Failure{Code: exit.CodeOf(ctx, err), Err: fmt.Errorf("step %d, %s, failed: see above", r.Number, r.Name)}
 		}
 		return fmt.Errorf("step %d, %s: %w", r.Number, r.Name, err)
 	}
@@ -179,15 +181,15 @@ func (p *pipeline) look(ctx context.Context, step pipelineStep, r *stepReport, b
 
 // interruptedIn is the interruption of a step, after steps that have changed something.
 func interruptedIn(step int, err error) error {
-	i, found := errors.AsType[*interruption](shortened(exitInterrupted, err))
-	if !found || isJoined(err) {
+	i, found := errors.AsType[*exit.Interruption](exit.Shortened(exit.CodeInterrupted, err))
+	if !found || exit.IsJoined(err) {
 		return err
 	}
 	text := fmt.Sprintf("The command was interrupted in step %d. The steps before it are done.", step)
-	if i.text != "" || i.waiting || len(i.changed) > 0 {
-		text += " " + i.said()
+	if i.Text != "" || i.Waiting || len(i.Changed) > 0 {
+		text += " " + i.Said()
 	}
-	return &interruption{text: text}
+	return &exit.Interruption{Text: text}
 }
 
 // announce prints how a step ended.
@@ -221,14 +223,14 @@ func (p *pipeline) readManifests() error {
 			continue
 		}
 		if p.subject != nil {
-			return usage("-f: the manifests have more than one NexusAICapability: name the file of one")
+			return exit.Usage("-f: the manifests have more than one NexusAICapability: name the file of one")
 		}
 		if p.subject, err = capabilityOf(schemas, u.DeepCopy()); err != nil {
-			return usage("-f: %w", err)
+			return exit.Usage("-f: %w", err)
 		}
 	}
 	if p.subject == nil {
-		return usage("-f: the manifests have no NexusAICapability")
+		return exit.Usage("-f: the manifests have no NexusAICapability")
 	}
 	return nil
 }
@@ -245,13 +247,13 @@ func (p *pipeline) clean(ctx context.Context) error {
 	}
 	if !ledger.Exists() && len(ledger.Records()) == 0 {
 		if tool, err := install.InstalledBy(ctx, c); err != nil || tool != "" {
-			return cmp.Or(err, precondition(fmt.Errorf("the operator was installed by %s: remove it with that tool, or add --skip-clean", tool)))
+			return cmp.Or(err, exit.Precondition(fmt.Errorf("the operator was installed by %s: remove it with that tool, or add --skip-clean", tool)))
 		}
-		p.say("There is no installation by nexusctl to remove.")
-	} else if err := deniedFirst(p.delete(ctx, &deleteFlags{full: true, yes: true, dryRun: p.flags.dryRun, cascade: p.flags.cascade, timeout: p.flags.cleaning})); err != nil {
+		p.Say("There is no installation by nexusctl to remove.")
+	} else if err := exit.DeniedFirst(p.delete(ctx, &deleteFlags{full: true, yes: true, dryRun: p.flags.dryRun, cascade: p.flags.cascade, timeout: p.flags.cleaning})); err != nil {
 		return err
 	} else if p.flags.dryRun {
-		p.say("The dry runs of the other steps look at what is there now, before the cleanup.")
+		p.Say("The dry runs of the other steps look at what is there now, before the cleanup.")
 	}
 	if p.eksCluster(p.flags.deploy.cluster) == "" {
 		return nil
@@ -313,7 +315,7 @@ func (p *pipeline) findOperatorImage(ctx context.Context) error {
 		return err
 	}
 	if found.PreviousDigest == "" {
-		return precondition(fmt.Errorf("the image %s is not there: run step 2 too, or name another with --image", found.Image))
+		return exit.Precondition(fmt.Errorf("the image %s is not there: run step 2 too, or name another with --image", found.Image))
 	}
 	return p.useImage(found.Image, found.PreviousDigest)
 }
@@ -333,12 +335,12 @@ func (p *pipeline) applyManifests(ctx context.Context) error {
 		return explainConflict(err)
 	}
 	if len(changes) == 0 {
-		p.say("The manifests are applied already.")
+		p.Say("The manifests are applied already.")
 	}
 	if p.flags.dryRun {
-		return p.printChanges(changes, nil, true)
+		return printChanges(p.Console, changes, nil, true)
 	}
-	return p.makeRecorded(ctx, nil, changes)
+	return makeRecorded(ctx, p.Console, nil, changes)
 }
 
 // withNamespaces puts the namespaces that objects are in and that do not exist before them.

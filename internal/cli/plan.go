@@ -14,6 +14,8 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -108,11 +110,11 @@ func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
 	}
 	switch {
 	case found.Summary.Problems > 0:
-		return &failure{code: exitFailed}
+		return &exit.Failure{Code: exit.CodeFailed}
 	case f.failOnDataLoss && found.Summary.Risk == plan.DataLoss:
-		return &failure{code: exitDataLoss}
+		return &exit.Failure{Code: exit.CodeDataLoss}
 	case f.exitCode && !found.Empty():
-		return &failure{code: exitFailed}
+		return &exit.Failure{Code: exit.CodeFailed}
 	default:
 		return nil
 	}
@@ -147,29 +149,29 @@ func (f *planFlags) check(args []string) error {
 		return err
 	}
 	if f.everywhere && !f.all {
-		return usage("--all-namespaces goes with --all")
+		return exit.Usage("--all-namespaces goes with --all")
 	}
 	if f.server && (f.all || f.skipAWS) {
-		return usage("--server goes with -f, -k or KIND/NAME: --all and --skip-aws plan with your own rights")
+		return exit.Usage("--server goes with -f, -k or KIND/NAME: --all and --skip-aws plan with your own rights")
 	}
 	switch f.output {
 	case "text", "wide", "markdown", "json", "yaml":
 		return nil
 	default:
-		return usage("--output: %q is none of text, wide, markdown, json and yaml", f.output)
+		return exit.Usage("--output: %q is none of text, wide, markdown, json and yaml", f.output)
 	}
 }
 
 // checkSources checks from where a plan has its objects.
 func (f *planFlags) checkSources(args []string) error {
 	if f.ways(args) != 1 {
-		return usage("say what to plan: -f FILE, -k DIR, KIND/NAME or --all, and one of them")
+		return exit.Usage("say what to plan: -f FILE, -k DIR, KIND/NAME or --all, and one of them")
 	}
 	if len(args) > 0 && isManifest(args[0]) {
-		return usage("name files with -f: -f %s", args[0])
+		return exit.Usage("name files with -f: -f %s", args[0])
 	}
 	if len(f.previous) > 0 && (f.remove || len(f.files.Filenames) == 0 && f.files.Kustomize == "") {
-		return usage("--previous goes with -f or -k, and without --delete")
+		return exit.Usage("--previous goes with -f or -k, and without --delete")
 	}
 	return nil
 }
@@ -217,7 +219,7 @@ func refuseMissingNamespace(ctx context.Context, c client.Client, namespace stri
 		return nil
 	}
 	if err := c.Get(ctx, client.ObjectKey{Name: namespace}, &corev1.Namespace{}); apierrors.IsNotFound(err) {
-		return precondition(fmt.Errorf("namespace %s does not exist: choose one with -n, or look at all of them with -A", namespace))
+		return exit.Precondition(fmt.Errorf("namespace %s does not exist: choose one with -n, or look at all of them with -A", namespace))
 	}
 	return nil
 }
@@ -241,19 +243,19 @@ func (s *shared) checked(ctx context.Context, look look, c client.Client, object
 		where += "; -A looks in all of them"
 	}
 	if err == nil {
-		s.say("Looked at %s in %s.", status.Counted(len(objects), "object", "objects"), where)
+		s.Say("Looked at %s in %s.", status.Counted(len(objects), "object", "objects"), where)
 	}
 	return found, err
 }
 
 // printPlan writes a plan in one of the formats, with colors on a terminal.
 func (s *shared) printPlan(format string, p plan.Plan) error {
-	return printAs(s.Out, format, p, func() string {
+	return console.PrintAs(s.Out, format, p, func() string {
 		if format == "markdown" {
 			return markdownOf(p)
 		}
 		text := textOf(p, format == "wide")
-		if v := s.canvas("text"); v != nil && v.colored {
+		if v := s.Canvas("text"); v != nil && v.IsColored() {
 			return painted(text)
 		}
 		return text

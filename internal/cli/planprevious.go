@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
 
@@ -92,12 +93,12 @@ func (s *shared) leaveOut(c *changeset, server bool) {
 	c.dropped = slices.DeleteFunc(c.dropped, func(u *unstructured.Unstructured) bool {
 		out := !plan.Removable(u.GroupVersionKind()) || server && (u.GetNamespace() == "" || u.GetKind() == "AWSProvider")
 		if out {
-			left = append(left, titleOfObject(u))
+			left = append(left, console.TitleOf(u))
 		}
 		return out
 	})
 	if len(left) > 0 {
-		s.say("No longer declared, and not in the plan: %s.", strings.Join(left, ", "))
+		s.Say("No longer declared, and not in the plan: %s.", strings.Join(left, ", "))
 	}
 }
 
@@ -116,7 +117,7 @@ func (s *shared) planChangeset(ctx context.Context, p *plan.Planner, f *planFlag
 		live := &unstructured.Unstructured{}
 		live.SetGroupVersionKind(u.GroupVersionKind())
 		if err := p.Client.Get(ctx, client.ObjectKeyFromObject(u), live); client.IgnoreNotFound(err) != nil {
-			return plan.Plan{}, fmt.Errorf("reading %s: %w", titleOfObject(u), err)
+			return plan.Plan{}, fmt.Errorf("reading %s: %w", console.TitleOf(u), err)
 		} else if err == nil {
 			existing = append(existing, live)
 		}

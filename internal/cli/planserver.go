@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -57,7 +59,7 @@ func (s *shared) planOfRequest(ctx context.Context, c client.Client, q *nexusv1.
 	}
 	answered, err := awaitAnswer(ctx, c, q, timeout)
 	if derr := deleteRequest(ctx, c, q); derr != nil {
-		s.say("PlanRequest %s/%s was not deleted; the operator deletes it within ten minutes: %v", q.Namespace, q.Name, derr)
+		s.Say("PlanRequest %s/%s was not deleted; the operator deletes it within ten minutes: %v", q.Namespace, q.Name, derr)
 	}
 	if err != nil {
 		return plan.Plan{}, err
@@ -67,10 +69,10 @@ func (s *shared) planOfRequest(ctx context.Context, c client.Client, q *nexusv1.
 		return plan.Plan{}, fmt.Errorf("reading status.plan of the PlanRequest: %w", err)
 	}
 	if found.APIVersion != plan.APIVersion {
-		return plan.Plan{}, precondition(fmt.Errorf("the operator answers with a plan of %s, and this nexusctl reads %s: use the nexusctl of the operator's version", found.APIVersion, plan.APIVersion))
+		return plan.Plan{}, exit.Precondition(fmt.Errorf("the operator answers with a plan of %s, and this nexusctl reads %s: use the nexusctl of the operator's version", found.APIVersion, plan.APIVersion))
 	}
 	if n := answered.Status.ItemsLeftOut; n > 0 {
-		s.say("The plan is too long for a PlanRequest: its last %d of %d items are left out. The summary counts them all.", n, int(n)+len(found.Items))
+		s.Say("The plan is too long for a PlanRequest: its last %d of %d items are left out. The summary counts them all.", n, int(n)+len(found.Items))
 	}
 	return found, nil
 }
@@ -79,7 +81,7 @@ func (s *shared) planOfRequest(ctx context.Context, c client.Client, q *nexusv1.
 func (s *shared) planRequests(f *planFlags, args []string) ([]*nexusv1.PlanRequest, error) {
 	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return nil, precondition(fmt.Errorf("finding the namespace: %w", err))
+		return nil, exit.Precondition(fmt.Errorf("finding the namespace: %w", err))
 	}
 	if len(args) > 0 {
 		q := newRequest(namespace, f.remove)
@@ -122,7 +124,7 @@ func newRequest(namespace string, deletion bool) *nexusv1.PlanRequest {
 func onlyNamespace(namespace string, manifests []*unstructured.Unstructured) (string, error) {
 	for i, m := range manifests {
 		if i > 0 && m.GetNamespace() != "" && m.GetNamespace() != namespace {
-			return "", usage("%s: --server plans the manifests of one namespace at a time, and the first is in %s", titleOfObject(m), namespace)
+			return "", exit.Usage("%s: --server plans the manifests of one namespace at a time, and the first is in %s", console.TitleOf(m), namespace)
 		}
 		if i == 0 && m.GetNamespace() != "" {
 			namespace = m.GetNamespace()
@@ -139,7 +141,7 @@ func addManifest(q *nexusv1.PlanRequest, m *unstructured.Unstructured) error {
 	}
 	text, err := m.MarshalJSON()
 	if err != nil {
-		return fmt.Errorf("%s: %w", titleOfObject(m), err)
+		return fmt.Errorf("%s: %w", console.TitleOf(m), err)
 	}
 	q.Spec.Manifests = append(q.Spec.Manifests, nexusv1.PlannedManifest(strings.TrimSpace(string(text))))
 	return nil
@@ -149,16 +151,16 @@ func addManifest(q *nexusv1.PlanRequest, m *unstructured.Unstructured) error {
 func (s *shared) addObjects(q *nexusv1.PlanRequest, args []string) error {
 	mapper, err := s.cluster.ToRESTMapper()
 	if err != nil {
-		return precondition(fmt.Errorf("reading the API server's kinds: %w", err))
+		return exit.Precondition(fmt.Errorf("reading the API server's kinds: %w", err))
 	}
 	for _, arg := range args {
 		kind, name, ok := strings.Cut(arg, "/")
 		if !ok || kind == "" || name == "" {
-			return usage("--server: name objects as KIND/NAME, and not as %q", arg)
+			return exit.Usage("--server: name objects as KIND/NAME, and not as %q", arg)
 		}
 		gvk, err := mapper.KindFor(schema.GroupVersionResource{Resource: strings.ToLower(kind)})
 		if err != nil {
-			return precondition(fmt.Errorf("%s: %w", arg, err))
+			return exit.Precondition(fmt.Errorf("%s: %w", arg, err))
 		}
 		q.Spec.Objects = append(q.Spec.Objects, nexusv1.PlannedObject{Kind: gvk.Kind, Name: name})
 	}
@@ -168,7 +170,7 @@ func (s *shared) addObjects(q *nexusv1.PlanRequest, args []string) error {
 // explainNoKind explains why the API server does not know the kind of requests.
 func explainNoKind(err error) error {
 	if meta.IsNoMatchError(err) {
-		return precondition(errors.New("the cluster knows no PlanRequests: install the operator's CustomResourceDefinitions of this version, or plan without --server"))
+		return exit.Precondition(errors.New("the cluster knows no PlanRequests: install the operator's CustomResourceDefinitions of this version, or plan without --server"))
 	}
 	return err
 }
@@ -177,7 +179,7 @@ func explainNoKind(err error) error {
 func explainNoRequest(q *nexusv1.PlanRequest, err error) error {
 	switch {
 	case apierrors.IsInvalid(err), apierrors.IsRequestEntityTooLargeError(err):
-		return usage("the manifests do not fit into a PlanRequest: %w", err)
+		return exit.Usage("the manifests do not fit into a PlanRequest: %w", err)
 	default:
 		return fmt.Errorf("creating a PlanRequest in namespace %s: %w", q.Namespace, err)
 	}
@@ -201,7 +203,7 @@ func awaitAnswer(ctx context.Context, c client.Client, q *nexusv1.PlanRequest, t
 		select {
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), errNoAnswer) {
-				return nil, precondition(fmt.Errorf("the operator has not answered PlanRequest %s/%s within %s%s: check that it runs (nexusctl status) and that --plan-requests is not false, or plan without --server",
+				return nil, exit.Precondition(fmt.Errorf("the operator has not answered PlanRequest %s/%s within %s%s: check that it runs (nexusctl status) and that --plan-requests is not false, or plan without --server",
 					q.Namespace, q.Name, timeout, lastFailure(now)))
 			}
 			return nil, ctx.Err()
@@ -219,9 +221,9 @@ func failureOf(q *nexusv1.PlanRequest) error {
 	case c == nil || c.Status != metav1.ConditionTrue:
 		return nil
 	case c.Reason == status.ReasonInvalidSpec:
-		return usage("%s", c.Message)
+		return exit.Usage("%s", c.Message)
 	default:
-		return precondition(fmt.Errorf("%s: %s", c.Reason, c.Message))
+		return exit.Precondition(fmt.Errorf("%s: %s", c.Reason, c.Message))
 	}
 }
 
@@ -235,7 +237,7 @@ func lastFailure(q *nexusv1.PlanRequest) string {
 
 // deleteRequest deletes a request, also after an interruption.
 func deleteRequest(ctx context.Context, c client.Client, q *nexusv1.PlanRequest) error {
-	ctx, cancel := uncut(ctx, patchTimeout)
+	ctx, cancel := exit.Uncut(ctx, patchTimeout)
 	defer cancel()
 	return client.IgnoreNotFound(c.Delete(ctx, q))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -307,13 +308,13 @@ func painted(text string) string {
 	for i, line := range lines {
 		sign, _, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
 		if color, ok := signColors[sign]; ok {
-			lines[i] = color + strings.TrimSuffix(line, "\n") + colorOff + "\n"
+			lines[i] = color + strings.TrimSuffix(line, "\n") + console.ColorOff + "\n"
 		}
 	}
 	return strings.Join(lines, "")
 }
 
-var signColors = map[string]string{"+": colorGreen, "~": colorYellow, "-": colorRed, "!": colorRed}
+var signColors = map[string]string{"+": console.Green, "~": console.Yellow, "-": console.Red, "!": console.Red}
 
 // markdownOf is a plan for a pull request.
 func markdownOf(p plan.Plan) string {

@@ -18,7 +18,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/osproc"
 )
@@ -54,7 +56,7 @@ type shared struct {
 // newShared returns the connection of a program before its flags are read.
 func newShared(p Program) *shared {
 	return &shared{program: p, connection: &connection{
-		console: &console{IOStreams: p.IOStreams, Getenv: p.Getenv, Clock: p.Clock},
+		Console: &console.Console{IOStreams: p.IOStreams, Getenv: p.Getenv, Clock: p.Clock},
 		product: product{Kinds: p.Kinds, Engines: p.Engines, CRDs: p.CRDs, Version: p.Version},
 		cluster: genericclioptions.NewConfigFlags(true),
 	}}
@@ -62,23 +64,23 @@ func newShared(p Program) *shared {
 
 // Run runs the program with arguments, of which the first is its name, and returns the exit code.
 func (p Program) Run(ctx context.Context, args []string) int {
-	ctx = countUncut(ctx)
-	root, say := p.Command(nameOf(args)), (&console{IOStreams: p.IOStreams}).say
+	ctx = exit.CountUncut(ctx)
+	root, say := p.Command(nameOf(args)), (&console.Console{IOStreams: p.IOStreams}).Say
 	root.SetArgs(args[1:])
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
 	}
 	if osproc.IsBrokenPipe(err) { // whoever read the output has seen enough
-		return exitNoReader
+		return exit.CodeNoReader
 	}
-	code := codeOf(ctx, err)
+	code := exit.CodeOf(ctx, err)
 	if text := err.Error(); text != "" {
-		say("%s: %s", root.DisplayName(), withStableCode(code, shortened(code, onOneLine(err))))
+		say("%s: %s", root.DisplayName(), withStableCode(code, exit.Shortened(code, onOneLine(err))))
 	}
-	if code == exitInterrupted {
-		interrupted, _ := errors.AsType[*interruption](err)
-		say("%s", interrupted.said())
+	if code == exit.CodeInterrupted {
+		interrupted, _ := errors.AsType[*exit.Interruption](err)
+		say("%s", interrupted.Said())
 	}
 	return code
 }
@@ -86,7 +88,7 @@ func (p Program) Run(ctx context.Context, args []string) int {
 // onOneLine puts what cobra says of an unknown command, with the commands whose names are alike, on one line.
 func onOneLine(err error) error {
 	text, alike, found := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
-	if !found || !isUnknownCommand(err) {
+	if !found || !exit.IsUnknownCommand(err) {
 		return err
 	}
 	return fmt.Errorf("%s: did you mean %s?", text, strings.Join(strings.Fields(alike), ", "))
@@ -121,7 +123,7 @@ func (p Program) Command(name string) *cobra.Command {
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.ErrOut)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%w", err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage("%w", err) })
 	flags := root.PersistentFlags()
 	s.cluster.AddFlags(flags)
 	flags.StringVar(&s.profile, "profile", "", "profile of the shared AWS configuration (AWS_PROFILE)")
@@ -165,7 +167,7 @@ func (s *shared) addCommands(root *cobra.Command) {
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return usage("%w", err)
+			return exit.Usage("%w", err)
 		}
 		return nil
 	}

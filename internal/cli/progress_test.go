@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
 
@@ -63,7 +64,7 @@ func eventAt(second int, kind, name, reason string) *corev1.Event {
 func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
 	r := newRecorder(midday)
 	var lines, objects, tables strings.Builder
-	screen := &canvas{width: 80}
+	screen := &console.Canvas{Width: 80}
 	for i, c := range story() {
 		now := midday.Add(time.Duration(i*2) * time.Second)
 		var events []*corev1.Event
@@ -93,7 +94,7 @@ func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
 
 // Queues, topics and the user pool are shown where they are declared, and no step counts them.
 func TestMonitor_ShowsOtherServicesBesideTheSteps(t *testing.T) {
-	r, screen := newRecorder(midday), &canvas{width: 80}
+	r, screen := newRecorder(midday), &console.Canvas{Width: 80}
 	c := story()[4]
 	c.Status.Resources = append(c.Status.Resources, nexusv1.ResourceStatus{Kind: "SQSQueue", Name: "myapp-dev-jobs", State: nexusv1.ResourceReady},
 		nexusv1.ResourceStatus{Kind: "SNSTopic", Name: "myapp-dev-news", State: nexusv1.ResourceProgressing, Reason: "Busy"})
@@ -200,24 +201,5 @@ func TestMonitor_AnEventIsToldOfOnceACount(t *testing.T) {
 	}
 	if n := len(newRecorder(midday).newEvents(many)); n != lastEvents {
 		t.Errorf("%d of those before the start, want %d", n, lastEvents)
-	}
-}
-
-func TestCanvas_RedrawsInPlaceAndCutsLines(t *testing.T) {
-	v := &canvas{width: 10, colored: true}
-	if got := v.draw([]string{"a", "b"}); got != "\r\x1b[Ja\nb\n" {
-		t.Errorf("%q", got)
-	}
-	if got := v.draw([]string{"c"}); got != "\x1b[2A\r\x1b[Jc\n" {
-		t.Errorf("%q", got)
-	}
-	if got := v.cut("äöüäöüäöüäöü"); got != "äöüäöüäöü…" {
-		t.Errorf("%q", got)
-	}
-	if got := v.paint(colorRed, "x"); got != "\x1b[31mx\x1b[0m" {
-		t.Errorf("%q", got)
-	}
-	if got := (&canvas{}).paint(colorRed, "x"); got != "x" {
-		t.Errorf("%q", got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/console"
 )
 
 // monitorAPIVersion is that of a change as JSON.
@@ -75,7 +77,7 @@ func (r *recorder) observe(p *progress, now time.Time) []change {
 	var out []change
 	add := func(c change) {
 		c.APIVersion, c.Kind, c.Namespace, c.Name = monitorAPIVersion, "Change", p.namespace, p.name
-		c.Time, c.ElapsedSeconds = cmp.Or(c.Time, now).UTC(), seconds(now.Sub(r.began))
+		c.Time, c.ElapsedSeconds = cmp.Or(c.Time, now).UTC(), console.Seconds(now.Sub(r.began))
 		out = append(out, c)
 	}
 	if p.exists && (p.phase != r.last.phase || p.message != r.last.message) {
@@ -99,7 +101,7 @@ func (r *recorder) observe(p *progress, now time.Time) []change {
 
 // result is the last change.
 func (r *recorder) result(p progress, now time.Time, state, text string) change {
-	return change{APIVersion: monitorAPIVersion, Kind: "Change", Time: now.UTC(), ElapsedSeconds: seconds(now.Sub(r.began)), Namespace: p.namespace, Name: p.name,
+	return change{APIVersion: monitorAPIVersion, Kind: "Change", Time: now.UTC(), ElapsedSeconds: console.Seconds(now.Sub(r.began)), Namespace: p.namespace, Name: p.name,
 		Type: happenedResult, State: state, Detail: text}
 }
 
@@ -116,7 +118,7 @@ func (r *recorder) stepChanges(p *progress, add func(change)) {
 		}
 		c := change{Type: changedStep, Number: s.number, Subject: s.name, State: string(s.state), Detail: s.detail}
 		if s.state == stepDone && s.took >= 0 {
-			c.DurationSeconds = new(seconds(s.took))
+			c.DurationSeconds = new(console.Seconds(s.took))
 		}
 		add(c)
 	}

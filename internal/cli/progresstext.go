@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/console"
 )
 
 // stepLabel begins what is said of a step, or of a service that the steps do not count.
@@ -15,12 +17,12 @@ func stepLabel(number int) string {
 
 // lineOf is a change for a log.
 func lineOf(c change) string {
-	at := fmt.Sprintf("[%6s] ", durationText(time.Duration(c.ElapsedSeconds*float64(time.Second))))
+	at := fmt.Sprintf("[%6s] ", console.Duration(time.Duration(c.ElapsedSeconds*float64(time.Second))))
 	switch c.Type {
 	case changedStep:
 		took := ""
 		if c.DurationSeconds != nil {
-			took = " in " + durationText(time.Duration(*c.DurationSeconds*float64(time.Second)))
+			took = " in " + console.Duration(time.Duration(*c.DurationSeconds*float64(time.Second)))
 		}
 		return fmt.Sprintf("%s%s %s: %s%s (%s)", at, stepLabel(c.Number), c.Subject, c.State, took, cmp.Or(c.Detail, "no details"))
 	case changedWorkload:
@@ -36,7 +38,7 @@ func lineOf(c change) string {
 	case happenedResult:
 		return fmt.Sprintf("%s%s: %s", at, resultWords[c.State], c.Detail)
 	default:
-		return fmt.Sprintf("%sphase %s%s", at, c.State, prefixed(": ", c.Detail))
+		return fmt.Sprintf("%sphase %s%s", at, c.State, console.Prefixed(": ", c.Detail))
 	}
 }
 
@@ -45,13 +47,13 @@ var resultWords = map[string]string{resultReached: "done", resultFailed: "failed
 // stepSigns stand before the state of a step; the word follows.
 var stepSigns = map[stepState]string{stepWaiting: "·", stepInProgress: "…", stepFailed: "✗", stepDone: "✓", stepSkipped: "-"}
 
-var stepColors = map[stepState]string{stepWaiting: colorGray, stepInProgress: colorYellow, stepFailed: colorRed, stepDone: colorGreen, stepSkipped: colorGray}
+var stepColors = map[stepState]string{stepWaiting: console.Gray, stepInProgress: console.Yellow, stepFailed: console.Red, stepDone: console.Green, stepSkipped: console.Gray}
 
 // table is a capability for a terminal.
-func table(v *canvas, p progress, elapsed time.Duration) []string {
+func table(v *console.Canvas, p progress, elapsed time.Duration) []string {
 	out := []string{
-		v.cut(fmt.Sprintf("NexusAICapability %s/%s   %s   %d/%d   %s", p.namespace, p.name, p.phase, p.done, p.declared, durationText(elapsed))),
-		v.cut(fmt.Sprintf("%2s  %-15s %-14s %7s  %s", "#", "STEP", "STATE", "TIME", "DETAIL")),
+		v.Cut(fmt.Sprintf("NexusAICapability %s/%s   %s   %d/%d   %s", p.namespace, p.name, p.phase, p.done, p.declared, console.Duration(elapsed))),
+		v.Cut(fmt.Sprintf("%2s  %-15s %-14s %7s  %s", "#", "STEP", "STATE", "TIME", "DETAIL")),
 	}
 	for _, s := range p.steps {
 		if !s.isShown() {
@@ -59,27 +61,27 @@ func table(v *canvas, p progress, elapsed time.Duration) []string {
 		}
 		took := "-"
 		if s.took >= 0 {
-			took = durationText(s.took)
+			took = console.Duration(s.took)
 		}
-		line := v.cut(fmt.Sprintf("%2s  %-15s %-14s %7s  %s", s.numberText(), s.name, stepSigns[s.state]+" "+string(s.state), took, s.detail))
-		out = append(out, v.paint(stepColors[s.state], line))
+		line := v.Cut(fmt.Sprintf("%2s  %-15s %-14s %7s  %s", s.numberText(), s.name, stepSigns[s.state]+" "+string(s.state), took, s.detail))
+		out = append(out, v.Paint(stepColors[s.state], line))
 	}
 	for _, w := range p.workloads {
-		color, sign := colorYellow, "…"
+		color, sign := console.Yellow, "…"
 		if w.settled {
-			color, sign = colorGreen, "✓"
+			color, sign = console.Green, "✓"
 		}
-		out = append(out, v.paint(color, v.cut(fmt.Sprintf("    Deployment/%s %s %d of %d available", w.name, sign, w.current, w.desired))))
+		out = append(out, v.Paint(color, v.Cut(fmt.Sprintf("    Deployment/%s %s %d of %d available", w.name, sign, w.current, w.desired))))
 	}
 	if p.wantsAddress {
-		out = append(out, v.cut("    Address "+cmp.Or(p.address, "… waiting")))
+		out = append(out, v.Cut("    Address "+cmp.Or(p.address, "… waiting")))
 	}
 	for _, e := range p.events[max(0, len(p.events)-lastEvents):] {
-		sign, color := " ", colorGray
+		sign, color := " ", console.Gray
 		if e.warning {
-			sign, color = "!", colorYellow
+			sign, color = "!", console.Yellow
 		}
-		out = append(out, v.paint(color, v.cut(fmt.Sprintf("  %s %s %s: %s", sign, e.subject, e.reason, e.note))))
+		out = append(out, v.Paint(color, v.Cut(fmt.Sprintf("  %s %s %s: %s", sign, e.subject, e.reason, e.note))))
 	}
 	return out
 }

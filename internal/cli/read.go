@@ -18,7 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 )
@@ -43,7 +45,7 @@ func lookFailure(err error, namespace string) error {
 		return fmt.Errorf("%w in namespace %s; -n names another", err, namespace)
 	case strings.Contains(err.Error(), "doesn't have a resource type"):
 		_, word, _ := strings.Cut(err.Error(), "resource type ")
-		return usage("%w: objects are named KIND/NAME, such as ncap/%s", err, strings.Trim(word, `"`))
+		return exit.Usage("%w: objects are named KIND/NAME, such as ncap/%s", err, strings.Trim(word, `"`))
 	default:
 		return readFailure(err)
 	}
@@ -53,15 +55,15 @@ func lookFailure(err error, namespace string) error {
 func readFailure(err error) error {
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		return precondition(err)
+		return exit.Precondition(err)
 	case apierrors.IsNotFound(err):
 		return err
 	case meta.IsNoMatchError(err):
-		return precondition(fmt.Errorf("%w: install the operator's CustomResourceDefinitions first", err))
+		return exit.Precondition(fmt.Errorf("%w: install the operator's CustomResourceDefinitions first", err))
 	case strings.Contains(err.Error(), "recognized file extensions are"):
-		return usage("%w; for the folders below it, add --recursive (-R)", err)
+		return exit.Usage("%w; for the folders below it, add --recursive (-R)", err)
 	case os.IsNotExist(err), slices.ContainsFunc(inputMistakes, func(text string) bool { return strings.Contains(err.Error(), text) }):
-		return usage("%w", err)
+		return exit.Usage("%w", err)
 	default:
 		return err
 	}
@@ -78,7 +80,7 @@ func (s *connection) manifests(files *resource.FilenameOptions) ([]*unstructured
 // manifestsOf reads manifests with a builder. With one that continues after an error, it returns both objects and an error.
 func (s *connection) manifestsOf(files *resource.FilenameOptions, from *resource.Builder) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
 	if len(files.Filenames) == 0 && files.Kustomize == "" {
-		return nil, nil, usage("say what to read: -f FILE or -k DIR")
+		return nil, nil, exit.Usage("say what to read: -f FILE or -k DIR")
 	}
 	schemas, err := crdschema.Load(s.CRDs)
 	if err != nil {
@@ -109,7 +111,7 @@ func capabilityOf(schemas *crdschema.Schemas, u *unstructured.Unstructured) (*ne
 	}
 	c := &nexusv1.NexusAICapability{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(u.Object, c, true); err != nil {
-		return nil, fmt.Errorf("%s: %w", titleOfObject(u), err)
+		return nil, fmt.Errorf("%s: %w", console.TitleOf(u), err)
 	}
 	return c, nil
 }
@@ -118,7 +120,7 @@ func capabilityOf(schemas *crdschema.Schemas, u *unstructured.Unstructured) (*ne
 func (s *connection) offlineOptions() (options.Options, error) {
 	o, err := options.Parse(s.operatorArgs, s.Getenv)
 	if err != nil {
-		return o, usage("the operator's flags: %w", err)
+		return o, exit.Usage("the operator's flags: %w", err)
 	}
 	o.Region = cmp.Or(s.region, o.Region)
 	return o, nil
@@ -193,7 +195,7 @@ func (s *connection) namedObjects(args []string) ([]*unstructured.Unstructured, 
 	}
 	for _, u := range objects {
 		if !inspect.IsOurs(u.GroupVersionKind()) {
-			return nil, usage("%s is not of a kind of Nexus Operator", titleOfObject(u))
+			return nil, exit.Usage("%s is not of a kind of Nexus Operator", console.TitleOf(u))
 		}
 	}
 	return objects, nil
@@ -203,7 +205,7 @@ func (s *connection) namedObjects(args []string) ([]*unstructured.Unstructured, 
 func (s *connection) oneObject(args []string) (*unstructured.Unstructured, error) {
 	objects, err := s.namedObjects(args)
 	if err == nil && len(objects) != 1 {
-		err = usage("name one object, as KIND/NAME")
+		err = exit.Usage("name one object, as KIND/NAME")
 	}
 	if err != nil {
 		return nil, err

@@ -19,6 +19,8 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -51,7 +53,7 @@ func (s *shared) reconcileCommand() *cobra.Command {
 
 func (s *shared) reconcile(ctx context.Context, f *reconcileFlags, args []string) error {
 	if f.wait && f.dryRun {
-		return usage("--wait does not go with --dry-run: nothing is requested that could be waited for")
+		return exit.Usage("--wait does not go with --dry-run: nothing is requested that could be waited for")
 	}
 	if err := f.check(args); err != nil {
 		return err
@@ -94,10 +96,10 @@ func (s *shared) reconcilable(ctx context.Context, r *inspect.Reader, f *reconci
 			out = append(out, u)
 			continue
 		}
-		if _, suspended := errors.AsType[*failure](err); !f.all || !suspended {
+		if _, suspended := errors.AsType[*exit.Failure](err); !f.all || !suspended {
 			return nil, err
 		}
-		s.say("%s", err)
+		s.Say("%s", err)
 	}
 	return withResources(ctx, r, out)
 }
@@ -130,7 +132,7 @@ func withResources(ctx context.Context, r *inspect.Reader, objects []*unstructur
 // mayBeReconciled refuses objects for which a request has no effect.
 func mayBeReconciled(ctx context.Context, r *inspect.Reader, u *unstructured.Unstructured) error {
 	if !isCapability(u) && !hasAWSKind(r, u) && u.GetKind() != "AWSProvider" {
-		return usage("%s: the operator takes no requests for objects of its kind; it processes them whenever something that they depend on changes", titleOfObject(u))
+		return exit.Usage("%s: the operator takes no requests for objects of its kind; it processes them whenever something that they depend on changes", console.TitleOf(u))
 	}
 	frozen := u
 	if name := capabilityThatOwns(u); name != "" {
@@ -143,8 +145,8 @@ func mayBeReconciled(ctx context.Context, r *inspect.Reader, u *unstructured.Uns
 		}
 	}
 	if isPaused(frozen) || isSuspended(frozen) {
-		return precondition(fmt.Errorf("%s is suspended, so %s is not checked: resume it first (nexusctl resume %s/%s -n %s)",
-			titleOfObject(frozen), titleOfObject(u), strings.ToLower(frozen.GetKind()), frozen.GetName(), frozen.GetNamespace()))
+		return exit.Precondition(fmt.Errorf("%s is suspended, so %s is not checked: resume it first (nexusctl resume %s/%s -n %s)",
+			console.TitleOf(frozen), console.TitleOf(u), strings.ToLower(frozen.GetKind()), frozen.GetName(), frozen.GetNamespace()))
 	}
 	return nil
 }
@@ -183,13 +185,13 @@ func (s *shared) waitForChecks(ctx context.Context, c client.Client, objects []*
 	err := wait.PollUntilContextCancel(bounded, pollInterval, true, k.look)
 	switch {
 	case ctx.Err() != nil:
-		return &interruption{waiting: true}
+		return &exit.Interruption{Waiting: true}
 	case bounded.Err() != nil:
-		return &failure{code: exitTimeout, err: fmt.Errorf("not checked within %s: %s", timeout, titlesWithReasons(slices.Concat(k.open, k.next)))}
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("not checked within %s: %s", timeout, titlesWithReasons(slices.Concat(k.open, k.next)))}
 	case err != nil:
 		return err
 	case k.unready > 0:
-		return &failure{code: exitFailed}
+		return &exit.Failure{Code: exit.CodeFailed}
 	default:
 		return nil
 	}
@@ -200,7 +202,7 @@ func (k *checks) askAgain(ctx context.Context) error {
 	k.at, k.open, k.next = k.Clock.Now().UTC().Format(time.RFC3339Nano), k.next, nil
 	for _, u := range k.open {
 		if err := patchObject(ctx, k.client, checkRequest(u, k.at), false); err != nil {
-			return fmt.Errorf("%s: %w", titleOfObject(u), err)
+			return fmt.Errorf("%s: %w", console.TitleOf(u), err)
 		}
 	}
 	return nil
@@ -229,10 +231,10 @@ func (k *checks) look(ctx context.Context) (bool, error) {
 
 // isDone reports the check of an object once it was done. An object that was being deleted may go meanwhile.
 func (k *checks) isDone(ctx context.Context, u *unstructured.Unstructured) (bool, error) {
-	title := titleOfObject(u)
+	title := console.TitleOf(u)
 	err := k.client.Get(ctx, client.ObjectKeyFromObject(u), u)
 	if apierrors.IsNotFound(err) {
-		return true, k.report(title, "gone", "")
+		return true, k.Report(title, "gone", "")
 	}
 	if err != nil {
 		return false, fmt.Errorf("reading %s: %w", title, err)
@@ -244,7 +246,7 @@ func (k *checks) isDone(ctx context.Context, u *unstructured.Unstructured) (bool
 	if !state.Ready {
 		k.unready++
 	}
-	return true, k.report(title, checkedAs(state)+driftSuffix(u), "")
+	return true, k.Report(title, checkedAs(state)+driftSuffix(u), "")
 }
 
 // driftSuffix counts the fields that differ in AWS and are not corrected.
@@ -273,7 +275,7 @@ func checkedAs(o inspect.ObjectStatus) string {
 func titlesWithReasons(objects []*unstructured.Unstructured) string {
 	var out []string
 	for _, u := range objects {
-		out = append(out, titleOfObject(u)+reasonOfDelay(inspect.Statuses([]*unstructured.Unstructured{u}).Objects[0].Conditions))
+		out = append(out, console.TitleOf(u)+reasonOfDelay(inspect.Statuses([]*unstructured.Unstructured{u}).Objects[0].Conditions))
 	}
 	return strings.Join(out, ", ")
 }

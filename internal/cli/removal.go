@@ -11,6 +11,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
@@ -42,7 +44,7 @@ func removalsInAWS(ctx context.Context, a *install.Account, records []install.Re
 			}
 			changes, err := a.Remove(ctx, r)
 			if elsewhere, ok := errors.AsType[*install.ElsewhereError](err); ok {
-				return nil, precondition(elsewhere)
+				return nil, exit.Precondition(elsewhere)
 			}
 			if err != nil {
 				return nil, err
@@ -54,7 +56,7 @@ func removalsInAWS(ctx context.Context, a *install.Account, records []install.Re
 }
 
 // printChanges shows changes with their notes.
-func (s *console) printChanges(changes []install.Change, notes []string, dryRun bool) error {
+func printChanges(s *console.Console, changes []install.Change, notes []string, dryRun bool) error {
 	var b strings.Builder
 	writeChanges(&b, changes, dryRun)
 	writeNotes(&b, notes)
@@ -63,16 +65,16 @@ func (s *console) printChanges(changes []install.Change, notes []string, dryRun 
 }
 
 // makeRemoval makes the changes. The pods of a workload are gone before what comes after it is removed.
-func (s *console) makeRemoval(ctx context.Context, r removal) (err error) {
+func makeRemoval(ctx context.Context, s *console.Console, r removal) (err error) {
 	defer func() {
-		ending, cancel := uncut(ctx, patchTimeout)
+		ending, cancel := exit.Uncut(ctx, patchTimeout)
 		defer cancel()
 		err = errors.Join(err, r.ledger.Close(ending))
 	}()
 	limited, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	for _, c := range r.changes {
-		if err := s.makeRecorded(ctx, r.ledger, []install.Change{c}); err != nil {
+		if err := makeRecorded(ctx, s, r.ledger, []install.Change{c}); err != nil {
 			return err
 		}
 		if isWorkload(c) {
@@ -104,7 +106,7 @@ func waitUntilGone(ctx, limited context.Context, of removal, r install.Record) e
 		return !there, err
 	})
 	if limited.Err() != nil && ctx.Err() == nil {
-		return &failure{code: exitTimeout, err: fmt.Errorf("%s: is not gone within %s: see kubectl describe, and run the command again", r, of.timeout)}
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("%s: is not gone within %s: see kubectl describe, and run the command again", r, of.timeout)}
 	}
 	return err
 }

@@ -10,6 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 func (s *shared) renderCommand() *cobra.Command {
@@ -55,13 +57,13 @@ func (s *shared) render(files *resource.FilenameOptions, account string) error {
 		found++
 		c, err := capabilityOf(schemas, u)
 		if err != nil {
-			return &failure{code: exitUsage, err: err}
+			return &exit.Failure{Code: exit.CodeUsage, Err: err}
 		}
 		facts := settingsOf(o).Facts(c)
 		facts.Account = account
 		g, err := capability.Compile(c, facts.Expect(c, func(string) bool { return false }))
 		if err != nil {
-			return usage("%s: %w", titleOfObject(u), err)
+			return exit.Usage("%s: %w", console.TitleOf(u), err)
 		}
 		for _, n := range g.Nodes() {
 			b, err := yaml.Marshal(n.Object.Object)
@@ -74,7 +76,7 @@ func (s *shared) render(files *resource.FilenameOptions, account string) error {
 		}
 	}
 	if found == 0 {
-		return usage("the manifests hold no NexusAICapability")
+		return exit.Usage("the manifests hold no NexusAICapability")
 	}
 	return nil
 }

@@ -20,7 +20,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -39,9 +41,9 @@ func (f *requestFlags) add(cmd *cobra.Command, what string) {
 func (f *requestFlags) check(args []string) error {
 	switch {
 	case f.all == (len(args) > 0):
-		return usage("name objects as KIND/NAME, or use --all, and one of them")
+		return exit.Usage("name objects as KIND/NAME, or use --all, and one of them")
 	case f.everywhere && !f.all:
-		return usage("--all-namespaces goes with --all")
+		return exit.Usage("--all-namespaces goes with --all")
 	default:
 		return nil
 	}
@@ -54,7 +56,7 @@ func (s *shared) targets(ctx context.Context, r *inspect.Reader, f *requestFlags
 	}
 	objects, err := s.everyObject(ctx, r.Client, r.Kinds, f.everywhere)
 	if err == nil && len(objects) == 0 {
-		s.say("There are no capabilities and no AWS resource objects there.")
+		s.Say("There are no capabilities and no AWS resource objects there.")
 	}
 	return objects, err
 }
@@ -81,12 +83,12 @@ func (s *shared) send(ctx context.Context, c client.Client, requests []request, 
 	var errs []error
 	var changed []string
 	for i, q := range requests {
-		title := titleOfObject(q.object)
+		title := console.TitleOf(q.object)
 		if ctx.Err() != nil {
-			return &interruption{changed: changed, left: len(requests) - i}
+			return &exit.Interruption{Changed: changed, Left: len(requests) - i}
 		}
 		if q.unchanged {
-			if err := s.report(title, q.done+" already", ""); err != nil {
+			if err := s.Report(title, q.done+" already", ""); err != nil {
 				return err
 			}
 			continue
@@ -101,7 +103,7 @@ func (s *shared) send(ctx context.Context, c client.Client, requests []request, 
 		} else {
 			changed = append(changed, title)
 		}
-		if err := s.report(title, done, q.note); err != nil {
+		if err := s.Report(title, done, q.note); err != nil {
 			return err
 		}
 	}
@@ -134,7 +136,7 @@ func patchOnce(ctx context.Context, c client.Client, q request, dryRun bool) err
 	if err != nil {
 		return err
 	}
-	ctx, cancel := uncut(ctx, patchTimeout)
+	ctx, cancel := exit.Uncut(ctx, patchTimeout)
 	defer cancel()
 	opts := []client.PatchOption{client.FieldOwner("nexusctl")}
 	if dryRun {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // requestsFor are suspensions of ConfigMaps of these names; any object has annotations.
@@ -40,8 +41,8 @@ func TestSend_AnInterruptionEndsItBetweenTwoChanges(t *testing.T) {
 	streams, _, out, errs := genericiooptions.NewTestIOStreams()
 	s := newShared(Program{IOStreams: streams})
 	err := s.send(ctx, c, requestsFor("a", "b"), false)
-	i, ok := errors.AsType[*interruption](err)
-	if !ok || i.left != 1 || len(i.changed) != 1 || !strings.Contains(i.said(), "Changed: ConfigMap ns/a. Not changed: 1.") {
+	i, ok := errors.AsType[*exit.Interruption](err)
+	if !ok || i.Left != 1 || len(i.Changed) != 1 || !strings.Contains(i.Said(), "Changed: ConfigMap ns/a. Not changed: 1.") {
 		t.Errorf("%+v, %v", i, err)
 	}
 	for name, want := range map[string]string{"a": "true", "b": ""} {
@@ -115,22 +116,22 @@ func TestSend_AWriteOfTheOperatorRefusesNoChange(t *testing.T) {
 }
 
 func TestInterruption_SaysWhatWasDone(t *testing.T) {
-	var none *interruption
-	for want, i := range map[string]*interruption{
+	var none *exit.Interruption
+	for want, i := range map[string]*exit.Interruption{
 		"The command was interrupted and has changed nothing.": none,
-		"All its requests were made":                           {waiting: true},
+		"All its requests were made":                           {Waiting: true},
 	} {
-		if !strings.Contains(i.said(), want) {
-			t.Errorf("%q, want %q", i.said(), want)
+		if !strings.Contains(i.Said(), want) {
+			t.Errorf("%q, want %q", i.Said(), want)
 		}
 	}
-	if i, ok := errors.AsType[*interruption](interruptedIn(6, context.Canceled)); !ok || i.said() != "The command was interrupted in step 6. The steps before it are done." {
+	if i, ok := errors.AsType[*exit.Interruption](interruptedIn(6, context.Canceled)); !ok || i.Said() != "The command was interrupted in step 6. The steps before it are done." {
 		t.Errorf("%+v", i)
 	}
-	if i, ok := errors.AsType[*interruption](interruptedIn(4, &interruption{changed: []string{"Role a"}, left: 2})); !ok || !strings.Contains(i.said(), "in step 4. The steps before it are done. The command was interrupted. Changed: Role a. Not changed: 2.") {
+	if i, ok := errors.AsType[*exit.Interruption](interruptedIn(4, &exit.Interruption{Changed: []string{"Role a"}, Left: 2})); !ok || !strings.Contains(i.Said(), "in step 4. The steps before it are done. The command was interrupted. Changed: Role a. Not changed: 2.") {
 		t.Errorf("%+v", i)
 	}
-	if got := (&interruption{left: 3}).said(); got != none.said() {
+	if got := (&exit.Interruption{Left: 3}).Said(); got != none.Said() {
 		t.Errorf("before the first change: %q", got)
 	}
 }

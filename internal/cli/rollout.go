@@ -18,6 +18,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -83,7 +85,7 @@ func (s *shared) rolloutCommand() *cobra.Command {
 // check refuses mistakes.
 func (f *rolloutFlags) check() error {
 	if f.timeout <= 0 {
-		return usage("--timeout: %s is not a duration above 0", f.timeout)
+		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	}
 	if f.build != "" && len(f.components) == 0 {
 		f.components = []string{f.build}
@@ -105,7 +107,7 @@ func (f *rolloutFlags) choose(c *nexusv1.NexusAICapability) error {
 			return err
 		}
 		if err == nil && w.Deployment == "" {
-			return usage("%s keeps no pods running: a Job runs again after an edit, or after kubectl delete job, and a CronJob at the times of its schedule", name)
+			return exit.Usage("%s keeps no pods running: a Job runs again after an edit, or after kubectl delete job, and a CronJob at the times of its schedule", name)
 		}
 	}
 	if len(f.components) == 0 {
@@ -148,7 +150,7 @@ func (s *shared) rollout(ctx context.Context, f *rolloutFlags, args []string) er
 		return err
 	}
 	if f.output != "text" {
-		return printAs(s.Out, f.output, report, nil)
+		return console.PrintAs(s.Out, f.output, report, nil)
 	}
 	return nil
 }
@@ -166,7 +168,7 @@ func (s *shared) restartAll(ctx context.Context, c client.Client, targets []*app
 		}
 	}
 	for _, note := range report.Notes {
-		s.say("Note: %s.", note)
+		s.Say("Note: %s.", note)
 	}
 	return nil
 }
@@ -191,11 +193,11 @@ func deploymentsOf(ctx context.Context, c client.Reader, subject *nexusv1.NexusA
 		err := c.Get(ctx, key, d)
 		switch {
 		case apierrors.IsNotFound(err):
-			return nil, precondition(fmt.Errorf("the Deployment %s does not exist yet: see nexusctl monitor %s/%s", key, subject.Namespace, subject.Name))
+			return nil, exit.Precondition(fmt.Errorf("the Deployment %s does not exist yet: see nexusctl monitor %s/%s", key, subject.Namespace, subject.Name))
 		case err != nil:
 			return nil, readFailure(fmt.Errorf("reading Deployment %s: %w", key, err))
 		case d.Labels[wellknown.LabelCapabilityUID] != string(subject.UID):
-			return nil, precondition(fmt.Errorf("the Deployment %s does not belong to NexusAICapability %s/%s: see nexusctl explain", key, subject.Namespace, subject.Name))
+			return nil, exit.Precondition(fmt.Errorf("the Deployment %s does not belong to NexusAICapability %s/%s: see nexusctl explain", key, subject.Namespace, subject.Name))
 		}
 		out = append(out, d)
 	}
@@ -225,7 +227,7 @@ func (s *shared) restart(ctx context.Context, c client.Client, t restartTarget) 
 	u.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind(w.Kind))
 	u.SetNamespace(t.namespace)
 	u.SetName(w.Name)
-	out := rollout{Object: titleOfObject(u), Image: w.Image, RevisionBefore: t.revision}
+	out := rollout{Object: console.TitleOf(u), Image: w.Image, RevisionBefore: t.revision}
 	var err error
 	if out.Before, err = w.Digests(ctx, c, t.namespace); err != nil {
 		return out, err
@@ -242,11 +244,11 @@ func (s *shared) restart(ctx context.Context, c client.Client, t restartTarget) 
 		return rolloutLeft(now)
 	})
 	if waiting, ok := errors.AsType[*stillWaiting](err); ok {
-		return out, &failure{code: exitTimeout, err: fmt.Errorf("%s: not done within %s: %s; see %s, and kubectl rollout undo -n %s %s/%s to go back",
+		return out, &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("%s: not done within %s: %s; see %s, and kubectl rollout undo -n %s %s/%s to go back",
 			out.Object, t.timeout, waiting.left, t.seeAlso, t.namespace, strings.ToLower(w.Kind), w.Name)}
 	}
-	if _, interrupted := errors.AsType[*interruption](err); interrupted {
-		return out, &interruption{text: fmt.Sprintf("The command was interrupted while it waited. The pods of %s are replaced without it: see kubectl rollout status -n %s %s/%s.",
+	if _, interrupted := errors.AsType[*exit.Interruption](err); interrupted {
+		return out, &exit.Interruption{Text: fmt.Sprintf("The command was interrupted while it waited. The pods of %s are replaced without it: see kubectl rollout status -n %s %s/%s.",
 			out.Object, t.namespace, strings.ToLower(w.Kind), w.Name)}
 	}
 	if err != nil {
@@ -255,7 +257,7 @@ func (s *shared) restart(ctx context.Context, c client.Client, t restartTarget) 
 	if out.After, err = w.Digests(ctx, c, t.namespace); err != nil {
 		return out, err
 	}
-	return out, s.report(out.Object, out.text(), "")
+	return out, s.Report(out.Object, out.text(), "")
 }
 
 // text describes a restart that is done.

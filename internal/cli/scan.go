@@ -17,6 +17,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // scanAPIVersion is that of a scan as JSON or YAML.
@@ -91,11 +93,11 @@ func (f *scanFlags) check() error {
 	}
 	for _, name := range f.only {
 		if !slices.Contains(known, name) {
-			return usage("--only: %q is none of %s", name, strings.Join(known, ", "))
+			return exit.Usage("--only: %q is none of %s", name, strings.Join(known, ", "))
 		}
 	}
 	if f.timeout <= 0 {
-		return usage("--timeout: %s is not a duration above 0", f.timeout)
+		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	}
 	return nil
 }
@@ -143,7 +145,7 @@ func (s *shared) scan(ctx context.Context, f *scanFlags) error {
 	limited, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	x.run(limited)
-	if err := printAs(s.Out, f.output, x.report, func() string { return x.text() }); err != nil {
+	if err := console.PrintAs(s.Out, f.output, x.report, func() string { return x.text() }); err != nil {
 		return err
 	}
 	return x.verdict(ctx, limited)
@@ -167,7 +169,7 @@ func (x *scanner) run(ctx context.Context) {
 
 func (x *scanner) add(r checkResult) {
 	now := x.Clock.Now()
-	r.Group, r.Number, r.DurationSeconds = x.group, len(x.report.Checks)+1, seconds(now.Sub(x.lapse))
+	r.Group, r.Number, r.DurationSeconds = x.group, len(x.report.Checks)+1, console.Seconds(now.Sub(x.lapse))
 	x.lapse = now
 	x.report.add(r)
 }
@@ -187,11 +189,11 @@ func (x *scanner) verdict(ctx, limited context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case limited.Err() != nil:
-		return &failure{code: exitTimeout, err: fmt.Errorf("the checks did not end within %s", x.timeout)}
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("the checks did not end within %s", x.timeout)}
 	case x.report.Summary.Failed > 0:
-		return &failure{code: exitFailed}
+		return &exit.Failure{Code: exit.CodeFailed}
 	case x.report.lacksRights():
-		return precondition(errors.New("some checks could not be made for want of a right or of credentials"))
+		return exit.Precondition(errors.New("some checks could not be made for want of a right or of credentials"))
 	default:
 		return nil
 	}

@@ -15,9 +15,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema/manifest"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
@@ -83,12 +85,12 @@ func (s *shared) listTypes(b *bundled.Bundle, part, output string) error {
 	found := slices.DeleteFunc(slices.Clone(b.Types), func(name string) bool { return !strings.Contains(strings.ToLower(name), strings.ToLower(part)) })
 	switch meant := crdschema.ClosestOf(part, b.Types); {
 	case len(found) == 0 && meant != "":
-		return usage("AWS has no resource type %s in the schemas of %s; did you mean %s?", part, b.Date, meant)
+		return exit.Usage("AWS has no resource type %s in the schemas of %s; did you mean %s?", part, b.Date, meant)
 	case len(found) == 0 || output == formatEditor:
-		return usage("AWS has no resource type %s in the schemas of %s", part, b.Date)
+		return exit.Usage("AWS has no resource type %s in the schemas of %s", part, b.Date)
 	}
 	list := typeList{APIVersion: inspect.APIVersion, Kind: "ResourceTypeList", Date: b.Date, Types: found}
-	return printAs(s.Out, output, list, func() string { return strings.Join(found, "\n") + "\n" })
+	return console.PrintAs(s.Out, output, list, func() string { return strings.Join(found, "\n") + "\n" })
 }
 
 // typeReport describes a type.
@@ -141,7 +143,7 @@ func (s *shared) printType(b *bundled.Bundle, t *awsschema.Type, depth int, outp
 		r.Properties = append(r.Properties, fieldReport{Path: f.Path, Type: f.Type, Required: f.Required && !f.ReadOnly, Immutable: f.CreateOnly && !f.ReadOnly, ReadOnly: f.ReadOnly, Conditionally: f.Conditionally, Deprecated: f.Deprecated,
 			WriteOnly: f.WriteOnly, Unordered: f.Unordered, Choices: f.Choices})
 	}
-	return printAs(s.Out, output, r, r.text)
+	return console.PrintAs(s.Out, output, r, r.text)
 }
 
 func (r typeReport) text() string {
@@ -170,7 +172,7 @@ func (r typeReport) text() string {
 	for _, f := range r.Properties {
 		rows = append(rows, []string{f.Path, f.Type, f.notes()})
 	}
-	b.WriteString(textTable(rows))
+	b.WriteString(console.Table(rows))
 	b.WriteString("\n")
 	for _, operation := range []awsschema.Operation{awsschema.Create, awsschema.Read, awsschema.Update, awsschema.Delete} {
 		if actions := r.Permissions[string(operation)]; len(actions) > 0 {
@@ -203,7 +205,7 @@ func (f fieldReport) notes() string {
 // printEditorSchema prints a JSON schema of the manifest of an AWSResource of one type.
 func (s *shared) printEditorSchema(t *awsschema.Type) error {
 	if why := t.Unmanageable(); why != "" {
-		return usage("%s", why)
+		return exit.Usage("%s", why)
 	}
 	text, err := fs.ReadFile(s.CRDs, "bases/aws-infra-operator.runner.codes_awsresources.yaml")
 	if err != nil {

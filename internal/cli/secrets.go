@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -21,7 +23,9 @@ func (s *shared) secretsCommand() *cobra.Command {
 		Short:   "Show which secrets wait for people, and fill them in",
 		Example: "  nexusctl secrets status -n team-a\n  nexusctl secrets set awssecret/myapp-dev-openai --from-file apiKey=-",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    func(*cobra.Command, []string) error { return usage("name what to do: secrets status or secrets set") },
+		RunE: func(*cobra.Command, []string) error {
+			return exit.Usage("name what to do: secrets status or secrets set")
+		},
 	}
 	cmd.AddCommand(s.secretsStatusCommand(), s.secretsSetCommand())
 	return cmd
@@ -61,14 +65,14 @@ func (s *shared) secretsStatus(ctx context.Context, f *driftFlags) error {
 		return err
 	}
 	if len(report.Secrets) == 0 {
-		s.say("No secret in %s is for people to fill in.", cmp.Or(namespace, "any namespace"))
+		s.Say("No secret in %s is for people to fill in.", cmp.Or(namespace, "any namespace"))
 	}
-	if err := printAs(s.Out, f.output, report, func() string { return textOfSecrets(report, s.Clock.Now(), f.everywhere) }); err != nil {
+	if err := console.PrintAs(s.Out, f.output, report, func() string { return textOfSecrets(report, s.Clock.Now(), f.everywhere) }); err != nil {
 		return err
 	}
 	empty := func(o inspect.SecretStatus) bool { return o.FilledIn != metav1.ConditionTrue }
 	if f.exitCode && slices.ContainsFunc(report.Secrets, empty) {
-		return &failure{code: exitFailed}
+		return &exit.Failure{Code: exit.CodeFailed}
 	}
 	return nil
 }
@@ -83,11 +87,11 @@ func textOfSecrets(report *inspect.SecretReport, now time.Time, everywhere bool)
 	}
 	rows := [][]string{header}
 	for _, o := range report.Secrets {
-		row := []string{o.Name, o.Secret, string(o.FilledIn), strings.Join(o.Keys, ","), ageOf(now, &o.Created)}
+		row := []string{o.Name, o.Secret, string(o.FilledIn), strings.Join(o.Keys, ","), console.Age(now, &o.Created)}
 		if everywhere {
 			row = append([]string{o.Namespace}, row...)
 		}
 		rows = append(rows, row)
 	}
-	return textTable(rows)
+	return console.Table(rows)
 }

@@ -24,6 +24,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -97,7 +99,7 @@ func (s *shared) requestCheck(ctx context.Context, c client.Client, u *unstructu
 	at := s.Clock.Now().UTC().Format(time.RFC3339Nano)
 	q := request{object: u, patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
 	if err := patchObject(ctx, c, q, dryRun); err != nil {
-		s.say("%s: its status shows the values at the operator's next check, because none could be requested: %v", titleOfObject(u), err)
+		s.Say("%s: its status shows the values at the operator's next check, because none could be requested: %v", console.TitleOf(u), err)
 	}
 }
 
@@ -117,7 +119,7 @@ func (s *shared) reportSet(o *v1alpha1.SecretsManagerSecret, set []string, value
 	if dryRun {
 		done += " (dry run)"
 	}
-	return s.report("SecretsManagerSecret "+o.Namespace+"/"+o.Name, done, note)
+	return s.Report("SecretsManagerSecret "+o.Namespace+"/"+o.Name, done, note)
 }
 
 // pathsByKey reads KEY=PATH pairs.
@@ -127,10 +129,10 @@ func pathsByKey(files []string) (map[string]string, error) {
 	for _, pair := range files {
 		key, path, found := strings.Cut(pair, "=")
 		if !found || key == "" || path == "" {
-			return nil, usage("--from-file %q is not of the form KEY=PATH", pair)
+			return nil, exit.Usage("--from-file %q is not of the form KEY=PATH", pair)
 		}
 		if _, twice := out[key]; twice {
-			return nil, usage("--from-file names the key %s twice", key)
+			return nil, exit.Usage("--from-file names the key %s twice", key)
 		}
 		if path == "-" {
 			stdin++
@@ -139,9 +141,9 @@ func pathsByKey(files []string) (map[string]string, error) {
 	}
 	switch {
 	case len(out) == 0:
-		return nil, usage("name the keys to fill in: --from-file KEY=PATH")
+		return nil, exit.Usage("name the keys to fill in: --from-file KEY=PATH")
 	case stdin > 1:
-		return nil, usage("standard input holds one value only: read the others from files")
+		return nil, exit.Usage("standard input holds one value only: read the others from files")
 	default:
 		return out, nil
 	}
@@ -151,22 +153,22 @@ func pathsByKey(files []string) (map[string]string, error) {
 func fillableSecret(u *unstructured.Unstructured, keys []string) (*v1alpha1.SecretsManagerSecret, error) {
 	o := &v1alpha1.SecretsManagerSecret{}
 	if u.GetKind() != "SecretsManagerSecret" {
-		return nil, usage("%s is no SecretsManagerSecret", titleOfObject(u))
+		return nil, exit.Usage("%s is no SecretsManagerSecret", console.TitleOf(u))
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, o); err != nil {
 		return nil, err
 	}
 	if ref := cmp.Or(o.Spec.SecretStringRef, o.Spec.SecretBinaryRef); ref != nil {
-		return nil, usage("%s takes its value from Secret %s: change it there", titleOfObject(u), ref.Name)
+		return nil, exit.Usage("%s takes its value from Secret %s: change it there", console.TitleOf(u), ref.Name)
 	}
 	known := inspect.PlaceholderKeys(o)
 	for _, key := range keys {
 		if !slices.Contains(known, key) {
-			return nil, usage("%s has no key %s to fill in; it has: %s", titleOfObject(u), key, strings.Join(known, ", "))
+			return nil, exit.Usage("%s has no key %s to fill in; it has: %s", console.TitleOf(u), key, strings.Join(known, ", "))
 		}
 	}
 	if o.Status.ARN == "" {
-		return nil, precondition(fmt.Errorf("%s has not been created in AWS yet: see nexusctl explain", titleOfObject(u)))
+		return nil, exit.Precondition(fmt.Errorf("%s has not been created in AWS yet: see nexusctl explain", console.TitleOf(u)))
 	}
 	return o, nil
 }
@@ -189,7 +191,7 @@ func (s *shared) vaultOf(ctx context.Context, c client.Client, o *v1alpha1.Secre
 		return nil, &plan.AccessError{Err: err}
 	}
 	if a := p.Status.AccountID; a != "" && a != session.Account {
-		return nil, precondition(fmt.Errorf("your AWS credentials lead to account %s, and AWSProvider/%s to account %s: use credentials of that account (AWS_PROFILE)", session.Account, p.Name, a))
+		return nil, exit.Precondition(fmt.Errorf("your AWS credentials lead to account %s, and AWSProvider/%s to account %s: use credentials of that account (AWS_PROFILE)", session.Account, p.Name, a))
 	}
 	v := &vault{client: secretsmanager.NewFromConfig(session.Config), arn: o.Status.ARN, title: o.Spec.SecretName}
 	found, err := v.client.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &v.arn})
@@ -227,7 +229,7 @@ func (v *vault) write(ctx context.Context, values map[string]json.RawMessage, dr
 	if ctx.Err() != nil || dryRun {
 		return ctx.Err()
 	}
-	ctx, cancel := uncut(ctx, patchTimeout)
+	ctx, cancel := exit.Uncut(ctx, patchTimeout)
 	defer cancel()
 	_, err = v.client.PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{SecretId: &v.arn, SecretString: aws.String(string(text))})
 	return refused(err)
@@ -237,7 +239,7 @@ func (v *vault) write(ctx context.Context, values map[string]json.RawMessage, dr
 func refused(err error) error {
 	err = awsclient.ExplainOnce(err, "")
 	if stalled, ok := status.AsStalled(err); ok && stalled.Reason == status.ReasonAccessDenied {
-		return precondition(err)
+		return exit.Precondition(err)
 	}
 	return err
 }

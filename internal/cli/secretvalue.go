@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // readValue reads the value of a key from a file, or from standard input when the path is "-". An empty value is a mistake.
@@ -22,7 +24,7 @@ func (s *shared) readValue(ctx context.Context, key, path string) (string, error
 	}
 	b, err := withContext(ctx, read)
 	if err != nil {
-		return "", usage("reading the value of %s: %w", key, err)
+		return "", exit.Usage("reading the value of %s: %w", key, err)
 	}
 	return valueOf(key, string(b))
 }
@@ -33,7 +35,7 @@ func (s *shared) askForValue(ctx context.Context, key string, terminal int) (str
 	if err != nil {
 		return "", err
 	}
-	s.say("Value of %s (it is not shown):", key)
+	s.Say("Value of %s (it is not shown):", key)
 	b, err := withContext(ctx, func() ([]byte, error) { return term.ReadPassword(terminal) })
 	if err != nil {
 		_ = term.Restore(terminal, before) // an interrupted read leaves the terminal without echo
@@ -46,7 +48,7 @@ func (s *shared) askForValue(ctx context.Context, key string, terminal int) (str
 func valueOf(key, text string) (string, error) {
 	text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 	if text == "" {
-		return "", usage("the value of %s is empty", key)
+		return "", exit.Usage("the value of %s is empty", key)
 	}
 	return text, nil
 }

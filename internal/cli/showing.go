@@ -12,8 +12,8 @@ import (
 func (s *shared) showing(cmd *cobra.Command) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if to := s.terminal(s.ErrOut); to != nil && !readsTerminal(cmd) {
-			defer s.show(&working{to: to, line: canvas{width: widthOf(to)}, command: cmd.CommandPath(), began: s.Clock.Now()})()
+		if !readsTerminal(cmd) {
+			defer s.ShowWork(cmd.CommandPath())()
 		}
 		return run(cmd, args)
 	}

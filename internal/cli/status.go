@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -56,14 +58,14 @@ func (s *shared) objectStatus(ctx context.Context, args []string, output string)
 		return err
 	}
 	if len(objects) == 0 {
-		s.say("There are no objects of %s in namespace %s.", strings.Join(args, ", "), namespace)
+		s.Say("There are no objects of %s in namespace %s.", strings.Join(args, ", "), namespace)
 	}
 	statuses := inspect.Statuses(objects)
-	if err := printAs(s.Out, output, statuses, func() string { return textOfStatuses(statuses, s.Clock.Now(), output == "wide") }); err != nil {
+	if err := console.PrintAs(s.Out, output, statuses, func() string { return textOfStatuses(statuses, s.Clock.Now(), output == "wide") }); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(statuses.Objects, func(o inspect.ObjectStatus) bool { return !o.Ready }) {
-		return &failure{code: exitFailed}
+		return &exit.Failure{Code: exit.CodeFailed}
 	}
 	return nil
 }
@@ -113,9 +115,9 @@ func conditionTable(o inspect.ObjectStatus, now time.Time, wide bool) string {
 		if wide {
 			row = append(row, cmp.Or(c.Message, "-"))
 		}
-		rows = append(rows, append(row, ageOf(now, &c.LastTransitionTime)))
+		rows = append(rows, append(row, console.Age(now, &c.LastTransitionTime)))
 	}
-	table := textTable(rows)
+	table := console.Table(rows)
 	if wide {
 		return table
 	}
@@ -125,7 +127,7 @@ func conditionTable(o inspect.ObjectStatus, now time.Time, wide bool) string {
 	for i, c := range o.Conditions {
 		b.WriteString(lines[i+1] + "\n")
 		if c.Message != "" {
-			b.WriteString(wrapText(c.Message, "  "))
+			b.WriteString(console.Wrap(c.Message, "  "))
 		}
 	}
 	return b.String()
@@ -158,13 +160,13 @@ func (s *shared) operatorStatus(ctx context.Context, output string) error {
 		return err
 	}
 	if len(workloads) == 0 && !status.IsHeld() { // a lease that is held and renewed proves an operator outside of the cluster
-		return precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, operatorName))
+		return exit.Precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, operatorName))
 	}
-	if err := printAs(s.Out, output, status, func() string { return textOfOperator(status, s.Clock.Now(), output == "wide") }); err != nil {
+	if err := console.PrintAs(s.Out, output, status, func() string { return textOfOperator(status, s.Clock.Now(), output == "wide") }); err != nil {
 		return err
 	}
 	if !status.Healthy {
-		return &failure{code: exitFailed}
+		return &exit.Failure{Code: exit.CodeFailed}
 	}
 	return nil
 }

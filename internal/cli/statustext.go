@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -25,10 +26,10 @@ func textOfOperator(s *inspect.OperatorStatus, now time.Time, wide bool) string 
 	}
 	fmt.Fprintf(&b, "Operator in namespace %s: %s\n", s.Namespace, word)
 	for _, p := range s.Problems {
-		b.WriteString("  ! " + strings.TrimPrefix(wrapText(p, "    "), "    "))
+		b.WriteString("  ! " + strings.TrimPrefix(console.Wrap(p, "    "), "    "))
 	}
 	for _, p := range s.Starting {
-		b.WriteString("  - " + strings.TrimPrefix(wrapText(p, "    "), "    "))
+		b.WriteString("  - " + strings.TrimPrefix(console.Wrap(p, "    "), "    "))
 	}
 	b.WriteString("\n" + workloadTable(s, now, wide))
 	if s.Skew {
@@ -58,9 +59,9 @@ func workloadTable(s *inspect.OperatorStatus, now time.Time, wide bool) string {
 		if wide {
 			row = append(row, w.Image)
 		}
-		rows = append(rows, append(row, ageOf(now, &w.Created)))
+		rows = append(rows, append(row, console.Age(now, &w.Created)))
 	}
-	return textTable(rows)
+	return console.Table(rows)
 }
 
 func podTable(s *inspect.OperatorStatus, now time.Time) string {
@@ -79,9 +80,9 @@ func podTable(s *inspect.OperatorStatus, now time.Time) string {
 		if p.Reason != "" && !p.Ready {
 			ready += ": " + p.Reason
 		}
-		rows = append(rows, []string{p.Name, ready, fmt.Sprint(p.Restarts), ageOf(now, &p.Created)})
+		rows = append(rows, []string{p.Name, ready, fmt.Sprint(p.Restarts), console.Age(now, &p.Created)})
 	}
-	return textTable(rows)
+	return console.Table(rows)
 }
 
 func leaseTable(s *inspect.OperatorStatus, now time.Time) string {
@@ -92,9 +93,9 @@ func leaseTable(s *inspect.OperatorStatus, now time.Time) string {
 		if l.Holder != "" {
 			since = l.Since
 		}
-		rows = append(rows, []string{l.Name, l.Shard, cmp.Or(holder, "<none>"), ageOf(now, since)})
+		rows = append(rows, []string{l.Name, l.Shard, cmp.Or(holder, "<none>"), console.Age(now, since)})
 	}
-	return textTable(rows)
+	return console.Table(rows)
 }
 
 func definitionsText(s *inspect.OperatorStatus) string {
@@ -122,7 +123,7 @@ func warningsText(warnings []inspect.Event, now time.Time) string {
 	var b strings.Builder
 	b.WriteString("Warnings:\n")
 	for _, e := range warnings {
-		b.WriteString(wrapText(fmt.Sprintf("%s ago, %s: %s: %s", ageOf(now, &e.Last), objectOfEvent(e), e.Reason, e.Message), "  "))
+		b.WriteString(console.Wrap(fmt.Sprintf("%s ago, %s: %s: %s", console.Age(now, &e.Last), objectOfEvent(e), e.Reason, e.Message), "  "))
 	}
 	return b.String()
 }

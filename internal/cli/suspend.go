@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -70,14 +72,14 @@ func (s *shared) change(ctx context.Context, f *requestFlags, args []string, to 
 // suspension refuses kinds that cannot be suspended.
 func (s *shared) suspension(r *inspect.Reader, u *unstructured.Unstructured, to func(*unstructured.Unstructured) (request, error)) (request, error) {
 	if !isCapability(u) && !hasAWSKind(r, u) {
-		return request{}, usage("%s cannot be suspended: only capabilities and AWS resource objects can", titleOfObject(u))
+		return request{}, exit.Usage("%s cannot be suspended: only capabilities and AWS resource objects can", console.TitleOf(u))
 	}
 	return to(u)
 }
 
 func toSuspend(u *unstructured.Unstructured) (request, error) {
 	if c := capabilityThatOwns(u); c != "" {
-		return request{}, usage("%s belongs to NexusAICapability %s: suspend ncap/%s, with every object that it created", titleOfObject(u), c, c)
+		return request{}, exit.Usage("%s belongs to NexusAICapability %s: suspend ncap/%s, with every object that it created", console.TitleOf(u), c, c)
 	}
 	return request{object: u, done: "suspended", unchanged: isPaused(u),
 		patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationPaused: "true"}}}}, nil
@@ -85,7 +87,7 @@ func toSuspend(u *unstructured.Unstructured) (request, error) {
 
 func toResume(u *unstructured.Unstructured) (request, error) {
 	if c := capabilityThatOwns(u); c != "" && !isPaused(u) {
-		return request{}, usage("%s belongs to NexusAICapability %s: resume ncap/%s", titleOfObject(u), c, c)
+		return request{}, exit.Usage("%s belongs to NexusAICapability %s: resume ncap/%s", console.TitleOf(u), c, c)
 	}
 	q := request{object: u, done: "resumed", unchanged: !isPaused(u) && !isSuspended(u),
 		patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationPaused: nil}}}}

@@ -15,6 +15,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
@@ -57,7 +58,7 @@ func (s *shared) token(ctx context.Context, cluster string) error {
 		cluster = s.Getenv("EKS_CLUSTER_NAME")
 	}
 	if strings.TrimSpace(cluster) == "" {
-		return usage("--cluster-name is missing")
+		return exit.Usage("--cluster-name is missing")
 	}
 	o, err := s.offlineOptions()
 	if err != nil {
@@ -65,15 +66,15 @@ func (s *shared) token(ctx context.Context, cluster string) error {
 	}
 	cfg, err := s.ambient(ctx)
 	if err != nil {
-		return precondition(fmt.Errorf("finding AWS credentials: %w", err))
+		return exit.Precondition(fmt.Errorf("finding AWS credentials: %w", err))
 	}
 	cfg.Region = o.Region
 	if err := awsclient.CheckCredentials(ctx, cfg.Credentials); err != nil { // signing would say less about what is missing
-		return precondition(err)
+		return exit.Precondition(err)
 	}
 	token, expires, err := install.Token(ctx, cfg, cluster, s.Clock.Now())
 	if err != nil {
-		return precondition(err)
+		return exit.Precondition(err)
 	}
 	return json.NewEncoder(s.Out).Encode(clientauthv1.ExecCredential{
 		TypeMeta: metav1.TypeMeta{APIVersion: clientauthv1.SchemeGroupVersion.String(), Kind: "ExecCredential"},

@@ -14,6 +14,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -48,7 +49,7 @@ func (s *shared) tree(ctx context.Context, args []string, output string) error {
 	if err != nil {
 		return err
 	}
-	return printAs(s.Out, output, tree, func() string { return textOfTree(tree.Root, s.Clock.Now(), output == "wide") })
+	return console.PrintAs(s.Out, output, tree, func() string { return textOfTree(tree.Root, s.Clock.Now(), output == "wide") })
 }
 
 // orderOf returns what the objects of a capability wait for, by the graph that the operator makes of it. Where the operator's settings
@@ -85,7 +86,7 @@ func ageInTree(now time.Time, n *inspect.Node) string {
 	if n.Created == nil {
 		return "<none>"
 	}
-	return ageOf(now, n.Created)
+	return console.Age(now, n.Created)
 }
 
 // textOfTree is a tree for a terminal: a row for each object, as a table, with what troubles it below the row.
@@ -105,7 +106,7 @@ func textOfTree(root *inspect.Node, now time.Time, wide bool) string {
 		}
 	}
 	add(root, "", "")
-	lines := strings.Split(strings.TrimRight(textTable(rows), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(console.Table(rows), "\n"), "\n")
 	var b strings.Builder
 	b.WriteString(lines[0] + "\n")
 	for i, note := range notes {
@@ -168,7 +169,7 @@ func noteOf(n *inspect.Node, below string, wide bool) string {
 		if !wide {
 			text = status.WithCode("", text, maxNote)
 		}
-		b.WriteString(wrapText(text, indent))
+		b.WriteString(console.Wrap(text, indent))
 	}
 	return b.String()
 }

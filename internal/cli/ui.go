@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/ui"
 )
 
@@ -51,9 +52,9 @@ func (s *shared) uiCommand() *cobra.Command {
 func (f *uiFlags) check() error {
 	switch {
 	case f.port < 0 || f.port > 65535:
-		return usage("--port: %d is no port", f.port)
+		return exit.Usage("--port: %d is no port", f.port)
 	case f.idle < 0:
-		return usage("--idle-timeout: %s is negative", f.idle)
+		return exit.Usage("--idle-timeout: %s is negative", f.idle)
 	default:
 		return nil
 	}
@@ -70,18 +71,18 @@ func (s *shared) ui(ctx context.Context, f *uiFlags, flags *pflag.FlagSet) error
 	server.IdleTimeout = f.idle
 	l, err := ui.Listen(ctx, f.port)
 	if err != nil {
-		return precondition(fmt.Errorf("--port: %w", err))
+		return exit.Precondition(fmt.Errorf("--port: %w", err))
 	}
 	b := &browser{}
 	defer b.close()
 	return server.Serve(ctx, l, func(address string) {
 		_, _ = fmt.Fprintln(s.Out, address)
-		s.say("The page is open to everyone who has this address. Press Ctrl-C to end.")
+		s.Say("The page is open to everyone who has this address. Press Ctrl-C to end.")
 		if !f.open {
 			return
 		}
 		if err := b.open(ctx, address); err != nil {
-			s.say("The browser was not opened: %v", err)
+			s.Say("The browser was not opened: %v", err)
 		}
 	})
 }
@@ -97,7 +98,7 @@ func (s *shared) uiServer(ctx context.Context, flags *pflag.FlagSet) (*ui.Server
 	}
 	watching, err := client.NewWithWatch(cfg, client.Options{Scheme: c.Scheme(), Mapper: c.RESTMapper()})
 	if err != nil {
-		return nil, precondition(fmt.Errorf("reaching the cluster: %w", err))
+		return nil, exit.Precondition(fmt.Errorf("reaching the cluster: %w", err))
 	}
 	namespace, err := s.uiNamespace(ctx, c)
 	if err != nil {

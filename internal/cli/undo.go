@@ -21,7 +21,9 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 type undoFlags struct {
@@ -44,11 +46,11 @@ func (s *shared) undoCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case f.list && len(args) > 0:
-				return usage("--list lists all deletions, and takes no name")
+				return exit.Usage("--list lists all deletions, and takes no name")
 			case f.list:
 				return s.listDeletions(cmd.Context())
 			case len(args) == 0:
-				return usage("name the capability to bring back, or list the deletions with --list")
+				return exit.Usage("name the capability to bring back, or list the deletions with --list")
 			default:
 				return s.undo(cmd.Context(), f, args)
 			}
@@ -123,7 +125,7 @@ func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
 // be deleted. What it declares is left to its manifest, where the edit was made.
 func (s *shared) keepDropped(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, dryRun bool) error {
 	if len(of.Status.Dropped) == 0 {
-		return s.report(fmt.Sprintf("NexusAICapability %s/%s", of.Namespace, of.Name), "is not deleted", "")
+		return s.Report(fmt.Sprintf("NexusAICapability %s/%s", of.Namespace, of.Name), "is not deleted", "")
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
 	if err != nil {
@@ -146,7 +148,7 @@ func keeping(u *unstructured.Unstructured, stores []string) request {
 	}
 	again := func(now *unstructured.Unstructured) (request, error) {
 		if now.GetUID() != u.GetUID() || now.GetDeletionTimestamp() != nil {
-			return request{}, precondition(fmt.Errorf("%s was deleted meanwhile: run the command again", titleOfObject(u)))
+			return request{}, exit.Precondition(fmt.Errorf("%s was deleted meanwhile: run the command again", console.TitleOf(u)))
 		}
 		return keeping(now, stores), nil
 	}
@@ -159,9 +161,9 @@ func mayBeUndone(c *nexusv1.NexusAICapability) error {
 	title := fmt.Sprintf("NexusAICapability %s/%s", c.Namespace, c.Name)
 	switch r := c.Status.Recovery; {
 	case r != nil && r.State == nexusv1.RecoveryEnded:
-		return precondition(fmt.Errorf("%s can no longer be brought back: its stores are being deleted since %s; docs/undo.md lists what AWS can restore", title, r.Until.UTC().Format(time.RFC3339)))
+		return exit.Precondition(fmt.Errorf("%s can no longer be brought back: its stores are being deleted since %s; docs/undo.md lists what AWS can restore", title, r.Until.UTC().Format(time.RFC3339)))
 	case r == nil && c.Status.Phase == nexusv1.PhaseDeleting:
-		return precondition(fmt.Errorf("%s is being deleted without spec.deletion.graceful: nothing is kept that undo could bring back; docs/undo.md lists what AWS can restore", title))
+		return exit.Precondition(fmt.Errorf("%s is being deleted without spec.deletion.graceful: nothing is kept that undo could bring back; docs/undo.md lists what AWS can restore", title))
 	default:
 		return nil
 	}
@@ -172,7 +174,7 @@ const gonePoll = 500 * time.Millisecond
 
 // waitForRelease waits until a deleted object is gone.
 func (s *shared) waitForRelease(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, timeout time.Duration) error {
-	s.say("Waiting for the deleted object to go.")
+	s.Say("Waiting for the deleted object to go.")
 	now := of.DeepCopy()
 	err := wait.PollUntilContextTimeout(ctx, gonePoll, timeout, true, func(ctx context.Context) (bool, error) {
 		now = &nexusv1.NexusAICapability{}
@@ -190,9 +192,9 @@ func (s *shared) waitForRelease(ctx context.Context, c client.Client, of *nexusv
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return &interruption{text: "The command was interrupted while it waited. The AWS resources are kept. To continue, run the command again."}
+		return &exit.Interruption{Text: "The command was interrupted while it waited. The AWS resources are kept. To continue, run the command again."}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &failure{code: exitTimeout, err: fmt.Errorf("the deleted object is still there after %s: %s", timeout, now.Status.Message)}
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("the deleted object is still there after %s: %s", timeout, now.Status.Message)}
 	default:
 		return err
 	}
@@ -202,7 +204,7 @@ func (s *shared) waitForRelease(ctx context.Context, c client.Client, of *nexusv
 // over as well.
 func (s *shared) createAgain(ctx context.Context, c client.Client, again *nexusv1.NexusAICapability, dryRun bool) error {
 	title := fmt.Sprintf("NexusAICapability %s/%s", again.Namespace, again.Name)
-	ctx, cancel := uncut(ctx, patchTimeout)
+	ctx, cancel := exit.Uncut(ctx, patchTimeout)
 	defer cancel()
 	options := []client.CreateOption{client.FieldOwner("nexusctl")}
 	if dryRun {
@@ -211,13 +213,13 @@ func (s *shared) createAgain(ctx context.Context, c client.Client, again *nexusv
 	err := c.Create(ctx, again, options...)
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		return s.report(title, "exists again, and takes its AWS resources over", "")
+		return s.Report(title, "exists again, and takes its AWS resources over", "")
 	case err != nil:
 		return fmt.Errorf("creating %s: %w", title, err)
 	case dryRun:
-		return s.report(title, "created again (dry run)", "")
+		return s.Report(title, "created again (dry run)", "")
 	default:
-		return s.report(title, "created again; it takes its AWS resources over", "")
+		return s.Report(title, "created again; it takes its AWS resources over", "")
 	}
 }
 
@@ -228,7 +230,7 @@ func (s *shared) undoFromRecord(ctx context.Context, c client.Client, f *undoFla
 		return err
 	}
 	if record.Recovery.State == nexusv1.RecoveryEnded {
-		return precondition(fmt.Errorf("the stores of NexusAICapability %s were deleted: docs/undo.md lists what AWS can restore", key))
+		return exit.Precondition(fmt.Errorf("the stores of NexusAICapability %s were deleted: docs/undo.md lists what AWS can restore", key))
 	}
 	if err := s.ensureNamespace(ctx, c, key.Namespace, f.dryRun); err != nil {
 		return err
@@ -242,7 +244,7 @@ func (s *shared) ensureNamespace(ctx context.Context, c client.Client, name stri
 	err := c.Get(ctx, client.ObjectKey{Name: name}, ns)
 	switch {
 	case err == nil && ns.DeletionTimestamp != nil:
-		return precondition(fmt.Errorf("namespace %s is still being deleted: run the command again when it is gone", name))
+		return exit.Precondition(fmt.Errorf("namespace %s is still being deleted: run the command again when it is gone", name))
 	case err == nil || apierrors.IsForbidden(err): // the create of the capability tells
 		return nil
 	case !apierrors.IsNotFound(err):
@@ -255,5 +257,5 @@ func (s *shared) ensureNamespace(ctx context.Context, c client.Client, name stri
 	if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, options...); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating namespace %s: %w", name, err)
 	}
-	return s.report("Namespace "+name, "created", "")
+	return s.Report("Namespace "+name, "created", "")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -43,7 +44,7 @@ func (s *shared) updateCommand() *cobra.Command {
 
 func (s *shared) update(ctx context.Context, f *updateFlags) error {
 	if f.timeout <= 0 {
-		return usage("--timeout: %s is not a duration above 0", f.timeout)
+		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	}
 	_, c, err := s.connect()
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *shared) update(ctx context.Context, f *updateFlags) error {
 		return err
 	}
 	if len(workloads) == 0 {
-		return precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, operatorName))
+		return exit.Precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, operatorName))
 	}
 	for _, w := range workloads {
 		if _, err := s.restart(ctx, c, restartTarget{workload: w, namespace: namespace, dryRun: f.dryRun, timeout: f.timeout, seeAlso: "nexusctl status"}); err != nil {

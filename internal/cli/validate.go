@@ -21,7 +21,9 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -53,7 +55,7 @@ func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions, 
 	}
 	text, err := textMistakes(files, stdin)
 	if err != nil {
-		return usage("%w", err)
+		return exit.Usage("%w", err)
 	}
 	mistakes := text.mistakes
 	objects, schemas, unread := s.readableManifests(files, stdin)
@@ -66,7 +68,7 @@ func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions, 
 	case unread != nil && len(objects) == 0:
 		return unread
 	case len(objects)+len(mistakes) == 0:
-		return usage("there is nothing to validate: the input has no objects")
+		return exit.Usage("there is nothing to validate: the input has no objects")
 	}
 	found, err := s.validation(ctx, mistakes, objects, schemas)
 	if err != nil {
@@ -80,7 +82,7 @@ func (s *shared) printValidation(found *Validation, unread error, output string)
 	if unread != nil {
 		found.Valid, found.Unread = false, unread.Error()
 	}
-	if err := printAs(s.Out, output, found, func() string { return textOfValidation(found) }); err != nil {
+	if err := console.PrintAs(s.Out, output, found, func() string { return textOfValidation(found) }); err != nil {
 		return errors.Join(unread, err)
 	}
 	return errors.Join(unread, found.failure())
@@ -138,7 +140,7 @@ func (s *shared) validation(ctx context.Context, mistakes map[string][]string, o
 			return nil, err
 		}
 		o := ValidatedObject{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), Problems: problems,
-			Checked: isOurGroup(u.GroupVersionKind().Group) || len(problems) > 0, Valid: len(problems) == 0, title: titleOfObject(u)}
+			Checked: isOurGroup(u.GroupVersionKind().Group) || len(problems) > 0, Valid: len(problems) == 0, title: console.TitleOf(u)}
 		if o.Valid {
 			o.note = s.uncheckedProperties(u)
 		}
@@ -164,7 +166,7 @@ func (v *Validation) failure() error {
 		wrong = append(wrong, status.Counted(len(v.Files), "file has mistakes", "files have mistakes"))
 	}
 	if len(wrong) > 0 {
-		return usage("%s", strings.Join(wrong, ", and "))
+		return exit.Usage("%s", strings.Join(wrong, ", and "))
 	}
 	return nil
 }

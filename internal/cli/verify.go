@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
@@ -100,14 +103,14 @@ func (s *shared) verifyCommand() *cobra.Command {
 func (f *verifyFlags) check() error {
 	for _, name := range f.only {
 		if !slices.Contains(groupNames(), name) {
-			return usage("--only: %q is none of %s", name, strings.Join(groupNames(), ", "))
+			return exit.Usage("--only: %q is none of %s", name, strings.Join(groupNames(), ", "))
 		}
 	}
 	switch {
 	case !slices.Contains([]string{"text", "json", "yaml"}, f.output):
-		return usage("--output: %q is none of text, json and yaml", f.output)
+		return exit.Usage("--output: %q is none of text, json and yaml", f.output)
 	case f.timeout <= 0:
-		return usage("--timeout: %s is not a duration above 0", f.timeout)
+		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	default:
 		return nil
 	}
@@ -129,7 +132,7 @@ func (s *shared) verify(ctx context.Context, f *verifyFlags, args []string) erro
 		return finish
 	}
 	if ctx.Err() != nil {
-		s.say("The checks so far are above; run the same command again for all of them.")
+		s.Say("The checks so far are above; run the same command again for all of them.")
 		return ctx.Err()
 	}
 	if err != nil {
@@ -196,13 +199,13 @@ func (v *verifier) ended(ctx context.Context, g checkGroup, err error) error {
 // unmade is a check that an error kept from being made.
 func unmade(title string, err error) checkResult {
 	_, noAWS := errors.AsType[*plan.AccessError](err)
-	known, isFailure := errors.AsType[*failure](err)
+	known, isFailure := errors.AsType[*exit.Failure](err)
 	switch {
 	case noAWS:
 		return lacks(title, err.Error(), "give AWS credentials (AWS_PROFILE, --profile) that may read the resources")
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		return lacks(title, err.Error(), "ask for the right that the API server names")
-	case isFailure && known.code == exitPrecondition:
+	case isFailure && known.Code == exit.CodePrecondition:
 		return lacks(title, err.Error(), "")
 	default:
 		return fail(title, "the check could not be made: "+err.Error(), "run the command again")
@@ -213,11 +216,11 @@ func unmade(title string, err error) checkResult {
 func (v *verifier) add(r checkResult) error {
 	now := v.Clock.Now()
 	r = v.consequence(r)
-	r.Group, r.Number, r.DurationSeconds = v.group, len(v.report.Checks)+1, seconds(now.Sub(v.lapse))
+	r.Group, r.Number, r.DurationSeconds = v.group, len(v.report.Checks)+1, console.Seconds(now.Sub(v.lapse))
 	v.lapse = now
 	v.report.add(r)
 	if v.output == "text" && (v.verbose || !v.folded.takes(r)) {
-		if err := writeText(v.Out, checkText(r)); err != nil {
+		if _, err := io.WriteString(v.Out, checkText(r)); err != nil {
 			return err
 		}
 	}
@@ -229,8 +232,8 @@ func (v *verifier) add(r checkResult) error {
 
 // finish prints the summary, or the whole report, and writes the JUnit file.
 func (v *verifier) finish() error {
-	v.report.DurationSeconds = seconds(v.Clock.Now().Sub(v.report.began))
-	if err := printAs(v.Out, v.output, v.report, func() string {
+	v.report.DurationSeconds = console.Seconds(v.Clock.Now().Sub(v.report.began))
+	if err := console.PrintAs(v.Out, v.output, v.report, func() string {
 		return v.folded.text(v.report.Checks) + v.report.Summary.text() + "\n"
 	}); err != nil {
 		return err
@@ -253,11 +256,11 @@ func (v *verifier) verdict(ctx context.Context) error {
 	s := v.report.Summary
 	switch {
 	case ctx.Err() != nil:
-		return &failure{code: exitTimeout, err: fmt.Errorf("the checks did not end within %s", v.timeout)}
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("the checks did not end within %s", v.timeout)}
 	case s.Failed > 0:
-		return &failure{code: exitFailed}
+		return &exit.Failure{Code: exit.CodeFailed}
 	case v.report.lacksRights():
-		return precondition(errors.New("some checks could not be made for want of a right or of credentials"))
+		return exit.Precondition(errors.New("some checks could not be made for want of a right or of credentials"))
 	default:
 		return nil
 	}

@@ -20,6 +20,8 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
@@ -51,7 +53,7 @@ func TestVerify_PrintsEveryOutcome(t *testing.T) {
 			if format == "text" {
 				b.WriteString(text.String())
 			}
-			if err := printAs(&b, format, v, func() string { return v.Summary.text() + "\n" }); err != nil {
+			if err := console.PrintAs(&b, format, v, func() string { return v.Summary.text() + "\n" }); err != nil {
 				t.Fatal(err)
 			}
 			golden.Check(t, name, b.String())
@@ -135,7 +137,7 @@ func TestVerify_AnErrorIsNeverAPass(t *testing.T) {
 	}{
 		"forbidden":    {forbidden, true},
 		"no AWS":       {&plan.AccessError{Err: errors.New("no credentials")}, true},
-		"precondition": {precondition(errors.New("no namespace")), true},
+		"precondition": {exit.Precondition(errors.New("no namespace")), true},
 		"other":        {errors.New("broken"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -284,8 +286,8 @@ func TestVerify_ExitCodes(t *testing.T) {
 				v.report.add(r)
 			}
 			code, err := 0, v.verdict(tc.ctx)
-			if f, ok := errors.AsType[*failure](err); ok {
-				code = f.code
+			if f, ok := errors.AsType[*exit.Failure](err); ok {
+				code = f.Code
 			}
 			if code != tc.want {
 				t.Errorf("%d (%v), want %d", code, err, tc.want)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -44,7 +45,7 @@ func objectOf(c *nexusv1.NexusAICapability) (*unstructured.Unstructured, error) 
 
 // causeText names the cause of an explanation in a line.
 func causeText(e *inspect.Explanation) string {
-	return e.Cause.Title() + prefixed(": ", e.Cause.Reason) + ": " + causeInWords(e.Cause)
+	return e.Cause.Title() + console.Prefixed(": ", e.Cause.Reason) + ": " + causeInWords(e.Cause)
 }
 
 // explainCommandOf is the command that explains a capability.

@@ -29,6 +29,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -106,7 +107,7 @@ func (v *verifier) checkCredentialsInPods() error {
 	case c.Status == metav1.ConditionTrue:
 		return v.add(pass(title, ""))
 	default:
-		return v.add(warn(title, c.Reason+prefixed(": ", c.Message), v.credentialsRemedy()+"kubectl rollout restart deployment -n "+v.workloadKey("").Namespace).followsIf(inspect.NeedsAnother(c.Reason)))
+		return v.add(warn(title, c.Reason+console.Prefixed(": ", c.Message), v.credentialsRemedy()+"kubectl rollout restart deployment -n "+v.workloadKey("").Namespace).followsIf(inspect.NeedsAnother(c.Reason)))
 	}
 }
 
@@ -161,7 +162,7 @@ func (v *verifier) assumeRole(ctx context.Context, sa *corev1.ServiceAccount, to
 func refusalText(err error) string {
 	switch f := awsclient.Classify(err); {
 	case f.Code != "":
-		return f.Code + prefixed(": ", f.Message)
+		return f.Code + console.Prefixed(": ", f.Message)
 	case f.Status > 0:
 		return fmt.Sprintf("HTTP status %d", f.Status)
 	default:

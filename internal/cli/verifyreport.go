@@ -10,6 +10,7 @@ import (
 	"time"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 )
 
 // verifyAPIVersion is that of a verification as JSON or YAML.
@@ -198,7 +199,7 @@ func junitOf(v verification) ([]byte, error) {
 		case outcomeSkip:
 			c.Skipped = detail
 		case outcomeWarn:
-			c.Out = "WARN: " + r.Evidence + prefixed("\nfix: ", r.Fix)
+			c.Out = "WARN: " + r.Evidence + console.Prefixed("\nfix: ", r.Fix)
 		case outcomePass:
 			c.Out = r.Evidence
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -84,7 +85,7 @@ func (v *verifier) checkDeclaredObjects(others, all []plan.Item) error {
 	onlyMissing := true
 	for _, it := range others {
 		if it.Changes() {
-			wrong = append(wrong, fmt.Sprintf("%s: %s%s", titleOf(it), words[it.Action], prefixed(" ", fieldsText(it.Fields))))
+			wrong = append(wrong, fmt.Sprintf("%s: %s%s", titleOf(it), words[it.Action], console.Prefixed(" ", fieldsText(it.Fields))))
 			onlyMissing = onlyMissing && it.Action == plan.Create
 		}
 	}
@@ -125,13 +126,13 @@ func judgeItem(it plan.Item) checkResult {
 	ask := fmt.Sprintf("the operator corrects it at its next check; at once: nexusctl reconcile %s/%s -n %s --wait", strings.ToLower(it.Kind), it.Name, it.Namespace)
 	switch {
 	case slices.Contains(unsettledCauses, it.AWS.Cause):
-		return warn(title, it.AWS.Cause+prefixed(": ", it.AWS.Reason), "run the command again when AWS has settled")
+		return warn(title, it.AWS.Cause+console.Prefixed(": ", it.AWS.Reason), "run the command again when AWS has settled")
 	case it.Action == plan.Create:
 		return fail(title, "the object does not exist", "nexusctl monitor shows what the capability waits for").follows()
 	case it.AWS.Action == plan.Create:
 		return fail(title, "it does not exist in AWS account "+it.AWS.Account+", region "+it.AWS.Region, ask)
 	case isLeftAlone(it.AWS):
-		return fail(title, fieldsText(it.AWS.Fields)+prefixed("; ", it.AWS.Reason), "edit the object to what AWS has, or let the operator correct it (driftPolicy: Correct)")
+		return fail(title, fieldsText(it.AWS.Fields)+console.Prefixed("; ", it.AWS.Reason), "edit the object to what AWS has, or let the operator correct it (driftPolicy: Correct)")
 	case it.Changes() || len(it.Fields) > 0 || len(it.AWS.Fields) > 0:
 		return fail(title, fieldsText(slices.Concat(it.Fields, it.AWS.Fields)), ask)
 	default:
@@ -270,7 +271,7 @@ func (v *verifier) checkSecrets(context.Context) error {
 	case c.Status == metav1.ConditionTrue:
 		return v.add(pass(title, ""))
 	default:
-		return v.add(warn(title, c.Reason+prefixed(": ", c.Message), "fill the secrets in, by spec.secrets[].valueFrom or in AWS").followsIf(inspect.NeedsAnother(c.Reason)))
+		return v.add(warn(title, c.Reason+console.Prefixed(": ", c.Message), "fill the secrets in, by spec.secrets[].valueFrom or in AWS").followsIf(inspect.NeedsAnother(c.Reason)))
 	}
 }
 
@@ -310,7 +311,7 @@ func (v *verifier) addCoverage() []error {
 	best := map[string]nexusv1.PolicyCoverage{}
 	var order []string
 	for _, row := range v.subject.Status.Coverage {
-		key := row.Intent + prefixed(" of ", string(row.Component))
+		key := row.Intent + console.Prefixed(" of ", string(row.Component))
 		old, known := best[key]
 		if !known {
 			order = append(order, key)
@@ -322,7 +323,7 @@ func (v *verifier) addCoverage() []error {
 	var errs []error
 	for _, key := range order {
 		row := best[key]
-		title, seen := "intent "+key+" is enforced", fmt.Sprintf("%s: %s%s", row.Engine, row.Level, prefixed(", ", row.Message))
+		title, seen := "intent "+key+" is enforced", fmt.Sprintf("%s: %s%s", row.Engine, row.Level, console.Prefixed(", ", row.Message))
 		var err error
 		switch row.Level {
 		case "Enforced":

@@ -28,6 +28,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 )
 
 // isIdle reports whether no pods of a component are declared.
@@ -69,7 +70,7 @@ func (v *verifier) checkWorkloads(ctx context.Context) error {
 		result := pass(title, seen)
 		if !p.settled {
 			if c := meta.FindStatusCondition(v.subject.Status.Conditions, w.Condition); c != nil && c.Status != metav1.ConditionTrue {
-				seen += "; " + c.Reason + prefixed(": ", c.Message)
+				seen += "; " + c.Reason + console.Prefixed(": ", c.Message)
 			}
 			result = fail(title, seen, fmt.Sprintf("kubectl describe pods -n %s -l %s", d.Namespace, metav1.FormatLabelSelector(d.Spec.Selector)))
 		}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -56,7 +58,7 @@ func (s *shared) operatorImage(ctx context.Context) (string, error) {
 		err = fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s", namespace, operatorName)
 	}
 	if err != nil {
-		return "", precondition(fmt.Errorf("finding the operator (--operator-namespace, or --client for nexusctl alone): %w", err))
+		return "", exit.Precondition(fmt.Errorf("finding the operator (--operator-namespace, or --client for nexusctl alone): %w", err))
 	}
 	if workloads[0].Image == "" {
 		return "", fmt.Errorf("the %s %s/%s has no container of the operator", workloads[0].Kind, namespace, operatorName)
@@ -68,7 +70,7 @@ func (s *shared) printVersions(v versions, output string) error {
 	if output == "json" { // in one line, as always
 		return json.NewEncoder(s.Out).Encode(v)
 	}
-	return printAs(s.Out, output, v, func() string {
+	return console.PrintAs(s.Out, output, v, func() string {
 		text := "Client: " + v.Client + "\n"
 		if v.Operator != "" {
 			text += "Operator: " + v.Operator + "\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package console
 
 import (
 	"bytes"
@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/nexus-operator/nexus-operator/internal/catalog"
 )
 
 func TestWorking_ShowsALineAndMakesRoomForOutput(t *testing.T) {
 	var screen bytes.Buffer
+	midday := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
 	w := &working{to: &screen, command: "nexusctl plan", began: midday}
 	w.draw(midday.Add(time.Second))
 	if screen.Len() > 0 {
@@ -35,22 +34,5 @@ func TestWorking_ShowsALineAndMakesRoomForOutput(t *testing.T) {
 	w.draw(midday.Add(5 * time.Second))
 	if got := screen.String(); got != eraseLine+"the plan\n" {
 		t.Errorf("the result is %q", got)
-	}
-}
-
-// Everything that reads for long is shown at work, and what reads what a person types is not.
-func TestWorking_CommandsThatReadForLongAreShown(t *testing.T) {
-	root := Program{Kinds: catalog.Kinds, Getenv: func(string) string { return "" }}.Command("nexusctl")
-	for _, name := range slowVerbs {
-		if cmd, _, err := root.Find([]string{name}); err != nil || cmd.Name() != name || cmd.RunE == nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	cmd, _, err := root.Find([]string{"plan"})
-	if err != nil || readsTerminal(cmd) {
-		t.Fatalf("plan without a file reads the terminal, %v", err)
-	}
-	if err := cmd.Flags().Parse([]string{"-f", "-"}); err != nil || !readsTerminal(cmd) {
-		t.Errorf("plan -f - does not read the terminal, %v", err)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package console
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ const patience = 2 * time.Second
 // working shows on a line of a terminal how long a command has been at work, and on what. Output of the command erases the line.
 type working struct {
 	mu      sync.Mutex
-	line    canvas
+	line    Canvas
 	to      io.Writer
 	command string
 	began   time.Time
@@ -46,7 +46,7 @@ func (w *working) draw(now time.Time) {
 		return
 	}
 	w.shown = true
-	_, _ = io.WriteString(w.to, eraseLine+w.line.cut(fmt.Sprintf("%s: at work for %s%s", w.command, took.Round(time.Second), prefixed(", now on ", w.on))))
+	_, _ = io.WriteString(w.to, eraseLine+w.line.Cut(fmt.Sprintf("%s: at work for %s%s", w.command, took.Round(time.Second), Prefixed(", now on ", w.on))))
 }
 
 // eraseLine goes to the beginning of a terminal's line and empties it.
@@ -75,8 +75,20 @@ func (e erasing) Write(b []byte) (int, error) {
 	return e.Writer.Write(b)
 }
 
+// ShowWork shows on a terminal that a command is at work, until the function that it returns is called.
+func (s *Console) ShowWork(command string) (stop func()) {
+	to := s.terminal(s.ErrOut)
+	if to == nil {
+		return func() {}
+	}
+	return s.show(&working{to: to, line: Canvas{Width: widthOf(to)}, command: command, began: s.Clock.Now()})
+}
+
+// LookingAt shows the object that the command looks at.
+func (s *Console) LookingAt(object string) { s.work.note(object) }
+
 // show draws the line again and again until the function that it returns is called.
-func (s *console) show(w *working) (stop func()) {
+func (s *Console) show(w *working) (stop func()) {
 	out, errOut := s.Out, s.ErrOut
 	s.work, s.Out, s.ErrOut = w, erasing{out, w, true}, erasing{errOut, w, false}
 	ended, done := make(chan struct{}), make(chan struct{})
@@ -102,7 +114,7 @@ func (s *console) show(w *working) (stop func()) {
 }
 
 // terminal returns the terminal that a stream is, if it may be drawn on; otherwise nil.
-func (s *console) terminal(stream io.Writer) *os.File {
+func (s *Console) terminal(stream io.Writer) *os.File {
 	if e, ok := stream.(erasing); ok {
 		stream = e.Writer
 	}

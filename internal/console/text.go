@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package console
 
 import (
 	"bytes"
@@ -17,7 +17,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func titleOfObject(u *unstructured.Unstructured) string {
+// TitleOf names an object in messages.
+func TitleOf(u *unstructured.Unstructured) string {
 	name := u.GetName()
 	if name == "" && u.GetGenerateName() != "" {
 		name = u.GetGenerateName() + "*"
@@ -28,11 +29,11 @@ func titleOfObject(u *unstructured.Unstructured) string {
 	return u.GetKind() + " " + u.GetNamespace() + "/" + name
 }
 
-// columns is the width that text is wrapped to.
-const columns = 80
+// Columns is the width that text is wrapped to.
+const Columns = 80
 
-// printAs writes data as JSON or YAML, or else the text that describes it.
-func printAs(w io.Writer, format string, data any, text func() string) error {
+// PrintAs writes data as JSON or YAML, or else the text that describes it.
+func PrintAs(w io.Writer, format string, data any, text func() string) error {
 	switch format {
 	case "json":
 		e := json.NewEncoder(w)
@@ -52,8 +53,8 @@ func printAs(w io.Writer, format string, data any, text func() string) error {
 	}
 }
 
-// textTable lines up rows as kubectl does. The first row is the header.
-func textTable(rows [][]string) string {
+// Table lines up rows as kubectl does. The first row is the header.
+func Table(rows [][]string) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 8, 3, ' ', 0)
 	for _, row := range rows {
@@ -67,20 +68,20 @@ func textTable(rows [][]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// ageOf is the time since a moment as kubectl writes it.
-func ageOf(now time.Time, since *metav1.Time) string {
+// Age is the time since a moment as kubectl writes it.
+func Age(now time.Time, since *metav1.Time) string {
 	if since == nil || since.IsZero() {
 		return "<unknown>"
 	}
 	return duration.HumanDuration(now.Sub(since.Time))
 }
 
-// wrapText breaks text into lines of at most the usual width, each with an indentation.
-func wrapText(text, indent string) string {
+// Wrap breaks text into lines of at most the usual width, each with an indentation.
+func Wrap(text, indent string) string {
 	var b strings.Builder
 	line := indent
 	for _, word := range strings.Fields(text) {
-		if line != indent && len([]rune(line))+1+len([]rune(word)) > columns {
+		if line != indent && len([]rune(line))+1+len([]rune(word)) > Columns {
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 			line = indent
 		}
@@ -93,25 +94,22 @@ func wrapText(text, indent string) string {
 	return b.String()
 }
 
-// seconds are rounded to tenths.
-func seconds(d time.Duration) float64 { return d.Round(100 * time.Millisecond).Seconds() }
+// Seconds are rounded to tenths.
+// seconds rounds a duration for reports.
+func Seconds(d time.Duration) float64 { return d.Round(100 * time.Millisecond).Seconds() }
 
-func prefixed(prefix, text string) string {
+// Prefixed is a text after a prefix; nothing without a text.
+func Prefixed(prefix, text string) string {
 	if text == "" {
 		return ""
 	}
 	return prefix + text
 }
 
-// durationText is short: 0.4s, 12s, 3m5s.
-func durationText(d time.Duration) string {
+// Duration is short: 0.4s, 12s, 3m5s.
+func Duration(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1fs", d.Seconds())
 	}
 	return d.Round(time.Second).String()
-}
-
-func writeText(w io.Writer, text string) error {
-	_, err := io.WriteString(w, text)
-	return err
 }

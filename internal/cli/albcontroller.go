@@ -21,6 +21,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/helmrelease"
@@ -151,13 +152,13 @@ func (s *shared) installController(ctx context.Context, f *controllerFlags) erro
 
 // look finds the changes to make. It only reads. judge is the fault of a controller that is left to another tool.
 func (b *controllerInstaller) look(ctx context.Context) (judge, err error) {
-	if b.cfg, b.client, err = b.connect(); err != nil {
+	if b.cfg, b.client, err = b.Connect(); err != nil {
 		return nil, err
 	}
 	if b.ledger, err = install.ReadLedger(ctx, b.client, albNamespace); err != nil {
 		return nil, err
 	}
-	if b.releases, err = helmrelease.Open(b.shared.cluster, albNamespace); err != nil {
+	if b.releases, err = helmrelease.Open(b.shared.Cluster, albNamespace); err != nil {
 		return nil, err
 	}
 	have, err := b.releases.Find(albRelease)
@@ -186,7 +187,7 @@ func (b *controllerInstaller) refuseBesideAutoMode(ctx context.Context) error {
 	if b.flags.besideAutoMode {
 		return nil
 	}
-	auto, err := clusterfacts.HasAutoMode(ctx, b.client, b.autoModeOf(b.flags.cluster))
+	auto, err := clusterfacts.HasAutoMode(ctx, b.client, b.AutoModeOf(b.flags.cluster))
 	if err != nil || !auto {
 		return err
 	}
@@ -195,7 +196,7 @@ func (b *controllerInstaller) refuseBesideAutoMode(ctx context.Context) error {
 
 // lookAtOwn finds what is to change about a controller that is ours, or is to be.
 func (b *controllerInstaller) lookAtOwn(ctx context.Context, have *helmrelease.Release) (err error) {
-	name := b.eksCluster(b.flags.cluster)
+	name := b.EKSCluster(b.flags.cluster)
 	if name == "" {
 		return exit.Usage("--cluster-name: the name of the EKS cluster is not known: %s puts it into the tags of its load balancers", albTitle)
 	}
@@ -203,7 +204,7 @@ func (b *controllerInstaller) lookAtOwn(ctx context.Context, have *helmrelease.R
 		return err
 	}
 	b.report.Chart, b.report.Version, b.report.AppVersion = b.chart.Name(), b.chart.Version(), b.chart.AppVersion()
-	o, err := b.offlineOptions()
+	o, err := b.OfflineOptions()
 	if err != nil {
 		return err
 	}
@@ -234,13 +235,13 @@ func (b *controllerInstaller) lookAtOwn(ctx context.Context, have *helmrelease.R
 
 // lookAtAWS finds the cluster's network, and what is to change about the role.
 func (b *controllerInstaller) lookAtAWS(ctx context.Context, cluster string) (region, vpc string, err error) {
-	cloud, err := b.openCloud(ctx, b.cfg, b.client, cluster)
+	cloud, err := b.OpenCloud(ctx, b.cfg, b.client, cluster)
 	if err != nil {
 		return "", "", err
 	}
-	region, vpc = cloud.session.Region, b.flags.vpc
+	region, vpc = cloud.Session.Region, b.flags.vpc
 	if vpc == "" {
-		found, err := install.FindCluster(ctx, cloud.session, cluster)
+		found, err := install.FindCluster(ctx, cloud.Session, cluster)
 		if missing, ok := errors.AsType[*install.NoClusterError](err); ok {
 			return "", "", exit.Precondition(fmt.Errorf("%w: correct --cluster-name or --region, or name the network with --vpc-id", missing))
 		}
@@ -256,12 +257,12 @@ func (b *controllerInstaller) lookAtAWS(ctx context.Context, cluster string) (re
 	if err != nil {
 		return "", "", err
 	}
-	scope := permissions.Scope{Partition: cloud.session.Partition, Region: region, Account: cloud.session.Account}
+	scope := permissions.Scope{Partition: cloud.Session.Partition, Region: region, Account: cloud.Session.Account}
 	documents, err := permissions.LoadBalancerController(scope, permissions.Balancer{Cluster: cluster, VPC: vpc})
 	if err != nil {
 		return "", "", err
 	}
-	b.report.Role, b.before, err = cloud.account.Role(ctx, install.Role{Name: b.flags.role, Of: albTitle, Description: "AWS Load Balancer Controller in Kubernetes", Policies: documents,
+	b.report.Role, b.before, err = cloud.Account.Role(ctx, install.Role{Name: b.flags.role, Of: albTitle, Description: "AWS Load Balancer Controller in Kubernetes", Policies: documents,
 		Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: albNamespace, Name: albRelease}})
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
 		return "", "", exit.Precondition(foreign)
@@ -270,12 +271,12 @@ func (b *controllerInstaller) lookAtAWS(ctx context.Context, cluster string) (re
 }
 
 // trustedProvider returns the ARN of the cluster's OIDC provider, which exists or is created first.
-func (b *controllerInstaller) trustedProvider(ctx context.Context, cloud *cloud) (string, error) {
-	issuer, err := cloud.issuer(ctx)
+func (b *controllerInstaller) trustedProvider(ctx context.Context, cloud *connection.Cloud) (string, error) {
+	issuer, err := cloud.Issuer(ctx)
 	if err != nil {
 		return "", exit.Precondition(err)
 	}
-	provider, missing, err := cloud.account.OIDCProvider(ctx, issuer)
+	provider, missing, err := cloud.Account.OIDCProvider(ctx, issuer)
 	if err == nil && len(missing) > 0 && !b.flags.providerFollows {
 		err = exit.Precondition(fmt.Errorf("IAM does not accept the tokens of the cluster's ServiceAccounts yet (%s): run nexusctl deploy or nexusctl fix-irsa first", provider))
 	}
@@ -440,12 +441,12 @@ func (b *controllerInstaller) waitForReady(ctx, limited context.Context, u *unst
 
 // forgetServedKinds makes the next look at the kinds that are served see those of new definitions.
 func (b *controllerInstaller) forgetServedKinds() error {
-	served, err := b.shared.cluster.ToDiscoveryClient()
+	served, err := b.shared.Cluster.ToDiscoveryClient()
 	if err != nil {
 		return err
 	}
 	served.Invalidate()
-	mapper, err := b.shared.cluster.ToRESTMapper()
+	mapper, err := b.shared.Cluster.ToRESTMapper()
 	meta.MaybeResetRESTMapper(mapper)
 	return err
 }

@@ -65,7 +65,7 @@ type controllerRemoval struct {
 }
 
 func (s *shared) deleteController(ctx context.Context, f *deleteFlags) error {
-	cfg, c, err := s.connect()
+	cfg, c, err := s.Connect()
 	if err != nil {
 		return err
 	}
@@ -77,11 +77,11 @@ func (s *shared) deleteController(ctx context.Context, f *deleteFlags) error {
 		return exit.Precondition(fmt.Errorf("there is no ConfigMap %s/%s: nexusctl did not install a load balancer controller; remove another one with the tool that installed it", albNamespace, install.LedgerName))
 	}
 	if inAWS(r.ledger.Records()) {
-		cloud, err := s.openCloud(ctx, cfg, c, "")
+		cloud, err := s.OpenCloud(ctx, cfg, c, "")
 		if err != nil {
 			return err
 		}
-		if err := r.lookAtAWS(ctx, cloud.account); err != nil {
+		if err := r.lookAtAWS(ctx, cloud.Account); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (s *shared) lookAtControllerRemoval(ctx context.Context, c client.Client, t
 	if r.ledger, err = install.ReadLedger(ctx, c, albNamespace); err != nil || !r.ledger.Exists() {
 		return r, err
 	}
-	if r.releases, err = helmrelease.Open(s.cluster, albNamespace); err != nil {
+	if r.releases, err = helmrelease.Open(s.Cluster, albNamespace); err != nil {
 		return nil, err
 	}
 	if slices.Contains(r.ledger.Records(), releaseRecord()) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -49,11 +50,11 @@ func (s *shared) approve(ctx context.Context, f *approveFlags, args []string) er
 	if f.hash != "" && len(args) > 1 {
 		return exit.Usage("--hash goes with one object: each has its own plan")
 	}
-	r, err := s.reader()
+	r, err := s.Reader()
 	if err != nil {
 		return err
 	}
-	objects, err := s.namedObjects(args)
+	objects, err := s.NamedObjects(args)
 	if err != nil {
 		return err
 	}
@@ -70,18 +71,18 @@ func (s *shared) approve(ctx context.Context, f *approveFlags, args []string) er
 // approvalsOf returns the changes that approve the plans of objects. Of a capability and its objects, at least one must wait; a hash is
 // that of the capability.
 func approvalsOf(objects []*unstructured.Unstructured, hash string) ([]request, error) {
-	whole := slices.ContainsFunc(objects, isCapability)
+	whole := slices.ContainsFunc(objects, connection.IsCapability)
 	var out []request
 	var missing error
 	for _, u := range objects {
-		if hash != "" && whole && !isCapability(u) {
+		if hash != "" && whole && !connection.IsCapability(u) {
 			continue
 		}
 		q, err := approvalOf(u, hash)
 		switch {
 		case err == nil:
 			out = append(out, q)
-		case !isCapability(u) && capabilityThatOwns(u) == "":
+		case !connection.IsCapability(u) && capabilityThatOwns(u) == "":
 			return nil, err
 		case missing == nil:
 			missing = err

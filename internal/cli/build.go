@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/image"
@@ -120,7 +121,7 @@ func (s *shared) buildOperatorCommand() *cobra.Command {
 		Use:   "operator",
 		Short: "Build the operator's image without a container engine, and push it",
 		Long: "build operator compiles the operator from its source tree, which needs the program go, or takes binaries that were built before.\n" +
-			"It adds the certificates of public authorities, and pushes one index over all architectures to the account's repository " + defaultRepository + " in ECR,\n" +
+			"It adds the certificates of public authorities, and pushes one index over all architectures to the account's repository " + connection.DefaultRepository + " in ECR,\n" +
 			"which it creates if it is missing. The same source gives the same digest on every machine. ECR is given a token of your\n" +
 			"AWS credentials, and every other registry what the configuration of Docker or Podman has for it.",
 		Example: "  nexusctl build operator --source . --dry-run\n  nexusctl build operator --push registry.example.com/nexus-operator:v1\n" +
@@ -133,7 +134,7 @@ func (s *shared) buildOperatorCommand() *cobra.Command {
 	flags.StringSliceVar(&f.arches, "arch", image.Architectures, "architectures to build for")
 	flags.StringToStringVar(&f.binaries, "binary", nil, "ARCH=PATH of a binary that was built before, instead of compiling; may be repeated")
 	flags.StringVar(&f.release, "release", "", "version of the operator, and the default tag; default: that of the chart in the source tree")
-	f.add(cmd, "that of the release in the account's repository "+defaultRepository)
+	f.add(cmd, "that of the release in the account's repository "+connection.DefaultRepository)
 	return cmd
 }
 
@@ -156,7 +157,7 @@ func (s *shared) builtOperator(ctx context.Context, f *operatorBuildFlags) (*ima
 		if err != nil {
 			return "", err
 		}
-		return install.NewAccount(session, "").ImageName(install.Image{Repository: defaultRepository, Version: release}), nil
+		return install.NewAccount(session, "").ImageName(install.Image{Repository: connection.DefaultRepository, Version: release}), nil
 	})
 }
 

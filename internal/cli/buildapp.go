@@ -85,11 +85,11 @@ func (s *shared) buildApp(ctx context.Context, f *appBuildFlags, args []string) 
 		return err
 	}
 	_, err = s.buildImage(ctx, &f.buildFlags, how, func(*pushTarget) (string, error) {
-		at, err := s.openCapability(ctx, subject)
+		at, err := s.OpenCapability(ctx, subject)
 		if err != nil {
 			return "", err
 		}
-		return imageOfComponent(at.subject, component)
+		return imageOfComponent(at.Subject, component)
 	})
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/image"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -35,11 +36,11 @@ type login struct{ user, password string }
 
 // session opens the caller's account, in the region of a registry or, without one, in the caller's own.
 func (t *pushTarget) session(ctx context.Context, region string) (*awsclient.Session, error) {
-	o, err := t.offlineOptions()
+	o, err := t.OfflineOptions()
 	if err != nil {
 		return nil, err
 	}
-	session, err := t.sessions().Open(ctx, awsclient.Identity{Key: "registry", Region: cmp.Or(region, o.Region)})
+	session, err := t.Sessions().Open(ctx, awsclient.Identity{Key: "registry", Region: cmp.Or(region, o.Region)})
 	if err != nil {
 		return nil, exit.Precondition(err)
 	}
@@ -114,11 +115,11 @@ func (t *pushTarget) lookAtRepository(ctx context.Context, report *imageBuild) (
 func (t *pushTarget) nearbyCluster(ctx context.Context) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
-	_, c, err := t.connect()
+	_, c, err := t.Connect()
 	if err != nil {
 		return "", err
 	}
-	return clusterID(limited, c)
+	return connection.ClusterID(limited, c)
 }
 
 // explainRegistry makes missing rights and credentials a precondition.

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/importer"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -103,7 +104,7 @@ func beginningWith(begun string, words, args []string) []cobra.Completion {
 // namesOf lists the objects of a kind, given by a word for it, as WORD/NAME; nil where they cannot be listed.
 func (s *shared) namesOf(ctx context.Context, word string) []string {
 	gvk, ok := s.kindOfWord(word)
-	namespace, err := s.namespaceOf(false)
+	namespace, err := s.NamespaceOf(false)
 	if !ok || err != nil {
 		return nil
 	}
@@ -116,7 +117,7 @@ func (s *shared) namesOf(ctx context.Context, word string) []string {
 
 // kindOfWord finds the kind of one of the operator's own words without a question to the API server, and that of another word by one.
 func (s *shared) kindOfWord(word string) (schema.GroupVersionKind, bool) {
-	if slices.Contains(capabilityWords, word) {
+	if slices.Contains(connection.CapabilityWords, word) {
 		return capabilityKind, true
 	}
 	for _, e := range s.Kinds() {
@@ -124,7 +125,7 @@ func (s *shared) kindOfWord(word string) (schema.GroupVersionKind, bool) {
 			return v1alpha1.GroupVersion.WithKind(e.Name()), true
 		}
 	}
-	mapper, err := s.cluster.ToRESTMapper()
+	mapper, err := s.Cluster.ToRESTMapper()
 	if err != nil {
 		return schema.GroupVersionKind{}, false
 	}
@@ -134,7 +135,7 @@ func (s *shared) kindOfWord(word string) (schema.GroupVersionKind, bool) {
 
 // listNames lists the names of objects; nil where they cannot be listed in time.
 func (s *shared) listNames(ctx context.Context, gvk schema.GroupVersionKind, in ...client.ListOption) []string {
-	_, c, err := s.connect()
+	_, c, err := s.Connect()
 	if err != nil {
 		return nil
 	}
@@ -162,7 +163,7 @@ func (s *shared) completeNamespaces(cmd *cobra.Command, _ []string, begun string
 // completeContexts completes the value of --context, from the kubeconfig.
 func (s *shared) completeContexts(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []string
-	if raw, err := s.cluster.ToRawKubeConfigLoader().RawConfig(); err == nil || clientcmd.IsContextNotFound(err) {
+	if raw, err := s.Cluster.ToRawKubeConfigLoader().RawConfig(); err == nil || clientcmd.IsContextNotFound(err) {
 		for name := range raw.Contexts {
 			names = append(names, name)
 		}

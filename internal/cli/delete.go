@@ -25,6 +25,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inhabitants"
@@ -140,7 +141,7 @@ func (d *deleter) lookAgain(ctx context.Context) (*deleter, error) {
 // lookAtRemoval finds what is to be removed. It only reads.
 func (s *shared) lookAtRemoval(ctx context.Context, f *deleteFlags) (*deleter, error) {
 	d := &deleter{shared: s, flags: f, removal: removal{timeout: f.timeout}}
-	cfg, c, err := s.connect()
+	cfg, c, err := s.Connect()
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,7 @@ func ledgerForRemoval(ctx context.Context, c client.Client) (*install.Ledger, er
 		return nil, err
 	}
 	if !l.Exists() {
-		err := c.Get(ctx, client.ObjectKey{Namespace: install.Namespace, Name: operatorName}, &appsv1.Deployment{})
+		err := c.Get(ctx, client.ObjectKey{Namespace: install.Namespace, Name: connection.OperatorName}, &appsv1.Deployment{})
 		if !apierrors.IsNotFound(err) {
 			return l, err
 		}
@@ -198,16 +199,16 @@ func (d *deleter) lookAtAWS(ctx context.Context, cfg *rest.Config, records []ins
 	if !inAWS(records) && (d.controller == nil || !inAWS(d.controller.ledger.Records())) {
 		return nil
 	}
-	cloud, err := d.openCloud(ctx, cfg, d.client, "")
+	cloud, err := d.OpenCloud(ctx, cfg, d.client, "")
 	if err != nil {
 		return err
 	}
 	if d.controller != nil {
-		if err := d.controller.lookAtAWS(ctx, cloud.account); err != nil {
+		if err := d.controller.lookAtAWS(ctx, cloud.Account); err != nil {
 			return err
 		}
 	}
-	changes, err := removalsInAWS(ctx, cloud.account, records)
+	changes, err := removalsInAWS(ctx, cloud.Account, records)
 	d.changes = append(d.changes, changes...)
 	return err
 }
@@ -345,7 +346,7 @@ func (d *deleter) lookAtSigningKey(ctx context.Context) error {
 	if err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if m.Labels["app.kubernetes.io/name"] == operatorName {
+	if m.Labels["app.kubernetes.io/name"] == connection.OperatorName {
 		d.changes = append(d.changes, install.Objects{Client: d.client}.Remove(install.Record{
 			APIVersion: "v1", Kind: "Secret", Namespace: m.Namespace, Name: m.Name, UID: m.UID}))
 	}
@@ -377,7 +378,7 @@ func (d *deleter) othersInNamespace(ctx context.Context, records []install.Recor
 
 // namespacedKinds are the kinds whose objects somebody can create in a namespace.
 func (d *deleter) namespacedKinds(ctx context.Context) ([]schema.GroupVersionKind, error) {
-	served, err := d.cluster.ToDiscoveryClient()
+	served, err := d.Cluster.ToDiscoveryClient()
 	if err != nil {
 		return nil, err
 	}

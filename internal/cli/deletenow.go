@@ -19,20 +19,21 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // deleteNow ends the wait of a deletion that can be undone, or deletes what a deleted namespace left in AWS.
 func (s *shared) deleteNow(ctx context.Context, f *undoFlags, args []string) error {
-	at, err := s.openDeleted(ctx, args)
+	at, err := s.OpenDeleted(ctx, args)
 	if err != nil {
 		return err
 	}
-	c, found := at.client, at.subject
+	c, found := at.Client, at.Subject
 	switch {
 	case found == nil:
-		return s.deleteReleased(ctx, c, f, at.key)
+		return s.deleteReleased(ctx, c, f, at.Key)
 	case capability.IsToBeDeleted(found):
 		return s.finishDeletion(ctx, c, f, found)
 	}
@@ -58,7 +59,7 @@ func mayEnd(c *nexusv1.NexusAICapability) error {
 
 // recordOf reads the operator's record of a deletion.
 func (s *shared) recordOf(ctx context.Context, c client.Client, key client.ObjectKey) (capability.Record, *corev1.ConfigMap, error) {
-	namespace := s.namespaceOfOperator()
+	namespace := s.NamespaceOfOperator()
 	o := &corev1.ConfigMap{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: capability.RecordName(key.Namespace, key.Name)}, o)
 	switch {
@@ -67,7 +68,7 @@ func (s *shared) recordOf(ctx context.Context, c client.Client, key client.Objec
 	case apierrors.IsForbidden(err):
 		return capability.Record{}, nil, exit.Precondition(fmt.Errorf("NexusAICapability %s does not exist, and its record in namespace %s may not be read: create the capability from its manifest, which takes the AWS resources over, or ask an administrator: %w", key, namespace, err))
 	case err != nil:
-		return capability.Record{}, nil, readFailure(fmt.Errorf("reading the record of NexusAICapability %s: %w", key, err))
+		return capability.Record{}, nil, connection.ReadFailure(fmt.Errorf("reading the record of NexusAICapability %s: %w", key, err))
 	}
 	record, err := capability.ReadRecord(o)
 	return record, o, err
@@ -121,7 +122,7 @@ func (s *shared) finishDeletion(ctx context.Context, c client.Client, f *undoFla
 		case apierrors.IsNotFound(err):
 			return true, nil
 		case err != nil:
-			return false, readFailure(err)
+			return false, connection.ReadFailure(err)
 		case !capability.IsToBeDeleted(now):
 			return false, exit.Precondition(fmt.Errorf("%s was created by others meanwhile: delete it with kubectl delete", title))
 		case now.DeletionTimestamp == nil && now.Status.Phase == nexusv1.PhaseRunning:
@@ -145,18 +146,18 @@ func (s *shared) finishDeletion(ctx context.Context, c client.Client, f *undoFla
 
 // listDeletions prints the deletions that the operator has recorded.
 func (s *shared) listDeletions(ctx context.Context) error {
-	_, c, err := s.connect()
+	_, c, err := s.Connect()
 	if err != nil {
 		return err
 	}
-	namespace := s.namespaceOfOperator()
+	namespace := s.NamespaceOfOperator()
 	list := &corev1.ConfigMapList{}
 	err = c.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{wellknown.LabelManagedBy: wellknown.OperatorName})
 	switch {
 	case apierrors.IsForbidden(err):
 		return exit.Precondition(fmt.Errorf("the records of deletions in namespace %s may not be read: kubectl get ncap -A shows those in phase Recoverable: %w", namespace, err))
 	case err != nil:
-		return readFailure(fmt.Errorf("listing the records of deletions: %w", err))
+		return connection.ReadFailure(fmt.Errorf("listing the records of deletions: %w", err))
 	}
 	rows := [][]string{{"NAMESPACE", "NAME", "STATE", "UNTIL", "KEPT"}}
 	for i := range list.Items {

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -86,7 +87,7 @@ const defaultDeployTimeout = 5 * time.Minute
 // addSettings adds the flags that say what is installed.
 func (f *deployFlags) addSettings(cmd *cobra.Command, s *shared) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.image, "image", "", "container image of the operator; default: that of this version in the account's repository "+defaultRepository)
+	flags.StringVar(&f.image, "image", "", "container image of the operator; default: that of this version in the account's repository "+connection.DefaultRepository)
 	flags.IntVar(&f.replicas, "replicas", 2, "number of pods; one leads, the others stand by")
 	flags.StringVar(&f.roleARN, "role-arn", "", "ARN of a role to use as it is, instead of creating one")
 	flags.StringVar(&f.scope.Role, "role", "NexusAIOperatorRole", "name of the operator's role, with which the names of its policies begin")
@@ -96,7 +97,7 @@ func (f *deployFlags) addSettings(cmd *cobra.Command, s *shared) {
 	flags.BoolVar(&f.scope.Adopt, "adopt", false, "let the operator put its tags on resources that it did not create, for AWSProviders with adoptableKinds")
 	flags.StringSliceVar(&f.scope.AssumeRoles, "assume-roles", nil, "ARNs of the roles that AWSProviders name")
 	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
-	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag that the operator is to run with, such as --operator-arg=--capability-namespaces=team-*; may be repeated")
+	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag that the operator is to run with, such as --operator-arg=--capability-namespaces=team-*; may be repeated")
 	flags.BoolVar(&f.force, "force-conflicts", false, "take over fields that another tool has set")
 	flags.BoolVar(&f.skipController, "skip-alb-controller", false, "install no AWS Load Balancer Controller, also where the cluster has none")
 	f.chart.addFlags(flags, "alb-")
@@ -148,7 +149,7 @@ func (s *shared) deploy(ctx context.Context, f *deployFlags) error {
 func (s *shared) lookAtInstallation(ctx context.Context, f *deployFlags) (*deployer, error) {
 	d := &deployer{shared: s, flags: f, report: installation{APIVersion: repairAPIVersion, Kind: "Installation", Namespace: install.Namespace, Image: f.image, Role: f.roleARN,
 		DryRun: f.dryRun, Changes: []install.Change{}}}
-	o, err := s.offlineOptions()
+	o, err := s.OfflineOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +162,7 @@ func (s *shared) lookAtInstallation(ctx context.Context, f *deployFlags) (*deplo
 			return nil, err
 		}
 	}
-	d.objects, err = install.Manifests(s.CRDs, install.Operator{Image: d.report.Image, Role: d.report.Role, Args: s.operatorArgs, Env: map[string]string{"AWS_REGION": o.Region}, Replicas: f.replicas})
+	d.objects, err = install.Manifests(s.CRDs, install.Operator{Image: d.report.Image, Role: d.report.Role, Args: s.OperatorArgs, Env: map[string]string{"AWS_REGION": o.Region}, Replicas: f.replicas})
 	if err != nil || f.export {
 		return d, err
 	}
@@ -174,10 +175,10 @@ func (s *shared) lookAtInstallation(ctx context.Context, f *deployFlags) (*deplo
 
 // lookAtOperator finds what an earlier installation recorded, and refuses those that are not to be touched.
 func (d *deployer) lookAtOperator(ctx context.Context) (err error) {
-	if other := d.namespaceOfOperator(); other != install.Namespace {
+	if other := d.NamespaceOfOperator(); other != install.Namespace {
 		return exit.Usage("--operator-namespace (OPERATOR_NAMESPACE): deploy installs into %s only; for %s use the chart, with helm install -n %s", install.Namespace, other, other)
 	}
-	if d.cfg, d.client, err = d.connect(); err != nil {
+	if d.cfg, d.client, err = d.Connect(); err != nil {
 		return err
 	}
 	if tool, err := install.InstalledBy(ctx, d.client); err != nil || tool != "" {
@@ -200,30 +201,30 @@ func explainConflict(err error) error {
 
 // lookAtAWS finds what is to change in the account.
 func (d *deployer) lookAtAWS(ctx context.Context) error {
-	cloud, err := d.openCloud(ctx, d.cfg, d.client, d.flags.cluster)
+	cloud, err := d.OpenCloud(ctx, d.cfg, d.client, d.flags.cluster)
 	if err != nil {
 		return err
 	}
-	if err := d.lookAtImage(ctx, cloud.account); err != nil || d.flags.roleARN != "" {
+	if err := d.lookAtImage(ctx, cloud.Account); err != nil || d.flags.roleARN != "" {
 		return err
 	}
-	issuer, err := cloud.issuer(ctx)
+	issuer, err := cloud.Issuer(ctx)
 	if err != nil {
 		return exit.Precondition(err)
 	}
-	provider, changes, err := cloud.account.OIDCProvider(ctx, issuer)
+	provider, changes, err := cloud.Account.OIDCProvider(ctx, issuer)
 	if err != nil {
 		return err
 	}
 	scope := d.flags.scope
-	scope.Partition, scope.Account = cloud.session.Partition, cloud.session.Account
-	documents, notices, err := d.policiesOf(permissions.NameOperator, d.metas(), scope)
+	scope.Partition, scope.Account = cloud.Session.Partition, cloud.Session.Account
+	documents, notices, err := d.policiesOf(permissions.NameOperator, d.Metas(), scope)
 	if err != nil {
 		return exit.Usage("%w; use a role that has the rights with --role-arn", err)
 	}
 	d.report.Notes = append(d.report.Notes, notices...)
-	role, more, err := cloud.account.Role(ctx, install.Role{Name: scope.Role, Of: "the operator", Description: "Nexus Operator in Kubernetes", Policies: documents,
-		Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: install.Namespace, Name: operatorName}})
+	role, more, err := cloud.Account.Role(ctx, install.Role{Name: scope.Role, Of: "the operator", Description: "Nexus Operator in Kubernetes", Policies: documents,
+		Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: install.Namespace, Name: connection.OperatorName}})
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
 		return exit.Precondition(foreign)
 	}
@@ -234,7 +235,7 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 
 // lookAtImage looks for the operator's image in the account's registry.
 func (d *deployer) lookAtImage(ctx context.Context, a *install.Account) error {
-	image, name := d.imageOf(a, d.flags.image)
+	image, name := d.ImageOf(a, d.flags.image)
 	if d.report.Image = name; name == "" {
 		return exit.Usage("--image: this nexusctl was built without a version: name the image")
 	}
@@ -266,7 +267,7 @@ func (d *deployer) lookAtController(ctx context.Context) error {
 		return err
 	}
 	f := d.flags
-	if f.skipController || f.image != "" && f.roleARN != "" || d.eksCluster(f.cluster) == "" {
+	if f.skipController || f.image != "" && f.roleARN != "" || d.EKSCluster(f.cluster) == "" {
 		d.report.Notes = append(d.report.Notes, "no IngressClass is of the AWS Load Balancer Controller: capabilities with an Ingress get no address until nexusctl install-alb-controller has installed it")
 		return nil
 	}
@@ -297,7 +298,7 @@ func (d *deployer) servesIngresses(ctx context.Context) (bool, error) {
 	}) {
 		return true, nil
 	}
-	auto, err := clusterfacts.HasAutoMode(ctx, d.client, d.autoModeOf(d.flags.cluster))
+	auto, err := clusterfacts.HasAutoMode(ctx, d.client, d.AutoModeOf(d.flags.cluster))
 	if auto {
 		d.report.Notes = append(d.report.Notes, "no IngressClass is of EKS Auto Mode: capabilities with an Ingress get no address; "+autoModeClass)
 	}

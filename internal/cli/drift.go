@@ -43,11 +43,11 @@ func (s *shared) driftCommand() *cobra.Command {
 }
 
 func (s *shared) drift(ctx context.Context, f *driftFlags) error {
-	r, err := s.reader()
+	r, err := s.Reader()
 	if err != nil {
 		return err
 	}
-	namespace, err := s.namespaceOf(f.everywhere)
+	namespace, err := s.NamespaceOf(f.everywhere)
 	if err != nil {
 		return err
 	}

@@ -157,15 +157,15 @@ func (f *driftEventsFlags) addFlags(cmd *cobra.Command) {
 
 // lookAtEvents finds what is there, and what is to change. It only reads.
 func (s *shared) lookAtEvents(ctx context.Context, f *driftEventsFlags) (*driftEventsReport, client.Client, error) {
-	cfg, c, err := s.connect()
+	cfg, c, err := s.Connect()
 	if err != nil {
 		return nil, nil, err
 	}
-	cloud, err := s.openCloud(ctx, cfg, c, "")
+	cloud, err := s.OpenCloud(ctx, cfg, c, "")
 	if err != nil {
 		return nil, nil, err
 	}
-	found, changes, err := cloud.account.DriftEvents(ctx, f.name)
+	found, changes, err := cloud.Account.DriftEvents(ctx, f.name)
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
 		return nil, nil, exit.Precondition(foreign)
 	}
@@ -183,7 +183,7 @@ func (s *shared) installEvents(ctx context.Context, f *driftEventsFlags) error {
 	}
 	r.installs = true
 	return makeReported(s.Console, f.output, f.dryRun, r, func() (err error) {
-		namespace := s.namespaceOfOperator()
+		namespace := s.NamespaceOfOperator()
 		if err := c.Get(ctx, client.ObjectKey{Name: namespace}, &corev1.Namespace{}); apierrors.IsNotFound(err) {
 			return exit.Precondition(fmt.Errorf("there is no namespace %s, in which the installation is recorded: install the operator first, or name its namespace with --operator-namespace", namespace))
 		}
@@ -218,23 +218,23 @@ func (s *shared) eventsStatus(ctx context.Context, f *driftEventsFlags) error {
 }
 
 func (s *shared) uninstallEvents(ctx context.Context, f *driftEventsFlags) error {
-	cfg, c, err := s.connect()
+	cfg, c, err := s.Connect()
 	if err != nil {
 		return err
 	}
-	ledger, err := install.ReadLedger(ctx, c, s.namespaceOfOperator())
+	ledger, err := install.ReadLedger(ctx, c, s.NamespaceOfOperator())
 	if err != nil {
 		return err
 	}
 	ours := slices.DeleteFunc(ledger.Records(), func(r install.Record) bool { return !isOfEvents(r, f.name) })
 	if len(ours) == 0 {
-		return exit.Precondition(fmt.Errorf("ConfigMap %s/%s records no queue or rule named %s: nexusctl did not create them; remove them with the tool that did", s.namespaceOfOperator(), install.LedgerName, f.name))
+		return exit.Precondition(fmt.Errorf("ConfigMap %s/%s records no queue or rule named %s: nexusctl did not create them; remove them with the tool that did", s.NamespaceOfOperator(), install.LedgerName, f.name))
 	}
-	cloud, err := s.openCloud(ctx, cfg, c, "")
+	cloud, err := s.OpenCloud(ctx, cfg, c, "")
 	if err != nil {
 		return err
 	}
-	changes, err := removalsInAWS(ctx, cloud.account, ours)
+	changes, err := removalsInAWS(ctx, cloud.Account, ours)
 	if err != nil {
 		return err
 	}

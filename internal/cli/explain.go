@@ -40,11 +40,11 @@ func (s *shared) explainCommand() *cobra.Command {
 }
 
 func (s *shared) explain(ctx context.Context, args []string, output string) error {
-	r, err := s.reader()
+	r, err := s.Reader()
 	if err != nil {
 		return err
 	}
-	root, err := s.oneObject(args)
+	root, err := s.OneObject(args)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (s *shared) fixIRSA(ctx context.Context, f *irsaFlags) error {
 
 // lookAtIRSA finds what is to change. It only reads.
 func (s *shared) lookAtIRSA(ctx context.Context, f *irsaFlags) (*repair, error) {
-	cfg, c, err := s.connect()
+	cfg, c, err := s.Connect()
 	if err != nil {
 		return nil, err
 	}
@@ -84,15 +84,15 @@ func (s *shared) lookAtIRSA(ctx context.Context, f *irsaFlags) (*repair, error) 
 	if err != nil {
 		return nil, err
 	}
-	cloud, err := s.openCloud(ctx, cfg, c, f.cluster)
+	cloud, err := s.OpenCloud(ctx, cfg, c, f.cluster)
 	if err != nil {
 		return nil, err
 	}
-	issuer, err := cloud.issuer(ctx)
+	issuer, err := cloud.Issuer(ctx)
 	if err != nil {
 		return nil, exit.Precondition(err)
 	}
-	account, session := cloud.account, cloud.session
+	account, session := cloud.Account, cloud.Session
 	r := &repair{APIVersion: repairAPIVersion, Kind: "IRSARepair", Issuer: issuer, Account: session.Account, DryRun: f.dryRun, Changes: []install.Change{}}
 	r.Provider, r.Changes, err = account.OIDCProvider(ctx, issuer)
 	if err != nil {
@@ -106,18 +106,18 @@ func (s *shared) lookAtIRSA(ctx context.Context, f *irsaFlags) (*repair, error) 
 		r.Changes = append(r.Changes, changes...)
 	}
 	if len(operator) == 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("namespace %s has no operator yet, so that no role of it was looked at", s.namespaceOfOperator()))
+		r.Notes = append(r.Notes, fmt.Sprintf("namespace %s has no operator yet, so that no role of it was looked at", s.NamespaceOfOperator()))
 	}
 	return r, nil
 }
 
 // operatorServiceAccount names the operator's ServiceAccount as NAMESPACE/NAME; none when the operator is not installed.
 func (s *shared) operatorServiceAccount(ctx context.Context, c client.Client) ([]string, error) {
-	workloads, err := inspect.Workloads(ctx, c, s.namespaceOfOperator())
+	workloads, err := inspect.Workloads(ctx, c, s.NamespaceOfOperator())
 	if err != nil || len(workloads) == 0 {
 		return nil, err
 	}
-	return []string{s.namespaceOfOperator() + "/" + workloads[0].ServiceAccount()}, nil
+	return []string{s.NamespaceOfOperator() + "/" + workloads[0].ServiceAccount()}, nil
 }
 
 // lookAtTrust finds what is to change in the trust policy of the role that a ServiceAccount names.

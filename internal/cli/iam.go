@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -65,7 +66,7 @@ func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
 		Example: "  nexusctl iam policy " + name + " --account 123456789012 --region eu-west-1",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(_ *cobra.Command, _ []string) error {
-			metas, err := s.metasOf(selected)
+			metas, err := s.MetasOf(selected)
 			if err != nil {
 				return exit.Usage("%w", err)
 			}
@@ -129,21 +130,21 @@ func (s *shared) appPolicyCommand() *cobra.Command {
 
 // manifestPolicies prints the policies of the capabilities in manifests.
 func (s *shared) manifestPolicies(files *resource.FilenameOptions, account string) error {
-	objects, schemas, err := s.manifests(files)
+	objects, schemas, err := s.Manifests(files)
 	if err != nil {
 		return err
 	}
-	o, err := s.offlineOptions()
+	o, err := s.OfflineOptions()
 	if err != nil {
 		return err
 	}
 	found := false
 	for _, u := range objects {
-		if !isCapability(u) {
+		if !connection.IsCapability(u) {
 			continue
 		}
 		found = true
-		c, err := capabilityOf(schemas, u)
+		c, err := connection.CapabilityOf(schemas, u)
 		if err != nil {
 			return &exit.Failure{Code: exit.CodeUsage, Err: err}
 		}
@@ -169,22 +170,22 @@ func settingsOf(o options.Options) capabilityfacts.Settings {
 
 // livePolicies prints the policies of a capability in the cluster.
 func (s *shared) livePolicies(ctx context.Context, args []string, account string) error {
-	r, err := s.reader()
+	r, err := s.Reader()
 	if err != nil {
 		return err
 	}
-	u, err := s.oneObject(args)
+	u, err := s.OneObject(args)
 	if err != nil {
 		return err
 	}
-	if !isCapability(u) {
+	if !connection.IsCapability(u) {
 		return exit.Usage("%s is no NexusAICapability", console.TitleOf(u))
 	}
 	c := &nexusv1.NexusAICapability{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, c); err != nil {
 		return err
 	}
-	o, err := s.operatorOptions(ctx, r.Client)
+	o, err := s.OperatorOptions(ctx, r.Client)
 	if err != nil {
 		return err
 	}

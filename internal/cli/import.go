@@ -236,15 +236,15 @@ func (s *shared) importer(ctx context.Context, f *importFlags) (*importer.Import
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.offlineOptions()
+	o, err := s.OfflineOptions()
 	if err != nil {
 		return nil, err
 	}
 	namespace := "default"
-	if s.enforcesNamespace() {
-		namespace = *s.cluster.Namespace
+	if s.EnforcesNamespace() {
+		namespace = *s.Cluster.Namespace
 	}
-	session, err := s.sessions().Open(ctx, awsclient.Identity{Key: o.Region, Region: o.Region})
+	session, err := s.Sessions().Open(ctx, awsclient.Identity{Key: o.Region, Region: o.Region})
 	if err != nil {
 		return nil, &plan.AccessError{Err: err}
 	}

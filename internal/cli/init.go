@@ -21,6 +21,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/appmodel"
 	"github.com/nexus-operator/nexus-operator/internal/appmodel/questions"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
@@ -123,7 +124,7 @@ func (f *initFlags) mayWrite() error {
 	if f.output == "" {
 		return exit.Usage("--output: name a file, or - for standard output")
 	}
-	if f.output == standardInput || f.force {
+	if f.output == connection.StandardInput || f.force {
 		return nil
 	}
 	if _, err := os.Lstat(f.output); err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -136,7 +137,7 @@ func (f *initFlags) mayWrite() error {
 func (s *shared) initDefaults(f *initFlags) questions.Defaults {
 	out := questions.Defaults{Region: s.Getenv("AWS_REGION")}
 	near := "."
-	if f.compose != "" && f.compose != standardInput {
+	if f.compose != "" && f.compose != connection.StandardInput {
 		near = filepath.Dir(f.compose)
 	}
 	if folder, err := filepath.Abs(near); err == nil {
@@ -157,7 +158,7 @@ func (s *shared) interview(ctx context.Context, f *initFlags, flags *pflag.FlagS
 		}
 		return []string{flag.Value.String()}, true
 	}}
-	if in, is := s.In.(*os.File); is && !f.yes && f.compose != standardInput && term.IsTerminal(int(in.Fd())) {
+	if in, is := s.In.(*os.File); is && !f.yes && f.compose != connection.StandardInput && term.IsTerminal(int(in.Fd())) {
 		lines := bufio.NewReader(in)
 		i.ReadLine = func() (string, error) {
 			b, err := withContext(ctx, func() ([]byte, error) { return lines.ReadBytes('\n') })
@@ -169,7 +170,7 @@ func (s *shared) interview(ctx context.Context, f *initFlags, flags *pflag.FlagS
 
 // checkWritten validates the text of a manifest as nexusctl validate does.
 func (s *shared) checkWritten(ctx context.Context, m *appmodel.Manifest) error {
-	files := &resource.FilenameOptions{Filenames: []string{standardInput}}
+	files := &resource.FilenameOptions{Filenames: []string{connection.StandardInput}}
 	objects, schemas, err := s.readableManifests(files, m.Text)
 	if err != nil {
 		return err
@@ -191,7 +192,7 @@ func (s *shared) checkWritten(ctx context.Context, m *appmodel.Manifest) error {
 // writeManifest writes the manifest, what it does not carry over, and the next commands.
 func (s *shared) writeManifest(f *initFlags, m *appmodel.Manifest) error {
 	name := f.output
-	if f.output == standardInput {
+	if f.output == connection.StandardInput {
 		name = "capability.yaml"
 		if _, err := io.Copy(s.Out, bytes.NewReader(m.Text)); err != nil {
 			return err
@@ -202,7 +203,7 @@ func (s *shared) writeManifest(f *initFlags, m *appmodel.Manifest) error {
 	for _, n := range m.Notes {
 		s.Say("%s", n)
 	}
-	if f.output != standardInput {
+	if f.output != connection.StandardInput {
 		s.Say("%s: written, and valid", f.output)
 	}
 	s.Say("Next:")

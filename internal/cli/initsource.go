@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/appmodel"
 	"github.com/nexus-operator/nexus-operator/internal/appmodel/compose"
 	"github.com/nexus-operator/nexus-operator/internal/appmodel/workloads"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/helmrelease"
 )
@@ -71,7 +72,7 @@ func (s *shared) readChart(ctx context.Context, f *initFlags) (*appmodel.App, st
 // readCompose reads a Compose file, with the variables of an env file.
 func (s *shared) readCompose(ctx context.Context, f *initFlags) (*appmodel.App, error) {
 	text, err := withContext(ctx, func() ([]byte, error) {
-		if f.compose == standardInput {
+		if f.compose == connection.StandardInput {
 			return io.ReadAll(s.In)
 		}
 		return os.ReadFile(f.compose)
@@ -84,7 +85,7 @@ func (s *shared) readCompose(ctx context.Context, f *initFlags) (*appmodel.App, 
 		return nil, err
 	}
 	name := filepath.Base(f.compose)
-	if f.compose == standardInput {
+	if f.compose == connection.StandardInput {
 		name = "standard input"
 	}
 	app, err := compose.Read(text, compose.Options{Name: name, Variables: variables, Profiles: f.profiles, Keep: f.keep})

@@ -63,12 +63,12 @@ func (s *shared) kubeconfigCommand() *cobra.Command {
 }
 
 func (s *shared) kubeconfig(ctx context.Context, f *kubeconfigFlags) error {
-	access := s.cluster.ToRawKubeConfigLoader().ConfigAccess()
+	access := s.Cluster.ToRawKubeConfigLoader().ConfigAccess()
 	config, err := access.GetStartingConfig()
 	if err != nil {
 		return exit.Precondition(fmt.Errorf("reading the kubeconfig (--kubeconfig, KUBECONFIG): %w", err))
 	}
-	name := s.eksCluster(f.cluster)
+	name := s.EKSCluster(f.cluster)
 	if name == "" {
 		return exit.Usage("no cluster is named, and the kubeconfig's context is none of an EKS cluster: add --cluster-name NAME")
 	}
@@ -95,12 +95,12 @@ func (s *shared) kubeconfig(ctx context.Context, f *kubeconfigFlags) error {
 // regionOf is the region to look in. Where neither flag nor environment names one, it is that of the cluster in the
 // kubeconfig.
 func (s *shared) regionOf(f *kubeconfigFlags, config *clientcmdapi.Config) string {
-	if region := cmp.Or(s.region, s.Getenv("AWS_REGION")); region != "" || f.cluster != "" {
+	if region := cmp.Or(s.Region, s.Getenv("AWS_REGION")); region != "" || f.cluster != "" {
 		return region
 	}
 	current := config.CurrentContext
-	if s.cluster.Context != nil && *s.cluster.Context != "" {
-		current = *s.cluster.Context
+	if s.Cluster.Context != nil && *s.Cluster.Context != "" {
+		current = *s.Cluster.Context
 	}
 	if c := config.Contexts[current]; c != nil {
 		if parsed, err := arn.Parse(c.Cluster); err == nil {
@@ -112,11 +112,11 @@ func (s *shared) regionOf(f *kubeconfigFlags, config *clientcmdapi.Config) strin
 
 // findCluster asks EKS with the caller's own credentials.
 func (s *shared) findCluster(ctx context.Context, name, region string) (install.Cluster, error) {
-	o, err := s.offlineOptions()
+	o, err := s.OfflineOptions()
 	if err != nil {
 		return install.Cluster{}, err
 	}
-	session, err := s.sessions().Open(ctx, awsclient.Identity{Key: "caller", Region: cmp.Or(region, o.Region)})
+	session, err := s.Sessions().Open(ctx, awsclient.Identity{Key: "caller", Region: cmp.Or(region, o.Region)})
 	if err != nil {
 		return install.Cluster{}, exit.Precondition(err)
 	}

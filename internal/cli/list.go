@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
@@ -50,7 +51,7 @@ func (s *shared) list(ctx context.Context, f *listFlags, kinds []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.reader()
+	r, err := s.Reader()
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (s *shared) list(ctx context.Context, f *listFlags, kinds []string) error {
 		return exit.Usage("%w", err)
 	}
 	if err != nil {
-		return readFailure(err)
+		return connection.ReadFailure(err)
 	}
 	if err := refuseMissingNamespace(ctx, r.Client, query.Namespace, found.Total); err != nil {
 		return err
@@ -82,7 +83,7 @@ func (s *shared) listQuery(f *listFlags, kinds []string) (inspect.ListQuery, err
 		q.Ready = &ready
 	}
 	var err error
-	q.Namespace, err = s.namespaceOf(f.everywhere)
+	q.Namespace, err = s.NamespaceOf(f.everywhere)
 	return q, err
 }
 

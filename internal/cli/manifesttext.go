@@ -24,6 +24,7 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/yaml"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
@@ -40,7 +41,7 @@ type manifestText struct {
 func textMistakes(files *resource.FilenameOptions, stdin []byte) (manifestText, error) {
 	out := manifestText{mistakes: map[string][]string{}}
 	for _, name := range files.Filenames {
-		if name == standardInput {
+		if name == connection.StandardInput {
 			out.read("standard input", stdin)
 			continue
 		}

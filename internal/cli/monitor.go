@@ -22,6 +22,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -74,11 +75,11 @@ func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) er
 	if err := f.check(); err != nil {
 		return err
 	}
-	key, err := s.capabilityKey(args)
+	key, err := s.CapabilityKey(args)
 	if err != nil {
 		return err
 	}
-	cfg, c, err := s.connect()
+	cfg, c, err := s.Connect()
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) er
 	if err != nil {
 		return exit.Precondition(fmt.Errorf("reaching the cluster: %w", err))
 	}
-	subject, err := capabilityNamed(ctx, c, key)
+	subject, err := connection.CapabilityNamed(ctx, c, key)
 	if err != nil {
 		return err
 	}
@@ -220,7 +221,7 @@ func (m *monitor) causeBeyond(ctx context.Context, p progress) string {
 	if len(found) == 0 || p.stalled == "" {
 		return ""
 	}
-	e, err := explainCapability(ctx, m.readerOf(m.client), found[0])
+	e, err := explainCapability(ctx, m.ReaderOf(m.client), found[0])
 	if err != nil || e == nil {
 		return ""
 	}

@@ -22,7 +22,7 @@ var capabilityKind = nexusv1.GroupVersion.WithKind("NexusAICapability")
 // everyObject lists the capabilities, and the AWS resource objects that belong to none.
 func (s *shared) everyObject(ctx context.Context, c client.Client, entries []engine.Entry, everywhere bool) ([]*unstructured.Unstructured, error) {
 	var in []client.ListOption
-	namespace, err := s.namespaceOf(everywhere)
+	namespace, err := s.NamespaceOf(everywhere)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (s *shared) checkFiles(files *resource.FilenameOptions) error {
 
 // checkKinds returns the mistakes in the kinds of the objects in files.
 func (s *shared) checkKinds(files *resource.FilenameOptions) error {
-	objects, err := s.objects(resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, files).Flatten())
+	objects, err := s.Objects(resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, files).Flatten())
 	if err != nil {
 		return err
 	}

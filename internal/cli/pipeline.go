@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -111,7 +112,7 @@ type pipeline struct {
 func (s *shared) e2e(ctx context.Context, f *e2eFlags, resume func(step int) string) error {
 	inner := *s // of the verbs, whose text must not mix with data
 	if f.output != "text" {
-		inner.connection = s.printingTo(s.ErrOut)
+		inner.Connection = s.PrintingTo(s.ErrOut)
 	}
 	p := &pipeline{shared: &inner, flags: f}
 	if err := p.readManifests(); err != nil {
@@ -213,19 +214,19 @@ func (p *pipeline) readManifests() error {
 	if len(p.flags.files.Filenames) == 0 {
 		return nil
 	}
-	objects, schemas, err := p.manifests(&p.flags.files)
+	objects, schemas, err := p.Manifests(&p.flags.files)
 	if err != nil {
 		return err
 	}
 	p.objects = objects
 	for _, u := range objects {
-		if !isCapability(u) {
+		if !connection.IsCapability(u) {
 			continue
 		}
 		if p.subject != nil {
 			return exit.Usage("-f: the manifests have more than one NexusAICapability: name the file of one")
 		}
-		if p.subject, err = capabilityOf(schemas, u.DeepCopy()); err != nil {
+		if p.subject, err = connection.CapabilityOf(schemas, u.DeepCopy()); err != nil {
 			return exit.Usage("-f: %w", err)
 		}
 	}
@@ -237,7 +238,7 @@ func (p *pipeline) readManifests() error {
 
 // clean removes an installation of nexusctl, if there is one, and refreshes the kubeconfig of an EKS cluster.
 func (p *pipeline) clean(ctx context.Context) error {
-	_, c, err := p.connect()
+	_, c, err := p.Connect()
 	if err != nil {
 		return err
 	}
@@ -255,7 +256,7 @@ func (p *pipeline) clean(ctx context.Context) error {
 	} else if p.flags.dryRun {
 		p.Say("The dry runs of the other steps look at what is there now, before the cleanup.")
 	}
-	if p.eksCluster(p.flags.deploy.cluster) == "" {
+	if p.EKSCluster(p.flags.deploy.cluster) == "" {
 		return nil
 	}
 	return p.kubeconfig(ctx, &kubeconfigFlags{cluster: p.flags.deploy.cluster, output: "text", keepCurrent: true, dryRun: p.flags.dryRun})
@@ -309,7 +310,7 @@ func (p *pipeline) deployOperator(ctx context.Context) error {
 // findOperatorImage looks where step 2 would push the image.
 func (p *pipeline) findOperatorImage(ctx context.Context) error {
 	f, quiet := p.flags.operator, *p.shared
-	f.dryRun, quiet.connection = true, p.printingTo(io.Discard)
+	f.dryRun, quiet.Connection = true, p.PrintingTo(io.Discard)
 	found, err := quiet.builtOperator(ctx, &f)
 	if err != nil {
 		return err
@@ -322,7 +323,7 @@ func (p *pipeline) findOperatorImage(ctx context.Context) error {
 
 // applyManifests applies the manifests, and before them the namespaces that do not exist.
 func (p *pipeline) applyManifests(ctx context.Context) error {
-	_, c, err := p.connect()
+	_, c, err := p.Connect()
 	if err != nil {
 		return err
 	}
@@ -373,7 +374,7 @@ func withNamespaces(ctx context.Context, c client.Reader, objects []*unstructure
 // asThere is the pipeline's way to verbs that take the operator's flags from its Deployment.
 func (p *pipeline) asThere() *shared {
 	s := *p.shared
-	s.connection = p.withoutOperatorArgs()
+	s.Connection = p.WithoutOperatorArgs()
 	return &s
 }
 

@@ -91,7 +91,7 @@ func (s *shared) addPlanFlags(cmd *cobra.Command, f *planFlags) {
 	flags.DurationVar(&f.serverTimeout, "server-timeout", 90*time.Second, "with --server: how long to wait for the operator's answer")
 	flags.BoolVar(&f.failOnDataLoss, "fail-on-data-loss", false, "exit with 5 when the plan deletes data, and has no problem, with which the exit code is 1")
 	flags.BoolVar(&f.skipAWS, "skip-aws", false, "compare the Kubernetes objects only, without AWS credentials")
-	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag of the operator to plan with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
+	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag of the operator to plan with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
 }
 
 func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
@@ -125,7 +125,7 @@ func (s *shared) findPlan(ctx context.Context, f *planFlags, args []string) (pla
 	if f.server {
 		return s.planOnServer(ctx, f, args)
 	}
-	p, err := s.planner(ctx, f.skipAWS)
+	p, err := s.Planner(ctx, f.skipAWS)
 	if err != nil {
 		return plan.Plan{}, err
 	}
@@ -185,13 +185,13 @@ func (s *shared) planned(ctx context.Context, p *plan.Planner, f *planFlags, arg
 		}
 		return s.checked(ctx, f.look(p), p.Client, objects, f.everywhere)
 	case len(args) > 0:
-		objects, err := s.objects(s.builder().ResourceTypeOrNameArgs(true, args...).Latest().Flatten())
+		objects, err := s.Objects(s.Builder().ResourceTypeOrNameArgs(true, args...).Latest().Flatten())
 		if err != nil {
 			return plan.Plan{}, err
 		}
 		return s.checked(ctx, f.look(p), p.Client, objects, false)
 	case f.remove:
-		objects, err := s.objects(s.fromFiles(s.builder(), &f.files).Latest().Flatten())
+		objects, err := s.Objects(s.FromFiles(s.Builder(), &f.files).Latest().Flatten())
 		if err != nil {
 			return plan.Plan{}, err
 		}
@@ -227,7 +227,7 @@ func refuseMissingNamespace(ctx context.Context, c client.Client, namespace stri
 // checked plans objects as they are, and prints their number: a plan of nothing in a mistyped namespace must not pass for
 // one without changes.
 func (s *shared) checked(ctx context.Context, look look, c client.Client, objects []*unstructured.Unstructured, everywhere bool) (plan.Plan, error) {
-	namespace, err := s.namespaceOf(everywhere)
+	namespace, err := s.NamespaceOf(everywhere)
 	if err != nil {
 		return plan.Plan{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
@@ -43,7 +44,7 @@ func (s *shared) readFiles(files *resource.FilenameOptions) ([]*unstructured.Uns
 	if len(files.Filenames) == 0 && files.Kustomize == "" {
 		return nil, nil
 	}
-	return s.objects(s.fromFiles(s.builder(), files).Flatten())
+	return s.Objects(s.FromFiles(s.Builder(), files).Flatten())
 }
 
 // sources returns the files of -f or -k, and those of --previous. With --previous, a folder may have no manifest, and one of -f may be gone:
@@ -61,7 +62,7 @@ func (f *planFlags) sources() (files, previous resource.FilenameOptions) {
 }
 
 func (f *planFlags) holdsNothing(name string) bool {
-	if name == standardInput || strings.Contains(name, "://") {
+	if name == connection.StandardInput || strings.Contains(name, "://") {
 		return false
 	}
 	files, err := manifestFiles(name, f.files.Recursive)

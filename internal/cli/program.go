@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -47,7 +48,7 @@ type Program struct {
 
 // shared is what every verb has: the connection that the flags of all verbs describe, and the program.
 type shared struct {
-	*connection
+	*connection.Connection
 	program Program
 	// types are the schemas of AWS resource types; nil until a command reads them.
 	types *bundled.Bundle
@@ -55,10 +56,10 @@ type shared struct {
 
 // newShared returns the connection of a program before its flags are read.
 func newShared(p Program) *shared {
-	return &shared{program: p, connection: &connection{
+	return &shared{program: p, Connection: &connection.Connection{
 		Console: &console.Console{IOStreams: p.IOStreams, Getenv: p.Getenv, Clock: p.Clock},
-		product: product{Kinds: p.Kinds, Engines: p.Engines, CRDs: p.CRDs, Version: p.Version},
-		cluster: genericclioptions.NewConfigFlags(true),
+		Product: connection.Product{Kinds: p.Kinds, Engines: p.Engines, CRDs: p.CRDs, Version: p.Version},
+		Cluster: genericclioptions.NewConfigFlags(true),
 	}}
 }
 
@@ -119,17 +120,19 @@ func (p Program) Command(name string) *cobra.Command {
 	if plugin {
 		root.Annotations[cobra.CommandDisplayNameAnnotation] = first + " " + alias
 	}
-	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { s.cluster.WithWrapConfigFn(leadToAPIServer(cmd.Context())) }
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+		s.Cluster.WithWrapConfigFn(connection.LeadToAPIServer(cmd.Context()))
+	}
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.ErrOut)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage("%w", err) })
 	flags := root.PersistentFlags()
-	s.cluster.AddFlags(flags)
-	flags.StringVar(&s.profile, "profile", "", "profile of the shared AWS configuration (AWS_PROFILE)")
-	flags.StringVar(&s.region, "region", "", "AWS region of capabilities that name none; default: the operator's own (AWS_REGION)")
-	flags.StringVar(&s.endpoint, "endpoint-url", "", "base URL of AWS, for an emulator or a private endpoint (AWS_ENDPOINT_URL)")
-	flags.StringVar(&s.operatorNamespace, "operator-namespace", "", "namespace of the operator (OPERATOR_NAMESPACE; default nexus-system)")
+	s.Cluster.AddFlags(flags)
+	flags.StringVar(&s.Profile, "profile", "", "profile of the shared AWS configuration (AWS_PROFILE)")
+	flags.StringVar(&s.Region, "region", "", "AWS region of capabilities that name none; default: the operator's own (AWS_REGION)")
+	flags.StringVar(&s.Endpoint, "endpoint-url", "", "base URL of AWS, for an emulator or a private endpoint (AWS_ENDPOINT_URL)")
+	flags.StringVar(&s.OperatorNamespace, "operator-namespace", "", "namespace of the operator (OPERATOR_NAMESPACE; default nexus-system)")
 	s.addCommands(root)
 	s.addCompletions(root)
 	return root

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
@@ -58,7 +59,7 @@ func (s *shared) reconcile(ctx context.Context, f *reconcileFlags, args []string
 	if err := f.check(args); err != nil {
 		return err
 	}
-	r, err := s.reader()
+	r, err := s.Reader()
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (s *shared) reconcilable(ctx context.Context, r *inspect.Reader, f *reconci
 func withResources(ctx context.Context, r *inspect.Reader, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	out := slices.Clone(objects)
 	for _, u := range objects {
-		if !isCapability(u) {
+		if !connection.IsCapability(u) {
 			continue
 		}
 		for _, e := range r.Kinds {
@@ -131,7 +132,7 @@ func withResources(ctx context.Context, r *inspect.Reader, objects []*unstructur
 
 // mayBeReconciled refuses objects for which a request has no effect.
 func mayBeReconciled(ctx context.Context, r *inspect.Reader, u *unstructured.Unstructured) error {
-	if !isCapability(u) && !hasAWSKind(r, u) && u.GetKind() != "AWSProvider" {
+	if !connection.IsCapability(u) && !hasAWSKind(r, u) && u.GetKind() != "AWSProvider" {
 		return exit.Usage("%s: the operator takes no requests for objects of its kind; it processes them whenever something that they depend on changes", console.TitleOf(u))
 	}
 	frozen := u
@@ -173,7 +174,7 @@ func (s *shared) waitForChecks(ctx context.Context, c client.Client, objects []*
 	defer cancel()
 	k := &checks{shared: s, client: c, at: at}
 	for _, u := range objects {
-		if isCapability(u) {
+		if connection.IsCapability(u) {
 			k.next = append(k.next, u)
 		} else {
 			k.open = append(k.open, u)

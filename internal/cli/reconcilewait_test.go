@@ -21,6 +21,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 )
 
 // slowRole answers as an operator does that checks a capability at once, and its role later: the check finds that it does not work.
@@ -32,7 +33,7 @@ type slowRole struct {
 
 func (o *slowRole) get(_ context.Context, _ client.WithWatch, _ client.ObjectKey, got client.Object, _ ...client.GetOption) error {
 	u, handled, ready := got.(*unstructured.Unstructured), o.handledAt, o.ready
-	if !isCapability(u) {
+	if !connection.IsCapability(u) {
 		o.looks++
 		ready = "True"
 		if handled = ""; o.looks > 1 {
@@ -93,7 +94,7 @@ func TestReadFailure_SaysHowObjectsAreNamed(t *testing.T) {
 		`nexuscapabilities.nexus.ai "a" not found in namespace default; -n names another`:          gone,
 		`the server doesn't have a resource type "a": objects are named KIND/NAME, such as ncap/a`: errors.New(`the server doesn't have a resource type "a"`),
 	} {
-		if got := lookFailure(err, "default"); got.Error() != want {
+		if got := connection.LookFailure(err, "default"); got.Error() != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

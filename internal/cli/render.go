@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
@@ -37,25 +38,25 @@ func (s *shared) addFileFlags(cmd *cobra.Command, files *resource.FilenameOption
 	cmd.Flags().StringSliceVarP(&files.Filenames, "filename", "f", nil, "files, directories or URLs of manifests; - reads standard input")
 	cmd.Flags().StringVarP(&files.Kustomize, "kustomize", "k", "", "a kustomization directory")
 	cmd.Flags().BoolVarP(&files.Recursive, "recursive", "R", false, "read the directories of --filename recursively")
-	cmd.Flags().StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag that the operator runs with, such as --operator-arg=--region=eu-west-1")
+	cmd.Flags().StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag that the operator runs with, such as --operator-arg=--region=eu-west-1")
 }
 
 func (s *shared) render(files *resource.FilenameOptions, account string) error {
-	objects, schemas, err := s.manifests(files)
+	objects, schemas, err := s.Manifests(files)
 	if err != nil {
 		return err
 	}
-	o, err := s.offlineOptions()
+	o, err := s.OfflineOptions()
 	if err != nil {
 		return err
 	}
 	found := 0
 	for _, u := range objects {
-		if !isCapability(u) {
+		if !connection.IsCapability(u) {
 			continue
 		}
 		found++
-		c, err := capabilityOf(schemas, u)
+		c, err := connection.CapabilityOf(schemas, u)
 		if err != nil {
 			return &exit.Failure{Code: exit.CodeUsage, Err: err}
 		}

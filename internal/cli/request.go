@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -52,7 +53,7 @@ func (f *requestFlags) check(args []string) error {
 // targets are the objects that a command line names.
 func (s *shared) targets(ctx context.Context, r *inspect.Reader, f *requestFlags, args []string) ([]*unstructured.Unstructured, error) {
 	if !f.all {
-		return s.namedObjects(args)
+		return s.NamedObjects(args)
 	}
 	objects, err := s.everyObject(ctx, r.Client, r.Kinds, f.everywhere)
 	if err == nil && len(objects) == 0 {
@@ -161,7 +162,7 @@ func isPaused(u *unstructured.Unstructured) bool {
 // isSuspended reports whether the specification of a capability suspends it.
 func isSuspended(u *unstructured.Unstructured) bool {
 	suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend")
-	return isCapability(u) && suspended
+	return connection.IsCapability(u) && suspended
 }
 
 // hasAWSKind reports whether an object stands for an AWS resource.

@@ -21,7 +21,7 @@ func (s *shared) problemsOfResources(ctx context.Context, schemas *crdschema.Sch
 	if c.Spec.AI == nil && (c.Spec.DataServices == nil || len(c.Spec.DataServices.Resources) == 0) {
 		return nil, nil
 	}
-	options, err := s.offlineOptions()
+	options, err := s.OfflineOptions()
 	if err != nil {
 		return nil, err
 	}

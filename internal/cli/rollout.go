@@ -18,6 +18,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
@@ -124,17 +125,17 @@ func (s *shared) rollout(ctx context.Context, f *rolloutFlags, args []string) er
 	if err := f.check(); err != nil {
 		return err
 	}
-	at, err := s.openCapability(ctx, args)
+	at, err := s.OpenCapability(ctx, args)
 	if err != nil {
 		return err
 	}
-	c, subject := at.client, at.subject
+	c, subject := at.Client, at.Subject
 	if err := f.choose(subject); err != nil {
 		return err
 	}
 	work := *s // whose messages about each step leave standard output to the data
 	if f.output != "text" {
-		work.connection = s.printingTo(s.ErrOut)
+		work.Connection = s.PrintingTo(s.ErrOut)
 	}
 	report := &rollouts{APIVersion: buildAPIVersion, Kind: "Rollout", Capability: subject.Namespace + "/" + subject.Name, DryRun: f.dryRun, Items: []rollout{}}
 	targets, err := deploymentsOf(ctx, c, subject, f.components)
@@ -195,7 +196,7 @@ func deploymentsOf(ctx context.Context, c client.Reader, subject *nexusv1.NexusA
 		case apierrors.IsNotFound(err):
 			return nil, exit.Precondition(fmt.Errorf("the Deployment %s does not exist yet: see nexusctl monitor %s/%s", key, subject.Namespace, subject.Name))
 		case err != nil:
-			return nil, readFailure(fmt.Errorf("reading Deployment %s: %w", key, err))
+			return nil, connection.ReadFailure(fmt.Errorf("reading Deployment %s: %w", key, err))
 		case d.Labels[wellknown.LabelCapabilityUID] != string(subject.UID):
 			return nil, exit.Precondition(fmt.Errorf("the Deployment %s does not belong to NexusAICapability %s/%s: see nexusctl explain", key, subject.Namespace, subject.Name))
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
@@ -80,7 +81,7 @@ func (s *shared) scanCommand() *cobra.Command {
 	flags := cmd.Flags()
 	outputFlag(cmd, &f.output, "text", "json", "yaml")
 	flags.StringVar(&f.eks, "cluster-name", "", "name of the EKS cluster (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
-	flags.StringVar(&f.image, "image", "", "container image of the operator; default: that of this version in the account's repository "+defaultRepository)
+	flags.StringVar(&f.image, "image", "", "container image of the operator; default: that of this version in the account's repository "+connection.DefaultRepository)
 	flags.StringSliceVar(&f.only, "only", nil, "names of groups of checks to make; default: all")
 	flags.DurationVar(&f.timeout, "timeout", 2*time.Minute, "how long all checks may take")
 	return cmd
@@ -123,21 +124,21 @@ func (s *shared) scan(ctx context.Context, f *scanFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	config, c, err := s.connect()
+	config, c, err := s.Connect()
 	if err != nil {
 		return err
 	}
-	o, err := s.offlineOptions()
+	o, err := s.OfflineOptions()
 	if err != nil {
 		return err
 	}
-	sessions := s.sessions()
-	f.eks = s.eksCluster(f.eks)
+	sessions := s.Sessions()
+	f.eks = s.EKSCluster(f.eks)
 	issuer, err := awssession.NewIssuer(config, f.eks, o.Region, sessions, s.Clock)
 	if err != nil {
 		return err
 	}
-	x := &scanner{shared: s, scanFlags: f, config: config, client: c, issuer: issuer, autoMode: s.autoModeOf(f.eks), lapse: s.Clock.Now(),
+	x := &scanner{shared: s, scanFlags: f, config: config, client: c, issuer: issuer, autoMode: s.AutoModeOf(f.eks), lapse: s.Clock.Now(),
 		report: scanReport{APIVersion: scanAPIVersion, Kind: "Scan", Server: config.Host, checkList: checkList{Checks: []checkResult{}}},
 		open: func(ctx context.Context) (*awsclient.Session, error) {
 			return sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: o.Region})

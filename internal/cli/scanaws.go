@@ -51,7 +51,7 @@ func (x *scanner) scanImage(ctx context.Context) error {
 		return nil
 	}
 	account := install.NewAccount(session, "")
-	image, name := x.imageOf(account, x.image)
+	image, name := x.ImageOf(account, x.image)
 	if image == nil {
 		x.add(skip(title, cmp.Or(name, "the image of a nexusctl without a version")+" is not looked for; name an image of the account's registry with --image"))
 		return nil

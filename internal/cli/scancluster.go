@@ -211,7 +211,7 @@ func (x *scanner) scanAccess(ctx context.Context) error {
 	const title = "you may install the operator"
 	var missing []string
 	for _, group := range slices.Sorted(maps.Keys(installed)) {
-		for namespace, names := range map[string][]string{"": installed[group].clusterWide, x.namespaceOfOperator(): installed[group].namespaced} {
+		for namespace, names := range map[string][]string{"": installed[group].clusterWide, x.NamespaceOfOperator(): installed[group].namespaced} {
 			lacking, err := x.lacking(ctx, authorizationv1.ResourceAttributes{Group: group, Namespace: namespace}, names)
 			if err != nil {
 				return err

@@ -49,11 +49,11 @@ func (s *shared) secretsStatusCommand() *cobra.Command {
 }
 
 func (s *shared) secretsStatus(ctx context.Context, f *driftFlags) error {
-	r, err := s.reader()
+	r, err := s.Reader()
 	if err != nil {
 		return err
 	}
-	namespace, err := s.namespaceOf(f.everywhere)
+	namespace, err := s.NamespaceOf(f.everywhere)
 	if err != nil {
 		return err
 	}

@@ -57,11 +57,11 @@ func (s *shared) secretsSet(ctx context.Context, args, files []string, dryRun bo
 	if err != nil {
 		return err
 	}
-	_, c, err := s.connect()
+	_, c, err := s.Connect()
 	if err != nil {
 		return err
 	}
-	u, err := s.oneObject(args)
+	u, err := s.OneObject(args)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (s *shared) vaultOf(ctx context.Context, c client.Client, o *v1alpha1.Secre
 	if err := c.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.Spec.ProviderRef.Name}, p); err != nil {
 		return nil, fmt.Errorf("reading AWSProvider %s/%s: %w", o.Namespace, o.Spec.ProviderRef.Name, err)
 	}
-	session, err := s.sessions().Open(ctx, awsclient.Identity{Key: p.Spec.Region + " " + p.Spec.Endpoint, Region: p.Spec.Region, Endpoint: p.Spec.Endpoint})
+	session, err := s.Sessions().Open(ctx, awsclient.Identity{Key: p.Spec.Region + " " + p.Spec.Endpoint, Region: p.Spec.Region, Endpoint: p.Spec.Endpoint})
 	if err != nil {
 		return nil, &plan.AccessError{Err: err}
 	}

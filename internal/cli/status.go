@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
@@ -42,15 +43,15 @@ func (s *shared) statusCommand() *cobra.Command {
 }
 
 func (s *shared) objectStatus(ctx context.Context, args []string, output string) error {
-	_, c, err := s.connect() // which says more than a request that leads nowhere
+	_, c, err := s.Connect() // which says more than a request that leads nowhere
 	if err != nil {
 		return err
 	}
-	objects, err := s.namedObjects(args)
+	objects, err := s.NamedObjects(args)
 	if err != nil {
 		return err
 	}
-	namespace, err := s.namespaceOf(false)
+	namespace, err := s.NamespaceOf(false)
 	if err != nil {
 		return err
 	}
@@ -134,16 +135,16 @@ func conditionTable(o inspect.ObjectStatus, now time.Time, wide bool) string {
 }
 
 func (s *shared) operatorStatus(ctx context.Context, output string) error {
-	r, err := s.reader()
+	r, err := s.Reader()
 	if err != nil {
 		return err
 	}
-	namespace := s.namespaceOfOperator()
+	namespace := s.NamespaceOfOperator()
 	workloads, err := inspect.Workloads(ctx, r.Client, namespace)
 	if err != nil {
 		return err
 	}
-	o, err := s.optionsOf(workloads, namespace)
+	o, err := s.OptionsOf(workloads, namespace)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (s *shared) operatorStatus(ctx context.Context, output string) error {
 		return err
 	}
 	if len(workloads) == 0 && !status.IsHeld() { // a lease that is held and renewed proves an operator outside of the cluster
-		return exit.Precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, operatorName))
+		return exit.Precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, connection.OperatorName))
 	}
 	if err := console.PrintAs(s.Out, output, status, func() string { return textOfOperator(status, s.Clock.Now(), output == "wide") }); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
@@ -50,7 +51,7 @@ func (s *shared) change(ctx context.Context, f *requestFlags, args []string, to 
 	if err := f.check(args); err != nil {
 		return err
 	}
-	r, err := s.reader()
+	r, err := s.Reader()
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (s *shared) change(ctx context.Context, f *requestFlags, args []string, to 
 
 // suspension refuses kinds that cannot be suspended.
 func (s *shared) suspension(r *inspect.Reader, u *unstructured.Unstructured, to func(*unstructured.Unstructured) (request, error)) (request, error) {
-	if !isCapability(u) && !hasAWSKind(r, u) {
+	if !connection.IsCapability(u) && !hasAWSKind(r, u) {
 		return request{}, exit.Usage("%s cannot be suspended: only capabilities and AWS resource objects can", console.TitleOf(u))
 	}
 	return to(u)

@@ -28,7 +28,7 @@ func (s *shared) tokenExec(clusterARN, name string) *clientcmdapi.ExecConfig {
 	if parsed, err := arn.Parse(clusterARN); err == nil {
 		args = append(args, "--region", parsed.Region)
 	}
-	for _, flag := range [][2]string{{"--profile", s.profile}, {"--endpoint-url", s.endpoint}} {
+	for _, flag := range [][2]string{{"--profile", s.Profile}, {"--endpoint-url", s.Endpoint}} {
 		if flag[1] != "" {
 			args = append(args, flag[0], flag[1])
 		}
@@ -60,11 +60,11 @@ func (s *shared) token(ctx context.Context, cluster string) error {
 	if strings.TrimSpace(cluster) == "" {
 		return exit.Usage("--cluster-name is missing")
 	}
-	o, err := s.offlineOptions()
+	o, err := s.OfflineOptions()
 	if err != nil {
 		return err
 	}
-	cfg, err := s.ambient(ctx)
+	cfg, err := s.Ambient(ctx)
 	if err != nil {
 		return exit.Precondition(fmt.Errorf("finding AWS credentials: %w", err))
 	}

@@ -36,11 +36,11 @@ func (s *shared) treeCommand() *cobra.Command {
 }
 
 func (s *shared) tree(ctx context.Context, args []string, output string) error {
-	r, err := s.reader()
+	r, err := s.Reader()
 	if err != nil {
 		return err
 	}
-	root, err := s.oneObject(args)
+	root, err := s.OneObject(args)
 	if err != nil {
 		return err
 	}
@@ -56,12 +56,12 @@ func (s *shared) tree(ctx context.Context, args []string, output string) error {
 // cannot be read, its defaults stand for them; a capability of which no graph can be made has no order.
 func (s *shared) orderOf(ctx context.Context, c client.Client) func(*nexusv1.NexusAICapability) map[string][]string {
 	return func(of *nexusv1.NexusAICapability) map[string][]string {
-		namespace := s.namespaceOfOperator()
+		namespace := s.NamespaceOfOperator()
 		workloads, err := inspect.Workloads(ctx, c, namespace)
 		if err != nil {
 			workloads = nil
 		}
-		o, err := s.optionsOf(workloads, namespace)
+		o, err := s.OptionsOf(workloads, namespace)
 		if err != nil {
 			return nil
 		}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/ui"
 )
@@ -92,7 +93,7 @@ func (s *shared) uiServer(ctx context.Context, flags *pflag.FlagSet) (*ui.Server
 	if s.program.Page == nil {
 		return nil, errors.New("this nexusctl was built without the page")
 	}
-	cfg, c, err := s.connect()
+	cfg, c, err := s.Connect()
 	if err != nil {
 		return nil, err
 	}
@@ -104,13 +105,13 @@ func (s *shared) uiServer(ctx context.Context, flags *pflag.FlagSet) (*ui.Server
 	if err != nil {
 		return nil, err
 	}
-	r := s.readerOf(c)
+	r := s.ReaderOf(c)
 	feed := &ui.Feed{Client: watching, Kinds: r.OwnKinds(), Namespace: namespace}
 	if err := feed.Start(ctx); err != nil {
-		return nil, readFailure(err)
+		return nil, connection.ReadFailure(err)
 	}
-	name := *s.cluster.Context
-	if raw, err := s.cluster.ToRawKubeConfigLoader().RawConfig(); err == nil {
+	name := *s.Cluster.Context
+	if raw, err := s.Cluster.ToRawKubeConfigLoader().RawConfig(); err == nil {
 		name = cmp.Or(name, raw.CurrentContext)
 	}
 	answers := asked{program: s.program, flags: changedFlags(flags)}
@@ -120,15 +121,15 @@ func (s *shared) uiServer(ctx context.Context, flags *pflag.FlagSet) (*ui.Server
 
 // uiNamespace is the namespace that -n names, or all namespaces; of a user who may not list those, the namespace of the context.
 func (s *shared) uiNamespace(ctx context.Context, c client.Client) (string, error) {
-	namespace, err := s.namespaceOf(false)
-	if err != nil || s.enforcesNamespace() {
+	namespace, err := s.NamespaceOf(false)
+	if err != nil || s.EnforcesNamespace() {
 		return namespace, err
 	}
 	switch err := c.List(ctx, &nexusv1.NexusAICapabilityList{}, client.Limit(1)); {
 	case apierrors.IsForbidden(err):
 		return namespace, nil
 	case err != nil:
-		return "", readFailure(err)
+		return "", connection.ReadFailure(err)
 	default:
 		return "", nil
 	}

@@ -21,6 +21,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -98,14 +99,14 @@ func (s *shared) decideDeletion(ctx context.Context, c client.Client, of *nexusv
 
 // undo brings a capability back: it decides the deletion, waits for the deleted object to go, and creates the next one.
 func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
-	at, err := s.openDeleted(ctx, args)
+	at, err := s.OpenDeleted(ctx, args)
 	if err != nil {
 		return err
 	}
-	c, deleted := at.client, at.subject
+	c, deleted := at.Client, at.Subject
 	switch {
 	case deleted == nil:
-		return s.undoFromRecord(ctx, c, f, at.key)
+		return s.undoFromRecord(ctx, c, f, at.Key)
 	case deleted.DeletionTimestamp == nil:
 		return s.keepDropped(ctx, c, deleted, f.dryRun)
 	}
@@ -183,7 +184,7 @@ func (s *shared) waitForRelease(ctx context.Context, c client.Client, of *nexusv
 		case apierrors.IsNotFound(err), err == nil && now.UID != of.UID:
 			return true, nil
 		case err != nil:
-			return false, readFailure(err)
+			return false, connection.ReadFailure(err)
 		default:
 			return false, mayBeUndone(now)
 		}
@@ -248,7 +249,7 @@ func (s *shared) ensureNamespace(ctx context.Context, c client.Client, name stri
 	case err == nil || apierrors.IsForbidden(err): // the create of the capability tells
 		return nil
 	case !apierrors.IsNotFound(err):
-		return readFailure(fmt.Errorf("reading namespace %s: %w", name, err))
+		return connection.ReadFailure(fmt.Errorf("reading namespace %s: %w", name, err))
 	}
 	options := []client.CreateOption{client.FieldOwner("nexusctl")}
 	if dryRun {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
@@ -46,17 +47,17 @@ func (s *shared) update(ctx context.Context, f *updateFlags) error {
 	if f.timeout <= 0 {
 		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	}
-	_, c, err := s.connect()
+	_, c, err := s.Connect()
 	if err != nil {
 		return err
 	}
-	namespace := s.namespaceOfOperator()
+	namespace := s.NamespaceOfOperator()
 	workloads, err := inspect.Workloads(ctx, c, namespace)
 	if err != nil {
 		return err
 	}
 	if len(workloads) == 0 {
-		return exit.Precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, operatorName))
+		return exit.Precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, connection.OperatorName))
 	}
 	for _, w := range workloads {
 		if _, err := s.restart(ctx, c, restartTarget{workload: w, namespace: namespace, dryRun: f.dryRun, timeout: f.timeout, seeAlso: "nexusctl status"}); err != nil {

@@ -21,6 +21,7 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -60,7 +61,7 @@ func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions, 
 	mistakes := text.mistakes
 	objects, schemas, unread := s.readableManifests(files, stdin)
 	if schemas != nil {
-		objects = append(objects, s.inNamespace(schemas, text.quoted)...)
+		objects = append(objects, s.InNamespace(schemas, text.quoted)...)
 	}
 	switch {
 	case unread != nil && len(mistakes) > 0 && !strings.Contains(unread.Error(), "does not exist"):
@@ -90,7 +91,7 @@ func (s *shared) printValidation(found *Validation, unread error, output string)
 
 // readStandardInput reads standard input where a file is named -.
 func (s *shared) readStandardInput(files *resource.FilenameOptions) ([]byte, error) {
-	if !slices.Contains(files.Filenames, standardInput) {
+	if !slices.Contains(files.Filenames, connection.StandardInput) {
 		return nil, nil
 	}
 	return io.ReadAll(s.In)
@@ -187,14 +188,14 @@ func textOfValidation(v *Validation) string {
 func (s *shared) readableManifests(files *resource.FilenameOptions, stdin []byte) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
 	b := resource.NewLocalBuilder().Unstructured().Local().ContinueOnError()
 	local := *files
-	local.Filenames = slices.DeleteFunc(slices.Clone(files.Filenames), func(name string) bool { return name == standardInput })
+	local.Filenames = slices.DeleteFunc(slices.Clone(files.Filenames), func(name string) bool { return name == connection.StandardInput })
 	if len(local.Filenames) > 0 || local.Kustomize != "" {
 		b = b.FilenameParam(false, &local)
 	}
 	if stdin != nil {
 		b = b.Stream(bytes.NewReader(stdin), "standard input")
 	}
-	return s.manifestsOf(files, b)
+	return s.ManifestsOf(files, b)
 }
 
 // isOurGroup reports whether an API group is one of the operator's.
@@ -336,7 +337,7 @@ func unknownKind(scheme *runtime.Scheme, schemas *crdschema.Schemas, u *unstruct
 func (s *shared) ownProblem(typed runtime.Object) (problem, err error) {
 	switch o := typed.(type) {
 	case *nexusv1.NexusAICapability:
-		options, err := s.offlineOptions()
+		options, err := s.OfflineOptions()
 		if err != nil {
 			return nil, err
 		}

@@ -96,7 +96,7 @@ func (s *shared) verifyCommand() *cobra.Command {
 	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first check that fails")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print every skipped check, also those that follow from another one")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long all checks may take")
-	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag that the operator runs with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
+	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag that the operator runs with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
 	return cmd
 }
 
@@ -120,11 +120,11 @@ func (s *shared) verify(ctx context.Context, f *verifyFlags, args []string) erro
 	if err := f.check(); err != nil {
 		return err
 	}
-	at, err := s.openCapability(ctx, args)
+	at, err := s.OpenCapability(ctx, args)
 	if err != nil {
 		return err
 	}
-	v := &verifier{shared: s, verifyFlags: f, config: at.config, client: at.client, subject: at.subject, lapse: s.Clock.Now(), report: newVerification(at.subject, s.Clock.Now())}
+	v := &verifier{shared: s, verifyFlags: f, config: at.Config, client: at.Client, subject: at.Subject, lapse: s.Clock.Now(), report: newVerification(at.Subject, s.Clock.Now())}
 	limited, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	err = v.run(limited)

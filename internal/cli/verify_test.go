@@ -152,7 +152,7 @@ func TestVerify_AnErrorIsNeverAPass(t *testing.T) {
 func verifierOf(c *nexusv1.NexusAICapability) (*verifier, *strings.Builder) {
 	var out strings.Builder
 	s := newShared(Program{Clock: clock.RealClock{}, Getenv: func(string) string { return "" }})
-	s.cluster.KubeConfig = new(os.DevNull)
+	s.Cluster.KubeConfig = new(os.DevNull)
 	s.Out = &out
 	return &verifier{shared: s, verifyFlags: &verifyFlags{output: "text"}, subject: c, lapse: midday, report: newVerification(c, midday)}, &out
 }

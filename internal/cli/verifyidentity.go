@@ -121,7 +121,7 @@ func (v *verifier) credentialsRemedy() string {
 
 // applicationConfig is the way to AWS of the capability's provider, without credentials.
 func (v *verifier) applicationConfig(ctx context.Context) (aws.Config, error) {
-	cfg, err := v.ambient(ctx)
+	cfg, err := v.Ambient(ctx)
 	if err != nil {
 		return cfg, fmt.Errorf("reading the AWS configuration: %w", err)
 	}

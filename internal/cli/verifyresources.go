@@ -38,7 +38,7 @@ func (v *verifier) checkCapability(ctx context.Context) error {
 	case p.running:
 		return v.add(pass(title, p.message))
 	}
-	v.cause, _ = explainCapability(ctx, v.readerOf(v.client), v.subject) // without the rights, there is the message of the status
+	v.cause, _ = explainCapability(ctx, v.ReaderOf(v.client), v.subject) // without the rights, there is the message of the status
 	err := v.add(v.failCapability(title, p.phase, p.missing(untilRunning)))
 	v.causeCheck = len(v.report.Checks)
 	return err
@@ -47,7 +47,7 @@ func (v *verifier) checkCapability(ctx context.Context) error {
 // checkResources plans what the operator would do about the capability as it is: an empty plan of an object proves that
 // it is as declared.
 func (v *verifier) checkResources(ctx context.Context) error {
-	p, err := v.planner(ctx, false)
+	p, err := v.Planner(ctx, false)
 	if err != nil {
 		return err
 	}

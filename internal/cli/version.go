@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
@@ -45,23 +46,23 @@ func (s *shared) versionCommand() *cobra.Command {
 }
 
 func (s *shared) operatorImage(ctx context.Context) (string, error) {
-	_, c, err := s.connect()
+	_, c, err := s.Connect()
 	if err != nil {
 		return "", err
 	}
-	namespace := s.namespaceOfOperator()
+	namespace := s.NamespaceOfOperator()
 	workloads, err := inspect.Workloads(ctx, c, namespace)
-	if err == nil && len(workloads) == 0 && s.Getenv(envOperatorArgs) != "" {
+	if err == nil && len(workloads) == 0 && s.Getenv(connection.EnvOperatorArgs) != "" {
 		return "runs outside of the cluster", nil
 	}
 	if err == nil && len(workloads) == 0 {
-		err = fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s", namespace, operatorName)
+		err = fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s", namespace, connection.OperatorName)
 	}
 	if err != nil {
 		return "", exit.Precondition(fmt.Errorf("finding the operator (--operator-namespace, or --client for nexusctl alone): %w", err))
 	}
 	if workloads[0].Image == "" {
-		return "", fmt.Errorf("the %s %s/%s has no container of the operator", workloads[0].Kind, namespace, operatorName)
+		return "", fmt.Errorf("the %s %s/%s has no container of the operator", workloads[0].Kind, namespace, connection.OperatorName)
 	}
 	return workloads[0].Image, nil
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package connection
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func silentServer(t *testing.T) (address string, came <-chan string, release fun
 // ask sends a request that does not end with a context, as libraries do.
 func ask(t *testing.T, ctx context.Context, method, address string) <-chan error {
 	t.Helper()
-	c, err := rest.HTTPClientFor(leadToAPIServer(ctx)(&rest.Config{Host: address}))
+	c, err := rest.HTTPClientFor(LeadToAPIServer(ctx)(&rest.Config{Host: address}))
 	if err != nil {
 		t.Fatal(err)
 	}

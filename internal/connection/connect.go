@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package connection leads from the flags of nexusctl to a cluster, to an AWS account, and to the operator that runs there.
+package connection
 
 import (
 	"cmp"
@@ -44,11 +45,11 @@ import (
 // name of its Deployment or StatefulSet.
 const (
 	defaultOperatorNamespace = "nexus-system"
-	operatorName             = wellknown.OperatorName
+	OperatorName             = wellknown.OperatorName
 )
 
-// product is the operator, as this program knows it.
-type product struct {
+// Product is the operator, as this program knows it.
+type Product struct {
 	// Kinds returns every AWS kind; called by verbs that need them.
 	Kinds func() []engine.Entry
 	// Engines returns every policy engine; called by verbs that need them.
@@ -59,36 +60,36 @@ type product struct {
 	Version string
 }
 
-// connection leads to a cluster, to an AWS account and to the operator, as the flags of every verb say.
-type connection struct {
+// Connection leads to a cluster, to an AWS account and to the operator, as the flags of every verb say.
+type Connection struct {
 	*console.Console
-	product
-	cluster *genericclioptions.ConfigFlags
+	Product
+	Cluster *genericclioptions.ConfigFlags
 
-	profile, endpoint, region, operatorNamespace string
-	// operatorArgs are the flags of the operator that a verb was given with --operator-arg.
-	operatorArgs []string
+	Profile, Endpoint, Region, OperatorNamespace string
+	// OperatorArgs are the flags of the operator that a verb was given with --operator-arg.
+	OperatorArgs []string
 	// assumed is true when the operator's settings are known from nowhere, and its defaults stand for them.
 	assumed bool
 }
 
-// printingTo returns the connection of a command within another one, whose output goes elsewhere.
-func (s *connection) printingTo(out io.Writer) *connection {
+// PrintingTo returns the connection of a command within another one, whose output goes elsewhere.
+func (s *Connection) PrintingTo(out io.Writer) *Connection {
 	own := *s
 	own.Console = s.Console.PrintingTo(out)
 	return &own
 }
 
-// withoutOperatorArgs is a connection that takes the flags of the operator from its Deployment.
-func (s *connection) withoutOperatorArgs() *connection {
+// WithoutOperatorArgs is a connection that takes the flags of the operator from its Deployment.
+func (s *Connection) WithoutOperatorArgs() *Connection {
 	own := *s
-	own.operatorArgs = nil
+	own.OperatorArgs = nil
 	return &own
 }
 
-// connect returns the configuration and a client of the cluster that the flags lead to.
-func (s *connection) connect() (*rest.Config, client.Client, error) {
-	cfg, err := s.cluster.ToRESTConfig()
+// Connect returns the configuration and a client of the cluster that the flags lead to.
+func (s *Connection) Connect() (*rest.Config, client.Client, error) {
+	cfg, err := s.Cluster.ToRESTConfig()
 	if err == nil && s.namesNoCluster(cfg) {
 		err = errors.New("no kubeconfig names one, and this is no pod of a cluster; for an EKS cluster, nexusctl kubeconfig writes the entry")
 	}
@@ -110,57 +111,57 @@ func (s *connection) connect() (*rest.Config, client.Client, error) {
 
 // namesNoCluster reports whether the configuration is the one that client-go makes up where nothing names a cluster: a
 // server on this machine, to which no connection leads.
-func (s *connection) namesNoCluster(cfg *rest.Config) bool {
-	raw, err := s.cluster.ToRawKubeConfigLoader().RawConfig()
-	return err == nil && len(raw.Clusters) == 0 && *s.cluster.APIServer == "" && cfg.Host == "http://localhost:8080"
+func (s *Connection) namesNoCluster(cfg *rest.Config) bool {
+	raw, err := s.Cluster.ToRawKubeConfigLoader().RawConfig()
+	return err == nil && len(raw.Clusters) == 0 && *s.Cluster.APIServer == "" && cfg.Host == "http://localhost:8080"
 }
 
-// namespaceOfOperator returns where the operator is looked for.
-func (s *connection) namespaceOfOperator() string {
-	return cmp.Or(s.operatorNamespace, s.Getenv("OPERATOR_NAMESPACE"), defaultOperatorNamespace)
+// NamespaceOfOperator returns where the operator is looked for.
+func (s *Connection) NamespaceOfOperator() string {
+	return cmp.Or(s.OperatorNamespace, s.Getenv("OPERATOR_NAMESPACE"), defaultOperatorNamespace)
 }
 
-// envOperatorArgs holds the flags, divided by spaces, of an operator that runs outside of the cluster, as in a local world. A Deployment or
+// EnvOperatorArgs holds the flags, divided by spaces, of an operator that runs outside of the cluster, as in a local world. A Deployment or
 // StatefulSet of the operator has precedence.
-const envOperatorArgs = "NEXUS_OPERATOR_ARGS"
+const EnvOperatorArgs = "NEXUS_OPERATOR_ARGS"
 
-// operatorOptions are the options that the operator runs with, read from its Deployment or StatefulSet. Where there is
+// OperatorOptions are the options that the operator runs with, read from its Deployment or StatefulSet. Where there is
 // none, they are the defaults of an operator started in this environment.
-func (s *connection) operatorOptions(ctx context.Context, c client.Client) (options.Options, error) {
-	namespace := s.namespaceOfOperator()
+func (s *Connection) OperatorOptions(ctx context.Context, c client.Client) (options.Options, error) {
+	namespace := s.NamespaceOfOperator()
 	workloads, err := inspect.Workloads(ctx, c, namespace)
 	if err != nil && !apierrors.IsForbidden(err) {
 		return options.Options{}, err
 	}
-	s.assumed = len(workloads) == 0 && s.Getenv(envOperatorArgs) == "" && len(s.operatorArgs) == 0
-	if len(workloads) == 0 && s.Getenv(envOperatorArgs) == "" {
-		s.Say("The operator's settings cannot be read from a Deployment or StatefulSet %s/%s; the defaults are taken. Use --operator-namespace, or --operator-arg for each flag it runs with.", namespace, operatorName)
+	s.assumed = len(workloads) == 0 && s.Getenv(EnvOperatorArgs) == "" && len(s.OperatorArgs) == 0
+	if len(workloads) == 0 && s.Getenv(EnvOperatorArgs) == "" {
+		s.Say("The operator's settings cannot be read from a Deployment or StatefulSet %s/%s; the defaults are taken. Use --operator-namespace, or --operator-arg for each flag it runs with.", namespace, OperatorName)
 	}
-	return s.optionsOf(workloads, namespace)
+	return s.OptionsOf(workloads, namespace)
 }
 
-// optionsOf are the options that the operator's container is given, with those of the command line.
-func (s *connection) optionsOf(workloads []inspect.Workload, namespace string) (options.Options, error) {
-	args, getenv := strings.Fields(s.Getenv(envOperatorArgs)), s.Getenv
+// OptionsOf are the options that the operator's container is given, with those of the command line.
+func (s *Connection) OptionsOf(workloads []inspect.Workload, namespace string) (options.Options, error) {
+	args, getenv := strings.Fields(s.Getenv(EnvOperatorArgs)), s.Getenv
 	if len(workloads) > 0 && workloads[0].Container() != nil {
 		args, getenv = workloads[0].Args(namespace), workloads[0].Getenv(namespace)
 	}
-	o, err := options.Parse(append(args, s.operatorArgs...), getenv)
+	o, err := options.Parse(append(args, s.OperatorArgs...), getenv)
 	if err != nil {
 		return o, exit.Usage("the operator's flags: %w", err)
 	}
 	o.Namespace = cmp.Or(o.Namespace, namespace)
-	o.Region = cmp.Or(s.region, o.Region)
+	o.Region = cmp.Or(s.Region, o.Region)
 	return o, nil
 }
 
-// planner prepares to plan with the caller's rights in the cluster and in AWS.
-func (s *connection) planner(ctx context.Context, skipAWS bool) (*plan.Planner, error) {
-	cfg, c, err := s.connect()
+// Planner prepares to plan with the caller's rights in the cluster and in AWS.
+func (s *Connection) Planner(ctx context.Context, skipAWS bool) (*plan.Planner, error) {
+	cfg, c, err := s.Connect()
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.operatorOptions(ctx, c)
+	o, err := s.OperatorOptions(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +176,7 @@ func (s *connection) planner(ctx context.Context, skipAWS bool) (*plan.Planner, 
 		}
 		o.ClusterID = string(ns.UID)
 	}
-	sessions := s.sessions()
+	sessions := s.Sessions()
 	issuer, err := awssession.NewIssuer(cfg, o.EKSCluster, o.Region, sessions, s.Clock)
 	if err != nil {
 		return nil, err
@@ -208,7 +209,7 @@ func (s *connection) planner(ctx context.Context, skipAWS bool) (*plan.Planner, 
 }
 
 // operatorOf returns what plans know of an operator with these options.
-func (s *connection) operatorOf(o options.Options, settings capabilityfacts.Settings) plan.Operator {
+func (s *Connection) operatorOf(o options.Options, settings capabilityfacts.Settings) plan.Operator {
 	return plan.Operator{Settings: settings, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, ForeignResources: o.ForeignResources, PlanGate: o.PlanGate,
 		Types: engine.TypesOf(o.Types, s.Kinds()), Intents: intentfacts.SettingsOf(o)}
 }
@@ -226,22 +227,22 @@ func lacksDrain(cfg *rest.Config) (bool, error) {
 	return capabilityfacts.LacksDrain(*info), nil
 }
 
-// sessions opens AWS accounts with the caller's own credentials.
-func (s *connection) sessions() *awsclient.Sessions {
-	return awsclient.NewSessions(awsclient.Options{Now: s.Clock.Now, Ambient: s.ambient, Person: true})
+// Sessions opens AWS accounts with the caller's own credentials.
+func (s *Connection) Sessions() *awsclient.Sessions {
+	return awsclient.NewSessions(awsclient.Options{Now: s.Clock.Now, Ambient: s.Ambient, Person: true})
 }
 
-// ambient loads the caller's own AWS configuration.
-func (s *connection) ambient(ctx context.Context) (aws.Config, error) {
+// Ambient loads the caller's own AWS configuration.
+func (s *Connection) Ambient(ctx context.Context) (aws.Config, error) {
 	var more []func(*awsconfig.LoadOptions) error
-	if s.profile != "" {
-		more = append(more, awsconfig.WithSharedConfigProfile(s.profile))
+	if s.Profile != "" {
+		more = append(more, awsconfig.WithSharedConfigProfile(s.Profile))
 	}
-	if s.region != "" {
-		more = append(more, awsconfig.WithDefaultRegion(s.region))
+	if s.Region != "" {
+		more = append(more, awsconfig.WithDefaultRegion(s.Region))
 	}
-	if s.endpoint != "" {
-		more = append(more, awsconfig.WithBaseEndpoint(s.endpoint))
+	if s.Endpoint != "" {
+		more = append(more, awsconfig.WithBaseEndpoint(s.Endpoint))
 	}
 	return awsclient.LoadAmbient(ctx, more...)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package connection
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
-// capabilityWords are the names of the kind that may stand before a slash instead of a namespace.
-var capabilityWords = []string{"ncap", "nexusaicapability", "nexusaicapabilities", "nexuscapability", "nexuscapabilities", "nexuscapabilities.nexus.ai"}
+// CapabilityWords are the names of the kind that may stand before a slash instead of a namespace.
+var CapabilityWords = []string{"ncap", "nexusaicapability", "nexusaicapabilities", "nexuscapability", "nexuscapabilities", "nexuscapabilities.nexus.ai"}
 
 // capabilityName is an argument that names a capability.
 type capabilityName struct {
@@ -29,14 +29,14 @@ type capabilityName struct {
 	anywhere bool
 }
 
-// capabilityKey reads an argument NAMESPACE/NAME, ncap/NAME or NAME. Without a namespace it is that of -n or of the
+// CapabilityKey reads an argument NAMESPACE/NAME, ncap/NAME or NAME. Without a namespace it is that of -n or of the
 // context. The name is empty without an argument.
-func (s *connection) capabilityKey(args []string) (capabilityName, error) {
-	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
+func (s *Connection) CapabilityKey(args []string) (capabilityName, error) {
+	namespace, _, err := s.Cluster.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return capabilityName{}, exit.Precondition(fmt.Errorf("finding the namespace (-n, --kubeconfig): %w", err))
 	}
-	out := capabilityName{ObjectKey: client.ObjectKey{Namespace: namespace}, anywhere: !s.enforcesNamespace()}
+	out := capabilityName{ObjectKey: client.ObjectKey{Namespace: namespace}, anywhere: !s.EnforcesNamespace()}
 	if len(args) == 0 {
 		return out, nil
 	}
@@ -46,19 +46,19 @@ func (s *connection) capabilityKey(args []string) (capabilityName, error) {
 		out.Name, out.alone = first, true
 	case first == "" || name == "" || strings.Contains(name, "/"):
 		return capabilityName{}, exit.Usage("%q names no capability: write NAMESPACE/NAME, ncap/NAME or NAME", args[0])
-	case slices.Contains(capabilityWords, strings.ToLower(first)):
+	case slices.Contains(CapabilityWords, strings.ToLower(first)):
 		out.Name = name
-	case s.enforcesNamespace() && *s.cluster.Namespace != first:
-		return capabilityName{}, exit.Usage("%q and --namespace=%s contradict each other", args[0], *s.cluster.Namespace)
+	case s.EnforcesNamespace() && *s.Cluster.Namespace != first:
+		return capabilityName{}, exit.Usage("%q and --namespace=%s contradict each other", args[0], *s.Cluster.Namespace)
 	default:
 		out.ObjectKey = client.ObjectKey{Namespace: first, Name: name}
 	}
 	return out, nil
 }
 
-// capabilityNamed reads the capability of a name. Without one it is the only capability of the namespace or, where no namespace was named,
+// CapabilityNamed reads the capability of a name. Without one it is the only capability of the namespace or, where no namespace was named,
 // of the cluster. A word alone that no capability has as its name, but a namespace has, stands for the only capability of that namespace.
-func capabilityNamed(ctx context.Context, c client.Reader, name capabilityName) (*nexusv1.NexusAICapability, error) {
+func CapabilityNamed(ctx context.Context, c client.Reader, name capabilityName) (*nexusv1.NexusAICapability, error) {
 	if name.Name == "" {
 		return onlyCapability(ctx, c, name.Namespace, name.anywhere)
 	}
@@ -73,7 +73,7 @@ func capabilityNamed(ctx context.Context, c client.Reader, name capabilityName) 
 	case apierrors.IsNotFound(err):
 		return nil, exit.Precondition(fmt.Errorf("NexusAICapability %s does not exist: list them with kubectl get ncap -A", name.ObjectKey))
 	case err != nil:
-		return nil, readFailure(fmt.Errorf("reading NexusAICapability %s: %w", name.ObjectKey, err))
+		return nil, ReadFailure(fmt.Errorf("reading NexusAICapability %s: %w", name.ObjectKey, err))
 	}
 	return found, nil
 }
@@ -82,12 +82,12 @@ func capabilityNamed(ctx context.Context, c client.Reader, name capabilityName) 
 func onlyCapability(ctx context.Context, c client.Reader, namespace string, anywhere bool) (*nexusv1.NexusAICapability, error) {
 	list := &nexusv1.NexusAICapabilityList{}
 	if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {
-		return nil, readFailure(fmt.Errorf("listing NexusAICapability objects in namespace %s: %w", namespace, err))
+		return nil, ReadFailure(fmt.Errorf("listing NexusAICapability objects in namespace %s: %w", namespace, err))
 	}
 	where := "namespace " + namespace
 	if len(list.Items) == 0 && anywhere {
 		if err := c.List(ctx, list); err != nil && !apierrors.IsForbidden(err) {
-			return nil, readFailure(fmt.Errorf("listing NexusAICapability objects: %w", err))
+			return nil, ReadFailure(fmt.Errorf("listing NexusAICapability objects: %w", err))
 		}
 		if len(list.Items) > 0 {
 			where = "the cluster"
@@ -109,44 +109,44 @@ func onlyCapability(ctx context.Context, c client.Reader, namespace string, anyw
 
 // opened is the capability that a command line names, with the cluster that has it.
 type opened struct {
-	config  *rest.Config
-	client  client.Client
-	key     client.ObjectKey
-	subject *nexusv1.NexusAICapability
+	Config  *rest.Config
+	Client  client.Client
+	Key     client.ObjectKey
+	Subject *nexusv1.NexusAICapability
 }
 
-// openCapability connects to the cluster, and reads the capability that a command line names.
-func (s *connection) openCapability(ctx context.Context, args []string) (opened, error) {
+// OpenCapability connects to the cluster, and reads the capability that a command line names.
+func (s *Connection) OpenCapability(ctx context.Context, args []string) (opened, error) {
 	name, out, err := s.openNamed(args)
 	if err != nil {
 		return opened{}, err
 	}
-	out.subject, err = capabilityNamed(ctx, out.client, name)
+	out.Subject, err = CapabilityNamed(ctx, out.Client, name)
 	return out, err
 }
 
-// openDeleted is openCapability for commands to which a capability may be gone: the subject is nil then.
-func (s *connection) openDeleted(ctx context.Context, args []string) (opened, error) {
+// OpenDeleted is openCapability for commands to which a capability may be gone: the subject is nil then.
+func (s *Connection) OpenDeleted(ctx context.Context, args []string) (opened, error) {
 	_, out, err := s.openNamed(args)
 	if err != nil {
 		return opened{}, err
 	}
 	found := &nexusv1.NexusAICapability{}
-	switch err := out.client.Get(ctx, out.key, found); {
+	switch err := out.Client.Get(ctx, out.Key, found); {
 	case apierrors.IsNotFound(err):
 		return out, nil
 	case err != nil:
-		return opened{}, readFailure(fmt.Errorf("reading NexusAICapability %s: %w", out.key, err))
+		return opened{}, ReadFailure(fmt.Errorf("reading NexusAICapability %s: %w", out.Key, err))
 	}
-	out.subject = found
+	out.Subject = found
 	return out, nil
 }
 
-func (s *connection) openNamed(args []string) (capabilityName, opened, error) {
-	name, err := s.capabilityKey(args)
+func (s *Connection) openNamed(args []string) (capabilityName, opened, error) {
+	name, err := s.CapabilityKey(args)
 	if err != nil {
 		return name, opened{}, err
 	}
-	cfg, c, err := s.connect()
-	return name, opened{config: cfg, client: c, key: name.ObjectKey}, err
+	cfg, c, err := s.Connect()
+	return name, opened{Config: cfg, Client: c, Key: name.ObjectKey}, err
 }

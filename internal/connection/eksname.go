@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package connection
 
 import (
 	"slices"
@@ -13,34 +13,34 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 )
 
-// eksCluster is the name of the EKS cluster: that of a flag, of the environment variable EKS_CLUSTER_NAME, or what the
+// EKSCluster is the name of the EKS cluster: that of a flag, of the environment variable EKS_CLUSTER_NAME, or what the
 // kubeconfig tells. It is empty when nothing does, as outside EKS.
-func (s *connection) eksCluster(flag string) string {
+func (s *Connection) EKSCluster(flag string) string {
 	if flag != "" {
 		return flag
 	}
 	if name := s.Getenv("EKS_CLUSTER_NAME"); name != "" {
 		return name
 	}
-	config, err := s.cluster.ToRawKubeConfigLoader().RawConfig()
+	config, err := s.Cluster.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
 		return "" // whoever connects reports it
 	}
 	current := config.CurrentContext
-	if s.cluster.Context != nil && *s.cluster.Context != "" {
-		current = *s.cluster.Context
+	if s.Cluster.Context != nil && *s.Cluster.Context != "" {
+		current = *s.Cluster.Context
 	}
 	return clusterNameIn(config, current)
 }
 
-// autoModeOf returns what asks EKS about EKS Auto Mode in the cluster, with the caller's own credentials. It answers no where the name of the
+// AutoModeOf returns what asks EKS about EKS Auto Mode in the cluster, with the caller's own credentials. It answers no where the name of the
 // cluster is not known, and without credentials or the right to ask.
-func (s *connection) autoModeOf(flag string) clusterfacts.AutoMode {
-	o, err := s.offlineOptions()
+func (s *Connection) AutoModeOf(flag string) clusterfacts.AutoMode {
+	o, err := s.OfflineOptions()
 	if err != nil {
 		return nil // whoever needs the options reports it
 	}
-	return awssession.NewAutoMode(s.eksCluster(flag), o.Region, s.sessions(), s.Clock).IsEnabled
+	return awssession.NewAutoMode(s.EKSCluster(flag), o.Region, s.Sessions(), s.Clock).IsEnabled
 }
 
 // clusterNameIn reads the name of an EKS cluster from a kubeconfig: from the arguments of the program that gets the

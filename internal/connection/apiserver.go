@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package connection
 
 import (
 	"context"
@@ -28,9 +28,9 @@ func (e *unreachableError) Error() string {
 // Unwrap returns the error of the network.
 func (e *unreachableError) Unwrap() error { return e.err }
 
-// leadToAPIServer has requests to the API server end with an interruption, also those that libraries make without the
+// LeadToAPIServer has requests to the API server end with an interruption, also those that libraries make without the
 // command's context, and has them say what to do when there is no answer.
-func leadToAPIServer(ctx context.Context) func(*rest.Config) *rest.Config {
+func LeadToAPIServer(ctx context.Context) func(*rest.Config) *rest.Config {
 	return func(cfg *rest.Config) *rest.Config {
 		cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return &apiServerWay{ctx: ctx, next: next} })
 		return cfg

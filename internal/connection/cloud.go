@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package connection
 
 import (
 	"context"
@@ -19,24 +19,24 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/options"
 )
 
-// cloud is the account that the caller's credentials lead to, looked at for a cluster.
-type cloud struct {
-	session *awsclient.Session
-	account *install.Account
+// Cloud is the account that the caller's credentials lead to, looked at for a cluster.
+type Cloud struct {
+	Session *awsclient.Session
+	Account *install.Account
 	finder  *awssession.Issuer
 }
 
-// issuer is the OIDC issuer of the cluster.
-func (c *cloud) issuer(ctx context.Context) (string, error) { return c.finder.URL(ctx) }
+// Issuer is the OIDC issuer of the cluster.
+func (c *Cloud) Issuer(ctx context.Context) (string, error) { return c.finder.URL(ctx) }
 
-// openCloud opens the account for the cluster, which the UID of namespace kube-system identifies in AWS tags.
-func (s *connection) openCloud(ctx context.Context, cfg *rest.Config, c client.Client, eks string) (*cloud, error) {
-	o, err := s.offlineOptions()
+// OpenCloud opens the account for the cluster, which the UID of namespace kube-system identifies in AWS tags.
+func (s *Connection) OpenCloud(ctx context.Context, cfg *rest.Config, c client.Client, eks string) (*Cloud, error) {
+	o, err := s.OfflineOptions()
 	if err != nil {
 		return nil, err
 	}
-	sessions := s.sessions()
-	finder, err := awssession.NewIssuer(cfg, s.eksCluster(eks), o.Region, sessions, s.Clock)
+	sessions := s.Sessions()
+	finder, err := awssession.NewIssuer(cfg, s.EKSCluster(eks), o.Region, sessions, s.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -44,15 +44,15 @@ func (s *connection) openCloud(ctx context.Context, cfg *rest.Config, c client.C
 	if err != nil {
 		return nil, exit.Precondition(err)
 	}
-	id, err := clusterID(ctx, c)
+	id, err := ClusterID(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return &cloud{session: session, account: install.NewAccount(session, id), finder: finder}, nil
+	return &Cloud{Session: session, Account: install.NewAccount(session, id), finder: finder}, nil
 }
 
-// clusterID identifies a cluster in AWS tags.
-func clusterID(ctx context.Context, c client.Client) (string, error) {
+// ClusterID identifies a cluster in AWS tags.
+func ClusterID(ctx context.Context, c client.Client) (string, error) {
 	ns := &corev1.Namespace{}
 	if err := c.Get(ctx, client.ObjectKey{Name: "kube-system"}, ns); err != nil {
 		return "", exit.Precondition(fmt.Errorf("reading namespace kube-system, whose UID identifies the cluster in AWS tags: %w", err))
@@ -60,14 +60,14 @@ func clusterID(ctx context.Context, c client.Client) (string, error) {
 	return string(ns.UID), nil
 }
 
-// metas describe every AWS kind.
-func (s *connection) metas() []kind.Meta {
-	out, _ := s.metasOf(nil) // names no kind that there is not
+// Metas describe every AWS kind.
+func (s *Connection) Metas() []kind.Meta {
+	out, _ := s.MetasOf(nil) // names no kind that there is not
 	return out
 }
 
-// metasOf describe the selected AWS kinds.
-func (s *connection) metasOf(selected options.Kinds) ([]kind.Meta, error) {
+// MetasOf describe the selected AWS kinds.
+func (s *Connection) MetasOf(selected options.Kinds) ([]kind.Meta, error) {
 	var out []kind.Meta
 	var names []string
 	for _, e := range s.Kinds() {
@@ -78,18 +78,18 @@ func (s *connection) metasOf(selected options.Kinds) ([]kind.Meta, error) {
 	return out, selected.Check(names)
 }
 
-// defaultRepository is the name of the image repository, and of the image.
-const defaultRepository = operatorName
+// DefaultRepository is the name of the image repository, and of the image.
+const DefaultRepository = OperatorName
 
-// imageOf is the operator's image as a pod names it, that of this version in the account's own registry unless it is
+// ImageOf is the operator's image as a pod names it, that of this version in the account's own registry unless it is
 // named. It is nil for an image in another registry, and has no name where this program has no version.
-func (s *connection) imageOf(a *install.Account, named string) (*install.Image, string) {
+func (s *Connection) ImageOf(a *install.Account, named string) (*install.Image, string) {
 	if image, ours := a.ParseImage(named); ours {
 		return &image, named
 	}
 	if named != "" || s.Version == "" || strings.HasPrefix(s.Version, "(") {
 		return nil, named
 	}
-	image := install.Image{Repository: defaultRepository, Version: strings.TrimPrefix(s.Version, "v")} // as the chart names it
+	image := install.Image{Repository: DefaultRepository, Version: strings.TrimPrefix(s.Version, "v")} // as the chart names it
 	return &image, a.ImageName(image)
 }

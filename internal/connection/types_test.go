@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package connection
 
 import (
 	"slices"
@@ -8,14 +8,15 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 )
 
 // A plan refuses the types that the operator will refuse.
 func TestPlan_KnowsTheTypesOfTheOperator(t *testing.T) {
-	s := newShared(Program{Kinds: catalog.Kinds, Getenv: func(string) string { return "" }})
-	s.operatorArgs = []string{"--types=AWS::Kinesis::*,AWS::Logs::MetricFilter"}
-	o, err := s.optionsOf(nil, "nexus-system")
+	s := &Connection{Console: &console.Console{Getenv: func(string) string { return "" }}, Product: Product{Kinds: catalog.Kinds},
+		OperatorArgs: []string{"--types=AWS::Kinesis::*,AWS::Logs::MetricFilter"}}
+	o, err := s.OptionsOf(nil, "nexus-system")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
+	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
@@ -33,7 +34,7 @@ type scanReport struct {
 	Server  string `json:"server"`
 	Account string `json:"account,omitempty"`
 	Region  string `json:"region,omitempty"`
-	checkList
+	check.List
 }
 
 // scanFlags are the flags of the verb.
@@ -139,7 +140,7 @@ func (s *shared) scan(ctx context.Context, f *scanFlags) error {
 		return err
 	}
 	x := &scanner{shared: s, scanFlags: f, config: config, client: c, issuer: issuer, autoMode: s.AutoModeOf(f.eks), lapse: s.Clock.Now(),
-		report: scanReport{APIVersion: scanAPIVersion, Kind: "Scan", Server: config.Host, checkList: checkList{Checks: []checkResult{}}},
+		report: scanReport{APIVersion: scanAPIVersion, Kind: "Scan", Server: config.Host, List: check.List{Checks: []check.Result{}}},
 		open: func(ctx context.Context) (*awsclient.Session, error) {
 			return sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: o.Region})
 		}}
@@ -163,24 +164,24 @@ func (x *scanner) run(ctx context.Context) {
 		}
 		x.group = g.name
 		if err := g.run(x, ctx); err != nil && ctx.Err() == nil {
-			x.add(unmade(g.what, err))
+			x.add(check.Unmade(g.what, err))
 		}
 	}
 }
 
-func (x *scanner) add(r checkResult) {
+func (x *scanner) add(r check.Result) {
 	now := x.Clock.Now()
 	r.Group, r.Number, r.DurationSeconds = x.group, len(x.report.Checks)+1, console.Seconds(now.Sub(x.lapse))
 	x.lapse = now
-	x.report.add(r)
+	x.report.Add(r)
 }
 
 func (x *scanner) text() string {
 	var b strings.Builder
 	for _, r := range x.report.Checks {
-		b.WriteString(checkText(r))
+		b.WriteString(check.Text(r))
 	}
-	b.WriteString(x.report.Summary.text() + "\n")
+	b.WriteString(x.report.Summary.Text() + "\n")
 	return b.String()
 }
 
@@ -193,7 +194,7 @@ func (x *scanner) verdict(ctx, limited context.Context) error {
 		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("the checks did not end within %s", x.timeout)}
 	case x.report.Summary.Failed > 0:
 		return &exit.Failure{Code: exit.CodeFailed}
-	case x.report.lacksRights():
+	case x.report.LacksRights():
 		return exit.Precondition(errors.New("some checks could not be made for want of a right or of credentials"))
 	default:
 		return nil

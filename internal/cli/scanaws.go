@@ -16,6 +16,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
@@ -25,11 +26,11 @@ func (x *scanner) scanAWS(ctx context.Context) error {
 	const title = "AWS accepts your credentials"
 	session, err := x.open(ctx)
 	if err != nil {
-		x.add(lacks(title, err.Error(), "give AWS credentials (AWS_PROFILE, --profile) of the cluster's account"))
+		x.add(check.Lacks(title, err.Error(), "give AWS credentials (AWS_PROFILE, --profile) of the cluster's account"))
 		return nil
 	}
 	x.report.Account, x.report.Region = session.Account, session.Region
-	x.add(pass(title, session.CallerARN+", region "+session.Region))
+	x.add(check.Pass(title, session.CallerARN+", region "+session.Region))
 	return nil
 }
 
@@ -37,7 +38,7 @@ func (x *scanner) scanAWS(ctx context.Context) error {
 func (x *scanner) account(ctx context.Context, title string) *awsclient.Session {
 	session, err := x.open(ctx)
 	if err != nil {
-		x.add(skip(title, "your AWS credentials are not accepted"))
+		x.add(check.Skip(title, "your AWS credentials are not accepted"))
 		return nil
 	}
 	return session
@@ -53,21 +54,21 @@ func (x *scanner) scanImage(ctx context.Context) error {
 	account := install.NewAccount(session, "")
 	image, name := x.ImageOf(account, x.image)
 	if image == nil {
-		x.add(skip(title, cmp.Or(name, "the image of a nexusctl without a version")+" is not looked for; name an image of the account's registry with --image"))
+		x.add(check.Skip(title, cmp.Or(name, "the image of a nexusctl without a version")+" is not looked for; name an image of the account's registry with --image"))
 		return nil
 	}
 	changes, there, err := account.Repository(ctx, *image)
 	switch {
 	case awsclient.Is(err, awsclient.Denied):
-		x.add(lacks(title, err.Error(), "ask for the rights ecr:DescribeRepositories and ecr:DescribeImages"))
+		x.add(check.Lacks(title, err.Error(), "ask for the rights ecr:DescribeRepositories and ecr:DescribeImages"))
 	case err != nil:
 		return err
 	case len(changes) > 0:
-		x.add(warn(title, name+": the repository does not exist", "nexusctl deploy --image "+name+" creates it; then push the image"))
+		x.add(check.Warn(title, name+": the repository does not exist", "nexusctl deploy --image "+name+" creates it; then push the image"))
 	case !there:
-		x.add(warn(title, name+" was not pushed yet", "nexusctl build operator --push "+name+", in the operator's source tree"))
+		x.add(check.Warn(title, name+" was not pushed yet", "nexusctl build operator --push "+name+", in the operator's source tree"))
 	default:
-		x.add(pass(title, name))
+		x.add(check.Pass(title, name))
 	}
 	return nil
 }
@@ -77,9 +78,9 @@ func (x *scanner) scanIdentity(ctx context.Context) error {
 	const title = "the OIDC issuer of the cluster is known"
 	issuer, err := x.issuer.URL(ctx)
 	if err != nil {
-		x.add(fail(title, err.Error(), "name the EKS cluster: --cluster-name NAME"))
+		x.add(check.Fail(title, err.Error(), "name the EKS cluster: --cluster-name NAME"))
 	} else {
-		x.add(pass(title, issuer))
+		x.add(check.Pass(title, issuer))
 		if err := x.scanOIDCProvider(ctx, issuer); err != nil {
 			return err
 		}
@@ -96,13 +97,13 @@ func (x *scanner) scanOIDCProvider(ctx context.Context, issuer string) error {
 	provider, changes, err := install.NewAccount(session, "").OIDCProvider(ctx, issuer)
 	switch {
 	case awsclient.Is(err, awsclient.Denied):
-		x.add(lacks(title, err.Error(), "ask for the right iam:GetOpenIDConnectProvider"))
+		x.add(check.Lacks(title, err.Error(), "ask for the right iam:GetOpenIDConnectProvider"))
 	case err != nil:
 		return err
 	case len(changes) > 0:
-		x.add(fail(title, provider+" is not as it must be; to do: "+changes[0].Action, "nexusctl fix-irsa"))
+		x.add(check.Fail(title, provider+" is not as it must be; to do: "+changes[0].Action, "nexusctl fix-irsa"))
 	default:
-		x.add(pass(title, provider))
+		x.add(check.Pass(title, provider))
 	}
 	return nil
 }
@@ -120,10 +121,10 @@ func (x *scanner) scanPodIdentity(ctx context.Context) error {
 	if slices.ContainsFunc(list.Items, func(c admissionregistrationv1.MutatingWebhookConfiguration) bool {
 		return strings.Contains(c.Name, podIdentityWebhook)
 	}) {
-		x.add(pass(title, "MutatingWebhookConfiguration "+podIdentityWebhook))
+		x.add(check.Pass(title, "MutatingWebhookConfiguration "+podIdentityWebhook))
 		return nil
 	}
-	x.add(warn(title, "there is no MutatingWebhookConfiguration "+podIdentityWebhook, "on EKS it is part of the control plane; elsewhere install the EKS pod identity webhook"))
+	x.add(check.Warn(title, "there is no MutatingWebhookConfiguration "+podIdentityWebhook, "on EKS it is part of the control plane; elsewhere install the EKS pod identity webhook"))
 	return nil
 }
 
@@ -135,7 +136,7 @@ var rolesOfSubnets = []struct{ tag, use string }{{"kubernetes.io/role/elb", "int
 func (x *scanner) scanNetwork(ctx context.Context) error {
 	const title = "subnets of two zones are tagged for load balancers"
 	if x.eks == "" {
-		x.add(skip(title, "the name of the EKS cluster is not known: use --cluster-name"))
+		x.add(check.Skip(title, "the name of the EKS cluster is not known: use --cluster-name"))
 		return nil
 	}
 	session := x.account(ctx, title)
@@ -159,19 +160,19 @@ func (x *scanner) scanNetwork(ctx context.Context) error {
 }
 
 // awsFailure is a check that AWS did not let be made.
-func (x *scanner) awsFailure(title string, err error, action string) checkResult {
+func (x *scanner) awsFailure(title string, err error, action string) check.Result {
 	err = awsclient.ExplainOnce(err, action)
 	if awsclient.Is(err, awsclient.Denied) {
-		return lacks(title, err.Error(), "ask for the right "+action)
+		return check.Lacks(title, err.Error(), "ask for the right "+action)
 	}
 	if err == nil {
-		return fail(title, "EKS describes no network of cluster "+x.eks, "correct --cluster-name, or wait until the cluster is active")
+		return check.Fail(title, "EKS describes no network of cluster "+x.eks, "correct --cluster-name, or wait until the cluster is active")
 	}
-	return fail(title, err.Error(), "correct --cluster-name ("+x.eks+") or --region, and run the command again")
+	return check.Fail(title, err.Error(), "correct --cluster-name ("+x.eks+") or --region, and run the command again")
 }
 
 // judgeSubnets passes when one kind of load balancers finds two zones.
-func judgeSubnets(title, vpc string, subnets []ec2types.Subnet) checkResult {
+func judgeSubnets(title, vpc string, subnets []ec2types.Subnet) check.Result {
 	var seen []string
 	for _, role := range rolesOfSubnets {
 		zones := map[string]bool{}
@@ -185,8 +186,8 @@ func judgeSubnets(title, vpc string, subnets []ec2types.Subnet) checkResult {
 		}
 	}
 	if len(seen) > 0 {
-		return pass(title, vpc+", "+strings.Join(seen, ", "))
+		return check.Pass(title, vpc+", "+strings.Join(seen, ", "))
 	}
-	return warn(title, fmt.Sprintf("%s has %d subnets, and no two zones with the tag %s or %s", vpc, len(subnets), rolesOfSubnets[0].tag, rolesOfSubnets[1].tag),
+	return check.Warn(title, fmt.Sprintf("%s has %d subnets, and no two zones with the tag %s or %s", vpc, len(subnets), rolesOfSubnets[0].tag, rolesOfSubnets[1].tag),
 		"aws ec2 create-tags --resources SUBNET SUBNET --tags Key="+rolesOfSubnets[0].tag+",Value=1")
 }

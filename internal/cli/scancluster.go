@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
@@ -46,11 +47,11 @@ func (x *scanner) scanCluster(context.Context) error {
 	case err != nil:
 		return err
 	case v.LessThan(leastVersion):
-		x.add(fail(title, info.GitVersion, "upgrade the cluster"))
+		x.add(check.Fail(title, info.GitVersion, "upgrade the cluster"))
 	case v.LessThan(policyVersion):
-		x.add(warn(title, info.GitVersion+" has no ValidatingAdmissionPolicy, so that RBAC alone limits what the operator writes", "install with admissionPolicy.enabled=false, or upgrade the cluster to 1.30"))
+		x.add(check.Warn(title, info.GitVersion+" has no ValidatingAdmissionPolicy, so that RBAC alone limits what the operator writes", "install with admissionPolicy.enabled=false, or upgrade the cluster to 1.30"))
 	default:
-		x.add(pass(title, info.GitVersion))
+		x.add(check.Pass(title, info.GitVersion))
 	}
 	return nil
 }
@@ -73,10 +74,10 @@ func (x *scanner) scanNodes(ctx context.Context) error {
 	}
 	ready := slices.DeleteFunc(slices.Clone(nodes.Items), func(n corev1.Node) bool { return !takesPods(n) })
 	if title := "nodes are ready and take pods"; len(ready) == 0 {
-		x.add(fail(title, fmt.Sprintf("none of %d nodes is", len(nodes.Items)), "add nodes, or see kubectl describe nodes"))
+		x.add(check.Fail(title, fmt.Sprintf("none of %d nodes is", len(nodes.Items)), "add nodes, or see kubectl describe nodes"))
 		return nil
 	} else {
-		x.add(pass(title, fmt.Sprintf("%d of %d nodes", len(ready), len(nodes.Items))))
+		x.add(check.Pass(title, fmt.Sprintf("%d of %d nodes", len(ready), len(nodes.Items))))
 	}
 	fits := slices.DeleteFunc(ready, func(n corev1.Node) bool {
 		return !slices.Contains(operatorArchs, n.Labels[corev1.LabelArchStable]) || !hasRoom(n, pods.Items)
@@ -84,10 +85,10 @@ func (x *scanner) scanNodes(ctx context.Context) error {
 	const title = "a node has room for the operator"
 	wanted := fmt.Sprintf("%s of processor, %s of memory and one pod, on %s", &operatorCPU, &operatorMemory, strings.Join(operatorArchs, " or "))
 	if len(fits) == 0 {
-		x.add(fail(title, "no node has left "+wanted, "add nodes, or remove workloads"))
+		x.add(check.Fail(title, "no node has left "+wanted, "add nodes, or remove workloads"))
 		return nil
 	}
-	x.add(pass(title, fmt.Sprintf("%d nodes have left %s", len(fits), wanted)))
+	x.add(check.Pass(title, fmt.Sprintf("%d nodes have left %s", len(fits), wanted)))
 	return nil
 }
 
@@ -136,7 +137,7 @@ func (x *scanner) scanIngress(ctx context.Context) error {
 		found[c.Spec.Controller] = c.Name
 	}
 	if name, ok := found[autoController]; ok {
-		x.add(pass(title, "EKS Auto Mode, IngressClass "+name))
+		x.add(check.Pass(title, "EKS Auto Mode, IngressClass "+name))
 		return nil
 	}
 	name, ok := found[albController]
@@ -149,7 +150,7 @@ func (x *scanner) scanIngress(ctx context.Context) error {
 		fix = autoModeClass
 	}
 	if !ok {
-		x.add(warn(title, "no IngressClass is of controller "+albController+" or "+autoController+"; capabilities with an Ingress get no address", fix))
+		x.add(check.Warn(title, "no IngressClass is of controller "+albController+" or "+autoController+"; capabilities with an Ingress get no address", fix))
 		return nil
 	}
 	deployments := &appsv1.DeploymentList{}
@@ -157,10 +158,10 @@ func (x *scanner) scanIngress(ctx context.Context) error {
 		return err
 	}
 	if !slices.ContainsFunc(deployments.Items, func(d appsv1.Deployment) bool { return d.Status.ReadyReplicas > 0 }) {
-		x.add(warn(title, "IngressClass "+name+" exists, and no pod of the AWS Load Balancer Controller is ready", "kubectl describe deployment -A -l app.kubernetes.io/name=aws-load-balancer-controller; or "+fix))
+		x.add(check.Warn(title, "IngressClass "+name+" exists, and no pod of the AWS Load Balancer Controller is ready", "kubectl describe deployment -A -l app.kubernetes.io/name=aws-load-balancer-controller; or "+fix))
 		return nil
 	}
-	x.add(pass(title, "IngressClass "+name))
+	x.add(check.Pass(title, "IngressClass "+name))
 	return nil
 }
 
@@ -184,10 +185,10 @@ func (x *scanner) scanEngines(context.Context) error {
 	}
 	const title = "policy engines for security intents are present"
 	if len(absent) > 0 {
-		x.add(warn(title, "present: "+strings.Join(present, ", ")+"; absent: "+strings.Join(absent, ", ")+"; intents are enforced as far as the engines that are present can", "install those that your intents need"))
+		x.add(check.Warn(title, "present: "+strings.Join(present, ", ")+"; absent: "+strings.Join(absent, ", ")+"; intents are enforced as far as the engines that are present can", "install those that your intents need"))
 		return nil
 	}
-	x.add(pass(title, strings.Join(present, ", ")))
+	x.add(check.Pass(title, strings.Join(present, ", ")))
 	return nil
 }
 
@@ -221,10 +222,10 @@ func (x *scanner) scanAccess(ctx context.Context) error {
 	}
 	slices.Sort(missing)
 	if len(missing) > 0 {
-		x.add(fail(title, "you lack the rights to "+strings.Join(missing, ", "), "ask for them, or let an administrator of the cluster install it"))
+		x.add(check.Fail(title, "you lack the rights to "+strings.Join(missing, ", "), "ask for them, or let an administrator of the cluster install it"))
 		return nil
 	}
-	x.add(pass(title, "the rights to create and change what the installation consists of"))
+	x.add(check.Pass(title, "the rights to create and change what the installation consists of"))
 	return nil
 }
 

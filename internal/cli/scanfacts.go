@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/options"
@@ -29,12 +30,12 @@ func (x *scanner) scanFacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.add(fact("the sort of nodes is known", sortOfNodes(found)))
+	x.add(check.Fact("the sort of nodes is known", sortOfNodes(found)))
 	const dns = "the cluster's DNS is located"
 	if found.DNS.Problem != "" {
-		x.add(warn(dns, found.DNS.Problem, "install CoreDNS, or set --cluster-dns-service of the operator"))
+		x.add(check.Warn(dns, found.DNS.Problem, "install CoreDNS, or set --cluster-dns-service of the operator"))
 	} else {
-		x.add(fact(dns, placeOfDNS(found.DNS)))
+		x.add(check.Fact(dns, placeOfDNS(found.DNS)))
 	}
 	x.scanRunning(found)
 	return x.scanEnforcer(ctx, found)
@@ -47,7 +48,7 @@ func (x *scanner) scanRunning(found clusterfacts.Cluster) {
 		if why == "" || slices.ContainsFunc(intent.VariantOf(e, x.serves).Requires(), func(k schema.GroupVersionKind) bool { return !x.serves(k) }) {
 			continue
 		}
-		x.add(warn(e.Name()+" runs, whose kinds are there", why, "do what the message says; until then no intent is Enforced by "+e.Name()))
+		x.add(check.Warn(e.Name()+" runs, whose kinds are there", why, "do what the message says; until then no intent is Enforced by "+e.Name()))
 	}
 }
 
@@ -55,11 +56,11 @@ func (x *scanner) scanRunning(found clusterfacts.Cluster) {
 func (x *scanner) scanEnforcer(ctx context.Context, found clusterfacts.Cluster) error {
 	const title = "NetworkPolicies are enforced"
 	if p := found.Enforcer.Problem; p != "" {
-		x.add(warn(title, p, "do what the message says; until then no intent is Enforced by a NetworkPolicy"))
+		x.add(check.Warn(title, p, "do what the message says; until then no intent is Enforced by a NetworkPolicy"))
 		return nil
 	}
 	if h := found.Enforcer.HidesNodes; h != "" && (len(found.DNS.OnNodes) > 0 || found.Nodes.GiveCredentials()) {
-		x.add(warn(title, h, "do what the message says; until then policies close DNS or the EKS Pod Identity Agent on the nodes"))
+		x.add(check.Warn(title, h, "do what the message says; until then policies close DNS or the EKS Pod Identity Agent on the nodes"))
 		return nil
 	}
 	text := "by " + strings.Join(found.Enforcer.Names, ", ")
@@ -79,7 +80,7 @@ func (x *scanner) scanEnforcer(ctx context.Context, found clusterfacts.Cluster) 
 		}
 		break
 	}
-	x.add(fact(title, text))
+	x.add(check.Fact(title, text))
 	return nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
 )
 
@@ -39,7 +40,7 @@ func builtIn(t *testing.T) *runtime.Scheme {
 }
 
 // check returns a check by the beginning of its title.
-func (x *scanner) check(t *testing.T, title string) checkResult {
+func (x *scanner) check(t *testing.T, title string) check.Result {
 	t.Helper()
 	for _, c := range x.report.Checks {
 		if strings.HasPrefix(c.Title, title) {
@@ -47,7 +48,7 @@ func (x *scanner) check(t *testing.T, title string) checkResult {
 		}
 	}
 	t.Fatalf("no check %q among %+v", title, x.report.Checks)
-	return checkResult{}
+	return check.Result{}
 }
 
 // Each row is a cluster as its owner finds it before the operator is installed.
@@ -59,7 +60,7 @@ func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
 	on := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "amazon-vpc-cni"}, Data: map[string]string{"enable-network-policy-controller": "true"}}
 	const nodes, dns, enforced = "the sort of nodes", "the cluster's DNS", "NetworkPolicies are enforced"
 	type seen struct {
-		outcome       outcome
+		outcome       check.Outcome
 		evidence, fix string
 	}
 	for name, tc := range map[string]struct {
@@ -68,24 +69,24 @@ func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
 		want    map[string]seen
 	}{
 		"Auto Mode, enabled, no node yet": {true, nil, map[string]seen{
-			nodes: {outcomePass, "0 nodes of EKS Auto Mode, 0 others; EKS Auto Mode is enabled and starts nodes as pods need them", ""},
-			dns:   {outcomePass, "10.100.0.10", ""},
+			nodes: {check.OutcomePass, "0 nodes of EKS Auto Mode, 0 others; EKS Auto Mode is enabled and starts nodes as pods need them", ""},
+			dns:   {check.OutcomePass, "10.100.0.10", ""},
 		}},
 		"Auto Mode": {false, []client.Object{node("auto", "auto")}, map[string]seen{
-			nodes:    {outcomePass, "1 nodes of EKS Auto Mode, 0 others; Services have IPv4; pods get credentials of EKS Pod Identity", ""},
-			dns:      {outcomePass, "10.100.0.10", ""},
-			enforced: {outcomeWarn, "EKS Auto Mode runs with network policies off: run kubectl create configmap amazon-vpc-cni", "do what the message says"},
+			nodes:    {check.OutcomePass, "1 nodes of EKS Auto Mode, 0 others; Services have IPv4; pods get credentials of EKS Pod Identity", ""},
+			dns:      {check.OutcomePass, "10.100.0.10", ""},
+			enforced: {check.OutcomeWarn, "EKS Auto Mode runs with network policies off: run kubectl create configmap amazon-vpc-cni", "do what the message says"},
 		}},
-		"Auto Mode with network policies": {false, []client.Object{node("auto", "auto"), on}, map[string]seen{enforced: {outcomePass, "by EKS Auto Mode", ""}}},
+		"Auto Mode with network policies": {false, []client.Object{node("auto", "auto"), on}, map[string]seen{enforced: {check.OutcomePass, "by EKS Auto Mode", ""}}},
 		"no DNS": {false, []client.Object{node("plain", "")}, map[string]seen{
-			nodes:    {outcomePass, "0 nodes of EKS Auto Mode, 1 others; Services have IPv4; no ready EKS Pod Identity Agent", ""},
-			dns:      {outcomeWarn, "Service kube-system/kube-dns does not exist", "--cluster-dns-service"},
-			enforced: {outcomeWarn, "nothing found that enforces NetworkPolicies", "no intent is Enforced by a NetworkPolicy"},
+			nodes:    {check.OutcomePass, "0 nodes of EKS Auto Mode, 1 others; Services have IPv4; no ready EKS Pod Identity Agent", ""},
+			dns:      {check.OutcomeWarn, "Service kube-system/kube-dns does not exist", "--cluster-dns-service"},
+			enforced: {check.OutcomeWarn, "nothing found that enforces NetworkPolicies", "no intent is Enforced by a NetworkPolicy"},
 		}},
 		"both sorts of nodes": {false, []client.Object{node("auto", "auto"), node("plain", ""), on}, map[string]seen{
-			nodes:    {outcomePass, "1 nodes of EKS Auto Mode, 1 others; Services have IPv4; pods get no credentials of EKS Pod Identity on plain", ""},
-			dns:      {outcomeWarn, "install CoreDNS for node plain", "--cluster-dns-service"},
-			enforced: {outcomeWarn, "only EKS Auto Mode enforces NetworkPolicies, on its nodes", "do what the message says"},
+			nodes:    {check.OutcomePass, "1 nodes of EKS Auto Mode, 1 others; Services have IPv4; pods get no credentials of EKS Pod Identity on plain", ""},
+			dns:      {check.OutcomeWarn, "install CoreDNS for node plain", "--cluster-dns-service"},
+			enforced: {check.OutcomeWarn, "only EKS Auto Mode enforces NetworkPolicies, on its nodes", "do what the message says"},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +127,7 @@ func TestScanIngress_AsksForTheClassOfAutoMode(t *testing.T) {
 		if err := x.scanIngress(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := x.check(t, "a load balancer controller"); got.Outcome != outcomeWarn || !strings.Contains(got.Fix, tc.asks) || strings.Contains(got.Fix, tc.never) {
+		if got := x.check(t, "a load balancer controller"); got.Outcome != check.OutcomeWarn || !strings.Contains(got.Fix, tc.asks) || strings.Contains(got.Fix, tc.never) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -152,7 +153,7 @@ func TestScanFacts_TellOfEnginesOfWhichOnlyTheKindsAreLeft(t *testing.T) {
 	if err := x.scanFacts(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := x.check(t, "KubeArmor runs"); got.Outcome != outcomeWarn || !strings.Contains(got.Evidence, "no agent of KubeArmor is ready") || !strings.Contains(got.Fix, "no intent is Enforced by KubeArmor") {
+	if got := x.check(t, "KubeArmor runs"); got.Outcome != check.OutcomeWarn || !strings.Contains(got.Evidence, "no agent of KubeArmor is ready") || !strings.Contains(got.Fix, "no intent is Enforced by KubeArmor") {
 		t.Errorf("%+v", got)
 	}
 	for _, c := range x.report.Checks {

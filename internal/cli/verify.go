@@ -14,15 +14,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
-	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
 
 // verifyFlags are the flags of the verb.
@@ -185,46 +184,30 @@ func (v *verifier) run(ctx context.Context) error {
 func (v *verifier) ended(ctx context.Context, g checkGroup, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		err := v.add(fail("the checks end in time", "--timeout="+v.timeout.String()+" is over", "give a longer --timeout, or --only some of the groups"))
+		err := v.add(check.Fail("the checks end in time", "--timeout="+v.timeout.String()+" is over", "give a longer --timeout, or --only some of the groups"))
 		return cmp.Or(err, errEnough)
 	case ctx.Err() != nil:
 		return errEnough
 	case err == nil || errors.Is(err, errEnough):
 		return err
 	default:
-		return v.add(unmade(g.what, err))
-	}
-}
-
-// unmade is a check that an error kept from being made.
-func unmade(title string, err error) checkResult {
-	_, noAWS := errors.AsType[*plan.AccessError](err)
-	known, isFailure := errors.AsType[*exit.Failure](err)
-	switch {
-	case noAWS:
-		return lacks(title, err.Error(), "give AWS credentials (AWS_PROFILE, --profile) that may read the resources")
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		return lacks(title, err.Error(), "ask for the right that the API server names")
-	case isFailure && known.Code == exit.CodePrecondition:
-		return lacks(title, err.Error(), "")
-	default:
-		return fail(title, "the check could not be made: "+err.Error(), "run the command again")
+		return v.add(check.Unmade(g.what, err))
 	}
 }
 
 // add records a result and prints it, one that only follows from the cause as skipped. With --fail-fast it returns errEnough after a failure.
-func (v *verifier) add(r checkResult) error {
+func (v *verifier) add(r check.Result) error {
 	now := v.Clock.Now()
 	r = v.consequence(r)
 	r.Group, r.Number, r.DurationSeconds = v.group, len(v.report.Checks)+1, console.Seconds(now.Sub(v.lapse))
 	v.lapse = now
-	v.report.add(r)
+	v.report.Add(r)
 	if v.output == "text" && (v.verbose || !v.folded.takes(r)) {
-		if _, err := io.WriteString(v.Out, checkText(r)); err != nil {
+		if _, err := io.WriteString(v.Out, check.Text(r)); err != nil {
 			return err
 		}
 	}
-	if v.failFast && r.Outcome == outcomeFail {
+	if v.failFast && r.Outcome == check.OutcomeFail {
 		return errEnough
 	}
 	return nil
@@ -234,7 +217,7 @@ func (v *verifier) add(r checkResult) error {
 func (v *verifier) finish() error {
 	v.report.DurationSeconds = console.Seconds(v.Clock.Now().Sub(v.report.began))
 	if err := console.PrintAs(v.Out, v.output, v.report, func() string {
-		return v.folded.text(v.report.Checks) + v.report.Summary.text() + "\n"
+		return v.folded.text(v.report.Checks) + v.report.Summary.Text() + "\n"
 	}); err != nil {
 		return err
 	}
@@ -259,7 +242,7 @@ func (v *verifier) verdict(ctx context.Context) error {
 		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("the checks did not end within %s", v.timeout)}
 	case s.Failed > 0:
 		return &exit.Failure{Code: exit.CodeFailed}
-	case v.report.lacksRights():
+	case v.report.LacksRights():
 		return exit.Precondition(errors.New("some checks could not be made for want of a right or of credentials"))
 	default:
 		return nil

@@ -20,6 +20,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
@@ -29,13 +30,13 @@ import (
 // everyOutcome is a verification with a check of each outcome.
 func everyOutcome() verification {
 	v := newVerification(lookAt(nexusv1.PhaseRunning), midday)
-	for _, r := range []checkResult{
-		pass("S3Bucket/a is in AWS as declared", "a in 123456789012/eu-west-1"), warn("every secret has its value", "PlaceholdersEmpty: myapp/dev/openai", "fill the secrets in"),
-		fail("S3Bucket/b is in AWS as declared", "Versioning.Enabled: false, declared is true <&>", "nexusctl reconcile s3bucket/b"), skip("the security intents are in force", "none is declared"),
-		lacks("backend answers its health check", `services "http:b:80" is forbidden`, "ask for the right to get services/proxy in the namespace"),
+	for _, r := range []check.Result{
+		check.Pass("S3Bucket/a is in AWS as declared", "a in 123456789012/eu-west-1"), check.Warn("every secret has its value", "PlaceholdersEmpty: myapp/dev/openai", "fill the secrets in"),
+		check.Fail("S3Bucket/b is in AWS as declared", "Versioning.Enabled: false, declared is true <&>", "nexusctl reconcile s3bucket/b"), check.Skip("the security intents are in force", "none is declared"),
+		check.Lacks("backend answers its health check", `services "http:b:80" is forbidden`, "ask for the right to get services/proxy in the namespace"),
 	} {
 		r.Group, r.Number, r.DurationSeconds = "resources", len(v.Checks)+1, 0.2
-		v.add(r)
+		v.Add(r)
 	}
 	v.DurationSeconds = 1
 	return v
@@ -45,7 +46,7 @@ func TestVerify_PrintsEveryOutcome(t *testing.T) {
 	v := everyOutcome()
 	var text strings.Builder
 	for _, r := range v.Checks {
-		text.WriteString(checkText(r))
+		text.WriteString(check.Text(r))
 	}
 	for format, name := range map[string]string{"text": "verify.txt", "json": "verify.json", "yaml": "verify.yaml"} {
 		t.Run(format, func(t *testing.T) {
@@ -53,7 +54,7 @@ func TestVerify_PrintsEveryOutcome(t *testing.T) {
 			if format == "text" {
 				b.WriteString(text.String())
 			}
-			if err := console.PrintAs(&b, format, v, func() string { return v.Summary.text() + "\n" }); err != nil {
+			if err := console.PrintAs(&b, format, v, func() string { return v.Summary.Text() + "\n" }); err != nil {
 				t.Fatal(err)
 			}
 			golden.Check(t, name, b.String())
@@ -77,23 +78,23 @@ func TestVerify_JudgesWhatIsPlanned(t *testing.T) {
 	differs := []plan.Field{{Path: "Versioning", Have: "off", Want: "on"}}
 	for name, tc := range map[string]struct {
 		item     plan.Item
-		want     outcome
+		want     check.Outcome
 		evidence string
 		lacks    bool
 	}{
-		"as declared":      {plan.Item{AWS: in(plan.Resource{ID: "b"})}, outcomePass, "b in 123456789012/eu-west-1", false},
-		"missing":          {plan.Item{AWS: in(plan.Resource{Action: plan.Create, Cause: "New"})}, outcomeFail, "does not exist in AWS", false},
-		"drifted":          {plan.Item{AWS: in(plan.Resource{Action: plan.Update, Fields: differs})}, outcomeFail, "Versioning: off, declared is on", false},
-		"drifted, kept":    {plan.Item{AWS: in(plan.Resource{Fields: differs, Reason: "only reports"})}, outcomeFail, "declared is on; only reports", false},
-		"edited":           {plan.Item{Action: plan.Update, Fields: []plan.Field{{Path: "spec.a", Want: "1"}}, AWS: in(plan.Resource{})}, outcomeFail, "spec.a: none, declared is 1", false},
-		"lost":             {plan.Item{Problem: &plan.Problem{Reason: "Missing", Message: "it is gone"}}, outcomeFail, "Missing: it is gone", false},
-		"foreign":          {plan.Item{Problem: &plan.Problem{Reason: "Conflict", Field: "spec.bucketName", Message: "another owner"}}, outcomeFail, "Conflict: spec.bucketName: another owner", false},
-		"no right":         {plan.Item{Problem: &plan.Problem{Reason: "AccessDenied", Message: "s3:GetBucketTagging"}}, outcomeSkip, "s3:GetBucketTagging", true},
-		"another account":  {plan.Item{Problem: &plan.Problem{Reason: "ProviderMoved", Message: "your AWS credentials"}}, outcomeSkip, "your AWS credentials", true},
-		"no right, Secret": {plan.Item{Waits: "the right to read Secret a"}, outcomeSkip, "the right to read Secret a", true},
-		"waits":            {plan.Item{Waits: "AWSProvider/a"}, outcomeFail, "it waits for AWSProvider/a", false},
-		"busy":             {plan.Item{AWS: in(plan.Resource{Cause: "Busy", Reason: "creating"})}, outcomeWarn, "Busy: creating", false},
-		"not compared":     {plan.Item{}, outcomeSkip, "not compared", false},
+		"as declared":      {plan.Item{AWS: in(plan.Resource{ID: "b"})}, check.OutcomePass, "b in 123456789012/eu-west-1", false},
+		"missing":          {plan.Item{AWS: in(plan.Resource{Action: plan.Create, Cause: "New"})}, check.OutcomeFail, "does not exist in AWS", false},
+		"drifted":          {plan.Item{AWS: in(plan.Resource{Action: plan.Update, Fields: differs})}, check.OutcomeFail, "Versioning: off, declared is on", false},
+		"drifted, kept":    {plan.Item{AWS: in(plan.Resource{Fields: differs, Reason: "only reports"})}, check.OutcomeFail, "declared is on; only reports", false},
+		"edited":           {plan.Item{Action: plan.Update, Fields: []plan.Field{{Path: "spec.a", Want: "1"}}, AWS: in(plan.Resource{})}, check.OutcomeFail, "spec.a: none, declared is 1", false},
+		"lost":             {plan.Item{Problem: &plan.Problem{Reason: "Missing", Message: "it is gone"}}, check.OutcomeFail, "Missing: it is gone", false},
+		"foreign":          {plan.Item{Problem: &plan.Problem{Reason: "Conflict", Field: "spec.bucketName", Message: "another owner"}}, check.OutcomeFail, "Conflict: spec.bucketName: another owner", false},
+		"no right":         {plan.Item{Problem: &plan.Problem{Reason: "AccessDenied", Message: "s3:GetBucketTagging"}}, check.OutcomeSkip, "s3:GetBucketTagging", true},
+		"another account":  {plan.Item{Problem: &plan.Problem{Reason: "ProviderMoved", Message: "your AWS credentials"}}, check.OutcomeSkip, "your AWS credentials", true},
+		"no right, Secret": {plan.Item{Waits: "the right to read Secret a"}, check.OutcomeSkip, "the right to read Secret a", true},
+		"waits":            {plan.Item{Waits: "AWSProvider/a"}, check.OutcomeFail, "it waits for AWSProvider/a", false},
+		"busy":             {plan.Item{AWS: in(plan.Resource{Cause: "Busy", Reason: "creating"})}, check.OutcomeWarn, "Busy: creating", false},
+		"not compared":     {plan.Item{}, check.OutcomeSkip, "not compared", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tc.item.Action == "" {
@@ -101,7 +102,7 @@ func TestVerify_JudgesWhatIsPlanned(t *testing.T) {
 			}
 			tc.item.Kind, tc.item.Name, tc.item.Namespace = "S3Bucket", "b", "team-a"
 			got := judgeItem(tc.item)
-			if got.Outcome != tc.want || !strings.Contains(got.Evidence, tc.evidence) || got.MissingRight != tc.lacks || got.Outcome == outcomeFail && got.Fix == "" {
+			if got.Outcome != tc.want || !strings.Contains(got.Evidence, tc.evidence) || got.MissingRight != tc.lacks || got.Outcome == check.OutcomeFail && got.Fix == "" {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -112,17 +113,17 @@ func TestVerify_JudgesAnswersOfTheProxy(t *testing.T) {
 	for name, tc := range map[string]struct {
 		code int
 		said *metav1.Status
-		want outcome
+		want check.Outcome
 	}{
-		"answers":          {200, nil, outcomePass},
-		"leads elsewhere":  {302, nil, outcomePass},
-		"is sick":          {500, nil, outcomeFail},
-		"wants a password": {401, nil, outcomeFail},
-		"is not reached":   {503, &metav1.Status{Reason: metav1.StatusReasonServiceUnavailable, Message: "no endpoints"}, outcomeFail},
-		"no right":         {403, &metav1.Status{Reason: metav1.StatusReasonForbidden}, outcomeSkip},
+		"answers":          {200, nil, check.OutcomePass},
+		"leads elsewhere":  {302, nil, check.OutcomePass},
+		"is sick":          {500, nil, check.OutcomeFail},
+		"wants a password": {401, nil, check.OutcomeFail},
+		"is not reached":   {503, &metav1.Status{Reason: metav1.StatusReasonServiceUnavailable, Message: "no endpoints"}, check.OutcomeFail},
+		"no right":         {403, &metav1.Status{Reason: metav1.StatusReasonForbidden}, check.OutcomeSkip},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := judgeAnswer("t", "GET /", "fix", tc.code, tc.said); got.Outcome != tc.want || got.MissingRight != (tc.want == outcomeSkip) {
+			if got := judgeAnswer("t", "GET /", "fix", tc.code, tc.said); got.Outcome != tc.want || got.MissingRight != (tc.want == check.OutcomeSkip) {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -141,7 +142,7 @@ func TestVerify_AnErrorIsNeverAPass(t *testing.T) {
 		"other":        {errors.New("broken"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := unmade("t", tc.err); got.Outcome == outcomePass || got.MissingRight != tc.lacks || got.Evidence == "" {
+			if got := check.Unmade("t", tc.err); got.Outcome == check.OutcomePass || got.MissingRight != tc.lacks || got.Evidence == "" {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -183,7 +184,7 @@ func TestVerify_ACoverageIsTheBestOfTheEngines(t *testing.T) {
 	}
 	c.Generation = 3
 	v, _ = verifierOf(c)
-	if err := v.checkPolicies(t.Context()); err != nil || v.report.Checks[0].Outcome != outcomeFail {
+	if err := v.checkPolicies(t.Context()); err != nil || v.report.Checks[0].Outcome != check.OutcomeFail {
 		t.Errorf("of a former generation: %v, %+v", err, v.report.Checks[0])
 	}
 }
@@ -192,8 +193,8 @@ func TestVerify_ReadsConditionsOfTheStatus(t *testing.T) {
 	c := lookAt(nexusv1.PhaseRunning)
 	for _, status := range []struct {
 		value metav1.ConditionStatus
-		want  outcome
-	}{{"", outcomeSkip}, {metav1.ConditionTrue, outcomePass}, {metav1.ConditionFalse, outcomeWarn}} {
+		want  check.Outcome
+	}{{"", check.OutcomeSkip}, {metav1.ConditionTrue, check.OutcomePass}, {metav1.ConditionFalse, check.OutcomeWarn}} {
 		c.Status.Conditions = nil
 		if status.value != "" {
 			c.Status.Conditions = []metav1.Condition{{Type: nexusv1.ConditionSecretsPopulated, Status: status.value, Reason: "A"}, {Type: nexusv1.ConditionCredentialsInPods, Status: status.value, Reason: "B"}}
@@ -217,7 +218,7 @@ func TestVerify_SkipsSecretsWhereThereAreNone(t *testing.T) {
 	if err := v.checkSecrets(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if r := v.report.Checks[0]; r.Outcome != outcomeSkip || !strings.Contains(out.String(), "the capability has no secrets") {
+	if r := v.report.Checks[0]; r.Outcome != check.OutcomeSkip || !strings.Contains(out.String(), "the capability has no secrets") {
 		t.Errorf("%+v\n%s", r, out)
 	}
 }
@@ -272,18 +273,18 @@ func TestVerify_ExitCodes(t *testing.T) {
 	<-over.Done()
 	for name, tc := range map[string]struct {
 		ctx    context.Context
-		checks []checkResult
+		checks []check.Result
 		want   int
 	}{
-		"passed":         {t.Context(), []checkResult{pass("a", ""), warn("b", "", ""), skip("c", "")}, 0},
-		"failed":         {t.Context(), []checkResult{pass("a", ""), lacks("b", "", ""), fail("c", "", "")}, 1},
-		"a right lacks":  {t.Context(), []checkResult{pass("a", ""), lacks("b", "", "")}, 4},
-		"the time is up": {over, []checkResult{pass("a", ""), fail("b", "", "")}, 124},
+		"passed":         {t.Context(), []check.Result{check.Pass("a", ""), check.Warn("b", "", ""), check.Skip("c", "")}, 0},
+		"failed":         {t.Context(), []check.Result{check.Pass("a", ""), check.Lacks("b", "", ""), check.Fail("c", "", "")}, 1},
+		"a right lacks":  {t.Context(), []check.Result{check.Pass("a", ""), check.Lacks("b", "", "")}, 4},
+		"the time is up": {over, []check.Result{check.Pass("a", ""), check.Fail("b", "", "")}, 124},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, _ := verifierOf(lookAt(nexusv1.PhaseRunning))
 			for _, r := range tc.checks {
-				v.report.add(r)
+				v.report.Add(r)
 			}
 			code, err := 0, v.verdict(tc.ctx)
 			if f, ok := errors.AsType[*exit.Failure](err); ok {

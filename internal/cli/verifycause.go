@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
@@ -54,33 +55,24 @@ func explainCommandOf(c *nexusv1.NexusAICapability) string {
 }
 
 // failCapability is the check of a capability that does not run. It names the cause and the first command that helps.
-func (v *verifier) failCapability(title, phase, message string) checkResult {
+func (v *verifier) failCapability(title, phase, message string) check.Result {
 	see := explainCommandOf(v.subject)
 	if v.cause == nil {
-		return fail(title, fmt.Sprintf("phase %s: %s", phase, message), see+" looks for the cause")
+		return check.Fail(title, fmt.Sprintf("phase %s: %s", phase, message), see+" looks for the cause")
 	}
 	fix := see + " shows more"
 	if len(v.cause.Commands) > 0 {
 		fix = v.cause.Commands[0] + "; " + fix
 	}
-	return fail(title, fmt.Sprintf("phase %s; the cause is %s", phase, causeText(v.cause)), fix)
-}
-
-// follows marks a failure or a warning that also occurs because the capability does not run.
-func (r checkResult) follows() checkResult { return r.followsIf(true) }
-
-// followsIf is follows where the condition holds; otherwise it leaves the mark as it is.
-func (r checkResult) followsIf(holds bool) checkResult {
-	r.consequence = r.consequence || holds
-	return r
+	return check.Fail(title, fmt.Sprintf("phase %s; the cause is %s", phase, causeText(v.cause)), fix)
 }
 
 // consequence skips a check whose failure follows from the cause that an earlier check names, so that one cause is one failure.
-func (v *verifier) consequence(r checkResult) checkResult {
-	if v.cause == nil || v.causeCheck == 0 || !r.consequence {
+func (v *verifier) consequence(r check.Result) check.Result {
+	if v.cause == nil || v.causeCheck == 0 || !r.Consequence {
 		return r
 	}
-	skipped := skip(r.Title, fmt.Sprintf("%s: this follows from check %d", r.Evidence, v.causeCheck))
-	skipped.cause = v.causeCheck
+	skipped := check.Skip(r.Title, fmt.Sprintf("%s: this follows from check %d", r.Evidence, v.causeCheck))
+	skipped.Cause = v.causeCheck
 	return skipped
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
@@ -98,9 +99,9 @@ func TestVerify_ARepeatedReasonIsPrintedOnce(t *testing.T) {
 		v, out := verifierOf(lookAt(nexusv1.PhaseRunning))
 		v.verbose = verbose
 		for i, reason := range reasons {
-			r := skip("x", reason)
+			r := check.Skip("x", reason)
 			if i == 3 {
-				r = pass("x", "")
+				r = check.Pass("x", "")
 			}
 			if err := v.add(r); err != nil {
 				t.Fatal(err)

@@ -5,6 +5,8 @@ package cli
 import (
 	"fmt"
 	"strings"
+
+	"github.com/nexus-operator/nexus-operator/internal/check"
 )
 
 // foldedSkips holds the skipped checks that are not printed one by one: those with a reason that an earlier check has named.
@@ -17,12 +19,12 @@ type foldedSkips struct {
 }
 
 // takes reports whether a check is left to the summary of skipped checks, and remembers it.
-func (f *foldedSkips) takes(r checkResult) bool {
-	if r.Outcome != outcomeSkip {
+func (f *foldedSkips) takes(r check.Result) bool {
+	if r.Outcome != check.OutcomeSkip {
 		return false
 	}
-	if r.cause != 0 {
-		f.put(r.cause, r.Number)
+	if r.Cause != 0 {
+		f.put(r.Cause, r.Number)
 		return true
 	}
 	reason := r.Evidence + "\n" + r.Fix
@@ -48,11 +50,11 @@ func (f *foldedSkips) put(under, number int) {
 }
 
 // text has one line for each reason.
-func (f *foldedSkips) text(checks []checkResult) string {
+func (f *foldedSkips) text(checks []check.Result) string {
 	var b strings.Builder
 	for _, n := range f.order {
 		why := fmt.Sprintf("for the same reason as check %d", n)
-		if checks[n-1].Outcome == outcomeFail {
+		if checks[n-1].Outcome == check.OutcomeFail {
 			why = fmt.Sprintf("because of what check %d found", n)
 		}
 		noun := "checks"

@@ -29,6 +29,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
@@ -49,7 +50,7 @@ func (v *verifier) checkIdentity(ctx context.Context) error {
 		return err
 	}
 	if s := v.subject.Status.Identity; s != nil && s.Mode == nexusv1.IdentityPodIdentity {
-		return v.add(skip("the application's role can be assumed", "only EKS assumes the role, for pods with the EKS Pod Identity Agent: see the condition IdentityReady, and run the application's reads in a pod"))
+		return v.add(check.Skip("the application's role can be assumed", "only EKS assumes the role, for pods with the EKS Pod Identity Agent: see the condition IdentityReady, and run the application's reads in a pod"))
 	}
 	return v.checkToken(ctx)
 }
@@ -75,12 +76,12 @@ func (v *verifier) checkTokenOf(ctx context.Context, name string) error {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{tokenAudience}, ExpirationSeconds: new(int64(tokenSeconds))}}
 	err := v.client.SubResource("token").Create(ctx, sa, request)
 	if apierrors.IsForbidden(err) {
-		return v.add(lacks(title, err.Error(), "ask for the right to create serviceaccounts/token in namespace "+sa.Namespace))
+		return v.add(check.Lacks(title, err.Error(), "ask for the right to create serviceaccounts/token in namespace "+sa.Namespace))
 	}
 	if err != nil {
 		return err
 	}
-	if err := v.add(pass(title, "audience "+tokenAudience)); err != nil {
+	if err := v.add(check.Pass(title, "audience "+tokenAudience)); err != nil {
 		return err
 	}
 	app, err := v.assumeRole(ctx, sa, request.Status.Token)
@@ -103,11 +104,11 @@ func (v *verifier) checkCredentialsInPods() error {
 	c := meta.FindStatusCondition(v.subject.Status.Conditions, nexusv1.ConditionCredentialsInPods)
 	switch {
 	case c == nil:
-		return v.add(skip(title, "the operator has not reported it"))
+		return v.add(check.Skip(title, "the operator has not reported it"))
 	case c.Status == metav1.ConditionTrue:
-		return v.add(pass(title, ""))
+		return v.add(check.Pass(title, ""))
 	default:
-		return v.add(warn(title, c.Reason+console.Prefixed(": ", c.Message), v.credentialsRemedy()+"kubectl rollout restart deployment -n "+v.workloadKey("").Namespace).followsIf(inspect.NeedsAnother(c.Reason)))
+		return v.add(check.Warn(title, c.Reason+console.Prefixed(": ", c.Message), v.credentialsRemedy()+"kubectl rollout restart deployment -n "+v.workloadKey("").Namespace).FollowsIf(inspect.NeedsAnother(c.Reason)))
 	}
 }
 
@@ -143,7 +144,7 @@ func (v *verifier) assumeRole(ctx context.Context, sa *corev1.ServiceAccount, to
 	title := "the application's role can be assumed with the token"
 	fix := "nexusctl plan ncap/" + v.subject.Name + " -n " + v.subject.Namespace + " shows whether the role's trust policy is as declared; the IAM OIDC provider must be that of this cluster"
 	if arn == "" {
-		return nil, v.add(fail(title, "the annotation "+capability.AnnotationRoleARN+" is missing", "check that the operator runs: it sets the annotation").follows())
+		return nil, v.add(check.Fail(title, "the annotation "+capability.AnnotationRoleARN+" is missing", "check that the operator runs: it sets the annotation").Follows())
 	}
 	cfg, err := v.applicationConfig(ctx)
 	if err != nil {
@@ -152,10 +153,10 @@ func (v *verifier) assumeRole(ctx context.Context, sa *corev1.ServiceAccount, to
 	out, err := sts.NewFromConfig(cfg).AssumeRoleWithWebIdentity(ctx, &sts.AssumeRoleWithWebIdentityInput{RoleArn: &arn, RoleSessionName: aws.String(proofSession),
 		WebIdentityToken: &token, DurationSeconds: aws.Int32(sessionSeconds)})
 	if err != nil {
-		return nil, v.add(fail(title, arn+": "+refusalText(err), fix))
+		return nil, v.add(check.Fail(title, arn+": "+refusalText(err), fix))
 	}
 	cfg.Credentials = credentials.NewStaticCredentialsProvider(aws.ToString(out.Credentials.AccessKeyId), aws.ToString(out.Credentials.SecretAccessKey), aws.ToString(out.Credentials.SessionToken))
-	return &cfg, v.add(pass(title, arn))
+	return &cfg, v.add(check.Pass(title, arn))
 }
 
 // refusalText returns what AWS says, without request ids and credentials.
@@ -181,9 +182,9 @@ type storeRead struct {
 func (v *verifier) checkAllowedReads(ctx context.Context, cfg aws.Config, reads []storeRead) error {
 	for _, r := range reads {
 		title := "the role allows " + r.action + " on " + r.resource
-		result := pass(title, "")
+		result := check.Pass(title, "")
 		if err := r.call(ctx, cfg); err != nil {
-			result = fail(title, refusalText(err), "nexusctl plan ncap/"+v.subject.Name+" -n "+v.subject.Namespace+" shows whether the role's policy is as declared; policies of the organization and boundaries count too")
+			result = check.Fail(title, refusalText(err), "nexusctl plan ncap/"+v.subject.Name+" -n "+v.subject.Namespace+" shows whether the role's policy is as declared; policies of the organization and boundaries count too")
 		}
 		if err := v.add(result); err != nil {
 			return err
@@ -313,13 +314,13 @@ func (v *verifier) checkDenies(ctx context.Context, cfg aws.Config, title, allow
 	err := call(ctx, cfg)
 	switch {
 	case awsclient.Is(err, awsclient.Denied):
-		return v.add(pass(title, refusalText(err)))
+		return v.add(check.Pass(title, refusalText(err)))
 	case err != nil:
-		return v.add(fail(title, "the call failed for another reason: "+refusalText(err), "run the command again"))
+		return v.add(check.Fail(title, "the call failed for another reason: "+refusalText(err), "run the command again"))
 	case v.acceptsAnybody(ctx, cfg):
-		return v.add(warn(title, "the AWS endpoint does not enforce IAM: it answers requests with made-up credentials", "check it against AWS, or an emulator that enforces IAM"))
+		return v.add(check.Warn(title, "the AWS endpoint does not enforce IAM: it answers requests with made-up credentials", "check it against AWS, or an emulator that enforces IAM"))
 	default:
-		return v.add(fail(title, allowed, "remove what was attached to the role beside the operator's policies: the operator does so at its next check"))
+		return v.add(check.Fail(title, allowed, "remove what was attached to the role beside the operator's policies: the operator does so at its next check"))
 	}
 }
 

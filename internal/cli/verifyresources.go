@@ -18,6 +18,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
@@ -34,9 +35,9 @@ func (v *verifier) checkCapability(ctx context.Context) error {
 	fix := "nexusctl monitor " + v.key() + " shows what it waits for"
 	switch {
 	case p.frozen != "" && !p.running:
-		return v.add(fail(title, p.frozen, fix))
+		return v.add(check.Fail(title, p.frozen, fix))
 	case p.running:
-		return v.add(pass(title, p.message))
+		return v.add(check.Pass(title, p.message))
 	}
 	v.cause, _ = explainCapability(ctx, v.ReaderOf(v.client), v.subject) // without the rights, there is the message of the status
 	err := v.add(v.failCapability(title, p.phase, p.missing(untilRunning)))
@@ -97,10 +98,10 @@ func (v *verifier) checkDeclaredObjects(others, all []plan.Item) error {
 	}
 	title := fmt.Sprintf("%d Kubernetes objects are as declared", len(others))
 	if len(wrong) > 0 {
-		r := fail(title, strings.Join(wrong, "; "), "nexusctl plan ncap/"+v.subject.Name+" -n "+v.subject.Namespace+" shows what the operator does about it; check that it runs")
-		return v.add(r.followsIf(onlyMissing))
+		r := check.Fail(title, strings.Join(wrong, "; "), "nexusctl plan ncap/"+v.subject.Name+" -n "+v.subject.Namespace+" shows what the operator does about it; check that it runs")
+		return v.add(r.FollowsIf(onlyMissing))
 	}
-	return v.add(pass(title, ""))
+	return v.add(check.Pass(title, ""))
 }
 
 // callersReasons are the reasons of problems that the credentials of the user cause.
@@ -111,13 +112,13 @@ var callersReasons = []string{"AccessDenied", "CredentialsInvalid", "Credentials
 var unsettledCauses = []string{"Busy", "Unowned"}
 
 // judge is the check of one object. That of the cause itself repeats the check of the capability.
-func (v *verifier) judge(it plan.Item) checkResult {
+func (v *verifier) judge(it plan.Item) check.Result {
 	r := judgeItem(it)
-	return r.followsIf(v.cause != nil && v.cause.Cause.Kind == it.Kind && v.cause.Cause.Name == it.Name)
+	return r.FollowsIf(v.cause != nil && v.cause.Cause.Kind == it.Kind && v.cause.Cause.Name == it.Name)
 }
 
 // judgeItem is the check of one object and its AWS resource.
-func judgeItem(it plan.Item) checkResult {
+func judgeItem(it plan.Item) check.Result {
 	name := it.Kind + "/" + it.Name
 	title := name + " is in AWS as declared"
 	if it.AWS == nil || it.Problem != nil || it.Waits != "" {
@@ -126,17 +127,17 @@ func judgeItem(it plan.Item) checkResult {
 	ask := fmt.Sprintf("the operator corrects it at its next check; at once: nexusctl reconcile %s/%s -n %s --wait", strings.ToLower(it.Kind), it.Name, it.Namespace)
 	switch {
 	case slices.Contains(unsettledCauses, it.AWS.Cause):
-		return warn(title, it.AWS.Cause+console.Prefixed(": ", it.AWS.Reason), "run the command again when AWS has settled")
+		return check.Warn(title, it.AWS.Cause+console.Prefixed(": ", it.AWS.Reason), "run the command again when AWS has settled")
 	case it.Action == plan.Create:
-		return fail(title, "the object does not exist", "nexusctl monitor shows what the capability waits for").follows()
+		return check.Fail(title, "the object does not exist", "nexusctl monitor shows what the capability waits for").Follows()
 	case it.AWS.Action == plan.Create:
-		return fail(title, "it does not exist in AWS account "+it.AWS.Account+", region "+it.AWS.Region, ask)
+		return check.Fail(title, "it does not exist in AWS account "+it.AWS.Account+", region "+it.AWS.Region, ask)
 	case isLeftAlone(it.AWS):
-		return fail(title, fieldsText(it.AWS.Fields)+console.Prefixed("; ", it.AWS.Reason), "edit the object to what AWS has, or let the operator correct it (driftPolicy: Correct)")
+		return check.Fail(title, fieldsText(it.AWS.Fields)+console.Prefixed("; ", it.AWS.Reason), "edit the object to what AWS has, or let the operator correct it (driftPolicy: Correct)")
 	case it.Changes() || len(it.Fields) > 0 || len(it.AWS.Fields) > 0:
-		return fail(title, fieldsText(slices.Concat(it.Fields, it.AWS.Fields)), ask)
+		return check.Fail(title, fieldsText(slices.Concat(it.Fields, it.AWS.Fields)), ask)
 	default:
-		return pass(title, strings.TrimSpace(it.AWS.ID+" in "+it.AWS.Account+"/"+it.AWS.Region))
+		return check.Pass(title, strings.TrimSpace(it.AWS.ID+" in "+it.AWS.Account+"/"+it.AWS.Region))
 	}
 }
 
@@ -144,18 +145,18 @@ func judgeItem(it plan.Item) checkResult {
 func isLeftAlone(r *plan.Resource) bool { return len(r.Fields) > 0 && r.Action == plan.None }
 
 // judgeObstacle is the check of an object that could not be compared, or that the operator cannot bring in line.
-func judgeObstacle(title string, it plan.Item) checkResult {
+func judgeObstacle(title string, it plan.Item) check.Result {
 	switch {
 	case it.Problem != nil && slices.Contains(callersReasons, it.Problem.Reason):
-		return lacks(title, it.Problem.Reason+": "+problemText(it.Problem), "give AWS credentials (AWS_PROFILE, --profile) of the provider's account that may read the resource")
+		return check.Lacks(title, it.Problem.Reason+": "+problemText(it.Problem), "give AWS credentials (AWS_PROFILE, --profile) of the provider's account that may read the resource")
 	case it.Problem != nil:
-		return fail(title, it.Problem.Reason+": "+problemText(it.Problem), "do what the message says; nexusctl plan shows more")
+		return check.Fail(title, it.Problem.Reason+": "+problemText(it.Problem), "do what the message says; nexusctl plan shows more")
 	case strings.HasPrefix(it.Waits, "the right to "):
-		return lacks(title, "comparing needs "+it.Waits, "ask for that right in the namespace")
+		return check.Lacks(title, "comparing needs "+it.Waits, "ask for that right in the namespace")
 	case it.Waits != "":
-		return fail(title, "it waits for "+it.Waits, "nexusctl monitor shows what the capability waits for").follows()
+		return check.Fail(title, "it waits for "+it.Waits, "nexusctl monitor shows what the capability waits for").Follows()
 	default:
-		return skip(title, "it was not compared with AWS")
+		return check.Skip(title, "it was not compared with AWS")
 	}
 }
 
@@ -202,12 +203,12 @@ func (v *verifier) checkObjects(ctx context.Context) error {
 	title := fmt.Sprintf("%d objects of AWS resources are Ready", found)
 	switch {
 	case len(wrong) > 0:
-		r := fail(title, strings.Join(wrong, "; "), "do what the messages say; nexusctl monitor "+v.key()+" shows when it is done")
-		return v.add(r.followsIf(waiting == len(wrong)))
+		r := check.Fail(title, strings.Join(wrong, "; "), "do what the messages say; nexusctl monitor "+v.key()+" shows when it is done")
+		return v.add(r.FollowsIf(waiting == len(wrong)))
 	case found == 0:
-		return v.add(skip(title, "the capability has none"))
+		return v.add(check.Skip(title, "the capability has none"))
 	default:
-		return v.add(pass(title, ""))
+		return v.add(check.Pass(title, ""))
 	}
 }
 
@@ -265,13 +266,13 @@ func (v *verifier) checkSecrets(context.Context) error {
 	c := meta.FindStatusCondition(v.subject.Status.Conditions, nexusv1.ConditionSecretsPopulated)
 	switch {
 	case c == nil:
-		return v.add(skip(title, "the operator has not reported it"))
+		return v.add(check.Skip(title, "the operator has not reported it"))
 	case c.Reason == status.ReasonSkipped:
-		return v.add(skip(title, c.Message))
+		return v.add(check.Skip(title, c.Message))
 	case c.Status == metav1.ConditionTrue:
-		return v.add(pass(title, ""))
+		return v.add(check.Pass(title, ""))
 	default:
-		return v.add(warn(title, c.Reason+console.Prefixed(": ", c.Message), "fill the secrets in, by spec.secrets[].valueFrom or in AWS").followsIf(inspect.NeedsAnother(c.Reason)))
+		return v.add(check.Warn(title, c.Reason+console.Prefixed(": ", c.Message), "fill the secrets in, by spec.secrets[].valueFrom or in AWS").FollowsIf(inspect.NeedsAnother(c.Reason)))
 	}
 }
 
@@ -279,11 +280,11 @@ func (v *verifier) checkSecrets(context.Context) error {
 func (v *verifier) checkPolicies(context.Context) error {
 	security := v.subject.Spec.Security
 	if security == nil || len(security.Intents) == 0 {
-		return v.add(skip("the security intents are in force", "none is declared"))
+		return v.add(check.Skip("the security intents are in force", "none is declared"))
 	}
 	title := fmt.Sprintf("%d security intents are in force", len(security.Intents))
 	c := meta.FindStatusCondition(v.subject.Status.Conditions, nexusv1.ConditionPoliciesReady)
-	first := pass(title, "")
+	first := check.Pass(title, "")
 	if c == nil || c.Status != metav1.ConditionTrue || c.ObservedGeneration != v.subject.Generation {
 		first = v.judgePolicies(title, c)
 	}
@@ -294,13 +295,13 @@ func (v *verifier) checkPolicies(context.Context) error {
 }
 
 // judgePolicies is the failed check of the policies of a capability, with the condition that reports them, if there is one.
-func (v *verifier) judgePolicies(title string, c *metav1.Condition) checkResult {
+func (v *verifier) judgePolicies(title string, c *metav1.Condition) check.Result {
 	why := "the operator has not reported it for this generation"
 	if c != nil && c.Message != "" {
 		why = c.Reason + ": " + c.Message
 	}
-	r := fail(title, why, "do what the message says, or install an engine that enforces the intent; see status.coverage")
-	return r.followsIf(v.cause != nil && (c == nil || c.Reason == v.cause.Cause.Reason || inspect.NeedsAnother(c.Reason)))
+	r := check.Fail(title, why, "do what the message says, or install an engine that enforces the intent; see status.coverage")
+	return r.FollowsIf(v.cause != nil && (c == nil || c.Reason == v.cause.Cause.Reason || inspect.NeedsAnother(c.Reason)))
 }
 
 // levels of coverage, the best first.
@@ -327,11 +328,11 @@ func (v *verifier) addCoverage() []error {
 		var err error
 		switch row.Level {
 		case "Enforced":
-			err = v.add(pass(title, seen))
+			err = v.add(check.Pass(title, seen))
 		case "None":
-			err = v.add(fail(title, seen, "install an engine that enforces the intent"))
+			err = v.add(check.Fail(title, seen, "install an engine that enforces the intent"))
 		default:
-			err = v.add(warn(title, seen, "see docs/intents.md for what each engine covers"))
+			err = v.add(check.Warn(title, seen, "see docs/intents.md for what each engine covers"))
 		}
 		if errs = append(errs, err); err != nil {
 			break

@@ -28,6 +28,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 )
 
@@ -43,10 +44,10 @@ func (v *verifier) workloadKey(name string) client.ObjectKey {
 func (v *verifier) get(ctx context.Context, o client.Object, name, title string) (ok bool, err error) {
 	err = v.client.Get(ctx, v.workloadKey(name), o)
 	if apierrors.IsNotFound(err) {
-		return false, v.add(fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace), "see "+explainCommandOf(v.subject)+": the operator makes the object once nothing is in the way").follows())
+		return false, v.add(check.Fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace), "see "+explainCommandOf(v.subject)+": the operator makes the object once nothing is in the way").Follows())
 	}
 	if apierrors.IsForbidden(err) {
-		return false, v.add(lacks(title, err.Error(), "ask for the right that the API server names"))
+		return false, v.add(check.Lacks(title, err.Error(), "ask for the right that the API server names"))
 	}
 	return err == nil, err
 }
@@ -67,12 +68,12 @@ func (v *verifier) checkWorkloads(ctx context.Context) error {
 		}
 		p := workloadsOf([]*appsv1.Deployment{d})[0]
 		seen := fmt.Sprintf("%d of %d available, %d of the declared version, %d in all", p.current, p.desired, d.Status.UpdatedReplicas, d.Status.Replicas)
-		result := pass(title, seen)
+		result := check.Pass(title, seen)
 		if !p.settled {
 			if c := meta.FindStatusCondition(v.subject.Status.Conditions, w.Condition); c != nil && c.Status != metav1.ConditionTrue {
 				seen += "; " + c.Reason + console.Prefixed(": ", c.Message)
 			}
-			result = fail(title, seen, fmt.Sprintf("kubectl describe pods -n %s -l %s", d.Namespace, metav1.FormatLabelSelector(d.Spec.Selector)))
+			result = check.Fail(title, seen, fmt.Sprintf("kubectl describe pods -n %s -l %s", d.Namespace, metav1.FormatLabelSelector(d.Spec.Selector)))
 		}
 		if err := v.add(result); err != nil {
 			return err
@@ -115,15 +116,15 @@ func (v *verifier) checkEndpointsOf(ctx context.Context, w capability.Workload, 
 	seen := fmt.Sprintf("%d of %d endpoints are ready", ready, all)
 	switch {
 	case ready > 0:
-		return v.add(pass(title, seen))
+		return v.add(check.Pass(title, seen))
 	case isIdle(w):
-		return v.add(skip(title, "0 replicas are declared"))
+		return v.add(check.Skip(title, "0 replicas are declared"))
 	default:
 		fix, err := v.fixOfPods(ctx, s, "kubectl get endpointslices -n "+s.Namespace+" -l "+discoveryv1.LabelServiceName+"="+name)
 		if err != nil {
 			return err
 		}
-		return v.add(fail(title, seen, fix).follows())
+		return v.add(check.Fail(title, seen, fix).Follows())
 	}
 }
 
@@ -139,7 +140,7 @@ func (v *verifier) checkHealth(ctx context.Context) error {
 			continue
 		}
 		if isIdle(w) {
-			if err := v.add(skip(title, "0 replicas are declared")); err != nil {
+			if err := v.add(check.Skip(title, "0 replicas are declared")); err != nil {
 				return err
 			}
 			continue
@@ -168,10 +169,10 @@ func (v *verifier) checkAnswer(ctx context.Context, title string, s *corev1.Serv
 	if err != nil {
 		return err
 	}
-	if result.Outcome == outcomeFail && v.isSimulated(ctx, s) {
-		result = skip(title, "its pods run on nodes that kwok simulates, where no container answers")
+	if result.Outcome == check.OutcomeFail && v.isSimulated(ctx, s) {
+		result = check.Skip(title, "its pods run on nodes that kwok simulates, where no container answers")
 	}
-	if result.Outcome == outcomeFail {
+	if result.Outcome == check.OutcomeFail {
 		if result.Fix, err = v.fixOfPods(ctx, s, result.Fix); err != nil {
 			return err
 		}
@@ -193,17 +194,17 @@ func healthPathOf(c *nexusv1.NexusAICapability, d *appsv1.Deployment) string {
 }
 
 // askHealth asks the API server to ask a Service. The body of an answer is not shown: it is the application's.
-func (v *verifier) askHealth(ctx context.Context, title string, s *corev1.Service, path string) (checkResult, error) {
+func (v *verifier) askHealth(ctx context.Context, title string, s *corev1.Service, path string) (check.Result, error) {
 	if len(s.Spec.Ports) == 0 {
-		return fail(title, "Service/"+s.Name+" has no port", "check that the operator runs: it makes the Service as declared"), nil
+		return check.Fail(title, "Service/"+s.Name+" has no port", "check that the operator runs: it makes the Service as declared"), nil
 	}
 	base, _, err := rest.DefaultServerURL(v.config.Host, v.config.APIPath, corev1.SchemeGroupVersion, true)
 	if err != nil {
-		return checkResult{}, err
+		return check.Result{}, err
 	}
 	through, err := rest.HTTPClientFor(v.config)
 	if err != nil {
-		return checkResult{}, err
+		return check.Result{}, err
 	}
 	through.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
@@ -211,21 +212,21 @@ func (v *verifier) askHealth(ctx context.Context, title string, s *corev1.Servic
 	target := base.JoinPath("api/v1/namespaces", s.Namespace, "services", fmt.Sprintf("http:%s:%d", s.Name, s.Spec.Ports[0].Port), "proxy", path)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
-		return checkResult{}, err
+		return check.Result{}, err
 	}
 	where := fmt.Sprintf("GET %s of Service/%s", path, s.Name)
 	fix := fmt.Sprintf("kubectl logs -n %s -l %s --tail=50", s.Namespace, metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: s.Spec.Selector}))
 	response, err := through.Do(request)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fail(title, fmt.Sprintf("%s: no answer within %s", where, healthTimeout), fix), nil
+		return check.Fail(title, fmt.Sprintf("%s: no answer within %s", where, healthTimeout), fix), nil
 	}
 	if err != nil {
-		return checkResult{}, err
+		return check.Result{}, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	said, err := statusIn(response)
 	if err != nil {
-		return checkResult{}, err
+		return check.Result{}, err
 	}
 	return judgeAnswer(title, where, fix, response.StatusCode, said), nil
 }
@@ -264,16 +265,16 @@ func statusIn(response *http.Response) (*metav1.Status, error) {
 	return s, nil
 }
 
-func judgeAnswer(title, where, fix string, code int, said *metav1.Status) checkResult {
+func judgeAnswer(title, where, fix string, code int, said *metav1.Status) check.Result {
 	switch {
 	case said != nil && (said.Reason == metav1.StatusReasonForbidden || said.Reason == metav1.StatusReasonUnauthorized):
-		return lacks(title, said.Message, "ask for the right to get services/proxy in the namespace")
+		return check.Lacks(title, said.Message, "ask for the right to get services/proxy in the namespace")
 	case said != nil:
-		return fail(title, where+": the API server reaches no pod: "+said.Message, fix)
+		return check.Fail(title, where+": the API server reaches no pod: "+said.Message, fix)
 	case code >= 200 && code < 400:
-		return pass(title, fmt.Sprintf("%s: HTTP %d", where, code))
+		return check.Pass(title, fmt.Sprintf("%s: HTTP %d", where, code))
 	default:
-		return fail(title, fmt.Sprintf("%s: HTTP %d", where, code), fix)
+		return check.Fail(title, fmt.Sprintf("%s: HTTP %d", where, code), fix)
 	}
 }
 
@@ -300,7 +301,7 @@ func (v *verifier) checkAddress(ctx context.Context) error {
 		}
 	}
 	if !asked {
-		return v.add(skip("the load balancer has an address", "none is declared"))
+		return v.add(check.Skip("the load balancer has an address", "none is declared"))
 	}
 	return nil
 }
@@ -329,9 +330,9 @@ func (v *verifier) checkGatewayAddress(ctx context.Context) error {
 	err := v.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, u)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return v.add(fail(title, fmt.Sprintf("Gateway %s does not exist in namespace %s", name, namespace), "see "+explainCommandOf(v.subject)).follows())
+		return v.add(check.Fail(title, fmt.Sprintf("Gateway %s does not exist in namespace %s", name, namespace), "see "+explainCommandOf(v.subject)).Follows())
 	case apierrors.IsForbidden(err):
-		return v.add(lacks(title, err.Error(), "ask for the right that the API server names"))
+		return v.add(check.Lacks(title, err.Error(), "ask for the right that the API server names"))
 	case err != nil:
 		return err
 	}
@@ -343,9 +344,9 @@ func (v *verifier) checkGatewayAddress(ctx context.Context) error {
 		addresses = append(addresses, value)
 	}
 	if len(addresses) == 0 {
-		return v.add(fail(title, "status.addresses is empty", "check that its controller runs: kubectl describe gateway "+name+" -n "+namespace))
+		return v.add(check.Fail(title, "status.addresses is empty", "check that its controller runs: kubectl describe gateway "+name+" -n "+namespace))
 	}
-	return v.add(pass(title, strings.Join(addresses, ", ")))
+	return v.add(check.Pass(title, strings.Join(addresses, ", ")))
 }
 
 func (v *verifier) checkServiceAddress(ctx context.Context, name string) error {
@@ -363,8 +364,8 @@ func (v *verifier) checkServiceAddress(ctx context.Context, name string) error {
 
 func (v *verifier) addAddress(title string, addresses []string, object string) error {
 	if len(addresses) == 0 || addresses[0] == "" {
-		return v.add(fail(title, "status.loadBalancer is empty",
+		return v.add(check.Fail(title, "status.loadBalancer is empty",
 			"check that the AWS Load Balancer Controller runs, and its events: kubectl describe "+object+" -n "+v.workloadKey("").Namespace))
 	}
-	return v.add(pass(title, strings.Join(addresses, ", ")))
+	return v.add(check.Pass(title, strings.Join(addresses, ", ")))
 }

@@ -41,7 +41,7 @@ func (c chartSource) isPath() bool {
 	return strings.HasPrefix(c.chart, ".") || strings.HasPrefix(c.chart, "/") || strings.HasSuffix(c.chart, ".tgz")
 }
 
-func (c chartSource) check() error {
+func (c chartSource) Check() error {
 	switch {
 	case c.chart == "":
 		return exit.Usage("%s: the name is empty", c.flag)

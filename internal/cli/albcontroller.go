@@ -104,14 +104,14 @@ func (s *shared) installControllerCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *controllerFlags) check() error {
+func (f *controllerFlags) Check() error {
 	switch {
 	case f.timeout <= 0:
 		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	case f.role == "":
 		return exit.Usage("--role: the name is empty")
 	default:
-		return f.chart.check()
+		return f.chart.Check()
 	}
 }
 
@@ -451,8 +451,8 @@ func (b *controllerInstaller) forgetServedKinds() error {
 	return err
 }
 
-// text describes an installation of the controller for people.
-func (r controllerReport) text() string {
+// Text describes an installation of the controller for people.
+func (r controllerReport) Text() string {
 	var b strings.Builder
 	if r.Chart != "" {
 		fmt.Fprintf(&b, "Chart %s %s, controller %s\nRole %s\n", r.Chart, r.Version, cmp.Or(r.AppVersion, "of an unknown version"), cmp.Or(r.Role, "none"))

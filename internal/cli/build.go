@@ -43,8 +43,8 @@ func (f *buildFlags) add(cmd *cobra.Command, push string) {
 	outputFlag(cmd, &f.output, "text", "json", "yaml")
 }
 
-// check refuses what can be refused before the first look.
-func (f *buildFlags) check() error {
+// Check refuses what can be refused before the first look.
+func (f *buildFlags) Check() error {
 	if f.timeout <= 0 {
 		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	}
@@ -139,7 +139,7 @@ func (s *shared) buildOperatorCommand() *cobra.Command {
 }
 
 func (s *shared) buildOperator(ctx context.Context, f *operatorBuildFlags) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	_, err := s.builtOperator(ctx, f)
@@ -209,7 +209,7 @@ func (s *shared) buildImage(ctx context.Context, f *buildFlags, how recipe, name
 	case err != nil:
 		return report, explainRegistry(err)
 	}
-	return report, console.PrintAs(s.Out, f.output, report, report.text)
+	return report, console.PrintAs(s.Out, f.output, report, report.Text)
 }
 
 // builder makes one image.
@@ -290,8 +290,8 @@ func (b *builder) pushImage(ctx context.Context, content image.Content) error {
 	return nil
 }
 
-// text describes a build for people.
-func (r *imageBuild) text() string {
+// Text describes a build for people.
+func (r *imageBuild) Text() string {
 	var b strings.Builder
 	would, platforms := "", ""
 	if r.DryRun {

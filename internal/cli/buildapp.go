@@ -70,7 +70,7 @@ func (f *appBuildFlags) addSource(cmd *cobra.Command) {
 }
 
 func (s *shared) buildApp(ctx context.Context, f *appBuildFlags, args []string) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	component, subject := args[0], args[1:]

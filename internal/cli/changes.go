@@ -24,9 +24,9 @@ import (
 )
 
 // runChecked runs a command after a check of its flags. Missing rights in AWS are a precondition.
-func runChecked[F interface{ check() error }](f F, run func(context.Context, F) error) func(*cobra.Command, []string) error {
+func runChecked[F interface{ Check() error }](f F, run func(context.Context, F) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
-		if err := f.check(); err != nil {
+		if err := f.Check(); err != nil {
 			return err
 		}
 		return exit.DeniedFirst(run(cmd.Context(), f))
@@ -41,13 +41,13 @@ func writeNotes(b *strings.Builder, notes []string) {
 }
 
 // report describes for people what a command found and does.
-type report interface{ text() string }
+type report interface{ Text() string }
 
 // makeReported makes the changes of a report. As text, it prints the report before them, so that the differences are seen also when
 // one of them fails; in other formats it prints it after them.
 func makeReported(s *console.Console, output string, dryRun bool, r report, do func() error) error {
 	if output == "text" {
-		if err := console.PrintAs(s.Out, output, r, r.text); err != nil {
+		if err := console.PrintAs(s.Out, output, r, r.Text); err != nil {
 			return err
 		}
 	}
@@ -59,7 +59,7 @@ func makeReported(s *console.Console, output string, dryRun bool, r report, do f
 	if output == "text" {
 		return nil
 	}
-	return console.PrintAs(s.Out, output, r, r.text)
+	return console.PrintAs(s.Out, output, r, r.Text)
 }
 
 // makeRecorded makes one change after the other, reports them, and takes it over into the ledger. An interruption ends

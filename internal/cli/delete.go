@@ -69,7 +69,7 @@ func (s *shared) deleteCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *deleteFlags) check() error {
+func (f *deleteFlags) Check() error {
 	switch {
 	case f.timeout <= 0:
 		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)

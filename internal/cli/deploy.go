@@ -104,7 +104,7 @@ func (f *deployFlags) addSettings(cmd *cobra.Command, s *shared) {
 	flags.StringVar(&f.vpc, "vpc-id", "", "ID of the cluster's network, for the AWS Load Balancer Controller; default: what EKS says of the cluster")
 }
 
-func (f *deployFlags) check() error {
+func (f *deployFlags) Check() error {
 	switch {
 	case f.timeout <= 0:
 		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
@@ -113,7 +113,7 @@ func (f *deployFlags) check() error {
 	case f.scope.Role == "":
 		return exit.Usage("--role: the name is empty")
 	default:
-		return f.chart.check()
+		return f.chart.Check()
 	}
 }
 
@@ -397,8 +397,8 @@ func (d *deployer) printManifests() error {
 	return err
 }
 
-// text describes an installation for people.
-func (r installation) text() string {
+// Text describes an installation for people.
+func (r installation) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Image %s\nRole %s\n", r.Image, cmp.Or(r.Role, "none"))
 	writeChanges(&b, r.Changes, r.DryRun)

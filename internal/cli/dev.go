@@ -247,10 +247,10 @@ func (s *shared) devDown(ctx context.Context, w devworld.World, f *devFlags) err
 		return s.explainWorld(f, err)
 	}
 	done.Processes = append(done.Processes, names...)
-	return console.PrintAs(s.Out, f.output, done, done.text)
+	return console.PrintAs(s.Out, f.output, done, done.Text)
 }
 
-func (d stopped) text() string {
+func (d stopped) Text() string {
 	verb := map[bool]string{false: "Stopped", true: "Would stop"}[d.DryRun]
 	switch {
 	case len(d.Processes) > 0:

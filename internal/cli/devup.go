@@ -52,8 +52,8 @@ func (s *shared) devUpCommand(world *devFlags) *cobra.Command {
 	return cmd
 }
 
-// check refuses mistakes.
-func (f *devUpFlags) check() error {
+// Check refuses mistakes.
+func (f *devUpFlags) Check() error {
 	switch {
 	case f.timeout <= 0:
 		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
@@ -69,7 +69,7 @@ func (f *devUpFlags) check() error {
 }
 
 func (s *shared) devUp(ctx context.Context, w devworld.World, f *devUpFlags) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	found, from, err := s.findPrograms(f)
@@ -234,10 +234,10 @@ func (s *shared) planWorld(ctx context.Context, w devworld.World, f *devUpFlags,
 	}
 	p.APIVersion, p.Kind, p.Dir, p.Running = devAPIVersion, "PlannedWorld", w.Dir, r.Running
 	p.Source, p.Nodes, p.Manifests = f.source, f.nodes, f.manifests
-	return console.PrintAs(s.Out, f.output, p, p.text)
+	return console.PrintAs(s.Out, f.output, p, p.Text)
 }
 
-func (p plannedWorld) text() string {
+func (p plannedWorld) Text() string {
 	var b strings.Builder
 	if p.Running {
 		fmt.Fprintf(&b, "The local world in %s runs already; nothing would be started.\n", p.Dir)

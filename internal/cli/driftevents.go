@@ -41,7 +41,7 @@ type driftEventsFlags struct {
 	timeout time.Duration
 }
 
-func (f *driftEventsFlags) check() error {
+func (f *driftEventsFlags) Check() error {
 	switch {
 	case !queueName.MatchString(f.name):
 		return exit.Usage("--name: %q is not a name of at most 54 letters, digits, - and _", f.name)
@@ -214,7 +214,7 @@ func (s *shared) eventsStatus(ctx context.Context, f *driftEventsFlags) error {
 			r.Providers = append(r.Providers, providerEvents{p.Namespace + "/" + p.Name, string(c.Status), c.Reason, c.Message})
 		}
 	}
-	return console.PrintAs(s.Out, f.output, r, r.text)
+	return console.PrintAs(s.Out, f.output, r, r.Text)
 }
 
 func (s *shared) uninstallEvents(ctx context.Context, f *driftEventsFlags) error {
@@ -253,7 +253,7 @@ func isOfEvents(r install.Record, name string) bool {
 	return strings.Contains(r.ARN, ":sqs:") && strings.HasSuffix(r.ARN, ":"+name) || strings.HasSuffix(r.ARN, ":rule/"+name) || strings.HasSuffix(r.ARN, ":rule/"+name+"-heartbeat")
 }
 
-func (r *driftEventsReport) text() string {
+func (r *driftEventsReport) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Queue %s", r.QueueURL)
 	switch {

@@ -54,7 +54,7 @@ func (s *shared) e2eCommand() *cobra.Command {
 			if err := f.complete(s); err != nil {
 				return err
 			}
-			if err := f.check(); err != nil {
+			if err := f.Check(); err != nil {
 				return err
 			}
 			return s.e2e(cmd.Context(), f, resumption(cmd))
@@ -92,14 +92,14 @@ func (f *e2eFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the steps and what each would change, and change nothing")
 }
 
-// check refuses what can be refused before the first step, and completes the flags of the verbs.
-func (f *e2eFlags) check() error {
+// Check refuses what can be refused before the first step, and completes the flags of the verbs.
+func (f *e2eFlags) Check() error {
 	f.monitor.output, f.verify.output, f.deploy.output = "text", "text", "text"
 	f.deploy.timeout = defaultDeployTimeout
 	f.deploy.dryRun = f.dryRun
 	built := buildFlags{timeout: defaultBuildTimeout, output: "text", dryRun: f.dryRun}
 	f.operator.buildFlags, f.app.buildFlags = built, built
-	for _, check := range []func() error{f.checkCleanup, f.deploy.check, f.monitor.check, f.verify.check} {
+	for _, check := range []func() error{f.checkCleanup, f.deploy.Check, f.monitor.Check, f.verify.Check} {
 		if err := check(); err != nil {
 			return err
 		}

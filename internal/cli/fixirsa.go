@@ -142,8 +142,8 @@ func (s *shared) lookAtTrust(ctx context.Context, c client.Client, a *install.Ac
 	return a.Trust(ctx, role, iampolicy.ServiceAccount{Provider: r.Provider, Audience: kind.STSAudience, Namespace: namespace, Name: name})
 }
 
-// text describes a repair for people.
-func (r *repair) text() string {
+// Text describes a repair for people.
+func (r *repair) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Issuer %s, account %s\n", r.Issuer, r.Account)
 	writeChanges(&b, r.Changes, r.DryRun)

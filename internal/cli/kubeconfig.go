@@ -89,7 +89,7 @@ func (s *shared) kubeconfig(ctx context.Context, f *kubeconfigFlags) error {
 			return exit.Precondition(fmt.Errorf("writing the kubeconfig: %w", err))
 		}
 	}
-	return console.PrintAs(s.Out, f.output, e, e.text)
+	return console.PrintAs(s.Out, f.output, e, e.Text)
 }
 
 // regionOf is the region to look in. Where neither flag nor environment names one, it is that of the cluster in the
@@ -158,8 +158,8 @@ func (s *shared) enter(config *clientcmdapi.Config, e *entry, c install.Cluster,
 	}
 }
 
-// text describes the entry for people.
-func (e *entry) text() string {
+// Text describes the entry for people.
+func (e *entry) Text() string {
 	switch {
 	case !e.Changed:
 		return fmt.Sprintf("The kubeconfig is up to date: context %s is the cluster at %s.\n", e.Context, e.Server)

@@ -58,7 +58,7 @@ func (s *shared) monitorCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *monitorFlags) check() error {
+func (f *monitorFlags) Check() error {
 	switch {
 	case !slices.Contains([]string{"text", "json", "ndjson"}, f.output):
 		return exit.Usage("--output: %q is none of text, ndjson and json", f.output)
@@ -72,7 +72,7 @@ func (f *monitorFlags) check() error {
 }
 
 func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	key, err := s.CapabilityKey(args)

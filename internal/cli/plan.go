@@ -95,7 +95,7 @@ func (s *shared) addPlanFlags(cmd *cobra.Command, f *planFlags) {
 }
 
 func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
-	if err := f.check(args); err != nil {
+	if err := f.Check(args); err != nil {
 		return err
 	}
 	if err := f.checkFiles(s); err != nil {
@@ -143,8 +143,8 @@ func (f *planFlags) ways(args []string) int {
 	return n
 }
 
-// check refuses command lines that ask for nothing, or for two things.
-func (f *planFlags) check(args []string) error {
+// Check refuses command lines that ask for nothing, or for two things.
+func (f *planFlags) Check(args []string) error {
 	if err := f.checkSources(args); err != nil {
 		return err
 	}

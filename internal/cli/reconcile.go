@@ -56,7 +56,7 @@ func (s *shared) reconcile(ctx context.Context, f *reconcileFlags, args []string
 	if f.wait && f.dryRun {
 		return exit.Usage("--wait does not go with --dry-run: nothing is requested that could be waited for")
 	}
-	if err := f.check(args); err != nil {
+	if err := f.Check(args); err != nil {
 		return err
 	}
 	r, err := s.Reader()

@@ -38,8 +38,8 @@ func (f *requestFlags) add(cmd *cobra.Command, what string) {
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
 }
 
-// check refuses command lines that name nothing, or two things.
-func (f *requestFlags) check(args []string) error {
+// Check refuses command lines that name nothing, or two things.
+func (f *requestFlags) Check(args []string) error {
 	switch {
 	case f.all == (len(args) > 0):
 		return exit.Usage("name objects as KIND/NAME, or use --all, and one of them")

@@ -83,8 +83,8 @@ func (s *shared) rolloutCommand() *cobra.Command {
 	return cmd
 }
 
-// check refuses mistakes.
-func (f *rolloutFlags) check() error {
+// Check refuses mistakes.
+func (f *rolloutFlags) Check() error {
 	if f.timeout <= 0 {
 		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	}
@@ -122,7 +122,7 @@ func (f *rolloutFlags) choose(c *nexusv1.NexusAICapability) error {
 }
 
 func (s *shared) rollout(ctx context.Context, f *rolloutFlags, args []string) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	at, err := s.OpenCapability(ctx, args)
@@ -258,11 +258,11 @@ func (s *shared) restart(ctx context.Context, c client.Client, t restartTarget) 
 	if out.After, err = w.Digests(ctx, c, t.namespace); err != nil {
 		return out, err
 	}
-	return out, s.Report(out.Object, out.text(), "")
+	return out, s.Report(out.Object, out.Text(), "")
 }
 
-// text describes a restart that is done.
-func (r rollout) text() string {
+// Text describes a restart that is done.
+func (r rollout) Text() string {
 	text := fmt.Sprintf("ready with %s: %s -> %s", r.Image, digestText(r.Before), digestText(r.After))
 	if r.RevisionBefore != "" {
 		text += fmt.Sprintf(", revision %s -> %s", r.RevisionBefore, r.RevisionAfter)

@@ -88,7 +88,7 @@ func (s *shared) scanCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *scanFlags) check() error {
+func (f *scanFlags) Check() error {
 	var known []string
 	for _, g := range scanGroups {
 		known = append(known, g.name)
@@ -122,7 +122,7 @@ type scanner struct {
 }
 
 func (s *shared) scan(ctx context.Context, f *scanFlags) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	config, c, err := s.Connect()
@@ -147,7 +147,7 @@ func (s *shared) scan(ctx context.Context, f *scanFlags) error {
 	limited, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	x.run(limited)
-	if err := console.PrintAs(s.Out, f.output, x.report, func() string { return x.text() }); err != nil {
+	if err := console.PrintAs(s.Out, f.output, x.report, func() string { return x.Text() }); err != nil {
 		return err
 	}
 	return x.verdict(ctx, limited)
@@ -176,7 +176,7 @@ func (x *scanner) add(r check.Result) {
 	x.report.Add(r)
 }
 
-func (x *scanner) text() string {
+func (x *scanner) Text() string {
 	var b strings.Builder
 	for _, r := range x.report.Checks {
 		b.WriteString(check.Text(r))

@@ -39,8 +39,8 @@ func builtIn(t *testing.T) *runtime.Scheme {
 	return s
 }
 
-// check returns a check by the beginning of its title.
-func (x *scanner) check(t *testing.T, title string) check.Result {
+// Check returns a check by the beginning of its title.
+func (x *scanner) Check(t *testing.T, title string) check.Result {
 	t.Helper()
 	for _, c := range x.report.Checks {
 		if strings.HasPrefix(c.Title, title) {
@@ -96,10 +96,10 @@ func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			for title, want := range tc.want {
-				if got := x.check(t, title); got.Outcome != want.outcome || !strings.Contains(got.Evidence, want.evidence) || !strings.Contains(got.Fix, want.fix) {
+				if got := x.Check(t, title); got.Outcome != want.outcome || !strings.Contains(got.Evidence, want.evidence) || !strings.Contains(got.Fix, want.fix) {
 					t.Errorf("%+v", got)
 				}
-				if text := x.text(); !strings.Contains(text, want.evidence) {
+				if text := x.Text(); !strings.Contains(text, want.evidence) {
 					t.Errorf("people do not read %q:\n%s", want.evidence, text)
 				}
 			}
@@ -127,7 +127,7 @@ func TestScanIngress_AsksForTheClassOfAutoMode(t *testing.T) {
 		if err := x.scanIngress(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := x.check(t, "a load balancer controller"); got.Outcome != check.OutcomeWarn || !strings.Contains(got.Fix, tc.asks) || strings.Contains(got.Fix, tc.never) {
+		if got := x.Check(t, "a load balancer controller"); got.Outcome != check.OutcomeWarn || !strings.Contains(got.Fix, tc.asks) || strings.Contains(got.Fix, tc.never) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -153,7 +153,7 @@ func TestScanFacts_TellOfEnginesOfWhichOnlyTheKindsAreLeft(t *testing.T) {
 	if err := x.scanFacts(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := x.check(t, "KubeArmor runs"); got.Outcome != check.OutcomeWarn || !strings.Contains(got.Evidence, "no agent of KubeArmor is ready") || !strings.Contains(got.Fix, "no intent is Enforced by KubeArmor") {
+	if got := x.Check(t, "KubeArmor runs"); got.Outcome != check.OutcomeWarn || !strings.Contains(got.Evidence, "no agent of KubeArmor is ready") || !strings.Contains(got.Fix, "no intent is Enforced by KubeArmor") {
 		t.Errorf("%+v", got)
 	}
 	for _, c := range x.report.Checks {
@@ -170,7 +170,7 @@ func TestScanEngines_KnowsEachReleaseOfKyverno(t *testing.T) {
 		if err := x.scanEngines(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		evidence := x.check(t, "policy engines").Evidence
+		evidence := x.Check(t, "policy engines").Evidence
 		present, absent, _ := strings.Cut(evidence, "; absent: ")
 		if got := map[bool]string{true: "present", false: "absent"}[strings.Contains(present, "Kyverno")]; got != want || strings.Contains(absent, "Kyverno") == (want == "present") {
 			t.Errorf("with the kinds of %s: %s", engine, evidence)

@@ -143,10 +143,10 @@ func (s *shared) printType(b *bundled.Bundle, t *awsschema.Type, depth int, outp
 		r.Properties = append(r.Properties, fieldReport{Path: f.Path, Type: f.Type, Required: f.Required && !f.ReadOnly, Immutable: f.CreateOnly && !f.ReadOnly, ReadOnly: f.ReadOnly, Conditionally: f.Conditionally, Deprecated: f.Deprecated,
 			WriteOnly: f.WriteOnly, Unordered: f.Unordered, Choices: f.Choices})
 	}
-	return console.PrintAs(s.Out, output, r, r.text)
+	return console.PrintAs(s.Out, output, r, r.Text)
 }
 
-func (r typeReport) text() string {
+func (r typeReport) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, as AWS published it until %s\n\n", r.TypeName, r.Date)
 	switch {

@@ -48,7 +48,7 @@ func (s *shared) resumeCommand() *cobra.Command {
 
 // change makes a request of each object that the command line names. All are judged before the first is changed.
 func (s *shared) change(ctx context.Context, f *requestFlags, args []string, to func(*unstructured.Unstructured) (request, error)) error {
-	if err := f.check(args); err != nil {
+	if err := f.Check(args); err != nil {
 		return err
 	}
 	r, err := s.Reader()

@@ -50,7 +50,7 @@ func (s *shared) uiCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *uiFlags) check() error {
+func (f *uiFlags) Check() error {
 	switch {
 	case f.port < 0 || f.port > 65535:
 		return exit.Usage("--port: %d is no port", f.port)
@@ -62,7 +62,7 @@ func (f *uiFlags) check() error {
 }
 
 func (s *shared) ui(ctx context.Context, f *uiFlags, flags *pflag.FlagSet) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	server, err := s.uiServer(ctx, flags)

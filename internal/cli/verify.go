@@ -99,7 +99,7 @@ func (s *shared) verifyCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *verifyFlags) check() error {
+func (f *verifyFlags) Check() error {
 	for _, name := range f.only {
 		if !slices.Contains(groupNames(), name) {
 			return exit.Usage("--only: %q is none of %s", name, strings.Join(groupNames(), ", "))
@@ -116,7 +116,7 @@ func (f *verifyFlags) check() error {
 }
 
 func (s *shared) verify(ctx context.Context, f *verifyFlags, args []string) error {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	at, err := s.OpenCapability(ctx, args)
@@ -217,7 +217,7 @@ func (v *verifier) add(r check.Result) error {
 func (v *verifier) finish() error {
 	v.report.DurationSeconds = console.Seconds(v.Clock.Now().Sub(v.report.began))
 	if err := console.PrintAs(v.Out, v.output, v.report, func() string {
-		return v.folded.text(v.report.Checks) + v.report.Summary.Text() + "\n"
+		return v.folded.Text(v.report.Checks) + v.report.Summary.Text() + "\n"
 	}); err != nil {
 		return err
 	}

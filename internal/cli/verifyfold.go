@@ -49,8 +49,8 @@ func (f *foldedSkips) put(under, number int) {
 	f.later[under] = append(f.later[under], number)
 }
 
-// text has one line for each reason.
-func (f *foldedSkips) text(checks []check.Result) string {
+// Text has one line for each reason.
+func (f *foldedSkips) Text(checks []check.Result) string {
 	var b strings.Builder
 	for _, n := range f.order {
 		why := fmt.Sprintf("for the same reason as check %d", n)

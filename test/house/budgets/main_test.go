@@ -100,6 +100,8 @@ func TestEachBreachIsFoundAndNamed(t *testing.T) {
 		{"cyclomatic complexity, most", function(strings.Repeat("\tif true {\n\t}\n", 11)), "b.f has 12 independent paths"},
 		{"parameters of a function, most", "package b\n\ntype T struct{}\n\nfunc (T) f(a, b, c, d, e int, g string) {}\n", "b.T.f has 6 parameters"},
 		{"parameters of a function, most", function("\t_ = func(int, int, int, int, int, int) {}\n"), "b.f has 6 parameters"},
+		{"methods of a type, most", "package b\n\ntype T[K any] struct{}\n" + methods(41), "internal/b.T has 41, may have 40"},
+		{"fields of a struct, most", "package b\n\ntype t struct {\n\tint\n\t" + strings.Repeat("_, ", 24) + "_ string\n}\n", "internal/b.t has 26, may have 25"},
 		{"exported names without a comment", "// Package b is b.\npackage b\n\nconst (\n\tX = 1\n)\n", "b.go:5: X"},
 		{"exported names without a comment", "// Package b is b.\npackage b\n\n// T is a type.\ntype T[K any] struct{}\n\nfunc (*T[K]) M() {}\n", "b.go:7: T.M"},
 		{"exported names without a comment", "package b\n", "package b has no comment"},
@@ -142,6 +144,55 @@ func TestWhatIsAllowedIsNotFound(t *testing.T) {
 			var out bytes.Buffer
 			if !report(&out, measure(load(t, s), floors{})) {
 				t.Errorf("broken:\n%s", &out)
+			}
+		})
+	}
+}
+
+// methods are methods of *T[K].
+func methods(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "\nfunc (*T[K]) m%d() {}\n", i)
+	}
+	return b.String()
+}
+
+// The test bed is judged, too; objects of the API and the states of AWS kinds are not, by their fields. An allowance is the number that there is.
+func TestTypesThatWereTooLargeOnlyShrink(t *testing.T) {
+	wide := "package b\n\ntype T[K any] struct {\n\t" + strings.Repeat("_, ", 25) + "_ string\n}\n"
+	for name, c := range map[string]struct {
+		path, text      string
+		methods, fields map[string]int
+		want            string
+	}{
+		"the test bed":                   {"internal/testkit/b/b.go", wide + methods(41), nil, nil, "internal/testkit/b.T has 41, may have 40|internal/testkit/b.T has 26, may have 25"},
+		"an allowance":                   {"internal/b/b.go", wide + methods(41), map[string]int{"internal/b.T": 41}, map[string]int{"internal/b.T": 26}, ""},
+		"more than the allowance":        {"internal/b/b.go", wide + methods(42), map[string]int{"internal/b.T": 41}, map[string]int{"internal/b.T": 26}, "internal/b.T has 42, may have 41"},
+		"less than the allowance":        {"internal/b/b.go", wide + methods(41), map[string]int{"internal/b.T": 43}, map[string]int{"internal/b.T": 26}, "internal/b.T has 41: lower its allowance of 43"},
+		"an allowance without a need":    {"internal/b/b.go", wide + methods(40), map[string]int{"internal/b.T": 41}, map[string]int{"internal/b.T": 26}, "internal/b.T has 40 and needs no allowance"},
+		"an allowance of no type":        {"internal/b/b.go", "package b\n", nil, map[string]int{"internal/b.T": 26}, "internal/b.T has 0 and needs no allowance"},
+		"fields of an object of the API": {"api/b/b.go", wide, nil, nil, ""},
+		"methods of a kind":              {"internal/kinds/b/b.go", wide + methods(41), nil, nil, "internal/kinds/b.T has 41, may have 40"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := clean()
+			s[c.path] = c.text
+			var findings []string
+			for _, r := range typeRows(load(t, s), floors{Methods: c.methods, Fields: c.fields}) {
+				findings = append(findings, r.findings...)
+			}
+			wants := strings.Split(c.want, "|")
+			if c.want == "" {
+				wants = nil
+			}
+			if len(findings) != len(wants) {
+				t.Fatalf("%q, want %q", findings, wants)
+			}
+			for i, want := range wants {
+				if !strings.Contains(findings[i], want) {
+					t.Errorf("%q, want %q", findings[i], want)
+				}
 			}
 		})
 	}

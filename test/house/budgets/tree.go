@@ -24,6 +24,8 @@ type tree struct {
 	fset   *token.FileSet
 	// production are the files that the budgets are about; tests those that count as testing them.
 	production, tests []*file
+	// bed are the files of the test bed.
+	bed []*file
 }
 
 // file is one Go file.
@@ -103,7 +105,9 @@ func (t *tree) add(at, rel string) error {
 	}
 	f := &file{path: rel, text: text, ast: parsed, lines: bytes.Count(text, []byte("\n"))}
 	switch {
-	case generated(f), under(rel, bed), under(rel, emulator):
+	case generated(f):
+	case under(rel, bed), under(rel, emulator):
+		t.bed = append(t.bed, f)
 	case strings.HasSuffix(rel, "_test.go"), under(rel, suite), under(rel, "test"):
 		if !under(rel, "test/house") { // they test the tree, not the code
 			t.tests = append(t.tests, f)

@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/helmrelease"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
@@ -144,7 +145,7 @@ func (s *shared) installController(ctx context.Context, f *controllerFlags) erro
 		return err
 	}
 	foreign := b.chart == nil
-	if err := makeReported(s.Console, f.output, f.dryRun || foreign, &b.report, func() error { return b.make(ctx) }); err != nil {
+	if err := enact.Reported(s.Console, f.output, f.dryRun || foreign, &b.report, func() error { return b.make(ctx) }); err != nil {
 		return err
 	}
 	return judge
@@ -298,7 +299,7 @@ func (b *controllerInstaller) lookAtDefinitions(ctx context.Context) error {
 	}
 	changes, err := install.Objects{Client: b.client, Force: b.flags.force}.Apply(ctx, b.definitions, b.ledger)
 	if err != nil {
-		return explainConflict(err)
+		return enact.ExplainConflict(err)
 	}
 	b.before = append(b.before, changes...)
 	return nil
@@ -341,7 +342,7 @@ func (b *controllerInstaller) lookAtRelease(ctx context.Context, have *helmrelea
 	}
 	change.Action = "upgrade to chart " + chart
 	if len(missing) > 0 {
-		change.Action += ", which restores " + namesOf(missing)
+		change.Action += ", which restores " + enact.NamesOf(missing)
 	}
 	change = change.Doing(func(ctx context.Context) error { return b.releases.Upgrade(ctx, b.request) })
 	b.release = &change
@@ -383,13 +384,13 @@ func objectsOfRelease(c client.Client, r *helmrelease.Release) ([]*unstructured.
 
 // make makes the changes and waits until the controller is ready.
 func (b *controllerInstaller) make(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, saveLedger(ctx, b.ledger)) }()
-	if err := planRecorded(ctx, b.ledger, b.report.Changes); err != nil {
+	defer func() { err = errors.Join(err, enact.SaveLedger(ctx, b.ledger)) }()
+	if err := enact.PlanRecorded(ctx, b.ledger, b.report.Changes); err != nil {
 		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, b.flags.timeout)
 	defer cancel()
-	if err := makeRecorded(ctx, b.Console, b.ledger, b.before); err != nil {
+	if err := enact.Recorded(ctx, b.Console, b.ledger, b.before); err != nil {
 		return err
 	}
 	if b.release != nil {
@@ -403,14 +404,14 @@ func (b *controllerInstaller) make(ctx context.Context) (err error) {
 // makeRelease installs or upgrades the release when its definitions are served.
 func (b *controllerInstaller) makeRelease(ctx, limited context.Context) error {
 	for _, u := range b.definitions {
-		if err := b.waitForReady(ctx, limited, u, notEstablished); err != nil {
+		if err := b.waitForReady(ctx, limited, u, enact.NotEstablished); err != nil {
 			return err
 		}
 	}
 	if err := b.forgetServedKinds(); err != nil {
 		return err
 	}
-	return makeRecorded(ctx, b.Console, b.ledger, []install.Change{*b.release})
+	return enact.Recorded(ctx, b.Console, b.ledger, []install.Change{*b.release})
 }
 
 // waitForPods waits until the Deployments of the release are ready.
@@ -424,7 +425,7 @@ func (b *controllerInstaller) waitForPods(ctx, limited context.Context) error {
 		if u.GetKind() != "Deployment" {
 			continue
 		}
-		if err := b.waitForReady(ctx, limited, u, rolloutLeft); err != nil {
+		if err := b.waitForReady(ctx, limited, u, enact.RolloutLeft); err != nil {
 			return err
 		}
 	}
@@ -436,7 +437,7 @@ func (b *controllerInstaller) waitForPods(ctx, limited context.Context) error {
 
 // waitForReady waits for an object. When the time is over, the error names the missing part.
 func (b *controllerInstaller) waitForReady(ctx, limited context.Context, u *unstructured.Unstructured, left func(*unstructured.Unstructured) (string, error)) error {
-	return notReadyWithin(waitFor(ctx, limited, b.client, u, left), u, b.flags.timeout, "kubectl describe")
+	return enact.NotReadyWithin(enact.WaitFor(ctx, limited, b.client, u, left), u, b.flags.timeout, "kubectl describe")
 }
 
 // forgetServedKinds makes the next look at the kinds that are served see those of new definitions.
@@ -459,10 +460,10 @@ func (r controllerReport) Text() string {
 	} else {
 		b.WriteString(console.Wrap("The AWS Load Balancer Controller was installed by "+r.InstalledBy+", and is left to it.", ""))
 	}
-	writeChanges(&b, r.Changes, r.DryRun)
+	enact.Write(&b, r.Changes, r.DryRun)
 	if r.Chart != "" && len(r.Changes) == 0 {
 		b.WriteString("The controller is unchanged.\n")
 	}
-	writeNotes(&b, r.Notes)
+	enact.WriteNotes(&b, r.Notes)
 	return b.String()
 }

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/helmrelease"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -57,7 +58,7 @@ func (s *shared) deleteControllerCommand() *cobra.Command {
 
 // controllerRemoval lists the changes that remove the controller.
 type controllerRemoval struct {
-	removal
+	enact.Removal
 	releases *helmrelease.Releases
 	// users are the objects that need the controller.
 	users []*unstructured.Unstructured
@@ -73,10 +74,10 @@ func (s *shared) deleteController(ctx context.Context, f *deleteFlags) error {
 	if err != nil {
 		return err
 	}
-	if !r.ledger.Exists() {
+	if !r.Ledger.Exists() {
 		return exit.Precondition(fmt.Errorf("there is no ConfigMap %s/%s: nexusctl did not install a load balancer controller; remove another one with the tool that installed it", albNamespace, install.LedgerName))
 	}
-	if inAWS(r.ledger.Records()) {
+	if enact.InAWS(r.Ledger.Records()) {
 		cloud, err := s.OpenCloud(ctx, cfg, c, "")
 		if err != nil {
 			return err
@@ -85,16 +86,16 @@ func (s *shared) deleteController(ctx context.Context, f *deleteFlags) error {
 			return err
 		}
 	}
-	if err := printChanges(s.Console, r.changes, r.notes, f.dryRun); err != nil {
+	if err := enact.Print(s.Console, r.Changes, r.notes, f.dryRun); err != nil {
 		return err
 	}
 	if len(r.users) > 0 {
-		return exit.Precondition(fmt.Errorf("%d objects need the controller: %s; delete them first, so that it removes their load balancers", len(r.users), namesOf(r.users)))
+		return exit.Precondition(fmt.Errorf("%d objects need the controller: %s; delete them first, so that it removes their load balancers", len(r.users), enact.NamesOf(r.users)))
 	}
 	if f.dryRun {
 		return nil
 	}
-	if err := makeRemoval(ctx, s.Console, r.removal); err != nil {
+	if err := enact.Remove(ctx, s.Console, r.Removal); err != nil {
 		return err
 	}
 	s.Say("The AWS Load Balancer Controller was removed.")
@@ -103,20 +104,20 @@ func (s *shared) deleteController(ctx context.Context, f *deleteFlags) error {
 
 // lookAtControllerRemoval finds what is to be removed from the cluster. It only reads.
 func (s *shared) lookAtControllerRemoval(ctx context.Context, c client.Client, timeout time.Duration) (*controllerRemoval, error) {
-	r := &controllerRemoval{removal: removal{client: c, timeout: timeout}}
+	r := &controllerRemoval{Removal: enact.Removal{Client: c, Timeout: timeout}}
 	var err error
-	if r.ledger, err = install.ReadLedger(ctx, c, albNamespace); err != nil || !r.ledger.Exists() {
+	if r.Ledger, err = install.ReadLedger(ctx, c, albNamespace); err != nil || !r.Ledger.Exists() {
 		return r, err
 	}
 	if r.releases, err = helmrelease.Open(s.Cluster, albNamespace); err != nil {
 		return nil, err
 	}
-	if slices.Contains(r.ledger.Records(), releaseRecord()) {
+	if slices.Contains(r.Ledger.Records(), releaseRecord()) {
 		if err := r.lookAtRelease(ctx); err != nil {
 			return nil, err
 		}
 	}
-	for _, record := range r.ledger.Records() {
+	for _, record := range r.Ledger.Records() {
 		if record.IsDefinition() {
 			if err := r.lookAtDefinition(ctx, record); err != nil {
 				return nil, err
@@ -134,30 +135,30 @@ func (r *controllerRemoval) lookAtRelease(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("reading release %s/%s: %w", albNamespace, albRelease, err)
 	case have == nil:
-		r.changes = append(r.changes, install.Forget(record, "do nothing: it does not exist any more"))
+		r.Changes = append(r.Changes, install.Forget(record, "do nothing: it does not exist any more"))
 		return nil
-	case !isOurRelease(have, r.ledger):
-		r.changes = append(r.changes, install.Forget(record, "leave it: its labels do not say that nexusctl created it"))
+	case !isOurRelease(have, r.Ledger):
+		r.Changes = append(r.Changes, install.Forget(record, "leave it: its labels do not say that nexusctl created it"))
 		return nil
 	}
-	objects, err := objectsOfRelease(r.client, have)
+	objects, err := objectsOfRelease(r.Client, have)
 	if err != nil {
 		return err
 	}
-	r.changes = append(r.changes, install.Change{Object: record.String(), Action: "uninstall", Removes: &record, Limit: releaseLimit}.Doing(func(context.Context) error {
+	r.Changes = append(r.Changes, install.Change{Object: record.String(), Action: "uninstall", Removes: &record, Limit: releaseLimit}.Doing(func(context.Context) error {
 		return r.releases.Uninstall(albRelease)
 	}))
 	for _, u := range objects {
 		if u.GetKind() != "Deployment" {
 			continue
 		}
-		if err := r.client.Get(ctx, client.ObjectKeyFromObject(u), u); err == nil { // its pods end before the role does
-			r.changes = append(r.changes, install.Objects{Client: r.client}.Remove(install.Record{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID()}))
+		if err := r.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err == nil { // its pods end before the role does
+			r.Changes = append(r.Changes, install.Objects{Client: r.Client}.Remove(install.Record{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID()}))
 		} else if !apierrors.IsNotFound(err) {
 			return err
 		}
 	}
-	r.users, err = usersOfController(ctx, r.client)
+	r.users, err = usersOfController(ctx, r.Client)
 	return err
 }
 
@@ -180,7 +181,7 @@ func usersOfController(ctx context.Context, c client.Client) ([]*unstructured.Un
 			out = append(out, userOf(o, corev1.SchemeGroupVersion.WithKind("Service")))
 		}
 	}
-	err := listObjects(ctx, c, append(slices.Clone(controllerKinds), gatewayKind), func(m *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
+	err := enact.ListObjects(ctx, c, append(slices.Clone(controllerKinds), gatewayKind), func(m *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
 		if u.GetKind() != gatewayKind.Kind || hasFinalizerOf(m, "gateway.k8s.aws/") {
 			out = append(out, u)
 		}
@@ -223,17 +224,17 @@ func (r *controllerRemoval) lookAtDefinition(ctx context.Context, record install
 	u := &unstructured.Unstructured{}
 	u.SetAPIVersion(record.APIVersion)
 	u.SetKind(record.Kind)
-	err := r.client.Get(ctx, client.ObjectKey{Name: record.Name}, u)
+	err := r.Client.Get(ctx, client.ObjectKey{Name: record.Name}, u)
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
 	var others []*unstructured.Unstructured
 	if err == nil {
-		k, err := kindOfDefinition(u)
+		k, err := enact.KindOfDefinition(u)
 		if err != nil {
 			return err
 		}
-		if err := listObjects(ctx, r.client, []schema.GroupVersionKind{k}, func(m *metav1.PartialObjectMetadata, o *unstructured.Unstructured) {
+		if err := enact.ListObjects(ctx, r.Client, []schema.GroupVersionKind{k}, func(m *metav1.PartialObjectMetadata, o *unstructured.Unstructured) {
 			if m.Annotations[annotationRelease] != albRelease || m.Annotations[annotationReleaseNamespace] != albNamespace {
 				others = append(others, o)
 			}
@@ -242,17 +243,17 @@ func (r *controllerRemoval) lookAtDefinition(ctx context.Context, record install
 		}
 	}
 	if len(others) > 0 {
-		r.notes = append(r.notes, fmt.Sprintf("%s stays: it has objects (%s); the command removes it when they are gone", record, namesOf(others)))
+		r.notes = append(r.notes, fmt.Sprintf("%s stays: it has objects (%s); the command removes it when they are gone", record, enact.NamesOf(others)))
 		return nil
 	}
-	r.changes = append(r.changes, install.Objects{Client: r.client}.Remove(record))
+	r.Changes = append(r.Changes, install.Objects{Client: r.Client}.Remove(record))
 	return nil
 }
 
 // lookAtAWS finds what is to be removed from the account.
 func (r *controllerRemoval) lookAtAWS(ctx context.Context, a *install.Account) error {
-	changes, err := removalsInAWS(ctx, a, r.ledger.Records())
-	r.changes = append(r.changes, changes...)
+	changes, err := enact.RemovalsInAWS(ctx, a, r.Ledger.Records())
+	r.Changes = append(r.Changes, changes...)
 	return err
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/image"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -276,7 +277,7 @@ func (b *builder) lookAtTarget(ctx context.Context, named func(*pushTarget) (str
 
 // pushImage creates the repository where it is missing, and pushes.
 func (b *builder) pushImage(ctx context.Context, content image.Content) error {
-	if err := makeRecorded(ctx, b.Console, nil, b.report.Changes); err != nil {
+	if err := enact.Recorded(ctx, b.Console, nil, b.report.Changes); err != nil {
 		return err
 	}
 	for _, c := range b.report.Changes {
@@ -318,8 +319,8 @@ func (r *imageBuild) Text() string {
 		fmt.Fprintf(&b, "Image: %s%s: %s\n", would, state, r.Image)
 	}
 	if r.DryRun {
-		writeChanges(&b, r.Changes, true)
+		enact.Write(&b, r.Changes, true)
 	}
-	writeNotes(&b, r.Notes)
+	enact.WriteNotes(&b, r.Notes)
 	return b.String()
 }

@@ -6,14 +6,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,6 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inhabitants"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -87,7 +86,7 @@ func (f *deleteFlags) Check() error {
 // deleter is one run of delete, with its findings.
 type deleter struct {
 	*shared
-	removal
+	enact.Removal
 	flags *deleteFlags
 	// objects lists the objects that need the operator; all of them with --full.
 	objects []*unstructured.Unstructured
@@ -105,7 +104,7 @@ func (s *shared) delete(ctx context.Context, f *deleteFlags) error {
 		return err
 	}
 	if len(d.objects) > 0 && f.cascade == "" {
-		return exit.Precondition(fmt.Errorf("%s there that only the operator can delete: %s; delete them first, or use --cascade=delete or --cascade=orphan", objectsAre(len(d.objects)), namesOf(roots(d.objects))))
+		return exit.Precondition(fmt.Errorf("%s there that only the operator can delete: %s; delete them first, or use --cascade=delete or --cascade=orphan", objectsAre(len(d.objects)), enact.NamesOf(roots(d.objects))))
 	}
 	if f.dryRun {
 		return nil
@@ -140,16 +139,16 @@ func (d *deleter) lookAgain(ctx context.Context) (*deleter, error) {
 
 // lookAtRemoval finds what is to be removed. It only reads.
 func (s *shared) lookAtRemoval(ctx context.Context, f *deleteFlags) (*deleter, error) {
-	d := &deleter{shared: s, flags: f, removal: removal{timeout: f.timeout}}
+	d := &deleter{shared: s, flags: f, Removal: enact.Removal{Timeout: f.timeout}}
 	cfg, c, err := s.Connect()
 	if err != nil {
 		return nil, err
 	}
-	d.client = c
-	if d.ledger, err = ledgerForRemoval(ctx, c); err != nil {
+	d.Client = c
+	if d.Ledger, err = ledgerForRemoval(ctx, c); err != nil {
 		return nil, err
 	}
-	if !d.ledger.Exists() && len(d.ledger.Records()) == 0 {
+	if !d.Ledger.Exists() && len(d.Ledger.Records()) == 0 {
 		return nil, d.notInstalled(ctx)
 	}
 	if d.objects, err = d.findObjects(ctx); err != nil {
@@ -176,10 +175,10 @@ func ledgerForRemoval(ctx context.Context, c client.Client) (*install.Ledger, er
 
 // lookAtRecords finds what is to be done about everything that deploy has created.
 func (d *deleter) lookAtRecords(ctx context.Context, cfg *rest.Config) error {
-	records := d.ledger.Records()
+	records := d.Ledger.Records()
 	for _, r := range slices.Backward(records) {
 		if r.ARN == "" && r.Kind != "Namespace" && (d.flags.full || !r.IsDefinition()) {
-			d.changes = append(d.changes, install.Objects{Client: d.client}.Remove(r))
+			d.Changes = append(d.Changes, install.Objects{Client: d.Client}.Remove(r))
 		}
 	}
 	if !d.flags.full {
@@ -196,10 +195,10 @@ func (d *deleter) lookAtRecords(ctx context.Context, cfg *rest.Config) error {
 
 // lookAtAWS finds what is to be removed from the account: first what the controller has, whose role needs the OIDC provider.
 func (d *deleter) lookAtAWS(ctx context.Context, cfg *rest.Config, records []install.Record) error {
-	if !inAWS(records) && (d.controller == nil || !inAWS(d.controller.ledger.Records())) {
+	if !enact.InAWS(records) && (d.controller == nil || !enact.InAWS(d.controller.Ledger.Records())) {
 		return nil
 	}
-	cloud, err := d.OpenCloud(ctx, cfg, d.client, "")
+	cloud, err := d.OpenCloud(ctx, cfg, d.Client, "")
 	if err != nil {
 		return err
 	}
@@ -208,15 +207,15 @@ func (d *deleter) lookAtAWS(ctx context.Context, cfg *rest.Config, records []ins
 			return err
 		}
 	}
-	changes, err := removalsInAWS(ctx, cloud.Account, records)
-	d.changes = append(d.changes, changes...)
+	changes, err := enact.RemovalsInAWS(ctx, cloud.Account, records)
+	d.Changes = append(d.Changes, changes...)
 	return err
 }
 
 // lookAtController finds whether the load balancer controller is ours, and needed by nothing that stays.
 func (d *deleter) lookAtController(ctx context.Context) error {
-	r, err := d.lookAtControllerRemoval(ctx, d.client, d.timeout)
-	if err != nil || !r.ledger.Exists() {
+	r, err := d.lookAtControllerRemoval(ctx, d.Client, d.Timeout)
+	if err != nil || !r.Ledger.Exists() {
 		return err
 	}
 	users := r.users
@@ -224,7 +223,7 @@ func (d *deleter) lookAtController(ctx context.Context) error {
 		users = slices.DeleteFunc(slices.Clone(users), belongsToCapability)
 	}
 	if len(users) > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("the AWS Load Balancer Controller stays: it is needed by others (%s); nexusctl delete-alb-controller removes it later", namesOf(users)))
+		d.notes = append(d.notes, fmt.Sprintf("the AWS Load Balancer Controller stays: it is needed by others (%s); nexusctl delete-alb-controller removes it later", enact.NamesOf(users)))
 		return nil
 	}
 	d.controller = r
@@ -234,7 +233,7 @@ func (d *deleter) lookAtController(ctx context.Context) error {
 
 // notInstalled returns the error for an operator that deploy did not install.
 func (d *deleter) notInstalled(ctx context.Context) error {
-	tool, err := install.InstalledBy(ctx, d.client)
+	tool, err := install.InstalledBy(ctx, d.Client)
 	if err != nil {
 		return err
 	}
@@ -251,40 +250,12 @@ func (d *deleter) findObjects(ctx context.Context) ([]*unstructured.Unstructured
 		return nil, err
 	}
 	var out []*unstructured.Unstructured
-	err = listObjects(ctx, d.client, kinds, func(m *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
+	err = enact.ListObjects(ctx, d.Client, kinds, func(m *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
 		if d.flags.full || len(m.Finalizers) > 0 {
 			out = append(out, u)
 		}
 	})
 	return out, err
-}
-
-// listObjects passes every object of some kinds to a function. Kinds that are not served have none.
-func listObjects(ctx context.Context, c client.Client, kinds []schema.GroupVersionKind, take func(*metav1.PartialObjectMetadata, *unstructured.Unstructured), opts ...client.ListOption) error {
-	for _, k := range kinds {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(k)
-		err := c.List(ctx, list, opts...)
-		if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
-			return fmt.Errorf("listing %s objects: %w", k.Kind, err)
-		}
-		for i := range list.Items {
-			take(&list.Items[i], asObject(&list.Items[i], k))
-		}
-	}
-	return nil
-}
-
-// asObject returns what is known of an object from its metadata.
-func asObject(m *metav1.PartialObjectMetadata, k schema.GroupVersionKind) *unstructured.Unstructured {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(k)
-	u.SetNamespace(m.Namespace)
-	u.SetName(m.Name)
-	u.SetUID(m.UID)
-	u.SetOwnerReferences(m.OwnerReferences)
-	u.SetDeletionTimestamp(m.DeletionTimestamp)
-	return u
 }
 
 // servedKinds are the kinds of the operator's definitions.
@@ -298,25 +269,13 @@ func (d *deleter) servedKinds() ([]schema.GroupVersionKind, error) {
 		if u.GetKind() != "CustomResourceDefinition" {
 			continue
 		}
-		k, err := kindOfDefinition(u)
+		k, err := enact.KindOfDefinition(u)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, k)
 	}
 	return out, nil
-}
-
-// kindOfDefinition is the kind that a definition defines, in its first version.
-func kindOfDefinition(u *unstructured.Unstructured) (schema.GroupVersionKind, error) {
-	group, _, _ := unstructured.NestedString(u.Object, "spec", "group")
-	name, _, _ := unstructured.NestedString(u.Object, "spec", "names", "kind")
-	versions, _, err := unstructured.NestedSlice(u.Object, "spec", "versions")
-	if err != nil || len(versions) == 0 {
-		return schema.GroupVersionKind{}, fmt.Errorf("%s has no version: %w", u.GetName(), err)
-	}
-	version, _ := versions[0].(map[string]any)
-	return schema.GroupVersionKind{Group: group, Version: fmt.Sprint(version["name"]), Kind: name}, nil
 }
 
 // lookAtNamespace removes the namespace if deploy created it and nothing of others is in it; otherwise the ledger and the signing key.
@@ -330,10 +289,10 @@ func (d *deleter) lookAtNamespace(ctx context.Context, records []install.Record)
 		return err
 	}
 	if len(others) > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("namespace %s stays: others use it (%s)", install.Namespace, namesOf(others)))
+		d.notes = append(d.notes, fmt.Sprintf("namespace %s stays: others use it (%s)", install.Namespace, enact.NamesOf(others)))
 		return d.lookAtSigningKey(ctx)
 	}
-	d.changes = append(d.changes, install.Objects{Client: d.client}.Remove(records[i]))
+	d.Changes = append(d.Changes, install.Objects{Client: d.Client}.Remove(records[i]))
 	return nil
 }
 
@@ -342,12 +301,12 @@ func (d *deleter) lookAtNamespace(ctx context.Context, records []install.Record)
 func (d *deleter) lookAtSigningKey(ctx context.Context) error {
 	m := &metav1.PartialObjectMetadata{}
 	m.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	err := d.client.Get(ctx, client.ObjectKey{Namespace: install.Namespace, Name: wellknown.SigningKeySecret}, m)
+	err := d.Client.Get(ctx, client.ObjectKey{Namespace: install.Namespace, Name: wellknown.SigningKeySecret}, m)
 	if err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if m.Labels["app.kubernetes.io/name"] == connection.OperatorName {
-		d.changes = append(d.changes, install.Objects{Client: d.client}.Remove(install.Record{
+		d.Changes = append(d.Changes, install.Objects{Client: d.Client}.Remove(install.Record{
 			APIVersion: "v1", Kind: "Secret", Namespace: m.Namespace, Name: m.Name, UID: m.UID}))
 	}
 	return nil
@@ -366,7 +325,7 @@ func (d *deleter) othersInNamespace(ctx context.Context, records []install.Recor
 		return nil, err
 	}
 	var out []*unstructured.Unstructured
-	err = listObjects(ctx, d.client, kinds, func(_ *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
+	err = enact.ListObjects(ctx, d.Client, kinds, func(_ *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
 		ours := slices.ContainsFunc(records, func(r install.Record) bool { return r.UID == u.GetUID() })
 		kept := inhabitants.IsFurniture(u.GroupVersionKind().GroupKind(), u.GetName()) || isOfOperator(u)
 		if !ours && !kept && metav1.GetControllerOf(u) == nil {
@@ -396,34 +355,21 @@ func (d *deleter) namespacedKinds(ctx context.Context) ([]schema.GroupVersionKin
 // print shows the changes before they are made.
 func (d *deleter) print() error {
 	if d.flags.cascade == cascadeDelete && len(d.objects) > 0 {
-		text := console.Wrap(fmt.Sprintf("%s deleted first, by the deletion policy: %s.", objectsAre(len(d.objects)), namesOf(roots(d.objects))), "")
+		text := console.Wrap(fmt.Sprintf("%s deleted first, by the deletion policy: %s.", objectsAre(len(d.objects)), enact.NamesOf(roots(d.objects))), "")
 		if _, err := d.Out.Write([]byte(text)); err != nil {
 			return err
 		}
 	}
 	var first []install.Change
 	if d.controller != nil {
-		first = d.controller.changes
+		first = d.controller.Changes
 	}
-	return printChanges(d.Console, slices.Concat(first, d.changes), d.notes, d.flags.dryRun)
+	return enact.Print(d.Console, slices.Concat(first, d.Changes), d.notes, d.flags.dryRun)
 }
 
 // roots are the objects that go with no other one.
 func roots(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	return slices.DeleteFunc(slices.Clone(objects), func(u *unstructured.Unstructured) bool { return metav1.GetControllerOf(u) != nil })
-}
-
-// namesOf names the first objects of a list.
-func namesOf(objects []*unstructured.Unstructured) string {
-	const most = 10
-	var names []string
-	for _, u := range objects {
-		if len(names) == most {
-			return strings.Join(names, ", ") + fmt.Sprintf(" and %d more", len(objects)-most)
-		}
-		names = append(names, console.TitleOf(u))
-	}
-	return strings.Join(names, ", ")
 }
 
 // deleteObjects deletes the objects without a controlling owner, and waits until the operator has removed all.
@@ -433,7 +379,7 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 			continue
 		}
 		uid := u.GetUID()
-		if err := d.client.Delete(ctx, u, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+		if err := d.Client.Delete(ctx, u, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("%s: %w", console.TitleOf(u), err)
 		}
 		d.Say("%s: deletion requested", console.TitleOf(u))
@@ -441,7 +387,7 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, d.flags.timeout)
 	defer cancel()
 	left, reported := d.objects, map[types.UID]bool{}
-	err := waitUntil(ctx, limited, func(ctx context.Context) (done bool, err error) {
+	err := enact.WaitUntil(ctx, limited, func(ctx context.Context) (done bool, err error) {
 		if left, err = d.findObjects(ctx); err != nil || len(left) == 0 {
 			return err == nil, err
 		}
@@ -449,7 +395,7 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 	})
 	if limited.Err() != nil && ctx.Err() == nil {
 		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("after %s, %s still being deleted, and the operator was not removed: %s; see nexusctl explain KIND/NAME, and run the command again",
-			d.flags.timeout, objectsAre(len(left)), namesOf(left))}
+			d.flags.timeout, objectsAre(len(left)), enact.NamesOf(left))}
 	}
 	return err
 }
@@ -457,7 +403,7 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 // reportRecoverable says once of each capability whose stores are kept how long the deletion waits for them, and how to end that.
 func (d *deleter) reportRecoverable(ctx context.Context, reported map[types.UID]bool) error {
 	list := &nexusv1.NexusAICapabilityList{}
-	if err := d.client.List(ctx, list); err != nil {
+	if err := d.Client.List(ctx, list); err != nil {
 		return fmt.Errorf("listing capabilities: %w", err)
 	}
 	for _, c := range list.Items {
@@ -474,12 +420,12 @@ func (d *deleter) reportRecoverable(ctx context.Context, reported map[types.UID]
 // remove makes the changes. The operator's pods are gone before its rights are, so that it can end in order.
 func (d *deleter) remove(ctx context.Context) error {
 	if d.controller != nil {
-		if err := makeRemoval(ctx, d.Console, d.controller.removal); err != nil {
+		if err := enact.Remove(ctx, d.Console, d.controller.Removal); err != nil {
 			return err
 		}
 	}
-	slices.SortStableFunc(d.changes, func(x, y install.Change) int { return rankOf(isWorkload(x)) - rankOf(isWorkload(y)) })
-	if err := makeRemoval(ctx, d.Console, d.removal); err != nil {
+	slices.SortStableFunc(d.Changes, func(x, y install.Change) int { return rankOf(enact.IsWorkload(x)) - rankOf(enact.IsWorkload(y)) })
+	if err := enact.Remove(ctx, d.Console, d.Removal); err != nil {
 		return err
 	}
 	d.Say("The operator was removed.")

@@ -22,6 +22,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -142,7 +143,7 @@ func (s *shared) deploy(ctx context.Context, f *deployFlags) error {
 	if f.export {
 		return d.printManifests()
 	}
-	return makeReported(s.Console, f.output, f.dryRun, &d.report, func() error { return d.make(ctx) })
+	return enact.Reported(s.Console, f.output, f.dryRun, &d.report, func() error { return d.make(ctx) })
 }
 
 // lookAtInstallation finds what is to change. It only reads.
@@ -167,7 +168,7 @@ func (s *shared) lookAtInstallation(ctx context.Context, f *deployFlags) (*deplo
 		return d, err
 	}
 	if d.inCluster, err = (install.Objects{Client: d.client, Force: f.force}).Apply(ctx, d.objects, d.ledger); err != nil {
-		return nil, explainConflict(err)
+		return nil, enact.ExplainConflict(err)
 	}
 	d.report.Changes = append(d.report.Changes, slices.Concat(d.inAWS, d.inCluster)...)
 	return d, d.lookAtController(ctx)
@@ -185,17 +186,6 @@ func (d *deployer) lookAtOperator(ctx context.Context) (err error) {
 		return cmp.Or(err, exit.Precondition(fmt.Errorf("the operator in %s was installed by %s: upgrade it with that tool", install.Namespace, tool)))
 	}
 	d.ledger, err = install.ReadLedger(ctx, d.client, install.Namespace)
-	return err
-}
-
-// explainConflict says what to do about fields that another tool has set, and about what is being deleted.
-func explainConflict(err error) error {
-	if ending, ok := errors.AsType[*install.EndingError](err); ok {
-		return exit.Precondition(ending)
-	}
-	if apierrors.IsConflict(err) {
-		return exit.Precondition(fmt.Errorf("%w: change these fields with the tool that has set them, or take them over with --force-conflicts", err))
-	}
 	return err
 }
 
@@ -307,7 +297,7 @@ func (d *deployer) servesIngresses(ctx context.Context) (bool, error) {
 
 // make makes the changes and waits until the operator is ready.
 func (d *deployer) make(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, saveLedger(ctx, d.ledger)) }()
+	defer func() { err = errors.Join(err, enact.SaveLedger(ctx, d.ledger)) }()
 	changes := slices.Concat(d.inAWS, d.inCluster)
 	if len(changes) > 0 {
 		if changes, err = d.prepare(ctx, changes); err != nil {
@@ -316,12 +306,12 @@ func (d *deployer) make(ctx context.Context) (err error) {
 	}
 	if d.missing != "" {
 		inAWS := slices.DeleteFunc(changes, func(c install.Change) bool { return !slices.ContainsFunc(d.inAWS, sameObject(c)) })
-		if err := makeRecorded(ctx, d.Console, d.ledger, inAWS); err != nil {
+		if err := enact.Recorded(ctx, d.Console, d.ledger, inAWS); err != nil {
 			return err
 		}
 		return exit.Precondition(fmt.Errorf("the image %s is not there: push it, for instance with nexusctl build operator, and run the command again; nothing was installed in the cluster", d.missing))
 	}
-	if err := makeRecorded(ctx, d.Console, d.ledger, changes); err != nil {
+	if err := enact.Recorded(ctx, d.Console, d.ledger, changes); err != nil {
 		return err
 	}
 	if err := d.waitUntilReady(ctx); err != nil || d.controller == nil {
@@ -338,14 +328,14 @@ func sameObject(c install.Change) func(install.Change) bool {
 func (d *deployer) prepare(ctx context.Context, changes []install.Change) ([]install.Change, error) {
 	namespace := slices.IndexFunc(changes, func(c install.Change) bool { return c.Creates != nil && c.Creates.Kind == "Namespace" })
 	if namespace >= 0 {
-		if err := makeRecorded(ctx, d.Console, d.ledger, changes[namespace:namespace+1]); err != nil {
+		if err := enact.Recorded(ctx, d.Console, d.ledger, changes[namespace:namespace+1]); err != nil {
 			return nil, err
 		}
 		changes = slices.Delete(slices.Clone(changes), namespace, namespace+1)
 	}
-	recording, cancel := exit.Uncut(ctx, patchTimeout) // without a record, nothing would remove the namespace again
+	recording, cancel := exit.Uncut(ctx, enact.PatchTimeout) // without a record, nothing would remove the namespace again
 	defer cancel()
-	return changes, planRecorded(recording, d.ledger, changes)
+	return changes, enact.PlanRecorded(recording, d.ledger, changes)
 }
 
 // waitUntilReady waits for the definitions and the pods.
@@ -356,30 +346,18 @@ func (d *deployer) waitUntilReady(ctx context.Context) error {
 		var err error
 		switch u.GetKind() {
 		case "CustomResourceDefinition":
-			err = waitFor(ctx, limited, d.client, u, notEstablished)
+			err = enact.WaitFor(ctx, limited, d.client, u, enact.NotEstablished)
 		case "Deployment":
-			err = waitFor(ctx, limited, d.client, u, rolloutLeft)
+			err = enact.WaitFor(ctx, limited, d.client, u, enact.RolloutLeft)
 		default:
 			continue
 		}
-		if err := notReadyWithin(err, u, d.flags.timeout, "nexusctl status"); err != nil {
+		if err := enact.NotReadyWithin(err, u, d.flags.timeout, "nexusctl status"); err != nil {
 			return err
 		}
 	}
 	d.Say("The operator in namespace %s is ready, with image %s.", install.Namespace, d.report.Image)
 	return nil
-}
-
-// notEstablished returns what a definition still waits for; empty when it is served.
-func notEstablished(u *unstructured.Unstructured) (string, error) {
-	value, _, err := unstructured.NestedFieldNoCopy(u.Object, "status", "conditions")
-	conditions, _ := value.([]any) // null for a moment after the definition was created
-	for _, c := range conditions {
-		if m, ok := c.(map[string]any); ok && m["type"] == "Established" && m["status"] == "True" {
-			return "", err
-		}
-	}
-	return "the definition is not established", err
 }
 
 // printManifests prints what deploy applies.
@@ -401,10 +379,10 @@ func (d *deployer) printManifests() error {
 func (r installation) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Image %s\nRole %s\n", r.Image, cmp.Or(r.Role, "none"))
-	writeChanges(&b, r.Changes, r.DryRun)
+	enact.Write(&b, r.Changes, r.DryRun)
 	if len(r.Changes) == 0 {
 		b.WriteString("The installation is unchanged.\n")
 	}
-	writeNotes(&b, r.Notes)
+	enact.WriteNotes(&b, r.Notes)
 	return b.String()
 }

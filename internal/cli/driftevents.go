@@ -19,6 +19,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -182,7 +183,7 @@ func (s *shared) installEvents(ctx context.Context, f *driftEventsFlags) error {
 		return err
 	}
 	r.installs = true
-	return makeReported(s.Console, f.output, f.dryRun, r, func() (err error) {
+	return enact.Reported(s.Console, f.output, f.dryRun, r, func() (err error) {
 		namespace := s.NamespaceOfOperator()
 		if err := c.Get(ctx, client.ObjectKey{Name: namespace}, &corev1.Namespace{}); apierrors.IsNotFound(err) {
 			return exit.Precondition(fmt.Errorf("there is no namespace %s, in which the installation is recorded: install the operator first, or name its namespace with --operator-namespace", namespace))
@@ -191,11 +192,11 @@ func (s *shared) installEvents(ctx context.Context, f *driftEventsFlags) error {
 		if err != nil {
 			return err
 		}
-		if err := planRecorded(ctx, ledger, r.Changes); err != nil {
+		if err := enact.PlanRecorded(ctx, ledger, r.Changes); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, saveLedger(ctx, ledger)) }()
-		return makeRecorded(ctx, s.Console, ledger, r.Changes)
+		defer func() { err = errors.Join(err, enact.SaveLedger(ctx, ledger)) }()
+		return enact.Recorded(ctx, s.Console, ledger, r.Changes)
 	})
 }
 
@@ -234,14 +235,14 @@ func (s *shared) uninstallEvents(ctx context.Context, f *driftEventsFlags) error
 	if err != nil {
 		return err
 	}
-	changes, err := removalsInAWS(ctx, cloud.Account, ours)
+	changes, err := enact.RemovalsInAWS(ctx, cloud.Account, ours)
 	if err != nil {
 		return err
 	}
-	if err := printChanges(s.Console, changes, nil, f.dryRun); err != nil || f.dryRun {
+	if err := enact.Print(s.Console, changes, nil, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
-	if err := makeRemoval(ctx, s.Console, removal{client: c, ledger: ledger, timeout: f.timeout, changes: changes}); err != nil {
+	if err := enact.Remove(ctx, s.Console, enact.Removal{Client: c, Ledger: ledger, Timeout: f.timeout, Changes: changes}); err != nil {
 		return err
 	}
 	s.Say("The queue and the rules of drift events were removed.")
@@ -272,7 +273,7 @@ func (r *driftEventsReport) Text() string {
 	for _, p := range r.Providers {
 		b.WriteString(console.Wrap("AWSProvider "+p.Provider+": "+p.Status+", "+p.Reason+": "+p.Message, ""))
 	}
-	writeChanges(&b, r.Changes, r.DryRun)
+	enact.Write(&b, r.Changes, r.DryRun)
 	if len(r.Changes) == 0 {
 		b.WriteString("The queue and the rules are as they should be.\n")
 	}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
@@ -71,7 +72,7 @@ func (s *shared) fixIRSA(ctx context.Context, f *irsaFlags) error {
 	if err != nil {
 		return exit.DeniedFirst(err)
 	}
-	return makeReported(s.Console, f.output, f.dryRun, r, func() error { return makeRecorded(ctx, s.Console, nil, r.Changes) })
+	return enact.Reported(s.Console, f.output, f.dryRun, r, func() error { return enact.Recorded(ctx, s.Console, nil, r.Changes) })
 }
 
 // lookAtIRSA finds what is to change. It only reads.
@@ -146,10 +147,10 @@ func (s *shared) lookAtTrust(ctx context.Context, c client.Client, a *install.Ac
 func (r *repair) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Issuer %s, account %s\n", r.Issuer, r.Account)
-	writeChanges(&b, r.Changes, r.DryRun)
+	enact.Write(&b, r.Changes, r.DryRun)
 	if len(r.Changes) == 0 {
 		b.WriteString("IAM accepts the tokens of the cluster's ServiceAccounts. There is nothing to change.\n")
 	}
-	writeNotes(&b, r.Notes)
+	enact.WriteNotes(&b, r.Notes)
 	return b.String()
 }

@@ -23,6 +23,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
@@ -333,15 +334,15 @@ func (p *pipeline) applyManifests(ctx context.Context) error {
 	}
 	changes, err := install.Objects{Client: c, Force: p.flags.deploy.force}.Apply(ctx, objects, &install.Ledger{})
 	if err != nil {
-		return explainConflict(err)
+		return enact.ExplainConflict(err)
 	}
 	if len(changes) == 0 {
 		p.Say("The manifests are applied already.")
 	}
 	if p.flags.dryRun {
-		return printChanges(p.Console, changes, nil, true)
+		return enact.Print(p.Console, changes, nil, true)
 	}
-	return makeRecorded(ctx, p.Console, nil, changes)
+	return enact.Recorded(ctx, p.Console, nil, changes)
 }
 
 // withNamespaces puts the namespaces that objects are in and that do not exist before them.

@@ -20,6 +20,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -237,7 +238,7 @@ func lastFailure(q *nexusv1.PlanRequest) string {
 
 // deleteRequest deletes a request, also after an interruption.
 func deleteRequest(ctx context.Context, c client.Client, q *nexusv1.PlanRequest) error {
-	ctx, cancel := exit.Uncut(ctx, patchTimeout)
+	ctx, cancel := exit.Uncut(ctx, enact.PatchTimeout)
 	defer cancel()
 	return client.IgnoreNotFound(c.Delete(ctx, q))
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
@@ -152,9 +153,6 @@ func mayBeReconciled(ctx context.Context, r *inspect.Reader, u *unstructured.Uns
 	return nil
 }
 
-// pollInterval is the pause between two looks of a waiting command at an object.
-const pollInterval = 500 * time.Millisecond
-
 // checks are requests that the operator has not answered yet.
 type checks struct {
 	*shared
@@ -183,7 +181,7 @@ func (s *shared) waitForChecks(ctx context.Context, c client.Client, objects []*
 	if len(k.open) == 0 {
 		k.open, k.next = k.next, nil
 	}
-	err := wait.PollUntilContextCancel(bounded, pollInterval, true, k.look)
+	err := wait.PollUntilContextCancel(bounded, enact.PollInterval, true, k.look)
 	switch {
 	case ctx.Err() != nil:
 		return &exit.Interruption{Waiting: true}

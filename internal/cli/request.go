@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
@@ -74,9 +75,6 @@ type request struct {
 	// resourceVersion: the operator writes the status of objects at any time, which is no reason to refuse it.
 	again func(now *unstructured.Unstructured) (request, error)
 }
-
-// patchTimeout ends a request that the API server does not answer.
-const patchTimeout = 30 * time.Second
 
 // send sends changes one after the other and reports each. A failure does not keep it from the others; an interruption
 // ends it between two changes, and says which were made.
@@ -137,7 +135,7 @@ func patchOnce(ctx context.Context, c client.Client, q request, dryRun bool) err
 	if err != nil {
 		return err
 	}
-	ctx, cancel := exit.Uncut(ctx, patchTimeout)
+	ctx, cancel := exit.Uncut(ctx, enact.PatchTimeout)
 	defer cancel()
 	opts := []client.PatchOption{client.FieldOwner("nexusctl")}
 	if dryRun {

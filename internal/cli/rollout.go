@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
@@ -240,13 +241,13 @@ func (s *shared) restart(ctx context.Context, c client.Client, t restartTarget) 
 	}
 	limited, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
-	err = waitFor(ctx, limited, c, u, func(now *unstructured.Unstructured) (string, error) {
+	err = enact.WaitFor(ctx, limited, c, u, func(now *unstructured.Unstructured) (string, error) {
 		out.RevisionAfter = now.GetAnnotations()[annotationRevision]
-		return rolloutLeft(now)
+		return enact.RolloutLeft(now)
 	})
-	if waiting, ok := errors.AsType[*stillWaiting](err); ok {
+	if waiting, ok := errors.AsType[*enact.StillWaiting](err); ok {
 		return out, &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("%s: not done within %s: %s; see %s, and kubectl rollout undo -n %s %s/%s to go back",
-			out.Object, t.timeout, waiting.left, t.seeAlso, t.namespace, strings.ToLower(w.Kind), w.Name)}
+			out.Object, t.timeout, waiting.Left, t.seeAlso, t.namespace, strings.ToLower(w.Kind), w.Name)}
 	}
 	if _, interrupted := errors.AsType[*exit.Interruption](err); interrupted {
 		return out, &exit.Interruption{Text: fmt.Sprintf("The command was interrupted while it waited. The pods of %s are replaced without it: see kubectl rollout status -n %s %s/%s.",

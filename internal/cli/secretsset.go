@@ -25,6 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
@@ -229,7 +230,7 @@ func (v *vault) write(ctx context.Context, values map[string]json.RawMessage, dr
 	if ctx.Err() != nil || dryRun {
 		return ctx.Err()
 	}
-	ctx, cancel := exit.Uncut(ctx, patchTimeout)
+	ctx, cancel := exit.Uncut(ctx, enact.PatchTimeout)
 	defer cancel()
 	_, err = v.client.PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{SecretId: &v.arn, SecretString: aws.String(string(text))})
 	return refused(err)

@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
@@ -205,7 +206,7 @@ func (s *shared) waitForRelease(ctx context.Context, c client.Client, of *nexusv
 // over as well.
 func (s *shared) createAgain(ctx context.Context, c client.Client, again *nexusv1.NexusAICapability, dryRun bool) error {
 	title := fmt.Sprintf("NexusAICapability %s/%s", again.Namespace, again.Name)
-	ctx, cancel := exit.Uncut(ctx, patchTimeout)
+	ctx, cancel := exit.Uncut(ctx, enact.PatchTimeout)
 	defer cancel()
 	options := []client.CreateOption{client.FieldOwner("nexusctl")}
 	if dryRun {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -72,36 +71,4 @@ func digestText(digests []string) string {
 		return "digest not known"
 	}
 	return strings.Join(digests, ", ")
-}
-
-// rolloutLeft describes the missing part of a rollout; empty when every pod is of the last template and
-// ready, and no other pod is left.
-func rolloutLeft(u *unstructured.Unstructured) (string, error) {
-	numbers := map[string]int64{}
-	for _, name := range []string{"observedGeneration", "replicas", "updatedReplicas", "readyReplicas"} {
-		n, _, err := unstructured.NestedInt64(u.Object, "status", name)
-		if err != nil {
-			return "", err
-		}
-		numbers[name] = n
-	}
-	want, found, err := unstructured.NestedInt64(u.Object, "spec", "replicas")
-	if err != nil {
-		return "", err
-	}
-	if !found {
-		want = 1
-	}
-	switch {
-	case numbers["observedGeneration"] < u.GetGeneration():
-		return "the change is not observed yet", nil
-	case numbers["updatedReplicas"] < want:
-		return fmt.Sprintf("%d of %d pods are replaced", numbers["updatedReplicas"], want), nil
-	case numbers["replicas"] > want:
-		return fmt.Sprintf("%d old pods are ending", numbers["replicas"]-want), nil
-	case numbers["readyReplicas"] < want:
-		return fmt.Sprintf("%d of %d pods are ready", numbers["readyReplicas"], want), nil
-	default:
-		return "", nil
-	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package enact
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func TestWriteChanges_JoinsObjectsOfOneKind(t *testing.T) {
 	}
 	changes = append(changes, install.Change{Object: "Role ns/c", Action: "update", Diff: "-1\n+2\n"}, install.Change{Object: "NetworkPolicy ns/a", Action: "create"})
 	var b strings.Builder
-	writeChanges(&b, changes, true)
+	Write(&b, changes, true)
 	const want = `
 arn:aws:iam::1:role/a
     would: create the role

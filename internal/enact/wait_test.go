@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package enact
 
 import (
 	"testing"
@@ -21,12 +21,12 @@ func TestNotEstablished_WaitsForADefinition(t *testing.T) {
 		"not established": {established("False"), true},
 		"established":     {established("True"), false},
 	} {
-		waits, err := notEstablished(&unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": c.conditions}}})
+		waits, err := NotEstablished(&unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": c.conditions}}})
 		if err != nil || (waits != "") != c.waits {
 			t.Errorf("%s: %q, %v", name, waits, err)
 		}
 	}
-	if waits, err := notEstablished(&unstructured.Unstructured{Object: map[string]any{}}); err != nil || waits == "" {
+	if waits, err := NotEstablished(&unstructured.Unstructured{Object: map[string]any{}}); err != nil || waits == "" {
 		t.Errorf("without a status: %q, %v", waits, err)
 	}
 }

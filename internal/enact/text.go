@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package enact
 
 import (
 	"fmt"
@@ -75,8 +75,8 @@ func pluralOf(kind string) string {
 	}
 }
 
-// writeChanges describes changes for people.
-func writeChanges(b *strings.Builder, changes []install.Change, dryRun bool) {
+// Write describes changes for people.
+func Write(b *strings.Builder, changes []install.Change, dryRun bool) {
 	verb := "will"
 	if dryRun {
 		verb = "would"

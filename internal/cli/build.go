@@ -154,7 +154,7 @@ func (s *shared) builtOperator(ctx context.Context, f *operatorBuildFlags) (*ima
 		return nil, err
 	}
 	return s.buildImage(ctx, &f.buildFlags, how, func(t *pushTarget) (string, error) {
-		session, err := t.session(ctx, "")
+		session, err := t.Session(ctx, "")
 		if err != nil {
 			return "", err
 		}
@@ -200,7 +200,7 @@ func (s *shared) buildImage(ctx context.Context, f *buildFlags, how recipe, name
 	limited, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	report := &imageBuild{APIVersion: buildAPIVersion, Kind: "ImageBuild", Source: how.source, Platforms: how.platforms, Layout: f.layout, DryRun: f.dryRun, Changes: []install.Change{}}
-	b := &builder{pushTarget: &pushTarget{shared: s, logins: map[string]login{}}, flags: f, report: report}
+	b := &builder{pushTarget: &pushTarget{Registries: connection.NewRegistries(s.Connection)}, flags: f, report: report}
 	err := b.run(limited, how, named)
 	switch {
 	case ctx.Err() != nil:
@@ -208,7 +208,7 @@ func (s *shared) buildImage(ctx context.Context, f *buildFlags, how recipe, name
 	case limited.Err() != nil:
 		return report, &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("not done within %s: give a longer --timeout; what was pushed is not pushed again", f.timeout)}
 	case err != nil:
-		return report, explainRegistry(err)
+		return report, connection.ExplainRegistry(err)
 	}
 	return report, console.PrintAs(s.Out, f.output, report, report.Text)
 }
@@ -232,7 +232,7 @@ func (b *builder) run(ctx context.Context, how recipe, named func(*pushTarget) (
 	if b.flags.dryRun {
 		return nil
 	}
-	built, err := how.build(ctx, b.registry(), called)
+	built, err := how.build(ctx, b.Registry(), called)
 	if err != nil {
 		return err
 	}
@@ -271,7 +271,7 @@ func (b *builder) lookAtTarget(ctx context.Context, named func(*pushTarget) (str
 	if b.report.Changes, err = b.lookAtRepository(ctx, b.report); err != nil || len(b.report.Changes) > 0 {
 		return err
 	}
-	b.report.PreviousDigest, err = b.registry().Digest(ctx, b.ref)
+	b.report.PreviousDigest, err = b.Registry().Digest(ctx, b.ref)
 	return err
 }
 
@@ -284,7 +284,7 @@ func (b *builder) pushImage(ctx context.Context, content image.Content) error {
 		b.changed = append(b.changed, c.Object)
 	}
 	b.Say("Pushing %s.", b.ref.Name())
-	if err := b.registry().Push(ctx, b.ref, content); err != nil {
+	if err := b.Registry().Push(ctx, b.ref, content); err != nil {
 		return err
 	}
 	b.report.Pushed = true

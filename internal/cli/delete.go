@@ -22,6 +22,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/albcontroller"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
@@ -91,7 +92,7 @@ type deleter struct {
 	// objects lists the objects that need the operator; all of them with --full.
 	objects []*unstructured.Unstructured
 	// controller is the load balancer controller that goes first; nil when it stays.
-	controller *controllerRemoval
+	controller *albcontroller.Removal
 	notes      []string
 }
 
@@ -203,7 +204,7 @@ func (d *deleter) lookAtAWS(ctx context.Context, cfg *rest.Config, records []ins
 		return err
 	}
 	if d.controller != nil {
-		if err := d.controller.lookAtAWS(ctx, cloud.Account); err != nil {
+		if err := d.controller.LookAtAWS(ctx, cloud.Account); err != nil {
 			return err
 		}
 	}
@@ -214,20 +215,20 @@ func (d *deleter) lookAtAWS(ctx context.Context, cfg *rest.Config, records []ins
 
 // lookAtController finds whether the load balancer controller is ours, and needed by nothing that stays.
 func (d *deleter) lookAtController(ctx context.Context) error {
-	r, err := d.lookAtControllerRemoval(ctx, d.Client, d.Timeout)
+	r, err := albcontroller.LookAtRemoval(ctx, d.shared.Connection, d.Client, d.Timeout)
 	if err != nil || !r.Ledger.Exists() {
 		return err
 	}
-	users := r.users
+	users := r.Users
 	if d.flags.cascade == cascadeDelete {
-		users = slices.DeleteFunc(slices.Clone(users), belongsToCapability)
+		users = slices.DeleteFunc(slices.Clone(users), albcontroller.BelongsToCapability)
 	}
 	if len(users) > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("the AWS Load Balancer Controller stays: it is needed by others (%s); nexusctl delete-alb-controller removes it later", enact.NamesOf(users)))
 		return nil
 	}
 	d.controller = r
-	d.notes = append(d.notes, r.notes...)
+	d.notes = append(d.notes, r.Notes...)
 	return nil
 }
 

@@ -20,9 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/nexus-operator/nexus-operator/internal/albcontroller"
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -53,7 +55,7 @@ type deployFlags struct {
 	dryRun, export, force           bool
 	// skipController leaves the load balancer controller out; chart and vpc are those of one that is installed.
 	skipController bool
-	chart          chartSource
+	chart          albcontroller.ChartSource
 	vpc            string
 	timeout        time.Duration
 }
@@ -77,13 +79,10 @@ func (s *shared) deployCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
 	flags.BoolVar(&f.export, "export", false, "print the manifests, and change nothing")
-	flags.DurationVar(&f.timeout, "timeout", defaultDeployTimeout, "how long to wait until the operator is ready")
+	flags.DurationVar(&f.timeout, "timeout", enact.ReadyTimeout, "how long to wait until the operator is ready")
 	outputFlag(cmd, &f.output, "text", "json", "yaml")
 	return cmd
 }
-
-// defaultDeployTimeout limits how long an installation may take until it is ready.
-const defaultDeployTimeout = 5 * time.Minute
 
 // addSettings adds the flags that say what is installed.
 func (f *deployFlags) addSettings(cmd *cobra.Command, s *shared) {
@@ -101,7 +100,7 @@ func (f *deployFlags) addSettings(cmd *cobra.Command, s *shared) {
 	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag that the operator is to run with, such as --operator-arg=--capability-namespaces=team-*; may be repeated")
 	flags.BoolVar(&f.force, "force-conflicts", false, "take over fields that another tool has set")
 	flags.BoolVar(&f.skipController, "skip-alb-controller", false, "install no AWS Load Balancer Controller, also where the cluster has none")
-	f.chart.addFlags(flags, "alb-")
+	addChartFlags(&f.chart, flags, "alb-")
 	flags.StringVar(&f.vpc, "vpc-id", "", "ID of the cluster's network, for the AWS Load Balancer Controller; default: what EKS says of the cluster")
 }
 
@@ -132,7 +131,7 @@ type deployer struct {
 	missing string
 	objects []*unstructured.Unstructured
 	// controller installs the load balancer controller; nil where that is left out.
-	controller *controllerInstaller
+	controller *albcontroller.Installer
 }
 
 func (s *shared) deploy(ctx context.Context, f *deployFlags) error {
@@ -148,7 +147,7 @@ func (s *shared) deploy(ctx context.Context, f *deployFlags) error {
 
 // lookAtInstallation finds what is to change. It only reads.
 func (s *shared) lookAtInstallation(ctx context.Context, f *deployFlags) (*deployer, error) {
-	d := &deployer{shared: s, flags: f, report: installation{APIVersion: repairAPIVersion, Kind: "Installation", Namespace: install.Namespace, Image: f.image, Role: f.roleARN,
+	d := &deployer{shared: s, flags: f, report: installation{APIVersion: enact.APIVersion, Kind: "Installation", Namespace: install.Namespace, Image: f.image, Role: f.roleARN,
 		DryRun: f.dryRun, Changes: []install.Change{}}}
 	o, err := s.OfflineOptions()
 	if err != nil {
@@ -207,8 +206,8 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 		return err
 	}
 	scope := d.flags.scope
-	scope.Partition, scope.Account = cloud.Session.Partition, cloud.Session.Account
-	documents, notices, err := d.policiesOf(permissions.NameOperator, d.Metas(), scope)
+	scope.Partition, scope.Account, scope.TypedTypes = cloud.Session.Partition, cloud.Session.Account, engine.TypesOf(nil, d.Kinds()).Kinds
+	documents, notices, err := permissions.Named(permissions.NameOperator, d.Metas(), scope)
 	if err != nil {
 		return exit.Usage("%w; use a role that has the rights with --role-arn", err)
 	}
@@ -261,18 +260,18 @@ func (d *deployer) lookAtController(ctx context.Context) error {
 		d.report.Notes = append(d.report.Notes, "no IngressClass is of the AWS Load Balancer Controller: capabilities with an Ingress get no address until nexusctl install-alb-controller has installed it")
 		return nil
 	}
-	b := d.controllerInstaller(&controllerFlags{chart: f.chart, cluster: f.cluster, vpc: f.vpc, role: permissions.DefaultControllerRole, force: f.force, dryRun: f.dryRun,
-		timeout: f.timeout, providerFollows: f.roleARN == ""})
-	unhealthy, err := b.look(ctx)
+	b := albcontroller.New(d.shared.Connection, &albcontroller.Options{Chart: f.chart, Cluster: f.cluster, VPC: f.vpc, Role: permissions.DefaultControllerRole, Force: f.force, DryRun: f.dryRun,
+		Timeout: f.timeout, ProviderFollows: f.roleARN == ""})
+	unhealthy, err := b.Look(ctx)
 	if err != nil {
-		return fmt.Errorf("%s, which --skip-alb-controller leaves out: %w", albTitle, err)
+		return fmt.Errorf("%s, which --skip-alb-controller leaves out: %w", albcontroller.Title, err)
 	}
-	d.report.Notes = append(d.report.Notes, b.report.Notes...)
+	d.report.Notes = append(d.report.Notes, b.Report.Notes...)
 	if unhealthy != nil {
 		d.report.Notes = append(d.report.Notes, unhealthy.Error())
 	}
-	if b.chart != nil { // not another tool's
-		d.controller, d.report.Changes = b, append(d.report.Changes, b.report.Changes...)
+	if b.Chart != nil { // not another tool's
+		d.controller, d.report.Changes = b, append(d.report.Changes, b.Report.Changes...)
 	}
 	return nil
 }
@@ -284,13 +283,13 @@ func (d *deployer) servesIngresses(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if slices.ContainsFunc(classes.Items, func(c networkingv1.IngressClass) bool {
-		return c.Spec.Controller == albController || c.Spec.Controller == autoController
+		return c.Spec.Controller == albcontroller.IngressController || c.Spec.Controller == albcontroller.AutoModeController
 	}) {
 		return true, nil
 	}
 	auto, err := clusterfacts.HasAutoMode(ctx, d.client, d.AutoModeOf(d.flags.cluster))
 	if auto {
-		d.report.Notes = append(d.report.Notes, "no IngressClass is of EKS Auto Mode: capabilities with an Ingress get no address; "+autoModeClass)
+		d.report.Notes = append(d.report.Notes, "no IngressClass is of EKS Auto Mode: capabilities with an Ingress get no address; "+albcontroller.AutoModeRemedy)
 	}
 	return auto, err
 }
@@ -317,7 +316,7 @@ func (d *deployer) make(ctx context.Context) (err error) {
 	if err := d.waitUntilReady(ctx); err != nil || d.controller == nil {
 		return err
 	}
-	return d.controller.make(ctx)
+	return d.controller.Make(ctx)
 }
 
 func sameObject(c install.Change) func(install.Change) bool {

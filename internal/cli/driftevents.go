@@ -173,7 +173,7 @@ func (s *shared) lookAtEvents(ctx context.Context, f *driftEventsFlags) (*driftE
 	if err != nil {
 		return nil, nil, err
 	}
-	return &driftEventsReport{APIVersion: repairAPIVersion, Kind: "DriftEvents", QueueURL: found.QueueURL, Exists: found.Exists, Waiting: found.Waiting, Rules: found.Rules,
+	return &driftEventsReport{APIVersion: enact.APIVersion, Kind: "DriftEvents", QueueURL: found.QueueURL, Exists: found.Exists, Waiting: found.Waiting, Rules: found.Rules,
 		DryRun: f.dryRun, Changes: append([]install.Change{}, changes...), Rights: permissions.DriftQueueReader(found.QueueARN)}, c, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/resource"
 
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/image"
 )
@@ -95,7 +96,7 @@ func (f *e2eFlags) add(cmd *cobra.Command) {
 // Check refuses what can be refused before the first step, and completes the flags of the verbs.
 func (f *e2eFlags) Check() error {
 	f.monitor.output, f.verify.output, f.deploy.output = "text", "text", "text"
-	f.deploy.timeout = defaultDeployTimeout
+	f.deploy.timeout = enact.ReadyTimeout
 	f.deploy.dryRun = f.dryRun
 	built := buildFlags{timeout: defaultBuildTimeout, output: "text", dryRun: f.dryRun}
 	f.operator.buildFlags, f.app.buildFlags = built, built

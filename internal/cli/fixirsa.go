@@ -21,9 +21,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// repairAPIVersion is that of a repair as JSON or YAML.
-const repairAPIVersion = "install.nexus.ai/v1alpha1"
-
 // repair is the report of fix-irsa.
 type repair struct {
 	APIVersion string `json:"apiVersion"`
@@ -94,7 +91,7 @@ func (s *shared) lookAtIRSA(ctx context.Context, f *irsaFlags) (*repair, error) 
 		return nil, exit.Precondition(err)
 	}
 	account, session := cloud.Account, cloud.Session
-	r := &repair{APIVersion: repairAPIVersion, Kind: "IRSARepair", Issuer: issuer, Account: session.Account, DryRun: f.dryRun, Changes: []install.Change{}}
+	r := &repair{APIVersion: enact.APIVersion, Kind: "IRSARepair", Issuer: issuer, Account: session.Account, DryRun: f.dryRun, Changes: []install.Change{}}
 	r.Provider, r.Changes, err = account.OIDCProvider(ctx, issuer)
 	if err != nil {
 		return nil, err

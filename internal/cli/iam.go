@@ -25,7 +25,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
-	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
 )
@@ -70,7 +69,8 @@ func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
 			if err != nil {
 				return exit.Usage("%w", err)
 			}
-			documents, notices, err := s.policiesOf(name, metas, *scope)
+			scope.TypedTypes = engine.TypesOf(nil, s.Kinds()).Kinds
+			documents, notices, err := permissions.Named(name, metas, *scope)
 			if err != nil {
 				return exit.Usage("%w", err)
 			}
@@ -85,12 +85,6 @@ func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
 		cmd.Flags().StringSliceVar((*[]string)(&selected), "kinds", []string{options.AllKinds}, options.KindsUsage)
 	}
 	return cmd
-}
-
-// policiesOf returns the policies of the operator or of who installs it, and what an administrator should know of what they allow.
-func (s *shared) policiesOf(name string, metas []kind.Meta, scope permissions.Scope) ([]iampolicy.Document, []string, error) {
-	scope.TypedTypes = engine.TypesOf(nil, s.Kinds()).Kinds
-	return permissions.Named(name, metas, scope)
 }
 
 func (s *shared) printPolicies(documents []iampolicy.Document) error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
@@ -77,7 +78,7 @@ func (s *shared) kubeconfig(ctx context.Context, f *kubeconfigFlags) error {
 		return err
 	}
 	before := config.DeepCopy()
-	e := &entry{APIVersion: repairAPIVersion, Kind: "KubeconfigEntry", Cluster: c.ARN, Server: c.Endpoint, Context: cmp.Or(f.alias, c.ARN),
+	e := &entry{APIVersion: enact.APIVersion, Kind: "KubeconfigEntry", Cluster: c.ARN, Server: c.Endpoint, Context: cmp.Or(f.alias, c.ARN),
 		File: access.GetDefaultFilename(), DryRun: f.dryRun}
 	if other := config.Contexts[e.Context]; other != nil && other.Cluster != c.ARN {
 		return exit.Usage("--alias: the kubeconfig has a context %s already, of the cluster %s: choose another name", e.Context, other.Cluster)

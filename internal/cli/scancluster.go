@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/internal/albcontroller"
 	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
@@ -116,15 +117,6 @@ func hasRoom(n corev1.Node, pods []corev1.Pod) bool {
 	return count > 0 && cpu.Cmp(operatorCPU) >= 0 && memory.Cmp(operatorMemory) >= 0
 }
 
-// The controllers of IngressClasses that make Application Load Balancers: the AWS Load Balancer Controller, and EKS Auto Mode.
-const (
-	albController  = "ingress.k8s.aws/alb"
-	autoController = clusterfacts.BalancerController
-)
-
-// autoModeClass asks for the one object that a cluster of EKS Auto Mode lacks for load balancers: another controller would be one too many.
-const autoModeClass = "create an IngressClass alb with controller " + autoController + ", because EKS Auto Mode creates the load balancers"
-
 // scanIngress looks for the controller that makes load balancers of Ingresses.
 func (x *scanner) scanIngress(ctx context.Context) error {
 	const title = "a load balancer controller serves Ingresses"
@@ -136,25 +128,25 @@ func (x *scanner) scanIngress(ctx context.Context) error {
 	for _, c := range classes.Items {
 		found[c.Spec.Controller] = c.Name
 	}
-	if name, ok := found[autoController]; ok {
+	if name, ok := found[albcontroller.AutoModeController]; ok {
 		x.add(check.Pass(title, "EKS Auto Mode, IngressClass "+name))
 		return nil
 	}
-	name, ok := found[albController]
+	name, ok := found[albcontroller.IngressController]
 	fix := "nexusctl install-alb-controller"
 	if auto, err := clusterfacts.HasAutoMode(ctx, x.client, x.autoMode); err != nil {
 		return err
 	} else if auto && ok { // the class of another controller, which cannot be changed
-		fix = "delete IngressClass " + name + " and " + autoModeClass
+		fix = "delete IngressClass " + name + " and " + albcontroller.AutoModeRemedy
 	} else if auto {
-		fix = autoModeClass
+		fix = albcontroller.AutoModeRemedy
 	}
 	if !ok {
-		x.add(check.Warn(title, "no IngressClass is of controller "+albController+" or "+autoController+"; capabilities with an Ingress get no address", fix))
+		x.add(check.Warn(title, "no IngressClass is of controller "+albcontroller.IngressController+" or "+albcontroller.AutoModeController+"; capabilities with an Ingress get no address", fix))
 		return nil
 	}
 	deployments := &appsv1.DeploymentList{}
-	if err := x.client.List(ctx, deployments, client.MatchingLabels{"app.kubernetes.io/name": albRelease}); err != nil {
+	if err := x.client.List(ctx, deployments, client.MatchingLabels{"app.kubernetes.io/name": albcontroller.Release}); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(deployments.Items, func(d appsv1.Deployment) bool { return d.Status.ReadyReplicas > 0 }) {

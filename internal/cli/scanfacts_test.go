@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/nexus-operator/nexus-operator/internal/albcontroller"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
@@ -109,18 +110,18 @@ func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
 
 // The class of a controller that is gone does not make EKS Auto Mode create load balancers, and a second controller is not the remedy.
 func TestScanIngress_AsksForTheClassOfAutoMode(t *testing.T) {
-	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}, Spec: networkingv1.IngressClassSpec{Controller: albController}}
+	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}, Spec: networkingv1.IngressClassSpec{Controller: albcontroller.IngressController}}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}}
 	for name, tc := range map[string]struct {
 		enabled     bool // as EKS says, whatever the nodes say
 		objects     []client.Object
 		asks, never string
 	}{
-		"Auto Mode, a class left":            {false, []client.Object{node, class}, autoModeClass, "install-alb-controller"},
-		"Auto Mode":                          {false, []client.Object{node}, autoModeClass, "install-alb-controller"},
-		"enabled, no node yet":               {true, nil, autoModeClass, "install-alb-controller"},
-		"enabled, no node yet, a class left": {true, []client.Object{class}, autoModeClass, "install-alb-controller"},
-		"other nodes, Auto Mode not enabled": {false, []client.Object{class}, "nexusctl install-alb-controller", autoModeClass},
+		"Auto Mode, a class left":            {false, []client.Object{node, class}, albcontroller.AutoModeRemedy, "install-alb-controller"},
+		"Auto Mode":                          {false, []client.Object{node}, albcontroller.AutoModeRemedy, "install-alb-controller"},
+		"enabled, no node yet":               {true, nil, albcontroller.AutoModeRemedy, "install-alb-controller"},
+		"enabled, no node yet, a class left": {true, []client.Object{class}, albcontroller.AutoModeRemedy, "install-alb-controller"},
+		"other nodes, Auto Mode not enabled": {false, []client.Object{class}, "nexusctl install-alb-controller", albcontroller.AutoModeRemedy},
 	} {
 		x := scannerOf(fake.NewClientBuilder().WithScheme(builtIn(t)).WithObjects(tc.objects...).Build())
 		x.autoMode = func(context.Context) bool { return tc.enabled }

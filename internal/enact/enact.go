@@ -24,6 +24,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
+// APIVersion is that of the reports of changes as JSON or YAML.
+const APIVersion = "install.nexus.ai/v1alpha1"
+
+// ReadyTimeout is how long an installation may take by default until it is ready.
+const ReadyTimeout = 5 * time.Minute
+
 // WriteNotes adds the notes of a report.
 func WriteNotes(b *strings.Builder, notes []string) {
 	for _, note := range notes {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package albcontroller
 
 import (
 	"context"
@@ -44,9 +44,9 @@ func findForeignController(ctx context.Context, c client.Client, have *helmrelea
 	class := ""
 	for _, i := range classes.Items {
 		switch i.Spec.Controller {
-		case autoController:
+		case AutoModeController:
 			return &foreignController{by: "EKS Auto Mode", seen: "IngressClass " + i.Name + " is of EKS Auto Mode, which runs the controller outside the cluster", healthy: true}, nil
-		case albController:
+		case IngressController:
 			class = i.Name
 		}
 	}
@@ -59,7 +59,7 @@ func findForeignController(ctx context.Context, c client.Client, have *helmrelea
 		title := "Deployment " + d.Namespace + "/" + d.Name
 		return &foreignController{by: installerOf(d), seen: fmt.Sprintf("%s has %d ready pods", title, d.Status.ReadyReplicas), healthy: d.Status.ReadyReplicas > 0}, nil
 	case have != nil:
-		return &foreignController{by: "Helm, as release " + albNamespace + "/" + albRelease, seen: fmt.Sprintf("release %s/%s is %s, and no Deployment of it was found", albNamespace, albRelease, have.Status)}, nil
+		return &foreignController{by: "Helm, as release " + Namespace + "/" + Release, seen: fmt.Sprintf("release %s/%s is %s, and no Deployment of it was found", Namespace, Release, have.Status)}, nil
 	case class != "":
 		return &foreignController{by: "another tool", seen: "IngressClass " + class + " is of the controller, and no Deployment of it was found"}, nil
 	default:
@@ -70,14 +70,14 @@ func findForeignController(ctx context.Context, c client.Client, have *helmrelea
 // findControllerDeployment finds the Deployment of a controller, by its label or its name; nil when there is none.
 func findControllerDeployment(ctx context.Context, c client.Client) (*appsv1.Deployment, error) {
 	labeled := &appsv1.DeploymentList{}
-	if err := c.List(ctx, labeled, client.MatchingLabels{"app.kubernetes.io/name": albRelease}); err != nil {
+	if err := c.List(ctx, labeled, client.MatchingLabels{"app.kubernetes.io/name": Release}); err != nil {
 		return nil, err
 	}
 	if len(labeled.Items) > 0 {
 		return &labeled.Items[0], nil
 	}
 	named := &appsv1.Deployment{}
-	if err := c.Get(ctx, client.ObjectKey{Namespace: albNamespace, Name: albRelease}, named); err != nil {
+	if err := c.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: Release}, named); err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
 	return named, nil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package albcontroller installs and removes the AWS Load Balancer Controller, with its role and its Helm release.
+package albcontroller
 
 import (
 	"cmp"
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,16 +35,16 @@ import (
 // The AWS Load Balancer Controller: the name of its release, ServiceAccount and chart, and the namespace that its documentation
 // installs it into: https://docs.aws.amazon.com/eks/latest/userguide/lbc-helm.html
 const (
-	albRelease   = "aws-load-balancer-controller"
-	albNamespace = "kube-system"
-	albTitle     = "the AWS Load Balancer Controller"
+	Release   = "aws-load-balancer-controller"
+	Namespace = "kube-system"
+	Title     = "the AWS Load Balancer Controller"
 )
 
 // releaseLimit limits how long Helm may take for a release, without the wait for its pods.
 const releaseLimit = 2 * time.Minute
 
-// controllerReport is the report of install-alb-controller.
-type controllerReport struct {
+// Report is the report of install-alb-controller.
+type Report struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// InstalledBy names who installed the controller: nexusctl, or the tool that is left to it.
@@ -62,70 +62,38 @@ type controllerReport struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// controllerFlags holds the flags of install-alb-controller.
-type controllerFlags struct {
-	chart                               chartSource
-	values, set                         []string
-	cluster, vpc, role, roleARN, output string
-	dryRun, force, besideAutoMode       bool
-	// providerFollows is true where the OIDC provider of the cluster is created before the controller.
-	providerFollows bool
-	timeout         time.Duration
+// Options holds the flags of install-alb-controller.
+type Options struct {
+	Chart                               ChartSource
+	Values, Set                         []string
+	Cluster, VPC, Role, RoleARN, Output string
+	DryRun, Force, BesideAutoMode       bool
+	// ProviderFollows is true where the OIDC provider of the cluster is created before the controller.
+	ProviderFollows bool
+	Timeout         time.Duration
 }
 
-func (s *shared) installControllerCommand() *cobra.Command {
-	f := &controllerFlags{}
-	cmd := &cobra.Command{
-		Use:   "install-alb-controller",
-		Short: "Install or upgrade the AWS Load Balancer Controller, with its role",
-		Long: "install-alb-controller creates the role of the AWS Load Balancer Controller with the least rights, applies the definitions of its Helm\n" +
-			"chart, installs or upgrades its release in namespace " + albNamespace + ", and waits until it is ready. It prints the differences before each\n" +
-			"change. A second run finds nothing to change. What it created is recorded in ConfigMap " + albNamespace + "/" + install.LedgerName + ", so that\n" +
-			"nexusctl delete-alb-controller removes that and nothing else. A controller that another tool installed, and that of EKS\n" +
-			"Auto Mode, is only checked. Where EKS Auto Mode is enabled and has no IngressClass, the command refuses and says how to make\n" +
-			"one. The values of the release are those of the command line: name them again at each run.",
-		Example: "  nexusctl install-alb-controller --dry-run\n  nexusctl install-alb-controller --cluster-name production --set replicaCount=3\n" +
-			"  nexusctl install-alb-controller --chart oci://registry.example.com/charts/aws-load-balancer-controller\n  nexusctl install-alb-controller --chart ./aws-load-balancer-controller-" + defaultChartVersion + ".tgz",
-		Args: arguments(cobra.NoArgs),
-		RunE: runChecked(f, s.installController),
-	}
-	flags := cmd.Flags()
-	f.chart.addFlags(flags, "")
-	flags.StringArrayVar(&f.set, "set", nil, "value of the chart, such as --set replicaCount=3; may be repeated")
-	flags.StringArrayVarP(&f.values, "values", "f", nil, "YAML file with values of the chart; may be repeated")
-	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster whose load balancers these are (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
-	flags.StringVar(&f.vpc, "vpc-id", "", "ID of the cluster's network; default: what EKS says of the cluster")
-	flags.StringVar(&f.roleARN, "role-arn", "", "ARN of a role to use as it is, instead of creating one")
-	flags.StringVar(&f.role, "role", permissions.DefaultControllerRole, "name of the controller's role, with which the names of its policies begin")
-	flags.BoolVar(&f.force, "force-conflicts", false, "take over fields that another tool has set")
-	flags.BoolVar(&f.besideAutoMode, "beside-auto-mode", false, "install the controller although EKS Auto Mode creates load balancers in the cluster")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
-	flags.DurationVar(&f.timeout, "timeout", defaultDeployTimeout, "how long to wait until the controller is ready")
-	outputFlag(cmd, &f.output, "text", "json", "yaml")
-	return cmd
-}
-
-func (f *controllerFlags) Check() error {
+func (f *Options) Check() error {
 	switch {
-	case f.timeout <= 0:
-		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
-	case f.role == "":
+	case f.Timeout <= 0:
+		return exit.Usage("--timeout: %s is not a duration above 0", f.Timeout)
+	case f.Role == "":
 		return exit.Usage("--role: the name is empty")
 	default:
-		return f.chart.Check()
+		return f.Chart.Check()
 	}
 }
 
-// controllerInstaller is one installation of the controller, with its findings.
-type controllerInstaller struct {
-	*shared
-	flags    *controllerFlags
+// Installer is one installation of the controller, with its findings.
+type Installer struct {
+	*connection.Connection
+	flags    *Options
 	cfg      *rest.Config
 	client   client.Client
 	ledger   *install.Ledger
 	releases *helmrelease.Releases
-	report   controllerReport
-	chart    *helmrelease.Chart
+	Report   Report
+	Chart    *helmrelease.Chart
 	request  helmrelease.Request
 	// before are the changes that the release needs first; release is that of the release, nil for none.
 	before      []install.Change
@@ -133,38 +101,38 @@ type controllerInstaller struct {
 	definitions []*unstructured.Unstructured
 }
 
-func (s *shared) controllerInstaller(f *controllerFlags) *controllerInstaller {
-	return &controllerInstaller{shared: s, flags: f, report: controllerReport{APIVersion: repairAPIVersion, Kind: "LoadBalancerController",
-		InstalledBy: "nexusctl", Role: f.roleARN, DryRun: f.dryRun, Changes: []install.Change{}}}
+func New(s *connection.Connection, f *Options) *Installer {
+	return &Installer{Connection: s, flags: f, Report: Report{APIVersion: enact.APIVersion, Kind: "LoadBalancerController",
+		InstalledBy: "nexusctl", Role: f.RoleARN, DryRun: f.DryRun, Changes: []install.Change{}}}
 }
 
-func (s *shared) installController(ctx context.Context, f *controllerFlags) error {
-	b := s.controllerInstaller(f)
-	judge, err := b.look(ctx)
+func Install(ctx context.Context, s *connection.Connection, f *Options) error {
+	b := New(s, f)
+	judge, err := b.Look(ctx)
 	if err != nil {
 		return err
 	}
-	foreign := b.chart == nil
-	if err := enact.Reported(s.Console, f.output, f.dryRun || foreign, &b.report, func() error { return b.make(ctx) }); err != nil {
+	foreign := b.Chart == nil
+	if err := enact.Reported(s.Console, f.Output, f.DryRun || foreign, &b.Report, func() error { return b.Make(ctx) }); err != nil {
 		return err
 	}
 	return judge
 }
 
-// look finds the changes to make. It only reads. judge is the fault of a controller that is left to another tool.
-func (b *controllerInstaller) look(ctx context.Context) (judge, err error) {
+// Look finds the changes to make. It only reads. judge is the fault of a controller that is left to another tool.
+func (b *Installer) Look(ctx context.Context) (judge, err error) {
 	if b.cfg, b.client, err = b.Connect(); err != nil {
 		return nil, err
 	}
-	if b.ledger, err = install.ReadLedger(ctx, b.client, albNamespace); err != nil {
+	if b.ledger, err = install.ReadLedger(ctx, b.client, Namespace); err != nil {
 		return nil, err
 	}
-	if b.releases, err = helmrelease.Open(b.shared.Cluster, albNamespace); err != nil {
+	if b.releases, err = helmrelease.Open(b.Cluster, Namespace); err != nil {
 		return nil, err
 	}
-	have, err := b.releases.Find(albRelease)
+	have, err := b.releases.Find(Release)
 	if err != nil {
-		return nil, fmt.Errorf("reading release %s/%s: %w", albNamespace, albRelease, err)
+		return nil, fmt.Errorf("reading release %s/%s: %w", Namespace, Release, err)
 	}
 	if !isOurRelease(have, b.ledger) {
 		foreign, err := findForeignController(ctx, b.client, have)
@@ -172,8 +140,8 @@ func (b *controllerInstaller) look(ctx context.Context) (judge, err error) {
 			return nil, err
 		}
 		if foreign != nil {
-			b.report.InstalledBy, b.report.Role = foreign.by, ""
-			b.report.Notes = append(b.report.Notes, foreign.seen)
+			b.Report.InstalledBy, b.Report.Role = foreign.by, ""
+			b.Report.Notes = append(b.Report.Notes, foreign.seen)
 			return foreign.judge(), nil
 		}
 		if err := b.refuseBesideAutoMode(ctx); err != nil {
@@ -184,63 +152,63 @@ func (b *controllerInstaller) look(ctx context.Context) (judge, err error) {
 }
 
 // refuseBesideAutoMode returns an error where EKS Auto Mode creates the load balancers, as deploy does without the controller there.
-func (b *controllerInstaller) refuseBesideAutoMode(ctx context.Context) error {
-	if b.flags.besideAutoMode {
+func (b *Installer) refuseBesideAutoMode(ctx context.Context) error {
+	if b.flags.BesideAutoMode {
 		return nil
 	}
-	auto, err := clusterfacts.HasAutoMode(ctx, b.client, b.AutoModeOf(b.flags.cluster))
+	auto, err := clusterfacts.HasAutoMode(ctx, b.client, b.AutoModeOf(b.flags.Cluster))
 	if err != nil || !auto {
 		return err
 	}
-	return exit.Precondition(fmt.Errorf("%s would be a second one in this cluster: %s; install it nevertheless with --beside-auto-mode", albTitle, autoModeClass))
+	return exit.Precondition(fmt.Errorf("%s would be a second one in this cluster: %s; install it nevertheless with --beside-auto-mode", Title, AutoModeRemedy))
 }
 
 // lookAtOwn finds what is to change about a controller that is ours, or is to be.
-func (b *controllerInstaller) lookAtOwn(ctx context.Context, have *helmrelease.Release) (err error) {
-	name := b.EKSCluster(b.flags.cluster)
+func (b *Installer) lookAtOwn(ctx context.Context, have *helmrelease.Release) (err error) {
+	name := b.EKSCluster(b.flags.Cluster)
 	if name == "" {
-		return exit.Usage("--cluster-name: the name of the EKS cluster is not known: %s puts it into the tags of its load balancers", albTitle)
+		return exit.Usage("--cluster-name: the name of the EKS cluster is not known: %s puts it into the tags of its load balancers", Title)
 	}
-	if b.chart, err = b.loadChart(ctx, b.flags.chart); err != nil {
+	if b.Chart, err = b.flags.Chart.load(ctx, b.Connection); err != nil {
 		return err
 	}
-	b.report.Chart, b.report.Version, b.report.AppVersion = b.chart.Name(), b.chart.Version(), b.chart.AppVersion()
+	b.Report.Chart, b.Report.Version, b.Report.AppVersion = b.Chart.Name(), b.Chart.Version(), b.Chart.AppVersion()
 	o, err := b.OfflineOptions()
 	if err != nil {
 		return err
 	}
-	region, vpc := o.Region, b.flags.vpc
-	if vpc == "" || b.flags.roleARN == "" {
+	region, vpc := o.Region, b.flags.VPC
+	if vpc == "" || b.flags.RoleARN == "" {
 		if region, vpc, err = b.lookAtAWS(ctx, name); err != nil {
 			return err
 		}
 	}
 	values, err := helmrelease.MergeValues(map[string]any{"clusterName": name, "region": region, "vpcId": vpc, "serviceAccount": map[string]any{
-		"create": true, "name": albRelease, "annotations": map[string]any{capability.AnnotationRoleARN: b.report.Role}}}, b.flags.values, b.flags.set)
+		"create": true, "name": Release, "annotations": map[string]any{capability.AnnotationRoleARN: b.Report.Role}}}, b.flags.Values, b.flags.Set)
 	if err != nil {
 		return exit.Usage("%w", err)
 	}
-	b.request = helmrelease.Request{Name: albRelease, Chart: b.chart, Values: values, Labels: map[string]string{install.TagCreatedBy: "nexusctl"}, Force: b.flags.force}
+	b.request = helmrelease.Request{Name: Release, Chart: b.Chart, Values: values, Labels: map[string]string{install.TagCreatedBy: "nexusctl"}, Force: b.flags.Force}
 	if err := b.lookAtDefinitions(ctx); err != nil {
 		return err
 	}
 	if err := b.lookAtRelease(ctx, have); err != nil {
 		return err
 	}
-	b.report.Changes = append(b.report.Changes, b.before...)
+	b.Report.Changes = append(b.Report.Changes, b.before...)
 	if b.release != nil {
-		b.report.Changes = append(b.report.Changes, *b.release)
+		b.Report.Changes = append(b.Report.Changes, *b.release)
 	}
 	return nil
 }
 
 // lookAtAWS finds the cluster's network, and what is to change about the role.
-func (b *controllerInstaller) lookAtAWS(ctx context.Context, cluster string) (region, vpc string, err error) {
+func (b *Installer) lookAtAWS(ctx context.Context, cluster string) (region, vpc string, err error) {
 	cloud, err := b.OpenCloud(ctx, b.cfg, b.client, cluster)
 	if err != nil {
 		return "", "", err
 	}
-	region, vpc = cloud.Session.Region, b.flags.vpc
+	region, vpc = cloud.Session.Region, b.flags.VPC
 	if vpc == "" {
 		found, err := install.FindCluster(ctx, cloud.Session, cluster)
 		if missing, ok := errors.AsType[*install.NoClusterError](err); ok {
@@ -251,7 +219,7 @@ func (b *controllerInstaller) lookAtAWS(ctx context.Context, cluster string) (re
 		}
 		vpc = found.VPC
 	}
-	if b.flags.roleARN != "" {
+	if b.flags.RoleARN != "" {
 		return region, vpc, nil
 	}
 	provider, err := b.trustedProvider(ctx, cloud)
@@ -263,8 +231,8 @@ func (b *controllerInstaller) lookAtAWS(ctx context.Context, cluster string) (re
 	if err != nil {
 		return "", "", err
 	}
-	b.report.Role, b.before, err = cloud.Account.Role(ctx, install.Role{Name: b.flags.role, Of: albTitle, Description: "AWS Load Balancer Controller in Kubernetes", Policies: documents,
-		Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: albNamespace, Name: albRelease}})
+	b.Report.Role, b.before, err = cloud.Account.Role(ctx, install.Role{Name: b.flags.Role, Of: Title, Description: "AWS Load Balancer Controller in Kubernetes", Policies: documents,
+		Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: Namespace, Name: Release}})
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
 		return "", "", exit.Precondition(foreign)
 	}
@@ -272,24 +240,24 @@ func (b *controllerInstaller) lookAtAWS(ctx context.Context, cluster string) (re
 }
 
 // trustedProvider returns the ARN of the cluster's OIDC provider, which exists or is created first.
-func (b *controllerInstaller) trustedProvider(ctx context.Context, cloud *connection.Cloud) (string, error) {
+func (b *Installer) trustedProvider(ctx context.Context, cloud *connection.Cloud) (string, error) {
 	issuer, err := cloud.Issuer(ctx)
 	if err != nil {
 		return "", exit.Precondition(err)
 	}
 	provider, missing, err := cloud.Account.OIDCProvider(ctx, issuer)
-	if err == nil && len(missing) > 0 && !b.flags.providerFollows {
+	if err == nil && len(missing) > 0 && !b.flags.ProviderFollows {
 		err = exit.Precondition(fmt.Errorf("IAM does not accept the tokens of the cluster's ServiceAccounts yet (%s): run nexusctl deploy or nexusctl fix-irsa first", provider))
 	}
 	return provider, err
 }
 
 // lookAtDefinitions finds what is to change about the definitions of the chart, which Helm would never upgrade.
-func (b *controllerInstaller) lookAtDefinitions(ctx context.Context) error {
-	for _, file := range b.chart.Definitions() {
+func (b *Installer) lookAtDefinitions(ctx context.Context) error {
+	for _, file := range b.Chart.Definitions() {
 		objects, err := install.Decode(file)
 		if err != nil {
-			return fmt.Errorf("the definitions of chart %s: %w", b.chart.Name(), err)
+			return fmt.Errorf("the definitions of chart %s: %w", b.Chart.Name(), err)
 		}
 		for _, u := range objects { // what generators of definitions leave in them
 			unstructured.RemoveNestedField(u.Object, "metadata", "creationTimestamp")
@@ -297,7 +265,7 @@ func (b *controllerInstaller) lookAtDefinitions(ctx context.Context) error {
 		}
 		b.definitions = append(b.definitions, objects...)
 	}
-	changes, err := install.Objects{Client: b.client, Force: b.flags.force}.Apply(ctx, b.definitions, b.ledger)
+	changes, err := install.Objects{Client: b.client, Force: b.flags.Force}.Apply(ctx, b.definitions, b.ledger)
 	if err != nil {
 		return enact.ExplainConflict(err)
 	}
@@ -307,7 +275,7 @@ func (b *controllerInstaller) lookAtDefinitions(ctx context.Context) error {
 
 // releaseRecord names the release in the ledger.
 func releaseRecord() install.Record {
-	return install.Record{APIVersion: install.ReleaseVersion, Kind: install.ReleaseKind, Namespace: albNamespace, Name: albRelease}
+	return install.Record{APIVersion: install.ReleaseVersion, Kind: install.ReleaseKind, Namespace: Namespace, Name: Release}
 }
 
 // isOurRelease reports whether both proofs hold: the ledger has the release, and the release has our label.
@@ -316,10 +284,10 @@ func isOurRelease(have *helmrelease.Release, l *install.Ledger) bool {
 }
 
 // lookAtRelease finds what is to change about the release.
-func (b *controllerInstaller) lookAtRelease(ctx context.Context, have *helmrelease.Release) error {
+func (b *Installer) lookAtRelease(ctx context.Context, have *helmrelease.Release) error {
 	record := releaseRecord()
 	change := install.Change{Object: record.String(), Creates: &record, Limit: releaseLimit}
-	chart := b.chart.Name() + " " + b.chart.Version()
+	chart := b.Chart.Name() + " " + b.Chart.Version()
 	if have == nil {
 		change.Action = "install chart " + chart
 		change = change.Doing(func(ctx context.Context) error { return b.releases.Install(ctx, b.request) })
@@ -336,8 +304,8 @@ func (b *controllerInstaller) lookAtRelease(ctx context.Context, have *helmrelea
 	if err != nil {
 		return err
 	}
-	change.Diff, err = install.Diff(map[string]any{"chart": have.Version, "values": have.Values}, map[string]any{"chart": b.chart.Version(), "values": b.request.Values})
-	if err != nil || have.IsDeployed() && have.Digest == b.chart.Digest && len(missing) == 0 && sameValues(have.Values, b.request.Values) {
+	change.Diff, err = install.Diff(map[string]any{"chart": have.Version, "values": have.Values}, map[string]any{"chart": b.Chart.Version(), "values": b.request.Values})
+	if err != nil || have.IsDeployed() && have.Digest == b.Chart.Digest && len(missing) == 0 && sameValues(have.Values, b.request.Values) {
 		return err
 	}
 	change.Action = "upgrade to chart " + chart
@@ -357,7 +325,7 @@ func sameValues(have, want map[string]any) bool {
 }
 
 // missingObjects lists the objects of a release that are gone.
-func (b *controllerInstaller) missingObjects(ctx context.Context, have *helmrelease.Release) ([]*unstructured.Unstructured, error) {
+func (b *Installer) missingObjects(ctx context.Context, have *helmrelease.Release) ([]*unstructured.Unstructured, error) {
 	objects, err := objectsOfRelease(b.client, have)
 	var out []*unstructured.Unstructured
 	for _, u := range objects {
@@ -376,19 +344,19 @@ func objectsOfRelease(c client.Client, r *helmrelease.Release) ([]*unstructured.
 	objects, err := install.Decode([]byte(r.Manifest))
 	for _, u := range objects {
 		if namespaced, err := c.IsObjectNamespaced(u); err == nil && namespaced && u.GetNamespace() == "" {
-			u.SetNamespace(albNamespace)
+			u.SetNamespace(Namespace)
 		}
 	}
 	return objects, err
 }
 
-// make makes the changes and waits until the controller is ready.
-func (b *controllerInstaller) make(ctx context.Context) (err error) {
+// Make makes the changes and waits until the controller is ready.
+func (b *Installer) Make(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, enact.SaveLedger(ctx, b.ledger)) }()
-	if err := enact.PlanRecorded(ctx, b.ledger, b.report.Changes); err != nil {
+	if err := enact.PlanRecorded(ctx, b.ledger, b.Report.Changes); err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, b.flags.timeout)
+	limited, cancel := context.WithTimeout(ctx, b.flags.Timeout)
 	defer cancel()
 	if err := enact.Recorded(ctx, b.Console, b.ledger, b.before); err != nil {
 		return err
@@ -402,7 +370,7 @@ func (b *controllerInstaller) make(ctx context.Context) (err error) {
 }
 
 // makeRelease installs or upgrades the release when its definitions are served.
-func (b *controllerInstaller) makeRelease(ctx, limited context.Context) error {
+func (b *Installer) makeRelease(ctx, limited context.Context) error {
 	for _, u := range b.definitions {
 		if err := b.waitForReady(ctx, limited, u, enact.NotEstablished); err != nil {
 			return err
@@ -415,8 +383,8 @@ func (b *controllerInstaller) makeRelease(ctx, limited context.Context) error {
 }
 
 // waitForPods waits until the Deployments of the release are ready.
-func (b *controllerInstaller) waitForPods(ctx, limited context.Context) error {
-	have, err := b.releases.Find(albRelease)
+func (b *Installer) waitForPods(ctx, limited context.Context) error {
+	have, err := b.releases.Find(Release)
 	if err != nil || have == nil {
 		return cmp.Or(err, fmt.Errorf("%s is gone", releaseRecord()))
 	}
@@ -430,30 +398,30 @@ func (b *controllerInstaller) waitForPods(ctx, limited context.Context) error {
 		}
 	}
 	if err == nil {
-		b.Say("The AWS Load Balancer Controller in namespace %s is ready, with chart %s %s.", albNamespace, b.report.Chart, b.report.Version)
+		b.Say("The AWS Load Balancer Controller in namespace %s is ready, with chart %s %s.", Namespace, b.Report.Chart, b.Report.Version)
 	}
 	return err
 }
 
 // waitForReady waits for an object. When the time is over, the error names the missing part.
-func (b *controllerInstaller) waitForReady(ctx, limited context.Context, u *unstructured.Unstructured, left func(*unstructured.Unstructured) (string, error)) error {
-	return enact.NotReadyWithin(enact.WaitFor(ctx, limited, b.client, u, left), u, b.flags.timeout, "kubectl describe")
+func (b *Installer) waitForReady(ctx, limited context.Context, u *unstructured.Unstructured, left func(*unstructured.Unstructured) (string, error)) error {
+	return enact.NotReadyWithin(enact.WaitFor(ctx, limited, b.client, u, left), u, b.flags.Timeout, "kubectl describe")
 }
 
 // forgetServedKinds makes the next look at the kinds that are served see those of new definitions.
-func (b *controllerInstaller) forgetServedKinds() error {
-	served, err := b.shared.Cluster.ToDiscoveryClient()
+func (b *Installer) forgetServedKinds() error {
+	served, err := b.Cluster.ToDiscoveryClient()
 	if err != nil {
 		return err
 	}
 	served.Invalidate()
-	mapper, err := b.shared.Cluster.ToRESTMapper()
+	mapper, err := b.Cluster.ToRESTMapper()
 	meta.MaybeResetRESTMapper(mapper)
 	return err
 }
 
 // Text describes an installation of the controller for people.
-func (r controllerReport) Text() string {
+func (r Report) Text() string {
 	var b strings.Builder
 	if r.Chart != "" {
 		fmt.Fprintf(&b, "Chart %s %s, controller %s\nRole %s\n", r.Chart, r.Version, cmp.Or(r.AppVersion, "of an unknown version"), cmp.Or(r.Role, "none"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package albcontroller
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/helmrelease"
@@ -38,61 +38,43 @@ var gatewayKind = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Ve
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/service/nlb/
 const balancerClass = "service.k8s.aws/nlb"
 
-func (s *shared) deleteControllerCommand() *cobra.Command {
-	f := &deleteFlags{}
-	cmd := &cobra.Command{
-		Use:   "delete-alb-controller",
-		Short: "Remove the AWS Load Balancer Controller that nexusctl installed, with its role",
-		Long: "delete-alb-controller removes what nexusctl install-alb-controller created: the release, the definitions of which no objects are left, and\n" +
-			"the role with its policies. It refuses to run while Ingresses, Services, Gateways or TargetGroupBindings need the controller: without it, they\n" +
-			"could not be deleted, and their load balancers would stay in AWS. A controller that another tool installed stays.",
-		Example: "  nexusctl delete-alb-controller --dry-run\n  nexusctl delete-alb-controller --yes",
-		Args:    arguments(cobra.NoArgs),
-		RunE:    runChecked(f, s.deleteController),
-	}
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "really remove; without it, or --dry-run, the command is refused")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", defaultDeployTimeout, "how long to wait for objects to be deleted")
-	return cmd
-}
-
-// controllerRemoval lists the changes that remove the controller.
-type controllerRemoval struct {
+// Removal lists the changes that remove the controller.
+type Removal struct {
 	enact.Removal
 	releases *helmrelease.Releases
-	// users are the objects that need the controller.
-	users []*unstructured.Unstructured
-	notes []string
+	// Users are the objects that need the controller.
+	Users []*unstructured.Unstructured
+	Notes []string
 }
 
-func (s *shared) deleteController(ctx context.Context, f *deleteFlags) error {
+func Delete(ctx context.Context, s *connection.Connection, dryRun bool, timeout time.Duration) error {
 	cfg, c, err := s.Connect()
 	if err != nil {
 		return err
 	}
-	r, err := s.lookAtControllerRemoval(ctx, c, f.timeout)
+	r, err := LookAtRemoval(ctx, s, c, timeout)
 	if err != nil {
 		return err
 	}
 	if !r.Ledger.Exists() {
-		return exit.Precondition(fmt.Errorf("there is no ConfigMap %s/%s: nexusctl did not install a load balancer controller; remove another one with the tool that installed it", albNamespace, install.LedgerName))
+		return exit.Precondition(fmt.Errorf("there is no ConfigMap %s/%s: nexusctl did not install a load balancer controller; remove another one with the tool that installed it", Namespace, install.LedgerName))
 	}
 	if enact.InAWS(r.Ledger.Records()) {
 		cloud, err := s.OpenCloud(ctx, cfg, c, "")
 		if err != nil {
 			return err
 		}
-		if err := r.lookAtAWS(ctx, cloud.Account); err != nil {
+		if err := r.LookAtAWS(ctx, cloud.Account); err != nil {
 			return err
 		}
 	}
-	if err := enact.Print(s.Console, r.Changes, r.notes, f.dryRun); err != nil {
+	if err := enact.Print(s.Console, r.Changes, r.Notes, dryRun); err != nil {
 		return err
 	}
-	if len(r.users) > 0 {
-		return exit.Precondition(fmt.Errorf("%d objects need the controller: %s; delete them first, so that it removes their load balancers", len(r.users), enact.NamesOf(r.users)))
+	if len(r.Users) > 0 {
+		return exit.Precondition(fmt.Errorf("%d objects need the controller: %s; delete them first, so that it removes their load balancers", len(r.Users), enact.NamesOf(r.Users)))
 	}
-	if f.dryRun {
+	if dryRun {
 		return nil
 	}
 	if err := enact.Remove(ctx, s.Console, r.Removal); err != nil {
@@ -102,14 +84,14 @@ func (s *shared) deleteController(ctx context.Context, f *deleteFlags) error {
 	return nil
 }
 
-// lookAtControllerRemoval finds what is to be removed from the cluster. It only reads.
-func (s *shared) lookAtControllerRemoval(ctx context.Context, c client.Client, timeout time.Duration) (*controllerRemoval, error) {
-	r := &controllerRemoval{Removal: enact.Removal{Client: c, Timeout: timeout}}
+// LookAtRemoval finds what is to be removed from the cluster. It only reads.
+func LookAtRemoval(ctx context.Context, s *connection.Connection, c client.Client, timeout time.Duration) (*Removal, error) {
+	r := &Removal{Removal: enact.Removal{Client: c, Timeout: timeout}}
 	var err error
-	if r.Ledger, err = install.ReadLedger(ctx, c, albNamespace); err != nil || !r.Ledger.Exists() {
+	if r.Ledger, err = install.ReadLedger(ctx, c, Namespace); err != nil || !r.Ledger.Exists() {
 		return r, err
 	}
-	if r.releases, err = helmrelease.Open(s.Cluster, albNamespace); err != nil {
+	if r.releases, err = helmrelease.Open(s.Cluster, Namespace); err != nil {
 		return nil, err
 	}
 	if slices.Contains(r.Ledger.Records(), releaseRecord()) {
@@ -128,12 +110,12 @@ func (s *shared) lookAtControllerRemoval(ctx context.Context, c client.Client, t
 }
 
 // lookAtRelease finds what is to be done about the release, and who needs it.
-func (r *controllerRemoval) lookAtRelease(ctx context.Context) error {
+func (r *Removal) lookAtRelease(ctx context.Context) error {
 	record := releaseRecord()
-	have, err := r.releases.Find(albRelease)
+	have, err := r.releases.Find(Release)
 	switch {
 	case err != nil:
-		return fmt.Errorf("reading release %s/%s: %w", albNamespace, albRelease, err)
+		return fmt.Errorf("reading release %s/%s: %w", Namespace, Release, err)
 	case have == nil:
 		r.Changes = append(r.Changes, install.Forget(record, "do nothing: it does not exist any more"))
 		return nil
@@ -146,7 +128,7 @@ func (r *controllerRemoval) lookAtRelease(ctx context.Context) error {
 		return err
 	}
 	r.Changes = append(r.Changes, install.Change{Object: record.String(), Action: "uninstall", Removes: &record, Limit: releaseLimit}.Doing(func(context.Context) error {
-		return r.releases.Uninstall(albRelease)
+		return r.releases.Uninstall(Release)
 	}))
 	for _, u := range objects {
 		if u.GetKind() != "Deployment" {
@@ -158,7 +140,7 @@ func (r *controllerRemoval) lookAtRelease(ctx context.Context) error {
 			return err
 		}
 	}
-	r.users, err = usersOfController(ctx, r.Client)
+	r.Users, err = usersOfController(ctx, r.Client)
 	return err
 }
 
@@ -209,7 +191,7 @@ func ingressNeeds(o *networkingv1.Ingress, classes []networkingv1.IngressClass) 
 		return true
 	}
 	return o.Spec.IngressClassName != nil && slices.ContainsFunc(classes, func(c networkingv1.IngressClass) bool {
-		return c.Name == *o.Spec.IngressClassName && c.Spec.Controller == albController
+		return c.Name == *o.Spec.IngressClassName && c.Spec.Controller == IngressController
 	})
 }
 
@@ -220,7 +202,7 @@ func serviceNeeds(o *corev1.Service) bool {
 }
 
 // lookAtDefinition removes a definition that has no objects but those of the release. One with others stays, with its record.
-func (r *controllerRemoval) lookAtDefinition(ctx context.Context, record install.Record) error {
+func (r *Removal) lookAtDefinition(ctx context.Context, record install.Record) error {
 	u := &unstructured.Unstructured{}
 	u.SetAPIVersion(record.APIVersion)
 	u.SetKind(record.Kind)
@@ -235,7 +217,7 @@ func (r *controllerRemoval) lookAtDefinition(ctx context.Context, record install
 			return err
 		}
 		if err := enact.ListObjects(ctx, r.Client, []schema.GroupVersionKind{k}, func(m *metav1.PartialObjectMetadata, o *unstructured.Unstructured) {
-			if m.Annotations[annotationRelease] != albRelease || m.Annotations[annotationReleaseNamespace] != albNamespace {
+			if m.Annotations[annotationRelease] != Release || m.Annotations[annotationReleaseNamespace] != Namespace {
 				others = append(others, o)
 			}
 		}); err != nil {
@@ -243,21 +225,21 @@ func (r *controllerRemoval) lookAtDefinition(ctx context.Context, record install
 		}
 	}
 	if len(others) > 0 {
-		r.notes = append(r.notes, fmt.Sprintf("%s stays: it has objects (%s); the command removes it when they are gone", record, enact.NamesOf(others)))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s stays: it has objects (%s); the command removes it when they are gone", record, enact.NamesOf(others)))
 		return nil
 	}
 	r.Changes = append(r.Changes, install.Objects{Client: r.Client}.Remove(record))
 	return nil
 }
 
-// lookAtAWS finds what is to be removed from the account.
-func (r *controllerRemoval) lookAtAWS(ctx context.Context, a *install.Account) error {
+// LookAtAWS finds what is to be removed from the account.
+func (r *Removal) LookAtAWS(ctx context.Context, a *install.Account) error {
 	changes, err := enact.RemovalsInAWS(ctx, a, r.Ledger.Records())
 	r.Changes = append(r.Changes, changes...)
 	return err
 }
 
-// belongsToCapability reports whether the operator made an object for a capability.
-func belongsToCapability(u *unstructured.Unstructured) bool {
+// BelongsToCapability reports whether the operator made an object for a capability.
+func BelongsToCapability(u *unstructured.Unstructured) bool {
 	return u.GetLabels()[wellknown.LabelCapability] != "" && u.GetLabels()[wellknown.LabelManagedBy] == wellknown.OperatorName
 }

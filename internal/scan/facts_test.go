@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package scan
 
 import (
 	"context"
@@ -22,12 +22,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/albcontroller"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/check"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
 )
 
 // scannerOf is a scan without a cluster's name and without AWS.
 func scannerOf(c client.Client) *scanner {
-	return &scanner{shared: newShared(Program{Clock: clock.RealClock{}, Engines: catalog.Engines}), scanFlags: &scanFlags{}, client: c}
+	return &scanner{Connection: &connection.Connection{Console: &console.Console{Clock: clock.RealClock{}}, Product: connection.Product{Engines: catalog.Engines}}, Options: &Options{}, client: c}
 }
 
 // builtIn is a scheme of Kubernetes' own kinds, to which the fake client may add others.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package scan
 
 import (
 	"cmp"
@@ -52,7 +52,7 @@ func (x *scanner) scanImage(ctx context.Context) error {
 		return nil
 	}
 	account := install.NewAccount(session, "")
-	image, name := x.ImageOf(account, x.image)
+	image, name := x.ImageOf(account, x.Image)
 	if image == nil {
 		x.add(check.Skip(title, cmp.Or(name, "the image of a nexusctl without a version")+" is not looked for; name an image of the account's registry with --image"))
 		return nil
@@ -135,7 +135,7 @@ var rolesOfSubnets = []struct{ tag, use string }{{"kubernetes.io/role/elb", "int
 // scanNetwork looks whether load balancers find subnets in two zones, as an Application Load Balancer needs them.
 func (x *scanner) scanNetwork(ctx context.Context) error {
 	const title = "subnets of two zones are tagged for load balancers"
-	if x.eks == "" {
+	if x.EKS == "" {
 		x.add(check.Skip(title, "the name of the EKS cluster is not known: use --cluster-name"))
 		return nil
 	}
@@ -143,7 +143,7 @@ func (x *scanner) scanNetwork(ctx context.Context) error {
 	if session == nil {
 		return nil
 	}
-	cluster, err := eks.NewFromConfig(session.Config).DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &x.eks})
+	cluster, err := eks.NewFromConfig(session.Config).DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &x.EKS})
 	if err != nil || cluster.Cluster == nil || cluster.Cluster.ResourcesVpcConfig == nil {
 		x.add(x.awsFailure(title, err, "eks:DescribeCluster"))
 		return nil
@@ -166,9 +166,9 @@ func (x *scanner) awsFailure(title string, err error, action string) check.Resul
 		return check.Lacks(title, err.Error(), "ask for the right "+action)
 	}
 	if err == nil {
-		return check.Fail(title, "EKS describes no network of cluster "+x.eks, "correct --cluster-name, or wait until the cluster is active")
+		return check.Fail(title, "EKS describes no network of cluster "+x.EKS, "correct --cluster-name, or wait until the cluster is active")
 	}
-	return check.Fail(title, err.Error(), "correct --cluster-name ("+x.eks+") or --region, and run the command again")
+	return check.Fail(title, err.Error(), "correct --cluster-name ("+x.EKS+") or --region, and run the command again")
 }
 
 // judgeSubnets passes when one kind of load balancers finds two zones.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package scan checks that a cluster and an AWS account are ready for the operator.
+package scan
 
 import (
 	"context"
@@ -10,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,17 +37,17 @@ type scanReport struct {
 	check.List
 }
 
-// scanFlags are the flags of the verb.
-type scanFlags struct {
-	output, eks string
-	image       string
-	only        []string
-	timeout     time.Duration
+// Options are the flags of the verb.
+type Options struct {
+	Output, EKS string
+	Image       string
+	Only        []string
+	Timeout     time.Duration
 }
 
-// scanGroups are the groups of checks in the order in which they run: what later groups need is found by earlier ones.
-var scanGroups = []struct {
-	name, what string
+// Groups are the groups of checks in the order in which they run: what later groups need is found by earlier ones.
+var Groups = []struct {
+	Name, What string
 	run        func(*scanner, context.Context) error
 }{
 	{"aws", "AWS accepts your credentials", (*scanner).scanAWS},
@@ -62,52 +62,26 @@ var scanGroups = []struct {
 	{"access", "you may install the operator", (*scanner).scanAccess},
 }
 
-func (s *shared) scanCommand() *cobra.Command {
-	f := &scanFlags{}
-	var groups strings.Builder
-	for _, g := range scanGroups {
-		fmt.Fprintf(&groups, "  %-11s %s\n", g.name, g.what)
-	}
-	cmd := &cobra.Command{
-		Use:   "scan",
-		Short: "Check that a cluster and an AWS account are ready for the operator",
-		Long: "scan checks what the operator and its capabilities need from a cluster and an AWS account, with your own rights, and\n" +
-			"changes nothing. The groups of checks, for --only:\n\n" + groups.String() + "\n" +
-			"Each check ends with PASS, WARN, FAIL or SKIP, with what was seen and what to do. The exit code is 0 when no check\n" +
-			"failed, 1 when one failed, and 4 when none failed and some could not be made for want of a right or of credentials.",
-		Example: "  nexusctl scan\n  nexusctl scan --cluster-name production --only aws,identity,network\n  nexusctl scan -o json",
-		Args:    arguments(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.scan(cmd.Context(), f) },
-	}
-	flags := cmd.Flags()
-	outputFlag(cmd, &f.output, "text", "json", "yaml")
-	flags.StringVar(&f.eks, "cluster-name", "", "name of the EKS cluster (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
-	flags.StringVar(&f.image, "image", "", "container image of the operator; default: that of this version in the account's repository "+connection.DefaultRepository)
-	flags.StringSliceVar(&f.only, "only", nil, "names of groups of checks to make; default: all")
-	flags.DurationVar(&f.timeout, "timeout", 2*time.Minute, "how long all checks may take")
-	return cmd
-}
-
-func (f *scanFlags) Check() error {
+func (f *Options) Check() error {
 	var known []string
-	for _, g := range scanGroups {
-		known = append(known, g.name)
+	for _, g := range Groups {
+		known = append(known, g.Name)
 	}
-	for _, name := range f.only {
+	for _, name := range f.Only {
 		if !slices.Contains(known, name) {
 			return exit.Usage("--only: %q is none of %s", name, strings.Join(known, ", "))
 		}
 	}
-	if f.timeout <= 0 {
-		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
+	if f.Timeout <= 0 {
+		return exit.Usage("--timeout: %s is not a duration above 0", f.Timeout)
 	}
 	return nil
 }
 
 // scanner is a run of the verb.
 type scanner struct {
-	*shared
-	*scanFlags
+	*connection.Connection
+	*Options
 	config *rest.Config
 	client client.Client
 	report scanReport
@@ -121,7 +95,7 @@ type scanner struct {
 	lapse time.Time
 }
 
-func (s *shared) scan(ctx context.Context, f *scanFlags) error {
+func Run(ctx context.Context, s *connection.Connection, f *Options) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
@@ -134,20 +108,20 @@ func (s *shared) scan(ctx context.Context, f *scanFlags) error {
 		return err
 	}
 	sessions := s.Sessions()
-	f.eks = s.EKSCluster(f.eks)
-	issuer, err := awssession.NewIssuer(config, f.eks, o.Region, sessions, s.Clock)
+	f.EKS = s.EKSCluster(f.EKS)
+	issuer, err := awssession.NewIssuer(config, f.EKS, o.Region, sessions, s.Clock)
 	if err != nil {
 		return err
 	}
-	x := &scanner{shared: s, scanFlags: f, config: config, client: c, issuer: issuer, autoMode: s.AutoModeOf(f.eks), lapse: s.Clock.Now(),
+	x := &scanner{Connection: s, Options: f, config: config, client: c, issuer: issuer, autoMode: s.AutoModeOf(f.EKS), lapse: s.Clock.Now(),
 		report: scanReport{APIVersion: scanAPIVersion, Kind: "Scan", Server: config.Host, List: check.List{Checks: []check.Result{}}},
 		open: func(ctx context.Context) (*awsclient.Session, error) {
 			return sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: o.Region})
 		}}
-	limited, cancel := context.WithTimeout(ctx, f.timeout)
+	limited, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	x.run(limited)
-	if err := console.PrintAs(s.Out, f.output, x.report, func() string { return x.Text() }); err != nil {
+	if err := console.PrintAs(s.Out, f.Output, x.report, func() string { return x.Text() }); err != nil {
 		return err
 	}
 	return x.verdict(ctx, limited)
@@ -155,16 +129,16 @@ func (s *shared) scan(ctx context.Context, f *scanFlags) error {
 
 // run makes the checks of the groups that were asked for.
 func (x *scanner) run(ctx context.Context) {
-	for _, g := range scanGroups {
+	for _, g := range Groups {
 		if ctx.Err() != nil {
 			return
 		}
-		if len(x.only) > 0 && !slices.Contains(x.only, g.name) {
+		if len(x.Only) > 0 && !slices.Contains(x.Only, g.Name) {
 			continue
 		}
-		x.group = g.name
+		x.group = g.Name
 		if err := g.run(x, ctx); err != nil && ctx.Err() == nil {
-			x.add(check.Unmade(g.what, err))
+			x.add(check.Unmade(g.What, err))
 		}
 	}
 }
@@ -191,7 +165,7 @@ func (x *scanner) verdict(ctx, limited context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case limited.Err() != nil:
-		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("the checks did not end within %s", x.timeout)}
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("the checks did not end within %s", x.Timeout)}
 	case x.report.Summary.Failed > 0:
 		return &exit.Failure{Code: exit.CodeFailed}
 	case x.report.LacksRights():

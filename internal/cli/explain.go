@@ -79,7 +79,7 @@ func textOfExplanation(e *inspect.Explanation, now time.Time) string {
 	if e.Cause.Reason != "" {
 		b.WriteString(": " + e.Cause.Reason)
 	}
-	b.WriteString("\n" + console.Wrap(causeInWords(e.Cause), "  "))
+	b.WriteString("\n" + console.Wrap(inspect.InWords(e.Cause), "  "))
 	b.WriteString(resourceText(e.Cause.Resource, now))
 	b.WriteString(evidenceText(e, now))
 	b.WriteString("\nWhat to do:\n")
@@ -123,13 +123,6 @@ func resourceText(r *inspect.Resource, now time.Time) string {
 	line("Ignored", strings.Join(r.Ignored, ", "))
 	line("Deprecated", r.Deprecated)
 	return b.String()
-}
-
-func causeInWords(n *inspect.Node) string {
-	if n.Message != "" {
-		return n.Message
-	}
-	return "it is " + strings.ToLower(string(n.Health))
 }
 
 func evidenceText(e *inspect.Explanation, now time.Time) string {

@@ -25,6 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -221,15 +222,15 @@ func (m *monitor) causeBeyond(ctx context.Context, p progress) string {
 	if len(found) == 0 || p.stalled == "" {
 		return ""
 	}
-	e, err := explainCapability(ctx, m.ReaderOf(m.client), found[0])
+	e, err := inspect.ExplainCapability(ctx, m.ReaderOf(m.client), found[0])
 	if err != nil || e == nil {
 		return ""
 	}
-	see := "; see " + explainCommandOf(m.subject)
+	see := "; see " + inspect.CommandOf(m.subject)
 	if e.Cause.ID() == e.Object.ID() || strings.Contains(p.stalled, e.Cause.ID()) {
 		return see
 	}
-	return "; the cause is " + causeText(e) + see
+	return "; the cause is " + inspect.CauseText(e) + see
 }
 
 func (m *monitor) printChange(c change) error {

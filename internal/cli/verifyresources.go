@@ -39,7 +39,7 @@ func (v *verifier) checkCapability(ctx context.Context) error {
 	case p.running:
 		return v.add(check.Pass(title, p.message))
 	}
-	v.cause, _ = explainCapability(ctx, v.ReaderOf(v.client), v.subject) // without the rights, there is the message of the status
+	v.cause, _ = inspect.ExplainCapability(ctx, v.ReaderOf(v.client), v.subject) // without the rights, there is the message of the status
 	err := v.add(v.failCapability(title, p.phase, p.missing(untilRunning)))
 	v.causeCheck = len(v.report.Checks)
 	return err
@@ -52,7 +52,7 @@ func (v *verifier) checkResources(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := objectOf(v.subject)
+	u, err := inspect.ObjectOf(v.subject)
 	if err != nil {
 		return err
 	}

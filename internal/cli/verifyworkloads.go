@@ -30,6 +30,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
 // isIdle reports whether no pods of a component are declared.
@@ -44,7 +45,7 @@ func (v *verifier) workloadKey(name string) client.ObjectKey {
 func (v *verifier) get(ctx context.Context, o client.Object, name, title string) (ok bool, err error) {
 	err = v.client.Get(ctx, v.workloadKey(name), o)
 	if apierrors.IsNotFound(err) {
-		return false, v.add(check.Fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace), "see "+explainCommandOf(v.subject)+": the operator makes the object once nothing is in the way").Follows())
+		return false, v.add(check.Fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace), "see "+inspect.CommandOf(v.subject)+": the operator makes the object once nothing is in the way").Follows())
 	}
 	if apierrors.IsForbidden(err) {
 		return false, v.add(check.Lacks(title, err.Error(), "ask for the right that the API server names"))
@@ -330,7 +331,7 @@ func (v *verifier) checkGatewayAddress(ctx context.Context) error {
 	err := v.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, u)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return v.add(check.Fail(title, fmt.Sprintf("Gateway %s does not exist in namespace %s", name, namespace), "see "+explainCommandOf(v.subject)).Follows())
+		return v.add(check.Fail(title, fmt.Sprintf("Gateway %s does not exist in namespace %s", name, namespace), "see "+inspect.CommandOf(v.subject)).Follows())
 	case apierrors.IsForbidden(err):
 		return v.add(check.Lacks(title, err.Error(), "ask for the right that the API server names"))
 	case err != nil:

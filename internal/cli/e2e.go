@@ -13,6 +13,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/image"
+	"github.com/nexus-operator/nexus-operator/internal/monitor"
+	"github.com/nexus-operator/nexus-operator/internal/progress"
+	"github.com/nexus-operator/nexus-operator/internal/verify"
 )
 
 // e2eFlags holds the flags of e2e. The flags of the verbs that it runs keep their names.
@@ -25,8 +28,8 @@ type e2eFlags struct {
 	operator                         operatorBuildFlags
 	app                              appBuildFlags
 	deploy                           deployFlags
-	monitor                          monitorFlags
-	verify                           verifyFlags
+	monitor                          monitor.Options
+	verify                           verify.Options
 	cleaning                         time.Duration
 	// completed is true once the sources that no flag names were looked for.
 	completed bool
@@ -85,17 +88,17 @@ func (f *e2eFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.frontend, "frontend-source", "", "folder that the frontend's image is built from in step 3")
 	flags.StringVar(&f.app.tool, "tool", toolAuto, "what builds the applications, as in nexusctl build app")
 	flags.StringSliceVar(&f.app.platforms, "platform", nil, "platforms of the applications' images; default: the tool's own")
-	flags.StringVar(&f.monitor.until, "wait-for", untilAddress, "what step 6 waits for, as in nexusctl monitor")
-	flags.DurationVar(&f.monitor.timeout, "timeout", 30*time.Minute, "how long step 6 may wait")
-	flags.StringSliceVar(&f.verify.only, "only", nil, "groups of checks of step 7, as in nexusctl verify-capability; default: all")
-	flags.StringVar(&f.verify.junit, "junit", "", "file for a JUnit report of step 7")
-	flags.DurationVar(&f.verify.timeout, "verify-timeout", 5*time.Minute, "how long step 7 may take")
+	flags.StringVar(&f.monitor.Until, "wait-for", progress.UntilAddress, "what step 6 waits for, as in nexusctl monitor")
+	flags.DurationVar(&f.monitor.Timeout, "timeout", 30*time.Minute, "how long step 6 may wait")
+	flags.StringSliceVar(&f.verify.Only, "only", nil, "groups of checks of step 7, as in nexusctl verify-capability; default: all")
+	flags.StringVar(&f.verify.JUnit, "junit", "", "file for a JUnit report of step 7")
+	flags.DurationVar(&f.verify.Timeout, "verify-timeout", 5*time.Minute, "how long step 7 may take")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the steps and what each would change, and change nothing")
 }
 
 // Check refuses what can be refused before the first step, and completes the flags of the verbs.
 func (f *e2eFlags) Check() error {
-	f.monitor.output, f.verify.output, f.deploy.output = "text", "text", "text"
+	f.monitor.Output, f.verify.Output, f.deploy.output = "text", "text", "text"
 	f.deploy.timeout = enact.ReadyTimeout
 	f.deploy.dryRun = f.dryRun
 	built := buildFlags{timeout: defaultBuildTimeout, output: "text", dryRun: f.dryRun}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -64,7 +65,7 @@ func (s *shared) checkKinds(files *resource.FilenameOptions) error {
 
 // kindMistake says which kind or version of ours is meant by one that does not exist; empty for one that may exist in a cluster.
 func (s *shared) kindMistake(u *unstructured.Unstructured) (string, error) {
-	scheme, err := ownTypes()
+	scheme, err := connection.OwnTypes()
 	if err != nil || scheme.Recognizes(u.GroupVersionKind()) {
 		return "", err
 	}

@@ -26,6 +26,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
+	"github.com/nexus-operator/nexus-operator/internal/monitor"
+	"github.com/nexus-operator/nexus-operator/internal/verify"
 )
 
 // The numbers of the steps that others refer to.
@@ -383,12 +385,12 @@ func (p *pipeline) name() []string { return []string{p.subject.Namespace + "/" +
 
 // watch waits until the capability runs.
 func (p *pipeline) watch(ctx context.Context) error {
-	return p.asThere().monitor(ctx, &p.flags.monitor, p.name())
+	return monitor.Run(ctx, p.asThere().Connection, &p.flags.monitor, p.name())
 }
 
 // prove verifies the capability.
 func (p *pipeline) prove(ctx context.Context) error {
-	return p.asThere().verify(ctx, &p.flags.verify, p.name())
+	return verify.Run(ctx, p.asThere().Connection, &p.flags.verify, p.name())
 }
 
 // resumeAt is the command line of a run that begins at a step.

@@ -49,11 +49,11 @@ func (p *pipeline) applyCommand() string {
 }
 
 func (p *pipeline) watchCommand() string {
-	return "nexusctl monitor" + p.argument() + flagOf("wait-for", p.flags.monitor.until)
+	return "nexusctl monitor" + p.argument() + flagOf("wait-for", p.flags.monitor.Until)
 }
 
 func (p *pipeline) proveCommand() string {
-	return "nexusctl verify-capability" + p.argument() + flagOf("only", strings.Join(p.flags.verify.only, ","))
+	return "nexusctl verify-capability" + p.argument() + flagOf("only", strings.Join(p.flags.verify.Only, ","))
 }
 
 // argument names the capability on a command line; it is empty where no step needs one.

@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
+	"github.com/nexus-operator/nexus-operator/internal/plantext"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -252,11 +253,11 @@ func (s *shared) checked(ctx context.Context, look look, c client.Client, object
 func (s *shared) printPlan(format string, p plan.Plan) error {
 	return console.PrintAs(s.Out, format, p, func() string {
 		if format == "markdown" {
-			return markdownOf(p)
+			return plantext.Markdown(p)
 		}
-		text := textOf(p, format == "wide")
+		text := plantext.Text(p, format == "wide")
 		if v := s.Canvas("text"); v != nil && v.IsColored() {
-			return painted(text)
+			return plantext.Painted(text)
 		}
 		return text
 	})

@@ -223,7 +223,7 @@ func objectsAre(n int) string { return status.Counted(n, "object is", "objects a
 
 // problemsOf returns every mistake of an object, with its field.
 func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *unstructured.Unstructured) ([]string, error) {
-	scheme, err := ownTypes()
+	scheme, err := connection.OwnTypes()
 	if err != nil {
 		return nil, err
 	}
@@ -304,12 +304,6 @@ func (s *shared) withOwnProblem(found []error, typed runtime.Object) ([]error, e
 		found = append(found, own)
 	}
 	return found, err
-}
-
-// ownTypes are the Go types of the operator's own kinds.
-func ownTypes() (*runtime.Scheme, error) {
-	scheme := runtime.NewScheme()
-	return scheme, errors.Join(v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme), intentv1alpha1.AddToScheme(scheme))
 }
 
 // names reports whether the field of a problem was named already: the operator checks much of what the schema says again.

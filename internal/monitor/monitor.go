@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package monitor watches a capability until it runs.
+package monitor
 
 import (
 	"context"
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -26,53 +26,30 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/progress"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// monitorFlags are the flags of the verb.
-type monitorFlags struct {
-	output, until string
-	timeout       time.Duration
+// Options are the flags of the verb.
+type Options struct {
+	Output, Until string
+	Timeout       time.Duration
 }
 
-func (s *shared) monitorCommand() *cobra.Command {
-	f := &monitorFlags{}
-	cmd := &cobra.Command{
-		Use:   "monitor [NAMESPACE/NAME | ncap/NAME]",
-		Short: "Watch a capability until it runs, step by step",
-		Long: "monitor shows the steps of a capability with their state and duration, its Deployments, the address of its\n" +
-			"load balancer and its last events, until it runs. Without a name it takes the only capability of the namespace.\n\n" +
-			"On a terminal it draws a table; otherwise it prints a line for each change. It exits with 0 when the capability\n" +
-			"has reached what --wait-for names, with 1 when the operator reports a failure that a person must solve, and with\n" +
-			"124 when --timeout is over. It changes nothing, and may be interrupted and started again at any time.",
-		Example: "  nexusctl monitor\n" +
-			"  nexusctl monitor team-a/myapp --timeout 10m\n" +
-			"  nexusctl monitor ncap/myapp -n team-a --wait-for running -o ndjson",
-		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.monitor(cmd.Context(), f, args) },
-	}
-	flags := cmd.Flags()
-	flags.StringVarP(&f.output, "output", "o", "text", "output format: text; ndjson or json, an object of "+monitorAPIVersion+" per line for each change")
-	completeOutput(cmd, "text", "ndjson", "json")
-	flags.StringVar(&f.until, "wait-for", untilAddress, "what to wait for: running; pods, also that all pods are of the declared version and available; address, also that the load balancer has one")
-	flags.DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait")
-	return cmd
-}
-
-func (f *monitorFlags) Check() error {
+func (f *Options) Check() error {
 	switch {
-	case !slices.Contains([]string{"text", "json", "ndjson"}, f.output):
-		return exit.Usage("--output: %q is none of text, ndjson and json", f.output)
-	case !slices.Contains([]string{untilRunning, untilPods, untilAddress}, f.until):
-		return exit.Usage("--wait-for: %q is none of running, pods and address", f.until)
-	case f.timeout <= 0:
-		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
+	case !slices.Contains([]string{"text", "json", "ndjson"}, f.Output):
+		return exit.Usage("--output: %q is none of text, ndjson and json", f.Output)
+	case !slices.Contains([]string{progress.UntilRunning, progress.UntilPods, progress.UntilAddress}, f.Until):
+		return exit.Usage("--wait-for: %q is none of running, pods and address", f.Until)
+	case f.Timeout <= 0:
+		return exit.Usage("--timeout: %s is not a duration above 0", f.Timeout)
 	default:
 		return nil
 	}
 }
 
-func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) error {
+func Run(ctx context.Context, s *connection.Connection, f *Options, args []string) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
@@ -92,9 +69,9 @@ func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) er
 	if err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, f.timeout)
+	limited, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
-	m := &monitor{monitorFlags: f, shared: s, watches: newWatches(watching), client: watching, subject: subject, recorder: newRecorder(s.Clock.Now()), canvas: s.Canvas(f.output)}
+	m := &monitor{Options: f, Connection: s, watches: newWatches(watching), client: watching, subject: subject, Recorder: progress.NewRecorder(s.Clock.Now()), canvas: s.Canvas(f.Output)}
 	if err := m.watch(limited); err != nil {
 		return err
 	}
@@ -107,10 +84,10 @@ func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) er
 
 // monitor is a run of the verb.
 type monitor struct {
-	*monitorFlags
-	*shared
+	*Options
+	*connection.Connection
 	*watches
-	*recorder
+	*progress.Recorder
 	// canvas is nil without a terminal.
 	canvas  *console.Canvas
 	client  client.Client
@@ -153,7 +130,7 @@ func (m *monitor) run(ctx context.Context) error {
 		defer t.Stop()
 		tick = t.C
 	}
-	latest := progress{namespace: m.subject.Namespace, name: m.subject.Name, exists: true}
+	latest := progress.Progress{Namespace: m.subject.Namespace, Name: m.subject.Name, Exists: true}
 	for {
 		select {
 		case <-ctx.Done():
@@ -177,49 +154,49 @@ func (m *monitor) run(ctx context.Context) error {
 }
 
 // look reads what the watches hold.
-func (m *monitor) look() progress {
+func (m *monitor) look() progress.Progress {
 	found := itemsOf[*nexusv1.NexusAICapability](m.capabilities)
 	if len(found) == 0 || found[0].UID != m.subject.UID {
-		return progress{namespace: m.subject.Namespace, name: m.subject.Name}
+		return progress.Progress{Namespace: m.subject.Namespace, Name: m.subject.Name}
 	}
-	return progressOf(found[0], itemsOf[*appsv1.Deployment](m.deployments), itemsOf[*corev1.Event](m.eventsSeen))
+	return progress.Of(found[0], itemsOf[*appsv1.Deployment](m.deployments), itemsOf[*corev1.Event](m.eventsSeen))
 }
 
 // show prints what changed, and reports whether that was the end.
-func (m *monitor) show(ctx context.Context, p progress) (over bool, err error) {
+func (m *monitor) show(ctx context.Context, p progress.Progress) (over bool, err error) {
 	now := m.Clock.Now()
-	changes := m.observe(&p, now)
-	ended := p.endOf(m.until)
-	state := resultReached
-	if ended.failed {
-		state = resultFailed
-		ended.text = status.Extend(ended.text, m.causeBeyond(ctx, p))
+	changes := m.Observe(&p, now)
+	ended := p.EndOf(m.Until)
+	state := progress.ResultReached
+	if ended.Failed {
+		state = progress.ResultFailed
+		ended.Text = status.Extend(ended.Text, m.causeBeyond(ctx, p))
 	}
 	if m.canvas != nil {
-		if err := m.print(m.canvas.Draw(table(m.canvas, p, now.Sub(m.began)))); err != nil {
+		if err := m.print(m.canvas.Draw(progress.Table(m.canvas, p, now.Sub(m.Began)))); err != nil {
 			return true, err
 		}
 		changes = nil
 	}
-	if ended.reached || ended.failed {
-		changes = append(changes, m.result(p, now, state, ended.text))
+	if ended.Reached || ended.Failed {
+		changes = append(changes, m.Result(p, now, state, ended.Text))
 	}
 	for _, c := range changes {
 		if err := m.printChange(c); err != nil {
 			return true, err
 		}
 	}
-	if ended.failed {
-		return true, &exit.Failure{Code: exit.CodeFailed, Err: fmt.Errorf("NexusAICapability %s/%s: %s", p.namespace, p.name, ended.text)}
+	if ended.Failed {
+		return true, &exit.Failure{Code: exit.CodeFailed, Err: fmt.Errorf("NexusAICapability %s/%s: %s", p.Namespace, p.Name, ended.Text)}
 	}
-	return ended.reached, nil
+	return ended.Reached, nil
 }
 
 // causeBeyond names the cause of a failure, as explain does, where the status names another object. Without the rights to look for it,
 // there is the text of the status alone.
-func (m *monitor) causeBeyond(ctx context.Context, p progress) string {
+func (m *monitor) causeBeyond(ctx context.Context, p progress.Progress) string {
 	found := itemsOf[*nexusv1.NexusAICapability](m.capabilities)
-	if len(found) == 0 || p.stalled == "" {
+	if len(found) == 0 || p.Stalled == "" {
 		return ""
 	}
 	e, err := inspect.ExplainCapability(ctx, m.ReaderOf(m.client), found[0])
@@ -227,15 +204,15 @@ func (m *monitor) causeBeyond(ctx context.Context, p progress) string {
 		return ""
 	}
 	see := "; see " + inspect.CommandOf(m.subject)
-	if e.Cause.ID() == e.Object.ID() || strings.Contains(p.stalled, e.Cause.ID()) {
+	if e.Cause.ID() == e.Object.ID() || strings.Contains(p.Stalled, e.Cause.ID()) {
 		return see
 	}
 	return "; the cause is " + inspect.CauseText(e) + see
 }
 
-func (m *monitor) printChange(c change) error {
-	if m.output == "text" {
-		return m.print(lineOf(c) + "\n")
+func (m *monitor) printChange(c progress.Change) error {
+	if m.Output == "text" {
+		return m.print(progress.LineOf(c) + "\n")
 	}
 	e := json.NewEncoder(m.Out)
 	e.SetEscapeHTML(false)
@@ -248,20 +225,20 @@ func (m *monitor) print(text string) error {
 }
 
 // timedOut returns the error of a monitor that ran out of time, with the missing part; nil after an interruption.
-func (m *monitor) timedOut(ctx context.Context, p progress) error {
+func (m *monitor) timedOut(ctx context.Context, p progress.Progress) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
-	text := fmt.Sprintf("not within %s: %s", m.timeout, p.missing(m.until))
-	if err := m.printChange(m.result(p, m.Clock.Now(), resultTimedOut, text)); err != nil {
+	text := fmt.Sprintf("not within %s: %s", m.Timeout, p.Missing(m.Until))
+	if err := m.printChange(m.Result(p, m.Clock.Now(), progress.ResultTimedOut, text)); err != nil {
 		return err
 	}
-	return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("NexusAICapability %s/%s: %s", p.namespace, p.name, text)}
+	return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("NexusAICapability %s/%s: %s", p.Namespace, p.Name, text)}
 }
 
 // report says that a watch failed, once. It returns an error when monitor cannot go on without a right.
 func (m *monitor) report(t watchTrouble) error {
-	needed := t.what == watchedCapability || t.what == watchedDeployments && m.until != untilRunning
+	needed := t.what == watchedCapability || t.what == watchedDeployments && m.Until != progress.UntilRunning
 	if t.isRefused() && needed {
 		return exit.Precondition(fmt.Errorf("monitor needs the right to list and watch %s: %w", t.what, t))
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package verify
 
 import (
 	"context"
@@ -19,9 +19,11 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/check"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
+	"github.com/nexus-operator/nexus-operator/internal/progress"
 )
 
 // failedCapability is one whose bucket belongs to another owner, so that nothing after the bucket was made.
@@ -30,8 +32,8 @@ func failedCapability() *nexusv1.NexusAICapability {
 	c.UID = "u"
 	c.Status.Resources[1].Reason = "Conflict"
 	c.Status.Message = "S3Bucket/myapp-dev-call-data: it belongs to another owner"
-	stop := metav1.Condition{Type: conditionStalled, Status: metav1.ConditionTrue, Reason: "Conflict", Message: c.Status.Message, ObservedGeneration: 2}
-	ready := metav1.Condition{Type: conditionReady, Status: metav1.ConditionFalse, Reason: "Conflict", Message: c.Status.Message, ObservedGeneration: 2}
+	stop := metav1.Condition{Type: progress.ConditionStalled, Status: metav1.ConditionTrue, Reason: "Conflict", Message: c.Status.Message, ObservedGeneration: 2}
+	ready := metav1.Condition{Type: progress.ConditionReady, Status: metav1.ConditionFalse, Reason: "Conflict", Message: c.Status.Message, ObservedGeneration: 2}
 	waits := metav1.Condition{Type: nexusv1.ConditionCredentialsInPods, Status: metav1.ConditionFalse, Reason: "NotStarted"}
 	c.Status.Conditions = []metav1.Condition{ready, stop, waits}
 	return c
@@ -51,7 +53,7 @@ func onlyKnownKinds(ctx context.Context, c client.WithWatch, list client.ObjectL
 func TestVerify_OneCauseIsOneFailure(t *testing.T) {
 	c := failedCapability()
 	v, out := verifierOf(c)
-	types, err := ownTypes()
+	types, err := connection.OwnTypes()
 	if err := errors.Join(err, clientgoscheme.AddToScheme(types)); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,7 @@ func TestVerify_ARepeatedReasonIsPrintedOnce(t *testing.T) {
 	reasons := []string{"a", "b", "a", "a", "a"}
 	for verbose, want := range map[bool]int{false: 3, true: 4} {
 		v, out := verifierOf(lookAt(nexusv1.PhaseRunning))
-		v.verbose = verbose
+		v.Verbose = verbose
 		for i, reason := range reasons {
 			r := check.Skip("x", reason)
 			if i == 3 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package progress reads from a capability, its Deployments and events how far it has come, and what has changed since the last look.
+package progress
 
 import (
 	"cmp"
@@ -22,8 +23,8 @@ import (
 
 // The conditions of a capability that monitor and verify-capability read by name.
 const (
-	conditionReady   = "Ready"
-	conditionStalled = "Stalled"
+	ConditionReady   = "Ready"
+	ConditionStalled = "Stalled"
 )
 
 // stepState is the progress of a step, in a word.
@@ -51,9 +52,9 @@ type stepProgress struct {
 // workloadProgress is the pods of one Deployment.
 type workloadProgress struct {
 	name             string
-	desired, current int32
-	// settled is true when exactly the desired pods exist, in the declared version, and all are available.
-	settled bool
+	Desired, Current int32
+	// Settled is true when exactly the desired pods exist, in the declared version, and all are available.
+	Settled bool
 }
 
 // eventLine is an event about the capability or one of its objects.
@@ -64,18 +65,18 @@ type eventLine struct {
 	subject, reason, note string
 }
 
-// progress is a capability at one moment.
-type progress struct {
-	namespace, name string
-	exists          bool
+// Progress is a capability at one moment.
+type Progress struct {
+	Namespace, Name string
+	Exists          bool
 	// created is the time at which the first steps of a capability began that has never run; zero for others.
 	created        time.Time
-	phase, message string
+	Phase, Message string
 	// seen is true when the status speaks of the capability as it is declared now.
 	seen           bool
-	running        bool
-	stalled        string
-	frozen         string
+	Running        bool
+	Stalled        string
+	Frozen         string
 	steps          []stepProgress
 	workloads      []workloadProgress
 	wantsAddress   bool
@@ -84,16 +85,16 @@ type progress struct {
 	done, declared int
 }
 
-// progressOf reads how far a capability has come from its status, its Deployments and the events.
-func progressOf(c *nexusv1.NexusAICapability, deployments []*appsv1.Deployment, events []*corev1.Event) progress {
+// Of reads how far a capability has come from its status, its Deployments and the events.
+func Of(c *nexusv1.NexusAICapability, deployments []*appsv1.Deployment, events []*corev1.Event) Progress {
 	st := c.Status
-	p := progress{
-		namespace: c.Namespace, name: c.Name, exists: true, phase: cmp.Or(string(st.Phase), string(nexusv1.PhasePending)), message: st.Message,
-		created: firstStepsOf(c), seen: st.ObservedGeneration == c.Generation, wantsAddress: wantsAddress(c), frozen: frozenBecause(c),
-		steps: stepsOf(c), workloads: workloadsOf(deployments), events: eventsOf(c, events),
+	p := Progress{
+		Namespace: c.Namespace, Name: c.Name, Exists: true, Phase: cmp.Or(string(st.Phase), string(nexusv1.PhasePending)), Message: st.Message,
+		created: firstStepsOf(c), seen: st.ObservedGeneration == c.Generation, wantsAddress: wantsAddress(c), Frozen: frozenBecause(c),
+		steps: stepsOf(c), workloads: WorkloadsOf(deployments), events: eventsOf(c, events),
 	}
-	p.running = p.seen && st.Ready && st.Phase == nexusv1.PhaseRunning
-	p.stalled = stalledBecause(c)
+	p.Running = p.seen && st.Ready && st.Phase == nexusv1.PhaseRunning
+	p.Stalled = stalledBecause(c)
 	if st.Endpoints != nil {
 		p.address = st.Endpoints.URL
 	}
@@ -117,7 +118,7 @@ func firstStepsOf(c *nexusv1.NexusAICapability) time.Time {
 
 // stalledBecause says what a person must solve of the capability as it is declared now; "" when nothing is known.
 func stalledBecause(c *nexusv1.NexusAICapability) string {
-	stalled := meta.FindStatusCondition(c.Status.Conditions, conditionStalled)
+	stalled := meta.FindStatusCondition(c.Status.Conditions, ConditionStalled)
 	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.ObservedGeneration != c.Generation {
 		return ""
 	}
@@ -221,15 +222,15 @@ func whyNotReady(objects []nexusv1.ResourceStatus, condition *metav1.Condition) 
 	return ""
 }
 
-func workloadsOf(deployments []*appsv1.Deployment) []workloadProgress {
+func WorkloadsOf(deployments []*appsv1.Deployment) []workloadProgress {
 	var out []workloadProgress
 	for _, d := range deployments {
-		w := workloadProgress{name: d.Name, desired: 1, current: d.Status.AvailableReplicas}
+		w := workloadProgress{name: d.Name, Desired: 1, Current: d.Status.AvailableReplicas}
 		if d.Spec.Replicas != nil {
-			w.desired = *d.Spec.Replicas
+			w.Desired = *d.Spec.Replicas
 		}
 		st := d.Status
-		w.settled = st.ObservedGeneration == d.Generation && st.UpdatedReplicas == w.desired && st.Replicas == w.desired && st.AvailableReplicas == w.desired
+		w.Settled = st.ObservedGeneration == d.Generation && st.UpdatedReplicas == w.Desired && st.Replicas == w.Desired && st.AvailableReplicas == w.Desired
 		out = append(out, w)
 	}
 	slices.SortFunc(out, func(a, b workloadProgress) int { return cmp.Compare(a.name, b.name) })
@@ -262,62 +263,62 @@ func eventsOf(c *nexusv1.NexusAICapability, events []*corev1.Event) []eventLine 
 
 // The ends that monitor waits for, each with those before it.
 const (
-	untilRunning = "running"
-	untilPods    = "pods"
-	untilAddress = "address"
+	UntilRunning = "running"
+	UntilPods    = "pods"
+	UntilAddress = "address"
 )
 
 // end is the result of monitoring a capability; its zero value means that monitoring continues.
 type end struct {
-	reached, failed bool
-	text            string
+	Reached, Failed bool
+	Text            string
 }
 
-// endOf reports whether a capability has reached what is waited for, or cannot reach it without a person.
-func (p progress) endOf(until string) end {
+// EndOf reports whether a capability has reached what is waited for, or cannot reach it without a person.
+func (p Progress) EndOf(until string) end {
 	switch {
-	case !p.exists:
-		return end{failed: true, text: "it no longer exists"}
-	case p.running:
-		if p.missing(until) != "" {
+	case !p.Exists:
+		return end{Failed: true, Text: "it no longer exists"}
+	case p.Running:
+		if p.Missing(until) != "" {
 			return end{}
 		}
-		return end{reached: true, text: p.arrived(until)}
-	case p.frozen != "":
-		return end{failed: true, text: p.frozen}
-	case p.stalled != "":
-		return end{failed: true, text: p.stalled}
+		return end{Reached: true, Text: p.arrived(until)}
+	case p.Frozen != "":
+		return end{Failed: true, Text: p.Frozen}
+	case p.Stalled != "":
+		return end{Failed: true, Text: p.Stalled}
 	default:
 		return end{}
 	}
 }
 
-// missing describes the part that is still missing.
-func (p progress) missing(until string) string {
+// Missing describes the part that is still missing.
+func (p Progress) Missing(until string) string {
 	switch {
 	case !p.seen:
 		return "still waiting for the operator to see the last edit: check that it runs"
-	case !p.running:
-		return cmp.Or(p.message, "still waiting for the phase to be Running")
-	case until == untilRunning:
+	case !p.Running:
+		return cmp.Or(p.Message, "still waiting for the phase to be Running")
+	case until == UntilRunning:
 		return ""
 	}
 	if len(p.workloads) == 0 {
 		return "still waiting for the Deployments of the capability"
 	}
 	for _, w := range p.workloads {
-		if !w.settled {
-			return fmt.Sprintf("still waiting for the pods of Deployment/%s, of which %d of %d are available", w.name, w.current, w.desired)
+		if !w.Settled {
+			return fmt.Sprintf("still waiting for the pods of Deployment/%s, of which %d of %d are available", w.name, w.Current, w.Desired)
 		}
 	}
-	if until == untilAddress && p.wantsAddress && p.address == "" {
+	if until == UntilAddress && p.wantsAddress && p.address == "" {
 		return "still waiting for the address of the load balancer"
 	}
 	return ""
 }
 
-func (p progress) arrived(until string) string {
-	if until != untilRunning && p.address != "" {
+func (p Progress) arrived(until string) string {
+	if until != UntilRunning && p.address != "" {
 		return "Running at " + p.address
 	}
 	return "Running"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package progress
 
 import (
 	"encoding/json"
@@ -62,7 +62,7 @@ func eventAt(second int, kind, name, reason string) *corev1.Event {
 }
 
 func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
-	r := newRecorder(midday)
+	r := NewRecorder(midday)
 	var lines, objects, tables strings.Builder
 	screen := &console.Canvas{Width: 80}
 	for i, c := range story() {
@@ -71,10 +71,10 @@ func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
 		if i > 1 {
 			events = []*corev1.Event{eventAt(3, "DynamoDBTable", "myapp-dev-license", "Created"), eventAt(3, "DynamoDBTable", "somebody-elses", "Created")}
 		}
-		p := progressOf(c, deployment(int32(min(i, 2))), events)
+		p := Of(c, deployment(int32(min(i, 2))), events)
 		for range 2 { // the second look sees nothing new
-			for _, c := range r.observe(&p, now) {
-				lines.WriteString(lineOf(c) + "\n")
+			for _, c := range r.Observe(&p, now) {
+				lines.WriteString(LineOf(c) + "\n")
 				b, err := json.Marshal(c)
 				if err != nil {
 					t.Fatal(err)
@@ -82,9 +82,9 @@ func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
 				objects.WriteString(string(b) + "\n")
 			}
 		}
-		tables.WriteString(strings.Join(table(screen, p, now.Sub(midday)), "\n") + "\n\n")
-		if ended := p.endOf(untilAddress); ended.failed || ended.reached {
-			lines.WriteString(lineOf(r.result(p, now, map[bool]string{true: resultFailed, false: resultReached}[ended.failed], ended.text)) + "\n")
+		tables.WriteString(strings.Join(Table(screen, p, now.Sub(midday)), "\n") + "\n\n")
+		if ended := p.EndOf(UntilAddress); ended.Failed || ended.Reached {
+			lines.WriteString(LineOf(r.Result(p, now, map[bool]string{true: ResultFailed, false: ResultReached}[ended.Failed], ended.Text)) + "\n")
 		}
 	}
 	golden.Check(t, "monitor.txt", lines.String())
@@ -94,20 +94,20 @@ func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
 
 // Queues, topics and the user pool are shown where they are declared, and no step counts them.
 func TestMonitor_ShowsOtherServicesBesideTheSteps(t *testing.T) {
-	r, screen := newRecorder(midday), &console.Canvas{Width: 80}
+	r, screen := NewRecorder(midday), &console.Canvas{Width: 80}
 	c := story()[4]
 	c.Status.Resources = append(c.Status.Resources, nexusv1.ResourceStatus{Kind: "SQSQueue", Name: "myapp-dev-jobs", State: nexusv1.ResourceReady},
 		nexusv1.ResourceStatus{Kind: "SNSTopic", Name: "myapp-dev-news", State: nexusv1.ResourceProgressing, Reason: "Busy"})
 	c.Status.Resources = append(c.Status.Resources, nexusv1.ResourceStatus{Kind: "CognitoUserPool", Name: "myapp-dev-users", State: nexusv1.ResourceReady})
-	p := progressOf(c, nil, nil)
+	p := Of(c, nil, nil)
 	if p.done != 11 || p.declared != 11 {
 		t.Errorf("%d of %d steps are done", p.done, p.declared)
 	}
 	var said strings.Builder
-	for _, c := range r.observe(&p, midday) {
-		said.WriteString(lineOf(c) + "\n")
+	for _, c := range r.Observe(&p, midday) {
+		said.WriteString(LineOf(c) + "\n")
 	}
-	said.WriteString(strings.Join(table(screen, p, 0), "\n"))
+	said.WriteString(strings.Join(Table(screen, p, 0), "\n"))
 	for _, want := range []string{"service SQS: done (1 ready)", "service SNS: in progress (0 of 1 ready; SNSTopic/myapp-dev-news: Busy)", "\n    SQS             ", "\n    SNS             ", "service Cognito: done (1 ready)"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("monitor does not say %q:\n%s", want, said.String())
@@ -121,11 +121,11 @@ func TestMonitor_MeasuresWhatBeganBeforeItOnlyIfNew(t *testing.T) {
 		want       time.Duration
 	}{"new": {1, 9 * time.Second}, "edited": {2, -1}} {
 		t.Run(name, func(t *testing.T) {
-			r := newRecorder(midday)
+			r := NewRecorder(midday)
 			for i, c := range []*nexusv1.NexusAICapability{story()[2], story()[3]} {
 				c.CreationTimestamp, c.Generation, c.Status.ObservedGeneration = metav1.NewTime(midday.Add(-5*time.Second)), tc.generation, tc.generation
-				p := progressOf(c, nil, nil)
-				r.observe(&p, midday.Add(time.Duration(i*4)*time.Second))
+				p := Of(c, nil, nil)
+				r.Observe(&p, midday.Add(time.Duration(i*4)*time.Second))
 				if got := p.steps[0].took; i == 1 && got != tc.want {
 					t.Errorf("took %s, want %s", got, tc.want)
 				}
@@ -154,36 +154,36 @@ func TestEndOf_WaitsForWhatWasAskedFor(t *testing.T) {
 		want    end
 		missing string
 	}{
-		"runs, all there":          {running, deployment(2), untilAddress, end{reached: true, text: "Running at http://balancer.example.com"}, ""},
-		"runs, pods to come":       {running, deployment(1), untilPods, end{}, "Deployment/myapp-dev-backend, of which 1 of 2"},
-		"runs, pods not asked for": {running, deployment(1), untilRunning, end{reached: true, text: "Running"}, ""},
-		"runs, no Deployments":     {running, nil, untilPods, end{}, "the Deployments"},
-		"runs, address to come":    {withoutAddress, deployment(2), untilAddress, end{}, "the address"},
-		"runs, no balancer":        {internal, deployment(2), untilAddress, end{reached: true, text: "Running"}, ""},
-		"ran before the edit":      {edited, deployment(2), untilRunning, end{}, "to see the last edit"},
-		"stalled":                  {story()[3], nil, untilAddress, end{failed: true, text: "Conflict: S3Bucket/myapp-dev-logs: it belongs to another owner"}, "Conflict"},
-		"stalled before the edit":  {stalledBefore, nil, untilAddress, end{}, "to see the last edit"},
-		"retrying":                 {retrying, nil, untilAddress, end{}, "Conflict"},
+		"runs, all there":          {running, deployment(2), UntilAddress, end{Reached: true, Text: "Running at http://balancer.example.com"}, ""},
+		"runs, pods to come":       {running, deployment(1), UntilPods, end{}, "Deployment/myapp-dev-backend, of which 1 of 2"},
+		"runs, pods not asked for": {running, deployment(1), UntilRunning, end{Reached: true, Text: "Running"}, ""},
+		"runs, no Deployments":     {running, nil, UntilPods, end{}, "the Deployments"},
+		"runs, address to come":    {withoutAddress, deployment(2), UntilAddress, end{}, "the address"},
+		"runs, no balancer":        {internal, deployment(2), UntilAddress, end{Reached: true, Text: "Running"}, ""},
+		"ran before the edit":      {edited, deployment(2), UntilRunning, end{}, "to see the last edit"},
+		"stalled":                  {story()[3], nil, UntilAddress, end{Failed: true, Text: "Conflict: S3Bucket/myapp-dev-logs: it belongs to another owner"}, "Conflict"},
+		"stalled before the edit":  {stalledBefore, nil, UntilAddress, end{}, "to see the last edit"},
+		"retrying":                 {retrying, nil, UntilAddress, end{}, "Conflict"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := progressOf(tc.c, tc.pods, nil)
-			if got := p.endOf(tc.until); got != tc.want {
+			p := Of(tc.c, tc.pods, nil)
+			if got := p.EndOf(tc.until); got != tc.want {
 				t.Errorf("%+v, want %+v", got, tc.want)
 			}
-			if got := p.missing(tc.until); (tc.missing == "") != (got == "") || !strings.Contains(got, tc.missing) {
+			if got := p.Missing(tc.until); (tc.missing == "") != (got == "") || !strings.Contains(got, tc.missing) {
 				t.Errorf("missing %q, want %q", got, tc.missing)
 			}
 		})
 	}
-	if got := (progress{}).endOf(untilRunning); !got.failed {
+	if got := (Progress{}).EndOf(UntilRunning); !got.Failed {
 		t.Errorf("of one that is gone: %+v", got)
 	}
 }
 
 func TestMonitor_AnEventIsToldOfOnceACount(t *testing.T) {
-	r := newRecorder(midday)
+	r := NewRecorder(midday)
 	one := eventAt(1, "NexusAICapability", "myapp", "Running")
-	p := progressOf(story()[4], nil, []*corev1.Event{one})
+	p := Of(story()[4], nil, []*corev1.Event{one})
 	if n := len(r.newEvents(p.events)); n != 1 {
 		t.Errorf("%d new, want 1", n)
 	}
@@ -192,14 +192,14 @@ func TestMonitor_AnEventIsToldOfOnceACount(t *testing.T) {
 	}
 	again := one.DeepCopy()
 	again.Count = 2
-	if n := len(r.newEvents(progressOf(story()[4], nil, []*corev1.Event{again}).events)); n != 1 {
+	if n := len(r.newEvents(Of(story()[4], nil, []*corev1.Event{again}).events)); n != 1 {
 		t.Errorf("%d new of one that happened again, want 1", n)
 	}
 	var many []eventLine
 	for i := range 9 {
 		many = append(many, eventLine{key: string(rune('a' + i))})
 	}
-	if n := len(newRecorder(midday).newEvents(many)); n != lastEvents {
+	if n := len(NewRecorder(midday).newEvents(many)); n != lastEvents {
 		t.Errorf("%d of those before the start, want %d", n, lastEvents)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package verify
 
 import (
 	"cmp"
@@ -31,6 +31,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/check"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/progress"
 )
 
 // isIdle reports whether no pods of a component are declared.
@@ -67,10 +68,10 @@ func (v *verifier) checkWorkloads(ctx context.Context) error {
 		} else if !ok {
 			continue
 		}
-		p := workloadsOf([]*appsv1.Deployment{d})[0]
-		seen := fmt.Sprintf("%d of %d available, %d of the declared version, %d in all", p.current, p.desired, d.Status.UpdatedReplicas, d.Status.Replicas)
+		p := progress.WorkloadsOf([]*appsv1.Deployment{d})[0]
+		seen := fmt.Sprintf("%d of %d available, %d of the declared version, %d in all", p.Current, p.Desired, d.Status.UpdatedReplicas, d.Status.Replicas)
 		result := check.Pass(title, seen)
-		if !p.settled {
+		if !p.Settled {
 			if c := meta.FindStatusCondition(v.subject.Status.Conditions, w.Condition); c != nil && c.Status != metav1.ConditionTrue {
 				seen += "; " + c.Reason + console.Prefixed(": ", c.Message)
 			}

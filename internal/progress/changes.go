@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package progress
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/console"
 )
 
-// monitorAPIVersion is that of a change as JSON.
-const monitorAPIVersion = "monitor.nexus.ai/v1alpha1"
+// APIVersion is that of a change as JSON.
+const APIVersion = "monitor.nexus.ai/v1alpha1"
 
 // The types of a change.
 const (
@@ -26,16 +26,16 @@ const (
 
 // The states of a result.
 const (
-	resultReached  = "Reached"
-	resultFailed   = "Failed"
-	resultTimedOut = "TimedOut"
+	ResultReached  = "Reached"
+	ResultFailed   = "Failed"
+	ResultTimedOut = "TimedOut"
 )
 
 // lastEvents is the number of events from before the start that monitor shows, and the number of events in its table.
 const lastEvents = 5
 
-// change is one thing that monitor saw, a line of its output.
-type change struct {
+// Change is one thing that monitor saw, a line of its output.
+type Change struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// Time is the time at which monitor saw it, or when an event happened.
@@ -58,54 +58,54 @@ type change struct {
 	DurationSeconds *float64 `json:"durationSeconds,omitempty"`
 }
 
-// recorder turns what is seen of a capability into changes, and measures the steps.
-type recorder struct {
-	began, looked time.Time
-	last          progress
+// Recorder turns what is seen of a capability into changes, and measures the steps.
+type Recorder struct {
+	Began, looked time.Time
+	last          Progress
 	begun         map[string]time.Time
 	took          map[string]time.Duration
 	events        map[string]bool
 }
 
-func newRecorder(now time.Time) *recorder {
-	return &recorder{began: now, begun: map[string]time.Time{}, took: map[string]time.Duration{}}
+func NewRecorder(now time.Time) *Recorder {
+	return &Recorder{Began: now, begun: map[string]time.Time{}, took: map[string]time.Duration{}}
 }
 
-// observe returns what changed since the last look, and completes the durations of the steps.
-func (r *recorder) observe(p *progress, now time.Time) []change {
+// Observe returns what changed since the last look, and completes the durations of the steps.
+func (r *Recorder) Observe(p *Progress, now time.Time) []Change {
 	r.measure(p, now)
-	var out []change
-	add := func(c change) {
-		c.APIVersion, c.Kind, c.Namespace, c.Name = monitorAPIVersion, "Change", p.namespace, p.name
-		c.Time, c.ElapsedSeconds = cmp.Or(c.Time, now).UTC(), console.Seconds(now.Sub(r.began))
+	var out []Change
+	add := func(c Change) {
+		c.APIVersion, c.Kind, c.Namespace, c.Name = APIVersion, "Change", p.Namespace, p.Name
+		c.Time, c.ElapsedSeconds = cmp.Or(c.Time, now).UTC(), console.Seconds(now.Sub(r.Began))
 		out = append(out, c)
 	}
-	if p.exists && (p.phase != r.last.phase || p.message != r.last.message) {
-		add(change{Type: changedPhase, State: p.phase, Detail: p.message})
+	if p.Exists && (p.Phase != r.last.Phase || p.Message != r.last.Message) {
+		add(Change{Type: changedPhase, State: p.Phase, Detail: p.Message})
 	}
 	r.stepChanges(p, add)
 	for _, w := range p.workloads {
 		if !slices.Contains(r.last.workloads, w) {
-			add(change{Type: changedWorkload, Subject: w.name, State: w.state(), Detail: fmt.Sprintf("%d of %d available", w.current, w.desired)})
+			add(Change{Type: changedWorkload, Subject: w.name, State: w.state(), Detail: fmt.Sprintf("%d of %d available", w.Current, w.Desired)})
 		}
 	}
 	if p.address != r.last.address {
-		add(change{Type: changedAddress, Detail: p.address})
+		add(Change{Type: changedAddress, Detail: p.address})
 	}
 	for _, e := range r.newEvents(p.events) {
-		add(change{Type: happenedEvent, Time: e.at, Subject: e.subject, State: e.reason, Warning: e.warning, Detail: e.note})
+		add(Change{Type: happenedEvent, Time: e.at, Subject: e.subject, State: e.reason, Warning: e.warning, Detail: e.note})
 	}
 	r.last, r.looked = *p, now
 	return out
 }
 
-// result is the last change.
-func (r *recorder) result(p progress, now time.Time, state, text string) change {
-	return change{APIVersion: monitorAPIVersion, Kind: "Change", Time: now.UTC(), ElapsedSeconds: console.Seconds(now.Sub(r.began)), Namespace: p.namespace, Name: p.name,
+// Result is the last change.
+func (r *Recorder) Result(p Progress, now time.Time, state, text string) Change {
+	return Change{APIVersion: APIVersion, Kind: "Change", Time: now.UTC(), ElapsedSeconds: console.Seconds(now.Sub(r.Began)), Namespace: p.Namespace, Name: p.Name,
 		Type: happenedResult, State: state, Detail: text}
 }
 
-func (r *recorder) stepChanges(p *progress, add func(change)) {
+func (r *Recorder) stepChanges(p *Progress, add func(Change)) {
 	for i, s := range p.steps {
 		if !s.isShown() {
 			continue
@@ -116,7 +116,7 @@ func (r *recorder) stepChanges(p *progress, add func(change)) {
 		if s.state == stepWaiting && (i >= len(r.last.steps) || r.last.steps[i].state == stepWaiting) {
 			continue // it has not begun
 		}
-		c := change{Type: changedStep, Number: s.number, Subject: s.name, State: string(s.state), Detail: s.detail}
+		c := Change{Type: changedStep, Number: s.number, Subject: s.name, State: string(s.state), Detail: s.detail}
 		if s.state == stepDone && s.took >= 0 {
 			c.DurationSeconds = new(console.Seconds(s.took))
 		}
@@ -126,7 +126,7 @@ func (r *recorder) stepChanges(p *progress, add func(change)) {
 
 // measure notes when steps begin, and completes how long they took. A step that is in progress at the first look began
 // with the capability if that is new, else at an unknown time, as one that is done by then.
-func (r *recorder) measure(p *progress, now time.Time) {
+func (r *Recorder) measure(p *Progress, now time.Time) {
 	for i := range p.steps {
 		s := &p.steps[i]
 		if i < len(r.last.steps) {
@@ -143,7 +143,7 @@ func (r *recorder) measure(p *progress, now time.Time) {
 }
 
 // measureChange notes that a step has another state than before.
-func (r *recorder) measureChange(s stepProgress, before stepState, now time.Time) {
+func (r *Recorder) measureChange(s stepProgress, before stepState, now time.Time) {
 	began, measured := r.begun[s.name]
 	switch {
 	case before == s.state || s.state == stepSkipped:
@@ -159,7 +159,7 @@ func (r *recorder) measureChange(s stepProgress, before stepState, now time.Time
 }
 
 // newEvents returns the events not seen before. Of the events before the start only the last are new.
-func (r *recorder) newEvents(events []eventLine) []eventLine {
+func (r *Recorder) newEvents(events []eventLine) []eventLine {
 	first := r.events == nil
 	if first {
 		r.events = map[string]bool{}
@@ -178,7 +178,7 @@ func (r *recorder) newEvents(events []eventLine) []eventLine {
 }
 
 func (w workloadProgress) state() string {
-	if w.settled {
+	if w.Settled {
 		return "available"
 	}
 	return "in progress"

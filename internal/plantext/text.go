@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package plantext writes plans for people, as text and as Markdown.
+package plantext
 
 import (
 	"cmp"
@@ -19,12 +20,12 @@ import (
 // signs stand before what happens; the word follows.
 var signs = map[plan.Action]string{plan.Create: "+", plan.Update: "~", plan.Delete: "-", plan.None: " "}
 
-var words = map[plan.Action]string{plan.Create: "create", plan.Update: "update", plan.Delete: "delete", plan.None: "no change"}
+var Words = map[plan.Action]string{plan.Create: "create", plan.Update: "update", plan.Delete: "delete", plan.None: "no change"}
 
 var riskWords = map[plan.Risk]string{plan.Safe: "safe", plan.Disrupts: "disrupts what runs", plan.Destroys: "destroys the resource", plan.DataLoss: "deletes data"}
 
-// textOf is a plan for a terminal. Items that stay as they are are shown only when wide.
-func textOf(p plan.Plan, wide bool) string {
+// Text is a plan for a terminal. Items that stay as they are are shown only when wide.
+func Text(p plan.Plan, wide bool) string {
 	var b strings.Builder
 	for _, it := range p.Items {
 		if wide || isWorthShowing(it) {
@@ -44,16 +45,16 @@ func isWorthShowing(it plan.Item) bool {
 }
 
 func writeItem(b *strings.Builder, it plan.Item) {
-	sign, word := signs[it.Action], words[it.Action]
+	sign, word := signs[it.Action], Words[it.Action]
 	if it.Action == plan.None && it.Changes() {
-		sign, word = signs[it.AWS.Action], words[it.AWS.Action]+" in AWS alone"
+		sign, word = signs[it.AWS.Action], Words[it.AWS.Action]+" in AWS alone"
 	}
-	fmt.Fprintf(b, "%s %s: %s%s\n", sign, titleOf(it), word, consequenceOf(it))
+	fmt.Fprintf(b, "%s %s: %s%s\n", sign, TitleOf(it), word, consequenceOf(it))
 	if it.Note != "" {
 		fmt.Fprintf(b, "    %s\n", it.Note)
 	}
 	if it.Problem != nil {
-		fmt.Fprintf(b, "    ! %s: %s\n", it.Problem.Reason, problemText(it.Problem))
+		fmt.Fprintf(b, "    ! %s: %s\n", it.Problem.Reason, ProblemText(it.Problem))
 	}
 	if it.Waits != "" {
 		fmt.Fprintf(b, "    … waits for %s\n", it.Waits)
@@ -72,7 +73,7 @@ func writeItem(b *strings.Builder, it plan.Item) {
 }
 
 func writeResource(b *strings.Builder, r *plan.Resource) {
-	word := words[r.Action]
+	word := Words[r.Action]
 	if r.Reported {
 		word = "differs"
 	}
@@ -144,7 +145,7 @@ func writeElement(b *strings.Builder, indent string, e iampolicy.ElementChange) 
 	}
 }
 
-func titleOf(it plan.Item) string {
+func TitleOf(it plan.Item) string {
 	if it.Namespace == "" {
 		return it.Kind + " " + it.Name
 	}
@@ -158,7 +159,7 @@ func placeOf(r *plan.Resource) string {
 	return " " + r.Account + "/" + r.Region
 }
 
-func problemText(p *plan.Problem) string {
+func ProblemText(p *plan.Problem) string {
 	text := p.Message
 	if p.Field != "" {
 		text = p.Field + ": " + text
@@ -302,8 +303,8 @@ func callsOf(n int) string {
 	return status.Counted(n, "AWS call", "AWS calls")
 }
 
-// painted gives each line the color of its sign.
-func painted(text string) string {
+// Painted gives each line the color of its sign.
+func Painted(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {
 		sign, _, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
@@ -316,8 +317,8 @@ func painted(text string) string {
 
 var signColors = map[string]string{"+": console.Green, "~": console.Yellow, "-": console.Red, "!": console.Red}
 
-// markdownOf is a plan for a pull request.
-func markdownOf(p plan.Plan) string {
+// Markdown is a plan for a pull request.
+func Markdown(p plan.Plan) string {
 	var b strings.Builder
 	b.WriteString("### " + summaryOf(p) + "\n")
 	var rows []plan.Item
@@ -333,7 +334,7 @@ func markdownOf(p plan.Plan) string {
 	for _, it := range rows {
 		inAWS, risk := "", it.Risk
 		if it.AWS != nil {
-			inAWS = words[it.AWS.Action]
+			inAWS = Words[it.AWS.Action]
 			if it.AWS.Reported {
 				inAWS = "differs, not corrected"
 			}
@@ -341,9 +342,9 @@ func markdownOf(p plan.Plan) string {
 				risk = it.AWS.Risk
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s%s | %s | %s |\n", titleOf(it), words[it.Action], inParentheses(recoverableText(it.Recoverable)), inAWS, riskWords[risk])
+		fmt.Fprintf(&b, "| %s | %s%s | %s | %s |\n", TitleOf(it), Words[it.Action], inParentheses(recoverableText(it.Recoverable)), inAWS, riskWords[risk])
 	}
-	text := textOf(p, false)
+	text := Text(p, false)
 	fence := fenceAround(text)
 	b.WriteString("\n<details><summary>Every field and call</summary>\n\n" + fence + "text\n" + text + fence + "\n\n</details>\n")
 	return b.String()

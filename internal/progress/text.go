@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package progress
 
 import (
 	"cmp"
@@ -15,8 +15,8 @@ func stepLabel(number int) string {
 	return map[bool]string{true: "service", false: fmt.Sprintf("step %d", number)}[number == 0]
 }
 
-// lineOf is a change for a log.
-func lineOf(c change) string {
+// LineOf is a change for a log.
+func LineOf(c Change) string {
 	at := fmt.Sprintf("[%6s] ", console.Duration(time.Duration(c.ElapsedSeconds*float64(time.Second))))
 	switch c.Type {
 	case changedStep:
@@ -42,17 +42,17 @@ func lineOf(c change) string {
 	}
 }
 
-var resultWords = map[string]string{resultReached: "done", resultFailed: "failed", resultTimedOut: "timed out"}
+var resultWords = map[string]string{ResultReached: "done", ResultFailed: "failed", ResultTimedOut: "timed out"}
 
 // stepSigns stand before the state of a step; the word follows.
 var stepSigns = map[stepState]string{stepWaiting: "·", stepInProgress: "…", stepFailed: "✗", stepDone: "✓", stepSkipped: "-"}
 
 var stepColors = map[stepState]string{stepWaiting: console.Gray, stepInProgress: console.Yellow, stepFailed: console.Red, stepDone: console.Green, stepSkipped: console.Gray}
 
-// table is a capability for a terminal.
-func table(v *console.Canvas, p progress, elapsed time.Duration) []string {
+// Table is a capability for a terminal.
+func Table(v *console.Canvas, p Progress, elapsed time.Duration) []string {
 	out := []string{
-		v.Cut(fmt.Sprintf("NexusAICapability %s/%s   %s   %d/%d   %s", p.namespace, p.name, p.phase, p.done, p.declared, console.Duration(elapsed))),
+		v.Cut(fmt.Sprintf("NexusAICapability %s/%s   %s   %d/%d   %s", p.Namespace, p.Name, p.Phase, p.done, p.declared, console.Duration(elapsed))),
 		v.Cut(fmt.Sprintf("%2s  %-15s %-14s %7s  %s", "#", "STEP", "STATE", "TIME", "DETAIL")),
 	}
 	for _, s := range p.steps {
@@ -68,10 +68,10 @@ func table(v *console.Canvas, p progress, elapsed time.Duration) []string {
 	}
 	for _, w := range p.workloads {
 		color, sign := console.Yellow, "…"
-		if w.settled {
+		if w.Settled {
 			color, sign = console.Green, "✓"
 		}
-		out = append(out, v.Paint(color, v.Cut(fmt.Sprintf("    Deployment/%s %s %d of %d available", w.name, sign, w.current, w.desired))))
+		out = append(out, v.Paint(color, v.Cut(fmt.Sprintf("    Deployment/%s %s %d of %d available", w.name, sign, w.Current, w.Desired))))
 	}
 	if p.wantsAddress {
 		out = append(out, v.Cut("    Address "+cmp.Or(p.address, "… waiting")))

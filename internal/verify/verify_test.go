@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package verify
 
 import (
 	"context"
@@ -16,11 +16,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/check"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
@@ -152,10 +155,10 @@ func TestVerify_AnErrorIsNeverAPass(t *testing.T) {
 // verifierOf is a verifier of a capability without a cluster, for checks of its status.
 func verifierOf(c *nexusv1.NexusAICapability) (*verifier, *strings.Builder) {
 	var out strings.Builder
-	s := newShared(Program{Clock: clock.RealClock{}, Getenv: func(string) string { return "" }})
+	s := &connection.Connection{Console: &console.Console{IOStreams: genericiooptions.IOStreams{Out: &out}, Clock: clock.RealClock{}, Getenv: func(string) string { return "" }},
+		Cluster: genericclioptions.NewConfigFlags(true)}
 	s.Cluster.KubeConfig = new(os.DevNull)
-	s.Out = &out
-	return &verifier{shared: s, verifyFlags: &verifyFlags{output: "text"}, subject: c, lapse: midday, report: newVerification(c, midday)}, &out
+	return &verifier{Connection: s, Options: &Options{Output: "text"}, subject: c, lapse: midday, report: newVerification(c, midday)}, &out
 }
 
 func TestVerify_ACoverageIsTheBestOfTheEngines(t *testing.T) {
@@ -178,7 +181,7 @@ func TestVerify_ACoverageIsTheBestOfTheEngines(t *testing.T) {
 		}
 	}
 	v, _ = verifierOf(c)
-	v.failFast = true
+	v.FailFast = true
 	if err := v.checkPolicies(t.Context()); !errors.Is(err, errEnough) {
 		t.Errorf("with --fail-fast: %v", err)
 	}

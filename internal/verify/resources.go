@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package verify
 
 import (
 	"cmp"
@@ -22,6 +22,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
+	"github.com/nexus-operator/nexus-operator/internal/plantext"
+	"github.com/nexus-operator/nexus-operator/internal/progress"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -30,17 +32,17 @@ func (v *verifier) key() string { return v.subject.Namespace + "/" + v.subject.N
 // checkCapability looks at what the operator reports.
 func (v *verifier) checkCapability(ctx context.Context) error {
 	c := v.subject
-	p := progressOf(c, nil, nil)
+	p := progress.Of(c, nil, nil)
 	title := fmt.Sprintf("NexusAICapability %s is Running at generation %d", v.key(), c.Generation)
 	fix := "nexusctl monitor " + v.key() + " shows what it waits for"
 	switch {
-	case p.frozen != "" && !p.running:
-		return v.add(check.Fail(title, p.frozen, fix))
-	case p.running:
-		return v.add(check.Pass(title, p.message))
+	case p.Frozen != "" && !p.Running:
+		return v.add(check.Fail(title, p.Frozen, fix))
+	case p.Running:
+		return v.add(check.Pass(title, p.Message))
 	}
 	v.cause, _ = inspect.ExplainCapability(ctx, v.ReaderOf(v.client), v.subject) // without the rights, there is the message of the status
-	err := v.add(v.failCapability(title, p.phase, p.missing(untilRunning)))
+	err := v.add(v.failCapability(title, p.Phase, p.Missing(progress.UntilRunning)))
 	v.causeCheck = len(v.report.Checks)
 	return err
 }
@@ -86,13 +88,13 @@ func (v *verifier) checkDeclaredObjects(others, all []plan.Item) error {
 	onlyMissing := true
 	for _, it := range others {
 		if it.Changes() {
-			wrong = append(wrong, fmt.Sprintf("%s: %s%s", titleOf(it), words[it.Action], console.Prefixed(" ", fieldsText(it.Fields))))
+			wrong = append(wrong, fmt.Sprintf("%s: %s%s", plantext.TitleOf(it), plantext.Words[it.Action], console.Prefixed(" ", fieldsText(it.Fields))))
 			onlyMissing = onlyMissing && it.Action == plan.Create
 		}
 	}
 	for _, it := range all {
 		if it.Action == plan.Delete {
-			wrong = append(wrong, titleOf(it)+" is no longer declared and exists")
+			wrong = append(wrong, plantext.TitleOf(it)+" is no longer declared and exists")
 			onlyMissing = false
 		}
 	}
@@ -148,9 +150,9 @@ func isLeftAlone(r *plan.Resource) bool { return len(r.Fields) > 0 && r.Action =
 func judgeObstacle(title string, it plan.Item) check.Result {
 	switch {
 	case it.Problem != nil && slices.Contains(callersReasons, it.Problem.Reason):
-		return check.Lacks(title, it.Problem.Reason+": "+problemText(it.Problem), "give AWS credentials (AWS_PROFILE, --profile) of the provider's account that may read the resource")
+		return check.Lacks(title, it.Problem.Reason+": "+plantext.ProblemText(it.Problem), "give AWS credentials (AWS_PROFILE, --profile) of the provider's account that may read the resource")
 	case it.Problem != nil:
-		return check.Fail(title, it.Problem.Reason+": "+problemText(it.Problem), "do what the message says; nexusctl plan shows more")
+		return check.Fail(title, it.Problem.Reason+": "+plantext.ProblemText(it.Problem), "do what the message says; nexusctl plan shows more")
 	case strings.HasPrefix(it.Waits, "the right to "):
 		return check.Lacks(title, "comparing needs "+it.Waits, "ask for that right in the namespace")
 	case it.Waits != "":
@@ -245,7 +247,7 @@ func notReadyBecause(u *unstructured.Unstructured) string {
 	for _, item := range list {
 		c := metav1.Condition{}
 		m, ok := item.(map[string]any)
-		if !ok || runtime.DefaultUnstructuredConverter.FromUnstructured(m, &c) != nil || c.Type != conditionReady {
+		if !ok || runtime.DefaultUnstructuredConverter.FromUnstructured(m, &c) != nil || c.Type != progress.ConditionReady {
 			continue
 		}
 		switch {

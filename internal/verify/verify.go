@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package verify checks that a capability is in AWS and Kubernetes what it declares to be.
+package verify
 
 import (
 	"cmp"
@@ -13,37 +14,37 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/check"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
-// verifyFlags are the flags of the verb.
-type verifyFlags struct {
-	output, junit string
-	only          []string
-	failFast      bool
-	verbose       bool
-	timeout       time.Duration
+// Options are the flags of the verb.
+type Options struct {
+	Output, JUnit string
+	Only          []string
+	FailFast      bool
+	Verbose       bool
+	Timeout       time.Duration
 }
 
 // checkGroup is a group of checks, chosen by its name with --only.
 type checkGroup struct {
-	name string
-	// what the checks of the group prove.
-	what string
+	Name string
+	// What the checks of the group prove.
+	What string
 	// run adds the results of the checks. An error ends the group.
 	run func(v *verifier, ctx context.Context) error
 }
 
-// checkGroups are all groups in the order in which they run.
-var checkGroups = []checkGroup{
+// Groups are all groups in the order in which they run.
+var Groups = []checkGroup{
 	{"capability", "the operator reports the capability as Running", (*verifier).checkCapability},
 	{"resources", "every AWS resource and object exists and is as declared, compared by the operator's own code", (*verifier).checkResources},
 	{"objects", "the objects of AWS resources are Ready", (*verifier).checkObjects},
@@ -58,64 +59,29 @@ var checkGroups = []checkGroup{
 
 func groupNames() []string {
 	var out []string
-	for _, g := range checkGroups {
-		out = append(out, g.name)
+	for _, g := range Groups {
+		out = append(out, g.Name)
 	}
 	return out
 }
 
-func (s *shared) verifyCommand() *cobra.Command {
-	f := &verifyFlags{}
-	var groups strings.Builder
-	for _, g := range checkGroups {
-		fmt.Fprintf(&groups, "  %-11s %s\n", g.name, g.what)
-	}
-	cmd := &cobra.Command{
-		Use:     "verify-capability [NAMESPACE/NAME | ncap/NAME]",
-		Aliases: []string{"verify"},
-		Short:   "Check that a capability is in AWS and Kubernetes what it declares to be",
-		Long: "verify-capability checks a capability with your own rights in the cluster and in AWS, and changes nothing. Without a\n" +
-			"name it takes the only capability of the namespace. The groups of checks, for --only:\n\n" + groups.String() + "\n" +
-			"Each check ends with PASS, WARN, FAIL or SKIP, with what was seen and, after a failure, what to do. The exit code is\n" +
-			"0 when no check failed, 1 when one failed, 4 when none failed and some could not be made for want of a right,\n" +
-			"and 124 when --timeout is over. Skipped checks that follow from\n" +
-			"another one are printed as one line. Secret values and tokens are never printed.",
-		Example: "  nexusctl verify-capability\n" +
-			"  nexusctl verify-capability team-a/myapp --junit report.xml\n" +
-			"  nexusctl verify-capability ncap/myapp -n team-a --only resources,identity --fail-fast\n" +
-			"  nexusctl verify-capability -o json",
-		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.verify(cmd.Context(), f, args) },
-	}
-	flags := cmd.Flags()
-	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, json or yaml")
-	completeOutput(cmd, "text", "json", "yaml")
-	flags.StringVar(&f.junit, "junit", "", "also write the results to this file, as JUnit XML")
-	flags.StringSliceVar(&f.only, "only", nil, "names of groups of checks to make; default: all")
-	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first check that fails")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print every skipped check, also those that follow from another one")
-	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long all checks may take")
-	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag that the operator runs with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
-	return cmd
-}
-
-func (f *verifyFlags) Check() error {
-	for _, name := range f.only {
+func (f *Options) Check() error {
+	for _, name := range f.Only {
 		if !slices.Contains(groupNames(), name) {
 			return exit.Usage("--only: %q is none of %s", name, strings.Join(groupNames(), ", "))
 		}
 	}
 	switch {
-	case !slices.Contains([]string{"text", "json", "yaml"}, f.output):
-		return exit.Usage("--output: %q is none of text, json and yaml", f.output)
-	case f.timeout <= 0:
-		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
+	case !slices.Contains([]string{"text", "json", "yaml"}, f.Output):
+		return exit.Usage("--output: %q is none of text, json and yaml", f.Output)
+	case f.Timeout <= 0:
+		return exit.Usage("--timeout: %s is not a duration above 0", f.Timeout)
 	default:
 		return nil
 	}
 }
 
-func (s *shared) verify(ctx context.Context, f *verifyFlags, args []string) error {
+func Run(ctx context.Context, s *connection.Connection, f *Options, args []string) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
@@ -123,8 +89,8 @@ func (s *shared) verify(ctx context.Context, f *verifyFlags, args []string) erro
 	if err != nil {
 		return err
 	}
-	v := &verifier{shared: s, verifyFlags: f, config: at.Config, client: at.Client, subject: at.Subject, lapse: s.Clock.Now(), report: newVerification(at.Subject, s.Clock.Now())}
-	limited, cancel := context.WithTimeout(ctx, f.timeout)
+	v := &verifier{Connection: s, Options: f, config: at.Config, client: at.Client, subject: at.Subject, lapse: s.Clock.Now(), report: newVerification(at.Subject, s.Clock.Now())}
+	limited, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	err = v.run(limited)
 	if finish := v.finish(); finish != nil {
@@ -142,8 +108,8 @@ func (s *shared) verify(ctx context.Context, f *verifyFlags, args []string) erro
 
 // verifier is a run of the verb.
 type verifier struct {
-	*shared
-	*verifyFlags
+	*connection.Connection
+	*Options
 	config  *rest.Config
 	client  client.Client
 	subject *nexusv1.NexusAICapability
@@ -164,11 +130,11 @@ var errEnough = errors.New("a check failed")
 
 // run makes the checks. An error is one of the output.
 func (v *verifier) run(ctx context.Context) error {
-	for _, g := range checkGroups {
-		if len(v.only) > 0 && !slices.Contains(v.only, g.name) {
+	for _, g := range Groups {
+		if len(v.Only) > 0 && !slices.Contains(v.Only, g.Name) {
 			continue
 		}
-		v.group = g.name
+		v.group = g.Name
 		err := v.ended(ctx, g, g.run(v, ctx))
 		if errors.Is(err, errEnough) {
 			return nil
@@ -184,14 +150,14 @@ func (v *verifier) run(ctx context.Context) error {
 func (v *verifier) ended(ctx context.Context, g checkGroup, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		err := v.add(check.Fail("the checks end in time", "--timeout="+v.timeout.String()+" is over", "give a longer --timeout, or --only some of the groups"))
+		err := v.add(check.Fail("the checks end in time", "--timeout="+v.Timeout.String()+" is over", "give a longer --timeout, or --only some of the groups"))
 		return cmp.Or(err, errEnough)
 	case ctx.Err() != nil:
 		return errEnough
 	case err == nil || errors.Is(err, errEnough):
 		return err
 	default:
-		return v.add(check.Unmade(g.what, err))
+		return v.add(check.Unmade(g.What, err))
 	}
 }
 
@@ -202,12 +168,12 @@ func (v *verifier) add(r check.Result) error {
 	r.Group, r.Number, r.DurationSeconds = v.group, len(v.report.Checks)+1, console.Seconds(now.Sub(v.lapse))
 	v.lapse = now
 	v.report.Add(r)
-	if v.output == "text" && (v.verbose || !v.folded.takes(r)) {
+	if v.Output == "text" && (v.Verbose || !v.folded.takes(r)) {
 		if _, err := io.WriteString(v.Out, check.Text(r)); err != nil {
 			return err
 		}
 	}
-	if v.failFast && r.Outcome == check.OutcomeFail {
+	if v.FailFast && r.Outcome == check.OutcomeFail {
 		return errEnough
 	}
 	return nil
@@ -216,19 +182,19 @@ func (v *verifier) add(r check.Result) error {
 // finish prints the summary, or the whole report, and writes the JUnit file.
 func (v *verifier) finish() error {
 	v.report.DurationSeconds = console.Seconds(v.Clock.Now().Sub(v.report.began))
-	if err := console.PrintAs(v.Out, v.output, v.report, func() string {
+	if err := console.PrintAs(v.Out, v.Output, v.report, func() string {
 		return v.folded.Text(v.report.Checks) + v.report.Summary.Text() + "\n"
 	}); err != nil {
 		return err
 	}
-	if v.junit == "" {
+	if v.JUnit == "" {
 		return nil
 	}
 	text, err := junitOf(v.report)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(v.junit, text, 0o644); err != nil {
+	if err := os.WriteFile(v.JUnit, text, 0o644); err != nil {
 		return fmt.Errorf("writing the JUnit report: %w", err)
 	}
 	return nil
@@ -239,7 +205,7 @@ func (v *verifier) verdict(ctx context.Context) error {
 	s := v.report.Summary
 	switch {
 	case ctx.Err() != nil:
-		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("the checks did not end within %s", v.timeout)}
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("the checks did not end within %s", v.Timeout)}
 	case s.Failed > 0:
 		return &exit.Failure{Code: exit.CodeFailed}
 	case v.report.LacksRights():

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nexus-operator/nexus-operator/internal/albcontroller"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
+	"github.com/nexus-operator/nexus-operator/internal/deploy"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
@@ -36,9 +38,7 @@ func (s *shared) installControllerCommand() *cobra.Command {
 		Example: "  nexusctl install-alb-controller --dry-run\n  nexusctl install-alb-controller --cluster-name production --set replicaCount=3\n" +
 			"  nexusctl install-alb-controller --chart oci://registry.example.com/charts/aws-load-balancer-controller\n  nexusctl install-alb-controller --chart ./aws-load-balancer-controller-" + albcontroller.DefaultChartVersion + ".tgz",
 		Args: arguments(cobra.NoArgs),
-		RunE: runChecked(f, func(ctx context.Context, f *albcontroller.Options) error {
-			return albcontroller.Install(ctx, s.Connection, f)
-		}),
+		RunE: runChecked(s.Connection, f, albcontroller.Install),
 	}
 	flags := cmd.Flags()
 	addChartFlags(&f.Chart, flags, "")
@@ -57,7 +57,7 @@ func (s *shared) installControllerCommand() *cobra.Command {
 }
 
 func (s *shared) deleteControllerCommand() *cobra.Command {
-	f := &deleteFlags{}
+	f := &deploy.DeleteOptions{}
 	cmd := &cobra.Command{
 		Use:   "delete-alb-controller",
 		Short: "Remove the AWS Load Balancer Controller that nexusctl installed, with its role",
@@ -66,12 +66,12 @@ func (s *shared) deleteControllerCommand() *cobra.Command {
 			"could not be deleted, and their load balancers would stay in AWS. A controller that another tool installed stays.",
 		Example: "  nexusctl delete-alb-controller --dry-run\n  nexusctl delete-alb-controller --yes",
 		Args:    arguments(cobra.NoArgs),
-		RunE: runChecked(f, func(ctx context.Context, f *deleteFlags) error {
-			return albcontroller.Delete(ctx, s.Connection, f.dryRun, f.timeout)
+		RunE: runChecked(s.Connection, f, func(ctx context.Context, s *connection.Connection, f *deploy.DeleteOptions) error {
+			return albcontroller.Delete(ctx, s, f.DryRun, f.Timeout)
 		}),
 	}
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "really remove; without it, or --dry-run, the command is refused")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", enact.ReadyTimeout, "how long to wait for objects to be deleted")
+	cmd.Flags().BoolVar(&f.Yes, "yes", false, "really remove; without it, or --dry-run, the command is refused")
+	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, "print what would be removed, and remove nothing")
+	cmd.Flags().DurationVar(&f.Timeout, "timeout", enact.ReadyTimeout, "how long to wait for objects to be deleted")
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/resource"
 
+	"github.com/nexus-operator/nexus-operator/internal/deploy"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/image"
@@ -27,7 +28,7 @@ type e2eFlags struct {
 	backend, frontend                string
 	operator                         operatorBuildFlags
 	app                              appBuildFlags
-	deploy                           deployFlags
+	deploy                           deploy.Options
 	monitor                          monitor.Options
 	verify                           verify.Options
 	cleaning                         time.Duration
@@ -65,7 +66,7 @@ func (s *shared) e2eCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	f.deploy.addSettings(cmd, s)
+	addDeploySettings(&f.deploy, cmd, s.Connection)
 	outputFlag(cmd, &f.output, "text", "json", "yaml")
 	return cmd
 }
@@ -98,9 +99,9 @@ func (f *e2eFlags) add(cmd *cobra.Command) {
 
 // Check refuses what can be refused before the first step, and completes the flags of the verbs.
 func (f *e2eFlags) Check() error {
-	f.monitor.Output, f.verify.Output, f.deploy.output = "text", "text", "text"
-	f.deploy.timeout = enact.ReadyTimeout
-	f.deploy.dryRun = f.dryRun
+	f.monitor.Output, f.verify.Output, f.deploy.Output = "text", "text", "text"
+	f.deploy.Timeout = enact.ReadyTimeout
+	f.deploy.DryRun = f.dryRun
 	built := buildFlags{timeout: defaultBuildTimeout, output: "text", dryRun: f.dryRun}
 	f.operator.buildFlags, f.app.buildFlags = built, built
 	for _, check := range []func() error{f.checkCleanup, f.deploy.Check, f.monitor.Check, f.verify.Check} {
@@ -130,8 +131,8 @@ func (f *e2eFlags) checkCleanup() error {
 	switch {
 	case f.runs(stepClean) && !f.yes && !f.dryRun:
 		return exit.Usage("step 1 removes an earlier installation: add --yes, or --skip-clean to leave it out")
-	case f.cascade != "" && f.cascade != cascadeDelete:
-		return exit.Usage("--cascade: %q is not %s", f.cascade, cascadeDelete)
+	case f.cascade != "" && f.cascade != deploy.CascadeDelete:
+		return exit.Usage("--cascade: %q is not %s", f.cascade, deploy.CascadeDelete)
 	case f.cleaning <= 0:
 		return exit.Usage("--cleanup-timeout: %s is not a duration above 0", f.cleaning)
 	default:

@@ -23,6 +23,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/deploy"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -52,7 +53,7 @@ type pipelineStep struct {
 // pipelineSteps are in their order.
 var pipelineSteps = []pipelineStep{
 	{"Cleanup", (*pipeline).cleanCommand, (*pipeline).clean, true, func(f *e2eFlags) string { return reasonIf(f.skipClean, "--skip-clean") }},
-	{"Build operator", (*pipeline).buildOperatorCommand, (*pipeline).buildOperatorImage, true, func(f *e2eFlags) string { return reasonIf(f.deploy.image != "", "--image") }},
+	{"Build operator", (*pipeline).buildOperatorCommand, (*pipeline).buildOperatorImage, true, func(f *e2eFlags) string { return reasonIf(f.deploy.Image != "", "--image") }},
 	{"Build apps", (*pipeline).buildAppsCommand, (*pipeline).buildApps, true, func(f *e2eFlags) string { return f.whyNoApps() }},
 	{"Deploy operator", (*pipeline).deployCommand, (*pipeline).deployOperator, true, neverSkipped},
 	{"Apply capability", (*pipeline).applyCommand, (*pipeline).applyManifests, true, neverSkipped},
@@ -245,7 +246,7 @@ func (p *pipeline) clean(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ledger, err := ledgerForRemoval(ctx, c)
+	ledger, err := deploy.LedgerForRemoval(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -254,15 +255,15 @@ func (p *pipeline) clean(ctx context.Context) error {
 			return cmp.Or(err, exit.Precondition(fmt.Errorf("the operator was installed by %s: remove it with that tool, or add --skip-clean", tool)))
 		}
 		p.Say("There is no installation by nexusctl to remove.")
-	} else if err := exit.DeniedFirst(p.delete(ctx, &deleteFlags{full: true, yes: true, dryRun: p.flags.dryRun, cascade: p.flags.cascade, timeout: p.flags.cleaning})); err != nil {
+	} else if err := exit.DeniedFirst(deploy.Delete(ctx, p.shared.Connection, &deploy.DeleteOptions{Full: true, Yes: true, DryRun: p.flags.dryRun, Cascade: p.flags.cascade, Timeout: p.flags.cleaning})); err != nil {
 		return err
 	} else if p.flags.dryRun {
 		p.Say("The dry runs of the other steps look at what is there now, before the cleanup.")
 	}
-	if p.EKSCluster(p.flags.deploy.cluster) == "" {
+	if p.EKSCluster(p.flags.deploy.Cluster) == "" {
 		return nil
 	}
-	return p.kubeconfig(ctx, &kubeconfigFlags{cluster: p.flags.deploy.cluster, output: "text", keepCurrent: true, dryRun: p.flags.dryRun})
+	return p.kubeconfig(ctx, &kubeconfigFlags{cluster: p.flags.deploy.Cluster, output: "text", keepCurrent: true, dryRun: p.flags.dryRun})
 }
 
 // buildOperatorImage builds and pushes the operator's image, and keeps its digest for the installation.
@@ -301,13 +302,13 @@ func (p *pipeline) buildApps(ctx context.Context) error {
 // deployOperator installs the image of step 2, or the one that an earlier run pushed.
 func (p *pipeline) deployOperator(ctx context.Context) error {
 	f := p.flags.deploy
-	if f.image == "" && p.operatorImage == "" {
+	if f.Image == "" && p.operatorImage == "" {
 		if err := p.findOperatorImage(ctx); err != nil {
 			return err
 		}
 	}
-	f.image = cmp.Or(f.image, p.operatorImage)
-	return p.deploy(ctx, &f)
+	f.Image = cmp.Or(f.Image, p.operatorImage)
+	return deploy.Run(ctx, p.shared.Connection, &f)
 }
 
 // findOperatorImage looks where step 2 would push the image.
@@ -334,7 +335,7 @@ func (p *pipeline) applyManifests(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	changes, err := install.Objects{Client: c, Force: p.flags.deploy.force}.Apply(ctx, objects, &install.Ledger{})
+	changes, err := install.Objects{Client: c, Force: p.flags.deploy.Force}.Apply(ctx, objects, &install.Ledger{})
 	if err != nil {
 		return enact.ExplainConflict(err)
 	}

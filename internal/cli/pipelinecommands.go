@@ -37,7 +37,7 @@ func (p *pipeline) buildAppsCommand() string {
 }
 
 func (p *pipeline) deployCommand() string {
-	return "nexusctl deploy" + flagOf("image", p.flags.deploy.image)
+	return "nexusctl deploy" + flagOf("image", p.flags.deploy.Image)
 }
 
 func (p *pipeline) applyCommand() string {

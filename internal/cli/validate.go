@@ -161,7 +161,7 @@ func (v *Validation) failure() error {
 	}
 	var wrong []string
 	if invalid > 0 {
-		wrong = append(wrong, fmt.Sprintf("%d of %s invalid", invalid, objectsAre(len(v.Objects))))
+		wrong = append(wrong, fmt.Sprintf("%d of %s invalid", invalid, console.ObjectsAre(len(v.Objects))))
 	}
 	if len(v.Files) > 0 {
 		wrong = append(wrong, status.Counted(len(v.Files), "file has mistakes", "files have mistakes"))
@@ -218,8 +218,6 @@ func verdictOf(problems []string, ours bool) string {
 		return "valid"
 	}
 }
-
-func objectsAre(n int) string { return status.Counted(n, "object is", "objects are") }
 
 // problemsOf returns every mistake of an object, with its field.
 func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *unstructured.Unstructured) ([]string, error) {

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/yaml"
+
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // TitleOf names an object in messages.
@@ -113,3 +115,6 @@ func Duration(d time.Duration) string {
 	}
 	return d.Round(time.Second).String()
 }
+
+// ObjectsAre counts objects at the beginning of a sentence.
+func ObjectsAre(n int) string { return status.Counted(n, "object is", "objects are") }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package deploy installs and removes the operator, with what it needs in an AWS account and in a cluster.
+package deploy
 
 import (
 	"bytes"
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -47,80 +47,36 @@ type installation struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// deployFlags holds the flags of deploy.
-type deployFlags struct {
-	image, roleARN, cluster, output string
-	replicas                        int
-	scope                           permissions.Scope
-	dryRun, export, force           bool
-	// skipController leaves the load balancer controller out; chart and vpc are those of one that is installed.
-	skipController bool
-	chart          albcontroller.ChartSource
-	vpc            string
-	timeout        time.Duration
+// Options holds the flags of deploy.
+type Options struct {
+	Image, RoleARN, Cluster, Output string
+	Replicas                        int
+	Scope                           permissions.Scope
+	DryRun, Export, Force           bool
+	// SkipController leaves the load balancer controller out; chart and vpc are those of one that is installed.
+	SkipController bool
+	Chart          albcontroller.ChartSource
+	VPC            string
+	Timeout        time.Duration
 }
 
-func (s *shared) deployCommand() *cobra.Command {
-	f := &deployFlags{}
-	cmd := &cobra.Command{
-		Use:   "deploy",
-		Short: "Install or upgrade the operator, with its role and its image repository in AWS",
-		Long: "deploy creates what the operator needs in AWS: the image repository, the IAM OIDC provider of the cluster, and the operator's role with\n" +
-			"the least rights. Then it applies the namespace " + install.Namespace + ", the definitions, the rights and the Deployment, and waits\n" +
-			"until the operator is ready. In a cluster of EKS without a load balancer controller it installs that too, as nexusctl install-alb-controller\n" +
-			"does. It prints the differences before each change. A second run finds nothing to change. What it created is recorded\n" +
-			"in ConfigMap " + install.Namespace + "/" + install.LedgerName + ", so that nexusctl delete removes that and nothing else.\n" +
-			"With --image and --role-arn it makes no call to AWS, and installs no load balancer controller.",
-		Example: "  nexusctl deploy --dry-run\n  nexusctl deploy --name-prefix team- --operator-arg=--capability-namespaces=team-*\n  nexusctl deploy --image registry.example.com/nexus-operator:v1 --role-arn arn:aws:iam::123456789012:role/operator",
-		Args:    arguments(cobra.NoArgs),
-		RunE:    runChecked(f, s.deploy),
-	}
-	f.addSettings(cmd, s)
-	flags := cmd.Flags()
-	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
-	flags.BoolVar(&f.export, "export", false, "print the manifests, and change nothing")
-	flags.DurationVar(&f.timeout, "timeout", enact.ReadyTimeout, "how long to wait until the operator is ready")
-	outputFlag(cmd, &f.output, "text", "json", "yaml")
-	return cmd
-}
-
-// addSettings adds the flags that say what is installed.
-func (f *deployFlags) addSettings(cmd *cobra.Command, s *shared) {
-	flags := cmd.Flags()
-	flags.StringVar(&f.image, "image", "", "container image of the operator; default: that of this version in the account's repository "+connection.DefaultRepository)
-	flags.IntVar(&f.replicas, "replicas", 2, "number of pods; one leads, the others stand by")
-	flags.StringVar(&f.roleARN, "role-arn", "", "ARN of a role to use as it is, instead of creating one")
-	flags.StringVar(&f.scope.Role, "role", "NexusAIOperatorRole", "name of the operator's role, with which the names of its policies begin")
-	flags.StringVar(&f.scope.NamePrefix, "name-prefix", "", "beginning of the names of all AWS resources that the operator may touch; default: every name")
-	flags.StringVar(&f.scope.RolePath, "role-path", "", "path of all roles that the operator may touch, such as /teams/")
-	flags.StringVar(&f.scope.Boundary, "permissions-boundary", "", "ARN of the permissions boundary without which the operator may give a role no permissions")
-	flags.BoolVar(&f.scope.Adopt, "adopt", false, "let the operator put its tags on resources that it did not create, for AWSProviders with adoptableKinds")
-	flags.StringSliceVar(&f.scope.AssumeRoles, "assume-roles", nil, "ARNs of the roles that AWSProviders name")
-	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
-	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag that the operator is to run with, such as --operator-arg=--capability-namespaces=team-*; may be repeated")
-	flags.BoolVar(&f.force, "force-conflicts", false, "take over fields that another tool has set")
-	flags.BoolVar(&f.skipController, "skip-alb-controller", false, "install no AWS Load Balancer Controller, also where the cluster has none")
-	addChartFlags(&f.chart, flags, "alb-")
-	flags.StringVar(&f.vpc, "vpc-id", "", "ID of the cluster's network, for the AWS Load Balancer Controller; default: what EKS says of the cluster")
-}
-
-func (f *deployFlags) Check() error {
+func (f *Options) Check() error {
 	switch {
-	case f.timeout <= 0:
-		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
-	case f.replicas < 1:
-		return exit.Usage("--replicas: %d is not above 0", f.replicas)
-	case f.scope.Role == "":
+	case f.Timeout <= 0:
+		return exit.Usage("--timeout: %s is not a duration above 0", f.Timeout)
+	case f.Replicas < 1:
+		return exit.Usage("--replicas: %d is not above 0", f.Replicas)
+	case f.Scope.Role == "":
 		return exit.Usage("--role: the name is empty")
 	default:
-		return f.chart.Check()
+		return f.Chart.Check()
 	}
 }
 
 // deployer is one run of deploy, with its findings.
 type deployer struct {
-	*shared
-	flags  *deployFlags
+	*connection.Connection
+	flags  *Options
 	cfg    *rest.Config
 	client client.Client
 	ledger *install.Ledger
@@ -134,21 +90,21 @@ type deployer struct {
 	controller *albcontroller.Installer
 }
 
-func (s *shared) deploy(ctx context.Context, f *deployFlags) error {
-	d, err := s.lookAtInstallation(ctx, f)
+func Run(ctx context.Context, s *connection.Connection, f *Options) error {
+	d, err := lookAtInstallation(ctx, s, f)
 	if err != nil {
 		return exit.DeniedFirst(err)
 	}
-	if f.export {
+	if f.Export {
 		return d.printManifests()
 	}
-	return enact.Reported(s.Console, f.output, f.dryRun, &d.report, func() error { return d.make(ctx) })
+	return enact.Reported(s.Console, f.Output, f.DryRun, &d.report, func() error { return d.make(ctx) })
 }
 
 // lookAtInstallation finds what is to change. It only reads.
-func (s *shared) lookAtInstallation(ctx context.Context, f *deployFlags) (*deployer, error) {
-	d := &deployer{shared: s, flags: f, report: installation{APIVersion: enact.APIVersion, Kind: "Installation", Namespace: install.Namespace, Image: f.image, Role: f.roleARN,
-		DryRun: f.dryRun, Changes: []install.Change{}}}
+func lookAtInstallation(ctx context.Context, s *connection.Connection, f *Options) (*deployer, error) {
+	d := &deployer{Connection: s, flags: f, report: installation{APIVersion: enact.APIVersion, Kind: "Installation", Namespace: install.Namespace, Image: f.Image, Role: f.RoleARN,
+		DryRun: f.DryRun, Changes: []install.Change{}}}
 	o, err := s.OfflineOptions()
 	if err != nil {
 		return nil, err
@@ -156,17 +112,17 @@ func (s *shared) lookAtInstallation(ctx context.Context, f *deployFlags) (*deplo
 	if err := d.lookAtOperator(ctx); err != nil {
 		return nil, err
 	}
-	if f.image == "" || f.roleARN == "" {
-		f.scope.Types = o.Types
+	if f.Image == "" || f.RoleARN == "" {
+		f.Scope.Types = o.Types
 		if err := d.lookAtAWS(ctx); err != nil {
 			return nil, err
 		}
 	}
-	d.objects, err = install.Manifests(s.CRDs, install.Operator{Image: d.report.Image, Role: d.report.Role, Args: s.OperatorArgs, Env: map[string]string{"AWS_REGION": o.Region}, Replicas: f.replicas})
-	if err != nil || f.export {
+	d.objects, err = install.Manifests(s.CRDs, install.Operator{Image: d.report.Image, Role: d.report.Role, Args: s.OperatorArgs, Env: map[string]string{"AWS_REGION": o.Region}, Replicas: f.Replicas})
+	if err != nil || f.Export {
 		return d, err
 	}
-	if d.inCluster, err = (install.Objects{Client: d.client, Force: f.force}).Apply(ctx, d.objects, d.ledger); err != nil {
+	if d.inCluster, err = (install.Objects{Client: d.client, Force: f.Force}).Apply(ctx, d.objects, d.ledger); err != nil {
 		return nil, enact.ExplainConflict(err)
 	}
 	d.report.Changes = append(d.report.Changes, slices.Concat(d.inAWS, d.inCluster)...)
@@ -190,11 +146,11 @@ func (d *deployer) lookAtOperator(ctx context.Context) (err error) {
 
 // lookAtAWS finds what is to change in the account.
 func (d *deployer) lookAtAWS(ctx context.Context) error {
-	cloud, err := d.OpenCloud(ctx, d.cfg, d.client, d.flags.cluster)
+	cloud, err := d.OpenCloud(ctx, d.cfg, d.client, d.flags.Cluster)
 	if err != nil {
 		return err
 	}
-	if err := d.lookAtImage(ctx, cloud.Account); err != nil || d.flags.roleARN != "" {
+	if err := d.lookAtImage(ctx, cloud.Account); err != nil || d.flags.RoleARN != "" {
 		return err
 	}
 	issuer, err := cloud.Issuer(ctx)
@@ -205,7 +161,7 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	scope := d.flags.scope
+	scope := d.flags.Scope
 	scope.Partition, scope.Account, scope.TypedTypes = cloud.Session.Partition, cloud.Session.Account, engine.TypesOf(nil, d.Kinds()).Kinds
 	documents, notices, err := permissions.Named(permissions.NameOperator, d.Metas(), scope)
 	if err != nil {
@@ -224,7 +180,7 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 
 // lookAtImage looks for the operator's image in the account's registry.
 func (d *deployer) lookAtImage(ctx context.Context, a *install.Account) error {
-	image, name := d.ImageOf(a, d.flags.image)
+	image, name := d.ImageOf(a, d.flags.Image)
 	if d.report.Image = name; name == "" {
 		return exit.Usage("--image: this nexusctl was built without a version: name the image")
 	}
@@ -256,12 +212,12 @@ func (d *deployer) lookAtController(ctx context.Context) error {
 		return err
 	}
 	f := d.flags
-	if f.skipController || f.image != "" && f.roleARN != "" || d.EKSCluster(f.cluster) == "" {
+	if f.SkipController || f.Image != "" && f.RoleARN != "" || d.EKSCluster(f.Cluster) == "" {
 		d.report.Notes = append(d.report.Notes, "no IngressClass is of the AWS Load Balancer Controller: capabilities with an Ingress get no address until nexusctl install-alb-controller has installed it")
 		return nil
 	}
-	b := albcontroller.New(d.shared.Connection, &albcontroller.Options{Chart: f.chart, Cluster: f.cluster, VPC: f.vpc, Role: permissions.DefaultControllerRole, Force: f.force, DryRun: f.dryRun,
-		Timeout: f.timeout, ProviderFollows: f.roleARN == ""})
+	b := albcontroller.New(d.Connection, &albcontroller.Options{Chart: f.Chart, Cluster: f.Cluster, VPC: f.VPC, Role: permissions.DefaultControllerRole, Force: f.Force, DryRun: f.DryRun,
+		Timeout: f.Timeout, ProviderFollows: f.RoleARN == ""})
 	unhealthy, err := b.Look(ctx)
 	if err != nil {
 		return fmt.Errorf("%s, which --skip-alb-controller leaves out: %w", albcontroller.Title, err)
@@ -287,7 +243,7 @@ func (d *deployer) servesIngresses(ctx context.Context) (bool, error) {
 	}) {
 		return true, nil
 	}
-	auto, err := clusterfacts.HasAutoMode(ctx, d.client, d.AutoModeOf(d.flags.cluster))
+	auto, err := clusterfacts.HasAutoMode(ctx, d.client, d.AutoModeOf(d.flags.Cluster))
 	if auto {
 		d.report.Notes = append(d.report.Notes, "no IngressClass is of EKS Auto Mode: capabilities with an Ingress get no address; "+albcontroller.AutoModeRemedy)
 	}
@@ -339,7 +295,7 @@ func (d *deployer) prepare(ctx context.Context, changes []install.Change) ([]ins
 
 // waitUntilReady waits for the definitions and the pods.
 func (d *deployer) waitUntilReady(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, d.flags.timeout)
+	limited, cancel := context.WithTimeout(ctx, d.flags.Timeout)
 	defer cancel()
 	for _, u := range d.objects {
 		var err error
@@ -351,7 +307,7 @@ func (d *deployer) waitUntilReady(ctx context.Context) error {
 		default:
 			continue
 		}
-		if err := enact.NotReadyWithin(err, u, d.flags.timeout, "nexusctl status"); err != nil {
+		if err := enact.NotReadyWithin(err, u, d.flags.Timeout, "nexusctl status"); err != nil {
 			return err
 		}
 	}

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package deploy
 
 import (
 	"context"
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
@@ -36,53 +36,32 @@ type repair struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// irsaFlags holds the flags of fix-irsa.
-type irsaFlags struct {
-	cluster, output string
-	accounts        []string
-	dryRun          bool
+// IRSAOptions holds the flags of fix-irsa.
+type IRSAOptions struct {
+	Cluster, Output string
+	Accounts        []string
+	DryRun          bool
 }
 
-func (s *shared) fixIRSACommand() *cobra.Command {
-	f := &irsaFlags{}
-	cmd := &cobra.Command{
-		Use:   "fix-irsa",
-		Short: "Make IAM accept the tokens of the cluster's ServiceAccounts",
-		Long: "fix-irsa creates the IAM OIDC provider of the cluster's issuer where it is missing, and adds the audience " + kind.STSAudience + ".\n" +
-			"It repairs the trust policy of the role that the operator's ServiceAccount names: statements for the ServiceAccount whose\n" +
-			"provider does not exist any more, as after the cluster was created again, get the present one. It prints the difference\n" +
-			"before each change. Statements about other clusters stay. The roles of capabilities are kept by the operator itself.",
-		Example: "  nexusctl fix-irsa --dry-run\n  nexusctl fix-irsa --service-account team-a/reports",
-		Args:    arguments(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.fixIRSA(cmd.Context(), f) },
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
-	flags.StringSliceVar(&f.accounts, "service-account", nil, "NAMESPACE/NAME of another ServiceAccount whose role is repaired; may be repeated")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
-	outputFlag(cmd, &f.output, "text", "json", "yaml")
-	return cmd
-}
-
-func (s *shared) fixIRSA(ctx context.Context, f *irsaFlags) error {
-	r, err := s.lookAtIRSA(ctx, f)
+func FixIRSA(ctx context.Context, s *connection.Connection, f *IRSAOptions) error {
+	r, err := lookAtIRSA(ctx, s, f)
 	if err != nil {
 		return exit.DeniedFirst(err)
 	}
-	return enact.Reported(s.Console, f.output, f.dryRun, r, func() error { return enact.Recorded(ctx, s.Console, nil, r.Changes) })
+	return enact.Reported(s.Console, f.Output, f.DryRun, r, func() error { return enact.Recorded(ctx, s.Console, nil, r.Changes) })
 }
 
 // lookAtIRSA finds what is to change. It only reads.
-func (s *shared) lookAtIRSA(ctx context.Context, f *irsaFlags) (*repair, error) {
+func lookAtIRSA(ctx context.Context, s *connection.Connection, f *IRSAOptions) (*repair, error) {
 	cfg, c, err := s.Connect()
 	if err != nil {
 		return nil, err
 	}
-	operator, err := s.operatorServiceAccount(ctx, c)
+	operator, err := operatorServiceAccount(ctx, s, c)
 	if err != nil {
 		return nil, err
 	}
-	cloud, err := s.OpenCloud(ctx, cfg, c, f.cluster)
+	cloud, err := s.OpenCloud(ctx, cfg, c, f.Cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +70,13 @@ func (s *shared) lookAtIRSA(ctx context.Context, f *irsaFlags) (*repair, error) 
 		return nil, exit.Precondition(err)
 	}
 	account, session := cloud.Account, cloud.Session
-	r := &repair{APIVersion: enact.APIVersion, Kind: "IRSARepair", Issuer: issuer, Account: session.Account, DryRun: f.dryRun, Changes: []install.Change{}}
+	r := &repair{APIVersion: enact.APIVersion, Kind: "IRSARepair", Issuer: issuer, Account: session.Account, DryRun: f.DryRun, Changes: []install.Change{}}
 	r.Provider, r.Changes, err = account.OIDCProvider(ctx, issuer)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range append(operator, f.accounts...) {
-		changes, err := s.lookAtTrust(ctx, c, account, r, name)
+	for _, name := range append(operator, f.Accounts...) {
+		changes, err := lookAtTrust(ctx, c, account, r, name)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +89,7 @@ func (s *shared) lookAtIRSA(ctx context.Context, f *irsaFlags) (*repair, error) 
 }
 
 // operatorServiceAccount names the operator's ServiceAccount as NAMESPACE/NAME; none when the operator is not installed.
-func (s *shared) operatorServiceAccount(ctx context.Context, c client.Client) ([]string, error) {
+func operatorServiceAccount(ctx context.Context, s *connection.Connection, c client.Client) ([]string, error) {
 	workloads, err := inspect.Workloads(ctx, c, s.NamespaceOfOperator())
 	if err != nil || len(workloads) == 0 {
 		return nil, err
@@ -119,7 +98,7 @@ func (s *shared) operatorServiceAccount(ctx context.Context, c client.Client) ([
 }
 
 // lookAtTrust finds what is to change in the trust policy of the role that a ServiceAccount names.
-func (s *shared) lookAtTrust(ctx context.Context, c client.Client, a *install.Account, r *repair, account string) ([]install.Change, error) {
+func lookAtTrust(ctx context.Context, c client.Client, a *install.Account, r *repair, account string) ([]install.Change, error) {
 	namespace, name, ok := strings.Cut(account, "/")
 	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
 		return nil, exit.Usage("--service-account: %q is not NAMESPACE/NAME", account)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package deploy
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,52 +31,28 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
-// deleteFlags holds the flags of delete.
-type deleteFlags struct {
-	full, yes, dryRun bool
-	cascade           string
-	timeout           time.Duration
+// DeleteOptions holds the flags of delete.
+type DeleteOptions struct {
+	Full, Yes, DryRun bool
+	Cascade           string
+	Timeout           time.Duration
 }
 
 // The values of --cascade.
 const (
-	cascadeDelete = "delete"
+	CascadeDelete = "delete"
 	cascadeOrphan = "orphan"
 )
 
-func (s *shared) deleteCommand() *cobra.Command {
-	f := &deleteFlags{}
-	cmd := &cobra.Command{
-		Use:   "delete",
-		Short: "Remove the operator; with --full, also what deploy created in AWS",
-		Long: "delete removes the operator that nexusctl deploy installed: its Deployment and its rights. With --full it also removes the definitions, the\n" +
-			"namespace, the role, the image repository and the OIDC provider, if deploy created them and nothing else needs them, and what\n" +
-			"install-alb-controller and drift-events install created.\n" +
-			"What existed before deploy stays. delete refuses to run while objects need the operator to be deleted, and names them:\n" +
-			"--cascade=delete deletes these objects first, by their deletion policies, and --cascade=orphan leaves them, and what they\n" +
-			"stand for, for the next installation.",
-		Example: "  nexusctl delete --dry-run\n  nexusctl delete --yes\n  nexusctl delete --full --cascade=delete --yes --timeout 1h",
-		Args:    arguments(cobra.NoArgs),
-		RunE:    runChecked(f, s.delete),
-	}
-	flags := cmd.Flags()
-	flags.BoolVar(&f.full, "full", false, "also remove the definitions, the namespace, and what deploy created in AWS")
-	flags.StringVar(&f.cascade, "cascade", "", "what happens to objects that need the operator: delete or orphan; default: refuse")
-	flags.BoolVar(&f.yes, "yes", false, "really remove; without it, or --dry-run, the command is refused")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
-	flags.DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait for objects to be deleted")
-	return cmd
-}
-
-func (f *deleteFlags) Check() error {
+func (f *DeleteOptions) Check() error {
 	switch {
-	case f.timeout <= 0:
-		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
-	case f.cascade != "" && f.cascade != cascadeDelete && f.cascade != cascadeOrphan:
-		return exit.Usage("--cascade: %q is neither %s nor %s", f.cascade, cascadeDelete, cascadeOrphan)
-	case f.full && f.cascade == cascadeOrphan:
+	case f.Timeout <= 0:
+		return exit.Usage("--timeout: %s is not a duration above 0", f.Timeout)
+	case f.Cascade != "" && f.Cascade != CascadeDelete && f.Cascade != cascadeOrphan:
+		return exit.Usage("--cascade: %q is neither %s nor %s", f.Cascade, CascadeDelete, cascadeOrphan)
+	case f.Full && f.Cascade == cascadeOrphan:
 		return exit.Usage("--cascade=orphan does not go with --full: with the definitions, all objects would be deleted")
-	case !f.yes && !f.dryRun:
+	case !f.Yes && !f.DryRun:
 		return exit.Usage("add --yes to remove what the command names, or --dry-run to see what would be removed")
 	default:
 		return nil
@@ -86,9 +61,9 @@ func (f *deleteFlags) Check() error {
 
 // deleter is one run of delete, with its findings.
 type deleter struct {
-	*shared
+	*connection.Connection
 	enact.Removal
-	flags *deleteFlags
+	flags *DeleteOptions
 	// objects lists the objects that need the operator; all of them with --full.
 	objects []*unstructured.Unstructured
 	// controller is the load balancer controller that goes first; nil when it stays.
@@ -96,21 +71,21 @@ type deleter struct {
 	notes      []string
 }
 
-func (s *shared) delete(ctx context.Context, f *deleteFlags) error {
-	d, err := s.lookAtRemoval(ctx, f)
+func Delete(ctx context.Context, s *connection.Connection, f *DeleteOptions) error {
+	d, err := lookAtRemoval(ctx, s, f)
 	if err != nil {
 		return err
 	}
 	if err := d.print(); err != nil {
 		return err
 	}
-	if len(d.objects) > 0 && f.cascade == "" {
-		return exit.Precondition(fmt.Errorf("%s there that only the operator can delete: %s; delete them first, or use --cascade=delete or --cascade=orphan", objectsAre(len(d.objects)), enact.NamesOf(roots(d.objects))))
+	if len(d.objects) > 0 && f.Cascade == "" {
+		return exit.Precondition(fmt.Errorf("%s there that only the operator can delete: %s; delete them first, or use --cascade=delete or --cascade=orphan", console.ObjectsAre(len(d.objects)), enact.NamesOf(roots(d.objects))))
 	}
-	if f.dryRun {
+	if f.DryRun {
 		return nil
 	}
-	if f.cascade == cascadeDelete {
+	if f.Cascade == CascadeDelete {
 		if err := d.deleteObjects(ctx); err != nil {
 			return err
 		}
@@ -125,8 +100,8 @@ func (s *shared) delete(ctx context.Context, f *deleteFlags) error {
 // says what the first look did not know.
 func (d *deleter) lookAgain(ctx context.Context) (*deleter, error) {
 	flags := *d.flags
-	flags.cascade = "" // what is left now does not go with the capabilities
-	now, err := d.lookAtRemoval(ctx, &flags)
+	flags.Cascade = "" // what is left now does not go with the capabilities
+	now, err := lookAtRemoval(ctx, d.Connection, &flags)
 	if err != nil {
 		return nil, err
 	}
@@ -139,14 +114,14 @@ func (d *deleter) lookAgain(ctx context.Context) (*deleter, error) {
 }
 
 // lookAtRemoval finds what is to be removed. It only reads.
-func (s *shared) lookAtRemoval(ctx context.Context, f *deleteFlags) (*deleter, error) {
-	d := &deleter{shared: s, flags: f, Removal: enact.Removal{Timeout: f.timeout}}
+func lookAtRemoval(ctx context.Context, s *connection.Connection, f *DeleteOptions) (*deleter, error) {
+	d := &deleter{Connection: s, flags: f, Removal: enact.Removal{Timeout: f.Timeout}}
 	cfg, c, err := s.Connect()
 	if err != nil {
 		return nil, err
 	}
 	d.Client = c
-	if d.Ledger, err = ledgerForRemoval(ctx, c); err != nil {
+	if d.Ledger, err = LedgerForRemoval(ctx, c); err != nil {
 		return nil, err
 	}
 	if !d.Ledger.Exists() && len(d.Ledger.Records()) == 0 {
@@ -158,9 +133,9 @@ func (s *shared) lookAtRemoval(ctx context.Context, f *deleteFlags) (*deleter, e
 	return d, d.lookAtRecords(ctx, cfg)
 }
 
-// ledgerForRemoval reads the ledger, and completes it with what a killed deploy has created. An operator that no ledger names was installed
+// LedgerForRemoval reads the ledger, and completes it with what a killed deploy has created. An operator that no ledger names was installed
 // otherwise, and its namespace stays.
-func ledgerForRemoval(ctx context.Context, c client.Client) (*install.Ledger, error) {
+func LedgerForRemoval(ctx context.Context, c client.Client) (*install.Ledger, error) {
 	l, err := install.ReadLedger(ctx, c, install.Namespace)
 	if err != nil {
 		return nil, err
@@ -178,11 +153,11 @@ func ledgerForRemoval(ctx context.Context, c client.Client) (*install.Ledger, er
 func (d *deleter) lookAtRecords(ctx context.Context, cfg *rest.Config) error {
 	records := d.Ledger.Records()
 	for _, r := range slices.Backward(records) {
-		if r.ARN == "" && r.Kind != "Namespace" && (d.flags.full || !r.IsDefinition()) {
+		if r.ARN == "" && r.Kind != "Namespace" && (d.flags.Full || !r.IsDefinition()) {
 			d.Changes = append(d.Changes, install.Objects{Client: d.Client}.Remove(r))
 		}
 	}
-	if !d.flags.full {
+	if !d.flags.Full {
 		return nil
 	}
 	if err := d.lookAtController(ctx); err != nil {
@@ -215,12 +190,12 @@ func (d *deleter) lookAtAWS(ctx context.Context, cfg *rest.Config, records []ins
 
 // lookAtController finds whether the load balancer controller is ours, and needed by nothing that stays.
 func (d *deleter) lookAtController(ctx context.Context) error {
-	r, err := albcontroller.LookAtRemoval(ctx, d.shared.Connection, d.Client, d.Timeout)
+	r, err := albcontroller.LookAtRemoval(ctx, d.Connection, d.Client, d.Timeout)
 	if err != nil || !r.Ledger.Exists() {
 		return err
 	}
 	users := r.Users
-	if d.flags.cascade == cascadeDelete {
+	if d.flags.Cascade == CascadeDelete {
 		users = slices.DeleteFunc(slices.Clone(users), albcontroller.BelongsToCapability)
 	}
 	if len(users) > 0 {
@@ -252,7 +227,7 @@ func (d *deleter) findObjects(ctx context.Context) ([]*unstructured.Unstructured
 	}
 	var out []*unstructured.Unstructured
 	err = enact.ListObjects(ctx, d.Client, kinds, func(m *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
-		if d.flags.full || len(m.Finalizers) > 0 {
+		if d.flags.Full || len(m.Finalizers) > 0 {
 			out = append(out, u)
 		}
 	})
@@ -355,8 +330,8 @@ func (d *deleter) namespacedKinds(ctx context.Context) ([]schema.GroupVersionKin
 
 // print shows the changes before they are made.
 func (d *deleter) print() error {
-	if d.flags.cascade == cascadeDelete && len(d.objects) > 0 {
-		text := console.Wrap(fmt.Sprintf("%s deleted first, by the deletion policy: %s.", objectsAre(len(d.objects)), enact.NamesOf(roots(d.objects))), "")
+	if d.flags.Cascade == CascadeDelete && len(d.objects) > 0 {
+		text := console.Wrap(fmt.Sprintf("%s deleted first, by the deletion policy: %s.", console.ObjectsAre(len(d.objects)), enact.NamesOf(roots(d.objects))), "")
 		if _, err := d.Out.Write([]byte(text)); err != nil {
 			return err
 		}
@@ -365,7 +340,7 @@ func (d *deleter) print() error {
 	if d.controller != nil {
 		first = d.controller.Changes
 	}
-	return enact.Print(d.Console, slices.Concat(first, d.Changes), d.notes, d.flags.dryRun)
+	return enact.Print(d.Console, slices.Concat(first, d.Changes), d.notes, d.flags.DryRun)
 }
 
 // roots are the objects that go with no other one.
@@ -385,7 +360,7 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 		}
 		d.Say("%s: deletion requested", console.TitleOf(u))
 	}
-	limited, cancel := context.WithTimeout(ctx, d.flags.timeout)
+	limited, cancel := context.WithTimeout(ctx, d.flags.Timeout)
 	defer cancel()
 	left, reported := d.objects, map[types.UID]bool{}
 	err := enact.WaitUntil(ctx, limited, func(ctx context.Context) (done bool, err error) {
@@ -396,7 +371,7 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 	})
 	if limited.Err() != nil && ctx.Err() == nil {
 		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("after %s, %s still being deleted, and the operator was not removed: %s; see nexusctl explain KIND/NAME, and run the command again",
-			d.flags.timeout, objectsAre(len(left)), enact.NamesOf(left))}
+			d.flags.Timeout, console.ObjectsAre(len(left)), enact.NamesOf(left))}
 	}
 	return err
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package deploy
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -27,29 +27,29 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// defaultDriftQueue is the name of the queue of drift events, and of its rules.
-const defaultDriftQueue = "nexus-drift-events"
+// DefaultDriftQueue is the name of the queue of drift events, and of its rules.
+const DefaultDriftQueue = "nexus-drift-events"
 
 // queueName matches the names that a queue and its two rules can have: those of rules have at most 64 characters.
 var queueName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,54}$`)
 
-// driftEventsFlags holds the flags of the verbs below drift-events.
-type driftEventsFlags struct {
-	name, output string
-	dryRun, yes  bool
-	// removes is true for uninstall.
-	removes bool
-	timeout time.Duration
+// EventsOptions holds the flags of the verbs below drift-events.
+type EventsOptions struct {
+	Name, Output string
+	DryRun, Yes  bool
+	// Removes is true for uninstall.
+	Removes bool
+	Timeout time.Duration
 }
 
-func (f *driftEventsFlags) Check() error {
+func (f *EventsOptions) Check() error {
 	switch {
-	case !queueName.MatchString(f.name):
-		return exit.Usage("--name: %q is not a name of at most 54 letters, digits, - and _", f.name)
-	case f.removes && !f.yes && !f.dryRun:
+	case !queueName.MatchString(f.Name):
+		return exit.Usage("--name: %q is not a name of at most 54 letters, digits, - and _", f.Name)
+	case f.Removes && !f.Yes && !f.DryRun:
 		return exit.Usage("add --yes to remove what the command names, or --dry-run to see what would be removed")
-	case f.removes && f.timeout <= 0:
-		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
+	case f.Removes && f.Timeout <= 0:
+		return exit.Usage("--timeout: %s is not a duration above 0", f.Timeout)
 	}
 	return nil
 }
@@ -85,79 +85,8 @@ type providerEvents struct {
 	Message  string `json:"message"`
 }
 
-func (s *shared) driftEventsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "drift-events",
-		Short:   "Make the queue and the rules that report changes in AWS within seconds",
-		Example: "  nexusctl drift-events install\n  nexusctl drift-events status",
-		Args:    arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			return exit.Usage("name what to do: install, status or uninstall")
-		},
-	}
-	cmd.AddCommand(s.installEventsCommand(), s.eventsStatusCommand(), s.uninstallEventsCommand())
-	return cmd
-}
-
-func (s *shared) installEventsCommand() *cobra.Command {
-	f := &driftEventsFlags{}
-	cmd := &cobra.Command{
-		Use:   "install",
-		Short: "Make the queue, its policy and its rules, or set them right",
-		Long: "install makes a queue of Amazon SQS, and two rules of EventBridge that send to it: one for the changes that CloudTrail records, and one\n" +
-			"on a schedule for the heartbeat. The queue policy lets these two rules send, and no other sender. It prints the differences\n" +
-			"before each change, and the rights of the identity that reads the queue. A second run finds nothing to change. What it\n" +
-			"created is recorded in ConfigMap " + install.LedgerName + " in the namespace of the operator, so that nexusctl drift-events uninstall,\n" +
-			"and nexusctl delete --full, remove that and nothing else. It makes no trail: CloudTrail needs one that records management events.",
-		Example: "  nexusctl drift-events install --dry-run\n  nexusctl drift-events install --region eu-west-1",
-		Args:    arguments(cobra.NoArgs),
-		RunE:    runChecked(f, s.installEvents),
-	}
-	f.addFlags(cmd)
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
-	outputFlag(cmd, &f.output, "text", "json", "yaml")
-	return cmd
-}
-
-func (s *shared) eventsStatusCommand() *cobra.Command {
-	f := &driftEventsFlags{}
-	cmd := &cobra.Command{
-		Use:     "status",
-		Short:   "Show the queue, its rules, and whether events arrive",
-		Long:    "status shows the queue with the messages that wait in it, the rules, what install would change, and the condition DriftEvents of\neach AWSProvider.",
-		Example: "  nexusctl drift-events status",
-		Args:    arguments(cobra.NoArgs),
-		RunE:    runChecked(f, s.eventsStatus),
-	}
-	f.addFlags(cmd)
-	outputFlag(cmd, &f.output, "text", "json", "yaml")
-	return cmd
-}
-
-func (s *shared) uninstallEventsCommand() *cobra.Command {
-	f := &driftEventsFlags{removes: true}
-	cmd := &cobra.Command{
-		Use:   "uninstall",
-		Short: "Remove the queue and the rules that install made",
-		Long: "uninstall removes the queue and the rules that nexusctl drift-events install created. Take the queue from the operator first: while it\n" +
-			"names a queue that does not exist, AWSProviders show QueueUnusable. Checks return to the ordinary interval.",
-		Example: "  nexusctl drift-events uninstall --dry-run\n  nexusctl drift-events uninstall --yes",
-		Args:    arguments(cobra.NoArgs),
-		RunE:    runChecked(f, s.uninstallEvents),
-	}
-	f.addFlags(cmd)
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "really remove; without it, or --dry-run, the command is refused")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "how long the removal may take")
-	return cmd
-}
-
-func (f *driftEventsFlags) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.name, "name", defaultDriftQueue, "name of the queue, with which the names of the rules begin")
-}
-
 // lookAtEvents finds what is there, and what is to change. It only reads.
-func (s *shared) lookAtEvents(ctx context.Context, f *driftEventsFlags) (*driftEventsReport, client.Client, error) {
+func lookAtEvents(ctx context.Context, s *connection.Connection, f *EventsOptions) (*driftEventsReport, client.Client, error) {
 	cfg, c, err := s.Connect()
 	if err != nil {
 		return nil, nil, err
@@ -166,7 +95,7 @@ func (s *shared) lookAtEvents(ctx context.Context, f *driftEventsFlags) (*driftE
 	if err != nil {
 		return nil, nil, err
 	}
-	found, changes, err := cloud.Account.DriftEvents(ctx, f.name)
+	found, changes, err := cloud.Account.DriftEvents(ctx, f.Name)
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
 		return nil, nil, exit.Precondition(foreign)
 	}
@@ -174,16 +103,16 @@ func (s *shared) lookAtEvents(ctx context.Context, f *driftEventsFlags) (*driftE
 		return nil, nil, err
 	}
 	return &driftEventsReport{APIVersion: enact.APIVersion, Kind: "DriftEvents", QueueURL: found.QueueURL, Exists: found.Exists, Waiting: found.Waiting, Rules: found.Rules,
-		DryRun: f.dryRun, Changes: append([]install.Change{}, changes...), Rights: permissions.DriftQueueReader(found.QueueARN)}, c, nil
+		DryRun: f.DryRun, Changes: append([]install.Change{}, changes...), Rights: permissions.DriftQueueReader(found.QueueARN)}, c, nil
 }
 
-func (s *shared) installEvents(ctx context.Context, f *driftEventsFlags) error {
-	r, c, err := s.lookAtEvents(ctx, f)
+func InstallEvents(ctx context.Context, s *connection.Connection, f *EventsOptions) error {
+	r, c, err := lookAtEvents(ctx, s, f)
 	if err != nil {
 		return err
 	}
 	r.installs = true
-	return enact.Reported(s.Console, f.output, f.dryRun, r, func() (err error) {
+	return enact.Reported(s.Console, f.Output, f.DryRun, r, func() (err error) {
 		namespace := s.NamespaceOfOperator()
 		if err := c.Get(ctx, client.ObjectKey{Name: namespace}, &corev1.Namespace{}); apierrors.IsNotFound(err) {
 			return exit.Precondition(fmt.Errorf("there is no namespace %s, in which the installation is recorded: install the operator first, or name its namespace with --operator-namespace", namespace))
@@ -200,9 +129,9 @@ func (s *shared) installEvents(ctx context.Context, f *driftEventsFlags) error {
 	})
 }
 
-func (s *shared) eventsStatus(ctx context.Context, f *driftEventsFlags) error {
-	f.dryRun = true
-	r, c, err := s.lookAtEvents(ctx, f)
+func EventsStatus(ctx context.Context, s *connection.Connection, f *EventsOptions) error {
+	f.DryRun = true
+	r, c, err := lookAtEvents(ctx, s, f)
 	if err != nil {
 		return err
 	}
@@ -215,10 +144,10 @@ func (s *shared) eventsStatus(ctx context.Context, f *driftEventsFlags) error {
 			r.Providers = append(r.Providers, providerEvents{p.Namespace + "/" + p.Name, string(c.Status), c.Reason, c.Message})
 		}
 	}
-	return console.PrintAs(s.Out, f.output, r, r.Text)
+	return console.PrintAs(s.Out, f.Output, r, r.Text)
 }
 
-func (s *shared) uninstallEvents(ctx context.Context, f *driftEventsFlags) error {
+func UninstallEvents(ctx context.Context, s *connection.Connection, f *EventsOptions) error {
 	cfg, c, err := s.Connect()
 	if err != nil {
 		return err
@@ -227,9 +156,9 @@ func (s *shared) uninstallEvents(ctx context.Context, f *driftEventsFlags) error
 	if err != nil {
 		return err
 	}
-	ours := slices.DeleteFunc(ledger.Records(), func(r install.Record) bool { return !isOfEvents(r, f.name) })
+	ours := slices.DeleteFunc(ledger.Records(), func(r install.Record) bool { return !isOfEvents(r, f.Name) })
 	if len(ours) == 0 {
-		return exit.Precondition(fmt.Errorf("ConfigMap %s/%s records no queue or rule named %s: nexusctl did not create them; remove them with the tool that did", s.NamespaceOfOperator(), install.LedgerName, f.name))
+		return exit.Precondition(fmt.Errorf("ConfigMap %s/%s records no queue or rule named %s: nexusctl did not create them; remove them with the tool that did", s.NamespaceOfOperator(), install.LedgerName, f.Name))
 	}
 	cloud, err := s.OpenCloud(ctx, cfg, c, "")
 	if err != nil {
@@ -239,10 +168,10 @@ func (s *shared) uninstallEvents(ctx context.Context, f *driftEventsFlags) error
 	if err != nil {
 		return err
 	}
-	if err := enact.Print(s.Console, changes, nil, f.dryRun); err != nil || f.dryRun {
+	if err := enact.Print(s.Console, changes, nil, f.DryRun); err != nil || f.DryRun {
 		return err
 	}
-	if err := enact.Remove(ctx, s.Console, enact.Removal{Client: c, Ledger: ledger, Timeout: f.timeout, Changes: changes}); err != nil {
+	if err := enact.Remove(ctx, s.Console, enact.Removal{Client: c, Ledger: ledger, Timeout: f.Timeout, Changes: changes}); err != nil {
 		return err
 	}
 	s.Say("The queue and the rules of drift events were removed.")

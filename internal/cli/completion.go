@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
+	"github.com/nexus-operator/nexus-operator/internal/imagebuild"
 	"github.com/nexus-operator/nexus-operator/internal/importer"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -48,7 +49,7 @@ func (s *shared) addCompletions(root *cobra.Command) {
 	for path, c := range map[string]completes{
 		"plan": everything, "diff": everything, "status": everything, "reconcile": everything, "suspend": everything, "approve": everything, "resume": everything,
 		"undo": capability, "delete-now": capability, "tree": one, "explain": explained, "monitor": capability, "verify-capability": capability, "rollout": capability, "iam policy app": capability,
-		"secrets set": {kinds: []string{"awssecret"}}, "import": imported, "build app": {words: []string{componentBackend, componentFrontend}},
+		"secrets set": {kinds: []string{"awssecret"}}, "import": imported, "build app": {words: []string{imagebuild.ComponentBackend, imagebuild.ComponentFrontend}},
 	} {
 		if cmd, _, err := root.Find(strings.Fields(path)); err == nil {
 			cmd.ValidArgsFunction = s.completion(c)

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/image"
+	"github.com/nexus-operator/nexus-operator/internal/imagebuild"
 	"github.com/nexus-operator/nexus-operator/internal/monitor"
 	"github.com/nexus-operator/nexus-operator/internal/progress"
 	"github.com/nexus-operator/nexus-operator/internal/verify"
@@ -26,8 +27,8 @@ type e2eFlags struct {
 	skipClean, skipApps, yes, dryRun bool
 	output, cascade                  string
 	backend, frontend                string
-	operator                         operatorBuildFlags
-	app                              appBuildFlags
+	operator                         imagebuild.OperatorOptions
+	app                              imagebuild.AppOptions
 	deploy                           deploy.Options
 	monitor                          monitor.Options
 	verify                           verify.Options
@@ -81,14 +82,14 @@ func (f *e2eFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.yes, "yes", false, "really remove an earlier installation in step 1")
 	flags.StringVar(&f.cascade, "cascade", "", "what step 1 does with capabilities: delete; default: refuse while there are any")
 	flags.DurationVar(&f.cleaning, "cleanup-timeout", 30*time.Minute, "how long step 1 may wait for objects to be deleted")
-	flags.StringVar(&f.operator.source, "source", ".", "root of the operator's source tree, for step 2")
-	flags.StringSliceVar(&f.operator.arches, "arch", image.Architectures, "architectures of the operator's image")
-	flags.StringToStringVar(&f.operator.binaries, "binary", nil, "ARCH=PATH of a binary of the operator that was built before; may be repeated")
-	flags.StringVar(&f.operator.release, "release", "", "version of the operator; default: that of the chart in the source tree")
+	flags.StringVar(&f.operator.Source, "source", ".", "root of the operator's source tree, for step 2")
+	flags.StringSliceVar(&f.operator.Arches, "arch", image.Architectures, "architectures of the operator's image")
+	flags.StringToStringVar(&f.operator.Binaries, "binary", nil, "ARCH=PATH of a binary of the operator that was built before; may be repeated")
+	flags.StringVar(&f.operator.Release, "release", "", "version of the operator; default: that of the chart in the source tree")
 	flags.StringVar(&f.backend, "backend-source", "", "folder that the backend's image is built from in step 3")
 	flags.StringVar(&f.frontend, "frontend-source", "", "folder that the frontend's image is built from in step 3")
-	flags.StringVar(&f.app.tool, "tool", toolAuto, "what builds the applications, as in nexusctl build app")
-	flags.StringSliceVar(&f.app.platforms, "platform", nil, "platforms of the applications' images; default: the tool's own")
+	flags.StringVar(&f.app.Tool, "tool", imagebuild.ToolAuto, "what builds the applications, as in nexusctl build app")
+	flags.StringSliceVar(&f.app.Platforms, "platform", nil, "platforms of the applications' images; default: the tool's own")
 	flags.StringVar(&f.monitor.Until, "wait-for", progress.UntilAddress, "what step 6 waits for, as in nexusctl monitor")
 	flags.DurationVar(&f.monitor.Timeout, "timeout", 30*time.Minute, "how long step 6 may wait")
 	flags.StringSliceVar(&f.verify.Only, "only", nil, "groups of checks of step 7, as in nexusctl verify-capability; default: all")
@@ -102,8 +103,8 @@ func (f *e2eFlags) Check() error {
 	f.monitor.Output, f.verify.Output, f.deploy.Output = "text", "text", "text"
 	f.deploy.Timeout = enact.ReadyTimeout
 	f.deploy.DryRun = f.dryRun
-	built := buildFlags{timeout: defaultBuildTimeout, output: "text", dryRun: f.dryRun}
-	f.operator.buildFlags, f.app.buildFlags = built, built
+	built := imagebuild.Options{Timeout: imagebuild.DefaultTimeout, Output: "text", DryRun: f.dryRun}
+	f.operator.Options, f.app.Options = built, built
 	for _, check := range []func() error{f.checkCleanup, f.deploy.Check, f.monitor.Check, f.verify.Check} {
 		if err := check(); err != nil {
 			return err
@@ -147,8 +148,8 @@ func (f *e2eFlags) runs(step int) bool {
 
 // applications are the folders of the components that are built.
 func (f *e2eFlags) applications() map[string]string {
-	out := map[string]string{componentBackend: f.backend, componentFrontend: f.frontend}
-	for _, component := range []string{componentBackend, componentFrontend} {
+	out := map[string]string{imagebuild.ComponentBackend: f.backend, imagebuild.ComponentFrontend: f.frontend}
+	for _, component := range []string{imagebuild.ComponentBackend, imagebuild.ComponentFrontend} {
 		if out[component] == "" {
 			delete(out, component)
 		}

@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/deploy"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
+	"github.com/nexus-operator/nexus-operator/internal/imagebuild"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 	"github.com/nexus-operator/nexus-operator/internal/monitor"
 	"github.com/nexus-operator/nexus-operator/internal/verify"
@@ -122,7 +123,7 @@ func (s *shared) e2e(ctx context.Context, f *e2eFlags, resume func(step int) str
 	if err := p.readManifests(); err != nil {
 		return err
 	}
-	report := pipelineReport{APIVersion: buildAPIVersion, Kind: "Pipeline", DryRun: f.dryRun}
+	report := pipelineReport{APIVersion: imagebuild.APIVersion, Kind: "Pipeline", DryRun: f.dryRun}
 	var failed error
 	for i, step := range pipelineSteps {
 		r := p.planned(i+1, step)
@@ -268,7 +269,7 @@ func (p *pipeline) clean(ctx context.Context) error {
 
 // buildOperatorImage builds and pushes the operator's image, and keeps its digest for the installation.
 func (p *pipeline) buildOperatorImage(ctx context.Context) error {
-	built, err := p.builtOperator(ctx, &p.flags.operator)
+	built, err := imagebuild.BuildOperator(ctx, p.shared.Connection, &p.flags.operator)
 	if err != nil {
 		return err
 	}
@@ -291,8 +292,8 @@ func (p *pipeline) buildApps(ctx context.Context) error {
 	sources := p.flags.applications()
 	for _, component := range slices.Sorted(maps.Keys(sources)) {
 		f := p.flags.app
-		f.source = sources[component]
-		if _, err := p.buildFor(ctx, &f, p.subject, component); err != nil {
+		f.Source = sources[component]
+		if _, err := imagebuild.ForCapability(ctx, p.shared.Connection, &f, p.subject, component); err != nil {
 			return err
 		}
 	}
@@ -314,8 +315,8 @@ func (p *pipeline) deployOperator(ctx context.Context) error {
 // findOperatorImage looks where step 2 would push the image.
 func (p *pipeline) findOperatorImage(ctx context.Context) error {
 	f, quiet := p.flags.operator, *p.shared
-	f.dryRun, quiet.Connection = true, p.PrintingTo(io.Discard)
-	found, err := quiet.builtOperator(ctx, &f)
+	f.DryRun, quiet.Connection = true, p.PrintingTo(io.Discard)
+	found, err := imagebuild.BuildOperator(ctx, quiet.Connection, &f)
 	if err != nil {
 		return err
 	}

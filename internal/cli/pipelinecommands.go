@@ -15,13 +15,13 @@ func (p *pipeline) cleanCommand() string {
 
 func (p *pipeline) buildOperatorCommand() string {
 	line := "nexusctl build operator"
-	for _, arch := range slices.Sorted(maps.Keys(p.flags.operator.binaries)) {
-		line += flagOf("binary", arch+"="+p.flags.operator.binaries[arch])
+	for _, arch := range slices.Sorted(maps.Keys(p.flags.operator.Binaries)) {
+		line += flagOf("binary", arch+"="+p.flags.operator.Binaries[arch])
 	}
-	if len(p.flags.operator.binaries) == 0 {
-		line += flagOf("source", p.flags.operator.source)
+	if len(p.flags.operator.Binaries) == 0 {
+		line += flagOf("source", p.flags.operator.Source)
 	}
-	return line + flagOf("release", p.flags.operator.release)
+	return line + flagOf("release", p.flags.operator.Release)
 }
 
 func (p *pipeline) buildAppsCommand() string {

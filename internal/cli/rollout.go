@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
+	"github.com/nexus-operator/nexus-operator/internal/imagebuild"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -42,18 +43,18 @@ type rollout struct {
 
 // rollouts is the report of rollout.
 type rollouts struct {
-	APIVersion string      `json:"apiVersion"`
-	Kind       string      `json:"kind"`
-	Capability string      `json:"capability"`
-	DryRun     bool        `json:"dryRun"`
-	Build      *imageBuild `json:"build,omitempty"`
-	Items      []rollout   `json:"items"`
-	Notes      []string    `json:"notes,omitempty"`
+	APIVersion string             `json:"apiVersion"`
+	Kind       string             `json:"kind"`
+	Capability string             `json:"capability"`
+	DryRun     bool               `json:"dryRun"`
+	Build      *imagebuild.Report `json:"build,omitempty"`
+	Items      []rollout          `json:"items"`
+	Notes      []string           `json:"notes,omitempty"`
 }
 
 // rolloutFlags holds the flags of rollout.
 type rolloutFlags struct {
-	app        appBuildFlags
+	app        imagebuild.AppOptions
 	build      string
 	components []string
 	output     string
@@ -79,7 +80,7 @@ func (s *shared) rolloutCommand() *cobra.Command {
 	flags.StringSliceVar(&f.components, "component", nil, "components whose pods are replaced; default: the one of --build, else all")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, build nothing, and change nothing")
 	flags.DurationVar(&f.timeout, "timeout", 10*time.Minute, "how long to wait for the new pods of each component; building may take 30 minutes besides")
-	f.app.addSource(cmd)
+	addSourceFlags(&f.app, cmd)
 	outputFlag(cmd, &f.output, "text", "json", "yaml")
 	return cmd
 }
@@ -93,18 +94,18 @@ func (f *rolloutFlags) Check() error {
 		f.components = []string{f.build}
 	}
 	for _, name := range f.components {
-		if err := checkComponent(name); err != nil {
+		if err := imagebuild.CheckComponent(name); err != nil {
 			return err
 		}
 	}
-	f.app.buildFlags = buildFlags{dryRun: f.dryRun, timeout: defaultBuildTimeout}
+	f.app.Options = imagebuild.Options{DryRun: f.dryRun, Timeout: imagebuild.DefaultTimeout}
 	return nil
 }
 
 // choose completes the components, and refuses those that the capability does not have.
 func (f *rolloutFlags) choose(c *nexusv1.NexusAICapability) error {
 	for _, name := range append([]string{f.build}, f.components...) {
-		w, err := componentNamed(c, name)
+		w, err := imagebuild.ComponentNamed(c, name)
 		if err != nil && name != "" {
 			return err
 		}
@@ -138,13 +139,13 @@ func (s *shared) rollout(ctx context.Context, f *rolloutFlags, args []string) er
 	if f.output != "text" {
 		work.Connection = s.PrintingTo(s.ErrOut)
 	}
-	report := &rollouts{APIVersion: buildAPIVersion, Kind: "Rollout", Capability: subject.Namespace + "/" + subject.Name, DryRun: f.dryRun, Items: []rollout{}}
+	report := &rollouts{APIVersion: imagebuild.APIVersion, Kind: "Rollout", Capability: subject.Namespace + "/" + subject.Name, DryRun: f.dryRun, Items: []rollout{}}
 	targets, err := deploymentsOf(ctx, c, subject, f.components)
 	if err != nil {
 		return err
 	}
 	if f.build != "" {
-		if report.Build, err = work.buildFor(ctx, &f.app, subject, f.build); err != nil {
+		if report.Build, err = imagebuild.ForCapability(ctx, work.Connection, &f.app, subject, f.build); err != nil {
 			return err
 		}
 	}
@@ -173,16 +174,6 @@ func (s *shared) restartAll(ctx context.Context, c client.Client, targets []*app
 		s.Say("Note: %s.", note)
 	}
 	return nil
-}
-
-// buildFor builds and pushes the image that a capability names for a component.
-func (s *shared) buildFor(ctx context.Context, f *appBuildFlags, subject *nexusv1.NexusAICapability, component string) (*imageBuild, error) {
-	f.output = "text"
-	how, err := s.appRecipe(f, component)
-	if err != nil {
-		return nil, err
-	}
-	return s.buildImage(ctx, &f.buildFlags, how, func(*pushTarget) (string, error) { return imageOfComponent(subject, component) })
 }
 
 // deploymentsOf reads the Deployments of components. Each must carry the UID of the capability.

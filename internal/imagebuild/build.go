@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package imagebuild builds the images of the operator and of applications, and pushes them.
+package imagebuild
 
 import (
 	"context"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
-	"github.com/spf13/cobra"
 
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
@@ -22,37 +22,28 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
-// buildAPIVersion is that of a build as JSON or YAML.
-const buildAPIVersion = "build.nexus.ai/v1alpha1"
+// APIVersion is that of a build as JSON or YAML.
+const APIVersion = "build.nexus.ai/v1alpha1"
 
-// defaultBuildTimeout is enough for a slow build on an emulated platform.
-const defaultBuildTimeout = 30 * time.Minute
+// DefaultTimeout is enough for a slow build on an emulated platform.
+const DefaultTimeout = 30 * time.Minute
 
-// buildFlags holds the flags that both builds have.
-type buildFlags struct {
-	push, layout, output string
-	dryRun               bool
-	timeout              time.Duration
-}
-
-func (f *buildFlags) add(cmd *cobra.Command, push string) {
-	flags := cmd.Flags()
-	flags.StringVar(&f.push, "push", "", "image to push, with its tag; default: "+push+", except with --layout")
-	flags.StringVar(&f.layout, "layout", "", "folder for the image as an OCI layout, which replaces the layout in it; without --push the image is not pushed")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would be built and pushed, and do neither")
-	flags.DurationVar(&f.timeout, "timeout", defaultBuildTimeout, "how long building and pushing may take")
-	outputFlag(cmd, &f.output, "text", "json", "yaml")
+// Options holds the flags that both builds have.
+type Options struct {
+	Push, Layout, Output string
+	DryRun               bool
+	Timeout              time.Duration
 }
 
 // Check refuses what can be refused before the first look.
-func (f *buildFlags) Check() error {
-	if f.timeout <= 0 {
-		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
+func (f *Options) Check() error {
+	if f.Timeout <= 0 {
+		return exit.Usage("--timeout: %s is not a duration above 0", f.Timeout)
 	}
-	if f.layout == "" {
+	if f.Layout == "" {
 		return nil
 	}
-	err := image.CheckLayout(f.layout)
+	err := image.CheckLayout(f.Layout)
 	if other, ok := errors.AsType[*image.NotLayoutError](err); ok {
 		return exit.Usage("--layout: %w", other)
 	}
@@ -60,10 +51,10 @@ func (f *buildFlags) Check() error {
 }
 
 // pushes reports whether the image is pushed.
-func (f *buildFlags) pushes() bool { return f.push != "" || f.layout == "" }
+func (f *Options) pushes() bool { return f.Push != "" || f.Layout == "" }
 
-// imageBuild is the report of a build.
-type imageBuild struct {
+// Report is the report of a build.
+type Report struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// Source names the tree or the files that the image is built from.
@@ -93,67 +84,29 @@ type recipe struct {
 	build func(ctx context.Context, r image.Registry, called string) (*image.Built, error)
 }
 
-func (s *shared) buildCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "build",
-		Short:   "Build container images, and push them to a registry",
-		Long:    "build builds the image of the operator, or that of an application, and pushes it. See the help of the two commands below it.",
-		Example: "  nexusctl build operator --source .\n  nexusctl build app backend ncap/myapp --source ../backend",
-		Args:    arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			return exit.Usage("name what to build: build operator or build app")
-		},
-	}
-	cmd.AddCommand(s.buildOperatorCommand(), s.buildAppCommand())
-	return cmd
+// OperatorOptions holds the flags of build operator.
+type OperatorOptions struct {
+	Options
+	Source, Release string
+	Arches          []string
+	Binaries        map[string]string
 }
 
-// operatorBuildFlags holds the flags of build operator.
-type operatorBuildFlags struct {
-	buildFlags
-	source, release string
-	arches          []string
-	binaries        map[string]string
-}
-
-func (s *shared) buildOperatorCommand() *cobra.Command {
-	f := &operatorBuildFlags{}
-	cmd := &cobra.Command{
-		Use:   "operator",
-		Short: "Build the operator's image without a container engine, and push it",
-		Long: "build operator compiles the operator from its source tree, which needs the program go, or takes binaries that were built before.\n" +
-			"It adds the certificates of public authorities, and pushes one index over all architectures to the account's repository " + connection.DefaultRepository + " in ECR,\n" +
-			"which it creates if it is missing. The same source gives the same digest on every machine. ECR is given a token of your\n" +
-			"AWS credentials, and every other registry what the configuration of Docker or Podman has for it.",
-		Example: "  nexusctl build operator --source . --dry-run\n  nexusctl build operator --push registry.example.com/nexus-operator:v1\n" +
-			"  nexusctl build operator --binary amd64=bin/nexus-operator --release 0.1.0 --layout bin/image",
-		Args: arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.buildOperator(cmd.Context(), f) },
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&f.source, "source", ".", "root of the operator's source tree")
-	flags.StringSliceVar(&f.arches, "arch", image.Architectures, "architectures to build for")
-	flags.StringToStringVar(&f.binaries, "binary", nil, "ARCH=PATH of a binary that was built before, instead of compiling; may be repeated")
-	flags.StringVar(&f.release, "release", "", "version of the operator, and the default tag; default: that of the chart in the source tree")
-	f.add(cmd, "that of the release in the account's repository "+connection.DefaultRepository)
-	return cmd
-}
-
-func (s *shared) buildOperator(ctx context.Context, f *operatorBuildFlags) error {
+func Operator(ctx context.Context, s *connection.Connection, f *OperatorOptions) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	_, err := s.builtOperator(ctx, f)
+	_, err := BuildOperator(ctx, s, f)
 	return err
 }
 
-// builtOperator builds the operator's image, and returns what it did.
-func (s *shared) builtOperator(ctx context.Context, f *operatorBuildFlags) (*imageBuild, error) {
-	how, release, err := s.operatorRecipe(f)
+// BuildOperator builds the operator's image, and returns what it did.
+func BuildOperator(ctx context.Context, s *connection.Connection, f *OperatorOptions) (*Report, error) {
+	how, release, err := operatorRecipe(s.Console, f)
 	if err != nil {
 		return nil, err
 	}
-	return s.buildImage(ctx, &f.buildFlags, how, func(t *pushTarget) (string, error) {
+	return buildImage(ctx, s, &f.Options, how, func(t *pushTarget) (string, error) {
 		session, err := t.Session(ctx, "")
 		if err != nil {
 			return "", err
@@ -163,14 +116,14 @@ func (s *shared) builtOperator(ctx context.Context, f *operatorBuildFlags) (*ima
 }
 
 // operatorRecipe returns how the operator's image is made, and its version.
-func (s *shared) operatorRecipe(f *operatorBuildFlags) (recipe, string, error) {
-	source := image.Source{Tree: f.source, Release: f.release, Arches: f.arches, Binaries: f.binaries}
-	from := "the operator's source tree " + f.source
-	if len(f.binaries) > 0 {
-		if f.release == "" {
+func operatorRecipe(s *console.Console, f *OperatorOptions) (recipe, string, error) {
+	source := image.Source{Tree: f.Source, Release: f.Release, Arches: f.Arches, Binaries: f.Binaries}
+	from := "the operator's source tree " + f.Source
+	if len(f.Binaries) > 0 {
+		if f.Release == "" {
 			return recipe{}, "", exit.Usage("--release: name the version of the operator that the binaries are of")
 		}
-		source.Arches, from = slices.Sorted(maps.Keys(f.binaries)), "binaries of the operator"
+		source.Arches, from = slices.Sorted(maps.Keys(f.Binaries)), "binaries of the operator"
 	}
 	how := recipe{source: from}
 	for _, arch := range source.Arches {
@@ -185,7 +138,7 @@ func (s *shared) operatorRecipe(f *operatorBuildFlags) (recipe, string, error) {
 	}
 	source.Began = func(arch string) { s.Say("Building for linux/%s.", arch) }
 	how.build = func(ctx context.Context, _ image.Registry, _ string) (*image.Built, error) {
-		if len(f.binaries) == 0 {
+		if len(f.Binaries) == 0 {
 			if _, err := image.FindProgram("go"); err != nil {
 				return nil, exit.Precondition(fmt.Errorf("%w: install Go, or name binaries with --binary ARCH=PATH", err))
 			}
@@ -196,28 +149,28 @@ func (s *shared) operatorRecipe(f *operatorBuildFlags) (recipe, string, error) {
 }
 
 // buildImage builds an image, writes it to its layout and pushes it. Where the image has no name, named returns it.
-func (s *shared) buildImage(ctx context.Context, f *buildFlags, how recipe, named func(*pushTarget) (string, error)) (*imageBuild, error) {
-	limited, cancel := context.WithTimeout(ctx, f.timeout)
+func buildImage(ctx context.Context, s *connection.Connection, f *Options, how recipe, named func(*pushTarget) (string, error)) (*Report, error) {
+	limited, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
-	report := &imageBuild{APIVersion: buildAPIVersion, Kind: "ImageBuild", Source: how.source, Platforms: how.platforms, Layout: f.layout, DryRun: f.dryRun, Changes: []install.Change{}}
-	b := &builder{pushTarget: &pushTarget{Registries: connection.NewRegistries(s.Connection)}, flags: f, report: report}
+	report := &Report{APIVersion: APIVersion, Kind: "ImageBuild", Source: how.source, Platforms: how.platforms, Layout: f.Layout, DryRun: f.DryRun, Changes: []install.Change{}}
+	b := &builder{pushTarget: &pushTarget{Registries: connection.NewRegistries(s)}, flags: f, report: report}
 	err := b.run(limited, how, named)
 	switch {
 	case ctx.Err() != nil:
 		return report, &exit.Interruption{Changed: b.changed, Left: 1}
 	case limited.Err() != nil:
-		return report, &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("not done within %s: give a longer --timeout; what was pushed is not pushed again", f.timeout)}
+		return report, &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("not done within %s: give a longer --timeout; what was pushed is not pushed again", f.Timeout)}
 	case err != nil:
 		return report, connection.ExplainRegistry(err)
 	}
-	return report, console.PrintAs(s.Out, f.output, report, report.Text)
+	return report, console.PrintAs(s.Out, f.Output, report, report.Text)
 }
 
 // builder makes one image.
 type builder struct {
 	*pushTarget
-	flags   *buildFlags
-	report  *imageBuild
+	flags   *Options
+	report  *Report
 	changed []string
 }
 
@@ -229,7 +182,7 @@ func (b *builder) run(ctx context.Context, how recipe, named func(*pushTarget) (
 		}
 		called = b.ref.Name()
 	}
-	if b.flags.dryRun {
+	if b.flags.DryRun {
 		return nil
 	}
 	built, err := how.build(ctx, b.Registry(), called)
@@ -242,11 +195,11 @@ func (b *builder) run(ctx context.Context, how recipe, named func(*pushTarget) (
 		return err
 	}
 	b.report.Digest = digest.String()
-	if b.flags.layout != "" {
-		if err := built.WriteLayout(b.flags.layout); err != nil {
+	if b.flags.Layout != "" {
+		if err := built.WriteLayout(b.flags.Layout); err != nil {
 			return err
 		}
-		b.changed = append(b.changed, "layout "+b.flags.layout)
+		b.changed = append(b.changed, "layout "+b.flags.Layout)
 	}
 	if !b.flags.pushes() || b.report.Digest == b.report.PreviousDigest {
 		return nil
@@ -256,7 +209,7 @@ func (b *builder) run(ctx context.Context, how recipe, named func(*pushTarget) (
 
 // lookAtTarget finds where the image is pushed to. It only reads.
 func (b *builder) lookAtTarget(ctx context.Context, named func(*pushTarget) (string, error)) error {
-	to := b.flags.push
+	to := b.flags.Push
 	if to == "" {
 		var err error
 		if to, err = named(b.pushTarget); err != nil {
@@ -292,7 +245,7 @@ func (b *builder) pushImage(ctx context.Context, content image.Content) error {
 }
 
 // Text describes a build for people.
-func (r *imageBuild) Text() string {
+func (r *Report) Text() string {
 	var b strings.Builder
 	would, platforms := "", ""
 	if r.DryRun {

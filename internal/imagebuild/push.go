@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package imagebuild
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type pushTarget struct {
 }
 
 // lookAtRepository finds whether the repository has to be created first, in the caller's own registry in ECR.
-func (t *pushTarget) lookAtRepository(ctx context.Context, report *imageBuild) ([]install.Change, error) {
+func (t *pushTarget) lookAtRepository(ctx context.Context, report *Report) ([]install.Change, error) {
 	none := []install.Change{}
 	region, inECR := install.RegistryRegion(t.ref.RegistryStr())
 	if !inECR {

@@ -28,6 +28,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/imagebuild"
 	"github.com/nexus-operator/nexus-operator/internal/install"
+	"github.com/nexus-operator/nexus-operator/internal/kubeconfig"
 	"github.com/nexus-operator/nexus-operator/internal/monitor"
 	"github.com/nexus-operator/nexus-operator/internal/verify"
 )
@@ -264,7 +265,7 @@ func (p *pipeline) clean(ctx context.Context) error {
 	if p.EKSCluster(p.flags.deploy.Cluster) == "" {
 		return nil
 	}
-	return p.kubeconfig(ctx, &kubeconfigFlags{cluster: p.flags.deploy.Cluster, output: "text", keepCurrent: true, dryRun: p.flags.dryRun})
+	return kubeconfig.Write(ctx, p.shared.Connection, &kubeconfig.Options{Cluster: p.flags.deploy.Cluster, Output: "text", KeepCurrent: true, DryRun: p.flags.dryRun})
 }
 
 // buildOperatorImage builds and pushes the operator's image, and keeps its digest for the installation.

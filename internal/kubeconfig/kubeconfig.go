@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package kubeconfig writes the entries of EKS clusters into kubeconfigs, and prints the tokens for which those call nexusctl.
+package kubeconfig
 
 import (
 	"cmp"
@@ -10,21 +11,21 @@ import (
 	"reflect"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
-	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
-// kubeconfigFlags holds the flags of kubeconfig.
-type kubeconfigFlags struct {
-	cluster, alias, output string
-	keepCurrent, dryRun    bool
+// Options holds the flags of kubeconfig.
+type Options struct {
+	Cluster, Alias, Output string
+	KeepCurrent, DryRun    bool
 }
 
 // entry is the report of kubeconfig.
@@ -42,61 +43,40 @@ type entry struct {
 	DryRun  bool `json:"dryRun"`
 }
 
-func (s *shared) kubeconfigCommand() *cobra.Command {
-	f := &kubeconfigFlags{}
-	cmd := &cobra.Command{
-		Use:   "kubeconfig",
-		Short: "Write the entry of an EKS cluster into the kubeconfig, or refresh it",
-		Long: "kubeconfig asks EKS for the endpoint and the certificate authority of a cluster, and writes them into the kubeconfig with a user\n" +
-			"whose tokens come from nexusctl token. A user that is there and gets its tokens from another program stays as it is,\n" +
-			"and so do the namespace of a context and every other entry.",
-		Example: "  nexusctl kubeconfig --cluster-name prod --region eu-west-1\n  nexusctl kubeconfig --dry-run",
-		Args:    arguments(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.kubeconfig(cmd.Context(), f) },
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster (EKS_CLUSTER_NAME; default: that of the kubeconfig's context)")
-	flags.StringVar(&f.alias, "alias", "", "name of the context; default: the ARN of the cluster")
-	flags.BoolVar(&f.keepCurrent, "keep-current", false, "do not make the context the current one")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would be written, and write nothing")
-	outputFlag(cmd, &f.output, "text", "json", "yaml")
-	return cmd
-}
-
-func (s *shared) kubeconfig(ctx context.Context, f *kubeconfigFlags) error {
+func Write(ctx context.Context, s *connection.Connection, f *Options) error {
 	access := s.Cluster.ToRawKubeConfigLoader().ConfigAccess()
 	config, err := access.GetStartingConfig()
 	if err != nil {
 		return exit.Precondition(fmt.Errorf("reading the kubeconfig (--kubeconfig, KUBECONFIG): %w", err))
 	}
-	name := s.EKSCluster(f.cluster)
+	name := s.EKSCluster(f.Cluster)
 	if name == "" {
 		return exit.Usage("no cluster is named, and the kubeconfig's context is none of an EKS cluster: add --cluster-name NAME")
 	}
-	c, err := s.findCluster(ctx, name, s.regionOf(f, config))
+	c, err := findCluster(ctx, s, name, regionOf(s, f, config))
 	if err != nil {
 		return err
 	}
 	before := config.DeepCopy()
-	e := &entry{APIVersion: enact.APIVersion, Kind: "KubeconfigEntry", Cluster: c.ARN, Server: c.Endpoint, Context: cmp.Or(f.alias, c.ARN),
-		File: access.GetDefaultFilename(), DryRun: f.dryRun}
+	e := &entry{APIVersion: enact.APIVersion, Kind: "KubeconfigEntry", Cluster: c.ARN, Server: c.Endpoint, Context: cmp.Or(f.Alias, c.ARN),
+		File: access.GetDefaultFilename(), DryRun: f.DryRun}
 	if other := config.Contexts[e.Context]; other != nil && other.Cluster != c.ARN {
 		return exit.Usage("--alias: the kubeconfig has a context %s already, of the cluster %s: choose another name", e.Context, other.Cluster)
 	}
-	s.enter(config, e, c, name, !f.keepCurrent)
+	e.enter(s, config, c, name, !f.KeepCurrent)
 	e.Changed = !reflect.DeepEqual(before, config)
-	if e.Changed && !f.dryRun {
+	if e.Changed && !f.DryRun {
 		if err := clientcmd.ModifyConfig(access, *config, true); err != nil {
 			return exit.Precondition(fmt.Errorf("writing the kubeconfig: %w", err))
 		}
 	}
-	return console.PrintAs(s.Out, f.output, e, e.Text)
+	return console.PrintAs(s.Out, f.Output, e, e.Text)
 }
 
 // regionOf is the region to look in. Where neither flag nor environment names one, it is that of the cluster in the
 // kubeconfig.
-func (s *shared) regionOf(f *kubeconfigFlags, config *clientcmdapi.Config) string {
-	if region := cmp.Or(s.Region, s.Getenv("AWS_REGION")); region != "" || f.cluster != "" {
+func regionOf(s *connection.Connection, f *Options, config *clientcmdapi.Config) string {
+	if region := cmp.Or(s.Region, s.Getenv("AWS_REGION")); region != "" || f.Cluster != "" {
 		return region
 	}
 	current := config.CurrentContext
@@ -112,7 +92,7 @@ func (s *shared) regionOf(f *kubeconfigFlags, config *clientcmdapi.Config) strin
 }
 
 // findCluster asks EKS with the caller's own credentials.
-func (s *shared) findCluster(ctx context.Context, name, region string) (install.Cluster, error) {
+func findCluster(ctx context.Context, s *connection.Connection, name, region string) (install.Cluster, error) {
 	o, err := s.OfflineOptions()
 	if err != nil {
 		return install.Cluster{}, err
@@ -132,7 +112,7 @@ func (s *shared) findCluster(ctx context.Context, name, region string) (install.
 }
 
 // enter puts a cluster into a kubeconfig. Of an entry that is there only the cluster's address changes.
-func (s *shared) enter(config *clientcmdapi.Config, e *entry, c install.Cluster, name string, makeCurrent bool) {
+func (e *entry) enter(s *connection.Connection, config *clientcmdapi.Config, c install.Cluster, name string, makeCurrent bool) {
 	cluster := config.Clusters[c.ARN]
 	if cluster == nil {
 		cluster = clientcmdapi.NewCluster()
@@ -148,11 +128,11 @@ func (s *shared) enter(config *clientcmdapi.Config, e *entry, c install.Cluster,
 	user := config.AuthInfos[context.AuthInfo]
 	if user == nil {
 		user = clientcmdapi.NewAuthInfo()
-		user.Exec = s.tokenExec(c.ARN, name)
+		user.Exec = tokenExec(s, c.ARN, name)
 		config.AuthInfos[context.AuthInfo] = user
 	}
 	if user.Exec != nil && user.Exec.Command == tokenProgram {
-		user.Exec = s.tokenExec(c.ARN, name)
+		user.Exec = tokenExec(s, c.ARN, name)
 	}
 	if makeCurrent {
 		config.CurrentContext = e.Context

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package kubeconfig
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
-	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientauthv1 "k8s.io/client-go/pkg/apis/clientauthentication/v1"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
@@ -23,7 +23,7 @@ import (
 const tokenProgram = "nexusctl"
 
 // tokenExec returns how clients get the tokens of a cluster: with the profile and the endpoint of this call.
-func (s *shared) tokenExec(clusterARN, name string) *clientcmdapi.ExecConfig {
+func tokenExec(s *connection.Connection, clusterARN, name string) *clientcmdapi.ExecConfig {
 	args := []string{"token", "--cluster-name", name}
 	if parsed, err := arn.Parse(clusterARN); err == nil {
 		args = append(args, "--region", parsed.Region)
@@ -38,22 +38,7 @@ func (s *shared) tokenExec(clusterARN, name string) *clientcmdapi.ExecConfig {
 		InstallHint:     "nexusctl gets the tokens of this EKS cluster; put it into a directory of PATH."}
 }
 
-func (s *shared) tokenCommand() *cobra.Command {
-	var cluster string
-	cmd := &cobra.Command{
-		Use:   "token",
-		Short: "Print a token for an EKS cluster, as kubectl asks for it",
-		Long: "token prints an ExecCredential with a token by which EKS knows the holder of the AWS credentials. Kubeconfig entries that\n" +
-			"nexusctl kubeconfig wrote call it. It calls neither AWS nor the cluster.",
-		Example: "  nexusctl token --cluster-name prod --region eu-west-1",
-		Args:    arguments(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.token(cmd.Context(), cluster) },
-	}
-	cmd.Flags().StringVar(&cluster, "cluster-name", "", "EKS cluster (EKS_CLUSTER_NAME)")
-	return cmd
-}
-
-func (s *shared) token(ctx context.Context, cluster string) error {
+func PrintToken(ctx context.Context, s *connection.Connection, cluster string) error {
 	if cluster == "" {
 		cluster = s.Getenv("EKS_CLUSTER_NAME")
 	}

@@ -123,7 +123,7 @@ func (s *shared) cacheDir() (string, error) {
 func (f *devFlags) selection() string {
 	switch {
 	case f.dir != "":
-		return " --dir " + shellQuote(f.dir)
+		return " --dir " + console.ShellQuote(f.dir)
 	case f.name != defaultWorld:
 		return " --name " + f.name
 	default:

@@ -138,7 +138,7 @@ Next:
   nexusctl dev status -o wide%s
 To stop it:
   nexusctl dev down%s
-`, r.Kubeconfig, r.AWSEndpoint, shellQuote(r.Env), f.selection(), f.selection())
+`, r.Kubeconfig, r.AWSEndpoint, console.ShellQuote(r.Env), f.selection(), f.selection())
 }
 
 // findOperator returns the absolute path of the operator's program; empty when it is built from --source.

@@ -114,24 +114,3 @@ func TestSend_AWriteOfTheOperatorRefusesNoChange(t *testing.T) {
 		})
 	}
 }
-
-func TestInterruption_SaysWhatWasDone(t *testing.T) {
-	var none *exit.Interruption
-	for want, i := range map[string]*exit.Interruption{
-		"The command was interrupted and has changed nothing.": none,
-		"All its requests were made":                           {Waiting: true},
-	} {
-		if !strings.Contains(i.Said(), want) {
-			t.Errorf("%q, want %q", i.Said(), want)
-		}
-	}
-	if i, ok := errors.AsType[*exit.Interruption](interruptedIn(6, context.Canceled)); !ok || i.Said() != "The command was interrupted in step 6. The steps before it are done." {
-		t.Errorf("%+v", i)
-	}
-	if i, ok := errors.AsType[*exit.Interruption](interruptedIn(4, &exit.Interruption{Changed: []string{"Role a"}, Left: 2})); !ok || !strings.Contains(i.Said(), "in step 4. The steps before it are done. The command was interrupted. Changed: Role a. Not changed: 2.") {
-		t.Errorf("%+v", i)
-	}
-	if got := (&exit.Interruption{Left: 3}).Said(); got != none.Said() {
-		t.Errorf("before the first change: %q", got)
-	}
-}

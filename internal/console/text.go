@@ -118,3 +118,11 @@ func Duration(d time.Duration) string {
 
 // ObjectsAre counts objects at the beginning of a sentence.
 func ObjectsAre(n int) string { return status.Counted(n, "object is", "objects are") }
+
+// ShellQuote quotes a word where a shell would read it otherwise.
+func ShellQuote(word string) string {
+	if strings.ContainsAny(word, " '\"$*?[]&;|<>()`\\") {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package pipeline runs the seven steps of nexusctl e2e, from the cleanup to the verification.
+package pipeline
 
 import (
 	"cmp"
@@ -14,7 +15,6 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
-	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -49,14 +49,14 @@ type pipelineStep struct {
 	// looks is true when a dry run can say what the step would do.
 	looks bool
 	// skipped returns the reason for leaving the step out; empty when it is run.
-	skipped func(*e2eFlags) string
+	skipped func(*Options) string
 }
 
 // pipelineSteps are in their order.
 var pipelineSteps = []pipelineStep{
-	{"Cleanup", (*pipeline).cleanCommand, (*pipeline).clean, true, func(f *e2eFlags) string { return reasonIf(f.skipClean, "--skip-clean") }},
-	{"Build operator", (*pipeline).buildOperatorCommand, (*pipeline).buildOperatorImage, true, func(f *e2eFlags) string { return reasonIf(f.deploy.Image != "", "--image") }},
-	{"Build apps", (*pipeline).buildAppsCommand, (*pipeline).buildApps, true, func(f *e2eFlags) string { return f.whyNoApps() }},
+	{"Cleanup", (*pipeline).cleanCommand, (*pipeline).clean, true, func(f *Options) string { return reasonIf(f.SkipClean, "--skip-clean") }},
+	{"Build operator", (*pipeline).buildOperatorCommand, (*pipeline).buildOperatorImage, true, func(f *Options) string { return reasonIf(f.Deploy.Image != "", "--image") }},
+	{"Build apps", (*pipeline).buildAppsCommand, (*pipeline).buildApps, true, func(f *Options) string { return f.whyNoApps() }},
 	{"Deploy operator", (*pipeline).deployCommand, (*pipeline).deployOperator, true, neverSkipped},
 	{"Apply capability", (*pipeline).applyCommand, (*pipeline).applyManifests, true, neverSkipped},
 	{"Monitor and wait", (*pipeline).watchCommand, (*pipeline).watch, false, neverSkipped},
@@ -64,18 +64,18 @@ var pipelineSteps = []pipelineStep{
 }
 
 // whyNoApps says why no application is built; empty when some are.
-func (f *e2eFlags) whyNoApps() string {
+func (f *Options) whyNoApps() string {
 	switch {
-	case f.skipApps:
+	case f.SkipApps:
 		return "--skip-app-build"
-	case f.completed && f.backend == "" && f.frontend == "":
+	case f.completed && f.Backend == "" && f.Frontend == "":
 		return "no folder " + defaultBackend + " or " + defaultFrontend + " is here; name others with --backend-source and --frontend-source"
 	default:
 		return ""
 	}
 }
 
-func neverSkipped(*e2eFlags) string { return "" }
+func neverSkipped(*Options) string { return "" }
 
 func reasonIf(applies bool, why string) string {
 	if applies {
@@ -83,6 +83,9 @@ func reasonIf(applies bool, why string) string {
 	}
 	return ""
 }
+
+// LastStep is the number of the last step.
+func LastStep() int { return len(pipelineSteps) }
 
 // pipelineReport is a run as JSON or YAML.
 type pipelineReport struct {
@@ -106,8 +109,8 @@ type stepReport struct {
 
 // pipeline is one run.
 type pipeline struct {
-	*shared
-	flags *e2eFlags
+	*connection.Connection
+	flags *Options
 	// objects are the manifests, and subject is the capability among them; nil when no step needs it.
 	objects []*unstructured.Unstructured
 	subject *nexusv1.NexusAICapability
@@ -115,20 +118,28 @@ type pipeline struct {
 	operatorImage string
 }
 
-func (s *shared) e2e(ctx context.Context, f *e2eFlags, resume func(step int) string) error {
-	inner := *s // of the verbs, whose text must not mix with data
-	if f.output != "text" {
-		inner.Connection = s.PrintingTo(s.ErrOut)
+func Run(ctx context.Context, s *connection.Connection, f *Options, resume func(step int) string) error {
+	if err := f.checkSteps(); err != nil {
+		return err
 	}
-	p := &pipeline{shared: &inner, flags: f}
+	if err := f.complete(s.Console); err != nil {
+		return err
+	}
+	if err := f.Check(); err != nil {
+		return err
+	}
+	p := &pipeline{Connection: s, flags: f}
+	if f.Output != "text" { // the text of the verbs must not mix with data
+		p.Connection = s.PrintingTo(s.ErrOut)
+	}
 	if err := p.readManifests(); err != nil {
 		return err
 	}
-	report := pipelineReport{APIVersion: imagebuild.APIVersion, Kind: "Pipeline", DryRun: f.dryRun}
+	report := pipelineReport{APIVersion: imagebuild.APIVersion, Kind: "Pipeline", DryRun: f.DryRun}
 	var failed error
 	for i, step := range pipelineSteps {
 		r := p.planned(i+1, step)
-		if r.State == "Planned" && !f.dryRun {
+		if r.State == "Planned" && !f.DryRun {
 			failed = p.runStep(ctx, step, &r)
 		}
 		p.announce(r)
@@ -136,13 +147,13 @@ func (s *shared) e2e(ctx context.Context, f *e2eFlags, resume func(step int) str
 			failed = p.look(ctx, step, &r, failed)
 		}
 		report.Steps = append(report.Steps, r)
-		if failed != nil && !f.dryRun {
+		if failed != nil && !f.DryRun {
 			s.Say("To continue: %s", resume(r.Number))
 			break
 		}
 	}
-	if f.output != "text" {
-		return cmp.Or(failed, console.PrintAs(s.Out, f.output, report, nil))
+	if f.Output != "text" {
+		return cmp.Or(failed, console.PrintAs(s.Out, f.Output, report, nil))
 	}
 	return failed
 }
@@ -217,10 +228,10 @@ func (p *pipeline) line(text string) { _, _ = fmt.Fprintln(p.Out, text) }
 
 // readManifests finds the one capability, so that a mistake is found before the first step.
 func (p *pipeline) readManifests() error {
-	if len(p.flags.files.Filenames) == 0 {
+	if len(p.flags.Files.Filenames) == 0 {
 		return nil
 	}
-	objects, schemas, err := p.Manifests(&p.flags.files)
+	objects, schemas, err := p.Manifests(&p.flags.Files)
 	if err != nil {
 		return err
 	}
@@ -257,20 +268,20 @@ func (p *pipeline) clean(ctx context.Context) error {
 			return cmp.Or(err, exit.Precondition(fmt.Errorf("the operator was installed by %s: remove it with that tool, or add --skip-clean", tool)))
 		}
 		p.Say("There is no installation by nexusctl to remove.")
-	} else if err := exit.DeniedFirst(deploy.Delete(ctx, p.shared.Connection, &deploy.DeleteOptions{Full: true, Yes: true, DryRun: p.flags.dryRun, Cascade: p.flags.cascade, Timeout: p.flags.cleaning})); err != nil {
+	} else if err := exit.DeniedFirst(deploy.Delete(ctx, p.Connection, &deploy.DeleteOptions{Full: true, Yes: true, DryRun: p.flags.DryRun, Cascade: p.flags.Cascade, Timeout: p.flags.Cleaning})); err != nil {
 		return err
-	} else if p.flags.dryRun {
+	} else if p.flags.DryRun {
 		p.Say("The dry runs of the other steps look at what is there now, before the cleanup.")
 	}
-	if p.EKSCluster(p.flags.deploy.Cluster) == "" {
+	if p.EKSCluster(p.flags.Deploy.Cluster) == "" {
 		return nil
 	}
-	return kubeconfig.Write(ctx, p.shared.Connection, &kubeconfig.Options{Cluster: p.flags.deploy.Cluster, Output: "text", KeepCurrent: true, DryRun: p.flags.dryRun})
+	return kubeconfig.Write(ctx, p.Connection, &kubeconfig.Options{Cluster: p.flags.Deploy.Cluster, Output: "text", KeepCurrent: true, DryRun: p.flags.DryRun})
 }
 
 // buildOperatorImage builds and pushes the operator's image, and keeps its digest for the installation.
 func (p *pipeline) buildOperatorImage(ctx context.Context) error {
-	built, err := imagebuild.BuildOperator(ctx, p.shared.Connection, &p.flags.operator)
+	built, err := imagebuild.BuildOperator(ctx, p.Connection, &p.flags.Operator)
 	if err != nil {
 		return err
 	}
@@ -292,9 +303,9 @@ func (p *pipeline) useImage(image, digest string) error {
 func (p *pipeline) buildApps(ctx context.Context) error {
 	sources := p.flags.applications()
 	for _, component := range slices.Sorted(maps.Keys(sources)) {
-		f := p.flags.app
+		f := p.flags.App
 		f.Source = sources[component]
-		if _, err := imagebuild.ForCapability(ctx, p.shared.Connection, &f, p.subject, component); err != nil {
+		if _, err := imagebuild.ForCapability(ctx, p.Connection, &f, p.subject, component); err != nil {
 			return err
 		}
 	}
@@ -303,21 +314,21 @@ func (p *pipeline) buildApps(ctx context.Context) error {
 
 // deployOperator installs the image of step 2, or the one that an earlier run pushed.
 func (p *pipeline) deployOperator(ctx context.Context) error {
-	f := p.flags.deploy
+	f := p.flags.Deploy
 	if f.Image == "" && p.operatorImage == "" {
 		if err := p.findOperatorImage(ctx); err != nil {
 			return err
 		}
 	}
 	f.Image = cmp.Or(f.Image, p.operatorImage)
-	return deploy.Run(ctx, p.shared.Connection, &f)
+	return deploy.Run(ctx, p.Connection, &f)
 }
 
 // findOperatorImage looks where step 2 would push the image.
 func (p *pipeline) findOperatorImage(ctx context.Context) error {
-	f, quiet := p.flags.operator, *p.shared
-	f.DryRun, quiet.Connection = true, p.PrintingTo(io.Discard)
-	found, err := imagebuild.BuildOperator(ctx, quiet.Connection, &f)
+	f := p.flags.Operator
+	f.DryRun = true
+	found, err := imagebuild.BuildOperator(ctx, p.PrintingTo(io.Discard), &f)
 	if err != nil {
 		return err
 	}
@@ -337,14 +348,14 @@ func (p *pipeline) applyManifests(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	changes, err := install.Objects{Client: c, Force: p.flags.deploy.Force}.Apply(ctx, objects, &install.Ledger{})
+	changes, err := install.Objects{Client: c, Force: p.flags.Deploy.Force}.Apply(ctx, objects, &install.Ledger{})
 	if err != nil {
 		return enact.ExplainConflict(err)
 	}
 	if len(changes) == 0 {
 		p.Say("The manifests are applied already.")
 	}
-	if p.flags.dryRun {
+	if p.flags.DryRun {
 		return enact.Print(p.Console, changes, nil, true)
 	}
 	return enact.Recorded(ctx, p.Console, nil, changes)
@@ -377,53 +388,14 @@ func withNamespaces(ctx context.Context, c client.Reader, objects []*unstructure
 	return append(out, objects...), nil
 }
 
-// asThere is the pipeline's way to verbs that take the operator's flags from its Deployment.
-func (p *pipeline) asThere() *shared {
-	s := *p.shared
-	s.Connection = p.WithoutOperatorArgs()
-	return &s
-}
-
 func (p *pipeline) name() []string { return []string{p.subject.Namespace + "/" + p.subject.Name} }
 
 // watch waits until the capability runs.
 func (p *pipeline) watch(ctx context.Context) error {
-	return monitor.Run(ctx, p.asThere().Connection, &p.flags.monitor, p.name())
+	return monitor.Run(ctx, p.WithoutOperatorArgs(), &p.flags.Monitor, p.name())
 }
 
 // prove verifies the capability.
 func (p *pipeline) prove(ctx context.Context) error {
-	return verify.Run(ctx, p.asThere().Connection, &p.flags.verify, p.name())
-}
-
-// resumeAt is the command line of a run that begins at a step.
-func resumeAt(path string, step int, flags []string) string {
-	return fmt.Sprintf("%s --from-step=%d %s", path, step, strings.Join(flags, " "))
-}
-
-// flagWords are a flag as it was given.
-func flagWords(f *pflag.Flag) []string {
-	if f.Name == "from-step" {
-		return nil
-	}
-	if many, ok := f.Value.(pflag.SliceValue); ok {
-		var out []string
-		for _, value := range many.GetSlice() {
-			out = append(out, shellQuote("--"+f.Name+"="+value))
-		}
-		return out
-	}
-	value := f.Value.String()
-	if f.Value.Type() == "stringToString" {
-		value = strings.Trim(value, "[]")
-	}
-	return []string{shellQuote("--" + f.Name + "=" + value)}
-}
-
-// shellQuote quotes a word where a shell would read it otherwise.
-func shellQuote(word string) string {
-	if strings.ContainsAny(word, " '\"$*?[]&;|<>()`\\") {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return word
+	return verify.Run(ctx, p.WithoutOperatorArgs(), &p.flags.Verify, p.name())
 }

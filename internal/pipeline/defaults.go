@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package pipeline
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
@@ -26,19 +27,19 @@ const (
 )
 
 // complete chooses the manifest and the sources that no flag names, and says which.
-func (f *e2eFlags) complete(s *shared) error {
-	if len(f.files.Filenames) == 0 && f.needsManifest() {
+func (f *Options) complete(s *console.Console) error {
+	if len(f.Files.Filenames) == 0 && f.needsManifest() {
 		name, err := findManifest(s.Getenv)
 		if err != nil {
 			return err
 		}
 		s.Say("Manifest: %s.", name)
-		f.files.Filenames = []string{name}
+		f.Files.Filenames = []string{name}
 	}
-	if f.backend == "" && f.frontend == "" && f.runs(stepApps) {
-		f.backend = cmp.Or(s.Getenv(envBackend), existingFolder(defaultBackend))
-		f.frontend = cmp.Or(s.Getenv(envFrontend), existingFolder(defaultFrontend))
-		for _, source := range []string{f.backend, f.frontend} {
+	if f.Backend == "" && f.Frontend == "" && f.runs(stepApps) {
+		f.Backend = cmp.Or(s.Getenv(envBackend), existingFolder(defaultBackend))
+		f.Frontend = cmp.Or(s.Getenv(envFrontend), existingFolder(defaultFrontend))
+		for _, source := range []string{f.Backend, f.Frontend} {
 			if source != "" {
 				s.Say("Source of an application: %s.", source)
 			}

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package pipeline
 
 import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/nexus-operator/nexus-operator/internal/console"
 )
 
 // cleanCommand and the functions below return the command lines that do alone what the steps do.
 func (p *pipeline) cleanCommand() string {
-	return "nexusctl delete --full --yes" + flagOf("cascade", p.flags.cascade)
+	return "nexusctl delete --full --yes" + flagOf("cascade", p.flags.Cascade)
 }
 
 func (p *pipeline) buildOperatorCommand() string {
 	line := "nexusctl build operator"
-	for _, arch := range slices.Sorted(maps.Keys(p.flags.operator.Binaries)) {
-		line += flagOf("binary", arch+"="+p.flags.operator.Binaries[arch])
+	for _, arch := range slices.Sorted(maps.Keys(p.flags.Operator.Binaries)) {
+		line += flagOf("binary", arch+"="+p.flags.Operator.Binaries[arch])
 	}
-	if len(p.flags.operator.Binaries) == 0 {
-		line += flagOf("source", p.flags.operator.Source)
+	if len(p.flags.Operator.Binaries) == 0 {
+		line += flagOf("source", p.flags.Operator.Source)
 	}
-	return line + flagOf("release", p.flags.operator.Release)
+	return line + flagOf("release", p.flags.Operator.Release)
 }
 
 func (p *pipeline) buildAppsCommand() string {
@@ -37,23 +39,23 @@ func (p *pipeline) buildAppsCommand() string {
 }
 
 func (p *pipeline) deployCommand() string {
-	return "nexusctl deploy" + flagOf("image", p.flags.deploy.Image)
+	return "nexusctl deploy" + flagOf("image", p.flags.Deploy.Image)
 }
 
 func (p *pipeline) applyCommand() string {
 	line := "kubectl apply"
-	for _, file := range p.flags.files.Filenames {
-		line += " -f " + shellQuote(file)
+	for _, file := range p.flags.Files.Filenames {
+		line += " -f " + console.ShellQuote(file)
 	}
 	return line
 }
 
 func (p *pipeline) watchCommand() string {
-	return "nexusctl monitor" + p.argument() + flagOf("wait-for", p.flags.monitor.Until)
+	return "nexusctl monitor" + p.argument() + flagOf("wait-for", p.flags.Monitor.Until)
 }
 
 func (p *pipeline) proveCommand() string {
-	return "nexusctl verify-capability" + p.argument() + flagOf("only", strings.Join(p.flags.verify.Only, ","))
+	return "nexusctl verify-capability" + p.argument() + flagOf("only", strings.Join(p.flags.Verify.Only, ","))
 }
 
 // argument names the capability on a command line; it is empty where no step needs one.
@@ -68,5 +70,5 @@ func flagOf(name, value string) string {
 	if value == "" {
 		return ""
 	}
-	return " " + shellQuote("--"+name+"="+value)
+	return " " + console.ShellQuote("--"+name+"="+value)
 }

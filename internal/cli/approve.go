@@ -65,7 +65,7 @@ func (s *shared) approve(ctx context.Context, f *approveFlags, args []string) er
 	if err != nil {
 		return err
 	}
-	return s.send(ctx, r.Client, requests, f.dryRun)
+	return send(ctx, s.Console, r.Client, requests, f.dryRun)
 }
 
 // approvalsOf returns the changes that approve the plans of objects. Of a capability and its objects, at least one must wait; a hash is

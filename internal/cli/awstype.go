@@ -103,8 +103,14 @@ func (s *shared) uncheckedProperties(u *unstructured.Unstructured) string {
 	return ", apart from its properties, which were not checked: the schemas of " + b.Date + " have no type " + name
 }
 
+// typeSchemas are the schemas of AWS resource types, for a verb that reads them.
+type typeSchemas struct {
+	// types is nil until the verb reads them.
+	types *bundled.Bundle
+}
+
 // bundle opens the schemas of AWS resource types, once.
-func (s *shared) bundle() (*bundled.Bundle, error) {
+func (s *typeSchemas) bundle() (*bundled.Bundle, error) {
 	if s.types != nil {
 		return s.types, nil
 	}

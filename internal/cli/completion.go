@@ -32,6 +32,11 @@ type completes struct {
 	several bool
 }
 
+// completer completes command lines for a shell.
+type completer struct {
+	*connection.Connection
+}
+
 // addCompletions says of every verb with arguments how a shell completes them, and of the flags that name something in the
 // cluster. No failure is reported: without an answer, the shell completes nothing.
 func (s *shared) addCompletions(root *cobra.Command) {

@@ -37,6 +37,11 @@ type localWorld struct {
 	*devworld.Report
 }
 
+// devVerbs are the commands about local worlds.
+type devVerbs struct {
+	*console.Console
+}
+
 func (s *shared) devCommand() *cobra.Command {
 	f := &devFlags{}
 	cmd := &cobra.Command{

@@ -29,6 +29,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
 )
 
+// iamVerb is a run of one of the commands of iam.
+type iamVerb struct {
+	*connection.Connection
+}
+
 func (s *shared) iamCommand() *cobra.Command {
 	iam := &cobra.Command{
 		Use:     "iam",

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/importer"
@@ -27,6 +28,12 @@ type importFlags struct {
 	terraform, provider, boundary, rolePath, output string
 	adopt                                           bool
 	tags                                            []string
+}
+
+// importVerb is a run of import.
+type importVerb struct {
+	*connection.Connection
+	typeSchemas
 }
 
 func (s *shared) importCommand() *cobra.Command {

@@ -32,6 +32,11 @@ type initFlags struct {
 	force, yes                      bool
 }
 
+// initVerb is a run of init.
+type initVerb struct {
+	*connection.Connection
+}
+
 func (s *shared) initCommand() *cobra.Command {
 	f := &initFlags{}
 	cmd := &cobra.Command{

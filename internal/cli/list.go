@@ -26,6 +26,11 @@ type listFlags struct {
 	limit                int
 }
 
+// listVerb is a run of list.
+type listVerb struct {
+	*connection.Connection
+}
+
 func (s *shared) listCommand() *cobra.Command {
 	f := &listFlags{}
 	cmd := &cobra.Command{

@@ -18,7 +18,7 @@ import (
 
 // checkFiles returns the mistakes that show in files without a cluster, before the cluster is asked for anything: a file that does not
 // exist, or that is no YAML. Standard input can be read only once, and a URL need not be read twice.
-func (s *shared) checkFiles(files *resource.FilenameOptions) error {
+func checkFiles(s *connection.Connection, files *resource.FilenameOptions) error {
 	local := *files
 	local.Filenames = slices.DeleteFunc(slices.Clone(files.Filenames), func(name string) bool {
 		return name == "-" || strings.Contains(name, "://")
@@ -38,18 +38,18 @@ func (s *shared) checkFiles(files *resource.FilenameOptions) error {
 	if len(wrong) > 0 {
 		return exit.Usage("%s", strings.Join(wrong, "; "))
 	}
-	return s.checkKinds(&local)
+	return checkKinds(s, &local)
 }
 
 // checkKinds returns the mistakes in the kinds of the objects in files.
-func (s *shared) checkKinds(files *resource.FilenameOptions) error {
+func checkKinds(s *connection.Connection, files *resource.FilenameOptions) error {
 	objects, err := s.Objects(resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, files).Flatten())
 	if err != nil {
 		return err
 	}
 	var wrong []string
 	for _, u := range objects {
-		mistake, err := s.kindMistake(u)
+		mistake, err := kindMistake(s, u)
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (s *shared) checkKinds(files *resource.FilenameOptions) error {
 }
 
 // kindMistake says which kind or version of ours is meant by one that does not exist; empty for one that may exist in a cluster.
-func (s *shared) kindMistake(u *unstructured.Unstructured) (string, error) {
+func kindMistake(s *connection.Connection, u *unstructured.Unstructured) (string, error) {
 	scheme, err := connection.OwnTypes()
 	if err != nil || scheme.Recognizes(u.GroupVersionKind()) {
 		return "", err

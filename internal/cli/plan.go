@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
@@ -31,6 +32,11 @@ type planFlags struct {
 	all, everywhere   bool
 	server, remove    bool
 	serverTimeout     time.Duration
+}
+
+// planVerb is a run of plan or diff.
+type planVerb struct {
+	*connection.Connection
 }
 
 func (s *shared) planCommand() *cobra.Command {
@@ -99,7 +105,7 @@ func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
 	if err := f.Check(args); err != nil {
 		return err
 	}
-	if err := f.checkFiles(s); err != nil {
+	if err := f.checkFiles(s.Connection); err != nil {
 		return err
 	}
 	found, err := s.findPlan(ctx, f, args)

@@ -70,12 +70,12 @@ func (f *planFlags) holdsNothing(name string) bool {
 }
 
 // checkFiles returns the mistakes that show in the files without a cluster.
-func (f *planFlags) checkFiles(s *shared) error {
+func (f *planFlags) checkFiles(s *connection.Connection) error {
 	files, previous := f.sources()
-	if err := s.checkFiles(&files); err != nil {
+	if err := checkFiles(s, &files); err != nil {
 		return err
 	}
-	if err := s.checkFiles(&previous); err != nil {
+	if err := checkFiles(s, &previous); err != nil {
 		return fmt.Errorf("--previous: %w", err)
 	}
 	return nil

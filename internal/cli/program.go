@@ -17,7 +17,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
-	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
@@ -50,8 +49,7 @@ type Program struct {
 type shared struct {
 	*connection.Connection
 	program Program
-	// types are the schemas of AWS resource types; nil until a command reads them.
-	types *bundled.Bundle
+	typeSchemas
 }
 
 // newShared returns the connection of a program before its flags are read.

@@ -73,7 +73,7 @@ func (s *shared) reconcile(ctx context.Context, f *reconcileFlags, args []string
 	for _, u := range objects {
 		requests = append(requests, checkRequest(u, at))
 	}
-	if err := s.send(ctx, r.Client, requests, f.dryRun); err != nil || !f.wait {
+	if err := send(ctx, s.Console, r.Client, requests, f.dryRun); err != nil || !f.wait {
 		return err
 	}
 	return s.waitForChecks(ctx, r.Client, objects, at, f.timeout)
@@ -155,7 +155,7 @@ func mayBeReconciled(ctx context.Context, r *inspect.Reader, u *unstructured.Uns
 
 // checks are requests that the operator has not answered yet.
 type checks struct {
-	*shared
+	*console.Console
 	client client.Client
 	at     string
 	open   []*unstructured.Unstructured
@@ -170,7 +170,7 @@ type checks struct {
 func (s *shared) waitForChecks(ctx context.Context, c client.Client, objects []*unstructured.Unstructured, at string, timeout time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	k := &checks{shared: s, client: c, at: at}
+	k := &checks{Console: s.Console, client: c, at: at}
 	for _, u := range objects {
 		if connection.IsCapability(u) {
 			k.next = append(k.next, u)

@@ -33,6 +33,11 @@ type requestFlags struct {
 	all, everywhere, dryRun bool
 }
 
+// requestVerb is a run of a verb that asks the operator for something.
+type requestVerb struct {
+	*connection.Connection
+}
+
 func (f *requestFlags) add(cmd *cobra.Command, what string) {
 	cmd.Flags().BoolVar(&f.all, "all", false, what+" every capability, and every AWS resource object that belongs to none")
 	cmd.Flags().BoolVarP(&f.everywhere, "all-namespaces", "A", false, "with --all: in every namespace")
@@ -78,7 +83,7 @@ type request struct {
 
 // send sends changes one after the other and reports each. A failure does not keep it from the others; an interruption
 // ends it between two changes, and says which were made.
-func (s *shared) send(ctx context.Context, c client.Client, requests []request, dryRun bool) error {
+func send(ctx context.Context, s *console.Console, c client.Client, requests []request, dryRun bool) error {
 	var errs []error
 	var changed []string
 	for i, q := range requests {

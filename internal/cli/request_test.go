@@ -40,7 +40,7 @@ func TestSend_AnInterruptionEndsItBetweenTwoChanges(t *testing.T) {
 		}}).Build()
 	streams, _, out, errs := genericiooptions.NewTestIOStreams()
 	s := newShared(Program{IOStreams: streams})
-	err := s.send(ctx, c, requestsFor("a", "b"), false)
+	err := send(ctx, s.Console, c, requestsFor("a", "b"), false)
 	i, ok := errors.AsType[*exit.Interruption](err)
 	if !ok || i.Left != 1 || len(i.Changed) != 1 || !strings.Contains(i.Said(), "Changed: ConfigMap ns/a. Not changed: 1.") {
 		t.Errorf("%+v, %v", i, err)
@@ -60,7 +60,7 @@ func TestSend_AFailureKeepsNothingElseFromBeingChanged(t *testing.T) {
 	c := fake.NewClientBuilder().WithObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}}).Build()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	s := newShared(Program{IOStreams: streams})
-	if err := s.send(t.Context(), c, requestsFor("a", "b"), false); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/a: ") {
+	if err := send(t.Context(), s.Console, c, requestsFor("a", "b"), false); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/a: ") {
 		t.Errorf("%v", err)
 	}
 	if out.String() != "ConfigMap ns/b: suspended\n" {
@@ -103,7 +103,7 @@ func TestSend_AWriteOfTheOperatorRefusesNoChange(t *testing.T) {
 			}
 			streams, _, _, _ := genericiooptions.NewTestIOStreams()
 			s := newShared(Program{IOStreams: streams})
-			err := s.send(t.Context(), c, []request{keeping(u, []string{"a", "b"})}, false)
+			err := send(t.Context(), s.Console, c, []request{keeping(u, []string{"a", "b"})}, false)
 			if (err != nil) != (tc.refused != "") || err != nil && !strings.Contains(err.Error(), tc.refused) {
 				t.Fatalf("%v, want %q", err, tc.refused)
 			}

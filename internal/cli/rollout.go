@@ -135,9 +135,9 @@ func (s *shared) rollout(ctx context.Context, f *rolloutFlags, args []string) er
 	if err := f.choose(subject); err != nil {
 		return err
 	}
-	work := *s // whose messages about each step leave standard output to the data
-	if f.output != "text" {
-		work.Connection = s.PrintingTo(s.ErrOut)
+	work := s.Connection
+	if f.output != "text" { // the messages about each step leave standard output to the data
+		work = s.PrintingTo(s.ErrOut)
 	}
 	report := &rollouts{APIVersion: imagebuild.APIVersion, Kind: "Rollout", Capability: subject.Namespace + "/" + subject.Name, DryRun: f.dryRun, Items: []rollout{}}
 	targets, err := deploymentsOf(ctx, c, subject, f.components)
@@ -145,11 +145,11 @@ func (s *shared) rollout(ctx context.Context, f *rolloutFlags, args []string) er
 		return err
 	}
 	if f.build != "" {
-		if report.Build, err = imagebuild.ForCapability(ctx, work.Connection, &f.app, subject, f.build); err != nil {
+		if report.Build, err = imagebuild.ForCapability(ctx, work, &f.app, subject, f.build); err != nil {
 			return err
 		}
 	}
-	if err := work.restartAll(ctx, c, targets, f, report); err != nil {
+	if err := restartAll(ctx, work.Console, c, targets, f, report); err != nil {
 		return err
 	}
 	if f.output != "text" {
@@ -159,9 +159,9 @@ func (s *shared) rollout(ctx context.Context, f *rolloutFlags, args []string) er
 }
 
 // restartAll replaces the pods of one Deployment after the other.
-func (s *shared) restartAll(ctx context.Context, c client.Client, targets []*appsv1.Deployment, f *rolloutFlags, report *rollouts) error {
+func restartAll(ctx context.Context, s *console.Console, c client.Client, targets []*appsv1.Deployment, f *rolloutFlags, report *rollouts) error {
 	for _, d := range targets {
-		item, err := s.restart(ctx, c, restartOf(d, f))
+		item, err := restart(ctx, s, c, restartOf(d, f))
 		if err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func restartOf(d *appsv1.Deployment, f *rolloutFlags) restartTarget {
 }
 
 // restart replaces the pods of one workload and waits for the new ones.
-func (s *shared) restart(ctx context.Context, c client.Client, t restartTarget) (rollout, error) {
+func restart(ctx context.Context, s *console.Console, c client.Client, t restartTarget) (rollout, error) {
 	w := t.workload
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind(w.Kind))
@@ -227,7 +227,7 @@ func (s *shared) restart(ctx context.Context, c client.Client, t restartTarget) 
 	}
 	change := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{
 		"annotations": map[string]any{annotationRestarted: s.Clock.Now().UTC().Format(time.RFC3339Nano)}}}}}
-	if err := s.send(ctx, c, []request{{object: u, patch: change, done: "pods are replaced"}}, t.dryRun); err != nil || t.dryRun {
+	if err := send(ctx, s, c, []request{{object: u, patch: change, done: "pods are replaced"}}, t.dryRun); err != nil || t.dryRun {
 		return out, err
 	}
 	limited, cancel := context.WithTimeout(ctx, t.timeout)

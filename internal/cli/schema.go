@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema/manifest"
@@ -26,6 +27,12 @@ import (
 
 // formatEditor is the format for editors.
 const formatEditor = "json-schema"
+
+// schemaVerb is a run of schema.
+type schemaVerb struct {
+	*connection.Connection
+	typeSchemas
+}
 
 func (s *shared) schemaCommand() *cobra.Command {
 	var output string

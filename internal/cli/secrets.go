@@ -12,10 +12,16 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
+
+// secretsVerb is a run of one of the commands of secrets.
+type secretsVerb struct {
+	*connection.Connection
+}
 
 func (s *shared) secretsCommand() *cobra.Command {
 	cmd := &cobra.Command{

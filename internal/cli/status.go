@@ -19,6 +19,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
+// statusVerb is a run of status.
+type statusVerb struct {
+	*connection.Connection
+}
+
 func (s *shared) statusCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{

@@ -67,7 +67,7 @@ func (s *shared) change(ctx context.Context, f *requestFlags, args []string, to 
 		}
 		requests = append(requests, q)
 	}
-	return s.send(ctx, r.Client, requests, f.dryRun)
+	return send(ctx, s.Console, r.Client, requests, f.dryRun)
 }
 
 // suspension refuses kinds that cannot be suspended.

@@ -14,10 +14,16 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
+
+// treeVerb is a run of tree.
+type treeVerb struct {
+	*connection.Connection
+}
 
 func (s *shared) treeCommand() *cobra.Command {
 	var output string

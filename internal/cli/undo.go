@@ -33,6 +33,11 @@ type undoFlags struct {
 	timeout      time.Duration
 }
 
+// undoVerb is a run of undo or delete-now.
+type undoVerb struct {
+	*connection.Connection
+}
+
 func (s *shared) undoCommand() *cobra.Command {
 	f := &undoFlags{}
 	cmd := &cobra.Command{
@@ -94,7 +99,7 @@ func (s *shared) decideDeletion(ctx context.Context, c client.Client, of *nexusv
 	}
 	u := &unstructured.Unstructured{Object: content}
 	u.SetGroupVersionKind(capabilityKind)
-	return s.send(ctx, c, []request{{object: u, done: as.done, unchanged: of.Annotations[as.annotation] == string(of.UID),
+	return send(ctx, s.Console, c, []request{{object: u, done: as.done, unchanged: of.Annotations[as.annotation] == string(of.UID),
 		patch: map[string]any{"metadata": map[string]any{"uid": string(of.UID), "annotations": map[string]any{as.annotation: string(of.UID)}}}}}, dryRun)
 }
 
@@ -139,7 +144,7 @@ func (s *shared) keepDropped(ctx context.Context, c client.Client, of *nexusv1.N
 	for _, d := range of.Status.Dropped {
 		stores = append(stores, d.Name)
 	}
-	return s.send(ctx, c, []request{keeping(u, stores)}, dryRun)
+	return send(ctx, s.Console, c, []request{keeping(u, stores)}, dryRun)
 }
 
 // keeping is the change after which a capability no longer says that the data of stores may be deleted.

@@ -59,7 +59,7 @@ func (s *shared) update(ctx context.Context, f *updateFlags) error {
 		return exit.Precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, connection.OperatorName))
 	}
 	for _, w := range workloads {
-		if _, err := s.restart(ctx, c, restartTarget{workload: w, namespace: namespace, dryRun: f.dryRun, timeout: f.timeout, seeAlso: "nexusctl status"}); err != nil {
+		if _, err := restart(ctx, s.Console, c, restartTarget{workload: w, namespace: namespace, dryRun: f.dryRun, timeout: f.timeout, seeAlso: "nexusctl status"}); err != nil {
 			return err
 		}
 	}

@@ -30,6 +30,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
+// validator checks manifests without a cluster.
+type validator struct {
+	*connection.Connection
+	typeSchemas
+}
+
 func (s *shared) validateCommand() *cobra.Command {
 	var files resource.FilenameOptions
 	var output string

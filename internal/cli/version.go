@@ -23,6 +23,11 @@ type versions struct {
 	Operator string `json:"operator,omitempty"`
 }
 
+// versionVerb is a run of version.
+type versionVerb struct {
+	*connection.Connection
+}
+
 func (s *shared) versionCommand() *cobra.Command {
 	var onlyClient bool
 	var output string

@@ -24,7 +24,7 @@ func addChartFlags(c *albcontroller.ChartSource, flags *pflag.FlagSet, prefix st
 	flags.StringVar(&c.Version, prefix+"chart-version", albcontroller.DefaultChartVersion, "version of the chart in a repository or registry")
 }
 
-func (s *shared) installControllerCommand() *cobra.Command {
+func installControllerCommand(s *connection.Connection) *cobra.Command {
 	f := &albcontroller.Options{}
 	cmd := &cobra.Command{
 		Use:   "install-alb-controller",
@@ -38,7 +38,7 @@ func (s *shared) installControllerCommand() *cobra.Command {
 		Example: "  nexusctl install-alb-controller --dry-run\n  nexusctl install-alb-controller --cluster-name production --set replicaCount=3\n" +
 			"  nexusctl install-alb-controller --chart oci://registry.example.com/charts/aws-load-balancer-controller\n  nexusctl install-alb-controller --chart ./aws-load-balancer-controller-" + albcontroller.DefaultChartVersion + ".tgz",
 		Args: arguments(cobra.NoArgs),
-		RunE: runChecked(s.Connection, f, albcontroller.Install),
+		RunE: runChecked(s, f, albcontroller.Install),
 	}
 	flags := cmd.Flags()
 	addChartFlags(&f.Chart, flags, "")
@@ -56,7 +56,7 @@ func (s *shared) installControllerCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) deleteControllerCommand() *cobra.Command {
+func deleteControllerCommand(s *connection.Connection) *cobra.Command {
 	f := &deploy.DeleteOptions{}
 	cmd := &cobra.Command{
 		Use:   "delete-alb-controller",
@@ -66,7 +66,7 @@ func (s *shared) deleteControllerCommand() *cobra.Command {
 			"could not be deleted, and their load balancers would stay in AWS. A controller that another tool installed stays.",
 		Example: "  nexusctl delete-alb-controller --dry-run\n  nexusctl delete-alb-controller --yes",
 		Args:    arguments(cobra.NoArgs),
-		RunE: runChecked(s.Connection, f, func(ctx context.Context, s *connection.Connection, f *deploy.DeleteOptions) error {
+		RunE: runChecked(s, f, func(ctx context.Context, s *connection.Connection, f *deploy.DeleteOptions) error {
 			return albcontroller.Delete(ctx, s, f.DryRun, f.Timeout)
 		}),
 	}

@@ -26,7 +26,7 @@ type approveFlags struct {
 	dryRun bool
 }
 
-func (s *shared) approveCommand() *cobra.Command {
+func approveCommand(s *connection.Connection) *cobra.Command {
 	f := &approveFlags{}
 	cmd := &cobra.Command{
 		Use:   "approve KIND/NAME...",
@@ -39,14 +39,14 @@ func (s *shared) approveCommand() *cobra.Command {
 			"capability covers all of its objects. An object of it that was changed on its own waits on its own, and is approved, too.",
 		Example: "  nexusctl approve s3bucket/logs -n team-a --hash 0d6b3a1c4b1f4f0e8f0a5f1f9a3e7c21\n  nexusctl approve s3bucket/logs dynamodbtable/calls -n team-a",
 		Args:    arguments(cobra.MinimumNArgs(1)),
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.approve(cmd.Context(), f, args) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return approve(cmd.Context(), s, f, args) },
 	}
 	cmd.Flags().StringVar(&f.hash, "hash", "", "hash of the plan to approve; default: the plan that waits now")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
 	return cmd
 }
 
-func (s *shared) approve(ctx context.Context, f *approveFlags, args []string) error {
+func approve(ctx context.Context, s *connection.Connection, f *approveFlags, args []string) error {
 	if f.hash != "" && len(args) > 1 {
 		return exit.Usage("--hash goes with one object: each has its own plan")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/ui"
 )
 
@@ -31,6 +32,12 @@ func changedFlags(flags *pflag.FlagSet) []string {
 		}
 	})
 	return out
+}
+
+// askingVerb is a run of a verb that shows the answers of other commands: of ui, or of mcp.
+type askingVerb struct {
+	*connection.Connection
+	program Program
 }
 
 // asked runs commands of nexusctl in this process, for programs that show their answers.

@@ -20,7 +20,7 @@ import (
 
 // typeProblems returns what the operator or AWS would refuse of the type and the properties of an AWSResource, as far as the bundled schemas
 // tell. A type that they do not have may be newer than they are, unless it is nearly spelled as one that they have.
-func (s *shared) typeProblems(r *v1alpha1.AWSResource) ([]error, error) {
+func (s *validator) typeProblems(r *v1alpha1.AWSResource) ([]error, error) {
 	b, err := s.bundle()
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func standsForValue(value any) bool {
 }
 
 // uncheckedProperties says of an AWSResource whose type the bundled schemas do not have that its properties were not checked.
-func (s *shared) uncheckedProperties(u *unstructured.Unstructured) string {
+func (s *validator) uncheckedProperties(u *unstructured.Unstructured) string {
 	if u.GroupVersionKind().Group != v1alpha1.GroupName || u.GetKind() != "AWSResource" {
 		return ""
 	}

@@ -22,7 +22,7 @@ func addBuildFlags(f *imagebuild.Options, cmd *cobra.Command, push string) {
 	outputFlag(cmd, &f.Output, "text", "json", "yaml")
 }
 
-func (s *shared) buildCommand() *cobra.Command {
+func buildCommand(s *connection.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "build",
 		Short:   "Build container images, and push them to a registry",
@@ -33,11 +33,11 @@ func (s *shared) buildCommand() *cobra.Command {
 			return exit.Usage("name what to build: build operator or build app")
 		},
 	}
-	cmd.AddCommand(s.buildOperatorCommand(), s.buildAppCommand())
+	cmd.AddCommand(buildOperatorCommand(s), buildAppCommand(s))
 	return cmd
 }
 
-func (s *shared) buildOperatorCommand() *cobra.Command {
+func buildOperatorCommand(s *connection.Connection) *cobra.Command {
 	f := &imagebuild.OperatorOptions{}
 	cmd := &cobra.Command{
 		Use:   "operator",
@@ -49,7 +49,7 @@ func (s *shared) buildOperatorCommand() *cobra.Command {
 		Example: "  nexusctl build operator --source . --dry-run\n  nexusctl build operator --push registry.example.com/nexus-operator:v1\n" +
 			"  nexusctl build operator --binary amd64=bin/nexus-operator --release 0.1.0 --layout bin/image",
 		Args: arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return imagebuild.Operator(cmd.Context(), s.Connection, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return imagebuild.Operator(cmd.Context(), s, f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.Source, "source", ".", "root of the operator's source tree")
@@ -60,7 +60,7 @@ func (s *shared) buildOperatorCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) buildAppCommand() *cobra.Command {
+func buildAppCommand(s *connection.Connection) *cobra.Command {
 	f := &imagebuild.AppOptions{}
 	cmd := &cobra.Command{
 		Use:   "app COMPONENT [NAMESPACE/NAME | ncap/NAME]",
@@ -74,7 +74,7 @@ func (s *shared) buildAppCommand() *cobra.Command {
 			"  nexusctl build app frontend team-a/myapp --files dist --base docker.io/nginxinc/nginx-unprivileged:stable",
 		Args: arguments(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return imagebuild.App(cmd.Context(), s.Connection, f, args)
+			return imagebuild.App(cmd.Context(), s, f, args)
 		},
 	}
 	addSourceFlags(f, cmd)

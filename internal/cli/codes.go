@@ -31,7 +31,7 @@ func isCode(arg string) bool {
 }
 
 // explainCode prints the cause and the remedy of an error code.
-func (s *shared) explainCode(id, output string) error {
+func explainCode(s *console.Console, id, output string) error {
 	c, known := status.LookupCode(id)
 	if !known {
 		return exit.Usage("%q is no error code of this version of nexusctl", id)

@@ -39,7 +39,7 @@ type completer struct {
 
 // addCompletions says of every verb with arguments how a shell completes them, and of the flags that name something in the
 // cluster. No failure is reported: without an answer, the shell completes nothing.
-func (s *shared) addCompletions(root *cobra.Command) {
+func (s *completer) addCompletions(root *cobra.Command) {
 	capability := completes{kinds: []string{"ncap"}}
 	everything := completes{kinds: s.completedKinds(), several: true}
 	one, explained := everything, everything
@@ -65,7 +65,7 @@ func (s *shared) addCompletions(root *cobra.Command) {
 }
 
 // completedKinds are the words for kinds whose objects verbs take.
-func (s *shared) completedKinds() []string {
+func (s *completer) completedKinds() []string {
 	out := []string{"ncap", "awsprovider", "securityintent", "securityintentbinding"}
 	for _, e := range s.Kinds() {
 		out = append(out, strings.ToLower(e.Name()))
@@ -74,7 +74,7 @@ func (s *shared) completedKinds() []string {
 }
 
 // completion completes words, kinds, and once there is a slash the names of objects in the namespace of the command line.
-func (s *shared) completion(c completes) cobra.CompletionFunc {
+func (s *completer) completion(c completes) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 && !c.several {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -108,7 +108,7 @@ func beginningWith(begun string, words, args []string) []cobra.Completion {
 }
 
 // namesOf lists the objects of a kind, given by a word for it, as WORD/NAME; nil where they cannot be listed.
-func (s *shared) namesOf(ctx context.Context, word string) []string {
+func (s *completer) namesOf(ctx context.Context, word string) []string {
 	gvk, ok := s.kindOfWord(word)
 	namespace, err := s.NamespaceOf(false)
 	if !ok || err != nil {
@@ -122,7 +122,7 @@ func (s *shared) namesOf(ctx context.Context, word string) []string {
 }
 
 // kindOfWord finds the kind of one of the operator's own words without a question to the API server, and that of another word by one.
-func (s *shared) kindOfWord(word string) (schema.GroupVersionKind, bool) {
+func (s *completer) kindOfWord(word string) (schema.GroupVersionKind, bool) {
 	if slices.Contains(connection.CapabilityWords, word) {
 		return capabilityKind, true
 	}
@@ -140,7 +140,7 @@ func (s *shared) kindOfWord(word string) (schema.GroupVersionKind, bool) {
 }
 
 // listNames lists the names of objects; nil where they cannot be listed in time.
-func (s *shared) listNames(ctx context.Context, gvk schema.GroupVersionKind, in ...client.ListOption) []string {
+func (s *completer) listNames(ctx context.Context, gvk schema.GroupVersionKind, in ...client.ListOption) []string {
 	_, c, err := s.Connect()
 	if err != nil {
 		return nil
@@ -161,13 +161,13 @@ func (s *shared) listNames(ctx context.Context, gvk schema.GroupVersionKind, in 
 }
 
 // completeNamespaces completes the value of --namespace.
-func (s *shared) completeNamespaces(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (s *completer) completeNamespaces(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	names := s.listNames(cmd.Context(), schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
 	return beginningWith(begun, names, nil), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeContexts completes the value of --context, from the kubeconfig.
-func (s *shared) completeContexts(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (s *completer) completeContexts(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []string
 	if raw, err := s.Cluster.ToRawKubeConfigLoader().RawConfig(); err == nil || clientcmd.IsContextNotFound(err) {
 		for name := range raw.Contexts {

@@ -25,7 +25,7 @@ import (
 )
 
 // deleteNow ends the wait of a deletion that can be undone, or deletes what a deleted namespace left in AWS.
-func (s *shared) deleteNow(ctx context.Context, f *undoFlags, args []string) error {
+func (s *undoVerb) deleteNow(ctx context.Context, f *undoFlags, args []string) error {
 	at, err := s.OpenDeleted(ctx, args)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func mayEnd(c *nexusv1.NexusAICapability) error {
 }
 
 // recordOf reads the operator's record of a deletion.
-func (s *shared) recordOf(ctx context.Context, c client.Client, key client.ObjectKey) (capability.Record, *corev1.ConfigMap, error) {
+func (s *undoVerb) recordOf(ctx context.Context, c client.Client, key client.ObjectKey) (capability.Record, *corev1.ConfigMap, error) {
 	namespace := s.NamespaceOfOperator()
 	o := &corev1.ConfigMap{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: capability.RecordName(key.Namespace, key.Name)}, o)
@@ -76,7 +76,7 @@ func (s *shared) recordOf(ctx context.Context, c client.Client, key client.Objec
 
 // deleteReleased deletes what a capability left in AWS whose namespace was deleted. A capability without pods takes the resources over by
 // their owner tags, so that its deletion removes these and no others. Where the deletion keeps the resources, only the record goes.
-func (s *shared) deleteReleased(ctx context.Context, c client.Client, f *undoFlags, key client.ObjectKey) error {
+func (s *undoVerb) deleteReleased(ctx context.Context, c client.Client, f *undoFlags, key client.ObjectKey) error {
 	record, o, err := s.recordOf(ctx, c, key)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *shared) deleteReleased(ctx context.Context, c client.Client, f *undoFla
 }
 
 // dropRecord deletes the record of a deletion that keeps its AWS resources for good.
-func (s *shared) dropRecord(ctx context.Context, c client.Client, o *corev1.ConfigMap, dryRun bool) error {
+func (s *undoVerb) dropRecord(ctx context.Context, c client.Client, o *corev1.ConfigMap, dryRun bool) error {
 	options := []client.DeleteOption{client.Preconditions{UID: &o.UID}}
 	if dryRun {
 		options = append(options, client.DryRunAll)
@@ -111,7 +111,7 @@ func (s *shared) dropRecord(ctx context.Context, c client.Client, o *corev1.Conf
 
 // finishDeletion deletes a capability that delete-now created, once it has taken its AWS resources over. An object that is deleted before
 // would leave its resource.
-func (s *shared) finishDeletion(ctx context.Context, c client.Client, f *undoFlags, of *nexusv1.NexusAICapability) error {
+func (s *undoVerb) finishDeletion(ctx context.Context, c client.Client, f *undoFlags, of *nexusv1.NexusAICapability) error {
 	title := fmt.Sprintf("NexusAICapability %s/%s", of.Namespace, of.Name)
 	s.Say("Waiting for the capability to take its AWS resources over, and to go.")
 	now := of
@@ -145,7 +145,7 @@ func (s *shared) finishDeletion(ctx context.Context, c client.Client, f *undoFla
 }
 
 // listDeletions prints the deletions that the operator has recorded.
-func (s *shared) listDeletions(ctx context.Context) error {
+func (s *undoVerb) listDeletions(ctx context.Context) error {
 	_, c, err := s.Connect()
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-func (s *shared) deleteCommand() *cobra.Command {
+func deleteCommand(s *connection.Connection) *cobra.Command {
 	f := &deploy.DeleteOptions{}
 	cmd := &cobra.Command{
 		Use:   "delete",
@@ -27,7 +27,7 @@ func (s *shared) deleteCommand() *cobra.Command {
 			"stand for, for the next installation.",
 		Example: "  nexusctl delete --dry-run\n  nexusctl delete --yes\n  nexusctl delete --full --cascade=delete --yes --timeout 1h",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    runChecked(s.Connection, f, deploy.Delete),
+		RunE:    runChecked(s, f, deploy.Delete),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.Full, "full", false, "also remove the definitions, the namespace, and what deploy created in AWS")
@@ -38,7 +38,7 @@ func (s *shared) deleteCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) deployCommand() *cobra.Command {
+func deployCommand(s *connection.Connection) *cobra.Command {
 	f := &deploy.Options{}
 	cmd := &cobra.Command{
 		Use:   "deploy",
@@ -51,9 +51,9 @@ func (s *shared) deployCommand() *cobra.Command {
 			"With --image and --role-arn it makes no call to AWS, and installs no load balancer controller.",
 		Example: "  nexusctl deploy --dry-run\n  nexusctl deploy --name-prefix team- --operator-arg=--capability-namespaces=team-*\n  nexusctl deploy --image registry.example.com/nexus-operator:v1 --role-arn arn:aws:iam::123456789012:role/operator",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    runChecked(s.Connection, f, deploy.Run),
+		RunE:    runChecked(s, f, deploy.Run),
 	}
-	addDeploySettings(f, cmd, s.Connection)
+	addDeploySettings(f, cmd, s)
 	flags := cmd.Flags()
 	flags.BoolVar(&f.DryRun, "dry-run", false, "print what would change, and change nothing")
 	flags.BoolVar(&f.Export, "export", false, "print the manifests, and change nothing")
@@ -82,7 +82,7 @@ func addDeploySettings(f *deploy.Options, cmd *cobra.Command, s *connection.Conn
 	flags.StringVar(&f.VPC, "vpc-id", "", "ID of the cluster's network, for the AWS Load Balancer Controller; default: what EKS says of the cluster")
 }
 
-func (s *shared) fixIRSACommand() *cobra.Command {
+func fixIRSACommand(s *connection.Connection) *cobra.Command {
 	f := &deploy.IRSAOptions{}
 	cmd := &cobra.Command{
 		Use:   "fix-irsa",
@@ -93,7 +93,7 @@ func (s *shared) fixIRSACommand() *cobra.Command {
 			"before each change. Statements about other clusters stay. The roles of capabilities are kept by the operator itself.",
 		Example: "  nexusctl fix-irsa --dry-run\n  nexusctl fix-irsa --service-account team-a/reports",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return deploy.FixIRSA(cmd.Context(), s.Connection, f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return deploy.FixIRSA(cmd.Context(), s, f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.Cluster, "cluster-name", "", "EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")

@@ -42,7 +42,7 @@ type devVerbs struct {
 	*console.Console
 }
 
-func (s *shared) devCommand() *cobra.Command {
+func devCommand(s *console.Console) *cobra.Command {
 	f := &devFlags{}
 	cmd := &cobra.Command{
 		Use:   "dev",
@@ -61,7 +61,8 @@ func (s *shared) devCommand() *cobra.Command {
 	flags.StringVar(&f.name, "name", defaultWorld, "name of the world; several can run at once")
 	_ = cmd.MarkPersistentFlagDirname("dir") // it was defined above
 	_ = cmd.RegisterFlagCompletionFunc("name", completeWorlds)
-	cmd.AddCommand(s.devUpCommand(f), s.devStatusCommand(f), s.devDownCommand(f), s.devDaemonCommand(f))
+	verbs := &devVerbs{Console: s}
+	cmd.AddCommand(verbs.devUpCommand(f), verbs.devStatusCommand(f), verbs.devDownCommand(f), verbs.devDaemonCommand(f))
 	return cmd
 }
 
@@ -94,7 +95,7 @@ func completeWorlds(*cobra.Command, []string, string) ([]string, cobra.ShellComp
 }
 
 // world is the one that the flags name.
-func (s *shared) world(f *devFlags) (devworld.World, error) {
+func (s *devVerbs) world(f *devFlags) (devworld.World, error) {
 	w := devworld.World{Daemon: []string{"dev", "daemon"}, Clock: s.Clock, Progress: s.ErrOut}
 	if f.dir != "" && f.name != defaultWorld {
 		return w, exit.Usage("--dir and --name name two worlds: give one of them")
@@ -116,7 +117,7 @@ func (s *shared) world(f *devFlags) (devworld.World, error) {
 }
 
 // cacheDir is the folder of programs and worlds.
-func (s *shared) cacheDir() (string, error) {
+func (s *devVerbs) cacheDir() (string, error) {
 	dir, err := devworld.CacheDir()
 	if err != nil {
 		return "", exit.Precondition(fmt.Errorf("finding the folder of the cache: %w: set NEXUS_CACHE", err))
@@ -137,7 +138,7 @@ func (f *devFlags) selection() string {
 }
 
 // devVerb makes a command about the world that the flags name.
-func (s *shared) devVerb(f *devFlags, cmd *cobra.Command, run func(context.Context, devworld.World) error) *cobra.Command {
+func (s *devVerbs) devVerb(f *devFlags, cmd *cobra.Command, run func(context.Context, devworld.World) error) *cobra.Command {
 	cmd.Args = arguments(cobra.NoArgs)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		w, err := s.world(f)
@@ -149,7 +150,7 @@ func (s *shared) devVerb(f *devFlags, cmd *cobra.Command, run func(context.Conte
 	return cmd
 }
 
-func (s *shared) devDaemonCommand(f *devFlags) *cobra.Command {
+func (s *devVerbs) devDaemonCommand(f *devFlags) *cobra.Command {
 	cmd := &cobra.Command{Use: "daemon", Short: "Hold a local world; dev up starts it in the background", Hidden: true}
 	return s.devVerb(f, cmd, func(ctx context.Context, w devworld.World) error {
 		w.Progress = s.Out
@@ -157,7 +158,7 @@ func (s *shared) devDaemonCommand(f *devFlags) *cobra.Command {
 	})
 }
 
-func (s *shared) devStatusCommand(f *devFlags) *cobra.Command {
+func (s *devVerbs) devStatusCommand(f *devFlags) *cobra.Command {
 	cmd := s.devVerb(f, &cobra.Command{
 		Use:   "status",
 		Short: "Show whether a local world runs, with its processes and capabilities",
@@ -169,7 +170,7 @@ func (s *shared) devStatusCommand(f *devFlags) *cobra.Command {
 	return cmd
 }
 
-func (s *shared) devStatus(ctx context.Context, w devworld.World, f *devFlags) error {
+func (s *devVerbs) devStatus(ctx context.Context, w devworld.World, f *devFlags) error {
 	r, err := s.printWorld(ctx, w, f, statusText)
 	switch {
 	case err != nil:
@@ -184,7 +185,7 @@ func (s *shared) devStatus(ctx context.Context, w devworld.World, f *devFlags) e
 }
 
 // printWorld prints a world as it is now.
-func (s *shared) printWorld(ctx context.Context, w devworld.World, f *devFlags, text func(*devworld.Report, *devFlags) string) (*devworld.Report, error) {
+func (s *devVerbs) printWorld(ctx context.Context, w devworld.World, f *devFlags, text func(*devworld.Report, *devFlags) string) (*devworld.Report, error) {
 	r, err := w.Status(ctx)
 	if err == nil {
 		err = console.PrintAs(s.Out, f.output, localWorld{devAPIVersion, "LocalWorld", r}, func() string { return text(r, f) })
@@ -216,7 +217,7 @@ func statusText(r *devworld.Report, f *devFlags) string {
 	return text + fmt.Sprintf("\nOperator restarts: %d\nKubeconfig: %s\nAWS endpoint: %s\n", r.OperatorRestarts, r.Kubeconfig, r.AWSEndpoint)
 }
 
-func (s *shared) devDownCommand(f *devFlags) *cobra.Command {
+func (s *devVerbs) devDownCommand(f *devFlags) *cobra.Command {
 	cmd := s.devVerb(f, &cobra.Command{
 		Use:   "down",
 		Short: "Stop a local world and remove its state",
@@ -241,7 +242,7 @@ type stopped struct {
 	Removed bool `json:"removed"`
 }
 
-func (s *shared) devDown(ctx context.Context, w devworld.World, f *devFlags) error {
+func (s *devVerbs) devDown(ctx context.Context, w devworld.World, f *devFlags) error {
 	done := stopped{APIVersion: devAPIVersion, Kind: "StoppedWorld", DryRun: f.dryRun, Dir: w.Dir, Processes: []string{}, Removed: w.Exists()}
 	stop := w.Down
 	if f.dryRun {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestExplainWorld_SaysHowToGoOn(t *testing.T) {
-	s := newShared(Program{})
+	s := newConnection(Program{})
 	for _, c := range []struct {
 		name        string
 		err         error
@@ -36,7 +36,7 @@ func TestExplainWorld_SaysHowToGoOn(t *testing.T) {
 			if c.interrupted {
 				cancel()
 			}
-			err := s.explainWorld(&devFlags{name: "x"}, c.err)
+			err := (&devVerbs{Console: s.Console}).explainWorld(&devFlags{name: "x"}, c.err)
 			said := err.Error()
 			if i, ok := errors.AsType[*exit.Interruption](err); ok {
 				said = i.Said()

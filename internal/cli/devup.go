@@ -29,7 +29,7 @@ type devUpFlags struct {
 	timeout          time.Duration
 }
 
-func (s *shared) devUpCommand(world *devFlags) *cobra.Command {
+func (s *devVerbs) devUpCommand(world *devFlags) *cobra.Command {
 	f := &devUpFlags{devFlags: world}
 	cmd := s.devVerb(world, &cobra.Command{
 		Use:   "up",
@@ -68,7 +68,7 @@ func (f *devUpFlags) Check() error {
 	return nil
 }
 
-func (s *shared) devUp(ctx context.Context, w devworld.World, f *devUpFlags) error {
+func (s *devVerbs) devUp(ctx context.Context, w devworld.World, f *devUpFlags) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *shared) devUp(ctx context.Context, w devworld.World, f *devUpFlags) err
 }
 
 // findPrograms looks for the programs of a world. Those that are missing can be built.
-func (s *shared) findPrograms(f *devUpFlags) (found plannedWorld, from programs.Source, err error) {
+func (s *devVerbs) findPrograms(f *devUpFlags) (found plannedWorld, from programs.Source, err error) {
 	if found.Operator, err = f.findOperator(); err != nil {
 		return found, from, err
 	}
@@ -112,7 +112,7 @@ func (s *shared) findPrograms(f *devUpFlags) (found plannedWorld, from programs.
 }
 
 // buildMissing builds the programs that were not found. A world that runs needs none.
-func (s *shared) buildMissing(ctx context.Context, w devworld.World, f *devUpFlags, from programs.Source, found *plannedWorld) (err error) {
+func (s *devVerbs) buildMissing(ctx context.Context, w devworld.World, f *devUpFlags, from programs.Source, found *plannedWorld) (err error) {
 	if w.Runs() {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (f *devUpFlags) findOperator() (string, error) {
 }
 
 // buildOperatorFor builds the operator from the source tree.
-func (s *shared) buildOperatorFor(ctx context.Context, f *devUpFlags, path string) error {
+func (s *devVerbs) buildOperatorFor(ctx context.Context, f *devUpFlags, path string) error {
 	if _, err := image.FindProgram("go"); err != nil {
 		return exit.Precondition(fmt.Errorf("%w: install Go (https://go.dev/doc/install), or name the operator's program with --operator", err))
 	}
@@ -188,7 +188,7 @@ func (s *shared) buildOperatorFor(ctx context.Context, f *devUpFlags, path strin
 }
 
 // explainWorld gives an error of a local world its exit code and a remedy.
-func (s *shared) explainWorld(f *devFlags, err error) error {
+func (s *devVerbs) explainWorld(f *devFlags, err error) error {
 	if interrupted, ok := errors.AsType[*devworld.InterruptedError](err); ok {
 		if interrupted.Left != nil {
 			return &exit.Interruption{Text: fmt.Sprintf("The command was interrupted, and could not stop what it had started: %v. To stop it: nexusctl dev down%s", interrupted.Left, f.selection())}
@@ -227,7 +227,7 @@ type plannedWorld struct {
 }
 
 // planWorld describes the world that up would start.
-func (s *shared) planWorld(ctx context.Context, w devworld.World, f *devUpFlags, p plannedWorld) error {
+func (s *devVerbs) planWorld(ctx context.Context, w devworld.World, f *devUpFlags, p plannedWorld) error {
 	r, err := w.Status(ctx)
 	if err != nil {
 		return err

@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
-func (s *shared) docsCommand() *cobra.Command {
+func docsCommand(s *connection.Connection) *cobra.Command {
 	var dir, format string
 	cmd := &cobra.Command{
 		Use:   "docs --dir DIR",
@@ -25,7 +26,7 @@ func (s *shared) docsCommand() *cobra.Command {
 			if dir == "" {
 				return exit.Usage("--dir: name the directory for the pages")
 			}
-			return s.docs(cmd.Root(), dir, format)
+			return docs(s, cmd.Root(), dir, format)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "directory for the pages")
@@ -33,7 +34,7 @@ func (s *shared) docsCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) docs(root *cobra.Command, dir, format string) error {
+func docs(s *connection.Connection, root *cobra.Command, dir, format string) error {
 	write := map[string]func() error{
 		"man": func() error {
 			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: root.Name() + " " + s.Version, Manual: "Nexus Operator"}, dir)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
@@ -23,7 +24,7 @@ type driftFlags struct {
 	everywhere, exitCode bool
 }
 
-func (s *shared) driftCommand() *cobra.Command {
+func driftCommand(s *connection.Connection) *cobra.Command {
 	f := &driftFlags{}
 	cmd := &cobra.Command{
 		Use:   "drift",
@@ -34,7 +35,7 @@ func (s *shared) driftCommand() *cobra.Command {
 			"Without drift it prints nothing but a line on standard error. To have AWS looked at now, use nexusctl reconcile first.",
 		Example: "  nexusctl drift -n team-a\n  nexusctl drift -A --exit-code\n  nexusctl drift -A -o json",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.drift(cmd.Context(), f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return drift(cmd.Context(), s, f) },
 	}
 	cmd.Flags().BoolVarP(&f.everywhere, "all-namespaces", "A", false, "look in every namespace")
 	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "exit with 1 when there is drift")
@@ -42,7 +43,7 @@ func (s *shared) driftCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) drift(ctx context.Context, f *driftFlags) error {
+func drift(ctx context.Context, s *connection.Connection, f *driftFlags) error {
 	r, err := s.Reader()
 	if err != nil {
 		return err

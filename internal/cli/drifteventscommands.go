@@ -7,12 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/deploy"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
-func (s *shared) driftEventsCommand() *cobra.Command {
+func driftEventsCommand(s *connection.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "drift-events",
 		Short:   "Make the queue and the rules that report changes in AWS within seconds",
@@ -22,11 +23,11 @@ func (s *shared) driftEventsCommand() *cobra.Command {
 			return exit.Usage("name what to do: install, status or uninstall")
 		},
 	}
-	cmd.AddCommand(s.installEventsCommand(), s.eventsStatusCommand(), s.uninstallEventsCommand())
+	cmd.AddCommand(installEventsCommand(s), eventsStatusCommand(s), uninstallEventsCommand(s))
 	return cmd
 }
 
-func (s *shared) installEventsCommand() *cobra.Command {
+func installEventsCommand(s *connection.Connection) *cobra.Command {
 	f := &deploy.EventsOptions{}
 	cmd := &cobra.Command{
 		Use:   "install",
@@ -38,7 +39,7 @@ func (s *shared) installEventsCommand() *cobra.Command {
 			"and nexusctl delete --full, remove that and nothing else. It makes no trail: CloudTrail needs one that records management events.",
 		Example: "  nexusctl drift-events install --dry-run\n  nexusctl drift-events install --region eu-west-1",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    runChecked(s.Connection, f, deploy.InstallEvents),
+		RunE:    runChecked(s, f, deploy.InstallEvents),
 	}
 	addEventsFlags(f, cmd)
 	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, "print what would change, and change nothing")
@@ -46,7 +47,7 @@ func (s *shared) installEventsCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) eventsStatusCommand() *cobra.Command {
+func eventsStatusCommand(s *connection.Connection) *cobra.Command {
 	f := &deploy.EventsOptions{}
 	cmd := &cobra.Command{
 		Use:     "status",
@@ -54,14 +55,14 @@ func (s *shared) eventsStatusCommand() *cobra.Command {
 		Long:    "status shows the queue with the messages that wait in it, the rules, what install would change, and the condition DriftEvents of\neach AWSProvider.",
 		Example: "  nexusctl drift-events status",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    runChecked(s.Connection, f, deploy.EventsStatus),
+		RunE:    runChecked(s, f, deploy.EventsStatus),
 	}
 	addEventsFlags(f, cmd)
 	outputFlag(cmd, &f.Output, "text", "json", "yaml")
 	return cmd
 }
 
-func (s *shared) uninstallEventsCommand() *cobra.Command {
+func uninstallEventsCommand(s *connection.Connection) *cobra.Command {
 	f := &deploy.EventsOptions{Removes: true}
 	cmd := &cobra.Command{
 		Use:   "uninstall",
@@ -70,7 +71,7 @@ func (s *shared) uninstallEventsCommand() *cobra.Command {
 			"names a queue that does not exist, AWSProviders show QueueUnusable. Checks return to the ordinary interval.",
 		Example: "  nexusctl drift-events uninstall --dry-run\n  nexusctl drift-events uninstall --yes",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    runChecked(s.Connection, f, deploy.UninstallEvents),
+		RunE:    runChecked(s, f, deploy.UninstallEvents),
 	}
 	addEventsFlags(f, cmd)
 	cmd.Flags().BoolVar(&f.Yes, "yes", false, "really remove; without it, or --dry-run, the command is refused")

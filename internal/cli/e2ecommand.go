@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/image"
 	"github.com/nexus-operator/nexus-operator/internal/imagebuild"
@@ -18,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/progress"
 )
 
-func (s *shared) e2eCommand() *cobra.Command {
+func e2eCommand(s *connection.Connection) *cobra.Command {
 	f := &pipeline.Options{}
 	cmd := &cobra.Command{
 		Use:   "e2e [-f FILE]",
@@ -35,11 +36,11 @@ func (s *shared) e2eCommand() *cobra.Command {
 			"  nexusctl e2e -f capability.yaml --skip-clean --skip-app-build --dry-run",
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return pipeline.Run(cmd.Context(), s.Connection, f, resumption(cmd))
+			return pipeline.Run(cmd.Context(), s, f, resumption(cmd))
 		},
 	}
 	addPipelineFlags(f, cmd)
-	addDeploySettings(&f.Deploy, cmd, s.Connection)
+	addDeploySettings(&f.Deploy, cmd, s)
 	outputFlag(cmd, &f.Output, "text", "json", "yaml")
 	return cmd
 }

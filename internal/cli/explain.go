@@ -11,12 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
-func (s *shared) explainCommand() *cobra.Command {
+func explainCommand(s *connection.Connection) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "explain KIND/NAME | CODE",
@@ -30,16 +31,16 @@ func (s *shared) explainCommand() *cobra.Command {
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if isCode(args[0]) {
-				return s.explainCode(args[0], output)
+				return explainCode(s.Console, args[0], output)
 			}
-			return s.explain(cmd.Context(), args, output)
+			return explain(cmd.Context(), s, args, output)
 		},
 	}
 	outputFlag(cmd, &output, "text", "json", "yaml")
 	return cmd
 }
 
-func (s *shared) explain(ctx context.Context, args []string, output string) error {
+func explain(ctx context.Context, s *connection.Connection, args []string, output string) error {
 	r, err := s.Reader()
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ type iamVerb struct {
 	*connection.Connection
 }
 
-func (s *shared) iamCommand() *cobra.Command {
+func iamCommand(s *connection.Connection) *cobra.Command {
 	iam := &cobra.Command{
 		Use:     "iam",
 		Short:   "Print least-privilege IAM policies",
@@ -52,14 +52,15 @@ func (s *shared) iamCommand() *cobra.Command {
 			return exit.Usage("name whose policy to print: operator, installer or app")
 		},
 	}
-	policy.AddCommand(s.rolePolicyCommand(permissions.NameOperator, "the operator's role: the actions of every kind, and no others"),
-		s.rolePolicyCommand(permissions.NameInstaller, "the person or pipeline that installs the operator"), s.appPolicyCommand())
+	verb := &iamVerb{Connection: s}
+	policy.AddCommand(verb.rolePolicyCommand(permissions.NameOperator, "the operator's role: the actions of every kind, and no others"),
+		verb.rolePolicyCommand(permissions.NameInstaller, "the person or pipeline that installs the operator"), verb.appPolicyCommand())
 	iam.AddCommand(policy)
 	return iam
 }
 
 // rolePolicyCommand prints the policies that do not depend on a capability.
-func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
+func (s *iamVerb) rolePolicyCommand(name, whose string) *cobra.Command {
 	scope := &permissions.Scope{}
 	var selected options.Kinds
 	cmd := &cobra.Command{
@@ -92,7 +93,7 @@ func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
 	return cmd
 }
 
-func (s *shared) printPolicies(documents []iampolicy.Document) error {
+func (s *iamVerb) printPolicies(documents []iampolicy.Document) error {
 	text, err := permissions.Text(documents)
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func (s *shared) printPolicies(documents []iampolicy.Document) error {
 	return err
 }
 
-func (s *shared) appPolicyCommand() *cobra.Command {
+func (s *iamVerb) appPolicyCommand() *cobra.Command {
 	var files resource.FilenameOptions
 	var account string
 	cmd := &cobra.Command{
@@ -122,13 +123,13 @@ func (s *shared) appPolicyCommand() *cobra.Command {
 			return s.manifestPolicies(&files, account)
 		},
 	}
-	s.addFileFlags(cmd, &files)
+	addFileFlags(s.Connection, cmd, &files)
 	cmd.Flags().StringVar(&account, "account", "", "AWS account ID for ARNs; default: that of the AWSProvider")
 	return cmd
 }
 
 // manifestPolicies prints the policies of the capabilities in manifests.
-func (s *shared) manifestPolicies(files *resource.FilenameOptions, account string) error {
+func (s *iamVerb) manifestPolicies(files *resource.FilenameOptions, account string) error {
 	objects, schemas, err := s.Manifests(files)
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func settingsOf(o options.Options) capabilityfacts.Settings {
 }
 
 // livePolicies prints the policies of a capability in the cluster.
-func (s *shared) livePolicies(ctx context.Context, args []string, account string) error {
+func (s *iamVerb) livePolicies(ctx context.Context, args []string, account string) error {
 	r, err := s.Reader()
 	if err != nil {
 		return err
@@ -198,7 +199,7 @@ func (s *shared) livePolicies(ctx context.Context, args []string, account string
 }
 
 // printAppPolicies prints the policies that the compiler makes for the role of a capability's workloads.
-func (s *shared) printAppPolicies(c *nexusv1.NexusAICapability, facts capability.Facts) error {
+func (s *iamVerb) printAppPolicies(c *nexusv1.NexusAICapability, facts capability.Facts) error {
 	g, err := capability.Compile(c, facts.Expect(c, func(string) bool { return false }))
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ type importVerb struct {
 	typeSchemas
 }
 
-func (s *shared) importCommand() *cobra.Command {
+func importCommand(s *connection.Connection) *cobra.Command {
 	f := &importFlags{}
 	cmd := &cobra.Command{
 		Use:   "import (KIND/NAME... | TYPE IDENTIFIER... | ARN... | [KIND...] --tag KEY=VALUE | --from-terraform FILE)",
@@ -56,7 +56,9 @@ func (s *shared) importCommand() *cobra.Command {
 			"  nexusctl import vpc/vpc-0a1b2c3d --adopt\n" +
 			"  nexusctl import AWS::Kinesis::Stream my-stream",
 		Args: arguments(cobra.ArbitraryArgs),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.importResources(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return (&importVerb{Connection: s}).importResources(cmd.Context(), f, args)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.terraform, "from-terraform", "", "state file of Terraform, whose resources are imported; - reads standard input")
@@ -69,7 +71,7 @@ func (s *shared) importCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) importResources(ctx context.Context, f *importFlags, args []string) error {
+func (s *importVerb) importResources(ctx context.Context, f *importFlags, args []string) error {
 	wanted, err := s.toImport(f, args)
 	if err != nil {
 		return err
@@ -91,7 +93,7 @@ func (s *shared) importResources(ctx context.Context, f *importFlags, args []str
 }
 
 // importEach prints the manifests of the resources, and reports the result of each.
-func (s *shared) importEach(ctx context.Context, f *importFlags, im *importer.Importer, wanted []importer.Resource) error {
+func (s *importVerb) importEach(ctx context.Context, f *importFlags, im *importer.Importer, wanted []importer.Resource) error {
 	failed, wrote := 0, false
 	for _, r := range wanted {
 		result, err := im.Import(ctx, r)
@@ -132,7 +134,7 @@ func tagsOf(flags []string) (map[string][]string, error) {
 }
 
 // tagged are the resources that carry the tags, of the kinds that the command line names, or of all.
-func (s *shared) tagged(ctx context.Context, im *importer.Importer, tags map[string][]string, args []string) ([]importer.Resource, error) {
+func (s *importVerb) tagged(ctx context.Context, im *importer.Importer, tags map[string][]string, args []string) ([]importer.Resource, error) {
 	var kinds []string
 	for _, a := range args {
 		kinds = append(kinds, strings.Split(a, ",")...)
@@ -151,7 +153,7 @@ func (s *shared) tagged(ctx context.Context, im *importer.Importer, tags map[str
 }
 
 // toImport are the resources that the command line names, or the state file. Those that are searched for are not among them.
-func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, error) {
+func (s *importVerb) toImport(f *importFlags, args []string) ([]importer.Resource, error) {
 	if len(f.tags) > 0 {
 		if f.terraform != "" {
 			return nil, exit.Usage("--tag does not go with --from-terraform")
@@ -190,7 +192,7 @@ func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, e
 }
 
 // named are the resources of arguments.
-func (s *shared) named(args []string) ([]importer.Resource, error) {
+func (s *importVerb) named(args []string) ([]importer.Resource, error) {
 	var out []importer.Resource
 	for _, a := range withIdentifiers(args) {
 		if typeName, identifier, _ := strings.Cut(a, "/"); importer.IsType(typeName) {
@@ -231,14 +233,14 @@ func withIdentifiers(args []string) (out []string) {
 }
 
 // readFile reads a file, or standard input where its name is "-".
-func (s *shared) readFile(name string) ([]byte, error) {
+func (s *importVerb) readFile(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(s.In)
 	}
 	return os.ReadFile(name)
 }
 
-func (s *shared) importer(ctx context.Context, f *importFlags) (*importer.Importer, error) {
+func (s *importVerb) importer(ctx context.Context, f *importFlags) (*importer.Importer, error) {
 	schemas, err := crdschema.Load(s.CRDs)
 	if err != nil {
 		return nil, err
@@ -269,7 +271,7 @@ func importFailure(err error, what string) error {
 }
 
 // told prints the result for a resource, and reports whether its object changes nothing.
-func (s *shared) told(r importer.Result, adopt, isPassedOver bool) bool {
+func (s *importVerb) told(r importer.Result, adopt, isPassedOver bool) bool {
 	for _, o := range r.Omitted {
 		s.Say("%s: left out %s", r.Resource, o)
 	}
@@ -300,7 +302,7 @@ func (s *shared) told(r importer.Result, adopt, isPassedOver bool) bool {
 	return true
 }
 
-func (s *shared) printManifest(format string, r importer.Result, another bool) error {
+func (s *importVerb) printManifest(format string, r importer.Result, another bool) error {
 	if format == "json" {
 		return json.NewEncoder(s.Out).Encode(r.Object.Object)
 	}

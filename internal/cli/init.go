@@ -37,7 +37,7 @@ type initVerb struct {
 	*connection.Connection
 }
 
-func (s *shared) initCommand() *cobra.Command {
+func initCommand(s *connection.Connection) *cobra.Command {
 	f := &initFlags{}
 	cmd := &cobra.Command{
 		Use:   "init [--from-compose FILE | --from-chart DIR]",
@@ -52,7 +52,9 @@ func (s *shared) initCommand() *cobra.Command {
 			"  nexusctl init --from-chart ./chart --values values-prod.yaml --environment prod -o prod.yaml\n" +
 			"  nexusctl init --yes --name shop --image frontend=registry.example/web:1 --image backend=registry.example/api:1 --bucket documents",
 		Args: arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.initCapability(cmd.Context(), f, cmd.Flags()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return (&initVerb{Connection: s}).initCapability(cmd.Context(), f, cmd.Flags())
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.compose, "from-compose", "", "Compose file whose services become the components; - reads standard input")
@@ -96,7 +98,7 @@ func answerFlags(flags *pflag.FlagSet) {
 }
 
 // initCapability reads the application, asks what is missing, and writes the manifest.
-func (s *shared) initCapability(ctx context.Context, f *initFlags, flags *pflag.FlagSet) error {
+func (s *initVerb) initCapability(ctx context.Context, f *initFlags, flags *pflag.FlagSet) error {
 	if f.compose != "" && f.chart != "" {
 		return exit.Usage("--from-compose and --from-chart exclude each other")
 	}
@@ -139,7 +141,7 @@ func (f *initFlags) mayWrite() error {
 }
 
 // initDefaults are the answers that come from the folder and the environment.
-func (s *shared) initDefaults(f *initFlags) questions.Defaults {
+func (s *initVerb) initDefaults(f *initFlags) questions.Defaults {
 	out := questions.Defaults{Region: s.Getenv("AWS_REGION")}
 	near := "."
 	if f.compose != "" && f.compose != connection.StandardInput {
@@ -152,7 +154,7 @@ func (s *shared) initDefaults(f *initFlags) questions.Defaults {
 }
 
 // interview answers questions by flags, and by a person where standard input is a terminal.
-func (s *shared) interview(ctx context.Context, f *initFlags, flags *pflag.FlagSet) *questions.Interview {
+func (s *initVerb) interview(ctx context.Context, f *initFlags, flags *pflag.FlagSet) *questions.Interview {
 	i := &questions.Interview{Out: s.ErrOut, Flag: func(name string) ([]string, bool) {
 		flag := flags.Lookup(name)
 		if flag == nil || !flag.Changed {
@@ -174,13 +176,14 @@ func (s *shared) interview(ctx context.Context, f *initFlags, flags *pflag.FlagS
 }
 
 // checkWritten validates the text of a manifest as nexusctl validate does.
-func (s *shared) checkWritten(ctx context.Context, m *appmodel.Manifest) error {
+func (s *initVerb) checkWritten(ctx context.Context, m *appmodel.Manifest) error {
 	files := &resource.FilenameOptions{Filenames: []string{connection.StandardInput}}
-	objects, schemas, err := s.readableManifests(files, m.Text)
+	v := &validator{Connection: s.Connection}
+	objects, schemas, err := v.readableManifests(files, m.Text)
 	if err != nil {
 		return err
 	}
-	found, err := s.validation(ctx, nil, objects, schemas)
+	found, err := v.validation(ctx, nil, objects, schemas)
 	if err != nil {
 		return err
 	}
@@ -195,7 +198,7 @@ func (s *shared) checkWritten(ctx context.Context, m *appmodel.Manifest) error {
 }
 
 // writeManifest writes the manifest, what it does not carry over, and the next commands.
-func (s *shared) writeManifest(f *initFlags, m *appmodel.Manifest) error {
+func (s *initVerb) writeManifest(f *initFlags, m *appmodel.Manifest) error {
 	name := f.output
 	if f.output == connection.StandardInput {
 		name = "capability.yaml"

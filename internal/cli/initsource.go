@@ -20,7 +20,7 @@ import (
 )
 
 // readApplication reads the application where a flag says, and returns a text that names the source.
-func (s *shared) readApplication(ctx context.Context, f *initFlags) (*appmodel.App, string, error) {
+func (s *initVerb) readApplication(ctx context.Context, f *initFlags) (*appmodel.App, string, error) {
 	switch {
 	case f.compose != "":
 		app, err := s.readCompose(ctx, f)
@@ -37,7 +37,7 @@ func (s *shared) readApplication(ctx context.Context, f *initFlags) (*appmodel.A
 }
 
 // hintAtSource names a Compose file or a chart in this folder, for people who do not know that it can be read.
-func (s *shared) hintAtSource() {
+func (s *initVerb) hintAtSource() {
 	for _, source := range [][2]string{{"compose.yaml", "--from-compose compose.yaml"}, {"compose.yml", "--from-compose compose.yml"}, {"docker-compose.yaml", "--from-compose docker-compose.yaml"},
 		{"docker-compose.yml", "--from-compose docker-compose.yml"}, {"Chart.yaml", "--from-chart ."}, {"chart/Chart.yaml", "--from-chart chart"}} {
 		if _, err := os.Stat(source[0]); err == nil {
@@ -48,7 +48,7 @@ func (s *shared) hintAtSource() {
 }
 
 // readChart renders a chart and reads the objects that it would install.
-func (s *shared) readChart(ctx context.Context, f *initFlags) (*appmodel.App, string, error) {
+func (s *initVerb) readChart(ctx context.Context, f *initFlags) (*appmodel.App, string, error) {
 	c, err := helmrelease.Load(f.chart)
 	if err != nil {
 		return nil, "", exit.Usage("%s: %w; nothing was written", f.chart, err)
@@ -70,7 +70,7 @@ func (s *shared) readChart(ctx context.Context, f *initFlags) (*appmodel.App, st
 }
 
 // readCompose reads a Compose file, with the variables of an env file.
-func (s *shared) readCompose(ctx context.Context, f *initFlags) (*appmodel.App, error) {
+func (s *initVerb) readCompose(ctx context.Context, f *initFlags) (*appmodel.App, error) {
 	text, err := withContext(ctx, func() ([]byte, error) {
 		if f.compose == connection.StandardInput {
 			return io.ReadAll(s.In)

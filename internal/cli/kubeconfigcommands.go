@@ -5,10 +5,11 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/kubeconfig"
 )
 
-func (s *shared) kubeconfigCommand() *cobra.Command {
+func kubeconfigCommand(s *connection.Connection) *cobra.Command {
 	f := &kubeconfig.Options{}
 	cmd := &cobra.Command{
 		Use:   "kubeconfig",
@@ -18,7 +19,7 @@ func (s *shared) kubeconfigCommand() *cobra.Command {
 			"and so do the namespace of a context and every other entry.",
 		Example: "  nexusctl kubeconfig --cluster-name prod --region eu-west-1\n  nexusctl kubeconfig --dry-run",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return kubeconfig.Write(cmd.Context(), s.Connection, f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return kubeconfig.Write(cmd.Context(), s, f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.Cluster, "cluster-name", "", "EKS cluster (EKS_CLUSTER_NAME; default: that of the kubeconfig's context)")
@@ -29,7 +30,7 @@ func (s *shared) kubeconfigCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) tokenCommand() *cobra.Command {
+func tokenCommand(s *connection.Connection) *cobra.Command {
 	var cluster string
 	cmd := &cobra.Command{
 		Use:   "token",
@@ -39,7 +40,7 @@ func (s *shared) tokenCommand() *cobra.Command {
 		Example: "  nexusctl token --cluster-name prod --region eu-west-1",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return kubeconfig.PrintToken(cmd.Context(), s.Connection, cluster)
+			return kubeconfig.PrintToken(cmd.Context(), s, cluster)
 		},
 	}
 	cmd.Flags().StringVar(&cluster, "cluster-name", "", "EKS cluster (EKS_CLUSTER_NAME)")

@@ -31,7 +31,7 @@ type listVerb struct {
 	*connection.Connection
 }
 
-func (s *shared) listCommand() *cobra.Command {
+func listCommand(s *connection.Connection) *cobra.Command {
 	f := &listFlags{}
 	cmd := &cobra.Command{
 		Use:   "list [KIND...]",
@@ -40,7 +40,9 @@ func (s *shared) listCommand() *cobra.Command {
 			"Ready condition. Kinds that you may not list are named on standard error, unless you ask for them.",
 		Example: "  nexusctl list -n team-a\n  nexusctl list -A --ready=false\n  nexusctl list NexusAICapability --phase Failed -o json",
 		Args:    arguments(cobra.ArbitraryArgs),
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.list(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return (&listVerb{Connection: s}).list(cmd.Context(), f, args)
+		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVarP(&f.everywhere, "all-namespaces", "A", false, "look in every namespace, and at cluster-scoped objects")
@@ -51,7 +53,7 @@ func (s *shared) listCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) list(ctx context.Context, f *listFlags, kinds []string) error {
+func (s *listVerb) list(ctx context.Context, f *listFlags, kinds []string) error {
 	query, err := s.listQuery(f, kinds)
 	if err != nil {
 		return err
@@ -75,7 +77,7 @@ func (s *shared) list(ctx context.Context, f *listFlags, kinds []string) error {
 }
 
 // listQuery reads the flags of the verb.
-func (s *shared) listQuery(f *listFlags, kinds []string) (inspect.ListQuery, error) {
+func (s *listVerb) listQuery(f *listFlags, kinds []string) (inspect.ListQuery, error) {
 	q := inspect.ListQuery{Kinds: kinds, Phase: f.phase, Limit: f.limit}
 	if f.limit < 0 {
 		return q, exit.Usage("--limit: %d is negative; 0 lists all", f.limit)
@@ -92,7 +94,7 @@ func (s *shared) listQuery(f *listFlags, kinds []string) (inspect.ListQuery, err
 	return q, err
 }
 
-func (s *shared) sayWhatIsNotListed(found *inspect.ObjectList, where string) {
+func (s *listVerb) sayWhatIsNotListed(found *inspect.ObjectList, where string) {
 	if found.Total == 0 {
 		s.Say("No such objects were found in %s.", where)
 	}

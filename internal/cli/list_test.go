@@ -39,9 +39,9 @@ func TestList_TextHasOneRowForEachObject(t *testing.T) {
 
 func TestList_SaysWhatItLeavesOut(t *testing.T) {
 	var said bytes.Buffer
-	s := newShared(Program{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: &said}})
-	s.sayWhatIsNotListed(&inspect.ObjectList{Objects: make([]inspect.ListedItem, 1), Total: 3, Unlisted: []string{"VPC", "Subnet"}}, "namespace a")
-	s.sayWhatIsNotListed(&inspect.ObjectList{}, "namespace a")
+	s := newConnection(Program{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: &said}})
+	(&listVerb{Connection: s}).sayWhatIsNotListed(&inspect.ObjectList{Objects: make([]inspect.ListedItem, 1), Total: 3, Unlisted: []string{"VPC", "Subnet"}}, "namespace a")
+	(&listVerb{Connection: s}).sayWhatIsNotListed(&inspect.ObjectList{}, "namespace a")
 	want := "2 objects are left out by --limit.\n" +
 		"These kinds cannot be listed, because you lack the right or the cluster lacks the kind: VPC, Subnet.\n" +
 		"No such objects were found in namespace a.\n"
@@ -51,12 +51,12 @@ func TestList_SaysWhatItLeavesOut(t *testing.T) {
 }
 
 func TestList_MistakesNameTheFlag(t *testing.T) {
-	s := newShared(Program{})
+	s := newConnection(Program{})
 	for want, f := range map[string]listFlags{
 		`--ready: "maybe" is neither true nor false`: {ready: "maybe"},
 		"--limit: -1 is negative; 0 lists all":       {limit: -1},
 	} {
-		if _, err := s.listQuery(&f, nil); err == nil || err.Error() != want {
+		if _, err := (&listVerb{Connection: s}).listQuery(&f, nil); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -15,10 +15,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/ui"
 )
 
-func (s *shared) mcpCommand() *cobra.Command {
+func mcpCommand(p Program, s *connection.Connection) *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve what nexusctl shows to an assistant, over the Model Context Protocol",
@@ -30,13 +31,13 @@ func (s *shared) mcpCommand() *cobra.Command {
 		Example: "  nexusctl mcp\n  nexusctl mcp --context staging -n team-a",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.serveMCP(cmd.Context(), cmd.Root().PersistentFlags())
+			return (&askingVerb{Connection: s, program: p}).serveMCP(cmd.Context(), cmd.Root().PersistentFlags())
 		},
 	}
 }
 
 // serveMCP serves until standard input ends or the command is interrupted.
-func (s *shared) serveMCP(ctx context.Context, flags *pflag.FlagSet) error {
+func (s *askingVerb) serveMCP(ctx context.Context, flags *pflag.FlagSet) error {
 	server := mcp.NewServer(&mcp.Implementation{Name: "nexusctl", Title: "Nexus Operator", Version: cmp.Or(s.Version, "unknown")}, &mcp.ServerOptions{
 		Instructions: "Read-only view of Nexus Operator: NexusAICapability objects, AWS resource objects and security intents in a Kubernetes cluster. " +
 			"Begin with list or status; explain gives the cause and the remedy of an object that is not ready. Objects are named KIND/NAME, such as ncap/shop.",

@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/monitor"
 	"github.com/nexus-operator/nexus-operator/internal/progress"
 )
 
-func (s *shared) monitorCommand() *cobra.Command {
+func monitorCommand(s *connection.Connection) *cobra.Command {
 	f := &monitor.Options{}
 	cmd := &cobra.Command{
 		Use:   "monitor [NAMESPACE/NAME | ncap/NAME]",
@@ -26,7 +27,7 @@ func (s *shared) monitorCommand() *cobra.Command {
 			"  nexusctl monitor ncap/myapp -n team-a --wait-for running -o ndjson",
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return monitor.Run(cmd.Context(), s.Connection, f, args)
+			return monitor.Run(cmd.Context(), s, f, args)
 		},
 	}
 	flags := cmd.Flags()

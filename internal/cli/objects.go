@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
 
@@ -20,7 +21,7 @@ import (
 var capabilityKind = nexusv1.GroupVersion.WithKind("NexusAICapability")
 
 // everyObject lists the capabilities, and the AWS resource objects that belong to none.
-func (s *shared) everyObject(ctx context.Context, c client.Client, entries []engine.Entry, everywhere bool) ([]*unstructured.Unstructured, error) {
+func everyObject(ctx context.Context, s *connection.Connection, c client.Client, entries []engine.Entry, everywhere bool) ([]*unstructured.Unstructured, error) {
 	var in []client.ListOption
 	namespace, err := s.NamespaceOf(everywhere)
 	if err != nil {

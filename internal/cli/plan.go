@@ -39,7 +39,7 @@ type planVerb struct {
 	*connection.Connection
 }
 
-func (s *shared) planCommand() *cobra.Command {
+func planCommand(s *connection.Connection) *cobra.Command {
 	f := &planFlags{}
 	cmd := &cobra.Command{
 		Use:   "plan (-f FILE | -k DIR | KIND/NAME... | --all)",
@@ -59,15 +59,17 @@ func (s *shared) planCommand() *cobra.Command {
 			"  nexusctl plan -R -f deploy/ --previous main/deploy/\n" +
 			"  nexusctl plan --all -A --exit-code",
 		Args: arguments(cobra.ArbitraryArgs),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.plan(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return (&planVerb{Connection: s}).plan(cmd.Context(), f, args)
+		},
 	}
-	s.addPlanFlags(cmd, f)
+	addPlanFlags(s, cmd, f)
 	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "exit with 1 when something would change")
 	return cmd
 }
 
 // diffCommand is plan for those who look for it under the name that kubectl has for it, and with its exit code.
-func (s *shared) diffCommand() *cobra.Command {
+func diffCommand(s *connection.Connection) *cobra.Command {
 	f := &planFlags{exitCode: true}
 	cmd := &cobra.Command{
 		Use:   "diff (-f FILE | -k DIR | KIND/NAME... | --all)",
@@ -76,14 +78,16 @@ func (s *shared) diffCommand() *cobra.Command {
 		Example: "  nexusctl diff -f capability.yaml\n" +
 			"  nexusctl diff --all -A && echo 'nothing would change'",
 		Args: arguments(cobra.ArbitraryArgs),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.plan(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return (&planVerb{Connection: s}).plan(cmd.Context(), f, args)
+		},
 	}
-	s.addPlanFlags(cmd, f)
+	addPlanFlags(s, cmd, f)
 	return cmd
 }
 
 // addPlanFlags adds the flags that say what to plan and how to print it.
-func (s *shared) addPlanFlags(cmd *cobra.Command, f *planFlags) {
+func addPlanFlags(s *connection.Connection, cmd *cobra.Command, f *planFlags) {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&f.files.Filenames, "filename", "f", nil, "files, directories or URLs of manifests; - reads standard input")
 	flags.StringVarP(&f.files.Kustomize, "kustomize", "k", "", "a kustomization directory")
@@ -101,7 +105,7 @@ func (s *shared) addPlanFlags(cmd *cobra.Command, f *planFlags) {
 	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag of the operator to plan with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
 }
 
-func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
+func (s *planVerb) plan(ctx context.Context, f *planFlags, args []string) error {
 	if err := f.Check(args); err != nil {
 		return err
 	}
@@ -128,7 +132,7 @@ func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
 }
 
 // findPlan plans with the caller's own rights, or asks the operator to.
-func (s *shared) findPlan(ctx context.Context, f *planFlags, args []string) (plan.Plan, error) {
+func (s *planVerb) findPlan(ctx context.Context, f *planFlags, args []string) (plan.Plan, error) {
 	if f.server {
 		return s.planOnServer(ctx, f, args)
 	}
@@ -183,10 +187,10 @@ func (f *planFlags) checkSources(args []string) error {
 	return nil
 }
 
-func (s *shared) planned(ctx context.Context, p *plan.Planner, f *planFlags, args []string) (plan.Plan, error) {
+func (s *planVerb) planned(ctx context.Context, p *plan.Planner, f *planFlags, args []string) (plan.Plan, error) {
 	switch {
 	case f.all:
-		objects, err := s.everyObject(ctx, p.Client, p.Kinds, f.everywhere)
+		objects, err := everyObject(ctx, s.Connection, p.Client, p.Kinds, f.everywhere)
 		if err != nil {
 			return plan.Plan{}, err
 		}
@@ -233,7 +237,7 @@ func refuseMissingNamespace(ctx context.Context, c client.Client, namespace stri
 
 // checked plans objects as they are, and prints their number: a plan of nothing in a mistyped namespace must not pass for
 // one without changes.
-func (s *shared) checked(ctx context.Context, look look, c client.Client, objects []*unstructured.Unstructured, everywhere bool) (plan.Plan, error) {
+func (s *planVerb) checked(ctx context.Context, look look, c client.Client, objects []*unstructured.Unstructured, everywhere bool) (plan.Plan, error) {
 	namespace, err := s.NamespaceOf(everywhere)
 	if err != nil {
 		return plan.Plan{}, err
@@ -256,7 +260,7 @@ func (s *shared) checked(ctx context.Context, look look, c client.Client, object
 }
 
 // printPlan writes a plan in one of the formats, with colors on a terminal.
-func (s *shared) printPlan(format string, p plan.Plan) error {
+func (s *planVerb) printPlan(format string, p plan.Plan) error {
 	return console.PrintAs(s.Out, format, p, func() string {
 		if format == "markdown" {
 			return plantext.Markdown(p)

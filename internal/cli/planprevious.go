@@ -24,7 +24,7 @@ type changeset struct {
 }
 
 // readChangeset reads the manifests of -f or -k, and with --previous those that they replace.
-func (s *shared) readChangeset(f *planFlags) (*changeset, error) {
+func (s *planVerb) readChangeset(f *planFlags) (*changeset, error) {
 	files, previous := f.sources()
 	declared, err := s.readFiles(&files)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *shared) readChangeset(f *planFlags) (*changeset, error) {
 	return c, nil
 }
 
-func (s *shared) readFiles(files *resource.FilenameOptions) ([]*unstructured.Unstructured, error) {
+func (s *planVerb) readFiles(files *resource.FilenameOptions) ([]*unstructured.Unstructured, error) {
 	if len(files.Filenames) == 0 && files.Kustomize == "" {
 		return nil, nil
 	}
@@ -89,7 +89,7 @@ func withKeyOf(a *unstructured.Unstructured) func(*unstructured.Unstructured) bo
 }
 
 // leaveOut removes the dropped objects whose deletion has no plan, and prints their names.
-func (s *shared) leaveOut(c *changeset, server bool) {
+func (s *planVerb) leaveOut(c *changeset, server bool) {
 	var left []string
 	c.dropped = slices.DeleteFunc(c.dropped, func(u *unstructured.Unstructured) bool {
 		out := !plan.Removable(u.GroupVersionKind()) || server && (u.GetNamespace() == "" || u.GetKind() == "AWSProvider")
@@ -104,7 +104,7 @@ func (s *shared) leaveOut(c *changeset, server bool) {
 }
 
 // planChangeset plans that the declared objects are applied, and the dropped ones that exist are deleted.
-func (s *shared) planChangeset(ctx context.Context, p *plan.Planner, f *planFlags) (plan.Plan, error) {
+func (s *planVerb) planChangeset(ctx context.Context, p *plan.Planner, f *planFlags) (plan.Plan, error) {
 	c, err := s.readChangeset(f)
 	if err != nil {
 		return plan.Plan{}, err

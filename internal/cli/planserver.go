@@ -30,7 +30,7 @@ import (
 const answerPoll = 250 * time.Millisecond
 
 // planOnServer asks the operator to plan.
-func (s *shared) planOnServer(ctx context.Context, f *planFlags, args []string) (plan.Plan, error) {
+func (s *planVerb) planOnServer(ctx context.Context, f *planFlags, args []string) (plan.Plan, error) {
 	_, c, err := s.Connect()
 	if err != nil {
 		return plan.Plan{}, err
@@ -54,7 +54,7 @@ func (s *shared) planOnServer(ctx context.Context, f *planFlags, args []string) 
 }
 
 // planOfRequest creates a request, and deletes it once it was answered.
-func (s *shared) planOfRequest(ctx context.Context, c client.Client, q *nexusv1.PlanRequest, timeout time.Duration) (plan.Plan, error) {
+func (s *planVerb) planOfRequest(ctx context.Context, c client.Client, q *nexusv1.PlanRequest, timeout time.Duration) (plan.Plan, error) {
 	if err := c.Create(ctx, q); err != nil {
 		return plan.Plan{}, explainNoRequest(q, err)
 	}
@@ -79,7 +79,7 @@ func (s *shared) planOfRequest(ctx context.Context, c client.Client, q *nexusv1.
 }
 
 // planRequests are the requests for what a command line names: one, or a second one for the objects that are no longer declared.
-func (s *shared) planRequests(f *planFlags, args []string) ([]*nexusv1.PlanRequest, error) {
+func (s *planVerb) planRequests(f *planFlags, args []string) ([]*nexusv1.PlanRequest, error) {
 	namespace, _, err := s.Cluster.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, exit.Precondition(fmt.Errorf("finding the namespace: %w", err))
@@ -149,7 +149,7 @@ func addManifest(q *nexusv1.PlanRequest, m *unstructured.Unstructured) error {
 }
 
 // addObjects adds existing objects, as KIND/NAME.
-func (s *shared) addObjects(q *nexusv1.PlanRequest, args []string) error {
+func (s *planVerb) addObjects(q *nexusv1.PlanRequest, args []string) error {
 	mapper, err := s.Cluster.ToRESTMapper()
 	if err != nil {
 		return exit.Precondition(fmt.Errorf("reading the API server's kinds: %w", err))

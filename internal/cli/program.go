@@ -45,20 +45,13 @@ type Program struct {
 	genericiooptions.IOStreams
 }
 
-// shared is what every verb has: the connection that the flags of all verbs describe, and the program.
-type shared struct {
-	*connection.Connection
-	program Program
-	typeSchemas
-}
-
-// newShared returns the connection of a program before its flags are read.
-func newShared(p Program) *shared {
-	return &shared{program: p, Connection: &connection.Connection{
+// newConnection returns the connection of a program before its flags are read.
+func newConnection(p Program) *connection.Connection {
+	return &connection.Connection{
 		Console: &console.Console{IOStreams: p.IOStreams, Getenv: p.Getenv, Clock: p.Clock},
 		Product: connection.Product{Kinds: p.Kinds, Engines: p.Engines, CRDs: p.CRDs, Version: p.Version},
 		Cluster: genericclioptions.NewConfigFlags(true),
-	}}
+	}
 }
 
 // Run runs the program with arguments, of which the first is its name, and returns the exit code.
@@ -104,7 +97,7 @@ func nameOf(args []string) string {
 
 // Command builds the tree of commands, under the name by which the program was called.
 func (p Program) Command(name string) *cobra.Command {
-	s := newShared(p)
+	s := newConnection(p)
 	first, alias, plugin := strings.Cut(name, " ")
 	root := &cobra.Command{
 		Use:   first,
@@ -131,8 +124,8 @@ func (p Program) Command(name string) *cobra.Command {
 	flags.StringVar(&s.Region, "region", "", "AWS region of capabilities that name none; default: the operator's own (AWS_REGION)")
 	flags.StringVar(&s.Endpoint, "endpoint-url", "", "base URL of AWS, for an emulator or a private endpoint (AWS_ENDPOINT_URL)")
 	flags.StringVar(&s.OperatorNamespace, "operator-namespace", "", "namespace of the operator (OPERATOR_NAMESPACE; default nexus-system)")
-	s.addCommands(root)
-	s.addCompletions(root)
+	addCommands(root, p, s)
+	(&completer{Connection: s}).addCompletions(root)
 	return root
 }
 
@@ -140,28 +133,40 @@ func (p Program) Command(name string) *cobra.Command {
 var slowVerbs = []string{"plan", "diff", "import", "list", "status", "tree", "explain", "drift", "verify-capability", "scan"}
 
 // addCommands adds the commands in the groups in which the help lists them.
-func (s *shared) addCommands(root *cobra.Command) {
+func addCommands(root *cobra.Command, p Program, s *connection.Connection) {
+	ui := func(s *connection.Connection) *cobra.Command { return uiCommand(p, s) }
+	mcp := func(s *connection.Connection) *cobra.Command { return mcpCommand(p, s) }
+	dev := func(s *connection.Connection) *cobra.Command { return devCommand(s.Console) }
 	for _, g := range []struct {
 		id, title string
-		commands  []*cobra.Command
+		commands  []func(*connection.Connection) *cobra.Command
 	}{
-		{"plan", "Before a change:", []*cobra.Command{s.initCommand(), s.planCommand(), s.diffCommand(), s.validateCommand(), s.renderCommand(), s.schemaCommand(), s.importCommand(), s.iamCommand()}},
-		{"look", "See what is:", []*cobra.Command{s.listCommand(), s.statusCommand(), s.treeCommand(), s.explainCommand(), s.driftCommand(), s.monitorCommand(), s.verifyCommand(), s.uiCommand(), s.mcpCommand()}},
-		{"act", "Have the operator act:", []*cobra.Command{s.reconcileCommand(), s.approveCommand(), s.suspendCommand(), s.resumeCommand(), s.undoCommand(), s.deleteNowCommand(), s.secretsCommand(), s.rolloutCommand()}},
-		{"install", "Install and remove:", []*cobra.Command{s.scanCommand(), s.deployCommand(), s.updateCommand(), s.deleteCommand(), s.fixIRSACommand(), s.installControllerCommand(),
-			s.deleteControllerCommand(), s.driftEventsCommand(), s.kubeconfigCommand(), s.tokenCommand()}},
-		{"build", "Build and try:", []*cobra.Command{s.buildCommand(), s.e2eCommand(), s.devCommand()}},
+		{"plan", "Before a change:", []func(*connection.Connection) *cobra.Command{
+			initCommand, planCommand, diffCommand, validateCommand, renderCommand, schemaCommand, importCommand, iamCommand,
+		}},
+		{"look", "See what is:", []func(*connection.Connection) *cobra.Command{
+			listCommand, statusCommand, treeCommand, explainCommand, driftCommand, monitorCommand, verifyCommand, ui, mcp,
+		}},
+		{"act", "Have the operator act:", []func(*connection.Connection) *cobra.Command{
+			reconcileCommand, approveCommand, suspendCommand, resumeCommand, undoCommand, deleteNowCommand, secretsCommand, rolloutCommand,
+		}},
+		{"install", "Install and remove:", []func(*connection.Connection) *cobra.Command{
+			scanCommand, deployCommand, updateCommand, deleteCommand, fixIRSACommand, installControllerCommand, deleteControllerCommand,
+			driftEventsCommand, kubeconfigCommand, tokenCommand,
+		}},
+		{"build", "Build and try:", []func(*connection.Connection) *cobra.Command{buildCommand, e2eCommand, dev}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
-		for _, cmd := range g.commands {
+		for _, command := range g.commands {
+			cmd := command(s)
 			cmd.GroupID = g.id
 			if slices.Contains(slowVerbs, cmd.Name()) {
-				s.showing(cmd)
+				showing(s.Console, cmd)
 			}
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(s.versionCommand(), s.docsCommand())
+	root.AddCommand(versionCommand(s), docsCommand(s))
 }
 
 // arguments makes a validator of positional arguments whose mistakes are mistakes of usage.

@@ -33,7 +33,7 @@ type reconcileFlags struct {
 	timeout time.Duration
 }
 
-func (s *shared) reconcileCommand() *cobra.Command {
+func reconcileCommand(s *connection.Connection) *cobra.Command {
 	f := &reconcileFlags{}
 	cmd := &cobra.Command{
 		Use:   "reconcile (KIND/NAME... | --all)",
@@ -45,7 +45,9 @@ func (s *shared) reconcileCommand() *cobra.Command {
 			"and with 124 when the time is over.",
 		Example: "  nexusctl reconcile ncap/myapp -n team-a --wait\n  nexusctl reconcile s3bucket/logs dynamodbtable/calls\n  nexusctl reconcile --all -A",
 		Args:    arguments(cobra.ArbitraryArgs),
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.reconcile(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return (&requestVerb{Connection: s}).reconcile(cmd.Context(), f, args)
+		},
 	}
 	f.add(cmd, "check")
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait until every check is done")
@@ -53,7 +55,7 @@ func (s *shared) reconcileCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) reconcile(ctx context.Context, f *reconcileFlags, args []string) error {
+func (s *requestVerb) reconcile(ctx context.Context, f *reconcileFlags, args []string) error {
 	if f.wait && f.dryRun {
 		return exit.Usage("--wait does not go with --dry-run: nothing is requested that could be waited for")
 	}
@@ -86,7 +88,7 @@ func checkRequest(u *unstructured.Unstructured, at string) request {
 
 // reconcilable are the objects that the command line names, with the resources of capabilities among them. It refuses
 // objects for which a request has no effect; among all objects it leaves them out.
-func (s *shared) reconcilable(ctx context.Context, r *inspect.Reader, f *reconcileFlags, args []string) ([]*unstructured.Unstructured, error) {
+func (s *requestVerb) reconcilable(ctx context.Context, r *inspect.Reader, f *reconcileFlags, args []string) ([]*unstructured.Unstructured, error) {
 	objects, err := s.targets(ctx, r, &f.requestFlags, args)
 	if err != nil {
 		return nil, err
@@ -167,7 +169,7 @@ type checks struct {
 }
 
 // waitForChecks waits until the statuses of the objects answer the request.
-func (s *shared) waitForChecks(ctx context.Context, c client.Client, objects []*unstructured.Unstructured, at string, timeout time.Duration) error {
+func (s *requestVerb) waitForChecks(ctx context.Context, c client.Client, objects []*unstructured.Unstructured, at string, timeout time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	k := &checks{Console: s.Console, client: c, at: at}

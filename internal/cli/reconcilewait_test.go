@@ -67,8 +67,8 @@ func TestReconcileWait_ChecksACapabilityAfterItsResources(t *testing.T) {
 		u.SetName("a")
 	}
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
-	s := newShared(Program{IOStreams: streams, Clock: clock.RealClock{}})
-	err := s.waitForChecks(t.Context(), c, []*unstructured.Unstructured{capability, role}, "first", time.Minute)
+	s := newConnection(Program{IOStreams: streams, Clock: clock.RealClock{}})
+	err := (&requestVerb{Connection: s}).waitForChecks(t.Context(), c, []*unstructured.Unstructured{capability, role}, "first", time.Minute)
 	if want := "IAMRole ns/a: checked, ready\nNexusAICapability ns/a: checked, not ready: Seen: \n"; out.String() != want || err == nil {
 		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
 	}
@@ -80,8 +80,8 @@ func TestReconcileWait_AnObjectThatGoesIsNoFailure(t *testing.T) {
 	role.SetNamespace("ns")
 	role.SetName("a")
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
-	s := newShared(Program{IOStreams: streams, Clock: clock.RealClock{}})
-	err := s.waitForChecks(t.Context(), fake.NewClientBuilder().Build(), []*unstructured.Unstructured{role}, "first", time.Minute)
+	s := newConnection(Program{IOStreams: streams, Clock: clock.RealClock{}})
+	err := (&requestVerb{Connection: s}).waitForChecks(t.Context(), fake.NewClientBuilder().Build(), []*unstructured.Unstructured{role}, "first", time.Minute)
 	if err != nil || out.String() != "IAMRole ns/a: gone\n" {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
-func (s *shared) renderCommand() *cobra.Command {
+func renderCommand(s *connection.Connection) *cobra.Command {
 	var files resource.FilenameOptions
 	var account string
 	cmd := &cobra.Command{
@@ -26,22 +26,22 @@ func (s *shared) renderCommand() *cobra.Command {
 			"stands as <known after KIND/NAME>.",
 		Example: "  nexusctl render -f capability.yaml --account 123456789012",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    func(_ *cobra.Command, _ []string) error { return s.render(&files, account) },
+		RunE:    func(_ *cobra.Command, _ []string) error { return render(s, &files, account) },
 	}
-	s.addFileFlags(cmd, &files)
+	addFileFlags(s, cmd, &files)
 	cmd.Flags().StringVar(&account, "account", "", "AWS account ID for ARNs")
 	return cmd
 }
 
 // addFileFlags adds the flags of verbs that read manifests without a cluster.
-func (s *shared) addFileFlags(cmd *cobra.Command, files *resource.FilenameOptions) {
+func addFileFlags(s *connection.Connection, cmd *cobra.Command, files *resource.FilenameOptions) {
 	cmd.Flags().StringSliceVarP(&files.Filenames, "filename", "f", nil, "files, directories or URLs of manifests; - reads standard input")
 	cmd.Flags().StringVarP(&files.Kustomize, "kustomize", "k", "", "a kustomization directory")
 	cmd.Flags().BoolVarP(&files.Recursive, "recursive", "R", false, "read the directories of --filename recursively")
 	cmd.Flags().StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag that the operator runs with, such as --operator-arg=--region=eu-west-1")
 }
 
-func (s *shared) render(files *resource.FilenameOptions, account string) error {
+func render(s *connection.Connection, files *resource.FilenameOptions, account string) error {
 	objects, schemas, err := s.Manifests(files)
 	if err != nil {
 		return err

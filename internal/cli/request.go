@@ -57,11 +57,11 @@ func (f *requestFlags) Check(args []string) error {
 }
 
 // targets are the objects that a command line names.
-func (s *shared) targets(ctx context.Context, r *inspect.Reader, f *requestFlags, args []string) ([]*unstructured.Unstructured, error) {
+func (s *requestVerb) targets(ctx context.Context, r *inspect.Reader, f *requestFlags, args []string) ([]*unstructured.Unstructured, error) {
 	if !f.all {
 		return s.NamedObjects(args)
 	}
-	objects, err := s.everyObject(ctx, r.Client, r.Kinds, f.everywhere)
+	objects, err := everyObject(ctx, s.Connection, r.Client, r.Kinds, f.everywhere)
 	if err == nil && len(objects) == 0 {
 		s.Say("There are no capabilities and no AWS resource objects there.")
 	}

@@ -39,7 +39,7 @@ func TestSend_AnInterruptionEndsItBetweenTwoChanges(t *testing.T) {
 			return errors.Join(c.Patch(ctx, o, p, opts...), ctx.Err())
 		}}).Build()
 	streams, _, out, errs := genericiooptions.NewTestIOStreams()
-	s := newShared(Program{IOStreams: streams})
+	s := newConnection(Program{IOStreams: streams})
 	err := send(ctx, s.Console, c, requestsFor("a", "b"), false)
 	i, ok := errors.AsType[*exit.Interruption](err)
 	if !ok || i.Left != 1 || len(i.Changed) != 1 || !strings.Contains(i.Said(), "Changed: ConfigMap ns/a. Not changed: 1.") {
@@ -59,7 +59,7 @@ func TestSend_AnInterruptionEndsItBetweenTwoChanges(t *testing.T) {
 func TestSend_AFailureKeepsNothingElseFromBeingChanged(t *testing.T) {
 	c := fake.NewClientBuilder().WithObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}}).Build()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
-	s := newShared(Program{IOStreams: streams})
+	s := newConnection(Program{IOStreams: streams})
 	if err := send(t.Context(), s.Console, c, requestsFor("a", "b"), false); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/a: ") {
 		t.Errorf("%v", err)
 	}
@@ -102,7 +102,7 @@ func TestSend_AWriteOfTheOperatorRefusesNoChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			streams, _, _, _ := genericiooptions.NewTestIOStreams()
-			s := newShared(Program{IOStreams: streams})
+			s := newConnection(Program{IOStreams: streams})
 			err := send(t.Context(), s.Console, c, []request{keeping(u, []string{"a", "b"})}, false)
 			if (err != nil) != (tc.refused != "") || err != nil && !strings.Contains(err.Error(), tc.refused) {
 				t.Fatalf("%v, want %q", err, tc.refused)

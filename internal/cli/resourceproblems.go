@@ -17,7 +17,7 @@ import (
 
 // problemsOfResources returns what the definitions of kinds, and the bundled schemas of types, refuse of dataServices.resources and spec.ai of a
 // capability that compiles.
-func (s *shared) problemsOfResources(ctx context.Context, schemas *crdschema.Schemas, c *nexusv1.NexusAICapability) ([]error, error) {
+func (s *validator) problemsOfResources(ctx context.Context, schemas *crdschema.Schemas, c *nexusv1.NexusAICapability) ([]error, error) {
 	if c.Spec.AI == nil && (c.Spec.DataServices == nil || len(c.Spec.DataServices.Resources) == 0) {
 		return nil, nil
 	}
@@ -51,7 +51,7 @@ func (s *shared) problemsOfResources(ctx context.Context, schemas *crdschema.Sch
 }
 
 // problemsOfPart returns what the bundled schema of its type refuses of a resource of a capability, with the field of the capability.
-func (s *shared) problemsOfPart(c *nexusv1.NexusAICapability, object *unstructured.Unstructured) ([]error, error) {
+func (s *validator) problemsOfPart(c *nexusv1.NexusAICapability, object *unstructured.Unstructured) ([]error, error) {
 	r := &v1alpha1.AWSResource{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, r); err != nil {
 		return nil, err

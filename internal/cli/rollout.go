@@ -62,7 +62,7 @@ type rolloutFlags struct {
 	timeout    time.Duration
 }
 
-func (s *shared) rolloutCommand() *cobra.Command {
+func rolloutCommand(s *connection.Connection) *cobra.Command {
 	f := &rolloutFlags{}
 	cmd := &cobra.Command{
 		Use:   "rollout [NAMESPACE/NAME | ncap/NAME]",
@@ -73,7 +73,7 @@ func (s *shared) rolloutCommand() *cobra.Command {
 			"the flags for that are those of nexusctl build app. The capability stays as it is declared, and the operator leaves the restart alone.",
 		Example: "  nexusctl rollout ncap/myapp -n team-a --build backend --source ../backend\n  nexusctl rollout team-a/myapp --component frontend\n  nexusctl rollout --dry-run",
 		Args:    arguments(cobra.MaximumNArgs(1)),
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.rollout(cmd.Context(), f, args) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return runRollout(cmd.Context(), s, f, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.build, "build", "", "component whose image is built and pushed first")
@@ -123,7 +123,7 @@ func (f *rolloutFlags) choose(c *nexusv1.NexusAICapability) error {
 	return nil
 }
 
-func (s *shared) rollout(ctx context.Context, f *rolloutFlags, args []string) error {
+func runRollout(ctx context.Context, s *connection.Connection, f *rolloutFlags, args []string) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (s *shared) rollout(ctx context.Context, f *rolloutFlags, args []string) er
 	if err := f.choose(subject); err != nil {
 		return err
 	}
-	work := s.Connection
+	work := s
 	if f.output != "text" { // the messages about each step leave standard output to the data
 		work = s.PrintingTo(s.ErrOut)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/scan"
 )
 
-func (s *shared) scanCommand() *cobra.Command {
+func scanCommand(s *connection.Connection) *cobra.Command {
 	f := &scan.Options{}
 	var groups strings.Builder
 	for _, g := range scan.Groups {
@@ -28,7 +28,7 @@ func (s *shared) scanCommand() *cobra.Command {
 			"failed, 1 when one failed, and 4 when none failed and some could not be made for want of a right or of credentials.",
 		Example: "  nexusctl scan\n  nexusctl scan --cluster-name production --only aws,identity,network\n  nexusctl scan -o json",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return scan.Run(cmd.Context(), s.Connection, f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return scan.Run(cmd.Context(), s, f) },
 	}
 	flags := cmd.Flags()
 	outputFlag(cmd, &f.Output, "text", "json", "yaml")

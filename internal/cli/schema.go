@@ -34,9 +34,10 @@ type schemaVerb struct {
 	typeSchemas
 }
 
-func (s *shared) schemaCommand() *cobra.Command {
+func schemaCommand(s *connection.Connection) *cobra.Command {
 	var output string
 	depth := 1
+	verb := &schemaVerb{Connection: s}
 	cmd := &cobra.Command{
 		Use:   "schema TYPE",
 		Short: "Show the properties of an AWS resource type for an AWSResource; needs no cluster",
@@ -46,9 +47,11 @@ func (s *shared) schemaCommand() *cobra.Command {
 			"Output json-schema is a JSON schema of the manifest, for editors.",
 		Example: "  nexusctl schema AWS::Kinesis::Stream\n  nexusctl schema kinesis\n  nexusctl schema AWS::Kinesis::Stream -o json-schema > stream.json",
 		Args:    arguments(cobra.ExactArgs(1)),
-		RunE:    func(_ *cobra.Command, args []string) error { return s.schema(args[0], depth, output) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return verb.schema(args[0], depth, output)
+		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			b, err := s.bundle()
+			b, err := verb.bundle()
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveError
 			}
@@ -60,7 +63,7 @@ func (s *shared) schemaCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) schema(name string, depth int, output string) error {
+func (s *schemaVerb) schema(name string, depth int, output string) error {
 	b, err := s.bundle()
 	if err != nil {
 		return err
@@ -88,7 +91,7 @@ type typeList struct {
 }
 
 // listTypes prints the types whose names contain a part, in any case.
-func (s *shared) listTypes(b *bundled.Bundle, part, output string) error {
+func (s *schemaVerb) listTypes(b *bundled.Bundle, part, output string) error {
 	found := slices.DeleteFunc(slices.Clone(b.Types), func(name string) bool { return !strings.Contains(strings.ToLower(name), strings.ToLower(part)) })
 	switch meant := crdschema.ClosestOf(part, b.Types); {
 	case len(found) == 0 && meant != "":
@@ -135,7 +138,7 @@ type fieldReport struct {
 	Choices       []string `json:"choices,omitempty"`
 }
 
-func (s *shared) printType(b *bundled.Bundle, t *awsschema.Type, depth int, output string) error {
+func (s *schemaVerb) printType(b *bundled.Bundle, t *awsschema.Type, depth int, output string) error {
 	r := typeReport{APIVersion: inspect.APIVersion, Kind: "ResourceType", TypeName: t.Name, Date: b.Date, Refused: t.Unmanageable(), OwnKind: engine.TypesOf(nil, s.Kinds()).Kinds[t.Name],
 		Identifier: t.IdentifiedBy(), AssignsIdentifier: !t.IsNamed(), Tags: t.TagProperty(), TagsAreFixed: t.TagsAreFixed(), Permissions: map[string][]string{}}
 	for _, operation := range []awsschema.Operation{awsschema.Create, awsschema.Read, awsschema.Update, awsschema.Delete} {
@@ -210,7 +213,7 @@ func (f fieldReport) notes() string {
 }
 
 // printEditorSchema prints a JSON schema of the manifest of an AWSResource of one type.
-func (s *shared) printEditorSchema(t *awsschema.Type) error {
+func (s *schemaVerb) printEditorSchema(t *awsschema.Type) error {
 	if why := t.Unmanageable(); why != "" {
 		return exit.Usage("%s", why)
 	}

@@ -23,7 +23,7 @@ type secretsVerb struct {
 	*connection.Connection
 }
 
-func (s *shared) secretsCommand() *cobra.Command {
+func secretsCommand(s *connection.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "secrets",
 		Short:   "Show which secrets wait for people, and fill them in",
@@ -33,11 +33,11 @@ func (s *shared) secretsCommand() *cobra.Command {
 			return exit.Usage("name what to do: secrets status or secrets set")
 		},
 	}
-	cmd.AddCommand(s.secretsStatusCommand(), s.secretsSetCommand())
+	cmd.AddCommand(secretsStatusCommand(s), secretsSetCommand(s))
 	return cmd
 }
 
-func (s *shared) secretsStatusCommand() *cobra.Command {
+func secretsStatusCommand(s *connection.Connection) *cobra.Command {
 	f := &driftFlags{}
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -46,7 +46,9 @@ func (s *shared) secretsStatusCommand() *cobra.Command {
 			"statuses of the objects, and no value.",
 		Example: "  nexusctl secrets status -n team-a\n  nexusctl secrets status -A --exit-code",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.secretsStatus(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return (&secretsVerb{Connection: s}).secretsStatus(cmd.Context(), f)
+		},
 	}
 	cmd.Flags().BoolVarP(&f.everywhere, "all-namespaces", "A", false, "look in every namespace")
 	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "exit with 1 when a secret is not filled in")
@@ -54,7 +56,7 @@ func (s *shared) secretsStatusCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) secretsStatus(ctx context.Context, f *driftFlags) error {
+func (s *secretsVerb) secretsStatus(ctx context.Context, f *driftFlags) error {
 	r, err := s.Reader()
 	if err != nil {
 		return err

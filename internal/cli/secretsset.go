@@ -24,6 +24,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -32,7 +33,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-func (s *shared) secretsSetCommand() *cobra.Command {
+func secretsSetCommand(s *connection.Connection) *cobra.Command {
 	var files []string
 	var dryRun bool
 	cmd := &cobra.Command{
@@ -46,14 +47,16 @@ func (s *shared) secretsSetCommand() *cobra.Command {
 		Example: "  nexusctl secrets set awssecret/myapp-dev-openai -n team-a --from-file apiKey=-\n" +
 			"  nexusctl secrets set awssecret/myapp-dev-wxcc --from-file clientId=id.txt --from-file clientSecret=secret.txt",
 		Args: arguments(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.secretsSet(cmd.Context(), args, files, dryRun) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return (&secretsVerb{Connection: s}).secretsSet(cmd.Context(), args, files, dryRun)
+		},
 	}
 	cmd.Flags().StringArrayVar(&files, "from-file", nil, "a key and the file with its value, as KEY=PATH; - is standard input")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check everything, and change nothing")
 	return cmd
 }
 
-func (s *shared) secretsSet(ctx context.Context, args, files []string, dryRun bool) error {
+func (s *secretsVerb) secretsSet(ctx context.Context, args, files []string, dryRun bool) error {
 	paths, err := pathsByKey(files)
 	if err != nil {
 		return err
@@ -96,7 +99,7 @@ func (s *shared) secretsSet(ctx context.Context, args, files []string, dryRun bo
 
 // requestCheck has the operator look at the secret now, so that its status does not say for some minutes that it is empty. The values are
 // set by then, whether or not the caller may ask.
-func (s *shared) requestCheck(ctx context.Context, c client.Client, u *unstructured.Unstructured, dryRun bool) {
+func (s *secretsVerb) requestCheck(ctx context.Context, c client.Client, u *unstructured.Unstructured, dryRun bool) {
 	at := s.Clock.Now().UTC().Format(time.RFC3339Nano)
 	q := request{object: u, patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
 	if err := patchObject(ctx, c, q, dryRun); err != nil {
@@ -105,7 +108,7 @@ func (s *shared) requestCheck(ctx context.Context, c client.Client, u *unstructu
 }
 
 // reportSet says which keys were set and which are empty, and no value.
-func (s *shared) reportSet(o *v1alpha1.SecretsManagerSecret, set []string, values map[string]json.RawMessage, dryRun bool) error {
+func (s *secretsVerb) reportSet(o *v1alpha1.SecretsManagerSecret, set []string, values map[string]json.RawMessage, dryRun bool) error {
 	var empty []string
 	for _, key := range inspect.PlaceholderKeys(o) {
 		if v := string(values[key]); v == "" || v == `""` {
@@ -182,7 +185,7 @@ type vault struct {
 }
 
 // vaultOf opens the secret of an object with the caller's credentials, and checks that it belongs to the object.
-func (s *shared) vaultOf(ctx context.Context, c client.Client, o *v1alpha1.SecretsManagerSecret) (*vault, error) {
+func (s *secretsVerb) vaultOf(ctx context.Context, c client.Client, o *v1alpha1.SecretsManagerSecret) (*vault, error) {
 	p := &v1alpha1.AWSProvider{}
 	if err := c.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.Spec.ProviderRef.Name}, p); err != nil {
 		return nil, fmt.Errorf("reading AWSProvider %s/%s: %w", o.Namespace, o.Spec.ProviderRef.Name, err)

@@ -14,7 +14,7 @@ import (
 )
 
 // readValue reads the value of a key from a file, or from standard input when the path is "-". An empty value is a mistake.
-func (s *shared) readValue(ctx context.Context, key, path string) (string, error) {
+func (s *secretsVerb) readValue(ctx context.Context, key, path string) (string, error) {
 	read := func() ([]byte, error) { return os.ReadFile(path) }
 	if path == "-" {
 		read = func() ([]byte, error) { return io.ReadAll(s.In) }
@@ -30,7 +30,7 @@ func (s *shared) readValue(ctx context.Context, key, path string) (string, error
 }
 
 // askForValue reads a line from a terminal that does not show it.
-func (s *shared) askForValue(ctx context.Context, key string, terminal int) (string, error) {
+func (s *secretsVerb) askForValue(ctx context.Context, key string, terminal int) (string, error) {
 	before, err := term.GetState(terminal)
 	if err != nil {
 		return "", err

@@ -6,10 +6,12 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nexus-operator/nexus-operator/internal/console"
 )
 
 // showing has a command show on a terminal that it is at work.
-func (s *shared) showing(cmd *cobra.Command) *cobra.Command {
+func showing(s *console.Console, cmd *cobra.Command) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !readsTerminal(cmd) {

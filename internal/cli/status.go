@@ -24,7 +24,7 @@ type statusVerb struct {
 	*connection.Connection
 }
 
-func (s *shared) statusCommand() *cobra.Command {
+func statusCommand(s *connection.Connection) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "status [KIND/NAME...]",
@@ -38,16 +38,16 @@ func (s *shared) statusCommand() *cobra.Command {
 		Args:    arguments(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return s.objectStatus(cmd.Context(), args, output)
+				return (&statusVerb{Connection: s}).objectStatus(cmd.Context(), args, output)
 			}
-			return s.operatorStatus(cmd.Context(), output)
+			return (&statusVerb{Connection: s}).operatorStatus(cmd.Context(), output)
 		},
 	}
 	outputFlag(cmd, &output, "text", "wide (messages in the table)", "json", "yaml")
 	return cmd
 }
 
-func (s *shared) objectStatus(ctx context.Context, args []string, output string) error {
+func (s *statusVerb) objectStatus(ctx context.Context, args []string, output string) error {
 	_, c, err := s.Connect() // which says more than a request that leads nowhere
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func conditionTable(o inspect.ObjectStatus, now time.Time, wide bool) string {
 	return b.String()
 }
 
-func (s *shared) operatorStatus(ctx context.Context, output string) error {
+func (s *statusVerb) operatorStatus(ctx context.Context, output string) error {
 	r, err := s.Reader()
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
-func (s *shared) suspendCommand() *cobra.Command {
+func suspendCommand(s *connection.Connection) *cobra.Command {
 	f := &requestFlags{}
 	cmd := &cobra.Command{
 		Use:   "suspend (KIND/NAME... | --all)",
@@ -25,13 +25,15 @@ func (s *shared) suspendCommand() *cobra.Command {
 			"An object that a capability created is suspended with its capability.",
 		Example: "  nexusctl suspend ncap/myapp -n team-a\n  nexusctl suspend --all -A --dry-run",
 		Args:    arguments(cobra.ArbitraryArgs),
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.change(cmd.Context(), f, args, toSuspend) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return (&requestVerb{Connection: s}).change(cmd.Context(), f, args, toSuspend)
+		},
 	}
 	f.add(cmd, "suspend")
 	return cmd
 }
 
-func (s *shared) resumeCommand() *cobra.Command {
+func resumeCommand(s *connection.Connection) *cobra.Command {
 	f := &requestFlags{}
 	cmd := &cobra.Command{
 		Use:   "resume (KIND/NAME... | --all)",
@@ -40,14 +42,16 @@ func (s *shared) resumeCommand() *cobra.Command {
 			"then checks the object, and corrects what changed in the meantime.",
 		Example: "  nexusctl resume ncap/myapp -n team-a\n  nexusctl resume --all -n team-a",
 		Args:    arguments(cobra.ArbitraryArgs),
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.change(cmd.Context(), f, args, toResume) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return (&requestVerb{Connection: s}).change(cmd.Context(), f, args, toResume)
+		},
 	}
 	f.add(cmd, "resume")
 	return cmd
 }
 
 // change makes a request of each object that the command line names. All are judged before the first is changed.
-func (s *shared) change(ctx context.Context, f *requestFlags, args []string, to func(*unstructured.Unstructured) (request, error)) error {
+func (s *requestVerb) change(ctx context.Context, f *requestFlags, args []string, to func(*unstructured.Unstructured) (request, error)) error {
 	if err := f.Check(args); err != nil {
 		return err
 	}
@@ -71,7 +75,7 @@ func (s *shared) change(ctx context.Context, f *requestFlags, args []string, to 
 }
 
 // suspension refuses kinds that cannot be suspended.
-func (s *shared) suspension(r *inspect.Reader, u *unstructured.Unstructured, to func(*unstructured.Unstructured) (request, error)) (request, error) {
+func (s *requestVerb) suspension(r *inspect.Reader, u *unstructured.Unstructured, to func(*unstructured.Unstructured) (request, error)) (request, error) {
 	if !connection.IsCapability(u) && !hasAWSKind(r, u) {
 		return request{}, exit.Usage("%s cannot be suspended: only capabilities and AWS resource objects can", console.TitleOf(u))
 	}

@@ -25,7 +25,7 @@ type treeVerb struct {
 	*connection.Connection
 }
 
-func (s *shared) treeCommand() *cobra.Command {
+func treeCommand(s *connection.Connection) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "tree KIND/NAME",
@@ -35,13 +35,15 @@ func (s *shared) treeCommand() *cobra.Command {
 			"works for any other object of the operator. An object that is not ready is shown with the reason and the message.",
 		Example: "  nexusctl tree ncap/myapp -n team-a\n  nexusctl tree sib/web -o json",
 		Args:    arguments(cobra.ExactArgs(1)),
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.tree(cmd.Context(), args, output) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return (&treeVerb{Connection: s}).tree(cmd.Context(), args, output)
+		},
 	}
 	outputFlag(cmd, &output, "text", "wide (complete messages)", "json", "yaml")
 	return cmd
 }
 
-func (s *shared) tree(ctx context.Context, args []string, output string) error {
+func (s *treeVerb) tree(ctx context.Context, args []string, output string) error {
 	r, err := s.Reader()
 	if err != nil {
 		return err
@@ -60,7 +62,7 @@ func (s *shared) tree(ctx context.Context, args []string, output string) error {
 
 // orderOf returns what the objects of a capability wait for, by the graph that the operator makes of it. Where the operator's settings
 // cannot be read, its defaults stand for them; a capability of which no graph can be made has no order.
-func (s *shared) orderOf(ctx context.Context, c client.Client) func(*nexusv1.NexusAICapability) map[string][]string {
+func (s *treeVerb) orderOf(ctx context.Context, c client.Client) func(*nexusv1.NexusAICapability) map[string][]string {
 	return func(of *nexusv1.NexusAICapability) map[string][]string {
 		namespace := s.NamespaceOfOperator()
 		workloads, err := inspect.Workloads(ctx, c, namespace)

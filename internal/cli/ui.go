@@ -27,7 +27,7 @@ type uiFlags struct {
 	idle time.Duration
 }
 
-func (s *shared) uiCommand() *cobra.Command {
+func uiCommand(p Program, s *connection.Connection) *cobra.Command {
 	f := &uiFlags{}
 	cmd := &cobra.Command{
 		Use:   "ui",
@@ -40,7 +40,7 @@ func (s *shared) uiCommand() *cobra.Command {
 		Example: "  nexusctl ui --open\n  nexusctl ui -n team-a --port 8765",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.ui(cmd.Context(), f, cmd.Root().PersistentFlags())
+			return (&askingVerb{Connection: s, program: p}).ui(cmd.Context(), f, cmd.Root().PersistentFlags())
 		},
 	}
 	flags := cmd.Flags()
@@ -61,7 +61,7 @@ func (f *uiFlags) Check() error {
 	}
 }
 
-func (s *shared) ui(ctx context.Context, f *uiFlags, flags *pflag.FlagSet) error {
+func (s *askingVerb) ui(ctx context.Context, f *uiFlags, flags *pflag.FlagSet) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (s *shared) ui(ctx context.Context, f *uiFlags, flags *pflag.FlagSet) error
 }
 
 // uiServer prepares the page with the rights of the user.
-func (s *shared) uiServer(ctx context.Context, flags *pflag.FlagSet) (*ui.Server, error) {
+func (s *askingVerb) uiServer(ctx context.Context, flags *pflag.FlagSet) (*ui.Server, error) {
 	if s.program.Page == nil {
 		return nil, errors.New("this nexusctl was built without the page")
 	}
@@ -120,7 +120,7 @@ func (s *shared) uiServer(ctx context.Context, flags *pflag.FlagSet) (*ui.Server
 }
 
 // uiNamespace is the namespace that -n names, or all namespaces; of a user who may not list those, the namespace of the context.
-func (s *shared) uiNamespace(ctx context.Context, c client.Client) (string, error) {
+func (s *askingVerb) uiNamespace(ctx context.Context, c client.Client) (string, error) {
 	namespace, err := s.NamespaceOf(false)
 	if err != nil || s.EnforcesNamespace() {
 		return namespace, err

@@ -38,7 +38,7 @@ type undoVerb struct {
 	*connection.Connection
 }
 
-func (s *shared) undoCommand() *cobra.Command {
+func undoCommand(s *connection.Connection) *cobra.Command {
 	f := &undoFlags{}
 	cmd := &cobra.Command{
 		Use:   "undo ncap/NAME",
@@ -55,11 +55,11 @@ func (s *shared) undoCommand() *cobra.Command {
 			case f.list && len(args) > 0:
 				return exit.Usage("--list lists all deletions, and takes no name")
 			case f.list:
-				return s.listDeletions(cmd.Context())
+				return (&undoVerb{Connection: s}).listDeletions(cmd.Context())
 			case len(args) == 0:
 				return exit.Usage("name the capability to bring back, or list the deletions with --list")
 			default:
-				return s.undo(cmd.Context(), f, args)
+				return (&undoVerb{Connection: s}).undo(cmd.Context(), f, args)
 			}
 		},
 	}
@@ -69,7 +69,7 @@ func (s *shared) undoCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) deleteNowCommand() *cobra.Command {
+func deleteNowCommand(s *connection.Connection) *cobra.Command {
 	f := &undoFlags{}
 	cmd := &cobra.Command{
 		Use:   "delete-now ncap/NAME",
@@ -80,7 +80,9 @@ func (s *shared) deleteNowCommand() *cobra.Command {
 			"interruption.",
 		Example: "  nexusctl delete-now ncap/myapp -n team-a",
 		Args:    arguments(cobra.ExactArgs(1)),
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.deleteNow(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return (&undoVerb{Connection: s}).deleteNow(cmd.Context(), f, args)
+		},
 	}
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long the deletion of what a deleted namespace left may take")
@@ -92,7 +94,7 @@ type decision struct{ annotation, done string }
 
 // decideDeletion writes the annotation that decides how a deletion goes on. Its value names the object, so that the annotation means
 // nothing on a later object of the name.
-func (s *shared) decideDeletion(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, as decision, dryRun bool) error {
+func (s *undoVerb) decideDeletion(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, as decision, dryRun bool) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
 	if err != nil {
 		return err
@@ -104,7 +106,7 @@ func (s *shared) decideDeletion(ctx context.Context, c client.Client, of *nexusv
 }
 
 // undo brings a capability back: it decides the deletion, waits for the deleted object to go, and creates the next one.
-func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
+func (s *undoVerb) undo(ctx context.Context, f *undoFlags, args []string) error {
 	at, err := s.OpenDeleted(ctx, args)
 	if err != nil {
 		return err
@@ -130,7 +132,7 @@ func (s *shared) undo(ctx context.Context, f *undoFlags, args []string) error {
 
 // keepDropped has the operator keep the stores that an edit dropped, without an end: the capability no longer says that their data may
 // be deleted. What it declares is left to its manifest, where the edit was made.
-func (s *shared) keepDropped(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, dryRun bool) error {
+func (s *undoVerb) keepDropped(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, dryRun bool) error {
 	if len(of.Status.Dropped) == 0 {
 		return s.Report(fmt.Sprintf("NexusAICapability %s/%s", of.Namespace, of.Name), "is not deleted", "")
 	}
@@ -180,7 +182,7 @@ func mayBeUndone(c *nexusv1.NexusAICapability) error {
 const gonePoll = 500 * time.Millisecond
 
 // waitForRelease waits until a deleted object is gone.
-func (s *shared) waitForRelease(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, timeout time.Duration) error {
+func (s *undoVerb) waitForRelease(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, timeout time.Duration) error {
 	s.Say("Waiting for the deleted object to go.")
 	now := of.DeepCopy()
 	err := wait.PollUntilContextTimeout(ctx, gonePoll, timeout, true, func(ctx context.Context) (bool, error) {
@@ -209,7 +211,7 @@ func (s *shared) waitForRelease(ctx context.Context, c client.Client, of *nexusv
 
 // createAgain creates a capability as it was. One that exists by now, such as one that a GitOps tool created, takes the AWS resources
 // over as well.
-func (s *shared) createAgain(ctx context.Context, c client.Client, again *nexusv1.NexusAICapability, dryRun bool) error {
+func (s *undoVerb) createAgain(ctx context.Context, c client.Client, again *nexusv1.NexusAICapability, dryRun bool) error {
 	title := fmt.Sprintf("NexusAICapability %s/%s", again.Namespace, again.Name)
 	ctx, cancel := exit.Uncut(ctx, enact.PatchTimeout)
 	defer cancel()
@@ -231,7 +233,7 @@ func (s *shared) createAgain(ctx context.Context, c client.Client, again *nexusv
 }
 
 // undoFromRecord brings a capability back of which only the operator's record is left.
-func (s *shared) undoFromRecord(ctx context.Context, c client.Client, f *undoFlags, key client.ObjectKey) error {
+func (s *undoVerb) undoFromRecord(ctx context.Context, c client.Client, f *undoFlags, key client.ObjectKey) error {
 	record, _, err := s.recordOf(ctx, c, key)
 	if err != nil {
 		return err
@@ -246,7 +248,7 @@ func (s *shared) undoFromRecord(ctx context.Context, c client.Client, f *undoFla
 }
 
 // ensureNamespace creates the namespace of a capability that is created again, where it is gone.
-func (s *shared) ensureNamespace(ctx context.Context, c client.Client, name string, dryRun bool) error {
+func (s *undoVerb) ensureNamespace(ctx context.Context, c client.Client, name string, dryRun bool) error {
 	ns := &corev1.Namespace{}
 	err := c.Get(ctx, client.ObjectKey{Name: name}, ns)
 	switch {

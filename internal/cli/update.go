@@ -24,7 +24,7 @@ type updateFlags struct {
 	timeout time.Duration
 }
 
-func (s *shared) updateCommand() *cobra.Command {
+func updateCommand(s *connection.Connection) *cobra.Command {
 	f := &updateFlags{}
 	cmd := &cobra.Command{
 		Use:   "update",
@@ -35,14 +35,14 @@ func (s *shared) updateCommand() *cobra.Command {
 			"Capabilities and AWS resources stay as they are.",
 		Example: "  nexusctl update\n  nexusctl update --operator-namespace platform --timeout 10m\n  nexusctl update --dry-run",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.update(cmd.Context(), f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return update(cmd.Context(), s, f) },
 	}
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the change as a server-side dry run, and change nothing")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait for the new pods")
 	return cmd
 }
 
-func (s *shared) update(ctx context.Context, f *updateFlags) error {
+func update(ctx context.Context, s *connection.Connection, f *updateFlags) error {
 	if f.timeout <= 0 {
 		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
 	}

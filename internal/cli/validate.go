@@ -36,7 +36,7 @@ type validator struct {
 	typeSchemas
 }
 
-func (s *shared) validateCommand() *cobra.Command {
+func validateCommand(s *connection.Connection) *cobra.Command {
 	var files resource.FilenameOptions
 	var output string
 	cmd := &cobra.Command{
@@ -48,14 +48,16 @@ func (s *shared) validateCommand() *cobra.Command {
 			"It exits with 2 when an object is invalid. Objects of other kinds are passed over.",
 		Example: "  nexusctl validate -f examples/\n  nexusctl validate -f capability.yaml -o json",
 		Args:    noFiles,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.validate(cmd.Context(), &files, output) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return (&validator{Connection: s}).validate(cmd.Context(), &files, output)
+		},
 	}
-	s.addFileFlags(cmd, &files)
+	addFileFlags(s, cmd, &files)
 	outputFlag(cmd, &output, "text", "json", "yaml")
 	return cmd
 }
 
-func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions, output string) error {
+func (s *validator) validate(ctx context.Context, files *resource.FilenameOptions, output string) error {
 	stdin, err := s.readStandardInput(files)
 	if err != nil {
 		return err
@@ -85,7 +87,7 @@ func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions, 
 }
 
 // printValidation prints what is valid, and returns an error for what is not. Unread is why some of the input could not be read.
-func (s *shared) printValidation(found *Validation, unread error, output string) error {
+func (s *validator) printValidation(found *Validation, unread error, output string) error {
 	if unread != nil {
 		found.Valid, found.Unread = false, unread.Error()
 	}
@@ -96,7 +98,7 @@ func (s *shared) printValidation(found *Validation, unread error, output string)
 }
 
 // readStandardInput reads standard input where a file is named -.
-func (s *shared) readStandardInput(files *resource.FilenameOptions) ([]byte, error) {
+func (s *validator) readStandardInput(files *resource.FilenameOptions) ([]byte, error) {
 	if !slices.Contains(files.Filenames, connection.StandardInput) {
 		return nil, nil
 	}
@@ -136,7 +138,7 @@ type ValidatedObject struct {
 }
 
 // validation checks objects. Mistakes are those in the text of files.
-func (s *shared) validation(ctx context.Context, mistakes map[string][]string, objects []*unstructured.Unstructured, schemas *crdschema.Schemas) (*Validation, error) {
+func (s *validator) validation(ctx context.Context, mistakes map[string][]string, objects []*unstructured.Unstructured, schemas *crdschema.Schemas) (*Validation, error) {
 	out := &Validation{APIVersion: inspect.APIVersion, Kind: "Validation", Valid: len(mistakes) == 0, Objects: []ValidatedObject{}}
 	for _, name := range slices.Sorted(maps.Keys(mistakes)) {
 		out.Files = append(out.Files, ValidatedFile{Name: name, Problems: mistakes[name]})
@@ -191,7 +193,7 @@ func textOfValidation(v *Validation) string {
 }
 
 // readableManifests reads manifests as manifests does, and returns those that can be read also where others cannot.
-func (s *shared) readableManifests(files *resource.FilenameOptions, stdin []byte) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
+func (s *validator) readableManifests(files *resource.FilenameOptions, stdin []byte) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
 	b := resource.NewLocalBuilder().Unstructured().Local().ContinueOnError()
 	local := *files
 	local.Filenames = slices.DeleteFunc(slices.Clone(files.Filenames), func(name string) bool { return name == connection.StandardInput })
@@ -226,7 +228,7 @@ func verdictOf(problems []string, ours bool) string {
 }
 
 // problemsOf returns every mistake of an object, with its field.
-func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *unstructured.Unstructured) ([]string, error) {
+func (s *validator) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *unstructured.Unstructured) ([]string, error) {
 	scheme, err := connection.OwnTypes()
 	if err != nil {
 		return nil, err
@@ -259,7 +261,7 @@ func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *
 
 // withProblemsBeyondSchema adds what the operator itself would refuse of an object, and of a capability without mistakes what the schemas of
 // its resources refuse.
-func (s *shared) withProblemsBeyondSchema(ctx context.Context, schemas *crdschema.Schemas, found []error, typed runtime.Object) ([]error, error) {
+func (s *validator) withProblemsBeyondSchema(ctx context.Context, schemas *crdschema.Schemas, found []error, typed runtime.Object) ([]error, error) {
 	found, err := s.withOwnProblem(found, typed)
 	if c, is := typed.(*nexusv1.NexusAICapability); is && err == nil && len(found) == 0 {
 		return s.problemsOfResources(ctx, schemas, c)
@@ -298,7 +300,7 @@ func meantVersion(scheme *runtime.Scheme, kind string) string {
 }
 
 // withOwnProblem adds what the operator itself would refuse of an object, unless the schema has named the field.
-func (s *shared) withOwnProblem(found []error, typed runtime.Object) ([]error, error) {
+func (s *validator) withOwnProblem(found []error, typed runtime.Object) ([]error, error) {
 	if r, is := typed.(*v1alpha1.AWSResource); is {
 		problems, err := s.typeProblems(r)
 		return append(found, problems...), err
@@ -332,7 +334,7 @@ func unknownKind(scheme *runtime.Scheme, schemas *crdschema.Schemas, u *unstruct
 }
 
 // ownProblem returns what the operator itself would refuse of an object; the error is one of the command.
-func (s *shared) ownProblem(typed runtime.Object) (problem, err error) {
+func (s *validator) ownProblem(typed runtime.Object) (problem, err error) {
 	switch o := typed.(type) {
 	case *nexusv1.NexusAICapability:
 		options, err := s.OfflineOptions()

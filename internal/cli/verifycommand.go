@@ -9,10 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/verify"
 )
 
-func (s *shared) verifyCommand() *cobra.Command {
+func verifyCommand(s *connection.Connection) *cobra.Command {
 	f := &verify.Options{}
 	var groups strings.Builder
 	for _, g := range verify.Groups {
@@ -33,7 +34,7 @@ func (s *shared) verifyCommand() *cobra.Command {
 			"  nexusctl verify-capability ncap/myapp -n team-a --only resources,identity --fail-fast\n" +
 			"  nexusctl verify-capability -o json",
 		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return verify.Run(cmd.Context(), s.Connection, f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return verify.Run(cmd.Context(), s, f, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.Output, "output", "o", "text", "output format: text, json or yaml")

@@ -28,7 +28,7 @@ type versionVerb struct {
 	*connection.Connection
 }
 
-func (s *shared) versionCommand() *cobra.Command {
+func versionCommand(s *connection.Connection) *cobra.Command {
 	var onlyClient bool
 	var output string
 	cmd := &cobra.Command{
@@ -40,9 +40,9 @@ func (s *shared) versionCommand() *cobra.Command {
 			v := versions{Client: s.Version}
 			var err error
 			if !onlyClient {
-				v.Operator, err = s.operatorImage(cmd.Context())
+				v.Operator, err = (&versionVerb{Connection: s}).operatorImage(cmd.Context())
 			}
-			return errors.Join(s.printVersions(v, output), err)
+			return errors.Join((&versionVerb{Connection: s}).printVersions(v, output), err)
 		},
 	}
 	cmd.Flags().BoolVar(&onlyClient, "client", false, "print the version of nexusctl only; needs no cluster")
@@ -50,7 +50,7 @@ func (s *shared) versionCommand() *cobra.Command {
 	return cmd
 }
 
-func (s *shared) operatorImage(ctx context.Context) (string, error) {
+func (s *versionVerb) operatorImage(ctx context.Context) (string, error) {
 	_, c, err := s.Connect()
 	if err != nil {
 		return "", err
@@ -72,7 +72,7 @@ func (s *shared) operatorImage(ctx context.Context) (string, error) {
 	return workloads[0].Image, nil
 }
 
-func (s *shared) printVersions(v versions, output string) error {
+func (s *versionVerb) printVersions(v versions, output string) error {
 	if output == "json" { // in one line, as always
 		return json.NewEncoder(s.Out).Encode(v)
 	}

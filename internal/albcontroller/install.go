@@ -73,6 +73,7 @@ type Options struct {
 	Timeout         time.Duration
 }
 
+// Check refuses options with which nothing can be done.
 func (f *Options) Check() error {
 	switch {
 	case f.Timeout <= 0:
@@ -101,11 +102,13 @@ type Installer struct {
 	definitions []*unstructured.Unstructured
 }
 
+// New returns an installation that has not looked at anything yet.
 func New(s *connection.Connection, f *Options) *Installer {
 	return &Installer{Connection: s, flags: f, Report: Report{APIVersion: enact.APIVersion, Kind: "LoadBalancerController",
 		InstalledBy: "nexusctl", Role: f.RoleARN, DryRun: f.DryRun, Changes: []install.Change{}}}
 }
 
+// Install installs or upgrades the controller, and prints its changes.
 func Install(ctx context.Context, s *connection.Connection, f *Options) error {
 	b := New(s, f)
 	judge, err := b.Look(ctx)

@@ -47,6 +47,7 @@ type Removal struct {
 	Notes []string
 }
 
+// Delete removes the controller that nexusctl installed, and prints its changes.
 func Delete(ctx context.Context, s *connection.Connection, dryRun bool, timeout time.Duration) error {
 	cfg, c, err := s.Connect()
 	if err != nil {

@@ -51,7 +51,7 @@ func TestUsers_AreTheObjectsWithLoadBalancersOfTheController(t *testing.T) {
 	}
 }
 
-func TestForeignController_IsFoundByItsClassItsDeploymentAndItsRelease(t *testing.T) {
+func TestForeignController_IsFoundByClassDeploymentAndRelease(t *testing.T) {
 	deployment := func(ready int32) client.Object {
 		return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "y", Labels: map[string]string{"app.kubernetes.io/name": Release}}, Status: appsv1.DeploymentStatus{ReadyReplicas: ready}}
 	}

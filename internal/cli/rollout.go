@@ -149,7 +149,7 @@ func runRollout(ctx context.Context, s *connection.Connection, f *rolloutFlags, 
 			return err
 		}
 	}
-	if err := restartAll(ctx, work.Console, c, targets, f, report); err != nil {
+	if err := report.restartAll(ctx, work.Console, c, targets, f); err != nil {
 		return err
 	}
 	if f.output != "text" {
@@ -159,18 +159,18 @@ func runRollout(ctx context.Context, s *connection.Connection, f *rolloutFlags, 
 }
 
 // restartAll replaces the pods of one Deployment after the other.
-func restartAll(ctx context.Context, s *console.Console, c client.Client, targets []*appsv1.Deployment, f *rolloutFlags, report *rollouts) error {
+func (r *rollouts) restartAll(ctx context.Context, s *console.Console, c client.Client, targets []*appsv1.Deployment, f *rolloutFlags) error {
 	for _, d := range targets {
 		item, err := restart(ctx, s, c, restartOf(d, f))
 		if err != nil {
 			return err
 		}
-		report.Items = append(report.Items, item)
+		r.Items = append(r.Items, item)
 		if containers := d.Spec.Template.Spec.Containers; f.build != "" && len(containers) > 0 && containers[0].ImagePullPolicy == "IfNotPresent" {
-			report.Notes = append(report.Notes, fmt.Sprintf("a node that has %s already does not pull it again: give a changed image another tag", containers[0].Image))
+			r.Notes = append(r.Notes, fmt.Sprintf("a node that has %s already does not pull it again: give a changed image another tag", containers[0].Image))
 		}
 	}
-	for _, note := range report.Notes {
+	for _, note := range r.Notes {
 		s.Say("Note: %s.", note)
 	}
 	return nil

@@ -20,8 +20,8 @@ import (
 // CapabilityWords are the names of the kind that may stand before a slash instead of a namespace.
 var CapabilityWords = []string{"ncap", "nexusaicapability", "nexusaicapabilities", "nexuscapability", "nexuscapabilities", "nexuscapabilities.nexus.ai"}
 
-// capabilityName is an argument that names a capability.
-type capabilityName struct {
+// CapabilityName is an argument that names a capability.
+type CapabilityName struct {
 	client.ObjectKey
 	// alone is true for a word without a slash, which may be the name of a namespace, too.
 	alone bool
@@ -31,12 +31,12 @@ type capabilityName struct {
 
 // CapabilityKey reads an argument NAMESPACE/NAME, ncap/NAME or NAME. Without a namespace it is that of -n or of the
 // context. The name is empty without an argument.
-func (s *Connection) CapabilityKey(args []string) (capabilityName, error) {
+func (s *Connection) CapabilityKey(args []string) (CapabilityName, error) {
 	namespace, _, err := s.Cluster.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return capabilityName{}, exit.Precondition(fmt.Errorf("finding the namespace (-n, --kubeconfig): %w", err))
+		return CapabilityName{}, exit.Precondition(fmt.Errorf("finding the namespace (-n, --kubeconfig): %w", err))
 	}
-	out := capabilityName{ObjectKey: client.ObjectKey{Namespace: namespace}, anywhere: !s.EnforcesNamespace()}
+	out := CapabilityName{ObjectKey: client.ObjectKey{Namespace: namespace}, anywhere: !s.EnforcesNamespace()}
 	if len(args) == 0 {
 		return out, nil
 	}
@@ -45,11 +45,11 @@ func (s *Connection) CapabilityKey(args []string) (capabilityName, error) {
 	case !qualified && first != "":
 		out.Name, out.alone = first, true
 	case first == "" || name == "" || strings.Contains(name, "/"):
-		return capabilityName{}, exit.Usage("%q names no capability: write NAMESPACE/NAME, ncap/NAME or NAME", args[0])
+		return CapabilityName{}, exit.Usage("%q names no capability: write NAMESPACE/NAME, ncap/NAME or NAME", args[0])
 	case slices.Contains(CapabilityWords, strings.ToLower(first)):
 		out.Name = name
 	case s.EnforcesNamespace() && *s.Cluster.Namespace != first:
-		return capabilityName{}, exit.Usage("%q and --namespace=%s contradict each other", args[0], *s.Cluster.Namespace)
+		return CapabilityName{}, exit.Usage("%q and --namespace=%s contradict each other", args[0], *s.Cluster.Namespace)
 	default:
 		out.ObjectKey = client.ObjectKey{Namespace: first, Name: name}
 	}
@@ -58,7 +58,7 @@ func (s *Connection) CapabilityKey(args []string) (capabilityName, error) {
 
 // CapabilityNamed reads the capability of a name. Without one it is the only capability of the namespace or, where no namespace was named,
 // of the cluster. A word alone that no capability has as its name, but a namespace has, stands for the only capability of that namespace.
-func CapabilityNamed(ctx context.Context, c client.Reader, name capabilityName) (*nexusv1.NexusAICapability, error) {
+func CapabilityNamed(ctx context.Context, c client.Reader, name CapabilityName) (*nexusv1.NexusAICapability, error) {
 	if name.Name == "" {
 		return onlyCapability(ctx, c, name.Namespace, name.anywhere)
 	}
@@ -107,8 +107,8 @@ func onlyCapability(ctx context.Context, c client.Reader, namespace string, anyw
 	}
 }
 
-// opened is the capability that a command line names, with the cluster that has it.
-type opened struct {
+// Opened is the capability that a command line names, with the cluster that has it.
+type Opened struct {
 	Config  *rest.Config
 	Client  client.Client
 	Key     client.ObjectKey
@@ -116,37 +116,37 @@ type opened struct {
 }
 
 // OpenCapability connects to the cluster, and reads the capability that a command line names.
-func (s *Connection) OpenCapability(ctx context.Context, args []string) (opened, error) {
+func (s *Connection) OpenCapability(ctx context.Context, args []string) (Opened, error) {
 	name, out, err := s.openNamed(args)
 	if err != nil {
-		return opened{}, err
+		return Opened{}, err
 	}
 	out.Subject, err = CapabilityNamed(ctx, out.Client, name)
 	return out, err
 }
 
 // OpenDeleted is openCapability for commands to which a capability may be gone: the subject is nil then.
-func (s *Connection) OpenDeleted(ctx context.Context, args []string) (opened, error) {
+func (s *Connection) OpenDeleted(ctx context.Context, args []string) (Opened, error) {
 	_, out, err := s.openNamed(args)
 	if err != nil {
-		return opened{}, err
+		return Opened{}, err
 	}
 	found := &nexusv1.NexusAICapability{}
 	switch err := out.Client.Get(ctx, out.Key, found); {
 	case apierrors.IsNotFound(err):
 		return out, nil
 	case err != nil:
-		return opened{}, ReadFailure(fmt.Errorf("reading NexusAICapability %s: %w", out.Key, err))
+		return Opened{}, ReadFailure(fmt.Errorf("reading NexusAICapability %s: %w", out.Key, err))
 	}
 	out.Subject = found
 	return out, nil
 }
 
-func (s *Connection) openNamed(args []string) (capabilityName, opened, error) {
+func (s *Connection) openNamed(args []string) (CapabilityName, Opened, error) {
 	name, err := s.CapabilityKey(args)
 	if err != nil {
-		return name, opened{}, err
+		return name, Opened{}, err
 	}
 	cfg, c, err := s.Connect()
-	return name, opened{Config: cfg, Client: c, Key: name.ObjectKey}, err
+	return name, Opened{Config: cfg, Client: c, Key: name.ObjectKey}, err
 }

@@ -126,6 +126,7 @@ func (s *Connection) OfflineOptions() (options.Options, error) {
 	return o, nil
 }
 
+// IsCapability reports whether an object is a capability, of any version.
 func IsCapability(u *unstructured.Unstructured) bool {
 	gvk := u.GroupVersionKind()
 	return gvk.Group == nexusv1.GroupVersion.Group && gvk.Kind == "NexusAICapability"
@@ -183,6 +184,7 @@ func (s *Connection) Reader() (*inspect.Reader, error) {
 	return s.ReaderOf(c), nil
 }
 
+// ReaderOf returns a reader through a client.
 func (s *Connection) ReaderOf(c client.Client) *inspect.Reader {
 	return &inspect.Reader{Client: c, Kinds: s.Kinds(), Engines: s.Engines(), Clock: s.Clock, AutoMode: s.AutoModeOf("")}
 }

@@ -44,6 +44,7 @@ const (
 	cascadeOrphan = "orphan"
 )
 
+// Check refuses options with which nothing can be done.
 func (f *DeleteOptions) Check() error {
 	switch {
 	case f.Timeout <= 0:
@@ -71,6 +72,7 @@ type deleter struct {
 	notes      []string
 }
 
+// Delete removes the operator that Run installed, and prints its changes.
 func Delete(ctx context.Context, s *connection.Connection, f *DeleteOptions) error {
 	d, err := lookAtRemoval(ctx, s, f)
 	if err != nil {

@@ -60,6 +60,7 @@ type Options struct {
 	Timeout        time.Duration
 }
 
+// Check refuses options with which nothing can be done.
 func (f *Options) Check() error {
 	switch {
 	case f.Timeout <= 0:
@@ -90,6 +91,7 @@ type deployer struct {
 	controller *albcontroller.Installer
 }
 
+// Run installs or upgrades the operator, and prints its changes.
 func Run(ctx context.Context, s *connection.Connection, f *Options) error {
 	d, err := lookAtInstallation(ctx, s, f)
 	if err != nil {

@@ -42,6 +42,7 @@ type EventsOptions struct {
 	Timeout time.Duration
 }
 
+// Check refuses options with which nothing can be done.
 func (f *EventsOptions) Check() error {
 	switch {
 	case !queueName.MatchString(f.Name):
@@ -106,6 +107,7 @@ func lookAtEvents(ctx context.Context, s *connection.Connection, f *EventsOption
 		DryRun: f.DryRun, Changes: append([]install.Change{}, changes...), Rights: permissions.DriftQueueReader(found.QueueARN)}, c, nil
 }
 
+// InstallEvents makes the queue and the rules of drift events, and prints its changes.
 func InstallEvents(ctx context.Context, s *connection.Connection, f *EventsOptions) error {
 	r, c, err := lookAtEvents(ctx, s, f)
 	if err != nil {
@@ -129,6 +131,7 @@ func InstallEvents(ctx context.Context, s *connection.Connection, f *EventsOptio
 	})
 }
 
+// EventsStatus prints the state of the queue and its rules.
 func EventsStatus(ctx context.Context, s *connection.Connection, f *EventsOptions) error {
 	f.DryRun = true
 	r, c, err := lookAtEvents(ctx, s, f)
@@ -147,6 +150,7 @@ func EventsStatus(ctx context.Context, s *connection.Connection, f *EventsOption
 	return console.PrintAs(s.Out, f.Output, r, r.Text)
 }
 
+// UninstallEvents removes the queue and the rules that InstallEvents made.
 func UninstallEvents(ctx context.Context, s *connection.Connection, f *EventsOptions) error {
 	cfg, c, err := s.Connect()
 	if err != nil {

@@ -43,6 +43,7 @@ type IRSAOptions struct {
 	DryRun          bool
 }
 
+// FixIRSA makes IAM accept the tokens of the cluster's ServiceAccounts, and prints its changes.
 func FixIRSA(ctx context.Context, s *connection.Connection, f *IRSAOptions) error {
 	r, err := lookAtIRSA(ctx, s, f)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 // APIVersion is that of the reports of changes as JSON or YAML.
 const APIVersion = "install.nexus.ai/v1alpha1"
 
-// ReadyTimeout is how long an installation may take by default until it is ready.
+// ReadyTimeout limits by default the wait until an installation is ready.
 const ReadyTimeout = 5 * time.Minute
 
 // WriteNotes adds the notes of a report.

@@ -115,6 +115,7 @@ func IsJoined(err error) bool {
 	return joined
 }
 
+// CodeOf returns the exit code of an error.
 func CodeOf(ctx context.Context, err error) int {
 	f, known := errors.AsType[*Failure](err)
 	_, noAccess := errors.AsType[*plan.AccessError](err)

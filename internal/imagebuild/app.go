@@ -37,6 +37,7 @@ type AppOptions struct {
 	Base, Files, At    string
 }
 
+// App builds the image of a component, and pushes it to where the capability names it or to where the options say.
 func App(ctx context.Context, s *connection.Connection, f *AppOptions, args []string) error {
 	if err := f.Check(); err != nil {
 		return err

@@ -92,6 +92,7 @@ type OperatorOptions struct {
 	Binaries        map[string]string
 }
 
+// Operator builds the operator's image, and pushes it.
 func Operator(ctx context.Context, s *connection.Connection, f *OperatorOptions) error {
 	if err := f.Check(); err != nil {
 		return err

@@ -43,6 +43,7 @@ type entry struct {
 	DryRun  bool `json:"dryRun"`
 }
 
+// Write writes the entry of an EKS cluster, and prints it.
 func Write(ctx context.Context, s *connection.Connection, f *Options) error {
 	access := s.Cluster.ToRawKubeConfigLoader().ConfigAccess()
 	config, err := access.GetStartingConfig()

@@ -38,6 +38,7 @@ func tokenExec(s *connection.Connection, clusterARN, name string) *clientcmdapi.
 		InstallHint:     "nexusctl gets the tokens of this EKS cluster; put it into a directory of PATH."}
 }
 
+// PrintToken prints a token for an EKS cluster as an ExecCredential.
 func PrintToken(ctx context.Context, s *connection.Connection, cluster string) error {
 	if cluster == "" {
 		cluster = s.Getenv("EKS_CLUSTER_NAME")

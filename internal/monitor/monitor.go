@@ -36,6 +36,7 @@ type Options struct {
 	Timeout       time.Duration
 }
 
+// Check refuses options with which nothing can be done.
 func (f *Options) Check() error {
 	switch {
 	case !slices.Contains([]string{"text", "json", "ndjson"}, f.Output):
@@ -49,6 +50,7 @@ func (f *Options) Check() error {
 	}
 }
 
+// Run shows how far a capability is until it has reached what the options name.
 func Run(ctx context.Context, s *connection.Connection, f *Options, args []string) error {
 	if err := f.Check(); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/resource"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/deploy"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -32,8 +33,19 @@ type Options struct {
 	completed bool
 }
 
-// Check refuses what can be refused before the first step, and completes the flags of the verbs.
-func (f *Options) Check() error {
+// prepare completes the options and refuses what can be refused before the first step.
+func (f *Options) prepare(s *console.Console) error {
+	if err := f.checkSteps(); err != nil {
+		return err
+	}
+	if err := f.complete(s); err != nil {
+		return err
+	}
+	return f.check()
+}
+
+// check refuses what can be refused before the first step, and completes the flags of the verbs.
+func (f *Options) check() error {
 	f.Monitor.Output, f.Verify.Output, f.Deploy.Output = "text", "text", "text"
 	f.Deploy.Timeout = enact.ReadyTimeout
 	f.Deploy.DryRun = f.DryRun

@@ -118,14 +118,9 @@ type pipeline struct {
 	operatorImage string
 }
 
+// Run runs the steps. resume returns the command line that goes on at a step.
 func Run(ctx context.Context, s *connection.Connection, f *Options, resume func(step int) string) error {
-	if err := f.checkSteps(); err != nil {
-		return err
-	}
-	if err := f.complete(s.Console); err != nil {
-		return err
-	}
-	if err := f.Check(); err != nil {
+	if err := f.prepare(s.Console); err != nil {
 		return err
 	}
 	p := &pipeline{Connection: s, flags: f}

@@ -20,6 +20,7 @@ import (
 // signs stand before what happens; the word follows.
 var signs = map[plan.Action]string{plan.Create: "+", plan.Update: "~", plan.Delete: "-", plan.None: " "}
 
+// Words name actions.
 var Words = map[plan.Action]string{plan.Create: "create", plan.Update: "update", plan.Delete: "delete", plan.None: "no change"}
 
 var riskWords = map[plan.Risk]string{plan.Safe: "safe", plan.Disrupts: "disrupts what runs", plan.Destroys: "destroys the resource", plan.DataLoss: "deletes data"}
@@ -145,6 +146,7 @@ func writeElement(b *strings.Builder, indent string, e iampolicy.ElementChange) 
 	}
 }
 
+// TitleOf names the object of an item.
 func TitleOf(it plan.Item) string {
 	if it.Namespace == "" {
 		return it.Kind + " " + it.Name
@@ -159,6 +161,7 @@ func placeOf(r *plan.Resource) string {
 	return " " + r.Account + "/" + r.Region
 }
 
+// ProblemText is a problem with its remedy.
 func ProblemText(p *plan.Problem) string {
 	text := p.Message
 	if p.Field != "" {

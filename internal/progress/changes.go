@@ -67,6 +67,7 @@ type Recorder struct {
 	events        map[string]bool
 }
 
+// NewRecorder returns a recorder that has seen nothing yet.
 func NewRecorder(now time.Time) *Recorder {
 	return &Recorder{Began: now, begun: map[string]time.Time{}, took: map[string]time.Duration{}}
 }
@@ -177,7 +178,7 @@ func (r *Recorder) newEvents(events []eventLine) []eventLine {
 	return out
 }
 
-func (w workloadProgress) state() string {
+func (w Workload) state() string {
 	if w.Settled {
 		return "available"
 	}

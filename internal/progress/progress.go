@@ -49,8 +49,8 @@ type stepProgress struct {
 	took time.Duration
 }
 
-// workloadProgress is the pods of one Deployment.
-type workloadProgress struct {
+// Workload is the pods of one Deployment.
+type Workload struct {
 	name             string
 	Desired, Current int32
 	// Settled is true when exactly the desired pods exist, in the declared version, and all are available.
@@ -78,7 +78,7 @@ type Progress struct {
 	Stalled        string
 	Frozen         string
 	steps          []stepProgress
-	workloads      []workloadProgress
+	workloads      []Workload
 	wantsAddress   bool
 	address        string
 	events         []eventLine
@@ -222,10 +222,11 @@ func whyNotReady(objects []nexusv1.ResourceStatus, condition *metav1.Condition) 
 	return ""
 }
 
-func WorkloadsOf(deployments []*appsv1.Deployment) []workloadProgress {
-	var out []workloadProgress
+// WorkloadsOf reads the pods of Deployments from their statuses.
+func WorkloadsOf(deployments []*appsv1.Deployment) []Workload {
+	var out []Workload
 	for _, d := range deployments {
-		w := workloadProgress{name: d.Name, Desired: 1, Current: d.Status.AvailableReplicas}
+		w := Workload{name: d.Name, Desired: 1, Current: d.Status.AvailableReplicas}
 		if d.Spec.Replicas != nil {
 			w.Desired = *d.Spec.Replicas
 		}
@@ -233,7 +234,7 @@ func WorkloadsOf(deployments []*appsv1.Deployment) []workloadProgress {
 		w.Settled = st.ObservedGeneration == d.Generation && st.UpdatedReplicas == w.Desired && st.Replicas == w.Desired && st.AvailableReplicas == w.Desired
 		out = append(out, w)
 	}
-	slices.SortFunc(out, func(a, b workloadProgress) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(out, func(a, b Workload) int { return cmp.Compare(a.name, b.name) })
 	return out
 }
 
@@ -268,28 +269,28 @@ const (
 	UntilAddress = "address"
 )
 
-// end is the result of monitoring a capability; its zero value means that monitoring continues.
-type end struct {
+// End is the result of monitoring a capability; its zero value means that monitoring continues.
+type End struct {
 	Reached, Failed bool
 	Text            string
 }
 
 // EndOf reports whether a capability has reached what is waited for, or cannot reach it without a person.
-func (p Progress) EndOf(until string) end {
+func (p Progress) EndOf(until string) End {
 	switch {
 	case !p.Exists:
-		return end{Failed: true, Text: "it no longer exists"}
+		return End{Failed: true, Text: "it no longer exists"}
 	case p.Running:
 		if p.Missing(until) != "" {
-			return end{}
+			return End{}
 		}
-		return end{Reached: true, Text: p.arrived(until)}
+		return End{Reached: true, Text: p.arrived(until)}
 	case p.Frozen != "":
-		return end{Failed: true, Text: p.Frozen}
+		return End{Failed: true, Text: p.Frozen}
 	case p.Stalled != "":
-		return end{Failed: true, Text: p.Stalled}
+		return End{Failed: true, Text: p.Stalled}
 	default:
-		return end{}
+		return End{}
 	}
 }
 

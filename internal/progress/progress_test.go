@@ -151,19 +151,19 @@ func TestEndOf_WaitsForWhatWasAskedFor(t *testing.T) {
 		c       *nexusv1.NexusAICapability
 		pods    []*appsv1.Deployment
 		until   string
-		want    end
+		want    End
 		missing string
 	}{
-		"runs, all there":          {running, deployment(2), UntilAddress, end{Reached: true, Text: "Running at http://balancer.example.com"}, ""},
-		"runs, pods to come":       {running, deployment(1), UntilPods, end{}, "Deployment/myapp-dev-backend, of which 1 of 2"},
-		"runs, pods not asked for": {running, deployment(1), UntilRunning, end{Reached: true, Text: "Running"}, ""},
-		"runs, no Deployments":     {running, nil, UntilPods, end{}, "the Deployments"},
-		"runs, address to come":    {withoutAddress, deployment(2), UntilAddress, end{}, "the address"},
-		"runs, no balancer":        {internal, deployment(2), UntilAddress, end{Reached: true, Text: "Running"}, ""},
-		"ran before the edit":      {edited, deployment(2), UntilRunning, end{}, "to see the last edit"},
-		"stalled":                  {story()[3], nil, UntilAddress, end{Failed: true, Text: "Conflict: S3Bucket/myapp-dev-logs: it belongs to another owner"}, "Conflict"},
-		"stalled before the edit":  {stalledBefore, nil, UntilAddress, end{}, "to see the last edit"},
-		"retrying":                 {retrying, nil, UntilAddress, end{}, "Conflict"},
+		"runs, all there":          {running, deployment(2), UntilAddress, End{Reached: true, Text: "Running at http://balancer.example.com"}, ""},
+		"runs, pods to come":       {running, deployment(1), UntilPods, End{}, "Deployment/myapp-dev-backend, of which 1 of 2"},
+		"runs, pods not asked for": {running, deployment(1), UntilRunning, End{Reached: true, Text: "Running"}, ""},
+		"runs, no Deployments":     {running, nil, UntilPods, End{}, "the Deployments"},
+		"runs, address to come":    {withoutAddress, deployment(2), UntilAddress, End{}, "the address"},
+		"runs, no balancer":        {internal, deployment(2), UntilAddress, End{Reached: true, Text: "Running"}, ""},
+		"ran before the edit":      {edited, deployment(2), UntilRunning, End{}, "to see the last edit"},
+		"stalled":                  {story()[3], nil, UntilAddress, End{Failed: true, Text: "Conflict: S3Bucket/myapp-dev-logs: it belongs to another owner"}, "Conflict"},
+		"stalled before the edit":  {stalledBefore, nil, UntilAddress, End{}, "to see the last edit"},
+		"retrying":                 {retrying, nil, UntilAddress, End{}, "Conflict"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := Of(tc.c, tc.pods, nil)

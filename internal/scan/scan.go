@@ -62,6 +62,7 @@ var Groups = []struct {
 	{"access", "you may install the operator", (*scanner).scanAccess},
 }
 
+// Check refuses options with which nothing can be done.
 func (f *Options) Check() error {
 	var known []string
 	for _, g := range Groups {
@@ -95,6 +96,7 @@ type scanner struct {
 	lapse time.Time
 }
 
+// Run makes the checks, and prints them. The error has the exit code that they call for.
 func Run(ctx context.Context, s *connection.Connection, f *Options) error {
 	if err := f.Check(); err != nil {
 		return err

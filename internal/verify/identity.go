@@ -52,11 +52,14 @@ func (v *verifier) checkIdentity(ctx context.Context) error {
 	if s := v.subject.Status.Identity; s != nil && s.Mode == nexusv1.IdentityPodIdentity {
 		return v.add(check.Skip("the application's role can be assumed", "only EKS assumes the role, for pods with the EKS Pod Identity Agent: see the condition IdentityReady, and run the application's reads in a pod"))
 	}
-	return v.checkToken(ctx)
+	return (&proof{v}).checkToken(ctx)
 }
 
+// proof acts as the application, to prove what its role allows.
+type proof struct{ *verifier }
+
 // checkToken acts as the application does, with each of its ServiceAccounts.
-func (v *verifier) checkToken(ctx context.Context) error {
+func (v *proof) checkToken(ctx context.Context) error {
 	for _, name := range capability.ServiceAccounts(v.subject) {
 		if err := v.checkTokenOf(ctx, name); err != nil {
 			return err
@@ -67,7 +70,7 @@ func (v *verifier) checkToken(ctx context.Context) error {
 
 // checkTokenOf assumes the role of a ServiceAccount with its token, and makes one read of each declared service that the access of its
 // components names, and calls that must be denied.
-func (v *verifier) checkTokenOf(ctx context.Context, name string) error {
+func (v *proof) checkTokenOf(ctx context.Context, name string) error {
 	title := "ServiceAccount/" + name + " gets a token for AWS"
 	sa := &corev1.ServiceAccount{}
 	if ok, err := v.get(ctx, sa, name, title); err != nil || !ok {
@@ -121,7 +124,7 @@ func (v *verifier) credentialsRemedy() string {
 }
 
 // applicationConfig is the way to AWS of the capability's provider, without credentials.
-func (v *verifier) applicationConfig(ctx context.Context) (aws.Config, error) {
+func (v *proof) applicationConfig(ctx context.Context) (aws.Config, error) {
 	cfg, err := v.Ambient(ctx)
 	if err != nil {
 		return cfg, fmt.Errorf("reading the AWS configuration: %w", err)
@@ -139,7 +142,7 @@ func (v *verifier) applicationConfig(ctx context.Context) (aws.Config, error) {
 }
 
 // assumeRole exchanges the token for credentials of the role that the ServiceAccount names; nil when the check failed.
-func (v *verifier) assumeRole(ctx context.Context, sa *corev1.ServiceAccount, token string) (*aws.Config, error) {
+func (v *proof) assumeRole(ctx context.Context, sa *corev1.ServiceAccount, token string) (*aws.Config, error) {
 	arn := sa.Annotations[capability.AnnotationRoleARN]
 	title := "the application's role can be assumed with the token"
 	fix := "nexusctl plan ncap/" + v.subject.Name + " -n " + v.subject.Namespace + " shows whether the role's trust policy is as declared; the IAM OIDC provider must be that of this cluster"
@@ -179,7 +182,7 @@ type storeRead struct {
 }
 
 // checkAllowedReads makes reads that the role must allow.
-func (v *verifier) checkAllowedReads(ctx context.Context, cfg aws.Config, reads []storeRead) error {
+func (v *proof) checkAllowedReads(ctx context.Context, cfg aws.Config, reads []storeRead) error {
 	for _, r := range reads {
 		title := "the role allows " + r.action + " on " + r.resource
 		result := check.Pass(title, "")
@@ -207,7 +210,7 @@ var readable = []struct {
 
 // readsOf finds, of each kind that the capability owns objects of, the first resource that a ServiceAccount may use, and the first that it
 // may not use. Parameters count for a role without limits alone: others may read those of what they may use.
-func (v *verifier) readsOf(ctx context.Context, serviceAccount string) (allowed, denied []storeRead, err error) {
+func (v *proof) readsOf(ctx context.Context, serviceAccount string) (allowed, denied []storeRead, err error) {
 	all := serviceAccount == capability.NamesOf(v.subject).ServiceAccount()
 	for _, r := range readable {
 		owned, err := v.owned(ctx, r.list())
@@ -238,7 +241,7 @@ func appendFirst(reads []storeRead, objs []client.Object, has func(client.Object
 }
 
 // owned returns the objects of a list that the capability controls, by their names.
-func (v *verifier) owned(ctx context.Context, l client.ObjectList) ([]client.Object, error) {
+func (v *proof) owned(ctx context.Context, l client.ObjectList) ([]client.Object, error) {
 	if err := v.client.List(ctx, l, client.InNamespace(v.subject.Namespace)); err != nil {
 		return nil, err
 	}
@@ -292,7 +295,7 @@ func readOf(o client.Object) storeRead {
 
 // checkDenied makes a call that no capability can declare, since actions of IAM are refused in extra policy statements, and reads of what
 // the access of the components does not name.
-func (v *verifier) checkDenied(ctx context.Context, cfg aws.Config, reads []storeRead) error {
+func (v *proof) checkDenied(ctx context.Context, cfg aws.Config, reads []storeRead) error {
 	listRoles := func(ctx context.Context, cfg aws.Config) error {
 		_, err := iam.NewFromConfig(cfg).ListRoles(ctx, &iam.ListRolesInput{MaxItems: aws.Int32(1)})
 		return err
@@ -310,7 +313,7 @@ func (v *verifier) checkDenied(ctx context.Context, cfg aws.Config, reads []stor
 }
 
 // checkDenies makes a call that the role must deny.
-func (v *verifier) checkDenies(ctx context.Context, cfg aws.Config, title, allowed string, call func(context.Context, aws.Config) error) error {
+func (v *proof) checkDenies(ctx context.Context, cfg aws.Config, title, allowed string, call func(context.Context, aws.Config) error) error {
 	err := call(ctx, cfg)
 	switch {
 	case awsclient.Is(err, awsclient.Denied):
@@ -326,7 +329,7 @@ func (v *verifier) checkDenies(ctx context.Context, cfg aws.Config, title, allow
 
 // acceptsAnybody reports whether the endpoint answers requests that are signed with credentials which do not exist: then
 // its answers prove nothing about rights.
-func (v *verifier) acceptsAnybody(ctx context.Context, cfg aws.Config) bool {
+func (v *proof) acceptsAnybody(ctx context.Context, cfg aws.Config) bool {
 	cfg.Credentials = credentials.NewStaticCredentialsProvider("AKIAIOSFODNN7EXAMPLE", "made-up", "")
 	_, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	return err == nil

@@ -65,6 +65,7 @@ func groupNames() []string {
 	return out
 }
 
+// Check refuses options with which nothing can be done.
 func (f *Options) Check() error {
 	for _, name := range f.Only {
 		if !slices.Contains(groupNames(), name) {
@@ -81,6 +82,7 @@ func (f *Options) Check() error {
 	}
 }
 
+// Run makes the checks of a capability, and prints them. The error has the exit code that they call for.
 func Run(ctx context.Context, s *connection.Connection, f *Options, args []string) error {
 	if err := f.Check(); err != nil {
 		return err

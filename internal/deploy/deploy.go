@@ -53,7 +53,7 @@ type Options struct {
 	Replicas                        int
 	Scope                           permissions.Scope
 	DryRun, Export, Force           bool
-	// SkipController leaves the load balancer controller out; chart and vpc are those of one that is installed.
+	// SkipController leaves the load balancer controller out; Chart and VPC are those of one that is installed.
 	SkipController bool
 	Chart          albcontroller.ChartSource
 	VPC            string

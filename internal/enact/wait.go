@@ -31,8 +31,8 @@ func NotReadyWithin(err error, u *unstructured.Unstructured, timeout time.Durati
 	return err
 }
 
-// WaitFor waits until an object needs nothing any more. The error is a *stillWaiting when the time is over, and an
-// *interruption when the command is interrupted.
+// WaitFor waits until an object needs nothing any more. The error is a *StillWaiting when the time is over, and an
+// *exit.Interruption when the command is interrupted.
 func WaitFor(ctx, limited context.Context, c client.Client, u *unstructured.Unstructured, left func(*unstructured.Unstructured) (string, error)) error {
 	missing := "it was not seen yet"
 	now := &unstructured.Unstructured{}
@@ -54,7 +54,7 @@ func WaitFor(ctx, limited context.Context, c client.Client, u *unstructured.Unst
 	return err
 }
 
-// WaitUntil looks until a look finds all done. The error is an *interruption when the command is interrupted.
+// WaitUntil looks until a look finds all done. The error is an *exit.Interruption when the command is interrupted.
 func WaitUntil(ctx, limited context.Context, look func(context.Context) (bool, error)) error {
 	err := wait.PollUntilContextCancel(limited, PollInterval, true, look)
 	if ctx.Err() != nil {

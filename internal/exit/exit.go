@@ -9,53 +9,12 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
-
-// uncutKey is the key of the number of operations that an interruption does not cut off.
-type uncutKey struct{}
-
-// CountUncut returns a context in which uncut counts what it begins.
-func CountUncut(ctx context.Context) context.Context {
-	return context.WithValue(ctx, uncutKey{}, &atomic.Int32{})
-}
-
-// Uncut returns a context for an operation that an interruption does not cut off, so that it is known whether it was done.
-func Uncut(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	doing, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
-	n, counted := ctx.Value(uncutKey{}).(*atomic.Int32)
-	if !counted {
-		return doing, cancel
-	}
-	n.Add(1)
-	var ended atomic.Bool
-	return doing, func() {
-		if ended.CompareAndSwap(false, true) {
-			n.Add(-1)
-		}
-		cancel()
-	}
-}
-
-// IsUncut reports whether an operation is under way that an interruption does not cut off.
-func IsUncut(ctx context.Context) bool {
-	n, counted := ctx.Value(uncutKey{}).(*atomic.Int32)
-	return counted && n.Load() > 0
-}
-
-// DeniedFirst makes missing rights and credentials in AWS a precondition.
-func DeniedFirst(err error) error {
-	if awsclient.Is(err, awsclient.Denied) || awsclient.Is(err, awsclient.Unauthenticated) || awsclient.Is(err, awsclient.Expired) {
-		return Precondition(err)
-	}
-	return err
-}
 
 // The exit codes of every verb.
 const (
@@ -165,4 +124,12 @@ func (i *Interruption) Said() string {
 	default:
 		return fmt.Sprintf("The command was interrupted. Changed: %s. Not changed: %d. To continue, run the command again.", strings.Join(i.Changed, ", "), i.Left)
 	}
+}
+
+// DeniedFirst makes missing rights and credentials in AWS a precondition.
+func DeniedFirst(err error) error {
+	if awsclient.Is(err, awsclient.Denied) || awsclient.Is(err, awsclient.Unauthenticated) || awsclient.Is(err, awsclient.Expired) {
+		return Precondition(err)
+	}
+	return err
 }

@@ -23,7 +23,7 @@ func InWords(n *Node) string {
 // ExplainCapability finds what keeps a capability from being ready, as explain does; nil where it is ready. So all commands that
 // name a cause name the same one.
 func ExplainCapability(ctx context.Context, r *Reader, c *nexusv1.NexusAICapability) (*Explanation, error) {
-	u, err := ObjectOf(c)
+	u, err := CapabilityObject(c)
 	if err != nil {
 		return nil, err
 	}
@@ -38,8 +38,8 @@ func ExplainCapability(ctx context.Context, r *Reader, c *nexusv1.NexusAICapabil
 	return e, nil
 }
 
-// ObjectOf is a capability as an object of any kind.
-func ObjectOf(c *nexusv1.NexusAICapability) (*unstructured.Unstructured, error) {
+// CapabilityObject is a capability as an object of any kind.
+func CapabilityObject(c *nexusv1.NexusAICapability) (*unstructured.Unstructured, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func CauseText(e *Explanation) string {
 	return title + ": " + InWords(e.Cause)
 }
 
-// CommandOf is the command that explains a capability.
-func CommandOf(c *nexusv1.NexusAICapability) string {
+// ExplainCommand is the command that explains a capability.
+func ExplainCommand(c *nexusv1.NexusAICapability) string {
 	return "nexusctl explain ncap/" + c.Name + " -n " + c.Namespace
 }

@@ -205,7 +205,7 @@ func (m *monitor) causeBeyond(ctx context.Context, p progress.Progress) string {
 	if err != nil || e == nil {
 		return ""
 	}
-	see := "; see " + inspect.CommandOf(m.subject)
+	see := "; see " + inspect.ExplainCommand(m.subject)
 	if e.Cause.ID() == e.Object.ID() || strings.Contains(p.Stalled, e.Cause.ID()) {
 		return see
 	}

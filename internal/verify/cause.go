@@ -11,7 +11,7 @@ import (
 
 // failCapability is the check of a capability that does not run. It names the cause and the first command that helps.
 func (v *verifier) failCapability(title, phase, message string) check.Result {
-	see := inspect.CommandOf(v.subject)
+	see := inspect.ExplainCommand(v.subject)
 	if v.cause == nil {
 		return check.Fail(title, fmt.Sprintf("phase %s: %s", phase, message), see+" looks for the cause")
 	}

@@ -54,7 +54,7 @@ func (v *verifier) checkResources(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u, err := inspect.ObjectOf(v.subject)
+	u, err := inspect.CapabilityObject(v.subject)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (v *verifier) workloadKey(name string) client.ObjectKey {
 func (v *verifier) get(ctx context.Context, o client.Object, name, title string) (ok bool, err error) {
 	err = v.client.Get(ctx, v.workloadKey(name), o)
 	if apierrors.IsNotFound(err) {
-		return false, v.add(check.Fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace), "see "+inspect.CommandOf(v.subject)+": the operator makes the object once nothing is in the way").Follows())
+		return false, v.add(check.Fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace), "see "+inspect.ExplainCommand(v.subject)+": the operator makes the object once nothing is in the way").Follows())
 	}
 	if apierrors.IsForbidden(err) {
 		return false, v.add(check.Lacks(title, err.Error(), "ask for the right that the API server names"))
@@ -332,7 +332,7 @@ func (v *verifier) checkGatewayAddress(ctx context.Context) error {
 	err := v.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, u)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return v.add(check.Fail(title, fmt.Sprintf("Gateway %s does not exist in namespace %s", name, namespace), "see "+inspect.CommandOf(v.subject)).Follows())
+		return v.add(check.Fail(title, fmt.Sprintf("Gateway %s does not exist in namespace %s", name, namespace), "see "+inspect.ExplainCommand(v.subject)).Follows())
 	case apierrors.IsForbidden(err):
 		return v.add(check.Lacks(title, err.Error(), "ask for the right that the API server names"))
 	case err != nil:

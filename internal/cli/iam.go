@@ -17,7 +17,6 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
@@ -148,7 +147,7 @@ func (s *iamVerb) manifestPolicies(files *resource.FilenameOptions, account stri
 		if err != nil {
 			return &exit.Failure{Code: exit.CodeUsage, Err: err}
 		}
-		facts := settingsOf(o).Facts(c)
+		facts := connection.SettingsOf(o).Facts(c)
 		facts.Account = account
 		if err := s.printAppPolicies(c, facts); err != nil {
 			return exit.Usage("%s: %w", console.TitleOf(u), err)
@@ -158,14 +157,6 @@ func (s *iamVerb) manifestPolicies(files *resource.FilenameOptions, account stri
 		return exit.Usage("the manifests hold no NexusAICapability")
 	}
 	return nil
-}
-
-func settingsOf(o options.Options) capabilityfacts.Settings {
-	s := capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AdditionalRegions...))
-	if s.EKSCluster == "" { // without a cluster, the operator there may know its name
-		s.EKSCluster, s.EKSRegion = "EKS_CLUSTER_NAME", ""
-	}
-	return s
 }
 
 // livePolicies prints the policies of a capability in the cluster.
@@ -189,7 +180,7 @@ func (s *iamVerb) livePolicies(ctx context.Context, args []string, account strin
 	if err != nil {
 		return err
 	}
-	gatherer := capabilityfacts.Gatherer{Settings: settingsOf(o), Client: r.Client, Live: r.Client, Scheme: r.Client.Scheme()}
+	gatherer := capabilityfacts.Gatherer{Settings: connection.SettingsOf(o), Client: r.Client, Live: r.Client, Scheme: r.Client.Scheme()}
 	facts, err := gatherer.Gather(ctx, c)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -33,7 +34,7 @@ type importFlags struct {
 // importVerb is a run of import.
 type importVerb struct {
 	*connection.Connection
-	typeSchemas
+	awstypes.Schemas
 }
 
 func importCommand(s *connection.Connection) *cobra.Command {
@@ -174,11 +175,11 @@ func (s *importVerb) toImport(f *importFlags, args []string) ([]importer.Resourc
 	if err != nil {
 		return nil, &exit.Failure{Code: exit.CodeUsage, Err: err}
 	}
-	b, err := s.bundle()
+	b, err := s.Bundle()
 	if err != nil {
 		return nil, err
 	}
-	found, err := importer.FromTerraform(s.Kinds(), typesOfBundle{b}, state)
+	found, err := importer.FromTerraform(s.Kinds(), awstypes.OfBundle{Bundle: b}, state)
 	if err != nil {
 		return nil, &exit.Failure{Code: exit.CodeUsage, Err: fmt.Errorf("%s: %w", f.terraform, err)}
 	}

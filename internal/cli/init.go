@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/appmodel/questions"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
+	"github.com/nexus-operator/nexus-operator/internal/validate"
 )
 
 // initFlags are the flags of the verb that are no answers to its questions.
@@ -178,12 +179,12 @@ func (s *initVerb) interview(ctx context.Context, f *initFlags, flags *pflag.Fla
 // checkWritten validates the text of a manifest as nexusctl validate does.
 func (s *initVerb) checkWritten(ctx context.Context, m *appmodel.Manifest) error {
 	files := &resource.FilenameOptions{Filenames: []string{connection.StandardInput}}
-	v := &validator{Connection: s.Connection}
-	objects, schemas, err := v.readableManifests(files, m.Text)
+	v := &validate.Validator{Connection: s.Connection}
+	objects, schemas, err := v.ReadableManifests(files, m.Text)
 	if err != nil {
 		return err
 	}
-	found, err := v.validation(ctx, nil, objects, schemas)
+	found, err := v.Validation(ctx, nil, objects, schemas)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/plantext"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/validate"
 )
 
 // planFlags are the flags of the verb.
@@ -178,7 +179,7 @@ func (f *planFlags) checkSources(args []string) error {
 	if f.ways(args) != 1 {
 		return exit.Usage("say what to plan: -f FILE, -k DIR, KIND/NAME or --all, and one of them")
 	}
-	if len(args) > 0 && isManifest(args[0]) {
+	if len(args) > 0 && validate.IsManifest(args[0]) {
 		return exit.Usage("name files with -f: -f %s", args[0])
 	}
 	if len(f.previous) > 0 && (f.remove || len(f.files.Filenames) == 0 && f.files.Kustomize == "") {

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
+	"github.com/nexus-operator/nexus-operator/internal/validate"
 )
 
 // changeset is a change of a folder of manifests: the objects that it declares, and those that it no longer declares.
@@ -65,17 +66,17 @@ func (f *planFlags) holdsNothing(name string) bool {
 	if name == connection.StandardInput || strings.Contains(name, "://") {
 		return false
 	}
-	files, err := manifestFiles(name, f.files.Recursive)
+	files, err := validate.ManifestFiles(name, f.files.Recursive)
 	return err == nil && len(files) == 0
 }
 
 // checkFiles returns the mistakes that show in the files without a cluster.
 func (f *planFlags) checkFiles(s *connection.Connection) error {
 	files, previous := f.sources()
-	if err := checkFiles(s, &files); err != nil {
+	if err := validate.CheckFiles(s, &files); err != nil {
 		return err
 	}
-	if err := checkFiles(s, &previous); err != nil {
+	if err := validate.CheckFiles(s, &previous); err != nil {
 		return fmt.Errorf("--previous: %w", err)
 	}
 	return nil

@@ -60,7 +60,7 @@ func render(s *connection.Connection, files *resource.FilenameOptions, account s
 		if err != nil {
 			return &exit.Failure{Code: exit.CodeUsage, Err: err}
 		}
-		facts := settingsOf(o).Facts(c)
+		facts := connection.SettingsOf(o).Facts(c)
 		facts.Account = account
 		g, err := capability.Compile(c, facts.Expect(c, func(string) bool { return false }))
 		if err != nil {

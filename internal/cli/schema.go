@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
+	"github.com/nexus-operator/nexus-operator/internal/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
@@ -31,7 +32,7 @@ const formatEditor = "json-schema"
 // schemaVerb is a run of schema.
 type schemaVerb struct {
 	*connection.Connection
-	typeSchemas
+	awstypes.Schemas
 }
 
 func schemaCommand(s *connection.Connection) *cobra.Command {
@@ -51,7 +52,7 @@ func schemaCommand(s *connection.Connection) *cobra.Command {
 			return verb.schema(args[0], depth, output)
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			b, err := verb.bundle()
+			b, err := verb.Bundle()
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveError
 			}
@@ -64,11 +65,11 @@ func schemaCommand(s *connection.Connection) *cobra.Command {
 }
 
 func (s *schemaVerb) schema(name string, depth int, output string) error {
-	b, err := s.bundle()
+	b, err := s.Bundle()
 	if err != nil {
 		return err
 	}
-	t, err := typeIn(b, name)
+	t, err := awstypes.In(b, name)
 	if err != nil {
 		return err
 	}

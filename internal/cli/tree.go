@@ -73,7 +73,7 @@ func (s *treeVerb) orderOf(ctx context.Context, c client.Client) func(*nexusv1.N
 		if err != nil {
 			return nil
 		}
-		facts := settingsOf(o).Facts(of)
+		facts := connection.SettingsOf(o).Facts(of)
 		facts.Region = cmp.Or(of.Status.Region, facts.Region)
 		g, err := capability.Compile(of, facts.Expect(of, func(string) bool { return false }))
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,57 +35,6 @@ type undoFlags struct {
 // undoVerb is a run of undo or delete-now.
 type undoVerb struct {
 	*connection.Connection
-}
-
-func undoCommand(s *connection.Connection) *cobra.Command {
-	f := &undoFlags{}
-	cmd := &cobra.Command{
-		Use:   "undo ncap/NAME",
-		Short: "Bring a deleted capability back with its stores and secrets",
-		Long: "undo has the operator keep the AWS resources of a capability that was deleted with spec.deletion.graceful, waits until the\n" +
-			"deleted object is gone, and creates the capability again as it was. The new object takes the AWS resources over, with\n" +
-			"their data. Run it again after an interruption. Where the object is gone, the operator's record in its namespace has\n" +
-			"what is needed; where the namespace is gone as well, undo creates it. Of a capability that is not deleted, undo keeps the\n" +
-			"stores that an edit dropped: declare them again to use them.",
-		Example: "  nexusctl undo ncap/myapp -n team-a\n  nexusctl undo --list",
-		Args:    arguments(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case f.list && len(args) > 0:
-				return exit.Usage("--list lists all deletions, and takes no name")
-			case f.list:
-				return (&undoVerb{Connection: s}).listDeletions(cmd.Context())
-			case len(args) == 0:
-				return exit.Usage("name the capability to bring back, or list the deletions with --list")
-			default:
-				return (&undoVerb{Connection: s}).undo(cmd.Context(), f, args)
-			}
-		},
-	}
-	cmd.Flags().BoolVar(&f.list, "list", false, "list the deletions that the operator has recorded, with their state and the end of their time")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long the deleted object may take to go")
-	return cmd
-}
-
-func deleteNowCommand(s *connection.Connection) *cobra.Command {
-	f := &undoFlags{}
-	cmd := &cobra.Command{
-		Use:   "delete-now ncap/NAME",
-		Short: "End the time for which the stores of a deleted capability are kept",
-		Long: "delete-now has the operator delete the stores and secrets of a deleted capability at once, as its deletionPolicy says. This\n" +
-			"cannot be undone. Where the namespace was deleted meanwhile, delete-now creates the capability again from the operator's\n" +
-			"record, without pods and traffic, so that it takes its AWS resources over, and then deletes it. Run it again after an\n" +
-			"interruption.",
-		Example: "  nexusctl delete-now ncap/myapp -n team-a",
-		Args:    arguments(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return (&undoVerb{Connection: s}).deleteNow(cmd.Context(), f, args)
-		},
-	}
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long the deletion of what a deleted namespace left may take")
-	return cmd
 }
 
 // decision has the annotation that says how a deletion goes on, and what is reported.

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-operator/nexus-operator/internal/cli"
+	"github.com/nexus-operator/nexus-operator/internal/validate"
 )
 
 func TestValidate_JSONHasAVerdictForEachObject(t *testing.T) {
 	path := file(t, "apiVersion: nexus.ai/v1\nkind: NexusAICapability\nmetadata: {name: a, namespace: b}\nspec: {version: 1}\n---\n"+
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
 	out, errs, code := run(t, "validate", "-f", path, "-o", "json")
-	var v cli.Validation
+	var v validate.Validation
 	if err := json.Unmarshal([]byte(out), &v); err != nil || code != 2 || v.Valid || len(v.Objects) != 2 || !strings.Contains(errs, "1 of 2 objects are invalid") {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, out, errs)
 	}
@@ -26,7 +26,7 @@ func TestValidate_JSONHasAVerdictForEachObject(t *testing.T) {
 		t.Errorf("%+v", foreign)
 	}
 	out, _, code = run(t, "validate", "-f", file(t, "kind: A\nkind: B\n"), "-o", "json")
-	v = cli.Validation{}
+	v = validate.Validation{}
 	if err := json.Unmarshal([]byte(out), &v); err != nil || code != 2 || v.Valid || len(v.Files) != 1 || !strings.Contains(v.Files[0].Problems[0], `key "kind" is set twice`) {
 		t.Errorf("exit code %d, %v\n%s", code, err, out)
 	}

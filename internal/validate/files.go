@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package validate
 
 import (
 	"maps"
@@ -16,9 +16,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
-// checkFiles returns the mistakes that show in files without a cluster, before the cluster is asked for anything: a file that does not
+// CheckFiles returns the mistakes that show in files without a cluster, before the cluster is asked for anything: a file that does not
 // exist, or that is no YAML. Standard input can be read only once, and a URL need not be read twice.
-func checkFiles(s *connection.Connection, files *resource.FilenameOptions) error {
+func CheckFiles(s *connection.Connection, files *resource.FilenameOptions) error {
 	local := *files
 	local.Filenames = slices.DeleteFunc(slices.Clone(files.Filenames), func(name string) bool {
 		return name == "-" || strings.Contains(name, "://")

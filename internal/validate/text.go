@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package validate
 
 import (
 	"bytes"
@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
@@ -26,7 +25,6 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
-	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // manifestText holds the mistakes in local files that reading them as objects does not name well, or not at all.
@@ -45,7 +43,7 @@ func textMistakes(files *resource.FilenameOptions, stdin []byte) (manifestText, 
 			out.read("standard input", stdin)
 			continue
 		}
-		paths, err := manifestFiles(name, files.Recursive)
+		paths, err := ManifestFiles(name, files.Recursive)
 		if err != nil {
 			return manifestText{}, err
 		}
@@ -68,8 +66,8 @@ func (m *manifestText) read(name string, text []byte) {
 	m.quoted = append(m.quoted, quoted...)
 }
 
-// manifestFiles returns the files that kubectl reads for a name. A URL has none.
-func manifestFiles(name string, recursive bool) ([]string, error) {
+// ManifestFiles returns the files that kubectl reads for a name. A URL has none.
+func ManifestFiles(name string, recursive bool) ([]string, error) {
 	var out []string
 	err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -253,18 +251,10 @@ func mistyped(path, want, has string) string {
 
 func typeOf(value any) string { return jsonTypes[reflect.ValueOf(value).Kind()] }
 
-// isManifest reports whether an argument is the name of a file with manifests, which a flag should name.
-func isManifest(arg string) bool {
+// IsManifest reports whether an argument is the name of a file with manifests, which a flag should name.
+func IsManifest(arg string) bool {
 	_, err := os.Stat(arg)
 	return err == nil && slices.Contains(resource.FileExtensions, filepath.Ext(arg))
-}
-
-// noFiles refuses arguments of a command whose files are named by a flag.
-func noFiles(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return exit.Usage("%q: name files with -f", args[0])
-	}
-	return nil
 }
 
 // splitDocuments cuts a text before each line that begins a document.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package validate
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
+	"github.com/nexus-operator/nexus-operator/internal/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
@@ -20,8 +21,8 @@ import (
 
 // typeProblems returns what the operator or AWS would refuse of the type and the properties of an AWSResource, as far as the bundled schemas
 // tell. A type that they do not have may be newer than they are, unless it is nearly spelled as one that they have.
-func (s *validator) typeProblems(r *v1alpha1.AWSResource) ([]error, error) {
-	b, err := s.bundle()
+func (s *Validator) typeProblems(r *v1alpha1.AWSResource) ([]error, error) {
+	b, err := s.Bundle()
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +30,7 @@ func (s *validator) typeProblems(r *v1alpha1.AWSResource) ([]error, error) {
 	if malformed := documents.Check("spec.properties", r.Spec.Properties.Raw); malformed != nil {
 		out = append(out, malformed)
 	}
-	t, err := typeIn(b, r.Spec.TypeName)
+	t, err := awstypes.In(b, r.Spec.TypeName)
 	if err != nil {
 		return nil, err
 	}
@@ -88,51 +89,17 @@ func standsForValue(value any) bool {
 }
 
 // uncheckedProperties says of an AWSResource whose type the bundled schemas do not have that its properties were not checked.
-func (s *validator) uncheckedProperties(u *unstructured.Unstructured) string {
+func (s *Validator) uncheckedProperties(u *unstructured.Unstructured) string {
 	if u.GroupVersionKind().Group != v1alpha1.GroupName || u.GetKind() != "AWSResource" {
 		return ""
 	}
 	name, _, _ := unstructured.NestedString(u.Object, "spec", "typeName")
-	b, err := s.bundle()
+	b, err := s.Bundle()
 	if err != nil {
 		return ""
 	}
-	if t, err := typeIn(b, name); err != nil || t != nil {
+	if t, err := awstypes.In(b, name); err != nil || t != nil {
 		return ""
 	}
 	return ", apart from its properties, which were not checked: the schemas of " + b.Date + " have no type " + name
-}
-
-// typeSchemas are the schemas of AWS resource types, for a verb that reads them.
-type typeSchemas struct {
-	// types is nil until the verb reads them.
-	types *bundled.Bundle
-}
-
-// bundle opens the schemas of AWS resource types, once.
-func (s *typeSchemas) bundle() (*bundled.Bundle, error) {
-	if s.types != nil {
-		return s.types, nil
-	}
-	b, err := bundled.Open()
-	s.types = b
-	return b, err
-}
-
-// typesOfBundle are the types of a bundle as an import of a Terraform state needs them.
-type typesOfBundle struct{ *bundled.Bundle }
-
-// Names implements importer.ResourceTypes.
-func (b typesOfBundle) Names() []string { return b.Types }
-
-// Type implements importer.ResourceTypes.
-func (b typesOfBundle) Type(name string) (*awsschema.Type, error) { return typeIn(b.Bundle, name) }
-
-// typeIn returns the interpreted schema of a type; nil for a type that the bundle does not have.
-func typeIn(b *bundled.Bundle, name string) (*awsschema.Type, error) {
-	text, err := b.Schema(name)
-	if err != nil || text == nil {
-		return nil, err
-	}
-	return awsschema.Parse(text)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package validate checks manifests as the API server and the operator would, without a cluster.
+package validate
 
 import (
 	"bytes"
@@ -12,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/resource"
@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
@@ -30,34 +31,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// validator checks manifests without a cluster.
-type validator struct {
+// Validator checks manifests without a cluster.
+type Validator struct {
 	*connection.Connection
-	typeSchemas
+	awstypes.Schemas
 }
 
-func validateCommand(s *connection.Connection) *cobra.Command {
-	var files resource.FilenameOptions
-	var output string
-	cmd := &cobra.Command{
-		Use:   "validate (-f FILE | -k DIR)",
-		Short: "Check manifests against schemas, rules and the compiler; needs no cluster",
-		Long: "validate checks the objects of our kinds in the manifests: unknown fields, the schema, the rules that the API\n" +
-			"server evaluates, and for a NexusAICapability everything that the operator itself would refuse. The properties of\n" +
-			"an AWSResource are checked against the schema of its type, as AWS published it when this version was built.\n" +
-			"It exits with 2 when an object is invalid. Objects of other kinds are passed over.",
-		Example: "  nexusctl validate -f examples/\n  nexusctl validate -f capability.yaml -o json",
-		Args:    noFiles,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return (&validator{Connection: s}).validate(cmd.Context(), &files, output)
-		},
-	}
-	addFileFlags(s, cmd, &files)
-	outputFlag(cmd, &output, "text", "json", "yaml")
-	return cmd
-}
-
-func (s *validator) validate(ctx context.Context, files *resource.FilenameOptions, output string) error {
+// Validate prints what is wrong with the objects in files. The error has the exit code that they call for.
+func (s *Validator) Validate(ctx context.Context, files *resource.FilenameOptions, output string) error {
 	stdin, err := s.readStandardInput(files)
 	if err != nil {
 		return err
@@ -67,7 +48,7 @@ func (s *validator) validate(ctx context.Context, files *resource.FilenameOption
 		return exit.Usage("%w", err)
 	}
 	mistakes := text.mistakes
-	objects, schemas, unread := s.readableManifests(files, stdin)
+	objects, schemas, unread := s.ReadableManifests(files, stdin)
 	if schemas != nil {
 		objects = append(objects, s.InNamespace(schemas, text.quoted)...)
 	}
@@ -79,7 +60,7 @@ func (s *validator) validate(ctx context.Context, files *resource.FilenameOption
 	case len(objects)+len(mistakes) == 0:
 		return exit.Usage("there is nothing to validate: the input has no objects")
 	}
-	found, err := s.validation(ctx, mistakes, objects, schemas)
+	found, err := s.Validation(ctx, mistakes, objects, schemas)
 	if err != nil {
 		return errors.Join(unread, err)
 	}
@@ -87,7 +68,7 @@ func (s *validator) validate(ctx context.Context, files *resource.FilenameOption
 }
 
 // printValidation prints what is valid, and returns an error for what is not. Unread is why some of the input could not be read.
-func (s *validator) printValidation(found *Validation, unread error, output string) error {
+func (s *Validator) printValidation(found *Validation, unread error, output string) error {
 	if unread != nil {
 		found.Valid, found.Unread = false, unread.Error()
 	}
@@ -98,7 +79,7 @@ func (s *validator) printValidation(found *Validation, unread error, output stri
 }
 
 // readStandardInput reads standard input where a file is named -.
-func (s *validator) readStandardInput(files *resource.FilenameOptions) ([]byte, error) {
+func (s *Validator) readStandardInput(files *resource.FilenameOptions) ([]byte, error) {
 	if !slices.Contains(files.Filenames, connection.StandardInput) {
 		return nil, nil
 	}
@@ -137,8 +118,8 @@ type ValidatedObject struct {
 	title, note string
 }
 
-// validation checks objects. Mistakes are those in the text of files.
-func (s *validator) validation(ctx context.Context, mistakes map[string][]string, objects []*unstructured.Unstructured, schemas *crdschema.Schemas) (*Validation, error) {
+// Validation checks objects. Mistakes are those in the text of files.
+func (s *Validator) Validation(ctx context.Context, mistakes map[string][]string, objects []*unstructured.Unstructured, schemas *crdschema.Schemas) (*Validation, error) {
 	out := &Validation{APIVersion: inspect.APIVersion, Kind: "Validation", Valid: len(mistakes) == 0, Objects: []ValidatedObject{}}
 	for _, name := range slices.Sorted(maps.Keys(mistakes)) {
 		out.Files = append(out.Files, ValidatedFile{Name: name, Problems: mistakes[name]})
@@ -192,8 +173,8 @@ func textOfValidation(v *Validation) string {
 	return lines.String()
 }
 
-// readableManifests reads manifests as manifests does, and returns those that can be read also where others cannot.
-func (s *validator) readableManifests(files *resource.FilenameOptions, stdin []byte) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
+// ReadableManifests reads manifests as manifests does, and returns those that can be read also where others cannot.
+func (s *Validator) ReadableManifests(files *resource.FilenameOptions, stdin []byte) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
 	b := resource.NewLocalBuilder().Unstructured().Local().ContinueOnError()
 	local := *files
 	local.Filenames = slices.DeleteFunc(slices.Clone(files.Filenames), func(name string) bool { return name == connection.StandardInput })
@@ -228,7 +209,7 @@ func verdictOf(problems []string, ours bool) string {
 }
 
 // problemsOf returns every mistake of an object, with its field.
-func (s *validator) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *unstructured.Unstructured) ([]string, error) {
+func (s *Validator) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *unstructured.Unstructured) ([]string, error) {
 	scheme, err := connection.OwnTypes()
 	if err != nil {
 		return nil, err
@@ -261,7 +242,7 @@ func (s *validator) problemsOf(ctx context.Context, schemas *crdschema.Schemas, 
 
 // withProblemsBeyondSchema adds what the operator itself would refuse of an object, and of a capability without mistakes what the schemas of
 // its resources refuse.
-func (s *validator) withProblemsBeyondSchema(ctx context.Context, schemas *crdschema.Schemas, found []error, typed runtime.Object) ([]error, error) {
+func (s *Validator) withProblemsBeyondSchema(ctx context.Context, schemas *crdschema.Schemas, found []error, typed runtime.Object) ([]error, error) {
 	found, err := s.withOwnProblem(found, typed)
 	if c, is := typed.(*nexusv1.NexusAICapability); is && err == nil && len(found) == 0 {
 		return s.problemsOfResources(ctx, schemas, c)
@@ -300,7 +281,7 @@ func meantVersion(scheme *runtime.Scheme, kind string) string {
 }
 
 // withOwnProblem adds what the operator itself would refuse of an object, unless the schema has named the field.
-func (s *validator) withOwnProblem(found []error, typed runtime.Object) ([]error, error) {
+func (s *Validator) withOwnProblem(found []error, typed runtime.Object) ([]error, error) {
 	if r, is := typed.(*v1alpha1.AWSResource); is {
 		problems, err := s.typeProblems(r)
 		return append(found, problems...), err
@@ -334,14 +315,14 @@ func unknownKind(scheme *runtime.Scheme, schemas *crdschema.Schemas, u *unstruct
 }
 
 // ownProblem returns what the operator itself would refuse of an object; the error is one of the command.
-func (s *validator) ownProblem(typed runtime.Object) (problem, err error) {
+func (s *Validator) ownProblem(typed runtime.Object) (problem, err error) {
 	switch o := typed.(type) {
 	case *nexusv1.NexusAICapability:
 		options, err := s.OfflineOptions()
 		if err != nil {
 			return nil, err
 		}
-		_, problem = capability.Compile(o, settingsOf(options).Facts(o))
+		_, problem = capability.Compile(o, connection.SettingsOf(options).Facts(o))
 		return problem, nil
 	case *intentv1alpha1.SecurityIntent:
 		return intent.CheckIntent(o), nil

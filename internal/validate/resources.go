@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package validate
 
 import (
 	"context"
@@ -11,13 +11,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // problemsOfResources returns what the definitions of kinds, and the bundled schemas of types, refuse of dataServices.resources and spec.ai of a
 // capability that compiles.
-func (s *validator) problemsOfResources(ctx context.Context, schemas *crdschema.Schemas, c *nexusv1.NexusAICapability) ([]error, error) {
+func (s *Validator) problemsOfResources(ctx context.Context, schemas *crdschema.Schemas, c *nexusv1.NexusAICapability) ([]error, error) {
 	if c.Spec.AI == nil && (c.Spec.DataServices == nil || len(c.Spec.DataServices.Resources) == 0) {
 		return nil, nil
 	}
@@ -25,7 +26,7 @@ func (s *validator) problemsOfResources(ctx context.Context, schemas *crdschema.
 	if err != nil {
 		return nil, err
 	}
-	g, err := capability.Compile(c, settingsOf(options).Facts(c))
+	g, err := capability.Compile(c, connection.SettingsOf(options).Facts(c))
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func (s *validator) problemsOfResources(ctx context.Context, schemas *crdschema.
 }
 
 // problemsOfPart returns what the bundled schema of its type refuses of a resource of a capability, with the field of the capability.
-func (s *validator) problemsOfPart(c *nexusv1.NexusAICapability, object *unstructured.Unstructured) ([]error, error) {
+func (s *Validator) problemsOfPart(c *nexusv1.NexusAICapability, object *unstructured.Unstructured) ([]error, error) {
 	r := &v1alpha1.AWSResource{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, r); err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
+	"github.com/nexus-operator/nexus-operator/internal/objectrequest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -65,14 +66,14 @@ func approve(ctx context.Context, s *connection.Connection, f *approveFlags, arg
 	if err != nil {
 		return err
 	}
-	return send(ctx, s.Console, r.Client, requests, f.dryRun)
+	return objectrequest.Send(ctx, s.Console, r.Client, requests, f.dryRun)
 }
 
 // approvalsOf returns the changes that approve the plans of objects. Of a capability and its objects, at least one must wait; a hash is
 // that of the capability.
-func approvalsOf(objects []*unstructured.Unstructured, hash string) ([]request, error) {
+func approvalsOf(objects []*unstructured.Unstructured, hash string) ([]objectrequest.Request, error) {
 	whole := slices.ContainsFunc(objects, connection.IsCapability)
-	var out []request
+	var out []objectrequest.Request
 	var missing error
 	for _, u := range objects {
 		if hash != "" && whole && !connection.IsCapability(u) {
@@ -82,7 +83,7 @@ func approvalsOf(objects []*unstructured.Unstructured, hash string) ([]request, 
 		switch {
 		case err == nil:
 			out = append(out, q)
-		case !connection.IsCapability(u) && capabilityThatOwns(u) == "":
+		case !connection.IsCapability(u) && objectrequest.CapabilityThatOwns(u) == "":
 			return nil, err
 		case missing == nil:
 			missing = err
@@ -95,22 +96,22 @@ func approvalsOf(objects []*unstructured.Unstructured, hash string) ([]request, 
 }
 
 // approvalOf returns the change that approves the plan of an object that waits. With a hash, it refuses another plan.
-func approvalOf(u *unstructured.Unstructured, hash string) (request, error) {
+func approvalOf(u *unstructured.Unstructured, hash string) (objectrequest.Request, error) {
 	conditions, err := conditionsOf(u)
 	if err != nil {
-		return request{}, err
+		return objectrequest.Request{}, err
 	}
 	name := strings.ToLower(u.GetKind()) + "/" + u.GetName() + " -n " + u.GetNamespace()
 	pending := status.PendingPlan(conditions)
 	switch {
 	case pending == "":
-		return request{}, exit.Precondition(fmt.Errorf("no plan of %s waits for an approval: see nexusctl status %s", console.TitleOf(u), name))
+		return objectrequest.Request{}, exit.Precondition(fmt.Errorf("no plan of %s waits for an approval: see nexusctl status %s", console.TitleOf(u), name))
 	case hash != "" && hash != pending:
-		return request{}, exit.Precondition(fmt.Errorf("plan %s of %s waits for an approval, and not %s: the object or its AWS resource changed; review it with nexusctl plan %s", pending, console.TitleOf(u), hash, name))
+		return objectrequest.Request{}, exit.Precondition(fmt.Errorf("plan %s of %s waits for an approval, and not %s: the object or its AWS resource changed; review it with nexusctl plan %s", pending, console.TitleOf(u), hash, name))
 	}
-	again := func(now *unstructured.Unstructured) (request, error) { return approvalOf(now, pending) }
-	return request{object: u, done: "plan " + pending + " approved", again: again, unchanged: u.GetAnnotations()[wellknown.AnnotationApprovedPlan] == pending,
-		patch: map[string]any{"metadata": map[string]any{"resourceVersion": u.GetResourceVersion(), "annotations": map[string]any{wellknown.AnnotationApprovedPlan: pending}}}}, nil
+	again := func(now *unstructured.Unstructured) (objectrequest.Request, error) { return approvalOf(now, pending) }
+	return objectrequest.Request{Object: u, Done: "plan " + pending + " approved", Again: again, Unchanged: u.GetAnnotations()[wellknown.AnnotationApprovedPlan] == pending,
+		Patch: map[string]any{"metadata": map[string]any{"resourceVersion": u.GetResourceVersion(), "annotations": map[string]any{wellknown.AnnotationApprovedPlan: pending}}}}, nil
 }
 
 // conditionsOf reads the conditions of an object.

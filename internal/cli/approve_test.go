@@ -58,10 +58,10 @@ func TestApprovalsOf_AreOfPlansThatWait(t *testing.T) {
 				t.Fatalf("%d changes, want %d", len(requests), len(tc.want))
 			}
 			for i, q := range requests {
-				annotation, _, _ := unstructured.NestedString(q.patch, "metadata", "annotations", "nexus.ai/approved-plan")
-				version, _, _ := unstructured.NestedString(q.patch, "metadata", "resourceVersion")
+				annotation, _, _ := unstructured.NestedString(q.Patch, "metadata", "annotations", "nexus.ai/approved-plan")
+				version, _, _ := unstructured.NestedString(q.Patch, "metadata", "resourceVersion")
 				if annotation != tc.want[i] || version != "7" {
-					t.Errorf("the change is %v, want %s", q.patch, tc.want[i])
+					t.Errorf("the change is %v, want %s", q.Patch, tc.want[i])
 				}
 			}
 		})

@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/imagebuild"
 	"github.com/nexus-operator/nexus-operator/internal/importer"
+	"github.com/nexus-operator/nexus-operator/internal/objectrequest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -124,7 +125,7 @@ func (s *completer) namesOf(ctx context.Context, word string) []string {
 // kindOfWord finds the kind of one of the operator's own words without a question to the API server, and that of another word by one.
 func (s *completer) kindOfWord(word string) (schema.GroupVersionKind, bool) {
 	if slices.Contains(connection.CapabilityWords, word) {
-		return capabilityKind, true
+		return objectrequest.CapabilityKind, true
 	}
 	for _, e := range s.Kinds() {
 		if strings.EqualFold(e.Name(), word) {

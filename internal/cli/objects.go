@@ -12,13 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/objectrequest"
 )
-
-// capabilityKind is that of capabilities.
-var capabilityKind = nexusv1.GroupVersion.WithKind("NexusAICapability")
 
 // everyObject lists the capabilities, and the AWS resource objects that belong to none.
 func everyObject(ctx context.Context, s *connection.Connection, c client.Client, entries []engine.Entry, everywhere bool) ([]*unstructured.Unstructured, error) {
@@ -30,7 +27,7 @@ func everyObject(ctx context.Context, s *connection.Connection, c client.Client,
 	if namespace != "" {
 		in = append(in, client.InNamespace(namespace))
 	}
-	kinds := []schema.GroupVersionKind{capabilityKind}
+	kinds := []schema.GroupVersionKind{objectrequest.CapabilityKind}
 	for _, e := range entries {
 		kinds = append(kinds, v1alpha1.GroupVersion.WithKind(e.Name()))
 	}

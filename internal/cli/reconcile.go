@@ -24,6 +24,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/objectrequest"
 )
 
 // reconcileFlags are the flags of the verb.
@@ -71,19 +72,19 @@ func (s *requestVerb) reconcile(ctx context.Context, f *reconcileFlags, args []s
 		return err
 	}
 	at := s.Clock.Now().UTC().Format(time.RFC3339Nano)
-	var requests []request
+	var requests []objectrequest.Request
 	for _, u := range objects {
 		requests = append(requests, checkRequest(u, at))
 	}
-	if err := send(ctx, s.Console, r.Client, requests, f.dryRun); err != nil || !f.wait {
+	if err := objectrequest.Send(ctx, s.Console, r.Client, requests, f.dryRun); err != nil || !f.wait {
 		return err
 	}
 	return s.waitForChecks(ctx, r.Client, objects, at, f.timeout)
 }
 
-func checkRequest(u *unstructured.Unstructured, at string) request {
-	return request{object: u, done: "check requested",
-		patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
+func checkRequest(u *unstructured.Unstructured, at string) objectrequest.Request {
+	return objectrequest.Request{Object: u, Done: "check requested",
+		Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
 }
 
 // reconcilable are the objects that the command line names, with the resources of capabilities among them. It refuses
@@ -135,20 +136,20 @@ func withResources(ctx context.Context, r *inspect.Reader, objects []*unstructur
 
 // mayBeReconciled refuses objects for which a request has no effect.
 func mayBeReconciled(ctx context.Context, r *inspect.Reader, u *unstructured.Unstructured) error {
-	if !connection.IsCapability(u) && !hasAWSKind(r, u) && u.GetKind() != "AWSProvider" {
+	if !connection.IsCapability(u) && !objectrequest.HasAWSKind(r, u) && u.GetKind() != "AWSProvider" {
 		return exit.Usage("%s: the operator takes no requests for objects of its kind; it processes them whenever something that they depend on changes", console.TitleOf(u))
 	}
 	frozen := u
-	if name := capabilityThatOwns(u); name != "" {
+	if name := objectrequest.CapabilityThatOwns(u); name != "" {
 		c := &unstructured.Unstructured{}
-		c.SetGroupVersionKind(capabilityKind)
+		c.SetGroupVersionKind(objectrequest.CapabilityKind)
 		if err := r.Client.Get(ctx, client.ObjectKey{Namespace: u.GetNamespace(), Name: name}, c); client.IgnoreNotFound(err) != nil {
 			return err
-		} else if err == nil && (isPaused(c) || isSuspended(c)) {
+		} else if err == nil && (objectrequest.IsPaused(c) || objectrequest.IsSuspended(c)) {
 			frozen = c
 		}
 	}
-	if isPaused(frozen) || isSuspended(frozen) {
+	if objectrequest.IsPaused(frozen) || objectrequest.IsSuspended(frozen) {
 		return exit.Precondition(fmt.Errorf("%s is suspended, so %s is not checked: resume it first (nexusctl resume %s/%s -n %s)",
 			console.TitleOf(frozen), console.TitleOf(u), strings.ToLower(frozen.GetKind()), frozen.GetName(), frozen.GetNamespace()))
 	}
@@ -202,7 +203,7 @@ func (s *requestVerb) waitForChecks(ctx context.Context, c client.Client, object
 func (k *checks) askAgain(ctx context.Context) error {
 	k.at, k.open, k.next = k.Clock.Now().UTC().Format(time.RFC3339Nano), k.next, nil
 	for _, u := range k.open {
-		if err := patchObject(ctx, k.client, checkRequest(u, k.at), false); err != nil {
+		if err := objectrequest.Patch(ctx, k.client, checkRequest(u, k.at), false); err != nil {
 			return fmt.Errorf("%s: %w", console.TitleOf(u), err)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
+	"github.com/nexus-operator/nexus-operator/internal/objectrequest"
 )
 
 // slowRole answers as an operator does that checks a capability at once, and its role later: the check finds that it does not work.
@@ -60,7 +61,7 @@ func TestReconcileWait_ChecksACapabilityAfterItsResources(t *testing.T) {
 	o := &slowRole{handledAt: "first", ready: "True"}
 	c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{Get: o.get, Patch: o.patch}).Build()
 	capability, role := &unstructured.Unstructured{}, &unstructured.Unstructured{}
-	capability.SetGroupVersionKind(capabilityKind)
+	capability.SetGroupVersionKind(objectrequest.CapabilityKind)
 	role.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("IAMRole"))
 	for _, u := range []*unstructured.Unstructured{capability, role} {
 		u.SetNamespace("ns")

@@ -16,13 +16,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
+	"github.com/nexus-operator/nexus-operator/internal/objectrequest"
 )
 
 // requestsFor are suspensions of ConfigMaps of these names; any object has annotations.
-func requestsFor(names ...string) []request {
-	var out []request
+func requestsFor(names ...string) []objectrequest.Request {
+	var out []objectrequest.Request
 	for _, n := range names {
 		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": n, "namespace": "ns"}}}
 		q, _ := toSuspend(u)
@@ -39,8 +40,8 @@ func TestSend_AnInterruptionEndsItBetweenTwoChanges(t *testing.T) {
 			return errors.Join(c.Patch(ctx, o, p, opts...), ctx.Err())
 		}}).Build()
 	streams, _, out, errs := genericiooptions.NewTestIOStreams()
-	s := newConnection(Program{IOStreams: streams})
-	err := send(ctx, s.Console, c, requestsFor("a", "b"), false)
+	s := &console.Console{IOStreams: streams}
+	err := objectrequest.Send(ctx, s, c, requestsFor("a", "b"), false)
 	i, ok := errors.AsType[*exit.Interruption](err)
 	if !ok || i.Left != 1 || len(i.Changed) != 1 || !strings.Contains(i.Said(), "Changed: ConfigMap ns/a. Not changed: 1.") {
 		t.Errorf("%+v, %v", i, err)
@@ -59,58 +60,11 @@ func TestSend_AnInterruptionEndsItBetweenTwoChanges(t *testing.T) {
 func TestSend_AFailureKeepsNothingElseFromBeingChanged(t *testing.T) {
 	c := fake.NewClientBuilder().WithObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}}).Build()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
-	s := newConnection(Program{IOStreams: streams})
-	if err := send(t.Context(), s.Console, c, requestsFor("a", "b"), false); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/a: ") {
+	s := &console.Console{IOStreams: streams}
+	if err := objectrequest.Send(t.Context(), s, c, requestsFor("a", "b"), false); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/a: ") {
 		t.Errorf("%v", err)
 	}
 	if out.String() != "ConfigMap ns/b: suspended\n" {
 		t.Errorf("%q", out)
-	}
-}
-
-func TestSend_AWriteOfTheOperatorRefusesNoChange(t *testing.T) {
-	for name, tc := range map[string]struct {
-		meanwhile func(m *corev1.ConfigMap)
-		want      string
-		refused   string
-	}{
-		"a status is written":  {func(m *corev1.ConfigMap) { m.Data = map[string]string{"k": "v"} }, "c", ""},
-		"one name is gone":     {func(m *corev1.ConfigMap) { m.Annotations[wellknown.AnnotationDeleteData] = "b" }, "", ""},
-		"one name is added":    {func(m *corev1.ConfigMap) { m.Annotations[wellknown.AnnotationDeleteData] = "a,b,c,d" }, "c,d", ""},
-		"another one is there": {func(m *corev1.ConfigMap) { m.UID = "2" }, "a,b,c", "was deleted meanwhile"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "m", UID: "1", Annotations: map[string]string{wellknown.AnnotationDeleteData: "a,b,c"}}}
-			patches := 0
-			c := fake.NewClientBuilder().WithObjects(object).WithInterceptorFuncs(interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-				if patches++; patches == 1 {
-					now := &corev1.ConfigMap{}
-					if err := c.Get(ctx, client.ObjectKeyFromObject(object), now); err != nil {
-						return err
-					}
-					tc.meanwhile(now)
-					if err := c.Update(ctx, now); err != nil {
-						return err
-					}
-				}
-				return c.Patch(ctx, o, p, opts...)
-			}}).Build()
-			u := &unstructured.Unstructured{}
-			u.SetAPIVersion("v1")
-			u.SetKind("ConfigMap")
-			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), u); err != nil {
-				t.Fatal(err)
-			}
-			streams, _, _, _ := genericiooptions.NewTestIOStreams()
-			s := newConnection(Program{IOStreams: streams})
-			err := send(t.Context(), s.Console, c, []request{keeping(u, []string{"a", "b"})}, false)
-			if (err != nil) != (tc.refused != "") || err != nil && !strings.Contains(err.Error(), tc.refused) {
-				t.Fatalf("%v, want %q", err, tc.refused)
-			}
-			now := &corev1.ConfigMap{}
-			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), now); err != nil || now.Annotations[wellknown.AnnotationDeleteData] != tc.want {
-				t.Errorf("%v, %v, want %q", now.Annotations, err, tc.want)
-			}
-		})
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/imagebuild"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/objectrequest"
 )
 
 // annotationRevision is the annotation in which the Deployment controller counts the templates of a Deployment.
@@ -227,7 +228,7 @@ func restart(ctx context.Context, s *console.Console, c client.Client, t restart
 	}
 	change := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{
 		"annotations": map[string]any{annotationRestarted: s.Clock.Now().UTC().Format(time.RFC3339Nano)}}}}}
-	if err := send(ctx, s, c, []request{{object: u, patch: change, done: "pods are replaced"}}, t.dryRun); err != nil || t.dryRun {
+	if err := objectrequest.Send(ctx, s, c, []objectrequest.Request{{Object: u, Patch: change, Done: "pods are replaced"}}, t.dryRun); err != nil || t.dryRun {
 		return out, err
 	}
 	limited, cancel := context.WithTimeout(ctx, t.timeout)

@@ -29,6 +29,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/objectrequest"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -101,8 +102,8 @@ func (s *secretsVerb) secretsSet(ctx context.Context, args, files []string, dryR
 // set by then, whether or not the caller may ask.
 func (s *secretsVerb) requestCheck(ctx context.Context, c client.Client, u *unstructured.Unstructured, dryRun bool) {
 	at := s.Clock.Now().UTC().Format(time.RFC3339Nano)
-	q := request{object: u, patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
-	if err := patchObject(ctx, c, q, dryRun); err != nil {
+	q := objectrequest.Request{Object: u, Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
+	if err := objectrequest.Patch(ctx, c, q, dryRun); err != nil {
 		s.Say("%s: its status shows the values at the operator's next check, because none could be requested: %v", console.TitleOf(u), err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/objectrequest"
 )
 
 func suspendCommand(s *connection.Connection) *cobra.Command {
@@ -51,7 +52,7 @@ func resumeCommand(s *connection.Connection) *cobra.Command {
 }
 
 // change makes a request of each object that the command line names. All are judged before the first is changed.
-func (s *requestVerb) change(ctx context.Context, f *requestFlags, args []string, to func(*unstructured.Unstructured) (request, error)) error {
+func (s *requestVerb) change(ctx context.Context, f *requestFlags, args []string, to func(*unstructured.Unstructured) (objectrequest.Request, error)) error {
 	if err := f.Check(args); err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (s *requestVerb) change(ctx context.Context, f *requestFlags, args []string
 	if err != nil {
 		return err
 	}
-	var requests []request
+	var requests []objectrequest.Request
 	for _, u := range objects {
 		q, err := s.suspension(r, u, to)
 		if err != nil {
@@ -71,34 +72,34 @@ func (s *requestVerb) change(ctx context.Context, f *requestFlags, args []string
 		}
 		requests = append(requests, q)
 	}
-	return send(ctx, s.Console, r.Client, requests, f.dryRun)
+	return objectrequest.Send(ctx, s.Console, r.Client, requests, f.dryRun)
 }
 
 // suspension refuses kinds that cannot be suspended.
-func (s *requestVerb) suspension(r *inspect.Reader, u *unstructured.Unstructured, to func(*unstructured.Unstructured) (request, error)) (request, error) {
-	if !connection.IsCapability(u) && !hasAWSKind(r, u) {
-		return request{}, exit.Usage("%s cannot be suspended: only capabilities and AWS resource objects can", console.TitleOf(u))
+func (s *requestVerb) suspension(r *inspect.Reader, u *unstructured.Unstructured, to func(*unstructured.Unstructured) (objectrequest.Request, error)) (objectrequest.Request, error) {
+	if !connection.IsCapability(u) && !objectrequest.HasAWSKind(r, u) {
+		return objectrequest.Request{}, exit.Usage("%s cannot be suspended: only capabilities and AWS resource objects can", console.TitleOf(u))
 	}
 	return to(u)
 }
 
-func toSuspend(u *unstructured.Unstructured) (request, error) {
-	if c := capabilityThatOwns(u); c != "" {
-		return request{}, exit.Usage("%s belongs to NexusAICapability %s: suspend ncap/%s, with every object that it created", console.TitleOf(u), c, c)
+func toSuspend(u *unstructured.Unstructured) (objectrequest.Request, error) {
+	if c := objectrequest.CapabilityThatOwns(u); c != "" {
+		return objectrequest.Request{}, exit.Usage("%s belongs to NexusAICapability %s: suspend ncap/%s, with every object that it created", console.TitleOf(u), c, c)
 	}
-	return request{object: u, done: "suspended", unchanged: isPaused(u),
-		patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationPaused: "true"}}}}, nil
+	return objectrequest.Request{Object: u, Done: "suspended", Unchanged: objectrequest.IsPaused(u),
+		Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationPaused: "true"}}}}, nil
 }
 
-func toResume(u *unstructured.Unstructured) (request, error) {
-	if c := capabilityThatOwns(u); c != "" && !isPaused(u) {
-		return request{}, exit.Usage("%s belongs to NexusAICapability %s: resume ncap/%s", console.TitleOf(u), c, c)
+func toResume(u *unstructured.Unstructured) (objectrequest.Request, error) {
+	if c := objectrequest.CapabilityThatOwns(u); c != "" && !objectrequest.IsPaused(u) {
+		return objectrequest.Request{}, exit.Usage("%s belongs to NexusAICapability %s: resume ncap/%s", console.TitleOf(u), c, c)
 	}
-	q := request{object: u, done: "resumed", unchanged: !isPaused(u) && !isSuspended(u),
-		patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationPaused: nil}}}}
-	if isSuspended(u) {
-		q.patch["spec"] = map[string]any{"suspend": false}
-		q.note = "spec.suspend is set to false; remove it from the manifest as well, or the next apply suspends the capability again"
+	q := objectrequest.Request{Object: u, Done: "resumed", Unchanged: !objectrequest.IsPaused(u) && !objectrequest.IsSuspended(u),
+		Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationPaused: nil}}}}
+	if objectrequest.IsSuspended(u) {
+		q.Patch["spec"] = map[string]any{"suspend": false}
+		q.Note = "spec.suspend is set to false; remove it from the manifest as well, or the next apply suspends the capability again"
 	}
 	return q, nil
 }

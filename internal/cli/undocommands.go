@@ -9,10 +9,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
+	"github.com/nexus-operator/nexus-operator/internal/undo"
 )
 
 func undoCommand(s *connection.Connection) *cobra.Command {
-	f := &undoFlags{}
+	f := &undo.Options{}
 	cmd := &cobra.Command{
 		Use:   "undo ncap/NAME",
 		Short: "Bring a deleted capability back with its stores and secrets",
@@ -25,25 +26,25 @@ func undoCommand(s *connection.Connection) *cobra.Command {
 		Args:    arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case f.list && len(args) > 0:
+			case f.List && len(args) > 0:
 				return exit.Usage("--list lists all deletions, and takes no name")
-			case f.list:
-				return (&undoVerb{Connection: s}).listDeletions(cmd.Context())
+			case f.List:
+				return (&undo.Undoing{Connection: s}).List(cmd.Context())
 			case len(args) == 0:
 				return exit.Usage("name the capability to bring back, or list the deletions with --list")
 			default:
-				return (&undoVerb{Connection: s}).undo(cmd.Context(), f, args)
+				return (&undo.Undoing{Connection: s}).Run(cmd.Context(), f, args)
 			}
 		},
 	}
-	cmd.Flags().BoolVar(&f.list, "list", false, "list the deletions that the operator has recorded, with their state and the end of their time")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long the deleted object may take to go")
+	cmd.Flags().BoolVar(&f.List, "list", false, "list the deletions that the operator has recorded, with their state and the end of their time")
+	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
+	cmd.Flags().DurationVar(&f.Timeout, "timeout", 5*time.Minute, "how long the deleted object may take to go")
 	return cmd
 }
 
 func deleteNowCommand(s *connection.Connection) *cobra.Command {
-	f := &undoFlags{}
+	f := &undo.Options{}
 	cmd := &cobra.Command{
 		Use:   "delete-now ncap/NAME",
 		Short: "End the time for which the stores of a deleted capability are kept",
@@ -54,10 +55,10 @@ func deleteNowCommand(s *connection.Connection) *cobra.Command {
 		Example: "  nexusctl delete-now ncap/myapp -n team-a",
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return (&undoVerb{Connection: s}).deleteNow(cmd.Context(), f, args)
+			return (&undo.Undoing{Connection: s}).DeleteNow(cmd.Context(), f, args)
 		},
 	}
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long the deletion of what a deleted namespace left may take")
+	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
+	cmd.Flags().DurationVar(&f.Timeout, "timeout", 30*time.Minute, "how long the deletion of what a deleted namespace left may take")
 	return cmd
 }

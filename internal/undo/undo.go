@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package undo ends the wait of deletions: it brings a capability back with its data, or has the deletion go on at once.
+package undo
 
 import (
 	"context"
@@ -25,15 +26,17 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
+	"github.com/nexus-operator/nexus-operator/internal/objectrequest"
 )
 
-type undoFlags struct {
-	dryRun, list bool
-	timeout      time.Duration
+// Options holds the flags of undo and delete-now.
+type Options struct {
+	DryRun, List bool
+	Timeout      time.Duration
 }
 
-// undoVerb is a run of undo or delete-now.
-type undoVerb struct {
+// Undoing is a run of undo or delete-now.
+type Undoing struct {
 	*connection.Connection
 }
 
@@ -42,19 +45,19 @@ type decision struct{ annotation, done string }
 
 // decideDeletion writes the annotation that decides how a deletion goes on. Its value names the object, so that the annotation means
 // nothing on a later object of the name.
-func (s *undoVerb) decideDeletion(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, as decision, dryRun bool) error {
+func (s *Undoing) decideDeletion(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, as decision, dryRun bool) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
 	if err != nil {
 		return err
 	}
 	u := &unstructured.Unstructured{Object: content}
-	u.SetGroupVersionKind(capabilityKind)
-	return send(ctx, s.Console, c, []request{{object: u, done: as.done, unchanged: of.Annotations[as.annotation] == string(of.UID),
-		patch: map[string]any{"metadata": map[string]any{"uid": string(of.UID), "annotations": map[string]any{as.annotation: string(of.UID)}}}}}, dryRun)
+	u.SetGroupVersionKind(objectrequest.CapabilityKind)
+	return objectrequest.Send(ctx, s.Console, c, []objectrequest.Request{{Object: u, Done: as.done, Unchanged: of.Annotations[as.annotation] == string(of.UID),
+		Patch: map[string]any{"metadata": map[string]any{"uid": string(of.UID), "annotations": map[string]any{as.annotation: string(of.UID)}}}}}, dryRun)
 }
 
-// undo brings a capability back: it decides the deletion, waits for the deleted object to go, and creates the next one.
-func (s *undoVerb) undo(ctx context.Context, f *undoFlags, args []string) error {
+// Run brings a capability back: it decides the deletion, waits for the deleted object to go, and creates the next one.
+func (s *Undoing) Run(ctx context.Context, f *Options, args []string) error {
 	at, err := s.OpenDeleted(ctx, args)
 	if err != nil {
 		return err
@@ -64,15 +67,15 @@ func (s *undoVerb) undo(ctx context.Context, f *undoFlags, args []string) error 
 	case deleted == nil:
 		return s.undoFromRecord(ctx, c, f, at.Key)
 	case deleted.DeletionTimestamp == nil:
-		return s.keepDropped(ctx, c, deleted, f.dryRun)
+		return s.keepDropped(ctx, c, deleted, f.DryRun)
 	}
 	if err := mayBeUndone(deleted); err != nil {
 		return err
 	}
-	if err := s.decideDeletion(ctx, c, deleted, decision{wellknown.AnnotationUndo, "its AWS resources are kept"}, f.dryRun); err != nil || f.dryRun {
+	if err := s.decideDeletion(ctx, c, deleted, decision{wellknown.AnnotationUndo, "its AWS resources are kept"}, f.DryRun); err != nil || f.DryRun {
 		return err
 	}
-	if err := s.waitForRelease(ctx, c, deleted, f.timeout); err != nil {
+	if err := s.waitForRelease(ctx, c, deleted, f.Timeout); err != nil {
 		return err
 	}
 	return s.createAgain(ctx, c, capability.AsDeclared(deleted), false)
@@ -80,7 +83,7 @@ func (s *undoVerb) undo(ctx context.Context, f *undoFlags, args []string) error 
 
 // keepDropped has the operator keep the stores that an edit dropped, without an end: the capability no longer says that their data may
 // be deleted. What it declares is left to its manifest, where the edit was made.
-func (s *undoVerb) keepDropped(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, dryRun bool) error {
+func (s *Undoing) keepDropped(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, dryRun bool) error {
 	if len(of.Status.Dropped) == 0 {
 		return s.Report(fmt.Sprintf("NexusAICapability %s/%s", of.Namespace, of.Name), "is not deleted", "")
 	}
@@ -89,28 +92,28 @@ func (s *undoVerb) keepDropped(ctx context.Context, c client.Client, of *nexusv1
 		return err
 	}
 	u := &unstructured.Unstructured{Object: content}
-	u.SetGroupVersionKind(capabilityKind)
+	u.SetGroupVersionKind(objectrequest.CapabilityKind)
 	var stores []string
 	for _, d := range of.Status.Dropped {
 		stores = append(stores, d.Name)
 	}
-	return send(ctx, s.Console, c, []request{keeping(u, stores)}, dryRun)
+	return objectrequest.Send(ctx, s.Console, c, []objectrequest.Request{keeping(u, stores)}, dryRun)
 }
 
 // keeping is the change after which a capability no longer says that the data of stores may be deleted.
-func keeping(u *unstructured.Unstructured, stores []string) request {
+func keeping(u *unstructured.Unstructured, stores []string) objectrequest.Request {
 	var value any // the key goes with its last name
 	if left := engine.WithoutDataOf(u, stores); left != "" {
 		value = left
 	}
-	again := func(now *unstructured.Unstructured) (request, error) {
+	again := func(now *unstructured.Unstructured) (objectrequest.Request, error) {
 		if now.GetUID() != u.GetUID() || now.GetDeletionTimestamp() != nil {
-			return request{}, exit.Precondition(fmt.Errorf("%s was deleted meanwhile: run the command again", console.TitleOf(u)))
+			return objectrequest.Request{}, exit.Precondition(fmt.Errorf("%s was deleted meanwhile: run the command again", console.TitleOf(u)))
 		}
 		return keeping(now, stores), nil
 	}
-	return request{object: u, done: "the stores " + strings.Join(stores, ", ") + " that an edit dropped are kept with their data", note: "declare them again to use them", again: again,
-		patch: map[string]any{"metadata": map[string]any{"uid": string(u.GetUID()), "resourceVersion": u.GetResourceVersion(), "annotations": map[string]any{wellknown.AnnotationDeleteData: value}}}}
+	return objectrequest.Request{Object: u, Done: "the stores " + strings.Join(stores, ", ") + " that an edit dropped are kept with their data", Note: "declare them again to use them", Again: again,
+		Patch: map[string]any{"metadata": map[string]any{"uid": string(u.GetUID()), "resourceVersion": u.GetResourceVersion(), "annotations": map[string]any{wellknown.AnnotationDeleteData: value}}}}
 }
 
 // mayBeUndone refuses deletions that have gone too far, or that keep nothing.
@@ -130,7 +133,7 @@ func mayBeUndone(c *nexusv1.NexusAICapability) error {
 const gonePoll = 500 * time.Millisecond
 
 // waitForRelease waits until a deleted object is gone.
-func (s *undoVerb) waitForRelease(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, timeout time.Duration) error {
+func (s *Undoing) waitForRelease(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, timeout time.Duration) error {
 	s.Say("Waiting for the deleted object to go.")
 	now := of.DeepCopy()
 	err := wait.PollUntilContextTimeout(ctx, gonePoll, timeout, true, func(ctx context.Context) (bool, error) {
@@ -159,7 +162,7 @@ func (s *undoVerb) waitForRelease(ctx context.Context, c client.Client, of *nexu
 
 // createAgain creates a capability as it was. One that exists by now, such as one that a GitOps tool created, takes the AWS resources
 // over as well.
-func (s *undoVerb) createAgain(ctx context.Context, c client.Client, again *nexusv1.NexusAICapability, dryRun bool) error {
+func (s *Undoing) createAgain(ctx context.Context, c client.Client, again *nexusv1.NexusAICapability, dryRun bool) error {
 	title := fmt.Sprintf("NexusAICapability %s/%s", again.Namespace, again.Name)
 	ctx, cancel := exit.Uncut(ctx, enact.PatchTimeout)
 	defer cancel()
@@ -181,7 +184,7 @@ func (s *undoVerb) createAgain(ctx context.Context, c client.Client, again *nexu
 }
 
 // undoFromRecord brings a capability back of which only the operator's record is left.
-func (s *undoVerb) undoFromRecord(ctx context.Context, c client.Client, f *undoFlags, key client.ObjectKey) error {
+func (s *Undoing) undoFromRecord(ctx context.Context, c client.Client, f *Options, key client.ObjectKey) error {
 	record, _, err := s.recordOf(ctx, c, key)
 	if err != nil {
 		return err
@@ -189,14 +192,14 @@ func (s *undoVerb) undoFromRecord(ctx context.Context, c client.Client, f *undoF
 	if record.Recovery.State == nexusv1.RecoveryEnded {
 		return exit.Precondition(fmt.Errorf("the stores of NexusAICapability %s were deleted: docs/undo.md lists what AWS can restore", key))
 	}
-	if err := s.ensureNamespace(ctx, c, key.Namespace, f.dryRun); err != nil {
+	if err := s.ensureNamespace(ctx, c, key.Namespace, f.DryRun); err != nil {
 		return err
 	}
-	return s.createAgain(ctx, c, capability.AsDeclared(record.Capability), f.dryRun)
+	return s.createAgain(ctx, c, capability.AsDeclared(record.Capability), f.DryRun)
 }
 
 // ensureNamespace creates the namespace of a capability that is created again, where it is gone.
-func (s *undoVerb) ensureNamespace(ctx context.Context, c client.Client, name string, dryRun bool) error {
+func (s *Undoing) ensureNamespace(ctx context.Context, c client.Client, name string, dryRun bool) error {
 	ns := &corev1.Namespace{}
 	err := c.Get(ctx, client.ObjectKey{Name: name}, ns)
 	switch {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package undo
 
 import (
 	"context"
@@ -24,8 +24,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
-// deleteNow ends the wait of a deletion that can be undone, or deletes what a deleted namespace left in AWS.
-func (s *undoVerb) deleteNow(ctx context.Context, f *undoFlags, args []string) error {
+// DeleteNow ends the wait of a deletion that can be undone, or deletes what a deleted namespace left in AWS.
+func (s *Undoing) DeleteNow(ctx context.Context, f *Options, args []string) error {
 	at, err := s.OpenDeleted(ctx, args)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (s *undoVerb) deleteNow(ctx context.Context, f *undoFlags, args []string) e
 	if err := mayEnd(found); err != nil {
 		return err
 	}
-	return s.decideDeletion(ctx, c, found, decision{wellknown.AnnotationDeleteNow, "its stores are deleted now"}, f.dryRun)
+	return s.decideDeletion(ctx, c, found, decision{wellknown.AnnotationDeleteNow, "its stores are deleted now"}, f.DryRun)
 }
 
 // mayEnd refuses to end what is no deletion, or a deletion that keeps everything.
@@ -58,7 +58,7 @@ func mayEnd(c *nexusv1.NexusAICapability) error {
 }
 
 // recordOf reads the operator's record of a deletion.
-func (s *undoVerb) recordOf(ctx context.Context, c client.Client, key client.ObjectKey) (capability.Record, *corev1.ConfigMap, error) {
+func (s *Undoing) recordOf(ctx context.Context, c client.Client, key client.ObjectKey) (capability.Record, *corev1.ConfigMap, error) {
 	namespace := s.NamespaceOfOperator()
 	o := &corev1.ConfigMap{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: capability.RecordName(key.Namespace, key.Name)}, o)
@@ -76,7 +76,7 @@ func (s *undoVerb) recordOf(ctx context.Context, c client.Client, key client.Obj
 
 // deleteReleased deletes what a capability left in AWS whose namespace was deleted. A capability without pods takes the resources over by
 // their owner tags, so that its deletion removes these and no others. Where the deletion keeps the resources, only the record goes.
-func (s *undoVerb) deleteReleased(ctx context.Context, c client.Client, f *undoFlags, key client.ObjectKey) error {
+func (s *Undoing) deleteReleased(ctx context.Context, c client.Client, f *Options, key client.ObjectKey) error {
 	record, o, err := s.recordOf(ctx, c, key)
 	if err != nil {
 		return err
@@ -85,20 +85,20 @@ func (s *undoVerb) deleteReleased(ctx context.Context, c client.Client, f *undoF
 	case record.Recovery.State == nexusv1.RecoveryEnded:
 		return exit.Precondition(fmt.Errorf("the stores of NexusAICapability %s were deleted when its time ended", key))
 	case capability.EffectiveDeletionPolicy(record.Capability) != nexusv1.DeletionDelete:
-		return s.dropRecord(ctx, c, o, f.dryRun)
+		return s.dropRecord(ctx, c, o, f.DryRun)
 	}
-	if err := s.ensureNamespace(ctx, c, key.Namespace, f.dryRun); err != nil {
+	if err := s.ensureNamespace(ctx, c, key.Namespace, f.DryRun); err != nil {
 		return err
 	}
 	made := capability.ToBeDeleted(record.Capability)
-	if err := s.createAgain(ctx, c, made, f.dryRun); err != nil || f.dryRun {
+	if err := s.createAgain(ctx, c, made, f.DryRun); err != nil || f.DryRun {
 		return err
 	}
 	return s.finishDeletion(ctx, c, f, made)
 }
 
 // dropRecord deletes the record of a deletion that keeps its AWS resources for good.
-func (s *undoVerb) dropRecord(ctx context.Context, c client.Client, o *corev1.ConfigMap, dryRun bool) error {
+func (s *Undoing) dropRecord(ctx context.Context, c client.Client, o *corev1.ConfigMap, dryRun bool) error {
 	options := []client.DeleteOption{client.Preconditions{UID: &o.UID}}
 	if dryRun {
 		options = append(options, client.DryRunAll)
@@ -111,11 +111,11 @@ func (s *undoVerb) dropRecord(ctx context.Context, c client.Client, o *corev1.Co
 
 // finishDeletion deletes a capability that delete-now created, once it has taken its AWS resources over. An object that is deleted before
 // would leave its resource.
-func (s *undoVerb) finishDeletion(ctx context.Context, c client.Client, f *undoFlags, of *nexusv1.NexusAICapability) error {
+func (s *Undoing) finishDeletion(ctx context.Context, c client.Client, f *Options, of *nexusv1.NexusAICapability) error {
 	title := fmt.Sprintf("NexusAICapability %s/%s", of.Namespace, of.Name)
 	s.Say("Waiting for the capability to take its AWS resources over, and to go.")
 	now := of
-	err := wait.PollUntilContextTimeout(ctx, gonePoll, f.timeout, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, gonePoll, f.Timeout, true, func(ctx context.Context) (bool, error) {
 		now = &nexusv1.NexusAICapability{}
 		err := c.Get(ctx, client.ObjectKeyFromObject(of), now)
 		switch {
@@ -138,14 +138,14 @@ func (s *undoVerb) finishDeletion(ctx context.Context, c client.Client, f *undoF
 		return &exit.Interruption{Text: "The command was interrupted while it waited. To continue, run the command again."}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("%s is still there after %s, in phase %s: %s; run the command again, or delete the capability with kubectl delete, which leaves what it has not taken over",
-			title, f.timeout, now.Status.Phase, now.Status.Message)}
+			title, f.Timeout, now.Status.Phase, now.Status.Message)}
 	default:
 		return err
 	}
 }
 
-// listDeletions prints the deletions that the operator has recorded.
-func (s *undoVerb) listDeletions(ctx context.Context) error {
+// List prints the deletions that the operator has recorded.
+func (s *Undoing) List(ctx context.Context) error {
 	_, c, err := s.Connect()
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/internal/connection"
@@ -21,39 +20,6 @@ import (
 // secretsVerb is a run of one of the commands of secrets.
 type secretsVerb struct {
 	*connection.Connection
-}
-
-func secretsCommand(s *connection.Connection) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "secrets",
-		Short:   "Show which secrets wait for people, and fill them in",
-		Example: "  nexusctl secrets status -n team-a\n  nexusctl secrets set awssecret/myapp-dev-openai --from-file apiKey=-",
-		Args:    arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			return exit.Usage("name what to do: secrets status or secrets set")
-		},
-	}
-	cmd.AddCommand(secretsStatusCommand(s), secretsSetCommand(s))
-	return cmd
-}
-
-func secretsStatusCommand(s *connection.Connection) *cobra.Command {
-	f := &driftFlags{}
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "List the secrets with values that people fill in",
-		Long: "status lists the secrets that the operator created with placeholders, with the keys to fill in. It reads the\n" +
-			"statuses of the objects, and no value.",
-		Example: "  nexusctl secrets status -n team-a\n  nexusctl secrets status -A --exit-code",
-		Args:    arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return (&secretsVerb{Connection: s}).secretsStatus(cmd.Context(), f)
-		},
-	}
-	cmd.Flags().BoolVarP(&f.everywhere, "all-namespaces", "A", false, "look in every namespace")
-	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "exit with 1 when a secret is not filled in")
-	outputFlag(cmd, &f.output, "text", "json", "yaml")
-	return cmd
 }
 
 func (s *secretsVerb) secretsStatus(ctx context.Context, f *driftFlags) error {

@@ -16,7 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,7 +23,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
-	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -33,29 +31,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
-
-func secretsSetCommand(s *connection.Connection) *cobra.Command {
-	var files []string
-	var dryRun bool
-	cmd := &cobra.Command{
-		Use:   "set awssecret/NAME --from-file KEY=PATH...",
-		Short: "Fill in values of a secret, from files or from standard input",
-		Long: "set puts values into a secret that the operator created with placeholders, and leaves its other keys as they are.\n" +
-			"A value is read from a file, or with the path - from standard input; a terminal does not show it, and set prints\n" +
-			"no value. One newline at the end is not part of the value.\n\n" +
-			"It uses your own AWS credentials, which must lead to the account of the AWSProvider and allow\n" +
-			"secretsmanager:DescribeSecret, GetSecretValue and PutSecretValue.",
-		Example: "  nexusctl secrets set awssecret/myapp-dev-openai -n team-a --from-file apiKey=-\n" +
-			"  nexusctl secrets set awssecret/myapp-dev-wxcc --from-file clientId=id.txt --from-file clientSecret=secret.txt",
-		Args: arguments(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return (&secretsVerb{Connection: s}).secretsSet(cmd.Context(), args, files, dryRun)
-		},
-	}
-	cmd.Flags().StringArrayVar(&files, "from-file", nil, "a key and the file with its value, as KEY=PATH; - is standard input")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check everything, and change nothing")
-	return cmd
-}
 
 func (s *secretsVerb) secretsSet(ctx context.Context, args, files []string, dryRun bool) error {
 	paths, err := pathsByKey(files)

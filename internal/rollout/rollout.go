@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package rollout replaces the pods of applications and of the operator, and waits for the new ones.
+package rollout
 
 import (
 	"context"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -53,59 +53,36 @@ type rollouts struct {
 	Notes      []string           `json:"notes,omitempty"`
 }
 
-// rolloutFlags holds the flags of rollout.
-type rolloutFlags struct {
-	app        imagebuild.AppOptions
-	build      string
-	components []string
-	output     string
-	dryRun     bool
-	timeout    time.Duration
-}
-
-func rolloutCommand(s *connection.Connection) *cobra.Command {
-	f := &rolloutFlags{}
-	cmd := &cobra.Command{
-		Use:   "rollout [NAMESPACE/NAME | ncap/NAME]",
-		Short: "Replace the pods of a capability, after building an image again",
-		Long: "rollout replaces the pods of a capability's components one after the other, as kubectl rollout restart does, waits until the new ones\n" +
-			"are ready, and prints the digests of the image and the revisions of the Deployment before and after. With --build it first\n" +
-			"builds the image of a component and pushes it to where the capability pulls it from, and replaces the pods of that component only;\n" +
-			"the flags for that are those of nexusctl build app. The capability stays as it is declared, and the operator leaves the restart alone.",
-		Example: "  nexusctl rollout ncap/myapp -n team-a --build backend --source ../backend\n  nexusctl rollout team-a/myapp --component frontend\n  nexusctl rollout --dry-run",
-		Args:    arguments(cobra.MaximumNArgs(1)),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runRollout(cmd.Context(), s, f, args) },
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&f.build, "build", "", "component whose image is built and pushed first")
-	flags.StringSliceVar(&f.components, "component", nil, "components whose pods are replaced; default: the one of --build, else all")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, build nothing, and change nothing")
-	flags.DurationVar(&f.timeout, "timeout", 10*time.Minute, "how long to wait for the new pods of each component; building may take 30 minutes besides")
-	addSourceFlags(&f.app, cmd)
-	outputFlag(cmd, &f.output, "text", "json", "yaml")
-	return cmd
+// Options holds the flags of rollout.
+type Options struct {
+	App        imagebuild.AppOptions
+	Build      string
+	Components []string
+	Output     string
+	DryRun     bool
+	Timeout    time.Duration
 }
 
 // Check refuses mistakes.
-func (f *rolloutFlags) Check() error {
-	if f.timeout <= 0 {
-		return exit.Usage("--timeout: %s is not a duration above 0", f.timeout)
+func (f *Options) Check() error {
+	if f.Timeout <= 0 {
+		return exit.Usage("--timeout: %s is not a duration above 0", f.Timeout)
 	}
-	if f.build != "" && len(f.components) == 0 {
-		f.components = []string{f.build}
+	if f.Build != "" && len(f.Components) == 0 {
+		f.Components = []string{f.Build}
 	}
-	for _, name := range f.components {
+	for _, name := range f.Components {
 		if err := imagebuild.CheckComponent(name); err != nil {
 			return err
 		}
 	}
-	f.app.Options = imagebuild.Options{DryRun: f.dryRun, Timeout: imagebuild.DefaultTimeout}
+	f.App.Options = imagebuild.Options{DryRun: f.DryRun, Timeout: imagebuild.DefaultTimeout}
 	return nil
 }
 
 // choose completes the components, and refuses those that the capability does not have.
-func (f *rolloutFlags) choose(c *nexusv1.NexusAICapability) error {
-	for _, name := range append([]string{f.build}, f.components...) {
+func (f *Options) choose(c *nexusv1.NexusAICapability) error {
+	for _, name := range append([]string{f.Build}, f.Components...) {
 		w, err := imagebuild.ComponentNamed(c, name)
 		if err != nil && name != "" {
 			return err
@@ -114,17 +91,18 @@ func (f *rolloutFlags) choose(c *nexusv1.NexusAICapability) error {
 			return exit.Usage("%s keeps no pods running: a Job runs again after an edit, or after kubectl delete job, and a CronJob at the times of its schedule", name)
 		}
 	}
-	if len(f.components) == 0 {
+	if len(f.Components) == 0 {
 		for _, w := range capability.Workloads(c) {
 			if w.Deployment != "" { // restarting a Job would run it again
-				f.components = append(f.components, w.Component)
+				f.Components = append(f.Components, w.Component)
 			}
 		}
 	}
 	return nil
 }
 
-func runRollout(ctx context.Context, s *connection.Connection, f *rolloutFlags, args []string) error {
+// Run replaces the pods of a capability's components, and prints what they run then.
+func Run(ctx context.Context, s *connection.Connection, f *Options, args []string) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
@@ -137,37 +115,37 @@ func runRollout(ctx context.Context, s *connection.Connection, f *rolloutFlags, 
 		return err
 	}
 	work := s
-	if f.output != "text" { // the messages about each step leave standard output to the data
+	if f.Output != "text" { // the messages about each step leave standard output to the data
 		work = s.PrintingTo(s.ErrOut)
 	}
-	report := &rollouts{APIVersion: imagebuild.APIVersion, Kind: "Rollout", Capability: subject.Namespace + "/" + subject.Name, DryRun: f.dryRun, Items: []rollout{}}
-	targets, err := deploymentsOf(ctx, c, subject, f.components)
+	report := &rollouts{APIVersion: imagebuild.APIVersion, Kind: "Rollout", Capability: subject.Namespace + "/" + subject.Name, DryRun: f.DryRun, Items: []rollout{}}
+	targets, err := deploymentsOf(ctx, c, subject, f.Components)
 	if err != nil {
 		return err
 	}
-	if f.build != "" {
-		if report.Build, err = imagebuild.ForCapability(ctx, work, &f.app, subject, f.build); err != nil {
+	if f.Build != "" {
+		if report.Build, err = imagebuild.ForCapability(ctx, work, &f.App, subject, f.Build); err != nil {
 			return err
 		}
 	}
 	if err := report.restartAll(ctx, work.Console, c, targets, f); err != nil {
 		return err
 	}
-	if f.output != "text" {
-		return console.PrintAs(s.Out, f.output, report, nil)
+	if f.Output != "text" {
+		return console.PrintAs(s.Out, f.Output, report, nil)
 	}
 	return nil
 }
 
 // restartAll replaces the pods of one Deployment after the other.
-func (r *rollouts) restartAll(ctx context.Context, s *console.Console, c client.Client, targets []*appsv1.Deployment, f *rolloutFlags) error {
+func (r *rollouts) restartAll(ctx context.Context, s *console.Console, c client.Client, targets []*appsv1.Deployment, f *Options) error {
 	for _, d := range targets {
 		item, err := restart(ctx, s, c, restartOf(d, f))
 		if err != nil {
 			return err
 		}
 		r.Items = append(r.Items, item)
-		if containers := d.Spec.Template.Spec.Containers; f.build != "" && len(containers) > 0 && containers[0].ImagePullPolicy == "IfNotPresent" {
+		if containers := d.Spec.Template.Spec.Containers; f.Build != "" && len(containers) > 0 && containers[0].ImagePullPolicy == "IfNotPresent" {
 			r.Notes = append(r.Notes, fmt.Sprintf("a node that has %s already does not pull it again: give a changed image another tag", containers[0].Image))
 		}
 	}
@@ -209,8 +187,8 @@ type restartTarget struct {
 	seeAlso string
 }
 
-func restartOf(d *appsv1.Deployment, f *rolloutFlags) restartTarget {
-	return restartTarget{workload: inspect.WorkloadOf(d), namespace: d.Namespace, revision: d.Annotations[annotationRevision], dryRun: f.dryRun, timeout: f.timeout,
+func restartOf(d *appsv1.Deployment, f *Options) restartTarget {
+	return restartTarget{workload: inspect.WorkloadOf(d), namespace: d.Namespace, revision: d.Annotations[annotationRevision], dryRun: f.DryRun, timeout: f.Timeout,
 		seeAlso: fmt.Sprintf("kubectl describe pods -n %s", d.Namespace)}
 }
 

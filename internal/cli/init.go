@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/appmodel"
 	"github.com/nexus-operator/nexus-operator/internal/appmodel/questions"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/validate"
 )
@@ -169,7 +170,7 @@ func (s *initVerb) interview(ctx context.Context, f *initFlags, flags *pflag.Fla
 	if in, is := s.In.(*os.File); is && !f.yes && f.compose != connection.StandardInput && term.IsTerminal(int(in.Fd())) {
 		lines := bufio.NewReader(in)
 		i.ReadLine = func() (string, error) {
-			b, err := withContext(ctx, func() ([]byte, error) { return lines.ReadBytes('\n') })
+			b, err := console.WithContext(ctx, func() ([]byte, error) { return lines.ReadBytes('\n') })
 			return string(b), err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/appmodel/compose"
 	"github.com/nexus-operator/nexus-operator/internal/appmodel/workloads"
 	"github.com/nexus-operator/nexus-operator/internal/connection"
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/helmrelease"
 )
@@ -71,7 +72,7 @@ func (s *initVerb) readChart(ctx context.Context, f *initFlags) (*appmodel.App, 
 
 // readCompose reads a Compose file, with the variables of an env file.
 func (s *initVerb) readCompose(ctx context.Context, f *initFlags) (*appmodel.App, error) {
-	text, err := withContext(ctx, func() ([]byte, error) {
+	text, err := console.WithContext(ctx, func() ([]byte, error) {
 		if f.compose == connection.StandardInput {
 			return io.ReadAll(s.In)
 		}

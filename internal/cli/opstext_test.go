@@ -3,9 +3,7 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -87,15 +85,6 @@ func TestExplainPrintsCauseEvidenceAndCommands(t *testing.T) {
 	}
 }
 
-func TestTextIsWrappedAtWords(t *testing.T) {
-	got := console.Wrap(strings.Repeat("word ", 40)+strings.Repeat("x", 100), "  ")
-	for line := range strings.SplitSeq(strings.TrimSuffix(got, "\n"), "\n") {
-		if !strings.HasPrefix(line, "  ") || len(line) > console.Columns && strings.Contains(strings.TrimSpace(line), " ") {
-			t.Errorf("%q", line)
-		}
-	}
-}
-
 func TestDriftPrintsARowForEachField(t *testing.T) {
 	report := &inspect.DriftReport{Objects: []inspect.ObjectDrift{
 		{Kind: "DynamoDBTable", Namespace: "team-a", Name: "calls", Policy: "Correct", Fields: []v1alpha1.DriftEntry{{Path: "Tags[team]", Want: "a"}}, Since: new(ago(time.Minute))},
@@ -114,28 +103,6 @@ func TestSecretsPrintsWhatPeopleFillIn(t *testing.T) {
 	}}
 	golden.Check(t, "secrets.txt", textOfSecrets(report, noon, false))
 	golden.Check(t, "secrets-everywhere.txt", textOfSecrets(report, noon, true))
-}
-
-func TestValueOfLosesOneNewlineOnly(t *testing.T) {
-	for text, want := range map[string]string{"a": "a", "a\n": "a", "a\r\n": "a", "a\n\n": "a\n", " a ": " a "} {
-		if got, err := valueOf("key", text); err != nil || got != want {
-			t.Errorf("%q: %q, %v", text, got, err)
-		}
-	}
-	if _, err := valueOf("key", "\n"); err == nil {
-		t.Error("an empty value is taken")
-	}
-}
-
-func TestWithContext_EndsWithTheContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	release := make(chan struct{})
-	defer close(release)
-	cancel()
-	_, err := withContext(ctx, func() ([]byte, error) { <-release; return nil, nil })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
 }
 
 // The shapes that programs read change with their version alone.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
+	"github.com/nexus-operator/nexus-operator/internal/secretset"
 )
 
 func secretsCommand(s *connection.Connection) *cobra.Command {
@@ -57,7 +58,7 @@ func secretsSetCommand(s *connection.Connection) *cobra.Command {
 			"  nexusctl secrets set awssecret/myapp-dev-wxcc --from-file clientId=id.txt --from-file clientSecret=secret.txt",
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return (&secretsVerb{Connection: s}).secretsSet(cmd.Context(), args, files, dryRun)
+			return (&secretset.Setter{Connection: s}).Set(cmd.Context(), args, files, dryRun)
 		},
 	}
 	cmd.Flags().StringArrayVar(&files, "from-file", nil, "a key and the file with its value, as KEY=PATH; - is standard input")

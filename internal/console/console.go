@@ -4,6 +4,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -47,4 +48,23 @@ func (s *Console) Report(title, done, note string) error {
 	}
 	_, err := fmt.Fprintf(s.Out, "%s: %s\n", title, done)
 	return err
+}
+
+// WithContext returns early when the context ends: a read from a terminal or a pipe cannot be cut off.
+func WithContext(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+	type result struct {
+		b   []byte
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		b, err := read()
+		done <- result{b, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-done:
+		return r.b, r.err
+	}
 }

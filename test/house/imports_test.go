@@ -87,6 +87,7 @@ var allowed = map[string][]string{
 	"internal/intent/engines":            {"api", "internal/intent"},
 	"internal/inspect":                   {"api", "internal/apply", "internal/capability", "internal/capabilityfacts", "internal/engine", "internal/health", "internal/intent", "internal/shard", "internal/status"},
 	"internal/albcontroller":             {"api", "internal/capability", "internal/clusterfacts", "internal/connection", "internal/console", "internal/enact", "internal/exit", "internal/helmrelease", "internal/iampolicy", "internal/install", "internal/kind", "internal/permissions"},
+	"internal/awstypes":                  {"internal/awsschema", "internal/awsschema/bundled"},
 	"internal/check":                     {"internal/exit", "internal/plan"},
 	"internal/connection":                {"api", "internal/awsclient", "internal/awssession", "internal/capabilityfacts", "internal/clusterfacts", "internal/console", "internal/crdschema", "internal/engine", "internal/exit", "internal/image", "internal/inspect", "internal/install", "internal/intent", "internal/intentfacts", "internal/kind", "internal/options", "internal/plan"},
 	"internal/console":                   {"internal/status"},
@@ -96,12 +97,17 @@ var allowed = map[string][]string{
 	"internal/imagebuild":                {"api", "internal/capability", "internal/connection", "internal/console", "internal/enact", "internal/exit", "internal/image", "internal/install"},
 	"internal/kubeconfig":                {"internal/awsclient", "internal/connection", "internal/console", "internal/enact", "internal/exit", "internal/install"},
 	"internal/monitor":                   {"api", "internal/capability", "internal/connection", "internal/console", "internal/exit", "internal/inspect", "internal/progress", "internal/status"},
+	"internal/objectrequest":             {"api", "internal/connection", "internal/console", "internal/enact", "internal/engine", "internal/exit", "internal/inspect"},
 	"internal/pipeline":                  {"api", "internal/connection", "internal/console", "internal/deploy", "internal/enact", "internal/exit", "internal/imagebuild", "internal/install", "internal/kubeconfig", "internal/monitor", "internal/verify"},
 	"internal/plantext":                  {"internal/console", "internal/iampolicy", "internal/plan", "internal/status"},
 	"internal/progress":                  {"api", "internal/capability", "internal/console"},
+	"internal/rollout":                   {"api", "internal/capability", "internal/connection", "internal/console", "internal/enact", "internal/exit", "internal/imagebuild", "internal/inspect", "internal/objectrequest"},
 	"internal/scan":                      {"internal/albcontroller", "internal/awsclient", "internal/awssession", "internal/check", "internal/clusterfacts", "internal/connection", "internal/console", "internal/exit", "internal/install", "internal/intent", "internal/kind", "internal/options"},
+	"internal/secretset":                 {"api", "internal/awsclient", "internal/connection", "internal/console", "internal/enact", "internal/exit", "internal/inspect", "internal/objectrequest", "internal/plan", "internal/status"},
+	"internal/undo":                      {"api", "internal/capability", "internal/connection", "internal/console", "internal/enact", "internal/engine", "internal/exit", "internal/objectrequest"},
+	"internal/validate":                  {"api", "internal/awsschema", "internal/awsschema/bundled", "internal/awstypes", "internal/capability", "internal/connection", "internal/console", "internal/crdschema", "internal/exit", "internal/inspect", "internal/intent", "internal/kind/documents", "internal/status"},
 	"internal/verify":                    {"api", "internal/awsclient", "internal/capability", "internal/check", "internal/connection", "internal/console", "internal/exit", "internal/health", "internal/inspect", "internal/plan", "internal/plantext", "internal/progress", "internal/status"},
-	"internal/cli":                       {"api", "internal/albcontroller", "internal/appmodel", "internal/awsclient", "internal/awsschema", "internal/awsschema/bundled", "internal/capability", "internal/capabilityfacts", "internal/connection", "internal/console", "internal/crdschema", "internal/crdschema/manifest", "internal/deploy", "internal/devworld", "internal/enact", "internal/engine", "internal/exit", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/imagebuild", "internal/importer", "internal/inspect", "internal/install", "internal/intent", "internal/kind", "internal/kind/documents", "internal/kubeconfig", "internal/monitor", "internal/options", "internal/osproc", "internal/permissions", "internal/pipeline", "internal/plan", "internal/plantext", "internal/progress", "internal/scan", "internal/status", "internal/ui", "internal/verify"},
+	"internal/cli":                       {"api", "internal/albcontroller", "internal/appmodel", "internal/awsclient", "internal/awsschema", "internal/awsschema/bundled", "internal/awstypes", "internal/capability", "internal/capabilityfacts", "internal/connection", "internal/console", "internal/crdschema", "internal/crdschema/manifest", "internal/deploy", "internal/devworld", "internal/enact", "internal/engine", "internal/exit", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/imagebuild", "internal/importer", "internal/inspect", "internal/install", "internal/intent", "internal/kind", "internal/kubeconfig", "internal/monitor", "internal/objectrequest", "internal/options", "internal/osproc", "internal/permissions", "internal/pipeline", "internal/plan", "internal/plantext", "internal/progress", "internal/rollout", "internal/scan", "internal/secretset", "internal/status", "internal/ui", "internal/undo", "internal/validate", "internal/verify"},
 	"internal/ui":                        {"api", "internal/inspect"},
 	"cmd/nexusctl":                       {"api", "config/crd", "docs", "web", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
 }
@@ -112,7 +118,7 @@ var pure = []string{"internal/capability", "internal/intent", "internal/intent/e
 var impure = []string{"github.com/aws/", "sigs.k8s.io/controller-runtime", "k8s.io/client-go", "os", "os/exec", "net/http", "k8s.io/utils/clock"}
 
 // services lists the packages that may import those of single AWS services.
-var services = []string{"internal/kinds", "internal/awsclient", "internal/cli", "internal/scan", "internal/verify", "internal/install", "internal/testkit", "internal/kindtest", "test"}
+var services = []string{"internal/kinds", "internal/awsclient", "internal/scan", "internal/secretset", "internal/verify", "internal/install", "internal/testkit", "internal/kindtest", "test"}
 
 type pkg struct {
 	ImportPath string

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package secretset puts values that people enter into secrets in AWS, and never prints one.
+package secretset
 
 import (
 	"cmp"
@@ -23,6 +24,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/enact"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
@@ -32,7 +34,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-func (s *secretsVerb) secretsSet(ctx context.Context, args, files []string, dryRun bool) error {
+// Setter puts values into secrets.
+type Setter struct {
+	*connection.Connection
+}
+
+// Set puts the values of files into the keys of a secret, and has the operator look at it.
+func (s *Setter) Set(ctx context.Context, args, files []string, dryRun bool) error {
 	paths, err := pathsByKey(files)
 	if err != nil {
 		return err
@@ -75,7 +83,7 @@ func (s *secretsVerb) secretsSet(ctx context.Context, args, files []string, dryR
 
 // requestCheck has the operator look at the secret now, so that its status does not say for some minutes that it is empty. The values are
 // set by then, whether or not the caller may ask.
-func (s *secretsVerb) requestCheck(ctx context.Context, c client.Client, u *unstructured.Unstructured, dryRun bool) {
+func (s *Setter) requestCheck(ctx context.Context, c client.Client, u *unstructured.Unstructured, dryRun bool) {
 	at := s.Clock.Now().UTC().Format(time.RFC3339Nano)
 	q := objectrequest.Request{Object: u, Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
 	if err := objectrequest.Patch(ctx, c, q, dryRun); err != nil {
@@ -84,7 +92,7 @@ func (s *secretsVerb) requestCheck(ctx context.Context, c client.Client, u *unst
 }
 
 // reportSet says which keys were set and which are empty, and no value.
-func (s *secretsVerb) reportSet(o *v1alpha1.SecretsManagerSecret, set []string, values map[string]json.RawMessage, dryRun bool) error {
+func (s *Setter) reportSet(o *v1alpha1.SecretsManagerSecret, set []string, values map[string]json.RawMessage, dryRun bool) error {
 	var empty []string
 	for _, key := range inspect.PlaceholderKeys(o) {
 		if v := string(values[key]); v == "" || v == `""` {
@@ -161,7 +169,7 @@ type vault struct {
 }
 
 // vaultOf opens the secret of an object with the caller's credentials, and checks that it belongs to the object.
-func (s *secretsVerb) vaultOf(ctx context.Context, c client.Client, o *v1alpha1.SecretsManagerSecret) (*vault, error) {
+func (s *Setter) vaultOf(ctx context.Context, c client.Client, o *v1alpha1.SecretsManagerSecret) (*vault, error) {
 	p := &v1alpha1.AWSProvider{}
 	if err := c.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.Spec.ProviderRef.Name}, p); err != nil {
 		return nil, fmt.Errorf("reading AWSProvider %s/%s: %w", o.Namespace, o.Spec.ProviderRef.Name, err)

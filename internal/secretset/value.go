@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package secretset
 
 import (
 	"context"
@@ -10,11 +10,12 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
 // readValue reads the value of a key from a file, or from standard input when the path is "-". An empty value is a mistake.
-func (s *secretsVerb) readValue(ctx context.Context, key, path string) (string, error) {
+func (s *Setter) readValue(ctx context.Context, key, path string) (string, error) {
 	read := func() ([]byte, error) { return os.ReadFile(path) }
 	if path == "-" {
 		read = func() ([]byte, error) { return io.ReadAll(s.In) }
@@ -22,7 +23,7 @@ func (s *secretsVerb) readValue(ctx context.Context, key, path string) (string, 
 			return s.askForValue(ctx, key, int(f.Fd()))
 		}
 	}
-	b, err := withContext(ctx, read)
+	b, err := console.WithContext(ctx, read)
 	if err != nil {
 		return "", exit.Usage("reading the value of %s: %w", key, err)
 	}
@@ -30,13 +31,13 @@ func (s *secretsVerb) readValue(ctx context.Context, key, path string) (string, 
 }
 
 // askForValue reads a line from a terminal that does not show it.
-func (s *secretsVerb) askForValue(ctx context.Context, key string, terminal int) (string, error) {
+func (s *Setter) askForValue(ctx context.Context, key string, terminal int) (string, error) {
 	before, err := term.GetState(terminal)
 	if err != nil {
 		return "", err
 	}
 	s.Say("Value of %s (it is not shown):", key)
-	b, err := withContext(ctx, func() ([]byte, error) { return term.ReadPassword(terminal) })
+	b, err := console.WithContext(ctx, func() ([]byte, error) { return term.ReadPassword(terminal) })
 	if err != nil {
 		_ = term.Restore(terminal, before) // an interrupted read leaves the terminal without echo
 		return "", err
@@ -51,23 +52,4 @@ func valueOf(key, text string) (string, error) {
 		return "", exit.Usage("the value of %s is empty", key)
 	}
 	return text, nil
-}
-
-// withContext returns early when the context ends: a read from a terminal or a pipe cannot be cut off.
-func withContext(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
-	type result struct {
-		b   []byte
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		b, err := read()
-		done <- result{b, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case r := <-done:
-		return r.b, r.err
-	}
 }

@@ -32,7 +32,8 @@ func (f *foreignController) judge() error {
 	if f.healthy {
 		return nil
 	}
-	return &exit.Failure{Code: exit.CodeFailed, Err: errors.New(f.seen + "; repair it with the tool that installed it: nexusctl leaves it alone")}
+	return &exit.Failure{Code: exit.CodeFailed, Err: errors.New(f.seen +
+		"; repair it with the tool that installed it: nexusctl leaves it alone")}
 }
 
 // findForeignController looks for a controller that is not ours; nil when there is none. have is a release of its name.
@@ -59,7 +60,8 @@ func findForeignController(ctx context.Context, c client.Client, have *helmrelea
 		title := "Deployment " + d.Namespace + "/" + d.Name
 		return &foreignController{by: installerOf(d), seen: fmt.Sprintf("%s has %d ready pods", title, d.Status.ReadyReplicas), healthy: d.Status.ReadyReplicas > 0}, nil
 	case have != nil:
-		return &foreignController{by: "Helm, as release " + Namespace + "/" + Release, seen: fmt.Sprintf("release %s/%s is %s, and no Deployment of it was found", Namespace, Release, have.Status)}, nil
+		return &foreignController{by: "Helm, as release " + Namespace + "/" + Release,
+			seen: fmt.Sprintf("release %s/%s is %s, and no Deployment of it was found", Namespace, Release, have.Status)}, nil
 	case class != "":
 		return &foreignController{by: "another tool", seen: "IngressClass " + class + " is of the controller, and no Deployment of it was found"}, nil
 	default:

@@ -299,7 +299,8 @@ func (b *Installer) lookAtRelease(ctx context.Context, have *helmrelease.Release
 	}
 	switch {
 	case have.IsEnding():
-		return exit.Precondition(fmt.Errorf("%s is %s: end that with nexusctl delete-alb-controller, and run the command again", record, have.Status))
+		return exit.Precondition(fmt.Errorf("%s is %s: end that with nexusctl delete-alb-controller, and run the command again", record,
+			have.Status))
 	case have.IsBusy(b.Clock.Now()):
 		return exit.Precondition(fmt.Errorf("%s is %s: another helm or nexusctl is at work on it: run the command again when it is done", record, have.Status))
 	}
@@ -407,7 +408,8 @@ func (b *Installer) waitForPods(ctx, limited context.Context) error {
 }
 
 // waitForReady waits for an object. When the time is over, the error names the missing part.
-func (b *Installer) waitForReady(ctx, limited context.Context, u *unstructured.Unstructured, left func(*unstructured.Unstructured) (string, error)) error {
+func (b *Installer) waitForReady(ctx, limited context.Context, u *unstructured.Unstructured,
+	left func(*unstructured.Unstructured) (string, error)) error {
 	return enact.NotReadyWithin(enact.WaitFor(ctx, limited, b.client, u, left), u, b.flags.Timeout, "kubectl describe")
 }
 

@@ -217,11 +217,12 @@ func (r *Removal) lookAtDefinition(ctx context.Context, record install.Record) e
 		if err != nil {
 			return err
 		}
-		if err := enact.ListObjects(ctx, r.Client, []schema.GroupVersionKind{k}, func(m *metav1.PartialObjectMetadata, o *unstructured.Unstructured) {
-			if m.Annotations[annotationRelease] != Release || m.Annotations[annotationReleaseNamespace] != Namespace {
-				others = append(others, o)
-			}
-		}); err != nil {
+		if err := enact.ListObjects(ctx, r.Client, []schema.GroupVersionKind{k},
+			func(m *metav1.PartialObjectMetadata, o *unstructured.Unstructured) {
+				if m.Annotations[annotationRelease] != Release || m.Annotations[annotationReleaseNamespace] != Namespace {
+					others = append(others, o)
+				}
+			}); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,8 @@ func TestUsers_AreTheObjectsWithLoadBalancersOfTheController(t *testing.T) {
 		&networkingv1.Ingress{ObjectMeta: named("by-class"), Spec: networkingv1.IngressSpec{IngressClassName: &ours}},
 		&networkingv1.Ingress{ObjectMeta: named("by-finalizer", "ingress.k8s.aws/resources")},
 		&networkingv1.Ingress{ObjectMeta: named("of-another"), Spec: networkingv1.IngressSpec{IngressClassName: &other}},
-		&corev1.Service{ObjectMeta: named("by-balancer-class"), Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, LoadBalancerClass: &nlb}},
+		&corev1.Service{ObjectMeta: named("by-balancer-class"),
+			Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, LoadBalancerClass: &nlb}},
 		&corev1.Service{ObjectMeta: named("inside"), Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP}},
 	}
 	users, err := usersOfController(t.Context(), fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(objects...).Build())
@@ -53,7 +54,8 @@ func TestUsers_AreTheObjectsWithLoadBalancersOfTheController(t *testing.T) {
 
 func TestForeignController_IsFoundByClassDeploymentAndRelease(t *testing.T) {
 	deployment := func(ready int32) client.Object {
-		return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "y", Labels: map[string]string{"app.kubernetes.io/name": Release}}, Status: appsv1.DeploymentStatus{ReadyReplicas: ready}}
+		return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "y",
+			Labels: map[string]string{"app.kubernetes.io/name": Release}}, Status: appsv1.DeploymentStatus{ReadyReplicas: ready}}
 	}
 	for name, c := range map[string]struct {
 		objects []client.Object
@@ -69,7 +71,8 @@ func TestForeignController_IsFoundByClassDeploymentAndRelease(t *testing.T) {
 		"a class that is left": {[]client.Object{class("alb", IngressController)}, nil, "another tool", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := findForeignController(t.Context(), fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(c.objects...).Build(), c.release)
+			found, err := findForeignController(t.Context(),
+				fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(c.objects...).Build(), c.release)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,13 +90,15 @@ func TestForeignController_IsFoundByClassDeploymentAndRelease(t *testing.T) {
 }
 
 func TestChartSource_RefusesNamesOfNoChart(t *testing.T) {
-	for name, want := range map[string]string{"": "the name is empty", "a/b": "neither a name", "oci://A B": "--chart", "./a": "", "chart": "", "oci://registry.example.com/a": ""} {
+	for name, want := range map[string]string{"": "the name is empty", "a/b": "neither a name", "oci://A B": "--chart", "./a": "",
+		"chart": "", "oci://registry.example.com/a": ""} {
 		err := ChartSource{Chart: name, Repo: DefaultChartRepo, Version: DefaultChartVersion, Flag: "--chart"}.Check()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", name, err, want)
 		}
 	}
-	if ref, err := (ChartSource{Chart: "oci://registry.example.com/a", Version: "1.0.0+b"}).reference(); err != nil || ref.Name() != "registry.example.com/a:1.0.0_b" {
+	if ref, err := (ChartSource{Chart: "oci://registry.example.com/a", Version: "1.0.0+b"}).reference(); err != nil ||
+		ref.Name() != "registry.example.com/a:1.0.0_b" {
 		t.Errorf("%v, %v", ref, err)
 	}
 }

@@ -19,7 +19,8 @@ import (
 // addChartFlags adds the flags --chart, --chart-repo and --chart-version, with a prefix.
 func addChartFlags(c *albcontroller.ChartSource, flags *pflag.FlagSet, prefix string) {
 	c.Flag = "--" + prefix + "chart"
-	flags.StringVar(&c.Chart, prefix+"chart", albcontroller.Release, "chart of the AWS Load Balancer Controller: a name in "+c.Flag+"-repo, a folder or archive (./PATH), or oci://REGISTRY/REPOSITORY")
+	flags.StringVar(&c.Chart, prefix+"chart", albcontroller.Release,
+		"chart of the AWS Load Balancer Controller: a name in "+c.Flag+"-repo, a folder or archive (./PATH), or oci://REGISTRY/REPOSITORY")
 	flags.StringVar(&c.Repo, prefix+"chart-repo", albcontroller.DefaultChartRepo, "URL of the chart repository")
 	flags.StringVar(&c.Version, prefix+"chart-version", albcontroller.DefaultChartVersion, "version of the chart in a repository or registry")
 }

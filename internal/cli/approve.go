@@ -105,7 +105,8 @@ func approvalOf(u *unstructured.Unstructured, hash string) (objectrequest.Reques
 	pending := status.PendingPlan(conditions)
 	switch {
 	case pending == "":
-		return objectrequest.Request{}, exit.Precondition(fmt.Errorf("no plan of %s waits for an approval: see nexusctl status %s", console.TitleOf(u), name))
+		return objectrequest.Request{}, exit.Precondition(fmt.Errorf("no plan of %s waits for an approval: see nexusctl status %s",
+			console.TitleOf(u), name))
 	case hash != "" && hash != pending:
 		return objectrequest.Request{}, exit.Precondition(fmt.Errorf("plan %s of %s waits for an approval, and not %s: the object or its AWS resource changed; review it with nexusctl plan %s", pending, console.TitleOf(u), hash, name))
 	}

@@ -185,7 +185,8 @@ func (s *devVerbs) devStatus(ctx context.Context, w devworld.World, f *devFlags)
 }
 
 // printWorld prints a world as it is now.
-func (s *devVerbs) printWorld(ctx context.Context, w devworld.World, f *devFlags, text func(*devworld.Report, *devFlags) string) (*devworld.Report, error) {
+func (s *devVerbs) printWorld(ctx context.Context, w devworld.World, f *devFlags,
+	text func(*devworld.Report, *devFlags) string) (*devworld.Report, error) {
 	r, err := w.Status(ctx)
 	if err == nil {
 		err = console.PrintAs(s.Out, f.output, localWorld{devAPIVersion, "LocalWorld", r}, func() string { return text(r, f) })

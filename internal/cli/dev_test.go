@@ -24,7 +24,8 @@ func TestExplainWorld_SaysHowToGoOn(t *testing.T) {
 	}{
 		{"interrupted and stopped", &devworld.InterruptedError{Stopped: true}, true, exit.CodeInterrupted, "What it had started is stopped. To start it again: nexusctl dev up --name x"},
 		{"interrupted, and could not stop", &devworld.InterruptedError{Left: errors.New("etcd runs")}, true, exit.CodeInterrupted, "could not stop what it had started: etcd runs. To stop it: nexusctl dev down --name x"},
-		{"interrupted, and had started nothing", &devworld.InterruptedError{}, true, exit.CodeInterrupted, "A world that was running before runs on: see nexusctl dev status --name x"},
+		{"interrupted, and had started nothing", &devworld.InterruptedError{}, true, exit.CodeInterrupted,
+			"A world that was running before runs on: see nexusctl dev status --name x"},
 		{"interrupted while building", context.Canceled, true, exit.CodeInterrupted, "has started nothing"},
 		{"something is missing", &programs.MissingError{Remedy: "install Go"}, false, exit.CodePrecondition, "install Go"},
 		{"too late", &devworld.TimeoutError{Err: errors.New("1 of 1 capabilities are not running after 1s")}, false, exit.CodeTimeout, "See nexusctl dev status --name x"},

@@ -112,7 +112,8 @@ func (s *devVerbs) findPrograms(f *devUpFlags) (found plannedWorld, from program
 }
 
 // buildMissing builds the programs that were not found. A world that runs needs none.
-func (s *devVerbs) buildMissing(ctx context.Context, w devworld.World, f *devUpFlags, from programs.Source, found *plannedWorld) (err error) {
+func (s *devVerbs) buildMissing(ctx context.Context, w devworld.World, f *devUpFlags, from programs.Source,
+	found *plannedWorld) (err error) {
 	if w.Runs() {
 		return nil
 	}

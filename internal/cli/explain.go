@@ -116,7 +116,8 @@ func resourceText(r *inspect.Resource, now time.Time) string {
 		line("ARN", r.ARN)
 	}
 	if r.Request != nil {
-		line("Request", fmt.Sprintf("AWS carries out %s since %s, token %s", r.Request.Operation, console.Age(now, r.Request.Since), r.Request.Token))
+		line("Request", fmt.Sprintf("AWS carries out %s since %s, token %s", r.Request.Operation, console.Age(now, r.Request.Since),
+			r.Request.Token))
 	}
 	for _, d := range r.Drift {
 		line("Drift", fmt.Sprintf("%s is %s, declared is %s", d.Path, d.Have, d.Want))

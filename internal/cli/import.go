@@ -114,7 +114,8 @@ func (s *importVerb) importEach(ctx context.Context, f *importFlags, im *importe
 		wrote = true
 	}
 	if failed > 0 {
-		return &exit.Failure{Code: exit.CodeFailed, Err: fmt.Errorf("%d of %s not declared as in AWS", failed, status.Counted(len(wanted), "resource is", "resources are"))}
+		return &exit.Failure{Code: exit.CodeFailed, Err: fmt.Errorf("%d of %s not declared as in AWS", failed,
+			status.Counted(len(wanted), "resource is", "resources are"))}
 	}
 	return nil
 }
@@ -135,7 +136,8 @@ func tagsOf(flags []string) (map[string][]string, error) {
 }
 
 // tagged are the resources that carry the tags, of the kinds that the command line names, or of all.
-func (s *importVerb) tagged(ctx context.Context, im *importer.Importer, tags map[string][]string, args []string) ([]importer.Resource, error) {
+func (s *importVerb) tagged(ctx context.Context, im *importer.Importer, tags map[string][]string, args []string) ([]importer.Resource,
+	error) {
 	var kinds []string
 	for _, a := range args {
 		kinds = append(kinds, strings.Split(a, ",")...)

@@ -18,7 +18,8 @@ import (
 )
 
 // everyObject lists the capabilities, and the AWS resource objects that belong to none.
-func everyObject(ctx context.Context, s *connection.Connection, c client.Client, entries []engine.Entry, everywhere bool) ([]*unstructured.Unstructured, error) {
+func everyObject(ctx context.Context, s *connection.Connection, c client.Client, entries []engine.Entry,
+	everywhere bool) ([]*unstructured.Unstructured, error) {
 	var in []client.ListOption
 	namespace, err := s.NamespaceOf(everywhere)
 	if err != nil {

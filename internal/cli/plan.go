@@ -238,7 +238,8 @@ func refuseMissingNamespace(ctx context.Context, c client.Client, namespace stri
 
 // checked plans objects as they are, and prints their number: a plan of nothing in a mistyped namespace must not pass for
 // one without changes.
-func (s *planVerb) checked(ctx context.Context, look look, c client.Client, objects []*unstructured.Unstructured, everywhere bool) (plan.Plan, error) {
+func (s *planVerb) checked(ctx context.Context, look look, c client.Client, objects []*unstructured.Unstructured,
+	everywhere bool) (plan.Plan, error) {
 	namespace, err := s.NamespaceOf(everywhere)
 	if err != nil {
 		return plan.Plan{}, err

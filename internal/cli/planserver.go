@@ -125,7 +125,8 @@ func newRequest(namespace string, deletion bool) *nexusv1.PlanRequest {
 func onlyNamespace(namespace string, manifests []*unstructured.Unstructured) (string, error) {
 	for i, m := range manifests {
 		if i > 0 && m.GetNamespace() != "" && m.GetNamespace() != namespace {
-			return "", exit.Usage("%s: --server plans the manifests of one namespace at a time, and the first is in %s", console.TitleOf(m), namespace)
+			return "", exit.Usage("%s: --server plans the manifests of one namespace at a time, and the first is in %s", console.TitleOf(m),
+				namespace)
 		}
 		if i == 0 && m.GetNamespace() != "" {
 			namespace = m.GetNamespace()

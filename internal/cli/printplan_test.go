@@ -39,7 +39,8 @@ func TestPlansPrintWhatChanges(t *testing.T) {
 	for format, name := range map[string]string{"text": "plan.txt", "wide": "plan-wide.txt", "markdown": "plan.md", "json": "plan.json", "yaml": "plan.yaml"} {
 		t.Run(format, func(t *testing.T) {
 			var b strings.Builder
-			if err := (&planVerb{Connection: newConnection(Program{IOStreams: genericiooptions.IOStreams{Out: &b}})}).printPlan(format, mixed); err != nil {
+			if err := (&planVerb{Connection: newConnection(Program{IOStreams: genericiooptions.IOStreams{Out: &b}})}).printPlan(format,
+				mixed); err != nil {
 				t.Fatal(err)
 			}
 			golden.Check(t, name, b.String())

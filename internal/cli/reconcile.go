@@ -89,7 +89,8 @@ func checkRequest(u *unstructured.Unstructured, at string) objectrequest.Request
 
 // reconcilable are the objects that the command line names, with the resources of capabilities among them. It refuses
 // objects for which a request has no effect; among all objects it leaves them out.
-func (s *requestVerb) reconcilable(ctx context.Context, r *inspect.Reader, f *reconcileFlags, args []string) ([]*unstructured.Unstructured, error) {
+func (s *requestVerb) reconcilable(ctx context.Context, r *inspect.Reader, f *reconcileFlags,
+	args []string) ([]*unstructured.Unstructured, error) {
 	objects, err := s.targets(ctx, r, &f.requestFlags, args)
 	if err != nil {
 		return nil, err
@@ -170,7 +171,8 @@ type checks struct {
 }
 
 // waitForChecks waits until the statuses of the objects answer the request.
-func (s *requestVerb) waitForChecks(ctx context.Context, c client.Client, objects []*unstructured.Unstructured, at string, timeout time.Duration) error {
+func (s *requestVerb) waitForChecks(ctx context.Context, c client.Client, objects []*unstructured.Unstructured, at string,
+	timeout time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	k := &checks{Console: s.Console, client: c, at: at}
@@ -189,7 +191,8 @@ func (s *requestVerb) waitForChecks(ctx context.Context, c client.Client, object
 	case ctx.Err() != nil:
 		return &exit.Interruption{Waiting: true}
 	case bounded.Err() != nil:
-		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("not checked within %s: %s", timeout, titlesWithReasons(slices.Concat(k.open, k.next)))}
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("not checked within %s: %s", timeout,
+			titlesWithReasons(slices.Concat(k.open, k.next)))}
 	case err != nil:
 		return err
 	case k.unready > 0:

@@ -42,7 +42,8 @@ func (f *requestFlags) Check(args []string) error {
 }
 
 // targets are the objects that a command line names.
-func (s *requestVerb) targets(ctx context.Context, r *inspect.Reader, f *requestFlags, args []string) ([]*unstructured.Unstructured, error) {
+func (s *requestVerb) targets(ctx context.Context, r *inspect.Reader, f *requestFlags, args []string) ([]*unstructured.Unstructured,
+	error) {
 	if !f.all {
 		return s.NamedObjects(args)
 	}

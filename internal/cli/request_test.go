@@ -61,7 +61,8 @@ func TestSend_AFailureKeepsNothingElseFromBeingChanged(t *testing.T) {
 	c := fake.NewClientBuilder().WithObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}}).Build()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	s := &console.Console{IOStreams: streams}
-	if err := objectrequest.Send(t.Context(), s, c, requestsFor("a", "b"), false); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/a: ") {
+	if err := objectrequest.Send(t.Context(), s, c, requestsFor("a", "b"), false); err == nil ||
+		!strings.Contains(err.Error(), "ConfigMap ns/a: ") {
 		t.Errorf("%v", err)
 	}
 	if out.String() != "ConfigMap ns/b: suspended\n" {

@@ -12,7 +12,8 @@ import (
 )
 
 // runChecked runs a command after a check of its flags. Missing rights in AWS are a precondition.
-func runChecked[F interface{ Check() error }](s *connection.Connection, f F, run func(context.Context, *connection.Connection, F) error) func(*cobra.Command, []string) error {
+func runChecked[F interface{ Check() error }](s *connection.Connection, f F,
+	run func(context.Context, *connection.Connection, F) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
 		if err := f.Check(); err != nil {
 			return err

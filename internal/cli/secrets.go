@@ -41,7 +41,8 @@ func (s *secretsVerb) secretsStatus(ctx context.Context, f *driftFlags) error {
 	if len(report.Secrets) == 0 {
 		s.Say("No secret in %s is for people to fill in.", cmp.Or(namespace, "any namespace"))
 	}
-	if err := console.PrintAs(s.Out, f.output, report, func() string { return textOfSecrets(report, s.Clock.Now(), f.everywhere) }); err != nil {
+	if err := console.PrintAs(s.Out, f.output, report,
+		func() string { return textOfSecrets(report, s.Clock.Now(), f.everywhere) }); err != nil {
 		return err
 	}
 	empty := func(o inspect.SecretStatus) bool { return o.FilledIn != metav1.ConditionTrue }

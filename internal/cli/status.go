@@ -168,7 +168,10 @@ func (s *statusVerb) operatorStatus(ctx context.Context, output string) error {
 	if len(workloads) == 0 && !status.IsHeld() { // a lease that is held and renewed proves an operator outside of the cluster
 		return exit.Precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, connection.OperatorName))
 	}
-	if err := console.PrintAs(s.Out, output, status, func() string { return textOfOperator(status, s.Clock.Now(), output == "wide") }); err != nil {
+	if err := console.PrintAs(s.Out, output, status, func() string {
+		return textOfOperator(status, s.Clock.Now(),
+			output == "wide")
+	}); err != nil {
 		return err
 	}
 	if !status.Healthy {

@@ -52,7 +52,8 @@ func resumeCommand(s *connection.Connection) *cobra.Command {
 }
 
 // change makes a request of each object that the command line names. All are judged before the first is changed.
-func (s *requestVerb) change(ctx context.Context, f *requestFlags, args []string, to func(*unstructured.Unstructured) (objectrequest.Request, error)) error {
+func (s *requestVerb) change(ctx context.Context, f *requestFlags, args []string,
+	to func(*unstructured.Unstructured) (objectrequest.Request, error)) error {
 	if err := f.Check(args); err != nil {
 		return err
 	}
@@ -76,7 +77,8 @@ func (s *requestVerb) change(ctx context.Context, f *requestFlags, args []string
 }
 
 // suspension refuses kinds that cannot be suspended.
-func (s *requestVerb) suspension(r *inspect.Reader, u *unstructured.Unstructured, to func(*unstructured.Unstructured) (objectrequest.Request, error)) (objectrequest.Request, error) {
+func (s *requestVerb) suspension(r *inspect.Reader, u *unstructured.Unstructured,
+	to func(*unstructured.Unstructured) (objectrequest.Request, error)) (objectrequest.Request, error) {
 	if !connection.IsCapability(u) && !objectrequest.HasAWSKind(r, u) {
 		return objectrequest.Request{}, exit.Usage("%s cannot be suspended: only capabilities and AWS resource objects can", console.TitleOf(u))
 	}
@@ -85,7 +87,8 @@ func (s *requestVerb) suspension(r *inspect.Reader, u *unstructured.Unstructured
 
 func toSuspend(u *unstructured.Unstructured) (objectrequest.Request, error) {
 	if c := objectrequest.CapabilityThatOwns(u); c != "" {
-		return objectrequest.Request{}, exit.Usage("%s belongs to NexusAICapability %s: suspend ncap/%s, with every object that it created", console.TitleOf(u), c, c)
+		return objectrequest.Request{}, exit.Usage("%s belongs to NexusAICapability %s: suspend ncap/%s, with every object that it created",
+			console.TitleOf(u), c, c)
 	}
 	return objectrequest.Request{Object: u, Done: "suspended", Unchanged: objectrequest.IsPaused(u),
 		Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationPaused: "true"}}}}, nil

@@ -78,7 +78,8 @@ func (s *Connection) Manifests(files *resource.FilenameOptions) ([]*unstructured
 }
 
 // ManifestsOf reads manifests with a builder. With one that continues after an error, it returns both objects and an error.
-func (s *Connection) ManifestsOf(files *resource.FilenameOptions, from *resource.Builder) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
+func (s *Connection) ManifestsOf(files *resource.FilenameOptions, from *resource.Builder) ([]*unstructured.Unstructured,
+	*crdschema.Schemas, error) {
 	if len(files.Filenames) == 0 && files.Kustomize == "" {
 		return nil, nil, exit.Usage("say what to read: -f FILE or -k DIR")
 	}

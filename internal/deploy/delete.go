@@ -333,7 +333,8 @@ func (d *deleter) namespacedKinds(ctx context.Context) ([]schema.GroupVersionKin
 // print shows the changes before they are made.
 func (d *deleter) print() error {
 	if d.flags.Cascade == CascadeDelete && len(d.objects) > 0 {
-		text := console.Wrap(fmt.Sprintf("%s deleted first, by the deletion policy: %s.", console.ObjectsAre(len(d.objects)), enact.NamesOf(roots(d.objects))), "")
+		text := console.Wrap(fmt.Sprintf("%s deleted first, by the deletion policy: %s.", console.ObjectsAre(len(d.objects)),
+			enact.NamesOf(roots(d.objects))), "")
 		if _, err := d.Out.Write([]byte(text)); err != nil {
 			return err
 		}

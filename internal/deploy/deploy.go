@@ -105,7 +105,8 @@ func Run(ctx context.Context, s *connection.Connection, f *Options) error {
 
 // lookAtInstallation finds what is to change. It only reads.
 func lookAtInstallation(ctx context.Context, s *connection.Connection, f *Options) (*deployer, error) {
-	d := &deployer{Connection: s, flags: f, report: installation{APIVersion: enact.APIVersion, Kind: "Installation", Namespace: install.Namespace, Image: f.Image, Role: f.RoleARN,
+	d := &deployer{Connection: s, flags: f, report: installation{APIVersion: enact.APIVersion, Kind: "Installation",
+		Namespace: install.Namespace, Image: f.Image, Role: f.RoleARN,
 		DryRun: f.DryRun, Changes: []install.Change{}}}
 	o, err := s.OfflineOptions()
 	if err != nil {
@@ -140,7 +141,8 @@ func (d *deployer) lookAtOperator(ctx context.Context) (err error) {
 		return err
 	}
 	if tool, err := install.InstalledBy(ctx, d.client); err != nil || tool != "" {
-		return cmp.Or(err, exit.Precondition(fmt.Errorf("the operator in %s was installed by %s: upgrade it with that tool", install.Namespace, tool)))
+		return cmp.Or(err, exit.Precondition(fmt.Errorf("the operator in %s was installed by %s: upgrade it with that tool", install.Namespace,
+			tool)))
 	}
 	d.ledger, err = install.ReadLedger(ctx, d.client, install.Namespace)
 	return err

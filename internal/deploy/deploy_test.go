@@ -30,7 +30,8 @@ import (
 // connectionTo is a connection without a cluster's name, whose output is kept.
 func connectionTo(out *bytes.Buffer) *connection.Connection {
 	return &connection.Connection{
-		Console: &console.Console{IOStreams: genericiooptions.IOStreams{Out: out, ErrOut: out}, Getenv: func(string) string { return "" }, Clock: clock.RealClock{}},
+		Console: &console.Console{IOStreams: genericiooptions.IOStreams{Out: out, ErrOut: out}, Getenv: func(string) string { return "" },
+			Clock: clock.RealClock{}},
 		Cluster: genericclioptions.NewConfigFlags(true),
 	}
 }
@@ -59,7 +60,8 @@ func TestOptions_RefuseWhatCannotBeInstalled(t *testing.T) {
 }
 
 func TestDeploy_InstallsNoSecondLoadBalancerController(t *testing.T) {
-	for controller, want := range map[string]bool{albcontroller.IngressController: true, albcontroller.AutoModeController: true, "k8s.io/ingress-nginx": false} {
+	for controller, want := range map[string]bool{albcontroller.IngressController: true, albcontroller.AutoModeController: true,
+		"k8s.io/ingress-nginx": false} {
 		class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: networkingv1.IngressClassSpec{Controller: controller}}
 		d := &deployer{Connection: connectionTo(&bytes.Buffer{}), flags: &Options{SkipController: true}, client: with(class)}
 		if err := d.lookAtController(t.Context()); err != nil {
@@ -74,7 +76,8 @@ func TestDeploy_InstallsNoSecondLoadBalancerController(t *testing.T) {
 // A Secret of the name that the operator did not make is of others.
 func TestDelete_TakesTheSigningKeyOfTheOperatorOnly(t *testing.T) {
 	for label, want := range map[string]int{wellknown.OperatorName: 1, "another": 0} {
-		key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: install.Namespace, Name: wellknown.SigningKeySecret, Labels: map[string]string{"app.kubernetes.io/name": label}}}
+		key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: install.Namespace, Name: wellknown.SigningKeySecret,
+			Labels: map[string]string{"app.kubernetes.io/name": label}}}
 		var out bytes.Buffer
 		d := &deleter{Connection: connectionTo(&out), flags: &DeleteOptions{DryRun: true}, Removal: enact.Removal{Client: with(key)}}
 		if err := d.lookAtSigningKey(t.Context()); err != nil || len(d.Changes) != want {

@@ -103,7 +103,8 @@ func lookAtEvents(ctx context.Context, s *connection.Connection, f *EventsOption
 	if err != nil {
 		return nil, nil, err
 	}
-	return &driftEventsReport{APIVersion: enact.APIVersion, Kind: "DriftEvents", QueueURL: found.QueueURL, Exists: found.Exists, Waiting: found.Waiting, Rules: found.Rules,
+	return &driftEventsReport{APIVersion: enact.APIVersion, Kind: "DriftEvents", QueueURL: found.QueueURL, Exists: found.Exists,
+		Waiting: found.Waiting, Rules: found.Rules,
 		DryRun: f.DryRun, Changes: append([]install.Change{}, changes...), Rights: permissions.DriftQueueReader(found.QueueARN)}, c, nil
 }
 

@@ -71,7 +71,8 @@ func lookAtIRSA(ctx context.Context, s *connection.Connection, f *IRSAOptions) (
 		return nil, exit.Precondition(err)
 	}
 	account, session := cloud.Account, cloud.Session
-	r := &repair{APIVersion: enact.APIVersion, Kind: "IRSARepair", Issuer: issuer, Account: session.Account, DryRun: f.DryRun, Changes: []install.Change{}}
+	r := &repair{APIVersion: enact.APIVersion, Kind: "IRSARepair", Issuer: issuer, Account: session.Account, DryRun: f.DryRun,
+		Changes: []install.Change{}}
 	r.Provider, r.Changes, err = account.OIDCProvider(ctx, issuer)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package enact carries out the changes that package install finds: it prints them, makes them one after the other, records them, and waits.
+// Package enact carries out the changes that package install finds: it prints them, makes one after the other, records them, and waits.
 package enact
 
 import (

@@ -26,14 +26,16 @@ func (w *StillWaiting) Error() string { return w.Left }
 // NotReadyWithin explains a wait that was too short, and returns other errors as they are.
 func NotReadyWithin(err error, u *unstructured.Unstructured, timeout time.Duration, see string) error {
 	if waiting, ok := errors.AsType[*StillWaiting](err); ok {
-		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("%s: not ready within %s: %s; see %s", console.TitleOf(u), timeout, waiting.Left, see)}
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("%s: not ready within %s: %s; see %s", console.TitleOf(u), timeout,
+			waiting.Left, see)}
 	}
 	return err
 }
 
 // WaitFor waits until an object needs nothing any more. The error is a *StillWaiting when the time is over, and an
 // *exit.Interruption when the command is interrupted.
-func WaitFor(ctx, limited context.Context, c client.Client, u *unstructured.Unstructured, left func(*unstructured.Unstructured) (string, error)) error {
+func WaitFor(ctx, limited context.Context, c client.Client, u *unstructured.Unstructured,
+	left func(*unstructured.Unstructured) (string, error)) error {
 	missing := "it was not seen yet"
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(u.GroupVersionKind())

@@ -148,7 +148,8 @@ func parsePlatforms(texts []string) ([]v1.Platform, error) {
 }
 
 // ForCapability builds and pushes the image that a capability names for a component.
-func ForCapability(ctx context.Context, s *connection.Connection, f *AppOptions, subject *nexusv1.NexusAICapability, component string) (*Report, error) {
+func ForCapability(ctx context.Context, s *connection.Connection, f *AppOptions, subject *nexusv1.NexusAICapability,
+	component string) (*Report, error) {
 	f.Output = "text"
 	how, err := appRecipe(s.Console, f, component)
 	if err != nil {

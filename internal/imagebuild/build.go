@@ -150,7 +150,8 @@ func operatorRecipe(s *console.Console, f *OperatorOptions) (recipe, string, err
 }
 
 // buildImage builds an image, writes it to its layout and pushes it. Where the image has no name, named returns it.
-func buildImage(ctx context.Context, s *connection.Connection, f *Options, how recipe, named func(*pushTarget) (string, error)) (*Report, error) {
+func buildImage(ctx context.Context, s *connection.Connection, f *Options, how recipe, named func(*pushTarget) (string, error)) (*Report,
+	error) {
 	limited, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	report := &Report{APIVersion: APIVersion, Kind: "ImageBuild", Source: how.source, Platforms: how.platforms, Layout: f.Layout, DryRun: f.DryRun, Changes: []install.Change{}}
@@ -160,7 +161,8 @@ func buildImage(ctx context.Context, s *connection.Connection, f *Options, how r
 	case ctx.Err() != nil:
 		return report, &exit.Interruption{Changed: b.changed, Left: 1}
 	case limited.Err() != nil:
-		return report, &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("not done within %s: give a longer --timeout; what was pushed is not pushed again", f.Timeout)}
+		return report, &exit.Failure{Code: exit.CodeTimeout,
+			Err: fmt.Errorf("not done within %s: give a longer --timeout; what was pushed is not pushed again", f.Timeout)}
 	case err != nil:
 		return report, connection.ExplainRegistry(err)
 	}

@@ -21,7 +21,8 @@ func TestEnter_KeepsWhatOthersWrote(t *testing.T) {
 	fresh := clientcmdapi.NewConfig()
 	e.enter(s, fresh, c, "prod", true)
 	exec := fresh.AuthInfos[arn].Exec
-	if fresh.CurrentContext != "prod" || fresh.Clusters[arn].Server != "https://new" || !slices.Equal(exec.Args, []string{"token", "--cluster-name", "prod", "--region", "eu-west-1", "--profile", "team"}) {
+	if fresh.CurrentContext != "prod" || fresh.Clusters[arn].Server != "https://new" ||
+		!slices.Equal(exec.Args, []string{"token", "--cluster-name", "prod", "--region", "eu-west-1", "--profile", "team"}) {
 		t.Errorf("%+v, %+v", fresh, exec)
 	}
 
@@ -30,7 +31,8 @@ func TestEnter_KeepsWhatOthersWrote(t *testing.T) {
 	old.Contexts["prod"] = &clientcmdapi.Context{Cluster: arn, AuthInfo: "me", Namespace: "team-a"}
 	old.AuthInfos["me"] = &clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{Command: "aws"}}
 	e.enter(s, old, c, "prod", false)
-	if old.CurrentContext != "mine" || old.Contexts["prod"].Namespace != "team-a" || old.AuthInfos["me"].Exec.Command != "aws" || old.Clusters[arn].Server != "https://new" {
+	if old.CurrentContext != "mine" || old.Contexts["prod"].Namespace != "team-a" || old.AuthInfos["me"].Exec.Command != "aws" ||
+		old.Clusters[arn].Server != "https://new" {
 		t.Errorf("%+v", old)
 	}
 }

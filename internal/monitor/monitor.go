@@ -73,7 +73,8 @@ func Run(ctx context.Context, s *connection.Connection, f *Options, args []strin
 	}
 	limited, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
-	m := &monitor{Options: f, Connection: s, watches: newWatches(watching), client: watching, subject: subject, Recorder: progress.NewRecorder(s.Clock.Now()), canvas: s.Canvas(f.Output)}
+	m := &monitor{Options: f, Connection: s, watches: newWatches(watching), client: watching, subject: subject,
+		Recorder: progress.NewRecorder(s.Clock.Now()), canvas: s.Canvas(f.Output)}
 	if err := m.watch(limited); err != nil {
 		return err
 	}

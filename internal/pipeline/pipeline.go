@@ -260,7 +260,8 @@ func (p *pipeline) clean(ctx context.Context) error {
 	}
 	if !ledger.Exists() && len(ledger.Records()) == 0 {
 		if tool, err := install.InstalledBy(ctx, c); err != nil || tool != "" {
-			return cmp.Or(err, exit.Precondition(fmt.Errorf("the operator was installed by %s: remove it with that tool, or add --skip-clean", tool)))
+			return cmp.Or(err, exit.Precondition(fmt.Errorf("the operator was installed by %s: remove it with that tool, or add --skip-clean",
+				tool)))
 		}
 		p.Say("There is no installation by nexusctl to remove.")
 	} else if err := exit.DeniedFirst(deploy.Delete(ctx, p.Connection, &deploy.DeleteOptions{Full: true, Yes: true, DryRun: p.flags.DryRun, Cascade: p.flags.Cascade, Timeout: p.flags.Cleaning})); err != nil {
@@ -271,7 +272,8 @@ func (p *pipeline) clean(ctx context.Context) error {
 	if p.EKSCluster(p.flags.Deploy.Cluster) == "" {
 		return nil
 	}
-	return kubeconfig.Write(ctx, p.Connection, &kubeconfig.Options{Cluster: p.flags.Deploy.Cluster, Output: "text", KeepCurrent: true, DryRun: p.flags.DryRun})
+	return kubeconfig.Write(ctx, p.Connection, &kubeconfig.Options{Cluster: p.flags.Deploy.Cluster, Output: "text", KeepCurrent: true,
+		DryRun: p.flags.DryRun})
 }
 
 // buildOperatorImage builds and pushes the operator's image, and keeps its digest for the installation.

@@ -22,7 +22,8 @@ func TestLongValuesAreCutAroundTheirDifference(t *testing.T) {
 }
 
 func TestPlansOfNothingDoNotSayThatNothingChanges(t *testing.T) {
-	if text, markdown := Text(plan.Of(nil), false), Markdown(plan.Of(nil)); text != "There is nothing to plan.\n" || markdown != "### There is nothing to plan.\n" {
+	if text, markdown := Text(plan.Of(nil), false), Markdown(plan.Of(nil)); text != "There is nothing to plan.\n" ||
+		markdown != "### There is nothing to plan.\n" {
 		t.Errorf("%q, %q", text, markdown)
 	}
 }
@@ -38,7 +39,8 @@ func TestPlansSayHowLongADeletionCanBeUndone(t *testing.T) {
 		"- S3Bucket a: delete\n":                                          deleted(plan.Safe, nil),
 	} {
 		p := plan.Of([]plan.Item{it})
-		if text, markdown := Text(p, false), Markdown(p); !strings.HasPrefix(text, want) || !strings.Contains(markdown, want) || it.Recoverable != nil && !strings.Contains(markdown, "| delete (recoverable ") {
+		if text, markdown := Text(p, false), Markdown(p); !strings.HasPrefix(text, want) || !strings.Contains(markdown, want) ||
+			it.Recoverable != nil && !strings.Contains(markdown, "| delete (recoverable ") {
 			t.Errorf("no %q in\n%s\n%s", want, text, markdown)
 		}
 	}

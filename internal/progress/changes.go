@@ -102,7 +102,8 @@ func (r *Recorder) Observe(p *Progress, now time.Time) []Change {
 
 // Result is the last change.
 func (r *Recorder) Result(p Progress, now time.Time, state, text string) Change {
-	return Change{APIVersion: APIVersion, Kind: "Change", Time: now.UTC(), ElapsedSeconds: console.Seconds(now.Sub(r.Began)), Namespace: p.Namespace, Name: p.Name,
+	return Change{APIVersion: APIVersion, Kind: "Change", Time: now.UTC(), ElapsedSeconds: console.Seconds(now.Sub(r.Began)),
+		Namespace: p.Namespace, Name: p.Name,
 		Type: happenedResult, State: state, Detail: text}
 }
 

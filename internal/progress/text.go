@@ -47,12 +47,14 @@ var resultWords = map[string]string{ResultReached: "done", ResultFailed: "failed
 // stepSigns stand before the state of a step; the word follows.
 var stepSigns = map[stepState]string{stepWaiting: "·", stepInProgress: "…", stepFailed: "✗", stepDone: "✓", stepSkipped: "-"}
 
-var stepColors = map[stepState]string{stepWaiting: console.Gray, stepInProgress: console.Yellow, stepFailed: console.Red, stepDone: console.Green, stepSkipped: console.Gray}
+var stepColors = map[stepState]string{stepWaiting: console.Gray, stepInProgress: console.Yellow, stepFailed: console.Red,
+	stepDone: console.Green, stepSkipped: console.Gray}
 
 // Table is a capability for a terminal.
 func Table(v *console.Canvas, p Progress, elapsed time.Duration) []string {
 	out := []string{
-		v.Cut(fmt.Sprintf("NexusAICapability %s/%s   %s   %d/%d   %s", p.Namespace, p.Name, p.Phase, p.done, p.declared, console.Duration(elapsed))),
+		v.Cut(fmt.Sprintf("NexusAICapability %s/%s   %s   %d/%d   %s", p.Namespace, p.Name, p.Phase, p.done, p.declared,
+			console.Duration(elapsed))),
 		v.Cut(fmt.Sprintf("%2s  %-15s %-14s %7s  %s", "#", "STEP", "STATE", "TIME", "DETAIL")),
 	}
 	for _, s := range p.steps {

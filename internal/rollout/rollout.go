@@ -206,7 +206,8 @@ func restart(ctx context.Context, s *console.Console, c client.Client, t restart
 	}
 	change := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{
 		"annotations": map[string]any{annotationRestarted: s.Clock.Now().UTC().Format(time.RFC3339Nano)}}}}}
-	if err := objectrequest.Send(ctx, s, c, []objectrequest.Request{{Object: u, Patch: change, Done: "pods are replaced"}}, t.dryRun); err != nil || t.dryRun {
+	if err := objectrequest.Send(ctx, s, c, []objectrequest.Request{{Object: u, Patch: change, Done: "pods are replaced"}},
+		t.dryRun); err != nil || t.dryRun {
 		return out, err
 	}
 	limited, cancel := context.WithTimeout(ctx, t.timeout)
@@ -216,8 +217,9 @@ func restart(ctx context.Context, s *console.Console, c client.Client, t restart
 		return enact.RolloutLeft(now)
 	})
 	if waiting, ok := errors.AsType[*enact.StillWaiting](err); ok {
-		return out, &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("%s: not done within %s: %s; see %s, and kubectl rollout undo -n %s %s/%s to go back",
-			out.Object, t.timeout, waiting.Left, t.seeAlso, t.namespace, strings.ToLower(w.Kind), w.Name)}
+		return out, &exit.Failure{Code: exit.CodeTimeout,
+			Err: fmt.Errorf("%s: not done within %s: %s; see %s, and kubectl rollout undo -n %s %s/%s to go back",
+				out.Object, t.timeout, waiting.Left, t.seeAlso, t.namespace, strings.ToLower(w.Kind), w.Name)}
 	}
 	if _, interrupted := errors.AsType[*exit.Interruption](err); interrupted {
 		return out, &exit.Interruption{Text: fmt.Sprintf("The command was interrupted while it waited. The pods of %s are replaced without it: see kubectl rollout status -n %s %s/%s.",

@@ -40,7 +40,8 @@ func Update(ctx context.Context, s *connection.Connection, f *UpdateOptions) err
 		return exit.Precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, connection.OperatorName))
 	}
 	for _, w := range workloads {
-		if _, err := restart(ctx, s.Console, c, restartTarget{workload: w, namespace: namespace, dryRun: f.DryRun, timeout: f.Timeout, seeAlso: "nexusctl status"}); err != nil {
+		if _, err := restart(ctx, s.Console, c, restartTarget{workload: w, namespace: namespace, dryRun: f.DryRun, timeout: f.Timeout,
+			seeAlso: "nexusctl status"}); err != nil {
 			return err
 		}
 	}

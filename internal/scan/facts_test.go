@@ -29,7 +29,8 @@ import (
 
 // scannerOf is a scan without a cluster's name and without AWS.
 func scannerOf(c client.Client) *scanner {
-	return &scanner{Connection: &connection.Connection{Console: &console.Console{Clock: clock.RealClock{}}, Product: connection.Product{Engines: catalog.Engines}}, Options: &Options{}, client: c}
+	return &scanner{Connection: &connection.Connection{Console: &console.Console{Clock: clock.RealClock{}},
+		Product: connection.Product{Engines: catalog.Engines}}, Options: &Options{}, client: c}
 }
 
 // builtIn is a scheme of Kubernetes' own kinds, to which the fake client may add others.

@@ -52,8 +52,9 @@ func (s *Undoing) decideDeletion(ctx context.Context, c client.Client, of *nexus
 	}
 	u := &unstructured.Unstructured{Object: content}
 	u.SetGroupVersionKind(objectrequest.CapabilityKind)
-	return objectrequest.Send(ctx, s.Console, c, []objectrequest.Request{{Object: u, Done: as.done, Unchanged: of.Annotations[as.annotation] == string(of.UID),
-		Patch: map[string]any{"metadata": map[string]any{"uid": string(of.UID), "annotations": map[string]any{as.annotation: string(of.UID)}}}}}, dryRun)
+	return objectrequest.Send(ctx, s.Console, c, []objectrequest.Request{{Object: u, Done: as.done,
+		Unchanged: of.Annotations[as.annotation] == string(of.UID),
+		Patch:     map[string]any{"metadata": map[string]any{"uid": string(of.UID), "annotations": map[string]any{as.annotation: string(of.UID)}}}}}, dryRun)
 }
 
 // Run brings a capability back: it decides the deletion, waits for the deleted object to go, and creates the next one.
@@ -154,7 +155,8 @@ func (s *Undoing) waitForRelease(ctx context.Context, c client.Client, of *nexus
 	case ctx.Err() != nil:
 		return &exit.Interruption{Text: "The command was interrupted while it waited. The AWS resources are kept. To continue, run the command again."}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("the deleted object is still there after %s: %s", timeout, now.Status.Message)}
+		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("the deleted object is still there after %s: %s", timeout,
+			now.Status.Message)}
 	default:
 		return err
 	}

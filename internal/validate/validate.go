@@ -119,7 +119,8 @@ type ValidatedObject struct {
 }
 
 // Validation checks objects. Mistakes are those in the text of files.
-func (s *Validator) Validation(ctx context.Context, mistakes map[string][]string, objects []*unstructured.Unstructured, schemas *crdschema.Schemas) (*Validation, error) {
+func (s *Validator) Validation(ctx context.Context, mistakes map[string][]string, objects []*unstructured.Unstructured,
+	schemas *crdschema.Schemas) (*Validation, error) {
 	out := &Validation{APIVersion: inspect.APIVersion, Kind: "Validation", Valid: len(mistakes) == 0, Objects: []ValidatedObject{}}
 	for _, name := range slices.Sorted(maps.Keys(mistakes)) {
 		out.Files = append(out.Files, ValidatedFile{Name: name, Problems: mistakes[name]})
@@ -174,7 +175,8 @@ func textOfValidation(v *Validation) string {
 }
 
 // ReadableManifests reads manifests as manifests does, and returns those that can be read also where others cannot.
-func (s *Validator) ReadableManifests(files *resource.FilenameOptions, stdin []byte) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
+func (s *Validator) ReadableManifests(files *resource.FilenameOptions, stdin []byte) ([]*unstructured.Unstructured, *crdschema.Schemas,
+	error) {
 	b := resource.NewLocalBuilder().Unstructured().Local().ContinueOnError()
 	local := *files
 	local.Filenames = slices.DeleteFunc(slices.Clone(files.Filenames), func(name string) bool { return name == connection.StandardInput })
@@ -242,7 +244,8 @@ func (s *Validator) problemsOf(ctx context.Context, schemas *crdschema.Schemas, 
 
 // withProblemsBeyondSchema adds what the operator itself would refuse of an object, and of a capability without mistakes what the schemas of
 // its resources refuse.
-func (s *Validator) withProblemsBeyondSchema(ctx context.Context, schemas *crdschema.Schemas, found []error, typed runtime.Object) ([]error, error) {
+func (s *Validator) withProblemsBeyondSchema(ctx context.Context, schemas *crdschema.Schemas, found []error,
+	typed runtime.Object) ([]error, error) {
 	found, err := s.withOwnProblem(found, typed)
 	if c, is := typed.(*nexusv1.NexusAICapability); is && err == nil && len(found) == 0 {
 		return s.problemsOfResources(ctx, schemas, c)

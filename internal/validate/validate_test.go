@@ -30,7 +30,8 @@ func TestValidator_JudgesEachObjectOfAFile(t *testing.T) {
 	}
 	var out bytes.Buffer
 	v := &Validator{Connection: &connection.Connection{
-		Console: &console.Console{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, Getenv: func(string) string { return "" }, Clock: clock.RealClock{}},
+		Console: &console.Console{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out},
+			Getenv: func(string) string { return "" }, Clock: clock.RealClock{}},
 		Product: connection.Product{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases},
 		Cluster: genericclioptions.NewConfigFlags(true),
 	}}

@@ -313,7 +313,8 @@ func (v *proof) checkDenied(ctx context.Context, cfg aws.Config, reads []storeRe
 }
 
 // checkDenies makes a call that the role must deny.
-func (v *proof) checkDenies(ctx context.Context, cfg aws.Config, title, allowed string, call func(context.Context, aws.Config) error) error {
+func (v *proof) checkDenies(ctx context.Context, cfg aws.Config, title, allowed string,
+	call func(context.Context, aws.Config) error) error {
 	err := call(ctx, cfg)
 	switch {
 	case awsclient.Is(err, awsclient.Denied):

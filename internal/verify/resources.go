@@ -88,7 +88,8 @@ func (v *verifier) checkDeclaredObjects(others, all []plan.Item) error {
 	onlyMissing := true
 	for _, it := range others {
 		if it.Changes() {
-			wrong = append(wrong, fmt.Sprintf("%s: %s%s", plantext.TitleOf(it), plantext.Words[it.Action], console.Prefixed(" ", fieldsText(it.Fields))))
+			wrong = append(wrong, fmt.Sprintf("%s: %s%s", plantext.TitleOf(it), plantext.Words[it.Action],
+				console.Prefixed(" ", fieldsText(it.Fields))))
 			onlyMissing = onlyMissing && it.Action == plan.Create
 		}
 	}

@@ -91,7 +91,8 @@ func Run(ctx context.Context, s *connection.Connection, f *Options, args []strin
 	if err != nil {
 		return err
 	}
-	v := &verifier{Connection: s, Options: f, config: at.Config, client: at.Client, subject: at.Subject, lapse: s.Clock.Now(), report: newVerification(at.Subject, s.Clock.Now())}
+	v := &verifier{Connection: s, Options: f, config: at.Config, client: at.Client, subject: at.Subject, lapse: s.Clock.Now(),
+		report: newVerification(at.Subject, s.Clock.Now())}
 	limited, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	err = v.run(limited)

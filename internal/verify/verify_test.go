@@ -126,7 +126,8 @@ func TestVerify_JudgesAnswersOfTheProxy(t *testing.T) {
 		"no right":         {403, &metav1.Status{Reason: metav1.StatusReasonForbidden}, check.OutcomeSkip},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := judgeAnswer("t", "GET /", "fix", tc.code, tc.said); got.Outcome != tc.want || got.MissingRight != (tc.want == check.OutcomeSkip) {
+			if got := judgeAnswer("t", "GET /", "fix", tc.code, tc.said); got.Outcome != tc.want ||
+				got.MissingRight != (tc.want == check.OutcomeSkip) {
 				t.Errorf("%+v", got)
 			}
 		})

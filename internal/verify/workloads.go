@@ -75,7 +75,8 @@ func (v *verifier) checkWorkloads(ctx context.Context) error {
 			if c := meta.FindStatusCondition(v.subject.Status.Conditions, w.Condition); c != nil && c.Status != metav1.ConditionTrue {
 				seen += "; " + c.Reason + console.Prefixed(": ", c.Message)
 			}
-			result = check.Fail(title, seen, fmt.Sprintf("kubectl describe pods -n %s -l %s", d.Namespace, metav1.FormatLabelSelector(d.Spec.Selector)))
+			result = check.Fail(title, seen, fmt.Sprintf("kubectl describe pods -n %s -l %s", d.Namespace,
+				metav1.FormatLabelSelector(d.Spec.Selector)))
 		}
 		if err := v.add(result); err != nil {
 			return err
@@ -346,7 +347,8 @@ func (v *verifier) checkGatewayAddress(ctx context.Context) error {
 		addresses = append(addresses, value)
 	}
 	if len(addresses) == 0 {
-		return v.add(check.Fail(title, "status.addresses is empty", "check that its controller runs: kubectl describe gateway "+name+" -n "+namespace))
+		return v.add(check.Fail(title, "status.addresses is empty",
+			"check that its controller runs: kubectl describe gateway "+name+" -n "+namespace))
 	}
 	return v.add(check.Pass(title, strings.Join(addresses, ", ")))
 }

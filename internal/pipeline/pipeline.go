@@ -132,25 +132,31 @@ func Run(ctx context.Context, s *connection.Connection, f *Options, resume func(
 	}
 	report := pipelineReport{APIVersion: imagebuild.APIVersion, Kind: "Pipeline", DryRun: f.DryRun}
 	var failed error
+	report.Steps, failed = p.runSteps(ctx, resume)
+	if f.Output != "text" {
+		return cmp.Or(failed, console.PrintAs(s.Out, f.Output, report, nil))
+	}
+	return failed
+}
+
+// runSteps runs the steps up to the first that fails, or in a dry run says what each would do.
+func (p *pipeline) runSteps(ctx context.Context, resume func(step int) string) (done []stepReport, failed error) {
 	for i, step := range pipelineSteps {
 		r := p.planned(i+1, step)
-		if r.State == "Planned" && !f.DryRun {
+		if r.State == "Planned" && !p.flags.DryRun {
 			failed = p.runStep(ctx, step, &r)
 		}
 		p.announce(r)
 		if r.State == "Planned" && step.looks {
 			failed = p.look(ctx, step, &r, failed)
 		}
-		report.Steps = append(report.Steps, r)
-		if failed != nil && !f.DryRun {
-			s.Say("To continue: %s", resume(r.Number))
+		done = append(done, r)
+		if failed != nil && !p.flags.DryRun {
+			p.Say("To continue: %s", resume(r.Number))
 			break
 		}
 	}
-	if f.Output != "text" {
-		return cmp.Or(failed, console.PrintAs(s.Out, f.Output, report, nil))
-	}
-	return failed
+	return done, failed
 }
 
 // planned returns the report of a step before it runs, by its number.

@@ -145,7 +145,7 @@ func Lists() []client.ObjectList {
 func (b *Bed) leftovers() []*unstructured.Unstructured {
 	var out, providers []*unstructured.Unstructured
 	for _, group := range []string{nexusv1.GroupVersion.Group, v1alpha1.GroupVersion.Group} {
-		found, err := b.World.CustomResources(b.Ctx(), group)
+		found, err := world.CustomResources(b.Ctx(), b.World, group)
 		if err != nil {
 			b.Error(err)
 		}

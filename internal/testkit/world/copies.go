@@ -57,7 +57,7 @@ func (w *World) Copy(ctx context.Context, resource schema.GroupResource, origina
 
 // CustomResources returns the objects of all kinds of a group as etcd has them, with one request: a list through the API server takes one
 // for each kind.
-func (w *World) CustomResources(ctx context.Context, group string) ([]*unstructured.Unstructured, error) {
+func CustomResources(ctx context.Context, w *World, group string) ([]*unstructured.Unstructured, error) {
 	folder := path.Join("/registry", group)
 	var found struct{ Kvs []struct{ Value []byte } }
 	if err := w.etcd(ctx, "range", map[string]any{"key": []byte(folder + "/"), "range_end": []byte(folder + "0")}, &found); err != nil {

@@ -188,7 +188,7 @@ func TestCustomResourcesTakeTheirChildrenWithThem(t *testing.T) {
 	if _, err := c.CoreV1().ConfigMaps(ns).Create(t.Context(), child, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := w.CustomResources(t.Context(), "testbed.nexus.ai")
+	stored, err := world.CustomResources(t.Context(), w, "testbed.nexus.ai")
 	if err != nil || len(stored) != 1 || stored[0].GetUID() != owner.GetUID() || stored[0].GetKind() != "Widget" {
 		t.Errorf("stored are %v, %v", stored, err)
 	}
@@ -199,7 +199,7 @@ func TestCustomResourcesTakeTheirChildrenWithThem(t *testing.T) {
 		_, err := c.CoreV1().ConfigMaps(ns).Get(t.Context(), "child", metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
 	})
-	if stored, err := w.CustomResources(t.Context(), "testbed.nexus.ai"); err != nil || len(stored) != 0 {
+	if stored, err := world.CustomResources(t.Context(), w, "testbed.nexus.ai"); err != nil || len(stored) != 0 {
 		t.Errorf("after the deletion, stored are %v, %v", stored, err)
 	}
 }

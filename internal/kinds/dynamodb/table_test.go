@@ -290,9 +290,10 @@ func TestTableSurvivesLag(t *testing.T) { kindtest.Lag(t, engine.For(NewTable), 
 
 func TestATableThatTakesItsTimeIsWaitedFor(t *testing.T) {
 	r := kindtest.NewRig(t)
-	r.AWS.DynamoDB.SetTableCreating(300 * time.Millisecond)
-	t.Cleanup(func() { r.AWS.DynamoDB.SetTableCreating(0) })
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(capability))
+	r.AWS.SetClock(func() time.Time { return s.Clock })
+	r.AWS.DynamoDB.SetTableCreating(time.Minute)
+	t.Cleanup(func() { r.AWS.DynamoDB.SetTableCreating(0); r.AWS.SetClock(nil) })
 	_, err := s.Pass(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy {
 		t.Fatalf("got %v, want to wait while CREATING", err)
@@ -300,7 +301,7 @@ func TestATableThatTakesItsTimeIsWaitedFor(t *testing.T) {
 	if w := r.AWS.Calls().Writes().Count(); w != 1 {
 		t.Fatalf("%d writes to a table that is CREATING:\n%s", w, r.AWS.Calls())
 	}
-	time.Sleep(400 * time.Millisecond) // the emulator's time of creation
+	s.Clock = s.Clock.Add(2 * time.Minute) // the table is created
 	if out, err := s.Settle(t.Context(), nil); err != nil || !out.Synced {
 		t.Fatalf("%v\n%s", err, r.AWS.Calls())
 	}
@@ -308,14 +309,15 @@ func TestATableThatTakesItsTimeIsWaitedFor(t *testing.T) {
 
 func TestATableAnswersLateForItsName(t *testing.T) {
 	r := kindtest.NewRig(t)
-	r.AWS.SetEventualConsistency("dynamodb", 200*time.Millisecond)
-	t.Cleanup(func() { r.AWS.SetEventualConsistency("dynamodb", 0) })
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf())
+	r.AWS.SetClock(func() time.Time { return s.Clock })
+	r.AWS.SetEventualConsistency("dynamodb", time.Minute)
+	t.Cleanup(func() { r.AWS.SetEventualConsistency("dynamodb", 0); r.AWS.SetClock(nil) })
 	_, err := s.Pass(t.Context(), nil)
 	if _, ok := status.AsWaiting(err); !ok {
 		t.Fatalf("got %v, want to wait", err)
 	}
-	time.Sleep(300 * time.Millisecond) // the emulator's lag
+	s.Clock = s.Clock.Add(2 * time.Minute) // reads show it
 	if out, err := s.Settle(t.Context(), nil); err != nil || !out.Synced {
 		t.Fatalf("%v\n%s", err, r.AWS.Calls())
 	}

@@ -362,15 +362,16 @@ func TestExclusiveRoleSurvivesLag(t *testing.T) {
 
 func TestIAMShowsARoleLate(t *testing.T) {
 	r := kindtest.NewRig(t)
-	r.AWS.SetEventualConsistency("iam", 200*time.Millisecond)
-	t.Cleanup(func() { r.AWS.SetEventualConsistency("iam", 0) })
 	s := kindtest.NewSubject(r, engine.For(NewRole), roleOf(capability))
+	r.AWS.SetClock(func() time.Time { return s.Clock })
+	r.AWS.SetEventualConsistency("iam", time.Minute)
+	t.Cleanup(func() { r.AWS.SetEventualConsistency("iam", 0); r.AWS.SetClock(nil) })
 	s.Trusted = true
 	_, err := s.Pass(t.Context(), nil)
 	if _, ok := status.AsWaiting(err); !ok {
 		t.Fatalf("got %v, want to wait", err)
 	}
-	time.Sleep(300 * time.Millisecond) // the emulator's lag
+	s.Clock = s.Clock.Add(2 * time.Minute) // reads show it
 	if out, err := s.Settle(t.Context(), nil); err != nil || !out.Synced {
 		t.Fatalf("%v\n%s", err, r.AWS.Calls())
 	}

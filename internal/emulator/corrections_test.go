@@ -238,13 +238,15 @@ func TestNamesThatAWSRefusesAreRefused(t *testing.T) {
 func TestReadsMayMissWhatWasJustCreated(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
-	p.SetEventualConsistency("iam", 200*time.Millisecond)
+	now := time.Now()
+	p.SetClock(func() time.Time { return now })
+	p.SetEventualConsistency("iam", time.Minute)
 	must(t, createRole(ctx, c, "app-role", trustAll))
 	get := func() error { _, err := c.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: role}); return err }
 	if got := code(get()); got != "NoSuchEntity" {
 		t.Errorf("at once: %s", got)
 	}
-	time.Sleep(200 * time.Millisecond) // the lag
+	now = now.Add(time.Minute)
 	must(t, get())
 	must(t, createTable(ctx, c, "orders"))
 	if !tableExists(ctx, c, "orders") {
@@ -265,7 +267,9 @@ func TestTablesTakeTheirTime(t *testing.T) {
 			PointInTimeRecoverySpecification: &ddbtypes.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true)}})
 		return err
 	}
-	p.DynamoDB.SetTableCreating(300 * time.Millisecond)
+	now := time.Now()
+	p.SetClock(func() time.Time { return now })
+	p.DynamoDB.SetTableCreating(time.Minute)
 	must(t, createTable(ctx, c, "orders"))
 	if got := status(); got != ddbtypes.TableStatusCreating {
 		t.Errorf("at once: %s", got)
@@ -276,7 +280,7 @@ func TestTablesTakeTheirTime(t *testing.T) {
 	if _, err := c.dynamodb.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: table}); code(err) != "ResourceInUseException" {
 		t.Errorf("deletion at once: %v", err)
 	}
-	time.Sleep(300 * time.Millisecond) // the time of creation
+	now = now.Add(time.Minute)
 	if got := status(); got != ddbtypes.TableStatusActive {
 		t.Errorf("later: %s", got)
 	}

@@ -14,7 +14,7 @@ DEADCODE := $(TOOLS)/deadcode-$(DEADCODE_VERSION)
 # One set of flags for every program and test, and those of dev/bed: a package is compiled once. Without information for
 # debuggers the compiler takes a fifth less, and without inlining in generated code, and in code that runs seldom, half; GOFLAGS=
 # leaves all of this out. Both tags leave out code through which any method of any type could be called: with it the linker
-# keeps every method of every AWS client, and the binaries are more than twice as large (docs/adr/0038).
+# keeps every method of every AWS client, and the binaries are more than twice as large (docs/design/0038).
 export CGO_ENABLED := 0
 PLAIN := k8s.io/kubernetes k8s.io/client-go/kubernetes k8s.io/client-go/informers k8s.io/client-go/listers \
 	k8s.io/client-go/applyconfigurations k8s.io/apiextensions-apiserver k8s.io/kube-aggregator k8s.io/cloud-provider \

@@ -5,7 +5,8 @@ package docs
 
 import "embed"
 
-// Pages are the pages for users, as Markdown: those of this folder and the reference. Pages for developers and decisions (adr) are left out.
+// Pages are the pages for users, as Markdown: those of this folder and the reference. Pages for developers, and those of adr and design,
+// are left out.
 //
 //go:embed README.md ai.md any-type.md applications.md aws-prerequisites.md bedrock.md comparison.md components.md configuration.md cost.md deletion.md
 //go:embed demo.md drift-events.md editors.md encryption.md errors.md existing.md first-look.md gitops.md https.md ingress.md install.md intents.md

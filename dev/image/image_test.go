@@ -161,7 +161,7 @@ func checkConfig(t *testing.T, of v1.Image) {
 func checkBinary(t *testing.T, binary []byte) {
 	t.Helper()
 	if limit := program.MaxBytes["nexus-operator"]; int64(len(binary)) > limit {
-		t.Errorf("the binary has %d bytes, more than %d: see docs/adr/0038", len(binary), limit)
+		t.Errorf("the binary has %d bytes, more than %d: see docs/design/0038", len(binary), limit)
 	}
 	f, err := elf.NewFile(bytes.NewReader(binary))
 	if err != nil {

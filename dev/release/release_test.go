@@ -416,7 +416,7 @@ func TestRelease_OfTheRealProgramsStarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if limit := program.MaxBytes[name]; int64(len(content)) > limit {
-			t.Errorf("%s has %d bytes, more than %d: see docs/adr/0038 and 0043", name, len(content), limit)
+			t.Errorf("%s has %d bytes, more than %d: see docs/design/0038 and 0043", name, len(content), limit)
 		}
 		if out, err := exec.CommandContext(t.Context(), path, "--version").CombinedOutput(); err != nil || !strings.Contains(string(out), "9.8.7") {
 			t.Errorf("%s --version: %v\n%s", name, err, out)

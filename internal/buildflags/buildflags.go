@@ -7,7 +7,7 @@ package buildflags
 import "strings"
 
 // tags leave out code through which any method of any type could be called: with it the linker keeps every method of every AWS
-// client (docs/adr/0038).
+// client (docs/design/0038).
 var tags = []string{"grpcnotrace", "kustomize_disable_go_plugin_support"}
 
 // plain are packages that are compiled without inlining: generated code, and code that runs seldom, of which there is much.

@@ -19,7 +19,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// AnnotationRun on a Job identifies the declaration that it runs. A Job whose annotation differs from the declared one is replaced (ADR 0083).
+// AnnotationRun on a Job identifies the declaration that it runs. A Job whose annotation differs from the declared one is replaced
+// (docs/design/0083).
 const AnnotationRun = "nexus.ai/run"
 
 // maxCronJobNames bounds capabilityName, environment and the name of a CronJob: Kubernetes allows it 52 characters, as it appends the

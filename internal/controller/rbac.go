@@ -96,7 +96,7 @@ package controller
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=get;list;watch
 
-// A namespace that we made is removed only when nothing of anybody else is in it (ADR 0060).
+// A namespace that we made is removed only when nothing of anybody else is in it (docs/design/0060).
 
 // Events report what happened; a patch counts repeated ones.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch

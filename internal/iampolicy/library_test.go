@@ -142,7 +142,7 @@ func TestEqual_DiffersFromLibrary(t *testing.T) {
 	} {
 		c.check(t)
 		if theirs, err := awspolicy.PoliciesAreEquivalent(c.a, c.b); err != nil || theirs == c.equal {
-			t.Errorf("%s: the library agrees now (%v, %v): remove the row, and the reason from ADR 0014", c.name, theirs, err)
+			t.Errorf("%s: the library agrees now (%v, %v): remove the row, and the reason from docs/design/0014", c.name, theirs, err)
 		}
 	}
 }

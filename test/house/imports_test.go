@@ -222,7 +222,7 @@ func TestNexusctl_CallsTheSystemThroughOsproc(t *testing.T) {
 }
 
 // Helm's SDK has what renders templates, so that the linker would keep every method of every client of AWS in the operator too:
-// docs/adr/0043. The test bed is the local world of nexusctl dev: docs/adr/0050.
+// docs/design/0043. The test bed is the local world of nexusctl dev: docs/adr/0050.
 func TestOnlyNexusctlLinksHelmAndTheTestBed(t *testing.T) {
 	for command, want := range map[string]bool{"cmd/nexus-operator": false, "cmd/nexusctl": true} {
 		cmd := exec.Command("go", "list", "-deps", "./"+command)

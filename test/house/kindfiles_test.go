@@ -11,9 +11,10 @@ import (
 	"testing"
 )
 
-// generatedFiles lists the beginnings of the paths of what commands write, and of decisions, which nobody changes for another kind.
+// generatedFiles lists the beginnings of the paths of what commands write, and of decisions and designs, which nobody changes for another
+// kind.
 var generatedFiles = []string{
-	"docs/adr/",
+	"docs/adr/", "docs/design/",
 	"api/aws/v1alpha1/zz_generated", "charts/nexus-operator/files/", "config/admission/policy.yaml", "config/crd/", "config/rbac/role.yaml", "manifests/",
 	"docs/aws-prerequisites.md", "docs/oracles.md", "docs/policies/", "docs/reference/", "docs/rbac/", "go.sum", "dev/", "internal/testkit/awsmodels/",
 	"internal/awsschema/bundled/schemas.zip", "internal/capability/kinds.txt",

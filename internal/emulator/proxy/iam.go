@@ -16,7 +16,7 @@ import (
 )
 
 // callers holds what the proxy needs to decide by the policies of IAM. The emulator could decide too, but evaluates no resources
-// except in S3, and takes a condition that is not met for a refusal (docs/adr/0054).
+// except in S3, and takes a condition that is not met for a refusal (docs/design/0054).
 type callers struct {
 	proxy *Proxy
 

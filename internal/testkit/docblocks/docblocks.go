@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -30,12 +31,12 @@ type Manifest struct {
 	Place, Text string
 }
 
-// Pages returns the blocks of the README and of all pages below docs of the tree at root. The records of decisions are not among them: they
-// sketch what was decided at their time.
+// Pages returns the blocks of the README and of all pages below docs of the tree at root. The pages of decisions and designs are not
+// among them: they sketch what was decided at their time.
 func Pages(root string) ([]Block, error) {
 	pages := []string{"README.md"}
 	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, _ fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".md") && filepath.Base(filepath.Dir(path)) != "adr" {
+		if err == nil && strings.HasSuffix(path, ".md") && !slices.Contains([]string{"adr", "design"}, filepath.Base(filepath.Dir(path))) {
 			page, _ := filepath.Rel(root, path)
 			pages = append(pages, page)
 		}

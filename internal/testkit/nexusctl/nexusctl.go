@@ -35,7 +35,7 @@ func Binary(t testing.TB, w *world.World) string {
 		t.Fatal(err)
 	}
 	if f, err := os.Stat(path); err != nil || f.Size() > program.MaxBytes["nexusctl"] {
-		t.Errorf("nexusctl has more than %d bytes: see docs/adr/0038 and 0043 (%v, %v)", program.MaxBytes["nexusctl"], f, err)
+		t.Errorf("nexusctl has more than %d bytes: see docs/design/0038 and 0043 (%v, %v)", program.MaxBytes["nexusctl"], f, err)
 	}
 	return path
 }

@@ -21,7 +21,7 @@ const Variable = "NEXUS_TEST_PROGRAMS"
 var Names = []string{"nexus-operator", "nexusctl"}
 
 // MaxBytes limits how large the programs may be for Linux. A new library through which any method could be called makes them twice
-// as large: see docs/adr/0038 and 0043.
+// as large: see docs/design/0038 and 0043.
 var MaxBytes = map[string]int64{"nexus-operator": 100_000_000, "nexusctl": 135_000_000}
 
 // Build returns the path of a program. Unless the folder of the variable has it, it is built into dir, once.

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ func TestPage_NeedsAnExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range definitions {
-		_, err := page(d, example{})
+		_, err := page(d, example{}, common{})
 		if writtenByOperator := written[d.Spec.Names.Kind] != ""; (err == nil) != writtenByOperator {
 			t.Errorf("%s without an example: %v", d.Spec.Names.Kind, err)
 		}
@@ -101,6 +102,80 @@ func TestTables_ShowTypesLimitsDefaultsAndRules(t *testing.T) {
 		"\n### Rules\n\n- `z`: z is odd. `self || true`\n\n"
 	if got := w.tables(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// fieldNames returns the paths of the fields in the first column of all tables of one part of a page.
+func fieldNames(text, part string) []string {
+	_, text, _ = strings.Cut(text, "\n## "+part+"\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	var out []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// Each field and each rule of each kind stands on its page, or on the page of common fields to which that page links; none stands on both.
+func TestPages_DocumentEveryFieldOnce(t *testing.T) {
+	definitions, err := readDefinitions()
+	if err != nil || len(definitions) < 40 {
+		t.Fatalf("%d definitions, %v", len(definitions), err)
+	}
+	folder := "../../../" + pagesFolder + "/"
+	for _, d := range definitions {
+		own := read(t, folder+fileOf(d))
+		for _, part := range parts {
+			text, documented := own, fieldNames(own, title(part))
+			if strings.Contains(own, "[common fields]("+commonPage+"#"+part+")") {
+				everywhere := read(t, folder+commonPage)
+				text += everywhere
+				documented = append(documented, fieldNames(everywhere, title(part))...)
+			}
+			w := &walker{}
+			w.object("", schemaOf(d).Properties[part])
+			for _, line := range slices.Concat(w.rows, w.rules) {
+				if n := strings.Count(text, "\n"+line); n != 1 && part == "spec" || n == 0 {
+					t.Errorf("%s: %d times: %s", d.Spec.Names.Kind, n, line)
+				}
+			}
+			slices.Sort(documented)
+			if len(documented) != len(w.rows) || len(slices.Compact(documented)) != len(w.rows) {
+				t.Errorf("%s: %d fields of the %s are documented, it has %d", d.Spec.Names.Kind, len(documented), part, len(w.rows))
+			}
+		}
+	}
+}
+
+// What a single kind says in another way is not common, and stays on the pages.
+func TestCommonOf_KeepsWhatIsTheSameInAllKindsOfResources(t *testing.T) {
+	definition := func(description string, more ...string) *apiextensionsv1.CustomResourceDefinition {
+		spec := schemaProps{Properties: map[string]schemaProps{"tags": {Type: "object", Description: description}}}
+		for _, name := range more {
+			spec.Properties[name] = schemaProps{Type: "string"}
+		}
+		schema := &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &schemaProps{Properties: map[string]schemaProps{"spec": spec}}}
+		d := &apiextensionsv1.CustomResourceDefinition{}
+		d.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Schema: schema}}
+		return d
+	}
+	one, two := definition("T.", "managementPolicy", "own"), definition("T.", "managementPolicy")
+	notAResource := definition("Other.")
+	all := commonOf([]*apiextensionsv1.CustomResourceDefinition{one, two, notAResource})
+	if got := all["spec"].names(); !slices.Equal(got, []string{"managementPolicy", "tags"}) {
+		t.Errorf("common: %q", got)
+	}
+	link := "Like all kinds of AWS resources, it has the [common fields](common.md#spec): `managementPolicy`, `tags`.\n\n| Field |"
+	if got := all.tables(one, "spec"); !strings.HasPrefix(got, link) ||
+		strings.Contains(got, "| `tags` |") || !strings.Contains(got, "| `own` |") {
+		t.Errorf("the page of a resource has\n%s", got)
+	}
+	if got := all.tables(notAResource, "spec"); strings.Contains(got, commonPage) || !strings.Contains(got, "| `tags` |") {
+		t.Errorf("the page of another kind has\n%s", got)
+	}
+	all = commonOf([]*apiextensionsv1.CustomResourceDefinition{one, definition("Another text.", "managementPolicy")})
+	if got := all["spec"].names(); !slices.Equal(got, []string{"managementPolicy"}) {
+		t.Errorf("common with another text of tags: %q", got)
 	}
 }
 

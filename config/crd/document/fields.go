@@ -23,17 +23,22 @@ type walker struct {
 // object adds the fields of an object, required ones first.
 func (w *walker) object(at string, s schemaProps) {
 	w.collect(at, s)
-	names := slices.Sorted(maps.Keys(s.Properties))
-	slices.SortStableFunc(names, func(a, b string) int {
-		return order(slices.Contains(s.Required, a)) - order(slices.Contains(s.Required, b))
-	})
-	for _, name := range names {
+	for _, name := range namesOf(s) {
 		field := name
 		if at != "" {
 			field = at + "." + name
 		}
 		w.field(field, s.Properties[name], slices.Contains(s.Required, name))
 	}
+}
+
+// namesOf returns the names of an object's fields, required ones first.
+func namesOf(s schemaProps) []string {
+	names := slices.Sorted(maps.Keys(s.Properties))
+	slices.SortStableFunc(names, func(a, b string) int {
+		return order(slices.Contains(s.Required, a)) - order(slices.Contains(s.Required, b))
+	})
+	return names
 }
 
 func order(required bool) int {
@@ -91,7 +96,9 @@ func (w *walker) collect(at string, s schemaProps) {
 // tables prints what was collected.
 func (w *walker) tables() string {
 	var b strings.Builder
-	b.WriteString("| Field | Type | Limits | Description |\n|---|---|---|---|\n" + strings.Join(w.rows, "") + "\n")
+	if len(w.rows) > 0 {
+		b.WriteString("| Field | Type | Limits | Description |\n|---|---|---|---|\n" + strings.Join(w.rows, "") + "\n")
+	}
 	if len(w.rules) > 0 {
 		b.WriteString("### Rules\n\n" + strings.Join(w.rules, "") + "\n")
 	}

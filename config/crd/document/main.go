@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command document writes the reference of all kinds from their custom resource definitions: one page for each kind, with
-// an example from a file of the examples. Run it with `make generate`.
+// an example from a file of the examples, and one page of the fields that all kinds of AWS resources have. Run it with `make generate`.
 package main
 
 import (
@@ -39,10 +39,11 @@ func generate(examples, folder string) error {
 	if err != nil {
 		return err
 	}
-	pages := map[string]string{"README.md": index(definitions)}
+	all := commonOf(definitions)
+	pages := map[string]string{"README.md": index(definitions), commonPage: all.page(groupOfResources)}
 	for _, d := range definitions {
 		kind := d.Spec.Names.Kind
-		text, err := page(d, found[kind])
+		text, err := page(d, found[kind], all)
 		if err != nil {
 			return fmt.Errorf("%s: %w", kind, err)
 		}
@@ -92,7 +93,9 @@ func readDefinitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 }
 
 // groups is the order of the API groups.
-var groups = []string{"nexus.ai", "aws-infra-operator.runner.codes", "intent.security.nimbus.com"}
+var groups = []string{"nexus.ai", groupOfResources, "intent.security.nimbus.com"}
+
+const groupOfResources = "aws-infra-operator.runner.codes"
 
 // example is one document of a file.
 type example struct{ file, text string }

@@ -24,8 +24,9 @@ func index(definitions []*apiextensionsv1.CustomResourceDefinition) string {
 	var b strings.Builder
 	b.WriteString(generated + `# Custom resource reference
 
-Every kind of the operator, with every field. ` + "`kubectl explain`" + ` prints the same descriptions. All kinds report the conditions in
-[Conditions and reasons](../reasons.md). [Versions](../versioning.md#the-apis) describes how stable each group is.
+Every kind of the operator, with every field; those that all kinds of AWS resources have are in [Common fields](common.md).
+` + "`kubectl explain`" + ` prints the same descriptions. All kinds report the conditions in [Conditions and reasons](../reasons.md).
+[Versions](../versioning.md#the-apis) describes how stable each group is.
 
 | Kind | Short names | Scope | Description |
 |---|---|---|---|
@@ -38,7 +39,7 @@ Every kind of the operator, with every field. ` + "`kubectl explain`" + ` prints
 		}
 		names := d.Spec.Names
 		fmt.Fprintf(&b, "| [%s](%s) | %s | %s | %s |\n", names.Kind, fileOf(d), code(names.ShortNames), d.Spec.Scope,
-			cell(d.Spec.Versions[0].Schema.OpenAPIV3Schema.Description))
+			cell(schemaOf(d).Description))
 	}
 	b.WriteString(`
 ## How to read the tables
@@ -52,10 +53,10 @@ Every kind of the operator, with every field. ` + "`kubectl explain`" + ` prints
 	return b.String()
 }
 
-// page is the reference of one kind.
-func page(d *apiextensionsv1.CustomResourceDefinition, shown example) (string, error) {
+// page is the reference of one kind, without the fields that all kinds of AWS resources have.
+func page(d *apiextensionsv1.CustomResourceDefinition, shown example, all common) (string, error) {
 	names, version := d.Spec.Names, d.Spec.Versions[0]
-	schema := version.Schema.OpenAPIV3Schema
+	schema := schemaOf(d)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# %s\n\n%s\n\n", generated, names.Kind, prose(schema.Description))
 	fmt.Fprintf(&b, "| | |\n|---|---|\n| API version | `%s/%s` |\n| Scope | %s |\n| Names for kubectl | %s |\n| Categories | %s |\n| Columns | %s |\n\n",
@@ -68,12 +69,9 @@ func page(d *apiextensionsv1.CustomResourceDefinition, shown example) (string, e
 	default:
 		fmt.Fprintf(&b, "## Example\n\nFrom [%s](../../%s):\n\n```yaml\n%s\n```\n\n", path.Base(shown.file), shown.file, shown.text)
 	}
-	for _, part := range []string{"spec", "status"} {
-		below := schema.Properties[part]
-		w := &walker{}
-		w.object("", below)
-		fmt.Fprintf(&b, "## %s\n\n%s\n\n", strings.ToUpper(part[:1])+part[1:], prose(below.Description))
-		b.WriteString(w.tables())
+	for _, part := range parts {
+		fmt.Fprintf(&b, "## %s\n\n%s\n\n", title(part), prose(schema.Properties[part].Description))
+		b.WriteString(all.tables(d, part))
 	}
 	return b.String(), nil
 }

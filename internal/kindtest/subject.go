@@ -357,3 +357,11 @@ func (s *Subject) Did(_ engine.Plan, done []kind.Step) {
 		s.Actions = append(s.Actions, st.Action)
 	}
 }
+
+// Must ends a test that cannot go on after an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

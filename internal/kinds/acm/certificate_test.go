@@ -66,22 +66,15 @@ func imports(arn string) edit {
 
 func api(r *kindtest.Rig) *acm.Client { return acm.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // certificates returns those of the account.
 func certificates(t *testing.T, r *kindtest.Rig) []types.CertificateDetail {
 	t.Helper()
 	list, err := api(r).ListCertificates(t.Context(), &acm.ListCertificatesInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	var out []types.CertificateDetail
 	for _, c := range list.CertificateSummaryList {
 		d, err := api(r).DescribeCertificate(t.Context(), &acm.DescribeCertificateInput{CertificateArn: c.CertificateArn})
-		must(t, err)
+		kindtest.Must(t, err)
 		out = append(out, *d.Certificate)
 	}
 	return out
@@ -96,7 +89,7 @@ func makeCertificate(t *testing.T, r *kindtest.Rig, tags map[string]string) stri
 		in.Tags = append(in.Tags, types.Tag{Key: aws.String(k), Value: aws.String(v)})
 	}
 	out, err := api(r).RequestCertificate(t.Context(), in)
-	must(t, err)
+	kindtest.Must(t, err)
 	return *out.CertificateArn
 }
 

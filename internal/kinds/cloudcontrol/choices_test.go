@@ -17,7 +17,7 @@ const webACL = `{"Name":"shop","Scope":"REGIONAL","DefaultAction":{"Allow":{}},"
 // An empty object says by its name alone what is chosen. The other choice is written, and a change by others is drift.
 func TestWebACL_IsChangedByAnEmptyObject(t *testing.T) {
 	types, err := awstypes.Bundled()
-	must(t, err)
+	kindtest.Must(t, err)
 	const typeName = "AWS::WAFv2::WebACL"
 	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(typeName, webACL)), types)
 	kindtest.Settled(t, b.Subject)
@@ -27,7 +27,7 @@ func TestWebACL_IsChangedByAnEmptyObject(t *testing.T) {
 	if !sameJSON(action(), map[string]any{"Block": map[string]any{}}) {
 		t.Fatalf("the web ACL has %v", action())
 	}
-	must(t, b.double.Set(typeName, b.resource().Status.ID, "DefaultAction", map[string]any{"Allow": map[string]any{}}))
+	kindtest.Must(t, b.double.Set(typeName, b.resource().Status.ID, "DefaultAction", map[string]any{"Allow": map[string]any{}}))
 	plan, err := b.Decide(t.Context())
 	if err != nil || plan.Cause != engine.Drifted {
 		t.Fatalf("%v %+v", err, plan)
@@ -37,7 +37,7 @@ func TestWebACL_IsChangedByAnEmptyObject(t *testing.T) {
 // Where the handlers of a type do not show an object of empty objects, it is written once. A property that cannot be changed does not differ after its creation.
 func TestChoices_AreWrittenOnceWhereAWSDoesNotShowThem(t *testing.T) {
 	types, err := awstypes.Bundled()
-	must(t, err)
+	kindtest.Must(t, err)
 	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf("AWS::WAFv2::WebACL", strings.ReplaceAll(webACL, `"DefaultAction"`, `"CaptchaConfig":{},"DefaultAction"`))), types)
 	b.double.SetHabit(cloudcontrol.OmitsEmpty)
 	kindtest.Settled(t, b.Subject)

@@ -82,7 +82,7 @@ func TestResource_ThatIsLost(t *testing.T) {
 func deleted(t *testing.T, r *kindtest.Rig, typeName, identifier string) {
 	t.Helper()
 	_, err := cloudcontrol.NewFromConfig(r.Config).DeleteResource(t.Context(), &cloudcontrol.DeleteResourceInput{TypeName: &typeName, Identifier: &identifier})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 // A create whose resource no look has shown has lost no data: it may have failed after AWS named what it was about to make.
@@ -110,14 +110,14 @@ func TestPlan_SaysWhetherDataIsLost(t *testing.T) {
 
 func TestHoldsData_ByNameOrBySchema(t *testing.T) {
 	types, err := awstypes.Excerpt()
-	must(t, err)
+	kindtest.Must(t, err)
 	for name, want := range map[string]bool{
 		stream: true, secret: true, "AWS::DSQL::Cluster": true, "AWS::EFS::FileSystem": true, prefixList: false, metricFilter: false, "AWS::StepFunctions::StateMachine": false,
 	} {
 		text, err := types.Schema(name)
-		must(t, err)
+		kindtest.Must(t, err)
 		schema, err := awsschema.Parse(text)
-		must(t, err)
+		kindtest.Must(t, err)
 		if schema.HoldsData() != want {
 			t.Errorf("%s: %v", name, !want)
 		}
@@ -127,7 +127,7 @@ func TestHoldsData_ByNameOrBySchema(t *testing.T) {
 		`{"typeName":"AWS::New::Thing","primaryIdentifier":["/properties/Id"],"properties":{"Id":{"type":"string"},"DeletionProtectionEnabled":{"type":"boolean"}}}`: true,
 	} {
 		schema, err := awsschema.Parse([]byte(text))
-		must(t, err)
+		kindtest.Must(t, err)
 		if schema.HoldsData() != want {
 			t.Errorf("%s: %v", schema.Name, !want)
 		}

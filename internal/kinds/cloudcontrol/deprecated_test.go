@@ -17,7 +17,7 @@ import (
 func bundledBench(t *testing.T, o *v1alpha1.AWSResource) *bench {
 	t.Helper()
 	types, err := awstypes.Bundled()
-	must(t, err)
+	kindtest.Must(t, err)
 	return placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, o), types)
 }
 
@@ -25,7 +25,7 @@ func bundledBench(t *testing.T, o *v1alpha1.AWSResource) *bench {
 func (b *bench) note() kind.Note {
 	b.t.Helper()
 	p, err := b.Decide(b.t.Context())
-	must(b.t, err)
+	kindtest.Must(b.t, err)
 	if len(p.Notes) != 1 || p.Notes[0].Type != v1alpha1.ConditionPropertiesCurrent {
 		b.t.Fatalf("%+v", p.Notes)
 	}
@@ -52,7 +52,7 @@ func TestDeprecated_IsNotedWhileItIsDeclared(t *testing.T) {
 	b.settles()
 	b.Deleting = true
 	p, err := b.Decide(t.Context())
-	must(t, err)
+	kindtest.Must(t, err)
 	if len(p.Notes) > 0 {
 		t.Errorf("while deleting: %+v", p.Notes)
 	}
@@ -61,7 +61,7 @@ func TestDeprecated_IsNotedWhileItIsDeclared(t *testing.T) {
 func TestDeprecated_IsNoConditionOfOtherTypes(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
 	p, err := b.Decide(t.Context())
-	must(t, err)
+	kindtest.Must(t, err)
 	if len(p.Notes) > 0 {
 		t.Errorf("%+v", p.Notes)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -39,7 +40,7 @@ func TestIgnore_LeavesPropertiesAlone(t *testing.T) {
 	if have := b.double.Properties(stream, "events"); have["RetentionPeriodHours"] != 48.0 {
 		t.Errorf("the create left out what is ignored: %v", have)
 	}
-	must(t, b.double.Set(stream, "events", "RetentionPeriodHours", 96.0))
+	kindtest.Must(t, b.double.Set(stream, "events", "RetentionPeriodHours", 96.0))
 	b.Clock = b.Clock.Add(time.Hour)
 	b.rests()
 	edited := resourceOf(stream, `{"Name":"events","RetentionPeriodHours":72,"StreamModeDetails":{"StreamMode":"ON_DEMAND"},"ShardCount":2}`)
@@ -50,7 +51,7 @@ func TestIgnore_LeavesPropertiesAlone(t *testing.T) {
 		t.Errorf("%v", have)
 	}
 	p, err := b.Decide(t.Context())
-	must(t, err)
+	kindtest.Must(t, err)
 	if len(p.Ignored) != 2 || p.Ignored[0].Path != "Properties.RetentionPeriodHours" || p.Ignored[0].Have != "96" || p.Ignored[0].Want != "72" {
 		t.Errorf("%+v", p.Ignored)
 	}
@@ -109,7 +110,7 @@ func TestIgnore_IsTheRemedyOfWhatDoesNotSettle(t *testing.T) {
 		_ = b.double.Set(stream, "events", "RetentionPeriodHours", 24.0) // it exists
 	}))
 	b.edit(`{"Name":"events","RetentionPeriodHours":72}`)
-	must(t, b.double.Set(stream, "events", "RetentionPeriodHours", 24.0))
+	kindtest.Must(t, b.double.Set(stream, "events", "RetentionPeriodHours", 24.0))
 	if text := b.stalls(status.ReasonNotSettling); !strings.Contains(text, "or leave the property alone with spec.ignore: [/RetentionPeriodHours]") {
 		t.Error(text)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 )
 
@@ -163,10 +164,10 @@ func checkList(t *testing.T, file string, have []string, remedy string) {
 	t.Helper()
 	path := filepath.Join("testdata", file)
 	if os.Getenv("NEXUS_UPDATE") != "" {
-		must(t, os.WriteFile(path, []byte(strings.Join(have, "\n")+"\n"), 0o600))
+		kindtest.Must(t, os.WriteFile(path, []byte(strings.Join(have, "\n")+"\n"), 0o600))
 	}
 	text, err := os.ReadFile(path)
-	must(t, err)
+	kindtest.Must(t, err)
 	listed := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	for _, line := range have {
 		if !slices.Contains(listed, line) {

@@ -154,10 +154,10 @@ func TestReferences_OfJSONSchemasAreLeftAlone(t *testing.T) {
 	b.Targets = map[string]kind.Target{"IAMRole/worker": {ID: "worker", ARN: "arn:aws:iam::123456789012:role/worker"}}
 	kindtest.Settled(t, b.Subject)
 	have, err := json.Marshal(b.double.Properties(machine, b.resource().Status.ID)["Definition"])
-	must(t, err)
+	kindtest.Must(t, err)
 	var got, want any
-	must(t, json.Unmarshal(have, &got))
-	must(t, json.Unmarshal([]byte(definition), &want))
+	kindtest.Must(t, json.Unmarshal(have, &got))
+	kindtest.Must(t, json.Unmarshal([]byte(definition), &want))
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%s", have)
 	}
@@ -222,7 +222,7 @@ func TestSecrets_AreShownNowhere(t *testing.T) {
 	hides := func(what string, shown any) {
 		t.Helper()
 		text, err := json.Marshal(shown)
-		must(t, err)
+		kindtest.Must(t, err)
 		if strings.Contains(fmt.Sprintf("%s %+v", text, shown), value) || strings.Contains(string(text), next) {
 			t.Errorf("%s: %s", what, text)
 		}

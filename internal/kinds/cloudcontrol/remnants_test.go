@@ -22,7 +22,7 @@ import (
 // assigned its identifier to this request, and neither makes a second one nor leaves it behind when it is deleted.
 func TestCreate_FindsWhatAFailureLeft(t *testing.T) {
 	types, err := awstypes.Bundled()
-	must(t, err)
+	kindtest.Must(t, err)
 	for typeName, properties := range map[string]string{
 		stream: eventsStream, prefixList: officeList,
 		"AWS::EC2::SubnetRouteTableAssociation": `{"SubnetId":"subnet-1","RouteTableId":"rtb-1"}`, // without tags
@@ -56,7 +56,7 @@ func TestCreate_FindsWhatAFailureLeft(t *testing.T) {
 // An identifier that consists of declared names may be that of somebody else's resource, and so may one that AWS tells with a refusal.
 func TestCreate_ProvesNothingByARefusal(t *testing.T) {
 	types, err := awstypes.Bundled()
-	must(t, err)
+	kindtest.Must(t, err)
 	for typeName, of := range map[string]struct {
 		properties, id string
 		isNew          bool
@@ -65,11 +65,11 @@ func TestCreate_ProvesNothingByARefusal(t *testing.T) {
 		"AWS::EC2::SubnetRouteTableAssociation": {`{"SubnetId":"subnet-1","RouteTableId":"rtb-1"}`, "rtbassoc-057e9d978d69d1620", true},
 	} {
 		text, err := types.Schema(typeName)
-		must(t, err)
+		kindtest.Must(t, err)
 		schema, err := awsschema.Parse(text)
-		must(t, err)
+		kindtest.Must(t, err)
 		declared := map[string]any{}
-		must(t, json.Unmarshal([]byte(of.properties), &declared))
+		kindtest.Must(t, json.Unmarshal([]byte(of.properties), &declared))
 		s := State{TypeName: typeName, schema: schema, declared: documents.Texts(declared)}
 		failed := func(code cctypes.HandlerErrorCode) *cctypes.ProgressEvent {
 			return &cctypes.ProgressEvent{Operation: cctypes.OperationCreate, OperationStatus: cctypes.OperationStatusFailed, ErrorCode: code, Identifier: &of.id}

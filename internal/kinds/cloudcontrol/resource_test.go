@@ -45,13 +45,6 @@ func resourceOf(typeName, properties string) *v1alpha1.AWSResource {
 	return o
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // bench is one object with the double of Cloud Control API that answers it.
 type bench struct {
 	*kindtest.Subject
@@ -63,7 +56,7 @@ type bench struct {
 func place(t *testing.T, s *kindtest.Subject) *bench {
 	t.Helper()
 	types, err := awstypes.Excerpt()
-	must(t, err)
+	kindtest.Must(t, err)
 	t.Cleanup(func() { _ = types.Close() })
 	return placeWith(t, s, types)
 }
@@ -88,7 +81,7 @@ func (b *bench) resource() *v1alpha1.AWSResource { return b.Object.(*v1alpha1.AW
 func (b *bench) learns() {
 	b.t.Helper()
 	_, err := b.Decide(b.t.Context())
-	must(b.t, err)
+	kindtest.Must(b.t, err)
 }
 
 // edit declares other properties.
@@ -109,7 +102,7 @@ func (b *bench) stalls(reason string) string {
 func existing(t *testing.T, r *kindtest.Rig, typeName, properties string) {
 	t.Helper()
 	_, err := cloudcontrol.NewFromConfig(r.Config).CreateResource(t.Context(), &cloudcontrol.CreateResourceInput{TypeName: &typeName, DesiredState: aws.String(properties)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 type calls = map[string]int
@@ -124,7 +117,7 @@ func TestStream_LivesWithTheFewestCalls(t *testing.T) {
 			Calls: calls{"GetResource": 2, "UpdateResource": 1, "GetResourceRequestStatus": 1}},
 		kindtest.Cost{Name: "a drift", Change: func() {
 			b.Clock = b.Clock.Add(time.Minute)
-			must(t, b.double.Set(stream, "events", "RetentionPeriodHours", 24.0))
+			kindtest.Must(t, b.double.Set(stream, "events", "RetentionPeriodHours", 24.0))
 		},
 			Calls: calls{"GetResource": 2, "UpdateResource": 1, "GetResourceRequestStatus": 1}},
 	)
@@ -405,7 +398,7 @@ func TestStream_DroppedPropertiesAreRemoved(t *testing.T) {
 	if got := b.resource().Status.ManagedPaths; !slices.Equal(got, []string{"/Properties/Name", "/Properties/RetentionPeriodHours", "/Properties/StreamEncryption/EncryptionType", "/Properties/StreamEncryption/KeyId"}) {
 		t.Errorf("%v", got)
 	}
-	must(t, b.double.Set(stream, "events", "StreamModeDetails", map[string]any{"StreamMode": "ON_DEMAND"}))
+	kindtest.Must(t, b.double.Set(stream, "events", "StreamModeDetails", map[string]any{"StreamMode": "ON_DEMAND"}))
 	kindtest.Costs(t, b.Subject,
 		kindtest.Cost{Name: "a removal", Change: func() { b.edit(eventsStream) }, Calls: calls{"GetResource": 2, "UpdateResource": 1, "GetResourceRequestStatus": 1}},
 		kindtest.Cost{Name: "a look", Calls: calls{"GetResource": 1}},
@@ -416,7 +409,7 @@ func TestStream_DroppedPropertiesAreRemoved(t *testing.T) {
 	if got := b.resource().Status.ManagedPaths; len(got) != 2 {
 		t.Errorf("%v", got)
 	}
-	must(t, b.double.Set(stream, "events", "StreamEncryption", map[string]any{"EncryptionType": "KMS", "KeyId": "alias/others"}))
+	kindtest.Must(t, b.double.Set(stream, "events", "StreamEncryption", map[string]any{"EncryptionType": "KMS", "KeyId": "alias/others"}))
 	kindtest.Costs(t, b.Subject, kindtest.Cost{Name: "what others set afterwards", Calls: calls{"GetResource": 1}})
 }
 
@@ -491,7 +484,7 @@ func TestStream_TagsOfOthersStay(t *testing.T) {
 	b := newBench(t, o)
 	kindtest.Settled(t, b.Subject)
 	tags := b.double.Properties(stream, "events")["Tags"].([]any)
-	must(t, b.double.Set(stream, "events", "Tags", append(tags, map[string]any{"Key": "cost-center", "Value": "7"})))
+	kindtest.Must(t, b.double.Set(stream, "events", "Tags", append(tags, map[string]any{"Key": "cost-center", "Value": "7"})))
 	b.edit(eventsStream) // without the tag
 	kindtest.Settled(t, b.Subject)
 	have := map[string]any{}

@@ -21,8 +21,8 @@ func TestStatus_ShowsNoSecretThatAWSAssigned(t *testing.T) {
 	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(key, `{"ApiId":"a1b2c3"}`)), types)
 	kindtest.Settled(t, b.Subject)
 	id := b.resource().Status.Identifier
-	must(t, b.double.Set(key, id, "ApiKey", text))
-	must(t, b.double.Set(key, id, "ApiKeyId", "k-1"))
+	kindtest.Must(t, b.double.Set(key, id, "ApiKey", text))
+	kindtest.Must(t, b.double.Set(key, id, "ApiKeyId", "k-1"))
 	kindtest.Settled(t, b.Subject)
 	published := string(b.resource().Status.Properties.Raw)
 	if strings.Contains(published, text) || !strings.Contains(published, `"ApiKeyId":"k-1"`) {
@@ -36,7 +36,7 @@ func TestStatus_ShowsNoSecretThatAWSAssigned(t *testing.T) {
 func TestAssigned_LeavesOutSecretsWhereverTheyAre(t *testing.T) {
 	schema, err := awsschema.Parse([]byte(`{"typeName":"AWS::New::Thing","primaryIdentifier":["/properties/Id"],"readOnlyProperties":["/properties/Id","/properties/Output","/properties/Credentials","/properties/ApiToken"],
 		"properties":{"Id":{"type":"string"},"Output":{},"Credentials":{},"ApiToken":{},"Name":{"type":"string"}}}`))
-	must(t, err)
+	kindtest.Must(t, err)
 	have := State{schema: schema}.assigned(map[string]any{
 		"Id": "a", "Name": "declared", "ApiToken": "x",
 		"Output":      map[string]any{"Url": "https://example.com", "AdminPassword": "x", "Users": []any{map[string]any{"UserName": "u", "private_key": "x"}}},
@@ -79,10 +79,10 @@ func TestAssigned_SecretsOfEveryTypeAreDecided(t *testing.T) {
 	}
 	path, have := filepath.Join("testdata", "assigned-secrets.txt"), strings.Join(lines, "\n")+"\n"
 	if os.Getenv("NEXUS_UPDATE") != "" {
-		must(t, os.WriteFile(path, []byte(have), 0o600))
+		kindtest.Must(t, os.WriteFile(path, []byte(have), 0o600))
 	}
 	want, err := os.ReadFile(path)
-	must(t, err)
+	kindtest.Must(t, err)
 	if have != string(want) {
 		t.Errorf("%s has others: look at what a new type assigns, decide in assignedSecrets where the rule is wrong, and run the test with NEXUS_UPDATE=1", path)
 	}

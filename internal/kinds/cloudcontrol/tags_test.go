@@ -155,10 +155,10 @@ func TestFixedTags_OfAnotherOwnerAreAConflict(t *testing.T) {
 		theirs := b.Owner().OwnerTags()
 		theirs[wellknown.TagOwner], theirs[wellknown.TagOwnerUID] = "AWSResource/team-b/theirs", "theirs"
 		declared := map[string]any{}
-		must(t, json.Unmarshal([]byte(properties("a")), &declared))
+		kindtest.Must(t, json.Unmarshal([]byte(properties("a")), &declared))
 		declared[schemaOf(name).TagProperty()] = schemaOf(name).WriteTags(theirs)
 		text, err := json.Marshal(declared)
-		must(t, err)
+		kindtest.Must(t, err)
 		existing(t, b.Rig, name, string(text))
 		spec := &b.resource().Spec
 		spec.ImportID, spec.AdoptionPolicy, spec.DeletionPolicy = b.double.Identifiers(name)[0], v1alpha1.AdoptAlways, v1alpha1.DeletionRetain

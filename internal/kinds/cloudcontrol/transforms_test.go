@@ -90,7 +90,7 @@ func (c transformed) live(t *testing.T, b *bench) {
 	if p, err := b.Decide(t.Context()); err != nil || len(p.Diff) > 0 {
 		t.Fatalf("%s: %+v %v", c.typeName, p.Diff, err)
 	}
-	must(t, b.double.Set(c.typeName, id, c.property, c.drift))
+	kindtest.Must(t, b.double.Set(c.typeName, id, c.property, c.drift))
 	b.Clock = b.Clock.Add(time.Minute)
 	if p, err := b.Decide(t.Context()); (err != nil) != c.fixed || len(p.Diff) != 1 || p.Diff[0].Path != c.path {
 		t.Errorf("%s: another value makes the differences %+v (%v)", c.typeName, p.Diff, err)

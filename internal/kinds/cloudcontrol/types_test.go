@@ -56,14 +56,14 @@ type anyLife struct {
 func typeLife(t *testing.T, types *awstypes.Types, name string) (*anyLife, string) {
 	t.Helper()
 	text, err := types.Schema(name)
-	must(t, err)
+	kindtest.Must(t, err)
 	schema, err := awsschema.Parse(text)
-	must(t, err)
+	kindtest.Must(t, err)
 	if why := schema.Unmanageable(); why != "" {
 		return nil, "no handlers"
 	}
 	of, err := sample.New(text)
-	must(t, err)
+	kindtest.Must(t, err)
 	properties, err := of.Properties(1, schema.TagProperty())
 	if err != nil {
 		return nil, "no properties"
@@ -118,7 +118,7 @@ var shapes = sync.OnceValues(func() (map[string]string, error) {
 func sampled(t *testing.T, names []string, first int) []string {
 	t.Helper()
 	shapeOf, err := shapes()
-	must(t, err)
+	kindtest.Must(t, err)
 	names = slices.Concat(names[first:], names[:first])
 	seen := map[string]bool{}
 	var out []string
@@ -136,7 +136,7 @@ func sampled(t *testing.T, names []string, first int) []string {
 func hasProperties(t *testing.T, name string) bool {
 	t.Helper()
 	types, err := awstypes.Bundled()
-	must(t, err)
+	kindtest.Must(t, err)
 	defer func() { _ = types.Close() }() // it was only read
 	l, _ := typeLife(t, types, name)
 	return l != nil
@@ -153,7 +153,7 @@ const (
 func eachType(t *testing.T, first, most int, do func(t *testing.T, types *awstypes.Types, l *anyLife, turn int)) {
 	t.Helper()
 	types, err := awstypes.Bundled()
-	must(t, err)
+	kindtest.Must(t, err)
 	names := types.Names()
 	sample := sampled(t, names, first*30)
 	if !extent.IsAll(t) {
@@ -199,7 +199,7 @@ func leastTypes(t *testing.T, sample int) int {
 func TestTypes_AreAsManyAsThePageSays(t *testing.T) {
 	extent.Full(t)
 	types, err := awstypes.Bundled()
-	must(t, err)
+	kindtest.Must(t, err)
 	names := types.Names()
 	live, without := 0, map[string]int{}
 	for _, name := range names {
@@ -220,7 +220,7 @@ func TestTypes_AreAsManyAsThePageSays(t *testing.T) {
 func pageSays(t *testing.T, sentence string) {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/any-type.md")
-	must(t, err)
+	kindtest.Must(t, err)
 	if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), sentence) {
 		t.Errorf("docs/any-type.md does not say: %s", sentence)
 	}
@@ -350,7 +350,7 @@ func (l *anyLife) drifts(declared map[string]any, name string, to any) {
 	if !l.sample.IsValid(together) {
 		return
 	}
-	must(l.t, l.double.Set(l.schema.Name, l.double.Identifiers(l.schema.Name)[0], name, to))
+	kindtest.Must(l.t, l.double.Set(l.schema.Name, l.double.Identifiers(l.schema.Name)[0], name, to))
 	l.Clock = l.Clock.Add(time.Hour)
 	kindtest.Settled(l.t, l.Subject)
 	if got := l.shown(name); !includes(got, declared[name]) {
@@ -400,7 +400,7 @@ func (l *anyLife) refuses(name string) {
 // Any type has the life of every kind, with properties that its schema generates: 40 types of the sample, and all of them in full runs.
 func TestTypes_LiveTheLifeOfEveryKind(t *testing.T) {
 	types, err := awstypes.Bundled()
-	must(t, err)
+	kindtest.Must(t, err)
 	names := types.Names()
 	lived, left, sample := 0, map[string][]string{}, []string{}
 	for i := 0; i < len(names); i += 41 {

@@ -99,7 +99,7 @@ func some(names []string, turn int) []string {
 func (l *anyLife) required(t *testing.T) map[string]any {
 	t.Helper()
 	out, err := l.sample.Required(1)
-	must(t, err)
+	kindtest.Must(t, err)
 	for _, name := range l.schema.Properties() {
 		if l.names(name) && out[name] == nil && !l.schema.RuleAt(name).ReadOnly {
 			if value, ok := l.sample.Another(out, name, 1); ok {
@@ -120,7 +120,7 @@ func (l *anyLife) names(property string) bool {
 // https://github.com/hashicorp/terraform-provider-awscc/issues/3186
 func TestGateway_IsChangedWithoutTheEmptyListsOfAWS(t *testing.T) {
 	types, err := awstypes.Bundled()
-	must(t, err)
+	kindtest.Must(t, err)
 	const gateway = `{"Name":"tools","ProtocolType":"MCP","AuthorizerType":"CUSTOM_JWT","RoleArn":"arn:aws:iam::123456789012:role/tools",
 		"AuthorizerConfiguration":{"CustomJWTAuthorizer":{"DiscoveryUrl":"https://id.example/.well-known/openid-configuration"}},"Description":"DESCRIPTION"}`
 	typeName := "AWS::BedrockAgentCore::Gateway"
@@ -150,7 +150,7 @@ func TestGateway_IsChangedWithoutTheEmptyListsOfAWS(t *testing.T) {
 // https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/2205
 func TestDataSource_SaysThatItCannotBeChanged(t *testing.T) {
 	types, err := awstypes.Bundled()
-	must(t, err)
+	kindtest.Must(t, err)
 	const project = `{"DomainIdentifier":"dzd_1234567","Name":"shop"}`
 	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf("AWS::DataZone::Project", project)), types)
 	kindtest.Settled(t, b.Subject)

@@ -138,7 +138,7 @@ var documented = map[string]string{
 // The page counts the types of the list, and all of them add up.
 func TestTypesNotAdopted_AreCountedInTheDocs(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/any-type.md")
-	must(t, err)
+	kindtest.Must(t, err)
 	page, of := string(text), map[string]int{}
 	observed, left := 0, 0
 	for line := range strings.Lines(typesNotAdopted) {
@@ -162,7 +162,7 @@ func TestTypesNotAdopted_AreCountedInTheDocs(t *testing.T) {
 	var numbers [4]int
 	for i := range numbers {
 		numbers[i], err = strconv.Atoi(strings.ReplaceAll(sentence[i+1], ",", ""))
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	if numbers[2] != observed || numbers[3] != left || numbers[1]+observed+left != numbers[0] {
 		t.Errorf("docs/any-type.md has %v, and the list %d types that are only observed and %d that are not imported", numbers, observed, left)

@@ -70,7 +70,7 @@ func TestUpdatesKeepTheSettingsOfOthers(t *testing.T) {
 	in.AccessTokenValidity, in.TokenValidityUnits = aws.Int32(15), &types.TokenValidityUnitsType{AccessToken: types.TimeUnitsTypeMinutes}
 	in.DefaultRedirectURI = aws.String("https://example.com/callback")
 	_, err := api(r).UpdateUserPoolClient(t.Context(), in)
-	must(t, err)
+	kindtest.Must(t, err)
 
 	s.Edit(poolOf(mfa("ON"), signInBy("email"), length(14), tagged("team", "a"), client("web", callback("https://example.com/other"))))
 	kindtest.Settled(t, s)
@@ -91,11 +91,11 @@ func TestMFAOfOthersStays(t *testing.T) {
 	kindtest.Settled(t, s)
 	sms := &types.SmsMfaConfigType{SmsAuthenticationMessage: aws.String("{####}"), SmsConfiguration: &types.SmsConfigurationType{SnsCallerArn: aws.String("arn:aws:iam::123456789012:role/sms")}}
 	_, err := api(r).SetUserPoolMfaConfig(t.Context(), &cognitoidentityprovider.SetUserPoolMfaConfigInput{UserPoolId: pools(t, r)[0].Id, MfaConfiguration: types.UserPoolMfaTypeOn, SmsMfaConfiguration: sms})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Edit(poolOf(mfa("ON")))
 	kindtest.Settled(t, s)
 	out, err := api(r).GetUserPoolMfaConfig(t.Context(), &cognitoidentityprovider.GetUserPoolMfaConfigInput{UserPoolId: pools(t, r)[0].Id})
-	must(t, err)
+	kindtest.Must(t, err)
 	if out.SmsMfaConfiguration == nil || out.SoftwareTokenMfaConfiguration == nil || !out.SoftwareTokenMfaConfiguration.Enabled {
 		t.Errorf("%+v", out)
 	}
@@ -115,7 +115,7 @@ func TestAClientIsPublicAndUsesTheCodeFlow(t *testing.T) {
 func TestATakenDomainComesLastAndNamesTheRemedy(t *testing.T) {
 	s, r := subject(t, poolOf(client("web"), group("admin"), domain("orders-dev")))
 	_, err := api(r).CreateUserPoolDomain(t.Context(), &cognitoidentityprovider.CreateUserPoolDomainInput{UserPoolId: aws.String(makePool(t, r, nil)), Domain: aws.String("orders-dev")})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, err = s.Settle(t.Context(), nil)
 	st, ok := status.AsStalled(err)
 	if !ok || st.Reason != status.ReasonNameTaken || st.Field != "spec.domain" || !strings.Contains(st.Error(), "declare another prefix") {
@@ -152,7 +152,7 @@ func TestOfTwoClientsOfOneNameTheFirstStays(t *testing.T) {
 	kindtest.Settled(t, s)
 	first := statusOf(s).ClientIDs["web"]
 	_, err := api(r).CreateUserPoolClient(t.Context(), &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: pools(t, r)[0].Id, ClientName: aws.String("web")})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Edit(poolOf(client("web"), client("app")))
 	kindtest.Settled(t, s)
 	if got := statusOf(s).ClientIDs; got["web"] != first || got["app"] == "" || len(clientsOf(t, api(r), pools(t, r)[0].Id)) != 3 {
@@ -193,7 +193,7 @@ func TestAMemberWhoseRecordIsLostIsStillRemoved(t *testing.T) {
 			s.Edit(poolOf())
 			kindtest.Settled(t, s)
 			groups, err := api(r).ListGroups(t.Context(), &cognitoidentityprovider.ListGroupsInput{UserPoolId: pools(t, r)[0].Id})
-			must(t, err)
+			kindtest.Must(t, err)
 			if clients := clientsOf(t, api(r), pools(t, r)[0].Id); len(clients)+len(groups.Groups) > 0 {
 				t.Errorf("left behind: %v %v\n%s", clients, groups.Groups, r.AWS.Calls())
 			}
@@ -207,14 +207,14 @@ func TestAGuardedPoolIsHeldWhileItHasUsers(t *testing.T) {
 	kindtest.Settled(t, s)
 	id := pools(t, r)[0].Id
 	_, err := api(r).AdminCreateUser(t.Context(), &cognitoidentityprovider.AdminCreateUserInput{UserPoolId: id, Username: aws.String("ann")})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Deleting, s.Guarded = true, true
 	_, err = s.Settle(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonDataWouldBeLost || !strings.Contains(w.For, "about 1 users") {
 		t.Fatalf("got %v", err)
 	}
 	_, err = api(r).AdminDeleteUser(t.Context(), &cognitoidentityprovider.AdminDeleteUserInput{UserPoolId: id, Username: aws.String("ann")})
-	must(t, err)
+	kindtest.Must(t, err)
 	kindtest.Settled(t, s)
 	if exists(t, r) {
 		t.Error("the pool is still there")
@@ -250,7 +250,7 @@ func TestAPoolWithTheRoleOfAGroupIsNotAdopted(t *testing.T) {
 	s, r := subject(t, poolOf())
 	id := makePool(t, r, nil)
 	_, err := api(r).CreateGroup(t.Context(), &cognitoidentityprovider.CreateGroupInput{UserPoolId: &id, GroupName: aws.String("admins"), RoleArn: aws.String("arn:aws:iam::123456789012:role/finance-admin")})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Object.(*v1alpha1.CognitoUserPool).Spec = poolOf(imports(id)).Spec
 	s.Object.CommonSpec().ProviderRef.Name = "provider"
 	s.AllowAdoption, s.RolePath = true, "/team/"

@@ -34,7 +34,7 @@ func TestUserPool_ListsOfOthers(t *testing.T) {
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()
 				out, err := api(r).ListGroups(t.Context(), &cognitoidentityprovider.ListGroupsInput{UserPoolId: pools(t, r)[0].Id})
-				must(t, err)
+				kindtest.Must(t, err)
 				return slices.ContainsFunc(out.Groups, func(g types.GroupType) bool { return *g.GroupName == "theirs" })
 			}},
 		kindtest.List{Field: "usernameAttributes", Fixed: true},

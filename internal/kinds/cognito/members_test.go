@@ -44,7 +44,7 @@ func memberEdits() []kindtest.Case {
 		{Name: "logout URLs that are no longer declared stay", Existing: poolOf(client("web", logout("https://example.com/"))), Object: poolOf(client("web")), Cause: engine.InSync},
 		{Name: "the domain of another pool", Object: poolOf(domain("orders-dev")), Stalled: status.ReasonNameTaken, OnRun: true, Before: func(t *testing.T, r *kindtest.Rig) {
 			_, err := api(r).CreateUserPoolDomain(t.Context(), &cognitoidentityprovider.CreateUserPoolDomainInput{UserPoolId: aws.String(makePool(t, r, nil)), Domain: aws.String("orders-dev")})
-			must(t, err)
+			kindtest.Must(t, err)
 		}},
 		{Name: "a client with a secret", Existing: poolOf(), Object: poolOf(client("web")), Stalled: status.ReasonImmutable, Before: onPool(func(t *testing.T, c *idp, id *string) error {
 			_, err := c.CreateUserPoolClient(t.Context(), &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: id, ClientName: aws.String("web"), GenerateSecret: true})
@@ -71,7 +71,7 @@ func memberDrifts() []kindtest.Case {
 	}
 	foreign := func(t *testing.T, c *idp, id *string) error {
 		_, err := c.CreateUserPoolClient(t.Context(), &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: id, ClientName: aws.String("theirs")})
-		must(t, err)
+		kindtest.Must(t, err)
 		_, err = c.CreateGroup(t.Context(), &cognitoidentityprovider.CreateGroupInput{UserPoolId: id, GroupName: aws.String("theirs")})
 		return err
 	}

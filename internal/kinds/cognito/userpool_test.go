@@ -139,17 +139,10 @@ func imports(id string) func(s *spec) {
 
 func api(r *kindtest.Rig) *idp { return cognitoidentityprovider.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func makePool(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
 	out, err := api(r).CreateUserPool(t.Context(), &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String(name), UserPoolTags: tags})
-	must(t, err)
+	kindtest.Must(t, err)
 	return *out.UserPool.Id
 }
 
@@ -161,11 +154,11 @@ func before(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 func pools(t *testing.T, r *kindtest.Rig) []types.UserPoolType {
 	t.Helper()
 	list, err := api(r).ListUserPools(t.Context(), &cognitoidentityprovider.ListUserPoolsInput{MaxResults: aws.Int32(page)})
-	must(t, err)
+	kindtest.Must(t, err)
 	var out []types.UserPoolType
 	for _, listed := range list.UserPools {
 		d, err := api(r).DescribeUserPool(t.Context(), &cognitoidentityprovider.DescribeUserPoolInput{UserPoolId: listed.Id})
-		must(t, err)
+		kindtest.Must(t, err)
 		out = append(out, *d.UserPool)
 	}
 	return out
@@ -177,11 +170,11 @@ func exists(t *testing.T, r *kindtest.Rig) bool { return len(pools(t, r)) > 0 }
 func clientsOf(t *testing.T, c *idp, pool *string) []types.UserPoolClientType {
 	t.Helper()
 	list, err := c.ListUserPoolClients(t.Context(), &cognitoidentityprovider.ListUserPoolClientsInput{UserPoolId: pool, MaxResults: aws.Int32(page)})
-	must(t, err)
+	kindtest.Must(t, err)
 	var out []types.UserPoolClientType
 	for _, listed := range list.UserPoolClients {
 		d, err := c.DescribeUserPoolClient(t.Context(), &cognitoidentityprovider.DescribeUserPoolClientInput{UserPoolId: pool, ClientId: listed.ClientId})
-		must(t, err)
+		kindtest.Must(t, err)
 		out = append(out, *d.UserPoolClient)
 	}
 	return out
@@ -191,7 +184,7 @@ func clientsOf(t *testing.T, c *idp, pool *string) []types.UserPoolClientType {
 func onPool(change func(t *testing.T, c *idp, id *string) error) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		must(t, change(t, api(r), pools(t, r)[0].Id))
+		kindtest.Must(t, change(t, api(r), pools(t, r)[0].Id))
 	}
 }
 
@@ -203,7 +196,7 @@ func updated(edit func(in *cognitoidentityprovider.UpdateUserPoolInput)) func(*t
 		in := update(UserPoolState{}, UserPoolState{ID: *have.Id, Found: have, Tags: have.UserPoolTags}, nil)
 		edit(in)
 		_, err := api(r).UpdateUserPool(t.Context(), in)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 

@@ -253,7 +253,7 @@ func streamRows() []kindtest.Case {
 func describe(t *testing.T, r *kindtest.Rig) *types.TableDescription {
 	t.Helper()
 	out, err := api(r).DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return out.Table
 }
 
@@ -273,7 +273,7 @@ func TestAnIndexThatIsFilledIsWaitedFor(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(indexed("by-status", "status")))
 	r.AWS.SetClock(func() time.Time { return s.Clock })
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	r.AWS.DynamoDB.SetIndexesTake(time.Hour)
 	t.Cleanup(func() { r.AWS.DynamoDB.SetIndexesTake(0) })
 	s.Edit(tableOf(indexed("by-owner", "owner")))
@@ -327,7 +327,7 @@ func TestATableIsDeletedWhileAnIndexIsFilled(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf())
 	r.AWS.SetClock(func() time.Time { return s.Clock })
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	r.AWS.DynamoDB.SetIndexesTake(time.Hour)
 	t.Cleanup(func() { r.AWS.DynamoDB.SetIndexesTake(0) })
 	s.Edit(tableOf(indexed("by-owner", "owner")))
@@ -349,7 +349,7 @@ func TestAFullTableReplacesAnIndex(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(all...))
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Edit(tableOf(append(all[1:], indexed("another", "owner", sortedBy("id")))...))
 	mark := r.AWS.Mark()
 	if out, err := s.Settle(t.Context(), nil); err != nil || !out.Synced {
@@ -366,7 +366,7 @@ func TestTheStreamAndTheCountArePublished(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(stream("KEYS_ONLY"), indexed("by-owner", "owner")))
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	st := func() v1alpha1.DynamoDBTableStatus { return s.Object.(*v1alpha1.DynamoDBTable).Status }
 	first := st()
 	if !strings.HasPrefix(first.StreamARN, first.ARN+"/stream/") || first.ItemCount == nil || *first.ItemCount != 0 || !slices.Equal(first.ManagedIndexes, []string{"by-owner"}) {
@@ -374,13 +374,13 @@ func TestTheStreamAndTheCountArePublished(t *testing.T) {
 	}
 	s.Edit(tableOf(stream("NEW_IMAGE")))
 	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := st(); got.StreamARN == "" || got.StreamARN == first.StreamARN || len(got.ManagedIndexes) != 0 {
 		t.Errorf("%+v", got)
 	}
 	s.Edit(tableOf(noStream))
 	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := st(); got.StreamARN != "" {
 		t.Errorf("%+v", got)
 	}
@@ -402,14 +402,14 @@ func TestIndexCosts(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(local("by-title", "title"), indexed("by-status", "status"), stream(""), class("STANDARD")))
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got, want := kindtest.Operations(r.AWS.Calls()), map[string]int{"CreateTable": 1, "DescribeTable": 1}; !maps.Equal(got, want) {
 		t.Errorf("create took %v, want %v", got, want)
 	}
 	mark := r.AWS.Mark()
 	s.Edit(tableOf(local("by-title", "title"), indexed("by-status", "status"), stream(""), class("STANDARD"), indexed("by-owner", "owner")))
 	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	want := map[string]int{"UpdateTable": 1, "DescribeTable": 2, "ListTagsOfResource": 2}
 	if got := kindtest.Operations(r.AWS.Since(mark)); !maps.Equal(got, want) {
 		t.Errorf("an index took %v, want %v", got, want)

@@ -88,13 +88,6 @@ func deletion(p v1alpha1.DeletionPolicy) func(s *spec) {
 
 func api(r *kindtest.Rig) *dynamodb.Client { return dynamodb.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func createTable(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
@@ -105,14 +98,14 @@ func createTable(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 			in.Tags = kind.SDKTags[types.Tag](tags)
 		}
 		_, err := api(r).CreateTable(t.Context(), in)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
 func deleteTable(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func updateTable(in dynamodb.UpdateTableInput) func(*testing.T, *kindtest.Rig) {
@@ -120,7 +113,7 @@ func updateTable(in dynamodb.UpdateTableInput) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		in.TableName = aws.String(name)
 		_, err := api(r).UpdateTable(t.Context(), &in)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -216,9 +209,9 @@ func edits() []kindtest.Case {
 func drifts() []kindtest.Case {
 	foreignTag := func(t *testing.T, r *kindtest.Rig) {
 		out, err := api(r).DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(name)})
-		must(t, err)
+		kindtest.Must(t, err)
 		_, err = api(r).TagResource(t.Context(), &dynamodb.TagResourceInput{ResourceArn: out.Table.TableArn, Tags: kind.SDKTags[types.Tag](map[string]string{"theirs": "1"})})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	return []kindtest.Case{
 		{Name: "protection is restored", Existing: tableOf(protection(true)), Object: tableOf(protection(true)), Drift: true,
@@ -234,9 +227,9 @@ func drifts() []kindtest.Case {
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).UpdateContinuousBackups(t.Context(), &dynamodb.UpdateContinuousBackupsInput{TableName: aws.String(name),
 					PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(false)}})
-				must(t, err)
+				kindtest.Must(t, err)
 				_, err = api(r).UpdateTimeToLive(t.Context(), &dynamodb.UpdateTimeToLiveInput{TableName: aws.String(name), TimeToLiveSpecification: toTTL("", "expires")})
-				must(t, err)
+				kindtest.Must(t, err)
 			}, Cause: engine.Drifted, Diff: []string{"PITR", "TTL"}, Actions: []string{pitr, ttl}},
 	}
 }
@@ -331,7 +324,7 @@ func TestASecondChangeOfExpiryWithinTheHourWaits(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf())
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Edit(tableOf(expiry(true, "expires")))
 	r.AWS.Fault(emulator.Match{Service: "dynamodb", Op: "UpdateTimeToLive", Times: 1},
 		emulator.Fail(400, "ValidationException", "Time to live has been modified multiple times within a fixed interval"))
@@ -350,7 +343,7 @@ func TestChangesThatATableDoesNotTakeYetWait(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf())
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Edit(tableOf(protection(true), provisioned(1, 1)))
 	r.AWS.Fault(emulator.Match{Service: "dynamodb", Op: "UpdateTable", Nth: 2, Times: 1},
 		emulator.Fail(400, "ResourceInUseException", "Attempt to change a resource which is still in use: Table is being updated"))
@@ -372,7 +365,7 @@ func TestATableWithoutTagsToShowIsNotJudged(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf())
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	r.AWS.DynamoDB.SetTableCreating(time.Hour)
 	t.Cleanup(func() { r.AWS.DynamoDB.SetTableCreating(0) })
 	r.AWS.Fault(emulator.Match{Service: "dynamodb", Op: "ListTagsOfResource", Times: 3}, emulator.Fail(400, "ResourceNotFoundException", "Requested resource not found"))
@@ -391,7 +384,7 @@ func TestSettingsOfANewTableAreReadBeforeItIsReady(t *testing.T) {
 	}
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(off))
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := kindtest.Operations(r.AWS.Calls()); got["DescribeContinuousBackups"] != 1 || got["DescribeTimeToLive"] != 1 {
 		t.Errorf("the settings were not read:\n%s", r.AWS.Calls())
 	}
@@ -412,7 +405,7 @@ func TestSettingsAreReadWhereTheyMayHaveChanged(t *testing.T) {
 			}
 			mark := r.AWS.Mark()
 			_, err := s.Settle(t.Context(), nil)
-			must(t, err)
+			kindtest.Must(t, err)
 			for _, c := range r.AWS.Since(mark) {
 				if c.Write {
 					t.Fatalf("written before the settings were read:\n%s", r.AWS.Since(mark))
@@ -430,7 +423,7 @@ func TestTableCosts(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(capability))
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	// Three writes, a look before and a look after the settings; only the second reads the settings.
 	want := map[string]int{"CreateTable": 1, "UpdateContinuousBackups": 1, "UpdateTimeToLive": 1, "DescribeTable": 2, "DescribeContinuousBackups": 1, "DescribeTimeToLive": 1}
 	if got := r.AWS.Calls(); !maps.Equal(kindtest.Operations(got), want) {
@@ -438,14 +431,14 @@ func TestTableCosts(t *testing.T) {
 	}
 	mark := r.AWS.Mark()
 	_, err = s.Pass(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := r.AWS.Since(mark); got.Count() != 4 { // the table, its tags, two declared extras
 		t.Errorf("a check took %d calls, want 4:\n%s", got.Count(), got)
 	}
 	mark = r.AWS.Mark()
 	s.Deleting = true
 	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := r.AWS.Since(mark).Writes(); got.Count() != 1 {
 		t.Errorf("delete took %d writes, want 1:\n%s", got.Count(), got)
 	}
@@ -455,7 +448,7 @@ func TestPublishedFields(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf())
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	st := s.Object.(*v1alpha1.DynamoDBTable).Status
 	arn := "arn:aws:dynamodb:" + kindtest.Region + ":" + kindtest.Account + ":table/" + name
 	if st.ARN != arn || st.TableARN != arn || st.ID != name || st.TableStatus != "ACTIVE" {

@@ -38,21 +38,21 @@ func addressTag(k, v string) func(s *addressSpec) {
 func addresses(t *testing.T, r *kindtest.Rig) []types.Address {
 	t.Helper()
 	out, err := api(r).DescribeAddresses(t.Context(), &ec2.DescribeAddressesInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	return out.Addresses
 }
 
 func makeAddress(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
 	out, err := api(r).AllocateAddress(t.Context(), &ec2.AllocateAddressInput{Domain: types.DomainTypeVpc, TagSpecifications: tagSpecification(types.ResourceTypeElasticIp, tags)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return *out.AllocationId
 }
 
 func onAddress(f func(ctx context.Context, c *ec2.Client, a types.Address) error) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		must(t, f(t.Context(), api(r), addresses(t, r)[0]))
+		kindtest.Must(t, f(t.Context(), api(r), addresses(t, r)[0]))
 	}
 }
 
@@ -66,10 +66,10 @@ func useAddress(t *testing.T, r *kindtest.Rig, description *string) (association
 	t.Helper()
 	subnet := makeSubnet(t, r, block, nil)
 	made, err := api(r).CreateNetworkInterface(t.Context(), &ec2.CreateNetworkInterfaceInput{SubnetId: &subnet, Description: description})
-	must(t, err)
+	kindtest.Must(t, err)
 	nic = *made.NetworkInterface.NetworkInterfaceId
 	used, err := api(r).AssociateAddress(t.Context(), &ec2.AssociateAddressInput{AllocationId: addresses(t, r)[0].AllocationId, NetworkInterfaceId: &nic})
-	must(t, err)
+	kindtest.Must(t, err)
 	return *used.AssociationId, nic
 }
 
@@ -176,7 +176,7 @@ func TestAnAddressInUseIsHeldWithWhatUsesIt(t *testing.T) {
 			t.Errorf("writes to an address in use:\n%s", w)
 		}
 		_, err := api(r).DisassociateAddress(t.Context(), &ec2.DisassociateAddressInput{AssociationId: &association})
-		must(t, err)
+		kindtest.Must(t, err)
 		kindtest.Settled(t, s)
 		if left := addresses(t, r); len(left) > 0 {
 			t.Error("the address was left behind")
@@ -189,10 +189,10 @@ func TestAnAddressOfAnInstanceIsHeldWithTheInstance(t *testing.T) {
 	kindtest.Settled(t, s)
 	subnet := makeSubnet(t, r, block, nil)
 	run, err := api(r).RunInstances(t.Context(), &ec2.RunInstancesInput{ImageId: aws.String("ami-12c6146b"), MinCount: aws.Int32(1), MaxCount: aws.Int32(1), SubnetId: &subnet})
-	must(t, err)
+	kindtest.Must(t, err)
 	id := run.Instances[0].InstanceId
 	_, err = api(r).AssociateAddress(t.Context(), &ec2.AssociateAddressInput{AllocationId: addresses(t, r)[0].AllocationId, InstanceId: id})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Deleting = true
 	held(t, s, "instance "+*id+" to stop using the address ")
 }

@@ -121,12 +121,12 @@ func inServers(t *testing.T, s *kindtest.Subject) {
 	r := s.Rig
 	for name, block := range map[string]string{"a": "10.20.1.0/24", "b": "10.20.2.0/24"} {
 		made, err := api(r).CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpcID(t, r), CidrBlock: &block, AvailabilityZone: aws.String(kindtest.Region + "a")})
-		must(t, err)
+		kindtest.Must(t, err)
 		s.Targets["Subnet/"+name] = kind.Target{ID: *made.Subnet.SubnetId}
 	}
 	for _, name := range []string{"web", "other"} {
 		made, err := api(r).CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{VpcId: vpcID(t, r), GroupName: &name, Description: &name})
-		must(t, err)
+		kindtest.Must(t, err)
 		s.Targets["SecurityGroup/"+name] = kind.Target{ID: *made.GroupId}
 	}
 	s.Targets["EC2KeyPair/"+keyName] = kind.Target{ID: keyName}
@@ -143,11 +143,11 @@ func makeProfile(t *testing.T, r *kindtest.Rig, name, path string) {
 	t.Helper()
 	c := iam.NewFromConfig(r.Config)
 	_, err := c.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: &name, Path: &path, AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[]}`)})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, err = c.CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: &name})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, err = c.AddRoleToInstanceProfile(t.Context(), &iam.AddRoleToInstanceProfileInput{InstanceProfileName: &name, RoleName: &name})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 // withoutMetadata turns the metadata service off. EC2 takes no other option then.
@@ -167,7 +167,7 @@ func instanceSubject(t *testing.T, o v1alpha1.Resource) (*kindtest.Subject, *kin
 func servers(t *testing.T, r *kindtest.Rig) []types.Instance {
 	t.Helper()
 	out, err := api(r).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	var all []types.Instance
 	for _, r := range out.Reservations {
 		all = append(all, r.Instances...)
@@ -178,7 +178,7 @@ func servers(t *testing.T, r *kindtest.Rig) []types.Instance {
 func onServer(f func(ctx context.Context, c *ec2.Client, id string) error) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		must(t, f(t.Context(), api(r), *servers(t, r)[0].InstanceId))
+		kindtest.Must(t, f(t.Context(), api(r), *servers(t, r)[0].InstanceId))
 	}
 }
 
@@ -209,10 +209,10 @@ func changeServer(in ec2.ModifyInstanceAttributeInput) func(*testing.T, *kindtes
 func makeServer(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
 	subnets, err := api(r).DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: []types.Filter{{Name: aws.String("cidr-block"), Values: []string{"10.20.1.0/24"}}}})
-	must(t, err)
+	kindtest.Must(t, err)
 	made, err := api(r).RunInstances(t.Context(), &ec2.RunInstancesInput{ImageId: aws.String(image), InstanceType: types.InstanceTypeT3Micro, MinCount: aws.Int32(1), MaxCount: aws.Int32(1), SubnetId: subnets.Subnets[0].SubnetId,
 		MetadataOptions: &types.InstanceMetadataOptionsRequest{HttpTokens: types.HttpTokensStateRequired}, TagSpecifications: tagSpecification(types.ResourceTypeInstance, tags)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return *made.Instances[0].InstanceId
 }
 
@@ -349,7 +349,7 @@ func instanceDrifts() []kindtest.Case {
 		drift("the security groups are restored", all, "SecurityGroups", change, func(t *testing.T, r *kindtest.Rig) {
 			t.Helper()
 			groups, err := api(r).DescribeSecurityGroups(t.Context(), &ec2.DescribeSecurityGroupsInput{Filters: []types.Filter{{Name: aws.String("group-name"), Values: []string{"other"}}}})
-			must(t, err)
+			kindtest.Must(t, err)
 			changeServer(ec2.ModifyInstanceAttributeInput{Groups: []string{*groups.SecurityGroups[0].GroupId}})(t, r)
 		}),
 		drift("IMDSv2 is required again", instanceOf(), "Metadata.HTTPTokens", modifyIMDS, onServer(func(ctx context.Context, c *ec2.Client, id string) error {
@@ -535,7 +535,7 @@ func TestUserDataOfASecretStaysSecret(t *testing.T) {
 	sent := func(want string) {
 		t.Helper()
 		out, err := api(r).DescribeInstanceAttribute(t.Context(), &ec2.DescribeInstanceAttributeInput{InstanceId: servers(t, r)[0].InstanceId, Attribute: types.InstanceAttributeNameUserData})
-		must(t, err)
+		kindtest.Must(t, err)
 		if got, _ := base64.StdEncoding.DecodeString(aws.ToString(out.UserData.Value)); string(got) != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -543,14 +543,14 @@ func TestUserDataOfASecretStaysSecret(t *testing.T) {
 	sent(secretData)
 	s.Secrets["boot/script"] = "another script"
 	p, err := s.Decide(t.Context())
-	must(t, err)
+	kindtest.Must(t, err)
 	if len(p.Diff) != 1 || p.Diff[0].Path != "UserData" || strings.Contains(p.Diff[0].Want+p.Diff[0].Have, "script") {
 		t.Errorf("%+v", p.Diff)
 	}
 	kindtest.Settled(t, s)
 	sent("another script")
 	printed, err := json.Marshal(s.Object.(*v1alpha1.EC2Instance).Status)
-	must(t, err)
+	kindtest.Must(t, err)
 	if strings.Contains(string(printed), "hunter2") || strings.Contains(string(printed), "another script") {
 		t.Errorf("%s", printed)
 	}
@@ -575,7 +575,7 @@ func TestVolumesOfAnInstanceAreTagged(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf(everyField))
 	kindtest.Settled(t, s)
 	out, err := api(r).DescribeVolumes(t.Context(), &ec2.DescribeVolumesInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	if len(out.Volumes) == 0 {
 		t.Fatal("no volumes")
 	}
@@ -621,7 +621,7 @@ func TestAnInstanceIsAdoptedOnlyWithARoleThatIsPassed(t *testing.T) {
 		s, r := instanceSubject(t, instanceOf())
 		id := makeServer(t, r, nil)
 		_, err := api(r).AssociateIamInstanceProfile(t.Context(), &ec2.AssociateIamInstanceProfileInput{InstanceId: &id, IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: &c.has}})
-		must(t, err)
+		kindtest.Must(t, err)
 		s.AllowAdoption = true
 		s.Edit(instanceOf(append(c.declared, func(s *instanceSpec) { s.ImportID = id; adopting(&s.CommonSpec) })...))
 		_, err = s.Settle(t.Context(), nil)
@@ -638,7 +638,7 @@ func TestAnInstanceIsAdoptedOnlyWithARoleThatIsPassed(t *testing.T) {
 func TestAProfileWithoutARoleIsWaitedFor(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf(profiled("empty")))
 	_, err := iam.NewFromConfig(r.Config).CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: aws.String("empty")})
-	must(t, err)
+	kindtest.Must(t, err)
 	if _, err := s.Settle(t.Context(), nil); !waits(err) || len(servers(t, r)) > 0 {
 		t.Errorf("%v, %d instances", err, len(servers(t, r)))
 	}
@@ -668,13 +668,13 @@ func TestALostInstanceIsMissingWithoutItsProfileToo(t *testing.T) {
 	onServer(terminateServer)(t, r)
 	c := iam.NewFromConfig(r.Config)
 	out, err := c.GetInstanceProfile(t.Context(), &iam.GetInstanceProfileInput{InstanceProfileName: aws.String("app")})
-	must(t, err)
+	kindtest.Must(t, err)
 	for _, role := range out.InstanceProfile.Roles {
 		_, err := c.RemoveRoleFromInstanceProfile(t.Context(), &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: aws.String("app"), RoleName: role.RoleName})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	_, err = c.DeleteInstanceProfile(t.Context(), &iam.DeleteInstanceProfileInput{InstanceProfileName: aws.String("app")})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, err = s.Settle(t.Context(), nil)
 	stalls(t, err, status.ReasonMissing)
 }

@@ -51,14 +51,14 @@ func inNetworks(t *testing.T, s *kindtest.Subject) {
 func gateways(t *testing.T, r *kindtest.Rig) []types.InternetGateway {
 	t.Helper()
 	out, err := api(r).DescribeInternetGateways(t.Context(), &ec2.DescribeInternetGatewaysInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	return out.InternetGateways
 }
 
 func onGateway(f func(ctx context.Context, c *ec2.Client, g types.InternetGateway) error) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		must(t, f(t.Context(), api(r), gateways(t, r)[0]))
+		kindtest.Must(t, f(t.Context(), api(r), gateways(t, r)[0]))
 	}
 }
 
@@ -75,7 +75,7 @@ func deleteGateway(ctx context.Context, c *ec2.Client, g types.InternetGateway) 
 func makeGateway(t *testing.T, r *kindtest.Rig, tags map[string]string) *string {
 	t.Helper()
 	out, err := api(r).CreateInternetGateway(t.Context(), &ec2.CreateInternetGatewayInput{TagSpecifications: tagSpecification(types.ResourceTypeInternetGateway, tags)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return out.InternetGateway.InternetGatewayId
 }
 
@@ -99,7 +99,7 @@ func gatewayLives() []kindtest.Case {
 	taken := func(t *testing.T, r *kindtest.Rig) {
 		for _, vpc := range vpcs(t, r) {
 			_, err := api(r).AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: makeGateway(t, r, nil), VpcId: vpc.VpcId})
-			must(t, err)
+			kindtest.Must(t, err)
 		}
 	}
 	return []kindtest.Case{
@@ -118,11 +118,11 @@ func gatewayEdits() []kindtest.Case {
 	attached, moved := gatewayOf(of("network")), gatewayOf(of("other"))
 	elsewhere := func(t *testing.T, r *kindtest.Rig) {
 		g := gateways(t, r)[0]
-		must(t, detachGateway(t.Context(), api(r), g))
+		kindtest.Must(t, detachGateway(t.Context(), api(r), g))
 		for _, vpc := range vpcs(t, r) {
 			if *vpc.VpcId != *g.Attachments[0].VpcId {
 				_, err := api(r).AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: g.InternetGatewayId, VpcId: vpc.VpcId})
-				must(t, err)
+				kindtest.Must(t, err)
 			}
 		}
 	}
@@ -192,11 +192,11 @@ func TestPublicAddressesHoldADetachment(t *testing.T) {
 	subnet := makeSubnet(t, r, block, nil)
 	makeInterface(t, r, &subnet)
 	address, err := api(r).AllocateAddress(t.Context(), &ec2.AllocateAddressInput{Domain: types.DomainTypeVpc})
-	must(t, err)
+	kindtest.Must(t, err)
 	interfaces, err := api(r).DescribeNetworkInterfaces(t.Context(), &ec2.DescribeNetworkInterfacesInput{Filters: []types.Filter{{Name: aws.String("subnet-id"), Values: []string{subnet}}}})
-	must(t, err)
+	kindtest.Must(t, err)
 	associated, err := api(r).AssociateAddress(t.Context(), &ec2.AssociateAddressInput{AllocationId: address.AllocationId, NetworkInterfaceId: interfaces.NetworkInterfaces[0].NetworkInterfaceId})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Deleting = true
 	mark := r.AWS.Mark()
 	held(t, s, "1 network interface with a public address of ")
@@ -204,7 +204,7 @@ func TestPublicAddressesHoldADetachment(t *testing.T) {
 		t.Errorf("%d writes to a gateway in use:\n%s", n, r.AWS.Since(mark))
 	}
 	_, err = api(r).DisassociateAddress(t.Context(), &ec2.DisassociateAddressInput{AssociationId: associated.AssociationId})
-	must(t, err)
+	kindtest.Must(t, err)
 	kindtest.Settled(t, s)
 	if left := gateways(t, r); len(left) > 0 {
 		t.Error("the gateway was left behind")

@@ -48,7 +48,7 @@ func material(text string) func(s *keySpec) {
 func keyPairs(t *testing.T, r *kindtest.Rig) []types.KeyPairInfo {
 	t.Helper()
 	out, err := api(r).DescribeKeyPairs(t.Context(), &ec2.DescribeKeyPairsInput{IncludePublicKey: aws.Bool(true)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return out.KeyPairs
 }
 
@@ -56,14 +56,14 @@ func existingKey(material string, tags map[string]string) func(*testing.T, *kind
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).ImportKeyPair(t.Context(), &ec2.ImportKeyPairInput{KeyName: aws.String(keyName), PublicKeyMaterial: []byte(material), TagSpecifications: tagSpecification(types.ResourceTypeKeyPair, tags)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
 func deleteKey(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteKeyPair(t.Context(), &ec2.DeleteKeyPairInput{KeyName: aws.String(keyName)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func TestKeyPair(t *testing.T) {
@@ -107,7 +107,7 @@ func keyEdits() []kindtest.Case {
 	retagged := func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{*keyPairs(t, r)[0].KeyPairId}, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	replaced := func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()

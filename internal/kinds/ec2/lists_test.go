@@ -43,7 +43,7 @@ func TestRouteTable_ListsOfOthers(t *testing.T) {
 			Add: func(t *testing.T, r *kindtest.Rig) {
 				t.Helper()
 				_, err := api(r).CreateRoute(t.Context(), &ec2.CreateRouteInput{RouteTableId: tables(t, r)[0].RouteTableId, DestinationCidrBlock: theirs, GatewayId: gateways(t, r)[0].InternetGatewayId})
-				must(t, err)
+				kindtest.Must(t, err)
 			},
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()
@@ -56,7 +56,7 @@ func TestRouteTable_ListsOfOthers(t *testing.T) {
 				for _, s := range subnets(t, r) {
 					if aws.ToString(s.SubnetId) != aws.ToString(d.Associations[0].SubnetId) {
 						_, err := api(r).AssociateRouteTable(t.Context(), &ec2.AssociateRouteTableInput{RouteTableId: d.RouteTableId, SubnetId: s.SubnetId})
-						must(t, err)
+						kindtest.Must(t, err)
 					}
 				}
 			},
@@ -100,7 +100,7 @@ func TestSecurityGroup_LeavesTheRulesOfControllersAlone(t *testing.T) {
 			kindtest.Settled(t, s)
 			theirs := []types.IpPermission{{IpProtocol: aws.String("tcp"), FromPort: aws.Int32(8080), ToPort: aws.Int32(8080), IpRanges: []types.IpRange{{CidrIp: aws.String("10.0.0.0/8"), Description: &mark}}}}
 			_, err := api(r).AuthorizeSecurityGroupIngress(t.Context(), &ec2.AuthorizeSecurityGroupIngressInput{GroupId: groups(t, r)[0].GroupId, IpPermissions: theirs})
-			must(t, err)
+			kindtest.Must(t, err)
 			stays := func() bool {
 				return slices.ContainsFunc(groups(t, r)[0].IpPermissions, func(p types.IpPermission) bool { return aws.ToInt32(p.FromPort) == 8080 })
 			}
@@ -123,7 +123,7 @@ func TestSecurityGroup_LeavesTheRulesOfControllersAlone(t *testing.T) {
 				t.Errorf("declared: %+v", got)
 			}
 			_, err = api(r).UpdateSecurityGroupRuleDescriptionsIngress(t.Context(), &ec2.UpdateSecurityGroupRuleDescriptionsIngressInput{GroupId: groups(t, r)[0].GroupId, IpPermissions: theirs})
-			must(t, err)
+			kindtest.Must(t, err)
 			exclusive := groupOf(in(tcp(80, "10.0.0.0/8")), out(tcp(443, "10.0.0.0/8")))
 			exclusive.Spec.ExclusiveRules = true
 			s.Edit(exclusive)

@@ -57,7 +57,7 @@ func inOutlet(t *testing.T, s *kindtest.Subject) {
 		s.Targets["ElasticIP/"+name] = kind.Target{ID: makeAddress(t, r, map[string]string{"name": name})}
 	}
 	_, err := api(r).AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: makeGateway(t, r, nil), VpcId: &vpc})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func natSubject(t *testing.T, o v1alpha1.Resource) (*kindtest.Subject, *kindtest.Rig) {
@@ -72,14 +72,14 @@ func natSubject(t *testing.T, o v1alpha1.Resource) (*kindtest.Subject, *kindtest
 func nats(t *testing.T, r *kindtest.Rig) []types.NatGateway {
 	t.Helper()
 	out, err := api(r).DescribeNatGateways(t.Context(), &ec2.DescribeNatGatewaysInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	return slices.DeleteFunc(out.NatGateways, func(d types.NatGateway) bool { return d.State == types.NatGatewayStateDeleted })
 }
 
 func onNAT(f func(ctx context.Context, c *ec2.Client, d types.NatGateway) error) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		must(t, f(t.Context(), api(r), nats(t, r)[0]))
+		kindtest.Must(t, f(t.Context(), api(r), nats(t, r)[0]))
 	}
 }
 
@@ -92,12 +92,12 @@ func deleteNAT(ctx context.Context, c *ec2.Client, d types.NatGateway) error {
 func makeNAT(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
 	subnets, err := api(r).DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: tagFilters(map[string][]string{"name": {"a"}})})
-	must(t, err)
+	kindtest.Must(t, err)
 	addresses, err := api(r).DescribeAddresses(t.Context(), &ec2.DescribeAddressesInput{Filters: tagFilters(map[string][]string{"name": {"exit"}})})
-	must(t, err)
+	kindtest.Must(t, err)
 	made, err := api(r).CreateNatGateway(t.Context(), &ec2.CreateNatGatewayInput{SubnetId: subnets.Subnets[0].SubnetId,
 		AllocationId: addresses.Addresses[0].AllocationId, ConnectivityType: types.ConnectivityTypePublic, TagSpecifications: tagSpecification(types.ResourceTypeNatgateway, tags)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return *made.NatGateway.NatGatewayId
 }
 
@@ -251,9 +251,9 @@ func TestAFailedNATGatewayIsExplained(t *testing.T) {
 	if w := r.AWS.Since(mark).Writes(); len(w) > 0 {
 		t.Errorf("writes to a failed gateway:\n%s", w)
 	}
-	must(t, deleteNAT(t.Context(), api(r), nats(t, r)[0]))
+	kindtest.Must(t, deleteNAT(t.Context(), api(r), nats(t, r)[0]))
 	_, err = api(r).AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: gateways(t, r)[0].InternetGatewayId, VpcId: &vpc})
-	must(t, err)
+	kindtest.Must(t, err)
 	kindtest.Settled(t, s)
 	if d := nats(t, r); len(d) != 1 || *d[0].NatGatewayId == id || d[0].State != types.NatGatewayStateAvailable {
 		t.Errorf("%+v", d)
@@ -278,11 +278,11 @@ func TestWhatANATGatewayNeedsIsWaitedFor(t *testing.T) {
 	for words, remove := range map[string]func(t *testing.T, s *kindtest.Subject){
 		"the address eipalloc-": func(t *testing.T, s *kindtest.Subject) {
 			_, err := api(s.Rig).ReleaseAddress(t.Context(), &ec2.ReleaseAddressInput{AllocationId: aws.String(s.Targets["ElasticIP/exit"].ID)})
-			must(t, err)
+			kindtest.Must(t, err)
 		},
 		"the subnet subnet-": func(t *testing.T, s *kindtest.Subject) {
 			_, err := api(s.Rig).DeleteSubnet(t.Context(), &ec2.DeleteSubnetInput{SubnetId: aws.String(s.Targets["Subnet/a"].ID)})
-			must(t, err)
+			kindtest.Must(t, err)
 		},
 		"an internet gateway to be attached to VPC vpc-": func(t *testing.T, s *kindtest.Subject) { onGateway(detachGateway)(t, s.Rig) },
 	} {

@@ -61,10 +61,10 @@ func withTag(c *v1alpha1.CommonSpec, key, value string) {
 func makeInterface(t *testing.T, r *kindtest.Rig, subnet *string, groups ...string) func() {
 	t.Helper()
 	out, err := api(r).CreateNetworkInterface(t.Context(), &ec2.CreateNetworkInterfaceInput{SubnetId: subnet, Groups: groups})
-	must(t, err)
+	kindtest.Must(t, err)
 	return func() {
 		_, err := api(r).DeleteNetworkInterface(context.WithoutCancel(t.Context()), &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: out.NetworkInterface.NetworkInterfaceId})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -72,7 +72,7 @@ func makeInterface(t *testing.T, r *kindtest.Rig, subnet *string, groups ...stri
 func makeSubnet(t *testing.T, r *kindtest.Rig, block string, tags map[string]string) string {
 	t.Helper()
 	out, err := api(r).CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpcID(t, r), CidrBlock: &block, TagSpecifications: tagSpecification(types.ResourceTypeSubnet, tags)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return aws.ToString(out.Subnet.SubnetId)
 }
 

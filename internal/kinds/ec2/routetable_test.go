@@ -65,9 +65,9 @@ func inRouted(t *testing.T, s *kindtest.Subject) {
 	}
 	attached, other := makeGateway(t, r, nil), makeGateway(t, r, nil)
 	_, err := api(r).AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: attached, VpcId: &vpc})
-	must(t, err)
+	kindtest.Must(t, err)
 	nat, err := api(r).CreateNatGateway(t.Context(), &ec2.CreateNatGatewayInput{SubnetId: aws.String(s.Targets["Subnet/a"].ID), ConnectivityType: types.ConnectivityTypePrivate})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Targets["NATGateway/nat"] = kind.Target{ID: *nat.NatGateway.NatGatewayId}
 	s.Targets["InternetGateway/internet"], s.Targets["InternetGateway/other"] = kind.Target{ID: *attached}, kind.Target{ID: *other}
 }
@@ -76,7 +76,7 @@ func inRouted(t *testing.T, s *kindtest.Subject) {
 func tables(t *testing.T, r *kindtest.Rig) []types.RouteTable {
 	t.Helper()
 	out, err := api(r).DescribeRouteTables(t.Context(), &ec2.DescribeRouteTablesInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	return slices.DeleteFunc(out.RouteTables, func(d types.RouteTable) bool {
 		return slices.ContainsFunc(d.Associations, func(a types.RouteTableAssociation) bool { return aws.ToBool(a.Main) })
 	})
@@ -85,7 +85,7 @@ func tables(t *testing.T, r *kindtest.Rig) []types.RouteTable {
 func onTable(f func(ctx context.Context, c *ec2.Client, d types.RouteTable) error) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		must(t, f(t.Context(), api(r), tables(t, r)[0]))
+		kindtest.Must(t, f(t.Context(), api(r), tables(t, r)[0]))
 	}
 }
 
@@ -97,7 +97,7 @@ func deleteTable(ctx context.Context, c *ec2.Client, d types.RouteTable) error {
 func makeTable(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
 	out, err := api(r).CreateRouteTable(t.Context(), &ec2.CreateRouteTableInput{VpcId: vpcID(t, r), TagSpecifications: tagSpecification(types.ResourceTypeRouteTable, tags)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return *out.RouteTable.RouteTableId
 }
 
@@ -155,7 +155,7 @@ func associationEdits() []kindtest.Case {
 	taken := func(t *testing.T, r *kindtest.Rig) {
 		for _, s := range subnets(t, r) {
 			_, err := api(r).AssociateRouteTable(t.Context(), &ec2.AssociateRouteTableInput{RouteTableId: aws.String(makeTable(t, r, nil)), SubnetId: s.SubnetId})
-			must(t, err)
+			kindtest.Must(t, err)
 		}
 	}
 	byID := func(s *kindtest.Subject) {
@@ -182,7 +182,7 @@ func tableDrifts() []kindtest.Case {
 		for _, g := range gateways(t, r) {
 			if len(g.Attachments) == 0 {
 				_, err := api(r).ReplaceRoute(t.Context(), &ec2.ReplaceRouteInput{RouteTableId: d.RouteTableId, DestinationCidrBlock: aws.String("0.0.0.0/0"), GatewayId: g.InternetGatewayId})
-				must(t, err)
+				kindtest.Must(t, err)
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func tableDrifts() []kindtest.Case {
 		{Name: "routes and subnets that are not declared may change", Existing: tableOf(), Object: tableOf(), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
 			d := tables(t, r)[0]
 			_, err := api(r).AssociateRouteTable(t.Context(), &ec2.AssociateRouteTableInput{RouteTableId: d.RouteTableId, SubnetId: subnets(t, r)[0].SubnetId})
-			must(t, err)
+			kindtest.Must(t, err)
 		}, Cause: engine.InSync},
 	}
 }

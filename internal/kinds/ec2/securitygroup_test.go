@@ -68,14 +68,14 @@ var everything = rule{IPProtocol: "-1", CIDRBlocks: []v1alpha1.IPv4Range{"0.0.0.
 func groups(t *testing.T, r *kindtest.Rig) []types.SecurityGroup {
 	t.Helper()
 	out, err := api(r).DescribeSecurityGroups(t.Context(), &ec2.DescribeSecurityGroupsInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	return slices.DeleteFunc(out.SecurityGroups, func(g types.SecurityGroup) bool { return aws.ToString(g.GroupName) == "default" })
 }
 
 func onGroup(f func(ctx context.Context, c *ec2.Client, id *string) error) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		must(t, f(t.Context(), api(r), groups(t, r)[0].GroupId))
+		kindtest.Must(t, f(t.Context(), api(r), groups(t, r)[0].GroupId))
 	}
 }
 
@@ -89,7 +89,7 @@ func makeGroup(t *testing.T, r *kindtest.Rig, name string, tags map[string]strin
 	t.Helper()
 	out, err := api(r).CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{VpcId: vpcID(t, r), GroupName: &name, Description: aws.String("servers"),
 		TagSpecifications: tagSpecification(types.ResourceTypeSecurityGroup, tags)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return *out.GroupId
 }
 
@@ -280,7 +280,7 @@ func TestRulesThatDoNotFitMakeRoomFirst(t *testing.T) {
 func TestAGroupOfAnotherAccountIsNamedWithIt(t *testing.T) {
 	r := rule{IPProtocol: "tcp", FromPort: aws.Int32(80), ToPort: aws.Int32(80), SourceSecurityGroupID: "sg-0123456789abcdef0", SourceSecurityGroupOwnerID: "210987654321"}
 	rules, err := wantedRules(kind.Scope{}, groupOf(), "spec.ingressRules", &[]rule{r})
-	must(t, err)
+	kindtest.Must(t, err)
 	sent := permissions("sg-1", rules, kind.SortedKeys(rules))
 	if len(sent) != 1 || aws.ToString(sent[0].UserIdGroupPairs[0].UserId) != "210987654321" || aws.ToString(sent[0].UserIdGroupPairs[0].GroupId) != "sg-0123456789abcdef0" {
 		t.Errorf("%+v", sent)

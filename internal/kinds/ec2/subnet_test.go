@@ -48,14 +48,14 @@ func subnetTag(k, v string) func(s *subnetSpec) {
 func subnets(t *testing.T, r *kindtest.Rig) []types.Subnet {
 	t.Helper()
 	out, err := api(r).DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	return slices.DeleteFunc(out.Subnets, func(s types.Subnet) bool { return aws.ToBool(s.DefaultForAz) })
 }
 
 func onSubnet(f func(ctx context.Context, c *ec2.Client, id *string) error) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		must(t, f(t.Context(), api(r), subnets(t, r)[0].SubnetId))
+		kindtest.Must(t, f(t.Context(), api(r), subnets(t, r)[0].SubnetId))
 	}
 }
 

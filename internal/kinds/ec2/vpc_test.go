@@ -60,18 +60,11 @@ func imports(id string) func(s *spec) { return func(s *spec) { s.ImportID = id }
 
 func api(r *kindtest.Rig) *ec2.Client { return ec2.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // vpcs are the VPCs in AWS, without the account's default VPC.
 func vpcs(t *testing.T, r *kindtest.Rig) []types.Vpc {
 	t.Helper()
 	out, err := api(r).DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	return slices.DeleteFunc(out.Vpcs, func(v types.Vpc) bool { return aws.ToBool(v.IsDefault) })
 }
 
@@ -88,7 +81,7 @@ func exists(t *testing.T, r *kindtest.Rig) bool {
 func makeVPC(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
 	out, err := api(r).CreateVpc(t.Context(), &ec2.CreateVpcInput{CidrBlock: aws.String(cidr), TagSpecifications: tagSpecification(types.ResourceTypeVpc, tags)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return *out.Vpc.VpcId
 }
 
@@ -100,7 +93,7 @@ func before(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 func onVPC(f func(ctx context.Context, c *ec2.Client, id *string) error) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		must(t, f(t.Context(), api(r), vpcs(t, r)[0].VpcId))
+		kindtest.Must(t, f(t.Context(), api(r), vpcs(t, r)[0].VpcId))
 	}
 }
 
@@ -333,7 +326,7 @@ func TestDuplicatesAreReportedAndDeletedWithTheObject(t *testing.T) {
 	if !meta.IsStatusConditionTrue(statusOf(s).Conditions, status.DuplicateResources) {
 		t.Fatal("the condition does not last while there are duplicates")
 	}
-	must(t, deleteVPC(t.Context(), api(r), &ids[1]))
+	kindtest.Must(t, deleteVPC(t.Context(), api(r), &ids[1]))
 	kindtest.Settled(t, s)
 	if meta.FindStatusCondition(statusOf(s).Conditions, status.DuplicateResources) != nil {
 		t.Fatal("the condition outlives the duplicates")
@@ -373,46 +366,46 @@ func networked(t *testing.T, r *kindtest.Rig, id string) (remove func()) {
 	subnets := make([]*string, 2)
 	for i := range subnets {
 		out, err := call.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpc, CidrBlock: aws.String(fmt.Sprintf("10.20.%d.0/24", i+1))})
-		must(t, err)
+		kindtest.Must(t, err)
 		subnets[i] = out.Subnet.SubnetId
 	}
 	gateway, err := call.CreateInternetGateway(t.Context(), &ec2.CreateInternetGatewayInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, err = call.AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{VpcId: vpc, InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
-	must(t, err)
+	kindtest.Must(t, err)
 	group, err := call.CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{VpcId: vpc, GroupName: aws.String("web"), Description: aws.String("web")})
-	must(t, err)
+	kindtest.Must(t, err)
 	endpoint, err := call.CreateVpcEndpoint(t.Context(), &ec2.CreateVpcEndpointInput{VpcId: vpc, ServiceName: aws.String("com.amazonaws." + kindtest.Region + ".s3"), VpcEndpointType: types.VpcEndpointTypeGateway})
-	must(t, err)
+	kindtest.Must(t, err)
 	egress, err := call.CreateEgressOnlyInternetGateway(t.Context(), &ec2.CreateEgressOnlyInternetGatewayInput{VpcId: vpc})
-	must(t, err)
+	kindtest.Must(t, err)
 	vpn, err := call.CreateVpnGateway(t.Context(), &ec2.CreateVpnGatewayInput{Type: types.GatewayTypeIpsec1})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, err = call.AttachVpnGateway(t.Context(), &ec2.AttachVpnGatewayInput{VpcId: vpc, VpnGatewayId: vpn.VpnGateway.VpnGatewayId})
-	must(t, err)
+	kindtest.Must(t, err)
 	carrier, err := call.CreateCarrierGateway(t.Context(), &ec2.CreateCarrierGatewayInput{VpcId: vpc})
-	must(t, err)
+	kindtest.Must(t, err)
 	acl, err := call.CreateNetworkAcl(t.Context(), &ec2.CreateNetworkAclInput{VpcId: vpc})
-	must(t, err)
+	kindtest.Must(t, err)
 	return func() {
 		for _, id := range subnets {
 			_, err := call.DeleteSubnet(t.Context(), &ec2.DeleteSubnetInput{SubnetId: id})
-			must(t, err)
+			kindtest.Must(t, err)
 		}
 		_, err := call.DetachInternetGateway(t.Context(), &ec2.DetachInternetGatewayInput{VpcId: vpc, InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
-		must(t, err)
+		kindtest.Must(t, err)
 		_, err = call.DeleteSecurityGroup(t.Context(), &ec2.DeleteSecurityGroupInput{GroupId: group.GroupId})
-		must(t, err)
+		kindtest.Must(t, err)
 		_, err = call.DeleteVpcEndpoints(t.Context(), &ec2.DeleteVpcEndpointsInput{VpcEndpointIds: []string{*endpoint.VpcEndpoint.VpcEndpointId}})
-		must(t, err)
+		kindtest.Must(t, err)
 		_, err = call.DeleteEgressOnlyInternetGateway(t.Context(), &ec2.DeleteEgressOnlyInternetGatewayInput{EgressOnlyInternetGatewayId: egress.EgressOnlyInternetGateway.EgressOnlyInternetGatewayId})
-		must(t, err)
+		kindtest.Must(t, err)
 		_, err = call.DetachVpnGateway(t.Context(), &ec2.DetachVpnGatewayInput{VpcId: vpc, VpnGatewayId: vpn.VpnGateway.VpnGatewayId})
-		must(t, err)
+		kindtest.Must(t, err)
 		_, err = call.DeleteCarrierGateway(t.Context(), &ec2.DeleteCarrierGatewayInput{CarrierGatewayId: carrier.CarrierGateway.CarrierGatewayId})
-		must(t, err)
+		kindtest.Must(t, err)
 		_, err = call.DeleteNetworkAcl(t.Context(), &ec2.DeleteNetworkAclInput{NetworkAclId: acl.NetworkAcl.NetworkAclId})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -449,22 +442,22 @@ func TestPeeringsOfEitherSideHoldADeletion(t *testing.T) {
 	own, others := statusOf(s).ID, make([]string, 3)
 	for i := range others {
 		out, err := api(r).CreateVpc(t.Context(), &ec2.CreateVpcInput{CidrBlock: aws.String(fmt.Sprintf("10.%d.0.0/16", 30+i))})
-		must(t, err)
+		kindtest.Must(t, err)
 		others[i] = *out.Vpc.VpcId
 	}
 	peer := func(requester, accepter string) *string {
 		out, err := api(r).CreateVpcPeeringConnection(t.Context(), &ec2.CreateVpcPeeringConnectionInput{VpcId: &requester, PeerVpcId: &accepter})
-		must(t, err)
+		kindtest.Must(t, err)
 		return out.VpcPeeringConnection.VpcPeeringConnectionId
 	}
 	asked, accepted, rejected := peer(own, others[0]), peer(others[1], own), peer(own, others[2])
 	peer(others[0], others[1])
 	_, err := api(r).AcceptVpcPeeringConnection(t.Context(), &ec2.AcceptVpcPeeringConnectionInput{VpcPeeringConnectionId: accepted})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, err = api(r).RejectVpcPeeringConnection(t.Context(), &ec2.RejectVpcPeeringConnectionInput{VpcPeeringConnectionId: rejected})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, err = api(r).CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: &own, CidrBlock: aws.String("10.20.1.0/24")})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Deleting = true
 	both := []string{*asked, *accepted}
 	slices.Sort(both)

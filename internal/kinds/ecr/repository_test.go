@@ -94,19 +94,12 @@ func force(s *spec) { s.ForceDelete = true }
 
 func api(r *kindtest.Rig) *ecr.Client { return ecr.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // existing makes a repository outside the operator.
 func existing(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).CreateRepository(t.Context(), &ecr.CreateRepositoryInput{RepositoryName: aws.String(stored), Tags: kind.SDKTags[types.Tag](tags)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -116,7 +109,7 @@ func except(filter string) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).PutImageTagMutability(t.Context(), &ecr.PutImageTagMutabilityInput{RepositoryName: aws.String(stored), ImageTagMutability: types.ImageTagMutabilityImmutableWithExclusion,
 			ImageTagMutabilityExclusionFilters: []types.ImageTagMutabilityExclusionFilter{{Filter: &filter, FilterType: types.ImageTagMutabilityExclusionFilterTypeWildcard}}})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -126,14 +119,14 @@ func push(t *testing.T, r *kindtest.Rig) {
 	const manifest = `{"schemaVersion":2,"mediaType":"application/vnd.docker.distribution.manifest.v2+json","config":{"mediaType":"application/vnd.docker.container.image.v1+json","size":1,"digest":"sha256:%064[1]d"},"layers":[{"mediaType":"application/vnd.docker.image.rootfs.diff.tar.gzip","size":1,"digest":"sha256:%064[1]d"}]}`
 	for i, tag := range []string{"latest", "v1", "v2"} {
 		_, err := api(r).PutImage(t.Context(), &ecr.PutImageInput{RepositoryName: aws.String(stored), ImageTag: &tag, ImageManifest: aws.String(fmt.Sprintf(manifest, i/2))})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
 func repositories(t *testing.T, r *kindtest.Rig) []types.Repository {
 	t.Helper()
 	out, err := api(r).DescribeRepositories(t.Context(), &ecr.DescribeRepositoriesInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	return out.Repositories
 }
 
@@ -179,7 +172,7 @@ func ofLambda(account string) string {
 func setsPolicy(text string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		_, err := api(r).SetRepositoryPolicy(t.Context(), &ecr.SetRepositoryPolicyInput{RepositoryName: aws.String(stored), PolicyText: &text})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -201,9 +194,9 @@ func TestRepository_KeepsWhatLambdaAdded(t *testing.T) {
 		s.Edit(repositoryOf(policy(text)))
 		kindtest.Settled(t, s)
 		out, err := api(r).GetRepositoryPolicy(t.Context(), &ecr.GetRepositoryPolicyInput{RepositoryName: aws.String(stored)})
-		must(t, err)
+		kindtest.Must(t, err)
 		found, err := iampolicy.Parse(*out.PolicyText)
-		must(t, err)
+		kindtest.Must(t, err)
 		if !found.Names("LambdaECRImageRetrievalPolicy") || (len(found.Statement) > 1) != (text != "") {
 			t.Errorf("edit %d: %s", i, *out.PolicyText)
 		}
@@ -254,23 +247,23 @@ func drifts() []kindtest.Case {
 	return []kindtest.Case{
 		row("Mutability", putMutability, repositoryOf(mutability("IMMUTABLE")), func(t *testing.T, r *kindtest.Rig) {
 			_, err := api(r).PutImageTagMutability(t.Context(), &ecr.PutImageTagMutabilityInput{RepositoryName: repo, ImageTagMutability: types.ImageTagMutabilityMutable})
-			must(t, err)
+			kindtest.Must(t, err)
 		}),
 		row("ScanOnPush", putScanning, repositoryOf(scans(true)), func(t *testing.T, r *kindtest.Rig) {
 			_, err := api(r).PutImageScanningConfiguration(t.Context(), &ecr.PutImageScanningConfigurationInput{RepositoryName: repo, ImageScanningConfiguration: &types.ImageScanningConfiguration{}})
-			must(t, err)
+			kindtest.Must(t, err)
 		}),
 		row("Lifecycle", putLifecycle, repositoryOf(lifecycle(keep30)), func(t *testing.T, r *kindtest.Rig) {
 			_, err := api(r).DeleteLifecyclePolicy(t.Context(), &ecr.DeleteLifecyclePolicyInput{RepositoryName: repo})
-			must(t, err)
+			kindtest.Must(t, err)
 		}),
 		row("Policy", setPolicy, repositoryOf(policy(pulls)), func(t *testing.T, r *kindtest.Rig) {
 			_, err := api(r).SetRepositoryPolicy(t.Context(), &ecr.SetRepositoryPolicyInput{RepositoryName: repo, PolicyText: aws.String(pullsAndLayers)})
-			must(t, err)
+			kindtest.Must(t, err)
 		}),
 		row("Tags[team]", tag, repositoryOf(tagged("team", "a")), func(t *testing.T, r *kindtest.Rig) {
 			_, err := api(r).TagResource(t.Context(), &ecr.TagResourceInput{ResourceArn: repositories(t, r)[0].RepositoryArn, Tags: kind.SDKTags[types.Tag](map[string]string{"team": "b"})})
-			must(t, err)
+			kindtest.Must(t, err)
 		}),
 		{Name: "images are none of the operator's business", Existing: repositoryOf(), Object: repositoryOf(), Drift: true, Before: push, Cause: engine.InSync},
 		{Name: "a repository that vanished is reported", Existing: repositoryOf(), Object: repositoryOf(), Drift: true, Before: drop, Stalled: status.ReasonMissing},
@@ -280,7 +273,7 @@ func drifts() []kindtest.Case {
 func drop(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteRepository(t.Context(), &ecr.DeleteRepositoryInput{RepositoryName: aws.String(stored), Force: true})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func deletions() []kindtest.Case {
@@ -357,7 +350,7 @@ func TestADeletionWaitsForImages(t *testing.T) {
 				t.Fatal("the repository is gone with its images")
 			}
 			_, err := api(r).BatchDeleteImage(t.Context(), &ecr.BatchDeleteImageInput{RepositoryName: aws.String(stored), ImageIds: digests(t, r)})
-			must(t, err)
+			kindtest.Must(t, err)
 			kindtest.Settled(t, s)
 		})
 	}
@@ -366,7 +359,7 @@ func TestADeletionWaitsForImages(t *testing.T) {
 func digests(t *testing.T, r *kindtest.Rig) []types.ImageIdentifier {
 	t.Helper()
 	out, err := api(r).ListImages(t.Context(), &ecr.ListImagesInput{RepositoryName: aws.String(stored)})
-	must(t, err)
+	kindtest.Must(t, err)
 	var ids []types.ImageIdentifier
 	for _, id := range out.ImageIds {
 		ids = append(ids, types.ImageIdentifier{ImageDigest: id.ImageDigest})

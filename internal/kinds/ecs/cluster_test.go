@@ -92,17 +92,10 @@ func deletion(p v1alpha1.DeletionPolicy) edit { return func(s *spec) { s.Deletio
 
 func api(r *kindtest.Rig) *ecs.Client { return ecs.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func observed(t *testing.T, r *kindtest.Rig) *types.Cluster {
 	t.Helper()
 	out, err := api(r).DescribeClusters(t.Context(), &ecs.DescribeClustersInput{Clusters: []string{stored}, Include: []types.ClusterField{types.ClusterFieldConfigurations, types.ClusterFieldTags}})
-	must(t, err)
+	kindtest.Must(t, err)
 	if len(out.Clusters) == 0 || *out.Clusters[0].Status == "INACTIVE" {
 		return nil
 	}
@@ -114,7 +107,7 @@ func exists(t *testing.T, r *kindtest.Rig) bool { return observed(t, r) != nil }
 func makeCluster(t *testing.T, r *kindtest.Rig, tags map[string]string) {
 	t.Helper()
 	_, err := api(r).CreateCluster(t.Context(), &ecs.CreateClusterInput{ClusterName: aws.String(stored), Tags: kind.SDKTags[types.Tag](tags)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func before(tags map[string]string) func(*testing.T, *kindtest.Rig) {
@@ -126,7 +119,7 @@ func foreign(t *testing.T, r *kindtest.Rig) { makeCluster(t, r, map[string]strin
 func remove(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteCluster(t.Context(), &ecs.DeleteClusterInput{Cluster: aws.String(stored)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 // change makes a change outside the operator.
@@ -135,7 +128,7 @@ func change(in ecs.UpdateClusterInput) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		in.Cluster = aws.String(stored)
 		_, err := api(r).UpdateCluster(t.Context(), &in)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -143,7 +136,7 @@ func replace(names []string, items ...types.CapacityProviderStrategyItem) func(*
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).PutClusterCapacityProviders(t.Context(), &ecs.PutClusterCapacityProvidersInput{Cluster: aws.String(stored), CapacityProviders: names, DefaultCapacityProviderStrategy: items})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -363,10 +356,10 @@ func TestAClusterInUseIsNotDeleted(t *testing.T) {
 	s := subject(t, clusterOf())
 	kindtest.Settled(t, s)
 	machines, err := ec2.NewFromConfig(s.Rig.Config).RunInstances(t.Context(), &ec2.RunInstancesInput{ImageId: aws.String("ami-12c6146b"), MinCount: aws.Int32(1), MaxCount: aws.Int32(1)})
-	must(t, err)
+	kindtest.Must(t, err)
 	identity := fmt.Sprintf(`{"instanceId": %q}`, *machines.Instances[0].InstanceId)
 	_, err = api(s.Rig).RegisterContainerInstance(t.Context(), &ecs.RegisterContainerInstanceInput{Cluster: aws.String(stored), InstanceIdentityDocument: &identity})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Deleting = true
 	_, err = s.Settle(t.Context(), nil)
 	if err == nil || !strings.Contains(err.Error(), "the cluster to be unused: it has 1 container instances") || !exists(t, s.Rig) {

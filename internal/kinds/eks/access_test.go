@@ -49,7 +49,7 @@ func creatorIsAdmin(v bool) clusterEdit {
 func principalsOf(t *testing.T, s *kindtest.Subject) []string {
 	t.Helper()
 	out, err := api(s.Rig).ListAccessEntries(t.Context(), &eks.ListAccessEntriesInput{ClusterName: aws.String(platform)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return out.AccessEntries
 }
 
@@ -77,7 +77,7 @@ func TestAccessEntriesOfOthersAreLeftAlone(t *testing.T) {
 	s := clusterSubject(t, admins("admins"))
 	kindtest.Settled(t, s)
 	_, err := api(s.Rig).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{ClusterName: aws.String(platform), PrincipalArn: aws.String(roles + "nodes"), Type: aws.String("EC2_LINUX")})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Edit(clusterWith())
 	kindtest.Settled(t, s)
 	if got := principalsOf(t, s); !slices.Equal(got, []string{roles + "nodes"}) {
@@ -89,10 +89,11 @@ func TestAnAccessEntryThatWasRemovedIsMadeAgain(t *testing.T) {
 	s := clusterSubject(t, admins("admins"))
 	kindtest.Settled(t, s)
 	_, err := api(s.Rig).DeleteAccessEntry(t.Context(), &eks.DeleteAccessEntryInput{ClusterName: aws.String(platform), PrincipalArn: aws.String(roles + "admins")})
-	must(t, err)
+	kindtest.Must(t, err)
 	kindtest.Settled(t, s)
 	out, err := api(s.Rig).ListAssociatedAccessPolicies(t.Context(), &eks.ListAssociatedAccessPoliciesInput{ClusterName: aws.String(platform), PrincipalArn: aws.String(roles + "admins")})
-	if must(t, err); len(out.AssociatedAccessPolicies) != 1 || aws.ToString(out.AssociatedAccessPolicies[0].PolicyArn) != adminPolicy {
+	kindtest.Must(t, err)
+	if len(out.AssociatedAccessPolicies) != 1 || aws.ToString(out.AssociatedAccessPolicies[0].PolicyArn) != adminPolicy {
 		t.Errorf("%+v", out.AssociatedAccessPolicies)
 	}
 }

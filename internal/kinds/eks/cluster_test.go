@@ -119,7 +119,7 @@ func found(t *testing.T, r *kindtest.Rig) *types.Cluster {
 	if awsclient.IsNotFound(err) {
 		return nil
 	}
-	must(t, err)
+	kindtest.Must(t, err)
 	return out.Cluster
 }
 
@@ -130,7 +130,7 @@ func beforeCluster(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).CreateCluster(t.Context(), &eks.CreateClusterInput{Name: aws.String(platform), RoleArn: aws.String(roles + "control-plane"), Version: aws.String("1.31"), Tags: tags,
 			ResourcesVpcConfig: &types.VpcConfigRequest{SubnetIds: []string{"subnet-0000000a", "subnet-0000000b"}}})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -140,7 +140,7 @@ func byHand(in eks.UpdateClusterConfigInput) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		in.Name = aws.String(platform)
 		_, err := api(r).UpdateClusterConfig(t.Context(), &in)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -149,14 +149,14 @@ func upgradedBy(v string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).UpdateClusterVersion(t.Context(), &eks.UpdateClusterVersionInput{Name: aws.String(platform), Version: &v})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
 func deleteCluster(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteCluster(t.Context(), &eks.DeleteClusterInput{Name: aws.String(platform)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func clusterTags(uid, cluster string) map[string]string {
@@ -419,11 +419,11 @@ func TestAClusterWithNodesIsHeld(t *testing.T) {
 	c := api(s.Rig)
 	for i := range 6 {
 		_, err := c.CreateNodegroup(t.Context(), &eks.CreateNodegroupInput{ClusterName: aws.String(platform), NodegroupName: aws.String(fmt.Sprintf("group-%d", i)), NodeRole: aws.String(roles + "nodes"), Subnets: []string{"subnet-0000000a"}})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	_, err := c.CreateFargateProfile(t.Context(), &eks.CreateFargateProfileInput{ClusterName: aws.String(platform), FargateProfileName: aws.String("batch"), PodExecutionRoleArn: aws.String(roles + "pods"),
 		Selectors: []types.FargateProfileSelector{{Namespace: aws.String("batch")}}})
-	must(t, err)
+	kindtest.Must(t, err)
 	held := func(says string) {
 		t.Helper()
 		_, err := s.Pass(t.Context(), nil)
@@ -435,11 +435,11 @@ func TestAClusterWithNodesIsHeld(t *testing.T) {
 	held("it has 6 node groups and 1 Fargate profiles (group-0, group-1, group-2, group-3, group-4 and others)")
 	for i := range 6 {
 		_, err := c.DeleteNodegroup(t.Context(), &eks.DeleteNodegroupInput{ClusterName: aws.String(platform), NodegroupName: aws.String(fmt.Sprintf("group-%d", i))})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	held("it has 0 node groups and 1 Fargate profiles (batch)")
 	_, err = c.DeleteFargateProfile(t.Context(), &eks.DeleteFargateProfileInput{ClusterName: aws.String(platform), FargateProfileName: aws.String("batch")})
-	must(t, err)
+	kindtest.Must(t, err)
 	kindtest.Settled(t, s)
 	if clusterExists(t, s.Rig) {
 		t.Error("the cluster is left")
@@ -452,19 +452,19 @@ func TestAClusterIsHeldByWhatItsControllersMade(t *testing.T) {
 	kindtest.Settled(t, s)
 	network := ec2.NewFromConfig(s.Rig.Config)
 	vpc, err := network.CreateVpc(t.Context(), &ec2.CreateVpcInput{CidrBlock: aws.String("10.0.0.0/16")})
-	must(t, err)
+	kindtest.Must(t, err)
 	subnet, err := network.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: aws.String("10.0.0.0/24")})
-	must(t, err)
+	kindtest.Must(t, err)
 	interfaceOf := func(description string, tags ...ec2types.Tag) func() {
 		in := &ec2.CreateNetworkInterfaceInput{SubnetId: subnet.Subnet.SubnetId, Description: &description}
 		if len(tags) > 0 {
 			in.TagSpecifications = []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeNetworkInterface, Tags: tags}}
 		}
 		made, err := network.CreateNetworkInterface(t.Context(), in)
-		must(t, err)
+		kindtest.Must(t, err)
 		return func() {
 			_, err := network.DeleteNetworkInterface(t.Context(), &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: made.NetworkInterface.NetworkInterfaceId})
-			must(t, err)
+			kindtest.Must(t, err)
 		}
 	}
 	arn := "arn:aws:elasticloadbalancing:" + kindtest.Region + ":" + kindtest.Account + ":loadbalancer/"

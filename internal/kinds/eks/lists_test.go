@@ -31,12 +31,12 @@ func TestCluster_ListsOfOthers(t *testing.T) {
 			Add: func(t *testing.T, r *kindtest.Rig) {
 				t.Helper()
 				_, err := api(r).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{ClusterName: aws.String(platform), PrincipalArn: theirs, Type: aws.String("EC2_LINUX")})
-				must(t, err)
+				kindtest.Must(t, err)
 			},
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()
 				out, err := api(r).ListAccessEntries(t.Context(), &eks.ListAccessEntriesInput{ClusterName: aws.String(platform)})
-				must(t, err)
+				kindtest.Must(t, err)
 				return slices.Contains(out.AccessEntries, *theirs)
 			}},
 		kindtest.List{Field: "logging.clusterLogging", Object: object, Facts: clusterTargets, Exact: true,

@@ -78,13 +78,6 @@ func deletion(p v1alpha1.DeletionPolicy) edit { return func(s *spec) { s.Deletio
 
 func api(r *kindtest.Rig) *eks.Client { return eks.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // inCluster makes the cluster, two roles that trust EKS Pod Identity and one that does not, and the targets of references.
 func inCluster(t *testing.T, s *kindtest.Subject) {
 	t.Helper()
@@ -98,14 +91,14 @@ func inCluster(t *testing.T, s *kindtest.Subject) {
 func makeCluster(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).CreateCluster(t.Context(), &eks.CreateClusterInput{Name: aws.String(kindtest.EKSCluster), RoleArn: aws.String(roles + "cluster"), ResourcesVpcConfig: &types.VpcConfigRequest{}})
-	must(t, err)
+	kindtest.Must(t, err)
 	trusting := iampolicy.PodIdentity{Cluster: "arn:aws:eks:" + kindtest.Region + ":" + kindtest.Account + ":cluster/" + kindtest.EKSCluster, Namespace: kindtest.Namespace, Name: account}.Trust()
 	other := iampolicy.Statement{Effect: iampolicy.Allow, Principal: iampolicy.Principals{"Service": {"ec2.amazonaws.com"}}, Action: iampolicy.Values{"sts:AssumeRole"}}
 	for name, statement := range map[string]iampolicy.Statement{"orders": trusting, "others": trusting, "untrusting": other} {
 		document, err := iampolicy.New(statement).Encode()
-		must(t, err)
+		kindtest.Must(t, err)
 		_, err = iam.NewFromConfig(r.Config).CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: &name, AssumeRolePolicyDocument: &document})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -114,11 +107,11 @@ func associations(t *testing.T, r *kindtest.Rig) []types.PodIdentityAssociation 
 	t.Helper()
 	list, err := api(r).ListPodIdentityAssociations(t.Context(), &eks.ListPodIdentityAssociationsInput{ClusterName: aws.String(kindtest.EKSCluster),
 		Namespace: aws.String(kindtest.Namespace), ServiceAccount: aws.String(account)})
-	must(t, err)
+	kindtest.Must(t, err)
 	var out []types.PodIdentityAssociation
 	for _, a := range list.Associations {
 		d, err := api(r).DescribePodIdentityAssociation(t.Context(), &eks.DescribePodIdentityAssociationInput{ClusterName: a.ClusterName, AssociationId: a.AssociationId})
-		must(t, err)
+		kindtest.Must(t, err)
 		out = append(out, *d.Association)
 	}
 	return out
@@ -130,7 +123,7 @@ func makeAssociation(t *testing.T, r *kindtest.Rig, tags map[string]string) {
 	t.Helper()
 	_, err := api(r).CreatePodIdentityAssociation(t.Context(), &eks.CreatePodIdentityAssociationInput{ClusterName: aws.String(kindtest.EKSCluster),
 		Namespace: aws.String(kindtest.Namespace), ServiceAccount: aws.String(account), RoleArn: aws.String(roles + "orders"), Tags: tags})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func before(tags map[string]string) func(*testing.T, *kindtest.Rig) {
@@ -143,7 +136,7 @@ func give(arn string) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		for _, a := range associations(t, r) {
 			_, err := api(r).UpdatePodIdentityAssociation(t.Context(), &eks.UpdatePodIdentityAssociationInput{ClusterName: a.ClusterName, AssociationId: a.AssociationId, RoleArn: &arn})
-			must(t, err)
+			kindtest.Must(t, err)
 		}
 	}
 }
@@ -152,7 +145,7 @@ func deleteAll(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	for _, a := range associations(t, r) {
 		_, err := api(r).DeletePodIdentityAssociation(t.Context(), &eks.DeletePodIdentityAssociationInput{ClusterName: a.ClusterName, AssociationId: a.AssociationId})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -282,7 +275,7 @@ func TestARoleThatDoesNotTrustPodIdentityIsWaitedFor(t *testing.T) {
 func TestAClusterThatIsNotInTheAccount(t *testing.T) {
 	s := subject(t, associationOf())
 	_, err := api(s.Rig).DeleteCluster(t.Context(), &eks.DeleteClusterInput{Name: aws.String(kindtest.EKSCluster)})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, err = s.Settle(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || st.Field != "spec.clusterName" || !strings.Contains(st.Message, "no EKS cluster production") {
 		t.Fatalf("got %v", err)

@@ -84,20 +84,13 @@ func skipping(s *spec) { s.SkipFinalSnapshot = true }
 
 func api(r *kindtest.Rig) *elasticache.Client { return elasticache.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func observed(t *testing.T, r *kindtest.Rig) *types.CacheCluster {
 	t.Helper()
 	out, err := api(r).DescribeCacheClusters(t.Context(), &elasticache.DescribeCacheClustersInput{CacheClusterId: aws.String(id), ShowCacheNodeInfo: aws.Bool(true)})
 	if awsclient.IsNotFound(err) {
 		return nil
 	}
-	must(t, err)
+	kindtest.Must(t, err)
 	return &out.CacheClusters[0]
 }
 
@@ -108,7 +101,7 @@ func before(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).CreateCacheCluster(t.Context(), &elasticache.CreateCacheClusterInput{CacheClusterId: aws.String(id), Engine: aws.String("memcached"), EngineVersion: aws.String("1.6.17"),
 			CacheNodeType: aws.String("cache.t4g.micro"), NumCacheNodes: aws.Int32(2), Tags: kind.SDKTags[types.Tag](tags)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -117,20 +110,20 @@ func change(in elasticache.ModifyCacheClusterInput) func(*testing.T, *kindtest.R
 		t.Helper()
 		in.CacheClusterId, in.ApplyImmediately = aws.String(id), aws.Bool(true)
 		_, err := api(r).ModifyCacheCluster(t.Context(), &in)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
 func removeByHand(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteCacheCluster(t.Context(), &elasticache.DeleteCacheClusterInput{CacheClusterId: aws.String(id)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func snapshots(t *testing.T, r *kindtest.Rig) (names []string) {
 	t.Helper()
 	out, err := api(r).DescribeSnapshots(t.Context(), &elasticache.DescribeSnapshotsInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	for _, s := range out.Snapshots {
 		names = append(names, aws.ToString(s.SnapshotName))
 	}
@@ -452,7 +445,7 @@ func TestASecondLifeEndsWithAnotherFinalSnapshot(t *testing.T) {
 	s := subject(t, aRedis(func(s *spec) { s.FinalSnapshotIdentifier = "last" }))
 	kindtest.Settled(t, s)
 	_, err := api(s.Rig).CreateSnapshot(t.Context(), &elasticache.CreateSnapshotInput{SnapshotName: aws.String("last"), CacheClusterId: aws.String(id)})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Deleting = true
 	kindtest.Settled(t, s)
 	if names := snapshots(t, s.Rig); len(names) != 2 || exists(t, s.Rig) || !strings.HasPrefix(slices.Max(names), "last-") {

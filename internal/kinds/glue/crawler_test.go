@@ -49,7 +49,7 @@ func makeCrawler(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 		_, err := api(r).CreateCrawler(t.Context(), &glue.CreateCrawlerInput{Name: str(crawl), Role: str("glue-role"), DatabaseName: str(lake), Tags: tags,
 			Targets:            &types.CrawlerTargets{S3Targets: []types.S3Target{{Path: str("s3://bucket/calls/")}}},
 			SchemaChangePolicy: &types.SchemaChangePolicy{UpdateBehavior: types.UpdateBehaviorLog, DeleteBehavior: types.DeleteBehaviorLog}})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -58,20 +58,20 @@ func turn(in glue.UpdateCrawlerInput) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		in.Name = str(crawl)
 		_, err := api(r).UpdateCrawler(t.Context(), &in)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
 func start(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).StartCrawler(t.Context(), &glue.StartCrawlerInput{Name: str(crawl)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func endCrawler(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteCrawler(t.Context(), &glue.DeleteCrawlerInput{Name: str(crawl)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func TestCrawler(t *testing.T) {
@@ -91,7 +91,7 @@ func TestCrawler(t *testing.T) {
 	stopping := func(t *testing.T, r *kindtest.Rig) {
 		start(t, r)
 		_, err := api(r).StopCrawler(t.Context(), &glue.StopCrawlerInput{Name: str(crawl)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	kindtest.Run(t, engine.For(NewCrawler), []kindtest.Case{
 		{Name: "absent is created", Object: crawlerOf(fullCrawler), Cause: engine.New, Actions: []string{"glue:CreateCrawler"}},

@@ -49,7 +49,7 @@ func outside(in types.DatabaseInput) func(*testing.T, *kindtest.Rig) {
 func endDatabase(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteDatabase(t.Context(), &glue.DeleteDatabaseInput{Name: str(lake)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 // tableIn creates a table with the parameters.
@@ -163,7 +163,7 @@ func TestADatabasePublishesWhereItIs(t *testing.T) {
 	d := databaseOf(fullDatabase)
 	k := NewDatabase(aws.Config{})
 	s, err := k.Desired(scope(false), d)
-	must(t, err)
+	kindtest.Must(t, err)
 	d.Status.ManagedParameters = []string{"b", "gone", "was"}
 	s.Parameters["was"] = str("still there")
 	k.Publish(d, s)
@@ -196,7 +196,7 @@ func TestDatabase_DeletionKeepsTables(t *testing.T) {
 	}
 	for _, name := range []string{"a", "b", "c", "d"} {
 		_, err := api(r).DeleteTable(t.Context(), &glue.DeleteTableInput{DatabaseName: str(lake), Name: &name})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	// The deletion of the last table's object is under way, and the database follows soon.
 	_, err = s.Pass(t.Context(), nil)

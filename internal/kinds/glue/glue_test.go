@@ -28,13 +28,6 @@ func TestMain(m *testing.M) { world.Main(m, world.Options{NoKubernetes: true}) }
 
 func api(r *kindtest.Rig) *glue.Client { return glue.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // ownerPaths are the diff paths of a resource that carries no owner yet.
 var ownerPaths = []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}
 
@@ -54,7 +47,7 @@ func makeDatabase(name string, tags map[string]string) func(*testing.T, *kindtes
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).CreateDatabase(t.Context(), &glue.CreateDatabaseInput{DatabaseInput: &types.DatabaseInput{Name: &name}, Tags: tags})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -72,7 +65,7 @@ func found(t *testing.T, err error) bool {
 	if awsclient.IsNotFound(err) {
 		return false
 	}
-	must(t, err)
+	kindtest.Must(t, err)
 	return true
 }
 
@@ -99,7 +92,7 @@ func costs(t *testing.T, e engine.Entry, obj v1alpha1.Resource, before func(*tes
 	}
 	mark = r.AWS.Mark()
 	_, err := s.Pass(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if c := r.AWS.Since(mark); c.Count() != check {
 		t.Errorf("a check took %d calls, want %d:\n%s", c.Count(), check, c)
 	}
@@ -148,7 +141,7 @@ func waitsFor(t *testing.T, err error, what string) {
 func ask[I, O any](t *testing.T, call func(context.Context, *I, ...func(*glue.Options)) (*O, error), in *I) *O {
 	t.Helper()
 	out, err := call(t.Context(), in)
-	must(t, err)
+	kindtest.Must(t, err)
 	return out
 }
 
@@ -156,7 +149,7 @@ func edit[I, O any](call func(*glue.Client) func(context.Context, *I, ...func(*g
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := call(api(r))(t.Context(), &in)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -167,7 +160,7 @@ func sent[T any](t *testing.T, writes emulator.Calls) T {
 		t.Fatalf("%d writes, want 1:\n%s", len(writes), writes)
 	}
 	var in T
-	must(t, json.Unmarshal([]byte(writes[0].Body), &in))
+	kindtest.Must(t, json.Unmarshal([]byte(writes[0].Body), &in))
 	return in
 }
 

@@ -55,7 +55,7 @@ func makeTable(parameters map[string]string) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		inLake(t, r)
 		_, err := api(r).CreateTable(t.Context(), &glue.CreateTableInput{DatabaseName: str(lake), TableInput: &types.TableInput{Name: str(calls), Parameters: parameters}})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -66,7 +66,7 @@ func rewrite(change func(in *types.TableInput)) func(*testing.T, *kindtest.Rig) 
 		in := tableInput(ask(t, api(r).GetTable, &glue.GetTableInput{DatabaseName: str(lake), Name: str(calls)}).Table)
 		change(&in)
 		_, err := api(r).UpdateTable(t.Context(), &glue.UpdateTableInput{DatabaseName: str(lake), TableInput: &in})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -79,7 +79,7 @@ func inDatabase(s *kindtest.Subject) {
 func endTable(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteTable(t.Context(), &glue.DeleteTableInput{DatabaseName: str(lake), Name: str(calls)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func TestTable(t *testing.T) {
@@ -175,7 +175,7 @@ func tableLife() kindtest.Life {
 		Invalid: []v1alpha1.Resource{tableOf(fullTable, func(s *tableSpec) { s.Parameters = params("nexus.ai/owner", "x") })},
 		Foreign: func(t *testing.T, r *kindtest.Rig) {
 			_, err := api(r).CreateTable(t.Context(), &glue.CreateTableInput{DatabaseName: str(lake), TableInput: &types.TableInput{Name: str(calls)}})
-			must(t, err)
+			kindtest.Must(t, err)
 		},
 		Exists: func(t *testing.T, r *kindtest.Rig) bool {
 			_, err := api(r).GetTable(t.Context(), &glue.GetTableInput{DatabaseName: str(lake), Name: str(calls)})
@@ -269,7 +269,7 @@ func TestATableWithoutItsDatabaseIsGone(t *testing.T) {
 	inLake(t, r)
 	settle(t, s)
 	_, err := api(r).DeleteDatabase(t.Context(), &glue.DeleteDatabaseInput{Name: str(lake)})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Deleting = true
 	settle(t, s)
 }
@@ -343,12 +343,12 @@ func TestTableUpdatesArchiveOnlySchemas(t *testing.T) {
 		settle(t, s)
 		k := NewTable(r.Config)
 		want, err := k.Desired(s.Scope(), s.Object.(*v1alpha1.GlueTable))
-		must(t, err)
+		kindtest.Must(t, err)
 		seen, err := k.Observe(t.Context(), want, kind.Look{})
-		must(t, err)
+		kindtest.Must(t, err)
 		mark := r.AWS.Mark()
 		_, err = k.Converge(want, seen, kind.Diff{{Path: c.path}})[0].Do(t.Context(), "")
-		must(t, err)
+		kindtest.Must(t, err)
 		in := sent[struct {
 			SkipArchive bool
 			VersionID   string `json:"VersionId"`

@@ -51,7 +51,7 @@ func TestDroppedPolicyOfACrashedPassIsRemoved(t *testing.T) {
 				s.Edit(roleOf(c.edit...))
 			} else {
 				_, err := s.Settle(t.Context(), nil)
-				must(t, err)
+				kindtest.Must(t, err)
 				s.Edit(roleOf(c.edit...))
 			}
 			killAfter(t, s, c.op)
@@ -63,7 +63,7 @@ func TestDroppedPolicyOfACrashedPassIsRemoved(t *testing.T) {
 				t.Fatalf("%v\n%s", err, s.Rig.AWS.Calls())
 			}
 			attached, err := api(s.Rig).ListAttachedRolePolicies(t.Context(), &iam.ListAttachedRolePoliciesInput{RoleName: aws.String(name)})
-			must(t, err)
+			kindtest.Must(t, err)
 			if left := inlineNamesIn(t, s.Rig); slices.Contains(left, "one") || len(left) != len(c.existing) || len(attached.AttachedPolicies) > 0 {
 				t.Errorf("left behind: %q %v", left, attached.AttachedPolicies)
 			}
@@ -106,12 +106,12 @@ func TestPolicyOfOthersWithAnOldNameStays(t *testing.T) {
 	for _, o := range []*v1alpha1.IAMRole{roleOf(inline("one", readOne)), roleOf()} {
 		s.Edit(o)
 		_, err := s.Settle(t.Context(), nil)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	putPolicy("one", readTwo)(t, s.Rig)
 	s.Edit(roleOf(described("d")))
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if left := inlineNamesIn(t, s.Rig); !slices.Equal(left, []string{"one"}) {
 		t.Errorf("the role has %q, want the policy of others", left)
 	}
@@ -122,13 +122,13 @@ func TestHiddenRoleKeepsTheRecordOfItsPolicies(t *testing.T) {
 	s := kindtest.NewSubject(kindtest.NewRig(t), engine.For(NewRole), roleOf(attach(policyA)))
 	trusted(t)(s)
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Edit(roleOf())
 	rule := s.Rig.AWS.Fault(emulator.Match{Service: "iam", Op: "ListAttachedRolePolicies", Times: 1}, emulator.NotFound())
 	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	out, err := api(s.Rig).ListAttachedRolePolicies(t.Context(), &iam.ListAttachedRolePoliciesInput{RoleName: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	if rule.Hits() != 1 || len(out.AttachedPolicies) > 0 {
 		t.Errorf("left attached: %v (the fault struck %d times)", out.AttachedPolicies, rule.Hits())
 	}
@@ -143,7 +143,7 @@ func TestNamesAreRecordedOnlyForNewPolicies(t *testing.T) {
 			s.Edit(o)
 		}
 		_, err := s.Settle(t.Context(), nil)
-		must(t, err)
+		kindtest.Must(t, err)
 		return s.Commits - before
 	}
 	if n := commits(nil); n != 1 {

@@ -37,10 +37,10 @@ func foreignProfile(profile, role string, tags map[string]string) func(*testing.
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: &profile, Tags: kind.SDKTags[types.Tag](tags)})
-		must(t, err)
+		kindtest.Must(t, err)
 		if role != "" {
 			_, err = api(r).AddRoleToInstanceProfile(t.Context(), &iam.AddRoleToInstanceProfileInput{InstanceProfileName: &profile, RoleName: &role})
-			must(t, err)
+			kindtest.Must(t, err)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func takeRoleOut(profile string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).RemoveRoleFromInstanceProfile(t.Context(), &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &profile, RoleName: aws.String(name)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -58,7 +58,7 @@ func destroyProfile(profile string) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		takeRoleOut(profile)(t, r)
 		_, err := api(r).DeleteInstanceProfile(t.Context(), &iam.DeleteInstanceProfileInput{InstanceProfileName: &profile})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -110,18 +110,18 @@ func TestARecordedNameProvesNothingOfAProfile(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewRole), roleOf())
 	s.Trusted = true
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	createOther := iam.CreateRoleInput{RoleName: aws.String("victim"), AssumeRolePolicyDocument: aws.String(trust)}
 	_, err = api(r).CreateRole(t.Context(), &createOther)
-	must(t, err)
+	kindtest.Must(t, err)
 	foreignProfile("victim", "victim", nil)(t, r)
 	s.Object.(*v1alpha1.IAMRole).Status.ManagedInstanceProfiles = []string{"victim"}
 	s.Edit(roleOf(described("d")))
 	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Deleting = true
 	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	out, err := api(r).GetInstanceProfile(t.Context(), &iam.GetInstanceProfileInput{InstanceProfileName: aws.String("victim")})
 	if err != nil || len(out.InstanceProfile.Roles) != 1 {
 		t.Fatalf("the profile of another role was touched: %v\n%s", err, r.AWS.Calls())
@@ -133,7 +133,7 @@ func TestProfileCosts(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewRole), roleOf(inProfile("p")))
 	s.Trusted = true
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	want := map[string]int{"CreateRole": 1, "CreateInstanceProfile": 1, "AddRoleToInstanceProfile": 1, "GetRole": 1, "GetInstanceProfile": 1}
 	if got := kindtest.Operations(r.AWS.Calls()); !maps.Equal(got, want) {
 		t.Errorf("create took %v, want %v", got, want)
@@ -147,7 +147,7 @@ func TestProfileCosts(t *testing.T) {
 	}
 	mark := r.AWS.Mark()
 	_, err = s.Pass(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := r.AWS.Since(mark); got.Count() != 2 {
 		t.Errorf("a check took %d calls, want 2:\n%s", got.Count(), got)
 	}

@@ -93,13 +93,6 @@ func deletion(p v1alpha1.DeletionPolicy) func(s *spec) {
 
 func api(r *kindtest.Rig) *iam.Client { return iam.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // trusted is the scope of an object that a capability made; the managed policies exist in the account.
 func trusted(t *testing.T) func(s *kindtest.Subject) {
 	return func(s *kindtest.Subject) {
@@ -111,7 +104,7 @@ func trusted(t *testing.T) func(s *kindtest.Subject) {
 func makePolicies(t *testing.T, r *kindtest.Rig) {
 	for _, p := range []string{"a", "b", "boundary", "AdministratorAccess"} {
 		_, err := api(r).CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: &p, PolicyDocument: aws.String(readOne)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -119,7 +112,7 @@ func createRole(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String(name), AssumeRolePolicyDocument: aws.String(trust), Tags: kind.SDKTags[types.Tag](tags)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -127,7 +120,7 @@ func putPolicy(policy, doc string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: aws.String(name), PolicyName: &policy, PolicyDocument: &doc})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -135,7 +128,7 @@ func attachPolicy(arn string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).AttachRolePolicy(t.Context(), &iam.AttachRolePolicyInput{RoleName: aws.String(name), PolicyArn: &arn})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -175,7 +168,7 @@ const (
 func putBoundary(arn string) func(t *testing.T, r *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		_, err := api(r).PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{RoleName: aws.String(name), PermissionsBoundary: &arn})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -209,7 +202,7 @@ func lives() []kindtest.Case {
 		{Name: "a role that vanished is recreated: it holds no data", Existing: roleOf(), Object: roleOf(), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String(name)})
-				must(t, err)
+				kindtest.Must(t, err)
 			}, Cause: engine.New, Actions: []string{create}},
 	}
 }
@@ -273,7 +266,7 @@ func drifts() []kindtest.Case {
 		{Name: "a changed session duration is restored", Existing: roleOf(described("d"), session(3600)), Object: roleOf(described("d"), session(3600)), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).UpdateRole(t.Context(), &iam.UpdateRoleInput{RoleName: aws.String(name), Description: aws.String("d"), MaxSessionDuration: aws.Int32(43200)})
-				must(t, err)
+				kindtest.Must(t, err)
 			}, Cause: engine.Drifted, Diff: []string{"MaxSession"}, Actions: []string{update}},
 		{Name: "several foreign policies leave an exclusive role", Existing: roleOf(inline("one", readOne), exclusive), Object: roleOf(inline("one", readOne), exclusive), Drift: true,
 			Before: both(both(putPolicy("theirs", readTwo), putPolicy("and-theirs", readTwo)), attachPolicy(policyB)),
@@ -283,13 +276,13 @@ func drifts() []kindtest.Case {
 		{Name: "a detached policy is attached again", Existing: roleOf(attach(policyA)), Object: roleOf(attach(policyA)), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).DetachRolePolicy(t.Context(), &iam.DetachRolePolicyInput{RoleName: aws.String(name), PolicyArn: aws.String(policyA)})
-				must(t, err)
+				kindtest.Must(t, err)
 			}, Cause: engine.Drifted, Diff: []string{"Attached[" + policyA + "]"}, Actions: []string{att}},
 		{Name: "a trust that was widened is restored", Existing: roleOf(), Object: roleOf(), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).UpdateAssumeRolePolicy(t.Context(), &iam.UpdateAssumeRolePolicyInput{RoleName: aws.String(name),
 					PolicyDocument: aws.String(strings.Replace(trust, `{"Service":"glue.amazonaws.com"}`, `{"AWS":"*"}`, 1))})
-				must(t, err)
+				kindtest.Must(t, err)
 			}, Cause: engine.Drifted, Diff: []string{"Trust"}, Actions: []string{retrust}},
 	}
 }
@@ -302,9 +295,9 @@ func deletions() []kindtest.Case {
 	whole := []func(*spec){inline("one", readOne), attach(policyA)}
 	profile := func(t *testing.T, r *kindtest.Rig) {
 		_, err := api(r).CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: aws.String("p")})
-		must(t, err)
+		kindtest.Must(t, err)
 		_, err = api(r).AddRoleToInstanceProfile(t.Context(), &iam.AddRoleToInstanceProfileInput{InstanceProfileName: aws.String("p"), RoleName: aws.String(name)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	return []kindtest.Case{
 		row("deleting removes the policies first", whole, kindtest.Case{Cause: engine.Deleting, Actions: []string{drop, detach, remove}}),
@@ -382,13 +375,13 @@ func TestRoleCosts(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewRole), roleOf(capability))
 	s.Trusted = true
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := r.AWS.Calls().Writes(); got.Count() != 2 {
 		t.Errorf("create took %d writes, want 2:\n%s", got.Count(), got)
 	}
 	mark := r.AWS.Mark()
 	_, err = s.Pass(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	// The rig asks about the issuer each time; a session asks once for all roles of a provider.
 	perRole := func(c emulator.Call) bool { return c.Op != "GetOpenIDConnectProvider" }
 	if got := r.AWS.Since(mark).Filter(perRole); got.Count() != 2 {
@@ -397,7 +390,7 @@ func TestRoleCosts(t *testing.T) {
 	mark = r.AWS.Mark()
 	s.Deleting = true
 	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	// A look of four calls, two deletes, and no second look.
 	if got := r.AWS.Since(mark); got.Count() != 6 || got.Writes().Count() != 2 {
 		t.Errorf("delete took %d calls, want 6 with 2 writes:\n%s", got.Count(), got)
@@ -409,14 +402,14 @@ func TestExclusiveRoleCosts(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewRole), roleOf(inline("one", readOne), exclusive))
 	s.Trusted = true
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	// Create, put, a look of four.
 	if got := r.AWS.Calls(); got.Count() != 6 || got.Writes().Count() != 2 {
 		t.Errorf("create took %d calls, want 6 with 2 writes:\n%s", got.Count(), got)
 	}
 	mark := r.AWS.Mark()
 	_, err = s.Pass(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := r.AWS.Since(mark); got.Count() != 4 {
 		t.Errorf("a check took %d calls, want 4:\n%s", got.Count(), got)
 	}
@@ -425,7 +418,7 @@ func TestExclusiveRoleCosts(t *testing.T) {
 func inlineNamesIn(t *testing.T, r *kindtest.Rig) []string {
 	t.Helper()
 	out, err := api(r).ListRolePolicies(t.Context(), &iam.ListRolePoliciesInput{RoleName: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return out.PolicyNames
 }
 
@@ -434,12 +427,12 @@ func TestForeignPolicyIsReportedUnderReport(t *testing.T) {
 	s := kindtest.NewSubject(kindtest.NewRig(t), engine.For(NewRole), roleOf(capability, exclusive, report))
 	trusted(t)(s)
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	putPolicy("evil", everything)(t, s.Rig)
 	attachPolicy(administrator)(t, s.Rig)
 	mark := s.Rig.AWS.Mark()
 	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	drift := s.Object.(*v1alpha1.IAMRole).Status.Drift
 	want := []v1alpha1.DriftEntry{{Path: "Undeclared[" + administrator + "]", Want: "(unset)", Have: undeclaredAttached},
 		{Path: "Undeclared[evil]", Want: "(unset)", Have: undeclaredInline}}
@@ -468,7 +461,7 @@ func TestPolicyIsRecordedBeforeItIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, err := api(r).ListRolePolicies(t.Context(), &iam.ListRolePoliciesInput{RoleName: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	st = s.Object.(*v1alpha1.IAMRole).Status
 	if len(names.PolicyNames)+len(st.ManagedPolicyNames)+len(st.AttachedPolicyArns) > 0 {
 		t.Fatalf("%v left, %+v", names.PolicyNames, st)
@@ -480,7 +473,7 @@ func TestPublishedFields(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewRole), roleOf(capability))
 	s.Trusted = true
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	st := s.Object.(*v1alpha1.IAMRole).Status
 	if st.ARN != account+":role/"+name || st.RoleArn != st.ARN || !strings.HasPrefix(st.RoleId, "AROA") || st.ID != name || st.CreationTime == nil {
 		b, _ := json.Marshal(st)
@@ -499,7 +492,7 @@ func TestRole_ListsOfOthers(t *testing.T) {
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()
 				out, err := api(r).ListAttachedRolePolicies(t.Context(), &iam.ListAttachedRolePoliciesInput{RoleName: aws.String(name)})
-				must(t, err)
+				kindtest.Must(t, err)
 				return slices.ContainsFunc(out.AttachedPolicies, func(p types.AttachedPolicy) bool { return aws.ToString(p.PolicyArn) == administrator })
 			}})
 }

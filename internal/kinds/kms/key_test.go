@@ -89,17 +89,10 @@ func guarded(s *kindtest.Subject) { s.Guarded = true }
 
 func api(r *kindtest.Rig) *kms.Client { return kms.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func makeKey(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
 	out, err := api(r).CreateKey(t.Context(), &kms.CreateKeyInput{Tags: tagList(tags)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return *out.KeyMetadata.KeyId
 }
 
@@ -111,11 +104,11 @@ func before(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 func keys(t *testing.T, r *kindtest.Rig) []types.KeyMetadata {
 	t.Helper()
 	list, err := api(r).ListKeys(t.Context(), &kms.ListKeysInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	var out []types.KeyMetadata
 	for _, k := range list.Keys {
 		d, err := api(r).DescribeKey(t.Context(), &kms.DescribeKeyInput{KeyId: k.KeyId})
-		must(t, err)
+		kindtest.Must(t, err)
 		if d.KeyMetadata.KeyState != types.KeyStatePendingDeletion {
 			out = append(out, *d.KeyMetadata)
 		}
@@ -129,7 +122,7 @@ func exists(t *testing.T, r *kindtest.Rig) bool { return len(keys(t, r)) > 0 }
 func onKey(change func(t *testing.T, c *kms.Client, id *string) error) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		must(t, change(t, api(r), keys(t, r)[0].KeyId))
+		kindtest.Must(t, change(t, api(r), keys(t, r)[0].KeyId))
 	}
 }
 
@@ -146,7 +139,7 @@ func disableByHand(t *testing.T, c *kms.Client, id *string) error {
 func aliasesOf(t *testing.T, r *kindtest.Rig) []string {
 	t.Helper()
 	out, err := api(r).ListAliases(t.Context(), &kms.ListAliasesInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	var names []string
 	for _, a := range out.Aliases {
 		if !strings.HasPrefix(*a.AliasName, "alias/aws/") {
@@ -272,7 +265,7 @@ func deletions() []kindtest.Case {
 func owners() []kindtest.Case {
 	scheduled := func(t *testing.T, r *kindtest.Rig) {
 		id := makeKey(t, r, ownerTags("an-earlier-one", kindtest.Cluster))
-		must(t, scheduleByHand(t, api(r), &id))
+		kindtest.Must(t, scheduleByHand(t, api(r), &id))
 	}
 	return []kindtest.Case{
 		{Name: "left by an earlier object of this name, it is taken over", Object: keyOf(), Before: before(ownerTags("an-earlier-one", kindtest.Cluster)),
@@ -321,7 +314,7 @@ func TestTheSameObjectGetsItsKeyBack(t *testing.T) {
 	s.Deleting = true
 	kindtest.Settled(t, s)
 	out, err := api(r).DescribeKey(t.Context(), &kms.DescribeKeyInput{KeyId: &id})
-	must(t, err)
+	kindtest.Must(t, err)
 	if d := out.KeyMetadata; d.KeyState != types.KeyStatePendingDeletion || time.Until(*d.DeletionDate).Round(time.Hour) != 7*24*time.Hour || len(aliasesOf(t, r)) > 0 {
 		t.Fatalf("%+v %v", d, aliasesOf(t, r))
 	}
@@ -348,7 +341,7 @@ func TestAliasesOfOtherKeysAreNotTaken(t *testing.T) {
 	s, r := subject(t, keyOf(aliases(alias)))
 	other := makeKey(t, r, nil)
 	_, err := api(r).CreateAlias(t.Context(), &kms.CreateAliasInput{AliasName: aws.String(alias), TargetKeyId: &other})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, err = s.Settle(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict {
 		t.Fatalf("got %v, want a conflict", err)
@@ -356,7 +349,7 @@ func TestAliasesOfOtherKeysAreNotTaken(t *testing.T) {
 	s.Deleting = true
 	kindtest.Settled(t, s)
 	out, err := api(r).DescribeKey(t.Context(), &kms.DescribeKeyInput{KeyId: aws.String(alias)})
-	must(t, err)
+	kindtest.Must(t, err)
 	if *out.KeyMetadata.KeyId != other {
 		t.Errorf("the alias leads to %s\n%s", *out.KeyMetadata.KeyId, r.AWS.Calls())
 	}
@@ -383,7 +376,7 @@ func exportOf(t *testing.T, r *kindtest.Rig, id string) *v1alpha1.KMSKey {
 	o := &v1alpha1.KMSKey{}
 	o.Spec.ImportID, o.Spec.ManagementPolicy = id, v1alpha1.ManageObserve
 	found, err := engine.For(NewKey).Bind(r.Config).Export(t.Context(), kindtest.NewSubject(r, engine.For(NewKey), o).Scope(), o)
-	must(t, err)
+	kindtest.Must(t, err)
 	if !found.Exists {
 		t.Fatalf("key %s does not exist", id)
 	}
@@ -444,7 +437,7 @@ func TestPublishedFields(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	tags, err := api(r).ListResourceTags(t.Context(), &kms.ListResourceTagsInput{KeyId: k.KeyId})
-	must(t, err)
+	kindtest.Must(t, err)
 	if !slices.ContainsFunc(tags.Tags, func(t types.Tag) bool { return *t.TagKey == "nexus.ai/owner-uid" && *t.TagValue == ourUID }) {
 		t.Error("the key carries no owner")
 	}

@@ -143,30 +143,23 @@ func deletion(p v1alpha1.DeletionPolicy) edit { return func(s *spec) { s.Deletio
 
 func api(r *kindtest.Rig) *lambda.Client { return lambda.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // parents makes two roles, two archives and a layer.
 func parents(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	for _, name := range []string{"worker", "other"} {
 		_, err := iam.NewFromConfig(r.Config).CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: &name,
 			AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"lambda.amazonaws.com"},"Action":"sts:AssumeRole"}]}`)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	objects := s3.NewFromConfig(r.Config, func(o *s3.Options) { o.UsePathStyle = true })
 	_, err := objects.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(bucket), CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: s3types.BucketLocationConstraint(r.Region)}})
-	must(t, err)
+	kindtest.Must(t, err)
 	for _, key := range []string{"v1.zip", "v2.zip"} {
 		_, err := objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key, Body: bytes.NewReader([]byte("the archive of " + key))})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	_, err = api(r).PublishLayerVersion(t.Context(), &lambda.PublishLayerVersionInput{LayerName: aws.String("tools"), Content: &types.LayerVersionContentInput{S3Bucket: aws.String(bucket), S3Key: aws.String("v1.zip")}})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 const toolsLayer = "arn:aws:lambda:" + of + ":layer:tools:1"
@@ -192,7 +185,7 @@ func observed(t *testing.T, r *kindtest.Rig) *lambda.GetFunctionOutput {
 	if err != nil && strings.Contains(err.Error(), "ResourceNotFound") {
 		return nil
 	}
-	must(t, err)
+	kindtest.Must(t, err)
 	return out
 }
 
@@ -202,7 +195,7 @@ func makeFunction(t *testing.T, r *kindtest.Rig, tags map[string]string) {
 	t.Helper()
 	_, err := api(r).CreateFunction(t.Context(), &lambda.CreateFunctionInput{FunctionName: aws.String(stored), Role: aws.String(roles + "worker"), PackageType: types.PackageTypeImage,
 		Code: &types.FunctionCode{ImageUri: aws.String(image + "v1")}, Tags: tags})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func before(tags map[string]string) func(*testing.T, *kindtest.Rig) {
@@ -214,7 +207,7 @@ func foreign(t *testing.T, r *kindtest.Rig) { makeFunction(t, r, map[string]stri
 func remove(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteFunction(t.Context(), &lambda.DeleteFunctionInput{FunctionName: aws.String(stored)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 // change makes a change outside the operator.
@@ -223,7 +216,7 @@ func change(in lambda.UpdateFunctionConfigurationInput) func(*testing.T, *kindte
 		t.Helper()
 		in.FunctionName = aws.String(stored)
 		_, err := api(r).UpdateFunctionConfiguration(t.Context(), &in)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -232,7 +225,7 @@ func send(in lambda.UpdateFunctionCodeInput) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		in.FunctionName = aws.String(stored)
 		_, err := api(r).UpdateFunctionCode(t.Context(), &in)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -355,7 +348,7 @@ func edits() []kindtest.Case {
 		{Name: "a reservation by hand is corrected", Existing: functionOf(reserved(-1)), Object: functionOf(reserved(-1)), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
 			t.Helper()
 			_, err := api(r).PutFunctionConcurrency(t.Context(), &lambda.PutFunctionConcurrencyInput{FunctionName: aws.String(stored), ReservedConcurrentExecutions: aws.Int32(1)})
-			must(t, err)
+			kindtest.Must(t, err)
 		}, Cause: engine.Drifted, Diff: []string{"Reserved"}, Actions: []string{dropReserved}},
 		{Name: "tags are added and dropped", Existing: functionOf(tagged("old", "1")), Object: functionOf(tagged("team", "a")), Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 	}
@@ -492,7 +485,8 @@ func TestVariablesAreNotShown(t *testing.T) {
 	for _, o := range []*v1alpha1.LambdaFunction{functionOf(variables("TOKEN", "after")), functionOf(variables())} {
 		s.Edit(o)
 		p, err := s.Decide(t.Context())
-		if must(t, err); len(p.Diff) != 1 || strings.Contains(p.Diff[0].Want+p.Diff[0].Have, "before") || strings.Contains(p.Diff[0].Want+p.Diff[0].Have, "after") {
+		kindtest.Must(t, err)
+		if len(p.Diff) != 1 || strings.Contains(p.Diff[0].Want+p.Diff[0].Have, "before") || strings.Contains(p.Diff[0].Want+p.Diff[0].Have, "after") {
 			t.Errorf("%+v", p.Diff)
 		}
 	}

@@ -21,7 +21,7 @@ func TestFunction_ListsOfOthers(t *testing.T) {
 			t.Helper()
 			in.FunctionName = aws.String(stored)
 			_, err := api(r).UpdateFunctionConfiguration(t.Context(), &in)
-			must(t, err)
+			kindtest.Must(t, err)
 		}
 	}
 	has := func(is func(*types.FunctionConfiguration) bool) func(*testing.T, *kindtest.Rig) bool {

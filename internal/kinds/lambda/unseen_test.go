@@ -31,7 +31,7 @@ func TestVariablesThatLambdaDoesNotShowAreNotWritten(t *testing.T) {
 		t.Errorf("%d updates", n)
 	}
 	seen, err := NewFunction(s.Rig.Config).Observe(t.Context(), FunctionState{FunctionName: stored}, kind.Look{})
-	if must(t, err); !slices.ContainsFunc(seen.Omitted, func(o string) bool {
+	if kindtest.Must(t, err); !slices.ContainsFunc(seen.Omitted, func(o string) bool {
 		return strings.HasPrefix(o, "spec.environment: ") && strings.Contains(o, "kms:Decrypt")
 	}) {
 		t.Errorf("an export leaves out %q", seen.Omitted)

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -46,7 +47,7 @@ func TestASecondLifeEndsWithAnotherFinalSnapshot(t *testing.T) {
 	s, r := subjectOf(t, instanceOf(last))
 	settled(t, s)
 	_, err := api(r).CreateDBSnapshot(t.Context(), &rds.CreateDBSnapshotInput{DBInstanceIdentifier: aws.String(id), DBSnapshotIdentifier: aws.String("orders-final")})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Deleting = true
 	settled(t, s)
 	names := snapshots(t, r)
@@ -64,14 +65,14 @@ func TestAnInstanceThatAPersonRestoresIsTakenUp(t *testing.T) {
 	s, r := subjectOf(t, instanceOf())
 	settled(t, s)
 	_, err := api(r).CreateDBSnapshot(t.Context(), &rds.CreateDBSnapshotInput{DBInstanceIdentifier: aws.String(id), DBSnapshotIdentifier: aws.String("backup")})
-	must(t, err)
+	kindtest.Must(t, err)
 	removeInstance(t, r)
 	_, err = s.Settle(t.Context(), nil)
 	if stalled, ok := status.AsStalled(err); !ok || stalled.Reason != status.ReasonMissing {
 		t.Fatalf("%v", err)
 	}
 	_, err = api(r).RestoreDBInstanceFromDBSnapshot(t.Context(), &rds.RestoreDBInstanceFromDBSnapshotInput{DBInstanceIdentifier: aws.String(id), DBSnapshotIdentifier: aws.String("backup")})
-	must(t, err)
+	kindtest.Must(t, err)
 	settled(t, s)
 	if n := r.AWS.Calls().Match("rds", "CreateDBInstance", "").Count(); n != 1 {
 		t.Errorf("%d instances were created", n)
@@ -84,12 +85,12 @@ func TestAReadReplicaIsDeletedWithoutASnapshot(t *testing.T) {
 	s, r := subjectOf(t, instanceOf())
 	_, err := api(r).CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: aws.String("source"), DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
 		EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("shop"), ManageMasterUserPassword: aws.Bool(true)})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, err = api(r).CreateDBInstanceReadReplica(t.Context(), &rds.CreateDBInstanceReadReplicaInput{DBInstanceIdentifier: aws.String(id), SourceDBInstanceIdentifier: aws.String("source"),
 		DBInstanceClass: aws.String("db.t4g.micro"), Tags: kind.SDKTags[types.Tag](ownerTags("RDSInstance", id, s.Owner().UID))})
-	must(t, err)
+	kindtest.Must(t, err)
 	found, err := engine.For(NewInstance).Bind(r.Config).Export(t.Context(), s.Scope(), s.Object)
-	if must(t, err); len(found.Omitted) != 1 || !strings.Contains(found.Omitted[0], "has its data from source") {
+	if kindtest.Must(t, err); len(found.Omitted) != 1 || !strings.Contains(found.Omitted[0], "has its data from source") {
 		t.Errorf("an import leaves out %q", found.Omitted)
 	}
 	s.Deleting = true

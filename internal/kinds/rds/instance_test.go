@@ -96,7 +96,7 @@ func find(t *testing.T, r *kindtest.Rig) *types.DBInstance {
 	if awsclient.IsNotFound(err) {
 		return nil
 	}
-	must(t, err)
+	kindtest.Must(t, err)
 	return &out.DBInstances[0]
 }
 
@@ -107,7 +107,7 @@ func makeInstance(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: aws.String(id), DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
 			EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("shop"), ManageMasterUserPassword: aws.Bool(true), Tags: kind.SDKTags[types.Tag](tags)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -116,20 +116,20 @@ func change(in rds.ModifyDBInstanceInput) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		in.DBInstanceIdentifier, in.ApplyImmediately = aws.String(id), aws.Bool(true)
 		_, err := api(r).ModifyDBInstance(t.Context(), &in)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
 func removeInstance(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: aws.String(id), SkipFinalSnapshot: aws.Bool(true)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func snapshots(t *testing.T, r *kindtest.Rig) (names []string) {
 	t.Helper()
 	out, err := api(r).DescribeDBSnapshots(t.Context(), &rds.DescribeDBSnapshotsInput{SnapshotType: aws.String("manual")})
-	must(t, err)
+	kindtest.Must(t, err)
 	for _, s := range out.DBSnapshots {
 		names = append(names, *s.DBSnapshotIdentifier)
 	}
@@ -182,7 +182,7 @@ func tuned(t *testing.T, s *kindtest.Subject) {
 func makeParameterGroup(t *testing.T, r *kindtest.Rig, name string) {
 	t.Helper()
 	_, err := api(r).CreateDBParameterGroup(t.Context(), &rds.CreateDBParameterGroupInput{DBParameterGroupName: &name, DBParameterGroupFamily: aws.String("postgres16"), Description: aws.String("d")})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func TestAParameterGroupIsChangedAndRestored(t *testing.T) {
@@ -327,7 +327,7 @@ func failOver(t *testing.T, r *kindtest.Rig) {
 	_, err := api(r).CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: was.DBInstanceIdentifier, DBInstanceClass: was.DBInstanceClass, Engine: was.Engine,
 		EngineVersion: was.EngineVersion, AllocatedStorage: was.AllocatedStorage, MasterUsername: was.MasterUsername, ManageMasterUserPassword: aws.Bool(true), Tags: was.TagList,
 		AvailabilityZone: aws.String(kindtest.Region + "c")})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func deletions() []kindtest.Case {
@@ -482,7 +482,7 @@ func TestAPendingChangeOfOthersIsReplaced(t *testing.T) {
 	s.Clock = s.Clock.Add(2 * time.Hour) // long after the create
 	change(rds.ModifyDBInstanceInput{DBInstanceClass: aws.String("db.t4g.large")})(t, r)
 	p, err := s.Decide(t.Context())
-	must(t, err)
+	kindtest.Must(t, err)
 	if p.Cause != engine.Drifted || len(p.Diff) != 1 || p.Diff[0].Path != "DBInstanceClass" || p.Diff[0].Have != "db.t4g.large" || len(p.Steps) != 1 {
 		t.Errorf("%s %+v", p.Cause, p.Diff)
 	}
@@ -497,7 +497,7 @@ func TestAPendingChangeKeepsNoOtherEditBack(t *testing.T) {
 	change(rds.ModifyDBInstanceInput{DBInstanceClass: aws.String("db.t4g.small")})(t, r)
 	s.Edit(instanceOf(func(s *spec) { s.DBInstanceClass, s.BackupRetentionPeriod = "db.t4g.small", aws.Int32(9) }))
 	p, err := s.Decide(t.Context())
-	must(t, err)
+	kindtest.Must(t, err)
 	if len(p.Diff) != 2 || len(p.Steps) != 1 {
 		t.Errorf("%s %+v", p.Cause, p)
 	}
@@ -510,7 +510,7 @@ func TestAPendingChangeOfOthersIsMadeAtOnce(t *testing.T) {
 	slow(s, time.Hour)
 	s.Clock = s.Clock.Add(2 * time.Hour) // long after the create
 	_, err := api(r).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String(id), DBInstanceClass: aws.String("db.t4g.small")})
-	must(t, err)
+	kindtest.Must(t, err)
 	mark := r.AWS.Mark()
 	s.Edit(instanceOf(func(s *spec) { s.DBInstanceClass = "db.t4g.small" }))
 	waitsBusy(t, s, "about to change DBInstanceClass")
@@ -589,7 +589,7 @@ func TestAStoppedInstanceIsReportedAndDeleted(t *testing.T) {
 	s, r := subjectOf(t, instanceOf())
 	settled(t, s)
 	_, err := api(r).StopDBInstance(t.Context(), &rds.StopDBInstanceInput{DBInstanceIdentifier: aws.String(id)})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, err = s.Pass(t.Context(), nil)
 	stalls(t, err, status.ReasonRefusedByAWS)
 	s.Deleting = true

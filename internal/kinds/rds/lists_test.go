@@ -22,7 +22,7 @@ func TestInstance_ListsOfOthers(t *testing.T) {
 				t.Helper()
 				var ids []string
 				all, err := ec2.NewFromConfig(r.Config).DescribeSecurityGroups(t.Context(), &ec2.DescribeSecurityGroupsInput{})
-				must(t, err)
+				kindtest.Must(t, err)
 				for _, g := range all.SecurityGroups {
 					if *g.GroupName == "databases" || *g.GroupName == "others" {
 						ids = append(ids, *g.GroupId)
@@ -44,7 +44,7 @@ func TestSubnetGroup_ListsOfOthers(t *testing.T) {
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()
 				out, err := api(r).DescribeDBSubnetGroups(t.Context(), &rds.DescribeDBSubnetGroupsInput{})
-				must(t, err)
+				kindtest.Must(t, err)
 				return len(out.DBSubnetGroups[0].Subnets) > 2
 			}})
 }

@@ -28,13 +28,6 @@ var ownerPaths = []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]",
 
 func api(r *kindtest.Rig) *rds.Client { return rds.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func settled(t *testing.T, s *kindtest.Subject) {
 	t.Helper()
 	if _, err := s.Settle(t.Context(), nil); err != nil {
@@ -55,18 +48,18 @@ func inNetwork(t *testing.T, s *kindtest.Subject) {
 	t.Helper()
 	c := ec2.NewFromConfig(s.Rig.Config)
 	vpc, err := c.CreateVpc(t.Context(), &ec2.CreateVpcInput{CidrBlock: aws.String("10.20.0.0/16")})
-	must(t, err)
+	kindtest.Must(t, err)
 	if s.Targets == nil {
 		s.Targets = map[string]kind.Target{}
 	}
 	for zone, block := range map[string]string{"a": "10.20.1.0/24", "b": "10.20.2.0/24", "c": "10.20.3.0/24"} {
 		out, err := c.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: &block, AvailabilityZone: aws.String(s.Rig.Region + zone)})
-		must(t, err)
+		kindtest.Must(t, err)
 		s.Targets["Subnet/"+zone] = kind.Target{ID: *out.Subnet.SubnetId}
 	}
 	for _, name := range []string{"databases", "others"} {
 		group, err := c.CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{VpcId: vpc.Vpc.VpcId, GroupName: &name, Description: &name})
-		must(t, err)
+		kindtest.Must(t, err)
 		s.Targets["SecurityGroup/"+name] = kind.Target{ID: *group.GroupId}
 	}
 }
@@ -75,7 +68,7 @@ func inNetwork(t *testing.T, s *kindtest.Subject) {
 func subnetIDs(t *testing.T, r *kindtest.Rig, zones ...string) []string {
 	t.Helper()
 	out, err := ec2.NewFromConfig(r.Config).DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	var ids []string
 	for _, zone := range zones {
 		for _, s := range out.Subnets {

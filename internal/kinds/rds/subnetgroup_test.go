@@ -53,7 +53,7 @@ func makeGroup(t *testing.T, r *kindtest.Rig, tags map[string]string, zones ...s
 	t.Helper()
 	_, err := api(r).CreateDBSubnetGroup(t.Context(), &rds.CreateDBSubnetGroupInput{DBSubnetGroupName: aws.String(group), DBSubnetGroupDescription: aws.String("theirs"),
 		SubnetIds: subnetIDs(t, r, zones...), Tags: kind.SDKTags[types.Tag](tags)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func existingGroup(tags map[string]string) func(*testing.T, *kindtest.Rig) {
@@ -65,14 +65,14 @@ func changeGroup(description string, zones ...string) func(*testing.T, *kindtest
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).ModifyDBSubnetGroup(t.Context(), &rds.ModifyDBSubnetGroupInput{DBSubnetGroupName: aws.String(group), DBSubnetGroupDescription: &description, SubnetIds: subnetIDs(t, r, zones...)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
 func deleteGroup(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteDBSubnetGroup(t.Context(), &rds.DeleteDBSubnetGroupInput{DBSubnetGroupName: aws.String(group)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func groupExists(t *testing.T, r *kindtest.Rig) bool {
@@ -89,10 +89,10 @@ func useGroup(t *testing.T, r *kindtest.Rig, id string) func() {
 	t.Helper()
 	_, err := api(r).CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: &id, DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
 		EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("root0"), MasterUserPassword: aws.String("not-a-secret"), DBSubnetGroupName: aws.String(group)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return func() {
 		_, err := api(r).DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &id, SkipFinalSnapshot: aws.Bool(true)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 

@@ -23,10 +23,10 @@ const networkBalancer = "shop-1.elb." + kindtest.Region + ".amazonaws.com"
 func makeBalancer(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	subnets, err := ec2.NewFromConfig(r.Config).DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	made, err := elasticloadbalancingv2.NewFromConfig(r.Config).CreateLoadBalancer(t.Context(), &elasticloadbalancingv2.CreateLoadBalancerInput{
 		Name: aws.String("shop"), Type: elbtypes.LoadBalancerTypeEnumNetwork, Subnets: []string{*subnets.Subnets[0].SubnetId}})
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := *made.LoadBalancers[0].DNSName; got != networkBalancer {
 		t.Fatalf("the load balancer is %s", got)
 	}
@@ -51,7 +51,7 @@ func TestAnAliasWaitsForItsLoadBalancer(t *testing.T) {
 	makeBalancer(t, r)
 	kindtest.Settled(t, s)
 	out, err := elasticloadbalancingv2.NewFromConfig(r.Config).DescribeLoadBalancers(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := zoneOfAlias(t, r); got == "" || got != *out.LoadBalancers[0].CanonicalHostedZoneId {
 		t.Errorf("zone %s", got)
 	}

@@ -98,24 +98,17 @@ func inVPC(s *kindtest.Subject) { s.Targets = map[string]kind.Target{"VPC/networ
 
 func api(r *kindtest.Rig) *route53.Client { return route53.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func zones(t *testing.T, r *kindtest.Rig) []types.HostedZone {
 	t.Helper()
 	out, err := api(r).ListHostedZones(t.Context(), &route53.ListHostedZonesInput{})
-	must(t, err)
+	kindtest.Must(t, err)
 	return out.HostedZones
 }
 
 func tagsOfZone(t *testing.T, r *kindtest.Rig) map[string]string {
 	t.Helper()
 	out, err := api(r).ListTagsForResource(t.Context(), &route53.ListTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: aws.String(zoneIDOf(zones(t, r)[0].Id))})
-	must(t, err)
+	kindtest.Must(t, err)
 	return kind.TagMap(out.ResourceTagSet.Tags)
 }
 
@@ -123,11 +116,11 @@ func tagsOfZone(t *testing.T, r *kindtest.Rig) map[string]string {
 func makeZone(t *testing.T, r *kindtest.Rig, name, reference string, tags map[string]string) string {
 	t.Helper()
 	out, err := api(r).CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: &name, CallerReference: &reference})
-	must(t, err)
+	kindtest.Must(t, err)
 	id := zoneIDOf(out.HostedZone.Id)
 	if len(tags) > 0 {
 		_, err = api(r).ChangeTagsForResource(t.Context(), &route53.ChangeTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: &id, AddTags: kind.SDKTags[types.Tag](tags)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	return id
 }
@@ -139,7 +132,7 @@ func existing(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 func onZone(f func(ctx context.Context, c *route53.Client, id *string) error) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		must(t, f(t.Context(), api(r), aws.String(zoneIDOf(zones(t, r)[0].Id))))
+		kindtest.Must(t, f(t.Context(), api(r), aws.String(zoneIDOf(zones(t, r)[0].Id))))
 	}
 }
 
@@ -372,7 +365,7 @@ func TestTheRegionOfAVPC(t *testing.T) {
 		s, r := subject(t, o)
 		kindtest.Settled(t, s)
 		out, err := api(r).GetHostedZone(t.Context(), &route53.GetHostedZoneInput{Id: zones(t, r)[0].Id})
-		must(t, err)
+		kindtest.Must(t, err)
 		if len(out.VPCs) != 1 || *out.VPCs[0].VPCId != oneVPC || string(out.VPCs[0].VPCRegion) != want {
 			t.Errorf("%+v, want %s", out.VPCs, want)
 		}
@@ -407,7 +400,7 @@ func TestAZoneIsObservedByItsName(t *testing.T) {
 	makeZone(t, r, "www."+domain, "longer", nil)
 	_, err := api(r).CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: aws.String(domain), CallerReference: aws.String("private"),
 		HostedZoneConfig: &types.HostedZoneConfig{PrivateZone: true}, VPC: &types.VPC{VPCId: aws.String(oneVPC), VPCRegion: "us-east-1"}})
-	must(t, err)
+	kindtest.Must(t, err)
 	mark := r.AWS.Mark()
 	_, err = s.Settle(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonMissing || observed(s).ID != "" {

@@ -36,7 +36,7 @@ func TestHostedZone_ListsOfOthers(t *testing.T) {
 		Has: func(t *testing.T, r *kindtest.Rig) bool {
 			t.Helper()
 			out, err := api(r).GetHostedZone(t.Context(), &route53.GetHostedZoneInput{Id: zones(t, r)[0].Id})
-			must(t, err)
+			kindtest.Must(t, err)
 			return len(out.VPCs) > 1
 		}})
 }

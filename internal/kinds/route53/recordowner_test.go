@@ -70,7 +70,7 @@ func TestASignatureHoldsForOneRecordSet(t *testing.T) {
 	s, _ := recordSubject(t, recordsOf())
 	state.Tags = s.Owner().OwnerTags()
 	tags, err := state.signed(state.Tags)
-	must(t, err)
+	kindtest.Must(t, err)
 	for name, edit := range map[string]func(*RecordSetState){
 		"another zone": func(s *RecordSetState) { s.ZoneID = "Z2" }, "another name": func(s *RecordSetState) { s.Name = "app." + domain + "." },
 		"another type": func(s *RecordSetState) { s.Type = "AAAA" }, "another identifier": func(s *RecordSetState) { s.SetIdentifier = "two" },

@@ -101,8 +101,8 @@ func adoptsRecords(s *recordSpec) {
 func inZone(t *testing.T, s *kindtest.Subject) {
 	t.Helper()
 	r, err := http.Post(world.Shared(t).MotoURL()+"/moto-api/seed?a=1", "", nil)
-	must(t, err)
-	must(t, r.Body.Close())
+	kindtest.Must(t, err)
+	kindtest.Must(t, r.Body.Close())
 	if id := makeZone(t, s.Rig, domain, "of a test", nil); id != zoneOfTest {
 		t.Fatalf("the zone is %s", id)
 	}
@@ -134,7 +134,7 @@ func recordSubject(t *testing.T, o *v1alpha1.Route53RecordSet) (*kindtest.Subjec
 func records(t *testing.T, r *kindtest.Rig) []types.ResourceRecordSet {
 	t.Helper()
 	out, err := api(r).ListResourceRecordSets(t.Context(), &route53.ListResourceRecordSetsInput{HostedZoneId: zones(t, r)[0].Id})
-	must(t, err)
+	kindtest.Must(t, err)
 	return slices.DeleteFunc(out.ResourceRecordSets, func(d types.ResourceRecordSet) bool { return canonicalName(*d.Name) == domain+"." })
 }
 
@@ -155,7 +155,7 @@ func changed(changes func(t *testing.T, r *kindtest.Rig) []types.Change) func(*t
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: zones(t, r)[0].Id, ChangeBatch: &types.ChangeBatch{Changes: changes(t, r)}})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -191,7 +191,7 @@ func writeOwner(action types.ChangeAction, tags map[string]string, signed bool, 
 			state.Ownership.Signer = kindtest.Signer
 			var err error
 			tags, err = state.signed(tags)
-			must(t, err)
+			kindtest.Must(t, err)
 		}
 		return []types.Change{changeOf(action, state.ownerRecord(tags))}
 	})

@@ -71,7 +71,7 @@ func putPolicy(text string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: aws.String(name), Policy: &text})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -86,7 +86,7 @@ func addStatement(statement string) func(*testing.T, *kindtest.Rig) {
 func policyOf(t *testing.T, r *kindtest.Rig) string {
 	t.Helper()
 	out, err := api(r).GetBucketPolicy(t.Context(), &s3.GetBucketPolicyInput{Bucket: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return *out.Policy
 }
 
@@ -107,40 +107,33 @@ func setKey(id string) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).PutBucketEncryption(t.Context(), &s3.PutBucketEncryptionInput{Bucket: aws.String(name),
 			ServerSideEncryptionConfiguration: toEncryption(v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: id}, nil)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
 func api(r *kindtest.Rig) *s3.Client { return s3.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func putTags(t *testing.T, r *kindtest.Rig, tags map[string]string) {
 	t.Helper()
 	_, err := api(r).PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: aws.String(name), Tagging: &types.Tagging{TagSet: kind.SDKTags[types.Tag](tags)}})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func createBucket(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(name),
 		CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: kindtest.Region}})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func putObject(t *testing.T, r *kindtest.Rig, key string) {
 	t.Helper()
 	_, err := api(r).PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(name), Key: aws.String(key)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func drift(op func(t *testing.T, r *kindtest.Rig) error) func(*testing.T, *kindtest.Rig) {
-	return func(t *testing.T, r *kindtest.Rig) { t.Helper(); must(t, op(t, r)) }
+	return func(t *testing.T, r *kindtest.Rig) { t.Helper(); kindtest.Must(t, op(t, r)) }
 }
 
 func TestBucket(t *testing.T) {
@@ -284,7 +277,7 @@ func controlByTags(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	r.AWS.S3.SetSystemTag(name, "aws:cloudformation:stack-name", "stack")
 	_, err := api(r).PutBucketAbac(t.Context(), &s3.PutBucketAbacInput{Bucket: aws.String(name), AbacStatus: &types.AbacStatus{Status: types.BucketAbacStatusEnabled}})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func leftBehind() map[string]string {
@@ -307,7 +300,7 @@ func life() kindtest.Life {
 		},
 		Exists: func(t *testing.T, r *kindtest.Rig) bool {
 			out, err := api(r).ListBuckets(t.Context(), &s3.ListBucketsInput{})
-			must(t, err)
+			kindtest.Must(t, err)
 			return slices.ContainsFunc(out.Buckets, func(b types.Bucket) bool { return *b.Name == name })
 		},
 	}
@@ -318,14 +311,14 @@ func TestTLSOnly_KeepsTheStatementsOfOthers(t *testing.T) {
 		r := kindtest.NewRig(t)
 		s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(capability))
 		_, err := s.Settle(t.Context(), nil)
-		must(t, err)
+		kindtest.Must(t, err)
 		addStatement(delivery)(t, r)
 		s.Edit(bucketOf(func(s *spec) {
 			capability(s)
 			s.TLSOnly, s.Versioning.Enabled = &tls, false
 		}))
 		_, err = s.Settle(t.Context(), nil)
-		must(t, err)
+		kindtest.Must(t, err)
 		if have := policyOf(t, r); !strings.Contains(have, "AWSLogDeliveryWrite1") || strings.Contains(have, "NexusTLSOnly") != tls {
 			t.Errorf("with tlsOnly %t the policy is %s", tls, have)
 		}
@@ -360,7 +353,7 @@ func TestBucketCosts(t *testing.T) {
 				t.Helper()
 				mark := r.AWS.Mark()
 				out, err := run()
-				must(t, err)
+				kindtest.Must(t, err)
 				if n := r.AWS.Since(mark).Count(); n != want || !out.Synced && !out.Gone {
 					t.Errorf("%s took %d calls, want %d:\n%s", what, n, want, r.AWS.Since(mark))
 				}
@@ -405,7 +398,7 @@ func settle(t *testing.T, r *kindtest.Rig, b *v1alpha1.S3Bucket) *kindtest.Subje
 	t.Helper()
 	s := kindtest.NewSubject(r, engine.For(NewBucket), b)
 	out, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if !out.Synced {
 		t.Fatal("not in sync")
 	}
@@ -433,7 +426,7 @@ func TestPublicAccessBlockIsOrderedAroundThePolicy(t *testing.T) {
 				s.Edit(bucketOf(c.to))
 				mark = r.AWS.Mark()
 				_, err := s.Settle(t.Context(), nil)
-				must(t, err)
+				kindtest.Must(t, err)
 			}
 			var got []string
 			for _, w := range r.AWS.Since(mark).Writes() {
@@ -457,7 +450,7 @@ func TestARefusedSettingDoesNotKeepABucketOpen(t *testing.T) {
 		t.Fatalf("got %v, want AccessDenied", err)
 	}
 	out, err := api(r).GetPublicAccessBlock(t.Context(), &s3.GetPublicAccessBlockInput{Bucket: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	if !*out.PublicAccessBlockConfiguration.BlockPublicPolicy {
 		t.Error("the bucket is still open")
 	}
@@ -470,16 +463,16 @@ func TestWritesKeepSettingsThatTheSpecCannotDeclare(t *testing.T) {
 	}))
 	_, err := api(r).PutBucketEncryption(t.Context(), &s3.PutBucketEncryptionInput{Bucket: aws.String(name),
 		ServerSideEncryptionConfiguration: toEncryption(v1alpha1.S3Encryption{Algorithm: "AES256", BucketKeyEnabled: aws.Bool(true)}, nil)})
-	must(t, err)
+	kindtest.Must(t, err)
 	rule := toLifecycle(fromRules(t, rules()), nil)[0]
 	rule.Filter = &types.LifecycleRuleFilter{And: &types.LifecycleRuleAndOperator{Prefix: aws.String("logs/"), Tags: []types.Tag{{Key: aws.String("k"), Value: aws.String("v")}}}}
 	rule.NoncurrentVersionTransitions = []types.NoncurrentVersionTransition{{NoncurrentDays: aws.Int32(5), StorageClass: types.TransitionStorageClassGlacier}}
 	_, err = api(r).PutBucketLifecycleConfiguration(t.Context(), &s3.PutBucketLifecycleConfigurationInput{Bucket: aws.String(name),
 		LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: []types.LifecycleRule{rule}}})
-	must(t, err)
+	kindtest.Must(t, err)
 	mark := r.AWS.Mark()
 	_, err = s.Pass(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if w := r.AWS.Since(mark).Writes(); len(w) > 0 {
 		t.Fatalf("settings that are not declared caused writes:\n%s", w)
 	}
@@ -488,14 +481,14 @@ func TestWritesKeepSettingsThatTheSpecCannotDeclare(t *testing.T) {
 		(*s.LifecycleRules)[0].Prefix = "traces/"
 	}))
 	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	e, err := api(r).GetBucketEncryption(t.Context(), &s3.GetBucketEncryptionInput{Bucket: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := e.ServerSideEncryptionConfiguration.Rules[0]; !aws.ToBool(got.BucketKeyEnabled) || got.ApplyServerSideEncryptionByDefault.SSEAlgorithm != "aws:kms" {
 		t.Errorf("encryption %+v", got)
 	}
 	l, err := api(r).GetBucketLifecycleConfiguration(t.Context(), &s3.GetBucketLifecycleConfigurationInput{Bucket: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	got := l.Rules[0]
 	if and := got.Filter.And; and == nil || *and.Prefix != "traces/" || len(and.Tags) != 1 || len(got.NoncurrentVersionTransitions) != 1 {
 		t.Errorf("lifecycle rule %+v", got)
@@ -508,7 +501,7 @@ func versioned(s *spec) { s.Versioning = &v1alpha1.S3Versioning{Enabled: true} }
 func versions(t *testing.T, r *kindtest.Rig) int {
 	t.Helper()
 	out, err := api(r).ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return len(out.Versions) + len(out.DeleteMarkers)
 }
 
@@ -517,7 +510,7 @@ func fill(t *testing.T, r *kindtest.Rig) {
 	putObject(t, r, "a")
 	putObject(t, r, "a")
 	_, err := api(r).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(name), Key: aws.String("a")})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func TestABucketWithOneObjectIsCountedAsOne(t *testing.T) {
@@ -575,18 +568,18 @@ func TestABucketThatWasEmptiedIsDeleted(t *testing.T) {
 				t.Fatalf("got %v, want to wait", err)
 			}
 			out, err := api(r).ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: aws.String(name)})
-			must(t, err)
+			kindtest.Must(t, err)
 			for _, v := range out.Versions {
 				_, err = api(r).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(name), Key: v.Key, VersionId: v.VersionId})
-				must(t, err)
+				kindtest.Must(t, err)
 			}
 			for _, m := range out.DeleteMarkers {
 				_, err = api(r).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(name), Key: m.Key, VersionId: m.VersionId})
-				must(t, err)
+				kindtest.Must(t, err)
 			}
 		}
 		out, err := s.Settle(t.Context(), nil)
-		must(t, err)
+		kindtest.Must(t, err)
 		if !out.Gone {
 			t.Errorf("forceDestroy %v: not gone", force)
 		}
@@ -598,7 +591,7 @@ func TestInUSEast1AForeignBucketIsNotTakenForANewOne(t *testing.T) {
 	r := kindtest.NewRig(t)
 	r.Config.Region = "us-east-1"
 	_, err := api(r).CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	putTags(t, r, map[string]string{"owner": "somebody"})
 	r.AWS.Fault(emulator.At("s3.GetBucketTagging("+name+")#1"), emulator.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
 	mark := r.AWS.Mark()
@@ -625,7 +618,7 @@ func TestANewBucketThatAReadDoesNotShowIsWaitedFor(t *testing.T) {
 	}
 	writes := r.AWS.Calls().Writes().Count()
 	out, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if n := r.AWS.Calls().Writes().Count(); !out.Synced || n != writes {
 		t.Errorf("%d writes instead of %d:\n%s", n, writes, r.AWS.Calls())
 	}
@@ -636,7 +629,7 @@ func TestInUSEast1ALookPrecedesTheFirstCreate(t *testing.T) {
 	r := kindtest.NewRig(t)
 	r.Config.Region = "us-east-1"
 	_, err := api(r).CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	putTags(t, r, map[string]string{"owner": "somebody"})
 	mark := r.AWS.Mark()
 	_, err = kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(capability)).Settle(t.Context(), nil)
@@ -658,7 +651,7 @@ func TestInUSEast1ARepeatedCreateKeepsTheACL(t *testing.T) {
 	r.AWS.Fault(emulator.At("s3.GetBucketTagging("+name+")#3"), emulator.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
 	kindtest.Settled(t, s)
 	out, err := api(r).GetBucketAcl(t.Context(), &s3.GetBucketAclInput{Bucket: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	if got, n := cannedACL(out), r.AWS.Calls().Match("s3", "CreateBucket", "").Count(); got != "public-read" || n != 2 {
 		t.Errorf("%d creates, and the list is %s\n%s", n, got, r.AWS.Calls())
 	}

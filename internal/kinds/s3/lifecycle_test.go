@@ -19,7 +19,7 @@ import (
 func fromRules(t *testing.T, rules *[]v1alpha1.S3LifecycleRule) map[string]v1alpha1.S3LifecycleRule {
 	t.Helper()
 	out, err := declareLifecycle(rules)
-	must(t, err)
+	kindtest.Must(t, err)
 	return out
 }
 
@@ -27,7 +27,7 @@ func putRules(t *testing.T, r *kindtest.Rig, rules []v1alpha1.S3LifecycleRule) {
 	t.Helper()
 	_, err := api(r).PutBucketLifecycleConfiguration(t.Context(), &s3.PutBucketLifecycleConfigurationInput{Bucket: aws.String(name),
 		LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: toLifecycle(fromRules(t, &rules), nil)}})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 // TestLifecycleOverlay: each row is a rule as S3 has it and the same rule after a write of the declared one.

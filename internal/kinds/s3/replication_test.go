@@ -60,10 +60,10 @@ func changeReplication(change func(c *types.ReplicationConfiguration)) func(t *t
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		out, err := api(r).GetBucketReplication(t.Context(), &s3.GetBucketReplicationInput{Bucket: aws.String(name)})
-		must(t, err)
+		kindtest.Must(t, err)
 		change(out.ReplicationConfiguration)
 		_, err = api(r).PutBucketReplication(t.Context(), &s3.PutBucketReplicationInput{Bucket: aws.String(name), ReplicationConfiguration: out.ReplicationConfiguration})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -86,10 +86,10 @@ func replicationRows() []kindtest.Case {
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				createBucket(t, r)
 				_, err := api(r).PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: aws.String(name), VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}})
-				must(t, err)
+				kindtest.Must(t, err)
 				_, err = api(r).PutBucketReplication(t.Context(), &s3.PutBucketReplicationInput{Bucket: aws.String(name), ReplicationConfiguration: &types.ReplicationConfiguration{Role: aws.String(replicatorRole),
 					Rules: []types.ReplicationRule{{ID: aws.String("all"), Status: types.ReplicationRuleStatusEnabled, Prefix: aws.String(""), Destination: &types.Destination{Bucket: aws.String(copiesARN)}}}}})
-				must(t, err)
+				kindtest.Must(t, err)
 			}, Stalled: status.ReasonNotPermitted},
 		{Name: "replication follows the versioning of a new bucket", Object: with(replicated), Facts: replicas, Cause: engine.New,
 			Actions: []string{"s3:CreateBucket", "s3:PutBucketVersioning", "s3:PutReplicationConfiguration"}},
@@ -124,7 +124,7 @@ func replicationRows() []kindtest.Case {
 		{Name: "replication that was removed is made again", Existing: with(replicated), Object: with(replicated), Facts: replicas, Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).DeleteBucketReplication(t.Context(), &s3.DeleteBucketReplicationInput{Bucket: aws.String(name)})
-				must(t, err)
+				kindtest.Must(t, err)
 			}, Cause: engine.Drifted, Diff: []string{"ReplicationRole", "Replication[all]", "Replication[calls]"}, Actions: []string{"s3:PutReplicationConfiguration"}},
 		{Name: "the order, the form of filters and settings that cannot be declared mean nothing", Existing: with(replicated), Object: with(replicated), Facts: replicas, Drift: true,
 			Before: changeReplication(func(c *types.ReplicationConfiguration) {
@@ -265,11 +265,11 @@ func TestReplicationIsRemovedBeforeVersioningIsSuspended(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewBucket), with(replicated))
 	replicas(s)
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Edit(with(unreplicated, func(s *spec) { s.Versioning = &v1alpha1.S3Versioning{} }))
 	mark := r.AWS.Mark()
 	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got, want := r.AWS.Since(mark).Writes().Labels(), []string{"s3.DeleteBucketReplication(" + name + ")", "s3.PutBucketVersioning(" + name + ")"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

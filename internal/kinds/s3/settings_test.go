@@ -50,7 +50,7 @@ func cors(s *spec) {
 func putCORS(t *testing.T, r *kindtest.Rig, rules []types.CORSRule) {
 	t.Helper()
 	_, err := api(r).PutBucketCors(t.Context(), &s3.PutBucketCorsInput{Bucket: aws.String(name), CORSConfiguration: &types.CORSConfiguration{CORSRules: rules}})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 // logsBucket receives logs.
@@ -100,7 +100,7 @@ func events(s *spec) {
 func notificationOf(t *testing.T, r *kindtest.Rig) s3.GetBucketNotificationConfigurationOutput {
 	t.Helper()
 	out, err := api(r).GetBucketNotificationConfiguration(t.Context(), &s3.GetBucketNotificationConfigurationInput{Bucket: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	var have BucketState
 	fromNotification(out, BucketState{}, &have)
 	return have.FoundNotification
@@ -109,7 +109,7 @@ func notificationOf(t *testing.T, r *kindtest.Rig) s3.GetBucketNotificationConfi
 func putNotification(t *testing.T, r *kindtest.Rig, all types.NotificationConfiguration) {
 	t.Helper()
 	_, err := api(r).PutBucketNotificationConfiguration(t.Context(), &s3.PutBucketNotificationConfigurationInput{Bucket: aws.String(name), NotificationConfiguration: &all})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 // A list that the spec leaves out stays, although the request replaces all of them.
@@ -118,7 +118,7 @@ func TestNotificationsOfOthersStay(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewBucket), with(events, func(s *spec) { s.Notification.Topics = nil }))
 	targets(s)
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	function := types.LambdaFunctionConfiguration{Id: aws.String("theirs"), LambdaFunctionArn: aws.String("arn:aws:lambda:ap-southeast-1:123456789012:function:f"),
 		Events: []types.Event{types.EventS3ObjectRestore}}
 	all := toNotification(BucketState{}, notificationOf(t, r))
@@ -126,7 +126,7 @@ func TestNotificationsOfOthersStay(t *testing.T) {
 	putNotification(t, r, *all)
 	s.Edit(with(func(s *spec) { s.Notification = &v1alpha1.S3Notification{Queues: &[]v1alpha1.S3QueueNotification{}} }))
 	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := notificationOf(t, r); got.EventBridgeConfiguration == nil || len(got.LambdaFunctionConfigurations) != 1 || len(got.QueueConfigurations) != 0 {
 		t.Errorf("got %+v", got)
 	}
@@ -163,7 +163,7 @@ func lockObject(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(name), Key: aws.String("kept"), Body: strings.NewReader("x"),
 		ChecksumAlgorithm: types.ChecksumAlgorithmSha256, ObjectLockMode: types.ObjectLockModeGovernance, ObjectLockRetainUntilDate: aws.Time(time.Now().Add(24 * time.Hour))})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func TestADeletionSaysHowManyVersionsAreLocked(t *testing.T) {
@@ -194,7 +194,7 @@ func website(s *spec) {
 func putWebsite(t *testing.T, r *kindtest.Rig, w *types.WebsiteConfiguration) {
 	t.Helper()
 	_, err := api(r).PutBucketWebsite(t.Context(), &s3.PutBucketWebsiteInput{Bucket: aws.String(name), WebsiteConfiguration: w})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func TestRoutingRulesOfAWebsiteStay(t *testing.T) {
@@ -202,9 +202,9 @@ func TestRoutingRulesOfAWebsiteStay(t *testing.T) {
 	s := settle(t, r, with(website))
 	putWebsite(t, r, toWebsite(Website{IndexDocument: "other.html"}, []types.RoutingRule{{Redirect: &types.Redirect{HostName: aws.String("www.example.com")}}}))
 	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	out, err := api(r).GetBucketWebsite(t.Context(), &s3.GetBucketWebsiteInput{Bucket: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	if len(out.RoutingRules) != 1 || *out.IndexDocument.Suffix != "index.html" {
 		t.Errorf("got %+v", out)
 	}
@@ -272,7 +272,7 @@ func settingsRows() []kindtest.Case {
 		{Name: "their prefix is corrected, and their format stays", Existing: with(logging), Object: with(logging), Facts: targets, Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
 			_, err := api(r).PutBucketLogging(t.Context(), &s3.PutBucketLoggingInput{Bucket: aws.String(name), BucketLoggingStatus: &types.BucketLoggingStatus{
 				LoggingEnabled: &types.LoggingEnabled{TargetBucket: aws.String(logsBucket), TargetPrefix: aws.String("other/"), TargetObjectKeyFormat: keyFormat()}}})
-			must(t, err)
+			kindtest.Must(t, err)
 		}, Cause: engine.Drifted, Diff: []string{"Logging.TargetPrefix"}, Actions: []string{"s3:PutBucketLogging"}},
 		{Name: "logging is turned off", Existing: with(logging), Object: with(func(s *spec) { s.Logging = &v1alpha1.S3Logging{} }), Facts: targets, Cause: engine.Edited,
 			Diff: []string{"Logging.TargetBucket", "Logging.TargetPrefix"}, Actions: []string{"s3:PutBucketLogging"}},
@@ -304,7 +304,7 @@ func settingsRows() []kindtest.Case {
 		{Name: "the default retention is corrected", Existing: with(retention), Object: with(retention), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
 			_, err := api(r).PutObjectLockConfiguration(t.Context(), &s3.PutObjectLockConfigurationInput{Bucket: aws.String(name),
 				ObjectLockConfiguration: toLock(&v1alpha1.S3DefaultRetention{Mode: "GOVERNANCE", Years: 1}, nil)})
-			must(t, err)
+			kindtest.Must(t, err)
 		}, Cause: engine.Drifted, Diff: []string{"Retention.Days", "Retention.Years"}, Actions: []string{"s3:PutBucketObjectLockConfiguration"}},
 		{Name: "the default retention is removed", Existing: with(retention), Object: with(func(s *spec) { locked(s); s.ObjectLock.DefaultRetention = &v1alpha1.S3DefaultRetention{} }), Cause: engine.Edited,
 			Diff: []string{"Retention.Mode", "Retention.Days"}, Actions: []string{"s3:PutBucketObjectLockConfiguration"}},
@@ -327,7 +327,7 @@ func settingsRows() []kindtest.Case {
 		}), Cause: engine.Edited, Diff: []string{"ObjectOwnership", "ACL"}, Actions: []string{"s3:PutBucketAcl", "s3:PutBucketOwnershipControls"}},
 		{Name: "the access control list is corrected", Existing: with(privateACL), Object: with(privateACL), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
 			_, err := api(r).PutBucketAcl(t.Context(), &s3.PutBucketAclInput{Bucket: aws.String(name), ACL: types.BucketCannedACLAuthenticatedRead})
-			must(t, err)
+			kindtest.Must(t, err)
 		}, Cause: engine.Drifted, Diff: []string{"ACL"}, Actions: []string{"s3:PutBucketAcl"}},
 		{Name: "two lifecycle rules of one id", Object: with(func(s *spec) { two := append(*rules(), *rules()...); s.LifecycleRules = &two }), Stalled: status.ReasonInvalidSpec},
 	}
@@ -398,14 +398,14 @@ func TestBucket_ListsOfOthers(t *testing.T) {
 			Add: func(t *testing.T, r *kindtest.Rig) {
 				t.Helper()
 				declared, err := declareLifecycle(twoRules())
-				must(t, err)
+				kindtest.Must(t, err)
 				_, err = api(r).PutBucketLifecycleConfiguration(t.Context(), &s3.PutBucketLifecycleConfigurationInput{Bucket: aws.String(name),
 					LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: toLifecycle(declared, nil)}})
-				must(t, err)
+				kindtest.Must(t, err)
 			}, Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()
 				out, err := api(r).GetBucketLifecycleConfiguration(t.Context(), &s3.GetBucketLifecycleConfigurationInput{Bucket: aws.String(name)})
-				must(t, err)
+				kindtest.Must(t, err)
 				return len(out.Rules) > 1
 			}},
 		kindtest.List{Field: "corsRules", Exact: true, Object: with(cors), Add: func(t *testing.T, r *kindtest.Rig) { t.Helper(); addCORS(t, r) },
@@ -449,7 +449,7 @@ const functionARN = "arn:aws:lambda:ap-southeast-1:123456789012:function:f"
 func corsOf(t *testing.T, r *kindtest.Rig) []types.CORSRule {
 	t.Helper()
 	out, err := api(r).GetBucketCors(t.Context(), &s3.GetBucketCorsInput{Bucket: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return out.CORSRules
 }
 
@@ -461,5 +461,5 @@ func addCORS(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).PutBucketCors(t.Context(), &s3.PutBucketCorsInput{Bucket: aws.String(name), CORSConfiguration: &types.CORSConfiguration{
 		CORSRules: append(corsOf(t, r), types.CORSRule{ID: aws.String("theirs"), AllowedMethods: []string{"GET"}, AllowedOrigins: []string{"*"}})}})
-	must(t, err)
+	kindtest.Must(t, err)
 }

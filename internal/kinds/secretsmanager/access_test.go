@@ -51,12 +51,12 @@ func accessRows() []kindtest.Case {
 	theirs := func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).PutResourcePolicy(t.Context(), &secretsmanager.PutResourcePolicyInput{SecretId: aws.String(name), ResourcePolicy: aws.String(lister)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	canceled := func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).CancelRotateSecret(t.Context(), &secretsmanager.CancelRotateSecretInput{SecretId: aws.String(name)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	anyone := strings.Replace(reader, `{"AWS":"arn:aws:iam::`+kindtest.Account+`:root"}`, `"*"`, 1)
 	return []kindtest.Case{
@@ -108,7 +108,7 @@ func TestRotationsWaitAndPoliciesAreNotPublic(t *testing.T) {
 		}
 	}
 	out, err := api(s.Rig).GetSecretValue(t.Context(), &secretsmanager.GetSecretValueInput{SecretId: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	if string(out.SecretBinary) != "\xff\x00" || out.SecretString != nil {
 		t.Error("the value is not that of the source")
 	}

@@ -80,17 +80,10 @@ func with(v string) func(s *kindtest.Subject) {
 
 func api(r *kindtest.Rig) *secretsmanager.Client { return secretsmanager.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func describe(t *testing.T, r *kindtest.Rig) *secretsmanager.DescribeSecretOutput {
 	t.Helper()
 	out, err := api(r).DescribeSecret(t.Context(), &secretsmanager.DescribeSecretInput{SecretId: aws.String(name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	return out
 }
 
@@ -105,7 +98,7 @@ func read(t *testing.T, r *kindtest.Rig) string {
 		}
 	}
 	out, err := api(r).GetSecretValue(t.Context(), in)
-	must(t, err)
+	kindtest.Must(t, err)
 	return aws.ToString(out.SecretString)
 }
 
@@ -113,7 +106,7 @@ func createSecret(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String(name), SecretString: aws.String("theirs"), Tags: kind.SDKTags[types.Tag](tags)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -122,20 +115,20 @@ func person(v string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).PutSecretValue(t.Context(), &secretsmanager.PutSecretValueInput{SecretId: aws.String(name), SecretString: &v})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
 func schedule(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteSecret(t.Context(), &secretsmanager.DeleteSecretInput{SecretId: aws.String(name), RecoveryWindowInDays: aws.Int64(7)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func destroy(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteSecret(t.Context(), &secretsmanager.DeleteSecretInput{SecretId: aws.String(name), ForceDeleteWithoutRecovery: aws.Bool(true)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func exists(t *testing.T, r *kindtest.Rig) bool {
@@ -172,7 +165,7 @@ func TestSecret(t *testing.T) {
 	promoted.Before = func(t *testing.T, _ *kindtest.Rig) {
 		with("b")(s)
 		_, err := s.Settle(t.Context(), nil)
-		must(t, err)
+		kindtest.Must(t, err)
 		s.Actions = nil
 		with("a")(s)
 	}
@@ -265,7 +258,7 @@ func deletions() []kindtest.Case {
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				t.Helper()
 				_, err := api(r).ReplicateSecretToRegions(t.Context(), &secretsmanager.ReplicateSecretToRegionsInput{SecretId: aws.String(name), AddReplicaRegions: []types.ReplicaRegionType{{Region: aws.String("eu-west-1")}}})
-				must(t, err)
+				kindtest.Must(t, err)
 			}},
 		row("deleting at once", kindtest.Case{Cause: engine.Deleting, Actions: []string{remove}}, window(0)),
 		row("a secret in its recovery window is deleted", kindtest.Case{Before: schedule, Cause: engine.Gone}),
@@ -350,7 +343,7 @@ func TestSecretCosts(t *testing.T) {
 	}
 	mark := s.Rig.AWS.Mark()
 	_, err := s.Pass(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := s.Rig.AWS.Since(mark); got.Count() != 1 || got[0].Op != "DescribeSecret" {
 		t.Errorf("a check took %d calls, want 1 describe:\n%s", got.Count(), got)
 	}
@@ -436,7 +429,7 @@ func TestPlaceholderIsReportedUntilItIsReplaced(t *testing.T) {
 	check := func(when string, want bool, reason string) {
 		t.Helper()
 		p, err := s.Decide(t.Context())
-		must(t, err)
+		kindtest.Must(t, err)
 		settle(t, s)
 		n := p.Notes
 		if len(n) != 1 || n[0].Type != "SecretsPopulated" || n[0].True != want || n[0].Reason != reason || !strings.Contains(n[0].Message, name) {
@@ -521,21 +514,21 @@ func TestValueShowsOnlyInTheCallThatCarriesIt(t *testing.T) {
 	with(canary)(s)
 	k := NewSecret(s.Rig.Config)
 	want, err := k.Desired(s.Scope(), s.Object.(*v1alpha1.SecretsManagerSecret))
-	must(t, err)
+	kindtest.Must(t, err)
 	encoded, err := json.Marshal(want)
-	must(t, err)
+	kindtest.Must(t, err)
 	texts := []string{string(encoded), fmt.Sprintf("%v %+v %#v %s", want, want, want, want.Source)}
 	settle(t, s)
 	with(canary + "2")(s)
 	p, err := s.Decide(t.Context())
-	must(t, err)
+	kindtest.Must(t, err)
 	texts = append(texts, fmt.Sprintf("%+v", p.Diff))
 	if len(p.Diff) != 1 || p.Diff[0].Want != "***" {
 		t.Errorf("%+v", p.Diff)
 	}
 	settle(t, s)
 	encoded, err = json.Marshal(s.Object)
-	must(t, err)
+	kindtest.Must(t, err)
 	for _, text := range append(texts, string(encoded)) {
 		if strings.Contains(text, canary) {
 			t.Errorf("the value shows: %s", text)

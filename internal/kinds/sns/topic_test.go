@@ -148,18 +148,11 @@ func targets(s *kindtest.Subject) {
 
 func api(r *kindtest.Rig) *sns.Client { return sns.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func existing(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String(name), Tags: kind.SDKTags[types.Tag](tags)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -175,14 +168,14 @@ func exists(t *testing.T, r *kindtest.Rig) bool {
 func deleteTopic(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteTopic(t.Context(), &sns.DeleteTopicInput{TopicArn: aws.String(arn)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func change(topicARN, attribute, value string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).SetTopicAttributes(t.Context(), &sns.SetTopicAttributesInput{TopicArn: &topicARN, AttributeName: &attribute, AttributeValue: &value})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -190,7 +183,7 @@ func change(topicARN, attribute, value string) func(*testing.T, *kindtest.Rig) {
 func subscribers(t *testing.T, r *kindtest.Rig) map[string]string {
 	t.Helper()
 	out, err := api(r).ListSubscriptionsByTopic(t.Context(), &sns.ListSubscriptionsByTopicInput{TopicArn: aws.String(arn)})
-	must(t, err)
+	kindtest.Must(t, err)
 	found := map[string]string{}
 	for _, s := range out.Subscriptions {
 		found[*s.Endpoint] = *s.SubscriptionArn
@@ -202,14 +195,14 @@ func subscribeBy(protocol, endpoint string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).Subscribe(t.Context(), &sns.SubscribeInput{TopicArn: aws.String(arn), Protocol: &protocol, Endpoint: &endpoint})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
 func unsubscribeQueue(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).Unsubscribe(t.Context(), &sns.UnsubscribeInput{SubscriptionArn: aws.String(subscribers(t, r)[queue])})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func changeQueue(attribute, value string) func(*testing.T, *kindtest.Rig) {
@@ -217,7 +210,7 @@ func changeQueue(attribute, value string) func(*testing.T, *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).SetSubscriptionAttributes(t.Context(), &sns.SetSubscriptionAttributesInput{
 			SubscriptionArn: aws.String(subscribers(t, r)[queue]), AttributeName: &attribute, AttributeValue: &value})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -363,7 +356,7 @@ func drifts() []kindtest.Case {
 		{Name: "tags of others stay", Existing: topicOf(tagged("team", "a")), Object: topicOf(tagged("team", "a")), Drift: true, Cause: engine.InSync,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).TagResource(t.Context(), &sns.TagResourceInput{ResourceArn: aws.String(arn), Tags: kind.SDKTags[types.Tag](map[string]string{"theirs": "1"})})
-				must(t, err)
+				kindtest.Must(t, err)
 			}},
 	}
 }
@@ -430,7 +423,7 @@ func TestACreateThatMetAForeignTopicClaimsNothing(t *testing.T) {
 		_, made = api(r).CreateTopic(context.Background(), &sns.CreateTopicInput{Name: aws.String(name), Tags: kind.SDKTags[types.Tag](foreign)})
 	}))
 	_, err := s.Settle(t.Context(), nil)
-	must(t, made)
+	kindtest.Must(t, made)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict {
 		t.Fatalf("got %v, want a conflict", err)
 	}
@@ -516,7 +509,7 @@ func TestExport_DeclaresOnlyTheSubscriptionsThatSNSShows(t *testing.T) {
 	o := &v1alpha1.SNSTopic{}
 	o.Spec.TopicName, o.Spec.ManagementPolicy = name, v1alpha1.ManageObserve
 	found, err := engine.For(NewTopic).Bind(r.Config).Export(t.Context(), kindtest.NewSubject(r, engine.For(NewTopic), o).Scope(), o)
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := o.Spec.Subscriptions; !found.Exists || len(got) != 1 || got[0].Protocol != "sqs" || got[0].Endpoint != queue {
 		t.Errorf("%+v", got)
 	}

@@ -107,17 +107,10 @@ func clocked(s *kindtest.Subject) { s.Rig.AWS.SetClock(func() time.Time { return
 
 func api(r *kindtest.Rig) *sqs.Client { return sqs.NewFromConfig(r.Config) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func makeQueue(t *testing.T, r *kindtest.Rig, name string, attributes, tags map[string]string) string {
 	t.Helper()
 	out, err := api(r).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes, Tags: tags})
-	must(t, err)
+	kindtest.Must(t, err)
 	return *out.QueueUrl
 }
 
@@ -138,7 +131,7 @@ func targets(s *kindtest.Subject) {
 func urlOf(t *testing.T, r *kindtest.Rig, name string) *string {
 	t.Helper()
 	out, err := api(r).GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: &name})
-	must(t, err)
+	kindtest.Must(t, err)
 	return out.QueueUrl
 }
 
@@ -154,7 +147,7 @@ func exists(t *testing.T, r *kindtest.Rig) bool {
 func deleteQueue(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: urlOf(t, r, name)})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 // change sets attributes of the queue outside the operator, by pairs of name and value.
@@ -168,7 +161,7 @@ func changeOf(queue string, pairs ...string) func(*testing.T, *kindtest.Rig) {
 			in.Attributes[pair[0]] = pair[1]
 		}
 		_, err := api(r).SetQueueAttributes(t.Context(), in)
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -176,10 +169,10 @@ func send(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	for _, body := range []string{"one", "two"} {
 		_, err := api(r).SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: urlOf(t, r, name), MessageBody: &body})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 	_, err := api(r).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: urlOf(t, r, name), MaxNumberOfMessages: 1, VisibilityTimeout: 3600})
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 func ownerTags(uid, cluster string) map[string]string {
@@ -320,7 +313,7 @@ func drifts() []kindtest.Case {
 		{Name: "tags of others stay", Existing: queueOf(tagged("team", "a")), Object: queueOf(tagged("team", "a")), Drift: true, Cause: engine.InSync,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).TagQueue(t.Context(), &sqs.TagQueueInput{QueueUrl: urlOf(t, r, name), Tags: map[string]string{"theirs": "1"}})
-				must(t, err)
+				kindtest.Must(t, err)
 			}},
 	}
 }
@@ -345,7 +338,7 @@ func deletions() []kindtest.Case {
 		deleting(kindtest.Case{Name: "a reference that is gone does not stop a deletion", Object: queueOf(lettersTo("failed")),
 			Facts: targets, Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: urlOf(t, r, "failed")})
-				must(t, err)
+				kindtest.Must(t, err)
 			}}),
 	}
 }
@@ -423,7 +416,7 @@ func TestACreateThatMetAForeignQueueClaimsNothing(t *testing.T) {
 		_, made = api(r).CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: aws.String(name), Tags: foreign})
 	}))
 	_, err := s.Settle(t.Context(), nil)
-	must(t, made)
+	kindtest.Must(t, made)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict {
 		t.Fatalf("got %v, want a conflict", err)
 	}
@@ -433,7 +426,7 @@ func TestACreateThatMetAForeignQueueClaimsNothing(t *testing.T) {
 	s.Deleting = true
 	kindtest.Settled(t, s)
 	out, err := api(r).ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: urlOf(t, r, name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	if !maps.Equal(out.Tags, foreign) {
 		t.Errorf("the foreign queue has tags %v\n%s", out.Tags, r.AWS.Calls())
 	}
@@ -462,7 +455,7 @@ func TestMessagesHoldADeletionAndAreCounted(t *testing.T) {
 		t.Errorf("%d deletes", n)
 	}
 	_, err = api(r).PurgeQueue(t.Context(), &sqs.PurgeQueueInput{QueueUrl: urlOf(t, r, name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	kindtest.Settled(t, s)
 	if exists(t, r) {
 		t.Error("the queue was left behind")

@@ -63,7 +63,7 @@ func TestAParameterThatAnotherCreatedAgainIsNotOverwritten(t *testing.T) {
 	// With another owner's tags it is left alone at once.
 	_, err = api(r).AddTagsToResource(t.Context(), &ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/features"),
 		Tags: kind.SDKTags[types.Tag](with(leftBehind(), wellknown.TagOwner, "SSMParameterSet/team-b/params"))})
-	must(t, err)
+	kindtest.Must(t, err)
 	settle(t, s)
 	if got := there(t, r); got["features"] != "theirs" || len(got) != 3 {
 		t.Errorf("%v", got)
@@ -136,7 +136,7 @@ func TestADeletionHoldsARecordedParameterWithoutTags(t *testing.T) {
 			ours = with(ours, wellknown.TagOwner, "SSMParameterSet/team-b/params")
 		}
 		_, err = api(r).AddTagsToResource(t.Context(), &ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/features"), Tags: kind.SDKTags[types.Tag](ours)})
-		must(t, err)
+		kindtest.Must(t, err)
 		settle(t, s)
 		if got := there(t, r); (len(got) == 0) != back {
 			t.Errorf("%v", got)
@@ -178,7 +178,7 @@ func TestATagChangedOutsideIsSeenWhenAskedFor(t *testing.T) {
 	settle(t, s)
 	_, err := api(r).AddTagsToResource(t.Context(), &ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/key"),
 		Tags: kind.SDKTags[types.Tag](map[string]string{"team": "x", "theirs": "1"})})
-	must(t, err)
+	kindtest.Must(t, err)
 	s.Object.SetAnnotations(map[string]string{wellknown.AnnotationReconcileAt: "now"})
 	settle(t, s)
 	if got := tagsOf(t, r, "key"); got["team"] != "a" || got["theirs"] != "1" {

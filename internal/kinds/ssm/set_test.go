@@ -64,13 +64,6 @@ func value(name, v string) func(s *spec) { return set(name, func(p *param) { p.V
 
 func drop(name string) func(s *spec) { return func(s *spec) { delete(s.Parameters, name) } }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func api(r *kindtest.Rig) *ssm.Client { return ssm.NewFromConfig(r.Config) }
 
 func putRaw(t *testing.T, r *kindtest.Rig, name, v string, tags map[string]string) {
@@ -82,7 +75,7 @@ func putRaw(t *testing.T, r *kindtest.Rig, name, v string, tags map[string]strin
 		in.Overwrite = aws.Bool(true)
 	}
 	_, err := api(r).PutParameter(t.Context(), in)
-	must(t, err)
+	kindtest.Must(t, err)
 }
 
 // write changes a value behind our back; make makes a parameter with tags.
@@ -98,7 +91,7 @@ func remove(names ...string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := api(r).DeleteParameters(t.Context(), &ssm.DeleteParametersInput{Names: ParameterSetState{Path: path}.fulls(names)})
-		must(t, err)
+		kindtest.Must(t, err)
 	}
 }
 
@@ -109,7 +102,7 @@ func there(t *testing.T, r *kindtest.Rig) map[string]string {
 	pages := ssm.NewGetParametersByPathPaginator(api(r), &ssm.GetParametersByPathInput{Path: aws.String(path), Recursive: aws.Bool(true), WithDecryption: aws.Bool(true)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(t.Context())
-		must(t, err)
+		kindtest.Must(t, err)
 		for _, p := range page.Parameters {
 			out[strings.TrimPrefix(*p.Name, path+"/")] = *p.Value
 		}
@@ -120,7 +113,7 @@ func there(t *testing.T, r *kindtest.Rig) map[string]string {
 func tagsOf(t *testing.T, r *kindtest.Rig, name string) map[string]string {
 	t.Helper()
 	out, err := api(r).ListTagsForResource(t.Context(), &ssm.ListTagsForResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/" + name)})
-	must(t, err)
+	kindtest.Must(t, err)
 	tags := map[string]string{}
 	for _, tag := range out.TagList {
 		tags[*tag.Key] = *tag.Value
@@ -199,7 +192,7 @@ func TestParameterSet(t *testing.T) {
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).PutParameter(t.Context(), &ssm.PutParameterInput{Name: aws.String(path + "/a"), Value: aws.String("1"), Overwrite: aws.Bool(true),
 					Description: aws.String("theirs"), Tier: types.ParameterTierAdvanced})
-				must(t, err)
+				kindtest.Must(t, err)
 			}},
 		drifted("a value changed outside is set again", write("features", "x"), []string{"Parameters[features].Type", "Parameters[features].Value"}, putAction),
 		drifted("one that vanished is made again", remove("key"), onPath("key", ""), putAction),
@@ -294,7 +287,7 @@ func TestParameterSetCosts(t *testing.T) {
 	counts(t, "create", r.AWS.Calls(), map[string]int{"PutParameter": 17, "GetParameters": 4})
 	mark := r.AWS.Mark()
 	_, err := s.Pass(t.Context(), nil)
-	must(t, err)
+	kindtest.Must(t, err)
 	counts(t, "check", r.AWS.Since(mark), map[string]int{"GetParameters": 2})
 	mark = r.AWS.Mark()
 	s.Edit(setOf(many(17), value("p03", "x"), value("p04", "y")))
@@ -332,7 +325,7 @@ func TestThePlanShowsNoSecret(t *testing.T) {
 	s.Edit(setOf(full, value("key", "hush-2"), func(s *spec) { s.Parameters["k2"] = param{Value: "hush-3", Type: "SecureString"} }, drop("features")))
 	write("key", "hush-4")(t, r)
 	p, err := s.Decide(t.Context())
-	must(t, err)
+	kindtest.Must(t, err)
 	if text := fmt.Sprintf("%+v", p.Diff); strings.Contains(text, "hush") || !strings.Contains(text, "a,b") || !strings.Contains(text, "SecureString") {
 		t.Errorf("%s", text)
 	}
@@ -383,7 +376,7 @@ func TestStraysAreSearchedOnlyWhenARecordCanBeLost(t *testing.T) {
 		o := setOf(full)
 		o.Generation, o.Status.Conditions = c.generation, c.conditions
 		s, err := k.Desired(kind.Scope{}, o)
-		must(t, err)
+		kindtest.Must(t, err)
 		if s.Search != c.want {
 			t.Errorf("%s: %v", c.name, s.Search)
 		}
@@ -416,7 +409,7 @@ func TestExport_LeavesOutSecureStrings(t *testing.T) {
 		t.Errorf("without parameters: %+v, %v", found, err)
 	}
 	_, err := api(r).PutParameter(t.Context(), &ssm.PutParameterInput{Name: aws.String(path + "/db/password"), Value: aws.String("hush"), Type: types.ParameterTypeSecureString})
-	must(t, err)
+	kindtest.Must(t, err)
 	_, _, err = export()
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonInvalidSpec || !strings.Contains(err.Error(), "every parameter below /myapp/dev is a SecureString") {
 		t.Errorf("with a SecureString alone: %v", err)
@@ -424,7 +417,7 @@ func TestExport_LeavesOutSecureStrings(t *testing.T) {
 	putRaw(t, r, "db/host", "x", map[string]string{"team": "a", "part": "db"})
 	putRaw(t, r, "web/port", "80", map[string]string{"team": "a"})
 	o, found, err := export()
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := slices.Sorted(maps.Keys(o.Spec.Parameters)); !found.Exists || o.Spec.Path != path || !slices.Equal(got, []string{"db/host", "web/port"}) || !maps.Equal(found.Tags, map[string]string{"team": "a"}) {
 		t.Errorf("%+v, %+v", o.Spec, found)
 	}
@@ -432,7 +425,7 @@ func TestExport_LeavesOutSecureStrings(t *testing.T) {
 		t.Errorf("left out: %q", found.Omitted)
 	}
 	o, found, err = export("db/host", "db/gone", "db/password")
-	must(t, err)
+	kindtest.Must(t, err)
 	if got := slices.Sorted(maps.Keys(o.Spec.Parameters)); !slices.Equal(got, []string{"db/host"}) || o.Spec.Parameters["db/host"].Value != "x" {
 		t.Errorf("of three names: %+v", o.Spec)
 	}

@@ -43,48 +43,14 @@ type accessSet struct {
 }
 
 // accessible returns all that a capability has to give access to, as field/name.
-func accessible(s *nexusv1.NexusAICapabilitySpec) []string {
-	var out []string
-	add := func(field, name string) { out = append(out, field+"/"+name) }
-	for _, t := range selectedTables(s) {
-		add(ofTables, t.Name)
-	}
-	for _, b := range selectedBuckets(s) {
-		add(ofBuckets, b.Name)
-	}
-	if glueEnabled(s) {
-		add(ofGlue, ofGlue)
-	}
-	for _, q := range selectedQueues(s) {
-		add(ofQueues, q.Name)
-	}
-	for _, t := range selectedTopics(s) {
-		add(ofTopics, t.Name)
-	}
-	for _, r := range selectedRoles(s) {
-		add(ofRoles, r.Name)
-	}
-	for _, r := range byName(slices.Clone(dataOf(s).Resources), func(r nexusv1.ResourcePart) string { return r.Name }) {
-		add(ofResources, r.Name)
-	}
-	out = append(out, accessibleAI(aiOf(s))...)
-	out = append(out, accessibleModels(bedrockSpec(s))...)
-	for _, secret := range secretsOf(s) {
-		add(ofSecrets, secret.Name)
-	}
-	return out
-}
-
-// accessibleModels returns what of Bedrock a capability names and has to give access to.
-func accessibleModels(b nexusv1.BedrockSpec) (out []string) {
-	for _, m := range b.Models {
-		out = append(out, ofModels+"/"+m.Name)
-	}
-	for _, kb := range b.KnowledgeBases {
-		out = append(out, ofKnowledgeBases+"/"+kb.Name)
-	}
-	for _, g := range b.Guardrails {
-		out = append(out, ofGuardrails+"/"+g.Name)
+func accessible(s *nexusv1.NexusAICapabilitySpec) (out []string) {
+	for _, e := range allEntries() {
+		for _, name := range e.names(s) {
+			if e.field != "" {
+				name = e.field + "/" + name
+			}
+			out = append(out, name)
+		}
 	}
 	return out
 }
@@ -208,33 +174,10 @@ func (a accessSet) restrict(s *nexusv1.NexusAICapabilitySpec) *nexusv1.NexusAICa
 	}
 	data := *s.DataServices
 	out.DataServices = &data
-	if d := dynamodbSpec(s); d != nil {
-		limited := *d
-		limited.Tables, data.DynamoDB = keep(a, ofTables, selectedTables(s), func(t nexusv1.TableSpec) string { return t.Name }), &limited
-		if len(limited.Tables) == 0 { // an empty list would stand for the default tables
-			data.DynamoDB = nil
+	for _, e := range allEntries() {
+		if e.keep != nil {
+			e.keep(a, s, &data)
 		}
-	}
-	if d := s3Spec(s); d != nil {
-		limited := *d
-		limited.Buckets, data.S3 = keep(a, ofBuckets, selectedBuckets(s), func(b nexusv1.BucketSpec) string { return b.Name }), &limited
-		if len(limited.Buckets) == 0 {
-			data.S3 = nil
-		}
-	}
-	if !a.some(ofGlue) {
-		data.Glue = nil
-	}
-	data.Queues = keep(a, ofQueues, data.Queues, func(q nexusv1.QueueSpec) string { return q.Name })
-	data.Topics = keep(a, ofTopics, data.Topics, func(t nexusv1.TopicSpec) string { return t.Name })
-	data.Roles = keep(a, ofRoles, data.Roles, func(r nexusv1.RoleSpec) string { return r.Name })
-	data.Resources = keep(a, ofResources, data.Resources, func(r nexusv1.ResourcePart) string { return r.Name })
-	if b := data.Bedrock; b != nil {
-		limited := *b
-		limited.Models = keep(a, ofModels, b.Models, func(m nexusv1.BedrockModel) string { return m.Name })
-		limited.KnowledgeBases = keep(a, ofKnowledgeBases, b.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name })
-		limited.Guardrails = keep(a, ofGuardrails, b.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name })
-		data.Bedrock = &limited
 	}
 	return &out
 }

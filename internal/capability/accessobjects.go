@@ -9,8 +9,15 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// storeFields are the fields of an access that name the stores of a kind.
-var storeFields = map[string]string{kindTable: ofTables, kindBucket: ofBuckets, kindSecret: ofSecrets, kindQueue: ofQueues, kindTopic: ofTopics, kindRole: ofRoles}
+// fieldOf returns the field of an access that names the stores of a kind.
+func fieldOf(kind string) string {
+	for _, p := range allParts() {
+		if slices.ContainsFunc(p.kinds, func(f kindFacts) bool { return f.kind == kind && f.existing != nil }) {
+			return p.entries.field
+		}
+	}
+	return ""
+}
 
 // MayUse reports whether pods with a ServiceAccount of a capability may use what an object of a kind declares: always where their
 // components have no access, else where the access names it.
@@ -27,6 +34,6 @@ func MayUse(c *nexusv1.NexusAICapability, serviceAccount, kind, name string) boo
 	parts := partsByName(c)
 	return !a.limited || slices.ContainsFunc(a.list, func(entry string) bool {
 		field, part, _ := strings.Cut(entry, "/")
-		return field == storeFields[kind] && slices.Contains(parts[part], kind+"/"+name)
+		return field == fieldOf(kind) && slices.Contains(parts[part], kind+"/"+name)
 	})
 }

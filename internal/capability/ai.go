@@ -17,6 +17,14 @@ import (
 
 const aiField = "spec.ai"
 
+// aiPart is spec.ai, of which resourcesPart makes the objects.
+func aiPart() part {
+	return part{
+		check:   turn[checking]{100, (*verdict).ai},
+		entries: entries{place: 80, names: func(s *nexusv1.NexusAICapabilitySpec) []string { return accessibleAI(aiOf(s)) }},
+	}
+}
+
 // aiOf returns the declared parts of an AI application; none when the spec names none.
 func aiOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.AISpec { return *cmp.Or(s.AI, &nexusv1.AISpec{}) }
 

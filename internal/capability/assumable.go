@@ -10,6 +10,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
+func nameOfRole(r nexusv1.RoleSpec) string { return r.Name }
+
 // selectedRoles returns the existing roles that the workloads may assume, by name.
 func selectedRoles(s *nexusv1.NexusAICapabilitySpec) []nexusv1.RoleSpec {
 	return byName(slices.Clone(dataOf(s).Roles), func(r nexusv1.RoleSpec) string { return r.Name })
@@ -21,15 +23,6 @@ func (k *compiler) assumableRoles() {
 		e := existingRole(r)
 		k.observe(e, StepIAM, "iam", &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{RoleName: e.nameIn()}})
 	}
-}
-
-// roleARNs are the ARNs of these roles by a key for their purposes.
-func (k *compiler) roleARNs(key func(purpose string) string) map[string]string {
-	out := map[string]string{}
-	for _, r := range selectedRoles(k.spec) {
-		out[key(r.Name)] = existingRole(r).arnIn(k.home)
-	}
-	return out
 }
 
 // roleStatements allow assuming them. Their trust policies decide as well.
@@ -44,4 +37,19 @@ func (k *compiler) roleStatements() []iampolicy.Statement {
 
 func (v *verdict) roles(at string, list []nexusv1.RoleSpec) {
 	v.distinct(at, namesIn(list, func(r nexusv1.RoleSpec) string { return r.Name }), maxTopicPurpose)
+}
+
+// roleValues tell the application the ARNs of these roles, and of the role for everything.
+func (k *compiler) roleValues() (out []value) {
+	if sets := accessSets(k.spec); len(sets) > 0 && !sets[0].limited {
+		out = append(out, value{parameter: "iam/app-role-arn", text: k.home.roleARN(k.names.AppRole())})
+	}
+	for _, r := range selectedRoles(k.spec) {
+		out = append(out, value{"roles/" + r.Name + "-role-arn", "NEXUS_ROLE_ARN_" + environmentVariable(r.Name), existingRole(r).arnIn(k.home)})
+	}
+	return out
+}
+
+func existingRole(r nexusv1.RoleSpec) existing {
+	return existing{kind: kindRole, purpose: r.Name, store: &r.Existing}
 }

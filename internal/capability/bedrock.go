@@ -22,6 +22,49 @@ func bedrockSpec(s *nexusv1.NexusAICapabilitySpec) nexusv1.BedrockSpec {
 	return *s.DataServices.Bedrock
 }
 
+// bedrockPart is spec.dataServices.bedrock.
+func bedrockPart() part {
+	return part{
+		check:  turn[checking]{140, (*verdict).bedrock},
+		rights: turn[granting]{110, (*compiler).bedrockStatements},
+		values: (*compiler).bedrockValues,
+		entries: entries{
+			place: 90,
+			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return accessibleModels(bedrockSpec(s)) },
+			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
+				if data.Bedrock == nil {
+					return
+				}
+				limited := *data.Bedrock
+				limited.Models = keep(a, ofModels, limited.Models, func(m nexusv1.BedrockModel) string { return m.Name })
+				limited.KnowledgeBases = keep(a, ofKnowledgeBases, limited.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name })
+				limited.Guardrails = keep(a, ofGuardrails, limited.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name })
+				data.Bedrock = &limited
+			},
+		},
+	}
+}
+
+// bedrockValues tell the application what it uses of Bedrock, and where.
+func (k *compiler) bedrockValues() (out []value) {
+	b := bedrockSpec(k.spec)
+	if usesBedrock(b) {
+		out = append(out, value{"bedrock/region", "NEXUS_BEDROCK_REGION", k.bedrockHome().region})
+	}
+	for _, m := range b.Models {
+		out = append(out, value{"bedrock/" + m.Name + "-model", "NEXUS_BEDROCK_MODEL_" + environmentVariable(m.Name), invoked(m)})
+	}
+	for _, kb := range b.KnowledgeBases {
+		out = append(out, value{"bedrock/" + kb.Name + "-knowledge-base", "NEXUS_BEDROCK_KNOWLEDGE_BASE_" + environmentVariable(kb.Name), kb.ID})
+	}
+	for _, g := range b.Guardrails {
+		out = append(out, value{"bedrock/" + g.Name + "-guardrail", "NEXUS_BEDROCK_GUARDRAIL_" + environmentVariable(g.Name), g.ID},
+			// One word, so that no guardrail can be named like the version of another.
+			value{"bedrock/" + g.Name + "-guardrail-version", "NEXUS_BEDROCK_GUARDRAILVERSION_" + environmentVariable(g.Name), guardrailVersion(g)})
+	}
+	return out
+}
+
 // usesBedrock reports whether anything is named.
 func usesBedrock(b nexusv1.BedrockSpec) bool {
 	return len(b.Models)+len(b.KnowledgeBases)+len(b.Guardrails) > 0
@@ -38,44 +81,6 @@ func (k *compiler) bedrockHome() home {
 	h := k.home
 	h.region = cmp.Or(bedrockSpec(k.spec).Region, h.region)
 	return h
-}
-
-// bedrockParameters are the parameters of Bedrock, by their names below the path.
-func (k *compiler) bedrockParameters() map[string]string {
-	b, v := bedrockSpec(k.spec), map[string]string{}
-	if usesBedrock(b) {
-		v["bedrock/region"] = k.bedrockHome().region
-	}
-	for _, m := range b.Models {
-		v["bedrock/"+m.Name+"-model"] = invoked(m)
-	}
-	for _, kb := range b.KnowledgeBases {
-		v["bedrock/"+kb.Name+"-knowledge-base"] = kb.ID
-	}
-	for _, g := range b.Guardrails {
-		v["bedrock/"+g.Name+"-guardrail"], v["bedrock/"+g.Name+"-guardrail-version"] = g.ID, guardrailVersion(g)
-	}
-	return v
-}
-
-// bedrockSettings are the same for the environment of the workloads.
-func (k *compiler) bedrockSettings() map[string]string {
-	b, v := bedrockSpec(k.spec), map[string]string{}
-	if usesBedrock(b) {
-		v["NEXUS_BEDROCK_REGION"] = k.bedrockHome().region
-	}
-	for _, m := range b.Models {
-		v["NEXUS_BEDROCK_MODEL_"+environmentVariable(m.Name)] = invoked(m)
-	}
-	for _, kb := range b.KnowledgeBases {
-		v["NEXUS_BEDROCK_KNOWLEDGE_BASE_"+environmentVariable(kb.Name)] = kb.ID
-	}
-	for _, g := range b.Guardrails {
-		v["NEXUS_BEDROCK_GUARDRAIL_"+environmentVariable(g.Name)] = g.ID
-		// One word, so that no guardrail can be named like the version of another.
-		v["NEXUS_BEDROCK_GUARDRAILVERSION_"+environmentVariable(g.Name)] = guardrailVersion(g)
-	}
-	return v
 }
 
 // invoke lists the actions for calling a model, through Converse as well.
@@ -178,4 +183,18 @@ func (v *verdict) model(at string, m nexusv1.BedrockModel, region string, f Fact
 	v.require(strings.HasPrefix(m.InferenceProfile, "arn:") || strings.HasSuffix(m.InferenceProfile, "."+m.ModelID), at+".inferenceProfile",
 		"a profile of %s is a geography, a dot and that ID, or the ARN of an application inference profile", m.ModelID)
 	v.local(at+".inferenceProfile", "profile", m.InferenceProfile, region, f)
+}
+
+// accessibleModels returns what of Bedrock a capability names and has to give access to.
+func accessibleModels(b nexusv1.BedrockSpec) (out []string) {
+	for _, m := range b.Models {
+		out = append(out, ofModels+"/"+m.Name)
+	}
+	for _, kb := range b.KnowledgeBases {
+		out = append(out, ofKnowledgeBases+"/"+kb.Name)
+	}
+	for _, g := range b.Guardrails {
+		out = append(out, ofGuardrails+"/"+g.Name)
+	}
+	return out
 }

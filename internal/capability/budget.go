@@ -44,7 +44,7 @@ func (k *compiler) budget() {
 		return
 	}
 	arn := k.home.arn("sns", k.names.Of(budgetPurpose))
-	topic := k.resource(part{kindTopic, k.names.Of(budgetPurpose), StepSNS, componentBudget}, &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
+	topic := k.resource(child{kindTopic, k.names.Of(budgetPurpose), StepSNS, componentBudget}, &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
 		TopicName: k.names.Of(budgetPurpose), DisplayName: new(""), KMSMasterKeyID: new(""), Policy: new(k.document(k.budgetTopicPolicy(arn)...)),
 	}})
 	name := k.names.Of(budgetName(b))
@@ -61,7 +61,7 @@ func (k *compiler) budget() {
 		return
 	}
 	o := &awsv1.AWSResource{Spec: awsv1.AWSResourceSpec{TypeName: typeBudget, Properties: runtime.RawExtension{Raw: text}}}
-	k.resource(part{kindAnyType, name, StepResources, componentBudget}, o, graph.NeedReady(topic)...)
+	k.resource(child{kindAnyType, name, StepResources, componentBudget}, o, graph.NeedReady(topic)...)
 }
 
 // currency is that of the declaration, or that in which AWS bills the partition.
@@ -121,9 +121,6 @@ func (k *compiler) budgetTopicPolicy(arn string) []iampolicy.Statement {
 	}
 }
 
-// billedKinds are the kinds whose resources a budget counts by their tag, beside those of dataServices.resources.
-var billedKinds = []string{kindTable, kindBucket, kindQueue, kindTopic, kindSecret, kindKey, kindPool, kindGlueCrawler}
-
 // BilledTypes are the types of AWSResources that get the tag. An update can change the tags of each: others would refuse a budget that is
 // declared later.
 var BilledTypes = []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", typeGuardrail, typeInferenceProfile, "AWS::BedrockAgentCore::Memory", "AWS::Bedrock::KnowledgeBase", typeGateway, typeRuntime}
@@ -134,7 +131,7 @@ func (k *compiler) tagForBudget(kind string, o awsv1.Resource) {
 	if k.spec.Budget == nil || common.ManagementPolicy == awsv1.ManageObserve {
 		return
 	}
-	billed := slices.Contains(billedKinds, kind) || isResourceKind(kind)
+	billed := factsOf(kind).isBilled
 	if r, is := o.(*awsv1.AWSResource); is {
 		billed = slices.Contains(BilledTypes, r.Spec.TypeName)
 	}
@@ -165,6 +162,14 @@ func (o Observed) awaitsBudget(labels map[string]string) bool {
 	return labels[LabelComponent] == componentBudget && slices.ContainsFunc(o.views(), func(v view) bool {
 		return v.Object.GetLabels()[LabelComponent] == componentBudget && !v.isDone()
 	})
+}
+
+// budgetPart is spec.budget.
+func budgetPart() part {
+	return part{
+		check:   turn[checking]{110, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.budget(c) }},
+		compile: []func(*compiler){(*compiler).budget},
+	}
 }
 
 func (v *verdict) budget(c *nexusv1.NexusAICapability) {

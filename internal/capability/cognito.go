@@ -36,6 +36,27 @@ var (
 	reservedInDomains = []string{"aws", "amazon", "cognito"}
 )
 
+// signInPart is spec.cognito.
+func signInPart() part {
+	return part{
+		steps: []Step{{0, StepCognito, nexusv1.PhaseProvisioningCognito, nexusv1.ConditionCognitoReady}},
+		kinds: []kindFacts{{
+			kind: kindPool, step: StepCognito, removed: removal{stage: removesData}, proves: true, store: true, isBilled: true,
+			refusal: "is declared in spec.cognito",
+			prove: func(child awsv1.Resource, proof *Proof) {
+				proof.Client = child.(*awsv1.CognitoUserPool).Status.ClientIDs[SignInClient]
+			},
+			doom: func(c *nexusv1.NexusAICapability, want awsv1.Resource, _ bool) {
+				want.(*awsv1.CognitoUserPool).Spec.DeletionProtection = new(EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete)
+			},
+		}},
+		check:     turn[checking]{1, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.signIn(&c.Spec) }},
+		compile:   []func(*compiler){(*compiler).signIn},
+		values:    func(k *compiler) []value { return valuesOf("cognito/", "NEXUS_COGNITO_", k.signInValues()) },
+		publishes: turn[publishing]{30, func(k *compiler) []string { return []string{k.poolID()} }},
+	}
+}
+
 // cognitoOf returns the settings of the sign-in with their defaults.
 func cognitoOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.CognitoSpec {
 	var out nexusv1.CognitoSpec
@@ -83,7 +104,7 @@ func (k *compiler) signIn() {
 	for _, name := range slices.Sorted(slices.Values(in.Groups)) {
 		o.Spec.Groups = append(o.Spec.Groups, awsv1.CognitoUserPoolGroup{Name: string(name), Description: new("")})
 	}
-	k.resource(part{kindPool, k.names.Of(usersPurpose), StepCognito, "cognito"}, o)
+	k.resource(child{kindPool, k.names.Of(usersPurpose), StepCognito, "cognito"}, o)
 }
 
 // completed returns the URLs in order, with the host before paths.

@@ -43,12 +43,12 @@ func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
 	return out.Graph, nil
 }
 
-// parts are the parts of the compiler in their order. Each may use of those before only what joins compares, and reads
-// proofs with the method proof alone.
-func (k *compiler) parts() []func() {
-	return []func(){
-		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.crawler, k.queues, k.topics, k.resources, k.signIn, k.parameters, k.secrets, k.assumableRoles, k.roles, k.associations, k.namespace, k.policies, k.serviceAccounts, k.workloads, k.zone, k.certificate, k.ingress, k.gateway, k.records, k.budget,
+// builders are the functions of the parts that add nodes, in their order.
+func (k *compiler) builders() (out []func(*compiler)) {
+	for _, p := range allParts() {
+		out = append(out, p.compile...)
 	}
+	return out
 }
 
 // compiler collects the nodes of one capability. Its parts only add; the first error ends it.
@@ -102,15 +102,15 @@ type object interface {
 	metav1.Object
 }
 
-// part says where an object belongs.
-type part struct {
+// child names an object and says where it belongs.
+type child struct {
 	kind, name string
 	step       string
 	component  string
 }
 
 // resource adds an AWS resource in the capability's namespace, behind the provider.
-func (k *compiler) resource(p part, o awsv1.Resource, after ...graph.Edge) string {
+func (k *compiler) resource(p child, o awsv1.Resource, after ...graph.Edge) string {
 	common := o.CommonSpec()
 	common.DeletionPolicy = deletionPolicyOf(k.c, p.kind, p.component, o)
 	common.DriftPolicy = awsv1.DriftCorrect
@@ -121,7 +121,7 @@ func (k *compiler) resource(p part, o awsv1.Resource, after ...graph.Edge) strin
 }
 
 // throughProvider adds an AWS resource, with policies that are set already, in the capability's namespace behind the provider.
-func (k *compiler) throughProvider(p part, o awsv1.Resource, after ...graph.Edge) string {
+func (k *compiler) throughProvider(p child, o awsv1.Resource, after ...graph.Edge) string {
 	k.tagForBudget(p.kind, o)
 	o.CommonSpec().ProviderRef = awsv1.ProviderReference{Name: ProviderName(k.c)}
 	if k.spec.ProviderRef == nil {
@@ -136,7 +136,7 @@ func (k *compiler) throughProvider(p part, o awsv1.Resource, after ...graph.Edge
 }
 
 // workload adds an object to the workload namespace, behind the namespace and its quota when those are ours to make.
-func (k *compiler) workload(p part, o object, after ...graph.Edge) string {
+func (k *compiler) workload(p child, o object, after ...graph.Edge) string {
 	o.SetNamespace(k.names.WorkloadNamespace())
 	if k.madeNamespace() {
 		after = append(after, graph.NeedReady(kindNamespace+"/"+k.names.WorkloadNamespace())...)
@@ -147,7 +147,7 @@ func (k *compiler) workload(p part, o object, after ...graph.Edge) string {
 	return k.add(p, kube[p.kind], o, after)
 }
 
-func (k *compiler) add(p part, gv schema.GroupVersion, o object, after []graph.Edge) string {
+func (k *compiler) add(p child, gv schema.GroupVersion, o object, after []graph.Edge) string {
 	o.GetObjectKind().SetGroupVersionKind(gv.WithKind(p.kind))
 	o.SetName(p.name)
 	o.SetLabels(k.labels(p.component, o.GetLabels()))
@@ -172,10 +172,11 @@ func (k *compiler) add(p part, gv schema.GroupVersion, o object, after []graph.E
 
 // unresolved returns the object whose status holds a value that an object lacks; "" when it lacks none.
 func (k *compiler) unresolved(content any) string {
-	known := []string{kindProvider + "/" + ProviderName(k.c), k.keyID(), k.poolID(), k.certificateID(), k.balancerID(), k.zoneID()}
-	for _, id := range append(known, k.resourceIDs()...) {
-		if id != "" && containsToken(content, placeholderFor(id)) {
-			return id
+	for _, of := range inTurn(func(p part) turn[publishing] { return p.publishes }, func(run publishing) bool { return run == nil }) {
+		for _, id := range of(k) {
+			if id != "" && containsToken(content, placeholderFor(id)) {
+				return id
+			}
 		}
 	}
 	return ""

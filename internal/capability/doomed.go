@@ -15,18 +15,8 @@ func DoomedChild(c *nexusv1.NexusAICapability, live awsv1.Resource, kind string,
 		return want
 	}
 	want.CommonSpec().DeletionPolicy = deletionPolicyOf(c, kind, live.GetLabels()[LabelComponent], live)
-	protected := EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete
-	switch o := want.(type) {
-	case *awsv1.DynamoDBTable:
-		o.Spec.DeletionProtection = &protected
-	case *awsv1.CognitoUserPool:
-		o.Spec.DeletionProtection = &protected
-	case *awsv1.S3Bucket:
-		force, known := ForceDestroy(c, o.Name)
-		allowForce(&o.Spec.ForceDestroy, mayDeleteData, force, known)
-	case *awsv1.SQSQueue:
-		force, known := ForceDestroyQueue(c, o.Name)
-		allowForce(&o.Spec.ForceDestroy, mayDeleteData, force, known)
+	if doom := factsOf(kind).doom; doom != nil {
+		doom(c, want, mayDeleteData)
 	}
 	return want
 }

@@ -4,7 +4,6 @@ package capability
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,16 +26,13 @@ type existingKind struct {
 	ending int
 }
 
-var existingKinds = map[string]existingKind{
-	kindTable:  {noun: "table", service: "dynamodb", prefix: "table/", names: regexp.MustCompile(`^[A-Za-z0-9_.-]{3,}$`), most: 255},
-	kindBucket: {noun: "bucket", service: "s3", names: regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`), most: maxBucketName},
-	kindQueue:  {noun: "queue", service: "sqs", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 80},
-	kindTopic:  {noun: "topic", service: "sns", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 256},
-	kindRole:   {noun: "role", service: "iam", prefix: "role/", names: regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]+$`), most: 64},
-	kindSecret: {noun: "secret", service: "secretsmanager", prefix: "secret:", names: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), most: 512, ending: secretEnding},
+// existingFacts describes the ARNs of a kind of store.
+func existingFacts(kind string) existingKind {
+	if of := factsOf(kind).existing; of != nil {
+		return *of
+	}
+	return existingKind{}
 }
-
-var secretARNEnding = regexp.MustCompile(`-[A-Za-z0-9]{6}$`)
 
 // existing is an entry for a store that exists already.
 type existing struct {
@@ -48,32 +44,30 @@ type existing struct {
 
 // existingIn returns the entries for stores that exist already.
 func existingIn(s *nexusv1.NexusAICapabilitySpec) (out []existing) {
-	add := func(kind, purpose, field string, i int, store *nexusv1.ExistingStore) {
-		if store != nil {
-			out = append(out, existing{kind, purpose, fmt.Sprintf("spec.%s[%d]", field, i), store})
+	for _, e := range allEntries() {
+		if e.existing != nil {
+			out = append(out, e.existing(s)...)
 		}
 	}
-	if d := dynamodbSpec(s); d != nil {
-		for i, t := range d.Tables {
-			add(kindTable, t.Name, "dataServices.dynamodb.tables", i, t.Existing)
+	return out
+}
+
+// existingOfList returns those of the entries of a list that are for stores that exist already.
+func existingOfList[T any](field string, list []T, of func(T) existing) (out []existing) {
+	for i, item := range list {
+		if e := of(item); e.store != nil {
+			e.field = entry(field, i)
+			out = append(out, e)
 		}
 	}
-	if d := s3Spec(s); d != nil {
-		for i, b := range d.Buckets {
-			add(kindBucket, b.Name, "dataServices.s3.buckets", i, b.Existing)
-		}
-	}
-	for i, q := range dataOf(s).Queues {
-		add(kindQueue, q.Name, "dataServices.queues", i, q.Existing)
-	}
-	for i, t := range dataOf(s).Topics {
-		add(kindTopic, t.Name, "dataServices.topics", i, t.Existing)
-	}
-	for i, r := range dataOf(s).Roles {
-		add(kindRole, r.Name, "dataServices.roles", i, &r.Existing)
-	}
-	for i, secret := range s.Secrets {
-		add(kindSecret, secret.Name, "secrets", i, secret.Existing)
+	return out
+}
+
+// objectsOf returns the objects of a list of stores.
+func objectsOf[T any](c *nexusv1.NexusAICapability, list []T, of func(T) existing) (out []namedObject) {
+	for _, item := range list {
+		e := of(item)
+		out = append(out, namedObject{e.purpose, e.kind + "/" + e.object(NamesOf(c))})
 	}
 	return out
 }
@@ -126,7 +120,7 @@ func (e existing) nameIn() string {
 	if e.store.Name != "" {
 		return e.store.Name
 	}
-	of := existingKinds[e.kind]
+	of := existingFacts(e.kind)
 	_, name, _ := strings.Cut(e.store.ARN, ":"+of.service+":")
 	for range 2 { // region and account
 		_, name, _ = strings.Cut(name, ":")
@@ -143,7 +137,7 @@ func (e existing) nameIn() string {
 
 // arnIn is the ARN of an existing store in a place; for a secret without the characters that AWS chose, unless the entry has them.
 func (e existing) arnIn(h home) string {
-	of := existingKinds[e.kind]
+	of := existingFacts(e.kind)
 	switch {
 	case e.kind == kindBucket:
 		return h.bucketARN(e.nameIn())
@@ -160,7 +154,7 @@ func (e existing) arnIn(h home) string {
 
 // isProvenBy reports whether an ARN that AWS showed is that of the entry.
 func (e existing) isProvenBy(h home, arn string) bool {
-	want, chosen := e.arnIn(h), existingKinds[e.kind].ending
+	want, chosen := e.arnIn(h), existingFacts(e.kind).ending
 	if chosen == 0 || e.store.ARN != "" {
 		return arn == want
 	}
@@ -171,58 +165,7 @@ func (e existing) isProvenBy(h home, arn string) bool {
 func (k *compiler) observe(e existing, step, component string, o awsv1.Resource) {
 	common := o.CommonSpec()
 	common.ManagementPolicy, common.DeletionPolicy = awsv1.ManageObserve, awsv1.DeletionRetain
-	k.addGrant(k.throughProvider(part{e.kind, e.object(k.names), step, component}, o))
-}
-
-func existingTable(t nexusv1.TableSpec) existing {
-	return existing{kind: kindTable, purpose: t.Name, store: t.Existing}
-}
-
-func existingBucket(b nexusv1.BucketSpec) existing {
-	return existing{kind: kindBucket, purpose: b.Name, store: b.Existing}
-}
-
-func existingQueue(q nexusv1.QueueSpec) existing {
-	return existing{kind: kindQueue, purpose: q.Name, store: q.Existing}
-}
-
-func existingTopic(t nexusv1.TopicSpec) existing {
-	return existing{kind: kindTopic, purpose: t.Name, store: t.Existing}
-}
-
-func existingRole(r nexusv1.RoleSpec) existing {
-	return existing{kind: kindRole, purpose: r.Name, store: &r.Existing}
-}
-
-func existingSecret(s nexusv1.SecretSpec) existing {
-	return existing{kind: kindSecret, purpose: s.Name, store: s.Existing}
-}
-
-// tableName is the name of a table in DynamoDB.
-func (k *compiler) tableName(t nexusv1.TableSpec) string {
-	if e := existingTable(t); e.store != nil {
-		return e.nameIn()
-	}
-	return k.names.Of(t.Name)
-}
-
-// nameOfBucket is the name of a bucket in S3.
-func (k *compiler) nameOfBucket(b nexusv1.BucketSpec) string {
-	if e := existingBucket(b); e.store != nil {
-		return e.nameIn()
-	}
-	return k.bucketName(b.Name)
-}
-
-// existingSecrets are the names of the existing secrets by a key for their purposes. Applications find the others by the prefix that all of them have.
-func (k *compiler) existingSecrets(key func(purpose string) string) map[string]string {
-	out := map[string]string{}
-	for _, s := range keep(k.access, ofSecrets, k.spec.Secrets, func(s nexusv1.SecretSpec) string { return s.Name }) {
-		if e := existingSecret(s); e.store != nil {
-			out[key(s.Name)] = e.nameIn()
-		}
-	}
-	return out
+	k.addGrant(k.throughProvider(child{e.kind, e.object(k.names), step, component}, o))
 }
 
 // appendARN adds an ARN unless it is empty.

@@ -14,7 +14,7 @@ import (
 
 // external returns the ARN of an existing store: "" where it is not proven to exist, or where no keeper of its AWSProvider consented to rights on it.
 func (k *compiler) external(e existing) string {
-	id, arn, chosen := e.kind+"/"+e.object(k.names), e.arnIn(k.home), existingKinds[e.kind].ending
+	id, arn, chosen := e.kind+"/"+e.object(k.names), e.arnIn(k.home), existingFacts(e.kind).ending
 	if e.store.ARN != "" {
 		chosen = 0
 	}
@@ -55,14 +55,14 @@ func (f Facts) WithheldFrom(c *nexusv1.NexusAICapability, kind, name string) str
 
 // whyExternal says why rights on an existing store are withheld. The ARN that AWS showed decides; before, the one that the declaration gives.
 func (f Facts) whyExternal(c *nexusv1.NexusAICapability, e existing, proof Proof) string {
-	h, noun := f.home(c), existingKinds[e.kind].noun
+	h, noun := f.home(c), existingFacts(e.kind).noun
 	arn := cmp.Or(proof.ARN, e.arnIn(h))
 	switch {
 	case f.Account == "": // the provider is not ready, which the capability says
 		return ""
 	case proof.ARN != "" && !e.isProvenBy(h, proof.ARN):
 		return fmt.Sprintf("%s.existing: AWS shows the %s as %s: correct the entry, under another name", e.field, noun, proof.ARN)
-	case proof.ARN == "" && existingKinds[e.kind].ending > 0 && e.store.ARN == "": // AWS chose the end of the ARN
+	case proof.ARN == "" && existingFacts(e.kind).ending > 0 && e.store.ARN == "": // AWS chose the end of the ARN
 		return ""
 	case slices.ContainsFunc(f.ReservedARNs, func(reserved string) bool { return iampolicy.MatchesPattern(reserved, arn) }):
 		return fmt.Sprintf("%s.existing: the operator works with the %s %s: no capability gets rights on it", e.field, noun, arn)
@@ -74,7 +74,7 @@ func (f Facts) whyExternal(c *nexusv1.NexusAICapability, e existing, proof Proof
 // principal of the account. A pattern must not include stores that objects of the operator own by mistake: those need the ARN in full, and
 // those of other namespaces also that of the administrator.
 func (f Facts) whyNotAllowed(c *nexusv1.NexusAICapability, e existing, arn string, proof Proof) string {
-	noun := existingKinds[e.kind].noun
+	noun := existingFacts(e.kind).noun
 	what, owned := arn+", or a pattern of it,", proof.Foreign || proof.Neighbor
 	if owned {
 		what = arn + ", in full because another object of the operator owns the " + noun + ","

@@ -132,7 +132,7 @@ func (k *compiler) httpRoute(name, section string, rules ...any) {
 	if gatewayOf(k.spec).Class != "" {
 		after = append(after, graph.NeedApplied(k.gatewayID())...)
 	}
-	k.workload(part{kindRoute, name, StepIngress, "ingress"}, manifest(spec), after...)
+	k.workload(child{kindRoute, name, StepIngress, "ingress"}, manifest(spec), after...)
 }
 
 // ownGateway makes the Gateway, and for the AWS Load Balancer Controller the settings that an Ingress has as annotations.
@@ -159,7 +159,7 @@ func (k *compiler) ownGateway(class string, secure bool) {
 	if id := k.certificateID(); id != "" { // a load balancer refuses a certificate that is not issued
 		after = append(after, graph.NeedReady(id)...)
 	}
-	k.workload(part{kindGateway, k.names.Ingress(), StepIngress, "ingress"}, manifest(spec), after...)
+	k.workload(child{kindGateway, k.names.Ingress(), StepIngress, "ingress"}, manifest(spec), after...)
 }
 
 // balancerSettings adds the settings of the load balancer and of its targets; it returns the IDs of their nodes.
@@ -174,13 +174,13 @@ func (k *compiler) balancerSettings(secure bool) []string {
 	if secure {
 		spec["listenerConfigurations"] = []any{map[string]any{"protocolPort": "HTTPS:443", "defaultCertificate": k.certificateArn(), "sslPolicy": tlsPolicy}}
 	}
-	out := []string{k.workload(part{kindBalancerSettings, k.names.Ingress(), StepIngress, "ingress"}, manifest(spec))}
+	out := []string{k.workload(child{kindBalancerSettings, k.names.Ingress(), StepIngress, "ingress"}, manifest(spec))}
 	for _, c := range routed(k.spec) {
 		service := k.names.Service(c.name)
 		settings := map[string]any{"targetType": "ip", "healthCheckConfig": map[string]any{
 			"healthCheckPath": in.HealthCheckPath, "matcher": map[string]any{"httpCode": "200-399"}}}
 		o := manifest(map[string]any{"targetReference": map[string]any{"name": service}, "defaultConfiguration": settings})
-		out = append(out, k.workload(part{kindTargetSettings, service, StepIngress, "ingress"}, o))
+		out = append(out, k.workload(child{kindTargetSettings, service, StepIngress, "ingress"}, o))
 	}
 	return out
 }

@@ -4,7 +4,6 @@ package capability
 
 import (
 	"cmp"
-
 	"slices"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -12,6 +11,62 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
+
+// gluePart is spec.dataServices.glue.
+func gluePart() part {
+	const refusal = "is declared in spec.dataServices.glue"
+	return part{
+		steps: []Step{{3, StepGlue, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
+		kinds: []kindFacts{
+			{kind: kindGlueDatabase, step: StepGlue, removed: removal{stage: removesData + 60, steps: []string{StepGlue}}, grants: true, kept: true, refusal: refusal},
+			{kind: kindGlueTable, step: StepGlue, removed: removal{stage: removesData + 50}, grants: true, refusal: refusal},
+			{kind: kindGlueCrawler, step: StepGlue, removed: removal{stage: removesRoleUsers}, grants: true, isBilled: true, refusal: refusal},
+		},
+		check:   turn[checking]{70, (*verdict).glue},
+		compile: []func(*compiler){(*compiler).glue, (*compiler).crawler},
+		rights:  turn[granting]{30, (*compiler).catalogStatements},
+		values:  (*compiler).catalogValues,
+		entries: entries{
+			place: 30, field: ofGlue,
+			names: func(s *nexusv1.NexusAICapabilitySpec) []string {
+				if glueEnabled(s) {
+					return []string{ofGlue}
+				}
+				return nil
+			},
+			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
+				if !a.some(ofGlue) {
+					data.Glue = nil
+				}
+			},
+		},
+	}
+}
+
+// catalogValues tell the application the names of the database and of the tables.
+func (k *compiler) catalogValues() (out []value) {
+	if !glueEnabled(k.spec) {
+		return nil
+	}
+	out = append(out, value{"glue/database", "NEXUS_GLUE_DATABASE", k.names.GlueDatabase()})
+	for _, t := range glueTables {
+		out = append(out, value{"glue/" + t + "-table", "NEXUS_GLUE_TABLE_" + environmentVariable(t), k.names.Glue(t)})
+	}
+	return out
+}
+
+func (v *verdict) glue(c *nexusv1.NexusAICapability, _ Facts) {
+	spec := &c.Spec
+	v.require(!glueWanted(spec) || glueEnabled(spec), "spec.dataServices.glue", "needs dataServices.s3 with the bucket %s", callData)
+	if c := crawlerSpec(spec); c != nil {
+		const at = "spec.dataServices.glue.crawler.schedule"
+		v.matches(at, c.Schedule, 255, schedulePattern)
+		if c.Schedule != "" {
+			fault := cronFault(c.Schedule)
+			v.require(fault == "", at, "%s; write it as cron(15 12 * * ? *)", fault)
+		}
+	}
+}
 
 // glueTables are the tables of the Data Catalog; each lies in the call-data bucket under its own name.
 var glueTables = []string{"call-records", "wxcc-calls"}
@@ -47,11 +102,11 @@ func (k *compiler) glue() {
 	db := &awsv1.GlueDatabase{Spec: awsv1.GlueDatabaseSpec{
 		DatabaseName: k.names.GlueDatabase(), Description: new("Call data of " + k.names.Prefix()),
 	}}
-	dbID := k.resource(part{kindGlueDatabase, k.names.Of("db"), StepGlue, "glue"}, db)
+	dbID := k.resource(child{kindGlueDatabase, k.names.Of("db"), StepGlue, "glue"}, db)
 	k.addGrant(dbID)
 	for _, purpose := range glueTables {
 		o := &awsv1.GlueTable{Spec: k.glueTable(purpose)}
-		k.addGrant(k.resource(part{kindGlueTable, k.names.Of(purpose), StepGlue, "glue"}, o, graph.NeedReady(dbID)...))
+		k.addGrant(k.resource(child{kindGlueTable, k.names.Of(purpose), StepGlue, "glue"}, o, graph.NeedReady(dbID)...))
 	}
 }
 
@@ -105,7 +160,7 @@ func (k *compiler) crawler() {
 		o.Spec.S3Targets = append(o.Spec.S3Targets, awsv1.GlueS3Target{Path: k.location(purpose)})
 	}
 	after := graph.NeedReady(dbID, roleID, k.callDataID())
-	k.addGrant(k.resource(part{kindGlueCrawler, k.names.Crawler(), StepGlue, "glue"}, o, after...))
+	k.addGrant(k.resource(child{kindGlueCrawler, k.names.Crawler(), StepGlue, "glue"}, o, after...))
 }
 
 func (k *compiler) callDataID() string { return kindBucket + "/" + bucketObject(k.c, callData) }
@@ -121,7 +176,7 @@ func (k *compiler) glueRole(dbID string) string {
 		MaxSessionDuration:       new(sessionSeconds),
 		ExclusivePolicies:        true,
 	}}
-	return k.resource(part{kindRole, k.names.GlueRole(), StepGlue, "glue"}, o, graph.NeedReady(dbID, k.callDataID())...)
+	return k.resource(child{kindRole, k.names.GlueRole(), StepGlue, "glue"}, o, graph.NeedReady(dbID, k.callDataID())...)
 }
 
 // glueTrust lets Glue act as the role, for crawlers of this account only.
@@ -168,4 +223,31 @@ func callDataStatements(bucket string) []iampolicy.Statement {
 			Condition: iampolicy.Conditions{"StringLike": {"s3:prefix": prefixes}}},
 		{Sid: "LocateCallData", Action: []string{"s3:GetBucketLocation"}, Resource: []string{bucket}},
 	}
+}
+
+func (k *compiler) catalogStatements() []iampolicy.Statement {
+	if !glueEnabled(k.spec) {
+		return nil
+	}
+	database := k.owned(k.databaseID(), k.home.arn("glue", "database/"+k.names.GlueDatabase()))
+	if database == "" {
+		return nil
+	}
+	// Glue asks for rights on the catalog and the database as well for any table:
+	// https://docs.aws.amazon.com/glue/latest/dg/glue-specifying-resource-arns.html
+	resources := []string{k.home.arn("glue", "catalog"), database}
+	for _, t := range glueTables {
+		if arn := k.owned(kindGlueTable+"/"+k.names.Of(t), k.home.arn("glue", "table/"+k.names.GlueDatabase()+"/"+k.names.Glue(t))); arn != "" {
+			resources = append(resources, arn)
+		}
+	}
+	out := []iampolicy.Statement{{Sid: "Catalog", Action: []string{
+		"glue:BatchCreatePartition", "glue:BatchGetPartition", "glue:GetDatabase", "glue:GetPartition", "glue:GetPartitions",
+		"glue:GetTable", "glue:GetTables",
+	}, Resource: resources}}
+	crawler := k.owned(kindGlueCrawler+"/"+k.names.Crawler(), k.home.arn("glue", "crawler/"+k.names.Crawler()))
+	if crawlerSpec(k.spec) != nil && crawler != "" {
+		out = append(out, iampolicy.Statement{Sid: "Crawler", Action: []string{"glue:GetCrawler", "glue:StartCrawler"}, Resource: []string{crawler}})
+	}
+	return out
 }

@@ -68,6 +68,30 @@ func (k *compiler) certificateName() string {
 	return k.names.hosted("certificate", in.Host)
 }
 
+// trafficPart is spec.ingress.
+func trafficPart() part {
+	const refusal = "is declared in spec.ingress"
+	return part{
+		steps: []Step{{11, StepIngress, nexusv1.PhaseDeployingFrontend, nexusv1.ConditionIngressReady}},
+		kinds: []kindFacts{
+			{kind: kindRecordSet, step: StepIngress, removed: removal{stage: removesTraffic}, refusal: refusal, isTemporary: true},
+			{kind: kindIngress, step: StepIngress, removed: removal{stage: removesTraffic + 10, steps: []string{StepIngress}}},
+			{kind: kindRoute, step: StepIngress, removed: removal{stage: removesTraffic + 10}},
+			{kind: kindGateway, step: StepIngress, removed: removal{stage: removesTraffic + 20}},
+			// Their controller needs them for as long as the Gateway is there.
+			{kind: kindBalancerSettings, step: StepIngress, removed: removal{stage: removesTraffic + 30}},
+			{kind: kindTargetSettings, step: StepIngress, removed: removal{stage: removesTraffic + 30}},
+			{kind: kindCertificate, step: StepIngress, removed: removal{stage: removesTraffic + 40}, refusal: refusal, isTemporary: true, proves: true},
+			{kind: kindHostedZone, step: StepIngress, removed: removal{stage: removesTraffic + 40}, refusal: refusal, isTemporary: true},
+		},
+		check:   turn[checking]{4, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { v.ingress(ingressOf(&c.Spec), f) }},
+		compile: []func(*compiler){(*compiler).zone, (*compiler).certificate, (*compiler).ingress, (*compiler).gateway, (*compiler).records},
+		publishes: turn[publishing]{40, func(k *compiler) []string {
+			return []string{k.certificateID(), k.balancerID(), k.zoneID()}
+		}},
+	}
+}
+
 // certificateID is the ID of the node of that certificate; "" without one.
 func (k *compiler) certificateID() string {
 	if name := k.certificateName(); name != "" {
@@ -93,7 +117,7 @@ func (k *compiler) certificate() {
 		return
 	}
 	host := awsv1.CertificateName(in.Host)
-	id := k.resource(part{kindCertificate, name, StepIngress, "ingress"}, &awsv1.Certificate{Spec: awsv1.CertificateSpec{DomainName: in.Host}})
+	id := k.resource(child{kindCertificate, name, StepIngress, "ingress"}, &awsv1.Certificate{Spec: awsv1.CertificateSpec{DomainName: in.Host}})
 	k.record("validation", awsv1.Route53RecordSetSpec{Validates: &awsv1.RecordOfCertificate{CertificateRef: awsv1.ObjectReference{Name: name}, DomainName: host}},
 		graph.NeedApplied(id)...)
 }
@@ -208,7 +232,7 @@ func (k *compiler) zone() {
 	}
 	zone := &awsv1.Route53HostedZone{Spec: awsv1.Route53HostedZoneSpec{Name: ingressOf(k.spec).HostedZoneName}}
 	zone.Spec.ManagementPolicy = awsv1.ManageObserve
-	k.resource(part{kindHostedZone, name, StepIngress, "ingress"}, zone)
+	k.resource(child{kindHostedZone, name, StepIngress, "ingress"}, zone)
 }
 
 // zoneID is the ID of the node whose status tells the zone; "" when the spec does.
@@ -229,7 +253,7 @@ func (k *compiler) record(purpose string, spec awsv1.Route53RecordSetSpec, after
 		spec.HostedZoneID = placeholderFor(id)
 	}
 	name := k.recordName(purpose, spec.Type)
-	k.resource(part{kindRecordSet, name, StepIngress, "ingress"}, &awsv1.Route53RecordSet{Spec: spec}, after...)
+	k.resource(child{kindRecordSet, name, StepIngress, "ingress"}, &awsv1.Route53RecordSet{Spec: spec}, after...)
 }
 
 // knownZone returns the ID of the zone of the host; "" while that is for an object to tell.
@@ -257,7 +281,7 @@ func (k *compiler) balancerID() string {
 // what is declared instead does: the records, the zone and the certificate of the host before, while the Ingress waits for
 // the certificate of the next one, and the Ingress or Gateway before.
 func (o Observed) servesStill(kind string) bool {
-	return stepsByKind[kind] == StepIngress && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == StepIngress && !v.isDone() })
+	return factsOf(kind).step == StepIngress && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == StepIngress && !v.isDone() })
 }
 
 // Prunable reports whether an object of a kind that the capability does not declare any more may be deleted by now. While an

@@ -3,9 +3,12 @@
 package capability
 
 import (
+	"regexp"
+
 	corev1 "k8s.io/api/core/v1"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
@@ -17,6 +20,62 @@ const AnnotationRoleARN = "eks.amazonaws.com/role-arn"
 // sessionSeconds limits a session of a compiled role: AWS's default.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_update-role-settings.html
 const sessionSeconds int32 = 3600
+
+// identityPart holds the roles of the workloads, and the existing roles that they may assume.
+func identityPart() part {
+	const refusal = "gives rights, which a capability has by access alone"
+	return part{
+		steps: []Step{{6, StepIAM, nexusv1.PhaseProvisioningIAM, nexusv1.ConditionIdentityReady}},
+		kinds: []kindFacts{
+			{kind: kindRole, step: StepIAM, removed: removal{stage: removesRoles, steps: []string{StepIAM}}, refusal: refusal,
+				existing: &existingKind{noun: "role", service: "iam", prefix: "role/", names: regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]+$`), most: 64}},
+			{kind: kindAssociation, step: StepIAM, removed: removal{stage: removesRoleUsers}, refusal: refusal, isTemporary: true},
+			// Resources act as service roles until they are gone.
+			{kind: kindRole, removed: removal{stage: removesResources + 10, serviceRoles: true}},
+		},
+		check: turn[checking]{60, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+			v.roles("spec.dataServices.roles", dataOf(&c.Spec).Roles)
+		}},
+		compile: []func(*compiler){(*compiler).assumableRoles, (*compiler).roles, (*compiler).associations},
+		rights:  turn[granting]{80, (*compiler).roleStatements},
+		values:  (*compiler).roleValues,
+		entries: entries{
+			place: 60, field: ofRoles,
+			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedRoles(s), nameOfRole) },
+			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
+				data.Roles = keep(a, ofRoles, data.Roles, nameOfRole)
+			},
+			objects: func(c *nexusv1.NexusAICapability) []namedObject {
+				return objectsOf(c, selectedRoles(&c.Spec), existingRole)
+			},
+			existing: func(s *nexusv1.NexusAICapabilitySpec) []existing {
+				return existingOfList("spec.dataServices.roles", dataOf(s).Roles, existingRole)
+			},
+		},
+	}
+}
+
+// accountsPart holds the identities of the workloads in Kubernetes.
+func accountsPart() part {
+	return part{
+		steps:   []Step{{8, StepServiceAccount, nexusv1.PhaseDeploying, nexusv1.ConditionIdentityReady}},
+		kinds:   []kindFacts{{kind: kindServiceAccount, step: StepServiceAccount, removed: removal{stage: removesIdentity, steps: []string{StepServiceAccount}}}},
+		check:   turn[checking]{130, (*verdict).podIdentity},
+		compile: []func(*compiler){(*compiler).serviceAccounts},
+	}
+}
+
+// namespacePart is the namespace of the workloads.
+func namespacePart() part {
+	return part{
+		steps: []Step{{7, StepNamespace, nexusv1.PhaseDeploying, nexusv1.ConditionNamespaceReady}},
+		kinds: []kindFacts{
+			{kind: kindQuota, step: StepNamespace, removed: removal{stage: removesIdentity + 20, steps: []string{StepNamespace}}},
+			{kind: kindNamespace, step: StepNamespace, removed: removal{stage: removesIdentity + 20}},
+		},
+		compile: []func(*compiler){(*compiler).namespace},
+	}
+}
 
 // roles adds the roles of the workloads: one for each different access.
 func (k *compiler) roles() {
@@ -49,7 +108,7 @@ func (k *compiler) role(a accessSet) {
 	if extra := k.extraStatements(); len(extra) > 0 && !a.limited {
 		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "extra", PolicyDocument: k.document(extra...)})
 	}
-	k.resource(part{kindRole, name, StepIAM, "iam"}, o, k.beforeRights()...)
+	k.resource(child{kindRole, name, StepIAM, "iam"}, o, k.beforeRights()...)
 }
 
 // beforeRights are the edges to what a role gets rights on. Rights that are withheld must go at once, whatever else is not ready: a store that never
@@ -103,7 +162,7 @@ func (k *compiler) namespace() {
 	}
 	o := &corev1.Namespace{}
 	o.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
-	k.add(part{kindNamespace, k.names.WorkloadNamespace(), StepNamespace, "namespace"}, kube[kindNamespace], o, nil)
+	k.add(child{kindNamespace, k.names.WorkloadNamespace(), StepNamespace, "namespace"}, kube[kindNamespace], o, nil)
 	k.namespaceQuota()
 }
 
@@ -114,6 +173,6 @@ func (k *compiler) serviceAccounts() {
 		if identityOf(k.c, k.facts).irsa {
 			o.Annotations = map[string]string{AnnotationRoleARN: k.home.roleARN(a.role(k.names))}
 		}
-		k.workload(part{kindServiceAccount, a.serviceAccount(k.names), StepServiceAccount, "identity"}, o)
+		k.workload(child{kindServiceAccount, a.serviceAccount(k.names), StepServiceAccount, "identity"}, o)
 	}
 }

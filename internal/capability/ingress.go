@@ -80,7 +80,7 @@ func (k *compiler) ingress() {
 	if id := k.certificateID(); id != "" { // a load balancer refuses a certificate that is not issued
 		after = append(after, graph.NeedReady(id)...)
 	}
-	k.workload(part{kindIngress, k.names.Ingress(), StepIngress, "ingress"}, o, after...)
+	k.workload(child{kindIngress, k.names.Ingress(), StepIngress, "ingress"}, o, after...)
 }
 
 // servicesApplied are the edges to the Services that traffic is led to.

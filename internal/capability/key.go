@@ -20,11 +20,23 @@ const (
 	keyIDLength = 36
 )
 
-// encrypting are the services that use the capability's key on behalf of the workloads, and encrypted the fields of what each encrypts.
-var (
-	encrypting = []string{"dynamodb", "s3", "secretsmanager", "sns", "sqs"}
-	encrypted  = map[string]string{"dynamodb": ofTables, "s3": ofBuckets, "secretsmanager": ofSecrets, "sns": ofTopics, "sqs": ofQueues}
-)
+// keyPart is spec.dataServices.kms.
+func keyPart() part {
+	return part{
+		steps: []Step{{0, StepKMS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
+		kinds: []kindFacts{{
+			kind: kindKey, step: StepKMS, removed: removal{stage: removesData + 90}, grants: true, store: true, isBilled: true,
+			refusal: "is declared in spec.dataServices.kms",
+		}},
+		check: turn[checking]{30, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+			v.key("spec.dataServices.kms", dataOf(&c.Spec).KMS)
+		}},
+		compile:   []func(*compiler){(*compiler).key},
+		rights:    turn[granting]{100, (*compiler).keyStatements},
+		values:    func(k *compiler) []value { return valuesOf("kms/", "NEXUS_KMS_", k.keyValues()) },
+		publishes: turn[publishing]{20, func(k *compiler) []string { return []string{k.keyID()} }},
+	}
+}
 
 // keySpec returns the settings of the capability's key, or nil when it has none.
 func keySpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.KMSSpec {
@@ -73,7 +85,7 @@ func (k *compiler) key() {
 		Aliases:             []awsv1.KMSAlias{awsv1.KMSAlias("alias/" + name)},
 		PendingWindowInDays: new(int32Or(in.DeletionWindowDays, defaultDeletionWindow)),
 	}}
-	k.addGrant(k.resource(part{kindKey, name, StepKMS, "kms"}, o))
+	k.addGrant(k.resource(child{kindKey, name, StepKMS, "kms"}, o))
 }
 
 // keyPolicy leaves the key to the identities of its account and their policies, as that of a new key does. SNS, which has no
@@ -115,11 +127,12 @@ func (k *compiler) keyStatements() []iampolicy.Statement {
 		return nil
 	}
 	var services []string
-	for _, name := range encrypting {
-		if k.access.some(encrypted[name]) {
-			services = append(services, k.home.service(name))
+	for _, e := range allEntries() {
+		if e.encryptedBy != "" && k.access.some(e.field) {
+			services = append(services, k.home.service(e.encryptedBy))
 		}
 	}
+	slices.Sort(services)
 	if len(services) == 0 {
 		return nil
 	}
@@ -137,7 +150,12 @@ func (k *compiler) keyValues() map[string]string {
 // encryptsStill reports whether a key that the capability does not declare any more may encrypt a store until what is declared
 // instead is done: AWS needs the key to take the store from it.
 func (o Observed) encryptsStill(kind string) bool {
-	steps := []string{StepDynamoDB, StepS3, StepSecrets, StepSQS, StepSNS}
+	var steps []string
+	for _, p := range allParts() {
+		if p.entries.encryptedBy != "" {
+			steps = append(steps, p.steps[0].Name)
+		}
+	}
 	return kind == kindKey && slices.ContainsFunc(o.views(), func(v view) bool { return slices.Contains(steps, v.Step) && !v.isDone() })
 }
 

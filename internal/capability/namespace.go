@@ -44,5 +44,5 @@ func (k *compiler) namespaceQuota() {
 		return
 	}
 	o := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: k.facts.NamespaceQuota.DeepCopy()}}
-	k.workload(part{kindQuota, k.names.Quota(), StepNamespace, "namespace"}, o)
+	k.workload(child{kindQuota, k.names.Quota(), StepNamespace, "namespace"}, o)
 }

@@ -57,12 +57,6 @@ const (
 	fifoEnding       = ".fifo" // of every FIFO queue and topic
 )
 
-// Purposes every capability has unless it lists its own.
-var (
-	defaultTables  = []string{"license", "transformation-system", "wxcc-task-tracking"}
-	defaultBuckets = []string{callData, "journey-logs", "journey-reports", "wxcc-simulator"}
-)
-
 // Names derives every name of a capability from its capabilityName and environment. An environment has
 // no hyphen, so {cap}-{env} belongs to one capability only.
 type Names struct{ Capability, Environment string }

@@ -4,9 +4,29 @@ package capability
 
 import (
 	"maps"
+	"slices"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
+
+// parametersPart holds all values for the application.
+func parametersPart() part {
+	return part{
+		steps: []Step{{4, StepSSM, nexusv1.PhaseProvisioningSSM, nexusv1.ConditionParametersReady}},
+		kinds: []kindFacts{{
+			kind: kindParameters, step: StepSSM, removed: removal{stage: removesData + 20, steps: []string{StepSSM}}, grants: true,
+			refusal: "is made of all values of the capability: use exports",
+			prove: func(child awsv1.Resource, proof *Proof) {
+				proof.Names = slices.Clone(child.(*awsv1.SSMParameterSet).Status.ManagedNames)
+			},
+		}},
+		compile: []func(*compiler){(*compiler).parameters},
+		rights:  turn[granting]{40, (*compiler).parameterStatements},
+	}
+}
 
 // parameters makes the one object that holds all SSM parameters.
 func (k *compiler) parameters() {
@@ -16,7 +36,7 @@ func (k *compiler) parameters() {
 	for name, value := range k.parameterValues() {
 		o.Spec.Parameters[name] = awsv1.SSMParameter{Value: value, Type: "String"}
 	}
-	k.parameterSet = k.resource(part{kindParameters, k.names.Prefix(), StepSSM, "ssm"}, o)
+	k.parameterSet = k.resource(child{kindParameters, k.names.Prefix(), StepSSM, "ssm"}, o)
 }
 
 // parameterValues are the parameters by their names below the path: what an application needs to find
@@ -27,36 +47,69 @@ func (k *compiler) parameterValues() map[string]string {
 		"app/capability": k.names.Capability, "app/environment": k.names.Environment, "app/version": k.spec.Version,
 		"k8s/namespace": k.names.WorkloadNamespace(),
 	}
-	if sets := accessSets(k.spec); len(sets) > 0 && !sets[0].limited {
-		v["iam/app-role-arn"] = k.home.roleARN(k.names.AppRole())
-	}
-	for _, t := range selectedTables(k.spec) {
-		v["dynamodb/"+t.Name+"-table"] = k.tableName(t)
-	}
-	for _, b := range selectedBuckets(k.spec) {
-		v["s3/"+b.Name+"-bucket"] = k.nameOfBucket(b)
-	}
-	if glueEnabled(k.spec) {
-		v["glue/database"] = k.names.GlueDatabase()
-		for _, t := range glueTables {
-			v["glue/"+t+"-table"] = k.names.Glue(t)
+	for _, found := range k.allValues() {
+		if found.parameter != "" {
+			v[found.parameter] = found.text
 		}
 	}
-	for purpose, url := range k.queueURLs() {
-		v["sqs/"+purpose+"-queue-url"] = url
-	}
-	for _, t := range selectedTopics(k.spec) {
-		v["sns/"+t.Name+"-topic-arn"] = k.topicARN(t)
-	}
-	maps.Copy(v, k.roleARNs(func(purpose string) string { return "roles/" + purpose + "-role-arn" }))
-	maps.Copy(v, k.existingSecrets(func(purpose string) string { return "secrets/" + purpose + "-secret" }))
-	for name, value := range k.keyValues() {
-		v["kms/"+name] = value
-	}
-	for name, value := range k.signInValues() {
-		v["cognito/"+name] = value
-	}
-	maps.Copy(v, k.bedrockParameters())
-	maps.Copy(v, k.exportParameters())
 	return v
+}
+
+// maxNamedParameters limits the parameters that a policy names one by one. All policies of a role share 10,240
+// characters.
+const maxNamedParameters = 24
+
+// allValues are the values of all parts.
+func (k *compiler) allValues() (out []value) {
+	for _, p := range allParts() {
+		if p.values != nil {
+			out = append(out, p.values(k)...)
+		}
+	}
+	return out
+}
+
+// valuesOf makes values of texts by the ends of their names.
+func valuesOf(parameters, variables string, texts map[string]string) (out []value) {
+	for _, name := range sortedKeys(texts) {
+		out = append(out, value{parameters + name, variables + environmentVariable(name), texts[name]})
+	}
+	return out
+}
+
+// sidParameters is the statement about the SSM parameters.
+const sidParameters = "Parameters"
+
+// parameterStatements name the parameters one by one, or those of the path that carry the tag of the parameter set.
+// A right on the path alone would reach whatever else anybody puts below it; that is why
+// ssm:GetParametersByPath, which AWS decides by the path, is not among the actions.
+// https://docs.aws.amazon.com/systems-manager/latest/userguide/sysman-paramstore-access.html
+func (k *compiler) parameterStatements() []iampolicy.Statement {
+	id := kindParameters + "/" + k.names.Prefix()
+	values, proof := k.parameterValues(), k.proof(id)
+	if k.expected != nil {
+		proof = k.expectParameters(id, values)
+	}
+	path := "parameter" + k.names.ParameterPath() + "/"
+	names := proof.Names
+	if k.assumeOwned {
+		names = slices.Collect(maps.Keys(values))
+	}
+	var arns []string
+	for _, name := range names {
+		if _, declared := values[name]; declared {
+			arns = append(arns, k.home.arn("ssm", path+name))
+		}
+	}
+	out := iampolicy.Statement{Sid: sidParameters, Action: []string{"ssm:GetParameter", "ssm:GetParameters"}, Resource: arns}
+	switch {
+	case len(arns) == 0:
+		return nil
+	case len(arns) > maxNamedParameters && !k.access.limited:
+		out.Resource = []string{k.home.arn("ssm", path+"*")}
+		out.Condition = iampolicy.Conditions{"StringEquals": {"aws:ResourceTag/" + wellknown.TagOwnerUID: {proof.UID}}}
+	default:
+		slices.Sort(out.Resource)
+	}
+	return []iampolicy.Statement{out}
 }

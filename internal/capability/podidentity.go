@@ -104,7 +104,7 @@ func (k *compiler) associations() {
 			ClusterName: k.facts.EKSCluster, Namespace: k.names.WorkloadNamespace(), ServiceAccount: a.serviceAccount(k.names),
 			RoleRef: &awsv1.ObjectReference{Name: role}, DisableSessionTags: new(false), // the trust policy asks for them
 		}}
-		k.resource(part{kindAssociation, a.association(k.names), StepIAM, "iam"}, o, graph.NeedReady(kindRole+"/"+role)...)
+		k.resource(child{kindAssociation, a.association(k.names), StepIAM, "iam"}, o, graph.NeedReady(kindRole+"/"+role)...)
 	}
 }
 

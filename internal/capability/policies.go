@@ -18,6 +18,15 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
+// policiesPart is spec.security.
+func policiesPart() part {
+	return part{
+		kinds:   []kindFacts{{kind: kindPolicies, step: StepPolicies, removed: removal{stage: removesIdentity + 10}}},
+		check:   turn[checking]{150, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.intents(&c.Spec) }},
+		compile: []func(*compiler){(*compiler).policies},
+	}
+}
+
 // StepPolicies is the part of the graph that only its condition reports: it is none of the Steps,
 // and no phase.
 const StepPolicies = "Policies"
@@ -81,7 +90,7 @@ func (k *compiler) policies() {
 		if c != "" {
 			name, label = string(c)+"-"+policies, string(c)
 		}
-		k.workload(part{kindPolicies, k.names.Of(name), StepPolicies, label}, o)
+		k.workload(child{kindPolicies, k.names.Of(name), StepPolicies, label}, o)
 	}
 }
 

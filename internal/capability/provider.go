@@ -9,6 +9,15 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
+// providerPart is the AWSProvider of a capability that refers to none.
+func providerPart() part {
+	return part{
+		kinds:     []kindFacts{{kind: kindProvider, removed: removal{stage: removesLast}}},
+		compile:   []func(*compiler){(*compiler).provider},
+		publishes: turn[publishing]{10, func(k *compiler) []string { return []string{kindProvider + "/" + ProviderName(k.c)} }},
+	}
+}
+
 func (k *compiler) providerID() string { return kindProvider + "/" + k.names.Prefix() }
 
 // provider makes the AWSProvider of a capability that refers to none. It has no credentials: the
@@ -20,7 +29,7 @@ func (k *compiler) provider() {
 	}
 	p := &awsv1.AWSProvider{Spec: awsv1.AWSProviderSpec{Region: k.home.region, PermissionsBoundaryARN: k.facts.DefaultBoundary}}
 	p.Namespace = k.c.Namespace
-	k.add(part{kindProvider, k.names.Prefix(), "", "provider"}, awsv1.GroupVersion, p, nil)
+	k.add(child{kindProvider, k.names.Prefix(), "", "provider"}, awsv1.GroupVersion, p, nil)
 }
 
 // ChildDeletionPolicy decides about the AWS resource of an object. Certificates, records and associations of EKS Pod Identity
@@ -28,7 +37,7 @@ func (k *compiler) provider() {
 // pods of others: they are kept only with the Ingress and the workloads. Resources of untaggedTypes are never kept.
 func ChildDeletionPolicy(c *nexusv1.NexusAICapability, kind string, o awsv1.Resource) awsv1.DeletionPolicy {
 	policy := EffectiveDeletionPolicy(c)
-	isShortLived := slices.Contains([]string{kindCertificate, kindRecordSet, kindHostedZone, kindAssociation}, kind)
+	isShortLived := factsOf(kind).isTemporary
 	if r, is := o.(*awsv1.AWSResource); is && slices.Contains(untaggedTypes, r.Spec.TypeName) {
 		isShortLived = true
 	}

@@ -5,6 +5,7 @@ package capability
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,6 +26,51 @@ const (
 	// longPollSeconds is the longest wait of a receive call, which costs the fewest requests.
 	longPollSeconds int32 = 20
 )
+
+// queuesPart is spec.dataServices.queues.
+func queuesPart() part {
+	return part{
+		steps: []Step{{0, StepSQS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
+		kinds: []kindFacts{{
+			kind: kindQueue, step: StepSQS, removed: removal{stage: removesData + 40}, grants: true, store: true, isBilled: true,
+			refusal:  "is declared in spec.dataServices.queues",
+			existing: &existingKind{noun: "queue", service: "sqs", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 80},
+			doom:     doomQueue,
+		}},
+		check: turn[checking]{40, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+			v.queues("spec.dataServices.queues", dataOf(&c.Spec).Queues)
+		}},
+		compile: []func(*compiler){(*compiler).queues},
+		rights:  turn[granting]{60, (*compiler).queueStatements},
+		values:  (*compiler).queueValues,
+		entries: entries{
+			place: 40, field: ofQueues, encryptedBy: "sqs",
+			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedQueues(s), nameOfQueue) },
+			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
+				data.Queues = keep(a, ofQueues, data.Queues, nameOfQueue)
+			},
+			objects: func(c *nexusv1.NexusAICapability) []namedObject {
+				return objectsOf(c, selectedQueues(&c.Spec), existingQueue)
+			},
+			existing: func(s *nexusv1.NexusAICapabilitySpec) []existing {
+				return existingOfList("spec.dataServices.queues", dataOf(s).Queues, existingQueue)
+			},
+			describes: func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool {
+				q := entryOf(dataOf(s).Queues, func(q nexusv1.QueueSpec) bool { return q.Name == name })
+				return map[string]bool{"fifo": q.FIFO, "visibilityTimeoutSeconds": q.VisibilityTimeoutSeconds != nil,
+					"messageRetentionSeconds": q.MessageRetentionSeconds != nil, "deadLetter": q.DeadLetter != nil, "forceDestroy": q.ForceDestroy}
+			},
+		},
+	}
+}
+
+func nameOfQueue(q nexusv1.QueueSpec) string { return q.Name }
+
+func doomQueue(c *nexusv1.NexusAICapability, want awsv1.Resource, mayDeleteData bool) {
+	o := want.(*awsv1.SQSQueue)
+	force, known := ForceDestroyQueue(c, o.Name)
+	allowForce(&o.Spec.ForceDestroy, mayDeleteData, force, known)
+}
 
 // selectedQueues returns the declared queues by name.
 func selectedQueues(s *nexusv1.NexusAICapabilitySpec) []nexusv1.QueueSpec {
@@ -61,7 +107,7 @@ func (k *compiler) queues() {
 }
 
 func (k *compiler) addQueue(purpose string, o *awsv1.SQSQueue, after []graph.Edge) string {
-	id := k.resource(part{kindQueue, k.names.Of(purpose), StepSQS, "sqs"}, o, append(after, k.afterKey("")...)...)
+	id := k.resource(child{kindQueue, k.names.Of(purpose), StepSQS, "sqs"}, o, append(after, k.afterKey("")...)...)
 	k.addGrant(id)
 	return id
 }
@@ -111,6 +157,14 @@ func (k *compiler) queueURLs() map[string]string {
 		if aside := deadLetter(q.Name); q.DeadLetter != nil {
 			out[aside] = k.home.queueURL(k.names.message(aside, q.FIFO))
 		}
+	}
+	return out
+}
+
+// queueValues tell the application the URLs.
+func (k *compiler) queueValues() (out []value) {
+	for purpose, url := range k.queueURLs() {
+		out = append(out, value{"sqs/" + purpose + "-queue-url", "NEXUS_SQS_QUEUE_URL_" + environmentVariable(purpose), url})
 	}
 	return out
 }
@@ -181,4 +235,8 @@ func (v *verdict) queues(at string, list []nexusv1.QueueSpec) {
 			within(field+".deadLetter.maxReceiveCount", q.DeadLetter.MaxReceiveCount, 1, 1000)
 		}
 	}
+}
+
+func existingQueue(q nexusv1.QueueSpec) existing {
+	return existing{kind: kindQueue, purpose: q.Name, store: q.Existing}
 }

@@ -98,7 +98,7 @@ func (last *Compilation) check(c *nexusv1.NexusAICapability, f Facts) (reads, er
 // buildAfter runs the parts that would add something else than in the last compilation, and those that follow on a part that
 // leaves them another state.
 func (k *compiler) buildAfter(last *Compilation) (out []builtPart) {
-	for i, build := range k.parts() {
+	for i, build := range k.builders() {
 		if last != nil && last.parts[i].reads.hold(k.facts) {
 			k.take(last.parts[i])
 			out = append(out, last.parts[i])
@@ -114,10 +114,10 @@ func (k *compiler) buildAfter(last *Compilation) (out []builtPart) {
 }
 
 // build runs a part and returns what it added.
-func (k *compiler) build(part func()) builtPart {
+func (k *compiler) build(add func(*compiler)) builtPart {
 	nodes, aws, grants := len(k.nodes), len(k.aws), len(k.grants)
 	k.read = reads{}
-	part()
+	add(k)
 	return builtPart{reads: k.read, nodes: slices.Clone(k.nodes[nodes:]), aws: slices.Clone(k.aws[aws:]), grants: slices.Clone(k.grants[grants:]), parameterSet: k.parameterSet}
 }
 

@@ -22,23 +22,11 @@ const (
 	exportStatus     = "status"
 )
 
-// exportParameters are the parameters of the exported variables.
-func (k *compiler) exportParameters() map[string]string {
-	v := map[string]string{}
-	for _, r := range selectedResources(k.spec) {
-		for variable := range r.Exports {
-			v[r.parameter(variable)] = k.exportedValue(r, variable)
-		}
-	}
-	return v
-}
-
-// exports are the exported values of all resources by their variables, with placeholders for those that are not known yet.
-func (k *compiler) exports() map[string]string {
-	out := map[string]string{}
+// exportedValues tell the application what the resources export, with placeholders for what is not known yet.
+func (k *compiler) exportedValues() (out []value) {
 	for _, r := range selectedResources(k.spec) {
 		for _, variable := range sortedKeys(r.Exports) {
-			out[variable] = k.exportedValue(r, variable)
+			out = append(out, value{r.parameter(variable), variable, k.exportedValue(r, variable)})
 		}
 	}
 	return out

@@ -19,6 +19,43 @@ import (
 // kindAnyType is the kind of resources that a capability declares by their type.
 const kindAnyType = "AWSResource"
 
+// resourcesPart is spec.dataServices.resources, and makes the objects of spec.ai as well.
+func resourcesPart() part {
+	p := part{
+		steps:        []Step{{0, StepResources, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
+		check:        turn[checking]{90, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.resourceParts(c) }},
+		surroundings: func(v *verdict, _ *nexusv1.NexusAICapability, _ Facts, k *compiler) { v.serviceRoles(k) },
+		compile:      []func(*compiler){(*compiler).resources},
+		rights:       turn[granting]{90, (*compiler).resourceStatements},
+		values:       (*compiler).exportedValues,
+		publishes:    turn[publishing]{50, (*compiler).resourceIDs},
+		entries: entries{
+			place: 70, field: ofResources,
+			names: func(s *nexusv1.NexusAICapabilitySpec) []string {
+				return namesIn(byName(slices.Clone(dataOf(s).Resources), nameOfResource), nameOfResource)
+			},
+			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
+				data.Resources = keep(a, ofResources, data.Resources, nameOfResource)
+			},
+			objects: func(c *nexusv1.NexusAICapability) (out []namedObject) {
+				for _, r := range selectedResources(&c.Spec) {
+					out = append(out, namedObject{r.Name, NamesOf(c).resourceID(r)})
+				}
+				return out
+			},
+		},
+	}
+	for _, kind := range ResourceKinds() {
+		p.kinds = append(p.kinds, kindFacts{kind: kind, step: StepResources, removed: removal{stage: removesResources}, isBilled: true, refusal: refusals[kind]})
+	}
+	return p
+}
+
+// refusals say why dataServices.resources declares no objects of a kind as it does of others.
+var refusals = map[string]string{kindAnyType: "is declared with type and properties"}
+
+func nameOfResource(r nexusv1.ResourcePart) string { return r.Name }
+
 // ResourceKinds returns the kinds of the objects that dataServices.resources and spec.ai become.
 func ResourceKinds() []string {
 	return append(slices.Sorted(maps.Keys(resourceKinds)), kindAnyType)
@@ -98,7 +135,7 @@ func (k *compiler) resources() {
 		if role != "" {
 			after = append(after, graph.NeedReady(role)...)
 		}
-		id := k.resource(part{kindOfResource(r.ResourcePart), k.names.Of(r.Name), StepResources, r.component}, o, after...)
+		id := k.resource(child{kindOfResource(r.ResourcePart), k.names.Of(r.Name), StepResources, r.component}, o, after...)
 		k.awaitRights(lacks)
 		if r.Access != nil {
 			k.addGrant(id)
@@ -188,40 +225,6 @@ func (k *compiler) usedBy(r resourcePart) (out []string) {
 	return slices.Compact(out)
 }
 
-// partsByName returns the IDs of the nodes of the parts that a resource can use, by the names of the parts.
-func partsByName(c *nexusv1.NexusAICapability) map[string][]string {
-	out, n, s := map[string][]string{}, NamesOf(c), &c.Spec
-	add := func(kind, name string, store *nexusv1.ExistingStore) {
-		out[name] = append(out[name], kind+"/"+n.object(name, store))
-	}
-	for _, t := range selectedTables(s) {
-		add(kindTable, t.Name, t.Existing)
-	}
-	for _, b := range selectedBuckets(s) {
-		if b.Existing != nil {
-			add(kindBucket, b.Name, b.Existing)
-			continue
-		}
-		out[b.Name] = append(out[b.Name], kindBucket+"/"+bucketObject(c, b.Name))
-	}
-	for _, q := range selectedQueues(s) {
-		add(kindQueue, q.Name, q.Existing)
-	}
-	for _, t := range selectedTopics(s) {
-		add(kindTopic, t.Name, t.Existing)
-	}
-	for _, r := range selectedRoles(s) {
-		add(kindRole, r.Name, &r.Existing)
-	}
-	for _, secret := range secretsOf(s) {
-		add(kindSecret, secret.Name, secret.Existing)
-	}
-	for _, r := range selectedResources(s) {
-		add(kindOfResource(r.ResourcePart), r.Name, nil)
-	}
-	return out
-}
-
 // UsersOf returns the IDs of the nodes of the resources that use an object, which are deleted before it.
 func UsersOf(c *nexusv1.NexusAICapability, kind, name string) (out []string) {
 	used, is := resourceOf(c, kind, name)
@@ -231,6 +234,20 @@ func UsersOf(c *nexusv1.NexusAICapability, kind, name string) (out []string) {
 	for _, r := range selectedResources(&c.Spec) {
 		if slices.Contains(r.Uses, nexusv1.PartName(used.Name)) {
 			out = append(out, NamesOf(c).resourceID(r))
+		}
+	}
+	return out
+}
+
+// partsByName returns the IDs of the nodes of the parts that a resource can use, by the names of the parts.
+func partsByName(c *nexusv1.NexusAICapability) map[string][]string {
+	out := map[string][]string{}
+	for _, e := range allEntries() {
+		if e.objects == nil {
+			continue
+		}
+		for _, o := range e.objects(c) {
+			out[o.name] = append(out[o.name], o.id)
 		}
 	}
 	return out

@@ -9,13 +9,6 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// stepsByKind are the steps of the kinds whose objects all belong to one step.
-var stepsByKind = map[string]string{
-	kindTable: StepDynamoDB, kindBucket: StepS3, kindGlueDatabase: StepGlue, kindGlueTable: StepGlue, kindGlueCrawler: StepGlue,
-	kindParameters: StepSSM, kindSecret: StepSecrets, kindQueue: StepSQS, kindTopic: StepSNS, kindKey: StepKMS, kindPool: StepCognito, kindRole: StepIAM, kindAssociation: StepIAM, kindNamespace: StepNamespace, kindQuota: StepNamespace,
-	kindServiceAccount: StepServiceAccount, kindConfigMap: StepBackend, kindIngress: StepIngress, kindGateway: StepIngress, kindRoute: StepIngress, kindBalancerSettings: StepIngress, kindTargetSettings: StepIngress, kindCertificate: StepIngress, kindRecordSet: StepIngress, kindHostedZone: StepIngress, kindPolicies: StepPolicies,
-}
-
 // StepOfResource returns the name of the step that an object of status.resources belongs to, StepPolicies for a
 // binding of policies, and "" for an object that is in no step.
 func StepOfResource(c *nexusv1.NexusAICapability, r nexusv1.ResourceStatus) string {
@@ -40,7 +33,7 @@ func StepOfResource(c *nexusv1.NexusAICapability, r nexusv1.ResourceStatus) stri
 	if isResourceKind(r.Kind) {
 		return StepResources
 	}
-	return stepsByKind[r.Kind]
+	return factsOf(r.Kind).step
 }
 
 // stepOfWorkload returns the step of an object of a component, by its name.

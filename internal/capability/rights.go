@@ -4,7 +4,6 @@ package capability
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -37,14 +36,12 @@ type Proof struct {
 	Foreign, Neighbor bool
 }
 
-// wellknown.TagOwnerUID is the tag that the operator puts on whatever an object owns in AWS.
-
 // Granting are the kinds on whose resources the roles of a capability get rights.
-var Granting = []string{kindTable, kindBucket, kindGlueDatabase, kindGlueTable, kindGlueCrawler, kindParameters, kindSecret, kindQueue, kindTopic, kindKey}
+var Granting = kindsThat(func(f kindFacts) bool { return f.grants })
 
 // Proving are the kinds whose proofs are gathered: the granting ones, and those with identifiers that AWS assigns: of the user
 // pool they go to the workloads, of the certificate to the load balancer.
-var Proving = append(slices.Clone(Granting), kindPool, kindCertificate)
+var Proving = append(slices.Clone(Granting), kindsThat(func(f kindFacts) bool { return f.proves })...)
 
 // Prove returns what a child of the kind owns in AWS, with the ID of its node. A child proves something when the
 // capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the
@@ -61,11 +58,8 @@ func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id 
 		return "", Proof{}, false
 	}
 	proof = Proof{ARN: st.ARN, UID: string(child.GetUID())}
-	if set, is := child.(*awsv1.SSMParameterSet); is {
-		proof.Names = slices.Clone(set.Status.ManagedNames)
-	}
-	if pool, is := child.(*awsv1.CognitoUserPool); is {
-		proof.Client = pool.Status.ClientIDs[SignInClient]
+	if prove := factsOf(kind).prove; prove != nil {
+		prove(child, &proof)
 	}
 	if isPart {
 		proof.Values, proof.Settled = exportedBy(part, child), status.ReadyAt(st.Conditions, child.GetGeneration())
@@ -115,59 +109,10 @@ func (k *compiler) owned(id, arn string) string {
 // names in Bedrock. A name alone gives no right to a store: another capability, or anybody in AWS, could have taken it
 // first.
 func (k *compiler) appStatements() []iampolicy.Statement {
-	return slices.Concat(k.tableStatements(), k.bucketStatements(), k.catalogStatements(), k.parameterStatements(), k.secretStatements(),
-		k.queueStatements(), k.topicStatements(), k.roleStatements(), k.resourceStatements(), k.keyStatements(), k.bedrockStatements())
-}
-
-func (k *compiler) tableStatements() []iampolicy.Statement {
-	var arns, names []string
-	for _, t := range selectedTables(k.spec) {
-		if e := existingTable(t); e.store != nil {
-			arns = appendARN(arns, k.external(e))
-			continue
-		}
-		name := k.names.Of(t.Name)
-		if arn := k.owned(kindTable+"/"+name, k.home.arn("dynamodb", "table/"+name)); arn != "" {
-			arns, names = append(arns, arn), append(names, name)
-		}
-	}
-	if len(arns) == 0 {
-		return nil
-	}
-	out := []iampolicy.Statement{{Sid: "Tables", Action: []string{
-		"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:DescribeTable",
-		"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem",
-	}, Resource: arns}}
-	if key := dynamodbSpec(k.spec).KMSKeyArn; key != "" && len(names) > 0 {
-		out = append(out, k.tableKey(key, names))
-	}
-	return out
-}
-
-func (k *compiler) bucketStatements() []iampolicy.Statement {
-	var own, whole, objects []string
-	for _, b := range selectedBuckets(k.spec) {
-		if e := existingBucket(b); e.store != nil {
-			whole = appendARN(whole, k.external(e))
-			continue
-		}
-		arn := k.owned(kindBucket+"/"+bucketObject(k.c, b.Name), k.home.bucketARN(k.bucketName(b.Name)))
-		own, whole = appendARN(own, arn), appendARN(whole, arn)
-	}
-	for _, arn := range whole {
-		objects = append(objects, arn+"/*")
-	}
-	if len(whole) == 0 {
-		return nil
-	}
-	out := []iampolicy.Statement{
-		{Sid: "Buckets", Action: []string{"s3:GetBucketLocation", "s3:ListBucket", "s3:ListBucketMultipartUploads"}, Resource: whole},
-		{Sid: "Objects", Action: []string{
-			"s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject",
-		}, Resource: objects},
-	}
-	if key := s3Spec(k.spec).KMSKeyArn; key != "" && len(own) > 0 {
-		out = append(out, k.bucketKey(keyUse, key, own))
+	var out []iampolicy.Statement
+	rights := inTurn(func(p part) turn[granting] { return p.rights }, func(run granting) bool { return run == nil })
+	for _, of := range rights {
+		out = append(out, of(k)...)
 	}
 	return out
 }
@@ -189,102 +134,10 @@ func (k *compiler) byPrefix(names []string, prefix string) []string {
 	return names
 }
 
-// tableKey allows the use of a key through DynamoDB and for the tables alone: the capability names the key, which
-// may protect other data as well.
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
-func (k *compiler) tableKey(key string, tables []string) iampolicy.Statement {
-	return iampolicy.Statement{Sid: "TableKey", Action: keyUse, Resource: []string{key}, Condition: iampolicy.Conditions{
-		"StringEquals": {"kms:ViaService": {k.home.service("dynamodb")}},
-		"StringLike":   {"kms:EncryptionContext:aws:dynamodb:tableName": k.byPrefix(tables, "")},
-	}}
-}
-
-// bucketKey allows the use of a key through S3 and for the buckets alone. S3 encrypts with the ARN of the bucket, if
-// it has a bucket key, or of the object as context.
-// https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
-func (k *compiler) bucketKey(actions []string, key string, buckets []string) iampolicy.Statement {
-	var contexts []string
-	for _, b := range k.byPrefix(buckets, k.home.bucketARN("")) {
-		contexts = append(contexts, b, b+"/*")
-	}
-	return iampolicy.Statement{Sid: "BucketKey", Action: actions, Resource: []string{key}, Condition: iampolicy.Conditions{
-		"StringEquals": {"kms:ViaService": {k.home.service("s3")}},
-		"StringLike":   {"kms:EncryptionContext:aws:s3:arn": contexts},
-	}}
-}
-
 // service is the name of an AWS service in a region, as kms:ViaService has it.
 // https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#conditions-kms-via-service
 func (h home) service(name string) string {
 	return name + "." + h.region + "." + wellknown.DNSSuffix(h.partition)
-}
-
-func (k *compiler) catalogStatements() []iampolicy.Statement {
-	if !glueEnabled(k.spec) {
-		return nil
-	}
-	database := k.owned(k.databaseID(), k.home.arn("glue", "database/"+k.names.GlueDatabase()))
-	if database == "" {
-		return nil
-	}
-	// Glue asks for rights on the catalog and the database as well for any table:
-	// https://docs.aws.amazon.com/glue/latest/dg/glue-specifying-resource-arns.html
-	resources := []string{k.home.arn("glue", "catalog"), database}
-	for _, t := range glueTables {
-		if arn := k.owned(kindGlueTable+"/"+k.names.Of(t), k.home.arn("glue", "table/"+k.names.GlueDatabase()+"/"+k.names.Glue(t))); arn != "" {
-			resources = append(resources, arn)
-		}
-	}
-	out := []iampolicy.Statement{{Sid: "Catalog", Action: []string{
-		"glue:BatchCreatePartition", "glue:BatchGetPartition", "glue:GetDatabase", "glue:GetPartition", "glue:GetPartitions",
-		"glue:GetTable", "glue:GetTables",
-	}, Resource: resources}}
-	crawler := k.owned(kindGlueCrawler+"/"+k.names.Crawler(), k.home.arn("glue", "crawler/"+k.names.Crawler()))
-	if crawlerSpec(k.spec) != nil && crawler != "" {
-		out = append(out, iampolicy.Statement{Sid: "Crawler", Action: []string{"glue:GetCrawler", "glue:StartCrawler"}, Resource: []string{crawler}})
-	}
-	return out
-}
-
-// maxNamedParameters limits the parameters that a policy names one by one. All policies of a role share 10,240
-// characters.
-const maxNamedParameters = 24
-
-// sidParameters is the statement about the SSM parameters.
-const sidParameters = "Parameters"
-
-// parameterStatements name the parameters one by one, or those of the path that carry the tag of the parameter set.
-// A right on the path alone would reach whatever else anybody puts below it; that is why
-// ssm:GetParametersByPath, which AWS decides by the path, is not among the actions.
-// https://docs.aws.amazon.com/systems-manager/latest/userguide/sysman-paramstore-access.html
-func (k *compiler) parameterStatements() []iampolicy.Statement {
-	id := kindParameters + "/" + k.names.Prefix()
-	values, proof := k.parameterValues(), k.proof(id)
-	if k.expected != nil {
-		proof = k.expectParameters(id, values)
-	}
-	path := "parameter" + k.names.ParameterPath() + "/"
-	names := proof.Names
-	if k.assumeOwned {
-		names = slices.Collect(maps.Keys(values))
-	}
-	var arns []string
-	for _, name := range names {
-		if _, declared := values[name]; declared {
-			arns = append(arns, k.home.arn("ssm", path+name))
-		}
-	}
-	out := iampolicy.Statement{Sid: sidParameters, Action: []string{"ssm:GetParameter", "ssm:GetParameters"}, Resource: arns}
-	switch {
-	case len(arns) == 0:
-		return nil
-	case len(arns) > maxNamedParameters && !k.access.limited:
-		out.Resource = []string{k.home.arn("ssm", path+"*")}
-		out.Condition = iampolicy.Conditions{"StringEquals": {"aws:ResourceTag/" + wellknown.TagOwnerUID: {proof.UID}}}
-	default:
-		slices.Sort(out.Resource)
-	}
-	return []iampolicy.Statement{out}
 }
 
 // provenARN is the ARN that AWS assigned to what a child owns, or a placeholder until that is proven.
@@ -305,24 +158,4 @@ func (k *compiler) assigned(id, begin string, chosen int) string {
 		return ""
 	}
 	return arn
-}
-
-// secretEnding is the number of characters that Secrets Manager chooses for the end of an ARN.
-const secretEnding = 6
-
-// secretStatements name the secrets by their whole ARNs, of which AWS chooses the last six characters.
-func (k *compiler) secretStatements() []iampolicy.Statement {
-	var arns []string
-	for _, s := range keep(k.access, ofSecrets, secretsOf(k.spec), func(s nexusv1.SecretSpec) string { return s.Name }) {
-		if e := existingSecret(s); e.store != nil {
-			arns = appendARN(arns, k.external(e))
-			continue
-		}
-		id, begin := kindSecret+"/"+k.names.Of(s.Name), k.home.arn("secretsmanager", "secret:"+k.names.Secret(s.Name)+"-")
-		arns = appendARN(arns, k.assigned(id, begin, secretEnding))
-	}
-	if len(arns) == 0 {
-		return nil
-	}
-	return []iampolicy.Statement{{Sid: "Secrets", Action: []string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"}, Resource: arns}}
 }

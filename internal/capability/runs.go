@@ -37,7 +37,7 @@ type runs struct {
 
 // runsToItsEnd adds the Job or the CronJob of a component.
 func (k *compiler) runsToItsEnd(c component, settings settingsNode) {
-	p, after := part{kindJob, k.names.Of(c.name), c.step, c.name}, k.beforePods(c, settings)
+	p, after := child{kindJob, k.names.Of(c.name), c.step, c.name}, k.beforePods(c, settings)
 	spec := k.jobSpec(c, settings)
 	if c.kind == nexusv1.ComponentJob {
 		o := &batchv1.Job{Spec: spec}

@@ -37,7 +37,7 @@ func (k *compiler) autoscaler(c component, deployment string) {
 			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &target},
 		}}},
 	}}
-	k.workload(part{kindAutoscaler, k.names.Of(c.name), c.step, c.name}, o, graph.NeedApplied(deployment)...)
+	k.workload(child{kindAutoscaler, k.names.Of(c.name), c.step, c.name}, o, graph.NeedApplied(deployment)...)
 }
 
 // minReplicas is the least number of replicas of an autoscaler.
@@ -63,5 +63,5 @@ func (k *compiler) disruptionBudget(c component) {
 	if spec.MinAvailable == nil && spec.MaxUnavailable == nil {
 		spec.MaxUnavailable = new(intstr.FromInt32(1))
 	}
-	k.workload(part{kindDisruptionBudget, k.names.Of(c.name), c.step, c.name}, &policyv1.PodDisruptionBudget{Spec: spec})
+	k.workload(child{kindDisruptionBudget, k.names.Of(c.name), c.step, c.name}, &policyv1.PodDisruptionBudget{Spec: spec})
 }

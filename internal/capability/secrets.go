@@ -3,11 +3,60 @@
 package capability
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
+
+// secretsPart is spec.secrets.
+func secretsPart() part {
+	return part{
+		steps: []Step{{5, StepSecrets, nexusv1.PhaseProvisioningSecrets, nexusv1.ConditionSecretsReady}},
+		kinds: []kindFacts{{
+			kind: kindSecret, step: StepSecrets, removed: removal{stage: removesData + 10, steps: []string{StepSecrets}}, grants: true, kept: true, isBilled: true,
+			refusal:  "is declared in spec.secrets",
+			existing: &existingKind{noun: "secret", service: "secretsmanager", prefix: "secret:", names: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), most: 512, ending: secretEnding},
+		}},
+		check:   turn[checking]{80, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.secrets(&c.Spec) }},
+		compile: []func(*compiler){(*compiler).secrets},
+		rights:  turn[granting]{50, (*compiler).secretStatements},
+		values:  (*compiler).secretValues,
+		entries: entries{
+			place: 100, field: ofSecrets, encryptedBy: "secretsmanager",
+			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(secretsOf(s), nameOfSecret) },
+			objects: func(c *nexusv1.NexusAICapability) []namedObject {
+				return objectsOf(c, secretsOf(&c.Spec), existingSecret)
+			},
+			existing: func(s *nexusv1.NexusAICapabilitySpec) []existing {
+				return existingOfList("spec.secrets", s.Secrets, existingSecret)
+			},
+			describes: func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool {
+				t := entryOf(s.Secrets, func(t nexusv1.SecretSpec) bool { return t.Name == name })
+				return map[string]bool{"valueFrom": t.ValueFrom != nil, "generate": t.Generate != nil, "placeholder": t.Placeholder != nil, "recreateOnLoss": t.RecreateOnLoss}
+			},
+		},
+	}
+}
+
+func nameOfSecret(s nexusv1.SecretSpec) string { return s.Name }
+
+// secretValues tell the application the names of the existing secrets, and the prefix of all others, unless there are none.
+func (k *compiler) secretValues() (out []value) {
+	for _, s := range keep(k.access, ofSecrets, k.spec.Secrets, nameOfSecret) {
+		if e := existingSecret(s); e.store != nil {
+			out = append(out, value{"secrets/" + s.Name + "-secret", "NEXUS_SECRET_" + environmentVariable(s.Name), e.nameIn()})
+		}
+	}
+	if len(secretsOf(k.spec)) > 0 {
+		out = append(out, value{variable: "NEXUS_SECRETS_PREFIX", text: k.names.SecretPath()})
+	}
+	return out
+}
 
 // defaultSecrets are the secrets of a capability that does not leave them out. Values that nobody else needs to know are generated;
 // what another company issues is a placeholder for people to fill in.
@@ -73,17 +122,8 @@ func (k *compiler) secrets() {
 			continue
 		}
 		o := &awsv1.SecretsManagerSecret{Spec: k.secret(s)}
-		k.addGrant(k.resource(part{kindSecret, k.names.Of(s.Name), StepSecrets, "secrets"}, o, k.afterKey("")...))
+		k.addGrant(k.resource(child{kindSecret, k.names.Of(s.Name), StepSecrets, "secrets"}, o, k.afterKey("")...))
 	}
-}
-
-// secretSettings tell the workloads the prefix of the secrets, unless there are none, and the names of those that exist already.
-func (k *compiler) secretSettings() map[string]string {
-	out := k.existingSecrets(func(purpose string) string { return "NEXUS_SECRET_" + environmentVariable(purpose) })
-	if len(secretsOf(k.spec)) > 0 {
-		out["NEXUS_SECRETS_PREFIX"] = k.names.SecretPath()
-	}
-	return out
 }
 
 func (k *compiler) secret(s nexusv1.SecretSpec) awsv1.SecretsManagerSecretSpec {
@@ -125,3 +165,67 @@ func keyNames(keys []nexusv1.SecretKey) []string {
 	slices.Sort(out)
 	return out
 }
+
+func existingSecret(s nexusv1.SecretSpec) existing {
+	return existing{kind: kindSecret, purpose: s.Name, store: s.Existing}
+}
+
+// secretEnding is the number of characters that Secrets Manager chooses for the end of an ARN.
+const secretEnding = 6
+
+// secretStatements name the secrets by their whole ARNs, of which AWS chooses the last six characters.
+func (k *compiler) secretStatements() []iampolicy.Statement {
+	var arns []string
+	for _, s := range keep(k.access, ofSecrets, secretsOf(k.spec), func(s nexusv1.SecretSpec) string { return s.Name }) {
+		if e := existingSecret(s); e.store != nil {
+			arns = appendARN(arns, k.external(e))
+			continue
+		}
+		id, begin := kindSecret+"/"+k.names.Of(s.Name), k.home.arn("secretsmanager", "secret:"+k.names.Secret(s.Name)+"-")
+		arns = appendARN(arns, k.assigned(id, begin, secretEnding))
+	}
+	if len(arns) == 0 {
+		return nil
+	}
+	return []iampolicy.Statement{{Sid: "Secrets", Action: []string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"}, Resource: arns}}
+}
+
+func (v *verdict) secrets(s *nexusv1.NexusAICapabilitySpec) {
+	if s.DefaultSecrets != "" {
+		oneOf(v, "spec.defaultSecrets", s.DefaultSecrets, nexusv1.DefaultSecretsAll, nexusv1.DefaultSecretsNone)
+	}
+	list := s.Secrets
+	v.distinct("spec.secrets", namesIn(list, func(s nexusv1.SecretSpec) string { return s.Name }), maxSecretPurpose)
+	for i, s := range list {
+		at := fmt.Sprintf("spec.secrets[%d]", i)
+		v.require(hasSource(s) || isDefaultSecret(s.Name), at, "an additional secret needs valueFrom, generate, placeholder or existing")
+		v.require(s.ValueFrom == nil || s.Generate == nil && s.Placeholder == nil, at, "set valueFrom, or generate and placeholder, not both")
+		if s.ValueFrom != nil {
+			v.require(s.ValueFrom.Name != "" && s.ValueFrom.Key != "", at+".valueFrom", "needs name and key")
+			v.matches(at+".valueFrom.name", s.ValueFrom.Name, 253, subdomainPattern)
+		}
+		v.sources(at, s)
+	}
+}
+
+func (v *verdict) sources(at string, s nexusv1.SecretSpec) {
+	var keys []nexusv1.SecretKey
+	if g := s.Generate; g != nil {
+		v.require(g.Length == nil || *g.Length >= 16 && *g.Length <= 1024, at+".generate.length", "16 to 1024")
+		v.require(s.Placeholder == nil || len(g.Keys) > 0, at+".generate.keys", "are needed beside placeholder")
+		keys = append(keys, g.Keys...)
+	}
+	if p := s.Placeholder; p != nil {
+		v.require(len(p.Keys) > 0, at+".placeholder.keys", "at least one")
+		keys = append(keys, p.Keys...)
+	}
+	v.require(len(keys) <= 32, at, "at most 32 keys")
+	seen := map[nexusv1.SecretKey]bool{}
+	for _, k := range keys {
+		v.require(secretKeyPattern.MatchString(string(k)), at, "the key %q does not match %s", status.Truncate(string(k), 64), secretKeyPattern)
+		v.require(!seen[k], at, "the key %q is there twice", k)
+		seen[k] = true
+	}
+}
+
+var secretARNEnding = regexp.MustCompile(`-[A-Za-z0-9]{6}$`)

@@ -62,7 +62,7 @@ func (k *compiler) serviceRole(r resourcePart) (id, lacks string) {
 	if len(statements) > 0 {
 		o.Spec.InlinePolicies = []awsv1.IAMInlinePolicy{{PolicyName: "service", PolicyDocument: k.document(statements...)}}
 	}
-	return k.resource(part{kindRole, name, StepResources, r.component}, o, graph.NeedReady(r.role.uses(k)...)...), lacks
+	return k.resource(child{kindRole, name, StepResources, r.component}, o, graph.NeedReady(r.role.uses(k)...)...), lacks
 }
 
 // serviceTrust lets the service act as the role, for such resources of this account only.

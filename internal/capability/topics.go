@@ -4,6 +4,7 @@ package capability
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +13,43 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
+
+// topicsPart is spec.dataServices.topics.
+func topicsPart() part {
+	return part{
+		steps: []Step{{0, StepSNS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
+		kinds: []kindFacts{{
+			kind: kindTopic, step: StepSNS, removed: removal{stage: removesData + 30}, grants: true, isBilled: true,
+			refusal:  "is declared in spec.dataServices.topics",
+			existing: &existingKind{noun: "topic", service: "sns", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 256},
+		}},
+		check: turn[checking]{50, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+			v.topics("spec.dataServices.topics", new(dataOf(&c.Spec)))
+		}},
+		compile: []func(*compiler){(*compiler).topics},
+		rights:  turn[granting]{70, (*compiler).topicStatements},
+		values:  (*compiler).topicValues,
+		entries: entries{
+			place: 50, field: ofTopics, encryptedBy: "sns",
+			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedTopics(s), nameOfTopic) },
+			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
+				data.Topics = keep(a, ofTopics, data.Topics, nameOfTopic)
+			},
+			objects: func(c *nexusv1.NexusAICapability) []namedObject {
+				return objectsOf(c, selectedTopics(&c.Spec), existingTopic)
+			},
+			existing: func(s *nexusv1.NexusAICapabilitySpec) []existing {
+				return existingOfList("spec.dataServices.topics", dataOf(s).Topics, existingTopic)
+			},
+			describes: func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool {
+				t := entryOf(dataOf(s).Topics, func(t nexusv1.TopicSpec) bool { return t.Name == name })
+				return map[string]bool{"fifo": t.FIFO, "subscribeQueues": len(t.SubscribeQueues) > 0}
+			},
+		},
+	}
+}
+
+func nameOfTopic(t nexusv1.TopicSpec) string { return t.Name }
 
 // selectedTopics returns the declared topics by name.
 func selectedTopics(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TopicSpec {
@@ -54,7 +92,7 @@ func (k *compiler) topics() {
 			o.Spec.Subscriptions = append(o.Spec.Subscriptions, awsv1.SNSSubscription{Protocol: "sqs", QueueRef: &awsv1.ObjectReference{Name: name}})
 			after = append(after, graph.NeedReady(kindQueue+"/"+name)...)
 		}
-		k.addGrant(k.resource(part{kindTopic, k.names.Of(t.Name), StepSNS, "sns"}, o, after...))
+		k.addGrant(k.resource(child{kindTopic, k.names.Of(t.Name), StepSNS, "sns"}, o, after...))
 	}
 }
 
@@ -92,6 +130,14 @@ func (k *compiler) deliveryPolicy(q nexusv1.QueueSpec) string {
 		Condition: iampolicy.Conditions{"ArnEquals": {"aws:SourceArn": arns}}})
 }
 
+// topicValues tell the application the ARNs.
+func (k *compiler) topicValues() (out []value) {
+	for _, t := range selectedTopics(k.spec) {
+		out = append(out, value{"sns/" + t.Name + "-topic-arn", "NEXUS_SNS_TOPIC_ARN_" + environmentVariable(t.Name), k.topicARN(t)})
+	}
+	return out
+}
+
 // topicStatements allow publishing to the topics.
 func (k *compiler) topicStatements() []iampolicy.Statement {
 	var arns []string
@@ -124,4 +170,8 @@ func (v *verdict) topics(at string, d *nexusv1.DataServicesSpec) {
 			seen[q] = true
 		}
 	}
+}
+
+func existingTopic(t nexusv1.TopicSpec) existing {
+	return existing{kind: kindTopic, purpose: t.Name, store: t.Existing}
 }

@@ -69,21 +69,9 @@ func Validate(c *nexusv1.NexusAICapability, f Facts) error { return check(c, f, 
 // check is Validate, and adds to read the proofs that it looks at.
 func check(c *nexusv1.NexusAICapability, f Facts, read reads) error {
 	v := &verdict{read: read}
-	s := &c.Spec
-	v.identity(c)
-	v.region(s.Region, f)
-	v.components(s)
-	v.ingress(ingressOf(s), f)
-	v.data(s.DataServices)
-	v.secrets(s)
-	v.resourceParts(c)
-	v.existing(c, f)
-	v.ai(c, f)
-	v.budget(c)
-	v.rights(s.Identity, f)
-	v.podIdentity(c, f)
-	v.bedrock(c, f)
-	v.intents(s)
+	for _, run := range inTurn(func(p part) turn[checking] { return p.check }, func(run checking) bool { return run == nil }) {
+		run(v, c, f)
+	}
 	if v.first == nil {
 		v.surroundings(c, f)
 	}
@@ -145,7 +133,6 @@ func (v *verdict) identity(c *nexusv1.NexusAICapability) {
 	if s.ProviderRef != nil {
 		v.require(s.ProviderRef.Name != "" && len(s.ProviderRef.Name) <= 253, "spec.providerRef.name", "1 to 253 characters")
 	}
-	v.signIn(s)
 	oneOf(v, "spec.deletionPolicy", s.DeletionPolicy, "", nexusv1.DeletionDelete, nexusv1.DeletionRetain, nexusv1.DeletionOrphan)
 	oneOf(v, "spec.driftPolicy", s.DriftPolicy, "", nexusv1.DriftCorrect, nexusv1.DriftReport)
 }
@@ -289,11 +276,13 @@ func (v *verdict) surroundings(c *nexusv1.NexusAICapability, f Facts) {
 		v.refuse(status.ReasonConflict, "spec.capabilityName",
 			"the workload namespace would be %s, the operator's own: choose another capabilityName or environment", ns)
 	}
-	v.keys(c, f)
-	v.bucketNames(c, f)
 	k := newCompiler(c, f)
 	k.assumeOwned, k.read = true, v.read
-	v.serviceRoles(k)
+	for _, p := range allParts() {
+		if p.surroundings != nil {
+			p.surroundings(v, c, f, k)
+		}
+	}
 	for _, a := range accessSets(s) {
 		size := len(k.document(k.rightsWithin(a)...))
 		if extra := k.extraStatements(); len(extra) > 0 && !a.limited {

@@ -25,7 +25,7 @@ func (v *verdict) existing(c *nexusv1.NexusAICapability, f Facts) {
 	}
 	seen := map[string]string{}
 	for _, e := range all {
-		at, of := e.field+".existing", existingKinds[e.kind]
+		at, of := e.field+".existing", existingFacts(e.kind)
 		v.require((e.store.Name != "") != (e.store.ARN != ""), at, "needs exactly one of name and arn")
 		v.existingARN(at+".arn", c, e, f)
 		v.require(len(e.nameIn()) <= of.most && of.names.MatchString(e.nameIn()), at, "%q is not the name of a %s", status.Truncate(e.nameIn(), 64), of.noun)
@@ -38,7 +38,7 @@ func (v *verdict) existing(c *nexusv1.NexusAICapability, f Facts) {
 
 // existingARN requires an ARN of the kind of store in the place of the capability.
 func (v *verdict) existingARN(at string, c *nexusv1.NexusAICapability, e existing, f Facts) {
-	arn, of := e.store.ARN, existingKinds[e.kind]
+	arn, of := e.store.ARN, existingFacts(e.kind)
 	if arn == "" {
 		return
 	}
@@ -89,26 +89,12 @@ func (v *verdict) onlyName(c *nexusv1.NexusAICapability) {
 
 // declares returns the fields that describe a store, and whether an entry sets them.
 func (e existing) declares(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
-	switch e.kind {
-	case kindTable:
-		t := entryOf(dynamodbSpec(s).Tables, func(t nexusv1.TableSpec) bool { return t.Name == e.purpose })
-		return map[string]bool{"hashKey": t.HashKey != nil, "rangeKey": t.RangeKey != nil, "ttl": t.TTL != nil, "pointInTimeRecovery": t.PointInTimeRecovery != nil}
-	case kindBucket:
-		b := entryOf(s3Spec(s).Buckets, func(b nexusv1.BucketSpec) bool { return b.Name == e.purpose })
-		return map[string]bool{"forceDestroy": b.ForceDestroy != nil, "lifecycle": b.Lifecycle != nil}
-	case kindQueue:
-		q := entryOf(dataOf(s).Queues, func(q nexusv1.QueueSpec) bool { return q.Name == e.purpose })
-		return map[string]bool{"fifo": q.FIFO, "visibilityTimeoutSeconds": q.VisibilityTimeoutSeconds != nil, "messageRetentionSeconds": q.MessageRetentionSeconds != nil,
-			"deadLetter": q.DeadLetter != nil, "forceDestroy": q.ForceDestroy}
-	case kindTopic:
-		t := entryOf(dataOf(s).Topics, func(t nexusv1.TopicSpec) bool { return t.Name == e.purpose })
-		return map[string]bool{"fifo": t.FIFO, "subscribeQueues": len(t.SubscribeQueues) > 0}
-	case kindRole:
-		return nil
-	default:
-		t := entryOf(s.Secrets, func(t nexusv1.SecretSpec) bool { return t.Name == e.purpose })
-		return map[string]bool{"valueFrom": t.ValueFrom != nil, "generate": t.Generate != nil, "placeholder": t.Placeholder != nil, "recreateOnLoss": t.RecreateOnLoss}
+	for _, of := range allEntries() {
+		if of.describes != nil && of.field == fieldOf(e.kind) {
+			return of.describes(s, e.purpose)
+		}
 	}
+	return nil
 }
 
 // entryOf returns the entry of a list that fits.

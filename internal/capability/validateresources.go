@@ -34,18 +34,8 @@ var (
 // decided are the fields of a kind's spec that the capability decides.
 var decided = []string{"providerRef", "deletionPolicy", "driftPolicy", "adoptionPolicy", "managementPolicy", "importID"}
 
-// fieldsOfKinds names the field of a capability for each kind that has one, and the reason for the others that no capability declares.
-var fieldsOfKinds = map[string]string{
-	kindTable: "is declared in spec.dataServices.dynamodb", kindBucket: "is declared in spec.dataServices.s3", kindQueue: "is declared in spec.dataServices.queues",
-	kindTopic: "is declared in spec.dataServices.topics", kindKey: "is declared in spec.dataServices.kms", kindSecret: "is declared in spec.secrets",
-	kindGlueDatabase: "is declared in spec.dataServices.glue", kindGlueTable: "is declared in spec.dataServices.glue", kindGlueCrawler: "is declared in spec.dataServices.glue",
-	kindPool: "is declared in spec.cognito", kindCertificate: "is declared in spec.ingress", kindRecordSet: "is declared in spec.ingress", kindHostedZone: "is declared in spec.ingress",
-	kindParameters: "is made of all values of the capability: use exports", kindAnyType: "is declared with type and properties",
-	kindRole: "gives rights, which a capability has by access alone", kindAssociation: "gives rights, which a capability has by access alone",
-}
-
 // WhyNoResource says why dataServices.resources declares no objects of a kind; empty where it does, or does not know the kind.
-func WhyNoResource(kind string) string { return fieldsOfKinds[kind] }
+func WhyNoResource(kind string) string { return factsOf(kind).refusal }
 
 // resourceParts checks dataServices.resources.
 func (v *verdict) resourceParts(c *nexusv1.NexusAICapability) {

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +21,39 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
+
+// workloadsPart is spec.backend, spec.frontend and spec.components.
+func workloadsPart() part {
+	return part{
+		steps: []Step{
+			{9, StepBackend, nexusv1.PhaseDeployingBackend, nexusv1.ConditionBackendReady},
+			{10, StepFrontend, nexusv1.PhaseDeployingFrontend, nexusv1.ConditionFrontendReady},
+			{0, StepComponents, nexusv1.PhaseDeploying, nexusv1.ConditionComponentsReady},
+		},
+		kinds: []kindFacts{
+			{kind: kindDeployment, removed: removal{stage: removesWorkloads, steps: []string{StepFrontend, StepBackend}}},
+			{kind: kindJob, removed: removal{stage: removesWorkloads}}, {kind: kindCronJob, removed: removal{stage: removesWorkloads}},
+			{kind: kindService, removed: removal{stage: removesWorkloads}}, {kind: kindConfigMap, step: StepBackend, removed: removal{stage: removesWorkloads}},
+			{kind: kindDisruptionBudget, removed: removal{stage: removesWorkloads}}, {kind: kindAutoscaler, removed: removal{stage: removesWorkloads}},
+		},
+		check:   turn[checking]{3, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.components(&c.Spec) }},
+		compile: []func(*compiler){(*compiler).workloads},
+		values:  (*compiler).workloadValues,
+	}
+}
+
+// workloadValues tell the application where its backend is.
+func (k *compiler) workloadValues() (out []value) {
+	b, ok := named(k.spec, backend)
+	if !ok {
+		return nil
+	}
+	out = append(out, value{variable: "NEXUS_BACKEND_INTERNAL_URL", text: b.url(k.c)})
+	if len(b.routes) > 0 {
+		out = append(out, value{variable: "NEXUS_BACKEND_URL", text: b.routes[0]})
+	}
+	return out
+}
 
 // dualService reports whether the backend has a separate Service for traffic inside the cluster.
 func dualService(s *nexusv1.NexusAICapabilitySpec) bool { return boolOr(s.Backend.DualService, true) }
@@ -64,7 +96,7 @@ type settingsNode struct{ id, checksum string }
 func (k *compiler) configMap(a accessSet) settingsNode {
 	settings := k.within(a).settings()
 	of := settingsOwner(k.spec, a)
-	id := k.workload(part{kindConfigMap, a.configMap(k.names), of.step, of.name}, &corev1.ConfigMap{Data: settings})
+	id := k.workload(child{kindConfigMap, a.configMap(k.names), of.step, of.name}, &corev1.ConfigMap{Data: settings})
 	return settingsNode{id, k.checksum(settings)}
 }
 
@@ -83,40 +115,11 @@ func (k *compiler) settings() map[string]string {
 		"NEXUS_REGION": k.home.region, "AWS_REGION": k.home.region,
 		"NEXUS_SSM_PREFIX": k.names.ParameterPath(),
 	}
-	if b, ok := named(k.spec, backend); ok {
-		v["NEXUS_BACKEND_INTERNAL_URL"] = b.url(k.c)
-		if len(b.routes) > 0 {
-			v["NEXUS_BACKEND_URL"] = b.routes[0]
+	for _, found := range k.allValues() {
+		if found.variable != "" {
+			v[found.variable] = found.text
 		}
 	}
-	for _, t := range selectedTables(k.spec) {
-		v["NEXUS_DYNAMODB_TABLE_"+environmentVariable(t.Name)] = k.tableName(t)
-	}
-	for _, b := range selectedBuckets(k.spec) {
-		v["NEXUS_S3_BUCKET_"+environmentVariable(b.Name)] = k.nameOfBucket(b)
-	}
-	if glueEnabled(k.spec) {
-		v["NEXUS_GLUE_DATABASE"] = k.names.GlueDatabase()
-		for _, t := range glueTables {
-			v["NEXUS_GLUE_TABLE_"+environmentVariable(t)] = k.names.Glue(t)
-		}
-	}
-	for purpose, url := range k.queueURLs() {
-		v["NEXUS_SQS_QUEUE_URL_"+environmentVariable(purpose)] = url
-	}
-	for _, t := range selectedTopics(k.spec) {
-		v["NEXUS_SNS_TOPIC_ARN_"+environmentVariable(t.Name)] = k.topicARN(t)
-	}
-	maps.Copy(v, k.roleARNs(func(purpose string) string { return "NEXUS_ROLE_ARN_" + environmentVariable(purpose) }))
-	maps.Copy(v, k.secretSettings())
-	for name, value := range k.keyValues() {
-		v["NEXUS_KMS_"+environmentVariable(name)] = value
-	}
-	for name, value := range k.signInValues() {
-		v["NEXUS_COGNITO_"+environmentVariable(name)] = value
-	}
-	maps.Copy(v, k.bedrockSettings())
-	maps.Copy(v, k.exports())
 	return v
 }
 
@@ -157,7 +160,7 @@ func (k *compiler) deployment(c component, settings settingsNode) string {
 		o.Spec.Replicas = nil
 		o.Annotations = map[string]string{wellknown.AnnotationMinReplicas: strconv.Itoa(int(minReplicas(c.Autoscaling)))}
 	}
-	return k.workload(part{kindDeployment, k.names.Of(c.name), c.step, c.name}, o, k.beforePods(c, settings)...)
+	return k.workload(child{kindDeployment, k.names.Of(c.name), c.step, c.name}, o, k.beforePods(c, settings)...)
 }
 
 // beforePods are the edges to what pods find when they start.
@@ -256,7 +259,7 @@ func (k *compiler) service(c component, name string, t corev1.ServiceType, annot
 		annotations = mergeMaps(annotations, k.balancerAnnotations())
 	}
 	o.Annotations = annotations
-	k.workload(part{kindService, name, c.step, c.name}, o)
+	k.workload(child{kindService, name, c.step, c.name}, o)
 }
 
 // balancer begins the annotations of the AWS Load Balancer Controller for Services.

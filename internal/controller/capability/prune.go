@@ -26,22 +26,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// isStore reports whether objects of a kind hold data that is lost when their AWS resource is deleted, or the key without
-// which data cannot be read. Secrets Manager keeps a deleted secret for its recovery window.
-func isStore(kind string) bool {
-	return kind == "S3Bucket" || kind == "DynamoDBTable" || kind == "SQSQueue" || kind == "CognitoUserPool" || kind == "KMSKey" || capability.IsStoreKind(kind)
-}
-
-// isKept reports whether the AWS resource of a declared object stays when only the object is deleted: a store, a secret
-// with its value, which are the kinds whose Meta has HoldsData, or a database of the catalog, whose deletion would wait for
-// its tables.
+// isKept reports whether the AWS resource of a declared object stays when only the object is deleted.
 func isKept(desired *unstructured.Unstructured) bool {
 	kind := desired.GetKind()
 	if kind == "AWSResource" {
 		typeName, _, _ := unstructured.NestedString(desired.Object, "spec", "typeName")
 		return capability.TypeHoldsData(typeName)
 	}
-	return isStore(kind) || kind == "SecretsManagerSecret" || kind == "GlueDatabase"
+	return capability.IsKept(kind)
 }
 
 // isResource reports whether a child stands for something in AWS.
@@ -165,7 +157,7 @@ func (r *Reconciler) pruneChild(ctx context.Context, c *nexusv1.NexusAICapabilit
 			return "", nil, err
 		}
 	}
-	if err := r.removeChild(ctx, c, child.Ref, false); err != nil || !isStore(child.Kind.Kind) {
+	if err := r.removeChild(ctx, c, child.Ref, false); err != nil || !capability.IsStore(child.Kind.Kind) {
 		return "", nil, err
 	}
 	obj, err := r.resource(ctx, child.Ref)
@@ -279,7 +271,7 @@ func isHeld(obj v1alpha1.Resource) bool {
 
 func (r *Reconciler) holdsData(obj client.Object) bool {
 	gvks, _, err := r.Client.Scheme().ObjectKinds(obj)
-	return err == nil && len(gvks) > 0 && isStore(gvks[0].Kind)
+	return err == nil && len(gvks) > 0 && capability.IsStore(gvks[0].Kind)
 }
 
 // keepAfter is the time for which a store's object must have been in deletion before its store is kept and its object created

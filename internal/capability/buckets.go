@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+)
+
+// bucketsPart is spec.dataServices.s3.
+func bucketsPart() part {
+	return part{
+		steps: []Step{{2, StepS3, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
+		kinds: []kindFacts{{
+			kind: kindBucket, step: StepS3, removed: removal{stage: removesData + 70, steps: []string{StepS3}},
+			grants: true, store: true, isBilled: true, refusal: "is declared in spec.dataServices.s3",
+			existing: &existingKind{noun: "bucket", service: "s3", names: regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`), most: maxBucketName},
+			doom:     doomBucket,
+		}},
+		check: turn[checking]{20, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+			if d := dataOf(&c.Spec).S3; d != nil {
+				v.buckets("spec.dataServices.s3", d)
+			}
+		}},
+		surroundings: func(v *verdict, c *nexusv1.NexusAICapability, f Facts, _ *compiler) {
+			if b := s3Spec(&c.Spec); b != nil {
+				v.local("spec.dataServices.s3.kmsKeyArn", "key", b.KMSKeyArn, f.region(c), f)
+			}
+			v.bucketNames(c, f)
+		},
+		compile: []func(*compiler){(*compiler).s3},
+		rights:  turn[granting]{20, (*compiler).bucketStatements},
+		values:  (*compiler).bucketValues,
+		entries: entries{
+			place: 20, field: ofBuckets, encryptedBy: "s3",
+			names:   func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedBuckets(s), nameOfBucketSpec) },
+			keep:    keepBuckets,
+			objects: bucketObjects,
+			existing: func(s *nexusv1.NexusAICapabilitySpec) []existing {
+				return existingOfList("spec.dataServices.s3.buckets", bucketsOf(s), existingBucket)
+			},
+			describes: func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool {
+				b := entryOf(bucketsOf(s), func(b nexusv1.BucketSpec) bool { return b.Name == name })
+				return map[string]bool{"forceDestroy": b.ForceDestroy != nil, "lifecycle": b.Lifecycle != nil}
+			},
+		},
+	}
+}
+
+func nameOfBucketSpec(b nexusv1.BucketSpec) string { return b.Name }
+
+// bucketsOf returns the declared buckets; none when S3 is off.
+func bucketsOf(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
+	if d := s3Spec(s); d != nil {
+		return d.Buckets
+	}
+	return nil
+}
+
+func keepBuckets(a accessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
+	d := s3Spec(s)
+	if d == nil {
+		return
+	}
+	limited := *d
+	limited.Buckets, data.S3 = keep(a, ofBuckets, selectedBuckets(s), nameOfBucketSpec), &limited
+	if len(limited.Buckets) == 0 { // an empty list would stand for the default buckets
+		data.S3 = nil
+	}
+}
+
+func bucketObjects(c *nexusv1.NexusAICapability) (out []namedObject) {
+	for _, b := range selectedBuckets(&c.Spec) {
+		name := bucketObject(c, b.Name)
+		if b.Existing != nil {
+			name = existingBucket(b).object(NamesOf(c))
+		}
+		out = append(out, namedObject{b.Name, kindBucket + "/" + name})
+	}
+	return out
+}
+
+func doomBucket(c *nexusv1.NexusAICapability, want awsv1.Resource, mayDeleteData bool) {
+	o := want.(*awsv1.S3Bucket)
+	force, known := ForceDestroy(c, o.Name)
+	allowForce(&o.Spec.ForceDestroy, mayDeleteData, force, known)
+}
+
+// bucketValues tell the application the names of the buckets.
+func (k *compiler) bucketValues() (out []value) {
+	for _, b := range selectedBuckets(k.spec) {
+		out = append(out, value{"s3/" + b.Name + "-bucket", "NEXUS_S3_BUCKET_" + environmentVariable(b.Name), k.nameOfBucket(b)})
+	}
+	return out
+}
+
+// defaultBuckets are the buckets of a capability that lists none.
+var defaultBuckets = []string{callData, "journey-logs", "journey-reports", "wxcc-simulator"}
+
+// s3Spec returns the declared buckets' settings, or nil when S3 is off.
+func s3Spec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.S3Spec {
+	if s.DataServices == nil || !isEnabled(s.DataServices.S3, func(d *nexusv1.S3Spec) *bool { return d.Enabled }) {
+		return nil
+	}
+	return s.DataServices.S3
+}
+
+// selectedBuckets returns the wanted buckets by name; none when S3 is off.
+func selectedBuckets(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
+	d := s3Spec(s)
+	if d == nil {
+		return nil
+	}
+	return selected(d.Buckets, defaultBuckets, func(b *nexusv1.BucketSpec) *string { return &b.Name })
+}
+
+func (k *compiler) s3() {
+	for _, b := range selectedBuckets(k.spec) {
+		if e := existingBucket(b); e.store != nil {
+			k.observe(e, StepS3, "s3", &awsv1.S3Bucket{Spec: awsv1.S3BucketSpec{BucketName: e.nameIn()}})
+			continue
+		}
+		all := s3Spec(k.spec)
+		o := &awsv1.S3Bucket{Spec: k.bucket(b, all)}
+		k.addGrant(k.resource(child{kindBucket, bucketObject(k.c, b.Name), StepS3, "s3"}, o, k.afterKey(all.KMSKeyArn)...))
+	}
+}
+
+// inAccountNamespace reports whether the names of the buckets are those of the account regional namespace.
+func inAccountNamespace(s *nexusv1.NexusAICapabilitySpec) bool {
+	d := s3Spec(s)
+	return d != nil && d.Naming == nexusv1.BucketsAccountRegional
+}
+
+// bucketObject names the object of a bucket. The name of a bucket never changes, so that another naming is another object.
+func bucketObject(c *nexusv1.NexusAICapability, purpose string) string {
+	name := NamesOf(c).Of(purpose)
+	if inAccountNamespace(&c.Spec) {
+		name += accountSuffix
+	}
+	return name
+}
+
+// bucketName is the name of a bucket in S3, which with the account regional namespace depends on account and region.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html#account-regional-naming-rules
+func (k *compiler) bucketName(purpose string) string {
+	name := k.names.Of(purpose)
+	if inAccountNamespace(k.spec) {
+		name += "-" + k.home.account + "-" + k.home.region + accountSuffix
+	}
+	return name
+}
+
+// bucket says every setting, so that what a user removes goes back to its default.
+func (k *compiler) bucket(b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3BucketSpec {
+	encryption := &awsv1.S3Encryption{Algorithm: "AES256"}
+	if key := k.storeKey(all.KMSKeyArn); key != "" {
+		encryption = &awsv1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: key, BucketKeyEnabled: new(true)}
+	}
+	rules := b.Lifecycle
+	if rules == nil {
+		rules = all.Lifecycle
+	}
+	return awsv1.S3BucketSpec{
+		BucketName:      k.bucketName(b.Name),
+		ObjectOwnership: new("BucketOwnerEnforced"),
+		Versioning:      &awsv1.S3Versioning{Enabled: true},
+		Encryption:      encryption,
+		LifecycleRules:  new(lifecycle(rules)),
+		PublicAccessBlock: &awsv1.S3PublicAccessBlock{
+			BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true, RestrictPublicBuckets: true,
+		},
+		TLSOnly:        new(true),
+		ForceDestroy:   boolOr(b.ForceDestroy, all.ForceDestroy),
+		RecreateOnLoss: all.RecreateOnLoss,
+	}
+}
+
+// ForceDestroy reports whether the objects of a bucket may be deleted with it; known is false for a bucket that the
+// capability does not declare.
+func ForceDestroy(c *nexusv1.NexusAICapability, bucket string) (force, known bool) {
+	for _, b := range selectedBuckets(&c.Spec) {
+		if b.Existing == nil && bucketObject(c, b.Name) == bucket {
+			return boolOr(b.ForceDestroy, s3Spec(&c.Spec).ForceDestroy), true
+		}
+	}
+	return false, false
+}
+
+func lifecycle(rules []nexusv1.LifecycleRule) []awsv1.S3LifecycleRule {
+	out := make([]awsv1.S3LifecycleRule, 0, len(rules))
+	for _, r := range rules {
+		rule := awsv1.S3LifecycleRule{
+			ID: r.ID, Enabled: true, Prefix: r.Prefix,
+			NoncurrentVersionExpirationDays:    r.NoncurrentVersionExpirationDays,
+			AbortIncompleteMultipartUploadDays: r.AbortIncompleteMultipartUploadDays,
+		}
+		if r.ExpirationDays != nil {
+			rule.Expiration = &awsv1.S3Expiration{Days: r.ExpirationDays}
+		}
+		for _, t := range r.Transitions {
+			rule.Transitions = append(rule.Transitions, awsv1.S3Transition{Days: new(t.Days), StorageClass: t.StorageClass})
+		}
+		out = append(out, rule)
+	}
+	return out
+}
+
+func existingBucket(b nexusv1.BucketSpec) existing {
+	return existing{kind: kindBucket, purpose: b.Name, store: b.Existing}
+}
+
+// nameOfBucket is the name of a bucket in S3.
+func (k *compiler) nameOfBucket(b nexusv1.BucketSpec) string {
+	if e := existingBucket(b); e.store != nil {
+		return e.nameIn()
+	}
+	return k.bucketName(b.Name)
+}
+
+func (k *compiler) bucketStatements() []iampolicy.Statement {
+	var own, whole, objects []string
+	for _, b := range selectedBuckets(k.spec) {
+		if e := existingBucket(b); e.store != nil {
+			whole = appendARN(whole, k.external(e))
+			continue
+		}
+		arn := k.owned(kindBucket+"/"+bucketObject(k.c, b.Name), k.home.bucketARN(k.bucketName(b.Name)))
+		own, whole = appendARN(own, arn), appendARN(whole, arn)
+	}
+	for _, arn := range whole {
+		objects = append(objects, arn+"/*")
+	}
+	if len(whole) == 0 {
+		return nil
+	}
+	out := []iampolicy.Statement{
+		{Sid: "Buckets", Action: []string{"s3:GetBucketLocation", "s3:ListBucket", "s3:ListBucketMultipartUploads"}, Resource: whole},
+		{Sid: "Objects", Action: []string{
+			"s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject",
+		}, Resource: objects},
+	}
+	if key := s3Spec(k.spec).KMSKeyArn; key != "" && len(own) > 0 {
+		out = append(out, k.bucketKey(keyUse, key, own))
+	}
+	return out
+}
+
+// bucketKey allows the use of a key through S3 and for the buckets alone. S3 encrypts with the ARN of the bucket, if
+// it has a bucket key, or of the object as context.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
+func (k *compiler) bucketKey(actions []string, key string, buckets []string) iampolicy.Statement {
+	var contexts []string
+	for _, b := range k.byPrefix(buckets, k.home.bucketARN("")) {
+		contexts = append(contexts, b, b+"/*")
+	}
+	return iampolicy.Statement{Sid: "BucketKey", Action: actions, Resource: []string{key}, Condition: iampolicy.Conditions{
+		"StringEquals": {"kms:ViaService": {k.home.service("s3")}},
+		"StringLike":   {"kms:EncryptionContext:aws:s3:arn": contexts},
+	}}
+}
+
+func (v *verdict) buckets(at string, d *nexusv1.S3Spec) {
+	oneOf(v, at+".naming", d.Naming, "", nexusv1.BucketsGlobal, nexusv1.BucketsAccountRegional)
+	v.optional(at+".kmsKeyArn", d.KMSKeyArn, 2048, keyPattern)
+	v.distinct(at+".buckets", namesIn(d.Buckets, func(b nexusv1.BucketSpec) string { return b.Name }), maxBucketPurpose)
+	v.lifecycle(at+".lifecycle", d.Lifecycle)
+	for i, b := range d.Buckets {
+		field := fmt.Sprintf("%s.buckets[%d]", at, i)
+		for _, ending := range reservedEndings {
+			v.require(!strings.HasSuffix("-"+b.Name, ending), field+".name", "S3 reserves names that end in %s", ending)
+		}
+		v.require(d.Naming != nexusv1.BucketsAccountRegional || !strings.HasSuffix(b.Name, accountSuffix), field+".name",
+			"must not end in %s, with which the operator marks the names of naming: AccountRegional", accountSuffix)
+		v.lifecycle(field+".lifecycle", b.Lifecycle)
+	}
+}
+
+func (v *verdict) lifecycle(at string, rules []nexusv1.LifecycleRule) {
+	v.require(len(rules) <= maxList, at, "at most %d", maxList)
+	seen := map[string]bool{}
+	for i, r := range rules {
+		field := fmt.Sprintf("%s[%d]", at, i)
+		v.require(r.ID != "" && len(r.ID) <= 255, field+".id", "1 to 255 characters")
+		v.require(!seen[r.ID], field+".id", "%q is there twice", r.ID)
+		seen[r.ID] = true
+		days := []*int32{r.ExpirationDays, r.NoncurrentVersionExpirationDays, r.AbortIncompleteMultipartUploadDays}
+		acts := len(r.Transitions) > 0
+		for _, d := range days {
+			acts = acts || d != nil
+			v.require(d == nil || *d >= 1, field, "days are at least 1")
+		}
+		v.require(acts, field, "needs an action")
+		v.require(len(r.Transitions) <= 8, field+".transitions", "at most 8")
+		v.transitions(field, r)
+	}
+}
+
+// infrequent are the storage classes that take objects only after 30 days, and keep them for as long.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html
+var infrequent = []string{"STANDARD_IA", "ONEZONE_IA"}
+
+const infrequentDays = 30
+
+func (v *verdict) transitions(field string, r nexusv1.LifecycleRule) {
+	seen := map[string]bool{}
+	for i, t := range r.Transitions {
+		at := fmt.Sprintf("%s.transitions[%d]", field, i)
+		v.require(t.Days >= 0, at+".days", "days are at least 0")
+		oneOf(v, at+".storageClass", t.StorageClass, "GLACIER", "DEEP_ARCHIVE", "INTELLIGENT_TIERING", "STANDARD_IA", "ONEZONE_IA", "GLACIER_IR")
+		v.require(!seen[t.StorageClass], at+".storageClass", "%s is there twice", t.StorageClass)
+		seen[t.StorageClass] = true
+		v.require(!slices.Contains(infrequent, t.StorageClass) || t.Days >= infrequentDays, at+".days",
+			"S3 moves objects to %s after at least %d days, not %d", t.StorageClass, infrequentDays, t.Days)
+		v.require(r.ExpirationDays == nil || *r.ExpirationDays > t.Days, field+".expirationDays",
+			"must be more than the %d days of the transition to %s", t.Days, t.StorageClass)
+	}
+}
+
+// maxBucketName is the limit of S3 for the name of a bucket.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+const maxBucketName = 63
+
+// bucketNames requires that the names of the account regional namespace are not too long, once the region is known.
+func (v *verdict) bucketNames(c *nexusv1.NexusAICapability, f Facts) {
+	region := f.region(c)
+	if !inAccountNamespace(&c.Spec) || region == "" {
+		return
+	}
+	listed := s3Spec(&c.Spec).Buckets
+	for _, b := range selectedBuckets(&c.Spec) {
+		if b.Existing != nil {
+			continue
+		}
+		at := "spec.dataServices.s3.naming"
+		if i := slices.IndexFunc(listed, func(l nexusv1.BucketSpec) bool { return l.Name == b.Name }); i >= 0 {
+			at = fmt.Sprintf("spec.dataServices.s3.buckets[%d].name", i)
+		}
+		length := len(NamesOf(c).Of(b.Name)) + len("-123456789012-") + len(region) + len(accountSuffix)
+		v.require(length <= maxBucketName, at,
+			"the name of bucket %s would have %d characters with account and region, and S3 allows %d: choose a shorter name, capabilityName or environment, or naming: Global",
+			b.Name, length, maxBucketName)
+	}
+}

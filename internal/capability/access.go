@@ -223,8 +223,8 @@ func (a accessSet) describe() string {
 	}
 }
 
-// access requires that each name of a component's access stands for something.
-func (v *verdict) access(s *nexusv1.NexusAICapabilitySpec, c component) {
+// checkAccess requires that each name of a component's access stands for something.
+func checkAccess(v *verdict, s *nexusv1.NexusAICapabilitySpec, c component) {
 	if c.Access == nil {
 		return
 	}

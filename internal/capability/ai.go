@@ -20,7 +20,7 @@ const aiField = "spec.ai"
 // aiPart is spec.ai, of which resourcesPart makes the objects.
 func aiPart() part {
 	return part{
-		check:   turn[checking]{100, (*verdict).ai},
+		check:   turn[checking]{100, checkAi},
 		entries: entries{place: 80, names: func(s *nexusv1.NexusAICapabilitySpec) []string { return accessibleAI(aiOf(s)) }},
 	}
 }
@@ -63,7 +63,7 @@ func (r resourcePart) after(names ...string) resourcePart {
 }
 
 // statusOf refers to a field in the status of the object of another resource.
-func (k *compiler) statusOf(name, field string) map[string]any {
+func statusOf(k *compiler, name, field string) map[string]any {
 	return map[string]any{"$ref": kindAnyType + "/" + k.names.Of(name), "field": "status." + field}
 }
 

@@ -32,7 +32,7 @@ func gatewayParts(list []nexusv1.ToolGatewaySpec) (out []resourcePart) {
 	for i, g := range list {
 		at := entry(gatewaysField, i)
 		gateway := composed(g.Name, typeGateway, at, func(k *compiler) map[string]any {
-			return map[string]any{"Name": fitted(k.names.Of(g.Name), maxGatewayName, "-"), "ProtocolType": "MCP", "AuthorizerType": "AWS_IAM", "RoleArn": k.roleOf(g.Name)}
+			return map[string]any{"Name": fitted(k.names.Of(g.Name), maxGatewayName, "-"), "ProtocolType": "MCP", "AuthorizerType": "AWS_IAM", "RoleArn": roleOf(k, g.Name)}
 		}).allows().
 			tells("NEXUS_GATEWAY_URL_"+environmentVariable(g.Name), "bedrock-agentcore/"+g.Name+"-gateway-url", "properties.GatewayUrl").
 			after(functionsOf(g)...)
@@ -66,13 +66,13 @@ func functionsOf(g nexusv1.ToolGatewaySpec) (out []string) {
 // targetProperties has a function called as the role of the gateway, and a server without credentials.
 // https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-supported-targets.html
 func targetProperties(k *compiler, g nexusv1.ToolGatewaySpec, t nexusv1.GatewayTargetSpec) map[string]any {
-	out := map[string]any{"Name": fitted(t.Name, maxTargetName, "-"), "GatewayIdentifier": k.statusOf(g.Name, "id")}
+	out := map[string]any{"Name": fitted(t.Name, maxTargetName, "-"), "GatewayIdentifier": statusOf(k, g.Name, "id")}
 	if t.MCPServer != nil {
 		out["TargetConfiguration"] = map[string]any{"Mcp": map[string]any{"McpServer": map[string]any{"Endpoint": t.MCPServer.Endpoint}}}
 		return out
 	}
 	out["TargetConfiguration"] = map[string]any{"Mcp": map[string]any{"Lambda": map[string]any{
-		"LambdaArn":  map[string]any{"$ref": k.functionID(string(t.Function)), "field": "status.arn"},
+		"LambdaArn":  map[string]any{"$ref": functionID(k, string(t.Function)), "field": "status.arn"},
 		"ToolSchema": map[string]any{"InlinePayload": eachOf(t.Tools, toolOf)},
 	}}}
 	out["CredentialProviderConfigurations"] = []any{map[string]any{"CredentialProviderType": "GATEWAY_IAM_ROLE"}}
@@ -105,7 +105,7 @@ func toolOf(t nexusv1.GatewayTool) any {
 }
 
 // functionID is the ID of the node of a function.
-func (k *compiler) functionID(name string) string {
+func functionID(k *compiler, name string) string {
 	for _, r := range dataOf(&k.c.Spec).Resources {
 		if r.Name == name {
 			return k.names.resourceID(resourcePart{ResourcePart: r})
@@ -118,19 +118,19 @@ func gatewayRole(g nexusv1.ToolGatewaySpec) *serviceRole {
 	return &serviceRole{
 		service: "bedrock-agentcore.amazonaws.com",
 		sources: func(h home) string { return h.arn("bedrock-agentcore", "gateway/*") },
-		uses:    func(k *compiler) []string { return namesIn(functionsOf(g), k.functionID) },
-		rights:  func(k *compiler) ([]iampolicy.Statement, string) { return k.gatewayRights(g) },
+		uses:    func(k *compiler) []string { return namesIn(functionsOf(g), func(name string) string { return functionID(k, name) }) },
+		rights:  func(k *compiler) ([]iampolicy.Statement, string) { return gatewayRights(k, g) },
 	}
 }
 
 // gatewayRights allow a gateway to call its functions.
 // https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-prerequisites-permissions.html
-func (k *compiler) gatewayRights(g nexusv1.ToolGatewaySpec) (out []iampolicy.Statement, lacks string) {
+func gatewayRights(k *compiler, g nexusv1.ToolGatewaySpec) (out []iampolicy.Statement, lacks string) {
 	var arns []string
 	for _, name := range functionsOf(g) {
-		arn := k.arnOfPart(name)
+		arn := arnOfPart(k, name)
 		if arn == "" {
-			lacks = k.functionID(name)
+			lacks = functionID(k, name)
 		}
 		arns = appendARN(arns, arn)
 	}
@@ -138,7 +138,7 @@ func (k *compiler) gatewayRights(g nexusv1.ToolGatewaySpec) (out []iampolicy.Sta
 }
 
 // arnOfPart is the proven ARN of a resource by the name of its part; "" until it is proven.
-func (k *compiler) arnOfPart(name string) string {
+func arnOfPart(k *compiler, name string) string {
 	all := allResources(&k.c.Spec)
 	i := slices.IndexFunc(all, func(r resourcePart) bool { return r.Name == name })
 	if i < 0 {
@@ -149,7 +149,7 @@ func (k *compiler) arnOfPart(name string) string {
 		k.fail(err)
 		return ""
 	}
-	return k.resourceARN(all[i], grants)
+	return resourceARN(k, all[i], grants)
 }
 
 var (
@@ -161,7 +161,7 @@ var (
 // jsonTypes are the types of the parameters of tools.
 var jsonTypes = []string{"string", "number", "integer", "boolean", "object", "array"}
 
-func (v *verdict) gateways(s *nexusv1.NexusAICapabilitySpec) {
+func checkGateways(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 	list := aiOf(s).Gateways
 	v.distinct(gatewaysField, namesIn(list, func(g nexusv1.ToolGatewaySpec) string { return g.Name }), maxGatewayPurpose)
 	for i, g := range list {
@@ -169,16 +169,16 @@ func (v *verdict) gateways(s *nexusv1.NexusAICapabilitySpec) {
 		v.require(len(g.Targets) > 0 && len(g.Targets) <= maxTargets, at, "1 to %d", maxTargets)
 		v.distinct(at, namesIn(g.Targets, func(t nexusv1.GatewayTargetSpec) string { return t.Name }), maxGatewayPurpose)
 		for j, t := range g.Targets {
-			v.gatewayTarget(entry(at, j), s, t)
+			checkGatewayTarget(v, entry(at, j), s, t)
 		}
 	}
 }
 
-func (v *verdict) gatewayTarget(at string, s *nexusv1.NexusAICapabilitySpec, t nexusv1.GatewayTargetSpec) {
+func checkGatewayTarget(v *verdict, at string, s *nexusv1.NexusAICapabilitySpec, t nexusv1.GatewayTargetSpec) {
 	v.require((t.Function != "") != (t.MCPServer != nil), at, "a target has exactly one of function and mcpServer")
 	v.require((t.Function != "") == (len(t.Tools) > 0), at+".tools", "tools describe what a function does: a function has some, and an MCP server lists them")
 	if t.MCPServer != nil {
-		v.endpoint(at+".mcpServer.endpoint", t.MCPServer.Endpoint)
+		checkEndpoint(v, at+".mcpServer.endpoint", t.MCPServer.Endpoint)
 	}
 	if t.Function != "" {
 		v.require(isFunction(s, string(t.Function)), at+".function", "%q is no function of dataServices.resources: declare one there, of kind LambdaFunction", status.Truncate(string(t.Function), maxLabel))
@@ -191,7 +191,7 @@ func (v *verdict) gatewayTarget(at string, s *nexusv1.NexusAICapabilitySpec, t n
 		v.require(!seen[tool.Name], field+".name", "%q is there twice", status.Truncate(tool.Name, maxLabel))
 		v.require(tool.Description != "", field+".description", "tells agents what the tool does: set it")
 		seen[tool.Name] = true
-		v.toolParameters(field+".parameters", tool.Parameters)
+		checkToolParameters(v, field+".parameters", tool.Parameters)
 	}
 }
 
@@ -200,9 +200,9 @@ var privateNames = []string{"arpa", "internal", "local", "localhost", "svc"}
 
 var publicHostPattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?[.])+([a-z]([a-z0-9-]*[a-z0-9])?)$`)
 
-// endpoint requires the URL of a server on the internet by its name. AgentCore calls it from its own network, where addresses and names of
+// checkEndpoint requires the URL of a server on the internet by its name. AgentCore calls it from its own network, where addresses and names of
 // private networks lead elsewhere.
-func (v *verdict) endpoint(at, url string) {
+func checkEndpoint(v *verdict, at, url string) {
 	v.matches(at, url, maxEndpoint, endpointPattern)
 	host, _, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
 	host, _, _ = strings.Cut(host, ":")
@@ -212,7 +212,7 @@ func (v *verdict) endpoint(at, url string) {
 			"Give the server a public name, through spec.ingress for one of the capability", status.Truncate(host, maxLabel))
 }
 
-func (v *verdict) toolParameters(at string, list []nexusv1.GatewayToolParameter) {
+func checkToolParameters(v *verdict, at string, list []nexusv1.GatewayToolParameter) {
 	seen := map[string]bool{}
 	for i, p := range list {
 		field := entry(at, i)

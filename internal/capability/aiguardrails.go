@@ -43,7 +43,7 @@ func guardrailParts(list []nexusv1.GuardrailSpec) (out []resourcePart) {
 		}).allows("bedrock:ApplyGuardrail").
 			tells("NEXUS_BEDROCK_GUARDRAIL_"+variable, "bedrock/"+g.Name+"-guardrail", "properties.GuardrailId"))
 		version := composed(g.Name+"-version-"+contents, typeGuardrailVersion, at, func(k *compiler) map[string]any {
-			return map[string]any{"GuardrailIdentifier": k.statusOf(g.Name, "arn"), "Description": "Contents " + contents}
+			return map[string]any{"GuardrailIdentifier": statusOf(k, g.Name, "arn"), "Description": "Contents " + contents}
 		}).tells("NEXUS_BEDROCK_GUARDRAILVERSION_"+variable, "bedrock/"+g.Name+"-guardrail-version", "properties.Version").after(g.Name)
 		version.component = componentVersions
 		out = append(out, version)
@@ -105,25 +105,25 @@ var (
 	sensitivePattern = regexp.MustCompile(`^[A-Z][A-Z_]*$`)
 )
 
-func (v *verdict) aiGuardrails(list []nexusv1.GuardrailSpec) {
+func checkAiGuardrails(v *verdict, list []nexusv1.GuardrailSpec) {
 	v.distinct(guardrailsField, namesIn(list, func(g nexusv1.GuardrailSpec) string { return g.Name }), maxBedrockPurpose)
 	for i, g := range list {
 		at, p := entry(guardrailsField, i)+".create", g.Create
 		oneOf(v, at+".contentFilters", p.ContentFilters, "", noFilter, "LOW", "MEDIUM", defaultFilterStrength)
 		v.require(p.ContentFilters != noFilter || len(p.DeniedTopics)+len(p.BlockedWords)+len(p.SensitiveInformation) > 0, at,
 			"contentFilters: NONE needs deniedTopics, blockedWords or sensitiveInformation: a guardrail blocks something")
-		v.deniedTopics(at+".deniedTopics", p.DeniedTopics)
+		checkDeniedTopics(v, at+".deniedTopics", p.DeniedTopics)
 		v.require(len(p.BlockedWords) <= 100, at+".blockedWords", "at most 100")
 		for j, word := range p.BlockedWords {
 			v.require(word != "" && len(word) <= 400, fmt.Sprintf("%s.blockedWords[%d]", at, j), "1 to 100 characters")
 		}
-		v.sensitive(at+".sensitiveInformation", p.SensitiveInformation)
+		checkSensitive(v, at+".sensitiveInformation", p.SensitiveInformation)
 		v.require(len(p.BlockedInputMessage) <= 2000, at+".blockedInputMessage", "at most 500 characters")
 		v.require(len(p.BlockedOutputMessage) <= 2000, at+".blockedOutputMessage", "at most 500 characters")
 	}
 }
 
-func (v *verdict) deniedTopics(at string, list []nexusv1.DeniedTopic) {
+func checkDeniedTopics(v *verdict, at string, list []nexusv1.DeniedTopic) {
 	v.require(len(list) <= 30, at, "at most 30")
 	seen := map[string]bool{}
 	for i, t := range list {
@@ -135,7 +135,7 @@ func (v *verdict) deniedTopics(at string, list []nexusv1.DeniedTopic) {
 	}
 }
 
-func (v *verdict) sensitive(at string, list []nexusv1.SensitiveInformation) {
+func checkSensitive(v *verdict, at string, list []nexusv1.SensitiveInformation) {
 	v.require(len(list) <= 31, at, "at most 31")
 	seen := map[string]bool{}
 	for i, s := range list {

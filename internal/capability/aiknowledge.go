@@ -62,20 +62,20 @@ func knowledgeBaseParts(list []nexusv1.KnowledgeBaseSpec) (out []resourcePart) {
 func knowledgeBaseProperties(k *compiler, kb nexusv1.KnowledgeBaseSpec, index string) map[string]any {
 	vectors := map[string]any{"EmbeddingModelArn": k.home.foundationModel(k.home.region, kb.Create.EmbeddingModelID)}
 	if len(dimensionsOf[kb.Create.EmbeddingModelID]) > 1 {
-		vectors["EmbeddingModelConfiguration"] = map[string]any{"BedrockEmbeddingModelConfiguration": map[string]any{"Dimensions": int64(k.dimensionOf(kb.Create.VectorIndex))}}
+		vectors["EmbeddingModelConfiguration"] = map[string]any{"BedrockEmbeddingModelConfiguration": map[string]any{"Dimensions": int64(dimensionOf(k, kb.Create.VectorIndex))}}
 	}
 	return map[string]any{
 		"Name":                       fitted(k.names.Of(kb.Name), maxKnowledgeName, "-"),
-		"RoleArn":                    k.roleOf(kb.Name),
+		"RoleArn":                    roleOf(k, kb.Name),
 		"KnowledgeBaseConfiguration": map[string]any{"Type": "VECTOR", "VectorKnowledgeBaseConfiguration": vectors},
 		"StorageConfiguration": map[string]any{"Type": "S3_VECTORS", "S3VectorsConfiguration": map[string]any{
-			"IndexArn": k.statusOf(index, "arn")}},
+			"IndexArn": statusOf(k, index, "arn")}},
 	}
 }
 
 // dimensionOf is the number of values in the vectors of an index.
 // The spec of a compiler may lack the vector stores that an access leaves out.
-func (k *compiler) dimensionOf(ref nexusv1.VectorIndexReference) int32 {
+func dimensionOf(k *compiler, ref nexusv1.VectorIndexReference) int32 {
 	_, index := findIndex(aiOf(&k.c.Spec).VectorStores, ref)
 	return index.Dimension
 }
@@ -83,20 +83,20 @@ func (k *compiler) dimensionOf(ref nexusv1.VectorIndexReference) int32 {
 // dataSourceProperties keep the vectors when the data source is deleted: they are data of the vector store, which has guards, and the
 // deletion needs no rights of the role.
 func dataSourceProperties(k *compiler, kb nexusv1.KnowledgeBaseSpec) map[string]any {
-	bucket := map[string]any{"BucketArn": map[string]any{"$ref": k.sourceID(kb), "field": "status.arn"}}
+	bucket := map[string]any{"BucketArn": map[string]any{"$ref": sourceID(k, kb), "field": "status.arn"}}
 	if prefix := kb.Create.Source.Prefix; prefix != "" {
 		bucket["InclusionPrefixes"] = []any{prefix}
 	}
 	return map[string]any{
 		"Name":                    fitted(k.names.Of(sourceName(kb.Name)), maxKnowledgeName, "-"),
-		"KnowledgeBaseId":         k.statusOf(kb.Name, "id"),
+		"KnowledgeBaseId":         statusOf(k, kb.Name, "id"),
 		"DataDeletionPolicy":      "RETAIN",
 		"DataSourceConfiguration": map[string]any{"Type": "S3", "S3Configuration": bucket},
 	}
 }
 
 // sourceID is the ID of the node of the bucket that a knowledge base reads.
-func (k *compiler) sourceID(kb nexusv1.KnowledgeBaseSpec) string {
+func sourceID(k *compiler, kb nexusv1.KnowledgeBaseSpec) string {
 	return kindBucket + "/" + bucketObject(k.c, kb.Create.Source.Bucket)
 }
 
@@ -104,28 +104,28 @@ func knowledgeBaseRole(kb nexusv1.KnowledgeBaseSpec, index string) *serviceRole 
 	return &serviceRole{
 		service: "bedrock.amazonaws.com",
 		sources: func(h home) string { return h.arn("bedrock", "knowledge-base/*") },
-		uses:    func(k *compiler) []string { return []string{kindAnyType + "/" + k.names.Of(index), k.sourceID(kb)} },
+		uses:    func(k *compiler) []string { return []string{kindAnyType + "/" + k.names.Of(index), sourceID(k, kb)} },
 		rights: func(k *compiler) ([]iampolicy.Statement, string) {
-			return k.knowledgeBaseRights(kb, index)
+			return knowledgeBaseRights(k, kb, index)
 		},
 	}
 }
 
 // knowledgeBaseRights allow a knowledge base to embed texts with its model, to use the vectors of its index, and to read its source.
 // https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
-func (k *compiler) knowledgeBaseRights(kb nexusv1.KnowledgeBaseSpec, index string) (out []iampolicy.Statement, lacks string) {
+func knowledgeBaseRights(k *compiler, kb nexusv1.KnowledgeBaseSpec, index string) (out []iampolicy.Statement, lacks string) {
 	out = append(out, iampolicy.Statement{Sid: "Embed", Action: []string{"bedrock:InvokeModel"}, Resource: []string{k.home.foundationModel(k.home.region, kb.Create.EmbeddingModelID)}})
-	bucket := k.owned(k.sourceID(kb), k.home.bucketARN(k.bucketName(kb.Create.Source.Bucket)))
+	bucket := k.owned(sourceID(k, kb), k.home.bucketARN(nameInS3(k, kb.Create.Source.Bucket)))
 	if bucket == "" {
-		lacks = k.sourceID(kb)
+		lacks = sourceID(k, kb)
 	} else {
 		out = append(out, iampolicy.Statement{Sid: "List", Action: []string{"s3:ListBucket"}, Resource: []string{bucket}},
 			iampolicy.Statement{Sid: "Read", Action: []string{"s3:GetObject"}, Resource: []string{bucket + "/" + kb.Create.Source.Prefix + "*"}})
-		if key := cmp.Or(k.storeKey(s3Spec(k.spec).KMSKeyArn), k.keptKey()); key != "" {
-			out = append(out, k.bucketKey(keyReads, key, []string{bucket}))
+		if key := cmp.Or(k.storeKey(s3Spec(k.spec).KMSKeyArn), keptKey(k)); key != "" {
+			out = append(out, bucketKey(k, keyReads, key, []string{bucket}))
 		}
 	}
-	vectors := k.arnOfPart(index)
+	vectors := arnOfPart(k, index)
 	if vectors == "" {
 		return out, kindAnyType + "/" + k.names.Of(index)
 	}
@@ -147,7 +147,7 @@ func findIndex(stores []nexusv1.VectorStoreSpec, ref nexusv1.VectorIndexReferenc
 // prefixPattern matches the beginnings of keys of objects that have no character with a meaning in policies.
 var prefixPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9!_.()/=+-]*$`)
 
-func (v *verdict) knowledgeBases(s *nexusv1.NexusAICapabilitySpec, f Facts) {
+func checkKnowledgeBases(v *verdict, s *nexusv1.NexusAICapabilitySpec, f Facts) {
 	list, used := aiOf(s).KnowledgeBases, map[nexusv1.VectorIndexReference]bool{}
 	v.distinct(knowledgeBasesField, namesIn(list, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }), maxBedrockPurpose)
 	for i, kb := range list {
@@ -155,7 +155,7 @@ func (v *verdict) knowledgeBases(s *nexusv1.NexusAICapabilitySpec, f Facts) {
 		v.matches(at+".embeddingModelID", kb.Create.EmbeddingModelID, 140, modelPattern)
 		v.optional(at+".source.prefix", kb.Create.Source.Prefix, maxSourcePrefix, prefixPattern)
 		v.require(isOwnBucket(s, kb.Create.Source.Bucket), at+".source.bucket", "%q is no bucket that dataServices.s3 of the capability creates", status.Truncate(kb.Create.Source.Bucket, maxLabel))
-		v.indexOfKnowledge(at, s, kb.Create)
+		checkIndexOfKnowledge(v, at, s, kb.Create)
 		v.require(!used[kb.Create.VectorIndex], at+".vectorIndex", "is that of another knowledge base, whose passages would be found by both: declare another index")
 		used[kb.Create.VectorIndex] = true
 	}
@@ -170,10 +170,10 @@ func isOwnBucket(s *nexusv1.NexusAICapabilitySpec, name string) bool {
 	return slices.ContainsFunc(selectedBuckets(s), func(b nexusv1.BucketSpec) bool { return b.Name == name && b.Existing == nil })
 }
 
-// indexOfKnowledge requires an index that fits the model, and that keeps the texts out of the metadata by which queries filter: S3 Vectors
+// checkIndexOfKnowledge requires an index that fits the model, and that keeps the texts out of the metadata by which queries filter: S3 Vectors
 // limits that to 2 KB for each vector, and an ingestion fails beyond it.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-limitations.html
-func (v *verdict) indexOfKnowledge(at string, s *nexusv1.NexusAICapabilitySpec, create nexusv1.KnowledgeBaseCreateSpec) {
+func checkIndexOfKnowledge(v *verdict, at string, s *nexusv1.NexusAICapabilitySpec, create nexusv1.KnowledgeBaseCreateSpec) {
 	ref := create.VectorIndex
 	field, index := findIndex(aiOf(s).VectorStores, ref)
 	if field == "" {

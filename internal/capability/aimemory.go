@@ -59,7 +59,7 @@ func memoryProperties(k *compiler, m nexusv1.MemorySpec) map[string]any {
 	return out
 }
 
-func (v *verdict) memory(list []nexusv1.MemorySpec) {
+func checkMemory(v *verdict, list []nexusv1.MemorySpec) {
 	v.distinct(memoryField, namesIn(list, func(m nexusv1.MemorySpec) string { return m.Name }), maxMemoryPurpose)
 	for i, m := range list {
 		at := entry(memoryField, i)

@@ -25,12 +25,12 @@ func inferenceProfileParts(s *nexusv1.NexusAICapabilitySpec, list []nexusv1.Infe
 	for i, p := range list {
 		part := composed(p.Name, typeInferenceProfile, entry(inferenceProfilesField, i), func(k *compiler) map[string]any {
 			return map[string]any{"InferenceProfileName": fitted(k.names.Of(p.Name), maxProfileName, "-"),
-				"ModelSource": map[string]any{"CopyFrom": k.sourceOf(p)}}
+				"ModelSource": map[string]any{"CopyFrom": sourceOf(k, p)}}
 		}).allows("bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream").
 			tells("NEXUS_BEDROCK_MODEL_"+environmentVariable(p.Name), "bedrock/"+p.Name+"-model", exportARN)
 		part.tags = map[string]awsv1.TagValue{tagCapability: awsv1.TagValue(Names{s.CapabilityName, s.Environment}.Prefix())}
 		part.behind = func(k *compiler, arn string) []iampolicy.Statement {
-			return []iampolicy.Statement{{Action: invoke, Resource: []string{k.modelBehind(p)},
+			return []iampolicy.Statement{{Action: invoke, Resource: []string{modelBehind(k, p)},
 				Condition: iampolicy.Conditions{"StringEquals": {"bedrock:InferenceProfileArn": {arn}}}}}
 		}
 		out = append(out, part)
@@ -39,7 +39,7 @@ func inferenceProfileParts(s *nexusv1.NexusAICapabilitySpec, list []nexusv1.Infe
 }
 
 // sourceOf is the ARN that a profile copies: of the model in the region, or of a profile of AWS over several regions.
-func (k *compiler) sourceOf(p nexusv1.InferenceProfileSpec) string {
+func sourceOf(k *compiler, p nexusv1.InferenceProfileSpec) string {
 	if p.SystemProfile != "" {
 		return k.home.arn("bedrock", "inference-profile/"+p.SystemProfile)
 	}
@@ -47,14 +47,14 @@ func (k *compiler) sourceOf(p nexusv1.InferenceProfileSpec) string {
 }
 
 // modelBehind is the ARN of the model of a profile. AWS decides and changes to which regions its own profiles lead.
-func (k *compiler) modelBehind(p nexusv1.InferenceProfileSpec) string {
+func modelBehind(k *compiler, p nexusv1.InferenceProfileSpec) string {
 	if p.SystemProfile != "" {
 		return k.home.foundationModel("*", p.ModelID)
 	}
 	return k.home.foundationModel(k.home.region, p.ModelID)
 }
 
-func (v *verdict) inferenceProfiles(list []nexusv1.InferenceProfileSpec, f Facts) {
+func checkInferenceProfiles(v *verdict, list []nexusv1.InferenceProfileSpec, f Facts) {
 	v.distinct(inferenceProfilesField, namesIn(list, func(p nexusv1.InferenceProfileSpec) string { return p.Name }), maxBedrockPurpose)
 	for i, p := range list {
 		at := entry(inferenceProfilesField, i)

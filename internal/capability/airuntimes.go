@@ -80,8 +80,8 @@ func runtimeProperties(k *compiler, r nexusv1.AgentRuntimeSpec) map[string]any {
 		"AgentRuntimeArtifact":  map[string]any{"ContainerConfiguration": map[string]any{"ContainerUri": r.Image}},
 		"NetworkConfiguration":  map[string]any{"NetworkMode": "PUBLIC"},
 		"ProtocolConfiguration": cmp.Or(r.Protocol, defaultProtocol),
-		"RoleArn":               k.roleOf(r.Name),
-		"EnvironmentVariables":  k.runtimeVariables(r),
+		"RoleArn":               roleOf(k, r.Name),
+		"EnvironmentVariables":  runtimeVariables(k, r),
 	}
 }
 
@@ -91,7 +91,7 @@ func runtimeName(k *compiler, r nexusv1.AgentRuntimeSpec) string {
 
 // runtimeVariables are the declared variables, and those of what the agent may use. Those about the cluster and about parameters, which the agent
 // has no rights on, are left out.
-func (k *compiler) runtimeVariables(r nexusv1.AgentRuntimeSpec) map[string]any {
+func runtimeVariables(k *compiler, r nexusv1.AgentRuntimeSpec) map[string]any {
 	out := map[string]any{}
 	for _, v := range r.Env {
 		out[v.Name] = v.Value
@@ -109,15 +109,15 @@ func agentRuntimeRole(r nexusv1.AgentRuntimeSpec) *serviceRole {
 	return &serviceRole{
 		service: "bedrock-agentcore.amazonaws.com",
 		sources: func(h home) string { return h.arn("bedrock-agentcore", "*") },
-		uses:    func(k *compiler) []string { return k.usedByRuntime(r) },
+		uses:    func(k *compiler) []string { return usedByRuntime(k, r) },
 		rights: func(k *compiler) ([]iampolicy.Statement, string) {
-			return k.agentRuntimeRights(r)
+			return agentRuntimeRights(k, r)
 		},
 	}
 }
 
 // usedByRuntime returns the IDs of the nodes of what an agent may use.
-func (k *compiler) usedByRuntime(r nexusv1.AgentRuntimeSpec) (out []string) {
+func usedByRuntime(k *compiler, r nexusv1.AgentRuntimeSpec) (out []string) {
 	parts := partsByName(k.c)
 	for _, name := range runtimeAccess(&k.c.Spec, r).names() {
 		out = append(out, parts[name]...)
@@ -128,7 +128,7 @@ func (k *compiler) usedByRuntime(r nexusv1.AgentRuntimeSpec) (out []string) {
 
 // agentRuntimeRights allow AgentCore to pull the image and to write the logs of the runtime, and the agent to use what its access names.
 // https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-permissions.html
-func (k *compiler) agentRuntimeRights(r nexusv1.AgentRuntimeSpec) (out []iampolicy.Statement, lacks string) {
+func agentRuntimeRights(k *compiler, r nexusv1.AgentRuntimeSpec) (out []iampolicy.Statement, lacks string) {
 	logs := k.home.arn("logs", "log-group:/aws/bedrock-agentcore/runtimes/"+runtimeName(k, r)+"-*")
 	out = append(out,
 		iampolicy.Statement{Sid: "Image", Action: []string{"ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}, Resource: []string{k.home.arn("ecr", "repository/"+repositoryOf(r.Image))}},
@@ -141,7 +141,7 @@ func (k *compiler) agentRuntimeRights(r nexusv1.AgentRuntimeSpec) (out []iampoli
 			out = append(out, s)
 		}
 	}
-	for _, id := range k.usedByRuntime(r) {
+	for _, id := range usedByRuntime(k, r) {
 		if k.expected == nil && !k.assumeOwned && k.proof(id).ARN == "" {
 			return out, id
 		}
@@ -162,7 +162,7 @@ var (
 	agentVariablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-func (v *verdict) agentRuntimes(c *nexusv1.NexusAICapability, f Facts) {
+func checkAgentRuntimes(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 	s := &c.Spec
 	list := aiOf(s).AgentRuntimes
 	v.distinct(runtimesField, namesIn(list, func(r nexusv1.AgentRuntimeSpec) string { return r.Name }), maxRuntimePurpose)
@@ -170,17 +170,17 @@ func (v *verdict) agentRuntimes(c *nexusv1.NexusAICapability, f Facts) {
 		at := entry(runtimesField, i)
 		v.matches(at+".image", r.Image, maxImage, ecrImagePattern)
 		oneOf(v, at+".protocol", r.Protocol, "", defaultProtocol, "MCP", "A2A")
-		v.runtimeAccess(at+".access", s, r)
-		v.runtimeVariables(at+".env", c, f, r)
+		checkRuntimeAccess(v, at+".access", s, r)
+		checkRuntimeVariables(v, at+".env", c, f, r)
 		if v.first != nil {
 			return
 		}
-		v.imageIsNear(at+".image", r.Image, c, f)
+		checkImageIsNear(v, at+".image", r.Image, c, f)
 	}
 }
 
-// imageIsNear requires a registry of the account and region of the capability.
-func (v *verdict) imageIsNear(at, image string, c *nexusv1.NexusAICapability, f Facts) {
+// checkImageIsNear requires a registry of the account and region of the capability.
+func checkImageIsNear(v *verdict, at, image string, c *nexusv1.NexusAICapability, f Facts) {
 	host := strings.Split(image, ".")
 	if region := f.region(c); region != "" {
 		v.require(host[3] == region, at, "the image is in region %s and the capability in %s: AgentCore pulls from its region", host[3], region)
@@ -188,8 +188,8 @@ func (v *verdict) imageIsNear(at, image string, c *nexusv1.NexusAICapability, f 
 	v.require(f.Account == "" || host[0] == f.Account, at, "the image is in account %s and the capability in %s: push it to a repository of that account", host[0], f.Account)
 }
 
-// runtimeAccess requires names of parts that exist before the runtime.
-func (v *verdict) runtimeAccess(at string, s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) {
+// checkRuntimeAccess requires names of parts that exist before the runtime.
+func checkRuntimeAccess(v *verdict, at string, s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) {
 	all := slices.DeleteFunc(accessible(s), func(entry string) bool {
 		return strings.HasPrefix(entry, ofRuntimes+"/") || strings.HasPrefix(entry, ofGlue+"/")
 	})
@@ -204,7 +204,7 @@ func (v *verdict) runtimeAccess(at string, s *nexusv1.NexusAICapabilitySpec, r n
 	}
 }
 
-func (v *verdict) runtimeVariables(at string, c *nexusv1.NexusAICapability, f Facts, r nexusv1.AgentRuntimeSpec) {
+func checkRuntimeVariables(v *verdict, at string, c *nexusv1.NexusAICapability, f Facts, r nexusv1.AgentRuntimeSpec) {
 	seen := map[string]bool{}
 	for i, e := range r.Env {
 		field := entry(at, i)
@@ -217,6 +217,6 @@ func (v *verdict) runtimeVariables(at string, c *nexusv1.NexusAICapability, f Fa
 	if v.first != nil {
 		return
 	}
-	all := len(newCompiler(c, f).runtimeVariables(r))
+	all := len(runtimeVariables(newCompiler(c, f), r))
 	v.require(all <= maxRuntimeVariables, at, "%s", fmt.Sprintf("the agent has %d variables with those of what it may use, and AWS allows %d: shorten env or access", all, maxRuntimeVariables))
 }

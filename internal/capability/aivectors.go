@@ -53,7 +53,7 @@ func vectorIndex(store nexusv1.VectorStoreSpec, index nexusv1.VectorIndexSpec) s
 
 func vectorIndexProperties(k *compiler, store nexusv1.VectorStoreSpec, index nexusv1.VectorIndexSpec) map[string]any {
 	out := map[string]any{
-		"VectorBucketArn": k.statusOf(store.Name, "arn"), "IndexName": index.Name, "DataType": "float32",
+		"VectorBucketArn": statusOf(k, store.Name, "arn"), "IndexName": index.Name, "DataType": "float32",
 		"Dimension": int64(index.Dimension), "DistanceMetric": cmp.Or(index.DistanceMetric, defaultDistance),
 	}
 	if len(index.NonFilterableKeys) > 0 {
@@ -71,7 +71,7 @@ func texts[T ~string](list []T) []any {
 	return out
 }
 
-func (v *verdict) vectorStores(list []nexusv1.VectorStoreSpec) {
+func checkVectorStores(v *verdict, list []nexusv1.VectorStoreSpec) {
 	v.distinct(vectorStoresField, namesIn(list, func(s nexusv1.VectorStoreSpec) string { return s.Name }), maxVectorPurpose)
 	for i, store := range list {
 		at := entry(vectorStoresField, i) + ".indexes"

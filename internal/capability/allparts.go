@@ -30,18 +30,18 @@ func listParts() []part {
 
 // identifiersPart holds the fields that name a capability and say where it is.
 func identifiersPart() part {
-	return part{check: turn[checking]{0, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.identity(c) }}}
+	return part{check: turn[checking]{0, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkIdentity(v, c) }}}
 }
 
 // regionPart is spec.region.
 func regionPart() part {
-	return part{check: turn[checking]{2, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { v.region(c.Spec.Region, f) }}}
+	return part{check: turn[checking]{2, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkRegion(v, c.Spec.Region, f) }}}
 }
 
 // existingPart checks the stores of all parts that exist already.
-func existingPart() part { return part{check: turn[checking]{95, (*verdict).existing}} }
+func existingPart() part { return part{check: turn[checking]{95, checkExisting}} }
 
 // rightsPart is spec.identity.
 func rightsPart() part {
-	return part{check: turn[checking]{120, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { v.rights(c.Spec.Identity, f) }}}
+	return part{check: turn[checking]{120, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkRights(v, c.Spec.Identity, f) }}}
 }

@@ -17,8 +17,8 @@ func selectedRoles(s *nexusv1.NexusAICapabilitySpec) []nexusv1.RoleSpec {
 	return byName(slices.Clone(dataOf(s).Roles), func(r nexusv1.RoleSpec) string { return r.Name })
 }
 
-// assumableRoles adds the objects that observe these roles.
-func (k *compiler) assumableRoles() {
+// addAssumableRoles adds the objects that observe these roles.
+func addAssumableRoles(k *compiler) {
 	for _, r := range selectedRoles(k.spec) {
 		e := existingRole(r)
 		k.observe(e, StepIAM, "iam", &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{RoleName: e.nameIn()}})
@@ -27,7 +27,7 @@ func (k *compiler) assumableRoles() {
 
 // roleStatements allow assuming them. Their trust policies decide as well.
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html
-func (k *compiler) roleStatements() []iampolicy.Statement {
+func roleStatements(k *compiler) []iampolicy.Statement {
 	var arns []string
 	for _, r := range selectedRoles(k.spec) {
 		arns = appendARN(arns, k.external(existingRole(r)))
@@ -35,12 +35,12 @@ func (k *compiler) roleStatements() []iampolicy.Statement {
 	return withResources(iampolicy.Statement{Sid: "Roles", Action: []string{"sts:AssumeRole"}, Resource: arns})
 }
 
-func (v *verdict) roles(at string, list []nexusv1.RoleSpec) {
+func checkRoles(v *verdict, at string, list []nexusv1.RoleSpec) {
 	v.distinct(at, namesIn(list, func(r nexusv1.RoleSpec) string { return r.Name }), maxTopicPurpose)
 }
 
 // roleValues tell the application the ARNs of these roles, and of the role for everything.
-func (k *compiler) roleValues() (out []value) {
+func roleValues(k *compiler) (out []value) {
 	if sets := accessSets(k.spec); len(sets) > 0 && !sets[0].limited {
 		out = append(out, value{parameter: "iam/app-role-arn", text: k.home.roleARN(k.names.AppRole())})
 	}

@@ -25,9 +25,9 @@ func bedrockSpec(s *nexusv1.NexusAICapabilitySpec) nexusv1.BedrockSpec {
 // bedrockPart is spec.dataServices.bedrock.
 func bedrockPart() part {
 	return part{
-		check:  turn[checking]{140, (*verdict).bedrock},
-		rights: turn[granting]{110, (*compiler).bedrockStatements},
-		values: (*compiler).bedrockValues,
+		check:  turn[checking]{140, checkBedrock},
+		rights: turn[granting]{110, bedrockStatements},
+		values: bedrockValues,
 		entries: entries{
 			place: 90,
 			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return accessibleModels(bedrockSpec(s)) },
@@ -46,10 +46,10 @@ func bedrockPart() part {
 }
 
 // bedrockValues tell the application what it uses of Bedrock, and where.
-func (k *compiler) bedrockValues() (out []value) {
+func bedrockValues(k *compiler) (out []value) {
 	b := bedrockSpec(k.spec)
 	if usesBedrock(b) {
-		out = append(out, value{"bedrock/region", "NEXUS_BEDROCK_REGION", k.bedrockHome().region})
+		out = append(out, value{"bedrock/region", "NEXUS_BEDROCK_REGION", bedrockHome(k).region})
 	}
 	for _, m := range b.Models {
 		out = append(out, value{"bedrock/" + m.Name + "-model", "NEXUS_BEDROCK_MODEL_" + environmentVariable(m.Name), invoked(m)})
@@ -77,7 +77,7 @@ func guardrailVersion(g nexusv1.BedrockGuardrail) string { return cmp.Or(g.Versi
 func invoked(m nexusv1.BedrockModel) string { return cmp.Or(m.InferenceProfile, m.ModelID) }
 
 // bedrockHome returns the region in which the capability uses Bedrock.
-func (k *compiler) bedrockHome() home {
+func bedrockHome(k *compiler) home {
 	h := k.home
 	h.region = cmp.Or(bedrockSpec(k.spec).Region, h.region)
 	return h
@@ -94,8 +94,8 @@ var invoke = []string{"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStr
 // changes which regions those are, so the model is allowed in all of them, but only through the profile.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
 // https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-prereq.html
-func (k *compiler) bedrockStatements() []iampolicy.Statement {
-	b, h := bedrockSpec(k.spec), k.bedrockHome()
+func bedrockStatements(k *compiler) []iampolicy.Statement {
+	b, h := bedrockSpec(k.spec), bedrockHome(k)
 	var direct, profiles, behind, bases, guardrails []string
 	for _, m := range b.Models {
 		switch p := m.InferenceProfile; {
@@ -149,13 +149,13 @@ var (
 
 const maxBedrockPurpose = 40
 
-func (v *verdict) bedrock(c *nexusv1.NexusAICapability, f Facts) {
+func checkBedrock(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 	b := bedrockSpec(&c.Spec)
 	const at = "spec.dataServices.bedrock"
 	v.optional(at+".region", b.Region, 32, regionPattern)
 	v.distinct(at+".models", namesIn(b.Models, func(m nexusv1.BedrockModel) string { return m.Name }), maxBedrockPurpose)
 	for i, m := range b.Models {
-		v.model(fmt.Sprintf("%s.models[%d]", at, i), m, cmp.Or(b.Region, f.region(c)), f)
+		checkModel(v, fmt.Sprintf("%s.models[%d]", at, i), m, cmp.Or(b.Region, f.region(c)), f)
 	}
 	v.distinct(at+".knowledgeBases", namesIn(b.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name }), maxBedrockPurpose)
 	for i, kb := range b.KnowledgeBases {
@@ -174,7 +174,7 @@ func (v *verdict) bedrock(c *nexusv1.NexusAICapability, f Facts) {
 	}
 }
 
-func (v *verdict) model(at string, m nexusv1.BedrockModel, region string, f Facts) {
+func checkModel(v *verdict, at string, m nexusv1.BedrockModel, region string, f Facts) {
 	v.matches(at+".modelID", m.ModelID, 140, modelPattern)
 	if m.InferenceProfile == "" {
 		return

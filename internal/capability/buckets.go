@@ -25,18 +25,18 @@ func bucketsPart() part {
 		}},
 		check: turn[checking]{20, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			if d := dataOf(&c.Spec).S3; d != nil {
-				v.buckets("spec.dataServices.s3", d)
+				checkBuckets(v, "spec.dataServices.s3", d)
 			}
 		}},
 		surroundings: func(v *verdict, c *nexusv1.NexusAICapability, f Facts, _ *compiler) {
 			if b := s3Spec(&c.Spec); b != nil {
 				v.local("spec.dataServices.s3.kmsKeyArn", "key", b.KMSKeyArn, f.region(c), f)
 			}
-			v.bucketNames(c, f)
+			checkBucketNames(v, c, f)
 		},
-		compile: []func(*compiler){(*compiler).s3},
-		rights:  turn[granting]{20, (*compiler).bucketStatements},
-		values:  (*compiler).bucketValues,
+		compile: []func(*compiler){addBuckets},
+		rights:  turn[granting]{20, bucketStatements},
+		values:  bucketValues,
 		entries: entries{
 			place: 20, field: ofBuckets, encryptedBy: "s3",
 			names:   func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedBuckets(s), nameOfBucketSpec) },
@@ -93,9 +93,9 @@ func doomBucket(c *nexusv1.NexusAICapability, want awsv1.Resource, mayDeleteData
 }
 
 // bucketValues tell the application the names of the buckets.
-func (k *compiler) bucketValues() (out []value) {
+func bucketValues(k *compiler) (out []value) {
 	for _, b := range selectedBuckets(k.spec) {
-		out = append(out, value{"s3/" + b.Name + "-bucket", "NEXUS_S3_BUCKET_" + environmentVariable(b.Name), k.nameOfBucket(b)})
+		out = append(out, value{"s3/" + b.Name + "-bucket", "NEXUS_S3_BUCKET_" + environmentVariable(b.Name), nameOfStore(k, b)})
 	}
 	return out
 }
@@ -120,14 +120,14 @@ func selectedBuckets(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
 	return selected(d.Buckets, defaultBuckets, func(b *nexusv1.BucketSpec) *string { return &b.Name })
 }
 
-func (k *compiler) s3() {
+func addBuckets(k *compiler) {
 	for _, b := range selectedBuckets(k.spec) {
 		if e := existingBucket(b); e.store != nil {
 			k.observe(e, StepS3, "s3", &awsv1.S3Bucket{Spec: awsv1.S3BucketSpec{BucketName: e.nameIn()}})
 			continue
 		}
 		all := s3Spec(k.spec)
-		o := &awsv1.S3Bucket{Spec: k.bucket(b, all)}
+		o := &awsv1.S3Bucket{Spec: bucketSpec(k, b, all)}
 		k.addGrant(k.resource(child{kindBucket, bucketObject(k.c, b.Name), StepS3, "s3"}, o, k.afterKey(all.KMSKeyArn)...))
 	}
 }
@@ -147,9 +147,9 @@ func bucketObject(c *nexusv1.NexusAICapability, purpose string) string {
 	return name
 }
 
-// bucketName is the name of a bucket in S3, which with the account regional namespace depends on account and region.
+// nameInS3 is the name of a bucket in S3, which with the account regional namespace depends on account and region.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html#account-regional-naming-rules
-func (k *compiler) bucketName(purpose string) string {
+func nameInS3(k *compiler, purpose string) string {
 	name := k.names.Of(purpose)
 	if inAccountNamespace(k.spec) {
 		name += "-" + k.home.account + "-" + k.home.region + accountSuffix
@@ -157,8 +157,8 @@ func (k *compiler) bucketName(purpose string) string {
 	return name
 }
 
-// bucket says every setting, so that what a user removes goes back to its default.
-func (k *compiler) bucket(b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3BucketSpec {
+// bucketSpec says every setting, so that what a user removes goes back to its default.
+func bucketSpec(k *compiler, b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3BucketSpec {
 	encryption := &awsv1.S3Encryption{Algorithm: "AES256"}
 	if key := k.storeKey(all.KMSKeyArn); key != "" {
 		encryption = &awsv1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: key, BucketKeyEnabled: new(true)}
@@ -168,7 +168,7 @@ func (k *compiler) bucket(b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3Buc
 		rules = all.Lifecycle
 	}
 	return awsv1.S3BucketSpec{
-		BucketName:      k.bucketName(b.Name),
+		BucketName:      nameInS3(k, b.Name),
 		ObjectOwnership: new("BucketOwnerEnforced"),
 		Versioning:      &awsv1.S3Versioning{Enabled: true},
 		Encryption:      encryption,
@@ -216,22 +216,22 @@ func existingBucket(b nexusv1.BucketSpec) existing {
 	return existing{kind: kindBucket, purpose: b.Name, store: b.Existing}
 }
 
-// nameOfBucket is the name of a bucket in S3.
-func (k *compiler) nameOfBucket(b nexusv1.BucketSpec) string {
+// nameOfStore is the name of a bucket in S3.
+func nameOfStore(k *compiler, b nexusv1.BucketSpec) string {
 	if e := existingBucket(b); e.store != nil {
 		return e.nameIn()
 	}
-	return k.bucketName(b.Name)
+	return nameInS3(k, b.Name)
 }
 
-func (k *compiler) bucketStatements() []iampolicy.Statement {
+func bucketStatements(k *compiler) []iampolicy.Statement {
 	var own, whole, objects []string
 	for _, b := range selectedBuckets(k.spec) {
 		if e := existingBucket(b); e.store != nil {
 			whole = appendARN(whole, k.external(e))
 			continue
 		}
-		arn := k.owned(kindBucket+"/"+bucketObject(k.c, b.Name), k.home.bucketARN(k.bucketName(b.Name)))
+		arn := k.owned(kindBucket+"/"+bucketObject(k.c, b.Name), k.home.bucketARN(nameInS3(k, b.Name)))
 		own, whole = appendARN(own, arn), appendARN(whole, arn)
 	}
 	for _, arn := range whole {
@@ -247,7 +247,7 @@ func (k *compiler) bucketStatements() []iampolicy.Statement {
 		}, Resource: objects},
 	}
 	if key := s3Spec(k.spec).KMSKeyArn; key != "" && len(own) > 0 {
-		out = append(out, k.bucketKey(keyUse, key, own))
+		out = append(out, bucketKey(k, keyUse, key, own))
 	}
 	return out
 }
@@ -255,7 +255,7 @@ func (k *compiler) bucketStatements() []iampolicy.Statement {
 // bucketKey allows the use of a key through S3 and for the buckets alone. S3 encrypts with the ARN of the bucket, if
 // it has a bucket key, or of the object as context.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
-func (k *compiler) bucketKey(actions []string, key string, buckets []string) iampolicy.Statement {
+func bucketKey(k *compiler, actions []string, key string, buckets []string) iampolicy.Statement {
 	var contexts []string
 	for _, b := range k.byPrefix(buckets, k.home.bucketARN("")) {
 		contexts = append(contexts, b, b+"/*")
@@ -266,11 +266,11 @@ func (k *compiler) bucketKey(actions []string, key string, buckets []string) iam
 	}}
 }
 
-func (v *verdict) buckets(at string, d *nexusv1.S3Spec) {
+func checkBuckets(v *verdict, at string, d *nexusv1.S3Spec) {
 	oneOf(v, at+".naming", d.Naming, "", nexusv1.BucketsGlobal, nexusv1.BucketsAccountRegional)
 	v.optional(at+".kmsKeyArn", d.KMSKeyArn, 2048, keyPattern)
 	v.distinct(at+".buckets", namesIn(d.Buckets, func(b nexusv1.BucketSpec) string { return b.Name }), maxBucketPurpose)
-	v.lifecycle(at+".lifecycle", d.Lifecycle)
+	checkLifecycle(v, at+".lifecycle", d.Lifecycle)
 	for i, b := range d.Buckets {
 		field := fmt.Sprintf("%s.buckets[%d]", at, i)
 		for _, ending := range reservedEndings {
@@ -278,11 +278,11 @@ func (v *verdict) buckets(at string, d *nexusv1.S3Spec) {
 		}
 		v.require(d.Naming != nexusv1.BucketsAccountRegional || !strings.HasSuffix(b.Name, accountSuffix), field+".name",
 			"must not end in %s, with which the operator marks the names of naming: AccountRegional", accountSuffix)
-		v.lifecycle(field+".lifecycle", b.Lifecycle)
+		checkLifecycle(v, field+".lifecycle", b.Lifecycle)
 	}
 }
 
-func (v *verdict) lifecycle(at string, rules []nexusv1.LifecycleRule) {
+func checkLifecycle(v *verdict, at string, rules []nexusv1.LifecycleRule) {
 	v.require(len(rules) <= maxList, at, "at most %d", maxList)
 	seen := map[string]bool{}
 	for i, r := range rules {
@@ -298,7 +298,7 @@ func (v *verdict) lifecycle(at string, rules []nexusv1.LifecycleRule) {
 		}
 		v.require(acts, field, "needs an action")
 		v.require(len(r.Transitions) <= 8, field+".transitions", "at most 8")
-		v.transitions(field, r)
+		checkTransitions(v, field, r)
 	}
 }
 
@@ -308,7 +308,7 @@ var infrequent = []string{"STANDARD_IA", "ONEZONE_IA"}
 
 const infrequentDays = 30
 
-func (v *verdict) transitions(field string, r nexusv1.LifecycleRule) {
+func checkTransitions(v *verdict, field string, r nexusv1.LifecycleRule) {
 	seen := map[string]bool{}
 	for i, t := range r.Transitions {
 		at := fmt.Sprintf("%s.transitions[%d]", field, i)
@@ -327,8 +327,8 @@ func (v *verdict) transitions(field string, r nexusv1.LifecycleRule) {
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 const maxBucketName = 63
 
-// bucketNames requires that the names of the account regional namespace are not too long, once the region is known.
-func (v *verdict) bucketNames(c *nexusv1.NexusAICapability, f Facts) {
+// checkBucketNames requires that the names of the account regional namespace are not too long, once the region is known.
+func checkBucketNames(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 	region := f.region(c)
 	if !inAccountNamespace(&c.Spec) || region == "" {
 		return

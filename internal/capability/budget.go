@@ -37,21 +37,21 @@ var (
 // defaultThresholds tell early of what was spent, and of what a month is going to cost.
 var defaultThresholds = []nexusv1.BudgetThreshold{{Percent: 80}, {Percent: 100}, {Percent: 100, Costs: nexusv1.CostsForecasted}}
 
-// budget makes the budget and its topic. Workloads do not wait for them.
-func (k *compiler) budget() {
+// addBudget makes the budget and its topic. Workloads do not wait for them.
+func addBudget(k *compiler) {
 	b := k.spec.Budget
 	if b == nil {
 		return
 	}
 	arn := k.home.arn("sns", k.names.Of(budgetPurpose))
 	topic := k.resource(child{kindTopic, k.names.Of(budgetPurpose), StepSNS, componentBudget}, &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
-		TopicName: k.names.Of(budgetPurpose), DisplayName: new(""), KMSMasterKeyID: new(""), Policy: new(k.document(k.budgetTopicPolicy(arn)...)),
+		TopicName: k.names.Of(budgetPurpose), DisplayName: new(""), KMSMasterKeyID: new(""), Policy: new(k.document(budgetTopicPolicy(k, arn)...)),
 	}})
 	name := k.names.Of(budgetName(b))
 	text, err := json.Marshal(map[string]any{
 		"Budget": map[string]any{
 			"BudgetName": name, "BudgetType": "COST", "TimeUnit": "MONTHLY",
-			"BudgetLimit": map[string]any{"Amount": int64(b.Monthly), "Unit": k.currency(b)},
+			"BudgetLimit": map[string]any{"Amount": int64(b.Monthly), "Unit": currencyOf(k, b)},
 			"CostFilters": map[string]any{"TagKeyValue": []any{"user:" + tagCapability + "$" + k.names.Prefix()}},
 		},
 		"NotificationsWithSubscribers": notificationsOf(b, arn),
@@ -64,8 +64,8 @@ func (k *compiler) budget() {
 	k.resource(child{kindAnyType, name, StepResources, componentBudget}, o, graph.NeedReady(topic)...)
 }
 
-// currency is that of the declaration, or that in which AWS bills the partition.
-func (k *compiler) currency(b *nexusv1.BudgetSpec) string {
+// currencyOf is that of the declaration, or that in which AWS bills the partition.
+func currencyOf(k *compiler, b *nexusv1.BudgetSpec) string {
 	if k.home.partition == "aws-cn" {
 		return cmp.Or(b.Currency, "CNY")
 	}
@@ -110,9 +110,9 @@ func thresholdsOf(b *nexusv1.BudgetSpec) []nexusv1.BudgetThreshold {
 
 // budgetTopicPolicy leaves the topic to the identities of its account, and lets the budgets of the account publish.
 // https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-sns-policy.html
-func (k *compiler) budgetTopicPolicy(arn string) []iampolicy.Statement {
+func budgetTopicPolicy(k *compiler, arn string) []iampolicy.Statement {
 	return []iampolicy.Statement{
-		k.topicPolicy(nexusv1.TopicSpec{Name: budgetPurpose}),
+		topicPolicy(k, nexusv1.TopicSpec{Name: budgetPurpose}),
 		{Sid: "Budgets", Principal: iampolicy.Principals{"Service": {"budgets.amazonaws.com"}}, Action: []string{"sns:Publish"}, Resource: []string{arn},
 			Condition: iampolicy.Conditions{
 				"StringEquals": {"aws:SourceAccount": {k.home.account}},
@@ -126,7 +126,7 @@ func (k *compiler) budgetTopicPolicy(arn string) []iampolicy.Statement {
 var BilledTypes = []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", typeGuardrail, typeInferenceProfile, "AWS::BedrockAgentCore::Memory", "AWS::Bedrock::KnowledgeBase", typeGateway, typeRuntime}
 
 // tagForBudget sets the tag by which the budget counts the costs of a resource; without a budget, tags stay as they are.
-func (k *compiler) tagForBudget(kind string, o awsv1.Resource) {
+func tagForBudget(k *compiler, kind string, o awsv1.Resource) {
 	common := o.CommonSpec()
 	if k.spec.Budget == nil || common.ManagementPolicy == awsv1.ManageObserve {
 		return
@@ -167,12 +167,12 @@ func (o Observed) awaitsBudget(labels map[string]string) bool {
 // budgetPart is spec.budget.
 func budgetPart() part {
 	return part{
-		check:   turn[checking]{110, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.budget(c) }},
-		compile: []func(*compiler){(*compiler).budget},
+		check:   turn[checking]{110, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkBudget(v, c) }},
+		compile: []func(*compiler){addBudget},
 	}
 }
 
-func (v *verdict) budget(c *nexusv1.NexusAICapability) {
+func checkBudget(v *verdict, c *nexusv1.NexusAICapability) {
 	b := c.Spec.Budget
 	if b == nil {
 		return

@@ -50,10 +50,10 @@ func signInPart() part {
 				want.(*awsv1.CognitoUserPool).Spec.DeletionProtection = new(EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete)
 			},
 		}},
-		check:     turn[checking]{1, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.signIn(&c.Spec) }},
-		compile:   []func(*compiler){(*compiler).signIn},
-		values:    func(k *compiler) []value { return valuesOf("cognito/", "NEXUS_COGNITO_", k.signInValues()) },
-		publishes: turn[publishing]{30, func(k *compiler) []string { return []string{k.poolID()} }},
+		check:     turn[checking]{1, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkSignIn(v, &c.Spec) }},
+		compile:   []func(*compiler){addUserPool},
+		values:    func(k *compiler) []value { return valuesOf("cognito/", "NEXUS_COGNITO_", signInValues(k)) },
+		publishes: turn[publishing]{30, func(k *compiler) []string { return []string{poolID(k)} }},
 	}
 }
 
@@ -73,16 +73,16 @@ func cognitoOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.CognitoSpec {
 }
 
 // poolID is the ID of the node of the user pool; "" without one.
-func (k *compiler) poolID() string {
+func poolID(k *compiler) string {
 	if !k.spec.EnableCognito {
 		return ""
 	}
 	return kindPool + "/" + k.names.Of(usersPurpose)
 }
 
-// signIn makes the user pool, with one public client for the frontend. It says every setting, so that what a user removes
+// addUserPool makes the user pool, with one public client for the frontend. It says every setting, so that what a user removes
 // goes back to its default; MFA is left to the administrators of the pool.
-func (k *compiler) signIn() {
+func addUserPool(k *compiler) {
 	if !k.spec.EnableCognito {
 		return
 	}
@@ -96,7 +96,7 @@ func (k *compiler) signIn() {
 		PasswordPolicy: &awsv1.CognitoPasswordPolicy{MinimumLength: new(int32(minimumPassword)), RequireLowercase: new(true), RequireUppercase: new(true),
 			RequireNumbers: new(true), RequireSymbols: new(true), TemporaryPasswordValidityDays: new(int32(temporaryPwdDays))},
 		DeletionProtection: new(EffectiveDeletionPolicy(k.c) != nexusv1.DeletionDelete),
-		Domain:             new(k.domainPrefix()),
+		Domain:             new(domainPrefix(k)),
 		Clients: []awsv1.CognitoUserPoolClient{{Name: SignInClient, CallbackURLs: completed(in.CallbackURLs, host),
 			LogoutURLs: new(completed(in.LogoutURLs, host)), Scopes: []awsv1.CognitoScope{"email", "openid", "profile"}}},
 		RecreateOnLoss: in.RecreateOnLoss,
@@ -120,14 +120,14 @@ func completed(urls []nexusv1.SignInURL, host string) []awsv1.CognitoURL {
 	return slices.Compact(out)
 }
 
-func (k *compiler) domainPrefix() string {
+func domainPrefix(k *compiler) string {
 	return cmp.Or(cognitoOf(k.spec).DomainPrefix, k.names.Prefix()+"-"+k.home.account)
 }
 
 // signInValues returns the values by which an application signs users in and checks their tokens, by the ends of the parameters'
 // names. Identifiers that AWS assigns are known once the pool is proven to be the capability's.
-func (k *compiler) signInValues() map[string]string {
-	id := k.poolID()
+func signInValues(k *compiler) map[string]string {
+	id := poolID(k)
 	if id == "" {
 		return nil
 	}
@@ -137,19 +137,19 @@ func (k *compiler) signInValues() map[string]string {
 	pool = cmp.Or(pool, placeholderFor(id))
 	return map[string]string{
 		"user-pool-id": pool, "client-id": cmp.Or(proof.Client, placeholderFor(id)), "issuer": "https://" + where.service("cognito-idp") + "/" + pool,
-		"domain-url": "https://" + k.domainPrefix() + ".auth." + k.home.region + ".amazoncognito.com",
+		"domain-url": "https://" + domainPrefix(k) + ".auth." + k.home.region + ".amazoncognito.com",
 	}
 }
 
-func (v *verdict) signIn(s *nexusv1.NexusAICapabilitySpec) {
+func checkSignIn(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 	const at = "spec.cognito"
 	v.require(s.Cognito == nil || s.EnableCognito, at, "needs enableCognito: true")
 	if !s.EnableCognito {
 		return
 	}
 	in := cognitoOf(s)
-	v.signInURLs(at+".callbackURLs", in.CallbackURLs, s)
-	v.signInURLs(at+".logoutURLs", in.LogoutURLs, s)
+	checkSignInURLs(v, at+".callbackURLs", in.CallbackURLs, s)
+	checkSignInURLs(v, at+".logoutURLs", in.LogoutURLs, s)
 	v.require(len(in.Groups) <= maxList, at+".groups", "at most %d", maxList)
 	for i, name := range in.Groups {
 		field := fmt.Sprintf("%s.groups[%d]", at, i)
@@ -163,7 +163,7 @@ func (v *verdict) signIn(s *nexusv1.NexusAICapabilitySpec) {
 	}
 }
 
-func (v *verdict) signInURLs(at string, urls []nexusv1.SignInURL, s *nexusv1.NexusAICapabilitySpec) {
+func checkSignInURLs(v *verdict, at string, urls []nexusv1.SignInURL, s *nexusv1.NexusAICapabilitySpec) {
 	v.require(len(urls) <= maxList, at, "at most %d", maxList)
 	host := ingressOf(s).Host
 	for i, u := range urls {

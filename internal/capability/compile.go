@@ -122,10 +122,10 @@ func (k *compiler) resource(p child, o awsv1.Resource, after ...graph.Edge) stri
 
 // throughProvider adds an AWS resource, with policies that are set already, in the capability's namespace behind the provider.
 func (k *compiler) throughProvider(p child, o awsv1.Resource, after ...graph.Edge) string {
-	k.tagForBudget(p.kind, o)
+	tagForBudget(k, p.kind, o)
 	o.CommonSpec().ProviderRef = awsv1.ProviderReference{Name: ProviderName(k.c)}
 	if k.spec.ProviderRef == nil {
-		after = append(after, graph.NeedReady(k.providerID())...)
+		after = append(after, graph.NeedReady(providerID(k))...)
 	}
 	o.SetNamespace(k.c.Namespace)
 	id := k.add(p, awsv1.GroupVersion, o, after)
@@ -141,7 +141,7 @@ func (k *compiler) workload(p child, o object, after ...graph.Edge) string {
 	if k.madeNamespace() {
 		after = append(after, graph.NeedReady(kindNamespace+"/"+k.names.WorkloadNamespace())...)
 	}
-	if k.hasQuota() && p.kind != kindQuota {
+	if hasQuota(k) && p.kind != kindQuota {
 		after = append(after, graph.NeedReady(graph.ID(kindQuota, k.names.WorkloadNamespace(), k.names.Quota(), k.c.Namespace))...)
 	}
 	return k.add(p, kube[p.kind], o, after)

@@ -253,8 +253,8 @@ const maxComponentNames = 57
 // reservedComponents are names of fields, and of an object of every capability with intents.
 var reservedComponents = []string{frontend, backend, policies}
 
-// components checks what a capability runs.
-func (v *verdict) components(s *nexusv1.NexusAICapabilitySpec) {
+// checkComponents checks what a capability runs.
+func checkComponents(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 	const at = "spec.components"
 	v.require(len(s.Components) <= maxList, at, "at most %d", maxList)
 	seen := map[string]bool{}
@@ -271,16 +271,16 @@ func (v *verdict) components(s *nexusv1.NexusAICapabilitySpec) {
 	all := frontFirst(s)
 	v.require(len(all) > 0, "spec", "a capability needs a component: declare frontend, backend or components")
 	for _, c := range all {
-		v.component(c.field, c.ComponentSpec)
-		v.worker(c)
-		v.runs(s, c)
-		v.access(s, c)
+		checkComponent(v, c.field, c.ComponentSpec)
+		checkWorker(v, c)
+		checkRuns(v, s, c)
+		checkAccess(v, s, c)
 	}
-	v.routes(all)
+	checkRoutes(v, all)
 }
 
-// worker refuses what calls for a Service.
-func (v *verdict) worker(c component) {
+// checkWorker refuses what calls for a Service.
+func checkWorker(v *verdict, c component) {
 	if c.isServed() {
 		return
 	}
@@ -296,8 +296,8 @@ func (v *verdict) worker(c component) {
 	}
 }
 
-// routes requires that each path leads to one component.
-func (v *verdict) routes(all []component) {
+// checkRoutes requires that each path leads to one component.
+func checkRoutes(v *verdict, all []component) {
 	by := map[string]component{}
 	for _, c := range all {
 		v.require(len(c.routes) <= 8, c.field+".routes", "at most 8")

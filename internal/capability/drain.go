@@ -26,9 +26,9 @@ func drain(c component, f Facts) int64 {
 	return ptr.Deref(c.DrainSeconds, defaultDrain)
 }
 
-// termination sets how pods end: they serve on while the cluster stops sending them requests, and then have the grace period to end.
+// setTermination sets how pods end: they serve on while the cluster stops sending them requests, and then have the grace period to end.
 // The grace period of Kubernetes includes the time of the hook.
-func (k *compiler) termination(c component, pod *corev1.PodSpec) {
+func setTermination(k *compiler, c component, pod *corev1.PodSpec) {
 	pod.TerminationGracePeriodSeconds = c.TerminationGracePeriodSeconds
 	seconds := drain(c, k.facts)
 	if seconds == 0 {

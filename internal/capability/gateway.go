@@ -69,39 +69,39 @@ func GatewayObject(c *nexusv1.NexusAICapability) (namespace, name string, ok boo
 
 // usesALBGateway reports whether the Gateway is the capability's own and becomes an Application Load Balancer. A class that is not
 // known yet, or no longer, is taken for one: what that load balancer needs stays.
-func (k *compiler) usesALBGateway() bool {
+func usesALBGateway(k *compiler) bool {
 	g := gatewayOf(k.spec)
 	return g != nil && g.Class != "" && (k.facts.Gateway.Controller == "" || k.facts.Gateway.Controller == albController)
 }
 
 // mayCertify reports whether the load balancer takes certificates of ACM from the capability: the listeners of an existing
 // Gateway have their own, and other controllers know Secrets only.
-func (k *compiler) mayCertify() bool { return gatewayOf(k.spec) == nil || k.usesALBGateway() }
+func mayCertify(k *compiler) bool { return gatewayOf(k.spec) == nil || usesALBGateway(k) }
 
-// gateway makes the routes of the capability and, for a class, the Gateway with what its controller needs to know.
-func (k *compiler) gateway() {
+// addGateway makes the routes of the capability and, for a class, the Gateway with what its controller needs to know.
+func addGateway(k *compiler) {
 	g := gatewayOf(k.spec)
 	if g == nil {
 		return
 	}
-	secure := k.certificateArn() != "" && k.mayCertify()
+	secure := certificateArn(k) != "" && mayCertify(k)
 	section := ""
 	if g.Class != "" {
 		section = listenerHTTP
 		if secure {
 			section = listenerHTTPS
 		}
-		k.ownGateway(g.Class, secure)
+		addOwnGateway(k, g.Class, secure)
 	}
-	k.httpRoute(k.names.Ingress(), section, k.routeRules()...)
+	addRoute(k, k.names.Ingress(), section, routeRules(k)...)
 	if secure {
 		redirect := map[string]any{"scheme": "https", "statusCode": permanentlyGone}
-		k.httpRoute(k.names.Of("app-redirect"), listenerHTTP, map[string]any{"filters": []any{map[string]any{"type": "RequestRedirect", "requestRedirect": redirect}}})
+		addRoute(k, k.names.Of("app-redirect"), listenerHTTP, map[string]any{"filters": []any{map[string]any{"type": "RequestRedirect", "requestRedirect": redirect}}})
 	}
 }
 
 // routeRules returns the rules of the Ingress as rules of an HTTPRoute.
-func (k *compiler) routeRules() []any {
+func routeRules(k *compiler) []any {
 	rule := func(prefix string, c component) any {
 		return map[string]any{
 			"matches":     []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": prefix}}},
@@ -115,7 +115,7 @@ func (k *compiler) routeRules() []any {
 	return out
 }
 
-func (k *compiler) httpRoute(name, section string, rules ...any) {
+func addRoute(k *compiler, name, section string, rules ...any) {
 	namespace, gateway, _ := GatewayObject(k.c)
 	parent := map[string]any{"name": gateway}
 	if namespace != k.names.WorkloadNamespace() {
@@ -128,15 +128,15 @@ func (k *compiler) httpRoute(name, section string, rules ...any) {
 	if host := ingressOf(k.spec).Host; host != "" {
 		spec["hostnames"] = []any{host}
 	}
-	after := k.servicesApplied()
+	after := servicesApplied(k)
 	if gatewayOf(k.spec).Class != "" {
-		after = append(after, graph.NeedApplied(k.gatewayID())...)
+		after = append(after, graph.NeedApplied(gatewayID(k))...)
 	}
 	k.workload(child{kindRoute, name, StepIngress, "ingress"}, manifest(spec), after...)
 }
 
-// ownGateway makes the Gateway, and for the AWS Load Balancer Controller the settings that an Ingress has as annotations.
-func (k *compiler) ownGateway(class string, secure bool) {
+// addOwnGateway makes the Gateway, and for the AWS Load Balancer Controller the settings that an Ingress has as annotations.
+func addOwnGateway(k *compiler, class string, secure bool) {
 	in := ingressOf(k.spec)
 	same := map[string]any{"namespaces": map[string]any{"from": "Same"}}
 	listener := func(name, protocol string, port int64) any {
@@ -152,27 +152,27 @@ func (k *compiler) ownGateway(class string, secure bool) {
 	}
 	spec := map[string]any{"gatewayClassName": class, "listeners": listeners}
 	var after []graph.Edge
-	if k.usesALBGateway() {
+	if usesALBGateway(k) {
 		spec["infrastructure"] = map[string]any{"parametersRef": map[string]any{"group": balancerGroup, "kind": kindBalancerSettings, "name": k.names.Ingress()}}
-		after = graph.NeedApplied(k.balancerSettings(secure)...)
+		after = graph.NeedApplied(addBalancerSettings(k, secure)...)
 	}
-	if id := k.certificateID(); id != "" { // a load balancer refuses a certificate that is not issued
+	if id := certificateID(k); id != "" { // a load balancer refuses a certificate that is not issued
 		after = append(after, graph.NeedReady(id)...)
 	}
 	k.workload(child{kindGateway, k.names.Ingress(), StepIngress, "ingress"}, manifest(spec), after...)
 }
 
-// balancerSettings adds the settings of the load balancer and of its targets; it returns the IDs of their nodes.
-func (k *compiler) balancerSettings(secure bool) []string {
+// addBalancerSettings adds the settings of the load balancer and of its targets; it returns the IDs of their nodes.
+func addBalancerSettings(k *compiler, secure bool) []string {
 	in := ingressOf(k.spec)
 	tags := map[string]any{}
-	for _, tag := range strings.Split(k.balancerTags(), ",") {
+	for _, tag := range strings.Split(balancerTags(k), ",") {
 		key, value, _ := strings.Cut(tag, "=")
 		tags[key] = value
 	}
 	spec := map[string]any{"scheme": string(in.Scheme), "tags": tags}
 	if secure {
-		spec["listenerConfigurations"] = []any{map[string]any{"protocolPort": "HTTPS:443", "defaultCertificate": k.certificateArn(), "sslPolicy": tlsPolicy}}
+		spec["listenerConfigurations"] = []any{map[string]any{"protocolPort": "HTTPS:443", "defaultCertificate": certificateArn(k), "sslPolicy": tlsPolicy}}
 	}
 	out := []string{k.workload(child{kindBalancerSettings, k.names.Ingress(), StepIngress, "ingress"}, manifest(spec))}
 	for _, c := range routed(k.spec) {
@@ -190,7 +190,7 @@ func manifest(spec map[string]any) *unstructured.Unstructured {
 }
 
 // gatewayID is the ID of the node of the capability's own Gateway.
-func (k *compiler) gatewayID() string {
+func gatewayID(k *compiler) string {
 	return graph.ID(kindGateway, k.names.WorkloadNamespace(), k.names.Ingress(), k.c.Namespace)
 }
 
@@ -215,7 +215,7 @@ func (o Observed) entryAddress() string {
 	return o.States[entryID(o.Capability)].address()
 }
 
-func (v *verdict) gateway(in nexusv1.IngressSpec) {
+func checkGateway(v *verdict, in nexusv1.IngressSpec) {
 	const at = "spec.ingress.gateway"
 	g := in.Gateway
 	if g == nil {
@@ -225,11 +225,11 @@ func (v *verdict) gateway(in nexusv1.IngressSpec) {
 	v.require(g.Namespace == "" || g.Name != "", at+".namespace", "is that of an existing Gateway: set name")
 	for field, value := range map[string]string{"name": g.Name, "class": g.Class} {
 		if value != "" {
-			v.objectName(at+"."+field, value)
+			checkObjectName(v, at+"."+field, value)
 		}
 	}
 	if g.Namespace != "" {
-		v.objectName(at+".namespace", g.Namespace)
+		checkObjectName(v, at+".namespace", g.Namespace)
 	}
 	v.require(len(in.Annotations) == 0 && in.GroupName == "", at, "excludes annotations and groupName, which are for an Ingress")
 	v.require(g.Name == "" || in.CertificateArn == "", "spec.ingress.certificateArn", "the listeners of an existing Gateway have their own certificates")

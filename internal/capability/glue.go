@@ -22,10 +22,10 @@ func gluePart() part {
 			{kind: kindGlueTable, step: StepGlue, removed: removal{stage: removesData + 50}, grants: true, refusal: refusal},
 			{kind: kindGlueCrawler, step: StepGlue, removed: removal{stage: removesRoleUsers}, grants: true, isBilled: true, refusal: refusal},
 		},
-		check:   turn[checking]{70, (*verdict).glue},
-		compile: []func(*compiler){(*compiler).glue, (*compiler).crawler},
-		rights:  turn[granting]{30, (*compiler).catalogStatements},
-		values:  (*compiler).catalogValues,
+		check:   turn[checking]{70, checkGlue},
+		compile: []func(*compiler){addCatalog, addCrawler},
+		rights:  turn[granting]{30, catalogStatements},
+		values:  catalogValues,
 		entries: entries{
 			place: 30, field: ofGlue,
 			names: func(s *nexusv1.NexusAICapabilitySpec) []string {
@@ -44,7 +44,7 @@ func gluePart() part {
 }
 
 // catalogValues tell the application the names of the database and of the tables.
-func (k *compiler) catalogValues() (out []value) {
+func catalogValues(k *compiler) (out []value) {
 	if !glueEnabled(k.spec) {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (k *compiler) catalogValues() (out []value) {
 	return out
 }
 
-func (v *verdict) glue(c *nexusv1.NexusAICapability, _ Facts) {
+func checkGlue(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 	spec := &c.Spec
 	v.require(!glueWanted(spec) || glueEnabled(spec), "spec.dataServices.glue", "needs dataServices.s3 with the bucket %s", callData)
 	if c := crawlerSpec(spec); c != nil {
@@ -95,7 +95,7 @@ func crawlerSpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.CrawlerSpec {
 	return c
 }
 
-func (k *compiler) glue() {
+func addCatalog(k *compiler) {
 	if !glueEnabled(k.spec) {
 		return
 	}
@@ -105,21 +105,21 @@ func (k *compiler) glue() {
 	dbID := k.resource(child{kindGlueDatabase, k.names.Of("db"), StepGlue, "glue"}, db)
 	k.addGrant(dbID)
 	for _, purpose := range glueTables {
-		o := &awsv1.GlueTable{Spec: k.glueTable(purpose)}
+		o := &awsv1.GlueTable{Spec: glueTable(k, purpose)}
 		k.addGrant(k.resource(child{kindGlueTable, k.names.Of(purpose), StepGlue, "glue"}, o, graph.NeedReady(dbID)...))
 	}
 }
 
-func (k *compiler) location(purpose string) string {
-	return "s3://" + k.bucketName(callData) + "/" + purpose + "/"
+func locationOf(k *compiler, purpose string) string {
+	return "s3://" + nameInS3(k, callData) + "/" + purpose + "/"
 }
 
 // glueTable describes JSON lines, one call a line, partitioned by day.
-func (k *compiler) glueTable(purpose string) awsv1.GlueTableSpec {
+func glueTable(k *compiler, purpose string) awsv1.GlueTableSpec {
 	return awsv1.GlueTableSpec{
 		DatabaseRef: &awsv1.ObjectReference{Name: k.names.Of("db")},
 		TableName:   k.names.Glue(purpose),
-		Description: new("JSON lines under " + k.location(purpose)),
+		Description: new("JSON lines under " + locationOf(k, purpose)),
 		TableType:   new("EXTERNAL_TABLE"),
 		PartitionKeys: &[]awsv1.GlueColumn{
 			{Name: "dt", Type: "string"},
@@ -129,7 +129,7 @@ func (k *compiler) glueTable(purpose string) awsv1.GlueTableSpec {
 				{Name: "call_id", Type: "string"}, {Name: "agent", Type: "string"},
 				{Name: "started_at", Type: "timestamp"}, {Name: "ended_at", Type: "timestamp"}, {Name: "payload", Type: "string"},
 			},
-			Location:     k.location(purpose),
+			Location:     locationOf(k, purpose),
 			InputFormat:  "org.apache.hadoop.mapred.TextInputFormat",
 			OutputFormat: "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
 			SerdeInfo:    &awsv1.GlueSerdeInfo{Name: "json", SerializationLibrary: "org.openx.data.jsonserde.JsonSerDe"},
@@ -138,15 +138,15 @@ func (k *compiler) glueTable(purpose string) awsv1.GlueTableSpec {
 	}
 }
 
-func (k *compiler) databaseID() string { return kindGlueDatabase + "/" + k.names.Of("db") }
+func databaseID(k *compiler) string { return kindGlueDatabase + "/" + k.names.Of("db") }
 
-// crawler adds the crawler and its role.
-func (k *compiler) crawler() {
-	c, dbID := crawlerSpec(k.spec), k.databaseID()
+// addCrawler adds the crawler and its role.
+func addCrawler(k *compiler) {
+	c, dbID := crawlerSpec(k.spec), databaseID(k)
 	if c == nil {
 		return
 	}
-	roleID := k.glueRole(dbID)
+	roleID := addGlueRole(k, dbID)
 	o := &awsv1.GlueCrawler{Spec: awsv1.GlueCrawlerSpec{
 		CrawlerName: k.names.Crawler(),
 		RoleRef:     &awsv1.ObjectReference{Name: k.names.GlueRole()},
@@ -157,38 +157,38 @@ func (k *compiler) crawler() {
 		Description: new("Finds partitions of the call data of " + k.names.Prefix()),
 	}}
 	for _, purpose := range glueTables {
-		o.Spec.S3Targets = append(o.Spec.S3Targets, awsv1.GlueS3Target{Path: k.location(purpose)})
+		o.Spec.S3Targets = append(o.Spec.S3Targets, awsv1.GlueS3Target{Path: locationOf(k, purpose)})
 	}
-	after := graph.NeedReady(dbID, roleID, k.callDataID())
+	after := graph.NeedReady(dbID, roleID, callDataID(k))
 	k.addGrant(k.resource(child{kindGlueCrawler, k.names.Crawler(), StepGlue, "glue"}, o, after...))
 }
 
-func (k *compiler) callDataID() string { return kindBucket + "/" + bucketObject(k.c, callData) }
+func callDataID(k *compiler) string { return kindBucket + "/" + bucketObject(k.c, callData) }
 
-// glueRole adds the role of the crawler, which reads the two folders and writes the one database.
-func (k *compiler) glueRole(dbID string) string {
+// addGlueRole adds the role of the crawler, which reads the two folders and writes the one database.
+func addGlueRole(k *compiler, dbID string) string {
 	o := &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{
 		RoleName:                 k.names.GlueRole(),
-		AssumeRolePolicyDocument: k.document(k.glueTrust()),
+		AssumeRolePolicyDocument: k.document(glueTrust(k)),
 		Description:              new("Crawler of " + k.names.Prefix()),
-		InlinePolicies:           []awsv1.IAMInlinePolicy{{PolicyName: "crawler", PolicyDocument: k.document(k.crawlerStatements(dbID)...)}},
-		PermissionsBoundary:      k.boundary(),
+		InlinePolicies:           []awsv1.IAMInlinePolicy{{PolicyName: "crawler", PolicyDocument: k.document(crawlerStatements(k, dbID)...)}},
+		PermissionsBoundary:      boundaryOf(k),
 		MaxSessionDuration:       new(sessionSeconds),
 		ExclusivePolicies:        true,
 	}}
-	return k.resource(child{kindRole, k.names.GlueRole(), StepGlue, "glue"}, o, graph.NeedReady(dbID, k.callDataID())...)
+	return k.resource(child{kindRole, k.names.GlueRole(), StepGlue, "glue"}, o, graph.NeedReady(dbID, callDataID(k))...)
 }
 
 // glueTrust lets Glue act as the role, for crawlers of this account only.
 // https://docs.aws.amazon.com/glue/latest/dg/cross-service-confused-deputy-prevention.html
-func (k *compiler) glueTrust() iampolicy.Statement {
+func glueTrust(k *compiler) iampolicy.Statement {
 	return iampolicy.Statement{
 		Effect: "Allow", Action: []string{"sts:AssumeRole"}, Principal: iampolicy.Principals{"Service": {"glue.amazonaws.com"}},
 		Condition: iampolicy.Conditions{"StringEquals": {"aws:SourceAccount": {k.home.account}}},
 	}
 }
 
-func (k *compiler) crawlerStatements(dbID string) []iampolicy.Statement {
+func crawlerStatements(k *compiler, dbID string) []iampolicy.Statement {
 	logs := "log-group:/aws-glue/crawlers"
 	out := []iampolicy.Statement{
 		{Sid: "WriteLogs", Action: []string{"logs:CreateLogStream", "logs:PutLogEvents"},
@@ -196,10 +196,10 @@ func (k *compiler) crawlerStatements(dbID string) []iampolicy.Statement {
 		{Sid: "MakeLogGroup", Action: []string{"logs:CreateLogGroup"},
 			Resource: []string{k.home.arn("logs", logs), k.home.arn("logs", logs+":log-stream:")}},
 	}
-	if bucket := k.owned(k.callDataID(), k.home.bucketARN(k.bucketName(callData))); bucket != "" {
+	if bucket := k.owned(callDataID(k), k.home.bucketARN(nameInS3(k, callData))); bucket != "" {
 		out = append(out, callDataStatements(bucket)...)
-		if key := cmp.Or(k.storeKey(s3Spec(k.spec).KMSKeyArn), k.keptKey()); key != "" {
-			out = append(out, k.bucketKey(keyReads, key, []string{bucket}))
+		if key := cmp.Or(k.storeKey(s3Spec(k.spec).KMSKeyArn), keptKey(k)); key != "" {
+			out = append(out, bucketKey(k, keyReads, key, []string{bucket}))
 		}
 	}
 	if database := k.owned(dbID, k.home.arn("glue", "database/"+k.names.GlueDatabase())); database != "" {
@@ -225,11 +225,11 @@ func callDataStatements(bucket string) []iampolicy.Statement {
 	}
 }
 
-func (k *compiler) catalogStatements() []iampolicy.Statement {
+func catalogStatements(k *compiler) []iampolicy.Statement {
 	if !glueEnabled(k.spec) {
 		return nil
 	}
-	database := k.owned(k.databaseID(), k.home.arn("glue", "database/"+k.names.GlueDatabase()))
+	database := k.owned(databaseID(k), k.home.arn("glue", "database/"+k.names.GlueDatabase()))
 	if database == "" {
 		return nil
 	}

@@ -46,7 +46,7 @@ func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, o
 func (o Observed) servesHTTPS() bool {
 	s := &o.Capability.Spec
 	k := compiler{c: o.Capability, spec: s, facts: o.Facts}
-	if !k.mayCertify() {
+	if !mayCertify(&k) {
 		return o.Facts.Gateway.HTTPS
 	}
 	return ingressOf(s).CertificateArn != "" || usesZone(s)
@@ -60,9 +60,9 @@ func (n Names) hosted(purpose string, of ...string) string {
 }
 
 // certificateName is that of the certificate that the capability requests for its host; "" without one.
-func (k *compiler) certificateName() string {
+func certificateName(k *compiler) string {
 	in := ingressOf(k.spec)
-	if !usesZone(k.spec) || in.CertificateArn != "" || !k.mayCertify() {
+	if !usesZone(k.spec) || in.CertificateArn != "" || !mayCertify(k) {
 		return ""
 	}
 	return k.names.hosted("certificate", in.Host)
@@ -84,17 +84,17 @@ func trafficPart() part {
 			{kind: kindCertificate, step: StepIngress, removed: removal{stage: removesTraffic + 40}, refusal: refusal, isTemporary: true, proves: true},
 			{kind: kindHostedZone, step: StepIngress, removed: removal{stage: removesTraffic + 40}, refusal: refusal, isTemporary: true},
 		},
-		check:   turn[checking]{4, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { v.ingress(ingressOf(&c.Spec), f) }},
-		compile: []func(*compiler){(*compiler).zone, (*compiler).certificate, (*compiler).ingress, (*compiler).gateway, (*compiler).records},
+		check:   turn[checking]{4, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkIngress(v, ingressOf(&c.Spec), f) }},
+		compile: []func(*compiler){addZone, addCertificate, addIngress, addGateway, addRecords},
 		publishes: turn[publishing]{40, func(k *compiler) []string {
-			return []string{k.certificateID(), k.balancerID(), k.zoneID()}
+			return []string{certificateID(k), balancerID(k), zoneID(k)}
 		}},
 	}
 }
 
 // certificateID is the ID of the node of that certificate; "" without one.
-func (k *compiler) certificateID() string {
-	if name := k.certificateName(); name != "" {
+func certificateID(k *compiler) string {
+	if name := certificateName(k); name != "" {
 		return kindCertificate + "/" + name
 	}
 	return ""
@@ -102,49 +102,49 @@ func (k *compiler) certificateID() string {
 
 // certificateArn returns the certificate of the load balancer; "" without HTTPS. The ARN of a certificate is known before ACM has issued
 // it, for which the Ingress waits.
-func (k *compiler) certificateArn() string {
-	if id := k.certificateID(); id != "" {
+func certificateArn(k *compiler) string {
+	if id := certificateID(k); id != "" {
 		return k.provenARN(id)
 	}
 	return ingressOf(k.spec).CertificateArn
 }
 
-// certificate makes the certificate of the host, and the record that proves the host to ACM. The record stays: ACM looks for
+// addCertificate makes the certificate of the host, and the record that proves the host to ACM. The record stays: ACM looks for
 // it before each renewal.
-func (k *compiler) certificate() {
-	name, in := k.certificateName(), ingressOf(k.spec)
+func addCertificate(k *compiler) {
+	name, in := certificateName(k), ingressOf(k.spec)
 	if name == "" {
 		return
 	}
 	host := awsv1.CertificateName(in.Host)
 	id := k.resource(child{kindCertificate, name, StepIngress, "ingress"}, &awsv1.Certificate{Spec: awsv1.CertificateSpec{DomainName: in.Host}})
-	k.record("validation", awsv1.Route53RecordSetSpec{Validates: &awsv1.RecordOfCertificate{CertificateRef: awsv1.ObjectReference{Name: name}, DomainName: host}},
+	addRecord(k, "validation", awsv1.Route53RecordSetSpec{Validates: &awsv1.RecordOfCertificate{CertificateRef: awsv1.ObjectReference{Name: name}, DomainName: host}},
 		graph.NeedApplied(id)...)
 }
 
-// records lead the host to the load balancer, once that exists.
-func (k *compiler) records() {
+// addRecords lead the host to the load balancer, once that exists.
+func addRecords(k *compiler) {
 	if !usesZone(k.spec) {
 		return
 	}
 	ingress := entryID(k.c)
-	for _, target := range k.targets(placeholderFor(ingress)) {
+	for _, target := range recordTargets(k, placeholderFor(ingress)) {
 		target.Name = ingressOf(k.spec).Host
-		k.record("host", target, graph.NeedApplied(ingress)...)
+		addRecord(k, "host", target, graph.NeedApplied(ingress)...)
 	}
 }
 
-// targets returns the record sets that lead to the load balancer, without their name. An alias also works for the name of the zone
+// recordTargets returns the record sets that lead to the load balancer, without their name. An alias also works for the name of the zone
 // itself, and costs no queries; where nothing tells the hosted zone of the load balancer, another record does it.
-func (k *compiler) targets(unknown string) []awsv1.Route53RecordSetSpec {
+func recordTargets(k *compiler, unknown string) []awsv1.Route53RecordSetSpec {
 	target := k.facts.Balancer
 	b, isBalancer := wellknown.BalancerOf(target)
 	zone := b.HostedZone()
 	switch {
 	case target == "":
-		return k.aliases(unknown, unknown)
-	case isBalancer && (zone != "" || k.findsBalancer(b) && !k.facts.HasCNAME):
-		return k.aliases(zone, target)
+		return recordAliases(k, unknown, unknown)
+	case isBalancer && (zone != "" || findsBalancer(k, b) && !k.facts.HasCNAME):
+		return recordAliases(k, zone, target)
 	case len(k.facts.Addresses) > 0:
 		return recordsOf(k.facts.Addresses)
 	default:
@@ -154,7 +154,7 @@ func (k *compiler) targets(unknown string) []awsv1.Route53RecordSetSpec {
 
 // findsBalancer reports whether the records can ask AWS for a load balancer of the cluster: the operator's own identity, which a
 // capability without providerRef has, is in the account of the cluster, and a provider asks in its region alone.
-func (k *compiler) findsBalancer(b wellknown.Balancer) bool {
+func findsBalancer(k *compiler, b wellknown.Balancer) bool {
 	return k.spec.ProviderRef == nil && b.Region == k.facts.region(k.c)
 }
 
@@ -165,12 +165,12 @@ func CNAMEObject(c *nexusv1.NexusAICapability, f Facts) string {
 	if !usesZone(&c.Spec) || !isBalancer || b.HostedZone() != "" {
 		return ""
 	}
-	return newCompiler(c, f).recordName("host", cname)
+	return recordName(newCompiler(c, f), "host", cname)
 }
 
-// aliases lead to the IPv4 addresses of a load balancer, and to its IPv6 addresses where it has some. Nothing in the cluster tells
+// recordAliases lead to the IPv4 addresses of a load balancer, and to its IPv6 addresses where it has some. Nothing in the cluster tells
 // those of a Network Load Balancer; Route 53 answers an alias to addresses that do not exist with no records.
-func (k *compiler) aliases(zone, target string) []awsv1.Route53RecordSetSpec {
+func recordAliases(k *compiler, zone, target string) []awsv1.Route53RecordSetSpec {
 	out := []awsv1.Route53RecordSetSpec{{Type: "A"}}
 	addresses := cmp.Or(k.facts.IPAddressType, string(ingressOf(k.spec).Annotations[albIPAddressType]))
 	if b, _ := wellknown.BalancerOf(target); strings.HasPrefix(addresses, "dualstack") || b.Network && k.facts.IPAddressType == "" {
@@ -223,9 +223,9 @@ func ZoneObject(c *nexusv1.NexusAICapability) (name string, made bool) {
 	}
 }
 
-// zone makes the object that finds the zone of the host by its name. It only observes: the zone and its other records belong to
+// addZone makes the object that finds the zone of the host by its name. It only observes: the zone and its other records belong to
 // others.
-func (k *compiler) zone() {
+func addZone(k *compiler) {
 	name, made := ZoneObject(k.c)
 	if !made {
 		return
@@ -236,41 +236,41 @@ func (k *compiler) zone() {
 }
 
 // zoneID is the ID of the node whose status tells the zone; "" when the spec does.
-func (k *compiler) zoneID() string {
+func zoneID(k *compiler) string {
 	if name, _ := ZoneObject(k.c); name != "" {
 		return kindHostedZone + "/" + name
 	}
 	return ""
 }
 
-// record adds a record set to the zone of the host. However the spec names the zone, the record is the same object.
-func (k *compiler) record(purpose string, spec awsv1.Route53RecordSetSpec, after ...graph.Edge) {
-	id := k.zoneID()
+// addRecord adds a record set to the zone of the host. However the spec names the zone, the record is the same object.
+func addRecord(k *compiler, purpose string, spec awsv1.Route53RecordSetSpec, after ...graph.Edge) {
+	id := zoneID(k)
 	if _, made := ZoneObject(k.c); made {
 		after = append(after, graph.NeedApplied(id)...)
 	}
-	if spec.HostedZoneID = k.knownZone(); spec.HostedZoneID == "" {
+	if spec.HostedZoneID = knownZone(k); spec.HostedZoneID == "" {
 		spec.HostedZoneID = placeholderFor(id)
 	}
-	name := k.recordName(purpose, spec.Type)
+	name := recordName(k, purpose, spec.Type)
 	k.resource(child{kindRecordSet, name, StepIngress, "ingress"}, &awsv1.Route53RecordSet{Spec: spec}, after...)
 }
 
 // knownZone returns the ID of the zone of the host; "" while that is for an object to tell.
-func (k *compiler) knownZone() string { return cmp.Or(ingressOf(k.spec).HostedZoneID, k.facts.Zone) }
+func knownZone(k *compiler) string { return cmp.Or(ingressOf(k.spec).HostedZoneID, k.facts.Zone) }
 
 // recordName names the object of a record set of the host; recordType is "" for the one that proves the host to ACM, which proves
 // the host and all names below it by one record.
-func (k *compiler) recordName(purpose, recordType string) string {
+func recordName(k *compiler, purpose, recordType string) string {
 	host := ingressOf(k.spec).Host
 	if recordType == "" {
 		host = strings.TrimPrefix(host, "*.")
 	}
-	return k.names.hosted(purpose, host, cmp.Or(k.knownZone(), k.zoneID()), recordType)
+	return k.names.hosted(purpose, host, cmp.Or(knownZone(k), zoneID(k)), recordType)
 }
 
 // balancerID is the ID of the node whose load balancer the records lead to; "" without records.
-func (k *compiler) balancerID() string {
+func balancerID(k *compiler) string {
 	if usesZone(k.spec) {
 		return entryID(k.c)
 	}
@@ -312,7 +312,7 @@ func (s summary) recordToCreate() string {
 	return "create a DNS record that leads " + host + " to " + address + " unless there is one, or set spec.ingress.hostedZoneID"
 }
 
-func (v *verdict) zone(in nexusv1.IngressSpec) {
+func checkZone(v *verdict, in nexusv1.IngressSpec) {
 	const at = "spec.ingress"
 	if name := in.HostedZoneName; name != "" {
 		v.matches(at+".hostedZoneName", name, 253, zoneNamePattern)
@@ -322,7 +322,7 @@ func (v *verdict) zone(in nexusv1.IngressSpec) {
 	v.optional(at+".hostedZoneID", in.HostedZoneID, 32, hostedZonePattern)
 	if in.HostedZoneRef != nil {
 		v.require(in.HostedZoneID == "", at+".hostedZoneRef", "excludes hostedZoneID")
-		v.objectName(at+".hostedZoneRef.name", in.HostedZoneRef.Name)
+		checkObjectName(v, at+".hostedZoneRef.name", in.HostedZoneRef.Name)
 	}
 	if in.HostedZoneID == "" && in.HostedZoneRef == nil && in.HostedZoneName == "" {
 		return

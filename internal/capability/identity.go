@@ -34,11 +34,11 @@ func identityPart() part {
 			{kind: kindRole, removed: removal{stage: removesResources + 10, serviceRoles: true}},
 		},
 		check: turn[checking]{60, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
-			v.roles("spec.dataServices.roles", dataOf(&c.Spec).Roles)
+			checkRoles(v, "spec.dataServices.roles", dataOf(&c.Spec).Roles)
 		}},
-		compile: []func(*compiler){(*compiler).assumableRoles, (*compiler).roles, (*compiler).associations},
-		rights:  turn[granting]{80, (*compiler).roleStatements},
-		values:  (*compiler).roleValues,
+		compile: []func(*compiler){addAssumableRoles, addRoles, addAssociations},
+		rights:  turn[granting]{80, roleStatements},
+		values:  roleValues,
 		entries: entries{
 			place: 60, field: ofRoles,
 			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedRoles(s), nameOfRole) },
@@ -60,8 +60,8 @@ func accountsPart() part {
 	return part{
 		steps:   []Step{{8, StepServiceAccount, nexusv1.PhaseDeploying, nexusv1.ConditionIdentityReady}},
 		kinds:   []kindFacts{{kind: kindServiceAccount, step: StepServiceAccount, removed: removal{stage: removesIdentity, steps: []string{StepServiceAccount}}}},
-		check:   turn[checking]{130, (*verdict).podIdentity},
-		compile: []func(*compiler){(*compiler).serviceAccounts},
+		check:   turn[checking]{130, checkPodIdentity},
+		compile: []func(*compiler){addServiceAccounts},
 	}
 }
 
@@ -73,25 +73,25 @@ func namespacePart() part {
 			{kind: kindQuota, step: StepNamespace, removed: removal{stage: removesIdentity + 20, steps: []string{StepNamespace}}},
 			{kind: kindNamespace, step: StepNamespace, removed: removal{stage: removesIdentity + 20}},
 		},
-		compile: []func(*compiler){(*compiler).namespace},
+		compile: []func(*compiler){addNamespace},
 	}
 }
 
-// roles adds the roles of the workloads: one for each different access.
-func (k *compiler) roles() {
+// addRoles adds the roles of the workloads: one for each different access.
+func addRoles(k *compiler) {
 	for _, a := range accessSets(k.spec) {
-		k.role(a)
+		addRole(k, a)
 	}
 }
 
-// role adds the role of the components with an access. The role's own object makes the trust policy from the cluster's
+// addRole adds the role of the components with an access. The role's own object makes the trust policy from the cluster's
 // issuer; here only the one ServiceAccount is named.
-func (k *compiler) role(a accessSet) {
+func addRole(k *compiler, a accessSet) {
 	name, account := a.role(k.names), a.serviceAccount(k.names)
 	o := &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{
 		RoleName:            name,
 		Description:         new("Workloads of " + k.names.Prefix() + a.describe()),
-		PermissionsBoundary: k.boundary(),
+		PermissionsBoundary: boundaryOf(k),
 		MaxSessionDuration:  new(sessionSeconds),
 		ExclusivePolicies:   true,
 	}}
@@ -105,15 +105,15 @@ func (k *compiler) role(a accessSet) {
 	if app := k.rightsWithin(a); len(app) > 0 {
 		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "app", PolicyDocument: k.document(app...)})
 	}
-	if extra := k.extraStatements(); len(extra) > 0 && !a.limited {
+	if extra := extraStatements(k); len(extra) > 0 && !a.limited {
 		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "extra", PolicyDocument: k.document(extra...)})
 	}
-	k.resource(child{kindRole, name, StepIAM, "iam"}, o, k.beforeRights()...)
+	k.resource(child{kindRole, name, StepIAM, "iam"}, o, beforeRights(k)...)
 }
 
 // beforeRights are the edges to what a role gets rights on. Rights that are withheld must go at once, whatever else is not ready: a store that never
 // becomes so would keep them.
-func (k *compiler) beforeRights() []graph.Edge {
+func beforeRights(k *compiler) []graph.Edge {
 	if k.withholds() {
 		return nil
 	}
@@ -128,15 +128,15 @@ func (k *compiler) rightsWithin(a accessSet) []iampolicy.Statement {
 	return k.within(a).appStatements()
 }
 
-// boundary is the capability's, else the provider's; "" declares none, which is refused for a role that has one in AWS.
-func (k *compiler) boundary() *string {
+// boundaryOf is the capability's, else the provider's; "" declares none, which is refused for a role that has one in AWS.
+func boundaryOf(k *compiler) *string {
 	if id := k.spec.Identity; id != nil && id.PermissionsBoundaryARN != "" {
 		return &id.PermissionsBoundaryARN
 	}
 	return &k.facts.Boundary
 }
 
-func (k *compiler) extraStatements() []iampolicy.Statement {
+func extraStatements(k *compiler) []iampolicy.Statement {
 	if k.spec.Identity == nil {
 		return nil
 	}
@@ -154,20 +154,20 @@ func (k *compiler) extraStatements() []iampolicy.Statement {
 	return out
 }
 
-// namespace makes the workload namespace when it is not the capability's own, closed to pods that do not
+// addNamespace makes the workload namespace when it is not the capability's own, closed to pods that do not
 // meet the restricted standard, which the workloads here do.
-func (k *compiler) namespace() {
+func addNamespace(k *compiler) {
 	if !k.madeNamespace() {
 		return
 	}
 	o := &corev1.Namespace{}
 	o.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
 	k.add(child{kindNamespace, k.names.WorkloadNamespace(), StepNamespace, "namespace"}, kube[kindNamespace], o, nil)
-	k.namespaceQuota()
+	addQuota(k)
 }
 
-// serviceAccounts adds the identities of the workloads in Kubernetes: one for each role.
-func (k *compiler) serviceAccounts() {
+// addServiceAccounts adds the identities of the workloads in Kubernetes: one for each role.
+func addServiceAccounts(k *compiler) {
 	for _, a := range accessSets(k.spec) {
 		o := &corev1.ServiceAccount{AutomountServiceAccountToken: new(false)}
 		if identityOf(k.c, k.facts).irsa {

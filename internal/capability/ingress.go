@@ -59,14 +59,14 @@ func ingressOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.IngressSpec {
 	return out
 }
 
-func (k *compiler) ingress() {
+func addIngress(k *compiler) {
 	if !ingressEnabled(k.spec) || gatewayOf(k.spec) != nil {
 		return
 	}
 	in := ingressOf(k.spec)
 	var paths []networkingv1.HTTPIngressPath
 	for _, r := range routesOf(k.spec) {
-		paths = append(paths, k.route(r.path, r.to))
+		paths = append(paths, ingressRoute(k, r.path, r.to))
 	}
 	o := &networkingv1.Ingress{Spec: networkingv1.IngressSpec{
 		IngressClassName: new(ingressClass),
@@ -75,16 +75,16 @@ func (k *compiler) ingress() {
 			IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{Paths: paths}},
 		}},
 	}}
-	o.Annotations = k.albAnnotations(in)
-	after := k.servicesApplied()
-	if id := k.certificateID(); id != "" { // a load balancer refuses a certificate that is not issued
+	o.Annotations = albAnnotations(k, in)
+	after := servicesApplied(k)
+	if id := certificateID(k); id != "" { // a load balancer refuses a certificate that is not issued
 		after = append(after, graph.NeedReady(id)...)
 	}
 	k.workload(child{kindIngress, k.names.Ingress(), StepIngress, "ingress"}, o, after...)
 }
 
 // servicesApplied are the edges to the Services that traffic is led to.
-func (k *compiler) servicesApplied() []graph.Edge {
+func servicesApplied(k *compiler) []graph.Edge {
 	var services []string
 	for _, c := range routed(k.spec) {
 		services = append(services, graph.ID(kindService, k.names.WorkloadNamespace(), k.names.Service(c.name), k.c.Namespace))
@@ -92,7 +92,7 @@ func (k *compiler) servicesApplied() []graph.Edge {
 	return graph.NeedApplied(services...)
 }
 
-func (k *compiler) route(prefix string, c component) networkingv1.HTTPIngressPath {
+func ingressRoute(k *compiler, prefix string, c component) networkingv1.HTTPIngressPath {
 	return networkingv1.HTTPIngressPath{
 		Path: prefix, PathType: new(networkingv1.PathTypePrefix),
 		Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
@@ -101,7 +101,7 @@ func (k *compiler) route(prefix string, c component) networkingv1.HTTPIngressPat
 	}
 }
 
-func (k *compiler) albAnnotations(in nexusv1.IngressSpec) map[string]string {
+func albAnnotations(k *compiler, in nexusv1.IngressSpec) map[string]string {
 	out := map[string]string{}
 	for key, v := range in.Annotations {
 		if !ownedAnnotation(key) {
@@ -113,8 +113,8 @@ func (k *compiler) albAnnotations(in nexusv1.IngressSpec) map[string]string {
 	out[alb+"listen-ports"] = `[{"HTTP":80}]`
 	out[alb+"healthcheck-path"] = in.HealthCheckPath
 	out[alb+"success-codes"] = "200-399"
-	out[alb+"tags"] = k.balancerTags()
-	if arn := k.certificateArn(); arn != "" {
+	out[alb+"tags"] = balancerTags(k)
+	if arn := certificateArn(k); arn != "" {
 		out[alb+"listen-ports"] = `[{"HTTP":80},{"HTTPS":443}]`
 		out[alb+"certificate-arn"] = arn
 		out[alb+"ssl-redirect"] = "443"
@@ -131,7 +131,7 @@ func ownedAnnotation(key string) bool {
 }
 
 // balancerTags mark what the load balancer controller makes in AWS, as key=value pairs.
-func (k *compiler) balancerTags() string {
+func balancerTags(k *compiler) string {
 	tags := []string{
 		"nexus.ai/capability=" + k.c.Namespace + "/" + k.c.Name, "nexus.ai/environment=" + k.names.Environment, "nexus.ai/managed-by=" + wellknown.OperatorName,
 	}

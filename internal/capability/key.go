@@ -29,12 +29,12 @@ func keyPart() part {
 			refusal: "is declared in spec.dataServices.kms",
 		}},
 		check: turn[checking]{30, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
-			v.key("spec.dataServices.kms", dataOf(&c.Spec).KMS)
+			checkKey(v, "spec.dataServices.kms", dataOf(&c.Spec).KMS)
 		}},
-		compile:   []func(*compiler){(*compiler).key},
-		rights:    turn[granting]{100, (*compiler).keyStatements},
-		values:    func(k *compiler) []value { return valuesOf("kms/", "NEXUS_KMS_", k.keyValues()) },
-		publishes: turn[publishing]{20, func(k *compiler) []string { return []string{k.keyID()} }},
+		compile:   []func(*compiler){addKey},
+		rights:    turn[granting]{100, keyStatements},
+		values:    func(k *compiler) []value { return valuesOf("kms/", "NEXUS_KMS_", keyValues(k)) },
+		publishes: turn[publishing]{20, func(k *compiler) []string { return []string{keyID(k)} }},
 	}
 }
 
@@ -47,7 +47,7 @@ func keySpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.KMSSpec {
 }
 
 // keyID is the ID of the node of the capability's key; "" without one.
-func (k *compiler) keyID() string {
+func keyID(k *compiler) string {
 	if keySpec(k.spec) == nil {
 		return ""
 	}
@@ -56,7 +56,7 @@ func (k *compiler) keyID() string {
 
 // storeKey is the ARN of the key that encrypts a store: the given one, or the capability's; "" for none.
 func (k *compiler) storeKey(given string) string {
-	if id := k.keyID(); id != "" && given == "" {
+	if id := keyID(k); id != "" && given == "" {
 		return k.provenARN(id)
 	}
 	return given
@@ -64,14 +64,14 @@ func (k *compiler) storeKey(given string) string {
 
 // afterKey makes the edge of a store that the capability's key encrypts: AWS refuses a key that is not enabled.
 func (k *compiler) afterKey(given string) []graph.Edge {
-	if id := k.keyID(); id != "" && given == "" {
+	if id := keyID(k); id != "" && given == "" {
 		return graph.NeedReady(id)
 	}
 	return nil
 }
 
-// key makes the key that encrypts the stores. It says every setting, so that what a user removes goes back to its default.
-func (k *compiler) key() {
+// addKey makes the key that encrypts the stores. It says every setting, so that what a user removes goes back to its default.
+func addKey(k *compiler) {
 	in := keySpec(k.spec)
 	if in == nil {
 		return
@@ -81,7 +81,7 @@ func (k *compiler) key() {
 		Description:         new("Stores of " + k.names.Prefix()),
 		EnableKeyRotation:   new(boolOr(in.Rotation, true)),
 		Enabled:             new(true),
-		KeyPolicy:           new(k.document(k.keyPolicy()...)),
+		KeyPolicy:           new(k.document(keyPolicy(k)...)),
 		Aliases:             []awsv1.KMSAlias{awsv1.KMSAlias("alias/" + name)},
 		PendingWindowInDays: new(int32Or(in.DeletionWindowDays, defaultDeletionWindow)),
 	}}
@@ -92,10 +92,10 @@ func (k *compiler) key() {
 // identity there, encrypts what the topics of the capability deliver to its queues.
 // https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html
-func (k *compiler) keyPolicy() []iampolicy.Statement {
+func keyPolicy(k *compiler) []iampolicy.Statement {
 	all := []string{"*"}
 	out := []iampolicy.Statement{{Sid: "Account", Principal: iampolicy.Principals{"AWS": {k.accountRoot()}}, Action: []string{"kms:*"}, Resource: all}}
-	if topics := k.deliveringTopics(func(t nexusv1.TopicSpec) bool { return len(t.SubscribeQueues) > 0 }); len(topics) > 0 {
+	if topics := deliveringTopics(k, func(t nexusv1.TopicSpec) bool { return len(t.SubscribeQueues) > 0 }); len(topics) > 0 {
 		out = append(out, iampolicy.Statement{Sid: "Topics", Principal: iampolicy.Principals{"Service": {"sns.amazonaws.com"}}, Action: keyUse, Resource: all,
 			Condition: iampolicy.Conditions{"ArnEquals": {"aws:SourceArn": topics}}})
 	}
@@ -109,7 +109,7 @@ func (k *compiler) accountRoot() string {
 
 // keptKey is the ARN of the key that the capability does not declare any more, until people give it up: objects in buckets and
 // messages in queues may still need it. "" without one.
-func (k *compiler) keptKey() string {
+func keptKey(k *compiler) string {
 	if keySpec(k.spec) != nil {
 		return ""
 	}
@@ -118,9 +118,9 @@ func (k *compiler) keptKey() string {
 
 // keyStatements allow the use of the key through the services of the stores, and not directly: the stores of the capability are
 // all that it encrypts. What a key that is kept has encrypted can be read.
-func (k *compiler) keyStatements() []iampolicy.Statement {
-	arn, actions := k.keptKey(), keyReads
-	if id := k.keyID(); id != "" {
+func keyStatements(k *compiler) []iampolicy.Statement {
+	arn, actions := keptKey(k), keyReads
+	if id := keyID(k); id != "" {
 		arn, actions = k.assigned(id, k.home.arn("kms", "key/"), keyIDLength), keyUse
 	}
 	if arn == "" {
@@ -140,8 +140,8 @@ func (k *compiler) keyStatements() []iampolicy.Statement {
 }
 
 // keyValues tell the application the key that its stores have; none without one.
-func (k *compiler) keyValues() map[string]string {
-	if k.keyID() == "" {
+func keyValues(k *compiler) map[string]string {
+	if keyID(k) == "" {
 		return nil
 	}
 	return map[string]string{"key-arn": k.storeKey("")}
@@ -159,7 +159,7 @@ func (o Observed) encryptsStill(kind string) bool {
 	return kind == kindKey && slices.ContainsFunc(o.views(), func(v view) bool { return slices.Contains(steps, v.Step) && !v.isDone() })
 }
 
-func (v *verdict) key(at string, in *nexusv1.KMSSpec) {
+func checkKey(v *verdict, at string, in *nexusv1.KMSSpec) {
 	if in != nil && in.DeletionWindowDays != nil {
 		days := *in.DeletionWindowDays
 		v.require(days >= leastDeletionWindow && days <= defaultDeletionWindow, at+".deletionWindowDays", "%d to %d", leastDeletionWindow, defaultDeletionWindow)

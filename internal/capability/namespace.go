@@ -35,12 +35,12 @@ func IsSystemNamespace(name string) bool {
 }
 
 // hasQuota reports whether the workload namespace is the operator's to limit.
-func (k *compiler) hasQuota() bool { return k.madeNamespace() && len(k.facts.NamespaceQuota) > 0 }
+func hasQuota(k *compiler) bool { return k.madeNamespace() && len(k.facts.NamespaceQuota) > 0 }
 
-// namespaceQuota limits what runs in a namespace that was made for the workloads: the quotas of the capability's own
+// addQuota limits what runs in a namespace that was made for the workloads: the quotas of the capability's own
 // namespace do not reach it.
-func (k *compiler) namespaceQuota() {
-	if !k.hasQuota() {
+func addQuota(k *compiler) {
+	if !hasQuota(k) {
 		return
 	}
 	o := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: k.facts.NamespaceQuota.DeepCopy()}}

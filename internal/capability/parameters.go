@@ -23,13 +23,13 @@ func parametersPart() part {
 				proof.Names = slices.Clone(child.(*awsv1.SSMParameterSet).Status.ManagedNames)
 			},
 		}},
-		compile: []func(*compiler){(*compiler).parameters},
-		rights:  turn[granting]{40, (*compiler).parameterStatements},
+		compile: []func(*compiler){addParameters},
+		rights:  turn[granting]{40, parameterStatements},
 	}
 }
 
-// parameters makes the one object that holds all SSM parameters.
-func (k *compiler) parameters() {
+// addParameters makes the one object that holds all SSM parameters.
+func addParameters(k *compiler) {
 	o := &awsv1.SSMParameterSet{Spec: awsv1.SSMParameterSetSpec{
 		Path: k.names.ParameterPath(), Parameters: map[string]awsv1.SSMParameter{},
 	}}
@@ -84,7 +84,7 @@ const sidParameters = "Parameters"
 // A right on the path alone would reach whatever else anybody puts below it; that is why
 // ssm:GetParametersByPath, which AWS decides by the path, is not among the actions.
 // https://docs.aws.amazon.com/systems-manager/latest/userguide/sysman-paramstore-access.html
-func (k *compiler) parameterStatements() []iampolicy.Statement {
+func parameterStatements(k *compiler) []iampolicy.Statement {
 	id := kindParameters + "/" + k.names.Prefix()
 	values, proof := k.parameterValues(), k.proof(id)
 	if k.expected != nil {

@@ -26,9 +26,9 @@ func translate[T any](k *compiler, from any) T {
 	return out
 }
 
-// environment sets the sources of the container's environment variables. The operator's settings come last, so that no
+// setEnvironment sets the sources of the container's environment variables. The operator's settings come last, so that no
 // key of another source replaces one of them.
-func (k *compiler) environment(c component, pod *corev1.PodSpec) {
+func setEnvironment(k *compiler, c component, pod *corev1.PodSpec) {
 	container := &pod.Containers[0]
 	container.Env = translate[[]corev1.EnvVar](k, c.Env)
 	container.EnvFrom = append(translate[[]corev1.EnvFromSource](k, c.EnvFrom), corev1.EnvFromSource{
@@ -37,25 +37,25 @@ func (k *compiler) environment(c component, pod *corev1.PodSpec) {
 	pod.ImagePullSecrets = translate[[]corev1.LocalObjectReference](k, c.ImagePullSecrets)
 }
 
-// probes sets the container's probes: those that are declared, else the defaults. Only a Service has defaults: the others need not listen on a port.
-func (k *compiler) probes(c component, container *corev1.Container) {
+// setProbes sets the container's probes: those that are declared, else the defaults. Only a Service has defaults: the others need not listen on a port.
+func setProbes(k *compiler, c component, container *corev1.Container) {
 	declared := nexusv1.ProbesSpec{}
 	if c.Probes != nil {
 		declared = *c.Probes
 	}
 	if !c.isServed() {
-		container.StartupProbe, container.LivenessProbe, container.ReadinessProbe = k.probe(c, declared.Startup, nil), k.probe(c, declared.Liveness, nil), k.probe(c, declared.Readiness, nil)
+		container.StartupProbe, container.LivenessProbe, container.ReadinessProbe = probeOf(k, c, declared.Startup, nil), probeOf(k, c, declared.Liveness, nil), probeOf(k, c, declared.Readiness, nil)
 		return
 	}
-	container.StartupProbe = k.probe(c, declared.Startup, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 5, FailureThreshold: 60})
-	container.LivenessProbe = k.probe(c, declared.Liveness, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 20, TimeoutSeconds: 5})
-	container.ReadinessProbe = k.probe(c, declared.Readiness, &corev1.Probe{PeriodSeconds: 10, TimeoutSeconds: 5, ProbeHandler: corev1.ProbeHandler{
+	container.StartupProbe = probeOf(k, c, declared.Startup, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 5, FailureThreshold: 60})
+	container.LivenessProbe = probeOf(k, c, declared.Liveness, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 20, TimeoutSeconds: 5})
+	container.ReadinessProbe = probeOf(k, c, declared.Readiness, &corev1.Probe{PeriodSeconds: 10, TimeoutSeconds: 5, ProbeHandler: corev1.ProbeHandler{
 		HTTPGet: &corev1.HTTPGetAction{Path: ingressOf(k.spec).HealthCheckPath, Port: intstr.FromString("http")},
 	}})
 }
 
-// probe returns a declared probe with its ports, or the default.
-func (k *compiler) probe(c component, declared *nexusv1.Probe, byDefault *corev1.Probe) *corev1.Probe {
+// probeOf returns a declared probe with its ports, or the default.
+func probeOf(k *compiler, c component, declared *nexusv1.Probe, byDefault *corev1.Probe) *corev1.Probe {
 	if declared == nil {
 		return byDefault
 	}
@@ -73,12 +73,12 @@ func (k *compiler) probe(c component, declared *nexusv1.Probe, byDefault *corev1
 	return translate[*corev1.Probe](k, p)
 }
 
-// placement sets where pods run.
-func (k *compiler) placement(c component, pod *corev1.PodSpec) {
+// setPlacement sets where pods run.
+func setPlacement(k *compiler, c component, pod *corev1.PodSpec) {
 	pod.NodeSelector = translate[map[string]string](k, c.NodeSelector)
 	pod.Tolerations = translate[[]corev1.Toleration](k, c.Tolerations)
 	pod.Affinity = translate[*corev1.Affinity](k, c.Affinity)
-	pod.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{k.spread(c, corev1.LabelTopologyZone), k.spread(c, corev1.LabelHostname)}
+	pod.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{spreadOver(k, c, corev1.LabelTopologyZone), spreadOver(k, c, corev1.LabelHostname)}
 	if len(c.TopologySpreadConstraints) == 0 {
 		return
 	}
@@ -91,8 +91,8 @@ func (k *compiler) placement(c component, pod *corev1.PodSpec) {
 // defaultSizeLimit of a scratch volume.
 var defaultSizeLimit = resource.MustParse("1Gi")
 
-// scratchVolumes mounts the empty directories of the container.
-func (k *compiler) scratchVolumes(c component, pod *corev1.PodSpec) {
+// setScratchVolumes mounts the empty directories of the container.
+func setScratchVolumes(k *compiler, c component, pod *corev1.PodSpec) {
 	for _, s := range c.ScratchVolumes {
 		limit := defaultSizeLimit.DeepCopy()
 		if s.SizeLimit != nil {
@@ -105,9 +105,9 @@ func (k *compiler) scratchVolumes(c component, pod *corev1.PodSpec) {
 	}
 }
 
-// security sets the security settings of the pod: those of Pod Security restricted, with the component's changes, which
+// setSecurity sets the security settings of the pod: those of Pod Security restricted, with the component's changes, which
 // validation keeps within it.
-func (k *compiler) security(c component, pod *corev1.PodSpec) {
+func setSecurity(k *compiler, c component, pod *corev1.PodSpec) {
 	own := &corev1.SecurityContext{AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
 	all := &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
 	pod.SecurityContext, pod.Containers[0].SecurityContext = all, own

@@ -93,8 +93,8 @@ func identityOf(c *nexusv1.NexusAICapability, f Facts) identity {
 	return out
 }
 
-// associations give the roles to the ServiceAccounts of the workloads, each once its role trusts EKS Pod Identity.
-func (k *compiler) associations() {
+// addAssociations give the roles to the ServiceAccounts of the workloads, each once its role trusts EKS Pod Identity.
+func addAssociations(k *compiler) {
 	if !identityOf(k.c, k.facts).associated {
 		return
 	}
@@ -109,7 +109,7 @@ func (k *compiler) associations() {
 }
 
 // podAnnotations returns the annotations whose change restarts the pods.
-func (k *compiler) podAnnotations(checksum string) map[string]string {
+func podAnnotations(k *compiler, checksum string) map[string]string {
 	out := map[string]string{AnnotationChecksum: checksum}
 	if mode := identityOf(k.c, k.facts).pods; mode != nexusv1.IdentityIRSA {
 		out[AnnotationIdentity] = string(mode)
@@ -117,8 +117,8 @@ func (k *compiler) podAnnotations(checksum string) map[string]string {
 	return out
 }
 
-// podIdentity refuses the mode where associations cannot be made: by the capability's provider, in the operator's cluster.
-func (v *verdict) podIdentity(c *nexusv1.NexusAICapability, f Facts) {
+// checkPodIdentity refuses the mode where associations cannot be made: by the capability's provider, in the operator's cluster.
+func checkPodIdentity(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 	const at = "spec.identity.mode"
 	oneOf(v, at, RequestedIdentity(c), "", nexusv1.IdentityIRSA, nexusv1.IdentityPodIdentity, nexusv1.IdentityAuto)
 	if v.first != nil || identityMode(c, f) != nexusv1.IdentityPodIdentity {

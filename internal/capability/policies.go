@@ -22,8 +22,8 @@ import (
 func policiesPart() part {
 	return part{
 		kinds:   []kindFacts{{kind: kindPolicies, step: StepPolicies, removed: removal{stage: removesIdentity + 10}}},
-		check:   turn[checking]{150, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.intents(&c.Spec) }},
-		compile: []func(*compiler){(*compiler).policies},
+		check:   turn[checking]{150, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkIntents(v, &c.Spec) }},
+		compile: []func(*compiler){addPolicies},
 	}
 }
 
@@ -45,7 +45,7 @@ func intents(s *nexusv1.NexusAICapabilitySpec) []nexusv1.IntentReference {
 	return s.Security.Intents
 }
 
-func (v *verdict) intents(s *nexusv1.NexusAICapabilitySpec) {
+func checkIntents(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 	const at = "spec.security.intents"
 	list, declared := intents(s), []nexusv1.Component{""}
 	for _, c := range frontFirst(s) {
@@ -63,14 +63,14 @@ func (v *verdict) intents(s *nexusv1.NexusAICapabilitySpec) {
 	}
 }
 
-// policies binds the intents: those for all components by one binding, and those for one by another.
+// addPolicies binds the intents: those for all components by one binding, and those for one by another.
 //
 // There is no edge between bindings and Deployments, in neither direction. An intent that does not exist
 // yet, or that no engine can enforce, must not keep a workload from starting, nor a broken engine keep it
 // from being updated; the condition says that the declared posture is not there. All the same the
 // bindings come first: they wait for no more than their namespace, and stand in the graph before the
 // Deployments, which also wait for all of AWS.
-func (k *compiler) policies() {
+func addPolicies(k *compiler) {
 	bound := []nexusv1.Component{""}
 	for _, c := range frontFirst(k.spec) {
 		bound = append(bound, nexusv1.Component(c.name))
@@ -85,7 +85,7 @@ func (k *compiler) policies() {
 		if len(o.Spec.Intents) == 0 {
 			continue
 		}
-		o.Spec.Selector.WorkloadSelector = &intentv1alpha1.LabelSelector{MatchLabels: k.pods(c)}
+		o.Spec.Selector.WorkloadSelector = &intentv1alpha1.LabelSelector{MatchLabels: podsOf(k, c)}
 		name, label := policies, policies
 		if c != "" {
 			name, label = string(c)+"-"+policies, string(c)
@@ -94,9 +94,9 @@ func (k *compiler) policies() {
 	}
 }
 
-// pods selects those of one component, or of all. The labels that people use for an application may be
+// podsOf selects those of one component, or of all. The labels that people use for an application may be
 // on other pods too, in a namespace that is not ours alone; the UID is on ours only.
-func (k *compiler) pods(c nexusv1.Component) map[string]string {
+func podsOf(k *compiler, c nexusv1.Component) map[string]string {
 	l := k.selector(string(c))
 	if c == "" {
 		delete(l, LabelComponent)

@@ -13,17 +13,17 @@ import (
 func providerPart() part {
 	return part{
 		kinds:     []kindFacts{{kind: kindProvider, removed: removal{stage: removesLast}}},
-		compile:   []func(*compiler){(*compiler).provider},
+		compile:   []func(*compiler){addProvider},
 		publishes: turn[publishing]{10, func(k *compiler) []string { return []string{kindProvider + "/" + ProviderName(k.c)} }},
 	}
 }
 
-func (k *compiler) providerID() string { return kindProvider + "/" + k.names.Prefix() }
+func providerID(k *compiler) string { return kindProvider + "/" + k.names.Prefix() }
 
-// provider makes the AWSProvider of a capability that refers to none. It has no credentials: the
+// addProvider makes the AWSProvider of a capability that refers to none. It has no credentials: the
 // operator lends its own identity to this capability's children only, where the administrator allows it, and bounds
 // their roles by the administrator's default boundary.
-func (k *compiler) provider() {
+func addProvider(k *compiler) {
 	if k.spec.ProviderRef != nil {
 		return
 	}

@@ -38,11 +38,11 @@ func queuesPart() part {
 			doom:     doomQueue,
 		}},
 		check: turn[checking]{40, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
-			v.queues("spec.dataServices.queues", dataOf(&c.Spec).Queues)
+			checkQueues(v, "spec.dataServices.queues", dataOf(&c.Spec).Queues)
 		}},
-		compile: []func(*compiler){(*compiler).queues},
-		rights:  turn[granting]{60, (*compiler).queueStatements},
-		values:  (*compiler).queueValues,
+		compile: []func(*compiler){addQueues},
+		rights:  turn[granting]{60, queueStatements},
+		values:  queueValues,
 		entries: entries{
 			place: 40, field: ofQueues, encryptedBy: "sqs",
 			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedQueues(s), nameOfQueue) },
@@ -82,38 +82,38 @@ func dataOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.DataServicesSpec {
 	return *cmp.Or(s.DataServices, &nexusv1.DataServicesSpec{})
 }
 
-func (k *compiler) queues() {
+func addQueues(k *compiler) {
 	for _, q := range selectedQueues(k.spec) {
 		if e := existingQueue(q); e.store != nil {
 			k.observe(e, StepSQS, "sqs", &awsv1.SQSQueue{Spec: awsv1.SQSQueueSpec{QueueName: e.nameIn(), FifoQueue: strings.HasSuffix(e.nameIn(), fifoEnding)}})
 			continue
 		}
 		var after []graph.Edge
-		o := &awsv1.SQSQueue{Spec: k.queue(q.Name, q)}
-		o.Spec.Policy = new(k.deliveryPolicy(q))
+		o := &awsv1.SQSQueue{Spec: queueSpec(k, q.Name, q)}
+		o.Spec.Policy = new(deliveryPolicy(k, q))
 		o.Spec.VisibilityTimeout = new(int32Or(q.VisibilityTimeoutSeconds, defaultVisibilitySeconds))
 		o.Spec.MessageRetentionPeriod = new(int32Or(q.MessageRetentionSeconds, defaultRetentionSeconds))
 		if d := q.DeadLetter; d != nil {
-			aside := &awsv1.SQSQueue{Spec: k.queue(deadLetter(q.Name), q)}
-			id := k.addQueue(deadLetter(q.Name), aside, nil)
+			aside := &awsv1.SQSQueue{Spec: queueSpec(k, deadLetter(q.Name), q)}
+			id := addQueue(k, deadLetter(q.Name), aside, nil)
 			after = graph.NeedReady(id)
 			o.Spec.DeadLetterQueue = &awsv1.SQSDeadLetterQueue{
 				TargetRef:       &awsv1.ObjectReference{Name: k.names.Of(deadLetter(q.Name))},
 				MaxReceiveCount: new(int32Or(d.MaxReceiveCount, defaultMaxReceiveCount)),
 			}
 		}
-		k.addQueue(q.Name, o, after)
+		addQueue(k, q.Name, o, after)
 	}
 }
 
-func (k *compiler) addQueue(purpose string, o *awsv1.SQSQueue, after []graph.Edge) string {
+func addQueue(k *compiler, purpose string, o *awsv1.SQSQueue, after []graph.Edge) string {
 	id := k.resource(child{kindQueue, k.names.Of(purpose), StepSQS, "sqs"}, o, append(after, k.afterKey("")...)...)
 	k.addGrant(id)
 	return id
 }
 
-// queue says every setting, so that what a user removes goes back to its default.
-func (k *compiler) queue(purpose string, q nexusv1.QueueSpec) awsv1.SQSQueueSpec {
+// queueSpec says every setting, so that what a user removes goes back to its default.
+func queueSpec(k *compiler, purpose string, q nexusv1.QueueSpec) awsv1.SQSQueueSpec {
 	out := awsv1.SQSQueueSpec{
 		QueueName: k.names.message(purpose, q.FIFO), FifoQueue: q.FIFO,
 		DelaySeconds:                  new(int32(0)),
@@ -150,10 +150,10 @@ func (h home) queueURL(name string) string {
 }
 
 // queueURLs are the URLs of all queues by their purposes.
-func (k *compiler) queueURLs() map[string]string {
+func queueURLs(k *compiler) map[string]string {
 	out := map[string]string{}
 	for _, q := range selectedQueues(k.spec) {
-		out[q.Name] = k.home.queueURL(k.queueName(q))
+		out[q.Name] = k.home.queueURL(nameInSQS(k, q))
 		if aside := deadLetter(q.Name); q.DeadLetter != nil {
 			out[aside] = k.home.queueURL(k.names.message(aside, q.FIFO))
 		}
@@ -162,15 +162,15 @@ func (k *compiler) queueURLs() map[string]string {
 }
 
 // queueValues tell the application the URLs.
-func (k *compiler) queueValues() (out []value) {
-	for purpose, url := range k.queueURLs() {
+func queueValues(k *compiler) (out []value) {
+	for purpose, url := range queueURLs(k) {
 		out = append(out, value{"sqs/" + purpose + "-queue-url", "NEXUS_SQS_QUEUE_URL_" + environmentVariable(purpose), url})
 	}
 	return out
 }
 
-// queueName is the name of a queue in SQS.
-func (k *compiler) queueName(q nexusv1.QueueSpec) string {
+// nameInSQS is the name of a queue in SQS.
+func nameInSQS(k *compiler, q nexusv1.QueueSpec) string {
 	if e := existingQueue(q); e.store != nil {
 		return e.nameIn()
 	}
@@ -183,7 +183,7 @@ var consume = []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:
 
 // queueStatements allow sending to the queues, and receiving from them and from their dead-letter queues, to which SQS
 // alone sends.
-func (k *compiler) queueStatements() []iampolicy.Statement {
+func queueStatements(k *compiler) []iampolicy.Statement {
 	var sent, received []string
 	add := func(list *[]string, purpose string, fifo bool) {
 		if arn := k.owned(kindQueue+"/"+k.names.Of(purpose), k.home.arn("sqs", k.names.message(purpose, fifo))); arn != "" {
@@ -221,7 +221,7 @@ func ForceDestroyQueue(c *nexusv1.NexusAICapability, name string) (force, known 
 	return false, false
 }
 
-func (v *verdict) queues(at string, list []nexusv1.QueueSpec) {
+func checkQueues(v *verdict, at string, list []nexusv1.QueueSpec) {
 	v.distinct(at, namesIn(list, func(q nexusv1.QueueSpec) string { return q.Name }), maxQueuePurpose)
 	within := func(field string, n *int32, least, most int32) {
 		v.require(n == nil || *n >= least && *n <= most, field, "%d to %d", least, most)

@@ -23,17 +23,17 @@ const (
 )
 
 // exportedValues tell the application what the resources export, with placeholders for what is not known yet.
-func (k *compiler) exportedValues() (out []value) {
+func exportedValues(k *compiler) (out []value) {
 	for _, r := range selectedResources(k.spec) {
 		for _, variable := range sortedKeys(r.Exports) {
-			out = append(out, value{r.parameter(variable), variable, k.exportedValue(r, variable)})
+			out = append(out, value{r.parameter(variable), variable, exportedValue(k, r, variable)})
 		}
 	}
 	return out
 }
 
-func (k *compiler) exportedValue(r resourcePart, variable string) string {
-	if value, declared := k.declaredValue(r, r.Exports[variable]); declared {
+func exportedValue(k *compiler, r resourcePart, variable string) string {
+	if value, declared := declaredValue(k, r, r.Exports[variable]); declared {
 		return value
 	}
 	id := k.names.resourceID(r)
@@ -42,18 +42,18 @@ func (k *compiler) exportedValue(r resourcePart, variable string) string {
 		return value
 	}
 	if p.Settled && k.c.DeletionTimestamp == nil {
-		k.fail(k.refusedOf(r, ".exports["+variable+"]", id+" is as declared and has no text "+string(r.Exports[variable]), "export another value"))
+		k.fail(refusedOf(k, r, ".exports["+variable+"]", id+" is as declared and has no text "+string(r.Exports[variable]), "export another value"))
 	}
 	return placeholderFor(id)
 }
 
 // declaredValue returns an exported property that the capability itself declares.
-func (k *compiler) declaredValue(r resourcePart, value nexusv1.ExportedValue) (string, bool) {
+func declaredValue(k *compiler, r resourcePart, value nexusv1.ExportedValue) (string, bool) {
 	root, at := splitExport(value)
 	if root != exportProperties {
 		return "", false
 	}
-	properties, err := k.propertiesOf(r)
+	properties, err := propertiesOf(k, r)
 	if err != nil {
 		return "", false
 	}

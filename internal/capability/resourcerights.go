@@ -17,7 +17,7 @@ const longestARN = 160
 
 // resourceStatements allow exactly the declared actions on the proven resources, and on what lies below them where AWS evaluates an
 // action for that.
-func (k *compiler) resourceStatements() (out []iampolicy.Statement) {
+func resourceStatements(k *compiler) (out []iampolicy.Statement) {
 	var composed []iampolicy.Statement
 	for _, r := range selectedResources(k.spec) {
 		if r.Access == nil {
@@ -28,7 +28,7 @@ func (k *compiler) resourceStatements() (out []iampolicy.Statement) {
 			k.fail(err)
 			return nil
 		}
-		arn := k.resourceARN(r, grants)
+		arn := resourceARN(k, r, grants)
 		if arn == "" {
 			continue
 		}
@@ -66,7 +66,7 @@ func statementsFor(actions []nexusv1.PartAction, resourcesOf func(action string)
 
 // resourceARN is the ARN of a declared resource; "" when it is not proven to be the object's. A resource that is as declared and shows no
 // ARN is refused access, because nothing would come of it.
-func (k *compiler) resourceARN(r resourcePart, grants awsschema.Grants) string {
+func resourceARN(k *compiler, r resourcePart, grants awsschema.Grants) string {
 	id := k.names.resourceID(r)
 	switch {
 	case k.expected != nil:
@@ -82,22 +82,22 @@ func (k *compiler) resourceARN(r resourcePart, grants awsschema.Grants) string {
 		return arn
 	}
 	if p.Settled && k.c.DeletionTimestamp == nil {
-		k.fail(k.refusedOf(r, ".access", "AWS shows no ARN of "+id+" that rights could be limited to", "remove access"))
+		k.fail(refusedOf(k, r, ".access", "AWS shows no ARN of "+id+" that rights could be limited to", "remove access"))
 	}
 	return ""
 }
 
 // refusedOf is a refusal of a field of a resource, with what a person can do; the field of one that the operator composes is in no manifest.
-func (k *compiler) refusedOf(r resourcePart, field, message, remedy string) error {
+func refusedOf(k *compiler, r resourcePart, field, message, remedy string) error {
 	if r.compose != nil {
-		return status.Invalid(k.fieldOf(r), "%s: see the status of that object", message)
+		return status.Invalid(resourceField(k, r), "%s: see the status of that object", message)
 	}
-	return status.Invalid(k.fieldOf(r)+field, "%s: %s", message, remedy)
+	return status.Invalid(resourceField(k, r)+field, "%s: %s", message, remedy)
 }
 
-// fieldOf is the field that declares a resource.
+// resourceField is the field that declares a resource.
 // The spec of a compiler may lack the resources that an access leaves out.
-func (k *compiler) fieldOf(r resourcePart) string {
+func resourceField(k *compiler, r resourcePart) string {
 	if declared, ok := resourceOf(k.c, kindOfResource(r.ResourcePart), k.names.Of(r.Name)); ok {
 		return declared.field
 	}

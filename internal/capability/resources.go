@@ -23,12 +23,12 @@ const kindAnyType = "AWSResource"
 func resourcesPart() part {
 	p := part{
 		steps:        []Step{{0, StepResources, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
-		check:        turn[checking]{90, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.resourceParts(c) }},
-		surroundings: func(v *verdict, _ *nexusv1.NexusAICapability, _ Facts, k *compiler) { v.serviceRoles(k) },
-		compile:      []func(*compiler){(*compiler).resources},
-		rights:       turn[granting]{90, (*compiler).resourceStatements},
-		values:       (*compiler).exportedValues,
-		publishes:    turn[publishing]{50, (*compiler).resourceIDs},
+		check:        turn[checking]{90, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkResourceParts(v, c) }},
+		surroundings: func(v *verdict, _ *nexusv1.NexusAICapability, _ Facts, k *compiler) { checkServiceRoles(v, k) },
+		compile:      []func(*compiler){addResources},
+		rights:       turn[granting]{90, resourceStatements},
+		values:       exportedValues,
+		publishes:    turn[publishing]{50, resourceIDs},
 		entries: entries{
 			place: 70, field: ofResources,
 			names: func(s *nexusv1.NexusAICapabilitySpec) []string {
@@ -111,7 +111,7 @@ func (n Names) resourceID(r resourcePart) string {
 }
 
 // resourceIDs returns the IDs of the nodes of resources that publish values which others need.
-func (k *compiler) resourceIDs() (out []string) {
+func resourceIDs(k *compiler) (out []string) {
 	for _, r := range allResources(k.spec) {
 		if len(r.Exports) > 0 || r.Access != nil {
 			out = append(out, k.names.resourceID(r))
@@ -120,23 +120,23 @@ func (k *compiler) resourceIDs() (out []string) {
 	return out
 }
 
-// resources makes the objects of dataServices.resources and spec.ai. Each comes after the parts that it uses.
-func (k *compiler) resources() {
+// addResources makes the objects of dataServices.resources and spec.ai. Each comes after the parts that it uses.
+func addResources(k *compiler) {
 	for _, r := range selectedResources(k.spec) {
-		o, err := k.resourceObject(r)
+		o, err := resourceObject(k, r)
 		if err != nil {
 			if k.c.DeletionTimestamp == nil { // Validate has refused it before
 				k.fail(err)
 			}
 			continue
 		}
-		after := graph.NeedReady(k.usedBy(r)...)
-		role, lacks := k.serviceRole(r)
+		after := graph.NeedReady(usedBy(k, r)...)
+		role, lacks := addServiceRole(k, r)
 		if role != "" {
 			after = append(after, graph.NeedReady(role)...)
 		}
 		id := k.resource(child{kindOfResource(r.ResourcePart), k.names.Of(r.Name), StepResources, r.component}, o, after...)
-		k.awaitRights(lacks)
+		awaitRights(k, lacks)
 		if r.Access != nil {
 			k.addGrant(id)
 		}
@@ -144,9 +144,9 @@ func (k *compiler) resources() {
 }
 
 // resourceObject returns the object that a resource is declared to be, without what the capability decides.
-func (k *compiler) resourceObject(r resourcePart) (awsv1.Resource, error) {
+func resourceObject(k *compiler, r resourcePart) (awsv1.Resource, error) {
 	if r.Type != "" {
-		properties, err := k.propertiesOf(r)
+		properties, err := propertiesOf(k, r)
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +159,7 @@ func (k *compiler) resourceObject(r resourcePart) (awsv1.Resource, error) {
 	if _, ok := resourceKinds[r.Kind]; !ok {
 		return nil, fmt.Errorf("a capability declares no %s", r.Kind)
 	}
-	spec, err := k.filled(r, r.Spec)
+	spec, err := fill(k, r, r.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -171,15 +171,15 @@ func (k *compiler) resourceObject(r resourcePart) (awsv1.Resource, error) {
 }
 
 // propertiesOf returns the properties of a resource of a type.
-func (k *compiler) propertiesOf(r resourcePart) (map[string]any, error) {
+func propertiesOf(k *compiler, r resourcePart) (map[string]any, error) {
 	if r.compose != nil {
 		return r.compose(k), nil
 	}
-	return k.filled(r, r.Properties)
+	return fill(k, r, r.Properties)
 }
 
-// filled returns what a resource declares, with the values of the capability in its texts.
-func (k *compiler) filled(r resourcePart, declared *runtime.RawExtension) (map[string]any, error) {
+// fill returns what a resource declares, with the values of the capability in its texts.
+func fill(k *compiler, r resourcePart, declared *runtime.RawExtension) (map[string]any, error) {
 	out := map[string]any{}
 	if declared == nil || len(declared.Raw) == 0 {
 		return out, nil
@@ -216,7 +216,7 @@ func fillTexts(value any, with *strings.Replacer) any {
 }
 
 // usedBy returns the IDs of the nodes of the parts that a resource uses, in order.
-func (k *compiler) usedBy(r resourcePart) (out []string) {
+func usedBy(k *compiler, r resourcePart) (out []string) {
 	parts := partsByName(k.c)
 	for _, name := range r.Uses {
 		out = append(out, parts[string(name)]...)

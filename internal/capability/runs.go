@@ -35,13 +35,13 @@ type runs struct {
 	activeDeadlineSeconds *int64
 }
 
-// runsToItsEnd adds the Job or the CronJob of a component.
-func (k *compiler) runsToItsEnd(c component, settings settingsNode) {
-	p, after := child{kindJob, k.names.Of(c.name), c.step, c.name}, k.beforePods(c, settings)
-	spec := k.jobSpec(c, settings)
+// addRun adds the Job or the CronJob of a component.
+func addRun(k *compiler, c component, settings settingsNode) {
+	p, after := child{kindJob, k.names.Of(c.name), c.step, c.name}, beforePods(k, c, settings)
+	spec := jobSpec(k, c, settings)
 	if c.kind == nexusv1.ComponentJob {
 		o := &batchv1.Job{Spec: spec}
-		o.Annotations = map[string]string{AnnotationRun: k.runOf(c, settings)}
+		o.Annotations = map[string]string{AnnotationRun: runOf(k, c, settings)}
 		k.workload(p, o, after...)
 		return
 	}
@@ -64,8 +64,8 @@ func (k *compiler) runsToItsEnd(c component, settings settingsNode) {
 
 // jobSpec is that of one run. A pod that fails stays for its log, and another one is started. The template of a Job is immutable: it has
 // neither the version nor the mode of identity, whose change alone must not run a Job again.
-func (k *compiler) jobSpec(c component, settings settingsNode) batchv1.JobSpec {
-	pod := k.pod(c)
+func jobSpec(k *compiler, c component, settings settingsNode) batchv1.JobSpec {
+	pod := podSpec(k, c)
 	pod.RestartPolicy = corev1.RestartPolicyNever
 	return batchv1.JobSpec{
 		BackoffLimit:          c.runs.backoffLimit,
@@ -88,7 +88,7 @@ func suspendOf(c component) *bool {
 
 // runOf identifies what a Job runs: the fields of the component as they are declared, its identity, and its settings. Defaults are not
 // part of it, so that an operator with other defaults runs no Job again.
-func (k *compiler) runOf(c component, settings settingsNode) string {
+func runOf(k *compiler, c component, settings settingsNode) string {
 	declared := c.ComponentSpec
 	declared.Routes, declared.Access = nil, nil // an access has the name of its contents
 	b, err := json.Marshal([]any{declared, c.runs.backoffLimit, c.runs.activeDeadlineSeconds, c.access.serviceAccount(k.names), settings.checksum})
@@ -129,19 +129,19 @@ func withoutRuns(n *nexusv1.NamedComponentSpec) {
 	n.Type, n.Schedule, n.TimeZone, n.ConcurrencyPolicy, n.BackoffLimit, n.ActiveDeadlineSeconds = nexusv1.ComponentWorker, "", "", "", nil, nil
 }
 
-// runs checks when and how often a component runs.
-func (v *verdict) runs(s *nexusv1.NexusAICapabilitySpec, c component) {
-	v.schedule(s, c)
+// checkRuns checks when and how often a component runs.
+func checkRuns(v *verdict, s *nexusv1.NexusAICapabilitySpec, c component) {
+	checkSchedule(v, s, c)
 	v.require(c.endsAlone() || c.runs.backoffLimit == nil, c.field+".backoffLimit", "only a Job and a CronJob have it: remove it, or set another type")
 	v.require(c.endsAlone() || c.runs.activeDeadlineSeconds == nil, c.field+".activeDeadlineSeconds", "only a Job and a CronJob have it: remove it, or set another type")
 	if !c.endsAlone() {
 		return
 	}
 	if n := c.runs.backoffLimit; n != nil {
-		v.within(c.field+".backoffLimit", int64(*n), 0, 100)
+		checkWithin(v, c.field+".backoffLimit", int64(*n), 0, 100)
 	}
 	if n := c.runs.activeDeadlineSeconds; n != nil {
-		v.within(c.field+".activeDeadlineSeconds", *n, 1, 2592000)
+		checkWithin(v, c.field+".activeDeadlineSeconds", *n, 1, 2592000)
 	}
 	const called, counted = "nothing calls a %s: remove %s, or set type: Service", "a %s runs one pod at a time: remove %s, or set type: Worker"
 	v.require(c.Port == nil, c.field+".port", called, c.kind, "port")
@@ -152,8 +152,8 @@ func (v *verdict) runs(s *nexusv1.NexusAICapabilitySpec, c component) {
 	v.require(c.PDB == nil, c.field+".pdb", "is for pods that serve: remove it from a %s", c.kind)
 }
 
-// schedule checks the fields that only a CronJob has.
-func (v *verdict) schedule(s *nexusv1.NexusAICapabilitySpec, c component) {
+// checkSchedule checks the fields that only a CronJob has.
+func checkSchedule(v *verdict, s *nexusv1.NexusAICapabilitySpec, c component) {
 	is := c.kind == nexusv1.ComponentCronJob
 	v.require(is == (c.runs.schedule != ""), c.field+".schedule", "a CronJob needs a schedule, and only a CronJob has one")
 	v.require(is || c.runs.timeZone == "", c.field+".timeZone", "only a CronJob has it: remove it, or set type: CronJob")

@@ -19,8 +19,8 @@ const (
 	defaultTargetCPU   int32 = 80
 )
 
-// autoscaler adds the HorizontalPodAutoscaler of a Deployment, if the component has one.
-func (k *compiler) autoscaler(c component, deployment string) {
+// addAutoscaler adds the HorizontalPodAutoscaler of a Deployment, if the component has one.
+func addAutoscaler(k *compiler, c component, deployment string) {
 	a := c.Autoscaling
 	if a == nil {
 		return
@@ -48,8 +48,8 @@ func minReplicas(a *nexusv1.AutoscalingSpec) int32 {
 	return min(defaultMinReplicas, a.Max)
 }
 
-// disruptionBudget adds the PodDisruptionBudget of a component, unless that is off.
-func (k *compiler) disruptionBudget(c component) {
+// addDisruptionBudget adds the PodDisruptionBudget of a component, unless that is off.
+func addDisruptionBudget(k *compiler, c component) {
 	// Pods that are not ready serve nobody. Without AlwaysAllow none of them could be evicted while too few are ready, for want of
 	// credentials or with an image that crashes: neither by the operator nor by the drain of a node.
 	// https://kubernetes.io/docs/tasks/run-application/configure-pdb/#unhealthy-pod-eviction-policy

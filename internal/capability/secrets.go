@@ -22,10 +22,10 @@ func secretsPart() part {
 			refusal:  "is declared in spec.secrets",
 			existing: &existingKind{noun: "secret", service: "secretsmanager", prefix: "secret:", names: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), most: 512, ending: secretEnding},
 		}},
-		check:   turn[checking]{80, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.secrets(&c.Spec) }},
-		compile: []func(*compiler){(*compiler).secrets},
-		rights:  turn[granting]{50, (*compiler).secretStatements},
-		values:  (*compiler).secretValues,
+		check:   turn[checking]{80, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkSecrets(v, &c.Spec) }},
+		compile: []func(*compiler){addSecrets},
+		rights:  turn[granting]{50, secretStatements},
+		values:  secretValues,
 		entries: entries{
 			place: 100, field: ofSecrets, encryptedBy: "secretsmanager",
 			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(secretsOf(s), nameOfSecret) },
@@ -46,7 +46,7 @@ func secretsPart() part {
 func nameOfSecret(s nexusv1.SecretSpec) string { return s.Name }
 
 // secretValues tell the application the names of the existing secrets, and the prefix of all others, unless there are none.
-func (k *compiler) secretValues() (out []value) {
+func secretValues(k *compiler) (out []value) {
 	for _, s := range keep(k.access, ofSecrets, k.spec.Secrets, nameOfSecret) {
 		if e := existingSecret(s); e.store != nil {
 			out = append(out, value{"secrets/" + s.Name + "-secret", "NEXUS_SECRET_" + environmentVariable(s.Name), e.nameIn()})
@@ -115,18 +115,18 @@ func hasSource(s nexusv1.SecretSpec) bool {
 	return s.ValueFrom != nil || s.Generate != nil || s.Placeholder != nil || s.Existing != nil
 }
 
-func (k *compiler) secrets() {
+func addSecrets(k *compiler) {
 	for _, s := range secretsOf(k.spec) {
 		if e := existingSecret(s); e.store != nil {
 			k.observe(e, StepSecrets, "secrets", &awsv1.SecretsManagerSecret{Spec: awsv1.SecretsManagerSecretSpec{SecretName: e.nameIn()}})
 			continue
 		}
-		o := &awsv1.SecretsManagerSecret{Spec: k.secret(s)}
+		o := &awsv1.SecretsManagerSecret{Spec: secretSpec(k, s)}
 		k.addGrant(k.resource(child{kindSecret, k.names.Of(s.Name), StepSecrets, "secrets"}, o, k.afterKey("")...))
 	}
 }
 
-func (k *compiler) secret(s nexusv1.SecretSpec) awsv1.SecretsManagerSecretSpec {
+func secretSpec(k *compiler, s nexusv1.SecretSpec) awsv1.SecretsManagerSecretSpec {
 	out := awsv1.SecretsManagerSecretSpec{
 		SecretName:     k.names.Secret(s.Name),
 		Description:    new("Secret " + s.Name + " of " + k.names.Prefix()),
@@ -174,7 +174,7 @@ func existingSecret(s nexusv1.SecretSpec) existing {
 const secretEnding = 6
 
 // secretStatements name the secrets by their whole ARNs, of which AWS chooses the last six characters.
-func (k *compiler) secretStatements() []iampolicy.Statement {
+func secretStatements(k *compiler) []iampolicy.Statement {
 	var arns []string
 	for _, s := range keep(k.access, ofSecrets, secretsOf(k.spec), func(s nexusv1.SecretSpec) string { return s.Name }) {
 		if e := existingSecret(s); e.store != nil {
@@ -190,7 +190,7 @@ func (k *compiler) secretStatements() []iampolicy.Statement {
 	return []iampolicy.Statement{{Sid: "Secrets", Action: []string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"}, Resource: arns}}
 }
 
-func (v *verdict) secrets(s *nexusv1.NexusAICapabilitySpec) {
+func checkSecrets(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 	if s.DefaultSecrets != "" {
 		oneOf(v, "spec.defaultSecrets", s.DefaultSecrets, nexusv1.DefaultSecretsAll, nexusv1.DefaultSecretsNone)
 	}
@@ -204,11 +204,11 @@ func (v *verdict) secrets(s *nexusv1.NexusAICapabilitySpec) {
 			v.require(s.ValueFrom.Name != "" && s.ValueFrom.Key != "", at+".valueFrom", "needs name and key")
 			v.matches(at+".valueFrom.name", s.ValueFrom.Name, 253, subdomainPattern)
 		}
-		v.sources(at, s)
+		checkSources(v, at, s)
 	}
 }
 
-func (v *verdict) sources(at string, s nexusv1.SecretSpec) {
+func checkSources(v *verdict, at string, s nexusv1.SecretSpec) {
 	var keys []nexusv1.SecretKey
 	if g := s.Generate; g != nil {
 		v.require(g.Length == nil || *g.Length >= 16 && *g.Length <= 1024, at+".generate.length", "16 to 1024")

@@ -40,9 +40,9 @@ func ActingResource(kind, name string) string {
 	return ""
 }
 
-// serviceRole adds the role as which a resource acts. It returns the ID of its node, and that of the first object whose resource is not
+// addServiceRole adds the role as which a resource acts. It returns the ID of its node, and that of the first object whose resource is not
 // proven, so that the role lacks a right.
-func (k *compiler) serviceRole(r resourcePart) (id, lacks string) {
+func addServiceRole(k *compiler, r resourcePart) (id, lacks string) {
 	if r.role == nil {
 		return "", ""
 	}
@@ -53,9 +53,9 @@ func (k *compiler) serviceRole(r resourcePart) (id, lacks string) {
 	name := k.names.ServiceRole(r.Name)
 	o := &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{
 		RoleName:                 fitted(name, maxRoleName, "-"),
-		AssumeRolePolicyDocument: k.document(k.serviceTrust(r.role)),
+		AssumeRolePolicyDocument: k.document(serviceTrust(k, r.role)),
 		Description:              new("Service role of " + k.names.Of(r.Name)),
-		PermissionsBoundary:      k.boundary(),
+		PermissionsBoundary:      boundaryOf(k),
 		MaxSessionDuration:       new(sessionSeconds),
 		ExclusivePolicies:        true,
 	}}
@@ -67,15 +67,15 @@ func (k *compiler) serviceRole(r resourcePart) (id, lacks string) {
 
 // serviceTrust lets the service act as the role, for such resources of this account only.
 // https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
-func (k *compiler) serviceTrust(r *serviceRole) iampolicy.Statement {
+func serviceTrust(k *compiler, r *serviceRole) iampolicy.Statement {
 	return iampolicy.Statement{
 		Action: []string{"sts:AssumeRole"}, Principal: iampolicy.Principals{"Service": {r.service}},
 		Condition: iampolicy.Conditions{"StringEquals": {"aws:SourceAccount": {k.home.account}}, "ArnLike": {"aws:SourceArn": {r.sources(k.home)}}},
 	}
 }
 
-// serviceRoles refuses resources whose service roles would have more rights than AWS allows in a role.
-func (v *verdict) serviceRoles(k *compiler) {
+// checkServiceRoles refuses resources whose service roles would have more rights than AWS allows in a role.
+func checkServiceRoles(v *verdict, k *compiler) {
 	for _, r := range allResources(k.spec) {
 		if r.role == nil {
 			continue
@@ -88,13 +88,13 @@ func (v *verdict) serviceRoles(k *compiler) {
 
 // awaitRights keeps the resource that was added last from being applied until the role as which it acts has all of its rights: services
 // check them when the resource is created.
-func (k *compiler) awaitRights(lacks string) {
+func awaitRights(k *compiler, lacks string) {
 	if last := len(k.nodes) - 1; lacks != "" && last >= 0 && k.nodes[last].Unresolved == "" {
 		k.nodes[last].Unresolved = lacks
 	}
 }
 
 // roleOf refers to the ARN of the service role of a resource.
-func (k *compiler) roleOf(resource string) map[string]any {
+func roleOf(k *compiler, resource string) map[string]any {
 	return map[string]any{"$ref": kindRole + "/" + k.names.ServiceRole(resource), "field": "status.arn"}
 }

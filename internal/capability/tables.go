@@ -24,7 +24,7 @@ func tablesPart() part {
 		}},
 		check: turn[checking]{10, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			if d := dataOf(&c.Spec).DynamoDB; d != nil {
-				v.tables("spec.dataServices.dynamodb", d)
+				checkTables(v, "spec.dataServices.dynamodb", d)
 			}
 		}},
 		surroundings: func(v *verdict, c *nexusv1.NexusAICapability, f Facts, _ *compiler) {
@@ -32,9 +32,9 @@ func tablesPart() part {
 				v.local("spec.dataServices.dynamodb.kmsKeyArn", "key", d.KMSKeyArn, f.region(c), f)
 			}
 		},
-		compile: []func(*compiler){(*compiler).dynamodb},
-		rights:  turn[granting]{10, (*compiler).tableStatements},
-		values:  (*compiler).tableValues,
+		compile: []func(*compiler){addTables},
+		rights:  turn[granting]{10, tableStatements},
+		values:  tableValues,
 		entries: entries{
 			place: 10, field: ofTables, encryptedBy: "dynamodb",
 			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedTables(s), nameOfTable) },
@@ -80,9 +80,9 @@ func doomTable(c *nexusv1.NexusAICapability, want awsv1.Resource, _ bool) {
 }
 
 // tableValues tell the application the names of the tables.
-func (k *compiler) tableValues() (out []value) {
+func tableValues(k *compiler) (out []value) {
 	for _, t := range selectedTables(k.spec) {
-		out = append(out, value{"dynamodb/" + t.Name + "-table", "NEXUS_DYNAMODB_TABLE_" + environmentVariable(t.Name), k.tableName(t)})
+		out = append(out, value{"dynamodb/" + t.Name + "-table", "NEXUS_DYNAMODB_TABLE_" + environmentVariable(t.Name), nameInDynamoDB(k, t)})
 	}
 	return out
 }
@@ -107,20 +107,20 @@ func selectedTables(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TableSpec {
 	return selected(d.Tables, defaultTables, func(t *nexusv1.TableSpec) *string { return &t.Name })
 }
 
-func (k *compiler) dynamodb() {
+func addTables(k *compiler) {
 	for _, t := range selectedTables(k.spec) {
 		if e := existingTable(t); e.store != nil {
 			k.observe(e, StepDynamoDB, "dynamodb", &awsv1.DynamoDBTable{Spec: awsv1.DynamoDBTableSpec{TableName: e.nameIn()}})
 			continue
 		}
 		all := dynamodbSpec(k.spec)
-		o := &awsv1.DynamoDBTable{Spec: k.table(t, all)}
+		o := &awsv1.DynamoDBTable{Spec: tableSpec(k, t, all)}
 		k.addGrant(k.resource(child{kindTable, k.names.Of(t.Name), StepDynamoDB, "dynamodb"}, o, k.afterKey(all.KMSKeyArn)...))
 	}
 }
 
-// table says every setting, so that what a user removes goes back to its default.
-func (k *compiler) table(t nexusv1.TableSpec, all *nexusv1.DynamoDBSpec) awsv1.DynamoDBTableSpec {
+// tableSpec says every setting, so that what a user removes goes back to its default.
+func tableSpec(k *compiler, t nexusv1.TableSpec, all *nexusv1.DynamoDBSpec) awsv1.DynamoDBTableSpec {
 	key := k.storeKey(all.KMSKeyArn)
 	out := awsv1.DynamoDBTableSpec{
 		TableName: k.names.Of(t.Name),
@@ -148,15 +148,15 @@ func existingTable(t nexusv1.TableSpec) existing {
 	return existing{kind: kindTable, purpose: t.Name, store: t.Existing}
 }
 
-// tableName is the name of a table in DynamoDB.
-func (k *compiler) tableName(t nexusv1.TableSpec) string {
+// nameInDynamoDB is the name of a table in DynamoDB.
+func nameInDynamoDB(k *compiler, t nexusv1.TableSpec) string {
 	if e := existingTable(t); e.store != nil {
 		return e.nameIn()
 	}
 	return k.names.Of(t.Name)
 }
 
-func (k *compiler) tableStatements() []iampolicy.Statement {
+func tableStatements(k *compiler) []iampolicy.Statement {
 	var arns, names []string
 	for _, t := range selectedTables(k.spec) {
 		if e := existingTable(t); e.store != nil {
@@ -176,7 +176,7 @@ func (k *compiler) tableStatements() []iampolicy.Statement {
 		"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem",
 	}, Resource: arns}}
 	if key := dynamodbSpec(k.spec).KMSKeyArn; key != "" && len(names) > 0 {
-		out = append(out, k.tableKey(key, names))
+		out = append(out, tableKey(k, key, names))
 	}
 	return out
 }
@@ -184,21 +184,21 @@ func (k *compiler) tableStatements() []iampolicy.Statement {
 // tableKey allows the use of a key through DynamoDB and for the tables alone: the capability names the key, which
 // may protect other data as well.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
-func (k *compiler) tableKey(key string, tables []string) iampolicy.Statement {
+func tableKey(k *compiler, key string, tables []string) iampolicy.Statement {
 	return iampolicy.Statement{Sid: "TableKey", Action: keyUse, Resource: []string{key}, Condition: iampolicy.Conditions{
 		"StringEquals": {"kms:ViaService": {k.home.service("dynamodb")}},
 		"StringLike":   {"kms:EncryptionContext:aws:dynamodb:tableName": k.byPrefix(tables, "")},
 	}}
 }
 
-func (v *verdict) tables(at string, d *nexusv1.DynamoDBSpec) {
+func checkTables(v *verdict, at string, d *nexusv1.DynamoDBSpec) {
 	v.optional(at+".kmsKeyArn", d.KMSKeyArn, 2048, keyPattern)
 	v.distinct(at+".tables", namesIn(d.Tables, func(t nexusv1.TableSpec) string { return t.Name }), maxTablePurpose)
 	for i, t := range d.Tables {
 		field := fmt.Sprintf("%s.tables[%d]", at, i)
 		v.require(t.RangeKey == nil || t.HashKey != nil, field+".rangeKey", "needs hashKey")
-		v.attribute(field+".hashKey", t.HashKey)
-		v.attribute(field+".rangeKey", t.RangeKey)
+		checkAttribute(v, field+".hashKey", t.HashKey)
+		checkAttribute(v, field+".rangeKey", t.RangeKey)
 		if t.HashKey != nil && t.RangeKey != nil {
 			v.require(t.HashKey.Name != t.RangeKey.Name, field+".rangeKey.name", "is the hashKey's name too")
 		}
@@ -208,7 +208,7 @@ func (v *verdict) tables(at string, d *nexusv1.DynamoDBSpec) {
 	}
 }
 
-func (v *verdict) attribute(at string, a *nexusv1.KeyAttribute) {
+func checkAttribute(v *verdict, at string, a *nexusv1.KeyAttribute) {
 	if a == nil {
 		return
 	}

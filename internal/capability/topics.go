@@ -24,11 +24,11 @@ func topicsPart() part {
 			existing: &existingKind{noun: "topic", service: "sns", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 256},
 		}},
 		check: turn[checking]{50, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
-			v.topics("spec.dataServices.topics", new(dataOf(&c.Spec)))
+			checkTopics(v, "spec.dataServices.topics", new(dataOf(&c.Spec)))
 		}},
-		compile: []func(*compiler){(*compiler).topics},
-		rights:  turn[granting]{70, (*compiler).topicStatements},
-		values:  (*compiler).topicValues,
+		compile: []func(*compiler){addTopics},
+		rights:  turn[granting]{70, topicStatements},
+		values:  topicValues,
 		entries: entries{
 			place: 50, field: ofTopics, encryptedBy: "sns",
 			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedTopics(s), nameOfTopic) },
@@ -61,15 +61,15 @@ func subscribes(t nexusv1.TopicSpec, q nexusv1.QueueSpec) bool {
 	return slices.Contains(t.SubscribeQueues, nexusv1.QueueName(q.Name))
 }
 
-func (k *compiler) topicARN(t nexusv1.TopicSpec) string {
+func topicARN(k *compiler, t nexusv1.TopicSpec) string {
 	if e := existingTopic(t); e.store != nil {
 		return e.arnIn(k.home)
 	}
 	return k.home.arn("sns", k.names.message(t.Name, t.FIFO))
 }
 
-// topics makes each topic after the queues that it sends to.
-func (k *compiler) topics() {
+// addTopics makes each topic after the queues that it sends to.
+func addTopics(k *compiler) {
 	for _, t := range selectedTopics(k.spec) {
 		if e := existingTopic(t); e.store != nil {
 			k.observe(e, StepSNS, "sns", &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{TopicName: e.nameIn(), FifoTopic: strings.HasSuffix(e.nameIn(), fifoEnding)}})
@@ -78,7 +78,7 @@ func (k *compiler) topics() {
 		o := &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
 			TopicName: k.names.message(t.Name, t.FIFO), FifoTopic: t.FIFO,
 			DisplayName: new(""), KMSMasterKeyID: new(k.storeKey("")),
-			Policy: new(k.document(k.topicPolicy(t))),
+			Policy: new(k.document(topicPolicy(k, t))),
 		}}
 		if t.FIFO {
 			o.Spec.ContentBasedDeduplication = new(false)
@@ -99,19 +99,19 @@ func (k *compiler) topics() {
 // topicPolicy leaves the topic to the identities of its account and their policies. A new topic has such a policy, too;
 // this one is declared, so that what else people allow in AWS is taken back.
 // https://docs.aws.amazon.com/sns/latest/dg/sns-access-policy-language-api-permissions-reference.html
-func (k *compiler) topicPolicy(t nexusv1.TopicSpec) iampolicy.Statement {
+func topicPolicy(k *compiler, t nexusv1.TopicSpec) iampolicy.Statement {
 	return iampolicy.Statement{Sid: "Account", Principal: iampolicy.Principals{"AWS": {k.accountRoot()}}, Action: []string{
 		"sns:AddPermission", "sns:DeleteTopic", "sns:GetTopicAttributes", "sns:ListSubscriptionsByTopic", "sns:Publish", "sns:RemovePermission",
 		"sns:SetTopicAttributes", "sns:Subscribe",
-	}, Resource: []string{k.topicARN(t)}}
+	}, Resource: []string{topicARN(k, t)}}
 }
 
 // deliveringTopics returns the ARNs of the topics that fit, by name.
-func (k *compiler) deliveringTopics(fits func(nexusv1.TopicSpec) bool) []string {
+func deliveringTopics(k *compiler, fits func(nexusv1.TopicSpec) bool) []string {
 	var arns []string
 	for _, t := range selectedTopics(k.spec) {
 		if fits(t) {
-			arns = append(arns, k.topicARN(t))
+			arns = append(arns, topicARN(k, t))
 		}
 	}
 	return arns
@@ -120,8 +120,8 @@ func (k *compiler) deliveringTopics(fits func(nexusv1.TopicSpec) bool) []string 
 // deliveryPolicy is the access policy of a queue: the topics that it subscribes to, and no others, may send to it. Empty
 // for a queue that subscribes to none.
 // https://docs.aws.amazon.com/sns/latest/dg/subscribe-sqs-queue-to-sns-topic.html
-func (k *compiler) deliveryPolicy(q nexusv1.QueueSpec) string {
-	arns := k.deliveringTopics(func(t nexusv1.TopicSpec) bool { return subscribes(t, q) })
+func deliveryPolicy(k *compiler, q nexusv1.QueueSpec) string {
+	arns := deliveringTopics(k, func(t nexusv1.TopicSpec) bool { return subscribes(t, q) })
 	if len(arns) == 0 {
 		return ""
 	}
@@ -131,27 +131,27 @@ func (k *compiler) deliveryPolicy(q nexusv1.QueueSpec) string {
 }
 
 // topicValues tell the application the ARNs.
-func (k *compiler) topicValues() (out []value) {
+func topicValues(k *compiler) (out []value) {
 	for _, t := range selectedTopics(k.spec) {
-		out = append(out, value{"sns/" + t.Name + "-topic-arn", "NEXUS_SNS_TOPIC_ARN_" + environmentVariable(t.Name), k.topicARN(t)})
+		out = append(out, value{"sns/" + t.Name + "-topic-arn", "NEXUS_SNS_TOPIC_ARN_" + environmentVariable(t.Name), topicARN(k, t)})
 	}
 	return out
 }
 
 // topicStatements allow publishing to the topics.
-func (k *compiler) topicStatements() []iampolicy.Statement {
+func topicStatements(k *compiler) []iampolicy.Statement {
 	var arns []string
 	for _, t := range selectedTopics(k.spec) {
 		if e := existingTopic(t); e.store != nil {
 			arns = appendARN(arns, k.external(e))
 			continue
 		}
-		arns = appendARN(arns, k.owned(kindTopic+"/"+k.names.Of(t.Name), k.topicARN(t)))
+		arns = appendARN(arns, k.owned(kindTopic+"/"+k.names.Of(t.Name), topicARN(k, t)))
 	}
 	return withResources(iampolicy.Statement{Sid: "Topics", Action: []string{"sns:Publish"}, Resource: arns})
 }
 
-func (v *verdict) topics(at string, d *nexusv1.DataServicesSpec) {
+func checkTopics(v *verdict, at string, d *nexusv1.DataServicesSpec) {
 	fifo := map[nexusv1.QueueName]bool{}
 	for _, q := range d.Queues {
 		fifo[nexusv1.QueueName(q.Name)] = q.FIFO

@@ -73,7 +73,7 @@ func check(c *nexusv1.NexusAICapability, f Facts, read reads) error {
 		run(v, c, f)
 	}
 	if v.first == nil {
-		v.surroundings(c, f)
+		checkSurroundings(v, c, f)
 	}
 	if v.first != nil {
 		return v.first
@@ -116,7 +116,7 @@ func oneOf[T ~string](v *verdict, field string, value T, allowed ...T) {
 	v.require(slices.Contains(allowed, value), field, "%q is none of %v", string(value), allowed)
 }
 
-func (v *verdict) identity(c *nexusv1.NexusAICapability) {
+func checkIdentity(v *verdict, c *nexusv1.NexusAICapability) {
 	s := &c.Spec
 	v.require(len(c.Name) <= maxLabel, "metadata.name", "at most %d characters: it is a label of every child", maxLabel)
 	v.matches("spec.capabilityName", s.CapabilityName, 40, namePattern)
@@ -137,18 +137,18 @@ func (v *verdict) identity(c *nexusv1.NexusAICapability) {
 	oneOf(v, "spec.driftPolicy", s.DriftPolicy, "", nexusv1.DriftCorrect, nexusv1.DriftReport)
 }
 
-func (v *verdict) region(region string, f Facts) {
+func checkRegion(v *verdict, region string, f Facts) {
 	v.require(region == "" || len(f.Regions) == 0 || slices.Contains(f.Regions, region), "spec.region",
 		"%q is no AWS region that this operator knows: correct it, or have an administrator add a new region to --additional-regions", region)
 }
 
-func (v *verdict) component(at string, c nexusv1.ComponentSpec) {
+func checkComponent(v *verdict, at string, c nexusv1.ComponentSpec) {
 	v.matches(at+".image", c.Image, 512, imagePattern)
 	if _, err := reference.ParseNormalizedNamed(c.Image); err != nil {
 		v.require(false, at+".image", "%q is no image reference: %v; write registry/repository:tag, in lower case", status.Truncate(c.Image, 64), err)
 	}
-	v.words(at+".command", c.Command)
-	v.words(at+".args", c.Args)
+	checkWords(v, at+".command", c.Command)
+	checkWords(v, at+".args", c.Args)
 	if c.Replicas != nil {
 		v.require(*c.Replicas >= 0 && *c.Replicas <= 1000, at+".replicas", "0 to 1000")
 	}
@@ -161,17 +161,17 @@ func (v *verdict) component(at string, c nexusv1.ComponentSpec) {
 		v.ownedAnnotations(at+".service.annotations", c.Service.Annotations, ownServiceAnnotations, "service.type or spec.ingress.scheme")
 	}
 	if c.Resources != nil {
-		v.resources(at+".resources", *c.Resources)
+		checkResources(v, at+".resources", *c.Resources)
 	}
-	v.environment(at, c)
-	v.probes(at+".probes", c.Probes)
-	v.placement(at, c)
-	v.security(at+".securityContext", c.SecurityContext)
-	v.scratch(at+".scratchVolumes", c.ScratchVolumes)
-	v.scaling(at, c)
+	checkEnvironment(v, at, c)
+	checkProbes(v, at+".probes", c.Probes)
+	checkPlacement(v, at, c)
+	checkSecurity(v, at+".securityContext", c.SecurityContext)
+	checkScratch(v, at+".scratchVolumes", c.ScratchVolumes)
+	checkScaling(v, at, c)
 }
 
-func (v *verdict) resources(at string, r nexusv1.ComponentResources) {
+func checkResources(v *verdict, at string, r nexusv1.ComponentResources) {
 	v.require(len(r.Requests) <= maxList && len(r.Limits) <= maxList, at, "at most %d resources", maxList)
 	for _, name := range sortedKeys(r.Limits) {
 		limit := r.Limits[name]
@@ -186,13 +186,13 @@ func (v *verdict) resources(at string, r nexusv1.ComponentResources) {
 	}
 }
 
-func (v *verdict) ingress(in nexusv1.IngressSpec, f Facts) {
+func checkIngress(v *verdict, in nexusv1.IngressSpec, f Facts) {
 	oneOf(v, "spec.ingress.scheme", in.Scheme, nexusv1.SchemeInternal, nexusv1.SchemeInternetFacing)
 	v.matches("spec.ingress.healthCheckPath", in.HealthCheckPath, 1024, healthPattern)
 	v.optional("spec.ingress.host", in.Host, 253, hostPattern)
 	v.optional("spec.ingress.certificateArn", in.CertificateArn, 2048, certificatePattern)
-	v.zone(in)
-	v.gateway(in)
+	checkZone(v, in)
+	checkGateway(v, in)
 	v.annotations("spec.ingress.annotations", in.Annotations)
 	for _, key := range sortedKeys(in.Annotations) {
 		v.require(!strings.HasPrefix(key, albGroup), fmt.Sprintf("spec.ingress.annotations[%s]", status.Truncate(key, 64)),
@@ -226,7 +226,7 @@ func (v *verdict) ownedAnnotations(at string, annotations map[string]nexusv1.Ann
 	}
 }
 
-func (v *verdict) rights(id *nexusv1.IdentitySpec, f Facts) {
+func checkRights(v *verdict, id *nexusv1.IdentitySpec, f Facts) {
 	if id == nil {
 		return
 	}
@@ -242,7 +242,7 @@ func (v *verdict) rights(id *nexusv1.IdentitySpec, f Facts) {
 	v.require(id.PermissionsBoundaryARN != "", at, "need spec.identity.permissionsBoundaryARN")
 	v.require(len(id.ExtraPolicyStatements) <= maxList, at, "at most %d", maxList)
 	for i, s := range id.ExtraPolicyStatements {
-		v.statement(fmt.Sprintf("%s[%d]", at, i), s)
+		checkStatement(v, fmt.Sprintf("%s[%d]", at, i), s)
 	}
 	// The account is known once the provider was read, and with it whether it has a boundary.
 	if f.Account != "" && f.Boundary != id.PermissionsBoundaryARN {
@@ -251,7 +251,7 @@ func (v *verdict) rights(id *nexusv1.IdentitySpec, f Facts) {
 	}
 }
 
-func (v *verdict) statement(at string, s nexusv1.PolicyStatement) {
+func checkStatement(v *verdict, at string, s nexusv1.PolicyStatement) {
 	v.require(len(s.Actions) >= 1 && len(s.Actions) <= 32, at+".actions", "1 to 32")
 	v.require(len(s.Resources) >= 1 && len(s.Resources) <= 32, at+".resources", "1 to 32")
 	for _, a := range s.Actions {
@@ -264,8 +264,8 @@ func (v *verdict) statement(at string, s nexusv1.PolicyStatement) {
 	}
 }
 
-// surroundings reports mistakes that only the facts and the compiled objects can show.
-func (v *verdict) surroundings(c *nexusv1.NexusAICapability, f Facts) {
+// checkSurroundings reports mistakes that only the facts and the compiled objects can show.
+func checkSurroundings(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 	s := &c.Spec
 	n := NamesOf(c)
 	if s.Region != "" && f.ProviderRegion != "" && s.Region != f.ProviderRegion {
@@ -285,7 +285,7 @@ func (v *verdict) surroundings(c *nexusv1.NexusAICapability, f Facts) {
 	}
 	for _, a := range accessSets(s) {
 		size := len(k.document(k.rightsWithin(a)...))
-		if extra := k.extraStatements(); len(extra) > 0 && !a.limited {
+		if extra := extraStatements(k); len(extra) > 0 && !a.limited {
 			size += len(k.document(extra...))
 		}
 		v.require(size <= maxPolicies, "spec.identity.extraPolicyStatements",

@@ -16,8 +16,8 @@ const maxARN = 2048
 
 var existingARNPattern = regexp.MustCompile(`^arn:aws(-[a-z]+)*:[a-z0-9]+:[a-z0-9-]*:([0-9]{12})?:[A-Za-z0-9/_+=.@:-]+$`)
 
-// existing checks the entries for stores that exist already.
-func (v *verdict) existing(c *nexusv1.NexusAICapability, f Facts) {
+// checkExisting checks the entries for stores that exist already.
+func checkExisting(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 	all := existingIn(&c.Spec)
 	if len(all) > 0 && c.Spec.ProviderRef == nil {
 		v.refuse(status.ReasonNotPermitted, all[0].field+".existing",
@@ -27,17 +27,17 @@ func (v *verdict) existing(c *nexusv1.NexusAICapability, f Facts) {
 	for _, e := range all {
 		at, of := e.field+".existing", existingFacts(e.kind)
 		v.require((e.store.Name != "") != (e.store.ARN != ""), at, "needs exactly one of name and arn")
-		v.existingARN(at+".arn", c, e, f)
+		checkExistingARN(v, at+".arn", c, e, f)
 		v.require(len(e.nameIn()) <= of.most && of.names.MatchString(e.nameIn()), at, "%q is not the name of a %s", status.Truncate(e.nameIn(), 64), of.noun)
 		twin := e.kind + "/" + e.nameIn()
 		v.require(seen[twin] == "", at, "names the same %s as %s", of.noun, seen[twin])
 		seen[twin] = e.field
 	}
-	v.onlyName(c)
+	checkOnlyName(v, c)
 }
 
-// existingARN requires an ARN of the kind of store in the place of the capability.
-func (v *verdict) existingARN(at string, c *nexusv1.NexusAICapability, e existing, f Facts) {
+// checkExistingARN requires an ARN of the kind of store in the place of the capability.
+func checkExistingARN(v *verdict, at string, c *nexusv1.NexusAICapability, e existing, f Facts) {
 	arn, of := e.store.ARN, existingFacts(e.kind)
 	if arn == "" {
 		return
@@ -64,8 +64,8 @@ func (v *verdict) existingARN(at string, c *nexusv1.NexusAICapability, e existin
 	v.local(at, of.noun, arn, f.region(c), f)
 }
 
-// onlyName refuses fields that describe a store which the operator creates.
-func (v *verdict) onlyName(c *nexusv1.NexusAICapability) {
+// checkOnlyName refuses fields that describe a store which the operator creates.
+func checkOnlyName(v *verdict, c *nexusv1.NexusAICapability) {
 	refuse := func(at string, fields map[string]bool) {
 		for _, field := range sortedKeys(fields) {
 			v.require(!fields[field], at+"."+field, "is about a store that the operator creates: remove it, or existing")

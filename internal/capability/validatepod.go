@@ -37,8 +37,8 @@ func distinct[T any](v *verdict, at, part string, elements []T, key func(T) stri
 	}
 }
 
-// exactlyOne requires that one of some alternatives is set.
-func (v *verdict) exactlyOne(at, names string, set ...bool) {
+// checkExactlyOne requires that one of some alternatives is set.
+func checkExactlyOne(v *verdict, at, names string, set ...bool) {
 	n := 0
 	for _, s := range set {
 		if s {
@@ -48,39 +48,39 @@ func (v *verdict) exactlyOne(at, names string, set ...bool) {
 	v.require(n == 1, at, "set exactly one of %s", names)
 }
 
-// objectName requires that a reference names an object.
-func (v *verdict) objectName(at, name string) { v.matches(at, name, 253, subdomainPattern) }
+// checkObjectName requires that a reference names an object.
+func checkObjectName(v *verdict, at, name string) { v.matches(at, name, 253, subdomainPattern) }
 
-func (v *verdict) within(at string, n, least, most int64) {
+func checkWithin(v *verdict, at string, n, least, most int64) {
 	v.require(n >= least && n <= most, at, "%d to %d", least, most)
 }
 
-func (v *verdict) environment(at string, c nexusv1.ComponentSpec) {
+func checkEnvironment(v *verdict, at string, c nexusv1.ComponentSpec) {
 	v.require(len(c.Env) <= 64, at+".env", "at most 64")
 	distinct(v, at+".env", ".name", c.Env, func(e nexusv1.EnvVar) string { return e.Name })
 	for i, e := range c.Env {
-		v.variable(fmt.Sprintf("%s.env[%d]", at, i), e)
+		checkVariable(v, fmt.Sprintf("%s.env[%d]", at, i), e)
 	}
 	v.require(len(c.EnvFrom) <= maxList, at+".envFrom", "at most %d", maxList)
 	for i, e := range c.EnvFrom {
 		at := fmt.Sprintf("%s.envFrom[%d]", at, i)
-		v.exactlyOne(at, "configMapRef and secretRef", e.ConfigMapRef != nil, e.SecretRef != nil)
+		checkExactlyOne(v, at, "configMapRef and secretRef", e.ConfigMapRef != nil, e.SecretRef != nil)
 		v.optional(at+".prefix", e.Prefix, 253, variablePattern)
 		if e.ConfigMapRef != nil {
-			v.objectName(at+".configMapRef.name", e.ConfigMapRef.Name)
+			checkObjectName(v, at+".configMapRef.name", e.ConfigMapRef.Name)
 		}
 		if e.SecretRef != nil {
-			v.objectName(at+".secretRef.name", e.SecretRef.Name)
+			checkObjectName(v, at+".secretRef.name", e.SecretRef.Name)
 		}
 	}
 	v.require(len(c.ImagePullSecrets) <= maxList, at+".imagePullSecrets", "at most %d", maxList)
 	distinct(v, at+".imagePullSecrets", ".name", c.ImagePullSecrets, func(s nexusv1.ImagePullSecret) string { return s.Name })
 	for i, s := range c.ImagePullSecrets {
-		v.objectName(fmt.Sprintf("%s.imagePullSecrets[%d].name", at, i), s.Name)
+		checkObjectName(v, fmt.Sprintf("%s.imagePullSecrets[%d].name", at, i), s.Name)
 	}
 }
 
-func (v *verdict) variable(at string, e nexusv1.EnvVar) {
+func checkVariable(v *verdict, at string, e nexusv1.EnvVar) {
 	v.matches(at+".name", e.Name, 253, variablePattern)
 	v.require(!strings.HasPrefix(e.Name, "NEXUS_") && !slices.Contains(setElsewhere, e.Name), at+".name",
 		"NEXUS_*, %s are set by the operator and by EKS: choose another name", strings.Join(setElsewhere, ", "))
@@ -91,10 +91,10 @@ func (v *verdict) variable(at string, e nexusv1.EnvVar) {
 	}
 	v.require(e.Value == "", at, "value and valueFrom exclude each other: set one of them")
 	at += ".valueFrom"
-	v.exactlyOne(at, "configMapKeyRef, secretKeyRef and fieldRef", from.ConfigMapKeyRef != nil, from.SecretKeyRef != nil, from.FieldRef != nil)
+	checkExactlyOne(v, at, "configMapKeyRef, secretKeyRef and fieldRef", from.ConfigMapKeyRef != nil, from.SecretKeyRef != nil, from.FieldRef != nil)
 	for kind, ref := range map[string]*nexusv1.EnvKeySelector{"configMapKeyRef": from.ConfigMapKeyRef, "secretKeyRef": from.SecretKeyRef} {
 		if ref != nil {
-			v.objectName(at+"."+kind+".name", ref.Name)
+			checkObjectName(v, at+"."+kind+".name", ref.Name)
 			v.matches(at+"."+kind+".key", ref.Key, 253, objectKeyPattern)
 		}
 	}
@@ -103,43 +103,43 @@ func (v *verdict) variable(at string, e nexusv1.EnvVar) {
 	}
 }
 
-// words checks the words of a command.
-func (v *verdict) words(at string, list []nexusv1.CommandArgument) {
+// checkWords checks the words of a command.
+func checkWords(v *verdict, at string, list []nexusv1.CommandArgument) {
 	v.require(len(list) <= maxWords, at, "at most %d", maxWords)
 	for i, word := range list {
 		v.require(len(word) <= 4096, fmt.Sprintf("%s[%d]", at, i), "at most 4096 characters")
 	}
 }
 
-func (v *verdict) probes(at string, p *nexusv1.ProbesSpec) {
+func checkProbes(v *verdict, at string, p *nexusv1.ProbesSpec) {
 	if p == nil {
 		return
 	}
-	v.probe(at+".startup", p.Startup, 1)
-	v.probe(at+".liveness", p.Liveness, 1)
-	v.probe(at+".readiness", p.Readiness, 1000)
+	checkProbe(v, at+".startup", p.Startup, 1)
+	checkProbe(v, at+".liveness", p.Liveness, 1)
+	checkProbe(v, at+".readiness", p.Readiness, 1000)
 }
 
-// probe checks a probe whose successThreshold may be at most successes.
-func (v *verdict) probe(at string, p *nexusv1.Probe, successes int64) {
+// checkProbe checks a probe whose successThreshold may be at most successes.
+func checkProbe(v *verdict, at string, p *nexusv1.Probe, successes int64) {
 	if p == nil {
 		return
 	}
-	v.exactlyOne(at, "httpGet, tcpSocket, grpc and exec", p.HTTPGet != nil, p.TCPSocket != nil, p.GRPC != nil, p.Exec != nil)
-	v.within(at+".initialDelaySeconds", int64(p.InitialDelaySeconds), 0, 3600)
-	v.within(at+".timeoutSeconds", int64(p.TimeoutSeconds), 0, 3600)
-	v.within(at+".periodSeconds", int64(p.PeriodSeconds), 0, 3600)
-	v.within(at+".successThreshold", int64(p.SuccessThreshold), 0, successes)
-	v.within(at+".failureThreshold", int64(p.FailureThreshold), 0, 1000)
+	checkExactlyOne(v, at, "httpGet, tcpSocket, grpc and exec", p.HTTPGet != nil, p.TCPSocket != nil, p.GRPC != nil, p.Exec != nil)
+	checkWithin(v, at+".initialDelaySeconds", int64(p.InitialDelaySeconds), 0, 3600)
+	checkWithin(v, at+".timeoutSeconds", int64(p.TimeoutSeconds), 0, 3600)
+	checkWithin(v, at+".periodSeconds", int64(p.PeriodSeconds), 0, 3600)
+	checkWithin(v, at+".successThreshold", int64(p.SuccessThreshold), 0, successes)
+	checkWithin(v, at+".failureThreshold", int64(p.FailureThreshold), 0, 1000)
 	if p.HTTPGet != nil {
-		v.httpProbe(at+".httpGet", p.HTTPGet)
+		checkHttpProbe(v, at+".httpGet", p.HTTPGet)
 	}
 	if p.TCPSocket != nil {
-		v.probePort(at+".tcpSocket.port", p.TCPSocket.Port)
+		checkProbePort(v, at+".tcpSocket.port", p.TCPSocket.Port)
 	}
 	if p.GRPC != nil {
 		if p.GRPC.Port != nil {
-			v.within(at+".grpc.port", int64(*p.GRPC.Port), 1, 65535)
+			checkWithin(v, at+".grpc.port", int64(*p.GRPC.Port), 1, 65535)
 		}
 		v.require(len(p.GRPC.Service) <= 253, at+".grpc.service", "at most 253 characters")
 	}
@@ -148,9 +148,9 @@ func (v *verdict) probe(at string, p *nexusv1.Probe, successes int64) {
 	}
 }
 
-func (v *verdict) httpProbe(at string, h *nexusv1.HTTPProbe) {
+func checkHttpProbe(v *verdict, at string, h *nexusv1.HTTPProbe) {
 	v.optional(at+".path", h.Path, 1024, healthPattern)
-	v.probePort(at+".port", h.Port)
+	checkProbePort(v, at+".port", h.Port)
 	oneOf(v, at+".scheme", h.Scheme, "", corev1.URISchemeHTTP, corev1.URISchemeHTTPS)
 	v.require(len(h.HTTPHeaders) <= maxList, at+".httpHeaders", "at most %d", maxList)
 	for i, header := range h.HTTPHeaders {
@@ -159,8 +159,8 @@ func (v *verdict) httpProbe(at string, h *nexusv1.HTTPProbe) {
 	}
 }
 
-// probePort allows the number of a port and the name of the container's only port.
-func (v *verdict) probePort(at string, p *intstr.IntOrString) {
+// checkProbePort allows the number of a port and the name of the container's only port.
+func checkProbePort(v *verdict, at string, p *intstr.IntOrString) {
 	if p == nil {
 		return
 	}

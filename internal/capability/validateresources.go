@@ -37,8 +37,8 @@ var decided = []string{"providerRef", "deletionPolicy", "driftPolicy", "adoption
 // WhyNoResource says why dataServices.resources declares no objects of a kind; empty where it does, or does not know the kind.
 func WhyNoResource(kind string) string { return factsOf(kind).refusal }
 
-// resourceParts checks dataServices.resources.
-func (v *verdict) resourceParts(c *nexusv1.NexusAICapability) {
+// checkResourceParts checks dataServices.resources.
+func checkResourceParts(v *verdict, c *nexusv1.NexusAICapability) {
 	list := dataOf(&c.Spec).Resources
 	if len(list) == 0 {
 		return
@@ -51,22 +51,22 @@ func (v *verdict) resourceParts(c *nexusv1.NexusAICapability) {
 	for i, r := range list {
 		at := fmt.Sprintf("%s[%d]", resourcesField, i)
 		v.require(len(parts[r.Name]) <= 1, at+".name", "%q is the name of another part of the capability: choose another name", r.Name)
-		v.resourceSource(at, c, r)
-		v.partAccess(at+".access", r)
-		v.exports(at+".exports", r, variables)
-		v.uses(at+".uses", r, parts)
+		checkResourceSource(v, at, c, r)
+		checkPartAccess(v, at+".access", r)
+		checkExports(v, at+".exports", r, variables)
+		checkUses(v, at+".uses", r, parts)
 	}
-	v.usesEnd(list)
+	checkUsesEnd(v, list)
 }
 
-// resourceSource checks what a resource is declared to be.
-func (v *verdict) resourceSource(at string, c *nexusv1.NexusAICapability, r nexusv1.ResourcePart) {
+// checkResourceSource checks what a resource is declared to be.
+func checkResourceSource(v *verdict, at string, c *nexusv1.NexusAICapability, r nexusv1.ResourcePart) {
 	v.require((r.Type != "") != (r.Kind != ""), at, "set type with properties, or kind with spec")
 	if r.Type != "" {
 		v.require(r.Spec == nil, at+".spec", "belongs to kind")
 		v.matches(at+".type", r.Type, 140, typePattern)
 		v.require(len(r.Ignore) <= maxParts, at+".ignore", "at most %d", maxParts)
-		v.isObject(at+".properties", r.Properties)
+		checkIsObject(v, at+".properties", r.Properties)
 		return
 	}
 	v.require(r.Properties == nil && len(r.Ignore) == 0, at+".properties", "belongs to type")
@@ -77,13 +77,13 @@ func (v *verdict) resourceSource(at string, c *nexusv1.NexusAICapability, r nexu
 	}
 	v.require(allowed, at+".kind", "%s %s", status.Truncate(r.Kind, maxLabel), why)
 	v.require(!r.RecreateOnLoss, at+".recreateOnLoss", "belongs to type; the spec of a kind says it")
-	members := v.isObject(at+".spec", r.Spec)
+	members := checkIsObject(v, at+".spec", r.Spec)
 	for _, field := range decided {
 		_, set := members[field]
 		v.require(!set, at+".spec."+field, "the capability decides it: remove it")
 	}
 	if v.first == nil {
-		_, err := newCompiler(c, Facts{}).resourceObject(resourcePart{ResourcePart: r})
+		_, err := resourceObject(newCompiler(c, Facts{}), resourcePart{ResourcePart: r})
 		v.require(err == nil, at+".spec", "%s", withoutSpec(err))
 	}
 }
@@ -96,8 +96,8 @@ func withoutSpec(err error) string {
 	return status.Truncate(strings.ReplaceAll(err.Error(), `"spec.`, `"`), 512)
 }
 
-// isObject requires an object, and returns its members.
-func (v *verdict) isObject(at string, declared *runtime.RawExtension) map[string]any {
+// checkIsObject requires an object, and returns its members.
+func checkIsObject(v *verdict, at string, declared *runtime.RawExtension) map[string]any {
 	members := map[string]any{}
 	if declared != nil && len(declared.Raw) > 0 {
 		v.require(json.Unmarshal(declared.Raw, &members) == nil, at, "is no object")
@@ -105,8 +105,8 @@ func (v *verdict) isObject(at string, declared *runtime.RawExtension) map[string
 	return members
 }
 
-// partAccess requires actions that AWS can limit to the resource.
-func (v *verdict) partAccess(at string, r nexusv1.ResourcePart) {
+// checkPartAccess requires actions that AWS can limit to the resource.
+func checkPartAccess(v *verdict, at string, r nexusv1.ResourcePart) {
 	if r.Access == nil {
 		return
 	}
@@ -121,8 +121,8 @@ func (v *verdict) partAccess(at string, r nexusv1.ResourcePart) {
 	}
 }
 
-// exports requires distinct variables with values that are no secrets.
-func (v *verdict) exports(at string, r nexusv1.ResourcePart, taken map[string]string) {
+// checkExports requires distinct variables with values that are no secrets.
+func checkExports(v *verdict, at string, r nexusv1.ResourcePart, taken map[string]string) {
 	v.require(len(r.Exports) <= maxExports, at, "at most %d", maxExports)
 	for _, variable := range sortedKeys(r.Exports) {
 		field := fmt.Sprintf("%s[%s]", at, status.Truncate(variable, 64))
@@ -133,18 +133,18 @@ func (v *verdict) exports(at string, r nexusv1.ResourcePart, taken map[string]st
 		v.require(taken[variable] == "", field, "the resource %s exports it, too", taken[variable])
 		taken[variable] = r.Name
 		v.matches(field, string(r.Exports[variable]), 256, exportPattern)
-		v.export(field, r, r.Exports[variable])
+		checkExport(v, field, r, r.Exports[variable])
 	}
 }
 
-func (v *verdict) export(field string, r nexusv1.ResourcePart, value nexusv1.ExportedValue) {
+func checkExport(v *verdict, field string, r nexusv1.ResourcePart, value nexusv1.ExportedValue) {
 	root, at := splitExport(value)
 	_, typed := resourceKinds[r.Kind]
 	switch root {
 	case exportProperties:
 		v.require(!typed, field, "a kind has no properties: export arn, id or status.x")
 		if v.first == nil && len(at) > 0 {
-			v.exportedProperty(field, r, at)
+			checkExportedProperty(v, field, r, at)
 		}
 	case exportStatus:
 		v.require(typed, field, "export arn, id or properties.X of a type")
@@ -153,12 +153,12 @@ func (v *verdict) export(field string, r nexusv1.ResourcePart, value nexusv1.Exp
 	v.require(!awsschema.IsNamedAsSecret(at...), field, "%s may be a secret, which is not exported: the workloads read it from Secrets Manager", value)
 }
 
-// exportedProperty refuses properties that AWS never shows, and references, whose values are those of other objects.
-func (v *verdict) exportedProperty(field string, r nexusv1.ResourcePart, at []string) {
+// checkExportedProperty refuses properties that AWS never shows, and references, whose values are those of other objects.
+func checkExportedProperty(v *verdict, field string, r nexusv1.ResourcePart, at []string) {
 	grants, known, err := awsschema.GrantsOf(r.Type)
 	v.require(err == nil, field, "%v", err)
 	v.require(!grants.IsWriteOnly(at[0]), field, "AWS never shows %s, which may be a secret: it is not exported", at[0])
-	var value any = v.isObject(field, r.Properties)
+	var value any = checkIsObject(v, field, r.Properties)
 	for i := range at {
 		within, _ := value.(map[string]any)
 		value = within[at[i]]
@@ -169,8 +169,8 @@ func (v *verdict) exportedProperty(field string, r nexusv1.ResourcePart, at []st
 	v.require(known || value == nil, field, "the properties of type %s that are secret are not known to this version: export arn or id, or update the operator", r.Type)
 }
 
-// uses requires names of other parts.
-func (v *verdict) uses(at string, r nexusv1.ResourcePart, parts map[string][]string) {
+// checkUses requires names of other parts.
+func checkUses(v *verdict, at string, r nexusv1.ResourcePart, parts map[string][]string) {
 	v.require(len(r.Uses) <= maxList, at, "at most %d", maxList)
 	for i, name := range r.Uses {
 		field := fmt.Sprintf("%s[%d]", at, i)
@@ -179,8 +179,8 @@ func (v *verdict) uses(at string, r nexusv1.ResourcePart, parts map[string][]str
 	}
 }
 
-// usesEnd refuses resources that use each other in a circle.
-func (v *verdict) usesEnd(list []nexusv1.ResourcePart) {
+// checkUsesEnd refuses resources that use each other in a circle.
+func checkUsesEnd(v *verdict, list []nexusv1.ResourcePart) {
 	open := map[string][]string{}
 	for _, r := range list {
 		for _, name := range r.Uses {

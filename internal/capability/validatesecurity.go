@@ -23,8 +23,8 @@ var (
 // restricted ends the messages about settings that Pod Security restricted refuses.
 const restricted = ": pods meet Pod Security restricted"
 
-// security refuses settings that would weaken a pod.
-func (v *verdict) security(at string, s *nexusv1.SecurityContextSpec) {
+// checkSecurity refuses settings that would weaken a pod.
+func checkSecurity(v *verdict, at string, s *nexusv1.SecurityContextSpec) {
 	if s == nil {
 		return
 	}
@@ -33,13 +33,13 @@ func (v *verdict) security(at string, s *nexusv1.SecurityContextSpec) {
 	v.require(!boolOr(s.Privileged, false), at+".privileged", "must not be true"+restricted)
 	const most = 1<<31 - 1
 	if s.RunAsUser != nil {
-		v.within(at+".runAsUser", *s.RunAsUser, 1, most)
+		checkWithin(v, at+".runAsUser", *s.RunAsUser, 1, most)
 	}
 	if s.RunAsGroup != nil {
-		v.within(at+".runAsGroup", *s.RunAsGroup, 0, most)
+		checkWithin(v, at+".runAsGroup", *s.RunAsGroup, 0, most)
 	}
 	if s.FSGroup != nil {
-		v.within(at+".fsGroup", *s.FSGroup, 0, most)
+		checkWithin(v, at+".fsGroup", *s.FSGroup, 0, most)
 	}
 	if s.Capabilities != nil {
 		for _, c := range s.Capabilities.Add {
@@ -55,7 +55,7 @@ func (v *verdict) security(at string, s *nexusv1.SecurityContextSpec) {
 	}
 }
 
-func (v *verdict) scratch(at string, volumes []nexusv1.ScratchVolume) {
+func checkScratch(v *verdict, at string, volumes []nexusv1.ScratchVolume) {
 	v.require(len(volumes) <= 8, at, "at most 8")
 	distinct(v, at, ".name", volumes, func(s nexusv1.ScratchVolume) string { return s.Name })
 	distinct(v, at, ".mountPath", volumes, func(s nexusv1.ScratchVolume) string { return s.MountPath })
@@ -70,25 +70,25 @@ func (v *verdict) scratch(at string, volumes []nexusv1.ScratchVolume) {
 	}
 }
 
-// scaling checks the autoscaler and the disruption budget of a component.
-func (v *verdict) scaling(at string, c nexusv1.ComponentSpec) {
+// checkScaling checks the autoscaler and the disruption budget of a component.
+func checkScaling(v *verdict, at string, c nexusv1.ComponentSpec) {
 	if p := c.PDB; p != nil {
 		v.require(p.MinAvailable == nil || p.MaxUnavailable == nil, at+".pdb", "minAvailable and maxUnavailable exclude each other: set one of them")
-		v.share(at+".pdb.minAvailable", p.MinAvailable)
-		v.share(at+".pdb.maxUnavailable", p.MaxUnavailable)
+		checkShare(v, at+".pdb.minAvailable", p.MinAvailable)
+		checkShare(v, at+".pdb.maxUnavailable", p.MaxUnavailable)
 	}
 	a := c.Autoscaling
 	if a == nil {
 		return
 	}
 	at += ".autoscaling"
-	v.within(at+".max", int64(a.Max), 1, 1000)
+	checkWithin(v, at+".max", int64(a.Max), 1, 1000)
 	if a.Min != nil {
-		v.within(at+".min", int64(*a.Min), 1, 1000)
+		checkWithin(v, at+".min", int64(*a.Min), 1, 1000)
 		v.require(*a.Min <= a.Max, at+".min", "must not be more than max")
 	}
 	if a.TargetCPU != nil {
-		v.within(at+".targetCPU", int64(*a.TargetCPU), 1, 1000)
+		checkWithin(v, at+".targetCPU", int64(*a.TargetCPU), 1, 1000)
 	}
 	resources := resourcesOf(component{ComponentSpec: c})
 	_, requested := resources.Requests[corev1.ResourceCPU]
@@ -99,8 +99,8 @@ func (v *verdict) scaling(at string, c nexusv1.ComponentSpec) {
 	v.require(cpu.Sign() > 0, at, "needs a request of CPU, of which targetCPU is a percentage: set resources.requests.cpu")
 }
 
-// share allows a number of pods or a percentage.
-func (v *verdict) share(at string, s *intstr.IntOrString) {
+// checkShare allows a number of pods or a percentage.
+func checkShare(v *verdict, at string, s *intstr.IntOrString) {
 	if s == nil {
 		return
 	}

@@ -36,14 +36,14 @@ func workloadsPart() part {
 			{kind: kindService, removed: removal{stage: removesWorkloads}}, {kind: kindConfigMap, step: StepBackend, removed: removal{stage: removesWorkloads}},
 			{kind: kindDisruptionBudget, removed: removal{stage: removesWorkloads}}, {kind: kindAutoscaler, removed: removal{stage: removesWorkloads}},
 		},
-		check:   turn[checking]{3, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { v.components(&c.Spec) }},
-		compile: []func(*compiler){(*compiler).workloads},
-		values:  (*compiler).workloadValues,
+		check:   turn[checking]{3, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkComponents(v, &c.Spec) }},
+		compile: []func(*compiler){addWorkloads},
+		values:  workloadValues,
 	}
 }
 
 // workloadValues tell the application where its backend is.
-func (k *compiler) workloadValues() (out []value) {
+func workloadValues(k *compiler) (out []value) {
 	b, ok := named(k.spec, backend)
 	if !ok {
 		return nil
@@ -67,24 +67,24 @@ func backendInternalURL(c *nexusv1.NexusAICapability) string {
 	return b.url(c)
 }
 
-func (k *compiler) workloads() {
+func addWorkloads(k *compiler) {
 	settings := map[string]settingsNode{}
 	for _, a := range accessSets(k.spec) {
-		settings[a.purpose()] = k.configMap(a)
+		settings[a.purpose()] = addConfigMap(k, a)
 	}
 	for _, c := range componentsOf(k.spec) {
 		if c.endsAlone() {
-			k.runsToItsEnd(c, settings[c.access.purpose()])
+			addRun(k, c, settings[c.access.purpose()])
 			continue
 		}
-		k.autoscaler(c, k.deployment(c, settings[c.access.purpose()]))
-		k.disruptionBudget(c)
+		addAutoscaler(k, c, addDeployment(k, c, settings[c.access.purpose()]))
+		addDisruptionBudget(k, c)
 		if !c.isServed() {
 			continue
 		}
-		k.service(c, k.names.Service(c.name), serviceType(k.spec, c), serviceAnnotations(c))
+		addService(k, c, k.names.Service(c.name), serviceType(k.spec, c), serviceAnnotations(c))
 		if c.name == backend && dualService(k.spec) {
-			k.service(c, k.names.InternalService(c.name), corev1.ServiceTypeClusterIP, nil)
+			addService(k, c, k.names.InternalService(c.name), corev1.ServiceTypeClusterIP, nil)
 		}
 	}
 }
@@ -92,12 +92,12 @@ func (k *compiler) workloads() {
 // settingsNode is the ID of the node of a ConfigMap, and the checksum of its settings.
 type settingsNode struct{ id, checksum string }
 
-// configMap adds the settings of the components with an access.
-func (k *compiler) configMap(a accessSet) settingsNode {
+// addConfigMap adds the settings of the components with an access.
+func addConfigMap(k *compiler, a accessSet) settingsNode {
 	settings := k.within(a).settings()
 	of := settingsOwner(k.spec, a)
 	id := k.workload(child{kindConfigMap, a.configMap(k.names), of.step, of.name}, &corev1.ConfigMap{Data: settings})
-	return settingsNode{id, k.checksum(settings)}
+	return settingsNode{id, checksumOf(k, settings)}
 }
 
 // settingsOwner is the component to whose part the settings of an access belong: the first that has them, of those that
@@ -123,8 +123,8 @@ func (k *compiler) settings() map[string]string {
 	return v
 }
 
-// checksum changes whenever a setting does; JSON sorts the keys. While a setting is not known, neither is the checksum.
-func (k *compiler) checksum(settings map[string]string) string {
+// checksumOf changes whenever a setting does; JSON sorts the keys. While a setting is not known, neither is the checksum.
+func checksumOf(k *compiler, settings map[string]string) string {
 	for _, name := range sortedKeys(settings) {
 		if id := k.unresolved(settings[name]); id != "" {
 			return placeholderFor(id)
@@ -138,10 +138,10 @@ func (k *compiler) checksum(settings map[string]string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// deployment waits for all AWS resources, so that an application finds its data when it starts. Of the parameters, which
+// addDeployment waits for all AWS resources, so that an application finds its data when it starts. Of the parameters, which
 // applications read while they run, it waits only for the existence: a pod that starts without a parameter fails, but an
 // edit of values need not delay a rollout by as long as Parameter Store takes for them.
-func (k *compiler) deployment(c component, settings settingsNode) string {
+func addDeployment(k *compiler, c component, settings settingsNode) string {
 	version := map[string]string{LabelVersion: k.spec.Version}
 	o := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Labels: version}, Spec: appsv1.DeploymentSpec{
 		Replicas:             &c.replicas,
@@ -152,27 +152,27 @@ func (k *compiler) deployment(c component, settings settingsNode) string {
 			RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: new(intstr.FromInt32(0)), MaxSurge: new(intstr.FromInt32(1))},
 		},
 		Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: k.labels(c.name, version), Annotations: k.podAnnotations(settings.checksum)},
-			Spec:       k.pod(c),
+			ObjectMeta: metav1.ObjectMeta{Labels: k.labels(c.name, version), Annotations: podAnnotations(k, settings.checksum)},
+			Spec:       podSpec(k, c),
 		},
 	}}
 	if c.Autoscaling != nil { // its controller owns the number; package apply hands it over
 		o.Spec.Replicas = nil
 		o.Annotations = map[string]string{wellknown.AnnotationMinReplicas: strconv.Itoa(int(minReplicas(c.Autoscaling)))}
 	}
-	return k.workload(child{kindDeployment, k.names.Of(c.name), c.step, c.name}, o, k.beforePods(c, settings)...)
+	return k.workload(child{kindDeployment, k.names.Of(c.name), c.step, c.name}, o, beforePods(k, c, settings)...)
 }
 
 // beforePods are the edges to what pods find when they start.
-func (k *compiler) beforePods(c component, settings settingsNode) []graph.Edge {
+func beforePods(k *compiler, c component, settings settingsNode) []graph.Edge {
 	account := graph.ID(kindServiceAccount, k.names.WorkloadNamespace(), c.access.serviceAccount(k.names), k.c.Namespace)
 	stores := slices.DeleteFunc(slices.Clone(k.aws), func(id string) bool { return id == k.parameterSet })
 	return slices.Concat(graph.NeedReady(stores...), graph.NeedPresent(k.parameterSet), graph.NeedApplied(settings.id, account))
 }
 
-// pod meets the Pod Security standard "restricted".
+// podSpec meets the Pod Security standard "restricted".
 // https://kubernetes.io/docs/concepts/security/pod-security-standards/
-func (k *compiler) pod(c component) corev1.PodSpec {
+func podSpec(k *compiler, c component) corev1.PodSpec {
 	pod := corev1.PodSpec{
 		ServiceAccountName: c.access.serviceAccount(k.names),
 		// The credentials for AWS come in their own volume; the Kubernetes API is none of the app's business.
@@ -188,12 +188,12 @@ func (k *compiler) pod(c component) corev1.PodSpec {
 	if c.port != 0 {
 		pod.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: c.port, Protocol: corev1.ProtocolTCP}}
 	}
-	k.security(c, &pod)
-	k.scratchVolumes(c, &pod)
-	k.environment(c, &pod)
-	k.probes(c, &pod.Containers[0])
-	k.placement(c, &pod)
-	k.termination(c, &pod)
+	setSecurity(k, c, &pod)
+	setScratchVolumes(k, c, &pod)
+	setEnvironment(k, c, &pod)
+	setProbes(k, c, &pod.Containers[0])
+	setPlacement(k, c, &pod)
+	setTermination(k, c, &pod)
 	return pod
 }
 
@@ -201,7 +201,7 @@ func tcpProbe() corev1.ProbeHandler {
 	return corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("http")}}
 }
 
-func (k *compiler) spread(c component, topology string) corev1.TopologySpreadConstraint {
+func spreadOver(k *compiler, c component, topology string) corev1.TopologySpreadConstraint {
 	return corev1.TopologySpreadConstraint{
 		MaxSkew: 1, TopologyKey: topology, WhenUnsatisfiable: corev1.ScheduleAnyway,
 		LabelSelector: &metav1.LabelSelector{MatchLabels: k.selector(c.name)},
@@ -249,14 +249,14 @@ func serviceAnnotations(c component) map[string]string {
 	return out
 }
 
-func (k *compiler) service(c component, name string, t corev1.ServiceType, annotations map[string]string) {
+func addService(k *compiler, c component, name string, t corev1.ServiceType, annotations map[string]string) {
 	o := &corev1.Service{Spec: corev1.ServiceSpec{
 		Type:     t,
 		Selector: k.selector(c.name),
 		Ports:    []corev1.ServicePort{{Name: "http", Port: c.port, TargetPort: intstr.FromString("http"), Protocol: corev1.ProtocolTCP}},
 	}}
 	if t == corev1.ServiceTypeLoadBalancer {
-		annotations = mergeMaps(annotations, k.balancerAnnotations())
+		annotations = mergeMaps(annotations, balancerAnnotations(k))
 	}
 	o.Annotations = annotations
 	k.workload(child{kindService, name, c.step, c.name}, o)
@@ -268,11 +268,11 @@ const balancer = "service.beta.kubernetes.io/aws-load-balancer-"
 // balancerAnnotations must be there when the Service is made: without them the cluster's own cloud
 // provider would make a public Classic Load Balancer.
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/service/annotations/
-func (k *compiler) balancerAnnotations() map[string]string {
+func balancerAnnotations(k *compiler) map[string]string {
 	return map[string]string{
 		balancer + "type":                     "external",
 		balancer + "nlb-target-type":          "ip",
 		balancer + "scheme":                   string(cmp.Or(ingressOf(k.spec).Scheme, nexusv1.SchemeInternal)),
-		balancer + "additional-resource-tags": k.balancerTags(),
+		balancer + "additional-resource-tags": balancerTags(k),
 	}
 }

@@ -12,26 +12,6 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// The fields that distinguish things with the same name.
-const (
-	ofTables         = "dynamodb"
-	ofBuckets        = "s3"
-	ofGlue           = "glue"
-	ofQueues         = "queues"
-	ofTopics         = "topics"
-	ofRoles          = "roles"
-	ofResources      = "resources"
-	ofVectorStores   = "vectorStores"
-	ofProfiles       = "inferenceProfiles"
-	ofRuntimes       = "agentRuntimes"
-	ofGateways       = "gateways"
-	ofMemory         = "memory"
-	ofModels         = "models"
-	ofKnowledgeBases = "knowledgeBases"
-	ofGuardrails     = "guardrails"
-	ofSecrets        = "secrets"
-)
-
 // maxAccess bounds the names of an access.
 const maxAccess = 32
 
@@ -51,32 +31,6 @@ func accessible(s *nexusv1.NexusAICapabilitySpec) (out []string) {
 			}
 			out = append(out, name)
 		}
-	}
-	return out
-}
-
-// accessibleAI returns what spec.ai has to give access to.
-func accessibleAI(ai nexusv1.AISpec) (out []string) {
-	for _, s := range ai.VectorStores {
-		out = append(out, ofVectorStores+"/"+s.Name)
-	}
-	for _, g := range ai.Guardrails {
-		out = append(out, ofGuardrails+"/"+g.Name)
-	}
-	for _, p := range ai.InferenceProfiles {
-		out = append(out, ofProfiles+"/"+p.Name)
-	}
-	for _, m := range ai.Memory {
-		out = append(out, ofMemory+"/"+m.Name)
-	}
-	for _, kb := range ai.KnowledgeBases {
-		out = append(out, ofKnowledgeBases+"/"+kb.Name)
-	}
-	for _, g := range ai.Gateways {
-		out = append(out, ofGateways+"/"+g.Name)
-	}
-	for _, r := range ai.AgentRuntimes {
-		out = append(out, ofRuntimes+"/"+r.Name)
 	}
 	return out
 }
@@ -180,22 +134,6 @@ func (a accessSet) restrict(s *nexusv1.NexusAICapabilitySpec) *nexusv1.NexusAICa
 		}
 	}
 	return &out
-}
-
-// restrictAI returns those of the parts of an AI application that are in the set.
-func (a accessSet) restrictAI(ai *nexusv1.AISpec) *nexusv1.AISpec {
-	if ai == nil {
-		return nil
-	}
-	return &nexusv1.AISpec{
-		VectorStores:      keep(a, ofVectorStores, ai.VectorStores, func(s nexusv1.VectorStoreSpec) string { return s.Name }),
-		Guardrails:        keep(a, ofGuardrails, ai.Guardrails, func(g nexusv1.GuardrailSpec) string { return g.Name }),
-		InferenceProfiles: keep(a, ofProfiles, ai.InferenceProfiles, func(p nexusv1.InferenceProfileSpec) string { return p.Name }),
-		Memory:            keep(a, ofMemory, ai.Memory, func(m nexusv1.MemorySpec) string { return m.Name }),
-		Gateways:          keep(a, ofGateways, ai.Gateways, func(g nexusv1.ToolGatewaySpec) string { return g.Name }),
-		AgentRuntimes:     keep(a, ofRuntimes, ai.AgentRuntimes, func(r nexusv1.AgentRuntimeSpec) string { return r.Name }),
-		KnowledgeBases:    keep(a, ofKnowledgeBases, ai.KnowledgeBases, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }),
-	}
 }
 
 // within returns a compiler that sees only what is in the set: for the rights and the settings of its components. It adds no nodes.

@@ -28,8 +28,8 @@ func MayUse(c *nexusv1.NexusAICapability, serviceAccount, kind, name string) boo
 		return false
 	}
 	a := sets[i]
-	if kind == kindGlueDatabase {
-		return a.some(ofGlue)
+	if whole := factsOf(kind).unlocks; whole != "" {
+		return a.some(whole)
 	}
 	parts := partsByName(c)
 	return !a.limited || slices.ContainsFunc(a.list, func(entry string) bool {

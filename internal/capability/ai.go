@@ -17,10 +17,19 @@ import (
 
 const aiField = "spec.ai"
 
+// The fields of an access that distinguish parts of spec.ai.
+const (
+	ofVectorStores = "vectorStores"
+	ofProfiles     = "inferenceProfiles"
+	ofRuntimes     = "agentRuntimes"
+	ofGateways     = "gateways"
+	ofMemory       = "memory"
+)
+
 // aiPart is spec.ai, of which resourcesPart makes the objects.
 func aiPart() part {
 	return part{
-		check:   turn[checking]{100, checkAi},
+		checks:  []turn[checking]{{100, checkAI}},
 		entries: entries{place: 80, names: func(s *nexusv1.NexusAICapabilitySpec) []string { return accessibleAI(aiOf(s)) }},
 	}
 }
@@ -102,4 +111,46 @@ func joined(statements []iampolicy.Statement) (out []iampolicy.Statement) {
 		out[i].Resource = append(slices.Clone(out[i].Resource), s.Resource...)
 	}
 	return out
+}
+
+// accessibleAI returns what spec.ai has to give access to.
+func accessibleAI(ai nexusv1.AISpec) (out []string) {
+	for _, s := range ai.VectorStores {
+		out = append(out, ofVectorStores+"/"+s.Name)
+	}
+	for _, g := range ai.Guardrails {
+		out = append(out, ofGuardrails+"/"+g.Name)
+	}
+	for _, p := range ai.InferenceProfiles {
+		out = append(out, ofProfiles+"/"+p.Name)
+	}
+	for _, m := range ai.Memory {
+		out = append(out, ofMemory+"/"+m.Name)
+	}
+	for _, kb := range ai.KnowledgeBases {
+		out = append(out, ofKnowledgeBases+"/"+kb.Name)
+	}
+	for _, g := range ai.Gateways {
+		out = append(out, ofGateways+"/"+g.Name)
+	}
+	for _, r := range ai.AgentRuntimes {
+		out = append(out, ofRuntimes+"/"+r.Name)
+	}
+	return out
+}
+
+// restrictAI returns those of the parts of an AI application that are in the set.
+func (a accessSet) restrictAI(ai *nexusv1.AISpec) *nexusv1.AISpec {
+	if ai == nil {
+		return nil
+	}
+	return &nexusv1.AISpec{
+		VectorStores:      keep(a, ofVectorStores, ai.VectorStores, func(s nexusv1.VectorStoreSpec) string { return s.Name }),
+		Guardrails:        keep(a, ofGuardrails, ai.Guardrails, func(g nexusv1.GuardrailSpec) string { return g.Name }),
+		InferenceProfiles: keep(a, ofProfiles, ai.InferenceProfiles, func(p nexusv1.InferenceProfileSpec) string { return p.Name }),
+		Memory:            keep(a, ofMemory, ai.Memory, func(m nexusv1.MemorySpec) string { return m.Name }),
+		Gateways:          keep(a, ofGateways, ai.Gateways, func(g nexusv1.ToolGatewaySpec) string { return g.Name }),
+		AgentRuntimes:     keep(a, ofRuntimes, ai.AgentRuntimes, func(r nexusv1.AgentRuntimeSpec) string { return r.Name }),
+		KnowledgeBases:    keep(a, ofKnowledgeBases, ai.KnowledgeBases, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }),
+	}
 }

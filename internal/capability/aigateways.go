@@ -118,8 +118,10 @@ func gatewayRole(g nexusv1.ToolGatewaySpec) *serviceRole {
 	return &serviceRole{
 		service: "bedrock-agentcore.amazonaws.com",
 		sources: func(h home) string { return h.arn("bedrock-agentcore", "gateway/*") },
-		uses:    func(k *compiler) []string { return namesIn(functionsOf(g), func(name string) string { return functionID(k, name) }) },
-		rights:  func(k *compiler) ([]iampolicy.Statement, string) { return gatewayRights(k, g) },
+		uses: func(k *compiler) []string {
+			return namesIn(functionsOf(g), func(name string) string { return functionID(k, name) })
+		},
+		rights: func(k *compiler) ([]iampolicy.Statement, string) { return gatewayRights(k, g) },
 	}
 }
 

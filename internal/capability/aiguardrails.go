@@ -105,7 +105,7 @@ var (
 	sensitivePattern = regexp.MustCompile(`^[A-Z][A-Z_]*$`)
 )
 
-func checkAiGuardrails(v *verdict, list []nexusv1.GuardrailSpec) {
+func checkAIGuardrails(v *verdict, list []nexusv1.GuardrailSpec) {
 	v.distinct(guardrailsField, namesIn(list, func(g nexusv1.GuardrailSpec) string { return g.Name }), maxBedrockPurpose)
 	for i, g := range list {
 		at, p := entry(guardrailsField, i)+".create", g.Create

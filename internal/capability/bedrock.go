@@ -22,11 +22,18 @@ func bedrockSpec(s *nexusv1.NexusAICapabilitySpec) nexusv1.BedrockSpec {
 	return *s.DataServices.Bedrock
 }
 
+// The fields of an access that distinguish what is used of Bedrock, also of spec.ai.
+const (
+	ofModels         = "models"
+	ofKnowledgeBases = "knowledgeBases"
+	ofGuardrails     = "guardrails"
+)
+
 // bedrockPart is spec.dataServices.bedrock.
 func bedrockPart() part {
 	return part{
-		check:  turn[checking]{140, checkBedrock},
-		rights: turn[granting]{110, bedrockStatements},
+		checks: []turn[checking]{{140, checkBedrock}},
+		rights: []turn[granting]{{110, bedrockStatements}},
 		values: bedrockValues,
 		entries: entries{
 			place: 90,

@@ -13,6 +13,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
+// Names of the buckets: of their kind, step, access and purposes.
+const (
+	kindBucket       = "S3Bucket"
+	StepS3           = "S3"
+	ofBuckets        = "s3"
+	maxBucketPurpose = 20 // {cap}-{env}-{purpose} is a bucket's name
+)
+
 // bucketsPart is spec.dataServices.s3.
 func bucketsPart() part {
 	return part{
@@ -23,11 +31,11 @@ func bucketsPart() part {
 			existing: &existingKind{noun: "bucket", service: "s3", names: regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`), most: maxBucketName},
 			doom:     doomBucket,
 		}},
-		check: turn[checking]{20, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+		checks: []turn[checking]{{20, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			if d := dataOf(&c.Spec).S3; d != nil {
 				checkBuckets(v, "spec.dataServices.s3", d)
 			}
-		}},
+		}}},
 		surroundings: func(v *verdict, c *nexusv1.NexusAICapability, f Facts, _ *compiler) {
 			if b := s3Spec(&c.Spec); b != nil {
 				v.local("spec.dataServices.s3.kmsKeyArn", "key", b.KMSKeyArn, f.region(c), f)
@@ -35,7 +43,7 @@ func bucketsPart() part {
 			checkBucketNames(v, c, f)
 		},
 		compile: []func(*compiler){addBuckets},
-		rights:  turn[granting]{20, bucketStatements},
+		rights:  []turn[granting]{{20, bucketStatements}},
 		values:  bucketValues,
 		entries: entries{
 			place: 20, field: ofBuckets, encryptedBy: "s3",
@@ -99,6 +107,9 @@ func bucketValues(k *compiler) (out []value) {
 	}
 	return out
 }
+
+// reservedEndings are those of names that S3 reserves.
+var reservedEndings = []string{"-s3alias", "--ol-s3", "--x-s3", "--table-s3"}
 
 // defaultBuckets are the buckets of a capability that lists none.
 var defaultBuckets = []string{callData, "journey-logs", "journey-reports", "wxcc-simulator"}
@@ -348,3 +359,6 @@ func checkBucketNames(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 			b.Name, length, maxBucketName)
 	}
 }
+
+// accountSuffix ends the names of the account regional namespace of S3.
+const accountSuffix = "-an"

@@ -172,7 +172,7 @@ func (k *compiler) add(p child, gv schema.GroupVersion, o object, after []graph.
 
 // unresolved returns the object whose status holds a value that an object lacks; "" when it lacks none.
 func (k *compiler) unresolved(content any) string {
-	for _, of := range inTurn(func(p part) turn[publishing] { return p.publishes }, func(run publishing) bool { return run == nil }) {
+	for _, of := range inTurn(func(p part) []turn[publishing] { return p.publishes }) {
 		for _, id := range of(k) {
 			if id != "" && containsToken(content, placeholderFor(id)) {
 				return id

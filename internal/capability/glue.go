@@ -4,12 +4,23 @@ package capability
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
+	"strings"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+)
+
+// Names of the catalog: of its kinds, step and access.
+const (
+	kindGlueDatabase = "GlueDatabase"
+	kindGlueTable    = "GlueTable"
+	kindGlueCrawler  = "GlueCrawler"
+	StepGlue         = "Glue"
+	ofGlue           = "glue"
 )
 
 // gluePart is spec.dataServices.glue.
@@ -18,13 +29,13 @@ func gluePart() part {
 	return part{
 		steps: []Step{{3, StepGlue, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
 		kinds: []kindFacts{
-			{kind: kindGlueDatabase, step: StepGlue, removed: removal{stage: removesData + 60, steps: []string{StepGlue}}, grants: true, kept: true, refusal: refusal},
+			{kind: kindGlueDatabase, step: StepGlue, removed: removal{stage: removesData + 60, steps: []string{StepGlue}}, grants: true, kept: true, unlocks: ofGlue, refusal: refusal},
 			{kind: kindGlueTable, step: StepGlue, removed: removal{stage: removesData + 50}, grants: true, refusal: refusal},
 			{kind: kindGlueCrawler, step: StepGlue, removed: removal{stage: removesRoleUsers}, grants: true, isBilled: true, refusal: refusal},
 		},
-		check:   turn[checking]{70, checkGlue},
+		checks:  []turn[checking]{{70, checkGlue}, {97, checkCatalogBucket}},
 		compile: []func(*compiler){addCatalog, addCrawler},
-		rights:  turn[granting]{30, catalogStatements},
+		rights:  []turn[granting]{{30, catalogStatements}},
 		values:  catalogValues,
 		entries: entries{
 			place: 30, field: ofGlue,
@@ -54,6 +65,9 @@ func catalogValues(k *compiler) (out []value) {
 	}
 	return out
 }
+
+// schedulePattern fits the schedule of a crawler, or none.
+var schedulePattern = regexp.MustCompile(`^(cron[(].+[)])?$`)
 
 func checkGlue(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 	spec := &c.Spec
@@ -250,4 +264,26 @@ func catalogStatements(k *compiler) []iampolicy.Statement {
 		out = append(out, iampolicy.Statement{Sid: "Crawler", Action: []string{"glue:GetCrawler", "glue:StartCrawler"}, Resource: []string{crawler}})
 	}
 	return out
+}
+
+// Glue names something in the Data Catalog, where hyphens become underscores.
+func (n Names) Glue(purpose string) string { return strings.ReplaceAll(n.Of(purpose), "-", "_") }
+
+// GlueDatabase names the database in the Data Catalog.
+func (n Names) GlueDatabase() string { return n.Glue("db") }
+
+// Crawler names the crawler.
+func (n Names) Crawler() string { return n.Of(callData + "-crawler") }
+
+// GlueRole names the role of the crawler.
+func (n Names) GlueRole() string { return n.Of("glue-role") }
+
+// callData is the bucket that Glue reads.
+const callData = "call-data"
+
+// checkCatalogBucket requires a bucket that the capability owns.
+func checkCatalogBucket(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+	if b, is := existingOf(c, kindBucket, NamesOf(c).object(callData, &nexusv1.ExistingStore{})); is {
+		v.require(!glueWanted(&c.Spec), b.field+".existing", "Glue needs a bucket %s of the capability itself: remove dataServices.glue, or existing", callData)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -68,6 +69,19 @@ func certificateName(k *compiler) string {
 	return k.names.hosted("certificate", in.Host)
 }
 
+// Names of the way in: of its kinds and step.
+const (
+	kindCertificate      = "Certificate"
+	kindRecordSet        = "Route53RecordSet"
+	kindHostedZone       = "Route53HostedZone"
+	kindIngress          = "Ingress"
+	kindGateway          = "Gateway"
+	kindRoute            = "HTTPRoute"
+	kindBalancerSettings = "LoadBalancerConfiguration"
+	kindTargetSettings   = "TargetGroupConfiguration"
+	StepIngress          = "Ingress"
+)
+
 // trafficPart is spec.ingress.
 func trafficPart() part {
 	const refusal = "is declared in spec.ingress"
@@ -84,11 +98,11 @@ func trafficPart() part {
 			{kind: kindCertificate, step: StepIngress, removed: removal{stage: removesTraffic + 40}, refusal: refusal, isTemporary: true, proves: true},
 			{kind: kindHostedZone, step: StepIngress, removed: removal{stage: removesTraffic + 40}, refusal: refusal, isTemporary: true},
 		},
-		check:   turn[checking]{4, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkIngress(v, ingressOf(&c.Spec), f) }},
+		checks:  []turn[checking]{{4, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkIngress(v, ingressOf(&c.Spec), f) }}},
 		compile: []func(*compiler){addZone, addCertificate, addIngress, addGateway, addRecords},
-		publishes: turn[publishing]{40, func(k *compiler) []string {
+		publishes: []turn[publishing]{{40, func(k *compiler) []string {
 			return []string{certificateID(k), balancerID(k), zoneID(k)}
-		}},
+		}}},
 	}
 }
 
@@ -311,6 +325,16 @@ func (s summary) recordToCreate() string {
 	}
 	return "create a DNS record that leads " + host + " to " + address + " unless there is one, or set spec.ingress.hostedZoneID"
 }
+
+// Patterns of spec.ingress.
+var (
+	healthPattern      = regexp.MustCompile(`^/[!-~]*$`)
+	hostPattern        = regexp.MustCompile(`^([*][.])?[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	certificatePattern = regexp.MustCompile(`^arn:aws[a-z-]*:(acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+|iam::[0-9]{12}:server-certificate/[A-Za-z0-9+=,.@_/-]+)$`)
+	hostedZonePattern  = regexp.MustCompile(`^[A-Z0-9]+$`)
+	zoneNamePattern    = regexp.MustCompile(`^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?([.][a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*$`)
+	groupPattern       = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+)
 
 func checkZone(v *verdict, in nexusv1.IngressSpec) {
 	const at = "spec.ingress"

@@ -3,7 +3,10 @@
 package capability
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,6 +14,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // AnnotationRoleARN makes EKS give the pods of a ServiceAccount the credentials of a role.
@@ -20,6 +24,16 @@ const AnnotationRoleARN = "eks.amazonaws.com/role-arn"
 // sessionSeconds limits a session of a compiled role: AWS's default.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_update-role-settings.html
 const sessionSeconds int32 = 3600
+
+// Names of the identity: of its kinds, steps and access.
+const (
+	kindRole           = "IAMRole"
+	kindAssociation    = "PodIdentityAssociation"
+	kindServiceAccount = "ServiceAccount"
+	StepIAM            = "IAM"
+	StepServiceAccount = "ServiceAccount"
+	ofRoles            = "roles"
+)
 
 // identityPart holds the roles of the workloads, and the existing roles that they may assume.
 func identityPart() part {
@@ -33,11 +47,11 @@ func identityPart() part {
 			// Resources act as service roles until they are gone.
 			{kind: kindRole, removed: removal{stage: removesResources + 10, serviceRoles: true}},
 		},
-		check: turn[checking]{60, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+		checks: []turn[checking]{{60, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			checkRoles(v, "spec.dataServices.roles", dataOf(&c.Spec).Roles)
-		}},
+		}}},
 		compile: []func(*compiler){addAssumableRoles, addRoles, addAssociations},
-		rights:  turn[granting]{80, roleStatements},
+		rights:  []turn[granting]{{80, roleStatements}},
 		values:  roleValues,
 		entries: entries{
 			place: 60, field: ofRoles,
@@ -60,20 +74,8 @@ func accountsPart() part {
 	return part{
 		steps:   []Step{{8, StepServiceAccount, nexusv1.PhaseDeploying, nexusv1.ConditionIdentityReady}},
 		kinds:   []kindFacts{{kind: kindServiceAccount, step: StepServiceAccount, removed: removal{stage: removesIdentity, steps: []string{StepServiceAccount}}}},
-		check:   turn[checking]{130, checkPodIdentity},
+		checks:  []turn[checking]{{130, checkPodIdentity}},
 		compile: []func(*compiler){addServiceAccounts},
-	}
-}
-
-// namespacePart is the namespace of the workloads.
-func namespacePart() part {
-	return part{
-		steps: []Step{{7, StepNamespace, nexusv1.PhaseDeploying, nexusv1.ConditionNamespaceReady}},
-		kinds: []kindFacts{
-			{kind: kindQuota, step: StepNamespace, removed: removal{stage: removesIdentity + 20, steps: []string{StepNamespace}}},
-			{kind: kindNamespace, step: StepNamespace, removed: removal{stage: removesIdentity + 20}},
-		},
-		compile: []func(*compiler){addNamespace},
 	}
 }
 
@@ -154,18 +156,6 @@ func extraStatements(k *compiler) []iampolicy.Statement {
 	return out
 }
 
-// addNamespace makes the workload namespace when it is not the capability's own, closed to pods that do not
-// meet the restricted standard, which the workloads here do.
-func addNamespace(k *compiler) {
-	if !k.madeNamespace() {
-		return
-	}
-	o := &corev1.Namespace{}
-	o.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
-	k.add(child{kindNamespace, k.names.WorkloadNamespace(), StepNamespace, "namespace"}, kube[kindNamespace], o, nil)
-	addQuota(k)
-}
-
 // addServiceAccounts adds the identities of the workloads in Kubernetes: one for each role.
 func addServiceAccounts(k *compiler) {
 	for _, a := range accessSets(k.spec) {
@@ -175,4 +165,53 @@ func addServiceAccounts(k *compiler) {
 		}
 		k.workload(child{kindServiceAccount, a.serviceAccount(k.names), StepServiceAccount, "identity"}, o)
 	}
+}
+
+// AppRole names the role of the workloads.
+func (n Names) AppRole() string { return n.Of("app-role") }
+
+// ServiceAccount names the identity of the workloads in Kubernetes.
+func (n Names) ServiceAccount() string { return n.Of("app-sa") }
+
+func checkRights(v *verdict, id *nexusv1.IdentitySpec, f Facts) {
+	if id == nil {
+		return
+	}
+	const at = "spec.identity.extraPolicyStatements"
+	v.optional("spec.identity.permissionsBoundaryARN", id.PermissionsBoundaryARN, 2048, boundaryPattern)
+	if b := id.PermissionsBoundaryARN; b != "" && f.Boundary != "" && b != f.Boundary {
+		v.refuse(status.ReasonNotPermitted, "spec.identity.permissionsBoundaryARN",
+			"the provider bounds every role by %s: leave the field out or repeat that", f.Boundary)
+	}
+	if len(id.ExtraPolicyStatements) == 0 {
+		return
+	}
+	v.require(id.PermissionsBoundaryARN != "", at, "need spec.identity.permissionsBoundaryARN")
+	v.require(len(id.ExtraPolicyStatements) <= maxList, at, "at most %d", maxList)
+	for i, s := range id.ExtraPolicyStatements {
+		checkStatement(v, fmt.Sprintf("%s[%d]", at, i), s)
+	}
+	// The account is known once the provider was read, and with it whether it has a boundary.
+	if f.Account != "" && f.Boundary != id.PermissionsBoundaryARN {
+		v.refuse(status.ReasonNotPermitted, at, "need a spec.providerRef to an AWSProvider whose permissionsBoundaryARN "+
+			"is the same as spec.identity.permissionsBoundaryARN: the boundary is an administrator's to choose")
+	}
+}
+
+func checkStatement(v *verdict, at string, s nexusv1.PolicyStatement) {
+	v.require(len(s.Actions) >= 1 && len(s.Actions) <= 32, at+".actions", "1 to 32")
+	v.require(len(s.Resources) >= 1 && len(s.Resources) <= 32, at+".resources", "1 to 32")
+	for _, a := range s.Actions {
+		v.matches(at+".actions", string(a), 128, actionPattern)
+		service, _, _ := strings.Cut(string(a), ":")
+		v.require(!slices.Contains(ungrantable, service), at+".actions", "actions of %s cannot be granted here", service)
+	}
+	for _, r := range s.Resources {
+		v.matches(at+".resources", string(r), 512, resourcePattern)
+	}
+}
+
+// rightsPart is spec.identity.
+func rightsPart() part {
+	return part{checks: []turn[checking]{{120, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkRights(v, c.Spec.Identity, f) }}}}
 }

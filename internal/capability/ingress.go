@@ -4,6 +4,7 @@ package capability
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // The annotations of the AWS Load Balancer Controller.
@@ -150,4 +152,30 @@ func groupAllowed(patterns []string, group string) bool {
 		ok, err := path.Match(p, group)
 		return ok && err == nil
 	})
+}
+
+// Ingress names the way in.
+func (n Names) Ingress() string { return n.Of("app-ingress") }
+
+func checkIngress(v *verdict, in nexusv1.IngressSpec, f Facts) {
+	oneOf(v, "spec.ingress.scheme", in.Scheme, nexusv1.SchemeInternal, nexusv1.SchemeInternetFacing)
+	v.matches("spec.ingress.healthCheckPath", in.HealthCheckPath, 1024, healthPattern)
+	v.optional("spec.ingress.host", in.Host, 253, hostPattern)
+	v.optional("spec.ingress.certificateArn", in.CertificateArn, 2048, certificatePattern)
+	checkZone(v, in)
+	checkGateway(v, in)
+	v.annotations("spec.ingress.annotations", in.Annotations)
+	for _, key := range sortedKeys(in.Annotations) {
+		v.require(!strings.HasPrefix(key, albGroup), fmt.Sprintf("spec.ingress.annotations[%s]", status.Truncate(key, 64)),
+			"is not passed on: set spec.ingress.groupName, which an administrator must allow")
+	}
+	v.ownedAnnotations("spec.ingress.annotations", in.Annotations, ownAnnotations, "scheme, healthCheckPath, certificateArn, host or hostedZoneName of spec.ingress")
+	if in.GroupName == "" {
+		return
+	}
+	v.matches("spec.ingress.groupName", in.GroupName, 63, groupPattern)
+	if !groupAllowed(f.AllowedIngressGroups, in.GroupName) {
+		v.refuse(status.ReasonNotPermitted, "spec.ingress.groupName",
+			"the operator's --allowed-ingress-groups does not match %s: leave groupName out for its own load balancer, or ask an administrator", in.GroupName)
+	}
 }

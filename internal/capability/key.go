@@ -3,6 +3,7 @@
 package capability
 
 import (
+	"regexp"
 	"slices"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -20,6 +21,12 @@ const (
 	keyIDLength = 36
 )
 
+// Names of the key: of its kind and step.
+const (
+	kindKey = "KMSKey"
+	StepKMS = "KMS"
+)
+
 // keyPart is spec.dataServices.kms.
 func keyPart() part {
 	return part{
@@ -28,13 +35,13 @@ func keyPart() part {
 			kind: kindKey, step: StepKMS, removed: removal{stage: removesData + 90}, grants: true, store: true, isBilled: true,
 			refusal: "is declared in spec.dataServices.kms",
 		}},
-		check: turn[checking]{30, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+		checks: []turn[checking]{{30, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			checkKey(v, "spec.dataServices.kms", dataOf(&c.Spec).KMS)
-		}},
+		}}},
 		compile:   []func(*compiler){addKey},
-		rights:    turn[granting]{100, keyStatements},
+		rights:    []turn[granting]{{100, keyStatements}},
 		values:    func(k *compiler) []value { return valuesOf("kms/", "NEXUS_KMS_", keyValues(k)) },
-		publishes: turn[publishing]{20, func(k *compiler) []string { return []string{keyID(k)} }},
+		publishes: []turn[publishing]{{20, func(k *compiler) []string { return []string{keyID(k)} }}},
 	}
 }
 
@@ -158,6 +165,9 @@ func (o Observed) encryptsStill(kind string) bool {
 	}
 	return kind == kindKey && slices.ContainsFunc(o.views(), func(v view) bool { return slices.Contains(steps, v.Step) && !v.isDone() })
 }
+
+// keyPattern fits the ARN of a key.
+var keyPattern = regexp.MustCompile(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`)
 
 func checkKey(v *verdict, at string, in *nexusv1.KMSSpec) {
 	if in != nil && in.DeletionWindowDays != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
 // systemNamespaces are patterns of namespaces in which components of a cluster run by their documentation or by
@@ -34,6 +36,13 @@ func IsSystemNamespace(name string) bool {
 	})
 }
 
+// Names of the namespace: of its kinds and step.
+const (
+	kindNamespace = "Namespace"
+	kindQuota     = "ResourceQuota"
+	StepNamespace = "Namespace"
+)
+
 // hasQuota reports whether the workload namespace is the operator's to limit.
 func hasQuota(k *compiler) bool { return k.madeNamespace() && len(k.facts.NamespaceQuota) > 0 }
 
@@ -45,4 +54,34 @@ func addQuota(k *compiler) {
 	}
 	o := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: k.facts.NamespaceQuota.DeepCopy()}}
 	k.workload(child{kindQuota, k.names.Quota(), StepNamespace, "namespace"}, o)
+}
+
+// Quota is the ResourceQuota of a namespace that was made for the workloads.
+func (n Names) Quota() string { return n.Prefix() + "-quota" }
+
+// Inhabitants is the name of the ResourceQuota that counts the objects in the namespace before it is deleted.
+func (n Names) Inhabitants() string { return n.Prefix() + "-inhabitants" }
+
+// addNamespace makes the workload namespace when it is not the capability's own, closed to pods that do not
+// meet the restricted standard, which the workloads here do.
+func addNamespace(k *compiler) {
+	if !k.madeNamespace() {
+		return
+	}
+	o := &corev1.Namespace{}
+	o.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
+	k.add(child{kindNamespace, k.names.WorkloadNamespace(), StepNamespace, "namespace"}, kube[kindNamespace], o, nil)
+	addQuota(k)
+}
+
+// namespacePart is the namespace of the workloads.
+func namespacePart() part {
+	return part{
+		steps: []Step{{7, StepNamespace, nexusv1.PhaseDeploying, nexusv1.ConditionNamespaceReady}},
+		kinds: []kindFacts{
+			{kind: kindQuota, step: StepNamespace, removed: removal{stage: removesIdentity + 20, steps: []string{StepNamespace}}},
+			{kind: kindNamespace, step: StepNamespace, removed: removal{stage: removesIdentity + 20}},
+		},
+		compile: []func(*compiler){addNamespace},
+	}
 }

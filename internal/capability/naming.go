@@ -8,54 +8,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// The kinds a capability becomes.
-const (
-	kindCapability       = "NexusAICapability"
-	kindProvider         = "AWSProvider"
-	kindTable            = "DynamoDBTable"
-	kindBucket           = "S3Bucket"
-	kindGlueDatabase     = "GlueDatabase"
-	kindGlueTable        = "GlueTable"
-	kindGlueCrawler      = "GlueCrawler"
-	kindParameters       = "SSMParameterSet"
-	kindSecret           = "SecretsManagerSecret"
-	kindQueue            = "SQSQueue"
-	kindTopic            = "SNSTopic"
-	kindKey              = "KMSKey"
-	kindPool             = "CognitoUserPool"
-	kindRole             = "IAMRole"
-	kindAssociation      = "PodIdentityAssociation"
-	kindCertificate      = "Certificate"
-	kindRecordSet        = "Route53RecordSet"
-	kindHostedZone       = "Route53HostedZone"
-	kindNamespace        = "Namespace"
-	kindQuota            = "ResourceQuota"
-	kindServiceAccount   = "ServiceAccount"
-	kindConfigMap        = "ConfigMap"
-	kindDeployment       = "Deployment"
-	kindJob              = "Job"
-	kindCronJob          = "CronJob"
-	kindDisruptionBudget = "PodDisruptionBudget"
-	kindAutoscaler       = "HorizontalPodAutoscaler"
-	kindService          = "Service"
-	kindIngress          = "Ingress"
-	kindGateway          = "Gateway"
-	kindRoute            = "HTTPRoute"
-	kindBalancerSettings = "LoadBalancerConfiguration"
-	kindTargetSettings   = "TargetGroupConfiguration"
-	kindPolicies         = "SecurityIntentBinding"
-)
-
-// accountSuffix ends the names of the account regional namespace of S3.
-const accountSuffix = "-an"
-
-// callData is the bucket that Glue reads.
-const callData = "call-data"
-
-const (
-	deadLetterEnding = "-dlq"
-	fifoEnding       = ".fifo" // of every FIFO queue and topic
-)
+// kindCapability is the kind of capabilities.
+const kindCapability = "NexusAICapability"
 
 // Names derives every name of a capability from its capabilityName and environment. An environment has
 // no hyphen, so {cap}-{env} belongs to one capability only.
@@ -81,64 +35,8 @@ func (n Names) Prefix() string { return n.Capability + "-" + n.Environment }
 // Of names the object or AWS resource for a purpose.
 func (n Names) Of(purpose string) string { return n.Prefix() + "-" + purpose }
 
-// deadLetter is the purpose of the dead-letter queue of a queue. No other queue has such a name.
-func deadLetter(queue string) string { return queue + deadLetterEnding }
-
-// message names a queue or a topic in AWS.
-func (n Names) message(purpose string, fifo bool) string {
-	if fifo {
-		return n.Of(purpose) + fifoEnding
-	}
-	return n.Of(purpose)
-}
-
-// Glue names something in the Data Catalog, where hyphens become underscores.
-func (n Names) Glue(purpose string) string { return strings.ReplaceAll(n.Of(purpose), "-", "_") }
-
-// ParameterPath is the path of the SSM parameters.
-func (n Names) ParameterPath() string { return "/" + n.Capability + "/" + n.Environment }
-
-// SecretPath is the prefix of the secrets' names.
-func (n Names) SecretPath() string { return n.Capability + "/" + n.Environment }
-
-// Secret names the secret for a purpose.
-func (n Names) Secret(purpose string) string { return n.SecretPath() + "/" + purpose }
-
-// GlueDatabase names the database in the Data Catalog.
-func (n Names) GlueDatabase() string { return n.Glue("db") }
-
-// Crawler names the crawler.
-func (n Names) Crawler() string { return n.Of(callData + "-crawler") }
-
-// AppRole names the role of the workloads.
-func (n Names) AppRole() string { return n.Of("app-role") }
-
-// GlueRole names the role of the crawler.
-func (n Names) GlueRole() string { return n.Of("glue-role") }
-
-// ServiceAccount names the identity of the workloads in Kubernetes.
-func (n Names) ServiceAccount() string { return n.Of("app-sa") }
-
-// Quota is the ResourceQuota of a namespace that was made for the workloads.
-func (n Names) Quota() string { return n.Prefix() + "-quota" }
-
-// Inhabitants is the name of the ResourceQuota that counts the objects in the namespace before it is deleted.
-func (n Names) Inhabitants() string { return n.Prefix() + "-inhabitants" }
-
 // WorkloadNamespace returns the namespace of the workloads.
 func (n Names) WorkloadNamespace() string { return n.Prefix() }
-
-// ConfigMap names the settings of the workloads.
-func (n Names) ConfigMap() string { return n.Of("config") }
-
-// Ingress names the way in.
-func (n Names) Ingress() string { return n.Of("app-ingress") }
-
-// Service names the Service of a component, through which traffic from outside comes.
-func (n Names) Service(component string) string { return n.Of(component + "-svc") }
-
-// InternalService names the Service of a component for traffic inside the cluster.
-func (n Names) InternalService(component string) string { return n.Of(component + "-svc-internal") }
 
 // environmentVariable makes a purpose the end of an environment variable's name.
 func environmentVariable(purpose string) string {

@@ -12,6 +12,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
+// Names of the parameters: of their kind and step.
+const (
+	kindParameters = "SSMParameterSet"
+	StepSSM        = "SSM"
+)
+
 // parametersPart holds all values for the application.
 func parametersPart() part {
 	return part{
@@ -24,7 +30,7 @@ func parametersPart() part {
 			},
 		}},
 		compile: []func(*compiler){addParameters},
-		rights:  turn[granting]{40, parameterStatements},
+		rights:  []turn[granting]{{40, parameterStatements}},
 	}
 }
 
@@ -113,3 +119,6 @@ func parameterStatements(k *compiler) []iampolicy.Statement {
 	}
 	return []iampolicy.Statement{out}
 }
+
+// ParameterPath is the path of the SSM parameters.
+func (n Names) ParameterPath() string { return "/" + n.Capability + "/" + n.Environment }

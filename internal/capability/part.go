@@ -20,8 +20,8 @@ type part struct {
 	steps []Step
 	// kinds are the kinds of the objects that the part becomes.
 	kinds []kindFacts
-	// check requires what the schema cannot, of the capability alone.
-	check turn[checking]
+	// checks require what the schema cannot, of the capability alone.
+	checks []turn[checking]
 	// surroundings requires what only the facts and the compiled objects show, of a capability that passed all checks. The rights of k
 	// are those of a capability that owns all its children.
 	surroundings func(v *verdict, c *nexusv1.NexusAICapability, f Facts, k *compiler)
@@ -29,11 +29,11 @@ type part struct {
 	// alone.
 	compile []func(*compiler)
 	// rights are the statements of the application's role.
-	rights turn[granting]
+	rights []turn[granting]
 	// values tell the application what it needs to find the part.
 	values func(*compiler) []value
 	// publishes returns the IDs of objects whose status holds values that other objects need; "" for none.
-	publishes turn[publishing]
+	publishes []turn[publishing]
 	// entries are the named entries that components can have access to.
 	entries entries
 }
@@ -53,12 +53,10 @@ type turn[F any] struct {
 }
 
 // inTurn returns the functions of the parts by their places.
-func inTurn[F any](of func(part) turn[F], isNone func(F) bool) (out []F) {
+func inTurn[F any](of func(part) []turn[F]) (out []F) {
 	var all []turn[F]
 	for _, p := range allParts() {
-		if t := of(p); !isNone(t.run) {
-			all = append(all, t)
-		}
+		all = append(all, of(p)...)
 	}
 	slices.SortStableFunc(all, func(a, b turn[F]) int { return cmp.Compare(a.place, b.place) })
 	for _, t := range all {
@@ -82,6 +80,10 @@ type kindFacts struct {
 	store, kept bool
 	// isTemporary is true for a kind without data, whose resources are not retained.
 	isTemporary bool
+	// isSecret is true for a kind whose values AWS keeps for a while after the deletion.
+	isSecret bool
+	// unlocks is the field of an access that gives access to all objects of the kind.
+	unlocks string
 	// isBilled is true for a kind whose resources a budget counts by their tag.
 	isBilled bool
 	// refusal says why dataServices.resources declares no objects of the kind.
@@ -218,6 +220,9 @@ func (f kindFacts) groupVersionKind() schema.GroupVersionKind {
 // cannot be read. Secrets Manager keeps a deleted secret for its recovery window.
 func IsStore(kind string) bool { return factsOf(kind).store || IsStoreKind(kind) }
 
+// IsStoreOrSecret reports whether objects of a kind are stores or secrets.
+func IsStoreOrSecret(kind string) bool { return IsStore(kind) || factsOf(kind).isSecret }
+
 // IsKept reports whether the AWS resource of a declared object stays when only the object is deleted: a store, a secret with its value,
 // which are the kinds whose Meta has HoldsData, or a database of the catalog, whose deletion would wait for its tables.
-func IsKept(kind string) bool { return IsStore(kind) || factsOf(kind).kept }
+func IsKept(kind string) bool { return IsStoreOrSecret(kind) || factsOf(kind).kept }

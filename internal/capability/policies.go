@@ -18,11 +18,17 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
+// Names of the policies, and the number of their intents.
+const (
+	kindPolicies = "SecurityIntentBinding"
+	maxIntents   = 32
+)
+
 // policiesPart is spec.security.
 func policiesPart() part {
 	return part{
 		kinds:   []kindFacts{{kind: kindPolicies, step: StepPolicies, removed: removal{stage: removesIdentity + 10}}},
-		check:   turn[checking]{150, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkIntents(v, &c.Spec) }},
+		checks:  []turn[checking]{{150, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkIntents(v, &c.Spec) }}},
 		compile: []func(*compiler){addPolicies},
 	}
 }

@@ -9,12 +9,15 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
+// kindProvider is the kind of providers.
+const kindProvider = "AWSProvider"
+
 // providerPart is the AWSProvider of a capability that refers to none.
 func providerPart() part {
 	return part{
 		kinds:     []kindFacts{{kind: kindProvider, removed: removal{stage: removesLast}}},
 		compile:   []func(*compiler){addProvider},
-		publishes: turn[publishing]{10, func(k *compiler) []string { return []string{kindProvider + "/" + ProviderName(k.c)} }},
+		publishes: []turn[publishing]{{10, func(k *compiler) []string { return []string{kindProvider + "/" + ProviderName(k.c)} }}},
 	}
 }
 

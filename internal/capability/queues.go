@@ -3,7 +3,6 @@
 package capability
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -27,6 +26,16 @@ const (
 	longPollSeconds int32 = 20
 )
 
+// Names of the queues: of their kind, step, access and purposes.
+const (
+	kindQueue        = "SQSQueue"
+	StepSQS          = "SQS"
+	ofQueues         = "queues"
+	maxQueuePurpose  = 28 // {cap}-{env}-{purpose}-dlq.fifo is a queue's name
+	deadLetterEnding = "-dlq"
+	fifoEnding       = ".fifo" // of every FIFO queue and topic
+)
+
 // queuesPart is spec.dataServices.queues.
 func queuesPart() part {
 	return part{
@@ -37,11 +46,11 @@ func queuesPart() part {
 			existing: &existingKind{noun: "queue", service: "sqs", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 80},
 			doom:     doomQueue,
 		}},
-		check: turn[checking]{40, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+		checks: []turn[checking]{{40, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			checkQueues(v, "spec.dataServices.queues", dataOf(&c.Spec).Queues)
-		}},
+		}}},
 		compile: []func(*compiler){addQueues},
-		rights:  turn[granting]{60, queueStatements},
+		rights:  []turn[granting]{{60, queueStatements}},
 		values:  queueValues,
 		entries: entries{
 			place: 40, field: ofQueues, encryptedBy: "sqs",
@@ -75,11 +84,6 @@ func doomQueue(c *nexusv1.NexusAICapability, want awsv1.Resource, mayDeleteData 
 // selectedQueues returns the declared queues by name.
 func selectedQueues(s *nexusv1.NexusAICapabilitySpec) []nexusv1.QueueSpec {
 	return byName(slices.Clone(dataOf(s).Queues), func(q nexusv1.QueueSpec) string { return q.Name })
-}
-
-// dataOf returns the declared data services; none when the spec names none.
-func dataOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.DataServicesSpec {
-	return *cmp.Or(s.DataServices, &nexusv1.DataServicesSpec{})
 }
 
 func addQueues(k *compiler) {
@@ -134,13 +138,6 @@ func queueSpec(k *compiler, purpose string, q nexusv1.QueueSpec) awsv1.SQSQueueS
 		out.SQSManagedSSEEnabled = new(true)
 	}
 	return out
-}
-
-func int32Or(n *int32, other int32) int32 {
-	if n != nil {
-		return *n
-	}
-	return other
 }
 
 // queueURL returns the address of a queue, in the form in which SQS returns it.
@@ -205,11 +202,6 @@ func queueStatements(k *compiler) []iampolicy.Statement {
 		iampolicy.Statement{Sid: "DeadLetterQueues", Action: consume, Resource: received})
 }
 
-// withResources leaves out the statements that name no resource.
-func withResources(statements ...iampolicy.Statement) []iampolicy.Statement {
-	return slices.DeleteFunc(statements, func(s iampolicy.Statement) bool { return len(s.Resource) == 0 })
-}
-
 // ForceDestroyQueue reports whether the messages of a queue may be deleted with it; known is false for a queue that the
 // capability does not declare.
 func ForceDestroyQueue(c *nexusv1.NexusAICapability, name string) (force, known bool) {
@@ -239,4 +231,15 @@ func checkQueues(v *verdict, at string, list []nexusv1.QueueSpec) {
 
 func existingQueue(q nexusv1.QueueSpec) existing {
 	return existing{kind: kindQueue, purpose: q.Name, store: q.Existing}
+}
+
+// deadLetter is the purpose of the dead-letter queue of a queue. No other queue has such a name.
+func deadLetter(queue string) string { return queue + deadLetterEnding }
+
+// message names a queue or a topic in AWS.
+func (n Names) message(purpose string, fifo bool) string {
+	if fifo {
+		return n.Of(purpose) + fifoEnding
+	}
+	return n.Of(purpose)
 }

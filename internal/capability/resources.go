@@ -19,16 +19,23 @@ import (
 // kindAnyType is the kind of resources that a capability declares by their type.
 const kindAnyType = "AWSResource"
 
+// Names of the resources: of their step and access.
+const (
+	// StepResources is that of spec.dataServices.resources.
+	StepResources = "Resources"
+	ofResources   = "resources"
+)
+
 // resourcesPart is spec.dataServices.resources, and makes the objects of spec.ai as well.
 func resourcesPart() part {
 	p := part{
 		steps:        []Step{{0, StepResources, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
-		check:        turn[checking]{90, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkResourceParts(v, c) }},
+		checks:       []turn[checking]{{90, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkResourceParts(v, c) }}},
 		surroundings: func(v *verdict, _ *nexusv1.NexusAICapability, _ Facts, k *compiler) { checkServiceRoles(v, k) },
 		compile:      []func(*compiler){addResources},
-		rights:       turn[granting]{90, resourceStatements},
+		rights:       []turn[granting]{{90, resourceStatements}},
 		values:       exportedValues,
-		publishes:    turn[publishing]{50, resourceIDs},
+		publishes:    []turn[publishing]{{50, resourceIDs}},
 		entries: entries{
 			place: 70, field: ofResources,
 			names: func(s *nexusv1.NexusAICapabilitySpec) []string {

@@ -110,7 +110,7 @@ func (k *compiler) owned(id, arn string) string {
 // first.
 func (k *compiler) appStatements() []iampolicy.Statement {
 	var out []iampolicy.Statement
-	rights := inTurn(func(p part) turn[granting] { return p.rights }, func(run granting) bool { return run == nil })
+	rights := inTurn(func(p part) []turn[granting] { return p.rights })
 	for _, of := range rights {
 		out = append(out, of(k)...)
 	}
@@ -158,4 +158,9 @@ func (k *compiler) assigned(id, begin string, chosen int) string {
 		return ""
 	}
 	return arn
+}
+
+// withResources leaves out the statements that name no resource.
+func withResources(statements ...iampolicy.Statement) []iampolicy.Statement {
+	return slices.DeleteFunc(statements, func(s iampolicy.Statement) bool { return len(s.Resource) == 0 })
 }

@@ -13,18 +13,26 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
+// Names of the secrets: of their kind, step, access and purposes.
+const (
+	kindSecret       = "SecretsManagerSecret"
+	StepSecrets      = "Secrets"
+	ofSecrets        = "secrets"
+	maxSecretPurpose = 40
+)
+
 // secretsPart is spec.secrets.
 func secretsPart() part {
 	return part{
 		steps: []Step{{5, StepSecrets, nexusv1.PhaseProvisioningSecrets, nexusv1.ConditionSecretsReady}},
 		kinds: []kindFacts{{
-			kind: kindSecret, step: StepSecrets, removed: removal{stage: removesData + 10, steps: []string{StepSecrets}}, grants: true, kept: true, isBilled: true,
+			kind: kindSecret, step: StepSecrets, removed: removal{stage: removesData + 10, steps: []string{StepSecrets}}, grants: true, isSecret: true, isBilled: true,
 			refusal:  "is declared in spec.secrets",
 			existing: &existingKind{noun: "secret", service: "secretsmanager", prefix: "secret:", names: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), most: 512, ending: secretEnding},
 		}},
-		check:   turn[checking]{80, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkSecrets(v, &c.Spec) }},
+		checks:  []turn[checking]{{80, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkSecrets(v, &c.Spec) }}},
 		compile: []func(*compiler){addSecrets},
-		rights:  turn[granting]{50, secretStatements},
+		rights:  []turn[granting]{{50, secretStatements}},
 		values:  secretValues,
 		entries: entries{
 			place: 100, field: ofSecrets, encryptedBy: "secretsmanager",
@@ -208,6 +216,9 @@ func checkSecrets(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 	}
 }
 
+// secretKeyPattern fits a key of a secret.
+var secretKeyPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
 func checkSources(v *verdict, at string, s nexusv1.SecretSpec) {
 	var keys []nexusv1.SecretKey
 	if g := s.Generate; g != nil {
@@ -229,3 +240,9 @@ func checkSources(v *verdict, at string, s nexusv1.SecretSpec) {
 }
 
 var secretARNEnding = regexp.MustCompile(`-[A-Za-z0-9]{6}$`)
+
+// SecretPath is the prefix of the secrets' names.
+func (n Names) SecretPath() string { return n.Capability + "/" + n.Environment }
+
+// Secret names the secret for a purpose.
+func (n Names) Secret(purpose string) string { return n.SecretPath() + "/" + purpose }

@@ -11,27 +11,12 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// The names of the reported steps; graph.Node.Step is one of them, StepPolicies, or empty for the
-// provider.
-const (
-	StepDynamoDB       = "DynamoDB"
-	StepS3             = "S3"
-	StepGlue           = "Glue"
-	StepSSM            = "SSM"
-	StepSecrets        = "Secrets"
-	StepIAM            = "IAM"
-	StepNamespace      = "Namespace"
-	StepServiceAccount = "ServiceAccount"
-	StepBackend        = "Backend"
-	StepFrontend       = "Frontend"
-	StepIngress        = "Ingress"
-)
-
 // Step is one line of the story that a capability's status tells. The story has an order; the work is
 // done along the graph's edges.
 type Step struct {
 	Number int
-	Name   string
+	// Name is that of graph.Node.Step, which is otherwise StepPolicies, or empty for the provider.
+	Name string
 	// Phase of a capability that is being made and has come as far as this step.
 	Phase nexusv1.Phase
 	// Condition that speaks of the step.
@@ -50,19 +35,8 @@ func StepOf(name string) (Step, bool) {
 	return Steps[i], true
 }
 
-// Parts that the numbered steps do not count; the condition of the data services speaks of all but Cognito.
-const (
-	StepKMS     = "KMS"
-	StepSQS     = "SQS"
-	StepSNS     = "SNS"
-	StepCognito = "Cognito"
-	// StepComponents is the part of spec.components.
-	StepComponents = "Components"
-	// StepResources is that of spec.dataServices.resources.
-	StepResources = "Resources"
-)
-
-// UncountedSteps are these parts, with the number 0.
+// UncountedSteps are those of parts that the numbered steps do not count, with the number 0. The condition of the data services speaks of
+// all but Cognito.
 var UncountedSteps = stepsWhere(func(s Step) bool { return s.Number == 0 })
 
 // partStep returns the step of that name, also of a part that the numbered steps do not count.

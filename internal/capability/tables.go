@@ -12,6 +12,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
+// Names of the tables: of their kind, step, access and purposes.
+const (
+	kindTable       = "DynamoDBTable"
+	StepDynamoDB    = "DynamoDB"
+	ofTables        = "dynamodb"
+	maxTablePurpose = 40
+)
+
 // tablesPart is spec.dataServices.dynamodb.
 func tablesPart() part {
 	return part{
@@ -22,18 +30,18 @@ func tablesPart() part {
 			existing: &existingKind{noun: "table", service: "dynamodb", prefix: "table/", names: regexp.MustCompile(`^[A-Za-z0-9_.-]{3,}$`), most: 255},
 			doom:     doomTable,
 		}},
-		check: turn[checking]{10, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+		checks: []turn[checking]{{10, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			if d := dataOf(&c.Spec).DynamoDB; d != nil {
 				checkTables(v, "spec.dataServices.dynamodb", d)
 			}
-		}},
+		}}},
 		surroundings: func(v *verdict, c *nexusv1.NexusAICapability, f Facts, _ *compiler) {
 			if d := dynamodbSpec(&c.Spec); d != nil {
 				v.local("spec.dataServices.dynamodb.kmsKeyArn", "key", d.KMSKeyArn, f.region(c), f)
 			}
 		},
 		compile: []func(*compiler){addTables},
-		rights:  turn[granting]{10, tableStatements},
+		rights:  []turn[granting]{{10, tableStatements}},
 		values:  tableValues,
 		entries: entries{
 			place: 10, field: ofTables, encryptedBy: "dynamodb",

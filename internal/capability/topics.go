@@ -14,6 +14,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
+// Names of the topics: of their kind, step, access and purposes.
+const (
+	kindTopic       = "SNSTopic"
+	StepSNS         = "SNS"
+	ofTopics        = "topics"
+	maxTopicPurpose = 40
+)
+
 // topicsPart is spec.dataServices.topics.
 func topicsPart() part {
 	return part{
@@ -23,11 +31,11 @@ func topicsPart() part {
 			refusal:  "is declared in spec.dataServices.topics",
 			existing: &existingKind{noun: "topic", service: "sns", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 256},
 		}},
-		check: turn[checking]{50, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+		checks: []turn[checking]{{50, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			checkTopics(v, "spec.dataServices.topics", new(dataOf(&c.Spec)))
-		}},
+		}}, {96, checkSubscribers}},
 		compile: []func(*compiler){addTopics},
-		rights:  turn[granting]{70, topicStatements},
+		rights:  []turn[granting]{{70, topicStatements}},
 		values:  topicValues,
 		entries: entries{
 			place: 50, field: ofTopics, encryptedBy: "sns",
@@ -174,4 +182,16 @@ func checkTopics(v *verdict, at string, d *nexusv1.DataServicesSpec) {
 
 func existingTopic(t nexusv1.TopicSpec) existing {
 	return existing{kind: kindTopic, purpose: t.Name, store: t.Existing}
+}
+
+// checkSubscribers refuses queues that the capability does not own.
+func checkSubscribers(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+	d := dataOf(&c.Spec)
+	for i, t := range d.Topics {
+		for j, name := range t.SubscribeQueues {
+			foreign := slices.ContainsFunc(d.Queues, func(q nexusv1.QueueSpec) bool { return q.Name == string(name) && q.Existing != nil })
+			v.require(!foreign, fmt.Sprintf("spec.dataServices.topics[%d].subscribeQueues[%d]", i, j),
+				"%q exists already, and its policy, which would have to let the topic send to it, is not the operator's: subscribe it where it is managed", name)
+		}
+	}
 }

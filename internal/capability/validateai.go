@@ -9,26 +9,26 @@ import (
 // maxAIEntries limits each list of spec.ai.
 const maxAIEntries = 8
 
-// checkAi checks spec.ai.
-func checkAi(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
+// checkAI checks spec.ai.
+func checkAI(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 	ai := aiOf(&c.Spec)
 	v.require(max(len(ai.VectorStores), len(ai.Guardrails), len(ai.InferenceProfiles), len(ai.Memory), len(ai.KnowledgeBases), len(ai.Gateways), len(ai.AgentRuntimes)) <= maxAIEntries, aiField, "at most %d entries in each list", maxAIEntries)
 	checkVectorStores(v, ai.VectorStores)
-	checkAiGuardrails(v, ai.Guardrails)
+	checkAIGuardrails(v, ai.Guardrails)
 	checkInferenceProfiles(v, ai.InferenceProfiles, f)
 	checkMemory(v, ai.Memory)
 	checkKnowledgeBases(v, &c.Spec, f)
 	checkGateways(v, &c.Spec)
 	checkAgentRuntimes(v, c, f)
-	checkAiNames(v, &c.Spec)
+	checkAINames(v, &c.Spec)
 	if region := bedrockSpec(&c.Spec).Region; region != "" && len(ai.Guardrails)+len(ai.InferenceProfiles)+len(ai.KnowledgeBases) > 0 {
 		own := f.region(c)
 		v.require(own == "" || own == region, "spec.dataServices.bedrock.region", "is %s, and spec.ai creates guardrails, inference profiles and knowledge bases in %s: use one region for both", region, own)
 	}
 }
 
-// checkAiNames requires that no two parts have the same name: objects, rights and variables are named after it.
-func checkAiNames(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
+// checkAINames requires that no two parts have the same name: objects, rights and variables are named after it.
+func checkAINames(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 	// Only the declaration is copied: the object itself may be written at the same time.
 	others := nexusv1.NexusAICapability{Spec: *s}
 	others.Spec.AI = nil

@@ -3,7 +3,6 @@
 package capability
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,17 +73,6 @@ func checkOnlyName(v *verdict, c *nexusv1.NexusAICapability) {
 	for _, e := range existingIn(&c.Spec) {
 		refuse(e.field, e.declares(&c.Spec))
 	}
-	d := dataOf(&c.Spec)
-	for i, t := range d.Topics {
-		for j, name := range t.SubscribeQueues {
-			foreign := slices.ContainsFunc(d.Queues, func(q nexusv1.QueueSpec) bool { return q.Name == string(name) && q.Existing != nil })
-			v.require(!foreign, fmt.Sprintf("spec.dataServices.topics[%d].subscribeQueues[%d]", i, j),
-				"%q exists already, and its policy, which would have to let the topic send to it, is not the operator's: subscribe it where it is managed", name)
-		}
-	}
-	if b, is := existingOf(c, kindBucket, NamesOf(c).object(callData, &nexusv1.ExistingStore{})); is {
-		v.require(!glueWanted(&c.Spec), b.field+".existing", "Glue needs a bucket %s of the capability itself: remove dataServices.glue, or existing", callData)
-	}
 }
 
 // declares returns the fields that describe a store, and whether an entry sets them.
@@ -104,3 +92,6 @@ func entryOf[T any](list []T, fits func(T) bool) (out T) {
 	}
 	return out
 }
+
+// existingPart checks the stores of all parts that exist already.
+func existingPart() part { return part{checks: []turn[checking]{{95, checkExisting}}} }

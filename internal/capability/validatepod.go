@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/distribution/reference"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 var (
@@ -166,4 +168,48 @@ func checkProbePort(v *verdict, at string, p *intstr.IntOrString) {
 	}
 	number := p.Type == intstr.Int && p.IntVal >= 1 && p.IntVal <= 65535
 	v.require(number || p.Type == intstr.String && p.StrVal == "http", at, "1 to 65535, or http")
+}
+
+func checkComponent(v *verdict, at string, c nexusv1.ComponentSpec) {
+	v.matches(at+".image", c.Image, 512, imagePattern)
+	if _, err := reference.ParseNormalizedNamed(c.Image); err != nil {
+		v.require(false, at+".image", "%q is no image reference: %v; write registry/repository:tag, in lower case", status.Truncate(c.Image, 64), err)
+	}
+	checkWords(v, at+".command", c.Command)
+	checkWords(v, at+".args", c.Args)
+	if c.Replicas != nil {
+		v.require(*c.Replicas >= 0 && *c.Replicas <= 1000, at+".replicas", "0 to 1000")
+	}
+	if c.Port != nil {
+		v.require(*c.Port >= 1 && *c.Port <= 65535, at+".port", "1 to 65535")
+	}
+	if c.Service != nil {
+		oneOf(v, at+".service.type", c.Service.Type, "", corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer)
+		v.annotations(at+".service.annotations", c.Service.Annotations)
+		v.ownedAnnotations(at+".service.annotations", c.Service.Annotations, ownServiceAnnotations, "service.type or spec.ingress.scheme")
+	}
+	if c.Resources != nil {
+		checkResources(v, at+".resources", *c.Resources)
+	}
+	checkEnvironment(v, at, c)
+	checkProbes(v, at+".probes", c.Probes)
+	checkPlacement(v, at, c)
+	checkSecurity(v, at+".securityContext", c.SecurityContext)
+	checkScratch(v, at+".scratchVolumes", c.ScratchVolumes)
+	checkScaling(v, at, c)
+}
+
+func checkResources(v *verdict, at string, r nexusv1.ComponentResources) {
+	v.require(len(r.Requests) <= maxList && len(r.Limits) <= maxList, at, "at most %d resources", maxList)
+	for _, name := range sortedKeys(r.Limits) {
+		limit := r.Limits[name]
+		v.require(limit.Sign() >= 0, at+".limits."+string(name), "must not be negative")
+	}
+	for _, name := range sortedKeys(r.Requests) {
+		request := r.Requests[name]
+		v.require(request.Sign() >= 0, at+".requests."+string(name), "must not be negative")
+		if limit, ok := r.Limits[name]; ok {
+			v.require(request.Cmp(limit) <= 0, at+".requests."+string(name), "%s is more than the limit %s", request.String(), limit.String())
+		}
+	}
 }

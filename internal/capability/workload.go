@@ -22,6 +22,21 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
+// Names of the workloads: of their kinds and steps.
+const (
+	kindConfigMap        = "ConfigMap"
+	kindDeployment       = "Deployment"
+	kindJob              = "Job"
+	kindCronJob          = "CronJob"
+	kindDisruptionBudget = "PodDisruptionBudget"
+	kindAutoscaler       = "HorizontalPodAutoscaler"
+	kindService          = "Service"
+	StepBackend          = "Backend"
+	StepFrontend         = "Frontend"
+	// StepComponents is the part of spec.components.
+	StepComponents = "Components"
+)
+
 // workloadsPart is spec.backend, spec.frontend and spec.components.
 func workloadsPart() part {
 	return part{
@@ -36,7 +51,7 @@ func workloadsPart() part {
 			{kind: kindService, removed: removal{stage: removesWorkloads}}, {kind: kindConfigMap, step: StepBackend, removed: removal{stage: removesWorkloads}},
 			{kind: kindDisruptionBudget, removed: removal{stage: removesWorkloads}}, {kind: kindAutoscaler, removed: removal{stage: removesWorkloads}},
 		},
-		check:   turn[checking]{3, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkComponents(v, &c.Spec) }},
+		checks:  []turn[checking]{{3, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkComponents(v, &c.Spec) }}},
 		compile: []func(*compiler){addWorkloads},
 		values:  workloadValues,
 	}
@@ -276,3 +291,12 @@ func balancerAnnotations(k *compiler) map[string]string {
 		balancer + "additional-resource-tags": balancerTags(k),
 	}
 }
+
+// ConfigMap names the settings of the workloads.
+func (n Names) ConfigMap() string { return n.Of("config") }
+
+// Service names the Service of a component, through which traffic from outside comes.
+func (n Names) Service(component string) string { return n.Of(component + "-svc") }
+
+// InternalService names the Service of a component for traffic inside the cluster.
+func (n Names) InternalService(component string) string { return n.Of(component + "-svc-internal") }

@@ -169,7 +169,7 @@ func (r *Reconciler) reportRecovery(c *nexusv1.NexusAICapability, next *nexusv1.
 func (r *Reconciler) markStores(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) error {
 	until := c.Status.Recovery.Until.UTC().Format(time.RFC3339)
 	for _, child := range slices.Concat(stages...) {
-		if !capability.IsStore(child.Kind.Kind) && child.Kind.Kind != "SecretsManagerSecret" {
+		if !capability.IsStoreOrSecret(child.Kind.Kind) {
 			continue
 		}
 		obj, err := r.resource(ctx, child.Ref)

@@ -5,6 +5,8 @@ package capability
 import (
 	"cmp"
 	"slices"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
 // selected returns what is listed, or where nothing is listed an element for each default name, by name.
@@ -28,6 +30,18 @@ func byName[T any](list []T, name func(T) string) []T {
 func boolOr(b *bool, other bool) bool {
 	if b != nil {
 		return *b
+	}
+	return other
+}
+
+// dataOf returns the declared data services; none when the spec names none.
+func dataOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.DataServicesSpec {
+	return *cmp.Or(s.DataServices, &nexusv1.DataServicesSpec{})
+}
+
+func int32Or(n *int32, other int32) int32 {
+	if n != nil {
+		return *n
 	}
 	return other
 }

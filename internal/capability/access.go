@@ -51,8 +51,10 @@ func accessOf(s *nexusv1.NexusAICapabilitySpec, names *[]nexusv1.AccessName) acc
 	for _, name := range *names {
 		out.list = append(out.list, meantBy(name, all)...)
 	}
-	if slices.Contains(out.list, ofGlue+"/"+ofGlue) {
-		out.list = append(out.list, ofBuckets+"/"+callData)
+	for _, e := range allEntries() {
+		if e.brings != "" && out.some(e.field) {
+			out.list = append(out.list, e.brings)
+		}
 	}
 	out.list = sortedOnce(out.list)
 	return out

@@ -28,8 +28,9 @@ func bucketsPart() part {
 		kinds: []kindFacts{{
 			kind: kindBucket, step: StepS3, removed: removal{stage: removesData + 70, steps: []string{StepS3}},
 			grants: true, store: true, isBilled: true, refusal: "is declared in spec.dataServices.s3",
-			existing: &existingKind{noun: "bucket", service: "s3", names: regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`), most: maxBucketName},
-			doom:     doomBucket,
+			existing: &existingKind{noun: "bucket", service: "s3", names: regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`), most: maxBucketName,
+				isGlobal: true, hasNoAccount: true, arn: func(h home, e existing) string { return h.bucketARN(e.nameIn()) }},
+			doom: doomBucket,
 		}},
 		checks: []turn[checking]{{20, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			if d := dataOf(&c.Spec).S3; d != nil {

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
@@ -86,15 +85,8 @@ func newCompiler(c *nexusv1.NexusAICapability, f Facts) *compiler {
 	}
 }
 
-// kube are the group versions of the Kubernetes kinds a capability becomes.
-var kube = map[string]schema.GroupVersion{
-	kindNamespace: {Version: "v1"}, kindQuota: {Version: "v1"}, kindService: {Version: "v1"}, kindServiceAccount: {Version: "v1"}, kindConfigMap: {Version: "v1"},
-	kindDeployment: {Group: "apps", Version: "v1"}, kindIngress: {Group: "networking.k8s.io", Version: "v1"},
-	kindGateway: {Group: GatewayGroup, Version: "v1"}, kindRoute: {Group: GatewayGroup, Version: "v1"},
-	kindBalancerSettings: {Group: balancerGroup, Version: "v1beta1"}, kindTargetSettings: {Group: balancerGroup, Version: "v1beta1"},
-	kindJob: {Group: "batch", Version: "v1"}, kindCronJob: {Group: "batch", Version: "v1"},
-	kindDisruptionBudget: {Group: "policy", Version: "v1"}, kindAutoscaler: {Group: "autoscaling", Version: "v2"}, kindPolicies: intentv1alpha1.GroupVersion,
-}
+// coreV1 is the version of the first kinds of Kubernetes.
+var coreV1 = schema.GroupVersion{Version: "v1"}
 
 // object has the methods of every API type.
 type object interface {
@@ -144,7 +136,7 @@ func (k *compiler) workload(p child, o object, after ...graph.Edge) string {
 	if hasQuota(k) && p.kind != kindQuota {
 		after = append(after, graph.NeedReady(graph.ID(kindQuota, k.names.WorkloadNamespace(), k.names.Quota(), k.c.Namespace))...)
 	}
-	return k.add(p, kube[p.kind], o, after)
+	return k.add(p, factsOf(p.kind).version, o, after)
 }
 
 func (k *compiler) add(p child, gv schema.GroupVersion, o object, after []graph.Edge) string {

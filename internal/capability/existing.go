@@ -3,7 +3,6 @@
 package capability
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,6 +23,14 @@ type existingKind struct {
 	most  int
 	// ending is the number of characters, after a hyphen, that AWS adds to the name at the end of an ARN.
 	ending int
+	// isGlobal is true for ARNs without region, and hasNoAccount for those without account.
+	isGlobal, hasNoAccount bool
+	// hasPath is true for a kind whose names follow a path in the ARN.
+	hasPath bool
+	// needsOperator is true for stores that the administrator of the cluster has to allow as well.
+	needsOperator bool
+	// arn returns the ARN of a store; nil where service, prefix and name make it.
+	arn func(h home, e existing) string
 }
 
 // existingFacts describes the ARNs of a kind of store.
@@ -126,7 +133,7 @@ func (e existing) nameIn() string {
 		_, name, _ = strings.Cut(name, ":")
 	}
 	name = strings.TrimPrefix(name, of.prefix)
-	if e.kind == kindRole { // without its path
+	if of.hasPath {
 		name = name[strings.LastIndex(name, "/")+1:]
 	}
 	if of.ending > 0 {
@@ -139,10 +146,8 @@ func (e existing) nameIn() string {
 func (e existing) arnIn(h home) string {
 	of := existingFacts(e.kind)
 	switch {
-	case e.kind == kindBucket:
-		return h.bucketARN(e.nameIn())
-	case e.kind == kindRole:
-		return cmp.Or(e.store.ARN, "arn:"+h.partition+":iam::"+h.account+":role/"+e.nameIn())
+	case of.arn != nil:
+		return of.arn(h, e)
 	case of.ending > 0 && e.store.ARN != "":
 		return e.store.ARN
 	case of.ending > 0:

@@ -79,7 +79,7 @@ func (f Facts) whyNotAllowed(c *nexusv1.NexusAICapability, e existing, arn strin
 	if owned {
 		what = arn + ", in full because another object of the operator owns the " + noun + ","
 	}
-	limited := proof.Foreign || e.kind == kindRole || len(f.AllowedExternalARNs) > 0
+	limited := proof.Foreign || existingFacts(e.kind).needsOperator || len(f.AllowedExternalARNs) > 0
 	switch {
 	case !allowsExternal(f.ExternalARNs, arn, owned):
 		return fmt.Sprintf("%s.existing: AWSProvider/%s does not allow rights on the %s %s: a person who may edit the AWSProvider adds %s to its spec.allowedExternalARNs",

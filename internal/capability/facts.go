@@ -132,7 +132,12 @@ func (h home) arn(service, resource string) string {
 // bucketARN names a bucket, or objects in it: S3 names are global.
 func (h home) bucketARN(resource string) string { return "arn:" + h.partition + ":s3:::" + resource }
 
+// accountARN names something of IAM in this account.
+func (h home) accountARN(resource string) string {
+	return "arn:" + h.partition + ":iam::" + h.account + ":" + resource
+}
+
 // roleARN names a role made through the provider.
 func (h home) roleARN(name string) string {
-	return "arn:" + h.partition + ":iam::" + h.account + ":role" + h.rolePath + name
+	return h.accountARN("role" + h.rolePath + name)
 }

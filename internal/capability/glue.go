@@ -31,6 +31,12 @@ func gluePart() part {
 		kinds: []kindFacts{
 			{kind: kindGlueDatabase, step: StepGlue, removed: removal{stage: removesData + 60, steps: []string{StepGlue}}, grants: true, kept: true, unlocks: ofGlue, refusal: refusal},
 			{kind: kindGlueTable, step: StepGlue, removed: removal{stage: removesData + 50}, grants: true, refusal: refusal},
+			{kind: kindRole, isPartial: true, stepOf: func(c *nexusv1.NexusAICapability, name string) string {
+				if name == NamesOf(c).GlueRole() {
+					return StepGlue
+				}
+				return ""
+			}},
 			{kind: kindGlueCrawler, step: StepGlue, removed: removal{stage: removesRoleUsers}, grants: true, isBilled: true, refusal: refusal},
 		},
 		checks:  []turn[checking]{{70, checkGlue}, {97, checkCatalogBucket}},
@@ -38,7 +44,7 @@ func gluePart() part {
 		rights:  []turn[granting]{{30, catalogStatements}},
 		values:  catalogValues,
 		entries: entries{
-			place: 30, field: ofGlue,
+			place: 30, field: ofGlue, brings: ofBuckets + "/" + callData,
 			names: func(s *nexusv1.NexusAICapabilitySpec) []string {
 				if glueEnabled(s) {
 					return []string{ofGlue}

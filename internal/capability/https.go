@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
@@ -89,12 +91,12 @@ func trafficPart() part {
 		steps: []Step{{11, StepIngress, nexusv1.PhaseDeployingFrontend, nexusv1.ConditionIngressReady}},
 		kinds: []kindFacts{
 			{kind: kindRecordSet, step: StepIngress, removed: removal{stage: removesTraffic}, refusal: refusal, isTemporary: true},
-			{kind: kindIngress, step: StepIngress, removed: removal{stage: removesTraffic + 10, steps: []string{StepIngress}}},
-			{kind: kindRoute, step: StepIngress, removed: removal{stage: removesTraffic + 10}},
-			{kind: kindGateway, step: StepIngress, removed: removal{stage: removesTraffic + 20}},
+			{kind: kindIngress, version: schema.GroupVersion{Group: "networking.k8s.io", Version: "v1"}, step: StepIngress, removed: removal{stage: removesTraffic + 10, steps: []string{StepIngress}}},
+			{kind: kindRoute, version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, step: StepIngress, removed: removal{stage: removesTraffic + 10}},
+			{kind: kindGateway, version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, step: StepIngress, removed: removal{stage: removesTraffic + 20}},
 			// Their controller needs them for as long as the Gateway is there.
-			{kind: kindBalancerSettings, step: StepIngress, removed: removal{stage: removesTraffic + 30}},
-			{kind: kindTargetSettings, step: StepIngress, removed: removal{stage: removesTraffic + 30}},
+			{kind: kindBalancerSettings, version: schema.GroupVersion{Group: balancerGroup, Version: "v1beta1"}, step: StepIngress, removed: removal{stage: removesTraffic + 30}},
+			{kind: kindTargetSettings, version: schema.GroupVersion{Group: balancerGroup, Version: "v1beta1"}, step: StepIngress, removed: removal{stage: removesTraffic + 30}},
 			{kind: kindCertificate, step: StepIngress, removed: removal{stage: removesTraffic + 40}, refusal: refusal, isTemporary: true, proves: true},
 			{kind: kindHostedZone, step: StepIngress, removed: removal{stage: removesTraffic + 40}, refusal: refusal, isTemporary: true},
 		},

@@ -3,6 +3,7 @@
 package capability
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -42,10 +43,9 @@ func identityPart() part {
 		steps: []Step{{6, StepIAM, nexusv1.PhaseProvisioningIAM, nexusv1.ConditionIdentityReady}},
 		kinds: []kindFacts{
 			{kind: kindRole, step: StepIAM, removed: removal{stage: removesRoles, steps: []string{StepIAM}}, refusal: refusal,
-				existing: &existingKind{noun: "role", service: "iam", prefix: "role/", names: regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]+$`), most: 64}},
+				existing: &existingKind{noun: "role", service: "iam", prefix: "role/", names: regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]+$`), most: 64,
+					isGlobal: true, hasPath: true, needsOperator: true, arn: func(h home, e existing) string { return cmp.Or(e.store.ARN, h.accountARN("role/"+e.nameIn())) }}},
 			{kind: kindAssociation, step: StepIAM, removed: removal{stage: removesRoleUsers}, refusal: refusal, isTemporary: true},
-			// Resources act as service roles until they are gone.
-			{kind: kindRole, removed: removal{stage: removesResources + 10, serviceRoles: true}},
 		},
 		checks: []turn[checking]{{60, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			checkRoles(v, "spec.dataServices.roles", dataOf(&c.Spec).Roles)
@@ -73,7 +73,7 @@ func identityPart() part {
 func accountsPart() part {
 	return part{
 		steps:   []Step{{8, StepServiceAccount, nexusv1.PhaseDeploying, nexusv1.ConditionIdentityReady}},
-		kinds:   []kindFacts{{kind: kindServiceAccount, step: StepServiceAccount, removed: removal{stage: removesIdentity, steps: []string{StepServiceAccount}}}},
+		kinds:   []kindFacts{{kind: kindServiceAccount, version: coreV1, step: StepServiceAccount, removed: removal{stage: removesIdentity, steps: []string{StepServiceAccount}}}},
 		checks:  []turn[checking]{{130, checkPodIdentity}},
 		compile: []func(*compiler){addServiceAccounts},
 	}

@@ -70,7 +70,7 @@ func addNamespace(k *compiler) {
 	}
 	o := &corev1.Namespace{}
 	o.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
-	k.add(child{kindNamespace, k.names.WorkloadNamespace(), StepNamespace, "namespace"}, kube[kindNamespace], o, nil)
+	k.add(child{kindNamespace, k.names.WorkloadNamespace(), StepNamespace, "namespace"}, coreV1, o, nil)
 	addQuota(k)
 }
 
@@ -79,8 +79,8 @@ func namespacePart() part {
 	return part{
 		steps: []Step{{7, StepNamespace, nexusv1.PhaseDeploying, nexusv1.ConditionNamespaceReady}},
 		kinds: []kindFacts{
-			{kind: kindQuota, step: StepNamespace, removed: removal{stage: removesIdentity + 20, steps: []string{StepNamespace}}},
-			{kind: kindNamespace, step: StepNamespace, removed: removal{stage: removesIdentity + 20}},
+			{kind: kindQuota, version: coreV1, step: StepNamespace, removed: removal{stage: removesIdentity + 20, steps: []string{StepNamespace}}},
+			{kind: kindNamespace, version: coreV1, step: StepNamespace, removed: removal{stage: removesIdentity + 20}},
 		},
 		compile: []func(*compiler){addNamespace},
 	}

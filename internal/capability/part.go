@@ -68,8 +68,14 @@ func inTurn[F any](of func(part) []turn[F]) (out []F) {
 // kindFacts describes a kind of objects.
 type kindFacts struct {
 	kind string
-	// step is that of all objects of the kind; empty where the name of an object decides.
+	// version is that of a kind of Kubernetes; empty for AWS resources.
+	version schema.GroupVersion
+	// step is that of the objects of the kind for which no stepOf returns another.
 	step string
+	// stepOf returns the step of an object by its name; empty for one that the name does not decide.
+	stepOf func(c *nexusv1.NexusAICapability, name string) string
+	// isPartial is true for the facts of some objects of a kind, of which another part holds the others.
+	isPartial bool
 	// removed is the place of the kind in a deletion. Kinds with the same place are removed together.
 	removed removal
 	// grants is true for a kind on whose resources the roles of a capability get rights, and proves for one with identifiers that AWS
@@ -128,6 +134,8 @@ type entries struct {
 	place int
 	// field distinguishes entries with the same name.
 	field string
+	// brings is an entry of another part that access to any of these needs as well.
+	brings string
 	// names returns all entries, in order.
 	names func(s *nexusv1.NexusAICapabilitySpec) []string
 	// keep removes from data, a copy of the data services of s, the entries that are not in the set.
@@ -159,7 +167,7 @@ func allEntries() (out []entries) {
 // factsOf returns the facts of a kind; zero for one that no part has.
 func factsOf(kind string) kindFacts {
 	for _, p := range allParts() {
-		if i := slices.IndexFunc(p.kinds, func(f kindFacts) bool { return f.kind == kind }); i >= 0 {
+		if i := slices.IndexFunc(p.kinds, func(f kindFacts) bool { return f.kind == kind && !f.isPartial }); i >= 0 {
 			return p.kinds[i]
 		}
 	}
@@ -196,6 +204,9 @@ func deletionOrder() (out []Stage) {
 	stages := map[int]Stage{}
 	for _, p := range slices.Backward(allParts()) {
 		for _, f := range p.kinds {
+			if f.removed.stage == 0 { // with the others of the kind
+				continue
+			}
 			s := stages[f.removed.stage]
 			s.Kinds = append(s.Kinds, f.groupVersionKind())
 			s.Steps = append(s.Steps, f.removed.steps...)
@@ -210,10 +221,10 @@ func deletionOrder() (out []Stage) {
 }
 
 func (f kindFacts) groupVersionKind() schema.GroupVersionKind {
-	if gv, ok := kube[f.kind]; ok {
-		return gv.WithKind(f.kind)
+	if f.version.Empty() {
+		return awsv1.GroupVersion.WithKind(f.kind)
 	}
-	return awsv1.GroupVersion.WithKind(f.kind)
+	return f.version.WithKind(f.kind)
 }
 
 // IsStore reports whether objects of a kind hold data that is lost when their AWS resource is deleted, or the key without which data

@@ -27,7 +27,7 @@ const (
 // policiesPart is spec.security.
 func policiesPart() part {
 	return part{
-		kinds:   []kindFacts{{kind: kindPolicies, step: StepPolicies, removed: removal{stage: removesIdentity + 10}}},
+		kinds:   []kindFacts{{kind: kindPolicies, version: intentv1alpha1.GroupVersion, step: StepPolicies, removed: removal{stage: removesIdentity + 10}}},
 		checks:  []turn[checking]{{150, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkIntents(v, &c.Spec) }}},
 		compile: []func(*compiler){addPolicies},
 	}

@@ -52,6 +52,14 @@ func resourcesPart() part {
 			},
 		},
 	}
+	// These resources act as the roles until they are gone.
+	p.kinds = append(p.kinds, kindFacts{kind: kindRole, isPartial: true, removed: removal{stage: removesResources + 10, serviceRoles: true},
+		stepOf: func(_ *nexusv1.NexusAICapability, name string) string {
+			if isServiceRole(name) {
+				return StepResources
+			}
+			return ""
+		}})
 	for _, kind := range ResourceKinds() {
 		p.kinds = append(p.kinds, kindFacts{kind: kind, step: StepResources, removed: removal{stage: removesResources}, isBilled: true, refusal: refusals[kind]})
 	}

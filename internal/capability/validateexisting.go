@@ -51,16 +51,15 @@ func checkExistingARN(v *verdict, at string, c *nexusv1.NexusAICapability, e exi
 	if f.Partition != "" {
 		v.require(parts[1] == f.Partition, at, "the %s is in partition %s and the capability in %s", of.noun, parts[1], f.Partition)
 	}
-	if e.kind == kindRole {
-		v.require(parts[3] == "", at, "is not the ARN of a role, which has no region")
+	switch {
+	case of.hasNoAccount:
+		v.require(parts[3] == "" && parts[4] == "", at, "is not the ARN of a %s, which has no region and no account", of.noun)
+	case of.isGlobal:
+		v.require(parts[3] == "", at, "is not the ARN of a %s, which has no region", of.noun)
 		v.local(at, of.noun, arn, "", f)
-		return
+	default:
+		v.local(at, of.noun, arn, f.region(c), f)
 	}
-	if e.kind == kindBucket {
-		v.require(parts[3] == "" && parts[4] == "", at, "is not the ARN of a bucket, which has no region and no account")
-		return
-	}
-	v.local(at, of.noun, arn, f.region(c), f)
 }
 
 // checkOnlyName refuses fields that describe a store which the operator creates.

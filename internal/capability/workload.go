@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -46,10 +47,13 @@ func workloadsPart() part {
 			{0, StepComponents, nexusv1.PhaseDeploying, nexusv1.ConditionComponentsReady},
 		},
 		kinds: []kindFacts{
-			{kind: kindDeployment, removed: removal{stage: removesWorkloads, steps: []string{StepFrontend, StepBackend}}},
-			{kind: kindJob, removed: removal{stage: removesWorkloads}}, {kind: kindCronJob, removed: removal{stage: removesWorkloads}},
-			{kind: kindService, removed: removal{stage: removesWorkloads}}, {kind: kindConfigMap, step: StepBackend, removed: removal{stage: removesWorkloads}},
-			{kind: kindDisruptionBudget, removed: removal{stage: removesWorkloads}}, {kind: kindAutoscaler, removed: removal{stage: removesWorkloads}},
+			{kind: kindDeployment, stepOf: stepOfWorkload, version: schema.GroupVersion{Group: "apps", Version: "v1"}, removed: removal{stage: removesWorkloads, steps: []string{StepFrontend, StepBackend}}},
+			{kind: kindJob, stepOf: stepOfWorkload, version: schema.GroupVersion{Group: "batch", Version: "v1"}, removed: removal{stage: removesWorkloads}},
+			{kind: kindCronJob, stepOf: stepOfWorkload, version: schema.GroupVersion{Group: "batch", Version: "v1"}, removed: removal{stage: removesWorkloads}},
+			{kind: kindService, stepOf: stepOfWorkload, version: coreV1, removed: removal{stage: removesWorkloads}},
+			{kind: kindConfigMap, stepOf: stepOfSettings, version: coreV1, step: StepBackend, removed: removal{stage: removesWorkloads}},
+			{kind: kindDisruptionBudget, stepOf: stepOfWorkload, version: schema.GroupVersion{Group: "policy", Version: "v1"}, removed: removal{stage: removesWorkloads}},
+			{kind: kindAutoscaler, stepOf: stepOfWorkload, version: schema.GroupVersion{Group: "autoscaling", Version: "v2"}, removed: removal{stage: removesWorkloads}},
 		},
 		checks:  []turn[checking]{{3, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkComponents(v, &c.Spec) }}},
 		compile: []func(*compiler){addWorkloads},
@@ -300,3 +304,31 @@ func (n Names) Service(component string) string { return n.Of(component + "-svc"
 
 // InternalService names the Service of a component for traffic inside the cluster.
 func (n Names) InternalService(component string) string { return n.Of(component + "-svc-internal") }
+
+// stepOfWorkload returns the step of an object of a component, by its name.
+func stepOfWorkload(c *nexusv1.NexusAICapability, name string) string {
+	n := NamesOf(c)
+	for _, of := range componentsOf(&c.Spec) {
+		if slices.Contains([]string{n.Of(of.name), n.Service(of.name), n.InternalService(of.name)}, name) {
+			return of.step
+		}
+	}
+	switch { // of a component that is not declared any more
+	case strings.HasPrefix(name, n.Of(frontend)):
+		return StepFrontend
+	case strings.HasPrefix(name, n.Of(backend)):
+		return StepBackend
+	default:
+		return StepComponents
+	}
+}
+
+// stepOfSettings returns the step of a ConfigMap.
+func stepOfSettings(c *nexusv1.NexusAICapability, name string) string {
+	for _, a := range accessSets(&c.Spec) {
+		if a.configMap(NamesOf(c)) == name {
+			return settingsOwner(&c.Spec, a).step
+		}
+	}
+	return ""
+}

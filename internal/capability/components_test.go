@@ -73,7 +73,7 @@ func only(edits ...componentEdit) *nexusv1.NexusAICapability {
 func TestComponents_CompileToExactlyTheseObjects(t *testing.T) {
 	for _, file := range []string{"capability-with-components.yaml", "batch-worker.yaml", "capability-with-jobs.yaml"} {
 		t.Run(file, func(t *testing.T) {
-			golden.Check(t, file, print(t, compile(t, example(t, file), facts()), false))
+			golden.Check(t, file, print(t, compile(t, example(t, file), facts())))
 		})
 	}
 	with := example(t, "capability-with-components.yaml")
@@ -97,7 +97,7 @@ func TestComponents_CompileToExactlyTheseObjects(t *testing.T) {
 func TestComponents_HaveNoOrder(t *testing.T) {
 	one := only(withData, with("b", access("license", "openai")), worker("a"))
 	other := only(withData, worker("a"), with("b", access("openai", "license")))
-	if a, b := print(t, compile(t, one, facts()), false), print(t, compile(t, other, facts()), false); a != b {
+	if a, b := print(t, compile(t, one, facts())), print(t, compile(t, other, facts())); a != b {
 		t.Errorf("%s\n---\n%s", a, b)
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/pmezard/go-difflib/difflib"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,8 +23,8 @@ import (
 )
 
 // print renders a graph as manifests, each under its place in the graph. Policy documents are unfolded,
-// so that a change in one is a line in a difference; brief leaves out what every object has.
-func print(t *testing.T, g *graph.Graph, brief bool) string {
+// so that a change in one is a line in a difference.
+func print(t *testing.T, g *graph.Graph) string {
 	t.Helper()
 	var b strings.Builder
 	for _, n := range g.Nodes() {
@@ -34,13 +35,7 @@ func print(t *testing.T, g *graph.Graph, brief bool) string {
 		for _, e := range n.After {
 			fmt.Fprintf(&b, "# after: %s%s\n", e.To, map[graph.Progress]string{graph.Applied: " (applied)", graph.Present: " (present)"}[e.Need])
 		}
-		o := n.Object.Object
-		if brief { // TestEveryObjectCarriesItsOwnerAndLabels looks at these
-			unstructured.RemoveNestedField(o, "metadata", "labels")
-			unstructured.RemoveNestedField(o, "metadata", "ownerReferences")
-			unstructured.RemoveNestedField(o, "spec", "template", "metadata", "labels")
-		}
-		text, err := yaml.Marshal(unfold(o))
+		text, err := yaml.Marshal(unfold(n.Object.Object))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +67,7 @@ func unfold(v any) any {
 func TestCompileGivesExactlyTheseObjects(t *testing.T) {
 	for _, file := range []string{"test-capability.yaml", "nexus-ai-complete.yaml"} {
 		t.Run(file, func(t *testing.T) {
-			golden.Check(t, file, print(t, compile(t, example(t, file), facts()), false))
+			golden.Check(t, file, print(t, compile(t, example(t, file), facts())))
 		})
 	}
 }
@@ -236,23 +231,130 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 	},
 }
 
-// TestCompileOfAVariantDiffersOnlyWhereItMust holds the difference to the objects of the example, so that
-// a golden file shows what a field does.
+// TestCompileOfAVariantDiffersOnlyWhereItMust holds the difference to the objects of the example as a merge patch, so that
+// a golden file shows what a field does and nothing else: a new default of all objects changes no file of a variant.
 func TestCompileOfAVariantDiffersOnlyWhereItMust(t *testing.T) {
-	base := print(t, compile(t, example(t, "test-capability.yaml"), facts()), true)
+	base := keyed(t, compile(t, example(t, "test-capability.yaml"), facts()))
 	for name, edit := range variants {
 		t.Run(name, func(t *testing.T) {
 			c, f := example(t, "test-capability.yaml"), facts()
 			edit(c, &f)
-			// Another environment changes every name: here only what else it changes is of interest.
-			got := strings.ReplaceAll(print(t, compile(t, c, f), true), "prod", "dev")
-			diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-				A: difflib.SplitLines(base), B: difflib.SplitLines(got), FromFile: "test-capability", ToFile: name, Context: 2,
-			})
+			text, err := yaml.Marshal(patchOf(base, keyed(t, compile(t, c, f))))
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, filepath.Join("variants", name+".diff"), diff)
+			golden.Check(t, filepath.Join("variants", name+".yaml"), string(text))
 		})
 	}
+}
+
+// orderOf is the member of a keyed list with its keys in order.
+const orderOf = "(order)"
+
+// keyed returns the nodes of a graph by their IDs, with lists of objects as objects: a patch replaces lists as a whole. Another environment
+// changes every name: only what else it changes is of interest.
+func keyed(t *testing.T, g *graph.Graph) map[string]any {
+	t.Helper()
+	var nodes []any
+	for _, n := range g.Nodes() {
+		after := map[string]any{}
+		for _, e := range n.After {
+			after[e.To] = map[graph.Progress]string{graph.Ready: "ready", graph.Applied: "applied", graph.Present: "present"}[e.Need]
+		}
+		node := map[string]any{"id": n.ID, "step": n.Step, "after": after, "object": unfold(brief(n.Object.Object))}
+		if n.Unresolved != "" {
+			node["known after"] = n.Unresolved
+		}
+		nodes = append(nodes, node)
+	}
+	text, err := json.Marshal(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []any
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(text), "prod", "dev")), &out); err != nil {
+		t.Fatal(err)
+	}
+	return byKeys(out).(map[string]any)
+}
+
+// byKeys makes objects of the lists whose elements all have a name of their own.
+func byKeys(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, item := range v {
+			v[name] = byKeys(item)
+		}
+	case []any:
+		out, order := map[string]any{}, []any{}
+		for _, item := range v {
+			key := keyIn(item)
+			if _, taken := out[key]; key == "" || taken {
+				return v
+			}
+			out[key], order = byKeys(item), append(order, key)
+		}
+		if len(v) > 0 {
+			out[orderOf] = order
+			return out
+		}
+	}
+	return v
+}
+
+// keyIn returns the name of an element of a list; "" for one without.
+func keyIn(item any) string {
+	object, _ := item.(map[string]any)
+	for _, member := range []string{"id", "Sid", "name", "policyName", "path", "topologyKey"} {
+		if key, is := object[member].(string); is {
+			return key
+		}
+	}
+	return ""
+}
+
+// patchOf returns the merge patch that makes want of have. An order is there only where elements of both have another one.
+func patchOf(have, want map[string]any) map[string]any {
+	out := map[string]any{}
+	for name := range have {
+		if _, stays := want[name]; !stays {
+			out[name] = nil
+		}
+	}
+	for name, value := range want {
+		was, had := have[name]
+		if name == orderOf {
+			if !had || !inSameOrder(was.([]any), value.([]any)) {
+				out[name] = value
+			}
+			continue
+		}
+		before, isObject := was.(map[string]any)
+		after, stays := value.(map[string]any)
+		switch {
+		case isObject && stays:
+			if patch := patchOf(before, after); len(patch) > 0 {
+				out[name] = patch
+			}
+		case !had || !reflect.DeepEqual(was, value):
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// inSameOrder reports whether what two lists have in common is in the same order.
+func inSameOrder(a, b []any) bool {
+	common := func(list, other []any) []any {
+		return slices.DeleteFunc(slices.Clone(list), func(key any) bool { return !slices.Contains(other, key) })
+	}
+	return slices.Equal(common(a, b), common(b, a))
+}
+
+// brief leaves out what every object has: TestEveryObjectCarriesItsOwnerAndLabels looks at that.
+func brief(o map[string]any) map[string]any {
+	unstructured.RemoveNestedField(o, "metadata", "labels")
+	unstructured.RemoveNestedField(o, "metadata", "ownerReferences")
+	unstructured.RemoveNestedField(o, "spec", "template", "metadata", "labels")
+	return o
 }

@@ -21,6 +21,9 @@ const (
 	maxBucketPurpose = 20 // {cap}-{env}-{purpose} is a bucket's name
 )
 
+// bucketNames fits the names of buckets in S3.
+var bucketNames = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`)
+
 // bucketsPart is spec.dataServices.s3.
 func bucketsPart() part {
 	return part{
@@ -28,7 +31,7 @@ func bucketsPart() part {
 		kinds: []kindFacts{{
 			kind: kindBucket, step: StepS3, removed: removal{stage: removesData + 70, steps: []string{StepS3}},
 			grants: true, store: true, isBilled: true, refusal: "is declared in spec.dataServices.s3",
-			existing: &existingKind{noun: "bucket", service: "s3", names: regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`), most: maxBucketName,
+			existing: &existingKind{noun: "bucket", service: "s3", names: bucketNames, most: maxBucketName,
 				isGlobal: true, hasNoAccount: true, arn: func(h home, e existing) string { return h.bucketARN(e.nameIn()) }},
 			doom: doomBucket,
 		}},

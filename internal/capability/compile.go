@@ -44,7 +44,7 @@ func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
 
 // builders are the functions of the parts that add nodes, in their order.
 func (k *compiler) builders() (out []func(*compiler)) {
-	for _, p := range allParts() {
+	for _, p := range k.parts {
 		out = append(out, p.compile...)
 	}
 	return out
@@ -55,6 +55,7 @@ type compiler struct {
 	c     *nexusv1.NexusAICapability
 	spec  *nexusv1.NexusAICapabilitySpec
 	facts Facts
+	parts []part
 	names Names
 	home  home
 	// unknown is the token that marks an object as unresolved.
@@ -80,7 +81,7 @@ type compiler struct {
 
 func newCompiler(c *nexusv1.NexusAICapability, f Facts) *compiler {
 	return &compiler{
-		c: c, spec: &c.Spec, facts: f, names: NamesOf(c), home: f.home(c),
+		c: c, spec: &c.Spec, parts: allParts(), facts: f, names: NamesOf(c), home: f.home(c),
 		unknown: placeholderFor(kindProvider + "/" + ProviderName(c)),
 	}
 }
@@ -164,7 +165,7 @@ func (k *compiler) add(p child, gv schema.GroupVersion, o object, after []graph.
 
 // unresolved returns the object whose status holds a value that an object lacks; "" when it lacks none.
 func (k *compiler) unresolved(content any) string {
-	for _, of := range inTurn(func(p part) []turn[publishing] { return p.publishes }) {
+	for _, of := range inTurn(k.parts, func(p part) []turn[publishing] { return p.publishes }) {
 		for _, id := range of(k) {
 			if id != "" && containsToken(content, placeholderFor(id)) {
 				return id

@@ -36,6 +36,9 @@ const (
 	ofRoles            = "roles"
 )
 
+// roleNames fits the names of roles in IAM.
+var roleNames = regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]+$`)
+
 // identityPart holds the roles of the workloads, and the existing roles that they may assume.
 func identityPart() part {
 	const refusal = "gives rights, which a capability has by access alone"
@@ -43,7 +46,7 @@ func identityPart() part {
 		steps: []Step{{6, StepIAM, nexusv1.PhaseProvisioningIAM, nexusv1.ConditionIdentityReady}},
 		kinds: []kindFacts{
 			{kind: kindRole, step: StepIAM, removed: removal{stage: removesRoles, steps: []string{StepIAM}}, refusal: refusal,
-				existing: &existingKind{noun: "role", service: "iam", prefix: "role/", names: regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]+$`), most: 64,
+				existing: &existingKind{noun: "role", service: "iam", prefix: "role/", names: roleNames, most: 64,
 					isGlobal: true, hasPath: true, needsOperator: true, arn: func(h home, e existing) string { return cmp.Or(e.store.ARN, h.accountARN("role/"+e.nameIn())) }}},
 			{kind: kindAssociation, step: StepIAM, removed: removal{stage: removesRoleUsers}, refusal: refusal, isTemporary: true},
 		},

@@ -67,7 +67,7 @@ const maxNamedParameters = 24
 
 // allValues are the values of all parts.
 func (k *compiler) allValues() (out []value) {
-	for _, p := range allParts() {
+	for _, p := range k.parts {
 		if p.values != nil {
 			out = append(out, p.values(k)...)
 		}

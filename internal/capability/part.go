@@ -53,9 +53,9 @@ type turn[F any] struct {
 }
 
 // inTurn returns the functions of the parts by their places.
-func inTurn[F any](of func(part) []turn[F]) (out []F) {
+func inTurn[F any](parts []part, of func(part) []turn[F]) (out []F) {
 	var all []turn[F]
-	for _, p := range allParts() {
+	for _, p := range parts {
 		all = append(all, of(p)...)
 	}
 	slices.SortStableFunc(all, func(a, b turn[F]) int { return cmp.Compare(a.place, b.place) })

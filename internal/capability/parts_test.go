@@ -147,31 +147,6 @@ func TestParts_HaveFewFiles(t *testing.T) {
 	}
 }
 
-// maxMethods limits the methods of a type: a type with more of them is a package without names.
-const maxMethods = 40
-
-func TestTypes_HaveFewMethods(t *testing.T) {
-	methods := map[string]int{}
-	for _, f := range production(t) {
-		for _, d := range f.Decls {
-			if f, is := d.(*ast.FuncDecl); is && f.Recv != nil {
-				of := f.Recv.List[0].Type
-				if star, is := of.(*ast.StarExpr); is {
-					of = star.X
-				}
-				if id, is := of.(*ast.Ident); is {
-					methods[id.Name]++
-				}
-			}
-		}
-	}
-	for name, n := range methods {
-		if n > maxMethods {
-			t.Errorf("%s has %d methods, at most %d: make functions of those that only one part uses", name, n, maxMethods)
-		}
-	}
-}
-
 // goFiles returns the names of the files of the package without tests.
 func goFiles(t *testing.T) (out []string) {
 	t.Helper()

@@ -36,6 +36,9 @@ const (
 	fifoEnding       = ".fifo" // of every FIFO queue and topic
 )
 
+// queueNames fits the names of queues in SQS.
+var queueNames = regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`)
+
 // queuesPart is spec.dataServices.queues.
 func queuesPart() part {
 	return part{
@@ -43,7 +46,7 @@ func queuesPart() part {
 		kinds: []kindFacts{{
 			kind: kindQueue, step: StepSQS, removed: removal{stage: removesData + 40}, grants: true, store: true, isBilled: true,
 			refusal:  "is declared in spec.dataServices.queues",
-			existing: &existingKind{noun: "queue", service: "sqs", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 80},
+			existing: &existingKind{noun: "queue", service: "sqs", names: queueNames, most: 80},
 			doom:     doomQueue,
 		}},
 		checks: []turn[checking]{{40, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {

@@ -60,7 +60,7 @@ func resourcesPart() part {
 			}
 			return ""
 		}})
-	for _, kind := range ResourceKinds() {
+	for _, kind := range sortedKinds {
 		p.kinds = append(p.kinds, kindFacts{kind: kind, step: StepResources, removed: removal{stage: removesResources}, isBilled: true, refusal: refusals[kind]})
 	}
 	return p
@@ -72,9 +72,10 @@ var refusals = map[string]string{kindAnyType: "is declared with type and propert
 func nameOfResource(r nexusv1.ResourcePart) string { return r.Name }
 
 // ResourceKinds returns the kinds of the objects that dataServices.resources and spec.ai become.
-func ResourceKinds() []string {
-	return append(slices.Sorted(maps.Keys(resourceKinds)), kindAnyType)
-}
+func ResourceKinds() []string { return slices.Clone(sortedKinds) }
+
+// sortedKinds are these kinds in order, the generic one last.
+var sortedKinds = append(slices.Sorted(maps.Keys(resourceKinds)), kindAnyType)
 
 func isResourceKind(kind string) bool {
 	_, typed := resourceKinds[kind]

@@ -110,7 +110,7 @@ func (k *compiler) owned(id, arn string) string {
 // first.
 func (k *compiler) appStatements() []iampolicy.Statement {
 	var out []iampolicy.Statement
-	rights := inTurn(func(p part) []turn[granting] { return p.rights })
+	rights := inTurn(k.parts, func(p part) []turn[granting] { return p.rights })
 	for _, of := range rights {
 		out = append(out, of(k)...)
 	}

@@ -21,6 +21,9 @@ const (
 	maxSecretPurpose = 40
 )
 
+// secretNames fits the names of secrets in Secrets Manager.
+var secretNames = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`)
+
 // secretsPart is spec.secrets.
 func secretsPart() part {
 	return part{
@@ -28,7 +31,7 @@ func secretsPart() part {
 		kinds: []kindFacts{{
 			kind: kindSecret, step: StepSecrets, removed: removal{stage: removesData + 10, steps: []string{StepSecrets}}, grants: true, isSecret: true, isBilled: true,
 			refusal:  "is declared in spec.secrets",
-			existing: &existingKind{noun: "secret", service: "secretsmanager", prefix: "secret:", names: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), most: 512, ending: secretEnding},
+			existing: &existingKind{noun: "secret", service: "secretsmanager", prefix: "secret:", names: secretNames, most: 512, ending: secretEnding},
 		}},
 		checks:  []turn[checking]{{80, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkSecrets(v, &c.Spec) }}},
 		compile: []func(*compiler){addSecrets},

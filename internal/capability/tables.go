@@ -20,6 +20,9 @@ const (
 	maxTablePurpose = 40
 )
 
+// tableNames fits the names of tables in DynamoDB.
+var tableNames = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,}$`)
+
 // tablesPart is spec.dataServices.dynamodb.
 func tablesPart() part {
 	return part{
@@ -27,7 +30,7 @@ func tablesPart() part {
 		kinds: []kindFacts{{
 			kind: kindTable, step: StepDynamoDB, removed: removal{stage: removesData + 80, steps: []string{StepDynamoDB}},
 			grants: true, store: true, isBilled: true, refusal: "is declared in spec.dataServices.dynamodb",
-			existing: &existingKind{noun: "table", service: "dynamodb", prefix: "table/", names: regexp.MustCompile(`^[A-Za-z0-9_.-]{3,}$`), most: 255},
+			existing: &existingKind{noun: "table", service: "dynamodb", prefix: "table/", names: tableNames, most: 255},
 			doom:     doomTable,
 		}},
 		checks: []turn[checking]{{10, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {

@@ -22,6 +22,9 @@ const (
 	maxTopicPurpose = 40
 )
 
+// topicNames fits the names of topics in SNS.
+var topicNames = regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`)
+
 // topicsPart is spec.dataServices.topics.
 func topicsPart() part {
 	return part{
@@ -29,7 +32,7 @@ func topicsPart() part {
 		kinds: []kindFacts{{
 			kind: kindTopic, step: StepSNS, removed: removal{stage: removesData + 30}, grants: true, isBilled: true,
 			refusal:  "is declared in spec.dataServices.topics",
-			existing: &existingKind{noun: "topic", service: "sns", names: regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), most: 256},
+			existing: &existingKind{noun: "topic", service: "sns", names: topicNames, most: 256},
 		}},
 		checks: []turn[checking]{{50, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			checkTopics(v, "spec.dataServices.topics", new(dataOf(&c.Spec)))

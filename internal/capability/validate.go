@@ -50,7 +50,7 @@ func Validate(c *nexusv1.NexusAICapability, f Facts) error { return check(c, f, 
 // check is Validate, and adds to read the proofs that it looks at.
 func check(c *nexusv1.NexusAICapability, f Facts, read reads) error {
 	v := &verdict{read: read}
-	for _, run := range inTurn(func(p part) []turn[checking] { return p.checks }) {
+	for _, run := range inTurn(allParts(), func(p part) []turn[checking] { return p.checks }) {
 		run(v, c, f)
 	}
 	if v.first == nil {
@@ -154,7 +154,7 @@ func checkSurroundings(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 	}
 	k := newCompiler(c, f)
 	k.assumeOwned, k.read = true, v.read
-	for _, p := range allParts() {
+	for _, p := range k.parts {
 		if p.surroundings != nil {
 			p.surroundings(v, c, f, k)
 		}

@@ -10,8 +10,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
-func nameOfRole(r nexusv1.RoleSpec) string { return r.Name }
-
 // selectedRoles returns the existing roles that the workloads may assume, by name.
 func selectedRoles(s *nexusv1.NexusAICapabilitySpec) []nexusv1.RoleSpec {
 	return byName(slices.Clone(dataOf(s).Roles), func(r nexusv1.RoleSpec) string { return r.Name })

@@ -49,19 +49,15 @@ func bucketsPart() part {
 		compile: []func(*compiler){addBuckets},
 		rights:  []turn[granting]{{20, bucketStatements}},
 		values:  bucketValues,
-		entries: entries{
-			place: 20, field: ofBuckets, encryptedBy: "s3",
-			names:   func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedBuckets(s), nameOfBucketSpec) },
-			keep:    keepBuckets,
-			objects: bucketObjects,
-			existing: func(s *nexusv1.NexusAICapabilitySpec) []existing {
-				return existingOfList("spec.dataServices.s3.buckets", bucketsOf(s), existingBucket)
+		entries: stores[nexusv1.BucketSpec]{
+			place: 20, field: ofBuckets, encryptedBy: "s3", at: "spec.dataServices.s3.buckets", of: existingBucket,
+			declared: bucketsOf, selected: selectedBuckets, keep: keepBuckets, objectOf: func(c *nexusv1.NexusAICapability, b nexusv1.BucketSpec) string {
+				return bucketObject(c, b.Name)
 			},
-			describes: func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool {
-				b := entryOf(bucketsOf(s), func(b nexusv1.BucketSpec) bool { return b.Name == name })
+			describes: func(b nexusv1.BucketSpec) map[string]bool {
 				return map[string]bool{"forceDestroy": b.ForceDestroy != nil, "lifecycle": b.Lifecycle != nil}
 			},
-		},
+		}.entries(),
 	}
 }
 
@@ -85,17 +81,6 @@ func keepBuckets(a accessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.Da
 	if len(limited.Buckets) == 0 { // an empty list would stand for the default buckets
 		data.S3 = nil
 	}
-}
-
-func bucketObjects(c *nexusv1.NexusAICapability) (out []namedObject) {
-	for _, b := range selectedBuckets(&c.Spec) {
-		name := bucketObject(c, b.Name)
-		if b.Existing != nil {
-			name = existingBucket(b).object(NamesOf(c))
-		}
-		out = append(out, namedObject{b.Name, kindBucket + "/" + name})
-	}
-	return out
 }
 
 func doomBucket(c *nexusv1.NexusAICapability, want awsv1.Resource, mayDeleteData bool) {

@@ -59,26 +59,6 @@ func existingIn(s *nexusv1.NexusAICapabilitySpec) (out []existing) {
 	return out
 }
 
-// existingOfList returns those of the entries of a list that are for stores that exist already.
-func existingOfList[T any](field string, list []T, of func(T) existing) (out []existing) {
-	for i, item := range list {
-		if e := of(item); e.store != nil {
-			e.field = entry(field, i)
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
-// objectsOf returns the objects of a list of stores.
-func objectsOf[T any](c *nexusv1.NexusAICapability, list []T, of func(T) existing) (out []namedObject) {
-	for _, item := range list {
-		e := of(item)
-		out = append(out, namedObject{e.purpose, e.kind + "/" + e.object(NamesOf(c))})
-	}
-	return out
-}
-
 // existingOf returns the entry whose object has a kind and a name.
 func existingOf(c *nexusv1.NexusAICapability, kind, name string) (existing, bool) {
 	if !strings.HasSuffix(name, existingEnding) {

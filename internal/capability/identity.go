@@ -56,19 +56,12 @@ func identityPart() part {
 		compile: []func(*compiler){addAssumableRoles, addRoles, addAssociations},
 		rights:  []turn[granting]{{80, roleStatements}},
 		values:  roleValues,
-		entries: entries{
-			place: 60, field: ofRoles,
-			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedRoles(s), nameOfRole) },
-			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
-				data.Roles = keep(a, ofRoles, data.Roles, nameOfRole)
-			},
-			objects: func(c *nexusv1.NexusAICapability) []namedObject {
-				return objectsOf(c, selectedRoles(&c.Spec), existingRole)
-			},
-			existing: func(s *nexusv1.NexusAICapabilitySpec) []existing {
-				return existingOfList("spec.dataServices.roles", dataOf(s).Roles, existingRole)
-			},
-		},
+		entries: stores[nexusv1.RoleSpec]{
+			place: 60, field: ofRoles, at: "spec.dataServices.roles", of: existingRole,
+			declared: func(s *nexusv1.NexusAICapabilitySpec) []nexusv1.RoleSpec { return dataOf(s).Roles },
+			selected: selectedRoles,
+			set:      func(data *nexusv1.DataServicesSpec, list []nexusv1.RoleSpec) { data.Roles = list },
+		}.entries(),
 	}
 }
 

@@ -55,28 +55,18 @@ func queuesPart() part {
 		compile: []func(*compiler){addQueues},
 		rights:  []turn[granting]{{60, queueStatements}},
 		values:  queueValues,
-		entries: entries{
-			place: 40, field: ofQueues, encryptedBy: "sqs",
-			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedQueues(s), nameOfQueue) },
-			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
-				data.Queues = keep(a, ofQueues, data.Queues, nameOfQueue)
-			},
-			objects: func(c *nexusv1.NexusAICapability) []namedObject {
-				return objectsOf(c, selectedQueues(&c.Spec), existingQueue)
-			},
-			existing: func(s *nexusv1.NexusAICapabilitySpec) []existing {
-				return existingOfList("spec.dataServices.queues", dataOf(s).Queues, existingQueue)
-			},
-			describes: func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool {
-				q := entryOf(dataOf(s).Queues, func(q nexusv1.QueueSpec) bool { return q.Name == name })
+		entries: stores[nexusv1.QueueSpec]{
+			place: 40, field: ofQueues, encryptedBy: "sqs", at: "spec.dataServices.queues", of: existingQueue,
+			declared: func(s *nexusv1.NexusAICapabilitySpec) []nexusv1.QueueSpec { return dataOf(s).Queues },
+			selected: selectedQueues,
+			set:      func(data *nexusv1.DataServicesSpec, list []nexusv1.QueueSpec) { data.Queues = list },
+			describes: func(q nexusv1.QueueSpec) map[string]bool {
 				return map[string]bool{"fifo": q.FIFO, "visibilityTimeoutSeconds": q.VisibilityTimeoutSeconds != nil,
 					"messageRetentionSeconds": q.MessageRetentionSeconds != nil, "deadLetter": q.DeadLetter != nil, "forceDestroy": q.ForceDestroy}
 			},
-		},
+		}.entries(),
 	}
 }
-
-func nameOfQueue(q nexusv1.QueueSpec) string { return q.Name }
 
 func doomQueue(c *nexusv1.NexusAICapability, want awsv1.Resource, mayDeleteData bool) {
 	o := want.(*awsv1.SQSQueue)

@@ -37,20 +37,14 @@ func secretsPart() part {
 		compile: []func(*compiler){addSecrets},
 		rights:  []turn[granting]{{50, secretStatements}},
 		values:  secretValues,
-		entries: entries{
-			place: 100, field: ofSecrets, encryptedBy: "secretsmanager",
-			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(secretsOf(s), nameOfSecret) },
-			objects: func(c *nexusv1.NexusAICapability) []namedObject {
-				return objectsOf(c, secretsOf(&c.Spec), existingSecret)
-			},
-			existing: func(s *nexusv1.NexusAICapabilitySpec) []existing {
-				return existingOfList("spec.secrets", s.Secrets, existingSecret)
-			},
-			describes: func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool {
-				t := entryOf(s.Secrets, func(t nexusv1.SecretSpec) bool { return t.Name == name })
+		entries: stores[nexusv1.SecretSpec]{
+			place: 100, field: ofSecrets, encryptedBy: "secretsmanager", at: "spec.secrets", of: existingSecret,
+			declared: func(s *nexusv1.NexusAICapabilitySpec) []nexusv1.SecretSpec { return s.Secrets },
+			selected: secretsOf,
+			describes: func(t nexusv1.SecretSpec) map[string]bool {
 				return map[string]bool{"valueFrom": t.ValueFrom != nil, "generate": t.Generate != nil, "placeholder": t.Placeholder != nil, "recreateOnLoss": t.RecreateOnLoss}
 			},
-		},
+		}.entries(),
 	}
 }
 

@@ -46,21 +46,13 @@ func tablesPart() part {
 		compile: []func(*compiler){addTables},
 		rights:  []turn[granting]{{10, tableStatements}},
 		values:  tableValues,
-		entries: entries{
-			place: 10, field: ofTables, encryptedBy: "dynamodb",
-			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedTables(s), nameOfTable) },
-			keep:  keepTables,
-			objects: func(c *nexusv1.NexusAICapability) []namedObject {
-				return objectsOf(c, selectedTables(&c.Spec), existingTable)
-			},
-			existing: func(s *nexusv1.NexusAICapabilitySpec) []existing {
-				return existingOfList("spec.dataServices.dynamodb.tables", tablesOf(s), existingTable)
-			},
-			describes: func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool {
-				t := entryOf(tablesOf(s), func(t nexusv1.TableSpec) bool { return t.Name == name })
+		entries: stores[nexusv1.TableSpec]{
+			place: 10, field: ofTables, encryptedBy: "dynamodb", at: "spec.dataServices.dynamodb.tables", of: existingTable,
+			declared: tablesOf, selected: selectedTables, keep: keepTables,
+			describes: func(t nexusv1.TableSpec) map[string]bool {
 				return map[string]bool{"hashKey": t.HashKey != nil, "rangeKey": t.RangeKey != nil, "ttl": t.TTL != nil, "pointInTimeRecovery": t.PointInTimeRecovery != nil}
 			},
-		},
+		}.entries(),
 	}
 }
 

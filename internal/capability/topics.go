@@ -40,27 +40,17 @@ func topicsPart() part {
 		compile: []func(*compiler){addTopics},
 		rights:  []turn[granting]{{70, topicStatements}},
 		values:  topicValues,
-		entries: entries{
-			place: 50, field: ofTopics, encryptedBy: "sns",
-			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(selectedTopics(s), nameOfTopic) },
-			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
-				data.Topics = keep(a, ofTopics, data.Topics, nameOfTopic)
-			},
-			objects: func(c *nexusv1.NexusAICapability) []namedObject {
-				return objectsOf(c, selectedTopics(&c.Spec), existingTopic)
-			},
-			existing: func(s *nexusv1.NexusAICapabilitySpec) []existing {
-				return existingOfList("spec.dataServices.topics", dataOf(s).Topics, existingTopic)
-			},
-			describes: func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool {
-				t := entryOf(dataOf(s).Topics, func(t nexusv1.TopicSpec) bool { return t.Name == name })
+		entries: stores[nexusv1.TopicSpec]{
+			place: 50, field: ofTopics, encryptedBy: "sns", at: "spec.dataServices.topics", of: existingTopic,
+			declared: func(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TopicSpec { return dataOf(s).Topics },
+			selected: selectedTopics,
+			set:      func(data *nexusv1.DataServicesSpec, list []nexusv1.TopicSpec) { data.Topics = list },
+			describes: func(t nexusv1.TopicSpec) map[string]bool {
 				return map[string]bool{"fifo": t.FIFO, "subscribeQueues": len(t.SubscribeQueues) > 0}
 			},
-		},
+		}.entries(),
 	}
 }
-
-func nameOfTopic(t nexusv1.TopicSpec) string { return t.Name }
 
 // selectedTopics returns the declared topics by name.
 func selectedTopics(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TopicSpec {

@@ -97,7 +97,7 @@ func bucketValues(k *compiler) (out []value) {
 	return out
 }
 
-// reservedEndings are those of names that S3 reserves.
+// reservedEndings end the names that S3 reserves.
 var reservedEndings = []string{"-s3alias", "--ol-s3", "--x-s3", "--table-s3"}
 
 // defaultBuckets are the buckets of a capability that lists none.

@@ -278,7 +278,7 @@ func keyed(t *testing.T, g *graph.Graph) map[string]any {
 	return byKeys(out).(map[string]any)
 }
 
-// byKeys makes objects of the lists whose elements all have a name of their own.
+// byKeys makes objects of the lists whose elements all have different names.
 func byKeys(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -92,7 +92,7 @@ func setPlacement(k *compiler, c component, pod *corev1.PodSpec) {
 var defaultSizeLimit = resource.MustParse("1Gi")
 
 // setScratchVolumes mounts the empty directories of the container.
-func setScratchVolumes(k *compiler, c component, pod *corev1.PodSpec) {
+func setScratchVolumes(c component, pod *corev1.PodSpec) {
 	for _, s := range c.ScratchVolumes {
 		limit := defaultSizeLimit.DeepCopy()
 		if s.SizeLimit != nil {

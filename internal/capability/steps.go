@@ -35,7 +35,7 @@ func StepOf(name string) (Step, bool) {
 	return Steps[i], true
 }
 
-// UncountedSteps are those of parts that the numbered steps do not count, with the number 0. The condition of the data services speaks of
+// UncountedSteps belong to parts that the numbered steps do not count, and have the number 0. The condition of the data services speaks of
 // all but Cognito.
 var UncountedSteps = stepsWhere(func(s Step) bool { return s.Number == 0 })
 

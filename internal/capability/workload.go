@@ -208,7 +208,7 @@ func podSpec(k *compiler, c component) corev1.PodSpec {
 		pod.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: c.port, Protocol: corev1.ProtocolTCP}}
 	}
 	setSecurity(k, c, &pod)
-	setScratchVolumes(k, c, &pod)
+	setScratchVolumes(c, &pod)
 	setEnvironment(k, c, &pod)
 	setProbes(k, c, &pod.Containers[0])
 	setPlacement(k, c, &pod)

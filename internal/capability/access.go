@@ -102,7 +102,7 @@ func (a accessSet) configMap(n Names) string {
 func accessSets(s *nexusv1.NexusAICapabilitySpec) []accessSet {
 	var out []accessSet
 	for _, c := range componentsOf(s) {
-		out = append(out, c.access)
+		out = append(out, c.access())
 	}
 	slices.SortFunc(out, func(a, b accessSet) int {
 		if a.limited != b.limited {

@@ -165,6 +165,9 @@ func (k *compiler) add(p child, gv schema.GroupVersion, o object, after []graph.
 
 // unresolved returns the object whose status holds a value that an object lacks; "" when it lacks none.
 func (k *compiler) unresolved(content any) string {
+	if !containsToken(content, unknownValue) { // so that no part is asked for most objects
+		return ""
+	}
 	for _, of := range inTurn(k.parts, func(p part) []turn[publishing] { return p.publishes }) {
 		for _, id := range of(k) {
 			if id != "" && containsToken(content, placeholderFor(id)) {

@@ -37,8 +37,8 @@ type component struct {
 	replicas int32
 	// routes are the paths that lead to it from outside.
 	routes []string
-	// access bounds the use of AWS by its pods.
-	access accessSet
+	// access resolves the bounds of what its pods use in AWS, which few callers need and all entries decide.
+	access func() accessSet
 }
 
 // componentsOf returns the components that a capability declares: backend, frontend, and the others by name.
@@ -81,7 +81,7 @@ func withDefaults(s *nexusv1.NexusAICapabilitySpec, c component) component {
 			c.routes = append(c.routes, r.Path)
 		}
 	}
-	c.access = accessOf(s, c.Access)
+	c.access = func() accessSet { return accessOf(s, c.Access) }
 	return c
 }
 
@@ -177,7 +177,7 @@ func Workloads(c *nexusv1.NexusAICapability) []Workload {
 	n := NamesOf(c)
 	var out []Workload
 	for _, of := range componentsOf(&c.Spec) {
-		w := Workload{Component: of.name, ServiceAccount: of.access.serviceAccount(n), Role: of.access.role(n), Image: of.Image, Replicas: of.Replicas}
+		w := Workload{Component: of.name, ServiceAccount: of.access().serviceAccount(n), Role: of.access().role(n), Image: of.Image, Replicas: of.Replicas}
 		if step, ok := partStep(of.step); ok {
 			w.Condition = step.Condition
 		}

@@ -96,8 +96,11 @@ type home struct {
 	rolePath                   string
 }
 
+// unknownValue begins each text that stands for a value of an object.
+const unknownValue = "<known after "
+
 // placeholderFor stands in a compiled object for a value that the named object is yet to publish.
-func placeholderFor(id string) string { return "<known after " + id + ">" }
+func placeholderFor(id string) string { return unknownValue + id + ">" }
 
 func (f Facts) home(c *nexusv1.NexusAICapability) home {
 	unknown := placeholderFor(kindProvider + "/" + ProviderName(c))

@@ -124,7 +124,7 @@ func boundTo(n graph.Node) nexusv1.Component {
 func (o Observed) closesEgressFor(n graph.Node) []string {
 	if n.Step != StepPolicies || !slices.ContainsFunc(componentsOf(&o.Capability.Spec), func(c component) bool {
 		bound := boundTo(n)
-		return c.name != frontend && !c.access.isNone() && (bound == "" || bound == nexusv1.Component(c.name))
+		return c.name != frontend && !c.access().isNone() && (bound == "" || bound == nexusv1.Component(c.name))
 	}) {
 		return nil
 	}

@@ -93,10 +93,10 @@ func addWorkloads(k *compiler) {
 	}
 	for _, c := range componentsOf(k.spec) {
 		if c.endsAlone() {
-			addRun(k, c, settings[c.access.purpose()])
+			addRun(k, c, settings[c.access().purpose()])
 			continue
 		}
-		addAutoscaler(k, c, addDeployment(k, c, settings[c.access.purpose()]))
+		addAutoscaler(k, c, addDeployment(k, c, settings[c.access().purpose()]))
 		addDisruptionBudget(k, c)
 		if !c.isServed() {
 			continue
@@ -123,7 +123,7 @@ func addConfigMap(k *compiler, a accessSet) settingsNode {
 // have everything the backend.
 func settingsOwner(s *nexusv1.NexusAICapabilitySpec, a accessSet) component {
 	all := componentsOf(s)
-	i := slices.IndexFunc(all, func(c component) bool { return c.access.purpose() == a.purpose() })
+	i := slices.IndexFunc(all, func(c component) bool { return c.access().purpose() == a.purpose() })
 	return all[max(i, 0)]
 }
 
@@ -184,7 +184,7 @@ func addDeployment(k *compiler, c component, settings settingsNode) string {
 
 // beforePods are the edges to what pods find when they start.
 func beforePods(k *compiler, c component, settings settingsNode) []graph.Edge {
-	account := graph.ID(kindServiceAccount, k.names.WorkloadNamespace(), c.access.serviceAccount(k.names), k.c.Namespace)
+	account := graph.ID(kindServiceAccount, k.names.WorkloadNamespace(), c.access().serviceAccount(k.names), k.c.Namespace)
 	stores := slices.DeleteFunc(slices.Clone(k.aws), func(id string) bool { return id == k.parameterSet })
 	return slices.Concat(graph.NeedReady(stores...), graph.NeedPresent(k.parameterSet), graph.NeedApplied(settings.id, account))
 }
@@ -193,7 +193,7 @@ func beforePods(k *compiler, c component, settings settingsNode) []graph.Edge {
 // https://kubernetes.io/docs/concepts/security/pod-security-standards/
 func podSpec(k *compiler, c component) corev1.PodSpec {
 	pod := corev1.PodSpec{
-		ServiceAccountName: c.access.serviceAccount(k.names),
+		ServiceAccountName: c.access().serviceAccount(k.names),
 		// The credentials for AWS come in their own volume; the Kubernetes API is none of the app's business.
 		AutomountServiceAccountToken: new(false),
 		Containers: []corev1.Container{{

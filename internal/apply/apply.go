@@ -93,11 +93,31 @@ type Plan struct {
 // *status.Stalled with ReasonConflict, and nothing is written; one that is being deleted, by whomever,
 // is a *status.Waiting. A write that lost a race is a Conflict of the API server: try again.
 func (a *Applier) Apply(ctx context.Context, owner Owner, desired *unstructured.Unstructured) (Result, error) {
-	p, res, err := a.planAndRun(ctx, owner, desired, a.expected)
+	p, err := a.Decide(ctx, owner, desired)
+	if err != nil {
+		return Result{}, err
+	}
+	return a.Run(ctx, owner, desired, p)
+}
+
+// reader returns a child as it is, nil when it is absent.
+type reader func(context.Context, Ref) (*unstructured.Unstructured, error)
+
+// Decide says what Apply would do by what the cache shows. Unlike Plan, it does not ask the API server about a child that was never seen:
+// Run finds out.
+func (a *Applier) Decide(ctx context.Context, owner Owner, desired *unstructured.Unstructured) (Plan, error) {
+	return a.plan(ctx, owner, desired, a.expected)
+}
+
+// Run carries a plan of Decide or Plan out. The errors are those of Apply.
+func (a *Applier) Run(ctx context.Context, owner Owner, desired *unstructured.Unstructured, p Plan) (Result, error) {
+	res, err := a.run(ctx, owner, p)
 	if p.Change == Created && apierrors.IsConflict(err) {
 		// There is an object that the cache does not show, or it appeared just now: look and judge whose it is.
 		a.memory.recordSeen(RefOf(desired))
-		p, res, err = a.planAndRun(ctx, owner, desired, a.current)
+		if p, err = a.Plan(ctx, owner, desired); err == nil {
+			res, err = a.run(ctx, owner, p)
+		}
 	}
 	if err != nil {
 		return Result{}, err
@@ -108,19 +128,14 @@ func (a *Applier) Apply(ctx context.Context, owner Owner, desired *unstructured.
 	return res, nil
 }
 
-// reader returns a child as it is, nil when it is absent.
-type reader func(context.Context, Ref) (*unstructured.Unstructured, error)
-
-func (a *Applier) planAndRun(ctx context.Context, owner Owner, desired *unstructured.Unstructured, read reader) (Plan, Result, error) {
-	p, err := a.plan(ctx, owner, desired, read)
-	if err != nil || p.Change == Unchanged {
-		return p, Result{Change: Unchanged, Drift: p.Drift, Live: p.Live, Unsettled: p.Differences}, err
+func (a *Applier) run(ctx context.Context, owner Owner, p Plan) (Result, error) {
+	if p.Change == Unchanged {
+		return Result{Change: Unchanged, Drift: p.Drift, Live: p.Live, Unsettled: p.Differences}, nil
 	}
 	if err := a.checkOwnerStays(ctx, owner, p); err != nil {
-		return p, Result{}, err
+		return Result{}, err
 	}
-	res, err := a.execute(ctx, p)
-	return p, res, err
+	return a.execute(ctx, p)
 }
 
 // checkOwnerStays asks the API server about the owner before an owner reference is restored. Where the garbage collector

@@ -255,13 +255,18 @@ func (p *Planner) surplusPolicies(ctx context.Context, owner apply.Owner, wanted
 }
 
 func removalOf(owner apply.Owner, ref apply.Ref, risk Risk) Item {
+	it := itemOf(objectOf(ref), Delete)
+	it.Owner, it.Risk = nameOf(owner), risk
+	return it
+}
+
+// objectOf is an object of which only the name is known.
+func objectOf(ref apply.Ref) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(ref.Kind)
 	u.SetNamespace(ref.Namespace)
 	u.SetName(ref.Name)
-	it := itemOf(u, Delete)
-	it.Owner, it.Risk = nameOf(owner), risk
-	return it
+	return u
 }
 
 // childPolicies plans the policies of a binding that a capability compiles to; none of any other child.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,22 +25,28 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// family is a capability under planning, with what its children are compared with.
-type family struct {
-	c       *nexusv1.NexusAICapability
-	owner   apply.Owner
-	applier *apply.Applier
-	graph   *graph.Graph
+// sources returns the places that show a pass the cluster as it will be once the plan was carried out.
+func (p *Planner) sources() pass.Sources {
+	return pass.Sources{Settings: p.Operator.Settings, Applier: p.applier(), Namesakes: p.namesakes, Facts: p.facts, Compile: p.compile}
+}
+
+func (p *Planner) compile(ctx context.Context, c *nexusv1.NexusAICapability, f capability.Facts) (*graph.Graph, error) {
+	g, err := capability.Compile(c, f)
+	if err != nil {
+		return nil, err
+	}
+	return g, capability.CheckResources(ctx, c, g, p.Schemas)
 }
 
 // controlled adds the reference that the write of an object of the capability's namespace adds: a generated provider serves the
 // objects of its own capability alone.
-func (f family) controlled(u *unstructured.Unstructured) *unstructured.Unstructured {
-	if u.GetNamespace() == f.c.Namespace && metav1.GetControllerOf(u) == nil {
-		u.SetOwnerReferences(append(u.GetOwnerReferences(), *metav1.NewControllerRef(f.c, f.owner.Kind)))
+func controlled(ps *pass.Pass, u *unstructured.Unstructured) *unstructured.Unstructured {
+	if c := ps.Capability; u.GetNamespace() == c.Namespace && metav1.GetControllerOf(u) == nil {
+		u.SetOwnerReferences(append(u.GetOwnerReferences(), *metav1.NewControllerRef(c, ps.Owner.Kind)))
 	}
 	return u
 }
@@ -50,32 +57,24 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 		it.Waits = "spec.suspend to be removed: nothing is done for a suspended capability"
 		return nil, nil
 	}
-	if err := p.nameConflict(ctx, it, c); err != nil {
-		return nil, problemOf(it, err)
+	if it.Action == Create {
+		// The dry run says that it was created now; it will be younger than those that exist, of the same second too.
+		c.CreationTimestamp = metav1.NewTime(c.CreationTimestamp.Add(time.Second))
 	}
-	facts, err := p.facts(ctx, c)
+	ps, err := p.sources().Begin(ctx, c)
 	if err != nil {
 		return nil, problemOf(it, err)
 	}
-	g, err := capability.Compile(c, facts)
-	if err == nil {
-		err = capability.CheckResources(ctx, c, g, p.Schemas)
-	}
-	if err != nil {
-		return nil, problemOf(it, err)
-	}
-	f := family{c: c, owner: capabilityfacts.OwnerOf(c), graph: g,
-		applier: &apply.Applier{Client: p.Client, Live: p.Client, OperatorNamespace: p.Operator.OperatorNamespace}}
-	for _, n := range g.Nodes() {
-		p.declare(f.controlled(n.Object.DeepCopy()))
+	for _, n := range ps.Graph.Nodes() {
+		p.declare(controlled(ps, n.Object.DeepCopy()))
 	}
 	var out []Item
-	for _, n := range g.Nodes() {
-		child, err := p.child(ctx, f, n)
+	for _, n := range ps.Graph.Nodes() {
+		child, err := p.child(ctx, ps, n)
 		if err != nil {
 			return nil, err
 		}
-		child.nameWithheld(facts.WithheldFrom(c, n.Object.GetKind(), n.Object.GetName()))
+		child.nameWithheld(ps.Facts.WithheldFrom(c, n.Object.GetKind(), n.Object.GetName()))
 		if p.Planned != nil {
 			p.Planned(child)
 		}
@@ -86,7 +85,7 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 		}
 		out = append(out, follow...)
 	}
-	surplus, err := p.surplus(ctx, f)
+	surplus, err := p.surplus(ctx, ps)
 	return append(out, surplus...), err
 }
 
@@ -151,26 +150,28 @@ func (p *Planner) disputed(ctx context.Context, c *nexusv1.NexusAICapability) (f
 }
 
 // child plans one object of a capability.
-func (p *Planner) child(ctx context.Context, f family, n graph.Node) (Item, error) {
+func (p *Planner) child(ctx context.Context, ps *pass.Pass, n graph.Node) (Item, error) {
 	it := itemOf(n.Object, None)
-	it.Owner = f.c.Namespace + "/" + f.c.Name
-	written, err := p.childWrite(ctx, f, n)
-	if err != nil {
-		return it, problemOf(&it, err)
+	it.Owner = ps.Owner.Namespace + "/" + ps.Owner.Name
+	act := ps.Write(ctx, n)
+	if act.Err != nil {
+		return it, problemOf(&it, act.Err)
 	}
-	it.record(written)
+	if act.Verb != pass.Keep {
+		it.record(act.Written)
+	}
 	it.Risk = riskOf(it)
-	if e := p.entry(it.Kind); e == nil || n.Object.GroupVersionKind().Group != v1alpha1.GroupName {
+	if e := p.entry(it.Kind); e == nil || act.Ref.Kind.Group != v1alpha1.GroupName {
 		return it, nil
 	}
 	if it.Action == Create { // of the other objects, nexusctl render prints the content
 		it.Fields = slices.DeleteFunc(contentOf(n.Object), func(f Field) bool { return strings.HasPrefix(f.Path, "metadata.") })
 	}
-	next, err := p.nextForm(written.Live, n.Object, it.Action == Update)
+	next, err := p.nextForm(act.Written.Live, n.Object, it.Action == Update)
 	if err != nil {
 		return it, err
 	}
-	return it, p.resource(ctx, &it, f.controlled(next), true)
+	return it, p.resource(ctx, &it, controlled(ps, next), true)
 }
 
 // record adds the planned write of its object to an item.
@@ -181,26 +182,6 @@ func (it *Item) record(written apply.Plan) {
 		it.Action = Create
 	case written.Change == apply.Updated || len(fieldsOf(added)) > 0:
 		it.Action = Update
-	}
-}
-
-// childWrite plans the write of a child to Kubernetes. Errors are those of the applier.
-func (p *Planner) childWrite(ctx context.Context, f family, n graph.Node) (apply.Plan, error) {
-	if err := p.Operator.MayApply(n.Object.GroupVersionKind(), n.Object.GetName()); err != nil {
-		return apply.Plan{}, err
-	}
-	written, err := f.applier.Plan(ctx, f.owner, n.Object)
-	switch {
-	case err != nil:
-		return written, err
-	case written.Change == apply.Created && n.Object.GetKind() == "Namespace":
-		return written, p.Operator.MayCreateNamespace(n.Object.GetName())
-	case written.Change != apply.Created && n.Unresolved != "":
-		return written, &status.Waiting{For: n.Unresolved + " to be ready"}
-	case n.Object.GetKind() == "Job" && written.Live != nil && capability.IsSameRun(written.Live, n.Object) && hasTemplate(written.Differences):
-		return apply.Plan{Change: apply.Unchanged, Live: written.Live}, nil // it stays as it ran
-	default:
-		return written, nil
 	}
 }
 
@@ -226,11 +207,6 @@ func (p *Planner) nextForm(live, desired *unstructured.Unstructured, edited bool
 	return next, nil
 }
 
-// hasTemplate reports whether differences are in a template of pods.
-func hasTemplate(found []apply.Difference) bool {
-	return slices.ContainsFunc(found, func(d apply.Difference) bool { return strings.HasPrefix(d.Path, podTemplate) })
-}
-
 // riskOf is the risk of writing a Kubernetes object.
 func riskOf(it Item) Risk {
 	if it.Action == None {
@@ -251,44 +227,46 @@ func riskOf(it Item) Risk {
 const podTemplate = "spec.template"
 
 // surplus plans the children that the capability no longer compiles to.
-func (p *Planner) surplus(ctx context.Context, f family) ([]Item, error) {
+func (p *Planner) surplus(ctx context.Context, ps *pass.Pass) ([]Item, error) {
+	stages, err := ps.Stages(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var out []Item
-	for _, stage := range capability.DeletionOrder {
-		children, err := f.applier.Children(ctx, f.owner, p.Operator.Served(stage.Kinds))
+	for _, act := range ps.Surplus(stages) {
+		it, err := p.removal(ctx, ps, act)
 		if err != nil {
 			return nil, err
 		}
-		for _, child := range children {
-			_, wanted := f.graph.Node(graph.ID(child.Kind.Kind, child.Namespace, child.Name, f.c.Namespace))
-			if wanted || !stage.Includes(child.Kind.Kind, child.Name) {
-				continue
-			}
-			it, err := p.removal(ctx, f, child)
-			if err != nil {
-				return nil, err
-			}
-			follow, err := p.removedPolicies(ctx, child)
-			if err != nil {
-				return nil, err
-			}
-			out = append(append(out, it), follow...)
+		follow, err := p.removedPolicies(ctx, act.Child)
+		if err != nil {
+			return nil, err
 		}
+		for i := range follow {
+			follow[i].leave(act.Verb)
+		}
+		out = append(append(out, it), follow...)
 	}
 	return out, nil
 }
 
+// leave says of an object that is only released that it stays.
+func (it *Item) leave(verb pass.Verb) {
+	if verb == pass.Release {
+		it.Action, it.Risk, it.Note = None, "", "deletionPolicy Orphan leaves the object, without the capability's marks"
+	}
+}
+
 // removal plans the end of a child.
-func (p *Planner) removal(ctx context.Context, f family, child apply.Child) (Item, error) {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(child.Kind)
-	u.SetNamespace(child.Namespace)
-	u.SetName(child.Name)
-	it := itemOf(u, Delete)
-	it.Owner, it.Risk = f.c.Namespace+"/"+f.c.Name, Disrupts
+func (p *Planner) removal(ctx context.Context, ps *pass.Pass, act pass.Act) (Item, error) {
+	child := act.Child
+	it := removalOf(ps.Owner, child.Ref, Disrupts)
+	it.leave(act.Verb)
 	if child.Kind.Group != v1alpha1.GroupName || p.entry(child.Kind.Kind) == nil {
 		return it, nil
 	}
 	it.Risk = Safe // the item's AWS part has the risk for the resource
+	u := objectOf(child.Ref)
 	err := p.Client.Get(ctx, client.ObjectKeyFromObject(u), u)
 	if apierrors.IsNotFound(err) {
 		it.Action = None
@@ -297,7 +275,7 @@ func (p *Planner) removal(ctx context.Context, f family, child apply.Child) (Ite
 	if err != nil {
 		return it, fmt.Errorf("reading %s: %w", child.Ref, err)
 	}
-	doomed, err := p.doomedChild(f.c, u)
+	doomed, err := p.doomedChild(ps.Capability, u)
 	if err != nil {
 		return it, err
 	}

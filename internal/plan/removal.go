@@ -18,8 +18,6 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
-	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
-	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -91,11 +89,11 @@ func (p *Planner) removedCapability(ctx context.Context, u *unstructured.Unstruc
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, c); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", apply.RefOf(u), err)
 	}
-	f := family{c: c, owner: capabilityfacts.OwnerOf(c), graph: &graph.Graph{},
-		applier: &apply.Applier{Client: p.Client, Live: p.Client, OperatorNamespace: p.Operator.OperatorNamespace}}
-	items, err := p.surplus(ctx, f)
+	items, err := p.surplus(ctx, p.sources().Ending(c))
 	for i := range items {
-		items[i].goWith(capability.EffectiveDeletionPolicy(c))
+		if items[i].Kind == "Namespace" && items[i].Action == Delete {
+			items[i].Note = "the namespace stays where it holds objects that the capability did not create"
+		}
 		items[i].keepFor(c, p.Operator.DeletionGrace)
 	}
 	return items, err
@@ -125,17 +123,6 @@ func withoutZeros(d time.Duration) string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
-}
-
-// goWith adjusts the item of an object to the deletion of its capability: with Orphan, the objects outside AWS stay, and a namespace goes
-// only when nothing of others is in it.
-func (it *Item) goWith(policy nexusv1.DeletionPolicy) {
-	switch {
-	case policy == nexusv1.DeletionOrphan && it.AWS == nil && it.Kind != "AWSProvider":
-		it.Action, it.Risk, it.Note = None, "", "deletionPolicy Orphan leaves the object, without the capability's marks"
-	case it.Kind == "Namespace":
-		it.Note = "the namespace stays where it holds objects that the capability did not create"
-	}
 }
 
 // removedProvider names the objects that hold a provider: those that use it and are not deleted with it.

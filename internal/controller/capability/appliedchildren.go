@@ -97,12 +97,12 @@ func (a *appliedChildren) forget(key types.NamespacedName) {
 
 // remembered returns the state of a child whose apply would find nothing to do.
 func (o *rollout) remembered(ctx context.Context, id string, desired *unstructured.Unstructured) (capability.State, bool, error) {
-	child, ok := o.r.applied.get(client.ObjectKeyFromObject(o.c), id)
-	if !ok || !child.isOf(o.owner.UID, desired) {
+	child, ok := o.r.applied.get(client.ObjectKeyFromObject(o.Capability), id)
+	if !ok || !child.isOf(o.Owner.UID, desired) {
 		return capability.State{}, false, nil
 	}
 	live := o.cached(ctx, desired)
-	if live == nil || o.r.Applier.Lags(apply.RefOf(desired), live.GetResourceVersion()) || !child.isAsApplied(desired, live) {
+	if live == nil || o.Applier.Lags(apply.RefOf(desired), live.GetResourceVersion()) || !child.isAsApplied(desired, live) {
 		return capability.State{}, false, nil
 	}
 	same := child.desired == desired
@@ -115,7 +115,7 @@ func (o *rollout) remembered(ctx context.Context, id string, desired *unstructur
 		child.version, child.state, same = live.GetResourceVersion(), state, false
 	}
 	if !same {
-		o.r.applied.put(client.ObjectKeyFromObject(o.c), id, child)
+		o.r.applied.put(client.ObjectKeyFromObject(o.Capability), id, child)
 	}
 	return child.state, true, nil
 }
@@ -195,6 +195,6 @@ func (o *rollout) remember(id string, desired *unstructured.Unstructured, res ap
 	if res.Live == nil || len(res.Unsettled) > 0 {
 		return
 	}
-	o.r.applied.put(client.ObjectKeyFromObject(o.c), id, appliedChild{owner: o.owner.UID, desired: desired,
+	o.r.applied.put(client.ObjectKeyFromObject(o.Capability), id, appliedChild{owner: o.Owner.UID, desired: desired,
 		applied: markOf(desired, res.Live), version: res.Live.GetResourceVersion(), state: s})
 }

@@ -108,8 +108,8 @@ func (r *Reconciler) recordApproved(ctx context.Context, c, was *nexusv1.NexusAI
 
 // planEdit returns what an edit, or the deletion, of a capability does.
 func (r *Reconciler) planEdit(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Edit, error) {
-	edit := capability.Edit{Capability: c}
-	stages, err := r.childrenOf(ctx, c)
+	edit, ps := capability.Edit{Capability: c}, r.sources().Ending(c)
+	stages, err := ps.Stages(ctx)
 	if err != nil {
 		return edit, err
 	}
@@ -117,15 +117,10 @@ func (r *Reconciler) planEdit(ctx context.Context, c *nexusv1.NexusAICapability)
 		if edit.Before, edit.After, err = r.compileBoth(ctx, c); err != nil {
 			return edit, err
 		}
+		ps.Graph = edit.After
 	}
-	for _, child := range slices.Concat(stages...) {
-		id := childID(c, child.Ref)
-		if edit.After != nil {
-			if _, declared := edit.After.Node(id); declared {
-				continue
-			}
-		}
-		edit.Deletes = append(edit.Deletes, id)
+	for _, act := range ps.Surplus(stages) {
+		edit.Deletes = append(edit.Deletes, ps.IDOf(act.Ref))
 	}
 	slices.Sort(edit.Deletes)
 	return edit, nil

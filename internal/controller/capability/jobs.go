@@ -5,8 +5,6 @@ package capability
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,25 +15,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
-
-// applyJob applies a Job, whose template is immutable. A Job that ran, or runs, what is declared stays as it is where the operator by now
-// compiles another template. One of another declaration is deleted, and the next pass creates the declared one: because both
-// have one name, each declaration runs once, also when the operator ends between the two writes.
-func (o *rollout) applyJob(ctx context.Context, desired *unstructured.Unstructured) (apply.Result, error) {
-	p, err := o.r.Applier.Plan(ctx, o.owner, desired)
-	switch {
-	case err != nil:
-		return apply.Result{}, err
-	case p.Live != nil && !capability.IsSameRun(p.Live, desired):
-		return apply.Result{}, o.replaceJob(ctx, p.Live)
-	case p.Live != nil && slices.ContainsFunc(p.Differences, isOfTemplate):
-		return apply.Result{Change: apply.Unchanged, Live: p.Live}, nil
-	default:
-		return o.r.Applier.Apply(ctx, o.owner, desired)
-	}
-}
-
-func isOfTemplate(d apply.Difference) bool { return strings.HasPrefix(d.Path, "spec.template") }
 
 // replaceJob deletes a Job of another declaration, unless a container of it is at work: that one is left to end. The deletion is for the
 // version that was judged, so that no pod that started meanwhile is stopped.
@@ -54,6 +33,6 @@ func (o *rollout) replaceJob(ctx context.Context, live *unstructured.Unstructure
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	o.r.Events.Normal(o.c, status.ReasonUpdated, "Apply", ref.String()+" ran an earlier declaration: it is replaced, and runs again")
+	o.r.Events.Normal(o.Capability, status.ReasonUpdated, "Apply", ref.String()+" ran an earlier declaration: it is replaced, and runs again")
 	return &status.Waiting{Reason: status.ReasonWaiting, For: ref.String() + " to be gone, which ran an earlier declaration"}
 }

@@ -217,7 +217,8 @@ func TestJob_OfTheSameDeclarationStaysAsItRan(t *testing.T) {
 	if err := unstructured.SetNestedField(other.Object, int64(7), "spec", "template", "spec", "terminationGracePeriodSeconds"); err != nil {
 		t.Fatal(err)
 	}
-	res, err := newRollout(b.Reconciler, c, g, capability.Facts{}).applyJob(t.Context(), other)
+	n.Object = other
+	res, err := newRollout(b.Reconciler, b.Reconciler.sources().Ending(c)).write(t.Context(), n)
 	if err != nil || res.Change != apply.Unchanged || len(b.written()) > 0 || string(res.Live.GetUID()) != string(b.job().UID) {
 		t.Errorf("%+v %v", res, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
-	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -42,8 +43,9 @@ func isResource(ref apply.Ref) bool {
 }
 
 // prune deletes the children that the capability no longer compiles to. It is called after every apply succeeded.
-func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o *capability.Observed) error {
-	surplus, err := r.surplusChildren(ctx, c, *o)
+func (r *Reconciler) prune(ctx context.Context, ps *pass.Pass, o *capability.Observed) error {
+	c := ps.Capability
+	surplus, err := r.surplusChildren(ctx, ps, *o)
 	if err != nil {
 		return err
 	}
@@ -60,14 +62,14 @@ func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o 
 	}
 	var held heldStores
 	var kept []nexusv1.DroppedStore
-	for _, child := range surplus {
-		why, dropped, err := r.pruneChild(ctx, c, child)
+	for _, act := range surplus {
+		why, dropped, err := r.pruneChild(ctx, c, act)
 		if err != nil {
 			return err
 		}
-		o.Changes = append(o.Changes, capability.NewChange(child.Kind.Kind, child.Name, "Deleted", nil))
+		o.Changes = append(o.Changes, capability.NewChange(act.Ref.Kind.Kind, act.Ref.Name, "Deleted", nil))
 		if why != "" {
-			held.add(why, child)
+			held.add(why, act.Child)
 		}
 		if dropped != nil && len(kept) < maxKept {
 			kept = append(kept, *dropped)
@@ -102,37 +104,18 @@ func (h *heldStores) refusal() error {
 		strings.Join(h.reasons, "; "), reconciler.AnnotationDeleteData)}
 }
 
-// surplusChildren lists the children to prune, in the order of deletion.
-func (r *Reconciler) surplusChildren(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed) ([]apply.Child, error) {
-	var out []apply.Child
-	var gateways int
-	existing := map[string]bool{}
-	for _, stage := range capability.DeletionOrder {
-		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), r.gateways.kindsOf(c, r.Facts.Served(stage.Kinds)))
-		if err != nil {
-			return nil, err
-		}
-		for _, child := range children {
-			if !stage.Includes(child.Kind.Kind, child.Name) {
-				continue
-			}
-			if capability.IsGatewayKind(child.Kind) {
-				gateways++
-			}
-			id := childID(c, child.Ref)
-			existing[id] = true
-			if existing[capability.ActingResource(child.Kind.Kind, child.Name)] {
-				continue // the resource acts as the role until it is gone
-			}
-			if _, wanted := o.Graph.Node(id); !wanted && o.Prunable(child.Kind.Kind) && !o.AppliesStill(child.Labels) {
-				out = append(out, child)
-			}
-		}
+// surplusChildren lists the children to prune by now, in the order of deletion.
+func (r *Reconciler) surplusChildren(ctx context.Context, ps *pass.Pass, o capability.Observed) ([]pass.Act, error) {
+	stages, err := ps.Stages(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if gateways == 0 {
-		r.gateways.noneLeft(c)
+	if !slices.ContainsFunc(slices.Concat(stages...), func(child apply.Child) bool { return capability.IsGatewayKind(child.Kind) }) {
+		r.gateways.noneLeft(ps.Capability)
 	}
-	return out, nil
+	return slices.DeleteFunc(ps.Surplus(stages), func(act pass.Act) bool {
+		return act.After != "" || !o.Prunable(act.Ref.Kind.Kind) || o.AppliesStill(act.Child.Labels)
+	}), nil
 }
 
 // stillCurrent asks the API server whether the capability is as it was compiled. An operator that was paused, or
@@ -151,13 +134,14 @@ func (r *Reconciler) stillCurrent(ctx context.Context, c *nexusv1.NexusAICapabil
 }
 
 // pruneChild deletes a child and returns why its deletion is held, if it is, or the store that is kept for a time.
-func (r *Reconciler) pruneChild(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) (held string, dropped *nexusv1.DroppedStore, err error) {
+func (r *Reconciler) pruneChild(ctx context.Context, c *nexusv1.NexusAICapability, act pass.Act) (held string, dropped *nexusv1.DroppedStore, err error) {
+	child := act.Child
 	if isResource(child.Ref) {
 		if err := r.updateDoomed(ctx, c, child.Ref); err != nil {
 			return "", nil, err
 		}
 	}
-	if err := r.removeChild(ctx, c, child.Ref, false); err != nil || !capability.IsStore(child.Kind.Kind) {
+	if err := r.remove(ctx, c, act); err != nil || !capability.IsStore(child.Kind.Kind) {
 		return "", nil, err
 	}
 	obj, err := r.resource(ctx, child.Ref)

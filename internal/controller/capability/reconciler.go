@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/health"
 	"github.com/nexus-operator/nexus-operator/internal/options"
+	"github.com/nexus-operator/nexus-operator/internal/pass"
 )
 
 // Kind is the kind that the package reconciles.
@@ -230,29 +231,23 @@ func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 	if c.Spec.Suspend {
 		return observed, nil
 	}
-	if err := r.nameConflict(ctx, c); err != nil {
-		return observed, err
-	}
-	facts, err := r.Facts.Gather(ctx, c)
+	ps, err := r.sources().Begin(ctx, c)
 	if err != nil {
-		return observed, err
+		return observed, logConflict(ctx, c, err)
 	}
-	g, err := r.compilations.compile(ctx, c, facts)
-	if err != nil {
-		return observed, err
-	}
-	observed.Graph, observed.Facts = g, facts
+	g := ps.Graph
+	observed.Graph, observed.Facts = g, ps.Facts
 	if capability.HasAssociation(g) {
 		if observed.Agent, err = r.agentOf(ctx, c); err != nil {
 			return observed, err
 		}
 	}
-	return observed, r.roll(ctx, c, g, &observed)
+	return observed, r.roll(ctx, ps, &observed)
 }
 
 // roll applies the objects of a compiled capability, removes what it no longer has, and adds what was seen of them.
-func (r *Reconciler) roll(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.Graph, observed *capability.Observed) error {
-	rollout := newRollout(r, c, g, observed.Facts)
+func (r *Reconciler) roll(ctx context.Context, ps *pass.Pass, observed *capability.Observed) error {
+	c, rollout := ps.Capability, newRollout(r, ps)
 	err := errors.Join(rollout.run(ctx), r.zoneServed(c))
 	observed.States, observed.Changes = rollout.states, rollout.changes
 	if err != nil || rollout.stopped {
@@ -261,24 +256,31 @@ func (r *Reconciler) roll(ctx context.Context, c *nexusv1.NexusAICapability, g *
 	if err := r.planReplacements(ctx, c, observed); err != nil || !rollout.complete() {
 		return err
 	}
-	if err := r.prune(ctx, c, observed); err != nil {
+	if err := r.prune(ctx, ps, observed); err != nil {
 		return err
 	}
 	return r.providerUsable(ctx, c)
 }
 
-// nameConflict refuses all but one of the capabilities whose resources would have the same names.
-func (r *Reconciler) nameConflict(ctx context.Context, c *nexusv1.NexusAICapability) error {
+// sources returns the places from which passes over capabilities take what they decide by.
+func (r *Reconciler) sources() pass.Sources {
+	return pass.Sources{Settings: r.Facts.Settings, Applier: r.Applier, Namesakes: r.namesakes, Facts: r.Facts.Gather,
+		Compile: r.compilations.compile, Existing: r.gateways.kindsOf}
+}
+
+// namesakes lists the capabilities whose resources would have the names of one.
+func (r *Reconciler) namesakes(ctx context.Context, c *nexusv1.NexusAICapability) ([]nexusv1.NexusAICapability, error) {
 	list := &nexusv1.NexusAICapabilityList{}
-	if err := r.Client.List(ctx, list, client.MatchingFields{reconciler.NameIndex: reconciler.IndexName(c)[0]}); err != nil {
-		return err
+	err := r.Client.List(ctx, list, client.MatchingFields{reconciler.NameIndex: reconciler.IndexName(c)[0]})
+	return list.Items, err
+}
+
+// logConflict logs which other capability has the names of one, which the status does not tell. It returns the error.
+func logConflict(ctx context.Context, c *nexusv1.NexusAICapability, err error) error {
+	if conflict, is := errors.AsType[*pass.Conflict](err); is {
+		reconciler.LogHolder(ctx, c.Status.Conditions, "A capability waits: another one has its names", reconciler.IndexName(c)[0], conflict.Holder)
 	}
-	holder := capability.HolderOfNames(c, list.Items)
-	if holder == nil {
-		return nil
-	}
-	reconciler.LogHolder(ctx, c.Status.Conditions, "A capability waits: another one has its names", reconciler.IndexName(c)[0], holder)
-	return capability.NameConflict(c, holder)
+	return err
 }
 
 // IsGenerated implements awssession.Provenance: it reports whether the object's capability, as it is now, compiles to

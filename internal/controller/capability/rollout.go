@@ -18,10 +18,10 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
-	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/health"
+	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -30,11 +30,8 @@ const applying = 8
 
 // rollout applies the open nodes of a graph, and those that this opens, and remembers how far each came.
 type rollout struct {
+	*pass.Pass
 	r      *Reconciler
-	c      *nexusv1.NexusAICapability
-	owner  apply.Owner
-	graph  *graph.Graph
-	facts  capability.Facts
 	states map[string]capability.State
 	// stopped is true when nothing was applied at all.
 	stopped bool
@@ -44,8 +41,8 @@ type rollout struct {
 	changes []nexusv1.RolloutChange
 }
 
-func newRollout(r *Reconciler, c *nexusv1.NexusAICapability, g *graph.Graph, f capability.Facts) *rollout {
-	return &rollout{r: r, c: c, owner: capabilityfacts.OwnerOf(c), graph: g, facts: f, states: map[string]capability.State{}, errs: map[string]error{}}
+func newRollout(r *Reconciler, ps *pass.Pass) *rollout {
+	return &rollout{Pass: ps, r: r, states: map[string]capability.State{}, errs: map[string]error{}}
 }
 
 // run goes wave by wave for as long as a wave opens another. One child's failure does not keep the
@@ -57,7 +54,7 @@ func (o *rollout) run(ctx context.Context) error {
 	tried := o.refuseLeftOut()
 	for {
 		var wave []string
-		for _, id := range o.graph.Open(o.progress) {
+		for _, id := range o.Graph.Open(o.progress) {
 			if !tried[id] {
 				tried[id] = true
 				wave = append(wave, id)
@@ -85,10 +82,10 @@ func (o *rollout) run(ctx context.Context) error {
 // the nodes.
 func (o *rollout) refuseLeftOut() map[string]bool {
 	refused := map[string]bool{}
-	for _, n := range o.graph.Nodes() {
+	for _, n := range o.Graph.Nodes() {
 		ref := apply.RefOf(n.Object)
-		if err := o.r.Facts.MayApply(ref.Kind, ref.Name); err != nil {
-			o.states[n.ID], o.errs[n.ID], refused[n.ID] = leftOutState(o.c, ref, err), err, true
+		if err := o.Settings.MayApply(ref.Kind, ref.Name); err != nil {
+			o.states[n.ID], o.errs[n.ID], refused[n.ID] = leftOutState(o.Capability, ref, err), err, true
 		}
 	}
 	return refused
@@ -97,28 +94,17 @@ func (o *rollout) refuseLeftOut() map[string]bool {
 // stopsHere reports whether the namespace of the workloads is not available. Then no object is created: half a
 // capability is of no use to anybody.
 func (o *rollout) stopsHere(ctx context.Context) bool {
-	for _, n := range o.graph.Nodes() {
+	for _, n := range o.Graph.Nodes() {
 		if n.Object.GetKind() != "Namespace" {
 			continue
 		}
-		err := o.namespaceUsable(ctx, n.Object)
-		if s, ok := status.AsStalled(err); ok {
+		if s, ok := status.AsStalled(o.Pass.Write(ctx, n).Err); ok {
 			o.states[n.ID] = capability.State{Stalled: true, Reason: s.Reason, Message: s.Error()}
 			o.stopped = true
 			return true
 		}
 	}
 	return false
-}
-
-// namespaceUsable refuses the namespace of the workloads when it is another's, or when it would have to be created and
-// the administrator does not allow that. A namespace that was created before stays in use.
-func (o *rollout) namespaceUsable(ctx context.Context, desired *unstructured.Unstructured) error {
-	plan, err := o.r.Applier.Plan(ctx, o.owner, desired)
-	if err == nil && plan.Change == apply.Created {
-		err = o.r.Facts.MayCreateNamespace(desired.GetName())
-	}
-	return err
 }
 
 func (o *rollout) progress(id string) graph.Progress {
@@ -138,7 +124,7 @@ func (o *rollout) progress(id string) graph.Progress {
 
 // recall sets the state of a child whose apply would find nothing to do, and reports whether it did.
 func (o *rollout) recall(ctx context.Context, id string) bool {
-	n, _ := o.graph.Node(id)
+	n, _ := o.Graph.Node(id)
 	s, ok, err := o.remembered(ctx, id, n.Object)
 	if !ok && err == nil {
 		return false
@@ -157,8 +143,8 @@ func (o *rollout) recall(ctx context.Context, id string) bool {
 
 // apply makes one child true and reads its health.
 func (o *rollout) apply(ctx context.Context, id string) {
-	n, _ := o.graph.Node(id)
-	res, err := o.write(ctx, id, n.Object)
+	n, _ := o.Graph.Node(id)
+	res, err := o.write(ctx, n)
 	var h health.Health
 	if err == nil {
 		h, err = o.healthOf(ctx, res.Live)
@@ -166,36 +152,38 @@ func (o *rollout) apply(ctx context.Context, id string) {
 	o.record(id, n.Object, res, stateOf(res, h, err), err)
 }
 
-// write applies a child, and keeps the store of one that is being deleted although it is declared.
-func (o *rollout) write(ctx context.Context, id string, desired *unstructured.Unstructured) (apply.Result, error) {
-	if desired.GetKind() == "Namespace" { // it may have been deleted since barred looked
-		if err := o.namespaceUsable(ctx, desired); err != nil {
-			return apply.Result{}, err
-		}
-	}
-	res, err := o.applyObject(ctx, desired)
+// write carries out what is decided about a child, and keeps the store of one that is being deleted although it is declared.
+func (o *rollout) write(ctx context.Context, n graph.Node) (apply.Result, error) {
+	desired := n.Object
+	res, err := o.carryOut(ctx, desired, o.Pass.Write(ctx, n))
 	if err == nil {
 		err = o.r.gateways.watch(desired.GroupVersionKind())
 	}
 	if err == nil && isExactGroup(desired.GroupVersionKind().Group) {
-		res.Live, err = o.r.Applier.Exact(ctx, desired, res.Live)
+		res.Live, err = o.Applier.Exact(ctx, desired, res.Live)
 	}
 	if err == nil && res.Change == apply.Updated {
-		o.reportDrift(id, res)
+		o.reportDrift(n.ID, res)
 	}
 	if _, waits := status.AsWaiting(err); waits && isKept(desired) {
-		if kerr := o.r.keepDeletedStore(ctx, o.c, apply.RefOf(desired)); kerr != nil {
+		if kerr := o.r.keepDeletedStore(ctx, o.Capability, apply.RefOf(desired)); kerr != nil {
 			err = kerr
 		}
 	}
 	return res, err
 }
 
-func (o *rollout) applyObject(ctx context.Context, desired *unstructured.Unstructured) (apply.Result, error) {
-	if desired.GetKind() == "Job" {
-		return o.applyJob(ctx, desired)
+func (o *rollout) carryOut(ctx context.Context, desired *unstructured.Unstructured, act pass.Act) (apply.Result, error) {
+	switch live := act.Written.Live; {
+	case act.Err != nil:
+		return apply.Result{}, act.Err
+	case act.Verb == pass.Replace:
+		return apply.Result{}, o.replaceJob(ctx, live)
+	case act.Verb == pass.Keep:
+		return apply.Result{Change: apply.Unchanged, Live: live}, nil
+	default:
+		return o.Applier.Run(ctx, o.Owner, desired, act.Written)
 	}
-	return o.r.Applier.Apply(ctx, o.owner, desired)
 }
 
 // stateOf is the state of a child after it was applied and looked at.
@@ -230,7 +218,7 @@ func (o *rollout) record(id string, desired *unstructured.Unstructured, res appl
 // withheld is the state of a child that observes an existing store: without consent to rights on the store, it is not fit for use, and pods
 // that need the rights do not start.
 func (o *rollout) withheld(desired *unstructured.Unstructured, s capability.State) capability.State {
-	if why := o.facts.WithheldFrom(o.c, desired.GetKind(), desired.GetName()); why != "" {
+	if why := o.Facts.WithheldFrom(o.Capability, desired.GetKind(), desired.GetName()); why != "" {
 		s.Ready, s.Present, s.Serving, s.Stalled, s.Unknown, s.Reason, s.Message = false, false, false, true, false, status.ReasonNotPermitted, why
 	}
 	return s
@@ -249,7 +237,7 @@ func (o *rollout) reportDrift(id string, res apply.Result) {
 	if len(res.Drift) == 0 {
 		return
 	}
-	o.r.Events.RelatedTo(res.Live).Warning(o.c, status.ReasonDriftCorrected, "Apply",
+	o.r.Events.RelatedTo(res.Live).Warning(o.Capability, status.ReasonDriftCorrected, "Apply",
 		id+" was changed by somebody else and is as declared again: "+strings.Join(pathsOf(res.Drift), ", "))
 }
 

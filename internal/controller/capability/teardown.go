@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -101,18 +102,15 @@ func (r *Reconciler) release(ctx context.Context, c, was *nexusv1.NexusAICapabil
 // takeDown deletes the first stage of which something is left, and says of everything that is left why.
 func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Observed, bool, error) {
 	observed := capability.Observed{Capability: c, States: map[string]capability.State{}}
-	facts, err := r.Facts.Gather(ctx, c)
-	if err != nil {
+	declared, err := r.sources().Declared(ctx, c)
+	if declared == nil {
 		return observed, false, err
 	}
-	observed.Facts = facts
-	if g, err := r.compilations.compile(ctx, c, facts); err == nil {
-		observed.Graph = g // only for telling: what goes is what exists
-	}
+	observed.Facts, observed.Graph = declared.Facts, declared.Graph // only for telling: what goes is what exists
 	if err := r.noneLeftOut(c, observed.States); err != nil {
 		return observed, false, err
 	}
-	stages, err := r.childrenOf(ctx, c)
+	stages, err := r.sources().Ending(c).Stages(ctx)
 	if err != nil {
 		return observed, false, err
 	}
@@ -134,22 +132,6 @@ func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability)
 	default:
 		return observed, false, r.removeNext(ctx, c, observed, stages)
 	}
-}
-
-// childrenOf lists what exists of the capability, stage by stage; stages without anything are left out.
-func (r *Reconciler) childrenOf(ctx context.Context, c *nexusv1.NexusAICapability) ([][]apply.Child, error) {
-	var out [][]apply.Child
-	for _, stage := range capability.DeletionOrder {
-		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), r.gateways.kindsOf(c, r.Facts.Served(stage.Kinds)))
-		if err != nil {
-			return nil, err
-		}
-		children = slices.DeleteFunc(children, func(child apply.Child) bool { return !stage.Includes(child.Kind.Kind, child.Name) })
-		if len(children) > 0 {
-			out = append(out, children)
-		}
-	}
-	return out, nil
 }
 
 // keepsChildren reports whether the user asked to keep the objects (kubectl delete --cascade=orphan). The
@@ -238,14 +220,14 @@ func (r *Reconciler) removeStage(ctx context.Context, c *nexusv1.NexusAICapabili
 			return err
 		}
 	}
-	orphan := capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionOrphan
-	if stages[0][0].Kind.Group == intentv1alpha1.GroupName && !orphan {
+	ps := r.sources().Ending(c)
+	if first := stages[0][0]; first.Kind.Group == intentv1alpha1.GroupName && ps.End(first).Verb == pass.Delete {
 		if wait, err := r.keepBindingsWhilePodsRemain(ctx, c, o, stages[0]); wait || err != nil {
 			return err
 		}
 	}
 	for _, child := range unusedIn(c, stages[0]) {
-		if err := r.removeChild(ctx, c, child.Ref, orphan); err != nil {
+		if err := r.remove(ctx, c, ps.End(child)); err != nil {
 			return err
 		}
 	}
@@ -350,9 +332,10 @@ func childID(c *nexusv1.NexusAICapability, ref apply.Ref) string {
 	return graph.ID(ref.Kind.Kind, ref.Namespace, ref.Name, c.Namespace)
 }
 
-// removeChild deletes one child, or releases it; the watch tells when it is gone.
-func (r *Reconciler) removeChild(ctx context.Context, c *nexusv1.NexusAICapability, ref apply.Ref, orphan bool) error {
-	if orphan && ref.Kind.Group != v1alpha1.GroupName {
+// remove deletes one child, or releases it; the watch tells when it is gone.
+func (r *Reconciler) remove(ctx context.Context, c *nexusv1.NexusAICapability, act pass.Act) error {
+	ref := act.Ref
+	if act.Verb == pass.Release {
 		return r.Applier.Orphan(ctx, capabilityfacts.OwnerOf(c), ref)
 	}
 	if ref.Kind.Kind == "Namespace" {

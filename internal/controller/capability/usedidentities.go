@@ -12,8 +12,8 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
-	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -22,9 +22,9 @@ var ofIdentities = []string{"IAMRole", "PodIdentityAssociation", "ServiceAccount
 
 // withoutUsedIdentities leaves out of the children to prune what pods still need that run with a ServiceAccount which is no longer declared:
 // their rights are taken once they have ended. It returns the first of these pods.
-func (r *Reconciler) withoutUsedIdentities(ctx context.Context, c *nexusv1.NexusAICapability, surplus []apply.Child) ([]apply.Child, string, error) {
-	needed := func(child apply.Child) bool {
-		return slices.Contains(ofIdentities, child.Kind.Kind) && capability.ActingResource(child.Kind.Kind, child.Name) == ""
+func (r *Reconciler) withoutUsedIdentities(ctx context.Context, c *nexusv1.NexusAICapability, surplus []pass.Act) ([]pass.Act, string, error) {
+	needed := func(act pass.Act) bool {
+		return slices.Contains(ofIdentities, act.Ref.Kind.Kind) && capability.ActingResource(act.Ref.Kind.Kind, act.Ref.Name) == ""
 	}
 	if !slices.ContainsFunc(surplus, needed) {
 		return surplus, "", nil

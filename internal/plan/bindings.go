@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
+	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -88,26 +89,21 @@ func (p *Planner) policies(ctx context.Context, u *unstructured.Unstructured) ([
 			return nil, err
 		}
 	}
-	res := intent.Resolve(intentfacts.BindingOf(obj), s.intents, namespaces, intent.Options{OperatorNamespace: p.Operator.Intents.OperatorNamespace})
-	all := res.Policies
-	if res.Cluster != nil {
-		all = append(all, *res.Cluster)
-	}
-	owner := intentfacts.OwnerOfDerived(u.GroupVersionKind(), obj)
-	owner.UID = cmp.Or(owner.UID, futureUID(u))
+	b := pass.Bind(obj, s.intents, namespaces, p.Operator.Intents.OperatorNamespace)
+	b.Owner.UID = cmp.Or(b.Owner.UID, futureUID(u))
 	var out []Item
-	for _, policy := range all {
-		items, err := p.policy(ctx, owner, policy)
+	for _, policy := range b.Policies {
+		items, err := p.policy(ctx, b.Owner, policy)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, items...)
 	}
-	surplus, err := p.surplusPolicies(ctx, owner, intentfacts.RefsOf(all))
+	surplus, err := p.surplusPolicies(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	return append(out, surplus...), intent.BindingReport{Resolution: res}.Failure()
+	return append(out, surplus...), intent.BindingReport{Resolution: b.Resolution}.Failure()
 }
 
 // policy plans one policy of a binding and the engines' objects.
@@ -168,8 +164,9 @@ func (p *Planner) enforcing(ctx context.Context, policy intent.Policy, live *uns
 	known := &served{mapper: p.Client.RESTMapper()}
 	var out []Item
 	var wanted []apply.Ref
-	for _, e := range p.Engines {
-		for _, o := range intent.Translate(e.Engine, policy, facts, e.Enabled, p.preferred(known)).Objects {
+	var kinds []schema.GroupVersionKind
+	for _, e := range pass.Enforce(p.Engines, policy, facts, p.preferred(known)) {
+		for _, o := range e.Objects {
 			it, _, err := p.derived(ctx, owner, o)
 			if err != nil {
 				return nil, err
@@ -179,8 +176,9 @@ func (p *Planner) enforcing(ctx context.Context, policy intent.Policy, live *uns
 			}
 			out, wanted = append(out, it), append(wanted, apply.RefOf(o))
 		}
+		kinds = append(kinds, e.Kinds...)
 	}
-	surplus, err := p.enforcingSurplus(ctx, owner, known, wanted)
+	surplus, err := p.enforcingSurplus(ctx, owner, kinds, wanted)
 	return append(out, surplus...), cmp.Or(err, known.err)
 }
 
@@ -203,19 +201,10 @@ func (p *Planner) preferred(known *served) intent.Served {
 	return intent.PreferredOnly(kinds, known.has)
 }
 
-// enforcingSurplus plans the removal of a policy's objects that are not wanted.
-func (p *Planner) enforcingSurplus(ctx context.Context, owner apply.Owner, known *served, wanted []apply.Ref) ([]Item, error) {
+// enforcingSurplus plans the removal of a policy's objects of some kinds that are not wanted.
+func (p *Planner) enforcingSurplus(ctx context.Context, owner apply.Owner, kinds []schema.GroupVersionKind, wanted []apply.Ref) ([]Item, error) {
 	if isFuture(owner.UID) {
 		return nil, nil
-	}
-	var kinds []schema.GroupVersionKind
-	isServed := p.preferred(known)
-	for _, e := range p.Engines {
-		for _, k := range e.Makes() {
-			if isServed(k) {
-				kinds = append(kinds, k)
-			}
-		}
 	}
 	children, err := p.applier().Children(ctx, owner, kinds)
 	if err != nil {
@@ -228,30 +217,39 @@ func (p *Planner) enforcingSurplus(ctx context.Context, owner apply.Owner, known
 	return out, nil
 }
 
-// surplusPolicies plans the removal of a binding's policies that are not wanted, with the engines' objects.
-func (p *Planner) surplusPolicies(ctx context.Context, owner apply.Owner, wanted []apply.Ref) ([]Item, error) {
-	if isFuture(owner.UID) {
+// surplusPolicies plans the removal of the policies that a binding does not become any more, with the engines' objects.
+func (p *Planner) surplusPolicies(ctx context.Context, b pass.Bound) ([]Item, error) {
+	if isFuture(b.Owner.UID) {
 		return nil, nil
 	}
-	kinds := intentfacts.PolicyKinds
-	if owner.Namespace != "" {
-		kinds = kinds[:1] // a policy over the cluster belongs to a binding of the cluster
-	}
-	children, err := p.applier().Children(ctx, owner, kinds)
+	children, err := p.applier().Children(ctx, b.Owner, pass.PolicyKinds(b.Owner))
 	if err != nil {
 		return nil, err
 	}
 	var out []Item
-	for _, c := range apply.Surplus(children, wanted) {
-		policy := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, UID: c.UID}}
-		known := &served{mapper: p.Client.RESTMapper()}
-		objects, err := p.enforcingSurplus(ctx, intentfacts.OwnerOfDerived(c.Kind, policy), known, nil)
-		if err := cmp.Or(err, known.err); err != nil {
+	for _, c := range b.Surplus(children) {
+		objects, err := p.enforcedBy(ctx, c)
+		if err != nil {
 			return nil, err
 		}
-		out = append(append(out, removalOf(owner, c.Ref, Safe)), objects...)
+		out = append(append(out, removalOf(b.Owner, c.Ref, Safe)), objects...)
 	}
 	return out, nil
+}
+
+// enforcedBy plans the removal of all objects of a policy.
+func (p *Planner) enforcedBy(ctx context.Context, policy apply.Child) ([]Item, error) {
+	known := &served{mapper: p.Client.RESTMapper()}
+	isServed := p.preferred(known)
+	var kinds []schema.GroupVersionKind
+	for _, e := range p.Engines {
+		kinds = append(kinds, pass.ServedKinds(e, isServed)...)
+	}
+	if known.err != nil {
+		return nil, known.err
+	}
+	owner := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: policy.Namespace, Name: policy.Name, UID: policy.UID}}
+	return p.enforcingSurplus(ctx, intentfacts.OwnerOfDerived(policy.Kind, owner), kinds, nil)
 }
 
 func removalOf(owner apply.Owner, ref apply.Ref, risk Risk) Item {
@@ -300,5 +298,5 @@ func (p *Planner) removedPolicies(ctx context.Context, c apply.Child) ([]Item, e
 		return nil, nil
 	}
 	binding := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, UID: c.UID}}
-	return p.surplusPolicies(ctx, intentfacts.OwnerOfDerived(c.Kind, binding), nil)
+	return p.surplusPolicies(ctx, pass.Bound{Owner: intentfacts.OwnerOfDerived(c.Kind, binding)})
 }

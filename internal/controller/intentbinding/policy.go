@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
+	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -285,25 +286,22 @@ func (r *Reconciler) confirm(w *work) {
 // --adapters leaves out, whose ClusterRole an administrator need not bind.
 func (r *Reconciler) translate(w *work) (pieces []piece, kinds []schema.GroupVersionKind) {
 	known, report := w.s.kinds, w.report
-	for i, e := range r.Engines {
-		t := intent.Translate(e.Engine, report.Policy, w.facts, e.Enabled, known.served)
-		if _, ok := e.Engine.(intent.Divider); ok {
-			w.part.add(t)
+	for i, e := range pass.Enforce(r.Engines, report.Policy, w.facts, known.served) {
+		if _, ok := e.Engine.Engine.(intent.Divider); ok {
+			w.part.add(e.Translation)
 		}
-		err := known.deniedOf(e)
-		if err != nil && e.Enabled {
+		name, err := e.Engine.Name(), known.deniedOf(e.Engine)
+		if err != nil && e.Engine.Enabled {
 			report.Err = intent.Worst(report.Err, err)
-			report.Engines = append(report.Engines, reportNotApplied(e.Name(), report.Policy.Rules, err))
+			report.Engines = append(report.Engines, reportNotApplied(name, report.Policy.Rules, err))
 			continue
 		}
-		report.Engines = append(report.Engines, intent.EngineReport{Engine: e.Name(), Claims: t.Claims})
-		for _, o := range t.Objects {
+		report.Engines = append(report.Engines, intent.EngineReport{Engine: name, Claims: e.Claims})
+		for _, o := range e.Objects {
 			pieces = append(pieces, piece{engine: i, object: o})
 		}
-		for _, k := range e.Makes() {
-			if err == nil && known.served(k) {
-				kinds = append(kinds, k)
-			}
+		if err == nil {
+			kinds = append(kinds, e.Kinds...)
 		}
 	}
 	return pieces, kinds
@@ -347,15 +345,15 @@ func (r *Reconciler) restored(about *unstructured.Unstructured, res apply.Result
 		strings.Join(paths, ", ")+" of "+apply.RefOf(res.Live).String()+" was changed by hand and is as derived again")
 }
 
-// prune removes the owner's children that are not wanted.
-func (r *Reconciler) prune(ctx context.Context, owner apply.Owner, kinds []schema.GroupVersionKind, wanted []apply.Ref) error {
-	children, err := r.Applier.Children(ctx, owner, kinds)
+// prune removes the policies that a binding does not become any more.
+func (r *Reconciler) prune(ctx context.Context, b pass.Bound) error {
+	children, err := r.Applier.Children(ctx, b.Owner, pass.PolicyKinds(b.Owner))
 	if err != nil {
 		return err
 	}
 	var worst error
-	for _, c := range apply.Surplus(children, wanted) {
-		if _, err := r.Applier.Delete(ctx, owner, c.Ref); err != nil {
+	for _, c := range b.Surplus(children) {
+		if _, err := r.Applier.Delete(ctx, b.Owner, c.Ref); err != nil {
 			worst = intent.Worst(worst, err)
 		}
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/options"
+	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -175,25 +176,18 @@ func (r *Reconciler) requeue(req reconcile.Request, report intent.BindingReport)
 
 // converge applies the policies of a binding.
 func (r *Reconciler) converge(ctx context.Context, obj client.Object, s *clusterFacts) intent.BindingReport {
-	b := intentfacts.BindingOf(obj)
-	res := intent.Resolve(b, s.intents, s.namespaces, intent.Options{OperatorNamespace: r.OperatorNamespace})
-	report := intent.BindingReport{Resolution: res}
-	policies := slices.Clone(res.Policies)
-	if res.Cluster != nil {
-		policies = append(policies, *res.Cluster)
-	}
-	report.Policies = make([]intent.PolicyReport, len(policies))
-	owner := intentfacts.OwnerOfDerived(intentfacts.KindOf(obj), obj)
+	b := pass.Bind(obj, s.intents, s.namespaces, r.OperatorNamespace)
+	report := intent.BindingReport{Resolution: b.Resolution, Policies: make([]intent.PolicyReport, len(b.Policies))}
 	group := errgroup.Group{}
 	group.SetLimit(maxConcurrentPolicies)
-	for i, p := range policies {
+	for i, p := range b.Policies {
 		group.Go(func() error {
-			report.Policies[i] = r.policy(ctx, owner, s, p)
+			report.Policies[i] = r.policy(ctx, b.Owner, s, p)
 			return nil
 		})
 	}
 	_ = group.Wait() // each policy's error is in its report
-	report.Err = r.prune(ctx, owner, intentfacts.PolicyKinds, intentfacts.RefsOf(policies))
+	report.Err = r.prune(ctx, b)
 	return report
 }
 

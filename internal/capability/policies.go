@@ -119,16 +119,36 @@ func boundTo(n graph.Node) nexusv1.Component {
 	return ""
 }
 
-// closesEgressFor are the bound intents that close a component's way to AWS. The frontend has no need of it, nor has a component
+// closesEgress returns the bound intents that close a component's way to AWS. The frontend has no need of it, nor has a component
 // without access to anything there.
-func (o Observed) closesEgressFor(n graph.Node) []string {
-	if n.Step != StepPolicies || !slices.ContainsFunc(componentsOf(&o.Capability.Spec), func(c component) bool {
+func (f Facts) closesEgress(c *nexusv1.NexusAICapability, n graph.Node) []string {
+	if n.Step != StepPolicies || !slices.ContainsFunc(componentsOf(&c.Spec), func(of component) bool {
 		bound := boundTo(n)
-		return c.name != frontend && !c.access().isNone() && (bound == "" || bound == nexusv1.Component(c.name))
+		return of.name != frontend && !of.access().isNone() && (bound == "" || bound == nexusv1.Component(of.name))
 	}) {
 		return nil
 	}
-	return slices.DeleteFunc(boundIntents(n), func(name string) bool { return o.Facts.ClosesEgress[name] == "" })
+	return slices.DeleteFunc(boundIntents(n), func(name string) bool { return f.ClosesEgress[name] == "" })
+}
+
+// Objection says why an object of a capability will not be fit for use although it can be made as it is declared: rights on an existing store
+// are withheld, or what was asked for contradicts itself. It is nil where nothing is in the way.
+func (f Facts) Objection(c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
+	if why := f.WithheldFrom(c, n.Object.GetKind(), n.Object.GetName()); why != "" {
+		return &status.Stalled{Reason: status.ReasonNotPermitted, Message: why}
+	}
+	return f.contradiction(c, n)
+}
+
+// contradiction says how a binding closes a way that the capability needs. It may be enforced to the letter all the same.
+func (f Facts) contradiction(c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
+	if names := f.closesEgress(c, n); len(names) > 0 {
+		return &status.Stalled{Reason: status.ReasonEgressToAWSBlocked, Message: f.howToOpen(names, string(cmp.Or(boundTo(n), nexusv1.ComponentBackend)))}
+	}
+	if message := f.closedToBalancer(n); message != "" {
+		return &status.Stalled{Reason: status.ReasonLoadBalancerBlocked, Message: message}
+	}
+	return nil
 }
 
 // boundIntents returns the names of the SecurityIntents of a binding.
@@ -142,18 +162,14 @@ func boundIntents(n graph.Node) []string {
 	return out
 }
 
-// stateOf is the node's state, and for a binding that closes the way to AWS that it does: it may be
-// enforced to the letter, and what was asked for contradicts itself all the same.
+// stateOf is the node's state, and for a binding that closes a way that the capability needs that it does.
 func (o Observed) stateOf(n graph.Node) State {
 	s := o.States[n.ID]
 	if n.Object.GetKind() == kindAssociation && s.isDone() {
 		return o.Agent.reportIn(s, o.Facts.EKSCluster)
 	}
-	if names := o.closesEgressFor(n); len(names) > 0 {
-		s.Stalled, s.Reason = true, status.ReasonEgressToAWSBlocked
-		s.Message = o.Facts.howToOpen(names, string(cmp.Or(boundTo(n), nexusv1.ComponentBackend)))
-	} else if message := o.Facts.closedToBalancer(n); message != "" {
-		s.Stalled, s.Reason, s.Message = true, status.ReasonLoadBalancerBlocked, message
+	if against := o.Facts.contradiction(o.Capability, n); against != nil {
+		s.Stalled, s.Reason, s.Message = true, against.Reason, against.Message
 	}
 	return s
 }

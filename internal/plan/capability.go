@@ -74,7 +74,7 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 		if err != nil {
 			return nil, err
 		}
-		child.nameWithheld(ps.Facts.WithheldFrom(c, n.Object.GetKind(), n.Object.GetName()))
+		child.object(ps.Facts.Objection(c, n))
 		if p.Planned != nil {
 			p.Planned(child)
 		}
@@ -89,10 +89,10 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 	return append(out, surplus...), err
 }
 
-// nameWithheld adds why the workloads get no rights on an existing store, unless the item has another problem; nothing for an empty text.
-func (it *Item) nameWithheld(why string) {
-	if why != "" && it.Problem == nil {
-		it.Problem = &Problem{Reason: status.ReasonNotPermitted, Code: status.CodeOf(status.ReasonNotPermitted), Message: why}
+// object adds why the object will not be fit for use, unless the item has another problem.
+func (it *Item) object(against *status.Stalled) {
+	if against != nil && it.Problem == nil {
+		it.Problem = &Problem{Reason: against.Reason, Code: status.CodeOf(against.Reason), Field: against.Field, Message: against.Message}
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -360,7 +361,8 @@ func TestPlan_IsWhatFollowsFromAnyEdit(t *testing.T) {
 	e := &edits{tool: x, args: []string{"-f", "-", "--operator-arg=" + flag}, rnd: rand.New(rand.NewPCG(seed, 0)), c: x.Capability("examples/test-capability.yaml")}
 	e.c.Name, e.c.Namespace, e.c.Spec.CapabilityName = "edited-dev", "edited-dev", "edited"
 	x.MakeNamespace(e.c.Namespace)
-	x.Create(x.intentOf("edited-dns", "dnsManipulation", nil), x.intentOf("edited-calls", "networkSegmentation", nil))
+	x.Create(x.intentOf("edited-dns", "dnsManipulation", intentv1alpha1.Params{"otherEgress": {"allow"}}),
+		x.intentOf("edited-calls", "networkSegmentation", intentv1alpha1.Params{"fromNamespaces": {"edited-dev"}}))
 	e.c.Spec.DataServices = &nexusv1.DataServicesSpec{S3: &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "call-data"}}}}
 	x.Create(e.c)
 	x.Running(e.c)

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
@@ -193,4 +194,20 @@ func TestPlan_SaysThatAKindIsNotServed(t *testing.T) {
 	x.wants(x.run(manifest, "plan", "-f", "-", "--operator-namespace", operator.Namespace), 1, "! KindNotServed: ", "--kinds", "NX-OP-002")
 	a := x.run(manifest, "plan", "-f", "-") // of a namespace without the operator
 	x.wants(a, 0, "call s3:CreateBucket", "the defaults are taken")
+}
+
+// The bindings of a capability can be made as they are declared, and the capability fails all the same.
+func TestPlan_SaysThatAnIntentClosesTheWayToAWS(t *testing.T) {
+	x := newTool(t, "--check-interval=1h")
+	closing := x.intentOf("closing-dns", "dnsManipulation", nil)
+	c := x.Capability("examples/test-capability.yaml")
+	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: closing.Name}}}
+	a := x.run(x.manifest(closing, c), "plan", "-f", "-")
+	if a.code != 1 || !strings.Contains(a.out, "! EgressToAWSBlocked: SecurityIntent closing-dns closes the backend's way to AWS") || !strings.Contains(a.out, "Problems: 1.") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	c.Spec.Security.Intents[0].Component = nexusv1.ComponentFrontend
+	if a := x.run(x.manifest(closing, c), "plan", "-f", "-"); a.code != 0 || strings.Contains(a.out, "Problems") {
+		t.Errorf("bound to the frontend alone: exit code %d\n%s%s", a.code, a.out, a.err)
+	}
 }

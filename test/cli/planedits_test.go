@@ -193,15 +193,12 @@ func (e *edits) access(s *nexusv1.NexusAICapabilitySpec) string {
 }
 
 func (e *edits) policies(s *nexusv1.NexusAICapabilitySpec) string {
-	names := e.some("edited-dns", "edited-calls")
-	s.Security = nil
-	for _, name := range names {
-		if s.Security == nil {
-			s.Security = &nexusv1.SecuritySpec{}
-		}
-		s.Security.Intents = append(s.Security.Intents, nexusv1.IntentReference{Name: name})
+	bound := []nexusv1.Component{"", nexusv1.ComponentBackend, nexusv1.ComponentFrontend}[e.rnd.IntN(3)]
+	if s.Security = nil; !e.isOn() {
+		return "none"
 	}
-	return fmt.Sprint(names)
+	s.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: "edited-dns", Component: bound}}}
+	return fmt.Sprintf("of %q", bound)
 }
 
 func (e *edits) policy(s *nexusv1.NexusAICapabilitySpec) string {
@@ -301,14 +298,14 @@ func (e *edits) step(number int) {
 	e.unchanged(e.manifest(e.c), e.args...)
 }
 
-// waiting are the objects that a plan does not know, because they need what AWS is yet to assign to another. There is no other reason to
-// wait, and no problem.
+// waiting are the objects that a plan does not know, because they need what AWS is yet to assign to another, or their deletion waits for
+// that of others. There is no other reason to wait, and no problem.
 func (e *edits) waiting(what string, items []item) map[string]bool {
 	e.Helper()
 	out := map[string]bool{}
 	for _, it := range items {
 		switch {
-		case it.Problem != nil, it.Waits != "" && !strings.HasSuffix(it.Waits, " to be ready"):
+		case it.Problem != nil, it.Waits != "" && it.Action != "Delete" && !strings.HasSuffix(it.Waits, " to be ready"):
 			e.Errorf("%s: %s waits for %q, %+v", what, it.title(), it.Waits, it.Problem)
 		case it.Waits != "":
 			out[it.title()] = true
@@ -361,8 +358,7 @@ func TestPlan_IsWhatFollowsFromAnyEdit(t *testing.T) {
 	e := &edits{tool: x, args: []string{"-f", "-", "--operator-arg=" + flag}, rnd: rand.New(rand.NewPCG(seed, 0)), c: x.Capability("examples/test-capability.yaml")}
 	e.c.Name, e.c.Namespace, e.c.Spec.CapabilityName = "edited-dev", "edited-dev", "edited"
 	x.MakeNamespace(e.c.Namespace)
-	x.Create(x.intentOf("edited-dns", "dnsManipulation", intentv1alpha1.Params{"otherEgress": {"allow"}}),
-		x.intentOf("edited-calls", "networkSegmentation", intentv1alpha1.Params{"fromNamespaces": {"edited-dev"}}))
+	x.Create(x.intentOf("edited-dns", "dnsManipulation", intentv1alpha1.Params{"otherEgress": {"allow"}}))
 	e.c.Spec.DataServices = &nexusv1.DataServicesSpec{S3: &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "call-data"}}}}
 	x.Create(e.c)
 	x.Running(e.c)

@@ -153,10 +153,12 @@ func TestPlan_ListsExactlyTheCallsOfACapability(t *testing.T) {
 			t.Errorf("%s: %+v", it.title(), it)
 		}
 	}
-	mark := x.World.AWS().Mark()
+	mark, writes := x.Mark()
 	x.apply(x.manifest(c))
 	x.Running(c)
+	x.Quiet()
 	x.same("create", items, x.writesSince(mark))
+	x.sameWrites("create", items, x.made(writes), nil)
 	x.childrenExist(len(items)-1, c)
 	x.unchanged(x.manifest(c), "-f", "-")
 	x.unchanged("", "ncap/"+c.Name, "-n", c.Namespace)
@@ -180,7 +182,7 @@ func TestPlan_ListsExactlyTheCallsOfACapability(t *testing.T) {
 	if got["Deployment/myapp-dev-backend"] != "Update" || got["S3Bucket/myapp-dev-more"] != "Create" || got["S3Bucket/myapp-dev-wxcc-simulator"] != "Delete" || got["IAMRole/myapp-dev-app-role"] != "Update" {
 		t.Errorf("%v", got)
 	}
-	mark = x.World.AWS().Mark()
+	mark, writes = x.Mark()
 	x.apply(x.manifest(next))
 	c.Spec = next.Spec
 	if err := x.Get(c); err != nil {
@@ -188,7 +190,9 @@ func TestPlan_ListsExactlyTheCallsOfACapability(t *testing.T) {
 	}
 	x.Running(c)
 	x.Gone(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-wxcc-simulator", Namespace: c.Namespace}})
+	x.Quiet()
 	x.same("edit", items, x.writesSince(mark))
+	x.sameWrites("edit", items, x.made(writes), nil)
 	x.unchanged(x.manifest(c), "-f", "-")
 	x.deletionIsPlanned(c)
 }

@@ -148,16 +148,25 @@ func (p *Planner) begin() {
 	p.declared, p.newNamespaces, p.bindings, p.doomed = map[string]*unstructured.Unstructured{}, map[string]bool{}, nil, map[string]bool{}
 }
 
-// Check plans what the operator does about objects as they are: drift, and edits that wait.
+// Check plans what the operator does about objects as they are: drift, edits that wait, and what is left of a deletion that has begun.
 func (p *Planner) Check(ctx context.Context, objects []*unstructured.Unstructured) (Plan, error) {
 	p.begin()
-	items := make([]Item, len(objects))
-	for i, u := range objects {
-		items[i] = itemOf(u, None)
+	var staying, going []*unstructured.Unstructured
+	var items []Item
+	for _, u := range objects {
+		if u.GetDeletionTimestamp() != nil && Removable(u.GroupVersionKind()) {
+			going = append(going, u)
+			continue
+		}
+		staying, items = append(staying, u), append(items, itemOf(u, None))
 		p.declare(u)
 	}
-	found, err := p.plan(ctx, items, objects)
-	return Of(found), err
+	found, err := p.plan(ctx, items, staying)
+	if err != nil {
+		return Plan{}, err
+	}
+	ending, err := p.remove(ctx, going)
+	return Of(append(found, ending...)), err
 }
 
 // plan adds to the items what the operator does about each object.

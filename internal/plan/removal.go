@@ -25,19 +25,24 @@ import (
 // Remove plans what follows when the objects are deleted together.
 func (p *Planner) Remove(ctx context.Context, objects []*unstructured.Unstructured) (Plan, error) {
 	p.begin()
+	items, err := p.remove(ctx, objects)
+	return Of(items), err
+}
+
+// remove plans the end of objects, and of what goes with them.
+func (p *Planner) remove(ctx context.Context, objects []*unstructured.Unstructured) (out []Item, err error) {
 	for _, u := range objects {
 		p.doomed[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())] = true
 	}
-	var out []Item
 	for _, u := range objects {
 		it := itemOf(u, Delete)
 		follow, err := p.removed(ctx, &it, u)
 		if err != nil {
-			return Plan{}, err
+			return nil, err
 		}
 		out = append(append(out, it), follow...)
 	}
-	return Of(out), nil
+	return out, nil
 }
 
 // Removable reports whether Remove plans the deletion of objects of a kind.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -222,4 +223,32 @@ func (x *tool) putItem(table string) {
 	if _, err := api.PutItem(x.Ctx(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
 		x.Fatal(err)
 	}
+}
+
+// A deletion that has begun is planned as one that is asked for: what is left of it follows.
+func TestPlan_ShowsWhatIsLeftOfADeletion(t *testing.T) {
+	extent.Full(t)
+	x := newTool(t)
+	c := x.Capability("examples/test-capability.yaml")
+	c.Spec.Deletion = &nexusv1.DeletionSpec{Graceful: &metav1.Duration{Duration: time.Hour}}
+	x.apply(x.manifest(c))
+	x.Running(c)
+	if err := x.Get(c); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Client.Delete(x.Ctx(), c); err != nil {
+		t.Fatal(err)
+	}
+	x.Shows(c, "Ready", metav1.ConditionFalse, "Recoverable")
+	x.Gone(&v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-app-role", Namespace: c.Namespace}})
+	a := x.run("", "plan", "ncap/"+c.Name, "-n", c.Namespace)
+	x.wants(a, 0, "- NexusAICapability myapp-dev/myapp-dev: delete", "- S3Bucket myapp-dev/myapp-dev-call-data: delete (recoverable until ", "s3:DeleteBucket")
+	if strings.Contains(a.out, "IAMRole") || strings.Contains(a.out, "Deployment") {
+		t.Errorf("what is gone is planned:\n%s", a.out)
+	}
+	if a := x.run(x.manifest(c), "plan", "-f", "-"); !strings.Contains(a.out, "waits for the object to be gone: it is being deleted") {
+		t.Errorf("a manifest of it: exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	x.Edit(c, func() { c.Spec.Deletion = &nexusv1.DeletionSpec{Graceful: &metav1.Duration{}} })
+	x.Gone(c)
 }

@@ -327,13 +327,17 @@ func (x *tool) compareCalls(what string, planned, made map[string]int, incomplet
 }
 
 // acceptedSince counts the writes since a mark that AWS did not refuse. A resource that is kept, or a secret that is deleted, is found by a
-// refused create.
+// refused create. That of a secret with the placeholder that it has already is accepted, and changes nothing:
+// https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_CreateSecret.html
 func (x *tool) acceptedSince(mark emulator.Mark) map[string]int {
-	out := map[string]int{}
-	for _, c := range x.World.AWS().Since(mark).Writes() {
-		if c.Endpoint != x.aws.Name() && c.Status < http.StatusBadRequest {
+	out, existing := map[string]int{}, map[string]bool{}
+	for _, c := range x.World.AWS().Since(0).Writes() {
+		switch accepted := c.Endpoint != x.aws.Name() && c.Status < http.StatusBadRequest; {
+		case !accepted, c.Op == "CreateSecret" && existing[c.Resource]:
+		case emulator.Mark(c.Seq) > mark:
 			out[c.Action()]++
 		}
+		existing[c.Resource] = existing[c.Resource] || c.Op == "CreateSecret"
 	}
 	return out
 }

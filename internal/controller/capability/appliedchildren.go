@@ -6,7 +6,6 @@ import (
 	"context"
 	"maps"
 	"reflect"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,17 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
-// appliedChildren remember, for each capability, the children that were found to be as desired, or were made so: a
-// pass does not compare a child again while neither its node nor what an apply looks at has changed.
-type appliedChildren struct {
-	mu  sync.Mutex
-	all map[types.NamespacedName]map[string]appliedChild
-}
-
+// appliedChild remembers a child that was found to be as desired, or was made so: a pass does not compare it again while neither its node nor
+// what an apply looks at has changed.
 type appliedChild struct {
 	owner types.UID
 	// desired is the node's object.
@@ -69,35 +64,24 @@ func (m mark) equals(o mark) bool {
 		maps.Equal(m.labels, o.labels) && maps.Equal(m.annotations, o.annotations) && equality.Semantic.DeepEqual(m.owners, o.owners)
 }
 
-func newAppliedChildren() *appliedChildren {
-	return &appliedChildren{all: map[types.NamespacedName]map[string]appliedChild{}}
+// appliedChild returns what is remembered of a child.
+func (m *memories) appliedChild(c *nexusv1.NexusAICapability, id string) (child appliedChild, known bool) {
+	m.use(c, func(of *memory) { child, known = of.applied[id] })
+	return child, known
 }
 
-func (a *appliedChildren) get(key types.NamespacedName, id string) (appliedChild, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	child, ok := a.all[key][id]
-	return child, ok
-}
-
-func (a *appliedChildren) put(key types.NamespacedName, id string, child appliedChild) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.all[key] == nil {
-		a.all[key] = map[string]appliedChild{}
-	}
-	a.all[key][id] = child
-}
-
-func (a *appliedChildren) forget(key types.NamespacedName) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.all, key)
+func (m *memories) rememberApplied(c *nexusv1.NexusAICapability, id string, child appliedChild) {
+	m.use(c, func(of *memory) {
+		if of.applied == nil {
+			of.applied = map[string]appliedChild{}
+		}
+		of.applied[id] = child
+	})
 }
 
 // remembered returns the state of a child whose apply would find nothing to do.
 func (o *rollout) remembered(ctx context.Context, id string, desired *unstructured.Unstructured) (capability.State, bool, error) {
-	child, ok := o.r.applied.get(client.ObjectKeyFromObject(o.Capability), id)
+	child, ok := o.r.memories.appliedChild(o.Capability, id)
 	if !ok || !child.isOf(o.Owner.UID, desired) {
 		return capability.State{}, false, nil
 	}
@@ -115,7 +99,7 @@ func (o *rollout) remembered(ctx context.Context, id string, desired *unstructur
 		child.version, child.state, same = live.GetResourceVersion(), state, false
 	}
 	if !same {
-		o.r.applied.put(client.ObjectKeyFromObject(o.Capability), id, child)
+		o.r.memories.rememberApplied(o.Capability, id, child)
 	}
 	return child.state, true, nil
 }
@@ -195,6 +179,6 @@ func (o *rollout) remember(id string, desired *unstructured.Unstructured, res ap
 	if res.Live == nil || len(res.Unsettled) > 0 {
 		return
 	}
-	o.r.applied.put(client.ObjectKeyFromObject(o.Capability), id, appliedChild{owner: o.Owner.UID, desired: desired,
+	o.r.memories.rememberApplied(o.Capability, id, appliedChild{owner: o.Owner.UID, desired: desired,
 		applied: markOf(desired, res.Live), version: res.Live.GetResourceVersion(), state: s})
 }

@@ -18,10 +18,8 @@ import (
 // compilations keep the last graph of each capability: every pass over a child asks whether its
 // capability compiles to it, and compiling everything takes about 2 ms and 600 KB.
 type compilations struct {
-	schemas capability.Schemas
-
-	mu   sync.Mutex
-	last map[types.NamespacedName]*compilation
+	schemas  capability.Schemas
+	memories *memories
 }
 
 type compilation struct {
@@ -43,10 +41,6 @@ type generated struct {
 	desired    *unstructured.Unstructured
 }
 
-func newCompilations(schemas capability.Schemas) *compilations {
-	return &compilations{schemas: schemas, last: map[types.NamespacedName]*compilation{}}
-}
-
 // compile returns the graph of a capability under these facts. It is shared and must not be changed.
 func (k *compilations) compile(ctx context.Context, c *nexusv1.NexusAICapability, facts capability.Facts) (*graph.Graph, error) {
 	last, err := k.of(ctx, c, facts)
@@ -58,10 +52,8 @@ func (k *compilations) compile(ctx context.Context, c *nexusv1.NexusAICapability
 
 // of returns the compilation of a capability under these facts; its error is that of the compiler.
 func (k *compilations) of(ctx context.Context, c *nexusv1.NexusAICapability, facts capability.Facts) (*compilation, error) {
-	key := client.ObjectKeyFromObject(c)
-	k.mu.Lock()
-	last := k.last[key]
-	k.mu.Unlock()
+	var last *compilation
+	k.memories.use(c, func(of *memory) { last = of.compilation })
 	if !last.isOf(c) {
 		last = nil
 	}
@@ -78,9 +70,7 @@ func (k *compilations) of(ctx context.Context, c *nexusv1.NexusAICapability, fac
 	if next.err == nil {
 		next.err = capability.CheckResources(ctx, c, next.built.Graph, k.schemas)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.last[key] = next
+	k.memories.use(c, func(of *memory) { of.compilation = next })
 	return next, next.err
 }
 
@@ -92,21 +82,14 @@ func (l *compilation) isOf(c *nexusv1.NexusAICapability) bool {
 // isGenerated reports whether a child was found to be as the desired object says, which is compared by its address:
 // nodes that a compilation takes over keep theirs.
 func (k *compilations) isGenerated(l *compilation, child client.Object, desired *unstructured.Unstructured) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.memories.mu.Lock()
+	defer k.memories.mu.Unlock()
 	return l.generated[child.GetUID()] == generated{child.GetGeneration(), desired}
 }
 
 // addGenerated notes that a child is as the desired object says.
 func (k *compilations) addGenerated(l *compilation, child client.Object, desired *unstructured.Unstructured) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.memories.mu.Lock()
+	defer k.memories.mu.Unlock()
 	l.generated[child.GetUID()] = generated{child.GetGeneration(), desired}
-}
-
-// forget drops a capability that is gone.
-func (k *compilations) forget(key types.NamespacedName) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.last, key)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,56 +23,28 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// refusals remember why the API server did not evict a pod of a capability: the pass after tells it. They also remember the pods
-// that it did evict, which the cache may show unchanged for a while.
-type refusals struct {
-	mu      sync.Mutex
-	all     map[types.NamespacedName]refusal
-	evicted map[types.NamespacedName][]string
-}
-
 // refusal is why a pod was not evicted; a disruption budget may allow it later.
 type refusal struct{ forbidden, budget string }
 
-func newRefusals() *refusals {
-	return &refusals{all: map[types.NamespacedName]refusal{}, evicted: map[types.NamespacedName][]string{}}
+// forgetEvictions drops what is known of the pods of a capability none of whose pods lacks credentials.
+func (m *memories) forgetEvictions(c *nexusv1.NexusAICapability) {
+	m.use(c, func(of *memory) { of.refused, of.evicted = refusal{}, nil })
 }
 
-func (r *refusals) get(key types.NamespacedName) refusal {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.all[key]
+// markEvicted notes that a pod of a capability was evicted, by its UID: the cache may show it unchanged for a while.
+func (m *memories) markEvicted(c *nexusv1.NexusAICapability, uid string) {
+	m.use(c, func(of *memory) { of.evicted = append(of.evicted, uid) })
 }
 
-func (r *refusals) set(key types.NamespacedName, why refusal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if why == (refusal{}) {
-		delete(r.all, key)
-		return
-	}
-	r.all[key] = why
+func (m *memories) isEvicted(c *nexusv1.NexusAICapability, uid string) (is bool) {
+	m.use(c, func(of *memory) { is = slices.Contains(of.evicted, uid) })
+	return is
 }
 
-// markEvicted notes that a pod of a capability was evicted, by its UID.
-func (r *refusals) markEvicted(key types.NamespacedName, uid string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.evicted[key] = append(r.evicted[key], uid)
-}
-
-func (r *refusals) isEvicted(key types.NamespacedName, uid string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Contains(r.evicted[key], uid)
-}
-
-// forget drops what is known of a capability none of whose pods lacks credentials.
-func (r *refusals) forget(key types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.all, key)
-	delete(r.evicted, key)
+// lastRefusal returns why the pass before could not evict a pod.
+func (m *memories) lastRefusal(c *nexusv1.NexusAICapability) (why refusal) {
+	m.use(c, func(of *memory) { why = of.refused })
+	return why
 }
 
 // planReplacements chooses the pods of a capability that started without credentials and are to be evicted once the status has their
@@ -88,7 +59,7 @@ func (r *Reconciler) planReplacements(ctx context.Context, c *nexusv1.NexusAICap
 		lacking = lacking || len(d.Lack) > 0
 	}
 	if !lacking {
-		r.refusals.forget(client.ObjectKeyFromObject(c))
+		r.memories.forgetEvictions(c)
 		return nil
 	}
 	if o.Healing.Injects, err = r.injects(ctx, o.Facts, of); err != nil || !o.Healing.Injects {
@@ -99,7 +70,7 @@ func (r *Reconciler) planReplacements(ctx context.Context, c *nexusv1.NexusAICap
 	if len(chosen) > 0 {
 		c.Status.ReplacedPods = records
 	}
-	switch refused := r.refusals.get(client.ObjectKeyFromObject(c)); {
+	switch refused := r.memories.lastRefusal(c); {
 	case len(chosen) > 0:
 		o.Healing.Held, o.Healing.Waits = refused.forbidden, refused.budget
 	case bounded:
@@ -152,17 +123,16 @@ func (r *Reconciler) injects(ctx context.Context, f capability.Facts, of map[str
 
 // evictPods evicts pods by their UIDs, each once, as far as their PodDisruptionBudgets allow.
 func (r *Reconciler) evictPods(ctx context.Context, c *nexusv1.NexusAICapability, pods []nexusv1.ReplacedPod) error {
-	key := client.ObjectKeyFromObject(c)
 	refused := refusal{}
 	for _, p := range pods {
-		if r.refusals.isEvicted(key, p.UID) {
+		if r.memories.isEvicted(c, p.UID) {
 			continue
 		}
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: capability.NamesOf(c).WorkloadNamespace(), Name: p.Name, UID: types.UID(p.UID)}}
 		err := r.Client.SubResource("eviction").Create(ctx, pod, evictionOf(c, p))
 		switch {
 		case err == nil:
-			r.refusals.markEvicted(key, p.UID)
+			r.memories.markEvicted(c, p.UID)
 			r.Events.RelatedTo(pod).Normal(c, status.ReasonPodReplaced, "Evict", fmt.Sprintf("pod %s of Deployment %s started without AWS credentials and is replaced", p.Name, p.Deployment))
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // it is gone, or another pod has its name
 		case apierrors.IsTooManyRequests(err):
@@ -173,7 +143,7 @@ func (r *Reconciler) evictPods(ctx context.Context, c *nexusv1.NexusAICapability
 			return fmt.Errorf("evicting pod %s: %w", p.Name, err)
 		}
 	}
-	r.refusals.set(key, refused)
+	r.memories.use(c, func(of *memory) { of.refused = refused })
 	return nil
 }
 

@@ -164,7 +164,7 @@ func (r *Reconciler) keepUp(ctx context.Context, c *nexusv1.NexusAICapability, w
 		return observed, err
 	}
 	observed, err = r.converge(ctx, approved)
-	observed.Changes = r.changes.add(approved, observed.Changes)
+	observed.Changes = r.memories.addChanges(approved, observed.Changes)
 	if err == nil {
 		err = wait
 	}

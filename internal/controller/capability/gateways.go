@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -19,8 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
-// gateways watches the kinds of the Gateway API, whose definitions a cluster need not have, once a capability uses them, and
-// remembers which capabilities have no object of these kinds: to list them takes a request.
+// gateways watches the kinds of the Gateway API, whose definitions a cluster need not have, once a capability uses them.
 type gateways struct {
 	controller controller.Controller
 	cache      cache.Cache
@@ -28,40 +26,27 @@ type gateways struct {
 
 	mu      sync.Mutex
 	watched map[schema.GroupVersionKind]bool
-	without map[types.UID]bool
 }
 
-func newGateways() *gateways {
-	return &gateways{watched: map[schema.GroupVersionKind]bool{}, without: map[types.UID]bool{}}
-}
+func newGateways() *gateways { return &gateways{watched: map[schema.GroupVersionKind]bool{}} }
 
-// kindsOf leaves the kinds of the Gateway API out of a list for a capability that is known to have no such object.
-func (g *gateways) kindsOf(c *nexusv1.NexusAICapability, kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if capability.GatewayOf(c) != nil {
-		delete(g.without, c.UID)
-	}
-	if !g.without[c.UID] {
+// kindsOf leaves the kinds of the Gateway API out of a list for a capability that is known to have no such object: to list them takes a
+// request.
+func (m *memories) kindsOf(c *nexusv1.NexusAICapability, kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
+	var without bool
+	m.use(c, func(of *memory) {
+		of.withoutGateways = of.withoutGateways && capability.GatewayOf(c) == nil
+		without = of.withoutGateways
+	})
+	if !without {
 		return kinds
 	}
 	return slices.DeleteFunc(slices.Clone(kinds), capability.IsGatewayKind)
 }
 
-// noneLeft notes that a capability that declares no Gateway has none of these objects.
-func (g *gateways) noneLeft(c *nexusv1.NexusAICapability) {
-	if capability.GatewayOf(c) != nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.without[c.UID] = true
-}
-
-func (g *gateways) forget(c *nexusv1.NexusAICapability) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.without, c.UID)
+// noGatewaysLeft notes that a capability that declares no Gateway has none of these objects.
+func (m *memories) noGatewaysLeft(c *nexusv1.NexusAICapability) {
+	m.use(c, func(of *memory) { of.withoutGateways = capability.GatewayOf(c) == nil })
 }
 
 // watch has changes of a kind that the API server serves wake the capabilities.

@@ -111,7 +111,7 @@ func (r *Reconciler) surplusChildren(ctx context.Context, ps *pass.Pass, o capab
 		return nil, err
 	}
 	if !slices.ContainsFunc(slices.Concat(stages...), func(child apply.Child) bool { return capability.IsGatewayKind(child.Kind) }) {
-		r.gateways.noneLeft(ps.Capability)
+		r.memories.noGatewaysLeft(ps.Capability)
 	}
 	return slices.DeleteFunc(ps.Surplus(stages), func(act pass.Act) bool {
 		return act.After != "" || !o.Prunable(act.Ref.Kind.Kind) || o.AppliesStill(act.Child.Labels)

@@ -41,14 +41,10 @@ type Reconciler struct {
 	Facts capabilityfacts.Gatherer
 
 	retries       *reconciler.Backoff
+	memories      *memories
 	compilations  *compilations
-	applied       *appliedChildren
-	changes       *changesMade
 	spacing       *spacing
 	statusSpacing *spacing
-	steps         *stepTimes
-	doomed        *doomed
-	refusals      *refusals
 	agents        *agents
 	gateways      *gateways
 }
@@ -57,11 +53,13 @@ type Reconciler struct {
 func New(env reconciler.Environment, o options.Options, regions []string) *Reconciler {
 	settings := capabilityfacts.SettingsOf(o, env.ClusterID, regions)
 	settings.NoDrain, settings.AutoMode = capabilityfacts.LacksDrain(env.Version), env.AutoMode
+	remembered := newMemories()
 	return &Reconciler{
 		Environment: env, Applier: &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace},
-		Facts:   capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
-		retries: reconciler.NewBackoff(env.Intervals, env.Clock), compilations: newCompilations(env.Schemas), applied: newAppliedChildren(),
-		changes: newChangesMade(), spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), steps: newStepTimes(), doomed: newDoomed(), refusals: newRefusals(), agents: &agents{}, gateways: newGateways(),
+		Facts:    capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
+		retries:  reconciler.NewBackoff(env.Intervals, env.Clock),
+		memories: remembered, compilations: &compilations{schemas: env.Schemas, memories: remembered},
+		spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), agents: &agents{}, gateways: newGateways(),
 	}
 }
 
@@ -126,7 +124,7 @@ func (r *Reconciler) rollOut(ctx context.Context, c *nexusv1.NexusAICapability, 
 		return r.keepUp(ctx, c, wait)
 	}
 	observed, err := r.converge(ctx, c)
-	observed.Changes = r.changes.add(c, observed.Changes)
+	observed.Changes = r.memories.addChanges(c, observed.Changes)
 	if !apierrors.IsConflict(err) {
 		r.report(c, observed, err)
 	}
@@ -167,13 +165,9 @@ func (r *Reconciler) read(ctx context.Context, key client.ObjectKey, c *nexusv1.
 // forget drops what is remembered of a capability that is gone.
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.retries.Drop(key)
-	r.compilations.forget(key)
-	r.applied.forget(key)
+	r.memories.forget(key)
 	r.spacing.forget(key)
 	r.statusSpacing.forget(key)
-	r.steps.forget(key)
-	r.doomed.forget(key)
-	r.refusals.forget(key)
 	r.Large.Forget(Kind, key)
 }
 
@@ -265,7 +259,7 @@ func (r *Reconciler) roll(ctx context.Context, ps *pass.Pass, observed *capabili
 // sources returns the places from which passes over capabilities take what they decide by.
 func (r *Reconciler) sources() pass.Sources {
 	return pass.Sources{Settings: r.Facts.Settings, Applier: r.Applier, Namesakes: r.namesakes, Facts: r.Facts.Gather,
-		Compile: r.compilations.compile, Existing: r.gateways.kindsOf}
+		Compile: r.compilations.compile, Existing: r.memories.kindsOf}
 }
 
 // namesakes lists the capabilities whose resources would have the names of one.

@@ -119,7 +119,8 @@ func TestEventsOfOthers_WakeTheCapabilitiesConcerned(t *testing.T) {
 }
 
 func TestCompilations_AreKeptWhileNothingChanges(t *testing.T) {
-	k := newCompilations(nil)
+	remembered := newMemories()
+	k := &compilations{memories: remembered}
 	c := named("ns", "app", func(c *nexusv1.NexusAICapability) { c.UID, c.Generation = "1", 1 })
 	c.Spec.Version, c.Spec.Frontend.Image, c.Spec.Backend.Image = "1.0.0", "front:1", "back:1"
 	facts := capability.Facts{Region: "eu-central-1"}
@@ -146,8 +147,8 @@ func TestCompilations_AreKeptWhileNothingChanges(t *testing.T) {
 			t.Errorf("%s is not compiled", name)
 		}
 	}
-	k.forget(client.ObjectKeyFromObject(c))
-	if len(k.last) > 0 {
+	remembered.forget(client.ObjectKeyFromObject(c))
+	if len(remembered.all) > 0 {
 		t.Error("a capability that is gone is kept")
 	}
 	// A refused specification is refused again without a compilation, and repaired by an edit.
@@ -168,31 +169,33 @@ func TestChangesMade_CollectOverTheRollout(t *testing.T) {
 		return out
 	}
 	rolling := func(uid types.UID, generation, observed int64, state nexusv1.RolloutState) *nexusv1.NexusAICapability {
-		c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{UID: uid, Generation: generation}}
+		c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Name: string(uid), UID: uid, Generation: generation}}
 		c.Status.ObservedGeneration = observed
 		c.Status.Rollout = &nexusv1.RolloutStatus{Generation: observed, State: state}
 		return c
 	}
-	m := newChangesMade()
+	m := newMemories()
 	for i, tc := range []struct {
 		capability *nexusv1.NexusAICapability
 		changes    []nexusv1.RolloutChange
 		want       []nexusv1.RolloutChange
 	}{
 		{rolling("1", 2, 1, nexusv1.RolloutComplete), change("a"), change("a")},
-		{rolling("1", 2, 1, nexusv1.RolloutComplete), change("b"), change("a", "b")},                    // the status was refused
-		{rolling("2", 2, 1, nexusv1.RolloutComplete), change("c"), change("c")},                         // another capability
-		{rolling("1", 2, 2, nexusv1.RolloutProgressing), nil, change("a", "b")},                         // under way
-		{rolling("1", 3, 2, nexusv1.RolloutProgressing), change("d"), change("d")},                      // another edit
-		{rolling("1", 3, 3, nexusv1.RolloutComplete), change("drift"), change("drift")},                 // complete
-		{rolling("1", 3, 3, nexusv1.RolloutProgressing), change("e"), change("e")},                      // forgotten since
-		{&nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{UID: "3"}}, change("f"), change("f")}, // the first look
+		{rolling("1", 2, 1, nexusv1.RolloutComplete), change("b"), change("a", "b")},                               // the status was refused
+		{rolling("2", 2, 1, nexusv1.RolloutComplete), change("c"), change("c")},                                    // another capability
+		{rolling("1", 2, 2, nexusv1.RolloutProgressing), nil, change("a", "b")},                                    // under way
+		{rolling("1", 3, 2, nexusv1.RolloutProgressing), change("d"), change("d")},                                 // another edit
+		{rolling("1", 3, 3, nexusv1.RolloutComplete), change("drift"), change("drift")},                            // complete
+		{rolling("1", 3, 3, nexusv1.RolloutProgressing), change("e"), change("e")},                                 // forgotten since
+		{&nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Name: "3", UID: "3"}}, change("f"), change("f")}, // the first look
 	} {
-		if got := m.add(tc.capability, tc.changes); !slices.EqualFunc(got, tc.want, func(a, b nexusv1.RolloutChange) bool { return a.Name == b.Name }) {
+		if got := m.addChanges(tc.capability, tc.changes); !slices.EqualFunc(got, tc.want, func(a, b nexusv1.RolloutChange) bool { return a.Name == b.Name }) {
 			t.Errorf("pass %d: %+v, want %+v", i, got, tc.want)
 		}
 	}
-	if m.forget("1"); len(m.all) != 1 {
-		t.Errorf("kept: %+v", m.all)
+	ended := rolling("2", 2, 1, nexusv1.RolloutComplete)
+	m.stopApplying(ended)
+	if got := m.addChanges(ended, nil); len(got) > 0 {
+		t.Errorf("of a capability in deletion: %+v", got)
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
@@ -31,9 +30,9 @@ func TestStepTimes_MeasuresFromTheBeginningToTheEnd(t *testing.T) {
 		"a step that is done and remains": {true, []state{{"S3": done}, {"S3": done}}, map[string]time.Duration{"S3": time.Second}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			times, now, got := newStepTimes(), time.Unix(1000, 0), map[string]time.Duration{}
+			times, now, got := stepTimes{}, time.Unix(1000, 0), map[string]time.Duration{}
 			for i, states := range c.looks {
-				maps.Copy(got, times.observe(types.NamespacedName{Name: "c"}, stepLook{uid: "u", fresh: c.fresh && i == 0, states: states, begin: now, end: now.Add(time.Second)}))
+				maps.Copy(got, times.observe(stepLook{fresh: c.fresh && i == 0, states: states, begin: now, end: now.Add(time.Second)}))
 				now = now.Add(10 * time.Second)
 			}
 			if !maps.Equal(got, c.want) {
@@ -43,18 +42,19 @@ func TestStepTimes_MeasuresFromTheBeginningToTheEnd(t *testing.T) {
 	}
 }
 
-func TestStepTimes_ForgetsACapabilityOfAnEarlierUID(t *testing.T) {
-	times, now, key := newStepTimes(), time.Unix(1000, 0), types.NamespacedName{Name: "c"}
-	look := stepLook{uid: "old", fresh: true, states: map[string]capability.StepState{"S3": capability.StepUnderWay}, begin: now, end: now}
-	times.observe(key, look)
-	look.uid, look.begin, look.end = "new", now.Add(time.Hour), now.Add(time.Hour)
-	times.observe(key, look)
-	look.fresh, look.states, look.end = false, map[string]capability.StepState{"S3": capability.StepDone}, now.Add(time.Hour+time.Second)
-	if got := times.observe(key, look)["S3"]; got != time.Second {
-		t.Errorf("%v, want 1s", got)
+func TestMemories_AreOfOneCapability(t *testing.T) {
+	m := newMemories()
+	old := named("ns", "c", func(c *nexusv1.NexusAICapability) { c.UID = "old" })
+	m.doom(old)
+	m.rememberApplied(old, "S3Bucket/a", appliedChild{version: "1"})
+	if _, known := m.appliedChild(old, "S3Bucket/a"); !known || !m.isDoomed(old) {
+		t.Error("nothing is remembered")
 	}
-	times.forget(key)
-	if got := times.observe(key, look); len(got) > 0 {
-		t.Errorf("%v after it was forgotten", got)
+	m.stopApplying(old)
+	if _, known := m.appliedChild(old, "S3Bucket/a"); known || !m.isDoomed(old) {
+		t.Error("a capability in deletion keeps what serves to apply, or forgets that it is doomed")
+	}
+	if m.isDoomed(named("ns", "c", func(c *nexusv1.NexusAICapability) { c.UID = "new" })) {
+		t.Error("another capability of the name is doomed as well")
 	}
 }

@@ -33,9 +33,7 @@ import (
 // delete takes the capability down stage by stage and removes its finalizer when nothing is left.
 func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapability) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(c)
-	r.changes.forget(c.UID)
-	r.steps.forget(key)
-	r.applied.forget(key) // nothing is applied any more
+	r.memories.stopApplying(c)
 	if !controllerutil.ContainsFinalizer(c, Finalizer) {
 		return reconcile.Result{}, nil
 	}
@@ -95,7 +93,6 @@ func (r *Reconciler) release(ctx context.Context, c, was *nexusv1.NexusAICapabil
 		return r.retries.Failed(key, err)
 	}
 	r.retries.Drop(key)
-	r.gateways.forget(c)
 	return reconcile.Result{}, nil
 }
 
@@ -144,7 +141,7 @@ func (r *Reconciler) keepsChildren(ctx context.Context, c *nexusv1.NexusAICapabi
 	if slices.Contains(c.Finalizers, metav1.FinalizerOrphanDependents) {
 		return true, nil
 	}
-	if r.doomed.has(c) {
+	if r.memories.isDoomed(c) {
 		return false, nil
 	}
 	home := slices.DeleteFunc(slices.Concat(stages...), func(child apply.Child) bool { return child.Namespace != c.Namespace })
@@ -168,7 +165,7 @@ func (r *Reconciler) keepsChildren(ctx context.Context, c *nexusv1.NexusAICapabi
 	if cut > controlled {
 		return true, nil
 	}
-	r.doomed.add(c)
+	r.memories.doom(c)
 	return false, nil
 }
 

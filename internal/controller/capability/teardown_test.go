@@ -82,7 +82,7 @@ func TestDelete_GoesStageByStageAndLeavesNothing(t *testing.T) {
 			t.Errorf("%s is left: %v, %v", kind, left, err)
 		}
 	}
-	if res, err := b.reconcile(c); err != nil || !res.IsZero() || len(b.applied.all)+len(b.compilations.last)+len(b.steps.all) > 0 {
+	if res, err := b.reconcile(c); err != nil || !res.IsZero() || len(b.memories.all) > 0 {
 		t.Errorf("%+v, %v: a capability that is gone is remembered", res, err)
 	}
 }

@@ -84,10 +84,10 @@ func (x *tool) apply(manifest string) {
 
 // item holds what the tests read of a plan's item.
 type item struct {
-	Kind, Namespace, Name, Action, Waits, Risk string
-	Fields                                     []struct{ Path, Have, Want string }
-	Problem                                    *struct{ Reason, Field, Message string }
-	AWS                                        *struct {
+	APIVersion, Kind, Namespace, Name, Action, Waits, Risk string
+	Fields                                                 []struct{ Path, Have, Want string }
+	Problem                                                *struct{ Reason, Field, Message string }
+	AWS                                                    *struct {
 		Account, Region, Action, Cause, Reason, Risk string
 		Fields                                       []struct{ Path, Have, Want string }
 		Ignored                                      []struct{ Path string }

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
@@ -218,12 +219,40 @@ func (x *tool) planned(items []item) map[string]string {
 	return out
 }
 
-// made are the writes of the operator to other objects than capabilities since a mark, by kind and name: applies and deletions. What it
-// writes into metadata and status of what it applied is no part of a plan.
+// gone waits until the objects that a plan deletes are gone. The garbage collector deletes what bindings own.
+func (x *tool) gone(items []item) {
+	x.Helper()
+	for _, it := range items {
+		if it.Action != "Delete" {
+			continue
+		}
+		u := &unstructured.Unstructured{}
+		u.SetAPIVersion(it.APIVersion)
+		u.SetKind(it.Kind)
+		u.SetNamespace(it.Namespace)
+		u.SetName(it.Name)
+		x.Gone(u)
+	}
+}
+
+// collected are the policies that the garbage collector deleted since a mark.
+func (x *tool) collected(mark world.AuditMark) []world.AuditEvent {
+	x.Helper()
+	all, err := x.World.Audit().Since(mark, world.AuditFilter{UserAgent: "kube-controller-manager", Writes: true})
+	if err != nil {
+		x.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(e world.AuditEvent) bool {
+		return e.Verb != "delete" || !slices.Contains([]string{"nimbuspolicies", "networkpolicies"}, e.Resource)
+	})
+}
+
+// made are the writes of the operator to other objects than capabilities since a mark, by kind and name: applies and deletions, also those
+// that follow from its own. What it writes into metadata and status of what it applied is no part of a plan.
 func (x *tool) made(mark world.AuditMark) map[string]string {
 	x.Helper()
 	out := map[string]string{}
-	for _, w := range x.KubeWrites(mark) {
+	for _, w := range append(x.KubeWrites(mark), x.collected(mark)...) {
 		if w.Subresource != "" || w.Code >= http.StatusBadRequest || w.Resource == "secrets" || w.Resource == "leases" { // which are of no capability
 			continue
 		}
@@ -290,6 +319,7 @@ func (e *edits) step(number int) {
 		e.Fatal(err)
 	}
 	e.Running(e.c)
+	e.gone(items)
 	e.Quiet()
 	e.compareCalls(what, callsOf(items), e.acceptedSince(calls), len(waiting) > 0)
 	e.sameWrites(what, items, e.made(writes), waiting)

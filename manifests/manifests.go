@@ -8,5 +8,5 @@ import "embed"
 // Files are the manifests of an installation in namespace nexus-system, without the CustomResourceDefinitions: the Namespace,
 // the rights, and the Deployment with the objects beside it.
 //
-//go:embed namespace/namespace.yaml rbac.yaml deployment.yaml
+//go:embed 00-namespace.yaml rbac.yaml deployment.yaml
 var Files embed.FS

@@ -3,9 +3,8 @@
 // Package crd holds the generated custom resource definitions.
 package crd
 
-import "embed"
+import "github.com/nexus-operator/nexus-operator/charts"
 
-// Bases are the CustomResourceDefinitions, one YAML file each.
-//
-//go:embed bases/*.yaml
-var Bases embed.FS
+// Bases are the CustomResourceDefinitions, one YAML file each. Their files belong to the chart, and the folder bases is a link to
+// them (docs/adr/0024).
+var Bases = charts.Definitions()

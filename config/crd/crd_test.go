@@ -15,7 +15,7 @@ import (
 // definitions reads the CustomResourceDefinitions of the operator.
 func definitions(t *testing.T) []apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	files, err := fs.Glob(Bases, "bases/*.yaml")
+	files, err := fs.Glob(Bases, "*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}

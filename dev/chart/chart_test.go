@@ -68,10 +68,11 @@ func sameObjects(t *testing.T, what string, got, want map[string]object) {
 	}
 }
 
+// plainManifests are the objects of manifests/: all but the definitions.
 func plainManifests(t *testing.T) map[string]object {
 	t.Helper()
 	var all []object
-	for _, file := range []string{"crd.yaml", "rbac.yaml", "deployment.yaml"} {
+	for _, file := range []string{"00-namespace.yaml", "rbac.yaml", "deployment.yaml"} {
 		objects, err := readObjects(filepath.Join(root, manifestsDir, file))
 		if err != nil {
 			t.Fatal(err)
@@ -81,15 +82,32 @@ func plainManifests(t *testing.T) map[string]object {
 	return byID(t, all)
 }
 
-func TestChart_RendersTheObjectsOfTheManifests(t *testing.T) {
+// defaults are the objects of the chart with the values of manifests/ and config/default.
+func defaults(t *testing.T) map[string]object {
+	t.Helper()
 	objects, err := render(t.Context(), filepath.Join(root, chartDir), defaultNamespace, filepath.Join(root, manifestsValues))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameObjects(t, "the chart", byID(t, objects), plainManifests(t))
+	return byID(t, objects)
 }
 
-func TestKustomize_RendersTheObjectsOfTheManifests(t *testing.T) {
+func TestChart_RendersTheObjectsOfTheManifests(t *testing.T) {
+	objects := defaults(t)
+	definitions := 0
+	for id, o := range objects {
+		if o.kind() == "CustomResourceDefinition" {
+			definitions++
+			delete(objects, id)
+		}
+	}
+	if files, err := filepath.Glob(filepath.Join(root, definitionsDir, "*.yaml")); err != nil || definitions != len(files) || definitions < 40 {
+		t.Errorf("%d definitions of %d files, %v", definitions, len(files), err)
+	}
+	sameObjects(t, "the chart", objects, plainManifests(t))
+}
+
+func TestKustomize_RendersTheObjectsOfTheChart(t *testing.T) {
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(root, "config/default"))
 	if err != nil {
 		t.Fatal(err)
@@ -102,13 +120,13 @@ func TestKustomize_RendersTheObjectsOfTheManifests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameObjects(t, "kustomize", byID(t, objects), plainManifests(t))
+	sameObjects(t, "kustomize", byID(t, objects), defaults(t))
 }
 
 // The chart must not lose an object of config/, a rule, or a schema.
 func TestChart_HoldsEveryObjectOfConfig(t *testing.T) {
-	rendered := plainManifests(t)
-	for _, source := range sources {
+	rendered := defaults(t)
+	for _, source := range append(slices.Collect(maps.Values(sources)), definitionsDir) {
 		files, err := filepath.Glob(filepath.Join(root, source, "*.yaml"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", source, err)

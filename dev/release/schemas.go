@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -38,13 +39,13 @@ type definition struct {
 // schemas returns one JSON schema for each kind and version, by paths such as nexus.ai/nexusaicapability_v1.json: the layout of
 // https://github.com/datreeio/CRDs-catalog, which kubeconform and editors are set up for.
 func schemas() (map[string][]byte, error) {
-	entries, err := crd.Bases.ReadDir("bases")
+	entries, err := fs.ReadDir(crd.Bases, ".")
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]byte{}
 	for _, entry := range entries {
-		text, err := crd.Bases.ReadFile("bases/" + entry.Name())
+		text, err := fs.ReadFile(crd.Bases, entry.Name())
 		if err != nil {
 			return nil, err
 		}

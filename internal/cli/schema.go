@@ -218,7 +218,7 @@ func (s *schemaVerb) printEditorSchema(t *awsschema.Type) error {
 	if why := t.Unmanageable(); why != "" {
 		return exit.Usage("%s", why)
 	}
-	text, err := fs.ReadFile(s.CRDs, "bases/aws-infra-operator.runner.codes_awsresources.yaml")
+	text, err := fs.ReadFile(s.CRDs, "aws-infra-operator.runner.codes_awsresources.yaml")
 	if err != nil {
 		return err
 	}

@@ -182,13 +182,13 @@ func (s *statusVerb) operatorStatus(ctx context.Context, output string) error {
 
 // definitionNames are the names of the CustomResourceDefinitions, from the names of their generated files: group_plural.yaml.
 func definitionNames(files fs.FS) ([]string, error) {
-	paths, err := fs.Glob(files, "bases/*.yaml")
+	paths, err := fs.Glob(files, "*.yaml")
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, path := range paths {
-		group, plural, found := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(path, "bases/"), ".yaml"), "_")
+		group, plural, found := strings.Cut(strings.TrimSuffix(path, ".yaml"), "_")
 		if !found {
 			return nil, fmt.Errorf("%s is not named after the group and the plural of its kind", path)
 		}

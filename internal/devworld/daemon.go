@@ -121,10 +121,11 @@ func (w World) definitions(o Options) ([]string, error) {
 	if len(o.CRDs) > 0 {
 		return o.CRDs, nil
 	}
-	if err := os.CopyFS(w.file(folderCRDs), crd.Bases); err != nil {
+	bases := w.file(folderCRDs + "/bases")
+	if err := os.CopyFS(bases, crd.Bases); err != nil {
 		return nil, err
 	}
-	paths := []string{w.file(folderCRDs + "/bases")}
+	paths := []string{bases}
 	for _, engine := range []string{"kubearmor.yaml", "kyverno.yaml"} {
 		path := w.file(folderCRDs + "/" + engine)
 		if err := unpack(definitions.Files, engine, path); err != nil {
@@ -148,8 +149,8 @@ func unpack(from fs.FS, name, path string) error {
 // installation has them.
 func (w World) operatorRights() ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
-	for _, name := range []string{"namespace/namespace.yaml", "rbac.yaml"} {
-		path := w.file(folderWorld + "/" + filepath.Base(name))
+	for _, name := range []string{"00-namespace.yaml", "rbac.yaml"} {
+		path := w.file(folderWorld + "/" + name)
 		if err := unpack(manifests.Files, name, path); err != nil {
 			return nil, err
 		}

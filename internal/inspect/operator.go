@@ -278,7 +278,7 @@ func (s *OperatorStatus) judge(starting bool) {
 	}
 	for _, d := range s.CRDs {
 		if !d.Established {
-			s.problem("CustomResourceDefinition %s is missing or not established: apply config/crd of the operator's version", d.Name)
+			s.problem("CustomResourceDefinition %s is missing or not established: apply charts/nexus-operator/files/crd of the operator's version", d.Name)
 		}
 	}
 	s.Healthy = len(s.Problems) == 0

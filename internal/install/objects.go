@@ -49,7 +49,7 @@ type Operator struct {
 // Manifests are the objects of an installation in the order in which they are applied: the namespace, the definitions, the
 // rights, and what runs.
 func Manifests(definitions fs.FS, o Operator) ([]*unstructured.Unstructured, error) {
-	crds, err := fs.Glob(definitions, "bases/*.yaml")
+	crds, err := fs.Glob(definitions, "*.yaml")
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func Manifests(definitions fs.FS, o Operator) ([]*unstructured.Unstructured, err
 		in   fs.FS
 		name string
 	}
-	files := []file{{manifests.Files, "namespace/namespace.yaml"}}
+	files := []file{{manifests.Files, "00-namespace.yaml"}}
 	for _, name := range crds {
 		files = append(files, file{definitions, name})
 	}

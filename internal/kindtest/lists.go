@@ -144,13 +144,13 @@ func (l List) isRestored(t *testing.T, e engine.Entry) {
 // describedLists returns the descriptions of the lists and maps of a kind's spec, but those inside of lists and the tags.
 func describedLists(t *testing.T, kindName string) map[string]string {
 	t.Helper()
-	files, err := fs.Glob(crd.Bases, "bases/*.yaml")
+	files, err := fs.Glob(crd.Bases, "*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]string{}
 	for _, file := range files {
-		text, err := crd.Bases.ReadFile(file)
+		text, err := fs.ReadFile(crd.Bases, file)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,12 +54,12 @@ func TestLists_EveryListOfAKindIsDecided(t *testing.T) {
 // kindsOfAWS returns the kinds of the definitions of AWS's resources.
 func kindsOfAWS(t *testing.T) (kinds []string) {
 	t.Helper()
-	files, err := fs.Glob(crd.Bases, "bases/aws*.yaml")
+	files, err := fs.Glob(crd.Bases, "aws*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		text, err := crd.Bases.ReadFile(file)
+		text, err := fs.ReadFile(crd.Bases, file)
 		if err != nil {
 			t.Fatal(err)
 		}

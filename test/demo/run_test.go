@@ -52,7 +52,7 @@ func (x tool) runsPages() {
 	}
 	if full {
 		x.runsBlocks(blocks, func(m docblocks.Mark) bool { return m.Last })
-		x.shell("the definitions", ".", "kubectl apply --server-side --force-conflicts -f manifests/crd.yaml && kubectl wait --for=condition=Established crd --all")
+		x.shell("the definitions", ".", "kubectl apply --server-side --force-conflicts -f charts/nexus-operator/files/crd && kubectl wait --for=condition=Established crd --all")
 	}
 }
 

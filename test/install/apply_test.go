@@ -54,7 +54,11 @@ func earlierVersion(t *testing.T) string {
 	return dir
 }
 
-const manifestsFolder = "../../manifests"
+// The definitions are not among the manifests, but files of the chart.
+const (
+	manifestsFolder   = "../../manifests"
+	definitionsFolder = "../../charts/nexus-operator/files/crd"
+)
 
 // kubectl reads a folder in the order of its file names, and all files that end in .yaml.
 func TestManifests_AreAppliedAsAFolder(t *testing.T) {
@@ -71,7 +75,7 @@ func TestManifests_AreAppliedAsAFolder(t *testing.T) {
 		folder, image string
 		quotas        bool
 	}{{earlierVersion(t), "nexus-operator:older-", false}, {manifestsFolder, "nexus-operator:", true}} {
-		kubectl(t, b, "apply", "-f", step.folder)
+		kubectl(t, b, "apply", "-f", definitionsFolder, "-f", step.folder)
 		b.Eventually(60*time.Second, "the pods of "+step.image+" to be available", func() error {
 			err := b.Client.Get(b.Ctx(), client.ObjectKeyFromObject(d), d)
 			if s := d.Status; err == nil && (s.ObservedGeneration < d.Generation || s.UpdatedReplicas < 2 || s.AvailableReplicas < 2) {
@@ -91,7 +95,7 @@ func TestManifests_AreAppliedAsAFolder(t *testing.T) {
 			t.Errorf("after %s: rights to quotas %v, want %v", step.folder, got, step.quotas)
 		}
 	}
-	if again := kubectl(t, b, "apply", "-f", manifestsFolder); strings.Contains(again, " created\n") || strings.Count(again, " unchanged\n") < 60 {
+	if again := kubectl(t, b, "apply", "-f", definitionsFolder, "-f", manifestsFolder); strings.Contains(again, " created\n") || strings.Count(again, " unchanged\n") < 60 {
 		t.Errorf("applied twice:\n%s", again)
 	}
 }

@@ -5,7 +5,6 @@ package install
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,7 +37,7 @@ func handRemoval(t *testing.T) string {
 func TestFinalizers_AreRemovedByHandInDeletionOnly(t *testing.T) {
 	extent.Full(t)
 	b := bed.Empty(t)
-	kubectl(t, b, "apply", "--server-side", "--force-conflicts", "-f", filepath.Join(manifestsFolder, "crd.yaml"))
+	kubectl(t, b, "apply", "--server-side", "--force-conflicts", "-f", definitionsFolder)
 	kubectl(t, b, "wait", "--for=condition=Established", "crd", "--all")
 	namespace := b.MakeNamespace("left-behind")
 	bucket := func(name string) *v1alpha1.S3Bucket {

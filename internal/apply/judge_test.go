@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 var owner = Owner{
@@ -158,16 +159,9 @@ func TestTheManifestCarriesOurMarksAndNothingOfTheServers(t *testing.T) {
 	if string(a) != string(b) {
 		t.Errorf("the manifest is\n%s\nexpected\n%s", a, b)
 	}
-	if c, _ := json.Marshal(in.Object); string(c) != string(must(json.Marshal(before.Object))) {
+	if c, _ := json.Marshal(in.Object); string(c) != string(must.Get(json.Marshal(before.Object))(t)) {
 		t.Error("the caller's object was changed")
 	}
-}
-
-func must(b []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return b
 }
 
 func TestTheHashChangesWithWhatIsDesiredOnly(t *testing.T) {

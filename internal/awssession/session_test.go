@@ -12,10 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	testingclock "k8s.io/utils/clock/testing"
@@ -38,10 +36,10 @@ const (
 )
 
 var (
-	start = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	start = fakeapi.Start()
 
-	errOutage    = apierrors.NewServiceUnavailable("the API server restarts")
-	errForbidden = apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "x", errors.New("RBAC says no"))
+	errOutage    = fakeapi.Outage()
+	errForbidden = fakeapi.Forbidden()
 )
 
 // bed is a directory before a fake API server and a fake STS.

@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/acm"
 	"github.com/aws/aws-sdk-go-v2/service/acm/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 func TestCertificates_AreIssuedKeptAndHaveTheirKeys(t *testing.T) {
@@ -15,12 +17,12 @@ func TestCertificates_AreIssuedKeptAndHaveTheirKeys(t *testing.T) {
 	c, ctx := acm.NewFromConfig(config(p.URL())), t.Context()
 	out, err := c.RequestCertificate(ctx, &acm.RequestCertificateInput{DomainName: aws.String("a.example.com"), ValidationMethod: types.ValidationMethodDns,
 		KeyAlgorithm: types.KeyAlgorithmEcPrime256v1})
-	must(t, err)
+	must.Succeed(t, err)
 	arn := out.CertificateArn
 	describe := func() *types.CertificateDetail {
 		t.Helper()
 		d, err := c.DescribeCertificate(ctx, &acm.DescribeCertificateInput{CertificateArn: arn})
-		must(t, err)
+		must.Succeed(t, err)
 		return d.Certificate
 	}
 	p.ACM.SetUnvalidated(true)
@@ -39,5 +41,5 @@ func TestCertificates_AreIssuedKeptAndHaveTheirKeys(t *testing.T) {
 	}
 	p.ACM.SetCertificateUsers(*arn)
 	_, err = c.DeleteCertificate(ctx, &acm.DeleteCertificateInput{CertificateArn: arn})
-	must(t, err)
+	must.Succeed(t, err)
 }

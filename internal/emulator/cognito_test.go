@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 func TestCognito_DomainsAreUniqueAndKeepTheirPool(t *testing.T) {
@@ -17,7 +19,7 @@ func TestCognito_DomainsAreUniqueAndKeepTheirPool(t *testing.T) {
 	var ids []*string
 	for range 2 {
 		out, err := c.CreateUserPool(ctx, &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"), DeletionProtection: types.DeletionProtectionTypeActive})
-		must(t, err)
+		must.Succeed(t, err)
 		ids = append(ids, out.UserPool.Id)
 	}
 	domain := func(pool *string, name string) string {
@@ -34,10 +36,10 @@ func TestCognito_DomainsAreUniqueAndKeepTheirPool(t *testing.T) {
 	}
 	withDomain := remove()
 	_, err := c.DeleteUserPoolDomain(ctx, &cognitoidentityprovider.DeleteUserPoolDomainInput{UserPoolId: ids[0], Domain: aws.String("orders")})
-	must(t, err)
+	must.Succeed(t, err)
 	protected := remove()
 	_, err = c.UpdateUserPool(ctx, &cognitoidentityprovider.UpdateUserPoolInput{UserPoolId: ids[0], DeletionProtection: types.DeletionProtectionTypeInactive})
-	must(t, err)
+	must.Succeed(t, err)
 	if free := remove(); withDomain != refused || protected != refused || free != "" {
 		t.Errorf("deletions: %q, %q, %q", withDomain, protected, free)
 	}
@@ -46,21 +48,21 @@ func TestCognito_DomainsAreUniqueAndKeepTheirPool(t *testing.T) {
 func TestCognito_UpdatesKeepAndResetWhatAWSDoes(t *testing.T) {
 	c, ctx := cognitoidentityprovider.NewFromConfig(config(proxy(t).URL())), t.Context()
 	out, err := c.CreateUserPool(ctx, &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"), UsernameAttributes: []types.UsernameAttributeType{types.UsernameAttributeTypeEmail}})
-	must(t, err)
+	must.Succeed(t, err)
 	id := out.UserPool.Id
 	describe := func() *types.UserPoolType {
 		out, err := c.DescribeUserPool(ctx, &cognitoidentityprovider.DescribeUserPoolInput{UserPoolId: id})
-		must(t, err)
+		must.Succeed(t, err)
 		return out.UserPool
 	}
 	_, err = c.SetUserPoolMfaConfig(ctx, &cognitoidentityprovider.SetUserPoolMfaConfigInput{UserPoolId: id, MfaConfiguration: types.UserPoolMfaTypeOn,
 		SoftwareTokenMfaConfiguration: &types.SoftwareTokenMfaConfigType{Enabled: true}})
-	must(t, err)
+	must.Succeed(t, err)
 	if got := describe().MfaConfiguration; got != types.UserPoolMfaTypeOn {
 		t.Errorf("MFA is %s", got)
 	}
 	_, err = c.UpdateUserPool(ctx, &cognitoidentityprovider.UpdateUserPoolInput{UserPoolId: id, PoolName: aws.String("people")})
-	must(t, err)
+	must.Succeed(t, err)
 	if got := describe(); got.MfaConfiguration != types.UserPoolMfaTypeOff || *got.Name != "people" || len(got.UsernameAttributes) != 1 {
 		t.Errorf("after an update that names neither MFA nor attributes: %+v", got)
 	}
@@ -72,9 +74,9 @@ func TestCognito_UpdatesKeepAndResetWhatAWSDoes(t *testing.T) {
 
 	made, err := c.CreateUserPoolClient(ctx, &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: id, ClientName: aws.String("web"), CallbackURLs: []string{"https://example.com/"},
 		PreventUserExistenceErrors: types.PreventUserExistenceErrorTypesEnabled})
-	must(t, err)
+	must.Succeed(t, err)
 	changed, err := c.UpdateUserPoolClient(ctx, &cognitoidentityprovider.UpdateUserPoolClientInput{UserPoolId: id, ClientId: made.UserPoolClient.ClientId, LogoutURLs: []string{"https://example.com/"}})
-	must(t, err)
+	must.Succeed(t, err)
 	if got := changed.UserPoolClient; len(got.CallbackURLs) > 0 || len(got.LogoutURLs) != 1 || got.PreventUserExistenceErrors != types.PreventUserExistenceErrorTypesLegacy || *got.ClientName != "web" {
 		t.Errorf("after an update that names only the logout URL: %+v", got)
 	}
@@ -83,7 +85,7 @@ func TestCognito_UpdatesKeepAndResetWhatAWSDoes(t *testing.T) {
 func TestCognito_UpdatesAtOnceKeepWhatNeverChanges(t *testing.T) {
 	c, ctx := cognitoidentityprovider.NewFromConfig(config(proxy(t).URL())), t.Context()
 	out, err := c.CreateUserPool(ctx, &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"), UsernameAttributes: []types.UsernameAttributeType{types.UsernameAttributeTypeEmail}})
-	must(t, err)
+	must.Succeed(t, err)
 	var updates sync.WaitGroup
 	for range 3 {
 		updates.Go(func() {
@@ -104,19 +106,19 @@ func TestCognito_UpdatesAtOnceKeepWhatNeverChanges(t *testing.T) {
 func TestCognito_AppClientsHaveDates(t *testing.T) {
 	c, ctx := cognitoidentityprovider.NewFromConfig(config(proxy(t).URL())), t.Context()
 	pool, err := c.CreateUserPool(ctx, &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users")})
-	must(t, err)
+	must.Succeed(t, err)
 	made, err := c.CreateUserPoolClient(ctx, &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: pool.UserPool.Id, ClientName: aws.String("web"),
 		AllowedOAuthScopes: []string{"openid"}})
-	must(t, err)
+	must.Succeed(t, err)
 	created := aws.ToTime(made.UserPoolClient.CreationDate)
 	if age := time.Since(created); age < -time.Second || age > time.Minute || len(made.UserPoolClient.AllowedOAuthScopes) != 1 {
 		t.Errorf("created %s ago: %+v", age, made.UserPoolClient)
 	}
 	id := made.UserPoolClient.ClientId
 	_, err = c.UpdateUserPoolClient(ctx, &cognitoidentityprovider.UpdateUserPoolClientInput{UserPoolId: pool.UserPool.Id, ClientId: id, ClientName: aws.String("web")})
-	must(t, err)
+	must.Succeed(t, err)
 	out, err := c.DescribeUserPoolClient(ctx, &cognitoidentityprovider.DescribeUserPoolClientInput{UserPoolId: pool.UserPool.Id, ClientId: id})
-	must(t, err)
+	must.Succeed(t, err)
 	if got := aws.ToTime(out.UserPoolClient.CreationDate); !got.Equal(created) {
 		t.Errorf("created at %s, and after an update at %s", created, got)
 	}

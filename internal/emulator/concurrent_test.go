@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/glue"
 	gluetypes "github.com/aws/aws-sdk-go-v2/service/glue/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 // moto fails when it goes through its resources while another request adds one; the answer looks as if it lacked the operation.
@@ -38,7 +40,7 @@ func TestConcurrentChangesOfACrawler_AreAllKept(t *testing.T) {
 	c, ctx := clientsOf(p.URL()), t.Context()
 	_, err := c.glue.CreateCrawler(ctx, &glue.CreateCrawlerInput{Name: aws.String("crawl"), Role: aws.String("r"), DatabaseName: aws.String("lake"),
 		Targets: &gluetypes.CrawlerTargets{S3Targets: []gluetypes.S3Target{{Path: aws.String("s3://some-bucket/x")}}}})
-	must(t, err)
+	must.Succeed(t, err)
 	arn := aws.String("arn:aws:glue:ap-southeast-1:123456789012:crawler/crawl")
 	for n := range 40 {
 		value := fmt.Sprint(n)
@@ -55,7 +57,7 @@ func TestConcurrentChangesOfACrawler_AreAllKept(t *testing.T) {
 		})
 		running.Wait()
 		got, err := c.glue.GetTags(ctx, &glue.GetTagsInput{ResourceArn: arn})
-		must(t, err)
+		must.Succeed(t, err)
 		if got.Tags["n"] != value {
 			t.Fatalf("after round %s the tags are %v", value, got.Tags)
 		}

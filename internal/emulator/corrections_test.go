@@ -31,31 +31,32 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 func TestANewBucketIsAsAWSMakesIt(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
-	must(t, createBucket(ctx, c, "some-bucket", s3types.Tag{Key: aws.String("owner"), Value: aws.String("a&b")}))
+	must.Succeed(t, createBucket(ctx, c, "some-bucket", s3types.Tag{Key: aws.String("owner"), Value: aws.String("a&b")}))
 	encryption, err := c.s3.GetBucketEncryption(ctx, &s3.GetBucketEncryptionInput{Bucket: bucket})
-	must(t, err)
+	must.Succeed(t, err)
 	if got := encryption.ServerSideEncryptionConfiguration.Rules[0].ApplyServerSideEncryptionByDefault.SSEAlgorithm; got != s3types.ServerSideEncryptionAes256 {
 		t.Errorf("encryption %s", got)
 	}
 	ownership, err := c.s3.GetBucketOwnershipControls(ctx, &s3.GetBucketOwnershipControlsInput{Bucket: bucket})
-	must(t, err)
+	must.Succeed(t, err)
 	if got := ownership.OwnershipControls.Rules[0].ObjectOwnership; got != s3types.ObjectOwnershipBucketOwnerEnforced {
 		t.Errorf("ownership %s", got)
 	}
 	access, err := c.s3.GetPublicAccessBlock(ctx, &s3.GetPublicAccessBlockInput{Bucket: bucket})
-	must(t, err)
+	must.Succeed(t, err)
 	block := access.PublicAccessBlockConfiguration
 	if !*block.BlockPublicAcls || !*block.BlockPublicPolicy || !*block.IgnorePublicAcls || !*block.RestrictPublicBuckets {
 		t.Errorf("public access block %+v", block)
 	}
 	tags, err := c.s3.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: bucket})
-	must(t, err)
+	must.Succeed(t, err)
 	if len(tags.TagSet) != 1 || *tags.TagSet[0].Key != "owner" || *tags.TagSet[0].Value != "a&b" {
 		t.Errorf("tags %v", tags.TagSet)
 	}
@@ -63,7 +64,7 @@ func TestANewBucketIsAsAWSMakesIt(t *testing.T) {
 		t.Errorf("the corrections are in the ledger:\n%s", p.Calls())
 	}
 	_, err = c.s3.DeletePublicAccessBlock(ctx, &s3.DeletePublicAccessBlockInput{Bucket: bucket})
-	must(t, err)
+	must.Succeed(t, err)
 	_, err = c.s3.GetPublicAccessBlock(ctx, &s3.GetPublicAccessBlockInput{Bucket: bucket})
 	if code(err) != "NoSuchPublicAccessBlockConfiguration" {
 		t.Errorf("after its deletion: %v", err)
@@ -76,15 +77,15 @@ func TestCreatingABucketAgainResetsNothing(t *testing.T) {
 	cfg.Region = "us-east-1"
 	c, ctx := clientsFor(cfg), t.Context()
 	create := func() error { _, err := c.s3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: bucket}); return err }
-	must(t, create())
+	must.Succeed(t, create())
 	_, err := c.s3.DeletePublicAccessBlock(ctx, &s3.DeletePublicAccessBlockInput{Bucket: bucket})
-	must(t, err)
-	must(t, create())
+	must.Succeed(t, err)
+	must.Succeed(t, create())
 	if _, err := c.s3.GetPublicAccessBlock(ctx, &s3.GetPublicAccessBlockInput{Bucket: bucket}); err == nil {
 		t.Error("creating the bucket again has set its public access block")
 	}
 	elsewhere := clientsOf(p.URL())
-	must(t, createBucket(ctx, elsewhere, "other-bucket"))
+	must.Succeed(t, createBucket(ctx, elsewhere, "other-bucket"))
 	if got := code(createBucket(ctx, elsewhere, "other-bucket")); got != "BucketAlreadyOwnedByYou" {
 		t.Errorf("elsewhere: %s", got)
 	}
@@ -93,13 +94,13 @@ func TestCreatingABucketAgainResetsNothing(t *testing.T) {
 // A condition on TLS does not hold for requests that use it, as all in AWS do here.
 func TestOnlyStatementsWithoutConditionsDenyRequestsToABucket(t *testing.T) {
 	c, ctx := clientsOf(proxy(t).URL()), t.Context()
-	must(t, createBucket(ctx, c, *bucket))
+	must.Succeed(t, createBucket(ctx, c, *bucket))
 	write := func(policy string) string {
 		t.Helper()
 		_, err := c.s3.PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{Bucket: bucket, Policy: &policy})
-		must(t, err)
+		must.Succeed(t, err)
 		out, err := c.s3.GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{Bucket: bucket})
-		must(t, err)
+		must.Succeed(t, err)
 		if *out.Policy != emulator.RewritePolicy(policy) {
 			t.Errorf("read %s, written %s", *out.Policy, policy)
 		}
@@ -123,12 +124,12 @@ func TestASecretInItsRecoveryWindowCannotBeCreatedAgain(t *testing.T) {
 		_, err := c.secrets.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: aws.String("keys"), SecretString: aws.String("s")})
 		return err
 	}
-	must(t, create())
+	must.Succeed(t, create())
 	if got := code(create()); got != "ResourceExistsException" {
 		t.Errorf("existing: %s", got)
 	}
 	_, err := c.secrets.DeleteSecret(ctx, &secretsmanager.DeleteSecretInput{SecretId: aws.String("keys")})
-	must(t, err)
+	must.Succeed(t, err)
 	if err := create(); code(err) != "InvalidRequestException" || !strings.Contains(err.Error(), "already scheduled for deletion") {
 		t.Errorf("in the recovery window: %v", err)
 	}
@@ -138,8 +139,8 @@ func TestOnlyARoleThatTrustsTheCallerCanBeAssumed(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
 	withID := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"*"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":"nexus-1"}}}]}`
-	must(t, createRole(ctx, c, "open", trustAll))
-	must(t, createRole(ctx, c, "guarded", withID))
+	must.Succeed(t, createRole(ctx, c, "open", trustAll))
+	must.Succeed(t, createRole(ctx, c, "guarded", withID))
 	for _, tt := range []struct {
 		role, account, id, want string
 	}{
@@ -166,16 +167,16 @@ func TestAccountsKeepTheirResourcesToThemselves(t *testing.T) {
 	arn := aws.String("arn:aws:iam::" + other + ":role/open")
 	assume := func(url string) aws.Config {
 		out, err := clientsOf(url).sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: arn, RoleSessionName: aws.String("s")})
-		must(t, err)
+		must.Succeed(t, err)
 		as := config(p.URL())
 		as.Credentials = credentials.NewStaticCredentialsProvider(*out.Credentials.AccessKeyId, *out.Credentials.SecretAccessKey, *out.Credentials.SessionToken)
 		return as
 	}
-	must(t, createRole(ctx, clientsFor(assume(world.Shared(t).MotoURL())), "open", trustAll)) // moto checks no trust policy
+	must.Succeed(t, createRole(ctx, clientsFor(assume(world.Shared(t).MotoURL())), "open", trustAll)) // moto checks no trust policy
 	there := assume(p.URL())
-	must(t, createTable(ctx, clientsFor(there), "same-name"))
-	must(t, createBucket(ctx, clientsFor(there), "theirs"))
-	must(t, createTable(ctx, c, "same-name"))
+	must.Succeed(t, createTable(ctx, clientsFor(there), "same-name"))
+	must.Succeed(t, createBucket(ctx, clientsFor(there), "theirs"))
+	must.Succeed(t, createTable(ctx, c, "same-name"))
 	_, tagsErr := c.s3.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: aws.String("theirs")})
 	_, deleteErr := c.s3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: aws.String("theirs")})
 	for _, err := range []error{tagsErr, deleteErr} {
@@ -187,15 +188,15 @@ func TestAccountsKeepTheirResourcesToThemselves(t *testing.T) {
 		t.Errorf("a name that another account has: %v", err)
 	}
 	keys, err := there.Credentials.Retrieve(ctx)
-	must(t, err)
+	must.Succeed(t, err)
 	found, err := p.InventoryOf(ctx, keys.AccessKeyID, region, "eu-west-1")
-	must(t, err)
+	must.Succeed(t, err)
 	want := map[string][]string{"dynamodb/table": {"same-name"}, "iam/role": {"open"}, "s3/bucket": {"theirs"}}
 	if difference := emulator.Diff(want, found); difference != "" {
 		t.Errorf("in account %s:\n%s", other, difference)
 	}
 	here, err := p.Inventory(ctx)
-	must(t, err)
+	must.Succeed(t, err)
 	if difference := emulator.Diff(map[string][]string{"dynamodb/table": {"same-name"}}, here); difference != "" {
 		t.Errorf("in account %s:\n%s", p.Account(), difference)
 	}
@@ -241,14 +242,14 @@ func TestReadsMayMissWhatWasJustCreated(t *testing.T) {
 	now := time.Now()
 	p.SetClock(func() time.Time { return now })
 	p.SetEventualConsistency("iam", time.Minute)
-	must(t, createRole(ctx, c, "app-role", trustAll))
+	must.Succeed(t, createRole(ctx, c, "app-role", trustAll))
 	get := func() error { _, err := c.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: role}); return err }
 	if got := code(get()); got != "NoSuchEntity" {
 		t.Errorf("at once: %s", got)
 	}
 	now = now.Add(time.Minute)
-	must(t, get())
-	must(t, createTable(ctx, c, "orders"))
+	must.Succeed(t, get())
+	must.Succeed(t, createTable(ctx, c, "orders"))
 	if !tableExists(ctx, c, "orders") {
 		t.Error("another service is affected")
 	}
@@ -259,7 +260,7 @@ func TestTablesTakeTheirTime(t *testing.T) {
 	c, ctx := clientsOf(p.URL()), t.Context()
 	status := func() ddbtypes.TableStatus {
 		out, err := c.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: table})
-		must(t, err)
+		must.Succeed(t, err)
 		return out.Table.TableStatus
 	}
 	backups := func() error {
@@ -270,7 +271,7 @@ func TestTablesTakeTheirTime(t *testing.T) {
 	now := time.Now()
 	p.SetClock(func() time.Time { return now })
 	p.DynamoDB.SetTableCreating(time.Minute)
-	must(t, createTable(ctx, c, "orders"))
+	must.Succeed(t, createTable(ctx, c, "orders"))
 	if got := status(); got != ddbtypes.TableStatusCreating {
 		t.Errorf("at once: %s", got)
 	}
@@ -284,13 +285,13 @@ func TestTablesTakeTheirTime(t *testing.T) {
 	if got := status(); got != ddbtypes.TableStatusActive {
 		t.Errorf("later: %s", got)
 	}
-	must(t, backups())
+	must.Succeed(t, backups())
 }
 
 func TestIndexesTakeTheirTime(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
-	must(t, createTable(ctx, c, "orders"))
+	must.Succeed(t, createTable(ctx, c, "orders"))
 	update := func(in dynamodb.UpdateTableInput) error {
 		in.TableName = table
 		_, err := c.dynamodb.UpdateTable(ctx, &in)
@@ -312,7 +313,7 @@ func TestIndexesTakeTheirTime(t *testing.T) {
 	}
 	states := func() string {
 		out, err := c.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: table})
-		must(t, err)
+		must.Succeed(t, err)
 		s := string(out.Table.TableStatus)
 		for _, g := range out.Table.GlobalSecondaryIndexes {
 			s += " " + *g.IndexName + "=" + string(g.IndexStatus)
@@ -357,7 +358,7 @@ func TestIndexesTakeTheirTime(t *testing.T) {
 func TestTablesRefuseWhatDoesNotChange(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
-	must(t, createTable(ctx, c, "orders"))
+	must.Succeed(t, createTable(ctx, c, "orders"))
 	for _, step := range []struct {
 		name string
 		in   dynamodb.UpdateTableInput
@@ -379,7 +380,7 @@ func TestTablesRefuseWhatDoesNotChange(t *testing.T) {
 		}
 	}
 	out, err := c.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: table})
-	must(t, err)
+	must.Succeed(t, err)
 	if d := out.Table; d.TableClassSummary.TableClass != ddbtypes.TableClassStandardInfrequentAccess || d.StreamSpecification.StreamViewType != "NEW_IMAGE" || d.LatestStreamArn == nil {
 		t.Errorf("%+v", d)
 	}
@@ -404,14 +405,14 @@ func TestRotationsOfSecretsAreKept(t *testing.T) {
 	}
 	shown := func() bool {
 		out, err := c.secrets.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: id})
-		must(t, err)
+		must.Succeed(t, err)
 		return aws.ToBool(out.RotationEnabled)
 	}
 	if got := rotate(aws.String("arn:f")); got != "ResourceNotFoundException" {
 		t.Errorf("missing: %s", got)
 	}
 	_, err := c.secrets.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: id, SecretString: aws.String("v")})
-	must(t, err)
+	must.Succeed(t, err)
 	if got := rotate(nil); got != "InvalidRequestException" {
 		t.Errorf("without a function: %s", got)
 	}
@@ -419,7 +420,7 @@ func TestRotationsOfSecretsAreKept(t *testing.T) {
 		t.Errorf("%s, or the rotation is not shown", got)
 	}
 	_, err = c.secrets.CancelRotateSecret(ctx, &secretsmanager.CancelRotateSecretInput{SecretId: id})
-	if must(t, err); shown() {
+	if must.Succeed(t, err); shown() {
 		t.Error("the canceled rotation is shown as enabled")
 	}
 	policy := func(text string) string {
@@ -449,10 +450,10 @@ func TestACrawlerCanBeUpdated(t *testing.T) {
 	}
 	_, err := c.glue.CreateCrawler(ctx, &glue.CreateCrawlerInput{Name: aws.String("crawl"), Role: aws.String("r"), DatabaseName: aws.String("lake"),
 		Targets: &gluetypes.CrawlerTargets{S3Targets: []gluetypes.S3Target{{Path: aws.String("s3://some-bucket/x")}}}, Tags: map[string]string{"k": "v"}})
-	must(t, err)
-	must(t, update())
+	must.Succeed(t, err)
+	must.Succeed(t, update())
 	got, err := c.glue.GetCrawler(ctx, &glue.GetCrawlerInput{Name: aws.String("crawl")})
-	must(t, err)
+	must.Succeed(t, err)
 	if *got.Crawler.Description != "new" || *got.Crawler.Role != "r" || *got.Crawler.Targets.S3Targets[0].Path != "s3://some-bucket/x" {
 		t.Errorf("%+v", got.Crawler)
 	}
@@ -475,33 +476,33 @@ func TestTheInventoryShowsEverythingThatExists(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
 	before, err := p.Inventory(ctx)
-	must(t, err)
+	must.Succeed(t, err)
 	if emulator.Diff(nil, before) != "" {
 		t.Fatalf("not empty: %v", before)
 	}
 	for i := range 110 {
-		must(t, createTable(ctx, c, fmt.Sprintf("table-%03d", i)))
+		must.Succeed(t, createTable(ctx, c, fmt.Sprintf("table-%03d", i)))
 	}
 	_, err = c.dynamodb.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: aws.String("table-000"),
 		SSESpecification: &ddbtypes.SSESpecification{Enabled: aws.Bool(true)}}) // brings AWS's own key
-	must(t, err)
-	must(t, createBucket(ctx, c, "some-bucket"))
-	must(t, createRole(ctx, c, "app-role", trustAll))
+	must.Succeed(t, err)
+	must.Succeed(t, createBucket(ctx, c, "some-bucket"))
+	must.Succeed(t, createRole(ctx, c, "app-role", trustAll))
 	for _, r := range otherRequests {
 		if strings.HasPrefix(r.label, "glue.Create") || strings.HasPrefix(r.label, "ssm.Put") || strings.HasPrefix(r.label, "secretsmanager.Create") {
 			r.do(ctx, c)
 		}
 	}
 	_, err = c.secrets.DeleteSecret(ctx, &secretsmanager.DeleteSecretInput{SecretId: aws.String("app/dev/keys")})
-	must(t, err)
+	must.Succeed(t, err)
 	mark := p.Mark()
 	after, err := p.Inventory(ctx)
-	must(t, err)
+	must.Succeed(t, err)
 	if p.Since(mark).Count() != 0 {
 		t.Error("the inventory is in the ledger")
 	}
 	asked, err := emulator.InventoryAt(ctx, p.URL())
-	must(t, err)
+	must.Succeed(t, err)
 	if difference := emulator.Diff(after, asked); difference != "" || p.Since(mark).Writes().Count() != 0 || p.Since(mark).Count() == 0 {
 		t.Errorf("asked by the endpoint:\n%s", difference)
 	}
@@ -519,9 +520,9 @@ func TestTheInventoryShowsEverythingThatExists(t *testing.T) {
 func TestAnIssuerCanBeRegistered(t *testing.T) {
 	p := proxy(t)
 	arn, err := p.CreateOIDCProvider(t.Context(), world.DefaultIssuer)
-	must(t, err)
+	must.Succeed(t, err)
 	got, err := clientsOf(p.URL()).iam.GetOpenIDConnectProvider(t.Context(), &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
-	must(t, err)
+	must.Succeed(t, err)
 	if "https://"+*got.Url != world.DefaultIssuer || !slices.Equal(got.ClientIDList, []string{"sts.amazonaws.com"}) {
 		t.Errorf("%s: %+v", arn, got)
 	}
@@ -532,7 +533,7 @@ func TestIAMIsEnforcedForClientsButNotForTheProxy(t *testing.T) {
 	c, ctx := clientsOf(p.URL()), t.Context()
 	id, secret, err := p.CreateUser(ctx, "operator",
 		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:CreateBucket","secretsmanager:CreateSecret"],"Resource":"*"}]}`)
-	must(t, err)
+	must.Succeed(t, err)
 	if p.Calls().Count() != 0 {
 		t.Error("setting up is in the ledger")
 	}
@@ -541,7 +542,7 @@ func TestIAMIsEnforcedForClientsButNotForTheProxy(t *testing.T) {
 	limited := clientsFor(cfg)
 
 	p.EnforceIAM(true)
-	must(t, createBucket(ctx, limited, "some-bucket"))
+	must.Succeed(t, createBucket(ctx, limited, "some-bucket"))
 	if err := createTable(ctx, limited, "orders"); err == nil {
 		t.Error("a right that was not given was not needed")
 	}
@@ -561,7 +562,7 @@ func TestIAMIsEnforcedForClientsButNotForTheProxy(t *testing.T) {
 func TestSystemTagsOfABucketCannotBeChanged(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
-	must(t, createBucket(ctx, c, *bucket))
+	must.Succeed(t, createBucket(ctx, c, *bucket))
 	p.S3.SetSystemTag(*bucket, "aws:cloudformation:stack-name", "stack")
 	put := func(tags ...string) string {
 		set := []s3types.Tag{}
@@ -586,7 +587,7 @@ func TestSystemTagsOfABucketCannotBeChanged(t *testing.T) {
 		}
 	}
 	out, err := c.s3.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: bucket})
-	must(t, err)
+	must.Succeed(t, err)
 	if len(out.TagSet) != 2 {
 		t.Errorf("tags %v, want the system tag and the other", out.TagSet)
 	}
@@ -603,15 +604,15 @@ func TestANewBucketHasNoTagsOfADeletedOne(t *testing.T) {
 		return out.TagSet, ""
 	}
 	team := s3types.Tag{Key: aws.String("team"), Value: aws.String("a")}
-	must(t, createBucket(ctx, c, *bucket, team))
+	must.Succeed(t, createBucket(ctx, c, *bucket, team))
 	_, err := c.s3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: bucket})
-	must(t, err)
-	must(t, createBucket(ctx, c, *bucket))
+	must.Succeed(t, err)
+	must.Succeed(t, createBucket(ctx, c, *bucket))
 	if old, refused := tags(); refused != "NoSuchTagSet" {
 		t.Errorf("the next bucket of the name has the tags %v, %q", old, refused)
 	}
 	_, err = c.s3.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: bucket, Tagging: &s3types.Tagging{TagSet: []s3types.Tag{team}}})
-	must(t, err)
+	must.Succeed(t, err)
 	if now, refused := tags(); len(now) != 1 {
 		t.Errorf("its own tag does not show: %v, %q", now, refused)
 	}
@@ -641,9 +642,9 @@ func TestHigherThroughputOfParameterStoreShowsInItsSetting(t *testing.T) {
 
 // moto lost all tags of one parameter in about one of sixty runs in which its first writes were parallel.
 func TestTheFirstParameterIsWrittenAlone(t *testing.T) {
-	must(t, proxy(t).Reset())
+	must.Succeed(t, proxy(t).Reset())
 	moto, err := url.Parse(world.Shared(t).MotoURL())
-	must(t, err)
+	must.Succeed(t, err)
 	forward := httputil.NewSingleHostReverseProxy(moto)
 	var inFlight, most, requests atomic.Int32
 	gate := make(chan struct{}) // closed by the second request
@@ -662,7 +663,7 @@ func TestTheFirstParameterIsWrittenAlone(t *testing.T) {
 	}))
 	t.Cleanup(backend.Close)
 	p, err := emulator.Start(backend.URL)
-	must(t, err)
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	c, ctx := clientsOf(p.URL()), t.Context()
 	var writes errgroup.Group
@@ -673,7 +674,7 @@ func TestTheFirstParameterIsWrittenAlone(t *testing.T) {
 			return err
 		})
 	}
-	must(t, writes.Wait())
+	must.Succeed(t, writes.Wait())
 	if most.Load() != 0 {
 		t.Errorf("%d requests overtook the first one", most.Load())
 	}
@@ -682,7 +683,7 @@ func TestTheFirstParameterIsWrittenAlone(t *testing.T) {
 	}
 	for i := range 8 {
 		out, err := c.ssm.ListTagsForResource(ctx, &ssm.ListTagsForResourceInput{ResourceType: ssmtypes.ResourceTypeForTaggingParameter, ResourceId: aws.String(fmt.Sprintf("/a/%d", i))})
-		must(t, err)
+		must.Succeed(t, err)
 		if len(out.TagList) != 1 {
 			t.Errorf("parameter %d lost its tags", i)
 		}
@@ -692,13 +693,13 @@ func TestTheFirstParameterIsWrittenAlone(t *testing.T) {
 func TestTheEncryptionOfATableCanBeChanged(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
-	must(t, createTable(ctx, c, "orders"))
+	must.Succeed(t, createTable(ctx, c, "orders"))
 	for _, want := range []string{"arn:aws:kms:ap-southeast-1:123456789012:key/own", ""} {
 		_, err := c.dynamodb.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: table, SSESpecification: &ddbtypes.SSESpecification{
 			Enabled: aws.Bool(want != ""), KMSMasterKeyId: aws.String(want)}})
-		must(t, err)
+		must.Succeed(t, err)
 		out, err := c.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: table})
-		must(t, err)
+		must.Succeed(t, err)
 		got := ""
 		if d := out.Table.SSEDescription; d != nil {
 			got = aws.ToString(d.KMSMasterKeyArn)
@@ -712,12 +713,12 @@ func TestTheEncryptionOfATableCanBeChanged(t *testing.T) {
 func TestTheDescriptionOfASecretCanBeCleared(t *testing.T) {
 	c, ctx := clientsOf(proxy(t).URL()), t.Context()
 	_, err := c.secrets.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: aws.String("s"), SecretString: aws.String("v"), Description: aws.String("old")})
-	must(t, err)
+	must.Succeed(t, err)
 	for _, want := range []string{"", "new"} {
 		_, err := c.secrets.UpdateSecret(ctx, &secretsmanager.UpdateSecretInput{SecretId: aws.String("s"), Description: aws.String(want)})
-		must(t, err)
+		must.Succeed(t, err)
 		out, err := c.secrets.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: aws.String("s")})
-		must(t, err)
+		must.Succeed(t, err)
 		if got := aws.ToString(out.Description); got != want {
 			t.Errorf("the description is %q, want %q", got, want)
 		}
@@ -727,7 +728,7 @@ func TestTheDescriptionOfASecretCanBeCleared(t *testing.T) {
 // moto iterates over a dictionary in DescribeParameters, and fails when another request changes it meanwhile.
 func TestAReadInWhichTheEmulatorFailsIsRepeated(t *testing.T) {
 	moto, err := url.Parse(world.Shared(t).MotoURL())
-	must(t, err)
+	must.Succeed(t, err)
 	forward := httputil.NewSingleHostReverseProxy(moto)
 	var requests, failures atomic.Int32
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -741,7 +742,7 @@ func TestAReadInWhichTheEmulatorFailsIsRepeated(t *testing.T) {
 	}))
 	t.Cleanup(backend.Close)
 	p, err := emulator.Start(backend.URL)
-	must(t, err)
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	c, ctx := clientsOf(p.URL()), t.Context()
 	failures.Store(2)

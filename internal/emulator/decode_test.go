@@ -21,6 +21,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 // request is one call by the SDK and the label that it must get. Whether the
@@ -181,12 +183,12 @@ func TestVirtualHostRequestsGetTheSameLabels(t *testing.T) {
 	p := proxy(t)
 	for host, target := range map[string]string{"some-bucket.s3.ap-southeast-1.amazonaws.com": "/path/to/object", "127.0.0.1": "/some-bucket/path/to/object"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL()+target+"?tagging", nil)
-		must(t, err)
+		must.Succeed(t, err)
 		r.Host = host
 		r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AK/20250101/ap-southeast-1/s3/aws4_request, SignedHeaders=host, Signature=x")
 		mark := p.Mark()
 		answer, err := http.DefaultClient.Do(r)
-		must(t, err)
+		must.Succeed(t, err)
 		answer.Body.Close()
 		if got := p.Since(mark).Labels(); len(got) != 1 || got[0] != "s3.GetObjectTagging(some-bucket/path/to/object)" {
 			t.Errorf("%s: %v", host, got)
@@ -227,13 +229,13 @@ func TestOtherProtocolsGetLabels(t *testing.T) {
 		{"GET", "/clusters/prod/addons", "", "", "eks", "", "eks.GET(/clusters/prod/addons)"},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), tt.method, p.URL()+tt.path, strings.NewReader(tt.body))
-		must(t, err)
+		must.Succeed(t, err)
 		r.Header.Set("Content-Type", tt.contentType)
 		r.Header.Set("X-Amz-Target", tt.target)
 		r.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=AK/20250101/%s/%s/aws4_request, SignedHeaders=host, Signature=x", region, tt.service))
 		mark := p.Mark()
 		answer, err := http.DefaultClient.Do(r)
-		must(t, err)
+		must.Succeed(t, err)
 		answer.Body.Close()
 		if got := p.Since(mark).Labels(); len(got) != 1 || got[0] != tt.label {
 			t.Errorf("want %s, got %v", tt.label, got)

@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ecs"
 	"github.com/aws/aws-sdk-go-v2/service/ecs/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 func TestECS_ClustersAreKeptChangeAndEnd(t *testing.T) {
@@ -29,7 +31,7 @@ func TestECS_ClustersAreKeptChangeAndEnd(t *testing.T) {
 	shows := func(status, attachments string) {
 		t.Helper()
 		out, err := c.DescribeClusters(ctx, &ecs.DescribeClustersInput{Clusters: []string{*name}})
-		must(t, err)
+		must.Succeed(t, err)
 		if d := out.Clusters[0]; aws.ToString(d.Status) != status || aws.ToString(d.AttachmentsStatus) != attachments {
 			t.Errorf("%s %s, want %s %s", aws.ToString(d.Status), aws.ToString(d.AttachmentsStatus), status, attachments)
 		}
@@ -41,9 +43,9 @@ func TestECS_ClustersAreKeptChangeAndEnd(t *testing.T) {
 	refused(providers(), "ClusterNotFoundException")
 	in := &ecs.CreateClusterInput{ClusterName: name, CapacityProviders: []string{"FARGATE"}}
 	made, err := c.CreateCluster(ctx, in)
-	must(t, err)
+	must.Succeed(t, err)
 	again, err := c.CreateCluster(ctx, in)
-	if must(t, err); *again.Cluster.ClusterArn != *made.Cluster.ClusterArn {
+	if must.Succeed(t, err); *again.Cluster.ClusterArn != *made.Cluster.ClusterArn {
 		t.Error("a repeated request made another cluster")
 	}
 	_, err = c.CreateCluster(ctx, &ecs.CreateClusterInput{ClusterName: name})
@@ -51,7 +53,7 @@ func TestECS_ClustersAreKeptChangeAndEnd(t *testing.T) {
 	shows("PROVISIONING", "UPDATE_IN_PROGRESS")
 	refused(providers(), "UpdateInProgressException")
 	now = now.Add(time.Minute)
-	must(t, providers())
+	must.Succeed(t, providers())
 	shows("ACTIVE", "UPDATE_IN_PROGRESS")
 	now = now.Add(time.Minute)
 	shows("ACTIVE", "UPDATE_COMPLETE")
@@ -59,7 +61,7 @@ func TestECS_ClustersAreKeptChangeAndEnd(t *testing.T) {
 		t.Errorf("%v, %v", found, err)
 	}
 	_, err = c.DeleteCluster(ctx, &ecs.DeleteClusterInput{Cluster: name})
-	must(t, err)
+	must.Succeed(t, err)
 	shows("INACTIVE", "")
 	_, err = c.DeleteCluster(ctx, &ecs.DeleteClusterInput{Cluster: name})
 	refused(err, "ClusterNotFoundException")
@@ -67,7 +69,7 @@ func TestECS_ClustersAreKeptChangeAndEnd(t *testing.T) {
 		t.Errorf("%v, %v", found, err)
 	}
 	_, err = c.CreateCluster(ctx, &ecs.CreateClusterInput{ClusterName: name})
-	must(t, err)
+	must.Succeed(t, err)
 	shows("ACTIVE", "")
 	registerInstance(t, p.URL(), name)
 	_, err = c.DeleteCluster(ctx, &ecs.DeleteClusterInput{Cluster: name})
@@ -77,8 +79,8 @@ func TestECS_ClustersAreKeptChangeAndEnd(t *testing.T) {
 func registerInstance(t *testing.T, url string, cluster *string) {
 	t.Helper()
 	machines, err := ec2.NewFromConfig(config(url)).RunInstances(t.Context(), &ec2.RunInstancesInput{ImageId: aws.String("ami-12c6146b"), MinCount: aws.Int32(1), MaxCount: aws.Int32(1)})
-	must(t, err)
+	must.Succeed(t, err)
 	identity := fmt.Sprintf(`{"instanceId": %q}`, *machines.Instances[0].InstanceId)
 	_, err = ecs.NewFromConfig(config(url)).RegisterContainerInstance(t.Context(), &ecs.RegisterContainerInstanceInput{Cluster: cluster, InstanceIdentityDocument: &identity})
-	must(t, err)
+	must.Succeed(t, err)
 }

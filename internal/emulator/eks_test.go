@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 func TestAClusterNamesTheNetworkOfItsSubnets(t *testing.T) {
@@ -19,14 +21,14 @@ func TestAClusterNamesTheNetworkOfItsSubnets(t *testing.T) {
 	cfg, ctx := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(p.URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}, t.Context()
 	network, clusters := ec2.NewFromConfig(cfg), eks.NewFromConfig(cfg)
 	vpc, err := network.CreateVpc(ctx, &ec2.CreateVpcInput{CidrBlock: aws.String("10.8.0.0/16")})
-	must(t, err)
+	must.Succeed(t, err)
 	subnet, err := network.CreateSubnet(ctx, &ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: aws.String("10.8.0.0/24")})
-	must(t, err)
+	must.Succeed(t, err)
 	_, err = clusters.CreateCluster(ctx, &eks.CreateClusterInput{Name: aws.String("c"), RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"),
 		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{*subnet.Subnet.SubnetId}}})
-	must(t, err)
+	must.Succeed(t, err)
 	got, err := clusters.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String("c")})
-	must(t, err)
+	must.Succeed(t, err)
 	if id := aws.ToString(got.Cluster.ResourcesVpcConfig.VpcId); id != *vpc.Vpc.VpcId {
 		t.Errorf("the cluster is in %q, want %s", id, *vpc.Vpc.VpcId)
 	}
@@ -59,7 +61,7 @@ func TestEKS_ClustersChangeOneUpdateAtATime(t *testing.T) {
 	found := func(state ekstypes.ClusterStatus) ekstypes.Cluster {
 		t.Helper()
 		out, err := c.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: name})
-		if must(t, err); out.Cluster.Status != state {
+		if must.Succeed(t, err); out.Cluster.Status != state {
 			t.Errorf("the cluster is %s, want %s", out.Cluster.Status, state)
 		}
 		return *out.Cluster
@@ -69,7 +71,7 @@ func TestEKS_ClustersChangeOneUpdateAtATime(t *testing.T) {
 	refused("an update of no cluster", config(eks.UpdateClusterConfigInput{DeletionProtection: aws.Bool(true)}), "ResourceNotFoundException")
 	for range 2 { // the same request has the same effect
 		_, err = c.CreateCluster(ctx, in)
-		must(t, err)
+		must.Succeed(t, err)
 	}
 	in.ClientRequestToken = aws.String("twice")
 	_, err = c.CreateCluster(ctx, in)
@@ -87,38 +89,38 @@ func TestEKS_ClustersChangeOneUpdateAtATime(t *testing.T) {
 	both.DeletionProtection = aws.Bool(true)
 	refused("two updates in one", config(both), "Only one type of update")
 	refused("two versions at once", upgrade("1.33"), "minor version update from 1.31 to 1.33")
-	must(t, config(private))
+	must.Succeed(t, config(private))
 	refused("a second update", config(protected), "ResourceInUseException")
 	if d := found("UPDATING"); d.ResourcesVpcConfig.EndpointPrivateAccess {
 		t.Error("the update shows before it ends")
 	}
 	now = now.Add(time.Minute)
 	refused("the same again", config(private), "already at the desired configuration")
-	must(t, config(protected))
+	must.Succeed(t, config(protected))
 	now = now.Add(time.Minute)
-	must(t, upgrade("1.32"))
+	must.Succeed(t, upgrade("1.32"))
 	now = now.Add(time.Minute)
 	if d := found("ACTIVE"); !d.ResourcesVpcConfig.EndpointPrivateAccess || len(d.ResourcesVpcConfig.SubnetIds) != 2 || !*d.DeletionProtection || *d.Version != "1.32" {
 		t.Errorf("%+v", d)
 	}
 	_, err = c.UntagResource(ctx, &eks.UntagResourceInput{ResourceArn: found("ACTIVE").Arn, TagKeys: []string{"a", "b"}})
-	if must(t, err); len(found("ACTIVE").Tags) != 1 {
+	if must.Succeed(t, err); len(found("ACTIVE").Tags) != 1 {
 		t.Errorf("%v", found("ACTIVE").Tags)
 	}
 	_, err = c.CreateFargateProfile(ctx, &eks.CreateFargateProfileInput{ClusterName: name, FargateProfileName: aws.String("f"), PodExecutionRoleArn: in.RoleArn,
 		Selectors: []ekstypes.FargateProfileSelector{{Namespace: aws.String("n")}}})
-	must(t, err)
+	must.Succeed(t, err)
 	remove := func() error {
 		_, err := c.DeleteCluster(ctx, &eks.DeleteClusterInput{Name: name})
 		return err
 	}
 	refused("a cluster with a Fargate profile", remove(), "fargateProfileNames attached")
 	_, err = c.DeleteFargateProfile(ctx, &eks.DeleteFargateProfileInput{ClusterName: name, FargateProfileName: aws.String("f")})
-	must(t, err)
+	must.Succeed(t, err)
 	refused("a protected cluster", remove(), "deletion protection")
-	must(t, config(eks.UpdateClusterConfigInput{DeletionProtection: aws.Bool(false)}))
+	must.Succeed(t, config(eks.UpdateClusterConfigInput{DeletionProtection: aws.Bool(false)}))
 	now = now.Add(time.Minute)
-	must(t, remove())
+	must.Succeed(t, remove())
 	found("DELETING")
 	if all, err := p.Inventory(ctx); err != nil || len(all["eks/cluster"]) != 1 {
 		t.Errorf("%v, %v", all, err)
@@ -139,7 +141,7 @@ func TestEKS_AccessEntriesNeedTheirMode(t *testing.T) {
 			in.AccessConfig = &ekstypes.CreateAccessConfigRequest{AuthenticationMode: mode}
 		}
 		_, err := c.CreateCluster(t.Context(), in)
-		must(t, err)
+		must.Succeed(t, err)
 		entry := &eks.CreateAccessEntryInput{ClusterName: &name, PrincipalArn: aws.String("arn:aws:iam::123456789012:role/admins")}
 		if _, err := c.CreateAccessEntry(t.Context(), entry); code(err) != want {
 			t.Errorf("%s: %v", mode, err)

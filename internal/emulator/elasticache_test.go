@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/elasticache"
 	"github.com/aws/aws-sdk-go-v2/service/elasticache/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 func TestElastiCache_ClustersChangeAndEnd(t *testing.T) {
@@ -27,7 +29,7 @@ func TestElastiCache_ClustersChangeAndEnd(t *testing.T) {
 	shows := func(status string, nodes int) types.CacheCluster {
 		t.Helper()
 		out, err := c.DescribeCacheClusters(ctx, &elasticache.DescribeCacheClustersInput{CacheClusterId: id})
-		must(t, err)
+		must.Succeed(t, err)
 		d := out.CacheClusters[0]
 		if aws.ToString(d.CacheClusterStatus) != status || len(d.CacheNodes) != nodes {
 			t.Errorf("%s with %d nodes, want %s with %d", aws.ToString(d.CacheClusterStatus), len(d.CacheNodes), status, nodes)
@@ -42,7 +44,7 @@ func TestElastiCache_ClustersChangeAndEnd(t *testing.T) {
 	tags := func(arn *string) map[string]string {
 		t.Helper()
 		out, err := c.ListTagsForResource(ctx, &elasticache.ListTagsForResourceInput{ResourceName: arn})
-		must(t, err)
+		must.Succeed(t, err)
 		found := map[string]string{}
 		for _, tag := range out.TagList {
 			found[*tag.Key] = *tag.Value
@@ -57,7 +59,7 @@ func TestElastiCache_ClustersChangeAndEnd(t *testing.T) {
 		SecurityGroupIds: []string{"sg-1"}, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("a")}}}
 	refused(modify(elasticache.ModifyCacheClusterInput{}), "CacheClusterNotFound")
 	made, err := c.CreateCacheCluster(ctx, in)
-	must(t, err)
+	must.Succeed(t, err)
 	_, err = c.CreateCacheCluster(ctx, in)
 	refused(err, "CacheClusterAlreadyExists")
 	shows("creating", 0)
@@ -71,7 +73,7 @@ func TestElastiCache_ClustersChangeAndEnd(t *testing.T) {
 	}
 	refused(modify(elasticache.ModifyCacheClusterInput{NumCacheNodes: aws.Int32(2)}), "CacheNodeIdsToRemove")
 	refused(modify(elasticache.ModifyCacheClusterInput{SnapshotRetentionLimit: aws.Int32(1)}), "not supported for Memcached")
-	must(t, modify(elasticache.ModifyCacheClusterInput{NumCacheNodes: aws.Int32(2), CacheNodeIdsToRemove: []string{"0003"}, SecurityGroupIds: []string{"sg-2"}}))
+	must.Succeed(t, modify(elasticache.ModifyCacheClusterInput{NumCacheNodes: aws.Int32(2), CacheNodeIdsToRemove: []string{"0003"}, SecurityGroupIds: []string{"sg-2"}}))
 	shows("modifying", 2)
 	refused(modify(elasticache.ModifyCacheClusterInput{}), "InvalidCacheClusterState")
 	now = now.Add(time.Minute)
@@ -80,14 +82,14 @@ func TestElastiCache_ClustersChangeAndEnd(t *testing.T) {
 	}
 
 	refused(remove(aws.String("last")), "not supported for Memcached")
-	must(t, remove(nil))
+	must.Succeed(t, remove(nil))
 	shows("deleting", 2)
 	now = now.Add(time.Minute)
 	_, err = c.DescribeCacheClusters(ctx, &elasticache.DescribeCacheClustersInput{CacheClusterId: id})
 	refused(err, "CacheClusterNotFound")
 	in.Tags = nil
 	made, err = c.CreateCacheCluster(ctx, in)
-	must(t, err)
+	must.Succeed(t, err)
 	now = now.Add(time.Minute)
 	if got := tags(made.CacheCluster.ARN); len(got) > 0 {
 		t.Errorf("a cluster of the same name has the tags of the deleted one: %v", got)

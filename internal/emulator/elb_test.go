@@ -10,19 +10,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 func TestELB_NamesNetworkLoadBalancersAsAWSDoes(t *testing.T) {
 	p := proxy(t)
 	c, ctx := elasticloadbalancingv2.NewFromConfig(config(p.URL())), t.Context()
 	subnets, err := ec2.NewFromConfig(config(p.URL())).DescribeSubnets(ctx, nil)
-	must(t, err)
+	must.Succeed(t, err)
 	for name, kind := range map[string]types.LoadBalancerTypeEnum{"net": types.LoadBalancerTypeEnumNetwork, "app": types.LoadBalancerTypeEnumApplication} {
 		_, err := c.CreateLoadBalancer(ctx, &elasticloadbalancingv2.CreateLoadBalancerInput{Name: &name, Type: kind, Subnets: []string{*subnets.Subnets[0].SubnetId}})
-		must(t, err)
+		must.Succeed(t, err)
 	}
 	out, err := c.DescribeLoadBalancers(ctx, nil)
-	must(t, err)
+	must.Succeed(t, err)
 	var names []string
 	for _, b := range out.LoadBalancers {
 		names = append(names, aws.ToString(b.DNSName))

@@ -24,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 func TestADroppedRequestHasNoEffect(t *testing.T) {
@@ -36,7 +37,7 @@ func TestADroppedRequestHasNoEffect(t *testing.T) {
 	if tableExists(t.Context(), c, "orders") {
 		t.Error("the table exists")
 	}
-	must(t, createTable(t.Context(), c, "orders"))
+	must.Succeed(t, createTable(t.Context(), c, "orders"))
 	if rule.Hits() != 1 {
 		t.Errorf("%d hits", rule.Hits())
 	}
@@ -151,7 +152,7 @@ func TestARuleEndsAfterItsTimesAndWhenRemoved(t *testing.T) {
 		t.Errorf("%d failed", got)
 	}
 	other.Remove()
-	must(t, createRole(t.Context(), c, "r", trustAll))
+	must.Succeed(t, createRole(t.Context(), c, "r", trustAll))
 }
 
 func TestADelayedRequestTakesEffectLate(t *testing.T) {
@@ -159,7 +160,7 @@ func TestADelayedRequestTakesEffectLate(t *testing.T) {
 	c := clientsOf(p.URL())
 	p.Fault(emulator.At("dynamodb.CreateTable(*)"), emulator.Delay(100*time.Millisecond))
 	begin := time.Now()
-	must(t, createTable(t.Context(), c, "orders"))
+	must.Succeed(t, createTable(t.Context(), c, "orders"))
 	if took := time.Since(begin); took < 100*time.Millisecond {
 		t.Errorf("took %v", took)
 	}
@@ -170,7 +171,7 @@ func TestLatency_MakesEveryAnswerLate(t *testing.T) {
 	p.SetLatency(100 * time.Millisecond)
 	t.Cleanup(func() { p.SetLatency(0) })
 	begin := time.Now()
-	must(t, createTable(t.Context(), clientsOf(p.URL()), "orders"))
+	must.Succeed(t, createTable(t.Context(), clientsOf(p.URL()), "orders"))
 	if took := time.Since(begin); took < 100*time.Millisecond {
 		t.Errorf("took %v", took)
 	}
@@ -189,7 +190,7 @@ func TestAHeldRequestWaitsForItsRelease(t *testing.T) {
 		t.Error("a held request had its effect")
 	}
 	rule.Release()
-	must(t, <-done)
+	must.Succeed(t, <-done)
 }
 
 func TestAKilledClientsLateRequestsHaveNoEffect(t *testing.T) {
@@ -203,12 +204,12 @@ func TestAKilledClientsLateRequestsHaveNoEffect(t *testing.T) {
 		{"after", emulator.ForwardThen, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			must(t, p.Reset())
+			must.Succeed(t, p.Reset())
 			endpoint, err := p.Listen("victim")
-			must(t, err)
+			must.Succeed(t, err)
 			var killed atomic.Bool
 			p.Fault(emulator.Match{Endpoint: "victim", Op: "CreateTable", Nth: 1}, tt.action(func() {
-				must(t, endpoint.Close())
+				must.Succeed(t, endpoint.Close())
 				killed.Store(true)
 			}))
 			victim := clientsOf(endpoint.URL())
@@ -238,14 +239,14 @@ func TestAKilledClientsLateRequestsHaveNoEffect(t *testing.T) {
 func TestAHeldRequestOfAClosedEndpointNeverStarts(t *testing.T) {
 	p := proxy(t)
 	endpoint, err := p.Listen("victim")
-	must(t, err)
+	must.Succeed(t, err)
 	rule := p.Fault(emulator.At("dynamodb.CreateTable(*)"), emulator.Hang())
 	done := make(chan error, 1)
 	go func() { done <- createTable(context.Background(), clientsOf(endpoint.URL()), "orders") }()
 	for rule.Hits() == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	must(t, endpoint.Close())
+	must.Succeed(t, endpoint.Close())
 	rule.Release()
 	if err := <-done; err == nil {
 		t.Error("no error")
@@ -259,7 +260,7 @@ func TestAHeldRequestOfAClosedEndpointNeverStarts(t *testing.T) {
 func TestTheLedgerTellsWhoAskedWhat(t *testing.T) {
 	p := proxy(t)
 	c := clientsOf(p.URL())
-	must(t, createBucket(t.Context(), c, "some-bucket"))
+	must.Succeed(t, createBucket(t.Context(), c, "some-bucket"))
 	mark := p.Mark()
 	c.s3.HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: aws.String("some-bucket")})
 	c.s3.HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: aws.String("other-bucket")})
@@ -276,10 +277,10 @@ func TestTheLedgerTellsWhoAskedWhat(t *testing.T) {
 		t.Errorf("table:\n%s", table)
 	}
 	answer, err := http.Get(p.URL() + "/_ledger")
-	must(t, err)
+	must.Succeed(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	must(t, err)
+	must.Succeed(t, err)
 	var calls []emulator.Call
 	if err := json.Unmarshal(text, &calls); err != nil || len(calls) != 3 || calls[0].Op != "CreateBucket" || calls[0].Body != "" {
 		t.Errorf("%s, %v", text, err)

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 // server is an instance.
@@ -22,7 +24,7 @@ type server struct {
 func newServer(t *testing.T, c *ec2.Client) *server {
 	t.Helper()
 	subnet, err := c.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: newVPC(t, c), CidrBlock: aws.String("10.0.1.0/24")})
-	must(t, err)
+	must.Succeed(t, err)
 	s := &server{T: t, Client: c, subnet: subnet.Subnet.SubnetId}
 	s.id = s.run("one")
 	return s
@@ -32,14 +34,14 @@ func (s *server) run(token string) string {
 	s.Helper()
 	made, err := s.RunInstances(s.Context(), &ec2.RunInstancesInput{ImageId: aws.String("ami-12c6146b"), InstanceType: types.InstanceTypeT3Micro, MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
 		SubnetId: s.subnet, ClientToken: &token, DisableApiTermination: aws.Bool(true)})
-	must(s.T, err)
+	must.Succeed(s.T, err)
 	return *made.Instances[0].InstanceId
 }
 
 func (s *server) described() types.Instance {
 	s.Helper()
 	out, err := s.DescribeInstances(s.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{s.id}})
-	must(s.T, err)
+	must.Succeed(s.T, err)
 	return out.Reservations[0].Instances[0]
 }
 
@@ -90,15 +92,15 @@ func TestInstancesTakeTheirTime(t *testing.T) {
 	if err := s.change(small); code(err) != "IncorrectInstanceState" {
 		t.Errorf("the type of a running instance was changed: %v", err)
 	}
-	must(t, stop())
+	must.Succeed(t, stop())
 	s.is(types.InstanceStateNameStopping)
 	if _, err := s.StartInstances(t.Context(), &ec2.StartInstancesInput{InstanceIds: []string{s.id}}); code(err) != "IncorrectInstanceState" {
 		t.Errorf("a stopping instance was started: %v", err)
 	}
 	now = now.Add(time.Minute)
 	s.is(types.InstanceStateNameStopped)
-	must(t, s.change(small))
-	must(t, s.change(ec2.ModifyInstanceAttributeInput{UserData: &types.SecureBlobAttributeValue{Value: []byte("#!/bin/sh")}}))
+	must.Succeed(t, s.change(small))
+	must.Succeed(t, s.change(ec2.ModifyInstanceAttributeInput{UserData: &types.SecureBlobAttributeValue{Value: []byte("#!/bin/sh")}}))
 	if got := s.described().InstanceType; got != types.InstanceTypeT3Small {
 		t.Errorf("the type is %s", got)
 	}
@@ -109,8 +111,8 @@ func TestInstancesTakeTheirTime(t *testing.T) {
 	if err := terminate(); code(err) != "OperationNotPermitted" {
 		t.Errorf("a protected instance was terminated: %v", err)
 	}
-	must(t, s.change(ec2.ModifyInstanceAttributeInput{DisableApiTermination: &types.AttributeBooleanValue{Value: aws.Bool(false)}}))
-	must(t, terminate())
+	must.Succeed(t, s.change(ec2.ModifyInstanceAttributeInput{DisableApiTermination: &types.AttributeBooleanValue{Value: aws.Bool(false)}}))
+	must.Succeed(t, terminate())
 	s.is(types.InstanceStateNameShuttingDown)
 	now = now.Add(time.Minute)
 	s.is(types.InstanceStateNameTerminated)
@@ -122,12 +124,12 @@ func TestInstancesTakeTheirTime(t *testing.T) {
 func TestMonitoringOfInstances(t *testing.T) {
 	s := newServer(t, ec2.NewFromConfig(config(proxy(t).URL())))
 	_, err := s.MonitorInstances(t.Context(), &ec2.MonitorInstancesInput{InstanceIds: []string{s.id}})
-	must(t, err)
+	must.Succeed(t, err)
 	if got := s.described().Monitoring.State; got != types.MonitoringStateEnabled {
 		t.Errorf("monitoring is %s", got)
 	}
 	_, err = s.UnmonitorInstances(t.Context(), &ec2.UnmonitorInstancesInput{InstanceIds: []string{s.id}})
-	must(t, err)
+	must.Succeed(t, err)
 	if got := s.described().Monitoring.State; got != types.MonitoringStateDisabled {
 		t.Errorf("monitoring is %s", got)
 	}

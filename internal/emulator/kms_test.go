@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 // What KMS accepts depends on the state of the key: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
@@ -14,7 +16,7 @@ func TestKMS_RefusesChangesByTheStateOfTheKey(t *testing.T) {
 	p := proxy(t)
 	c, ctx := kms.NewFromConfig(config(p.URL())), t.Context()
 	out, err := c.CreateKey(ctx, &kms.CreateKeyInput{})
-	must(t, err)
+	must.Succeed(t, err)
 	id := out.KeyMetadata.KeyId
 	rotate := func() string {
 		_, err := c.EnableKeyRotation(ctx, &kms.EnableKeyRotationInput{KeyId: id})
@@ -37,7 +39,7 @@ func TestKMS_RefusesChangesByTheStateOfTheKey(t *testing.T) {
 		}, "KMSInvalidStateException", "KMSInvalidStateException"},
 		{"restored, which disables it", func() error { _, err := c.CancelKeyDeletion(ctx, &kms.CancelKeyDeletionInput{KeyId: id}); return err }, "DisabledException", ""},
 	} {
-		must(t, step.to())
+		must.Succeed(t, step.to())
 		if r, d := rotate(), describe(); r != step.rotate || d != step.describe {
 			t.Errorf("%s: rotation %q, description %q, want %q and %q", step.state, r, d, step.rotate, step.describe)
 		}

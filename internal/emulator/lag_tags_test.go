@@ -24,6 +24,7 @@ import (
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 type tags map[string]string
@@ -200,7 +201,7 @@ func TestTagReadsLagBehindWrites(t *testing.T) {
 					}
 				}
 				if strings.Contains(name, "table") {
-					must(t, taggedResources["glue"].create(ctx, c))
+					must.Succeed(t, taggedResources["glue"].create(ctx, c))
 				}
 				p.SetLag(emulator.Lag{Tags: emulator.TagLag{Window: emulator.ForReads(2), Empty: empty}})
 				one, two := tags{"a": "1"}, tags{"a": "1", "b": "2"}
@@ -208,12 +209,12 @@ func TestTagReadsLagBehindWrites(t *testing.T) {
 				if r.neverEmpty {
 					none = one
 				}
-				must(t, r.create(ctx, c))
+				must.Succeed(t, r.create(ctx, c))
 				expect("created", none, none, one, one)
 				if !empty || r.neverEmpty {
 					none = one
 				}
-				must(t, r.tag(ctx, c))
+				must.Succeed(t, r.tag(ctx, c))
 				expect("tagged", none, none, two)
 				if !r.neverEmpty && p.Calls().Lagging().Count() != 4 {
 					t.Errorf("ledger:\n%s", p.Calls())

@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 // living is a resource with an update and a read of its existence.
@@ -87,7 +88,7 @@ func expireItems(ctx context.Context, c clients, on bool) error {
 func expiry(t *testing.T, c clients) string {
 	t.Helper()
 	out, err := c.dynamodb.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: table})
-	must(t, err)
+	must.Succeed(t, err)
 	return string(out.TimeToLiveDescription.TimeToLiveStatus)
 }
 
@@ -100,7 +101,7 @@ func setVersioning(ctx context.Context, c clients, to s3types.BucketVersioningSt
 func versioning(t *testing.T, c clients) string {
 	t.Helper()
 	out, err := c.s3.GetBucketVersioning(t.Context(), &s3.GetBucketVersioningInput{Bucket: bucket})
-	must(t, err)
+	must.Succeed(t, err)
 	return string(out.Status)
 }
 
@@ -120,13 +121,13 @@ func TestExistingResourcesAreNotFoundForAWhile(t *testing.T) {
 				}
 			}
 			p.SetLag(emulator.Lag{NotFound: emulator.NotFoundLag{AfterCreate: emulator.ForReads(2), AfterUpdate: emulator.ForReads(1)}})
-			must(t, l.create(ctx, c))
+			must.Succeed(t, l.create(ctx, c))
 			expect("created", l.missing, l.missing, "", "")
-			must(t, l.update(ctx, c))
+			must.Succeed(t, l.update(ctx, c))
 			expect("updated", l.missing, "", "")
 			p.SetLag(emulator.Lag{NotFound: emulator.NotFoundLag{AfterUpdate: emulator.ForReads(2), Alternate: true}})
 			expect("a write before SetLag", "", "")
-			must(t, updateAgain(ctx, c, l))
+			must.Succeed(t, updateAgain(ctx, c, l))
 			expect("alternating", "", l.missing, "", l.missing, "", "")
 		})
 	}
@@ -145,14 +146,14 @@ func TestSingleParametersAreMissingFromABatch(t *testing.T) {
 	c, ctx := clientsOf(p.URL()), t.Context()
 	put := func(name string) {
 		_, err := c.ssm.PutParameter(ctx, &ssm.PutParameterInput{Name: &name, Value: aws.String("1"), Type: ssmtypes.ParameterTypeString})
-		must(t, err)
+		must.Succeed(t, err)
 	}
 	put("/app/x")
 	p.SetLag(emulator.Lag{NotFound: emulator.NotFoundLag{AfterCreate: emulator.ForReads(1)}})
 	put("/app/y")
 	for i, want := range []string{"[/app/x], missing [/app/y]", "[/app/x /app/y], missing []"} {
 		out, err := c.ssm.GetParameters(ctx, &ssm.GetParametersInput{Names: []string{"/app/x", "/app/y"}})
-		must(t, err)
+		must.Succeed(t, err)
 		var found []string
 		for _, parameter := range out.Parameters {
 			found = append(found, *parameter.Name)
@@ -167,14 +168,14 @@ func TestSingleParametersAreMissingFromABatch(t *testing.T) {
 func TestSettingsLagBehindWrites(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
-	must(t, createBucket(ctx, c, *bucket))
-	must(t, createTable(ctx, c, *table))
+	must.Succeed(t, createBucket(ctx, c, *bucket))
+	must.Succeed(t, createTable(ctx, c, *table))
 	p.SetLag(emulator.Lag{Settings: emulator.ForReads(2)})
 	if versioning(t, c) != "" || expiry(t, c) != "DISABLED" {
 		t.Error("the settings of new resources are different")
 	}
-	must(t, setVersioning(ctx, c, s3types.BucketVersioningStatusEnabled))
-	must(t, expireItems(ctx, c, true))
+	must.Succeed(t, setVersioning(ctx, c, s3types.BucketVersioningStatusEnabled))
+	must.Succeed(t, expireItems(ctx, c, true))
 	for i, want := range []struct{ versioning, expiry string }{{"", "DISABLED"}, {"", "DISABLED"}, {"Enabled", "ENABLED"}} {
 		if v, e := versioning(t, c), expiry(t, c); v != want.versioning || e != want.expiry {
 			t.Errorf("read %d: versioning %q, expiry %q", i+1, v, e)
@@ -189,11 +190,11 @@ func TestWithoutAnEarlierAnswerSettingsAreTrue(t *testing.T) {
 	if tableExists(ctx, c, *table) {
 		t.Fatal("the table exists")
 	}
-	must(t, createTable(ctx, c, *table))
+	must.Succeed(t, createTable(ctx, c, *table))
 	if !tableExists(ctx, c, *table) {
 		t.Error("the table is hidden by the answer before its creation")
 	}
-	must(t, expireItems(ctx, c, true))
+	must.Succeed(t, expireItems(ctx, c, true))
 	if got := expiry(t, c); got != "ENABLED" {
 		t.Errorf("got %s", got)
 	}
@@ -204,11 +205,11 @@ func TestLagFollowsTheClockOfTheTest(t *testing.T) {
 	c, ctx := clientsOf(p.URL()), t.Context()
 	now := time.Now()
 	p.SetClock(func() time.Time { return now })
-	must(t, createBucket(ctx, c, *bucket))
+	must.Succeed(t, createBucket(ctx, c, *bucket))
 	p.SetLag(emulator.Lag{Settings: emulator.ForTime(3 * time.Second), NotFound: emulator.NotFoundLag{AfterCreate: emulator.ForTime(3 * time.Second)}})
-	must(t, createTable(ctx, c, *table))
+	must.Succeed(t, createTable(ctx, c, *table))
 	versioning(t, c)
-	must(t, setVersioning(ctx, c, s3types.BucketVersioningStatusEnabled))
+	must.Succeed(t, setVersioning(ctx, c, s3types.BucketVersioningStatusEnabled))
 	for range 5 {
 		if versioning(t, c) != "" || tableExists(ctx, c, *table) {
 			t.Error("the writes show although no time has passed")
@@ -218,9 +219,9 @@ func TestLagFollowsTheClockOfTheTest(t *testing.T) {
 	if versioning(t, c) != "Enabled" || !tableExists(ctx, c, *table) {
 		t.Error("the writes do not show although the time has passed")
 	}
-	must(t, setVersioning(ctx, c, s3types.BucketVersioningStatusSuspended))
+	must.Succeed(t, setVersioning(ctx, c, s3types.BucketVersioningStatusSuspended))
 	now = now.Add(time.Hour)
-	must(t, setVersioning(ctx, c, s3types.BucketVersioningStatusEnabled))
+	must.Succeed(t, setVersioning(ctx, c, s3types.BucketVersioningStatusEnabled))
 	if got := versioning(t, c); got != "Enabled" {
 		t.Errorf("an answer from before the last write but one: %q", got)
 	}
@@ -253,19 +254,19 @@ func TestListsAndDeletionsLag(t *testing.T) {
 	c, ctx := clientsOf(p.URL()), t.Context()
 	tables := func() int {
 		out, err := c.dynamodb.ListTables(ctx, &dynamodb.ListTablesInput{})
-		must(t, err)
+		must.Succeed(t, err)
 		return len(out.TableNames)
 	}
 	roles := func() int {
 		out, err := c.iam.ListRoles(ctx, &iam.ListRolesInput{})
-		must(t, err)
+		must.Succeed(t, err)
 		return len(out.Roles)
 	}
 	p.SetLag(emulator.Lag{Lists: emulator.ForReads(1), Deleted: emulator.ForReads(1)})
 	tables()
 	roles()
-	must(t, createTable(ctx, c, *table))
-	must(t, createRole(ctx, c, *role, trustAll))
+	must.Succeed(t, createTable(ctx, c, *table))
+	must.Succeed(t, createRole(ctx, c, *role, trustAll))
 	if tables()+roles() != 0 || tables()+roles() != 2 {
 		t.Errorf("lists:\n%s", p.Calls())
 	}
@@ -274,9 +275,9 @@ func TestListsAndDeletionsLag(t *testing.T) {
 		t.Error("new resources are hidden")
 	}
 	_, err := c.dynamodb.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: table})
-	must(t, err)
+	must.Succeed(t, err)
 	_, err = c.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: role})
-	must(t, err)
+	must.Succeed(t, err)
 	for i, want := range []bool{true, false} {
 		if tableExists(ctx, c, *table) != want || (read(ctx, c) == nil) != want {
 			t.Errorf("read %d after the deletions:\n%s", i+1, p.Calls())
@@ -287,14 +288,14 @@ func TestListsAndDeletionsLag(t *testing.T) {
 func TestLagIsTheSameForEveryKeyOfAnAccount(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
-	must(t, createRole(ctx, c, *role, trustAll))
+	must.Succeed(t, createRole(ctx, c, *role, trustAll))
 	assumed, err := c.sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::123456789012:role/app-role"), RoleSessionName: aws.String("s")})
-	must(t, err)
+	must.Succeed(t, err)
 	cfg := config(p.URL())
 	cfg.Credentials = credentials.NewStaticCredentialsProvider(*assumed.Credentials.AccessKeyId, *assumed.Credentials.SecretAccessKey, *assumed.Credentials.SessionToken)
 	other := clientsFor(cfg)
 	p.SetLag(emulator.Lag{NotFound: emulator.NotFoundLag{AfterCreate: emulator.ForReads(1)}})
-	must(t, createTable(ctx, c, *table))
+	must.Succeed(t, createTable(ctx, c, *table))
 	if tableExists(ctx, other, *table) || !tableExists(ctx, other, *table) {
 		t.Error("the lag does not concern the session of a role in the same account")
 	}
@@ -304,9 +305,9 @@ func TestResetEndsAllLag(t *testing.T) {
 	p := proxy(t)
 	p.SetClock(func() time.Time { return time.Time{} })
 	p.SetLag(emulator.LikeAWS().InReads(3))
-	must(t, p.Reset())
+	must.Succeed(t, p.Reset())
 	c, ctx := clientsOf(p.URL()), t.Context()
-	must(t, createTable(ctx, c, *table))
+	must.Succeed(t, createTable(ctx, c, *table))
 	if !tableExists(ctx, c, *table) || p.Calls().Lagging().Count() != 0 {
 		t.Errorf("ledger:\n%s", p.Calls())
 	}

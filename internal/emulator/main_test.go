@@ -26,6 +26,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -119,17 +120,17 @@ func askByHand(t *testing.T, p *emulator.Proxy, service, target, body string) st
 		contentType, target, body = "application/x-amz-json-1.1", target+"."+op, rest
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL(), strings.NewReader(body))
-	must(t, err)
+	must.Succeed(t, err)
 	r.Header.Set("Content-Type", contentType)
 	if target != "" {
 		r.Header.Set("X-Amz-Target", target)
 	}
 	r.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=AK/20250101/%s/%s/aws4_request, SignedHeaders=host, Signature=x", region, service))
 	answer, err := http.DefaultClient.Do(r)
-	must(t, err)
+	must.Succeed(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	must(t, err)
+	must.Succeed(t, err)
 	return string(text)
 }
 
@@ -146,11 +147,4 @@ func fillIn(request, answer string) string {
 		}
 		return m[1]
 	})
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 // outlet holds what a NAT gateway needs.
@@ -22,9 +24,9 @@ func newOutlet(t *testing.T, c *ec2.Client) *outlet {
 	t.Helper()
 	o := &outlet{T: t, Client: c, vpc: newVPC(t, c)}
 	subnet, err := c.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: o.vpc, CidrBlock: aws.String("10.0.1.0/24")})
-	must(t, err)
+	must.Succeed(t, err)
 	address, err := c.AllocateAddress(t.Context(), &ec2.AllocateAddressInput{Domain: types.DomainTypeVpc})
-	must(t, err)
+	must.Succeed(t, err)
 	o.subnet, o.address = subnet.Subnet.SubnetId, address.AllocationId
 	return o
 }
@@ -32,9 +34,9 @@ func newOutlet(t *testing.T, c *ec2.Client) *outlet {
 func (o *outlet) attachGateway() {
 	o.Helper()
 	made, err := o.CreateInternetGateway(o.Context(), &ec2.CreateInternetGatewayInput{})
-	must(o.T, err)
+	must.Succeed(o.T, err)
 	_, err = o.AttachInternetGateway(o.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: made.InternetGateway.InternetGatewayId, VpcId: o.vpc})
-	must(o.T, err)
+	must.Succeed(o.T, err)
 }
 
 // makeNAT creates a gateway that is tagged with its token.
@@ -42,7 +44,7 @@ func (o *outlet) makeNAT(token string) string {
 	o.Helper()
 	tags := []types.TagSpecification{{ResourceType: types.ResourceTypeNatgateway, Tags: []types.Tag{{Key: aws.String("token"), Value: &token}}}}
 	made, err := o.CreateNatGateway(o.Context(), &ec2.CreateNatGatewayInput{SubnetId: o.subnet, AllocationId: o.address, ClientToken: &token, TagSpecifications: tags})
-	must(o.T, err)
+	must.Succeed(o.T, err)
 	if made.NatGateway.State != types.NatGatewayStatePending {
 		o.Errorf("a new gateway is %s", made.NatGateway.State)
 	}
@@ -52,7 +54,7 @@ func (o *outlet) makeNAT(token string) string {
 func (o *outlet) nat(id string) types.NatGateway {
 	o.Helper()
 	out, err := o.DescribeNatGateways(o.Context(), &ec2.DescribeNatGatewaysInput{NatGatewayIds: []string{id}})
-	must(o.T, err)
+	must.Succeed(o.T, err)
 	return out.NatGateways[0]
 }
 
@@ -67,7 +69,7 @@ func TestARepeatedRequestMakesNoSecondNATGateway(t *testing.T) {
 	}
 	for token, want := range map[string]int{"one": 1, "other": 0} {
 		out, err := o.DescribeNatGateways(t.Context(), &ec2.DescribeNatGatewaysInput{Filter: []types.Filter{{Name: aws.String("tag:token"), Values: []string{token}}}})
-		must(t, err)
+		must.Succeed(t, err)
 		if len(out.NatGateways) != want {
 			t.Errorf("%d gateways with the tag %s, want %d", len(out.NatGateways), token, want)
 		}
@@ -103,7 +105,7 @@ func TestANATGatewayKeepsWhatItUsesUntilItIsDeleted(t *testing.T) {
 	clock = clock.Add(time.Minute)
 	shows(id, types.NatGatewayStateAvailable)
 	_, err := o.DeleteNatGateway(t.Context(), &ec2.DeleteNatGatewayInput{NatGatewayId: &id})
-	must(t, err)
+	must.Succeed(t, err)
 	shows(id, types.NatGatewayStateDeleting)
 	if _, err := o.ReleaseAddress(t.Context(), &ec2.ReleaseAddressInput{AllocationId: o.address}); code(err) != "InvalidIPAddress.InUse" {
 		t.Errorf("its address: %v", err)
@@ -113,9 +115,9 @@ func TestANATGatewayKeepsWhatItUsesUntilItIsDeleted(t *testing.T) {
 	}
 	clock = clock.Add(time.Minute)
 	_, err = o.ReleaseAddress(t.Context(), &ec2.ReleaseAddressInput{AllocationId: o.address})
-	must(t, err)
+	must.Succeed(t, err)
 	_, err = o.DeleteSubnet(t.Context(), &ec2.DeleteSubnetInput{SubnetId: o.subnet})
-	must(t, err)
+	must.Succeed(t, err)
 	shows(id, types.NatGatewayStateDeleted)
 	if _, err = o.DeleteNatGateway(t.Context(), &ec2.DeleteNatGatewayInput{NatGatewayId: &id}); code(err) != "NatGatewayNotFound" {
 		t.Errorf("deleted again: %v", err)
@@ -132,7 +134,7 @@ func TestANATGatewayFailsWithoutAnInternetGateway(t *testing.T) {
 		t.Fatalf("%s %s %s", d.State, aws.ToString(d.FailureCode), aws.ToString(d.FailureMessage))
 	}
 	_, err := o.ReleaseAddress(t.Context(), &ec2.ReleaseAddressInput{AllocationId: o.address})
-	must(t, err)
+	must.Succeed(t, err)
 	_, err = o.DeleteNatGateway(t.Context(), &ec2.DeleteNatGatewayInput{NatGatewayId: &id})
-	must(t, err)
+	must.Succeed(t, err)
 }

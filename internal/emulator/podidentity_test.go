@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 // The emulator has no associations of EKS Pod Identity at all.
@@ -28,38 +30,38 @@ func TestAssociationsOfPodIdentity(t *testing.T) {
 	}
 	refused("ResourceNotFoundException")
 	_, err := clusters.CreateCluster(ctx, &eks.CreateClusterInput{Name: aws.String("c"), RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"), ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}})
-	must(t, err)
+	must.Succeed(t, err)
 	refused("Role provided in the request does not exist")
 	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"},"Action":["sts:AssumeRole","sts:TagSession"]}]}`
 	_, err = roles.CreateRole(ctx, &iam.CreateRoleInput{RoleName: aws.String("r"), AssumeRolePolicyDocument: aws.String(strings.Replace(trust, "pods.eks", "ec2", 1))})
-	must(t, err)
+	must.Succeed(t, err)
 	refused("Trust policy of the role provided is invalid")
 	_, err = roles.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: aws.String("r"), PolicyDocument: &trust})
-	must(t, err)
+	must.Succeed(t, err)
 	made, err := clusters.CreatePodIdentityAssociation(ctx, in)
-	must(t, err)
+	must.Succeed(t, err)
 	again, err := clusters.CreatePodIdentityAssociation(ctx, in)
-	if must(t, err); *again.Association.AssociationId != *made.Association.AssociationId {
+	if must.Succeed(t, err); *again.Association.AssociationId != *made.Association.AssociationId {
 		t.Error("a repeated request made another association")
 	}
 	in.ClientRequestToken = aws.String("two")
 	refused("ResourceInUseException")
 	arn := made.Association.AssociationArn
 	_, err = clusters.TagResource(ctx, &eks.TagResourceInput{ResourceArn: arn, Tags: map[string]string{"more": "b"}})
-	must(t, err)
+	must.Succeed(t, err)
 	_, err = clusters.UntagResource(ctx, &eks.UntagResourceInput{ResourceArn: arn, TagKeys: []string{"team"}})
-	must(t, err)
+	must.Succeed(t, err)
 	of := &eks.DescribePodIdentityAssociationInput{ClusterName: aws.String("c"), AssociationId: made.Association.AssociationId}
 	seen, err := clusters.DescribePodIdentityAssociation(ctx, of)
-	if must(t, err); len(seen.Association.Tags) != 1 || seen.Association.Tags["more"] != "b" || aws.ToTime(seen.Association.CreatedAt).IsZero() {
+	if must.Succeed(t, err); len(seen.Association.Tags) != 1 || seen.Association.Tags["more"] != "b" || aws.ToTime(seen.Association.CreatedAt).IsZero() {
 		t.Errorf("%+v", seen.Association)
 	}
 	inventory, err := p.Inventory(ctx)
-	if must(t, err); len(inventory["eks/pod-identity-association"]) != 1 || inventory["eks/pod-identity-association"][0] != "c/n/s" {
+	if must.Succeed(t, err); len(inventory["eks/pod-identity-association"]) != 1 || inventory["eks/pod-identity-association"][0] != "c/n/s" {
 		t.Errorf("%v", inventory["eks/pod-identity-association"])
 	}
 	_, err = clusters.DeletePodIdentityAssociation(ctx, &eks.DeletePodIdentityAssociationInput{ClusterName: aws.String("c"), AssociationId: made.Association.AssociationId})
-	must(t, err)
+	must.Succeed(t, err)
 	if _, err := clusters.DescribePodIdentityAssociation(ctx, of); err == nil || !strings.Contains(err.Error(), "ResourceNotFoundException") {
 		t.Errorf("got %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/rds/types"
 
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 // databases returns a client of RDS and three subnets, of which the first two are in one Availability Zone.
@@ -22,7 +23,7 @@ func databases(t *testing.T, p *emulator.Proxy) (*rds.Client, []string) {
 	var ids []string
 	for block, zone := range map[string]string{"10.0.1.0/24": "a", "10.0.2.0/24": "a", "10.0.3.0/24": "b"} {
 		out, err := network.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpc, CidrBlock: aws.String(block), AvailabilityZone: aws.String(region + zone)})
-		must(t, err)
+		must.Succeed(t, err)
 		if zone == "b" {
 			ids = append(ids, *out.Subnet.SubnetId)
 		} else {
@@ -64,19 +65,19 @@ func TestRDS_ChangedSubnetGroupKeepsTagsAndDescription(t *testing.T) {
 	c, subnets := databases(t, proxy(t))
 	out, err := c.CreateDBSubnetGroup(t.Context(), &rds.CreateDBSubnetGroupInput{DBSubnetGroupName: aws.String("db"), DBSubnetGroupDescription: aws.String("of the shop"),
 		SubnetIds: []string{subnets[0], subnets[2]}, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("a")}}})
-	must(t, err)
+	must.Succeed(t, err)
 	changed, err := c.ModifyDBSubnetGroup(t.Context(), &rds.ModifyDBSubnetGroupInput{DBSubnetGroupName: aws.String("db"), SubnetIds: subnets})
-	must(t, err)
+	must.Succeed(t, err)
 	if n := len(changed.DBSubnetGroup.Subnets); n != 3 {
 		t.Errorf("the answer has %d subnets", n)
 	}
 	found, err := c.DescribeDBSubnetGroups(t.Context(), &rds.DescribeDBSubnetGroupsInput{DBSubnetGroupName: aws.String("db")})
-	must(t, err)
+	must.Succeed(t, err)
 	if g := found.DBSubnetGroups[0]; len(g.Subnets) != 3 || *g.DBSubnetGroupDescription != "of the shop" {
 		t.Errorf("%+v", g)
 	}
 	tags, err := c.ListTagsForResource(t.Context(), &rds.ListTagsForResourceInput{ResourceName: out.DBSubnetGroup.DBSubnetGroupArn})
-	must(t, err)
+	must.Succeed(t, err)
 	if len(tags.TagList) != 1 || *tags.TagList[0].Value != "a" {
 		t.Errorf("%+v", tags.TagList)
 	}
@@ -87,10 +88,10 @@ func TestRDS_ChangedSubnetGroupKeepsTagsAndDescription(t *testing.T) {
 func TestRDS_SubnetGroupInUseIsKept(t *testing.T) {
 	c, subnets := databases(t, proxy(t))
 	_, err := c.CreateDBSubnetGroup(t.Context(), &rds.CreateDBSubnetGroupInput{DBSubnetGroupName: aws.String("db"), DBSubnetGroupDescription: aws.String("d"), SubnetIds: subnets})
-	must(t, err)
+	must.Succeed(t, err)
 	_, err = c.CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
 		AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("root0"), MasterUserPassword: aws.String("not-a-secret"), DBSubnetGroupName: aws.String("db")})
-	must(t, err)
+	must.Succeed(t, err)
 	remove := func() error {
 		_, err := c.DeleteDBSubnetGroup(t.Context(), &rds.DeleteDBSubnetGroupInput{DBSubnetGroupName: aws.String("db")})
 		return err
@@ -99,8 +100,8 @@ func TestRDS_SubnetGroupInUseIsKept(t *testing.T) {
 		t.Errorf("in use: %v", err)
 	}
 	_, err = c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), SkipFinalSnapshot: aws.Bool(true)})
-	must(t, err)
-	must(t, remove())
+	must.Succeed(t, err)
+	must.Succeed(t, remove())
 }
 
 // databaseOf makes a DB instance.
@@ -108,7 +109,7 @@ func databaseOf(t *testing.T, c *rds.Client, id string) {
 	t.Helper()
 	_, err := c.CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: &id, DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
 		EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("root0"), MasterUserPassword: aws.String("not-a-secret")})
-	must(t, err)
+	must.Succeed(t, err)
 }
 
 // "If you don't specify SkipFinalSnapshot, FinalDBSnapshotIdentifier is required":
@@ -138,10 +139,10 @@ func TestRDS_PortAndPasswordOfAnInstanceChange(t *testing.T) {
 	databaseOf(t, c, "orders")
 	databaseOf(t, c, "payments")
 	_, err := c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), DBPortNumber: aws.Int32(6543)})
-	must(t, err)
+	must.Succeed(t, err)
 	for id, want := range map[string]int32{"orders": 6543, "payments": 5432} {
 		out, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: &id})
-		must(t, err)
+		must.Succeed(t, err)
 		if got := *out.DBInstances[0].Endpoint.Port; got != want {
 			t.Errorf("%s: port %d, want %d", id, got, want)
 		}
@@ -173,7 +174,7 @@ func TestRDS_InstancesTakeTheirTime(t *testing.T) {
 	expect := func(want, class, pending string) {
 		t.Helper()
 		out, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: aws.String("orders")})
-		must(t, err)
+		must.Succeed(t, err)
 		d := out.DBInstances[0]
 		if d.PendingModifiedValues == nil {
 			d.PendingModifiedValues = &types.PendingModifiedValues{}
@@ -203,7 +204,7 @@ func TestRDS_InstancesTakeTheirTime(t *testing.T) {
 	now = now.Add(6 * time.Minute)
 	expect("available", small, "")
 	_, err := c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), SkipFinalSnapshot: aws.Bool(true)})
-	must(t, err)
+	must.Succeed(t, err)
 	expect("deleting", small, "")
 	now = now.Add(10 * time.Minute)
 	if _, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: aws.String("orders")}); code(err) != "DBInstanceNotFound" {
@@ -243,7 +244,7 @@ func TestRDS_StorageIsChangedAsRDSDoes(t *testing.T) {
 		}
 	}
 	out, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: aws.String("orders")})
-	must(t, err)
+	must.Succeed(t, err)
 	if n := *out.DBInstances[0].AllocatedStorage; n != 550 {
 		t.Errorf("%d GiB after a raise by 10", n)
 	}

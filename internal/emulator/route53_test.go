@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 // zoneIn makes a hosted zone and returns its ID.
@@ -22,7 +23,7 @@ func zoneIn(t *testing.T, c *route53.Client, reference string) *string {
 	t.Helper()
 	out, err := c.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: aws.String("example.com"), CallerReference: &reference,
 		HostedZoneConfig: &types.HostedZoneConfig{PrivateZone: true}, VPC: vpcNamed("vpc-1")})
-	must(t, err)
+	must.Succeed(t, err)
 	return aws.String((*out.HostedZone.Id)[len("/hostedzone/"):])
 }
 
@@ -50,7 +51,7 @@ func TestRoute53_KeepsZonesWithDelegations(t *testing.T) {
 		t.Helper()
 		_, err := c.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: id, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action,
 			ResourceRecordSet: &types.ResourceRecordSet{Name: aws.String("sub.example.com"), Type: types.RRTypeNs, TTL: aws.Int64(60), ResourceRecords: []types.ResourceRecord{{Value: aws.String("ns.example.net")}}}}}}})
-		must(t, err)
+		must.Succeed(t, err)
 	}
 	record(types.ChangeActionCreate)
 	_, err := c.DeleteHostedZone(t.Context(), &route53.DeleteHostedZoneInput{Id: id})
@@ -58,13 +59,13 @@ func TestRoute53_KeepsZonesWithDelegations(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	found, err := p.Inventory(t.Context())
-	must(t, err)
+	must.Succeed(t, err)
 	if zones, records := found["route53/zone"], found["route53/record"]; !slices.Equal(zones, []string{"example.com."}) || !slices.Equal(records, []string{"sub.example.com. NS"}) {
 		t.Errorf("zones %q, records %q", zones, records)
 	}
 	record(types.ChangeActionDelete)
 	_, err = c.DeleteHostedZone(t.Context(), &route53.DeleteHostedZoneInput{Id: id})
-	must(t, err)
+	must.Succeed(t, err)
 }
 
 func TestRoute53_AssociatesAVPCOnce(t *testing.T) {
@@ -78,11 +79,11 @@ func TestRoute53_AssociatesAVPCOnce(t *testing.T) {
 		_, err := c.DisassociateVPCFromHostedZone(t.Context(), &route53.DisassociateVPCFromHostedZoneInput{HostedZoneId: id, VPC: vpcNamed(vpc)})
 		return err
 	}
-	must(t, associate("vpc-2"))
+	must.Succeed(t, associate("vpc-2"))
 	if err := associate("vpc-2"); code(err) != "ConflictingDomainExists" {
 		t.Errorf("%v", err)
 	}
-	must(t, disassociate("vpc-2"))
+	must.Succeed(t, disassociate("vpc-2"))
 	if err := disassociate("vpc-2"); code(err) != "VPCAssociationNotFound" {
 		t.Errorf("%v", err)
 	}
@@ -105,7 +106,7 @@ func TestRoute53_LimitsTagsToThoseOfAZone(t *testing.T) {
 		}
 	}
 	_, err := c.DeleteHostedZone(t.Context(), &route53.DeleteHostedZoneInput{Id: id})
-	must(t, err)
+	must.Succeed(t, err)
 	_, err = c.ListTagsForResource(t.Context(), &route53.ListTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id})
 	if code(err) != "NoSuchHostedZone" {
 		t.Errorf("%v", err)
@@ -151,7 +152,7 @@ func TestRoute53_MakesAllChangesOfARequestOrNone(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.request, err, tt.refused)
 		}
 		found, err := p.Inventory(t.Context())
-		must(t, err)
+		must.Succeed(t, err)
 		if n := len(found["route53/record"]); n != tt.left {
 			t.Errorf("%s: %d records are left, want %d", tt.request, n, tt.left)
 		}
@@ -170,11 +171,11 @@ func TestRoute53_DeletesValuesInAnyOrder(t *testing.T) {
 		_, err := c.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: id, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action, ResourceRecordSet: set}}}})
 		return err
 	}
-	must(t, change(types.ChangeActionCreate, "192.0.2.1", "192.0.2.2", "192.0.2.3"))
+	must.Succeed(t, change(types.ChangeActionCreate, "192.0.2.1", "192.0.2.2", "192.0.2.3"))
 	if err := change(types.ChangeActionDelete, "192.0.2.1", "192.0.2.2"); err == nil {
 		t.Error("a deletion of some of the values is accepted")
 	}
-	must(t, change(types.ChangeActionDelete, "192.0.2.3", "192.0.2.1", "192.0.2.2"))
+	must.Succeed(t, change(types.ChangeActionDelete, "192.0.2.3", "192.0.2.1", "192.0.2.2"))
 	found, err := p.Inventory(t.Context())
 	if err != nil || len(found["route53/record"]) > 0 {
 		t.Errorf("%v, %v", found, err)
@@ -185,15 +186,15 @@ func TestRoute53_AnswersWithEscapedNames(t *testing.T) {
 	_, c := zonesOf(t)
 	id := zoneIn(t, c, "one")
 	_, err := changes(t, c, id, "*.example.com", "CREATE 192.0.2.1")
-	must(t, err)
+	must.Succeed(t, err)
 	out, err := c.ListResourceRecordSets(t.Context(), &route53.ListResourceRecordSetsInput{HostedZoneId: id, StartRecordName: aws.String("*.example.com"), StartRecordType: types.RRTypeA})
-	must(t, err)
+	must.Succeed(t, err)
 	name := *out.ResourceRecordSets[0].Name
 	if name != `\052.example.com.` {
 		t.Errorf("%s", name)
 	}
 	_, err = changes(t, c, id, name, "DELETE 192.0.2.1")
-	must(t, err)
+	must.Succeed(t, err)
 }
 
 func TestRoute53_ChangesTakeTheirTime(t *testing.T) {
@@ -204,15 +205,15 @@ func TestRoute53_ChangesTakeTheirTime(t *testing.T) {
 	p.Route53.SetRecordChangesTake(time.Minute)
 	t.Cleanup(func() { p.SetClock(nil); p.Route53.SetRecordChangesTake(0) })
 	first, err := changes(t, c, id, "www.example.com", "UPSERT 192.0.2.1")
-	must(t, err)
+	must.Succeed(t, err)
 	second, err := changes(t, c, id, "www.example.com", "UPSERT 192.0.2.2")
-	must(t, err)
+	must.Succeed(t, err)
 	if first == second {
 		t.Errorf("two changes have the identifier %s", first)
 	}
 	for _, want := range []types.ChangeStatus{types.ChangeStatusPending, types.ChangeStatusInsync} {
 		out, err := c.GetChange(t.Context(), &route53.GetChangeInput{Id: &second})
-		must(t, err)
+		must.Succeed(t, err)
 		if out.ChangeInfo.Status != want {
 			t.Errorf("%s, want %s", out.ChangeInfo.Status, want)
 		}

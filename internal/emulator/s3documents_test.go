@@ -9,20 +9,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 func TestConfigurationsOfABucketAreKeptAsSent(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
-	must(t, createBucket(ctx, c, *bucket))
+	must.Succeed(t, createBucket(ctx, c, *bucket))
 	rule := s3types.LifecycleRule{ID: aws.String("r"), Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{ObjectSizeGreaterThan: aws.Int64(7)},
 		NoncurrentVersionExpiration: &s3types.NoncurrentVersionExpiration{NoncurrentDays: aws.Int32(1), NewerNoncurrentVersions: aws.Int32(2)}}
 	_, err := c.s3.PutBucketLifecycleConfiguration(ctx, &s3.PutBucketLifecycleConfigurationInput{Bucket: bucket,
 		LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{Rules: []s3types.LifecycleRule{rule}}})
-	must(t, err)
+	must.Succeed(t, err)
 	_, err = c.s3.PutBucketNotificationConfiguration(ctx, &s3.PutBucketNotificationConfigurationInput{Bucket: bucket,
 		NotificationConfiguration: &s3types.NotificationConfiguration{EventBridgeConfiguration: &s3types.EventBridgeConfiguration{}}})
-	must(t, err)
+	must.Succeed(t, err)
 	read := func() (*s3.GetBucketLifecycleConfigurationOutput, *s3.GetBucketNotificationConfigurationOutput) {
 		t.Helper()
 		rules, err := c.s3.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: bucket})
@@ -30,7 +32,7 @@ func TestConfigurationsOfABucketAreKeptAsSent(t *testing.T) {
 			t.Fatal(err)
 		}
 		events, err := c.s3.GetBucketNotificationConfiguration(ctx, &s3.GetBucketNotificationConfigurationInput{Bucket: bucket})
-		must(t, err)
+		must.Succeed(t, err)
 		return rules, events
 	}
 	rules, events := read()
@@ -41,8 +43,8 @@ func TestConfigurationsOfABucketAreKeptAsSent(t *testing.T) {
 		t.Error("EventBridge is off")
 	}
 	_, err = c.s3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: bucket})
-	must(t, err)
-	must(t, createBucket(ctx, c, *bucket))
+	must.Succeed(t, err)
+	must.Succeed(t, createBucket(ctx, c, *bucket))
 	if rules, events := read(); rules != nil || events.EventBridgeConfiguration != nil {
 		t.Errorf("a new bucket has the rules %+v and the events %+v", rules, events)
 	}
@@ -51,7 +53,7 @@ func TestConfigurationsOfABucketAreKeptAsSent(t *testing.T) {
 func TestReplicationRulesAreKeptAsSentAndRefusedAsByS3(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
-	must(t, createBucket(ctx, c, *bucket))
+	must.Succeed(t, createBucket(ctx, c, *bucket))
 	version := func(name string, status s3types.BucketVersioningStatus) error {
 		_, err := c.s3.PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{Bucket: &name, VersioningConfiguration: &s3types.VersioningConfiguration{Status: status}})
 		return err
@@ -70,15 +72,15 @@ func TestReplicationRulesAreKeptAsSentAndRefusedAsByS3(t *testing.T) {
 		}
 	}
 	refused(replicate("copies"), "Destination bucket must exist")
-	must(t, createBucket(ctx, c, "copies"))
+	must.Succeed(t, createBucket(ctx, c, "copies"))
 	refused(replicate("copies"), "Destination bucket must have versioning enabled")
-	must(t, version("copies", s3types.BucketVersioningStatusEnabled))
+	must.Succeed(t, version("copies", s3types.BucketVersioningStatusEnabled))
 	refused(replicate("copies"), "Versioning must be 'Enabled' on the bucket")
-	must(t, version(*bucket, s3types.BucketVersioningStatusEnabled))
+	must.Succeed(t, version(*bucket, s3types.BucketVersioningStatusEnabled))
 	refused(replicate(*bucket), "cannot be the same")
-	must(t, replicate("copies"))
+	must.Succeed(t, replicate("copies"))
 	out, err := c.s3.GetBucketReplication(ctx, &s3.GetBucketReplicationInput{Bucket: bucket})
-	must(t, err)
+	must.Succeed(t, err)
 	if r := out.ReplicationConfiguration.Rules[0]; *r.Filter.Prefix != "a/" || r.DeleteMarkerReplication.Status != s3types.DeleteMarkerReplicationStatusEnabled || *r.Priority != 3 {
 		t.Errorf("got %+v", r)
 	}
@@ -86,8 +88,8 @@ func TestReplicationRulesAreKeptAsSentAndRefusedAsByS3(t *testing.T) {
 		t.Errorf("suspending: %s", got)
 	}
 	_, err = c.s3.DeleteBucketReplication(ctx, &s3.DeleteBucketReplicationInput{Bucket: bucket})
-	must(t, err)
-	must(t, version(*bucket, s3types.BucketVersioningStatusSuspended))
+	must.Succeed(t, err)
+	must.Succeed(t, version(*bucket, s3types.BucketVersioningStatusSuspended))
 	if _, err = c.s3.GetBucketReplication(ctx, &s3.GetBucketReplicationInput{Bucket: bucket}); code(err) != "ReplicationConfigurationNotFoundError" {
 		t.Errorf("got %v", err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 // skewedCalls are reads that need no resource, with what is said of a clock
@@ -98,13 +99,13 @@ func TestClientsIgnoreUnknownFields(t *testing.T) {
 	p.SetLag(emulator.Lag{UnknownFields: true})
 	for _, name := range slices.Sorted(maps.Keys(taggedResources)) { // the database before its table
 		r := taggedResources[name]
-		must(t, r.create(ctx, c))
+		must.Succeed(t, r.create(ctx, c))
 		if got, err := r.read(ctx, c); err != nil || len(got) != 1 || got["a"] != "1" {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 		if strings.HasPrefix(name, "iam") {
 			_, err := c.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: role})
-			must(t, err)
+			must.Succeed(t, err)
 		}
 	}
 	for name, l := range livings {
@@ -128,7 +129,7 @@ func TestClientsIgnoreUnknownFields(t *testing.T) {
 	}
 	policy := `{"Version":"2012-10-17","Statement":[]}`
 	_, err = c.s3.PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{Bucket: bucket, Policy: &policy})
-	must(t, err)
+	must.Succeed(t, err)
 	got, err := c.s3.GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{Bucket: bucket})
 	if err != nil || *got.Policy != emulator.RewritePolicy(policy) {
 		t.Errorf("a policy is a document and stays as it is: %v, %v", got, err)
@@ -138,9 +139,9 @@ func TestClientsIgnoreUnknownFields(t *testing.T) {
 func TestUnknownFieldsAreInEveryStructure(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
-	must(t, createRole(ctx, c, *role, trustAll))
+	must.Succeed(t, createRole(ctx, c, *role, trustAll))
 	_, err := c.glue.CreateDatabase(ctx, &glue.CreateDatabaseInput{DatabaseInput: &gluetypes.DatabaseInput{Name: aws.String("lake"), Parameters: tags{"a": "1"}}})
-	must(t, err)
+	must.Succeed(t, err)
 	p.SetLag(emulator.Lag{UnknownFields: true})
 	for _, tt := range []struct {
 		service, target, body string

@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 // A subscription is listed with the ARN PendingConfirmation until its endpoint confirms it:
@@ -15,14 +17,14 @@ func TestSNS_PendingSubscriptionsAreListedWithoutARN(t *testing.T) {
 	p := proxy(t)
 	c := sns.NewFromConfig(config(p.URL()))
 	topic, err := c.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String("news")})
-	must(t, err)
+	must.Succeed(t, err)
 	for protocol, endpoint := range map[string]string{"email": "me@example.com", "sqs": "arn:aws:sqs:" + region + ":123456789012:jobs"} {
 		_, err := c.Subscribe(t.Context(), &sns.SubscribeInput{TopicArn: topic.TopicArn, Protocol: &protocol, Endpoint: &endpoint})
-		must(t, err)
+		must.Succeed(t, err)
 	}
 	pending := func() (n int) {
 		out, err := c.ListSubscriptionsByTopic(t.Context(), &sns.ListSubscriptionsByTopicInput{TopicArn: topic.TopicArn})
-		must(t, err)
+		must.Succeed(t, err)
 		for _, s := range out.Subscriptions {
 			if *s.SubscriptionArn == "PendingConfirmation" && *s.Protocol == "email" {
 				n++

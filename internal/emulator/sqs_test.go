@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 const sendAllowed = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"sqs:SendMessage","Resource":"*"}]}`
@@ -31,7 +32,7 @@ func TestSQS_NameOfADeletedQueueRestsForAMinute(t *testing.T) {
 	}
 	url, _ := create("jobs")
 	_, err := c.DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: &url})
-	must(t, err)
+	must.Succeed(t, err)
 	now = now.Add(59 * time.Second)
 	if _, got := create("jobs"); got != "AWS.SimpleQueueService.QueueDeletedRecently" {
 		t.Errorf("within the minute: %q", got)
@@ -54,10 +55,10 @@ func TestSQS_CreatingAQueueAgainChangesNothing(t *testing.T) {
 		return c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("jobs"), Attributes: attributes, Tags: map[string]string{"owner": owner}})
 	}
 	first, err := create("me", map[string]string{"VisibilityTimeout": "7", "Policy": sendAllowed})
-	must(t, err)
+	must.Succeed(t, err)
 	for _, attributes := range []map[string]string{nil, {"VisibilityTimeout": "7"}, {"VisibilityTimeout": "7", "Policy": " " + sendAllowed}} {
 		again, err := create("you", attributes)
-		must(t, err)
+		must.Succeed(t, err)
 		if *again.QueueUrl != *first.QueueUrl {
 			t.Errorf("%s, want %s", *again.QueueUrl, *first.QueueUrl)
 		}
@@ -66,7 +67,7 @@ func TestSQS_CreatingAQueueAgainChangesNothing(t *testing.T) {
 		t.Errorf("with another attribute: %v", err)
 	}
 	out, err := c.ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: first.QueueUrl})
-	must(t, err)
+	must.Succeed(t, err)
 	if out.Tags["owner"] != "me" {
 		t.Errorf("tags %v", out.Tags)
 	}
@@ -81,12 +82,12 @@ func TestSQS_APolicyOutlivesChangesOfOtherAttributes(t *testing.T) {
 	p := proxy(t)
 	c := sqs.NewFromConfig(config(p.URL()))
 	q, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("jobs"), Attributes: map[string]string{"Policy": sendAllowed}})
-	must(t, err)
+	must.Succeed(t, err)
 	for _, change := range []struct{ name, value, policy string }{{"VisibilityTimeout", "7", sendAllowed}, {"Policy", "", ""}} {
 		_, err := c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: q.QueueUrl, Attributes: map[string]string{change.name: change.value}})
-		must(t, err)
+		must.Succeed(t, err)
 		out, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: q.QueueUrl, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
-		must(t, err)
+		must.Succeed(t, err)
 		if got := strings.ReplaceAll(out.Attributes["Policy"], " ", ""); got != emulator.RewritePolicy(change.policy) {
 			t.Errorf("after %s=%q: policy %q, want %q", change.name, change.value, got, change.policy)
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 func token(issuer, subject, audience string) *string {
@@ -26,10 +28,10 @@ func TestAWebIdentityMustBeTrustedAndHasTheRolesRights(t *testing.T) {
 		`"Principal":{"Federated":"arn:aws:iam::123456789012:oidc-provider/oidc.example.com/id/A"},` +
 		`"Condition":{"StringEquals":{"oidc.example.com/id/A:sub":"` + subject + `","oidc.example.com/id/A:aud":"sts.amazonaws.com"}}}]}`
 	role, err := c.iam.CreateRole(ctx, &iam.CreateRoleInput{RoleName: aws.String("app"), AssumeRolePolicyDocument: &trust})
-	must(t, err)
+	must.Succeed(t, err)
 	_, err = c.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: aws.String("app"), PolicyName: aws.String("app"),
 		PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:CreateBucket","Resource":"*"}]}`)})
-	must(t, err)
+	must.Succeed(t, err)
 	p.EnforceIAM(true)
 	assume := func(arn *string, token *string) (*sts.AssumeRoleWithWebIdentityOutput, error) {
 		return c.sts.AssumeRoleWithWebIdentity(ctx, &sts.AssumeRoleWithWebIdentityInput{RoleArn: arn, RoleSessionName: aws.String("s"), WebIdentityToken: token})
@@ -47,11 +49,11 @@ func TestAWebIdentityMustBeTrustedAndHasTheRolesRights(t *testing.T) {
 		t.Error("a role that does not exist was assumed")
 	}
 	got, err := assume(role.Role.Arn, right)
-	must(t, err)
+	must.Succeed(t, err)
 	cfg := config(p.URL())
 	cfg.Credentials = credentials.NewStaticCredentialsProvider(*got.Credentials.AccessKeyId, *got.Credentials.SecretAccessKey, *got.Credentials.SessionToken)
 	app := clientsFor(cfg)
-	must(t, createBucket(ctx, app, "some-bucket"))
+	must.Succeed(t, createBucket(ctx, app, "some-bucket"))
 	if err := createTable(ctx, app, "orders"); err == nil {
 		t.Error("a right that the role does not have was not needed")
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/image"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/optree"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/registry"
 )
@@ -46,16 +47,6 @@ func tag(t *testing.T, host, path string) name.Tag {
 	return ref
 }
 
-func must[T any](t *testing.T) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 // contents are the files of an image.
 func contents(t *testing.T, of v1.Image) map[string]string {
 	t.Helper()
@@ -71,7 +62,7 @@ func contents(t *testing.T, of v1.Image) map[string]string {
 			t.Fatal(err)
 		}
 		if h.Typeflag == tar.TypeReg {
-			out[h.Name] = string(must[[]byte](t)(io.ReadAll(r)))
+			out[h.Name] = string(must.Get(io.ReadAll(r))(t))
 		}
 	}
 }
@@ -92,8 +83,8 @@ func TestOperator_OfSeveralArchitecturesIsPushed(t *testing.T) {
 	var began []string
 	source := image.Source{Tree: optree.Write(t, "one"), Arches: image.Architectures, Began: func(arch string) { began = append(began, arch) }}
 	built, again := operator(t, source), operator(t, image.Source{Tree: optree.Write(t, "one"), Arches: image.Architectures})
-	digest := must[v1.Hash](t)(built.Content.Digest()).String()
-	if other := must[v1.Hash](t)(again.Content.Digest()).String(); digest != other || strings.Join(began, " ") != "amd64 arm64" {
+	digest := must.Get(built.Content.Digest())(t).String()
+	if other := must.Get(again.Content.Digest())(t).String(); digest != other || strings.Join(began, " ") != "amd64 arm64" {
 		t.Errorf("%s and %s, after %v", digest, other, began)
 	}
 	ref := tag(t, registry.Start(t), "nexus-operator:v1")
@@ -109,15 +100,15 @@ func TestOperator_OfSeveralArchitecturesIsPushed(t *testing.T) {
 	if have, err := anybody.Digest(t.Context(), ref); have != digest || err != nil || sent == 0 {
 		t.Errorf("after: %q %v, want %s; %d bytes were sent", have, err, digest, sent)
 	}
-	index := must[v1.ImageIndex](t)(remote.Index(ref))
+	index := must.Get(remote.Index(ref))(t)
 	if err := validate.Index(index); err != nil {
 		t.Error(err)
 	}
-	for i, m := range must[*v1.IndexManifest](t)(index.IndexManifest()).Manifests {
+	for i, m := range must.Get(index.IndexManifest())(t).Manifests {
 		if m.Platform.Architecture != image.Architectures[i] {
 			t.Errorf("%d: %v", i, m.Platform)
 		}
-		if files := contents(t, must[v1.Image](t)(index.Image(m.Digest))); len(files) != 2 || files["nexus-operator"] == "" {
+		if files := contents(t, must.Get(index.Image(m.Digest))(t)); len(files) != 2 || files["nexus-operator"] == "" {
 			t.Errorf("%d files", len(files))
 		}
 	}
@@ -138,7 +129,7 @@ func TestOperator_TakesBinariesThatCanRun(t *testing.T) {
 	}
 	linux := build("./cmd/nexus-operator", "GOOS=linux", "GOARCH=arm64")
 	ready := operator(t, image.Source{Binaries: map[string]string{"arm64": linux}, Release: optree.Release, Arches: []string{"arm64"}})
-	if a, b := must[v1.Hash](t)(compiled.Content.Digest()), must[v1.Hash](t)(ready.Content.Digest()); a != b {
+	if a, b := must.Get(compiled.Content.Digest())(t), must.Get(ready.Content.Digest())(t); a != b {
 		t.Errorf("compiled %s, from the same binary %s", a, b)
 	}
 	if err := os.MkdirAll(filepath.Join(tree, "cmd/other"), 0o755); err != nil {
@@ -169,7 +160,7 @@ func TestWriteLayout_ReplacesOnlyLayouts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	manifest := must[*v1.IndexManifest](t)(must[v1.ImageIndex](t)(layout.ImageIndexFromPath(dir)).IndexManifest())
+	manifest := must.Get(must.Get(layout.ImageIndexFromPath(dir))(t).IndexManifest())(t)
 	if len(manifest.Manifests) != 1 || manifest.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != optree.Release {
 		t.Errorf("%+v", manifest)
 	}
@@ -224,16 +215,16 @@ func TestApp_IsBuiltByEveryEngine(t *testing.T) {
 				t.Errorf("without a Dockerfile: %v", err)
 			}
 			app.File = filepath.Join(app.Dir, "app.Dockerfile")
-			built := must[*image.Built](t)(app.Build(t.Context(), ref.Name()))
+			built := must.Get(app.Build(t.Context(), ref.Name()))(t)
 			defer built.Close()
 			if err := anybody.Push(t.Context(), ref, built.Content); err != nil {
 				t.Fatal(err)
 			}
-			arm := must[v1.Image](t)(remote.Image(ref, remote.WithPlatform(v1.Platform{OS: "linux", Architecture: "arm64"})))
+			arm := must.Get(remote.Image(ref, remote.WithPlatform(v1.Platform{OS: "linux", Architecture: "arm64"})))(t)
 			if files := contents(t, arm); files["main.py"] != "main.py" || len(files) != 2 {
 				t.Errorf("%v", files)
 			}
-			config := must[*v1.ConfigFile](t)(arm.ConfigFile())
+			config := must.Get(arm.ConfigFile())(t)
 			if config.Architecture != "arm64" || strings.Join(config.Config.Env, " ") != "A=b" {
 				t.Errorf("%+v", config)
 			}
@@ -251,7 +242,7 @@ func TestApp_RefusesAnImageForAnotherPlatform(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	app.Platforms = nil
-	built := must[*image.Built](t)(app.Build(t.Context(), "app:v1"))
+	built := must.Get(app.Build(t.Context(), "app:v1"))(t)
 	defer built.Close()
 	if _, ok := built.Content.(v1.Image); !ok {
 		t.Errorf("%T", built.Content)
@@ -270,19 +261,19 @@ func TestStatic_AddsFilesToEveryPlatform(t *testing.T) {
 	dir := sources(t, "index.html", "js/app.js")
 	static := image.Static{Base: base, Dir: dir, Path: "/srv/www/"}
 	ref := tag(t, host, "frontend:v1")
-	built := must[*image.Built](t)(static.Build(t.Context(), anybody, "frontend"))
+	built := must.Get(static.Build(t.Context(), anybody, "frontend"))(t)
 	if err := os.Chmod(filepath.Join(dir, "index.html"), 0o640); err != nil { // which is not in the image
 		t.Fatal(err)
 	}
-	again := must[*image.Built](t)(static.Build(t.Context(), anybody, "frontend"))
-	if a, b := must[v1.Hash](t)(built.Content.Digest()), must[v1.Hash](t)(again.Content.Digest()); a != b {
+	again := must.Get(static.Build(t.Context(), anybody, "frontend"))(t)
+	if a, b := must.Get(built.Content.Digest())(t), must.Get(again.Content.Digest())(t); a != b {
 		t.Errorf("%s and %s", a, b)
 	}
 	if err := anybody.Push(t.Context(), ref, built.Content); err != nil {
 		t.Fatal(err)
 	}
 	for _, arch := range image.Architectures {
-		got := must[v1.Image](t)(remote.Image(ref, remote.WithPlatform(v1.Platform{OS: "linux", Architecture: arch})))
+		got := must.Get(remote.Image(ref, remote.WithPlatform(v1.Platform{OS: "linux", Architecture: arch})))(t)
 		if files := contents(t, got); files["srv/www/js/app.js"] != "js/app.js" || files["srv/www/index.html"] != "index.html" || files["nexus-operator"] == "" {
 			t.Errorf("%s: %d files", arch, len(files))
 		}
@@ -296,11 +287,11 @@ func TestStatic_AddsFilesToEveryPlatform(t *testing.T) {
 func TestStatic_OnASingleImageRefusesLinks(t *testing.T) {
 	host := registry.Start(t)
 	base := tag(t, host, "web:stable")
-	if err := anybody.Push(t.Context(), base, must[v1.Image](t)(random.Image(100, 1))); err != nil {
+	if err := anybody.Push(t.Context(), base, must.Get(random.Image(100, 1))(t)); err != nil {
 		t.Fatal(err)
 	}
 	static := image.Static{Base: base, Dir: sources(t, "index.html"), Path: "www"}
-	if built := must[*image.Built](t)(static.Build(t.Context(), anybody, "")); contents(t, built.Content.(v1.Image))["www/index.html"] != "index.html" {
+	if built := must.Get(static.Build(t.Context(), anybody, ""))(t); contents(t, built.Content.(v1.Image))["www/index.html"] != "index.html" {
 		t.Error("the file is not in the image")
 	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(static.Dir, "link")); err != nil {
@@ -321,7 +312,7 @@ func TestPush_EndsWithItsContext(t *testing.T) {
 	cancel()
 	r := anybody
 	r.Progress = func(int64, int64) {}
-	if err := r.Push(ctx, ref, must[v1.Image](t)(random.Image(100, 1))); !errors.Is(err, context.Canceled) {
+	if err := r.Push(ctx, ref, must.Get(random.Image(100, 1))(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -14,41 +14,26 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/console"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/creation"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
 
-var midday = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-
-// look is a capability at a moment of its creation.
-func lookAt(phase nexusv1.Phase, states ...nexusv1.ResourceState) *nexusv1.NexusAICapability {
-	names := []nexusv1.ResourceStatus{{Kind: "DynamoDBTable", Name: "myapp-dev-license"}, {Kind: "S3Bucket", Name: "myapp-dev-call-data"}, {Kind: "S3Bucket", Name: "myapp-dev-logs"},
-		{Kind: "IAMRole", Name: "myapp-dev-app-role"}, {Kind: "Deployment", Name: "myapp-dev-backend"}, {Kind: "Service", Name: "myapp-dev-frontend-svc"}}
-	for i, s := range states {
-		names[i].State = s
-	}
-	return &nexusv1.NexusAICapability{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "myapp", Generation: 2},
-		Spec: nexusv1.NexusAICapabilitySpec{CapabilityName: "myapp", Environment: "dev",
-			Frontend: nexusv1.FrontendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "frontend:1"}}, Backend: nexusv1.BackendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "backend:1"}}},
-		Status: nexusv1.NexusAICapabilityStatus{Phase: phase, Ready: phase == nexusv1.PhaseRunning, ObservedGeneration: 2, Resources: names[:len(states)],
-			Message: "waiting for DynamoDBTable/myapp-dev-license"},
-	}
-}
+var midday = creation.Midday()
 
 // story returns what monitor sees of a creation, a look each.
 func story() []*nexusv1.NexusAICapability {
 	const w, p, r, f = nexusv1.ResourceWaiting, nexusv1.ResourceProgressing, nexusv1.ResourceReady, nexusv1.ResourceFailed
-	failed := lookAt(nexusv1.PhaseFailed, r, r, f, w, w, w)
+	failed := creation.At(nexusv1.PhaseFailed, r, r, f, w, w, w)
 	failed.Status.Message = "Conflict"
 	failed.Status.Conditions = []metav1.Condition{
 		{Type: nexusv1.ConditionDataServicesReady, Status: metav1.ConditionFalse, Reason: "Conflict", Message: "S3Bucket/myapp-dev-logs: it belongs to another owner"},
 		{Type: "Stalled", Status: metav1.ConditionTrue, ObservedGeneration: 2, Reason: "Conflict", Message: "S3Bucket/myapp-dev-logs: it belongs to another owner"}}
 	failed.Status.Resources[2].Reason = "Conflict"
-	running := lookAt(nexusv1.PhaseRunning, r, r, r, r, r, r)
+	running := creation.At(nexusv1.PhaseRunning, r, r, r, r, r, r)
 	running.Status.Message = "everything runs"
 	running.Status.Endpoints = &nexusv1.EndpointsStatus{URL: "http://balancer.example.com"}
 	return []*nexusv1.NexusAICapability{
-		lookAt(nexusv1.PhasePending), lookAt(nexusv1.PhaseProvisioningDataServices, w, w, w, w, w, w), lookAt(nexusv1.PhaseProvisioningDataServices, p, r, w, w, w, w), failed, running}
+		creation.At(nexusv1.PhasePending), creation.At(nexusv1.PhaseProvisioningDataServices, w, w, w, w, w, w), creation.At(nexusv1.PhaseProvisioningDataServices, p, r, w, w, w, w), failed, running}
 }
 
 func deployment(current int32) []*appsv1.Deployment {

@@ -24,11 +24,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/progress"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/creation"
 )
 
 // failedCapability is one whose bucket belongs to another owner, so that nothing after the bucket was made.
 func failedCapability() *nexusv1.NexusAICapability {
-	c := lookAt(nexusv1.PhaseFailed, nexusv1.ResourceReady, nexusv1.ResourceFailed, nexusv1.ResourceWaiting)
+	c := creation.At(nexusv1.PhaseFailed, nexusv1.ResourceReady, nexusv1.ResourceFailed, nexusv1.ResourceWaiting)
 	c.UID = "u"
 	c.Status.Resources[1].Reason = "Conflict"
 	c.Status.Message = "S3Bucket/myapp-dev-call-data: it belongs to another owner"
@@ -98,7 +99,7 @@ func TestVerify_OneCauseIsOneFailure(t *testing.T) {
 func TestVerify_ARepeatedReasonIsPrintedOnce(t *testing.T) {
 	reasons := []string{"a", "b", "a", "a", "a"}
 	for verbose, want := range map[bool]int{false: 3, true: 4} {
-		v, out := verifierOf(lookAt(nexusv1.PhaseRunning))
+		v, out := verifierOf(creation.At(nexusv1.PhaseRunning))
 		v.Verbose = verbose
 		for i, reason := range reasons {
 			r := check.Skip("x", reason)

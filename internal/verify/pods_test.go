@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/creation"
 )
 
 func TestVerify_AdvisesByWhatKeepsPodsFromBeingReady(t *testing.T) {
@@ -21,7 +22,7 @@ func TestVerify_AdvisesByWhatKeepsPodsFromBeingReady(t *testing.T) {
 			Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}, ContainerStatuses: []corev1.ContainerStatus{{Name: "app", State: state}}}}
 	}
 	node := func(ready corev1.ConditionStatus) *corev1.Node {
-		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "machine"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, LastTransitionTime: metav1.NewTime(midday)}}}}
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "machine"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, LastTransitionTime: metav1.NewTime(creation.Midday())}}}}
 	}
 	crashed := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
 	for name, tc := range map[string]struct {
@@ -35,7 +36,7 @@ func TestVerify_AdvisesByWhatKeepsPodsFromBeingReady(t *testing.T) {
 		"there are none":   {nil, "see the check of the workloads"},
 		"the node is gone": {[]client.Object{pod(corev1.ConditionFalse, crashed)}, "keeps crashing"},
 	} {
-		v, _ := verifierOf(lookAt(nexusv1.PhaseRunning))
+		v, _ := verifierOf(creation.At(nexusv1.PhaseRunning))
 		v.client = fake.NewClientBuilder().WithObjects(tc.objects...).Build()
 		if got, err := v.fixOfPods(t.Context(), s, "by default"); err != nil || !strings.Contains(got, tc.want) {
 			t.Errorf("%s: %q, %v", name, got, err)

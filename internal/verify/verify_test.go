@@ -27,12 +27,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/console"
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/creation"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
 
 // everyOutcome is a verification with a check of each outcome.
 func everyOutcome() verification {
-	v := newVerification(lookAt(nexusv1.PhaseRunning), midday)
+	v := newVerification(creation.At(nexusv1.PhaseRunning), creation.Midday())
 	for _, r := range []check.Result{
 		check.Pass("S3Bucket/a is in AWS as declared", "a in 123456789012/eu-west-1"), check.Warn("every secret has its value", "PlaceholdersEmpty: myapp/dev/openai", "fill the secrets in"),
 		check.Fail("S3Bucket/b is in AWS as declared", "Versioning.Enabled: false, declared is true <&>", "nexusctl reconcile s3bucket/b"), check.Skip("the security intents are in force", "none is declared"),
@@ -159,11 +160,11 @@ func verifierOf(c *nexusv1.NexusAICapability) (*verifier, *strings.Builder) {
 	s := &connection.Connection{Console: &console.Console{IOStreams: genericiooptions.IOStreams{Out: &out}, Clock: clock.RealClock{}, Getenv: func(string) string { return "" }},
 		Cluster: genericclioptions.NewConfigFlags(true)}
 	s.Cluster.KubeConfig = new(os.DevNull)
-	return &verifier{Connection: s, Options: &Options{Output: "text"}, subject: c, lapse: midday, report: newVerification(c, midday)}, &out
+	return &verifier{Connection: s, Options: &Options{Output: "text"}, subject: c, lapse: creation.Midday(), report: newVerification(c, creation.Midday())}, &out
 }
 
 func TestVerify_ACoverageIsTheBestOfTheEngines(t *testing.T) {
-	c := lookAt(nexusv1.PhaseRunning)
+	c := creation.At(nexusv1.PhaseRunning)
 	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: "a"}}}
 	c.Status.Conditions = []metav1.Condition{{Type: nexusv1.ConditionPoliciesReady, Status: metav1.ConditionTrue, ObservedGeneration: 2}}
 	c.Status.Coverage = []nexusv1.PolicyCoverage{
@@ -194,7 +195,7 @@ func TestVerify_ACoverageIsTheBestOfTheEngines(t *testing.T) {
 }
 
 func TestVerify_ReadsConditionsOfTheStatus(t *testing.T) {
-	c := lookAt(nexusv1.PhaseRunning)
+	c := creation.At(nexusv1.PhaseRunning)
 	for _, status := range []struct {
 		value metav1.ConditionStatus
 		want  check.Outcome
@@ -216,7 +217,7 @@ func TestVerify_ReadsConditionsOfTheStatus(t *testing.T) {
 }
 
 func TestVerify_SkipsSecretsWhereThereAreNone(t *testing.T) {
-	c := lookAt(nexusv1.PhaseRunning)
+	c := creation.At(nexusv1.PhaseRunning)
 	c.Status.Conditions = []metav1.Condition{{Type: nexusv1.ConditionSecretsPopulated, Status: metav1.ConditionTrue, Reason: "Skipped", Message: "the capability has no secrets"}}
 	v, out := verifierOf(c)
 	if err := v.checkSecrets(t.Context()); err != nil {
@@ -229,7 +230,7 @@ func TestVerify_SkipsSecretsWhereThereAreNone(t *testing.T) {
 
 func TestVerify_AsksForHealthWhereTheProbeDoes(t *testing.T) {
 	d := &appsv1.Deployment{}
-	c := lookAt(nexusv1.PhaseRunning)
+	c := creation.At(nexusv1.PhaseRunning)
 	if got := healthPathOf(c, d); got != "/health" {
 		t.Errorf("%q", got)
 	}
@@ -244,7 +245,7 @@ func TestVerify_AsksForHealthWhereTheProbeDoes(t *testing.T) {
 }
 
 func TestVerify_KnowsWhichServicesHaveABalancer(t *testing.T) {
-	c := lookAt(nexusv1.PhaseRunning)
+	c := creation.At(nexusv1.PhaseRunning)
 	c.Spec.Backend.DualService = new(false)
 	if all := capability.Workloads(c); all[0].Balanced || all[1].Balanced || len(all[0].Services) != 1 {
 		t.Errorf("with an Ingress: %+v", all)
@@ -286,7 +287,7 @@ func TestVerify_ExitCodes(t *testing.T) {
 		"the time is up": {over, []check.Result{check.Pass("a", ""), check.Fail("b", "", "")}, 124},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v, _ := verifierOf(lookAt(nexusv1.PhaseRunning))
+			v, _ := verifierOf(creation.At(nexusv1.PhaseRunning))
 			for _, r := range tc.checks {
 				v.report.Add(r)
 			}

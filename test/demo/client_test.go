@@ -8,30 +8,25 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-)
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
+)
 
 // The script that the env file offers as nexusctl builds it at its first use and after the operator was built again, and not else.
 func TestNexusctlIsBuiltWhenItIsFirstUsed(t *testing.T) {
 	tree := t.TempDir()
 	script, err := os.ReadFile("bin/nexusctl")
-	must(t, err)
+	must.Succeed(t, err)
 	shim, operator := filepath.Join(tree, "test/demo/bin/nexusctl"), filepath.Join(tree, "bin/nexus-operator")
 	for path, text := range map[string]string{
 		shim: string(script), operator: "",
 		filepath.Join(tree, "Makefile"): "nexusctl:\n\t@echo made >> builds\n\t@printf '#!/bin/sh\\necho \"$$#:$$2\"; exit 7\\n' > bin/nexusctl && chmod +x bin/nexusctl\n",
 	} {
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must(t, os.WriteFile(path, []byte(text), 0o755))
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o755))
 	}
 	link := filepath.Join(t.TempDir(), "there")
-	must(t, os.Symlink(tree, link))
+	must.Succeed(t, os.Symlink(tree, link))
 	use := func(builds string) {
 		t.Helper()
 		command := exec.Command(filepath.Join(link, "test/demo/bin/nexusctl"), "status", "a b")
@@ -45,6 +40,6 @@ func TestNexusctlIsBuiltWhenItIsFirstUsed(t *testing.T) {
 	use("made\n")
 	use("made\n")
 	later := time.Now().Add(time.Hour)
-	must(t, os.Chtimes(operator, later, later))
+	must.Succeed(t, os.Chtimes(operator, later, later))
 	use("made\nmade\n")
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 // tree writes a module with files, and works in it.
@@ -98,7 +99,7 @@ func TestRun_KeepsProgramsAndRunsNoOldOne(t *testing.T) {
 		err := run(t.Context(), options{modules: []string{"."}, out: &out, records: "bin/times.json", slots: 2, timeout: time.Minute, built: built})
 		return out.String(), err
 	}
-	program := func(name string) os.FileInfo { return must(os.Stat(filepath.Join(built, name+".program")))(t) }
+	program := func(name string) os.FileInfo { return must.Get(os.Stat(filepath.Join(built, name+".program")))(t) }
 	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -trimpath")
 	files := map[string]string{"a/a_test.go": passing, "b/a/a_test.go": passing}
 	if out, err := runs(files); err != nil {
@@ -131,7 +132,7 @@ func TestLockBuilt_BelongsToOneRunAndForgetsWhatNobodyUses(t *testing.T) {
 	if got, _, err := lockBuilt(dir); got != "" || err != nil {
 		t.Errorf("a second run has %q, %v", got, err)
 	}
-	if left := must(filepath.Glob(filepath.Join(dir, "*.program")))(t); !slices.Equal(left, []string{recent}) {
+	if left := must.Get(filepath.Glob(filepath.Join(dir, "*.program")))(t); !slices.Equal(left, []string{recent}) {
 		t.Errorf("left: %q", left)
 	}
 	if _, _, err := lockBuilt(recent); err == nil || !strings.Contains(err.Error(), "-built") {
@@ -177,7 +178,7 @@ func TestBatches_HaveProgramsOfDifferentNames(t *testing.T) {
 		all = append(all, testPackage{ImportPath: "example.com/" + path, path: path, module: "."})
 	}
 	total := 0
-	for _, b := range batches((&session{options: options{race: "1"}, race: must(parseRace("1"))(t)}).variants(all)) {
+	for _, b := range batches((&session{options: options{race: "1"}, race: must.Get(parseRace("1"))(t)}).variants(all)) {
 		names := map[string]bool{}
 		for _, p := range b.packages {
 			total++
@@ -220,7 +221,7 @@ func TestProcessorTime_CountsWhatWasStarted(t *testing.T) {
 	for processorTime(child.Process.Pid) == 0 {
 		time.Sleep(10 * time.Millisecond)
 	}
-	own := parseStat(string(must(os.ReadFile("/proc/self/stat"))(t)))
+	own := parseStat(string(must.Get(os.ReadFile("/proc/self/stat"))(t)))
 	if all := processorTime(os.Getpid()); all <= time.Duration(own)*time.Second/ticks {
 		t.Errorf("%s, and the process alone %d ticks", all, own)
 	}
@@ -256,11 +257,11 @@ func TestCommands_NameTheModuleOfAPackage(t *testing.T) {
 // Every test of the rooms runs in each run, some with the race detector; four runs race all of them, and the small rooms always are.
 func TestVariants_RaceEachTestInOneRunOfFour(t *testing.T) {
 	t.Chdir("../..")
-	packages := must(listPackages(t.Context(), []string{"."}, nil))(t)
+	packages := must.Get(listPackages(t.Context(), []string{"."}, nil))(t)
 	all, racedTests := map[string]int{}, map[string]int{}
 	for part := range 4 {
 		flag := fmt.Sprintf("%d/4", part+1)
-		s := &session{options: options{race: flag}, race: must(parseRace(flag))(t)}
+		s := &session{options: options{race: flag}, race: must.Get(parseRace(flag))(t)}
 		for _, v := range s.variants(packages) {
 			if v.compiled == plainly {
 				if slices.ContainsFunc(rooms, v.isIn) {
@@ -273,7 +274,7 @@ func TestVariants_RaceEachTestInOneRunOfFour(t *testing.T) {
 			}
 			tests := v.tests
 			if tests == nil {
-				tests = must(testsIn(v.Dir, []string{"*_test.go"}))(t)
+				tests = must.Get(testsIn(v.Dir, []string{"*_test.go"}))(t)
 			}
 			for _, test := range tests {
 				all[v.path+" "+test]++
@@ -317,7 +318,7 @@ func TestEnvironment_HasOneThreadUnlessTheRaceDetectorNeedsMore(t *testing.T) {
 func TestArguments_CheckFewerCasesOfPropertiesInTheSample(t *testing.T) {
 	random := &job{pkg: testPackage{path: expensiveProperties}}
 	for e, limited := range map[string]bool{"sample": true, "all": false, "1/1": false} {
-		args := random.arguments(time.Minute, must(extent.Parse(e))(t))
+		args := random.arguments(time.Minute, must.Get(extent.Parse(e))(t))
 		if slices.Contains(args, fmt.Sprintf("-rapid.checks=%d", sampleChecks)) != limited {
 			t.Errorf("%s: %v", e, args)
 		}
@@ -333,7 +334,7 @@ func TestParseRace_RefusesWhatIsNoPart(t *testing.T) {
 			t.Errorf("-race %s: %v", flag, err)
 		}
 	}
-	if e := must(parseRace("1"))(t); !e.Has("anything") {
+	if e := must.Get(parseRace("1"))(t); !e.Has("anything") {
 		t.Error("1 races a part")
 	}
 }
@@ -341,14 +342,14 @@ func TestParseRace_RefusesWhatIsNoPart(t *testing.T) {
 func TestAutoMode_NamesTestsThatExist(t *testing.T) {
 	for _, m := range autoMode {
 		p := testPackage{path: m.path, Dir: "../../" + m.path}
-		tests := must(testsIn(p.Dir, []string{"*_test.go"}))(t)
+		tests := must.Get(testsIn(p.Dir, []string{"*_test.go"}))(t)
 		for _, pattern := range slices.Concat(strings.Split(m.tests, "|"), strings.Split(m.sample, "|")) {
 			if !slices.ContainsFunc(tests, func(name string) bool { return strings.Contains(name, pattern) }) {
 				t.Errorf("no test of %s has %q in its name", m.path, pattern)
 			}
 		}
 		for _, pattern := range m.files {
-			if len(must(testsIn(p.Dir, []string{pattern}))(t)) == 0 {
+			if len(must.Get(testsIn(p.Dir, []string{pattern}))(t)) == 0 {
 				t.Errorf("%s: %s has no test", m.path, pattern)
 			}
 		}
@@ -381,9 +382,9 @@ func TestAutoMode_LeavesOutNoTestOfIntents(t *testing.T) {
 	left := maps.Clone(withoutAutoMode)
 	for _, dir := range packagesWithWorlds(t) {
 		path := strings.TrimPrefix(dir, "../../")
-		runs := (&session{options: options{extent: "all"}}).inAutoMode(testPackage{path: path, Dir: dir}, must(testsIn(dir, []string{"*_test.go"}))(t))
-		for _, f := range must(filepath.Glob(dir + "/*_test.go"))(t) {
-			for _, found := range testFunction.FindAllStringSubmatch(string(must(os.ReadFile(f))(t)), -1) {
+		runs := (&session{options: options{extent: "all"}}).inAutoMode(testPackage{path: path, Dir: dir}, must.Get(testsIn(dir, []string{"*_test.go"}))(t))
+		for _, f := range must.Get(filepath.Glob(dir + "/*_test.go"))(t) {
+			for _, found := range testFunction.FindAllStringSubmatch(string(must.Get(os.ReadFile(f))(t)), -1) {
 				name := found[1]
 				if !ofIntents.MatchString(found[0]) {
 					continue
@@ -426,15 +427,4 @@ func packagesWithWorlds(t *testing.T) []string {
 		t.Fatalf("packages with worlds: %v, %v", out, err)
 	}
 	return out
-}
-
-// must returns a function that gives the value, or ends the test.
-func must[V any](v V, err error) func(*testing.T) V {
-	return func(t *testing.T) V {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }

@@ -7,18 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
@@ -34,6 +30,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/fakeapi"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/fakests"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 const (
@@ -43,11 +40,11 @@ const (
 )
 
 var (
-	start = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	start = fakeapi.Start()
 
-	errOutage    = apierrors.NewServiceUnavailable("the API server restarts")
-	errForbidden = apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "x", errors.New("RBAC says no"))
-	errConflict  = apierrors.NewConflict(schema.GroupResource{Resource: "things"}, "x", errors.New("the object has been modified"))
+	errOutage    = fakeapi.Outage()
+	errForbidden = fakeapi.Forbidden()
+	errConflict  = fakeapi.Conflict()
 )
 
 // bed is a reconciler before a fake API server and a fake STS.
@@ -108,9 +105,7 @@ func (b *bed) restart() {
 
 func (b *bed) must(err error) {
 	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 }
 
 func (b *bed) pass(p client.Object) (reconcile.Result, error) {
@@ -129,7 +124,7 @@ func (b *bed) passed(p *v1alpha1.AWSProvider) reconcile.Result {
 
 func (b *bed) get(o client.Object) {
 	b.Helper()
-	b.must(b.api.Store.Get(b.Context(), client.ObjectKeyFromObject(o), o))
+	b.api.Read(b, o)
 }
 
 func (b *bed) gone(o client.Object) bool {
@@ -161,36 +156,18 @@ func (b *bed) held(name string) bool {
 
 func (b *bed) shows(p *v1alpha1.AWSProvider, kind, status, reason string, texts ...string) {
 	b.Helper()
-	c := meta.FindStatusCondition(p.Status.Conditions, kind)
-	if c == nil || string(c.Status) != status || c.Reason != reason {
-		b.Errorf("condition %s is %+v, want %s %s", kind, c, status, reason)
-		return
-	}
-	for _, text := range texts {
-		if !strings.Contains(c.Message, text) {
-			b.Errorf("condition %s: %q lacks %q", kind, c.Message, text)
-		}
-	}
+	fakeapi.CheckCondition(b, p.Status.Conditions, kind, status, reason, texts...)
 }
 
 func (b *bed) writes(want ...string) {
 	b.Helper()
-	slices.Sort(want)
-	if got := b.api.Writes(); !slices.Equal(got, want) {
-		b.Errorf("writes\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	b.api.CheckWrites(b, want...)
 }
 
 // expectEvent checks that there was exactly one event, and that it has all of the texts; without texts, none.
 func (b *bed) expectEvent(texts ...string) {
 	b.Helper()
-	var got []string
-	for len(b.events.Events) > 0 {
-		got = append(got, <-b.events.Events)
-	}
-	if len(got) != min(1, len(texts)) || slices.ContainsFunc(texts, func(s string) bool { return !strings.Contains(got[0], s) }) {
-		b.Errorf("events %q, want one with %q", got, texts)
-	}
+	fakeapi.CheckEvent(b, b.events, texts...)
 }
 
 // ambient is a provider that uses the operator's identity.

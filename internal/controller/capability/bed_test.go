@@ -43,6 +43,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/fakeapi"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -419,15 +420,7 @@ func (b *bed) written() []string {
 
 // emitted returns the events since the last call.
 func (b *bed) emitted() []string {
-	var out []string
-	for {
-		select {
-		case e := <-b.events.Events:
-			out = append(out, e)
-		default:
-			return out
-		}
-	}
+	return fakeapi.TakeEvents(b.events)
 }
 
 // is fails the test unless a condition has a status and a reason at the capability's generation; it returns the message.

@@ -18,8 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,6 +39,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/fakeapi"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
 const team = "team"
@@ -49,11 +48,11 @@ var (
 	kubeArmorPolicy = schema.GroupVersionKind{Group: "security.kubearmor.com", Version: "v1", Kind: "KubeArmorPolicy"}
 	networkPolicy   = networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")
 
-	start = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	start = fakeapi.Start()
 
-	errOutage    = apierrors.NewServiceUnavailable("the API server restarts")
-	errForbidden = apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "x", errors.New("RBAC says no"))
-	errConflict  = apierrors.NewConflict(schema.GroupResource{Resource: "things"}, "x", errors.New("the object has been modified"))
+	errOutage    = fakeapi.Outage()
+	errForbidden = fakeapi.Forbidden()
+	errConflict  = fakeapi.Conflict()
 )
 
 // bed is a reconciler before a fake API server, with a cache that is always up to date.
@@ -230,9 +229,7 @@ func (b *bed) cached() {
 
 func (b *bed) must(err error) {
 	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 }
 
 // pass reconciles a binding, with a cache that is up to date.
@@ -269,7 +266,7 @@ func (b *bed) edit(o client.Object, change func()) {
 
 func (b *bed) get(o client.Object) {
 	b.Helper()
-	b.must(b.api.Store.Get(b.Context(), client.ObjectKeyFromObject(o), o))
+	b.api.Read(b, o)
 }
 
 func (b *bed) exists(kind schema.GroupVersionKind, namespace, name string) bool {
@@ -293,16 +290,7 @@ func (b *bed) there(kind schema.GroupVersionKind, namespace, name string) *unstr
 // shows checks a condition and that its message has all of the texts.
 func (b *bed) shows(o client.Object, kind, status, reason string, texts ...string) {
 	b.Helper()
-	c := meta.FindStatusCondition(CommonOf(o).Conditions, kind)
-	if c == nil || string(c.Status) != status || c.Reason != reason {
-		b.Errorf("condition %s is %+v, want %s %s", kind, c, status, reason)
-		return
-	}
-	for _, text := range texts {
-		if !strings.Contains(c.Message, text) {
-			b.Errorf("condition %s: %q lacks %q", kind, c.Message, text)
-		}
-	}
+	fakeapi.CheckCondition(b, CommonOf(o).Conditions, kind, status, reason, texts...)
 }
 
 // covers checks what is said of an intent by an engine.
@@ -322,32 +310,18 @@ func (b *bed) covers(o client.Object, id, engine string, level v1alpha1.Level, r
 // writes checks what was written since it was asked last.
 func (b *bed) writes(want ...string) {
 	b.Helper()
-	slices.Sort(want)
-	if got := b.api.Writes(); !slices.Equal(got, want) {
-		b.Errorf("writes\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	b.api.CheckWrites(b, want...)
 }
 
 // takeEvents returns the events since its last call.
 func (b *bed) takeEvents() []string {
-	var out []string
-	for {
-		select {
-		case e := <-b.events.Events:
-			out = append(out, e)
-		default:
-			return out
-		}
-	}
+	return fakeapi.TakeEvents(b.events)
 }
 
 // expectEvent checks that there was exactly one event, and that it has all of the texts.
 func (b *bed) expectEvent(texts ...string) {
 	b.Helper()
-	got := b.takeEvents()
-	if len(got) != 1 || slices.ContainsFunc(texts, func(s string) bool { return !strings.Contains(got[0], s) }) {
-		b.Errorf("events %q, want one with %q", got, texts)
-	}
+	fakeapi.CheckEvent(b, b.events, texts...)
 }
 
 // takeRequeued returns the bindings that passes requeued since its last call.

@@ -25,7 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/fakeapi"
 )
 
-var start = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+var start = fakeapi.Start()
 
 // bed is a reconciler before a fake API server that has one intent.
 type bed struct {
@@ -61,9 +61,7 @@ func (b *bed) passed() {
 	if res, err := b.pass(); err != nil || !res.IsZero() {
 		b.Fatalf("%+v %v: an edit wakes it, nothing else", res, err)
 	}
-	if err := b.api.Store.Get(b.Context(), client.ObjectKeyFromObject(b.intent), b.intent); err != nil {
-		b.Fatal(err)
-	}
+	b.api.Read(b, b.intent)
 }
 
 func (b *bed) edit(change func(i *v1alpha1.SecurityIntent)) {
@@ -77,24 +75,13 @@ func (b *bed) edit(change func(i *v1alpha1.SecurityIntent)) {
 
 func (b *bed) shows(kind, status, reason string, texts ...string) {
 	b.Helper()
-	c := meta.FindStatusCondition(b.intent.Status.Conditions, kind)
-	if c == nil || string(c.Status) != status || c.Reason != reason || c.ObservedGeneration != b.intent.Generation {
-		b.Errorf("condition %s is %+v, want %s %s", kind, c, status, reason)
-		return
-	}
-	for _, text := range texts {
-		if !strings.Contains(c.Message, text) {
-			b.Errorf("condition %s: %q lacks %q", kind, c.Message, text)
-		}
+	fakeapi.CheckCondition(b, b.intent.Status.Conditions, kind, status, reason, texts...)
+	if c := meta.FindStatusCondition(b.intent.Status.Conditions, kind); c != nil && c.ObservedGeneration != b.intent.Generation {
+		b.Errorf("condition %s is of generation %d, want %d", kind, c.ObservedGeneration, b.intent.Generation)
 	}
 }
 
-func (b *bed) takeEvents() (out []string) {
-	for len(b.events.Events) > 0 {
-		out = append(out, <-b.events.Events)
-	}
-	return out
-}
+func (b *bed) takeEvents() []string { return fakeapi.TakeEvents(b.events) }
 
 func TestReconcile_ReportsAValidIntentOnce(t *testing.T) {
 	b := newBed(t, "dnsManipulation", nil)

@@ -22,17 +22,11 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 func TestMain(m *testing.M) { world.Main(m, world.Options{NoAWS: true}) }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // bed is a proxy, clients by it and around it, and a namespace.
 type bed struct {
@@ -44,7 +38,7 @@ type bed struct {
 func clientOf(t *testing.T, config *rest.Config) kubernetes.Interface {
 	t.Helper()
 	c, err := kubernetes.NewForConfig(config)
-	must(t, err)
+	must.Succeed(t, err)
 	return c
 }
 
@@ -52,11 +46,11 @@ func newBed(t *testing.T) *bed {
 	t.Helper()
 	w := world.Shared(t)
 	p, err := kubeproxy.Start(w.Config())
-	must(t, err)
-	t.Cleanup(func() { must(t, p.Close()) })
+	must.Succeed(t, err)
+	t.Cleanup(func() { must.Succeed(t, p.Close()) })
 	b := &bed{p, clientOf(t, p.Config()), clientOf(t, w.Config()), ""}
 	ns, err := b.direct.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "kp-"}}, metav1.CreateOptions{})
-	must(t, err)
+	must.Succeed(t, err)
 	b.namespace = ns.Name
 	return b
 }
@@ -156,7 +150,7 @@ func TestErrorsAreThoseOfAServer(t *testing.T) {
 	}
 	// client-go waits as the answer says and tries again.
 	b.Fault(kubeproxy.Match{Verb: "create", Nth: 1}, kubeproxy.TooManyRequests())
-	must(t, b.create(t.Context(), b.by, "later"))
+	must.Succeed(t, b.create(t.Context(), b.by, "later"))
 }
 
 func TestAKilledClientsLateRequestsHaveNoEffect(t *testing.T) {
@@ -167,9 +161,9 @@ func TestAKilledClientsLateRequestsHaveNoEffect(t *testing.T) {
 		effect bool
 	}{{"before", kubeproxy.BeforeThen, false}, {"after", kubeproxy.ForwardThen, true}} {
 		endpoint, err := b.Listen("victim-" + tt.name)
-		must(t, err)
+		must.Succeed(t, err)
 		victim := clientOf(t, endpoint.Config())
-		b.Fault(kubeproxy.Match{Endpoint: "victim-" + tt.name, Verb: "create"}, tt.action(func() { must(t, endpoint.Close()) }))
+		b.Fault(kubeproxy.Match{Endpoint: "victim-" + tt.name, Verb: "create"}, tt.action(func() { must.Succeed(t, endpoint.Close()) }))
 		if err := b.create(t.Context(), victim, tt.name); err == nil {
 			t.Error("the victim got an answer")
 		}
@@ -186,14 +180,14 @@ func TestDelayedAndHeldRequestsArriveLater(t *testing.T) {
 	b := newBed(t)
 	delayed := b.Fault(kubeproxy.Match{Verb: "create"}, kubeproxy.Delay(100*time.Millisecond))
 	begin := time.Now()
-	must(t, b.create(t.Context(), b.by, "delayed"))
+	must.Succeed(t, b.create(t.Context(), b.by, "delayed"))
 	if took := time.Since(begin); took < 100*time.Millisecond {
 		t.Errorf("took %v", took)
 	}
 	delayed.Remove()
 	seen := make(chan bool, 1)
 	b.Fault(kubeproxy.At("create configmaps "+b.namespace+"/observed"), kubeproxy.Observe(func() { seen <- b.exists(t, "observed") }))
-	must(t, b.create(t.Context(), b.by, "observed"))
+	must.Succeed(t, b.create(t.Context(), b.by, "observed"))
 	if !<-seen {
 		t.Error("the hook of Observe ran before the effect")
 	}
@@ -207,7 +201,7 @@ func TestDelayedAndHeldRequestsArriveLater(t *testing.T) {
 		t.Error("a held request had its effect")
 	}
 	held.Release()
-	must(t, <-done)
+	must.Succeed(t, <-done)
 }
 
 // next returns the name in the next event of a watch; "" if there is none within
@@ -230,17 +224,17 @@ func next(w watch.Interface, within time.Duration) string {
 func TestWatchesStreamFallSilentAndAreCut(t *testing.T) {
 	b := newBed(t)
 	list, err := b.by.CoreV1().ConfigMaps(b.namespace).List(t.Context(), metav1.ListOptions{})
-	must(t, err)
+	must.Succeed(t, err)
 	w, err := b.by.CoreV1().ConfigMaps(b.namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
-	must(t, err)
+	must.Succeed(t, err)
 	for next(w, 100*time.Millisecond) != "" {
 	} // the namespace's own kube-root-ca.crt may come
-	must(t, b.create(t.Context(), b.direct, "first"))
+	must.Succeed(t, b.create(t.Context(), b.direct, "first"))
 	if got := next(w, 5*time.Second); got != "first" {
 		t.Errorf("got %q", got)
 	}
 	release := b.HoldWatches(kubeproxy.Match{Resource: "configmaps"})
-	must(t, b.create(t.Context(), b.direct, "second"))
+	must.Succeed(t, b.create(t.Context(), b.direct, "second"))
 	if got := next(w, 200*time.Millisecond); got != "" {
 		t.Errorf("a silent watch told of %q", got)
 	}
@@ -263,7 +257,7 @@ func TestTheLedgerTellsWhoAskedWhat(t *testing.T) {
 	b := newBed(t)
 	config := b.Config()
 	config.UserAgent, config.ContentType = "ledger-test", "application/json"
-	must(t, b.create(t.Context(), clientOf(t, config), "x"))
+	must.Succeed(t, b.create(t.Context(), clientOf(t, config), "x"))
 	b.by.CoreV1().ConfigMaps(b.namespace).List(t.Context(), metav1.ListOptions{})
 	calls := b.Calls()
 	first := calls[0]
@@ -279,15 +273,15 @@ func TestTheLedgerTellsWhoAskedWhat(t *testing.T) {
 func TestTheProxyActsWithTheIdentityItWasGiven(t *testing.T) {
 	w := world.Shared(t)
 	config, err := w.UserConfig("nobody-special")
-	must(t, err)
+	must.Succeed(t, err)
 	p, err := kubeproxy.Start(config)
-	must(t, err)
+	must.Succeed(t, err)
 	defer p.Close()
 	if _, err := clientOf(t, p.Config()).CoreV1().Secrets("default").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("want forbidden, got %v", err)
 	}
 	path := t.TempDir() + "/kubeconfig"
-	must(t, world.WriteKubeconfig(path, p.Config()))
+	must.Succeed(t, world.WriteKubeconfig(path, p.Config()))
 	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "server: http://127.0.0.1:") {
 		t.Errorf("%s, %v", text, err)
 	}

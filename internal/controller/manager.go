@@ -152,7 +152,7 @@ func newManager(cfg *rest.Config, o options.Options, kinds []engine.Entry, large
 		return nil, err
 	}
 	cfg = rest.CopyConfig(cfg)
-	cfg.QPS, cfg.Burst, cfg.UserAgent = o.QPS, o.Burst, "nexus-operator"
+	cfg.QPS, cfg.Burst, cfg.UserAgent = o.QPS, o.Burst(), "nexus-operator"
 	lock, err := newLeaseLock(cfg, o, clock.RealClock{}) // its requests wait out nothing: a lease is lost in time
 	if err != nil {
 		return nil, err
@@ -311,7 +311,7 @@ func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) 
 	m := manager.Options{
 		Scheme: scheme, Logger: log,
 		LeaderElection: o.LeaderElect, LeaderElectionID: o.Shard.Lease(), LeaderElectionReleaseOnCancel: true,
-		LeaseDuration: &o.LeaseDuration, RenewDeadline: &o.RenewDeadline, RetryPeriod: new(min(takeoverPoll, o.RetryPeriod)),
+		LeaseDuration: &o.LeaseDuration, RenewDeadline: new(o.RenewDeadline()), RetryPeriod: new(min(takeoverPoll, o.RetryPeriod())),
 		HealthProbeBindAddress: o.HealthAddress,
 		Metrics:                metricsserver.Options{BindAddress: o.MetricsAddress},
 		Cache: cache.Options{NewInformer: newInformers(), DefaultTransform: apply.WithoutLongMetadata, ByObject: map[client.Object]cache.ByObject{

@@ -87,7 +87,7 @@ func startOn(t *testing.T, flags ...string) *home {
 	for k, v := range map[string]string{"AWS_ENDPOINT_URL": w.AWS().URL(), "AWS_REGION": "ap-southeast-1", "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret"} {
 		t.Setenv(k, v)
 	}
-	args := append([]string{"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--kube-api-qps=500", "--kube-api-burst=1000",
+	args := append([]string{"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--kube-api-qps=500",
 		"--stalled-interval=1s", "--retry-first=50ms", "--retry-most=1s", "--aws-rates=ssm.PutParameter=100/200"}, flags...)
 	o, err := options.Parse(args, os.Getenv)
 	if err != nil {

@@ -46,8 +46,8 @@ type Options struct {
 	LeaderElect bool
 	// Shard is the part of the cluster's namespaces that this operator serves; the zero value is every namespace.
 	Shard shard.Shard
-	// LeaseDuration, RenewDeadline and RetryPeriod are those of leader election.
-	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+	// LeaseDuration is that of leader election.
+	LeaseDuration time.Duration
 	// MetricsAddress and HealthAddress are host:port; 0 switches metrics off.
 	MetricsAddress, HealthAddress string
 	// SecureMetrics serves metrics by TLS with authentication and authorization.
@@ -88,9 +88,8 @@ type Options struct {
 	ForeignResources []string
 	// PreviousClusterIDs are clusters whose resources may be inherited.
 	PreviousClusterIDs []string
-	// QPS and Burst limit requests to the API server.
-	QPS   float32
-	Burst int
+	// QPS limits requests to the API server.
+	QPS float32
 	// Adapters are the policy engines that security intents are translated for, in lower case; AllAdapters
 	// stands for every one, none leaves the core alone.
 	Adapters []string
@@ -127,6 +126,15 @@ type Options struct {
 	// StalledEvery, RetryFirst and RetryMost are the pauses after failures.
 	StalledEvery, RetryFirst, RetryMost time.Duration
 }
+
+// RenewDeadline limits the time for which the leader retries to renew its lease before it stops.
+func (o *Options) RenewDeadline() time.Duration { return o.LeaseDuration * 2 / 3 }
+
+// RetryPeriod is the time between two renewals of the lease.
+func (o *Options) RetryPeriod() time.Duration { return o.LeaseDuration / 6 }
+
+// Burst limits the requests to the API server that come at once.
+func (o *Options) Burst() int { return int(2 * o.QPS) }
 
 // maxDeletionGrace is that of spec.deletion.graceful.
 const maxDeletionGrace = 720 * time.Hour
@@ -233,14 +241,11 @@ func (o *Options) rates(rates map[string]string) error {
 
 func addRuntimeFlags(fs *pflag.FlagSet, o *Options) {
 	fs.BoolVar(&o.LeaderElect, "leader-elect", true, "reconcile only while holding the leader election lease")
-	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", 12*time.Second, "how long a standby waits after the last renewal before it takes over the lease")
-	fs.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", 8*time.Second, "how long the leader retries to renew the lease before it stops")
-	fs.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the lease is renewed; a standby looks several times a second whether it was released")
+	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", 12*time.Second, "how long a standby waits after the last renewal before it takes over the lease; the leader renews it after each sixth of this time, and stops when two thirds of it have passed without a renewal")
 	fs.StringVar(&o.MetricsAddress, "metrics-bind-address", ":8443", "host:port on which /metrics is served; 0 disables it")
 	fs.BoolVar(&o.SecureMetrics, "metrics-secure", true, "serve metrics over TLS, to clients that the API server authenticates and authorizes; a loopback address is served without TLS")
 	fs.StringVar(&o.HealthAddress, "health-probe-bind-address", ":8080", "host:port on which /healthz and /readyz are served; an outage of AWS affects neither")
-	fs.Float32Var(&o.QPS, "kube-api-qps", 200, "maximum requests per second to the API server, for the objects of each kind")
-	fs.IntVar(&o.Burst, "kube-api-burst", 400, "maximum burst of requests to the API server, for the objects of each kind")
+	fs.Float32Var(&o.QPS, "kube-api-qps", 200, "maximum requests per second to the API server, for the objects of each kind; twice as many may come at once")
 	fs.IntVar(&o.Workers, "workers", 8, "maximum concurrent reconciles of each kind; one namespace has three quarters of them at most")
 	fs.BoolVar(&o.PlanRequests, "plan-requests", true, "answer PlanRequests (nexusctl plan --server), which plan with the operator's AWS identity for users who have no AWS credentials")
 	fs.DurationVar(&o.CheckEvery, "check-interval", 5*time.Minute, "how often each AWS resource is checked for drift, plus or minus 10 percent")
@@ -320,10 +325,9 @@ func (o *Options) validate() error {
 	check(o.TraceSampleRatio >= 0 && o.TraceSampleRatio <= 1, "--trace-sample-ratio: must be from 0 to 1")
 	check(o.TraceEndpoint == "" || isHTTP(o.TraceEndpoint), "--trace-endpoint (OTEL_EXPORTER_OTLP_ENDPOINT): %q is not a URL such as http://collector:4318", o.TraceEndpoint)
 	check(o.Workers > 0, "--workers: must be positive")
-	check(o.QPS > 0 && o.Burst > 0, "--kube-api-qps and --kube-api-burst: must be positive")
+	check(o.QPS > 0, "--kube-api-qps: must be positive")
 	check(o.CheckEvery >= minInterval, "--check-interval: must be at least %s", minInterval)
-	check(o.RetryPeriod > 0 && o.RenewDeadline > o.RetryPeriod && o.LeaseDuration > o.RenewDeadline,
-		"--leader-elect-lease-duration must be more than --leader-elect-renew-deadline, and that more than --leader-elect-retry-period")
+	check(o.LeaseDuration >= minInterval, "--leader-elect-lease-duration: must be at least %s", minInterval)
 	check(o.RetryFirst > 0 && o.RetryFirst <= o.RetryMost, "--retry-first: must be positive and at most --retry-most")
 	check(isGrace(o.ProductionDeletionGrace), "--production-deletion-grace: must be from 0s to %s", maxDeletionGrace)
 	check(isGrace(o.DeletionGrace), "--deletion-grace: must be from 0s to %s", maxDeletionGrace)

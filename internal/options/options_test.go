@@ -89,6 +89,7 @@ func TestBadInputNamesItsFlag(t *testing.T) {
 		"--retry-first":                  {"--retry-first=2m"},
 		"--stalled-interval":             {"--stalled-interval=0s"},
 		"--kube-api-qps":                 {"--kube-api-qps=0"},
+		"--leader-elect-lease-duration":  {"--leader-elect-lease-duration=0s"},
 		"--log-level":                    {"--log-level=LOUD"},
 		"--allowed-endpoints":            {"--allowed-endpoints=ftp://x"},
 		"pattern":                        {"--ambient-namespaces=["},

@@ -45,7 +45,7 @@ type bench struct {
 func newBench(b *testing.B, flags ...string) *bench {
 	b.Helper()
 	// The bed's flags are made for tests; the client's rate is what an administrator gets.
-	flags = append([]string{"--kube-api-qps=200", "--kube-api-burst=400", "--metrics-bind-address=0"}, flags...)
+	flags = append([]string{"--kube-api-qps=200", "--metrics-bind-address=0"}, flags...)
 	x := &bench{Bed: kit.New(b, flags...), B: b}
 	b.Cleanup(x.clean)
 	return x

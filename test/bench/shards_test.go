@@ -30,7 +30,7 @@ func BenchmarkShards(b *testing.B) {
 	for b.Loop() {
 		court := newCourt(b, "shards")
 		x := newBench(b, shardFlags(0)...)
-		second := operator.Start(b, x.World, operator.Options{Flags: append([]string{"--kube-api-qps=200", "--kube-api-burst=400"}, shardFlags(1)...)})
+		second := operator.Start(b, x.World, operator.Options{Flags: append([]string{"--kube-api-qps=200"}, shardFlags(1)...)})
 		x.World.AWS().Divert("s3", s3double.New(x.World.AWS().Account(), time.Now))
 		owner, objects := x.shardedBuckets(x.Op, second)
 		mark, f := x.World.AWS().Mark(), x.follow(&v1alpha1.S3BucketList{})

@@ -384,7 +384,7 @@ func (b *bed) crash(leader, next *operator.Operator, o *v1alpha1.S3Bucket) {
 // The number of shards changes as in a rolling update: operators of both numbers run for a while.
 func TestShards_TwoNumbersOfShardsNeverServeAtATime(t *testing.T) {
 	extent.Full(t)
-	more := []string{"--check-interval=1s", "--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=1s"}
+	more := []string{"--check-interval=1s", "--leader-elect-lease-duration=6s"}
 	b := newBed(t, elected("0/2", more...)...)
 	run := func(part string) *operator.Operator {
 		return operator.Start(t, b.World, operator.Options{Flags: elected(part, more...)})

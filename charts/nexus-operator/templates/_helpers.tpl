@@ -77,11 +77,8 @@ production-deletion-grace: {{ .Values.reconcile.productionDeletionGrace | toJson
 retry-first: {{ .Values.reconcile.retryFirst | toJson }}
 retry-most: {{ .Values.reconcile.retryMost | toJson }}
 kube-api-qps: {{ .Values.kubeAPI.qps | toJson }}
-kube-api-burst: {{ .Values.kubeAPI.burst | toJson }}
 leader-elect: {{ ternary nil "false" .Values.leaderElection.enabled | toJson }}
 leader-elect-lease-duration: {{ .Values.leaderElection.leaseDuration | toJson }}
-leader-elect-renew-deadline: {{ .Values.leaderElection.renewDeadline | toJson }}
-leader-elect-retry-period: {{ .Values.leaderElection.retryPeriod | toJson }}
 log-level: {{ .Values.log.level | toJson }}
 log-format: {{ .Values.log.format | toJson }}
 trace-endpoint: {{ .Values.tracing.endpoint | toJson }}

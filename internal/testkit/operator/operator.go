@@ -191,7 +191,7 @@ func (o *Operator) launch() error {
 
 func flags(metrics string, own []string) []string {
 	all := []string{"--leader-elect=false", "--metrics-bind-address=" + metrics, "--health-probe-bind-address=0",
-		"--kube-api-qps=500", "--kube-api-burst=1000", "--stalled-interval=2s", "--retry-first=100ms", "--retry-most=2s",
+		"--kube-api-qps=500", "--stalled-interval=2s", "--retry-first=100ms", "--retry-most=2s",
 		"--production-deletion-grace=0s", // a test ends with everything deleted
 		"--aws-rates=ssm.PutParameter=100/200,*=500/1000,iam=200/200,ssm=200/200,glue=200/200," +
 			"dynamodb.TagResource=200/200,dynamodb.UntagResource=200/200,dynamodb.ListTagsOfResource=200/200," +

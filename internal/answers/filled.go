@@ -14,7 +14,7 @@ import (
 )
 
 // UnreadIfFilled returns the members that the recorded answers lack and on which the result would not depend if AWS answered with them,
-// in the order of operations and members. It is for tests: settings that nobody made yet are among them. Members whose values the
+// in the order of operations and members. It is for tests: settings that no one made yet are among them. Members whose values the
 // reading refuses are read, and not among them.
 func (r *Recording) UnreadIfFilled(ctx context.Context, read func(ctx context.Context) Result) []Member {
 	var out []Member

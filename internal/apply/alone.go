@@ -15,7 +15,7 @@ import (
 
 // removeAdditions removes from a child what others added to its spec or data. Managed fields tell who added what; comparing
 // with the desired object does not, because the API server and an engine's webhooks add defaults, which no manager
-// owns. Fields that no manager owns are compared for the kinds whose defaults are known, because whoever may write an object
+// owns. Fields that no manager owns are compared for the kinds whose defaults are known, because everyone who may write an object
 // may write its managed fields.
 func (a *Applier) removeAdditions(ctx context.Context, want *unstructured.Unstructured, res Result) (Result, error) {
 	added := a.addedTo(want, res.Live)
@@ -123,7 +123,7 @@ func isLeftToOthers(p fieldpath.Path) bool {
 	return p[0].FieldName == nil || !slices.Contains(soleRoots, *p[0].FieldName) || p.Equals(restartedAt) || p.Equals(podAnnotations) || p.Equals(replicas)
 }
 
-// addedPaths lists the topmost fields that somebody else manages and below which we manage nothing, and those that were written
+// addedPaths lists the topmost fields that others manage and below which we manage nothing, and those that were written
 // under the name of our field manager, which anybody may use, and are not desired.
 func addedPaths(want, live *unstructured.Unstructured) []fieldpath.Path {
 	ours, theirs := managedSets(live)
@@ -163,7 +163,7 @@ func isDesired(want *unstructured.Unstructured, p fieldpath.Path) bool {
 	return lengthIn(want.Object, p) == len(p)
 }
 
-// takenOver are the desired fields that others manage instead of us. Somebody who changes an element of a list without keys manages
+// takenOver are the desired fields that others manage instead of us. A person who changes an element of a list without keys manages
 // the whole list from then on, and may have added to it: our next apply makes it what it was.
 func takenOver(want, live *unstructured.Unstructured) []Difference {
 	ours, theirs := managedSets(live)

@@ -92,7 +92,7 @@ func isElement(element any, p fieldpath.PathElement) bool {
 }
 
 // disown takes fields out of the managed fields of everybody but our applies, after they were taken out of the object and the API
-// server set their defaults. Whoever owned them would count as having added the defaults.
+// server set their defaults. Their manager would count as having added the defaults.
 func (a *Applier) disown(ctx context.Context, live *unstructured.Unstructured, paths []fieldpath.Path) (*unstructured.Unstructured, error) {
 	if len(paths) == 0 {
 		return live, nil

@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// additions are fields that somebody may add to the objects of the table.
+// additions are fields that a person may add to the objects of the table.
 var additions = map[string][]string{
 	"a Deployment": {
 		`{spec: {template: {spec: {hostNetwork: true}}}}`,

@@ -131,7 +131,7 @@ func (m *memory) recordInserted(ref Ref, paths []string) {
 	}
 }
 
-// insertedIn returns a map that nobody writes to.
+// insertedIn returns a map that no one writes to.
 func (m *memory) insertedIn(ref Ref) map[string]bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

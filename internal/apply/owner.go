@@ -46,7 +46,7 @@ type Owner struct {
 	// Shared are kinds whose objects Sole leaves alone.
 	Shared []schema.GroupKind
 	// Namespaces lists the namespaces that the owner's children are in, and that a Namespace among them is; empty is every one.
-	// Whoever may write in another namespace can put the owner's label on an object there.
+	// Everyone who may write in another namespace can put the owner's label on an object there.
 	Namespaces []string
 }
 
@@ -177,7 +177,7 @@ func judgeOwnership(o Owner, ref Ref, have metav1.Object) (verdict, string) {
 	}
 }
 
-// judgeUnlabelled goes by what is left where somebody removed the label.
+// judgeUnlabelled goes by what is left where a person removed the label.
 func judgeUnlabelled(o Owner, ref Ref, have metav1.Object) (verdict, string) {
 	owner, orphanedFrom := have.GetAnnotations()[AnnotationOwner], have.GetAnnotations()[AnnotationOrphanedFrom]
 	switch {

@@ -8,7 +8,7 @@ import (
 )
 
 // Removals are the fields of an existing child that Apply removes: those that it wrote before, that the desired object no longer has and
-// that nobody else manages. They are no part of Differences: the owner's desired object does not name them.
+// that no other manager has. They are no part of Differences: the owner's desired object does not name them.
 func (p Plan) Removals() []Difference {
 	if p.Live == nil || p.Change == Unchanged {
 		return nil

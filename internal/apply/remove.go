@@ -66,7 +66,7 @@ func (a *Applier) Orphan(ctx context.Context, owner Owner, ref Ref) error {
 	next.SetAnnotations(withKey(withoutKeys(next.GetAnnotations(), func(k, _ string) bool {
 		return k == AnnotationOwner || k == AnnotationHash || k == wellknown.AnnotationCapability
 	}), AnnotationOrphanedFrom, owner.String()))
-	// The list of owner references is replaced as a whole, so nobody may have written it meanwhile.
+	// The list of owner references is replaced as a whole, so no one may have written it meanwhile.
 	patch := client.MergeFromWithOptions(have, client.MergeFromWithOptimisticLock{})
 	if err := a.Client.Patch(ctx, next, patch, client.FieldOwner(FieldOwner)); client.IgnoreNotFound(err) != nil {
 		return explain(ref, "orphaning", err)

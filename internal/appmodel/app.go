@@ -32,7 +32,7 @@ type App struct {
 	Ingress Ingress
 	// DeletionPolicy decides what happens to AWS resources at the deletion; empty leaves the default.
 	DeletionPolicy nexusv1.DeletionPolicy
-	// Needs are the Kubernetes objects to which the manifest refers, and that somebody must create.
+	// Needs are the Kubernetes objects to which the manifest refers, and that a person must create.
 	Needs []Need
 	// Notes say what the manifest does not carry over.
 	Notes []Note
@@ -161,7 +161,7 @@ func (a *App) need(kind, name string, keys ...string) *Need {
 	return n
 }
 
-// NeedObject records that pods read keys of a Secret or ConfigMap that somebody must create.
+// NeedObject records that pods read keys of a Secret or ConfigMap that a person must create.
 func (a *App) NeedObject(kind, name string, keys ...string) { a.need(kind, name, keys...) }
 
 // labelPattern is that of names of components and stores.

@@ -21,7 +21,7 @@ type Manifest struct {
 	Text []byte
 	// Notes lists those of the application, and those that writing it added.
 	Notes []Note
-	// Needs are the objects that somebody must create before the pods start.
+	// Needs are the objects that a person must create before the pods start.
 	Needs []Need
 }
 

@@ -29,7 +29,7 @@ const (
 	Missing Class = "Missing"
 	// Exists: a create found a resource of that name in our own account.
 	Exists Class = "Exists"
-	// NameTaken: the name is global and somebody else's, or our own in another region.
+	// NameTaken: the name is global and another owner's, or our own in another region.
 	NameTaken Class = "NameTaken"
 	// Conflict: another write came between, or a token was used for another request.
 	Conflict Class = "Conflict"
@@ -185,7 +185,7 @@ func isMadeUp(f Failure) bool {
 	return f.Code == strings.ReplaceAll(http.StatusText(f.Status), " ", "")
 }
 
-// noAnswer holds what transport says of a call that nobody answered.
+// noAnswer holds what transport says of a call that no one answered.
 const noAnswer = "no answer in time"
 
 // transportFailure names what broke between AWS and us, in words that stay the same from one attempt to the
@@ -210,7 +210,7 @@ func transportFailure(err error) string {
 }
 
 // endpointOf names, in parentheses, the endpoint to which the call of an error was sent; empty where the error does not tell. An endpoint is
-// the name that somebody configured, not the address behind it, and stays the same from one attempt to the next.
+// the name that a person configured, not the address behind it, and stays the same from one attempt to the next.
 func endpointOf(err error) string {
 	sent, ok := errors.AsType[*url.Error](err)
 	if !ok {

@@ -85,7 +85,7 @@ var glueRows = []row{
 	{service: "glue", code: "InvalidInput", message: "trustpolicy", class: Propagating, within: ofIAM},
 	{service: "glue", operation: "Create*|Update*", code: "AccessDenied|InvalidInput", message: "lake formation permission", class: Propagating, within: ofIAM},
 	{service: "glue", code: "AccessDenied", message: "assume provided role", class: Propagating, within: ofIAM},
-	// The key of the Data Catalog, which whoever writes needs: AWS's words name it and the right.
+	// The key of the Data Catalog, which every writer needs: AWS's words name it and the right.
 	{service: "glue", code: "GlueEncryption", message: "not authorized to perform", class: Denied},
 	{service: "glue", code: "GlueEncryption|InvalidState|FederationSource|KMSKeyNotAccessible", class: Invalid},
 }

@@ -329,7 +329,7 @@ type waitingFor struct {
 // Unwrap gives both: the kind of failure first, then AWS's error.
 func (w *waitingFor) Unwrap() []error { return []error{w.Waiting, w.err} }
 
-// AwaitMissing returns a wait for what AWS does not find yet and somebody else makes, and any other error as it is.
+// AwaitMissing returns a wait for what AWS does not find yet and others make, and any other error as it is.
 func AwaitMissing(err error, what string) error {
 	if !Is(err, Missing) {
 		return err

@@ -45,7 +45,7 @@ func (f *flight[T]) do(ctx context.Context, fn func(context.Context) (T, error))
 	}
 }
 
-// busy reports whether somebody is running.
+// busy reports whether a call is running.
 func (f *flight[T]) busy() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

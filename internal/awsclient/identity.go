@@ -46,7 +46,7 @@ type StaticKeys struct {
 	SessionToken    Secret
 }
 
-// Secret is a string that shows itself to nobody but Reveal: fmt, JSON, YAML, log and slog print
+// Secret is a string that shows itself to no one but Reveal: fmt, JSON, YAML, log and slog print
 // stars. It holds a function rather than the text, because printers that look into unexported fields
 // by reflection would find the text.
 type Secret struct{ reveal func() string }

@@ -34,7 +34,7 @@ type meter struct {
 }
 
 // newMeter registers the metrics, or finds those another Sessions registered before. A nil registerer
-// counts for nobody.
+// counts for no one.
 func newMeter(to prometheus.Registerer) (*meter, error) {
 	m := &meter{
 		requests: metrics.AWSRequests.CounterVec(), seconds: metrics.AWSRequestDuration.HistogramVec(), throttled: metrics.AWSThrottled.CounterVec(),
@@ -76,7 +76,7 @@ func (m *meter) count(f Failure, took time.Duration) {
 // sessionExpiry collects the end of the role session in use that ends first.
 type sessionExpiry struct{ *Sessions }
 
-// inUse says how recently a session must have been opened to be reported: one that nobody opens is not replaced, and ends.
+// inUse says how recently a session must have been opened to be reported: one that no one opens is not replaced, and ends.
 const inUse = 10 * time.Minute
 
 // Describe implements prometheus.Collector.

@@ -99,7 +99,7 @@ func classesOfName(code string) []Class {
 }
 
 // TestHadNoEffect_OfEveryAnswerThatIsTheCallers: AWS answers with a 4xx instead of carrying the call out. What says that a
-// request was given up on, or comes from somebody else than AWS, proves nothing.
+// request was given up on, or comes from another sender than AWS, proves nothing.
 func TestHadNoEffect_OfEveryAnswerThatIsTheCallers(t *testing.T) {
 	answered := 0
 	for service, operations := range modeled(t).Services {

@@ -84,12 +84,12 @@ const (
 	// holdFailure sets how long a failure answers for the next Open of the same key, so that the many
 	// objects of a broken provider do not each ask STS. Revalidate always asks.
 	holdFailure = 5 * time.Second
-	// forgetUnused sets how long a session that nobody opens is kept: keys change with every edit of a
+	// forgetUnused sets how long a session that no one opens is kept: keys change with every edit of a
 	// provider, and not every edit is followed by Forget.
 	forgetUnused = time.Hour
 )
 
-// NewSessions prepares the cache; it calls nobody.
+// NewSessions prepares the cache; it calls no one.
 func NewSessions(o Options) *Sessions {
 	s := &Sessions{now: o.Now, ambient: o.Ambient, words: wordsFor(o.Person), client: o.HTTPClient, opened: map[string]*entry{}}
 	if s.now == nil {

@@ -88,7 +88,7 @@ func (g Guards) Refusal(provider *v1alpha1.AWSProvider) error {
 	return d.ambientRefused(provider)
 }
 
-// Reservation returns why the operator will not use a provider that a capability generated for an object of somebody else; nil where
+// Reservation returns why the operator will not use a provider that a capability generated for an object of another owner; nil where
 // it will.
 func (g Guards) Reservation(provider *v1alpha1.AWSProvider, obj v1alpha1.Resource) error {
 	d := &Directory{Guards: g}

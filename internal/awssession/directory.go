@@ -44,7 +44,7 @@ func ownNamespace(field, namespace string, obj client.Object) error {
 
 // Provenance reports whether a capability, as it stands now, compiles to exactly this object. What it vouches
 // for may use the provider that the capability generated and declare what only the operator may; an
-// owner reference alone proves nothing, because whoever creates an object can write one.
+// owner reference alone proves nothing, because everyone who creates an object can write one.
 type Provenance interface {
 	IsGenerated(ctx context.Context, obj client.Object) (bool, error)
 }

@@ -63,7 +63,7 @@ func (p Program) Run(ctx context.Context, args []string) int {
 	if err == nil {
 		return 0
 	}
-	if osproc.IsBrokenPipe(err) { // whoever read the output has seen enough
+	if osproc.IsBrokenPipe(err) { // the reader of the output has seen enough
 		return exit.CodeNoReader
 	}
 	code := exit.CodeOf(ctx, err)

@@ -433,7 +433,7 @@ func TestIAMPolicy_OfTheOperatorWarnsWithoutALimit(t *testing.T) {
 	}
 }
 
-// gone is an output that nobody reads any more.
+// gone is an output that no one reads any more.
 type gone struct{}
 
 func (gone) Write([]byte) (int, error) {

@@ -44,7 +44,7 @@ const (
 	AgentName      = "eks-pod-identity-agent"
 )
 
-// AutoMode reports whether EKS says that EKS Auto Mode is enabled in the cluster. It is nil where nobody asks EKS.
+// AutoMode reports whether EKS says that EKS Auto Mode is enabled in the cluster. It is nil where no one asks EKS.
 type AutoMode func(context.Context) bool
 
 // Nodes are the names of a cluster's nodes by sort, each list sorted.

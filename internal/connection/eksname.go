@@ -24,7 +24,7 @@ func (s *Connection) EKSCluster(flag string) string {
 	}
 	config, err := s.Cluster.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
-		return "" // whoever connects reports it
+		return "" // the caller that connects reports it
 	}
 	current := config.CurrentContext
 	if s.Cluster.Context != nil && *s.Cluster.Context != "" {
@@ -38,7 +38,7 @@ func (s *Connection) EKSCluster(flag string) string {
 func (s *Connection) AutoModeOf(flag string) clusterfacts.AutoMode {
 	o, err := s.OfflineOptions()
 	if err != nil {
-		return nil // whoever needs the options reports it
+		return nil // the caller that needs the options reports it
 	}
 	return awssession.NewAutoMode(s.EKSCluster(flag), o.Region, s.Sessions(), s.Clock).IsEnabled
 }

@@ -115,7 +115,7 @@ func TestABindingInConflictTakesNoPodsOver(t *testing.T) {
 	}
 }
 
-// A deleted neighbor takes its objects with it, by the garbage collector, which waits for nobody.
+// A deleted neighbor takes its objects with it, by the garbage collector, which waits for no one.
 func TestWhatANeighborHoldsStaysClosedWhenItGoes(t *testing.T) {
 	extent.Full(t)
 	h := start(t)

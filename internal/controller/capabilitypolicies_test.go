@@ -68,7 +68,7 @@ func TestIntentsOfACapabilityAreBoundReportedAndUnbound(t *testing.T) {
 		return nil
 	})
 
-	// Intents that somebody adds to a binding are removed: with it the policy would hold fewer pods.
+	// Intents that a person adds to a binding are removed: with it the policy would hold fewer pods.
 	b := bindingNamed("bound-dev", "bound-dev-policies")
 	h.alter(b, func() { b.Spec.Selector.WorkloadSelector.MatchLabels["nobody"] = "has-it" })
 	h.eventually("the selector to be restored", func() error {

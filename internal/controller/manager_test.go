@@ -43,7 +43,7 @@ import (
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	// The plugin refuses an owner reference to whoever may not update the owner's finalizers; some clusters
+	// The plugin refuses an owner reference to those who may not update the owner's finalizers; some clusters
 	// run it.
 	world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases"}, APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}})
 }

@@ -175,7 +175,7 @@ func TestWhateverTheOperatorMakesItMayAlsoReadHealAndRemove(t *testing.T) {
 	}
 }
 
-// writers says who may write the objects of each of our kinds: edit, the operator's admin, or nobody but
+// writers says who may write the objects of each of our kinds: edit, the operator's admin, or no one but
 // the operator.
 var writers = map[string]string{
 	"nexuscapabilities": "edit", "planrequests": "edit", "dynamodbtables": "edit", "gluecrawlers": "edit", "gluedatabases": "edit", "gluetables": "edit", "iamroles": "edit",

@@ -140,7 +140,7 @@ func (h *home) leads() {
 	})
 }
 
-// measured reads the metrics as somebody unknown, somebody without the right, and somebody with it.
+// measured reads the metrics as a person unknown, a person without the right, and a person with it.
 func (h *home) measured(url string) {
 	h.Helper()
 	c, err := kubernetes.NewForConfig(h.w.Config())

@@ -123,7 +123,7 @@ func TestTenant_ParametersInAnotherTreeAreRefused(t *testing.T) {
 	}
 	early := set("early", "/tree/dev/app", "early")
 	h.as(tenant, early)
-	h.shows(early, "Ready", "True", "Ready") // nobody has the path yet
+	h.shows(early, "Ready", "True", "Ready") // no one has the path yet
 	c := example("tree")
 	c.Name, c.Spec.DataServices = "quiet", nil
 	h.create(c)

@@ -251,7 +251,7 @@ func (h *home) nothingMade(c *nexusv1.NexusAICapability, namespace string) {
 	}
 }
 
-// Whoever could create a capability had any namespace created, such as istio-system.
+// Everyone who could create a capability had any namespace created, such as istio-system.
 func TestTenant_HasNoNamespaceCreatedByDefault(t *testing.T) {
 	h := startBare(t)
 	tenant := h.tenantOf("squatter")

@@ -313,7 +313,7 @@ func (d *deleter) othersInNamespace(ctx context.Context, records []install.Recor
 	return out, err
 }
 
-// namespacedKinds are the kinds whose objects somebody can create in a namespace.
+// namespacedKinds are the kinds whose objects a person can create in a namespace.
 func (d *deleter) namespacedKinds(ctx context.Context) ([]schema.GroupVersionKind, error) {
 	served, err := d.Cluster.ToDiscoveryClient()
 	if err != nil {

@@ -230,7 +230,7 @@ func (a *advance) decideByCheck(ctx context.Context) (Plan, error) {
 }
 
 // isFirstCreate reports whether the create may come before any look: neither the object nor this process knows of an
-// attempt, the object is not meant to adopt a resource, and nobody is to approve what the look shows.
+// attempt, the object is not meant to adopt a resource, and no one is to approve what the look shows.
 func (a *advance) isFirstCreate() bool {
 	o := a.o
 	return !a.readOnly() && !o.Gate.Closed && o.Intent == nil && o.Earlier == nil && !o.Known && !o.HasFinalizer && !a.mem.attempted &&

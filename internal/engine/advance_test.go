@@ -545,7 +545,7 @@ func TestAPassThatNeverSettlesEnds(t *testing.T) {
 	cr := e.New()
 	cr.SetLabels(map[string]string{"color": "red"})
 	decide := func(ctx context.Context, o Owner) (Plan, error) {
-		b.color = "blue" // somebody paints it back every time
+		b.color = "blue" // a person paints it back every time
 		return e.Bind(aws.Config{}).Decide(ctx, kind.Scope{Tags: o.OwnerTags(), Partition: "aws", Account: "1", Region: "r"}, o, cr)
 	}
 	_, err := Advance(t.Context(), decide, e.Meta(), o, h)

@@ -90,7 +90,7 @@ func RecordApproval(obj v1alpha1.Resource, o Owner, hash string, now time.Time) 
 		Reason: status.ReasonPlanApproved, Message: "plan " + hash + " is approved " + o.approvedScope()})
 }
 
-// needsApproval reports whether a plan writes to AWS what nobody approved. Corrections of a drift restore what was approved, or what was
+// needsApproval reports whether a plan writes to AWS what no one approved. Corrections of a drift restore what was approved, or what was
 // there before the gate was closed.
 func (o Owner) needsApproval(p Plan) bool {
 	return o.Gate.Closed && !o.Gate.Approved && p.Writes() && !o.restores(p) && !o.isCovered()

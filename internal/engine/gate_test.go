@@ -88,7 +88,7 @@ func TestGate_DriftIsCorrectedWithoutAnApproval(t *testing.T) {
 	if out, h, err := advanceBox(t, b, o, red()); err != nil || !out.Synced || b.color != "red" || len(h.approved) > 0 {
 		t.Errorf("drift: %+v %v", out, err)
 	}
-	b = &box{} // somebody deleted it
+	b = &box{} // a person deleted it
 	h := &host{t: t, b: b, now: noon}
 	if _, err := advanceOn(t, h, o, red()); err == nil {
 		t.Fatal("one look proves no absence")

@@ -83,7 +83,7 @@ func (o Owner) removableTagKeys() []string {
 // tagsToRecord returns the tag keys that the intent must record before a plan runs: those that it records, and
 // those that the plan is to write and nothing records. A provider's defaultTags may be edited again before AWS was
 // in sync once, and the tags written until then are still the operator's to remove. Once AWS was observed as
-// declared, keys that are not declared are forgotten: from then on they would be somebody else's.
+// declared, keys that are not declared are forgotten: from then on they would be another owner's.
 func (o Owner) tagsToRecord(recorded []string, p Plan) []string {
 	owners := o.OwnerTags()
 	switch {

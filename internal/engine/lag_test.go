@@ -298,7 +298,7 @@ func TestAdvance_CorrectsADriftThatComesBack(t *testing.T) {
 	o := known()
 	b := boxOf(o)
 	h := &host{t: t, b: b, now: noon}
-	for i := range 6 { // somebody paints it blue every five minutes
+	for i := range 6 { // a person paints it blue every five minutes
 		b.color = "blue"
 		h.now = h.now.Add(5 * time.Minute)
 		if out, err := advanceOn(t, h, o, map[string]string{"color": "red"}); err != nil || !out.Synced || b.color != "red" {

@@ -164,7 +164,7 @@ func arnsOf(named []kind.Naming) (out []string) {
 	return slices.Compact(out)
 }
 
-// allowsForeign reports whether patterns allow a resource that nobody owns; none allow all.
+// allowsForeign reports whether patterns allow a resource that no one owns; none allow all.
 func allowsForeign(patterns []string, arn string) bool {
 	return len(patterns) == 0 || isOfAWS(arn) || slices.ContainsFunc(patterns, func(pattern string) bool { return iampolicy.MatchesPattern(pattern, arn) })
 }

@@ -48,7 +48,7 @@ type Owner struct {
 	// object cannot choose: for deletions that no capability vouches for, and where the capability that made
 	// the object is gone.
 	OnlyOwn bool
-	// ProvesNothing is true for an object in deletion that nobody vouches for and that never had a resource as far as the operator
+	// ProvesNothing is true for an object in deletion that no one vouches for and that never had a resource as far as the operator
 	// knows: AWS is not asked about it.
 	ProvesNothing bool
 	// Home is the place that the status gives for a resource of the object; empty when there is none yet.
@@ -134,7 +134,7 @@ func (o Owner) ReportsOnly(p Plan) bool {
 }
 
 // providerEdited reports whether a difference follows from an edit of the provider. Where an edit was not yet applied when AWS was last as
-// declared, the keys of tags tell: nobody but an editor wants a key that was never written, or no longer wants one that was.
+// declared, the keys of tags tell: no one but an editor wants a key that was never written, or no longer wants one that was.
 func (o Owner) providerEdited(diff kind.Diff) bool {
 	if o.Recent.Provided != o.Provided {
 		return true

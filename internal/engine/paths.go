@@ -90,7 +90,7 @@ func declaredIn(at []string, object map[string]any, d *kind.Document) [][]string
 	return out
 }
 
-// boundPaths returns sorted paths within maxPaths. The deepest are replaced by what contains them: then nobody notices that one of several
+// boundPaths returns sorted paths within maxPaths. The deepest are replaced by what contains them: then no one notices that one of several
 // members of an object is no longer declared, and still that the object is not.
 func boundPaths(paths []string) []string {
 	for sizeOf(paths) > maxPaths {

@@ -169,7 +169,7 @@ type Referrer struct {
 }
 
 // TargetOf returns what a reference to an object of a kind gives, from the status of that object; nil when there is none.
-// It needs the ID and the ARN in the target's status, that the target owns its resource, or only observes one that nobody else
+// It needs the ID and the ARN in the target's status, that the target owns its resource, or only observes one that no one else
 // owns, and not its readiness. Errors are *status.Waiting until that is so, and *status.Stalled for an object that must not be
 // referred to.
 func TargetOf(by Referrer, of Entry, name string, target v1alpha1.Resource) (kind.Target, error) {

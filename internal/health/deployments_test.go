@@ -22,7 +22,7 @@ func homeless(name string) *corev1.Pod {
 		Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/1 nodes are available."}}}}
 }
 
-// ending is a pod that nobody says has ended.
+// ending is a pod that no one says has ended.
 func ending(p *corev1.Pod) *corev1.Pod {
 	at := metav1.NewTime(noon)
 	p.DeletionTimestamp, p.Finalizers = &at, []string{"example.com/slow"}

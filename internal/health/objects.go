@@ -270,7 +270,7 @@ func bindingHealth(b *intentv1alpha1.SecurityIntentBinding) Health {
 	}
 }
 
-// OfIngressInDeletion says whom an Ingress in deletion waits for, if nobody is left to release it.
+// OfIngressInDeletion says whom an Ingress in deletion waits for, if no one is left to release it.
 func (r Reader) OfIngressInDeletion(ctx context.Context, i *networkingv1.Ingress) (Health, error) {
 	if i.DeletionTimestamp == nil || len(i.Finalizers) == 0 {
 		return Health{}, nil

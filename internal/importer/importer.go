@@ -25,7 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Importer reads one account and region with the credentials of whoever asks.
+// Importer reads one account and region with the credentials of its caller.
 type Importer struct {
 	Kinds   []engine.Entry
 	Schemas *crdschema.Schemas
@@ -217,7 +217,7 @@ func (im *Importer) declare(ctx context.Context, e engine.Entry, obj v1alpha1.Re
 	return out, err
 }
 
-// validate returns why the schema refuses the object. Nobody wrote it, so the reason may be a setting of the resource that no field says.
+// validate returns why the schema refuses the object. No one wrote it, so the reason may be a setting of the resource that no field says.
 func (im *Importer) validate(ctx context.Context, kindName string, obj v1alpha1.Resource, notDeclared []string) error {
 	err := im.Schemas.Validate(ctx, kindName, obj)
 	if s, ok := status.AsStalled(err); ok && len(notDeclared) > 0 {

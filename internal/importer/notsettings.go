@@ -3,11 +3,11 @@
 package importer
 
 // notSettings lists, by kind, what AWS answers with beside settings: identifiers, states, counters, and the settings of other
-// resources. An entry is an operation, or the path of a member; with "=" and a value it is a setting that has the value where nobody
+// resources. An entry is an operation, or the path of a member; with "=" and a value it is a setting that has the value where no one
 // set it, and with "[]" a list whose unread elements are other resources. Those of "" are of all kinds. It never lists what a manifest says: that is found by reading it.
 //
 // Members that are not in the list are reported as settings that the manifest does not declare, so that one that AWS adds is reported
-// until somebody finds it to be none. The contract suite of kinds notices entries that are no members of answers.
+// until a person finds it to be none. The contract suite of kinds notices entries that are no members of answers.
 var notSettings = map[string][]string{
 	"": {"IsTruncated", "MaxItems", "NextToken", "NextMarker", "NextRecordName", "NextRecordType", "NextRecordIdentifier", "Marker", "Truncated"},
 	"CognitoUserPool": {
@@ -74,7 +74,7 @@ var notSettings = map[string][]string{
 		"Cluster.CertificateAuthority", "Cluster.ClientRequestToken", "Cluster.EncryptionConfig.Resources=secrets", "Cluster.Health", "Cluster.Identity",
 		"Cluster.KubernetesNetworkConfig.IpFamily=ipv4", "Cluster.Logging.ClusterLogging.Types", "Cluster.PlatformVersion", "Cluster.ResourcesVpcConfig.ClusterSecurityGroupId",
 		"Cluster.ResourcesVpcConfig.PublicAccessCidrs=0.0.0.0/0", "Cluster.ResourcesVpcConfig.VpcId", "Cluster.Status",
-		// EKS chooses one of these where nobody did.
+		// EKS chooses one of these where no one did.
 		"Cluster.KubernetesNetworkConfig.ServiceIpv4Cidr=172.20.0.0/16", "Cluster.KubernetesNetworkConfig.ServiceIpv4Cidr=10.100.0.0/16",
 	},
 	"ElastiCacheCluster": {

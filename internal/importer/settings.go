@@ -57,7 +57,7 @@ func topmost(paths []string) []string {
 	})
 }
 
-// namedElement returns the path of the element that a leaf names: where nobody reads its name, nothing of the element is said.
+// namedElement returns the path of the element that a leaf names: where no one reads its name, nothing of the element is said.
 func namedElement(l answers.Leaf) string {
 	parent := l.Path[:max(0, strings.LastIndex(l.Path, "."))]
 	if text, _ := l.Value.(string); text == "" || !strings.HasSuffix(parent, "["+text+"]") {

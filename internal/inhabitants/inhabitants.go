@@ -52,7 +52,7 @@ func Kinds(ctx context.Context, d discovery.DiscoveryInterfaceWithContext) ([]Ki
 	return out, nil
 }
 
-// isStored reports whether somebody can create objects of a kind and delete them. Others show something else, such as the
+// isStored reports whether a person can create objects of a kind and delete them. Others show something else, such as the
 // metrics of a pod.
 func isStored(verbs []string) bool {
 	return slices.Contains(verbs, "list") && slices.Contains(verbs, "create") && slices.Contains(verbs, "delete")

@@ -73,7 +73,7 @@ func TestExplain_PathLeadsToTheCause(t *testing.T) {
 	}
 }
 
-// A pod that nobody deletes stays as it is on a node that died, for the five minutes that it tolerates that.
+// A pod that no one deletes stays as it is on a node that died, for the five minutes that it tolerates that.
 func TestExplain_ReadsTheDeadNodeOfALivingPod(t *testing.T) {
 	r, _, _, pod := leaving(t)
 	pod.DeletionTimestamp, pod.Finalizers = nil, nil

@@ -71,7 +71,7 @@ type Pod struct {
 type Lease struct {
 	Name  string `json:"name"`
 	Shard string `json:"shard"`
-	// Holder is the identity of the leader; empty when nobody leads.
+	// Holder is the identity of the leader; empty when no one leads.
 	Holder  string       `json:"holder,omitempty"`
 	Since   *metav1.Time `json:"since,omitempty"`
 	Renewed *metav1.Time `json:"renewed,omitempty"`

@@ -27,7 +27,7 @@ type SecretStatus struct {
 	Name      string `json:"name"`
 	// Secret is its name in Secrets Manager.
 	Secret string `json:"secret"`
-	// FilledIn is True once somebody replaced the placeholder, False before, and Unknown while the secret does not exist.
+	// FilledIn is True once a person replaced the placeholder, False before, and Unknown while the secret does not exist.
 	FilledIn metav1.ConditionStatus `json:"filledIn"`
 	// Keys lists the keys that people fill in.
 	Keys    []string    `json:"keys"`

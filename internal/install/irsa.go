@@ -101,7 +101,7 @@ func (a *Account) createProvider(ctx context.Context, provider, issuer string) e
 		Url: &issuer, ClientIDList: []string{kind.STSAudience},
 		Tags: a.tags(),
 	})
-	if awsclient.Is(err, awsclient.Exists) { // somebody was faster, perhaps with another audience
+	if awsclient.Is(err, awsclient.Exists) { // a person was faster, perhaps with another audience
 		return a.addAudience(ctx, provider)
 	}
 	return awsclient.ExplainOnce(err, "iam:CreateOpenIDConnectProvider")

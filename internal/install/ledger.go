@@ -132,7 +132,7 @@ func (l *Ledger) home() Record {
 	return Record{APIVersion: "v1", Kind: "Namespace", Name: l.object.Namespace}
 }
 
-// completed returns the record of an object with its UID if the creation was interrupted before that was recorded, and nobody else has written
+// completed returns the record of an object with its UID if the creation was interrupted before that was recorded, and no one else has written
 // the object. Without a ledger, this holds for its namespace: deploy creates it before it can save the ledger.
 func (l *Ledger) completed(have *unstructured.Unstructured) *Record {
 	record := recordOf(have)

@@ -256,7 +256,7 @@ func TestNamesOutward_CoverWhereThePodsSignIn(t *testing.T) {
 }
 
 func TestTheWayToAWSIsKnownOfEveryIntentThatRestrictsEgress(t *testing.T) {
-	// A new entry that restricts egress counts as closing; whoever adds it decides here what opens the way.
+	// A new entry that restricts egress counts as closing; the person who adds it decides here what opens the way.
 	var closing []string
 	for _, e := range intent.Catalog() {
 		if intent.ClosesEgressToAWS(securityIntent("i", e.ID, v1alpha1.Block, nil), intent.WayToAWS{IPv6: true}) != "" {

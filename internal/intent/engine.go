@@ -115,7 +115,7 @@ type Facts struct {
 	NamespaceLabels map[string]string
 	// NetworkPolicies lists the policies of the policy's namespace that no intent made.
 	NetworkPolicies []networkingv1.NetworkPolicy
-	// OtherPolicies lists the policies of somebody else that are no NetworkPolicies and select pods of the policy's namespace.
+	// OtherPolicies lists the policies of others that are no NetworkPolicies and select pods of the policy's namespace.
 	OtherPolicies []OtherPolicy
 	// Siblings are the other policies of the namespace that have a rule which restricts the network,
 	// ordered by name. The policy itself is not among them.

@@ -184,7 +184,7 @@ func closersOf(p Policy, r Rule, f Facts) []closer {
 	return out
 }
 
-// isolatesEgress names a policy of somebody else that isolates egress of some of the policy's pods, or nothing.
+// isolatesEgress names a policy of another owner that isolates egress of some of the policy's pods, or nothing.
 func isolatesEgress(p Policy, f Facts) string {
 	for i := range f.NetworkPolicies {
 		np := &f.NetworkPolicies[i]
@@ -201,7 +201,7 @@ func isolatesEgress(p Policy, f Facts) string {
 	return ""
 }
 
-// OpenedBy names a policy of somebody else that opens what a policy restricts in a direction on some of its pods, and restricts
+// OpenedBy names a policy of another owner that opens what a policy restricts in a direction on some of its pods, and restricts
 // nothing, or nothing.
 func (f Facts) OpenedBy(p Policy, direction Direction) string {
 	for _, o := range f.OtherPolicies {

@@ -22,7 +22,7 @@ type Cluster struct {
 	NoAgents    intent.NodeShare
 	AutoMode    intent.NodeShare
 	NotRunning  map[string]string
-	// others are policies of somebody else that are no NetworkPolicies, in all namespaces.
+	// others are policies of others that are no NetworkPolicies, in all namespaces.
 	others []otherPolicy
 }
 

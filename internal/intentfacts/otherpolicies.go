@@ -43,7 +43,7 @@ func OtherPolicyKinds() []schema.GroupVersionKind {
 // adminGroup is the API group of policies of administrators over all namespaces.
 const adminGroup = "policy.networking.k8s.io"
 
-// otherPolicy is a policy of somebody else, and the namespaces whose pods it selects. The namespace counts where it is not empty, and
+// otherPolicy is a policy of another owner, and the namespaces whose pods it selects. The namespace counts where it is not empty, and
 // otherwise the selector, over the labels of namespaces.
 type otherPolicy struct {
 	intent.OtherPolicy

@@ -50,7 +50,7 @@ type batchCall[R any] struct {
 // by identifier, and an error only where it can say nothing of any of them.
 //
 // It returns nil where a separate call must tell: for a resource that is not in the answer, after an error, and where no other
-// check is near. So the failure of a shared call, and the absence of one resource, is nobody else's.
+// check is near. So the failure of a shared call, and the absence of one resource, is no one else's.
 func (b *Batch[R]) Find(ctx context.Context, id string, c *Check, read func(ctx context.Context, ids []string) (map[string]R, error)) *R {
 	if r := b.take(id, c); r != nil {
 		return r

@@ -151,7 +151,7 @@ func TestBatch_ChecksWaitForTheCallUnderWay(t *testing.T) {
 	})
 }
 
-// The end of the check that makes a call is nobody else's failure, and a call that began too early serves nobody.
+// The end of the check that makes a call is no one else's failure, and a call that began too early serves no one.
 func TestBatch_ACallThatFailsIsRepeatedByOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{open: make(chan struct{})}

@@ -349,7 +349,7 @@ const (
 	// NoUsers hold it: AWS refuses to delete what is in use, or nothing is lost.
 	NoUsers Users = iota
 	// UsersOfNamespace hold it: they cannot be deleted, or work, without it. Objects of other namespaces do not, so that
-	// nobody can keep the namespace of another team from being deleted.
+	// no one can keep the namespace of another team from being deleted.
 	UsersOfNamespace
 	// UsersOfCluster hold it, and so does what deleted objects left in AWS: their data cannot be read without it.
 	UsersOfCluster
@@ -424,7 +424,7 @@ type Scope struct {
 	// OwnersOf returns the tags of resources by their ARNs, for the judgment of what a spec names by identifiers; none of those
 	// without tags, and of those that do not exist. Nil where nothing is judged.
 	OwnersOf func(ctx context.Context, arns []string) (map[string]map[string]string, error)
-	// MayUse reports whether the object may use a resource with these tags without owning it: one of nobody, of the object's
+	// MayUse reports whether the object may use a resource with these tags without owning it: one without an owner, of the object's
 	// namespace, or of a namespace that an administrator shares.
 	MayUse func(tags map[string]string) bool
 	// Prepared holds the result of Prepare; nil for kinds that prepare nothing.

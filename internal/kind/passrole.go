@@ -38,7 +38,7 @@ func WhyNotPassed(sc Scope, role string) string {
 	}
 }
 
-// Roles tells which roles a resource acts as, each as an ARN or a name. What AWS makes with a role that nobody who changes the
+// Roles tells which roles a resource acts as, each as an ARN or a name. What AWS makes with a role that no one who changes the
 // resource can steer, such as the metrics of a database, is left out.
 type Roles[S any] struct {
 	// Of returns those that a state shows, wanted or found; nil is none.

@@ -43,7 +43,7 @@ func AllowsType(patterns []string, typeName string) bool {
 // LaunchTemplate is the type of the launch templates of EC2, whose instances get the role of the instance profile that a template names.
 const LaunchTemplate = "AWS::EC2::LaunchTemplate"
 
-// GivesRole reports whether resources of a type give the role that they have to whoever uses them.
+// GivesRole reports whether resources of a type give the role that they have to those who use them.
 func GivesRole(typeName string) bool {
 	return slices.Contains([]string{"AWS::IAM::Role", "AWS::IAM::InstanceProfile", LaunchTemplate}, typeName)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// adopted has a resource of nobody adopted, edited and deleted, with the rights alone that the policies print for adoptions. The resource
+// adopted has a resource without an owner adopted, edited and deleted, with the rights alone that the policies print for adoptions. The resource
 // is what an earlier object made and gave up.
 func adopted(t *testing.T, r *Rig, e engine.Entry, l Life) {
 	t.Helper()
@@ -48,7 +48,7 @@ func adopted(t *testing.T, r *Rig, e engine.Entry, l Life) {
 	}
 }
 
-// adopting returns an object as it takes a resource of nobody, by its identifier where it needs one.
+// adopting returns an object as it takes a resource without an owner, by its identifier where it needs one.
 func adopting(e engine.Entry, o v1alpha1.Resource, id string) v1alpha1.Resource {
 	out := o.DeepCopyObject().(v1alpha1.Resource)
 	out.CommonSpec().AdoptionPolicy, out.CommonSpec().DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionDelete

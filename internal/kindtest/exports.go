@@ -198,7 +198,7 @@ func textOf(t *testing.T, o v1alpha1.Resource) string {
 	return string(b)
 }
 
-// exportedEmpty are settings that somebody made and that look empty in a spec.
+// exportedEmpty are settings that a person made and that look empty in a spec.
 var exportedEmpty = map[string]bool{
 	"S3Bucket.spec.publicAccessBlock": true, // all switches are off, where no configuration is another state
 	"SecurityGroup.spec.egressRules":  true, // a new group lets all out, so that none is a setting

@@ -263,7 +263,7 @@ func (f *forms) first(what string, m member) bool {
 	return !done
 }
 
-// checkState asserts that a state that nobody knows is waited for, under its name. Where nothing of an object depends on it, another
+// checkState asserts that a state that no one knows is waited for, under its name. Where nothing of an object depends on it, another
 // object must show that.
 func (f *forms) checkState(t *testing.T, m member, p engine.Plan, err error) {
 	t.Helper()

@@ -29,7 +29,7 @@ type Life struct {
 	Adopter func(s *Subject)
 	// Parents makes what must exist before in AWS; it is not counted.
 	Parents func(t *testing.T, r *Rig)
-	// Foreign makes a resource of the sample's name that is somebody else's; nil where a name cannot be taken.
+	// Foreign makes a resource of the sample's name that belongs to another owner; nil where a name cannot be taken.
 	Foreign func(t *testing.T, r *Rig)
 	// Edited is a valid edit of the sample, of several settings.
 	Edited v1alpha1.Resource

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// List is a list or a map of a spec, and an element that somebody else adds to it in AWS.
+// List is a list or a map of a spec, and an element that others add to it in AWS.
 type List struct {
 	// Field is its path in the spec, such as notification.queues.
 	Field string
@@ -33,7 +33,7 @@ type List struct {
 	Untagged bool
 	// Exact is true for a list whose documentation says that the elements of others are removed.
 	Exact bool
-	// Fixed is true for a list to which nobody can add an element, because it is immutable or only an input, and for one of which
+	// Fixed is true for a list to which no one can add an element, because it is immutable or only an input, and for one of which
 	// a row of the kind's table shows the same.
 	Fixed bool
 }
@@ -73,13 +73,13 @@ func Lists(t *testing.T, e engine.Entry, lists ...List) {
 	}
 }
 
-// roundsOfEveryRun and roundsOfAll are how many checks and edits an element of somebody else survives in every run, and in a full one.
+// roundsOfEveryRun and roundsOfAll are how many checks and edits an element of another owner survives in every run, and in a full one.
 const (
 	roundsOfEveryRun = 5
 	roundsOfAll      = 100
 )
 
-// added makes the object, and then the element of somebody else.
+// added makes the object, and then the element of another owner.
 func (l List) added(t *testing.T, e engine.Entry) *Subject {
 	t.Helper()
 	s := NewSubject(NewRig(t), e, l.Object)

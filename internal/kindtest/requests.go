@@ -19,7 +19,7 @@ import (
 )
 
 // structures holds the structures that the requests of a kind's rows sent to change a resource, and which of their members had a
-// value. AWS replaces a structure as a whole: a member that the operator leaves out loses what somebody else set. It is safe for
+// value. AWS replaces a structure as a whole: a member that the operator leaves out loses what others set. It is safe for
 // concurrent use.
 type structures struct {
 	kind string
@@ -36,7 +36,7 @@ func newStructures(kindName string) *structures {
 type initializing = func(context.Context, middleware.InitializeInput, middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error)
 
 // leftOut are the members that no request has although it sends the structure that they are in, by kind and operation, each with the
-// reason why nothing of somebody else's is lost. A structure stands for all of its members.
+// reason why nothing of another owner is lost. A structure stands for all of its members.
 var leftOut = map[string]string{
 	"CognitoUserPool cognitoidentityprovider.UpdateUserPool":                                  sentAsFound + "TestUpdatesKeepTheSettingsOfOthers",
 	"DynamoDBTable dynamodb.UpdateContinuousBackups PointInTimeRecoverySpecification":         "backups that are off have no period",

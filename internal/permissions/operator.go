@@ -178,7 +178,7 @@ func (s Scope) ownKeys(service string) target {
 }
 
 // passable returns the roles that may be given to a service. No spec names one for Cognito: updates repeat the role that
-// somebody else set, which may be any.
+//  others set, which may be any.
 func (s Scope) passable(service string) []string {
 	if service == cognitoService {
 		return []string{s.inIAM("role/*")}
@@ -265,7 +265,7 @@ func (s Scope) targets(action string, all []string) ([]target, error) {
 	return []target{where}, err
 }
 
-// of returns where an action is needed. An action of a service that is not known here is an error, so that nobody adds a
+// of returns where an action is needed. An action of a service that is not known here is an error, so that no one adds a
 // kind whose rights reach everything.
 func (s Scope) of(action string) (target, error) {
 	service, operation, _ := strings.Cut(action, ":")

@@ -305,7 +305,7 @@ func ec2CreatesIn(list actionList) (out []string) {
 // placeholder matches the parts of the template of an ARN that differ between resources.
 var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// nameOfResource matches placeholders for names that whoever makes the resource chooses. AWS assigns other parts.
+// nameOfResource matches placeholders for names that the creator of the resource chooses. AWS assigns other parts.
 var nameOfResource = regexp.MustCompile(`\$\{[A-Za-z]*Name(WithPath|WithoutLeadingSlash)?\}|\$\{SecretId\}`)
 
 // arnsOf fills the templates of an action: the first name in each begins with the prefix, and the roles of IAM with the path. Of too many

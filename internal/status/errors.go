@@ -51,7 +51,7 @@ type Waiting struct {
 	// Usable is true when what the object stands for serves its users meanwhile: an object that was
 	// Ready at its generation stays Ready.
 	Usable bool
-	// Bounded is true when nobody may ever make what is waited for, such as a VPC of which the object has only the identifier: a
+	// Bounded is true when no one may ever make what is waited for, such as a VPC of which the object has only the identifier: a
 	// wait that lasts for ten minutes is reported as Stalled.
 	Bounded bool
 }

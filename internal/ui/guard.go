@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// newToken returns a secret that nobody can guess.
+// newToken returns a secret that no one can guess.
 func newToken() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // never fails: https://pkg.go.dev/crypto/rand#Read

@@ -141,7 +141,7 @@ func measureBuckets(b *testing.B, n int, latency time.Duration, double bool) {
 // checkEvery gives each of n objects a check that the machine can keep up with.
 func checkEvery(n int) time.Duration { return max(5*time.Second, time.Duration(n)*20*time.Millisecond) }
 
-// checks restarts the operator with a short interval and measures one interval of periodic checks, which nobody asked
+// checks restarts the operator with a short interval and measures one interval of periodic checks, which no one asked
 // for and which therefore must write nothing. A check begins with a call of the operation. The operator keeps the flags.
 func (b *bench) checks(n int, service, operation string, flags ...string) []figure {
 	b.B.Helper()

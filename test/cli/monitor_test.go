@@ -188,7 +188,7 @@ func TestMonitor_SaysWhichCapabilityAndWhichRight(t *testing.T) {
 	c := x.Capability("examples/test-capability.yaml")
 	c.Annotations = map[string]string{wellknown.AnnotationPaused: "true"}
 	x.Create(c)
-	if a := x.runAs(x.nobody(), "", "monitor", "-n", c.Namespace); a.code != 4 || !strings.Contains(a.err, `"nobody" cannot list resource "nexuscapabilities"`) || a.out != "" {
+	if a := x.runAs(x.withoutRights(), "", "monitor", "-n", c.Namespace); a.code != 4 || !strings.Contains(a.err, `"nobody" cannot list resource "nexuscapabilities"`) || a.out != "" {
 		t.Errorf("no rights: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	if a := x.run("", "monitor", "-n", c.Namespace); a.code != 1 || !strings.Contains(a.err, "it is paused") {

@@ -214,7 +214,7 @@ func (x *tool) completes(want string, args ...string) {
 	}
 }
 
-// foreignBucket makes a bucket that belongs to nobody.
+// foreignBucket makes a bucket that has no owner.
 func (x *tool) foreignBucket(name string) {
 	x.Helper()
 	if _, err := x.s3().CreateBucket(x.Ctx(), &s3.CreateBucketInput{Bucket: aws.String(name),

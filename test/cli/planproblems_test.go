@@ -117,7 +117,7 @@ func TestPlan_TheExamplesHaveNoProblem(t *testing.T) {
 	}
 }
 
-// A provider that the operator does not use makes no calls, whoever plans.
+// A provider that the operator does not use makes no calls, no matter who plans.
 func TestPlan_WaitsForAProviderThatIsNotReady(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t, "--ambient-namespaces=nobody")

@@ -174,7 +174,7 @@ func TestReconcile_InterruptedWhileItWaitsSaysWhatWasDone(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t)
 	x.bucketOf("interrupted-bucket")
-	x.Op.Stop() // nobody answers
+	x.Op.Stop() // no one answers
 	r := &running{cmd: exec.Command(x.binary(), "reconcile", "s3bucket/interrupted-bucket", "-n", x.Namespace, "--wait")}
 	r.cmd.Env = []string{"KUBECONFIG=" + x.World.Kubeconfig(), "HOME=" + x.TempDir()}
 	r.cmd.Stdout, r.cmd.Stderr = r, r

@@ -169,8 +169,8 @@ func (x *tool) proxied() (*kubeproxy.Proxy, []string) {
 	return p, append(x.admin(), "KUBECONFIG="+path)
 }
 
-// nobody is the environment of a user whom RBAC gives nothing.
-func (x *tool) nobody() []string {
+// withoutRights returns the environment of a user whom RBAC gives nothing.
+func (x *tool) withoutRights() []string {
 	x.Helper()
 	return append(x.admin(), "KUBECONFIG="+x.kubeconfigOf("nobody"))
 }

@@ -17,7 +17,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// uiWorld has a capability with intents that runs, and one whose bucket belongs to somebody else.
+// uiWorld has a capability with intents that runs, and one whose bucket belongs to another owner.
 func (x *tool) uiWorld() (runs, fails *nexusv1.NexusAICapability) {
 	x.Helper()
 	x.foreignBucket("myapp-dev-call-data")

@@ -472,7 +472,7 @@ func TestVerify_AMissingRightIsNeverAPass(t *testing.T) {
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))
 	x.Running(c)
-	if a := x.runAs(x.nobody(), "", "verify", c.Namespace+"/"+c.Name); a.code != 4 || a.out != "" || !strings.Contains(a.err, `"nobody" cannot get resource "nexuscapabilities"`) {
+	if a := x.runAs(x.withoutRights(), "", "verify", c.Namespace+"/"+c.Name); a.code != 4 || a.out != "" || !strings.Contains(a.err, `"nobody" cannot get resource "nexuscapabilities"`) {
 		t.Errorf("nobody: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	x.rights("reader", c.Namespace, rule("get,list", nexusv1.GroupVersion.Group, "nexuscapabilities"), rule("get", "", "serviceaccounts", "services"), rule("get", "apps", "deployments"))

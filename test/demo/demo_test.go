@@ -249,7 +249,7 @@ func TestTheDemoComesUpShowsItselfAndGoes(t *testing.T) {
 	d.says("down", []string{"no demo is running"})
 }
 
-// waitsInVain applies a capability whose policies nobody looks after.
+// waitsInVain applies a capability whose policies no one looks after.
 func (d demo) waitsInVain(file string) {
 	d.Helper()
 	var text bytes.Buffer

@@ -401,7 +401,7 @@ func TestDelete_NeedsTwoProofs(t *testing.T) {
 	}
 	x.wants(x.runs("deploy", "--image", operatorImage), 4, "was not created by nexusctl for this cluster", "--role-arn")
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator-edit"}}
-	if err := x.Client.Delete(x.Ctx(), role); err != nil { // and somebody creates another of its name
+	if err := x.Client.Delete(x.Ctx(), role); err != nil { // and a person creates another of its name
 		t.Fatal(err)
 	}
 	again := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: role.Name}}

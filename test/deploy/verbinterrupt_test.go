@@ -89,7 +89,7 @@ func (x *stage) interruptedWaits(t *testing.T) {
 		}
 		x.Op = operator.FromDeployment(x, x.World, x.operator) // which outlives this part
 	}()
-	x.Edit(x.capability, func() { x.capability.Spec.Backend.Replicas = aws.Int32(4) }) // which nobody sees
+	x.Edit(x.capability, func() { x.capability.Spec.Backend.Replicas = aws.Int32(4) }) // which no one sees
 	again := []string{"run the command again"}
 	all := x.verbs()
 	for _, w := range []wait{

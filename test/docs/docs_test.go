@@ -187,7 +187,7 @@ func TestDocs_AWrongCommandIsFound(t *testing.T) {
 	}
 }
 
-// sketches are blocks of YAML that nobody applies, with the reason.
+// sketches are blocks of YAML that no one applies, with the reason.
 var sketches = map[string]string{"docs/editors.md": "shows where the line for editors stands"}
 
 // validate checks manifests as `nexusctl validate` does: schema, rules in CEL, and what the operator itself refuses. Each is a file of its

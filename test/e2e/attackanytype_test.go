@@ -193,7 +193,7 @@ func (b *bed) everyResource(d *double.Double) string {
 	return string(text)
 }
 
-// AWS shows the value of a parameter, and whoever may read the object, its plans and its events does not see it.
+// AWS shows the value of a parameter, and those who may read the object, its plans and its events do not see it.
 func TestAttack_NobodySeesASecretThroughAnyType(t *testing.T) {
 	extent.Full(t)
 	const canary = "canary-of-the-application"

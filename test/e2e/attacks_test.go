@@ -297,7 +297,7 @@ func TestAttack_NobodyUsesTheNameOfWhatIsDeleted(t *testing.T) {
 	}
 }
 
-// The record of where a resource is can be edited by whoever may edit the object. What the status says of it cannot.
+// The record of where a resource is can be edited by everyone who may edit the object. What the status says of it cannot.
 func TestAttack_ARewrittenHomeMovesNothing(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)

@@ -209,7 +209,7 @@ func (a attack) ended(o *unstructured.Unstructured) error {
 	return fmt.Errorf("want %s=True/%s, have %s", want, a.reason, strings.Join(seen, "; "))
 }
 
-// victims puts into AWS what the attacks are after: resources of nobody, and the capability and the bucket of another
+// victims puts into AWS what the attacks are after: resources without an owner, and the capability and the bucket of another
 // namespace. It returns the UID of that capability.
 func (b *bed) victims() string {
 	b.Helper()

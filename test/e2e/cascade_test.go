@@ -192,7 +192,7 @@ func TestADeletionWaitsForCredentialsThatAreGoneAndGoesOnWithThem(t *testing.T) 
 	c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
 	b.Create(secret, p, c)
 	b.Running(c)
-	// Somebody forces the Secret away.
+	// A person forces the Secret away.
 	if err := b.Client.Delete(b.Ctx(), secret); err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestADeletionWaitsForItsProviderThatIsGone(t *testing.T) {
 	b.Create(secret, p, c)
 	b.Running(c)
 	inv := fmt.Sprint(b.Inventory())
-	// Somebody forces the provider away: a deletion alone it would outlive.
+	// A person forces the provider away: a deletion alone it would outlive.
 	if err := b.Client.Delete(b.Ctx(), p); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ const (
 	tableARNs          = "arn:aws:dynamodb:ap-southeast-1:123456789012:table/"
 )
 
-// foreignTable creates a table that nobody of the cluster owns, without the ledger.
+// foreignTable creates a table that no one of the cluster owns, without the ledger.
 func (b *bed) foreignTable(name string) {
 	b.Helper()
 	_, err := dynamodb.NewFromConfig(b.admin(homeAccount)).CreateTable(b.Ctx(), &dynamodb.CreateTableInput{TableName: &name, BillingMode: ddb.BillingModePayPerRequest,
@@ -119,7 +119,7 @@ func TestPrivilege_ExistingStoresAreReachedByConsentAlone(t *testing.T) {
 	}
 }
 
-// foreignStores creates one store of each kind that nobody of the cluster owns.
+// foreignStores creates one store of each kind that no one of the cluster owns.
 func (b *bed) foreignStores() {
 	b.Helper()
 	admin := b.admin(homeAccount)

@@ -78,7 +78,7 @@ var attacksByIdentifiers = []attack{
 	{wants: "another's role below the path of the provider", kind: "GlueCrawler", spec: `role: team/alice-role` + "\n" + throughPath, says: []string{"spec.role"}},
 }
 
-// What a tenant names by its identifier belongs to nobody, or to the tenant's own namespace.
+// What a tenant names by its identifier has no owner, or belongs to the tenant's own namespace.
 func TestAttack_IdentifiersOfAnotherNamespaceAreRefused(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=team-*,neighbor-*")

@@ -32,7 +32,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
 )
 
-// freePort returns an address on which nobody listens.
+// freePort returns an address on which no one listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

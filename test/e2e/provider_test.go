@@ -36,7 +36,7 @@ func keyed(name, secret string) *v1alpha1.AWSProvider {
 	return p
 }
 
-// trusting makes a role that whoever presents the ExternalId may assume.
+// trusting makes a role that everyone who presents the ExternalId may assume.
 func (b *bed) trusting(name, externalID string) string {
 	b.Helper()
 	return b.trust(homeAccount, name, externalID)

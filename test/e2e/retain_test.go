@@ -35,7 +35,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// account is AWS as somebody else with rights in it sees it.
+// account is AWS as another person with rights in it sees it.
 func (b *bed) account() aws.Config {
 	return aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 }

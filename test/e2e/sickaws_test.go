@@ -56,7 +56,7 @@ var troubles = []trouble{
 	{"hanging", "Unreachable", func(string) emulator.Action { return emulator.Hang() }, "no answer in time", "retried automatically", false},
 }
 
-// of is the trouble as STS has it, which refuses nobody but whom it does not know.
+// of is the trouble as STS has it, which refuses no one but whom it does not know.
 func (tr trouble) of(service string) trouble {
 	if service == "sts" && tr.failed {
 		tr.action = func(string) emulator.Action {

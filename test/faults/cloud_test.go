@@ -124,7 +124,7 @@ func (c *account) secretValues(ctx context.Context, inventory map[string][]strin
 
 var errNotYet = errors.New("not yet")
 
-// spoilDecoy does to a decoy what nobody may.
+// spoilDecoy does to a decoy what no one may.
 func (c *account) spoilDecoy(ctx context.Context) error {
 	_, err := c.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String("myapp-dev-decoy"), Key: aws.String("data"), Body: strings.NewReader("touched!")})
 	return err

@@ -6,7 +6,7 @@
 //
 // The oracles check what must hold after every run (oracles_test.go), which are tested with bugs made up
 // for them (planted_test.go); a monitor asks at every status write whether the status is true
-// (truth_test.go). Decoys, resources of nobody and of others under the same prefix, lie in AWS during
+// (truth_test.go). Decoys, resources without an owner and of others under the same prefix, lie in AWS during
 // every run.
 //
 // By default a sample runs, the same every time. NEXUS_TESTS=all (package extent) runs the whole set;

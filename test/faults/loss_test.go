@@ -26,7 +26,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// spoil is something that somebody does to a capability in AWS, behind the operator's back.
+// spoil is something that a person does to a capability in AWS, behind the operator's back.
 type spoil struct {
 	name string
 	do   func(*account, context.Context) error

@@ -114,7 +114,7 @@ func disownedOf(o v1alpha1.Resource, tags map[string]string) []string {
 // second resource, a decoy that was changed.
 func TestPlantedLiesAreCaught(t *testing.T) {
 	r := newRig(t)
-	r.Op.Kill() // nobody else writes
+	r.Op.Kill() // no one else writes
 	for name, reconciling := range map[string]metav1.ConditionStatus{"liar": metav1.ConditionFalse, "lasting-liar": metav1.ConditionTrue} {
 		o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.S3BucketSpec{CommonSpec: through(), BucketName: "never-made"}}
 		r.Create(o)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// generatedFiles lists the beginnings of the paths of what commands write, and of decisions and designs, which nobody changes for another
+// generatedFiles lists the beginnings of the paths of what commands write, and of decisions and designs, which no one changes for another
 // kind.
 var generatedFiles = []string{
 	"docs/adr/", "docs/design/",
@@ -36,7 +36,7 @@ func namesKind(text, name string) bool {
 // slackOfKindFiles is the difference to a limit at which the limit must be lowered.
 const slackOfKindFiles = 3
 
-// The files that name a kind are those that somebody changes who adds one. The limits fall until a kind is its folder:
+// The files that name a kind are those that a person changes who adds one. The limits fall until a kind is its folder:
 // docs/adr/0067-a-kind-is-its-folder.md.
 func TestKindFiles_StayWithinTheirLimits(t *testing.T) {
 	text, err := os.ReadFile("thresholds.json")

@@ -4,7 +4,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// SecretsManagerSecretSpec declares a secret. Its value comes from exactly one source, or from nobody.
+// SecretsManagerSecretSpec declares a secret. Its value comes from one source at most.
 // +kubebuilder:validation:XValidation:rule="(has(self.secretStringRef) ? 1 : 0) + (has(self.placeholder) ? 1 : 0) <= 1",message="set at most one of secretStringRef and placeholder"
 // +kubebuilder:validation:XValidation:rule="!(has(self.secretStringRef) && has(self.generate))",message="set at most one of secretStringRef and generate"
 // +kubebuilder:validation:XValidation:rule="!has(self.secretBinaryRef) || !(has(self.secretStringRef) || has(self.placeholder) || has(self.generate))",message="set secretBinaryRef without secretStringRef, placeholder and generate"
@@ -108,8 +108,8 @@ type SecretsManagerSecretStatus struct {
 	// InitialVersionId is the version the operator put; while it is current, placeholders are not filled in yet.
 	// +optional
 	InitialVersionId string `json:"initialVersionId,omitempty"`
-	// SourceVersionId is the version that was put for secretStringRef or secretBinaryRef last; a newer version of somebody
-	// else's stays current until the source changes again.
+	// SourceVersionId is the version that was put for secretStringRef or secretBinaryRef last; a newer version of another
+	// writer stays current until the source changes again.
 	// +optional
 	SourceVersionId string `json:"sourceVersionId,omitempty"`
 	// Populated is false while the value is still the placeholder that the operator put.

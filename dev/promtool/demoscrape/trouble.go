@@ -18,8 +18,8 @@ import (
 //go:embed trouble.yaml
 var trouble string
 
-// MakeTrouble creates what a healthy demo does not have: a capability that fails because its bucket belongs to somebody
-// else, an assumed role, and a drift. It returns when the drift is about to be found.
+// MakeTrouble creates what a healthy demo does not have: a capability that fails because its bucket belongs to another
+// owner, an assumed role, and a drift. It returns when the drift is about to be found.
 func (d *Demo) MakeTrouble(ctx context.Context) error {
 	const location = `<CreateBucketConfiguration><LocationConstraint>ap-southeast-1</LocationConstraint></CreateBucketConfiguration>`
 	if _, err := d.aws(ctx, "s3", http.MethodPut, "/trouble-dev-documents", location); err != nil {

@@ -14,7 +14,7 @@ import (
 type Interview struct {
 	// Flag returns the values of a flag, and whether the command line sets it.
 	Flag func(name string) (values []string, set bool)
-	// ReadLine reads a line from the terminal; nil where nobody can answer, so that the defaults count.
+	// ReadLine reads a line from the terminal; nil where no one can answer, so that the defaults count.
 	ReadLine func() (string, error)
 	// Out shows the questions.
 	Out io.Writer

@@ -22,7 +22,7 @@ import (
 // SecretFinalizer keeps a Secret while what was made with it still has to be deleted with it.
 const SecretFinalizer = v1alpha1.GroupName + "/credentials-in-use"
 
-// addSecretFinalizers keeps the Secrets that the provider reads. It names those that somebody wants to delete. A Secret that may
+// addSecretFinalizers keeps the Secrets that the provider reads. It names those that a person wants to delete. A Secret that may
 // not be read or patched is not held: the provider says itself when it misses its credentials.
 func (r *Reconciler) addSecretFinalizers(ctx context.Context, provider *v1alpha1.AWSProvider) (going []*metav1.PartialObjectMetadata, err error) {
 	for _, name := range secretsOf(provider) {
@@ -107,7 +107,7 @@ func hasWorked(p *v1alpha1.AWSProvider) bool {
 	return p.Status.AccountID != ""
 }
 
-// isSecretNeeded reports whether a provider reads the Secret and, where somebody wants it deleted, has worked and is in use.
+// isSecretNeeded reports whether a provider reads the Secret and, where a person wants it deleted, has worked and is in use.
 func (r *Reconciler) isSecretNeeded(ctx context.Context, s *metav1.PartialObjectMetadata, except types.UID) (bool, error) {
 	providers := &v1alpha1.AWSProviderList{}
 	if err := r.Client.List(ctx, providers, client.InNamespace(s.Namespace)); err != nil {

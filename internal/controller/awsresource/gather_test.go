@@ -235,7 +235,7 @@ func reasonOf(err error) string {
 	return ""
 }
 
-// The record of the home was removed by somebody: the ARN in the status is all that tells where the resource is.
+// The record of the home was removed by a person: the ARN in the status is all that tells where the resource is.
 func TestCheckHome_BelievesTheARN(t *testing.T) {
 	session := &awsclient.Session{Account: "123456789012", Region: "eu-central-1"}
 	for name, tc := range map[string]struct {
@@ -321,7 +321,7 @@ func TestCommit_PersistsFinalizerAndRecordInOneWrite(t *testing.T) {
 	if writes := r.written(); !slices.Equal(writes, []string{"patch"}) || !r.hasMarks(stored) || stored.Annotations["team"] != "a" {
 		t.Errorf("wrote %q: %v %v", writes, stored.Finalizers, stored.Annotations)
 	}
-	// Somebody edits the object: what the pass decided rests on the object before.
+	// A person edits the object: what the pass decided rests on the object before.
 	stored.Annotations["team"] = "b"
 	if err := r.client.Update(t.Context(), stored); err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ const trustReading = 100 * time.Millisecond
 const slowAnswers = 3
 
 // reading remembers when the API server last confirmed to a pass that its object exists at its generation. While the
-// object exists, nobody else owns its AWS resource.
+// object exists, no one else owns its AWS resource.
 type reading struct {
 	r          *Reconciler
 	key        client.ObjectKey

@@ -60,7 +60,7 @@ type room struct {
 	delayed func(verb string)
 }
 
-// nobody vouches for no object.
+// no one vouches for no object.
 type nobody struct{}
 
 func (nobody) IsGenerated(context.Context, client.Object) (bool, error) { return false, nil }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// showUnset answers for reads of settings that nobody made and that moto does not know.
+// showUnset answers for reads of settings that no one made and that moto does not know.
 func showUnset(x *Exchange) *Answer {
 	f := x.facts()
 	if e, known := f.UnsetErrors[x.Op]; known {

@@ -146,7 +146,7 @@ func (p *Proxy) Refuses(ctx context.Context, accessKey, action, resource string,
 		d.Context[strings.ToLower(key)] = []string{value}
 	}
 	if held == nil || held.Allow(d) {
-		return "", nil // a caller whom nobody knows has been refused before
+		return "", nil // a caller whom no one knows has been refused before
 	}
 	return held.Refusal(d), nil
 }
@@ -174,7 +174,7 @@ func refusal(d *Request, message string) Error {
 	return Error{http.StatusForbidden, "AccessDenied", message}
 }
 
-// rightsOf returns the policies of who sent a request; nil for an access key that nobody has.
+// rightsOf returns the policies of who sent a request; nil for an access key that no one has.
 func (c *callers) rightsOf(ctx context.Context, x *Exchange) (*policy.Rights, error) {
 	account := c.proxy.AccountOf(x.AccessKey)
 	c.mu.Lock()

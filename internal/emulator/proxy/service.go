@@ -63,7 +63,7 @@ type Facts struct {
 	Pages     [2]string
 	// Rewrites are the forms in which AWS shows what moto shows as it was sent.
 	Rewrites []Rewrite
-	// Unset are AWS's answers about settings that nobody made and that moto does not know, by operation, UnsetErrors its errors.
+	// Unset are AWS's answers about settings that no one made and that moto does not know, by operation, UnsetErrors its errors.
 	Unset       map[string]string
 	UnsetErrors map[string]Error
 }

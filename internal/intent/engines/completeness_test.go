@@ -389,7 +389,7 @@ func TestTheObjectsThatUsersCountOn(t *testing.T) {
 	}
 }
 
-// Each intent that can be done at all is done by somebody, for a binding and for a cluster binding.
+// Each intent that can be done at all is done by a person, for a binding and for a cluster binding.
 func TestEveryIntentIsSomebodys(t *testing.T) {
 	for _, e := range intent.Catalog() {
 		r := rule(e.ID, v1alpha1.Block, sampleParams(e))

@@ -70,7 +70,7 @@ func (n *namings) addReference(at []string, field string, object map[string]any)
 	}
 }
 
-// addSecret adds what the value in a Secret names. Nobody is shown the value.
+// addSecret adds what the value in a Secret names. No one is shown the value.
 func (n *namings) addSecret(at []string, field string, object map[string]any) {
 	k, err := secretKeyOf(field, object)
 	if err != nil || n.sc.Secret == nil {

@@ -126,7 +126,7 @@ func isForeignARN(text, own string) bool {
 	return strings.HasPrefix(text, "arn:") && !(own != "" && isOwn && (rest == "" || rest[0] == ':' || rest[0] == '/'))
 }
 
-// SecretOf implements documents.Values. An ARN is judged by its owner, and nobody sees one that is in a Secret.
+// SecretOf implements documents.Values. An ARN is judged by its owner, and no one sees one that is in a Secret.
 func (l lookups) SecretOf(field string, k documents.SecretKey) (any, error) {
 	if related := l.schema.Related(propertyOf(field)...); len(related) > 0 {
 		return nil, status.Invalid(field, "names a resource of type %s, whose owner has to be judged, and cannot be in a Secret: declare the value, or refer to the object with $ref", strings.Join(related, " or "))

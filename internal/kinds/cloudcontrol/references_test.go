@@ -163,7 +163,7 @@ func TestReferences_OfJSONSchemasAreLeftAlone(t *testing.T) {
 	}
 }
 
-// A resource shows ARNs of others, whose owners nobody judged.
+// A resource shows ARNs of others, whose owners no one judged.
 func TestReferences_ToAnAWSResourceGiveItsOwnARN(t *testing.T) {
 	const own = "arn:aws:kinesis:ap-southeast-1:123456789012:stream/a"
 	for arn, refused := range map[string]bool{own: false, own + "/consumer/b": false, own + "b": true, keyARN: true, "alias/a": false} {

@@ -53,7 +53,7 @@ func TestCreate_FindsWhatAFailureLeft(t *testing.T) {
 	}
 }
 
-// An identifier that consists of declared names may be that of somebody else's resource, and so may one that AWS tells with a refusal.
+// An identifier that consists of declared names may be that of another owner's resource, and so may one that AWS tells with a refusal.
 func TestCreate_ProvesNothingByARefusal(t *testing.T) {
 	types, err := awstypes.Bundled()
 	kindtest.Must(t, err)

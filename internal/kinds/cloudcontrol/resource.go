@@ -42,7 +42,7 @@ type State struct {
 	Request *v1alpha1.AWSResourceRequest `drift:"observed"`
 	// Assigned are the properties that AWS assigned, without secrets; nil while a request is under way.
 	Assigned map[string]any `drift:"observed"`
-	// Guarded is set while the resource must not be deleted, because it holds data that nobody gave up.
+	// Guarded is set while the resource must not be deleted, because it holds data that no one gave up.
 	Guarded bool `drift:"id"`
 
 	Properties *kind.Document
@@ -451,7 +451,7 @@ func (s State) explained(err error) error {
 	return &smithy.OperationError{ServiceID: cloudcontrol.ServiceID, OperationName: names[types.OperationUpdate], Err: &smithy.GenericAPIError{Code: api.ErrorCode(), Message: text}}
 }
 
-// withoutUnacceptable removes the empty values that AWS stored for what nobody declared, and that its own schema refuses: AWS validates all of the resource
+// withoutUnacceptable removes the empty values that AWS stored for what no one declared, and that its own schema refuses: AWS validates all of the resource
 // at each update (github.com/hashicorp/terraform-provider-awscc/issues/3186). What the patch sets anyway is left to it.
 func (s State) withoutUnacceptable(shown *kind.Document, patch []documents.Operation) []documents.Operation {
 	if shown == nil || len(patch) == 0 {

@@ -202,7 +202,7 @@ func (a acting) whyNot(sc kind.Scope) string {
 	}
 }
 
-// checkRoles refuses properties with a role that the provider does not let be given to AWS services: whoever may write objects would act
+// checkRoles refuses properties with a role that the provider does not let be given to AWS services: everyone who may write objects would act
 // with its rights.
 func checkRoles(sc kind.Scope, schema *awsschema.Type, properties map[string]any) error {
 	for _, a := range actingAs(schema, nil, properties) {

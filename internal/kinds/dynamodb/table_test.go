@@ -360,7 +360,7 @@ func TestChangesThatATableDoesNotTakeYetWait(t *testing.T) {
 }
 
 // A table that is being deleted may answer for its tags no more; it must be taken neither for
-// somebody else's nor for absent.
+// another owner's nor for absent.
 func TestATableWithoutTagsToShowIsNotJudged(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf())

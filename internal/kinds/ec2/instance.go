@@ -430,7 +430,7 @@ func (i *instance) readProfile(ctx context.Context, want InstanceState, have *In
 	case out == nil || out.InstanceProfile == nil:
 		return &status.Waiting{Reason: status.ReasonWaiting, For: "the instance profile " + *want.Profile + " to exist", After: gatewayInterval}
 	}
-	if len(out.InstanceProfile.Roles) == 0 { // the instance would get whatever role somebody adds later
+	if len(out.InstanceProfile.Roles) == 0 { // the instance would get whatever role a person adds later
 		return &status.Waiting{Reason: status.ReasonWaiting, For: "the instance profile " + *want.Profile + " to have a role", After: gatewayInterval}
 	}
 	have.Refusal = whyNotGiven(want, out.InstanceProfile.Roles)

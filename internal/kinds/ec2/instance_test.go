@@ -634,7 +634,7 @@ func TestAnInstanceIsAdoptedOnlyWithARoleThatIsPassed(t *testing.T) {
 	}
 }
 
-// Somebody may add any role to a profile later, which the instance would act as.
+// A person may add any role to a profile later, which the instance would act as.
 func TestAProfileWithoutARoleIsWaitedFor(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf(profiled("empty")))
 	_, err := iam.NewFromConfig(r.Config).CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: aws.String("empty")})

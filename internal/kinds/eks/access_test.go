@@ -53,7 +53,7 @@ func principalsOf(t *testing.T, s *kindtest.Subject) []string {
 	return out.AccessEntries
 }
 
-// A cluster with the default mode of EKS can be used by nobody but the operator's identity, and nobody can change that.
+// A cluster with the default mode of EKS can be used by no one but the operator's identity, and no one can change that.
 func TestANewClusterTakesAccessEntries(t *testing.T) {
 	s := clusterSubject(t)
 	kindtest.Settled(t, s)

@@ -254,7 +254,7 @@ func (c *cluster) create(ctx context.Context, want, _ ClusterState) error {
 		return status.Invalid("spec", "there is no cluster %s to adopt; to create it, declare roleARN or roleRef, and the subnets in vpcConfig", want.Name)
 	}
 	in := &eks.CreateClusterInput{Name: &want.Name, RoleArn: want.Role, Version: want.Version, ResourcesVpcConfig: network(want), Logging: logging(want), UpgradePolicy: upgradePolicy(want), DeletionProtection: want.DeletionProtection, Tags: want.Tags}
-	// The default of EKS lets nobody but the operator's identity use the cluster, and lets nobody change that.
+	// The default of EKS lets no one but the operator's identity use the cluster, and lets no one change that.
 	mode := cmp.Or(types.AuthenticationMode(aws.ToString(want.AuthenticationMode)), types.AuthenticationModeApiAndConfigMap)
 	in.AccessConfig = &types.CreateAccessConfigRequest{AuthenticationMode: mode, BootstrapClusterCreatorAdminPermissions: want.CreatorIsAdmin}
 	if want.Key != nil {

@@ -381,7 +381,7 @@ func TestAClusterIsAwaitedWhileEKSMakesAndChangesIt(t *testing.T) {
 	}
 }
 
-// Somebody else may have begun an update since the look.
+// Another person may have begun an update since the look.
 func TestAnUpdateThatRunsIsNoFailure(t *testing.T) {
 	s := clusterSubject(t, logs("api"))
 	kindtest.Settled(t, s)
@@ -446,7 +446,7 @@ func TestAClusterWithNodesIsHeld(t *testing.T) {
 	}
 }
 
-// Nobody deletes what controllers in the cluster made once the cluster is gone, and it keeps the networks.
+// No one deletes what controllers in the cluster made once the cluster is gone, and it keeps the networks.
 func TestAClusterIsHeldByWhatItsControllersMade(t *testing.T) {
 	s := clusterSubject(t)
 	kindtest.Settled(t, s)

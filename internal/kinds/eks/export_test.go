@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 )
 
-// Where no key was given, EKS encrypts a cluster with a key that AWS owns, which nobody can name. It shows no encryption then, or one
+// Where no key was given, EKS encrypts a cluster with a key that AWS owns, which no one can name. It shows no encryption then, or one
 // without a key.
 // https://docs.aws.amazon.com/eks/latest/userguide/envelope-encryption.html
 func TestImport_DeclaresNoKeyThatAWSOwns(t *testing.T) {

@@ -37,7 +37,7 @@ const interfaceTag = "tag:cluster.k8s.amazonaws.com/name"
 var leftoverReads = []string{"eks:ListCapabilities", "tag:GetResources", "ec2:DescribeNetworkInterfaces"}
 
 // leftovers holds the deletion of a cluster for the capabilities of EKS in it, and for load balancers and network interfaces of
-// controllers in it: nobody deletes these without the cluster, and they keep its networks.
+// controllers in it: no one deletes these without the cluster, and they keep its networks.
 // https://docs.aws.amazon.com/eks/latest/userguide/delete-cluster.html
 func (c *cluster) leftovers(ctx context.Context, name string) (out []kind.Hold, err error) {
 	hold := func(format string, args ...any) {

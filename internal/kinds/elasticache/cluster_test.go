@@ -185,7 +185,7 @@ func refusals() []kindtest.Case {
 	}
 }
 
-// settingRows are another value of each setting that can be changed, and how somebody else sets a third.
+// settingRows are another value of each setting that can be changed, and how others set a third.
 var settingRows = []struct {
 	path   string
 	object func(edits ...edit) *v1alpha1.ElastiCacheCluster

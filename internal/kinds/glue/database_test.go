@@ -38,7 +38,7 @@ func fullDatabase(s *v1alpha1.GlueDatabaseSpec) {
 	s.Parameters = params("a", "1", "b", "2")
 }
 
-// outside is the database as somebody else wrote it.
+// outside is the database as others wrote it.
 func outside(in types.DatabaseInput) func(*testing.T, *kindtest.Rig) {
 	in.Name = str(lake)
 	return edit(func(c *glue.Client) func(context.Context, *glue.UpdateDatabaseInput, ...func(*glue.Options)) (*glue.UpdateDatabaseOutput, error) {

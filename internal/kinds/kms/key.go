@@ -179,7 +179,7 @@ func declare(_ kind.Scope, cr *v1alpha1.KMSKey, want *KeyState) error {
 }
 
 // refuse stops an edit that KMS accepts for no key that is and stays disabled. The operator does not enable one for a
-// moment: whoever disabled it relies on that nobody can use it.
+// moment: the person who disabled it relies on its not being used.
 // https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
 func refuse(want, have KeyState, diff kind.Diff) error {
 	if !diff.Under("Rotation") || aws.ToBool(want.Enabled) || aws.ToBool(have.Enabled) {

@@ -418,7 +418,7 @@ func TestARoleThatLambdaDoesNotSeeYetIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A hash that the archive must have finds code that somebody else sent.
+// A hash that the archive must have finds code that others sent.
 func TestOtherCodeIsFoundByItsHash(t *testing.T) {
 	s := subject(t, functionOf(zipped("v1.zip")))
 	kindtest.Settled(t, s)

@@ -183,7 +183,7 @@ func creation(want, _ InstanceState) *rds.CreateDBInstanceInput {
 	return &in
 }
 
-// changes returns a request for what differs, without delay. RDS keeps what a request does not name. Whoever ends the
+// changes returns a request for what differs, without delay. RDS keeps what a request does not name. A request that ends the
 // management of the password must name another password.
 // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBInstance.html
 func changes(want, have InstanceState, diff kind.Diff) *rds.ModifyDBInstanceInput {

@@ -245,7 +245,7 @@ func refusals() []kindtest.Case {
 	}
 }
 
-// settingRows are two values of each setting that can be changed, and how somebody else sets the first.
+// settingRows are two values of each setting that can be changed, and how others set the first.
 var settingRows = []struct {
 	path   string
 	to     func(s *spec)
@@ -474,7 +474,7 @@ func TestPendingChangesAreNotWrittenAgain(t *testing.T) {
 	}
 }
 
-// Somebody scheduled another value: a request for the declared one replaces it.
+// A person scheduled another value: a request for the declared one replaces it.
 func TestAPendingChangeOfOthersIsReplaced(t *testing.T) {
 	s, r := subjectOf(t, instanceOf())
 	settled(t, s)
@@ -488,7 +488,7 @@ func TestAPendingChangeOfOthersIsReplaced(t *testing.T) {
 	}
 }
 
-// Somebody scheduled the declared value for the maintenance window: another edit does not wait for it, and takes it along.
+// A person scheduled the declared value for the maintenance window: another edit does not wait for it, and takes it along.
 func TestAPendingChangeKeepsNoOtherEditBack(t *testing.T) {
 	s, r := subjectOf(t, instanceOf())
 	settled(t, s)
@@ -503,7 +503,7 @@ func TestAPendingChangeKeepsNoOtherEditBack(t *testing.T) {
 	}
 }
 
-// Nobody waits up to a week for the declared value that somebody scheduled for the maintenance window.
+// No one waits up to a week for the declared value that a person scheduled for the maintenance window.
 func TestAPendingChangeOfOthersIsMadeAtOnce(t *testing.T) {
 	s, r := subjectOf(t, instanceOf())
 	settled(t, s)

@@ -84,7 +84,7 @@ func groupExists(t *testing.T, r *kindtest.Rig) bool {
 	return err == nil
 }
 
-// useGroup makes a DB instance that nobody owns in the group, and returns how to delete it.
+// useGroup makes a DB instance that no one owns in the group, and returns how to delete it.
 func useGroup(t *testing.T, r *kindtest.Rig, id string) func() {
 	t.Helper()
 	_, err := api(r).CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: &id, DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),

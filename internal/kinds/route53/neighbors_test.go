@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// In a zone of nobody, a second record set of a name takes a part of its users.
+// In a zone without an owner, a second record set of a name takes a part of its users.
 func TestANameOfAnotherNamespaceIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		spec    []recordEdit

@@ -85,7 +85,7 @@ func (s RecordSetState) statement(tags map[string]string) string {
 }
 
 // believed returns those tags of an owner record that count: all where the operator signed them, and where they are another
-// object's, whose record set nobody takes. An earlier version wrote no signature: its record counts for the object whose status
+// object's, whose record set no one takes. An earlier version wrote no signature: its record counts for the object whose status
 // records the record set.
 func (s RecordSetState) believed(tags map[string]string) (map[string]string, error) {
 	if s.Ownership.Signer == nil || len(tags) == 0 {

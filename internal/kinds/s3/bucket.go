@@ -36,7 +36,7 @@ type BucketState struct {
 	Objects []types.ObjectIdentifier `drift:"observed"`
 	// FoundEncryption and the others of these names are S3's answers, for the writes that replace them: they have
 	// more settings than the spec can declare.
-	// IsBlockConfigured and VersioningStatus tell a setting that somebody made from one that is absent and reads alike.
+	// IsBlockConfigured and VersioningStatus tell a setting that a person made from one that is absent and reads alike.
 	IsBlockConfigured bool                                        `drift:"observed"`
 	VersioningStatus  types.BucketVersioningStatus                `drift:"observed"`
 	FoundPolicy       string                                      `drift:"observed"`

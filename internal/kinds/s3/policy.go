@@ -39,7 +39,7 @@ func fromPolicy(out *s3.GetBucketPolicyOutput, want BucketState, have *BucketSta
 		return
 	}
 	isOurs := found.Contains(tlsStatement(want.ARN))
-	if want.TLSOnly != nil && !*want.TLSOnly { // a statement of the Sid that somebody changed goes, too
+	if want.TLSOnly != nil && !*want.TLSOnly { // a statement of the Sid that a person changed goes, too
 		isOurs = found.Names(tlsOnlySid)
 	}
 	have.TLSOnly = &isOurs

@@ -441,7 +441,7 @@ func TestBucket_ListsOfOthers(t *testing.T) {
 			t.Helper()
 			return len(notificationOf(t, r).LambdaFunctionConfigurations) > 1
 		}},
-		kindtest.List{Field: "replication.rules", Exact: true, Fixed: true}) // a row has a rule of somebody else
+		kindtest.List{Field: "replication.rules", Exact: true, Fixed: true}) // a row has a rule of another owner
 }
 
 const functionARN = "arn:aws:lambda:ap-southeast-1:123456789012:function:f"

@@ -414,7 +414,7 @@ func TestTopicCosts(t *testing.T) {
 		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteTopic": 1, "GetTopicAttributes": 2, "ListTagsForResource": 1}, Change: func() { s.Deleting = true }})
 }
 
-// CreateTopic succeeds where a topic of the name has the attributes of the request, whoever owns it.
+// CreateTopic succeeds where a topic of the name has the attributes of the request, no matter who owns it.
 func TestACreateThatMetAForeignTopicClaimsNothing(t *testing.T) {
 	s, r := subject(t, topicOf(toQueue()))
 	foreign := ownerTags("uid-of-"+name, "another")

@@ -407,7 +407,7 @@ func TestTheNameOfADeletedQueueIsWaitedFor(t *testing.T) {
 	}
 }
 
-// CreateQueue succeeds where a queue of the name has the attributes of the request, whoever owns it.
+// CreateQueue succeeds where a queue of the name has the attributes of the request, no matter who owns it.
 func TestACreateThatMetAForeignQueueClaimsNothing(t *testing.T) {
 	s, r := subject(t, queueOf(tagged("team", "a")))
 	foreign := ownerTags("uid-of-"+name, "another")

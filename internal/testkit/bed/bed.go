@@ -404,7 +404,7 @@ func (b *Bed) Inventory() map[string][]string {
 	return inv
 }
 
-// Edit changes an object's spec as a user would, again when somebody else came in between.
+// Edit changes an object's spec as a user would, again when another write came in between.
 func (b *Bed) Edit(o client.Object, change func()) {
 	b.Helper()
 	b.Eventually(10*time.Second, "editing "+o.GetName(), func() error {

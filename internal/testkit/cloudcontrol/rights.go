@@ -19,7 +19,7 @@ type Need struct {
 	Tags map[string]string
 }
 
-// SetRights lets handlers need the rights that the schemas list, of whoever sent the request. refuses returns the text with which AWS
+// SetRights lets handlers need the rights that the schemas list, of the sender of the request. refuses returns the text with which AWS
 // refuses an access key a right; empty where the key has it. Types that evaluations does not have need no rights.
 func (d *Double) SetRights(refuses func(accessKey string, need Need) string) {
 	d.mu.Lock()

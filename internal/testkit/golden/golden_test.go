@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
 
-// listener hears what a check says, and fails nobody.
+// listener hears what a check says, and fails no one.
 type listener struct {
 	testing.TB
 	said []string

@@ -120,7 +120,7 @@ func Fail(status int, reason metav1.StatusReason, message string) Action {
 	}}
 }
 
-// Conflict answers as if somebody else had changed the object meanwhile.
+// Conflict answers as if others had changed the object meanwhile.
 func Conflict() Action {
 	return Fail(http.StatusConflict, metav1.StatusReasonConflict, "the object has been modified; please apply your changes to the latest version and try again")
 }

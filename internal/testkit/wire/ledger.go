@@ -28,7 +28,7 @@ func (l *Ledger[C]) Add(c *C, label string, number func(seq, n int)) {
 	number(len(l.calls), l.seen[label])
 }
 
-// Update changes a recorded request, while nobody reads it.
+// Update changes a recorded request, while no one reads it.
 func (l *Ledger[C]) Update(change func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 
 // Ports are taken below the range from which the kernel draws outgoing
 // connections, and reserved by a lock file among the worlds of this machine:
-// between our probing a port and a component's binding it nobody else gets it.
+// between our probing a port and a component's binding it no one else gets it.
 const (
 	firstPort = 20000
 	lastPort  = 32000

@@ -213,7 +213,7 @@ func (w *World) Issuer() string { return w.issuer }
 // AWS returns the proxy in front of moto; nil without AWS.
 func (w *World) AWS() *emulator.Proxy { return w.proxy }
 
-// ResetAWS empties the AWS emulator, as Proxy.Reset does, and registers the cluster's issuer in IAM, as whoever sets
+// ResetAWS empties the AWS emulator, as Proxy.Reset does, and registers the cluster's issuer in IAM, as a person who sets
 // up a cluster for IRSA does once per account.
 func (w *World) ResetAWS(ctx context.Context) error {
 	if err := w.proxy.Reset(); err != nil {

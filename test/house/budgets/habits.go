@@ -9,7 +9,7 @@ import (
 )
 
 // banned are the names of the standard library that hide an input: the clock, the environment, a
-// context that nobody can end.
+// context that no one can end.
 var banned = map[string][]string{
 	"time":    {"Now", "Since", "Until"},
 	"os":      {"Getenv", "LookupEnv", "Environ"},

@@ -33,7 +33,7 @@ func (s *Service) Facts() *proxy.Facts {
 		Errors: proxy.ErrorFacts{Throttled: proxy.RateExceeded},
 		Rights: proxy.RightFacts{
 			GivesKeys: true,
-			Open:      []string{"AssumeRoleWithWebIdentity"}, // nobody calls it yet
+			Open:      []string{"AssumeRoleWithWebIdentity"}, // no one calls it yet
 			// GetCallerIdentity takes no right, and AssumeRole is about the role in another service.
 			Demands: func(q *proxy.Asker) []policy.Demand {
 				if q.X.Op == "GetCallerIdentity" {

@@ -123,7 +123,7 @@ func (s site) apiSegmentation(r intent.Rule) ([]*unstructured.Unstructured, inte
 }
 
 // nothingAsked is the answer to a rule without the parameters that say who or what is allowed. To read it as
-// nobody and nothing would close the pods by an omission.
+// no one and nothing would close the pods by an omission.
 func nothingAsked(r intent.Rule, params string) intent.Claim {
 	return intent.Not(r, intent.ReasonInvalidParams, fmt.Sprintf("SecurityIntent %s: %s needs at least one of the parameters %s", r.Intent, r.ID, params))
 }

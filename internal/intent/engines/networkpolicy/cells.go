@@ -36,13 +36,13 @@ type claimant struct {
 	allowed flows
 }
 
-// foreignPolicy is somebody else's policy that isolates pods in the direction.
+// foreignPolicy is another owner's policy that isolates pods in the direction.
 type foreignPolicy struct {
 	name string
 	pods podSet
 }
 
-// isolatingPolicies are the policies of somebody else that isolate a direction; those that are NetworkPolicies come first.
+// isolatingPolicies are the policies of others that isolate a direction; those that are NetworkPolicies come first.
 func isolatingPolicies(f intent.Facts, direction intent.Direction) []foreignPolicy {
 	wanted := policyType(direction)
 	var out []foreignPolicy
@@ -252,7 +252,7 @@ func (d division) common(members []int) flows {
 	return shared
 }
 
-// outside returns what is left of the pods without those of other claimants and those that somebody else isolates,
+// outside returns what is left of the pods without those of other claimants and those that others isolate,
 // unless that takes too many sets.
 func (d division) outside(pods podSet, others []int) ([]podSet, bool) {
 	var exclusions []podSet

@@ -8,7 +8,7 @@
 //
 // NetworkPolicies only ever allow: a pod that two of them select may do what either allows. An intent must
 // never open what was closed, so no pod is ever selected by two of our objects in one direction, nor by one
-// of ours where somebody else's policy already isolates it. Pods that several rules ask for get, in one
+// of ours where another owner's policy already isolates it. Pods that several rules ask for get, in one
 // object of one rule, only what all of them allow (cells.go). Who owns that object follows from the rules
 // alone, so it does not matter which of the policies is being translated.
 //

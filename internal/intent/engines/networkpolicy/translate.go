@@ -111,7 +111,7 @@ type allocation struct {
 	claimants []claimant
 	shares    []share
 	foreign   []foreignPolicy
-	// opening are somebody else's policies that open the direction and restrict nothing.
+	// opening are another owner's policies that open the direction and restrict nothing.
 	opening []foreignPolicy
 	// claimant finds the claimant of a demand.
 	claimant map[int]int

@@ -37,8 +37,8 @@ import (
 // With the default, at twice as much, the operator needs about a fifth more memory in a burst, and some per cent less CPU time.
 const gcPercent = 60
 
-// memoryShare is the share of the container's memory limit, in percent, that Go's memory may reach before garbage is collected more often than
-// gcPercent says. The rest is for what a cycle of the collector allocates meanwhile, and for the pages of the binary.
+// memoryShare is the share of the container's memory limit, in percent, that Go's memory may reach before garbage is collected more often
+// than gcPercent says. The rest is for what a cycle of the collector allocates meanwhile, and for the pages of the binary.
 const memoryShare = 75
 
 // version is that of the release; the Makefile has the linker set it. Without it, it is that of the module.
@@ -61,8 +61,8 @@ func main() {
 	}
 }
 
-// memoryLimit returns Go's memory limit in bytes for the value of MEMORY_LIMIT, which is the container's limit in bytes, as the downward API
-// writes it. No limit, or one that is no number, leaves Go without one.
+// memoryLimit returns Go's memory limit in bytes for the value of MEMORY_LIMIT, which is the container's limit in bytes, as the downward
+// API writes it. No limit, or one that is no number, leaves Go without one.
 func memoryLimit(container string) int64 {
 	limit, err := strconv.ParseInt(container, 10, 64)
 	if err != nil || limit <= 0 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command admission generates policy.yaml, the ValidatingAdmissionPolicy that limits what the operator may write, and approvals.yaml, the one
-// that limits who may approve plans. It reads the operator's ServiceAccount and the resources that its roles may write from config/rbac.
-// Run it with `make generate`.
+// Command admission generates policy.yaml, the ValidatingAdmissionPolicy that limits what the operator may write, and approvals.yaml, the
+// one that limits who may approve plans. It reads the operator's ServiceAccount and the resources that its roles may write from
+// config/rbac. Run it with `make generate`.
 package main
 
 import (

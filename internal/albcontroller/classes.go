@@ -12,5 +12,6 @@ const (
 	AutoModeController = clusterfacts.BalancerController
 )
 
-// AutoModeRemedy asks for the one object that a cluster of EKS Auto Mode lacks for load balancers: another controller would be one too many.
+// AutoModeRemedy asks for the one object that a cluster of EKS Auto Mode lacks for load balancers: another controller would be one too
+// many.
 const AutoModeRemedy = "create an IngressClass alb with controller " + AutoModeController + ", because EKS Auto Mode creates the load balancers"

@@ -38,7 +38,8 @@ const maxRepetitions = 20000
 
 // Unread returns the members of the recorded answers on which the result of read does not depend: the outermost ones, in the order of
 // operations and members. The reading is repeated in contexts in which the clients of an instrumented configuration call no AWS. Dates
-// are left out, because they are no settings, and a panic is a result like others. Errors say that the reading cannot be repeated, or not often enough.
+// are left out, because they are no settings, and a panic is a result like others. Errors say that the reading cannot be repeated, or not
+// often enough.
 func (r *Recording) Unread(ctx context.Context, read func(ctx context.Context) Result) ([]Member, error) {
 	w := &walk{ctx: ctx, recording: r, read: read}
 	w.base = w.repeat(nil)

@@ -29,8 +29,8 @@ const (
 )
 
 // WithoutLongContents is a transform for caches of objects that the Applier makes. Anybody may put the operator's labels on an
-// object of more than a megabyte in their own namespace. The cache keeps what is short of it, and the Applier reads the whole object from the
-// API server.
+// object of more than a megabyte in their own namespace. The cache keeps what is short of it, and the Applier reads the whole object from
+// the API server.
 func WithoutLongContents(obj any) (any, error) {
 	o, ok := obj.(client.Object)
 	if !ok {

@@ -165,7 +165,8 @@ func (a *App) placeComponents(c *nexusv1.NexusAICapability, roles Roles) ([]plac
 // listedTypes are the types of the components in the list of a capability.
 var listedTypes = map[Type]nexusv1.ComponentType{"": "", TypeService: "", TypeWorker: nexusv1.ComponentWorker, TypeJob: nexusv1.ComponentJob, TypeCronJob: nexusv1.ComponentCronJob}
 
-// listed returns a component of the list of a capability. A Job and a CronJob have no field that is for pods which are called or kept running.
+// listed returns a component of the list of a capability. A Job and a CronJob have no field that is for pods which are called or kept
+// running.
 func (c *Component) listed(spec nexusv1.ComponentSpec) nexusv1.NamedComponentSpec {
 	out := nexusv1.NamedComponentSpec{Name: c.Name, Type: listedTypes[c.Type], ComponentSpec: spec}
 	if c.Type != TypeJob && c.Type != TypeCronJob {

@@ -87,8 +87,8 @@ func (m *callMiddleware) HandleFinalize(ctx context.Context, in middleware.Final
 	return out, metadata, err
 }
 
-// logCall logs a call and its outcome, whose class is empty for success: writes at Info, reads at debug level. It logs names and never contents: no
-// parameter, no header, no AWS text.
+// logCall logs a call and its outcome, whose class is empty for success: writes at Info, reads at debug level. It logs names and never
+// contents: no parameter, no header, no AWS text.
 func logCall(ctx context.Context, f Failure, took time.Duration) {
 	level := 0
 	if readOnly(f.Operation) {

@@ -209,8 +209,8 @@ func transportFailure(err error) string {
 	return brokenConnection(err)
 }
 
-// endpointOf names, in parentheses, the endpoint to which the call of an error was sent; empty where the error does not tell. An endpoint is
-// the name that a person configured, not the address behind it, and stays the same from one attempt to the next.
+// endpointOf names, in parentheses, the endpoint to which the call of an error was sent; empty where the error does not tell. An endpoint
+// is the name that a person configured, not the address behind it, and stays the same from one attempt to the next.
 func endpointOf(err error) string {
 	sent, ok := errors.AsType[*url.Error](err)
 	if !ok {

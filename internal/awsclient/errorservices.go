@@ -311,8 +311,8 @@ var otherRows = []row{
 	{service: "cloudcontrol", operation: "UpdateResource", code: "Validation|InvalidRequest", message: "nosuchpath", class: Conflict},
 	// Bedrock tries the role of a knowledge base, and with it the vector index: "cannot assume role", and "The knowledge base storage
 	// configuration provided is invalid". See also "unable to assume" below.
-	// So does AgentCore with the role of a runtime: "Role validation failed for …. Please verify that the role exists and its trust policy allows
-	// assumption by this service".
+	// So does AgentCore with the role of a runtime: "Role validation failed for …. Please verify that the role exists and its trust policy
+	// allows assumption by this service".
 	{service: "cloudcontrol", code: "InvalidRequest", message: "role validation failed", class: Propagating, within: ofIAM},
 	{service: "cloudcontrol", code: "InvalidRequest", message: "cannot assume role", class: Propagating, within: ofIAM},
 	{service: "cloudcontrol", operation: "CreateResource", code: "InvalidRequest", message: "storage configuration provided is invalid", class: Propagating, within: ofIAM},

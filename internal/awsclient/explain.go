@@ -60,7 +60,8 @@ func (w *identityWords) explain(err error, action string) error {
 	return e.retrying(status.ReasonRetrying, "%s failed: %s", e.action, scrub(err.Error()))
 }
 
-// actionPrefixes translates the SDK's names of services to IAM's where they differ, so that an action can be copied into a policy: docs.aws.amazon.com/service-authorization/latest/reference.
+// actionPrefixes translates the SDK's names of services to IAM's where they differ, so that an action can be copied into a policy:
+// docs.aws.amazon.com/service-authorization/latest/reference.
 var actionPrefixes = map[string]string{
 	"cloudcontrol": "cloudformation", "cognitoidentityprovider": "cognito-idp", "eventbridge": "events", "elasticloadbalancingv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag", "s3control": "s3",
 }

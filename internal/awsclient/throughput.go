@@ -69,8 +69,8 @@ func (b *bucket) raise(raised bool) {
 type pacedKey struct{}
 
 // OnPaced has report called with the service and the operation of Failure when a call under the context has to wait
-// for the operator's own rate limit for about a second or longer, and AWS does not throttle calls. It is called by the goroutine of the call, before
-// the wait, and must not block.
+// for the operator's own rate limit for about a second or longer, and AWS does not throttle calls. It is called by the goroutine of the
+// call, before the wait, and must not block.
 func OnPaced(ctx context.Context, report func(service, operation string)) context.Context {
 	return context.WithValue(ctx, pacedKey{}, report)
 }

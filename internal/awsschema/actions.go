@@ -47,7 +47,8 @@ type Grants struct {
 	template    string
 	protectable bool
 	hidden      []string
-	// templates lists the forms of the ARNs of the service, and actions its actions, each with the numbers of the templates that AWS evaluates.
+	// templates lists the forms of the ARNs of the service, and actions its actions, each with the numbers of the templates that AWS
+	// evaluates.
 	templates, actions []string
 }
 

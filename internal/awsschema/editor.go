@@ -11,8 +11,9 @@ import (
 // definitionOfReferences is the definition of what may stand in the place of a value.
 const definitionOfReferences = "nexusReference"
 
-// ForEditors returns a JSON schema of draft 7 for properties as an AWSResource declares them, with the definitions that have to be at the root
-// of the document: without what AWS assigns and the tags, with references in the place of values, and with null for members to be removed.
+// ForEditors returns a JSON schema of draft 7 for properties as an AWSResource declares them, with the definitions that have to be at the
+// root of the document: without what AWS assigns and the tags, with references in the place of values, and with null for members to be
+// removed.
 func (t *Type) ForEditors() (properties, definitions map[string]any) {
 	definitions, _ = forEditors(t.doc["definitions"], true).(map[string]any)
 	if definitions == nil {

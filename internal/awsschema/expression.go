@@ -13,7 +13,8 @@ import (
 	"github.com/blues/jsonata-go/jparse"
 )
 
-// Limits of what is evaluated: a schema comes from the endpoint of a provider, and an expression must neither run long nor need much memory.
+// Limits of what is evaluated: a schema comes from the endpoint of a provider, and an expression must neither run long nor need much
+// memory.
 const (
 	maxExpression = 4 << 10
 	maxContext    = 64 << 10
@@ -54,8 +55,8 @@ func compile(text string) (expression, error) {
 	return expression{compiled, c.calls, c.context, c.names}, nil
 }
 
-// eval returns the value of the expression, and false where it has none. Each evaluation gets new instances of the functions: the library keeps the
-// context of a call in the function, and shares those that come with it among all expressions.
+// eval returns the value of the expression, and false where it has none. Each evaluation gets new instances of the functions: the library
+// keeps the context of a call in the function, and shares those that come with it among all expressions.
 func (e expression) eval(context map[string]any) (value any, ok bool) {
 	defer func() {
 		if recover() != nil { // the library is built on reflection

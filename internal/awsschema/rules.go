@@ -80,8 +80,8 @@ func (t *Type) SaysNothing(value any, at ...string) bool {
 	return t.IsDefault(value, at...) || isObject && len(object) == 0 && t.IsMap(at...)
 }
 
-// RequiredUnseen returns the properties that AWS requires, never shows and does not allow to be changed, in order. An update of a type that has some can neither
-// leave them out nor repeat them: github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/2205.
+// RequiredUnseen returns the properties that AWS requires, never shows and does not allow to be changed, in order. An update of a type
+// that has some can neither leave them out nor repeat them: github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/2205.
 func (t *Type) RequiredUnseen() []string {
 	unseen := slices.DeleteFunc(slices.Clone(t.required), func(name string) bool {
 		rule := t.RuleAt(name)

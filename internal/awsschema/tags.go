@@ -52,8 +52,8 @@ func (t *Type) TagsAreFixed() bool {
 	return name != "" && !t.changesTags(name)
 }
 
-// changesTags reports whether an update can change the property that has the tags. Of some types a schema says so, and lists the property, or
-// its members, among those that are fixed.
+// changesTags reports whether an update can change the property that has the tags. Of some types a schema says so, and lists the
+// property, or its members, among those that are fixed.
 func (t *Type) changesTags(name string) bool {
 	isFixed := slices.ContainsFunc(t.createOnly, func(p path) bool { return p[0] == name })
 	return says(t.tagging.TagUpdatable) && !isFixed && t.Supports(Update)

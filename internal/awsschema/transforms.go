@@ -77,8 +77,8 @@ func (t *Type) alternativeOf(at path, text string) alternative {
 // probe stands for a declared text: two characters that no value has, which no function changes.
 const probe = "\ue000\ue001"
 
-// readPattern finds out whether the value is a regular expression, from what it is for the probe: texts of the expression have signs of one. It
-// must require the declared value; in a class of characters, it matches almost everything.
+// readPattern finds out whether the value is a regular expression, from what it is for the probe: texts of the expression have signs of
+// one. It must require the declared value; in a class of characters, it matches almost everything.
 func (a *alternative) readPattern(at path) {
 	context := map[string]any{at[len(at)-1]: probe}
 	if a.fromRoot {

@@ -60,7 +60,8 @@ func describe(t *testing.T, all *awstypes.Types, names []string) (lines []string
 
 const transformsFile = "transforms.txt"
 
-// Each expression that AWS publishes is read, and used in one way. The file is made of all schemas; the sample compares those of the excerpt.
+// Each expression that AWS publishes is read, and used in one way. The file is made of all schemas; the sample compares those of the
+// excerpt.
 func TestTransforms_OfEverySchemaThatAWSPublishes(t *testing.T) {
 	all := awstypes.Published(t)
 	names := all.Names()

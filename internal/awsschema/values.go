@@ -171,8 +171,8 @@ func (t *Type) validate(value any) error {
 	return t.valid.Validate(numbered)
 }
 
-// EmptyRefused returns the paths of the members of objects in properties that are empty texts, lists or objects, and that the schema refuses where they
-// are, in order. The names of elements of lists are their numbers.
+// EmptyRefused returns the paths of the members of objects in properties that are empty texts, lists or objects, and that the schema
+// refuses where they are, in order. The names of elements of lists are their numbers.
 func (t *Type) EmptyRefused(properties map[string]any) [][]string {
 	var invalid *jsonschema.ValidationError
 	if t.CheckSchema() != nil || !errors.As(t.validate(properties), &invalid) {
@@ -300,8 +300,8 @@ func (f *finder) findForm(invalid *jsonschema.ValidationError) {
 	}
 }
 
-// unseenIn returns the paths of the properties that AWS never shows and that alone a value lacks, or one of the forms that it may have; empty
-// where something else is wrong with it, too.
+// unseenIn returns the paths of the properties that AWS never shows and that alone a value lacks, or one of the forms that it may have;
+// empty where something else is wrong with it, too.
 func (f *finder) unseenIn(invalid *jsonschema.ValidationError) string {
 	switch what := invalid.ErrorKind.(type) {
 	case *kind.OneOf, *kind.AnyOf:

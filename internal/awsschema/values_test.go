@@ -169,8 +169,8 @@ func TestIsRequired_OnlyInEveryForm(t *testing.T) {
 	}
 }
 
-// Tags that only a create gives are fixed: where the schema says so, where it lists the property or its members among the fixed ones, and where there is no
-// update. A type that can be given none has none.
+// Tags that only a create gives are fixed: where the schema says so, where it lists the property or its members among the fixed ones, and
+// where there is no update. A type that can be given none has none.
 func TestTagsAreFixed_WhereNoUpdateChangesThem(t *testing.T) {
 	for name, want := range map[string]struct {
 		property string

@@ -65,7 +65,8 @@ func TestFlags_AreThoseOfTheBuilder(t *testing.T) {
 	if found == nil {
 		t.Fatal("internal/devworld/programs has no builderFlags")
 	}
-	want := slices.DeleteFunc(slices.Clone(buildflags.All()[:4]), func(flag string) bool { return strings.HasPrefix(flag, "-tags=") }) // of Kubernetes and etcd
+	// of Kubernetes and etcd
+	want := slices.DeleteFunc(slices.Clone(buildflags.All()[:4]), func(flag string) bool { return strings.HasPrefix(flag, "-tags=") })
 	if got := strings.Fields(found[1]); !slices.Equal(got, want) {
 		t.Errorf("the builder is built with\n%s, want\n%s", got, want)
 	}

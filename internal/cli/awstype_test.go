@@ -93,7 +93,8 @@ func editor(t *testing.T, typeName string) *jsonschema.Schema {
 		t.Fatal(err)
 	}
 	c := jsonschema.NewCompiler()
-	c.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) { return regexp.MustCompile(``), nil }) // editors have that of JavaScript
+	// editors have that of JavaScript
+	c.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) { return regexp.MustCompile(``), nil })
 	if err := c.AddResource("https://example.com/schema.json", doc); err != nil {
 		t.Fatal(err)
 	}

@@ -224,8 +224,8 @@ func (f *planFlags) look(p *plan.Planner) look {
 	return p.Check
 }
 
-// refuseMissingNamespace returns an error where nothing was found because the namespace does not exist. A person who may not read namespaces
-// is believed.
+// refuseMissingNamespace returns an error where nothing was found because the namespace does not exist. A person who may not read
+// namespaces is believed.
 func refuseMissingNamespace(ctx context.Context, c client.Client, namespace string, found int) error {
 	if found > 0 || namespace == "" {
 		return nil

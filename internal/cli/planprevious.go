@@ -48,8 +48,8 @@ func (s *planVerb) readFiles(files *resource.FilenameOptions) ([]*unstructured.U
 	return s.Objects(s.FromFiles(s.Builder(), files).Flatten())
 }
 
-// sources returns the files of -f or -k, and those of --previous. With --previous, a folder may have no manifest, and one of -f may be gone:
-// a change may delete the last of them.
+// sources returns the files of -f or -k, and those of --previous. With --previous, a folder may have no manifest, and one of -f may be
+// gone: a change may delete the last of them.
 func (f *planFlags) sources() (files, previous resource.FilenameOptions) {
 	files, previous = f.files, resource.FilenameOptions{Recursive: f.files.Recursive}
 	if len(f.previous) > 0 {

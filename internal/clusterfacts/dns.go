@@ -34,9 +34,8 @@ type DNS struct {
 	Problem string
 }
 
-// nodeLocal are the usual names of DaemonSets of NodeLocal DNSCache, nodeLocalImage is a part of its image's name, and nodeLocalAddress is its
-// usual address.
-// https://kubernetes.io/docs/tasks/administer-cluster/nodelocaldns/
+// nodeLocal are the usual names of DaemonSets of NodeLocal DNSCache, nodeLocalImage is a part of its image's name, and nodeLocalAddress
+// is its usual address. https://kubernetes.io/docs/tasks/administer-cluster/nodelocaldns/
 var (
 	nodeLocal        = []string{"node-local-dns", "nodelocaldns", "nodelocal-dns"}
 	nodeLocalImage   = "k8s-dns-node-cache"

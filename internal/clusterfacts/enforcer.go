@@ -98,9 +98,8 @@ func kubeRouterOff(d appsv1.DaemonSet) string {
 	return ""
 }
 
-// enforcer finds what enforces NetworkPolicies on the nodes of EKS Auto Mode and on the others; on those of AWS Fargate nothing does. Denied
-// is why nodes or DaemonSets could not be listed.
-// https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy.html
+// enforcer finds what enforces NetworkPolicies on the nodes of EKS Auto Mode and on the others; on those of AWS Fargate nothing does.
+// Denied is why nodes or DaemonSets could not be listed. https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy.html
 func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet, denied error) (Enforcer, error) {
 	if r.Enforcer != "" {
 		return Enforcer{Names: []string{r.Enforcer}}, nil

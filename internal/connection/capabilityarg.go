@@ -78,7 +78,8 @@ func CapabilityNamed(ctx context.Context, c client.Reader, name CapabilityName) 
 	return found, nil
 }
 
-// onlyCapability returns the capability of a namespace that has exactly one. Where it has none, that of the cluster is returned if asked for.
+// onlyCapability returns the capability of a namespace that has exactly one. Where it has none, that of the cluster is returned if asked
+// for.
 func onlyCapability(ctx context.Context, c client.Reader, namespace string, anywhere bool) (*nexusv1.NexusAICapability, error) {
 	list := &nexusv1.NexusAICapabilityList{}
 	if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {

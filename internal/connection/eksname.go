@@ -33,8 +33,8 @@ func (s *Connection) EKSCluster(flag string) string {
 	return clusterNameIn(config, current)
 }
 
-// AutoModeOf returns what asks EKS about EKS Auto Mode in the cluster, with the caller's own credentials. It answers no where the name of the
-// cluster is not known, and without credentials or the right to ask.
+// AutoModeOf returns what asks EKS about EKS Auto Mode in the cluster, with the caller's own credentials. It answers no where the name of
+// the cluster is not known, and without credentials or the right to ask.
 func (s *Connection) AutoModeOf(flag string) clusterfacts.AutoMode {
 	o, err := s.OfflineOptions()
 	if err != nil {

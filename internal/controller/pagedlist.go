@@ -22,8 +22,8 @@ import (
 const objectsOfPage = 20
 
 // newInformers returns the constructor of informers for a cache. They list the kinds of which tenants may make many large objects by
-// pages, one page of all kinds at a time, and trim each page before they read the next. An API server that streams its lists is asked for no
-// list: Kubernetes does not in all versions before 1.34.
+// pages, one page of all kinds at a time, and trim each page before they read the next. An API server that streams its lists is asked for
+// no list: Kubernetes does not in all versions before 1.34.
 func newInformers() func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
 	turn := &sync.Mutex{}
 	return func(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {

@@ -221,7 +221,8 @@ func TestPlanGate_ApprovalsCountOnlyWhereTheyAreProtected(t *testing.T) {
 	h.make(o)
 	hash := h.pendingPlan(o)
 	tenant := h.tenant(ns)
-	h.eventually("the tenant to approve", func() error { return h.approve(tenant, o, hash) }) // the API server learns of the policy with a delay
+	// the API server learns of the policy with a delay
+	h.eventually("the tenant to approve", func() error { return h.approve(tenant, o, hash) })
 	h.eventually("the object to say what is missing", func() error {
 		if m := h.shows(o, status.Ready, "False", status.ReasonPlanPending); !strings.Contains(m, wellknown.ApprovalsPolicy) {
 			return fmt.Errorf("says %s", m)

@@ -10,8 +10,8 @@ package controller
 // Reads by the cache need list and watch; get is for what is also read past it. Objects are made by
 // server-side apply, which needs patch, and create where they do not exist.
 
-// Capabilities: their finalizer is patched, and one is read before something that it declared is deleted. They own what they compile to; update on finalizers is what
-// the admission plugin OwnerReferencesPermissionEnforcement asks of who sets blockOwnerDeletion.
+// Capabilities: their finalizer is patched, and one is read before something that it declared is deleted. They own what they compile to;
+// update on finalizers is what the admission plugin OwnerReferencesPermissionEnforcement asks of who sets blockOwnerDeletion.
 // +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities/status,verbs=patch
 // +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities/finalizers,verbs=update

@@ -274,8 +274,8 @@ func (d *deleter) lookAtNamespace(ctx context.Context, records []install.Record)
 	return nil
 }
 
-// lookAtSigningKey removes the key of the operator, which no object needs any more, from a namespace that stays. A Secret of that name without
-// the operator's label is of others.
+// lookAtSigningKey removes the key of the operator, which no object needs any more, from a namespace that stays. A Secret of that name
+// without the operator's label is of others.
 func (d *deleter) lookAtSigningKey(ctx context.Context) error {
 	m := &metav1.PartialObjectMetadata{}
 	m.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
@@ -290,8 +290,8 @@ func (d *deleter) lookAtSigningKey(ctx context.Context) error {
 	return nil
 }
 
-// isOfOperator reports whether an object in the operator's namespace is of the installation, and goes with the namespace: the ledger, and the
-// key that the operator makes when it is first needed.
+// isOfOperator reports whether an object in the operator's namespace is of the installation, and goes with the namespace: the ledger, and
+// the key that the operator makes when it is first needed.
 func isOfOperator(u *unstructured.Unstructured) bool {
 	return u.GetKind() == "ConfigMap" && u.GetName() == install.LedgerName || u.GetKind() == "Secret" && u.GetName() == wellknown.SigningKeySecret
 }

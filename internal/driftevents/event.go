@@ -74,7 +74,8 @@ type envelope struct {
 	Detail     json.RawMessage `json:"detail"`
 }
 
-// record is a record of CloudTrail: https://docs.aws.amazon.com/awscloudtrail/latest/userguide/cloudtrail-event-reference-record-contents.html
+// record is a record of CloudTrail:
+// https://docs.aws.amazon.com/awscloudtrail/latest/userguide/cloudtrail-event-reference-record-contents.html
 type record struct {
 	EventTime        time.Time `json:"eventTime"`
 	EventSource      string    `json:"eventSource"`
@@ -184,7 +185,8 @@ func Printable(text string, most int) string {
 	return out.String()
 }
 
-// globalRegions are the regions in which CloudTrail records the calls of services without a region, by the first part of the name of a region.
+// globalRegions are the regions in which CloudTrail records the calls of services without a region, by the first part of the name of a
+// region.
 var globalRegions = []struct{ prefix, region string }{{"cn-", "cn-north-1"}, {"us-gov-", "us-gov-west-1"}, {"", "us-east-1"}}
 
 // globalServices are the services whose calls CloudTrail records in one region:

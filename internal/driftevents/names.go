@@ -150,7 +150,8 @@ type Resource struct {
 	Services []string
 }
 
-// recordForm is the identifier of a record set of Route 53: hosted zone, name, type and set. Zones of AWS begin with Z, and those of emulators do not.
+// recordForm is the identifier of a record set of Route 53: hosted zone, name, type and set. Zones of AWS begin with Z, and those of
+// emulators do not.
 var recordForm = regexp.MustCompile(`^([A-Z0-9]{1,32})_(.+)_[A-Z]{1,10}(_.*)?$`)
 
 // identifier returns the identifier in the parts that events name.

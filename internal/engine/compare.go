@@ -245,8 +245,9 @@ func (c *comparer) slice(path string, m modes, w, h reflect.Value) {
 	}
 }
 
-// writeOnly compares a value that AWS does not show with what was written. One that is fixed at the creation, or may be, and that this object did
-// not write, is taken for what it declares: AWS would refuse to set it, and later edits are compared with what is recorded now.
+// writeOnly compares a value that AWS does not show with what was written. One that is fixed at the creation, or may be, and that this
+// object did not write, is taken for what it declares: AWS would refuse to set it, and later edits are compared with what is recorded
+// now.
 func (c *comparer) writeOnly(path string, m modes, want *kind.WriteOnly) {
 	written, isFixed := c.written[path], m.mode == kind.Immutable || m.mode == kind.Conditional
 	if want.Version == written || isFixed && written == "" {

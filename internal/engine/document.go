@@ -127,8 +127,8 @@ func (d documents) objectOrNone(p place, m modes, want map[string]any, have any,
 	d.differ(p, m, want, have)
 }
 
-// isInvisible reports whether AWS may leave out an object of which it shows no member: each is hidden, wanted to be absent, or one that AWS may leave
-// out. A member that is an empty object counts, because its name may be of the user's choice.
+// isInvisible reports whether AWS may leave out an object of which it shows no member: each is hidden, wanted to be absent, or one that
+// AWS may leave out. A member that is an empty object counts, because its name may be of the user's choice.
 func (d documents) isInvisible(p place, object map[string]any) bool {
 	for name, value := range object {
 		at := p.member(name)

@@ -188,8 +188,8 @@ func TestDocument_WriteOnlyValuesAreComparedByVersion(t *testing.T) {
 	}
 }
 
-// A value that AWS never shows, and that is fixed at the creation, is no difference of an object that did not write it. Once it is recorded, an edit is
-// refused as that of a fixed value, without the value.
+// A value that AWS never shows, and that is fixed at the creation, is no difference of an object that did not write it. Once it is
+// recorded, an edit is refused as that of a fixed value, without the value.
 func TestDocument_FixedWriteOnlyValuesAreTakenForWhatIsDeclared(t *testing.T) {
 	for _, mode := range []kind.Mode{kind.Immutable, kind.Conditional} {
 		state := func(version string) documented {

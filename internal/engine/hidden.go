@@ -52,8 +52,8 @@ func (o Owner) hideWritten(diff kind.Diff) kind.Diff {
 	return diff
 }
 
-// fixedVersions returns those of the recorded versions that are of values in documents which are fixed at the creation: no later request has changed
-// them, whatever came of it.
+// fixedVersions returns those of the recorded versions that are of values in documents which are fixed at the creation: no later request
+// has changed them, whatever came of it.
 func fixedVersions(want any, written map[string]string) map[string]string {
 	out := map[string]string{}
 	for field, d := range documentsOf(want) {

@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// An empty object in a document chooses something by its name, such as {"DefaultAction": {"Block": {}}} of a web ACL. It is written like every
-// other value. The handlers of some types do not show it afterwards, so that what was written, and AWS does not show, is recorded beside the
-// versions of write-only values.
+// An empty object in a document chooses something by its name, such as {"DefaultAction": {"Block": {}}} of a web ACL. It is written like
+// every other value. The handlers of some types do not show it afterwards, so that what was written, and AWS does not show, is recorded
+// beside the versions of write-only values.
 
 // hollowMark ends the key of the record of a document. No property of a schema has this name.
 const hollowMark = "[{}]"
@@ -115,8 +115,8 @@ func addHollow(field string, want, have *kind.Document, written, versions map[st
 	return merged(versions, map[string]string{field + hollowMark: strings.Join(found[:min(len(found), mostHollow)], ",")})
 }
 
-// unshown collects the hollow values in a wanted one that AWS does not show. Of a list, only the elements count that are not among those that it
-// shows.
+// unshown collects the hollow values in a wanted one that AWS does not show. Of a list, only the elements count that are not among those
+// that it shows.
 func (d documents) unshown(p place, want, have any, found *[]string) {
 	if have == nil && d.isHollow(p, want) { // and what is in it, for when AWS shows the outer value only
 		*found = append(*found, hollowEntry(p, want))

@@ -49,8 +49,8 @@ type Intent struct {
 	Tags []string `json:"tags,omitempty"`
 	// Paths are the paths of members of documents that were about to be written and that the status may not record yet. They stay as Tags do.
 	Paths []string `json:"paths,omitempty"`
-	// Hidden are the paths of write-only values of documents that were about to be written and whose versions the status may not record yet: AWS
-	// may show these values.
+	// Hidden are the paths of write-only values of documents that were about to be written and whose versions the status may not record yet:
+	// AWS may show these values.
 	Hidden []string `json:"hidden,omitempty"`
 	// Identity identifies the resource in AWS, by field of the state.
 	Identity map[string]string `json:"identity,omitempty"`

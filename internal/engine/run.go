@@ -55,8 +55,8 @@ const concurrency = 4
 
 // Run sends the steps of a plan, stage by stage. The calls of one stage run at the same time and all
 // are waited for, so that what AWS accepted is known; a failed stage ends the run, and so does one with LookAfter. store persists an
-// identifier that AWS assigned, or the request that it carries out later, before anything else is done. Run returns the accepted steps in order,
-// among them a create whose identifier could not be stored.
+// identifier that AWS assigned, or the request that it carries out later, before anything else is done. Run returns the accepted steps in
+// order, among them a create whose identifier could not be stored.
 func Run(ctx context.Context, o Owner, steps []kind.Step, store func(context.Context, kind.Accepted) error) ([]kind.Step, error) {
 	var done []kind.Step
 	for _, stage := range stagesOf(steps) {

@@ -226,8 +226,8 @@ func (n *naming) collectStruct(v reflect.Value, inside bool) {
 	}
 }
 
-// collectDocument collects what a value names whose members are only known at run time: by references, by ARNs, and by the members that have
-// the names of fields.
+// collectDocument collects what a value names whose members are only known at run time: by references, by ARNs, and by the members that
+// have the names of fields.
 func (n *naming) collectDocument(text []byte) {
 	references, _ := docs.References(text)
 	for _, r := range references {

@@ -72,8 +72,8 @@ func (r Reader) blameDeadNodes(ctx context.Context, d *appsv1.Deployment, pods [
 }
 
 // isObserved reports whether the status of a Deployment speaks of its template. A change that its controller has not observed is one of the
-// number of replicas alone where an autoscaler sets that, and everything else was changed before the newest template was rolled out: the API
-// server gives changes through the subresource scale no time. Times are of whole seconds, so that the same second says nothing.
+// number of replicas alone where an autoscaler sets that, and everything else was changed before the newest template was rolled out: the
+// API server gives changes through the subresource scale no time. Times are of whole seconds, so that the same second says nothing.
 func isObserved(d *appsv1.Deployment) bool {
 	unobserved := d.Generation - d.Status.ObservedGeneration
 	if unobserved != 1 || d.Annotations[wellknown.AnnotationMinReplicas] == "" {

@@ -32,8 +32,8 @@ func (r Reader) ofUnstructured(ctx context.Context, o *unstructured.Unstructured
 	}
 }
 
-// gateway is ready when its controller has accepted and programmed it with all its listeners, and it has an address. Without its class no controller
-// ever looks at it.
+// gateway is ready when its controller has accepted and programmed it with all its listeners, and it has an address. Without its class no
+// controller ever looks at it.
 func (r Reader) gateway(ctx context.Context, o *unstructured.Unstructured) (Health, error) {
 	conds := conditionsIn(o.Object, "status", "conditions")
 	for _, t := range []string{"Accepted", "Programmed"} {

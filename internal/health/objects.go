@@ -132,7 +132,8 @@ func quotaHealth(q *corev1.ResourceQuota) Health {
 func autoscalerHealth(a *autoscalingv2.HorizontalPodAutoscaler) Health {
 	h := Health{Ready: true}
 	for _, c := range a.Status.Conditions {
-		if c.Status != corev1.ConditionFalse || c.Type == autoscalingv2.ScalingLimited || c.Reason == "ScalingDisabled" { // disabled: a person set 0 replicas
+		// disabled: a person set 0 replicas
+		if c.Status != corev1.ConditionFalse || c.Type == autoscalingv2.ScalingLimited || c.Reason == "ScalingDisabled" {
 			continue
 		}
 		h.Reason = status.ReasonAutoscalerInactive

@@ -200,8 +200,8 @@ func exitCode(c corev1.ContainerStatus) string {
 	return ""
 }
 
-// pullSecretsOf asks to check the Secrets that an image is pulled with. The kubelet ignores one that does not exist, and the operator has no
-// right to look.
+// pullSecretsOf asks to check the Secrets that an image is pulled with. The kubelet ignores one that does not exist, and the operator has
+// no right to look.
 func pullSecretsOf(p *corev1.Pod) string {
 	var names []string
 	for _, s := range p.Spec.ImagePullSecrets {

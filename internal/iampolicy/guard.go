@@ -84,9 +84,9 @@ func (s Statement) coversIAM(partition, account string) bool {
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-unique-ids
 var uniqueID = regexp.MustCompile(`^A(IDA|ROA)[A-Z0-9]{12,124}$`)
 
-// CheckPrincipals returns an error if a principal is a unique ID or a canonical user, of which AWS shows the ARN. AWS returns the ARN of a principal
-// that exists, so a document that names the ID would never equal the stored one; an ID whose
-// principal is deleted is refused by AWS.
+// CheckPrincipals returns an error if a principal is a unique ID or a canonical user, of which AWS shows the ARN. AWS returns the ARN of
+// a principal that exists, so a document that names the ID would never equal the stored one; an ID whose principal is deleted is refused
+// by AWS.
 func CheckPrincipals(d Document) error {
 	for i, s := range d.Statement {
 		for element, principals := range map[string]Principals{"Principal": s.Principal, "NotPrincipal": s.NotPrincipal} {

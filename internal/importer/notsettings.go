@@ -4,7 +4,8 @@ package importer
 
 // notSettings lists, by kind, what AWS answers with beside settings: identifiers, states, counters, and the settings of other
 // resources. An entry is an operation, or the path of a member; with "=" and a value it is a setting that has the value where no one
-// set it, and with "[]" a list whose unread elements are other resources. Those of "" are of all kinds. It never lists what a manifest says: that is found by reading it.
+// set it, and with "[]" a list whose unread elements are other resources. Those of "" are of all kinds. It never lists what a manifest
+// says: that is found by reading it.
 //
 // Members that are not in the list are reported as settings that the manifest does not declare, so that one that AWS adds is reported
 // until a person finds it to be none. The contract suite of kinds notices entries that are no members of answers.

@@ -72,8 +72,8 @@ type addressed struct {
 	typeName, address string
 }
 
-// FromTerraform returns what a state file of Terraform (version 4 of the format) manages of the kinds, and of other resource types. Errors say
-// why the text is no such file. No types are those of nil.
+// FromTerraform returns what a state file of Terraform (version 4 of the format) manages of the kinds, and of other resource types.
+// Errors say why the text is no such file. No types are those of nil.
 func FromTerraform(kinds []engine.Entry, types ResourceTypes, text []byte) (State, error) {
 	file, err := readState(text)
 	if err != nil {

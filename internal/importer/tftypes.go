@@ -20,8 +20,8 @@ type ResourceTypes interface {
 	Type(name string) (*awsschema.Type, error)
 }
 
-// namesOfTerraform are the prefixes of the types of Terraform's two providers for AWS. The types of awscc are made of the schemas of AWS, and
-// have its names: https://registry.terraform.io/providers/hashicorp/awscc/latest/docs
+// namesOfTerraform are the prefixes of the types of Terraform's two providers for AWS. The types of awscc are made of the schemas of AWS,
+// and have its names: https://registry.terraform.io/providers/hashicorp/awscc/latest/docs
 var namesOfTerraform = []string{providerOfSchemas, "aws_"}
 
 const providerOfSchemas = "awscc_"
@@ -82,8 +82,8 @@ func (r *stateReader) findType(at addressed) (bool, error) {
 	return true, nil
 }
 
-// identifierIn returns the primary identifier of an instance, or the property that the state lacks. In the provider awscc it is the attribute
-// id; otherwise its parts are attributes with the names of the properties.
+// identifierIn returns the primary identifier of an instance, or the property that the state lacks. In the provider awscc it is the
+// attribute id; otherwise its parts are attributes with the names of the properties.
 func identifierIn(at addressed, schema *awsschema.Type) (identifier, missing string) {
 	if id := at.text("id"); strings.HasPrefix(at.typeName, providerOfSchemas) && id != "" {
 		return id, ""

@@ -70,7 +70,8 @@ func (e *UnknownKindError) Error() string {
 	return fmt.Sprintf("kind: %q is no kind of Nexus Operator; it has %s", e.Kind, strings.Join(e.Known, ", "))
 }
 
-// List lists the objects that a query selects, sorted by namespace, kind and name. Of a query for all kinds, it fails when none can be listed.
+// List lists the objects that a query selects, sorted by namespace, kind and name. Of a query for all kinds, it fails when none can be
+// listed.
 func (r *Reader) List(ctx context.Context, q ListQuery) (*ObjectList, error) {
 	kinds, err := r.selectKinds(q.Kinds)
 	if err != nil {

@@ -63,7 +63,8 @@ type Happening struct {
 // awsWrites are the reasons of events about writes to AWS.
 var awsWrites = []string{status.ReasonCreated, status.ReasonUpdated, status.ReasonDriftCorrected, status.ReasonDeleted, status.ReasonAdopted}
 
-// OperatorTimeline returns what the operator did in a namespace, or in all when it is empty: its events, and the last writes to its objects.
+// OperatorTimeline returns what the operator did in a namespace, or in all when it is empty: its events, and the last writes to its
+// objects.
 func (r *Reader) OperatorTimeline(ctx context.Context, namespace string, limit int) (*Timeline, error) {
 	out := newTimeline()
 	if err := r.addEvents(ctx, out, namespace, "reportingComponent="+reporter); err != nil {

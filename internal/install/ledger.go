@@ -132,8 +132,8 @@ func (l *Ledger) home() Record {
 	return Record{APIVersion: "v1", Kind: "Namespace", Name: l.object.Namespace}
 }
 
-// completed returns the record of an object with its UID if the creation was interrupted before that was recorded, and no one else has written
-// the object. Without a ledger, this holds for its namespace: deploy creates it before it can save the ledger.
+// completed returns the record of an object with its UID if the creation was interrupted before that was recorded, and no one else has
+// written the object. Without a ledger, this holds for its namespace: deploy creates it before it can save the ledger.
 func (l *Ledger) completed(have *unstructured.Unstructured) *Record {
 	record := recordOf(have)
 	i := l.find(record)
@@ -145,8 +145,8 @@ func (l *Ledger) completed(have *unstructured.Unstructured) *Record {
 	return &record
 }
 
-// Complete completes the records of what a killed installation has created, so that it can be removed. It does not save. Errors are those of
-// the API server.
+// Complete completes the records of what a killed installation has created, so that it can be removed. It does not save. Errors are those
+// of the API server.
 func (l *Ledger) Complete(ctx context.Context) error {
 	records := l.Records()
 	if !l.Exists() {

@@ -227,8 +227,8 @@ func ARNsOfHost(sc Scope, value string) []string {
 	return nil
 }
 
-// nestedARNs returns the ARNs that an ARN has in it, besides itself, as the address of an integration of API Gateway has that of a function:
-// https://docs.aws.amazon.com/apigateway/latest/api/API_Integration.html
+// nestedARNs returns the ARNs that an ARN has in it, besides itself, as the address of an integration of API Gateway has that of a
+// function: https://docs.aws.amazon.com/apigateway/latest/api/API_Integration.html
 func nestedARNs(sc Scope, value string) []string {
 	if !strings.HasPrefix(value, "arn:") || strings.Count(value, "arn:") < 2 {
 		return nil

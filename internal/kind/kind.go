@@ -133,8 +133,8 @@ type Seen[S any] struct {
 	// Tags are all tags found on the resource (for a Glue table: its nexus.ai/ parameters). The
 	// engine reads the owner from them. Nil means that the resource carries none.
 	Tags map[string]string
-	// TagsFixed is true where nothing can change the tags that the create gave. A resource that an earlier object of the name left, or that had no
-	// owner, keeps its tags, and the status alone records whose it is.
+	// TagsFixed is true where nothing can change the tags that the create gave. A resource that an earlier object of the name left, or that
+	// had no owner, keeps its tags, and the status alone records whose it is.
 	TagsFixed bool
 	// Member is the member that Tags belong to, for a resource whose members have an owner each: the one
 	// that is furthest from being this object's. Nil when all are this object's.

@@ -142,7 +142,8 @@ func NewSubject(r *Rig, e engine.Entry, obj v1alpha1.Resource) *Subject {
 		ref.Name = "provider"
 	}
 	o.SetGeneration(max(1, o.GetGeneration()))
-	return &Subject{Entry: e, Rig: r, Object: o, Clock: time.Now(), RolePath: "/", config: r.ofEngine()} // a provider that lets every role be used
+	// a provider that lets every role be used
+	return &Subject{Entry: e, Rig: r, Object: o, Clock: time.Now(), RolePath: "/", config: r.ofEngine()}
 }
 
 // Edit replaces the spec by another object's, as a user would: the generation rises.

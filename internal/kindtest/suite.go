@@ -46,8 +46,8 @@ type Case struct {
 }
 
 // Run checks each row, and of each that the plan converges by the calls that its steps name, a second plan is
-// empty, and deciding writes nothing; the same of random edits made of the rows; then that the IAM actions declared in Meta are the ones that the rows used, by the
-// ledger of what AWS was asked for. The sample has some of the rows, and cannot know what all of them use.
+// empty, and deciding writes nothing; the same of random edits made of the rows; then that the IAM actions declared in Meta are the ones
+// that the rows used, by the ledger of what AWS was asked for. The sample has some of the rows, and cannot know what all of them use.
 func Run(t *testing.T, e engine.Entry, cases []Case) {
 	t.Helper()
 	RunWith(t, e, func(*testing.T, *Subject) {}, cases)

@@ -57,8 +57,9 @@ var passes = map[string]string{
 	"s3:PutReplicationConfiguration": "s3.amazonaws.com", "iam:AddRoleToInstanceProfile": ec2Service,
 	"lambda:CreateFunction": "lambda.amazonaws.com", "lambda:UpdateFunctionConfiguration": "lambda.amazonaws.com",
 	"eks:CreatePodIdentityAssociation": kind.PodIdentityService, "eks:UpdatePodIdentityAssociation": kind.PodIdentityService,
-	"eks:CreateCluster":          eksService,
-	"cognito-idp:UpdateUserPool": cognitoService, "cognito-idp:SetUserPoolMfaConfig": cognitoService, // the role that sends text messages, repeated as found
+	"eks:CreateCluster": eksService,
+	// the role that sends text messages, repeated as found
+	"cognito-idp:UpdateUserPool": cognitoService, "cognito-idp:SetUserPoolMfaConfig": cognitoService,
 	"sns:Subscribe": snsService, "sns:SetSubscriptionAttributes": snsService, // the role of a stream's subscription
 }
 
@@ -109,9 +110,9 @@ const poolTags = "cognito-idp:TagResource"
 // serviceLinkedRole is the right to create the role that a service has for itself, with the first of its resources in the account.
 const serviceLinkedRole = "iam:CreateServiceLinkedRole"
 
-// usable returns where an action of uses is needed by who calls another. AWS evaluates no resource for what reads networks. Functions that rotate
-// secrets returns the secrets of AWS, whose names begin so, and images lie in the operator's own repositories; an administrator allows
-// others, and the archives in S3 that functions are made of: the operator reads no objects of other buckets.
+// usable returns where an action of uses is needed by who calls another. AWS evaluates no resource for what reads networks. Functions
+// that rotate secrets returns the secrets of AWS, whose names begin so, and images lie in the operator's own repositories; an
+// administrator allows others, and the archives in S3 that functions are made of: the operator reads no objects of other buckets.
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_available-rotation-templates.html
 func (s Scope) usable(by, action string) target {
 	caller, _, _ := strings.Cut(by, ":")
@@ -158,7 +159,8 @@ var encrypts = map[string][]string{
 	"rds:CreateDBInstance": useOfDatabases, "rds:ModifyDBInstance": useOfDatabases,
 	"lambda:CreateFunction": useOfFunctions, "lambda:UpdateFunctionConfiguration": useOfFunctions, "lambda:GetFunction": {"kms:Decrypt"},
 	"ecr:CreateRepository": {"kms:CreateGrant", "kms:DescribeKey", "kms:RetireGrant"},
-	"ssm:PutParameter":     {"kms:Encrypt", "kms:GenerateDataKey"}, "ssm:GetParameters": {"kms:Decrypt"}, // GenerateDataKey of advanced parameters
+	// GenerateDataKey of advanced parameters
+	"ssm:PutParameter": {"kms:Encrypt", "kms:GenerateDataKey"}, "ssm:GetParameters": {"kms:Decrypt"},
 }
 
 var (
@@ -178,7 +180,8 @@ func (s Scope) ownKeys(service string) target {
 }
 
 // passable returns the roles that may be given to a service. No spec names one for Cognito: updates repeat the role that
-//  others set, which may be any.
+//
+//	others set, which may be any.
 func (s Scope) passable(service string) []string {
 	if service == cognitoService {
 		return []string{s.inIAM("role/*")}
@@ -462,8 +465,8 @@ func (s Scope) eks(operation string) target {
 	}
 }
 
-// cognito limits by tags, because AWS chooses the identifiers. Any pool of the name is described to find the one that an answer was lost of. No resource is
-// evaluated for the lists of pools and the descriptions of domains.
+// cognito limits by tags, because AWS chooses the identifiers. Any pool of the name is described to find the one that an answer was lost
+// of. No resource is evaluated for the lists of pools and the descriptions of domains.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncognitouserpools.html
 func (s Scope) cognito(operation string) target {
 	pools := s.arns("cognito-idp", "userpool/*")

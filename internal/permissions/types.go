@@ -108,12 +108,12 @@ func (t *typeGrants) addType(name string) {
 	}
 }
 
-// manyResources limits the types of resources that a policy lists for one action. Only actions on the tags of whole services, such as EC2, are
-// about more.
+// manyResources limits the types of resources that a policy lists for one action. Only actions on the tags of whole services, such as
+// EC2, are about more.
 const manyResources = 30
 
-// own returns those of the templates of an action that another right of the type is about alone, and whose tags AWS evaluates: the resources of
-// the type, where the action is about many types.
+// own returns those of the templates of an action that another right of the type is about alone, and whose tags AWS evaluates: the
+// resources of the type, where the action is about many types.
 func (t *typeGrants) own(all []string, known typedAction) string {
 	var out []string
 	for _, other := range all {
@@ -270,14 +270,14 @@ func (s Scope) typedTagging(rights typeRights, action string, known typedAction)
 	}
 }
 
-// listsAll reports whether an action lists the resources of a type, of which a request may name one. For a request that names none, AWS evaluates
-// no resource.
+// listsAll reports whether an action lists the resources of a type, of which a request may name one. For a request that names none, AWS
+// evaluates no resource.
 func (r typeRights) listsAll(action string, known typedAction) bool {
 	return known.Level == "List" && known.Required == "" && r.List.has(action) && !strings.Contains(action, "Tags")
 }
 
-// createsUnnamed reports whether an action makes a resource of a type with its tags, and is about other resources, which a request may name.
-// For a request that names none, AWS evaluates no resource.
+// createsUnnamed reports whether an action makes a resource of a type with its tags, and is about other resources, which a request may
+// name. For a request that names none, AWS evaluates no resource.
 func (r typeRights) createsUnnamed(action string, known typedAction) bool {
 	_, operation, _ := strings.Cut(action, ":")
 	return strings.HasPrefix(operation, "Create") && r.Create.has(action) && r.Tagged && known.Given && known.Required == "" && !nameOfResource.MatchString(known.ARNs)

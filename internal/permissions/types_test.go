@@ -56,8 +56,9 @@ func TestTypes_RolesOfComposedTypesArePassedToTheirServices(t *testing.T) {
 	}
 }
 
-// Where one action is about the resources of many types, the operator changes the tags of its own ones of the type, also after the create. A
-// create that names other resources only if the properties do is allowed without them, with the operator's tags. A list is about all.
+// Where one action is about the resources of many types, the operator changes the tags of its own ones of the type, also after the
+// create. A create that names other resources only if the properties do is allowed without them, with the operator's tags. A list is
+// about all.
 func TestTypes_OfOneOfManyTypesAreLimitedToIt(t *testing.T) {
 	documents, _ := printedFor(t, teams("AWS::Bedrock::Guardrail", "AWS::BedrockAgentCore::Memory"))
 	const bedrock, core = "arn:aws:bedrock:eu-west-1:123456789012:", "arn:aws:bedrock-agentcore:eu-west-1:123456789012:"
@@ -240,8 +241,9 @@ func TestTypes_OfALargeServiceFitIntoPolicies(t *testing.T) {
 	}
 }
 
-// A type whose handlers change permissions, beside those that they give a service to act as a role or to use a key, is guarded, or a person found that it gives no rights to others and the file has it, with the actions. The
-// next type that AWS publishes is neither, and fails the test.
+// A type whose handlers change permissions, beside those that they give a service to act as a role or to use a key, is guarded, or a
+// person found that it gives no rights to others and the file has it, with the actions. The next type that AWS publishes is neither, and
+// fails the test.
 func TestTypes_ThatChangePermissionsAreGuarded(t *testing.T) {
 	const path = "testdata/types-with-permissions.txt"
 	table, err := typeRightsOfAWS()

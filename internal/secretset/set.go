@@ -201,7 +201,8 @@ func (v *vault) read(ctx context.Context) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, refused(err)
 	}
-	values := map[string]json.RawMessage{}                                        // what is not set stays as it is written, such as large numbers
+	// what is not set stays as it is written, such as large numbers
+	values := map[string]json.RawMessage{}
 	if json.Unmarshal([]byte(aws.ToString(found.SecretString)), &values) != nil { // the error would quote the value
 		return nil, fmt.Errorf("the value of secret %s is not a JSON object with keys: change it in Secrets Manager", v.title)
 	}

@@ -58,8 +58,8 @@ func Listen(ctx context.Context, port int) (net.Listener, error) {
 	return config.Listen(ctx, "tcp4", fmt.Sprintf("127.0.0.1:%d", port))
 }
 
-// Serve serves until the context ends or the server was idle for too long. Before the first request it calls ready with the address of the page, which
-// has the token in its fragment: browsers send no fragment to any server.
+// Serve serves until the context ends or the server was idle for too long. Before the first request it calls ready with the address of
+// the page, which has the token in its fragment: browsers send no fragment to any server.
 func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(address string)) error {
 	host, token := l.Addr().String(), newToken()
 	ctx, cancel := context.WithCancel(ctx)

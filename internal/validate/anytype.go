@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// typeProblems returns what the operator or AWS would refuse of the type and the properties of an AWSResource, as far as the bundled schemas
-// tell. A type that they do not have may be newer than they are, unless it is nearly spelled as one that they have.
+// typeProblems returns what the operator or AWS would refuse of the type and the properties of an AWSResource, as far as the bundled
+// schemas tell. A type that they do not have may be newer than they are, unless it is nearly spelled as one that they have.
 func (s *Validator) typeProblems(r *v1alpha1.AWSResource) ([]error, error) {
 	b, err := s.Bundle()
 	if err != nil {

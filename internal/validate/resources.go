@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// problemsOfResources returns what the definitions of kinds, and the bundled schemas of types, refuse of dataServices.resources and spec.ai of a
-// capability that compiles.
+// problemsOfResources returns what the definitions of kinds, and the bundled schemas of types, refuse of dataServices.resources and
+// spec.ai of a capability that compiles.
 func (s *Validator) problemsOfResources(ctx context.Context, schemas *crdschema.Schemas, c *nexusv1.NexusAICapability) ([]error, error) {
 	if c.Spec.AI == nil && (c.Spec.DataServices == nil || len(c.Spec.DataServices.Resources) == 0) {
 		return nil, nil

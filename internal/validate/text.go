@@ -194,7 +194,8 @@ func typeMistakes(at string, object map[string]any) []string {
 	return out
 }
 
-// metadataMistakes names the fields of the metadata that have a wrong type. The reader of Kubernetes ends at them, and names the types of Go.
+// metadataMistakes names the fields of the metadata that have a wrong type. The reader of Kubernetes ends at them, and names the types of
+// Go.
 func metadataMistakes(at string, object map[string]any) []string {
 	metadata, is := object["metadata"].(map[string]any)
 	if !is && object["metadata"] != nil {

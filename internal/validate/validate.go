@@ -232,7 +232,8 @@ func (s *Validator) problemsOf(ctx context.Context, schemas *crdschema.Schemas, 
 		return nil, err
 	}
 	readable, err := schemas.Repaired(gvk.Kind, u.Object)
-	if _, is := readable["spec"].(map[string]any); is && runtime.DefaultUnstructuredConverter.FromUnstructured(readable, typed) == nil { // or else the schema has named the field
+	// or else the schema has named the field
+	if _, is := readable["spec"].(map[string]any); is && runtime.DefaultUnstructuredConverter.FromUnstructured(readable, typed) == nil {
 		found, err = s.withProblemsBeyondSchema(ctx, schemas, found, typed)
 	}
 	out := make([]string, len(found))
@@ -242,8 +243,8 @@ func (s *Validator) problemsOf(ctx context.Context, schemas *crdschema.Schemas, 
 	return out, err
 }
 
-// withProblemsBeyondSchema adds what the operator itself would refuse of an object, and of a capability without mistakes what the schemas of
-// its resources refuse.
+// withProblemsBeyondSchema adds what the operator itself would refuse of an object, and of a capability without mistakes what the schemas
+// of its resources refuse.
 func (s *Validator) withProblemsBeyondSchema(ctx context.Context, schemas *crdschema.Schemas, found []error,
 	typed runtime.Object) ([]error, error) {
 	found, err := s.withOwnProblem(found, typed)
@@ -253,7 +254,8 @@ func (s *Validator) withProblemsBeyondSchema(ctx context.Context, schemas *crdsc
 	return found, err
 }
 
-// foreignProblems returns what keeps an object of another group from being read as meant: no version, and a kind of ours under a misspelled group.
+// foreignProblems returns what keeps an object of another group from being read as meant: no version, and a kind of ours under a
+// misspelled group.
 func foreignProblems(scheme *runtime.Scheme, u *unstructured.Unstructured) []string {
 	if u.GetAPIVersion() == "" {
 		return []string{"apiVersion: Required value"}

@@ -164,7 +164,8 @@ func (v *verifier) ended(ctx context.Context, g checkGroup, err error) error {
 	}
 }
 
-// add records a result and prints it, one that only follows from the cause as skipped. With --fail-fast it returns errEnough after a failure.
+// add records a result and prints it, one that only follows from the cause as skipped. With --fail-fast it returns errEnough after a
+// failure.
 func (v *verifier) add(r check.Result) error {
 	now := v.Clock.Now()
 	r = v.consequence(r)

@@ -21,8 +21,8 @@ import (
 // longer holds the factor by which the interval of checks grows while events arrive: an hour instead of five minutes.
 const longer = 12
 
-// BenchmarkReadsAtRestWithEvents counts the reads of 1,000 buckets at rest within one interval of the checks with events, without events and
-// with them. The events arrive for all of the second time, and are heartbeats alone.
+// BenchmarkReadsAtRestWithEvents counts the reads of 1,000 buckets at rest within one interval of the checks with events, without events
+// and with them. The events arrive for all of the second time, and are heartbeats alone.
 func BenchmarkReadsAtRestWithEvents(b *testing.B) {
 	const n = 1000
 	every := checkEvery(n)

@@ -23,9 +23,9 @@ import (
 )
 
 // BenchmarkMemoryOfTenants fills five namespaces with 500 AWS resources of a mebibyte and 500 plan requests, and with capabilities and pods
-// with the operator's label of half a mebibyte or more, which is more than the operator keeps of a namespace, deletes a key that any of them
-// could use, and judges the anonymous memory of the operator by the limit that the chart sets: the kernel can take back the pages of the
-// binary, and pods have no swap for the others.
+// with the operator's label of half a mebibyte or more, which is more than the operator keeps of a namespace, deletes a key that any of
+// them could use, and judges the anonymous memory of the operator by the limit that the chart sets: the kernel can take back the pages of
+// the binary, and pods have no swap for the others.
 func BenchmarkMemoryOfTenants(b *testing.B) {
 	const namespaces, resources, objects, requests = 5, 100, 20, 100
 	for b.Loop() {

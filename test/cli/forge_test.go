@@ -247,8 +247,8 @@ func (f *forge) release(t *testing.T, version, program string) {
 	f.releases["v"+version+"/SHA256SUMS"] = []byte(sums)
 }
 
-// packedFiles returns the files of a release. Instead of the program it has a script that runs it: checking and unpacking 130 megabytes takes
-// two seconds of processor time for each run of a job.
+// packedFiles returns the files of a release. Instead of the program it has a script that runs it: checking and unpacking 130 megabytes
+// takes two seconds of processor time for each run of a job.
 func packedFiles(t *testing.T, program string, scripts []string) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{"nexusctl": fmt.Appendf(nil, "#!/bin/sh\nexec '%s' \"$@\"\n", program)}

@@ -291,8 +291,8 @@ func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	x.apply(adopting.out)
 	x.allReady(adopting.out)
 	for action := range x.writesSince(mark) {
-		// A table of the Data Catalog has no tags: its owner is among its parameters, and that of a record set in another record. Those of a user pool are written with
-		// all its settings.
+		// A table of the Data Catalog has no tags: its owner is among its parameters, and that of a record set in another record. Those of a
+		// user pool are written with all its settings.
 		if !strings.Contains(strings.ToLower(action), "tag") && action != "glue:UpdateTable" && action != "route53:ChangeResourceRecordSets" && action != "cognito-idp:UpdateUserPool" {
 			t.Errorf("the adoption called %s", action)
 		}

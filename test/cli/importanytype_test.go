@@ -20,7 +20,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// Resources of types without a kind are declared as they are, by their identifiers and from a state of Terraform, and adopted with tags alone.
+// Resources of types without a kind are declared as they are, by their identifiers and from a state of Terraform, and adopted with tags
+// alone.
 func TestImport_DeclaresResourcesOfAnyType(t *testing.T) {
 	extent.Full(t)
 	const stream, prefixList, filter = "AWS::Kinesis::Stream", "AWS::EC2::PrefixList", "AWS::Logs::MetricFilter"

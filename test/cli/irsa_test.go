@@ -88,7 +88,8 @@ func TestFixIRSA_CreatesTheProviderOnce(t *testing.T) {
 	}
 	x.withoutProvider(world.DefaultIssuer)
 	x.World.AWS().Fault(emulator.Match{Service: "iam", Op: "CreateOpenIDConnectProvider", Times: 1}, emulator.BeforeThen(func() {
-		if _, err := x.World.AWS().CreateOIDCProvider(x.Ctx(), world.DefaultIssuer); err != nil { // a person is faster, and the answer is lost as well
+		// a person is faster, and the answer is lost as well
+		if _, err := x.World.AWS().CreateOIDCProvider(x.Ctx(), world.DefaultIssuer); err != nil {
 			t.Error(err)
 		}
 	}))

@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
 
-// A plan of resources of any type is that of the operator: another form of a value is no change, a foreign value is one, and the schema says
-// what a property may refer to, also of an object that is only declared.
+// A plan of resources of any type is that of the operator: another form of a value is no change, a foreign value is one, and the schema
+// says what a property may refer to, also of an object that is only declared.
 func TestPlan_OfAnyTypeFollowsTheSchema(t *testing.T) {
 	extent.Full(t)
 	const flag, keyID, storeType = "--types=AWS::CloudTrail::EventDataStore,AWS::Kinesis::Stream", "1234abcd-12ab-34cd-56ef-1234567890ab", "AWS::CloudTrail::EventDataStore"

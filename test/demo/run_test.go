@@ -203,8 +203,8 @@ func (x tool) inShell(folder, commands string) (string, error) {
 	return string(out), err
 }
 
-// acceptsManifests sends every manifest of the pages and of the examples to the API server as a dry run, in namespace default. It leaves out
-// those that other products serve, and fragments without a name, which test/docs checks against their schemas.
+// acceptsManifests sends every manifest of the pages and of the examples to the API server as a dry run, in namespace default. It leaves
+// out those that other products serve, and fragments without a name, which test/docs checks against their schemas.
 func (x tool) acceptsManifests() {
 	x.Helper()
 	blocks, err := docblocks.Pages(".")

@@ -480,7 +480,8 @@ func TestDeploy_InstallsTheLoadBalancerController(t *testing.T) {
 	const cluster, vpc = "--cluster-name=demo", "--vpc-id=vpc-1"
 	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, "--alb-chart", "./no-such-chart.tgz"), 2, "--alb-chart", "--skip-alb-controller")
 	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, "--alb-chart", "a/b"), 2, "--alb-chart")
-	x.wants(x.runs("deploy", "--image", operatorImage, "--dry-run"), 0, "until nexusctl install-alb-controller has installed it") // the name of the cluster is not known
+	// the name of the cluster is not known
+	x.wants(x.runs("deploy", "--image", operatorImage, "--dry-run"), 0, "until nexusctl install-alb-controller has installed it")
 	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, "--skip-alb-controller", "--dry-run"), 0, "until nexusctl install-alb-controller has installed it")
 
 	chart := "--alb-chart=" + chartFolder(t, "3.6.0")

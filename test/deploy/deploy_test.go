@@ -241,8 +241,8 @@ func (x *person) deployed(args ...string) {
 	x.wants(x.runs(append([]string{"deploy", "--image", operatorImage}, args...)...), 0, "The operator in namespace nexus-system is ready")
 }
 
-// A whole installation: a dry run, an image that was not pushed yet, the installation, a second run that does nothing, an upgrade, and the removal
-// with all that it made, and nothing else.
+// A whole installation: a dry run, an image that was not pushed yet, the installation, a second run that does nothing, an upgrade, and
+// the removal with all that it made, and nothing else.
 func TestDeploy_InstallsOnceAndIsRemovedWhole(t *testing.T) {
 	extent.Full(t)
 	x := newPerson(t)

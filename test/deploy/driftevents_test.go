@@ -40,8 +40,8 @@ func (x *person) leftOfEvents() string {
 	return strings.Join(names, " ")
 }
 
-// The life of the queue and its rules: a dry run, a run that fails in the middle, the rest, a second run that writes nothing, a repair and the
-// removal, all with the rights that the installer's policy has.
+// The life of the queue and its rules: a dry run, a run that fails in the middle, the rest, a second run that writes nothing, a repair
+// and the removal, all with the rights that the installer's policy has.
 func TestDriftEvents_AreInstalledOnceAndRemovedWhole(t *testing.T) {
 	x := newPerson(t)
 	start := x.World.AWS().Mark()

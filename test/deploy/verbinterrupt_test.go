@@ -76,7 +76,8 @@ type wait struct {
 	left []string
 }
 
-// interruptedWaits interrupts the verbs that wait, after what they have requested. The operator and the controllers of the cluster stand still.
+// interruptedWaits interrupts the verbs that wait, after what they have requested. The operator and the controllers of the cluster stand
+// still.
 func (x *stage) interruptedWaits(t *testing.T) {
 	in, name := x.capability.Namespace, "ncap/"+x.capability.Name
 	x.Op.Stop()

@@ -258,7 +258,8 @@ func (x *stage) declares(registry string) {
 	}
 	x.MakeNamespace(c.Namespace)
 	binding := metav1.ObjectMeta{Namespace: c.Namespace, Name: "nexus-operator-secrets"}
-	if err := x.Client.Delete(x.Ctx(), &rbacv1.RoleBinding{ObjectMeta: binding}); client.IgnoreNotFound(err) != nil { // other tests leave theirs
+	// other tests leave theirs
+	if err := x.Client.Delete(x.Ctx(), &rbacv1.RoleBinding{ObjectMeta: binding}); client.IgnoreNotFound(err) != nil {
 		x.Fatal(err)
 	}
 	x.Create(&rbacv1.RoleBinding{ObjectMeta: binding,
@@ -369,7 +370,8 @@ func TestEveryVerb(t *testing.T) {
 	if err := x.Get(x.operator); err != nil {
 		t.Errorf("the operator is gone: %v", err)
 	}
-	x.wants(x.runs("delete-now", "ncap/"+parting, "-n", parting), 0, "its stores are deleted now") // a removal of the operator would wait as long
+	// a removal of the operator would wait as long
+	x.wants(x.runs("delete-now", "ncap/"+parting, "-n", parting), 0, "its stores are deleted now")
 	ended := x.endsWithItsPods(x.operator)
 	x.wants(x.runs("delete", "--full", "--yes", "--cascade=delete", "--timeout", "1m"), 0, "The operator was removed.")
 	<-ended

@@ -181,8 +181,8 @@ func TestAI_AnAgentRunsRestsAndGoesWithoutResidue(t *testing.T) {
 	}
 }
 
-// The example of retrieval runs without an AWSProvider. A vector bucket of another namespace with the name of a part is not touched, and the
-// capability says so.
+// The example of retrieval runs without an AWSProvider. A vector bucket of another namespace with the name of a part is not touched, and
+// the capability says so.
 func TestAI_AForeignVectorBucketIsNotTouched(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t, aiTypes, aiNamespaces)

@@ -34,8 +34,8 @@ func withAllAI(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 	return c
 }
 
-// A capability with every part of an AI application and a budget is created, edited and deleted by an operator that has the rights of the policy
-// that is printed for it, and no others.
+// A capability with every part of an AI application and a budget is created, edited and deleted by an operator that has the rights of the
+// policy that is printed for it, and no others.
 func TestPrivilege_EveryPartOfAIFitsThePrintedPolicy(t *testing.T) {
 	extent.Full(t)
 	scope := permissions.Scope{NamePrefix: "team-", Boundary: boundary, Types: strings.Split(printedAITypes, ",")}
@@ -63,7 +63,8 @@ func TestPrivilege_EveryPartOfAIFitsThePrintedPolicy(t *testing.T) {
 	})
 	b.Running(c)
 	b.Quiet()
-	for _, typeName := range []string{"AWS::Bedrock::GuardrailVersion", "AWS::BedrockAgentCore::GatewayTarget", budgetType} { // what no data is in goes
+	// what no data is in goes
+	for _, typeName := range []string{"AWS::Bedrock::GuardrailVersion", "AWS::BedrockAgentCore::GatewayTarget", budgetType} {
 		if left := d.Identifiers(typeName); len(left) != 1 {
 			t.Errorf("%s: there are %v after the edit", typeName, left)
 		}

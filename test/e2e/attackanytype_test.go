@@ -129,7 +129,8 @@ func (b *bed) ofNobody(typeName, properties string) {
 	}
 }
 
-// What a tenant tries through the kind that manages any type, where an administrator allows whole services. None of the objects may write to AWS.
+// What a tenant tries through the kind that manages any type, where an administrator allows whole services. None of the objects may write
+// to AWS.
 func TestAttack_NobodyReachesOthersThroughAnyType(t *testing.T) {
 	b := newBed(t, "--ambient-namespaces=team-*,victim-dev", typesOfAttacks)
 	d := b.controls()

@@ -19,8 +19,8 @@ const (
 	budgetNamespaces = "--ambient-namespaces=ledger-dev"
 )
 
-// A budget is made with its topic, follows edits of the amount in place and those of thresholds by another budget, writes nothing at rest, and
-// goes without residue with the field and with the capability.
+// A budget is made with its topic, follows edits of the amount in place and those of thresholds by another budget, writes nothing at
+// rest, and goes without residue with the field and with the capability.
 func TestBudget_FollowsEditsRestsAndGoesWithoutResidue(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t, budgetTypes, budgetNamespaces)

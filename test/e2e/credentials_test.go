@@ -173,7 +173,8 @@ func TestCredentials_HalfOfThePodsStartWithoutAndAreReplaced(t *testing.T) {
 	}
 }
 
-// While no pod is ready, a PodDisruptionBudget counts all of them as needed, and allows to evict those that are not ready only if it says so.
+// While no pod is ready, a PodDisruptionBudget counts all of them as needed, and allows to evict those that are not ready only if it says
+// so.
 func TestCredentials_PodsThatNeedThemToBeReadyAreReplaced(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t, "--eks-cluster-name="+eksCluster)

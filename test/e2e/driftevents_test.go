@@ -319,8 +319,8 @@ func TestDriftEvents_AQueueThatCannotBeReadShowsInTheProvider(t *testing.T) {
 // keptByDefault are the kinds of the samples whose resources outlive their objects unless these say otherwise.
 var keptByDefault = []string{"CognitoUserPool", "KMSKey"}
 
-// eventsOfDeletions records the events of all writes from now on. The function that it returns fails the test for each object whose resource no
-// event names: a change by hand sends requests with the same parameters.
+// eventsOfDeletions records the events of all writes from now on. The function that it returns fails the test for each object whose
+// resource no event names: a change by hand sends requests with the same parameters.
 func (b *bed) eventsOfDeletions(objs []*unstructured.Unstructured) (check func()) {
 	b.Helper()
 	var mu sync.Mutex

@@ -217,8 +217,8 @@ func TestExisting_AMissingStoreIsLookedForAgain(t *testing.T) {
 	b.Remove(c)
 }
 
-// A tenant's capability gets no rights on the table of another tenant by a pattern, nor by the keeper of its own namespace alone, and learns
-// nothing of the owner.
+// A tenant's capability gets no rights on the table of another tenant by a pattern, nor by the keeper of its own namespace alone, and
+// learns nothing of the owner.
 func TestAttack_ExistingStoresOfAnotherTenantNeedTheAdministrator(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t, existingNamespaces)

@@ -21,8 +21,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// In the subnets of another team runs a platform of eight components with a database and a cache, whose addresses reach the pods. A second look
-// writes nothing, and it goes with everything but the final snapshot of the database.
+// In the subnets of another team runs a platform of eight components with a database and a cache, whose addresses reach the pods. A
+// second look writes nothing, and it goes with everything but the final snapshot of the database.
 func TestGallery_OfEightComponentsRunsWithADatabaseAndACache(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=team-*,gallery-staging")

@@ -41,7 +41,8 @@ func TestLargeObjects_ARestartTakesNothingFromAWS(t *testing.T) {
 		filler.Annotations[wellknown.AnnotationPaused] = "true"
 		return filler
 	})
-	if err := b.as(b.Client, o, func() { o.Annotations["example.com/touched"] = "after the fillers" }); err != nil { // a new informer sees it last
+	// a new informer sees it last
+	if err := b.as(b.Client, o, func() { o.Annotations["example.com/touched"] = "after the fillers" }); err != nil {
 		t.Fatal(err)
 	}
 	b.Ready(o)

@@ -44,7 +44,8 @@ func deadWebhook(namespace string) *admissionregistrationv1.ValidatingWebhookCon
 	}}}
 }
 
-// failWebhooks lets a dead webhook judge the Deployments of a namespace until the test ends. The API server follows its webhooks a little later.
+// failWebhooks lets a dead webhook judge the Deployments of a namespace until the test ends. The API server follows its webhooks a little
+// later.
 func (b *bed) failWebhooks(namespace string) client.Object {
 	b.Helper()
 	hook := deadWebhook(namespace)

@@ -148,8 +148,8 @@ func TestPodIdentity_ALifeOfACapability(t *testing.T) {
 	}
 }
 
-// Components with different access have different roles, all of which are handed over, each with its ServiceAccount: pods of every component
-// have credentials in the new way before any role stops trusting the old one.
+// Components with different access have different roles, all of which are handed over, each with its ServiceAccount: pods of every
+// component have credentials in the new way before any role stops trusting the old one.
 func TestPodIdentity_HandsOverTheRoleOfEachAccess(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t, "--eks-cluster-name="+eksCluster)

@@ -42,8 +42,8 @@ var typedLives = map[string]typedLife{
 		property: "DefinitionString", edited: `"{\"StartAt\":\"a\"}"`, changes: "states:UpdateStateMachine"},
 }
 
-// limitedToTypes starts an operator that may manage the types of typedLives, and has the rights to the granted ones alone. Names begin with team-,
-// and roles lie below /teams/. It returns the double, whose handlers need the rights that the schemas list.
+// limitedToTypes starts an operator that may manage the types of typedLives, and has the rights to the granted ones alone. Names begin
+// with team-, and roles lie below /teams/. It returns the double, whose handlers need the rights that the schemas list.
 func limitedToTypes(t *testing.T, granted ...string) (*bed, *double.Double) {
 	t.Helper()
 	types := slices.Sorted(maps.Keys(typedLives))
@@ -113,7 +113,8 @@ func (l typedLife) shows(b *bed, d *double.Double, o *v1alpha1.AWSResource, tag 
 	})
 }
 
-// A resource of each allowed type is created, edited, tagged and deleted by an operator with the rights of the printed policy and no others.
+// A resource of each allowed type is created, edited, tagged and deleted by an operator with the rights of the printed policy and no
+// others.
 func TestPrivilege_ATypedLifeFitsThePrintedPolicy(t *testing.T) {
 	extent.Full(t)
 	b, d := limitedToTypes(t, slices.Sorted(maps.Keys(typedLives))...)

@@ -392,8 +392,8 @@ func TestUndo_DrillsWithKillsAndTwoOperators(t *testing.T) {
 	}
 }
 
-// killSoon kills the operator before or after one of its next calls to AWS, or at some moment between calls, and returns what waits for that
-// and starts it again.
+// killSoon kills the operator before or after one of its next calls to AWS, or at some moment between calls, and returns what waits for
+// that and starts it again.
 func (b *bed) killSoon(rnd *rand.Rand) (restart func()) {
 	b.Helper()
 	op, killed, once := b.Op, make(chan struct{}), sync.Once{}

@@ -39,7 +39,8 @@ func TestUpdate_AnEditMakesTheSmallestChange(t *testing.T) {
 	b.Quiet()
 	const table, parameters, config = "dynamodbtables/least-dev-", "patch ssmparametersets/least-dev", "patch configmaps/least-dev-config"
 	rolled := []string{"patch deployments/least-dev-backend", "patch deployments/least-dev-frontend"} // both read the ConfigMap
-	removed := func(objects ...string) (out []string) {                                               // the operator deletes the object, then removes its finalizer
+	// the operator deletes the object, then removes its finalizer
+	removed := func(objects ...string) (out []string) {
 		for _, o := range objects {
 			out = append(out, "delete "+o, "patch "+o)
 		}

@@ -25,8 +25,8 @@ var applicationMoves = []move{
 	{"the consent to the existing table taken and given back", (*walk).takeConsent},
 }
 
-// The parts of an AI application: one guardrail and one profile, which people may drop, and a vector store. Its vectors cannot be made again,
-// so that it stays as long as its capability.
+// The parts of an AI application: one guardrail and one profile, which people may drop, and a vector store. Its vectors cannot be made
+// again, so that it stays as long as its capability.
 const (
 	guardrailPart = "ai/guardrails/safety"
 	profilePart   = "ai/inferenceProfiles/assistant"

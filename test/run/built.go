@@ -14,8 +14,9 @@ import (
 // keptFor limits how long a program is kept that no run has used.
 const keptFor = 14 * 24 * time.Hour
 
-// lockBuilt returns the folder that keeps test programs, for this run alone until the lock is closed; no folder if none is named, or another
-// run has it. The folder is the same for every clone of the source tree: Go compares what a program is made of, and not where from.
+// lockBuilt returns the folder that keeps test programs, for this run alone until the lock is closed; no folder if none is named, or
+// another run has it. The folder is the same for every clone of the source tree: Go compares what a program is made of, and not where
+// from.
 func lockBuilt(dir string) (built string, lock *os.File, err error) {
 	if dir == "" {
 		return "", nil, nil

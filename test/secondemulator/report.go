@@ -20,7 +20,8 @@ var phases = []struct {
 	{"delete", func(l *life) string { return l.gone }},
 }
 
-// report prints a row for each kind, and each resource type of the kind for any type, and then what does not hold of each object. It returns how much of that is no known gap.
+// report prints a row for each kind, and each resource type of the kind for any type, and then what does not hold of each object. It
+// returns how much of that is no known gap.
 func report(w io.Writer, lives []*life) (unknown int) {
 	byKind := map[string][]*life{}
 	for _, l := range lives {

@@ -61,7 +61,8 @@ func (i *Interview) named(app *appmodel.App, flag string) (string, error) {
 	return name, nil
 }
 
-// fieldOf returns the component of a field: the one that a flag names, or the one that has the name of the field, unless the other field has it.
+// fieldOf returns the component of a field: the one that a flag names, or the one that has the name of the field, unless the other field
+// has it.
 func fieldOf(app *appmodel.App, chosen, field, other string) string {
 	if chosen == "" && other != field && app.Component(field) != nil {
 		return field

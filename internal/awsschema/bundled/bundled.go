@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// schemas is an archive with a file for each service, which contains the schemas of its types, and with index.json. `make awstypes` makes it.
+// schemas is an archive with a file for each service, which contains the schemas of its types, and with index.json. `make awstypes` makes
+// it.
 //
 //go:embed schemas.zip
 var schemas []byte

@@ -124,7 +124,8 @@ func (r *Reconciler) resourceOf(o v1alpha1.Resource) (res driftevents.Resource, 
 	return driftevents.Resource{ARN: st.ARN, ID: st.ID, Services: r.services()}, home[1], home[2]
 }
 
-// services returns the prefixes of the IAM actions that change resources of the kind; none for a kind whose resources may be of any service.
+// services returns the prefixes of the IAM actions that change resources of the kind; none for a kind whose resources may be of any
+// service.
 func (r *Reconciler) services() []string {
 	var out []string
 	for _, action := range r.Entry.Meta().Writes {
@@ -173,8 +174,8 @@ func (r *Reconciler) Changed(ctx context.Context, e driftevents.Event, namespace
 	return len(found), nil
 }
 
-// lookups returns the options of the lists that contain the objects whose resources an event may name: one list of a namespace, or one for each
-// identifier of the event that a resource of the kind may have.
+// lookups returns the options of the lists that contain the objects whose resources an event may name: one list of a namespace, or one
+// for each identifier of the event that a resource of the kind may have.
 func (r *Reconciler) lookups(e driftevents.Event, namespace string) [][]client.ListOption {
 	services := r.services()
 	ofKind := len(services) == 0 || slices.Contains(services, e.Service)
@@ -244,7 +245,8 @@ func (r *Reconciler) intervalOf(obj v1alpha1.Resource) time.Duration {
 	return max(ordinary, r.Intervals.WithEvents)
 }
 
-// attributeDrift names in the status, and in an event, the change that CloudTrail reported of the resource before the pass found it changed.
+// attributeDrift names in the status, and in an event, the change that CloudTrail reported of the resource before the pass found it
+// changed.
 func (p *pass) attributeDrift(err error) {
 	key := client.ObjectKeyFromObject(p.obj)
 	e, ok := p.r.changes.reported(key)

@@ -29,8 +29,8 @@ func (r *Reconciler) oidcProvider(ctx context.Context, session *awsclient.Sessio
 	return func(issuer string) (kind.OIDCProvider, error) { return session.OIDCProvider(ctx, issuer, every, retry) }
 }
 
-// agesOfOIDCProvider returns how long an answer is kept: one that lets pods sign in, and any other. It is a little shorter than the interval
-// of those who ask, so that each of their looks finds a new one. The checks of one request share an answer.
+// agesOfOIDCProvider returns how long an answer is kept: one that lets pods sign in, and any other. It is a little shorter than the
+// interval of those who ask, so that each of their looks finds a new one. The checks of one request share an answer.
 func (r *Reconciler) agesOfOIDCProvider(asked bool) (every, retry time.Duration) {
 	const share, request = 0.8, 5 * time.Second
 	if asked {

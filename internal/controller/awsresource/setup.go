@@ -39,7 +39,8 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, secrets *reconciler.S
 		return err
 	}
 	if r.IndexResources {
-		if err := mgr.GetFieldIndexer().IndexField(context.Background(), r.Entry.New(), ResourceIndex, r.indexedBy); err != nil { // only registers a function
+		// only registers a function
+		if err := mgr.GetFieldIndexer().IndexField(context.Background(), r.Entry.New(), ResourceIndex, r.indexedBy); err != nil {
 			return err
 		}
 	}

@@ -322,7 +322,8 @@ func TestReconcile_SaysThatAKindIsNotServed(t *testing.T) {
 	for kinds, served := range map[string]bool{"*,-S3Bucket": false, "DynamoDBTable": false, "-DynamoDBTable": true, "*": true} {
 		b := newBed(t, oneBucket)
 		b.contents.Settings.Kinds = strings.Split(kinds, ",")
-		b.contents.Kinds = slices.DeleteFunc(b.contents.Kinds, func(e engine.Entry) bool { return !b.contents.Settings.Kinds.Serves(e.Name()) }) // as the operator has them
+		// as the operator has them
+		b.contents.Kinds = slices.DeleteFunc(b.contents.Kinds, func(e engine.Entry) bool { return !b.contents.Settings.Kinds.Serves(e.Name()) })
 		if _, err := b.pass(); err != nil {
 			t.Fatal(err)
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/tracing"
 )
 
-// Counted has the passes of a reconciler traced, its failures counted by their class, and its successes end them. Requests for namespaces of other
-// shards are dropped here, behind every way by which a request may come.
+// Counted has the passes of a reconciler traced, its failures counted by their class, and its successes end them. Requests for namespaces
+// of other shards are dropped here, behind every way by which a request may come.
 func (e Environment) Counted(controller string, r reconcile.Reconciler) reconcile.Reconciler {
 	e.Metrics.Controller(controller)
 	return &countedReconciler{Reconciler: r, controller: controller, metrics: e.Metrics, failures: e.Failures, shard: e.Shard}

@@ -14,8 +14,9 @@ import (
 )
 
 // fairQueue is a work queue that serves the namespaces in turn: however many requests one namespace has, another one's waits for
-// at most one of each. However long they take, one namespace has three quarters of the workers at most. Among the requests that are ready, those of a higher priority go first, except for every tenth. A request is in the queue
-// once: with the highest priority and the earliest time of those with which it was added.
+// at most one of each. However long they take, one namespace has three quarters of the workers at most. Among the requests that are
+// ready, those of a higher priority go first, except for every tenth. A request is in the queue once: with the highest priority and the
+// earliest time of those with which it was added.
 type fairQueue struct {
 	workqueue.TypedInterface[reconcile.Request]
 	turns   *turns

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// Hide returns an object with its write-only members as *kind.WriteOnly, which hold their JSON. It may have some already. A path of isWriteOnly consists of the
-// names of members, and kind.EveryElement for the elements of lists.
+// Hide returns an object with its write-only members as *kind.WriteOnly, which hold their JSON. It may have some already. A path of
+// isWriteOnly consists of the names of members, and kind.EveryElement for the elements of lists.
 func Hide(uid string, object map[string]any, isWriteOnly func(at []string) bool) map[string]any {
 	return hide(uid, nil, object, isWriteOnly).(map[string]any)
 }

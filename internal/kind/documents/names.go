@@ -13,7 +13,8 @@ import (
 
 // Names returns what a document names by ARNs and by identifiers whose form tells what they are, and what guess finds in other texts: the
 // ARNs of what the member that a path leads to may name. What a reference stands for is judged as a text, too, unless it is the ARN of the
-// resource that its object owns: the name of a resource may be that of another one of another type. Where a reference is resolved, its mistakes are reported. The values of Secrets are judged alike.
+// resource that its object owns: the name of a resource may be that of another one of another type. Where a reference is resolved, its
+// mistakes are reported. The values of Secrets are judged alike.
 func Names(sc kind.Scope, field string, document []byte, guess func(at []string, value string) []string) []kind.Naming {
 	var value any
 	if json.Unmarshal(document, &value) != nil { // the kind refuses what is no JSON

@@ -34,7 +34,8 @@ func TestWebACL_IsChangedByAnEmptyObject(t *testing.T) {
 	}
 }
 
-// Where the handlers of a type do not show an object of empty objects, it is written once. A property that cannot be changed does not differ after its creation.
+// Where the handlers of a type do not show an object of empty objects, it is written once. A property that cannot be changed does not
+// differ after its creation.
 func TestChoices_AreWrittenOnceWhereAWSDoesNotShowThem(t *testing.T) {
 	types, err := awstypes.Bundled()
 	kindtest.Must(t, err)

@@ -137,8 +137,8 @@ func TestHoldsData_ByNameOrBySchema(t *testing.T) {
 // keepsData matches the names of properties of what is kept: encrypted at rest, for a time, in an amount, or copied.
 var keepsData = regexp.MustCompile(`(?i)kms|encrypt|customermanagedkey|retention|backup|snapshot|storage(capacity|size|type|mode|configuration)?$`)
 
-// A type whose schema looks like that of a store is guarded, or a person found that it holds no data and the file has it, with the properties that
-// look so. The next type that AWS publishes is neither, and fails the test.
+// A type whose schema looks like that of a store is guarded, or a person found that it holds no data and the file has it, with the
+// properties that look so. The next type that AWS publishes is neither, and fails the test.
 func TestHoldsData_OfEveryTypeThatLooksLikeAStore(t *testing.T) {
 	all, schemaOf := bundledTypes(t)
 	var unguarded []string

@@ -19,7 +19,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// unchangeable returns the failure of the last request as that of a property which AWS does not let be changed; nil for every other failure.
+// unchangeable returns the failure of the last request as that of a property which AWS does not let be changed; nil for every other
+// failure.
 func (s State) unchangeable(failed *kind.FailedRequest, diff kind.Diff) error {
 	if failed == nil || failed.Action != actionUpdate {
 		return nil
@@ -27,8 +28,8 @@ func (s State) unchangeable(failed *kind.FailedRequest, diff kind.Diff) error {
 	return s.immutable(failed, diff)
 }
 
-// immutable returns the refusal of an update as that of a property which the schema lets be changed under conditions, and AWS does not; nil for
-// every other error. NotUpdatable is about such a property where one differs, and other refusals are where their text names it.
+// immutable returns the refusal of an update as that of a property which the schema lets be changed under conditions, and AWS does not;
+// nil for every other error. NotUpdatable is about such a property where one differs, and other refusals are where their text names it.
 func (s State) immutable(refusal error, diff kind.Diff) error {
 	api, ok := errors.AsType[smithy.APIError](refusal)
 	if !ok {

@@ -158,8 +158,8 @@ func TestNames_JudgesTheContainersOfEveryType(t *testing.T) {
 	}
 }
 
-// checkList compares lines with those of a file in testdata, which NEXUS_UPDATE=1 writes. The remedy says what to do about a line that the file
-// does not have.
+// checkList compares lines with those of a file in testdata, which NEXUS_UPDATE=1 writes. The remedy says what to do about a line that
+// the file does not have.
 func checkList(t *testing.T, file string, have []string, remedy string) {
 	t.Helper()
 	path := filepath.Join("testdata", file)

@@ -85,7 +85,8 @@ func propertyOf(field string) []string {
 }
 
 // checkRelation refuses a reference to an object whose resource is of another type than the schema names for the property. The kind
-// decides before the object exists. Of a deletion, only what was created counts, and a plan without the settings of the operator does not know the types of kinds.
+// decides before the object exists. Of a deletion, only what was created counts, and a plan without the settings of the operator does not
+// know the types of kinds.
 func (l lookups) checkRelation(field string, r documents.Reference, target kind.Target, failed error) error {
 	related := l.schema.Related(propertyOf(field)...)
 	_, waits := status.AsWaiting(failed)

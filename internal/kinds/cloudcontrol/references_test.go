@@ -89,8 +89,8 @@ func TestReferences_ThatCannotBeReadAreRefused(t *testing.T) {
 	}
 }
 
-// The schema says of what type the resource is that the key of a stream names. The kind KMSKey has keys; objects of the kind AWSResource have
-// any type.
+// The schema says of what type the resource is that the key of a stream names. The kind KMSKey has keys; objects of the kind AWSResource
+// have any type.
 func TestReferences_NameAResourceOfTheTypeThatTheSchemaNames(t *testing.T) {
 	const at, remedy = "spec.properties.StreamEncryption.KeyId: names a resource of type AWS::KMS::Key", "refer to KMSKey or an AWSResource of that type, or declare the value"
 	for name, c := range map[string]struct {

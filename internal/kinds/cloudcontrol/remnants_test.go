@@ -18,8 +18,8 @@ import (
 	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 )
 
-// A create that fails may leave the resource behind: https://github.com/go-to-k/cdkd/pull/957. The object finds it, by its tags, or because AWS
-// assigned its identifier to this request, and neither makes a second one nor leaves it behind when it is deleted.
+// A create that fails may leave the resource behind: https://github.com/go-to-k/cdkd/pull/957. The object finds it, by its tags, or
+// because AWS assigned its identifier to this request, and neither makes a second one nor leaves it behind when it is deleted.
 func TestCreate_FindsWhatAFailureLeft(t *testing.T) {
 	types, err := awstypes.Bundled()
 	kindtest.Must(t, err)

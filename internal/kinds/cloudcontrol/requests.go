@@ -72,8 +72,8 @@ func (s State) createdBy(event *types.ProgressEvent) string {
 	return ""
 }
 
-// isNew reports whether no resource can have had an identifier before AWS assigned it: it consists of nothing that the object declares. One that
-// contains a declared name may be that of another owner's resource.
+// isNew reports whether no resource can have had an identifier before AWS assigned it: it consists of nothing that the object declares.
+// One that contains a declared name may be that of another owner's resource.
 func (s State) isNew(id string) bool {
 	return !s.schema.IsNamed() && !slices.ContainsFunc(s.declared, func(text string) bool { return len(text) > 2 && strings.Contains(id, text) })
 }

@@ -132,8 +132,8 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 	return want, checkDeclared(sc, cr, want, declared)
 }
 
-// setTags sets the tags that the resource is to have. Where no update can change them, only those of the spec are compared: those of the owner and of
-// the provider are what they were when the resource was created, or what it had when it was adopted.
+// setTags sets the tags that the resource is to have. Where no update can change them, only those of the spec are compared: those of the
+// owner and of the provider are what they were when the resource was created, or what it had when it was adopted.
 func (s *State) setTags(sc kind.Scope, cr *v1alpha1.AWSResource) {
 	if !s.hasTags() {
 		return
@@ -175,8 +175,8 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any, i
 	}}
 }
 
-// modeOf returns the mode of the differences of a property. One that AWS does not show is set at the creation alone where the type has no update; what
-// is shown of such a type is refused with other words.
+// modeOf returns the mode of the differences of a property. One that AWS does not show is set at the creation alone where the type has no
+// update; what is shown of such a type is refused with other words.
 func modeOf(schema *awsschema.Type, rule awsschema.Rule) kind.Mode {
 	switch {
 	case rule.CreateOnly, rule.WriteOnly && !schema.Supports(awsschema.Update):
@@ -188,8 +188,8 @@ func modeOf(schema *awsschema.Type, rule awsschema.Rule) kind.Mode {
 	}
 }
 
-// sameBy returns what asks a transform whether AWS shows a value of properties as it was written; nil without one. A value with parts that AWS hides
-// is never asked for.
+// sameBy returns what asks a transform whether AWS shows a value of properties as it was written; nil without one. A value with parts
+// that AWS hides is never asked for.
 func sameBy(transform *awsschema.Transform, properties map[string]any) func(within map[string]any, want, have any) bool {
 	if transform == nil {
 		return nil
@@ -451,8 +451,9 @@ func (s State) explained(err error) error {
 	return &smithy.OperationError{ServiceID: cloudcontrol.ServiceID, OperationName: names[types.OperationUpdate], Err: &smithy.GenericAPIError{Code: api.ErrorCode(), Message: text}}
 }
 
-// withoutUnacceptable removes the empty values that AWS stored for what no one declared, and that its own schema refuses: AWS validates all of the resource
-// at each update (github.com/hashicorp/terraform-provider-awscc/issues/3186). What the patch sets anyway is left to it.
+// withoutUnacceptable removes the empty values that AWS stored for what no one declared, and that its own schema refuses: AWS validates
+// all of the resource at each update (github.com/hashicorp/terraform-provider-awscc/issues/3186). What the patch sets anyway is left to
+// it.
 func (s State) withoutUnacceptable(shown *kind.Document, patch []documents.Operation) []documents.Operation {
 	if shown == nil || len(patch) == 0 {
 		return nil

@@ -157,7 +157,8 @@ func TestStream_RequestsTakeTheirTime(t *testing.T) {
 	b.edit(`{"Name":"events","RetentionPeriodHours":72}`)
 	busy("UPDATE", 20*time.Second)
 	kindtest.Settled(t, b.Subject)
-	if n := b.Rig.AWS.Calls().Match("cloudformation", "GetResourceRequestStatus", "*").Count(); n != 7 { // the second look of each operation comes when AWS asked for it
+	// the second look of each operation comes when AWS asked for it
+	if n := b.Rig.AWS.Calls().Match("cloudformation", "GetResourceRequestStatus", "*").Count(); n != 7 {
 		t.Errorf("%d polls:\n%s", n, b.Rig.AWS.Calls())
 	}
 	if n := b.Rig.AWS.Calls().Writes().Count(); n != 2 || b.double.Properties(stream, "events")["RetentionPeriodHours"] != 72.0 {

@@ -45,8 +45,9 @@ type acting struct {
 	isHidden bool
 }
 
-// actingAs returns the roles in a value: their ARNs wherever they are, and the values of properties and options that are named after a role or
-// an instance profile, or that name a launch template. A passedRole, a passedProfile and a passedTemplate are none of them; a profile with the name of a role may have another one.
+// actingAs returns the roles in a value: their ARNs wherever they are, and the values of properties and options that are named after a
+// role or an instance profile, or that name a launch template. A passedRole, a passedProfile and a passedTemplate are none of them; a
+// profile with the name of a role may have another one.
 func actingAs(schema *awsschema.Type, at []string, value any) []acting {
 	var out []acting
 	switch value := value.(type) {
@@ -123,9 +124,8 @@ func unescapedOnce(text string) string {
 	})
 }
 
-// actingByOption returns the role, or the instance profile, that an option of Elastic Beanstalk names: {Namespace, OptionName, Value}. An ARN in the
-// value is judged as every other one.
-// https://docs.aws.amazon.com/elasticbeanstalk/latest/dg/command-options-general.html
+// actingByOption returns the role, or the instance profile, that an option of Elastic Beanstalk names: {Namespace, OptionName, Value}. An
+// ARN in the value is judged as every other one. https://docs.aws.amazon.com/elasticbeanstalk/latest/dg/command-options-general.html
 func actingByOption(at []string, option map[string]any) []acting {
 	names, isProfile := optionOf(option)
 	a := acting{at: append(slices.Clone(at), "Value"), isProfile: isProfile}
@@ -202,8 +202,8 @@ func (a acting) whyNot(sc kind.Scope) string {
 	}
 }
 
-// checkRoles refuses properties with a role that the provider does not let be given to AWS services: everyone who may write objects would act
-// with its rights.
+// checkRoles refuses properties with a role that the provider does not let be given to AWS services: everyone who may write objects would
+// act with its rights.
 func checkRoles(sc kind.Scope, schema *awsschema.Type, properties map[string]any) error {
 	for _, a := range actingAs(schema, nil, properties) {
 		if why := a.whyNot(sc); why != "" {
@@ -213,8 +213,8 @@ func checkRoles(sc kind.Scope, schema *awsschema.Type, properties map[string]any
 	return nil
 }
 
-// WhyNotAdopted implements kind.Adopter: an adoption would give the rights of the roles as which a resource acts to the namespace of the object.
-// A role that the object declares was judged before, and one of a service has the rights that AWS gives it.
+// WhyNotAdopted implements kind.Adopter: an adoption would give the rights of the roles as which a resource acts to the namespace of the
+// object. A role that the object declares was judged before, and one of a service has the rights that AWS gives it.
 func (*resource) WhyNotAdopted(_ context.Context, sc kind.Scope, want, have State) (string, error) {
 	declared := want.roles()
 	for _, a := range have.roles() {

@@ -16,7 +16,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// fixedTags are types whose tags only a create gives: the schema of one says so, and that of the other lists the property among the fixed ones.
+// fixedTags are types whose tags only a create gives: the schema of one says so, and that of the other lists the property among the fixed
+// ones.
 var fixedTags = map[string]string{
 	"AWS::CE::AnomalyMonitor":                   `{"MonitorName":%q,"MonitorType":"DIMENSIONAL"}`,
 	"AWS::Route53RecoveryControl::ControlPanel": `{"Name":%q}`,
@@ -109,7 +110,8 @@ func TestFixedTags_OfAResourceThatIsAdoptedStay(t *testing.T) {
 	})
 }
 
-// The tags keep the UID of the object that created the resource, and the status of the next object of the name records that it took the resource over.
+// The tags keep the UID of the object that created the resource, and the status of the next object of the name records that it took the
+// resource over.
 func TestFixedTags_OfAnEarlierObjectStay(t *testing.T) {
 	eachFixed(t, func(t *testing.T, b *bench, _ func(string) string) {
 		kindtest.Settled(t, b.Subject)

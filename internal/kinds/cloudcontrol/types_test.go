@@ -72,8 +72,8 @@ func typeLife(t *testing.T, types *awstypes.Types, name string) (*anyLife, strin
 	return &anyLife{schema: schema, sample: of, properties: properties}, ""
 }
 
-// shapeOf describes what decides how the resources of a type are found and owned: how many parts of the identifier are declared and how many
-// AWS assigns, and the form of the tags and what sets them.
+// shapeOf describes what decides how the resources of a type are found and owned: how many parts of the identifier are declared and how
+// many AWS assigns, and the form of the tags and what sets them.
 func shapeOf(schema *awsschema.Type) string {
 	declared, assigned := 0, 0
 	for _, part := range schema.IdentifiedBy() {
@@ -148,8 +148,8 @@ const (
 	someOfSample = 5
 )
 
-// eachType runs a test for every type that lives in the suites, or, in the sample, for at most that many, which are of different shapes, and for
-// those of the part of the run. Each gets another turn.
+// eachType runs a test for every type that lives in the suites, or, in the sample, for at most that many, which are of different shapes,
+// and for those of the part of the run. Each gets another turn.
 func eachType(t *testing.T, first, most int, do func(t *testing.T, types *awstypes.Types, l *anyLife, turn int)) {
 	t.Helper()
 	types, err := awstypes.Bundled()

@@ -14,7 +14,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 )
 
-// habitual is a life of a type whose handlers have a habit: it begins with the properties of the life, and each of some others is added and changed.
+// habitual is a life of a type whose handlers have a habit: it begins with the properties of the life, and each of some others is added
+// and changed.
 func (l *anyLife) habitual(t *testing.T, types *awstypes.Types, h cloudcontrol.Habit, others []string) {
 	t.Helper()
 	l.place(t, types, l.properties)
@@ -95,7 +96,8 @@ func some(names []string, turn int) []string {
 	return []string{names[turn%len(names)], names[(turn+len(names)/2)%len(names)]}
 }
 
-// required returns the properties that have to be there, and those that name the resource: the double gives others names that a schema may refuse.
+// required returns the properties that have to be there, and those that name the resource: the double gives others names that a schema
+// may refuse.
 func (l *anyLife) required(t *testing.T) map[string]any {
 	t.Helper()
 	out, err := l.sample.Required(1)

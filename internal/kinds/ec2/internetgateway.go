@@ -106,7 +106,8 @@ func (g *internetGateway) describe(ctx context.Context, want InternetGatewayStat
 	for _, a := range d.Attachments {
 		s.AttachedTo, s.AttachmentState = aws.ToString(a.VpcId), string(a.State)
 		*kind.Either(s.AttachedTo == aws.ToString(want.VPCID), s.VPCID, s.OtherVPCID) = s.AttachedTo
-		if a.State == types.AttachmentStatusAttaching || a.State == types.AttachmentStatusDetaching || !look.Deleting { // EC2 calls an attached one available
+		// EC2 calls an attached one available
+		if a.State == types.AttachmentStatusAttaching || a.State == types.AttachmentStatusDetaching || !look.Deleting {
 			seen.Busy = kind.BusyUnless("the internet gateway", a.State, "available", types.AttachmentStatusAttached, types.AttachmentStatusDetached)
 		}
 	}

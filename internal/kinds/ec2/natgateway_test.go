@@ -191,7 +191,8 @@ func TestNATGatewaySurvivesLag(t *testing.T) {
 
 func TestNATGatewayCosts(t *testing.T) {
 	s, _ := natSubject(t, natOf())
-	// two searches by tags, the address, the subnet, the internet gateway, the create, a look; a look; a look, the deletion, two looks that verify it
+	// two searches by tags, the address, the subnet, the internet gateway, the create, a look; a look; a look, the deletion, two looks that
+	// verify it
 	costs(t, s, [2]int{7, 1}, [2]int{1, 0}, [2]int{4, 1})
 	s, _ = natSubject(t, natOf(private))
 	costs(t, s, [2]int{4, 1}, [2]int{1, 0}, [2]int{4, 1})

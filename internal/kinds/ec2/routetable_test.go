@@ -245,7 +245,8 @@ func TestRouteTableSurvivesLag(t *testing.T) {
 func TestRouteTableCosts(t *testing.T) {
 	s := kindtest.NewSubject(kindtest.NewRig(t), engine.For(NewRouteTable), tableOf(routes(by("internet", "0.0.0.0/0")), usedBy("a")))
 	inRouted(t, s)
-	// two searches by tags, the create, a look, a route and an association, a look; a look; a look, two writes, two looks that verify the deletion
+	// two searches by tags, the create, a look, a route and an association, a look; a look; a look, two writes, two looks that verify the
+	// deletion
 	costs(t, s, [2]int{7, 3}, [2]int{1, 0}, [2]int{5, 2})
 }
 

@@ -103,8 +103,8 @@ func seenRules(id string, permissions []types.IpPermission) map[string]Rule {
 	return out
 }
 
-// marksOfControllers begin the descriptions of the rules by which controllers of Kubernetes let load balancers reach nodes and pods: the AWS
-// Load Balancer Controller and the AWS cloud provider.
+// marksOfControllers begin the descriptions of the rules by which controllers of Kubernetes let load balancers reach nodes and pods: the
+// AWS Load Balancer Controller and the AWS cloud provider.
 // https://github.com/kubernetes-sigs/aws-load-balancer-controller/blob/main/pkg/targetgroupbinding/networking_manager.go
 // https://cloud-provider-aws.sigs.k8s.io/service_controller/
 var marksOfControllers = []string{"elbv2.k8s.aws/", "kubernetes.io/rule/"}

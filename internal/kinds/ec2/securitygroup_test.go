@@ -235,7 +235,8 @@ func TestSecurityGroupSurvivesLag(t *testing.T) {
 
 func TestSecurityGroupCosts(t *testing.T) {
 	s, _ := subjectIn(t, engine.For(NewSecurityGroup), groupOf(in(tcp(80, "10.0.0.0/8"), tcp(81, "10.0.0.0/8")), out(tcp(443, "0.0.0.0/0"))))
-	// two searches by tags and one by name, the create, a look, three calls for all rules, a look; a look; a look, the delete, two looks that verify it
+	// two searches by tags and one by name, the create, a look, three calls for all rules, a look; a look; a look, the delete, two looks
+	// that verify it
 	costs(t, s, [2]int{9, 4}, [2]int{1, 0}, [2]int{4, 1})
 }
 

@@ -76,8 +76,8 @@ func namesOf[T any](all []T, name func(T) *string) []string {
 	return out
 }
 
-// balancers returns the names of the load balancers of controllers in a cluster. The tagging API shows some that were deleted, so only those
-// that have network interfaces count.
+// balancers returns the names of the load balancers of controllers in a cluster. The tagging API shows some that were deleted, so only
+// those that have network interfaces count.
 func (c *cluster) balancers(ctx context.Context, name string) ([]string, error) {
 	var descriptions []string
 	for _, tags := range balancerTags(name) {

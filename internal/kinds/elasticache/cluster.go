@@ -207,7 +207,8 @@ func busyTopic(d types.CacheCluster) string {
 	return kind.BusyUnless("the topic of the cache cluster", aws.ToString(kind.NonNil(d.NotificationConfiguration).TopicStatus), "active", "inactive")
 }
 
-// refuseCluster refuses a cluster that the operator cannot manage: a member of a replication group, and one that ElastiCache could not make.
+// refuseCluster refuses a cluster that the operator cannot manage: a member of a replication group, and one that ElastiCache could not
+// make.
 func refuseCluster(d types.CacheCluster, broken bool) error {
 	id, group := aws.ToString(d.CacheClusterId), aws.ToString(d.ReplicationGroupId)
 	switch {

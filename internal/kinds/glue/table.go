@@ -111,9 +111,8 @@ func (t *table) describe(ctx context.Context, want TableState, _ kind.Look) (kin
 	return kind.Seen[TableState]{Exists: true, State: s, Tags: s.Tags, Created: aws.ToTime(in.CreateTime)}, nil
 }
 
-// create sends a list of partition keys also where there are none: Athena does not query a table without the list. Where the database is missing,
-// Glue says so.
-// https://docs.aws.amazon.com/glue/latest/webapi/API_TableInput.html
+// create sends a list of partition keys also where there are none: Athena does not query a table without the list. Where the database is
+// missing, Glue says so. https://docs.aws.amazon.com/glue/latest/webapi/API_TableInput.html
 func (t *table) create(ctx context.Context, want, _ TableState) error {
 	in := &types.TableInput{Name: &want.Name, Description: kind.NonEmpty(want.Description), TableType: kind.NonEmpty(want.TableType),
 		PartitionKeys: append([]types.Column{}, kind.Convert[[]types.Column](want.PartitionKeys)...), StorageDescriptor: kind.Convert[*types.StorageDescriptor](want.Storage),

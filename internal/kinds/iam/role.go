@@ -69,7 +69,8 @@ func NewRole(cfg aws.Config) kind.Kind[*v1alpha1.IAMRole, RoleState] {
 		Meta:     kind.Meta{Facts: roleFacts(), Reads: []string{"iam:GetOpenIDConnectProvider"}, Identity: kind.ByName, CreatesFirst: true, Users: kind.UsersOfNamespace},
 		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.IAMRole, RoleState]{Identity: []string{"roleName"}, Ask: askForPolicies, Spec: exported},
 		Describe: kind.Read[RoleState]{Actions: []string{"iam:GetRole", "iam:GetRolePolicy", "iam:ListRolePolicies", "iam:ListAttachedRolePolicies", "iam:GetInstanceProfile"}, Do: r.describe},
-		Create: kind.Call[RoleState]{Action: "iam:CreateRole", Do: kind.Send(r.api.CreateRole, func(want, _ RoleState) *iam.CreateRoleInput { // without policies
+		// without policies
+		Create: kind.Call[RoleState]{Action: "iam:CreateRole", Do: kind.Send(r.api.CreateRole, func(want, _ RoleState) *iam.CreateRoleInput {
 			return &iam.CreateRoleInput{RoleName: &want.Name, Path: want.Path, AssumeRolePolicyDocument: want.Trust, PermissionsBoundary: kind.NonEmpty(want.Boundary),
 				Description: want.Description, MaxSessionDuration: want.MaxSession, Tags: kind.SDKTags[types.Tag](want.Tags)}
 		})},

@@ -218,7 +218,8 @@ func publish(cr *v1alpha1.RDSInstance, s InstanceState) {
 	st := &cr.Status
 	st.ARN, st.ID, st.DBInstanceARN, st.DBInstanceStatus = s.ARN, s.DBInstanceIdentifier, s.ARN, s.DBInstanceStatus
 	st.EngineVersion, st.AllocatedStorage, st.AvailabilityZone, st.MasterUserSecretARN = s.Version, s.Storage, s.Zone, s.SecretARN
-	st.ReadReplicaSource, st.FinalSnapshotIdentifier = s.SourceID, cmp.Or(s.SnapshotName, st.FinalSnapshotIdentifier) // chosen before the delete alone
+	// chosen before the delete alone
+	st.ReadReplicaSource, st.FinalSnapshotIdentifier = s.SourceID, cmp.Or(s.SnapshotName, st.FinalSnapshotIdentifier)
 	if st.Endpoint = nil; s.Address != "" {
 		st.Endpoint = &v1alpha1.RDSEndpoint{Address: s.Address, Port: aws.ToInt32(s.Port)}
 	}

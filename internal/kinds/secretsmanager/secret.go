@@ -262,7 +262,8 @@ func (s *secret) judgeSource(ctx context.Context, want SecretState, labeled bool
 }
 
 func (s *secret) hasVersion(ctx context.Context, name, id string) (bool, error) {
-	in := &secretsmanager.ListSecretVersionIdsInput{SecretId: &name, IncludeDeprecated: aws.Bool(true), MaxResults: aws.Int32(100)} // AWS keeps about 100 versions
+	// AWS keeps about 100 versions
+	in := &secretsmanager.ListSecretVersionIdsInput{SecretId: &name, IncludeDeprecated: aws.Bool(true), MaxResults: aws.Int32(100)}
 	all, err := kind.Pages(ctx, s.api.ListSecretVersionIds, in, &in.NextToken, func(out *secretsmanager.ListSecretVersionIdsOutput) ([]types.SecretVersionsListEntry, *string) {
 		return out.Versions, out.NextToken
 	})

@@ -176,7 +176,8 @@ func (t *topic) subscriptions(ctx context.Context, want TopicState, have *TopicS
 	for _, s := range all {
 		key, arn := keyOf(aws.ToString(s.Protocol), aws.ToString(s.Endpoint)), aws.ToString(s.SubscriptionArn)
 		wanted, ours := want.Subscriptions[key]
-		if (ours || want.Everything) && (wanted != nil || isConfirmed(arn)) { // one that is not confirmed cannot be removed, and ends after two days
+		// one that is not confirmed cannot be removed, and ends after two days
+		if (ours || want.Everything) && (wanted != nil || isConfirmed(arn)) {
 			have.Subscriptions[key], have.ARNs[key] = aws.Bool(true), arn
 		}
 	}

@@ -419,7 +419,8 @@ func TestACreateThatMetAForeignTopicClaimsNothing(t *testing.T) {
 	s, r := subject(t, topicOf(toQueue()))
 	foreign := ownerTags("uid-of-"+name, "another")
 	var made error
-	r.AWS.Fault(emulator.Match{Service: "sns", Op: "GetTopicAttributes", Times: 1}, emulator.Observe(func() { // after the look before the create
+	// after the look before the create
+	r.AWS.Fault(emulator.Match{Service: "sns", Op: "GetTopicAttributes", Times: 1}, emulator.Observe(func() {
 		_, made = api(r).CreateTopic(context.Background(), &sns.CreateTopicInput{Name: aws.String(name), Tags: kind.SDKTags[types.Tag](foreign)})
 	}))
 	_, err := s.Settle(t.Context(), nil)

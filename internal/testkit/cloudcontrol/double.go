@@ -4,8 +4,8 @@
 // schema it is given: it validates requests by the schema, assigns identifiers and what else is read only, fills in defaults, hides
 // what can only be written, and carries requests out after a time that a test sets.
 //
-// The double has no other knowledge of the types, except of a few values that AWS shows in another form (rewrites): what the handlers of AWS
-// check or change beyond that is not in it.
+// The double has no other knowledge of the types, except of a few values that AWS shows in another form (rewrites): what the handlers of
+// AWS check or change beyond that is not in it.
 package cloudcontrol
 
 import (

@@ -189,10 +189,11 @@ func TestDouble_RefusesWhatTheSchemaRefuses(t *testing.T) {
 	}
 	b.mustCreate(stream, `{"Name":"events"}`)
 	for patch, code := range map[string]string{
-		`[{"op":"replace","path":"/Name","value":"others"}]`:            "NotUpdatableException",
-		`[{"op":"add","path":"/RetentionPeriodHours","value":0}]`:       "ValidationException",
-		`[{"op":"replace","path":"/Arn","value":"arn:aws:other"}]`:      "ValidationException",
-		`[{"op":"replace","path":"/RetentionPeriodHours","value":"x"}]`: "ValidationException", // noSuchPath: github.com/pulumi/pulumi-aws-native/issues/277
+		`[{"op":"replace","path":"/Name","value":"others"}]`:       "NotUpdatableException",
+		`[{"op":"add","path":"/RetentionPeriodHours","value":0}]`:  "ValidationException",
+		`[{"op":"replace","path":"/Arn","value":"arn:aws:other"}]`: "ValidationException",
+		// noSuchPath: github.com/pulumi/pulumi-aws-native/issues/277
+		`[{"op":"replace","path":"/RetentionPeriodHours","value":"x"}]`: "ValidationException",
 	} {
 		_, err := b.update(stream, "events", patch)
 		b.refused(patch, err, code)

@@ -14,11 +14,12 @@ import (
 type Habit int
 
 const (
-	// StoresEmpty stores and shows an empty list or text where one was left out, also where the schema does not allow it to be empty. AWS refuses
-	// every update of such a resource unless it removes the value: github.com/hashicorp/terraform-provider-awscc/issues/3186 and 2969,
-	// github.com/pulumi/pulumi-aws-native/issues/415.
+	// StoresEmpty stores and shows an empty list or text where one was left out, also where the schema does not allow it to be empty. AWS
+	// refuses every update of such a resource unless it removes the value: github.com/hashicorp/terraform-provider-awscc/issues/3186 and
+	// 2969, github.com/pulumi/pulumi-aws-native/issues/415.
 	StoresEmpty Habit = iota + 1
-	// OmitsDefaults does not show a member whose value is the default of the schema: github.com/hashicorp/terraform-provider-awscc/issues/3310.
+	// OmitsDefaults does not show a member whose value is the default of the schema:
+	// github.com/hashicorp/terraform-provider-awscc/issues/3310.
 	OmitsDefaults
 	// OmitsEmpty shows neither empty texts nor empty lists and objects.
 	OmitsEmpty
@@ -37,8 +38,8 @@ type fixed struct {
 	failure           Failure
 }
 
-// Fix lets the requests fail that change the property of a type at a pointer, such as /properties/DomainName. Handlers refuse so what the schema
-// lists in conditionalCreateOnlyProperties, by the state of the resource or by the value.
+// Fix lets the requests fail that change the property of a type at a pointer, such as /properties/DomainName. Handlers refuse so what the
+// schema lists in conditionalCreateOnlyProperties, by the state of the resource or by the value.
 func (d *Double) Fix(typeName, pointer string, f Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -64,7 +64,8 @@ func written(tree *syntax.Regexp, digits string) string {
 	}
 }
 
-// concatenated writes the parts one after the other. Single characters get the digits in turn, the last one first, so that short texts differ.
+// concatenated writes the parts one after the other. Single characters get the digits in turn, the last one first, so that short texts
+// differ.
 func concatenated(parts []*syntax.Regexp, digits string) string {
 	var b strings.Builder
 	single := 0

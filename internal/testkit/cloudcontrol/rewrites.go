@@ -20,7 +20,8 @@ var rewrites = map[string]map[string]rewrite{
 	// The key is named by its ID, its alias or its ARN, and shown by its ARN:
 	// https://docs.aws.amazon.com/awscloudtrail/latest/APIReference/API_CreateEventDataStore.html
 	"AWS::CloudTrail::EventDataStore": {"/properties/KmsKeyId": keyARN},
-	// The name of a rule is shown with a dot at its end: https://docs.aws.amazon.com/Route53/latest/APIReference/API_route53resolver_ResolverRule.html
+	// The name of a rule is shown with a dot at its end:
+	// https://docs.aws.amazon.com/Route53/latest/APIReference/API_route53resolver_ResolverRule.html
 	"AWS::Route53Resolver::ResolverRule": {"/properties/DomainName": endWithDot},
 	// No page says this, only the schema does: it stands here for values in the elements of lists.
 	"AWS::Personalize::MetricAttribution": {"/properties/Metrics/*/EventType": upper, "/properties/Metrics/*/MetricName": upper},

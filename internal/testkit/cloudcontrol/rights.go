@@ -88,8 +88,8 @@ type errand struct {
 	named                      map[string]any // the properties that identify the resource which the request names
 }
 
-// refused returns the text with which a service refuses the first right that the caller of a handler lacks; empty for a caller who has all. A
-// handler calls all actions of its own service that the schema lists: the double knows none that it could do without.
+// refused returns the text with which a service refuses the first right that the caller of a handler lacks; empty for a caller who has
+// all. A handler calls all actions of its own service that the schema lists: the double knows none that it could do without.
 func (d *Double) refused(m *model, e errand) string {
 	of, known := evaluations[m.TypeName]
 	if d.refuses == nil || !known {

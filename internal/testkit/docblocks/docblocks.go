@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package docblocks finds the fenced blocks of the documentation: the commands that a reader types, and the manifests that a reader applies.
+// Package docblocks finds the fenced blocks of the documentation: the commands that a reader types, and the manifests that a reader
+// applies.
 package docblocks
 
 import (

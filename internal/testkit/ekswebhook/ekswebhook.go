@@ -112,7 +112,8 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // NeedsCredentials is the tag of images that do not become ready without credentials.
 const NeedsCredentials = "NeedsCredentials"
 
-// unready has the bed play a pod that does not become ready, where one of its images needs the credentials that it does not get; nil elsewhere.
+// unready has the bed play a pod that does not become ready, where one of its images needs the credentials that it does not get; nil
+// elsewhere.
 func unready(pod *corev1.Pod) []byte {
 	if !slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return strings.HasSuffix(c.Image, ":"+NeedsCredentials) }) {
 		return nil

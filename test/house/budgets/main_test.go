@@ -158,7 +158,8 @@ func methods(n int) string {
 	return b.String()
 }
 
-// The test bed is judged, too; objects of the API and the states of AWS kinds are not, by their fields. An allowance is the number that there is.
+// The test bed is judged, too; objects of the API and the states of AWS kinds are not, by their fields. An allowance is the number that
+// there is.
 func TestTypesThatWereTooLargeOnlyShrink(t *testing.T) {
 	wide := "package b\n\ntype T[K any] struct {\n\t" + strings.Repeat("_, ", 25) + "_ string\n}\n"
 	for name, c := range map[string]struct {

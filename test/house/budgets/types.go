@@ -81,7 +81,8 @@ func fieldsOf(s *ast.StructType) int {
 	return n
 }
 
-// typeRows judges the sizes of types. Those that were too large when the limit was set have their number as an allowance, which falls with them.
+// typeRows judges the sizes of types. Those that were too large when the limit was set have their number as an allowance, which falls
+// with them.
 func typeRows(t *tree, f floors) []row {
 	all := typeSizes(t)
 	return []row{

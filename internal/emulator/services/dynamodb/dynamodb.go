@@ -469,7 +469,8 @@ func (s *Service) dropReplacedTags(ctx context.Context, x *proxy.Exchange) *prox
 		t, _ := tag.(map[string]any)
 		keys = append(keys, proxy.Text(t["Key"]))
 	}
-	_, _, _ = s.AskJSON(ctx, x, "UntagResource", map[string]any{"ResourceArn": x.JSON["ResourceArn"], "TagKeys": keys}) // DynamoDB's own answer says why not
+	// DynamoDB's own answer says why not
+	_, _, _ = s.AskJSON(ctx, x, "UntagResource", map[string]any{"ResourceArn": x.JSON["ResourceArn"], "TagKeys": keys})
 	return nil
 }
 

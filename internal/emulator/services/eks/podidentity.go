@@ -44,7 +44,8 @@ func decodeEKS(d *proxy.Request) {
 		return
 	}
 	switch {
-	case len(parts) == 4 && parts[0] == "tags" && strings.HasSuffix(parts[1], ":podidentityassociation"): // tags/arn:…:podidentityassociation/CLUSTER/ID
+	// tags/arn:…:podidentityassociation/CLUSTER/ID
+	case len(parts) == 4 && parts[0] == "tags" && strings.HasSuffix(parts[1], ":podidentityassociation"):
 		d.Op, d.Resource = podIdentityRoutes[d.HTTP.Method+" tags"], parts[3]
 	case len(parts) == 4 && parts[2] == "pod-identity-associations":
 		d.Op, d.Resource = podIdentityRoutes[d.HTTP.Method+" clusters/*"], parts[3]

@@ -29,7 +29,8 @@ type Service struct {
 func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix: "sns",
-		Requests: proxy.RequestFacts{Keys: []string{"TopicArn", "SubscriptionArn"}, ShortName: func(name string) string { // a subscription is a part of its topic
+		// a subscription is a part of its topic
+		Requests: proxy.RequestFacts{Keys: []string{"TopicArn", "SubscriptionArn"}, ShortName: func(name string) string {
 			name, _, _ = strings.Cut(name, ":")
 			return name
 		}},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Generate writes down the schemas of AWS resource types, as the wheel of cfn-lint ships them that `make bed` downloads: those of a few types
-// for tests, and those of all types for nexusctl.
+// Generate writes down the schemas of AWS resource types, as the wheel of cfn-lint ships them that `make bed` downloads: those of a few
+// types for tests, and those of all types for nexusctl.
 //
 //	go run ./internal/testkit/awstypes/generate internal/testkit/awstypes/excerpt.json internal/awsschema/bundled/schemas.zip
 package main

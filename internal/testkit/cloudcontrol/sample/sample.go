@@ -44,8 +44,8 @@ func New(schema []byte) (*Type, error) {
 // tries limits the values of a property that are tried.
 const tries = 12
 
-// Required makes the properties that have to be there. The same seed makes the same properties, and another seed mostly others. An error says why no
-// value of a required property was found.
+// Required makes the properties that have to be there. The same seed makes the same properties, and another seed mostly others. An error
+// says why no value of a required property was found.
 func (t *Type) Required(seed int) (map[string]any, error) {
 	all, _ := t.doc["properties"].(map[string]any)
 	required := t.required(seed)

@@ -59,7 +59,8 @@ func TestIAMPolicy_AllowsWhatTheKindsDeclareAndNoMore(t *testing.T) {
 	want := map[string]bool{"iam:PassRole": true, "lambda:InvokeFunction": true, "lambda:ListTags": true, "lambda:GetLayerVersion": true,
 		"ecr:BatchGetImage": true, "ecr:GetDownloadUrlForLayer": true, "iam:CreateServiceLinkedRole": true,
 		"s3:TagResource": true, "s3:DeleteObject": true, "rds:CreateDBSnapshot": true, "cognito-idp:TagResource": true}
-	for _, use := range []string{"CreateGrant", "Decrypt", "Encrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "ReEncryptFrom", "ReEncryptTo", "RetireGrant"} {
+	for _, use := range []string{"CreateGrant", "Decrypt", "Encrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "ReEncryptFrom",
+		"ReEncryptTo", "RetireGrant"} {
 		want["kms:"+use] = true
 	}
 	for _, k := range catalog.Kinds() {
@@ -70,7 +71,9 @@ func TestIAMPolicy_AllowsWhatTheKindsDeclareAndNoMore(t *testing.T) {
 	if len(want) < 80 {
 		t.Fatalf("the kinds declare only %d actions", len(want))
 	}
-	for _, args := range [][]string{{"operator"}, {"operator", "--name-prefix=team-", "--account=123456789012", "--region=eu-west-1", "--permissions-boundary=arn:aws:iam::123456789012:policy/b"}} {
+	for _, args := range [][]string{{"operator"},
+		{"operator", "--name-prefix=team-", "--account=123456789012", "--region=eu-west-1",
+			"--permissions-boundary=arn:aws:iam::123456789012:policy/b"}} {
 		if got := allowedActions(printed(t, args...)); !maps.Equal(got, want) {
 			t.Errorf("%v: got %v\nwant %v", args, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 		}
@@ -85,16 +88,20 @@ func TestIAMPolicy_AddsWhatItsFlagsAskFor(t *testing.T) {
 	if got := allowedActions(printed(t, "installer")); !got["ecr:PutImage"] || got["s3:CreateBucket"] {
 		t.Errorf("the installer gets %v", got)
 	}
-	if got := allowedActions(printed(t, "operator", "--kinds=S3Bucket,IAMRole")); !got["s3:CreateBucket"] || !got["iam:CreateRole"] || got["sqs:CreateQueue"] {
+	if got := allowedActions(printed(t, "operator", "--kinds=S3Bucket,IAMRole")); !got["s3:CreateBucket"] || !got["iam:CreateRole"] ||
+		got["sqs:CreateQueue"] {
 		t.Errorf("for two kinds: %v", got)
 	}
-	if got := allowedActions(printed(t, "operator", "--types=AWS::Kinesis::*,AWS::DSQL::Cluster")); !got["kinesis:CreateStream"] || !got["dsql:CreateCluster"] || !got["sqs:CreateQueue"] {
+	if got := allowedActions(printed(t, "operator", "--types=AWS::Kinesis::*,AWS::DSQL::Cluster")); !got["kinesis:CreateStream"] ||
+		!got["dsql:CreateCluster"] || !got["sqs:CreateQueue"] {
 		t.Errorf("for types: %v", got)
 	}
-	if err := printIAMPolicies(io.Discard, []string{"operator", "--types=AWS::Kinesis::Strem"}); err == nil || !strings.Contains(err.Error(), "describe-type") {
+	if err := printIAMPolicies(io.Discard, []string{"operator", "--types=AWS::Kinesis::Strem"}); err == nil ||
+		!strings.Contains(err.Error(), "describe-type") {
 		t.Errorf("an unknown type: %v", err)
 	}
-	if err := printIAMPolicies(io.Discard, []string{"operator", "--kinds=S3Bukket"}); err == nil || !strings.Contains(err.Error(), "SSMParameterSet") {
+	if err := printIAMPolicies(io.Discard, []string{"operator", "--kinds=S3Bukket"}); err == nil ||
+		!strings.Contains(err.Error(), "SSMParameterSet") {
 		t.Errorf("an unknown kind: %v", err)
 	}
 	for _, args := range [][]string{{}, {"everything"}, {"operator", "installer"}, {"operator", "--nonsense"}} {

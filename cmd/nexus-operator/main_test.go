@@ -30,7 +30,8 @@ func TestNamespace_DefaultsToThePodsOwn(t *testing.T) {
 }
 
 func TestMemoryLimit_IsAShareOfTheContainers(t *testing.T) {
-	for container, want := range map[string]int64{"536870912": 402653175, "": math.MaxInt64, "0": math.MaxInt64, "512Mi": math.MaxInt64, "-1": math.MaxInt64} {
+	for container, want := range map[string]int64{"536870912": 402653175, "": math.MaxInt64, "0": math.MaxInt64, "512Mi": math.MaxInt64,
+		"-1": math.MaxInt64} {
 		if got := memoryLimit(container); got != want {
 			t.Errorf("MEMORY_LIMIT=%q: %d, want %d", container, got, want)
 		}

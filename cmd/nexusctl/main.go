@@ -36,7 +36,8 @@ func main() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctrl.SetLogger(logr.Discard()) // what a verb has to say it prints
 	klog.SetLogger(logr.Discard())
-	program := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Docs: docs.Pages, Page: web.Files(), Version: cmp.Or(version, metrics.Version()), Getenv: os.Getenv, Clock: clock.RealClock{},
+	program := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Docs: docs.Pages, Page: web.Files(),
+		Version: cmp.Or(version, metrics.Version()), Getenv: os.Getenv, Clock: clock.RealClock{},
 		IOStreams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}}
 	os.Exit(program.Run(ctx, os.Args)) //nolint:gocritic // stop has nothing left to release
 }

@@ -19,7 +19,8 @@ const (
 func approvalsPolicy() *admissionv1.ValidatingAdmissionPolicy {
 	fail, equivalent, every, forbidden := admissionv1.Fail, admissionv1.Equivalent, admissionv1.AllScopes, metav1.StatusReasonForbidden
 	annotation := func(object string) string {
-		return "has(" + object + ".metadata.annotations) && " + quote(approvedPlan) + " in " + object + ".metadata.annotations ? " + object + ".metadata.annotations[" + quote(approvedPlan) + "] : ''"
+		return "has(" + object + ".metadata.annotations) && " + quote(approvedPlan) + " in " + object + ".metadata.annotations ? " + object +
+			".metadata.annotations[" + quote(approvedPlan) + "] : ''"
 	}
 	return &admissionv1.ValidatingAdmissionPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicy"},
@@ -34,11 +35,13 @@ func approvalsPolicy() *admissionv1.ValidatingAdmissionPolicy {
 				}}},
 			},
 			MatchConditions: []admissionv1.MatchCondition{{Name: "approves-a-plan",
-				Expression: "(" + annotation("object") + ") != '' && (oldObject == null || (" + annotation("object") + ") != (" + annotation("oldObject") + "))"}},
+				Expression: "(" + annotation("object") + ") != '' && (oldObject == null || (" + annotation("object") + ") != (" +
+					annotation("oldObject") + "))"}},
 			Validations: []admissionv1.Validation{{
 				Expression: "authorizer.group(request.resource.group).resource(request.resource.resource).namespace(object.metadata.namespace).name(has(object.metadata.name) ? object.metadata.name : '').check(" + quote(approve) + ").allowed()",
-				Message:    "the annotation " + approvedPlan + " approves a plan: this needs the right to the verb " + approve + " of the resource, which ClusterRole nexus-operator-approve has",
-				Reason:     &forbidden,
+				Message: "the annotation " + approvedPlan + " approves a plan: this needs the right to the verb " + approve +
+					" of the resource, which ClusterRole nexus-operator-approve has",
+				Reason: &forbidden,
 			}},
 		},
 	}

@@ -25,7 +25,8 @@ import (
 func copyRoles(t *testing.T, words ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range []string{"role.yaml", "leader_election_role.yaml", "secrets_role.yaml", "signing_key_role.yaml", "service_account.yaml"} {
+	for _, f := range []string{"role.yaml", "leader_election_role.yaml", "secrets_role.yaml", "signing_key_role.yaml",
+		"service_account.yaml"} {
 		text, err := os.ReadFile(filepath.Join("..", "rbac", f))
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +66,8 @@ func TestGenerate_FollowsServiceAccountAndRoles(t *testing.T) {
 	if strings.Contains(other, "apps/deployments") || !strings.Contains(other, "'apps/replicasets'") {
 		t.Error("the policy does not follow the resources of the roles")
 	}
-	for _, never := range []string{"rbac.authorization.k8s.io", "'/pods'", "pods/exec", "finalizers'", "admissionregistration.k8s.io/validating", "daemonsets"} {
+	for _, never := range []string{"rbac.authorization.k8s.io", "'/pods'", "pods/exec", "finalizers'",
+		"admissionregistration.k8s.io/validating", "daemonsets"} {
 		if strings.Contains(string(shipped), never) {
 			t.Errorf("the policy lists %s", never)
 		}
@@ -79,7 +81,8 @@ func TestGenerate_FailsWithoutServiceAccountOrRoles(t *testing.T) {
 		"role.yaml: no rule allows a write":                                              {"rules:", "others:"},
 		"leader_election_role.yaml: error":                                               {"kind: Role\nmetadata:", "kind: [Role\nmetadata:"},
 	} {
-		if err := generate(copyRoles(t, words...), filepath.Join(t.TempDir(), "policy.yaml")); err == nil || !strings.Contains(err.Error(), want) {
+		if err := generate(copyRoles(t, words...), filepath.Join(t.TempDir(), "policy.yaml")); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

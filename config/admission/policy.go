@@ -56,8 +56,9 @@ func policyFor(user string, written []string) *admissionv1.ValidatingAdmissionPo
 					rule(ownGroups, "*/status"), rule([]string{"events.k8s.io"}, "events"),
 				},
 			},
-			MatchConditions: []admissionv1.MatchCondition{{Name: "requested-by-the-operator", Expression: "request.userInfo.username == " + quote(user)}},
-			Variables:       variables(written),
+			MatchConditions: []admissionv1.MatchCondition{{Name: "requested-by-the-operator",
+				Expression: "request.userInfo.username == " + quote(user)}},
+			Variables: variables(written),
 		},
 	}
 	forbidden := metav1.StatusReasonForbidden
@@ -80,7 +81,8 @@ func bindingOf(policy string) *admissionv1.ValidatingAdmissionPolicyBinding {
 	return &admissionv1.ValidatingAdmissionPolicyBinding{
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicyBinding"},
 		ObjectMeta: metav1.ObjectMeta{Name: policy, Labels: map[string]string{"app.kubernetes.io/name": "nexus-operator"}},
-		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy,
+			ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
 	}
 }
 
@@ -91,12 +93,14 @@ func variables(written []string) []admissionv1.Variable {
 		{Name: "status", Expression: "has(request.subResource) && request.subResource == 'status'"},
 		{Name: "resource", Expression: "request.resource.group + '/' + request.resource.resource"},
 		{Name: "name", Expression: "has(request.name) ? request.name : ''"},
-		{Name: "targetNamespace", Expression: "variables.resource == '/namespaces' ? variables.name : has(request.namespace) ? request.namespace : ''"},
+		{Name: "targetNamespace",
+			Expression: "variables.resource == '/namespaces' ? variables.name : has(request.namespace) ? request.namespace : ''"},
 		{Name: "written", Expression: "variables.resource + (has(request.subResource) && request.subResource != '' ? '/' + request.subResource : '') in\n" + list(written)},
 		{Name: "record", Expression: "variables.resource in\n" + list(records)},
 		// A person may have removed the labels, and an object that was orphaned has none: the annotations and the
 		// controller identify its owner.
-		{Name: "wasMarked", Expression: "oldObject != null && has(oldObject.metadata) && (" + marked("oldObject") + " || " + applied("oldObject") + ")"},
+		{Name: "wasMarked", Expression: "oldObject != null && has(oldObject.metadata) && (" + marked("oldObject") + " || " +
+			applied("oldObject") + ")"},
 		{Name: "keepsMarks", Expression: "object != null && has(object.metadata) && (" + marked("object") + ")"},
 		{Name: "isMarked", Expression: "variables.keepsMarks || object != null && has(object.metadata) && " + applied("object")},
 		// Objects that people created get finalizers and annotations, and nothing else: none of the operator's marks either, which
@@ -104,7 +108,8 @@ func variables(written []string) []admissionv1.Variable {
 		{Name: "metadataOfOwnKind", Expression: "request.operation == 'UPDATE' && request.resource.group in " + list(ownGroups) + " &&\n" +
 			"(variables.wasMarked || !variables.isMarked) && has(object.spec) == has(oldObject.spec) && (!has(object.spec) || object.spec == oldObject.spec)"},
 		{Name: "secretFinalizer", Expression: "request.operation == 'UPDATE' && variables.resource == '/secrets' &&\n" +
-			strings.Join([]string{same("data"), same("type"), same("immutable"), same("metadata.labels"), same("metadata.annotations"), same("metadata.ownerReferences"), sameFinalizersBut(secretFinalizer)}, " &&\n")},
+			strings.Join([]string{same("data"), same("type"), same("immutable"), same("metadata.labels"), same("metadata.annotations"),
+				same("metadata.ownerReferences"), sameFinalizersBut(secretFinalizer)}, " &&\n")},
 		{Name: "signingKey", Expression: "request.operation == 'CREATE' && variables.resource == '/secrets' && variables.targetNamespace == variables.operatorNamespace &&\n" +
 			"object.metadata.name == " + quote(signingKey)},
 		{Name: "deletionRecord", Expression: "variables.resource == '/configmaps' && variables.targetNamespace == variables.operatorNamespace &&\n" +
@@ -112,7 +117,8 @@ func variables(written []string) []admissionv1.Variable {
 		{Name: "bookkeeping", Expression: "variables.record || variables.status || variables.metadataOfOwnKind || variables.secretFinalizer || variables.signingKey || variables.deletionRecord"},
 		// A PlanRequest declares nothing, and is deleted when it is old.
 		{Name: "planRequest", Expression: "request.operation == 'DELETE' && variables.resource == 'nexus.ai/planrequests'"},
-		{Name: "securityIntent", Expression: "[object, oldObject].exists(o, o != null && has(o.metadata.labels) && " + quote(ownerLabels[1]) + " in o.metadata.labels)"},
+		{Name: "securityIntent", Expression: "[object, oldObject].exists(o, o != null && has(o.metadata.labels) && " + quote(ownerLabels[1]) +
+			" in o.metadata.labels)"},
 	}
 }
 
@@ -133,8 +139,10 @@ func validations() []validation {
 		{"request.operation != 'UPDATE' || variables.bookkeeping || variables.keepsMarks",
 			"the operator leaves its marks on an object, or the annotation " + ownerAnnotations[1]},
 		{"variables.resource != '/secrets' || variables.secretFinalizer || variables.signingKey",
-			"the operator creates only Secret " + signingKey + ", in its own namespace, and writes only the finalizer " + secretFinalizer + " of others"},
-		{"variables.resource != 'coordination.k8s.io/leases' || variables.targetNamespace == variables.operatorNamespace && variables.name in\n" + list(shard.Leases()),
+			"the operator creates only Secret " + signingKey + ", in its own namespace, and writes only the finalizer " + secretFinalizer +
+				" of others"},
+		{"variables.resource != 'coordination.k8s.io/leases' || variables.targetNamespace == variables.operatorNamespace && variables.name in\n" +
+			list(shard.Leases()),
 			"the operator writes only its own Leases, such as " + shard.Leases()[0] + ", in its own namespace"},
 		{podSecurityValues(), "the operator sets " + podSecurity + "enforce to restricted, and sets and removes no other Pod Security label"},
 	}
@@ -153,13 +161,15 @@ func podSecurityValues() string {
 // applied holds for an object of which the operator manages fields by server-side apply, which it uses for nothing but what
 // it creates. The API server keeps that entry when a person removes every label and annotation.
 func applied(object string) string {
-	return "has(" + object + ".metadata.managedFields) && " + object + ".metadata.managedFields.exists(m, has(m.manager) && m.manager == 'nexus-operator' &&\n" +
+	return "has(" + object + ".metadata.managedFields) && " + object +
+		".metadata.managedFields.exists(m, has(m.manager) && m.manager == 'nexus-operator' &&\n" +
 		"  has(m.operation) && m.operation == 'Apply' && (!has(m.subresource) || m.subresource == ''))"
 }
 
 // marked holds for an object with one of the operator's labels or annotations, or controlled by an object of its kinds.
 func marked(object string) string {
-	controller := object + ".metadata.ownerReferences.exists(r, has(r.controller) && r.controller && r.apiVersion.split('/')[0] in " + list(ownGroups) + ")"
+	controller := object + ".metadata.ownerReferences.exists(r, has(r.controller) && r.controller && r.apiVersion.split('/')[0] in " +
+		list(ownGroups) + ")"
 	return strings.Join([]string{
 		hasAnyKey(object+".metadata.labels", ownerLabels), hasAnyKey(object+".metadata.annotations", ownerAnnotations),
 		"has(" + object + ".metadata.ownerReferences) && " + controller,
@@ -182,7 +192,8 @@ func hasAnyKey(path string, keys []string) string {
 
 // same holds when a field has not changed.
 func same(path string) string {
-	return "has(object." + path + ") == has(oldObject." + path + ") && (!has(object." + path + ") || object." + path + " == oldObject." + path + ")"
+	return "has(object." + path + ") == has(oldObject." + path + ") && (!has(object." + path + ") || object." + path + " == oldObject." +
+		path + ")"
 }
 
 func sameFinalizersBut(finalizer string) string {

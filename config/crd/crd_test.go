@@ -35,7 +35,8 @@ func definitions(t *testing.T) []apiextensionsv1.CustomResourceDefinition {
 // kubectl takes any of these words for a kind, so that no two kinds of ours, nor one of Kubernetes, may share one.
 func TestNames_EveryKindHasAShortNameOfItsOwn(t *testing.T) {
 	taken := map[string]string{}
-	for _, builtIn := range []string{"cm", "cs", "csr", "deploy", "ds", "ep", "ev", "hpa", "ing", "limits", "netpol", "no", "ns", "pc", "pdb", "po", "pv", "pvc", "quota", "rc",
+	for _, builtIn := range []string{"cm", "cs", "csr", "deploy", "ds", "ep", "ev", "hpa", "ing", "limits", "netpol", "no", "ns", "pc", "pdb",
+		"po", "pv", "pvc", "quota", "rc",
 		"role", "roles", "rs", "sa", "sc", "secret", "secrets", "sts", "svc", "cert", "certs"} {
 		taken[builtIn] = "Kubernetes"
 	}

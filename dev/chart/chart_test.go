@@ -101,7 +101,8 @@ func TestChart_RendersTheObjectsOfTheManifests(t *testing.T) {
 			delete(objects, id)
 		}
 	}
-	if files, err := filepath.Glob(filepath.Join(root, definitionsDir, "*.yaml")); err != nil || definitions != len(files) || definitions < 40 {
+	if files, err := filepath.Glob(filepath.Join(root, definitionsDir, "*.yaml")); err != nil || definitions != len(files) ||
+		definitions < 40 {
 		t.Errorf("%d definitions of %d files, %v", definitions, len(files), err)
 	}
 	sameObjects(t, "the chart", objects, plainManifests(t))
@@ -257,7 +258,8 @@ func TestChart_ShardsArePodsOfAStatefulSet(t *testing.T) {
 	}
 	pod := containerOf(set)
 	args := strings.Join(texts(pod["args"]), " ")
-	index := map[string]any{"name": "POD_INDEX", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "metadata.labels['apps.kubernetes.io/pod-index']"}}}
+	index := map[string]any{"name": "POD_INDEX",
+		"valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "metadata.labels['apps.kubernetes.io/pod-index']"}}}
 	if !strings.Contains(args, "--shard=$(POD_INDEX)/3") || !reflect.DeepEqual(pod["env"].([]any)[1], any(index)) {
 		t.Errorf("args %s, env %v", args, pod["env"])
 	}
@@ -267,7 +269,8 @@ func TestChart_ShardsArePodsOfAStatefulSet(t *testing.T) {
 	if want := deployment["spec"].(map[string]any)["template"]; !reflect.DeepEqual(spec["template"], want) {
 		t.Errorf("other pods than those of the Deployment:\n%v\n%v", spec["template"], want)
 	}
-	if _, err := renderWith(t, "sharding: {count: 2}\nleaderElection: {enabled: false}"); err == nil || !strings.Contains(err.Error(), "leaderElection.enabled") {
+	if _, err := renderWith(t, "sharding: {count: 2}\nleaderElection: {enabled: false}"); err == nil ||
+		!strings.Contains(err.Error(), "leaderElection.enabled") {
 		t.Errorf("shards without leases: %v", err)
 	}
 }
@@ -305,9 +308,12 @@ func TestSchema_RefusesMistakes(t *testing.T) {
 		"tenants: {capabilityNamespace: [team-a]}", "capabilityNamespaces: [team-a]", "tenants: {capabilityNamespaces: team-a}",
 		"tenants: {capabilityNamespaces: ['team-a,*']}", "tenants: {defaultPermissionsBoundary: boundary}", "replicas: -1",
 		"log: {level: LOUD}", "reconcile: {checkInterval: soon}", "intents: {adapters: [opa]}", "image: {digest: latest}", "extraArgs: [start]",
-		"metrics: {port: 0}", "sharding: {count: 0}", "sharding: {count: 17}", "sharding: {count: two}", "shards: 2", "alerts: {runbookBaseURL: 'docs/operations.md'}", "alerts: {labels: [prometheus]}", "aws: {rates: {iam: fast}}",
-		"aws: {region: mars}", "aws: {additionalRegions: [Mars-1]}", "tenants: {ambientNamespaces: [Team_A]}", "tenants: {workloadNamespaces: [-team]}",
-		"resources: {limits: {memory: -1Gi}}", "resources: {requests: {cpu: -1}}", "resources: {limit: {memory: 1Gi}}", "tenants: {workloadNamespaceQuota: {pods: -1}}",
+		"metrics: {port: 0}", "sharding: {count: 0}", "sharding: {count: 17}", "sharding: {count: two}", "shards: 2",
+		"alerts: {runbookBaseURL: 'docs/operations.md'}", "alerts: {labels: [prometheus]}", "aws: {rates: {iam: fast}}",
+		"aws: {region: mars}", "aws: {additionalRegions: [Mars-1]}", "tenants: {ambientNamespaces: [Team_A]}",
+		"tenants: {workloadNamespaces: [-team]}",
+		"resources: {limits: {memory: -1Gi}}", "resources: {requests: {cpu: -1}}", "resources: {limit: {memory: 1Gi}}",
+		"tenants: {workloadNamespaceQuota: {pods: -1}}",
 		"podDisruptionBudget: {maxUnavailable: -1}",
 	} {
 		if _, err := renderWith(t, values); err == nil || !strings.Contains(err.Error(), "schema") {
@@ -318,7 +324,8 @@ func TestSchema_RefusesMistakes(t *testing.T) {
 
 func TestSchema_AcceptsWhatClustersNeed(t *testing.T) {
 	for _, values := range []string{
-		"aws: {region: us-gov-west-1, additionalRegions: [eusc-de-east-1, mx-central-1]}", "tenants: {ambientNamespaces: [team-*, 'a?', '*', 'team-[ab]']}",
+		"aws: {region: us-gov-west-1, additionalRegions: [eusc-de-east-1, mx-central-1]}",
+		"tenants: {ambientNamespaces: [team-*, 'a?', '*', 'team-[ab]']}",
 		"resources: {limits: {memory: 1.5Gi, cpu: 2}, requests: {cpu: 100m, memory: 1e9, ephemeral-storage: 10M}}",
 		"tenants: {workloadNamespaceQuota: {pods: 20, requests.cpu: '10', limits.memory: 8Gi}}", "podDisruptionBudget: {maxUnavailable: 50%}",
 	} {

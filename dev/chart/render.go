@@ -37,7 +37,8 @@ func (o object) id() string {
 }
 
 // installOrder lists the kinds that others need; all other kinds follow them.
-var installOrder = []string{"Namespace", "CustomResourceDefinition", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding",
+var installOrder = []string{"Namespace", "CustomResourceDefinition", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role",
+	"RoleBinding",
 	"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
 
 func rank(o object) int {

@@ -19,7 +19,8 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 // healthOf is the health in Argo CD for each status of kstatus.
 var healthOf = map[status.Status]string{
-	status.CurrentStatus: "Healthy", status.InProgressStatus: "Progressing", status.FailedStatus: "Degraded", status.TerminatingStatus: "Progressing",
+	status.CurrentStatus: "Healthy", status.InProgressStatus: "Progressing", status.FailedStatus: "Degraded",
+	status.TerminatingStatus: "Progressing",
 }
 
 // at returns an object of a generation whose status the operator wrote for another; conditions are the operator's.
@@ -57,7 +58,8 @@ func deleting(o *unstructured.Unstructured) *unstructured.Unstructured {
 
 func paused(o *unstructured.Unstructured) *unstructured.Unstructured {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	conditions = append(conditions, map[string]any{"type": operator.Paused, "status": "True", "reason": operator.ReasonPaused, "message": "annotation freezes this object"})
+	conditions = append(conditions,
+		map[string]any{"type": operator.Paused, "status": "True", "reason": operator.ReasonPaused, "message": "annotation freezes this object"})
 	o.Object["status"].(map[string]any)["conditions"] = conditions
 	return o
 }
@@ -92,7 +94,8 @@ var cases = []struct {
 	{"waiting", at(1, 1, after(waiting)), health{"Progressing", "waiting for AWSProvider/x to be ready"}},
 	{"ready while AWS changes it", at(1, 1, after(succeeded, busy)), health{"Progressing", "waiting for AWS"}},
 	{"before its image is pushed", at(1, 1, after(missing)), health{"Progressing", "waiting for image registry/app:v2 to be pushed"}},
-	{"before its next image is pushed", at(2, 2, after(succeeded, missing)), health{"Progressing", "waiting for image registry/app:v2 to be pushed"}},
+	{"before its next image is pushed", at(2, 2, after(succeeded, missing)),
+		health{"Progressing", "waiting for image registry/app:v2 to be pushed"}},
 	{"a failure that passes", at(1, 1, after(retrying)), health{"Progressing", "AWS throttles (NX-AWS-001)"}},
 	{"a failure that passes, once ready", at(1, 1, after(succeeded, retrying)), health{"Progressing", "AWS throttles (NX-AWS-001)"}},
 	{"a failure that lasts", at(1, 1, after(succeeded, given)), health{"Progressing", "AWS throttles (NX-AWS-001)"}},

@@ -24,7 +24,8 @@ func created(t *testing.T, file string) *unstructured.Unstructured {
 	}
 	version := crd.Spec.Versions[0]
 	internal := apiextensions.JSONSchemaProps{}
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.Schema.OpenAPIV3Schema, &internal, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.Schema.OpenAPIV3Schema, &internal,
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	schema, err := structuralschema.NewStructural(&internal)

@@ -106,7 +106,8 @@ func TestImage_IsReproducibleAndHoldsOnlyWhatIsListed(t *testing.T) {
 	files := checkFiles(t, image)
 	checkConfig(t, image)
 	checkBinary(t, files["nexus-operator"])
-	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(files["etc/ssl/certs/ca-certificates.crt"]) || !strings.Contains(subjects(t, files["etc/ssl/certs/ca-certificates.crt"]), "Amazon Root CA 1") {
+	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(files["etc/ssl/certs/ca-certificates.crt"]) ||
+		!strings.Contains(subjects(t, files["etc/ssl/certs/ca-certificates.crt"]), "Amazon Root CA 1") {
 		t.Error("the certificates lack the authority of AWS")
 	}
 	checkBillOfMaterials(t, filepath.Join(dir, "nexus-operator-linux-"+runtime.GOARCH+".spdx.json"), files["nexus-operator"])
@@ -151,7 +152,8 @@ func checkConfig(t *testing.T, of v1.Image) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Config.User != "65532:65532" || strings.Join(c.Config.Entrypoint, " ") != "/nexus-operator" || c.OS != "linux" || c.Architecture != runtime.GOARCH ||
+	if c.Config.User != "65532:65532" || strings.Join(c.Config.Entrypoint, " ") != "/nexus-operator" || c.OS != "linux" ||
+		c.Architecture != runtime.GOARCH ||
 		c.Config.Labels["org.opencontainers.image.version"] != release || len(c.Config.Env) > 0 {
 		t.Errorf("%+v", c)
 	}

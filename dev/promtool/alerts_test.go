@@ -46,7 +46,8 @@ func runTests(m *testing.M) int {
 // clients of every cloud; the others are those of the Makefile.
 var built = sync.OnceValues(func() (string, error) {
 	binary := filepath.Join(tools, "promtool")
-	cmd := exec.Command("go", "build", "-tags=remove_all_sd,grpcnotrace,kustomize_disable_go_plugin_support", "-ldflags=-s -w", "-o", binary, "github.com/prometheus/prometheus/cmd/promtool")
+	cmd := exec.Command("go", "build", "-tags=remove_all_sd,grpcnotrace,kustomize_disable_go_plugin_support", "-ldflags=-s -w", "-o", binary,
+		"github.com/prometheus/prometheus/cmd/promtool")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -108,7 +109,8 @@ func TestAlerts_PassPromtool(t *testing.T) {
 // promtool reports every case that fails with its alert, and no alert asks for another one.
 func TestAlerts_TestsNoticeABrokenExpression(t *testing.T) {
 	for _, broken := range []string{"vector(1) > 2", "vector(1)"} {
-		out, err := promtool(t, workspace(t, func(text string) string { return withExpression(t, text, broken) }), "test", "rules", "alerts_test.yaml")
+		out, err := promtool(t, workspace(t, func(text string) string { return withExpression(t, text, broken) }), "test", "rules",
+			"alerts_test.yaml")
 		if err == nil {
 			t.Errorf("every expression is %q, and the tests pass", broken)
 		}
@@ -146,7 +148,8 @@ func withExpression(t *testing.T, text, expression string) string {
 
 func alerts(t *testing.T) []rulefmt.Rule {
 	t.Helper()
-	groups, errs := rulefmt.ParseFile(filepath.Join(root, rulesFile), false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	groups, errs := rulefmt.ParseFile(filepath.Join(root, rulesFile), false, model.UTF8Validation, parser.NewParser(parser.Options{}),
+		slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
@@ -200,9 +203,11 @@ func TestAlerts_LeadToTheirSectionOfTheRunbook(t *testing.T) {
 	}
 	for _, rule := range alerts(t) {
 		if !slices.Contains(sections, rule.Alert) || rule.Annotations["runbook_url"] != "#"+strings.ToLower(rule.Alert) {
-			t.Errorf("%s: the runbook has no such section, or annotation runbook_url %q does not lead there", rule.Alert, rule.Annotations["runbook_url"])
+			t.Errorf("%s: the runbook has no such section, or annotation runbook_url %q does not lead there", rule.Alert,
+				rule.Annotations["runbook_url"])
 		}
-		if !slices.Contains([]string{"critical", "warning", "info"}, rule.Labels["severity"]) || rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" {
+		if !slices.Contains([]string{"critical", "warning", "info"}, rule.Labels["severity"]) || rule.Annotations["summary"] == "" ||
+			rule.Annotations["description"] == "" {
 			t.Errorf("%s: severity, summary or description is missing", rule.Alert)
 		}
 		sections = slices.DeleteFunc(sections, func(s string) bool { return s == rule.Alert })

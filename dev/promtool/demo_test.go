@@ -42,7 +42,8 @@ type demoRun struct {
 
 // TestDemo_FillsEveryPanelAndFiresNoAlert runs the demo once: healthy, with trouble, and stopped.
 func TestDemo_FillsEveryPanelAndFiresNoAlert(t *testing.T) {
-	demo, err := demoscrape.Start(t.Context(), demoscrape.Options{Root: root, Folder: t.TempDir(), Interval: scrapeInterval, Manifests: []string{"examples/test-capability.yaml"}})
+	demo, err := demoscrape.Start(t.Context(),
+		demoscrape.Options{Root: root, Folder: t.TempDir(), Interval: scrapeInterval, Manifests: []string{"examples/test-capability.yaml"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,8 @@ func (d demoRun) isSilent(until time.Time) {
 					since[labels] = at
 				}
 				if !at.Before(d.settled) || at.Sub(since[labels]) >= waits(rule.For) {
-					d.Errorf("%s%s is true %s after the demo began, and the demo settled after %s", rule.Alert, labels, at.Sub(d.Began), d.settled.Sub(d.Began))
+					d.Errorf("%s%s is true %s after the demo began, and the demo settled after %s", rule.Alert, labels, at.Sub(d.Began),
+						d.settled.Sub(d.Began))
 				}
 			}
 		}

@@ -41,7 +41,8 @@ type krewPlatform struct {
 
 // addKrew adds the manifest with which krew installs nexusctl as kubectl nexus.
 func (r *release) addKrew(context.Context, string) error {
-	plugin := krewPlugin{APIVersion: "krew.googlecontainertools.github.com/v1alpha2", Kind: "Plugin", Metadata: map[string]any{"name": "nexus"},
+	plugin := krewPlugin{APIVersion: "krew.googlecontainertools.github.com/v1alpha2", Kind: "Plugin",
+		Metadata: map[string]any{"name": "nexus"},
 		Spec: krewSpec{Version: "v" + r.version, Homepage: "https://github.com/nexus-operator/nexus-operator",
 			ShortDescription: "Plan, check and operate AI capabilities on AWS",
 			Description: "Plans what the Nexus Operator would do in Kubernetes and AWS, explains why a capability is not ready,\n" +

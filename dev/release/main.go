@@ -43,11 +43,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	r := release{platforms: allPlatforms, log: out}
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	flags.StringVar(&r.url, "url", defaultURL, "address that the files will be downloaded from; {version} stands for the version")
-	flags.StringVar(&r.repository, "image", "", "repository that the chart and the manifests pull the operator's image from; empty for the chart's own")
-	flags.Func("platforms", "systems and architectures such as linux/amd64,darwin/arm64; empty for all of a release", func(text string) (err error) {
-		r.platforms, err = parsePlatforms(text)
-		return err
-	})
+	flags.StringVar(&r.repository, "image", "",
+		"repository that the chart and the manifests pull the operator's image from; empty for the chart's own")
+	flags.Func("platforms", "systems and architectures such as linux/amd64,darwin/arm64; empty for all of a release",
+		func(text string) (err error) {
+			r.platforms, err = parsePlatforms(text)
+			return err
+		})
 	key := flags.String("key", "", "PEM file with a private key (ECDSA P-256 or Ed25519) that signs the checksums; empty for none")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -24,7 +24,8 @@ type platform struct{ system, arch string }
 func (p platform) String() string { return p.system + "-" + p.arch }
 
 // allPlatforms lists the platforms that nexusctl is built for.
-var allPlatforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
+var allPlatforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"},
+	{"windows", "arm64"}}
 
 // release is a release that is being made.
 type release struct {

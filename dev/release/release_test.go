@@ -50,7 +50,8 @@ func small(t *testing.T, dir string) *release {
 	if err := os.CopyFS(filepath.Join(tree, "cmd/nexusctl"), os.DirFS(filepath.Join(tree, "cmd/nexus-operator"))); err != nil {
 		t.Fatal(err)
 	}
-	return &release{root: root, dir: dir, version: "9.8.7", url: defaultURL, repository: "registry.example/nexus-operator", time: time.Unix(1_700_000_000, 0).UTC(),
+	return &release{root: root, dir: dir, version: "9.8.7", url: defaultURL, repository: "registry.example/nexus-operator",
+		time:      time.Unix(1_700_000_000, 0).UTC(),
 		platforms: []platform{{"linux", runtime.GOARCH}, {"windows", "amd64"}}, log: io.Discard,
 		compile: func(ctx context.Context, command, output string, p platform) error {
 			return image.Program{Tree: tree, Command: "/cmd/" + command, Release: "9.8.7"}.Build(ctx, output, "linux", runtime.GOARCH)
@@ -119,9 +120,11 @@ func checkNames(t *testing.T, files map[string][]byte) {
 		}
 	}
 	slices.Sort(top)
-	want := []string{"SHA256SUMS", "SHA256SUMS.sig", "nexus-operator-9.8.7-crds.yaml", "nexus-operator-9.8.7-linux-ARCH.spdx.json", "nexus-operator-9.8.7.tgz",
+	want := []string{"SHA256SUMS", "SHA256SUMS.sig", "nexus-operator-9.8.7-crds.yaml", "nexus-operator-9.8.7-linux-ARCH.spdx.json",
+		"nexus-operator-9.8.7.tgz",
 		"nexus-operator-9.8.7.yaml", "nexus.yaml", "nexusctl-9.8.7-linux-ARCH.spdx.json", "nexusctl-9.8.7-linux-ARCH.tar.gz",
-		strings.ReplaceAll("nexusctl-9.8.7-windows-amd64.spdx.json", runtime.GOARCH, "ARCH"), strings.ReplaceAll("nexusctl-9.8.7-windows-amd64.zip", runtime.GOARCH, "ARCH"),
+		strings.ReplaceAll("nexusctl-9.8.7-windows-amd64.spdx.json", runtime.GOARCH, "ARCH"),
+		strings.ReplaceAll("nexusctl-9.8.7-windows-amd64.zip", runtime.GOARCH, "ARCH"),
 		"schemas-9.8.7.tar.gz"}
 	slices.Sort(want)
 	if !slices.Equal(top, want) {
@@ -204,7 +207,8 @@ func checkArchives(t *testing.T, files map[string][]byte) {
 		t.Errorf("%v: %s", err, out)
 	}
 	names := slices.Sorted(maps.Keys(packed))
-	if want := []string{"LICENSE", "nexusctl", "pull-requests/forge.sh", "pull-requests/install.sh", "pull-requests/plan-pull-request.sh"}; !slices.Equal(names, want) {
+	if want := []string{"LICENSE", "nexusctl", "pull-requests/forge.sh", "pull-requests/install.sh",
+		"pull-requests/plan-pull-request.sh"}; !slices.Equal(names, want) {
 		t.Errorf("the archive has %q", names)
 	}
 	archive := files["nexusctl-9.8.7-windows-amd64.zip"]
@@ -223,7 +227,8 @@ func checkKrew(t *testing.T, files map[string][]byte) {
 	if err := yaml.UnmarshalStrict(files[krewFile], &plugin); err != nil {
 		t.Fatal(err)
 	}
-	if plugin.Spec.Version != "v9.8.7" || plugin.Metadata["name"] != "nexus" || len(plugin.Spec.Platforms) != 2 || len(plugin.Spec.ShortDescription) > 50 {
+	if plugin.Spec.Version != "v9.8.7" || plugin.Metadata["name"] != "nexus" || len(plugin.Spec.Platforms) != 2 ||
+		len(plugin.Spec.ShortDescription) > 50 {
 		t.Errorf("%+v", plugin)
 	}
 	for _, p := range plugin.Spec.Platforms {
@@ -248,12 +253,14 @@ func checkLayout(t *testing.T, dir string) {
 func checkManifests(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	all := string(files["nexus-operator-9.8.7.yaml"])
-	for _, part := range []string{"image: registry.example/nexus-operator:9.8.7\n", "app.kubernetes.io/version: 9.8.7\n", "kind: ValidatingAdmissionPolicy\n"} {
+	for _, part := range []string{"image: registry.example/nexus-operator:9.8.7\n", "app.kubernetes.io/version: 9.8.7\n",
+		"kind: ValidatingAdmissionPolicy\n"} {
 		if !strings.Contains(all, part) {
 			t.Errorf("the manifests lack %q", part)
 		}
 	}
-	if namespace, deployment := strings.Index(all, "kind: Namespace\n"), strings.Index(all, "kind: Deployment\n"); namespace < 0 || namespace > deployment {
+	if namespace, deployment := strings.Index(all, "kind: Namespace\n"), strings.Index(all, "kind: Deployment\n"); namespace < 0 ||
+		namespace > deployment {
 		t.Error("the Namespace does not come first")
 	}
 	definitions := string(files["nexus-operator-9.8.7-crds.yaml"])
@@ -263,7 +270,8 @@ func checkManifests(t *testing.T, files map[string][]byte) {
 			kinds++
 		}
 	}
-	if n := strings.Count(definitions, "\nkind: CustomResourceDefinition\n"); n != kinds || n < 30 || strings.Contains(definitions, "kind: Deployment") {
+	if n := strings.Count(definitions, "\nkind: CustomResourceDefinition\n"); n != kinds || n < 30 ||
+		strings.Contains(definitions, "kind: Deployment") {
 		t.Errorf("%d definitions, %d schemas", n, kinds)
 	}
 }
@@ -281,7 +289,8 @@ func checkChart(t *testing.T, files map[string][]byte) {
 				t.Errorf("%s", got)
 			}
 		case "values.yaml":
-			if !strings.Contains(got, "\n  repository: registry.example/nexus-operator\n") || strings.Count(got, "\n") != strings.Count(string(content), "\n") {
+			if !strings.Contains(got, "\n  repository: registry.example/nexus-operator\n") ||
+				strings.Count(got, "\n") != strings.Count(string(content), "\n") {
 				t.Errorf("%s", got)
 			}
 		default:
@@ -310,7 +319,8 @@ func TestRelease_ReplacesOnlyFoldersOfReleases(t *testing.T) {
 }
 
 func TestVersion_IsOneThatTagsAndNamesCanHave(t *testing.T) {
-	for text, want := range map[string]string{"1.2.3": "1.2.3", "v1.2.3": "1.2.3", "0.1.0-rc.1": "0.1.0-rc.1", "1.2": "", "": "", "latest": "", "1.2.3+build": "", "01.2.3": ""} {
+	for text, want := range map[string]string{"1.2.3": "1.2.3", "v1.2.3": "1.2.3", "0.1.0-rc.1": "0.1.0-rc.1", "1.2": "", "": "", "latest": "",
+		"1.2.3+build": "", "01.2.3": ""} {
 		if got, err := parseVersion(text); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q %v", text, got, err)
 		}
@@ -321,7 +331,8 @@ func TestPlatforms_AreThoseOfARelease(t *testing.T) {
 	if all, err := parsePlatforms(""); err != nil || len(all) != 6 {
 		t.Errorf("%v %v", all, err)
 	}
-	if some, err := parsePlatforms("linux/arm64,darwin/arm64"); err != nil || !slices.Equal(some, []platform{{"linux", "arm64"}, {"darwin", "arm64"}}) {
+	if some, err := parsePlatforms("linux/arm64,darwin/arm64"); err != nil ||
+		!slices.Equal(some, []platform{{"linux", "arm64"}, {"darwin", "arm64"}}) {
 		t.Errorf("%v %v", some, err)
 	}
 	for _, text := range []string{"linux", "plan9/amd64", "darwin/arm64", "linux/amd64,"} {
@@ -418,7 +429,8 @@ func TestRelease_OfTheRealProgramsStarts(t *testing.T) {
 		if limit := program.MaxBytes[name]; int64(len(content)) > limit {
 			t.Errorf("%s has %d bytes, more than %d: see docs/design/0038 and 0043", name, len(content), limit)
 		}
-		if out, err := exec.CommandContext(t.Context(), path, "--version").CombinedOutput(); err != nil || !strings.Contains(string(out), "9.8.7") {
+		if out, err := exec.CommandContext(t.Context(), path, "--version").CombinedOutput(); err != nil ||
+			!strings.Contains(string(out), "9.8.7") {
 			t.Errorf("%s --version: %v\n%s", name, err, out)
 		}
 	}

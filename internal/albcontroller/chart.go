@@ -44,7 +44,8 @@ func (c ChartSource) Check() error {
 		}
 	case c.isPath():
 	case strings.Contains(c.Chart, "/"):
-		return exit.Usage("%s: %q is neither a name, nor a path that begins with ./ or /, nor a reference that begins with %s", c.Flag, c.Chart, registryScheme)
+		return exit.Usage("%s: %q is neither a name, nor a path that begins with ./ or /, nor a reference that begins with %s", c.Flag, c.Chart,
+			registryScheme)
 	case !strings.HasPrefix(c.Repo, "https://") && !strings.HasPrefix(c.Repo, "http://"):
 		return exit.Usage("%s-repo: %q is not a URL", c.Flag, c.Repo)
 	}
@@ -82,7 +83,8 @@ func (c ChartSource) load(ctx context.Context, s *connection.Connection) (*helmr
 	default:
 		chart, err := helmrelease.Fetch(ctx, c.Repo, c.Chart, c.Version)
 		if err != nil {
-			return nil, exit.Precondition(fmt.Errorf("downloading chart %s %s: %w; where the repository cannot be reached, name a copy with %s", c.Chart, c.Version, err, c.Flag))
+			return nil, exit.Precondition(fmt.Errorf("downloading chart %s %s: %w; where the repository cannot be reached, name a copy with %s",
+				c.Chart, c.Version, err, c.Flag))
 		}
 		return chart, nil
 	}

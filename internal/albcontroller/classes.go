@@ -14,4 +14,5 @@ const (
 
 // AutoModeRemedy asks for the one object that a cluster of EKS Auto Mode lacks for load balancers: another controller would be one too
 // many.
-const AutoModeRemedy = "create an IngressClass alb with controller " + AutoModeController + ", because EKS Auto Mode creates the load balancers"
+const AutoModeRemedy = "create an IngressClass alb with controller " + AutoModeController +
+	", because EKS Auto Mode creates the load balancers"

@@ -46,7 +46,8 @@ func findForeignController(ctx context.Context, c client.Client, have *helmrelea
 	for _, i := range classes.Items {
 		switch i.Spec.Controller {
 		case AutoModeController:
-			return &foreignController{by: "EKS Auto Mode", seen: "IngressClass " + i.Name + " is of EKS Auto Mode, which runs the controller outside the cluster", healthy: true}, nil
+			return &foreignController{by: "EKS Auto Mode",
+				seen: "IngressClass " + i.Name + " is of EKS Auto Mode, which runs the controller outside the cluster", healthy: true}, nil
 		case IngressController:
 			class = i.Name
 		}
@@ -58,12 +59,14 @@ func findForeignController(ctx context.Context, c client.Client, have *helmrelea
 	switch {
 	case d != nil:
 		title := "Deployment " + d.Namespace + "/" + d.Name
-		return &foreignController{by: installerOf(d), seen: fmt.Sprintf("%s has %d ready pods", title, d.Status.ReadyReplicas), healthy: d.Status.ReadyReplicas > 0}, nil
+		return &foreignController{by: installerOf(d), seen: fmt.Sprintf("%s has %d ready pods", title, d.Status.ReadyReplicas),
+			healthy: d.Status.ReadyReplicas > 0}, nil
 	case have != nil:
 		return &foreignController{by: "Helm, as release " + Namespace + "/" + Release,
 			seen: fmt.Sprintf("release %s/%s is %s, and no Deployment of it was found", Namespace, Release, have.Status)}, nil
 	case class != "":
-		return &foreignController{by: "another tool", seen: "IngressClass " + class + " is of the controller, and no Deployment of it was found"}, nil
+		return &foreignController{by: "another tool",
+			seen: "IngressClass " + class + " is of the controller, and no Deployment of it was found"}, nil
 	default:
 		return nil, nil
 	}

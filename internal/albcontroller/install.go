@@ -163,7 +163,8 @@ func (b *Installer) refuseBesideAutoMode(ctx context.Context) error {
 	if err != nil || !auto {
 		return err
 	}
-	return exit.Precondition(fmt.Errorf("%s would be a second one in this cluster: %s; install it nevertheless with --beside-auto-mode", Title, AutoModeRemedy))
+	return exit.Precondition(fmt.Errorf("%s would be a second one in this cluster: %s; install it nevertheless with --beside-auto-mode", Title,
+		AutoModeRemedy))
 }
 
 // lookAtOwn finds what is to change about a controller that is ours, or is to be.
@@ -186,12 +187,15 @@ func (b *Installer) lookAtOwn(ctx context.Context, have *helmrelease.Release) (e
 			return err
 		}
 	}
-	values, err := helmrelease.MergeValues(map[string]any{"clusterName": name, "region": region, "vpcId": vpc, "serviceAccount": map[string]any{
-		"create": true, "name": Release, "annotations": map[string]any{capability.AnnotationRoleARN: b.Report.Role}}}, b.flags.Values, b.flags.Set)
+	values, err := helmrelease.MergeValues(map[string]any{"clusterName": name, "region": region, "vpcId": vpc,
+		"serviceAccount": map[string]any{
+			"create": true, "name": Release, "annotations": map[string]any{capability.AnnotationRoleARN: b.Report.Role}}}, b.flags.Values,
+		b.flags.Set)
 	if err != nil {
 		return exit.Usage("%w", err)
 	}
-	b.request = helmrelease.Request{Name: Release, Chart: b.Chart, Values: values, Labels: map[string]string{install.TagCreatedBy: "nexusctl"}, Force: b.flags.Force}
+	b.request = helmrelease.Request{Name: Release, Chart: b.Chart, Values: values, Labels: map[string]string{install.TagCreatedBy: "nexusctl"},
+		Force: b.flags.Force}
 	if err := b.lookAtDefinitions(ctx); err != nil {
 		return err
 	}
@@ -234,8 +238,9 @@ func (b *Installer) lookAtAWS(ctx context.Context, cluster string) (region, vpc 
 	if err != nil {
 		return "", "", err
 	}
-	b.Report.Role, b.before, err = cloud.Account.Role(ctx, install.Role{Name: b.flags.Role, Of: Title, Description: "AWS Load Balancer Controller in Kubernetes", Policies: documents,
-		Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: Namespace, Name: Release}})
+	b.Report.Role, b.before, err = cloud.Account.Role(ctx,
+		install.Role{Name: b.flags.Role, Of: Title, Description: "AWS Load Balancer Controller in Kubernetes", Policies: documents,
+			Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: Namespace, Name: Release}})
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
 		return "", "", exit.Precondition(foreign)
 	}
@@ -302,13 +307,15 @@ func (b *Installer) lookAtRelease(ctx context.Context, have *helmrelease.Release
 		return exit.Precondition(fmt.Errorf("%s is %s: end that with nexusctl delete-alb-controller, and run the command again", record,
 			have.Status))
 	case have.IsBusy(b.Clock.Now()):
-		return exit.Precondition(fmt.Errorf("%s is %s: another helm or nexusctl is at work on it: run the command again when it is done", record, have.Status))
+		return exit.Precondition(fmt.Errorf("%s is %s: another helm or nexusctl is at work on it: run the command again when it is done", record,
+			have.Status))
 	}
 	missing, err := b.missingObjects(ctx, have)
 	if err != nil {
 		return err
 	}
-	change.Diff, err = install.Diff(map[string]any{"chart": have.Version, "values": have.Values}, map[string]any{"chart": b.Chart.Version(), "values": b.request.Values})
+	change.Diff, err = install.Diff(map[string]any{"chart": have.Version, "values": have.Values},
+		map[string]any{"chart": b.Chart.Version(), "values": b.request.Values})
 	if err != nil || have.IsDeployed() && have.Digest == b.Chart.Digest && len(missing) == 0 && sameValues(have.Values, b.request.Values) {
 		return err
 	}
@@ -429,7 +436,8 @@ func (b *Installer) forgetServedKinds() error {
 func (r Report) Text() string {
 	var b strings.Builder
 	if r.Chart != "" {
-		fmt.Fprintf(&b, "Chart %s %s, controller %s\nRole %s\n", r.Chart, r.Version, cmp.Or(r.AppVersion, "of an unknown version"), cmp.Or(r.Role, "none"))
+		fmt.Fprintf(&b, "Chart %s %s, controller %s\nRole %s\n", r.Chart, r.Version, cmp.Or(r.AppVersion, "of an unknown version"),
+			cmp.Or(r.Role, "none"))
 	} else {
 		b.WriteString(console.Wrap("The AWS Load Balancer Controller was installed by "+r.InstalledBy+", and is left to it.", ""))
 	}

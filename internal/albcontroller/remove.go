@@ -27,7 +27,8 @@ import (
 
 // controllerKinds are the kinds of the controller whose objects stand for something in AWS, and have its finalizers.
 var controllerKinds = []schema.GroupVersionKind{
-	{Group: "elbv2.k8s.aws", Version: "v1beta1", Kind: "TargetGroupBinding"}, {Group: "aga.k8s.aws", Version: "v1beta1", Kind: "GlobalAccelerator"},
+	{Group: "elbv2.k8s.aws", Version: "v1beta1", Kind: "TargetGroupBinding"},
+	{Group: "aga.k8s.aws", Version: "v1beta1", Kind: "GlobalAccelerator"},
 }
 
 // gatewayKind is the kind of the Gateway API whose objects the controller turns into load balancers, if they have its finalizer:
@@ -73,7 +74,8 @@ func Delete(ctx context.Context, s *connection.Connection, dryRun bool, timeout 
 		return err
 	}
 	if len(r.Users) > 0 {
-		return exit.Precondition(fmt.Errorf("%d objects need the controller: %s; delete them first, so that it removes their load balancers", len(r.Users), enact.NamesOf(r.Users)))
+		return exit.Precondition(fmt.Errorf("%d objects need the controller: %s; delete them first, so that it removes their load balancers",
+			len(r.Users), enact.NamesOf(r.Users)))
 	}
 	if dryRun {
 		return nil
@@ -128,15 +130,18 @@ func (r *Removal) lookAtRelease(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Changes = append(r.Changes, install.Change{Object: record.String(), Action: "uninstall", Removes: &record, Limit: releaseLimit}.Doing(func(context.Context) error {
-		return r.releases.Uninstall(Release)
-	}))
+	r.Changes = append(r.Changes,
+		install.Change{Object: record.String(), Action: "uninstall", Removes: &record, Limit: releaseLimit}.Doing(func(context.Context) error {
+			return r.releases.Uninstall(Release)
+		}))
 	for _, u := range objects {
 		if u.GetKind() != "Deployment" {
 			continue
 		}
 		if err := r.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err == nil { // its pods end before the role does
-			r.Changes = append(r.Changes, install.Objects{Client: r.Client}.Remove(install.Record{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID()}))
+			r.Changes = append(r.Changes,
+				install.Objects{Client: r.Client}.Remove(install.Record{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(),
+					Name: u.GetName(), UID: u.GetUID()}))
 		} else if !apierrors.IsNotFound(err) {
 			return err
 		}
@@ -164,11 +169,12 @@ func usersOfController(ctx context.Context, c client.Client) ([]*unstructured.Un
 			out = append(out, userOf(o, corev1.SchemeGroupVersion.WithKind("Service")))
 		}
 	}
-	err := enact.ListObjects(ctx, c, append(slices.Clone(controllerKinds), gatewayKind), func(m *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
-		if u.GetKind() != gatewayKind.Kind || hasFinalizerOf(m, "gateway.k8s.aws/") {
-			out = append(out, u)
-		}
-	})
+	err := enact.ListObjects(ctx, c, append(slices.Clone(controllerKinds), gatewayKind),
+		func(m *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
+			if u.GetKind() != gatewayKind.Kind || hasFinalizerOf(m, "gateway.k8s.aws/") {
+				out = append(out, u)
+			}
+		})
 	return out, err
 }
 
@@ -227,7 +233,8 @@ func (r *Removal) lookAtDefinition(ctx context.Context, record install.Record) e
 		}
 	}
 	if len(others) > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s stays: it has objects (%s); the command removes it when they are gone", record, enact.NamesOf(others)))
+		r.Notes = append(r.Notes,
+			fmt.Sprintf("%s stays: it has objects (%s); the command removes it when they are gone", record, enact.NamesOf(others)))
 		return nil
 	}
 	r.Changes = append(r.Changes, install.Objects{Client: r.Client}.Remove(record))

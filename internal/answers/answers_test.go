@@ -39,7 +39,8 @@ const described = `{"Table": {"TableName": "orders", "TableStatus": "ACTIVE", "C
 func recorded(t *testing.T, read func(*types.TableDescription) Result) (*Recording, *table, func(context.Context) Result) {
 	t.Helper()
 	server := &table{text: described}
-	api := dynamodb.NewFromConfig(Instrument(aws.Config{Region: "eu-west-1", HTTPClient: server, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}))
+	api := dynamodb.NewFromConfig(Instrument(aws.Config{Region: "eu-west-1", HTTPClient: server,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}))
 	whole := func(ctx context.Context) Result {
 		out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("orders")})
 		if err != nil {
@@ -76,11 +77,13 @@ func names(d *types.TableDescription) Result {
 func TestUnread_FindsMembersThatChangeNothing(t *testing.T) {
 	r, server, read := recorded(t, names)
 	unread, err := r.Unread(t.Context(), read)
-	want := []string{"Table.GlobalSecondaryIndexes[by-day].IndexName", "Table.GlobalSecondaryIndexes[by-name]", "Table.ItemCount", "Table.Replicas"}
+	want := []string{"Table.GlobalSecondaryIndexes[by-day].IndexName", "Table.GlobalSecondaryIndexes[by-name]", "Table.ItemCount",
+		"Table.Replicas"}
 	if got := pathsOf(unread); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
-	if last := unread[len(unread)-1]; last.Operation != "dynamodb.DescribeTable" || len(last.Leaves) != 3 || last.Leaves[0].Path != "Table.Replicas[eu-west-1].RegionName" ||
+	if last := unread[len(unread)-1]; last.Operation != "dynamodb.DescribeTable" || len(last.Leaves) != 3 ||
+		last.Leaves[0].Path != "Table.Replicas[eu-west-1].RegionName" ||
 		last.Leaves[0].Plain != "Table.Replicas.RegionName" || last.Leaves[0].Value != "eu-west-1" {
 		t.Errorf("%+v", last)
 	}
@@ -113,7 +116,8 @@ func TestUnread_RefusesAResultThatIsNeverTheSame(t *testing.T) {
 func TestUnreadIfFilled_NamesWhatAWSMayAnswer(t *testing.T) {
 	r, _, read := recorded(t, names)
 	got := pathsOf(r.UnreadIfFilled(t.Context(), read))
-	for path, want := range map[string]bool{"Table.SSEDescription": true, "Table.Replicas[eu-west-1].KMSMasterKeyId": true, "Table.Replicas": false, "Table.TableName": false, "Table.DeletionProtectionEnabled": true} {
+	for path, want := range map[string]bool{"Table.SSEDescription": true, "Table.Replicas[eu-west-1].KMSMasterKeyId": true,
+		"Table.Replicas": false, "Table.TableName": false, "Table.DeletionProtectionEnabled": true} {
 		if slices.Contains(got, path) != want {
 			t.Errorf("%s: %v, in %q", path, !want, got)
 		}
@@ -123,14 +127,16 @@ func TestUnreadIfFilled_NamesWhatAWSMayAnswer(t *testing.T) {
 func TestReplay_AnswersNothingElse(t *testing.T) {
 	r, _, _ := recorded(t, names)
 	api := dynamodb.NewFromConfig(Instrument(aws.Config{Region: "eu-west-1"}))
-	if _, err := api.DescribeTable(r.replay(t.Context(), "", nil), &dynamodb.DescribeTableInput{TableName: aws.String("other")}); !errors.Is(err, errNotRecorded) {
+	if _, err := api.DescribeTable(r.replay(t.Context(), "", nil),
+		&dynamodb.DescribeTableInput{TableName: aws.String("other")}); !errors.Is(err, errNotRecorded) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestDeepCopy_SharesNothing(t *testing.T) {
 	now := time.Now()
-	from := &dynamodb.DescribeTableOutput{Table: &types.TableDescription{TableName: aws.String("a"), CreationDateTime: &now, KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("id")}}}}
+	from := &dynamodb.DescribeTableOutput{Table: &types.TableDescription{TableName: aws.String("a"), CreationDateTime: &now,
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("id")}}}}
 	to := deepCopy(from).(*dynamodb.DescribeTableOutput)
 	*to.Table.TableName, *to.Table.KeySchema[0].AttributeName = "b", "other"
 	if *from.Table.TableName != "a" || *from.Table.KeySchema[0].AttributeName != "id" || !to.Table.CreationDateTime.Equal(now) {
@@ -152,8 +158,10 @@ func TestReplay_EditsCopiesOfTheAnswersWithoutAWS(t *testing.T) {
 
 func TestReplay_FailsForWhatWasNotRecorded(t *testing.T) {
 	r, server, _ := recorded(t, names)
-	api := dynamodb.NewFromConfig(Instrument(aws.Config{Region: "eu-west-1", HTTPClient: server, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}))
-	if _, err := api.DeleteTable(r.Replay(t.Context(), nil), &dynamodb.DeleteTableInput{TableName: aws.String("orders")}); !errors.Is(err, errNotRecorded) || server.calls != 1 {
+	api := dynamodb.NewFromConfig(Instrument(aws.Config{Region: "eu-west-1", HTTPClient: server,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}))
+	if _, err := api.DeleteTable(r.Replay(t.Context(), nil), &dynamodb.DeleteTableInput{TableName: aws.String("orders")}); !errors.Is(err,
+		errNotRecorded) || server.calls != 1 {
 		t.Errorf("%v, %d calls", err, server.calls)
 	}
 }

@@ -70,7 +70,8 @@ func Instrument(cfg aws.Config) aws.Config {
 	return cfg
 }
 
-func handle(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+func handle(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput,
+	middleware.Metadata, error) {
 	m, ok := ctx.Value(modeKey{}).(mode)
 	if !ok {
 		return next.HandleInitialize(ctx, in)

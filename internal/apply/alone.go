@@ -120,7 +120,8 @@ var replicas = fieldpath.MakePathOrDie("spec", "replicas")
 // isLeftToOthers reports whether a field is one that others may add: outside of the spec and the data, or one that commands and
 // autoscalers of Kubernetes write.
 func isLeftToOthers(p fieldpath.Path) bool {
-	return p[0].FieldName == nil || !slices.Contains(soleRoots, *p[0].FieldName) || p.Equals(restartedAt) || p.Equals(podAnnotations) || p.Equals(replicas)
+	return p[0].FieldName == nil || !slices.Contains(soleRoots, *p[0].FieldName) || p.Equals(restartedAt) || p.Equals(podAnnotations) ||
+		p.Equals(replicas)
 }
 
 // addedPaths lists the topmost fields that others manage and below which we manage nothing, and those that were written

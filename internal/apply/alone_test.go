@@ -41,20 +41,23 @@ func TestWhatAPersonAddsToASoleOwnersChildIsTakenOut(t *testing.T) {
 	b.apply(desired, apply.Unchanged)
 
 	b.edit(ref, func(u *unstructured.Unstructured) {
-		_ = unstructured.SetNestedSlice(u.Object, []any{map[string]any{"to": []any{map[string]any{"podSelector": map[string]any{}}}}}, "spec", "egress")
+		_ = unstructured.SetNestedSlice(u.Object, []any{map[string]any{"to": []any{map[string]any{"podSelector": map[string]any{}}}}}, "spec",
+			"egress")
 	})
 	if r := b.apply(desired, apply.Updated); paths(r.Drift) == "" {
 		t.Error("the addition is not told")
 	}
 	np := &networkingv1.NetworkPolicy{}
-	if err := b.person.Get(t.Context(), types.NamespacedName{Namespace: b.ns, Name: "web"}, np); err != nil || len(np.Spec.Egress) > 0 || len(np.Spec.Ingress) != 1 {
+	if err := b.person.Get(t.Context(), types.NamespacedName{Namespace: b.ns, Name: "web"}, np); err != nil || len(np.Spec.Egress) > 0 ||
+		len(np.Spec.Ingress) != 1 {
 		t.Errorf("%+v %v", np.Spec, err)
 	}
 	b.apply(desired, apply.Unchanged)
 
 	// What a person declares just as it is, is no addition, and is not fought over.
 	same := b.manifest(soleManifest)
-	if err := b.person.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(same), client.FieldOwner("person"), client.ForceOwnership); err != nil {
+	if err := b.person.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(same), client.FieldOwner("person"),
+		client.ForceOwnership); err != nil {
 		t.Fatal(err)
 	}
 	b.apply(desired, apply.Unchanged)

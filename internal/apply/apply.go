@@ -152,7 +152,8 @@ func (a *Applier) checkOwnerStays(ctx context.Context, owner Owner, p Plan) erro
 		return fmt.Errorf("reading %s, the owner of %s: %w", owner, RefOf(p.want), err)
 	}
 	if err != nil || self.GetUID() != owner.UID || self.GetDeletionTimestamp() != nil {
-		return &status.Waiting{For: "the deletion of " + owner.String() + " to be seen; " + RefOf(p.want).String() + " is left as it is", After: retry}
+		return &status.Waiting{For: "the deletion of " + owner.String() + " to be seen; " + RefOf(p.want).String() + " is left as it is",
+			After: retry}
 	}
 	return nil
 }
@@ -195,7 +196,8 @@ func checkWritable(owner Owner, ref Ref, live *unstructured.Unstructured) error 
 	case live.GetDeletionTimestamp() != nil:
 		return &status.Waiting{For: ref.String() + " to be gone: it is being deleted" + finalizers(live), After: retry}
 	case whose == doomed:
-		return &status.Waiting{For: ref.String() + ", left by an earlier " + owner.String() + ", to be removed by the garbage collector", After: retry}
+		return &status.Waiting{For: ref.String() + ", left by an earlier " + owner.String() + ", to be removed by the garbage collector",
+			After: retry}
 	case whose == foreign:
 		return &status.Stalled{Reason: status.ReasonConflict, Message: fmt.Sprintf(
 			"%s exists and does not belong to %s: %s; choose another name for one of the two", ref, owner, why)}

@@ -59,13 +59,15 @@ func TestAHandEditIsHealedAndReported(t *testing.T) {
 	b.caughtUp(ref)
 	b.refused(desired, "not made by this operator") // neither label nor reference is left: it looks like anybody's
 	b.edit(ref, func(u *unstructured.Unstructured) {
-		u.SetLabels(map[string]string{wellknown.LabelCapabilityUID: string(b.owner.UID), "app.kubernetes.io/managed-by": "nexus-operator", "theirs": "x"})
+		u.SetLabels(map[string]string{wellknown.LabelCapabilityUID: string(b.owner.UID), "app.kubernetes.io/managed-by": "nexus-operator",
+			"theirs": "x"})
 	})
 	b.caughtUp(ref)
 	writes := b.writes()
 	r := b.apply(desired, apply.Updated)
 	writes(1)
-	for _, path := range []string{"spec.template.spec.containers[app].image", "spec.template.spec.automountServiceAccountToken", "metadata.labels.app", "metadata.ownerReferences[" + string(b.owner.UID) + "]"} {
+	for _, path := range []string{"spec.template.spec.containers[app].image", "spec.template.spec.automountServiceAccountToken",
+		"metadata.labels.app", "metadata.ownerReferences[" + string(b.owner.UID) + "]"} {
 		if !contains(" "+paths(r.Drift)+" ", " "+path+" ") {
 			t.Errorf("the drift is at %s, expected also %s", paths(r.Drift), path)
 		}
@@ -92,12 +94,17 @@ func TestAHandEditOfWhatIsDesiredEmptyIsHealed(t *testing.T) {
 		edit    func(*unstructured.Unstructured)
 		drift   string
 	}{
-		"a denying policy opened":    {"a denying policy", set([]any{map[string]any{}}, "spec", "ingress"), "spec.ingress"},
-		"a policy for all narrowed":  {"a network policy", set(map[string]any{"a": "b"}, "spec", "podSelector", "matchLabels"), "spec.podSelector.matchLabels"},
-		"a rule for all narrowed":    {"a network policy", set([]any{map[string]any{}, map[string]any{"from": []any{map[string]any{"podSelector": map[string]any{}}}}}, "spec", "ingress"), "spec.ingress[0].ports spec.ingress[1].from"},
-		"rules cleared by hand":      {"an S3Bucket", func(u *unstructured.Unstructured) { unstructured.RemoveNestedField(u.Object, "spec", "lifecycleRules") }, "spec.lifecycleRules"},
+		"a denying policy opened": {"a denying policy", set([]any{map[string]any{}}, "spec", "ingress"), "spec.ingress"},
+		"a policy for all narrowed": {"a network policy", set(map[string]any{"a": "b"}, "spec", "podSelector", "matchLabels"),
+			"spec.podSelector.matchLabels"},
+		"a rule for all narrowed": {"a network policy",
+			set([]any{map[string]any{}, map[string]any{"from": []any{map[string]any{"podSelector": map[string]any{}}}}}, "spec", "ingress"),
+			"spec.ingress[0].ports spec.ingress[1].from"},
+		"rules cleared by hand": {"an S3Bucket",
+			func(u *unstructured.Unstructured) { unstructured.RemoveNestedField(u.Object, "spec", "lifecycleRules") }, "spec.lifecycleRules"},
 		"an empty value set by hand": {"a ConfigMap", set("x", "data", "A"), "data.A"},
-		"a node selector added":      {"a Deployment", set("b", "spec", "template", "spec", "nodeSelector", "a"), "spec.template.spec.nodeSelector"},
+		"a node selector added": {"a Deployment", set("b", "spec", "template", "spec", "nodeSelector", "a"),
+			"spec.template.spec.nodeSelector"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
@@ -293,7 +300,8 @@ func TestWhatTheServerRefusesIsForAPersonToMend(t *testing.T) {
 			t.Errorf("applying %s: %v, expected %s with %q", apply.RefOf(desired), err, reason, part)
 		}
 	}
-	stalled(b.manifest(`{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: 99999}]}}`), status.ReasonInvalidSpec, "spec.ports[0].port")
+	stalled(b.manifest(`{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: 99999}]}}`), status.ReasonInvalidSpec,
+		"spec.ports[0].port")
 	stalled(b.manifest(`{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: many}}`), status.ReasonInvalidSpec, "ports")
 	d := b.manifest("%s", spelled["a Deployment"])
 	twice := parse(t, strings.Replace(spelled["a Deployment"], "{name: POD,", "{name: A, value: twice}, {name: POD,", 1))

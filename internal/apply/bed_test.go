@@ -94,10 +94,11 @@ func (b *bed) startCache(scheme *runtime.Scheme) client.Reader {
 	cfg := b.w.Config()
 	cfg.UserAgent = b.agent + "-cache"
 	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{"app.kubernetes.io/managed-by": "nexus-operator"})}
-	c, err := cache.New(cfg, cache.Options{Scheme: scheme, DefaultTransform: apply.WithoutUnusedFields, ByObject: map[client.Object]cache.ByObject{
-		&appsv1.Deployment{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: ours, &corev1.ServiceAccount{}: ours,
-		&networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours, &corev1.Namespace{}: ours,
-	}})
+	c, err := cache.New(cfg, cache.Options{Scheme: scheme, DefaultTransform: apply.WithoutUnusedFields,
+		ByObject: map[client.Object]cache.ByObject{
+			&appsv1.Deployment{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: ours, &corev1.ServiceAccount{}: ours,
+			&networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours, &corev1.Namespace{}: ours,
+		}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -33,14 +33,16 @@ func WithoutBulk(obj any) (any, error) {
 	}
 	out := &corev1.ConfigMap{TypeMeta: m.TypeMeta}
 	out.Namespace, out.Name, out.UID, out.ResourceVersion = m.Namespace, m.Name, m.UID, m.ResourceVersion
-	out.CreationTimestamp, out.DeletionTimestamp, out.OwnerReferences = m.CreationTimestamp, m.DeletionTimestamp, shortOwners(m.OwnerReferences)
+	out.CreationTimestamp, out.DeletionTimestamp, out.OwnerReferences = m.CreationTimestamp, m.DeletionTimestamp,
+		shortOwners(m.OwnerReferences)
 	out.Labels, out.Annotations = map[string]string{}, map[string]string{annotationIncomplete: "true"}
 	for _, k := range []string{wellknown.LabelCapabilityUID, wellknown.LabelManagedBy} {
 		if v, ok := m.Labels[k]; ok {
 			out.Labels[k] = v
 		}
 	}
-	for _, k := range []string{AnnotationOwner, AnnotationOrphanedFrom, wellknown.AnnotationCapability, wellknown.AnnotationRecoveryState, wellknown.AnnotationRecoverableUntil} {
+	for _, k := range []string{AnnotationOwner, AnnotationOrphanedFrom, wellknown.AnnotationCapability, wellknown.AnnotationRecoveryState,
+		wellknown.AnnotationRecoverableUntil} {
 		if v, ok := m.Annotations[k]; ok && len(v) <= maxCachedAnnotation {
 			out.Annotations[k] = v
 		}

@@ -40,8 +40,10 @@ func TestWithoutBulk_KeepsMetadataOfLargeConfigMaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := made.(*corev1.ConfigMap)
-		if got.Size() > 1<<10 || got.Name != "a" || got.Namespace != "b" || got.UID != "u" || got.ResourceVersion != "7" || len(got.OwnerReferences) != 1 ||
-			got.Labels["nexus.ai/capability-uid"] != "c" || got.Labels["app.kubernetes.io/managed-by"] == "" || got.Annotations["nexus.ai/owner"] != "o" {
+		if got.Size() > 1<<10 || got.Name != "a" || got.Namespace != "b" || got.UID != "u" || got.ResourceVersion != "7" ||
+			len(got.OwnerReferences) != 1 ||
+			got.Labels["nexus.ai/capability-uid"] != "c" || got.Labels["app.kubernetes.io/managed-by"] == "" ||
+			got.Annotations["nexus.ai/owner"] != "o" {
 			t.Errorf("%s: %d bytes: %v", name, got.Size(), got)
 		}
 		if again, err := apply.WithoutBulk(got); err != nil || again != any(got) {
@@ -62,11 +64,14 @@ func TestWithoutUnusedFields_KeepsThoseOfAppliedObjects(t *testing.T) {
 		entries []metav1.ManagedFieldsEntry
 		kept    int
 	}{
-		"made by a user":                 {[]metav1.ManagedFieldsEntry{user}, 0},
-		"a user's, with our status":      {[]metav1.ManagedFieldsEntry{user, entry(apply.FieldOwner, metav1.ManagedFieldsOperationApply, "status")}, 0},
-		"a user's, with our finalizer":   {[]metav1.ManagedFieldsEntry{user, entry(apply.FieldOwner, metav1.ManagedFieldsOperationUpdate, "")}, 0},
-		"applied, and edited by a user":  {[]metav1.ManagedFieldsEntry{entry(apply.FieldOwner, metav1.ManagedFieldsOperationApply, ""), user}, 2},
-		"applied, with our status":       {[]metav1.ManagedFieldsEntry{entry(apply.FieldOwner, metav1.ManagedFieldsOperationApply, ""), entry(apply.FieldOwner, metav1.ManagedFieldsOperationUpdate, "status")}, 1},
+		"made by a user": {[]metav1.ManagedFieldsEntry{user}, 0},
+		"a user's, with our status": {[]metav1.ManagedFieldsEntry{user,
+			entry(apply.FieldOwner, metav1.ManagedFieldsOperationApply, "status")}, 0},
+		"a user's, with our finalizer": {[]metav1.ManagedFieldsEntry{user,
+			entry(apply.FieldOwner, metav1.ManagedFieldsOperationUpdate, "")}, 0},
+		"applied, and edited by a user": {[]metav1.ManagedFieldsEntry{entry(apply.FieldOwner, metav1.ManagedFieldsOperationApply, ""), user}, 2},
+		"applied, with our status": {[]metav1.ManagedFieldsEntry{entry(apply.FieldOwner, metav1.ManagedFieldsOperationApply, ""),
+			entry(apply.FieldOwner, metav1.ManagedFieldsOperationUpdate, "status")}, 1},
 		"applied, without marks of ours": {[]metav1.ManagedFieldsEntry{entry(apply.FieldOwner, metav1.ManagedFieldsOperationApply, "")}, 1},
 	} {
 		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "m", ManagedFields: c.entries}}

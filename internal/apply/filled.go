@@ -45,7 +45,8 @@ var filled = map[string]map[string]any{
 		"spec.type": "ClusterIP", "spec.clusterIP": anyValue{}, "spec.clusterIPs": anyValue{}, "spec.ipFamilies": anyValue{},
 		"spec.ipFamilyPolicy": anyValue{}, "spec.internalTrafficPolicy": "Cluster", "spec.externalTrafficPolicy": "Cluster",
 		"spec.sessionAffinity": "None", "spec.allocateLoadBalancerNodePorts": true, "spec.healthCheckNodePort": anyValue{},
-		"spec.loadBalancerClass": anyValue{}, "spec.ports.protocol": "TCP", "spec.ports.targetPort": anyValue{}, "spec.ports.nodePort": anyValue{},
+		"spec.loadBalancerClass": anyValue{}, "spec.ports.protocol": "TCP", "spec.ports.targetPort": anyValue{},
+		"spec.ports.nodePort": anyValue{},
 	},
 	"networking.k8s.io/Ingress":           {"spec.ingressClassName": anyValue{}},
 	"networking.k8s.io/NetworkPolicy":     {"spec.policyTypes": anyValue{}},
@@ -57,7 +58,8 @@ var filled = map[string]map[string]any{
 		"spec.strategy.rollingUpdate.maxSurge": "25%", "spec.strategy.rollingUpdate.maxUnavailable": "25%",
 	}, podTemplateFilled("spec.template.spec.")),
 	"batch/CronJob": merged(map[string]any{
-		"spec.concurrencyPolicy": "Allow", "spec.failedJobsHistoryLimit": int64(1), "spec.successfulJobsHistoryLimit": int64(3), "spec.suspend": false,
+		"spec.concurrencyPolicy": "Allow", "spec.failedJobsHistoryLimit": int64(1), "spec.successfulJobsHistoryLimit": int64(3),
+		"spec.suspend": false,
 	}, podTemplateFilled("spec.jobTemplate.spec.template.spec.")),
 }
 
@@ -176,7 +178,8 @@ func elementWith(keys []string, element any) fieldpath.PathElement {
 // isFilled reports whether the API server fills in a value at a place. Null says nothing.
 func (u *unexpected) isFilled(p place, have any) bool {
 	fill, known := u.filled[p.fields]
-	if _, assigned := fill.(anyValue); assigned || have == nil || known && value.Equals(value.NewValueInterface(fill), value.NewValueInterface(have)) {
+	if _, assigned := fill.(anyValue); assigned || have == nil || known &&
+		value.Equals(value.NewValueInterface(fill), value.NewValueInterface(have)) {
 		return true
 	}
 	m, ok := have.(map[string]any)

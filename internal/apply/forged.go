@@ -20,7 +20,8 @@ func forgedApplies(want, live *unstructured.Unstructured) []Difference {
 	if at < 0 || live.GetManagedFields()[at].APIVersion != want.GetAPIVersion() {
 		return []Difference{{Path: "metadata.managedFields"}}
 	}
-	forged := undesired(want, setOf(live.GetManagedFields()[at]), func(p fieldpath.Path) bool { return p.Equals(replicas) || p.Equals(podAnnotations) || isStatus(p) })
+	forged := undesired(want, setOf(live.GetManagedFields()[at]),
+		func(p fieldpath.Path) bool { return p.Equals(replicas) || p.Equals(podAnnotations) || isStatus(p) })
 	return foundIn(live, forged)
 }
 

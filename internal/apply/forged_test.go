@@ -44,8 +44,9 @@ var additions = map[string][]string{
 		`{spec: {selector: {evil: pod}}}`,
 		`{spec: {publishNotReadyAddresses: true}}`,
 	},
-	"a ConfigMap":         {`{data: {EVIL: "1"}}`, `{binaryData: {evil: AAAA}}`},
-	"a network policy":    {`{spec: {egress: [{}], policyTypes: [Ingress, Egress]}}`, `{spec: {ingress: [{ports: [{port: 22, protocol: TCP}]}]}}`},
+	"a ConfigMap": {`{data: {EVIL: "1"}}`, `{binaryData: {evil: AAAA}}`},
+	"a network policy": {`{spec: {egress: [{}], policyTypes: [Ingress, Egress]}}`,
+		`{spec: {ingress: [{ports: [{port: 22, protocol: TCP}]}]}}`},
 	"a disruption budget": {`{spec: {unhealthyPodEvictionPolicy: AlwaysAllow}}`},
 	"an Ingress":          {`{spec: {defaultBackend: {service: {name: evil, port: {number: 80}}}}}`},
 	"a CronJob":           {`{spec: {jobTemplate: {spec: {template: {spec: {hostPID: true}}}}}}`, `{spec: {timeZone: Etc/UTC}}`},
@@ -76,7 +77,8 @@ var forges = []forge{
 	}},
 	{"patch", func(b *bed, desired, addition *unstructured.Unstructured, manager string) error {
 		_, body := patched(b, b.live(apply.RefOf(desired)), addition)
-		return b.person.Patch(b.Context(), object(apply.RefOf(desired)), client.RawPatch("application/merge-patch+json", body), client.FieldOwner(manager))
+		return b.person.Patch(b.Context(), object(apply.RefOf(desired)), client.RawPatch("application/merge-patch+json", body),
+			client.FieldOwner(manager))
 	}},
 	{"edit, and no managed fields", func(b *bed, desired, addition *unstructured.Unstructured, manager string) error {
 		whole, _ := patched(b, b.live(apply.RefOf(desired)), addition)
@@ -106,7 +108,8 @@ func patched(t interface{ Fatal(...any) }, live, addition *unstructured.Unstruct
 			whole.Object[root] = mergedMap(have, add)
 		}
 	}
-	body, err := json.Marshal(map[string]any{"spec": whole.Object["spec"], "data": whole.Object["data"], "binaryData": whole.Object["binaryData"]})
+	body, err := json.Marshal(map[string]any{"spec": whole.Object["spec"], "data": whole.Object["data"],
+		"binaryData": whole.Object["binaryData"]})
 	if err != nil {
 		t.Fatal(err)
 	}

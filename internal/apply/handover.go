@@ -54,7 +54,8 @@ func (a *Applier) handOverReplicas(ctx context.Context, p Plan) error {
 	if err := unstructured.SetNestedField(held.Object, max(number, minReplicas(p.want)), "spec", "replicas"); err != nil {
 		return err
 	}
-	if err := a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(held), client.FieldOwner(replicasOwner), client.ForceOwnership); err != nil {
+	if err := a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(held), client.FieldOwner(replicasOwner),
+		client.ForceOwnership); err != nil {
 		return explain(ref, "handing over the replicas of", err)
 	}
 	a.memory.recordWrite(ref, held.GetResourceVersion())

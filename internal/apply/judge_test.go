@@ -41,19 +41,29 @@ func TestWhoseAnExistingObjectIs(t *testing.T) {
 		{name: "controlled by the owner", have: metav1.ObjectMeta{OwnerReferences: controlledBy("NexusAICapability", "app", "now")}, want: ours},
 		{name: "labeled with the owner's UID", have: metav1.ObjectMeta{Labels: mine}, want: ours},
 		{name: "labeled, in another namespace", namespace: "app-dev", have: metav1.ObjectMeta{Labels: mine}, want: ours},
-		{name: "labeled as ours but controlled by another", have: metav1.ObjectMeta{Labels: mine, OwnerReferences: controlledBy("ReplicaSet", "r", "x")}, want: foreign, why: "controlled by ReplicaSet/r"},
-		{name: "controlled by another capability", have: metav1.ObjectMeta{OwnerReferences: controlledBy("NexusAICapability", "other", "x")}, want: foreign, why: "NexusAICapability/other"},
-		{name: "controlled by an earlier capability of the name", have: metav1.ObjectMeta{Labels: past, OwnerReferences: controlledBy("NexusAICapability", "app", "then")}, want: doomed},
-		{name: "controlled by a namesake elsewhere", namespace: "other", have: metav1.ObjectMeta{OwnerReferences: controlledBy("NexusAICapability", "app", "x")}, want: foreign, why: "controlled by an object of another namespace"},
-		{name: "an owner that does not control", have: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{UID: "now"}}}, want: foreign, why: "not made by this operator"},
+		{name: "labeled as ours but controlled by another",
+			have: metav1.ObjectMeta{Labels: mine, OwnerReferences: controlledBy("ReplicaSet", "r", "x")}, want: foreign,
+			why: "controlled by ReplicaSet/r"},
+		{name: "controlled by another capability", have: metav1.ObjectMeta{OwnerReferences: controlledBy("NexusAICapability", "other", "x")},
+			want: foreign, why: "NexusAICapability/other"},
+		{name: "controlled by an earlier capability of the name",
+			have: metav1.ObjectMeta{Labels: past, OwnerReferences: controlledBy("NexusAICapability", "app", "then")}, want: doomed},
+		{name: "controlled by a namesake elsewhere", namespace: "other",
+			have: metav1.ObjectMeta{OwnerReferences: controlledBy("NexusAICapability", "app", "x")}, want: foreign,
+			why: "controlled by an object of another namespace"},
+		{name: "an owner that does not control", have: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{UID: "now"}}}, want: foreign,
+			why: "not made by this operator"},
 		{name: "made by nobody we know", want: foreign, why: "not made by this operator"},
 		{name: "annotated but not labeled", have: metav1.ObjectMeta{Annotations: names(me)}, want: foreign, why: "not made by this operator"},
 		{name: "left by an earlier capability of the name", have: metav1.ObjectMeta{Labels: past, Annotations: names(me)}, want: inherited},
-		{name: "another capability's", have: metav1.ObjectMeta{Labels: past, Annotations: names("NexusAICapability/team/other")}, want: foreign, why: "belongs to NexusAICapability/team/other with UID then"},
+		{name: "another capability's", have: metav1.ObjectMeta{Labels: past, Annotations: names("NexusAICapability/team/other")}, want: foreign,
+			why: "belongs to NexusAICapability/team/other with UID then"},
 		{name: "labeled with another UID and nothing more", have: metav1.ObjectMeta{Labels: past}, want: foreign, why: "an unknown owner"},
 		{name: "our namespace", isNamespace: true, have: metav1.ObjectMeta{Labels: mine}, want: ours},
-		{name: "a capability's of another namespace", have: metav1.ObjectMeta{Labels: past, Annotations: names("NexusAICapability/secret/other")}, want: foreign, why: "belongs to an object of another namespace"},
-		{name: "a namespace of an earlier capability of the name", isNamespace: true, have: metav1.ObjectMeta{Labels: past, Annotations: names(me)}, want: foreign, why: "belongs to " + me},
+		{name: "a capability's of another namespace", have: metav1.ObjectMeta{Labels: past, Annotations: names("NexusAICapability/secret/other")},
+			want: foreign, why: "belongs to an object of another namespace"},
+		{name: "a namespace of an earlier capability of the name", isNamespace: true,
+			have: metav1.ObjectMeta{Labels: past, Annotations: names(me)}, want: foreign, why: "belongs to " + me},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ref := Ref{Kind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Name: "x"}
@@ -77,8 +87,10 @@ func TestJudgeOwnership_NamesNobodyOfAnotherNamespace(t *testing.T) {
 	const ns, name, uid = "their-namespace", "their-name", "their-uid"
 	for _, labeled := range []bool{false, true} {
 		for _, controller := range []bool{false, true} {
-			for _, annotation := range []string{"", "NexusAICapability/" + ns + "/" + name, "ClusterSecurityIntentBinding/" + name, name, ns + "/" + name, "/" + ns + "/", "a/b/c/" + name} {
-				have := &metav1.ObjectMeta{Namespace: ns, Name: "x", Annotations: map[string]string{AnnotationOwner: annotation, AnnotationOrphanedFrom: annotation}}
+			for _, annotation := range []string{"", "NexusAICapability/" + ns + "/" + name, "ClusterSecurityIntentBinding/" + name, name,
+				ns + "/" + name, "/" + ns + "/", "a/b/c/" + name} {
+				have := &metav1.ObjectMeta{Namespace: ns, Name: "x",
+					Annotations: map[string]string{AnnotationOwner: annotation, AnnotationOrphanedFrom: annotation}}
 				if labeled {
 					have.Labels = map[string]string{wellknown.LabelCapabilityUID: uid}
 				}
@@ -180,7 +192,8 @@ func TestTheHashChangesWithWhatIsDesiredOnly(t *testing.T) {
 	if h := hashOf(owner, configMap); h != base {
 		t.Error("two hashes of the same manifest differ")
 	}
-	if h := hashOf(owner, strings.Replace(configMap, `"name":"x"`, `"name":"x","resourceVersion":"7","creationTimestamp":null`, 1)); h != base {
+	if h := hashOf(owner, strings.Replace(configMap, `"name":"x"`, `"name":"x","resourceVersion":"7","creationTimestamp":null`,
+		1)); h != base {
 		t.Error("the hash depends on what the server says")
 	}
 	if h := hashOf(owner, strings.Replace(configMap, `"1"`, `"2"`, 1)); h == base {

@@ -141,7 +141,8 @@ func TestANamespaceThatAppearsBeforeOurCreateIsNotClaimed(t *testing.T) {
 // which kube-controller-manager may have written a status by then.
 func TestApply_SecondOperatorKeepsWhatTheFirstCreated(t *testing.T) {
 	b := newBed(t)
-	budget := b.manifest("%s", `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web}, spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}}`)
+	budget := b.manifest("%s",
+		`{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web}, spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}}`)
 	for _, desired := range []*unstructured.Unstructured{b.configMap("a", "k", "v"), budget} {
 		ref := apply.RefOf(desired)
 		first := &apply.Applier{Client: b.cached, Live: b.Live}
@@ -156,7 +157,8 @@ func TestApply_SecondOperatorKeepsWhatTheFirstCreated(t *testing.T) {
 		writes := b.writes()
 		b.apply(desired, apply.Unchanged)
 		writes(2) // the first one's create, and the second one's that conflicted
-		if live := b.live(ref); live.GetLabels()[wellknown.LabelCapabilityUID] != string(b.owner.UID) || live.Object["data"] == nil && live.Object["spec"] == nil {
+		if live := b.live(ref); live.GetLabels()[wellknown.LabelCapabilityUID] != string(b.owner.UID) || live.Object["data"] == nil &&
+			live.Object["spec"] == nil {
 			t.Errorf("the second operator took the first one's fields away: %v", live.Object)
 		}
 		b.caughtUp(ref)
@@ -171,7 +173,8 @@ func (b *bed) same(o client.Object) {
 	if err := b.person.Get(b.Context(), client.ObjectKeyFromObject(o), live); err != nil {
 		b.Fatal(err)
 	}
-	if live.GetUID() != o.GetUID() || len(live.GetOwnerReferences()) > 0 || live.GetAnnotations()[apply.AnnotationOwner] != "" || live.GetLabels()[wellknown.LabelCapabilityUID] != "" {
+	if live.GetUID() != o.GetUID() || len(live.GetOwnerReferences()) > 0 || live.GetAnnotations()[apply.AnnotationOwner] != "" ||
+		live.GetLabels()[wellknown.LabelCapabilityUID] != "" {
 		b.Errorf("%s carries our marks: %v %v %v", o.GetName(), live.GetLabels(), live.GetAnnotations(), live.GetOwnerReferences())
 	}
 	was, ok := o.(*corev1.ConfigMap)
@@ -233,7 +236,8 @@ func (c mutating) Apply(ctx context.Context, o runtime.ApplyConfiguration, opts 
 	}
 	m := &corev1.ConfigMap{}
 	u := o.(interface{ GetName() string })
-	if err := c.Get(ctx, client.ObjectKey{Namespace: o.(interface{ GetNamespace() string }).GetNamespace(), Name: u.GetName()}, m); err != nil {
+	if err := c.Get(ctx, client.ObjectKey{Namespace: o.(interface{ GetNamespace() string }).GetNamespace(), Name: u.GetName()},
+		m); err != nil {
 		return err
 	}
 	return unstructured.SetNestedField(o.(runtime.Unstructured).UnstructuredContent(), mirrored, "data", "k")

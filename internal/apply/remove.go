@@ -150,7 +150,8 @@ func (a *Applier) Children(ctx context.Context, owner Owner, kinds []schema.Grou
 			o := item.(client.Object)
 			ref := Ref{Kind: k, Namespace: o.GetNamespace(), Name: o.GetName()}
 			if whose, _ := judgeOwnership(owner, ref, o); whose == ours && owner.mayOwn(ref) {
-				out = append(out, Child{Ref: ref, UID: o.GetUID(), Labels: maps.Clone(o.GetLabels()), Deleting: o.GetDeletionTimestamp() != nil, Controlled: isController(owner, o)})
+				out = append(out, Child{Ref: ref, UID: o.GetUID(), Labels: maps.Clone(o.GetLabels()), Deleting: o.GetDeletionTimestamp() != nil,
+					Controlled: isController(owner, o)})
 			}
 			return nil
 		})
@@ -166,7 +167,8 @@ func (a *Applier) Children(ctx context.Context, owner Owner, kinds []schema.Grou
 
 // eachOf calls do for every selected object of a kind. Without an index by owner it lists, of an owner whose children are in known
 // namespaces, these alone: a list of the whole cluster takes the longer the more owners there are.
-func (a *Applier) eachOf(ctx context.Context, owner Owner, k schema.GroupVersionKind, which []client.ListOption, do func(runtime.Object) error) error {
+func (a *Applier) eachOf(ctx context.Context, owner Owner, k schema.GroupVersionKind, which []client.ListOption,
+	do func(runtime.Object) error) error {
 	namespaces := []string{metav1.NamespaceAll}
 	if len(owner.Namespaces) > 0 && a.OwnerIndex == "" {
 		namespaced, err := a.isNamespaced(k)

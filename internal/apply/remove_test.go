@@ -161,7 +161,8 @@ func TestChildrenAreWhatExistsOfAnOwner(t *testing.T) {
 	b.deleted(going, false)
 	b.caughtUp(going)
 
-	children, err := b.Children(t.Context(), b.owner, kinds("v1/ConfigMap", "v1/Namespace", "aws-infra-operator.runner.codes/v1alpha1/S3Bucket", "kyverno.io/v1/Policy"))
+	children, err := b.Children(t.Context(), b.owner,
+		kinds("v1/ConfigMap", "v1/Namespace", "aws-infra-operator.runner.codes/v1alpha1/S3Bucket", "kyverno.io/v1/Policy"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,8 @@ func TestChildrenAreWhatExistsOfAnOwner(t *testing.T) {
 		}
 		got = append(got, name)
 	}
-	want := []string{"ConfigMap " + b.ns + "/a (deleting)", "ConfigMap " + b.ns + "/b", "Namespace " + b.ns + "-app", "S3Bucket " + b.ns + "/web"}
+	want := []string{"ConfigMap " + b.ns + "/a (deleting)", "ConfigMap " + b.ns + "/b", "Namespace " + b.ns + "-app",
+		"S3Bucket " + b.ns + "/web"}
 	if strings.Join(got, ", ") != strings.Join(want, ", ") {
 		t.Errorf("the children are %q, expected %q", got, want)
 	}
@@ -206,7 +208,8 @@ func TestAnOrphanOutlivesItsOwnerWithoutOurMarks(t *testing.T) {
 	if l := live.GetLabels(); len(l) != 1 || l["app"] != "web" {
 		t.Errorf("the labels are %v", l)
 	}
-	if a := live.GetAnnotations(); len(a) != 3 || a["note"] != "n" || a["nexus.ai/home"] == "" || a[apply.AnnotationOrphanedFrom] != b.owner.String() {
+	if a := live.GetAnnotations(); len(a) != 3 || a["note"] != "n" || a["nexus.ai/home"] == "" ||
+		a[apply.AnnotationOrphanedFrom] != b.owner.String() {
 		t.Errorf("the annotations are %v", a)
 	}
 	if err := b.Orphan(t.Context(), b.owner, ref); err != nil { // nothing is left to do
@@ -216,9 +219,11 @@ func TestAnOrphanOutlivesItsOwnerWithoutOurMarks(t *testing.T) {
 	if err := b.person.Delete(t.Context(), object(apply.Ref{Kind: b.owner.Kind, Namespace: b.ns, Name: b.owner.Name})); err != nil {
 		t.Fatal(err)
 	}
-	probe := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, Name: "probe", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: b.owner.Name, UID: b.owner.UID}}}}
+	probe := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, Name: "probe",
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: b.owner.Name, UID: b.owner.UID}}}}
 	b.create(probe)
-	b.eventually("the garbage collector has taken what still had the owner", func() bool { return !b.exists(apply.RefOf(b.configMap("probe"))) })
+	b.eventually("the garbage collector has taken what still had the owner",
+		func() bool { return !b.exists(apply.RefOf(b.configMap("probe"))) })
 	if !b.exists(ref) {
 		t.Error("the orphan went with its owner")
 	}
@@ -243,7 +248,8 @@ func TestWhatAnEarlierOwnerOfTheNameLeftIsTakenOver(t *testing.T) {
 	b.caughtUp(ref)
 	b.deleted(ref, true) // not ours yet, so not ours to delete
 	r := b.apply(desired, apply.Updated)
-	if c := metav1.GetControllerOf(r.Live); c == nil || c.UID != b.owner.UID || r.Live.GetLabels()[wellknown.LabelCapabilityUID] != string(b.owner.UID) {
+	if c := metav1.GetControllerOf(r.Live); c == nil || c.UID != b.owner.UID ||
+		r.Live.GetLabels()[wellknown.LabelCapabilityUID] != string(b.owner.UID) {
 		t.Errorf("it is controlled by %v and labeled %v", c, r.Live.GetLabels())
 	}
 }
@@ -273,7 +279,8 @@ func TestWhatTheGarbageCollectorIsAboutToTakeIsWaitedFor(t *testing.T) {
 	o := b.configMap("a", "k", "old")
 	o.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "nexus-operator"})
 	o.SetFinalizers([]string{"test.io/hold"})
-	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: b.owner.Name, UID: "5e1f0e9c-0000-4000-8000-000000000000", Controller: new(true)}})
+	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: b.owner.Name,
+		UID: "5e1f0e9c-0000-4000-8000-000000000000", Controller: new(true)}})
 	b.create(o)
 	ref := apply.RefOf(b.configMap("a"))
 	b.waits(b.configMap("a", "k", "v"), "to be") // the collector may have been faster

@@ -46,12 +46,14 @@ func TestWithoutLongContents_KeepsWhatIsShort(t *testing.T) {
 	if size, trimmed := apply.TrimmedSize(got); !trimmed || size < 100<<10 || apply.SizeOf(got) > 16<<10 {
 		t.Errorf("%d bytes of %d are kept", apply.SizeOf(got), size)
 	}
-	if got.Name != "b" || got.UID != "u" || got.Spec.ServiceAccountName != "app" || got.Status.Phase != corev1.PodRunning || got.Spec.Containers[0].Env[99].Name != "VARIABLE_99" {
+	if got.Name != "b" || got.UID != "u" || got.Spec.ServiceAccountName != "app" || got.Status.Phase != corev1.PodRunning ||
+		got.Spec.Containers[0].Env[99].Name != "VARIABLE_99" {
 		t.Errorf("%+v", got)
 	}
 	small := podOf(variables(1, 10))
 	small.Annotations = map[string]string{forgedMark: "5", "a": "b"}
-	if made, _ := apply.WithoutLongContents(small); made.(client.Object).GetAnnotations()[forgedMark] != "" || made.(client.Object).GetAnnotations()["a"] != "b" {
+	if made, _ := apply.WithoutLongContents(small); made.(client.Object).GetAnnotations()[forgedMark] != "" ||
+		made.(client.Object).GetAnnotations()["a"] != "b" {
 		t.Errorf("a mark that the cache did not write: %v", small.Annotations)
 	}
 	if got, err := apply.WithoutLongContents("a tombstone"); err != nil || got != "a tombstone" {
@@ -116,19 +118,22 @@ func TestWithoutLongContents_KeepsOfUnknownKindsTheMetadata(t *testing.T) {
 	if _, err := apply.WithoutLongContents(u); err != nil {
 		t.Fatal(err)
 	}
-	if _, trimmed := apply.TrimmedSize(u); !trimmed || u.Object["spec"] != nil || u.GetLabels()["nexus.ai/policy-owner"] != "u" || u.GetKind() != "KubeArmorPolicy" {
+	if _, trimmed := apply.TrimmedSize(u); !trimmed || u.Object["spec"] != nil || u.GetLabels()["nexus.ai/policy-owner"] != "u" ||
+		u.GetKind() != "KubeArmorPolicy" {
 		t.Errorf("%v", u)
 	}
 }
 
 func TestWithoutLongMetadata_KeepsContentsAndTheController(t *testing.T) {
-	m := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b", OwnerReferences: make([]metav1.OwnerReference, 9000)}}
+	m := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b",
+		OwnerReferences: make([]metav1.OwnerReference, 9000)}}
 	fillOwners(m.OwnerReferences)
 	m.Annotations = map[string]string{"nexus.ai/paused": "true", "other": strings.Repeat("x", 200<<10)}
 	if _, err := apply.WithoutLongMetadata(m); err != nil {
 		t.Fatal(err)
 	}
-	if len(m.OwnerReferences) != 1 || m.OwnerReferences[0].Name != "owner-7" || !reflect.DeepEqual(m.Annotations, map[string]string{"nexus.ai/paused": "true"}) {
+	if len(m.OwnerReferences) != 1 || m.OwnerReferences[0].Name != "owner-7" ||
+		!reflect.DeepEqual(m.Annotations, map[string]string{"nexus.ai/paused": "true"}) {
 		t.Errorf("%v %v", m.OwnerReferences, m.Annotations)
 	}
 	if _, trimmed := apply.TrimmedSize(m); trimmed {

@@ -192,7 +192,8 @@ const reservedComponent = "policies"
 func CheckComponent(name string) error {
 	switch {
 	case Label(name, maxComponent) != name || name == "":
-		return fmt.Errorf("%q is no name of a component: write at most %d small letters, digits and hyphens, with a letter first", name, maxComponent)
+		return fmt.Errorf("%q is no name of a component: write at most %d small letters, digits and hyphens, with a letter first", name,
+			maxComponent)
 	case name == reservedComponent:
 		return fmt.Errorf("%q is the name of an object of every capability", name)
 	}

@@ -52,7 +52,8 @@ func (a *App) Write(roles Roles, from string) (*Manifest, error) {
 		ObjectMeta: metav1.ObjectMeta{Name: a.prefix(), Namespace: a.Namespace},
 		Spec: nexusv1.NexusAICapabilitySpec{
 			CapabilityName: a.Name, Environment: a.Environment, Version: a.Version, Region: a.Region,
-			Ingress: a.ingress(), DataServices: a.dataServices(), DefaultSecrets: nexusv1.DefaultSecretsNone, Secrets: a.secrets(), DeletionPolicy: a.DeletionPolicy,
+			Ingress: a.ingress(), DataServices: a.dataServices(), DefaultSecrets: nexusv1.DefaultSecretsNone, Secrets: a.secrets(),
+			DeletionPolicy: a.DeletionPolicy,
 		},
 	}
 	if a.Provider != "" {
@@ -163,7 +164,8 @@ func (a *App) placeComponents(c *nexusv1.NexusAICapability, roles Roles) ([]plac
 }
 
 // listedTypes are the types of the components in the list of a capability.
-var listedTypes = map[Type]nexusv1.ComponentType{"": "", TypeService: "", TypeWorker: nexusv1.ComponentWorker, TypeJob: nexusv1.ComponentJob, TypeCronJob: nexusv1.ComponentCronJob}
+var listedTypes = map[Type]nexusv1.ComponentType{"": "", TypeService: "", TypeWorker: nexusv1.ComponentWorker,
+	TypeJob: nexusv1.ComponentJob, TypeCronJob: nexusv1.ComponentCronJob}
 
 // listed returns a component of the list of a capability. A Job and a CronJob have no field that is for pods which are called or kept
 // running.
@@ -172,7 +174,8 @@ func (c *Component) listed(spec nexusv1.ComponentSpec) nexusv1.NamedComponentSpe
 	if c.Type != TypeJob && c.Type != TypeCronJob {
 		return out
 	}
-	out.Port, out.Replicas, out.Service, out.Probes, out.PDB, out.Autoscaling, out.Routes, out.DrainSeconds = nil, nil, nil, nil, nil, nil, nil, nil
+	out.Port, out.Replicas, out.Service, out.Probes, out.PDB, out.Autoscaling, out.Routes, out.DrainSeconds = nil, nil, nil, nil, nil, nil,
+		nil, nil
 	out.BackoffLimit, out.ActiveDeadlineSeconds = c.BackoffLimit, c.ActiveDeadlineSeconds
 	if c.Type == TypeCronJob {
 		out.Schedule, out.TimeZone, out.ConcurrencyPolicy = c.Schedule, c.TimeZone, c.ConcurrencyPolicy
@@ -310,7 +313,8 @@ func written(c *nexusv1.NexusAICapability) any {
 
 // head returns the lines above the manifest.
 func (a *App) head(from string) []string {
-	out := []string{"The application " + a.Name + cmp.Or(from, "") + ", written by nexusctl init. Every field: docs/reference/nexusaicapability.md"}
+	out := []string{"The application " + a.Name + cmp.Or(from, "") +
+		", written by nexusctl init. Every field: docs/reference/nexusaicapability.md"}
 	for _, n := range a.Notes {
 		if n.Component == "" {
 			out = append(out, n.String())
@@ -322,11 +326,12 @@ func (a *App) head(from string) []string {
 // comments returns the texts above the fields.
 func (a *App) comments(places []place) comments {
 	of := comments{
-		"spec.ingress":               {"A load balancer leads requests to the components. It asks healthCheckPath, and sends requests to pods that answer 2xx or 3xx."},
-		"spec.dataServices.dynamodb": {"Tables " + a.prefix() + "-NAME, whose key is immutable. Pods have the names as NEXUS_DYNAMODB_TABLE_NAME."},
-		"spec.dataServices.s3":       {"Buckets " + a.prefix() + "-NAME. Pods have the names as NEXUS_S3_BUCKET_NAME."},
-		"spec.dataServices.queues":   {"Queues of Amazon SQS. Pods have the URLs as NEXUS_SQS_QUEUE_URL_NAME."},
-		"spec.dataServices.topics":   {"Topics of Amazon SNS. Pods have the ARNs as NEXUS_SNS_TOPIC_ARN_NAME."},
+		"spec.ingress": {"A load balancer leads requests to the components. It asks healthCheckPath, and sends requests to pods that answer 2xx or 3xx."},
+		"spec.dataServices.dynamodb": {"Tables " + a.prefix() +
+			"-NAME, whose key is immutable. Pods have the names as NEXUS_DYNAMODB_TABLE_NAME."},
+		"spec.dataServices.s3":     {"Buckets " + a.prefix() + "-NAME. Pods have the names as NEXUS_S3_BUCKET_NAME."},
+		"spec.dataServices.queues": {"Queues of Amazon SQS. Pods have the URLs as NEXUS_SQS_QUEUE_URL_NAME."},
+		"spec.dataServices.topics": {"Topics of Amazon SNS. Pods have the ARNs as NEXUS_SNS_TOPIC_ARN_NAME."},
 		"spec.dataServices.bedrock": {"Models that the pods may invoke. Their role needs a permissions boundary: that of an AWSProvider that spec.providerRef names, " +
 			"or the operator's --default-permissions-boundary."},
 		"spec.defaultSecrets": {"None: the capability has only the secrets of spec.secrets. Without the field it has six more, each of which has a price."},

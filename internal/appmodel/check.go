@@ -194,7 +194,8 @@ func (p Purpose) CheckNames(names []string) error {
 }
 
 func hasReservedEnding(name string) bool {
-	return name == "s3alias" || strings.HasSuffix(name, "-s3alias") || strings.HasSuffix(name, "--ol-s3") || strings.HasSuffix(name, "--x-s3") || strings.HasSuffix(name, "--table-s3")
+	return name == "s3alias" || strings.HasSuffix(name, "-s3alias") || strings.HasSuffix(name, "--ol-s3") ||
+		strings.HasSuffix(name, "--x-s3") || strings.HasSuffix(name, "--table-s3")
 }
 
 // ReadModel reads NAME=MODEL. A model ID that begins with a geography, such as us., names an inference profile.

@@ -28,7 +28,8 @@ type Variable struct {
 }
 
 // credentials are the variables with which the AWS SDKs find credentials. Pods have those of their role.
-var credentials = []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"}
+var credentials = []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE",
+	"AWS_CONFIG_FILE"}
 
 // AddVariable adds a variable to a component. A value that may be a secret is not written: the variable then refers to a key of the Secret
 // {component}-env.
@@ -46,13 +47,16 @@ func (a *App) AddVariable(c *Component, v Variable) {
 	case v.Secret || IsSecret(v.Name, v.Value):
 		secret := c.Name + "-env"
 		out = nexusv1.EnvVar{Name: v.Name, ValueFrom: &nexusv1.EnvVarSource{SecretKeyRef: &nexusv1.EnvKeySelector{Name: secret, Key: v.Name}}}
-		a.Notef(c.Name, v.At, "%s may be a secret: its value is not written, and the variable reads key %s of Secret %s, which you create", v.Name, v.Name, secret)
+		a.Notef(c.Name, v.At, "%s may be a secret: its value is not written, and the variable reads key %s of Secret %s, which you create",
+			v.Name, v.Name, secret)
 		a.need("Secret", secret, v.Name)
 	case len(v.Value) > maxValue:
-		a.Notef(c.Name, v.At, "%s is not carried over: its value has more than %d characters; put it into a ConfigMap, and name that in envFrom", v.Name, maxValue)
+		a.Notef(c.Name, v.At, "%s is not carried over: its value has more than %d characters; put it into a ConfigMap, and name that in envFrom",
+			v.Name, maxValue)
 		return
 	case strings.ContainsFunc(v.Value, isControl):
-		a.Notef(c.Name, v.At, "%s is not carried over: its value has control characters; put it into a ConfigMap, and name that in envFrom", v.Name)
+		a.Notef(c.Name, v.At, "%s is not carried over: its value has control characters; put it into a ConfigMap, and name that in envFrom",
+			v.Name)
 		return
 	}
 	c.Spec.Env = append(c.Spec.Env, out)
@@ -74,7 +78,8 @@ func (a *App) AddReference(c *Component, v Variable, from *nexusv1.EnvVarSource)
 
 // isControl reports whether a manifest cannot have a character in every reader's YAML.
 func isControl(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == unicode.ReplacementChar || r >= 0xfffe && r <= 0xffff
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == unicode.ReplacementChar ||
+		r >= 0xfffe && r <= 0xffff
 }
 
 // dropVariable removes a variable that a later one replaces.

@@ -11,10 +11,12 @@ import (
 )
 
 // secretWords are words of the names of variables that hold secrets. KEY counts only as the last word.
-var secretWords = []string{"PASSWORD", "PASSWD", "PASS", "PWD", "PASSPHRASE", "SECRET", "SECRETS", "TOKEN", "APIKEY", "CREDENTIAL", "CREDENTIALS", "DSN"}
+var secretWords = []string{"PASSWORD", "PASSWD", "PASS", "PWD", "PASSPHRASE", "SECRET", "SECRETS", "TOKEN", "APIKEY", "CREDENTIAL",
+	"CREDENTIALS", "DSN"}
 
 // plainEndings are last words of names that describe a secret and do not hold it.
-var plainEndings = []string{"FILE", "PATH", "DIR", "NAME", "ARN", "TTL", "LIMIT", "LENGTH", "SIZE", "COUNT", "EXPIRY", "EXPIRE", "EXPIRES", "EXPIRATION", "HOURS", "MINUTES", "SECONDS", "DAYS",
+var plainEndings = []string{"FILE", "PATH", "DIR", "NAME", "ARN", "TTL", "LIMIT", "LENGTH", "SIZE", "COUNT", "EXPIRY", "EXPIRE", "EXPIRES",
+	"EXPIRATION", "HOURS", "MINUTES", "SECONDS", "DAYS",
 	"ENABLED", "TYPE", "ALGORITHM", "HEADER", "PREFIX", "PER", "MAX", "MIN", "REQUIRED", "ISSUER", "AUDIENCE"}
 
 // isSecretName reports whether a variable of this name is likely to hold a secret.
@@ -31,7 +33,8 @@ func isSecretName(name string) bool {
 		return true
 	}
 	return slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains(secretWords, w) || strings.HasSuffix(w, "PASSWORD") || strings.HasSuffix(w, "SECRET") || len(w) > 5 && strings.HasSuffix(w, "TOKEN")
+		return slices.Contains(secretWords, w) || strings.HasSuffix(w, "PASSWORD") || strings.HasSuffix(w, "SECRET") || len(w) > 5 &&
+			strings.HasSuffix(w, "TOKEN")
 	})
 }
 

@@ -63,7 +63,8 @@ func (m *callMiddleware) HandleFinalize(ctx context.Context, in middleware.Final
 		return middleware.FinalizeOutput{}, middleware.Metadata{}, err
 	}
 	start := m.now()
-	call, span := tracing.Client(ctx, service+"."+operation, attribute.String("rpc.system", "aws-api"), attribute.String("rpc.service", service),
+	call, span := tracing.Client(ctx, service+"."+operation, attribute.String("rpc.system", "aws-api"),
+		attribute.String("rpc.service", service),
 		attribute.String("rpc.method", operation), attribute.String("cloud.region", m.home.region))
 	out, metadata, err := next.HandleFinalize(call, in)
 	took := m.now().Sub(start)

@@ -169,7 +169,8 @@ func TestCallsAreLoggedWithTheirObjectAndWithoutContents(t *testing.T) {
 func TestWritesAreLoggedOnceAtInfoWithTheirRequestID(t *testing.T) {
 	m := newMetered(t, nil)
 	var lines []string
-	ctx := WithObject(logr.NewContext(t.Context(), funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})), "S3Bucket", "team", "data")
+	ctx := WithObject(logr.NewContext(t.Context(), funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})),
+		"S3Bucket", "team", "data")
 	for _, c := range []struct {
 		result string
 		answer func(http.ResponseWriter)
@@ -183,7 +184,8 @@ func TestWritesAreLoggedOnceAtInfoWithTheirRequestID(t *testing.T) {
 		if len(lines) != 1 {
 			t.Fatalf("%s: a write and a read are logged in %d lines, want one of the write: %q", c.result, len(lines), lines)
 		}
-		for _, part := range []string{`"operation"="PutBucketPolicy"`, `"object"="S3Bucket/team/data"`, `"result"="` + c.result + `"`, `"requestID"="4442587f"`} {
+		for _, part := range []string{`"operation"="PutBucketPolicy"`, `"object"="S3Bucket/team/data"`, `"result"="` + c.result + `"`,
+			`"requestID"="4442587f"`} {
 			if !strings.Contains(lines[0], part) {
 				t.Errorf("%s lacks %s", lines[0], part)
 			}
@@ -192,7 +194,8 @@ func TestWritesAreLoggedOnceAtInfoWithTheirRequestID(t *testing.T) {
 }
 
 func TestReadOnly(t *testing.T) {
-	for operation, want := range map[string]bool{"GetBucketTagging": true, "DescribeTable": true, "ListTagsOfResource": true, "AssumeRole": true, "PutBucketTagging": false, "TagResource": false, "DeleteTable": false, "CreateRole": false} {
+	for operation, want := range map[string]bool{"GetBucketTagging": true, "DescribeTable": true, "ListTagsOfResource": true,
+		"AssumeRole": true, "PutBucketTagging": false, "TagResource": false, "DeleteTable": false, "CreateRole": false} {
 		if readOnly(operation) != want {
 			t.Errorf("%s: want %v", operation, want)
 		}
@@ -244,7 +247,8 @@ func TestMetricsMayBeRegisteredTwice(t *testing.T) {
 		t.Error(err)
 	}
 	r = prometheus.NewRegistry()
-	r.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "nexus_aws_throttled_total", Help: "AWS calls that AWS throttled, by service."}))
+	r.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "nexus_aws_throttled_total",
+		Help: "AWS calls that AWS throttled, by service."}))
 	if _, err := newMeter(r); err == nil {
 		t.Error("another's metric was taken for ours")
 	}

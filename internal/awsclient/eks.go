@@ -43,7 +43,8 @@ func (s *Session) cluster(ctx context.Context, cluster string) (*types.Cluster, 
 	out, err := describe(ctx, &eks.DescribeClusterInput{Name: &cluster})
 	if IsNotFound(err) {
 		return nil, &status.Stalled{Reason: status.ReasonIssuerUnknown, Cause: err, Message: fmt.Sprintf(
-			"account %s has no EKS cluster %s in %s: correct --eks-cluster-name (EKS_CLUSTER_NAME) or --region (AWS_REGION) of the operator", s.Account, cluster, s.Region)}
+			"account %s has no EKS cluster %s in %s: correct --eks-cluster-name (EKS_CLUSTER_NAME) or --region (AWS_REGION) of the operator",
+			s.Account, cluster, s.Region)}
 	}
 	if err != nil {
 		return nil, Explain(err, action)

@@ -103,7 +103,8 @@ func HadNoEffect(err error) bool {
 	}
 	f := Classify(err)
 	switch f.Class {
-	case NotFound, Missing, NameTaken, Throttled, Denied, Unauthenticated, Expired, Invalid, Propagating, Limit, NotEmpty, Protected, ScheduledForDeletion:
+	case NotFound, Missing, NameTaken, Throttled, Denied, Unauthenticated, Expired, Invalid, Propagating, Limit, NotEmpty, Protected,
+		ScheduledForDeletion:
 		return true
 	default:
 		return f.Status >= http.StatusBadRequest && f.Status < http.StatusInternalServerError && f.Status != http.StatusRequestTimeout &&

@@ -134,10 +134,14 @@ var identityRows = []row{
 var commonRows = []row{
 	// A policy may name a role that IAM has not spread yet: eventual consistency,
 	// docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency.
-	{code: "MalformedPolicyDocument|MalformedPolicy|InvalidParameterValue|InvalidParameter", message: "invalid principal", class: Propagating, within: ofIAM},
-	{code: "Validation|InvalidParameterValue|InvalidParameter|InvalidInput|InvalidRequest", message: "cannot be assumed", class: Propagating, within: ofIAM},
-	{code: "Validation|InvalidParameterValue|InvalidParameter|InvalidInput|InvalidRequest", message: "unable to assume", class: Propagating, within: ofIAM},
-	{operation: "Delete*|Terminate*", code: "Validation|InvalidParameter|InvalidRequest|OperationNotPermitted", message: "deletion protection", class: Protected},
+	{code: "MalformedPolicyDocument|MalformedPolicy|InvalidParameterValue|InvalidParameter", message: "invalid principal", class: Propagating,
+		within: ofIAM},
+	{code: "Validation|InvalidParameterValue|InvalidParameter|InvalidInput|InvalidRequest", message: "cannot be assumed", class: Propagating,
+		within: ofIAM},
+	{code: "Validation|InvalidParameterValue|InvalidParameter|InvalidInput|InvalidRequest", message: "unable to assume", class: Propagating,
+		within: ofIAM},
+	{operation: "Delete*|Terminate*", code: "Validation|InvalidParameter|InvalidRequest|OperationNotPermitted", message: "deletion protection",
+		class: Protected},
 	{code: "Internal|InternalFailure|InternalServer|InternalService|Unavailable", class: Transient},
 	{code: "ServiceUnavailable|ServiceFailure|RequestTimeout|RequestCanceled|DependencyTimeout|OperationTimeout", class: Transient},
 	{code: "ConcurrentModification|ConcurrentAccess|OperationAborted|RequestInProgress", class: Transient},

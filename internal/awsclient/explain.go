@@ -63,7 +63,8 @@ func (w *identityWords) explain(err error, action string) error {
 // actionPrefixes translates the SDK's names of services to IAM's where they differ, so that an action can be copied into a policy:
 // docs.aws.amazon.com/service-authorization/latest/reference.
 var actionPrefixes = map[string]string{
-	"cloudcontrol": "cloudformation", "cognitoidentityprovider": "cognito-idp", "eventbridge": "events", "elasticloadbalancingv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag", "s3control": "s3",
+	"cloudcontrol": "cloudformation", "cognitoidentityprovider": "cognito-idp", "eventbridge": "events",
+	"elasticloadbalancingv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag", "s3control": "s3",
 }
 
 // cutShort reports whether the call's context ended before an answer came.
@@ -125,13 +126,16 @@ var explanations = map[Class]func(explanation) error{
 		return e.stalled(status.ReasonLimitExceeded, "%s exceeds an AWS quota%s: free some or ask for more in Service Quotas", e.action, e.text())
 	},
 	NameTaken: func(e explanation) error {
-		return e.stalled(status.ReasonNameTaken, "the name is taken, by another AWS account or in another region%s: choose another name", e.text())
+		return e.stalled(status.ReasonNameTaken, "the name is taken, by another AWS account or in another region%s: choose another name",
+			e.text())
 	},
 	Protected: func(e explanation) error {
-		return e.stalled(status.ReasonDeletionProtected, "AWS refuses %s because deletion protection is on%s: switch it off first", e.action, e.text())
+		return e.stalled(status.ReasonDeletionProtected, "AWS refuses %s because deletion protection is on%s: switch it off first", e.action,
+			e.text())
 	},
 	Unauthenticated: func(e explanation) error {
-		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials for %s%s: %s", e.action, e.textOfSignIn(), e.words.invalid)
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials for %s%s: %s", e.action, e.textOfSignIn(),
+			e.words.invalid)
 	},
 	Expired: func(e explanation) error {
 		return e.retrying(status.ReasonRetrying, "%s failed%s: %s", e.action, e.textOfSignIn(), e.words.expired)
@@ -171,7 +175,8 @@ func (e explanation) retrying(reason, format string, args ...any) error {
 
 // waiting also keeps the AWS error in the chain, which status.Waiting has no room for.
 func (e explanation) waiting(reason, format string, args ...any) error {
-	w := &status.Waiting{Reason: reason, For: status.Truncate(fmt.Sprintf(format, args...), maxMessage-16), After: max(e.failure.After, busyAfter)}
+	w := &status.Waiting{Reason: reason, For: status.Truncate(fmt.Sprintf(format, args...), maxMessage-16),
+		After: max(e.failure.After, busyAfter)}
 	return &waitingFor{Waiting: w, err: e.err}
 }
 
@@ -222,15 +227,19 @@ func causeOf(err error) string {
 func (e explanation) transient() error {
 	switch words := transportFailure(e.err); {
 	case e.failure.Status == http.StatusNotImplemented:
-		return e.retrying(status.ReasonRetrying, "%s failed%s: the endpoint has no such operation; check endpoint and region of the provider", e.action, e.text())
+		return e.retrying(status.ReasonRetrying, "%s failed%s: the endpoint has no such operation; check endpoint and region of the provider",
+			e.action, e.text())
 	case e.failure.Status >= http.StatusInternalServerError && e.failure.Code != "":
-		return e.retrying(status.ReasonRetrying, "%s failed: AWS has an internal problem (HTTP status 5xx%s): "+e.words.passes+", see AWS's health dashboard", e.action, e.text())
+		return e.retrying(status.ReasonRetrying, "%s failed: AWS has an internal problem (HTTP status 5xx%s): "+e.words.passes+
+			", see AWS's health dashboard", e.action, e.text())
 	case e.failure.Status >= http.StatusInternalServerError:
-		return e.retrying(status.ReasonRetrying, "%s failed: AWS has an internal problem (HTTP status 5xx): "+e.words.passes+", see AWS's health dashboard", e.action)
+		return e.retrying(status.ReasonRetrying, "%s failed: AWS has an internal problem (HTTP status 5xx): "+e.words.passes+
+			", see AWS's health dashboard", e.action)
 	case e.failure.Code != "":
 		return e.retrying(status.ReasonRetrying, "%s failed%s", e.action, e.text())
 	case words != "":
-		return e.retrying(status.ReasonUnreachable, "%s failed: %s%s: "+e.words.passes+", check the way to AWS", e.action, words, endpointOf(e.err))
+		return e.retrying(status.ReasonUnreachable, "%s failed: %s%s: "+e.words.passes+", check the way to AWS", e.action, words,
+			endpointOf(e.err))
 	}
 	return e.retrying(status.ReasonUnreachable, "%s failed: the answer was broken: "+e.words.passes+", check the way to AWS", e.action)
 }
@@ -267,9 +276,11 @@ var refusal = regexp.MustCompile(`(?is)user: (\S+) is not authorized to perform:
 
 func (e explanation) throttled() error {
 	if IsPaced(e.err) {
-		return e.retrying(status.ReasonThrottled, "%s waits for the operator's rate limit, which keeps within the AWS quota: "+e.words.passes+", raise the quota and --aws-rates", e.action)
+		return e.retrying(status.ReasonThrottled, "%s waits for the operator's rate limit, which keeps within the AWS quota: "+e.words.passes+
+			", raise the quota and --aws-rates", e.action)
 	}
-	return e.retrying(status.ReasonThrottled, "AWS throttles %s%s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action, e.text())
+	return e.retrying(status.ReasonThrottled, "AWS throttles %s%s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action,
+		e.text())
 }
 
 // accountCodes say that the account, not the identity, may not do it.
@@ -279,7 +290,8 @@ const accountCodes = "OptInRequired|SubscriptionRequired|PendingVerification|Blo
 func (e explanation) denied() error {
 	text := scrub(e.failure.Message)
 	if matchesAnyOf(accountCodes, normalizeCode(e.failure.Code)) {
-		return e.stalled(status.ReasonAccessDenied, "AWS denies %s%s: no IAM policy allows this: the account must be enabled, or subscribed to the product, first", e.action, e.text())
+		return e.stalled(status.ReasonAccessDenied,
+			"AWS denies %s%s: no IAM policy allows this: the account must be enabled, or subscribed to the product, first", e.action, e.text())
 	}
 	who, action, on := e.words.caller, e.action, ""
 	m := refusal.FindStringSubmatch(text)

@@ -22,7 +22,8 @@ func TestFence_KeepsWritesFromBeingSent(t *testing.T) {
 	if !errors.Is(err, gone) || !HadNoEffect(err) || sent != 0 || checks != 1 {
 		t.Errorf("a fenced write: %v, sent %d times after %d checks", err, sent, checks)
 	}
-	if _, err := s3.NewFromConfig(m.Config).GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: aws.String("b")}); errors.Is(err, gone) || sent != 1 || checks != 1 {
+	if _, err := s3.NewFromConfig(m.Config).GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: aws.String("b")}); errors.Is(err,
+		gone) || sent != 1 || checks != 1 {
 		t.Errorf("a read behind the fence: %v, sent %d times after %d checks", err, sent, checks)
 	}
 	gone = nil

@@ -114,7 +114,8 @@ type signIn struct {
 }
 
 // AssumeRoleWithWebIdentity implements stscreds.AssumeRoleWithWebIdentityAPIClient.
-func (s signIn) AssumeRoleWithWebIdentity(ctx context.Context, in *sts.AssumeRoleWithWebIdentityInput, more ...func(*sts.Options)) (*sts.AssumeRoleWithWebIdentityOutput, error) {
+func (s signIn) AssumeRoleWithWebIdentity(ctx context.Context, in *sts.AssumeRoleWithWebIdentityInput,
+	more ...func(*sts.Options)) (*sts.AssumeRoleWithWebIdentityOutput, error) {
 	return s.AssumeRoleWithWebIdentityAPIClient.AssumeRoleWithWebIdentity(ctx, in, append(more, func(o *sts.Options) {
 		if o.BaseEndpoint == nil {
 			o.BaseEndpoint = *s.endpoint

@@ -31,7 +31,8 @@ func irsa(t *testing.T, f *fakeSTS) *Sessions {
 	for name, value := range map[string]string{
 		"AWS_ROLE_ARN": irsaRole, "AWS_WEB_IDENTITY_TOKEN_FILE": token, "AWS_ENDPOINT_URL": f.URL, "AWS_REGION": "", "AWS_DEFAULT_REGION": "",
 		"AWS_CONFIG_FILE": filepath.Join(t.TempDir(), "none"), "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(t.TempDir(), "none"),
-		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CA_BUNDLE": "", "AWS_PROFILE": "", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "",
+		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CA_BUNDLE": "", "AWS_PROFILE": "", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "",
+		"AWS_SESSION_TOKEN": "",
 	} {
 		t.Setenv(name, value)
 	}
@@ -69,9 +70,10 @@ func TestAnOperatorThatCannotSignInSaysWhy(t *testing.T) {
 		answer func(http.ResponseWriter)
 		check  func(*testing.T, error)
 	}{
-		"trust policy": {queryError(403, "AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity"), func(t *testing.T, err error) {
-			stalledWith(t, err, status.ReasonCredentialsInvalid, "operator's own role", "AssumeRoleWithWebIdentity")
-		}},
+		"trust policy": {queryError(403, "AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity"),
+			func(t *testing.T, err error) {
+				stalledWith(t, err, status.ReasonCredentialsInvalid, "operator's own role", "AssumeRoleWithWebIdentity")
+			}},
 		"throttled": {queryError(400, "Throttling", "Rate exceeded"), func(t *testing.T, err error) {
 			retryingWith(t, err, status.ReasonThrottled)
 		}},
@@ -94,10 +96,12 @@ func TestSignIn_ThatFailsBeforeSTSAnswersBlamesNoRole(t *testing.T) {
 		variable, value, reason string
 		words                   []string
 	}{
-		"no region":            {"AWS_ENDPOINT_URL", "", status.ReasonCredentialsMissing, []string{"Missing Region"}},
-		"no token":             {"AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token", status.ReasonCredentialsMissing, []string{"/nowhere/token"}},
-		"nobody at the agent":  {"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:1/v1/credentials", status.ReasonUnreachable, []string{"credentials (http://127.0.0.1:1)", "connection refused"}},
-		"nobody at the server": {"AWS_ENDPOINT_URL", "http://127.0.0.1:1", status.ReasonUnreachable, []string{"STS (http://127.0.0.1:1)", "connection refused"}},
+		"no region": {"AWS_ENDPOINT_URL", "", status.ReasonCredentialsMissing, []string{"Missing Region"}},
+		"no token":  {"AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token", status.ReasonCredentialsMissing, []string{"/nowhere/token"}},
+		"nobody at the agent": {"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:1/v1/credentials", status.ReasonUnreachable,
+			[]string{"credentials (http://127.0.0.1:1)", "connection refused"}},
+		"nobody at the server": {"AWS_ENDPOINT_URL", "http://127.0.0.1:1", status.ReasonUnreachable,
+			[]string{"STS (http://127.0.0.1:1)", "connection refused"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newSTS(t)
@@ -136,7 +140,8 @@ func TestAnOperatorWithoutIdentitySaysSo(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err = operatorWords.checkAmbient(ctx, &sessionCache{now: f.clock.now, retrieve: nil, flight: flight[aws.Credentials]{now: &call[aws.Credentials]{done: make(chan struct{})}}})
+	err = operatorWords.checkAmbient(ctx,
+		&sessionCache{now: f.clock.now, retrieve: nil, flight: flight[aws.Credentials]{now: &call[aws.Credentials]{done: make(chan struct{})}}})
 	retryingWith(t, err, status.ReasonUnreachable, "cut short")
 }
 

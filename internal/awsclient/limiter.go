@@ -122,7 +122,8 @@ func newLimiter(now func() time.Time, overrides Limits) *limiter {
 func (l *limiter) sharedBy(processes int) *limiter {
 	n := max(processes, 1)
 	for name, r := range l.limits {
-		l.limits[name] = Rate{PerSecond: r.PerSecond / float64(n), Burst: max(r.Burst/n, 1), Most: r.Most / float64(n), Raised: r.Raised / float64(n)}
+		l.limits[name] = Rate{PerSecond: r.PerSecond / float64(n), Burst: max(r.Burst/n, 1), Most: r.Most / float64(n),
+			Raised: r.Raised / float64(n)}
 	}
 	return l
 }
@@ -237,7 +238,8 @@ type bucket struct {
 func newBucket(full Rate, now func() time.Time) *bucket {
 	full.PerSecond, full.Burst = max(full.PerSecond, slowest), max(full.Burst, 1)
 	full.Most = max(full.Most, full.PerSecond)
-	return &bucket{now: now, limit: full, full: full, rate: rate.NewLimiter(rate.Limit(full.PerSecond), full.Burst), current: full.PerSecond, ceiling: full.Most, changed: now()}
+	return &bucket{now: now, limit: full, full: full, rate: rate.NewLimiter(rate.Limit(full.PerSecond), full.Burst), current: full.PerSecond,
+		ceiling: full.Most, changed: now()}
 }
 
 // join takes a token for a call of the namespace, or lets the call wait for one. The waiter is nil when the call has its

@@ -100,7 +100,8 @@ func TestThrottlingHalvesAndQuietRestores(t *testing.T) {
 func TestARateStaysWithinItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := newClock()
-		full := Rate{PerSecond: rapid.Float64Range(0, 1000).Draw(t, "rate"), Burst: rapid.IntRange(-1, 100).Draw(t, "burst"), Most: rapid.Float64Range(0, 2000).Draw(t, "most")}
+		full := Rate{PerSecond: rapid.Float64Range(0, 1000).Draw(t, "rate"), Burst: rapid.IntRange(-1, 100).Draw(t, "burst"),
+			Most: rapid.Float64Range(0, 2000).Draw(t, "most")}
 		b := newBucket(full, now.now)
 		for range rapid.IntRange(1, 50).Draw(t, "events") {
 			now.advance(time.Duration(rapid.IntRange(0, 5000).Draw(t, "ms")) * time.Millisecond)
@@ -299,7 +300,8 @@ func TestARateOfTheAdministratorDoesNotAdapt(t *testing.T) {
 func TestDynamoDBOperationsHaveRates(t *testing.T) {
 	l := newLimiter(newClock().now, nil)
 	for operation, want := range map[string]float64{
-		"TagResource": 5, "UntagResource": 5, "ListTagsOfResource": 10, "UpdateContinuousBackups": 10, "DescribeContinuousBackups": 10, "DescribeTable": 50,
+		"TagResource": 5, "UntagResource": 5, "ListTagsOfResource": 10, "UpdateContinuousBackups": 10, "DescribeContinuousBackups": 10,
+		"DescribeTable": 50,
 	} {
 		if got := l.bucket(here, "dynamodb", operation).full.PerSecond; got != want {
 			t.Errorf("%s: %v/s, want %v", operation, got, want)

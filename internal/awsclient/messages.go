@@ -43,7 +43,8 @@ func (s *Session) queues() queueClient {
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
 // It needs the right sqs:ReceiveMessage on the queue. A failure is of the kinds that Explain returns.
 func (s *Session) ReceiveMessages(ctx context.Context, queueURL string, wait time.Duration) ([]Message, error) {
-	out, err := s.queues().receive(ctx, &sqs.ReceiveMessageInput{QueueUrl: &queueURL, MaxNumberOfMessages: MostMessages, WaitTimeSeconds: int32(wait / time.Second)})
+	out, err := s.queues().receive(ctx,
+		&sqs.ReceiveMessageInput{QueueUrl: &queueURL, MaxNumberOfMessages: MostMessages, WaitTimeSeconds: int32(wait / time.Second)})
 	if err != nil {
 		return nil, Explain(err, "sqs:ReceiveMessage")
 	}

@@ -37,8 +37,9 @@ type meter struct {
 // counts for no one.
 func newMeter(to prometheus.Registerer) (*meter, error) {
 	m := &meter{
-		requests: metrics.AWSRequests.CounterVec(), seconds: metrics.AWSRequestDuration.HistogramVec(), throttled: metrics.AWSThrottled.CounterVec(),
-		waits: metrics.AWSLimiterWait.HistogramVec(), refused: metrics.AWSLimiterRefused.CounterVec(), codes: metrics.NewBound(mostCodes),
+		requests: metrics.AWSRequests.CounterVec(), seconds: metrics.AWSRequestDuration.HistogramVec(),
+		throttled: metrics.AWSThrottled.CounterVec(),
+		waits:     metrics.AWSLimiterWait.HistogramVec(), refused: metrics.AWSLimiterRefused.CounterVec(), codes: metrics.NewBound(mostCodes),
 	}
 	failures := metrics.RoleSessionRefreshFailures.CounterVec()
 	err := errors.Join(metrics.Register(to, &m.requests), metrics.Register(to, &m.seconds), metrics.Register(to, &m.throttled),

@@ -15,7 +15,8 @@ import (
 
 func TestCallsAreCountedByCode(t *testing.T) {
 	m := newMetered(t, nil)
-	for _, answer := range []func(http.ResponseWriter){bare(200, "", ""), xmlError(403, "AccessDenied", "no"), xmlError(403, "AccessDenied", "no")} {
+	for _, answer := range []func(http.ResponseWriter){bare(200, "", ""), xmlError(403, "AccessDenied", "no"),
+		xmlError(403, "AccessDenied", "no")} {
 		m.answer = answer
 		_ = m.put(t.Context())
 	}

@@ -139,7 +139,8 @@ func TestHadNoEffect_OfEveryAnswerThatIsTheCallers(t *testing.T) {
 // TestExplain_ARequestThatTheSDKRefusesSaysWhy: AWS was never asked.
 func TestExplain_ARequestThatTheSDKRefusesSaysWhy(t *testing.T) {
 	client := cognitoidentityprovider.New(cognitoidentityprovider.Options{Region: "eu-west-1"})
-	_, err := client.UpdateUserPool(t.Context(), &cognitoidentityprovider.UpdateUserPoolInput{UserPoolId: aws.String("p"), SmsConfiguration: &types.SmsConfigurationType{}})
+	_, err := client.UpdateUserPool(t.Context(),
+		&cognitoidentityprovider.UpdateUserPoolInput{UserPoolId: aws.String("p"), SmsConfiguration: &types.SmsConfigurationType{}})
 	s, ok := status.AsStalled(Explain(err, "cognito-idp:UpdateUserPool"))
 	if !ok || !strings.Contains(s.Message, "was not sent") || !strings.Contains(s.Message, "SmsConfiguration.SnsCallerArn") {
 		t.Errorf("%v", Explain(err, "cognito-idp:UpdateUserPool"))

@@ -28,7 +28,8 @@ func (s *Session) OIDCProvider(ctx context.Context, issuer string, every, retry 
 		if found, err, ok := look.cached(s.now(), every, retry); ok {
 			return found, err
 		}
-		read := s.Memo(actionGetOIDCProvider, func() any { return ProviderReader(iam.NewFromConfig(s.Config).GetOpenIDConnectProvider) }).(ProviderReader)
+		read := s.Memo(actionGetOIDCProvider,
+			func() any { return ProviderReader(iam.NewFromConfig(s.Config).GetOpenIDConnectProvider) }).(ProviderReader)
 		found, err := ReadOIDCProvider(ctx, read, s.Partition, s.Account, issuer)
 		if ctx.Err() != nil {
 			return found, err
@@ -41,7 +42,8 @@ func (s *Session) OIDCProvider(ctx context.Context, issuer string, every, retry 
 const actionGetOIDCProvider = "iam:GetOpenIDConnectProvider"
 
 // ProviderReader is the method of a client of IAM. As an interface, the client itself would keep all its methods in the binary.
-type ProviderReader func(context.Context, *iam.GetOpenIDConnectProviderInput, ...func(*iam.Options)) (*iam.GetOpenIDConnectProviderOutput, error)
+type ProviderReader func(context.Context, *iam.GetOpenIDConnectProviderInput,
+	...func(*iam.Options)) (*iam.GetOpenIDConnectProviderOutput, error)
 
 // ReadOIDCProvider asks IAM for the provider of an issuer by its ARN, which follows from the issuer. An absent
 // provider is no error. Errors are those of the SDK.

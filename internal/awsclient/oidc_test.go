@@ -26,7 +26,8 @@ func withAudience(audience string) func(http.ResponseWriter) {
 func TestOIDCProviderIsReadOncePerInterval(t *testing.T) {
 	const action, every, retry = "GetOpenIDConnectProvider", 5 * time.Minute, time.Minute
 	absent := queryError(404, "NoSuchEntity", "OpenIDConnect Provider not found for arn")
-	denied := queryError(403, "AccessDenied", "User: arn:aws:iam::123456789012:user/tester is not authorized to perform: iam:GetOpenIDConnectProvider")
+	denied := queryError(403, "AccessDenied",
+		"User: arn:aws:iam::123456789012:user/tester is not authorized to perform: iam:GetOpenIDConnectProvider")
 	f := newSTS(t)
 	s := mustOpen(t, f.sessions(t, ""), static())
 	look := func(want int) (kind.OIDCProvider, error) {

@@ -35,7 +35,8 @@ func (s *Sessions) build(ctx context.Context, id Identity) (*Session, error) {
 			continue
 		}
 		if who.isRole() && id.duration() > hour {
-			return nil, status.Invalid("spec.sessionDuration", "%s is a role itself, and role chaining caps a session at 1h, not %s", principal(who.arn), id.duration())
+			return nil, status.Invalid("spec.sessionDuration", "%s is a role itself, and role chaining caps a session at 1h, not %s",
+				principal(who.arn), id.duration())
 		}
 		base := s.instrument(cfg, plain, id, who)
 		cfg.Credentials = s.assume(sts.NewFromConfig(base), id, who, to)
@@ -138,22 +139,23 @@ func (s *Sessions) assume(client *sts.Client, id Identity, who caller, to hop) a
 	if id.ExternalID != "" {
 		input.ExternalId = aws.String(id.ExternalID)
 	}
-	return &sessionCache{now: s.now, lifetime: id.duration(), failed: s.calls.meter.refreshFailures.Inc, retrieve: func(ctx context.Context) (aws.Credentials, error) {
-		out, err := client.AssumeRole(ctx, input)
-		if err != nil {
-			return aws.Credentials{}, s.words.refusedRole(err, id, who, to)
-		}
-		if out.Credentials == nil {
-			return aws.Credentials{}, brokenAnswer("sts:AssumeRole")
-		}
-		return aws.Credentials{
-			AccessKeyID:     aws.ToString(out.Credentials.AccessKeyId),
-			SecretAccessKey: aws.ToString(out.Credentials.SecretAccessKey),
-			SessionToken:    aws.ToString(out.Credentials.SessionToken),
-			Source:          "AssumeRole",
-			AccountID:       roleARN.FindStringSubmatch(to.role)[2],
-		}, nil
-	}}
+	return &sessionCache{now: s.now, lifetime: id.duration(), failed: s.calls.meter.refreshFailures.Inc,
+		retrieve: func(ctx context.Context) (aws.Credentials, error) {
+			out, err := client.AssumeRole(ctx, input)
+			if err != nil {
+				return aws.Credentials{}, s.words.refusedRole(err, id, who, to)
+			}
+			if out.Credentials == nil {
+				return aws.Credentials{}, brokenAnswer("sts:AssumeRole")
+			}
+			return aws.Credentials{
+				AccessKeyID:     aws.ToString(out.Credentials.AccessKeyId),
+				SecretAccessKey: aws.ToString(out.Credentials.SecretAccessKey),
+				SessionToken:    aws.ToString(out.Credentials.SessionToken),
+				Source:          "AssumeRole",
+				AccountID:       roleARN.FindStringSubmatch(to.role)[2],
+			}, nil
+		}}
 }
 
 // callerIdentity asks STS who the configuration's credentials are. STS answers without any permission.
@@ -195,7 +197,8 @@ func (w *identityWords) unknownCaller(err error, credentials aws.CredentialsProv
 // unreachable is for what STS is not to blame us for.
 func (e explanation) unreachable(what string) error {
 	if e.failure.Class == Throttled {
-		return e.retrying(status.ReasonThrottled, "AWS throttles %s%s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action, e.text())
+		return e.retrying(status.ReasonThrottled, "AWS throttles %s%s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action,
+			e.text())
 	}
 	words := transportFailure(e.err)
 	switch {
@@ -206,11 +209,13 @@ func (e explanation) unreachable(what string) error {
 	case words == "":
 		words = "its answer was broken"
 	}
-	return e.retrying(status.ReasonUnreachable, "%s%s cannot be reached: %s: "+e.words.passes+", check the way to AWS", what, endpointOf(e.err), words)
+	return e.retrying(status.ReasonUnreachable, "%s%s cannot be reached: %s: "+e.words.passes+", check the way to AWS", what,
+		endpointOf(e.err), words)
 }
 
 func brokenAnswer(action string) error {
-	return &status.Retrying{Reason: status.ReasonUnreachable, Cause: errors.New("the answer to " + action + " is empty: is a proxy in between?")}
+	return &status.Retrying{Reason: status.ReasonUnreachable,
+		Cause: errors.New("the answer to " + action + " is empty: is a proxy in between?")}
 }
 
 // maxRemedy lets a trust policy's ingredients survive uncut.
@@ -237,7 +242,8 @@ func (w *identityWords) refusedRole(err error, id Identity, who caller, to hop) 
 		return &status.Stalled{Reason: status.ReasonRoleNotAssumable, Field: to.field, Cause: err, Message: status.Truncate(fmt.Sprintf(
 			"%s cannot be assumed%s", to.role, e.text()), maxRemedy)}
 	case Expired, Unauthenticated:
-		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials that should assume %s%s", to.role, e.textOfSignIn())
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials that should assume %s%s", to.role,
+			e.textOfSignIn())
 	}
 	return e.unreachable("STS")
 }

@@ -182,9 +182,10 @@ func (s *Session) addTags(ctx context.Context, region string, arns []string, to 
 func (s *Session) tagsIn(ctx context.Context, region string, arns []string) (map[string]map[string]string, error) {
 	api := s.Memo("tagging in "+region, func() any { return tagging.NewFromConfig(s.in(region)) }).(*tagging.Client)
 	in := &tagging.GetResourcesInput{ResourceARNList: arns}
-	found, err := kind.Pages(ctx, api.GetResources, in, &in.PaginationToken, func(out *tagging.GetResourcesOutput) ([]types.ResourceTagMapping, *string) {
-		return out.ResourceTagMappingList, out.PaginationToken
-	})
+	found, err := kind.Pages(ctx, api.GetResources, in, &in.PaginationToken,
+		func(out *tagging.GetResourcesOutput) ([]types.ResourceTagMapping, *string) {
+			return out.ResourceTagMappingList, out.PaginationToken
+		})
 	if err != nil {
 		return nil, Explain(err, "tag:GetResources")
 	}

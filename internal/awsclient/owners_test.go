@@ -34,8 +34,10 @@ func TestOwners_ServeAMinute(t *testing.T) {
 
 func TestOwners_RegionsOfARNs(t *testing.T) {
 	for _, c := range []struct{ partition, arn, want string }{
-		{"aws", "arn:aws:ec2:eu-west-1:1:vpc/v", "eu-west-1"}, {"aws", "arn:aws:s3:::b", "ap-southeast-1"}, {"aws", "arn:aws:route53:::hostedzone/Z", "us-east-1"},
-		{"aws-cn", "arn:aws-cn:route53:::hostedzone/Z", "cn-northwest-1"}, {"aws-us-gov", "arn:aws-us-gov:route53:::hostedzone/Z", "us-gov-west-1"},
+		{"aws", "arn:aws:ec2:eu-west-1:1:vpc/v", "eu-west-1"}, {"aws", "arn:aws:s3:::b", "ap-southeast-1"},
+		{"aws", "arn:aws:route53:::hostedzone/Z", "us-east-1"},
+		{"aws-cn", "arn:aws-cn:route53:::hostedzone/Z", "cn-northwest-1"},
+		{"aws-us-gov", "arn:aws-us-gov:route53:::hostedzone/Z", "us-gov-west-1"},
 	} {
 		if got := regionOf(&Session{Partition: c.partition, Region: "ap-southeast-1"}, c.arn); got != c.want {
 			t.Errorf("%s: %s, want %s", c.arn, got, c.want)

@@ -155,7 +155,8 @@ func TestNothingButAWSSaysNotFound(t *testing.T) {
 		"hung up":           func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
 	} {
 		for operation, call := range operations {
-			if service, _, _ := strings.Cut(operation, " "); name == "truncated success" && (service == "s3" || service == "iam" || service == "sts") {
+			if service, _, _ := strings.Cut(operation, " "); name == "truncated success" &&
+				(service == "s3" || service == "iam" || service == "sts") {
 				continue // no body is read, or it is XML
 			}
 			err := call(t.Context(), canned(t, answer))

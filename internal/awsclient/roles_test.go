@@ -73,12 +73,15 @@ func TestRoleRefusalsNameTheirRemedy(t *testing.T) {
 		answer func(http.ResponseWriter)
 		check  func(*testing.T, error)
 	}{
-		{"role allows shorter sessions only", queryError(400, "ValidationError", "The requested DurationSeconds exceeds the MaxSessionDuration set for this role."), func(t *testing.T, err error) {
-			stalledWith(t, err, status.ReasonRoleNotAssumable, "MaxSessionDuration")
-		}},
-		{"keys expired meanwhile", queryError(403, "ExpiredToken", "The security token included in the request is expired"), func(t *testing.T, err error) {
-			stalledWith(t, err, status.ReasonCredentialsInvalid, "ExpiredToken")
-		}},
+		{"role allows shorter sessions only",
+			queryError(400, "ValidationError", "The requested DurationSeconds exceeds the MaxSessionDuration set for this role."),
+			func(t *testing.T, err error) {
+				stalledWith(t, err, status.ReasonRoleNotAssumable, "MaxSessionDuration")
+			}},
+		{"keys expired meanwhile", queryError(403, "ExpiredToken", "The security token included in the request is expired"),
+			func(t *testing.T, err error) {
+				stalledWith(t, err, status.ReasonCredentialsInvalid, "ExpiredToken")
+			}},
 		{"throttled", queryError(400, "Throttling", "Rate exceeded"), func(t *testing.T, err error) {
 			retryingWith(t, err, status.ReasonThrottled)
 		}},

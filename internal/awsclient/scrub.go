@@ -19,7 +19,8 @@ var scrubs = []struct {
 	// A signature mismatch quotes the whole request, security token included.
 	{regexp.MustCompile(`(?is)\s*the canonical string for this request should have been.*`), ""},
 	// Validation errors quote the value, which may have several lines. Fields that may be secret are named, not shown.
-	{regexp.MustCompile(`(?is)value\s+'.*?'\s+at\s+'([^']*(?:secret|password|token|value|userdata|authdata)[^']*)'`), "value (hidden) at '$1'"},
+	{regexp.MustCompile(`(?is)value\s+'.*?'\s+at\s+'([^']*(?:secret|password|token|value|userdata|authdata)[^']*)'`),
+		"value (hidden) at '$1'"},
 	{regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]+-----.*?(?:-----END [A-Z0-9 ]+-----|$)`), "(hidden)"},
 	// A name that says secret, and what follows it: a quoted value, or words of base64 that line breaks may divide.
 	{regexp.MustCompile(`(?is)\b((?:aws[ _-]?)?(?:secret[ _-]?access[ _-]?key|secret[ _-]?key|session[ _-]?token|security[ _-]?token|client[ _-]?secret|secret[ _-]?(?:string|binary)|password))\b` +

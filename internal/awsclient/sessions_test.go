@@ -179,12 +179,14 @@ func TestCredentialFailuresSayWhatToDo(t *testing.T) {
 		answer func(http.ResponseWriter)
 		check  func(*testing.T, error)
 	}{
-		{"unknown key", queryError(403, "InvalidClientTokenId", "The security token included in the request is invalid."), func(t *testing.T, err error) {
-			stalledWith(t, err, status.ReasonCredentialsInvalid, "InvalidClientTokenId", "Secret")
-		}},
-		{"expired token", queryError(403, "ExpiredToken", "The security token included in the request is expired"), func(t *testing.T, err error) {
-			stalledWith(t, err, status.ReasonCredentialsInvalid, "expired")
-		}},
+		{"unknown key", queryError(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+			func(t *testing.T, err error) {
+				stalledWith(t, err, status.ReasonCredentialsInvalid, "InvalidClientTokenId", "Secret")
+			}},
+		{"expired token", queryError(403, "ExpiredToken", "The security token included in the request is expired"),
+			func(t *testing.T, err error) {
+				stalledWith(t, err, status.ReasonCredentialsInvalid, "expired")
+			}},
 		{"refused by an endpoint policy", queryError(403, "AccessDenied", "no"), func(t *testing.T, err error) {
 			stalledWith(t, err, status.ReasonCredentialsInvalid, "AccessDenied")
 		}},

@@ -56,8 +56,9 @@ func TestGrants_NameTheResourceAndWhatLiesBelow(t *testing.T) {
 		}
 	}
 	for arn, want := range map[string]bool{
-		bucket: true, "arn:aws-cn:s3vectors:cn-north-1:123456789012:bucket/docs": true, "arn:aws:s3vectors:eu-west-1:999999999999:bucket/docs": false,
-		"arn:aws:s3vectors:eu-west-1:123456789012:bucket/*": false, "arn:aws:s3:::docs": false, "docs": false, "": false,
+		bucket: true, "arn:aws-cn:s3vectors:cn-north-1:123456789012:bucket/docs": true,
+		"arn:aws:s3vectors:eu-west-1:999999999999:bucket/docs": false,
+		"arn:aws:s3vectors:eu-west-1:123456789012:bucket/*":    false, "arn:aws:s3:::docs": false, "docs": false, "": false,
 	} {
 		if g.IsOf(arn, "123456789012") != want {
 			t.Errorf("%q: %v", arn, !want)

@@ -80,7 +80,8 @@ func Parse(text []byte) (*Type, error) {
 	}
 	t.Name, t.required, t.handlers, t.replacement = d.TypeName, d.Required, d.Handlers, d.ReplacementStrategy
 	t.identifier, t.readOnly, t.createOnly = pathsOf(d.PrimaryIdentifier), pathsOf(d.ReadOnlyProperties), pathsOf(d.CreateOnlyProperties)
-	t.conditionally, t.write, t.ended = pathsOf(d.ConditionalCreateOnlyProperties), pathsOf(d.WriteOnlyProperties), pathsOf(d.DeprecatedProperties)
+	t.conditionally, t.write, t.ended = pathsOf(d.ConditionalCreateOnlyProperties), pathsOf(d.WriteOnlyProperties),
+		pathsOf(d.DeprecatedProperties)
 	t.tagging, t.transforms = t.taggingOf(d), t.transformsOf(d.PropertyTransform)
 	return t, nil
 }
@@ -124,7 +125,8 @@ func (t *Type) Unmanageable() string {
 }
 
 // protections are the beginnings of the names of properties that keep a resource from being deleted with its data.
-var protections = []string{"DeleteProtection", "DeletionProtected", "DeletionProtection", "TerminationProtection", "FinalSnapshot", "EmptyOnDelete", "ForceDelete", "SkipFinalSnapshot"}
+var protections = []string{"DeleteProtection", "DeletionProtected", "DeletionProtection", "TerminationProtection", "FinalSnapshot",
+	"EmptyOnDelete", "ForceDelete", "SkipFinalSnapshot"}
 
 // IsProtectable reports whether the type has a property that protects the data of a resource from its deletion.
 func (t *Type) IsProtectable() bool {

@@ -73,7 +73,8 @@ func TestType_RulesFollowThePointers(t *testing.T) {
 		t.Error("a member of what is read only can be written")
 	}
 	filter := parse(t, all, "AWS::Logs::MetricFilter")
-	if !filter.RuleAt("MetricTransformations", awsschema.Every, "Dimensions").Unordered || filter.RuleAt("MetricTransformations", awsschema.Every, "Unit").Unordered {
+	if !filter.RuleAt("MetricTransformations", awsschema.Every, "Dimensions").Unordered ||
+		filter.RuleAt("MetricTransformations", awsschema.Every, "Unit").Unordered {
 		t.Error("the order of a list within a list")
 	}
 	list := parse(t, all, "AWS::EC2::PrefixList")
@@ -110,7 +111,8 @@ func TestType_RulesFollowThePointers(t *testing.T) {
 func TestType_SaysWhichTypesAPropertyNames(t *testing.T) {
 	stream := parse(t, open(t), "AWS::Kinesis::Stream")
 	for text, want := range map[string][]string{
-		"StreamEncryption.KeyId": {"AWS::KMS::Key"}, "StreamEncryption": nil, "StreamEncryption.EncryptionType": nil, "Name": nil, "NoSuchProperty[3].Id": nil,
+		"StreamEncryption.KeyId": {"AWS::KMS::Key"}, "StreamEncryption": nil, "StreamEncryption.EncryptionType": nil, "Name": nil,
+		"NoSuchProperty[3].Id": nil,
 	} {
 		if got := stream.Related(awsschema.PathOf(text)...); !slices.Equal(got, want) {
 			t.Errorf("%s: %v", text, got)

@@ -81,7 +81,8 @@ func TestOfExisting_SparesWhatAFormNeedsAndAWSNeverShows(t *testing.T) {
 		for _, p := range thing.OfExisting(all) {
 			left = append(left, p.At)
 		}
-		if got := thing.RequiredHidden(properties); !slices.Equal(got, want.hidden) || !slices.Equal(left, want.left) || len(all) != len(want.hidden)+len(want.left) {
+		if got := thing.RequiredHidden(properties); !slices.Equal(got, want.hidden) || !slices.Equal(left, want.left) ||
+			len(all) != len(want.hidden)+len(want.left) {
 			t.Errorf("%s: hidden %v, left %v of %+v", shown, got, left, all)
 		}
 	}
@@ -92,7 +93,8 @@ func TestIgnoreProblem_NamesWhatCannotBeLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for pointer, refused := range map[string]bool{"/Size": false, "/Rules/*/Size": false, "/Password": false, "/Rules/Size": true, "/Rules/*/Id": true, "/Name": true, "/Arn": true, "/Tags/*/Key": true, "/None": true} {
+	for pointer, refused := range map[string]bool{"/Size": false, "/Rules/*/Size": false, "/Password": false, "/Rules/Size": true,
+		"/Rules/*/Id": true, "/Name": true, "/Arn": true, "/Tags/*/Key": true, "/None": true} {
 		if text := thing.IgnoreProblem(pointer); (text != "") != refused {
 			t.Errorf("%s: %q", pointer, text)
 		}

@@ -42,7 +42,8 @@ func (t *Type) ForEditors() (properties, definitions map[string]any) {
 
 // references are the objects that stand for a value of another object, or of a Secret.
 var references = map[string]any{"anyOf": []any{
-	closed(map[string]any{"$ref": map[string]any{"type": "string", "pattern": "^[A-Z][A-Za-z0-9]*/[a-z0-9][-a-z0-9.]*$"}, "field": map[string]any{"type": "string", "pattern": `^status\.`}}),
+	closed(map[string]any{"$ref": map[string]any{"type": "string", "pattern": "^[A-Z][A-Za-z0-9]*/[a-z0-9][-a-z0-9.]*$"},
+		"field": map[string]any{"type": "string", "pattern": `^status\.`}}),
 	closed(map[string]any{"$secret": map[string]any{"type": "string"}, "key": map[string]any{"type": "string"}}),
 	map[string]any{"type": "null"},
 }}

@@ -63,7 +63,8 @@ func (l *lister) members(at []string, schemas []map[string]any) {
 // field collects a field and its members. A type of AWS may contain itself, which the depth ends.
 func (l *lister) field(at []string) {
 	schemas := l.t.schemasAt(at)
-	l.found = append(l.found, Field{Path: Text(at), Type: l.t.typeAt(at), Required: l.t.IsRequired(at...), Choices: choicesOf(schemas), Rule: l.t.RuleAt(at...)})
+	l.found = append(l.found,
+		Field{Path: Text(at), Type: l.t.typeAt(at), Required: l.t.IsRequired(at...), Choices: choicesOf(schemas), Rule: l.t.RuleAt(at...)})
 	for range maxDepth {
 		below := l.t.schemasAt(append(slices.Clone(at), Every))
 		if len(below) == 0 {

@@ -11,7 +11,8 @@ func (t *Type) HowToReplace() string {
 	case DeleteThenCreate:
 		return "declare what exists, or replace the resource. AWS accepts the new one only when the old one is gone: delete this object with deletionPolicy: Delete, wait until it is gone, and create another"
 	case CreateThenDelete:
-		return "declare what exists, or replace the resource. The new one can be created before the old one is deleted: create another object" + t.otherIdentity() +
+		return "declare what exists, or replace the resource. The new one can be created before the old one is deleted: create another object" +
+			t.otherIdentity() +
 			", let what uses this resource use the new one, and delete this object"
 	default:
 		return ""

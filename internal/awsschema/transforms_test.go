@@ -164,7 +164,8 @@ func TestTransform_ChoosesWhatItsNamesAreOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := map[string]any{"Key": "root", "Engine": "e", "Secret": map[string]any{"Key": "k", "Alias": "a"}, "Rules": []any{map[string]any{"Name": "N", "Key": "1"}}}
+	root := map[string]any{"Key": "root", "Engine": "e", "Secret": map[string]any{"Key": "k", "Alias": "a"},
+		"Rules": []any{map[string]any{"Name": "N", "Key": "1"}}}
 	secret, rule := root["Secret"].(map[string]any), root["Rules"].([]any)[0].(map[string]any)
 	for _, c := range []struct {
 		at         []string
@@ -190,9 +191,12 @@ func TestTransform_ChoosesWhatItsNamesAreOf(t *testing.T) {
 func TestTransform_IsBounded(t *testing.T) {
 	doubling := "$a := Name & Name;" + strings.Repeat("$a := $a & $a;", 60) + "$a"
 	for _, expression := range []string{
-		`($f := function($x){$f($x)}; $f(Name))`, `$map([1..10000000], function($i){Name})`, `[1..10000000][0] & Name`, `Name ~> $uppercase()`, `$pad(Name, 100000000)`,
-		`(` + doubling + `)`, strings.Repeat("(", 5000) + "Name" + strings.Repeat(")", 5000), `**.Name`, `*.Name`, `$$.Name`, `$.Name`, `Name^(>Name)`, `Name{Name: Name}`, `$eval(Name)`, `$error(Name)`,
-		`$replace($replace($replace(Name, /./, Name), /./, Name), /./, Name)`, `$join($split(Name, ""), Name)`, `Mode[Name = "a"]`, `Name.$uppercase(Name)`, `($join := $lookup; $join(Name, Name))`,
+		`($f := function($x){$f($x)}; $f(Name))`, `$map([1..10000000], function($i){Name})`, `[1..10000000][0] & Name`, `Name ~> $uppercase()`,
+		`$pad(Name, 100000000)`,
+		`(` + doubling + `)`, strings.Repeat("(", 5000) + "Name" + strings.Repeat(")", 5000), `**.Name`, `*.Name`, `$$.Name`, `$.Name`,
+		`Name^(>Name)`, `Name{Name: Name}`, `$eval(Name)`, `$error(Name)`,
+		`$replace($replace($replace(Name, /./, Name), /./, Name), /./, Name)`, `$join($split(Name, ""), Name)`, `Mode[Name = "a"]`,
+		`Name.$uppercase(Name)`, `($join := $lookup; $join(Name, Name))`,
 	} {
 		begun := time.Now()
 		long := strings.Repeat("a", maxContext/2)
@@ -212,7 +216,8 @@ func TestTransform_IsBounded(t *testing.T) {
 func TestTransform_OfTheLargestValueIsQuick(t *testing.T) {
 	long := strings.Repeat("a.x-/", maxContext/5-100)
 	for _, expression := range []string{
-		`$join(["^", $replace($replace(Name, ".", "\\."), "x", "[0-9]+"), "$"])`, `$replace(Name, /\s+$/, '')`, `$split(Name, "/")[-1]`, `$lowercase($replace(Name, /(.*)\.$/, "$1"))`,
+		`$join(["^", $replace($replace(Name, ".", "\\."), "x", "[0-9]+"), "$"])`, `$replace(Name, /\s+$/, '')`, `$split(Name, "/")[-1]`,
+		`$lowercase($replace(Name, /(.*)\.$/, "$1"))`,
 		`$match(Name, /(a)(.)(x)/).groups[0] & Name`, `$string($split(Name, "")) & Name`,
 	} {
 		begun := time.Now()
@@ -225,14 +230,17 @@ func TestTransform_OfTheLargestValueIsQuick(t *testing.T) {
 
 // anyExpression draws an expression of the parts of JSONata that the schemas of AWS have, and of those that are refused.
 func anyExpression(depth int) *rapid.Generator[string] {
-	leaf := rapid.SampledFrom([]string{"Name", "Mode", "Missing", `"a"`, `".*"`, "'x'", "1", "-1", "true", "null", "$a", "$", "/a+/", "[]", "**"})
+	leaf := rapid.SampledFrom([]string{"Name", "Mode", "Missing", `"a"`, `".*"`, "'x'", "1", "-1", "true", "null", "$a", "$", "/a+/",
+		"[]", "**"})
 	if depth == 0 {
 		return leaf
 	}
 	below := anyExpression(depth - 1)
 	forms := rapid.SampledFrom([]string{
-		"$lowercase(%s)", "$split(%s, %s)[-1]", "$join([%s, %s])", "$replace(%s, %s, %s)", "$match(%s, %s).groups", "%s & %s", "%s ? %s : %s", "%s = %s", "(%s; %s)", "($a := %s; %s)", "%s in [%s]",
-		"%s $OR %s", "$lookup({'a': %s}, %s)", "%s.%s", "%s[%s]", "$map(%s, function($x){%s})", "%s ~> $uppercase", "$string(%s)", "$count(%s)", "$substringAfter(%s, %s)", "%s * %s", "[%s..%s]", "(%s", "%s\"",
+		"$lowercase(%s)", "$split(%s, %s)[-1]", "$join([%s, %s])", "$replace(%s, %s, %s)", "$match(%s, %s).groups", "%s & %s", "%s ? %s : %s",
+		"%s = %s", "(%s; %s)", "($a := %s; %s)", "%s in [%s]",
+		"%s $OR %s", "$lookup({'a': %s}, %s)", "%s.%s", "%s[%s]", "$map(%s, function($x){%s})", "%s ~> $uppercase", "$string(%s)", "$count(%s)",
+		"$substringAfter(%s, %s)", "%s * %s", "[%s..%s]", "(%s", "%s\"",
 	})
 	return rapid.Custom(func(t *rapid.T) string {
 		form := forms.Draw(t, "form")
@@ -245,7 +253,8 @@ func anyExpression(depth int) *rapid.Generator[string] {
 }
 
 func TestTransform_OfAnyExpressionEnds(t *testing.T) {
-	values := rapid.SampledFrom([]any{"", "a", "A.b", ".*", "\x00", "é", "arn:aws:a:b:c:d", 1.0, true, nil, []any{}, []any{"a"}, map[string]any{"groups": "a"}})
+	values := rapid.SampledFrom([]any{"", "a", "A.b", ".*", "\x00", "é", "arn:aws:a:b:c:d", 1.0, true, nil, []any{}, []any{"a"},
+		map[string]any{"groups": "a"}})
 	rapid.Check(t, func(rt *rapid.T) {
 		expression := anyExpression(3).Draw(rt, "expression")
 		want, have := values.Draw(rt, "want"), values.Draw(rt, "have")

@@ -95,7 +95,8 @@ var manyTimes = regexp.MustCompile(`\{(\d{1,3}),([1-9]\d{3,})\}`)
 // compilePattern compiles a pattern of a schema. AWS evaluates patterns with Java. Package regexp has no look-ahead and no intersection of
 // classes: such a pattern matches every text here, and a repetition of more than 1000 times has no upper bound. AWS checks what is left.
 func compilePattern(pattern string) (jsonschema.Regexp, error) {
-	if re, err := regexp.Compile(manyTimes.ReplaceAllString(unicodeEscape.ReplaceAllString(pattern, `\x{$1}`), `{$1,}`)); err == nil && !strings.Contains(pattern, "&&[") {
+	if re, err := regexp.Compile(manyTimes.ReplaceAllString(unicodeEscape.ReplaceAllString(pattern, `\x{$1}`), `{$1,}`)); err == nil &&
+		!strings.Contains(pattern, "&&[") {
 		return re, nil
 	}
 	return anyText, nil

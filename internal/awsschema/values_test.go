@@ -58,19 +58,23 @@ func TestProblems_NameThePathOfEachValue(t *testing.T) {
 		{"a type", "AWS::Kinesis::Stream", `{"RetentionPeriodHours":"48"}`, []string{"RetentionPeriodHours must be an integer, and is a string"}},
 		{"a limit", "AWS::Kinesis::Stream", `{"RetentionPeriodHours":0}`, []string{"RetentionPeriodHours must be at least 1"}},
 		{"a pattern", "AWS::Kinesis::Stream", `{"Name":"a b"}`, []string{"Name must match the pattern ^[a-zA-Z0-9_.-]+$"}},
-		{"a choice", "AWS::Kinesis::Stream", `{"StreamModeDetails":{"StreamMode":"on"}}`, []string{"StreamModeDetails.StreamMode must be one of ON_DEMAND, PROVISIONED"}},
+		{"a choice", "AWS::Kinesis::Stream", `{"StreamModeDetails":{"StreamMode":"on"}}`,
+			[]string{"StreamModeDetails.StreamMode must be one of ON_DEMAND, PROVISIONED"}},
 		{"a member", "AWS::Kinesis::Stream", `{"StreamModeDetails":{"Mode":"ON_DEMAND"}}`,
 			[]string{"StreamModeDetails has no property Mode", "StreamModeDetails.StreamMode is required"}},
-		{"an element", "AWS::EC2::PrefixList", `{"PrefixListName":"a","AddressFamily":"IPv4","Entries":[{"Cidr":"10.0.0.0/8"},{"Description":"no"}]}`,
+		{"an element", "AWS::EC2::PrefixList",
+			`{"PrefixListName":"a","AddressFamily":"IPv4","Entries":[{"Cidr":"10.0.0.0/8"},{"Description":"no"}]}`,
 			[]string{"Entries[1].Cidr is required"}},
 		{"two at once", "AWS::Kinesis::Stream", `{"Color":1,"ShardCount":"x"}`, []string{
 			"Color is no property of AWS::Kinesis::Stream; it has Arn, DesiredShardLevelMetrics, MaxRecordSizeInKiB, Name, RecordDistributionStrategy, RetentionPeriodHours, ShardCount, StreamEncryption, StreamModeDetails, Tags, WarmThroughputMiBps, WarmThroughputObject",
 			"ShardCount must be an integer, and is a string"}},
 		{"no form", "AWS::GameLift::Alias", `{"Name":"a","RoutingStrategy":{"Type":"SIMPLE"}}`,
 			[]string{"RoutingStrategy needs the property FleetId, or needs the property Message"}},
-		{"the form that is meant", "AWS::PCAConnectorSCEP::Connector", `{"CertificateAuthorityArn":"arn:aws:acm-pca:eu-west-1:123456789012:certificate-authority/12345678-1234-1234-1234-123456789012","MobileDeviceManagement":{"Intune":{"Domain":"d"}}}`,
+		{"the form that is meant", "AWS::PCAConnectorSCEP::Connector",
+			`{"CertificateAuthorityArn":"arn:aws:acm-pca:eu-west-1:123456789012:certificate-authority/12345678-1234-1234-1234-123456789012","MobileDeviceManagement":{"Intune":{"Domain":"d"}}}`,
 			[]string{"MobileDeviceManagement.Intune.AzureApplicationId is required"}},
-		{"required", "AWS::Logs::MetricFilter", `{"FilterPattern":""}`, []string{"MetricTransformations is required", "LogGroupName is required"}},
+		{"required", "AWS::Logs::MetricFilter", `{"FilterPattern":""}`,
+			[]string{"MetricTransformations is required", "LogGroupName is required"}},
 	} {
 		if got := refused(t, typeOf(t, row.typeName), row.properties, nil); !sameLines(got, row.want) {
 			t.Errorf("%s:\n%s", row.name, strings.Join(got, "\n"))
@@ -96,7 +100,8 @@ func TestProblems_SayNothingOfUnknownValues(t *testing.T) {
 		return is && m["$ref"] != nil
 	}
 	stream := typeOf(t, "AWS::Kinesis::Stream")
-	for _, properties := range []string{`{"Name":{"$ref":"X/y"}}`, `{"RetentionPeriodHours":{"$ref":"X/y"}}`, `{"StreamModeDetails":{"$ref":"X/y"}}`,
+	for _, properties := range []string{`{"Name":{"$ref":"X/y"}}`, `{"RetentionPeriodHours":{"$ref":"X/y"}}`,
+		`{"StreamModeDetails":{"$ref":"X/y"}}`,
 		`{"StreamModeDetails":{"StreamMode":{"$ref":"X/y"}}}`, `{"DesiredShardLevelMetrics":[{"$ref":"X/y"}]}`} {
 		if got := refused(t, stream, properties, isReference); got != nil {
 			t.Errorf("%s: %q", properties, got)
@@ -113,7 +118,8 @@ func TestProblems_SayNothingOfUnknownValues(t *testing.T) {
 // No problem may show a value: a property may hold a password.
 func TestProblems_ShowNoValue(t *testing.T) {
 	const secret = "s3cr3t"
-	for _, name := range []string{"AWS::Kinesis::Stream", "AWS::SecretsManager::Secret", "AWS::EFS::FileSystem", "AWS::SSM::Parameter", "AWS::StepFunctions::StateMachine"} {
+	for _, name := range []string{"AWS::Kinesis::Stream", "AWS::SecretsManager::Secret", "AWS::EFS::FileSystem", "AWS::SSM::Parameter",
+		"AWS::StepFunctions::StateMachine"} {
 		of := typeOf(t, name)
 		for _, property := range of.Properties() {
 			for _, value := range []any{secret, []any{secret}, map[string]any{"x": secret}} {
@@ -176,8 +182,10 @@ func TestTagsAreFixed_WhereNoUpdateChangesThem(t *testing.T) {
 		property string
 		fixed    bool
 	}{
-		"AWS::Kinesis::Stream": {"Tags", false}, "AWS::CE::AnomalyMonitor": {"ResourceTags", true}, "AWS::S3::AccessGrant": {"Tags", true}, "AWS::RefactorSpaces::Service": {"Tags", true},
-		"AWS::RedshiftServerless::Snapshot": {"Tags", true}, "AWS::Kinesis::StreamConsumer": {"Tags", true}, "AWS::Route53RecoveryControl::SafetyRule": {"Tags", false}, "AWS::Logs::MetricFilter": {"", false},
+		"AWS::Kinesis::Stream": {"Tags", false}, "AWS::CE::AnomalyMonitor": {"ResourceTags", true}, "AWS::S3::AccessGrant": {"Tags", true},
+		"AWS::RefactorSpaces::Service":      {"Tags", true},
+		"AWS::RedshiftServerless::Snapshot": {"Tags", true}, "AWS::Kinesis::StreamConsumer": {"Tags", true},
+		"AWS::Route53RecoveryControl::SafetyRule": {"Tags", false}, "AWS::Logs::MetricFilter": {"", false},
 	} {
 		of := typeOf(t, name)
 		if of.TagProperty() != want.property || of.TagsAreFixed() != want.fixed || want.fixed && !of.TagsOnCreate() {
@@ -189,7 +197,8 @@ func TestTagsAreFixed_WhereNoUpdateChangesThem(t *testing.T) {
 // The tags of some types cannot have the keys of an owner, or are never shown: their resources have no tags of an owner.
 func TestTagProperty_CanNameAnOwner(t *testing.T) {
 	for name, want := range map[string]string{
-		"AWS::RoboMaker::Fleet": "", "AWS::SSMContacts::Contact": "", "AWS::SSO::Application": "", "AWS::ManagedBlockchain::Accessor": "", "AWS::Kinesis::Stream": "Tags", "AWS::EFS::FileSystem": "FileSystemTags",
+		"AWS::RoboMaker::Fleet": "", "AWS::SSMContacts::Contact": "", "AWS::SSO::Application": "", "AWS::ManagedBlockchain::Accessor": "",
+		"AWS::Kinesis::Stream": "Tags", "AWS::EFS::FileSystem": "FileSystemTags",
 	} {
 		if got := typeOf(t, name).TagProperty(); got != want {
 			t.Errorf("%s has tags in %q, want %q", name, got, want)

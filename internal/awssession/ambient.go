@@ -121,7 +121,8 @@ func (p *Directory) generatedRefused(provider *v1alpha1.AWSProvider) error {
 	return &status.Stalled{Reason: status.ReasonAmbientNotAllowed, Message: fmt.Sprintf(
 		"the NexusAICapability names no provider, and the AWSProvider generated for it may not act with the operator's own AWS identity in namespace %s: "+
 			"set spec.providerRef of the NexusAICapability to an AWSProvider of this namespace, or have an administrator start the operator with %s, or with --default-permissions-boundary=<policy ARN>%s",
-		provider.Namespace, FlagAllowing("--capability-namespaces", p.Guards.CapabilityNamespaces, provider.Namespace), chartValue("--default-permissions-boundary"))}
+		provider.Namespace, FlagAllowing("--capability-namespaces", p.Guards.CapabilityNamespaces, provider.Namespace),
+		chartValue("--default-permissions-boundary"))}
 }
 
 // ambientFlag is the flag that allows one more namespace, with those that are allowed already.

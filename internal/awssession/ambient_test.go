@@ -50,10 +50,12 @@ func TestAmbientRefusalNamesTheFlagAndItsValue(t *testing.T) {
 		want    []string
 	}{
 		{nil, "", []string{"--ambient-namespaces=team-a", "spec.credentialsSecret"}},
-		{[]string{"platform", "ops-*"}, "arn:aws:iam::123456789012:role/app", []string{"--ambient-namespaces=platform,ops-*,team-a", "arn:aws:iam::123456789012:role/app"}},
+		{[]string{"platform", "ops-*"}, "arn:aws:iam::123456789012:role/app",
+			[]string{"--ambient-namespaces=platform,ops-*,team-a", "arn:aws:iam::123456789012:role/app"}},
 	} {
 		p := &Directory{Guards: Guards{AmbientNamespaces: c.allowed}}
-		err := p.ambientRefused(&v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a"}, Spec: v1alpha1.AWSProviderSpec{RoleARN: c.role}})
+		err := p.ambientRefused(&v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a"},
+			Spec: v1alpha1.AWSProviderSpec{RoleARN: c.role}})
 		s, ok := status.AsStalled(err)
 		if !ok || s.Reason != status.ReasonAmbientNotAllowed {
 			t.Fatalf("got %v", err)
@@ -92,7 +94,8 @@ func TestRegionsOfProvidersMustExist(t *testing.T) {
 	} {
 		provider := &v1alpha1.AWSProvider{Spec: v1alpha1.AWSProviderSpec{Region: c.region, Endpoint: c.endpoint}}
 		s, refused := status.AsStalled(p.checkRegion(provider))
-		if refused != c.refused || refused && (s.Field != "spec.region" || !strings.Contains(s.Message, "--additional-regions") || !strings.Contains(s.Message, c.region)) {
+		if refused != c.refused || refused &&
+			(s.Field != "spec.region" || !strings.Contains(s.Message, "--additional-regions") || !strings.Contains(s.Message, c.region)) {
 			t.Errorf("%s at %q: %v", c.region, c.endpoint, s)
 		}
 	}

@@ -17,12 +17,14 @@ import (
 func checkAttested(provider *v1alpha1.AWSProvider, session *awsclient.Session) error {
 	err := AccountAllowed(provider, session)
 	if err == nil && (session.Account != provider.Status.AccountID || session.Partition != provider.Status.Partition) {
-		err = fmt.Errorf("its credentials now belong to account %s, and its status still names account %s", session.Account, provider.Status.AccountID)
+		err = fmt.Errorf("its credentials now belong to account %s, and its status still names account %s", session.Account,
+			provider.Status.AccountID)
 	}
 	if err == nil {
 		return nil
 	}
-	return &status.Waiting{Reason: status.ReasonProviderNotReady, For: "AWSProvider/" + provider.Name + " to be ready: " + err.Error(), After: PollInterval}
+	return &status.Waiting{Reason: status.ReasonProviderNotReady, For: "AWSProvider/" + provider.Name + " to be ready: " + err.Error(),
+		After: PollInterval}
 }
 
 // AccountAllowed refuses credentials of an account that spec.allowedAccountIDs does not list.
@@ -32,5 +34,6 @@ func AccountAllowed(provider *v1alpha1.AWSProvider, session *awsclient.Session) 
 		return nil
 	}
 	return &status.Stalled{Reason: status.ReasonAccountNotAllowed, Field: "spec.allowedAccountIDs", Message: fmt.Sprintf(
-		"the credentials belong to account %s, which is not listed: use credentials of a listed account, or add %s to the list", session.Account, session.Account)}
+		"the credentials belong to account %s, which is not listed: use credentials of a listed account, or add %s to the list", session.Account,
+		session.Account)}
 }

@@ -40,12 +40,15 @@ func (e *eksAnswers) Do(r *http.Request) (*http.Response, error) {
 }
 
 func TestAutoMode_IsWhatEKSSaysOfTheCluster(t *testing.T) {
-	const on, off, never = `{"cluster": {"name": "c", "computeConfig": {"enabled": true}}}`, `{"cluster": {"name": "c", "computeConfig": {"enabled": false}}}`, `{"cluster": {"name": "c"}}`
+	const on, off, never = `{"cluster": {"name": "c", "computeConfig": {"enabled": true}}}`,
+		`{"cluster": {"name": "c", "computeConfig": {"enabled": false}}}`, `{"cluster": {"name": "c"}}`
 	c := testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	api := &eksAnswers{code: http.StatusOK}
-	a := NewAutoMode("c", "eu-west-1", awsclient.NewSessions(awsclient.Options{Now: c.Now, HTTPClient: api, Ambient: func(context.Context) (aws.Config, error) {
-		return aws.Config{BaseEndpoint: aws.String("http://aws.example"), Credentials: credentials.NewStaticCredentialsProvider("ASIAPOD", "secret", "")}, nil
-	}}), c)
+	a := NewAutoMode("c", "eu-west-1",
+		awsclient.NewSessions(awsclient.Options{Now: c.Now, HTTPClient: api, Ambient: func(context.Context) (aws.Config, error) {
+			return aws.Config{BaseEndpoint: aws.String("http://aws.example"),
+				Credentials: credentials.NewStaticCredentialsProvider("ASIAPOD", "secret", "")}, nil
+		}}), c)
 	for _, tc := range []struct {
 		name, body string
 		code       int

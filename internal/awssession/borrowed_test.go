@@ -18,7 +18,8 @@ import (
 
 // owned gives an object a capability as its controller.
 func owned[T client.Object](o T, uid types.UID) T {
-	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: nexusv1.GroupVersion.String(), Kind: "NexusAICapability", Name: "app", UID: uid, Controller: new(true)}})
+	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: nexusv1.GroupVersion.String(), Kind: "NexusAICapability", Name: "app", UID: uid,
+		Controller: new(true)}})
 	return o
 }
 
@@ -40,12 +41,16 @@ func TestBorrowedIdentity_ServesOnlyItsCapability(t *testing.T) {
 		text           string
 	}{
 		{"its capability's object", owned(bucketOf("app-dev"), "uid-app"), true, false, "", "", ""},
-		{"an object that was changed by hand", owned(bucketOf("app-dev"), "uid-app"), false, false, "", "NotPermitted", "as its capability declares it"},
-		{"another capability's object", owned(bucketOf("app-dev"), "uid-other"), true, false, "NotPermitted", "", "--ambient-namespaces=ops,team"},
+		{"an object that was changed by hand", owned(bucketOf("app-dev"), "uid-app"), false, false, "", "NotPermitted",
+			"as its capability declares it"},
+		{"another capability's object", owned(bucketOf("app-dev"), "uid-other"), true, false, "NotPermitted", "",
+			"--ambient-namespaces=ops,team"},
 		{"an object without a capability", bucketOf("app-dev"), true, false, "NotPermitted", "", "credentialsSecret"},
-		{"the namespace was withdrawn", owned(bucketOf("app-dev"), "uid-app"), true, true, "AmbientNotAllowed", "", "--capability-namespaces=team"},
+		{"the namespace was withdrawn", owned(bucketOf("app-dev"), "uid-app"), true, true, "AmbientNotAllowed", "",
+			"--capability-namespaces=team"},
 		{"the namespace was withdrawn, and the object goes", deleting(owned(bucketOf("app-dev"), "uid-app")), false, true, "", "", ""},
-		{"it goes, and is another capability's", deleting(owned(bucketOf("app-dev"), "uid-other")), true, false, "NotPermitted", "", "credentialsSecret"},
+		{"it goes, and is another capability's", deleting(owned(bucketOf("app-dev"), "uid-other")), true, false, "NotPermitted", "",
+			"credentialsSecret"},
 	} {
 		b := newBed(t, generated.DeepCopy())
 		b.generated = true
@@ -79,7 +84,8 @@ func TestBorrowedIdentity_ServesOnlyItsCapability(t *testing.T) {
 
 func TestGenerated_IsRefusedAsTheProviderAndItsObjectsWouldBe(t *testing.T) {
 	future := func(change func(*v1alpha1.AWSProvider)) *v1alpha1.AWSProvider {
-		p := owned(&v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "app-dev"}, Spec: v1alpha1.AWSProviderSpec{Region: "eu-west-1"}}, "uid-app")
+		p := owned(&v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "app-dev"},
+			Spec: v1alpha1.AWSProviderSpec{Region: "eu-west-1"}}, "uid-app")
 		change(p)
 		return p
 	}
@@ -96,13 +102,19 @@ func TestGenerated_IsRefusedAsTheProviderAndItsObjectsWouldBe(t *testing.T) {
 		{"a boundary for every role", Guards{DefaultBoundary: "arn:aws:iam::123456789012:policy/b"}, future(same), nil, true, ""},
 		{"a namespace that is not allowed", Guards{}, future(same), nil, true, "--capability-namespaces=team"},
 		{"its capability's object", Guards{CapabilityNamespaces: []string{team}}, future(same), owned(bucketOf("app-dev"), "uid-app"), true, ""},
-		{"an object that the capability does not compile to", Guards{CapabilityNamespaces: []string{team}}, future(same), owned(bucketOf("app-dev"), "uid-app"), false, "as its capability declares it"},
-		{"another capability's object", Guards{CapabilityNamespaces: []string{team}}, future(same), owned(bucketOf("app-dev"), "uid-other"), true, "serves only the capability"},
-		{"an object without a capability", Guards{CapabilityNamespaces: []string{team}}, future(same), bucketOf("app-dev"), true, "serves only the capability"},
+		{"an object that the capability does not compile to", Guards{CapabilityNamespaces: []string{team}}, future(same),
+			owned(bucketOf("app-dev"), "uid-app"), false, "as its capability declares it"},
+		{"another capability's object", Guards{CapabilityNamespaces: []string{team}}, future(same), owned(bucketOf("app-dev"), "uid-other"), true,
+			"serves only the capability"},
+		{"an object without a capability", Guards{CapabilityNamespaces: []string{team}}, future(same), bucketOf("app-dev"), true,
+			"serves only the capability"},
 		{"an object without a capability where all may", Guards{AmbientNamespaces: []string{team}}, future(same), bucketOf("app-dev"), false, ""},
-		{"a region that is none", Guards{CapabilityNamespaces: []string{team}, Regions: []string{"eu-west-1"}}, future(func(p *v1alpha1.AWSProvider) { p.Spec.Region = "eu-west-9" }), nil, true, "spec.region"},
-		{"a role of its own", Guards{AmbientNamespaces: []string{team}}, future(func(p *v1alpha1.AWSProvider) { p.Spec.AssumeRoleARN = "arn:aws:iam::123456789012:role/r" }), nil, true, "to exist in namespace"},
-		{"an endpoint of its own", Guards{AmbientNamespaces: []string{team}}, future(func(p *v1alpha1.AWSProvider) { p.Spec.Endpoint = "https://example.com" }), nil, true, "to exist in namespace"},
+		{"a region that is none", Guards{CapabilityNamespaces: []string{team}, Regions: []string{"eu-west-1"}},
+			future(func(p *v1alpha1.AWSProvider) { p.Spec.Region = "eu-west-9" }), nil, true, "spec.region"},
+		{"a role of its own", Guards{AmbientNamespaces: []string{team}},
+			future(func(p *v1alpha1.AWSProvider) { p.Spec.AssumeRoleARN = "arn:aws:iam::123456789012:role/r" }), nil, true, "to exist in namespace"},
+		{"an endpoint of its own", Guards{AmbientNamespaces: []string{team}},
+			future(func(p *v1alpha1.AWSProvider) { p.Spec.Endpoint = "https://example.com" }), nil, true, "to exist in namespace"},
 	} {
 		b := newBed(t)
 		b.Guards = c.guards
@@ -117,7 +129,8 @@ func TestGenerated_IsRefusedAsTheProviderAndItsObjectsWouldBe(t *testing.T) {
 }
 
 func TestOwnIdentity_IsRefusedUnlessAllowed(t *testing.T) {
-	live, going := owned(&nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "app", UID: "uid-app"}}, ""), &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "app", UID: "uid-app"}}
+	live, going := owned(&nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "app", UID: "uid-app"}}, ""),
+		&nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "app", UID: "uid-app"}}
 	live.OwnerReferences = nil
 	deleting(going)
 	for _, c := range []struct {
@@ -133,17 +146,22 @@ func TestOwnIdentity_IsRefusedUnlessAllowed(t *testing.T) {
 		{"a pattern that is no pattern", Guards{AmbientNamespaces: []string{"["}}, readyProvider("p", ""), false, live, "--ambient-namespaces"},
 		{"its deletion", Guards{}, deleting(readyProvider("p", "")), false, live, ""},
 		{"generated, and nothing is allowed", Guards{}, owned(readyProvider("p", ""), "uid-app"), true, live, "--default-permissions-boundary"},
-		{"generated, in a namespace of capabilities", Guards{CapabilityNamespaces: []string{team}}, owned(readyProvider("p", ""), "uid-app"), true, live, ""},
-		{"generated, with a boundary for every role", Guards{DefaultBoundary: "arn:aws:iam::123456789012:policy/b"}, owned(readyProvider("p", ""), "uid-app"), true, live, ""},
-		{"only an owner reference", Guards{CapabilityNamespaces: []string{team}}, owned(readyProvider("p", ""), "uid-app"), false, live, "--ambient-namespaces"},
+		{"generated, in a namespace of capabilities", Guards{CapabilityNamespaces: []string{team}}, owned(readyProvider("p", ""), "uid-app"),
+			true, live, ""},
+		{"generated, with a boundary for every role", Guards{DefaultBoundary: "arn:aws:iam::123456789012:policy/b"},
+			owned(readyProvider("p", ""), "uid-app"), true, live, ""},
+		{"only an owner reference", Guards{CapabilityNamespaces: []string{team}}, owned(readyProvider("p", ""), "uid-app"), false, live,
+			"--ambient-namespaces"},
 		{"generated by a capability that goes", Guards{}, owned(readyProvider("p", ""), "uid-app"), true, going, ""},
-		{"generated by an earlier capability of the name", Guards{}, owned(readyProvider("p", ""), "uid-earlier"), true, going, "--capability-namespaces"},
+		{"generated by an earlier capability of the name", Guards{}, owned(readyProvider("p", ""), "uid-earlier"), true, going,
+			"--capability-namespaces"},
 	} {
 		b := newBed(t, c.capability.DeepCopy())
 		b.Guards, b.generated = c.guards, c.generated
 		id, err := b.Resolve(t.Context(), c.provider)
 		s, refused := status.AsStalled(err)
-		if refused != (c.text != "") || err == nil && id.Static != nil || refused && (s.Reason != status.ReasonAmbientNotAllowed || !strings.Contains(s.Message, c.text)) {
+		if refused != (c.text != "") || err == nil && id.Static != nil || refused &&
+			(s.Reason != status.ReasonAmbientNotAllowed || !strings.Contains(s.Message, c.text)) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -191,7 +209,8 @@ func TestSessions_RefuseAnAccountThatNobodyChecked(t *testing.T) {
 
 func TestLoopback(t *testing.T) {
 	for address, want := range map[string]bool{
-		"127.0.0.1:4566": true, "localhost:80": true, "[::1]:80": true, "127.0.0.1": false, "localhost.evil.example:80": false, "127.0.0.1.evil.example:80": false, "10.0.0.1:80": false, "": false,
+		"127.0.0.1:4566": true, "localhost:80": true, "[::1]:80": true, "127.0.0.1": false, "localhost.evil.example:80": false,
+		"127.0.0.1.evil.example:80": false, "10.0.0.1:80": false, "": false,
 	} {
 		if got := IsLoopback(address); got != want {
 			t.Errorf("%q: %v", address, got)

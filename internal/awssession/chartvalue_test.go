@@ -38,7 +38,8 @@ func TestRefusalsNameValuesThatTheChartHas(t *testing.T) {
 		{p.ambientRefused(provider), [][]string{{"--ambient-namespaces", "ops,team-a", "tenants.ambientNamespaces"}}},
 		{p.generatedRefused(provider), [][]string{{"--capability-namespaces", "ops,team-a", "tenants.capabilityNamespaces"},
 			{"--default-permissions-boundary", "<policy ARN>", "tenants.defaultPermissionsBoundary"}}},
-		{errors.New(FlagAllowing("--workload-namespaces", []string{"ops"}, "team-a")), [][]string{{"--workload-namespaces", "ops,team-a", "tenants.workloadNamespaces"}}},
+		{errors.New(FlagAllowing("--workload-namespaces", []string{"ops"}, "team-a")),
+			[][]string{{"--workload-namespaces", "ops,team-a", "tenants.workloadNamespaces"}}},
 	} {
 		var got [][]string
 		for _, m := range named.FindAllStringSubmatch(c.err.Error(), -1) {

@@ -103,13 +103,15 @@ func (p *Directory) For(ctx context.Context, obj v1alpha1.Resource, vouched bool
 	provider := &v1alpha1.AWSProvider{}
 	err := p.Client.Get(ctx, client.ObjectKey{Namespace: obj.GetNamespace(), Name: name}, provider)
 	if apierrors.IsNotFound(err) {
-		return nil, nil, &status.Waiting{Reason: status.ReasonProviderMissing, For: "AWSProvider/" + name + " to exist in namespace " + obj.GetNamespace(), After: PollInterval}
+		return nil, nil, &status.Waiting{Reason: status.ReasonProviderMissing,
+			For: "AWSProvider/" + name + " to exist in namespace " + obj.GetNamespace(), After: PollInterval}
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	if !status.ReadyAt(provider.Status.Conditions, provider.Generation) {
-		return nil, nil, &status.Waiting{Reason: status.ReasonProviderNotReady, For: "AWSProvider/" + name + " to be ready" + status.WhyNotReady(provider.Status.Conditions), After: PollInterval}
+		return nil, nil, &status.Waiting{Reason: status.ReasonProviderNotReady,
+			For: "AWSProvider/" + name + " to be ready" + status.WhyNotReady(provider.Status.Conditions), After: PollInterval}
 	}
 	if err := p.mayUse(provider, obj, vouched); err != nil {
 		return nil, nil, err
@@ -128,7 +130,8 @@ func (p *Directory) For(ctx context.Context, obj v1alpha1.Resource, vouched bool
 // OfProvider returns the session of a provider that is ready, for the operator itself.
 func (p *Directory) OfProvider(ctx context.Context, provider *v1alpha1.AWSProvider) (*awsclient.Session, error) {
 	if !status.ReadyAt(provider.Status.Conditions, provider.Generation) {
-		return nil, &status.Waiting{Reason: status.ReasonProviderNotReady, For: "AWSProvider/" + provider.Name + " to be ready" + status.WhyNotReady(provider.Status.Conditions), After: PollInterval}
+		return nil, &status.Waiting{Reason: status.ReasonProviderNotReady,
+			For: "AWSProvider/" + provider.Name + " to be ready" + status.WhyNotReady(provider.Status.Conditions), After: PollInterval}
 	}
 	id, err := p.identityOf(ctx, provider)
 	if err != nil {
@@ -143,16 +146,19 @@ func (p *Directory) OfProvider(ctx context.Context, provider *v1alpha1.AWSProvid
 
 // Generated returns the session that an AWSProvider will have which a capability is yet to generate, for a plan: to the capability
 // itself where obj is nil, else to an object that refers to it. It is refused as that AWSProvider, or the object, would be.
-func (p *Directory) Generated(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, error) {
+func (p *Directory) Generated(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) (*awsclient.Session,
+	error) {
 	s := provider.Spec
 	if HasCredentials(provider) || s.Endpoint != "" || s.RoleARN != "" || s.AssumeRoleARN != "" {
-		return nil, &status.Waiting{Reason: status.ReasonProviderMissing, For: "AWSProvider/" + provider.Name + " to exist in namespace " + provider.Namespace, After: PollInterval}
+		return nil, &status.Waiting{Reason: status.ReasonProviderMissing, For: "AWSProvider/" + provider.Name + " to exist in namespace " +
+			provider.Namespace, After: PollInterval}
 	}
 	if !p.ambientAllowed(provider.Namespace) && !p.generatedAllowed(provider.Namespace) {
 		return nil, p.generatedRefused(provider)
 	}
 	if obj != nil {
-		if err := errors.Join(ownNamespace("spec.providerRef.namespace", obj.CommonSpec().ProviderRef.Namespace, obj), p.mayUse(provider, obj, vouched)); err != nil {
+		if err := errors.Join(ownNamespace("spec.providerRef.namespace", obj.CommonSpec().ProviderRef.Namespace, obj),
+			p.mayUse(provider, obj, vouched)); err != nil {
 			return nil, err
 		}
 	}
@@ -273,7 +279,8 @@ func (p *Directory) checkRegion(provider *v1alpha1.AWSProvider) error {
 	if s.Endpoint != "" || len(p.Guards.Regions) == 0 || slices.Contains(p.Guards.Regions, s.Region) {
 		return nil
 	}
-	return status.Invalid("spec.region", "%q is no AWS region that this operator knows: correct it, or have an administrator add a new region to --additional-regions", s.Region)
+	return status.Invalid("spec.region",
+		"%q is no AWS region that this operator knows: correct it, or have an administrator add a new region to --additional-regions", s.Region)
 }
 
 func (p *Directory) checkEndpoint(provider *v1alpha1.AWSProvider) error {

@@ -44,12 +44,14 @@ func TestCredentialsAreReadByTheirKeys(t *testing.T) {
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys", ResourceVersion: "7"}, Data: map[string][]byte{
 		"AWS_ACCESS_KEY_ID": []byte("AKIA\n"), "AWS_SECRET_ACCESS_KEY": []byte("secret"), "AWS_SESSION_TOKEN": []byte("token")}}
 	keys, version, err := keysOf(s)
-	if err != nil || keys.AccessKeyID != "AKIA" || keys.SecretAccessKey.Reveal() != "secret" || keys.SessionToken.Reveal() != "token" || version != "7" {
+	if err != nil || keys.AccessKeyID != "AKIA" || keys.SecretAccessKey.Reveal() != "secret" || keys.SessionToken.Reveal() != "token" ||
+		version != "7" {
 		t.Errorf("%v %q %v", keys, version, err)
 	}
 	delete(s.Data, "AWS_SECRET_ACCESS_KEY")
 	_, _, err = keysOf(s)
-	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonCredentialsMissing || !strings.Contains(st.Message, "AWS_SECRET_ACCESS_KEY") {
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonCredentialsMissing ||
+		!strings.Contains(st.Message, "AWS_SECRET_ACCESS_KEY") {
 		t.Errorf("a missing key: %v", err)
 	}
 }

@@ -110,8 +110,9 @@ func unknownIssuer(found string, err error) error {
 			"the API server names the OIDC issuer %q, which AWS cannot reach: it must be an https URL with a public host name and no port; %s, "+
 				"elsewhere start the API server with a public --service-account-issuer", status.Truncate(found, maxIssuer), remedy)}
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
-		return &status.Stalled{Reason: status.ReasonIssuerUnknown, Cause: err, Message: "the operator cannot read /.well-known/openid-configuration of the API server: " +
-			"bind ClusterRole system:service-account-issuer-discovery to its ServiceAccount; or, " + remedy}
+		return &status.Stalled{Reason: status.ReasonIssuerUnknown, Cause: err,
+			Message: "the operator cannot read /.well-known/openid-configuration of the API server: " +
+				"bind ClusterRole system:service-account-issuer-discovery to its ServiceAccount; or, " + remedy}
 	default:
 		return &status.Waiting{Reason: status.ReasonIssuerUnknown, For: "the API server to answer /.well-known/openid-configuration"}
 	}

@@ -44,9 +44,11 @@ func TestUnknownIssuerSaysWhatToDo(t *testing.T) {
 		stalled bool
 		want    []string
 	}{
-		"inside":    {"https://kubernetes.default.svc", nil, true, []string{"https://kubernetes.default.svc", "--eks-cluster-name", "--service-account-issuer"}},
+		"inside": {"https://kubernetes.default.svc", nil, true,
+			[]string{"https://kubernetes.default.svc", "--eks-cluster-name", "--service-account-issuer"}},
 		"forbidden": {"", forbidden, true, []string{"system:service-account-issuer-discovery", "--eks-cluster-name"}},
-		"down":      {"", apierrors.NewGenericServerResponse(http.StatusBadGateway, "get", schema.GroupResource{}, "", "", 0, true), false, []string{"openid-configuration"}},
+		"down": {"", apierrors.NewGenericServerResponse(http.StatusBadGateway, "get", schema.GroupResource{}, "", "", 0, true), false,
+			[]string{"openid-configuration"}},
 	} {
 		err := unknownIssuer(c.found, c.err)
 		if _, ok := status.AsStalled(err); ok != c.stalled {

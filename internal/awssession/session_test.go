@@ -73,10 +73,13 @@ func newBed(t *testing.T, objs ...client.Object) *bed {
 
 // directory is a new one, as after a restart.
 func (b *bed) directory() *Directory {
-	sessions := awsclient.NewSessions(awsclient.Options{Now: testingclock.NewFakePassiveClock(start).Now, HTTPClient: b.sts, Ambient: func(context.Context) (aws.Config, error) {
-		return aws.Config{BaseEndpoint: aws.String("http://sts.example"), Credentials: credentials.NewStaticCredentialsProvider("ASIAPOD", "secret", "")}, nil
-	}})
-	return &Directory{Client: b.api, Live: b.api.Live(), ClusterID: "cluster-1", Sessions: sessions, Provenance: b, Guards: Guards{AmbientNamespaces: []string{"ops"}}}
+	sessions := awsclient.NewSessions(awsclient.Options{Now: testingclock.NewFakePassiveClock(start).Now, HTTPClient: b.sts,
+		Ambient: func(context.Context) (aws.Config, error) {
+			return aws.Config{BaseEndpoint: aws.String("http://sts.example"),
+				Credentials: credentials.NewStaticCredentialsProvider("ASIAPOD", "secret", "")}, nil
+		}})
+	return &Directory{Client: b.api, Live: b.api.Live(), ClusterID: "cluster-1", Sessions: sessions, Provenance: b,
+		Guards: Guards{AmbientNamespaces: []string{"ops"}}}
 }
 
 // readyProvider is one that its own controller has checked.
@@ -92,7 +95,8 @@ func readyProvider(name, secret string) *v1alpha1.AWSProvider {
 }
 
 func secretOf(name string) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: name}, Data: map[string][]byte{"AWS_ACCESS_KEY_ID": []byte("AKIAUSER"), "AWS_SECRET_ACCESS_KEY": []byte("secret")}}
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: name},
+		Data: map[string][]byte{"AWS_ACCESS_KEY_ID": []byte("AKIAUSER"), "AWS_SECRET_ACCESS_KEY": []byte("secret")}}
 }
 
 func bucketOf(provider string) *v1alpha1.S3Bucket {
@@ -120,7 +124,9 @@ func TestSessions_AreOpenedOnceForAllObjectsOfAProvider(t *testing.T) {
 
 func TestSessions_WaitForAReadyProvider(t *testing.T) {
 	notReady, edited := readyProvider("notready", "keys"), readyProvider("edited", "keys")
-	status.Summarize(&notReady.Status.Conditions, status.Result{Err: &status.Stalled{Reason: "CredentialsInvalid", Message: "AWS does not accept the credentials"}, Generation: 1, Now: start})
+	status.Summarize(&notReady.Status.Conditions,
+		status.Result{Err: &status.Stalled{Reason: "CredentialsInvalid", Message: "AWS does not accept the credentials"}, Generation: 1,
+			Now: start})
 	edited.Generation = 2
 	other := readyProvider("other", "keys")
 	other.Namespace = "other"
@@ -150,14 +156,17 @@ func TestSessions_RefuseReferencesToOtherNamespaces(t *testing.T) {
 	o.Spec.ProviderRef.Namespace = "victim"
 	secret, id, key := readyProvider("secret", "keys"), readyProvider("id", ""), readyProvider("key", "")
 	secret.Spec.CredentialsSecret.Namespace = "victim"
-	id.Spec.AccessKeyIDRef, id.Spec.SecretAccessKeyRef = &v1alpha1.SecretKeyReference{Namespace: "victim", Name: "keys", Key: "k"}, &v1alpha1.SecretKeyReference{Name: "keys", Key: "k"}
-	key.Spec.AccessKeyIDRef, key.Spec.SecretAccessKeyRef = &v1alpha1.SecretKeyReference{Name: "keys", Key: "AWS_ACCESS_KEY_ID"}, &v1alpha1.SecretKeyReference{Namespace: "victim", Name: "keys", Key: "k"}
+	id.Spec.AccessKeyIDRef, id.Spec.SecretAccessKeyRef = &v1alpha1.SecretKeyReference{Namespace: "victim", Name: "keys", Key: "k"},
+		&v1alpha1.SecretKeyReference{Name: "keys", Key: "k"}
+	key.Spec.AccessKeyIDRef, key.Spec.SecretAccessKeyRef = &v1alpha1.SecretKeyReference{Name: "keys", Key: "AWS_ACCESS_KEY_ID"},
+		&v1alpha1.SecretKeyReference{Namespace: "victim", Name: "keys", Key: "k"}
 	b := newBed(t, secretOf("keys"))
 	_, _, forErr := b.For(t.Context(), o, false)
 	_, secretErr := b.Resolve(t.Context(), secret)
 	_, idErr := b.Resolve(t.Context(), id)
 	_, keyErr := b.Resolve(t.Context(), key)
-	for field, err := range map[string]error{"spec.providerRef.namespace": forErr, "spec.credentialsSecret.namespace": secretErr, "spec.accessKeyIDRef.namespace": idErr, "spec.secretAccessKeyRef.namespace": keyErr} {
+	for field, err := range map[string]error{"spec.providerRef.namespace": forErr, "spec.credentialsSecret.namespace": secretErr,
+		"spec.accessKeyIDRef.namespace": idErr, "spec.secretAccessKeyRef.namespace": keyErr} {
 		if s, ok := status.AsStalled(err); !ok || s.Reason != status.ReasonInvalidSpec || s.Field != field || !strings.Contains(s.Message, team) {
 			t.Errorf("%s: %v", field, err)
 		}
@@ -172,7 +181,8 @@ func TestSessions_RefuseReferencesToOtherNamespaces(t *testing.T) {
 func TestResolve_ReadsASecretOfTheOperatorOnlyWhereItIsGranted(t *testing.T) {
 	shared := secretOf("accounts")
 	shared.Namespace = "nexus-system"
-	for granted, want := range map[string]bool{"": false, "other": false, team: true, "other," + team: true, team[:1] + "*": true, team + "x": false} {
+	for granted, want := range map[string]bool{"": false, "other": false, team: true, "other," + team: true, team[:1] + "*": true,
+		team + "x": false} {
 		s := shared.DeepCopy()
 		s.Annotations = map[string]string{AnnotationAllowedNamespaces: granted}
 		b := newBed(t, s, secretOf("keys"))
@@ -222,7 +232,8 @@ func TestResolve_ChangesTheIdentityWithItsSecret(t *testing.T) {
 func TestResolve_SaysWhatIsMissing(t *testing.T) {
 	refs := func(id, secret string) *v1alpha1.AWSProvider {
 		p := readyProvider("aws", "")
-		p.Spec.AccessKeyIDRef, p.Spec.SecretAccessKeyRef = &v1alpha1.SecretKeyReference{Name: "keys", Key: id}, &v1alpha1.SecretKeyReference{Name: "keys", Key: secret}
+		p.Spec.AccessKeyIDRef, p.Spec.SecretAccessKeyRef = &v1alpha1.SecretKeyReference{Name: "keys", Key: id},
+			&v1alpha1.SecretKeyReference{Name: "keys", Key: secret}
 		return p
 	}
 	empty := secretOf("empty")
@@ -244,7 +255,8 @@ func TestResolve_SaysWhatIsMissing(t *testing.T) {
 		b.api.Fail("live get Secret", c.fault)
 		id, err := b.Resolve(t.Context(), c.provider)
 		if c.text == "" {
-			if err != nil || id.Static.AccessKeyID != "AKIAUSER" || id.Static.SecretAccessKey.Reveal() != "secret" || strings.Contains(id.Key, "secret") {
+			if err != nil || id.Static.AccessKeyID != "AKIAUSER" || id.Static.SecretAccessKey.Reveal() != "secret" ||
+				strings.Contains(id.Key, "secret") {
 				t.Errorf("%s: %+v %v", c.name, id, err)
 			}
 			continue
@@ -275,10 +287,12 @@ func TestResolve_DerivesTheExternalID(t *testing.T) {
 		b := newBed(t, secretOf("keys"))
 		b.Guards.AllowCustomExternalID, p.Spec.ExternalID = c.custom, c.spec
 		id, err := b.Resolve(t.Context(), p)
-		if s, refused := status.AsStalled(err); refused != c.refused || refused && (s.Reason != status.ReasonExternalIDNotAllowed || !strings.Contains(s.Message, own)) {
+		if s, refused := status.AsStalled(err); refused != c.refused || refused &&
+			(s.Reason != status.ReasonExternalIDNotAllowed || !strings.Contains(s.Message, own)) {
 			t.Errorf("%q, custom %v: %v", c.spec, c.custom, err)
 		}
-		if !c.refused && (id.ExternalID != c.want || id.RoleARN != p.Spec.RoleARN || id.SessionDuration != 2*time.Hour || id.SessionName != awsclient.SessionName(team, "aws")) {
+		if !c.refused && (id.ExternalID != c.want || id.RoleARN != p.Spec.RoleARN || id.SessionDuration != 2*time.Hour ||
+			id.SessionName != awsclient.SessionName(team, "aws")) {
 			t.Errorf("%q: %+v", c.spec, id)
 		}
 	}
@@ -307,7 +321,8 @@ func TestSecretKey(t *testing.T) {
 	if v, err := b.SecretKey(t.Context(), team, "keys", "AWS_ACCESS_KEY_ID"); err != nil || string(v) != "AKIAUSER" {
 		t.Errorf("%s %v", v, err)
 	}
-	for _, c := range []struct{ name, key, text string }{{"keys", "nope", "Secret keys has no key nope"}, {"none", "k", "kubectl create rolebinding"}} {
+	for _, c := range []struct{ name, key, text string }{{"keys", "nope", "Secret keys has no key nope"},
+		{"none", "k", "kubectl create rolebinding"}} {
 		_, err := b.SecretKey(t.Context(), team, c.name, c.key)
 		if s, ok := status.AsStalled(err); !ok || s.Reason != status.ReasonCredentialsMissing || !strings.Contains(s.Message, c.text) {
 			t.Errorf("%s/%s: %v", c.name, c.key, err)

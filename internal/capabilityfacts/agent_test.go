@@ -29,7 +29,8 @@ func TestAgent_IsReadyByNode(t *testing.T) {
 		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"eks.amazonaws.com/compute-type": compute}}}
 	}
 	pod := func(on string) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: capability.AgentNamespace, Name: "agent-" + on, Labels: labels}, Spec: corev1.PodSpec{NodeName: on},
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: capability.AgentNamespace, Name: "agent-" + on, Labels: labels},
+			Spec:   corev1.PodSpec{NodeName: on},
 			Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}}
 	}
 	for name, tc := range map[string]struct {
@@ -38,8 +39,9 @@ func TestAgent_IsReadyByNode(t *testing.T) {
 		ready   int32
 		without []string
 	}{
-		"nodes of Auto Mode":            {[]client.Object{node("a", "auto"), node("b", "auto")}, false, 2, nil},
-		"a mixed cluster":               {[]client.Object{node("a", "auto"), node("b", ""), node("c", ""), set, pod("b")}, true, 2, []string{"c"}},
+		"nodes of Auto Mode": {[]client.Object{node("a", "auto"), node("b", "auto")}, false, 2, nil},
+		"a mixed cluster": {[]client.Object{node("a", "auto"), node("b", ""), node("c", ""), set, pod("b")}, true, 2,
+			[]string{"c"}},
 		"a mixed cluster with no agent": {[]client.Object{node("a", "auto"), node("b", "")}, false, 1, []string{"b"}},
 		"an agent on one node":          {[]client.Object{node("a", ""), node("b", ""), set, pod("a")}, true, 1, []string{"b"}},
 		"an agent without pods":         {[]client.Object{node("a", ""), set}, true, 0, []string{"a"}},
@@ -54,7 +56,8 @@ func TestAgent_IsReadyByNode(t *testing.T) {
 
 func TestAgent_IsReadyBeforeTheFirstNodeOfAutoMode(t *testing.T) {
 	for enabled, want := range map[bool]bool{true: true, false: false} {
-		got := Gatherer{Settings: Settings{AutoMode: func(context.Context) bool { return enabled }}, Live: fake.NewClientBuilder().Build()}.Agent(t.Context())
+		got := Gatherer{Settings: Settings{AutoMode: func(context.Context) bool { return enabled }},
+			Live: fake.NewClientBuilder().Build()}.Agent(t.Context())
 		if got.Err != nil || got.IsReady() != want {
 			t.Errorf("enabled %t: %+v", enabled, got)
 		}
@@ -62,7 +65,8 @@ func TestAgent_IsReadyBeforeTheFirstNodeOfAutoMode(t *testing.T) {
 }
 
 func TestAgent_WithoutTheRightToListNodesIsUnknown(t *testing.T) {
-	live := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+	live := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList,
+		...client.ListOption) error {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("no right"))
 	}}).Build()
 	got := Gatherer{Live: live}.Agent(t.Context())

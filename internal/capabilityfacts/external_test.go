@@ -16,7 +16,8 @@ import (
 func TestExternal_ReservesWhatTheOperatorWorksWith(t *testing.T) {
 	c := &nexusv1.NexusAICapability{Spec: nexusv1.NexusAICapabilitySpec{DataServices: &nexusv1.DataServicesSpec{Roles: []nexusv1.RoleSpec{{Name: "a", Existing: nexusv1.ExistingStore{Name: "a"}}}}}}
 	p := &v1alpha1.AWSProvider{}
-	p.Spec.RoleARN, p.Spec.AssumeRoleARN, p.Status.CallerIdentity = "arn:aws:iam::111122223333:role/ops/first", "arn:aws:iam::111122223333:role/second", "arn:aws:sts::111122223333:assumed-role/caller/x"
+	p.Spec.RoleARN, p.Spec.AssumeRoleARN, p.Status.CallerIdentity = "arn:aws:iam::111122223333:role/ops/first",
+		"arn:aws:iam::111122223333:role/second", "arn:aws:sts::111122223333:assumed-role/caller/x"
 	p.Spec.DriftEvents = &v1alpha1.DriftEventsSpec{QueueURL: "https://sqs.eu-west-1.amazonaws.com/111122223333/drift"}
 	p.Spec.AllowedExternalARNs = []v1alpha1.ExternalARNPattern{"arn:aws:iam::111122223333:role/*", "arn:aws:kms:eu-west-1:111122223333:key/*"}
 	var f capability.Facts
@@ -25,8 +26,10 @@ func TestExternal_ReservesWhatTheOperatorWorksWith(t *testing.T) {
 		t.Errorf("allowed: %v", f.ExternalARNs)
 	}
 	for arn, want := range map[string]bool{
-		"arn:aws:iam::111122223333:role/ops/first": true, "arn:aws:iam::111122223333:role/first": true, "arn:aws:iam::111122223333:role/second": true,
-		"arn:aws:iam::111122223333:role/a/b/caller": true, "arn:aws:iam::111122223333:role/caller-2": false, "arn:aws:iam::999999999999:role/caller": false,
+		"arn:aws:iam::111122223333:role/ops/first": true, "arn:aws:iam::111122223333:role/first": true,
+		"arn:aws:iam::111122223333:role/second":     true,
+		"arn:aws:iam::111122223333:role/a/b/caller": true, "arn:aws:iam::111122223333:role/caller-2": false,
+		"arn:aws:iam::999999999999:role/caller":    false,
 		"arn:aws:sqs:eu-west-1:111122223333:drift": true, "arn:aws:iam::111122223333:role/ops/second-x": false,
 	} {
 		got := slices.ContainsFunc(f.ReservedARNs, func(pattern string) bool { return iampolicy.MatchesPattern(pattern, arn) })

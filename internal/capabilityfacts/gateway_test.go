@@ -45,12 +45,16 @@ func TestGateway_TellsTheAddressesOfItsLoadBalancer(t *testing.T) {
 		settings       []client.Object
 		want           string
 	}{
-		"nothing says it":            {nil, nil, nil, ""},
-		"the class":                  {ofClass, nil, []client.Object{settings("platform", "dualstack", "")}, "dualstack"},
-		"the Gateway":                {nil, ref, []client.Object{settings("edge", "dualstack-without-public-ipv4", "")}, "dualstack-without-public-ipv4"},
-		"the class before it":        {ofClass, ref, []client.Object{settings("platform", "ipv4", ""), settings("edge", "dualstack", "")}, "ipv4"},
-		"the class after it":         {ofClass, ref, []client.Object{settings("platform", "ipv4", "prefer-gateway"), settings("edge", "dualstack", "")}, "dualstack"},
-		"the one of both that says":  {ofClass, ref, []client.Object{settings("platform", "", ""), settings("edge", "dualstack", "")}, "dualstack"},
+		"nothing says it": {nil, nil, nil, ""},
+		"the class":       {ofClass, nil, []client.Object{settings("platform", "dualstack", "")}, "dualstack"},
+		"the Gateway": {nil, ref, []client.Object{settings("edge", "dualstack-without-public-ipv4", "")},
+			"dualstack-without-public-ipv4"},
+		"the class before it": {ofClass, ref, []client.Object{settings("platform", "ipv4", ""), settings("edge", "dualstack", "")},
+			"ipv4"},
+		"the class after it": {ofClass, ref,
+			[]client.Object{settings("platform", "ipv4", "prefer-gateway"), settings("edge", "dualstack", "")}, "dualstack"},
+		"the one of both that says": {ofClass, ref, []client.Object{settings("platform", "", ""), settings("edge", "dualstack", "")},
+			"dualstack"},
 		"settings that do not exist": {ofClass, ref, nil, ""},
 		"settings of another maker":  {other, nil, nil, ""},
 	} {

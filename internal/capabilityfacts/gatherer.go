@@ -66,14 +66,19 @@ type Settings struct {
 
 // SettingsOf returns the settings that the operator's options say. Regions are those that a capability may name.
 func SettingsOf(o options.Options, clusterID string, regions []string) Settings {
-	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, EKSRegion: o.Region, InjectsCredentials: o.InjectsCredentials, AllowedIngressGroups: o.AllowedIngressGroups, AllowedExternalARNs: o.AllowedExternalARNs, DriftEventsQueue: o.DriftEventsQueue, OperatorNamespace: o.Namespace,
-		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota, DeletionGrace: capability.DefaultGrace{All: o.DeletionGrace, Production: o.ProductionDeletionGrace}, Kinds: o.Kinds}
+	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, EKSRegion: o.Region,
+		InjectsCredentials: o.InjectsCredentials, AllowedIngressGroups: o.AllowedIngressGroups, AllowedExternalARNs: o.AllowedExternalARNs,
+		DriftEventsQueue: o.DriftEventsQueue, OperatorNamespace: o.Namespace,
+		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota,
+		DeletionGrace: capability.DefaultGrace{All: o.DeletionGrace, Production: o.ProductionDeletionGrace}, Kinds: o.Kinds}
 }
 
 // Facts returns the facts that follow from the settings alone, without a look at the cluster.
 func (s Settings) Facts(c *nexusv1.NexusAICapability) capability.Facts {
-	f := capability.Facts{Regions: s.Regions, Region: s.DefaultRegion, OperatorNamespace: s.OperatorNamespace, ClusterID: s.ClusterID, AllowedIngressGroups: s.AllowedIngressGroups,
-		AllowedExternalARNs: s.AllowedExternalARNs, NamespaceQuota: s.NamespaceQuota, EKSCluster: s.EKSCluster, EKSRegion: s.EKSRegion, NoDrain: s.NoDrain}
+	f := capability.Facts{Regions: s.Regions, Region: s.DefaultRegion, OperatorNamespace: s.OperatorNamespace, ClusterID: s.ClusterID,
+		AllowedIngressGroups: s.AllowedIngressGroups,
+		AllowedExternalARNs:  s.AllowedExternalARNs, NamespaceQuota: s.NamespaceQuota, EKSCluster: s.EKSCluster, EKSRegion: s.EKSRegion,
+		NoDrain: s.NoDrain}
 	if c.Spec.ProviderRef == nil {
 		f.DefaultBoundary, f.Boundary = s.DefaultBoundary, s.DefaultBoundary
 	}
@@ -336,7 +341,8 @@ func (g Gatherer) ipAddressType(ctx context.Context, in *networkingv1.Ingress) (
 		return "", client.IgnoreNotFound(err)
 	}
 	versions := map[string]string{"elbv2.k8s.aws": "v1beta1", "eks.amazonaws.com": "v1"}
-	params, err := g.optional(ctx, schema.GroupVersionKind{Group: ptr.Deref(p.APIGroup, ""), Version: versions[ptr.Deref(p.APIGroup, "")], Kind: p.Kind}, "", p.Name)
+	params, err := g.optional(ctx,
+		schema.GroupVersionKind{Group: ptr.Deref(p.APIGroup, ""), Version: versions[ptr.Deref(p.APIGroup, "")], Kind: p.Kind}, "", p.Name)
 	kind, _, _ := unstructured.NestedString(params, "spec", "ipAddressType")
 	return kind, err
 }

@@ -125,7 +125,8 @@ func (g Gatherer) Agent(ctx context.Context) capability.Agent {
 	if err != nil {
 		return capability.Agent{Known: true, Err: refusedRead(err)}
 	}
-	out := capability.Agent{Known: true, Ready: int32(len(nodes.Auto) + len(nodes.WithAgent)), Without: nodes.WithoutAgent(), ToCome: nodes.Enabled && nodes.IsAuto()}
+	out := capability.Agent{Known: true, Ready: int32(len(nodes.Auto) + len(nodes.WithAgent)), Without: nodes.WithoutAgent(),
+		ToCome: nodes.Enabled && nodes.IsAuto()}
 	err = g.Live.Get(ctx, client.ObjectKey{Namespace: capability.AgentNamespace, Name: capability.AgentName}, &appsv1.DaemonSet{})
 	out.Found, out.Err = err == nil, refusedRead(client.IgnoreNotFound(err))
 	return out
@@ -136,5 +137,6 @@ func refusedRead(err error) error {
 	if !apierrors.IsForbidden(err) {
 		return err
 	}
-	return &status.Stalled{Reason: status.ReasonAccessDenied, Cause: err, Message: err.Error() + ": grant the right (config/rbac/role.yaml), or set spec.identity.mode: IRSA"}
+	return &status.Stalled{Reason: status.ReasonAccessDenied, Cause: err,
+		Message: err.Error() + ": grant the right (config/rbac/role.yaml), or set spec.identity.mode: IRSA"}
 }

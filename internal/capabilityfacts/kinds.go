@@ -26,6 +26,7 @@ func (s Settings) MayApply(kind schema.GroupVersionKind, name string) error {
 	if s.Serves(kind) {
 		return nil
 	}
-	return &status.Stalled{Reason: status.ReasonKindNotServed, Message: kind.Kind + "/" + name + " cannot be managed, because --kinds of the operator leaves " +
-		kind.Kind + " out: an administrator adds the kind to --kinds, or remove what needs it from the declaration"}
+	return &status.Stalled{Reason: status.ReasonKindNotServed,
+		Message: kind.Kind + "/" + name + " cannot be managed, because --kinds of the operator leaves " +
+			kind.Kind + " out: an administrator adds the kind to --kinds, or remove what needs it from the declaration"}
 }

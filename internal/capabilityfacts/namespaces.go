@@ -22,5 +22,6 @@ func (s Settings) MayCreateNamespace(name string) error {
 	}
 	return &status.Stalled{Reason: status.ReasonNotPermitted, Message: fmt.Sprintf(
 		"the workload namespace %s does not exist and the operator may not create it: create this NexusAICapability in a namespace %s instead, where its workloads may run, "+
-			"or have an administrator start the operator with %s", name, name, awssession.FlagAllowing("--workload-namespaces", s.WorkloadNamespaces, name))}
+			"or have an administrator start the operator with %s", name, name,
+		awssession.FlagAllowing("--workload-namespaces", s.WorkloadNamespaces, name))}
 }

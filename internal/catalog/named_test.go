@@ -90,7 +90,8 @@ func fieldsOf(t reflect.Type, path, name string, judged bool, seen []reflect.Typ
 		t = t.Elem()
 	}
 	switch t {
-	case reflect.TypeFor[v1alpha1.ObjectReference](), reflect.TypeFor[v1alpha1.SecretReference](), reflect.TypeFor[v1alpha1.SecretKeyReference](), reflect.TypeFor[v1alpha1.CommonSpec](),
+	case reflect.TypeFor[v1alpha1.ObjectReference](), reflect.TypeFor[v1alpha1.SecretReference](),
+		reflect.TypeFor[v1alpha1.SecretKeyReference](), reflect.TypeFor[v1alpha1.CommonSpec](),
 		reflect.TypeFor[v1alpha1.ImportSpec]():
 		return nil // of the same namespace, or judged as the resource of the object
 	}

@@ -67,7 +67,8 @@ var needed = map[string]func(v1alpha1.Resource){
 
 // later are the fields that wait until the group of the referring object exists, because two groups may name each other. The group is
 // created without the rule; see TestGroupsMayReferToEachOther.
-var later = map[string]bool{"SecurityGroup spec.ingressRules.sourceSecurityGroupRef": true, "SecurityGroup spec.egressRules.sourceSecurityGroupRef": true}
+var later = map[string]bool{"SecurityGroup spec.ingressRules.sourceSecurityGroupRef": true,
+	"SecurityGroup spec.egressRules.sourceSecurityGroupRef": true}
 
 // referrerOf is an object of a kind, one of whose fields refers to the object x.
 func referrerOf(e engine.Entry, field string) v1alpha1.Resource {
@@ -101,7 +102,8 @@ func TestEveryReferenceFieldAsksForTheStateOfItsObject(t *testing.T) {
 			for _, of := range append(slices.Clone(targets), elsewhere) {
 				rows++
 				asked, answer := "", errors.New("nobody asked")
-				sc := kind.Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1", Namespace: "team", EKSCluster: "production", Tags: map[string]string{}, OwnerTags: map[string]string{}}
+				sc := kind.Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1", Namespace: "team", EKSCluster: "production",
+					Tags: map[string]string{}, OwnerTags: map[string]string{}}
 				sc.Ref = func(kindName, name string) (got kind.Target, err error) {
 					if asked = kindName; name != "x" {
 						t.Errorf("%s: %s: asked for %s", e.Name(), field, name)
@@ -110,11 +112,13 @@ func TestEveryReferenceFieldAsksForTheStateOfItsObject(t *testing.T) {
 					if of.name == elsewhere.name {
 						objects = map[string]v1alpha1.Resource{"other/x": stateOf(entries[kindName], of)}
 					}
-					got, answer = engine.TargetOf(engine.Referrer{Home: engine.Home(sc.Partition, sc.Account, sc.Region), Foreign: of.foreign}, entries[kindName], name, objects[sc.Namespace+"/"+name])
+					got, answer = engine.TargetOf(engine.Referrer{Home: engine.Home(sc.Partition, sc.Account, sc.Region), Foreign: of.foreign},
+						entries[kindName], name, objects[sc.Namespace+"/"+name])
 					return got, answer
 				}
 				binding := e.Bind(aws.Config{Region: sc.Region, HTTPClient: noAWS{}, RetryMaxAttempts: 1})
-				_, err := binding.Decide(t.Context(), sc, engine.Owner{Kind: e.Name(), Namespace: "team", Name: "referrer", UID: "u", Cluster: "c"}, obj)
+				_, err := binding.Decide(t.Context(), sc,
+					engine.Owner{Kind: e.Name(), Namespace: "team", Name: "referrer", UID: "u", Cluster: "c"}, obj)
 				switch {
 				case asked == "" || !slices.Contains(e.Meta().References, asked):
 					t.Errorf("%s: %s does not ask for an object of a kind in Meta.References, but for %q: %v", e.Name(), field, asked, err)

@@ -81,7 +81,8 @@ type target struct {
 
 var targets = []target{
 	{name: "owned", role: true, other: true, edit: func(*v1alpha1.CommonSpec, *v1alpha1.CommonStatus) {}},
-	{name: "adopted", role: true, other: true, edit: func(s *v1alpha1.CommonSpec, _ *v1alpha1.CommonStatus) { s.AdoptionPolicy = v1alpha1.AdoptAlways }},
+	{name: "adopted", role: true, other: true,
+		edit: func(s *v1alpha1.CommonSpec, _ *v1alpha1.CommonStatus) { s.AdoptionPolicy = v1alpha1.AdoptAlways }},
 	{name: "observed", other: true, edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
 		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
 	}},
@@ -89,7 +90,8 @@ var targets = []target{
 		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObservedForeign
 	}},
 	// A paused object keeps the status of the time before.
-	{name: "paused after it observed", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Ownership = v1alpha1.OwnershipObserved }},
+	{name: "paused after it observed",
+		edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Ownership = v1alpha1.OwnershipObserved }},
 	{name: "disputed", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Ownership = v1alpha1.OwnershipDisputed }},
 	{name: "in conflict", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
 		st.Conditions = []metav1.Condition{{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonConflict}}
@@ -101,23 +103,29 @@ var targets = []target{
 	}},
 	{name: "in deletion", role: true, other: true, deleting: true, edit: func(*v1alpha1.CommonSpec, *v1alpha1.CommonStatus) {}},
 	{name: "deleted, and kept by another's finalizer", leftBehind: true, edit: func(*v1alpha1.CommonSpec, *v1alpha1.CommonStatus) {}},
-	{name: "observed, deleted, and kept by another's finalizer", leftBehind: true, edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
-		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
-	}},
+	{name: "observed, deleted, and kept by another's finalizer", leftBehind: true,
+		edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
+			s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
+		}},
 	{name: "in deletion, and paused", deleting: true, paused: true, edit: func(*v1alpha1.CommonSpec, *v1alpha1.CommonStatus) {}},
 	{name: "owned, and paused", role: true, other: true, paused: true, edit: func(*v1alpha1.CommonSpec, *v1alpha1.CommonStatus) {}},
 	{name: "observed, and paused", edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
 		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
 	}, paused: true},
-	{name: "observed, and no pattern allows it", foreign: []string{"arn:aws:y:*"}, edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
-		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
-	}},
-	{name: "observed, and a pattern allows it", other: true, foreign: []string{"arn:aws:x:*"}, edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
-		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
-	}},
-	{name: "in this place", role: true, other: true, edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Home = "aws/123456789012/eu-west-1" }},
-	{name: "in another region", role: true, anywhere: true, edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Home = "aws/123456789012/eu-west-2" }},
-	{name: "in another account", anywhere: true, edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Home = "aws/999999999999/eu-west-1" }},
+	{name: "observed, and no pattern allows it", foreign: []string{"arn:aws:y:*"},
+		edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
+			s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
+		}},
+	{name: "observed, and a pattern allows it", other: true, foreign: []string{"arn:aws:x:*"},
+		edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
+			s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
+		}},
+	{name: "in this place", role: true, other: true,
+		edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Home = "aws/123456789012/eu-west-1" }},
+	{name: "in another region", role: true, anywhere: true,
+		edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Home = "aws/123456789012/eu-west-2" }},
+	{name: "in another account", anywhere: true,
+		edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Home = "aws/999999999999/eu-west-1" }},
 	{name: "in another region, by its ARN", role: true, anywhere: true, edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
 		st.ARN = "arn:aws:x:eu-west-2:123456789012:id"
 	}},
@@ -173,7 +181,8 @@ func TestReferencesLeadOnlyToWhatTheirObjectsOwn(t *testing.T) {
 			for _, of := range targets {
 				rows++
 				may := mayReferTo(of, entries[kindName])
-				if got, err := engine.TargetOf(engine.Referrer{Home: "aws/123456789012/eu-west-1", Foreign: of.foreign}, entries[kindName], "x", stateOf(entries[kindName], of)); (err == nil) != may {
+				if got, err := engine.TargetOf(engine.Referrer{Home: "aws/123456789012/eu-west-1", Foreign: of.foreign}, entries[kindName], "x",
+					stateOf(entries[kindName], of)); (err == nil) != may {
 					t.Errorf("%s to %s, %s: %+v, %v", e.Name(), kindName, of.name, got, err)
 				}
 			}

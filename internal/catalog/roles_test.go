@@ -43,10 +43,14 @@ var clients = map[string]any{
 		*cloudcontrol.Client
 		Types
 	}{},
-	"acm": &acm.Client{}, "cognito-idp": &cognitoidentityprovider.Client{}, "dynamodb": &dynamodb.Client{}, "ec2": &ec2.Client{}, "ecr": &ecr.Client{},
-	"ecs": &ecs.Client{}, "eks": &eks.Client{}, "elasticache": &elasticache.Client{}, "elasticloadbalancing": &elasticloadbalancingv2.Client{}, "glue": &glue.Client{}, "iam": &iam.Client{}, "kms": &kms.Client{},
-	"lambda": &lambda.Client{}, "rds": &rds.Client{}, "route53": &route53.Client{}, "s3": &s3.Client{}, "secretsmanager": &secretsmanager.Client{},
-	"tag": &resourcegroupstaggingapi.Client{}, "sns": &sns.Client{}, "sqs": &sqs.Client{}, "ssm": &ssm.Client{}, "sts": &sts.Client{},
+	"acm": &acm.Client{}, "cognito-idp": &cognitoidentityprovider.Client{}, "dynamodb": &dynamodb.Client{}, "ec2": &ec2.Client{},
+	"ecr": &ecr.Client{},
+	"ecs": &ecs.Client{}, "eks": &eks.Client{}, "elasticache": &elasticache.Client{}, "elasticloadbalancing": &elasticloadbalancingv2.Client{},
+	"glue": &glue.Client{}, "iam": &iam.Client{}, "kms": &kms.Client{},
+	"lambda": &lambda.Client{}, "rds": &rds.Client{}, "route53": &route53.Client{}, "s3": &s3.Client{},
+	"secretsmanager": &secretsmanager.Client{},
+	"tag":            &resourcegroupstaggingapi.Client{}, "sns": &sns.Client{}, "sqs": &sqs.Client{}, "ssm": &ssm.Client{},
+	"sts": &sts.Client{},
 }
 
 // Types has the operations of CloudFormation; those of Cloud Control API have its prefix in IAM.
@@ -57,7 +61,8 @@ var operations = map[string]string{
 	"s3:GetBucketCORS": "GetBucketCors", "s3:GetBucketNotification": "GetBucketNotificationConfiguration",
 	"s3:GetBucketObjectLockConfiguration": "GetObjectLockConfiguration", "s3:GetBucketPublicAccessBlock": "GetPublicAccessBlock",
 	"s3:GetEncryptionConfiguration": "GetBucketEncryption", "s3:GetLifecycleConfiguration": "GetBucketLifecycleConfiguration",
-	"s3:GetReplicationConfiguration": "GetBucketReplication", "s3:ListAllMyBuckets": "ListBuckets", "s3:ListBucketVersions": "ListObjectVersions",
+	"s3:GetReplicationConfiguration": "GetBucketReplication", "s3:ListAllMyBuckets": "ListBuckets",
+	"s3:ListBucketVersions": "ListObjectVersions",
 }
 
 // namesRole finds the members of AWS's answers that name a role or an instance profile.

@@ -31,8 +31,10 @@ func installControllerCommand(s *connection.Connection) *cobra.Command {
 		Use:   "install-alb-controller",
 		Short: "Install or upgrade the AWS Load Balancer Controller, with its role",
 		Long: "install-alb-controller creates the role of the AWS Load Balancer Controller with the least rights, applies the definitions of its Helm\n" +
-			"chart, installs or upgrades its release in namespace " + albcontroller.Namespace + ", and waits until it is ready. It prints the differences before each\n" +
-			"change. A second run finds nothing to change. What it created is recorded in ConfigMap " + albcontroller.Namespace + "/" + install.LedgerName + ", so that\n" +
+			"chart, installs or upgrades its release in namespace " + albcontroller.Namespace +
+			", and waits until it is ready. It prints the differences before each\n" +
+			"change. A second run finds nothing to change. What it created is recorded in ConfigMap " + albcontroller.Namespace + "/" +
+			install.LedgerName + ", so that\n" +
 			"nexusctl delete-alb-controller removes that and nothing else. A controller that another tool installed, and that of EKS\n" +
 			"Auto Mode, is only checked. Where EKS Auto Mode is enabled and has no IngressClass, the command refuses and says how to make\n" +
 			"one. The values of the release are those of the command line: name them again at each run.",
@@ -45,12 +47,15 @@ func installControllerCommand(s *connection.Connection) *cobra.Command {
 	addChartFlags(&f.Chart, flags, "")
 	flags.StringArrayVar(&f.Set, "set", nil, "value of the chart, such as --set replicaCount=3; may be repeated")
 	flags.StringArrayVarP(&f.Values, "values", "f", nil, "YAML file with values of the chart; may be repeated")
-	flags.StringVar(&f.Cluster, "cluster-name", "", "EKS cluster whose load balancers these are (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
+	flags.StringVar(&f.Cluster, "cluster-name", "",
+		"EKS cluster whose load balancers these are (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
 	flags.StringVar(&f.VPC, "vpc-id", "", "ID of the cluster's network; default: what EKS says of the cluster")
 	flags.StringVar(&f.RoleARN, "role-arn", "", "ARN of a role to use as it is, instead of creating one")
-	flags.StringVar(&f.Role, "role", permissions.DefaultControllerRole, "name of the controller's role, with which the names of its policies begin")
+	flags.StringVar(&f.Role, "role", permissions.DefaultControllerRole,
+		"name of the controller's role, with which the names of its policies begin")
 	flags.BoolVar(&f.Force, "force-conflicts", false, "take over fields that another tool has set")
-	flags.BoolVar(&f.BesideAutoMode, "beside-auto-mode", false, "install the controller although EKS Auto Mode creates load balancers in the cluster")
+	flags.BoolVar(&f.BesideAutoMode, "beside-auto-mode", false,
+		"install the controller although EKS Auto Mode creates load balancers in the cluster")
 	flags.BoolVar(&f.DryRun, "dry-run", false, "print what would change, and change nothing")
 	flags.DurationVar(&f.Timeout, "timeout", enact.ReadyTimeout, "how long to wait until the controller is ready")
 	outputFlag(cmd, &f.Output, "text", "json", "yaml")

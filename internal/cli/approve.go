@@ -33,7 +33,8 @@ func approveCommand(s *connection.Connection) *cobra.Command {
 		Use:   "approve KIND/NAME...",
 		Short: "Approve the plans of objects that wait for an approval",
 		Long: "approve sets the annotation " + wellknown.AnnotationApprovedPlan + " to the hash of the plan that waits, where a\n" +
-			"namespace has the label " + wellknown.LabelPlanGate + "=" + wellknown.PlanGateClosed + " or matches --plan-gate of the operator. The operator then runs\n" +
+			"namespace has the label " + wellknown.LabelPlanGate + "=" + wellknown.PlanGateClosed +
+			" or matches --plan-gate of the operator. The operator then runs\n" +
 			"exactly this plan. If the object, or what is in AWS, differs by then, it makes another plan, which waits again.\n\n" +
 			"You need the right to the verb " + wellknown.ApproveVerb + " of the resource, which ClusterRole nexus-operator-approve has. Review\n" +
 			"a plan with nexusctl plan KIND/NAME, and name its hash with --hash, so that no other plan is approved. The plan of a\n" +
@@ -108,11 +109,14 @@ func approvalOf(u *unstructured.Unstructured, hash string) (objectrequest.Reques
 		return objectrequest.Request{}, exit.Precondition(fmt.Errorf("no plan of %s waits for an approval: see nexusctl status %s",
 			console.TitleOf(u), name))
 	case hash != "" && hash != pending:
-		return objectrequest.Request{}, exit.Precondition(fmt.Errorf("plan %s of %s waits for an approval, and not %s: the object or its AWS resource changed; review it with nexusctl plan %s", pending, console.TitleOf(u), hash, name))
+		return objectrequest.Request{},
+			exit.Precondition(fmt.Errorf("plan %s of %s waits for an approval, and not %s: the object or its AWS resource changed; review it with nexusctl plan %s", pending, console.TitleOf(u), hash, name))
 	}
 	again := func(now *unstructured.Unstructured) (objectrequest.Request, error) { return approvalOf(now, pending) }
-	return objectrequest.Request{Object: u, Done: "plan " + pending + " approved", Again: again, Unchanged: u.GetAnnotations()[wellknown.AnnotationApprovedPlan] == pending,
-		Patch: map[string]any{"metadata": map[string]any{"resourceVersion": u.GetResourceVersion(), "annotations": map[string]any{wellknown.AnnotationApprovedPlan: pending}}}}, nil
+	return objectrequest.Request{Object: u, Done: "plan " + pending + " approved", Again: again,
+		Unchanged: u.GetAnnotations()[wellknown.AnnotationApprovedPlan] == pending,
+		Patch: map[string]any{"metadata": map[string]any{"resourceVersion": u.GetResourceVersion(),
+			"annotations": map[string]any{wellknown.AnnotationApprovedPlan: pending}}}}, nil
 }
 
 // conditionsOf reads the conditions of an object.

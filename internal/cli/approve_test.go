@@ -16,7 +16,8 @@ func pendingObject(kind, name, hash string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "aws-infra-operator.runner.codes/v1alpha1", "kind": kind,
 		"metadata": map[string]any{"name": name, "namespace": "team", "resourceVersion": "7"}}}
 	if hash != "" {
-		u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": status.PlanApproved, "status": "False", "reason": status.ReasonPlanPending, "message": status.PendingMessage(hash)}}}
+		u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": status.PlanApproved, "status": "False",
+			"reason": status.ReasonPlanPending, "message": status.PendingMessage(hash)}}}
 	}
 	return u
 }
@@ -28,7 +29,9 @@ func TestApprovalsOf_AreOfPlansThatWait(t *testing.T) {
 	edited.SetAPIVersion("nexus.ai/v1")
 	child := func(hash string) *unstructured.Unstructured {
 		u := pendingObject("S3Bucket", "child", hash)
-		_ = unstructured.SetNestedSlice(u.Object, []any{map[string]any{"apiVersion": "nexus.ai/v1", "kind": "NexusAICapability", "name": "app", "uid": "u", "controller": true}}, "metadata", "ownerReferences")
+		_ = unstructured.SetNestedSlice(u.Object,
+			[]any{map[string]any{"apiVersion": "nexus.ai/v1", "kind": "NexusAICapability", "name": "app", "uid": "u", "controller": true}},
+			"metadata", "ownerReferences")
 		return u
 	}
 	for name, tc := range map[string]struct {
@@ -37,17 +40,21 @@ func TestApprovalsOf_AreOfPlansThatWait(t *testing.T) {
 		want    []string
 		refused string
 	}{
-		"one":                            {[]*unstructured.Unstructured{pendingObject("S3Bucket", "a", "h1")}, "", []string{"h1"}, ""},
-		"the named hash":                 {[]*unstructured.Unstructured{pendingObject("S3Bucket", "a", "h1")}, "h1", []string{"h1"}, ""},
-		"another hash":                   {[]*unstructured.Unstructured{pendingObject("S3Bucket", "a", "h1")}, "h2", nil, "plan h1 of S3Bucket team/a waits for an approval, and not h2"},
-		"no plan":                        {[]*unstructured.Unstructured{pendingObject("S3Bucket", "a", "")}, "", nil, "no plan of S3Bucket team/a waits"},
-		"an edited capability":           {[]*unstructured.Unstructured{edited, child("")}, "", []string{"h0"}, ""},
-		"an edit and a changed object":   {[]*unstructured.Unstructured{edited, child("h1")}, "", []string{"h0", "h1"}, ""},
-		"an edit by its hash alone":      {[]*unstructured.Unstructured{edited, child("h1")}, "h0", []string{"h0"}, ""},
-		"a capability":                   {[]*unstructured.Unstructured{capability, child("h1"), child("")}, "", []string{"h1"}, ""},
-		"a capability, nothing waits":    {[]*unstructured.Unstructured{capability, child("")}, "", nil, "no plan of NexusAICapability team/app waits"},
-		"a capability without objects":   {[]*unstructured.Unstructured{capability}, "", nil, "no plan of NexusAICapability team/app waits"},
-		"a capability with a named hash": {[]*unstructured.Unstructured{capability, child("h1")}, "h1", nil, "no plan of NexusAICapability team/app waits"},
+		"one":            {[]*unstructured.Unstructured{pendingObject("S3Bucket", "a", "h1")}, "", []string{"h1"}, ""},
+		"the named hash": {[]*unstructured.Unstructured{pendingObject("S3Bucket", "a", "h1")}, "h1", []string{"h1"}, ""},
+		"another hash": {[]*unstructured.Unstructured{pendingObject("S3Bucket", "a", "h1")}, "h2", nil,
+			"plan h1 of S3Bucket team/a waits for an approval, and not h2"},
+		"no plan": {[]*unstructured.Unstructured{pendingObject("S3Bucket", "a", "")}, "", nil,
+			"no plan of S3Bucket team/a waits"},
+		"an edited capability":         {[]*unstructured.Unstructured{edited, child("")}, "", []string{"h0"}, ""},
+		"an edit and a changed object": {[]*unstructured.Unstructured{edited, child("h1")}, "", []string{"h0", "h1"}, ""},
+		"an edit by its hash alone":    {[]*unstructured.Unstructured{edited, child("h1")}, "h0", []string{"h0"}, ""},
+		"a capability":                 {[]*unstructured.Unstructured{capability, child("h1"), child("")}, "", []string{"h1"}, ""},
+		"a capability, nothing waits": {[]*unstructured.Unstructured{capability, child("")}, "", nil,
+			"no plan of NexusAICapability team/app waits"},
+		"a capability without objects": {[]*unstructured.Unstructured{capability}, "", nil, "no plan of NexusAICapability team/app waits"},
+		"a capability with a named hash": {[]*unstructured.Unstructured{capability, child("h1")}, "h1", nil,
+			"no plan of NexusAICapability team/app waits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			requests, err := approvalsOf(tc.objects, tc.hash)

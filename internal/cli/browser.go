@@ -25,7 +25,8 @@ func (b *browser) open(ctx context.Context, address string) error {
 	}
 	b.dir = dir
 	path := filepath.Join(dir, "open.html")
-	page := fmt.Sprintf("<!doctype html><meta charset=utf-8><title>nexusctl ui</title><meta http-equiv=refresh content=\"0;url=%s\">", html.EscapeString(address))
+	page := fmt.Sprintf("<!doctype html><meta charset=utf-8><title>nexusctl ui</title><meta http-equiv=refresh content=\"0;url=%s\">",
+		html.EscapeString(address))
 	if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
 		return err
 	}

@@ -16,7 +16,8 @@ import (
 func addBuildFlags(f *imagebuild.Options, cmd *cobra.Command, push string) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Push, "push", "", "image to push, with its tag; default: "+push+", except with --layout")
-	flags.StringVar(&f.Layout, "layout", "", "folder for the image as an OCI layout, which replaces the layout in it; without --push the image is not pushed")
+	flags.StringVar(&f.Layout, "layout", "",
+		"folder for the image as an OCI layout, which replaces the layout in it; without --push the image is not pushed")
 	flags.BoolVar(&f.DryRun, "dry-run", false, "say what would be built and pushed, and do neither")
 	flags.DurationVar(&f.Timeout, "timeout", imagebuild.DefaultTimeout, "how long building and pushing may take")
 	outputFlag(cmd, &f.Output, "text", "json", "yaml")
@@ -43,7 +44,8 @@ func buildOperatorCommand(s *connection.Connection) *cobra.Command {
 		Use:   "operator",
 		Short: "Build the operator's image without a container engine, and push it",
 		Long: "build operator compiles the operator from its source tree, which needs the program go, or takes binaries that were built before.\n" +
-			"It adds the certificates of public authorities, and pushes one index over all architectures to the account's repository " + connection.DefaultRepository + " in ECR,\n" +
+			"It adds the certificates of public authorities, and pushes one index over all architectures to the account's repository " +
+			connection.DefaultRepository + " in ECR,\n" +
 			"which it creates if it is missing. The same source gives the same digest on every machine. ECR is given a token of your\n" +
 			"AWS credentials, and every other registry what the configuration of Docker or Podman has for it.",
 		Example: "  nexusctl build operator --source . --dry-run\n  nexusctl build operator --push registry.example.com/nexus-operator:v1\n" +
@@ -65,7 +67,8 @@ func buildAppCommand(s *connection.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "app COMPONENT [NAMESPACE/NAME | ncap/NAME]",
 		Short: "Build the image of a component of a capability, and push it",
-		Long: "build app builds the image of a component, such as " + imagebuild.ComponentBackend + ", and pushes it to where the capability's image is, or to --push, which needs\n" +
+		Long: "build app builds the image of a component, such as " + imagebuild.ComponentBackend +
+			", and pushes it to where the capability's image is, or to --push, which needs\n" +
 			"no cluster. Docker, Podman or Buildah builds it from a Dockerfile, and nexusctl pushes what was built, so that the tool needs no login.\n" +
 			"With --files no tool is needed: the files of a folder become one layer on the image --base.\n" +
 			"A repository that is missing in the account's own registry in ECR is created.",
@@ -87,8 +90,10 @@ func addSourceFlags(f *imagebuild.AppOptions, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Source, "source", ".", "folder that the tool builds from")
 	flags.StringVar(&f.File, "file", "", "Dockerfile; default: the one in the source")
-	flags.StringVar(&f.Tool, "tool", imagebuild.ToolAuto, "what builds: auto, "+strings.Join(image.Engines, ", ")+"; auto takes the first of these on the PATH")
-	flags.StringSliceVar(&f.Platforms, "platform", nil, "platforms to build for, such as linux/amd64,linux/arm64; default: the tool's own, or all of the base image")
+	flags.StringVar(&f.Tool, "tool", imagebuild.ToolAuto,
+		"what builds: auto, "+strings.Join(image.Engines, ", ")+"; auto takes the first of these on the PATH")
+	flags.StringSliceVar(&f.Platforms, "platform", nil,
+		"platforms to build for, such as linux/amd64,linux/arm64; default: the tool's own, or all of the base image")
 	flags.StringArrayVar(&f.Args, "build-arg", nil, "KEY=VALUE for the Dockerfile; may be repeated")
 	flags.StringVar(&f.Files, "files", "", "folder of static files that are added to --base, instead of building with a tool")
 	flags.StringVar(&f.Base, "base", "", "image below the files of --files")

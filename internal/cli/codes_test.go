@@ -13,7 +13,8 @@ import (
 func TestExplain_EveryCodeNeedsNoCluster(t *testing.T) {
 	for _, c := range status.Codes() {
 		out, errs, code := run(t, "explain", strings.ToLower(c.ID))
-		if code != 0 || errs != "" || !strings.HasPrefix(out, c.ID+": "+c.Reason+"\n\nCause:\n  ") || !strings.Contains(out, "\nWhat to do:\n  ") {
+		if code != 0 || errs != "" || !strings.HasPrefix(out, c.ID+": "+c.Reason+"\n\nCause:\n  ") ||
+			!strings.Contains(out, "\nWhat to do:\n  ") {
 			t.Errorf("%s: exit code %d, %q, %q", c.ID, code, out, errs)
 		}
 		for line := range strings.Lines(out) {
@@ -30,7 +31,8 @@ func TestExplain_ACodeAsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 || errs != "" {
 		t.Fatalf("exit code %d, %q, %q: %v", code, out, errs, err)
 	}
-	if got["kind"] != "ErrorCode" || got["code"] != "NX-IAM-001" || got["reason"] != "AccessDenied" || got["cause"] == "" || got["remedy"] == "" {
+	if got["kind"] != "ErrorCode" || got["code"] != "NX-IAM-001" || got["reason"] != "AccessDenied" || got["cause"] == "" ||
+		got["remedy"] == "" {
 		t.Errorf("%v", got)
 	}
 }

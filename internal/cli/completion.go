@@ -53,8 +53,10 @@ func (s *completer) addCompletions(root *cobra.Command) {
 		imported.words = append(imported.words, strings.ToLower(k)+"/")
 	}
 	for path, c := range map[string]completes{
-		"plan": everything, "diff": everything, "status": everything, "reconcile": everything, "suspend": everything, "approve": everything, "resume": everything,
-		"undo": capability, "delete-now": capability, "tree": one, "explain": explained, "monitor": capability, "verify-capability": capability, "rollout": capability, "iam policy app": capability,
+		"plan": everything, "diff": everything, "status": everything, "reconcile": everything, "suspend": everything, "approve": everything,
+		"resume": everything,
+		"undo":   capability, "delete-now": capability, "tree": one, "explain": explained, "monitor": capability, "verify-capability": capability,
+		"rollout": capability, "iam policy app": capability,
 		"secrets set": {kinds: []string{"awssecret"}}, "import": imported, "build app": {words: []string{imagebuild.ComponentBackend,
 			imagebuild.ComponentFrontend}},
 	} {

@@ -25,9 +25,10 @@ func TestCompletion_WithoutAClusterKnowsWordsAndKinds(t *testing.T) {
 		args []string
 		want string // of all completions
 	}{
-		"kinds":               {[]string{"tree", "s3"}, "s3bucket/"},
-		"kinds of objects":    {[]string{"plan", "securityintent"}, "securityintent/ securityintentbinding/"},
-		"codes":               {[]string{"explain", "NX-IAM-00"}, "NX-IAM-001 NX-IAM-002 NX-IAM-003 NX-IAM-004 NX-IAM-005 NX-IAM-006 NX-IAM-007 NX-IAM-008 NX-IAM-009"},
+		"kinds":            {[]string{"tree", "s3"}, "s3bucket/"},
+		"kinds of objects": {[]string{"plan", "securityintent"}, "securityintent/ securityintentbinding/"},
+		"codes": {[]string{"explain", "NX-IAM-00"},
+			"NX-IAM-001 NX-IAM-002 NX-IAM-003 NX-IAM-004 NX-IAM-005 NX-IAM-006 NX-IAM-007 NX-IAM-008 NX-IAM-009"},
 		"kinds of an import":  {[]string{"import", "kms"}, "kmskey/"},
 		"components":          {[]string{"build", "app", ""}, "backend frontend"},
 		"formats":             {[]string{"plan", "-o", ""}, "text wide markdown json yaml"},

@@ -44,7 +44,8 @@ func deployCommand(s *connection.Connection) *cobra.Command {
 		Use:   "deploy",
 		Short: "Install or upgrade the operator, with its role and its image repository in AWS",
 		Long: "deploy creates what the operator needs in AWS: the image repository, the IAM OIDC provider of the cluster, and the operator's role with\n" +
-			"the least rights. Then it applies the namespace " + install.Namespace + ", the definitions, the rights and the Deployment, and waits\n" +
+			"the least rights. Then it applies the namespace " + install.Namespace +
+			", the definitions, the rights and the Deployment, and waits\n" +
 			"until the operator is ready. In a cluster of EKS without a load balancer controller it installs that too, as nexusctl install-alb-controller\n" +
 			"does. It prints the differences before each change. A second run finds nothing to change. What it created is recorded\n" +
 			"in ConfigMap " + install.Namespace + "/" + install.LedgerName + ", so that nexusctl delete removes that and nothing else.\n" +
@@ -65,21 +66,28 @@ func deployCommand(s *connection.Connection) *cobra.Command {
 // addDeploySettings adds the flags that say what is installed.
 func addDeploySettings(f *deploy.Options, cmd *cobra.Command, s *connection.Connection) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.Image, "image", "", "container image of the operator; default: that of this version in the account's repository "+connection.DefaultRepository)
+	flags.StringVar(&f.Image, "image", "", "container image of the operator; default: that of this version in the account's repository "+
+		connection.DefaultRepository)
 	flags.IntVar(&f.Replicas, "replicas", 2, "number of pods; one leads, the others stand by")
 	flags.StringVar(&f.RoleARN, "role-arn", "", "ARN of a role to use as it is, instead of creating one")
 	flags.StringVar(&f.Scope.Role, "role", "NexusAIOperatorRole", "name of the operator's role, with which the names of its policies begin")
-	flags.StringVar(&f.Scope.NamePrefix, "name-prefix", "", "beginning of the names of all AWS resources that the operator may touch; default: every name")
+	flags.StringVar(&f.Scope.NamePrefix, "name-prefix", "",
+		"beginning of the names of all AWS resources that the operator may touch; default: every name")
 	flags.StringVar(&f.Scope.RolePath, "role-path", "", "path of all roles that the operator may touch, such as /teams/")
-	flags.StringVar(&f.Scope.Boundary, "permissions-boundary", "", "ARN of the permissions boundary without which the operator may give a role no permissions")
-	flags.BoolVar(&f.Scope.Adopt, "adopt", false, "let the operator put its tags on resources that it did not create, for AWSProviders with adoptableKinds")
+	flags.StringVar(&f.Scope.Boundary, "permissions-boundary", "",
+		"ARN of the permissions boundary without which the operator may give a role no permissions")
+	flags.BoolVar(&f.Scope.Adopt, "adopt", false,
+		"let the operator put its tags on resources that it did not create, for AWSProviders with adoptableKinds")
 	flags.StringSliceVar(&f.Scope.AssumeRoles, "assume-roles", nil, "ARNs of the roles that AWSProviders name")
-	flags.StringVar(&f.Cluster, "cluster-name", "", "EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
-	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag that the operator is to run with, such as --operator-arg=--capability-namespaces=team-*; may be repeated")
+	flags.StringVar(&f.Cluster, "cluster-name", "",
+		"EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
+	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil,
+		"a flag that the operator is to run with, such as --operator-arg=--capability-namespaces=team-*; may be repeated")
 	flags.BoolVar(&f.Force, "force-conflicts", false, "take over fields that another tool has set")
 	flags.BoolVar(&f.SkipController, "skip-alb-controller", false, "install no AWS Load Balancer Controller, also where the cluster has none")
 	addChartFlags(&f.Chart, flags, "alb-")
-	flags.StringVar(&f.VPC, "vpc-id", "", "ID of the cluster's network, for the AWS Load Balancer Controller; default: what EKS says of the cluster")
+	flags.StringVar(&f.VPC, "vpc-id", "",
+		"ID of the cluster's network, for the AWS Load Balancer Controller; default: what EKS says of the cluster")
 }
 
 func fixIRSACommand(s *connection.Connection) *cobra.Command {
@@ -87,7 +95,8 @@ func fixIRSACommand(s *connection.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fix-irsa",
 		Short: "Make IAM accept the tokens of the cluster's ServiceAccounts",
-		Long: "fix-irsa creates the IAM OIDC provider of the cluster's issuer where it is missing, and adds the audience " + kind.STSAudience + ".\n" +
+		Long: "fix-irsa creates the IAM OIDC provider of the cluster's issuer where it is missing, and adds the audience " + kind.STSAudience +
+			".\n" +
 			"It repairs the trust policy of the role that the operator's ServiceAccount names: statements for the ServiceAccount whose\n" +
 			"provider does not exist any more, as after the cluster was created again, get the present one. It prints the difference\n" +
 			"before each change. Statements about other clusters stay. The roles of capabilities are kept by the operator itself.",
@@ -96,8 +105,10 @@ func fixIRSACommand(s *connection.Connection) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return deploy.FixIRSA(cmd.Context(), s, f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.Cluster, "cluster-name", "", "EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
-	flags.StringSliceVar(&f.Accounts, "service-account", nil, "NAMESPACE/NAME of another ServiceAccount whose role is repaired; may be repeated")
+	flags.StringVar(&f.Cluster, "cluster-name", "",
+		"EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
+	flags.StringSliceVar(&f.Accounts, "service-account", nil,
+		"NAMESPACE/NAME of another ServiceAccount whose role is repaired; may be repeated")
 	flags.BoolVar(&f.DryRun, "dry-run", false, "print what would change, and change nothing")
 	outputFlag(cmd, &f.Output, "text", "json", "yaml")
 	return cmd

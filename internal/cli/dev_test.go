@@ -22,13 +22,16 @@ func TestExplainWorld_SaysHowToGoOn(t *testing.T) {
 		code        int
 		says        string
 	}{
-		{"interrupted and stopped", &devworld.InterruptedError{Stopped: true}, true, exit.CodeInterrupted, "What it had started is stopped. To start it again: nexusctl dev up --name x"},
-		{"interrupted, and could not stop", &devworld.InterruptedError{Left: errors.New("etcd runs")}, true, exit.CodeInterrupted, "could not stop what it had started: etcd runs. To stop it: nexusctl dev down --name x"},
+		{"interrupted and stopped", &devworld.InterruptedError{Stopped: true}, true, exit.CodeInterrupted,
+			"What it had started is stopped. To start it again: nexusctl dev up --name x"},
+		{"interrupted, and could not stop", &devworld.InterruptedError{Left: errors.New("etcd runs")}, true, exit.CodeInterrupted,
+			"could not stop what it had started: etcd runs. To stop it: nexusctl dev down --name x"},
 		{"interrupted, and had started nothing", &devworld.InterruptedError{}, true, exit.CodeInterrupted,
 			"A world that was running before runs on: see nexusctl dev status --name x"},
 		{"interrupted while building", context.Canceled, true, exit.CodeInterrupted, "has started nothing"},
 		{"something is missing", &programs.MissingError{Remedy: "install Go"}, false, exit.CodePrecondition, "install Go"},
-		{"too late", &devworld.TimeoutError{Err: errors.New("1 of 1 capabilities are not running after 1s")}, false, exit.CodeTimeout, "See nexusctl dev status --name x"},
+		{"too late", &devworld.TimeoutError{Err: errors.New("1 of 1 capabilities are not running after 1s")}, false, exit.CodeTimeout,
+			"See nexusctl dev status --name x"},
 		{"another failure", errors.New("no disk"), false, exit.CodeFailed, "no disk"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -50,7 +53,8 @@ func TestExplainWorld_SaysHowToGoOn(t *testing.T) {
 }
 
 func TestDevFlags_SelectTheSameWorldInAnotherCommand(t *testing.T) {
-	for want, f := range map[string]devFlags{"": {name: defaultWorld}, " --name x": {name: "x"}, " --dir 'a b'": {name: defaultWorld, dir: "a b"}} {
+	for want, f := range map[string]devFlags{"": {name: defaultWorld}, " --name x": {name: "x"},
+		" --dir 'a b'": {name: defaultWorld, dir: "a b"}} {
 		if got := f.selection(); got != want {
 			t.Errorf("%+v: %q, want %q", f, got, want)
 		}

@@ -45,7 +45,8 @@ func (s *devVerbs) devUpCommand(world *devFlags) *cobra.Command {
 	flags.StringVar(&f.operator, "operator", "", "the operator's program; default: nexus-operator beside nexusctl")
 	flags.StringVar(&f.source, "source", "", "root of the operator's source tree, to build the operator from")
 	flags.IntVar(&f.nodes, "nodes", 3, "number of simulated nodes")
-	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long the world and the capabilities may take to be ready; building programs may take longer besides")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute,
+		"how long the world and the capabilities may take to be ready; building programs may take longer besides")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be started, and start nothing")
 	_ = cmd.MarkFlagDirname("source") // it was defined above
 	outputFlag(cmd, &world.output, "text", "json", "yaml")
@@ -195,9 +196,11 @@ func (s *devVerbs) explainWorld(f *devFlags, err error) error {
 			return &exit.Interruption{Text: fmt.Sprintf("The command was interrupted, and could not stop what it had started: %v. To stop it: nexusctl dev down%s", interrupted.Left, f.selection())}
 		}
 		if interrupted.Stopped {
-			return &exit.Interruption{Text: "The command was interrupted. What it had started is stopped. To start it again: nexusctl dev up" + f.selection()}
+			return &exit.Interruption{Text: "The command was interrupted. What it had started is stopped. To start it again: nexusctl dev up" +
+				f.selection()}
 		}
-		return &exit.Interruption{Text: "The command was interrupted. A world that was running before runs on: see nexusctl dev status" + f.selection()}
+		return &exit.Interruption{Text: "The command was interrupted. A world that was running before runs on: see nexusctl dev status" +
+			f.selection()}
 	}
 	if errors.Is(err, context.Canceled) {
 		return &exit.Interruption{Text: "The command was interrupted while it built programs, and has started nothing. Compiled packages stay in the cache of Go. To continue: nexusctl dev up" + f.selection()}
@@ -206,7 +209,8 @@ func (s *devVerbs) explainWorld(f *devFlags, err error) error {
 		return exit.Precondition(err)
 	}
 	if _, late := errors.AsType[*devworld.TimeoutError](err); late {
-		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("not done within --timeout: %w\n\nSee nexusctl dev status%s, or give a longer --timeout", err, f.selection())}
+		return &exit.Failure{Code: exit.CodeTimeout,
+			Err: fmt.Errorf("not done within --timeout: %w\n\nSee nexusctl dev status%s, or give a longer --timeout", err, f.selection())}
 	}
 	return err
 }

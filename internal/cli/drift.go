@@ -92,7 +92,8 @@ func textOfDrift(report *inspect.DriftReport, now time.Time, show driftColumns) 
 			unsettled += fmt.Sprintf("%s %s/%s (%s): %s\n", o.Kind, o.Namespace, o.Name, status.ReasonNotSettling, o.Message)
 		}
 		for _, f := range o.Fields {
-			row := []string{strings.ToLower(o.Kind) + "/" + o.Name, f.Path, valueInTable(f.Want, show.wide), valueInTable(f.Have, show.wide), o.Policy, console.Age(now, o.Since)}
+			row := []string{strings.ToLower(o.Kind) + "/" + o.Name, f.Path, valueInTable(f.Want, show.wide), valueInTable(f.Have, show.wide),
+				o.Policy, console.Age(now, o.Since)}
 			if show.namespace {
 				row = append([]string{o.Namespace}, row...)
 			}

@@ -35,7 +35,8 @@ func installEventsCommand(s *connection.Connection) *cobra.Command {
 		Long: "install makes a queue of Amazon SQS, and two rules of EventBridge that send to it: one for the changes that CloudTrail records, and one\n" +
 			"on a schedule for the heartbeat. The queue policy lets these two rules send, and no other sender. It prints the differences\n" +
 			"before each change, and the rights of the identity that reads the queue. A second run finds nothing to change. What it\n" +
-			"created is recorded in ConfigMap " + install.LedgerName + " in the namespace of the operator, so that nexusctl drift-events uninstall,\n" +
+			"created is recorded in ConfigMap " + install.LedgerName +
+			" in the namespace of the operator, so that nexusctl drift-events uninstall,\n" +
 			"and nexusctl delete --full, remove that and nothing else. It makes no trail: CloudTrail needs one that records management events.",
 		Example: "  nexusctl drift-events install --dry-run\n  nexusctl drift-events install --region eu-west-1",
 		Args:    arguments(cobra.NoArgs),

@@ -48,7 +48,8 @@ func e2eCommand(s *connection.Connection) *cobra.Command {
 // addPipelineFlags adds the flags of the pipeline itself.
 func addPipelineFlags(f *pipeline.Options, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&f.Files.Filenames, "filename", "f", nil, "files or directories with the manifest of one capability, and of what it needs")
+	flags.StringSliceVarP(&f.Files.Filenames, "filename", "f", nil,
+		"files or directories with the manifest of one capability, and of what it needs")
 	flags.BoolVar(&f.SkipClean, "skip-clean", false, "leave out step 1")
 	flags.BoolVar(&f.SkipApps, "skip-app-build", false, "leave out step 3")
 	flags.IntVar(&f.From, "from-step", 1, "number of the first step that is run")
@@ -58,7 +59,8 @@ func addPipelineFlags(f *pipeline.Options, cmd *cobra.Command) {
 	flags.DurationVar(&f.Cleaning, "cleanup-timeout", 30*time.Minute, "how long step 1 may wait for objects to be deleted")
 	flags.StringVar(&f.Operator.Source, "source", ".", "root of the operator's source tree, for step 2")
 	flags.StringSliceVar(&f.Operator.Arches, "arch", image.Architectures, "architectures of the operator's image")
-	flags.StringToStringVar(&f.Operator.Binaries, "binary", nil, "ARCH=PATH of a binary of the operator that was built before; may be repeated")
+	flags.StringToStringVar(&f.Operator.Binaries, "binary", nil,
+		"ARCH=PATH of a binary of the operator that was built before; may be repeated")
 	flags.StringVar(&f.Operator.Release, "release", "", "version of the operator; default: that of the chart in the source tree")
 	flags.StringVar(&f.Backend, "backend-source", "", "folder that the backend's image is built from in step 3")
 	flags.StringVar(&f.Frontend, "frontend-source", "", "folder that the frontend's image is built from in step 3")

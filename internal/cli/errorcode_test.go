@@ -21,7 +21,8 @@ import (
 func TestErrorsEndWithTheirCode(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	noAnswer := &url.Error{Op: "Get", URL: "https://example.com", Err: errors.New("connection refused")}
-	denied := &smithy.OperationError{ServiceID: "S3", OperationName: "CreateBucket", Err: &smithy.GenericAPIError{Code: "AccessDenied", Message: "no"}}
+	denied := &smithy.OperationError{ServiceID: "S3", OperationName: "CreateBucket",
+		Err: &smithy.GenericAPIError{Code: "AccessDenied", Message: "no"}}
 	conflict := &status.Stalled{Reason: status.ReasonConflict, Message: "it has another owner"}
 	for name, tc := range map[string]struct {
 		err  error

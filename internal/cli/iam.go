@@ -66,7 +66,8 @@ func (s *iamVerb) rolePolicyCommand(name, whose string) *cobra.Command {
 		Use:     name,
 		Aliases: map[string][]string{permissions.NameInstaller: {"deployer"}}[name],
 		Short:   "Print the IAM policies of " + whose,
-		Long:    name + " prints the IAM policies of " + whose + ".\nIt prints one JSON document after the other; more than one when AWS's limit of their length needs it. It needs no cluster.",
+		Long: name + " prints the IAM policies of " + whose +
+			".\nIt prints one JSON document after the other; more than one when AWS's limit of their length needs it. It needs no cluster.",
 		Example: "  nexusctl iam policy " + name + " --account 123456789012 --region eu-west-1",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(_ *cobra.Command, _ []string) error {

@@ -63,10 +63,13 @@ func importCommand(s *connection.Connection) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.terraform, "from-terraform", "", "state file of Terraform, whose resources are imported; - reads standard input")
-	flags.StringArrayVar(&f.tags, "tag", nil, "KEY=VALUE, or KEY for any value: a tag of the resources to import; repeat it for more tags, all of which they carry")
+	flags.StringArrayVar(&f.tags, "tag", nil,
+		"KEY=VALUE, or KEY for any value: a tag of the resources to import; repeat it for more tags, all of which they carry")
 	flags.StringVar(&f.provider, "provider", "aws", "name of the AWSProvider that the objects refer to")
-	flags.StringVar(&f.boundary, "permissions-boundary", "", "ARN that the AWSProvider has in permissionsBoundaryARN; roles with policies need one")
-	flags.StringVar(&f.rolePath, "role-path-prefix", "", "path that the AWSProvider has in rolePathPrefix; with --adopt, resources that give a role to an AWS service need one")
+	flags.StringVar(&f.boundary, "permissions-boundary", "",
+		"ARN that the AWSProvider has in permissionsBoundaryARN; roles with policies need one")
+	flags.StringVar(&f.rolePath, "role-path-prefix", "",
+		"path that the AWSProvider has in rolePathPrefix; with --adopt, resources that give a role to an AWS service need one")
 	flags.BoolVar(&f.adopt, "adopt", false, "make objects that manage the resources, in place of objects that only observe them")
 	outputFlag(cmd, &f.output, "yaml", "json")
 	return cmd
@@ -260,7 +263,8 @@ func (s *importVerb) importer(ctx context.Context, f *importFlags) (*importer.Im
 	if err != nil {
 		return nil, &plan.AccessError{Err: err}
 	}
-	return &importer.Importer{Kinds: s.Kinds(), Schemas: schemas, Session: session, Namespace: namespace, Provider: f.provider, Boundary: f.boundary, RolePath: f.rolePath, Adopt: f.adopt}, nil
+	return &importer.Importer{Kinds: s.Kinds(), Schemas: schemas, Session: session, Namespace: namespace, Provider: f.provider,
+		Boundary: f.boundary, RolePath: f.rolePath, Adopt: f.adopt}, nil
 }
 
 // importFailure is a mistake in the command line, or what kept nexusctl from reading AWS.

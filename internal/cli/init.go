@@ -65,7 +65,8 @@ func initCommand(s *connection.Connection) *cobra.Command {
 	flags.StringArrayVar(&f.values, "values", nil, "file with values of the chart")
 	flags.StringArrayVar(&f.single, "set", nil, "value of the chart, such as replicaCount=1")
 	flags.StringSliceVar(&f.profiles, "compose-profile", nil, "profile of the Compose file whose services are read, too")
-	flags.StringSliceVar(&f.keep, "keep", nil, "service or workload that becomes a component although AWS has a service in its place, such as redis")
+	flags.StringSliceVar(&f.keep, "keep", nil,
+		"service or workload that becomes a component although AWS has a service in its place, such as redis")
 	flags.StringVarP(&f.output, "output", "o", "capability.yaml", "file to write; - for standard output")
 	flags.BoolVar(&f.force, "force", false, "overwrite the file")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "ask nothing, and take the defaults")
@@ -96,7 +97,8 @@ func answerFlags(flags *pflag.FlagSet) {
 	flags.Bool("public", false, "make the load balancer reachable from the internet")
 	flags.String("host", "", "host name of the application")
 	flags.String("health-path", "", "path that answers 2xx when a component can serve (default /health)")
-	flags.String("deletion-policy", "", "Delete, Retain or Orphan: AWS resources at the deletion of the capability (default Delete, and Retain for prod)")
+	flags.String("deletion-policy", "",
+		"Delete, Retain or Orphan: AWS resources at the deletion of the capability (default Delete, and Retain for prod)")
 }
 
 // initCapability reads the application, asks what is missing, and writes the manifest.

@@ -21,7 +21,8 @@ import (
 func initWith(t *testing.T, in *os.File, args ...string) (out, errs string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
-	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Getenv: func(string) string { return "" }, Clock: clock.RealClock{},
+	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Getenv: func(string) string { return "" },
+		Clock:     clock.RealClock{},
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &o, ErrOut: &e}}
 	if in != nil {
 		p.In = in
@@ -87,8 +88,10 @@ func TestInit_WritesWhatAComposeFileDeclares(t *testing.T) {
 		t.Fatalf("%d %s", code, errs)
 	} else {
 		for _, want := range []string{
-			"docker-compose.yaml:4: services.api.volumes[0]: ./data:/data is not carried over", "OPENAI_API_KEY may be a secret", "services.redis: image redis becomes no component",
-			"written, and valid", "nexusctl validate -f " + target, "nexusctl plan -f " + target, "nexusctl deploy", "--from-literal=OPENAI_API_KEY=…", "kubectl apply -f " + target,
+			"docker-compose.yaml:4: services.api.volumes[0]: ./data:/data is not carried over", "OPENAI_API_KEY may be a secret",
+			"services.redis: image redis becomes no component",
+			"written, and valid", "nexusctl validate -f " + target, "nexusctl plan -f " + target, "nexusctl deploy",
+			"--from-literal=OPENAI_API_KEY=…", "kubectl apply -f " + target,
 		} {
 			if !strings.Contains(errs, want) {
 				t.Errorf("nothing says %q:\n%s", want, errs)
@@ -102,7 +105,8 @@ func TestInit_WritesWhatAComposeFileDeclares(t *testing.T) {
 	if strings.Contains(string(first), "do-not-write-me") {
 		t.Errorf("the manifest has a secret:\n%s", first)
 	}
-	for _, want := range []string{"services.api.volumes[0]: ./data:/data is not", "image redis becomes no component", "- name: web", "defaultSecrets: None", "value: http://shop-dev-api-svc:8000", "- path: /api"} {
+	for _, want := range []string{"services.api.volumes[0]: ./data:/data is not", "image redis becomes no component", "- name: web",
+		"defaultSecrets: None", "value: http://shop-dev-api-svc:8000", "- path: /api"} {
 		if !strings.Contains(string(first), want) {
 			t.Errorf("no comment says %q:\n%s", want, first)
 		}
@@ -119,7 +123,8 @@ func TestInit_WritesWhatAComposeFileDeclares(t *testing.T) {
 	if out, errs, code := run(t, "validate", "-f", target); code != 0 || !strings.Contains(out, "shop-dev: valid") {
 		t.Errorf("%d %s %s", code, out, errs)
 	}
-	if out, errs, code := run(t, "render", "-f", target); code != 0 || !strings.Contains(out, "registry.example/api:1") || strings.Contains(out, "kind: SecretsManagerSecret") {
+	if out, errs, code := run(t, "render", "-f", target); code != 0 || !strings.Contains(out, "registry.example/api:1") ||
+		strings.Contains(out, "kind: SecretsManagerSecret") {
 		t.Errorf("%d %s", code, errs)
 	}
 }
@@ -129,7 +134,8 @@ func TestInit_RendersAChart(t *testing.T) {
 	if code != 0 || strings.Contains(out, "do-not-write-me") || strings.Contains(errs, "do-not-write-me") {
 		t.Fatalf("%d %s\n%s", code, errs, out)
 	}
-	for _, want := range []string{"image: registry.example/web:2.1.0", "replicas: 3", `version: "2.1.0"`, "PersistentVolumeClaim data: is not carried over", "name: shop-dev"} {
+	for _, want := range []string{"image: registry.example/web:2.1.0", "replicas: 3", `version: "2.1.0"`,
+		"PersistentVolumeClaim data: is not carried over", "name: shop-dev"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -146,7 +152,8 @@ func TestInit_ReadsAComposeFileFromStandardInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = write.Close()
-	if out, errs, code := initWith(t, read, "--from-compose", "-", "--name", "shop", "-o", "-"); code != 0 || !strings.Contains(out, "capabilityName: shop") {
+	if out, errs, code := initWith(t, read, "--from-compose", "-", "--name", "shop", "-o", "-"); code != 0 ||
+		!strings.Contains(out, "capabilityName: shop") {
 		t.Errorf("%d %s", code, errs)
 	}
 }

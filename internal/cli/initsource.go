@@ -39,8 +39,10 @@ func (s *initVerb) readApplication(ctx context.Context, f *initFlags) (*appmodel
 
 // hintAtSource names a Compose file or a chart in this folder, for people who do not know that it can be read.
 func (s *initVerb) hintAtSource() {
-	for _, source := range [][2]string{{"compose.yaml", "--from-compose compose.yaml"}, {"compose.yml", "--from-compose compose.yml"}, {"docker-compose.yaml", "--from-compose docker-compose.yaml"},
-		{"docker-compose.yml", "--from-compose docker-compose.yml"}, {"Chart.yaml", "--from-chart ."}, {"chart/Chart.yaml", "--from-chart chart"}} {
+	for _, source := range [][2]string{{"compose.yaml", "--from-compose compose.yaml"}, {"compose.yml", "--from-compose compose.yml"},
+		{"docker-compose.yaml", "--from-compose docker-compose.yaml"},
+		{"docker-compose.yml", "--from-compose docker-compose.yml"}, {"Chart.yaml", "--from-chart ."},
+		{"chart/Chart.yaml", "--from-chart chart"}} {
 		if _, err := os.Stat(source[0]); err == nil {
 			s.Say("This folder has %s: nexusctl init %s reads it.", source[0], source[1])
 			return

@@ -48,7 +48,8 @@ func terminal(t *testing.T) (person, program *os.File) {
 func TestInit_AsksOnATerminal(t *testing.T) {
 	person, program := terminal(t)
 	target := filepath.Join(t.TempDir(), "out.yaml")
-	lines := []string{"", "shop", "", "-", "-", "frontend,backend", "registry.example/web:1", "3000", "registry.example/api:1", "", "", "documents", "", "", "", "", "", "", "", ""}
+	lines := []string{"", "shop", "", "-", "-", "frontend,backend", "registry.example/web:1", "3000", "registry.example/api:1", "", "",
+		"documents", "", "", "", "", "", "", "", ""}
 	if _, err := person.WriteString(strings.Join(lines, "\n") + "\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,8 @@ func TestInit_AnInterruptionWritesNothing(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "out.yaml")
 	ctx, interrupt := context.WithCancel(t.Context())
 	asked := &noticing{of: "Name of the application", do: interrupt}
-	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Getenv: func(string) string { return "" }, Clock: clock.RealClock{},
+	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Getenv: func(string) string { return "" },
+		Clock:     clock.RealClock{},
 		IOStreams: genericiooptions.IOStreams{In: program, Out: io.Discard, ErrOut: asked}}
 	code := p.Run(ctx, []string{"nexusctl", "init", "-o", target, "--environment", "dev"})
 	if _, err := os.Stat(target); err == nil || code != 130 || !strings.Contains(asked.text.String(), "no file was written") {

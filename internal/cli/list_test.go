@@ -40,7 +40,8 @@ func TestList_TextHasOneRowForEachObject(t *testing.T) {
 func TestList_SaysWhatItLeavesOut(t *testing.T) {
 	var said bytes.Buffer
 	s := newConnection(Program{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: &said}})
-	(&listVerb{Connection: s}).sayWhatIsNotListed(&inspect.ObjectList{Objects: make([]inspect.ListedItem, 1), Total: 3, Unlisted: []string{"VPC", "Subnet"}}, "namespace a")
+	(&listVerb{Connection: s}).sayWhatIsNotListed(&inspect.ObjectList{Objects: make([]inspect.ListedItem, 1), Total: 3,
+		Unlisted: []string{"VPC", "Subnet"}}, "namespace a")
 	(&listVerb{Connection: s}).sayWhatIsNotListed(&inspect.ObjectList{}, "namespace a")
 	want := "2 objects are left out by --limit.\n" +
 		"These kinds cannot be listed, because you lack the right or the cluster lacks the kind: VPC, Subnet.\n" +

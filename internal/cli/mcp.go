@@ -38,10 +38,11 @@ func mcpCommand(p Program, s *connection.Connection) *cobra.Command {
 
 // serveMCP serves until standard input ends or the command is interrupted.
 func (s *askingVerb) serveMCP(ctx context.Context, flags *pflag.FlagSet) error {
-	server := mcp.NewServer(&mcp.Implementation{Name: "nexusctl", Title: "Nexus Operator", Version: cmp.Or(s.Version, "unknown")}, &mcp.ServerOptions{
-		Instructions: "Read-only view of Nexus Operator: NexusAICapability objects, AWS resource objects and security intents in a Kubernetes cluster. " +
-			"Begin with list or status; explain gives the cause and the remedy of an object that is not ready. Objects are named KIND/NAME, such as ncap/shop.",
-	})
+	server := mcp.NewServer(&mcp.Implementation{Name: "nexusctl", Title: "Nexus Operator", Version: cmp.Or(s.Version, "unknown")},
+		&mcp.ServerOptions{
+			Instructions: "Read-only view of Nexus Operator: NexusAICapability objects, AWS resource objects and security intents in a Kubernetes cluster. " +
+				"Begin with list or status; explain gives the cause and the remedy of an object that is not ready. Objects are named KIND/NAME, such as ncap/shop.",
+		})
 	tools := &mcpTools{asked{program: s.program, flags: changedFlags(flags)}}
 	tools.addTo(server)
 	if err := addMCPResources(server, s.program.Docs); err != nil {

@@ -30,7 +30,8 @@ func assistant(t *testing.T) *mcp.ClientSession {
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	var errs bytes.Buffer
-	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Docs: docs.Pages, Version: "v1.2.3", Getenv: func(string) string { return "" }, Clock: clock.RealClock{},
+	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Docs: docs.Pages, Version: "v1.2.3",
+		Getenv: func(string) string { return "" }, Clock: clock.RealClock{},
 		IOStreams: genericiooptions.IOStreams{In: in, Out: out, ErrOut: &errs}}
 	ended := make(chan int, 1)
 	go func() {
@@ -38,7 +39,8 @@ func assistant(t *testing.T) *mcp.ClientSession {
 		_ = out.Close()
 		ended <- code
 	}()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(),
+		&mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,11 +92,15 @@ func TestMCP_WithoutACluster(t *testing.T) {
 		failed bool
 		want   []string
 	}{
-		"a code":             {"reasons", map[string]any{"code": "nx-iam-001"}, false, []string{"AccessDenied", "The identity may not make the call."}},
-		"a reason":           {"reasons", map[string]any{"code": "AccessDenied"}, false, []string{"NX-IAM-001"}},
-		"no such code":       {"reasons", map[string]any{"code": "NX-NO-1"}, true, []string{`code: \"NX-NO-1\"`}},
-		"a mistake":          {"validate", map[string]any{"manifest": "apiVersion: nexus.ai/v1\nkind: NexusAICapability\nmetadata: {name: a}\nspec: {version: 1}\n"}, false, []string{`\"valid\": false`, "spec.version: "}},
-		"no YAML":            {"validate", map[string]any{"manifest": "kind: {"}, false, []string{`\"valid\": false`, "standard input", "line 1"}},
+		"a code": {"reasons", map[string]any{"code": "nx-iam-001"}, false,
+			[]string{"AccessDenied", "The identity may not make the call."}},
+		"a reason":     {"reasons", map[string]any{"code": "AccessDenied"}, false, []string{"NX-IAM-001"}},
+		"no such code": {"reasons", map[string]any{"code": "NX-NO-1"}, true, []string{`code: \"NX-NO-1\"`}},
+		"a mistake": {"validate",
+			map[string]any{"manifest": "apiVersion: nexus.ai/v1\nkind: NexusAICapability\nmetadata: {name: a}\nspec: {version: 1}\n"}, false,
+			[]string{`\"valid\": false`, "spec.version: "}},
+		"no YAML": {"validate", map[string]any{"manifest": "kind: {"}, false,
+			[]string{`\"valid\": false`, "standard input", "line 1"}},
 		"an empty manifest":  {"validate", map[string]any{"manifest": ""}, true, []string{"the input has no objects"}},
 		"no cluster":         {"status", nil, true, []string{"no kubeconfig names one", "NX-CLI-002"}},
 		"a name like a flag": {"tree", map[string]any{"object": "--kubeconfig=/etc/passwd"}, true, []string{"no kubeconfig names one"}},
@@ -136,7 +142,8 @@ func TestMCP_ResourcesAreTheReasonsAndThePages(t *testing.T) {
 	if pages < 70 {
 		t.Errorf("only %d pages", pages)
 	}
-	for uri, want := range map[string]int{"nexus://reasons": len(status.Codes()), "nexus://reasons/NX-IAM-001": 1, "nexus://reasons/AccessDenied": 1} {
+	for uri, want := range map[string]int{"nexus://reasons": len(status.Codes()), "nexus://reasons/NX-IAM-001": 1,
+		"nexus://reasons/AccessDenied": 1} {
 		got, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 		if err != nil {
 			t.Fatal(err)

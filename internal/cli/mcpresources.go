@@ -21,7 +21,8 @@ const (
 func addMCPResources(server *mcp.Server, pages fs.FS) error {
 	server.AddResource(&mcp.Resource{URI: reasonsURI, Name: "reasons", Title: "Error codes and reasons", MIMEType: "application/json",
 		Description: "Every error code with its reason, cause and remedy"}, readReasons)
-	server.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: reasonsURI + "/{code}", Name: "reason", Title: "An error code or a reason", MIMEType: "application/json",
+	server.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: reasonsURI + "/{code}", Name: "reason", Title: "An error code or a reason",
+		MIMEType:    "application/json",
 		Description: "Cause and remedy of an error code such as NX-IAM-001, or of a reason such as AccessDenied"}, readReasons)
 	if pages == nil {
 		return nil

@@ -59,33 +59,40 @@ type (
 
 // addTo adds the tools to a server.
 func (t *mcpTools) addTo(server *mcp.Server) {
-	addReader(server, "list", "List NexusAICapability objects, AWS resource objects, security intents and their bindings, with phase, readiness, reason and message. "+
-		"Filter by namespace, kind, phase and readiness. Same as nexusctl list -o json.",
+	addReader(server, "list",
+		"List NexusAICapability objects, AWS resource objects, security intents and their bindings, with phase, readiness, reason and message. "+
+			"Filter by namespace, kind, phase and readiness. Same as nexusctl list -o json.",
 		func(ctx context.Context, in listInput) (*mcp.CallToolResult, any, error) {
 			return t.run(ctx, ui.Question{Command: "list", Namespace: in.Namespace, Flags: listFlagsOf(in), Names: in.Kinds})
 		})
-	addReader(server, "status", "Show the conditions of objects, or, without objects, the health of the operator. Same as nexusctl status -o json.",
+	addReader(server, "status",
+		"Show the conditions of objects, or, without objects, the health of the operator. Same as nexusctl status -o json.",
 		func(ctx context.Context, in statusInput) (*mcp.CallToolResult, any, error) {
 			return t.run(ctx, ui.Question{Command: "status", Namespace: in.Namespace, Names: in.Objects})
 		})
-	addReader(server, "tree", "Show an object with everything below it: AWS resources with their ARN, Kubernetes objects, pods and policies, each with its health. Same as nexusctl tree -o json.",
+	addReader(server, "tree",
+		"Show an object with everything below it: AWS resources with their ARN, Kubernetes objects, pods and policies, each with its health. Same as nexusctl tree -o json.",
 		func(ctx context.Context, in objectInput) (*mcp.CallToolResult, any, error) {
 			return t.run(ctx, ui.Question{Command: "tree", Namespace: in.Namespace, Names: []string{in.Object}})
 		})
-	addReader(server, "explain", "Say why an object is not ready: the cause, the evidence, the remedy and commands that help. Same as nexusctl explain -o json.",
+	addReader(server, "explain",
+		"Say why an object is not ready: the cause, the evidence, the remedy and commands that help. Same as nexusctl explain -o json.",
 		func(ctx context.Context, in objectInput) (*mcp.CallToolResult, any, error) {
 			return t.run(ctx, ui.Question{Command: "explain", Namespace: in.Namespace, Names: []string{in.Object}})
 		})
 	addReader(server, "drift", "List the fields in which AWS differs from what objects declare. Same as nexusctl drift -o json.",
 		func(ctx context.Context, in driftInput) (*mcp.CallToolResult, any, error) {
-			return t.run(ctx, ui.Question{Command: "drift", Namespace: in.Namespace, Flags: flagsOf(map[string]bool{"all-namespaces": in.AllNamespaces})})
+			return t.run(ctx, ui.Question{Command: "drift", Namespace: in.Namespace,
+				Flags: flagsOf(map[string]bool{"all-namespaces": in.AllNamespaces})})
 		})
-	addReader(server, "plan", "Show what the operator would do in Kubernetes and AWS when a manifest is applied, field by field, and change nothing. Same as nexusctl plan -f - -o json.",
+	addReader(server, "plan",
+		"Show what the operator would do in Kubernetes and AWS when a manifest is applied, field by field, and change nothing. Same as nexusctl plan -f - -o json.",
 		func(ctx context.Context, in planInput) (*mcp.CallToolResult, any, error) {
 			flags := append([]string{"--filename=-"}, flagsOf(map[string]bool{"delete": in.Delete, "skip-aws": in.SkipAWS})...)
 			return t.run(ctx, ui.Question{Command: "plan", Namespace: in.Namespace, Flags: flags, Stdin: in.Manifest})
 		})
-	addReader(server, "validate", "Check a manifest against schemas, rules and the operator's own checks, without a cluster. Same as nexusctl validate -f - -o json.",
+	addReader(server, "validate",
+		"Check a manifest against schemas, rules and the operator's own checks, without a cluster. Same as nexusctl validate -f - -o json.",
 		func(ctx context.Context, in validateInput) (*mcp.CallToolResult, any, error) {
 			return t.run(ctx, ui.Question{Command: "validate", Namespace: in.Namespace, Flags: []string{"--filename=-"}, Stdin: in.Manifest})
 		})
@@ -96,7 +103,8 @@ func (t *mcpTools) addTo(server *mcp.Server) {
 // addReader adds a tool that only reads.
 func addReader[In any](server *mcp.Server, name, description string, read func(context.Context, In) (*mcp.CallToolResult, any, error)) {
 	never := false
-	mcp.AddTool(server, &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &never}},
+	mcp.AddTool(server, &mcp.Tool{Name: name, Description: description,
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &never}},
 		func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 			return read(ctx, in)
 		})
@@ -104,7 +112,8 @@ func addReader[In any](server *mcp.Server, name, description string, read func(c
 
 // listFlagsOf are the flags of nexusctl list for an input.
 func listFlagsOf(in listInput) []string {
-	flags := append([]string{"--phase=" + in.Phase, fmt.Sprintf("--limit=%d", cmp.Or(in.Limit, listLimit))}, flagsOf(map[string]bool{"all-namespaces": in.AllNamespaces})...)
+	flags := append([]string{"--phase=" + in.Phase, fmt.Sprintf("--limit=%d", cmp.Or(in.Limit, listLimit))},
+		flagsOf(map[string]bool{"all-namespaces": in.AllNamespaces})...)
 	if in.Ready != nil {
 		flags = append(flags, fmt.Sprintf("--ready=%t", *in.Ready))
 	}

@@ -31,9 +31,11 @@ func monitorCommand(s *connection.Connection) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.Output, "output", "o", "text", "output format: text; ndjson or json, an object of "+progress.APIVersion+" per line for each change")
+	flags.StringVarP(&f.Output, "output", "o", "text", "output format: text; ndjson or json, an object of "+progress.APIVersion+
+		" per line for each change")
 	completeOutput(cmd, "text", "ndjson", "json")
-	flags.StringVar(&f.Until, "wait-for", progress.UntilAddress, "what to wait for: running; pods, also that all pods are of the declared version and available; address, also that the load balancer has one")
+	flags.StringVar(&f.Until, "wait-for", progress.UntilAddress,
+		"what to wait for: running; pods, also that all pods are of the declared version and available; address, also that the load balancer has one")
 	flags.DurationVar(&f.Timeout, "timeout", 30*time.Minute, "how long to wait")
 	return cmd
 }

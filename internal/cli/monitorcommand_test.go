@@ -56,7 +56,8 @@ func TestVerify_RefusesMistakes(t *testing.T) {
 			}
 		})
 	}
-	if out, _, code := run(t, "verify-capability", "--help"); code != 0 || !strings.Contains(out, "Examples:\n  nexusctl verify-capability") || !strings.Contains(out, "  policies    the security intents") {
+	if out, _, code := run(t, "verify-capability", "--help"); code != 0 || !strings.Contains(out, "Examples:\n  nexusctl verify-capability") ||
+		!strings.Contains(out, "  policies    the security intents") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }

@@ -93,17 +93,22 @@ func addPlanFlags(s *connection.Connection, cmd *cobra.Command, f *planFlags) {
 	flags.StringSliceVarP(&f.files.Filenames, "filename", "f", nil, "files, directories or URLs of manifests; - reads standard input")
 	flags.StringVarP(&f.files.Kustomize, "kustomize", "k", "", "a kustomization directory")
 	flags.BoolVarP(&f.files.Recursive, "recursive", "R", false, "read the directories of --filename recursively")
-	flags.StringSliceVar(&f.previous, "previous", nil, "with -f or -k: the files or directories that these replace; what they declare and -f does not is planned as deleted")
+	flags.StringSliceVar(&f.previous, "previous", nil,
+		"with -f or -k: the files or directories that these replace; what they declare and -f does not is planned as deleted")
 	flags.BoolVar(&f.all, "all", false, "plan every capability, and every AWS resource object that belongs to none")
 	flags.BoolVarP(&f.everywhere, "all-namespaces", "A", false, "with --all: in every namespace")
 	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, wide (with what stays as it is), markdown, json or yaml")
 	completeOutput(cmd, "text", "wide", "markdown", "json", "yaml")
-	flags.BoolVar(&f.remove, "delete", false, "plan what follows when the objects are deleted: capabilities, AWS objects, AWSProviders and bindings")
-	flags.BoolVar(&f.server, "server", false, "let the operator plan with its own AWS identity, by a PlanRequest: for users without AWS credentials")
+	flags.BoolVar(&f.remove, "delete", false,
+		"plan what follows when the objects are deleted: capabilities, AWS objects, AWSProviders and bindings")
+	flags.BoolVar(&f.server, "server", false,
+		"let the operator plan with its own AWS identity, by a PlanRequest: for users without AWS credentials")
 	flags.DurationVar(&f.serverTimeout, "server-timeout", 90*time.Second, "with --server: how long to wait for the operator's answer")
-	flags.BoolVar(&f.failOnDataLoss, "fail-on-data-loss", false, "exit with 5 when the plan deletes data, and has no problem, with which the exit code is 1")
+	flags.BoolVar(&f.failOnDataLoss, "fail-on-data-loss", false,
+		"exit with 5 when the plan deletes data, and has no problem, with which the exit code is 1")
 	flags.BoolVar(&f.skipAWS, "skip-aws", false, "compare the Kubernetes objects only, without AWS credentials")
-	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag of the operator to plan with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
+	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil,
+		"a flag of the operator to plan with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
 }
 
 func (s *planVerb) plan(ctx context.Context, f *planFlags, args []string) error {

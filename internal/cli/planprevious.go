@@ -85,7 +85,8 @@ func (f *planFlags) checkFiles(s *connection.Connection) error {
 // withKeyOf finds the object with the kind and name of another one.
 func withKeyOf(a *unstructured.Unstructured) func(*unstructured.Unstructured) bool {
 	return func(b *unstructured.Unstructured) bool {
-		return a.GroupVersionKind().GroupKind() == b.GroupVersionKind().GroupKind() && client.ObjectKeyFromObject(a) == client.ObjectKeyFromObject(b)
+		return a.GroupVersionKind().GroupKind() == b.GroupVersionKind().GroupKind() &&
+			client.ObjectKeyFromObject(a) == client.ObjectKeyFromObject(b)
 	}
 }
 

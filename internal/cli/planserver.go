@@ -73,7 +73,8 @@ func (s *planVerb) planOfRequest(ctx context.Context, c client.Client, q *nexusv
 		return plan.Plan{}, exit.Precondition(fmt.Errorf("the operator answers with a plan of %s, and this nexusctl reads %s: use the nexusctl of the operator's version", found.APIVersion, plan.APIVersion))
 	}
 	if n := answered.Status.ItemsLeftOut; n > 0 {
-		s.Say("The plan is too long for a PlanRequest: its last %d of %d items are left out. The summary counts them all.", n, int(n)+len(found.Items))
+		s.Say("The plan is too long for a PlanRequest: its last %d of %d items are left out. The summary counts them all.", n,
+			int(n)+len(found.Items))
 	}
 	return found, nil
 }
@@ -118,7 +119,8 @@ func (s *planVerb) planRequests(f *planFlags, args []string) ([]*nexusv1.PlanReq
 }
 
 func newRequest(namespace string, deletion bool) *nexusv1.PlanRequest {
-	return &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{GenerateName: "plan-", Namespace: namespace}, Spec: nexusv1.PlanRequestSpec{Deletion: deletion}}
+	return &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{GenerateName: "plan-", Namespace: namespace},
+		Spec: nexusv1.PlanRequestSpec{Deletion: deletion}}
 }
 
 // onlyNamespace returns the namespace of manifests, or a default one for those that name none.

@@ -30,7 +30,8 @@ func runAs(t *testing.T, name string, args ...string) (out, errs string, code in
 	t.Helper()
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	var o, e bytes.Buffer
-	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Version: "v1.2.3", Getenv: func(string) string { return "" }, Clock: clock.RealClock{},
+	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Version: "v1.2.3",
+		Getenv: func(string) string { return "" }, Clock: clock.RealClock{},
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &o, ErrOut: &e}}
 	code = p.Run(t.Context(), append([]string{name}, args...))
 	return o.String(), e.String(), code
@@ -63,77 +64,86 @@ func TestMistakesInTheCommandLineExitWith2(t *testing.T) {
 		"no manifest to plan":     {[]string{"plan", "-f", "nowhere.yaml"}, "nowhere.yaml"},
 		"no YAML to plan":         {[]string{"plan", "-f", "../../Makefile"}, "Makefile: "},
 		"a file without its flag": {[]string{"validate", capabilityFile}, "name files with -f"},
-		"a key twice in a plan":   {[]string{"plan", "-f", file(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\nkind: Namespace\n")}, `line 4: key "kind" is set twice`},
-		"a kind of no such name":  {[]string{"plan", "-f", file(t, "apiVersion: nexus.ai/v1\nkind: NexusCapability\nmetadata: {name: a}\n")}, "did you mean NexusAICapability?"},
-		"a group of no such name": {[]string{"plan", "-f", file(t, "apiVersion: nexus.io/v1\nkind: NexusAICapability\nmetadata: {name: a}\n")}, "did you mean nexus.ai/v1?"},
-		"arguments":               {[]string{"version", "x"}, `"x"`},
-		"version format":          {[]string{"version", "--client", "-o", "xml"}, `--output: "xml"`},
-		"nothing to validate":     {[]string{"validate"}, "-f FILE"},
-		"no such file":            {[]string{"validate", "-f", "nowhere.yaml"}, "nowhere.yaml"},
-		"operator flag":           {[]string{"render", "-f", "../../examples/test-capability.yaml", "--operator-arg=--log-level=loud"}, "--log-level"},
-		"nothing to import":       {[]string{"import"}, "--tag KEY=VALUE or --from-terraform"},
-		"import of no name":       {[]string{"import", "s3bucket"}, "not KIND/NAME"},
-		"import of a bad tag":     {[]string{"import", "--tag", "=x"}, "name each key once"},
-		"a tag with two values":   {[]string{"import", "--tag", "a=x", "--tag", "a=y"}, "name each key once"},
-		"tags and a state":        {[]string{"import", "--tag", "a=x", "--from-terraform", "x"}, "--tag does not go with"},
-		"import of another ARN":   {[]string{"import", "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/x/1"}, "no kind can be imported by such an ARN"},
-		"no Terraform state":      {[]string{"import", "--from-terraform", "../../examples/test-capability.yaml"}, "Terraform state"},
-		"status format":           {[]string{"status", "-o", "xml"}, `--output: "xml" is none of text, wide, json and yaml`},
-		"tree format":             {[]string{"tree", "ncap/x", "-o", "xml"}, `--output: "xml"`},
-		"tree of nothing":         {[]string{"tree"}, "accepts 1 arg"},
-		"explain format":          {[]string{"explain", "ncap/x", "-o", "wide"}, `--output: "wide"`},
-		"drift format":            {[]string{"drift", "-o", "xml"}, `--output: "xml"`},
-		"nothing to reconcile":    {[]string{"reconcile"}, "KIND/NAME"},
-		"two things to resume":    {[]string{"resume", "ncap/x", "--all"}, "one of them"},
-		"namespaces to suspend":   {[]string{"suspend", "ncap/x", "-A"}, "--all-namespaces"},
-		"waiting for a dry run":   {[]string{"reconcile", "ncap/x", "--wait", "--dry-run"}, "--wait does not go with --dry-run"},
-		"whose policy":            {[]string{"iam", "policy"}, "operator, installer or app"},
-		"unknown policy":          {[]string{"iam", "policy", "tenant"}, "tenant"},
-		"nothing of iam":          {[]string{"iam"}, "iam policy"},
-		"no application":          {[]string{"iam", "policy", "app"}, "-f FILE, -k DIR or ncap/NAME"},
-		"two applications":        {[]string{"iam", "policy", "app", "ncap/x", "-f", "x.yaml"}, "one of them"},
-		"no capability":           {[]string{"iam", "policy", "app", "-f", "../../examples/intents"}, "no NexusAICapability"},
-		"nothing of secrets":      {[]string{"secrets"}, "secrets status or secrets set"},
-		"secrets format":          {[]string{"secrets", "status", "-o", "wide"}, `--output: "wide"`},
-		"no value":                {[]string{"secrets", "set", "awssecret/x"}, "--from-file KEY=PATH"},
-		"a value in the command":  {[]string{"secrets", "set", "awssecret/x", "--from-file", "apiKey"}, `"apiKey" is not of the form KEY=PATH`},
-		"two values from stdin":   {[]string{"secrets", "set", "awssecret/x", "--from-file", "a=-", "--from-file", "b=-"}, "one value only"},
-		"a key twice":             {[]string{"secrets", "set", "awssecret/x", "--from-file", "a=x", "--from-file", "a=y"}, "twice"},
-		"nothing to build":        {[]string{"build"}, "build operator or build app"},
-		"no source tree":          {[]string{"build", "operator", "--source", "../../docs"}, "--source"},
-		"unknown architecture":    {[]string{"build", "operator", "--source", "../..", "--arch", "mips"}, `"mips" is none of`},
-		"binaries of no release":  {[]string{"build", "operator", "--binary", "amd64=x"}, "--release"},
-		"no folder for a layout":  {[]string{"build", "operator", "--source", "../..", "--layout", "../../docs"}, "no OCI layout"},
-		"no tag to push":          {[]string{"build", "operator", "--source", "../..", "--push", "a/b@sha256:1"}, "to which an image can be pushed"},
-		"no time to build":        {[]string{"build", "operator", "--timeout", "0"}, "--timeout"},
-		"build format":            {[]string{"build", "operator", "-o", "xml"}, `--output: "xml"`},
-		"no component":            {[]string{"build", "app"}, "between 1 and 2 arg"},
-		"unknown component":       {[]string{"build", "app", "Data_Base"}, "frontend and backend"},
-		"two images":              {[]string{"build", "app", "backend", "ncap/x", "--push", "a/b:c"}, "one of them"},
-		"unknown tool":            {[]string{"build", "app", "backend", "--tool", "make"}, `"make" is none of`},
-		"files without a base":    {[]string{"build", "app", "backend", "--files", "x"}, "--files and --base"},
-		"files with a tool":       {[]string{"build", "app", "backend", "--files", "x", "--base", "a", "--tool", "docker"}, "needs no tool"},
-		"base of no name":         {[]string{"build", "app", "backend", "--files", "x", "--base", "A B"}, "--base"},
-		"unknown platform":        {[]string{"build", "app", "backend", "--platform", "windows/amd64"}, `"windows/amd64" is no platform`},
-		"rollout of nothing":      {[]string{"rollout", "ncap/x", "--component", "Data_Base"}, "frontend and backend"},
-		"no time to roll out":     {[]string{"rollout", "--timeout", "0"}, "--timeout"},
-		"rollout format":          {[]string{"rollout", "-o", "xml"}, `--output: "xml"`},
-		"nothing to deploy":       {[]string{"e2e"}, "-f FILE"},
-		"cleanup unasked":         {[]string{"e2e", "-f", capabilityFile, "--skip-app-build"}, "add --yes"},
-		"no such step":            {[]string{"e2e", "-f", capabilityFile, "--from-step", "8"}, "from 1 to 7"},
-		"last step before first":  {[]string{"e2e", "-f", capabilityFile, "--from-step", "5", "--to-step", "4"}, "from 5 to 7"},
-		"orphans in a pipeline":   {[]string{"e2e", "-f", capabilityFile, "--skip-app-build", "--yes", "--cascade", "orphan"}, "--cascade"},
-		"no time to clean up":     {[]string{"e2e", "-f", capabilityFile, "--skip-app-build", "--yes", "--cleanup-timeout", "0"}, "--cleanup-timeout"},
-		"pipeline format":         {[]string{"e2e", "-f", capabilityFile, "-o", "xml"}, `--output: "xml"`},
-		"unknown end":             {[]string{"e2e", "-f", capabilityFile, "--from-step", "5", "--wait-for", "x"}, "--wait-for"},
-		"unknown checks":          {[]string{"e2e", "-f", capabilityFile, "--from-step", "5", "--only", "x"}, "--only"},
-		"two capabilities":        {[]string{"e2e", "-f", capabilityFile, "-f", "../../examples/nexus-ai-complete.yaml", "--from-step", "5"}, "more than one"},
-		"no capability to apply":  {[]string{"e2e", "-f", "../../examples/intents", "--from-step", "5"}, "no NexusAICapability"},
-		"nothing to render":       {[]string{"render", "-f", "../../examples/intents"}, "no NexusAICapability"},
+		"a key twice in a plan": {[]string{"plan", "-f", file(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\nkind: Namespace\n")},
+			`line 4: key "kind" is set twice`},
+		"a kind of no such name": {[]string{"plan", "-f", file(t, "apiVersion: nexus.ai/v1\nkind: NexusCapability\nmetadata: {name: a}\n")},
+			"did you mean NexusAICapability?"},
+		"a group of no such name": {[]string{"plan", "-f", file(t, "apiVersion: nexus.io/v1\nkind: NexusAICapability\nmetadata: {name: a}\n")},
+			"did you mean nexus.ai/v1?"},
+		"arguments":           {[]string{"version", "x"}, `"x"`},
+		"version format":      {[]string{"version", "--client", "-o", "xml"}, `--output: "xml"`},
+		"nothing to validate": {[]string{"validate"}, "-f FILE"},
+		"no such file":        {[]string{"validate", "-f", "nowhere.yaml"}, "nowhere.yaml"},
+		"operator flag": {[]string{"render", "-f", "../../examples/test-capability.yaml", "--operator-arg=--log-level=loud"},
+			"--log-level"},
+		"nothing to import":     {[]string{"import"}, "--tag KEY=VALUE or --from-terraform"},
+		"import of no name":     {[]string{"import", "s3bucket"}, "not KIND/NAME"},
+		"import of a bad tag":   {[]string{"import", "--tag", "=x"}, "name each key once"},
+		"a tag with two values": {[]string{"import", "--tag", "a=x", "--tag", "a=y"}, "name each key once"},
+		"tags and a state":      {[]string{"import", "--tag", "a=x", "--from-terraform", "x"}, "--tag does not go with"},
+		"import of another ARN": {[]string{"import", "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/x/1"},
+			"no kind can be imported by such an ARN"},
+		"no Terraform state":     {[]string{"import", "--from-terraform", "../../examples/test-capability.yaml"}, "Terraform state"},
+		"status format":          {[]string{"status", "-o", "xml"}, `--output: "xml" is none of text, wide, json and yaml`},
+		"tree format":            {[]string{"tree", "ncap/x", "-o", "xml"}, `--output: "xml"`},
+		"tree of nothing":        {[]string{"tree"}, "accepts 1 arg"},
+		"explain format":         {[]string{"explain", "ncap/x", "-o", "wide"}, `--output: "wide"`},
+		"drift format":           {[]string{"drift", "-o", "xml"}, `--output: "xml"`},
+		"nothing to reconcile":   {[]string{"reconcile"}, "KIND/NAME"},
+		"two things to resume":   {[]string{"resume", "ncap/x", "--all"}, "one of them"},
+		"namespaces to suspend":  {[]string{"suspend", "ncap/x", "-A"}, "--all-namespaces"},
+		"waiting for a dry run":  {[]string{"reconcile", "ncap/x", "--wait", "--dry-run"}, "--wait does not go with --dry-run"},
+		"whose policy":           {[]string{"iam", "policy"}, "operator, installer or app"},
+		"unknown policy":         {[]string{"iam", "policy", "tenant"}, "tenant"},
+		"nothing of iam":         {[]string{"iam"}, "iam policy"},
+		"no application":         {[]string{"iam", "policy", "app"}, "-f FILE, -k DIR or ncap/NAME"},
+		"two applications":       {[]string{"iam", "policy", "app", "ncap/x", "-f", "x.yaml"}, "one of them"},
+		"no capability":          {[]string{"iam", "policy", "app", "-f", "../../examples/intents"}, "no NexusAICapability"},
+		"nothing of secrets":     {[]string{"secrets"}, "secrets status or secrets set"},
+		"secrets format":         {[]string{"secrets", "status", "-o", "wide"}, `--output: "wide"`},
+		"no value":               {[]string{"secrets", "set", "awssecret/x"}, "--from-file KEY=PATH"},
+		"a value in the command": {[]string{"secrets", "set", "awssecret/x", "--from-file", "apiKey"}, `"apiKey" is not of the form KEY=PATH`},
+		"two values from stdin":  {[]string{"secrets", "set", "awssecret/x", "--from-file", "a=-", "--from-file", "b=-"}, "one value only"},
+		"a key twice":            {[]string{"secrets", "set", "awssecret/x", "--from-file", "a=x", "--from-file", "a=y"}, "twice"},
+		"nothing to build":       {[]string{"build"}, "build operator or build app"},
+		"no source tree":         {[]string{"build", "operator", "--source", "../../docs"}, "--source"},
+		"unknown architecture":   {[]string{"build", "operator", "--source", "../..", "--arch", "mips"}, `"mips" is none of`},
+		"binaries of no release": {[]string{"build", "operator", "--binary", "amd64=x"}, "--release"},
+		"no folder for a layout": {[]string{"build", "operator", "--source", "../..", "--layout", "../../docs"}, "no OCI layout"},
+		"no tag to push": {[]string{"build", "operator", "--source", "../..", "--push", "a/b@sha256:1"},
+			"to which an image can be pushed"},
+		"no time to build":       {[]string{"build", "operator", "--timeout", "0"}, "--timeout"},
+		"build format":           {[]string{"build", "operator", "-o", "xml"}, `--output: "xml"`},
+		"no component":           {[]string{"build", "app"}, "between 1 and 2 arg"},
+		"unknown component":      {[]string{"build", "app", "Data_Base"}, "frontend and backend"},
+		"two images":             {[]string{"build", "app", "backend", "ncap/x", "--push", "a/b:c"}, "one of them"},
+		"unknown tool":           {[]string{"build", "app", "backend", "--tool", "make"}, `"make" is none of`},
+		"files without a base":   {[]string{"build", "app", "backend", "--files", "x"}, "--files and --base"},
+		"files with a tool":      {[]string{"build", "app", "backend", "--files", "x", "--base", "a", "--tool", "docker"}, "needs no tool"},
+		"base of no name":        {[]string{"build", "app", "backend", "--files", "x", "--base", "A B"}, "--base"},
+		"unknown platform":       {[]string{"build", "app", "backend", "--platform", "windows/amd64"}, `"windows/amd64" is no platform`},
+		"rollout of nothing":     {[]string{"rollout", "ncap/x", "--component", "Data_Base"}, "frontend and backend"},
+		"no time to roll out":    {[]string{"rollout", "--timeout", "0"}, "--timeout"},
+		"rollout format":         {[]string{"rollout", "-o", "xml"}, `--output: "xml"`},
+		"nothing to deploy":      {[]string{"e2e"}, "-f FILE"},
+		"cleanup unasked":        {[]string{"e2e", "-f", capabilityFile, "--skip-app-build"}, "add --yes"},
+		"no such step":           {[]string{"e2e", "-f", capabilityFile, "--from-step", "8"}, "from 1 to 7"},
+		"last step before first": {[]string{"e2e", "-f", capabilityFile, "--from-step", "5", "--to-step", "4"}, "from 5 to 7"},
+		"orphans in a pipeline":  {[]string{"e2e", "-f", capabilityFile, "--skip-app-build", "--yes", "--cascade", "orphan"}, "--cascade"},
+		"no time to clean up": {[]string{"e2e", "-f", capabilityFile, "--skip-app-build", "--yes", "--cleanup-timeout", "0"},
+			"--cleanup-timeout"},
+		"pipeline format": {[]string{"e2e", "-f", capabilityFile, "-o", "xml"}, `--output: "xml"`},
+		"unknown end":     {[]string{"e2e", "-f", capabilityFile, "--from-step", "5", "--wait-for", "x"}, "--wait-for"},
+		"unknown checks":  {[]string{"e2e", "-f", capabilityFile, "--from-step", "5", "--only", "x"}, "--only"},
+		"two capabilities": {[]string{"e2e", "-f", capabilityFile, "-f", "../../examples/nexus-ai-complete.yaml", "--from-step", "5"},
+			"more than one"},
+		"no capability to apply": {[]string{"e2e", "-f", "../../examples/intents", "--from-step", "5"}, "no NexusAICapability"},
+		"nothing to render":      {[]string{"render", "-f", "../../examples/intents"}, "no NexusAICapability"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, errs, code := run(t, tc.args...)
-			if code != 2 || out != "" || !strings.Contains(errs, tc.want) || !strings.HasPrefix(errs, "nexusctl: ") || !strings.HasSuffix(errs, " (NX-CLI-001)\n") {
+			if code != 2 || out != "" || !strings.Contains(errs, tc.want) || !strings.HasPrefix(errs, "nexusctl: ") ||
+				!strings.HasSuffix(errs, " (NX-CLI-001)\n") {
 				t.Errorf("exit code %d, stdout %q, stderr %q, want 2 and %q", code, out, errs, tc.want)
 			}
 		})
@@ -145,8 +155,9 @@ var withoutCluster = regexp.MustCompile(` \(NX-CLI-00[25]\)\n$`)
 
 func TestWithoutAClusterTheExitCodeIs4(t *testing.T) {
 	unreachable := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(unreachable, []byte("apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: a, user: a}}]\n"+
-		"clusters: [{name: a, cluster: {server: \"http://127.0.0.1:1\"}}]\nusers: [{name: a, user: {}}]\n"), 0o600); err != nil {
+	if err := os.WriteFile(unreachable,
+		[]byte("apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: a, user: a}}]\n"+
+			"clusters: [{name: a, cluster: {server: \"http://127.0.0.1:1\"}}]\nusers: [{name: a, user: {}}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, args := range map[string][]string{
@@ -195,7 +206,8 @@ func TestVersion_PrintsItsOwnWithoutACluster(t *testing.T) {
 func TestBuild_ADryRunNeedsNothing(t *testing.T) {
 	layout := filepath.Join(t.TempDir(), "image")
 	out, errs, code := run(t, "build", "operator", "--source", "../..", "--layout", layout, "--dry-run")
-	if code != 0 || errs != "" || !strings.Contains(out, "for linux/amd64, linux/arm64") || !strings.Contains(out, "would be written to "+layout) {
+	if code != 0 || errs != "" || !strings.Contains(out, "for linux/amd64, linux/arm64") ||
+		!strings.Contains(out, "would be written to "+layout) {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, out, errs)
 	}
 	if _, err := os.Stat(layout); err == nil {
@@ -232,7 +244,9 @@ func TestAsAPluginTheHelpSaysKubectl(t *testing.T) {
 }
 
 func TestEveryVerbHasAnExample(t *testing.T) {
-	for _, verb := range []string{"plan", "render", "validate", "version", "import", "status", "tree", "explain", "reconcile", "approve", "suspend", "resume", "drift", "iam", "iam policy", "iam policy operator", "iam policy installer", "iam policy app", "secrets", "secrets status", "secrets set", "build", "build operator", "build app", "rollout", "e2e"} {
+	for _, verb := range []string{"plan", "render", "validate", "version", "import", "status", "tree", "explain", "reconcile", "approve",
+		"suspend", "resume", "drift", "iam", "iam policy", "iam policy operator", "iam policy installer", "iam policy app", "secrets",
+		"secrets status", "secrets set", "build", "build operator", "build app", "rollout", "e2e"} {
 		out, _, code := run(t, append(strings.Fields(verb), "--help")...)
 		if code != 0 || !strings.Contains(out, "Examples:\n  nexusctl "+verb) {
 			t.Errorf("%s: exit code %d\n%s", verb, code, out)
@@ -252,24 +266,36 @@ func TestValidate_NamesTheFieldAtFault(t *testing.T) {
 		"  frontend: {image: i}, backend: {image: i}, "
 	const bucket = "apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: S3Bucket\nmetadata: {name: a, namespace: b}\nspec: {providerRef: {name: p}, bucketName: abc, "
 	for name, tc := range map[string]struct{ manifest, want string }{
-		"unknown field":             {begin + "replica: 1}", `unknown field "spec.replica"`},
-		"schema":                    {begin + "deletionPolicy: Maybe}", "spec.deletionPolicy"},
-		"compiler":                  {strings.Replace(begin, "ap-southeast-1", "xx-moon-1", 1) + "deletionPolicy: Delete}", "spec.region"},
-		"version":                   {"apiVersion: nexus.ai/v9\nkind: NexusAICapability\nmetadata: {name: a}", "nexus.ai/v9"},
-		"number for a string":       {strings.Replace(begin, "'1'", "1.0", 1) + "deletionPolicy: Delete}", "spec.version: must be of type string"},
-		"string for a number":       {strings.Replace(begin, "frontend: {image: i}", "frontend: {image: i, replicas: '2'}", 1) + "}", "spec.frontend.replicas: must be of type integer"},
-		"boolean for a string":      {bucket + "tags: {a: yes}}", "spec.tags.a: must be of type string"},
-		"misspelled kind":           {strings.Replace(bucket, "S3Bucket", "S3Buckett", 1) + "}", "kind: S3Buckett is no kind of aws-infra-operator.runner.codes/v1alpha1; did you mean S3Bucket?"},
-		"no name":                   {strings.Replace(bucket, "name: a, ", "", 1) + "}", "metadata.name: name or generateName is required"},
-		"bad name":                  {strings.Replace(bucket, "name: a,", "name: A_b,", 1) + "}", "metadata.name: a lowercase RFC 1123 subdomain"},
-		"bad label":                 {strings.Replace(bucket, "name: a,", "name: a, labels: {a: b c},", 1) + "}", "metadata.labels: a valid label"},
-		"unknown field of metadata": {strings.Replace(bucket, "name: a,", "name: a, lables: {a: b},", 1) + "}", `unknown field "metadata.lables"`},
-		"no version":                {strings.Replace(bucket, "apiVersion: aws-infra-operator.runner.codes/v1alpha1\n", "", 1) + "}", "apiVersion: Required value"},
-		"misspelled group":          {strings.Replace(bucket, "codes/v1", "code/v1", 1) + "}", "has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
-		"no group":                  {strings.Replace(bucket, "aws-infra-operator.runner.codes/v1alpha1", "v1", 1) + "}", "apiVersion: v1 has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
-		"another group of ours":     {strings.Replace(bucket, "aws-infra-operator.runner.codes", "nexus.ai", 1) + "}", "has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
-		"a group below ours":        {strings.Replace(bucket, "aws-infra-operator.runner.codes", "aws.nexus.ai", 1) + "}", "has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
-		"another version":           {strings.Replace(bucket, "codes/v1alpha1", "codes/v1", 1) + "}", "has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
+		"unknown field": {begin + "replica: 1}", `unknown field "spec.replica"`},
+		"schema":        {begin + "deletionPolicy: Maybe}", "spec.deletionPolicy"},
+		"compiler":      {strings.Replace(begin, "ap-southeast-1", "xx-moon-1", 1) + "deletionPolicy: Delete}", "spec.region"},
+		"version":       {"apiVersion: nexus.ai/v9\nkind: NexusAICapability\nmetadata: {name: a}", "nexus.ai/v9"},
+		"number for a string": {strings.Replace(begin, "'1'", "1.0", 1) + "deletionPolicy: Delete}",
+			"spec.version: must be of type string"},
+		"string for a number": {strings.Replace(begin, "frontend: {image: i}", "frontend: {image: i, replicas: '2'}", 1) + "}",
+			"spec.frontend.replicas: must be of type integer"},
+		"boolean for a string": {bucket + "tags: {a: yes}}", "spec.tags.a: must be of type string"},
+		"misspelled kind": {strings.Replace(bucket, "S3Bucket", "S3Buckett", 1) + "}",
+			"kind: S3Buckett is no kind of aws-infra-operator.runner.codes/v1alpha1; did you mean S3Bucket?"},
+		"no name": {strings.Replace(bucket, "name: a, ", "", 1) + "}", "metadata.name: name or generateName is required"},
+		"bad name": {strings.Replace(bucket, "name: a,", "name: A_b,", 1) + "}",
+			"metadata.name: a lowercase RFC 1123 subdomain"},
+		"bad label": {strings.Replace(bucket, "name: a,", "name: a, labels: {a: b c},", 1) + "}",
+			"metadata.labels: a valid label"},
+		"unknown field of metadata": {strings.Replace(bucket, "name: a,", "name: a, lables: {a: b},", 1) + "}",
+			`unknown field "metadata.lables"`},
+		"no version": {strings.Replace(bucket, "apiVersion: aws-infra-operator.runner.codes/v1alpha1\n", "", 1) + "}",
+			"apiVersion: Required value"},
+		"misspelled group": {strings.Replace(bucket, "codes/v1", "code/v1", 1) + "}",
+			"has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
+		"no group": {strings.Replace(bucket, "aws-infra-operator.runner.codes/v1alpha1", "v1", 1) + "}",
+			"apiVersion: v1 has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
+		"another group of ours": {strings.Replace(bucket, "aws-infra-operator.runner.codes", "nexus.ai", 1) + "}",
+			"has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
+		"a group below ours": {strings.Replace(bucket, "aws-infra-operator.runner.codes", "aws.nexus.ai", 1) + "}",
+			"has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
+		"another version": {strings.Replace(bucket, "codes/v1alpha1", "codes/v1", 1) + "}",
+			"has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
 		"no reference": {"apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: AWSResource\nmetadata: {name: a, namespace: b}\nspec: {providerRef: {name: p}, typeName: \"AWS::Kinesis::Stream\", properties: {Name: {$ref: KMSKey/a}}}",
 			"spec.properties.Name: is no reference"},
 		"unknown intent": {"apiVersion: intent.security.nimbus.com/v1alpha1\nkind: SecurityIntent\nmetadata: {name: a}\nspec: {intent: {id: dnsManipulaton, action: Block}}",
@@ -277,7 +303,8 @@ func TestValidate_NamesTheFieldAtFault(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, errs, code := run(t, "validate", "-f", file(t, tc.manifest))
-			if code != 2 || !strings.Contains(out, "invalid: ") || !strings.Contains(out, tc.want) || !strings.Contains(errs, "1 of 1 object is invalid") {
+			if code != 2 || !strings.Contains(out, "invalid: ") || !strings.Contains(out, tc.want) ||
+				!strings.Contains(errs, "1 of 1 object is invalid") {
 				t.Errorf("exit code %d\n%s%s", code, out, errs)
 			}
 		})
@@ -287,7 +314,8 @@ func TestValidate_NamesTheFieldAtFault(t *testing.T) {
 func TestValidate_FindsEveryMistakeAtOnce(t *testing.T) {
 	out, _, code := run(t, "validate", "-f", file(t, "apiVersion: nexus.ai/v1\nkind: NexusAICapability\nmetadata: {name: a, namespace: b}\n"+
 		"spec: {capabilityName: My_App, version: 1, environment: dev, region: r, frontend: {image: i, replica: 1}, backend: {image: i, replicas: many}}"))
-	for _, want := range []string{`unknown field "spec.frontend.replica"`, "spec.version: must be of type string", "spec.backend.replicas: must be of type integer", "spec.capabilityName: "} {
+	for _, want := range []string{`unknown field "spec.frontend.replica"`, "spec.version: must be of type string",
+		"spec.backend.replicas: must be of type integer", "spec.capabilityName: "} {
 		if code != 2 || !strings.Contains(out, "\n    "+want) {
 			t.Errorf("no %q in exit code %d\n%s", want, code, out)
 		}
@@ -335,30 +363,41 @@ func TestValidate_NoMistakeHidesAnother(t *testing.T) {
 func TestValidate_NamesTheLineOfMistakesInText(t *testing.T) {
 	const good = "apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: S3Bucket\nmetadata: {name: good}\nspec: {providerRef: {name: p}, bucketName: abc}\n"
 	for name, tc := range map[string]struct{ text, want string }{
-		"a key that is set twice":  {good + "---\n" + good + "kind: S3Bucket\n", `line 10: key "kind" is set twice`},
-		"a tab":                    {good + "---\nspec:\n\tname: a\n", "line 7: the line is indented by a tab: use spaces"},
-		"no object":                {good + "---\nhello\n", "line 5: the document is no object"},
-		"no kind":                  {good + "---\nmetadata: {name: a}\n", "the object at line 5: kind: Required value"},
-		"an open bracket":          {good + "---\nspec: {a: b\n", "did not find expected ',' or '}'"},
-		"a label that is a number": {good + "---\n" + strings.Replace(good, "name: good", "name: a, labels: {version: 1.0}", 1), `the object at line 5: metadata.labels.version: must be of type string: "number": write it in quotes`},
-		"a name that is a number":  {good + "---\n" + strings.Replace(good, "name: good", "name: 123", 1), `the object at line 5: metadata.name: must be of type string: "number"`},
-		"an annotation in a list":  {good + "---\napiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Service, metadata: {name: a, annotations: {a: true}}}]\n", `items[0].metadata.annotations.a: must be of type string: "boolean"`},
-		"an object that is there":  {good + "---\n" + good, "the object at line 5: S3Bucket good is in the file twice"},
-		"labels as a list":         {good + "---\n" + strings.Replace(good, "name: good", "name: a, labels: [b]", 1), `the object at line 5: metadata.labels: must be of type object: "array"`},
-		"metadata as a text":       {good + "---\n" + strings.Replace(good, "{name: good}", "a", 1), `the object at line 5: metadata: must be of type object: "string"`},
-		"a finalizer as a text":    {good + "---\n" + strings.Replace(good, "name: good", "name: a, finalizers: b", 1), `metadata.finalizers: must be of type array: "string"`},
-		"an owner's UID":           {good + "---\n" + strings.Replace(good, "name: good", "name: a, ownerReferences: [{uid: 5}]", 1), `metadata.ownerReferences.uid: must be of type string: "number": write it in quotes`},
-		"a time in words":          {good + "---\n" + strings.Replace(good, "name: good", "name: a, creationTimestamp: today", 1), "metadata.creationTimestamp: must be a time such as"},
-		"a version as a number":    {good + "---\napiVersion: 1\nkind: S3Bucket\n", `apiVersion: must be of type string: "number": write it in quotes`},
-		"a list of a number":       {good + "---\napiVersion: v1\nkind: List\nitems: [5]\n", `items[0]: must be of type object: "number"`},
-		"a list that is none":      {good + "---\napiVersion: v1\nkind: List\nitems: a\n", `items: must be of type array: "string"`},
-		"an item without a kind":   {good + "---\napiVersion: v1\nkind: List\nitems: [{apiVersion: v1}]\n", "items[0].kind: Required value"},
-		"a file for kustomize":     {good + "---\nresources: [a.yaml]\n", "kind: Required value; a kustomization.yaml is read with -k"},
+		"a key that is set twice": {good + "---\n" + good + "kind: S3Bucket\n", `line 10: key "kind" is set twice`},
+		"a tab":                   {good + "---\nspec:\n\tname: a\n", "line 7: the line is indented by a tab: use spaces"},
+		"no object":               {good + "---\nhello\n", "line 5: the document is no object"},
+		"no kind":                 {good + "---\nmetadata: {name: a}\n", "the object at line 5: kind: Required value"},
+		"an open bracket":         {good + "---\nspec: {a: b\n", "did not find expected ',' or '}'"},
+		"a label that is a number": {good + "---\n" + strings.Replace(good, "name: good", "name: a, labels: {version: 1.0}", 1),
+			`the object at line 5: metadata.labels.version: must be of type string: "number": write it in quotes`},
+		"a name that is a number": {good + "---\n" + strings.Replace(good, "name: good", "name: 123", 1),
+			`the object at line 5: metadata.name: must be of type string: "number"`},
+		"an annotation in a list": {good +
+			"---\napiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Service, metadata: {name: a, annotations: {a: true}}}]\n",
+			`items[0].metadata.annotations.a: must be of type string: "boolean"`},
+		"an object that is there": {good + "---\n" + good, "the object at line 5: S3Bucket good is in the file twice"},
+		"labels as a list": {good + "---\n" + strings.Replace(good, "name: good", "name: a, labels: [b]", 1),
+			`the object at line 5: metadata.labels: must be of type object: "array"`},
+		"metadata as a text": {good + "---\n" + strings.Replace(good, "{name: good}", "a", 1),
+			`the object at line 5: metadata: must be of type object: "string"`},
+		"a finalizer as a text": {good + "---\n" + strings.Replace(good, "name: good", "name: a, finalizers: b", 1),
+			`metadata.finalizers: must be of type array: "string"`},
+		"an owner's UID": {good + "---\n" + strings.Replace(good, "name: good", "name: a, ownerReferences: [{uid: 5}]", 1),
+			`metadata.ownerReferences.uid: must be of type string: "number": write it in quotes`},
+		"a time in words": {good + "---\n" + strings.Replace(good, "name: good", "name: a, creationTimestamp: today", 1),
+			"metadata.creationTimestamp: must be a time such as"},
+		"a version as a number": {good + "---\napiVersion: 1\nkind: S3Bucket\n",
+			`apiVersion: must be of type string: "number": write it in quotes`},
+		"a list of a number":     {good + "---\napiVersion: v1\nkind: List\nitems: [5]\n", `items[0]: must be of type object: "number"`},
+		"a list that is none":    {good + "---\napiVersion: v1\nkind: List\nitems: a\n", `items: must be of type array: "string"`},
+		"an item without a kind": {good + "---\napiVersion: v1\nkind: List\nitems: [{apiVersion: v1}]\n", "items[0].kind: Required value"},
+		"a file for kustomize":   {good + "---\nresources: [a.yaml]\n", "kind: Required value; a kustomization.yaml is read with -k"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := file(t, tc.text)
 			out, errs, code := run(t, "validate", "-f", path)
-			if code != 2 || !strings.Contains(out, path+": invalid: ") || !strings.Contains(out, tc.want) || !strings.Contains(out, "S3Bucket default/good: valid") || !strings.Contains(errs, "1 file has mistakes") {
+			if code != 2 || !strings.Contains(out, path+": invalid: ") || !strings.Contains(out, tc.want) ||
+				!strings.Contains(out, "S3Bucket default/good: valid") || !strings.Contains(errs, "1 file has mistakes") {
 				t.Errorf("exit code %d\n%s%s", code, out, errs)
 			}
 		})
@@ -373,14 +412,16 @@ func TestValidate_NamesTheLineOfMistakesInText(t *testing.T) {
 	if code != 2 || !strings.Contains(out, "S3Bucket default/good: valid") || !strings.Contains(errs, "2 files have mistakes") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
-	if _, errs, code := run(t, "validate", "-f", dir, "-f", dir+"/missing.yaml"); code != 2 || !strings.Contains(errs, "missing.yaml\" does not exist") {
+	if _, errs, code := run(t, "validate", "-f", dir, "-f", dir+"/missing.yaml"); code != 2 ||
+		!strings.Contains(errs, "missing.yaml\" does not exist") {
 		t.Errorf("of a file that is missing: exit code %d\n%s", code, errs)
 	}
 }
 
 // The API server makes a name of generateName, and kubectl create accepts it.
 func TestValidate_TakesObjectsThatAreNamedLater(t *testing.T) {
-	out, errs, code := run(t, "validate", "-f", file(t, "apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: S3Bucket\nmetadata: {generateName: a-}\nspec: {providerRef: {name: p}, bucketName: abc}"))
+	out, errs, code := run(t, "validate", "-f",
+		file(t, "apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: S3Bucket\nmetadata: {generateName: a-}\nspec: {providerRef: {name: p}, bucketName: abc}"))
 	if code != 0 || !strings.Contains(out, "S3Bucket default/a-*: valid") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
@@ -428,7 +469,8 @@ func TestIAMPolicy_OfTheOperatorWarnsWithoutALimit(t *testing.T) {
 	if code != 0 || errs != "" || !strings.Contains(out, "arn:aws:dynamodb:eu-west-1:123456789012:table/team-*") {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}
-	if out, errs, code = run(t, "iam", "policy", "installer"); code != 0 || errs != "" || !strings.Contains(out, `"ecr:PutImage"`) || strings.Contains(out, "dynamodb:") {
+	if out, errs, code = run(t, "iam", "policy", "installer"); code != 0 || errs != "" || !strings.Contains(out, `"ecr:PutImage"`) ||
+		strings.Contains(out, "dynamodb:") {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}
 }
@@ -442,7 +484,8 @@ func (gone) Write([]byte) (int, error) {
 
 func TestRun_IsSilentWhenItsReaderHasGone(t *testing.T) {
 	var e bytes.Buffer
-	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Getenv: func(string) string { return "" }, Clock: clock.RealClock{},
+	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Getenv: func(string) string { return "" },
+		Clock:     clock.RealClock{},
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: gone{}, ErrOut: &e}}
 	if code := p.Run(t.Context(), []string{"nexusctl", "validate", "-f", capabilityFile}); code != 141 || e.Len() > 0 {
 		t.Errorf("exit code %d, %q", code, e.String())

@@ -39,7 +39,8 @@ func reconcileCommand(s *connection.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reconcile (KIND/NAME... | --all)",
 		Short: "Have the operator check objects now",
-		Long: "reconcile sets the annotation " + wellknown.AnnotationReconcileAt + " to the present time. The operator then compares the object\n" +
+		Long: "reconcile sets the annotation " + wellknown.AnnotationReconcileAt +
+			" to the present time. The operator then compares the object\n" +
 			"with AWS at once, instead of at the next periodic check, and tries a failed one again. A capability is checked with\n" +
 			"every AWS resource object that it created.\n\n" +
 			"With --wait, reconcile waits until every check is done. It exits with 1 when an object is not ready after its check,\n" +
@@ -121,7 +122,8 @@ func withResources(ctx context.Context, r *inspect.Reader, objects []*unstructur
 		for _, e := range r.Kinds {
 			list := &unstructured.UnstructuredList{}
 			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(e.Name()))
-			if err := r.Client.List(ctx, list, client.InNamespace(u.GetNamespace()), client.MatchingLabels{wellknown.LabelCapabilityUID: string(u.GetUID())}); err != nil {
+			if err := r.Client.List(ctx, list, client.InNamespace(u.GetNamespace()),
+				client.MatchingLabels{wellknown.LabelCapabilityUID: string(u.GetUID())}); err != nil {
 				return nil, fmt.Errorf("listing %s objects: %w", e.Name(), err)
 			}
 			for i := range list.Items {

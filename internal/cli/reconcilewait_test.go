@@ -41,7 +41,8 @@ func (o *slowRole) get(_ context.Context, _ client.WithWatch, _ client.ObjectKey
 			handled = "first"
 		}
 	}
-	u.Object["status"] = map[string]any{"lastHandledReconcileAt": handled, "conditions": []any{map[string]any{"type": "Ready", "status": ready, "reason": "Seen"}}}
+	u.Object["status"] = map[string]any{"lastHandledReconcileAt": handled,
+		"conditions": []any{map[string]any{"type": "Ready", "status": ready, "reason": "Seen"}}}
 	return nil
 }
 
@@ -82,7 +83,8 @@ func TestReconcileWait_AnObjectThatGoesIsNoFailure(t *testing.T) {
 	role.SetName("a")
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	s := newConnection(Program{IOStreams: streams, Clock: clock.RealClock{}})
-	err := (&requestVerb{Connection: s}).waitForChecks(t.Context(), fake.NewClientBuilder().Build(), []*unstructured.Unstructured{role}, "first", time.Minute)
+	err := (&requestVerb{Connection: s}).waitForChecks(t.Context(), fake.NewClientBuilder().Build(), []*unstructured.Unstructured{role},
+		"first", time.Minute)
 	if err != nil || out.String() != "IAMRole ns/a: gone\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -105,7 +107,8 @@ func TestReconcileWait_SaysWhyACheckTakesLonger(t *testing.T) {
 	ready := func(s metav1.ConditionStatus, reason, message string) metav1.Condition {
 		return metav1.Condition{Type: "Ready", Status: s, Reason: reason, Message: message}
 	}
-	trying := metav1.Condition{Type: "Reconciling", Status: metav1.ConditionTrue, Reason: "Throttled", Message: "AWS throttles s3:PutBucketPolicy"}
+	trying := metav1.Condition{Type: "Reconciling", Status: metav1.ConditionTrue, Reason: "Throttled",
+		Message: "AWS throttles s3:PutBucketPolicy"}
 	for want, conditions := range map[string][]metav1.Condition{
 		"": {ready(metav1.ConditionTrue, "Ready", "the AWS resource exists and is as declared")},
 		" (Retrying: eks:DescribeCluster failed)":        {ready(metav1.ConditionFalse, "Retrying", "eks:DescribeCluster failed"), trying},

@@ -38,7 +38,8 @@ func addFileFlags(s *connection.Connection, cmd *cobra.Command, files *resource.
 	cmd.Flags().StringSliceVarP(&files.Filenames, "filename", "f", nil, "files, directories or URLs of manifests; - reads standard input")
 	cmd.Flags().StringVarP(&files.Kustomize, "kustomize", "k", "", "a kustomization directory")
 	cmd.Flags().BoolVarP(&files.Recursive, "recursive", "R", false, "read the directories of --filename recursively")
-	cmd.Flags().StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag that the operator runs with, such as --operator-arg=--region=eu-west-1")
+	cmd.Flags().StringArrayVar(&s.OperatorArgs, "operator-arg", nil,
+		"a flag that the operator runs with, such as --operator-arg=--region=eu-west-1")
 }
 
 func render(s *connection.Connection, files *resource.FilenameOptions, account string) error {

@@ -25,7 +25,8 @@ import (
 func requestsFor(names ...string) []objectrequest.Request {
 	var out []objectrequest.Request
 	for _, n := range names {
-		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": n, "namespace": "ns"}}}
+		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+			"metadata": map[string]any{"name": n, "namespace": "ns"}}}
 		q, _ := toSuspend(u)
 		out = append(out, q)
 	}
@@ -34,8 +35,10 @@ func requestsFor(names ...string) []objectrequest.Request {
 
 func TestSend_AnInterruptionEndsItBetweenTwoChanges(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c := fake.NewClientBuilder().WithObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}}).
-		WithInterceptorFuncs(interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+	c := fake.NewClientBuilder().WithObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}}).
+		WithInterceptorFuncs(interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch,
+			opts ...client.PatchOption) error {
 			cancel() // while the change is under way
 			return errors.Join(c.Patch(ctx, o, p, opts...), ctx.Err())
 		}}).Build()
@@ -48,7 +51,8 @@ func TestSend_AnInterruptionEndsItBetweenTwoChanges(t *testing.T) {
 	}
 	for name, want := range map[string]string{"a": "true", "b": ""} {
 		got := &corev1.ConfigMap{}
-		if err := c.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: name}, got); err != nil || got.Annotations["nexus.ai/paused"] != want {
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: name}, got); err != nil ||
+			got.Annotations["nexus.ai/paused"] != want {
 			t.Errorf("%s: %v, %v", name, got.Annotations, err)
 		}
 	}

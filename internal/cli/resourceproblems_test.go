@@ -15,13 +15,17 @@ func TestValidate_ChecksTheResourcesOfACapability(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, row := range map[string]struct{ old, replacement, want string }{
-		"valid":      {"", "", "NexusAICapability retrieval-dev/retrieval-dev: valid\n"},
-		"a property": {"DistanceMetric: cosine", "DistanceMetric: round", "spec.dataServices.resources[1].properties.DistanceMetric: must be one of"},
-		"an action":  {"s3vectors:GetIndex", "s3vectors:ListVectorBuckets", "spec.dataServices.resources[0].access.actions[0]: s3vectors:ListVectorBuckets"},
-		"an access":  {"access: [documents, vectors]", "access: [resources/vector]", "spec.backend.access[0]: \"resources/vector\" is no data service or secret"},
+		"valid": {"", "", "NexusAICapability retrieval-dev/retrieval-dev: valid\n"},
+		"a property": {"DistanceMetric: cosine", "DistanceMetric: round",
+			"spec.dataServices.resources[1].properties.DistanceMetric: must be one of"},
+		"an action": {"s3vectors:GetIndex", "s3vectors:ListVectorBuckets",
+			"spec.dataServices.resources[0].access.actions[0]: s3vectors:ListVectorBuckets"},
+		"an access": {"access: [documents, vectors]", "access: [resources/vector]",
+			"spec.backend.access[0]: \"resources/vector\" is no data service or secret"},
 		"a kind": {"      - name: passages", "      - {name: net, kind: VPC, spec: {cidrBlock: none}}\n      - name: passages",
 			"spec.dataServices.resources[1].spec.cidrBlock"},
-		"a type": {"type: AWS::S3Vectors::Index", "type: AWS::S3Vectors::Indexes", "spec.dataServices.resources[1].type: AWS has no resource type"},
+		"a type": {"type: AWS::S3Vectors::Index", "type: AWS::S3Vectors::Indexes",
+			"spec.dataServices.resources[1].type: AWS has no resource type"},
 	} {
 		text := strings.Replace(string(example), row.old, row.replacement, 1)
 		if row.old != "" && text == string(example) {
@@ -39,7 +43,8 @@ func TestRender_PrintsTheResourcesOfACapability(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
-	for _, want := range []string{"typeName: AWS::S3Vectors::VectorBucket", "VectorBucketName: retrieval-dev-vectors", "$ref: AWSResource/retrieval-dev-vectors", "VECTOR_BUCKET: retrieval-dev-vectors"} {
+	for _, want := range []string{"typeName: AWS::S3Vectors::VectorBucket", "VectorBucketName: retrieval-dev-vectors",
+		"$ref: AWSResource/retrieval-dev-vectors", "VECTOR_BUCKET: retrieval-dev-vectors"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q", want)
 		}
@@ -64,9 +69,10 @@ func TestRender_PrintsThePartsOfAnAIApplication(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, row := range map[string]struct{ old, replacement, want string }{
-		"valid":            {"", "", "NexusAICapability agent-dev/agent-dev: valid\n"},
-		"a dimension":      {"dimension: 1024", "dimension: 5000", "spec.ai.vectorStores[0].indexes[0].dimension"},
-		"a kind of data":   {"create: {}", "create: {sensitiveInformation: [{type: EMAILS, action: BLOCK}]}", "spec.ai.guardrails[0]: must be one of"},
+		"valid":       {"", "", "NexusAICapability agent-dev/agent-dev: valid\n"},
+		"a dimension": {"dimension: 1024", "dimension: 5000", "spec.ai.vectorStores[0].indexes[0].dimension"},
+		"a kind of data": {"create: {}", "create: {sensitiveInformation: [{type: EMAILS, action: BLOCK}]}",
+			"spec.ai.guardrails[0]: must be one of"},
 		"a name of a part": {"memory: [{", "memory: [{name: chat}, {", "spec.ai.memory[0].name"},
 	} {
 		changed := strings.Replace(string(text), row.old, row.replacement, 1)

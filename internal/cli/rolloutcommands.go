@@ -28,7 +28,8 @@ func rolloutCommand(s *connection.Connection) *cobra.Command {
 	flags.StringVar(&f.Build, "build", "", "component whose image is built and pushed first")
 	flags.StringSliceVar(&f.Components, "component", nil, "components whose pods are replaced; default: the one of --build, else all")
 	flags.BoolVar(&f.DryRun, "dry-run", false, "send the changes as server-side dry runs, build nothing, and change nothing")
-	flags.DurationVar(&f.Timeout, "timeout", 10*time.Minute, "how long to wait for the new pods of each component; building may take 30 minutes besides")
+	flags.DurationVar(&f.Timeout, "timeout", 10*time.Minute,
+		"how long to wait for the new pods of each component; building may take 30 minutes besides")
 	addSourceFlags(&f.App, cmd)
 	outputFlag(cmd, &f.Output, "text", "json", "yaml")
 	return cmd

@@ -33,7 +33,8 @@ func scanCommand(s *connection.Connection) *cobra.Command {
 	flags := cmd.Flags()
 	outputFlag(cmd, &f.Output, "text", "json", "yaml")
 	flags.StringVar(&f.EKS, "cluster-name", "", "name of the EKS cluster (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
-	flags.StringVar(&f.Image, "image", "", "container image of the operator; default: that of this version in the account's repository "+connection.DefaultRepository)
+	flags.StringVar(&f.Image, "image", "", "container image of the operator; default: that of this version in the account's repository "+
+		connection.DefaultRepository)
 	flags.StringSliceVar(&f.Only, "only", nil, "names of groups of checks to make; default: all")
 	flags.DurationVar(&f.Timeout, "timeout", 2*time.Minute, "how long all checks may take")
 	return cmd

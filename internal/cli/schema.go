@@ -93,7 +93,8 @@ type typeList struct {
 
 // listTypes prints the types whose names contain a part, in any case.
 func (s *schemaVerb) listTypes(b *bundled.Bundle, part, output string) error {
-	found := slices.DeleteFunc(slices.Clone(b.Types), func(name string) bool { return !strings.Contains(strings.ToLower(name), strings.ToLower(part)) })
+	found := slices.DeleteFunc(slices.Clone(b.Types),
+		func(name string) bool { return !strings.Contains(strings.ToLower(name), strings.ToLower(part)) })
 	switch meant := crdschema.ClosestOf(part, b.Types); {
 	case len(found) == 0 && meant != "":
 		return exit.Usage("AWS has no resource type %s in the schemas of %s; did you mean %s?", part, b.Date, meant)
@@ -140,8 +141,10 @@ type fieldReport struct {
 }
 
 func (s *schemaVerb) printType(b *bundled.Bundle, t *awsschema.Type, depth int, output string) error {
-	r := typeReport{APIVersion: inspect.APIVersion, Kind: "ResourceType", TypeName: t.Name, Date: b.Date, Refused: t.Unmanageable(), OwnKind: engine.TypesOf(nil, s.Kinds()).Kinds[t.Name],
-		Identifier: t.IdentifiedBy(), AssignsIdentifier: !t.IsNamed(), Tags: t.TagProperty(), TagsAreFixed: t.TagsAreFixed(), Permissions: map[string][]string{}}
+	r := typeReport{APIVersion: inspect.APIVersion, Kind: "ResourceType", TypeName: t.Name, Date: b.Date, Refused: t.Unmanageable(),
+		OwnKind:    engine.TypesOf(nil, s.Kinds()).Kinds[t.Name],
+		Identifier: t.IdentifiedBy(), AssignsIdentifier: !t.IsNamed(), Tags: t.TagProperty(), TagsAreFixed: t.TagsAreFixed(),
+		Permissions: map[string][]string{}}
 	for _, operation := range []awsschema.Operation{awsschema.Create, awsschema.Read, awsschema.Update, awsschema.Delete} {
 		if actions := t.Permissions(operation); len(actions) > 0 {
 			r.Permissions[string(operation)] = actions
@@ -151,8 +154,10 @@ func (s *schemaVerb) printType(b *bundled.Bundle, t *awsschema.Type, depth int, 
 		if name, _, _ := strings.Cut(f.Path, "["); name == r.Tags && r.Tags != "" {
 			continue
 		}
-		r.Properties = append(r.Properties, fieldReport{Path: f.Path, Type: f.Type, Required: f.Required && !f.ReadOnly, Immutable: f.CreateOnly && !f.ReadOnly, ReadOnly: f.ReadOnly, Conditionally: f.Conditionally, Deprecated: f.Deprecated,
-			WriteOnly: f.WriteOnly, Unordered: f.Unordered, Choices: f.Choices})
+		r.Properties = append(r.Properties,
+			fieldReport{Path: f.Path, Type: f.Type, Required: f.Required && !f.ReadOnly, Immutable: f.CreateOnly && !f.ReadOnly,
+				ReadOnly: f.ReadOnly, Conditionally: f.Conditionally, Deprecated: f.Deprecated,
+				WriteOnly: f.WriteOnly, Unordered: f.Unordered, Choices: f.Choices})
 	}
 	return console.PrintAs(s.Out, output, r, r.Text)
 }
@@ -174,7 +179,8 @@ func (r typeReport) Text() string {
 	}
 	fmt.Fprintf(&b, "Identifier:   %s, %s\n", strings.Join(r.Identifier, "|"), by)
 	if r.Tags != "" {
-		fmt.Fprintf(&b, "Tags:         spec.tags, which property %s gets%s\n", r.Tags, kind.Either(r.TagsAreFixed, " at the creation, and which cannot be changed", ""))
+		fmt.Fprintf(&b, "Tags:         spec.tags, which property %s gets%s\n", r.Tags,
+			kind.Either(r.TagsAreFixed, " at the creation, and which cannot be changed", ""))
 	} else {
 		b.WriteString("Tags:         none\n")
 	}
@@ -202,7 +208,8 @@ func (f fieldReport) notes() string {
 		holds bool
 		text  string
 	}{
-		{f.Required, "required"}, {f.Immutable, "cannot be changed"}, {f.ReadOnly, "assigned by AWS"}, {f.WriteOnly, "never shown by AWS"}, {f.Unordered, "in any order"}, {f.Conditionally, "may not be changeable"}, {f.Deprecated, "deprecated"},
+		{f.Required, "required"}, {f.Immutable, "cannot be changed"}, {f.ReadOnly, "assigned by AWS"}, {f.WriteOnly, "never shown by AWS"},
+		{f.Unordered, "in any order"}, {f.Conditionally, "may not be changeable"}, {f.Deprecated, "deprecated"},
 		{len(f.Choices) > maxChoices, fmt.Sprintf("one of %d values", len(f.Choices))},
 		{len(f.Choices) > 0 && len(f.Choices) <= maxChoices, "one of " + strings.Join(f.Choices, ", ")},
 	} {

@@ -67,7 +67,8 @@ func (s *statusVerb) objectStatus(ctx context.Context, args []string, output str
 		s.Say("There are no objects of %s in namespace %s.", strings.Join(args, ", "), namespace)
 	}
 	statuses := inspect.Statuses(objects)
-	if err := console.PrintAs(s.Out, output, statuses, func() string { return textOfStatuses(statuses, s.Clock.Now(), output == "wide") }); err != nil {
+	if err := console.PrintAs(s.Out, output, statuses,
+		func() string { return textOfStatuses(statuses, s.Clock.Now(), output == "wide") }); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(statuses.Objects, func(o inspect.ObjectStatus) bool { return !o.Ready }) {
@@ -161,7 +162,9 @@ func (s *statusVerb) operatorStatus(ctx context.Context, output string) error {
 	if err != nil {
 		return err
 	}
-	status, err := r.Operator(ctx, inspect.OperatorQuery{Namespace: namespace, Shards: shards, LeaseDuration: o.LeaseDuration, Definitions: names, Client: s.Version, Workloads: workloads})
+	status, err := r.Operator(ctx,
+		inspect.OperatorQuery{Namespace: namespace, Shards: shards, LeaseDuration: o.LeaseDuration, Definitions: names, Client: s.Version,
+			Workloads: workloads})
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,8 @@ func undoCommand(s *connection.Connection) *cobra.Command {
 			}
 		},
 	}
-	cmd.Flags().BoolVar(&f.List, "list", false, "list the deletions that the operator has recorded, with their state and the end of their time")
+	cmd.Flags().BoolVar(&f.List, "list", false,
+		"list the deletions that the operator has recorded, with their state and the end of their time")
 	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
 	cmd.Flags().DurationVar(&f.Timeout, "timeout", 5*time.Minute, "how long the deleted object may take to go")
 	return cmd

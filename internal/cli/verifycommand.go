@@ -44,6 +44,7 @@ func verifyCommand(s *connection.Connection) *cobra.Command {
 	flags.BoolVar(&f.FailFast, "fail-fast", false, "stop after the first check that fails")
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, "print every skipped check, also those that follow from another one")
 	flags.DurationVar(&f.Timeout, "timeout", 5*time.Minute, "how long all checks may take")
-	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil, "a flag that the operator runs with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
+	flags.StringArrayVar(&s.OperatorArgs, "operator-arg", nil,
+		"a flag that the operator runs with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
 	return cmd
 }

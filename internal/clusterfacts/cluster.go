@@ -91,7 +91,8 @@ func IsIPv6(ctx context.Context, live client.Reader) (bool, error) {
 // serviceAddresses are the cluster IPs of Service default/kubernetes, the first address of each network of Services.
 func (r Reader) serviceAddresses(ctx context.Context) ([]netip.Addr, error) {
 	s := &corev1.Service{}
-	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kubernetes"}, s); client.IgnoreNotFound(err) != nil && !apierrors.IsForbidden(err) {
+	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kubernetes"},
+		s); client.IgnoreNotFound(err) != nil && !apierrors.IsForbidden(err) {
 		return nil, fmt.Errorf("reading Service default/kubernetes: %w", err)
 	}
 	return clusterIPs(s), nil

@@ -49,8 +49,9 @@ var (
 
 func endpoints(address string, ports ...discoveryv1.EndpointPort) *discoveryv1.EndpointSlice {
 	return &discoveryv1.EndpointSlice{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-dns-x", Labels: map[string]string{discoveryv1.LabelServiceName: "kube-dns"}},
-		Endpoints:  []discoveryv1.Endpoint{{Addresses: []string{address}}}, Ports: ports,
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-dns-x",
+			Labels: map[string]string{discoveryv1.LabelServiceName: "kube-dns"}},
+		Endpoints: []discoveryv1.Endpoint{{Addresses: []string{address}}}, Ports: ports,
 	}
 }
 
@@ -92,7 +93,8 @@ func TestRead_LocatesTheClusterDNS(t *testing.T) {
 	auto := node("auto", "auto")
 	enabled := clusterfacts.Reader{AutoMode: saysAutoMode}
 	renamed, redirected := daemonSet("dns-cache"), daemonSet("node-local-dns")
-	renamed.Spec.Template.Spec.Containers[0].Image, redirected.Spec.Template.Spec.HostNetwork = "registry.k8s.io/dns/k8s-dns-node-cache:1.26.4", false
+	renamed.Spec.Template.Spec.Containers[0].Image,
+		redirected.Spec.Template.Spec.HostNetwork = "registry.k8s.io/dns/k8s-dns-node-cache:1.26.4", false
 	for name, tc := range map[string]struct {
 		reader    clusterfacts.Reader
 		objects   []client.Object
@@ -101,33 +103,56 @@ func TestRead_LocatesTheClusterDNS(t *testing.T) {
 		addresses string
 		problem   string
 	}{
-		"its pods":                          {objects: []client.Object{kubernetes, kubeDNS}, pods: true, ports: []int32{53}},
-		"pods on another port":              {objects: []client.Object{service("kube-system", "kube-dns", dnsPods, nil, port("u", intstr.FromInt32(1053)), port("t", intstr.FromInt32(1053)))}, pods: true, ports: []int32{1053}},
-		"ports by flag":                     {reader: clusterfacts.Reader{DNSPorts: []int{5353}}, objects: []client.Object{service("kube-system", "kube-dns", dnsPods, nil, named)}, pods: true, ports: []int32{5353}},
-		"a named port with endpoints":       {objects: []client.Object{service("kube-system", "kube-dns", dnsPods, nil, named), endpoints("10.0.9.9", discoveryv1.EndpointPort{Name: &named.Name, Port: &number})}, pods: true, ports: []int32{5353}},
-		"a named port without endpoints":    {objects: []client.Object{service("kube-system", "kube-dns", dnsPods, nil, named)}, pods: true, problem: "named target port dns"},
+		"its pods": {objects: []client.Object{kubernetes, kubeDNS}, pods: true, ports: []int32{53}},
+		"pods on another port": {objects: []client.Object{service("kube-system", "kube-dns", dnsPods, nil,
+			port("u", intstr.FromInt32(1053)), port("t", intstr.FromInt32(1053)))}, pods: true, ports: []int32{1053}},
+		"ports by flag": {reader: clusterfacts.Reader{DNSPorts: []int{5353}},
+			objects: []client.Object{service("kube-system", "kube-dns", dnsPods, nil, named)}, pods: true, ports: []int32{5353}},
+		"a named port with endpoints": {objects: []client.Object{service("kube-system", "kube-dns", dnsPods, nil, named),
+			endpoints("10.0.9.9", discoveryv1.EndpointPort{Name: &named.Name, Port: &number})}, pods: true, ports: []int32{5353}},
+		"a named port without endpoints": {objects: []client.Object{service("kube-system", "kube-dns", dnsPods, nil, named)}, pods: true,
+			problem: "named target port dns"},
 		"pods on the network of their node": {objects: []client.Object{kubeDNS, host}, pods: true, ports: []int32{53}, addresses: "192.0.2.7"},
 		"no Service":                        {objects: []client.Object{kubernetes, node("a", "")}, problem: "set --cluster-dns-service"},
 		"no Service on Auto Mode":           {objects: []client.Object{kubernetes, auto}, addresses: "10.100.0.10"},
-		"no Service on Auto Mode with IPv6": {objects: []client.Object{service("default", "kubernetes", nil, []string{"fd12:3456:789a::1"}), auto}, addresses: "fd12:3456:789a::a"},
-		"no Service on a dual stack":        {objects: []client.Object{service("default", "kubernetes", nil, []string{"172.20.0.1", "fd12::1"}), auto}, addresses: "172.20.0.10 fd12::a"},
-		"no Service and both sorts of node": {objects: []client.Object{kubernetes, auto, node("b", "")}, addresses: "10.100.0.10", problem: "CoreDNS for node b"},
-		"a Service on Auto Mode":            {objects: []client.Object{kubernetes, kubeDNS, auto}, pods: true, ports: []int32{53}, addresses: "10.100.0.10"},
-		"both sorts of node":                {objects: []client.Object{kubernetes, kubeDNS, auto, node("b", "")}, pods: true, ports: []int32{53}, addresses: "10.100.0.10"},
-		"NodeLocal DNSCache":                {objects: []client.Object{kubeDNS, daemonSet("node-local-dns")}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.20.10"},
-		"NodeLocal DNSCache at its own":     {objects: []client.Object{kubeDNS, daemonSet("nodelocaldns", "-localip", "169.254.25.10,10.100.0.10", "-conf", "x")}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.25.10"},
-		"NodeLocal DNSCache of a tenant":    {objects: []client.Object{kubeDNS, inNamespace("team-a", daemonSet("node-local-dns", "-localip", "203.0.113.66"))}, pods: true, ports: []int32{53}},
-		"EKS says Auto Mode, no node":       {reader: enabled, objects: []client.Object{kubernetes}, addresses: "10.100.0.10"},
-		"EKS says Auto Mode, IPv6, no node": {reader: enabled, objects: []client.Object{service("default", "kubernetes", nil, []string{"fd12::1"})}, addresses: "fd12::a"},
-		"EKS says Auto Mode, other nodes":   {reader: enabled, objects: []client.Object{kubernetes, node("b", "")}, addresses: "10.100.0.10", problem: "CoreDNS for node b"},
-		"EKS says Auto Mode beside CoreDNS": {reader: enabled, objects: []client.Object{kubernetes, kubeDNS, node("b", "")}, pods: true, ports: []int32{53}, addresses: "10.100.0.10"},
-		"no node":                           {objects: []client.Object{kubernetes}, problem: "set --cluster-dns-service"},
-		"NodeLocal DNSCache by its image":   {objects: []client.Object{kubeDNS, renamed}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.20.10"},
-		"NodeLocal DNSCache in pods":        {objects: []client.Object{kubeDNS, redirected}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.20.10", problem: "hostNetwork: true"},
-		"two of NodeLocal DNSCache":         {objects: []client.Object{kubeDNS, daemonSet("node-local-dns"), inNamespace("kube-dns", daemonSet("nodelocaldns", "-localip=169.254.25.10"))}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.20.10 169.254.25.10"},
-		"NodeLocal DNSCache at a variable":  {objects: []client.Object{kubeDNS, daemonSet("node-local-dns", "-localip", "$(LOCAL_DNS)")}, pods: true, ports: []int32{53}, addresses: "10.100.0.10", problem: "argument -localip"},
-		"a Service without pods":            {objects: []client.Object{service("kube-system", "kube-dns", nil, []string{"10.100.0.10"}), endpoints("192.0.2.53")}, addresses: "10.100.0.10 192.0.2.53"},
-		"a Service without anything":        {objects: []client.Object{service("kube-system", "kube-dns", nil, []string{"10.100.0.10"})}, problem: "has no endpoints"},
+		"no Service on Auto Mode with IPv6": {objects: []client.Object{service("default", "kubernetes", nil, []string{"fd12:3456:789a::1"}),
+			auto}, addresses: "fd12:3456:789a::a"},
+		"no Service on a dual stack": {objects: []client.Object{service("default", "kubernetes", nil, []string{"172.20.0.1", "fd12::1"}),
+			auto}, addresses: "172.20.0.10 fd12::a"},
+		"no Service and both sorts of node": {objects: []client.Object{kubernetes, auto, node("b", "")}, addresses: "10.100.0.10",
+			problem: "CoreDNS for node b"},
+		"a Service on Auto Mode": {objects: []client.Object{kubernetes, kubeDNS, auto}, pods: true, ports: []int32{53},
+			addresses: "10.100.0.10"},
+		"both sorts of node": {objects: []client.Object{kubernetes, kubeDNS, auto, node("b", "")}, pods: true, ports: []int32{53},
+			addresses: "10.100.0.10"},
+		"NodeLocal DNSCache": {objects: []client.Object{kubeDNS, daemonSet("node-local-dns")}, pods: true, ports: []int32{53},
+			addresses: "10.100.0.10 169.254.20.10"},
+		"NodeLocal DNSCache at its own": {objects: []client.Object{kubeDNS,
+			daemonSet("nodelocaldns", "-localip", "169.254.25.10,10.100.0.10", "-conf", "x")}, pods: true, ports: []int32{53},
+			addresses: "10.100.0.10 169.254.25.10"},
+		"NodeLocal DNSCache of a tenant": {objects: []client.Object{kubeDNS,
+			inNamespace("team-a", daemonSet("node-local-dns", "-localip", "203.0.113.66"))}, pods: true, ports: []int32{53}},
+		"EKS says Auto Mode, no node": {reader: enabled, objects: []client.Object{kubernetes}, addresses: "10.100.0.10"},
+		"EKS says Auto Mode, IPv6, no node": {reader: enabled,
+			objects: []client.Object{service("default", "kubernetes", nil, []string{"fd12::1"})}, addresses: "fd12::a"},
+		"EKS says Auto Mode, other nodes": {reader: enabled, objects: []client.Object{kubernetes, node("b", "")}, addresses: "10.100.0.10",
+			problem: "CoreDNS for node b"},
+		"EKS says Auto Mode beside CoreDNS": {reader: enabled, objects: []client.Object{kubernetes, kubeDNS, node("b", "")}, pods: true,
+			ports: []int32{53}, addresses: "10.100.0.10"},
+		"no node": {objects: []client.Object{kubernetes}, problem: "set --cluster-dns-service"},
+		"NodeLocal DNSCache by its image": {objects: []client.Object{kubeDNS, renamed}, pods: true, ports: []int32{53},
+			addresses: "10.100.0.10 169.254.20.10"},
+		"NodeLocal DNSCache in pods": {objects: []client.Object{kubeDNS, redirected}, pods: true, ports: []int32{53},
+			addresses: "10.100.0.10 169.254.20.10", problem: "hostNetwork: true"},
+		"two of NodeLocal DNSCache": {objects: []client.Object{kubeDNS, daemonSet("node-local-dns"),
+			inNamespace("kube-dns", daemonSet("nodelocaldns", "-localip=169.254.25.10"))}, pods: true, ports: []int32{53},
+			addresses: "10.100.0.10 169.254.20.10 169.254.25.10"},
+		"NodeLocal DNSCache at a variable": {objects: []client.Object{kubeDNS, daemonSet("node-local-dns", "-localip", "$(LOCAL_DNS)")},
+			pods: true, ports: []int32{53}, addresses: "10.100.0.10", problem: "argument -localip"},
+		"a Service without pods": {objects: []client.Object{service("kube-system", "kube-dns", nil, []string{"10.100.0.10"}),
+			endpoints("192.0.2.53")}, addresses: "10.100.0.10 192.0.2.53"},
+		"a Service without anything": {objects: []client.Object{service("kube-system", "kube-dns", nil, []string{"10.100.0.10"})},
+			problem: "has no endpoints"},
 	} {
 		got := read(t, tc.reader, tc.objects...).DNS
 		addresses := strings.Trim(fmt.Sprint(got.Addresses), "[]")
@@ -144,7 +169,8 @@ func TestRead_TellsAddressesOfNodesThatPoliciesMiss(t *testing.T) {
 	host := podOf("dns", "a", corev1.ConditionTrue)
 	host.Spec.HostNetwork, host.Status.PodIPs = true, []corev1.PodIP{{IP: "192.0.2.7"}}
 	config := func(value string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cilium-config"}, Data: map[string]string{"policy-cidr-match-mode": value}}
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cilium-config"},
+			Data: map[string]string{"policy-cidr-match-mode": value}}
 	}
 	cilium, gone, cached := daemonSet("cilium"), daemonSet("cilium"), daemonSet("node-local-dns")
 	gone.Status = appsv1.DaemonSetStatus{}
@@ -161,7 +187,8 @@ func TestRead_TellsAddressesOfNodesThatPoliciesMiss(t *testing.T) {
 		"Cilium that selects nodes":          {[]client.Object{cilium, cached, config("nodes")}, "169.254.20.10", false},
 	} {
 		got := read(t, clusterfacts.Reader{}, append(tc.objects, kubernetes, kubeDNS, node("a", ""))...)
-		if onNodes := strings.Trim(fmt.Sprint(got.DNS.OnNodes), "[]"); onNodes != tc.onNodes || (got.Enforcer.HidesNodes != "") != tc.hidden || got.Enforcer.Problem != "" {
+		if onNodes := strings.Trim(fmt.Sprint(got.DNS.OnNodes), "[]"); onNodes != tc.onNodes || (got.Enforcer.HidesNodes != "") != tc.hidden ||
+			got.Enforcer.Problem != "" {
 			t.Errorf("%s: %q, %+v", name, onNodes, got.Enforcer)
 		}
 	}
@@ -204,41 +231,56 @@ func TestRead_FindsWhatEnforcesNetworkPolicies(t *testing.T) {
 		"nothing":                        {[]client.Object{other}, "", "nothing found that enforces", false},
 		"VPC CNI":                        {[]client.Object{other, cni, on}, "Amazon VPC CNI", "", false},
 		"VPC CNI without its controller": {[]client.Object{other, cni}, "", "kubectl create configmap amazon-vpc-cni", true},
-		"VPC CNI, its controller off":    {[]client.Object{other, cni, config("amazon-vpc-cni", "enable-network-policy-controller", "false")}, "", "kubectl patch configmap amazon-vpc-cni", true},
-		"Auto Mode after the VPC CNI":    {[]client.Object{auto, config("amazon-vpc-cni", "enable-windows-ipam", "false")}, "", "kubectl patch configmap amazon-vpc-cni", true},
-		"VPC CNI switched off":           {[]client.Object{other, cniOff}, "", "enableNetworkPolicy", true},
-		"VPC CNI beside Calico":          {[]client.Object{other, cniOff, daemonSet("calico-node")}, "Calico", "", false},
-		"Calico without ready pods":      {[]client.Object{other, broken}, "", "no pod of DaemonSet kube-system/calico-node", true},
-		"Cilium":                         {[]client.Object{other, daemonSet("cilium")}, "Cilium", "", false},
-		"Calico of its operator":         {[]client.Object{other, inNamespace("calico-system", daemonSet("calico-node"))}, "Calico", "", false},
-		"Cilium of a tenant":             {[]client.Object{other, inNamespace("team-a", daemonSet("cilium"))}, "", "nothing found that enforces", false},
-		"Cilium that enforces nothing":   {[]client.Object{other, daemonSet("cilium"), config("cilium-config", "enable-policy", "never")}, "", "enable-policy", true},
-		"kube-router without firewall":   {[]client.Object{other, daemonSet("kube-router", "--run-firewall=false")}, "", "--run-firewall", true},
-		"Auto Mode":                      {[]client.Object{auto, on}, "EKS Auto Mode", "", false},
-		"Auto Mode switched off":         {[]client.Object{auto}, "", "kubectl create configmap amazon-vpc-cni", true},
-		"both sorts":                     {[]client.Object{auto, other, on, cni}, "EKS Auto Mode Amazon VPC CNI", "", false},
-		"both sorts, Auto Mode alone":    {[]client.Object{auto, other, on, cniOff}, "EKS Auto Mode", "only EKS Auto Mode enforces", false},
-		"both sorts, the others alone":   {[]client.Object{auto, other, daemonSet("calico-node")}, "Calico", "only Calico enforces", false},
-		"AWS Fargate beside others":      {[]client.Object{fargate, other, cni, on}, "Amazon VPC CNI", "only Amazon VPC CNI enforces NetworkPolicies, on its nodes: nothing enforces them on nodes of AWS Fargate (f)", false},
-		"AWS Fargate beside Auto Mode":   {[]client.Object{fargate, auto, on, cni}, "EKS Auto Mode", "on nodes of AWS Fargate", false},
-		"Windows beside others":          {[]client.Object{windows, other, cni, on}, "Amazon VPC CNI", "only Amazon VPC CNI enforces NetworkPolicies, on its nodes: nothing known enforces them on nodes with Windows (w)", false},
-		"Windows with Calico":            {[]client.Object{windows, other, daemonSet("calico-node"), daemonSet("calico-node-windows")}, "Calico calico-node-windows", "", false},
-		"a pod that is not ready":        {[]client.Object{other, partly, waiting}, "Calico", "no pod of DaemonSet kube-system/calico-node is ready on b", false},
-		"a pod of a node just joined":    {[]client.Object{other, partly, joined}, "Calico", "", false},
-		"a pod that no node took":        {[]client.Object{other, partly, pending}, "Calico", "no pod of DaemonSet kube-system/calico-node is ready on b", false},
-		"Calico on no node":              {[]client.Object{other, onNodes("calico-node", 0)}, "", "kube-system/calico-node, which enforces NetworkPolicies, selects none of the nodes", true},
-		"Calico before the first node":   {[]client.Object{onNodes("calico-node", 0)}, "Calico", "", false},
-		"Calico on simulated nodes":      {[]client.Object{simulated, onNodes("calico-node", 0)}, "Calico", "", false},
-		"VPC CNI that Cilium replaced":   {[]client.Object{other, left, on, onNodes("cilium", 1)}, "Cilium", "", false},
-		"VPC CNI that left its nodes":    {[]client.Object{other, left, on}, "", "kube-system/aws-node, which enforces NetworkPolicies, selects none of the nodes", true},
-		"Cilium on one of two nodes":     {[]client.Object{other, another, onNodes("cilium", 1), podOf("cilium", "b", corev1.ConditionTrue)}, "Cilium", "no pod of DaemonSet kube-system/cilium is ready on c", false},
-		"Cilium before a new node":       {[]client.Object{other, young, onNodes("cilium", 1), podOf("cilium", "b", corev1.ConditionTrue)}, "Cilium", "", false},
-		"two plugins, one for each node": {[]client.Object{other, another, onNodes("cilium", 1), onNodes("antrea-agent", 1), podOf("cilium", "b", corev1.ConditionTrue), podOf("antrea-agent", "c", corev1.ConditionTrue)}, "Cilium Antrea", "", false},
-		"AWS Fargate alone":              {[]client.Object{fargate, cni}, "", "on nodes of AWS Fargate", true},
-		"both sorts, both switched off":  {[]client.Object{auto, other, cniOff}, "", "kubectl create configmap", true},
+		"VPC CNI, its controller off": {[]client.Object{other, cni, config("amazon-vpc-cni", "enable-network-policy-controller", "false")}, "",
+			"kubectl patch configmap amazon-vpc-cni", true},
+		"Auto Mode after the VPC CNI": {[]client.Object{auto, config("amazon-vpc-cni", "enable-windows-ipam", "false")}, "",
+			"kubectl patch configmap amazon-vpc-cni", true},
+		"VPC CNI switched off":      {[]client.Object{other, cniOff}, "", "enableNetworkPolicy", true},
+		"VPC CNI beside Calico":     {[]client.Object{other, cniOff, daemonSet("calico-node")}, "Calico", "", false},
+		"Calico without ready pods": {[]client.Object{other, broken}, "", "no pod of DaemonSet kube-system/calico-node", true},
+		"Cilium":                    {[]client.Object{other, daemonSet("cilium")}, "Cilium", "", false},
+		"Calico of its operator":    {[]client.Object{other, inNamespace("calico-system", daemonSet("calico-node"))}, "Calico", "", false},
+		"Cilium of a tenant": {[]client.Object{other, inNamespace("team-a", daemonSet("cilium"))}, "", "nothing found that enforces",
+			false},
+		"Cilium that enforces nothing": {[]client.Object{other, daemonSet("cilium"), config("cilium-config", "enable-policy", "never")}, "",
+			"enable-policy", true},
+		"kube-router without firewall": {[]client.Object{other, daemonSet("kube-router", "--run-firewall=false")}, "", "--run-firewall", true},
+		"Auto Mode":                    {[]client.Object{auto, on}, "EKS Auto Mode", "", false},
+		"Auto Mode switched off":       {[]client.Object{auto}, "", "kubectl create configmap amazon-vpc-cni", true},
+		"both sorts":                   {[]client.Object{auto, other, on, cni}, "EKS Auto Mode Amazon VPC CNI", "", false},
+		"both sorts, Auto Mode alone":  {[]client.Object{auto, other, on, cniOff}, "EKS Auto Mode", "only EKS Auto Mode enforces", false},
+		"both sorts, the others alone": {[]client.Object{auto, other, daemonSet("calico-node")}, "Calico", "only Calico enforces", false},
+		"AWS Fargate beside others": {[]client.Object{fargate, other, cni, on}, "Amazon VPC CNI",
+			"only Amazon VPC CNI enforces NetworkPolicies, on its nodes: nothing enforces them on nodes of AWS Fargate (f)", false},
+		"AWS Fargate beside Auto Mode": {[]client.Object{fargate, auto, on, cni}, "EKS Auto Mode", "on nodes of AWS Fargate", false},
+		"Windows beside others": {[]client.Object{windows, other, cni, on}, "Amazon VPC CNI",
+			"only Amazon VPC CNI enforces NetworkPolicies, on its nodes: nothing known enforces them on nodes with Windows (w)", false},
+		"Windows with Calico": {[]client.Object{windows, other, daemonSet("calico-node"), daemonSet("calico-node-windows")},
+			"Calico calico-node-windows", "", false},
+		"a pod that is not ready": {[]client.Object{other, partly, waiting}, "Calico",
+			"no pod of DaemonSet kube-system/calico-node is ready on b", false},
+		"a pod of a node just joined": {[]client.Object{other, partly, joined}, "Calico", "", false},
+		"a pod that no node took": {[]client.Object{other, partly, pending}, "Calico",
+			"no pod of DaemonSet kube-system/calico-node is ready on b", false},
+		"Calico on no node": {[]client.Object{other, onNodes("calico-node", 0)}, "",
+			"kube-system/calico-node, which enforces NetworkPolicies, selects none of the nodes", true},
+		"Calico before the first node": {[]client.Object{onNodes("calico-node", 0)}, "Calico", "", false},
+		"Calico on simulated nodes":    {[]client.Object{simulated, onNodes("calico-node", 0)}, "Calico", "", false},
+		"VPC CNI that Cilium replaced": {[]client.Object{other, left, on, onNodes("cilium", 1)}, "Cilium", "", false},
+		"VPC CNI that left its nodes": {[]client.Object{other, left, on}, "",
+			"kube-system/aws-node, which enforces NetworkPolicies, selects none of the nodes", true},
+		"Cilium on one of two nodes": {[]client.Object{other, another, onNodes("cilium", 1), podOf("cilium", "b", corev1.ConditionTrue)},
+			"Cilium", "no pod of DaemonSet kube-system/cilium is ready on c", false},
+		"Cilium before a new node": {[]client.Object{other, young, onNodes("cilium", 1), podOf("cilium", "b", corev1.ConditionTrue)},
+			"Cilium", "", false},
+		"two plugins, one for each node": {[]client.Object{other, another, onNodes("cilium", 1), onNodes("antrea-agent", 1),
+			podOf("cilium", "b", corev1.ConditionTrue), podOf("antrea-agent", "c", corev1.ConditionTrue)}, "Cilium Antrea", "", false},
+		"AWS Fargate alone":             {[]client.Object{fargate, cni}, "", "on nodes of AWS Fargate", true},
+		"both sorts, both switched off": {[]client.Object{auto, other, cniOff}, "", "kubectl create configmap", true},
 	} {
 		got := read(t, clusterfacts.Reader{Clock: clocktesting.NewFakePassiveClock(noon)}, append(tc.objects, kubernetes)...).Enforcer
-		if strings.Join(got.Names, " ") != tc.names || got.Off != tc.off || (got.Problem == "") != (tc.problem == "") || !strings.Contains(got.Problem, tc.problem) {
+		if strings.Join(got.Names, " ") != tc.names || got.Off != tc.off || (got.Problem == "") != (tc.problem == "") ||
+			!strings.Contains(got.Problem, tc.problem) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -299,8 +341,10 @@ func TestRead_WithoutARightLeavesItsFactsUnknown(t *testing.T) {
 
 func TestRead_TakesNoFailureForAnAnswer(t *testing.T) {
 	outage := apierrors.NewServiceUnavailable("not now")
-	for kind, said := range map[string]string{"PartialObjectMetadataList": "nodes", "DaemonSetList": "DaemonSets", "Service": "Service", "EndpointSliceList": "EndpointSlices", "PodList": "pods"} {
-		if _, err := (clusterfacts.Reader{Live: failing(outage, kind), DNSService: dnsName}).Read(t.Context()); err == nil || !strings.Contains(err.Error(), said) {
+	for kind, said := range map[string]string{"PartialObjectMetadataList": "nodes", "DaemonSetList": "DaemonSets", "Service": "Service",
+		"EndpointSliceList": "EndpointSlices", "PodList": "pods"} {
+		if _, err := (clusterfacts.Reader{Live: failing(outage, kind), DNSService: dnsName}).Read(t.Context()); err == nil ||
+			!strings.Contains(err.Error(), said) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
@@ -309,22 +353,23 @@ func TestRead_TakesNoFailureForAnAnswer(t *testing.T) {
 // Tenants may create many DaemonSets of a mebibyte.
 func TestRead_ListsDaemonSetsByPages(t *testing.T) {
 	api, pages := apiWith(kubeDNS), 0
-	reader := interceptor.NewClient(api.(client.WithWatch), interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-		sets, ok := list.(*appsv1.DaemonSetList)
-		if !ok {
-			return c.List(ctx, list, opts...)
-		}
-		asked := (&client.ListOptions{}).ApplyOptions(opts)
-		if pages++; asked.Limit == 0 || asked.Limit > 100 || asked.Continue != []string{"", "next"}[pages-1] {
-			t.Errorf("page %d: %+v", pages, asked)
-		}
-		if sets.Items = []appsv1.DaemonSet{*daemonSet("other")}; pages == 1 {
-			sets.Continue = "next"
-		} else {
-			sets.Items = append(sets.Items, *daemonSet("cilium"))
-		}
-		return nil
-	}})
+	reader := interceptor.NewClient(api.(client.WithWatch),
+		interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			sets, ok := list.(*appsv1.DaemonSetList)
+			if !ok {
+				return c.List(ctx, list, opts...)
+			}
+			asked := (&client.ListOptions{}).ApplyOptions(opts)
+			if pages++; asked.Limit == 0 || asked.Limit > 100 || asked.Continue != []string{"", "next"}[pages-1] {
+				t.Errorf("page %d: %+v", pages, asked)
+			}
+			if sets.Items = []appsv1.DaemonSet{*daemonSet("other")}; pages == 1 {
+				sets.Continue = "next"
+			} else {
+				sets.Items = append(sets.Items, *daemonSet("cilium"))
+			}
+			return nil
+		}})
 	if got := read(t, clusterfacts.Reader{Live: reader}).Enforcer.Names; !slices.Equal(got, []string{"Cilium"}) || pages != 2 {
 		t.Errorf("%q after %d pages", got, pages)
 	}

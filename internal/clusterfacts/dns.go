@@ -111,7 +111,8 @@ func (r Reader) behind(ctx context.Context, s *corev1.Service, out *DNS) error {
 	if len(s.Spec.Selector) == 0 {
 		out.Addresses = append(clusterIPs(s), addressesOf(endpoints.Items)...)
 		if len(addressesOf(endpoints.Items)) == 0 {
-			out.Addresses, out.Problem = nil, fmt.Sprintf("the cluster's DNS cannot be located, because Service %s selects no pods and has no endpoints: set --cluster-dns-service, or name its addresses in params.dnsPeers", r.DNSService)
+			out.Addresses, out.Problem = nil,
+				fmt.Sprintf("the cluster's DNS cannot be located, because Service %s selects no pods and has no endpoints: set --cluster-dns-service, or name its addresses in params.dnsPeers", r.DNSService)
 		}
 		return nil
 	}
@@ -215,7 +216,8 @@ func (d *DNS) besideNodeLocal(sets []appsv1.DaemonSet) (found bool) {
 }
 
 func isNodeLocal(d appsv1.DaemonSet) bool {
-	return slices.Contains(nodeLocal, d.Name) || slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return strings.Contains(c.Image, nodeLocalImage) })
+	return slices.Contains(nodeLocal, d.Name) ||
+		slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return strings.Contains(c.Image, nodeLocalImage) })
 }
 
 // nodeLocalAddresses returns the addresses on which a NodeLocal DNSCache listens: those of its argument, and none if one of them cannot

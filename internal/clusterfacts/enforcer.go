@@ -105,7 +105,8 @@ func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonS
 		return Enforcer{Names: []string{r.Enforcer}}, nil
 	}
 	if denied != nil {
-		return Enforcer{Problem: "it is not known whether something enforces NetworkPolicies: " + strings.ReplaceAll(denied.Error(), "\n", "; ")}, nil
+		return Enforcer{Problem: "it is not known whether something enforces NetworkPolicies: " +
+			strings.ReplaceAll(denied.Error(), "\n", "; ")}, nil
 	}
 	names, problem, err := r.autoMode(ctx, nodes)
 	if err != nil {
@@ -126,7 +127,8 @@ func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonS
 		out.Names, problems = append(out.Names, names...), append(problems, problem)
 	}
 	if len(nodes.Fargate) > 0 {
-		problems = append(problems, "nothing enforces them on nodes of AWS Fargate ("+someOf(nodes.Fargate)+"): run pods that intents select on other nodes")
+		problems = append(problems, "nothing enforces them on nodes of AWS Fargate ("+someOf(nodes.Fargate)+
+			"): run pods that intents select on other nodes")
 	}
 	names, problem = onWindows(nodes, sets)
 	out.Names, problems = append(out.Names, names...), append(problems, problem)
@@ -154,7 +156,8 @@ func onWindows(nodes Nodes, sets []appsv1.DaemonSet) (names []string, problem st
 			return []string{d.Name}, ""
 		}
 	}
-	return nil, "nothing known enforces them on nodes with Windows (" + someOf(nodes.Windows) + "): run pods that intents select on nodes with Linux"
+	return nil, "nothing known enforces them on nodes with Windows (" + someOf(nodes.Windows) +
+		"): run pods that intents select on nodes with Linux"
 }
 
 // autoMode names EKS Auto Mode where it runs nodes, or is about to, and enforces NetworkPolicies on them, or says why it does not.
@@ -190,7 +193,8 @@ func (r Reader) controllerSwitch(ctx context.Context) (string, error) {
 }
 
 // pluginOf names the plugins that enforce, or says why there are none; known is true when one was found that is switched off.
-func (r Reader) pluginOf(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet) (names []string, problem string, known bool, err error) {
+func (r Reader) pluginOf(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet) (names []string, problem string, known bool,
+	err error) {
 	var running []appsv1.DaemonSet
 	for _, p := range plugins() {
 		for _, d := range sets {
@@ -247,7 +251,8 @@ func (r Reader) uncovered(ctx context.Context, nodes Nodes, sets []appsv1.Daemon
 	if len(missing) == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("no pod of DaemonSet %s is ready on %s: see kubectl get pods -n %s -o wide", strings.Join(names, " or "), someOf(missing), sets[0].Namespace), nil
+	return fmt.Sprintf("no pod of DaemonSet %s is ready on %s: see kubectl get pods -n %s -o wide", strings.Join(names, " or "),
+		someOf(missing), sets[0].Namespace), nil
 }
 
 // mayMiss reports whether DaemonSets may leave one of the nodes out, by the counts in their status. It spares a list of all their pods.
@@ -294,7 +299,8 @@ func (r Reader) whyOff(ctx context.Context, p plugin, d appsv1.DaemonSet, nodes 
 		if switchOn == "" || err != nil {
 			return "", err
 		}
-		return "the agents of the Amazon VPC CNI run with network policies on, and the controller of EKS that gives them the rules is off: run " + switchOnCNI +
+		return "the agents of the Amazon VPC CNI run with network policies on, and the controller of EKS that gives them the rules is off: run " +
+			switchOnCNI +
 			", or, where the plugin is no add-on of EKS, " + switchOn, nil
 	case p.set == ciliumSet:
 		never, err := r.holds(ctx, d.Namespace, ciliumConfig, "enable-policy", "never")

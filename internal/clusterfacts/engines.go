@@ -20,7 +20,8 @@ import (
 const kubeArmor = "KubeArmor"
 
 // noKubeArmor says that KubeArmor does not run, and what to do.
-const noKubeArmor = "no agent of KubeArmor is ready, without which its policies hold nothing: see kubectl get daemonsets -A -l " + labelAgent + "=" + agentOfKubeArmor +
+const noKubeArmor = "no agent of KubeArmor is ready, without which its policies hold nothing: see kubectl get daemonsets -A -l " +
+	labelAgent + "=" + agentOfKubeArmor +
 	", install KubeArmor again, or remove the kinds that it left"
 
 // The label of KubeArmor's agents, which are pods of DaemonSets.
@@ -124,7 +125,8 @@ func (r Reader) leadToService(ctx context.Context, hooks []webhook, prefix strin
 
 // webhooks lists the webhooks of the cluster.
 func (r Reader) webhooks(ctx context.Context) ([]webhook, error) {
-	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfigurationList{}, &admissionregistrationv1.MutatingWebhookConfigurationList{}
+	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfigurationList{},
+		&admissionregistrationv1.MutatingWebhookConfigurationList{}
 	if err := r.Live.List(ctx, validating); err != nil {
 		return nil, fmt.Errorf("listing ValidatingWebhookConfigurations: %w", err)
 	}

@@ -34,11 +34,13 @@ func leadsTo(namespace, name string) admissionregistrationv1.WebhookClientConfig
 }
 
 func validating(name string, c admissionregistrationv1.WebhookClientConfig) client.Object {
-	return &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []admissionregistrationv1.ValidatingWebhook{{Name: "w", ClientConfig: c}}}
+	return &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{Name: "w", ClientConfig: c}}}
 }
 
 func mutating(name string, c admissionregistrationv1.WebhookClientConfig) client.Object {
-	return &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []admissionregistrationv1.MutatingWebhook{{Name: "w", ClientConfig: c}}}
+	return &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Webhooks: []admissionregistrationv1.MutatingWebhook{{Name: "w", ClientConfig: c}}}
 }
 
 func TestRead_TellsWhichEnginesRun(t *testing.T) {
@@ -49,19 +51,28 @@ func TestRead_TellsWhichEnginesRun(t *testing.T) {
 		runs    []string
 	}{
 		"nothing but their kinds": {nil, nil},
-		"all, as they are installed": {[]client.Object{agentsIn("kubearmor", 1, 1), validating("kyverno-policy-validating-webhook-cfg", leadsTo("kyverno", "kyverno-svc")), kyverno,
+		"all, as they are installed": {[]client.Object{agentsIn("kubearmor", 1, 1),
+			validating("kyverno-policy-validating-webhook-cfg", leadsTo("kyverno", "kyverno-svc")), kyverno,
 			mutating("istio-sidecar-injector", leadsTo("istio-system", "istiod")), istiod}, []string{"Istio", "KubeArmor", "Kyverno"}},
-		"KubeArmor, by karmor install":              {[]client.Object{agentsIn("kube-system", 2, 1)}, []string{"KubeArmor"}},
-		"KubeArmor without a ready agent":           {[]client.Object{agentsIn("kubearmor", 1, 0)}, nil},
-		"KubeArmor on no node":                      {[]client.Object{agentsIn("kubearmor", 0, 0)}, nil},
-		"KubeArmor where its webhook leads":         {[]client.Object{agentsIn("security", 1, 1), mutating("kubearmor-controller-mutating-webhook-configuration", leadsTo("security", "kubearmor-controller-webhook-service"))}, []string{"KubeArmor"}},
-		"a tenant's DaemonSet by the same label":    {[]client.Object{agentsIn("team-a", 1, 1)}, nil},
-		"Kyverno whose namespace was deleted":       {[]client.Object{validating("kyverno-resource-validating-webhook-cfg", leadsTo("kyverno", "kyverno-svc"))}, nil},
-		"Kyverno that only changes objects":         {[]client.Object{mutating("kyverno-resource-mutating-webhook-cfg", leadsTo("kyverno", "kyverno-svc")), kyverno}, []string{"Kyverno"}},
-		"a control plane of Istio elsewhere":        {[]client.Object{validating("istio-validator-istio-system", url)}, []string{"Istio"}},
-		"Istio's base chart alone":                  {[]client.Object{validating("istiod-default-validator", leadsTo("istio-system", "istiod"))}, nil},
-		"the webhook of somebody else":              {[]client.Object{validating("cert-manager-webhook", leadsTo("kyverno", "kyverno-svc")), kyverno}, nil},
-		"one webhook of two that leads to anything": {[]client.Object{validating("istio-validator-old-istio-system", leadsTo("istio-system", "istiod-old")), mutating("istio-sidecar-injector", leadsTo("istio-system", "istiod")), istiod}, []string{"Istio"}},
+		"KubeArmor, by karmor install":    {[]client.Object{agentsIn("kube-system", 2, 1)}, []string{"KubeArmor"}},
+		"KubeArmor without a ready agent": {[]client.Object{agentsIn("kubearmor", 1, 0)}, nil},
+		"KubeArmor on no node":            {[]client.Object{agentsIn("kubearmor", 0, 0)}, nil},
+		"KubeArmor where its webhook leads": {[]client.Object{agentsIn("security", 1, 1),
+			mutating("kubearmor-controller-mutating-webhook-configuration", leadsTo("security", "kubearmor-controller-webhook-service"))},
+			[]string{"KubeArmor"}},
+		"a tenant's DaemonSet by the same label": {[]client.Object{agentsIn("team-a", 1, 1)}, nil},
+		"Kyverno whose namespace was deleted": {[]client.Object{validating("kyverno-resource-validating-webhook-cfg",
+			leadsTo("kyverno", "kyverno-svc"))}, nil},
+		"Kyverno that only changes objects": {[]client.Object{mutating("kyverno-resource-mutating-webhook-cfg",
+			leadsTo("kyverno", "kyverno-svc")), kyverno}, []string{"Kyverno"}},
+		"a control plane of Istio elsewhere": {[]client.Object{validating("istio-validator-istio-system", url)}, []string{"Istio"}},
+		"Istio's base chart alone": {[]client.Object{validating("istiod-default-validator",
+			leadsTo("istio-system", "istiod"))}, nil},
+		"the webhook of somebody else": {[]client.Object{validating("cert-manager-webhook", leadsTo("kyverno", "kyverno-svc")),
+			kyverno}, nil},
+		"one webhook of two that leads to anything": {[]client.Object{validating("istio-validator-old-istio-system",
+			leadsTo("istio-system", "istiod-old")), mutating("istio-sidecar-injector", leadsTo("istio-system", "istiod")), istiod},
+			[]string{"Istio"}},
 	} {
 		got, err := clusterfacts.Reader{Live: apiWith(append(tc.objects, node("a", ""))...), DNSService: "kube-system/kube-dns"}.Read(t.Context())
 		if err != nil {
@@ -72,7 +83,8 @@ func TestRead_TellsWhichEnginesRun(t *testing.T) {
 			t.Errorf("%s: %q run, want %q", name, runs, tc.runs)
 		}
 		for engine, why := range got.NotRunning {
-			if !strings.Contains(why, engine) || !strings.Contains(why, "see kubectl get ") || !strings.Contains(why, "install "+engine+" again, or remove the kinds that it left") {
+			if !strings.Contains(why, engine) || !strings.Contains(why, "see kubectl get ") ||
+				!strings.Contains(why, "install "+engine+" again, or remove the kinds that it left") {
 				t.Errorf("%s: %s", name, why)
 			}
 		}
@@ -87,8 +99,10 @@ func TestRead_KnowsNothingOfEnginesThatItMayNotSee(t *testing.T) {
 		fails      bool
 		notRunning []string
 	}{
-		"webhooks may not be listed":         {"MutatingWebhookConfigurationList", apierrors.NewForbidden(schema.GroupResource{Resource: "webhooks"}, "", nil), false, nil},
-		"DaemonSets may not be listed":       {"DaemonSetList", apierrors.NewForbidden(schema.GroupResource{Resource: "daemonsets"}, "", nil), false, []string{"Istio", "Kyverno"}},
+		"webhooks may not be listed": {"MutatingWebhookConfigurationList",
+			apierrors.NewForbidden(schema.GroupResource{Resource: "webhooks"}, "", nil), false, nil},
+		"DaemonSets may not be listed": {"DaemonSetList", apierrors.NewForbidden(schema.GroupResource{Resource: "daemonsets"}, "", nil),
+			false, []string{"Istio", "Kyverno"}},
 		"the API server does not list these": {"ValidatingWebhookConfigurationList", apierrors.NewServiceUnavailable("etcd"), true, nil},
 	} {
 		api := interceptor.NewClient(apiWith(node("a", "")).(client.WithWatch), interceptor.Funcs{
@@ -106,14 +120,16 @@ func TestRead_KnowsNothingOfEnginesThatItMayNotSee(t *testing.T) {
 }
 
 func TestRead_ReportsAFailureToReadTheServiceOfAnEngine(t *testing.T) {
-	api := interceptor.NewClient(apiWith(validating("kyverno-policy-validating-webhook-cfg", leadsTo("kyverno", "kyverno-svc"))).(client.WithWatch), interceptor.Funcs{
+	api := interceptor.NewClient(apiWith(validating("kyverno-policy-validating-webhook-cfg",
+		leadsTo("kyverno", "kyverno-svc"))).(client.WithWatch), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			if key.Name == "kyverno-svc" {
 				return apierrors.NewServiceUnavailable("etcd")
 			}
 			return c.Get(ctx, key, o, opts...)
 		}})
-	if _, err := (clusterfacts.Reader{Live: api, DNSService: "kube-system/kube-dns"}).Read(t.Context()); err == nil || !strings.Contains(err.Error(), "Service kyverno/kyverno-svc") {
+	if _, err := (clusterfacts.Reader{Live: api, DNSService: "kube-system/kube-dns"}).Read(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "Service kyverno/kyverno-svc") {
 		t.Errorf("got %v", err)
 	}
 }

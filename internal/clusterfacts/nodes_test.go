@@ -53,7 +53,8 @@ func TestReadNodes_NamesThoseWithoutTheAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got.Auto, []string{"auto"}) || !slices.Equal(got.Others, []string{"a", "b", "fargate"}) || !slices.Equal(got.WithoutAgent(), []string{"b", "fargate"}) {
+	if !slices.Equal(got.Auto, []string{"auto"}) || !slices.Equal(got.Others, []string{"a", "b", "fargate"}) ||
+		!slices.Equal(got.WithoutAgent(), []string{"b", "fargate"}) {
 		t.Errorf("%+v lacks %v", got, got.WithoutAgent())
 	}
 	if !got.IsMixed() || got.IsAuto() || !got.GiveCredentials() {
@@ -79,11 +80,12 @@ func TestReadNodes_AsksEKSBeforeTheFirstNode(t *testing.T) {
 		enabled                        bool
 		asked, auto, mixed, credential bool
 	}{
-		"no node, enabled":       {nil, true, true, true, false, true},
-		"no node, not enabled":   {nil, false, true, false, false, false},
-		"other nodes, enabled":   {[]client.Object{node("a", "")}, true, true, false, true, false},
-		"nodes of Auto Mode":     {[]client.Object{node("a", "auto")}, false, false, true, false, true},
-		"other nodes, an agent":  {[]client.Object{node("a", ""), agentDaemonSet(), podOf("agent", "a", corev1.ConditionTrue)}, true, true, false, true, true},
+		"no node, enabled":     {nil, true, true, true, false, true},
+		"no node, not enabled": {nil, false, true, false, false, false},
+		"other nodes, enabled": {[]client.Object{node("a", "")}, true, true, false, true, false},
+		"nodes of Auto Mode":   {[]client.Object{node("a", "auto")}, false, false, true, false, true},
+		"other nodes, an agent": {[]client.Object{node("a", ""), agentDaemonSet(), podOf("agent", "a", corev1.ConditionTrue)}, true, true, false,
+			true, true},
 		"other nodes, not asked": {[]client.Object{node("a", "")}, false, true, false, false, false},
 	} {
 		asked := false
@@ -106,7 +108,8 @@ func TestHasAutoMode_AsksEKSWhereNodesMayNotBeListed(t *testing.T) {
 		ask     clusterfacts.AutoMode
 		has     bool
 	}{
-		"nodes may not be listed":        {apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil), func(context.Context) bool { return true }, true},
+		"nodes may not be listed": {apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil),
+			func(context.Context) bool { return true }, true},
 		"nor is there anybody to ask":    {apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil), nil, false},
 		"the API server does not answer": {apierrors.NewServiceUnavailable("etcd"), func(context.Context) bool { return true }, false},
 	} {

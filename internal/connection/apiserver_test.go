@@ -115,7 +115,8 @@ func TestInterruption_SaysNothingOfTheReadThatItEnded(t *testing.T) {
 
 func TestUnreachable_SaysWhatToCheck(t *testing.T) {
 	err := <-ask(t, t.Context(), http.MethodPatch, "http://127.0.0.1:1")
-	if err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:1 cannot be reached") || !strings.Contains(err.Error(), "--context") || exit.CodeOf(t.Context(), err) != exit.CodePrecondition {
+	if err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:1 cannot be reached") || !strings.Contains(err.Error(), "--context") ||
+		exit.CodeOf(t.Context(), err) != exit.CodePrecondition {
 		t.Errorf("%v", err)
 	}
 }

@@ -18,7 +18,8 @@ import (
 )
 
 // CapabilityWords are the names of the kind that may stand before a slash instead of a namespace.
-var CapabilityWords = []string{"ncap", "nexusaicapability", "nexusaicapabilities", "nexuscapability", "nexuscapabilities", "nexuscapabilities.nexus.ai"}
+var CapabilityWords = []string{"ncap", "nexusaicapability", "nexusaicapabilities", "nexuscapability", "nexuscapabilities",
+	"nexuscapabilities.nexus.ai"}
 
 // CapabilityName is an argument that names a capability.
 type CapabilityName struct {

@@ -99,7 +99,8 @@ func (s *Connection) Connect() (*rest.Config, client.Client, error) {
 	cfg.QPS, cfg.Burst = -1, 0 // the API server's own fairness limits a person's requests
 	cfg.UserAgent = "nexusctl"
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme), intentv1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme),
+		intentv1alpha1.AddToScheme(scheme)); err != nil {
 		return nil, nil, err
 	}
 	c, err := client.New(cfg, client.Options{Scheme: scheme})
@@ -210,7 +211,8 @@ func (s *Connection) Planner(ctx context.Context, skipAWS bool) (*plan.Planner, 
 
 // operatorOf returns what plans know of an operator with these options.
 func (s *Connection) operatorOf(o options.Options, settings capabilityfacts.Settings) plan.Operator {
-	return plan.Operator{Settings: settings, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, ForeignResources: o.ForeignResources, PlanGate: o.PlanGate,
+	return plan.Operator{Settings: settings, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces,
+		ForeignResources: o.ForeignResources, PlanGate: o.PlanGate,
 		Types: engine.TypesOf(o.Types, s.Kinds()), Intents: intentfacts.SettingsOf(o)}
 }
 

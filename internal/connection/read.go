@@ -70,7 +70,8 @@ func ReadFailure(err error) error {
 }
 
 // inputMistakes are texts of cli-runtime's errors about its input, which have no types.
-var inputMistakes = []string{"error parsing", "does not exist", "unable to decode", "doesn't have a resource type", "does not match the namespace", "no objects passed"}
+var inputMistakes = []string{"error parsing", "does not exist", "unable to decode", "doesn't have a resource type",
+	"does not match the namespace", "no objects passed"}
 
 // Manifests reads files without a cluster, and adds the defaults of our kinds.
 func (s *Connection) Manifests(files *resource.FilenameOptions) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {

@@ -21,7 +21,8 @@ func TestPlan_KnowsTheTypesOfTheOperator(t *testing.T) {
 		t.Fatal(err)
 	}
 	types := s.operatorOf(o, capabilityfacts.Settings{}).Types
-	if types == nil || !slices.Equal(types.Operator, []string{"AWS::Kinesis::*", "AWS::Logs::MetricFilter"}) || types.Kinds["AWS::S3::Bucket"] != "S3Bucket" {
+	if types == nil || !slices.Equal(types.Operator, []string{"AWS::Kinesis::*", "AWS::Logs::MetricFilter"}) ||
+		types.Kinds["AWS::S3::Bucket"] != "S3Bucket" {
 		t.Errorf("%+v", types)
 	}
 	if types := s.operatorOf(options.Options{}, capabilityfacts.Settings{}).Types; types == nil || len(types.Operator) > 0 {

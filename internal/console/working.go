@@ -46,7 +46,8 @@ func (w *working) draw(now time.Time) {
 		return
 	}
 	w.shown = true
-	_, _ = io.WriteString(w.to, eraseLine+w.line.Cut(fmt.Sprintf("%s: at work for %s%s", w.command, took.Round(time.Second), Prefixed(", now on ", w.on))))
+	_, _ = io.WriteString(w.to,
+		eraseLine+w.line.Cut(fmt.Sprintf("%s: at work for %s%s", w.command, took.Round(time.Second), Prefixed(", now on ", w.on))))
 }
 
 // eraseLine goes to the beginning of a terminal's line and empties it.

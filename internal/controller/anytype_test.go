@@ -38,7 +38,8 @@ func (h *home) controls() *cloudcontrol.Double {
 
 // streamOf declares a stream whose name is that of the object.
 func streamOf(name, namespace, provider string) *v1alpha1.AWSResource {
-	return &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Annotations: map[string]string{wellknown.AnnotationDeleteData: name}}, Spec: v1alpha1.AWSResourceSpec{
+	return &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace,
+		Annotations: map[string]string{wellknown.AnnotationDeleteData: name}}, Spec: v1alpha1.AWSResourceSpec{
 		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: provider}}, TypeName: streamType,
 		Properties: runtime.RawExtension{Raw: fmt.Appendf(nil, `{"Name":%q,"RetentionPeriodHours":48}`, name)}}}
 }
@@ -75,7 +76,8 @@ func TestAWSResource_HasTheLifeOfEveryKind(t *testing.T) {
 	}
 	h.alter(stream, func() { stream.Spec.Properties.Raw = []byte(`{"Name":"events","RetentionPeriodHours":72}`) })
 	h.eventually("the edit to be observed", func() error {
-		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(stream), stream); err != nil || stream.Status.SyncedGeneration != stream.Generation {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(stream), stream); err != nil ||
+			stream.Status.SyncedGeneration != stream.Generation {
 			return fmt.Errorf("%+v: %v", stream.Status, err)
 		}
 		return nil
@@ -108,22 +110,27 @@ func TestAWSResource_RefersWithinItsNamespace(t *testing.T) {
 	double := h.controls()
 	p, s, _ := keyed("any-type-refs")
 	other, otherKeys, _ := keyed("any-type-victim")
-	token := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token", Namespace: other.Namespace}, StringData: map[string]string{"value": value}}
+	token := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token", Namespace: other.Namespace},
+		StringData: map[string]string{"value": value}}
 	theirs := streamOf("theirs", other.Namespace, other.Name)
 	h.create(s, p, otherKeys, other, token, theirs)
 	h.shows(theirs, "Ready", "True", "Ready")
 	refersTo := func(name, to string) *v1alpha1.AWSResource {
 		o := streamOf(name, p.Namespace, p.Name)
-		o.Spec.TypeName, o.Spec.Properties.Raw = parameterType, fmt.Appendf(nil, `{"Name":%q,"Type":"String","Value":{"$ref":%q,"field":"status.properties.Arn"}}`, name, to)
+		o.Spec.TypeName, o.Spec.Properties.Raw = parameterType,
+			fmt.Appendf(nil, `{"Name":%q,"Type":"String","Value":{"$ref":%q,"field":"status.properties.Arn"}}`, name, to)
 		return o
 	}
 	disputed := streamOf("theirs", p.Namespace, p.Name) // of the other namespace
-	ofTheirs, ofDisputed, ofNone, ofOurs := refersTo("of-theirs", "AWSResource/theirs-too"), refersTo("of-disputed", "AWSResource/theirs"), refersTo("of-none", "Bucket/x"), refersTo("of-ours", "AWSResource/ours")
+	ofTheirs, ofDisputed, ofNone, ofOurs := refersTo("of-theirs", "AWSResource/theirs-too"), refersTo("of-disputed", "AWSResource/theirs"),
+		refersTo("of-none", "Bucket/x"), refersTo("of-ours", "AWSResource/ours")
 	login := streamOf("login", p.Namespace, p.Name)
-	login.Spec.TypeName, login.Spec.Properties.Raw = parameterType, []byte(`{"Name":"/shop/login","Type":"String","Value":{"$secret":"token","key":"value"}}`)
+	login.Spec.TypeName, login.Spec.Properties.Raw = parameterType,
+		[]byte(`{"Name":"/shop/login","Type":"String","Value":{"$secret":"token","key":"value"}}`)
 	h.create(disputed, ofTheirs, ofDisputed, ofNone, ofOurs, login)
 	h.shows(disputed, "Stalled", "True", "Conflict")
-	for o, says := range map[*v1alpha1.AWSResource]string{ofTheirs: "AWSResource/theirs-too to exist", ofDisputed: "AWSResource/theirs", ofOurs: "AWSResource/ours to exist"} {
+	for o, says := range map[*v1alpha1.AWSResource]string{ofTheirs: "AWSResource/theirs-too to exist", ofDisputed: "AWSResource/theirs",
+		ofOurs: "AWSResource/ours to exist"} {
 		if message := h.shows(o, "Reconciling", "True", "Waiting"); !strings.Contains(message, says) {
 			t.Errorf("%s: %s", o.Name, message)
 		}
@@ -144,7 +151,8 @@ func TestAWSResource_RefersWithinItsNamespace(t *testing.T) {
 	keyedByOurs := streamOf("keyed-by-ours", p.Namespace, p.Name)
 	keyedByOurs.Spec.Properties.Raw = []byte(`{"Name":"keyed-by-ours","StreamEncryption":{"EncryptionType":"KMS","KeyId":{"$ref":"AWSResource/ours","field":"status.arn"}}}`)
 	h.create(keyedByOurs)
-	if message := h.shows(keyedByOurs, "Stalled", "True", "InvalidSpec"); !strings.Contains(message, "AWSResource/ours is of type "+streamType+": refer to KMSKey") {
+	if message := h.shows(keyedByOurs, "Stalled", "True", "InvalidSpec"); !strings.Contains(message,
+		"AWSResource/ours is of type "+streamType+": refer to KMSKey") {
 		t.Error(message)
 	}
 	has := func(want string) {

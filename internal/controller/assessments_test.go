@@ -34,7 +34,8 @@ func (h *home) runs(ns, cron, job string) *corev1.Pod {
 	}
 	h.make(&batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: ns, Name: job, Labels: c.Spec.JobTemplate.Labels, Annotations: map[string]string{"cronjob.kubernetes.io/instantiate": "manual"},
+			Namespace: ns, Name: job, Labels: c.Spec.JobTemplate.Labels,
+			Annotations:     map[string]string{"cronjob.kubernetes.io/instantiate": "manual"},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(c, cronJob)},
 		},
 		Spec: c.Spec.JobTemplate.Spec,
@@ -60,7 +61,8 @@ func (h *home) ends(pod *corev1.Pod, code int32, message string) {
 	now := metav1.Now()
 	pod.Status.Phase = map[bool]corev1.PodPhase{true: corev1.PodSucceeded, false: corev1.PodFailed}[code == 0]
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "assessor", Image: assessorImage, State: corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: map[bool]string{true: "Completed", false: "Error"}[code == 0], Message: message, StartedAt: now, FinishedAt: now},
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: map[bool]string{true: "Completed", false: "Error"}[code == 0],
+			Message: message, StartedAt: now, FinishedAt: now},
 	}}}
 	if err := h.c.Status().Patch(h.ctx(), pod, client.MergeFrom(was)); err != nil {
 		h.Fatal(err)
@@ -113,8 +115,10 @@ func assessment(host, rest string) string {
 func TestAssessTLS_ResultsShowInTheStatus(t *testing.T) {
 	h := start(t, "--tls-assessor-image="+assessorImage)
 	ns := h.namespace(map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
-	h.make(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "web"}, Spec: corev1.ServiceSpec{Selector: app, Ports: []corev1.ServicePort{{Port: 443}}}})
-	b := h.binds(ns, "web", app, h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}}))
+	h.make(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "web"},
+		Spec: corev1.ServiceSpec{Selector: app, Ports: []corev1.ServicePort{{Port: 443}}}})
+	b := h.binds(ns, "web", app,
+		h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}}))
 	h.make(b)
 	h.covers(b, "assessTLS", "TLSAssessor", "Partial", "NoResultYet")
 	h.shows(b, "Ready", "True", "Ready")
@@ -139,7 +143,8 @@ func TestAssessTLS_ResultsShowInTheStatus(t *testing.T) {
 	}
 	// Results outlast the pods, which go with their node or with the history of the CronJob.
 	for _, job := range []string{"first", "second"} {
-		if err := h.c.Delete(h.ctx(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: job}}, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+		if err := h.c.Delete(h.ctx(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: job}},
+			client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -154,7 +159,9 @@ func TestAssessTLS_TheScheduleStartsRuns(t *testing.T) {
 	extent.Full(t)
 	h := start(t, "--tls-assessor-image="+assessorImage)
 	ns := h.namespace(map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
-	b := h.binds(ns, "web", app, h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}, "schedule": {"@every 1s"}}))
+	b := h.binds(ns, "web", app,
+		h.declared("assessTLS", intentv1alpha1.Audit,
+			intentv1alpha1.Params{"external_addresses": {"example.com:443"}, "schedule": {"@every 1s"}}))
 	h.make(b)
 	pods := &corev1.PodList{}
 	h.eventually("a pod that the schedule started", func() error {
@@ -173,12 +180,14 @@ func TestAssessTLS_HostileResultsAreRefused(t *testing.T) {
 	extent.Full(t)
 	h := start(t, "--tls-assessor-image="+assessorImage)
 	ns := h.namespace(nil)
-	b := h.binds(ns, "web", app, h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}}))
+	b := h.binds(ns, "web", app,
+		h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}}))
 	h.make(b)
 	h.covers(b, "assessTLS", "TLSAssessor", "Partial", "NoResultYet")
 	policy := &intentv1alpha1.NimbusPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "web"}}
 	for i, message := range []string{
-		"no route to host", "", assessment("example.com", `"protocols": ["TLSv1.3"]`) + strings.Repeat(" ", 4096), assessment("--help", `"protocols": ["TLSv1.3"]`),
+		"no route to host", "", assessment("example.com", `"protocols": ["TLSv1.3"]`) + strings.Repeat(" ", 4096),
+		assessment("--help", `"protocols": ["TLSv1.3"]`),
 		assessment("example.com", `"problems": ["\u001b[2J\u202eReady=True"]`), strings.Repeat("[", 4000), "\u202e\u001b[2J",
 	} {
 		job := fmt.Sprintf("hostile-%d", i)
@@ -265,7 +274,8 @@ func TestAssessTLS_WithoutImageDoesNothingAndSaysSo(t *testing.T) {
 	extent.Full(t)
 	h := start(t)
 	ns := h.namespace(nil)
-	b := h.binds(ns, "web", app, h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}}))
+	b := h.binds(ns, "web", app,
+		h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}}))
 	h.make(b)
 	h.covers(b, "assessTLS", "TLSAssessor", "None", "ImageMissing")
 	if m := h.messageOf(b, "assessTLS", "TLSAssessor"); !strings.Contains(m, "--tls-assessor-image") {
@@ -280,14 +290,16 @@ func TestAssessTLS_ReportsAnImageThatCannotBePulled(t *testing.T) {
 	extent.Full(t)
 	h := start(t, "--tls-assessor-image=registry.example.com/assessor:ImagePullBackOff")
 	ns := h.namespace(nil)
-	b := h.binds(ns, "web", app, h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}}))
+	b := h.binds(ns, "web", app,
+		h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}}))
 	h.make(b)
 	h.covers(b, "assessTLS", "TLSAssessor", "Partial", "NoResultYet")
 	c := &batchv1.CronJob{}
 	if err := h.c.Get(h.ctx(), client.ObjectKey{Namespace: ns, Name: "web-assesstls"}, c); err != nil {
 		t.Fatal(err)
 	}
-	h.make(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "now", Labels: c.Spec.JobTemplate.Labels}, Spec: c.Spec.JobTemplate.Spec})
+	h.make(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "now", Labels: c.Spec.JobTemplate.Labels},
+		Spec: c.Spec.JobTemplate.Spec})
 	h.covers(b, "assessTLS", "TLSAssessor", "Partial", "AssessmentFailed")
 	if m := h.messageOf(b, "assessTLS", "TLSAssessor"); !strings.Contains(m, "cannot start") || !strings.Contains(m, "PullBackOff") {
 		t.Errorf("the message is %q", m)

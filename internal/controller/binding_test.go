@@ -42,7 +42,8 @@ func TestABindingAndItsIntentsComeInAnyOrder(t *testing.T) {
 			h.shows(things['b'], "Ready", "True", "Ready")
 		})
 		want := []string{
-			"KubeArmorPolicy/web-dnsmanipulation", "KubeArmorPolicy/web-escapetohost-disallowcapabilities", "KubeArmorPolicy/web-escapetohost-disallowchroot",
+			"KubeArmorPolicy/web-dnsmanipulation", "KubeArmorPolicy/web-escapetohost-disallowcapabilities",
+			"KubeArmorPolicy/web-escapetohost-disallowchroot",
 			"KubeArmorPolicy/web-escapetohost-swdeploymenttools", "NetworkPolicy/web-dnsmanipulation",
 		}
 		if got := h.derived(ns, kubeArmorPolicy, networkPolicy); !slices.Equal(got, want) {
@@ -64,7 +65,8 @@ func TestWithAllEnginesTheCountsAreThoseUsersKnow(t *testing.T) {
 	ns := h.namespace(nil)
 	dns, escape := h.declared("dnsManipulation", intentv1alpha1.Block, nil), h.declared("escapeToHost", "Enforce", nil)
 	d, e := h.binds(ns, "d", app, dns), h.binds(ns, "e", app, escape)
-	o := h.over("over-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}}, escape)
+	o := h.over("over-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}},
+		escape)
 	h.make(d, e, o)
 	for _, b := range []client.Object{d, e, o} {
 		h.shows(b, "Ready", "True", "Ready")
@@ -95,7 +97,8 @@ func TestWithAllEnginesTheCountsAreThoseUsersKnow(t *testing.T) {
 	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(np), np); err != nil {
 		t.Fatal(err)
 	}
-	if s := np.Status; s.NumberOfAdapterPolicies != 4 || s.Policies != 4 || s.Status != "Created" || s.AdapterPolicies[0] != "KubeArmorPolicy/e-escapetohost-disallowchroot" || s.PoliciesName[3] != "e-escapetohost" {
+	if s := np.Status; s.NumberOfAdapterPolicies != 4 || s.Policies != 4 || s.Status != "Created" ||
+		s.AdapterPolicies[0] != "KubeArmorPolicy/e-escapetohost-disallowchroot" || s.PoliciesName[3] != "e-escapetohost" {
 		t.Errorf("status %+v", s)
 	}
 	if r := np.Spec.Rules[0]; r.ID != "escapeToHost" || r.Action != "Enforce" || r.Rule.Action != "Enforce" {
@@ -129,13 +132,15 @@ func TestEditsConvergeWithoutDeletingAndCreatingAgain(t *testing.T) {
 	}); len(events) > 3+1+2 { // three objects, the policy, and the statuses of policy and binding
 		t.Errorf("%d writes: %v", len(events), events)
 	}
-	if l, _, _ := unstructured.NestedStringMap(h.there(networkPolicy, ns, "web-dnsmanipulation").Object, "spec", "podSelector", "matchLabels"); l["app"] != "other" {
+	if l, _, _ := unstructured.NestedStringMap(h.there(networkPolicy, ns, "web-dnsmanipulation").Object, "spec", "podSelector",
+		"matchLabels"); l["app"] != "other" {
 		t.Errorf("selects %v", l)
 	}
 	h.alter(b, func() { b.Spec.Selector = intentv1alpha1.WorkloadSelector{} })
 	h.shows(b, "Ready", "True", "Ready")
 	for _, u := range []*unstructured.Unstructured{
-		h.there(networkPolicy, ns, "web-dnsmanipulation"), h.there(kubeArmorPolicy, ns, "web-dnsmanipulation"), h.there(intentv1alpha1.GroupVersion.WithKind("NimbusPolicy"), ns, "web"),
+		h.there(networkPolicy, ns, "web-dnsmanipulation"), h.there(kubeArmorPolicy, ns, "web-dnsmanipulation"),
+		h.there(intentv1alpha1.GroupVersion.WithKind("NimbusPolicy"), ns, "web"),
 	} {
 		if said := fmt.Sprint(u.Object["spec"]); strings.Contains(said, "other") {
 			t.Errorf("%s still selects by label: %s", u.GetKind(), said)
@@ -176,7 +181,8 @@ func TestWithTheLastIntentEverythingGoesAndComesBackWithIt(t *testing.T) {
 	}
 	h.gone(over, "", "all-"+ns)
 	h.shows(b, "Ready", "False", "IntentMissing")
-	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(b), b); err != nil || b.Status.NimbusPolicy != "" || b.Status.NumberOfBoundIntents != 0 {
+	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(b), b); err != nil || b.Status.NimbusPolicy != "" ||
+		b.Status.NumberOfBoundIntents != 0 {
 		t.Errorf("%v %+v", err, b.Status)
 	}
 	h.declared("dnsManipulation", intentv1alpha1.Block, nil)
@@ -189,7 +195,8 @@ func TestWhatIsDerivedIsHealed(t *testing.T) {
 	h.install(enginecrds.KubeArmor)
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("dnsManipulation", intentv1alpha1.Block, nil))
-	o := h.over("over-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}}, h.declared("swDeploymentTools", intentv1alpha1.Block, nil))
+	o := h.over("over-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}},
+		h.declared("swDeploymentTools", intentv1alpha1.Block, nil))
 	h.make(b, o)
 	h.shows(b, "Ready", "True", "Ready")
 	h.shows(o, "Ready", "True", "Ready")
@@ -228,7 +235,8 @@ func TestWhatIsDerivedIsHealed(t *testing.T) {
 			h.healed(what, u, edit)
 		}
 	}
-	for _, u := range []*unstructured.Unstructured{h.there(kubeArmorPolicy, ns, "web-dnsmanipulation"), h.there(networkPolicy, ns, "web-dnsmanipulation"), h.there(policy, ns, "web")} {
+	for _, u := range []*unstructured.Unstructured{h.there(kubeArmorPolicy, ns, "web-dnsmanipulation"),
+		h.there(networkPolicy, ns, "web-dnsmanipulation"), h.there(policy, ns, "web")} {
 		uid := u.GetUID()
 		if err := h.c.Delete(h.ctx(), u); err != nil {
 			t.Fatal(err)
@@ -309,7 +317,8 @@ func TestAForeignObjectOfTheSameNameIsLeftAloneAndReported(t *testing.T) {
 	}
 	h.shows(b, "Ready", "True", "Ready")
 	h.covers(b, "dnsManipulation", "NetworkPolicy", "Enforced", "")
-	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(b), b); err != nil || slices.ContainsFunc(b.Status.Conditions, func(c metav1.Condition) bool { return c.Type == "Conflict" }) {
+	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(b), b); err != nil ||
+		slices.ContainsFunc(b.Status.Conditions, func(c metav1.Condition) bool { return c.Type == "Conflict" }) {
 		t.Errorf("the conflict is still told: %v", b.Status.Conditions)
 	}
 }
@@ -343,8 +352,10 @@ func TestAClusterBindingFollowsItsNamespaces(t *testing.T) {
 	h := start(t)
 	h.install(enginecrds.Kyverno)
 	first, left := h.namespace(nil), h.namespace(nil)
-	o := h.over("over-"+first, intentv1alpha1.NamespaceSelector{ExcludeNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(left)}},
-		h.declared("dnsManipulation", intentv1alpha1.Block, intentv1alpha1.Params{"otherEgress": {"allow"}}), h.declared("escapeToHost", intentv1alpha1.Block, nil))
+	o := h.over("over-"+first,
+		intentv1alpha1.NamespaceSelector{ExcludeNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(left)}},
+		h.declared("dnsManipulation", intentv1alpha1.Block, intentv1alpha1.Params{"otherEgress": {"allow"}}),
+		h.declared("escapeToHost", intentv1alpha1.Block, nil))
 	h.make(o)
 	h.shows(o, "Ready", "True", "Ready")
 	name := "nimbus-ctlr-gen-over-" + first
@@ -370,7 +381,8 @@ func TestAClusterBindingFollowsItsNamespaces(t *testing.T) {
 	h.gone(networkPolicy, first, name+"-dnsmanipulation")
 	h.gone(networkPolicy, later, name+"-dnsmanipulation")
 	h.shows(o, "Ready", "True", "Ready")
-	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(o), o); err != nil || o.Status.NumberOfNimbusPolicies != 1 || !slices.Equal(o.Status.NimbusPolicyNamespaces, []string{left}) {
+	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(o), o); err != nil || o.Status.NumberOfNimbusPolicies != 1 ||
+		!slices.Equal(o.Status.NimbusPolicyNamespaces, []string{left}) {
 		t.Errorf("%v %+v", err, o.Status)
 	}
 }
@@ -392,7 +404,8 @@ func TestOneSickBindingLeavesTheOthersAlone(t *testing.T) {
 	}
 	h.shows(sick, "Ready", "False", "SelectorUnsupported")
 	h.shows(well, "Ready", "True", "Ready")
-	if message := h.shows(well, "DuplicateIntent", "True", "DuplicateIntent"); !strings.Contains(message, dns.Name) || !strings.Contains(message, audit.Name) {
+	if message := h.shows(well, "DuplicateIntent", "True", "DuplicateIntent"); !strings.Contains(message, dns.Name) ||
+		!strings.Contains(message, audit.Name) {
 		t.Errorf("the message is %q", message)
 	}
 	np := h.there(networkPolicy, ns, "well-dnsmanipulation")
@@ -460,7 +473,8 @@ func TestNeighborsOnTheSamePodsAllowWhatBothAllow(t *testing.T) {
 	}
 	narrow := h.binds(ns, "narrow", app, h.declared("dnsManipulation", intentv1alpha1.Block, nil))
 	h.make(narrow)
-	for n, step := range []func(){func() { h.covers(narrow, "dnsManipulation", "NetworkPolicy", "Enforced", "") }, func() { h.remove(narrow) }} {
+	for n, step := range []func(){func() { h.covers(narrow, "dnsManipulation", "NetworkPolicy", "Enforced", "") },
+		func() { h.remove(narrow) }} {
 		step()
 		h.eventually("the wider to follow", func() error {
 			if got := egress(); got != n+shared {
@@ -500,7 +514,8 @@ func TestARestartWritesNothing(t *testing.T) {
 		h.make(b)
 		h.shows(b, "Ready", "True", "Ready")
 	}
-	o := h.over("over-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}}, escape)
+	o := h.over("over-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}},
+		escape)
 	h.make(o)
 	h.shows(o, "Ready", "True", "Ready")
 	h.writes(func() {})
@@ -542,7 +557,9 @@ func TestWhatAdmissionRefusesOfBindings(t *testing.T) {
 		"spec.intent.action":       `{"kind":"SecurityIntent","spec":{"intent":{"id":"a","action":"Warn"}}}`,
 	} {
 		u := &unstructured.Unstructured{}
-		if err := u.UnmarshalJSON([]byte(strings.Replace(manifest, "{", `{"apiVersion":"intent.security.nimbus.com/v1alpha1","metadata":{"name":"a"},`+map[bool]string{true: "", false: `"kind":"SecurityIntentBinding",`}[strings.Contains(manifest, "kind")], 1))); err != nil {
+		if err := u.UnmarshalJSON([]byte(strings.Replace(manifest, "{",
+			`{"apiVersion":"intent.security.nimbus.com/v1alpha1","metadata":{"name":"a"},`+
+				map[bool]string{true: "", false: `"kind":"SecurityIntentBinding",`}[strings.Contains(manifest, "kind")], 1))); err != nil {
 			t.Fatal(name, err)
 		}
 		if u.GetKind() == "SecurityIntentBinding" {
@@ -559,9 +576,11 @@ func TestAnIntentThatCannotBeMeantIsReported(t *testing.T) {
 	extent.Full(t)
 	h := start(t)
 	ns := h.namespace(nil)
-	typo, bad := h.declared("dnsManipulations", intentv1alpha1.Block, nil), h.declared("dnsManipulation", intentv1alpha1.Block, intentv1alpha1.Params{"otherEgress": {"perhaps"}})
+	typo, bad := h.declared("dnsManipulations", intentv1alpha1.Block, nil),
+		h.declared("dnsManipulation", intentv1alpha1.Block, intentv1alpha1.Params{"otherEgress": {"perhaps"}})
 	h.shows(typo, "Ready", "False", "UnknownIntent")
-	if message := h.shows(bad, "Stalled", "True", "InvalidParams"); !strings.Contains(message, "otherEgress") || !strings.Contains(message, "deny, allow") {
+	if message := h.shows(bad, "Stalled", "True", "InvalidParams"); !strings.Contains(message, "otherEgress") ||
+		!strings.Contains(message, "deny, allow") {
 		t.Errorf("the message is %q", message)
 	}
 	b := h.binds(ns, "web", app, typo, bad)
@@ -571,7 +590,8 @@ func TestAnIntentThatCannotBeMeantIsReported(t *testing.T) {
 	h.shows(b, "Enforced", "False", "NotEnforced")
 	h.alter(bad, func() { bad.Spec.Intent.Params = nil })
 	h.covers(b, "dnsManipulation", "NetworkPolicy", "Enforced", "")
-	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(bad), bad); err != nil || bad.Status.ID != "dnsManipulation" || bad.Status.Action != "Block" || bad.Status.Status != "Created" {
+	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(bad), bad); err != nil || bad.Status.ID != "dnsManipulation" ||
+		bad.Status.Action != "Block" || bad.Status.Status != "Created" {
 		t.Errorf("%v %+v", err, bad.Status)
 	}
 }

@@ -163,7 +163,9 @@ func TestFieldsOfOtherVersionsAreRefusedAndNotPruned(t *testing.T) {
 			kind, meta = "Cluster"+kind, `{"name":"a"}`
 		}
 		u := &unstructured.Unstructured{}
-		if err := u.UnmarshalJSON(fmt.Appendf(nil, `{"apiVersion":"intent.security.nimbus.com/v1alpha1","kind":%q,"metadata":%s,"spec":{"intents":[{"name":"a"}],%s`, kind, meta, selector[1:]+"}")); err != nil {
+		if err := u.UnmarshalJSON(fmt.Appendf(nil,
+			`{"apiVersion":"intent.security.nimbus.com/v1alpha1","kind":%q,"metadata":%s,"spec":{"intents":[{"name":"a"}],%s`, kind, meta,
+			selector[1:]+"}")); err != nil {
 			t.Fatal(err)
 		}
 		if err := h.c.Create(h.ctx(), u); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), problem) {
@@ -201,7 +203,8 @@ func TestAnAnnotationThatSwitchesAPolicyOffIsRemoved(t *testing.T) {
 func TestAClusterBindingOverNoNamespaceIsNotEnforced(t *testing.T) {
 	extent.Full(t)
 	h := start(t)
-	o := h.over("nowhere", intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{"does-not-exist"}}, h.declared("dnsManipulation", intentv1alpha1.Block, nil))
+	o := h.over("nowhere", intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{"does-not-exist"}},
+		h.declared("dnsManipulation", intentv1alpha1.Block, nil))
 	h.make(o)
 	if message := h.shows(o, "Enforced", "False", "NamespaceMissing"); !strings.Contains(message, "does-not-exist") {
 		t.Errorf("the message is %q", message)

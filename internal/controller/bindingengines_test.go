@@ -56,10 +56,13 @@ func TestKindsThatAnEngineLeft_HoldNothing(t *testing.T) {
 		makes  schema.GroupVersionKind
 		says   string
 	}{
-		"KubeArmor": {enginecrds.KubeArmor, &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: world.KubeArmorAgents}},
+		"KubeArmor": {enginecrds.KubeArmor,
+			&appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: world.KubeArmorAgents}},
 			"swDeploymentTools", kubeArmorPolicy, "no agent of KubeArmor is ready"},
-		"Kyverno": {enginecrds.Kyverno, webhooks(world.KyvernoWebhooks), "cocoWorkload", kyvernoPolicy, "no webhook of Kyverno leads to a Service that exists"},
-		"Istio":   {enginecrds.Istio, webhooks(world.IstioWebhooks), "ensureTLS", istioPeer, "no webhook of Istio's control plane leads to a Service that exists"},
+		"Kyverno": {enginecrds.Kyverno, webhooks(world.KyvernoWebhooks), "cocoWorkload", kyvernoPolicy,
+			"no webhook of Kyverno leads to a Service that exists"},
+		"Istio": {enginecrds.Istio, webhooks(world.IstioWebhooks), "ensureTLS", istioPeer,
+			"no webhook of Istio's control plane leads to a Service that exists"},
 	} {
 		t.Run(engine, func(t *testing.T) {
 			without(t, world.Shared(t), tc.sign)

@@ -44,7 +44,8 @@ func TestNamesOutward_KindsThatCiliumLeftHoldNothing(t *testing.T) {
 			return err
 		}
 		for _, c := range b.Status.Coverage {
-			if c.Engine == "Cilium" && c.Level == "None" && c.Reason == "EngineMissing" && strings.Contains(c.Message, "no pod of Cilium's DaemonSet is ready") {
+			if c.Engine == "Cilium" && c.Level == "None" && c.Reason == "EngineMissing" &&
+				strings.Contains(c.Message, "no pod of Cilium's DaemonSet is ready") {
 				return nil
 			}
 		}
@@ -59,7 +60,8 @@ func TestNamesOutward_FollowTheirEngineAndNarrowOthers(t *testing.T) {
 	extent.Full(t)
 	h := start(t, "--cluster-dns-service=default/names-dns", "--network-policy-enforcer=Cilium")
 	dnsService := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "names-dns"}}
-	dnsService.Spec.Selector, dnsService.Spec.Ports = map[string]string{"app": "dns"}, []corev1.ServicePort{{Port: 53, Protocol: corev1.ProtocolUDP}}
+	dnsService.Spec.Selector, dnsService.Spec.Ports = map[string]string{"app": "dns"},
+		[]corev1.ServicePort{{Port: 53, Protocol: corev1.ProtocolUDP}}
 	h.make(dnsService)
 	ns := h.namespace(nil)
 	names := h.declared("allowEgressToNames", intentv1alpha1.Block, intentv1alpha1.Params{"names": {"api.example.com", "*.example.org"}})

@@ -55,7 +55,8 @@ func TestTheWayToTheDNSPodsRealPortsStaysOpen(t *testing.T) {
 	if strings.Contains(said, "9153") {
 		t.Errorf("the port of metrics is open: %s", said)
 	}
-	if m := h.messageOf(b, "dnsManipulation", "NetworkPolicy"); !strings.Contains(m, "port [5353]") || !strings.Contains(m, "default/walk-dns") {
+	if m := h.messageOf(b, "dnsManipulation", "NetworkPolicy"); !strings.Contains(m, "port [5353]") ||
+		!strings.Contains(m, "default/walk-dns") {
 		t.Errorf("the message is %q", m)
 	}
 }
@@ -70,7 +71,8 @@ func TestAMissingDNSServiceIsReported(t *testing.T) {
 		return
 	}
 	h.covers(b, "dnsManipulation", "NetworkPolicy", "Partial", "DNSNotFound")
-	if m := h.messageOf(b, "dnsManipulation", "NetworkPolicy"); !strings.Contains(m, "does not exist") || !strings.Contains(m, "--cluster-dns-service") {
+	if m := h.messageOf(b, "dnsManipulation", "NetworkPolicy"); !strings.Contains(m, "does not exist") ||
+		!strings.Contains(m, "--cluster-dns-service") {
 		t.Errorf("the message is %q", m)
 	}
 }

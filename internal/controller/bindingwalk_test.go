@@ -31,8 +31,9 @@ func (h *home) variety() []*intentv1alpha1.SecurityIntent {
 		"escapeToHost":              {nil, {"psaLevel": {"restricted"}}},
 		"cocoWorkload":              {nil, {"runtimeClass": {"kata-qemu"}}},
 		"ensureTLS":                 {nil, {"mode": {"permissive"}, "exceptPorts": {"9090"}}, {"requireIdentity": {"true"}}},
-		"networkSegmentation":       {{"fromNamespaces": {"web"}}, {"fromNamespaces": {"web", "ops"}, "ports": {"8080"}}, {"fromServiceAccounts": {"jobs/nightly"}}},
-		"apiSegmentation":           {{"allowMethods": {"GET"}}, {"allowPaths": {"/api/*"}, "denyPaths": {"/admin"}}},
+		"networkSegmentation": {{"fromNamespaces": {"web"}}, {"fromNamespaces": {"web", "ops"}, "ports": {"8080"}},
+			{"fromServiceAccounts": {"jobs/nightly"}}},
+		"apiSegmentation": {{"allowMethods": {"GET"}}, {"allowPaths": {"/api/*"}, "denyPaths": {"/admin"}}},
 	}
 	var out []*intentv1alpha1.SecurityIntent
 	for _, e := range intent.Catalog() {
@@ -101,7 +102,8 @@ func TestHoweverABindingIsEditedItEndsAsIfItHadBeenMadeSo(t *testing.T) {
 }
 
 // translated returns the objects that the engines make of a binding, as the API server stores it.
-func (h *home) translated(b *intentv1alpha1.SecurityIntentBinding, intents map[string]*intentv1alpha1.SecurityIntent, labels map[string]string) map[string]any {
+func (h *home) translated(b *intentv1alpha1.SecurityIntentBinding, intents map[string]*intentv1alpha1.SecurityIntent,
+	labels map[string]string) map[string]any {
 	h.Helper()
 	out := map[string]any{}
 	cluster, err := intentfacts.ReadCluster(h.ctx(), h.c, intentfacts.Settings{DNSService: "kube-system/kube-dns"})
@@ -110,9 +112,11 @@ func (h *home) translated(b *intentv1alpha1.SecurityIntentBinding, intents map[s
 	}
 	for _, p := range intent.Resolve(intent.OfBinding(b), intents, nil, intent.Options{OperatorNamespace: "nexus-system"}).Policies {
 		for _, e := range catalog.Engines() {
-			f := intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: labels, MeshRootNamespace: "istio-system", TrustDomain: "cluster.local"}
+			f := intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: labels, MeshRootNamespace: "istio-system",
+				TrustDomain: "cluster.local"}
 			cluster.AddTo(&f, b.Namespace)
-			for _, o := range intent.Translate(e, p, f, true, func(k schema.GroupVersionKind) bool { return k.Group != "policies.kyverno.io" }).Objects {
+			for _, o := range intent.Translate(e, p, f, true,
+				func(k schema.GroupVersionKind) bool { return k.Group != "policies.kyverno.io" }).Objects {
 				if o.GetKind() != "NetworkPolicy" {
 					stored, problem := enginecrds.Admit(h.T, o)
 					if problem != "" {

@@ -41,7 +41,8 @@ func (h *home) accepts(u *unstructured.Unstructured, status map[string]any) {
 func conditionsOf(u *unstructured.Unstructured, types ...string) []any {
 	var out []any
 	for _, t := range types {
-		out = append(out, map[string]any{"type": t, "status": "True", "reason": t, "message": "", "observedGeneration": u.GetGeneration(), "lastTransitionTime": "2026-01-01T00:00:00Z"})
+		out = append(out, map[string]any{"type": t, "status": "True", "reason": t, "message": "", "observedGeneration": u.GetGeneration(),
+			"lastTransitionTime": "2026-01-01T00:00:00Z"})
 	}
 	return out
 }
@@ -50,9 +51,11 @@ func conditionsOf(u *unstructured.Unstructured, types ...string) []any {
 func (h *home) programs(ns, name string) {
 	h.Helper()
 	u := h.there(gatewayAPI("Gateway"), ns, name)
-	h.accepts(u, map[string]any{"conditions": conditionsOf(u, "Accepted", "Programmed"), "addresses": []any{map[string]any{"type": "Hostname", "value": "gw-1.ap-southeast-1.elb.amazonaws.com"}}})
+	h.accepts(u, map[string]any{"conditions": conditionsOf(u, "Accepted", "Programmed"),
+		"addresses": []any{map[string]any{"type": "Hostname", "value": "gw-1.ap-southeast-1.elb.amazonaws.com"}}})
 	r := h.there(gatewayAPI("HTTPRoute"), ns, name)
-	h.accepts(r, map[string]any{"parents": []any{map[string]any{"controllerName": "gateway.k8s.aws/alb", "parentRef": map[string]any{"name": name}, "conditions": conditionsOf(r, "Accepted", "ResolvedRefs")}}})
+	h.accepts(r, map[string]any{"parents": []any{map[string]any{"controllerName": "gateway.k8s.aws/alb",
+		"parentRef": map[string]any{"name": name}, "conditions": conditionsOf(r, "Accepted", "ResolvedRefs")}}})
 }
 
 // lifeOfAGateway is one of a capability that had an Ingress, and has one again.
@@ -67,7 +70,8 @@ func (h *home) lifeOfAGateway(app string) {
 	settings.SetNamespace(metav1.NamespaceDefault)
 	settings.SetName(class.GetName())
 	h.make(settings)
-	ref := map[string]any{"group": "gateway.k8s.aws", "kind": "LoadBalancerConfiguration", "namespace": metav1.NamespaceDefault, "name": class.GetName()}
+	ref := map[string]any{"group": "gateway.k8s.aws", "kind": "LoadBalancerConfiguration", "namespace": metav1.NamespaceDefault,
+		"name": class.GetName()}
 	_ = unstructured.SetNestedMap(class.Object, ref, "spec", "parametersRef")
 	h.make(class)
 	c := example(app)
@@ -148,7 +152,8 @@ func (h *home) recordsForIPv6(ns string, want bool) {
 	h.eventually(fmt.Sprintf("records for IPv6: %v", want), func() error {
 		list := &v1alpha1.Route53RecordSetList{}
 		err := h.c.List(h.ctx(), list, client.InNamespace(ns))
-		if got := slices.ContainsFunc(list.Items, func(r v1alpha1.Route53RecordSet) bool { return r.Spec.Type == "AAAA" }); err == nil && got != want {
+		if got := slices.ContainsFunc(list.Items, func(r v1alpha1.Route53RecordSet) bool { return r.Spec.Type == "AAAA" }); err == nil &&
+			got != want {
 			err = fmt.Errorf("%v", got)
 		}
 		return err

@@ -35,7 +35,8 @@ func bindingNamed(namespace, name string) *intentv1alpha1.SecurityIntentBinding 
 }
 
 func intentNamed(name, id string) *intentv1alpha1.SecurityIntent {
-	return &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: intentv1alpha1.SecurityIntentSpec{Intent: intentv1alpha1.Intent{ID: id}}}
+	return &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: intentv1alpha1.SecurityIntentSpec{Intent: intentv1alpha1.Intent{ID: id}}}
 }
 
 func TestIntentsOfACapabilityAreBoundReportedAndUnbound(t *testing.T) {
@@ -103,7 +104,8 @@ func TestIntentThatClosesEgressToAWS_IsReportedAtOnce(t *testing.T) {
 	h.shows(c, "PoliciesReady", "False", "IntentMissing")
 	si := intentNamed("closed-dns", "dnsManipulation")
 	h.make(si)
-	if m := h.shows(c, "PoliciesReady", "False", "EgressToAWSBlocked"); !strings.Contains(m, "closed-dns") || !strings.Contains(m, "awsCIDRs") {
+	if m := h.shows(c, "PoliciesReady", "False", "EgressToAWSBlocked"); !strings.Contains(m, "closed-dns") ||
+		!strings.Contains(m, "awsCIDRs") {
 		t.Errorf("the message names neither the intent nor the remedy: %s", m)
 	}
 	h.shows(c, "Stalled", "True", "EgressToAWSBlocked")
@@ -140,7 +142,8 @@ func TestIntentThatClosesPodsToALoadBalancer_IsReported(t *testing.T) {
 	si.Spec.Intent.Params = intentv1alpha1.Params{"fromNamespaces": {"segments-dev"}}
 	h.make(si)
 	h.create(c)
-	if m := h.shows(c, "PoliciesReady", "False", "LoadBalancerBlocked"); !strings.Contains(m, "segments-calls") || !strings.Contains(m, "call the backend") {
+	if m := h.shows(c, "PoliciesReady", "False", "LoadBalancerBlocked"); !strings.Contains(m, "segments-calls") ||
+		!strings.Contains(m, "call the backend") {
 		t.Errorf("the message names neither the intent nor the component: %s", m)
 	}
 	h.shows(c, "Stalled", "True", "LoadBalancerBlocked")
@@ -166,7 +169,8 @@ func TestIntentForTLSInAMesh_ClosesPodsToALoadBalancer(t *testing.T) {
 	si := intentNamed("mutual-tls", "ensureTLS")
 	h.make(si)
 	h.create(c)
-	if m := h.shows(c, "PoliciesReady", "False", "LoadBalancerBlocked"); !strings.Contains(m, "mutual-tls") || !strings.Contains(m, "add 8000 to its parameter exceptPorts") {
+	if m := h.shows(c, "PoliciesReady", "False", "LoadBalancerBlocked"); !strings.Contains(m, "mutual-tls") ||
+		!strings.Contains(m, "add 8000 to its parameter exceptPorts") {
 		t.Errorf("the message names neither the intent nor the remedy: %s", m)
 	}
 	h.alter(si, func() { si.Spec.Intent.Params = intentv1alpha1.Params{"exceptPorts": {"8000"}} })
@@ -194,10 +198,12 @@ func TestPoliciesStayForAsLongAsAPodOfTheirsDoes(t *testing.T) {
 	h.shows(c, "BackendReady", "True", "Ready")
 	b := bindingNamed("held-dev", "held-dev-policies")
 	h.shows(b, "Ready", "False", "IntentMissing")
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "slow-to-end", Namespace: "held-dev", Finalizers: []string{"example.com/slow"}, Labels: map[string]string{
-		"app.kubernetes.io/managed-by": "nexus-operator", "nexus.ai/capability-uid": string(c.UID),
-	}}, Spec: corev1.PodSpec{
-		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "slow-to-end", Namespace: "held-dev", Finalizers: []string{"example.com/slow"},
+		Labels: map[string]string{
+			"app.kubernetes.io/managed-by": "nexus-operator", "nexus.ai/capability-uid": string(c.UID),
+		}}, Spec: corev1.PodSpec{
+		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: new(true),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
 		Containers: []corev1.Container{{Name: "c", Image: "i", SecurityContext: &corev1.SecurityContext{
 			AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}}},
 	}}

@@ -56,7 +56,9 @@ type census struct {
 // newCensus counts zero for everything that may occur, so that a rate or an alert finds its series before the first object.
 func newCensus(kinds, awsKinds, engines []string) *census {
 	c := &census{states: map[pair]int{}, stalled: map[pair]int{}, conditions: map[pair]int{}, coverage: map[pair]int{},
-		drifted: map[string]int{}, phases: map[string]int{}, pending: map[string]int{}, pendingSince: map[string]int{}, recoveryEnds: map[nexusv1.RecoveryState]int{nexusv1.RecoveryWaiting: 0, nexusv1.RecoveryReleased: 0}, reasons: map[string]*metrics.Bound{}, capabilities: map[client.ObjectKey]string{}}
+		drifted: map[string]int{}, phases: map[string]int{}, pending: map[string]int{}, pendingSince: map[string]int{},
+		recoveryEnds: map[nexusv1.RecoveryState]int{nexusv1.RecoveryWaiting: 0, nexusv1.RecoveryReleased: 0},
+		reasons:      map[string]*metrics.Bound{}, capabilities: map[client.ObjectKey]string{}}
 	for _, k := range kinds {
 		for _, s := range []string{stateRecoverable, stateDeleting, statePaused, stateStalled, stateReady, stateProgressing} {
 			c.states[pair{k, s}] = 0
@@ -84,20 +86,26 @@ func newCensus(kinds, awsKinds, engines []string) *census {
 }
 
 func phases() []nexusv1.Phase {
-	return []nexusv1.Phase{nexusv1.PhasePending, nexusv1.PhaseProvisioningDataServices, nexusv1.PhaseProvisioningSSM, nexusv1.PhaseProvisioningSecrets,
-		nexusv1.PhaseProvisioningCognito, nexusv1.PhaseProvisioningIAM, nexusv1.PhaseDeploying, nexusv1.PhaseDeployingBackend, nexusv1.PhaseDeployingFrontend, nexusv1.PhaseUpdating, nexusv1.PhaseDegraded,
+	return []nexusv1.Phase{nexusv1.PhasePending, nexusv1.PhaseProvisioningDataServices, nexusv1.PhaseProvisioningSSM,
+		nexusv1.PhaseProvisioningSecrets,
+		nexusv1.PhaseProvisioningCognito, nexusv1.PhaseProvisioningIAM, nexusv1.PhaseDeploying, nexusv1.PhaseDeployingBackend,
+		nexusv1.PhaseDeployingFrontend, nexusv1.PhaseUpdating, nexusv1.PhaseDegraded,
 		nexusv1.PhaseRunning, nexusv1.PhaseFailed, nexusv1.PhaseDeleting, nexusv1.PhaseRecoverable, nexusv1.PhaseSuspended}
 }
 
 func conditionTypes() []string {
-	return []string{status.Ready, status.Reconciling, status.Stall, status.Paused, nexusv1.ConditionDataServicesReady, nexusv1.ConditionParametersReady,
-		nexusv1.ConditionSecretsReady, nexusv1.ConditionSecretsPopulated, nexusv1.ConditionCognitoReady, nexusv1.ConditionIdentityReady, nexusv1.ConditionNamespaceReady,
-		nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady, nexusv1.ConditionComponentsReady, nexusv1.ConditionIngressReady, nexusv1.ConditionPoliciesReady,
+	return []string{status.Ready, status.Reconciling, status.Stall, status.Paused, nexusv1.ConditionDataServicesReady,
+		nexusv1.ConditionParametersReady,
+		nexusv1.ConditionSecretsReady, nexusv1.ConditionSecretsPopulated, nexusv1.ConditionCognitoReady, nexusv1.ConditionIdentityReady,
+		nexusv1.ConditionNamespaceReady,
+		nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady, nexusv1.ConditionComponentsReady, nexusv1.ConditionIngressReady,
+		nexusv1.ConditionPoliciesReady,
 		nexusv1.ConditionDriftFree, nexusv1.ConditionCredentialsInPods}
 }
 
 func levels() []intentv1alpha1.Level {
-	return []intentv1alpha1.Level{intentv1alpha1.LevelEnforced, intentv1alpha1.LevelAudited, intentv1alpha1.LevelPartial, intentv1alpha1.LevelNone}
+	return []intentv1alpha1.Level{intentv1alpha1.LevelEnforced, intentv1alpha1.LevelAudited, intentv1alpha1.LevelPartial,
+		intentv1alpha1.LevelNone}
 }
 
 // add counts an object.

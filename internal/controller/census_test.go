@@ -33,7 +33,8 @@ func TestCensus_CountsObjectsByState(t *testing.T) {
 	deleting, drifted := bucketWith(1, is("Ready", "Ready"), is("Stalled", "BucketNotEmpty")), bucketWith(1, is("Ready", "Ready"))
 	deleting.DeletionTimestamp = &metav1.Time{}
 	drifted.Status.Drift = []v1alpha1.DriftEntry{{Path: "Versioning"}}
-	for _, o := range []*v1alpha1.S3Bucket{bucketWith(1), bucketWith(2, is("Ready", "Ready")), bucketWith(1, is("Paused", "Paused"), is("Ready", "Ready")),
+	for _, o := range []*v1alpha1.S3Bucket{bucketWith(1), bucketWith(2, is("Ready", "Ready")),
+		bucketWith(1, is("Paused", "Paused"), is("Ready", "Ready")),
 		bucketWith(1, is("Stalled", "Conflict")), deleting, drifted} {
 		c.add("S3Bucket", o)
 	}
@@ -88,7 +89,8 @@ func TestCensus_TellsRecoverableFromDeleting(t *testing.T) {
 	held := bucketWith(1, metav1.Condition{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonRecoverable})
 	held.DeletionTimestamp = &metav1.Time{}
 	c.add("S3Bucket", held)
-	for p, want := range map[pair]int{{"NexusAICapability", stateRecoverable}: 2, {"NexusAICapability", stateDeleting}: 1, {"S3Bucket", stateRecoverable}: 1, {"S3Bucket", stateDeleting}: 0} {
+	for p, want := range map[pair]int{{"NexusAICapability", stateRecoverable}: 2, {"NexusAICapability", stateDeleting}: 1,
+		{"S3Bucket", stateRecoverable}: 1, {"S3Bucket", stateDeleting}: 0} {
 		if got := c.states[p]; got != want {
 			t.Errorf("%v: %d, want %d", p, got, want)
 		}
@@ -108,7 +110,8 @@ func TestCensus_BoundsLabelsThatAnybodyCouldWrite(t *testing.T) {
 			Status: nexusv1.NexusAICapabilityStatus{Phase: nexusv1.Phase(name), Conditions: []metav1.Condition{{Type: name, Status: "True"}}}})
 	}
 	b := &intentv1alpha1.SecurityIntentBinding{}
-	b.Status.Coverage = []intentv1alpha1.Coverage{{Engine: "KubeArmor", Level: "Audited"}, {Engine: "Mine", Level: "Enforced"}, {Engine: "KubeArmor", Level: "Great"}}
+	b.Status.Coverage = []intentv1alpha1.Coverage{{Engine: "KubeArmor", Level: "Audited"}, {Engine: "Mine", Level: "Enforced"},
+		{Engine: "KubeArmor", Level: "Great"}}
 	c.add("SecurityIntentBinding", b)
 	if len(c.stalled) != mostReasons+1 || c.stalled[pair{"S3Bucket", metrics.Other}] != mostSeries+5-mostReasons {
 		t.Errorf("%d reasons", len(c.stalled))

@@ -124,7 +124,8 @@ func (l *leaseLock) release(ctx context.Context, record resourcelock.LeaderElect
 // the other. Where both do, the one that differs from the first shard gives way.
 //
 // A renewal that the end of the operator interrupts is no failed one: the lease is still this process's, and is released.
-func (l *leaseLock) hold(ctx context.Context, record resourcelock.LeaderElectionRecord, write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
+func (l *leaseLock) hold(ctx context.Context, record resourcelock.LeaderElectionRecord,
+	write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
 	renewed := l.renewed
 	l.renewed = time.Time{}
 	if err := l.numberInForce(ctx); err != nil {
@@ -176,7 +177,8 @@ func (l *leaseLock) numberInForce(ctx context.Context) error {
 		return err
 	}
 	if number := first.Labels[shard.LabelShards]; number != l.Labels[shard.LabelShards] {
-		return fmt.Errorf("shard %s waits until shard 0 works with %d shards: Lease %s has the label %s=%q", l.shard, l.shard.Shards(), first.Name, shard.LabelShards, number)
+		return fmt.Errorf("shard %s waits until shard 0 works with %d shards: Lease %s has the label %s=%q", l.shard, l.shard.Shards(),
+			first.Name, shard.LabelShards, number)
 	}
 	return nil
 }
@@ -219,6 +221,7 @@ func (l *leaseLock) RecordEvent(what string) {
 	if l.events == nil {
 		return
 	}
-	lease := &coordinationv1.Lease{TypeMeta: metav1.TypeMeta{APIVersion: coordinationv1.SchemeGroupVersion.String(), Kind: "Lease"}, ObjectMeta: l.LeaseMeta}
+	lease := &coordinationv1.Lease{TypeMeta: metav1.TypeMeta{APIVersion: coordinationv1.SchemeGroupVersion.String(), Kind: "Lease"},
+		ObjectMeta: l.LeaseMeta}
 	l.events.Eventf(lease, nil, "Normal", "LeaderElection", "Elect", "%s %s", l.Identity(), what)
 }

@@ -144,8 +144,9 @@ func newElection(t *testing.T) *election {
 		t.Fatal(err)
 	}
 	e.elector, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: e.lock, LeaseDuration: o.LeaseDuration, RenewDeadline: o.RenewDeadline(), RetryPeriod: 100 * time.Millisecond, ReleaseOnCancel: true,
-		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
+		Lock: e.lock, LeaseDuration: o.LeaseDuration, RenewDeadline: o.RenewDeadline(), RetryPeriod: 100 * time.Millisecond,
+		ReleaseOnCancel: true,
+		Callbacks:       leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -85,7 +85,8 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 		return nil, err
 	}
 	recorder, err := setupMetrics(mgr, o, contents.Kinds, engines)
-	if err := errors.Join(err, mgr.Add(&memoryReturner{}), mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", cachesSynced(mgr))); err != nil {
+	if err := errors.Join(err, mgr.Add(&memoryReturner{}), mgr.AddHealthzCheck("ping", healthz.Ping),
+		mgr.AddReadyzCheck("caches", cachesSynced(mgr))); err != nil {
 		return nil, err
 	}
 	env, err := newEnvironment(ctx, mgr, o)
@@ -93,7 +94,8 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 		return nil, err
 	}
 	env.Metrics, env.Failures, env.Large, env.Types = recorder, failures, large, types
-	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Region: o.Region, Registerer: ctrlmetrics.Registry, Limits: limitsOf(o), Shares: o.Shard.Shards()})
+	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Region: o.Region, Registerer: ctrlmetrics.Registry,
+		Limits: limitsOf(o), Shares: o.Shard.Shards()})
 	issuer, err := awssession.NewIssuer(mgr.GetConfig(), o.EKSCluster, o.Region, sessions, env.Clock)
 	if err != nil {
 		return nil, err
@@ -102,12 +104,15 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	env.AutoMode = awssession.NewAutoMode(o.EKSCluster, o.Region, sessions, env.Clock).IsEnabled
 	capabilities := capabilitycontroller.New(env, o, regionsOf(o))
 	env.Gate.Covers = capabilities.Covers
-	guards := awssession.Guards{AmbientNamespaces: o.AmbientNamespaces, CapabilityNamespaces: o.CapabilityNamespaces, DefaultBoundary: o.DefaultPermissionsBoundary,
+	guards := awssession.Guards{AmbientNamespaces: o.AmbientNamespaces, CapabilityNamespaces: o.CapabilityNamespaces,
+		DefaultBoundary:  o.DefaultPermissionsBoundary,
 		AllowedEndpoints: o.AllowedEndpoints, AllowCustomExternalID: o.AllowCustomExternalID,
 		Regions: capabilities.Facts.Regions}
-	providers := &awssession.Directory{Client: env.Client, Live: env.Live, ClusterID: env.ClusterID, OperatorNamespace: o.Namespace, Guards: guards, Sessions: sessions, Provenance: capabilities}
+	providers := &awssession.Directory{Client: env.Client, Live: env.Live, ClusterID: env.ClusterID, OperatorNamespace: o.Namespace,
+		Guards: guards, Sessions: sessions, Provenance: capabilities}
 	workers := workersOf(o)
-	events := &driftevents.Directory{Sessions: sessions, Providers: providers, Flow: driftevents.NewFlow(env.Clock), Queue: o.DriftQueue(), Region: o.Region}
+	events := &driftevents.Directory{Sessions: sessions, Providers: providers, Flow: driftevents.NewFlow(env.Clock), Queue: o.DriftQueue(),
+		Region: o.Region}
 	env.Covered, env.IndexResources = events.Flow.Covers, events.Queue != ""
 	events.Env = env
 	if err := setupAWS(mgr, env, awsSetup{providers, events, contents.Kinds, workers}); err != nil {
@@ -119,7 +124,8 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	if o.PlanRequests {
 		intents := intentfacts.SettingsOf(o)
 		intents.AutoMode = env.AutoMode
-		planning := planrequest.Contents{Settings: capabilities.Facts.Settings, Intents: intents, Kinds: contents.Kinds, Engines: engines, Providers: providers}
+		planning := planrequest.Contents{Settings: capabilities.Facts.Settings, Intents: intents, Kinds: contents.Kinds, Engines: engines,
+			Providers: providers}
 		if err := planrequest.New(env, planning).SetupWithManager(mgr); err != nil {
 			return nil, err
 		}
@@ -129,7 +135,8 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 
 // setupIntents adds the controllers of security intents to the manager of the first shard. They are not divided: bindings of the
 // cluster and of a namespace share the policies of its pods, and no two processes may change them at a time.
-func setupIntents(ctx context.Context, mgr manager.Manager, env reconciler.Environment, o options.Options, engines []intentbinding.Engine) error {
+func setupIntents(ctx context.Context, mgr manager.Manager, env reconciler.Environment, o options.Options,
+	engines []intentbinding.Engine) error {
 	if !o.Shard.IsFirst() {
 		return nil
 	}
@@ -146,7 +153,8 @@ func setupIntents(ctx context.Context, mgr manager.Manager, env reconciler.Envir
 
 // newManager returns a manager without controllers. Its configuration is cfg with the options' rate, and with a
 // transport that waits out short outages of the API server.
-func newManager(cfg *rest.Config, o options.Options, kinds []engine.Entry, large *reconciler.LargeObjects, log logr.Logger) (manager.Manager, error) {
+func newManager(cfg *rest.Config, o options.Options, kinds []engine.Entry, large *reconciler.LargeObjects,
+	log logr.Logger) (manager.Manager, error) {
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
@@ -218,7 +226,8 @@ func setupAWS(mgr manager.Manager, env reconciler.Environment, s awsSetup) error
 			return fmt.Errorf("setting up %s: %w", e.Name(), err)
 		}
 	}
-	dependents := awsprovider.FindDependents(env.Client, s.kinds, func(e engine.Entry) client.ObjectList { return reconciler.NewList(env.Client, e) })
+	dependents := awsprovider.FindDependents(env.Client, s.kinds,
+		func(e engine.Entry) client.ObjectList { return reconciler.NewList(env.Client, e) })
 	r := awsprovider.New(env, s.providers, dependents, secrets.Ensure)
 	r.Drift, s.events.ShowChange = s.events, r.ShowDriftEvents
 	if err := r.SetupWithManager(mgr, s.kinds, secrets, s.workers("AWSProvider")); err != nil {
@@ -292,7 +301,8 @@ func chooseEngines(o options.Options, contents Contents) ([]intentbinding.Engine
 
 func newScheme() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
-	return s, errors.Join(clientgoscheme.AddToScheme(s), v1alpha1.AddToScheme(s), nexusv1.AddToScheme(s), intentv1alpha1.AddToScheme(s), apiextensionsv1.AddToScheme(s))
+	return s, errors.Join(clientgoscheme.AddToScheme(s), v1alpha1.AddToScheme(s), nexusv1.AddToScheme(s), intentv1alpha1.AddToScheme(s),
+		apiextensionsv1.AddToScheme(s))
 }
 
 // regionsOf are the AWS regions that may be named.
@@ -315,8 +325,10 @@ func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) 
 		HealthProbeBindAddress: o.HealthAddress,
 		Metrics:                metricsserver.Options{BindAddress: o.MetricsAddress},
 		Cache: cache.Options{NewInformer: newInformers(), DefaultTransform: apply.WithoutLongMetadata, ByObject: map[client.Object]cache.ByObject{
-			&appsv1.Deployment{}: ours, &batchv1.Job{}: ours, &batchv1.CronJob{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: small, &corev1.ServiceAccount{}: ours,
-			&corev1.ResourceQuota{}: ours, &corev1.Pod{}: ours, &networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours, &autoscalingv2.HorizontalPodAutoscaler{}: ours,
+			&appsv1.Deployment{}: ours, &batchv1.Job{}: ours, &batchv1.CronJob{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: small,
+			&corev1.ServiceAccount{}: ours,
+			&corev1.ResourceQuota{}:  ours, &corev1.Pod{}: ours, &networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours,
+			&autoscalingv2.HorizontalPodAutoscaler{}:    ours,
 			&apiextensionsv1.CustomResourceDefinition{}: {Transform: intentbinding.WithoutSchemas},
 			&networkingv1.NetworkPolicy{}:               {Transform: intentbinding.WithoutForeignRules},
 			&intentv1alpha1.SecurityIntentBinding{}:     {Transform: intentbinding.WithoutLongLabels},
@@ -369,11 +381,14 @@ func newEnvironment(ctx context.Context, mgr manager.Manager, o options.Options)
 		return reconciler.Environment{}, fmt.Errorf("reading the version of the API server: %w", err)
 	}
 	return reconciler.Environment{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served, Version: *server, Events: reconciler.Events{Recorder: mgr.GetEventRecorder("nexus-operator")}, Clock: clock.RealClock{},
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served, Version: *server,
+		Events: reconciler.Events{Recorder: mgr.GetEventRecorder("nexus-operator")}, Clock: clock.RealClock{},
 		Signing:   &reconciler.SigningKeys{Client: mgr.GetClient(), Namespace: o.Namespace, Clock: clock.RealClock{}},
 		Gate:      reconciler.PlanGate{Namespaces: o.PlanGate, Client: mgr.GetClient()},
-		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, ForeignResources: o.ForeignResources, Shard: o.Shard, Schemas: schemas,
+		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, ForeignResources: o.ForeignResources,
+		Shard: o.Shard, Schemas: schemas,
 		DeletionGrace: capability.DefaultGrace{All: o.DeletionGrace, Production: o.ProductionDeletionGrace},
-		Intervals:     reconciler.Intervals{Check: o.CheckEvery, CheckOf: o.CheckEveryOf, WithEvents: o.CheckEveryWithEvents, Stalled: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
+		Intervals: reconciler.Intervals{Check: o.CheckEvery, CheckOf: o.CheckEveryOf, WithEvents: o.CheckEveryWithEvents,
+			Stalled: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
 	}, nil
 }

@@ -45,7 +45,8 @@ func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
 	// The plugin refuses an owner reference to those who may not update the owner's finalizers; some clusters
 	// run it.
-	world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases"}, APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}})
+	world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases"},
+		APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}})
 }
 
 // home is a running manager in this process, so that the race detector and the coverage see it. It has the
@@ -84,7 +85,8 @@ func startBare(t *testing.T, flags ...string) *home {
 func startOn(t *testing.T, flags ...string) *home {
 	t.Helper()
 	w := world.Shared(t)
-	for k, v := range map[string]string{"AWS_ENDPOINT_URL": w.AWS().URL(), "AWS_REGION": "ap-southeast-1", "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret"} {
+	for k, v := range map[string]string{"AWS_ENDPOINT_URL": w.AWS().URL(), "AWS_REGION": "ap-southeast-1",
+		"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret"} {
 		t.Setenv(k, v)
 	}
 	args := append([]string{"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--kube-api-qps=500",
@@ -122,7 +124,8 @@ func startOn(t *testing.T, flags ...string) *home {
 func (h *home) connect() {
 	h.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme), intentv1alpha1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme),
+		intentv1alpha1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
 		h.Fatal(err)
 	}
 	var err error
@@ -312,7 +315,8 @@ func example(namespace string) *nexusv1.NexusAICapability {
 		ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: namespace},
 		Spec: nexusv1.NexusAICapabilitySpec{
 			CapabilityName: namespace, Version: "1", Environment: "dev",
-			Frontend: nexusv1.FrontendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "front:1"}}, Backend: nexusv1.BackendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "back:1"}},
+			Frontend:     nexusv1.FrontendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "front:1"}},
+			Backend:      nexusv1.BackendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "back:1"}},
 			DataServices: &nexusv1.DataServicesSpec{DynamoDB: &nexusv1.DynamoDBSpec{}, S3: &nexusv1.S3Spec{}, Glue: &nexusv1.GlueSpec{}},
 		},
 	}
@@ -377,11 +381,14 @@ func TestAForeignNamespaceIsNeverUsed(t *testing.T) {
 func TestCredentialsAreReadWhereTheyAreGivenAndRotateAtOnce(t *testing.T) {
 	extent.Full(t)
 	h := start(t)
-	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: "rotation"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1",
-		AccessKeyIDRef: &v1alpha1.SecretKeyReference{Name: "keys", Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyReference{Name: "keys", Key: "secret"}}}
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: "rotation"},
+		Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1",
+			AccessKeyIDRef:     &v1alpha1.SecretKeyReference{Name: "keys", Key: "id"},
+			SecretAccessKeyRef: &v1alpha1.SecretKeyReference{Name: "keys", Key: "secret"}}}
 	h.create(p)
 	h.shows(p, "Stalled", "True", "CredentialsMissing")
-	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: "rotation"}, StringData: map[string]string{"id": "AKIAFIRST", "secret": "one"}}
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: "rotation"},
+		StringData: map[string]string{"id": "AKIAFIRST", "secret": "one"}}
 	h.create(s)
 	h.shows(p, "Ready", "True", "Authenticated")
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "rotated", Namespace: "rotation"}, Spec: v1alpha1.S3BucketSpec{
@@ -389,7 +396,8 @@ func TestCredentialsAreReadWhereTheyAreGivenAndRotateAtOnce(t *testing.T) {
 	h.create(b)
 	h.shows(b, "Ready", "True", "Ready")
 	mark := h.w.AWS().Mark()
-	if err := h.c.Patch(h.ctx(), s, client.RawPatch("application/merge-patch+json", []byte(`{"stringData":{"id":"AKIASECOND","secret":"two"}}`))); err != nil {
+	if err := h.c.Patch(h.ctx(), s,
+		client.RawPatch("application/merge-patch+json", []byte(`{"stringData":{"id":"AKIASECOND","secret":"two"}}`))); err != nil {
 		t.Fatal(err)
 	}
 	changed := time.Now()
@@ -408,9 +416,12 @@ func TestCredentialsAreReadWhereTheyAreGivenAndRotateAtOnce(t *testing.T) {
 
 func TestAPausedObjectIsLeftAloneAndGoesOnAfterwards(t *testing.T) {
 	h := start(t, "--ambient-namespaces=*", "--check-interval=1s")
-	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "pause"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
-	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "paused-bucket", Namespace: "pause", Annotations: map[string]string{wellknown.AnnotationPaused: "true"}},
-		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: "paused-bucket"}}
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "pause"},
+		Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
+	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "paused-bucket", Namespace: "pause",
+		Annotations: map[string]string{wellknown.AnnotationPaused: "true"}},
+		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}},
+			BucketName: "paused-bucket"}}
 	h.create(p, b)
 	h.shows(b, "Paused", "True", "Paused")
 	if s := h.left(); s != "" {
@@ -418,7 +429,8 @@ func TestAPausedObjectIsLeftAloneAndGoesOnAfterwards(t *testing.T) {
 	}
 	patch := func(annotations string) {
 		t.Helper()
-		if err := h.c.Patch(h.ctx(), b, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":`+annotations+`}}`))); err != nil {
+		if err := h.c.Patch(h.ctx(), b,
+			client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":`+annotations+`}}`))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -437,7 +449,8 @@ func TestAPausedObjectIsLeftAloneAndGoesOnAfterwards(t *testing.T) {
 	// One that is longer than a status may repeat does not keep the status from being written.
 	patch(`{"nexus.ai/reconcile-requested-at":"` + strings.Repeat("long", 40) + `"}`)
 	h.eventually("the long request to be answered", func() error {
-		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(b), b); err != nil || !strings.HasPrefix(b.Status.LastHandledReconcileAt, "longlong") {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(b), b); err != nil ||
+			!strings.HasPrefix(b.Status.LastHandledReconcileAt, "longlong") {
 			return fmt.Errorf("%v: lastHandledReconcileAt is %q", err, b.Status.LastHandledReconcileAt)
 		}
 		return nil
@@ -448,7 +461,8 @@ func TestAPausedObjectIsLeftAloneAndGoesOnAfterwards(t *testing.T) {
 func TestAProviderAtRestIsAskedAgainOnRequest(t *testing.T) {
 	extent.Full(t)
 	h := start(t, "--ambient-namespaces=*", "--check-interval=1000h")
-	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "asking"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "asking"},
+		Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
 	h.create(p)
 	h.shows(p, "Ready", "True", "Authenticated")
 	asked := func() int { return h.w.AWS().Calls().Match("sts", "GetCallerIdentity", "*").Count() }
@@ -469,12 +483,15 @@ func TestAProviderAtRestIsAskedAgainOnRequest(t *testing.T) {
 func TestSettingsOfKindsThatThereAreNotAreRefused(t *testing.T) {
 	extent.Full(t)
 	w := world.Shared(t)
-	for flag, want := range map[string]string{"--kind-workers=S3Bukket=2": "--kind-workers", "--kind-check-interval=NexusAICapability=1m": "--kind-check-interval", "--adapters=kubearmour": "--adapters", "--kinds=*,-S3Bukket": "SSMParameterSet"} {
+	for flag, want := range map[string]string{"--kind-workers=S3Bukket=2": "--kind-workers",
+		"--kind-check-interval=NexusAICapability=1m": "--kind-check-interval", "--adapters=kubearmour": "--adapters",
+		"--kinds=*,-S3Bukket": "SSMParameterSet"} {
 		o, err := options.Parse([]string{flag}, func(string) string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = controller.New(t.Context(), w.Config(), o, controller.Contents{Kinds: catalog.Kinds(), Engines: catalog.Engines()}, logr.Discard())
+		_, err = controller.New(t.Context(), w.Config(), o, controller.Contents{Kinds: catalog.Kinds(), Engines: catalog.Engines()},
+			logr.Discard())
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "is not one of") {
 			t.Errorf("%s: %v", flag, err)
 		}
@@ -484,13 +501,16 @@ func TestSettingsOfKindsThatThereAreNotAreRefused(t *testing.T) {
 func TestReferencesAreWaitedFor(t *testing.T) {
 	h := start(t, "--ambient-namespaces=*")
 	common := v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}
-	table := &v1alpha1.GlueTable{ObjectMeta: metav1.ObjectMeta{Name: "calls", Namespace: "refs"}, Spec: v1alpha1.GlueTableSpec{CommonSpec: common, TableName: "calls", DatabaseRef: &v1alpha1.ObjectReference{Name: "db"}}}
-	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "refs"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
+	table := &v1alpha1.GlueTable{ObjectMeta: metav1.ObjectMeta{Name: "calls", Namespace: "refs"},
+		Spec: v1alpha1.GlueTableSpec{CommonSpec: common, TableName: "calls", DatabaseRef: &v1alpha1.ObjectReference{Name: "db"}}}
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "refs"},
+		Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
 	h.create(table)
 	h.shows(table, "Ready", "False", "ProviderMissing")
 	h.create(p)
 	h.shows(table, "Ready", "False", "Waiting")
-	db := &v1alpha1.GlueDatabase{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "refs"}, Spec: v1alpha1.GlueDatabaseSpec{CommonSpec: common, DatabaseName: "refs_db"}}
+	db := &v1alpha1.GlueDatabase{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "refs"},
+		Spec: v1alpha1.GlueDatabaseSpec{CommonSpec: common, DatabaseName: "refs_db"}}
 	h.create(db)
 	began := time.Now()
 	h.shows(table, "Ready", "True", "Ready")
@@ -501,7 +521,8 @@ func TestReferencesAreWaitedFor(t *testing.T) {
 	h.alter(db, func() { db.Spec.Parameters = map[string]v1alpha1.GlueParameter{"nexus.ai/reserved": "x"} })
 	h.shows(db, "Ready", "False", "InvalidSpec")
 	second := table.DeepCopy()
-	second.ObjectMeta, second.Status, second.Spec.TableName = metav1.ObjectMeta{Name: "more", Namespace: "refs"}, v1alpha1.GlueTableStatus{}, "more"
+	second.ObjectMeta, second.Status, second.Spec.TableName = metav1.ObjectMeta{Name: "more", Namespace: "refs"},
+		v1alpha1.GlueTableStatus{}, "more"
 	h.create(second)
 	h.shows(second, "Ready", "True", "Ready")
 	// The database goes first: the table is found again by what was recorded, not by its reference.
@@ -546,9 +567,11 @@ func TestASickWorkloadShowsItsTroubleAndHeals(t *testing.T) {
 func TestAnAbandonedObjectGoesAndItsResourceStays(t *testing.T) {
 	extent.Full(t)
 	h := start(t, "--ambient-namespaces=*")
-	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "abandon"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "abandon"},
+		Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "abandoned", Namespace: "abandon"},
-		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: "abandoned"}}
+		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}},
+			BucketName: "abandoned"}}
 	h.create(p, b)
 	h.shows(b, "Ready", "True", "Ready")
 	rule := h.w.AWS().Fault(emulator.Match{Service: "s3"}, emulator.Fail(403, "AccessDenied", "no more"))

@@ -113,7 +113,9 @@ func putAll(ctx context.Context, c *ssmapi.Client, n int) (time.Duration, error)
 	start := time.Now()
 	for i := range n {
 		group.Go(func() error {
-			_, err := c.PutParameter(ctx, &ssmapi.PutParameterInput{Name: aws.String(fmt.Sprintf("/paced/%d", i)), Value: aws.String("v"), Type: ssmtypes.ParameterTypeString, Overwrite: aws.Bool(true)})
+			_, err := c.PutParameter(ctx,
+				&ssmapi.PutParameterInput{Name: aws.String(fmt.Sprintf("/paced/%d", i)), Value: aws.String("v"), Type: ssmtypes.ParameterTypeString,
+					Overwrite: aws.Bool(true)})
 			return err
 		})
 	}
@@ -136,7 +138,8 @@ func TestHigherThroughputIsReadOnceAndOnlyWhenCallsWait(t *testing.T) {
 		"left off":  {func(p *emulator.Proxy) { p.SSM.SetHigherThroughput(false) }, false},
 		"access is denied": {func(p *emulator.Proxy) {
 			p.SSM.SetHigherThroughput(true)
-			p.Fault(emulator.Match{Service: "ssm", Op: "GetServiceSetting"}, emulator.Fail(400, "AccessDeniedException", "not authorized to perform: ssm:GetServiceSetting"))
+			p.Fault(emulator.Match{Service: "ssm", Op: "GetServiceSetting"},
+				emulator.Fail(400, "AccessDeniedException", "not authorized to perform: ssm:GetServiceSetting"))
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

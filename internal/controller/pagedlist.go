@@ -26,7 +26,8 @@ const objectsOfPage = 20
 // no list: Kubernetes does not in all versions before 1.34.
 func newInformers() func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
 	turn := &sync.Mutex{}
-	return func(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {
+	return func(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration,
+		by toolscache.Indexers) toolscache.SharedIndexInformer {
 		if !mayBeLarge(example) {
 			return toolscache.NewSharedIndexInformer(lw, example, resync, by)
 		}

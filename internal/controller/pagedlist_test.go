@@ -53,12 +53,13 @@ func (l *listOf) list(_ context.Context, o metav1.ListOptions) (runtime.Object, 
 }
 
 func (l *listOf) informer() toolscache.SharedIndexInformer {
-	lw := &toolscache.ListWatch{ListWithContextFunc: l.list, WatchFuncWithContext: func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
-		if o.SendInitialEvents != nil {
-			return nil, apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind("SSMParameterSet").GroupKind(), "", nil)
-		}
-		return watch.NewFake(), nil
-	}}
+	lw := &toolscache.ListWatch{ListWithContextFunc: l.list,
+		WatchFuncWithContext: func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			if o.SendInitialEvents != nil {
+				return nil, apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind("SSMParameterSet").GroupKind(), "", nil)
+			}
+			return watch.NewFake(), nil
+		}}
 	return newInformers()(lw, &v1alpha1.SSMParameterSet{}, 0, toolscache.Indexers{})
 }
 
@@ -99,10 +100,12 @@ func TestInformer_ListsLargeObjectsByPages(t *testing.T) {
 func TestInformer_MayTransformAnObjectTwice(t *testing.T) {
 	stream := watch.NewFakeWithChanSize(2, false)
 	o := &v1alpha1.SSMParameterSet{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "a", ResourceVersion: "6"}}
-	end := &v1alpha1.SSMParameterSet{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "7", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}
+	end := &v1alpha1.SSMParameterSet{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "7",
+		Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}
 	stream.Add(o)
 	stream.Action(watch.Bookmark, end)
-	lw := &toolscache.ListWatch{ListWithContextFunc: (&listOf{}).list, WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return stream, nil }}
+	lw := &toolscache.ListWatch{ListWithContextFunc: (&listOf{}).list,
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return stream, nil }}
 	i := newInformers()(lw, &v1alpha1.SSMParameterSet{}, 0, toolscache.Indexers{})
 	var times atomic.Int64
 	if err := i.SetTransform(func(o any) (any, error) { times.Add(1); return o, nil }); err != nil {

@@ -73,7 +73,8 @@ func TestDeploymentsWaitForNewParametersAndNotForValues(t *testing.T) {
 		s.Backend.Image = "back:3"
 	})
 	h.shows(set, status.Ready, "False", status.ReasonThrottled)
-	h.shows(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "values", Name: "values-dev-extra"}}, status.Ready, "True", status.ReasonReady)
+	h.shows(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "values", Name: "values-dev-extra"}}, status.Ready, "True",
+		status.ReasonReady)
 	if got, err := image(); err != nil || got != "back:2" {
 		t.Errorf("the Deployment has the image %s (%v) before the new parameter exists", got, err)
 	}

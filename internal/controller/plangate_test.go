@@ -50,7 +50,8 @@ func (h *home) approver(ns string) client.Client {
 
 // approve sets the annotation of an approval with the rights of a client.
 func (h *home) approve(by client.Client, o client.Object, hash string) error {
-	return by.Patch(h.ctx(), o.DeepCopyObject().(client.Object), client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, wellknown.AnnotationApprovedPlan, hash)))
+	return by.Patch(h.ctx(), o.DeepCopyObject().(client.Object),
+		client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, wellknown.AnnotationApprovedPlan, hash)))
 }
 
 // pendingPlan waits until a plan of the object waits for an approval at its present generation; it returns the hash.
@@ -73,7 +74,8 @@ func TestPlanGate_NothingRunsBeforeItsApproval(t *testing.T) {
 	reviewed := h.plannedHash(ns, nexusv1.PlanRequestSpec{Manifests: []nexusv1.PlannedManifest{h.manifestOf(o)}})
 	h.as(tenant, o)
 	created := h.pendingPlan(o)
-	if live := h.plannedHash(ns, nexusv1.PlanRequestSpec{Objects: []nexusv1.PlannedObject{{Kind: "S3Bucket", Name: o.Name}}}); reviewed != created || live != created {
+	if live := h.plannedHash(ns,
+		nexusv1.PlanRequestSpec{Objects: []nexusv1.PlannedObject{{Kind: "S3Bucket", Name: o.Name}}}); reviewed != created || live != created {
 		t.Errorf("the plan that waits is %s, that of the manifest was %s, and that of the object is %s", created, reviewed, live)
 	}
 	if len(o.Finalizers) > 0 || o.Annotations[engine.AnnotationHome] != "" {
@@ -165,7 +167,8 @@ func (h *home) plannedHash(ns string, spec nexusv1.PlanRequestSpec) string {
 		h.Fatal(err)
 	}
 	var p plan.Plan
-	if err := json.Unmarshal([]byte(r.Status.Plan), &p); err != nil || len(p.Items) == 0 || p.Items[0].AWS == nil || p.Items[0].AWS.Approval == nil {
+	if err := json.Unmarshal([]byte(r.Status.Plan), &p); err != nil || len(p.Items) == 0 || p.Items[0].AWS == nil ||
+		p.Items[0].AWS.Approval == nil {
 		h.Fatalf("%s: %v", r.Status.Plan, err)
 	}
 	return p.Items[0].AWS.Approval.Hash
@@ -196,7 +199,8 @@ func TestPlanGate_AnApprovedPlanIsFinishedAfterAStop(t *testing.T) {
 	o := bucketOf(ns, "halfway")
 	o.Spec.Versioning = &v1alpha1.S3Versioning{Enabled: true}
 	h.make(o)
-	rule := h.w.AWS().Fault(emulator.Match{Service: "s3", Op: "PutBucketVersioning"}, emulator.Fail(403, "AccessDenied", "not authorized to perform: s3:PutBucketVersioning"))
+	rule := h.w.AWS().Fault(emulator.Match{Service: "s3", Op: "PutBucketVersioning"},
+		emulator.Fail(403, "AccessDenied", "not authorized to perform: s3:PutBucketVersioning"))
 	if err := h.approve(h.approver(ns), o, h.pendingPlan(o)); err != nil {
 		t.Fatal(err)
 	}

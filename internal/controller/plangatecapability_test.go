@@ -33,8 +33,10 @@ func (h *home) pendingEdit(c *nexusv1.NexusAICapability) (hash string) {
 		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil {
 			return err
 		}
-		pending, ready := meta.FindStatusCondition(c.Status.Conditions, status.PlanApproved), meta.FindStatusCondition(c.Status.Conditions, status.Ready)
-		if hash = status.PendingPlan(c.Status.Conditions); hash == "" || pending.ObservedGeneration != c.Generation || ready == nil || ready.Reason != status.ReasonPlanPending || ready.ObservedGeneration != c.Generation {
+		pending, ready := meta.FindStatusCondition(c.Status.Conditions, status.PlanApproved),
+			meta.FindStatusCondition(c.Status.Conditions, status.Ready)
+		if hash = status.PendingPlan(c.Status.Conditions); hash == "" || pending.ObservedGeneration != c.Generation || ready == nil ||
+			ready.Reason != status.ReasonPlanPending || ready.ObservedGeneration != c.Generation {
 			return fmt.Errorf("%+v", c.Status.Conditions)
 		}
 		return nil
@@ -55,7 +57,8 @@ func (h *home) approvedEdit(by client.Client, c *nexusv1.NexusAICapability) {
 func (h *home) readyEdit(c *nexusv1.NexusAICapability) {
 	h.Helper()
 	h.eventually("the capability to be ready", func() error {
-		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil || !c.Status.Ready || c.Status.ObservedGeneration != c.Generation {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil || !c.Status.Ready ||
+			c.Status.ObservedGeneration != c.Generation {
 			return fmt.Errorf("%s: %s %v; objects that wait: %v", c.Status.Phase, c.Status.Message, err, h.waiting(c.Namespace))
 		}
 		return nil
@@ -178,7 +181,8 @@ func TestPlanGate_AnApprovalCoversOnlyWhatTheCapabilityCompilesTo(t *testing.T) 
 	}
 	h.alter(ns, func() { ns.Labels[wellknown.LabelPlanGate] = wellknown.PlanGateClosed })
 	h.eventually("the record of what stands", func() error {
-		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil || c.Status.Approved == nil || c.Status.Approved.Generation != c.Generation {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil || c.Status.Approved == nil ||
+			c.Status.Approved.Generation != c.Generation {
 			return fmt.Errorf("%+v %v", c.Status.Approved, err)
 		}
 		return nil

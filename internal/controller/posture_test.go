@@ -90,7 +90,8 @@ func (h *home) make(objs ...client.Object) {
 	}
 }
 
-func (h *home) binds(ns, name string, labels map[string]string, intents ...*intentv1alpha1.SecurityIntent) *intentv1alpha1.SecurityIntentBinding {
+func (h *home) binds(ns, name string, labels map[string]string,
+	intents ...*intentv1alpha1.SecurityIntent) *intentv1alpha1.SecurityIntentBinding {
 	b := &intentv1alpha1.SecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
 	b.Spec.Selector.WorkloadSelector = &intentv1alpha1.LabelSelector{MatchLabels: labels}
 	b.Spec.Intents = named(intents)
@@ -105,7 +106,8 @@ func named(intents []*intentv1alpha1.SecurityIntent) []intentv1alpha1.MatchInten
 	return out
 }
 
-func (h *home) over(name string, ns intentv1alpha1.NamespaceSelector, intents ...*intentv1alpha1.SecurityIntent) *intentv1alpha1.ClusterSecurityIntentBinding {
+func (h *home) over(name string, ns intentv1alpha1.NamespaceSelector,
+	intents ...*intentv1alpha1.SecurityIntent) *intentv1alpha1.ClusterSecurityIntentBinding {
 	b := &intentv1alpha1.ClusterSecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	b.Spec.Selector.NsSelector = ns
 	b.Spec.Intents = named(intents)

@@ -82,7 +82,8 @@ func rightsOf(roles ...*rbacv1.ClusterRole) map[right]bool {
 }
 
 // operators are the ClusterRoles that are bound to the operator: its own, and one for each policy engine.
-var operators = []string{"nexus-operator", "nexus-operator-kubearmor", "nexus-operator-kyverno", "nexus-operator-istio", "nexus-operator-cilium", "nexus-operator-eksautomode"}
+var operators = []string{"nexus-operator", "nexus-operator-kubearmor", "nexus-operator-kyverno", "nexus-operator-istio",
+	"nexus-operator-cilium", "nexus-operator-eksautomode"}
 
 // operatorsRights returns the rights of the ClusterRoles that are bound to the operator.
 func operatorsRights(all map[string]*rbacv1.ClusterRole) map[right]bool {
@@ -120,14 +121,16 @@ func TestTheOperatorsRightsAreNamedOneByOneAndLeadToNoOthers(t *testing.T) {
 		if onlyRead[r.resource] && r.verb != "get" && r.verb != "list" {
 			t.Errorf("the operator may %s", r)
 		}
-		if beyond[r.resource] || r.group == rbacv1.GroupName || strings.HasPrefix(r.resource, "pods/") && r.resource != "pods/eviction" || slices.Contains([]string{"escalate", "bind", "impersonate", "approve", "sign"}, r.verb) {
+		if beyond[r.resource] || r.group == rbacv1.GroupName || strings.HasPrefix(r.resource, "pods/") && r.resource != "pods/eviction" ||
+			slices.Contains([]string{"escalate", "bind", "impersonate", "approve", "sign"}, r.verb) {
 			t.Errorf("the operator may %s", r)
 		}
 		if r.verb == "update" && !strings.HasSuffix(r.resource, "/finalizers") || r.verb == "deletecollection" {
 			t.Errorf("the operator may %s, which no request of it does", r)
 		}
 	}
-	for _, name := range append([]string{"nexus-operator-secrets", "nexus-operator-leader-election", "nexus-operator-signing-key"}, operators...) {
+	for _, name := range append([]string{"nexus-operator-secrets", "nexus-operator-leader-election", "nexus-operator-signing-key"},
+		operators...) {
 		for label := range all[name].Labels {
 			if strings.HasPrefix(label, "rbac.authorization.k8s.io/") {
 				t.Errorf("%s is part of another role by label %s", name, label)
@@ -178,8 +181,14 @@ func TestWhateverTheOperatorMakesItMayAlsoReadHealAndRemove(t *testing.T) {
 // writers says who may write the objects of each of our kinds: edit, the operator's admin, or no one but
 // the operator.
 var writers = map[string]string{
-	"nexuscapabilities": "edit", "planrequests": "edit", "dynamodbtables": "edit", "gluecrawlers": "edit", "gluedatabases": "edit", "gluetables": "edit", "iamroles": "edit",
-	"awsresources": "edit", "s3buckets": "edit", "secretsmanagersecrets": "edit", "kmskeys": "edit", "podidentityassociations": "edit", "certificates": "edit", "cognitouserpools": "edit", "snstopics": "edit", "sqsqueues": "edit", "ssmparametersets": "edit", "vpcs": "edit", "routetables": "edit", "internetgateways": "edit", "securitygroups": "edit", "subnets": "edit", "natgateways": "edit", "ec2keypairs": "edit", "ecrrepositories": "edit", "lambdafunctions": "edit", "ecsclusters": "edit", "eksclusters": "edit", "elasticacheclusters": "edit", "route53hostedzones": "edit", "route53recordsets": "edit", "ec2instances": "edit", "elasticips": "edit", "dbsubnetgroups": "edit", "rdsinstances": "edit", "securityintentbindings": "edit",
+	"nexuscapabilities": "edit", "planrequests": "edit", "dynamodbtables": "edit", "gluecrawlers": "edit", "gluedatabases": "edit",
+	"gluetables": "edit", "iamroles": "edit",
+	"awsresources": "edit", "s3buckets": "edit", "secretsmanagersecrets": "edit", "kmskeys": "edit", "podidentityassociations": "edit",
+	"certificates": "edit", "cognitouserpools": "edit", "snstopics": "edit", "sqsqueues": "edit", "ssmparametersets": "edit", "vpcs": "edit",
+	"routetables": "edit", "internetgateways": "edit", "securitygroups": "edit", "subnets": "edit", "natgateways": "edit",
+	"ec2keypairs": "edit", "ecrrepositories": "edit", "lambdafunctions": "edit", "ecsclusters": "edit", "eksclusters": "edit",
+	"elasticacheclusters": "edit", "route53hostedzones": "edit", "route53recordsets": "edit", "ec2instances": "edit", "elasticips": "edit",
+	"dbsubnetgroups": "edit", "rdsinstances": "edit", "securityintentbindings": "edit",
 	"awsproviders": "admin", "securityintents": "admin", "clustersecurityintentbindings": "admin",
 	"nimbuspolicies": "", "clusternimbuspolicies": "",
 }
@@ -239,22 +248,27 @@ func TestPeopleGetWhatTheirRolesInANamespaceMean(t *testing.T) {
 	}
 	for _, role := range []string{"view", "edit", "admin", "nexus-operator-admin"} {
 		h.make(&rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: role}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: role + "-" + ns}},
+			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: role},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: role + "-" + ns}},
 		})
 	}
 	may := func(user string, r right, in string) bool {
 		t.Helper()
-		answer, err := c.AuthorizationV1().SubjectAccessReviews().Create(h.ctx(), &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: user + "-" + ns, ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: in, Group: r.group, Resource: r.resource, Verb: r.verb},
-		}}, metav1.CreateOptions{})
+		answer, err := c.AuthorizationV1().SubjectAccessReviews().Create(h.ctx(),
+			&authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: user + "-" + ns, ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: in, Group: r.group, Resource: r.resource,
+					Verb: r.verb},
+			}}, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return answer.Status.Allowed
 	}
-	capabilities, providers := right{"nexus.ai", "nexuscapabilities", "create"}, right{"aws-infra-operator.runner.codes", "awsproviders", "create"}
-	bindings, intents := right{"intent.security.nimbus.com", "securityintentbindings", "delete"}, right{"intent.security.nimbus.com", "securityintents", "create"}
+	capabilities, providers := right{"nexus.ai", "nexuscapabilities", "create"},
+		right{"aws-infra-operator.runner.codes", "awsproviders", "create"}
+	bindings, intents := right{"intent.security.nimbus.com", "securityintentbindings", "delete"},
+		right{"intent.security.nimbus.com", "securityintents", "create"}
 	reading := right{"nexus.ai", "nexuscapabilities", "get"}
 	// Kubernetes' own roles learn of ours by a controller.
 	h.eventually("Kubernetes' own roles to have ours", func() error {

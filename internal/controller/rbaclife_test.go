@@ -47,14 +47,16 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := start(t, "--types="+streamType, "--leader-elect=true", "--eks-cluster-name=production", "--metrics-bind-address=:"+port, "--workload-namespace-quota=pods=50", "--tls-assessor-image="+assessorImage)
+	h := start(t, "--types="+streamType, "--leader-elect=true", "--eks-cluster-name=production", "--metrics-bind-address=:"+port,
+		"--workload-namespace-quota=pods=50", "--tls-assessor-image="+assessorImage)
 	// An operator of another test may have made the key already, with which it signs its first record in a zone.
 	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: operator.Namespace, Name: reconciler.SigningKeySecret}}
 	if err := client.IgnoreNotFound(h.c.Delete(h.ctx(), key)); err != nil {
 		t.Fatal(err)
 	}
 	h.install(append(allEngines, enginecrds.EKSAutoMode, enginecrds.GatewayAPI, enginecrds.AWSLoadBalancer, enginecrds.OtherPolicies)...)
-	h.make(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto-rights", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}})
+	h.make(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto-rights",
+		Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}})
 	h.makeCilium()
 	h.leads()
 	h.measured("https://127.0.0.1:" + port + "/metrics")
@@ -87,7 +89,8 @@ var ofCapabilities = []string{"apps", "batch", "autoscaling", "policy", "nexus.a
 // makeCilium makes the DaemonSet of Cilium, without which its kinds hold nothing. No node takes a pod of it.
 func (h *home) makeCilium() {
 	labels := map[string]string{"k8s-app": "cilium"}
-	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cilium"}, Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}}}
+	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cilium"},
+		Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}}}
 	d.Spec.Template.Labels = labels
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "agent", Image: "cilium"}}
 	d.Spec.Template.Spec.NodeSelector = map[string]string{"testbed.nexus.ai/network-plugin": "simulated"}
@@ -149,19 +152,23 @@ func (h *home) measured(url string) {
 	}
 	ns := h.namespace(nil)
 	h.make(&rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "metrics-" + ns}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-metrics-reader"},
-		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "reader"}},
+		ObjectMeta: metav1.ObjectMeta{Name: "metrics-" + ns},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-metrics-reader"},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "reader"}},
 	})
 	h.eventually("the right to read metrics", func() error {
-		answer, err := c.AuthorizationV1().SubjectAccessReviews().Create(h.ctx(), &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: "system:serviceaccount:" + ns + ":reader", NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"},
-		}}, metav1.CreateOptions{})
+		answer, err := c.AuthorizationV1().SubjectAccessReviews().Create(h.ctx(),
+			&authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+				User:                  "system:serviceaccount:" + ns + ":reader",
+				NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"},
+			}}, metav1.CreateOptions{})
 		if err == nil && !answer.Status.Allowed {
 			err = fmt.Errorf("%+v", answer.Status)
 		}
 		return err
 	})
-	scraper := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	scraper := &http.Client{Timeout: 10 * time.Second,
+		Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	for _, who := range []struct {
 		name string
 		code int
@@ -205,7 +212,8 @@ func (h *home) livesOfACapability() {
 	c.Spec.DataServices.KMS = &nexusv1.KMSSpec{}
 	c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "jobs"}}
 	c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "news", SubscribeQueues: []nexusv1.QueueName{"jobs"}}}
-	once, nightly := nexusv1.NamedComponentSpec{Name: "once", Type: nexusv1.ComponentJob}, nexusv1.NamedComponentSpec{Name: "nightly", Type: nexusv1.ComponentCronJob, Schedule: "0 3 * * *"}
+	once, nightly := nexusv1.NamedComponentSpec{Name: "once", Type: nexusv1.ComponentJob},
+		nexusv1.NamedComponentSpec{Name: "nightly", Type: nexusv1.ComponentCronJob, Schedule: "0 3 * * *"}
 	once.Image, nightly.Image = "once:1", "nightly:1"
 	c.Spec.Components = []nexusv1.NamedComponentSpec{once, nightly}
 	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: dns.Name}}}
@@ -216,7 +224,8 @@ func (h *home) livesOfACapability() {
 	h.recordsForIPv6(c.Namespace, true)
 	h.classParameters("eks.amazonaws.com", "v1", "ipv4")
 	h.recordsForIPv6(c.Namespace, false)
-	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{Name: "check", Namespace: c.Namespace}, Spec: nexusv1.PlanRequestSpec{Objects: []nexusv1.PlannedObject{{Kind: "NexusAICapability", Name: c.Name}}}}
+	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{Name: "check", Namespace: c.Namespace},
+		Spec: nexusv1.PlanRequestSpec{Objects: []nexusv1.PlannedObject{{Kind: "NexusAICapability", Name: c.Name}}}}
 	h.create(q)
 	h.shows(q, "Ready", "True", "Ready")
 	h.alter(c, func() {
@@ -233,7 +242,8 @@ func (h *home) livesOfACapability() {
 // zone makes a hosted zone as an administrator would.
 func (h *home) zone(name string) string {
 	h.Helper()
-	api := route53.NewFromConfig(aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(h.w.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	api := route53.NewFromConfig(aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(h.w.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 	out, err := api.CreateHostedZone(h.ctx(), &route53.CreateHostedZoneInput{Name: &name, CallerReference: &name})
 	if err != nil {
 		h.Fatal(err)
@@ -247,7 +257,8 @@ func (h *home) livesOfBindings() {
 	ns := h.namespace(map[string]string{"istio-injection": "enabled"})
 	var all []*intentv1alpha1.SecurityIntent
 	for _, of := range []intentv1alpha1.Intent{
-		{ID: "denyExternalNetworkAccess"}, {ID: "escapeToHost"}, {ID: "allowEgressToNames", Params: intentv1alpha1.Params{"names": {"api.example.com"}}},
+		{ID: "denyExternalNetworkAccess"}, {ID: "escapeToHost"},
+		{ID: "allowEgressToNames", Params: intentv1alpha1.Params{"names": {"api.example.com"}}},
 		{ID: "ensureTLS"}, {ID: "apiSegmentation", Params: intentv1alpha1.Params{"denyPaths": {"/admin"}}},
 		{ID: "assessTLS", Params: intentv1alpha1.Params{"external_addresses": {"example.com:443"}}},
 	} {
@@ -257,12 +268,14 @@ func (h *home) livesOfBindings() {
 		h.make(i)
 	}
 	b := h.binds(ns, "web", app, all...)
-	o := h.over("over-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}}, all...)
+	o := h.over("over-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}},
+		all...)
 	h.make(b, o)
 	for _, made := range []client.Object{b, o} {
 		h.shows(made, "Ready", "True", "Ready")
 	}
-	h.areThere(ns, true, networkPolicy, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer, cronJob, ciliumPolicy, applicationPolicy)
+	h.areThere(ns, true, networkPolicy, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer, cronJob, ciliumPolicy,
+		applicationPolicy)
 	// What an intent came to that is no longer named is removed, and the policies stay.
 	only := func(i *intentv1alpha1.SecurityIntent) {
 		h.alter(b, func() { b.Spec.Intents = named([]*intentv1alpha1.SecurityIntent{i}) })
@@ -294,7 +307,8 @@ func (h *home) livesInCEL() {
 		h.make(i)
 	}
 	b := h.binds(ns, "web", app, all...)
-	o := h.over("over-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}}, all...)
+	o := h.over("over-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}},
+		all...)
 	h.make(b, o)
 	var kinds []schema.GroupVersionKind
 	for _, kind := range []string{"ValidatingPolicy", "NamespacedValidatingPolicy", "MutatingPolicy", "NamespacedMutatingPolicy"} {
@@ -345,8 +359,10 @@ func (h *home) cluster(name string) {
 // makeEKSCluster makes an EKS cluster, with or without EKS Auto Mode.
 func makeEKSCluster(t *testing.T, w *world.World, name string, autoMode bool) {
 	t.Helper()
-	api := eks.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(w.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
-	in := &eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"), ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}}
+	api := eks.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(w.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	in := &eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"),
+		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}}
 	if autoMode {
 		in.ComputeConfig = &ekstypes.ComputeConfigRequest{Enabled: &autoMode}
 	}
@@ -359,8 +375,10 @@ func makeEKSCluster(t *testing.T, w *world.World, name string, autoMode bool) {
 func (h *home) agent() {
 	h.Helper()
 	labels := map[string]string{"app": "agent"}
-	h.make(&appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "eks-pod-identity-agent"}, Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels},
-		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: "agent:1"}}}}}})
+	h.make(&appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "eks-pod-identity-agent"},
+		Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: "agent:1"}}}}}})
 }
 
 // livesOfCredentials reads keys from a Secret and holds it while it is needed.
@@ -376,36 +394,61 @@ func (h *home) livesOfCredentials() {
 	zones := []string{"ap-southeast-1a", "ap-southeast-1b"} // a DB subnet group needs two
 	others := []client.Object{
 		b,
-		&v1alpha1.Subnet{ObjectMeta: named("subnet"), Spec: v1alpha1.SubnetSpec{CommonSpec: common, VPCReference: network, CIDRBlock: "10.0.1.0/24", AvailabilityZone: zones[0]}},
-		&v1alpha1.Subnet{ObjectMeta: named("other-subnet"), Spec: v1alpha1.SubnetSpec{CommonSpec: common, VPCReference: network, CIDRBlock: "10.0.2.0/24", AvailabilityZone: zones[1]}},
-		&v1alpha1.SecurityGroup{ObjectMeta: named("group"), Spec: v1alpha1.SecurityGroupSpec{CommonSpec: common, VPCReference: network, GroupName: "rights", Description: "rights"}},
+		&v1alpha1.Subnet{ObjectMeta: named("subnet"),
+			Spec: v1alpha1.SubnetSpec{CommonSpec: common, VPCReference: network, CIDRBlock: "10.0.1.0/24", AvailabilityZone: zones[0]}},
+		&v1alpha1.Subnet{ObjectMeta: named("other-subnet"),
+			Spec: v1alpha1.SubnetSpec{CommonSpec: common, VPCReference: network, CIDRBlock: "10.0.2.0/24", AvailabilityZone: zones[1]}},
+		&v1alpha1.SecurityGroup{ObjectMeta: named("group"),
+			Spec: v1alpha1.SecurityGroupSpec{CommonSpec: common, VPCReference: network, GroupName: "rights", Description: "rights"}},
 		&v1alpha1.InternetGateway{ObjectMeta: named("gateway"), Spec: v1alpha1.InternetGatewaySpec{CommonSpec: common, VPCRef: network.VPCRef}},
 		&v1alpha1.RouteTable{ObjectMeta: named("routes"), Spec: v1alpha1.RouteTableSpec{CommonSpec: common, VPCReference: network}},
 		&v1alpha1.ElasticIP{ObjectMeta: named("address"), Spec: v1alpha1.ElasticIPSpec{CommonSpec: common}},
-		&v1alpha1.NATGateway{ObjectMeta: named("nat"), Spec: v1alpha1.NATGatewaySpec{CommonSpec: common, SubnetRef: &v1alpha1.ObjectReference{Name: "subnet"}, ConnectivityType: "private"}},
+		&v1alpha1.NATGateway{ObjectMeta: named("nat"),
+			Spec: v1alpha1.NATGatewaySpec{CommonSpec: common, SubnetRef: &v1alpha1.ObjectReference{Name: "subnet"}, ConnectivityType: "private"}},
 		&v1alpha1.ECRRepository{ObjectMeta: named("shop"), Spec: v1alpha1.ECRRepositorySpec{CommonSpec: common, RepositoryName: "roles/shop"}},
-		&v1alpha1.ElastiCacheCluster{ObjectMeta: named("cache"), Spec: v1alpha1.ElastiCacheClusterSpec{CommonSpec: common, ClusterID: "roles-cache", Engine: "memcached", NodeType: "cache.t4g.micro"}},
+		&v1alpha1.ElastiCacheCluster{ObjectMeta: named("cache"),
+			Spec: v1alpha1.ElastiCacheClusterSpec{CommonSpec: common, ClusterID: "roles-cache", Engine: "memcached", NodeType: "cache.t4g.micro"}},
 		&v1alpha1.ECSCluster{ObjectMeta: named("tasks"), Spec: v1alpha1.ECSClusterSpec{CommonSpec: common, ClusterName: "roles-tasks"}},
-		&v1alpha1.EKSCluster{ObjectMeta: named("platform"), Spec: v1alpha1.EKSClusterSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete},
-			ClusterName: "roles-platform", RoleRef: &v1alpha1.ObjectReference{Name: "app"}, VPCConfig: &v1alpha1.EKSVPCConfig{SubnetRefs: []v1alpha1.ObjectReference{{Name: "subnet"}, {Name: "other-subnet"}}}}},
-		&v1alpha1.LambdaFunction{ObjectMeta: named("function"), Spec: v1alpha1.LambdaFunctionSpec{CommonSpec: common, FunctionName: "roles-function", RoleRef: &v1alpha1.ObjectReference{Name: "app"}, Code: &v1alpha1.LambdaCode{ImageURI: "123456789012.dkr.ecr.ap-southeast-1.amazonaws.com/shop:v1"}}},
-		&v1alpha1.Route53HostedZone{ObjectMeta: named("zone"), Spec: v1alpha1.Route53HostedZoneSpec{CommonSpec: common, Name: "rights.example.com"}},
-		&v1alpha1.Route53RecordSet{ObjectMeta: named("record"), Spec: v1alpha1.Route53RecordSetSpec{CommonSpec: common, HostedZoneRef: &v1alpha1.ObjectReference{Name: "zone"}, Name: "www.rights.example.com", Type: "A", TTL: new(int64(60)), ResourceRecords: []v1alpha1.RecordValue{"192.0.2.1"}}},
-		&v1alpha1.EC2KeyPair{ObjectMeta: named("login"), Spec: v1alpha1.EC2KeyPairSpec{CommonSpec: common, PublicKeyMaterial: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEUuCJpjUYhXhBWDpKuoN7hiULcVxxskUyKOkI//NLqP"}},
-		&v1alpha1.EC2Instance{ObjectMeta: named("server"), Spec: v1alpha1.EC2InstanceSpec{CommonSpec: common, ImageID: "ami-12c6146b", InstanceType: "t3.micro", SubnetRef: &v1alpha1.ObjectReference{Name: "subnet"}}},
+		&v1alpha1.EKSCluster{ObjectMeta: named("platform"),
+			Spec: v1alpha1.EKSClusterSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete},
+				ClusterName: "roles-platform", RoleRef: &v1alpha1.ObjectReference{Name: "app"},
+				VPCConfig: &v1alpha1.EKSVPCConfig{SubnetRefs: []v1alpha1.ObjectReference{{Name: "subnet"}, {Name: "other-subnet"}}}}},
+		&v1alpha1.LambdaFunction{ObjectMeta: named("function"),
+			Spec: v1alpha1.LambdaFunctionSpec{CommonSpec: common, FunctionName: "roles-function", RoleRef: &v1alpha1.ObjectReference{Name: "app"},
+				Code: &v1alpha1.LambdaCode{ImageURI: "123456789012.dkr.ecr.ap-southeast-1.amazonaws.com/shop:v1"}}},
+		&v1alpha1.Route53HostedZone{ObjectMeta: named("zone"),
+			Spec: v1alpha1.Route53HostedZoneSpec{CommonSpec: common, Name: "rights.example.com"}},
+		&v1alpha1.Route53RecordSet{ObjectMeta: named("record"),
+			Spec: v1alpha1.Route53RecordSetSpec{CommonSpec: common, HostedZoneRef: &v1alpha1.ObjectReference{Name: "zone"},
+				Name: "www.rights.example.com", Type: "A", TTL: new(int64(60)), ResourceRecords: []v1alpha1.RecordValue{"192.0.2.1"}}},
+		&v1alpha1.EC2KeyPair{ObjectMeta: named("login"),
+			Spec: v1alpha1.EC2KeyPairSpec{CommonSpec: common,
+				PublicKeyMaterial: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEUuCJpjUYhXhBWDpKuoN7hiULcVxxskUyKOkI//NLqP"}},
+		&v1alpha1.EC2Instance{ObjectMeta: named("server"),
+			Spec: v1alpha1.EC2InstanceSpec{CommonSpec: common, ImageID: "ami-12c6146b", InstanceType: "t3.micro",
+				SubnetRef: &v1alpha1.ObjectReference{Name: "subnet"}}},
 		&v1alpha1.DBSubnetGroup{ObjectMeta: named("databases"), Spec: v1alpha1.DBSubnetGroupSpec{CommonSpec: common, DBSubnetGroupName: "rights",
 			SubnetRefs: []v1alpha1.ObjectReference{{Name: "subnet"}, {Name: "other-subnet"}}}},
-		&v1alpha1.RDSInstance{ObjectMeta: named("database"), Spec: v1alpha1.RDSInstanceSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete},
-			DBInstanceIdentifier: "rights", Engine: "postgres", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20, MasterUsername: "rights", ManageMasterUserPassword: new(true), SkipFinalSnapshot: true}},
+		&v1alpha1.RDSInstance{ObjectMeta: named("database"),
+			Spec: v1alpha1.RDSInstanceSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete},
+				DBInstanceIdentifier: "rights", Engine: "postgres", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20, MasterUsername: "rights",
+				ManageMasterUserPassword: new(true), SkipFinalSnapshot: true}},
 		&v1alpha1.SQSQueue{ObjectMeta: named("queue"), Spec: v1alpha1.SQSQueueSpec{CommonSpec: common, QueueName: "rights"}},
 		&v1alpha1.SNSTopic{ObjectMeta: named("topic"), Spec: v1alpha1.SNSTopicSpec{CommonSpec: common, TopicName: "rights"}},
-		&v1alpha1.CognitoUserPool{ObjectMeta: named("users"), Spec: v1alpha1.CognitoUserPoolSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete}, PoolName: "rights"}},
-		&v1alpha1.Certificate{ObjectMeta: named("certificate"), Spec: v1alpha1.CertificateSpec{CommonSpec: common, DomainName: "life.example.com"}},
-		&v1alpha1.IAMRole{ObjectMeta: named("app"), Spec: v1alpha1.IAMRoleSpec{CommonSpec: common, RoleName: "rights-app", PodIdentity: &v1alpha1.IAMRolePodIdentity{ClusterName: "production", ServiceAccount: "app"}}},
-		&v1alpha1.PodIdentityAssociation{ObjectMeta: named("app"), Spec: v1alpha1.PodIdentityAssociationSpec{CommonSpec: common, ClusterName: "production", Namespace: p.Namespace, ServiceAccount: "app",
-			RoleRef: &v1alpha1.ObjectReference{Name: "app"}}},
+		&v1alpha1.CognitoUserPool{ObjectMeta: named("users"),
+			Spec: v1alpha1.CognitoUserPoolSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef,
+				DeletionPolicy: v1alpha1.DeletionDelete}, PoolName: "rights"}},
+		&v1alpha1.Certificate{ObjectMeta: named("certificate"),
+			Spec: v1alpha1.CertificateSpec{CommonSpec: common, DomainName: "life.example.com"}},
+		&v1alpha1.IAMRole{ObjectMeta: named("app"),
+			Spec: v1alpha1.IAMRoleSpec{CommonSpec: common, RoleName: "rights-app",
+				PodIdentity: &v1alpha1.IAMRolePodIdentity{ClusterName: "production", ServiceAccount: "app"}}},
+		&v1alpha1.PodIdentityAssociation{ObjectMeta: named("app"),
+			Spec: v1alpha1.PodIdentityAssociationSpec{CommonSpec: common, ClusterName: "production", Namespace: p.Namespace, ServiceAccount: "app",
+				RoleRef: &v1alpha1.ObjectReference{Name: "app"}}},
 		streamOf("stream", p.Namespace, p.Name),
-		&v1alpha1.KMSKey{ObjectMeta: named("key"), Spec: v1alpha1.KMSKeySpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete}}},
+		&v1alpha1.KMSKey{ObjectMeta: named("key"),
+			Spec: v1alpha1.KMSKeySpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete}}},
 	}
 	h.create(append(others, vpc)...)
 	for _, o := range append(others, vpc) {
@@ -418,9 +461,12 @@ func (h *home) livesOfCredentials() {
 
 // keyed is a provider with credentials in a Secret, and a bucket by it.
 func keyed(ns string) (*v1alpha1.AWSProvider, *corev1.Secret, *v1alpha1.S3Bucket) {
-	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: ns}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1",
-		AccessKeyIDRef: &v1alpha1.SecretKeyReference{Name: "keys", Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyReference{Name: "keys", Key: "secret"}}}
-	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: ns}, StringData: map[string]string{"id": "AKIAFIRST", "secret": "one"}}
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: ns},
+		Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1",
+			AccessKeyIDRef:     &v1alpha1.SecretKeyReference{Name: "keys", Key: "id"},
+			SecretAccessKeyRef: &v1alpha1.SecretKeyReference{Name: "keys", Key: "secret"}}}
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: ns},
+		StringData: map[string]string{"id": "AKIAFIRST", "secret": "one"}}
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "of-" + ns, Namespace: ns}, Spec: v1alpha1.S3BucketSpec{
 		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "keys"}}, BucketName: "of-" + ns}}
 	return p, s, b
@@ -487,9 +533,11 @@ func (h *home) may(want bool, namespace string, r right) {
 	}
 	resource, subresource, _ := strings.Cut(r.resource, "/")
 	h.eventually(fmt.Sprintf("that it may %s to be %v", r, want), func() error {
-		answer, err := c.AuthorizationV1().SubjectAccessReviews().Create(h.ctx(), &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: operator.User, ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: r.group, Resource: resource, Subresource: subresource, Verb: r.verb},
-		}}, metav1.CreateOptions{})
+		answer, err := c.AuthorizationV1().SubjectAccessReviews().Create(h.ctx(),
+			&authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: operator.User, ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: r.group, Resource: resource,
+					Subresource: subresource, Verb: r.verb},
+			}}, metav1.CreateOptions{})
 		if err == nil && answer.Status.Allowed != want {
 			err = fmt.Errorf("%+v", answer.Status)
 		}

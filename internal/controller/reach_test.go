@@ -59,7 +59,8 @@ func deployment(m metav1.ObjectMeta) *appsv1.Deployment {
 	pod := map[string]string{"app": "x"}
 	return &appsv1.Deployment{ObjectMeta: m, Spec: appsv1.DeploymentSpec{
 		Replicas: new(int32), Selector: &metav1.LabelSelector{MatchLabels: pod},
-		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: pod}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}}},
+		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: pod},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}}},
 	}}
 }
 
@@ -93,14 +94,22 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 		},
 		"marking of a foreign Deployment": func() error { return edit(theirs, marked) },
 		"apply to a foreign Deployment": func() error {
-			return c.Patch(h.ctx(), theirs.DeepCopy(), client.RawPatch(types.ApplyPatchType, []byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{"note":"x"}}}`)), client.FieldOwner("nexus-operator"))
+			return c.Patch(h.ctx(), theirs.DeepCopy(),
+				client.RawPatch(types.ApplyPatchType, []byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{"note":"x"}}}`)),
+				client.FieldOwner("nexus-operator"))
 		},
 		// Either would leave an entry of the operator in metadata.managedFields, which a child without any mark is known by.
 		"apply to a foreign bucket": func() error {
-			return c.Patch(h.ctx(), bucket.DeepCopy(), client.RawPatch(types.ApplyPatchType, []byte(`{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"S3Bucket","metadata":{"annotations":{"note":"x"}}}`)), client.FieldOwner("nexus-operator"))
+			return c.Patch(h.ctx(), bucket.DeepCopy(),
+				client.RawPatch(types.ApplyPatchType,
+					[]byte(`{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"S3Bucket","metadata":{"annotations":{"note":"x"}}}`)),
+				client.FieldOwner("nexus-operator"))
 		},
 		"edit of a foreign bucket whose status was applied": func() error {
-			if err := c.Status().Patch(h.ctx(), bucket.DeepCopy(), client.RawPatch(types.ApplyPatchType, []byte(`{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"S3Bucket","status":{"arn":"x"}}`)), client.FieldOwner("nexus-operator")); err != nil {
+			if err := c.Status().Patch(h.ctx(), bucket.DeepCopy(),
+				client.RawPatch(types.ApplyPatchType,
+					[]byte(`{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"S3Bucket","status":{"arn":"x"}}`)),
+				client.FieldOwner("nexus-operator")); err != nil {
 				h.Error(err)
 			}
 			return c.Patch(h.ctx(), bucket.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"tags":{"a":"b"}}}`)))
@@ -113,11 +122,15 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 		},
 		"deletion of a foreign Deployment":    func() error { return c.Delete(h.ctx(), theirs) },
 		"deletion of a foreign NetworkPolicy": func() error { return c.Delete(h.ctx(), policy) },
-		"deletion of a collection":            func() error { return c.DeleteAllOf(h.ctx(), &networkingv1.NetworkPolicy{}, client.InNamespace(ns)) },
-		"deletion of a foreign Namespace":     func() error { return c.Delete(h.ctx(), &corev1.Namespace{ObjectMeta: meta1("", ns)}) },
-		"Deployment without marks":            func() error { return c.Create(h.ctx(), deployment(meta1(ns, "new"))) },
+		"deletion of a collection": func() error {
+			return c.DeleteAllOf(h.ctx(), &networkingv1.NetworkPolicy{},
+				client.InNamespace(ns))
+		},
+		"deletion of a foreign Namespace": func() error { return c.Delete(h.ctx(), &corev1.Namespace{ObjectMeta: meta1("", ns)}) },
+		"Deployment without marks":        func() error { return c.Create(h.ctx(), deployment(meta1(ns, "new"))) },
 		"Deployment with half of the marks": func() error {
-			return c.Create(h.ctx(), deployment(metav1.ObjectMeta{Namespace: ns, Name: "new", Labels: map[string]string{"nexus.ai/capability-uid": "u"}}))
+			return c.Create(h.ctx(), deployment(metav1.ObjectMeta{Namespace: ns, Name: "new",
+				Labels: map[string]string{"nexus.ai/capability-uid": "u"}}))
 		},
 		"Deployment in kube-system":      func() error { return c.Create(h.ctx(), deployment(marks("kube-system", "new"))) },
 		"Deployment in kube-public":      func() error { return c.Create(h.ctx(), deployment(marks("kube-public", "new"))) },
@@ -125,14 +138,16 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 		"Deployment beside the operator": func() error { return c.Create(h.ctx(), deployment(marks(operator.Namespace, "new"))) },
 		"DaemonSet": func() error {
 			d := deployment(marks(ns, "new")).Spec
-			return c.Create(h.ctx(), &appsv1.DaemonSet{ObjectMeta: marks(ns, "new"), Spec: appsv1.DaemonSetSpec{Selector: d.Selector, Template: d.Template}})
+			return c.Create(h.ctx(), &appsv1.DaemonSet{ObjectMeta: marks(ns, "new"),
+				Spec: appsv1.DaemonSetSpec{Selector: d.Selector, Template: d.Template}})
 		},
 		"Pod": func() error {
 			return c.Create(h.ctx(), &corev1.Pod{ObjectMeta: marks(ns, "new"), Spec: deployment(metav1.ObjectMeta{}).Spec.Template.Spec})
 		},
 		"ClusterRole": func() error { return c.Create(h.ctx(), &rbacv1.ClusterRole{ObjectMeta: marks("", "new-"+ns)}) },
 		"RoleBinding": func() error {
-			return c.Create(h.ctx(), &rbacv1.RoleBinding{ObjectMeta: marks(ns, "new"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"}})
+			return c.Create(h.ctx(), &rbacv1.RoleBinding{ObjectMeta: marks(ns, "new"),
+				RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"}})
 		},
 		"Secret":                     func() error { return c.Create(h.ctx(), &corev1.Secret{ObjectMeta: marks(ns, "new")}) },
 		"Secret beside the operator": func() error { return c.Create(h.ctx(), &corev1.Secret{ObjectMeta: marks(operator.Namespace, "new")}) },
@@ -179,7 +194,8 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 		},
 		"edit of a PlanRequest": func() error { return edit(request, marked) },
 		"token of a ServiceAccount": func() error {
-			return c.SubResource("token").Create(h.ctx(), &corev1.ServiceAccount{ObjectMeta: meta1("kube-system", "default")}, &authenticationv1.TokenRequest{})
+			return c.SubResource("token").Create(h.ctx(), &corev1.ServiceAccount{ObjectMeta: meta1("kube-system", "default")},
+				&authenticationv1.TokenRequest{})
 		},
 	} {
 		t.Run(strings.ReplaceAll(what, " ", "_"), func(t *testing.T) {
@@ -236,7 +252,8 @@ func TestReach_AllowsHealingOrphansAndTakeovers(t *testing.T) {
 	}
 	h.gone(nexusv1.GroupVersion.WithKind("NexusAICapability"), c.Namespace, c.Name)
 	left := &appsv1.DeploymentList{}
-	if err := h.c.List(h.ctx(), left, client.InNamespace(c.Namespace)); err != nil || len(left.Items) == 0 || left.Items[0].Annotations["nexus.ai/orphaned-from"] == "" {
+	if err := h.c.List(h.ctx(), left, client.InNamespace(c.Namespace)); err != nil || len(left.Items) == 0 ||
+		left.Items[0].Annotations["nexus.ai/orphaned-from"] == "" {
 		t.Fatalf("%v, %d Deployments are left", err, len(left.Items))
 	}
 	again := example("reach")
@@ -270,7 +287,8 @@ func TestReach_TellsOfARefusalAndHowToHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.c.Delete(context.Background(), c) })
-	if m := h.shows(c, "Stalled", "True", "AccessDenied"); !strings.Contains(m, operator.Policy) || !strings.Contains(m, "use another namespace") {
+	if m := h.shows(c, "Stalled", "True", "AccessDenied"); !strings.Contains(m, operator.Policy) ||
+		!strings.Contains(m, "use another namespace") {
 		t.Errorf("the message does not name the policy and the remedy: %s", m)
 	}
 	// What every test asks at its end sees such a refusal.

@@ -142,7 +142,8 @@ func transformsTwiceAsOnce(t *testing.T, what string, transform toolscache.Trans
 	}
 	first := once.(client.Object).DeepCopyObject()
 	if twice, err := transform(once); err != nil || !reflect.DeepEqual(twice, first) {
-		t.Errorf("%T with large %s: annotations %v after the first time, %v after the second (%v)", o, what, first.(client.Object).GetAnnotations(), twice.(client.Object).GetAnnotations(), err)
+		t.Errorf("%T with large %s: annotations %v after the first time, %v after the second (%v)", o, what,
+			first.(client.Object).GetAnnotations(), twice.(client.Object).GetAnnotations(), err)
 	}
 }
 

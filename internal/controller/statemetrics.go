@@ -53,13 +53,15 @@ func setupMetrics(mgr manager.Manager, o options.Options, kinds []engine.Entry, 
 	s.namespace = o.Namespace
 	s.only(part)
 	recorder, err := metrics.NewRecorder(ctrlmetrics.Registry, s.awsKinds, capability.StepNames())
-	return recorder, errors.Join(err, metrics.Replace(ctrlmetrics.Registry, s), metrics.Replace(ctrlmetrics.Registry, metrics.ShardInfo(part.Index, part.Shards())), mgr.Add(s))
+	return recorder, errors.Join(err, metrics.Replace(ctrlmetrics.Registry, s),
+		metrics.Replace(ctrlmetrics.Registry, metrics.ShardInfo(part.Index, part.Shards())), mgr.Add(s))
 }
 
 // newStateMetrics prepares the collector. The reader reads from the cache, and kinds are the AWS kinds.
 func newStateMetrics(reader client.Reader, scheme *runtime.Scheme, kinds []engine.Entry, engines []intentbinding.Engine) *stateMetrics {
 	s := &stateMetrics{reader: reader, scheme: scheme, kinds: []schema.GroupVersionKind{
-		nexusv1.GroupVersion.WithKind("NexusAICapability"), v1alpha1.GroupVersion.WithKind("AWSProvider"), intentv1alpha1.GroupVersion.WithKind("SecurityIntent"),
+		nexusv1.GroupVersion.WithKind("NexusAICapability"), v1alpha1.GroupVersion.WithKind("AWSProvider"),
+		intentv1alpha1.GroupVersion.WithKind("SecurityIntent"),
 		intentv1alpha1.GroupVersion.WithKind("SecurityIntentBinding"), intentv1alpha1.GroupVersion.WithKind("ClusterSecurityIntentBinding"),
 	}}
 	for _, e := range kinds {
@@ -98,7 +100,8 @@ func (*stateMetrics) NeedLeaderElection() bool { return true }
 // Describe implements prometheus.Collector.
 func (*stateMetrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []metrics.Definition{metrics.Capabilities, metrics.CapabilityPhase, metrics.CapabilityConditions,
-		metrics.Resources, metrics.StalledResources, metrics.DriftedResources, metrics.PendingPlans, metrics.OldestPendingPlan, metrics.RecoveryEnd, metrics.Intents} {
+		metrics.Resources, metrics.StalledResources, metrics.DriftedResources, metrics.PendingPlans, metrics.OldestPendingPlan,
+		metrics.RecoveryEnd, metrics.Intents} {
 		to <- d.Desc()
 	}
 }

@@ -64,7 +64,8 @@ func TestStateMetrics_CountAThousandObjectsWithoutCopies(t *testing.T) {
 	for i := range objects {
 		g.Go(func() error {
 			return h.c.Create(t.Context(), &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("metrics-%d", i)},
-				Spec: intentv1alpha1.SecurityIntentSpec{Intent: intentv1alpha1.Intent{ID: "dnsManipulation", Action: "Block", Tags: []string{"a", "b", "c"}}}})
+				Spec: intentv1alpha1.SecurityIntentSpec{Intent: intentv1alpha1.Intent{ID: "dnsManipulation", Action: "Block",
+					Tags: []string{"a", "b", "c"}}}})
 		})
 	}
 	if err := g.Wait(); err != nil {

@@ -35,7 +35,8 @@ func TestTenant_ForgedLabelIsNoChildAndHoldsNoDeletion(t *testing.T) {
 
 	h.alter(c, func() { c.Spec.Version = "2" }) // and so what is not declared is removed
 	h.eventually("the edit to be observed", func() error {
-		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil || c.Status.ObservedGeneration != c.Generation || !c.Status.Ready {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil || c.Status.ObservedGeneration != c.Generation ||
+			!c.Status.Ready {
 			return fmt.Errorf("generation %d, observed %d: %v", c.Generation, c.Status.ObservedGeneration, err)
 		}
 		return nil
@@ -44,7 +45,8 @@ func TestTenant_ForgedLabelIsNoChildAndHoldsNoDeletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.gone(nexusv1.GroupVersion.WithKind("NexusAICapability"), c.Namespace, c.Name)
-	if err := tenant.Get(h.ctx(), client.ObjectKeyFromObject(forged), forged); err != nil || forged.DeletionTimestamp != nil || len(forged.Labels) != 2 {
+	if err := tenant.Get(h.ctx(), client.ObjectKeyFromObject(forged), forged); err != nil || forged.DeletionTimestamp != nil ||
+		len(forged.Labels) != 2 {
 		t.Errorf("a foreign object was written: %v, %+v", err, forged.ObjectMeta)
 	}
 }
@@ -129,11 +131,13 @@ func TestTenant_ParametersInAnotherTreeAreRefused(t *testing.T) {
 	h.create(c)
 	h.shows(c, "Ready", "True", "Ready")
 	mark := h.w.AWS().Mark()
-	forged := []*v1alpha1.SSMParameterSet{set("below", "/tree/dev/app", "injected"), set("same", "/tree/dev", "injected"), set("above", "/tree", "dev/injected")}
+	forged := []*v1alpha1.SSMParameterSet{set("below", "/tree/dev/app", "injected"), set("same", "/tree/dev", "injected"),
+		set("above", "/tree", "dev/injected")}
 	for _, s := range forged {
 		h.as(tenant, s)
 		m := h.shows(s, "Stalled", "True", "NameConflict")
-		if !strings.Contains(m, "spec.path") || !strings.Contains(m, "choose another path") || strings.Contains(m, "quiet") || strings.Contains(m, "tree/app") {
+		if !strings.Contains(m, "spec.path") || !strings.Contains(m, "choose another path") || strings.Contains(m, "quiet") ||
+			strings.Contains(m, "tree/app") {
 			t.Errorf("%s: the message lacks the field or the remedy, or reveals whose it is: %s", s.Name, m)
 		}
 	}
@@ -164,7 +168,8 @@ func TestTenant_NameConflictDoesNotRevealWho(t *testing.T) {
 	rival := example(ns)
 	rival.Spec = *c.Spec.DeepCopy()
 	h.as(h.tenant(ns), rival)
-	if m := h.shows(rival, "Stalled", "True", "NameConflict"); strings.Contains(m, "quiet") || strings.Contains(m, "hidden") || !strings.Contains(m, "another namespace") || !strings.Contains(m, "choose another") {
+	if m := h.shows(rival, "Stalled", "True", "NameConflict"); strings.Contains(m, "quiet") || strings.Contains(m, "hidden") ||
+		!strings.Contains(m, "another namespace") || !strings.Contains(m, "choose another") {
 		t.Errorf("the message reveals who, or lacks the remedy: %s", m)
 	}
 	h.remove(rival)

@@ -63,7 +63,8 @@ func (h *home) warned(o client.Object, reason string) {
 	h.Helper()
 	h.eventually("the event "+reason, func() error {
 		list := &eventsv1.EventList{}
-		if err := errors.Join(h.c.Get(h.ctx(), client.ObjectKeyFromObject(o), o), h.c.List(h.ctx(), list, client.InNamespace(o.GetNamespace()))); err != nil {
+		if err := errors.Join(h.c.Get(h.ctx(), client.ObjectKeyFromObject(o), o),
+			h.c.List(h.ctx(), list, client.InNamespace(o.GetNamespace()))); err != nil {
 			return err
 		}
 		for _, e := range list.Items {
@@ -83,7 +84,8 @@ func TestGeneratedProvider_NeedsTheAdministratorsConsent(t *testing.T) {
 	c := small("rented-dev", "rented", "dev")
 	h.as(tenant, c)
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "rented-dev", Namespace: "rented-dev"}}
-	contains(t, h.shows(p, "Stalled", "True", "AmbientNotAllowed"), "--capability-namespaces=rented-dev", "--default-permissions-boundary=<policy ARN>", "spec.providerRef")
+	contains(t, h.shows(p, "Stalled", "True", "AmbientNotAllowed"), "--capability-namespaces=rented-dev",
+		"--default-permissions-boundary=<policy ARN>", "spec.providerRef")
 	contains(t, h.shows(c, "Stalled", "True", "AmbientNotAllowed"), "--capability-namespaces=rented-dev")
 	h.warned(p, "AmbientNotAllowed")
 	h.warned(c, "AmbientNotAllowed")
@@ -114,7 +116,8 @@ const boundary = "arn:aws:iam::123456789012:policy/tenants"
 // iam is a client of the account's administrator, who has made the boundary.
 func (h *home) iam() *iam.Client {
 	h.Helper()
-	c := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(h.w.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	c := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(h.w.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 	document := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}`
 	for _, name := range []string{"tenants", "everything"} {
 		if _, err := c.CreatePolicy(h.ctx(), &iam.CreatePolicyInput{PolicyName: &name, PolicyDocument: &document}); err != nil {

@@ -61,7 +61,8 @@ func (c *compiled) rulesBeside(ctx context.Context, broken field.ErrorList, cont
 	}
 	return slices.DeleteFunc(found, func(e *field.Error) bool {
 		// A rule that lacks a required field cannot be evaluated, and one above a value that was left out may speak of its absence.
-		return strings.Contains(e.Detail, " evaluating rule: ") || slices.ContainsFunc(left, func(path string) bool { return isUnder(path, fieldOf(e)) })
+		return strings.Contains(e.Detail, " evaluating rule: ") ||
+			slices.ContainsFunc(left, func(path string) bool { return isUnder(path, fieldOf(e)) })
 	})
 }
 

@@ -296,7 +296,8 @@ func (c *compiled) compile() error {
 		return errors.New("want one version with a schema")
 	}
 	internal := &apiextensions.JSONSchemaProps{}
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[0].Schema.OpenAPIV3Schema, internal, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[0].Schema.OpenAPIV3Schema,
+		internal, nil); err != nil {
 		return err
 	}
 	// The status is the operator's own and is not validated.

@@ -44,8 +44,10 @@ func TestValidate(t *testing.T) {
 		{name: "a valid object"},
 		{name: "schema", field: "spec.tableName", says: "at least 3", edit: func(s *v1alpha1.DynamoDBTableSpec) { s.TableName = "x" }},
 		{name: "enum", field: "spec.hashKey.type", says: "S", edit: func(s *v1alpha1.DynamoDBTableSpec) { s.HashKey.Type = "X" }},
-		{name: "CEL over fields", field: "spec", says: "deletionPolicy must be explicit", edit: func(s *v1alpha1.DynamoDBTableSpec) { s.AdoptionPolicy = v1alpha1.AdoptAlways }},
-		{name: "CEL over map keys", field: "spec.tags", says: "aws:", edit: func(s *v1alpha1.DynamoDBTableSpec) { s.Tags = map[string]v1alpha1.TagValue{"aws:x": "1"} }},
+		{name: "CEL over fields", field: "spec", says: "deletionPolicy must be explicit",
+			edit: func(s *v1alpha1.DynamoDBTableSpec) { s.AdoptionPolicy = v1alpha1.AdoptAlways }},
+		{name: "CEL over map keys", field: "spec.tags", says: "aws:",
+			edit: func(s *v1alpha1.DynamoDBTableSpec) { s.Tags = map[string]v1alpha1.TagValue{"aws:x": "1"} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := s.Validate(t.Context(), "DynamoDBTable", table(c.edit))

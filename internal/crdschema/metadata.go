@@ -33,7 +33,8 @@ func (s *Schemas) metadataProblems(u *unstructured.Unstructured) []error {
 	if typed.Name == "" && typed.GenerateName != "" {
 		typed.Name = typed.GenerateName + "xxxxx" // the API server adds five characters before it checks the name
 	}
-	for _, e := range apivalidation.ValidateObjectMeta(typed, s.Namespaced(u.GetKind()), apivalidation.NameIsDNSSubdomain, field.NewPath("metadata")) {
+	for _, e := range apivalidation.ValidateObjectMeta(typed, s.Namespaced(u.GetKind()), apivalidation.NameIsDNSSubdomain,
+		field.NewPath("metadata")) {
 		out = append(out, invalidField(e))
 	}
 	return out

@@ -76,10 +76,12 @@ func TestProblems_SayInWordsWhatAPatternAsksFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "aws-infra-operator.runner.codes/v1alpha1", "kind": "Subnet", "metadata": map[string]any{"name": "a"},
-		"spec": map[string]any{"providerRef": map[string]any{"name": "p"}, "vpcID": "my-vpc", "cidrBlock": "10.0.0.0/16"}}}
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "aws-infra-operator.runner.codes/v1alpha1", "kind": "Subnet",
+		"metadata": map[string]any{"name": "a"},
+		"spec":     map[string]any{"providerRef": map[string]any{"name": "p"}, "vpcID": "my-vpc", "cidrBlock": "10.0.0.0/16"}}}
 	found, err := s.Problems(t.Context(), u)
-	if err != nil || len(found) != 1 || !strings.Contains(found[0].Error(), "spec.vpcID: must be the ID of a VPC, such as vpc-0123456789abcdef0") {
+	if err != nil || len(found) != 1 ||
+		!strings.Contains(found[0].Error(), "spec.vpcID: must be the ID of a VPC, such as vpc-0123456789abcdef0") {
 		t.Errorf("%v %v", found, err)
 	}
 }

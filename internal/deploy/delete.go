@@ -201,7 +201,9 @@ func (d *deleter) lookAtController(ctx context.Context) error {
 		users = slices.DeleteFunc(slices.Clone(users), albcontroller.BelongsToCapability)
 	}
 	if len(users) > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("the AWS Load Balancer Controller stays: it is needed by others (%s); nexusctl delete-alb-controller removes it later", enact.NamesOf(users)))
+		d.notes = append(d.notes,
+			fmt.Sprintf("the AWS Load Balancer Controller stays: it is needed by others (%s); nexusctl delete-alb-controller removes it later",
+				enact.NamesOf(users)))
 		return nil
 	}
 	d.controller = r
@@ -218,7 +220,8 @@ func (d *deleter) notInstalled(ctx context.Context) error {
 	if tool == "" {
 		tool = "another tool, or is not there"
 	}
-	return exit.Precondition(fmt.Errorf("there is no ConfigMap %s/%s: the operator was installed by %s: remove it with that tool", install.Namespace, install.LedgerName, tool))
+	return exit.Precondition(fmt.Errorf("there is no ConfigMap %s/%s: the operator was installed by %s: remove it with that tool",
+		install.Namespace, install.LedgerName, tool))
 }
 
 // findObjects lists the objects of the operator's kinds that would be stuck without it, or be lost with the definitions.
@@ -293,7 +296,8 @@ func (d *deleter) lookAtSigningKey(ctx context.Context) error {
 // isOfOperator reports whether an object in the operator's namespace is of the installation, and goes with the namespace: the ledger, and
 // the key that the operator makes when it is first needed.
 func isOfOperator(u *unstructured.Unstructured) bool {
-	return u.GetKind() == "ConfigMap" && u.GetName() == install.LedgerName || u.GetKind() == "Secret" && u.GetName() == wellknown.SigningKeySecret
+	return u.GetKind() == "ConfigMap" && u.GetName() == install.LedgerName || u.GetKind() == "Secret" &&
+		u.GetName() == wellknown.SigningKeySecret
 }
 
 // othersInNamespace lists the objects in the operator's namespace that neither deploy nor a controller created.
@@ -373,8 +377,9 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 		return false, d.reportRecoverable(ctx, reported)
 	})
 	if limited.Err() != nil && ctx.Err() == nil {
-		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("after %s, %s still being deleted, and the operator was not removed: %s; see nexusctl explain KIND/NAME, and run the command again",
-			d.flags.Timeout, console.ObjectsAre(len(left)), enact.NamesOf(left))}
+		return &exit.Failure{Code: exit.CodeTimeout,
+			Err: fmt.Errorf("after %s, %s still being deleted, and the operator was not removed: %s; see nexusctl explain KIND/NAME, and run the command again",
+				d.flags.Timeout, console.ObjectsAre(len(left)), enact.NamesOf(left))}
 	}
 	return err
 }

@@ -121,7 +121,9 @@ func lookAtInstallation(ctx context.Context, s *connection.Connection, f *Option
 			return nil, err
 		}
 	}
-	d.objects, err = install.Manifests(s.CRDs, install.Operator{Image: d.report.Image, Role: d.report.Role, Args: s.OperatorArgs, Env: map[string]string{"AWS_REGION": o.Region}, Replicas: f.Replicas})
+	d.objects, err = install.Manifests(s.CRDs,
+		install.Operator{Image: d.report.Image, Role: d.report.Role, Args: s.OperatorArgs, Env: map[string]string{"AWS_REGION": o.Region},
+			Replicas: f.Replicas})
 	if err != nil || f.Export {
 		return d, err
 	}
@@ -172,8 +174,10 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 		return exit.Usage("%w; use a role that has the rights with --role-arn", err)
 	}
 	d.report.Notes = append(d.report.Notes, notices...)
-	role, more, err := cloud.Account.Role(ctx, install.Role{Name: scope.Role, Of: "the operator", Description: "Nexus Operator in Kubernetes", Policies: documents,
-		Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: install.Namespace, Name: connection.OperatorName}})
+	role, more, err := cloud.Account.Role(ctx,
+		install.Role{Name: scope.Role, Of: "the operator", Description: "Nexus Operator in Kubernetes", Policies: documents,
+			Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: install.Namespace,
+				Name: connection.OperatorName}})
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
 		return exit.Precondition(foreign)
 	}
@@ -217,11 +221,14 @@ func (d *deployer) lookAtController(ctx context.Context) error {
 	}
 	f := d.flags
 	if f.SkipController || f.Image != "" && f.RoleARN != "" || d.EKSCluster(f.Cluster) == "" {
-		d.report.Notes = append(d.report.Notes, "no IngressClass is of the AWS Load Balancer Controller: capabilities with an Ingress get no address until nexusctl install-alb-controller has installed it")
+		d.report.Notes = append(d.report.Notes,
+			"no IngressClass is of the AWS Load Balancer Controller: capabilities with an Ingress get no address until nexusctl install-alb-controller has installed it")
 		return nil
 	}
-	b := albcontroller.New(d.Connection, &albcontroller.Options{Chart: f.Chart, Cluster: f.Cluster, VPC: f.VPC, Role: permissions.DefaultControllerRole, Force: f.Force, DryRun: f.DryRun,
-		Timeout: f.Timeout, ProviderFollows: f.RoleARN == ""})
+	b := albcontroller.New(d.Connection,
+		&albcontroller.Options{Chart: f.Chart, Cluster: f.Cluster, VPC: f.VPC, Role: permissions.DefaultControllerRole, Force: f.Force,
+			DryRun:  f.DryRun,
+			Timeout: f.Timeout, ProviderFollows: f.RoleARN == ""})
 	unhealthy, err := b.Look(ctx)
 	if err != nil {
 		return fmt.Errorf("%s, which --skip-alb-controller leaves out: %w", albcontroller.Title, err)
@@ -249,7 +256,8 @@ func (d *deployer) servesIngresses(ctx context.Context) (bool, error) {
 	}
 	auto, err := clusterfacts.HasAutoMode(ctx, d.client, d.AutoModeOf(d.flags.Cluster))
 	if auto {
-		d.report.Notes = append(d.report.Notes, "no IngressClass is of EKS Auto Mode: capabilities with an Ingress get no address; "+albcontroller.AutoModeRemedy)
+		d.report.Notes = append(d.report.Notes, "no IngressClass is of EKS Auto Mode: capabilities with an Ingress get no address; "+
+			albcontroller.AutoModeRemedy)
 	}
 	return auto, err
 }

@@ -185,7 +185,8 @@ func UninstallEvents(ctx context.Context, s *connection.Connection, f *EventsOpt
 
 // isOfEvents reports whether a record is that of the queue of a name, or of one of its rules.
 func isOfEvents(r install.Record, name string) bool {
-	return strings.Contains(r.ARN, ":sqs:") && strings.HasSuffix(r.ARN, ":"+name) || strings.HasSuffix(r.ARN, ":rule/"+name) || strings.HasSuffix(r.ARN, ":rule/"+name+"-heartbeat")
+	return strings.Contains(r.ARN, ":sqs:") && strings.HasSuffix(r.ARN, ":"+name) || strings.HasSuffix(r.ARN, ":rule/"+name) ||
+		strings.HasSuffix(r.ARN, ":rule/"+name+"-heartbeat")
 }
 
 func (r *driftEventsReport) Text() string {
@@ -213,7 +214,8 @@ func (r *driftEventsReport) Text() string {
 	}
 	if r.installs {
 		if text, err := permissions.Text([]iampolicy.Document{r.Rights}); err == nil {
-			b.WriteString("\nThe operator's identity needs these rights:\n" + text + "\nThen have the operator read the queue: --drift-events-queue=" + r.QueueURL + ", or reconcile.driftEventsQueue of the chart.\n")
+			b.WriteString("\nThe operator's identity needs these rights:\n" + text +
+				"\nThen have the operator read the queue: --drift-events-queue=" + r.QueueURL + ", or reconcile.driftEventsQueue of the chart.\n")
 		}
 	}
 	return b.String()

@@ -115,7 +115,9 @@ func lookAtTrust(ctx context.Context, c client.Client, a *install.Account, r *re
 	}
 	role := sa.Annotations[capability.AnnotationRoleARN]
 	if role == "" {
-		r.Notes = append(r.Notes, fmt.Sprintf("ServiceAccount %s names no role in its annotation %s, so that no trust policy was looked at", account, capability.AnnotationRoleARN))
+		r.Notes = append(r.Notes,
+			fmt.Sprintf("ServiceAccount %s names no role in its annotation %s, so that no trust policy was looked at", account,
+				capability.AnnotationRoleARN))
 		return nil, nil
 	}
 	return a.Trust(ctx, role, iampolicy.ServiceAccount{Provider: r.Provider, Audience: kind.STSAudience, Namespace: namespace, Name: name})

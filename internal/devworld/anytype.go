@@ -12,7 +12,8 @@ import (
 
 // demoTypes are the resource types without a kind that the operator of a local world may manage.
 var demoTypes = []string{
-	"AWS::Athena::*", "AWS::Bedrock::*", "AWS::BedrockAgentCore::*", "AWS::Budgets::*", "AWS::CloudWatch::*", "AWS::DSQL::*", "AWS::EC2::PrefixList", "AWS::Events::*",
+	"AWS::Athena::*", "AWS::Bedrock::*", "AWS::BedrockAgentCore::*", "AWS::Budgets::*", "AWS::CloudWatch::*", "AWS::DSQL::*",
+	"AWS::EC2::PrefixList", "AWS::Events::*",
 	"AWS::Kinesis::*", "AWS::Logs::*", "AWS::OpenSearchServerless::*", "AWS::S3Vectors::*", "AWS::Scheduler::*",
 }
 

@@ -179,7 +179,8 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // printChanges prints the capabilities that have changed and counts those that do not run.
-func (c *cluster) printChanges(ctx context.Context, capabilities []*unstructured.Unstructured, seen map[string]string, begin time.Time) (left int, err error) {
+func (c *cluster) printChanges(ctx context.Context, capabilities []*unstructured.Unstructured, seen map[string]string,
+	begin time.Time) (left int, err error) {
 	for _, capability := range capabilities {
 		live, err := c.live(ctx, capability)
 		if err != nil {

@@ -44,8 +44,9 @@ func (w World) Hold(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	running, err := world.Start(ctx, world.Options{Dir: w.file(folderWorld), Log: w.Progress, Nodes: o.Nodes, Programs: o.Programs, CRDs: o.CRDs,
-		ManagedPolicies: true, StartTimeout: o.Timeout})
+	running, err := world.Start(ctx,
+		world.Options{Dir: w.file(folderWorld), Log: w.Progress, Nodes: o.Nodes, Programs: o.Programs, CRDs: o.CRDs,
+			ManagedPolicies: true, StartTimeout: o.Timeout})
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,8 @@ func (w World) prepareOperator(ctx context.Context, o Options, running *world.Wo
 	if err := addCloudControl(running); err != nil {
 		return state{}, err
 	}
-	s := state{PID: os.Getpid(), Components: running.PIDs(), Kubeconfig: running.Kubeconfig(), AWS: running.AWS().URL(), Programs: running.Programs(),
+	s := state{PID: os.Getpid(), Components: running.PIDs(), Kubeconfig: running.Kubeconfig(), AWS: running.AWS().URL(),
+		Programs:    running.Programs(),
 		OwnPrograms: o.ownPrograms(), OperatorArgs: append(slices.Clone(demoSettings), o.OperatorArgs...)}
 	if _, err := running.AWS().CreateOIDCProvider(ctx, running.Issuer()); err != nil {
 		return s, fmt.Errorf("registering the cluster's issuer in IAM: %w", err)

@@ -178,7 +178,8 @@ func (w World) ensureStarted(ctx context.Context, o Options, begin time.Time) (s
 	}
 	if s, err = w.waitReady(ctx, own, nil); err == nil {
 		if gone := s.ended(); len(gone) > 0 {
-			return s, false, fmt.Errorf("of the world in %s, %s has ended: read %s, and stop the world before starting it again", w.Dir, strings.Join(gone, ", "), w.file(folderWorld+"/"+gone[0]+".log"))
+			return s, false, fmt.Errorf("of the world in %s, %s has ended: read %s, and stop the world before starting it again", w.Dir,
+				strings.Join(gone, ", "), w.file(folderWorld+"/"+gone[0]+".log"))
 		}
 		say(w.Progress, "the local world is running already, with the operator %s", own.Operator)
 	}

@@ -55,7 +55,8 @@ type Capability struct {
 }
 
 // ProcessNames are the processes of a world with an operator.
-var ProcessNames = []string{daemonProcess, world.Etcd, world.APIServer, world.ControllerManager, world.Scheduler, world.Kwok, world.Moto, operatorProcess}
+var ProcessNames = []string{daemonProcess, world.Etcd, world.APIServer, world.ControllerManager, world.Scheduler, world.Kwok, world.Moto,
+	operatorProcess}
 
 // Status describes the world; when none runs, Running is false and no error is returned.
 func (w World) Status(ctx context.Context) (*Report, error) {

@@ -79,7 +79,8 @@ var builtin = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "serviceaccounts"}, {Version: "v1", Resource: "configmaps"},
 	{Group: "apps", Version: "v1", Resource: "deployments"}, {Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "services"},
 	{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses"},
-	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}, {Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"},
+	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
+	{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"},
 }
 
 // showKinds lists the objects of a namespace that are of these kinds.

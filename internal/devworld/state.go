@@ -214,7 +214,8 @@ func (w World) isHeld() (bool, error) {
 // clean removes what a world has left, and nothing else.
 func (w World) clean() error {
 	var errs []error
-	for _, name := range []string{folderWorld, folderCRDs, fileState, fileState + ".new", fileOptions, fileEnv, fileLock, fileDaemon, fileOperator, fileIgnore, fileProgram, fileControl} {
+	for _, name := range []string{folderWorld, folderCRDs, fileState, fileState + ".new", fileOptions, fileEnv, fileLock, fileDaemon,
+		fileOperator, fileIgnore, fileProgram, fileControl} {
 		errs = append(errs, os.RemoveAll(w.file(name)))
 	}
 	_ = os.Remove(w.Dir) // if it is empty now

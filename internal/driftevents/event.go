@@ -109,7 +109,8 @@ var (
 
 // detailTypes are the detail types of events that report changes: calls of the API, actions in the console that are no calls, and changes
 // that AWS services make.
-var detailTypes = map[string]bool{"AWS API Call via CloudTrail": true, "AWS Console Action via CloudTrail": true, "AWS Service Event via CloudTrail": true}
+var detailTypes = map[string]bool{"AWS API Call via CloudTrail": true, "AWS Console Action via CloudTrail": true,
+	"AWS Service Event via CloudTrail": true}
 
 // Parse reads a message. The error is ErrTooLarge or ErrMalformed, and never contains text of the message.
 func Parse(body string) (Event, error) {
@@ -144,7 +145,8 @@ func change(e envelope, r record) (Event, error) {
 	if source == nil || !operationForm.MatchString(r.EventName) || account != e.Account || region != e.Region || r.EventTime.IsZero() {
 		return Event{}, ErrMalformed
 	}
-	out := Event{Kind: Change, Account: account, Region: region, Time: r.EventTime, Service: serviceOf(source[1]), Name: Printable(r.EventName, maxName),
+	out := Event{Kind: Change, Account: account, Region: region, Time: r.EventTime, Service: serviceOf(source[1]),
+		Name:      Printable(r.EventName, maxName),
 		Principal: Printable(principalOf(r), maxPrincipal), Source: Printable(r.SourceIPAddress, maxSource),
 		ID: Printable(r.EventID, maxEventID), RequestID: Printable(r.RequestID, maxName)}
 	if r.ErrorCode != "" || r.ReadOnly == true || r.ReadOnly == "true" {
@@ -163,7 +165,8 @@ func principalOf(r record) string {
 
 // eventSources translates the services of CloudTrail to the prefixes of IAM and of ARNs where they differ.
 var eventSources = map[string]string{
-	"monitoring": "cloudwatch", "tagging": "tag", "cloudcontrolapi": "cloudformation", "application-autoscaling": "application-autoscaling", "email": "ses",
+	"monitoring": "cloudwatch", "tagging": "tag", "cloudcontrolapi": "cloudformation", "application-autoscaling": "application-autoscaling",
+	"email": "ses",
 }
 
 func serviceOf(source string) string { return cmp.Or(eventSources[source], source) }

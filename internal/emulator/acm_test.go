@@ -15,8 +15,9 @@ import (
 func TestCertificates_AreIssuedKeptAndHaveTheirKeys(t *testing.T) {
 	p := proxy(t)
 	c, ctx := acm.NewFromConfig(config(p.URL())), t.Context()
-	out, err := c.RequestCertificate(ctx, &acm.RequestCertificateInput{DomainName: aws.String("a.example.com"), ValidationMethod: types.ValidationMethodDns,
-		KeyAlgorithm: types.KeyAlgorithmEcPrime256v1})
+	out, err := c.RequestCertificate(ctx,
+		&acm.RequestCertificateInput{DomainName: aws.String("a.example.com"), ValidationMethod: types.ValidationMethodDns,
+			KeyAlgorithm: types.KeyAlgorithmEcPrime256v1})
 	must.Succeed(t, err)
 	arn := out.CertificateArn
 	describe := func() *types.CertificateDetail {
@@ -26,12 +27,14 @@ func TestCertificates_AreIssuedKeptAndHaveTheirKeys(t *testing.T) {
 		return d.Certificate
 	}
 	p.ACM.SetUnvalidated(true)
-	if d := describe(); d.Status != types.CertificateStatusPendingValidation || d.NotAfter != nil || d.KeyAlgorithm != types.KeyAlgorithmEcPrime256v1 ||
+	if d := describe(); d.Status != types.CertificateStatusPendingValidation || d.NotAfter != nil ||
+		d.KeyAlgorithm != types.KeyAlgorithmEcPrime256v1 ||
 		d.DomainValidationOptions[0].ValidationStatus != types.DomainStatusPendingValidation {
 		t.Errorf("%+v", d)
 	}
 	p.ACM.SetUnvalidated(false)
-	if d := describe(); d.Status != types.CertificateStatusIssued || d.NotAfter == nil || d.DomainValidationOptions[0].ValidationStatus != types.DomainStatusSuccess {
+	if d := describe(); d.Status != types.CertificateStatusIssued || d.NotAfter == nil ||
+		d.DomainValidationOptions[0].ValidationStatus != types.DomainStatusSuccess {
 		t.Errorf("%+v", d)
 	}
 	p.ACM.SetCertificateUsers(*arn, "arn:of:balancer")

@@ -25,7 +25,8 @@ func TestConcurrentCreates_AreAllAnswered(t *testing.T) {
 		running.Go(func() {
 			for n := range each {
 				name := fmt.Sprintf("secret-%d-%d", i, n)
-				if _, err := c.secrets.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &name, SecretString: aws.String("x")}); err != nil {
+				if _, err := c.secrets.CreateSecret(t.Context(),
+					&secretsmanager.CreateSecretInput{Name: &name, SecretString: aws.String("x")}); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
@@ -38,8 +39,9 @@ func TestConcurrentCreates_AreAllAnswered(t *testing.T) {
 func TestConcurrentChangesOfACrawler_AreAllKept(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
-	_, err := c.glue.CreateCrawler(ctx, &glue.CreateCrawlerInput{Name: aws.String("crawl"), Role: aws.String("r"), DatabaseName: aws.String("lake"),
-		Targets: &gluetypes.CrawlerTargets{S3Targets: []gluetypes.S3Target{{Path: aws.String("s3://some-bucket/x")}}}})
+	_, err := c.glue.CreateCrawler(ctx,
+		&glue.CreateCrawlerInput{Name: aws.String("crawl"), Role: aws.String("r"), DatabaseName: aws.String("lake"),
+			Targets: &gluetypes.CrawlerTargets{S3Targets: []gluetypes.S3Target{{Path: aws.String("s3://some-bucket/x")}}}})
 	must.Succeed(t, err)
 	arn := aws.String("arn:aws:glue:ap-southeast-1:123456789012:crawler/crawl")
 	for n := range 40 {

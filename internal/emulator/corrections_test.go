@@ -169,7 +169,8 @@ func TestAccountsKeepTheirResourcesToThemselves(t *testing.T) {
 		out, err := clientsOf(url).sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: arn, RoleSessionName: aws.String("s")})
 		must.Succeed(t, err)
 		as := config(p.URL())
-		as.Credentials = credentials.NewStaticCredentialsProvider(*out.Credentials.AccessKeyId, *out.Credentials.SecretAccessKey, *out.Credentials.SessionToken)
+		as.Credentials = credentials.NewStaticCredentialsProvider(*out.Credentials.AccessKeyId, *out.Credentials.SecretAccessKey,
+			*out.Credentials.SessionToken)
 		return as
 	}
 	must.Succeed(t, createRole(ctx, clientsFor(assume(world.Shared(t).MotoURL())), "open", trustAll)) // moto checks no trust policy
@@ -331,13 +332,17 @@ func TestIndexesTakeTheirTime(t *testing.T) {
 		code, states string
 		passes       time.Duration
 	}{
-		{"two at once", append(both, definition("b")), []ddbtypes.GlobalSecondaryIndexUpdate{add("by-a", "a"), add("by-b", "b")}, "LimitExceededException", "ACTIVE 1", 0},
+		{"two at once", append(both, definition("b")), []ddbtypes.GlobalSecondaryIndexUpdate{add("by-a", "a"), add("by-b", "b")},
+			"LimitExceededException", "ACTIVE 1", 0},
 		{"a key that is not defined", both[:1], []ddbtypes.GlobalSecondaryIndexUpdate{add("by-a", "a")}, "ValidationException", "ACTIVE 1", 0},
-		{"a definition that is not used", append(both, definition("b")), []ddbtypes.GlobalSecondaryIndexUpdate{add("by-a", "a")}, "ValidationException", "ACTIVE 1", 0},
+		{"a definition that is not used", append(both, definition("b")), []ddbtypes.GlobalSecondaryIndexUpdate{add("by-a", "a")},
+			"ValidationException", "ACTIVE 1", 0},
 		{"an index that is missing", nil, []ddbtypes.GlobalSecondaryIndexUpdate{drop("by-a")}, "ResourceNotFoundException", "ACTIVE 1", 0},
 		{"one", both, []ddbtypes.GlobalSecondaryIndexUpdate{add("by-a", "a")}, "", "UPDATING by-a=CREATING 2", 0},
-		{"a change while it is allocated", nil, []ddbtypes.GlobalSecondaryIndexUpdate{drop("by-a")}, "ResourceInUseException", "UPDATING by-a=CREATING 2", 0},
-		{"a change while it is filled", nil, []ddbtypes.GlobalSecondaryIndexUpdate{drop("by-a")}, "LimitExceededException", "ACTIVE by-a=CREATING 2", 40 * time.Minute},
+		{"a change while it is allocated", nil, []ddbtypes.GlobalSecondaryIndexUpdate{drop("by-a")}, "ResourceInUseException",
+			"UPDATING by-a=CREATING 2", 0},
+		{"a change while it is filled", nil, []ddbtypes.GlobalSecondaryIndexUpdate{drop("by-a")}, "LimitExceededException",
+			"ACTIVE by-a=CREATING 2", 40 * time.Minute},
 		{"once more", both, []ddbtypes.GlobalSecondaryIndexUpdate{add("by-a", "a")}, "ValidationException", "ACTIVE by-a=ACTIVE 2", time.Hour},
 		{"its deletion", nil, []ddbtypes.GlobalSecondaryIndexUpdate{drop("by-a")}, "", "UPDATING by-a=DELETING 1", 0},
 	} {
@@ -364,10 +369,12 @@ func TestTablesRefuseWhatDoesNotChange(t *testing.T) {
 		in   dynamodb.UpdateTableInput
 		code string
 	}{
-		{"to provisioned capacity", dynamodb.UpdateTableInput{BillingMode: ddbtypes.BillingModeProvisioned, ProvisionedThroughput: unitsOf(2)}, ""},
+		{"to provisioned capacity",
+			dynamodb.UpdateTableInput{BillingMode: ddbtypes.BillingModeProvisioned, ProvisionedThroughput: unitsOf(2)}, ""},
 		{"the same capacity", dynamodb.UpdateTableInput{ProvisionedThroughput: unitsOf(2)}, "ValidationException"},
 		{"another", dynamodb.UpdateTableInput{ProvisionedThroughput: unitsOf(3)}, ""},
-		{"no stream to end", dynamodb.UpdateTableInput{StreamSpecification: &ddbtypes.StreamSpecification{StreamEnabled: aws.Bool(false)}}, "ValidationException"},
+		{"no stream to end", dynamodb.UpdateTableInput{StreamSpecification: &ddbtypes.StreamSpecification{StreamEnabled: aws.Bool(false)}},
+			"ValidationException"},
 		{"a stream", dynamodb.UpdateTableInput{StreamSpecification: streamOf("KEYS_ONLY")}, ""},
 		{"another view", dynamodb.UpdateTableInput{StreamSpecification: streamOf("NEW_IMAGE")}, "ValidationException"},
 		{"its end", dynamodb.UpdateTableInput{StreamSpecification: &ddbtypes.StreamSpecification{StreamEnabled: aws.Bool(false)}}, ""},
@@ -381,7 +388,8 @@ func TestTablesRefuseWhatDoesNotChange(t *testing.T) {
 	}
 	out, err := c.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: table})
 	must.Succeed(t, err)
-	if d := out.Table; d.TableClassSummary.TableClass != ddbtypes.TableClassStandardInfrequentAccess || d.StreamSpecification.StreamViewType != "NEW_IMAGE" || d.LatestStreamArn == nil {
+	if d := out.Table; d.TableClassSummary.TableClass != ddbtypes.TableClassStandardInfrequentAccess ||
+		d.StreamSpecification.StreamViewType != "NEW_IMAGE" || d.LatestStreamArn == nil {
 		t.Errorf("%+v", d)
 	}
 }
@@ -399,8 +407,9 @@ func TestRotationsOfSecretsAreKept(t *testing.T) {
 	c, ctx := clientsOf(p.URL()), t.Context()
 	id := aws.String("keys")
 	rotate := func(function *string) string {
-		_, err := c.secrets.RotateSecret(ctx, &secretsmanager.RotateSecretInput{SecretId: id, RotationLambdaARN: function, RotateImmediately: aws.Bool(false),
-			RotationRules: &secretstypes.RotationRulesType{AutomaticallyAfterDays: aws.Int64(30)}})
+		_, err := c.secrets.RotateSecret(ctx,
+			&secretsmanager.RotateSecretInput{SecretId: id, RotationLambdaARN: function, RotateImmediately: aws.Bool(false),
+				RotationRules: &secretstypes.RotationRulesType{AutomaticallyAfterDays: aws.Int64(30)}})
 		return code(err)
 	}
 	shown := func() bool {
@@ -424,7 +433,8 @@ func TestRotationsOfSecretsAreKept(t *testing.T) {
 		t.Error("the canceled rotation is shown as enabled")
 	}
 	policy := func(text string) string {
-		_, err := c.secrets.PutResourcePolicy(ctx, &secretsmanager.PutResourcePolicyInput{SecretId: id, ResourcePolicy: &text, BlockPublicPolicy: aws.Bool(true)})
+		_, err := c.secrets.PutResourcePolicy(ctx,
+			&secretsmanager.PutResourcePolicyInput{SecretId: id, ResourcePolicy: &text, BlockPublicPolicy: aws.Bool(true)})
 		return code(err)
 	}
 	for text, want := range map[string]string{
@@ -448,8 +458,10 @@ func TestACrawlerCanBeUpdated(t *testing.T) {
 	if got := code(update()); got != "EntityNotFoundException" {
 		t.Errorf("missing: %s", got)
 	}
-	_, err := c.glue.CreateCrawler(ctx, &glue.CreateCrawlerInput{Name: aws.String("crawl"), Role: aws.String("r"), DatabaseName: aws.String("lake"),
-		Targets: &gluetypes.CrawlerTargets{S3Targets: []gluetypes.S3Target{{Path: aws.String("s3://some-bucket/x")}}}, Tags: map[string]string{"k": "v"}})
+	_, err := c.glue.CreateCrawler(ctx,
+		&glue.CreateCrawlerInput{Name: aws.String("crawl"), Role: aws.String("r"), DatabaseName: aws.String("lake"),
+			Targets: &gluetypes.CrawlerTargets{S3Targets: []gluetypes.S3Target{{Path: aws.String("s3://some-bucket/x")}}},
+			Tags:    map[string]string{"k": "v"}})
 	must.Succeed(t, err)
 	must.Succeed(t, update())
 	got, err := c.glue.GetCrawler(ctx, &glue.GetCrawlerInput{Name: aws.String("crawl")})
@@ -466,7 +478,8 @@ func TestACrawlerCanBeUpdated(t *testing.T) {
 func TestAnOperationThatIsMissingFailsAtOnce(t *testing.T) {
 	p := proxy(t)
 	c := clientsOf(p.URL())
-	_, err := c.iam.SimulateCustomPolicy(t.Context(), &iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:Get*"}, PolicyInputList: []string{"{}"}})
+	_, err := c.iam.SimulateCustomPolicy(t.Context(),
+		&iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:Get*"}, PolicyInputList: []string{"{}"}})
 	if code(err) != "NotImplemented" {
 		t.Errorf("got %v", err)
 	}
@@ -489,7 +502,8 @@ func TestTheInventoryShowsEverythingThatExists(t *testing.T) {
 	must.Succeed(t, createBucket(ctx, c, "some-bucket"))
 	must.Succeed(t, createRole(ctx, c, "app-role", trustAll))
 	for _, r := range otherRequests {
-		if strings.HasPrefix(r.label, "glue.Create") || strings.HasPrefix(r.label, "ssm.Put") || strings.HasPrefix(r.label, "secretsmanager.Create") {
+		if strings.HasPrefix(r.label, "glue.Create") || strings.HasPrefix(r.label, "ssm.Put") ||
+			strings.HasPrefix(r.label, "secretsmanager.Create") {
 			r.do(ctx, c)
 		}
 	}
@@ -521,7 +535,8 @@ func TestAnIssuerCanBeRegistered(t *testing.T) {
 	p := proxy(t)
 	arn, err := p.CreateOIDCProvider(t.Context(), world.DefaultIssuer)
 	must.Succeed(t, err)
-	got, err := clientsOf(p.URL()).iam.GetOpenIDConnectProvider(t.Context(), &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
+	got, err := clientsOf(p.URL()).iam.GetOpenIDConnectProvider(t.Context(),
+		&iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
 	must.Succeed(t, err)
 	if "https://"+*got.Url != world.DefaultIssuer || !slices.Equal(got.ClientIDList, []string{"sts.amazonaws.com"}) {
 		t.Errorf("%s: %+v", arn, got)
@@ -669,8 +684,9 @@ func TestTheFirstParameterIsWrittenAlone(t *testing.T) {
 	var writes errgroup.Group
 	for i := range 8 {
 		writes.Go(func() error {
-			_, err := c.ssm.PutParameter(ctx, &ssm.PutParameterInput{Name: aws.String(fmt.Sprintf("/a/%d", i)), Value: aws.String("v"), Type: ssmtypes.ParameterTypeString,
-				Tags: []ssmtypes.Tag{{Key: aws.String("owner"), Value: aws.String("me")}}})
+			_, err := c.ssm.PutParameter(ctx,
+				&ssm.PutParameterInput{Name: aws.String(fmt.Sprintf("/a/%d", i)), Value: aws.String("v"), Type: ssmtypes.ParameterTypeString,
+					Tags: []ssmtypes.Tag{{Key: aws.String("owner"), Value: aws.String("me")}}})
 			return err
 		})
 	}
@@ -682,7 +698,8 @@ func TestTheFirstParameterIsWrittenAlone(t *testing.T) {
 		t.Errorf("%d requests in the ledger, %d at the emulator:\n%s", got, sent, p.Calls())
 	}
 	for i := range 8 {
-		out, err := c.ssm.ListTagsForResource(ctx, &ssm.ListTagsForResourceInput{ResourceType: ssmtypes.ResourceTypeForTaggingParameter, ResourceId: aws.String(fmt.Sprintf("/a/%d", i))})
+		out, err := c.ssm.ListTagsForResource(ctx,
+			&ssm.ListTagsForResourceInput{ResourceType: ssmtypes.ResourceTypeForTaggingParameter, ResourceId: aws.String(fmt.Sprintf("/a/%d", i))})
 		must.Succeed(t, err)
 		if len(out.TagList) != 1 {
 			t.Errorf("parameter %d lost its tags", i)
@@ -712,7 +729,8 @@ func TestTheEncryptionOfATableCanBeChanged(t *testing.T) {
 
 func TestTheDescriptionOfASecretCanBeCleared(t *testing.T) {
 	c, ctx := clientsOf(proxy(t).URL()), t.Context()
-	_, err := c.secrets.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: aws.String("s"), SecretString: aws.String("v"), Description: aws.String("old")})
+	_, err := c.secrets.CreateSecret(ctx,
+		&secretsmanager.CreateSecretInput{Name: aws.String("s"), SecretString: aws.String("v"), Description: aws.String("old")})
 	must.Succeed(t, err)
 	for _, want := range []string{"", "new"} {
 		_, err := c.secrets.UpdateSecret(ctx, &secretsmanager.UpdateSecretInput{SecretId: aws.String("s"), Description: aws.String(want)})
@@ -751,7 +769,8 @@ func TestAReadInWhichTheEmulatorFailsIsRepeated(t *testing.T) {
 	}
 	requests.Store(0)
 	failures.Store(2)
-	if _, err := c.ssm.DeleteParameter(ctx, &ssm.DeleteParameterInput{Name: aws.String("/a")}); code(err) != "NotImplemented" || requests.Load() != 1 {
+	if _, err := c.ssm.DeleteParameter(ctx, &ssm.DeleteParameterInput{Name: aws.String("/a")}); code(err) != "NotImplemented" ||
+		requests.Load() != 1 {
 		t.Errorf("a write: %v, after %d requests", err, requests.Load())
 	}
 }

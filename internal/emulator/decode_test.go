@@ -58,7 +58,8 @@ var s3Requests = []request{
 		c.s3.GetBucketEncryption(ctx, &s3.GetBucketEncryptionInput{Bucket: bucket})
 	}},
 	{"s3.PutPublicAccessBlock(some-bucket)", true, func(ctx context.Context, c clients) {
-		c.s3.PutPublicAccessBlock(ctx, &s3.PutPublicAccessBlockInput{Bucket: bucket, PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{}})
+		c.s3.PutPublicAccessBlock(ctx,
+			&s3.PutPublicAccessBlockInput{Bucket: bucket, PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{}})
 	}},
 	{"s3.GetBucketOwnershipControls(some-bucket)", false, func(ctx context.Context, c clients) {
 		c.s3.GetBucketOwnershipControls(ctx, &s3.GetBucketOwnershipControlsInput{Bucket: bucket})
@@ -81,7 +82,8 @@ var s3Requests = []request{
 	{"s3.ListBucketMetricsConfigurations(some-bucket)", false, func(ctx context.Context, c clients) {
 		c.s3.ListBucketMetricsConfigurations(ctx, &s3.ListBucketMetricsConfigurationsInput{Bucket: bucket})
 	}},
-	{"s3.ListObjectsV2(some-bucket)", false, func(ctx context.Context, c clients) { c.s3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: bucket}) }},
+	{"s3.ListObjectsV2(some-bucket)", false,
+		func(ctx context.Context, c clients) { c.s3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: bucket}) }},
 	{"s3.ListObjectVersions(some-bucket)", false, func(ctx context.Context, c clients) {
 		c.s3.ListObjectVersions(ctx, &s3.ListObjectVersionsInput{Bucket: bucket})
 	}},
@@ -98,16 +100,19 @@ var s3Requests = []request{
 		c.s3.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: bucket, Key: object})
 	}},
 	{"s3.DeleteObjects(some-bucket)", true, func(ctx context.Context, c clients) {
-		c.s3.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: bucket, Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: object}}}})
+		c.s3.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: bucket,
+			Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: object}}}})
 	}},
-	{"s3.DeleteBucket(some-bucket)", true, func(ctx context.Context, c clients) { c.s3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: bucket}) }},
+	{"s3.DeleteBucket(some-bucket)", true,
+		func(ctx context.Context, c clients) { c.s3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: bucket}) }},
 }
 
 var otherRequests = []request{
 	{"dynamodb.CreateTable(orders)", true, func(ctx context.Context, c clients) { createTable(ctx, c, *table) }},
 	{"dynamodb.DescribeTable(orders)", false, func(ctx context.Context, c clients) { tableExists(ctx, c, *table) }},
 	{"dynamodb.TagResource(orders)", true, func(ctx context.Context, c clients) {
-		c.dynamodb.TagResource(ctx, &dynamodb.TagResourceInput{ResourceArn: aws.String("arn:aws:dynamodb:ap-southeast-1:123456789012:table/orders"), Tags: []ddbtypes.Tag{}})
+		c.dynamodb.TagResource(ctx,
+			&dynamodb.TagResourceInput{ResourceArn: aws.String("arn:aws:dynamodb:ap-southeast-1:123456789012:table/orders"), Tags: []ddbtypes.Tag{}})
 	}},
 	{"dynamodb.UpdateContinuousBackups(orders)", true, func(ctx context.Context, c clients) {
 		c.dynamodb.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{TableName: table,
@@ -124,7 +129,8 @@ var otherRequests = []request{
 	}},
 	{"sts.GetCallerIdentity()", false, func(ctx context.Context, c clients) { c.sts.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}) }},
 	{"sts.AssumeRole(app-role)", false, func(ctx context.Context, c clients) {
-		c.sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::123456789012:role/path/app-role"), RoleSessionName: aws.String("s")})
+		c.sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::123456789012:role/path/app-role"),
+			RoleSessionName: aws.String("s")})
 	}},
 	{"sts.AssumeRoleWithWebIdentity(app-role)", false, func(ctx context.Context, c clients) {
 		c.sts.AssumeRoleWithWebIdentity(ctx, &sts.AssumeRoleWithWebIdentityInput{RoleArn: aws.String("arn:aws:iam::123456789012:role/app-role"),
@@ -134,7 +140,8 @@ var otherRequests = []request{
 		c.glue.CreateDatabase(ctx, &glue.CreateDatabaseInput{DatabaseInput: &gluetypes.DatabaseInput{Name: aws.String("lake")}})
 	}},
 	{"glue.CreateTable(lake/calls)", true, func(ctx context.Context, c clients) {
-		c.glue.CreateTable(ctx, &glue.CreateTableInput{DatabaseName: aws.String("lake"), TableInput: &gluetypes.TableInput{Name: aws.String("calls")}})
+		c.glue.CreateTable(ctx, &glue.CreateTableInput{DatabaseName: aws.String("lake"),
+			TableInput: &gluetypes.TableInput{Name: aws.String("calls")}})
 	}},
 	{"glue.GetTable(lake/calls)", false, func(ctx context.Context, c clients) {
 		c.glue.GetTable(ctx, &glue.GetTableInput{DatabaseName: aws.String("lake"), Name: aws.String("calls")})
@@ -146,20 +153,23 @@ var otherRequests = []request{
 		c.glue.StartCrawler(ctx, &glue.StartCrawlerInput{Name: aws.String("crawl")})
 	}},
 	{"ssm.PutParameter(/app/dev/x)", true, func(ctx context.Context, c clients) {
-		c.ssm.PutParameter(ctx, &ssm.PutParameterInput{Name: aws.String("/app/dev/x"), Value: aws.String("1"), Type: ssmtypes.ParameterTypeString})
+		c.ssm.PutParameter(ctx, &ssm.PutParameterInput{Name: aws.String("/app/dev/x"), Value: aws.String("1"),
+			Type: ssmtypes.ParameterTypeString})
 	}},
 	{"ssm.GetParameters(/app/dev/x,/app/dev/y)", false, func(ctx context.Context, c clients) {
 		c.ssm.GetParameters(ctx, &ssm.GetParametersInput{Names: []string{"/app/dev/x", "/app/dev/y"}})
 	}},
 	{"ssm.AddTagsToResource(/app/dev/x)", true, func(ctx context.Context, c clients) {
-		c.ssm.AddTagsToResource(ctx, &ssm.AddTagsToResourceInput{ResourceType: ssmtypes.ResourceTypeForTaggingParameter, ResourceId: aws.String("/app/dev/x"),
-			Tags: []ssmtypes.Tag{{Key: aws.String("k"), Value: aws.String("v")}}})
+		c.ssm.AddTagsToResource(ctx,
+			&ssm.AddTagsToResourceInput{ResourceType: ssmtypes.ResourceTypeForTaggingParameter, ResourceId: aws.String("/app/dev/x"),
+				Tags: []ssmtypes.Tag{{Key: aws.String("k"), Value: aws.String("v")}}})
 	}},
 	{"secretsmanager.CreateSecret(app/dev/keys)", true, func(ctx context.Context, c clients) {
 		c.secrets.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: aws.String("app/dev/keys"), SecretString: aws.String("s")})
 	}},
 	{"secretsmanager.DescribeSecret(app/dev/keys)", false, func(ctx context.Context, c clients) {
-		c.secrets.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: aws.String("arn:aws:secretsmanager:ap-southeast-1:123456789012:secret:app/dev/keys-AbC1d2")})
+		c.secrets.DescribeSecret(ctx,
+			&secretsmanager.DescribeSecretInput{SecretId: aws.String("arn:aws:secretsmanager:ap-southeast-1:123456789012:secret:app/dev/keys-AbC1d2")})
 	}},
 }
 
@@ -181,7 +191,8 @@ func TestEveryRequestOfTheSDKGetsItsLabel(t *testing.T) {
 
 func TestVirtualHostRequestsGetTheSameLabels(t *testing.T) {
 	p := proxy(t)
-	for host, target := range map[string]string{"some-bucket.s3.ap-southeast-1.amazonaws.com": "/path/to/object", "127.0.0.1": "/some-bucket/path/to/object"} {
+	for host, target := range map[string]string{"some-bucket.s3.ap-southeast-1.amazonaws.com": "/path/to/object",
+		"127.0.0.1": "/some-bucket/path/to/object"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL()+target+"?tagging", nil)
 		must.Succeed(t, err)
 		r.Host = host
@@ -200,27 +211,42 @@ func TestOtherProtocolsGetLabels(t *testing.T) {
 	p := proxy(t)
 	for _, tt := range []struct{ method, path, contentType, target, service, body, label string }{
 		{"POST", "/", "application/x-amz-json-1.0", "AmazonSQS.CreateQueue", "sqs", `{"QueueName":"jobs"}`, "sqs.CreateQueue(jobs)"},
-		{"POST", "/", "application/x-amz-json-1.0", "AmazonSQS.SetQueueAttributes", "sqs", `{"QueueUrl":"http://127.0.0.1/123456789012/jobs"}`, "sqs.SetQueueAttributes(jobs)"},
-		{"POST", "/", "application/x-www-form-urlencoded; charset=utf-8", "", "sns", "Action=CreateTopic&Name=news&Version=2010-03-31", "sns.CreateTopic(news)"},
-		{"POST", "/", "application/x-www-form-urlencoded; charset=utf-8", "", "sns", "Action=SetSubscriptionAttributes&AttributeName=RawMessageDelivery&SubscriptionArn=arn%3Aaws%3Asns%3Aap-southeast-1%3A123456789012%3Anews%3A1234abcd&Version=2010-03-31", "sns.SetSubscriptionAttributes(news)"},
-		{"POST", "/", "application/x-www-form-urlencoded", "", "rds", "Action=DescribeDBInstances&DBInstanceIdentifier=db1&Version=2014-10-31", "rds.DescribeDBInstances(db1)"},
-		{"POST", "/", "application/x-www-form-urlencoded", "", "ec2", "Action=TerminateInstances&InstanceId.1=i-1&Version=2016-11-15", "ec2.TerminateInstances(i-1)"},
-		{"POST", "/", "application/x-amz-json-1.1", "AWSCognitoIdentityProviderService.CreateUserPool", "cognito-idp", `{"PoolName":"users"}`, "cognito-idp.CreateUserPool(users)"},
-		{"POST", "/service/GraniteServiceVersion20100801/operation/ListMetrics", "application/cbor", "", "monitoring", "", "cloudwatch.ListMetrics()"},
-		{"POST", "/2013-04-01/hostedzone", "", "", "route53", "<CreateHostedZoneRequest><Name>example.com.</Name></CreateHostedZoneRequest>", "route53.CreateHostedZone(example.com.)"},
+		{"POST", "/", "application/x-amz-json-1.0", "AmazonSQS.SetQueueAttributes", "sqs", `{"QueueUrl":"http://127.0.0.1/123456789012/jobs"}`,
+			"sqs.SetQueueAttributes(jobs)"},
+		{"POST", "/", "application/x-www-form-urlencoded; charset=utf-8", "", "sns", "Action=CreateTopic&Name=news&Version=2010-03-31",
+			"sns.CreateTopic(news)"},
+		{"POST", "/", "application/x-www-form-urlencoded; charset=utf-8", "", "sns",
+			"Action=SetSubscriptionAttributes&AttributeName=RawMessageDelivery&SubscriptionArn=arn%3Aaws%3Asns%3Aap-southeast-1%3A123456789012%3Anews%3A1234abcd&Version=2010-03-31", "sns.SetSubscriptionAttributes(news)"},
+		{"POST", "/", "application/x-www-form-urlencoded", "", "rds", "Action=DescribeDBInstances&DBInstanceIdentifier=db1&Version=2014-10-31",
+			"rds.DescribeDBInstances(db1)"},
+		{"POST", "/", "application/x-www-form-urlencoded", "", "ec2", "Action=TerminateInstances&InstanceId.1=i-1&Version=2016-11-15",
+			"ec2.TerminateInstances(i-1)"},
+		{"POST", "/", "application/x-amz-json-1.1", "AWSCognitoIdentityProviderService.CreateUserPool", "cognito-idp", `{"PoolName":"users"}`,
+			"cognito-idp.CreateUserPool(users)"},
+		{"POST", "/service/GraniteServiceVersion20100801/operation/ListMetrics", "application/cbor", "", "monitoring", "",
+			"cloudwatch.ListMetrics()"},
+		{"POST", "/2013-04-01/hostedzone", "", "", "route53", "<CreateHostedZoneRequest><Name>example.com.</Name></CreateHostedZoneRequest>",
+			"route53.CreateHostedZone(example.com.)"},
 		{"GET", "/2013-04-01/hostedzone", "", "", "route53", "", "route53.ListHostedZones()"},
 		{"GET", "/2013-04-01/hostedzonesbyname?dnsname=example.com.", "", "", "route53", "", "route53.ListHostedZonesByName()"},
 		{"GET", "/2013-04-01/hostedzone/Z1", "", "", "route53", "", "route53.GetHostedZone(Z1)"},
 		{"POST", "/2013-04-01/hostedzone/Z1", "", "", "route53", "<UpdateHostedZoneCommentRequest/>", "route53.UpdateHostedZoneComment(Z1)"},
 		{"DELETE", "/2013-04-01/hostedzone/Z1", "", "", "route53", "", "route53.DeleteHostedZone(Z1)"},
-		{"POST", "/2013-04-01/hostedzone/Z1/associatevpc", "", "", "route53", "<AssociateVPCWithHostedZoneRequest/>", "route53.AssociateVPCWithHostedZone(Z1)"},
-		{"POST", "/2013-04-01/hostedzone/Z1/disassociatevpc", "", "", "route53", "<DisassociateVPCFromHostedZoneRequest/>", "route53.DisassociateVPCFromHostedZone(Z1)"},
-		{"POST", "/2013-04-01/hostedzone/Z1/rrset/", "", "", "route53", "<ChangeResourceRecordSetsRequest><Name>www.example.com.</Name></ChangeResourceRecordSetsRequest>", "route53.ChangeResourceRecordSets(Z1/www.example.com.)"},
-		{"GET", "/2013-04-01/hostedzone/Z1/rrset?name=www.example.com.&type=A", "", "", "route53", "", "route53.ListResourceRecordSets(Z1/www.example.com.)"},
+		{"POST", "/2013-04-01/hostedzone/Z1/associatevpc", "", "", "route53", "<AssociateVPCWithHostedZoneRequest/>",
+			"route53.AssociateVPCWithHostedZone(Z1)"},
+		{"POST", "/2013-04-01/hostedzone/Z1/disassociatevpc", "", "", "route53", "<DisassociateVPCFromHostedZoneRequest/>",
+			"route53.DisassociateVPCFromHostedZone(Z1)"},
+		{"POST", "/2013-04-01/hostedzone/Z1/rrset/", "", "", "route53",
+			"<ChangeResourceRecordSetsRequest><Name>www.example.com.</Name></ChangeResourceRecordSetsRequest>",
+			"route53.ChangeResourceRecordSets(Z1/www.example.com.)"},
+		{"GET", "/2013-04-01/hostedzone/Z1/rrset?name=www.example.com.&type=A", "", "", "route53", "",
+			"route53.ListResourceRecordSets(Z1/www.example.com.)"},
 		{"GET", "/2013-04-01/hostedzone/Z1/rrset", "", "", "route53", "", "route53.ListResourceRecordSets(Z1)"},
 		{"GET", "/2013-04-01/tags/hostedzone/Z1", "", "", "route53", "", "route53.ListTagsForResource(Z1)"},
 		{"POST", "/2013-04-01/tags/hostedzone/Z1", "", "", "route53", "<ChangeTagsForResourceRequest/>", "route53.ChangeTagsForResource(Z1)"},
-		{"POST", "/2013-04-01/tags/hostedzone", "", "", "route53", "<ListTagsForResourcesRequest><ResourceId>Z1</ResourceId><ResourceId>Z2</ResourceId></ListTagsForResourcesRequest>", "route53.ListTagsForResources(Z1,Z2)"},
+		{"POST", "/2013-04-01/tags/hostedzone", "", "", "route53",
+			"<ListTagsForResourcesRequest><ResourceId>Z1</ResourceId><ResourceId>Z2</ResourceId></ListTagsForResourcesRequest>",
+			"route53.ListTagsForResources(Z1,Z2)"},
 		{"GET", "/2013-04-01/change/C1", "", "", "route53", "", "route53.GetChange(C1)"},
 		{"GET", "/2013-04-01/trafficpolicies", "", "", "route53", "", "route53.GET(/2013-04-01/trafficpolicies)"},
 		{"GET", "/clusters/prod", "", "", "eks", "", "eks.DescribeCluster(prod)"},
@@ -232,7 +258,8 @@ func TestOtherProtocolsGetLabels(t *testing.T) {
 		must.Succeed(t, err)
 		r.Header.Set("Content-Type", tt.contentType)
 		r.Header.Set("X-Amz-Target", tt.target)
-		r.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=AK/20250101/%s/%s/aws4_request, SignedHeaders=host, Signature=x", region, tt.service))
+		r.Header.Set("Authorization",
+			fmt.Sprintf("AWS4-HMAC-SHA256 Credential=AK/20250101/%s/%s/aws4_request, SignedHeaders=host, Signature=x", region, tt.service))
 		mark := p.Mark()
 		answer, err := http.DefaultClient.Do(r)
 		must.Succeed(t, err)

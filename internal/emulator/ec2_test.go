@@ -46,17 +46,20 @@ func TestAVPCIsKeptWhileItHasGroupsOrGateways(t *testing.T) {
 			t.Fatalf("with %s: %v", what, err)
 		}
 	}
-	group, err := c.CreateSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{VpcId: vpc, GroupName: aws.String("web"), Description: aws.String("web")})
+	group, err := c.CreateSecurityGroup(ctx,
+		&ec2.CreateSecurityGroupInput{VpcId: vpc, GroupName: aws.String("web"), Description: aws.String("web")})
 	must.Succeed(t, err)
 	refused("a security group")
 	_, err = c.DeleteSecurityGroup(ctx, &ec2.DeleteSecurityGroupInput{GroupId: group.GroupId})
 	must.Succeed(t, err)
 	gateway, err := c.CreateInternetGateway(ctx, &ec2.CreateInternetGatewayInput{})
 	must.Succeed(t, err)
-	_, err = c.AttachInternetGateway(ctx, &ec2.AttachInternetGatewayInput{VpcId: vpc, InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
+	_, err = c.AttachInternetGateway(ctx,
+		&ec2.AttachInternetGatewayInput{VpcId: vpc, InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
 	must.Succeed(t, err)
 	refused("a gateway")
-	_, err = c.DetachInternetGateway(ctx, &ec2.DetachInternetGatewayInput{VpcId: vpc, InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
+	_, err = c.DetachInternetGateway(ctx,
+		&ec2.DetachInternetGatewayInput{VpcId: vpc, InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
 	must.Succeed(t, err)
 	_, err = c.DeleteVpc(ctx, &ec2.DeleteVpcInput{VpcId: vpc})
 	must.Succeed(t, err)
@@ -93,20 +96,24 @@ func TestASecurityGroupIsKeptWhileItIsUsed(t *testing.T) {
 func TestDescriptionsOfRulesAreReplacedAndRemoved(t *testing.T) {
 	c, ctx := ec2.NewFromConfig(config(proxy(t).URL())), t.Context()
 	group := newGroup(t, c, newVPC(t, c), "web")
-	_, err := c.AuthorizeSecurityGroupIngress(ctx, &ec2.AuthorizeSecurityGroupIngressInput{GroupId: group, IpPermissions: permissionFor(group, aws.String("one"))})
+	_, err := c.AuthorizeSecurityGroupIngress(ctx,
+		&ec2.AuthorizeSecurityGroupIngressInput{GroupId: group, IpPermissions: permissionFor(group, aws.String("one"))})
 	must.Succeed(t, err)
 	for _, want := range []*string{aws.String("two"), nil} {
-		_, err := c.UpdateSecurityGroupRuleDescriptionsIngress(ctx, &ec2.UpdateSecurityGroupRuleDescriptionsIngressInput{GroupId: group, IpPermissions: permissionFor(group, want)})
+		_, err := c.UpdateSecurityGroupRuleDescriptionsIngress(ctx,
+			&ec2.UpdateSecurityGroupRuleDescriptionsIngressInput{GroupId: group, IpPermissions: permissionFor(group, want)})
 		must.Succeed(t, err)
 		out, err := c.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{GroupIds: []string{*group}})
 		must.Succeed(t, err)
-		if rules := out.SecurityGroups[0].IpPermissions; len(rules) != 1 || aws.ToString(rules[0].UserIdGroupPairs[0].Description) != aws.ToString(want) {
+		if rules := out.SecurityGroups[0].IpPermissions; len(rules) != 1 ||
+			aws.ToString(rules[0].UserIdGroupPairs[0].Description) != aws.ToString(want) {
 			t.Errorf("%+v, want the description %q", rules, aws.ToString(want))
 		}
 	}
 	missing := permissionFor(group, nil)
 	missing[0].FromPort = aws.Int32(1)
-	_, err = c.UpdateSecurityGroupRuleDescriptionsIngress(ctx, &ec2.UpdateSecurityGroupRuleDescriptionsIngressInput{GroupId: group, IpPermissions: missing})
+	_, err = c.UpdateSecurityGroupRuleDescriptionsIngress(ctx,
+		&ec2.UpdateSecurityGroupRuleDescriptionsIngressInput{GroupId: group, IpPermissions: missing})
 	if code(err) != "InvalidPermission.NotFound" {
 		t.Errorf("a rule that does not exist: %v", err)
 	}
@@ -155,7 +162,8 @@ func TestGatewaysOfANetworkAreOneAndKeptWhileUsed(t *testing.T) {
 	must.Succeed(t, err)
 	address, err := c.AllocateAddress(ctx, &ec2.AllocateAddressInput{Domain: types.DomainTypeVpc})
 	must.Succeed(t, err)
-	associated, err := c.AssociateAddress(ctx, &ec2.AssociateAddressInput{AllocationId: address.AllocationId, NetworkInterfaceId: eni.NetworkInterface.NetworkInterfaceId})
+	associated, err := c.AssociateAddress(ctx,
+		&ec2.AssociateAddressInput{AllocationId: address.AllocationId, NetworkInterfaceId: eni.NetworkInterface.NetworkInterfaceId})
 	must.Succeed(t, err)
 	if err := detach(first); code(err) != "DependencyViolation" {
 		t.Errorf("a public address is in use: %v", err)
@@ -205,7 +213,8 @@ func TestAnAddressInUseIsNotReleased(t *testing.T) {
 	must.Succeed(t, err)
 	address, err := c.AllocateAddress(ctx, &ec2.AllocateAddressInput{Domain: types.DomainTypeVpc})
 	must.Succeed(t, err)
-	associated, err := c.AssociateAddress(ctx, &ec2.AssociateAddressInput{AllocationId: address.AllocationId, NetworkInterfaceId: eni.NetworkInterface.NetworkInterfaceId})
+	associated, err := c.AssociateAddress(ctx,
+		&ec2.AssociateAddressInput{AllocationId: address.AllocationId, NetworkInterfaceId: eni.NetworkInterface.NetworkInterfaceId})
 	must.Succeed(t, err)
 	release := func() error {
 		_, err := c.ReleaseAddress(ctx, &ec2.ReleaseAddressInput{AllocationId: address.AllocationId})

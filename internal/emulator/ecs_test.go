@@ -37,7 +37,9 @@ func TestECS_ClustersAreKeptChangeAndEnd(t *testing.T) {
 		}
 	}
 	providers := func() error {
-		_, err := c.PutClusterCapacityProviders(ctx, &ecs.PutClusterCapacityProvidersInput{Cluster: name, CapacityProviders: []string{"FARGATE_SPOT"}, DefaultCapacityProviderStrategy: []types.CapacityProviderStrategyItem{}})
+		_, err := c.PutClusterCapacityProviders(ctx,
+			&ecs.PutClusterCapacityProvidersInput{Cluster: name, CapacityProviders: []string{"FARGATE_SPOT"},
+				DefaultCapacityProviderStrategy: []types.CapacityProviderStrategyItem{}})
 		return err
 	}
 	refused(providers(), "ClusterNotFoundException")
@@ -78,9 +80,11 @@ func TestECS_ClustersAreKeptChangeAndEnd(t *testing.T) {
 
 func registerInstance(t *testing.T, url string, cluster *string) {
 	t.Helper()
-	machines, err := ec2.NewFromConfig(config(url)).RunInstances(t.Context(), &ec2.RunInstancesInput{ImageId: aws.String("ami-12c6146b"), MinCount: aws.Int32(1), MaxCount: aws.Int32(1)})
+	machines, err := ec2.NewFromConfig(config(url)).RunInstances(t.Context(),
+		&ec2.RunInstancesInput{ImageId: aws.String("ami-12c6146b"), MinCount: aws.Int32(1), MaxCount: aws.Int32(1)})
 	must.Succeed(t, err)
 	identity := fmt.Sprintf(`{"instanceId": %q}`, *machines.Instances[0].InstanceId)
-	_, err = ecs.NewFromConfig(config(url)).RegisterContainerInstance(t.Context(), &ecs.RegisterContainerInstanceInput{Cluster: cluster, InstanceIdentityDocument: &identity})
+	_, err = ecs.NewFromConfig(config(url)).RegisterContainerInstance(t.Context(),
+		&ecs.RegisterContainerInstanceInput{Cluster: cluster, InstanceIdentityDocument: &identity})
 	must.Succeed(t, err)
 }

@@ -18,14 +18,16 @@ import (
 
 func TestAClusterNamesTheNetworkOfItsSubnets(t *testing.T) {
 	p := proxy(t)
-	cfg, ctx := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(p.URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}, t.Context()
+	cfg, ctx := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(p.URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}, t.Context()
 	network, clusters := ec2.NewFromConfig(cfg), eks.NewFromConfig(cfg)
 	vpc, err := network.CreateVpc(ctx, &ec2.CreateVpcInput{CidrBlock: aws.String("10.8.0.0/16")})
 	must.Succeed(t, err)
 	subnet, err := network.CreateSubnet(ctx, &ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: aws.String("10.8.0.0/24")})
 	must.Succeed(t, err)
-	_, err = clusters.CreateCluster(ctx, &eks.CreateClusterInput{Name: aws.String("c"), RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"),
-		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{*subnet.Subnet.SubnetId}}})
+	_, err = clusters.CreateCluster(ctx,
+		&eks.CreateClusterInput{Name: aws.String("c"), RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"),
+			ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{*subnet.Subnet.SubnetId}}})
 	must.Succeed(t, err)
 	got, err := clusters.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String("c")})
 	must.Succeed(t, err)
@@ -41,8 +43,10 @@ func TestEKS_ClustersChangeOneUpdateAtATime(t *testing.T) {
 	p.SetClock(func() time.Time { return now })
 	p.EKS.SetControlPlanesTake(time.Minute)
 	c, ctx, name := eks.NewFromConfig(config(p.URL())), t.Context(), aws.String("c")
-	in := &eks.CreateClusterInput{Name: name, RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"), ClientRequestToken: aws.String("once"), Version: aws.String("1.31"),
-		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{"subnet-0000000a", "subnet-0000000b"}}, Tags: map[string]string{"a": "1", "b": "2", "c": "3"}}
+	in := &eks.CreateClusterInput{Name: name, RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"),
+		ClientRequestToken: aws.String("once"), Version: aws.String("1.31"),
+		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{"subnet-0000000a", "subnet-0000000b"}},
+		Tags:               map[string]string{"a": "1", "b": "2", "c": "3"}}
 	refused := func(what string, err error, says string) {
 		t.Helper()
 		if err == nil || !strings.Contains(err.Error(), says) {
@@ -81,10 +85,12 @@ func TestEKS_ClustersChangeOneUpdateAtATime(t *testing.T) {
 	}
 	refused("an update of a new cluster", upgrade("1.32"), "ResourceInUseException")
 	now = now.Add(time.Minute)
-	if d := found("ACTIVE"); d.Endpoint == nil || !d.ResourcesVpcConfig.EndpointPublicAccess || len(d.ResourcesVpcConfig.PublicAccessCidrs) != 1 || d.AccessConfig.AuthenticationMode != "CONFIG_MAP" {
+	if d := found("ACTIVE"); d.Endpoint == nil || !d.ResourcesVpcConfig.EndpointPublicAccess ||
+		len(d.ResourcesVpcConfig.PublicAccessCidrs) != 1 || d.AccessConfig.AuthenticationMode != "CONFIG_MAP" {
 		t.Errorf("%+v", d)
 	}
-	private, protected := eks.UpdateClusterConfigInput{ResourcesVpcConfig: &ekstypes.VpcConfigRequest{EndpointPrivateAccess: aws.Bool(true)}}, eks.UpdateClusterConfigInput{DeletionProtection: aws.Bool(true)}
+	private, protected := eks.UpdateClusterConfigInput{ResourcesVpcConfig: &ekstypes.VpcConfigRequest{EndpointPrivateAccess: aws.Bool(true)}},
+		eks.UpdateClusterConfigInput{DeletionProtection: aws.Bool(true)}
 	both := private
 	both.DeletionProtection = aws.Bool(true)
 	refused("two updates in one", config(both), "Only one type of update")
@@ -100,15 +106,17 @@ func TestEKS_ClustersChangeOneUpdateAtATime(t *testing.T) {
 	now = now.Add(time.Minute)
 	must.Succeed(t, upgrade("1.32"))
 	now = now.Add(time.Minute)
-	if d := found("ACTIVE"); !d.ResourcesVpcConfig.EndpointPrivateAccess || len(d.ResourcesVpcConfig.SubnetIds) != 2 || !*d.DeletionProtection || *d.Version != "1.32" {
+	if d := found("ACTIVE"); !d.ResourcesVpcConfig.EndpointPrivateAccess || len(d.ResourcesVpcConfig.SubnetIds) != 2 ||
+		!*d.DeletionProtection || *d.Version != "1.32" {
 		t.Errorf("%+v", d)
 	}
 	_, err = c.UntagResource(ctx, &eks.UntagResourceInput{ResourceArn: found("ACTIVE").Arn, TagKeys: []string{"a", "b"}})
 	if must.Succeed(t, err); len(found("ACTIVE").Tags) != 1 {
 		t.Errorf("%v", found("ACTIVE").Tags)
 	}
-	_, err = c.CreateFargateProfile(ctx, &eks.CreateFargateProfileInput{ClusterName: name, FargateProfileName: aws.String("f"), PodExecutionRoleArn: in.RoleArn,
-		Selectors: []ekstypes.FargateProfileSelector{{Namespace: aws.String("n")}}})
+	_, err = c.CreateFargateProfile(ctx,
+		&eks.CreateFargateProfileInput{ClusterName: name, FargateProfileName: aws.String("f"), PodExecutionRoleArn: in.RoleArn,
+			Selectors: []ekstypes.FargateProfileSelector{{Namespace: aws.String("n")}}})
 	must.Succeed(t, err)
 	remove := func() error {
 		_, err := c.DeleteCluster(ctx, &eks.DeleteClusterInput{Name: name})
@@ -134,9 +142,11 @@ func TestEKS_ClustersChangeOneUpdateAtATime(t *testing.T) {
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAccessEntry.html
 func TestEKS_AccessEntriesNeedTheirMode(t *testing.T) {
 	c := eks.NewFromConfig(config(proxy(t).URL()))
-	for mode, want := range map[ekstypes.AuthenticationMode]string{"": "InvalidRequestException", "CONFIG_MAP": "InvalidRequestException", "API": "", "API_AND_CONFIG_MAP": ""} {
+	for mode, want := range map[ekstypes.AuthenticationMode]string{"": "InvalidRequestException", "CONFIG_MAP": "InvalidRequestException",
+		"API": "", "API_AND_CONFIG_MAP": ""} {
 		name := "cluster-" + strings.ReplaceAll(string(mode), "_", "-")
-		in := &eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::123456789012:role/r"), ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{"subnet-0000000a"}}}
+		in := &eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::123456789012:role/r"),
+			ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{"subnet-0000000a"}}}
 		if mode != "" {
 			in.AccessConfig = &ekstypes.CreateAccessConfigRequest{AuthenticationMode: mode}
 		}

@@ -55,7 +55,8 @@ func TestElastiCache_ClustersChangeAndEnd(t *testing.T) {
 		_, err := c.DeleteCacheCluster(ctx, &elasticache.DeleteCacheClusterInput{CacheClusterId: id, FinalSnapshotIdentifier: snapshot})
 		return err
 	}
-	in := &elasticache.CreateCacheClusterInput{CacheClusterId: id, Engine: aws.String("memcached"), CacheNodeType: aws.String("cache.t4g.micro"), NumCacheNodes: aws.Int32(3),
+	in := &elasticache.CreateCacheClusterInput{CacheClusterId: id, Engine: aws.String("memcached"),
+		CacheNodeType: aws.String("cache.t4g.micro"), NumCacheNodes: aws.Int32(3),
 		SecurityGroupIds: []string{"sg-1"}, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("a")}}}
 	refused(modify(elasticache.ModifyCacheClusterInput{}), "CacheClusterNotFound")
 	made, err := c.CreateCacheCluster(ctx, in)
@@ -68,12 +69,14 @@ func TestElastiCache_ClustersChangeAndEnd(t *testing.T) {
 	refused(remove(nil), "InvalidCacheClusterState")
 
 	now = now.Add(time.Minute)
-	if d := shows("available", 3); aws.ToString(d.ARN) != "arn:aws:elasticache:"+config("").Region+":123456789012:cluster:sessions" || tags(d.ARN)["team"] != "a" {
+	if d := shows("available", 3); aws.ToString(d.ARN) != "arn:aws:elasticache:"+config("").Region+":123456789012:cluster:sessions" ||
+		tags(d.ARN)["team"] != "a" {
 		t.Errorf("%s", aws.ToString(d.ARN))
 	}
 	refused(modify(elasticache.ModifyCacheClusterInput{NumCacheNodes: aws.Int32(2)}), "CacheNodeIdsToRemove")
 	refused(modify(elasticache.ModifyCacheClusterInput{SnapshotRetentionLimit: aws.Int32(1)}), "not supported for Memcached")
-	must.Succeed(t, modify(elasticache.ModifyCacheClusterInput{NumCacheNodes: aws.Int32(2), CacheNodeIdsToRemove: []string{"0003"}, SecurityGroupIds: []string{"sg-2"}}))
+	must.Succeed(t, modify(elasticache.ModifyCacheClusterInput{NumCacheNodes: aws.Int32(2), CacheNodeIdsToRemove: []string{"0003"},
+		SecurityGroupIds: []string{"sg-2"}}))
 	shows("modifying", 2)
 	refused(modify(elasticache.ModifyCacheClusterInput{}), "InvalidCacheClusterState")
 	now = now.Add(time.Minute)

@@ -19,8 +19,10 @@ func TestELB_NamesNetworkLoadBalancersAsAWSDoes(t *testing.T) {
 	c, ctx := elasticloadbalancingv2.NewFromConfig(config(p.URL())), t.Context()
 	subnets, err := ec2.NewFromConfig(config(p.URL())).DescribeSubnets(ctx, nil)
 	must.Succeed(t, err)
-	for name, kind := range map[string]types.LoadBalancerTypeEnum{"net": types.LoadBalancerTypeEnumNetwork, "app": types.LoadBalancerTypeEnumApplication} {
-		_, err := c.CreateLoadBalancer(ctx, &elasticloadbalancingv2.CreateLoadBalancerInput{Name: &name, Type: kind, Subnets: []string{*subnets.Subnets[0].SubnetId}})
+	for name, kind := range map[string]types.LoadBalancerTypeEnum{"net": types.LoadBalancerTypeEnumNetwork,
+		"app": types.LoadBalancerTypeEnumApplication} {
+		_, err := c.CreateLoadBalancer(ctx,
+			&elasticloadbalancingv2.CreateLoadBalancerInput{Name: &name, Type: kind, Subnets: []string{*subnets.Subnets[0].SubnetId}})
 		must.Succeed(t, err)
 	}
 	out, err := c.DescribeLoadBalancers(ctx, nil)

@@ -51,7 +51,8 @@ func TestARuleCanBeAboutOneAccessKey(t *testing.T) {
 	p := proxy(t)
 	rule := p.Fault(emulator.Match{Service: "sts", AccessKey: "AKIASICK"}, emulator.Throttle())
 	ask := func(key string) string {
-		_, err := sts.NewFromConfig(aws.Config{Region: region, BaseEndpoint: aws.String(p.URL()), Retryer: func() aws.Retryer { return aws.NopRetryer{} },
+		_, err := sts.NewFromConfig(aws.Config{Region: region, BaseEndpoint: aws.String(p.URL()),
+			Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
 			Credentials: credentials.NewStaticCredentialsProvider(key, "b", "")}).GetCallerIdentity(t.Context(), nil)
 		return code(err)
 	}
@@ -265,7 +266,8 @@ func TestTheLedgerTellsWhoAskedWhat(t *testing.T) {
 	c.s3.HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: aws.String("some-bucket")})
 	c.s3.HeadBucket(t.Context(), &s3.HeadBucketInput{Bucket: aws.String("other-bucket")})
 	first := p.Calls()[0]
-	if first.Address() != "s3.CreateBucket(some-bucket)#1" || first.Region != region || first.AccessKey != "AKIDTEST" || first.Endpoint != "main" ||
+	if first.Address() != "s3.CreateBucket(some-bucket)#1" || first.Region != region || first.AccessKey != "AKIDTEST" ||
+		first.Endpoint != "main" ||
 		!strings.Contains(first.UserAgent, "aws-sdk-go-v2") || first.Duration == 0 || !strings.Contains(first.Body, "LocationConstraint") {
 		t.Errorf("%+v", first)
 	}

@@ -32,8 +32,10 @@ func newServer(t *testing.T, c *ec2.Client) *server {
 
 func (s *server) run(token string) string {
 	s.Helper()
-	made, err := s.RunInstances(s.Context(), &ec2.RunInstancesInput{ImageId: aws.String("ami-12c6146b"), InstanceType: types.InstanceTypeT3Micro, MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
-		SubnetId: s.subnet, ClientToken: &token, DisableApiTermination: aws.Bool(true)})
+	made, err := s.RunInstances(s.Context(),
+		&ec2.RunInstancesInput{ImageId: aws.String("ami-12c6146b"), InstanceType: types.InstanceTypeT3Micro, MinCount: aws.Int32(1),
+			MaxCount: aws.Int32(1),
+			SubnetId: s.subnet, ClientToken: &token, DisableApiTermination: aws.Bool(true)})
 	must.Succeed(s.T, err)
 	return *made.Instances[0].InstanceId
 }
@@ -133,7 +135,8 @@ func TestMonitoringOfInstances(t *testing.T) {
 	if got := s.described().Monitoring.State; got != types.MonitoringStateDisabled {
 		t.Errorf("monitoring is %s", got)
 	}
-	if _, err := s.MonitorInstances(t.Context(), &ec2.MonitorInstancesInput{InstanceIds: []string{"i-0123456789abcdef0"}}); code(err) != "InvalidInstanceID.NotFound" {
+	if _, err := s.MonitorInstances(t.Context(),
+		&ec2.MonitorInstancesInput{InstanceIds: []string{"i-0123456789abcdef0"}}); code(err) != "InvalidInstanceID.NotFound" {
 		t.Errorf("an unknown instance: %v", err)
 	}
 }

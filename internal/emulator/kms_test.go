@@ -37,7 +37,8 @@ func TestKMS_RefusesChangesByTheStateOfTheKey(t *testing.T) {
 			_, err := c.ScheduleKeyDeletion(ctx, &kms.ScheduleKeyDeletionInput{KeyId: id})
 			return err
 		}, "KMSInvalidStateException", "KMSInvalidStateException"},
-		{"restored, which disables it", func() error { _, err := c.CancelKeyDeletion(ctx, &kms.CancelKeyDeletionInput{KeyId: id}); return err }, "DisabledException", ""},
+		{"restored, which disables it", func() error { _, err := c.CancelKeyDeletion(ctx, &kms.CancelKeyDeletionInput{KeyId: id}); return err },
+			"DisabledException", ""},
 	} {
 		must.Succeed(t, step.to())
 		if r, d := rotate(), describe(); r != step.rotate || d != step.describe {

@@ -77,11 +77,13 @@ var taggedResources = map[string]taggedResource{
 	},
 	"glue": {
 		create: func(ctx context.Context, c clients) error {
-			_, err := c.glue.CreateDatabase(ctx, &glue.CreateDatabaseInput{DatabaseInput: &gluetypes.DatabaseInput{Name: aws.String("lake")}, Tags: tags{"a": "1"}})
+			_, err := c.glue.CreateDatabase(ctx,
+				&glue.CreateDatabaseInput{DatabaseInput: &gluetypes.DatabaseInput{Name: aws.String("lake")}, Tags: tags{"a": "1"}})
 			return err
 		},
 		tag: func(ctx context.Context, c clients) error {
-			_, err := c.glue.TagResource(ctx, &glue.TagResourceInput{ResourceArn: aws.String("arn:aws:glue:ap-southeast-1:123456789012:database/lake"), TagsToAdd: tags{"b": "2"}})
+			_, err := c.glue.TagResource(ctx,
+				&glue.TagResourceInput{ResourceArn: aws.String("arn:aws:glue:ap-southeast-1:123456789012:database/lake"), TagsToAdd: tags{"b": "2"}})
 			return err
 		},
 		read: func(ctx context.Context, c clients) (tags, error) {
@@ -147,17 +149,20 @@ var taggedResources = map[string]taggedResource{
 	},
 	"ssm": {
 		create: func(ctx context.Context, c clients) error {
-			_, err := c.ssm.PutParameter(ctx, &ssm.PutParameterInput{Name: aws.String("/app/x"), Value: aws.String("1"), Type: ssmtypes.ParameterTypeString,
-				Tags: []ssmtypes.Tag{{Key: aws.String("a"), Value: aws.String("1")}}})
+			_, err := c.ssm.PutParameter(ctx,
+				&ssm.PutParameterInput{Name: aws.String("/app/x"), Value: aws.String("1"), Type: ssmtypes.ParameterTypeString,
+					Tags: []ssmtypes.Tag{{Key: aws.String("a"), Value: aws.String("1")}}})
 			return err
 		},
 		tag: func(ctx context.Context, c clients) error {
-			_, err := c.ssm.AddTagsToResource(ctx, &ssm.AddTagsToResourceInput{ResourceType: ssmtypes.ResourceTypeForTaggingParameter, ResourceId: aws.String("/app/x"),
-				Tags: []ssmtypes.Tag{{Key: aws.String("b"), Value: aws.String("2")}}})
+			_, err := c.ssm.AddTagsToResource(ctx,
+				&ssm.AddTagsToResourceInput{ResourceType: ssmtypes.ResourceTypeForTaggingParameter, ResourceId: aws.String("/app/x"),
+					Tags: []ssmtypes.Tag{{Key: aws.String("b"), Value: aws.String("2")}}})
 			return err
 		},
 		read: func(ctx context.Context, c clients) (tags, error) {
-			out, err := c.ssm.ListTagsForResource(ctx, &ssm.ListTagsForResourceInput{ResourceType: ssmtypes.ResourceTypeForTaggingParameter, ResourceId: aws.String("/app/x")})
+			out, err := c.ssm.ListTagsForResource(ctx,
+				&ssm.ListTagsForResourceInput{ResourceType: ssmtypes.ResourceTypeForTaggingParameter, ResourceId: aws.String("/app/x")})
 			if err != nil {
 				return nil, err
 			}
@@ -227,16 +232,19 @@ func TestTagReadsLagBehindWrites(t *testing.T) {
 // Services without an SDK in the module are asked by hand.
 func TestTagReadsOfOtherServicesLag(t *testing.T) {
 	for _, tt := range []struct{ name, service, target, create, read string }{
-		{"sqs", "sqs", "AmazonSQS", `CreateQueue {"QueueName":"jobs","tags":{"owner":"me"}}`, `ListQueueTags {"QueueUrl":"http://127.0.0.1/123456789012/jobs"}`},
+		{"sqs", "sqs", "AmazonSQS", `CreateQueue {"QueueName":"jobs","tags":{"owner":"me"}}`,
+			`ListQueueTags {"QueueUrl":"http://127.0.0.1/123456789012/jobs"}`},
 		{"kms", "kms", "TrentService", `CreateKey {"Tags":[{"TagKey":"owner","TagValue":"me"}]}`, `ListResourceTags {"KeyId":"<KeyId>"}`},
-		{"cognito-idp", "cognito-idp", "AWSCognitoIdentityProviderService", `CreateUserPool {"PoolName":"users","UserPoolTags":{"owner":"me"}}`, `DescribeUserPool {"UserPoolId":"<Id>"}`},
+		{"cognito-idp", "cognito-idp", "AWSCognitoIdentityProviderService", `CreateUserPool {"PoolName":"users","UserPoolTags":{"owner":"me"}}`,
+			`DescribeUserPool {"UserPoolId":"<Id>"}`},
 		{"sns", "sns", "", "Action=CreateTopic&Name=news&Tags.member.1.Key=owner&Tags.member.1.Value=me&Version=2010-03-31",
 			"Action=ListTagsForResource&ResourceArn=arn:aws:sns:ap-southeast-1:123456789012:news&Version=2010-03-31"},
 		{"rds", "rds", "", "Action=CreateDBInstance&DBInstanceIdentifier=db1&DBInstanceClass=db.t4g.micro&Engine=postgres&AllocatedStorage=20&MasterUsername=me&MasterUserPassword=not-a-secret&Tags.Tag.1.Key=owner&Tags.Tag.1.Value=me&Version=2014-10-31",
 			"Action=ListTagsForResource&ResourceName=arn:aws:rds:ap-southeast-1:123456789012:db:db1&Version=2014-10-31"},
 		{"ec2", "ec2", "", "Action=CreateVpc&CidrBlock=10.9.0.0/16&TagSpecification.1.ResourceType=vpc&TagSpecification.1.Tag.1.Key=owner&TagSpecification.1.Tag.1.Value=me&Version=2016-11-15",
 			"Action=DescribeVpcs&VpcId.1=<vpcId>&Version=2016-11-15"},
-		{"ec2 by tag", "ec2", "", "Action=CreateVpc&CidrBlock=10.9.0.0/16&TagSpecification.1.ResourceType=vpc&TagSpecification.1.Tag.1.Key=owner&TagSpecification.1.Tag.1.Value=me&Version=2016-11-15",
+		{"ec2 by tag", "ec2", "",
+			"Action=CreateVpc&CidrBlock=10.9.0.0/16&TagSpecification.1.ResourceType=vpc&TagSpecification.1.Tag.1.Key=owner&TagSpecification.1.Tag.1.Value=me&Version=2016-11-15",
 			"Action=DescribeVpcs&Filter.1.Name=tag:owner&Filter.1.Value.1=me&Version=2016-11-15"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

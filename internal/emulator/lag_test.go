@@ -206,7 +206,8 @@ func TestLagFollowsTheClockOfTheTest(t *testing.T) {
 	now := time.Now()
 	p.SetClock(func() time.Time { return now })
 	must.Succeed(t, createBucket(ctx, c, *bucket))
-	p.SetLag(emulator.Lag{Settings: emulator.ForTime(3 * time.Second), NotFound: emulator.NotFoundLag{AfterCreate: emulator.ForTime(3 * time.Second)}})
+	p.SetLag(emulator.Lag{Settings: emulator.ForTime(3 * time.Second),
+		NotFound: emulator.NotFoundLag{AfterCreate: emulator.ForTime(3 * time.Second)}})
 	must.Succeed(t, createTable(ctx, c, *table))
 	versioning(t, c)
 	must.Succeed(t, setVersioning(ctx, c, s3types.BucketVersioningStatusEnabled))
@@ -289,10 +290,12 @@ func TestLagIsTheSameForEveryKeyOfAnAccount(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
 	must.Succeed(t, createRole(ctx, c, *role, trustAll))
-	assumed, err := c.sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::123456789012:role/app-role"), RoleSessionName: aws.String("s")})
+	assumed, err := c.sts.AssumeRole(ctx,
+		&sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::123456789012:role/app-role"), RoleSessionName: aws.String("s")})
 	must.Succeed(t, err)
 	cfg := config(p.URL())
-	cfg.Credentials = credentials.NewStaticCredentialsProvider(*assumed.Credentials.AccessKeyId, *assumed.Credentials.SecretAccessKey, *assumed.Credentials.SessionToken)
+	cfg.Credentials = credentials.NewStaticCredentialsProvider(*assumed.Credentials.AccessKeyId, *assumed.Credentials.SecretAccessKey,
+		*assumed.Credentials.SessionToken)
 	other := clientsFor(cfg)
 	p.SetLag(emulator.Lag{NotFound: emulator.NotFoundLag{AfterCreate: emulator.ForReads(1)}})
 	must.Succeed(t, createTable(ctx, c, *table))

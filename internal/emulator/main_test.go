@@ -125,7 +125,8 @@ func askByHand(t *testing.T, p *emulator.Proxy, service, target, body string) st
 	if target != "" {
 		r.Header.Set("X-Amz-Target", target)
 	}
-	r.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=AK/20250101/%s/%s/aws4_request, SignedHeaders=host, Signature=x", region, service))
+	r.Header.Set("Authorization",
+		fmt.Sprintf("AWS4-HMAC-SHA256 Credential=AK/20250101/%s/%s/aws4_request, SignedHeaders=host, Signature=x", region, service))
 	answer, err := http.DefaultClient.Do(r)
 	must.Succeed(t, err)
 	defer answer.Body.Close()

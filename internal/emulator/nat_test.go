@@ -35,15 +35,18 @@ func (o *outlet) attachGateway() {
 	o.Helper()
 	made, err := o.CreateInternetGateway(o.Context(), &ec2.CreateInternetGatewayInput{})
 	must.Succeed(o.T, err)
-	_, err = o.AttachInternetGateway(o.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: made.InternetGateway.InternetGatewayId, VpcId: o.vpc})
+	_, err = o.AttachInternetGateway(o.Context(),
+		&ec2.AttachInternetGatewayInput{InternetGatewayId: made.InternetGateway.InternetGatewayId, VpcId: o.vpc})
 	must.Succeed(o.T, err)
 }
 
 // makeNAT creates a gateway that is tagged with its token.
 func (o *outlet) makeNAT(token string) string {
 	o.Helper()
-	tags := []types.TagSpecification{{ResourceType: types.ResourceTypeNatgateway, Tags: []types.Tag{{Key: aws.String("token"), Value: &token}}}}
-	made, err := o.CreateNatGateway(o.Context(), &ec2.CreateNatGatewayInput{SubnetId: o.subnet, AllocationId: o.address, ClientToken: &token, TagSpecifications: tags})
+	tags := []types.TagSpecification{{ResourceType: types.ResourceTypeNatgateway,
+		Tags: []types.Tag{{Key: aws.String("token"), Value: &token}}}}
+	made, err := o.CreateNatGateway(o.Context(),
+		&ec2.CreateNatGatewayInput{SubnetId: o.subnet, AllocationId: o.address, ClientToken: &token, TagSpecifications: tags})
 	must.Succeed(o.T, err)
 	if made.NatGateway.State != types.NatGatewayStatePending {
 		o.Errorf("a new gateway is %s", made.NatGateway.State)
@@ -68,7 +71,8 @@ func TestARepeatedRequestMakesNoSecondNATGateway(t *testing.T) {
 		t.Errorf("the same token made %s and %s", first, again)
 	}
 	for token, want := range map[string]int{"one": 1, "other": 0} {
-		out, err := o.DescribeNatGateways(t.Context(), &ec2.DescribeNatGatewaysInput{Filter: []types.Filter{{Name: aws.String("tag:token"), Values: []string{token}}}})
+		out, err := o.DescribeNatGateways(t.Context(),
+			&ec2.DescribeNatGatewaysInput{Filter: []types.Filter{{Name: aws.String("tag:token"), Values: []string{token}}}})
 		must.Succeed(t, err)
 		if len(out.NatGateways) != want {
 			t.Errorf("%d gateways with the tag %s, want %d", len(out.NatGateways), token, want)

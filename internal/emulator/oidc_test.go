@@ -30,18 +30,21 @@ func TestTheAudiencesOfAnOIDCProviderCanBeChanged(t *testing.T) {
 		return out.ClientIDList
 	}
 	for range 2 { // adding again changes nothing
-		_, err = c.iam.AddClientIDToOpenIDConnectProvider(ctx, &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, ClientID: aws.String("b")})
+		_, err = c.iam.AddClientIDToOpenIDConnectProvider(ctx,
+			&iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, ClientID: aws.String("b")})
 		must.Succeed(t, err)
 		if got := audiences(); !slices.Equal(got, []string{"a", "b"}) {
 			t.Errorf("audiences %q", got)
 		}
 	}
-	_, err = c.iam.RemoveClientIDFromOpenIDConnectProvider(ctx, &iam.RemoveClientIDFromOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, ClientID: aws.String("a")})
+	_, err = c.iam.RemoveClientIDFromOpenIDConnectProvider(ctx,
+		&iam.RemoveClientIDFromOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, ClientID: aws.String("a")})
 	must.Succeed(t, err)
 	if got := audiences(); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("audiences %q", got)
 	}
-	_, err = c.iam.AddClientIDToOpenIDConnectProvider(ctx, &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(*arn + "B"), ClientID: aws.String("b")})
+	_, err = c.iam.AddClientIDToOpenIDConnectProvider(ctx,
+		&iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(*arn + "B"), ClientID: aws.String("b")})
 	if !awsclient.IsNotFound(err) {
 		t.Errorf("of a provider that does not exist: %v", err)
 	}

@@ -18,9 +18,11 @@ import (
 // The emulator has no associations of EKS Pod Identity at all.
 func TestAssociationsOfPodIdentity(t *testing.T) {
 	p := proxy(t)
-	cfg, ctx := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(p.URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}, t.Context()
+	cfg, ctx := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(p.URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}, t.Context()
 	clusters, roles := eks.NewFromConfig(cfg), iam.NewFromConfig(cfg)
-	in := &eks.CreatePodIdentityAssociationInput{ClusterName: aws.String("c"), Namespace: aws.String("n"), ServiceAccount: aws.String("s"), RoleArn: aws.String("arn:aws:iam::123456789012:role/r"),
+	in := &eks.CreatePodIdentityAssociationInput{ClusterName: aws.String("c"), Namespace: aws.String("n"), ServiceAccount: aws.String("s"),
+		RoleArn:            aws.String("arn:aws:iam::123456789012:role/r"),
 		ClientRequestToken: aws.String("one"), Tags: map[string]string{"team": "a"}}
 	refused := func(says string) {
 		t.Helper()
@@ -29,11 +31,14 @@ func TestAssociationsOfPodIdentity(t *testing.T) {
 		}
 	}
 	refused("ResourceNotFoundException")
-	_, err := clusters.CreateCluster(ctx, &eks.CreateClusterInput{Name: aws.String("c"), RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"), ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}})
+	_, err := clusters.CreateCluster(ctx,
+		&eks.CreateClusterInput{Name: aws.String("c"), RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"),
+			ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}})
 	must.Succeed(t, err)
 	refused("Role provided in the request does not exist")
 	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"},"Action":["sts:AssumeRole","sts:TagSession"]}]}`
-	_, err = roles.CreateRole(ctx, &iam.CreateRoleInput{RoleName: aws.String("r"), AssumeRolePolicyDocument: aws.String(strings.Replace(trust, "pods.eks", "ec2", 1))})
+	_, err = roles.CreateRole(ctx,
+		&iam.CreateRoleInput{RoleName: aws.String("r"), AssumeRolePolicyDocument: aws.String(strings.Replace(trust, "pods.eks", "ec2", 1))})
 	must.Succeed(t, err)
 	refused("Trust policy of the role provided is invalid")
 	_, err = roles.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: aws.String("r"), PolicyDocument: &trust})
@@ -53,14 +58,16 @@ func TestAssociationsOfPodIdentity(t *testing.T) {
 	must.Succeed(t, err)
 	of := &eks.DescribePodIdentityAssociationInput{ClusterName: aws.String("c"), AssociationId: made.Association.AssociationId}
 	seen, err := clusters.DescribePodIdentityAssociation(ctx, of)
-	if must.Succeed(t, err); len(seen.Association.Tags) != 1 || seen.Association.Tags["more"] != "b" || aws.ToTime(seen.Association.CreatedAt).IsZero() {
+	if must.Succeed(t, err); len(seen.Association.Tags) != 1 || seen.Association.Tags["more"] != "b" ||
+		aws.ToTime(seen.Association.CreatedAt).IsZero() {
 		t.Errorf("%+v", seen.Association)
 	}
 	inventory, err := p.Inventory(ctx)
 	if must.Succeed(t, err); len(inventory["eks/pod-identity-association"]) != 1 || inventory["eks/pod-identity-association"][0] != "c/n/s" {
 		t.Errorf("%v", inventory["eks/pod-identity-association"])
 	}
-	_, err = clusters.DeletePodIdentityAssociation(ctx, &eks.DeletePodIdentityAssociationInput{ClusterName: aws.String("c"), AssociationId: made.Association.AssociationId})
+	_, err = clusters.DeletePodIdentityAssociation(ctx,
+		&eks.DeletePodIdentityAssociationInput{ClusterName: aws.String("c"), AssociationId: made.Association.AssociationId})
 	must.Succeed(t, err)
 	if _, err := clusters.DescribePodIdentityAssociation(ctx, of); err == nil || !strings.Contains(err.Error(), "ResourceNotFoundException") {
 		t.Errorf("got %v", err)

@@ -22,7 +22,8 @@ func databases(t *testing.T, p *emulator.Proxy) (*rds.Client, []string) {
 	vpc := newVPC(t, network)
 	var ids []string
 	for block, zone := range map[string]string{"10.0.1.0/24": "a", "10.0.2.0/24": "a", "10.0.3.0/24": "b"} {
-		out, err := network.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpc, CidrBlock: aws.String(block), AvailabilityZone: aws.String(region + zone)})
+		out, err := network.CreateSubnet(t.Context(),
+			&ec2.CreateSubnetInput{VpcId: vpc, CidrBlock: aws.String(block), AvailabilityZone: aws.String(region + zone)})
 		must.Succeed(t, err)
 		if zone == "b" {
 			ids = append(ids, *out.Subnet.SubnetId)
@@ -38,7 +39,8 @@ func databases(t *testing.T, p *emulator.Proxy) (*rds.Client, []string) {
 func TestRDS_SubnetGroupsThatAWSRefuses(t *testing.T) {
 	c, subnets := databases(t, proxy(t))
 	create := func(ids ...string) string {
-		_, err := c.CreateDBSubnetGroup(t.Context(), &rds.CreateDBSubnetGroupInput{DBSubnetGroupName: aws.String("db"), DBSubnetGroupDescription: aws.String("d"), SubnetIds: ids})
+		_, err := c.CreateDBSubnetGroup(t.Context(),
+			&rds.CreateDBSubnetGroupInput{DBSubnetGroupName: aws.String("db"), DBSubnetGroupDescription: aws.String("d"), SubnetIds: ids})
 		return code(err)
 	}
 	modify := func(name string, ids ...string) string {
@@ -63,8 +65,9 @@ func TestRDS_SubnetGroupsThatAWSRefuses(t *testing.T) {
 // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBSubnetGroup.html
 func TestRDS_ChangedSubnetGroupKeepsTagsAndDescription(t *testing.T) {
 	c, subnets := databases(t, proxy(t))
-	out, err := c.CreateDBSubnetGroup(t.Context(), &rds.CreateDBSubnetGroupInput{DBSubnetGroupName: aws.String("db"), DBSubnetGroupDescription: aws.String("of the shop"),
-		SubnetIds: []string{subnets[0], subnets[2]}, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("a")}}})
+	out, err := c.CreateDBSubnetGroup(t.Context(),
+		&rds.CreateDBSubnetGroupInput{DBSubnetGroupName: aws.String("db"), DBSubnetGroupDescription: aws.String("of the shop"),
+			SubnetIds: []string{subnets[0], subnets[2]}, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("a")}}})
 	must.Succeed(t, err)
 	changed, err := c.ModifyDBSubnetGroup(t.Context(), &rds.ModifyDBSubnetGroupInput{DBSubnetGroupName: aws.String("db"), SubnetIds: subnets})
 	must.Succeed(t, err)
@@ -87,10 +90,14 @@ func TestRDS_ChangedSubnetGroupKeepsTagsAndDescription(t *testing.T) {
 // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBSubnetGroup.html
 func TestRDS_SubnetGroupInUseIsKept(t *testing.T) {
 	c, subnets := databases(t, proxy(t))
-	_, err := c.CreateDBSubnetGroup(t.Context(), &rds.CreateDBSubnetGroupInput{DBSubnetGroupName: aws.String("db"), DBSubnetGroupDescription: aws.String("d"), SubnetIds: subnets})
+	_, err := c.CreateDBSubnetGroup(t.Context(),
+		&rds.CreateDBSubnetGroupInput{DBSubnetGroupName: aws.String("db"), DBSubnetGroupDescription: aws.String("d"), SubnetIds: subnets})
 	must.Succeed(t, err)
-	_, err = c.CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
-		AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("root0"), MasterUserPassword: aws.String("not-a-secret"), DBSubnetGroupName: aws.String("db")})
+	_, err = c.CreateDBInstance(t.Context(),
+		&rds.CreateDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), DBInstanceClass: aws.String("db.t4g.micro"),
+			Engine:           aws.String("postgres"),
+			AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("root0"), MasterUserPassword: aws.String("not-a-secret"),
+			DBSubnetGroupName: aws.String("db")})
 	must.Succeed(t, err)
 	remove := func() error {
 		_, err := c.DeleteDBSubnetGroup(t.Context(), &rds.DeleteDBSubnetGroupInput{DBSubnetGroupName: aws.String("db")})
@@ -99,7 +106,8 @@ func TestRDS_SubnetGroupInUseIsKept(t *testing.T) {
 	if err := remove(); code(err) != "InvalidDBSubnetGroupStateFault" {
 		t.Errorf("in use: %v", err)
 	}
-	_, err = c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), SkipFinalSnapshot: aws.Bool(true)})
+	_, err = c.DeleteDBInstance(t.Context(),
+		&rds.DeleteDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), SkipFinalSnapshot: aws.Bool(true)})
 	must.Succeed(t, err)
 	must.Succeed(t, remove())
 }
@@ -107,8 +115,10 @@ func TestRDS_SubnetGroupInUseIsKept(t *testing.T) {
 // databaseOf makes a DB instance.
 func databaseOf(t *testing.T, c *rds.Client, id string) {
 	t.Helper()
-	_, err := c.CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: &id, DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
-		EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("root0"), MasterUserPassword: aws.String("not-a-secret")})
+	_, err := c.CreateDBInstance(t.Context(),
+		&rds.CreateDBInstanceInput{DBInstanceIdentifier: &id, DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
+			EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("root0"),
+			MasterUserPassword: aws.String("not-a-secret")})
 	must.Succeed(t, err)
 }
 
@@ -118,7 +128,8 @@ func TestRDS_DeletionNeedsAFinalSnapshotOrNone(t *testing.T) {
 	c := rds.NewFromConfig(config(proxy(t).URL()))
 	databaseOf(t, c, "orders")
 	remove := func(skip bool, snapshot *string) string {
-		_, err := c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), SkipFinalSnapshot: &skip, FinalDBSnapshotIdentifier: snapshot})
+		_, err := c.DeleteDBInstance(t.Context(),
+			&rds.DeleteDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), SkipFinalSnapshot: &skip, FinalDBSnapshotIdentifier: snapshot})
 		return code(err)
 	}
 	if got := remove(false, nil); got != "InvalidParameterCombination" {
@@ -138,7 +149,8 @@ func TestRDS_PortAndPasswordOfAnInstanceChange(t *testing.T) {
 	c := rds.NewFromConfig(config(proxy(t).URL()))
 	databaseOf(t, c, "orders")
 	databaseOf(t, c, "payments")
-	_, err := c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), DBPortNumber: aws.Int32(6543)})
+	_, err := c.ModifyDBInstance(t.Context(),
+		&rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), DBPortNumber: aws.Int32(6543)})
 	must.Succeed(t, err)
 	for id, want := range map[string]int32{"orders": 6543, "payments": 5432} {
 		out, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: &id})
@@ -148,7 +160,8 @@ func TestRDS_PortAndPasswordOfAnInstanceChange(t *testing.T) {
 		}
 	}
 	manage := func(yes bool, password *string) string {
-		_, err := c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), ManageMasterUserPassword: &yes, MasterUserPassword: password})
+		_, err := c.ModifyDBInstance(t.Context(),
+			&rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), ManageMasterUserPassword: &yes, MasterUserPassword: password})
 		return code(err)
 	}
 	for _, step := range []struct{ what, got, want string }{
@@ -179,12 +192,15 @@ func TestRDS_InstancesTakeTheirTime(t *testing.T) {
 		if d.PendingModifiedValues == nil {
 			d.PendingModifiedValues = &types.PendingModifiedValues{}
 		}
-		if *d.DBInstanceStatus != want || *d.DBInstanceClass != class || aws.ToString(d.PendingModifiedValues.DBInstanceClass) != pending || (want == "creating") != (d.Endpoint == nil) {
+		if *d.DBInstanceStatus != want || *d.DBInstanceClass != class || aws.ToString(d.PendingModifiedValues.DBInstanceClass) != pending ||
+			(want == "creating") != (d.Endpoint == nil) {
 			t.Errorf("%s, %s, pending %+v, endpoint %v", *d.DBInstanceStatus, *d.DBInstanceClass, d.PendingModifiedValues, d.Endpoint)
 		}
 	}
 	resize := func() string {
-		_, err := c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), DBInstanceClass: aws.String("db.t4g.small"), ApplyImmediately: aws.Bool(true)})
+		_, err := c.ModifyDBInstance(t.Context(),
+			&rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), DBInstanceClass: aws.String("db.t4g.small"),
+				ApplyImmediately: aws.Bool(true)})
 		return code(err)
 	}
 	const small, micro = "db.t4g.small", "db.t4g.micro"
@@ -203,11 +219,13 @@ func TestRDS_InstancesTakeTheirTime(t *testing.T) {
 	expect("modifying", micro, small)
 	now = now.Add(6 * time.Minute)
 	expect("available", small, "")
-	_, err := c.DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), SkipFinalSnapshot: aws.Bool(true)})
+	_, err := c.DeleteDBInstance(t.Context(),
+		&rds.DeleteDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), SkipFinalSnapshot: aws.Bool(true)})
 	must.Succeed(t, err)
 	expect("deleting", small, "")
 	now = now.Add(10 * time.Minute)
-	if _, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: aws.String("orders")}); code(err) != "DBInstanceNotFound" {
+	if _, err := c.DescribeDBInstances(t.Context(),
+		&rds.DescribeDBInstancesInput{DBInstanceIdentifier: aws.String("orders")}); code(err) != "DBInstanceNotFound" {
 		t.Errorf("after the deletion: %v", err)
 	}
 }

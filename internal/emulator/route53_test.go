@@ -37,7 +37,8 @@ func zonesOf(t *testing.T) (*emulator.Proxy, *route53.Client) {
 func TestRoute53_MakesOneZoneForACallerReference(t *testing.T) {
 	_, c := zonesOf(t)
 	zoneIn(t, c, "one")
-	_, err := c.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: aws.String("example.com"), CallerReference: aws.String("one")})
+	_, err := c.CreateHostedZone(t.Context(),
+		&route53.CreateHostedZoneInput{Name: aws.String("example.com"), CallerReference: aws.String("one")})
 	if code(err) != "HostedZoneAlreadyExists" {
 		t.Errorf("%v", err)
 	}
@@ -49,8 +50,10 @@ func TestRoute53_KeepsZonesWithDelegations(t *testing.T) {
 	id := zoneIn(t, c, "one")
 	record := func(action types.ChangeAction) {
 		t.Helper()
-		_, err := c.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: id, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action,
-			ResourceRecordSet: &types.ResourceRecordSet{Name: aws.String("sub.example.com"), Type: types.RRTypeNs, TTL: aws.Int64(60), ResourceRecords: []types.ResourceRecord{{Value: aws.String("ns.example.net")}}}}}}})
+		_, err := c.ChangeResourceRecordSets(t.Context(),
+			&route53.ChangeResourceRecordSetsInput{HostedZoneId: id, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action,
+				ResourceRecordSet: &types.ResourceRecordSet{Name: aws.String("sub.example.com"), Type: types.RRTypeNs, TTL: aws.Int64(60),
+					ResourceRecords: []types.ResourceRecord{{Value: aws.String("ns.example.net")}}}}}}})
 		must.Succeed(t, err)
 	}
 	record(types.ChangeActionCreate)
@@ -60,7 +63,8 @@ func TestRoute53_KeepsZonesWithDelegations(t *testing.T) {
 	}
 	found, err := p.Inventory(t.Context())
 	must.Succeed(t, err)
-	if zones, records := found["route53/zone"], found["route53/record"]; !slices.Equal(zones, []string{"example.com."}) || !slices.Equal(records, []string{"sub.example.com. NS"}) {
+	if zones, records := found["route53/zone"], found["route53/record"]; !slices.Equal(zones, []string{"example.com."}) ||
+		!slices.Equal(records, []string{"sub.example.com. NS"}) {
 		t.Errorf("zones %q, records %q", zones, records)
 	}
 	record(types.ChangeActionDelete)
@@ -100,14 +104,16 @@ func TestRoute53_LimitsTagsToThoseOfAZone(t *testing.T) {
 		tags = append(tags, types.Tag{Key: aws.String(fmt.Sprint("k", i)), Value: aws.String("v")})
 	}
 	for _, n := range []int{10, 11} {
-		_, err := c.ChangeTagsForResource(t.Context(), &route53.ChangeTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id, AddTags: tags[:n]})
+		_, err := c.ChangeTagsForResource(t.Context(),
+			&route53.ChangeTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id, AddTags: tags[:n]})
 		if (code(err) == "InvalidInput") != (n > 10) {
 			t.Errorf("%d tags: %v", n, err)
 		}
 	}
 	_, err := c.DeleteHostedZone(t.Context(), &route53.DeleteHostedZoneInput{Id: id})
 	must.Succeed(t, err)
-	_, err = c.ListTagsForResource(t.Context(), &route53.ListTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id})
+	_, err = c.ListTagsForResource(t.Context(),
+		&route53.ListTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id})
 	if code(err) != "NoSuchHostedZone" {
 		t.Errorf("%v", err)
 	}
@@ -120,7 +126,8 @@ func changes(t *testing.T, c *route53.Client, zone *string, name string, changes
 	for _, text := range changes {
 		action, value, _ := strings.Cut(text, " ")
 		batch.Changes = append(batch.Changes, types.Change{Action: types.ChangeAction(action),
-			ResourceRecordSet: &types.ResourceRecordSet{Name: &name, Type: types.RRTypeA, TTL: aws.Int64(60), ResourceRecords: []types.ResourceRecord{{Value: &value}}}})
+			ResourceRecordSet: &types.ResourceRecordSet{Name: &name, Type: types.RRTypeA, TTL: aws.Int64(60),
+				ResourceRecords: []types.ResourceRecord{{Value: &value}}}})
 	}
 	out, err := c.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: zone, ChangeBatch: batch})
 	if err != nil {
@@ -148,7 +155,8 @@ func TestRoute53_MakesAllChangesOfARequestOrNone(t *testing.T) {
 	} {
 		_, err := changes(t, c, id, "www.example.com", tt.request...)
 		var batch *types.InvalidChangeBatch
-		if (err != nil) != (tt.refused != "") || err != nil && (!errors.As(err, &batch) || !strings.Contains(strings.Join(batch.Messages, ""), tt.refused)) {
+		if (err != nil) != (tt.refused != "") || err != nil &&
+			(!errors.As(err, &batch) || !strings.Contains(strings.Join(batch.Messages, ""), tt.refused)) {
 			t.Errorf("%s: %v, want %q", tt.request, err, tt.refused)
 		}
 		found, err := p.Inventory(t.Context())
@@ -168,7 +176,9 @@ func TestRoute53_DeletesValuesInAnyOrder(t *testing.T) {
 		for _, v := range values {
 			set.ResourceRecords = append(set.ResourceRecords, types.ResourceRecord{Value: &v})
 		}
-		_, err := c.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: id, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action, ResourceRecordSet: set}}}})
+		_, err := c.ChangeResourceRecordSets(t.Context(),
+			&route53.ChangeResourceRecordSetsInput{HostedZoneId: id,
+				ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action, ResourceRecordSet: set}}}})
 		return err
 	}
 	must.Succeed(t, change(types.ChangeActionCreate, "192.0.2.1", "192.0.2.2", "192.0.2.3"))
@@ -187,7 +197,8 @@ func TestRoute53_AnswersWithEscapedNames(t *testing.T) {
 	id := zoneIn(t, c, "one")
 	_, err := changes(t, c, id, "*.example.com", "CREATE 192.0.2.1")
 	must.Succeed(t, err)
-	out, err := c.ListResourceRecordSets(t.Context(), &route53.ListResourceRecordSetsInput{HostedZoneId: id, StartRecordName: aws.String("*.example.com"), StartRecordType: types.RRTypeA})
+	out, err := c.ListResourceRecordSets(t.Context(),
+		&route53.ListResourceRecordSetsInput{HostedZoneId: id, StartRecordName: aws.String("*.example.com"), StartRecordType: types.RRTypeA})
 	must.Succeed(t, err)
 	name := *out.ResourceRecordSets[0].Name
 	if name != `\052.example.com.` {

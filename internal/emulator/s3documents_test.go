@@ -17,7 +17,8 @@ func TestConfigurationsOfABucketAreKeptAsSent(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
 	must.Succeed(t, createBucket(ctx, c, *bucket))
-	rule := s3types.LifecycleRule{ID: aws.String("r"), Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{ObjectSizeGreaterThan: aws.Int64(7)},
+	rule := s3types.LifecycleRule{ID: aws.String("r"), Status: s3types.ExpirationStatusEnabled,
+		Filter:                      &s3types.LifecycleRuleFilter{ObjectSizeGreaterThan: aws.Int64(7)},
 		NoncurrentVersionExpiration: &s3types.NoncurrentVersionExpiration{NoncurrentDays: aws.Int32(1), NewerNoncurrentVersions: aws.Int32(2)}}
 	_, err := c.s3.PutBucketLifecycleConfiguration(ctx, &s3.PutBucketLifecycleConfigurationInput{Bucket: bucket,
 		LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{Rules: []s3types.LifecycleRule{rule}}})
@@ -36,7 +37,8 @@ func TestConfigurationsOfABucketAreKeptAsSent(t *testing.T) {
 		return rules, events
 	}
 	rules, events := read()
-	if rules == nil || aws.ToInt64(rules.Rules[0].Filter.ObjectSizeGreaterThan) != 7 || aws.ToInt32(rules.Rules[0].NoncurrentVersionExpiration.NewerNoncurrentVersions) != 2 {
+	if rules == nil || aws.ToInt64(rules.Rules[0].Filter.ObjectSizeGreaterThan) != 7 ||
+		aws.ToInt32(rules.Rules[0].NoncurrentVersionExpiration.NewerNoncurrentVersions) != 2 {
 		t.Errorf("rules %+v", rules)
 	}
 	if events.EventBridgeConfiguration == nil {
@@ -55,14 +57,18 @@ func TestReplicationRulesAreKeptAsSentAndRefusedAsByS3(t *testing.T) {
 	c, ctx := clientsOf(p.URL()), t.Context()
 	must.Succeed(t, createBucket(ctx, c, *bucket))
 	version := func(name string, status s3types.BucketVersioningStatus) error {
-		_, err := c.s3.PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{Bucket: &name, VersioningConfiguration: &s3types.VersioningConfiguration{Status: status}})
+		_, err := c.s3.PutBucketVersioning(ctx,
+			&s3.PutBucketVersioningInput{Bucket: &name, VersioningConfiguration: &s3types.VersioningConfiguration{Status: status}})
 		return err
 	}
 	replicate := func(to string) error {
-		_, err := c.s3.PutBucketReplication(ctx, &s3.PutBucketReplicationInput{Bucket: bucket, ReplicationConfiguration: &s3types.ReplicationConfiguration{
-			Role: aws.String("arn:aws:iam::123456789012:role/r"), Rules: []s3types.ReplicationRule{{ID: aws.String("r"), Status: s3types.ReplicationRuleStatusEnabled, Priority: aws.Int32(3),
-				Filter: &s3types.ReplicationRuleFilter{Prefix: aws.String("a/")}, Destination: &s3types.Destination{Bucket: aws.String("arn:aws:s3:::" + to)},
-				DeleteMarkerReplication: &s3types.DeleteMarkerReplication{Status: s3types.DeleteMarkerReplicationStatusEnabled}}}}})
+		_, err := c.s3.PutBucketReplication(ctx,
+			&s3.PutBucketReplicationInput{Bucket: bucket, ReplicationConfiguration: &s3types.ReplicationConfiguration{
+				Role: aws.String("arn:aws:iam::123456789012:role/r"),
+				Rules: []s3types.ReplicationRule{{ID: aws.String("r"), Status: s3types.ReplicationRuleStatusEnabled, Priority: aws.Int32(3),
+					Filter:                  &s3types.ReplicationRuleFilter{Prefix: aws.String("a/")},
+					Destination:             &s3types.Destination{Bucket: aws.String("arn:aws:s3:::" + to)},
+					DeleteMarkerReplication: &s3types.DeleteMarkerReplication{Status: s3types.DeleteMarkerReplicationStatusEnabled}}}}})
 		return err
 	}
 	refused := func(err error, message string) {
@@ -81,7 +87,8 @@ func TestReplicationRulesAreKeptAsSentAndRefusedAsByS3(t *testing.T) {
 	must.Succeed(t, replicate("copies"))
 	out, err := c.s3.GetBucketReplication(ctx, &s3.GetBucketReplicationInput{Bucket: bucket})
 	must.Succeed(t, err)
-	if r := out.ReplicationConfiguration.Rules[0]; *r.Filter.Prefix != "a/" || r.DeleteMarkerReplication.Status != s3types.DeleteMarkerReplicationStatusEnabled || *r.Priority != 3 {
+	if r := out.ReplicationConfiguration.Rules[0]; *r.Filter.Prefix != "a/" ||
+		r.DeleteMarkerReplication.Status != s3types.DeleteMarkerReplicationStatusEnabled || *r.Priority != 3 {
 		t.Errorf("got %+v", r)
 	}
 	if got := code(version(*bucket, s3types.BucketVersioningStatusSuspended)); got != "InvalidBucketState" {
@@ -90,7 +97,8 @@ func TestReplicationRulesAreKeptAsSentAndRefusedAsByS3(t *testing.T) {
 	_, err = c.s3.DeleteBucketReplication(ctx, &s3.DeleteBucketReplicationInput{Bucket: bucket})
 	must.Succeed(t, err)
 	must.Succeed(t, version(*bucket, s3types.BucketVersioningStatusSuspended))
-	if _, err = c.s3.GetBucketReplication(ctx, &s3.GetBucketReplicationInput{Bucket: bucket}); code(err) != "ReplicationConfigurationNotFoundError" {
+	if _, err = c.s3.GetBucketReplication(ctx,
+		&s3.GetBucketReplicationInput{Bucket: bucket}); code(err) != "ReplicationConfigurationNotFoundError" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -63,7 +63,8 @@ func newServices() *Services {
 		Route53: &route53.Service{}, ACM: &acm.Service{}, Tag: &tag.Service{},
 	}
 	s.list = append([]proxy.Service{
-		s.S3, &iam.Service{}, s.DynamoDB, &glue.Service{}, s.SSM, &secretsmanager.Service{}, &cognito.Service{}, s.SQS, s.SNS, s.RDS, s.ElastiCache,
+		s.S3, &iam.Service{}, s.DynamoDB, &glue.Service{}, s.SSM, &secretsmanager.Service{}, &cognito.Service{}, s.SQS, s.SNS, s.RDS,
+		s.ElastiCache,
 		s.EC2, &ecr.Service{}, s.ECS, s.EKS, s.Lambda, &kms.Service{}, s.Route53, s.ACM, &sts.Service{}, s.Tag, &elb.Service{},
 		&cloudformation.Service{}, &bedrock.Service{},
 	}, plain.Services()...)

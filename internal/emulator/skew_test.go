@@ -116,7 +116,8 @@ func TestClientsIgnoreUnknownFields(t *testing.T) {
 	if got := code(livings["iam"].read(ctx, c)); got != "NoSuchEntity" {
 		t.Errorf("errors with unknown elements: %q", got)
 	}
-	if _, err := c.glue.GetTable(ctx, &glue.GetTableInput{DatabaseName: aws.String("lake"), Name: aws.String("none")}); code(err) != "EntityNotFoundException" {
+	if _, err := c.glue.GetTable(ctx,
+		&glue.GetTableInput{DatabaseName: aws.String("lake"), Name: aws.String("none")}); code(err) != "EntityNotFoundException" {
 		t.Errorf("errors with unknown members: %v", err)
 	}
 	secret, err := c.secrets.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String("keys")})
@@ -140,7 +141,8 @@ func TestUnknownFieldsAreInEveryStructure(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()
 	must.Succeed(t, createRole(ctx, c, *role, trustAll))
-	_, err := c.glue.CreateDatabase(ctx, &glue.CreateDatabaseInput{DatabaseInput: &gluetypes.DatabaseInput{Name: aws.String("lake"), Parameters: tags{"a": "1"}}})
+	_, err := c.glue.CreateDatabase(ctx,
+		&glue.CreateDatabaseInput{DatabaseInput: &gluetypes.DatabaseInput{Name: aws.String("lake"), Parameters: tags{"a": "1"}}})
 	must.Succeed(t, err)
 	p.SetLag(emulator.Lag{UnknownFields: true})
 	for _, tt := range []struct {

@@ -52,7 +52,8 @@ func TestSQS_CreatingAQueueAgainChangesNothing(t *testing.T) {
 	p := proxy(t)
 	c := sqs.NewFromConfig(config(p.URL()))
 	create := func(owner string, attributes map[string]string) (*sqs.CreateQueueOutput, error) {
-		return c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("jobs"), Attributes: attributes, Tags: map[string]string{"owner": owner}})
+		return c.CreateQueue(t.Context(),
+			&sqs.CreateQueueInput{QueueName: aws.String("jobs"), Attributes: attributes, Tags: map[string]string{"owner": owner}})
 	}
 	first, err := create("me", map[string]string{"VisibilityTimeout": "7", "Policy": sendAllowed})
 	must.Succeed(t, err)
@@ -81,12 +82,15 @@ func TestSQS_CreatingAQueueAgainChangesNothing(t *testing.T) {
 func TestSQS_APolicyOutlivesChangesOfOtherAttributes(t *testing.T) {
 	p := proxy(t)
 	c := sqs.NewFromConfig(config(p.URL()))
-	q, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("jobs"), Attributes: map[string]string{"Policy": sendAllowed}})
+	q, err := c.CreateQueue(t.Context(),
+		&sqs.CreateQueueInput{QueueName: aws.String("jobs"), Attributes: map[string]string{"Policy": sendAllowed}})
 	must.Succeed(t, err)
 	for _, change := range []struct{ name, value, policy string }{{"VisibilityTimeout", "7", sendAllowed}, {"Policy", "", ""}} {
-		_, err := c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: q.QueueUrl, Attributes: map[string]string{change.name: change.value}})
+		_, err := c.SetQueueAttributes(t.Context(),
+			&sqs.SetQueueAttributesInput{QueueUrl: q.QueueUrl, Attributes: map[string]string{change.name: change.value}})
 		must.Succeed(t, err)
-		out, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: q.QueueUrl, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
+		out, err := c.GetQueueAttributes(t.Context(),
+			&sqs.GetQueueAttributesInput{QueueUrl: q.QueueUrl, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
 		must.Succeed(t, err)
 		if got := strings.ReplaceAll(out.Attributes["Policy"], " ", ""); got != emulator.RewritePolicy(change.policy) {
 			t.Errorf("after %s=%q: policy %q, want %q", change.name, change.value, got, change.policy)

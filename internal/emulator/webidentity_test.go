@@ -34,7 +34,8 @@ func TestAWebIdentityMustBeTrustedAndHasTheRolesRights(t *testing.T) {
 	must.Succeed(t, err)
 	p.EnforceIAM(true)
 	assume := func(arn *string, token *string) (*sts.AssumeRoleWithWebIdentityOutput, error) {
-		return c.sts.AssumeRoleWithWebIdentity(ctx, &sts.AssumeRoleWithWebIdentityInput{RoleArn: arn, RoleSessionName: aws.String("s"), WebIdentityToken: token})
+		return c.sts.AssumeRoleWithWebIdentity(ctx,
+			&sts.AssumeRoleWithWebIdentityInput{RoleArn: arn, RoleSessionName: aws.String("s"), WebIdentityToken: token})
 	}
 	for name, wrong := range map[string]*string{
 		"subject": token(issuer, subject+"s", "sts.amazonaws.com"), "audience": token(issuer, subject, "other"),
@@ -51,7 +52,8 @@ func TestAWebIdentityMustBeTrustedAndHasTheRolesRights(t *testing.T) {
 	got, err := assume(role.Role.Arn, right)
 	must.Succeed(t, err)
 	cfg := config(p.URL())
-	cfg.Credentials = credentials.NewStaticCredentialsProvider(*got.Credentials.AccessKeyId, *got.Credentials.SecretAccessKey, *got.Credentials.SessionToken)
+	cfg.Credentials = credentials.NewStaticCredentialsProvider(*got.Credentials.AccessKeyId, *got.Credentials.SecretAccessKey,
+		*got.Credentials.SessionToken)
 	app := clientsFor(cfg)
 	must.Succeed(t, createBucket(ctx, app, "some-bucket"))
 	if err := createTable(ctx, app, "orders"); err == nil {

@@ -70,7 +70,8 @@ func Recorded(ctx context.Context, s *console.Console, ledger *install.Ledger, c
 			return &exit.Interruption{Changed: changed, Left: len(changes) - i}
 		}
 		if err := makeChange(ctx, c); err != nil {
-			return exit.DeniedFirst(fmt.Errorf("%s: %w; %d of %d changes were made; run the command again to go on", c.Object, ExplainConflict(err), i, len(changes)))
+			return exit.DeniedFirst(fmt.Errorf("%s: %w; %d of %d changes were made; run the command again to go on", c.Object, ExplainConflict(err),
+				i, len(changes)))
 		}
 		if ledger != nil {
 			ledger.Done(c)
@@ -124,7 +125,8 @@ func makeChange(ctx context.Context, c install.Change) error {
 const retryPause = time.Second
 
 // ListObjects passes every object of some kinds to a function. Kinds that are not served have none.
-func ListObjects(ctx context.Context, c client.Client, kinds []schema.GroupVersionKind, take func(*metav1.PartialObjectMetadata, *unstructured.Unstructured), opts ...client.ListOption) error {
+func ListObjects(ctx context.Context, c client.Client, kinds []schema.GroupVersionKind,
+	take func(*metav1.PartialObjectMetadata, *unstructured.Unstructured), opts ...client.ListOption) error {
 	for _, k := range kinds {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(k)

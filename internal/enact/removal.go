@@ -106,7 +106,8 @@ func waitUntilGone(ctx, limited context.Context, of Removal, r install.Record) e
 		return !there, err
 	})
 	if limited.Err() != nil && ctx.Err() == nil {
-		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("%s: is not gone within %s: see kubectl describe, and run the command again", r, of.Timeout)}
+		return &exit.Failure{Code: exit.CodeTimeout,
+			Err: fmt.Errorf("%s: is not gone within %s: see kubectl describe, and run the command again", r, of.Timeout)}
 	}
 	return err
 }

@@ -12,14 +12,16 @@ import (
 
 // An installation makes 70 objects of a dozen kinds: a person reads one entry for each kind.
 func TestWriteChanges_JoinsObjectsOfOneKind(t *testing.T) {
-	changes := []install.Change{{Object: "arn:aws:iam::1:role/a", Action: "create the role"}, {Object: "arn:aws:iam::1:role/b", Action: "create the role"}}
+	changes := []install.Change{{Object: "arn:aws:iam::1:role/a", Action: "create the role"},
+		{Object: "arn:aws:iam::1:role/b", Action: "create the role"}}
 	for i := range 40 {
 		changes = append(changes, install.Change{Object: fmt.Sprintf("CustomResourceDefinition d%d", i), Action: "create"})
 	}
 	for _, object := range []string{"Role ns/a", "Role ns/b"} {
 		changes = append(changes, install.Change{Object: object, Action: "create"})
 	}
-	changes = append(changes, install.Change{Object: "Role ns/c", Action: "update", Diff: "-1\n+2\n"}, install.Change{Object: "NetworkPolicy ns/a", Action: "create"})
+	changes = append(changes, install.Change{Object: "Role ns/c", Action: "update", Diff: "-1\n+2\n"},
+		install.Change{Object: "NetworkPolicy ns/a", Action: "create"})
 	var b strings.Builder
 	Write(&b, changes, true)
 	const want = `
@@ -52,7 +54,8 @@ NetworkPolicy ns/a
 		done.add(c)
 	}
 	done.flush()
-	if got := strings.Join(said, "\n"); len(said) != 6 || !strings.Contains(got, "40 CustomResourceDefinitions: done: create\n2 Roles: done: create\nRole ns/c: done: update") {
+	if got := strings.Join(said, "\n"); len(said) != 6 ||
+		!strings.Contains(got, "40 CustomResourceDefinitions: done: create\n2 Roles: done: create\nRole ns/c: done: update") {
 		t.Errorf("said\n%s", got)
 	}
 }

@@ -136,9 +136,11 @@ func (a *advance) round(ctx context.Context) (bool, error) {
 	}
 	switch p.Cause {
 	case Busy:
-		return true, a.addElapsed(&status.Waiting{Reason: status.ReasonBusy, For: "AWS: " + p.Reason, Usable: p.Usable, After: pauseUntil(p.LookAt, a.h.Now())})
+		return true, a.addElapsed(&status.Waiting{Reason: status.ReasonBusy, For: "AWS: " + p.Reason, Usable: p.Usable,
+			After: pauseUntil(p.LookAt, a.h.Now())})
 	case Unowned:
-		return true, &status.Waiting{Reason: status.ReasonOwnershipUnknown, For: p.Reason, Usable: true, After: nextLook(a.h.Now().Sub(a.mem.untaggedSince))}
+		return true, &status.Waiting{Reason: status.ReasonOwnershipUnknown, For: p.Reason, Usable: true,
+			After: nextLook(a.h.Now().Sub(a.mem.untaggedSince))}
 	case Gone:
 		return a.finishDeletion(p)
 	case InSync:
@@ -250,7 +252,8 @@ func (a *advance) verifyAbsence(p Plan) error {
 		return nil
 	}
 	if left := a.timeToVerify(); left > 0 {
-		return &status.Waiting{Reason: status.ReasonProgressing, For: "a second look: AWS answered that the resource does not exist", After: min(left, absenceGap)}
+		return &status.Waiting{Reason: status.ReasonProgressing, For: "a second look: AWS answered that the resource does not exist",
+			After: min(left, absenceGap)}
 	}
 	if p.Cause == New {
 		return nil
@@ -262,10 +265,12 @@ func (a *advance) verifyAbsence(p Plan) error {
 func (o Owner) ExplainLoss() error {
 	if o.Import != "" {
 		return &status.Stalled{Reason: status.ReasonMissing, Field: "spec.importID", Message: fmt.Sprintf(
-			"%s does not exist in the provider's account and region; delete this object and create another that names an existing resource", o.Import)}
+			"%s does not exist in the provider's account and region; delete this object and create another that names an existing resource",
+			o.Import)}
 	}
-	return &status.Stalled{Reason: status.ReasonMissing, Message: "the AWS resource existed and no longer exists, and its data is lost with it; " +
-		"set recreateOnLoss: true to have it created again, empty, or restore it from a backup under the same name"}
+	return &status.Stalled{Reason: status.ReasonMissing,
+		Message: "the AWS resource existed and no longer exists, and its data is lost with it; " +
+			"set recreateOnLoss: true to have it created again, empty, or restore it from a backup under the same name"}
 }
 
 // timeToVerify returns how much longer a resource that existed must be absent before that is believed: for the
@@ -290,7 +295,8 @@ func (a *advance) report(p Plan) error {
 	if p.Exists {
 		return nil
 	}
-	return &status.Stalled{Reason: status.ReasonMissing, Message: "the AWS resource does not exist, and the object's managementPolicy or driftPolicy forbids creating it"}
+	return &status.Stalled{Reason: status.ReasonMissing,
+		Message: "the AWS resource does not exist, and the object's managementPolicy or driftPolicy forbids creating it"}
 }
 
 // finishDeletion ends a deletion. After an acknowledged delete one look suffices; otherwise the absence is
@@ -310,7 +316,8 @@ func (a *advance) finishDeletion(p Plan) (bool, error) {
 		left = max(left, a.lostAnswerWait()-now.Sub(i.At))
 	}
 	if left > 0 {
-		return true, &status.Waiting{Reason: status.ReasonDeleting, For: "a second look: AWS answered that the resource does not exist", After: left}
+		return true, &status.Waiting{Reason: status.ReasonDeleting, For: "a second look: AWS answered that the resource does not exist",
+			After: left}
 	}
 	a.out.Gone = true
 	return true, nil
@@ -338,7 +345,8 @@ func (a *advance) mayCreate(p Plan) error {
 		return nil
 	}
 	if left := a.lostAnswerWait() - now.Sub(i.At); left > 0 {
-		return &status.Waiting{Reason: status.ReasonProgressing, For: "the result of the last create, whose answer was lost, to show", After: min(left, nextLook(now.Sub(i.At)))}
+		return &status.Waiting{Reason: status.ReasonProgressing, For: "the result of the last create, whose answer was lost, to show",
+			After: min(left, nextLook(now.Sub(i.At)))}
 	}
 	a.mem.createOpen = false // it had the time to show, and did not
 	return nil

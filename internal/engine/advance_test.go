@@ -103,7 +103,8 @@ func (b *box) Observe(_ context.Context, want boxState, look kind.Look) (kind.Se
 		b.stale--
 		color = b.was
 	}
-	return kind.Seen[boxState]{Exists: true, State: boxState{Name: want.Name, Color: &color, Tags: tags}, Tags: tags, Created: b.created, Busy: b.busy, Usable: b.usable, Writable: b.writable, LookAt: b.lookAt, Holds: holds, Failed: b.failed}, nil
+	return kind.Seen[boxState]{Exists: true, State: boxState{Name: want.Name, Color: &color, Tags: tags}, Tags: tags, Created: b.created,
+		Busy: b.busy, Usable: b.usable, Writable: b.writable, LookAt: b.lookAt, Holds: holds, Failed: b.failed}, nil
 }
 
 func (b *box) do(action string, fixes []string, effect func() error) kind.Step {
@@ -249,7 +250,8 @@ func (h *host) Refs() map[string]kind.Target { return h.refs }
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func us() Owner {
-	return Owner{Kind: "Box", Namespace: "ns", Name: "n", UID: "u", Cluster: "c", Generation: 1, Deletion: v1alpha1.DeletionDelete, HasFinalizer: true}
+	return Owner{Kind: "Box", Namespace: "ns", Name: "n", UID: "u", Cluster: "c", Generation: 1, Deletion: v1alpha1.DeletionDelete,
+		HasFinalizer: true}
 }
 
 func advanceBox(t *testing.T, b *box, o Owner, labels map[string]string) (Outcome, *host, error) {
@@ -310,7 +312,8 @@ func TestACreateIsPersistedFirstAndVerifiedLast(t *testing.T) {
 	if !slices.Equal(b.writes, []string{"box:Create", "box:Paint"}) || !slices.Equal(h.did, []Cause{New, Edited}) {
 		t.Errorf("wrote %v, told %v", b.writes, h.did)
 	}
-	if out, h, err := advanceBox(t, b, us(), map[string]string{"color": "red"}); err != nil || !out.Synced || len(b.writes) != 2 || len(h.did) != 0 {
+	if out, h, err := advanceBox(t, b, us(), map[string]string{"color": "red"}); err != nil || !out.Synced || len(b.writes) != 2 ||
+		len(h.did) != 0 {
 		t.Errorf("a second pass: %v %v %v", b.writes, h.did, err)
 	}
 }
@@ -382,7 +385,8 @@ func TestReferencesAreRecordedWhenTheyChange(t *testing.T) {
 	o.Intent = recorded()
 	b := &box{exists: true, tags: o.OwnerTags()}
 	h := &host{t: t, b: b, now: noon, refs: map[string]kind.Target{"IAMRole/r": {ID: "x"}}}
-	if _, err := advanceOn(t, h, o, nil); err != nil || len(h.committed) != 1 || h.committed[0].Refs["IAMRole/r"].ID != "x" || h.committed[0].Attempt != 1 {
+	if _, err := advanceOn(t, h, o, nil); err != nil || len(h.committed) != 1 || h.committed[0].Refs["IAMRole/r"].ID != "x" ||
+		h.committed[0].Attempt != 1 {
 		t.Errorf("%+v %v", h.committed, err)
 	}
 }
@@ -448,14 +452,21 @@ func TestDeleting(t *testing.T) {
 	}{
 		{name: "what is ours goes", b: mine(), gone: true, writes: []string{"box:Delete"}},
 		{name: "one look does not prove an absence", b: &box{}, waits: status.ReasonDeleting},
-		{name: "a foreign resource stays, and the object goes", b: &box{exists: true, tags: map[string]string{wellknown.TagOwner: "x"}}, gone: true},
+		{name: "a foreign resource stays, and the object goes", b: &box{exists: true, tags: map[string]string{wellknown.TagOwner: "x"}},
+			gone: true},
 		{name: "busy is waited for", b: &box{exists: true, tags: o.OwnerTags(), busy: "DELETING"}, waits: status.ReasonBusy},
-		{name: "what is held waits", b: &box{exists: true, tags: o.OwnerTags(), holds: []kind.Hold{{Reason: "BucketNotEmpty", Message: "x"}}}, waits: "BucketNotEmpty"},
-		{name: "orphan takes our tags off", b: mine(), edit: func(o *Owner) { o.Deletion = v1alpha1.DeletionOrphan }, gone: true, writes: []string{"box:Tag"}},
-		{name: "a create whose answer may be lost is waited for", b: &box{}, edit: func(o *Owner) { o.Known, o.Intent = false, &Intent{Home: "aws/1/r", At: noon.Add(-time.Second)} }, waits: status.ReasonDeleting},
-		{name: "a create seen in this pass is not waited for", b: mine(), edit: func(o *Owner) { o.Known, o.Intent = false, &Intent{Home: "aws/1/r", At: noon.Add(-time.Second)} }, gone: true, writes: []string{"box:Delete"}},
+		{name: "what is held waits", b: &box{exists: true, tags: o.OwnerTags(), holds: []kind.Hold{{Reason: "BucketNotEmpty", Message: "x"}}},
+			waits: "BucketNotEmpty"},
+		{name: "orphan takes our tags off", b: mine(), edit: func(o *Owner) { o.Deletion = v1alpha1.DeletionOrphan }, gone: true,
+			writes: []string{"box:Tag"}},
+		{name: "a create whose answer may be lost is waited for", b: &box{},
+			edit: func(o *Owner) { o.Known, o.Intent = false, &Intent{Home: "aws/1/r", At: noon.Add(-time.Second)} }, waits: status.ReasonDeleting},
+		{name: "a create seen in this pass is not waited for", b: mine(),
+			edit: func(o *Owner) { o.Known, o.Intent = false, &Intent{Home: "aws/1/r", At: noon.Add(-time.Second)} }, gone: true,
+			writes: []string{"box:Delete"}},
 		{name: "Observe never deletes", b: mine(), edit: func(o *Owner) { o.Management = v1alpha1.ManageObserve }, gone: true},
-		{name: "Report does not keep a deletion from happening", b: mine(), edit: func(o *Owner) { o.Drift = v1alpha1.DriftReport }, gone: true, writes: []string{"box:Delete"}},
+		{name: "Report does not keep a deletion from happening", b: mine(), edit: func(o *Owner) { o.Drift = v1alpha1.DriftReport }, gone: true,
+			writes: []string{"box:Delete"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := o
@@ -590,7 +601,8 @@ func TestTheHostLearnsHowManyStepsAreLeft(t *testing.T) {
 func TestRun_LooksAfterAStep(t *testing.T) {
 	var sent []string
 	step := func(action string, stage int) kind.Step {
-		return kind.Step{Action: action, Stage: stage, Do: func(context.Context, string) (string, error) { sent = append(sent, action); return "", nil }}
+		return kind.Step{Action: action, Stage: stage,
+			Do: func(context.Context, string) (string, error) { sent = append(sent, action); return "", nil }}
 	}
 	look := step("b", 1)
 	look.LookAfter = true

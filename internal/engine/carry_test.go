@@ -75,8 +75,10 @@ func (m *machine) kind(aws.Config) kind.Kind[*v1alpha1.S3Bucket, machineState] {
 			return nil
 		}},
 		Parts: []kind.Part[machineState]{{Fields: []string{"Password"}, InCreate: true,
-			Write: kind.Call[machineState]{Action: "machine:SetPassword", Do: call("machine:SetPassword", func(want machineState) { m.password = want.Password.Value() })}}},
-		Delete: []kind.Ending[machineState]{{Call: kind.Call[machineState]{Action: "machine:Delete", Effect: kind.Ends, Do: call("machine:Delete", func(machineState) { m.exists = false })}}},
+			Write: kind.Call[machineState]{Action: "machine:SetPassword",
+				Do: call("machine:SetPassword", func(want machineState) { m.password = want.Password.Value() })}}},
+		Delete: []kind.Ending[machineState]{{Call: kind.Call[machineState]{Action: "machine:Delete", Effect: kind.Ends,
+			Do: call("machine:Delete", func(machineState) { m.exists = false })}}},
 		Stop: []kind.Ending[machineState]{{When: func(_, have machineState) bool { return have.Running },
 			Call: kind.Call[machineState]{Action: "machine:Stop", Do: call("machine:Stop", func(machineState) { m.running = false })}}},
 		Publish: func(cr *v1alpha1.S3Bucket, s machineState) { cr.Status.ID = s.ID },
@@ -110,7 +112,8 @@ func (m *machine) describe(ctx context.Context, want machineState, _ kind.Look) 
 	}
 	running := m.running || m.stale > 0
 	m.stale = max(0, m.stale-1)
-	return kind.Seen[machineState]{Exists: true, Busy: m.busy, Tags: r.tags, State: machineState{ID: r.id, Running: running, Tags: r.tags}}, nil
+	return kind.Seen[machineState]{Exists: true, Busy: m.busy, Tags: r.tags,
+		State: machineState{ID: r.id, Running: running, Tags: r.tags}}, nil
 }
 
 // storeHost is a host whose status can refuse writes.
@@ -241,7 +244,8 @@ func TestWriteOnly_IsWrittenOnceAndWhenItChanges(t *testing.T) {
 		!slices.Equal(m.calls, []string{"machine:Create", "machine:SetPassword"}) {
 		t.Fatalf("%q %v %v", m.password, l.cr.CommonStatus().WrittenVersions, m.calls)
 	}
-	for _, printed := range []string{fmt.Sprintf("%+v %s", p.Diff, textOf(kind.NewWriteOnly("u", "correct horse"))), fmt.Sprintf("%+v", l.cr.CommonStatus()), fmt.Sprintf("%+v", l.h.committed)} {
+	for _, printed := range []string{fmt.Sprintf("%+v %s", p.Diff, textOf(kind.NewWriteOnly("u", "correct horse"))),
+		fmt.Sprintf("%+v", l.cr.CommonStatus()), fmt.Sprintf("%+v", l.h.committed)} {
 		if strings.Contains(printed, "hunter2") || strings.Contains(printed, "correct horse") {
 			t.Errorf("the value is printed: %s", printed)
 		}

@@ -201,7 +201,8 @@ func (c *comparer) mapping(path string, m modes, w, h reflect.Value) {
 	for _, k := range dropped {
 		key := reflect.ValueOf(k).Convert(w.Type().Key())
 		if hv := h.MapIndex(key); hv.IsValid() && !w.MapIndex(key).IsValid() {
-			c.diff = append(c.diff, kind.Change{Path: fmt.Sprintf("%s[%s]", path, k), Want: unset, Have: printed(m, hv.Interface()), Gone: true, Sum: sumOf(unset)})
+			c.diff = append(c.diff, kind.Change{Path: fmt.Sprintf("%s[%s]", path, k), Want: unset, Have: printed(m, hv.Interface()), Gone: true,
+				Sum: sumOf(unset)})
 		}
 	}
 }

@@ -44,18 +44,22 @@ func TestCompare(t *testing.T) {
 	}{
 		{name: "what is equal"},
 		{name: "identity and what AWS reports are not compared", want: sample{ID: "a", Seen: "b", private: 1}},
-		{name: "nil is not ours to manage", have: sample{Zero: ptr(1), Text: ptr("x"), Set: []string{"a"}, List: ptr([]string{"a"}), Tags: map[string]string{"a": "b"}}},
+		{name: "nil is not ours to manage",
+			have: sample{Zero: ptr(1), Text: ptr("x"), Set: []string{"a"}, List: ptr([]string{"a"}), Tags: map[string]string{"a": "b"}}},
 		{name: "zero is a value", want: sample{Zero: ptr(0)}, have: sample{Zero: ptr(5)}, paths: []string{"Zero"}},
 		{name: "zero is not the same as absent for numbers", want: sample{Zero: ptr(0)}, paths: []string{"Zero"}},
 		{name: "an empty text that is absent is as wanted", want: sample{Text: ptr("")}},
 		{name: "an empty text clears", want: sample{Text: ptr("")}, have: sample{Text: ptr("x")}, paths: []string{"Text"}},
 		{name: "an empty list that is absent is as wanted", want: sample{List: &[]string{}}},
 		{name: "an empty list clears", want: sample{List: &[]string{}}, have: sample{List: &[]string{"a"}}, paths: []string{"List"}},
-		{name: "the order of a list matters", want: sample{List: &[]string{"a", "b"}}, have: sample{List: &[]string{"b", "a"}}, paths: []string{"List"}},
+		{name: "the order of a list matters", want: sample{List: &[]string{"a", "b"}}, have: sample{List: &[]string{"b", "a"}},
+			paths: []string{"List"}},
 		{name: "the order of a set does not", want: sample{Set: []string{"a", "b"}}, have: sample{Set: []string{"b", "a"}}},
-		{name: "nested fields have paths", want: sample{Nested: &inner{A: ptr(1), B: "x"}}, have: sample{Nested: &inner{A: ptr(2), B: "y"}}, paths: []string{"Nested.A", "Nested.B"}},
+		{name: "nested fields have paths", want: sample{Nested: &inner{A: ptr(1), B: "x"}}, have: sample{Nested: &inner{A: ptr(2), B: "y"}},
+			paths: []string{"Nested.A", "Nested.B"}},
 		{name: "a whole part may be absent", want: sample{Nested: &inner{B: "x"}}, paths: []string{"Nested"}},
-		{name: "tags are compared key by key", want: sample{Tags: map[string]string{"b": "1", "a": "1"}}, have: sample{Tags: map[string]string{"b": "2", "z": "3"}}, paths: []string{"Tags[a]", "Tags[b]"}},
+		{name: "tags are compared key by key", want: sample{Tags: map[string]string{"b": "1", "a": "1"}},
+			have: sample{Tags: map[string]string{"b": "2", "z": "3"}}, paths: []string{"Tags[a]", "Tags[b]"}},
 		{name: "dropped tags are to go, others' stay", dropped: []string{"old", "never"}, want: sample{Tags: map[string]string{}},
 			have: sample{Tags: map[string]string{"old": "1", "other": "2"}}, paths: []string{"Tags[old]"}},
 		{name: "documents are compared by meaning", want: sample{Doc: ptr(`{"Statement": [{"Effect": "Deny", "Action": ["a"]}]}`)},
@@ -63,7 +67,8 @@ func TestCompare(t *testing.T) {
 		{name: "a nil element shall be absent", want: sample{Docs: map[string]*string{"gone": nil, "never": nil, "same": ptr(`{}`)}},
 			have: sample{Docs: map[string]*string{"gone": ptr(`{}`), "same": ptr(`{ }`)}}, paths: []string{"Docs[gone]"}},
 		{name: "an exact map that is nil is not managed", have: sample{Only: map[string]string{"a": "1"}}},
-		{name: "other keys of an exact map are to be absent", want: sample{Only: map[string]string{"a": "1", "b": "1"}}, have: sample{Only: map[string]string{"a": "1", "z": "1", "y": "1"}},
+		{name: "other keys of an exact map are to be absent", want: sample{Only: map[string]string{"a": "1", "b": "1"}},
+			have:  sample{Only: map[string]string{"a": "1", "z": "1", "y": "1"}},
 			paths: []string{"Only[b]", "Only[y]", "Only[z]"}},
 		{name: "secrets and immutables", want: sample{Key: "a", Fixed: "a"}, have: sample{Key: "b", Fixed: "b"}, paths: []string{"Fixed", "Key"}},
 	} {
@@ -80,7 +85,8 @@ func TestCompare(t *testing.T) {
 }
 
 func TestCompareSaysWhatIsWantedAndNeverASecret(t *testing.T) {
-	d := Compare(sample{Key: "hidden", Text: ptr("x"), Nested: &inner{B: "n"}, Fixed: "new"}, sample{Key: "other", Text: ptr("y"), Fixed: "old"}, nil, nil)
+	d := Compare(sample{Key: "hidden", Text: ptr("x"), Nested: &inner{B: "n"}, Fixed: "new"},
+		sample{Key: "other", Text: ptr("y"), Fixed: "old"}, nil, nil)
 	for i := range d {
 		if d[i].Sum == "" {
 			t.Errorf("%s has no sum of the wanted value", d[i].Path)
@@ -166,7 +172,8 @@ func TestCompare_PrintsNoSecretOfAMap(t *testing.T) {
 	type variables struct {
 		Values map[string]string `drift:"exact,secret"`
 	}
-	diff := Compare(variables{map[string]string{"new": "one", "changed": "two"}}, variables{map[string]string{"changed": "three", "gone": "four"}}, nil, nil)
+	diff := Compare(variables{map[string]string{"new": "one", "changed": "two"}},
+		variables{map[string]string{"changed": "three", "gone": "four"}}, nil, nil)
 	if len(diff) != 3 {
 		t.Fatalf("%+v", diff)
 	}
@@ -181,7 +188,8 @@ func TestCompare_PrintsNoSecretOfAMap(t *testing.T) {
 func TestValuesInMessagesAreReadable(t *testing.T) {
 	type rule struct{ Description *string }
 	text := "web"
-	for want, v := range map[string]any{`""`: "", "(set)": rule{}, `{"Description":"web"}`: rule{&text}, "(unset)": nil, "x": "x", "{}": map[string]string{}, "3": 3} {
+	for want, v := range map[string]any{`""`: "", "(set)": rule{}, `{"Description":"web"}`: rule{&text}, "(unset)": nil, "x": "x",
+		"{}": map[string]string{}, "3": 3} {
 		if got := printed(modes{}, v); got != want {
 			t.Errorf("%#v is printed as %s, want %s", v, got, want)
 		}

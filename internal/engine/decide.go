@@ -109,8 +109,7 @@ type decider[CR v1alpha1.Resource, S any] struct {
 	o    Owner
 	want S
 	seen kind.Seen[S]
-	// paths holds what the documents of the wanted state declare, and dropped holds the paths of the differences of what is no longer
-	// declared.
+	// paths holds what the documents of the wanted state declare, and dropped holds the paths of the differences of what is no longer declared.
 	paths, dropped []string
 }
 
@@ -191,8 +190,7 @@ func (d decider[CR, S]) reportFailed(p Plan) error {
 // complete adds to a plan what the look showed and what the object's records are to say.
 func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 	p.Exists, p.TakesOver, p.HoldsData = d.seen.Exists, verdict == TakeOver, d.holdsData()
-	// no tags have to be written
-	if takes := verdict == Adopt || verdict == TakeOver && d.seen.TagsFixed; takes && p.Cause == InSync && refused == nil {
+	if takes := verdict == Adopt || verdict == TakeOver && d.seen.TagsFixed; takes && p.Cause == InSync && refused == nil { // no tags have to be written
 		verdict = Ours
 	}
 	if verdict == Ours || verdict == TakeOver {

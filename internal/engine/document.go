@@ -151,7 +151,8 @@ func isHidden(value any) bool {
 
 // differ adds a difference without the secrets in its values.
 func (d documents) differ(p place, m modes, want, have any) {
-	d.diff = append(d.diff, kind.Change{Path: p.path, Mode: m.mode, Want: d.printed(p, m, want), Have: d.printed(p, m, have), Sum: sumOf(versioned(want))})
+	d.diff = append(d.diff, kind.Change{Path: p.path, Mode: m.mode, Want: d.printed(p, m, want), Have: d.printed(p, m, have),
+		Sum: sumOf(versioned(want))})
 }
 
 // printed prints a value with stars in the place of the secrets in it.

@@ -25,7 +25,8 @@ func rulesOf(rules map[string]kind.DocumentRule) func([]string) kind.DocumentRul
 
 var sampleRules = rulesOf(map[string]kind.DocumentRule{
 	"Arn": {Skip: true}, "Name": {Mode: kind.Immutable}, "Password": {Mode: kind.Secret}, "Login.Password": {Mode: kind.Secret},
-	"Set": {Unordered: true}, "Groups.*.Members": {Unordered: true}, "Left": {Skip: true, Ignored: true}, "O.Left": {Skip: true, Ignored: true},
+	"Set": {Unordered: true}, "Groups.*.Members": {Unordered: true}, "Left": {Skip: true, Ignored: true},
+	"O.Left":     {Skip: true, Ignored: true},
 	"Set.*.Left": {Skip: true, Ignored: true}, "LeftPassword": {Skip: true, Ignored: true, Mode: kind.Secret},
 	"A": {Omitted: isDefault}, "B.C": {Omitted: isDefault}, "Set.*.K": {Omitted: isDefault},
 })
@@ -51,14 +52,16 @@ func TestDocument_IsComparedByItsRules(t *testing.T) {
 		{"a missing object differs as a whole", `{"B": {"C": {"D": 1}}}`, `{"B": {}}`, []string{"Properties.B.C"}},
 		{"an empty list and text may be missing", `{"C": "", "L": [], "O": {"C": ""}}`, `{"O": {}}`, nil},
 		{"an empty object is a choice", `{"B": {}, "O": {"Block": {}}}`, `{"O": {"Allow": {}}}`, []string{"Properties.B", "Properties.O.Block"}},
-		{"an empty object in an element", `{"Set": [{"K": {"Block": {}}}], "L": [{"K": {"Block": {}}}]}`, `{"Set": [{"K": {"Allow": {}}}], "L": [{"K": {}}]}`, []string{"Properties.L", "Properties.Set"}},
+		{"an empty object in an element", `{"Set": [{"K": {"Block": {}}}], "L": [{"K": {"Block": {}}}]}`,
+			`{"Set": [{"K": {"Allow": {}}}], "L": [{"K": {}}]}`, []string{"Properties.L", "Properties.Set"}},
 		{"an object of empty values", `{"B": {"C": "", "D": []}}`, `{}`, []string{"Properties.B"}},
 		{"an empty text is another than one that is not", `{"C": ""}`, `{"C": "c"}`, []string{"Properties.C"}},
 		{"a default may be missing", `{"A": "default", "B": {"C": "default"}, "Set": [{"K": "default"}]}`, `{"B": {}, "Set": [{"X": 1}]}`, nil},
 		{"an object of defaults is a choice, too", `{"B": {"C": "default"}}`, `{}`, []string{"Properties.B"}},
 		{"an object without a member that is to be shown", `{"B": {"C": null}, "M": {"N": {"C": null}}}`, `{}`, nil},
 		{"a name with an empty object is missing", `{"M": {"a": {}}, "B": {"D": {"E": {}}}}`, `{}`, []string{"Properties.B", "Properties.M"}},
-		{"a default is another than what is shown", `{"A": "default", "B": {"C": "default"}}`, `{"A": "b", "B": {"C": ""}}`, []string{"Properties.A", "Properties.B.C"}},
+		{"a default is another than what is shown", `{"A": "default", "B": {"C": "default"}}`, `{"A": "b", "B": {"C": ""}}`,
+			[]string{"Properties.A", "Properties.B.C"}},
 		{"null removes", `{"A": null, "B": {"C": null}, "D": null}`, `{"A": 1, "B": {"C": 2}}`, []string{"Properties.A", "Properties.B.C"}},
 		{"zero and false are values", `{"A": 0, "B": false}`, `{}`, []string{"Properties.A", "Properties.B"}},
 		{"read only", `{"Arn": "a"}`, `{"Arn": "b"}`, nil},
@@ -134,7 +137,8 @@ func TestDocument_AnotherFormOfAValueIsNoDifference(t *testing.T) {
 		return len(want.(map[string]any)) == 1
 	}
 	rules := map[string]kind.DocumentRule{
-		"Name": {Same: inCapitals}, "Part.Name": {Same: inCapitals, Mode: kind.Immutable}, "Parts.*.Name": {Same: inCapitals}, "Parts": {Unordered: true},
+		"Name": {Same: inCapitals}, "Part.Name": {Same: inCapitals, Mode: kind.Immutable}, "Parts.*.Name": {Same: inCapitals},
+		"Parts":    {Unordered: true},
 		"Password": {Same: inCapitals, Mode: kind.Secret}, "Whole": {Same: inCapitals},
 	}
 	for _, c := range []struct {
@@ -150,7 +154,8 @@ func TestDocument_AnotherFormOfAValueIsNoDifference(t *testing.T) {
 		{`{"Name": null}`, `{"Name": "A"}`, []string{"Properties.Name"}, 0},
 		{`{"Part": {"Name": "a"}}`, `{"Part": {"Name": "A"}}`, nil, 1},
 		{`{"Parts": [{"Name": "a"}, {"Name": "b", "Free": true}]}`, `{"Parts": [{"Name": "b", "Free": true}, {"Name": "A"}]}`, nil, 2},
-		{`{"Parts": [{"Name": "a"}, {"Name": "b", "Free": true}]}`, `{"Parts": [{"Name": "B", "Free": true}, {"Name": "A"}]}`, []string{"Properties.Parts"}, 4},
+		{`{"Parts": [{"Name": "a"}, {"Name": "b", "Free": true}]}`, `{"Parts": [{"Name": "B", "Free": true}, {"Name": "A"}]}`,
+			[]string{"Properties.Parts"}, 4},
 		{`{"Password": "a"}`, `{"Password": "A"}`, []string{"Properties.Password"}, 0},
 		{`{"Whole": {"A": {"B": 1}}}`, `{"Whole": {"A": {"B": 2}}}`, nil, 1},
 	} {
@@ -169,7 +174,8 @@ func TestDocument_AnotherFormOfAValueIsNoDifference(t *testing.T) {
 func TestDocument_WriteOnlyValuesAreComparedByVersion(t *testing.T) {
 	state := func(version string) documented {
 		secret := func() *kind.WriteOnly { return &kind.WriteOnly{Version: version} }
-		return documented{&kind.Document{Value: map[string]any{"A": map[string]any{"Key": secret()}, "L": []any{map[string]any{"Key": secret()}}}}}
+		return documented{&kind.Document{Value: map[string]any{"A": map[string]any{"Key": secret()},
+			"L": []any{map[string]any{"Key": secret()}}}}}
 	}
 	shown := documented{&kind.Document{Value: map[string]any{"A": map[string]any{}, "L": []any{map[string]any{}}}}}
 	written := writeOnlyVersions(state("1"))
@@ -196,7 +202,8 @@ func TestDocument_FixedWriteOnlyValuesAreTakenForWhatIsDeclared(t *testing.T) {
 			rules := func(at []string) kind.DocumentRule {
 				return kind.DocumentRule{Mode: kind.Either(at[0] == "Source", mode, kind.Mutable)}
 			}
-			return documented{&kind.Document{Rule: rules, Value: map[string]any{"Source": map[string]any{"From": &kind.WriteOnly{Version: version}}, "Key": &kind.WriteOnly{Version: version}}}}
+			return documented{&kind.Document{Rule: rules,
+				Value: map[string]any{"Source": map[string]any{"From": &kind.WriteOnly{Version: version}}, "Key": &kind.WriteOnly{Version: version}}}}
 		}
 		shown := documented{&kind.Document{Value: map[string]any{}}}
 		if diff := Compare(state("1"), shown, nil, nil); len(diff) != 1 || diff[0].Path != "Properties.Key" {

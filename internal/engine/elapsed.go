@@ -14,7 +14,8 @@ var elapsedSteps = []struct {
 	d    time.Duration
 	text string
 }{
-	{8 * time.Hour, "8 hours"}, {4 * time.Hour, "4 hours"}, {2 * time.Hour, "2 hours"}, {time.Hour, "1 hour"}, {40 * time.Minute, "40 minutes"},
+	{8 * time.Hour, "8 hours"}, {4 * time.Hour, "4 hours"}, {2 * time.Hour, "2 hours"}, {time.Hour, "1 hour"},
+	{40 * time.Minute, "40 minutes"},
 	{20 * time.Minute, "20 minutes"}, {10 * time.Minute, "10 minutes"}, {5 * time.Minute, "5 minutes"},
 }
 

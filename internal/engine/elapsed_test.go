@@ -12,7 +12,8 @@ import (
 
 func TestAdvance_SaysHowLongACreateHasTaken(t *testing.T) {
 	for after, want := range map[time.Duration]string{
-		time.Minute: "", 5 * time.Minute: ", for more than 5 minutes", 19 * time.Minute: ", for more than 10 minutes", 61 * time.Minute: ", for more than 1 hour", 30 * time.Hour: ", for more than 8 hours",
+		time.Minute: "", 5 * time.Minute: ", for more than 5 minutes", 19 * time.Minute: ", for more than 10 minutes",
+		61 * time.Minute: ", for more than 1 hour", 30 * time.Hour: ", for more than 8 hours",
 	} {
 		o := known()
 		o.SyncedGeneration, o.Intent.At = 0, noon.Add(-after)

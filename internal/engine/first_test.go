@@ -205,7 +205,8 @@ func TestFirst_ASuccessThatProvesNothingClaimsNothing(t *testing.T) {
 // A refused create binds the object to no place and to no name.
 func TestFirst_ARefusedObjectMayMove(t *testing.T) {
 	o, b := fresh(), firstBox()
-	o.Intent, o.HasFinalizer = &Intent{UID: "u", Attempt: 1, At: noon, Refused: true, Home: "aws/1/elsewhere", Identity: map[string]string{"Name": "taken"}}, true
+	o.Intent, o.HasFinalizer = &Intent{UID: "u", Attempt: 1, At: noon, Refused: true, Home: "aws/1/elsewhere",
+		Identity: map[string]string{"Name": "taken"}}, true
 	out, h, err := advanceBox(t, b, o, map[string]string{"name": "free"})
 	if err != nil || !out.Synced || last(h).Refused {
 		t.Fatalf("%+v %v %+v", out, err, h.committed)

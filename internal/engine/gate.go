@@ -59,7 +59,8 @@ const pendingLook = 5 * time.Minute
 func gateOf(obj v1alpha1.Resource, o Owner, closed bool) Gate {
 	c := meta.FindStatusCondition(obj.CommonStatus().Conditions, status.PlanApproved)
 	return Gate{Closed: closed, Asked: obj.GetAnnotations()[wellknown.AnnotationApprovedPlan],
-		Approved: c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == o.Generation && strings.HasSuffix(c.Message, o.approvedScope())}
+		Approved: c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == o.Generation &&
+			strings.HasSuffix(c.Message, o.approvedScope())}
 }
 
 // passageAfter begins the report of a decision. One that failed for a passing cause tells nothing of the plan.
@@ -134,8 +135,9 @@ func (a *advance) awaitApproval(ctx context.Context, p Plan) error {
 		return nil
 	}
 	a.out.Passage.Pending = hash
-	return &status.Waiting{Reason: status.ReasonPlanPending, After: pendingLook, For: fmt.Sprintf("approval of plan %s (%s): review it with nexusctl plan %[3]s/%[4]s -n %[5]s, approve it with nexusctl approve %[3]s/%[4]s -n %[5]s --hash %[1]s",
-		hash, p.summary(a.o), strings.ToLower(a.o.Kind), a.o.Name, a.o.Namespace)}
+	return &status.Waiting{Reason: status.ReasonPlanPending, After: pendingLook,
+		For: fmt.Sprintf("approval of plan %s (%s): review it with nexusctl plan %[3]s/%[4]s -n %[5]s, approve it with nexusctl approve %[3]s/%[4]s -n %[5]s --hash %[1]s",
+			hash, p.summary(a.o), strings.ToLower(a.o.Kind), a.o.Name, a.o.Namespace)}
 }
 
 // summary says in some words what a plan does.
@@ -204,7 +206,8 @@ const hashLength = 32
 
 // Hash identifies what a plan does and what it found, for an approval. The home is the place of the resource; see Home.
 func (p Plan) Hash(o Owner, home string) string {
-	content := planned{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Home: home, Generation: o.Generation, Deleting: o.Deleting, MayDeleteData: o.MayDeleteData, Deletion: o.Deletion,
+	content := planned{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Home: home, Generation: o.Generation, Deleting: o.Deleting,
+		MayDeleteData: o.MayDeleteData, Deletion: o.Deletion,
 		Exists: p.Exists, TakesOver: p.TakesOver, Identity: p.Identity, Provided: o.Provided,
 		Changes: changesFor(o, p.Diff), Sets: changesFor(o, p.sets), Calls: callsFor(p.Steps), Later: callsFor(p.Later)}
 	text, err := json.Marshal(content) // which orders the keys of maps

@@ -104,7 +104,8 @@ func TestGate_DriftIsCorrectedWithoutAnApproval(t *testing.T) {
 func TestGate_WhoWritesNothingWaitsForNobody(t *testing.T) {
 	o := gated()
 	o.Management = v1alpha1.ManageObserve
-	if out, _, err := advanceBox(t, &box{exists: true, color: "blue"}, o, red()); err != nil || len(out.Drift) == 0 || out.Passage.Pending != "" {
+	if out, _, err := advanceBox(t, &box{exists: true, color: "blue"}, o, red()); err != nil || len(out.Drift) == 0 ||
+		out.Passage.Pending != "" {
 		t.Errorf("Observe: %+v %v", out, err)
 	}
 	o = gated()
@@ -131,7 +132,8 @@ func TestHash_IsThatOfTheContent(t *testing.T) {
 	base := func() (Plan, Owner) {
 		o := gated()
 		o.UID = "6ba7b810-9dad"
-		return Plan{Cause: Edited, Exists: true, Diff: kind.Diff{{Path: "Color", Want: "red", Have: "blue"}, {Path: "Tags[nexus.ai/owner-uid]", Want: "u"}},
+		return Plan{Cause: Edited, Exists: true,
+			Diff:  kind.Diff{{Path: "Color", Want: "red", Have: "blue"}, {Path: "Tags[nexus.ai/owner-uid]", Want: "u"}},
 			Steps: []kind.Step{{Action: "box:Paint", Fixes: []string{"Color"}}}}, o
 	}
 	p, o := base()
@@ -179,8 +181,9 @@ func TestGateOf_ReadsTheRecordOfTheStatus(t *testing.T) {
 		t.Fatalf("%+v", obj.Status.Conditions)
 	}
 	for name, edit := range map[string]func(*Owner){
-		"edit": func(o *Owner) { o.Generation = 3 }, "edit of the provider": func(o *Owner) { o.Provided = "abcd" }, "no provider": func(o *Owner) { o.Provided = "" },
-		"deletion": func(o *Owner) { o.Deleting = true },
+		"edit": func(o *Owner) { o.Generation = 3 }, "edit of the provider": func(o *Owner) { o.Provided = "abcd" },
+		"no provider": func(o *Owner) { o.Provided = "" },
+		"deletion":    func(o *Owner) { o.Deleting = true },
 	} {
 		other := o
 		edit(&other)

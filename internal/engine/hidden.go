@@ -22,7 +22,8 @@ func hiddenIn(want any) []string {
 
 // hiddenPaths are the paths of write-only values that the status or the intent records.
 func hiddenPaths(st *v1alpha1.CommonStatus, i *Intent) []string {
-	recorded := slices.DeleteFunc(slices.Collect(maps.Keys(st.WrittenVersions)), func(path string) bool { return strings.HasSuffix(path, hollowMark) })
+	recorded := slices.DeleteFunc(slices.Collect(maps.Keys(st.WrittenVersions)),
+		func(path string) bool { return strings.HasSuffix(path, hollowMark) })
 	if i != nil {
 		recorded = append(recorded, i.Hidden...)
 	}

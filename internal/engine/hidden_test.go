@@ -34,13 +34,15 @@ func TestJudge_NamesNoOwnerOfAnotherNamespace(t *testing.T) {
 	for range 300 {
 		namespace, name, cluster, uid := randomName(), randomName(), randomName(), randomName()
 		tags := map[string]string{wellknown.TagManagedBy: wellknown.OperatorName, wellknown.TagCluster: cluster,
-			wellknown.TagOwner: []string{"S3Bucket/" + namespace + "/" + name, namespace, namespace + "/" + name, "S3Bucket/" + namespace}[rand.IntN(4)], wellknown.TagOwnerUID: uid}
+			wellknown.TagOwner: []string{"S3Bucket/" + namespace + "/" + name, namespace, namespace + "/" + name,
+				"S3Bucket/" + namespace}[rand.IntN(4)], wellknown.TagOwnerUID: uid}
 		for _, key := range []string{wellknown.TagManagedBy, wellknown.TagCluster, wellknown.TagOwnerUID} {
 			if rand.IntN(4) == 0 {
 				delete(tags, key)
 			}
 		}
-		o := Owner{Kind: "S3Bucket", Namespace: "ns", Name: "b", UID: "own", Cluster: "c1", Known: rand.IntN(2) == 0, Deleting: rand.IntN(2) == 0, OnlyOwn: rand.IntN(2) == 0}
+		o := Owner{Kind: "S3Bucket", Namespace: "ns", Name: "b", UID: "own", Cluster: "c1", Known: rand.IntN(2) == 0, Deleting: rand.IntN(2) == 0,
+			OnlyOwn: rand.IntN(2) == 0}
 		verdict, why := Judge(o, tags, time.Time{})
 		if verdict != Foreign {
 			t.Fatalf("%v of %v", verdict, tags)
@@ -56,7 +58,8 @@ func TestJudge_NamesNoOwnerOfAnotherNamespace(t *testing.T) {
 // The owner of the same namespace, and an earlier cluster of the object's own, are named: the remedy needs them.
 func TestJudge_NamesAnOwnerOfTheNamespace(t *testing.T) {
 	o := Owner{Kind: "S3Bucket", Namespace: "ns", Name: "b", UID: "own", Cluster: "c1"}
-	for _, tags := range []map[string]string{{wellknown.TagOwner: "S3Bucket/ns/other"}, {wellknown.TagOwner: "S3Bucket/ns/b", wellknown.TagCluster: "earlier"}} {
+	for _, tags := range []map[string]string{{wellknown.TagOwner: "S3Bucket/ns/other"},
+		{wellknown.TagOwner: "S3Bucket/ns/b", wellknown.TagCluster: "earlier"}} {
 		if _, why := Judge(o, tags, time.Time{}); !strings.Contains(why, "other") && !strings.Contains(why, "earlier") {
 			t.Errorf("%v: %q", tags, why)
 		}
@@ -67,17 +70,22 @@ func TestJudge_NamesAnOwnerOfTheNamespace(t *testing.T) {
 // world, at once, and without a call: whether the resource exists or not, and no matter who owns it.
 func TestDecide_TellsNobodyWhatExists(t *testing.T) {
 	tagged := func(owner, uid string) map[string]string {
-		return map[string]string{wellknown.TagManagedBy: wellknown.OperatorName, wellknown.TagOwner: owner, wellknown.TagOwnerUID: uid, wellknown.TagCluster: us().Cluster}
+		return map[string]string{wellknown.TagManagedBy: wellknown.OperatorName, wellknown.TagOwner: owner, wellknown.TagOwnerUID: uid,
+			wellknown.TagCluster: us().Cluster}
 	}
-	forged := &Intent{UID: us().UID, Attempt: 1, At: time.Unix(0, 0), Home: "aws/1/r", Identity: map[string]string{"Name": "b"}, Signature: "00"}
+	forged := &Intent{UID: us().UID, Attempt: 1, At: time.Unix(0, 0), Home: "aws/1/r", Identity: map[string]string{"Name": "b"},
+		Signature: "00"}
 	for name, intent := range map[string]*Intent{"no record": nil, "a forged record": forged} {
-		for world, b := range map[string]*box{"absent": {}, "of nobody": {exists: true}, "of another namespace": {exists: true, tags: tagged("S3Bucket/other/b", "u")},
-			"of an earlier object": {exists: true, tags: tagged("S3Bucket/ns/b", "u0")}, "failing": {fail: map[string]error{"observe": errors.New("AccessDenied")}}} {
+		for world, b := range map[string]*box{"absent": {}, "of nobody": {exists: true},
+			"of another namespace": {exists: true, tags: tagged("S3Bucket/other/b", "u")},
+			"of an earlier object": {exists: true, tags: tagged("S3Bucket/ns/b", "u0")},
+			"failing":              {fail: map[string]error{"observe": errors.New("AccessDenied")}}} {
 			e := For(func(aws.Config) kind.Kind[*v1alpha1.S3Bucket, boxState] { return b })
 			obj := e.New()
 			now := metav1.Now()
 			obj.SetDeletionTimestamp(&now)
-			f := Facts{Borrowed: true, Signer: kind.SignerWith(func() ([][]byte, error) { return [][]byte{[]byte("key")}, nil }), Partition: "aws", Account: "1", Region: "r"}
+			f := Facts{Borrowed: true, Signer: kind.SignerWith(func() ([][]byte, error) { return [][]byte{[]byte("key")}, nil }), Partition: "aws",
+				Account: "1", Region: "r"}
 			if err := f.CheckSignature(e.Name(), obj, intent); err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +126,8 @@ func TestCheckSignature_HoldsForOneObjectAndItsResource(t *testing.T) {
 		"in another place":    {func(i *Intent) { i.Home = "aws/2/r" }, "S3Bucket", signer, false},
 		"of another kind":     {func(*Intent) {}, "DynamoDBTable", signer, false},
 		"without a signature": {func(i *Intent) { i.Signature = "" }, "S3Bucket", signer, false},
-		"by another key":      {func(*Intent) {}, "S3Bucket", kind.SignerWith(func() ([][]byte, error) { return [][]byte{[]byte("other")}, nil }), false},
+		"by another key": {func(*Intent) {}, "S3Bucket", kind.SignerWith(func() ([][]byte, error) { return [][]byte{[]byte("other")}, nil }),
+			false},
 	} {
 		i := signed()
 		c.edit(i)
@@ -131,7 +140,8 @@ func TestCheckSignature_HoldsForOneObjectAndItsResource(t *testing.T) {
 	if err := f.CheckSignature("S3Bucket", obj, signed()); err == nil {
 		t.Error("a deletion goes on although the keys cannot be read")
 	}
-	if o := OwnerOf(For(func(aws.Config) kind.Kind[*v1alpha1.S3Bucket, boxState] { return &box{} }), obj, signed(), Facts{Borrowed: true, Signed: true}); o.ProvesNothing || !o.OnlyOwn {
+	if o := OwnerOf(For(func(aws.Config) kind.Kind[*v1alpha1.S3Bucket, boxState] { return &box{} }), obj, signed(),
+		Facts{Borrowed: true, Signed: true}); o.ProvesNothing || !o.OnlyOwn {
 		t.Errorf("the resource of a signed record is not looked for, or one of an earlier object counts: %+v", o)
 	}
 }
@@ -140,9 +150,12 @@ func TestCheckSignature_HoldsForOneObjectAndItsResource(t *testing.T) {
 func TestDecide_TheEndOfAnUnvouchedDeletionNamesNoOwner(t *testing.T) {
 	o := us()
 	o.Deleting, o.OnlyOwn = true, true
-	for _, b := range []*box{{}, {exists: true}, {exists: true, tags: map[string]string{wellknown.TagOwner: "Box/other/b", wellknown.TagOwnerUID: "another", wellknown.TagCluster: o.Cluster}}} {
+	for _, b := range []*box{{}, {exists: true},
+		{exists: true, tags: map[string]string{wellknown.TagOwner: "Box/other/b", wellknown.TagOwnerUID: "another",
+			wellknown.TagCluster: o.Cluster}}} {
 		e := For(func(aws.Config) kind.Kind[*v1alpha1.S3Bucket, boxState] { return b })
-		p, err := e.Bind(aws.Config{}).Decide(t.Context(), kind.Scope{Tags: o.OwnerTags(), Partition: "aws", Account: "1", Region: "r"}, o, e.New())
+		p, err := e.Bind(aws.Config{}).Decide(t.Context(), kind.Scope{Tags: o.OwnerTags(), Partition: "aws", Account: "1", Region: "r"}, o,
+			e.New())
 		if err != nil || p.Cause != Gone || p.Writes() || p.Reason != NothingOwn {
 			t.Errorf("%+v, %v", p, err)
 		}

@@ -30,10 +30,13 @@ func TestHollow_ExcusesWhatWasWrittenAndIsNotShown(t *testing.T) {
 		paths      []string
 	}{
 		{"shown", whole, nil, nil},
-		{"not shown, and never written", `{"Set": [{"K": "a", "Mode": {"On": {}}}, {"K": "b"}], "O": {"Q": 1}}`, nil, []string{"Properties.B", "Properties.O.P", "Properties.Set"}},
+		{"not shown, and never written", `{"Set": [{"K": "a", "Mode": {"On": {}}}, {"K": "b"}], "O": {"Q": 1}}`, nil,
+			[]string{"Properties.B", "Properties.O.P", "Properties.Set"}},
 		{"not shown after the create", `{"Set": [{"K": "a", "Mode": {"On": {}}}, {"K": "b"}], "O": {"Q": 1}}`, created, nil},
 		{"the outer objects alone", `{"B": {}, "Set": [{"K": "a", "Mode": {}}, {"K": "b", "Mode": {}}], "O": {"P": {}, "Q": 1}}`, created, nil},
-		{"another choice that was shown", `{"B": {"Allow": {}}, "Set": [{"K": "a", "Mode": {"On": {}}}, {"K": "b", "Mode": {"Off": {}}}], "O": {"P": {}, "Q": 1}}`, record(whole, created), []string{"Properties.B.Block"}},
+		{"another choice that was shown",
+			`{"B": {"Allow": {}}, "Set": [{"K": "a", "Mode": {"On": {}}}, {"K": "b", "Mode": {"Off": {}}}], "O": {"P": {}, "Q": 1}}`,
+			record(whole, created), []string{"Properties.B.Block"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var paths []string

@@ -12,7 +12,8 @@ import (
 func TestRecordKept_MakesRoomForWhatStays(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	secret := func(i int) Kept {
-		return Kept{Kind: "SecretsManagerSecret", Namespace: "shop", Name: fmt.Sprint("s", i), What: "secret", Until: now.Add(time.Duration(i+1) * time.Hour)}
+		return Kept{Kind: "SecretsManagerSecret", Namespace: "shop", Name: fmt.Sprint("s", i), What: "secret",
+			Until: now.Add(time.Duration(i+1) * time.Hour)}
 	}
 	var annotations map[string]string
 	for i := range mostKept {

@@ -172,7 +172,8 @@ func TestAdvance_HoldsAResourceOfUnknownOwner(t *testing.T) {
 func TestAdvance_AnotherOwnersTagsAreForeignAtOnce(t *testing.T) {
 	o := known()
 	b := boxOf(o)
-	b.tags = map[string]string{wellknown.TagOwner: "Box/other/n", wellknown.TagCluster: "c", wellknown.TagManagedBy: wellknown.OperatorName, wellknown.TagOwnerUID: "x"}
+	b.tags = map[string]string{wellknown.TagOwner: "Box/other/n", wellknown.TagCluster: "c", wellknown.TagManagedBy: wellknown.OperatorName,
+		wellknown.TagOwnerUID: "x"}
 	_, _, err := advanceBox(t, b, o, nil)
 	stalls(t, err, status.ReasonConflict)
 	o.Deleting = true
@@ -436,7 +437,9 @@ func TestAdvance_ARefusedRecordSaysNothingOfAnothersCreate(t *testing.T) {
 				t.Fatalf("%v, wrote %v", err, b.writes)
 			}
 			second.fail, second.now = nil, noon.Add(time.Second)
-			o.Intent, o.HasFinalizer, o.Deleting = &Intent{Home: "aws/1/r", UID: "u", Attempt: 1, At: noon.Add(100 * time.Millisecond), Generation: o.Generation}, true, deleting
+			o.Intent, o.HasFinalizer,
+				o.Deleting = &Intent{Home: "aws/1/r", UID: "u", Attempt: 1, At: noon.Add(100 * time.Millisecond), Generation: o.Generation}, true,
+				deleting
 			for second.now.Before(noon.Add(20 * time.Second)) {
 				out, err := advanceOn(t, second, o, nil)
 				if _, waits := status.AsWaiting(err); !waits || out.Gone || len(b.writes) > 0 {

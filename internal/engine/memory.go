@@ -349,7 +349,8 @@ func (m *Memory) unsettled(p Plan, pending kind.Diff, now time.Time) error {
 		return &status.Waiting{Reason: status.ReasonDeleting, For: "AWS to complete the deletion", After: nextLook(now.Sub(m.deletedAt))}
 	}
 	if w.isGivenUp() {
-		message := fmt.Sprintf("%s does not keep its value: AWS acknowledged %d writes of %s and still shows %s; %s", c.Path, w.times, c.Want, c.Have, p.whyUnsettled(c))
+		message := fmt.Sprintf("%s does not keep its value: AWS acknowledged %d writes of %s and still shows %s; %s", c.Path, w.times, c.Want,
+			c.Have, p.whyUnsettled(c))
 		if p.Cause != Deleting {
 			message += ". It is not written again until one of both values changes or a check is requested (nexusctl reconcile)"
 		}

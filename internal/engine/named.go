@@ -166,7 +166,8 @@ func arnsOf(named []kind.Naming) (out []string) {
 
 // allowsForeign reports whether patterns allow a resource that no one owns; none allow all.
 func allowsForeign(patterns []string, arn string) bool {
-	return len(patterns) == 0 || isOfAWS(arn) || slices.ContainsFunc(patterns, func(pattern string) bool { return iampolicy.MatchesPattern(pattern, arn) })
+	return len(patterns) == 0 || isOfAWS(arn) ||
+		slices.ContainsFunc(patterns, func(pattern string) bool { return iampolicy.MatchesPattern(pattern, arn) })
 }
 
 // isOfAWS reports whether a resource is one that AWS has in every account: a managed policy, or the key of a service.

@@ -23,7 +23,8 @@ func TestNamedIn_FindsIdentifiersWhereverTheyStand(t *testing.T) {
 		got = append(got, n.Field+" "+n.Type+" "+n.Value)
 	}
 	slices.Sort(got)
-	want := []string{"spec.subnetAssociations[0] ec2:subnet subnet-1", "spec.subnetAssociations[1] ec2:subnet subnet-2", "spec.vpcID ec2:vpc vpc-1"}
+	want := []string{"spec.subnetAssociations[0] ec2:subnet subnet-1", "spec.subnetAssociations[1] ec2:subnet subnet-2",
+		"spec.vpcID ec2:vpc vpc-1"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -32,7 +33,8 @@ func TestNamedIn_FindsIdentifiersWhereverTheyStand(t *testing.T) {
 func TestNamedIn_FindsIdentifiersInMaps(t *testing.T) {
 	o := &v1alpha1.SSMParameterSet{}
 	o.Spec.Parameters = map[string]v1alpha1.SSMParameter{"b": {KeyID: "alias/b"}, "a": {KeyID: "alias/a"}, "plain": {}}
-	want := []Named{{Field: "spec.parameters[a].keyID", Value: "alias/a", Type: "kms:key"}, {Field: "spec.parameters[b].keyID", Value: "alias/b", Type: "kms:key"}}
+	want := []Named{{Field: "spec.parameters[a].keyID", Value: "alias/a", Type: "kms:key"},
+		{Field: "spec.parameters[b].keyID", Value: "alias/b", Type: "kms:key"}}
 	if got := NamedIn(o); !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
@@ -57,19 +59,23 @@ func TestDecide_RefusesWhatAnotherNamespaceOwns(t *testing.T) {
 		{name: "another namespace's", tags: theirs, plan: writes, want: status.ReasonNotPermitted, looks: 1},
 		{name: "nobody's", plan: writes, looks: 1},
 		{name: "of a shared namespace", tags: theirs, plan: writes, edit: func(o *Owner) { o.Shared = []string{"other"} }, looks: 1},
-		{name: "nobody's, of a type that the administrator allows", plan: writes, edit: func(o *Owner) { o.Foreign = []string{"arn:aws:ec2:*:*:vpc/*"} }, looks: 1},
-		{name: "nobody's, of another type", plan: writes, edit: func(o *Owner) { o.Foreign = []string{"arn:aws:s3:::*"} }, want: status.ReasonNotPermitted, looks: 1},
-		{name: "of this namespace, of another type", tags: ours, plan: writes, edit: func(o *Owner) { o.Foreign = []string{"arn:aws:s3:::*"} }, looks: 1},
+		{name: "nobody's, of a type that the administrator allows", plan: writes,
+			edit: func(o *Owner) { o.Foreign = []string{"arn:aws:ec2:*:*:vpc/*"} }, looks: 1},
+		{name: "nobody's, of another type", plan: writes, edit: func(o *Owner) { o.Foreign = []string{"arn:aws:s3:::*"} },
+			want: status.ReasonNotPermitted, looks: 1},
+		{name: "of this namespace, of another type", tags: ours, plan: writes, edit: func(o *Owner) { o.Foreign = []string{"arn:aws:s3:::*"} },
+			looks: 1},
 		{name: "nothing to write", tags: theirs, plan: Plan{Cause: InSync}},
 		{name: "a deletion", tags: theirs, plan: writes, edit: func(o *Owner) { o.Deleting = true }},
 		{name: "an object that observes", tags: theirs, plan: writes, edit: func(o *Owner) { o.Management = v1alpha1.ManageObserve }},
 		{name: "a look that fails", err: failure, plan: writes, want: "failure", looks: 1},
 	} {
 		looks := 0
-		sc := kind.Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1", OwnersOf: func(_ context.Context, arns []string) (map[string]map[string]string, error) {
-			looks++
-			return map[string]map[string]string{arns[0]: c.tags}, c.err
-		}}
+		sc := kind.Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1",
+			OwnersOf: func(_ context.Context, arns []string) (map[string]map[string]string, error) {
+				looks++
+				return map[string]map[string]string{arns[0]: c.tags}, c.err
+			}}
 		o := us()
 		if c.edit != nil {
 			c.edit(&o)

@@ -339,11 +339,13 @@ func (o Owner) whyUnproven() string {
 	for _, k := range sortedKeys(o.OwnerTags()) {
 		tags = append(tags, k+"="+o.OwnerTags()[k])
 	}
-	message := "the AWS resource carries no owner tags, and nothing else proves that this object created it; if it did, restore the tags " + strings.Join(tags, ", ")
+	message := "the AWS resource carries no owner tags, and nothing else proves that this object created it; if it did, restore the tags " +
+		strings.Join(tags, ", ")
 	if o.Deleting {
 		return message + "; otherwise set deletionPolicy: Retain to leave the resource as it is"
 	}
-	return message + "; otherwise " + o.elsewhere() + ", or adopt it with adoptionPolicy: Always, an explicit deletionPolicy and " + o.Kind + " in adoptableKinds of the provider"
+	return message + "; otherwise " + o.elsewhere() + ", or adopt it with adoptionPolicy: Always, an explicit deletionPolicy and " + o.Kind +
+		" in adoptableKinds of the provider"
 }
 
 // ofMember returns the owner for the judgment of one member of a resource: facts about the resource as a
@@ -367,6 +369,7 @@ func sameSecond(a, b time.Time) bool {
 // logOwner logs the owner of a resource where no message names it.
 func (d decider[CR, S]) logOwner(ctx context.Context, verdict Verdict) {
 	if verdict == Foreign && d.o.hides(d.seen.Tags) {
-		logr.FromContextOrDiscard(ctx).Info("The AWS resource belongs to another owner", "tags", kind.Only(d.seen.Tags, sortedKeys(d.o.OwnerTags())))
+		logr.FromContextOrDiscard(ctx).Info("The AWS resource belongs to another owner", "tags",
+			kind.Only(d.seen.Tags, sortedKeys(d.o.OwnerTags())))
 	}
 }

@@ -33,46 +33,70 @@ func TestJudge(t *testing.T) {
 		want    Verdict
 	}{
 		{name: "our UID", o: us, tags: tags(nil), want: Ours},
-		{name: "our UID, whatever the adoption policy", o: with(func(o *Owner) { o.Adoption = v1alpha1.AdoptNever }), tags: tags(nil), want: Ours},
+		{name: "our UID, whatever the adoption policy", o: with(func(o *Owner) { o.Adoption = v1alpha1.AdoptNever }), tags: tags(nil),
+			want: Ours},
 		{name: "no tags on what shows in another way that it is ours", o: with(func(o *Owner) { o.Proven = true }), want: Ours},
-		{name: "another object's tags on what we made", o: with(func(o *Owner) { o.Proven = true }), tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
+		{name: "another object's tags on what we made", o: with(func(o *Owner) { o.Proven = true }),
+			tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
 		{name: "an earlier object of the name", o: us, tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: TakeOver},
-		{name: "an earlier object's tags that nothing can change, on what we took over", o: with(func(o *Owner) { o.Proven, o.TagsFixed = true, true }), tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: Ours},
-		{name: "an earlier object's tags that nothing can change", o: with(func(o *Owner) { o.TagsFixed = true }), tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: TakeOver},
-		{name: "another object's tags that nothing can change", o: with(func(o *Owner) { o.Proven, o.TagsFixed = true, true }), tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
-		{name: "an earlier object, adoption refused", o: with(func(o *Owner) { o.Adoption = v1alpha1.AdoptNever }), tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: Foreign},
+		{name: "an earlier object's tags that nothing can change, on what we took over",
+			o: with(func(o *Owner) { o.Proven, o.TagsFixed = true, true }), tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: Ours},
+		{name: "an earlier object's tags that nothing can change", o: with(func(o *Owner) { o.TagsFixed = true }),
+			tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: TakeOver},
+		{name: "another object's tags that nothing can change", o: with(func(o *Owner) { o.Proven, o.TagsFixed = true, true }),
+			tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
+		{name: "an earlier object, adoption refused", o: with(func(o *Owner) { o.Adoption = v1alpha1.AdoptNever }),
+			tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: Foreign},
 		{name: "another object", o: us, tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
 		{name: "another object, adoption always", o: with(func(o *Owner) {
 			o.Adoption, o.AllowAdoption, o.Deletion = v1alpha1.AdoptAlways, true, v1alpha1.DeletionRetain
 		}),
 			tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
 		{name: "another cluster", o: us, tags: tags(map[string]string{wellknown.TagCluster: "c0"}), want: Foreign},
-		{name: "a previous cluster", o: with(func(o *Owner) { o.Previous = []string{"c0"} }), tags: tags(map[string]string{wellknown.TagCluster: "c0", wellknown.TagOwnerUID: "u0"}), want: TakeOver},
+		{name: "a previous cluster", o: with(func(o *Owner) { o.Previous = []string{"c0"} }),
+			tags: tags(map[string]string{wellknown.TagCluster: "c0", wellknown.TagOwnerUID: "u0"}), want: TakeOver},
 		{name: "our UID, the other owner tags removed", o: us, tags: map[string]string{wellknown.TagOwnerUID: "u1"}, want: Ours},
-		{name: "our UID beside another owner's name", o: us, tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
-		{name: "owner tags without the UID, nothing on record", o: us, tags: map[string]string{wellknown.TagOwner: us.OwnerTags()[wellknown.TagOwner]}, want: Foreign},
+		{name: "our UID beside another owner's name", o: us, tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}),
+			want: Foreign},
+		{name: "owner tags without the UID, nothing on record", o: us,
+			tags: map[string]string{wellknown.TagOwner: us.OwnerTags()[wellknown.TagOwner]}, want: Foreign},
 		{name: "untagged", o: us, tags: map[string]string{"team": "a"}, want: Foreign},
 		{name: "untagged, adoption always", o: with(adopting), want: Adopt},
-		{name: "untagged, the provider forbids adoption", o: with(func(o *Owner) { o.Adoption, o.Deletion = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }), want: Foreign},
-		{name: "untagged, deleting, adoption always, nothing on record", o: with(func(o *Owner) { adopting(o); o.Deleting = true }), want: Foreign},
+		{name: "untagged, the provider forbids adoption",
+			o: with(func(o *Owner) { o.Adoption, o.Deletion = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }), want: Foreign},
+		{name: "untagged, deleting, adoption always, nothing on record", o: with(func(o *Owner) { adopting(o); o.Deleting = true }),
+			want: Foreign},
 
 		{name: "untagged, the status records it", o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at }), created: at, want: Unknown},
-		{name: "untagged, an annotation records it", o: with(func(o *Owner) { o.Intent = &Intent{At: at} }), created: at.Add(time.Minute), want: Unknown},
-		{name: "untagged, deleting, the status records it", o: with(func(o *Owner) { o.Known, o.CreatedAt, o.Deleting, o.OnlyOwn = true, at, true, true }), created: at, want: Unknown},
-		{name: "untagged for long, the status records its creation", o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at; o.Recent.UntaggedSettled = true }), created: at.Truncate(time.Second), want: Ours},
+		{name: "untagged, an annotation records it", o: with(func(o *Owner) { o.Intent = &Intent{At: at} }), created: at.Add(time.Minute),
+			want: Unknown},
+		{name: "untagged, deleting, the status records it",
+			o: with(func(o *Owner) { o.Known, o.CreatedAt, o.Deleting, o.OnlyOwn = true, at, true, true }), created: at, want: Unknown},
+		{name: "untagged for long, the status records its creation",
+			o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at; o.Recent.UntaggedSettled = true }), created: at.Truncate(time.Second),
+			want: Ours},
 		{name: "untagged for long, of a kind without creation times", o: with(func(o *Owner) {
 			o.Known, o.CreatedAt, o.NoCreationTime = true, at, true
 			o.Recent.UntaggedSettled = true
 		}), created: at.Add(time.Hour), want: Ours},
-		{name: "untagged for long, without creation times, never seen tagged", o: with(func(o *Owner) { o.Known, o.NoCreationTime = true, true; o.Recent.UntaggedSettled = true }), want: Unproven},
-		{name: "untagged for long, created again by another", o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at; o.Recent.UntaggedSettled = true }), created: at.Add(time.Hour), want: Unproven},
-		{name: "untagged for long, AWS reports no creation time", o: with(func(o *Owner) { o.Known = true; o.Recent.UntaggedSettled = true }), want: Unproven},
-		{name: "untagged for long, only an annotation records it", o: with(func(o *Owner) { o.Intent = &Intent{At: at}; o.Recent.UntaggedSettled = true }), created: at.Add(time.Minute), want: Unproven},
-		{name: "untagged for long, on record, adoption always", o: with(func(o *Owner) { adopting(o); o.Known = true; o.Recent.UntaggedSettled = true }), want: Adopt},
-		{name: "untagged right after our acknowledged create", o: with(func(o *Owner) { o.Intent = &Intent{At: at}; o.Recent.Created = true }), want: Ours},
-		{name: "another owner, although on record", o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at }), created: at, tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
+		{name: "untagged for long, without creation times, never seen tagged",
+			o: with(func(o *Owner) { o.Known, o.NoCreationTime = true, true; o.Recent.UntaggedSettled = true }), want: Unproven},
+		{name: "untagged for long, created again by another",
+			o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at; o.Recent.UntaggedSettled = true }), created: at.Add(time.Hour),
+			want: Unproven},
+		{name: "untagged for long, AWS reports no creation time", o: with(func(o *Owner) { o.Known = true; o.Recent.UntaggedSettled = true }),
+			want: Unproven},
+		{name: "untagged for long, only an annotation records it",
+			o: with(func(o *Owner) { o.Intent = &Intent{At: at}; o.Recent.UntaggedSettled = true }), created: at.Add(time.Minute), want: Unproven},
+		{name: "untagged for long, on record, adoption always",
+			o: with(func(o *Owner) { adopting(o); o.Known = true; o.Recent.UntaggedSettled = true }), want: Adopt},
+		{name: "untagged right after our acknowledged create", o: with(func(o *Owner) { o.Intent = &Intent{At: at}; o.Recent.Created = true }),
+			want: Ours},
+		{name: "another owner, although on record", o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at }), created: at,
+			tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
 
-		{name: "deletion that no capability vouches for: an earlier object's", o: with(func(o *Owner) { o.OnlyOwn = true }), tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: Foreign},
+		{name: "deletion that no capability vouches for: an earlier object's", o: with(func(o *Owner) { o.OnlyOwn = true }),
+			tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: Foreign},
 		{name: "deletion that no capability vouches for: our UID", o: with(func(o *Owner) { o.OnlyOwn = true }), tags: tags(nil), want: Ours},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -91,7 +115,8 @@ func TestJudge_AdvisesNoOtherNameWhereAWSAssignsIdentifiers(t *testing.T) {
 	for _, known := range []bool{false, true} { // found by its identifier, and recorded
 		o := Owner{Kind: "NATGateway", Namespace: "team", Name: "exit", UID: "u", Cluster: "c", Known: known, Unnamed: true}
 		o.Recent.UntaggedSettled = true
-		if _, why := Judge(o, nil, time.Time{}); strings.Contains(why, "another name") || !strings.Contains(why, "delete this object and create another") {
+		if _, why := Judge(o, nil, time.Time{}); strings.Contains(why, "another name") ||
+			!strings.Contains(why, "delete this object and create another") {
 			t.Errorf("recorded %t: %s", known, why)
 		}
 		o.Unnamed = false
@@ -110,7 +135,8 @@ func TestLongOwnersStayApart(t *testing.T) {
 }
 
 func TestIntentSurvivesItsAnnotations(t *testing.T) {
-	i := &Intent{Home: "aws/1/r", UID: "u", Attempt: 3, At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Refused: true, Refs: map[string]kind.Target{"IAMRole/a": {ID: "x", ARN: "y"}}}
+	i := &Intent{Home: "aws/1/r", UID: "u", Attempt: 3, At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Refused: true,
+		Refs: map[string]kind.Target{"IAMRole/a": {ID: "x", ARN: "y"}}}
 	a, err := i.Annotations()
 	if err != nil {
 		t.Fatal(err)

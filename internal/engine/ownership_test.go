@@ -35,12 +35,16 @@ func TestTargetOf_GivesWhatItsObjectOwnsOrMayUse(t *testing.T) {
 		{name: "another's that was observed before", status: published(v1alpha1.OwnershipObservedForeign), role: "Waiting", vpc: "Waiting"},
 		{name: "observed, of nobody", policy: v1alpha1.ManageObserve, status: published(v1alpha1.OwnershipObserved), role: "NotPermitted"},
 		{name: "observed, its own", policy: v1alpha1.ManageObserve, status: published(v1alpha1.OwnershipOwned), role: "NotPermitted"},
-		{name: "observed, another's", policy: v1alpha1.ManageObserve, status: published(v1alpha1.OwnershipObservedForeign), role: "NotPermitted", vpc: "NotPermitted"},
+		{name: "observed, another's", policy: v1alpha1.ManageObserve, status: published(v1alpha1.OwnershipObservedForeign), role: "NotPermitted",
+			vpc: "NotPermitted"},
 		{name: "observed by an earlier version", policy: v1alpha1.ManageObserve, status: published(""), role: "NotPermitted", vpc: "Waiting"},
 		{name: "of an earlier version, without a proof", status: published(""), role: "Waiting", vpc: "Waiting"},
 		{name: "of an earlier version, with the proof", status: v1alpha1.CommonStatus{ID: "x", ARN: "arn:x", CreationTime: &once}},
-		{name: "of an earlier version, in conflict", status: v1alpha1.CommonStatus{ID: "x", ARN: "arn:x", CreationTime: &once, Conditions: disputed}, role: "Waiting", vpc: "Waiting"},
-		{name: "owned, in conflict by now", status: v1alpha1.CommonStatus{ID: "x", ARN: "arn:x", Ownership: v1alpha1.OwnershipOwned, Conditions: disputed}, role: "Waiting", vpc: "Waiting"},
+		{name: "of an earlier version, in conflict",
+			status: v1alpha1.CommonStatus{ID: "x", ARN: "arn:x", CreationTime: &once, Conditions: disputed}, role: "Waiting", vpc: "Waiting"},
+		{name: "owned, in conflict by now",
+			status: v1alpha1.CommonStatus{ID: "x", ARN: "arn:x", Ownership: v1alpha1.OwnershipOwned, Conditions: disputed}, role: "Waiting",
+			vpc: "Waiting"},
 	} {
 		role, vpc := &v1alpha1.IAMRole{}, &v1alpha1.VPC{}
 		role.Spec.ManagementPolicy, vpc.Spec.ManagementPolicy = c.policy, c.policy

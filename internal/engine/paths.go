@@ -41,7 +41,8 @@ func (o Owner) pathsToRecord(recorded []string, p Plan) []string {
 	case p.Cause == InSync:
 		return slices.DeleteFunc(slices.Clone(recorded), func(path string) bool { return !slices.Contains(p.Paths, path) })
 	case p.Writes():
-		return boundPaths(union(recorded, slices.DeleteFunc(slices.Clone(p.Paths), func(path string) bool { return slices.Contains(o.ManagedPaths, path) })))
+		return boundPaths(union(recorded,
+			slices.DeleteFunc(slices.Clone(p.Paths), func(path string) bool { return slices.Contains(o.ManagedPaths, path) })))
 	default:
 		return recorded
 	}

@@ -13,14 +13,17 @@ import (
 
 func TestPathsOf_NameWhatADocumentDeclares(t *testing.T) {
 	want := documented{Properties: &kind.Document{
-		Value: map[string]any{"Name": "a", "List": []any{map[string]any{"A": 1.0}}, "Gone": nil, "Arn": "x", "In": map[string]any{"Deep": map[string]any{"Key": "b", "a/b~": "c"}, "None": map[string]any{}}},
-		Rule:  func(at []string) kind.DocumentRule { return kind.DocumentRule{Skip: at[0] == "Arn"} },
+		Value: map[string]any{"Name": "a", "List": []any{map[string]any{"A": 1.0}}, "Gone": nil, "Arn": "x",
+			"In": map[string]any{"Deep": map[string]any{"Key": "b", "a/b~": "c"}, "None": map[string]any{}}},
+		Rule: func(at []string) kind.DocumentRule { return kind.DocumentRule{Skip: at[0] == "Arn"} },
 	}}
 	got := pathsOf(want)
-	if !slices.Equal(got, []string{"/Properties/In/Deep/Key", "/Properties/In/Deep/a~1b~0", "/Properties/In/None", "/Properties/List", "/Properties/Name"}) {
+	if !slices.Equal(got, []string{"/Properties/In/Deep/Key", "/Properties/In/Deep/a~1b~0", "/Properties/In/None", "/Properties/List",
+		"/Properties/Name"}) {
 		t.Errorf("%v", got)
 	}
-	next := documented{Properties: &kind.Document{Value: map[string]any{"In": map[string]any{"Deep": map[string]any{"Key": "b"}}, "List": "text"}}}
+	next := documented{Properties: &kind.Document{Value: map[string]any{"In": map[string]any{"Deep": map[string]any{"Key": "b"}},
+		"List": "text"}}}
 	declared := next.Properties.Value
 	dropped := dropUndeclared(next, got)
 	if !slices.Equal(dropped, []string{"Properties.In.Deep[a/b~]", "Properties.In.None", "Properties.Name"}) {

@@ -27,10 +27,13 @@ func TestProvider_AnEditOfItIsNoDrift(t *testing.T) {
 		{name: "a tag is added", tags: map[string]v1alpha1.TagValue{"team": "x"}, want: Edited},
 		{name: "a tag gets another value", tags: map[string]v1alpha1.TagValue{"team": "y"}, want: Edited},
 		{name: "somebody changes a tag in AWS", tags: map[string]v1alpha1.TagValue{"team": "y"}, outside: "z", want: Drifted},
-		{name: "a tag is added and the operator restarts", tags: map[string]v1alpha1.TagValue{"team": "y", "cost": "1"}, restart: true, want: Edited},
-		{name: "a tag gets another value while the operator is down", tags: map[string]v1alpha1.TagValue{"team": "w", "cost": "1"}, restart: true, want: Edited},
+		{name: "a tag is added and the operator restarts", tags: map[string]v1alpha1.TagValue{"team": "y", "cost": "1"}, restart: true,
+			want: Edited},
+		{name: "a tag gets another value while the operator is down", tags: map[string]v1alpha1.TagValue{"team": "w", "cost": "1"}, restart: true,
+			want: Edited},
 		{name: "a tag gets another value again", tags: map[string]v1alpha1.TagValue{"team": "y", "cost": "1"}, want: Edited},
-		{name: "somebody changes a tag while the operator restarts", tags: map[string]v1alpha1.TagValue{"team": "y", "cost": "1"}, outside: "z", restart: true, want: Drifted},
+		{name: "somebody changes a tag while the operator restarts", tags: map[string]v1alpha1.TagValue{"team": "y", "cost": "1"}, outside: "z",
+			restart: true, want: Drifted},
 	} {
 		l.h.now, l.defaultTags, l.h.did = l.h.now.Add(time.Hour), step.tags, nil
 		if step.outside != "" {

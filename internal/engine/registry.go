@@ -123,7 +123,8 @@ func (b binding[T, CR, S]) Export(ctx context.Context, sc kind.Scope, obj v1alph
 		b.kind.Publish(published, seen.State)
 		out.Published = published
 		for _, s := range x.SeparateSettings() {
-			out.Separate = append(out.Separate, SeparateSetting{s.ImportRead, func(ctx context.Context) (bool, error) { return s.Read(ctx, seen.State) }})
+			out.Separate = append(out.Separate,
+				SeparateSetting{s.ImportRead, func(ctx context.Context) (bool, error) { return s.Read(ctx, seen.State) }})
 		}
 	}
 	return out, err

@@ -102,7 +102,9 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 		AllowAdoption:  f.Provider.AllowsAdoptionOf(e.Name()) && spec.DeletionPolicy != "",
 		NoCreationTime: e.Meta().NoCreationTime, Unnamed: e.Meta().Identity != kind.ByName,
 		HasFinalizer: slices.Contains(obj.GetFinalizers(), v1alpha1.FinalizerOf(e.Name())),
-		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), ManagedPaths: writtenPaths(obj, intent), Hidden: hiddenPaths(st, intent), Written: st.WrittenVersions, KeyNames: keyNames(obj),
+		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())),
+		Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), ManagedPaths: writtenPaths(obj, intent),
+		Hidden: hiddenPaths(st, intent), Written: st.WrittenVersions, KeyNames: keyNames(obj),
 	}
 	o.Provided, o.Recent.Provided = providedBy(f.Provider), st.Provided
 	if st.CreationTime != nil {
@@ -222,8 +224,9 @@ func refuseElsewhere(by Referrer, id string, reach kind.Reach, target v1alpha1.R
 	if here[0] == there[0] && here[1] == there[1] && (here[2] == there[2] || reach == kind.WithinAccount) {
 		return nil
 	}
-	return &status.Stalled{Reason: status.ReasonInvalidSpec, Message: fmt.Sprintf("%s is in %s, and this object is in %s: refer to an object whose AWSProvider leads to the same account and region",
-		id, strings.Join(there, "/"), by.Home)}
+	return &status.Stalled{Reason: status.ReasonInvalidSpec,
+		Message: fmt.Sprintf("%s is in %s, and this object is in %s: refer to an object whose AWSProvider leads to the same account and region",
+			id, strings.Join(there, "/"), by.Home)}
 }
 
 // homeOf is the place of the resource in the status of an object. Earlier versions recorded only the ARN.
@@ -261,13 +264,16 @@ func ForgetObserved(obj v1alpha1.Resource) {
 
 // ErrorOfLeftOut returns the failure of a reference to an object of a kind that --kinds leaves out.
 func ErrorOfLeftOut(kindName, name string) error {
-	return &status.Stalled{Reason: status.ReasonKindNotServed, Message: fmt.Sprintf("the reference to %s/%s cannot be resolved, because --kinds of the operator leaves %s out: "+
-		"an administrator adds the kind to --kinds, or name the resource by its ID or ARN in the field beside the reference, if there is one", kindName, name, kindName)}
+	return &status.Stalled{Reason: status.ReasonKindNotServed,
+		Message: fmt.Sprintf("the reference to %s/%s cannot be resolved, because --kinds of the operator leaves %s out: "+
+			"an administrator adds the kind to --kinds, or name the resource by its ID or ARN in the field beside the reference, if there is one",
+			kindName, name, kindName)}
 }
 
 // ErrorOfNoKind returns the failure of a reference to an object of a kind that does not exist.
 func ErrorOfNoKind(kindName, name string) error {
-	return &status.Stalled{Reason: status.ReasonInvalidSpec, Message: fmt.Sprintf("the reference to %s/%s cannot be resolved: %s is no kind of an AWS resource", kindName, name, kindName)}
+	return &status.Stalled{Reason: status.ReasonInvalidSpec,
+		Message: fmt.Sprintf("the reference to %s/%s cannot be resolved: %s is no kind of an AWS resource", kindName, name, kindName)}
 }
 
 // maxTags is the number of AWS's 50 tags per resource that are left to users.
@@ -288,7 +294,8 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 		tags[wellknown.TagRecoverableUntil] = until
 	}
 	if len(tags) > maxTags && !o.Deleting {
-		return kind.Scope{}, status.Invalid("spec.tags", "%d tags together with the provider's defaultTags; at most %d are possible", len(tags), maxTags)
+		return kind.Scope{}, status.Invalid("spec.tags", "%d tags together with the provider's defaultTags; at most %d are possible", len(tags),
+			maxTags)
 	}
 	if o.Management != v1alpha1.ManageObserve { // an object that only observes owns nothing
 		maps.Copy(tags, o.OwnerTags())
@@ -297,9 +304,12 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 		Tags: tags, OwnerTags: o.OwnerTags(),
 		Partition: f.Partition, Account: f.Account, Region: f.Region,
 		UID: o.UID, ID: IDOf(obj), Imported: o.Import != "", Clusters: append([]string{f.Cluster}, f.Previous...),
-		Duplicated: meta.IsStatusConditionTrue(obj.CommonStatus().Conditions, status.DuplicateResources), Namespace: o.Namespace, Deleting: o.Deleting, Observing: o.Management == v1alpha1.ManageObserve, GuardData: f.GuardData, NeededDays: f.NeededDays,
-		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, EKSCluster: f.EKSCluster, Callers: f.Callers, Trusted: f.Trusted, MayDeleteData: MayDeleteData(obj, obj.GetName()), Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
-		Ref: f.Ref, Secret: f.Secret, Signer: f.Signer, OwnersOf: f.OwnersOf, MayUse: o.mayUse, AllowedTypes: allowedTypes(f), Recorded: recordedIn(*obj.CommonStatus()), Keys: o.unrecordedKeys(), WrittenTags: o.ManagedTagKeys,
+		Duplicated: meta.IsStatusConditionTrue(obj.CommonStatus().Conditions, status.DuplicateResources), Namespace: o.Namespace,
+		Deleting: o.Deleting, Observing: o.Management == v1alpha1.ManageObserve, GuardData: f.GuardData, NeededDays: f.NeededDays,
+		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, EKSCluster: f.EKSCluster, Callers: f.Callers, Trusted: f.Trusted,
+		MayDeleteData: MayDeleteData(obj, obj.GetName()), Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
+		Ref: f.Ref, Secret: f.Secret, Signer: f.Signer, OwnersOf: f.OwnersOf, MayUse: o.mayUse, AllowedTypes: allowedTypes(f),
+		Recorded: recordedIn(*obj.CommonStatus()), Keys: o.unrecordedKeys(), WrittenTags: o.ManagedTagKeys,
 	}, nil
 }
 
@@ -499,9 +509,10 @@ func reportDuplicates(obj v1alpha1.Resource, out Outcome, now time.Time) {
 	conditions := &obj.CommonStatus().Conditions
 	switch {
 	case len(out.Plan.Duplicates) > 0:
-		status.Set(conditions, obj.GetGeneration(), now, metav1.Condition{Type: status.DuplicateResources, Status: metav1.ConditionTrue, Reason: status.ReasonDuplicateResources,
-			Message: fmt.Sprintf("%d more AWS resources carry the owner tags of this object: %s; this object manages %s, delete the others in AWS unless something uses them",
-				len(out.Plan.Duplicates), status.Truncate(strings.Join(out.Plan.Duplicates, ", "), maxDriftValue), obj.CommonStatus().ID)})
+		status.Set(conditions, obj.GetGeneration(), now,
+			metav1.Condition{Type: status.DuplicateResources, Status: metav1.ConditionTrue, Reason: status.ReasonDuplicateResources,
+				Message: fmt.Sprintf("%d more AWS resources carry the owner tags of this object: %s; this object manages %s, delete the others in AWS unless something uses them",
+					len(out.Plan.Duplicates), status.Truncate(strings.Join(out.Plan.Duplicates, ", "), maxDriftValue), obj.CommonStatus().ID)})
 	case out.Plan.Exists:
 		meta.RemoveStatusCondition(conditions, status.DuplicateResources)
 	}

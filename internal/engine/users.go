@@ -76,7 +76,8 @@ func keyNames(o v1alpha1.Resource) []string {
 		}
 		return aliases
 	}
-	return slices.DeleteFunc(namesIn(o, keyKind).literals, func(name string) bool { return strings.HasPrefix(name, "arn:") && !strings.Contains(name, ":kms:") })
+	return slices.DeleteFunc(namesIn(o, keyKind).literals,
+		func(name string) bool { return strings.HasPrefix(name, "arn:") && !strings.Contains(name, ":kms:") })
 }
 
 // keyKind is the kind of those resources without which data cannot be read.

@@ -23,14 +23,17 @@ func TestNeededToRecord(t *testing.T) {
 		recorded []string
 		want     []string
 	}{
-		"the first key":                         {names: []string{"a"}, cause: New, want: []string{"a"}},
-		"a reference":                           {refs: map[string]kind.Target{"KMSKey/k": {ARN: "a"}, "IAMRole/r": {ARN: "r"}}, cause: New, want: []string{"a"}},
-		"none":                                  {cause: InSync},
-		"another, before it is written":         {names: []string{"b"}, cause: Edited, recorded: []string{"a"}, want: []string{"b", "a"}},
-		"another, that AWS shows":               {names: []string{"b"}, cause: InSync, recorded: []string{"b", "a"}, want: []string{"b"}},
-		"another, of a kind that keeps earlier": {keeps: true, names: []string{"b"}, cause: InSync, recorded: []string{"b", "a"}, want: []string{"b", "a"}},
-		"one that is no longer declared":        {cause: InSync, recorded: []string{"a"}, want: []string{"a"}},
-		"more than fit":                         {keeps: true, names: []string{"b"}, cause: InSync, recorded: many, want: append([]string{"b"}, many[:mostNeeded-1]...)},
+		"the first key": {names: []string{"a"}, cause: New, want: []string{"a"}},
+		"a reference": {refs: map[string]kind.Target{"KMSKey/k": {ARN: "a"}, "IAMRole/r": {ARN: "r"}}, cause: New,
+			want: []string{"a"}},
+		"none":                          {cause: InSync},
+		"another, before it is written": {names: []string{"b"}, cause: Edited, recorded: []string{"a"}, want: []string{"b", "a"}},
+		"another, that AWS shows":       {names: []string{"b"}, cause: InSync, recorded: []string{"b", "a"}, want: []string{"b"}},
+		"another, of a kind that keeps earlier": {keeps: true, names: []string{"b"}, cause: InSync, recorded: []string{"b", "a"},
+			want: []string{"b", "a"}},
+		"one that is no longer declared": {cause: InSync, recorded: []string{"a"}, want: []string{"a"}},
+		"more than fit": {keeps: true, names: []string{"b"}, cause: InSync, recorded: many,
+			want: append([]string{"b"}, many[:mostNeeded-1]...)},
 	} {
 		a := advance{o: Owner{KeyNames: tc.names}, meta: kind.Meta{KeepsEarlierKeys: tc.keeps}, h: &host{refs: tc.refs}}
 		if got := a.neededToRecord(tc.recorded, Plan{Cause: tc.cause}); !slices.Equal(got, tc.want) {

@@ -122,7 +122,8 @@ func (i *Interruption) Said() string {
 	case i == nil || len(i.Changed) == 0:
 		return "The command was interrupted and has changed nothing."
 	default:
-		return fmt.Sprintf("The command was interrupted. Changed: %s. Not changed: %d. To continue, run the command again.", strings.Join(i.Changed, ", "), i.Left)
+		return fmt.Sprintf("The command was interrupted. Changed: %s. Not changed: %d. To continue, run the command again.",
+			strings.Join(i.Changed, ", "), i.Left)
 	}
 }
 

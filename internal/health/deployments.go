@@ -67,7 +67,8 @@ func (r Reader) blameDeadNodes(ctx context.Context, d *appsv1.Deployment, pods [
 		dead += "; " + h.Message
 	}
 	need := neededReplicas(d)
-	h.Reason, h.Message = status.ReasonNodeNotReady, fmt.Sprintf("%d of %d replicas are available: %s", min(d.Status.AvailableReplicas, need), need, dead)
+	h.Reason, h.Message = status.ReasonNodeNotReady,
+		fmt.Sprintf("%d of %d replicas are available: %s", min(d.Status.AvailableReplicas, need), need, dead)
 	return nil
 }
 
@@ -109,7 +110,8 @@ func (r Reader) scaling(d *appsv1.Deployment, pods []corev1.Pod) Health {
 		return h
 	}
 	h.Reason = status.ReasonScaling
-	h.Message = fmt.Sprintf("%d of the %d replicas that the autoscaler asks for are available, at least %d are needed", d.Status.AvailableReplicas, want, neededReplicas(d))
+	h.Message = fmt.Sprintf("%d of the %d replicas that the autoscaler asks for are available, at least %d are needed",
+		d.Status.AvailableReplicas, want, neededReplicas(d))
 	for i := range pods {
 		if sick, is := r.sickPod(&pods[i]); is {
 			h.Reason = sick.Reason
@@ -135,7 +137,8 @@ func (r Reader) notRolledOut(d *appsv1.Deployment, need int32, pods []corev1.Pod
 				strings.TrimRight(status.Truncate(c.Message, 512), ".") + "; raise the quota, or change what refuses them"}
 		}
 	}
-	return Health{Reason: status.ReasonProgressing, Message: fmt.Sprintf("%d of %d replicas are available", min(st.AvailableReplicas, need), need)}
+	return Health{Reason: status.ReasonProgressing,
+		Message: fmt.Sprintf("%d of %d replicas are available", min(st.AvailableReplicas, need), need)}
 }
 
 // previousServes reports whether pods of an earlier template keep every replica available while the newest one is

@@ -19,7 +19,9 @@ import (
 // homeless is a pod that finds no node.
 func homeless(name string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Labels: map[string]string{"app": "app"}},
-		Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/1 nodes are available."}}}}
+		Status: corev1.PodStatus{Phase: corev1.PodPending,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+				Message: "0/1 nodes are available."}}}}
 }
 
 // ending is a pod that no one says has ended.
@@ -40,14 +42,21 @@ func TestDeployment_WithAnAutoscalerNeedsItsMinimum(t *testing.T) {
 		serving  bool
 		says     string
 	}{
-		"the autoscaler adds pods":           {4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 2}, nil, true, status.ReasonScaling, false, "2 of the 4 replicas that the autoscaler asks for are available, at least 2 are needed"},
-		"no node has room for more":          {6, st{ObservedGeneration: 2, Replicas: 6, UpdatedReplicas: 6, AvailableReplicas: 4}, []client.Object{homeless("app-9")}, true, status.ReasonUnschedulable, false, "at least 2 are needed: a pod finds no node"},
-		"all that it asks for":               {4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 4}, nil, true, "", false, ""},
-		"the new ReplicaSet has begun":       {4, st{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}, nil, true, status.ReasonScaling, false, "2 of the 4"},
-		"the pods vanish":                    {4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 1}, nil, false, status.ReasonProgressing, false, "1 of 2 replicas are available"},
-		"an update under load":               {4, st{ObservedGeneration: 2, Replicas: 5, UpdatedReplicas: 2, AvailableReplicas: 4}, nil, false, status.ReasonProgressing, true, "the previous version is serving"},
-		"a person scaled it to nothing":      {0, st{ObservedGeneration: 2}, nil, true, "", false, ""},
-		"fewer than the minimum by a person": {1, st{ObservedGeneration: 2, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}, nil, true, "", false, ""},
+		"the autoscaler adds pods": {4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 2}, nil, true,
+			status.ReasonScaling, false, "2 of the 4 replicas that the autoscaler asks for are available, at least 2 are needed"},
+		"no node has room for more": {6, st{ObservedGeneration: 2, Replicas: 6, UpdatedReplicas: 6, AvailableReplicas: 4},
+			[]client.Object{homeless("app-9")}, true, status.ReasonUnschedulable, false, "at least 2 are needed: a pod finds no node"},
+		"all that it asks for": {4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 4}, nil, true, "",
+			false, ""},
+		"the new ReplicaSet has begun": {4, st{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}, nil, true,
+			status.ReasonScaling, false, "2 of the 4"},
+		"the pods vanish": {4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 1}, nil, false,
+			status.ReasonProgressing, false, "1 of 2 replicas are available"},
+		"an update under load": {4, st{ObservedGeneration: 2, Replicas: 5, UpdatedReplicas: 2, AvailableReplicas: 4}, nil, false,
+			status.ReasonProgressing, true, "the previous version is serving"},
+		"a person scaled it to nothing": {0, st{ObservedGeneration: 2}, nil, true, "", false, ""},
+		"fewer than the minimum by a person": {1, st{ObservedGeneration: 2, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}, nil, true, "",
+			false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := deployment(tc.replicas, tc.status)
@@ -84,8 +93,11 @@ func TestDeployment_ThatWasScaledIsNotUpdated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rolledOut := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Reason: tc.reason, LastUpdateTime: second(1)}
-			d := deployment(4, appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2, Conditions: []appsv1.DeploymentCondition{rolledOut}})
-			d.Generation, d.ManagedFields = tc.generation, []metav1.ManagedFieldsEntry{{Manager: "nexus", Time: new(second(tc.changed))}, {Manager: "hpa", Subresource: "scale"}, {Subresource: "status", Time: new(second(3))}}
+			d := deployment(4, appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2,
+				Conditions: []appsv1.DeploymentCondition{rolledOut}})
+			d.Generation, d.ManagedFields = tc.generation,
+				[]metav1.ManagedFieldsEntry{{Manager: "nexus", Time: new(second(tc.changed))}, {Manager: "hpa", Subresource: "scale"},
+					{Subresource: "status", Time: new(second(3))}}
 			if tc.annotation != "" {
 				d.Annotations = map[string]string{wellknown.AnnotationMinReplicas: tc.annotation}
 			}
@@ -101,7 +113,8 @@ func TestDeployment_ThatWasScaledIsNotUpdated(t *testing.T) {
 func TestDeployment_TellsOfMissingCredentialsBeforeItIsRolledOut(t *testing.T) {
 	running := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app-1", Labels: map[string]string{"app": "app"}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
-	h, err := lookingAt(t, nil, running).Of(t.Context(), deployment(2, appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2}))
+	h, err := lookingAt(t, nil, running).Of(t.Context(),
+		deployment(2, appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2}))
 	if err != nil || h.NoCredentials != "1 of 1 pods" {
 		t.Errorf("%q: %v", h.NoCredentials, err)
 	}
@@ -113,7 +126,8 @@ func TestDeployment_NamesTheNodeThatDied(t *testing.T) {
 			Type: corev1.NodeReady, Status: ready, Reason: "NodeStatusUnknown", LastTransitionTime: metav1.NewTime(noon)}}}}
 	}
 	pod := func(name, node string, ready corev1.ConditionStatus) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Labels: map[string]string{"app": "app"}}, Spec: corev1.PodSpec{NodeName: node},
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Labels: map[string]string{"app": "app"}},
+			Spec:   corev1.PodSpec{NodeName: node},
 			Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}}}
 	}
 	st := appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 1}
@@ -122,15 +136,22 @@ func TestDeployment_NamesTheNodeThatDied(t *testing.T) {
 		reason  string
 		says    string
 	}{
-		"the node is dead": {[]client.Object{machine("a", corev1.ConditionUnknown), machine("b", corev1.ConditionTrue), pod("app-1", "a", corev1.ConditionFalse), pod("app-2", "b", corev1.ConditionTrue)},
+		"the node is dead": {[]client.Object{machine("a", corev1.ConditionUnknown), machine("b", corev1.ConditionTrue),
+			pod("app-1", "a", corev1.ConditionFalse), pod("app-2", "b", corev1.ConditionTrue)},
 			status.ReasonNodeNotReady, "1 of 2 replicas are available: node a is not ready since 2026-01-01T12:00:00Z: repair it"},
-		"its pod is replaced and finds no other": {[]client.Object{machine("a", corev1.ConditionUnknown), ending(pod("app-1", "a", corev1.ConditionFalse)), homeless("app-3")},
-			status.ReasonNodeNotReady, "1 of 2 replicas are available: node a is not ready since 2026-01-01T12:00:00Z: repair it, or delete the Node if the machine is gone; a pod finds no node: 0/1 nodes are available; add nodes"},
-		"no node is dead, and none has room": {[]client.Object{machine("a", corev1.ConditionTrue), homeless("app-3")}, status.ReasonUnschedulable, "a pod finds no node"},
-		"the pod alone is not ready":         {[]client.Object{machine("a", corev1.ConditionTrue), pod("app-1", "a", corev1.ConditionFalse)}, status.ReasonProgressing, "1 of 2 replicas are available"},
-		"the node is gone":                   {[]client.Object{pod("app-1", "a", corev1.ConditionFalse)}, status.ReasonProgressing, "1 of 2 replicas are available"},
+		"its pod is replaced and finds no other": {[]client.Object{machine("a", corev1.ConditionUnknown),
+			ending(pod("app-1", "a", corev1.ConditionFalse)), homeless("app-3")},
+			status.ReasonNodeNotReady,
+			"1 of 2 replicas are available: node a is not ready since 2026-01-01T12:00:00Z: repair it, or delete the Node if the machine is gone; a pod finds no node: 0/1 nodes are available; add nodes"},
+		"no node is dead, and none has room": {[]client.Object{machine("a", corev1.ConditionTrue), homeless("app-3")}, status.ReasonUnschedulable,
+			"a pod finds no node"},
+		"the pod alone is not ready": {[]client.Object{machine("a", corev1.ConditionTrue), pod("app-1", "a", corev1.ConditionFalse)},
+			status.ReasonProgressing, "1 of 2 replicas are available"},
+		"the node is gone": {[]client.Object{pod("app-1", "a", corev1.ConditionFalse)}, status.ReasonProgressing,
+			"1 of 2 replicas are available"},
 		"many nodes": {[]client.Object{machine("a", "False"), machine("b", "False"), machine("c", "False"), machine("d", "False"),
-			pod("app-1", "a", "False"), pod("app-2", "b", "False"), pod("app-3", "c", "False"), pod("app-4", "d", "False")}, status.ReasonNodeNotReady, "and perhaps more"},
+			pod("app-1", "a", "False"), pod("app-2", "b", "False"), pod("app-3", "c", "False"), pod("app-4", "d", "False")},
+			status.ReasonNodeNotReady, "and perhaps more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, err := lookingAt(t, nil, tc.objects...).Of(t.Context(), deployment(2, st))

@@ -185,7 +185,8 @@ func parentOf(o *unstructured.Unstructured) (namespace, name string) {
 }
 
 func notAccepted(c *metav1.Condition) Health {
-	return Health{Reason: status.ReasonGatewayNotAccepted, Stalled: true, Message: fmt.Sprintf("its controller says %s=%s, %s: %s", c.Type, c.Status, c.Reason, status.Truncate(c.Message, 256))}
+	return Health{Reason: status.ReasonGatewayNotAccepted, Stalled: true,
+		Message: fmt.Sprintf("its controller says %s=%s, %s: %s", c.Type, c.Status, c.Reason, status.Truncate(c.Message, 256))}
 }
 
 func missing(err error, message string) Health {

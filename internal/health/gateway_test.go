@@ -20,7 +20,8 @@ func gatewayObject(kind string, content map[string]any) *unstructured.Unstructur
 }
 
 func said(kind, is string, generation int64) any {
-	return map[string]any{"type": kind, "status": is, "reason": "Why" + kind, "message": "m", "observedGeneration": generation, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+	return map[string]any{"type": kind, "status": is, "reason": "Why" + kind, "message": "m", "observedGeneration": generation,
+		"lastTransitionTime": "2026-01-01T00:00:00Z"}
 }
 
 func TestGateway_IsReadyOnceProgrammedWithAnAddress(t *testing.T) {
@@ -36,11 +37,15 @@ func TestGateway_IsReadyOnceProgrammedWithAnAddress(t *testing.T) {
 		want       Health
 		message    string
 	}{
-		"programmed":           {[]any{said("Accepted", "True", 2), said("Programmed", "True", 2)}, address, true, Health{Ready: true}, ""},
-		"without an address":   {[]any{said("Accepted", "True", 2), said("Programmed", "True", 2)}, nil, true, Health{Reason: "Progressing"}, "no address"},
-		"not accepted":         {[]any{said("Accepted", "False", 2)}, nil, true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyAccepted"},
-		"not programmed":       {[]any{said("Accepted", "True", 2), said("Programmed", "False", 2)}, address, true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyProgrammed"},
-		"of an earlier time":   {[]any{said("Accepted", "True", 1), said("Programmed", "True", 1)}, address, true, Health{Reason: "Progressing"}, "GatewayClass alb"},
+		"programmed": {[]any{said("Accepted", "True", 2), said("Programmed", "True", 2)}, address, true, Health{Ready: true}, ""},
+		"without an address": {[]any{said("Accepted", "True", 2), said("Programmed", "True", 2)}, nil, true, Health{Reason: "Progressing"},
+			"no address"},
+		"not accepted": {[]any{said("Accepted", "False", 2)}, nil, true, Health{Reason: "GatewayNotAccepted", Stalled: true},
+			"WhyAccepted"},
+		"not programmed": {[]any{said("Accepted", "True", 2), said("Programmed", "False", 2)}, address, true,
+			Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyProgrammed"},
+		"of an earlier time": {[]any{said("Accepted", "True", 1), said("Programmed", "True", 1)}, address, true, Health{Reason: "Progressing"},
+			"GatewayClass alb"},
 		"not looked at":        {nil, nil, true, Health{Reason: "Progressing"}, "GatewayClass alb"},
 		"without its class":    {nil, nil, false, Health{Reason: "GatewayMissing", Stalled: true}, "spec.ingress.gateway.class"},
 		"unknown to its class": {[]any{said("Accepted", "Unknown", 2)}, nil, true, Health{Reason: "Progressing"}, "has not looked"},
@@ -49,7 +54,8 @@ func TestGateway_IsReadyOnceProgrammedWithAnAddress(t *testing.T) {
 		if c.class {
 			api = api.WithObjects(class.DeepCopy())
 		}
-		got, err := Reader{Client: api.Build()}.Of(t.Context(), gatewayObject("Gateway", map[string]any{"spec": spec, "status": map[string]any{"conditions": c.conditions, "addresses": c.addresses}}))
+		got, err := Reader{Client: api.Build()}.Of(t.Context(),
+			gatewayObject("Gateway", map[string]any{"spec": spec, "status": map[string]any{"conditions": c.conditions, "addresses": c.addresses}}))
 		if err != nil || !strings.Contains(got.Message, c.message) {
 			t.Errorf("%s: %q, want %q: %v", name, got.Message, c.message, err)
 		}
@@ -66,15 +72,18 @@ func TestGateway_IsNotReadyWhileAListenerDoesNotServe(t *testing.T) {
 		ready   bool
 		message string
 	}{
-		"served":               {listener(said("Accepted", "True", 2), said("ResolvedRefs", "True", 2), said("Programmed", "True", 2)), true, ""},
-		"not programmed":       {listener(said("Accepted", "True", 2), said("Programmed", "False", 2)), false, "listener https: its controller says Programmed=False"},
+		"served": {listener(said("Accepted", "True", 2), said("ResolvedRefs", "True", 2), said("Programmed", "True", 2)), true, ""},
+		"not programmed": {listener(said("Accepted", "True", 2), said("Programmed", "False", 2)), false,
+			"listener https: its controller says Programmed=False"},
 		"a wrong certificate":  {listener(said("ResolvedRefs", "False", 2)), false, "WhyResolvedRefs"},
 		"not accepted":         {listener(said("Accepted", "False", 2)), false, "WhyAccepted"},
 		"of an earlier time":   {listener(said("Programmed", "False", 1)), true, ""},
 		"of one without words": {listener(), true, ""},
 	} {
-		status := map[string]any{"conditions": []any{said("Accepted", "True", 2), said("Programmed", "True", 2)}, "addresses": []any{map[string]any{"value": "gw.example.com"}}, "listeners": []any{c.https}}
-		got, err := Reader{Client: fake.NewClientBuilder().Build()}.Of(t.Context(), gatewayObject("Gateway", map[string]any{"spec": map[string]any{}, "status": status}))
+		status := map[string]any{"conditions": []any{said("Accepted", "True", 2), said("Programmed", "True", 2)},
+			"addresses": []any{map[string]any{"value": "gw.example.com"}}, "listeners": []any{c.https}}
+		got, err := Reader{Client: fake.NewClientBuilder().Build()}.Of(t.Context(),
+			gatewayObject("Gateway", map[string]any{"spec": map[string]any{}, "status": status}))
 		if err != nil || got.Ready != c.ready || got.Stalled == c.ready || !strings.Contains(got.Message, c.message) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
@@ -98,12 +107,15 @@ func TestHTTPRoute_IsReadyOnceItsGatewayTakesIt(t *testing.T) {
 		want    Health
 		message string
 	}{
-		"accepted":          {by(said("Accepted", "True", 2), said("ResolvedRefs", "True", 2)), true, true, Health{Ready: true}, ""},
-		"not accepted":      {by(said("Accepted", "False", 2)), true, true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyAccepted"},
-		"without Services":  {by(said("Accepted", "True", 2), said("ResolvedRefs", "False", 2)), true, true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyResolvedRefs"},
-		"as it was":         {by(said("Accepted", "True", 1), said("ResolvedRefs", "True", 1)), true, true, Health{Reason: "Progressing"}, "has not looked"},
-		"not looked at":     {nil, true, true, Health{Reason: "Progressing"}, "no Gateway has accepted"},
-		"without a class":   {nil, true, false, Health{Reason: "GatewayMissing", Stalled: true}, "Gateway shared in namespace edge is of GatewayClass alb, which does not exist"},
+		"accepted":     {by(said("Accepted", "True", 2), said("ResolvedRefs", "True", 2)), true, true, Health{Ready: true}, ""},
+		"not accepted": {by(said("Accepted", "False", 2)), true, true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyAccepted"},
+		"without Services": {by(said("Accepted", "True", 2), said("ResolvedRefs", "False", 2)), true, true,
+			Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyResolvedRefs"},
+		"as it was": {by(said("Accepted", "True", 1), said("ResolvedRefs", "True", 1)), true, true, Health{Reason: "Progressing"},
+			"has not looked"},
+		"not looked at": {nil, true, true, Health{Reason: "Progressing"}, "no Gateway has accepted"},
+		"without a class": {nil, true, false, Health{Reason: "GatewayMissing", Stalled: true},
+			"Gateway shared in namespace edge is of GatewayClass alb, which does not exist"},
 		"without a Gateway": {nil, false, true, Health{Reason: "GatewayMissing", Stalled: true}, "no Gateway shared in namespace edge"},
 	} {
 		api := fake.NewClientBuilder()
@@ -113,7 +125,8 @@ func TestHTTPRoute_IsReadyOnceItsGatewayTakesIt(t *testing.T) {
 		if c.class {
 			api = api.WithObjects(class.DeepCopy())
 		}
-		got, err := Reader{Client: api.Build()}.Of(t.Context(), gatewayObject("HTTPRoute", map[string]any{"spec": spec, "status": map[string]any{"parents": c.parents}}))
+		got, err := Reader{Client: api.Build()}.Of(t.Context(),
+			gatewayObject("HTTPRoute", map[string]any{"spec": spec, "status": map[string]any{"parents": c.parents}}))
 		if err != nil || !strings.Contains(got.Message, c.message) {
 			t.Errorf("%s: %q, want %q: %v", name, got.Message, c.message, err)
 		}
@@ -135,7 +148,8 @@ func TestHTTPRoute_DependsOnItsOwnGatewayAlone(t *testing.T) {
 		return map[string]any{"parentRef": map[string]any{"namespace": namespace, "name": name}, "conditions": conditions}
 	}
 	here := entry("edge", "shared", said2("Accepted", "ResolvedRefs"))
-	broken, serving := map[string]any{"name": "https", "conditions": []any{said("Programmed", "False", 2)}}, map[string]any{"name": "http", "conditions": said2("Programmed")}
+	broken, serving := map[string]any{"name": "https", "conditions": []any{said("Programmed", "False", 2)}},
+		map[string]any{"name": "http", "conditions": said2("Programmed")}
 	for name, c := range map[string]struct {
 		parents []any
 		gateway map[string]any
@@ -143,14 +157,20 @@ func TestHTTPRoute_DependsOnItsOwnGatewayAlone(t *testing.T) {
 		want    Health
 		message string
 	}{
-		"served":                          {[]any{here}, map[string]any{"conditions": said2("Programmed"), "listeners": []any{serving}}, "", Health{Ready: true}, ""},
-		"what another Gateway said":       {[]any{entry("edge", "before", []any{said("Accepted", "False", 1)}), here}, map[string]any{}, "", Health{Ready: true}, ""},
-		"what another Gateway alone said": {[]any{entry("", "shared", said2("Accepted", "ResolvedRefs"))}, map[string]any{}, "", Health{Reason: "Progressing"}, "no Gateway has accepted"},
-		"a listener of somebody else":     {[]any{here}, map[string]any{"listeners": []any{broken, serving}}, "", Health{Ready: true}, ""},
-		"no listener that serves":         {[]any{here}, map[string]any{"listeners": []any{broken}}, "", Health{Reason: "GatewayNotAccepted", Stalled: true}, "Gateway shared, listener https"},
-		"a Gateway that does not serve":   {[]any{here}, map[string]any{"conditions": []any{said("Programmed", "False", 2)}}, "", Health{Reason: "GatewayNotAccepted", Stalled: true}, "Gateway shared: "},
-		"its own, judged for itself":      {[]any{here}, map[string]any{"listeners": []any{broken}}, "1", Health{Ready: true}, ""},
-		"a Gateway that is gone":          {[]any{here}, nil, "", Health{Reason: "GatewayMissing", Stalled: true}, "no Gateway shared in namespace edge"},
+		"served": {[]any{here}, map[string]any{"conditions": said2("Programmed"), "listeners": []any{serving}}, "",
+			Health{Ready: true}, ""},
+		"what another Gateway said": {[]any{entry("edge", "before", []any{said("Accepted", "False", 1)}), here}, map[string]any{}, "",
+			Health{Ready: true}, ""},
+		"what another Gateway alone said": {[]any{entry("", "shared", said2("Accepted", "ResolvedRefs"))}, map[string]any{}, "",
+			Health{Reason: "Progressing"}, "no Gateway has accepted"},
+		"a listener of somebody else": {[]any{here}, map[string]any{"listeners": []any{broken, serving}}, "", Health{Ready: true}, ""},
+		"no listener that serves": {[]any{here}, map[string]any{"listeners": []any{broken}}, "",
+			Health{Reason: "GatewayNotAccepted", Stalled: true}, "Gateway shared, listener https"},
+		"a Gateway that does not serve": {[]any{here}, map[string]any{"conditions": []any{said("Programmed", "False", 2)}}, "",
+			Health{Reason: "GatewayNotAccepted", Stalled: true}, "Gateway shared: "},
+		"its own, judged for itself": {[]any{here}, map[string]any{"listeners": []any{broken}}, "1", Health{Ready: true}, ""},
+		"a Gateway that is gone": {[]any{here}, nil, "", Health{Reason: "GatewayMissing", Stalled: true},
+			"no Gateway shared in namespace edge"},
 	} {
 		class := gatewayObject("GatewayClass", map[string]any{})
 		class.SetNamespace("")
@@ -162,7 +182,9 @@ func TestHTTPRoute_DependsOnItsOwnGatewayAlone(t *testing.T) {
 			gateway.SetLabels(map[string]string{uid: c.own})
 			api = api.WithObjects(gateway)
 		}
-		route := gatewayObject("HTTPRoute", map[string]any{"spec": map[string]any{"parentRefs": []any{map[string]any{"name": "shared", "namespace": "edge"}}}, "status": map[string]any{"parents": c.parents}})
+		route := gatewayObject("HTTPRoute",
+			map[string]any{"spec": map[string]any{"parentRefs": []any{map[string]any{"name": "shared", "namespace": "edge"}}},
+				"status": map[string]any{"parents": c.parents}})
 		route.SetLabels(map[string]string{uid: "1"})
 		got, err := Reader{Client: api.Build()}.Of(t.Context(), route)
 		if err != nil || !strings.Contains(got.Message, c.message) {

@@ -52,7 +52,8 @@ func (r Reader) job(ctx context.Context, j *batchv1.Job) (Health, error) {
 
 // cronJob is ready once it exists. Its last run may have failed, which the next one may repair.
 func (r Reader) cronJob(ctx context.Context, c *batchv1.CronJob) (Health, error) {
-	h := Health{Ready: true, Runs: &nexusv1.RunStatus{Last: c.Status.LastScheduleTime, LastSuccess: c.Status.LastSuccessfulTime, Next: nextRun(c)}}
+	h := Health{Ready: true, Runs: &nexusv1.RunStatus{Last: c.Status.LastScheduleTime, LastSuccess: c.Status.LastSuccessfulTime,
+		Next: nextRun(c)}}
 	list := &batchv1.JobList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingLabels(c.Spec.JobTemplate.Labels)); err != nil {
 		return Health{}, err

@@ -56,7 +56,8 @@ func (r Reader) DeadNode(ctx context.Context, name string) (string, error) {
 	}
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
-			return fmt.Sprintf("node %s is not ready since %s: repair it, or delete the Node if the machine is gone", name, c.LastTransitionTime.UTC().Format(time.RFC3339)), nil
+			return fmt.Sprintf("node %s is not ready since %s: repair it, or delete the Node if the machine is gone", name,
+				c.LastTransitionTime.UTC().Format(time.RFC3339)), nil
 		}
 	}
 	return "", nil

@@ -212,8 +212,9 @@ func (r Reader) service(ctx context.Context, s *corev1.Service) (Health, error) 
 			return Health{}, err
 		}
 		if !auto {
-			return Health{Reason: status.ReasonControllerMissing, Stalled: true, Message: "the load balancer has no address and the cluster has no IngressClass alb: " +
-				"install the AWS Load Balancer Controller, or set service.type: ClusterIP"}, nil
+			return Health{Reason: status.ReasonControllerMissing, Stalled: true,
+				Message: "the load balancer has no address and the cluster has no IngressClass alb: " +
+					"install the AWS Load Balancer Controller, or set service.type: ClusterIP"}, nil
 		}
 	}
 	return Health{Reason: status.ReasonProgressing, Message: "the load balancer has no address yet"}, client.IgnoreNotFound(err)
@@ -267,7 +268,8 @@ func bindingHealth(b *intentv1alpha1.SecurityIntentBinding) Health {
 	case c.Status == metav1.ConditionTrue:
 		return h
 	default:
-		return Health{Reason: cmp.Or(c.Reason, status.ReasonNotEnforced), Message: c.Message, Stalled: !meta.IsStatusConditionTrue(conds, status.Reconciling)}
+		return Health{Reason: cmp.Or(c.Reason, status.ReasonNotEnforced), Message: c.Message,
+			Stalled: !meta.IsStatusConditionTrue(conds, status.Reconciling)}
 	}
 }
 

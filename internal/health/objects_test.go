@@ -22,10 +22,13 @@ func TestRoleWithoutUsableTrustIsNotDone(t *testing.T) {
 		condition metav1.Condition
 		want      Health
 	}{
-		"true":    {metav1.Condition{Status: metav1.ConditionTrue, Reason: "Ready"}, ready},
-		"missing": {metav1.Condition{Status: metav1.ConditionFalse, Reason: "OIDCProviderMissing", Message: "m"}, Health{Ready: true, Stalled: true, Reason: "OIDCProviderMissing", Message: "m"}},
-		"denied":  {metav1.Condition{Status: metav1.ConditionUnknown, Reason: "AccessDenied", Message: "m"}, Health{Ready: true, Stalled: true, Unknown: true, Reason: "AccessDenied", Message: "m"}},
-		"passing": {metav1.Condition{Status: metav1.ConditionUnknown, Reason: "Retrying", Message: "m"}, Health{Ready: true, Unknown: true, Reason: "Retrying", Message: "m"}},
+		"true": {metav1.Condition{Status: metav1.ConditionTrue, Reason: "Ready"}, ready},
+		"missing": {metav1.Condition{Status: metav1.ConditionFalse, Reason: "OIDCProviderMissing", Message: "m"},
+			Health{Ready: true, Stalled: true, Reason: "OIDCProviderMissing", Message: "m"}},
+		"denied": {metav1.Condition{Status: metav1.ConditionUnknown, Reason: "AccessDenied", Message: "m"},
+			Health{Ready: true, Stalled: true, Unknown: true, Reason: "AccessDenied", Message: "m"}},
+		"passing": {metav1.Condition{Status: metav1.ConditionUnknown, Reason: "Retrying", Message: "m"},
+			Health{Ready: true, Unknown: true, Reason: "Retrying", Message: "m"}},
 	} {
 		c.condition.Type = v1alpha1.ConditionOIDCProviderReady
 		o := &v1alpha1.IAMRole{}
@@ -48,17 +51,23 @@ func TestABindingIsFitForUseOnceItIsInForceAsItIsNow(t *testing.T) {
 		conditions []metav1.Condition
 		want       Health
 	}{
-		"in force":                  {[]metav1.Condition{ready, condition("Enforced", metav1.ConditionTrue, "Enforced", 4)}, Health{Ready: true}},
-		"never seen":                {nil, Health{Reason: "Progressing", Message: "is being brought in line"}},
-		"seen as it was":            {[]metav1.Condition{condition("Ready", metav1.ConditionTrue, "Ready", 3), condition("Enforced", metav1.ConditionTrue, "Enforced", 3)}, Health{Reason: "Progressing", Message: "is being brought in line"}},
-		"in force as it was":        {[]metav1.Condition{ready, condition("Enforced", metav1.ConditionTrue, "Enforced", 3)}, Health{Reason: "Progressing", Message: "its enforcement is not known yet"}},
+		"in force":   {[]metav1.Condition{ready, condition("Enforced", metav1.ConditionTrue, "Enforced", 4)}, Health{Ready: true}},
+		"never seen": {nil, Health{Reason: "Progressing", Message: "is being brought in line"}},
+		"seen as it was": {[]metav1.Condition{condition("Ready", metav1.ConditionTrue, "Ready", 3),
+			condition("Enforced", metav1.ConditionTrue, "Enforced", 3)}, Health{Reason: "Progressing", Message: "is being brought in line"}},
+		"in force as it was": {[]metav1.Condition{ready, condition("Enforced", metav1.ConditionTrue, "Enforced", 3)},
+			Health{Reason: "Progressing", Message: "its enforcement is not known yet"}},
 		"nothing said of its force": {[]metav1.Condition{ready}, Health{Reason: "Progressing", Message: "its enforcement is not known yet"}},
-		"an intent is missing": {[]metav1.Condition{condition("Ready", metav1.ConditionFalse, "IntentMissing", 4), condition("Reconciling", metav1.ConditionTrue, "IntentMissing", 4),
+		"an intent is missing": {[]metav1.Condition{condition("Ready", metav1.ConditionFalse, "IntentMissing", 4),
+			condition("Reconciling", metav1.ConditionTrue, "IntentMissing", 4),
 			condition("Enforced", metav1.ConditionTrue, "Enforced", 4)}, Health{Reason: "IntentMissing", Message: "IntentMissing!"}},
-		"its selector is refused": {[]metav1.Condition{condition("Ready", metav1.ConditionFalse, "SelectorUnsupported", 4), condition("Stalled", metav1.ConditionTrue, "SelectorUnsupported", 4)},
+		"its selector is refused": {[]metav1.Condition{condition("Ready", metav1.ConditionFalse, "SelectorUnsupported", 4),
+			condition("Stalled", metav1.ConditionTrue, "SelectorUnsupported", 4)},
 			Health{Reason: "SelectorUnsupported", Message: "SelectorUnsupported!", Stalled: true}},
-		"settled, and not in force":    {[]metav1.Condition{ready, condition("Enforced", metav1.ConditionFalse, "NotEnforced", 4)}, Health{Reason: "NotEnforced", Message: "NotEnforced!", Stalled: true}},
-		"not in force, and work to do": {[]metav1.Condition{ready, condition("Reconciling", metav1.ConditionTrue, "Progressing", 4), condition("Enforced", metav1.ConditionFalse, "NotEnforced", 4)}, Health{Reason: "NotEnforced", Message: "NotEnforced!"}},
+		"settled, and not in force": {[]metav1.Condition{ready, condition("Enforced", metav1.ConditionFalse, "NotEnforced", 4)},
+			Health{Reason: "NotEnforced", Message: "NotEnforced!", Stalled: true}},
+		"not in force, and work to do": {[]metav1.Condition{ready, condition("Reconciling", metav1.ConditionTrue, "Progressing", 4),
+			condition("Enforced", metav1.ConditionFalse, "NotEnforced", 4)}, Health{Reason: "NotEnforced", Message: "NotEnforced!"}},
 	} {
 		b := &intentv1alpha1.SecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Generation: 4}}
 		b.Status.Conditions = tc.conditions
@@ -75,12 +84,16 @@ func TestAutoscaler_ThatDoesNotScaleIsReadyAndSaysSo(t *testing.T) {
 		conditions conditions
 		message    string
 	}{
-		"new":                   {nil, ""},
-		"scales":                {conditions{{Type: autoscalingv2.AbleToScale, Status: corev1.ConditionTrue}, {Type: autoscalingv2.ScalingActive, Status: corev1.ConditionTrue}}, ""},
-		"within its limits":     {conditions{{Type: autoscalingv2.ScalingLimited, Status: corev1.ConditionFalse, Reason: "DesiredWithinRange"}}, ""},
-		"without any replica":   {conditions{{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Reason: "ScalingDisabled"}}, ""},
-		"has no metrics":        {conditions{{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Reason: "FailedGetResourceMetric", Message: "of 3 pods"}}, inactive},
-		"cannot read the scale": {conditions{{Type: autoscalingv2.AbleToScale, Status: corev1.ConditionFalse, Reason: "FailedGetResourceMetric"}}, inactive},
+		"new": {nil, ""},
+		"scales": {conditions{{Type: autoscalingv2.AbleToScale, Status: corev1.ConditionTrue},
+			{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionTrue}}, ""},
+		"within its limits": {conditions{{Type: autoscalingv2.ScalingLimited, Status: corev1.ConditionFalse,
+			Reason: "DesiredWithinRange"}}, ""},
+		"without any replica": {conditions{{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Reason: "ScalingDisabled"}}, ""},
+		"has no metrics": {conditions{{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Reason: "FailedGetResourceMetric",
+			Message: "of 3 pods"}}, inactive},
+		"cannot read the scale": {conditions{{Type: autoscalingv2.AbleToScale, Status: corev1.ConditionFalse, Reason: "FailedGetResourceMetric"}},
+			inactive},
 	} {
 		a := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app"}}
 		a.Status.Conditions = tc.conditions
@@ -99,9 +112,12 @@ func TestBudget_ThatAllowsNoEvictionIsReadyAndSaysSo(t *testing.T) {
 		status policyv1.PodDisruptionBudgetStatus
 		reason string
 	}{
-		"one of one must stay":    {policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, ExpectedPods: 1, DesiredHealthy: 1, CurrentHealthy: 1}, status.ReasonEvictionsBlocked},
-		"two of two must stay":    {policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, ExpectedPods: 2, DesiredHealthy: 2}, status.ReasonEvictionsBlocked},
-		"one of two may go":       {policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, ExpectedPods: 2, DesiredHealthy: 1, CurrentHealthy: 1}, ""},
+		"one of one must stay": {policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, ExpectedPods: 1, DesiredHealthy: 1,
+			CurrentHealthy: 1}, status.ReasonEvictionsBlocked},
+		"two of two must stay": {policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, ExpectedPods: 2, DesiredHealthy: 2},
+			status.ReasonEvictionsBlocked},
+		"one of two may go": {policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, ExpectedPods: 2, DesiredHealthy: 1,
+			CurrentHealthy: 1}, ""},
 		"no pods":                 {policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1}, ""},
 		"counted before the edit": {policyv1.PodDisruptionBudgetStatus{ExpectedPods: 1, DesiredHealthy: 1}, ""},
 	} {

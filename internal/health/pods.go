@@ -22,7 +22,8 @@ import (
 func ofNewestTemplate(d *appsv1.Deployment, pods []corev1.Pod) []corev1.Pod {
 	pods = slices.Clone(pods)
 	slices.SortFunc(pods, func(a, b corev1.Pod) int {
-		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(foreignImages(d, a), foreignImages(d, b)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(foreignImages(d, a), foreignImages(d, b)),
+			cmp.Compare(a.Name, b.Name))
 	})
 	if len(pods) == 0 {
 		return nil
@@ -131,7 +132,8 @@ func hasCredentialEnv(d *appsv1.Deployment, p corev1.Pod) bool {
 		return true
 	}
 	token := slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, func(s corev1.VolumeProjection) bool { return s.ServiceAccountToken != nil })
+		return v.Projected != nil &&
+			slices.ContainsFunc(v.Projected.Sources, func(s corev1.VolumeProjection) bool { return s.ServiceAccountToken != nil })
 	})
 	return d.Spec.Template.Annotations[annotationIdentity] == "" && has("AWS_ROLE_ARN") && token
 }
@@ -158,8 +160,9 @@ func (r Reader) sickPod(p *corev1.Pod) (Health, bool) {
 	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-			return Health{Reason: status.ReasonUnschedulable, Message: "a pod finds no node: " + strings.TrimRight(status.Truncate(c.Message, 512), ".") +
-				"; add nodes or lower its requests"}, true
+			return Health{Reason: status.ReasonUnschedulable,
+				Message: "a pod finds no node: " + strings.TrimRight(status.Truncate(c.Message, 512), ".") +
+					"; add nodes or lower its requests"}, true
 		}
 	}
 	for _, c := range append(slices.Clone(p.Status.InitContainerStatuses), p.Status.ContainerStatuses...) {
@@ -227,7 +230,8 @@ func cannotStart(c corev1.ContainerStatus, w *corev1.ContainerStateWaiting) (Hea
 			return Health{Reason: status.ReasonImageRunsAsRoot, Stalled: true, Message: fmt.Sprintf(
 				"image %s runs as root, which Pod Security restricted forbids: give it a numeric USER", c.Image)}, true
 		}
-		return Health{Reason: w.Reason, Stalled: true, Message: fmt.Sprintf("container %s cannot start: %s", c.Name, status.Truncate(w.Message, 256))}, true
+		return Health{Reason: w.Reason, Stalled: true,
+			Message: fmt.Sprintf("container %s cannot start: %s", c.Name, status.Truncate(w.Message, 256))}, true
 	default:
 		return Health{}, false
 	}

@@ -56,7 +56,8 @@ func TestLackCredentials_LooksAtTheContainersOfTheTemplate(t *testing.T) {
 		app, sidecar []corev1.EnvVar
 		want         string
 	}{
-		"both have them": {given, given, ""}, "the application alone": {given, nil, ""}, "the sidecar alone": {nil, given, "1 of 1 pods"}, "none": {nil, nil, "1 of 1 pods"},
+		"both have them": {given, given, ""}, "the application alone": {given, nil, ""}, "the sidecar alone": {nil, given, "1 of 1 pods"},
+		"none": {nil, nil, "1 of 1 pods"},
 	} {
 		p := corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 		p.Spec.Containers = []corev1.Container{{Name: "proxy", Env: tc.sidecar}, {Name: "app", Env: tc.app}}
@@ -110,13 +111,16 @@ func TestTheFailureOfTheNewestTemplateIsReported(t *testing.T) {
 		pods []corev1.Pod
 		want string
 	}{
-		"both are sick": {[]corev1.Pod{sick("old", "1", "back:1", "ImagePullBackOff", 0), sick("new", "2", "back:2", "CrashLoopBackOff", time.Second)}, status.ReasonCrashLoop},
-		"both of one second": {[]corev1.Pod{sick("a-old", "1", "back:1", "ImagePullBackOff", 0), sick("b-new", "2", "back:2", "CrashLoopBackOff", 0)},
+		"both are sick": {[]corev1.Pod{sick("old", "1", "back:1", "ImagePullBackOff", 0),
+			sick("new", "2", "back:2", "CrashLoopBackOff", time.Second)}, status.ReasonCrashLoop},
+		"both of one second": {[]corev1.Pod{sick("a-old", "1", "back:1", "ImagePullBackOff", 0),
+			sick("b-new", "2", "back:2", "CrashLoopBackOff", 0)},
 			status.ReasonCrashLoop},
-		"the new one starts":            {[]corev1.Pod{sick("old", "1", "back:1", "ImagePullBackOff", 0), waiting}, status.ReasonProgressing},
-		"only the old one exists":       {[]corev1.Pod{sick("old", "1", "back:1", "ImagePullBackOff", 0)}, status.ReasonImagePull},
-		"one of two new pods is sick":   {[]corev1.Pod{sick("c-new", "2", "back:2", "ImagePullBackOff", 0), waiting}, status.ReasonImagePull},
-		"a rollback uses the old hash":  {[]corev1.Pod{sick("back", "1", "back:2", "CrashLoopBackOff", time.Minute), sick("failed", "2", "back:3", "ImagePullBackOff", 0)}, status.ReasonCrashLoop},
+		"the new one starts":          {[]corev1.Pod{sick("old", "1", "back:1", "ImagePullBackOff", 0), waiting}, status.ReasonProgressing},
+		"only the old one exists":     {[]corev1.Pod{sick("old", "1", "back:1", "ImagePullBackOff", 0)}, status.ReasonImagePull},
+		"one of two new pods is sick": {[]corev1.Pod{sick("c-new", "2", "back:2", "ImagePullBackOff", 0), waiting}, status.ReasonImagePull},
+		"a rollback uses the old hash": {[]corev1.Pod{sick("back", "1", "back:2", "CrashLoopBackOff", time.Minute),
+			sick("failed", "2", "back:3", "ImagePullBackOff", 0)}, status.ReasonCrashLoop},
 		"without a pod there is no ill": {nil, status.ReasonProgressing},
 	} {
 		for range 2 {
@@ -131,7 +135,8 @@ func TestTheFailureOfTheNewestTemplateIsReported(t *testing.T) {
 
 func TestOfPod_IsReadySickOrOnItsWay(t *testing.T) {
 	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}
-	waiting := []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}}}}
+	waiting := []corev1.ContainerStatus{{Name: "app",
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}}}}
 	for name, tc := range map[string]struct {
 		pod    corev1.Pod
 		ready  bool
@@ -141,7 +146,8 @@ func TestOfPod_IsReadySickOrOnItsWay(t *testing.T) {
 		"done":             {corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodSucceeded}}, true, ""},
 		"without an image": {corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: waiting}}, false, status.ReasonImagePull},
 		"starting":         {corev1.Pod{}, false, status.ReasonProgressing},
-		"being deleted":    {corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: new(metav1.Now())}, Status: corev1.PodStatus{Conditions: []corev1.PodCondition{ready}}}, false, status.ReasonDeleting},
+		"being deleted": {corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: new(metav1.Now())},
+			Status: corev1.PodStatus{Conditions: []corev1.PodCondition{ready}}}, false, status.ReasonDeleting},
 	} {
 		if got := (Reader{Clock: clock.RealClock{}}).OfPod(&tc.pod); got.Ready != tc.ready || got.Reason != tc.reason {
 			t.Errorf("%s: %+v", name, got)
@@ -150,10 +156,13 @@ func TestOfPod_IsReadySickOrOnItsWay(t *testing.T) {
 }
 
 func TestOfPod_NamesTheSecretsOfAnImageThatCannotBePulled(t *testing.T) {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a"}, Spec: corev1.PodSpec{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "registry"}, {Name: "mirror"}}},
-		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "app", Image: "a:1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a"},
+		Spec: corev1.PodSpec{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "registry"}, {Name: "mirror"}}},
+		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "app", Image: "a:1",
+			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}}}
 	r := Reader{Clock: clock.RealClock{}}
-	if got := r.OfPod(p).Message; !strings.HasSuffix(got, "; check that its imagePullSecrets exist in namespace team-a and are valid: registry, mirror") {
+	if got := r.OfPod(p).Message; !strings.HasSuffix(got,
+		"; check that its imagePullSecrets exist in namespace team-a and are valid: registry, mirror") {
 		t.Errorf("%q", got)
 	}
 	p.Spec.ImagePullSecrets = nil

@@ -113,7 +113,8 @@ func Fetch(ctx context.Context, repository, name, version string) (*Chart, error
 	}
 	sum := sha256.Sum256(text)
 	if have := hex.EncodeToString(sum[:]); found.Digest != "" && found.Digest != have {
-		return nil, fmt.Errorf("%s has the SHA-256 digest %s, and the index of its repository names %s: do not use it", archive, have, found.Digest)
+		return nil, fmt.Errorf("%s has the SHA-256 digest %s, and the index of its repository names %s: do not use it", archive, have,
+			found.Digest)
 	}
 	return LoadArchive(bytes.NewReader(text))
 }

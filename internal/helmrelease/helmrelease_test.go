@@ -14,7 +14,8 @@ import (
 func chartIn(t *testing.T, values string) *Chart {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"Chart.yaml": "apiVersion: v2\nname: x\nversion: 1.0.0\nappVersion: v1\n", "values.yaml": values} {
+	for name, text := range map[string]string{"Chart.yaml": "apiVersion: v2\nname: x\nversion: 1.0.0\nappVersion: v1\n",
+		"values.yaml": values} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,8 @@ func (r *Releases) Find(name string) (*Release, error) {
 	if have == nil || err != nil {
 		return nil, err
 	}
-	out := &Release{Revision: have.Version, Labels: have.Labels, Digest: have.Labels[labelDigest], Values: have.Config, Manifest: have.Manifest}
+	out := &Release{Revision: have.Version, Labels: have.Labels, Digest: have.Labels[labelDigest], Values: have.Config,
+		Manifest: have.Manifest}
 	if have.Chart != nil && have.Chart.Metadata != nil {
 		out.Version = have.Chart.Metadata.Version
 	}

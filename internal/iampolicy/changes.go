@@ -152,7 +152,8 @@ var elementNames = [...]string{"Principal", "NotPrincipal", "Action", "NotAction
 func (s Statement) elements() [len(elementNames)][]word {
 	same := func(v string) string { return v }
 	return [...][]word{
-		s.principalWords(s.Principal), s.principalWords(s.NotPrincipal), wordsOf(s.Action, strings.ToLower), wordsOf(s.NotAction, strings.ToLower),
+		s.principalWords(s.Principal), s.principalWords(s.NotPrincipal), wordsOf(s.Action, strings.ToLower),
+		wordsOf(s.NotAction, strings.ToLower),
 		wordsOf(s.Resource, same), wordsOf(s.NotResource, same), s.Condition.words(),
 	}
 }

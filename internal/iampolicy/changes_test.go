@@ -17,15 +17,19 @@ const tables = `{"Version":"2012-10-17","Statement":[
 
 func TestChanges_NameWhatAStatementGainsAndLoses(t *testing.T) {
 	for _, c := range []struct{ name, from, to, want string }{
-		{"another resource", `"Resource":"arn:aws:dynamodb:eu-west-1:1:table/a"`, `"Resource":["arn:aws:dynamodb:eu-west-1:1:table/a","arn:aws:dynamodb:eu-west-1:1:table/b"]`,
+		{"another resource", `"Resource":"arn:aws:dynamodb:eu-west-1:1:table/a"`,
+			`"Resource":["arn:aws:dynamodb:eu-west-1:1:table/a","arn:aws:dynamodb:eu-west-1:1:table/b"]`,
 			"Changed Tables Allow true Resource [arn:aws:dynamodb:eu-west-1:1:table/b] []"},
-		{"one action less", `["dynamodb:GetItem","dynamodb:PutItem"]`, `"dynamodb:GetItem"`, "Changed Tables Allow false Action [] [dynamodb:PutItem]"},
+		{"one action less", `["dynamodb:GetItem","dynamodb:PutItem"]`, `"dynamodb:GetItem"`,
+			"Changed Tables Allow false Action [] [dynamodb:PutItem]"},
 		{"every action but", `"Action":["dynamodb:GetItem","dynamodb:PutItem"]`, `"NotAction":"dynamodb:DeleteTable"`,
 			"Changed Tables Allow true Action [] [dynamodb:GetItem dynamodb:PutItem] NotAction [dynamodb:DeleteTable] []"},
 		{"denied less", `"Action":"s3:*"`, `"Action":"s3:Put*"`, "Changed  Deny true Action [s3:Put*] [s3:*]"},
 		{"a condition", `"false"`, `"true"`, "Changed  Deny true Condition [Bool aws:SecureTransport true] [Bool aws:SecureTransport false]"},
-		{"a new statement", `"Statement":[`, `"Statement":[{"Effect":"Allow","Action":"sqs:*","Resource":"*"},`, "Added  Allow true Action [sqs:*] [] Resource [*] []"},
-		{"an account in another form", `"Effect":"Deny","Action":"s3:*"`, `"Effect":"Deny","Action":"S3:*","Principal":{"AWS":["111111111111","arn:aws:iam::111111111111:root"]}`,
+		{"a new statement", `"Statement":[`, `"Statement":[{"Effect":"Allow","Action":"sqs:*","Resource":"*"},`,
+			"Added  Allow true Action [sqs:*] [] Resource [*] []"},
+		{"an account in another form", `"Effect":"Deny","Action":"s3:*"`,
+			`"Effect":"Deny","Action":"S3:*","Principal":{"AWS":["111111111111","arn:aws:iam::111111111111:root"]}`,
 			"Changed  Deny false Principal [AWS 111111111111] []"},
 		{"another form of the same", `"Effect":"Deny","Action":"s3:*"`, `"Effect":"Deny","Action":["S3:*"]`, ""},
 	} {
@@ -91,7 +95,8 @@ func TestChanges_NameNoRewriting(t *testing.T) {
 		s.Resource = append(Values{"arn:aws:s3:::fresh"}, s.Resource...)
 		a, b := rewriter{T: t}.document(before), rewriter{T: t}.document(after)
 		got, ok := Changes(a, b)
-		if want := fmt.Sprintf("Changed %s %s %t Resource [arn:aws:s3:::fresh] []", s.Sid, s.Effect, s.Effect == Allow); !ok || written(got) != want {
+		if want := fmt.Sprintf("Changed %s %s %t Resource [arn:aws:s3:::fresh] []", s.Sid, s.Effect, s.Effect == Allow); !ok ||
+			written(got) != want {
 			t.Fatalf("%q, want %q:\n%s\n%s", written(got), want, a, b)
 		}
 	})

@@ -55,11 +55,14 @@ func TestEqual_NumberEqualsString(t *testing.T) {
 		{"a list of numbers", condition(`{"NumericEquals":{"k":[100.01,200]}}`), condition(`{"NumericEquals":{"k":["200","100.01"]}}`), true},
 		{"a number under a string operator", condition(`{"StringEquals":{"k":10}}`), condition(`{"StringEquals":{"k":"10"}}`), true},
 		{"another spelling of a number", condition(`{"NumericEquals":{"k":1e1}}`), condition(`{"NumericEquals":{"k":"10.0"}}`), true},
-		{"another spelling with a qualifier", condition(`{"ForAnyValue:NumericEqualsIfExists":{"k":"10"}}`), condition(`{"ForAnyValue:NumericEqualsIfExists":{"k":"10.0"}}`), true},
-		{"another spelling that a string operator sees", condition(`{"StringEquals":{"k":"10"}}`), condition(`{"StringEquals":{"k":"10.0"}}`), false},
+		{"another spelling with a qualifier", condition(`{"ForAnyValue:NumericEqualsIfExists":{"k":"10"}}`),
+			condition(`{"ForAnyValue:NumericEqualsIfExists":{"k":"10.0"}}`), true},
+		{"another spelling that a string operator sees", condition(`{"StringEquals":{"k":"10"}}`), condition(`{"StringEquals":{"k":"10.0"}}`),
+			false},
 		{"no number under a numeric operator", condition(`{"NumericEquals":{"k":"${a}"}}`), condition(`{"NumericEquals":{"k":"${b}"}}`), false},
 		{"another number", condition(`{"NumericEquals":{"k":10}}`), condition(`{"NumericEquals":{"k":"11"}}`), false},
-		{"large numbers that differ in the last digit", condition(`{"NumericEquals":{"k":12345678901234567890}}`), condition(`{"NumericEquals":{"k":12345678901234567891}}`), false},
+		{"large numbers that differ in the last digit", condition(`{"NumericEquals":{"k":12345678901234567890}}`),
+			condition(`{"NumericEquals":{"k":12345678901234567891}}`), false},
 	} {
 		c.check(t)
 	}
@@ -77,17 +80,22 @@ func TestEqual_BooleanEqualsString(t *testing.T) {
 func TestEqual_OrderHasNoMeaning(t *testing.T) {
 	const one, two = `{"Sid":"1","Effect":"Allow","Action":["s3:GetObject","s3:PutObject"],"Resource":["x","y"],"Principal":{"AWS":["111111111111","222222222222"],"Service":"s"}}`,
 		`{"Sid":"2","Effect":"Deny","NotAction":["s3:GetObject","s3:PutObject"],"NotResource":["x","y"],"NotPrincipal":{"AWS":["111111111111","222222222222"]},"Condition":{"StringLike":{"k":["a","b"],"l":"c"},"Bool":{"m":"true"}}}`
-	swap := strings.NewReplacer(`["s3:GetObject","s3:PutObject"]`, `["s3:PutObject","s3:GetObject"]`, `["x","y"]`, `["y","x"]`, `["a","b"]`, `["b","a"]`,
-		`["111111111111","222222222222"]`, `["222222222222","111111111111"]`, `{"StringLike":{"k":["a","b"],"l":"c"},"Bool":{"m":"true"}}`, `{"Bool":{"m":"true"},"StringLike":{"l":"c","k":["b","a"]}}`)
+	swap := strings.NewReplacer(`["s3:GetObject","s3:PutObject"]`, `["s3:PutObject","s3:GetObject"]`, `["x","y"]`, `["y","x"]`, `["a","b"]`,
+		`["b","a"]`,
+		`["111111111111","222222222222"]`, `["222222222222","111111111111"]`, `{"StringLike":{"k":["a","b"],"l":"c"},"Bool":{"m":"true"}}`,
+		`{"Bool":{"m":"true"},"StringLike":{"l":"c","k":["b","a"]}}`)
 	for _, c := range []pair{
 		{"statements", `{"Statement":[` + one + `,` + two + `]}`, `{"Statement":[` + two + `,` + one + `]}`, true},
 		{"values", `{"Statement":[` + one + `,` + two + `]}`, `{"Statement":[` + swap.Replace(one) + `,` + swap.Replace(two) + `]}`, true},
 		{"repeated statements", `{"Statement":[` + one + `,` + one + `]}`, `{"Statement":` + one + `}`, true},
-		{"repeated values", bucketPolicy(`"Principal":{"AWS":["111111111111","111111111111"]}`), bucketPolicy(`"Principal":{"AWS":"111111111111"}`), true},
+		{"repeated values", bucketPolicy(`"Principal":{"AWS":["111111111111","111111111111"]}`),
+			bucketPolicy(`"Principal":{"AWS":"111111111111"}`), true},
 		{"one statement less", `{"Statement":[` + one + `,` + two + `]}`, `{"Statement":[` + one + `]}`, false},
 		{"one value less", `{"Statement":[` + one + `]}`, `{"Statement":[` + strings.Replace(one, `,"y"`, ``, 1) + `]}`, false},
-		{"values swapped between elements", bucketPolicy(`"NotAction":"x","NotResource":"y"`), bucketPolicy(`"NotAction":"y","NotResource":"x"`), false},
-		{"values swapped between statements", `{"Statement":[{"Sid":"1","Action":"a"},{"Sid":"2","Action":"b"}]}`, `{"Statement":[{"Sid":"1","Action":"b"},{"Sid":"2","Action":"a"}]}`, false},
+		{"values swapped between elements", bucketPolicy(`"NotAction":"x","NotResource":"y"`), bucketPolicy(`"NotAction":"y","NotResource":"x"`),
+			false},
+		{"values swapped between statements", `{"Statement":[{"Sid":"1","Action":"a"},{"Sid":"2","Action":"b"}]}`,
+			`{"Statement":[{"Sid":"1","Action":"b"},{"Sid":"2","Action":"a"}]}`, false},
 		{"a value that looks like two", bucketPolicy(`"NotResource":["a","b"]`), bucketPolicy(`"NotResource":["a1:b"]`), false},
 	} {
 		c.check(t)
@@ -106,11 +114,13 @@ func TestEqual_SingleValueEqualsList(t *testing.T) {
 }
 
 func TestEqual_ActionCaseHasNoMeaning(t *testing.T) {
-	const upper, lower = `{"Statement":{"Effect":"Allow","Action":["S3:GETOBJECT"],"Resource":"r"}}`, `{"Statement":{"Effect":"Allow","Action":"s3:GetObject","Resource":"r"}}`
+	const upper, lower = `{"Statement":{"Effect":"Allow","Action":["S3:GETOBJECT"],"Resource":"r"}}`,
+		`{"Statement":{"Effect":"Allow","Action":"s3:GetObject","Resource":"r"}}`
 	for _, c := range []pair{
 		{"Action", upper, lower, true},
 		{"NotAction", strings.Replace(upper, "Action", "NotAction", 1), strings.Replace(lower, "Action", "NotAction", 1), true},
-		{"context keys", condition(`{"IpAddress":{"AWS:sourceip":"10.0.0.0/8"}}`), condition(`{"IpAddress":{"aws:SourceIp":"10.0.0.0/8"}}`), true},
+		{"context keys", condition(`{"IpAddress":{"AWS:sourceip":"10.0.0.0/8"}}`),
+			condition(`{"IpAddress":{"aws:SourceIp":"10.0.0.0/8"}}`), true},
 		{"two spellings of one context key", condition(`{"StringLike":{"k":"a","K":"b"}}`), condition(`{"StringLike":{"k":["a","b"]}}`), false},
 		{"resources keep their case", strings.Replace(lower, `"r"`, `"R"`, 1), lower, false},
 		{"condition values keep their case", condition(`{"StringLike":{"k":"a"}}`), condition(`{"StringLike":{"k":"A"}}`), false},
@@ -142,7 +152,8 @@ func TestEqual_AccountEqualsItsRoot(t *testing.T) {
 		{"another account", trustPolicy(`{"AWS":"123456789012"}`), trustPolicy(`{"AWS":"arn:aws:iam::123456789013:root"}`), false},
 		{"a user named root", trustPolicy(`{"AWS":"123456789012"}`), trustPolicy(`{"AWS":"arn:aws:iam::123456789012:user/root"}`), false},
 		{"another type", trustPolicy(`{"Federated":"123456789012"}`), trustPolicy(`{"Federated":"arn:aws:iam::123456789012:root"}`), false},
-		{"a condition value", condition(`{"StringEquals":{"aws:PrincipalArn":"123456789012"}}`), condition(`{"StringEquals":{"aws:PrincipalArn":"arn:aws:iam::123456789012:root"}}`), false},
+		{"a condition value", condition(`{"StringEquals":{"aws:PrincipalArn":"123456789012"}}`),
+			condition(`{"StringEquals":{"aws:PrincipalArn":"arn:aws:iam::123456789012:root"}}`), false},
 	} {
 		c.check(t)
 	}
@@ -154,7 +165,8 @@ func TestEqual_UniqueIDIsNotTheARN(t *testing.T) {
 	for _, c := range []pair{
 		{"a role", trustPolicy(`{"AWS":"arn:aws:iam::123456789012:role/ci"}`), trustPolicy(`{"AWS":"AROAKSCDLFT9R5DQP782U"}`), false},
 		{"a user", trustPolicy(`{"AWS":"arn:aws:iam::123456789012:user/ci"}`), trustPolicy(`{"AWS":"AIDAJQABLZS4A3QDU576Q"}`), false},
-		{"one of two", trustPolicy(`{"AWS":["123456789012","arn:aws:iam::123456789012:role/ci"]}`), trustPolicy(`{"AWS":["123456789012","AROAKSCDLFT9R5DQP782U"]}`), false},
+		{"one of two", trustPolicy(`{"AWS":["123456789012","arn:aws:iam::123456789012:role/ci"]}`),
+			trustPolicy(`{"AWS":["123456789012","AROAKSCDLFT9R5DQP782U"]}`), false},
 		{"two IDs", trustPolicy(`{"AWS":"AROAKSCDLFT9R5DQP782U"}`), trustPolicy(`{"AWS":"AROAKSCDLFT9R5DQP782V"}`), false},
 	} {
 		c.check(t)
@@ -200,7 +212,8 @@ func TestIsAsWanted_SidsThatNobodyWants(t *testing.T) {
 	document := func(statements ...string) string {
 		return `{"Version":"2012-10-17","Statement":[` + strings.Join(statements, ",") + `]}`
 	}
-	none, numbered := document(statement("", "s3:*"), statement("", "sqs:*")), document(statement(`"Sid":"1",`, "s3:*"), statement(`"Sid":"2",`, "sqs:*"))
+	none, numbered := document(statement("", "s3:*"), statement("", "sqs:*")),
+		document(statement(`"Sid":"1",`, "s3:*"), statement(`"Sid":"2",`, "sqs:*"))
 	for name, c := range map[string]struct {
 		want, have string
 		as         bool

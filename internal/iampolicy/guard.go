@@ -96,7 +96,8 @@ func CheckPrincipals(d Document) error {
 			}
 			for _, name := range principals["AWS"] {
 				if uniqueID.MatchString(name) {
-					return fmt.Errorf("%s: %s is the unique ID of a user or role: name its ARN, or remove the ID if the user or role was deleted", fmt.Sprintf("Statement[%d].%s", i, element), name)
+					return fmt.Errorf("%s: %s is the unique ID of a user or role: name its ARN, or remove the ID if the user or role was deleted",
+						fmt.Sprintf("Statement[%d].%s", i, element), name)
 				}
 			}
 		}

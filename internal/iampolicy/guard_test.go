@@ -111,8 +111,10 @@ func TestMatches(t *testing.T) {
 	for _, c := range []struct {
 		pattern, s string
 		want       bool
-	}{{"*", "", true}, {"", "", true}, {"", "a", false}, {"a", "", false}, {"?", "", false}, {"a?c", "abc", true}, {"a*c", "abbc", true}, {"a*c", "abb", false},
-		{"*a*b", "xaxxab", true}, {"**", "x", true}, {"i*m", "iam", true}, {"i*x", "iam", false}, {strings.Repeat("*a", 5000) + "b", strings.Repeat("a", 200), false}} {
+	}{{"*", "", true}, {"", "", true}, {"", "a", false}, {"a", "", false}, {"?", "", false}, {"a?c", "abc", true}, {"a*c", "abbc", true},
+		{"a*c", "abb", false},
+		{"*a*b", "xaxxab", true}, {"**", "x", true}, {"i*m", "iam", true}, {"i*x", "iam", false},
+		{strings.Repeat("*a", 5000) + "b", strings.Repeat("a", 200), false}} {
 		if got := MatchesPattern(c.pattern, c.s); got != c.want {
 			t.Errorf("%q matches %q: %v", c.pattern, c.s, got)
 		}

@@ -47,7 +47,8 @@ func libraryCases(t *testing.T) []pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := goparser.ParseFile(token.NewFileSet(), filepath.Join(strings.TrimSpace(string(dir)), "aws_policy_equivalence_test.go"), nil, 0)
+	file, err := goparser.ParseFile(token.NewFileSet(), filepath.Join(strings.TrimSpace(string(dir)), "aws_policy_equivalence_test.go"),
+		nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,10 +128,12 @@ func TestEqual_AgreesWithLibraryAtRandom(t *testing.T) {
 func TestEqual_DiffersFromLibrary(t *testing.T) {
 	for _, c := range []pair{
 		{"every principal against none", bucketPolicy(`"Principal":"*"`), bucketPolicy(`"Sid":""`), false},
-		{"every principal against one account", bucketPolicy(`"Principal":"*"`), bucketPolicy(`"Principal":"arn:aws:iam::123456789012:root"`), false},
+		{"every principal against one account", bucketPolicy(`"Principal":"*"`), bucketPolicy(`"Principal":"arn:aws:iam::123456789012:root"`),
+			false},
 		{"an element that occurs twice", bucketPolicy(`"Principal":"*","Principal":{"AWS":"1"}`), bucketPolicy(`"Principal":{"AWS":"1"}`), false},
 		{"an element that it does not know", bucketPolicy(`"Principals":"*"`), bucketPolicy(`"Sid":""`), false},
-		{"large numbers", condition(`{"NumericEquals":{"k":12345678901234567890}}`), condition(`{"NumericEquals":{"k":12345678901234567891}}`), false},
+		{"large numbers", condition(`{"NumericEquals":{"k":12345678901234567890}}`), condition(`{"NumericEquals":{"k":12345678901234567891}}`),
+			false},
 		{"no version", `{"Statement":{"Effect":"Deny"}}`, `{"Version":"2008-10-17","Statement":{"Effect":"Deny"}}`, true},
 		{"every principal in two forms", bucketPolicy(`"Principal":"*"`), bucketPolicy(`"Principal":{"AWS":"*"}`), true},
 		{"case of actions", bucketPolicy(`"NotAction":"S3:getobject"`), bucketPolicy(`"NotAction":"s3:GetObject"`), true},

@@ -15,7 +15,8 @@ func TestParse_AcceptsAllForms(t *testing.T) {
 		Sid: "s", Effect: Allow,
 		Principal: Principals{"AWS": {"123456789012"}, "Service": {"a", "b"}},
 		Action:    Values{"s3:GetObject"}, NotResource: Values{"x", "y"},
-		Condition: Conditions{"NumericEquals": {"k": {"1", "2.5", "100", "12345678901234567890"}}, "Bool": {"b": {"false"}}, "StringLike": {"s": {}}},
+		Condition: Conditions{"NumericEquals": {"k": {"1", "2.5", "100", "12345678901234567890"}}, "Bool": {"b": {"false"}},
+			"StringLike": {"s": {}}},
 	}}}
 	for name, text := range map[string]string{
 		"lists": `{"Version":"2012-10-17","Id":"p","Statement":[{"Sid":"s","Effect":"Allow","Principal":{"AWS":["123456789012"],"Service":["a","b"]},
@@ -30,7 +31,8 @@ func TestParse_AcceptsAllForms(t *testing.T) {
 			t.Errorf("%s:\n got %+v\nwant %+v", name, got, want)
 		}
 	}
-	for text, want := range map[string]Principals{`"*"`: {Everyone: {Everyone}}, `{"*":"*"}`: {Everyone: {Everyone}}, `{}`: {}, `{"AWS":[]}`: {"AWS": {}}} {
+	for text, want := range map[string]Principals{`"*"`: {Everyone: {Everyone}}, `{"*":"*"}`: {Everyone: {Everyone}}, `{}`: {},
+		`{"AWS":[]}`: {"AWS": {}}} {
 		if got := parse(t, `{"Statement":{"Principal":`+text+`}}`).Statement[0].Principal; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %#v, want %#v", text, got, want)
 		}
@@ -67,11 +69,14 @@ func TestParse_ErrorNamesFieldAndPlace(t *testing.T) {
 		{`{"Statement":{"Resource":7}}`, "Statement.Resource", 1, 26, "must be a string or a list of strings, not a number"},
 		{`{"Statement":{"NotAction":null}}`, "Statement.NotAction", 1, 27, "must be a string or a list of strings, not null"},
 		{`{"Statement":{"Principal":["*"]}}`, "Statement.Principal", 1, 27, `must be "*" or a JSON object of principals by type, not a list`},
-		{`{"Statement":{"Principal":{"AWS":123456789012}}}`, "Statement.Principal.AWS", 1, 34, "must be a string or a list of strings, not a number"},
+		{`{"Statement":{"Principal":{"AWS":123456789012}}}`, "Statement.Principal.AWS", 1, 34,
+			"must be a string or a list of strings, not a number"},
 		{`{"Statement":{"Condition":"x"}}`, "Statement.Condition", 1, 27, "must be a JSON object of operators, not a string"},
 		{`{"Statement":{"Condition":{"Bool":true}}}`, "Statement.Condition.Bool", 1, 35, "must be a JSON object of context keys, not a boolean"},
-		{`{"Statement":{"Condition":{"Bool":{"k":null}}}}`, "Statement.Condition.Bool.k", 1, 40, "must be a string or a list of strings, not null"},
-		{`{"Statement":{"Condition":{"NumericEquals":{"k":1e999}}}}`, "Statement.Condition.NumericEquals.k", 1, 49, "has a number that is too large"},
+		{`{"Statement":{"Condition":{"Bool":{"k":null}}}}`, "Statement.Condition.Bool.k", 1, 40,
+			"must be a string or a list of strings, not null"},
+		{`{"Statement":{"Condition":{"NumericEquals":{"k":1e999}}}}`, "Statement.Condition.NumericEquals.k", 1, 49,
+			"has a number that is too large"},
 		{`{"` + strings.Repeat("x", 70) + `":1}`, strings.Repeat("x", 64) + "…", 1, 75, "is not an element of a policy document"},
 		{strings.Repeat(" ", MaxSize) + "{}", "", 0, 0, "has 131074 bytes, at most 131072 are allowed"},
 		{strings.Repeat("[", 50), strings.Repeat("[0]", 12), 1, 13, "is nested too deeply: at most 12 levels are allowed"},
@@ -85,7 +90,8 @@ func TestParse_ErrorNamesFieldAndPlace(t *testing.T) {
 		if s.Field != c.field || s.Line != c.line || s.Column != c.column || !strings.HasPrefix(s.Message, c.message) {
 			t.Errorf("%.60s: got %q", c.text, s)
 		}
-		if text := err.Error(); !strings.Contains(text, s.Message) || !strings.Contains(text, s.Field) || s.Line > 0 && !strings.HasSuffix(text, fmt.Sprintf("(line %d, column %d)", s.Line, s.Column)) {
+		if text := err.Error(); !strings.Contains(text, s.Message) || !strings.Contains(text, s.Field) || s.Line > 0 &&
+			!strings.HasSuffix(text, fmt.Sprintf("(line %d, column %d)", s.Line, s.Column)) {
 			t.Errorf("the message leaves something out: %s", text)
 		}
 	}
@@ -93,8 +99,10 @@ func TestParse_ErrorNamesFieldAndPlace(t *testing.T) {
 
 func TestEncode_WritesTheShortestForm(t *testing.T) {
 	d := New(
-		Statement{Sid: "one", Effect: Allow, Principal: Principals{Everyone: {Everyone}}, Action: Values{"s3:GetObject"}, Resource: Values{"a<b>&c", "${known after X}"}},
-		Statement{Effect: Deny, NotPrincipal: Principals{"AWS": {"1"}}, NotAction: Values{}, NotResource: Values{"x"}, Condition: Conditions{"Bool": {"k": {"false"}}}},
+		Statement{Sid: "one", Effect: Allow, Principal: Principals{Everyone: {Everyone}}, Action: Values{"s3:GetObject"},
+			Resource: Values{"a<b>&c", "${known after X}"}},
+		Statement{Effect: Deny, NotPrincipal: Principals{"AWS": {"1"}}, NotAction: Values{}, NotResource: Values{"x"},
+			Condition: Conditions{"Bool": {"k": {"false"}}}},
 	)
 	const want = `{"Version":"2012-10-17","Statement":[` +
 		`{"Sid":"one","Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":["a<b>&c","${known after X}"]},` +
@@ -112,7 +120,8 @@ func TestEncode_WritesTheShortestForm(t *testing.T) {
 // encoded. Run it with: go test -fuzz=FuzzParse ./internal/iampolicy
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		``, `{}`, `[]`, `null`, `{"Statement":`, `{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`, allow("s3:GetObject", "a<b>&c\\u2028"),
+		``, `{}`, `[]`, `null`, `{"Statement":`, `{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`,
+		allow("s3:GetObject", "a<b>&c\\u2028"),
 		`{"Version":"2008-10-17","Id":"x","Statement":{"Sid":"","Effect":"Deny","Principal":"*","NotAction":[],"Condition":{"Bool":{"a":true,"A":"true"},"NumericEquals":{"n":[1e2,-0.50]}}}}`,
 		`{"Statement":{"Principal":{"*":["*"],"AWS":["arn:aws:iam::123456789012:root","AROAKSCDLFT9R5DQP782U"]},"NotPrincipal":{}}}`,
 		`{"Statement":{"Action":"*","Action":"x"}}`, "{\"Statement\":{\"Sid\":\"\xff\"}}", strings.Repeat("[", 100), `{"Statement":{}}{}`,

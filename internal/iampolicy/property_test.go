@@ -33,7 +33,8 @@ func sample(t *rapid.T) Document {
 		}
 		if rapid.Bool().Draw(t, "principal") {
 			s.Principal = Principals{
-				"AWS":     values("accounts", "111111111111", "arn:aws:iam::222222222222:root", "arn:aws:iam::333333333333:role/x", "AROAKSCDLFT9R5DQP782U"),
+				"AWS": values("accounts", "111111111111", "arn:aws:iam::222222222222:root", "arn:aws:iam::333333333333:role/x",
+					"AROAKSCDLFT9R5DQP782U"),
 				"Service": values("services", "glue.amazonaws.com", "ec2.amazonaws.com"),
 			}
 		}

@@ -56,7 +56,8 @@ func (d Document) RepairTrust(a ServiceAccount, gone func(provider string) bool)
 			out.Statement = append(out.Statement, s)
 		}
 	}
-	if !slices.ContainsFunc(out.Statement, func(s Statement) bool { return s.federated() == a.Provider && s.grantsTo(a, issuerOf(a.Provider)) }) {
+	if !slices.ContainsFunc(out.Statement,
+		func(s Statement) bool { return s.federated() == a.Provider && s.grantsTo(a, issuerOf(a.Provider)) }) {
 		out.Statement = append(out.Statement, a.Trust())
 	}
 	return out
@@ -83,7 +84,8 @@ func (s Statement) names(issuer string) bool {
 // grantsTo reports whether a statement lets a ServiceAccount of an issuer in. Conditions about anything but the subject and
 // the audience are taken as the administrator's further limits.
 func (s Statement) grantsTo(a ServiceAccount, issuer string) bool {
-	if s.Effect != Allow || issuer == "" || !slices.ContainsFunc(s.Action, func(action string) bool { return strings.EqualFold(action, actionWebIdentity) }) {
+	if s.Effect != Allow || issuer == "" ||
+		!slices.ContainsFunc(s.Action, func(action string) bool { return strings.EqualFold(action, actionWebIdentity) }) {
 		return false
 	}
 	for operator, keys := range s.Condition {
@@ -146,6 +148,7 @@ func (p PodIdentity) Trust() Statement {
 		Effect:    Allow,
 		Principal: Principals{"Service": {"pods.eks.amazonaws.com"}},
 		Action:    Values{"sts:AssumeRole", "sts:TagSession"},
-		Condition: Conditions{"StringEquals": {tag + "eks-cluster-arn": {p.Cluster}, tag + "kubernetes-namespace": {p.Namespace}, tag + "kubernetes-service-account": {p.Name}}},
+		Condition: Conditions{"StringEquals": {tag + "eks-cluster-arn": {p.Cluster}, tag + "kubernetes-namespace": {p.Namespace},
+			tag + "kubernetes-service-account": {p.Name}}},
 	}
 }

@@ -20,7 +20,8 @@ var operator = iampolicy.ServiceAccount{Provider: present, Audience: "sts.amazon
 // trusting is the statement that lets a subject of a provider in.
 func trusting(provider, sub string) string {
 	issuer := provider[strings.Index(provider, "oidc.eks"):]
-	return `{"Effect":"Allow","Principal":{"Federated":"` + provider + `"},"Action":"sts:AssumeRoleWithWebIdentity","Condition":{"StringEquals":{"` +
+	return `{"Effect":"Allow","Principal":{"Federated":"` + provider +
+		`"},"Action":"sts:AssumeRoleWithWebIdentity","Condition":{"StringEquals":{"` +
 		issuer + `:aud":"sts.amazonaws.com","` + issuer + `:sub":"` + sub + `"}}}`
 }
 
@@ -32,19 +33,24 @@ func TestRepairTrust(t *testing.T) {
 	everybody := strings.Replace(trusting(old, me), `,"oidc.eks.eu-west-1.amazonaws.com/id/OLD:sub":"`+me+`"`, "", 1)
 	limited := strings.Replace(trusting(old, me), `"Condition":{`, `"Condition":{"IpAddress":{"aws:SourceIp":"192.0.2.0/24"},`, 1)
 	for name, tc := range map[string]struct{ have, want []string }{
-		"as it should be":                     {[]string{fine}, []string{fine}},
-		"by a pattern":                        {[]string{like}, []string{like}},
-		"only people":                         {[]string{person}, []string{person, fine}},
-		"of the cluster before":               {[]string{person, trusting(old, me)}, []string{person, fine}},
-		"both":                                {[]string{trusting(old, me), fine}, []string{fine}},
-		"of another cluster":                  {[]string{trusting(blue, me)}, []string{trusting(blue, me), fine}},
-		"of another ServiceAccount":           {[]string{trusting(old, "system:serviceaccount:a:b")}, []string{trusting(old, "system:serviceaccount:a:b"), fine}},
-		"of every ServiceAccount before":      {[]string{everybody}, []string{everybody, fine}},
-		"with a further limit":                {[]string{limited}, []string{strings.ReplaceAll(limited, "OLD", "NEW")}},
-		"another audience":                    {[]string{strings.Replace(fine, `"sts.amazonaws.com"`, `"other"`, 1)}, []string{strings.Replace(fine, `"sts.amazonaws.com"`, `"other"`, 1), fine}},
-		"a refusal":                           {[]string{strings.Replace(fine, "Allow", "Deny", 1)}, []string{strings.Replace(fine, "Allow", "Deny", 1), fine}},
-		"an operator that excludes":           {[]string{strings.Replace(fine, "StringEquals", "StringNotEquals", 1)}, []string{strings.Replace(fine, "StringEquals", "StringNotEquals", 1), fine}},
-		"the provider with keys of the other": {[]string{strings.Replace(trusting(old, me), old, present, 1)}, []string{strings.Replace(trusting(old, me), old, present, 1), fine}},
+		"as it should be":       {[]string{fine}, []string{fine}},
+		"by a pattern":          {[]string{like}, []string{like}},
+		"only people":           {[]string{person}, []string{person, fine}},
+		"of the cluster before": {[]string{person, trusting(old, me)}, []string{person, fine}},
+		"both":                  {[]string{trusting(old, me), fine}, []string{fine}},
+		"of another cluster":    {[]string{trusting(blue, me)}, []string{trusting(blue, me), fine}},
+		"of another ServiceAccount": {[]string{trusting(old, "system:serviceaccount:a:b")},
+			[]string{trusting(old, "system:serviceaccount:a:b"), fine}},
+		"of every ServiceAccount before": {[]string{everybody}, []string{everybody, fine}},
+		"with a further limit":           {[]string{limited}, []string{strings.ReplaceAll(limited, "OLD", "NEW")}},
+		"another audience": {[]string{strings.Replace(fine, `"sts.amazonaws.com"`, `"other"`, 1)},
+			[]string{strings.Replace(fine, `"sts.amazonaws.com"`, `"other"`, 1), fine}},
+		"a refusal": {[]string{strings.Replace(fine, "Allow", "Deny", 1)},
+			[]string{strings.Replace(fine, "Allow", "Deny", 1), fine}},
+		"an operator that excludes": {[]string{strings.Replace(fine, "StringEquals", "StringNotEquals", 1)},
+			[]string{strings.Replace(fine, "StringEquals", "StringNotEquals", 1), fine}},
+		"the provider with keys of the other": {[]string{strings.Replace(trusting(old, me), old, present, 1)},
+			[]string{strings.Replace(trusting(old, me), old, present, 1), fine}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := parsed(t, tc.have).RepairTrust(operator, func(provider string) bool { return provider == old })

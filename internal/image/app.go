@@ -146,7 +146,8 @@ func matches(image v1.Image, p *v1.Platform) error {
 	if err != nil || p == nil {
 		return err
 	}
-	if have := (v1.Platform{OS: config.OS, Architecture: config.Architecture, Variant: config.Variant}); config.OS != p.OS || config.Architecture != p.Architecture {
+	if have := (v1.Platform{OS: config.OS, Architecture: config.Architecture, Variant: config.Variant}); config.OS != p.OS ||
+		config.Architecture != p.Architecture {
 		return fmt.Errorf("the engine built for %s instead of %s: its base image may have no other platform", have, p)
 	}
 	return nil

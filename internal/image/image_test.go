@@ -119,7 +119,8 @@ func TestOperator_TakesBinariesThatCanRun(t *testing.T) {
 	compiled := operator(t, image.Source{Tree: tree, Arches: []string{"arm64"}})
 	build := func(pkg string, env ...string) string {
 		path := filepath.Join(t.TempDir(), "binary")
-		args := append([]string{"build", "-trimpath", "-ldflags=-s -w -buildid= -X main.version=" + optree.Release, "-o", path}, buildflags.All()...)
+		args := append([]string{"build", "-trimpath", "-ldflags=-s -w -buildid= -X main.version=" + optree.Release, "-o", path},
+			buildflags.All()...)
 		cmd := exec.CommandContext(t.Context(), "go", append(args, pkg)...)
 		cmd.Dir, cmd.Env = tree, append(os.Environ(), append(env, "CGO_ENABLED=0", "GOFLAGS=")...)
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -237,7 +238,8 @@ func TestApp_IsBuiltByEveryEngine(t *testing.T) {
 
 func TestApp_RefusesAnImageForAnotherPlatform(t *testing.T) {
 	t.Setenv("PATH", engine.Install(t, "docker"))
-	app := image.App{Engine: "docker", Dir: sources(t, "Dockerfile", "only-amd64"), Platforms: []v1.Platform{{OS: "linux", Architecture: "arm64"}}, Log: io.Discard}
+	app := image.App{Engine: "docker", Dir: sources(t, "Dockerfile", "only-amd64"),
+		Platforms: []v1.Platform{{OS: "linux", Architecture: "arm64"}}, Log: io.Discard}
 	if _, err := app.Build(t.Context(), "app:v1"); err == nil || !strings.Contains(err.Error(), "linux/amd64 instead of linux/arm64") {
 		t.Errorf("%v", err)
 	}
@@ -247,7 +249,8 @@ func TestApp_RefusesAnImageForAnotherPlatform(t *testing.T) {
 	if _, ok := built.Content.(v1.Image); !ok {
 		t.Errorf("%T", built.Content)
 	}
-	if _, err := image.FindProgram("podman", "buildah"); err == nil || !strings.Contains(err.Error(), "podman, buildah: not found on the PATH") {
+	if _, err := image.FindProgram("podman", "buildah"); err == nil ||
+		!strings.Contains(err.Error(), "podman, buildah: not found on the PATH") {
 		t.Errorf("%v", err)
 	}
 }
@@ -255,7 +258,8 @@ func TestApp_RefusesAnImageForAnotherPlatform(t *testing.T) {
 func TestStatic_AddsFilesToEveryPlatform(t *testing.T) {
 	host := registry.Start(t)
 	base := tag(t, host, "web:stable")
-	if err := anybody.Push(t.Context(), base, operator(t, image.Source{Tree: optree.Write(t, "one"), Arches: image.Architectures}).Content); err != nil {
+	if err := anybody.Push(t.Context(), base,
+		operator(t, image.Source{Tree: optree.Write(t, "one"), Arches: image.Architectures}).Content); err != nil {
 		t.Fatal(err)
 	}
 	dir := sources(t, "index.html", "js/app.js")
@@ -274,7 +278,8 @@ func TestStatic_AddsFilesToEveryPlatform(t *testing.T) {
 	}
 	for _, arch := range image.Architectures {
 		got := must.Get(remote.Image(ref, remote.WithPlatform(v1.Platform{OS: "linux", Architecture: arch})))(t)
-		if files := contents(t, got); files["srv/www/js/app.js"] != "js/app.js" || files["srv/www/index.html"] != "index.html" || files["nexus-operator"] == "" {
+		if files := contents(t, got); files["srv/www/js/app.js"] != "js/app.js" || files["srv/www/index.html"] != "index.html" ||
+			files["nexus-operator"] == "" {
 			t.Errorf("%s: %d files", arch, len(files))
 		}
 	}

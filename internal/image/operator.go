@@ -90,7 +90,8 @@ func layerOf(files []file, mediaType types.MediaType) (v1.Layer, error) {
 
 // addLayer adds a layer without a time.
 func addLayer(image v1.Image, layer v1.Layer, mediaType types.MediaType, by string) (v1.Image, error) {
-	return mutate.Append(image, mutate.Addendum{Layer: layer, MediaType: mediaType, History: v1.History{Created: v1.Time{Time: time.Unix(0, 0).UTC()}, CreatedBy: by}})
+	return mutate.Append(image,
+		mutate.Addendum{Layer: layer, MediaType: mediaType, History: v1.History{Created: v1.Time{Time: time.Unix(0, 0).UTC()}, CreatedBy: by}})
 }
 
 // imageOf returns an image with one layer.

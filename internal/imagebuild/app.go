@@ -85,7 +85,8 @@ func ComponentNamed(c *nexusv1.NexusAICapability, name string) (capability.Workl
 			return w, nil
 		}
 	}
-	return capability.Workload{}, exit.Usage("%q is no component of NexusAICapability %s/%s: it has %s", name, c.Namespace, c.Name, strings.Join(names, ", "))
+	return capability.Workload{},
+		exit.Usage("%q is no component of NexusAICapability %s/%s: it has %s", name, c.Namespace, c.Name, strings.Join(names, ", "))
 }
 
 // appRecipe returns how an application's image is made.

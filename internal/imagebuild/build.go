@@ -154,7 +154,8 @@ func buildImage(ctx context.Context, s *connection.Connection, f *Options, how r
 	error) {
 	limited, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
-	report := &Report{APIVersion: APIVersion, Kind: "ImageBuild", Source: how.source, Platforms: how.platforms, Layout: f.Layout, DryRun: f.DryRun, Changes: []install.Change{}}
+	report := &Report{APIVersion: APIVersion, Kind: "ImageBuild", Source: how.source, Platforms: how.platforms, Layout: f.Layout,
+		DryRun: f.DryRun, Changes: []install.Change{}}
 	b := &builder{pushTarget: &pushTarget{Registries: connection.NewRegistries(s)}, flags: f, report: report}
 	err := b.run(limited, how, named)
 	switch {

@@ -37,7 +37,8 @@ func TestRecipes_RefuseWhatCannotBeBuilt(t *testing.T) {
 		}
 	}
 	for want, f := range map[string]*AppOptions{
-		"go together": {Files: "x", Tool: ToolAuto}, "needs no tool": {Files: "x", Base: "a", Tool: "docker"}, "--platform": {Platforms: []string{"windows/amd64"}, Tool: ToolAuto}, "--tool": {Tool: "make"},
+		"go together": {Files: "x", Tool: ToolAuto}, "needs no tool": {Files: "x", Base: "a", Tool: "docker"},
+		"--platform": {Platforms: []string{"windows/amd64"}, Tool: ToolAuto}, "--tool": {Tool: "make"},
 	} {
 		if _, err := appRecipe(s, f, ComponentBackend); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -41,7 +41,8 @@ func (t *pushTarget) lookAtRepository(ctx context.Context, report *Report) ([]in
 	}
 	cluster, err := t.nearbyCluster(ctx)
 	if err != nil && ctx.Err() == nil {
-		report.Notes = append(report.Notes, "the cluster cannot be reached, so that the new repository is not marked as belonging to it, and nexusctl delete --full leaves it")
+		report.Notes = append(report.Notes,
+			"the cluster cannot be reached, so that the new repository is not marked as belonging to it, and nexusctl delete --full leaves it")
 	}
 	changes, _, err := install.NewAccount(session, cluster).Repository(ctx, target)
 	return changes, err

@@ -160,7 +160,8 @@ func (im *Importer) Import(ctx context.Context, r Resource) (Result, error) {
 	}
 	r.Kind = e.Name()
 	if own := im.ownKind(r); own != "" {
-		return Result{Resource: r, Problem: "kind " + own + " manages resources of this type: import it as " + strings.ToLower(own) + "/NAME"}, nil
+		return Result{Resource: r, Problem: "kind " + own + " manages resources of this type: import it as " + strings.ToLower(own) +
+			"/NAME"}, nil
 	}
 	if where := im.elsewhere(r); where != "" {
 		return Result{Resource: r, Problem: where}, nil
@@ -222,7 +223,8 @@ func (im *Importer) validate(ctx context.Context, kindName string, obj v1alpha1.
 	err := im.Schemas.Validate(ctx, kindName, obj)
 	if s, ok := status.AsStalled(err); ok && len(notDeclared) > 0 {
 		return &status.Stalled{Reason: s.Reason, Field: s.Field,
-			Message: fmt.Sprintf("%s; a %s has no fields for these settings of the resource: %s", s.Message, kindName, strings.Join(notDeclared, ", "))}
+			Message: fmt.Sprintf("%s; a %s has no fields for these settings of the resource: %s", s.Message, kindName,
+				strings.Join(notDeclared, ", "))}
 	}
 	return err
 }
@@ -236,7 +238,8 @@ func (im *Importer) refuse(found engine.Exported, out *Result) {
 		out.Problem = "does not exist in " + im.place()
 	case found.Tags[wellknown.TagOwnerUID] != "":
 		out.IsManaged = true
-		out.Problem = fmt.Sprintf("is managed already: its tags name the owner %s in cluster %s", found.Tags[wellknown.TagOwner], found.Tags[wellknown.TagCluster])
+		out.Problem = fmt.Sprintf("is managed already: its tags name the owner %s in cluster %s", found.Tags[wellknown.TagOwner],
+			found.Tags[wellknown.TagCluster])
 	default:
 		out.Problem = another(out.Resource, found.Published.CommonStatus().ARN)
 	}
@@ -327,8 +330,9 @@ func (im *Importer) nameOf(kindName, name string) string {
 // scope returns what the operator would know of the object, with a provider that allows adoption.
 func (im *Importer) scope(ctx context.Context, e engine.Entry, obj v1alpha1.Resource) (engine.Owner, kind.Scope, error) {
 	facts := engine.Facts{
-		Cluster:   "import",
-		Provider:  v1alpha1.AWSProviderSpec{Region: im.Session.Region, AllowAdoption: true, PermissionsBoundaryARN: im.Boundary, RolePathPrefix: im.RolePath},
+		Cluster: "import",
+		Provider: v1alpha1.AWSProviderSpec{Region: im.Session.Region, AllowAdoption: true, PermissionsBoundaryARN: im.Boundary,
+			RolePathPrefix: im.RolePath},
 		Partition: im.Session.Partition, Account: im.Session.Account, Region: im.Session.Region,
 		EKSCluster: kind.AnyCluster,
 		NoIssuer:   &status.Waiting{For: "a cluster"},

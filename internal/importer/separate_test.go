@@ -30,7 +30,8 @@ func TestSeparateSettings_TellUnknownFromAbsent(t *testing.T) {
 	cut := setting("cut", "", false)
 	cut.Read = func(context.Context) (bool, error) { return false, errors.New("connection reset") }
 	found, unknown := readSeparately(t.Context(), []engine.SeparateSetting{
-		setting("set", "", true), setting("off", "", false), setting("absent", "ReplicationConfigurationNotFoundError", false), setting("refused", "AccessDenied", false), cut})
+		setting("set", "", true), setting("off", "", false), setting("absent", "ReplicationConfigurationNotFoundError", false),
+		setting("refused", "AccessDenied", false), cut})
 	if !slices.Equal(found, []string{"set"}) || !slices.Equal(unknown, []string{"refused (s3:Get: AccessDenied)", "cut (s3:Get: no answer)"}) {
 		t.Errorf("found %q, unknown %q", found, unknown)
 	}

@@ -21,7 +21,8 @@ import (
 func settingsIn(kindName string, unread []answers.Member, said map[string]bool) []string {
 	var out, whole []string
 	for _, m := range unread {
-		if list, isElement := strings.CutSuffix(elements.ReplaceAllString(m.Path, "[]"), "[]"); isElement && slices.Contains(notSettings[kindName], list+"[]") {
+		if list, isElement := strings.CutSuffix(elements.ReplaceAllString(m.Path, "[]"), "[]"); isElement &&
+			slices.Contains(notSettings[kindName], list+"[]") {
 			continue
 		}
 		settings := slices.DeleteFunc(slices.Clone(m.Leaves), func(l answers.Leaf) bool {

@@ -154,7 +154,8 @@ func (r *stateReader) find(at addressed, kindName string, attributes []string) {
 		}
 		values = append(values, at.text(a))
 	}
-	found := Resource{Kind: kindName, Name: strings.Join(values, "/"), Address: at.address, ARN: arnOf(at.stateInstance), Region: at.text("region"), Account: accountOf(at.stateInstance)}
+	found := Resource{Kind: kindName, Name: strings.Join(values, "/"), Address: at.address, ARN: arnOf(at.stateInstance),
+		Region: at.text("region"), Account: accountOf(at.stateInstance)}
 	r.addFound(at, found)
 }
 
@@ -269,7 +270,8 @@ func inSets(all []Resource) (found []Resource, alone []string) {
 		set := sets[paths[i]]
 		if set == nil {
 			at := r.home()
-			set = &Resource{Kind: kindOfParameters, Name: strings.Trim(paths[i].path, "/"), Address: r.Address, Partition: at.partition, Account: at.account, Region: at.region}
+			set = &Resource{Kind: kindOfParameters, Name: strings.Trim(paths[i].path, "/"), Address: r.Address, Partition: at.partition,
+				Account: at.account, Region: at.region}
 			sets[paths[i]] = set
 		}
 		set.Parameters = append(set.Parameters, strings.TrimPrefix(r.Name, paths[i].path+"/"))

@@ -92,11 +92,13 @@ type selectingPolicy struct {
 func selectingPolicies(policies []intentv1alpha1.NimbusPolicy, wide []intentv1alpha1.ClusterNimbusPolicy) ([]selectingPolicy, error) {
 	var out []selectingPolicy
 	for _, p := range policies {
-		selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: p.Spec.Selector.MatchLabels, MatchExpressions: p.Spec.Selector.MatchExpressions})
+		selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: p.Spec.Selector.MatchLabels,
+			MatchExpressions: p.Spec.Selector.MatchExpressions})
 		if err != nil {
 			return nil, fmt.Errorf("spec.selector of NimbusPolicy %s/%s: %w", p.Namespace, p.Name, err)
 		}
-		out = append(out, selectingPolicy{PolicyRef: PolicyRef{Namespace: p.Namespace, Name: p.Name}, rules: p.Spec.Rules, coverage: p.Status.Coverage,
+		out = append(out, selectingPolicy{PolicyRef: PolicyRef{Namespace: p.Namespace, Name: p.Name}, rules: p.Spec.Rules,
+			coverage: p.Status.Coverage,
 			selects: func(pod *metav1.PartialObjectMetadata) bool {
 				return pod.Namespace == p.Namespace && selector.Matches(labels.Set(pod.Labels))
 			}})

@@ -23,7 +23,8 @@ import (
 )
 
 // passing are the reasons with an error code that usually end without a person, as their remedies say.
-var passing = []string{status.ReasonThrottled, status.ReasonRetrying, status.ReasonOwnedByCapability, status.ReasonStoreKept, "NotCovered", "Overlaps", "NotLive"}
+var passing = []string{status.ReasonThrottled, status.ReasonRetrying, status.ReasonOwnedByCapability, status.ReasonStoreKept, "NotCovered",
+	"Overlaps", "NotLive"}
 
 // needsPerson reports whether an object with the reason stays as it is until a person acts.
 func needsPerson(reason string) bool {
@@ -116,10 +117,11 @@ func (r *Reader) addDeadNode(ctx context.Context, n *Node, p *corev1.Pod) error 
 		if c.Type != corev1.NodeReady || c.Status == corev1.ConditionTrue {
 			continue
 		}
-		n.Children = append(n.Children, &Node{APIVersion: "v1", Kind: "Node", Name: machine.Name, Relation: Uses, Health: Failed, Reason: status.ReasonNodeNotReady,
-			Created: &metav1.Time{Time: machine.CreationTimestamp.Time},
-			Message: fmt.Sprintf("node %s is not ready since %s (%s: %s), so its pods neither start nor end: repair it, or delete the Node if the machine is gone",
-				machine.Name, c.LastTransitionTime.UTC().Format(time.RFC3339), c.Reason, c.Message)})
+		n.Children = append(n.Children,
+			&Node{APIVersion: "v1", Kind: "Node", Name: machine.Name, Relation: Uses, Health: Failed, Reason: status.ReasonNodeNotReady,
+				Created: &metav1.Time{Time: machine.CreationTimestamp.Time},
+				Message: fmt.Sprintf("node %s is not ready since %s (%s: %s), so its pods neither start nor end: repair it, or delete the Node if the machine is gone",
+					machine.Name, c.LastTransitionTime.UTC().Format(time.RFC3339), c.Reason, c.Message)})
 	}
 	return nil
 }

@@ -75,7 +75,9 @@ func (r *Reader) Drift(ctx context.Context, namespace string) (*DriftReport, err
 
 func driftOf(kind string, o v1alpha1.Resource) ObjectDrift {
 	st := o.CommonStatus()
-	d := ObjectDrift{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), Policy: string(cmp.Or(o.CommonSpec().DriftPolicy, v1alpha1.DriftCorrect)), Fields: append([]v1alpha1.DriftEntry{}, st.Drift...), Since: st.LastSyncTime}
+	d := ObjectDrift{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(),
+		Policy: string(cmp.Or(o.CommonSpec().DriftPolicy, v1alpha1.DriftCorrect)), Fields: append([]v1alpha1.DriftEntry{}, st.Drift...),
+		Since: st.LastSyncTime}
 	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == "NexusAICapability" {
 		d.Capability = owner.Name
 	}

@@ -57,8 +57,9 @@ func (r *Reader) warningsAbout(ctx context.Context, n *Node) ([]Event, error) {
 
 // eventOf reads an event of either API, whose recorders fill different fields.
 func eventOf(e corev1.Event) Event {
-	out := Event{Namespace: e.InvolvedObject.Namespace, Object: e.InvolvedObject.Kind + "/" + e.InvolvedObject.Name, Reason: e.Reason, Message: e.Message,
-		Count: max(e.Count, 1), Last: e.LastTimestamp}
+	out := Event{Namespace: e.InvolvedObject.Namespace, Object: e.InvolvedObject.Kind + "/" + e.InvolvedObject.Name, Reason: e.Reason,
+		Message: e.Message,
+		Count:   max(e.Count, 1), Last: e.LastTimestamp}
 	if e.Series != nil {
 		out.Count, out.Last = e.Series.Count, metav1.Time{Time: e.Series.LastObservedTime.Time}
 	}

@@ -19,8 +19,9 @@ import (
 
 func TestVersionIsReadFromTheTagOrTheLabels(t *testing.T) {
 	labels := map[string]string{"app.kubernetes.io/version": "9.9.9"}
-	for image, want := range map[string]string{"nexus-operator:v1.2.3": "v1.2.3", "host:5000/nexus-operator": "9.9.9", "host:5000/nexus-operator:v1": "v1",
-		"nexus-operator@sha256:abc": "9.9.9", "nexus-operator:v2@sha256:abc": "v2"} {
+	for image, want := range map[string]string{"nexus-operator:v1.2.3": "v1.2.3", "host:5000/nexus-operator": "9.9.9",
+		"host:5000/nexus-operator:v1": "v1",
+		"nexus-operator@sha256:abc":   "9.9.9", "nexus-operator:v2@sha256:abc": "v2"} {
 		if got := versionOf(image, labels); got != want {
 			t.Errorf("%s: %q, want %q", image, got, want)
 		}
@@ -44,8 +45,9 @@ func TestArgsReplaceTheVariablesOfTheContainer(t *testing.T) {
 
 func TestOperatorIsHealthyWithoutProblems(t *testing.T) {
 	well := func() *OperatorStatus {
-		return &OperatorStatus{Namespace: "ns", Client: "1.0.0", Workloads: []Workload{{Kind: "Deployment", Name: "nexus-operator", Version: "v1.0.0", Replicas: 2, Ready: 2}},
-			Leases: []Lease{{Name: "a", Holder: "x"}}, CRDs: []Definition{{Name: "c", Established: true}}}
+		return &OperatorStatus{Namespace: "ns", Client: "1.0.0",
+			Workloads: []Workload{{Kind: "Deployment", Name: "nexus-operator", Version: "v1.0.0", Replicas: 2, Ready: 2}},
+			Leases:    []Lease{{Name: "a", Holder: "x"}}, CRDs: []Definition{{Name: "c", Established: true}}}
 	}
 	if s := well(); func() bool { s.judge(false); return !s.Healthy || s.Skew }() {
 		t.Errorf("%+v", s)
@@ -90,7 +92,8 @@ func TestPodsHaveTheDurationOfALeaseToStart(t *testing.T) {
 	pod := func(created, ready time.Duration) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(now.Add(-created))}}
 		if ready > 0 {
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-ready))}}
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue,
+				LastTransitionTime: metav1.NewTime(now.Add(-ready))}}
 		}
 		return p
 	}
@@ -141,8 +144,11 @@ func TestHealthInOneWord(t *testing.T) {
 }
 
 func TestStatusesPutTheUsualConditionsFirst(t *testing.T) {
-	u := &unstructured.Unstructured{Object: map[string]any{"kind": "S3Bucket", "metadata": map[string]any{"name": "a", "generation": int64(2)}, "status": map[string]any{"conditions": []any{
-		map[string]any{"type": "BackendReady", "status": "True", "observedGeneration": int64(2)}, map[string]any{"type": "Stalled", "status": "False"}, map[string]any{"type": "Ready", "status": "True", "observedGeneration": int64(1)}}}}}
+	u := &unstructured.Unstructured{Object: map[string]any{"kind": "S3Bucket", "metadata": map[string]any{"name": "a", "generation": int64(2)},
+		"status": map[string]any{"conditions": []any{
+			map[string]any{"type": "BackendReady", "status": "True", "observedGeneration": int64(2)},
+			map[string]any{"type": "Stalled", "status": "False"},
+			map[string]any{"type": "Ready", "status": "True", "observedGeneration": int64(1)}}}}}
 	list := Statuses([]*unstructured.Unstructured{u})
 	conds := list.Objects[0].Conditions
 	if len(conds) != 3 || conds[0].Type != "Ready" || conds[1].Type != "Stalled" {

@@ -29,7 +29,8 @@ import (
 )
 
 // waitingReasons are the reasons of objects that need another object first.
-var waitingReasons = []string{status.ReasonWaiting, status.ReasonNotStarted, status.ReasonProviderMissing, status.ReasonProviderNotReady, status.ReasonProviderDeleting}
+var waitingReasons = []string{status.ReasonWaiting, status.ReasonNotStarted, status.ReasonProviderMissing, status.ReasonProviderNotReady,
+	status.ReasonProviderDeleting}
 
 // NeedsAnother reports whether an object with the reason waits for another object, which then is the cause.
 func NeedsAnother(reason string) bool { return slices.Contains(waitingReasons, reason) }
@@ -52,7 +53,8 @@ func compareNames(a, b *Node) int {
 
 // nodeOf makes the node of an object alone, with its health.
 func (r *Reader) nodeOf(ctx context.Context, gvk schema.GroupVersionKind, o client.Object) (*Node, error) {
-	n := &Node{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName(), Created: ptr.To(o.GetCreationTimestamp())}
+	n := &Node{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName(),
+		Created: ptr.To(o.GetCreationTimestamp())}
 	u, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", n.Title(), err)
@@ -92,9 +94,11 @@ func (n *Node) addCode() {
 }
 
 // healthOf asks what the operator itself asks. A capability, an intent and an object of an engine speak for themselves.
-func (r *Reader) healthOf(ctx context.Context, gvk schema.GroupVersionKind, o client.Object, conds []metav1.Condition) (health.Health, error) {
+func (r *Reader) healthOf(ctx context.Context, gvk schema.GroupVersionKind, o client.Object, conds []metav1.Condition) (health.Health,
+	error) {
 	switch o.(type) {
-	case *nexusv1.NexusAICapability, *intentv1alpha1.SecurityIntent, *intentv1alpha1.ClusterSecurityIntentBinding, *intentv1alpha1.NimbusPolicy, *intentv1alpha1.ClusterNimbusPolicy:
+	case *nexusv1.NexusAICapability, *intentv1alpha1.SecurityIntent, *intentv1alpha1.ClusterSecurityIntentBinding,
+		*intentv1alpha1.NimbusPolicy, *intentv1alpha1.ClusterNimbusPolicy:
 		return health.OfConditions(conds, o.GetGeneration()), nil
 	}
 	if IsOurs(gvk) || r.Client.Scheme().Recognizes(gvk) {
@@ -135,7 +139,8 @@ func (n *Node) judge(h health.Health, o client.Object, conds []metav1.Condition)
 
 // isPaused reports whether a person froze the object.
 func isPaused(h health.Health, o client.Object, conds []metav1.Condition) bool {
-	return h.Reason == status.ReasonPaused || o.GetAnnotations()[wellknown.AnnotationPaused] == "true" || meta.IsStatusConditionTrue(conds, status.Paused)
+	return h.Reason == status.ReasonPaused || o.GetAnnotations()[wellknown.AnnotationPaused] == "true" ||
+		meta.IsStatusConditionTrue(conds, status.Paused)
 }
 
 // explainUse takes over what an object in deletion says of its users.
@@ -155,7 +160,8 @@ func (n *Node) explainOwnState(o client.Object, u map[string]any) {
 	observed, found, _ := unstructured.NestedInt64(u, "status", "observedGeneration")
 	if n.Health == Paused && n.Reason != status.ReasonPaused {
 		before := strings.TrimSuffix(n.Reason+": "+n.Message, ": ")
-		n.Reason, n.Message = status.ReasonPaused, "annotation "+wellknown.AnnotationPaused+" freezes the object, and every object that it made; before that it was not ready: "+before
+		n.Reason, n.Message = status.ReasonPaused,
+			"annotation "+wellknown.AnnotationPaused+" freezes the object, and every object that it made; before that it was not ready: "+before
 		return
 	}
 	if n.Health == Progressing && (!found || observed < o.GetGeneration()) {

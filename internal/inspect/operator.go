@@ -116,7 +116,8 @@ const maxWarnings = 5
 func (r *Reader) Operator(ctx context.Context, q OperatorQuery) (*OperatorStatus, error) {
 	s := &OperatorStatus{APIVersion: APIVersion, Kind: "OperatorStatus", Namespace: q.Namespace, Client: q.Client, Workloads: q.Workloads,
 		Pods: []Pod{}, Leases: []Lease{}, CRDs: []Definition{}, Capabilities: []PhaseCount{}, Warnings: []Event{}, Problems: []string{}}
-	for _, gather := range []func(context.Context, *OperatorStatus, OperatorQuery) error{r.operatorPods, r.leases, r.definitions, r.phases, r.operatorWarnings} {
+	for _, gather := range []func(context.Context, *OperatorStatus, OperatorQuery) error{r.operatorPods, r.leases, r.definitions, r.phases,
+		r.operatorWarnings} {
 		if err := gather(ctx, s, q); err != nil {
 			return nil, err
 		}
@@ -152,7 +153,8 @@ func (r *Reader) operatorPods(ctx context.Context, s *OperatorStatus, q Operator
 
 func (r *Reader) podOf(p *corev1.Pod) Pod {
 	h := r.health().OfPod(p)
-	out := Pod{Name: p.Name, Ready: h.Ready, Reason: h.Reason, Message: h.Message, Created: p.CreationTimestamp, changed: p.CreationTimestamp.Time}
+	out := Pod{Name: p.Name, Ready: h.Ready, Reason: h.Reason, Message: h.Message, Created: p.CreationTimestamp,
+		changed: p.CreationTimestamp.Time}
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodReady && c.LastTransitionTime.After(out.changed) {
 			out.changed = c.LastTransitionTime.Time
@@ -264,7 +266,8 @@ func (s *OperatorStatus) judge(starting bool) {
 		s.Skew = s.Skew || w.differsFrom(s.Client)
 		switch {
 		case w.Replicas == 0:
-			s.problem("%s %s is scaled to 0, so nothing is reconciled: kubectl -n %s scale %s/%s --replicas=1", w.Kind, w.Name, s.Namespace, strings.ToLower(w.Kind), w.Name)
+			s.problem("%s %s is scaled to 0, so nothing is reconciled: kubectl -n %s scale %s/%s --replicas=1", w.Kind, w.Name, s.Namespace,
+				strings.ToLower(w.Kind), w.Name)
 		case w.Ready < w.Replicas:
 			unfinished("%d of %d pods of %s %s are ready: kubectl -n %s describe pods", w.Ready, w.Replicas, w.Kind, w.Name, s.Namespace)
 		case w.outdated:
@@ -273,12 +276,14 @@ func (s *OperatorStatus) judge(starting bool) {
 	}
 	for _, l := range s.Leases {
 		if l.Holder == "" {
-			unfinished("nobody holds Lease %s, so shard %s reconciles nothing: kubectl -n %s logs -l app.kubernetes.io/name=nexus-operator", l.Name, l.Shard, s.Namespace)
+			unfinished("nobody holds Lease %s, so shard %s reconciles nothing: kubectl -n %s logs -l app.kubernetes.io/name=nexus-operator", l.Name,
+				l.Shard, s.Namespace)
 		}
 	}
 	for _, d := range s.CRDs {
 		if !d.Established {
-			s.problem("CustomResourceDefinition %s is missing or not established: apply charts/nexus-operator/files/crd of the operator's version", d.Name)
+			s.problem("CustomResourceDefinition %s is missing or not established: apply charts/nexus-operator/files/crd of the operator's version",
+				d.Name)
 		}
 	}
 	s.Healthy = len(s.Problems) == 0

@@ -39,8 +39,10 @@ func live(kind, name, ready, reason, message string) *unstructured.Unstructured 
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "nexus.ai/v1", "kind": kind,
 		"metadata": map[string]any{"name": name, "namespace": "team-a", "generation": int64(2), "resourceVersion": "7"},
 		"status": map[string]any{"observedGeneration": int64(2), "phase": "Failed", "progress": "3/11", "conditions": []any{
-			map[string]any{"type": "Ready", "status": ready, "reason": reason, "message": message, "observedGeneration": int64(2), "lastTransitionTime": "2026-01-01T00:00:00Z"},
-			map[string]any{"type": "Stalled", "status": map[string]string{"True": "False", "False": "True"}[ready], "reason": reason, "message": message, "observedGeneration": int64(2), "lastTransitionTime": "2026-01-01T00:00:00Z"}}}}}
+			map[string]any{"type": "Ready", "status": ready, "reason": reason, "message": message, "observedGeneration": int64(2),
+				"lastTransitionTime": "2026-01-01T00:00:00Z"},
+			map[string]any{"type": "Stalled", "status": map[string]string{"True": "False", "False": "True"}[ready], "reason": reason,
+				"message": message, "observedGeneration": int64(2), "lastTransitionTime": "2026-01-01T00:00:00Z"}}}}}
 }
 
 func TestRowOf_NamesTheObjectInTrouble(t *testing.T) {
@@ -49,12 +51,15 @@ func TestRowOf_NamesTheObjectInTrouble(t *testing.T) {
 		health  Health
 		trouble string
 	}{
-		"ready":           {live("NexusAICapability", "a", "True", "Ready", "all components are ready"), Ready, ""},
-		"a child":         {live("NexusAICapability", "a", "False", "Conflict", "S3Bucket/logs: taken"), Failed, "S3Bucket/logs"},
-		"itself":          {live("NexusAICapability", "a", "False", "InvalidSpec", "spec.region: unknown"), Failed, "NexusAICapability/a"},
-		"another, inside": {live("NexusAICapability", "a", "False", "InvalidSpec", "the name of S3Bucket/logs is too long"), Failed, "NexusAICapability/a"},
-		"no status":       {&unstructured.Unstructured{Object: map[string]any{"apiVersion": "nexus.ai/v1", "kind": "NexusAICapability", "metadata": map[string]any{"name": "a"}}}, Progressing, "NexusAICapability/a"},
-		"no conditions":   {&unstructured.Unstructured{Object: map[string]any{"apiVersion": "nexus.ai/v1", "kind": "PlanRequest", "metadata": map[string]any{"name": "a"}}}, Ready, ""},
+		"ready":   {live("NexusAICapability", "a", "True", "Ready", "all components are ready"), Ready, ""},
+		"a child": {live("NexusAICapability", "a", "False", "Conflict", "S3Bucket/logs: taken"), Failed, "S3Bucket/logs"},
+		"itself":  {live("NexusAICapability", "a", "False", "InvalidSpec", "spec.region: unknown"), Failed, "NexusAICapability/a"},
+		"another, inside": {live("NexusAICapability", "a", "False", "InvalidSpec", "the name of S3Bucket/logs is too long"), Failed,
+			"NexusAICapability/a"},
+		"no status": {&unstructured.Unstructured{Object: map[string]any{"apiVersion": "nexus.ai/v1", "kind": "NexusAICapability",
+			"metadata": map[string]any{"name": "a"}}}, Progressing, "NexusAICapability/a"},
+		"no conditions": {&unstructured.Unstructured{Object: map[string]any{"apiVersion": "nexus.ai/v1", "kind": "PlanRequest",
+			"metadata": map[string]any{"name": "a"}}}, Ready, ""},
 	} {
 		row := RowOf(tc.u)
 		if row.Health != tc.health || row.Trouble != tc.trouble || row.Name != "a" {
@@ -76,25 +81,31 @@ func TestCoverage_IsThatOfThePoliciesThatSelectThePod(t *testing.T) {
 		return p
 	}
 	pod := func(namespace, name, app string) metav1.PartialObjectMetadata {
-		return metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": app}}}
+		return metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+			Labels: map[string]string{"app": app}}}
 	}
 	enforced := intentv1alpha1.Coverage{Intent: "dnsManipulation", Engine: "KubernetesNetworkPolicy", Level: intentv1alpha1.LevelEnforced}
 	missing := intentv1alpha1.Coverage{Intent: "dnsManipulation", Engine: "KubeArmor", Level: intentv1alpha1.LevelNone, Reason: "NotInstalled"}
 	wide := intentv1alpha1.ClusterNimbusPolicy{ObjectMeta: metav1.ObjectMeta{Name: "everywhere"}}
 	wide.Spec.Selector.NsSelector.ExcludeNames = []intentv1alpha1.NamespaceName{"team-a"}
 	wide.Spec.Rules, wide.Status.Coverage = []intentv1alpha1.Rule{{ID: "dnsManipulation"}}, []intentv1alpha1.Coverage{enforced}
-	all, err := selectingPolicies([]intentv1alpha1.NimbusPolicy{policy("web", map[string]string{"app": "web"}, enforced, missing), policy("all", nil, enforced), policy("idle", map[string]string{"app": "none"})}, []intentv1alpha1.ClusterNimbusPolicy{wide})
+	all, err := selectingPolicies([]intentv1alpha1.NimbusPolicy{policy("web", map[string]string{"app": "web"}, enforced, missing),
+		policy("all", nil, enforced), policy("idle", map[string]string{"app": "none"})}, []intentv1alpha1.ClusterNimbusPolicy{wide})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := coverageOf(all, []metav1.PartialObjectMetadata{pod("team-a", "web-1", "web"), pod("team-a", "db-1", "db"), pod("team-b", "web-1", "web"), pod("kube-system", "dns-1", "dns")})
-	if !slices.Equal(got.Engines, []string{"KubeArmor", "KubernetesNetworkPolicy"}) || len(got.Pods) != 3 || len(got.Idle) != 1 || got.Idle[0].Name != "idle" {
+	got := coverageOf(all, []metav1.PartialObjectMetadata{pod("team-a", "web-1", "web"), pod("team-a", "db-1", "db"),
+		pod("team-b", "web-1", "web"), pod("kube-system", "dns-1", "dns")})
+	if !slices.Equal(got.Engines, []string{"KubeArmor", "KubernetesNetworkPolicy"}) || len(got.Pods) != 3 || len(got.Idle) != 1 ||
+		got.Idle[0].Name != "idle" {
 		t.Fatalf("%+v", got)
 	}
-	if there := got.Pods[2]; there.Namespace != "team-b" || len(there.Intents) != 1 || !there.Intents[0].Cluster || there.Intents[0].Policy != "everywhere" {
+	if there := got.Pods[2]; there.Namespace != "team-b" || len(there.Intents) != 1 || !there.Intents[0].Cluster ||
+		there.Intents[0].Policy != "everywhere" {
 		t.Errorf("%+v", there)
 	}
-	if db, web := got.Pods[0], got.Pods[1]; db.Name != "db-1" || len(db.Intents) != 1 || web.Name != "web-1" || len(web.Intents) != 2 || web.Intents[1].Policy != "web" || len(web.Intents[1].Engines) != 2 {
+	if db, web := got.Pods[0], got.Pods[1]; db.Name != "db-1" || len(db.Intents) != 1 || web.Name != "web-1" || len(web.Intents) != 2 ||
+		web.Intents[1].Policy != "web" || len(web.Intents[1].Engines) != 2 {
 		t.Errorf("%+v", got.Pods)
 	}
 	broken := policy("broken", nil)
@@ -109,16 +120,20 @@ func TestTimeline_HasEventsWritesAndPhases(t *testing.T) {
 	c := live("NexusAICapability", "shop", "True", "Ready", "")
 	first, second := at(1), at(4)
 	c.SetManagedFields([]metav1.ManagedFieldsEntry{
-		{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply, Time: &first, FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{},"f:spec":{"f:a":{}}}`)},
+		{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply, Time: &first,
+			FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{},"f:spec":{"f:a":{}}}`)},
 		{Manager: "nexus-operator", Operation: metav1.ManagedFieldsOperationUpdate, Time: &second, Subresource: "status"},
 		{Manager: "unknown", Operation: metav1.ManagedFieldsOperationUpdate},
 	})
-	if err := unstructured.SetNestedSlice(c.Object, []any{map[string]any{"phase": "Running", "time": "2026-01-01T00:03:00Z", "reason": "Ready"}, "no entry"}, "status", "history"); err != nil {
+	if err := unstructured.SetNestedSlice(c.Object,
+		[]any{map[string]any{"phase": "Running", "time": "2026-01-01T00:03:00Z", "reason": "Ready"}, "no entry"}, "status",
+		"history"); err != nil {
 		t.Fatal(err)
 	}
 	tl := newTimeline()
 	tl.addObject(c)
-	event := corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "S3Bucket", Name: "logs", Namespace: "team-a"}, Reason: "Created", Type: corev1.EventTypeNormal, LastTimestamp: at(2), ReportingController: "nexus-operator"}
+	event := corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "S3Bucket", Name: "logs", Namespace: "team-a"}, Reason: "Created",
+		Type: corev1.EventTypeNormal, LastTimestamp: at(2), ReportingController: "nexus-operator"}
 	tl.Items = append(tl.Items, happeningOf(event))
 	event.ReportingController = "someone-else"
 	event.LastTimestamp = at(0)
@@ -131,8 +146,10 @@ func TestTimeline_HasEventsWritesAndPhases(t *testing.T) {
 		}
 		got = append(got, text)
 	}
-	want := []string{"Write NexusAICapability/shop nexus-operator Update wrote the status", "Phase NexusAICapability/shop nexus-operator Running Ready",
-		"Event S3Bucket/logs nexus-operator Created  in AWS", "Write NexusAICapability/shop kubectl Apply wrote metadata and spec", "Event S3Bucket/logs someone-else Created "}
+	want := []string{"Write NexusAICapability/shop nexus-operator Update wrote the status",
+		"Phase NexusAICapability/shop nexus-operator Running Ready",
+		"Event S3Bucket/logs nexus-operator Created  in AWS", "Write NexusAICapability/shop kubectl Apply wrote metadata and spec",
+		"Event S3Bucket/logs someone-else Created "}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

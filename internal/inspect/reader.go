@@ -45,7 +45,8 @@ func (r *Reader) health() health.Reader {
 
 // IsOurs reports whether a kind is one of the operator's.
 func IsOurs(gvk schema.GroupVersionKind) bool {
-	return gvk.Group == nexusv1.GroupVersion.Group || gvk.Group == v1alpha1.GroupVersion.Group || gvk.Group == intentv1alpha1.GroupVersion.Group
+	return gvk.Group == nexusv1.GroupVersion.Group || gvk.Group == v1alpha1.GroupVersion.Group ||
+		gvk.Group == intentv1alpha1.GroupVersion.Group
 }
 
 // conditionsOf returns the conditions of any object that has the usual ones.

@@ -33,7 +33,8 @@ func resourceOf(o client.Object) *Resource {
 		return nil
 	}
 	st := r.Status
-	return &Resource{Type: r.Spec.TypeName, Identifier: st.Identifier, ARN: st.ARN, Request: st.Request, Drift: st.Drift, Ignored: r.Spec.Ignore, Deprecated: deprecatedIn(st.Conditions)}
+	return &Resource{Type: r.Spec.TypeName, Identifier: st.Identifier, ARN: st.ARN, Request: st.Request, Drift: st.Drift,
+		Ignored: r.Spec.Ignore, Deprecated: deprecatedIn(st.Conditions)}
 }
 
 func deprecatedIn(conditions []metav1.Condition) string {

@@ -36,11 +36,13 @@ type Row struct {
 // RowOf returns the row of an object of the operator's kinds, by its own status alone.
 func RowOf(u *unstructured.Unstructured) Row {
 	conds := conditionsOf(u)
-	n := &Node{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), conditions: conds, deleting: u.GetDeletionTimestamp() != nil}
+	n := &Node{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), conditions: conds,
+		deleting: u.GetDeletionTimestamp() != nil}
 	n.judge(healthOfRow(u, conds), u, conds)
 	n.explainOwnState(u, u.Object)
 	n.addCode()
-	row := Row{ListedItem: listedItemOf(u), APIVersion: u.GetAPIVersion(), Health: n.Health, Code: n.Code, Created: u.GetCreationTimestamp(), Version: u.GetResourceVersion()}
+	row := Row{ListedItem: listedItemOf(u), APIVersion: u.GetAPIVersion(), Health: n.Health, Code: n.Code, Created: u.GetCreationTimestamp(),
+		Version: u.GetResourceVersion()}
 	drift, _, _ := unstructured.NestedSlice(u.Object, "status", "drift")
 	row.Drift = len(drift)
 	if owner := metav1.GetControllerOf(u); owner != nil && owner.Kind == "NexusAICapability" {

@@ -58,7 +58,8 @@ func (r *Reader) Secrets(ctx context.Context, namespace string) (*SecretReport, 
 		if len(keys) == 0 {
 			continue
 		}
-		s := SecretStatus{Namespace: o.Namespace, Name: o.Name, Secret: o.Spec.SecretName, FilledIn: metav1.ConditionUnknown, Keys: keys, Created: o.CreationTimestamp}
+		s := SecretStatus{Namespace: o.Namespace, Name: o.Name, Secret: o.Spec.SecretName, FilledIn: metav1.ConditionUnknown, Keys: keys,
+			Created: o.CreationTimestamp}
 		if p := o.Status.Populated; p != nil && *p {
 			s.FilledIn = metav1.ConditionTrue
 		} else if p != nil {

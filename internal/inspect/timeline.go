@@ -61,7 +61,8 @@ type Happening struct {
 }
 
 // awsWrites are the reasons of events about writes to AWS.
-var awsWrites = []string{status.ReasonCreated, status.ReasonUpdated, status.ReasonDriftCorrected, status.ReasonDeleted, status.ReasonAdopted}
+var awsWrites = []string{status.ReasonCreated, status.ReasonUpdated, status.ReasonDriftCorrected, status.ReasonDeleted,
+	status.ReasonAdopted}
 
 // OperatorTimeline returns what the operator did in a namespace, or in all when it is empty: its events, and the last writes to its
 // objects.
@@ -127,8 +128,10 @@ func (r *Reader) addEvents(ctx context.Context, to *Timeline, namespace, selecto
 func happeningOf(e corev1.Event) Happening {
 	read := eventOf(e)
 	who := cmp.Or(e.ReportingController, e.Source.Component)
-	return Happening{Time: read.Last, Source: FromEvent, Object: read.Object, Namespace: read.Namespace, Who: who, Reason: read.Reason, Message: read.Message,
-		Warning: e.Type == corev1.EventTypeWarning, AWS: who == reporter && e.Type != corev1.EventTypeWarning && slices.Contains(awsWrites, e.Reason), Count: read.Count}
+	return Happening{Time: read.Last, Source: FromEvent, Object: read.Object, Namespace: read.Namespace, Who: who, Reason: read.Reason,
+		Message: read.Message,
+		Warning: e.Type == corev1.EventTypeWarning, AWS: who == reporter && e.Type != corev1.EventTypeWarning &&
+			slices.Contains(awsWrites, e.Reason), Count: read.Count}
 }
 
 // addObject adds the writes that the managed fields of an object record, and its history of phases.
@@ -138,7 +141,9 @@ func (t *Timeline) addObject(u *unstructured.Unstructured) {
 		if f.Time == nil {
 			continue
 		}
-		t.Items = append(t.Items, Happening{Time: *f.Time, Source: FromFields, Object: object, Namespace: u.GetNamespace(), Who: f.Manager, Reason: string(f.Operation), Message: writtenBy(f)})
+		t.Items = append(t.Items,
+			Happening{Time: *f.Time, Source: FromFields, Object: object, Namespace: u.GetNamespace(), Who: f.Manager, Reason: string(f.Operation),
+				Message: writtenBy(f)})
 	}
 	history, _, _ := unstructured.NestedSlice(u.Object, "status", "history")
 	for _, h := range history {
@@ -151,7 +156,8 @@ func (t *Timeline) addObject(u *unstructured.Unstructured) {
 		text, _, _ := unstructured.NestedString(entry, "time")
 		var at metav1.Time
 		if at.UnmarshalQueryParameter(text) == nil {
-			t.Items = append(t.Items, Happening{Time: at, Source: FromHistory, Object: object, Namespace: u.GetNamespace(), Who: reporter, Reason: phase, Message: reason})
+			t.Items = append(t.Items,
+				Happening{Time: at, Source: FromHistory, Object: object, Namespace: u.GetNamespace(), Who: reporter, Reason: phase, Message: reason})
 		}
 	}
 }

@@ -78,7 +78,9 @@ func (r *Reader) grow(ctx context.Context, gvk schema.GroupVersionKind, o client
 	case *intentv1alpha1.SecurityIntentBinding:
 		err = r.addOwned(ctx, n, o, []schema.GroupVersionKind{intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")}, o.Namespace)
 	case *intentv1alpha1.ClusterSecurityIntentBinding:
-		err = r.addOwned(ctx, n, o, []schema.GroupVersionKind{intentv1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy"), intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")}, "")
+		err = r.addOwned(ctx, n, o,
+			[]schema.GroupVersionKind{intentv1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy"),
+				intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")}, "")
 	case *intentv1alpha1.NimbusPolicy:
 		err = r.addEnforcing(ctx, n, o, o.Status.AdapterPolicies)
 	case *intentv1alpha1.ClusterNimbusPolicy:
@@ -183,7 +185,8 @@ func (n *Node) addExpected(c *nexusv1.NexusAICapability) {
 		if known || res.State == nexusv1.ResourceReady {
 			continue
 		}
-		missing := &Node{Kind: res.Kind, Namespace: namespace, Name: res.Name, Health: Waiting, Reason: res.Reason, Code: status.CodeOf(res.Reason), Message: "it has not been created yet"}
+		missing := &Node{Kind: res.Kind, Namespace: namespace, Name: res.Name, Health: Waiting, Reason: res.Reason,
+			Code: status.CodeOf(res.Reason), Message: "it has not been created yet"}
 		if res.State == nexusv1.ResourceFailed {
 			missing.Health, missing.Message = Failed, "it could not be created: "+n.whyFailed(missing.ID(), res.Reason)
 		}
@@ -301,8 +304,9 @@ func (r *Reader) addEnforcing(ctx context.Context, n *Node, policy client.Object
 			continue
 		}
 		for _, name := range made {
-			n.Children = append(n.Children, &Node{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: policy.GetNamespace(), Name: name,
-				Health: Unknown, Reason: "Forbidden", Message: "you may not list " + kind.Kind + " objects"})
+			n.Children = append(n.Children,
+				&Node{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: policy.GetNamespace(), Name: name,
+					Health: Unknown, Reason: "Forbidden", Message: "you may not list " + kind.Kind + " objects"})
 		}
 	}
 	return nil

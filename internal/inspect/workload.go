@@ -54,14 +54,16 @@ func Workloads(ctx context.Context, c client.Reader, namespace string) ([]Worklo
 	} else if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("reading StatefulSet %s: %w", key, err)
 	} else if err == nil {
-		out = append(out, workloadOf("StatefulSet", s, s.Spec.Template, counts{s.Spec.Replicas, s.Status.ReadyReplicas, s.Status.UpdatedReplicas, s.Spec.Selector}))
+		out = append(out, workloadOf("StatefulSet", s, s.Spec.Template,
+			counts{s.Spec.Replicas, s.Status.ReadyReplicas, s.Status.UpdatedReplicas, s.Spec.Selector}))
 	}
 	return out, nil
 }
 
 // WorkloadOf returns a Deployment as a workload, also one of a capability.
 func WorkloadOf(d *appsv1.Deployment) Workload {
-	return workloadOf("Deployment", d, d.Spec.Template, counts{d.Spec.Replicas, d.Status.ReadyReplicas, d.Status.UpdatedReplicas, d.Spec.Selector})
+	return workloadOf("Deployment", d, d.Spec.Template,
+		counts{d.Spec.Replicas, d.Status.ReadyReplicas, d.Status.UpdatedReplicas, d.Spec.Selector})
 }
 
 // counts are the fields that a Deployment and a StatefulSet have in common.
@@ -72,7 +74,8 @@ type counts struct {
 }
 
 func workloadOf(kind string, o client.Object, template corev1.PodTemplateSpec, n counts) Workload {
-	w := Workload{Kind: kind, Name: o.GetName(), Replicas: 1, Ready: n.ready, Created: o.GetCreationTimestamp(), template: template, selector: n.selector}
+	w := Workload{Kind: kind, Name: o.GetName(), Replicas: 1, Ready: n.ready, Created: o.GetCreationTimestamp(), template: template,
+		selector: n.selector}
 	if n.want != nil {
 		w.Replicas = *n.want
 	}
@@ -165,7 +168,8 @@ func (w Workload) Digests(ctx context.Context, c client.Reader, namespace string
 	var out []string
 	for _, p := range pods.Items {
 		for _, container := range p.Status.ContainerStatuses {
-			if _, digest, ok := strings.Cut(container.ImageID, "@"); ok && w.Container() != nil && container.Name == w.Container().Name && p.DeletionTimestamp == nil {
+			if _, digest, ok := strings.Cut(container.ImageID, "@"); ok && w.Container() != nil && container.Name == w.Container().Name &&
+				p.DeletionTimestamp == nil {
 				out = append(out, digest)
 			}
 		}

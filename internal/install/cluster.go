@@ -75,11 +75,13 @@ const (
 // Token returns a token with which the holder of the configuration's credentials is known to an EKS cluster, and when to
 // ask for the next one. It is a signed sts:GetCallerIdentity that EKS sends; no call is made here.
 func Token(ctx context.Context, cfg aws.Config, cluster string, now time.Time) (string, time.Time, error) {
-	signed, err := sts.NewPresignClient(sts.NewFromConfig(cfg)).PresignGetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, func(o *sts.PresignOptions) {
-		o.ClientOptions = append(o.ClientOptions, func(o *sts.Options) {
-			o.APIOptions = append(o.APIOptions, smithyhttp.SetHeaderValue(clusterHeader, cluster), smithyhttp.SetHeaderValue("X-Amz-Expires", urlSeconds))
+	signed, err := sts.NewPresignClient(sts.NewFromConfig(cfg)).PresignGetCallerIdentity(ctx, &sts.GetCallerIdentityInput{},
+		func(o *sts.PresignOptions) {
+			o.ClientOptions = append(o.ClientOptions, func(o *sts.Options) {
+				o.APIOptions = append(o.APIOptions, smithyhttp.SetHeaderValue(clusterHeader, cluster),
+					smithyhttp.SetHeaderValue("X-Amz-Expires", urlSeconds))
+			})
 		})
-	})
 	if err != nil {
 		return "", time.Time{}, awsclient.ExplainOnce(err, "sts:GetCallerIdentity")
 	}

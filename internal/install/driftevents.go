@@ -75,8 +75,10 @@ func (a *Account) DriftEvents(ctx context.Context, name string) (*DriftEvents, [
 		return nil, nil, err
 	}
 	for _, rule := range []*eventbridge.PutRuleInput{
-		{Name: &name, EventPattern: aws.String(changesPattern), State: eventtypes.RuleStateEnabled, Description: aws.String("changes in AWS, for the operator's checks")},
-		{Name: aws.String(name + heartbeatSuffix), ScheduleExpression: aws.String(heartbeatSchedule), State: eventtypes.RuleStateEnabled, Description: aws.String("shows the operator that events arrive")},
+		{Name: &name, EventPattern: aws.String(changesPattern), State: eventtypes.RuleStateEnabled,
+			Description: aws.String("changes in AWS, for the operator's checks")},
+		{Name: aws.String(name + heartbeatSuffix), ScheduleExpression: aws.String(heartbeatSchedule), State: eventtypes.RuleStateEnabled,
+			Description: aws.String("shows the operator that events arrive")},
 	} {
 		next, err := e.rule(ctx, rule, found)
 		if err != nil {
@@ -92,8 +94,10 @@ func (a *Account) queueAttributes(name string) map[string]string {
 	rule := a.regionalARN("events", "rule/"+name)
 	policy, _ := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": []any{map[string]any{ // maps of texts have no error
 		"Sid": "NexusDriftEvents", "Effect": "Allow", "Principal": map[string]any{"Service": "events.amazonaws.com"}, "Action": "sqs:SendMessage",
-		"Resource": a.regionalARN("sqs", name), "Condition": map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": []string{rule, rule + heartbeatSuffix}}}}}})
-	return map[string]string{"MessageRetentionPeriod": "345600", "VisibilityTimeout": "60", "SqsManagedSseEnabled": "true", "Policy": string(policy)}
+		"Resource":  a.regionalARN("sqs", name),
+		"Condition": map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": []string{rule, rule + heartbeatSuffix}}}}}})
+	return map[string]string{"MessageRetentionPeriod": "345600", "VisibilityTimeout": "60", "SqsManagedSseEnabled": "true",
+		"Policy": string(policy)}
 }
 
 // queue finds what is to change about the queue.
@@ -115,7 +119,8 @@ func (e eventAccount) queue(ctx context.Context, name string, found *DriftEvents
 	if !e.isOurs(tags.Tags) {
 		return nil, &ForeignError{ARN: found.QueueARN, Remedy: "choose another name with --name"}
 	}
-	have, err := e.sqs.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: at.QueueUrl, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll}})
+	have, err := e.sqs.GetQueueAttributes(ctx,
+		&sqs.GetQueueAttributesInput{QueueUrl: at.QueueUrl, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll}})
 	if err != nil {
 		return nil, awsclient.ExplainOnce(err, "sqs:GetQueueAttributes")
 	}
@@ -137,21 +142,23 @@ func (e eventAccount) attributes(found *DriftEvents, have, want map[string]strin
 		was[key], wants[key] = have[key], value
 	}
 	diff, err := Diff(was, wants)
-	return []Change{{Object: found.QueueARN, Action: "set the attributes of the queue of drift events", Diff: diff, do: func(ctx context.Context) error {
-		_, err := e.sqs.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &found.QueueURL, Attributes: differ})
-		return awsclient.ExplainOnce(err, "sqs:SetQueueAttributes")
-	}}}, err
+	return []Change{{Object: found.QueueARN, Action: "set the attributes of the queue of drift events", Diff: diff,
+		do: func(ctx context.Context) error {
+			_, err := e.sqs.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &found.QueueURL, Attributes: differ})
+			return awsclient.ExplainOnce(err, "sqs:SetQueueAttributes")
+		}}}, err
 }
 
 func (e eventAccount) newQueue(found *DriftEvents, name string, attributes map[string]string) Change {
-	return Change{Object: found.QueueARN, Action: "create the queue of drift events", Creates: &Record{ARN: found.QueueARN}, do: func(ctx context.Context) error {
-		out, err := e.sqs.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes, Tags: e.ownTags()})
-		if err != nil {
-			return awsclient.ExplainOnce(err, "sqs:CreateQueue")
-		}
-		found.QueueURL = aws.ToString(out.QueueUrl)
-		return nil
-	}}
+	return Change{Object: found.QueueARN, Action: "create the queue of drift events", Creates: &Record{ARN: found.QueueARN},
+		do: func(ctx context.Context) error {
+			out, err := e.sqs.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes, Tags: e.ownTags()})
+			if err != nil {
+				return awsclient.ExplainOnce(err, "sqs:CreateQueue")
+			}
+			found.QueueURL = aws.ToString(out.QueueUrl)
+			return nil
+		}}
 }
 
 // rule finds what is to change about a rule and its target.
@@ -176,7 +183,8 @@ func (e eventAccount) rule(ctx context.Context, want *eventbridge.PutRuleInput, 
 	seen.State = string(have.State)
 	var changes []Change
 	was := map[string]any{"pattern": aws.ToString(have.EventPattern), "schedule": aws.ToString(have.ScheduleExpression), "state": seen.State}
-	wants := map[string]any{"pattern": aws.ToString(want.EventPattern), "schedule": aws.ToString(want.ScheduleExpression), "state": string(eventtypes.RuleStateEnabled)}
+	wants := map[string]any{"pattern": aws.ToString(want.EventPattern), "schedule": aws.ToString(want.ScheduleExpression),
+		"state": string(eventtypes.RuleStateEnabled)}
 	if sameJSON(aws.ToString(have.EventPattern), aws.ToString(want.EventPattern)) {
 		was["pattern"] = wants["pattern"]
 	}
@@ -214,7 +222,8 @@ func (e eventAccount) newRule(arn string, want *eventbridge.PutRuleInput) Change
 // target has a rule send to the queue.
 func (e eventAccount) target(arn, rule, queue string) Change {
 	return Change{Object: arn, Action: "send its events to " + queue, do: func(ctx context.Context) error {
-		out, err := e.events.PutTargets(ctx, &eventbridge.PutTargetsInput{Rule: &rule, Targets: []eventtypes.Target{{Id: aws.String(targetID), Arn: &queue}}})
+		out, err := e.events.PutTargets(ctx,
+			&eventbridge.PutTargetsInput{Rule: &rule, Targets: []eventtypes.Target{{Id: aws.String(targetID), Arn: &queue}}})
 		if err == nil && out.FailedEntryCount > 0 {
 			return &ForeignError{ARN: arn, Remedy: "EventBridge refused its target: " + aws.ToString(out.FailedEntries[0].ErrorMessage)}
 		}

@@ -37,7 +37,8 @@ type Account struct {
 // NewAccount prepares to look at the account of a session for a cluster, which its ID identifies in tags. Without an ID
 // nothing in the account proves to be of the cluster.
 func NewAccount(s *awsclient.Session, cluster string) *Account {
-	return &Account{session: s, cluster: cluster, iam: iam.NewFromConfig(s.Config), ecr: ecr.NewFromConfig(s.Config), released: map[string]bool{}}
+	return &Account{session: s, cluster: cluster, iam: iam.NewFromConfig(s.Config), ecr: ecr.NewFromConfig(s.Config),
+		released: map[string]bool{}}
 }
 
 // ownTags are on everything that is created in the account.
@@ -84,8 +85,9 @@ func (a *Account) OIDCProvider(ctx context.Context, issuer string) (string, []Ch
 	}
 	switch {
 	case !found.Exists:
-		return found.ARN, []Change{{Object: found.ARN, Action: "create the IAM OIDC provider with audience " + kind.STSAudience, Creates: &Record{ARN: found.ARN},
-			do: func(ctx context.Context) error { return a.createProvider(ctx, found.ARN, issuer) }}}, nil
+		return found.ARN, []Change{{Object: found.ARN, Action: "create the IAM OIDC provider with audience " + kind.STSAudience,
+			Creates: &Record{ARN: found.ARN},
+			do:      func(ctx context.Context) error { return a.createProvider(ctx, found.ARN, issuer) }}}, nil
 	case !found.Accepts(kind.STSAudience):
 		return found.ARN, []Change{{Object: found.ARN, Action: "add audience " + kind.STSAudience,
 			do: func(ctx context.Context) error { return a.addAudience(ctx, found.ARN) }}}, nil
@@ -109,7 +111,8 @@ func (a *Account) createProvider(ctx context.Context, provider, issuer string) e
 
 // addAudience is idempotent in IAM.
 func (a *Account) addAudience(ctx context.Context, provider string) error {
-	_, err := a.iam.AddClientIDToOpenIDConnectProvider(ctx, &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: &provider, ClientID: aws.String(kind.STSAudience)})
+	_, err := a.iam.AddClientIDToOpenIDConnectProvider(ctx,
+		&iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: &provider, ClientID: aws.String(kind.STSAudience)})
 	return awsclient.ExplainOnce(err, "iam:AddClientIDToOpenIDConnectProvider")
 }
 
@@ -203,5 +206,6 @@ func diffOf(have, want iampolicy.Document) (string, error) {
 		}
 		text[i] = string(b) + "\n"
 	}
-	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: difflib.SplitLines(text[0]), B: difflib.SplitLines(text[1]), FromFile: "trust policy now", ToFile: "trust policy after", Context: 3})
+	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: difflib.SplitLines(text[0]), B: difflib.SplitLines(text[1]),
+		FromFile: "trust policy now", ToFile: "trust policy after", Context: 3})
 }

@@ -273,7 +273,8 @@ func Diff(have, want map[string]any) (string, error) {
 		}
 		text[i] = string(b)
 	}
-	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: difflib.SplitLines(text[0]), B: difflib.SplitLines(text[1]), FromFile: "now", ToFile: "after", Context: 2})
+	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: difflib.SplitLines(text[0]), B: difflib.SplitLines(text[1]), FromFile: "now",
+		ToFile: "after", Context: 2})
 }
 
 // surplus removes what an earlier version created and this one does not have. Definitions stay: with them every object of

@@ -100,7 +100,8 @@ func (a *Account) removeRole(ctx context.Context, r Record, name string) ([]Chan
 		return append(changes, removal(r, "delete the role", func(ctx context.Context) error {
 			_, err := a.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name})
 			if awsclient.Is(err, awsclient.NotEmpty) || awsclient.Is(err, awsclient.Conflict) {
-				return fmt.Errorf("the role has policies that nexusctl did not add: remove these, and run the command again: %w", awsclient.ExplainOnce(err, "iam:DeleteRole"))
+				return fmt.Errorf("the role has policies that nexusctl did not add: remove these, and run the command again: %w",
+					awsclient.ExplainOnce(err, "iam:DeleteRole"))
 			}
 			return unlessGone(err, "iam:DeleteRole")
 		})), err
@@ -161,7 +162,8 @@ func (a *Account) removeProvider(ctx context.Context, r Record, _ string) ([]Cha
 // rolesThatTrust are the names of roles that trust an OIDC provider, except those that planned changes delete.
 func (a *Account) rolesThatTrust(ctx context.Context, provider string) ([]string, error) {
 	in := &iam.ListRolesInput{}
-	roles, err := kind.Pages(ctx, a.iam.ListRoles, in, &in.Marker, func(page *iam.ListRolesOutput) ([]iamtypes.Role, *string) { return page.Roles, page.Marker })
+	roles, err := kind.Pages(ctx, a.iam.ListRoles, in, &in.Marker,
+		func(page *iam.ListRolesOutput) ([]iamtypes.Role, *string) { return page.Roles, page.Marker })
 	var out []string
 	for _, role := range roles {
 		trust, err := url.PathUnescape(aws.ToString(role.AssumeRolePolicyDocument))

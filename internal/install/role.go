@@ -144,9 +144,10 @@ func (a *Account) policies(ctx context.Context, want Role) ([]Change, error) {
 // attached are the ARNs of the managed policies of a role; none of a role that does not exist yet.
 func (a *Account) attached(ctx context.Context, role string) ([]string, error) {
 	in := &iam.ListAttachedRolePoliciesInput{RoleName: &role}
-	attached, err := kind.Pages(ctx, a.iam.ListAttachedRolePolicies, in, &in.Marker, func(page *iam.ListAttachedRolePoliciesOutput) ([]iamtypes.AttachedPolicy, *string) {
-		return page.AttachedPolicies, page.Marker
-	})
+	attached, err := kind.Pages(ctx, a.iam.ListAttachedRolePolicies, in, &in.Marker,
+		func(page *iam.ListAttachedRolePoliciesOutput) ([]iamtypes.AttachedPolicy, *string) {
+			return page.AttachedPolicies, page.Marker
+		})
 	if awsclient.IsNotFound(err) {
 		return nil, nil
 	}
@@ -199,7 +200,8 @@ func (a *Account) policy(ctx context.Context, policy string, want iampolicy.Docu
 		return nil, nil
 	}
 	diff, err := diffOf(have, want)
-	return []Change{{Object: policy, Action: "replace the policy", Diff: diff, do: func(ctx context.Context) error { return a.newVersion(ctx, policy, text) }}}, err
+	return []Change{{Object: policy, Action: "replace the policy", Diff: diff,
+		do: func(ctx context.Context) error { return a.newVersion(ctx, policy, text) }}}, err
 }
 
 func (a *Account) newPolicy(policy, text string) Change {
@@ -235,9 +237,10 @@ func isDefault(v iamtypes.PolicyVersion) bool { return v.IsDefaultVersion }
 
 func (a *Account) versions(ctx context.Context, policy string) ([]iamtypes.PolicyVersion, error) {
 	in := &iam.ListPolicyVersionsInput{PolicyArn: &policy}
-	out, err := kind.Pages(ctx, a.iam.ListPolicyVersions, in, &in.Marker, func(page *iam.ListPolicyVersionsOutput) ([]iamtypes.PolicyVersion, *string) {
-		return page.Versions, page.Marker
-	})
+	out, err := kind.Pages(ctx, a.iam.ListPolicyVersions, in, &in.Marker,
+		func(page *iam.ListPolicyVersionsOutput) ([]iamtypes.PolicyVersion, *string) {
+			return page.Versions, page.Marker
+		})
 	return out, awsclient.ExplainOnce(err, "iam:ListPolicyVersions")
 }
 

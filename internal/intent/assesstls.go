@@ -171,7 +171,8 @@ func AssessTLS(targets []string, previous []v1alpha1.Assessment, runs []Run) TLS
 	for _, a := range previous {
 		known[a.Target] = a
 	}
-	runs = slices.SortedFunc(slices.Values(runs), func(a, b Run) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Pod, b.Pod)) })
+	runs = slices.SortedFunc(slices.Values(runs),
+		func(a, b Run) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Pod, b.Pod)) })
 	for _, run := range runs[max(0, len(runs)-maxRuns):] {
 		if run.Failure == "" && run.Finished.IsZero() {
 			continue
@@ -195,11 +196,13 @@ func AssessTLS(targets []string, previous []v1alpha1.Assessment, runs []Run) TLS
 // results returns what a run found, or why that is unknown.
 func (r Run) results() (results []v1alpha1.Assessment, reason, problem string) {
 	if r.Failure != "" {
-		return nil, ReasonAssessmentFailed, fmt.Sprintf("pod %s of the last assessment: %s; read kubectl describe pod and kubectl logs, and correct the cause or the operator's --tls-assessor-image", r.Pod, r.Failure)
+		return nil, ReasonAssessmentFailed,
+			fmt.Sprintf("pod %s of the last assessment: %s; read kubectl describe pod and kubectl logs, and correct the cause or the operator's --tls-assessor-image", r.Pod, r.Failure)
 	}
 	found, err := ParseAssessment(r.Message)
 	if err != nil {
-		return nil, ReasonResultInvalid, fmt.Sprintf("pod %s wrote a termination message that is not a result of docs/intents.md: %v; use a --tls-assessor-image that keeps to the format", r.Pod, err)
+		return nil, ReasonResultInvalid,
+			fmt.Sprintf("pod %s wrote a termination message that is not a result of docs/intents.md: %v; use a --tls-assessor-image that keeps to the format", r.Pod, err)
 	}
 	for i := range found {
 		found[i].Time = metav1.NewTime(r.Finished.UTC().Truncate(time.Second))

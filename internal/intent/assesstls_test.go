@@ -31,12 +31,17 @@ func TestTLSTargets_AreAddressesAndServicesOfBoundPodsOnly(t *testing.T) {
 		selector intent.Selector
 		want     []string
 	}{
-		"every pod":                        {intent.Selector{}, []string{"all.shop.svc:443", "api.shop.svc:443", "web.shop.svc:443", "web.shop.svc:8443"}},
-		"a label":                          {intent.Selector{Labels: map[string]string{"app": "web"}}, []string{"web.shop.svc:443", "web.shop.svc:8443"}},
+		"every pod": {intent.Selector{},
+			[]string{"all.shop.svc:443", "api.shop.svc:443", "web.shop.svc:443", "web.shop.svc:8443"}},
+		"a label": {intent.Selector{Labels: map[string]string{"app": "web"}},
+			[]string{"web.shop.svc:443", "web.shop.svc:8443"}},
 		"a label that no Service asks for": {intent.Selector{Labels: map[string]string{"app": "web", "env": "prod"}}, nil},
-		"a value":                          {intent.Selector{Expressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{"api", "db"}}}}, []string{"api.shop.svc:443"}},
-		"another value":                    {intent.Selector{Expressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"web"}}}}, []string{"api.shop.svc:443"}},
-		"no label, which nothing proves":   {intent.Selector{Expressions: []metav1.LabelSelectorRequirement{{Key: "canary", Operator: metav1.LabelSelectorOpDoesNotExist}}}, nil},
+		"a value": {intent.Selector{Expressions: []metav1.LabelSelectorRequirement{{Key: "app",
+			Operator: metav1.LabelSelectorOpIn, Values: []string{"api", "db"}}}}, []string{"api.shop.svc:443"}},
+		"another value": {intent.Selector{Expressions: []metav1.LabelSelectorRequirement{{Key: "app",
+			Operator: metav1.LabelSelectorOpNotIn, Values: []string{"web"}}}}, []string{"api.shop.svc:443"}},
+		"no label, which nothing proves": {intent.Selector{Expressions: []metav1.LabelSelectorRequirement{{Key: "canary",
+			Operator: metav1.LabelSelectorOpDoesNotExist}}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, r := assessing("example.com:443", "example.com:443")
@@ -69,7 +74,8 @@ func TestParseAssessment_ReadsWhatTheFormatSays(t *testing.T) {
 	}
 	equal(t, "results", got, []v1alpha1.Assessment{
 		{Target: "example.com:443", Result: v1alpha1.AssessmentPassed, Protocols: []string{"TLSv1.2", "TLSv1.3"}},
-		{Target: "[2001:db8::1]:8443", Result: v1alpha1.AssessmentFailed, Protocols: []string{"TLSv1.0"}, Message: "TLSv1.0 is offered; the certificate ends in 3 days"},
+		{Target: "[2001:db8::1]:8443", Result: v1alpha1.AssessmentFailed, Protocols: []string{"TLSv1.0"},
+			Message: "TLSv1.0 is offered; the certificate ends in 3 days"},
 		{Target: "192.0.2.1:443", Result: v1alpha1.AssessmentFailed, Message: "connection refused"},
 	})
 }
@@ -124,7 +130,8 @@ func FuzzParseAssessment(f *testing.F) {
 			t.Fatal("both results and an error")
 		}
 		for _, a := range got {
-			if check(t, "assessTLS", map[string][]string{"external_addresses": {a.Target}}) != "" || len(a.Message) > 512 || len(a.Protocols) > 6 || (a.Message == "") != (a.Result == v1alpha1.AssessmentPassed) {
+			if check(t, "assessTLS", map[string][]string{"external_addresses": {a.Target}}) != "" || len(a.Message) > 512 || len(a.Protocols) > 6 ||
+				(a.Message == "") != (a.Result == v1alpha1.AssessmentPassed) {
 				t.Fatalf("%+v", a)
 			}
 		}
@@ -144,7 +151,8 @@ func at(hours int) time.Time { return time.Date(2026, 1, 1, hours, 0, 0, 0, time
 
 func TestAssessTLS_TheNewestResultOfEachTargetCounts(t *testing.T) {
 	old := v1alpha1.Assessment{Target: "a:443", Result: v1alpha1.AssessmentFailed, Message: "old", Time: metav1.NewTime(at(1))}
-	kept := v1alpha1.Assessment{Target: "b:443", Result: v1alpha1.AssessmentPassed, Protocols: []string{"TLSv1.2"}, Time: metav1.NewTime(at(1))}
+	kept := v1alpha1.Assessment{Target: "b:443", Result: v1alpha1.AssessmentPassed, Protocols: []string{"TLSv1.2"},
+		Time: metav1.NewTime(at(1))}
 	gone := v1alpha1.Assessment{Target: "c:443", Result: v1alpha1.AssessmentPassed, Time: metav1.NewTime(at(1))}
 	got := intent.AssessTLS([]string{"a:443", "b:443", "d:443"}, []v1alpha1.Assessment{old, kept, gone}, []intent.Run{
 		{Pod: "running", Created: at(5)},
@@ -163,7 +171,8 @@ func TestAssessTLS_ReportsALastRunWithoutResult(t *testing.T) {
 		intent.ReasonAssessmentFailed: {Pod: "last", Created: at(2), Failure: "the container ended with exit code 1"},
 	} {
 		got := intent.AssessTLS([]string{"a:443"}, nil, []intent.Run{last, good})
-		if got.Reason != reason || !strings.Contains(got.Problem, "pod last") || !strings.Contains(got.Problem, "--tls-assessor-image") || len(got.Problem) > 512 {
+		if got.Reason != reason || !strings.Contains(got.Problem, "pod last") || !strings.Contains(got.Problem, "--tls-assessor-image") ||
+			len(got.Problem) > 512 {
 			t.Errorf("%s: %+v", reason, got)
 		}
 		if len(got.Results) != 1 || got.Results[0].Target != "a:443" {

@@ -79,10 +79,13 @@ func OfClusterBinding(b *v1alpha1.ClusterSecurityIntentBinding) Binding {
 		NodeSelector:   maps.Clone(s.NodeSelector.MatchLabels),
 		Namespaces:     *s.NsSelector.DeepCopy(),
 		Unsupported: givenFields("spec", map[string]bool{
-			"cel": b.Spec.CEL != nil, "selector.cel": s.CEL != nil, "selector.any": s.Any != nil, "selector.all": s.All != nil, "selector.match": s.Match != nil,
+			"cel": b.Spec.CEL != nil, "selector.cel": s.CEL != nil, "selector.any": s.Any != nil, "selector.all": s.All != nil,
+			"selector.match":       s.Match != nil,
 			"selector.matchLabels": s.MatchLabels != nil, "selector.matchExpressions": s.MatchExpressions != nil,
-			"selector.workloadSelector.matchExpressions": s.WorkloadSelector.MatchExpressions != nil, "selector.nodeSelector.matchExpressions": s.NodeSelector.MatchExpressions != nil,
-			"selector.nsSelector.matchLabels": s.NsSelector.MatchLabels != nil, "selector.nsSelector.matchExpressions": s.NsSelector.MatchExpressions != nil,
+			"selector.workloadSelector.matchExpressions": s.WorkloadSelector.MatchExpressions != nil,
+			"selector.nodeSelector.matchExpressions":     s.NodeSelector.MatchExpressions != nil,
+			"selector.nsSelector.matchLabels":            s.NsSelector.MatchLabels != nil,
+			"selector.nsSelector.matchExpressions":       s.NsSelector.MatchExpressions != nil,
 		}),
 	}
 }

@@ -17,7 +17,8 @@ func TestEveryPublicIDIsInTheCatalog(t *testing.T) {
 	}
 	equal(t, "ids in order", got, []string{
 		"dnsManipulation", "swDeploymentTools", "pkgMgrs", "unAuthorizedSaTokenAccess", "preventExecutionFromTempOrLogsFolders", "escapeToHost",
-		"denyExternalNetworkAccess", "allowEgressToNames", "cocoWorkload", "virtualPatch", "assessTLS", "ensureTLS", "networkSegmentation", "apiSegmentation",
+		"denyExternalNetworkAccess", "allowEgressToNames", "cocoWorkload", "virtualPatch", "assessTLS", "ensureTLS", "networkSegmentation",
+		"apiSegmentation",
 	})
 }
 
@@ -41,7 +42,8 @@ func TestIDsAndAliasesAreUniqueAndCanBeWritten(t *testing.T) {
 }
 
 func TestAliasesLeadToTheirEntry(t *testing.T) {
-	for alias, id := range map[string]string{"pkgManagerExecution": "swDeploymentTools", "exploitPFA": "preventExecutionFromTempOrLogsFolders"} {
+	for alias, id := range map[string]string{"pkgManagerExecution": "swDeploymentTools",
+		"exploitPFA": "preventExecutionFromTempOrLogsFolders"} {
 		if e, ok := intent.Lookup(alias); !ok || e.ID != id {
 			t.Errorf("%s leads to %q", alias, e.ID)
 		}
@@ -83,7 +85,8 @@ func TestWhoeverChangesTheCatalogChangesTheirsOnly(t *testing.T) {
 
 func TestTheDirectionsThatIntentsRestrict(t *testing.T) {
 	want := map[string]intent.Direction{
-		"dnsManipulation": intent.Egress, "denyExternalNetworkAccess": intent.Ingress | intent.Egress, "allowEgressToNames": intent.Egress, "networkSegmentation": intent.Ingress,
+		"dnsManipulation": intent.Egress, "denyExternalNetworkAccess": intent.Ingress | intent.Egress, "allowEgressToNames": intent.Egress,
+		"networkSegmentation": intent.Ingress,
 	}
 	for _, e := range intent.Catalog() {
 		if e.Restricts != want[e.ID] {

@@ -13,7 +13,8 @@ import (
 func CheckIntent(i *v1alpha1.SecurityIntent) error {
 	e, known := Lookup(i.Spec.Intent.ID)
 	if !known {
-		return &status.Stalled{Reason: ReasonUnknownIntent, Field: "spec.intent.id", Message: fmt.Sprintf("%q is not in the catalog of intents; docs/intents.md lists it", i.Spec.Intent.ID)}
+		return &status.Stalled{Reason: ReasonUnknownIntent, Field: "spec.intent.id",
+			Message: fmt.Sprintf("%q is not in the catalog of intents; docs/intents.md lists it", i.Spec.Intent.ID)}
 	}
 	params := map[string][]string{}
 	for k, v := range i.Spec.Intent.Params {

@@ -30,7 +30,8 @@ func someNames(t *rapid.T, name string, least int, from ...string) []string {
 func someIntents(t *rapid.T) known {
 	out := known{}
 	for _, name := range someNames(t, "intents that exist", 3, "i1", "i2", "i3", "i4") {
-		id := rapid.SampledFrom([]string{"dnsManipulation", "pkgMgrs", "exploitPFA", "preventExecutionFromTempOrLogsFolders", "unheardOf"}).Draw(t, "id")
+		id := rapid.SampledFrom([]string{"dnsManipulation", "pkgMgrs", "exploitPFA", "preventExecutionFromTempOrLogsFolders",
+			"unheardOf"}).Draw(t, "id")
 		action := rapid.SampledFrom([]v1alpha1.Action{"", v1alpha1.Block, v1alpha1.Enforce, v1alpha1.Audit}).Draw(t, "action")
 		out[name] = securityIntent(name, id, action, v1alpha1.Params{"p": {"1", "2"}})
 	}
@@ -134,7 +135,8 @@ func TestAClusterBindingNeverReachesMoreThanItNames(t *testing.T) {
 			policies++
 			name := v1alpha1.NamespaceName(p.Namespace)
 			exists := slices.ContainsFunc(all, func(n intent.Namespace) bool { return n.Name == p.Namespace && !n.Terminating })
-			named := star && len(exclude) == 0 || slices.Contains(match, name) && len(exclude) == 0 || len(match) == 0 && len(exclude) > 0 && !slices.Contains(exclude, name)
+			named := star && len(exclude) == 0 || slices.Contains(match, name) && len(exclude) == 0 || len(match) == 0 && len(exclude) > 0 &&
+				!slices.Contains(exclude, name)
 			if name == "kube-system" || name == "nexus-system" || !exists || !named || p.Namespace <= last {
 				t.Fatalf("match %v, exclude %v, of %v: %q is selected (after %q)", match, exclude, all, name, last)
 			}
@@ -194,7 +196,8 @@ func apart(t fatal, what string, a, b any) {
 
 func TestTheSharingOfMapsAndSlicesIsSeen(t *testing.T) {
 	m, s := map[string]string{"a": "b"}, []string{"a"}
-	for _, pair := range [][2]any{{m, intent.Policy{Labels: m}}, {s, intent.Binding{CEL: s}}, {&s, map[string][]string{"x": s}}, {[]any{m}, m}} {
+	for _, pair := range [][2]any{{m, intent.Policy{Labels: m}}, {s, intent.Binding{CEL: s}}, {&s, map[string][]string{"x": s}},
+		{[]any{m}, m}} {
 		seen := &counter{}
 		apart(seen, "they", pair[0], pair[1])
 		if seen.errors != 1 {

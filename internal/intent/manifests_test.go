@@ -33,7 +33,8 @@ func sameAs(t *testing.T, obj any, manifest string) {
 
 func TestANimbusPolicyIsWrittenInBothDialects(t *testing.T) {
 	b := bind("dns", "tools")
-	b.Labels, b.MatchLabels, b.CEL = map[string]string{"team": "web"}, map[string]string{"app": "web"}, []string{`has(labels.tier) && labels.env != "test"`}
+	b.Labels, b.MatchLabels, b.CEL = map[string]string{"team": "web"}, map[string]string{"app": "web"},
+		[]string{`has(labels.tier) && labels.env != "test"`}
 	k := intents("tools", "pkgMgrs")
 	k["dns"] = securityIntent("dns", "dnsManipulation", v1alpha1.Enforce, v1alpha1.Params{"otherEgress": {"allow"}})
 	sameAs(t, intent.NimbusPolicyOf(only(t, resolve(b, k))), `
@@ -80,8 +81,10 @@ func TestClusterNimbusPolicy_RepeatsBindingAndNodeSelector(t *testing.T) {
 		selector string
 	}{
 		"every namespace": {bindCluster([]string{"*"}, nil, "i"), `{nodeSelector: {}, nsSelector: {matchNames: ["*"]}, workloadSelector: {}}`},
-		"some":            {bindCluster([]string{"shop", "bank"}, nil, "i"), `{nodeSelector: {}, nsSelector: {matchNames: [shop, bank]}, workloadSelector: {}}`},
-		"all but some":    {bindCluster(nil, []string{"shop", "bank"}, "i"), `{nodeSelector: {}, nsSelector: {excludeNames: [shop, bank]}, workloadSelector: {}}`},
+		"some": {bindCluster([]string{"shop", "bank"}, nil, "i"),
+			`{nodeSelector: {}, nsSelector: {matchNames: [shop, bank]}, workloadSelector: {}}`},
+		"all but some": {bindCluster(nil, []string{"shop", "bank"}, "i"),
+			`{nodeSelector: {}, nsSelector: {excludeNames: [shop, bank]}, workloadSelector: {}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := resolve(tc.binding, k, "shop")

@@ -89,7 +89,8 @@ func ReadNamesOutward(engine string, p Policy, r Rule, f Facts) (NamesOutward, *
 		c := Not(r, reason, message)
 		return NamesOutward{}, &c
 	}
-	out := NamesOutward{Names: slices.Clone(r.Params["names"]), Ports: portsOfNames(r), InCluster: r.Param("inCluster", "deny") == "allow", Credentials: true}
+	out := NamesOutward{Names: slices.Clone(r.Params["names"]), Ports: portsOfNames(r), InCluster: r.Param("inCluster", "deny") == "allow",
+		Credentials: true}
 	var narrowing []string
 	for _, o := range closersOf(p, r, f) {
 		was := out
@@ -188,7 +189,8 @@ func closersOf(p Policy, r Rule, f Facts) []closer {
 func isolatesEgress(p Policy, f Facts) string {
 	for i := range f.NetworkPolicies {
 		np := &f.NetworkPolicies[i]
-		isolates := slices.Contains(np.Spec.PolicyTypes, networkingv1.PolicyTypeEgress) || len(np.Spec.PolicyTypes) == 0 && len(np.Spec.Egress) > 0
+		isolates := slices.Contains(np.Spec.PolicyTypes, networkingv1.PolicyTypeEgress) || len(np.Spec.PolicyTypes) == 0 &&
+			len(np.Spec.Egress) > 0
 		if isolates && (Selector{Labels: np.Spec.PodSelector.MatchLabels, Expressions: np.Spec.PodSelector.MatchExpressions}).Meets(p.Selector) {
 			return "NetworkPolicy " + np.Name
 		}

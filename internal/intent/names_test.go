@@ -43,17 +43,18 @@ func TestSelectorsMeetWhereAPodCanBeInBoth(t *testing.T) {
 		a, b intent.Selector
 		want bool
 	}{
-		"everything":              {with(nil), web, true},
-		"the same":                {web, web, true},
-		"another value":           {web, with(map[string]string{"app": "api"}), false},
-		"another label":           {web, with(map[string]string{"tier": "back"}), true},
-		"among":                   {web, with(nil, where("app", metav1.LabelSelectorOpIn, "api", "web")), true},
-		"not among":               {web, with(nil, where("app", metav1.LabelSelectorOpIn, "api")), false},
-		"excluded":                {web, with(nil, where("app", metav1.LabelSelectorOpNotIn, "web")), false},
-		"without the label":       {web, with(nil, where("app", metav1.LabelSelectorOpDoesNotExist)), false},
-		"with the label":          {web, with(nil, where("app", metav1.LabelSelectorOpExists)), true},
-		"what cannot be read":     {web, with(nil, where("app", "Gt", "1")), true},
-		"what itself contradicts": {with(nil, where("a", metav1.LabelSelectorOpExists), where("a", metav1.LabelSelectorOpDoesNotExist)), with(nil), false},
+		"everything":          {with(nil), web, true},
+		"the same":            {web, web, true},
+		"another value":       {web, with(map[string]string{"app": "api"}), false},
+		"another label":       {web, with(map[string]string{"tier": "back"}), true},
+		"among":               {web, with(nil, where("app", metav1.LabelSelectorOpIn, "api", "web")), true},
+		"not among":           {web, with(nil, where("app", metav1.LabelSelectorOpIn, "api")), false},
+		"excluded":            {web, with(nil, where("app", metav1.LabelSelectorOpNotIn, "web")), false},
+		"without the label":   {web, with(nil, where("app", metav1.LabelSelectorOpDoesNotExist)), false},
+		"with the label":      {web, with(nil, where("app", metav1.LabelSelectorOpExists)), true},
+		"what cannot be read": {web, with(nil, where("app", "Gt", "1")), true},
+		"what itself contradicts": {with(nil, where("a", metav1.LabelSelectorOpExists), where("a", metav1.LabelSelectorOpDoesNotExist)),
+			with(nil), false},
 	} {
 		if c.a.Meets(c.b) != c.want || c.b.Meets(c.a) != c.want {
 			t.Errorf("%s: want %v", name, c.want)
@@ -62,7 +63,8 @@ func TestSelectorsMeetWhereAPodCanBeInBoth(t *testing.T) {
 }
 
 func TestNamesOutward_AuditsAndClusterPoliciesHaveNoObject(t *testing.T) {
-	r := intent.Rule{ID: intent.EgressToNames, Canonical: intent.EgressToNames, Action: v1alpha1.Block, Params: map[string][]string{"names": {"api.example.com"}}}
+	r := intent.Rule{ID: intent.EgressToNames, Canonical: intent.EgressToNames, Action: v1alpha1.Block,
+		Params: map[string][]string{"names": {"api.example.com"}}}
 	audit := r
 	audit.Action = v1alpha1.Audit
 	for want, c := range map[string]struct {

@@ -85,7 +85,8 @@ func (e NamesEngine) claim(p Policy, r Rule, open NamesOutward, f Facts) Claim {
 	case limit != nil:
 		return *limit
 	case opened != "":
-		return Partly(r, ReasonOverlaps, fmt.Sprintf("%s opens egress of some of these pods beside these names, and isolates nothing: delete it, or remove its rules", opened))
+		return Partly(r, ReasonOverlaps,
+			fmt.Sprintf("%s opens egress of some of these pods beside these names, and isolates nothing: delete it, or remove its rules", opened))
 	}
 	c := Enforces(r)
 	c.Message = open.Note

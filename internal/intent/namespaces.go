@@ -44,7 +44,8 @@ func (b Binding) namespaces(o Options) (Namespaces, []Problem) {
 		problems = append(problems, invalid(nsSelector+".excludeNames", "excluding every namespace selects none"))
 	}
 	if slices.Contains(match, systemNamespace) {
-		problems = append(problems, invalid(nsSelector+".matchNames", "kube-system cannot be selected: a policy there could take the cluster down"))
+		problems = append(problems,
+			invalid(nsSelector+".matchNames", "kube-system cannot be selected: a policy there could take the cluster down"))
 	}
 	if o.OperatorNamespace != "" && slices.Contains(match, o.OperatorNamespace) {
 		problems = append(problems, invalid(nsSelector+".matchNames", "%s cannot be selected: the operator runs there", o.OperatorNamespace))

@@ -55,7 +55,8 @@ func TestANameOfAnObjectThatIsTooLongIsCutAndStaysUniqueAndValid(t *testing.T) {
 
 func TestANameThatJustFitsIsKept(t *testing.T) {
 	name := strings.Repeat("x", 253-len("-pkgmgrs"))
-	if got := intent.NewObject("E", policyKind(), intent.Policy{Name: name}, intent.Rule{ID: "pkgMgrs"}, "").GetName(); got != name+"-pkgmgrs" {
+	if got := intent.NewObject("E", policyKind(), intent.Policy{Name: name}, intent.Rule{ID: "pkgMgrs"}, "").GetName(); got != name+
+		"-pkgmgrs" {
 		t.Errorf("it became %s", got)
 	}
 }

@@ -26,32 +26,40 @@ func TestValuesThatParametersTakeAndRefuse(t *testing.T) {
 		bad      []string
 	}{
 		{"dnsManipulation", "otherEgress", []string{"deny", "allow"}, []string{"", "Allow", "yes", "allow "}},
-		{"dnsManipulation", "dnsPeers", []string{"169.254.20.10/32", "fd00::10/128", "0.0.0.0/0"}, []string{"", "169.254.20.10", "10.0.0.1/8", "10.0.0.0/33", "kube-dns", "10.0.0.0/8 "}},
+		{"dnsManipulation", "dnsPeers", []string{"169.254.20.10/32", "fd00::10/128", "0.0.0.0/0"},
+			[]string{"", "169.254.20.10", "10.0.0.1/8", "10.0.0.0/33", "kube-dns", "10.0.0.0/8 "}},
 		{"denyExternalNetworkAccess", "allowCIDRs", []string{"52.0.0.0/8", "::/0"}, []string{"*", "52.1.0.0/8"}},
-		{"allowEgressToNames", "names", []string{"api.example.com", "*.example.com", "xn--bcher-kva.example", strings.Repeat("a", 63) + ".example.com"}, []string{
-			strings.Repeat("a", 64) + ".example.com", "*." + strings.Repeat("a", 64) + ".com",
-			"", "*", "localhost", "*.com", "Api.example.com", "a.*.com", "a*.example.com", "*.*.example.com", "10.0.0.1", "2001:db8::1", "example.com.", "https://example.com", "example.com:443", "a_b.example.com",
-			"db.shop.svc.cluster.local", "*.svc.cluster.local", "-a.example.com",
-		}},
+		{"allowEgressToNames", "names",
+			[]string{"api.example.com", "*.example.com", "xn--bcher-kva.example", strings.Repeat("a", 63) + ".example.com"}, []string{
+				strings.Repeat("a", 64) + ".example.com", "*." + strings.Repeat("a", 64) + ".com",
+				"", "*", "localhost", "*.com", "Api.example.com", "a.*.com", "a*.example.com", "*.*.example.com", "10.0.0.1", "2001:db8::1",
+				"example.com.", "https://example.com", "example.com:443", "a_b.example.com",
+				"db.shop.svc.cluster.local", "*.svc.cluster.local", "-a.example.com",
+			}},
 		{"allowEgressToNames", "ports", []string{"443", "8443"}, []string{"https", "0", "443/udp"}},
 		{"allowEgressToNames", "inCluster", []string{"deny", "allow"}, []string{"", "yes"}},
 		{"escapeToHost", "psaLevel", []string{"baseline", "restricted"}, []string{"privileged", ""}},
 		{"cocoWorkload", "runtimeClass", []string{"kata-clh", "kata2"}, []string{"Kata", "kata_clh", "", "-kata"}},
 		{"virtualPatch", "cveList", []string{"CVE-2024-4439"}, nil},
 		{"virtualPatch", "schedule", []string{"@weekly"}, nil},
-		{"assessTLS", "external_addresses", []string{"example.com:443", "a.b-c:1", "192.0.2.1:8443", "[2001:db8::1]:443", "localhost:65535"}, []string{
-			"", "example.com", "example.com:", ":443", "example.com:0", "example.com:65536", "example.com:+1", "example.com:https", "Example.com:443", "example.com:443 ", "a b:443",
-			"-x:443", "--help:443", "$(id):443", "a;b:443", "a,b:443", "a/b:443", "a@b:443", "a..b:443", "[example.com]:443", "2001:db8::1:443", "[fe80::1%eth0]:443", "[::1", "2130706433:443",
-			"127.1:443", "0x7f.0x1:443", "https://example.com:443", "a{b:443", "*.example.com:443",
-		}},
+		{"assessTLS", "external_addresses", []string{"example.com:443", "a.b-c:1", "192.0.2.1:8443", "[2001:db8::1]:443", "localhost:65535"},
+			[]string{
+				"", "example.com", "example.com:", ":443", "example.com:0", "example.com:65536", "example.com:+1", "example.com:https",
+				"Example.com:443", "example.com:443 ", "a b:443",
+				"-x:443", "--help:443", "$(id):443", "a;b:443", "a,b:443", "a/b:443", "a@b:443", "a..b:443", "[example.com]:443", "2001:db8::1:443",
+				"[fe80::1%eth0]:443", "[::1", "2130706433:443",
+				"127.1:443", "0x7f.0x1:443", "https://example.com:443", "a{b:443", "*.example.com:443",
+			}},
 		{"assessTLS", "schedule", []string{"@weekly", "@every 1h", "30 2 * * 0", "*/5 1-3,7 * JAN MON"}, []string{
-			"", "weekly", "@never", "* * * *", "* * * * * *", "60 * * * *", "0 0 30 2 *", "TZ=UTC 0 0 * * *", "TZ=0", "CRON_TZ=Asia/Tokyo 0 0 * * *", "*/0 * * * *", "@every x", "0 0 * * *; id",
+			"", "weekly", "@never", "* * * *", "* * * * * *", "60 * * * *", "0 0 30 2 *", "TZ=UTC 0 0 * * *", "TZ=0", "CRON_TZ=Asia/Tokyo 0 0 * * *",
+			"*/0 * * * *", "@every x", "0 0 * * *; id",
 		}},
 		{"ensureTLS", "mode", []string{"strict", "permissive"}, []string{"STRICT"}},
 		{"ensureTLS", "exceptPorts", []string{"1", "8080", "65535"}, []string{"0", "65536", "-1", "08", "+80", "http", "", "80-90", "1e2"}},
 		{"ensureTLS", "requireIdentity", []string{"true", "false"}, []string{"True", "1"}},
 		{"networkSegmentation", "fromNamespaces", []string{"shop", "a-1"}, []string{"*", "Shop", "a.b", ""}},
-		{"networkSegmentation", "fromServiceAccounts", []string{"shop/web", "shop/web.v2"}, []string{"web", "shop/", "/web", "shop/*", "a/b/c", "S/web"}},
+		{"networkSegmentation", "fromServiceAccounts", []string{"shop/web", "shop/web.v2"},
+			[]string{"web", "shop/", "/web", "shop/*", "a/b/c", "S/web"}},
 		{"networkSegmentation", "ports", []string{"443"}, []string{"https"}},
 		{"apiSegmentation", "allowMethods", []string{"GET", "PATCH"}, []string{"get", "", "GET,POST", "*", "G ET"}},
 		{"apiSegmentation", "allowPaths", []string{"/", "/api", "/api/*", "/*"}, []string{"", "api", "*", "*/api", "/a/*/b", "/a**", "/*/*"}},
@@ -81,13 +89,15 @@ func TestEveryValueOfAListIsChecked(t *testing.T) {
 }
 
 func TestAParameterWithOneValueRefusesTwo(t *testing.T) {
-	if problem := check(t, "dnsManipulation", map[string][]string{"otherEgress": {"allow", "allow"}}); problem != "params.otherEgress: has one value, not 2" {
+	if problem := check(t, "dnsManipulation",
+		map[string][]string{"otherEgress": {"allow", "allow"}}); problem != "params.otherEgress: has one value, not 2" {
 		t.Errorf("two values: %q", problem)
 	}
 }
 
 func TestAnUnknownParameterIsRefusedAndTheKnownOnesAreNamed(t *testing.T) {
-	if problem := check(t, "dnsManipulation", map[string][]string{"dnsPeer": {"x"}}); problem != "params.dnsPeer is not a parameter of dnsManipulation; it has otherEgress, dnsPeers, awsCIDRs" {
+	if problem := check(t, "dnsManipulation",
+		map[string][]string{"dnsPeer": {"x"}}); problem != "params.dnsPeer is not a parameter of dnsManipulation; it has otherEgress, dnsPeers, awsCIDRs" {
 		t.Errorf("the problem is %q", problem)
 	}
 	if problem := check(t, "pkgMgrs", map[string][]string{"x": nil}); problem != "params.x is not a parameter of pkgMgrs, which has none" {
@@ -97,7 +107,8 @@ func TestAnUnknownParameterIsRefusedAndTheKnownOnesAreNamed(t *testing.T) {
 
 func TestOfSeveralProblemsTheFirstByNameIsSaid(t *testing.T) {
 	for range 20 {
-		if problem := check(t, "ensureTLS", map[string][]string{"mode": {"x"}, "exceptPorts": {"x"}, "zzz": nil}); !strings.HasPrefix(problem, "params.exceptPorts") {
+		if problem := check(t, "ensureTLS", map[string][]string{"mode": {"x"}, "exceptPorts": {"x"}, "zzz": nil}); !strings.HasPrefix(problem,
+			"params.exceptPorts") {
 			t.Fatalf("the problem is %q", problem)
 		}
 	}

@@ -256,9 +256,11 @@ func TestWhateverIsWrittenNothingIsSelectedThatCELDoesNotSelect(t *testing.T) {
 }
 
 func TestAnyTextIsTranslatedOrRefused(t *testing.T) {
-	tokens := []string{"labels", ".app", `["app"]`, `"a"`, "==", "!=", "in", "has(", "(", ")", "[", "]", "{", "}", "&&", "||", "!", "true", "1", ",", "`x`", "?", ":", ".", " ", "\n", "\x00", "object.metadata.labels"}
+	tokens := []string{"labels", ".app", `["app"]`, `"a"`, "==", "!=", "in", "has(", "(", ")", "[", "]", "{", "}", "&&", "||", "!", "true",
+		"1", ",", "`x`", "?", ":", ".", " ", "\n", "\x00", "object.metadata.labels"}
 	rapid.Check(t, func(t *rapid.T) {
-		expression := strings.Join(rapid.SliceOfN(rapid.SampledFrom(tokens), 0, 20).Draw(t, "tokens"), rapid.SampledFrom([]string{"", " "}).Draw(t, "between"))
+		expression := strings.Join(rapid.SliceOfN(rapid.SampledFrom(tokens), 0, 20).Draw(t, "tokens"),
+			rapid.SampledFrom([]string{"", " "}).Draw(t, "between"))
 		if rapid.Bool().Draw(t, "noise") {
 			expression += rapid.String().Draw(t, "text")
 		}

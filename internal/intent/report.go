@@ -268,7 +268,8 @@ func (r BindingReport) enforced(coverage []v1alpha1.Coverage) metav1.Condition {
 			c.Message += ": " + err.Error()
 		}
 	case len(r.Resolution.Absent) > 0:
-		c.Reason, c.Message = ReasonNamespaceMissing, "namespace "+strings.Join(r.Resolution.Absent, ", ")+" does not exist or is being deleted: nothing is enforced there until it exists"
+		c.Reason, c.Message = ReasonNamespaceMissing,
+			"namespace "+strings.Join(r.Resolution.Absent, ", ")+" does not exist or is being deleted: nothing is enforced there until it exists"
 	case r.Resolution.Cluster != nil && len(r.Resolution.Policies) == 0:
 		c.Reason, c.Message = ReasonNamespaceMissing, "no namespace exists that the binding selects"
 	case len(r.Resolution.Missing) > 0:

@@ -76,7 +76,8 @@ func TestAPolicySaysOfEachEngineHowFarItGoes(t *testing.T) {
 	st := v1alpha1.NimbusPolicyStatus{}
 	r.Report(&st, moment)
 	conditioned(t, st.Conditions, "One", metav1.ConditionTrue, "Enforced")
-	if m := conditioned(t, st.Conditions, "Two", metav1.ConditionFalse, "AlreadyIsolated"); m != "a: Audited; b: Partial (AlreadyIsolated) (NX-SEC-016)" {
+	if m := conditioned(t, st.Conditions, "Two", metav1.ConditionFalse,
+		"AlreadyIsolated"); m != "a: Audited; b: Partial (AlreadyIsolated) (NX-SEC-016)" {
 		t.Errorf("message %q", m)
 	}
 	conditioned(t, st.Conditions, "Three", metav1.ConditionFalse, "EngineMissing")
@@ -85,7 +86,8 @@ func TestAPolicySaysOfEachEngineHowFarItGoes(t *testing.T) {
 	if len(st.Coverage) != 6 || st.Coverage[0].Engine != "One" || st.Coverage[2].Engine != "Three" || st.Coverage[3].Intent != "b" {
 		t.Errorf("coverage %+v", st.Coverage)
 	}
-	if st.NumberOfAdapterPolicies != 2 || st.Policies != 2 || st.PoliciesName[1] != "p-b" || st.AdapterPolicies[1] != "NetworkPolicy/p-b" || st.Status != "Created" {
+	if st.NumberOfAdapterPolicies != 2 || st.Policies != 2 || st.PoliciesName[1] != "p-b" || st.AdapterPolicies[1] != "NetworkPolicy/p-b" ||
+		st.Status != "Created" {
 		t.Errorf("status %+v", st)
 	}
 }
@@ -166,17 +168,20 @@ func TestWhatNobodyDoesElsewhereIsNotTakenForDone(t *testing.T) {
 }
 
 func TestABindingTellsFirstWhatItsUserMustMend(t *testing.T) {
-	fatal := intent.Problem{Condition: v1alpha1.ConditionSelectorUnsupported, Reason: intent.ReasonSelectorUnsupported, Field: "spec.cel[0]", Message: "no", Fatal: true}
+	fatal := intent.Problem{Condition: v1alpha1.ConditionSelectorUnsupported, Reason: intent.ReasonSelectorUnsupported, Field: "spec.cel[0]",
+		Message: "no", Fatal: true}
 	conflict := &status.Stalled{Reason: status.ReasonConflict, Message: "theirs"}
 	lost := errors.New("the line is dead")
 	for name, tc := range map[string]struct {
 		report intent.BindingReport
 		reason string
 	}{
-		"a selector": {intent.BindingReport{Resolution: intent.Resolution{Problems: []intent.Problem{fatal}, Missing: []string{"m"}}, Err: lost}, intent.ReasonSelectorUnsupported},
+		"a selector": {intent.BindingReport{Resolution: intent.Resolution{Problems: []intent.Problem{fatal}, Missing: []string{"m"}}, Err: lost},
+			intent.ReasonSelectorUnsupported},
 		"a conflict": {intent.BindingReport{Policies: []intent.PolicyReport{{Err: lost}, {Err: conflict}}, Err: lost}, status.ReasonConflict},
-		"a failure":  {intent.BindingReport{Resolution: intent.Resolution{Missing: []string{"m"}}, Policies: []intent.PolicyReport{{Err: &status.Waiting{For: "x"}}, {Err: lost}}}, status.ReasonRetrying},
-		"a wait":     {intent.BindingReport{Resolution: intent.Resolution{Missing: []string{"m"}}}, status.ReasonIntentMissing},
+		"a failure": {intent.BindingReport{Resolution: intent.Resolution{Missing: []string{"m"}},
+			Policies: []intent.PolicyReport{{Err: &status.Waiting{For: "x"}}, {Err: lost}}}, status.ReasonRetrying},
+		"a wait": {intent.BindingReport{Resolution: intent.Resolution{Missing: []string{"m"}}}, status.ReasonIntentMissing},
 	} {
 		st := v1alpha1.CommonStatus{}
 		tc.report.Report(&st, moment)
@@ -190,7 +195,8 @@ func TestProblemsThatAreFixedAreNoLongerReported(t *testing.T) {
 	r := intent.BindingReport{Resolution: intent.Resolution{Problems: []intent.Problem{
 		{Condition: v1alpha1.ConditionDuplicateIntent, Reason: status.ReasonDuplicateIntent, Field: "spec.intents", Message: "a and b"}}}}
 	r.Report(&st, moment)
-	if m := conditioned(t, st.Conditions, "DuplicateIntent", metav1.ConditionTrue, "DuplicateIntent"); m != "spec.intents: a and b (NX-SEC-003)" {
+	if m := conditioned(t, st.Conditions, "DuplicateIntent", metav1.ConditionTrue,
+		"DuplicateIntent"); m != "spec.intents: a and b (NX-SEC-003)" {
 		t.Errorf("message %q", m)
 	}
 	conditioned(t, st.Conditions, "Ready", metav1.ConditionTrue, "Ready")
@@ -208,7 +214,8 @@ func TestABindingThatSelectsNothingEnforcesNothing(t *testing.T) {
 	if m := conditioned(t, st.Conditions, "Enforced", metav1.ConditionFalse, "NotEnforced"); !strings.Contains(m, "SecurityIntent m") {
 		t.Errorf("message %q", m)
 	}
-	r.Policies = []intent.PolicyReport{{Policy: intent.Policy{Rules: blocking("a")}, Engines: []intent.EngineReport{reportOf("One", claims(v1alpha1.LevelEnforced, "", blocking("a")...)...)}}}
+	r.Policies = []intent.PolicyReport{{Policy: intent.Policy{Rules: blocking("a")},
+		Engines: []intent.EngineReport{reportOf("One", claims(v1alpha1.LevelEnforced, "", blocking("a")...)...)}}}
 	r.Report(&st, moment)
 	conditioned(t, st.Conditions, "Enforced", metav1.ConditionFalse, "IntentMissing")
 }

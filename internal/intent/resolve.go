@@ -100,7 +100,8 @@ func (b Binding) refusedFields() []Problem {
 		out = append(out, invalid(field, "the field is not supported, and without it more would be selected than is meant: use matchLabels"))
 	}
 	if b.Kind != KindClusterBinding && strings.HasPrefix(b.Name, clusterPrefix) {
-		out = append(out, invalid("metadata.name", "names that start with %s are reserved for the policies of ClusterSecurityIntentBindings: choose another name", clusterPrefix))
+		out = append(out, invalid("metadata.name",
+			"names that start with %s are reserved for the policies of ClusterSecurityIntentBindings: choose another name", clusterPrefix))
 	}
 	return out
 }

@@ -111,7 +111,8 @@ func TestWithNoIntentLeftThereIsNoPolicyAtAll(t *testing.T) {
 }
 
 func TestEnforceAndNoActionMeanBlock(t *testing.T) {
-	for action, want := range map[v1alpha1.Action]v1alpha1.Action{"": v1alpha1.Block, v1alpha1.Enforce: v1alpha1.Block, v1alpha1.Block: v1alpha1.Block, v1alpha1.Audit: v1alpha1.Audit} {
+	for action, want := range map[v1alpha1.Action]v1alpha1.Action{"": v1alpha1.Block, v1alpha1.Enforce: v1alpha1.Block,
+		v1alpha1.Block: v1alpha1.Block, v1alpha1.Audit: v1alpha1.Audit} {
 		p := only(t, resolve(bind("i"), known{"i": securityIntent("i", "pkgMgrs", action, nil)}))
 		if got := p.Rules[0].Action; got != want {
 			t.Errorf("%q became %q, not %q", action, got, want)
@@ -184,18 +185,26 @@ func TestOfDuplicateIntentsTheStricterParametersWin(t *testing.T) {
 		first, second params
 		want          map[string][]string
 	}{
-		"a value":                   {"dnsManipulation", params{"otherEgress": {"allow"}}, params{"otherEgress": {"deny"}}, map[string][]string{"otherEgress": {"deny"}}},
-		"a default":                 {"dnsManipulation", params{"otherEgress": {"allow"}}, nil, nil},
-		"what both open":            {"denyExternalNetworkAccess", params{"allowCIDRs": {"192.0.2.0/24", "203.0.113.0/24"}}, params{"allowCIDRs": {"203.0.113.0/24"}}, map[string][]string{"allowCIDRs": {"203.0.113.0/24"}}},
-		"what one opens":            {"denyExternalNetworkAccess", params{"allowCIDRs": {"192.0.2.0/24"}}, nil, nil},
-		"what both close":           {"apiSegmentation", params{"denyPaths": {"/a"}}, params{"denyPaths": {"/b"}}, map[string][]string{"denyPaths": {"/a", "/b"}}},
-		"a list beside none":        {"apiSegmentation", params{"denyPaths": {"/a"}}, params{"allowMethods": {"GET"}}, map[string][]string{"denyPaths": {"/a"}, "allowMethods": {"GET"}}},
-		"namespaces that both name": {"networkSegmentation", params{"fromNamespaces": {"web", "ops"}}, params{"fromNamespaces": {"ops", "qa"}}, map[string][]string{"fromNamespaces": {"ops"}}},
-		"an invalid second one":     {"dnsManipulation", params{"otherEgress": {"allow"}}, params{"otherEgress": {"never"}}, map[string][]string{"otherEgress": {"allow"}}},
-		"an invalid first one":      {"dnsManipulation", params{"nonsense": {"1"}}, params{"otherEgress": {"deny"}}, map[string][]string{"otherEgress": {"deny"}}},
+		"a value": {"dnsManipulation", params{"otherEgress": {"allow"}}, params{"otherEgress": {"deny"}},
+			map[string][]string{"otherEgress": {"deny"}}},
+		"a default": {"dnsManipulation", params{"otherEgress": {"allow"}}, nil, nil},
+		"what both open": {"denyExternalNetworkAccess", params{"allowCIDRs": {"192.0.2.0/24", "203.0.113.0/24"}},
+			params{"allowCIDRs": {"203.0.113.0/24"}}, map[string][]string{"allowCIDRs": {"203.0.113.0/24"}}},
+		"what one opens": {"denyExternalNetworkAccess", params{"allowCIDRs": {"192.0.2.0/24"}}, nil, nil},
+		"what both close": {"apiSegmentation", params{"denyPaths": {"/a"}}, params{"denyPaths": {"/b"}},
+			map[string][]string{"denyPaths": {"/a", "/b"}}},
+		"a list beside none": {"apiSegmentation", params{"denyPaths": {"/a"}}, params{"allowMethods": {"GET"}},
+			map[string][]string{"denyPaths": {"/a"}, "allowMethods": {"GET"}}},
+		"namespaces that both name": {"networkSegmentation", params{"fromNamespaces": {"web", "ops"}}, params{"fromNamespaces": {"ops", "qa"}},
+			map[string][]string{"fromNamespaces": {"ops"}}},
+		"an invalid second one": {"dnsManipulation", params{"otherEgress": {"allow"}}, params{"otherEgress": {"never"}},
+			map[string][]string{"otherEgress": {"allow"}}},
+		"an invalid first one": {"dnsManipulation", params{"nonsense": {"1"}}, params{"otherEgress": {"deny"}},
+			map[string][]string{"otherEgress": {"deny"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := known{"first": securityIntent("first", c.id, v1alpha1.Block, c.first), "second": securityIntent("second", c.id, v1alpha1.Block, c.second)}
+			k := known{"first": securityIntent("first", c.id, v1alpha1.Block, c.first),
+				"second": securityIntent("second", c.id, v1alpha1.Block, c.second)}
 			for _, order := range [][]string{{"first", "second"}, {"second", "first"}} {
 				p := resolve(bind(order...), k).Policies[0]
 				if got := p.Rules[0].Params; len(p.Rules) != 1 || len(got)+len(c.want) > 0 && !reflect.DeepEqual(got, c.want) {
@@ -207,7 +216,8 @@ func TestOfDuplicateIntentsTheStricterParametersWin(t *testing.T) {
 }
 
 func TestAnInvalidBlockNeverDisablesAValidAudit(t *testing.T) {
-	k := known{"bad": securityIntent("bad", "dnsManipulation", v1alpha1.Block, v1alpha1.Params{"x": {"1"}}), "good": securityIntent("good", "dnsManipulation", v1alpha1.Audit, nil)}
+	k := known{"bad": securityIntent("bad", "dnsManipulation", v1alpha1.Block, v1alpha1.Params{"x": {"1"}}),
+		"good": securityIntent("good", "dnsManipulation", v1alpha1.Audit, nil)}
 	equal(t, "the intent", resolve(bind("bad", "good"), k).Policies[0].Rules[0].Intent, "good")
 }
 
@@ -238,12 +248,15 @@ func TestAnUnsupportedFieldSelectsNothing(t *testing.T) {
 }
 
 func TestNamespacesThatDoNotExistAreReported(t *testing.T) {
-	b := intent.Binding{Kind: intent.KindClusterBinding, Name: "all", Intents: []string{"dns"}, Namespaces: v1alpha1.NamespaceSelector{MatchNames: []v1alpha1.NamespaceName{"shop", "typo"}}}
+	b := intent.Binding{Kind: intent.KindClusterBinding, Name: "all", Intents: []string{"dns"},
+		Namespaces: v1alpha1.NamespaceSelector{MatchNames: []v1alpha1.NamespaceName{"shop", "typo"}}}
 	r := resolve(b, intents("dns", "dnsManipulation"), "shop", "web")
 	equal(t, "absent", r.Absent, []string{"typo"})
 	report := intent.BindingReport{Resolution: r}
 	for _, p := range append(slices.Clone(r.Policies), *r.Cluster) {
-		report.Policies = append(report.Policies, intent.PolicyReport{Policy: p, Engines: []intent.EngineReport{{Engine: "E", Claims: []intent.Claim{{Intent: "dnsManipulation", Level: v1alpha1.LevelEnforced}}}}})
+		report.Policies = append(report.Policies,
+			intent.PolicyReport{Policy: p,
+				Engines: []intent.EngineReport{{Engine: "E", Claims: []intent.Claim{{Intent: "dnsManipulation", Level: v1alpha1.LevelEnforced}}}}})
 	}
 	st := v1alpha1.CommonStatus{}
 	report.Report(&st, intent.Moment{Generation: 1})

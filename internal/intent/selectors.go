@@ -28,7 +28,8 @@ func (b Binding) selector() (Selector, []Problem) {
 	c.cel("spec.cel", b.CEL)
 	s := c.selector()
 	if l, e := len(s.Labels), len(s.Expressions); l > maxLabels || e > maxExpressions {
-		c.problems = append(c.problems, invalid("spec.selector", "it comes to %d labels and %d expressions: %d of each are possible", l, e, maxLabels))
+		c.problems = append(c.problems,
+			invalid("spec.selector", "it comes to %d labels and %d expressions: %d of each are possible", l, e, maxLabels))
 	}
 	c.nodes(b.NodeSelector)
 	return s, c.problems

@@ -34,14 +34,16 @@ func TestAContradictionSelectsNothingAndNamesTheField(t *testing.T) {
 		cel             string
 		field, other    string
 	}{
-		"labels":                       {workload: "web", match: "api", field: match, other: workload},
-		"a label and CEL":              {match: "web", cel: `labels.app == "api"`, field: "spec.cel[0]", other: match},
-		"a label and its negation":     {workload: "web", selectorCEL: `labels.app != "web"`, field: "spec.selector.cel[0]", other: workload},
-		"a label and its absence":      {match: "web", cel: `!has(labels.app)`, field: "spec.cel[0]", other: match},
-		"presence and absence":         {selectorCEL: `has(labels.app)`, cel: `!("app" in labels)`, field: "spec.cel[0]", other: "spec.selector.cel[0]"},
+		"labels":                   {workload: "web", match: "api", field: match, other: workload},
+		"a label and CEL":          {match: "web", cel: `labels.app == "api"`, field: "spec.cel[0]", other: match},
+		"a label and its negation": {workload: "web", selectorCEL: `labels.app != "web"`, field: "spec.selector.cel[0]", other: workload},
+		"a label and its absence":  {match: "web", cel: `!has(labels.app)`, field: "spec.cel[0]", other: match},
+		"presence and absence": {selectorCEL: `has(labels.app)`, cel: `!("app" in labels)`, field: "spec.cel[0]",
+			other: "spec.selector.cel[0]"},
 		"two values in one expression": {cel: `labels.app == "a" && labels["app"] == "b"`, field: "spec.cel[0]"},
-		"disjoint lists":               {selectorCEL: `labels.app in ["a","b"]`, cel: `labels.app in ["c"]`, field: "spec.cel[0]", other: "spec.selector.cel[0]"},
-		"everything is excluded":       {cel: `labels.app in ["a","b"] && !(labels.app in ["b","a"])`, field: "spec.cel[0]"},
+		"disjoint lists": {selectorCEL: `labels.app in ["a","b"]`, cel: `labels.app in ["c"]`, field: "spec.cel[0]",
+			other: "spec.selector.cel[0]"},
+		"everything is excluded": {cel: `labels.app in ["a","b"] && !(labels.app in ["b","a"])`, field: "spec.cel[0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := bind("a")
@@ -68,13 +70,15 @@ func TestWhatIsNotALabelSelectsNothing(t *testing.T) {
 		spoil func(*intent.Binding)
 		field string
 	}{
-		"a key":             {func(b *intent.Binding) { b.MatchLabels = map[string]string{"no key": "x"} }, "spec.selector.matchLabels"},
-		"a value":           {func(b *intent.Binding) { b.WorkloadLabels = map[string]string{"app": "a b"} }, "spec.selector.workloadSelector.matchLabels"},
+		"a key": {func(b *intent.Binding) { b.MatchLabels = map[string]string{"no key": "x"} }, "spec.selector.matchLabels"},
+		"a value": {func(b *intent.Binding) { b.WorkloadLabels = map[string]string{"app": "a b"} },
+			"spec.selector.workloadSelector.matchLabels"},
 		"an empty key":      {func(b *intent.Binding) { b.MatchLabels = map[string]string{"": "x"} }, "spec.selector.matchLabels"},
 		"a key in CEL":      {func(b *intent.Binding) { b.CEL = []string{`true`, `"no key" in labels`} }, "spec.cel[1]"},
 		"a value in CEL":    {func(b *intent.Binding) { b.SelectorCEL = []string{`labels.app in ["ok", "not ok"]`} }, "spec.selector.cel[0]"},
 		"an excluded value": {func(b *intent.Binding) { b.CEL = []string{`labels.app != "not ok"`} }, "spec.cel[0]"},
-		"a long value":      {func(b *intent.Binding) { b.MatchLabels = map[string]string{"app": strings.Repeat("a", 64)} }, "spec.selector.matchLabels"},
+		"a long value": {func(b *intent.Binding) { b.MatchLabels = map[string]string{"app": strings.Repeat("a", 64)} },
+			"spec.selector.matchLabels"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := bind("a")
@@ -96,7 +100,8 @@ func TestEveryProblemOfASelectorIsReportedOnceAndInOrder(t *testing.T) {
 		for _, p := range r.Problems {
 			fields = append(fields, p.Field)
 		}
-		equal(t, "fields", fields, []string{"spec.selector.workloadSelector.matchLabels", "spec.selector.matchLabels", "spec.selector.cel[0]", "spec.cel[0]"})
+		equal(t, "fields", fields,
+			[]string{"spec.selector.workloadSelector.matchLabels", "spec.selector.matchLabels", "spec.selector.cel[0]", "spec.cel[0]"})
 		if len(r.Policies) > 0 {
 			t.Errorf("something is selected: %+v", r.Policies)
 		}

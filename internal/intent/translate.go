@@ -68,7 +68,8 @@ func unavailable(e Engine, enabled bool, served Served) (reason, message string)
 	if v, ok := e.(Versioned); ok {
 		for _, k := range v.Unsupported() {
 			if served(k.WithVersion("v1")) {
-				return ReasonEngineVersionUnsupported, fmt.Sprintf("%s is installed with %s only; install a version that serves %s", e.Name(), k, missing[0].GroupVersion())
+				return ReasonEngineVersionUnsupported,
+					fmt.Sprintf("%s is installed with %s only; install a version that serves %s", e.Name(), k, missing[0].GroupVersion())
 			}
 		}
 	}
@@ -88,7 +89,8 @@ func missingKinds(e Engine, served Served) []schema.GroupVersionKind {
 func refuseInvalid(r Rule) (Claim, bool) {
 	e, known := Lookup(r.ID)
 	if !known {
-		return Not(r, ReasonUnknownIntent, fmt.Sprintf("%q is not the id of an intent; SecurityIntent %s has a typing error, or is for a newer version", r.ID, r.Intent)), true
+		return Not(r, ReasonUnknownIntent,
+			fmt.Sprintf("%q is not the id of an intent; SecurityIntent %s has a typing error, or is for a newer version", r.ID, r.Intent)), true
 	}
 	if problem := e.Check(r.Params); problem != "" {
 		return Not(r, ReasonInvalidParams, fmt.Sprintf("SecurityIntent %s: %s", r.Intent, problem)), true

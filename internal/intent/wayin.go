@@ -64,7 +64,8 @@ func (w WayIn) closedByTLS(r Rule) *ClosedWayIn {
 	if !w.Mesh || !strict || len(closed) == 0 {
 		return nil
 	}
-	return &ClosedWayIn{To: "only callers with mutual TLS of the mesh", Remedy: "add " + strings.Join(closed, " and ") + " to its parameter exceptPorts"}
+	return &ClosedWayIn{To: "only callers with mutual TLS of the mesh",
+		Remedy: "add " + strings.Join(closed, " and ") + " to its parameter exceptPorts"}
 }
 
 // segmentation is the intent that names the namespaces and ServiceAccounts whose pods may call.

@@ -88,7 +88,8 @@ func ServicesIn(ctx context.Context, live client.Reader, namespace string) ([]in
 // RunsOf lists the pods of a policy's assessments.
 func RunsOf(ctx context.Context, c client.Reader, p intent.Policy) ([]intent.Run, error) {
 	pods := &corev1.PodList{}
-	if err := c.List(ctx, pods, client.InNamespace(p.Namespace), client.MatchingLabels{intent.LabelAssessment: intent.AssessmentTLS}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := c.List(ctx, pods, client.InNamespace(p.Namespace), client.MatchingLabels{intent.LabelAssessment: intent.AssessmentTLS},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return nil, err
 	}
 	var out []intent.Run

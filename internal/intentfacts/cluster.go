@@ -28,14 +28,16 @@ type Cluster struct {
 
 // ReadCluster reads the facts of the cluster with an uncached reader.
 func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, error) {
-	read, err := clusterfacts.Reader{Live: live, DNSService: s.DNSService, DNSPorts: s.DNSPorts, Enforcer: s.Enforcer, AutoMode: s.AutoMode, Clock: s.Clock}.Read(ctx)
+	read, err := clusterfacts.Reader{Live: live, DNSService: s.DNSService, DNSPorts: s.DNSPorts, Enforcer: s.Enforcer, AutoMode: s.AutoMode,
+		Clock: s.Clock}.Read(ctx)
 	if err != nil {
 		return Cluster{}, err
 	}
 	d := read.DNS
 	out := Cluster{
-		DNS:      intent.ClusterDNS{Namespace: d.Namespace, Labels: d.Labels, Ports: d.Ports, Source: d.Source, Problem: d.Problem},
-		Enforcer: intent.Enforcer{Names: read.Enforcer.Names, Problem: read.Enforcer.Problem, Off: read.Enforcer.Off, HidesNodes: read.Enforcer.HidesNodes},
+		DNS: intent.ClusterDNS{Namespace: d.Namespace, Labels: d.Labels, Ports: d.Ports, Source: d.Source, Problem: d.Problem},
+		Enforcer: intent.Enforcer{Names: read.Enforcer.Names, Problem: read.Enforcer.Problem, Off: read.Enforcer.Off,
+			HidesNodes: read.Enforcer.HidesNodes},
 		AppArmor: read.Nodes.AppArmor, NotRunning: read.NotRunning,
 	}
 	out.DNS.Networks, out.DNS.OnNodes = singleAddresses(d.Addresses), singleAddresses(d.OnNodes)
@@ -77,7 +79,8 @@ func singleAddresses(addresses []netip.Addr) []netip.Prefix {
 
 // AddTo adds the facts of the cluster to those of a policy in a namespace, whose labels the facts have.
 func (c Cluster) AddTo(f *intent.Facts, namespace string) {
-	f.DNS, f.Credentials, f.Enforcer, f.AppArmor, f.SELinux, f.NoAgents, f.AutoMode = c.DNS, c.Credentials, c.Enforcer, c.AppArmor, c.SELinux, c.NoAgents, c.AutoMode
+	f.DNS, f.Credentials, f.Enforcer, f.AppArmor, f.SELinux, f.NoAgents, f.AutoMode = c.DNS, c.Credentials, c.Enforcer, c.AppArmor, c.SELinux,
+		c.NoAgents, c.AutoMode
 	f.NotRunning = c.NotRunning
 	f.OtherPolicies = nil
 	for _, o := range c.others {

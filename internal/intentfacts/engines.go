@@ -69,5 +69,6 @@ type Settings struct {
 // SettingsOf returns the settings that the operator's options say.
 func SettingsOf(o options.Options) Settings {
 	return Settings{OperatorNamespace: o.Namespace, MeshRootNamespace: o.MeshRootNamespace, TrustDomain: o.MeshTrustDomain,
-		TLSAssessorImage: o.TLSAssessorImage, DNSService: o.ClusterDNSService, DNSPorts: o.ClusterDNSPorts, Enforcer: o.NetworkPolicyEnforcer, VirtualPatches: o.VirtualPatches}
+		TLSAssessorImage: o.TLSAssessorImage, DNSService: o.ClusterDNSService, DNSPorts: o.ClusterDNSPorts, Enforcer: o.NetworkPolicyEnforcer,
+		VirtualPatches: o.VirtualPatches}
 }

@@ -38,7 +38,8 @@ func api(t *testing.T, objects ...client.Object) *fakeapi.API {
 }
 
 func TestReadCluster_GivesPoliciesTheFactsOfAutoMode(t *testing.T) {
-	first := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}, Spec: corev1.ServiceSpec{ClusterIP: "10.100.0.1"}}
+	first := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"},
+		Spec: corev1.ServiceSpec{ClusterIP: "10.100.0.1"}}
 	auto := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}}
 	got, err := ReadCluster(t.Context(), api(t, first, auto), Settings{DNSService: "kube-system/kube-dns"})
 	if err != nil {
@@ -70,11 +71,13 @@ func TestReadPatches_SaysWhichCatalogIsAtFault(t *testing.T) {
 		"no flag":      {"", nil, intent.ReasonCatalogMissing, "--virtual-patches", 0},
 		"no ConfigMap": {"ops/patches", nil, intent.ReasonCatalogMissing, "ops/patches", 0},
 		"no entry":     {"ops/patches", []client.Object{catalogOf("")}, intent.ReasonCatalogMissing, PatchesKey, 0},
-		"a mistake":    {"ops/patches", []client.Object{catalogOf(strings.Replace(entry, "CVE-2021-4034", "4034", 1))}, intent.ReasonCatalogInvalid, "patches[0]", 0},
-		"a catalog":    {"ops/patches", []client.Object{catalogOf(entry)}, "", "", 1},
+		"a mistake": {"ops/patches", []client.Object{catalogOf(strings.Replace(entry, "CVE-2021-4034", "4034", 1))},
+			intent.ReasonCatalogInvalid, "patches[0]", 0},
+		"a catalog": {"ops/patches", []client.Object{catalogOf(entry)}, "", "", 1},
 	} {
 		got, err := ReadPatches(t.Context(), api(t, tc.objects...), tc.flag)
-		if err != nil || got.Reason != tc.reason || !strings.Contains(got.Problem, tc.problem) || len(got.Known) != tc.known || (got.Problem == "") != (tc.reason == "") {
+		if err != nil || got.Reason != tc.reason || !strings.Contains(got.Problem, tc.problem) || len(got.Known) != tc.known ||
+			(got.Problem == "") != (tc.reason == "") {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
 	}
@@ -83,22 +86,28 @@ func TestReadPatches_SaysWhichCatalogIsAtFault(t *testing.T) {
 func TestRunOf_ReadsHowAnAssessmentEnded(t *testing.T) {
 	finished := metav1.NewTime(time.Unix(1000, 0))
 	state := func(s corev1.ContainerState) corev1.PodStatus {
-		return corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "sidecar", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 9}}}, {Name: intent.AssessorContainer, State: s}}}
+		return corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "sidecar",
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 9}}}, {Name: intent.AssessorContainer, State: s}}}
 	}
 	for name, tc := range map[string]struct {
 		status           corev1.PodStatus
 		failure, message string
 	}{
-		"it runs":              {state(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), "", ""},
-		"it ended well":        {state(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: "result", FinishedAt: finished}}), "", "result"},
-		"it ended badly":       {state(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", Message: "part"}}), "exit code 137 (OOMKilled)", ""},
-		"it is being started":  {state(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}), "", ""},
-		"no image, once":       {state(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}}), "cannot start (ImagePullBackOff)", ""},
-		"no image, then later": {state(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}), "cannot start (ImagePullBackOff)", ""},
-		"evicted":              {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}, "it failed (Evicted)", ""},
+		"it runs": {state(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), "", ""},
+		"it ended well": {state(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: "result",
+			FinishedAt: finished}}), "", "result"},
+		"it ended badly": {state(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled",
+			Message: "part"}}), "exit code 137 (OOMKilled)", ""},
+		"it is being started": {state(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}), "", ""},
+		"no image, once": {state(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}}),
+			"cannot start (ImagePullBackOff)", ""},
+		"no image, then later": {state(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}),
+			"cannot start (ImagePullBackOff)", ""},
+		"evicted": {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}, "it failed (Evicted)", ""},
 	} {
 		got := RunOf(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: tc.status})
-		if (tc.failure == "") != (got.Failure == "") || !strings.Contains(got.Failure, tc.failure) || got.Message != tc.message || (got.Message != "") != got.Finished.Equal(finished.Time) {
+		if (tc.failure == "") != (got.Failure == "") || !strings.Contains(got.Failure, tc.failure) || got.Message != tc.message ||
+			(got.Message != "") != got.Finished.Equal(finished.Time) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -107,9 +116,11 @@ func TestRunOf_ReadsHowAnAssessmentEnded(t *testing.T) {
 func TestServicesIn_LeavesOutWhatIsNoPod(t *testing.T) {
 	ports := []corev1.ServicePort{{Name: "a", Port: 443, Protocol: corev1.ProtocolTCP}, {Name: "b", Port: 53, Protocol: corev1.ProtocolUDP}}
 	service := func(namespace, name string, kind corev1.ServiceType) *corev1.Service {
-		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: corev1.ServiceSpec{Type: kind, Selector: map[string]string{"app": name}, Ports: ports}}
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+			Spec: corev1.ServiceSpec{Type: kind, Selector: map[string]string{"app": name}, Ports: ports}}
 	}
-	c := api(t, service("team", "web", corev1.ServiceTypeClusterIP), service("team", "elsewhere", corev1.ServiceTypeExternalName), service("other", "web", corev1.ServiceTypeClusterIP))
+	c := api(t, service("team", "web", corev1.ServiceTypeClusterIP), service("team", "elsewhere", corev1.ServiceTypeExternalName),
+		service("other", "web", corev1.ServiceTypeClusterIP))
 	got, err := ServicesIn(t.Context(), c, "team")
 	want := []intent.Service{{Name: "web", Selector: map[string]string{"app": "web"}, Ports: []int32{443}}}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -119,7 +130,8 @@ func TestServicesIn_LeavesOutWhatIsNoPod(t *testing.T) {
 
 func TestRunsOf_AreThoseOfThePolicy(t *testing.T) {
 	pod := func(name, policy string, labels map[string]string) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, Labels: labels, Annotations: map[string]string{intent.AnnotationPolicy: policy}}}
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, Labels: labels,
+			Annotations: map[string]string{intent.AnnotationPolicy: policy}}}
 	}
 	assessment := map[string]string{intent.LabelAssessment: intent.AssessmentTLS}
 	c := api(t, pod("mine", "web", assessment), pod("another", "db", assessment), pod("unmarked", "web", nil))
@@ -141,10 +153,12 @@ func TestEnabledEngines_RefusesUnknownNames(t *testing.T) {
 			t.Errorf("%s: enabled is %t", e.Name(), e.Enabled)
 		}
 	}
-	if all, err := EnabledEngines(engines, []string{options.AllAdapters}); err != nil || slices.ContainsFunc(all, func(e Engine) bool { return !e.Enabled }) {
+	if all, err := EnabledEngines(engines, []string{options.AllAdapters}); err != nil ||
+		slices.ContainsFunc(all, func(e Engine) bool { return !e.Enabled }) {
 		t.Errorf("%v %v", all, err)
 	}
-	if _, err := EnabledEngines(engines, []string{one, "no-such"}); err == nil || !strings.Contains(err.Error(), `--adapters: "no-such" is not one of `+options.AllAdapters+", "+one) {
+	if _, err := EnabledEngines(engines, []string{one, "no-such"}); err == nil ||
+		!strings.Contains(err.Error(), `--adapters: "no-such" is not one of `+options.AllAdapters+", "+one) {
 		t.Errorf("%v", err)
 	}
 }
@@ -185,7 +199,8 @@ func TestAddedSwitches_AreThoseOfTheEnginesDomain(t *testing.T) {
 		return u
 	}
 	want := object(map[string]string{"istio.io/ours": "1"})
-	live := object(map[string]string{"istio.io/ours": "2", "istio.io/dry-run": "true", "sidecar.istio.io/x": "1", "notistio.io/y": "1", "dry-run": "1", "nexus.ai/owner": "a"})
+	live := object(map[string]string{"istio.io/ours": "2", "istio.io/dry-run": "true", "sidecar.istio.io/x": "1", "notistio.io/y": "1",
+		"dry-run": "1", "nexus.ai/owner": "a"})
 	if got := AddedSwitches(want, live); !slices.Equal(got, []string{"istio.io/dry-run", "sidecar.istio.io/x"}) {
 		t.Errorf("%q", got)
 	}
@@ -205,7 +220,8 @@ func TestPolicies_AreShownInTheirKindAndScope(t *testing.T) {
 			t.Errorf("%+v", refs)
 		}
 	}
-	for _, o := range []client.Object{&v1alpha1.SecurityIntentBinding{}, &v1alpha1.ClusterSecurityIntentBinding{}, &v1alpha1.NimbusPolicy{}, &v1alpha1.ClusterNimbusPolicy{}} {
+	for _, o := range []client.Object{&v1alpha1.SecurityIntentBinding{}, &v1alpha1.ClusterSecurityIntentBinding{}, &v1alpha1.NimbusPolicy{},
+		&v1alpha1.ClusterNimbusPolicy{}} {
 		if want := reflect.TypeOf(o).Elem().Name(); KindOf(o).Kind != want {
 			t.Errorf("%s is taken for %s", want, KindOf(o).Kind)
 		}
@@ -221,8 +237,10 @@ func TestReadCluster_CountsNodesWithoutAgents(t *testing.T) {
 	for _, tc := range []struct {
 		nodes []client.Object
 		want  intent.NodeShare
-	}{{[]client.Object{linux}, intent.NoNodes}, {[]client.Object{linux, windows}, intent.SomeNodes}, {[]client.Object{linux, fargate}, intent.SomeNodes}, {[]client.Object{windows, fargate}, intent.AllNodes}} {
-		if got, err := ReadCluster(t.Context(), api(t, tc.nodes...), Settings{DNSService: "kube-system/kube-dns"}); err != nil || got.NoAgents != tc.want {
+	}{{[]client.Object{linux}, intent.NoNodes}, {[]client.Object{linux, windows}, intent.SomeNodes},
+		{[]client.Object{linux, fargate}, intent.SomeNodes}, {[]client.Object{windows, fargate}, intent.AllNodes}} {
+		if got, err := ReadCluster(t.Context(), api(t, tc.nodes...), Settings{DNSService: "kube-system/kube-dns"}); err != nil ||
+			got.NoAgents != tc.want {
 			t.Errorf("%d nodes: %q, %v", len(tc.nodes), got.NoAgents, err)
 		}
 	}

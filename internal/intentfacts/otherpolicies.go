@@ -55,7 +55,8 @@ func (o otherPolicy) selects(namespace string, all map[string]string) bool {
 	if o.Namespace != "" && o.Namespace != namespace {
 		return false
 	}
-	selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: o.namespaces.Labels, MatchExpressions: o.namespaces.Expressions})
+	selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: o.namespaces.Labels,
+		MatchExpressions: o.namespaces.Expressions})
 	named := labels.Set{corev1.LabelMetadataName: namespace}
 	return err != nil || selector.Matches(labels.Merge(named, all))
 }
@@ -87,7 +88,8 @@ func readOtherPolicies(ctx context.Context, live client.Reader) ([]otherPolicy, 
 }
 
 // policiesOfKind lists the policies of a kind that no intent made, by pages.
-func policiesOfKind(ctx context.Context, live client.Reader, kind schema.GroupVersionKind, marks func() (map[string]bool, error)) ([]otherPolicy, error) {
+func policiesOfKind(ctx context.Context, live client.Reader, kind schema.GroupVersionKind,
+	marks func() (map[string]bool, error)) ([]otherPolicy, error) {
 	var out []otherPolicy
 	for next := ""; ; {
 		page := &unstructured.UnstructuredList{}

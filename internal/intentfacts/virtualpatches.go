@@ -24,19 +24,22 @@ const PatchesKey = "patches.yaml"
 func ReadPatches(ctx context.Context, live client.Reader, configMap string) (intent.Patches, error) {
 	namespace, name, named := strings.Cut(configMap, "/")
 	if !named {
-		return intent.Patches{Reason: intent.ReasonCatalogMissing, Problem: "the operator has no catalog of virtual patches: an administrator sets --virtual-patches=namespace/configmap"}, nil
+		return intent.Patches{Reason: intent.ReasonCatalogMissing,
+			Problem: "the operator has no catalog of virtual patches: an administrator sets --virtual-patches=namespace/configmap"}, nil
 	}
 	c := &corev1.ConfigMap{}
 	err := live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, c)
 	if apierrors.IsNotFound(err) || err == nil && c.Data[PatchesKey] == "" {
-		return intent.Patches{Reason: intent.ReasonCatalogMissing, Problem: fmt.Sprintf("ConfigMap %s, which --virtual-patches names, does not exist or has no entry %s", configMap, PatchesKey)}, nil
+		return intent.Patches{Reason: intent.ReasonCatalogMissing,
+			Problem: fmt.Sprintf("ConfigMap %s, which --virtual-patches names, does not exist or has no entry %s", configMap, PatchesKey)}, nil
 	}
 	if err != nil {
 		return intent.Patches{}, fmt.Errorf("reading the catalog of virtual patches: %w", err)
 	}
 	known, err := intent.ParsePatches(c.Data[PatchesKey])
 	if err != nil {
-		return intent.Patches{Reason: intent.ReasonCatalogInvalid, Problem: fmt.Sprintf("ConfigMap %s, entry %s: %v", configMap, PatchesKey, err)}, nil
+		return intent.Patches{Reason: intent.ReasonCatalogInvalid,
+			Problem: fmt.Sprintf("ConfigMap %s, entry %s: %v", configMap, PatchesKey, err)}, nil
 	}
 	return intent.Patches{Known: known}, nil
 }

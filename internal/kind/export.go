@@ -49,7 +49,8 @@ func (s SeparateSetting[S]) If(can func(have S) bool) SeparateSetting[S] {
 }
 
 // ReadSeparately returns a setting that a call of an AWS client shows: has decides by the answer.
-func ReadSeparately[S, In, Out, Opt any](read ImportRead, op func(context.Context, *In, ...func(*Opt)) (*Out, error), in func(S) *In, has func(*Out) bool) SeparateSetting[S] {
+func ReadSeparately[S, In, Out, Opt any](read ImportRead, op func(context.Context, *In, ...func(*Opt)) (*Out, error), in func(S) *In,
+	has func(*Out) bool) SeparateSetting[S] {
 	return SeparateSetting[S]{ImportRead: read, Read: func(ctx context.Context, have S) (bool, error) {
 		out, err := op(ctx, in(have))
 		return err == nil && has(out), err

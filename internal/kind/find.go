@@ -31,7 +31,8 @@ type Search struct {
 
 // Search returns what finds the resource of the object.
 func (sc Scope) Search() Search {
-	return Search{ID: sc.ID, Imported: sc.Imported, Owner: sc.OwnerTags, Clusters: sc.Clusters, Duplicated: sc.Duplicated, Deleting: sc.Deleting, MayUse: sc.MayUse}
+	return Search{ID: sc.ID, Imported: sc.Imported, Owner: sc.OwnerTags, Clusters: sc.Clusters, Duplicated: sc.Duplicated,
+		Deleting: sc.Deleting, MayUse: sc.MayUse}
 }
 
 // queries are the searches by tags, in order; the first that finds something decides. Resources left by

@@ -37,11 +37,13 @@ func TestFinder(t *testing.T) {
 		{name: "of several the lowest identifier", known: []found{owned("b", "u"), owned("a", "u")}, id: "a", others: []string{"b"}, searches: 1},
 		{name: "our own before an earlier object's", known: []found{owned("a", "earlier"), owned("b", "u")}, id: "b", searches: 1},
 		{name: "an earlier object's where there is none", known: []found{owned("b", "earlier"), owned("a", "earlier")}, id: "a", searches: 2},
-		{name: "a deletion does not search for an earlier object's", known: []found{owned("a", "earlier")}, search: kind.Search{Deleting: true}, searches: 1},
+		{name: "a deletion does not search for an earlier object's", known: []found{owned("a", "earlier")}, search: kind.Search{Deleting: true},
+			searches: 1},
 		{name: "nor does a resource that vanished", known: []found{owned("a", "earlier")}, search: kind.Search{ID: "b"}, searches: 1},
 		{name: "a vanished one is found by its tags", known: []found{owned("a", "u")}, search: kind.Search{ID: "b"}, id: "a", searches: 1},
 		{name: "an imported one has no substitute", known: []found{owned("a", "u")}, search: kind.Search{ID: "b", Imported: true}},
-		{name: "known duplicates are searched for again", known: []found{owned("b", "u"), owned("a", "u")}, search: kind.Search{ID: "b", Duplicated: true}, id: "b", others: []string{"a"}, searches: 1},
+		{name: "known duplicates are searched for again", known: []found{owned("b", "u"), owned("a", "u")},
+			search: kind.Search{ID: "b", Duplicated: true}, id: "b", others: []string{"a"}, searches: 1},
 		{name: "tags that are not shown are no contradiction", known: []found{{"a", nil}}, id: "a", searches: 1},
 		{name: "unless the search looks at no tags", known: []found{{"a", nil}, owned("b", "u")}, id: "b", searches: 1, unfiltered: true},
 		{name: "which then finds nothing", known: []found{{"a", nil}}, searches: 2, unfiltered: true},
@@ -63,7 +65,8 @@ func TestFinder(t *testing.T) {
 				ID: func(r found) string { return r.id }, Tags: func(r found) map[string]string { return r.tags }, Unfiltered: c.unfiltered,
 			}
 			s := c.search
-			s.Owner, s.Clusters = map[string]string{wellknown.TagOwner: "K/ns/n", wellknown.TagOwnerUID: "u", wellknown.TagCluster: "c"}, []string{"c"}
+			s.Owner, s.Clusters = map[string]string{wellknown.TagOwner: "K/ns/n", wellknown.TagOwnerUID: "u", wellknown.TagCluster: "c"},
+				[]string{"c"}
 			r, others, err := f.Find(t.Context(), s)
 			id := ""
 			if r != nil {

@@ -157,7 +157,8 @@ func firstOf(text, separator string, n int) string {
 // https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
 func repositoryOf(sc Scope, image string) string {
 	host, path, _ := strings.Cut(image, "/")
-	host = strings.NewReplacer(".dkr.ecr-fips.", ".dkr.ecr.", ".dkr-ecr.", ".dkr.ecr.", ".dkr-ecr-fips.", ".dkr.ecr.").Replace(strings.ToLower(host))
+	host = strings.NewReplacer(".dkr.ecr-fips.", ".dkr.ecr.", ".dkr-ecr.", ".dkr.ecr.", ".dkr-ecr-fips.",
+		".dkr.ecr.").Replace(strings.ToLower(host))
 	words := strings.SplitN(host, ".", 5)
 	if len(words) < 5 || words[0] != sc.Account || words[2] != "ecr" {
 		return ""
@@ -204,7 +205,8 @@ func bucketOf(value string) (bucket string, ok bool) {
 func ARNsByForm(sc Scope, value string) []string {
 	if url := queueURL.FindStringSubmatch(value); url != nil {
 		region := strings.ToLower(url[1] + url[2])
-		return Either(url[3] == sc.Account, []string{joinARN(sc.Partition, "sqs", Either(region == "", sc.Region, region), sc.Account, url[4])}, nil)
+		return Either(url[3] == sc.Account,
+			[]string{joinARN(sc.Partition, "sqs", Either(region == "", sc.Region, region), sc.Account, url[4])}, nil)
 	}
 	if bucket, ok := bucketOf(value); ok && strings.Contains(value, "://") {
 		return ARNsOf(sc, "s3:bucket", bucket)

@@ -45,8 +45,10 @@ func TestWhyNotPassed(t *testing.T) {
 }
 
 func TestRoles_JudgeTheRoleThatTheResourceHas(t *testing.T) {
-	bounded, pathed := Scope{Account: "123456789012", Boundary: "arn:aws:iam::123456789012:policy/team", RolePath: "/team/"}, Scope{Account: "123456789012", RolePath: "/team/"}
-	const admin, own, team = "arn:aws:iam::123456789012:role/finance-admin", "arn:aws:iam::123456789012:role/own", "arn:aws:iam::123456789012:role/team/app"
+	bounded, pathed := Scope{Account: "123456789012", Boundary: "arn:aws:iam::123456789012:policy/team", RolePath: "/team/"},
+		Scope{Account: "123456789012", RolePath: "/team/"}
+	const admin, own, team = "arn:aws:iam::123456789012:role/finance-admin", "arn:aws:iam::123456789012:role/own",
+		"arn:aws:iam::123456789012:role/team/app"
 	of := func(s string) []string { return Present(&s) }
 	read := func(_ context.Context, s string) ([]string, error) { return of(s), nil }
 	for _, c := range []struct {
@@ -60,7 +62,8 @@ func TestRoles_JudgeTheRoleThatTheResourceHas(t *testing.T) {
 		if why, err := (Roles[string]{Of: of}).whyNotAdopted(t.Context(), c.sc, c.want, c.have); (why != "") != c.refused || err != nil {
 			t.Errorf("a resource that acts as %s, with %+v: %q, %v", c.have, c.sc, why, err)
 		}
-		if why, err := (Roles[string]{Of: of, Read: read}).whyNotAdopted(t.Context(), c.sc, c.want, c.have); (why != "") != c.refused || err != nil {
+		if why, err := (Roles[string]{Of: of, Read: read}).whyNotAdopted(t.Context(), c.sc, c.want, c.have); (why != "") != c.refused ||
+			err != nil {
 			t.Errorf("a resource of which a read shows that it acts as %s, with %+v: %q, %v", c.have, c.sc, why, err)
 		}
 	}
@@ -72,7 +75,8 @@ func TestRoles_JudgeTheRoleThatTheResourceHas(t *testing.T) {
 
 func TestIsCaller_ComparesRolesByAccountAndName(t *testing.T) {
 	sc := Scope{Account: "123456789012", Callers: func() ([]string, error) {
-		return []string{"arn:aws:iam::123456789012:user/operator", "arn:aws:sts::123456789012:assumed-role/nexus-operator/session", "arn:aws:sts::210987654321:assumed-role/elsewhere/s"}, nil
+		return []string{"arn:aws:iam::123456789012:user/operator", "arn:aws:sts::123456789012:assumed-role/nexus-operator/session",
+			"arn:aws:sts::210987654321:assumed-role/elsewhere/s"}, nil
 	}}
 	for name, want := range map[string]bool{"nexus-operator": true, "elsewhere": false, "operator": false, "session": false} {
 		if got, err := IsCaller(sc, name); got != want || err != nil {

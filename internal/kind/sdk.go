@@ -12,7 +12,8 @@ import (
 // Send returns a function that makes the call op of an AWS client with the input that input returns, and
 // drops the answer. The two arguments are those of the field that takes the function: the wanted and the
 // observed state for Call.Do, the observed state and the tags for Tagging.Set.
-func Send[A, B, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (*Out, error), input func(A, B) *In) func(context.Context, A, B) error {
+func Send[A, B, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (*Out, error), input func(A, B) *In) func(context.Context, A,
+	B) error {
 	return func(ctx context.Context, a A, b B) error {
 		_, err := op(ctx, input(a, b))
 		return err
@@ -20,7 +21,8 @@ func Send[A, B, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (
 }
 
 // SendDiff is Send for Call.DoDiff, where the request depends on what differs.
-func SendDiff[S, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (*Out, error), input func(want, have S, diff Diff) *In) func(context.Context, S, S, Diff) error {
+func SendDiff[S, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (*Out, error),
+	input func(want, have S, diff Diff) *In) func(context.Context, S, S, Diff) error {
 	return func(ctx context.Context, want, have S, diff Diff) error {
 		_, err := op(ctx, input(want, have, diff))
 		return err
@@ -28,7 +30,8 @@ func SendDiff[S, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) 
 }
 
 // SendKey is Send for KeysCall.Do, where a call is for one key.
-func SendKey[S, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (*Out, error), input func(want, have S, key string) *In) func(context.Context, S, S, []string) error {
+func SendKey[S, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (*Out, error),
+	input func(want, have S, key string) *In) func(context.Context, S, S, []string) error {
 	return func(ctx context.Context, want, have S, keys []string) error {
 		_, err := op(ctx, input(want, have, keys[0]))
 		return err
@@ -73,7 +76,8 @@ func Collect[T any](read func(token *string) (items []T, next *string, err error
 // returns with the items of an answer. Unlike a paginator of the SDK it takes one method instead of the client: a program
 // that uses reflection, such as one with text/template, keeps all methods of a type that it turns into an interface. With
 // paginators nexusctl had 156 MB instead of 118 MB.
-func Pages[In, Out, Opt, T any](ctx context.Context, call func(context.Context, *In, ...func(*Opt)) (*Out, error), in *In, next **string, page func(*Out) ([]T, *string)) ([]T, error) {
+func Pages[In, Out, Opt, T any](ctx context.Context, call func(context.Context, *In, ...func(*Opt)) (*Out, error), in *In, next **string,
+	page func(*Out) ([]T, *string)) ([]T, error) {
 	return Collect(func(token *string) ([]T, *string, error) {
 		*next = token
 		out, err := call(ctx, in)

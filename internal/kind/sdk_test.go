@@ -62,7 +62,8 @@ func TestConvert(t *testing.T) {
 	}{
 		{"absent", nil, nil},
 		{"zero numbers and false are values", &specThing{Part: &specPart{}}, &sdkThing{On: Ptr(false), Part: &sdkPart{Size: Ptr(int64(0))}}},
-		{"all fields", &specThing{Name: "n", Type: "t", On: true, Part: &specPart{Size: 1, Comment: "c"}, Parts: &[]specPart{{Size: 2}, {Size: 3}}, Options: map[string]sdkName{"k": "v"}},
+		{"all fields", &specThing{Name: "n", Type: "t", On: true, Part: &specPart{Size: 1, Comment: "c"},
+			Parts: &[]specPart{{Size: 2}, {Size: 3}}, Options: map[string]sdkName{"k": "v"}},
 			&sdkThing{Name: Ptr("n"), Type: "t", On: Ptr(true), Part: &sdkPart{Size: Ptr(int64(1)), Comment: Ptr("c")},
 				Parts: []sdkPart{{Size: Ptr(int64(2))}, {Size: Ptr(int64(3))}}, Options: map[string]string{"k": "v"}}},
 		{"an empty list is a value", &specThing{Parts: &[]specPart{}}, &sdkThing{On: Ptr(false), Parts: []sdkPart{}}},
@@ -80,7 +81,8 @@ func TestOverlay_KeepsWhatIsAbsent(t *testing.T) {
 	part := &sdkPart{Size: Ptr(int64(1)), Comment: Ptr("kept")}
 	to := sdkThing{Name: Ptr("kept"), Theirs: Ptr("kept"), Part: part, Options: map[string]string{"dropped": "1"}}
 	Overlay(&to, specThing{Type: "t", Part: &specPart{Size: 2}, Options: map[string]sdkName{"k": "v"}})
-	want := sdkThing{Name: Ptr("kept"), Theirs: Ptr("kept"), Type: "t", On: Ptr(false), Part: &sdkPart{Size: Ptr(int64(2)), Comment: Ptr("kept")}, Options: map[string]string{"k": "v"}}
+	want := sdkThing{Name: Ptr("kept"), Theirs: Ptr("kept"), Type: "t", On: Ptr(false),
+		Part: &sdkPart{Size: Ptr(int64(2)), Comment: Ptr("kept")}, Options: map[string]string{"k": "v"}}
 	if !reflect.DeepEqual(to, want) {
 		t.Errorf("%+v, want %+v", to, want)
 	}

@@ -573,12 +573,13 @@ func (t *table[CR, S]) endings(list []Ending[S], want S, seen Seen[S]) []Step {
 }
 
 func step[S any](c Call[S], want, have S, fixes ...string) Step {
-	return Step{Action: c.Action, Effect: c.Effect, Spares: c.Spares != nil && c.Spares(want), Fixes: fixes, Do: func(ctx context.Context, token string) (string, error) {
-		if c.DoForID != nil {
-			return c.DoForID(ctx, want, token)
-		}
-		return "", c.Do(ctx, want, have)
-	}}
+	return Step{Action: c.Action, Effect: c.Effect, Spares: c.Spares != nil && c.Spares(want), Fixes: fixes,
+		Do: func(ctx context.Context, token string) (string, error) {
+			if c.DoForID != nil {
+				return c.DoForID(ctx, want, token)
+			}
+			return "", c.Do(ctx, want, have)
+		}}
 }
 
 // KeyPaths are the diff paths of keys of a map field.

@@ -12,17 +12,20 @@ var guardedServices = []string{"IAM", "Organizations", "SSO", "CloudFormation", 
 
 // guardedEnds are the ends of the names of such types elsewhere.
 var guardedEnds = []string{
-	"Policy", "Permission", "Permissions", "Grant", "Grants", "PolicyGrant", "PolicyStatement", "PortfolioShare", "PrincipalAssociation", "PrincipalAttachment",
+	"Policy", "Permission", "Permissions", "Grant", "Grants", "PolicyGrant", "PolicyStatement", "PortfolioShare", "PrincipalAssociation",
+	"PrincipalAttachment",
 }
 
 // guardedTypes are such types with other names, and types that act on whatever in the account has certain tags, or is of a type: their
 // resources run commands on the instances of others, or copy, keep, scale or change what others own.
 var guardedTypes = []string{
-	"AWS::EC2::SnapshotBlockPublicAccess", "AWS::EMR::StudioSessionMapping", "AWS::QuickSight::Assignment", "AWS::Redshift::EndpointAuthorization", "AWS::Shield::DRTAccess",
+	"AWS::EC2::SnapshotBlockPublicAccess", "AWS::EMR::StudioSessionMapping", "AWS::QuickSight::Assignment",
+	"AWS::Redshift::EndpointAuthorization", "AWS::Shield::DRTAccess",
 
 	"AWS::AutoScalingPlans::ScalingPlan", "AWS::Backup::BackupSelection", "AWS::Budgets::BudgetsAction", "AWS::CodeDeploy::DeploymentGroup",
 	"AWS::ComputeOptimizer::AutomationRule", "AWS::Config::RemediationConfiguration",
-	"AWS::FIS::ExperimentTemplate", "AWS::FIS::TargetAccountConfiguration", "AWS::Rbin::Rule", "AWS::ResourceGroups::TagSyncTask", "AWS::SSM::Association",
+	"AWS::FIS::ExperimentTemplate", "AWS::FIS::TargetAccountConfiguration", "AWS::Rbin::Rule", "AWS::ResourceGroups::TagSyncTask",
+	"AWS::SSM::Association",
 	"AWS::SSM::MaintenanceWindowTarget", "AWS::SSM::MaintenanceWindowTask",
 }
 

@@ -73,7 +73,8 @@ func TestKeySet(t *testing.T) {
 func TestFinalSnapshot(t *testing.T) {
 	sc := Scope{UID: "uid"}
 	name := sc.FinalSnapshot("orders", "", false)
-	if !strings.HasPrefix(name, "orders-final-") || len(name) != len("orders-final-")+8 || name != sc.FinalSnapshot("orders", "", false) || name == (Scope{UID: "other"}).FinalSnapshot("orders", "", false) {
+	if !strings.HasPrefix(name, "orders-final-") || len(name) != len("orders-final-")+8 || name != sc.FinalSnapshot("orders", "", false) ||
+		name == (Scope{UID: "other"}).FinalSnapshot("orders", "", false) {
 		t.Errorf("%s", name)
 	}
 	if sc.FinalSnapshot("orders", "last", false) != "last" || sc.FinalSnapshot("orders", "", true) != "" {

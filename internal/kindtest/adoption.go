@@ -27,7 +27,8 @@ func adopted(t *testing.T, r *Rig, e engine.Entry, l Life) {
 	s := NewSubject(r, e, adopting(e, l.Sample, id))
 	s.Object.SetUID("uid-of-the-adopter")
 	s.Targets, s.Secrets, s.Trusted, s.Guarded = earlier.Targets, earlier.Secrets, earlier.Trusted, earlier.Guarded
-	s.Boundary, s.RolePath, s.DefaultTags, s.Callers, s.Clock = earlier.Boundary, earlier.RolePath, earlier.DefaultTags, earlier.Callers, earlier.Clock
+	s.Boundary, s.RolePath, s.DefaultTags, s.Callers, s.Clock = earlier.Boundary, earlier.RolePath, earlier.DefaultTags, earlier.Callers,
+		earlier.Clock
 	s.AllowAdoption = true
 	if l.Adopter != nil {
 		l.Adopter(s)
@@ -52,7 +53,8 @@ func adopted(t *testing.T, r *Rig, e engine.Entry, l Life) {
 func adopting(e engine.Entry, o v1alpha1.Resource, id string) v1alpha1.Resource {
 	out := o.DeepCopyObject().(v1alpha1.Resource)
 	out.CommonSpec().AdoptionPolicy, out.CommonSpec().DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionDelete
-	if slices.ContainsFunc(e.ExportIdentity(), func(field string) bool { return field == "importID" || field == "importID"+kind.OptionalIdentity }) {
+	if slices.ContainsFunc(e.ExportIdentity(),
+		func(field string) bool { return field == "importID" || field == "importID"+kind.OptionalIdentity }) {
 		specOf(out).FieldByName("ImportID").SetString(id)
 	}
 	return out

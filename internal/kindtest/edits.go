@@ -93,7 +93,8 @@ func (p pool) valuesOf(field, most int) []reflect.Value {
 	var out []reflect.Value
 	for _, o := range p.objects {
 		v := specOf(o).Field(field)
-		if !v.IsZero() && len(out) < most && !slices.ContainsFunc(out, func(w reflect.Value) bool { return reflect.DeepEqual(v.Interface(), w.Interface()) }) {
+		if !v.IsZero() && len(out) < most &&
+			!slices.ContainsFunc(out, func(w reflect.Value) bool { return reflect.DeepEqual(v.Interface(), w.Interface()) }) {
 			out = append(out, v)
 		}
 	}
@@ -307,7 +308,8 @@ func (w *walk) follow() bool {
 		w.Fatalf("settling: %v\n%s\n%s", awsErr(err), w.Rig.AWS.Since(mark), w.told())
 	}
 	if named := actionsOf(p); !slices.Equal(named, sent) {
-		w.Fatalf("the plan named %q, and the calls were %q; it is of %s: %+v\n%s\n%s", named, sent, p.Cause, p.Diff, w.Rig.AWS.Since(mark), w.told())
+		w.Fatalf("the plan named %q, and the calls were %q; it is of %s: %+v\n%s\n%s", named, sent, p.Cause, p.Diff, w.Rig.AWS.Since(mark),
+			w.told())
 	}
 	quiet(w.T, w.Subject)
 	return true

@@ -93,14 +93,17 @@ func exported(t *testing.T, of pool, s *Subject) {
 	if err != nil || !found.Exists {
 		t.Fatalf("exporting: %v, exists %t", awsErr(err), found.Exists)
 	}
-	empty := slices.DeleteFunc(emptyIn(s.Entry.Name()+".spec", decoded(t, copied.Object)), func(path string) bool { return exportedEmpty[path] })
+	empty := slices.DeleteFunc(emptyIn(s.Entry.Name()+".spec", decoded(t, copied.Object)),
+		func(path string) bool { return exportedEmpty[path] })
 	if len(empty) > 0 {
-		t.Errorf("the export declares as empty what AWS has none of, so that what others add later would be removed: %q\n%s", empty, textOf(t, copied.Object))
+		t.Errorf("the export declares as empty what AWS has none of, so that what others add later would be removed: %q\n%s", empty,
+			textOf(t, copied.Object))
 	}
 	saysEverything(t, s, found)
 	p, err := copied.Decide(ctx)
 	if err != nil || p.Cause != engine.InSync || len(p.Diff) > 0 {
-		t.Errorf("after the export: %v, %s %+v\nmade     %s\nexported %s", awsErr(err), p.Cause, p.Diff, textOf(t, s.Object), textOf(t, copied.Object))
+		t.Errorf("after the export: %v, %s %+v\nmade     %s\nexported %s", awsErr(err), p.Cause, p.Diff, textOf(t, s.Object),
+			textOf(t, copied.Object))
 	}
 	if w := s.Rig.AWS.Since(mark).Writes(); len(w) > 0 {
 		t.Errorf("the export wrote to AWS:\n%s", w)
@@ -119,7 +122,8 @@ func exported(t *testing.T, of pool, s *Subject) {
 	p, err = again.Decide(ctx)
 	// An object that only observes does not want the mark of an owner.
 	if p.Diff = slices.DeleteFunc(p.Diff, kind.Change.MarksOwner); err != nil || len(p.Diff) > 0 {
-		t.Errorf("what the export makes is not what was declared: %v, %+v\nmade     %s\nexported %s", awsErr(err), p.Diff, textOf(t, row), textOf(t, copied.Object))
+		t.Errorf("what the export makes is not what was declared: %v, %+v\nmade     %s\nexported %s", awsErr(err), p.Diff, textOf(t, row),
+			textOf(t, copied.Object))
 	}
 }
 

@@ -147,7 +147,8 @@ type forms struct {
 }
 
 func newForms(kindName string) *forms {
-	return &forms{kind: kindName, values: fieldValues{}, named: map[string]bool{}, changed: map[string]map[string]bool{}, alone: map[string]bool{}, waited: map[string]bool{},
+	return &forms{kind: kindName, values: fieldValues{}, named: map[string]bool{}, changed: map[string]map[string]bool{},
+		alone: map[string]bool{}, waited: map[string]bool{},
 		states: map[string][]string{}}
 }
 

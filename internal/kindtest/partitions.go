@@ -35,8 +35,9 @@ var beyondEmulator = map[string]gap{
 	"Certificate aws-cn": noSearch, "EKSCluster aws-cn": noSearch, "KMSKey aws-cn": noSearch,
 	"CognitoUserPool aws-cn": {"no user pools", "does not implement cognito-idp.ListUserPools"},
 	"EC2Instance aws-cn":     noInstances, "EC2Instance aws-us-gov": noInstances, "EC2Instance aws-eusc": noZones,
-	"NATGateway aws-eusc": noSubnets, "RouteTable aws-eusc": noSubnets, "Subnet aws-eusc": noSubnets, "RDSInstance aws-eusc": noZones, "DBSubnetGroup aws-eusc": noZones,
-	"RDSInstance aws-cn": twoZones, "DBSubnetGroup aws-cn": twoZones,
+	"NATGateway aws-eusc": noSubnets, "RouteTable aws-eusc": noSubnets, "Subnet aws-eusc": noSubnets, "RDSInstance aws-eusc": noZones,
+	"DBSubnetGroup aws-eusc": noZones,
+	"RDSInstance aws-cn":     twoZones, "DBSubnetGroup aws-cn": twoZones,
 	"ElastiCacheCluster aws-cn": noCaches, "ElastiCacheCluster aws-us-gov": noCaches, "ElastiCacheCluster aws-eusc": noCaches,
 }
 

@@ -33,33 +33,42 @@ func newStructures(kindName string) *structures {
 }
 
 // initializing handles the input of a request before the client does.
-type initializing = func(context.Context, middleware.InitializeInput, middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error)
+type initializing = func(context.Context, middleware.InitializeInput, middleware.InitializeHandler) (middleware.InitializeOutput,
+	middleware.Metadata, error)
 
 // leftOut are the members that no request has although it sends the structure that they are in, by kind and operation, each with the
 // reason why nothing of another owner is lost. A structure stands for all of its members.
 var leftOut = map[string]string{
-	"CognitoUserPool cognitoidentityprovider.UpdateUserPool":                                  sentAsFound + "TestUpdatesKeepTheSettingsOfOthers",
-	"DynamoDBTable dynamodb.UpdateContinuousBackups PointInTimeRecoverySpecification":         "backups that are off have no period",
-	"DynamoDBTable dynamodb.UpdateTable GlobalSecondaryIndexUpdates.Create":                   "the index is new",
-	"DynamoDBTable dynamodb.UpdateTable GlobalSecondaryIndexUpdates.Update":                   keptByAWS,
-	"ECSCluster ecs.UpdateCluster Configuration.ManagedStorageConfiguration":                  sentAsFound + "TestAConfigurationOfStorageOutsideTheOperatorStays",
-	"EKSCluster eks.UpdateClusterConfig ResourcesVpcConfig":                                   keptByAWS,
-	"GlueCrawler glue.UpdateCrawler Targets":                                                  sentAsFound + "TestTargetsOfOtherSortsStay",
-	"GlueDatabase glue.UpdateDatabase DatabaseInput":                                          sentAsFound + "TestWhatOthersSetOnADatabaseStays",
-	"GlueTable glue.UpdateTable TableInput":                                                   sentAsFound + "TestWhatOthersSetOnATableStays",
-	"LambdaFunction lambda.UpdateFunctionConfiguration VpcConfig":                             sentAsFound + "TestNetwork_AnEditKeepsTheWayOutByIPv6",
+	"CognitoUserPool cognitoidentityprovider.UpdateUserPool": sentAsFound +
+		"TestUpdatesKeepTheSettingsOfOthers",
+	"DynamoDBTable dynamodb.UpdateContinuousBackups PointInTimeRecoverySpecification": "backups that are off have no period",
+	"DynamoDBTable dynamodb.UpdateTable GlobalSecondaryIndexUpdates.Create":           "the index is new",
+	"DynamoDBTable dynamodb.UpdateTable GlobalSecondaryIndexUpdates.Update":           keptByAWS,
+	"ECSCluster ecs.UpdateCluster Configuration.ManagedStorageConfiguration": sentAsFound +
+		"TestAConfigurationOfStorageOutsideTheOperatorStays",
+	"EKSCluster eks.UpdateClusterConfig ResourcesVpcConfig": keptByAWS,
+	"GlueCrawler glue.UpdateCrawler Targets":                sentAsFound + "TestTargetsOfOtherSortsStay",
+	"GlueDatabase glue.UpdateDatabase DatabaseInput": sentAsFound +
+		"TestWhatOthersSetOnADatabaseStays",
+	"GlueTable glue.UpdateTable TableInput": sentAsFound + "TestWhatOthersSetOnATableStays",
+	"LambdaFunction lambda.UpdateFunctionConfiguration VpcConfig": sentAsFound +
+		"TestNetwork_AnEditKeepsTheWayOutByIPv6",
 	"Route53RecordSet route53.ChangeResourceRecordSets ChangeBatch.Comment":                   "it is of the change, and nobody sees it later",
 	"Route53RecordSet route53.ChangeResourceRecordSets ChangeBatch.Changes.ResourceRecordSet": "a record set has one routing, the one that the spec declares, or none",
-	"S3Bucket s3.PutBucketEncryption ServerSideEncryptionConfiguration":                       sentAsFound + "TestEncryptionKeepsBlockedEncryptionTypes",
-	"S3Bucket s3.PutBucketLifecycleConfiguration LifecycleConfiguration":                      sentAsFound + "TestLifecycleOverlay",
-	"S3Bucket s3.PutBucketLogging BucketLoggingStatus":                                        sentAsFound + "TestLoggingKeepsTheFormatOfTheNamesOfLogs",
-	"S3Bucket s3.PutBucketNotificationConfiguration NotificationConfiguration":                declaredAsAWhole,
-	"S3Bucket s3.PutBucketReplication ReplicationConfiguration":                               sentAsFound + "TestReplicationOverlay",
-	"S3Bucket s3.PutBucketVersioning VersioningConfiguration.MFADelete":                       "S3 keeps it, and refuses the request where it is on: whoever changes versioning then needs the device",
-	"S3Bucket s3.PutBucketWebsite WebsiteConfiguration":                                       sentAsFound + "TestRoutingRulesOfAWebsiteStay",
-	"S3Bucket s3.PutObjectLockConfiguration ObjectLockConfiguration":                          sentAsFound + "TestLock_KeepsWhatTheSpecCannotDeclare",
-	"SecretsManagerSecret secretsmanager.RotateSecret RotationRules.Duration":                 sentAsFound + "TestRotation_AnEditKeepsTheWindow",
-	"SecretsManagerSecret secretsmanager.RotateSecret RotationRules.ScheduleExpression":       "a schedule is an expression or days, and the spec declares days",
+	"S3Bucket s3.PutBucketEncryption ServerSideEncryptionConfiguration": sentAsFound +
+		"TestEncryptionKeepsBlockedEncryptionTypes",
+	"S3Bucket s3.PutBucketLifecycleConfiguration LifecycleConfiguration": sentAsFound + "TestLifecycleOverlay",
+	"S3Bucket s3.PutBucketLogging BucketLoggingStatus": sentAsFound +
+		"TestLoggingKeepsTheFormatOfTheNamesOfLogs",
+	"S3Bucket s3.PutBucketNotificationConfiguration NotificationConfiguration": declaredAsAWhole,
+	"S3Bucket s3.PutBucketReplication ReplicationConfiguration":                sentAsFound + "TestReplicationOverlay",
+	"S3Bucket s3.PutBucketVersioning VersioningConfiguration.MFADelete":        "S3 keeps it, and refuses the request where it is on: whoever changes versioning then needs the device",
+	"S3Bucket s3.PutBucketWebsite WebsiteConfiguration":                        sentAsFound + "TestRoutingRulesOfAWebsiteStay",
+	"S3Bucket s3.PutObjectLockConfiguration ObjectLockConfiguration": sentAsFound +
+		"TestLock_KeepsWhatTheSpecCannotDeclare",
+	"SecretsManagerSecret secretsmanager.RotateSecret RotationRules.Duration": sentAsFound +
+		"TestRotation_AnEditKeepsTheWindow",
+	"SecretsManagerSecret secretsmanager.RotateSecret RotationRules.ScheduleExpression": "a schedule is an expression or days, and the spec declares days",
 }
 
 const (
@@ -73,10 +82,12 @@ func (s *structures) watch(cfg aws.Config) aws.Config { return sent(cfg, s.note)
 
 // sent returns a configuration whose clients give each request to see before they send it.
 func sent(cfg aws.Config, see func(request any)) aws.Config {
-	return initialized(cfg, "See", func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-		see(in.Parameters)
-		return next.HandleInitialize(ctx, in)
-	})
+	return initialized(cfg, "See",
+		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput,
+			middleware.Metadata, error) {
+			see(in.Parameters)
+			return next.HandleInitialize(ctx, in)
+		})
 }
 
 // initialized returns a configuration whose clients handle each request first with handle.
@@ -88,7 +99,8 @@ func initialized(cfg aws.Config, name string, handle initializing) aws.Config {
 }
 
 // making are the beginnings of operations that make a resource or an element, or only name one: they replace nothing.
-var making = []string{"Create", "Run", "Request", "Allocate", "Get", "List", "Describe", "Delete", "Authorize", "Revoke", "Associate", "Replace", "Remove",
+var making = []string{"Create", "Run", "Request", "Allocate", "Get", "List", "Describe", "Delete", "Authorize", "Revoke", "Associate",
+	"Replace", "Remove",
 	"UpdateSecurityGroupRuleDescriptions"}
 
 func (s *structures) note(request any) {
@@ -147,7 +159,8 @@ func (s *structures) compare(t *testing.T) {
 			continue
 		}
 		if key := reasonFor(s.kind + " " + member); key == "" {
-			t.Errorf("no request has %q: AWS may reset what somebody else set; send what was found, add a row, or name the reason in leftOut", s.kind+" "+member)
+			t.Errorf("no request has %q: AWS may reset what somebody else set; send what was found, add a row, or name the reason in leftOut",
+				s.kind+" "+member)
 		} else {
 			delete(unused, key)
 		}

@@ -45,7 +45,8 @@ func (r *Rig) Limited(t testing.TB, meta kind.Meta, adopt bool) aws.Config {
 func (r *Rig) limited(t testing.TB, meta kind.Meta, adopt bool) (aws.Config, *emulator.Limited, []iampolicy.Document) {
 	t.Helper()
 	meta.Judges = nil // the contract suite resolves references itself
-	documents, _, err := permissions.Operator([]kind.Meta{meta}, permissions.Scope{Partition: r.Partition, Account: Account, Region: r.Region, Adopt: adopt})
+	documents, _, err := permissions.Operator([]kind.Meta{meta},
+		permissions.Scope{Partition: r.Partition, Account: Account, Region: r.Region, Adopt: adopt})
 	if err != nil {
 		t.Fatal(err)
 	}

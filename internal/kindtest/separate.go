@@ -72,10 +72,12 @@ func readSeparately(t *testing.T, s *Subject, setting engine.SeparateSetting) {
 // answering is the configuration of an AWS that always gives the same answer, and notes the operations.
 func answering(asked *[]string, answer *any) aws.Config {
 	return aws.Config{Region: "eu-west-1", APIOptions: []func(*middleware.Stack) error{func(stack *middleware.Stack) error {
-		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Answer", func(ctx context.Context, _ middleware.InitializeInput, _ middleware.InitializeHandler) (out middleware.InitializeOutput, _ middleware.Metadata, _ error) {
-			*asked = append(*asked, fmt.Sprintf("%s %s", awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx)))
-			out.Result = *answer
-			return out, middleware.Metadata{}, nil
-		}), middleware.After)
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Answer",
+			func(ctx context.Context, _ middleware.InitializeInput, _ middleware.InitializeHandler) (out middleware.InitializeOutput,
+				_ middleware.Metadata, _ error) {
+				*asked = append(*asked, fmt.Sprintf("%s %s", awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx)))
+				out.Result = *answer
+				return out, middleware.Metadata{}, nil
+			}), middleware.After)
 	}}}
 }

@@ -163,13 +163,15 @@ func (s *Subject) Edit(to v1alpha1.Resource) {
 
 // Facts returns what the controller would gather for the object.
 func (s *Subject) Facts() engine.Facts {
-	provider := v1alpha1.AWSProviderSpec{AllowAdoption: s.AllowAdoption, PermissionsBoundaryARN: s.Boundary, RolePathPrefix: s.RolePath, DefaultTags: map[string]v1alpha1.TagValue{}}
+	provider := v1alpha1.AWSProviderSpec{AllowAdoption: s.AllowAdoption, PermissionsBoundaryARN: s.Boundary, RolePathPrefix: s.RolePath,
+		DefaultTags: map[string]v1alpha1.TagValue{}}
 	for k, v := range s.DefaultTags {
 		provider.DefaultTags[k] = v1alpha1.TagValue(v)
 	}
 	return engine.Facts{
 		Cluster: Cluster, Types: s.Types, GuardData: s.Guarded, Trusted: s.Trusted, Provider: provider,
-		Partition: s.Rig.Partition, Account: Account, Region: s.Rig.Region, Issuer: Issuer, EKSCluster: EKSCluster, Ref: s.ref, Secret: s.secret, Signer: Signer, OIDCProvider: s.oidcProvider,
+		Partition: s.Rig.Partition, Account: Account, Region: s.Rig.Region, Issuer: Issuer, EKSCluster: EKSCluster, Ref: s.ref, Secret: s.secret,
+		Signer: Signer, OIDCProvider: s.oidcProvider,
 		Callers: func() ([]string, error) { return s.Callers, nil },
 	}
 }
@@ -205,7 +207,8 @@ func (s *Subject) Scope() kind.Scope {
 
 // oidcProvider asks the emulated IAM at each call.
 func (s *Subject) oidcProvider(issuer string) (kind.OIDCProvider, error) {
-	found, err := awsclient.ReadOIDCProvider(context.Background(), iam.NewFromConfig(s.config).GetOpenIDConnectProvider, s.Rig.Partition, Account, issuer)
+	found, err := awsclient.ReadOIDCProvider(context.Background(), iam.NewFromConfig(s.config).GetOpenIDConnectProvider, s.Rig.Partition,
+		Account, issuer)
 	return found, awsclient.Explain(err, "")
 }
 

@@ -57,7 +57,8 @@ func Run(t *testing.T, e engine.Entry, cases []Case) {
 // life of random edits, and sets the targets of the references to them.
 func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
 	t.Helper()
-	used := actions{reads: map[string]bool{}, writes: map[string]bool{}, rights: newRights(e), forms: newForms(e.Name()), structures: newStructures(e.Name())}
+	used := actions{reads: map[string]bool{}, writes: map[string]bool{}, rights: newRights(e), forms: newForms(e.Name()),
+		structures: newStructures(e.Name())}
 	for _, c := range extent.Sample(t, cases, rowsOfSample) {
 		t.Run(c.Name, func(t *testing.T) { row(t, NewRig(t), e, c.with(t, parents), used) })
 	}

@@ -73,18 +73,21 @@ func exportOf(t *testing.T, s *Subject, amend func(output any)) importer.Export 
 
 // amended returns a configuration whose clients show answers of AWS as amend edits them.
 func amended(cfg aws.Config, amend func(output any)) aws.Config {
-	return initialized(cfg, "Amend", func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-		out, metadata, err := next.HandleInitialize(ctx, in)
-		if err == nil {
-			amend(out.Result)
-		}
-		return out, metadata, err
-	})
+	return initialized(cfg, "Amend",
+		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput,
+			middleware.Metadata, error) {
+			out, metadata, err := next.HandleInitialize(ctx, in)
+			if err == nil {
+				amend(out.Result)
+			}
+			return out, metadata, err
+		})
 }
 
 // NotDeclared makes what the object declares, lets AWS answer as amend edits its answers, and returns the settings that an import
 // reports as not declared, and what it leaves out. Its last result is the exported object.
-func NotDeclared(t *testing.T, e engine.Entry, o v1alpha1.Resource, facts func(*Subject), amend func(output any)) (settings, omitted []string, exported v1alpha1.Resource) {
+func NotDeclared(t *testing.T, e engine.Entry, o v1alpha1.Resource, facts func(*Subject), amend func(output any)) (settings,
+	omitted []string, exported v1alpha1.Resource) {
 	t.Helper()
 	s := NewSubject(NewRig(t), e, o)
 	if facts != nil {

@@ -22,7 +22,8 @@ func TestCover_HasWhatAllSpecsHaveInFew(t *testing.T) {
 	yes, no, list := true, false, []struct{ Text string }{{}, {"a"}}
 	var values []reflect.Value
 	for _, s := range []spec{
-		{}, {Text: "a"}, {On: &yes}, {Text: "a", Choice: "A", On: &yes, List: list}, {Text: "b", List: list[1:]}, {Choice: "B"}, {Text: "b"}, {On: &no},
+		{}, {Text: "a"}, {On: &yes}, {Text: "a", Choice: "A", On: &yes, List: list}, {Text: "b", List: list[1:]}, {Choice: "B"}, {Text: "b"},
+		{On: &no},
 	} {
 		values = append(values, reflect.ValueOf(&s).Elem())
 	}

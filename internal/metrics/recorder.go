@@ -33,9 +33,11 @@ type Recorder struct {
 // NewRecorder registers the counters of controllers and the build information, or finds those registered before. Drift
 // of the kinds, and durations of the steps, are present from the start.
 func NewRecorder(to prometheus.Registerer, kinds, steps []string) (*Recorder, error) {
-	r := &Recorder{failures: ReconcileFailures.CounterVec(), detected: DriftDetected.CounterVec(), corrected: DriftCorrected.CounterVec(), steps: CapabilityStepDuration.HistogramVec(),
+	r := &Recorder{failures: ReconcileFailures.CounterVec(), detected: DriftDetected.CounterVec(), corrected: DriftCorrected.CounterVec(),
+		steps:    CapabilityStepDuration.HistogramVec(),
 		messages: DriftMessages.CounterVec(), unread: DriftReadFailures.CounterVec(), heartbeat: DriftHeartbeat.GaugeVec()}
-	if err := errors.Join(Register(to, &r.failures), Register(to, &r.detected), Register(to, &r.corrected), Register(to, &r.steps), Register(to, &r.messages),
+	if err := errors.Join(Register(to, &r.failures), Register(to, &r.detected), Register(to, &r.corrected), Register(to, &r.steps),
+		Register(to, &r.messages),
 		Register(to, &r.unread), Replace(to, r.heartbeat), Replace(to, buildInfo())); err != nil {
 		return nil, err
 	}

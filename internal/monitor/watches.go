@@ -45,7 +45,8 @@ func newWatches(c client.WithWatch) *watches {
 }
 
 // start lists and watches objects until the context ends. The informer's store holds them.
-func (w *watches) start(ctx context.Context, what string, example client.Object, list client.ObjectList, options ...client.ListOption) (cache.SharedInformer, error) {
+func (w *watches) start(ctx context.Context, what string, example client.Object, list client.ObjectList,
+	options ...client.ListOption) (cache.SharedInformer, error) {
 	with := func(raw metav1.ListOptions) *client.ListOptions {
 		o := &client.ListOptions{}
 		o.ApplyOptions(options)

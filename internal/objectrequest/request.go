@@ -81,21 +81,22 @@ func Send(ctx context.Context, s *console.Console, c client.Client, requests []R
 // Patch sends one change, and once more where the object was written meanwhile and the change can still be made.
 func Patch(ctx context.Context, c client.Client, q Request, dryRun bool) error {
 	first, pauses := true, wait.Backoff{Duration: 100 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 7} // two seconds in all
-	return retry.OnError(pauses, func(err error) bool { return apierrors.IsConflict(err) && q.Again != nil && ctx.Err() == nil }, func() error {
-		if !first {
-			now := &unstructured.Unstructured{}
-			now.SetGroupVersionKind(q.Object.GroupVersionKind())
-			if err := c.Get(ctx, client.ObjectKeyFromObject(q.Object), now); err != nil {
-				return err
+	return retry.OnError(pauses, func(err error) bool { return apierrors.IsConflict(err) && q.Again != nil && ctx.Err() == nil },
+		func() error {
+			if !first {
+				now := &unstructured.Unstructured{}
+				now.SetGroupVersionKind(q.Object.GroupVersionKind())
+				if err := c.Get(ctx, client.ObjectKeyFromObject(q.Object), now); err != nil {
+					return err
+				}
+				var err error
+				if q, err = q.Again(now); err != nil || q.Unchanged {
+					return err
+				}
 			}
-			var err error
-			if q, err = q.Again(now); err != nil || q.Unchanged {
-				return err
-			}
-		}
-		first = false
-		return patchOnce(ctx, c, q, dryRun)
-	})
+			first = false
+			return patchOnce(ctx, c, q, dryRun)
+		})
 }
 
 // patchOnce sends one change. An interruption does not cut it off, so that it is known whether it was made.

@@ -13,8 +13,10 @@ import (
 )
 
 func addDriftEventFlags(fs *pflag.FlagSet, o *Options) {
-	fs.StringVar(&o.DriftEventsQueue, "drift-events-queue", "", "URL of the SQS queue with CloudTrail's events of changes, see docs/drift-events.md; with --shard, it contains {shard}, because each shard needs a separate queue; default: none")
-	fs.DurationVar(&o.CheckEveryWithEvents, "check-interval-with-events", time.Hour, "how often each AWS resource is checked for drift while the events of its account and region arrive; --kind-check-interval still decides for its kinds")
+	fs.StringVar(&o.DriftEventsQueue, "drift-events-queue", "",
+		"URL of the SQS queue with CloudTrail's events of changes, see docs/drift-events.md; with --shard, it contains {shard}, because each shard needs a separate queue; default: none")
+	fs.DurationVar(&o.CheckEveryWithEvents, "check-interval-with-events", time.Hour,
+		"how often each AWS resource is checked for drift while the events of its account and region arrive; --kind-check-interval still decides for its kinds")
 }
 
 // shardPlaceholder stands for the number of the shard in --drift-events-queue.

@@ -13,7 +13,8 @@ func TestDriftEventsQueue(t *testing.T) {
 	for _, c := range []struct{ flags, queue, refused string }{
 		{"", "", ""}, {"--drift-events-queue=" + url, url, ""}, {"--drift-events-queue=" + url + "-{shard} --shard=1/2", url + "-1", ""},
 		{"--drift-events-queue=" + url + " --shard=1/2", "", "{shard}"}, {"--drift-events-queue=nexus-drift-events", "", "--drift-events-queue"},
-		{"--drift-events-queue=" + url + "?a=b", "", "--drift-events-queue"}, {"--check-interval-with-events=1ms", "", "--check-interval-with-events"},
+		{"--drift-events-queue=" + url + "?a=b", "", "--drift-events-queue"},
+		{"--check-interval-with-events=1ms", "", "--check-interval-with-events"},
 	} {
 		o, err := Parse(strings.Fields(c.flags), none)
 		if c.refused == "" && (err != nil || o.DriftQueue() != c.queue) {

@@ -19,23 +19,37 @@ import (
 
 // addGuardFlags adds the flags by which administrators limit what tenants may do. It returns the unparsed quota.
 func addGuardFlags(fs *pflag.FlagSet, o *Options) (quota *map[string]string) {
-	fs.StringSliceVar(&o.AmbientNamespaces, "ambient-namespaces", nil, "patterns of namespaces in which an AWSProvider without credentials uses the operator's own AWS identity, also to assume spec.roleARN")
-	fs.StringSliceVar(&o.CapabilityNamespaces, "capability-namespaces", nil, "patterns of namespaces in which a capability may omit spec.providerRef, so that its generated AWSProvider uses the operator's own AWS identity; includes --ambient-namespaces")
-	fs.StringVar(&o.DefaultPermissionsBoundary, "default-permissions-boundary", "", "ARN of the IAM policy that is the permissions boundary of every role created through a generated AWSProvider; when set, capabilities in every namespace may omit spec.providerRef")
-	fs.StringSliceVar(&o.WorkloadNamespaces, "workload-namespaces", nil, "patterns of namespaces that the operator may create for workloads; default: none, workloads run in the namespace of their capability. Namespaces of cluster components, such as kube-* and istio-system, are never created")
-	quota = fs.StringToString("workload-namespace-quota", nil, "hard limits of the ResourceQuota in each namespace that the operator creates, such as pods=20,requests.cpu=10,requests.memory=20Gi; default: no ResourceQuota")
-	fs.StringSliceVar(&o.PlanGate, "plan-gate", nil, "patterns of namespaces in which every edit and deletion waits until its plan is approved (nexusctl approve); namespaces with the label nexus.ai/plan-gate=closed need no pattern")
+	fs.StringSliceVar(&o.AmbientNamespaces, "ambient-namespaces", nil,
+		"patterns of namespaces in which an AWSProvider without credentials uses the operator's own AWS identity, also to assume spec.roleARN")
+	fs.StringSliceVar(&o.CapabilityNamespaces, "capability-namespaces", nil,
+		"patterns of namespaces in which a capability may omit spec.providerRef, so that its generated AWSProvider uses the operator's own AWS identity; includes --ambient-namespaces")
+	fs.StringVar(&o.DefaultPermissionsBoundary, "default-permissions-boundary", "",
+		"ARN of the IAM policy that is the permissions boundary of every role created through a generated AWSProvider; when set, capabilities in every namespace may omit spec.providerRef")
+	fs.StringSliceVar(&o.WorkloadNamespaces, "workload-namespaces", nil,
+		"patterns of namespaces that the operator may create for workloads; default: none, workloads run in the namespace of their capability. Namespaces of cluster components, such as kube-* and istio-system, are never created")
+	quota = fs.StringToString("workload-namespace-quota", nil,
+		"hard limits of the ResourceQuota in each namespace that the operator creates, such as pods=20,requests.cpu=10,requests.memory=20Gi; default: no ResourceQuota")
+	fs.StringSliceVar(&o.PlanGate, "plan-gate", nil,
+		"patterns of namespaces in which every edit and deletion waits until its plan is approved (nexusctl approve); namespaces with the label nexus.ai/plan-gate=closed need no pattern")
 	fs.StringSliceVar(&o.AllowedEndpoints, "allowed-endpoints", nil, "patterns of AWS endpoints that an AWSProvider may set")
 	fs.StringSliceVar(&o.AllowedIngressGroups, "allowed-ingress-groups", nil, "patterns of ALB ingress groups that a capability may join")
-	fs.StringSliceVar(&o.AllowedExternalARNs, "allowed-external-arns", nil, "patterns of ARNs of existing tables, buckets, queues, topics, secrets and roles, such as arn:aws:dynamodb:*:*:table/shared-*, to which spec.allowedExternalARNs of AWSProviders is limited; default: roles are allowed by none, and stores are not limited, because only administrators write AWSProviders")
-	fs.BoolVar(&o.AllowCustomExternalID, "allow-custom-external-id", false, "allow AWSProviders to set spec.externalID instead of the derived one")
-	fs.StringSliceVar(&o.AdditionalRegions, "additional-regions", nil, "AWS regions to accept although this version of the operator does not know them")
-	fs.StringVar(&o.ClusterID, "cluster-id", "", "cluster identity in the ownership tags of AWS resources; default: the UID of the namespace kube-system")
-	fs.StringSliceVar(&o.Types, "types", nil, "AWS resource types that AWSResource objects may manage, by name or by service, such as AWS::Kinesis::*; types of IAM, CloudFormation, "+
-		"Organizations and SSO, types of policies and permissions, and types that have a kind are allowed by their names only; default: none")
-	fs.StringSliceVar(&o.SharedNamespaces, "shared-namespaces", nil, "namespaces whose AWS resources objects of every namespace may name, as NAMESPACE or CLUSTER-ID/NAMESPACE")
-	fs.StringSliceVar(&o.ForeignResources, "foreign-resources", nil, "patterns of ARNs of the resources without an owner that objects may name by identifiers, such as arn:aws:ec2:*:*:subnet/*; default: all")
-	fs.StringSliceVar(&o.PreviousClusterIDs, "previous-cluster-ids", nil, "identities of earlier clusters whose AWS resources this cluster takes over")
+	fs.StringSliceVar(&o.AllowedExternalARNs, "allowed-external-arns", nil,
+		"patterns of ARNs of existing tables, buckets, queues, topics, secrets and roles, such as arn:aws:dynamodb:*:*:table/shared-*, to which spec.allowedExternalARNs of AWSProviders is limited; default: roles are allowed by none, and stores are not limited, because only administrators write AWSProviders")
+	fs.BoolVar(&o.AllowCustomExternalID, "allow-custom-external-id", false,
+		"allow AWSProviders to set spec.externalID instead of the derived one")
+	fs.StringSliceVar(&o.AdditionalRegions, "additional-regions", nil,
+		"AWS regions to accept although this version of the operator does not know them")
+	fs.StringVar(&o.ClusterID, "cluster-id", "",
+		"cluster identity in the ownership tags of AWS resources; default: the UID of the namespace kube-system")
+	fs.StringSliceVar(&o.Types, "types", nil,
+		"AWS resource types that AWSResource objects may manage, by name or by service, such as AWS::Kinesis::*; types of IAM, CloudFormation, "+
+			"Organizations and SSO, types of policies and permissions, and types that have a kind are allowed by their names only; default: none")
+	fs.StringSliceVar(&o.SharedNamespaces, "shared-namespaces", nil,
+		"namespaces whose AWS resources objects of every namespace may name, as NAMESPACE or CLUSTER-ID/NAMESPACE")
+	fs.StringSliceVar(&o.ForeignResources, "foreign-resources", nil,
+		"patterns of ARNs of the resources without an owner that objects may name by identifiers, such as arn:aws:ec2:*:*:subnet/*; default: all")
+	fs.StringSliceVar(&o.PreviousClusterIDs, "previous-cluster-ids", nil,
+		"identities of earlier clusters whose AWS resources this cluster takes over")
 	return quota
 }
 

@@ -30,7 +30,8 @@ func isSelection(element string) bool { return !strings.HasPrefix(element, "-") 
 func (k Kinds) Check(known []string) error {
 	for _, element := range k {
 		if name := strings.TrimPrefix(element, "-"); element != AllKinds && !slices.Contains(known, name) {
-			return fmt.Errorf("--kinds: %q is not one of %s or %s; a minus sign before a name leaves the kind out", element, strings.Join(known, ", "), AllKinds)
+			return fmt.Errorf("--kinds: %q is not one of %s or %s; a minus sign before a name leaves the kind out", element,
+				strings.Join(known, ", "), AllKinds)
 		}
 	}
 	return nil

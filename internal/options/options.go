@@ -173,7 +173,8 @@ func Parse(args []string, getenv func(string) string) (Options, error) {
 // https://github.com/aws/amazon-eks-pod-identity-webhook, https://docs.aws.amazon.com/eks/latest/userguide/pod-id-how-it-works.html
 func areInjected(getenv func(string) string) bool {
 	return strings.HasPrefix(getenv("AWS_WEB_IDENTITY_TOKEN_FILE"), "/var/run/secrets/eks.amazonaws.com/serviceaccount/") ||
-		slices.Contains([]string{"http://169.254.170.23/v1/credentials", "http://[fd00:ec2::23]/v1/credentials"}, getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI"))
+		slices.Contains([]string{"http://169.254.170.23/v1/credentials", "http://[fd00:ec2::23]/v1/credentials"},
+			getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI"))
 }
 
 // Flags returns the operator's flags with their defaults, for tests of what sets them.
@@ -197,23 +198,32 @@ func newFlags(o *Options, getenv func(string) string) (*pflag.FlagSet, unparsed)
 		}
 		return otherwise
 	}
-	fs.StringVar(&o.Region, "region", env("AWS_REGION", "ap-southeast-1"), "default AWS region of capabilities that do not set spec.region (AWS_REGION)")
-	fs.StringVar(&o.EKSCluster, "eks-cluster-name", env("EKS_CLUSTER_NAME", ""), "name of the EKS cluster in --region; its OIDC issuer is read from EKS when the API server does not publish one that AWS can reach, and EKS Pod Identity is possible in it alone (EKS_CLUSTER_NAME)")
-	fs.StringVar(&o.Namespace, "namespace", env("OPERATOR_NAMESPACE", "nexus-system"), "namespace of the operator; default: the namespace of its pod, or nexus-system outside a cluster (OPERATOR_NAMESPACE)")
-	fs.StringVar(&o.LogLevel, "log-level", env("LOG_LEVEL", "INFO"), "minimum log level: DEBUG, INFO, WARN or ERROR; WARNING and CRITICAL are also accepted (LOG_LEVEL)")
+	fs.StringVar(&o.Region, "region", env("AWS_REGION", "ap-southeast-1"),
+		"default AWS region of capabilities that do not set spec.region (AWS_REGION)")
+	fs.StringVar(&o.EKSCluster, "eks-cluster-name", env("EKS_CLUSTER_NAME", ""),
+		"name of the EKS cluster in --region; its OIDC issuer is read from EKS when the API server does not publish one that AWS can reach, and EKS Pod Identity is possible in it alone (EKS_CLUSTER_NAME)")
+	fs.StringVar(&o.Namespace, "namespace", env("OPERATOR_NAMESPACE", "nexus-system"),
+		"namespace of the operator; default: the namespace of its pod, or nexus-system outside a cluster (OPERATOR_NAMESPACE)")
+	fs.StringVar(&o.LogLevel, "log-level", env("LOG_LEVEL", "INFO"),
+		"minimum log level: DEBUG, INFO, WARN or ERROR; WARNING and CRITICAL are also accepted (LOG_LEVEL)")
 	fs.StringVar(&o.LogFormat, "log-format", env("LOG_FORMAT", "json"), "log format: json, or text for people (LOG_FORMAT)")
-	fs.StringVar(&o.TraceEndpoint, "trace-endpoint", env("OTEL_EXPORTER_OTLP_ENDPOINT", ""), "base URL of an OTLP receiver (protobuf over HTTP) that traces are sent to, such as http://collector:4318; empty: no traces (OTEL_EXPORTER_OTLP_ENDPOINT)")
+	fs.StringVar(&o.TraceEndpoint, "trace-endpoint", env("OTEL_EXPORTER_OTLP_ENDPOINT", ""),
+		"base URL of an OTLP receiver (protobuf over HTTP) that traces are sent to, such as http://collector:4318; empty: no traces (OTEL_EXPORTER_OTLP_ENDPOINT)")
 	fs.Float64Var(&o.TraceSampleRatio, "trace-sample-ratio", 1, "share of reconciles that are traced, from 0 to 1")
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", "", "path to a kubeconfig file; default: KUBECONFIG, or the ServiceAccount of the pod")
-	part := fs.String("shard", "", "part of the namespaces to serve, as i/n: shard i, from 0, of n shards that are separate processes with a lease each; an i of n or more stands for i modulo n, such as the ordinal of a standby in a StatefulSet; default: all namespaces")
+	part := fs.String("shard", "",
+		"part of the namespaces to serve, as i/n: shard i, from 0, of n shards that are separate processes with a lease each; an i of n or more stands for i modulo n, such as the ordinal of a standby in a StatefulSet; default: all namespaces")
 	addRuntimeFlags(fs, o)
 	addKindsFlag(fs, o, env)
 	addDriftEventFlags(fs, o)
 	quota := addGuardFlags(fs, o)
 	addIntentFlags(fs, o)
-	workers := fs.StringToString("kind-workers", nil, "maximum concurrent reconciles of single kinds, such as S3Bucket=16; overrides --workers")
-	intervals := fs.StringToString("kind-check-interval", nil, "drift check interval of single kinds, such as S3Bucket=10m; overrides --check-interval")
-	rates := fs.StringToString("aws-rates", nil, "client-side rate limits of AWS calls by service or operation, as calls per second and burst, such as iam=15/60 or ssm.PutParameter=10/40; each entry replaces the default of that name, which may be adaptive")
+	workers := fs.StringToString("kind-workers", nil,
+		"maximum concurrent reconciles of single kinds, such as S3Bucket=16; overrides --workers")
+	intervals := fs.StringToString("kind-check-interval", nil,
+		"drift check interval of single kinds, such as S3Bucket=10m; overrides --check-interval")
+	rates := fs.StringToString("aws-rates", nil,
+		"client-side rate limits of AWS calls by service or operation, as calls per second and burst, such as iam=15/60 or ssm.PutParameter=10/40; each entry replaces the default of that name, which may be adaptive")
 	return fs, unparsed{workers: workers, intervals: intervals, rates: rates, quota: quota, shard: part}
 }
 
@@ -241,16 +251,24 @@ func (o *Options) rates(rates map[string]string) error {
 
 func addRuntimeFlags(fs *pflag.FlagSet, o *Options) {
 	fs.BoolVar(&o.LeaderElect, "leader-elect", true, "reconcile only while holding the leader election lease")
-	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", 12*time.Second, "how long a standby waits after the last renewal before it takes over the lease; the leader renews it after each sixth of this time, and stops when two thirds of it have passed without a renewal")
+	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", 12*time.Second,
+		"how long a standby waits after the last renewal before it takes over the lease; the leader renews it after each sixth of this time, and stops when two thirds of it have passed without a renewal")
 	fs.StringVar(&o.MetricsAddress, "metrics-bind-address", ":8443", "host:port on which /metrics is served; 0 disables it")
-	fs.BoolVar(&o.SecureMetrics, "metrics-secure", true, "serve metrics over TLS, to clients that the API server authenticates and authorizes; a loopback address is served without TLS")
-	fs.StringVar(&o.HealthAddress, "health-probe-bind-address", ":8080", "host:port on which /healthz and /readyz are served; an outage of AWS affects neither")
-	fs.Float32Var(&o.QPS, "kube-api-qps", 200, "maximum requests per second to the API server, for the objects of each kind; twice as many may come at once")
+	fs.BoolVar(&o.SecureMetrics, "metrics-secure", true,
+		"serve metrics over TLS, to clients that the API server authenticates and authorizes; a loopback address is served without TLS")
+	fs.StringVar(&o.HealthAddress, "health-probe-bind-address", ":8080",
+		"host:port on which /healthz and /readyz are served; an outage of AWS affects neither")
+	fs.Float32Var(&o.QPS, "kube-api-qps", 200,
+		"maximum requests per second to the API server, for the objects of each kind; twice as many may come at once")
 	fs.IntVar(&o.Workers, "workers", 8, "maximum concurrent reconciles of each kind; one namespace has three quarters of them at most")
-	fs.BoolVar(&o.PlanRequests, "plan-requests", true, "answer PlanRequests (nexusctl plan --server), which plan with the operator's AWS identity for users who have no AWS credentials")
-	fs.DurationVar(&o.CheckEvery, "check-interval", 5*time.Minute, "how often each AWS resource is checked for drift, plus or minus 10 percent")
-	fs.DurationVar(&o.DeletionGrace, "deletion-grace", 0, "how long the stores of a deleted capability without spec.deletion.graceful are kept, during which nexusctl undo brings it back; at most 720h")
-	fs.DurationVar(&o.ProductionDeletionGrace, "production-deletion-grace", 24*time.Hour, "the same for capabilities whose environment is prod or production and whose deletionPolicy is Delete, where it is longer than --deletion-grace; 0s for none, at most 720h")
+	fs.BoolVar(&o.PlanRequests, "plan-requests", true,
+		"answer PlanRequests (nexusctl plan --server), which plan with the operator's AWS identity for users who have no AWS credentials")
+	fs.DurationVar(&o.CheckEvery, "check-interval", 5*time.Minute,
+		"how often each AWS resource is checked for drift, plus or minus 10 percent")
+	fs.DurationVar(&o.DeletionGrace, "deletion-grace", 0,
+		"how long the stores of a deleted capability without spec.deletion.graceful are kept, during which nexusctl undo brings it back; at most 720h")
+	fs.DurationVar(&o.ProductionDeletionGrace, "production-deletion-grace", 24*time.Hour,
+		"the same for capabilities whose environment is prod or production and whose deletionPolicy is Delete, where it is longer than --deletion-grace; 0s for none, at most 720h")
 	fs.DurationVar(&o.StalledEvery, "stalled-interval", time.Minute, "retry interval of stalled objects, which need a change by a person")
 	fs.DurationVar(&o.RetryFirst, "retry-first", 500*time.Millisecond, "initial backoff after a transient failure")
 	fs.DurationVar(&o.RetryMost, "retry-most", time.Minute, "maximum backoff after transient failures")
@@ -258,18 +276,27 @@ func addRuntimeFlags(fs *pflag.FlagSet, o *Options) {
 
 // addKindsFlag adds --kinds, whose default is that of the environment.
 func addKindsFlag(fs *pflag.FlagSet, o *Options, env func(name, otherwise string) string) {
-	fs.StringSliceVar((*[]string)(&o.Kinds), "kinds", strings.Split(env("NEXUS_KINDS", AllKinds), ","), KindsUsage+"; objects of other kinds are not reconciled, and their definitions and rights may be absent (NEXUS_KINDS)")
+	fs.StringSliceVar((*[]string)(&o.Kinds), "kinds", strings.Split(env("NEXUS_KINDS", AllKinds), ","),
+		KindsUsage+"; objects of other kinds are not reconciled, and their definitions and rights may be absent (NEXUS_KINDS)")
 }
 
 func addIntentFlags(fs *pflag.FlagSet, o *Options) {
-	fs.StringSliceVar(&o.Adapters, "adapters", []string{AllAdapters}, "policy engines to use: all, or a list of networkpolicy, kubearmor, kyverno, istio, cilium, eksautomode and tlsassessor; objects of other engines are removed")
-	fs.StringVar(&o.ClusterDNSService, "cluster-dns-service", "kube-system/kube-dns", "namespace/name of the Service of the cluster DNS; security intents always allow traffic to its pods")
-	fs.IntSliceVar(&o.ClusterDNSPorts, "cluster-dns-ports", nil, "ports on which the pods of the cluster DNS listen; default: the target ports of the Service")
-	fs.StringVar(&o.NetworkPolicyEnforcer, "network-policy-enforcer", "", "name of what enforces NetworkPolicies in the cluster; default: found by the DaemonSets of the common network plugins and the settings of EKS")
-	fs.StringVar(&o.VirtualPatches, "virtual-patches", "", "namespace/name of the ConfigMap with the catalog of virtual patches; without it, the intent virtualPatch is not enforced")
-	fs.StringVar(&o.TLSAssessorImage, "tls-assessor-image", "", "container image that runs TLS assessments for the intent assessTLS; without it, that intent is not enforced")
-	fs.StringVar(&o.MeshRootNamespace, "mesh-root-namespace", "istio-system", "root namespace of Istio, in which the operator creates no policies")
-	fs.StringVar(&o.MeshTrustDomain, "mesh-trust-domain", "cluster.local", "trust domain of Istio, used in principals of AuthorizationPolicies")
+	fs.StringSliceVar(&o.Adapters, "adapters", []string{AllAdapters},
+		"policy engines to use: all, or a list of networkpolicy, kubearmor, kyverno, istio, cilium, eksautomode and tlsassessor; objects of other engines are removed")
+	fs.StringVar(&o.ClusterDNSService, "cluster-dns-service", "kube-system/kube-dns",
+		"namespace/name of the Service of the cluster DNS; security intents always allow traffic to its pods")
+	fs.IntSliceVar(&o.ClusterDNSPorts, "cluster-dns-ports", nil,
+		"ports on which the pods of the cluster DNS listen; default: the target ports of the Service")
+	fs.StringVar(&o.NetworkPolicyEnforcer, "network-policy-enforcer", "",
+		"name of what enforces NetworkPolicies in the cluster; default: found by the DaemonSets of the common network plugins and the settings of EKS")
+	fs.StringVar(&o.VirtualPatches, "virtual-patches", "",
+		"namespace/name of the ConfigMap with the catalog of virtual patches; without it, the intent virtualPatch is not enforced")
+	fs.StringVar(&o.TLSAssessorImage, "tls-assessor-image", "",
+		"container image that runs TLS assessments for the intent assessTLS; without it, that intent is not enforced")
+	fs.StringVar(&o.MeshRootNamespace, "mesh-root-namespace", "istio-system",
+		"root namespace of Istio, in which the operator creates no policies")
+	fs.StringVar(&o.MeshTrustDomain, "mesh-trust-domain", "cluster.local",
+		"trust domain of Istio, used in principals of AuthorizationPolicies")
 }
 
 func (o *Options) perKind(workers, intervals map[string]string) error {
@@ -320,10 +347,12 @@ func (o *Options) validate() error {
 	for i := range o.Adapters {
 		o.Adapters[i] = strings.ToLower(o.Adapters[i])
 	}
-	check(slices.Contains([]string{"DEBUG", "INFO", "WARN", "ERROR"}, o.LogLevel), "--log-level (LOG_LEVEL): %q is not DEBUG, INFO, WARN or ERROR", o.LogLevel)
+	check(slices.Contains([]string{"DEBUG", "INFO", "WARN", "ERROR"}, o.LogLevel),
+		"--log-level (LOG_LEVEL): %q is not DEBUG, INFO, WARN or ERROR", o.LogLevel)
 	check(o.LogFormat == "json" || o.LogFormat == "text", "--log-format (LOG_FORMAT): %q is not json or text", o.LogFormat)
 	check(o.TraceSampleRatio >= 0 && o.TraceSampleRatio <= 1, "--trace-sample-ratio: must be from 0 to 1")
-	check(o.TraceEndpoint == "" || isHTTP(o.TraceEndpoint), "--trace-endpoint (OTEL_EXPORTER_OTLP_ENDPOINT): %q is not a URL such as http://collector:4318", o.TraceEndpoint)
+	check(o.TraceEndpoint == "" || isHTTP(o.TraceEndpoint),
+		"--trace-endpoint (OTEL_EXPORTER_OTLP_ENDPOINT): %q is not a URL such as http://collector:4318", o.TraceEndpoint)
 	check(o.Workers > 0, "--workers: must be positive")
 	check(o.QPS > 0, "--kube-api-qps: must be positive")
 	check(o.CheckEvery >= minInterval, "--check-interval: must be at least %s", minInterval)

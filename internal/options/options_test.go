@@ -16,7 +16,8 @@ func parse(t *testing.T, env map[string]string, args ...string) (Options, error)
 }
 
 func TestFlagsComeBeforeEnvironmentBeforeDefaults(t *testing.T) {
-	o, err := parse(t, map[string]string{"AWS_REGION": "eu-west-1", "LOG_LEVEL": "debug", "OPERATOR_NAMESPACE": "ops", "EKS_CLUSTER_NAME": "c"}, "--namespace=mine")
+	o, err := parse(t, map[string]string{"AWS_REGION": "eu-west-1", "LOG_LEVEL": "debug", "OPERATOR_NAMESPACE": "ops",
+		"EKS_CLUSTER_NAME": "c"}, "--namespace=mine")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,14 +51,16 @@ func TestLogFormat_IsJSONOrText(t *testing.T) {
 
 func TestSettingsOfSingleKinds(t *testing.T) {
 	o, err := parse(t, nil, "--kind-workers=S3Bucket=3", "--kind-check-interval=S3Bucket=10m", "--aws-rates=ssm.PutParameter=10/40")
-	if err != nil || o.WorkersOf["S3Bucket"] != 3 || o.CheckEveryOf["S3Bucket"] != 10*time.Minute || o.AWSRates["ssm.PutParameter"] != (Rate{10, 40}) {
+	if err != nil || o.WorkersOf["S3Bucket"] != 3 || o.CheckEveryOf["S3Bucket"] != 10*time.Minute ||
+		o.AWSRates["ssm.PutParameter"] != (Rate{10, 40}) {
 		t.Errorf("%+v %v", o, err)
 	}
 }
 
 func TestKinds_AreSelectedOrLeftOut(t *testing.T) {
 	known := []string{"IAMRole", "S3Bucket", "VPC"}
-	for text, want := range map[string]string{"": "IAMRole S3Bucket VPC", "*": "IAMRole S3Bucket VPC", "S3Bucket": "S3Bucket", "*,-VPC": "IAMRole S3Bucket",
+	for text, want := range map[string]string{"": "IAMRole S3Bucket VPC", "*": "IAMRole S3Bucket VPC", "S3Bucket": "S3Bucket",
+		"*,-VPC":        "IAMRole S3Bucket",
 		"-VPC,-IAMRole": "S3Bucket", "S3Bucket,VPC,-VPC": "S3Bucket"} {
 		o, err := parse(t, nil, "--kinds="+text)
 		var got []string
@@ -74,7 +77,8 @@ func TestKinds_AreSelectedOrLeftOut(t *testing.T) {
 	if err != nil || o.Kinds.Serves("IAMRole") || !o.Kinds.Serves("S3Bucket") {
 		t.Errorf("the variable: %v %v", o.Kinds, err)
 	}
-	if err := o.Kinds.Check(known); err == nil || !strings.Contains(err.Error(), `--kinds: "Bucket"`) || !strings.Contains(err.Error(), "IAMRole, S3Bucket, VPC") {
+	if err := o.Kinds.Check(known); err == nil || !strings.Contains(err.Error(), `--kinds: "Bucket"`) ||
+		!strings.Contains(err.Error(), "IAMRole, S3Bucket, VPC") {
 		t.Errorf("a kind that there is not: %v", err)
 	}
 }
@@ -123,15 +127,18 @@ func TestShard_IsAllNamespacesByDefault(t *testing.T) {
 
 func TestGuards_AllowNothingByDefault(t *testing.T) {
 	o, err := parse(t, nil)
-	if err != nil || len(o.CapabilityNamespaces)+len(o.WorkloadNamespaces)+len(o.WorkloadNamespaceQuota) > 0 || o.DefaultPermissionsBoundary != "" {
+	if err != nil || len(o.CapabilityNamespaces)+len(o.WorkloadNamespaces)+len(o.WorkloadNamespaceQuota) > 0 ||
+		o.DefaultPermissionsBoundary != "" {
 		t.Errorf("%+v %v", o, err)
 	}
-	o, err = parse(t, nil, "--capability-namespaces=team-*,ops", "--workload-namespaces=apps-*", "--default-permissions-boundary=arn:aws-cn:iam::123456789012:policy/teams/boundary",
+	o, err = parse(t, nil, "--capability-namespaces=team-*,ops", "--workload-namespaces=apps-*",
+		"--default-permissions-boundary=arn:aws-cn:iam::123456789012:policy/teams/boundary",
 		"--workload-namespace-quota=pods=20,requests.cpu=1500m,count/jobs.batch=3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(o.CapabilityNamespaces) != 2 || len(o.WorkloadNamespaces) != 1 || o.DefaultPermissionsBoundary != "arn:aws-cn:iam::123456789012:policy/teams/boundary" {
+	if len(o.CapabilityNamespaces) != 2 || len(o.WorkloadNamespaces) != 1 ||
+		o.DefaultPermissionsBoundary != "arn:aws-cn:iam::123456789012:policy/teams/boundary" {
 		t.Errorf("%+v", o)
 	}
 	if q := o.WorkloadNamespaceQuota; q.Pods().Value() != 20 || q.Name("requests.cpu", "").MilliValue() != 1500 || len(q) != 3 {

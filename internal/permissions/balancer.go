@@ -21,21 +21,29 @@ type Balancer struct {
 // balancerReads are the actions with which the controller looks at the account. AWS evaluates no resource for most of them.
 var balancerReads = []string{
 	"acm:DescribeCertificate", "acm:ListCertificates", "cognito-idp:DescribeUserPoolClient",
-	"ec2:DescribeAccountAttributes", "ec2:DescribeAddresses", "ec2:DescribeAvailabilityZones", "ec2:DescribeCoipPools", "ec2:DescribeInstances",
-	"ec2:DescribeInternetGateways", "ec2:DescribeIpamPools", "ec2:DescribeNetworkInterfaces", "ec2:DescribeRouteTables", "ec2:DescribeSecurityGroups",
-	"ec2:DescribeSubnets", "ec2:DescribeTags", "ec2:DescribeVpcPeeringConnections", "ec2:DescribeVpcs", "ec2:GetCoipPoolUsage", "ec2:GetSecurityGroupsForVpc",
-	"elasticloadbalancing:DescribeCapacityReservation", "elasticloadbalancing:DescribeListenerAttributes", "elasticloadbalancing:DescribeListenerCertificates",
-	"elasticloadbalancing:DescribeListeners", "elasticloadbalancing:DescribeLoadBalancerAttributes", "elasticloadbalancing:DescribeLoadBalancers",
+	"ec2:DescribeAccountAttributes", "ec2:DescribeAddresses", "ec2:DescribeAvailabilityZones", "ec2:DescribeCoipPools",
+	"ec2:DescribeInstances",
+	"ec2:DescribeInternetGateways", "ec2:DescribeIpamPools", "ec2:DescribeNetworkInterfaces", "ec2:DescribeRouteTables",
+	"ec2:DescribeSecurityGroups",
+	"ec2:DescribeSubnets", "ec2:DescribeTags", "ec2:DescribeVpcPeeringConnections", "ec2:DescribeVpcs", "ec2:GetCoipPoolUsage",
+	"ec2:GetSecurityGroupsForVpc",
+	"elasticloadbalancing:DescribeCapacityReservation", "elasticloadbalancing:DescribeListenerAttributes",
+	"elasticloadbalancing:DescribeListenerCertificates",
+	"elasticloadbalancing:DescribeListeners", "elasticloadbalancing:DescribeLoadBalancerAttributes",
+	"elasticloadbalancing:DescribeLoadBalancers",
 	"elasticloadbalancing:DescribeRules", "elasticloadbalancing:DescribeSSLPolicies", "elasticloadbalancing:DescribeTags",
-	"elasticloadbalancing:DescribeTargetGroupAttributes", "elasticloadbalancing:DescribeTargetGroups", "elasticloadbalancing:DescribeTargetHealth",
+	"elasticloadbalancing:DescribeTargetGroupAttributes", "elasticloadbalancing:DescribeTargetGroups",
+	"elasticloadbalancing:DescribeTargetHealth",
 	"elasticloadbalancing:DescribeTrustStores", "iam:GetServerCertificate", "iam:ListServerCertificates",
-	"shield:DescribeProtection", "shield:GetSubscriptionState", "waf-regional:GetWebACL", "waf-regional:GetWebACLForResource", "wafv2:GetWebACL", "wafv2:GetWebACLForResource",
+	"shield:DescribeProtection", "shield:GetSubscriptionState", "waf-regional:GetWebACL", "waf-regional:GetWebACLForResource",
+	"wafv2:GetWebACL", "wafv2:GetWebACLForResource",
 }
 
 // balancerProtects connect balancers with firewalls and with Shield. What they name are resources of other services, which
 // do not have the controller's tag.
 var balancerProtects = []string{
-	"shield:CreateProtection", "shield:DeleteProtection", "waf-regional:AssociateWebACL", "waf-regional:DisassociateWebACL", "wafv2:AssociateWebACL", "wafv2:DisassociateWebACL",
+	"shield:CreateProtection", "shield:DeleteProtection", "waf-regional:AssociateWebACL", "waf-regional:DisassociateWebACL",
+	"wafv2:AssociateWebACL", "wafv2:DisassociateWebACL",
 }
 
 // LoadBalancerController returns the policies of the role of the AWS Load Balancer Controller. What it creates must carry the
@@ -46,7 +54,8 @@ var balancerProtects = []string{
 func LoadBalancerController(scope Scope, b Balancer) ([]iampolicy.Document, error) {
 	g := grants{}
 	g.allow(target{resources: everywhere}, slices.Concat(balancerReads, balancerProtects)...)
-	g.allow(target{[]string{scope.inIAM("role/aws-service-role/elasticloadbalancing.amazonaws.com/*")}, stringEquals("iam:AWSServiceName", "elasticloadbalancing.amazonaws.com")}, "iam:CreateServiceLinkedRole")
+	g.allow(target{[]string{scope.inIAM("role/aws-service-role/elasticloadbalancing.amazonaws.com/*")},
+		stringEquals("iam:AWSServiceName", "elasticloadbalancing.amazonaws.com")}, "iam:CreateServiceLinkedRole")
 	scope.allowSecurityGroups(&g, b)
 	scope.allowBalancers(&g, b)
 	return g.documents()
@@ -59,10 +68,12 @@ func (s Scope) allowSecurityGroups(g *grants, b Balancer) {
 	ours := stringEquals("aws:ResourceTag/"+clusterTag, b.Cluster)
 	g.allow(target{resources: network}, "ec2:CreateSecurityGroup")
 	g.allow(target{groups, stringEquals("aws:RequestTag/"+clusterTag, b.Cluster)}, "ec2:CreateSecurityGroup")
-	g.allow(target{groups, iampolicy.Conditions{"StringEquals": {"aws:RequestTag/" + clusterTag: {b.Cluster}, "ec2:CreateAction": {"CreateSecurityGroup"}}}}, "ec2:CreateTags")
+	g.allow(target{groups, iampolicy.Conditions{"StringEquals": {"aws:RequestTag/" + clusterTag: {b.Cluster},
+		"ec2:CreateAction": {"CreateSecurityGroup"}}}}, "ec2:CreateTags")
 	g.allow(target{groups, withoutRetagging(ours)}, "ec2:CreateTags", "ec2:DeleteTags")
 	g.allow(target{groups, ours}, "ec2:DeleteSecurityGroup")
-	g.allow(target{groups, iampolicy.Conditions{"ArnEquals": {"ec2:Vpc": network}}}, "ec2:AuthorizeSecurityGroupIngress", "ec2:RevokeSecurityGroupIngress")
+	g.allow(target{groups, iampolicy.Conditions{"ArnEquals": {"ec2:Vpc": network}}}, "ec2:AuthorizeSecurityGroupIngress",
+		"ec2:RevokeSecurityGroupIngress")
 }
 
 // withoutRetagging adds to a condition that the request leaves the cluster's tag alone.
@@ -74,19 +85,29 @@ func withoutRetagging(ours iampolicy.Conditions) iampolicy.Conditions {
 func (s Scope) allowBalancers(g *grants, b Balancer) {
 	balancers := s.arns("elasticloadbalancing", "loadbalancer/app/*/*", "loadbalancer/net/*/*")
 	targets := s.arns("elasticloadbalancing", "targetgroup/*/*")
-	listeners := s.arns("elasticloadbalancing", "listener/app/*/*/*", "listener/net/*/*/*", "listener-rule/app/*/*/*", "listener-rule/net/*/*/*")
+	listeners := s.arns("elasticloadbalancing", "listener/app/*/*/*", "listener/net/*/*/*", "listener-rule/app/*/*/*",
+		"listener-rule/net/*/*/*")
 	ours := stringEquals("aws:ResourceTag/"+clusterTag, b.Cluster)
-	g.allow(target{slices.Concat(balancers, targets), stringEquals("aws:RequestTag/"+clusterTag, b.Cluster)}, "elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup")
-	g.allow(target{slices.Concat(balancers, targets), iampolicy.Conditions{"StringEquals": {"aws:RequestTag/" + clusterTag: {b.Cluster}, "elasticloadbalancing:CreateAction": {"CreateLoadBalancer", "CreateTargetGroup"}}}}, "elasticloadbalancing:AddTags")
-	g.allow(target{slices.Concat(balancers, targets), withoutRetagging(ours)}, "elasticloadbalancing:AddTags", "elasticloadbalancing:RemoveTags")
-	g.allow(target{slices.Concat(balancers, targets, listeners), ours}, "elasticloadbalancing:DeleteLoadBalancer", "elasticloadbalancing:DeleteTargetGroup", "elasticloadbalancing:ModifyCapacityReservation",
-		"elasticloadbalancing:ModifyIpPools", "elasticloadbalancing:ModifyListenerAttributes", "elasticloadbalancing:ModifyLoadBalancerAttributes", "elasticloadbalancing:ModifyTargetGroup",
-		"elasticloadbalancing:ModifyTargetGroupAttributes", "elasticloadbalancing:SetIpAddressType", "elasticloadbalancing:SetSecurityGroups", "elasticloadbalancing:SetSubnets")
+	g.allow(target{slices.Concat(balancers, targets), stringEquals("aws:RequestTag/"+clusterTag, b.Cluster)},
+		"elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup")
+	g.allow(target{slices.Concat(balancers, targets),
+		iampolicy.Conditions{"StringEquals": {"aws:RequestTag/" + clusterTag: {b.Cluster},
+			"elasticloadbalancing:CreateAction": {"CreateLoadBalancer", "CreateTargetGroup"}}}}, "elasticloadbalancing:AddTags")
+	g.allow(target{slices.Concat(balancers, targets), withoutRetagging(ours)}, "elasticloadbalancing:AddTags",
+		"elasticloadbalancing:RemoveTags")
+	g.allow(target{slices.Concat(balancers, targets, listeners), ours}, "elasticloadbalancing:DeleteLoadBalancer",
+		"elasticloadbalancing:DeleteTargetGroup", "elasticloadbalancing:ModifyCapacityReservation",
+		"elasticloadbalancing:ModifyIpPools", "elasticloadbalancing:ModifyListenerAttributes",
+		"elasticloadbalancing:ModifyLoadBalancerAttributes", "elasticloadbalancing:ModifyTargetGroup",
+		"elasticloadbalancing:ModifyTargetGroupAttributes", "elasticloadbalancing:SetIpAddressType", "elasticloadbalancing:SetSecurityGroups",
+		"elasticloadbalancing:SetSubnets")
 	// A TargetGroupBinding may name a target group that its user created.
 	g.allow(target{resources: targets}, "elasticloadbalancing:DeregisterTargets", "elasticloadbalancing:RegisterTargets")
 	// Listeners and rules got tags only since version 2.2 of the controller, and their tags are set with the listener or the rule.
-	g.allow(target{resources: slices.Concat(balancers, listeners)}, "elasticloadbalancing:AddListenerCertificates", "elasticloadbalancing:CreateListener", "elasticloadbalancing:CreateRule",
-		"elasticloadbalancing:DeleteListener", "elasticloadbalancing:DeleteRule", "elasticloadbalancing:ModifyListener", "elasticloadbalancing:ModifyRule",
+	g.allow(target{resources: slices.Concat(balancers, listeners)}, "elasticloadbalancing:AddListenerCertificates",
+		"elasticloadbalancing:CreateListener", "elasticloadbalancing:CreateRule",
+		"elasticloadbalancing:DeleteListener", "elasticloadbalancing:DeleteRule", "elasticloadbalancing:ModifyListener",
+		"elasticloadbalancing:ModifyRule",
 		"elasticloadbalancing:RemoveListenerCertificates", "elasticloadbalancing:SetRulePriorities", "elasticloadbalancing:SetWebAcl")
 	g.allow(target{resources: listeners}, "elasticloadbalancing:AddTags", "elasticloadbalancing:RemoveTags")
 }

@@ -13,7 +13,8 @@ import (
 // The policies of the AWS Load Balancer Controller, and every statement in them.
 func balancerStatements(t *testing.T, region string) ([]iampolicy.Document, []iampolicy.Statement) {
 	t.Helper()
-	documents, err := LoadBalancerController(Scope{Partition: "aws", Region: region, Account: "123456789012"}, Balancer{Cluster: "demo", VPC: "vpc-1"})
+	documents, err := LoadBalancerController(Scope{Partition: "aws", Region: region, Account: "123456789012"},
+		Balancer{Cluster: "demo", VPC: "vpc-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +55,10 @@ func TestLoadBalancerController_HasTheDocumentedActions(t *testing.T) {
 // withoutTag are the writes that the documented policy allows without the tag of the cluster: listeners and rules, which may be
 // older than their tags, and targets of target groups that users created.
 var withoutTag = map[string]string{
-	"AddListenerCertificates": "listener", "CreateListener": "loadbalancer", "CreateRule": "listener", "DeleteListener": "listener", "DeleteRule": "listener-rule",
-	"ModifyListener": "listener", "ModifyRule": "listener-rule", "RemoveListenerCertificates": "listener", "SetRulePriorities": "listener-rule", "SetWebAcl": "loadbalancer",
+	"AddListenerCertificates": "listener", "CreateListener": "loadbalancer", "CreateRule": "listener", "DeleteListener": "listener",
+	"DeleteRule":     "listener-rule",
+	"ModifyListener": "listener", "ModifyRule": "listener-rule", "RemoveListenerCertificates": "listener",
+	"SetRulePriorities": "listener-rule", "SetWebAcl": "loadbalancer",
 	"AddTags": "listener", "RemoveTags": "listener", "RegisterTargets": "targetgroup", "DeregisterTargets": "targetgroup",
 }
 
@@ -83,15 +86,18 @@ func TestLoadBalancerController_LimitsWritesByTagOrNetwork(t *testing.T) {
 // unlimited says what a statement that allows a write lacks.
 func unlimited(s iampolicy.Statement, action string) string {
 	equals := s.Condition["StringEquals"]
-	tagged := slices.Equal(equals["aws:RequestTag/elbv2.k8s.aws/cluster"], []string{"demo"}) || slices.Equal(equals["aws:ResourceTag/elbv2.k8s.aws/cluster"], []string{"demo"})
+	tagged := slices.Equal(equals["aws:RequestTag/elbv2.k8s.aws/cluster"], []string{"demo"}) ||
+		slices.Equal(equals["aws:ResourceTag/elbv2.k8s.aws/cluster"], []string{"demo"})
 	inNetwork := slices.Equal(s.Condition["ArnEquals"]["ec2:Vpc"], []string{"arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1"}) ||
 		slices.Equal(s.Resource, []string{"arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1"})
 	switch kind, documented := withoutTag[action]; {
 	case slices.ContainsFunc(s.Resource, func(r string) bool { return !strings.Contains(r, ":eu-west-1:123456789012:") }):
 		return "it reaches other regions or accounts"
-	case !tagged && !inNetwork && !(documented && slices.ContainsFunc(s.Resource, func(r string) bool { return strings.Contains(r, ":"+kind+"/") })):
+	case !tagged && !inNetwork &&
+		!(documented && slices.ContainsFunc(s.Resource, func(r string) bool { return strings.Contains(r, ":"+kind+"/") })):
 		return "neither a tag nor a network limits it"
-	case strings.HasSuffix(action, "Tags") && tagged && equals["ec2:CreateAction"] == nil && equals["elasticloadbalancing:CreateAction"] == nil &&
+	case strings.HasSuffix(action, "Tags") && tagged && equals["ec2:CreateAction"] == nil &&
+		equals["elasticloadbalancing:CreateAction"] == nil &&
 		!slices.Equal(s.Condition["Null"]["aws:RequestTag/elbv2.k8s.aws/cluster"], []string{"true"}):
 		return "it may change the tag that limits it"
 	default:

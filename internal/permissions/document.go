@@ -70,7 +70,8 @@ func (g grants) documents() ([]iampolicy.Document, error) {
 		}
 		alone := iampolicy.New(s)
 		if !fitsQuota(alone) {
-			return nil, fmt.Errorf("the statement that allows %s is longer than the %d characters of a policy: name fewer resources", s.Action[0], maxPolicy)
+			return nil, fmt.Errorf("the statement that allows %s is longer than the %d characters of a policy: name fewer resources", s.Action[0],
+				maxPolicy)
 		}
 		out = append(out, alone)
 	}

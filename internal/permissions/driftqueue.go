@@ -17,8 +17,10 @@ func (g *grants) allowDriftEvents(scope Scope) {
 	if scope.DriftQueue == "" {
 		return
 	}
-	g.allow(target{resources: scope.arns("sqs", scope.DriftQueue)}, "sqs:CreateQueue", "sqs:DeleteQueue", "sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:ListQueueTags",
+	g.allow(target{resources: scope.arns("sqs", scope.DriftQueue)}, "sqs:CreateQueue", "sqs:DeleteQueue", "sqs:GetQueueAttributes",
+		"sqs:GetQueueUrl", "sqs:ListQueueTags",
 		"sqs:SetQueueAttributes", "sqs:TagQueue")
-	g.allow(target{resources: scope.arns("events", "rule/"+scope.DriftQueue+"*")}, "events:DeleteRule", "events:DescribeRule", "events:ListTagsForResource", "events:ListTargetsByRule",
+	g.allow(target{resources: scope.arns("events", "rule/"+scope.DriftQueue+"*")}, "events:DeleteRule", "events:DescribeRule",
+		"events:ListTagsForResource", "events:ListTargetsByRule",
 		"events:PutRule", "events:PutTargets", "events:RemoveTargets", "events:TagResource")
 }

@@ -51,7 +51,8 @@ func (s Scope) ec2(operation string) target {
 }
 
 // ec2Creates are the actions that make a resource with its tags.
-var ec2Creates = []string{"CreateVpc", "CreateSubnet", "CreateSecurityGroup", "CreateInternetGateway", "CreateRouteTable", "AllocateAddress", "CreateNatGateway", "ImportKeyPair", "RunInstances"}
+var ec2Creates = []string{"CreateVpc", "CreateSubnet", "CreateSecurityGroup", "CreateInternetGateway", "CreateRouteTable",
+	"AllocateAddress", "CreateNatGateway", "ImportKeyPair", "RunInstances"}
 
 // ec2Resources returns the ARNs of the resources that the operation is about: of all types for the tags.
 func (s Scope) ec2Resources(operation string) []string {

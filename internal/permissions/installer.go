@@ -16,16 +16,20 @@ func Installer(scope Scope) ([]iampolicy.Document, error) {
 	g := grants{}
 	for _, name := range []string{scope.Role, cmp.Or(scope.ControllerRole, DefaultControllerRole)} {
 		role, policies := []string{scope.inIAM("role/" + name)}, []string{scope.inIAM("policy/" + name + "*")}
-		g.allow(target{resources: role}, "iam:CreateRole", "iam:DeleteRole", "iam:GetRole", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies", "iam:TagRole", "iam:UpdateAssumeRolePolicy")
+		g.allow(target{resources: role}, "iam:CreateRole", "iam:DeleteRole", "iam:GetRole", "iam:ListAttachedRolePolicies",
+			"iam:ListRolePolicies", "iam:TagRole", "iam:UpdateAssumeRolePolicy")
 		g.allow(target{role, iampolicy.Conditions{"ArnLike": {"iam:PolicyARN": policies}}}, "iam:AttachRolePolicy", "iam:DetachRolePolicy")
-		g.allow(target{resources: policies}, "iam:CreatePolicy", "iam:CreatePolicyVersion", "iam:DeletePolicy", "iam:DeletePolicyVersion", "iam:GetPolicy",
+		g.allow(target{resources: policies}, "iam:CreatePolicy", "iam:CreatePolicyVersion", "iam:DeletePolicy", "iam:DeletePolicyVersion",
+			"iam:GetPolicy",
 			"iam:GetPolicyVersion", "iam:ListPolicyVersions", "iam:TagPolicy")
 	}
-	g.allow(target{resources: providers}, "iam:AddClientIDToOpenIDConnectProvider", "iam:CreateOpenIDConnectProvider", "iam:DeleteOpenIDConnectProvider", "iam:GetOpenIDConnectProvider", "iam:TagOpenIDConnectProvider")
+	g.allow(target{resources: providers}, "iam:AddClientIDToOpenIDConnectProvider", "iam:CreateOpenIDConnectProvider",
+		"iam:DeleteOpenIDConnectProvider", "iam:GetOpenIDConnectProvider", "iam:TagOpenIDConnectProvider")
 	g.allow(target{resources: scope.arns("eks", "cluster/"+cmp.Or(scope.EKSCluster, "*"))}, "eks:DescribeCluster")
 	g.allow(target{resources: everywhere}, "ecr:GetAuthorizationToken", "iam:ListRoles") // the roles that need the provider
 	g.allow(target{resources: []string{scope.inIAM("role/*")}}, "iam:ListRoleTags")
-	g.allow(target{resources: scope.arns("ecr", "repository/"+scope.Repository)}, "ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:CompleteLayerUpload",
+	g.allow(target{resources: scope.arns("ecr", "repository/"+scope.Repository)}, "ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage",
+		"ecr:CompleteLayerUpload",
 		"ecr:CreateRepository", "ecr:DeleteRepository", "ecr:DescribeImages", "ecr:DescribeRepositories", "ecr:InitiateLayerUpload",
 		"ecr:ListTagsForResource", "ecr:PutImage", "ecr:TagResource", "ecr:UploadLayerPart")
 	g.allowDriftEvents(scope)

@@ -65,7 +65,8 @@ var passes = map[string]string{
 
 // cognitoService sends text messages to users, snsService delivers messages of topics, eksService runs clusters of EKS, and ec2Service
 // instances.
-const cognitoService, snsService, eksService, ec2Service = "cognito-idp.amazonaws.com", "sns.amazonaws.com", "eks.amazonaws.com", "ec2.amazonaws.com"
+const cognitoService, snsService, eksService, ec2Service = "cognito-idp.amazonaws.com", "sns.amazonaws.com", "eks.amazonaws.com",
+	"ec2.amazonaws.com"
 
 // passedTo returns the condition that a role is given to a service. In China, EC2 has a name of the partition; others have not.
 // https://docs.amazonaws.cn/en_us/aws/latest/userguide/iam.html
@@ -81,9 +82,10 @@ func (s Scope) passedTo(service string) iampolicy.Conditions {
 // https://docs.aws.amazon.com/eks/latest/userguide/using-service-linked-roles-eks.html
 var uses = map[string][]string{
 	"route53:CreateHostedZone": {"ec2:DescribeVpcs"}, "route53:AssociateVPCWithHostedZone": {"ec2:DescribeVpcs"}, // a private zone
-	"secretsmanager:RotateSecret":    {"lambda:InvokeFunction"},
-	"lambda:GetFunction":             {"lambda:ListTags"},
-	"lambda:CreateFunction":          {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "ecr:GetRepositoryPolicy", "ecr:SetRepositoryPolicy", "lambda:GetLayerVersion"},
+	"secretsmanager:RotateSecret": {"lambda:InvokeFunction"},
+	"lambda:GetFunction":          {"lambda:ListTags"},
+	"lambda:CreateFunction": {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", "ecr:BatchGetImage",
+		"ecr:GetDownloadUrlForLayer", "ecr:GetRepositoryPolicy", "ecr:SetRepositoryPolicy", "lambda:GetLayerVersion"},
 	"eks:CreateCluster":              {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", serviceLinkedRole},
 	"elasticache:CreateCacheCluster": networkOfCaches, "elasticache:DeleteCacheCluster": networkOfCaches,
 	"kms:CreateKey":              {serviceLinkedRole}, // a multi-Region key
@@ -154,8 +156,9 @@ func (s Scope) usable(by, action string) target {
 var encrypts = map[string][]string{
 	"dynamodb:CreateTable": useOfTables, "dynamodb:UpdateTable": useOfTables,
 	"secretsmanager:CreateSecret": useOfSecrets, "secretsmanager:PutSecretValue": useOfSecrets, "secretsmanager:UpdateSecret": useOfSecrets,
-	"eks:CreateCluster":    {"kms:CreateGrant", "kms:DescribeKey"},
-	"ec2:RunInstances":     {"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
+	"eks:CreateCluster": {"kms:CreateGrant", "kms:DescribeKey"},
+	"ec2:RunInstances": {"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom",
+		"kms:ReEncryptTo"},
 	"rds:CreateDBInstance": useOfDatabases, "rds:ModifyDBInstance": useOfDatabases,
 	"lambda:CreateFunction": useOfFunctions, "lambda:UpdateFunctionConfiguration": useOfFunctions, "lambda:GetFunction": {"kms:Decrypt"},
 	"ecr:CreateRepository": {"kms:CreateGrant", "kms:DescribeKey", "kms:RetireGrant"},
@@ -164,7 +167,8 @@ var encrypts = map[string][]string{
 }
 
 var (
-	useOfTables = []string{"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo"}
+	useOfTables = []string{"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom",
+		"kms:ReEncryptTo"}
 	// Without the right to encrypt, UpdateSecret with another key succeeds and leaves the versions under the former one.
 	useOfSecrets   = []string{"kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"}
 	useOfDatabases = []string{"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey"}
@@ -208,8 +212,9 @@ func Operator(metas []kind.Meta, scope Scope) (documents []iampolicy.Document, n
 	}
 	documents, err = g.documents()
 	if len(documents) > maxPoliciesOfRole {
-		notices = append(notices, fmt.Sprintf("these are %d policies, of which AWS attaches %d to a role unless its quota is raised: name fewer --types, or use several AWSProviders with a role each",
-			len(documents), maxPoliciesOfRole))
+		notices = append(notices,
+			fmt.Sprintf("these are %d policies, of which AWS attaches %d to a role unless its quota is raised: name fewer --types, or use several AWSProviders with a role each",
+				len(documents), maxPoliciesOfRole))
 	}
 	return documents, notices, err
 }
@@ -284,7 +289,9 @@ func (s Scope) of(action string) (target, error) {
 
 // limits are the services of which each action has its own limit. Read only.
 var limits = map[string]func(s Scope, operation string) target{
-	"s3": Scope.s3, "iam": Scope.iam, "acm": Scope.acm, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue, "ssm": Scope.ssm, "ec2": Scope.ec2, "ecs": Scope.ecs, "eks": Scope.eks, "elasticache": Scope.elasticache, "rds": Scope.rds, "route53": Scope.route53,
+	"s3": Scope.s3, "iam": Scope.iam, "acm": Scope.acm, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue,
+	"ssm": Scope.ssm, "ec2": Scope.ec2, "ecs": Scope.ecs, "eks": Scope.eks, "elasticache": Scope.elasticache, "rds": Scope.rds,
+	"route53":              Scope.route53,
 	"cloudformation":       everyResource, // of Cloud Control API; AWS evaluates the calls of a handler for their services
 	"tag":                  everyResource, // of every service
 	"elasticloadbalancing": everyResource,
@@ -295,7 +302,8 @@ func everyResource(Scope, string) target { return target{resources: everywhere} 
 
 // limitedByName are the services all of whose actions are limited by the name of one type of resource, with what stands
 // before the name in the ARN. Read only.
-var limitedByName = map[string]string{"dynamodb": "table/", "ecr": "repository/", "lambda": "function:", "secretsmanager": "secret:", "sqs": ""}
+var limitedByName = map[string]string{"dynamodb": "table/", "ecr": "repository/", "lambda": "function:", "secretsmanager": "secret:",
+	"sqs": ""}
 
 // everywhere is for actions for which AWS evaluates no resource.
 var everywhere = []string{"*"}
@@ -340,7 +348,8 @@ func (s Scope) s3(operation string) target {
 }
 
 // grantsPermissions are the actions for which AWS evaluates the boundary of the role.
-var grantsPermissions = []string{"CreateRole", "PutRolePermissionsBoundary", "PutRolePolicy", "DeleteRolePolicy", "AttachRolePolicy", "DetachRolePolicy"}
+var grantsPermissions = []string{"CreateRole", "PutRolePermissionsBoundary", "PutRolePolicy", "DeleteRolePolicy", "AttachRolePolicy",
+	"DetachRolePolicy"}
 
 func (s Scope) iam(operation string) target {
 	switch {
@@ -449,10 +458,12 @@ func (s Scope) eks(operation string) target {
 	switch operation {
 	case "CreateCluster":
 		return target{everywhere, given}
-	case "DescribeCluster", "UpdateClusterConfig", "UpdateClusterVersion", "DeleteCluster", "ListNodegroups", "ListFargateProfiles", "ListCapabilities", "ListUpdates", "DescribeUpdate",
+	case "DescribeCluster", "UpdateClusterConfig", "UpdateClusterVersion", "DeleteCluster", "ListNodegroups", "ListFargateProfiles",
+		"ListCapabilities", "ListUpdates", "DescribeUpdate",
 		"CreateAccessEntry", "ListAccessEntries":
 		return target{resources: clusters}
-	case "DescribeAccessEntry", "UpdateAccessEntry", "DeleteAccessEntry", "ListAssociatedAccessPolicies", "AssociateAccessPolicy", "DisassociateAccessPolicy":
+	case "DescribeAccessEntry", "UpdateAccessEntry", "DeleteAccessEntry", "ListAssociatedAccessPolicies", "AssociateAccessPolicy",
+		"DisassociateAccessPolicy":
 		return target{resources: s.arns("eks", "access-entry/"+s.NamePrefix+"*")}
 	case "CreatePodIdentityAssociation":
 		return target{s.arns("eks", "cluster/"+cluster), given}
@@ -548,7 +559,8 @@ func (s Scope) route53(operation string) target {
 	case "CreateHostedZone", "ListHostedZonesByName":
 		return target{resources: everywhere}
 	case "AssociateVPCWithHostedZone", "DisassociateVPCFromHostedZone":
-		return target{resources: []string{resources + "hostedzone/*", fmt.Sprintf("arn:%s:ec2:*:%s:vpc/*", s.partition(), cmp.Or(s.Account, "*"))}}
+		return target{resources: []string{resources + "hostedzone/*",
+			fmt.Sprintf("arn:%s:ec2:*:%s:vpc/*", s.partition(), cmp.Or(s.Account, "*"))}}
 	case "GetChange":
 		return target{resources: []string{resources + "change/*"}}
 	default:

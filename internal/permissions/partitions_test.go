@@ -31,11 +31,13 @@ func TestOperator_PoliciesOfPartitionsDifferInNamesOnly(t *testing.T) {
 // statementsIn returns the statements for a kind in a partition, sorted, without the names of the partition.
 func statementsIn(t *testing.T, partition string, adopt bool, of kind.Meta) (out []string) {
 	t.Helper()
-	documents, _, err := permissions.Operator([]kind.Meta{of}, permissions.Scope{Partition: partition, Region: "r", Account: "123456789012", NamePrefix: "team-", Adopt: adopt})
+	documents, _, err := permissions.Operator([]kind.Meta{of},
+		permissions.Scope{Partition: partition, Region: "r", Account: "123456789012", NamePrefix: "team-", Adopt: adopt})
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := strings.NewReplacer("arn:"+partition+":", "arn:PARTITION:", "amazonaws.com.cn", "SUFFIX", "amazonaws.eu", "SUFFIX", "amazonaws.com", "SUFFIX")
+	names := strings.NewReplacer("arn:"+partition+":", "arn:PARTITION:", "amazonaws.com.cn", "SUFFIX", "amazonaws.eu", "SUFFIX",
+		"amazonaws.com", "SUFFIX")
 	for _, d := range documents {
 		for _, s := range d.Statement {
 			text, err := iampolicy.Document{Version: d.Version, Statement: []iampolicy.Statement{s}}.Encode()

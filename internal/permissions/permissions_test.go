@@ -26,10 +26,20 @@ func statementOf(t *testing.T, documents []iampolicy.Document, action string) ia
 }
 
 func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
-	scope := Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/", Boundary: "arn:aws:iam::123456789012:policy/b"}
+	scope := Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/",
+		Boundary: "arn:aws:iam::123456789012:policy/b"}
 	documents, _, err := Operator([]kind.Meta{{
-		Reads:    []string{"s3:ListAllMyBuckets", "ssm:DescribeParameters", "ec2:DescribeVpcs", "iam:GetRole", "iam:GetOpenIDConnectProvider", "cognito-idp:ListUserPools"},
-		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "s3:PutBucketObjectLockConfiguration", "dynamodb:CreateTable", "ecs:CreateCluster", "ecs:UpdateCluster", "elasticache:CreateCacheCluster", "elasticache:DeleteCacheCluster", "elasticache:ModifyCacheCluster", "elasticache:AddTagsToResource", "lambda:CreateFunction", "iam:CreateRole", "iam:CreateInstanceProfile", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "secretsmanager:PutSecretValue", "secretsmanager:RotateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "acm:RequestCertificate", "acm:AddTagsToCertificate", "acm:DeleteCertificate", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource", "cognito-idp:CreateUserPool", "cognito-idp:CreateGroup", "cognito-idp:DeleteUserPool"},
+		Reads: []string{"s3:ListAllMyBuckets", "ssm:DescribeParameters", "ec2:DescribeVpcs", "iam:GetRole", "iam:GetOpenIDConnectProvider",
+			"cognito-idp:ListUserPools"},
+		Writes: []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "s3:PutBucketObjectLockConfiguration", "dynamodb:CreateTable",
+			"ecs:CreateCluster", "ecs:UpdateCluster", "elasticache:CreateCacheCluster", "elasticache:DeleteCacheCluster",
+			"elasticache:ModifyCacheCluster", "elasticache:AddTagsToResource", "lambda:CreateFunction", "iam:CreateRole",
+			"iam:CreateInstanceProfile", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret",
+			"secretsmanager:PutSecretValue", "secretsmanager:RotateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet",
+			"ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair",
+			"rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance",
+			"sqs:CreateQueue", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository",
+			"sns:Unsubscribe", "sns:SetSubscriptionAttributes", "acm:RequestCertificate", "acm:AddTagsToCertificate", "acm:DeleteCertificate", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource", "cognito-idp:CreateUserPool", "cognito-idp:CreateGroup", "cognito-idp:DeleteUserPool"},
 		Optional: []string{"ssm:GetServiceSetting"},
 	}}, scope)
 	if err != nil {
@@ -98,7 +108,8 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 			t.Errorf("%s: %s, want %s", action, got, want)
 		}
 	}
-	if r := strings.Join(statementOf(t, documents, "glue:CreateTable").Resource, " "); !strings.Contains(r, "catalog") || !strings.Contains(r, ":database/team_*") || !strings.Contains(r, ":table/team-*/*") {
+	if r := strings.Join(statementOf(t, documents, "glue:CreateTable").Resource, " "); !strings.Contains(r, "catalog") ||
+		!strings.Contains(r, ":database/team_*") || !strings.Contains(r, ":table/team-*/*") {
 		t.Errorf("glue:CreateTable: %s", r)
 	}
 }
@@ -114,7 +125,8 @@ func TestOperator_UsesItsKeysThroughTheServicesOnly(t *testing.T) {
 		if strings.HasPrefix(region, "cn-") {
 			partition = "aws-cn"
 		}
-		for action, used := range map[string]string{"dynamodb:UpdateTable": "kms:CreateGrant", "secretsmanager:CreateSecret": "kms:GenerateDataKey", "sqs:CreateQueue": ""} {
+		for action, used := range map[string]string{"dynamodb:UpdateTable": "kms:CreateGrant",
+			"secretsmanager:CreateSecret": "kms:GenerateDataKey", "sqs:CreateQueue": ""} {
 			documents, _, err := Operator([]kind.Meta{{Writes: []string{action}}}, Scope{Region: region, Partition: partition})
 			if err != nil {
 				t.Fatal(err)
@@ -135,7 +147,8 @@ func TestOperator_UsesItsKeysThroughTheServicesOnly(t *testing.T) {
 }
 
 func TestOperator_GivesTheRoleOfAReplicationToS3(t *testing.T) {
-	documents, _, err := Operator([]kind.Meta{{Reads: []string{"s3:GetReplicationConfiguration"}, Writes: []string{"s3:PutReplicationConfiguration"}}},
+	documents, _, err := Operator([]kind.Meta{{Reads: []string{"s3:GetReplicationConfiguration"},
+		Writes: []string{"s3:PutReplicationConfiguration"}}},
 		Scope{Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/"})
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +167,8 @@ func TestOperator_GivesTheRoleOfAReplicationToS3(t *testing.T) {
 
 // AWS evaluates everything that a new instance is made of, and the role that it gets.
 func TestOperator_AllowsNewInstancesOfAnyImage(t *testing.T) {
-	documents, _, err := Operator([]kind.Meta{{Reads: []string{"iam:GetInstanceProfile"}, Writes: []string{"ec2:RunInstances", "ec2:StopInstances", "ec2:ModifyInstanceAttribute", "ec2:CreateTags"}}},
+	documents, _, err := Operator([]kind.Meta{{Reads: []string{"iam:GetInstanceProfile"},
+		Writes: []string{"ec2:RunInstances", "ec2:StopInstances", "ec2:ModifyInstanceAttribute", "ec2:CreateTags"}}},
 		Scope{Region: "eu-west-1", Account: "123456789012", RolePath: "/teams/"})
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +182,8 @@ func TestOperator_AllowsNewInstancesOfAnyImage(t *testing.T) {
 	const arn, ours = "arn:aws:ec2:eu-west-1:123456789012:", "map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]"
 	for action, want := range map[string][]string{
 		"ec2:RunInstances": {"[" + arn + "instance/*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
-			"[arn:aws:ec2:eu-west-1:*:image/* " + arn + "key-pair/* " + arn + "network-interface/* " + arn + "security-group/* " + arn + "subnet/* " + arn + "volume/*] map[]"},
+			"[arn:aws:ec2:eu-west-1:*:image/* " + arn + "key-pair/* " + arn + "network-interface/* " + arn + "security-group/* " + arn +
+				"subnet/* " + arn + "volume/*] map[]"},
 		"ec2:StopInstances":           {"[" + arn + "instance/*] " + ours},
 		"ec2:ModifyInstanceAttribute": {"[" + arn + "instance/*] " + ours, "[" + arn + "security-group/*] map[]"},
 		"iam:GetInstanceProfile":      {"[arn:aws:iam::123456789012:instance-profile/*] map[]"},
@@ -181,13 +196,15 @@ func TestOperator_AllowsNewInstancesOfAnyImage(t *testing.T) {
 		}
 	}
 	slices.Sort(got["ec2:CreateTags"])
-	if want := []string{"[" + arn + "instance/* " + arn + "volume/*] map[StringEquals:map[ec2:CreateAction:[RunInstances]]]", "[" + arn + "instance/*] " + ours}; !slices.Equal(got["ec2:CreateTags"], want) {
+	if want := []string{"[" + arn + "instance/* " + arn + "volume/*] map[StringEquals:map[ec2:CreateAction:[RunInstances]]]",
+		"[" + arn + "instance/*] " + ours}; !slices.Equal(got["ec2:CreateTags"], want) {
 		t.Errorf("tags: %q", got["ec2:CreateTags"])
 	}
 }
 
 func TestOperator_TagsOthersResourcesOnlyToAdopt(t *testing.T) {
-	metas := []kind.Meta{{Writes: []string{"ec2:CreateVpc", "ec2:CreateTags", "kms:CreateKey", "kms:TagResource", "kms:CreateAlias", "cognito-idp:UpdateUserPool",
+	metas := []kind.Meta{{Writes: []string{"ec2:CreateVpc", "ec2:CreateTags", "kms:CreateKey", "kms:TagResource", "kms:CreateAlias",
+		"cognito-idp:UpdateUserPool",
 		"acm:RequestCertificate", "acm:AddTagsToCertificate", "eks:CreatePodIdentityAssociation", "eks:TagResource"}}}
 	for _, adopt := range []bool{false, true} {
 		documents, _, err := Operator(metas, Scope{Region: "eu-west-1", Account: "123456789012", Adopt: adopt})
@@ -202,7 +219,8 @@ func TestOperator_TagsOthersResourcesOnlyToAdopt(t *testing.T) {
 				}
 			}
 		}
-		for _, action := range []string{"ec2:CreateTags", "kms:TagResource", "kms:CreateAlias", "cognito-idp:UpdateUserPool", "acm:AddTagsToCertificate", "eks:TagResource"} {
+		for _, action := range []string{"ec2:CreateTags", "kms:TagResource", "kms:CreateAlias", "cognito-idp:UpdateUserPool",
+			"acm:AddTagsToCertificate", "eks:TagResource"} {
 			if open[action] != adopt {
 				t.Errorf("adopting %t: %s is allowed on every resource: %t", adopt, action, open[action])
 			}
@@ -212,9 +230,11 @@ func TestOperator_TagsOthersResourcesOnlyToAdopt(t *testing.T) {
 
 // The names that services have in a partition, where they are not those of aws.
 func TestOperator_NamesServicesAsThePartitionDoes(t *testing.T) {
-	for partition, want := range map[string][2]string{"aws": {"ec2.amazonaws.com", "rds.*.amazonaws.com"}, "aws-cn": {"ec2.amazonaws.com.cn", "rds.*.amazonaws.com.cn"},
+	for partition, want := range map[string][2]string{"aws": {"ec2.amazonaws.com", "rds.*.amazonaws.com"},
+		"aws-cn":     {"ec2.amazonaws.com.cn", "rds.*.amazonaws.com.cn"},
 		"aws-us-gov": {"ec2.amazonaws.com", "rds.*.amazonaws.com"}, "aws-eusc": {"ec2.amazonaws.com", "rds.*.amazonaws.eu"}} {
-		documents, _, err := Operator([]kind.Meta{{Writes: []string{"ec2:AssociateIamInstanceProfile", "rds:CreateDBInstance"}}}, Scope{Partition: partition})
+		documents, _, err := Operator([]kind.Meta{{Writes: []string{"ec2:AssociateIamInstanceProfile", "rds:CreateDBInstance"}}},
+			Scope{Partition: partition})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,10 +249,12 @@ func TestOperator_NamesServicesAsThePartitionDoes(t *testing.T) {
 func TestOperator_PassesRolesToTopicsAndUserPools(t *testing.T) {
 	const roles = "arn:aws:iam::123456789012:role/"
 	for action, want := range map[string][2]string{
-		"sns:Subscribe":              {"[arn:aws:sns:eu-west-1:123456789012:team-*] map[]", "[" + roles + "teams/team-*] map[StringEquals:map[iam:PassedToService:[sns.amazonaws.com]]]"},
+		"sns:Subscribe": {"[arn:aws:sns:eu-west-1:123456789012:team-*] map[]",
+			"[" + roles + "teams/team-*] map[StringEquals:map[iam:PassedToService:[sns.amazonaws.com]]]"},
 		"cognito-idp:UpdateUserPool": {"[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]", "[" + roles + "*] map[StringEquals:map[iam:PassedToService:[cognito-idp.amazonaws.com]]]"},
 	} {
-		documents, _, err := Operator([]kind.Meta{{Writes: []string{action}}}, Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/"})
+		documents, _, err := Operator([]kind.Meta{{Writes: []string{action}}},
+			Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +269,8 @@ func TestOperator_PassesRolesToTopicsAndUserPools(t *testing.T) {
 
 // AWS evaluates the VPC of a new subnet too, which need not be the operator's own.
 func TestOperator_AllowsNewSubnetsInAnyVPC(t *testing.T) {
-	documents, _, err := Operator([]kind.Meta{{Writes: []string{"ec2:CreateSubnet", "ec2:CreateTags"}}}, Scope{Region: "eu-west-1", Account: "123456789012"})
+	documents, _, err := Operator([]kind.Meta{{Writes: []string{"ec2:CreateSubnet", "ec2:CreateTags"}}},
+		Scope{Region: "eu-west-1", Account: "123456789012"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,13 +285,15 @@ func TestOperator_AllowsNewSubnetsInAnyVPC(t *testing.T) {
 		"[arn:aws:ec2:eu-west-1:123456789012:vpc/*] map[]"}; !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	if tags := statementOf(t, documents, "ec2:CreateTags").Resource; !slices.Equal(tags, []string{"arn:aws:ec2:eu-west-1:123456789012:subnet/*"}) {
+	if tags := statementOf(t, documents, "ec2:CreateTags").Resource; !slices.Equal(tags,
+		[]string{"arn:aws:ec2:eu-west-1:123456789012:subnet/*"}) {
 		t.Errorf("tags: %q", tags)
 	}
 }
 
 func TestOperator_RefusesServicesWhoseResourcesAreUnknown(t *testing.T) {
-	if _, _, err := Operator([]kind.Meta{{Writes: []string{"batch:CreateJobQueue"}}}, Scope{}); err == nil || !strings.Contains(err.Error(), "batch:CreateJobQueue") {
+	if _, _, err := Operator([]kind.Meta{{Writes: []string{"batch:CreateJobQueue"}}}, Scope{}); err == nil ||
+		!strings.Contains(err.Error(), "batch:CreateJobQueue") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -314,13 +339,15 @@ func TestInstaller_ReachesOnlyWhatItInstalls(t *testing.T) {
 			}
 		}
 	}
-	if s := statementOf(t, documents, "iam:AttachRolePolicy"); fmt.Sprint(s.Condition) != "map[ArnLike:map[iam:PolicyARN:[arn:aws:iam::123456789012:policy/NexusAIOperatorRole*]]]" {
+	if s := statementOf(t, documents,
+		"iam:AttachRolePolicy"); fmt.Sprint(s.Condition) != "map[ArnLike:map[iam:PolicyARN:[arn:aws:iam::123456789012:policy/NexusAIOperatorRole*]]]" {
 		t.Errorf("any policy can be attached: %v", s.Condition)
 	}
 }
 
 func TestOperator_LimitsClustersOfEKSByName(t *testing.T) {
-	documents, _, err := Operator([]kind.Meta{{Writes: []string{"eks:CreateCluster", "eks:UpdateClusterVersion", "eks:UntagResource"}}}, Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", EKSCluster: "c"})
+	documents, _, err := Operator([]kind.Meta{{Writes: []string{"eks:CreateCluster", "eks:UpdateClusterVersion", "eks:UntagResource"}}},
+		Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", EKSCluster: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}

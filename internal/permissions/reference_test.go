@@ -88,7 +88,8 @@ func (p policies) actions() map[string][]string {
 }
 
 // through are the conditions by which a right is limited to what a service does with it.
-var through = map[string]string{"kms": "kms:ViaService", "iam:PassRole": "iam:PassedToService", "iam:CreateServiceLinkedRole": "iam:AWSServiceName"}
+var through = map[string]string{"kms": "kms:ViaService", "iam:PassRole": "iam:PassedToService",
+	"iam:CreateServiceLinkedRole": "iam:AWSServiceName"}
 
 // allow reports whether an action is allowed to who calls another service's.
 func (p policies) allow(action, service string) bool {
@@ -103,7 +104,8 @@ func (p policies) allow(action, service string) bool {
 		}
 		for _, values := range s.Condition {
 			for _, v := range values[key] {
-				if name, _, _ := strings.Cut(v, "."); name == service || key == through["iam:CreateServiceLinkedRole"] && servicesOfRoles[service] == v {
+				if name, _, _ := strings.Cut(v, "."); name == service || key == through["iam:CreateServiceLinkedRole"] &&
+					servicesOfRoles[service] == v {
 					return true
 				}
 			}

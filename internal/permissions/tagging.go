@@ -41,7 +41,8 @@ func (s Scope) tagging(action string, all []string) []target {
 		resources = s.arns("cognito-idp", "userpool/*")
 	case "eks:TagResource", "eks:UntagResource":
 		return s.eksTagging(action, all)
-	case "rds:AddTagsToResource", "rds:ListTagsForResource", "rds:RemoveTagsFromResource", "glue:GetTags", "glue:TagResource", "glue:UntagResource":
+	case "rds:AddTagsToResource", "rds:ListTagsForResource", "rds:RemoveTagsFromResource", "glue:GetTags", "glue:TagResource",
+		"glue:UntagResource":
 		return s.taggingByName(action, all)
 	default:
 		return nil
@@ -52,7 +53,8 @@ func (s Scope) tagging(action string, all []string) []target {
 // tagsOn returns where tags are given to resources that exist, and with a create.
 func (s Scope) tagsOn(resources []string, made ...target) []target {
 	if s.Adopt {
-		return append([]target{{resources: resources}}, slices.DeleteFunc(made, func(t target) bool { return slices.Equal(t.resources, resources) })...)
+		return append([]target{{resources: resources}},
+			slices.DeleteFunc(made, func(t target) bool { return slices.Equal(t.resources, resources) })...)
 	}
 	return append(made, target{resources, ours})
 }

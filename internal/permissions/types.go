@@ -70,7 +70,8 @@ func (t *typeTable) whyNone(pattern string) error {
 	service, isPattern := strings.CutSuffix(pattern, "::*")
 	for name := range t.Types {
 		if isPattern && strings.Count(service, "::") == 1 && strings.HasPrefix(name, service+"::") {
-			return fmt.Errorf("--types: %s allows no type: those of %s give rights or have a kind, and are allowed by their exact names only", pattern, service)
+			return fmt.Errorf("--types: %s allows no type: those of %s give rights or have a kind, and are allowed by their exact names only",
+				pattern, service)
 		}
 	}
 	return fmt.Errorf("--types: %s is not among the types of %s: correct it, or, for a newer type, give the role the rights in the handlers of the schema that `aws cloudformation describe-type --type RESOURCE --type-name NAME` prints",
@@ -78,7 +79,8 @@ func (t *typeTable) whyNone(pattern string) error {
 }
 
 // passedByType has the services that get the roles of types which a capability composes. Schemas do not name them.
-var passedByType = map[string]string{"AWS::Bedrock::KnowledgeBase": "bedrock.amazonaws.com", "AWS::BedrockAgentCore::Runtime": "bedrock-agentcore.amazonaws.com",
+var passedByType = map[string]string{"AWS::Bedrock::KnowledgeBase": "bedrock.amazonaws.com",
+	"AWS::BedrockAgentCore::Runtime": "bedrock-agentcore.amazonaws.com",
 	"AWS::BedrockAgentCore::Gateway": "bedrock-agentcore.amazonaws.com"}
 
 // addType adds the rights of one type.
@@ -280,7 +282,8 @@ func (r typeRights) listsAll(action string, known typedAction) bool {
 // name. For a request that names none, AWS evaluates no resource.
 func (r typeRights) createsUnnamed(action string, known typedAction) bool {
 	_, operation, _ := strings.Cut(action, ":")
-	return strings.HasPrefix(operation, "Create") && r.Create.has(action) && r.Tagged && known.Given && known.Required == "" && !nameOfResource.MatchString(known.ARNs)
+	return strings.HasPrefix(operation, "Create") && r.Create.has(action) && r.Tagged && known.Given && known.Required == "" &&
+		!nameOfResource.MatchString(known.ARNs)
 }
 
 // isOwnByTags reports whether the tags of the operator are on every resource that an action changes: the create gives them, and only the
@@ -295,7 +298,8 @@ func (s Scope) isOwnByTags(rights typeRights, action string, known typedAction) 
 // ec2CreatesIn returns the actions of EC2 in a list, without the service, that make a resource.
 func ec2CreatesIn(list actionList) (out []string) {
 	for _, action := range list.all() {
-		if operation, ok := strings.CutPrefix(action, "ec2:"); ok && operation != "CreateTags" && (strings.HasPrefix(operation, "Create") || strings.HasPrefix(operation, "Allocate") || strings.HasPrefix(operation, "Run")) {
+		if operation, ok := strings.CutPrefix(action, "ec2:"); ok && operation != "CreateTags" &&
+			(strings.HasPrefix(operation, "Create") || strings.HasPrefix(operation, "Allocate") || strings.HasPrefix(operation, "Run")) {
 			out = append(out, operation)
 		}
 	}

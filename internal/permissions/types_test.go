@@ -18,7 +18,8 @@ import (
 var anyKind = []kind.Meta{{Writes: []string{anyCreate}}}
 
 func teams(types ...string) Scope {
-	return Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/", Types: types, TypedTypes: map[string]string{"AWS::S3::Bucket": "S3Bucket"}}
+	return Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/", Types: types,
+		TypedTypes: map[string]string{"AWS::S3::Bucket": "S3Bucket"}}
 }
 
 // targetsOf returns where the policies allow an action.
@@ -43,13 +44,16 @@ func printedFor(t *testing.T, scope Scope) ([]iampolicy.Document, string) {
 	return documents, strings.Join(notices, "\n")
 }
 
-const tagged, tags = "map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]", "map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]"
+const tagged, tags = "map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+	"map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]"
 
 // A role is passed to the service that acts as it for a type which a capability composes.
 func TestTypes_RolesOfComposedTypesArePassedToTheirServices(t *testing.T) {
-	for service, types := range map[string][]string{"bedrock": {"AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource"}, "bedrock-agentcore": {"AWS::BedrockAgentCore::Runtime", "AWS::BedrockAgentCore::Gateway"}} {
+	for service, types := range map[string][]string{"bedrock": {"AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource"},
+		"bedrock-agentcore": {"AWS::BedrockAgentCore::Runtime", "AWS::BedrockAgentCore::Gateway"}} {
 		documents, _ := printedFor(t, teams(types...))
-		want := []string{"[arn:aws:iam::123456789012:role/teams/team-*] map[StringEquals:map[iam:PassedToService:[" + service + ".amazonaws.com]]]"}
+		want := []string{"[arn:aws:iam::123456789012:role/teams/team-*] map[StringEquals:map[iam:PassedToService:[" + service +
+			".amazonaws.com]]]"}
 		if got := targetsOf(documents, passRole); !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
@@ -64,8 +68,10 @@ func TestTypes_OfOneOfManyTypesAreLimitedToIt(t *testing.T) {
 	const bedrock, core = "arn:aws:bedrock:eu-west-1:123456789012:", "arn:aws:bedrock-agentcore:eu-west-1:123456789012:"
 	for action, want := range map[string]string{
 		"bedrock:TagResource": "[" + bedrock + "guardrail/*] " + tagged, "bedrock:UntagResource": "[" + bedrock + "guardrail/*] " + tagged,
-		"bedrock-agentcore:TagResource": "[" + core + "memory/*] " + tagged, "bedrock-agentcore:UntagResource": "[" + core + "memory/*] " + tagged,
-		"bedrock:CreateGuardrail": "[*] " + tags, "bedrock:ListGuardrails": "[*] map[]", "bedrock:DeleteGuardrail": "[" + bedrock + "guardrail/*] " + tagged,
+		"bedrock-agentcore:TagResource": "[" + core + "memory/*] " + tagged, "bedrock-agentcore:UntagResource": "[" + core + "memory/*] " +
+			tagged,
+		"bedrock:CreateGuardrail": "[*] " + tags, "bedrock:ListGuardrails": "[*] map[]",
+		"bedrock:DeleteGuardrail": "[" + bedrock + "guardrail/*] " + tagged,
 	} {
 		got := targetsOf(documents, action)
 		if !slices.Contains(got, want) {
@@ -89,21 +95,24 @@ func TestTypes_AreLimitedByNameTagAndPath(t *testing.T) {
 		"ec2:DeleteManagedPrefixList": {"[arn:aws:ec2:eu-west-1:123456789012:prefix-list/*] " + tagged},
 		"dsql:CreateCluster":          {"[arn:aws:dsql:eu-west-1:123456789012:cluster/*] map[]"},
 		"dsql:DeleteCluster":          {"[arn:aws:dsql:eu-west-1:123456789012:cluster/*] " + tagged},
-		"dsql:TagResource":            {"[arn:aws:dsql:eu-west-1:123456789012:cluster/*] " + tags, "[arn:aws:dsql:eu-west-1:123456789012:cluster/*] " + tagged},
-		"kms:Decrypt":                 {"[arn:aws:kms:eu-west-1:123456789012:key/*] " + tagged},
-		"states:CreateStateMachine":   {"[arn:aws:states:eu-west-1:123456789012:stateMachine:team-*] map[]"},
-		passRole:                      {"[arn:aws:iam::123456789012:role/teams/team-*] map[]"},
-		serviceLinkedRole:             {"[arn:aws:iam::123456789012:role/aws-service-role/*] map[]"},
+		"dsql:TagResource": {"[arn:aws:dsql:eu-west-1:123456789012:cluster/*] " + tags,
+			"[arn:aws:dsql:eu-west-1:123456789012:cluster/*] " + tagged},
+		"kms:Decrypt":               {"[arn:aws:kms:eu-west-1:123456789012:key/*] " + tagged},
+		"states:CreateStateMachine": {"[arn:aws:states:eu-west-1:123456789012:stateMachine:team-*] map[]"},
+		passRole:                    {"[arn:aws:iam::123456789012:role/teams/team-*] map[]"},
+		serviceLinkedRole:           {"[arn:aws:iam::123456789012:role/aws-service-role/*] map[]"},
 	} {
 		slices.Sort(want)
 		if got := targetsOf(documents, action); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", action, got, want)
 		}
 	}
-	if created := strings.Join(targetsOf(documents, "ec2:CreateTags"), "\n"); !strings.Contains(created, "ec2:CreateAction:[CreateManagedPrefixList]") || strings.Contains(created, "map[]") {
+	if created := strings.Join(targetsOf(documents, "ec2:CreateTags"), "\n"); !strings.Contains(created,
+		"ec2:CreateAction:[CreateManagedPrefixList]") || strings.Contains(created, "map[]") {
 		t.Errorf("ec2:CreateTags: %s", created)
 	}
-	for _, notice := range []string{"4 resource types", "cfn-lint", "AWS::EC2::PrefixList: the policy does not limit these to resources of the operator: ec2:CreateManagedPrefixList",
+	for _, notice := range []string{"4 resource types", "cfn-lint",
+		"AWS::EC2::PrefixList: the policy does not limit these to resources of the operator: ec2:CreateManagedPrefixList",
 		"kinesis:EnableEnhancedMonitoring"} {
 		if !strings.Contains(notices, notice) {
 			t.Errorf("%q is not in: %s", notice, notices)
@@ -127,7 +136,8 @@ func TestTypes_OfAPatternAreThoseOfTheOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]bool{"AWS::S3::AccessPoint": true, "AWS::S3::Bucket": false, "AWS::S3::BucketPolicy": false, "AWS::Lambda::Permission": false, "AWS::Lambda::Alias": true,
+	for name, want := range map[string]bool{"AWS::S3::AccessPoint": true, "AWS::S3::Bucket": false, "AWS::S3::BucketPolicy": false,
+		"AWS::Lambda::Permission": false, "AWS::Lambda::Alias": true,
 		"AWS::Kinesis::Stream": true, "AWS::Kinesis::StreamConsumer": false} {
 		if got := slices.Contains(names, name); got != want {
 			t.Errorf("%s: %v", name, got)
@@ -136,12 +146,15 @@ func TestTypes_OfAPatternAreThoseOfTheOperator(t *testing.T) {
 	if names, err = teams("AWS::S3::Bucket", "AWS::IAM::User").allowedTypes(table); err != nil || len(names) != 2 {
 		t.Errorf("exact names: %v %v", names, err)
 	}
-	for pattern, says := range map[string]string{"AWS::IAM::*": "exact names", "AWS::CloudFormation::*": "exact names", "AWS::Kinesis::Strem": "describe-type", "AWS::*": "describe-type", "*": "describe-type"} {
-		if _, err := teams("AWS::Kinesis::Stream", pattern).allowedTypes(table); err == nil || !strings.Contains(err.Error(), pattern) || !strings.Contains(err.Error(), says) {
+	for pattern, says := range map[string]string{"AWS::IAM::*": "exact names", "AWS::CloudFormation::*": "exact names",
+		"AWS::Kinesis::Strem": "describe-type", "AWS::*": "describe-type", "*": "describe-type"} {
+		if _, err := teams("AWS::Kinesis::Stream", pattern).allowedTypes(table); err == nil || !strings.Contains(err.Error(), pattern) ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", pattern, err)
 		}
 	}
-	if _, _, err := Operator([]kind.Meta{{Writes: []string{"sqs:CreateQueue"}}}, teams("AWS::Kinesis::Stream")); err == nil || !strings.Contains(err.Error(), "AWSResource") {
+	if _, _, err := Operator([]kind.Meta{{Writes: []string{"sqs:CreateQueue"}}}, teams("AWS::Kinesis::Stream")); err == nil ||
+		!strings.Contains(err.Error(), "AWSResource") {
 		t.Errorf("without the kind: %v", err)
 	}
 }
@@ -184,7 +197,8 @@ func TestTypes_OfEveryServiceGiveNoRightsToOthers(t *testing.T) {
 // tooMuch says why a statement must not have an action of a type that is not one of IAM.
 func tooMuch(action string, s iampolicy.Statement, prefix string) string {
 	service, operation, _ := strings.Cut(action, ":")
-	reads := strings.HasPrefix(operation, "Get") || strings.HasPrefix(operation, "List") || strings.HasPrefix(operation, "Simulate") || strings.HasPrefix(operation, "Generate")
+	reads := strings.HasPrefix(operation, "Get") || strings.HasPrefix(operation, "List") || strings.HasPrefix(operation, "Simulate") ||
+		strings.HasPrefix(operation, "Generate")
 	switch {
 	case strings.HasSuffix(action, "*") && !harmlessWildcards.MatchString(action):
 		return "a wildcard"
@@ -214,7 +228,8 @@ func TestTypes_OfIAMKeepTheBoundary(t *testing.T) {
 			t.Errorf("%s: %v", action, got)
 		}
 	}
-	if got := targetsOf(documents, "iam:DeleteUserPermissionsBoundary"); len(got) > 0 || !strings.Contains(notices, "iam:DeleteUserPermissionsBoundary") {
+	if got := targetsOf(documents, "iam:DeleteUserPermissionsBoundary"); len(got) > 0 ||
+		!strings.Contains(notices, "iam:DeleteUserPermissionsBoundary") {
 		t.Errorf("%v: %s", got, notices)
 	}
 }
@@ -255,7 +270,8 @@ func TestTypes_ThatChangePermissionsAreGuarded(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(table.Types)) {
 		rights := table.Types[name]
 		manages := slices.DeleteFunc(slices.Concat(rights.Create.all(), rights.Update.all()), func(action string) bool {
-			return table.Actions[action].Level != "Permissions management" || slices.Contains([]string{passRole, serviceLinkedRole, "kms:CreateGrant"}, action)
+			return table.Actions[action].Level != "Permissions management" ||
+				slices.Contains([]string{passRole, serviceLinkedRole, "kms:CreateGrant"}, action)
 		})
 		slices.Sort(manages)
 		switch {

@@ -55,7 +55,8 @@ type pipelineStep struct {
 // pipelineSteps are in their order.
 var pipelineSteps = []pipelineStep{
 	{"Cleanup", (*pipeline).cleanCommand, (*pipeline).clean, true, func(f *Options) string { return reasonIf(f.SkipClean, "--skip-clean") }},
-	{"Build operator", (*pipeline).buildOperatorCommand, (*pipeline).buildOperatorImage, true, func(f *Options) string { return reasonIf(f.Deploy.Image != "", "--image") }},
+	{"Build operator", (*pipeline).buildOperatorCommand, (*pipeline).buildOperatorImage, true,
+		func(f *Options) string { return reasonIf(f.Deploy.Image != "", "--image") }},
 	{"Build apps", (*pipeline).buildAppsCommand, (*pipeline).buildApps, true, func(f *Options) string { return f.whyNoApps() }},
 	{"Deploy operator", (*pipeline).deployCommand, (*pipeline).deployOperator, true, neverSkipped},
 	{"Apply capability", (*pipeline).applyCommand, (*pipeline).applyManifests, true, neverSkipped},
@@ -220,7 +221,8 @@ func (p *pipeline) announce(r stepReport) {
 	case "Skipped":
 		p.line(head + "skipped (" + r.Detail + ")")
 	default:
-		p.line(fmt.Sprintf("%s%s in %s", head, strings.ToLower(r.State), time.Duration(r.DurationSeconds*float64(time.Second)).Round(100*time.Millisecond)))
+		p.line(fmt.Sprintf("%s%s in %s", head, strings.ToLower(r.State),
+			time.Duration(r.DurationSeconds*float64(time.Second)).Round(100*time.Millisecond)))
 	}
 }
 
@@ -270,7 +272,8 @@ func (p *pipeline) clean(ctx context.Context) error {
 				tool)))
 		}
 		p.Say("There is no installation by nexusctl to remove.")
-	} else if err := exit.DeniedFirst(deploy.Delete(ctx, p.Connection, &deploy.DeleteOptions{Full: true, Yes: true, DryRun: p.flags.DryRun, Cascade: p.flags.Cascade, Timeout: p.flags.Cleaning})); err != nil {
+	} else if err := exit.DeniedFirst(deploy.Delete(ctx, p.Connection,
+		&deploy.DeleteOptions{Full: true, Yes: true, DryRun: p.flags.DryRun, Cascade: p.flags.Cascade, Timeout: p.flags.Cleaning})); err != nil {
 		return err
 	} else if p.flags.DryRun {
 		p.Say("The dry runs of the other steps look at what is there now, before the cleanup.")

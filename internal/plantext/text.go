@@ -23,7 +23,8 @@ var signs = map[plan.Action]string{plan.Create: "+", plan.Update: "~", plan.Dele
 // Words name actions.
 var Words = map[plan.Action]string{plan.Create: "create", plan.Update: "update", plan.Delete: "delete", plan.None: "no change"}
 
-var riskWords = map[plan.Risk]string{plan.Safe: "safe", plan.Disrupts: "disrupts what runs", plan.Destroys: "destroys the resource", plan.DataLoss: "deletes data"}
+var riskWords = map[plan.Risk]string{plan.Safe: "safe", plan.Disrupts: "disrupts what runs", plan.Destroys: "destroys the resource",
+	plan.DataLoss: "deletes data"}
 
 // Text is a plan for a terminal. Items that stay as they are are shown only when wide.
 func Text(p plan.Plan, wide bool) string {
@@ -135,7 +136,8 @@ func writeStatements(b *strings.Builder, indent string, changes []iampolicy.Stat
 	}
 }
 
-var statementSigns = map[iampolicy.ChangeKind]string{iampolicy.StatementAdded: "+", iampolicy.StatementRemoved: "-", iampolicy.StatementChanged: "~"}
+var statementSigns = map[iampolicy.ChangeKind]string{iampolicy.StatementAdded: "+", iampolicy.StatementRemoved: "-",
+	iampolicy.StatementChanged: "~"}
 
 func writeElement(b *strings.Builder, indent string, e iampolicy.ElementChange) {
 	for _, v := range e.Removed {
@@ -281,7 +283,8 @@ func summaryOf(p plan.Plan) string {
 		return "There is nothing to plan."
 	}
 	if p.Empty() && s.Reported > 0 {
-		return fmt.Sprintf("No changes. Not corrected: %s.", status.Counted(s.Reported, "object differs", "objects differ")+" from AWS, and only reports it")
+		return fmt.Sprintf("No changes. Not corrected: %s.", status.Counted(s.Reported, "object differs", "objects differ")+
+			" from AWS, and only reports it")
 	}
 	if p.Empty() {
 		return "No changes."
@@ -345,7 +348,8 @@ func Markdown(p plan.Plan) string {
 				risk = it.AWS.Risk
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s%s | %s | %s |\n", TitleOf(it), Words[it.Action], inParentheses(recoverableText(it.Recoverable)), inAWS, riskWords[risk])
+		fmt.Fprintf(&b, "| %s | %s%s | %s | %s |\n", TitleOf(it), Words[it.Action], inParentheses(recoverableText(it.Recoverable)), inAWS,
+			riskWords[risk])
 	}
 	text := Text(p, false)
 	fence := fenceAround(text)

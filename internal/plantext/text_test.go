@@ -30,7 +30,8 @@ func TestPlansOfNothingDoNotSayThatNothingChanges(t *testing.T) {
 
 func TestPlansSayHowLongADeletionCanBeUndone(t *testing.T) {
 	deleted := func(risk plan.Risk, of *plan.Recoverable) plan.Item {
-		return plan.Item{Kind: "S3Bucket", Name: "a", Action: plan.Delete, Risk: risk, Recoverable: of, AWS: &plan.Resource{Action: plan.Delete, Risk: risk}}
+		return plan.Item{Kind: "S3Bucket", Name: "a", Action: plan.Delete, Risk: risk, Recoverable: of,
+			AWS: &plan.Resource{Action: plan.Delete, Risk: risk}}
 	}
 	for want, it := range map[string]plan.Item{
 		"- S3Bucket a: delete (recoverable until 2026-05-01T12:00:00Z)\n": deleted(plan.Safe, &plan.Recoverable{Until: "2026-05-01T12:00:00Z"}),
@@ -72,8 +73,10 @@ func TestPlansWithoutChangesSaySo(t *testing.T) {
 
 // A value in a manifest must not write into the comment on a pull request.
 func TestMarkdown_NoValueEndsTheBlockOfText(t *testing.T) {
-	text := Markdown(plan.Of([]plan.Item{{Kind: "ConfigMap", Name: "a", Action: plan.Create, Fields: []plan.Field{{Path: "data.a", Want: "x\n````\n@everybody\n"}}}}))
-	if _, block, found := strings.Cut(text, "\n`````text\n"); !found || !strings.HasSuffix(block, "\n`````\n\n</details>\n") || strings.Count(text, "`````") != 2 {
+	text := Markdown(plan.Of([]plan.Item{{Kind: "ConfigMap", Name: "a", Action: plan.Create,
+		Fields: []plan.Field{{Path: "data.a", Want: "x\n````\n@everybody\n"}}}}))
+	if _, block, found := strings.Cut(text, "\n`````text\n"); !found || !strings.HasSuffix(block, "\n`````\n\n</details>\n") ||
+		strings.Count(text, "`````") != 2 {
 		t.Errorf("%s", text)
 	}
 }

@@ -231,7 +231,8 @@ func WorkloadsOf(deployments []*appsv1.Deployment) []Workload {
 			w.Desired = *d.Spec.Replicas
 		}
 		st := d.Status
-		w.Settled = st.ObservedGeneration == d.Generation && st.UpdatedReplicas == w.Desired && st.Replicas == w.Desired && st.AvailableReplicas == w.Desired
+		w.Settled = st.ObservedGeneration == d.Generation && st.UpdatedReplicas == w.Desired && st.Replicas == w.Desired &&
+			st.AvailableReplicas == w.Desired
 		out = append(out, w)
 	}
 	slices.SortFunc(out, func(a, b Workload) int { return cmp.Compare(a.name, b.name) })

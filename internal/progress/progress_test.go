@@ -26,24 +26,30 @@ func story() []*nexusv1.NexusAICapability {
 	failed := creation.At(nexusv1.PhaseFailed, r, r, f, w, w, w)
 	failed.Status.Message = "Conflict"
 	failed.Status.Conditions = []metav1.Condition{
-		{Type: nexusv1.ConditionDataServicesReady, Status: metav1.ConditionFalse, Reason: "Conflict", Message: "S3Bucket/myapp-dev-logs: it belongs to another owner"},
-		{Type: "Stalled", Status: metav1.ConditionTrue, ObservedGeneration: 2, Reason: "Conflict", Message: "S3Bucket/myapp-dev-logs: it belongs to another owner"}}
+		{Type: nexusv1.ConditionDataServicesReady, Status: metav1.ConditionFalse, Reason: "Conflict",
+			Message: "S3Bucket/myapp-dev-logs: it belongs to another owner"},
+		{Type: "Stalled", Status: metav1.ConditionTrue, ObservedGeneration: 2, Reason: "Conflict",
+			Message: "S3Bucket/myapp-dev-logs: it belongs to another owner"}}
 	failed.Status.Resources[2].Reason = "Conflict"
 	running := creation.At(nexusv1.PhaseRunning, r, r, r, r, r, r)
 	running.Status.Message = "everything runs"
 	running.Status.Endpoints = &nexusv1.EndpointsStatus{URL: "http://balancer.example.com"}
 	return []*nexusv1.NexusAICapability{
-		creation.At(nexusv1.PhasePending), creation.At(nexusv1.PhaseProvisioningDataServices, w, w, w, w, w, w), creation.At(nexusv1.PhaseProvisioningDataServices, p, r, w, w, w, w), failed, running}
+		creation.At(nexusv1.PhasePending), creation.At(nexusv1.PhaseProvisioningDataServices, w, w, w, w, w, w),
+		creation.At(nexusv1.PhaseProvisioningDataServices, p, r, w, w, w, w), failed, running}
 }
 
 func deployment(current int32) []*appsv1.Deployment {
-	return []*appsv1.Deployment{{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-backend", Generation: 1}, Spec: appsv1.DeploymentSpec{Replicas: new(int32(2))},
+	return []*appsv1.Deployment{{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-backend", Generation: 1},
+		Spec:   appsv1.DeploymentSpec{Replicas: new(int32(2))},
 		Status: appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: current}}}
 }
 
 func eventAt(second int, kind, name, reason string) *corev1.Event {
-	return &corev1.Event{ObjectMeta: metav1.ObjectMeta{UID: "u-" + "1"}, InvolvedObject: corev1.ObjectReference{Kind: kind, Name: name}, Reason: reason,
-		Message: "the table was created", Type: corev1.EventTypeNormal, LastTimestamp: metav1.NewTime(midday.Add(time.Duration(second) * time.Second)), Count: 1}
+	return &corev1.Event{ObjectMeta: metav1.ObjectMeta{UID: "u-" + "1"}, InvolvedObject: corev1.ObjectReference{Kind: kind, Name: name},
+		Reason:  reason,
+		Message: "the table was created", Type: corev1.EventTypeNormal,
+		LastTimestamp: metav1.NewTime(midday.Add(time.Duration(second) * time.Second)), Count: 1}
 }
 
 func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
@@ -54,7 +60,8 @@ func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
 		now := midday.Add(time.Duration(i*2) * time.Second)
 		var events []*corev1.Event
 		if i > 1 {
-			events = []*corev1.Event{eventAt(3, "DynamoDBTable", "myapp-dev-license", "Created"), eventAt(3, "DynamoDBTable", "somebody-elses", "Created")}
+			events = []*corev1.Event{eventAt(3, "DynamoDBTable", "myapp-dev-license", "Created"),
+				eventAt(3, "DynamoDBTable", "somebody-elses", "Created")}
 		}
 		p := Of(c, deployment(int32(min(i, 2))), events)
 		for range 2 { // the second look sees nothing new
@@ -81,9 +88,11 @@ func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
 func TestMonitor_ShowsOtherServicesBesideTheSteps(t *testing.T) {
 	r, screen := NewRecorder(midday), &console.Canvas{Width: 80}
 	c := story()[4]
-	c.Status.Resources = append(c.Status.Resources, nexusv1.ResourceStatus{Kind: "SQSQueue", Name: "myapp-dev-jobs", State: nexusv1.ResourceReady},
+	c.Status.Resources = append(c.Status.Resources,
+		nexusv1.ResourceStatus{Kind: "SQSQueue", Name: "myapp-dev-jobs", State: nexusv1.ResourceReady},
 		nexusv1.ResourceStatus{Kind: "SNSTopic", Name: "myapp-dev-news", State: nexusv1.ResourceProgressing, Reason: "Busy"})
-	c.Status.Resources = append(c.Status.Resources, nexusv1.ResourceStatus{Kind: "CognitoUserPool", Name: "myapp-dev-users", State: nexusv1.ResourceReady})
+	c.Status.Resources = append(c.Status.Resources,
+		nexusv1.ResourceStatus{Kind: "CognitoUserPool", Name: "myapp-dev-users", State: nexusv1.ResourceReady})
 	p := Of(c, nil, nil)
 	if p.done != 11 || p.declared != 11 {
 		t.Errorf("%d of %d steps are done", p.done, p.declared)
@@ -93,7 +102,8 @@ func TestMonitor_ShowsOtherServicesBesideTheSteps(t *testing.T) {
 		said.WriteString(LineOf(c) + "\n")
 	}
 	said.WriteString(strings.Join(Table(screen, p, 0), "\n"))
-	for _, want := range []string{"service SQS: done (1 ready)", "service SNS: in progress (0 of 1 ready; SNSTopic/myapp-dev-news: Busy)", "\n    SQS             ", "\n    SNS             ", "service Cognito: done (1 ready)"} {
+	for _, want := range []string{"service SQS: done (1 ready)", "service SNS: in progress (0 of 1 ready; SNSTopic/myapp-dev-news: Busy)",
+		"\n    SQS             ", "\n    SNS             ", "service Cognito: done (1 ready)"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("monitor does not say %q:\n%s", want, said.String())
 		}
@@ -108,7 +118,8 @@ func TestMonitor_MeasuresWhatBeganBeforeItOnlyIfNew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := NewRecorder(midday)
 			for i, c := range []*nexusv1.NexusAICapability{story()[2], story()[3]} {
-				c.CreationTimestamp, c.Generation, c.Status.ObservedGeneration = metav1.NewTime(midday.Add(-5*time.Second)), tc.generation, tc.generation
+				c.CreationTimestamp, c.Generation, c.Status.ObservedGeneration = metav1.NewTime(midday.Add(-5*time.Second)), tc.generation,
+					tc.generation
 				p := Of(c, nil, nil)
 				r.Observe(&p, midday.Add(time.Duration(i*4)*time.Second))
 				if got := p.steps[0].took; i == 1 && got != tc.want {
@@ -139,16 +150,18 @@ func TestEndOf_WaitsForWhatWasAskedFor(t *testing.T) {
 		want    End
 		missing string
 	}{
-		"runs, all there":          {running, deployment(2), UntilAddress, End{Reached: true, Text: "Running at http://balancer.example.com"}, ""},
+		"runs, all there": {running, deployment(2), UntilAddress,
+			End{Reached: true, Text: "Running at http://balancer.example.com"}, ""},
 		"runs, pods to come":       {running, deployment(1), UntilPods, End{}, "Deployment/myapp-dev-backend, of which 1 of 2"},
 		"runs, pods not asked for": {running, deployment(1), UntilRunning, End{Reached: true, Text: "Running"}, ""},
 		"runs, no Deployments":     {running, nil, UntilPods, End{}, "the Deployments"},
 		"runs, address to come":    {withoutAddress, deployment(2), UntilAddress, End{}, "the address"},
 		"runs, no balancer":        {internal, deployment(2), UntilAddress, End{Reached: true, Text: "Running"}, ""},
 		"ran before the edit":      {edited, deployment(2), UntilRunning, End{}, "to see the last edit"},
-		"stalled":                  {story()[3], nil, UntilAddress, End{Failed: true, Text: "Conflict: S3Bucket/myapp-dev-logs: it belongs to another owner"}, "Conflict"},
-		"stalled before the edit":  {stalledBefore, nil, UntilAddress, End{}, "to see the last edit"},
-		"retrying":                 {retrying, nil, UntilAddress, End{}, "Conflict"},
+		"stalled": {story()[3], nil, UntilAddress,
+			End{Failed: true, Text: "Conflict: S3Bucket/myapp-dev-logs: it belongs to another owner"}, "Conflict"},
+		"stalled before the edit": {stalledBefore, nil, UntilAddress, End{}, "to see the last edit"},
+		"retrying":                {retrying, nil, UntilAddress, End{}, "Conflict"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := Of(tc.c, tc.pods, nil)

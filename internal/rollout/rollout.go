@@ -118,7 +118,8 @@ func Run(ctx context.Context, s *connection.Connection, f *Options, args []strin
 	if f.Output != "text" { // the messages about each step leave standard output to the data
 		work = s.PrintingTo(s.ErrOut)
 	}
-	report := &rollouts{APIVersion: imagebuild.APIVersion, Kind: "Rollout", Capability: subject.Namespace + "/" + subject.Name, DryRun: f.DryRun, Items: []rollout{}}
+	report := &rollouts{APIVersion: imagebuild.APIVersion, Kind: "Rollout", Capability: subject.Namespace + "/" + subject.Name,
+		DryRun: f.DryRun, Items: []rollout{}}
 	targets, err := deploymentsOf(ctx, c, subject, f.Components)
 	if err != nil {
 		return err
@@ -145,8 +146,10 @@ func (r *rollouts) restartAll(ctx context.Context, s *console.Console, c client.
 			return err
 		}
 		r.Items = append(r.Items, item)
-		if containers := d.Spec.Template.Spec.Containers; f.Build != "" && len(containers) > 0 && containers[0].ImagePullPolicy == "IfNotPresent" {
-			r.Notes = append(r.Notes, fmt.Sprintf("a node that has %s already does not pull it again: give a changed image another tag", containers[0].Image))
+		if containers := d.Spec.Template.Spec.Containers; f.Build != "" && len(containers) > 0 &&
+			containers[0].ImagePullPolicy == "IfNotPresent" {
+			r.Notes = append(r.Notes,
+				fmt.Sprintf("a node that has %s already does not pull it again: give a changed image another tag", containers[0].Image))
 		}
 	}
 	for _, note := range r.Notes {
@@ -156,7 +159,8 @@ func (r *rollouts) restartAll(ctx context.Context, s *console.Console, c client.
 }
 
 // deploymentsOf reads the Deployments of components. Each must carry the UID of the capability.
-func deploymentsOf(ctx context.Context, c client.Reader, subject *nexusv1.NexusAICapability, components []string) ([]*appsv1.Deployment, error) {
+func deploymentsOf(ctx context.Context, c client.Reader, subject *nexusv1.NexusAICapability, components []string) ([]*appsv1.Deployment,
+	error) {
 	names := capability.NamesOf(subject)
 	var out []*appsv1.Deployment
 	for _, component := range components {
@@ -165,11 +169,13 @@ func deploymentsOf(ctx context.Context, c client.Reader, subject *nexusv1.NexusA
 		err := c.Get(ctx, key, d)
 		switch {
 		case apierrors.IsNotFound(err):
-			return nil, exit.Precondition(fmt.Errorf("the Deployment %s does not exist yet: see nexusctl monitor %s/%s", key, subject.Namespace, subject.Name))
+			return nil, exit.Precondition(fmt.Errorf("the Deployment %s does not exist yet: see nexusctl monitor %s/%s", key, subject.Namespace,
+				subject.Name))
 		case err != nil:
 			return nil, connection.ReadFailure(fmt.Errorf("reading Deployment %s: %w", key, err))
 		case d.Labels[wellknown.LabelCapabilityUID] != string(subject.UID):
-			return nil, exit.Precondition(fmt.Errorf("the Deployment %s does not belong to NexusAICapability %s/%s: see nexusctl explain", key, subject.Namespace, subject.Name))
+			return nil, exit.Precondition(fmt.Errorf("the Deployment %s does not belong to NexusAICapability %s/%s: see nexusctl explain", key,
+				subject.Namespace, subject.Name))
 		}
 		out = append(out, d)
 	}
@@ -188,7 +194,8 @@ type restartTarget struct {
 }
 
 func restartOf(d *appsv1.Deployment, f *Options) restartTarget {
-	return restartTarget{workload: inspect.WorkloadOf(d), namespace: d.Namespace, revision: d.Annotations[annotationRevision], dryRun: f.DryRun, timeout: f.Timeout,
+	return restartTarget{workload: inspect.WorkloadOf(d), namespace: d.Namespace, revision: d.Annotations[annotationRevision],
+		dryRun: f.DryRun, timeout: f.Timeout,
 		seeAlso: fmt.Sprintf("kubectl describe pods -n %s", d.Namespace)}
 }
 

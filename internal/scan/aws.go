@@ -54,7 +54,8 @@ func (x *scanner) scanImage(ctx context.Context) error {
 	account := install.NewAccount(session, "")
 	image, name := x.ImageOf(account, x.Image)
 	if image == nil {
-		x.add(check.Skip(title, cmp.Or(name, "the image of a nexusctl without a version")+" is not looked for; name an image of the account's registry with --image"))
+		x.add(check.Skip(title, cmp.Or(name, "the image of a nexusctl without a version")+
+			" is not looked for; name an image of the account's registry with --image"))
 		return nil
 	}
 	changes, there, err := account.Repository(ctx, *image)
@@ -124,13 +125,15 @@ func (x *scanner) scanPodIdentity(ctx context.Context) error {
 		x.add(check.Pass(title, "MutatingWebhookConfiguration "+podIdentityWebhook))
 		return nil
 	}
-	x.add(check.Warn(title, "there is no MutatingWebhookConfiguration "+podIdentityWebhook, "on EKS it is part of the control plane; elsewhere install the EKS pod identity webhook"))
+	x.add(check.Warn(title, "there is no MutatingWebhookConfiguration "+podIdentityWebhook,
+		"on EKS it is part of the control plane; elsewhere install the EKS pod identity webhook"))
 	return nil
 }
 
 // rolesOfSubnets are the tags by which the AWS Load Balancer Controller finds subnets:
 // https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
-var rolesOfSubnets = []struct{ tag, use string }{{"kubernetes.io/role/elb", "internet-facing"}, {"kubernetes.io/role/internal-elb", "internal"}}
+var rolesOfSubnets = []struct{ tag, use string }{{"kubernetes.io/role/elb", "internet-facing"},
+	{"kubernetes.io/role/internal-elb", "internal"}}
 
 // scanNetwork looks whether load balancers find subnets in two zones, as an Application Load Balancer needs them.
 func (x *scanner) scanNetwork(ctx context.Context) error {
@@ -150,7 +153,8 @@ func (x *scanner) scanNetwork(ctx context.Context) error {
 	}
 	vpc := aws.ToString(cluster.Cluster.ResourcesVpcConfig.VpcId)
 	in := &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{{Name: aws.String("vpc-id"), Values: []string{vpc}}}}
-	subnets, err := kind.Pages(ctx, ec2.NewFromConfig(session.Config).DescribeSubnets, in, &in.NextToken, func(out *ec2.DescribeSubnetsOutput) ([]ec2types.Subnet, *string) { return out.Subnets, out.NextToken })
+	subnets, err := kind.Pages(ctx, ec2.NewFromConfig(session.Config).DescribeSubnets, in, &in.NextToken,
+		func(out *ec2.DescribeSubnetsOutput) ([]ec2types.Subnet, *string) { return out.Subnets, out.NextToken })
 	if err != nil {
 		x.add(x.awsFailure(title, err, "ec2:DescribeSubnets"))
 		return nil
@@ -188,6 +192,7 @@ func judgeSubnets(title, vpc string, subnets []ec2types.Subnet) check.Result {
 	if len(seen) > 0 {
 		return check.Pass(title, vpc+", "+strings.Join(seen, ", "))
 	}
-	return check.Warn(title, fmt.Sprintf("%s has %d subnets, and no two zones with the tag %s or %s", vpc, len(subnets), rolesOfSubnets[0].tag, rolesOfSubnets[1].tag),
+	return check.Warn(title, fmt.Sprintf("%s has %d subnets, and no two zones with the tag %s or %s", vpc, len(subnets), rolesOfSubnets[0].tag,
+		rolesOfSubnets[1].tag),
 		"aws ec2 create-tags --resources SUBNET SUBNET --tags Key="+rolesOfSubnets[0].tag+",Value=1")
 }

@@ -50,7 +50,8 @@ func (x *scanner) scanCluster(context.Context) error {
 	case v.LessThan(leastVersion):
 		x.add(check.Fail(title, info.GitVersion, "upgrade the cluster"))
 	case v.LessThan(policyVersion):
-		x.add(check.Warn(title, info.GitVersion+" has no ValidatingAdmissionPolicy, so that RBAC alone limits what the operator writes", "install with admissionPolicy.enabled=false, or upgrade the cluster to 1.30"))
+		x.add(check.Warn(title, info.GitVersion+" has no ValidatingAdmissionPolicy, so that RBAC alone limits what the operator writes",
+			"install with admissionPolicy.enabled=false, or upgrade the cluster to 1.30"))
 	default:
 		x.add(check.Pass(title, info.GitVersion))
 	}
@@ -84,7 +85,8 @@ func (x *scanner) scanNodes(ctx context.Context) error {
 		return !slices.Contains(operatorArchs, n.Labels[corev1.LabelArchStable]) || !hasRoom(n, pods.Items)
 	})
 	const title = "a node has room for the operator"
-	wanted := fmt.Sprintf("%s of processor, %s of memory and one pod, on %s", &operatorCPU, &operatorMemory, strings.Join(operatorArchs, " or "))
+	wanted := fmt.Sprintf("%s of processor, %s of memory and one pod, on %s", &operatorCPU, &operatorMemory,
+		strings.Join(operatorArchs, " or "))
 	if len(fits) == 0 {
 		x.add(check.Fail(title, "no node has left "+wanted, "add nodes, or remove workloads"))
 		return nil
@@ -98,7 +100,8 @@ func takesPods(n corev1.Node) bool {
 	isReady := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	})
-	return isReady && !n.Spec.Unschedulable && !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
+	return isReady && !n.Spec.Unschedulable &&
+		!slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
 }
 
 // hasRoom reports whether the requests of the operator's pod fit beside those of the pods of a node.
@@ -142,7 +145,8 @@ func (x *scanner) scanIngress(ctx context.Context) error {
 		fix = albcontroller.AutoModeRemedy
 	}
 	if !ok {
-		x.add(check.Warn(title, "no IngressClass is of controller "+albcontroller.IngressController+" or "+albcontroller.AutoModeController+"; capabilities with an Ingress get no address", fix))
+		x.add(check.Warn(title, "no IngressClass is of controller "+albcontroller.IngressController+" or "+albcontroller.AutoModeController+
+			"; capabilities with an Ingress get no address", fix))
 		return nil
 	}
 	deployments := &appsv1.DeploymentList{}
@@ -150,7 +154,8 @@ func (x *scanner) scanIngress(ctx context.Context) error {
 		return err
 	}
 	if !slices.ContainsFunc(deployments.Items, func(d appsv1.Deployment) bool { return d.Status.ReadyReplicas > 0 }) {
-		x.add(check.Warn(title, "IngressClass "+name+" exists, and no pod of the AWS Load Balancer Controller is ready", "kubectl describe deployment -A -l app.kubernetes.io/name=aws-load-balancer-controller; or "+fix))
+		x.add(check.Warn(title, "IngressClass "+name+" exists, and no pod of the AWS Load Balancer Controller is ready",
+			"kubectl describe deployment -A -l app.kubernetes.io/name=aws-load-balancer-controller; or "+fix))
 		return nil
 	}
 	x.add(check.Pass(title, "IngressClass "+name))
@@ -177,7 +182,8 @@ func (x *scanner) scanEngines(context.Context) error {
 	}
 	const title = "policy engines for security intents are present"
 	if len(absent) > 0 {
-		x.add(check.Warn(title, "present: "+strings.Join(present, ", ")+"; absent: "+strings.Join(absent, ", ")+"; intents are enforced as far as the engines that are present can", "install those that your intents need"))
+		x.add(check.Warn(title, "present: "+strings.Join(present, ", ")+"; absent: "+strings.Join(absent, ", ")+
+			"; intents are enforced as far as the engines that are present can", "install those that your intents need"))
 		return nil
 	}
 	x.add(check.Pass(title, strings.Join(present, ", ")))
@@ -204,7 +210,8 @@ func (x *scanner) scanAccess(ctx context.Context) error {
 	const title = "you may install the operator"
 	var missing []string
 	for _, group := range slices.Sorted(maps.Keys(installed)) {
-		for namespace, names := range map[string][]string{"": installed[group].clusterWide, x.NamespaceOfOperator(): installed[group].namespaced} {
+		for namespace, names := range map[string][]string{"": installed[group].clusterWide,
+			x.NamespaceOfOperator(): installed[group].namespaced} {
 			lacking, err := x.lacking(ctx, authorizationv1.ResourceAttributes{Group: group, Namespace: namespace}, names)
 			if err != nil {
 				return err
@@ -214,7 +221,8 @@ func (x *scanner) scanAccess(ctx context.Context) error {
 	}
 	slices.Sort(missing)
 	if len(missing) > 0 {
-		x.add(check.Fail(title, "you lack the rights to "+strings.Join(missing, ", "), "ask for them, or let an administrator of the cluster install it"))
+		x.add(check.Fail(title, "you lack the rights to "+strings.Join(missing, ", "),
+			"ask for them, or let an administrator of the cluster install it"))
 		return nil
 	}
 	x.add(check.Pass(title, "the rights to create and change what the installation consists of"))

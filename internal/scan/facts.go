@@ -26,7 +26,8 @@ func (x *scanner) scanFacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := clusterfacts.Reader{Live: x.client, DNSService: defaults.ClusterDNSService, DNSPorts: defaults.ClusterDNSPorts, AutoMode: x.autoMode}.Read(ctx)
+	found, err := clusterfacts.Reader{Live: x.client, DNSService: defaults.ClusterDNSService, DNSPorts: defaults.ClusterDNSPorts,
+		AutoMode: x.autoMode}.Read(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,8 @@ func (x *scanner) scanFacts(ctx context.Context) error {
 func (x *scanner) scanRunning(found clusterfacts.Cluster) {
 	for _, e := range x.Engines() {
 		why := found.NotRunning[e.Name()]
-		if why == "" || slices.ContainsFunc(intent.VariantOf(e, x.serves).Requires(), func(k schema.GroupVersionKind) bool { return !x.serves(k) }) {
+		if why == "" || slices.ContainsFunc(intent.VariantOf(e, x.serves).Requires(),
+			func(k schema.GroupVersionKind) bool { return !x.serves(k) }) {
 			continue
 		}
 		x.add(check.Warn(e.Name()+" runs, whose kinds are there", why, "do what the message says; until then no intent is Enforced by "+e.Name()))
@@ -97,7 +99,8 @@ func sortOfNodes(c clusterfacts.Cluster) string {
 	if lacking := n.WithoutAgent(); n.GiveCredentials() && len(lacking) > 0 {
 		return text + "; pods get no credentials of EKS Pod Identity on " + strings.Join(lacking, ", ")
 	}
-	return text + map[bool]string{true: "; pods get credentials of EKS Pod Identity", false: "; no ready EKS Pod Identity Agent"}[n.GiveCredentials()]
+	return text + map[bool]string{true: "; pods get credentials of EKS Pod Identity",
+		false: "; no ready EKS Pod Identity Agent"}[n.GiveCredentials()]
 }
 
 // placeOfDNS describes where the cluster's DNS answers.

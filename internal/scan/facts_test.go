@@ -57,11 +57,13 @@ func (x *scanner) Check(t *testing.T, title string) check.Result {
 
 // Each row is a cluster as its owner finds it before the operator is installed.
 func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
-	first := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}, Spec: corev1.ServiceSpec{ClusterIP: "10.100.0.1"}}
+	first := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"},
+		Spec: corev1.ServiceSpec{ClusterIP: "10.100.0.1"}}
 	node := func(name, compute string) *corev1.Node {
 		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"eks.amazonaws.com/compute-type": compute}}}
 	}
-	on := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "amazon-vpc-cni"}, Data: map[string]string{"enable-network-policy-controller": "true"}}
+	on := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "amazon-vpc-cni"},
+		Data: map[string]string{"enable-network-policy-controller": "true"}}
 	const nodes, dns, enforced = "the sort of nodes", "the cluster's DNS", "NetworkPolicies are enforced"
 	type seen struct {
 		outcome       check.Outcome
@@ -77,18 +79,21 @@ func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
 			dns:   {check.OutcomePass, "10.100.0.10", ""},
 		}},
 		"Auto Mode": {false, []client.Object{node("auto", "auto")}, map[string]seen{
-			nodes:    {check.OutcomePass, "1 nodes of EKS Auto Mode, 0 others; Services have IPv4; pods get credentials of EKS Pod Identity", ""},
-			dns:      {check.OutcomePass, "10.100.0.10", ""},
-			enforced: {check.OutcomeWarn, "EKS Auto Mode runs with network policies off: run kubectl create configmap amazon-vpc-cni", "do what the message says"},
+			nodes: {check.OutcomePass, "1 nodes of EKS Auto Mode, 0 others; Services have IPv4; pods get credentials of EKS Pod Identity", ""},
+			dns:   {check.OutcomePass, "10.100.0.10", ""},
+			enforced: {check.OutcomeWarn, "EKS Auto Mode runs with network policies off: run kubectl create configmap amazon-vpc-cni",
+				"do what the message says"},
 		}},
-		"Auto Mode with network policies": {false, []client.Object{node("auto", "auto"), on}, map[string]seen{enforced: {check.OutcomePass, "by EKS Auto Mode", ""}}},
+		"Auto Mode with network policies": {false, []client.Object{node("auto", "auto"), on},
+			map[string]seen{enforced: {check.OutcomePass, "by EKS Auto Mode", ""}}},
 		"no DNS": {false, []client.Object{node("plain", "")}, map[string]seen{
 			nodes:    {check.OutcomePass, "0 nodes of EKS Auto Mode, 1 others; Services have IPv4; no ready EKS Pod Identity Agent", ""},
 			dns:      {check.OutcomeWarn, "Service kube-system/kube-dns does not exist", "--cluster-dns-service"},
 			enforced: {check.OutcomeWarn, "nothing found that enforces NetworkPolicies", "no intent is Enforced by a NetworkPolicy"},
 		}},
 		"both sorts of nodes": {false, []client.Object{node("auto", "auto"), node("plain", ""), on}, map[string]seen{
-			nodes:    {check.OutcomePass, "1 nodes of EKS Auto Mode, 1 others; Services have IPv4; pods get no credentials of EKS Pod Identity on plain", ""},
+			nodes: {check.OutcomePass,
+				"1 nodes of EKS Auto Mode, 1 others; Services have IPv4; pods get no credentials of EKS Pod Identity on plain", ""},
 			dns:      {check.OutcomeWarn, "install CoreDNS for node plain", "--cluster-dns-service"},
 			enforced: {check.OutcomeWarn, "only EKS Auto Mode enforces NetworkPolicies, on its nodes", "do what the message says"},
 		}},
@@ -100,7 +105,8 @@ func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			for title, want := range tc.want {
-				if got := x.Check(t, title); got.Outcome != want.outcome || !strings.Contains(got.Evidence, want.evidence) || !strings.Contains(got.Fix, want.fix) {
+				if got := x.Check(t, title); got.Outcome != want.outcome || !strings.Contains(got.Evidence, want.evidence) ||
+					!strings.Contains(got.Fix, want.fix) {
 					t.Errorf("%+v", got)
 				}
 				if text := x.Text(); !strings.Contains(text, want.evidence) {
@@ -113,7 +119,8 @@ func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
 
 // The class of a controller that is gone does not make EKS Auto Mode create load balancers, and a second controller is not the remedy.
 func TestScanIngress_AsksForTheClassOfAutoMode(t *testing.T) {
-	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}, Spec: networkingv1.IngressClassSpec{Controller: albcontroller.IngressController}}
+	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"},
+		Spec: networkingv1.IngressClassSpec{Controller: albcontroller.IngressController}}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}}
 	for name, tc := range map[string]struct {
 		enabled     bool // as EKS says, whatever the nodes say
@@ -131,7 +138,8 @@ func TestScanIngress_AsksForTheClassOfAutoMode(t *testing.T) {
 		if err := x.scanIngress(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := x.Check(t, "a load balancer controller"); got.Outcome != check.OutcomeWarn || !strings.Contains(got.Fix, tc.asks) || strings.Contains(got.Fix, tc.never) {
+		if got := x.Check(t, "a load balancer controller"); got.Outcome != check.OutcomeWarn || !strings.Contains(got.Fix, tc.asks) ||
+			strings.Contains(got.Fix, tc.never) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -145,7 +153,8 @@ func withKindsOf(t *testing.T, engine string) meta.RESTMapper {
 		spec := d.Object["spec"].(map[string]any)
 		kind := spec["names"].(map[string]any)["kind"].(string)
 		for _, v := range spec["versions"].([]any) {
-			mapper.Add(schema.GroupVersionKind{Group: spec["group"].(string), Version: v.(map[string]any)["name"].(string), Kind: kind}, meta.RESTScopeNamespace)
+			mapper.Add(schema.GroupVersionKind{Group: spec["group"].(string), Version: v.(map[string]any)["name"].(string), Kind: kind},
+				meta.RESTScopeNamespace)
 		}
 	}
 	return meta.MultiRESTMapper{testrestmapper.TestOnlyStaticRESTMapper(builtIn(t)), mapper}
@@ -157,7 +166,8 @@ func TestScanFacts_TellOfEnginesOfWhichOnlyTheKindsAreLeft(t *testing.T) {
 	if err := x.scanFacts(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := x.Check(t, "KubeArmor runs"); got.Outcome != check.OutcomeWarn || !strings.Contains(got.Evidence, "no agent of KubeArmor is ready") || !strings.Contains(got.Fix, "no intent is Enforced by KubeArmor") {
+	if got := x.Check(t, "KubeArmor runs"); got.Outcome != check.OutcomeWarn ||
+		!strings.Contains(got.Evidence, "no agent of KubeArmor is ready") || !strings.Contains(got.Fix, "no intent is Enforced by KubeArmor") {
 		t.Errorf("%+v", got)
 	}
 	for _, c := range x.report.Checks {
@@ -169,14 +179,16 @@ func TestScanFacts_TellOfEnginesOfWhichOnlyTheKindsAreLeft(t *testing.T) {
 
 // A Kyverno of today serves its policies in CEL only.
 func TestScanEngines_KnowsEachReleaseOfKyverno(t *testing.T) {
-	for engine, want := range map[string]string{enginecrds.Kyverno: "present", enginecrds.KyvernoCEL: "present", enginecrds.KubeArmor: "absent"} {
+	for engine, want := range map[string]string{enginecrds.Kyverno: "present", enginecrds.KyvernoCEL: "present",
+		enginecrds.KubeArmor: "absent"} {
 		x := scannerOf(fake.NewClientBuilder().WithScheme(builtIn(t)).WithRESTMapper(withKindsOf(t, engine)).Build())
 		if err := x.scanEngines(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		evidence := x.Check(t, "policy engines").Evidence
 		present, absent, _ := strings.Cut(evidence, "; absent: ")
-		if got := map[bool]string{true: "present", false: "absent"}[strings.Contains(present, "Kyverno")]; got != want || strings.Contains(absent, "Kyverno") == (want == "present") {
+		if got := map[bool]string{true: "present", false: "absent"}[strings.Contains(present, "Kyverno")]; got != want ||
+			strings.Contains(absent, "Kyverno") == (want == "present") {
 			t.Errorf("with the kinds of %s: %s", engine, evidence)
 		}
 	}

@@ -85,7 +85,8 @@ func (s *Setter) Set(ctx context.Context, args, files []string, dryRun bool) err
 // set by then, whether or not the caller may ask.
 func (s *Setter) requestCheck(ctx context.Context, c client.Client, u *unstructured.Unstructured, dryRun bool) {
 	at := s.Clock.Now().UTC().Format(time.RFC3339Nano)
-	q := objectrequest.Request{Object: u, Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
+	q := objectrequest.Request{Object: u,
+		Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
 	if err := objectrequest.Patch(ctx, c, q, dryRun); err != nil {
 		s.Say("%s: its status shows the values at the operator's next check, because none could be requested: %v", console.TitleOf(u), err)
 	}
@@ -174,7 +175,8 @@ func (s *Setter) vaultOf(ctx context.Context, c client.Client, o *v1alpha1.Secre
 	if err := c.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.Spec.ProviderRef.Name}, p); err != nil {
 		return nil, fmt.Errorf("reading AWSProvider %s/%s: %w", o.Namespace, o.Spec.ProviderRef.Name, err)
 	}
-	session, err := s.Sessions().Open(ctx, awsclient.Identity{Key: p.Spec.Region + " " + p.Spec.Endpoint, Region: p.Spec.Region, Endpoint: p.Spec.Endpoint})
+	session, err := s.Sessions().Open(ctx,
+		awsclient.Identity{Key: p.Spec.Region + " " + p.Spec.Endpoint, Region: p.Spec.Region, Endpoint: p.Spec.Endpoint})
 	if err != nil {
 		return nil, &plan.AccessError{Err: err}
 	}
@@ -190,7 +192,8 @@ func (s *Setter) vaultOf(ctx context.Context, c client.Client, o *v1alpha1.Secre
 		return aws.ToString(t.Key) == wellknown.TagOwnerUID && aws.ToString(t.Value) == string(o.UID)
 	}
 	if !slices.ContainsFunc(found.Tags, isOwn) {
-		return nil, fmt.Errorf("secret %s does not carry the owner tags of SecretsManagerSecret %s/%s, so nothing is written to it", v.title, o.Namespace, o.Name)
+		return nil, fmt.Errorf("secret %s does not carry the owner tags of SecretsManagerSecret %s/%s, so nothing is written to it", v.title,
+			o.Namespace, o.Name)
 	}
 	return v, nil
 }

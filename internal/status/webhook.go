@@ -38,5 +38,6 @@ func failedWebhook(err error) *Retrying {
 		name += fmt.Sprintf(" (Service %s/%s)", at[3], at[1])
 		remedy = "see kubectl get pods,endpointslices -n " + at[3]
 	}
-	return &Retrying{Reason: ReasonWebhookFailing, Cause: fmt.Errorf("%s of another controller does not answer: %s; the API server says: %w", name, remedy, err)}
+	return &Retrying{Reason: ReasonWebhookFailing,
+		Cause: fmt.Errorf("%s of another controller does not answer: %s; the API server says: %w", name, remedy, err)}
 }

@@ -36,7 +36,8 @@ type place struct {
 
 func placeOf(q *http.Request) (place, error) {
 	v := q.URL.Query()
-	p := place{schema.FromAPIVersionAndKind(v.Get("apiVersion"), v.Get("kind")), client.ObjectKey{Namespace: v.Get("namespace"), Name: v.Get("name")}}
+	p := place{schema.FromAPIVersionAndKind(v.Get("apiVersion"), v.Get("kind")),
+		client.ObjectKey{Namespace: v.Get("namespace"), Name: v.Get("name")}}
 	if p.kind.Kind == "" || p.key.Name == "" {
 		return p, errors.New("kind and name must say which object is meant")
 	}

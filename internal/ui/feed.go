@@ -69,9 +69,11 @@ func (f *Feed) Start(ctx context.Context) error {
 		all = append(all, watched{kind: k})
 	}
 	all = append(all,
-		watched{kind: appsv1.SchemeGroupVersion.WithKind("Deployment"), auxiliary: true, options: []client.ListOption{client.HasLabels{wellknown.LabelCapabilityUID}}},
+		watched{kind: appsv1.SchemeGroupVersion.WithKind("Deployment"), auxiliary: true,
+			options: []client.ListOption{client.HasLabels{wellknown.LabelCapabilityUID}}},
 		watched{kind: corev1.SchemeGroupVersion.WithKind("Event"), auxiliary: true,
-			options: []client.ListOption{client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("reportingComponent", wellknown.OperatorName)}}})
+			options: []client.ListOption{client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("reportingComponent",
+				wellknown.OperatorName)}}})
 	refusals := f.probe(ctx, all)
 	var refused error
 	var may []watched
@@ -165,7 +167,8 @@ func keep(o any) (any, error) {
 	if u.GetKind() == "Event" {
 		row.Kind, row.Name, row.Namespace = eventSubject(u)
 	}
-	return &kept{ObjectMeta: metav1.ObjectMeta{Namespace: u.GetNamespace(), Name: u.GetName(), ResourceVersion: u.GetResourceVersion()}, row: row}, nil
+	return &kept{ObjectMeta: metav1.ObjectMeta{Namespace: u.GetNamespace(), Name: u.GetName(), ResourceVersion: u.GetResourceVersion()},
+		row: row}, nil
 }
 
 // eventSubject is the object that an event is about.

@@ -23,7 +23,8 @@ const (
 
 // handler is a server without a cluster whose commands echo what they are asked.
 func handler() http.Handler {
-	s := &ui.Server{Files: fstest.MapFS{"index.html": {Data: []byte("<p>page")}, "app.js": {Data: []byte("1")}}, Feed: &ui.Feed{}, Session: ui.Session{Version: "v1"},
+	s := &ui.Server{Files: fstest.MapFS{"index.html": {Data: []byte("<p>page")}, "app.js": {Data: []byte("1")}}, Feed: &ui.Feed{},
+		Session: ui.Session{Version: "v1"},
 		Ask: func(_ context.Context, q ui.Question) (json.RawMessage, string, error) {
 			if q.Namespace == "refused" {
 				return nil, "", errors.New("you may not (NX-CLI-003)")
@@ -55,13 +56,14 @@ func TestServer_AnswersOnlyItsOwnPage(t *testing.T) {
 		path   string
 		want   int
 	}{
-		"the page":                  {func(*http.Request) {}, "/api/session", 200},
-		"by name":                   {func(q *http.Request) { q.Host = "localhost:4711" }, "/api/session", 200},
-		"its own origin":            {func(q *http.Request) { q.Header.Set("Origin", "http://"+host) }, "/api/session", 200},
-		"no browser":                {func(q *http.Request) { q.Header.Del("Sec-Fetch-Site") }, "/api/session", 200},
-		"no token":                  {func(q *http.Request) { q.Header.Del("Authorization") }, "/api/session", 401},
-		"another token":             {func(q *http.Request) { q.Header.Set("Authorization", "Bearer secre") }, "/api/session", 401},
-		"the token as a cookie":     {func(q *http.Request) { q.Header.Del("Authorization"); q.Header.Set("Cookie", "token="+token) }, "/api/session", 401},
+		"the page":       {func(*http.Request) {}, "/api/session", 200},
+		"by name":        {func(q *http.Request) { q.Host = "localhost:4711" }, "/api/session", 200},
+		"its own origin": {func(q *http.Request) { q.Header.Set("Origin", "http://"+host) }, "/api/session", 200},
+		"no browser":     {func(q *http.Request) { q.Header.Del("Sec-Fetch-Site") }, "/api/session", 200},
+		"no token":       {func(q *http.Request) { q.Header.Del("Authorization") }, "/api/session", 401},
+		"another token":  {func(q *http.Request) { q.Header.Set("Authorization", "Bearer secre") }, "/api/session", 401},
+		"the token as a cookie": {func(q *http.Request) { q.Header.Del("Authorization"); q.Header.Set("Cookie", "token="+token) },
+			"/api/session", 401},
 		"the token in the query":    {func(q *http.Request) { q.Header.Del("Authorization") }, "/api/session?token=" + token, 401},
 		"a rebound name":            {func(q *http.Request) { q.Host = "evil.example:4711" }, "/api/session", 421},
 		"a rebound name, a file":    {func(q *http.Request) { q.Host = "evil.example:4711" }, "/", 421},
@@ -84,7 +86,8 @@ func TestServer_AnswersOnlyItsOwnPage(t *testing.T) {
 			t.Errorf("%s: %d, want %d: %s", name, code, tc.want, body)
 		}
 		policy := header.Get("Content-Security-Policy")
-		if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || header.Get("Access-Control-Allow-Origin") != "" || header.Get("Referrer-Policy") != "no-referrer" {
+		if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") ||
+			header.Get("Access-Control-Allow-Origin") != "" || header.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: the headers are %v", name, header)
 		}
 		if code == 401 && strings.Contains(body, token) {
@@ -100,15 +103,19 @@ func TestServer_AsksTheCommands(t *testing.T) {
 		q    *http.Request
 		want []string
 	}{
-		"a tree":              {request("GET", "/api/tree?namespace=team-a&"+bucket, ""), []string{`"Command":"tree"`, `"Command":"explain"`, `"Namespace":"team-a"`, argument, "a note"}},
-		"no name":             {request("GET", "/api/tree?kind=S3Bucket", ""), []string{"kind and name must say"}},
-		"a refusal":           {request("GET", "/api/tree?namespace=refused&"+bucket, ""), []string{"you may not (NX-CLI-003)"}},
-		"a plan":              {request("POST", "/api/plan", `{"manifest":"kind: A","namespace":"team-a"}`), []string{`"Command":"plan"`, `"--filename=-"`, `"Stdin":"kind: A"`}},
-		"a plan of an object": {request("POST", "/api/plan", `{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"S3Bucket","name":"logs","delete":true,"skipAWS":true}`), []string{argument, "--delete", "--skip-aws"}},
-		"a plan of nothing":   {request("POST", "/api/plan", `{}`), []string{"paste or open a manifest"}},
-		"another field":       {request("POST", "/api/plan", `{"flags":["--server"]}`), []string{"unknown field"}},
-		"too long":            {request("POST", "/api/plan", `{"manifest":"`+strings.Repeat("a", 5<<20)+`"}`), []string{"too large"}},
-		"a session":           {request("GET", "/api/session", ""), []string{`"version":"v1"`}},
+		"a tree": {request("GET", "/api/tree?namespace=team-a&"+bucket, ""),
+			[]string{`"Command":"tree"`, `"Command":"explain"`, `"Namespace":"team-a"`, argument, "a note"}},
+		"no name":   {request("GET", "/api/tree?kind=S3Bucket", ""), []string{"kind and name must say"}},
+		"a refusal": {request("GET", "/api/tree?namespace=refused&"+bucket, ""), []string{"you may not (NX-CLI-003)"}},
+		"a plan": {request("POST", "/api/plan", `{"manifest":"kind: A","namespace":"team-a"}`),
+			[]string{`"Command":"plan"`, `"--filename=-"`, `"Stdin":"kind: A"`}},
+		"a plan of an object": {request("POST", "/api/plan",
+			`{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"S3Bucket","name":"logs","delete":true,"skipAWS":true}`),
+			[]string{argument, "--delete", "--skip-aws"}},
+		"a plan of nothing": {request("POST", "/api/plan", `{}`), []string{"paste or open a manifest"}},
+		"another field":     {request("POST", "/api/plan", `{"flags":["--server"]}`), []string{"unknown field"}},
+		"too long":          {request("POST", "/api/plan", `{"manifest":"`+strings.Repeat("a", 5<<20)+`"}`), []string{"too large"}},
+		"a session":         {request("GET", "/api/session", ""), []string{`"version":"v1"`}},
 	} {
 		code, body, header := sent(tc.q)
 		if code != 200 || !strings.HasPrefix(header.Get("Content-Type"), "application/json") {

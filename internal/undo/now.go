@@ -49,7 +49,8 @@ func mayEnd(c *nexusv1.NexusAICapability) error {
 	case c.DeletionTimestamp == nil && len(c.Status.Dropped) > 0:
 		return exit.Precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: to delete the stores that an edit dropped now, set its spec.deletion.graceful: 0s", c.Namespace, c.Name))
 	case c.DeletionTimestamp == nil:
-		return exit.Precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: kubectl delete ncap/%s -n %s deletes it", c.Namespace, c.Name, c.Name, c.Namespace))
+		return exit.Precondition(fmt.Errorf("NexusAICapability %s/%s is not deleted: kubectl delete ncap/%s -n %s deletes it", c.Namespace,
+			c.Name, c.Name, c.Namespace))
 	case r != nil && r.State != nexusv1.RecoveryWaiting && r.State != nexusv1.RecoveryEnded:
 		return exit.Precondition(fmt.Errorf("the AWS resources of NexusAICapability %s/%s are being kept, because its deletion is undone or its namespace is deleted", c.Namespace, c.Name))
 	default:
@@ -64,9 +65,11 @@ func (s *Undoing) recordOf(ctx context.Context, c client.Client, key client.Obje
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: capability.RecordName(key.Namespace, key.Name)}, o)
 	switch {
 	case apierrors.IsNotFound(err):
-		return capability.Record{}, nil, exit.Precondition(fmt.Errorf("NexusAICapability %s does not exist, and namespace %s has no record of its deletion: create it from its manifest", key, namespace))
+		return capability.Record{}, nil,
+			exit.Precondition(fmt.Errorf("NexusAICapability %s does not exist, and namespace %s has no record of its deletion: create it from its manifest", key, namespace))
 	case apierrors.IsForbidden(err):
-		return capability.Record{}, nil, exit.Precondition(fmt.Errorf("NexusAICapability %s does not exist, and its record in namespace %s may not be read: create the capability from its manifest, which takes the AWS resources over, or ask an administrator: %w", key, namespace, err))
+		return capability.Record{}, nil,
+			exit.Precondition(fmt.Errorf("NexusAICapability %s does not exist, and its record in namespace %s may not be read: create the capability from its manifest, which takes the AWS resources over, or ask an administrator: %w", key, namespace, err))
 	case err != nil:
 		return capability.Record{}, nil, connection.ReadFailure(fmt.Errorf("reading the record of NexusAICapability %s: %w", key, err))
 	}
@@ -106,7 +109,8 @@ func (s *Undoing) dropRecord(ctx context.Context, c client.Client, o *corev1.Con
 	if err := c.Delete(ctx, o, options...); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting ConfigMap %s/%s: %w", o.Namespace, o.Name, err)
 	}
-	return s.Report("NexusAICapability "+o.Annotations[wellknown.AnnotationCapability], "its record is deleted, and its AWS resources stay, as deletionPolicy says", "")
+	return s.Report("NexusAICapability "+o.Annotations[wellknown.AnnotationCapability],
+		"its record is deleted, and its AWS resources stay, as deletionPolicy says", "")
 }
 
 // finishDeletion deletes a capability that delete-now created, once it has taken its AWS resources over. An object that is deleted before
@@ -137,8 +141,9 @@ func (s *Undoing) finishDeletion(ctx context.Context, c client.Client, f *Option
 	case ctx.Err() != nil:
 		return &exit.Interruption{Text: "The command was interrupted while it waited. To continue, run the command again."}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &exit.Failure{Code: exit.CodeTimeout, Err: fmt.Errorf("%s is still there after %s, in phase %s: %s; run the command again, or delete the capability with kubectl delete, which leaves what it has not taken over",
-			title, f.Timeout, now.Status.Phase, now.Status.Message)}
+		return &exit.Failure{Code: exit.CodeTimeout,
+			Err: fmt.Errorf("%s is still there after %s, in phase %s: %s; run the command again, or delete the capability with kubectl delete, which leaves what it has not taken over",
+				title, f.Timeout, now.Status.Phase, now.Status.Message)}
 	default:
 		return err
 	}

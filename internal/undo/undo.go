@@ -54,7 +54,8 @@ func (s *Undoing) decideDeletion(ctx context.Context, c client.Client, of *nexus
 	u.SetGroupVersionKind(objectrequest.CapabilityKind)
 	return objectrequest.Send(ctx, s.Console, c, []objectrequest.Request{{Object: u, Done: as.done,
 		Unchanged: of.Annotations[as.annotation] == string(of.UID),
-		Patch:     map[string]any{"metadata": map[string]any{"uid": string(of.UID), "annotations": map[string]any{as.annotation: string(of.UID)}}}}}, dryRun)
+		Patch: map[string]any{"metadata": map[string]any{"uid": string(of.UID),
+			"annotations": map[string]any{as.annotation: string(of.UID)}}}}}, dryRun)
 }
 
 // Run brings a capability back: it decides the deletion, waits for the deleted object to go, and creates the next one.
@@ -73,7 +74,8 @@ func (s *Undoing) Run(ctx context.Context, f *Options, args []string) error {
 	if err := mayBeUndone(deleted); err != nil {
 		return err
 	}
-	if err := s.decideDeletion(ctx, c, deleted, decision{wellknown.AnnotationUndo, "its AWS resources are kept"}, f.DryRun); err != nil || f.DryRun {
+	if err := s.decideDeletion(ctx, c, deleted, decision{wellknown.AnnotationUndo, "its AWS resources are kept"}, f.DryRun); err != nil ||
+		f.DryRun {
 		return err
 	}
 	if err := s.waitForRelease(ctx, c, deleted, f.Timeout); err != nil {
@@ -113,8 +115,10 @@ func keeping(u *unstructured.Unstructured, stores []string) objectrequest.Reques
 		}
 		return keeping(now, stores), nil
 	}
-	return objectrequest.Request{Object: u, Done: "the stores " + strings.Join(stores, ", ") + " that an edit dropped are kept with their data", Note: "declare them again to use them", Again: again,
-		Patch: map[string]any{"metadata": map[string]any{"uid": string(u.GetUID()), "resourceVersion": u.GetResourceVersion(), "annotations": map[string]any{wellknown.AnnotationDeleteData: value}}}}
+	return objectrequest.Request{Object: u, Done: "the stores " + strings.Join(stores, ", ") +
+		" that an edit dropped are kept with their data", Note: "declare them again to use them", Again: again,
+		Patch: map[string]any{"metadata": map[string]any{"uid": string(u.GetUID()), "resourceVersion": u.GetResourceVersion(),
+			"annotations": map[string]any{wellknown.AnnotationDeleteData: value}}}}
 }
 
 // mayBeUndone refuses deletions that have gone too far, or that keep nothing.
@@ -216,7 +220,8 @@ func (s *Undoing) ensureNamespace(ctx context.Context, c client.Client, name str
 	if dryRun {
 		options = append(options, client.DryRunAll)
 	}
-	if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, options...); err != nil && !apierrors.IsAlreadyExists(err) {
+	if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, options...); err != nil &&
+		!apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating namespace %s: %w", name, err)
 	}
 	return s.Report("Namespace "+name, "created", "")

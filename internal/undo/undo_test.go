@@ -32,9 +32,11 @@ func TestSend_AWriteOfTheOperatorRefusesNoChange(t *testing.T) {
 		"another one is there": {func(m *corev1.ConfigMap) { m.UID = "2" }, "a,b,c", "was deleted meanwhile"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "m", UID: "1", Annotations: map[string]string{wellknown.AnnotationDeleteData: "a,b,c"}}}
+			object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "m", UID: "1",
+				Annotations: map[string]string{wellknown.AnnotationDeleteData: "a,b,c"}}}
 			patches := 0
-			c := fake.NewClientBuilder().WithObjects(object).WithInterceptorFuncs(interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			c := fake.NewClientBuilder().WithObjects(object).WithInterceptorFuncs(interceptor.Funcs{Patch: func(ctx context.Context,
+				c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 				if patches++; patches == 1 {
 					now := &corev1.ConfigMap{}
 					if err := c.Get(ctx, client.ObjectKeyFromObject(object), now); err != nil {
@@ -60,7 +62,8 @@ func TestSend_AWriteOfTheOperatorRefusesNoChange(t *testing.T) {
 				t.Fatalf("%v, want %q", err, tc.refused)
 			}
 			now := &corev1.ConfigMap{}
-			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), now); err != nil || now.Annotations[wellknown.AnnotationDeleteData] != tc.want {
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), now); err != nil ||
+				now.Annotations[wellknown.AnnotationDeleteData] != tc.want {
 				t.Errorf("%v, %v, want %q", now.Annotations, err, tc.want)
 			}
 		})

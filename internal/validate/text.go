@@ -225,7 +225,8 @@ func metadataMistake(path, field string, value any) []string {
 		err = json.Unmarshal(text, &metav1.ObjectMeta{})
 	}
 	if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is {
-		return []string{mistyped(strings.TrimSuffix(path, field)+wrong.Field, jsonTypes[wrong.Type.Kind()], strings.ReplaceAll(wrong.Value, "bool", "boolean"))}
+		return []string{mistyped(strings.TrimSuffix(path, field)+wrong.Field, jsonTypes[wrong.Type.Kind()],
+			strings.ReplaceAll(wrong.Value, "bool", "boolean"))}
 	}
 	if _, is := errors.AsType[*time.ParseError](err); is {
 		return []string{path + ": must be a time such as 2026-01-31T15:04:05Z"}
@@ -238,7 +239,8 @@ func metadataMistake(path, field string, value any) []string {
 
 // jsonTypes are the names that schemas have for types of Go. A time is written as a text.
 var jsonTypes = map[reflect.Kind]string{
-	reflect.String: "string", reflect.Int64: "integer", reflect.Float64: "number", reflect.Bool: "boolean", reflect.Slice: "array", reflect.Map: "object", reflect.Struct: "object",
+	reflect.String: "string", reflect.Int64: "integer", reflect.Float64: "number", reflect.Bool: "boolean", reflect.Slice: "array",
+	reflect.Map: "object", reflect.Struct: "object",
 }
 
 // mistyped names a value of another type than a field has, as the messages about the spec do.
@@ -287,7 +289,8 @@ func yamlMistakes(err error, before int, text []byte) []string {
 		n, _ := strconv.Atoi(m[1])
 		n += before
 		mistake := strings.Replace(m[2], "already set in map", "is set twice", 1)
-		if n <= len(lines) && strings.Contains(mistake, "cannot start any token") && bytes.HasPrefix(bytes.TrimLeft(lines[n-1], " "), []byte("\t")) {
+		if n <= len(lines) && strings.Contains(mistake, "cannot start any token") &&
+			bytes.HasPrefix(bytes.TrimLeft(lines[n-1], " "), []byte("\t")) {
 			mistake = "the line is indented by a tab: use spaces"
 		}
 		out = append(out, fmt.Sprintf("line %d: %s", n, mistake))

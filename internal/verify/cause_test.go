@@ -33,8 +33,10 @@ func failedCapability() *nexusv1.NexusAICapability {
 	c.UID = "u"
 	c.Status.Resources[1].Reason = "Conflict"
 	c.Status.Message = "S3Bucket/myapp-dev-call-data: it belongs to another owner"
-	stop := metav1.Condition{Type: progress.ConditionStalled, Status: metav1.ConditionTrue, Reason: "Conflict", Message: c.Status.Message, ObservedGeneration: 2}
-	ready := metav1.Condition{Type: progress.ConditionReady, Status: metav1.ConditionFalse, Reason: "Conflict", Message: c.Status.Message, ObservedGeneration: 2}
+	stop := metav1.Condition{Type: progress.ConditionStalled, Status: metav1.ConditionTrue, Reason: "Conflict", Message: c.Status.Message,
+		ObservedGeneration: 2}
+	ready := metav1.Condition{Type: progress.ConditionReady, Status: metav1.ConditionFalse, Reason: "Conflict", Message: c.Status.Message,
+		ObservedGeneration: 2}
 	waits := metav1.Condition{Type: nexusv1.ConditionCredentialsInPods, Status: metav1.ConditionFalse, Reason: "NotStarted"}
 	c.Status.Conditions = []metav1.Condition{ready, stop, waits}
 	return c
@@ -84,11 +86,13 @@ func TestVerify_OneCauseIsOneFailure(t *testing.T) {
 	if err := v.finish(); err != nil {
 		t.Fatal(err)
 	}
-	if got := out.String(); strings.Count(got, "SKIP") != 1 || !strings.HasSuffix(got, "   SKIP  checks 2-7, because of what check 1 found; --verbose lists them\n0 passed, 0 warnings, 1 failed, 6 skipped\n") {
+	if got := out.String(); strings.Count(got, "SKIP") != 1 ||
+		!strings.HasSuffix(got, "   SKIP  checks 2-7, because of what check 1 found; --verbose lists them\n0 passed, 0 warnings, 1 failed, 6 skipped\n") {
 		t.Errorf("printed\n%s", got)
 	}
 	first := v.report.Checks[0]
-	if !strings.Contains(first.Evidence, "the cause is S3Bucket team-a/myapp-dev-call-data: Conflict") || !strings.HasPrefix(first.Fix, "kubectl") && !strings.HasPrefix(first.Fix, "nexusctl") {
+	if !strings.Contains(first.Evidence, "the cause is S3Bucket team-a/myapp-dev-call-data: Conflict") ||
+		!strings.HasPrefix(first.Fix, "kubectl") && !strings.HasPrefix(first.Fix, "nexusctl") {
 		t.Errorf("%+v", first)
 	}
 	if strings.Contains(out.String(), "check that it runs") {
@@ -114,7 +118,8 @@ func TestVerify_ARepeatedReasonIsPrintedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := out.String()
-		if strings.Count(got, "SKIP") != want || strings.Contains(got, "checks 3, 5, for the same reason as check 1") == verbose || len(v.report.Checks) != 5 {
+		if strings.Count(got, "SKIP") != want || strings.Contains(got, "checks 3, 5, for the same reason as check 1") == verbose ||
+			len(v.report.Checks) != 5 {
 			t.Errorf("verbose %t: want %d skipped\n%s", verbose, want, got)
 		}
 	}

@@ -50,7 +50,8 @@ func (v *verifier) checkIdentity(ctx context.Context) error {
 		return err
 	}
 	if s := v.subject.Status.Identity; s != nil && s.Mode == nexusv1.IdentityPodIdentity {
-		return v.add(check.Skip("the application's role can be assumed", "only EKS assumes the role, for pods with the EKS Pod Identity Agent: see the condition IdentityReady, and run the application's reads in a pod"))
+		return v.add(check.Skip("the application's role can be assumed",
+			"only EKS assumes the role, for pods with the EKS Pod Identity Agent: see the condition IdentityReady, and run the application's reads in a pod"))
 	}
 	return (&proof{v}).checkToken(ctx)
 }
@@ -76,7 +77,8 @@ func (v *proof) checkTokenOf(ctx context.Context, name string) error {
 	if ok, err := v.get(ctx, sa, name, title); err != nil || !ok {
 		return err
 	}
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{tokenAudience}, ExpirationSeconds: new(int64(tokenSeconds))}}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{tokenAudience},
+		ExpirationSeconds: new(int64(tokenSeconds))}}
 	err := v.client.SubResource("token").Create(ctx, sa, request)
 	if apierrors.IsForbidden(err) {
 		return v.add(check.Lacks(title, err.Error(), "ask for the right to create serviceaccounts/token in namespace "+sa.Namespace))
@@ -111,7 +113,8 @@ func (v *verifier) checkCredentialsInPods() error {
 	case c.Status == metav1.ConditionTrue:
 		return v.add(check.Pass(title, ""))
 	default:
-		return v.add(check.Warn(title, c.Reason+console.Prefixed(": ", c.Message), v.credentialsRemedy()+"kubectl rollout restart deployment -n "+v.workloadKey("").Namespace).FollowsIf(inspect.NeedsAnother(c.Reason)))
+		return v.add(check.Warn(title, c.Reason+console.Prefixed(": ", c.Message), v.credentialsRemedy()+"kubectl rollout restart deployment -n "+
+			v.workloadKey("").Namespace).FollowsIf(inspect.NeedsAnother(c.Reason)))
 	}
 }
 
@@ -145,20 +148,24 @@ func (v *proof) applicationConfig(ctx context.Context) (aws.Config, error) {
 func (v *proof) assumeRole(ctx context.Context, sa *corev1.ServiceAccount, token string) (*aws.Config, error) {
 	arn := sa.Annotations[capability.AnnotationRoleARN]
 	title := "the application's role can be assumed with the token"
-	fix := "nexusctl plan ncap/" + v.subject.Name + " -n " + v.subject.Namespace + " shows whether the role's trust policy is as declared; the IAM OIDC provider must be that of this cluster"
+	fix := "nexusctl plan ncap/" + v.subject.Name + " -n " + v.subject.Namespace +
+		" shows whether the role's trust policy is as declared; the IAM OIDC provider must be that of this cluster"
 	if arn == "" {
-		return nil, v.add(check.Fail(title, "the annotation "+capability.AnnotationRoleARN+" is missing", "check that the operator runs: it sets the annotation").Follows())
+		return nil, v.add(check.Fail(title, "the annotation "+capability.AnnotationRoleARN+" is missing",
+			"check that the operator runs: it sets the annotation").Follows())
 	}
 	cfg, err := v.applicationConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out, err := sts.NewFromConfig(cfg).AssumeRoleWithWebIdentity(ctx, &sts.AssumeRoleWithWebIdentityInput{RoleArn: &arn, RoleSessionName: aws.String(proofSession),
-		WebIdentityToken: &token, DurationSeconds: aws.Int32(sessionSeconds)})
+	out, err := sts.NewFromConfig(cfg).AssumeRoleWithWebIdentity(ctx,
+		&sts.AssumeRoleWithWebIdentityInput{RoleArn: &arn, RoleSessionName: aws.String(proofSession),
+			WebIdentityToken: &token, DurationSeconds: aws.Int32(sessionSeconds)})
 	if err != nil {
 		return nil, v.add(check.Fail(title, arn+": "+refusalText(err), fix))
 	}
-	cfg.Credentials = credentials.NewStaticCredentialsProvider(aws.ToString(out.Credentials.AccessKeyId), aws.ToString(out.Credentials.SecretAccessKey), aws.ToString(out.Credentials.SessionToken))
+	cfg.Credentials = credentials.NewStaticCredentialsProvider(aws.ToString(out.Credentials.AccessKeyId),
+		aws.ToString(out.Credentials.SecretAccessKey), aws.ToString(out.Credentials.SessionToken))
 	return &cfg, v.add(check.Pass(title, arn))
 }
 
@@ -187,7 +194,8 @@ func (v *proof) checkAllowedReads(ctx context.Context, cfg aws.Config, reads []s
 		title := "the role allows " + r.action + " on " + r.resource
 		result := check.Pass(title, "")
 		if err := r.call(ctx, cfg); err != nil {
-			result = check.Fail(title, refusalText(err), "nexusctl plan ncap/"+v.subject.Name+" -n "+v.subject.Namespace+" shows whether the role's policy is as declared; policies of the organization and boundaries count too")
+			result = check.Fail(title, refusalText(err), "nexusctl plan ncap/"+v.subject.Name+" -n "+v.subject.Namespace+
+				" shows whether the role's policy is as declared; policies of the organization and boundaries count too")
 		}
 		if err := v.add(result); err != nil {
 			return err
@@ -300,7 +308,8 @@ func (v *proof) checkDenied(ctx context.Context, cfg aws.Config, reads []storeRe
 		_, err := iam.NewFromConfig(cfg).ListRoles(ctx, &iam.ListRolesInput{MaxItems: aws.Int32(1)})
 		return err
 	}
-	if err := v.checkDenies(ctx, cfg, "the role denies iam:ListRoles, which is not declared", "the role may list the roles of the account", listRoles); err != nil {
+	if err := v.checkDenies(ctx, cfg, "the role denies iam:ListRoles, which is not declared", "the role may list the roles of the account",
+		listRoles); err != nil {
 		return err
 	}
 	for _, r := range reads {
@@ -322,9 +331,11 @@ func (v *proof) checkDenies(ctx context.Context, cfg aws.Config, title, allowed 
 	case err != nil:
 		return v.add(check.Fail(title, "the call failed for another reason: "+refusalText(err), "run the command again"))
 	case v.acceptsAnybody(ctx, cfg):
-		return v.add(check.Warn(title, "the AWS endpoint does not enforce IAM: it answers requests with made-up credentials", "check it against AWS, or an emulator that enforces IAM"))
+		return v.add(check.Warn(title, "the AWS endpoint does not enforce IAM: it answers requests with made-up credentials",
+			"check it against AWS, or an emulator that enforces IAM"))
 	default:
-		return v.add(check.Fail(title, allowed, "remove what was attached to the role beside the operator's policies: the operator does so at its next check"))
+		return v.add(check.Fail(title, allowed,
+			"remove what was attached to the role beside the operator's policies: the operator does so at its next check"))
 	}
 }
 

@@ -16,22 +16,29 @@ import (
 )
 
 func TestVerify_AdvisesByWhatKeepsPodsFromBeingReady(t *testing.T) {
-	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app"}, Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "a"}}}
+	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app"},
+		Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "a"}}}
 	pod := func(ready corev1.ConditionStatus, state corev1.ContainerState) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app-1", Labels: map[string]string{"app": "a"}}, Spec: corev1.PodSpec{NodeName: "machine"},
-			Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}, ContainerStatuses: []corev1.ContainerStatus{{Name: "app", State: state}}}}
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app-1", Labels: map[string]string{"app": "a"}},
+			Spec: corev1.PodSpec{NodeName: "machine"},
+			Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}},
+				ContainerStatuses: []corev1.ContainerStatus{{Name: "app", State: state}}}}
 	}
 	node := func(ready corev1.ConditionStatus) *corev1.Node {
-		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "machine"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, LastTransitionTime: metav1.NewTime(creation.Midday())}}}}
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "machine"},
+			Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready,
+				LastTransitionTime: metav1.NewTime(creation.Midday())}}}}
 	}
 	crashed := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
 	for name, tc := range map[string]struct {
 		objects []client.Object
 		want    string
 	}{
-		"a dead node":      {[]client.Object{node(corev1.ConditionUnknown), pod(corev1.ConditionFalse, corev1.ContainerState{})}, "node machine is not ready since"},
-		"a crash":          {[]client.Object{node(corev1.ConditionTrue), pod(corev1.ConditionFalse, crashed)}, "keeps crashing"},
-		"a pod starts":     {[]client.Object{node(corev1.ConditionTrue), pod(corev1.ConditionFalse, corev1.ContainerState{})}, "kubectl describe pod -n ns app-1"},
+		"a dead node": {[]client.Object{node(corev1.ConditionUnknown), pod(corev1.ConditionFalse, corev1.ContainerState{})},
+			"node machine is not ready since"},
+		"a crash": {[]client.Object{node(corev1.ConditionTrue), pod(corev1.ConditionFalse, crashed)}, "keeps crashing"},
+		"a pod starts": {[]client.Object{node(corev1.ConditionTrue), pod(corev1.ConditionFalse, corev1.ContainerState{})},
+			"kubectl describe pod -n ns app-1"},
 		"all are ready":    {[]client.Object{node(corev1.ConditionTrue), pod(corev1.ConditionTrue, corev1.ContainerState{})}, "by default"},
 		"there are none":   {nil, "see the check of the workloads"},
 		"the node is gone": {[]client.Object{pod(corev1.ConditionFalse, crashed)}, "keeps crashing"},

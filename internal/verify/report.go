@@ -64,8 +64,9 @@ type (
 
 // junitOf is a verification as JUnit XML. A warning is a case that passed, with a text.
 func junitOf(v verification) ([]byte, error) {
-	suite := junitSuite{Name: "verify-capability " + v.Namespace + "/" + v.Name, Tests: len(v.Checks), Failures: v.Summary.Failed, Skipped: v.Summary.Skipped,
-		Time: v.DurationSeconds, Timestamp: v.StartTime.Format(time.RFC3339)}
+	suite := junitSuite{Name: "verify-capability " + v.Namespace + "/" + v.Name, Tests: len(v.Checks), Failures: v.Summary.Failed,
+		Skipped: v.Summary.Skipped,
+		Time:    v.DurationSeconds, Timestamp: v.StartTime.Format(time.RFC3339)}
 	for _, r := range v.Checks {
 		c := junitCase{Class: r.Group, Name: r.Title, Time: r.DurationSeconds}
 		switch detail := (&junitDetail{Message: r.Evidence, Text: r.Fix}); r.Outcome {

@@ -101,7 +101,8 @@ func (v *verifier) checkDeclaredObjects(others, all []plan.Item) error {
 	}
 	title := fmt.Sprintf("%d Kubernetes objects are as declared", len(others))
 	if len(wrong) > 0 {
-		r := check.Fail(title, strings.Join(wrong, "; "), "nexusctl plan ncap/"+v.subject.Name+" -n "+v.subject.Namespace+" shows what the operator does about it; check that it runs")
+		r := check.Fail(title, strings.Join(wrong, "; "), "nexusctl plan ncap/"+v.subject.Name+" -n "+v.subject.Namespace+
+			" shows what the operator does about it; check that it runs")
 		return v.add(r.FollowsIf(onlyMissing))
 	}
 	return v.add(check.Pass(title, ""))
@@ -127,7 +128,8 @@ func judgeItem(it plan.Item) check.Result {
 	if it.AWS == nil || it.Problem != nil || it.Waits != "" {
 		return judgeObstacle(title, it)
 	}
-	ask := fmt.Sprintf("the operator corrects it at its next check; at once: nexusctl reconcile %s/%s -n %s --wait", strings.ToLower(it.Kind), it.Name, it.Namespace)
+	ask := fmt.Sprintf("the operator corrects it at its next check; at once: nexusctl reconcile %s/%s -n %s --wait", strings.ToLower(it.Kind),
+		it.Name, it.Namespace)
 	switch {
 	case slices.Contains(unsettledCauses, it.AWS.Cause):
 		return check.Warn(title, it.AWS.Cause+console.Prefixed(": ", it.AWS.Reason), "run the command again when AWS has settled")
@@ -136,7 +138,8 @@ func judgeItem(it plan.Item) check.Result {
 	case it.AWS.Action == plan.Create:
 		return check.Fail(title, "it does not exist in AWS account "+it.AWS.Account+", region "+it.AWS.Region, ask)
 	case isLeftAlone(it.AWS):
-		return check.Fail(title, fieldsText(it.AWS.Fields)+console.Prefixed("; ", it.AWS.Reason), "edit the object to what AWS has, or let the operator correct it (driftPolicy: Correct)")
+		return check.Fail(title, fieldsText(it.AWS.Fields)+console.Prefixed("; ", it.AWS.Reason),
+			"edit the object to what AWS has, or let the operator correct it (driftPolicy: Correct)")
 	case it.Changes() || len(it.Fields) > 0 || len(it.AWS.Fields) > 0:
 		return check.Fail(title, fieldsText(slices.Concat(it.Fields, it.AWS.Fields)), ask)
 	default:
@@ -151,7 +154,8 @@ func isLeftAlone(r *plan.Resource) bool { return len(r.Fields) > 0 && r.Action =
 func judgeObstacle(title string, it plan.Item) check.Result {
 	switch {
 	case it.Problem != nil && slices.Contains(callersReasons, it.Problem.Reason):
-		return check.Lacks(title, it.Problem.Reason+": "+plantext.ProblemText(it.Problem), "give AWS credentials (AWS_PROFILE, --profile) of the provider's account that may read the resource")
+		return check.Lacks(title, it.Problem.Reason+": "+plantext.ProblemText(it.Problem),
+			"give AWS credentials (AWS_PROFILE, --profile) of the provider's account that may read the resource")
 	case it.Problem != nil:
 		return check.Fail(title, it.Problem.Reason+": "+plantext.ProblemText(it.Problem), "do what the message says; nexusctl plan shows more")
 	case strings.HasPrefix(it.Waits, "the right to "):
@@ -275,7 +279,8 @@ func (v *verifier) checkSecrets(context.Context) error {
 	case c.Status == metav1.ConditionTrue:
 		return v.add(check.Pass(title, ""))
 	default:
-		return v.add(check.Warn(title, c.Reason+console.Prefixed(": ", c.Message), "fill the secrets in, by spec.secrets[].valueFrom or in AWS").FollowsIf(inspect.NeedsAnother(c.Reason)))
+		return v.add(check.Warn(title, c.Reason+console.Prefixed(": ", c.Message),
+			"fill the secrets in, by spec.secrets[].valueFrom or in AWS").FollowsIf(inspect.NeedsAnother(c.Reason)))
 	}
 }
 

@@ -153,7 +153,8 @@ func (v *verifier) run(ctx context.Context) error {
 func (v *verifier) ended(ctx context.Context, g checkGroup, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		err := v.add(check.Fail("the checks end in time", "--timeout="+v.Timeout.String()+" is over", "give a longer --timeout, or --only some of the groups"))
+		err := v.add(check.Fail("the checks end in time", "--timeout="+v.Timeout.String()+" is over",
+			"give a longer --timeout, or --only some of the groups"))
 		return cmp.Or(err, errEnough)
 	case ctx.Err() != nil:
 		return errEnough

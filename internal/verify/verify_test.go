@@ -35,9 +35,12 @@ import (
 func everyOutcome() verification {
 	v := newVerification(creation.At(nexusv1.PhaseRunning), creation.Midday())
 	for _, r := range []check.Result{
-		check.Pass("S3Bucket/a is in AWS as declared", "a in 123456789012/eu-west-1"), check.Warn("every secret has its value", "PlaceholdersEmpty: myapp/dev/openai", "fill the secrets in"),
-		check.Fail("S3Bucket/b is in AWS as declared", "Versioning.Enabled: false, declared is true <&>", "nexusctl reconcile s3bucket/b"), check.Skip("the security intents are in force", "none is declared"),
-		check.Lacks("backend answers its health check", `services "http:b:80" is forbidden`, "ask for the right to get services/proxy in the namespace"),
+		check.Pass("S3Bucket/a is in AWS as declared", "a in 123456789012/eu-west-1"),
+		check.Warn("every secret has its value", "PlaceholdersEmpty: myapp/dev/openai", "fill the secrets in"),
+		check.Fail("S3Bucket/b is in AWS as declared", "Versioning.Enabled: false, declared is true <&>", "nexusctl reconcile s3bucket/b"),
+		check.Skip("the security intents are in force", "none is declared"),
+		check.Lacks("backend answers its health check", `services "http:b:80" is forbidden`,
+			"ask for the right to get services/proxy in the namespace"),
 	} {
 		r.Group, r.Number, r.DurationSeconds = "resources", len(v.Checks)+1, 0.2
 		v.Add(r)
@@ -86,15 +89,23 @@ func TestVerify_JudgesWhatIsPlanned(t *testing.T) {
 		evidence string
 		lacks    bool
 	}{
-		"as declared":      {plan.Item{AWS: in(plan.Resource{ID: "b"})}, check.OutcomePass, "b in 123456789012/eu-west-1", false},
-		"missing":          {plan.Item{AWS: in(plan.Resource{Action: plan.Create, Cause: "New"})}, check.OutcomeFail, "does not exist in AWS", false},
-		"drifted":          {plan.Item{AWS: in(plan.Resource{Action: plan.Update, Fields: differs})}, check.OutcomeFail, "Versioning: off, declared is on", false},
-		"drifted, kept":    {plan.Item{AWS: in(plan.Resource{Fields: differs, Reason: "only reports"})}, check.OutcomeFail, "declared is on; only reports", false},
-		"edited":           {plan.Item{Action: plan.Update, Fields: []plan.Field{{Path: "spec.a", Want: "1"}}, AWS: in(plan.Resource{})}, check.OutcomeFail, "spec.a: none, declared is 1", false},
-		"lost":             {plan.Item{Problem: &plan.Problem{Reason: "Missing", Message: "it is gone"}}, check.OutcomeFail, "Missing: it is gone", false},
-		"foreign":          {plan.Item{Problem: &plan.Problem{Reason: "Conflict", Field: "spec.bucketName", Message: "another owner"}}, check.OutcomeFail, "Conflict: spec.bucketName: another owner", false},
-		"no right":         {plan.Item{Problem: &plan.Problem{Reason: "AccessDenied", Message: "s3:GetBucketTagging"}}, check.OutcomeSkip, "s3:GetBucketTagging", true},
-		"another account":  {plan.Item{Problem: &plan.Problem{Reason: "ProviderMoved", Message: "your AWS credentials"}}, check.OutcomeSkip, "your AWS credentials", true},
+		"as declared": {plan.Item{AWS: in(plan.Resource{ID: "b"})}, check.OutcomePass, "b in 123456789012/eu-west-1", false},
+		"missing": {plan.Item{AWS: in(plan.Resource{Action: plan.Create, Cause: "New"})}, check.OutcomeFail, "does not exist in AWS",
+			false},
+		"drifted": {plan.Item{AWS: in(plan.Resource{Action: plan.Update, Fields: differs})}, check.OutcomeFail,
+			"Versioning: off, declared is on", false},
+		"drifted, kept": {plan.Item{AWS: in(plan.Resource{Fields: differs, Reason: "only reports"})}, check.OutcomeFail,
+			"declared is on; only reports", false},
+		"edited": {plan.Item{Action: plan.Update, Fields: []plan.Field{{Path: "spec.a", Want: "1"}}, AWS: in(plan.Resource{})},
+			check.OutcomeFail, "spec.a: none, declared is 1", false},
+		"lost": {plan.Item{Problem: &plan.Problem{Reason: "Missing", Message: "it is gone"}}, check.OutcomeFail,
+			"Missing: it is gone", false},
+		"foreign": {plan.Item{Problem: &plan.Problem{Reason: "Conflict", Field: "spec.bucketName", Message: "another owner"}},
+			check.OutcomeFail, "Conflict: spec.bucketName: another owner", false},
+		"no right": {plan.Item{Problem: &plan.Problem{Reason: "AccessDenied", Message: "s3:GetBucketTagging"}}, check.OutcomeSkip,
+			"s3:GetBucketTagging", true},
+		"another account": {plan.Item{Problem: &plan.Problem{Reason: "ProviderMoved", Message: "your AWS credentials"}}, check.OutcomeSkip,
+			"your AWS credentials", true},
 		"no right, Secret": {plan.Item{Waits: "the right to read Secret a"}, check.OutcomeSkip, "the right to read Secret a", true},
 		"waits":            {plan.Item{Waits: "AWSProvider/a"}, check.OutcomeFail, "it waits for AWSProvider/a", false},
 		"busy":             {plan.Item{AWS: in(plan.Resource{Cause: "Busy", Reason: "creating"})}, check.OutcomeWarn, "Busy: creating", false},
@@ -106,7 +117,8 @@ func TestVerify_JudgesWhatIsPlanned(t *testing.T) {
 			}
 			tc.item.Kind, tc.item.Name, tc.item.Namespace = "S3Bucket", "b", "team-a"
 			got := judgeItem(tc.item)
-			if got.Outcome != tc.want || !strings.Contains(got.Evidence, tc.evidence) || got.MissingRight != tc.lacks || got.Outcome == check.OutcomeFail && got.Fix == "" {
+			if got.Outcome != tc.want || !strings.Contains(got.Evidence, tc.evidence) || got.MissingRight != tc.lacks ||
+				got.Outcome == check.OutcomeFail && got.Fix == "" {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -157,10 +169,12 @@ func TestVerify_AnErrorIsNeverAPass(t *testing.T) {
 // verifierOf is a verifier of a capability without a cluster, for checks of its status.
 func verifierOf(c *nexusv1.NexusAICapability) (*verifier, *strings.Builder) {
 	var out strings.Builder
-	s := &connection.Connection{Console: &console.Console{IOStreams: genericiooptions.IOStreams{Out: &out}, Clock: clock.RealClock{}, Getenv: func(string) string { return "" }},
+	s := &connection.Connection{Console: &console.Console{IOStreams: genericiooptions.IOStreams{Out: &out}, Clock: clock.RealClock{},
+		Getenv: func(string) string { return "" }},
 		Cluster: genericclioptions.NewConfigFlags(true)}
 	s.Cluster.KubeConfig = new(os.DevNull)
-	return &verifier{Connection: s, Options: &Options{Output: "text"}, subject: c, lapse: creation.Midday(), report: newVerification(c, creation.Midday())}, &out
+	return &verifier{Connection: s, Options: &Options{Output: "text"}, subject: c, lapse: creation.Midday(),
+		report: newVerification(c, creation.Midday())}, &out
 }
 
 func TestVerify_ACoverageIsTheBestOfTheEngines(t *testing.T) {
@@ -169,7 +183,8 @@ func TestVerify_ACoverageIsTheBestOfTheEngines(t *testing.T) {
 	c.Status.Conditions = []metav1.Condition{{Type: nexusv1.ConditionPoliciesReady, Status: metav1.ConditionTrue, ObservedGeneration: 2}}
 	c.Status.Coverage = []nexusv1.PolicyCoverage{
 		{Intent: "x", Engine: "Kyverno", Level: "None"}, {Intent: "x", Engine: "NetworkPolicy", Level: "Enforced"},
-		{Intent: "y", Engine: "Kyverno", Level: "Partial", Message: "half"}, {Intent: "z", Component: "backend", Engine: "Istio", Level: "None", Message: "not installed"}}
+		{Intent: "y", Engine: "Kyverno", Level: "Partial", Message: "half"},
+		{Intent: "z", Component: "backend", Engine: "Istio", Level: "None", Message: "not installed"}}
 	v, out := verifierOf(c)
 	if err := v.checkPolicies(t.Context()); err != nil {
 		t.Fatal(err)
@@ -177,7 +192,8 @@ func TestVerify_ACoverageIsTheBestOfTheEngines(t *testing.T) {
 	if s := v.report.Summary; s.Passed != 2 || s.Warnings != 1 || s.Failed != 1 {
 		t.Errorf("%+v\n%s", s, out)
 	}
-	for _, want := range []string{"PASS              intent x is enforced", "WARN              intent y is enforced", "seen: Kyverno: Partial, half", "FAIL              intent z of backend is enforced"} {
+	for _, want := range []string{"PASS              intent x is enforced", "WARN              intent y is enforced",
+		"seen: Kyverno: Partial, half", "FAIL              intent z of backend is enforced"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -202,7 +218,8 @@ func TestVerify_ReadsConditionsOfTheStatus(t *testing.T) {
 	}{{"", check.OutcomeSkip}, {metav1.ConditionTrue, check.OutcomePass}, {metav1.ConditionFalse, check.OutcomeWarn}} {
 		c.Status.Conditions = nil
 		if status.value != "" {
-			c.Status.Conditions = []metav1.Condition{{Type: nexusv1.ConditionSecretsPopulated, Status: status.value, Reason: "A"}, {Type: nexusv1.ConditionCredentialsInPods, Status: status.value, Reason: "B"}}
+			c.Status.Conditions = []metav1.Condition{{Type: nexusv1.ConditionSecretsPopulated, Status: status.value, Reason: "A"},
+				{Type: nexusv1.ConditionCredentialsInPods, Status: status.value, Reason: "B"}}
 		}
 		v, out := verifierOf(c)
 		if err := errors.Join(v.checkSecrets(t.Context()), v.checkCredentialsInPods()); err != nil {
@@ -218,7 +235,8 @@ func TestVerify_ReadsConditionsOfTheStatus(t *testing.T) {
 
 func TestVerify_SkipsSecretsWhereThereAreNone(t *testing.T) {
 	c := creation.At(nexusv1.PhaseRunning)
-	c.Status.Conditions = []metav1.Condition{{Type: nexusv1.ConditionSecretsPopulated, Status: metav1.ConditionTrue, Reason: "Skipped", Message: "the capability has no secrets"}}
+	c.Status.Conditions = []metav1.Condition{{Type: nexusv1.ConditionSecretsPopulated, Status: metav1.ConditionTrue, Reason: "Skipped",
+		Message: "the capability has no secrets"}}
 	v, out := verifierOf(c)
 	if err := v.checkSecrets(t.Context()); err != nil {
 		t.Fatal(err)
@@ -258,7 +276,8 @@ func TestVerify_KnowsWhichServicesHaveABalancer(t *testing.T) {
 }
 
 func TestVerify_TheApplicationsJSONIsNotTheAPIServers(t *testing.T) {
-	for body, own := range map[string]bool{`{"kind":"Status","apiVersion":"v1","reason":"Forbidden"}`: true, `{"kind":"Status"}`: false, `{"status":"ok"}`: false, `[`: false} {
+	for body, own := range map[string]bool{`{"kind":"Status","apiVersion":"v1","reason":"Forbidden"}`: true, `{"kind":"Status"}`: false,
+		`{"status":"ok"}`: false, `[`: false} {
 		r := &http.Response{Header: http.Header{"Content-Type": {"application/json"}}, Body: http.NoBody}
 		r.Body = readCloser{strings.NewReader(body)}
 		got, err := statusIn(r)

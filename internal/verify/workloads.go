@@ -46,7 +46,8 @@ func (v *verifier) workloadKey(name string) client.ObjectKey {
 func (v *verifier) get(ctx context.Context, o client.Object, name, title string) (ok bool, err error) {
 	err = v.client.Get(ctx, v.workloadKey(name), o)
 	if apierrors.IsNotFound(err) {
-		return false, v.add(check.Fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace), "see "+inspect.ExplainCommand(v.subject)+": the operator makes the object once nothing is in the way").Follows())
+		return false, v.add(check.Fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace),
+			"see "+inspect.ExplainCommand(v.subject)+": the operator makes the object once nothing is in the way").Follows())
 	}
 	if apierrors.IsForbidden(err) {
 		return false, v.add(check.Lacks(title, err.Error(), "ask for the right that the API server names"))
@@ -69,7 +70,8 @@ func (v *verifier) checkWorkloads(ctx context.Context) error {
 			continue
 		}
 		p := progress.WorkloadsOf([]*appsv1.Deployment{d})[0]
-		seen := fmt.Sprintf("%d of %d available, %d of the declared version, %d in all", p.Current, p.Desired, d.Status.UpdatedReplicas, d.Status.Replicas)
+		seen := fmt.Sprintf("%d of %d available, %d of the declared version, %d in all", p.Current, p.Desired, d.Status.UpdatedReplicas,
+			d.Status.Replicas)
 		result := check.Pass(title, seen)
 		if !p.Settled {
 			if c := meta.FindStatusCondition(v.subject.Status.Conditions, w.Condition); c != nil && c.Status != metav1.ConditionTrue {
@@ -104,7 +106,8 @@ func (v *verifier) checkEndpointsOf(ctx context.Context, w capability.Workload, 
 		return err
 	}
 	list := &discoveryv1.EndpointSliceList{}
-	if err := v.client.List(ctx, list, client.InNamespace(v.workloadKey("").Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: name}); err != nil {
+	if err := v.client.List(ctx, list, client.InNamespace(v.workloadKey("").Namespace),
+		client.MatchingLabels{discoveryv1.LabelServiceName: name}); err != nil {
 		return err
 	}
 	ready, all := 0, 0
@@ -212,13 +215,15 @@ func (v *verifier) askHealth(ctx context.Context, title string, s *corev1.Servic
 	through.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	target := base.JoinPath("api/v1/namespaces", s.Namespace, "services", fmt.Sprintf("http:%s:%d", s.Name, s.Spec.Ports[0].Port), "proxy", path)
+	target := base.JoinPath("api/v1/namespaces", s.Namespace, "services", fmt.Sprintf("http:%s:%d", s.Name, s.Spec.Ports[0].Port),
+		"proxy", path)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return check.Result{}, err
 	}
 	where := fmt.Sprintf("GET %s of Service/%s", path, s.Name)
-	fix := fmt.Sprintf("kubectl logs -n %s -l %s --tail=50", s.Namespace, metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: s.Spec.Selector}))
+	fix := fmt.Sprintf("kubectl logs -n %s -l %s --tail=50", s.Namespace,
+		metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: s.Spec.Selector}))
 	response, err := through.Do(request)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return check.Fail(title, fmt.Sprintf("%s: no answer within %s", where, healthTimeout), fix), nil
@@ -238,7 +243,8 @@ func (v *verifier) askHealth(ctx context.Context, title string, s *corev1.Servic
 // Without the right to read them the pods are asked like any others.
 func (v *verifier) isSimulated(ctx context.Context, s *corev1.Service) bool {
 	pods := &corev1.PodList{}
-	if err := v.client.List(ctx, pods, client.InNamespace(s.Namespace), client.MatchingLabels(s.Spec.Selector)); err != nil || len(pods.Items) == 0 {
+	if err := v.client.List(ctx, pods, client.InNamespace(s.Namespace), client.MatchingLabels(s.Spec.Selector)); err != nil ||
+		len(pods.Items) == 0 {
 		return false
 	}
 	for i := range pods.Items {
@@ -333,7 +339,8 @@ func (v *verifier) checkGatewayAddress(ctx context.Context) error {
 	err := v.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, u)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return v.add(check.Fail(title, fmt.Sprintf("Gateway %s does not exist in namespace %s", name, namespace), "see "+inspect.ExplainCommand(v.subject)).Follows())
+		return v.add(check.Fail(title, fmt.Sprintf("Gateway %s does not exist in namespace %s", name, namespace),
+			"see "+inspect.ExplainCommand(v.subject)).Follows())
 	case apierrors.IsForbidden(err):
 		return v.add(check.Lacks(title, err.Error(), "ask for the right that the API server names"))
 	case err != nil:

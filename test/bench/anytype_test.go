@@ -29,7 +29,8 @@ const (
 // resourceOf declares a stream whose deletion was consented to.
 func resourceOf(namespace string, i int) *v1alpha1.AWSResource {
 	name := fmt.Sprintf("bench-stream-%04d", i)
-	o := &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Annotations: map[string]string{wellknown.AnnotationDeleteData: name}}}
+	o := &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace,
+		Annotations: map[string]string{wellknown.AnnotationDeleteData: name}}}
 	o.Spec.ProviderRef.Name = "aws"
 	o.Spec.TypeName = benchType
 	o.Spec.Properties = runtime.RawExtension{Raw: fmt.Appendf(nil, `{"Name":%q,"RetentionPeriodHours":48}`, name)}
@@ -100,7 +101,8 @@ func BenchmarkAnyTypeAtRest(b *testing.B) {
 		x.creation("any type", f, objects)
 		x.Restart(resting, liftedControl, ofAnyType)
 		full := x.atRest()
-		court.judge("rest", n, []figure{{restMiB, full}, {"MiB-without-objects", empty}, {perObject, ((full-empty)*mebibyte - float64(properties)) / 1024 / n}})
+		court.judge("rest", n, []figure{{restMiB, full}, {"MiB-without-objects", empty},
+			{perObject, ((full-empty)*mebibyte - float64(properties)) / 1024 / n}})
 		x.deletion("any type", f, objects)
 		x.Op.Stop()
 	}

@@ -31,7 +31,8 @@ func bucketOf(namespace string, i int) *v1alpha1.S3Bucket {
 	o.Spec.BucketName = name
 	o.Spec.Versioning = &v1alpha1.S3Versioning{Enabled: true}
 	o.Spec.Encryption = &v1alpha1.S3Encryption{Algorithm: "AES256"}
-	o.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true, RestrictPublicBuckets: true}
+	o.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true,
+		RestrictPublicBuckets: true}
 	o.Spec.Tags = map[string]v1alpha1.TagValue{"team": "bench", "stage": "dev"}
 	return o
 }
@@ -45,7 +46,8 @@ func (b *bench) provider() {
 
 // providerIn returns the provider of the buckets of a namespace.
 func (b *bench) providerIn(namespace string) *v1alpha1.AWSProvider {
-	return &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: namespace}, Spec: v1alpha1.AWSProviderSpec{Region: emulator.DefaultRegion}}
+	return &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: namespace},
+		Spec: v1alpha1.AWSProviderSpec{Region: emulator.DefaultRegion}}
 }
 
 // capabilityKinds are the kinds that a capability with data services alone needs.

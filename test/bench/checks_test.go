@@ -31,7 +31,8 @@ func BenchmarkChecksOfAddresses(b *testing.B) {
 		objects := make([]client.Object, n)
 		for i := range objects {
 			objects[i] = &v1alpha1.ElasticIP{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("bench-%04d", i), Namespace: x.Namespace},
-				Spec: v1alpha1.ElasticIPSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}, DeletionPolicy: v1alpha1.DeletionRetain}}}
+				Spec: v1alpha1.ElasticIPSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"},
+					DeletionPolicy: v1alpha1.DeletionRetain}}}
 		}
 		x.creation("elasticip", f, objects)
 		x.Restart(short, ec2Rates)
@@ -67,5 +68,6 @@ func (b *bench) checksOf(controller string, within time.Duration) []figure {
 	time.Sleep(within)
 	calls := b.World.AWS().Since(mark).Match("ec2", "", "")
 	checks := b.reconciled(controller) - before
-	return []figure{{checked, float64(checks)}, {awsCalls, float64(calls.Count()) / float64(max(1, checks))}, {awsWrites, float64(calls.Writes().Count())}}
+	return []figure{{checked, float64(checks)}, {awsCalls, float64(calls.Count()) / float64(max(1, checks))},
+		{awsWrites, float64(calls.Writes().Count())}}
 }

@@ -37,7 +37,8 @@ func BenchmarkReadsAtRestWithEvents(b *testing.B) {
 			objects[i] = bucketOf(x.Namespace, i)
 		}
 		x.creation("bucket", f, objects)
-		x.Restart(lifted, "--drift-events-queue="+queue, fmt.Sprintf("--check-interval=%s", every), fmt.Sprintf("--check-interval-with-events=%s", longer*every))
+		x.Restart(lifted, "--drift-events-queue="+queue, fmt.Sprintf("--check-interval=%s", every),
+			fmt.Sprintf("--check-interval-with-events=%s", longer*every))
 		time.Sleep(every + every/5) // the first checks fall into the first interval
 		without := longer * x.readsWithin(every, "")
 		x.beat(queue)
@@ -57,7 +58,8 @@ func BenchmarkReadsAtRestWithEvents(b *testing.B) {
 // driftQueue creates the queue of drift events, and returns its URL.
 func (b *bench) driftQueue() string {
 	b.B.Helper()
-	cfg := aws.Config{Region: emulator.DefaultRegion, BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{Region: emulator.DefaultRegion, BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	out, err := sqs.NewFromConfig(cfg).CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: aws.String("nexus-drift-events")})
 	if err != nil {
 		b.B.Fatal(err)

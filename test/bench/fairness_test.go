@@ -43,7 +43,8 @@ func BenchmarkNeighborCapabilities(b *testing.B) {
 			return nil
 		})
 		inParallel(n, func(i int) { x.deleted(others[i]) })
-		court.judge("delete", n, x.overtakes(f, func() { x.deleted(second) }, second, f.isGone, func() int { _, gone := f.counts(); return gone }))
+		court.judge("delete", n, x.overtakes(f, func() { x.deleted(second) }, second, f.isGone,
+			func() int { _, gone := f.counts(); return gone }))
 		x.remove("capability", f, []client.Object{first})
 		x.Op.Stop()
 	}

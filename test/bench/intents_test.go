@@ -53,7 +53,8 @@ func newBench(b *testing.B, flags ...string) *bench {
 
 // clean leaves nothing for the next measurement to find.
 func (b *bench) clean() {
-	for _, o := range []client.Object{&v1alpha1.SecurityIntentBinding{}, &v1alpha1.SecurityIntent{}, &v1alpha1.ClusterSecurityIntentBinding{}} {
+	for _, o := range []client.Object{&v1alpha1.SecurityIntentBinding{}, &v1alpha1.SecurityIntent{},
+		&v1alpha1.ClusterSecurityIntentBinding{}} {
 		var namespaces corev1.NamespaceList
 		if _, ok := o.(*v1alpha1.SecurityIntentBinding); !ok {
 			namespaces.Items = make([]corev1.Namespace, 1)
@@ -253,7 +254,8 @@ func BenchmarkAnyOrder(b *testing.B) {
 	n, writes := 0, 0
 	for b.Loop() {
 		b.StopTimer()
-		intents := []*v1alpha1.SecurityIntent{intentOf(fmt.Sprint("dns", n), "dnsManipulation"), intentOf(fmt.Sprint("escape", n), "escapeToHost")}
+		intents := []*v1alpha1.SecurityIntent{intentOf(fmt.Sprint("dns", n), "dnsManipulation"),
+			intentOf(fmt.Sprint("escape", n), "escapeToHost")}
 		s := binding(x.Namespace, fmt.Sprint("web", n), map[string]string{"app": fmt.Sprint("web", n)}, intents...)
 		_, m := x.Mark()
 		b.StartTimer()
@@ -334,7 +336,8 @@ func BenchmarkEditOverHundredNamespaces(b *testing.B) {
 		o := &v1alpha1.ClusterSecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Name: "over"}}
 		o.Spec.Intents = []v1alpha1.MatchIntent{{Name: intents[0].Name}}
 		for i := range 100 {
-			o.Spec.Selector.NsSelector.MatchNames = append(o.Spec.Selector.NsSelector.MatchNames, v1alpha1.NamespaceName(fmt.Sprintf("%s-%d", x.Namespace, i)))
+			o.Spec.Selector.NsSelector.MatchNames = append(o.Spec.Selector.NsSelector.MatchNames,
+				v1alpha1.NamespaceName(fmt.Sprintf("%s-%d", x.Namespace, i)))
 		}
 		x.make(o)
 		x.settled(o)

@@ -65,8 +65,10 @@ func BenchmarkMemoryOfTenants(b *testing.B) {
 		})
 		peak := s.Stop()
 		ready, _ := f.counts()
-		b.Logf("%d of %d requests are planned, beside %d objects of half a mebibyte and more", ready, namespaces*requests, namespaces*(resources+2*objects))
-		court.judge("full", namespaces*(resources+2*objects), []figure{{peakMiB, float64(peak) / mebibyte}, {shareOfLimit, float64(peak) / float64(chartMemoryLimit(b))}})
+		b.Logf("%d of %d requests are planned, beside %d objects of half a mebibyte and more", ready, namespaces*requests,
+			namespaces*(resources+2*objects))
+		court.judge("full", namespaces*(resources+2*objects),
+			[]figure{{peakMiB, float64(peak) / mebibyte}, {shareOfLimit, float64(peak) / float64(chartMemoryLimit(b))}})
 		x.emptied(names)
 		x.Op.Stop()
 	}
@@ -121,7 +123,8 @@ func largeCapability(namespace string, i int) *nexusv1.NexusAICapability {
 
 // largePod is a pod of a mebibyte that says that the operator made it.
 func largePod(namespace string, i int) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("large-", i), Labels: map[string]string{wellknown.LabelManagedBy: wellknown.OperatorName}}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("large-", i),
+		Labels: map[string]string{wellknown.LabelManagedBy: wellknown.OperatorName}}}
 	p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "bench.example/never"}}
 	p.Spec.Containers = []corev1.Container{{Name: "app", Image: "registry.example/b:1", Args: []string{strings.Repeat("x", mebibyte)}}}
 	return p

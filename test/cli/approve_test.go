@@ -25,7 +25,8 @@ func TestApprove_RunsThePlanThatWasReviewed(t *testing.T) {
 	x.Ready(p)
 	mark := x.World.AWS().Mark()
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "reviewed-bucket", Namespace: x.Namespace}, Spec: v1alpha1.S3BucketSpec{
-		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: "reviewed-bucket", Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
+		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: "reviewed-bucket",
+		Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
 	x.Create(b)
 	x.Shows(b, status.PlanApproved, metav1.ConditionFalse, status.ReasonPlanPending)
 	hash := status.PendingPlan(b.Status.Conditions)
@@ -43,7 +44,8 @@ func TestApprove_RunsThePlanThatWasReviewed(t *testing.T) {
 	}
 
 	died, victim := make(chan struct{}), x.Op
-	x.World.AWS().Fault(emulator.Match{Service: "s3", Op: "PutBucketVersioning", Times: 1}, emulator.BeforeThen(func() { victim.Kill(); close(died) }))
+	x.World.AWS().Fault(emulator.Match{Service: "s3", Op: "PutBucketVersioning", Times: 1},
+		emulator.BeforeThen(func() { victim.Kill(); close(died) }))
 	x.bind("approver", "nexus-operator-approve", x.Namespace)
 	x.wants(x.as("approver", append([]string{"approve", "--hash", hash}, name...)...), 0, "plan "+hash+" approved")
 	select {

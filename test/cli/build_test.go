@@ -36,7 +36,8 @@ type builds struct {
 // ecrOf starts the registry of the account.
 func (x *tool) ecrOf() (*registry.ECR, *ecr.Client) {
 	x.Helper()
-	cfg := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	return registry.StartECR(x, builderAccount, cfg), ecr.NewFromConfig(cfg)
 }
 
@@ -73,20 +74,23 @@ func TestBuildOperator_PushesToECROnce(t *testing.T) {
 	if dry.Image != want || !dry.DryRun || dry.Digest != "" || len(dry.Changes) != 1 || len(x.ownWrites(mark)) > 0 || r.Uploads() > 0 {
 		t.Errorf("%+v; writes %v, %d uploads", dry, x.ownWrites(mark), r.Uploads())
 	}
-	x.wants(x.runAs(env, "", "build", "operator", "--source", tree, "--dry-run"), 0, "would be pushed: "+want, "would: create the image repository")
+	x.wants(x.runAs(env, "", "build", "operator", "--source", tree, "--dry-run"), 0, "would be pushed: "+want,
+		"would: create the image repository")
 
 	first := x.build(env, "operator", "--source", tree)
 	if !first.Pushed || first.PreviousDigest != "" || len(first.Notes) > 0 {
 		t.Errorf("%+v", first)
 	}
 	x.ecrShows(images, first.Digest)
-	tags, err := images.ListTagsForResource(x.Ctx(), &ecr.ListTagsForResourceInput{ResourceArn: aws.String("arn:aws:ecr:ap-southeast-1:" + builderAccount + ":repository/nexus-operator")})
+	tags, err := images.ListTagsForResource(x.Ctx(),
+		&ecr.ListTagsForResourceInput{ResourceArn: aws.String("arn:aws:ecr:ap-southeast-1:" + builderAccount + ":repository/nexus-operator")})
 	if err != nil || len(tags.Tags) != 2 {
 		t.Errorf("the repository has the tags %+v %v", tags, err)
 	}
 
 	mark, sent := x.World.AWS().Mark(), r.Uploads()
-	if again := x.build(env, "operator", "--source", optree.Write(t, "one")); again.Pushed || again.Digest != first.Digest || again.PreviousDigest != first.Digest {
+	if again := x.build(env, "operator", "--source", optree.Write(t, "one")); again.Pushed || again.Digest != first.Digest ||
+		again.PreviousDigest != first.Digest {
 		t.Errorf("%+v", again)
 	}
 	if r.Uploads() != sent || len(x.ownWrites(mark)) > 0 {
@@ -94,7 +98,8 @@ func TestBuildOperator_PushesToECROnce(t *testing.T) {
 	}
 
 	// A repository that was deleted and made again has none of its images.
-	if _, err := images.DeleteRepository(x.Ctx(), &ecr.DeleteRepositoryInput{RepositoryName: aws.String("nexus-operator"), Force: true}); err != nil {
+	if _, err := images.DeleteRepository(x.Ctx(),
+		&ecr.DeleteRepositoryInput{RepositoryName: aws.String("nexus-operator"), Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	if again := x.build(env, "operator", "--source", tree); !again.Pushed || again.Digest != first.Digest || again.PreviousDigest != "" {
@@ -103,7 +108,8 @@ func TestBuildOperator_PushesToECROnce(t *testing.T) {
 	x.ecrShows(images, first.Digest)
 
 	layout := filepath.Join(t.TempDir(), "image")
-	if other := x.build(env, "operator", "--source", optree.Write(t, "two"), "--push", want, "--layout", layout); !other.Pushed || other.PreviousDigest != first.Digest {
+	if other := x.build(env, "operator", "--source", optree.Write(t, "two"), "--push", want, "--layout", layout); !other.Pushed ||
+		other.PreviousDigest != first.Digest {
 		t.Errorf("%+v", other)
 	}
 	if text, err := os.ReadFile(filepath.Join(layout, "index.json")); err != nil || !strings.Contains(string(text), optree.Release) {
@@ -155,15 +161,19 @@ func TestBuildOperator_NeedsNoCluster(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	plain := registry.Start(t)
-	if got := x.build(append(goEnv(t), "KUBECONFIG=/nonexistent"), "operator", "--source", tree, "--arch", "amd64", "--push", plain+"/operator:v1"); !got.Pushed {
+	if got := x.build(append(goEnv(t), "KUBECONFIG=/nonexistent"), "operator", "--source", tree, "--arch", "amd64", "--push",
+		plain+"/operator:v1"); !got.Pushed {
 		t.Errorf("without AWS: %+v", got)
 	}
 	without := []string{"KUBECONFIG=/nonexistent", "HOME=" + t.TempDir()}
 	x.wants(x.runAs(without, "", "build", "operator", "--source", tree), 4, "credentials")
-	x.wants(x.runAs(append(without, r.Env()...), "", "build", "operator", "--source", tree, "--push", r.Host+"/team/operator:v2"), 4, "credentials")
-	x.wants(x.runAs(append(x.admin(), "PATH=/nonexistent"), "", "build", "operator", "--source", tree, "--push", plain+"/operator:v2"), 4, "go: not found on the PATH", "--binary")
+	x.wants(x.runAs(append(without, r.Env()...), "", "build", "operator", "--source", tree, "--push", r.Host+"/team/operator:v2"), 4,
+		"credentials")
+	x.wants(x.runAs(append(x.admin(), "PATH=/nonexistent"), "", "build", "operator", "--source", tree, "--push", plain+"/operator:v2"), 4,
+		"go: not found on the PATH", "--binary")
 	x.wants(x.runAs(x.admin(), "", "build", "operator", "--source", tree, "--push", "127.0.0.1:1/operator:v2"), 4, "127.0.0.1:1")
-	x.wants(x.runAs(append(goEnv(t), x.admin()...), "", "build", "operator", "--source", tree, "--push", plain+"/operator:v3", "--timeout", "1ms"), 124, "--timeout")
+	x.wants(x.runAs(append(goEnv(t), x.admin()...), "", "build", "operator", "--source", tree, "--push", plain+"/operator:v3", "--timeout",
+		"1ms"), 124, "--timeout")
 }
 
 func TestBuildOperator_AnInterruptionKeepsTheTag(t *testing.T) {
@@ -188,7 +198,8 @@ func TestBuildOperator_AnInterruptionKeepsTheTag(t *testing.T) {
 	x.wants(s.ends(), 130, "has changed nothing")
 	close(release)
 	r.Hold = nil
-	if now := x.build(env, "operator", "--source", optree.Write(t, "one"), "--arch", "amd64", "--dry-run"); now.PreviousDigest != first.Digest {
+	if now := x.build(env, "operator", "--source", optree.Write(t, "one"), "--arch", "amd64",
+		"--dry-run"); now.PreviousDigest != first.Digest {
 		t.Errorf("the tag names %s, want %s", now.PreviousDigest, first.Digest)
 	}
 }
@@ -229,8 +240,11 @@ func TestBuildApp_PushesWhereTheCapabilityPulls(t *testing.T) {
 	if !files.Pushed || files.PreviousDigest != got.Digest {
 		t.Errorf("%+v", files)
 	}
-	x.wants(x.runAs(append(x.admin(), "PATH=/nonexistent"), "", "build", "app", "backend", name, "--source", source), 4, "docker, podman, buildah: not found on the PATH", "--files")
-	x.wants(x.runAs(env, "", "build", "app", "backend", name, "--source", source, "--tool", "buildah", "--dry-run"), 4, "buildah: not found on the PATH")
-	x.wants(x.runAs(append(env, "KUBECONFIG="+x.kubeconfigOf("stranger")), "", "build", "app", "backend", name, "--source", source), 4, "cannot get resource")
+	x.wants(x.runAs(append(x.admin(), "PATH=/nonexistent"), "", "build", "app", "backend", name, "--source", source), 4,
+		"docker, podman, buildah: not found on the PATH", "--files")
+	x.wants(x.runAs(env, "", "build", "app", "backend", name, "--source", source, "--tool", "buildah", "--dry-run"), 4,
+		"buildah: not found on the PATH")
+	x.wants(x.runAs(append(env, "KUBECONFIG="+x.kubeconfigOf("stranger")), "", "build", "app", "backend", name, "--source", source), 4,
+		"cannot get resource")
 	x.wants(x.runAs(env, "", "build", "app", "backend", c.Namespace+"/none", "--source", source), 4, "does not exist")
 }

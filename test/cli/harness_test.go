@@ -58,7 +58,8 @@ func (x *tool) binary() string {
 // run runs nexusctl with text on its standard input, as an administrator of the cluster and of the account.
 func (x *tool) run(stdin string, args ...string) answer {
 	x.Helper()
-	return x.runAs([]string{"KUBECONFIG=" + x.World.Kubeconfig(), "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=a"}, stdin, args...)
+	return x.runAs([]string{"KUBECONFIG=" + x.World.Kubeconfig(), "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=a"}, stdin,
+		args...)
 }
 
 func (x *tool) runAs(env []string, stdin string, args ...string) answer {

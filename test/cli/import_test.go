@@ -60,21 +60,30 @@ func (p *past) made(err error, name, terraformType string, attributes map[string
 		p.Fatalf("%s: %v", name, err)
 	}
 	p.resources = append(p.resources, name)
-	p.terraform = append(p.terraform, map[string]any{"mode": "managed", "type": terraformType, "name": "x", "instances": []any{map[string]any{"attributes": attributes}}})
+	p.terraform = append(p.terraform,
+		map[string]any{"mode": "managed", "type": terraformType, "name": "x", "instances": []any{map[string]any{"attributes": attributes}}})
 }
 
 func (p *past) bucket(i int) {
 	api, name := s3.NewFromConfig(p.config, func(o *s3.Options) { o.UsePathStyle = true }), fmt.Sprintf("old-bucket-%d", i)
-	_, err := api.CreateBucket(p.Ctx(), &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
+	_, err := api.CreateBucket(p.Ctx(),
+		&s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
 	if err == nil && i%2 == 0 {
-		_, err = api.PutBucketVersioning(p.Ctx(), &s3.PutBucketVersioningInput{Bucket: &name, VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusEnabled}})
+		_, err = api.PutBucketVersioning(p.Ctx(),
+			&s3.PutBucketVersioningInput{Bucket: &name,
+				VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusEnabled}})
 	}
 	if err == nil && i%3 == 0 {
-		_, err = api.PutBucketTagging(p.Ctx(), &s3.PutBucketTaggingInput{Bucket: &name, Tagging: &s3types.Tagging{TagSet: []s3types.Tag{{Key: aws.String("team"), Value: aws.String("a")}}}})
+		_, err = api.PutBucketTagging(p.Ctx(),
+			&s3.PutBucketTaggingInput{Bucket: &name,
+				Tagging: &s3types.Tagging{TagSet: []s3types.Tag{{Key: aws.String("team"), Value: aws.String("a")}}}})
 	}
 	if err == nil && i%4 == 0 {
-		_, err = api.PutBucketLifecycleConfiguration(p.Ctx(), &s3.PutBucketLifecycleConfigurationInput{Bucket: &name, LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{Rules: []s3types.LifecycleRule{{
-			ID: aws.String("old"), Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{Prefix: aws.String("tmp/")}, Expiration: &s3types.LifecycleExpiration{Days: aws.Int32(30)}}}}})
+		_, err = api.PutBucketLifecycleConfiguration(p.Ctx(),
+			&s3.PutBucketLifecycleConfigurationInput{Bucket: &name,
+				LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{Rules: []s3types.LifecycleRule{{
+					ID: aws.String("old"), Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{Prefix: aws.String("tmp/")},
+					Expiration: &s3types.LifecycleExpiration{Days: aws.Int32(30)}}}}})
 	}
 	p.made(err, "s3bucket/"+name, "aws_s3_bucket", map[string]any{"bucket": name})
 }
@@ -85,7 +94,8 @@ func (p *past) table(i int) {
 		AttributeDefinitions: []ddbtypes.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: ddbtypes.ScalarAttributeTypeS}},
 		KeySchema:            []ddbtypes.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: ddbtypes.KeyTypeHash}}}
 	if i%2 == 0 {
-		in.BillingMode, in.ProvisionedThroughput = ddbtypes.BillingModeProvisioned, &ddbtypes.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(2), WriteCapacityUnits: aws.Int64(1)}
+		in.BillingMode, in.ProvisionedThroughput = ddbtypes.BillingModeProvisioned,
+			&ddbtypes.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(2), WriteCapacityUnits: aws.Int64(1)}
 		in.Tags = []ddbtypes.Tag{{Key: aws.String("team"), Value: aws.String("a")}}
 	}
 	_, err := dynamodb.NewFromConfig(p.config).CreateTable(p.Ctx(), in)
@@ -105,18 +115,23 @@ func (p *past) role(i int) {
 
 func (p *past) secret(i int) {
 	name := fmt.Sprintf("old/secret-%d", i)
-	_, err := secretsmanager.NewFromConfig(p.config).CreateSecret(p.Ctx(), &secretsmanager.CreateSecretInput{Name: &name, Description: aws.String("made by hand"),
-		SecretString: aws.String("precious"), Tags: []smtypes.Tag{{Key: aws.String("team"), Value: aws.String("a")}}})
+	_, err := secretsmanager.NewFromConfig(p.config).CreateSecret(p.Ctx(),
+		&secretsmanager.CreateSecretInput{Name: &name, Description: aws.String("made by hand"),
+			SecretString: aws.String("precious"), Tags: []smtypes.Tag{{Key: aws.String("team"), Value: aws.String("a")}}})
 	p.made(err, "secretsmanagersecret/"+name, "aws_secretsmanager_secret", map[string]any{"name": name})
 }
 
 func (p *past) catalog(i int) {
 	api, db, table := glue.NewFromConfig(p.config), fmt.Sprintf("old_lake_%d", i), "calls"
-	_, err := api.CreateDatabase(p.Ctx(), &glue.CreateDatabaseInput{DatabaseInput: &gluetypes.DatabaseInput{Name: &db, Description: aws.String("by hand"), Parameters: map[string]string{"a": "1"}}})
+	_, err := api.CreateDatabase(p.Ctx(),
+		&glue.CreateDatabaseInput{DatabaseInput: &gluetypes.DatabaseInput{Name: &db, Description: aws.String("by hand"),
+			Parameters: map[string]string{"a": "1"}}})
 	p.made(err, "gluedatabase/"+db, "aws_glue_catalog_database", map[string]any{"name": db})
-	_, err = api.CreateTable(p.Ctx(), &glue.CreateTableInput{DatabaseName: &db, TableInput: &gluetypes.TableInput{Name: &table, TableType: aws.String("EXTERNAL_TABLE"),
-		Parameters: map[string]string{"classification": "json"}, StorageDescriptor: &gluetypes.StorageDescriptor{Location: aws.String("s3://old-bucket-0/calls/"),
-			Columns: []gluetypes.Column{{Name: aws.String("id"), Type: aws.String("string")}}}}})
+	_, err = api.CreateTable(p.Ctx(),
+		&glue.CreateTableInput{DatabaseName: &db, TableInput: &gluetypes.TableInput{Name: &table, TableType: aws.String("EXTERNAL_TABLE"),
+			Parameters: map[string]string{"classification": "json"},
+			StorageDescriptor: &gluetypes.StorageDescriptor{Location: aws.String("s3://old-bucket-0/calls/"),
+				Columns: []gluetypes.Column{{Name: aws.String("id"), Type: aws.String("string")}}}}})
 	p.made(err, "gluetable/"+db+"/"+table, "aws_glue_catalog_table", map[string]any{"database_name": db, "name": table})
 }
 
@@ -130,13 +145,17 @@ func (p *past) vpc(i int) {
 
 func (p *past) pool(i int) {
 	api := cognitoidentityprovider.NewFromConfig(p.config)
-	out, err := api.CreateUserPool(p.Ctx(), &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String(fmt.Sprintf("old-users-%d", i)), UserPoolTags: map[string]string{"team": "a"}})
+	out, err := api.CreateUserPool(p.Ctx(),
+		&cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String(fmt.Sprintf("old-users-%d", i)),
+			UserPoolTags: map[string]string{"team": "a"}})
 	if err != nil {
 		p.Fatal(err)
 	}
 	id := out.UserPool.Id
-	_, err = api.CreateUserPoolClient(p.Ctx(), &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: id, ClientName: aws.String("web"), AllowedOAuthFlowsUserPoolClient: true,
-		AllowedOAuthFlows: []cognitotypes.OAuthFlowType{cognitotypes.OAuthFlowTypeCode}, AllowedOAuthScopes: []string{"openid"}, CallbackURLs: []string{"https://example.com/"}})
+	_, err = api.CreateUserPoolClient(p.Ctx(),
+		&cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: id, ClientName: aws.String("web"), AllowedOAuthFlowsUserPoolClient: true,
+			AllowedOAuthFlows: []cognitotypes.OAuthFlowType{cognitotypes.OAuthFlowTypeCode}, AllowedOAuthScopes: []string{"openid"},
+			CallbackURLs: []string{"https://example.com/"}})
 	if err == nil {
 		_, err = api.CreateGroup(p.Ctx(), &cognitoidentityprovider.CreateGroupInput{UserPoolId: id, GroupName: aws.String("admin")})
 	}
@@ -145,13 +164,16 @@ func (p *past) pool(i int) {
 
 func (p *past) cache(i int) {
 	id := fmt.Sprintf("old-cache-%d", i)
-	_, err := elasticache.NewFromConfig(p.config).CreateCacheCluster(p.Ctx(), &elasticache.CreateCacheClusterInput{CacheClusterId: &id, Engine: aws.String("memcached"), CacheNodeType: aws.String("cache.t4g.micro"), NumCacheNodes: aws.Int32(1)})
+	_, err := elasticache.NewFromConfig(p.config).CreateCacheCluster(p.Ctx(),
+		&elasticache.CreateCacheClusterInput{CacheClusterId: &id, Engine: aws.String("memcached"), CacheNodeType: aws.String("cache.t4g.micro"),
+			NumCacheNodes: aws.Int32(1)})
 	p.made(err, "elasticachecluster/"+id, "aws_elasticache_cluster", map[string]any{"cluster_id": id})
 }
 
 func (p *past) cluster(i int) {
 	name := fmt.Sprintf("old-tasks-%d", i)
-	_, err := ecs.NewFromConfig(p.config).CreateCluster(p.Ctx(), &ecs.CreateClusterInput{ClusterName: &name, CapacityProviders: []string{"FARGATE"}})
+	_, err := ecs.NewFromConfig(p.config).CreateCluster(p.Ctx(),
+		&ecs.CreateClusterInput{ClusterName: &name, CapacityProviders: []string{"FARGATE"}})
 	p.made(err, "ecscluster/"+name, "aws_ecs_cluster", map[string]any{"name": name})
 }
 
@@ -173,16 +195,21 @@ func (p *past) zone(i int) {
 	}
 	id := strings.TrimPrefix(*out.HostedZone.Id, "/hostedzone/")
 	if i == 0 {
-		_, err = route53.NewFromConfig(p.config).ChangeResourceRecordSets(p.Ctx(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &id, ChangeBatch: &r53types.ChangeBatch{Changes: []r53types.Change{{Action: r53types.ChangeActionCreate,
-			ResourceRecordSet: &r53types.ResourceRecordSet{Name: aws.String("www." + name), Type: r53types.RRTypeA, TTL: aws.Int64(60), ResourceRecords: []r53types.ResourceRecord{{Value: aws.String("192.0.2.1")}}}}}}})
-		p.made(err, "route53recordset/"+id+"/www."+name+"/A", "aws_route53_record", map[string]any{"zone_id": id, "fqdn": "www." + name, "type": "A", "set_identifier": ""})
+		_, err = route53.NewFromConfig(p.config).ChangeResourceRecordSets(p.Ctx(),
+			&route53.ChangeResourceRecordSetsInput{HostedZoneId: &id,
+				ChangeBatch: &r53types.ChangeBatch{Changes: []r53types.Change{{Action: r53types.ChangeActionCreate,
+					ResourceRecordSet: &r53types.ResourceRecordSet{Name: aws.String("www." + name), Type: r53types.RRTypeA, TTL: aws.Int64(60),
+						ResourceRecords: []r53types.ResourceRecord{{Value: aws.String("192.0.2.1")}}}}}}})
+		p.made(err, "route53recordset/"+id+"/www."+name+"/A", "aws_route53_record",
+			map[string]any{"zone_id": id, "fqdn": "www." + name, "type": "A", "set_identifier": ""})
 	}
 	p.made(nil, "route53hostedzone/"+id, "aws_route53_zone", map[string]any{"zone_id": id})
 }
 
 func (p *past) certificate(i int) {
-	out, err := acm.NewFromConfig(p.config).RequestCertificate(p.Ctx(), &acm.RequestCertificateInput{DomainName: aws.String(fmt.Sprintf("old-%d.example.com", i)),
-		SubjectAlternativeNames: []string{"*.example.com"}, ValidationMethod: acmtypes.ValidationMethodDns})
+	out, err := acm.NewFromConfig(p.config).RequestCertificate(p.Ctx(),
+		&acm.RequestCertificateInput{DomainName: aws.String(fmt.Sprintf("old-%d.example.com", i)),
+			SubjectAlternativeNames: []string{"*.example.com"}, ValidationMethod: acmtypes.ValidationMethodDns})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -191,7 +218,9 @@ func (p *past) certificate(i int) {
 
 func (p *past) key(i int) {
 	api := kms.NewFromConfig(p.config)
-	out, err := api.CreateKey(p.Ctx(), &kms.CreateKeyInput{Description: aws.String("made by hand"), Tags: []kmstypes.Tag{{TagKey: aws.String("team"), TagValue: aws.String("a")}}})
+	out, err := api.CreateKey(p.Ctx(),
+		&kms.CreateKeyInput{Description: aws.String("made by hand"),
+			Tags: []kmstypes.Tag{{TagKey: aws.String("team"), TagValue: aws.String("a")}}})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -207,8 +236,10 @@ func (p *past) topic(i int) {
 	api, name := sns.NewFromConfig(p.config), fmt.Sprintf("old-topic-%d", i)
 	out, err := api.CreateTopic(p.Ctx(), &sns.CreateTopicInput{Name: &name, Attributes: map[string]string{"DisplayName": "Orders"}})
 	if err == nil {
-		_, err = api.Subscribe(p.Ctx(), &sns.SubscribeInput{TopicArn: out.TopicArn, Protocol: aws.String("sqs"), Endpoint: aws.String("arn:aws:sqs:ap-southeast-1:123456789012:old-queue"),
-			Attributes: map[string]string{"RawMessageDelivery": "true", "FilterPolicy": `{"state":["failed"]}`}})
+		_, err = api.Subscribe(p.Ctx(),
+			&sns.SubscribeInput{TopicArn: out.TopicArn, Protocol: aws.String("sqs"),
+				Endpoint:   aws.String("arn:aws:sqs:ap-southeast-1:123456789012:old-queue"),
+				Attributes: map[string]string{"RawMessageDelivery": "true", "FilterPolicy": `{"state":["failed"]}`}})
 	}
 	p.made(err, "snstopic/"+name, "aws_sns_topic", map[string]any{"name": name})
 }
@@ -216,7 +247,8 @@ func (p *past) topic(i int) {
 const boundary = "arn:aws:iam::123456789012:policy/boundary"
 
 func (x *tool) emptyPast() *past {
-	return &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
+	return &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
 }
 
 // past makes 91 resources.
@@ -262,7 +294,8 @@ func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	if err := os.WriteFile(file, []byte(state), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if a := x.run("", "import", "-n", x.Namespace, "--permissions-boundary", boundary, "--from-terraform", file); a.code != 0 || a.out != observing.out || !strings.Contains(a.err, "aws_cloudfront_distribution.cdn: passed over") {
+	if a := x.run("", "import", "-n", x.Namespace, "--permissions-boundary", boundary, "--from-terraform", file); a.code != 0 ||
+		a.out != observing.out || !strings.Contains(a.err, "aws_cloudfront_distribution.cdn: passed over") {
 		t.Errorf("from Terraform: exit code %d\n%s", a.code, a.err)
 	}
 	adopting := x.run("", append(slices.Clone(namesAll), "--adopt")...)
@@ -293,7 +326,8 @@ func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	for action := range x.writesSince(mark) {
 		// A table of the Data Catalog has no tags: its owner is among its parameters, and that of a record set in another record. Those of a
 		// user pool are written with all its settings.
-		if !strings.Contains(strings.ToLower(action), "tag") && action != "glue:UpdateTable" && action != "route53:ChangeResourceRecordSets" && action != "cognito-idp:UpdateUserPool" {
+		if !strings.Contains(strings.ToLower(action), "tag") && action != "glue:UpdateTable" && action != "route53:ChangeResourceRecordSets" &&
+			action != "cognito-idp:UpdateUserPool" {
 			t.Errorf("the adoption called %s", action)
 		}
 	}
@@ -370,15 +404,17 @@ func TestImport_FindsResourcesByTheirTags(t *testing.T) {
 	old.key(0)
 	old.secret(0)
 	tagged := old.resources
-	_, err := ssm.NewFromConfig(old.config).PutParameter(x.Ctx(), &ssm.PutParameterInput{Name: aws.String("/old/host"), Value: aws.String("x"), Type: ssmtypes.ParameterTypeString,
-		Tags: []ssmtypes.Tag{{Key: aws.String("team"), Value: aws.String("a")}}})
+	_, err := ssm.NewFromConfig(old.config).PutParameter(x.Ctx(),
+		&ssm.PutParameterInput{Name: aws.String("/old/host"), Value: aws.String("x"), Type: ssmtypes.ParameterTypeString,
+			Tags: []ssmtypes.Tag{{Key: aws.String("team"), Value: aws.String("a")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	old.bucket(1)
 	old.table(1)
-	_, err = kms.NewFromConfig(old.config).TagResource(x.Ctx(), &kms.TagResourceInput{KeyId: aws.String(strings.TrimPrefix(tagged[2], "kmskey/")),
-		Tags: []kmstypes.Tag{{TagKey: aws.String("stage"), TagValue: aws.String("dev")}}})
+	_, err = kms.NewFromConfig(old.config).TagResource(x.Ctx(),
+		&kms.TagResourceInput{KeyId: aws.String(strings.TrimPrefix(tagged[2], "kmskey/")),
+			Tags: []kmstypes.Tag{{TagKey: aws.String("stage"), TagValue: aws.String("dev")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,14 +434,17 @@ func TestImport_FindsResourcesByTheirTags(t *testing.T) {
 		if c.want != nil {
 			want = x.run("", append([]string{"import"}, c.want...)...)
 		}
-		if a.code != 0 || want.code != 0 || !slices.Equal(documents(a.out), documents(want.out)) || !strings.Contains(a.err, c.says) || strings.Contains(a.err, parameter) != (c.says == parameter) {
+		if a.code != 0 || want.code != 0 || !slices.Equal(documents(a.out), documents(want.out)) || !strings.Contains(a.err, c.says) ||
+			strings.Contains(a.err, parameter) != (c.says == parameter) {
 			t.Errorf("%s: exit code %d\n%s%s\nby names: exit code %d\n%s%s", name, a.code, a.out, a.err, want.code, want.out, want.err)
 		}
 	}
-	if a := x.run("", "import", "iamrole", "--tag", "team=a"); a.code != 2 || !strings.Contains(a.err, "iamrole is none of the kinds that are found by tags: Certificate, ") {
+	if a := x.run("", "import", "iamrole", "--tag", "team=a"); a.code != 2 ||
+		!strings.Contains(a.err, "iamrole is none of the kinds that are found by tags: Certificate, ") {
 		t.Errorf("roles: exit code %d\n%s", a.code, a.err)
 	}
-	if a := x.run("", "import", "arn:aws:dynamodb:eu-west-1:123456789012:table/old-table-0"); a.code != 1 || a.out != "" || !strings.Contains(a.err, "it is in account 123456789012, region eu-west-1 (arn:aws:dynamodb:eu-west-1:123456789012:table/old-table-0), and this is account 123456789012, region ap-southeast-1") {
+	if a := x.run("", "import", "arn:aws:dynamodb:eu-west-1:123456789012:table/old-table-0"); a.code != 1 || a.out != "" ||
+		!strings.Contains(a.err, "it is in account 123456789012, region eu-west-1 (arn:aws:dynamodb:eu-west-1:123456789012:table/old-table-0), and this is account 123456789012, region ap-southeast-1") {
 		t.Errorf("another region: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }
@@ -429,8 +468,10 @@ func TestImport_DeclaresAPathOfParametersButNoSecret(t *testing.T) {
 	args := []string{"import", "ssmparameterset/old/dev", "-n", x.Namespace}
 	observing, adopting := x.run("", args...), x.run("", append(args, "--adopt")...)
 	for name, a := range map[string]answer{"observing": observing, "adopting": adopting} {
-		if a.code != 0 || strings.Contains(a.out+a.err, "precious") || strings.Contains(a.out, "password") || strings.Contains(a.out, "elsewhere") ||
-			!strings.Contains(a.err, "left out /old/dev/db/password: a manifest would contain the value") || !strings.Contains(a.out, "db.example.com") {
+		if a.code != 0 || strings.Contains(a.out+a.err, "precious") || strings.Contains(a.out, "password") ||
+			strings.Contains(a.out, "elsewhere") ||
+			!strings.Contains(a.err, "left out /old/dev/db/password: a manifest would contain the value") ||
+			!strings.Contains(a.out, "db.example.com") {
 			t.Fatalf("%s: exit code %d\n%s%s", name, a.code, a.out, a.err)
 		}
 	}
@@ -492,22 +533,30 @@ func TestImport_AdoptsNoReplicationWhoseRoleIsNotAllowed(t *testing.T) {
 	old := x.emptyPast()
 	old.bucket(0)
 	old.bucket(2)
-	_, err := s3.NewFromConfig(old.config, func(o *s3.Options) { o.UsePathStyle = true }).PutBucketReplication(x.Ctx(), &s3.PutBucketReplicationInput{Bucket: aws.String("old-bucket-0"),
-		ReplicationConfiguration: &s3types.ReplicationConfiguration{Role: aws.String("arn:aws:iam::123456789012:role/replicator"), Rules: []s3types.ReplicationRule{{
-			ID: aws.String("all"), Prefix: aws.String(""), Status: s3types.ReplicationRuleStatusEnabled, Destination: &s3types.Destination{Bucket: aws.String("arn:aws:s3:::old-bucket-2")}}}}})
+	_, err := s3.NewFromConfig(old.config, func(o *s3.Options) { o.UsePathStyle = true }).PutBucketReplication(x.Ctx(),
+		&s3.PutBucketReplicationInput{Bucket: aws.String("old-bucket-0"),
+			ReplicationConfiguration: &s3types.ReplicationConfiguration{Role: aws.String("arn:aws:iam::123456789012:role/replicator"),
+				Rules: []s3types.ReplicationRule{{
+					ID: aws.String("all"), Prefix: aws.String(""), Status: s3types.ReplicationRuleStatusEnabled,
+					Destination: &s3types.Destination{Bucket: aws.String("arn:aws:s3:::old-bucket-2")}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := x.run("", "import", "s3bucket/old-bucket-0"); a.code != 0 || !strings.Contains(a.out, "roleArn: arn:aws:iam::123456789012:role/replicator") || !strings.Contains(a.out, "replicateDeleteMarkers: true") {
+	if a := x.run("", "import", "s3bucket/old-bucket-0"); a.code != 0 ||
+		!strings.Contains(a.out, "roleArn: arn:aws:iam::123456789012:role/replicator") ||
+		!strings.Contains(a.out, "replicateDeleteMarkers: true") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
-	if a := x.run("", "import", "--adopt", "s3bucket/old-bucket-0"); a.code != 1 || !strings.Contains(a.err, "spec.replication.roleArn: needs rolePathPrefix on the AWSProvider") {
+	if a := x.run("", "import", "--adopt", "s3bucket/old-bucket-0"); a.code != 1 ||
+		!strings.Contains(a.err, "spec.replication.roleArn: needs rolePathPrefix on the AWSProvider") {
 		t.Errorf("adopting: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
-	if a := x.run("", "import", "--adopt", "--role-path-prefix", "/", "s3bucket/old-bucket-0"); a.code != 0 || !strings.Contains(a.out, "role/replicator") {
+	if a := x.run("", "import", "--adopt", "--role-path-prefix", "/", "s3bucket/old-bucket-0"); a.code != 0 ||
+		!strings.Contains(a.out, "role/replicator") {
 		t.Errorf("adopting with a path for roles: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
-	if a := x.run("", "import", "--adopt", "--role-path-prefix", "/service/", "s3bucket/old-bucket-0"); a.code != 1 || !strings.Contains(a.err, "only roles under /service/") {
+	if a := x.run("", "import", "--adopt", "--role-path-prefix", "/service/", "s3bucket/old-bucket-0"); a.code != 1 ||
+		!strings.Contains(a.err, "only roles under /service/") {
 		t.Errorf("adopting with another path for roles: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }
@@ -522,10 +571,11 @@ func TestImport_SaysWhatCannotBeDeclared(t *testing.T) {
 		code int
 		want string
 	}{
-		"absent":       {[]string{"s3bucket/nowhere"}, 1, "S3Bucket/nowhere: does not exist in account 123456789012, region ap-southeast-1"},
-		"no such kind": {[]string{"queue/q"}, 2, "queue is none of the kinds that can be imported: AWSResource, Certificate, CognitoUserPool, DBSubnetGroup, DynamoDBTable, "},
-		"half a name":  {[]string{"gluetable/calls"}, 2, "name it as gluetable/DATABASENAME/TABLENAME"},
-		"no boundary":  {[]string{"iamrole/old-role-0"}, 1, "needs permissionsBoundaryARN on the AWSProvider"},
+		"absent": {[]string{"s3bucket/nowhere"}, 1, "S3Bucket/nowhere: does not exist in account 123456789012, region ap-southeast-1"},
+		"no such kind": {[]string{"queue/q"}, 2,
+			"queue is none of the kinds that can be imported: AWSResource, Certificate, CognitoUserPool, DBSubnetGroup, DynamoDBTable, "},
+		"half a name": {[]string{"gluetable/calls"}, 2, "name it as gluetable/DATABASENAME/TABLENAME"},
+		"no boundary": {[]string{"iamrole/old-role-0"}, 1, "needs permissionsBoundaryARN on the AWSProvider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if a := x.run("", append([]string{"import"}, c.args...)...); a.code != c.code || a.out != "" || !strings.Contains(a.err, c.want) {
@@ -547,16 +597,19 @@ func TestImport_RefusesWhatAStateHasElsewhere(t *testing.T) {
 	const arn = "arn:aws:dynamodb:us-east-1:999999999999:table/old-table-0"
 	elsewhere := past{tool: x}
 	elsewhere.made(nil, "", "aws_dynamodb_table", map[string]any{"name": "old-table-0", "arn": arn})
-	elsewhere.made(nil, "", "aws_s3_bucket", map[string]any{"bucket": "old-bucket-0", "arn": "arn:aws:s3:::old-bucket-0", "region": "ap-southeast-1"})
+	elsewhere.made(nil, "", "aws_s3_bucket",
+		map[string]any{"bucket": "old-bucket-0", "arn": "arn:aws:s3:::old-bucket-0", "region": "ap-southeast-1"})
 	for _, adopt := range [][]string{nil, {"--adopt"}} {
 		a := x.run(elsewhere.stateFile(x), append([]string{"import", "--from-terraform", "-"}, adopt...)...)
 		if a.code != 1 || strings.Contains(a.out, "DynamoDBTable") || !strings.Contains(a.out, "S3Bucket") ||
-			!strings.Contains(a.err, "in account 999999999999, region us-east-1 ("+arn+"), and this is account 123456789012, region ap-southeast-1") {
+			!strings.Contains(a.err, "in account 999999999999, region us-east-1 ("+arn+
+				"), and this is account 123456789012, region ap-southeast-1") {
 			t.Errorf("%v: exit code %d\n%s%s", adopt, a.code, a.out, a.err)
 		}
 	}
 	for _, args := range [][]string{{arn}, {"dynamodbtable/" + arn}} {
-		if a := x.run("", append([]string{"import"}, args...)...); a.code != 1 || a.out != "" || !strings.Contains(a.err, "it is in account 999999999999, region us-east-1") {
+		if a := x.run("", append([]string{"import"}, args...)...); a.code != 1 || a.out != "" ||
+			!strings.Contains(a.err, "it is in account 999999999999, region us-east-1") {
 			t.Errorf("%v: exit code %d\n%s%s", args, a.code, a.out, a.err)
 		}
 	}
@@ -566,7 +619,8 @@ func TestImport_SaysWhereAStateHasWhatAWSHasNot(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t)
 	gone := past{tool: x}
-	gone.made(nil, "", "aws_dynamodb_table", map[string]any{"name": "nowhere", "arn": "arn:aws:dynamodb:ap-southeast-1:123456789012:table/nowhere"})
+	gone.made(nil, "", "aws_dynamodb_table",
+		map[string]any{"name": "nowhere", "arn": "arn:aws:dynamodb:ap-southeast-1:123456789012:table/nowhere"})
 	a := x.run(gone.stateFile(x), "import", "--from-terraform", "-")
 	if a.code != 1 || a.out != "" || !strings.Contains(a.err, "does not exist in account 123456789012") ||
 		!strings.Contains(a.err, "although the Terraform state has it as aws_dynamodb_table.x") {
@@ -600,15 +654,17 @@ func TestImport_ListsSettingsThatNoFieldSays(t *testing.T) {
 	x := newTool(t)
 	const function = "arn:aws:lambda:ap-southeast-1:123456789012:function:check"
 	old := x.emptyPast()
-	made, err := cognitoidentityprovider.NewFromConfig(old.config).CreateUserPool(x.Ctx(), &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"),
-		LambdaConfig: &cognitotypes.LambdaConfigType{PreSignUp: aws.String(function)}})
+	made, err := cognitoidentityprovider.NewFromConfig(old.config).CreateUserPool(x.Ctx(),
+		&cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"),
+			LambdaConfig: &cognitotypes.LambdaConfigType{PreSignUp: aws.String(function)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	pool := *made.UserPool.Id
 	for _, format := range []string{"yaml", "json"} {
 		a := x.run("", "import", "-o", format, "cognitouserpool/"+pool)
-		if a.code != 0 || !strings.Contains(a.err, "CognitoUserPool/"+pool+": not declared, because no field says it, and left in AWS as it is: lambdaConfig\n") ||
+		if a.code != 0 || !strings.Contains(a.err,
+			"CognitoUserPool/"+pool+": not declared, because no field says it, and left in AWS as it is: lambdaConfig\n") ||
 			!strings.Contains(a.out, "nexus.ai/not-declared") || strings.Contains(a.out+a.err, function) {
 			t.Errorf("%s: exit code %d\n%s%s", format, a.code, a.out, a.err)
 		}
@@ -620,7 +676,8 @@ func TestImport_ListsSettingsThatNoFieldSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := x.run("", "import", "dynamodbtable/scaled"); a.code != 0 || !strings.Contains(a.err, "not known whether it has more that no field says: scalable targets of Application Auto Scaling (not read: ") {
+	if a := x.run("", "import", "dynamodbtable/scaled"); a.code != 0 ||
+		!strings.Contains(a.err, "not known whether it has more that no field says: scalable targets of Application Auto Scaling (not read: ") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }
@@ -630,13 +687,16 @@ func TestImport_PassesOverWhatASearchFindsManaged(t *testing.T) {
 	x := newTool(t)
 	old := x.emptyPast()
 	old.table(0)
-	_, err := s3.NewFromConfig(old.config, func(o *s3.Options) { o.UsePathStyle = true }).CreateBucket(x.Ctx(), &s3.CreateBucketInput{Bucket: aws.String("managed"),
-		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1", Tags: []s3types.Tag{
-			{Key: aws.String("team"), Value: aws.String("a")}, {Key: aws.String("nexus.ai/owner-uid"), Value: aws.String("1")}, {Key: aws.String("nexus.ai/owner"), Value: aws.String("S3Bucket/a/b")}}}})
+	_, err := s3.NewFromConfig(old.config, func(o *s3.Options) { o.UsePathStyle = true }).CreateBucket(x.Ctx(),
+		&s3.CreateBucketInput{Bucket: aws.String("managed"),
+			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1", Tags: []s3types.Tag{
+				{Key: aws.String("team"), Value: aws.String("a")}, {Key: aws.String("nexus.ai/owner-uid"), Value: aws.String("1")},
+				{Key: aws.String("nexus.ai/owner"), Value: aws.String("S3Bucket/a/b")}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := x.run("", "import", "--tag", "team=a"); a.code != 0 || strings.Contains(a.out, "S3Bucket") || !strings.Contains(a.out, "DynamoDBTable") ||
+	if a := x.run("", "import", "--tag", "team=a"); a.code != 0 || strings.Contains(a.out, "S3Bucket") ||
+		!strings.Contains(a.out, "DynamoDBTable") ||
 		!strings.Contains(a.err, "S3Bucket/managed: passed over, it is managed already: its tags name the owner S3Bucket/a/b") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}

@@ -33,10 +33,12 @@ func TestImport_DeclaresResourcesOfAnyType(t *testing.T) {
 	}
 	d := double.New(x.World.AWS().Account(), types, time.Now)
 	x.World.AWS().Divert("cloudformation", d)
-	api := cloudcontrol.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
+	api := cloudcontrol.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
 	exists := func(typeName, properties string) {
 		t.Helper()
-		if _, err := api.CreateResource(context.Background(), &cloudcontrol.CreateResourceInput{TypeName: &typeName, DesiredState: aws.String(properties)}); err != nil {
+		if _, err := api.CreateResource(context.Background(),
+			&cloudcontrol.CreateResourceInput{TypeName: &typeName, DesiredState: aws.String(properties)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,7 +53,8 @@ func TestImport_DeclaresResourcesOfAnyType(t *testing.T) {
 	if observing.code != 0 || strings.Count(observing.err, "applying the object changes nothing") != 3 {
 		t.Fatalf("exit code %d\n%s", observing.code, observing.err)
 	}
-	for _, text := range []string{"typeName: AWS::Kinesis::Stream", "name: events", "importID: " + list, "RetentionPeriodHours: 48", "team: a", "managementPolicy: Observe", "deletionPolicy: Retain"} {
+	for _, text := range []string{"typeName: AWS::Kinesis::Stream", "name: events", "importID: " + list, "RetentionPeriodHours: 48", "team: a",
+		"managementPolicy: Observe", "deletionPolicy: Retain"} {
 		if !strings.Contains(observing.out, text) {
 			t.Errorf("no %q in\n%s", text, observing.out)
 		}
@@ -68,7 +71,8 @@ func TestImport_DeclaresResourcesOfAnyType(t *testing.T) {
 	if err := os.WriteFile(state, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if a := x.run("", "import", "-n", x.Namespace, "--from-terraform", state); a.code != 0 || a.out != observing.out || !strings.Contains(a.err, "aws_cloudwatch_log_metric_filter.g: passed over, no kind declares it") {
+	if a := x.run("", "import", "-n", x.Namespace, "--from-terraform", state); a.code != 0 || a.out != observing.out ||
+		!strings.Contains(a.err, "aws_cloudwatch_log_metric_filter.g: passed over, no kind declares it") {
 		t.Errorf("from Terraform: exit code %d\n%s\n%s", a.code, a.out, a.err)
 	}
 	adopting := x.run("", append(named, "--adopt")...)
@@ -77,7 +81,8 @@ func TestImport_DeclaresResourcesOfAnyType(t *testing.T) {
 	}
 	for args, says := range map[string]string{
 		stream + " others": "is managed already: its tags name the owner AWSResource/b/others", stream + " none": "does not exist in account",
-		"AWS::S3::Bucket logs": "import it as s3bucket/NAME", "AWS::Kinesis::Steam x": "AWS has no resource type AWS::Kinesis::Steam", stream: "name the resource by its primary identifier",
+		"AWS::S3::Bucket logs": "import it as s3bucket/NAME", "AWS::Kinesis::Steam x": "AWS has no resource type AWS::Kinesis::Steam",
+		stream: "name the resource by its primary identifier",
 	} {
 		if a := x.run("", append([]string{"import"}, strings.Fields(args)...)...); a.code == 0 || !strings.Contains(a.err, says) {
 			t.Errorf("%s: exit code %d\n%s", args, a.code, a.err)

@@ -57,8 +57,9 @@ func TestInit_TheAPIServerAcceptsTheManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, args := range map[string][]string{
-		"compose":   {"--from-compose", source},
-		"questions": {"--image", "frontend=registry.example/web:1", "--image", "backend=registry.example/api:1", "--table", "orders", "--bucket", "documents", "--queue", "jobs", "--topic", "events", "--secret", "smtp=user,password"},
+		"compose": {"--from-compose", source},
+		"questions": {"--image", "frontend=registry.example/web:1", "--image", "backend=registry.example/api:1", "--table", "orders", "--bucket",
+			"documents", "--queue", "jobs", "--topic", "events", "--secret", "smtp=user,password"},
 	} {
 		a := x.run("", append([]string{"init", "--yes", "--force", "--name", "written", "--namespace", x.Namespace, "-o", target}, args...)...)
 		if a.code != 0 {
@@ -75,7 +76,8 @@ func TestInit_TheAPIServerAcceptsTheManifest(t *testing.T) {
 		if err := yaml.UnmarshalStrict(text, c); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Client.Create(t.Context(), c, client.DryRunAll, &client.CreateOptions{Raw: &metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}}); err != nil {
+		if err := x.Client.Create(t.Context(), c, client.DryRunAll,
+			&client.CreateOptions{Raw: &metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}}); err != nil {
 			t.Errorf("%s: the API server refuses it: %v\n%s", name, err, text)
 		}
 		if r := x.run("", "render", "-f", target); r.code != 0 || !strings.Contains(r.out, "kind: Deployment") {

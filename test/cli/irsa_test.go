@@ -36,7 +36,8 @@ func (x *tool) provider(issuer string) string {
 
 // audiences returns the audiences that IAM accepts in tokens of an issuer; nil when it accepts none of them.
 func (x *tool) audiences(issuer string) []string {
-	out, err := x.iam().GetOpenIDConnectProvider(x.Ctx(), &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(x.provider(issuer))})
+	out, err := x.iam().GetOpenIDConnectProvider(x.Ctx(),
+		&iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(x.provider(issuer))})
 	if err != nil {
 		return nil
 	}
@@ -45,7 +46,8 @@ func (x *tool) audiences(issuer string) []string {
 
 func (x *tool) withoutProvider(issuer string) {
 	x.Helper()
-	if _, err := x.iam().DeleteOpenIDConnectProvider(x.Ctx(), &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(x.provider(issuer))}); err != nil {
+	if _, err := x.iam().DeleteOpenIDConnectProvider(x.Ctx(),
+		&iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(x.provider(issuer))}); err != nil {
 		x.Fatal(err)
 	}
 }
@@ -72,7 +74,8 @@ func TestFixIRSA_CreatesTheProviderOnce(t *testing.T) {
 		}
 	})
 	mark := x.World.AWS().Mark()
-	x.wants(x.run("", "fix-irsa", "--dry-run"), 0, x.provider(world.DefaultIssuer), "would: create the IAM OIDC provider with audience sts.amazonaws.com",
+	x.wants(x.run("", "fix-irsa", "--dry-run"), 0, x.provider(world.DefaultIssuer),
+		"would: create the IAM OIDC provider with audience sts.amazonaws.com",
 		"namespace default has no operator yet")
 	if w := x.ownWrites(mark); len(w) > 0 {
 		t.Errorf("a dry run wrote %v", w)
@@ -100,14 +103,17 @@ func TestFixIRSA_AddsTheAudience(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t)
 	arn := aws.String(x.provider(world.DefaultIssuer))
-	if _, err := x.iam().AddClientIDToOpenIDConnectProvider(x.Ctx(), &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, ClientID: aws.String("other")}); err != nil {
+	if _, err := x.iam().AddClientIDToOpenIDConnectProvider(x.Ctx(),
+		&iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, ClientID: aws.String("other")}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.iam().RemoveClientIDFromOpenIDConnectProvider(x.Ctx(), &iam.RemoveClientIDFromOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, ClientID: aws.String("sts.amazonaws.com")}); err != nil {
+	if _, err := x.iam().RemoveClientIDFromOpenIDConnectProvider(x.Ctx(),
+		&iam.RemoveClientIDFromOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, ClientID: aws.String("sts.amazonaws.com")}); err != nil {
 		t.Fatal(err)
 	}
 	var r repaired
-	if x.read(&r, "fix-irsa"); len(r.Changes) != 1 || r.Changes[0].Action != "add audience sts.amazonaws.com" || r.Provider != x.provider(world.DefaultIssuer) || r.DryRun {
+	if x.read(&r, "fix-irsa"); len(r.Changes) != 1 || r.Changes[0].Action != "add audience sts.amazonaws.com" ||
+		r.Provider != x.provider(world.DefaultIssuer) || r.DryRun {
 		t.Errorf("%+v", r)
 	}
 	if got := x.audiences(world.DefaultIssuer); len(got) != 2 {
@@ -126,12 +132,14 @@ func TestFixIRSA_RepairsTheTrustOfTheOperatorsRole(t *testing.T) {
 	t.Cleanup(func() { x.withoutProvider(other) })
 	trusts := func(issuer string) string {
 		name := strings.TrimPrefix(issuer, "https://")
-		return `{"Effect":"Allow","Principal":{"Federated":"` + x.provider(issuer) + `"},"Action":"sts:AssumeRoleWithWebIdentity","Condition":{"StringEquals":{"` +
+		return `{"Effect":"Allow","Principal":{"Federated":"` + x.provider(issuer) +
+			`"},"Action":"sts:AssumeRoleWithWebIdentity","Condition":{"StringEquals":{"` +
 			name + `:sub":"system:serviceaccount:default:operator-irsa","` + name + `:aud":"sts.amazonaws.com"}}}`
 	}
 	const role = "NexusAIOperatorRole"
 	document := `{"Version":"2012-10-17","Statement":[` + trusts(gone) + `,` + trusts(other) + `]}`
-	if _, err := x.iam().CreateRole(x.Ctx(), &iam.CreateRoleInput{RoleName: aws.String(role), AssumeRolePolicyDocument: &document}); err != nil {
+	if _, err := x.iam().CreateRole(x.Ctx(),
+		&iam.CreateRoleInput{RoleName: aws.String(role), AssumeRolePolicyDocument: &document}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -143,7 +151,8 @@ func TestFixIRSA_RepairsTheTrustOfTheOperatorsRole(t *testing.T) {
 	x.installed(sa)
 	selector, template := operatorPod()
 	template.Spec.ServiceAccountName = sa.Name
-	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "nexus-operator"}, Spec: appsv1.DeploymentSpec{Selector: &selector, Template: template}})
+	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "nexus-operator"},
+		Spec: appsv1.DeploymentSpec{Selector: &selector, Template: template}})
 
 	x.wants(x.run("", "fix-irsa"), 0, "There is nothing to change.", "ServiceAccount default/operator-irsa names no role")
 	name := func(arn string) {
@@ -158,12 +167,14 @@ func TestFixIRSA_RepairsTheTrustOfTheOperatorsRole(t *testing.T) {
 		x.wants(x.run("", "fix-irsa"), 1, want)
 	}
 	name("arn:aws:iam::" + account + ":role/" + role)
-	x.wants(x.run("", "fix-irsa", "--dry-run"), 0, "would: replace the trust policy", "- \"Federated\": \""+x.provider(gone), "+ \"Federated\": \""+x.provider(world.DefaultIssuer))
+	x.wants(x.run("", "fix-irsa", "--dry-run"), 0, "would: replace the trust policy", "- \"Federated\": \""+x.provider(gone),
+		"+ \"Federated\": \""+x.provider(world.DefaultIssuer))
 	if got := x.trustOf(role); !strings.Contains(got, x.provider(gone)) || strings.Contains(got, x.provider(world.DefaultIssuer)) {
 		t.Errorf("a dry run changed the trust policy to %s", got)
 	}
 	x.wants(x.run("", "fix-irsa"), 0, "done: replace the trust policy")
-	if got := x.trustOf(role); strings.Contains(got, "GONE") || !strings.Contains(got, x.provider(other)) || !strings.Contains(got, x.provider(world.DefaultIssuer)) {
+	if got := x.trustOf(role); strings.Contains(got, "GONE") || !strings.Contains(got, x.provider(other)) ||
+		!strings.Contains(got, x.provider(world.DefaultIssuer)) {
 		t.Errorf("the trust policy is %s", got)
 	}
 	x.wants(x.run("", "fix-irsa"), 0, "There is nothing to change.")

@@ -28,10 +28,12 @@ import (
 // eksCluster creates a cluster in a region of the emulator until the test ends, and returns its name, ARN and endpoint.
 func (x *tool) eksCluster(region string) (name, arn, endpoint string) {
 	x.Helper()
-	api := eks.NewFromConfig(aws.Config{Region: region, BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	api := eks.NewFromConfig(aws.Config{Region: region, BaseEndpoint: aws.String(x.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 	name = strings.ToLower(x.Namespace)
-	out, err := api.CreateCluster(x.Ctx(), &eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::" + account + ":role/cluster"),
-		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}})
+	out, err := api.CreateCluster(x.Ctx(),
+		&eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::" + account + ":role/cluster"),
+			ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}})
 	if err != nil {
 		x.Fatal(err)
 	}
@@ -84,10 +86,12 @@ func TestKubeconfig_WritesOneEntryAndRefreshesIt(t *testing.T) {
 	}
 	x.wants(x.on(file, "kubeconfig", "--cluster-name", name, "--alias", "dev"), 0, "Wrote context dev")
 	c := x.kubeconfigIn(file)
-	if c.CurrentContext != "dev" || c.Contexts["dev"].Cluster != arn || c.Clusters[arn].Server != endpoint || len(c.Clusters[arn].CertificateAuthorityData) == 0 {
+	if c.CurrentContext != "dev" || c.Contexts["dev"].Cluster != arn || c.Clusters[arn].Server != endpoint ||
+		len(c.Clusters[arn].CertificateAuthorityData) == 0 {
 		t.Errorf("%+v %+v", c.Contexts["dev"], c.Clusters[arn])
 	}
-	if o := c.AuthInfos["other"]; o == nil || o.Token != "secret-of-the-other" || c.Clusters["other"].ProxyURL == "" || c.Contexts["other"].Namespace != "team" {
+	if o := c.AuthInfos["other"]; o == nil || o.Token != "secret-of-the-other" || c.Clusters["other"].ProxyURL == "" ||
+		c.Contexts["other"].Namespace != "team" {
 		t.Error("the entry of the other cluster changed")
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
@@ -100,14 +104,16 @@ func TestKubeconfig_WritesOneEntryAndRefreshesIt(t *testing.T) {
 	}
 
 	// The cluster was created again: it has another endpoint. A person's own settings stay.
-	c.Clusters[arn].Server, c.Clusters[arn].ProxyURL, c.Contexts["dev"].Namespace = "https://gone.example.com", "http://proxy.example.com", "mine"
+	c.Clusters[arn].Server, c.Clusters[arn].ProxyURL, c.Contexts["dev"].Namespace = "https://gone.example.com",
+		"http://proxy.example.com", "mine"
 	c.AuthInfos[arn].Exec.Command, c.AuthInfos[arn].Exec.Args = "aws", []string{"eks", "get-token", "--cluster-name", name}
 	if err := clientcmd.WriteToFile(*c, file); err != nil {
 		t.Fatal(err)
 	}
 	x.wants(x.on(file, "kubeconfig", "--alias", "dev", "-o", "json"), 0, `"changed": true`, `"server": "`+endpoint)
 	c = x.kubeconfigIn(file)
-	if c.Clusters[arn].Server != endpoint || c.Clusters[arn].ProxyURL == "" || c.Contexts["dev"].Namespace != "mine" || c.AuthInfos[arn].Exec.Command != "aws" {
+	if c.Clusters[arn].Server != endpoint || c.Clusters[arn].ProxyURL == "" || c.Contexts["dev"].Namespace != "mine" ||
+		c.AuthInfos[arn].Exec.Command != "aws" {
 		t.Errorf("%+v %+v %+v", c.Clusters[arn], c.Contexts["dev"], c.AuthInfos[arn].Exec)
 	}
 
@@ -127,7 +133,8 @@ func TestKubeconfig_FindsTheRegionOfItsContext(t *testing.T) {
 	if err := os.WriteFile(file, []byte(stale), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := x.runAs([]string{"KUBECONFIG=" + file, "AWS_REGION=", "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=a"}, "", "kubeconfig", "--alias", "other")
+	a := x.runAs([]string{"KUBECONFIG=" + file, "AWS_REGION=", "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=a"}, "",
+		"kubeconfig", "--alias", "other")
 	x.wants(a, 0, "Wrote context other", endpoint)
 	if c := x.kubeconfigIn(file); c.AuthInfos["other"].Token == "" || c.AuthInfos["other"].Exec != nil {
 		t.Error("the person's own token was replaced")
@@ -185,7 +192,8 @@ func TestToken_IsASignedQuestionToSTS(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := signed.Query()
-	if q.Get("Action") != "GetCallerIdentity" || q.Get("X-Amz-Expires") != "60" || !strings.Contains(q.Get("X-Amz-SignedHeaders"), "x-k8s-aws-id") ||
+	if q.Get("Action") != "GetCallerIdentity" || q.Get("X-Amz-Expires") != "60" ||
+		!strings.Contains(q.Get("X-Amz-SignedHeaders"), "x-k8s-aws-id") ||
 		!strings.Contains(q.Get("X-Amz-Credential"), "/ap-southeast-1/sts/") || strings.Contains(string(text), name) {
 		t.Errorf("%s", text)
 	}

@@ -31,7 +31,8 @@ type assistant struct {
 func (x *tool) assistant(kubeconfig string, args ...string) *assistant {
 	x.Helper()
 	cmd := exec.Command(x.binary(), append([]string{"mcp", "--kubeconfig=" + kubeconfig}, args...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + x.TempDir(), "AWS_REGION=ap-southeast-1", "AWS_EC2_METADATA_DISABLED=true", "AWS_ENDPOINT_URL=" + x.aws.URL(),
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + x.TempDir(), "AWS_REGION=ap-southeast-1", "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_ENDPOINT_URL=" + x.aws.URL(),
 		"OPERATOR_NAMESPACE=default", "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=a"}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(x.Ctx(), &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
@@ -141,7 +142,8 @@ func TestMCP_AnswersAsTheCommandsDo(t *testing.T) {
 	x.foreignBucket("mcp-taken")
 	common := v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}
 	bucket := func(name string) *v1alpha1.S3Bucket {
-		return &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: x.Namespace}, Spec: v1alpha1.S3BucketSpec{CommonSpec: common, BucketName: "mcp-" + name}}
+		return &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: x.Namespace},
+			Spec: v1alpha1.S3BucketSpec{CommonSpec: common, BucketName: "mcp-" + name}}
 	}
 	p, free, taken := provider(x.Namespace), bucket("free"), bucket("taken")
 	x.Create(p, free, taken)
@@ -152,7 +154,8 @@ func TestMCP_AnswersAsTheCommandsDo(t *testing.T) {
 		in := []string{"-n", x.Namespace}
 		a.same("list", nil, "", append([]string{"list"}, in...)...)
 		a.same("list", input{"kinds": []string{"s3bucket"}, "ready": false}, "", append([]string{"list", "S3Bucket", "--ready=false"}, in...)...)
-		a.same("status", input{"objects": []string{"s3bucket/free", "s3bucket/taken"}}, "", append([]string{"status", "s3bucket/free", "s3bucket/taken"}, in...)...)
+		a.same("status", input{"objects": []string{"s3bucket/free", "s3bucket/taken"}}, "",
+			append([]string{"status", "s3bucket/free", "s3bucket/taken"}, in...)...)
 		a.same("tree", input{"object": "s3bucket/free"}, "", append([]string{"tree", "s3bucket/free"}, in...)...)
 		a.same("explain", input{"object": "s3bucket/taken"}, "", append([]string{"explain", "s3bucket/taken"}, in...)...)
 		a.same("explain", input{"object": "NX-IAM-001"}, "", "explain", "NX-IAM-001")
@@ -164,7 +167,8 @@ func TestMCP_AnswersAsTheCommandsDo(t *testing.T) {
 		a.same("plan", input{"manifest": m, "skipAWS": true}, m, append([]string{"plan", "-f", "-", "--skip-aws"}, in...)...)
 		a.same("validate", input{"manifest": m}, m, append([]string{"validate", "-f", "-"}, in...)...)
 		var removed struct{ Items []item }
-		if a.answers(&removed, "plan", input{"manifest": x.manifest(free), "delete": true}); len(removed.Items) != 1 || removed.Items[0].Action != "Delete" {
+		if a.answers(&removed, "plan", input{"manifest": x.manifest(free), "delete": true}); len(removed.Items) != 1 ||
+			removed.Items[0].Action != "Delete" {
 			t.Errorf("%+v", removed)
 		}
 	})
@@ -176,7 +180,8 @@ func TestMCP_AnswersAsTheCommandsDo(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 	a.answers(&found, "list", input{"ready": false})
-	if found.Total != 1 || found.Objects[0].Name != "taken" || found.Objects[0].Reason != "Conflict" || !strings.Contains(found.Objects[0].Message, "(NX-SPEC-005)") {
+	if found.Total != 1 || found.Objects[0].Name != "taken" || found.Objects[0].Reason != "Conflict" ||
+		!strings.Contains(found.Objects[0].Message, "(NX-SPEC-005)") {
 		t.Errorf("%+v", found)
 	}
 	a.fails("status", input{"objects": []string{"s3bucket/none"}}, `"none" not found in namespace `+x.Namespace)
@@ -189,7 +194,9 @@ func TestMCP_AnswersAsTheCommandsDo(t *testing.T) {
 	a.fails("plan", input{}, `"manifest"`)
 	a.fails("tree", input{"object": "s3bucket/free", "output": "text"}, `"output"`)
 	var refused struct{ Items []item }
-	if a.answers(&refused, "plan", input{"manifest": strings.Replace(x.manifest(bucket("bad")), "bucketName: mcp-bad", "bucketName: Bad_Name", 1)}); len(refused.Items) != 1 ||
+	if a.answers(&refused, "plan",
+		input{"manifest": strings.Replace(x.manifest(bucket("bad")), "bucketName: mcp-bad", "bucketName: Bad_Name",
+			1)}); len(refused.Items) != 1 ||
 		refused.Items[0].Problem == nil || !strings.Contains(refused.Items[0].Problem.Field+refused.Items[0].Problem.Message, "spec.bucketName") {
 		t.Errorf("%+v", refused)
 	}
@@ -225,12 +232,16 @@ func TestMCP_ReadsWithTheRightsOfItsUser(t *testing.T) {
 func TestMCP_ShowsNoValueOfASecret(t *testing.T) {
 	const canary = "canary-5b20ce"
 	x := newTool(t)
-	x.Create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "operator-secrets"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-secrets"},
+	x.Create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "operator-secrets"},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-secrets"},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operator.User}}})
 	p := provider(x.Namespace)
-	source := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "source", Namespace: x.Namespace}, StringData: map[string]string{"value": canary, "other": canary + "-other"}}
-	stored := &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Name: "stored", Namespace: x.Namespace}, Spec: v1alpha1.SecretsManagerSecretSpec{
-		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, SecretName: "mcp/stored", SecretStringRef: &v1alpha1.SecretKeyReference{Name: "source", Key: "value"}}}
+	source := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "source", Namespace: x.Namespace},
+		StringData: map[string]string{"value": canary, "other": canary + "-other"}}
+	stored := &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Name: "stored", Namespace: x.Namespace},
+		Spec: v1alpha1.SecretsManagerSecretSpec{
+			CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, SecretName: "mcp/stored",
+			SecretStringRef: &v1alpha1.SecretKeyReference{Name: "source", Key: "value"}}}
 	x.Create(p, source, stored)
 	x.Ready(p, stored)
 	a := x.assistant(x.World.Kubeconfig(), "--namespace="+x.Namespace)
@@ -245,9 +256,12 @@ func TestMCP_ShowsNoValueOfASecret(t *testing.T) {
 			name string
 			in   input
 		}{
-			{"list", nil}, {"list", input{"allNamespaces": true}}, {"status", nil}, {"status", input{"objects": []string{"secretsmanagersecret/stored"}}}, {"status", input{"objects": []string{"secret/source"}}},
-			{"tree", object}, {"explain", object}, {"tree", input{"object": "secret/source"}}, {"drift", nil}, {"validate", input{"manifest": x.manifest(edited)}},
-			{"plan", input{"manifest": x.manifest(edited)}}, {"plan", input{"manifest": x.manifest(missing)}}, {"plan", input{"manifest": x.manifest(stored), "delete": true}},
+			{"list", nil}, {"list", input{"allNamespaces": true}}, {"status", nil},
+			{"status", input{"objects": []string{"secretsmanagersecret/stored"}}}, {"status", input{"objects": []string{"secret/source"}}},
+			{"tree", object}, {"explain", object}, {"tree", input{"object": "secret/source"}}, {"drift", nil},
+			{"validate", input{"manifest": x.manifest(edited)}},
+			{"plan", input{"manifest": x.manifest(edited)}}, {"plan", input{"manifest": x.manifest(missing)}},
+			{"plan", input{"manifest": x.manifest(stored), "delete": true}},
 			{"plan", input{"manifest": replaced}},
 		} {
 			a.ask(q.name, q.in)
@@ -258,7 +272,8 @@ func TestMCP_ShowsNoValueOfASecret(t *testing.T) {
 		t.Errorf("an answer has the value of the Secret:\n%s", heard)
 	}
 	// The answers were about the Secret: the value is compared, and its change is planned.
-	for _, want := range []string{"secretsmanager:PutSecretValue", "Secret source has no key no-such-key", `"***"`, "is not of a kind of Nexus Operator"} {
+	for _, want := range []string{"secretsmanager:PutSecretValue", "Secret source has no key no-such-key", `"***"`,
+		"is not of a kind of Nexus Operator"} {
 		if !strings.Contains(heard, want) {
 			t.Errorf("no answer has %q:\n%s", want, heard)
 		}

@@ -63,7 +63,8 @@ func TestMonitor_FromCreationToRunning(t *testing.T) {
 	if a.code != 0 || a.err != "" || strings.Contains(a.out, "\x1b") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
-	for _, want := range []string{`step 2 S3: done in \d`, `step 11 Ingress: done`, `event S3Bucket/myapp-dev-call-data Created: `, `phase Running: `,
+	for _, want := range []string{`step 2 S3: done in \d`, `step 11 Ingress: done`, `event S3Bucket/myapp-dev-call-data Created: `,
+		`phase Running: `,
 		`Deployment/myapp-dev-backend: available \(2 of 2 available\)`, `address: http://k8s-`, `\] done: Running at http://k8s-.*\n$`} {
 		if !regexp.MustCompile(want).MatchString(a.out) {
 			t.Errorf("no %s in\n%s", want, a.out)
@@ -109,7 +110,8 @@ func TestMonitor_EndsWhenAPersonMustAct(t *testing.T) {
 	}
 	x.apply(x.manifest(c))
 	a := x.begin(x.admin(), "monitor", "-n", c.Namespace).ends()
-	if a.code != 1 || !strings.Contains(a.err, "Conflict: S3Bucket/myapp-dev-call-data: ") || !strings.HasSuffix(strings.TrimSpace(a.err), " (NX-SPEC-005)") || !strings.Contains(a.out, "step 2 S3: failed (") {
+	if a.code != 1 || !strings.Contains(a.err, "Conflict: S3Bucket/myapp-dev-call-data: ") ||
+		!strings.HasSuffix(strings.TrimSpace(a.err), " (NX-SPEC-005)") || !strings.Contains(a.out, "step 2 S3: failed (") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	on := x.beginOnTerminal(append(x.admin(), "NO_COLOR=1"), "monitor", "-n", c.Namespace)
@@ -169,7 +171,8 @@ func TestMonitor_EndsInTimeOrWhenInterrupted(t *testing.T) {
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if a := s.ends(); a.code != 130 || !strings.Contains(a.err, "has changed nothing") || !strings.Contains(a.err, "Run the same command again") {
+	if a := s.ends(); a.code != 130 || !strings.Contains(a.err, "has changed nothing") ||
+		!strings.Contains(a.err, "Run the same command again") {
 		t.Errorf("interrupted: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	s = x.begin(x.admin(), "monitor", "-n", c.Namespace)
@@ -188,7 +191,8 @@ func TestMonitor_SaysWhichCapabilityAndWhichRight(t *testing.T) {
 	c := x.Capability("examples/test-capability.yaml")
 	c.Annotations = map[string]string{wellknown.AnnotationPaused: "true"}
 	x.Create(c)
-	if a := x.runAs(x.withoutRights(), "", "monitor", "-n", c.Namespace); a.code != 4 || !strings.Contains(a.err, `"nobody" cannot list resource "nexuscapabilities"`) || a.out != "" {
+	if a := x.runAs(x.withoutRights(), "", "monitor", "-n", c.Namespace); a.code != 4 ||
+		!strings.Contains(a.err, `"nobody" cannot list resource "nexuscapabilities"`) || a.out != "" {
 		t.Errorf("no rights: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	if a := x.run("", "monitor", "-n", c.Namespace); a.code != 1 || !strings.Contains(a.err, "it is paused") {
@@ -197,7 +201,8 @@ func TestMonitor_SaysWhichCapabilityAndWhichRight(t *testing.T) {
 	if a := x.run("", "monitor", "-n", x.Namespace); a.code != 2 || !strings.Contains(a.err, "has no NexusAICapability") {
 		t.Errorf("none: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
-	if a := x.run("", "monitor", x.Namespace+"/none"); a.code != 4 || !strings.Contains(a.err, "NexusAICapability "+x.Namespace+"/none does not exist") {
+	if a := x.run("", "monitor", x.Namespace+"/none"); a.code != 4 ||
+		!strings.Contains(a.err, "NexusAICapability "+x.Namespace+"/none does not exist") {
 		t.Errorf("missing: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	for _, args := range [][]string{{"monitor"}, {"monitor", c.Namespace}} { // the only one of the cluster, and of a namespace
@@ -208,12 +213,14 @@ func TestMonitor_SaysWhichCapabilityAndWhichRight(t *testing.T) {
 	second := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: c.Namespace}, Spec: *c.Spec.DeepCopy()}
 	second.Spec.CapabilityName = "other"
 	x.Create(second)
-	if a := x.run("", "monitor", "-n", c.Namespace); a.code != 2 || !strings.Contains(a.err, "name one of "+c.Namespace+"/myapp-dev, "+c.Namespace+"/other") {
+	if a := x.run("", "monitor", "-n", c.Namespace); a.code != 2 ||
+		!strings.Contains(a.err, "name one of "+c.Namespace+"/myapp-dev, "+c.Namespace+"/other") {
 		t.Errorf("two: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	x.rights("watcher", c.Namespace, rule("get,list,watch", nexusv1.GroupVersion.Group, "nexuscapabilities"))
 	limited := append(x.admin(), "KUBECONFIG="+x.kubeconfigOf("watcher"))
-	if a := x.runAs(limited, "", "monitor", c.Namespace+"/other"); a.code != 4 || !strings.Contains(a.err, "the right to list and watch deployments.apps") {
+	if a := x.runAs(limited, "", "monitor", c.Namespace+"/other"); a.code != 4 ||
+		!strings.Contains(a.err, "the right to list and watch deployments.apps") {
 		t.Errorf("no Deployments: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }

@@ -46,7 +46,8 @@ func (x *tool) as(user string, args ...string) answer {
 // bind gives a user one of Kubernetes' own roles in a namespace.
 func (x *tool) bind(user, role, namespace string) {
 	x.Helper()
-	x.Create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: user}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+	x.Create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: user},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}})
 	x.Cleanup(func() {
 		_ = x.Client.Delete(x.Ctx(), &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: user}})
@@ -112,7 +113,8 @@ func TestStatus_OfTheOperator(t *testing.T) {
 
 	x.MakeNamespace(operator.Namespace)
 	selector, template := operatorPod("--region=eu-west-3")
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: operator.Namespace}, Spec: appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: &selector, Template: template}}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: operator.Namespace},
+		Spec: appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: &selector, Template: template}}
 	x.installed(d)
 	var a answer
 	x.Eventually(time.Minute, "the operator to be healthy", func() error {
@@ -121,7 +123,8 @@ func TestStatus_OfTheOperator(t *testing.T) {
 		}
 		return nil
 	})
-	x.wants(a, 0, "Operator in namespace nexus-system: healthy", "deployment/nexus-operator 2/2 v0.0.1", "The versions differ", "nexus-operator.nexus.ai 0/1",
+	x.wants(a, 0, "Operator in namespace nexus-system: healthy", "deployment/nexus-operator 2/2 v0.0.1", "The versions differ",
+		"nexus-operator.nexus.ai 0/1",
 		fmt.Sprintf("CustomResourceDefinitions: %[1]d of %[1]d established", numberOfCRDs(t)), "Capabilities: none")
 	var status struct {
 		APIVersion, Kind string
@@ -129,7 +132,8 @@ func TestStatus_OfTheOperator(t *testing.T) {
 		Leases           []struct{ Name, Holder string }
 		Pods             []struct{ Ready bool }
 	}
-	if x.read(&status, "status", "--operator-namespace", operator.Namespace); status.APIVersion != "inspect.nexus.ai/v1alpha1" || !status.Healthy || !status.Skew || len(status.Pods) != 2 || len(status.Leases) != 1 || status.Leases[0].Holder == "" {
+	if x.read(&status, "status", "--operator-namespace", operator.Namespace); status.APIVersion != "inspect.nexus.ai/v1alpha1" ||
+		!status.Healthy || !status.Skew || len(status.Pods) != 2 || len(status.Leases) != 1 || status.Leases[0].Holder == "" {
 		t.Errorf("%+v", status)
 	}
 	x.wants(x.run("", "version", "--operator-namespace", operator.Namespace), 0, "Operator: nexus-operator:v0.0.1")
@@ -148,8 +152,9 @@ func TestStatus_ReadsTheStatefulSetOfShards(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t)
 	selector, template := operatorPod("--shard=$(POD_INDEX)/2", "--region=eu-west-3")
-	s := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: "default"}, Spec: appsv1.StatefulSetSpec{Replicas: new(int32(2)), ServiceName: "nexus-operator",
-		Selector: &selector, Template: template, PodManagementPolicy: appsv1.ParallelPodManagement}}
+	s := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: "default"},
+		Spec: appsv1.StatefulSetSpec{Replicas: new(int32(2)), ServiceName: "nexus-operator",
+			Selector: &selector, Template: template, PodManagementPolicy: appsv1.ParallelPodManagement}}
 	x.installed(s)
 	x.Eventually(time.Minute, "the pods to be ready", func() error {
 		if err := x.Get(s); err != nil || s.Status.ReadyReplicas != 2 {
@@ -184,7 +189,8 @@ func TestStatusTreeAndExplain_OfAHealthyCapability(t *testing.T) {
 // showsStatus asks for the status of a healthy capability, and completes names of objects.
 func (x *tool) showsStatus(c *nexusv1.NexusAICapability) {
 	x.Helper()
-	x.wants(x.run("", "status", "ncap/"+c.Name, "-n", c.Namespace), 0, "NexusAICapability myapp-dev/myapp-dev: ready, phase Running, progress 11/11", "CONDITION", "Ready", "DataServicesReady")
+	x.wants(x.run("", "status", "ncap/"+c.Name, "-n", c.Namespace), 0,
+		"NexusAICapability myapp-dev/myapp-dev: ready, phase Running, progress 11/11", "CONDITION", "Ready", "DataServicesReady")
 	x.wants(x.run("", "status", "s3bucket/none", "-n", c.Namespace), 1, `"none" not found`)
 	x.wants(x.run("", "status", "serviceaccount/default", "-n", c.Namespace), 2, "is not of a kind of Nexus Operator")
 	x.wants(x.as("stranger", "status", "ncap/"+c.Name, "-n", c.Namespace), 4, `cannot get resource "nexuscapabilities"`)
@@ -242,7 +248,8 @@ func (x *tool) showsTree(c *nexusv1.NexusAICapability) {
 	x.Helper()
 	name := []string{"ncap/" + c.Name, "-n", c.Namespace}
 	a := x.run("", append([]string{"tree"}, name...)...)
-	x.wants(a, 0, "NexusAICapability/myapp-dev ✓ Ready", "S3Bucket/myapp-dev-call-data ✓ Ready", "arn:aws:s3:::myapp-dev-call-data", "Deployment/myapp-dev-backend ✓ Ready 2/2", "Pod/myapp-dev-backend-", "Ingress/myapp-dev-app-ingress ✓ Ready")
+	x.wants(a, 0, "NexusAICapability/myapp-dev ✓ Ready", "S3Bucket/myapp-dev-call-data ✓ Ready", "arn:aws:s3:::myapp-dev-call-data",
+		"Deployment/myapp-dev-backend ✓ Ready 2/2", "Pod/myapp-dev-backend-", "Ingress/myapp-dev-app-ingress ✓ Ready")
 	if strings.Contains(a.out, "✗") || strings.Contains(a.out, "…") {
 		x.Errorf("not all is ready:\n%s", a.out)
 	}
@@ -255,7 +262,8 @@ func (x *tool) showsTree(c *nexusv1.NexusAICapability) {
 	x.wants(x.run("", append([]string{"explain"}, name...)...), 0, "NexusAICapability myapp-dev/myapp-dev is ready.")
 	// The role view suffices, and shows the same.
 	x.bind("viewer", "view", c.Namespace)
-	if v := x.as("viewer", append([]string{"tree"}, name...)...); v.code != 0 || strings.Count(v.out, "✓ Ready") != strings.Count(a.out, "✓ Ready") {
+	if v := x.as("viewer", append([]string{"tree"}, name...)...); v.code != 0 ||
+		strings.Count(v.out, "✓ Ready") != strings.Count(a.out, "✓ Ready") {
 		x.Errorf("exit code %d\n%s\n%s", v.code, v.out, v.err)
 	}
 	x.wants(x.as("viewer", append([]string{"explain"}, name...)...), 0, "is ready")
@@ -273,11 +281,14 @@ func TestExplain_FindsTheForeignBucketBelowACapability(t *testing.T) {
 	x.apply(x.manifest(c))
 	x.Shows(c, "Ready", metav1.ConditionFalse, "Conflict")
 	name := []string{"ncap/" + c.Name, "-n", c.Namespace}
-	x.wants(x.run("", append([]string{"explain"}, name...)...), 1, "Cause: S3Bucket myapp-dev/myapp-dev-call-data: Conflict", "(NX-SPEC-005)", "Evidence:", "Ready is False", "Event", "$ kubectl edit ncap/myapp-dev -n myapp-dev", "$ nexusctl explain NX-SPEC-005", "Path:")
+	x.wants(x.run("", append([]string{"explain"}, name...)...), 1, "Cause: S3Bucket myapp-dev/myapp-dev-call-data: Conflict", "(NX-SPEC-005)",
+		"Evidence:", "Ready is False", "Event", "$ kubectl edit ncap/myapp-dev -n myapp-dev", "$ nexusctl explain NX-SPEC-005", "Path:")
 	var e explained
-	if x.read(&e, append([]string{"explain"}, name...)...); e.Ready || e.Cause.Kind != "S3Bucket" || e.Cause.Reason != "Conflict" || len(e.Path) != 2 || len(e.Events) == 0 {
+	if x.read(&e, append([]string{"explain"}, name...)...); e.Ready || e.Cause.Kind != "S3Bucket" || e.Cause.Reason != "Conflict" ||
+		len(e.Path) != 2 || len(e.Events) == 0 {
 		t.Errorf("%+v", e)
-	} else if e.Cause.Code != "NX-SPEC-005" || !strings.HasSuffix(e.Events[0].Message, " (NX-SPEC-005)") || !strings.HasSuffix(e.Conditions[0].Message, " (NX-SPEC-005)") {
+	} else if e.Cause.Code != "NX-SPEC-005" || !strings.HasSuffix(e.Events[0].Message, " (NX-SPEC-005)") ||
+		!strings.HasSuffix(e.Conditions[0].Message, " (NX-SPEC-005)") {
 		t.Errorf("cause, event or condition has no code: %+v", e)
 	}
 	x.wants(x.run("", append([]string{"tree"}, name...)...), 0, "S3Bucket/myapp-dev-call-data ✗ Failed", "Conflict: ", "(NX-SPEC-005)")
@@ -293,7 +304,8 @@ func TestExplain_FindsThePodOfABrokenImage(t *testing.T) {
 	x.Shows(c, "Ready", metav1.ConditionFalse, "ImagePullBackOff")
 	var e explained
 	x.read(&e, "explain", "ncap/"+c.Name, "-n", c.Namespace)
-	if e.Cause.Kind != "Pod" || e.Cause.Reason != "ImagePullBackOff" || e.Cause.Code != "NX-K8S-001" || len(e.Path) != 3 || e.Path[1].Kind != "Deployment" || len(e.Commands) == 0 || !strings.HasPrefix(e.Commands[0], "kubectl describe pod/") {
+	if e.Cause.Kind != "Pod" || e.Cause.Reason != "ImagePullBackOff" || e.Cause.Code != "NX-K8S-001" || len(e.Path) != 3 ||
+		e.Path[1].Kind != "Deployment" || len(e.Commands) == 0 || !strings.HasPrefix(e.Commands[0], "kubectl describe pod/") {
 		t.Errorf("%+v", e)
 	}
 }
@@ -312,16 +324,19 @@ func TestExplain_NamesWhatAnObjectWaitsFor(t *testing.T) {
 	x.Create(p)
 	x.Ready(p)
 	table := &v1alpha1.GlueTable{ObjectMeta: metav1.ObjectMeta{Name: "calls", Namespace: x.Namespace}, Spec: v1alpha1.GlueTableSpec{
-		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, TableName: "calls", DatabaseRef: &v1alpha1.ObjectReference{Name: "calls"}}}
+		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, TableName: "calls",
+		DatabaseRef: &v1alpha1.ObjectReference{Name: "calls"}}}
 	x.Create(table)
 	x.Shows(table, "Ready", metav1.ConditionFalse, "Waiting")
 	if x.read(&e, "explain", "gluetable/calls", "-n", x.Namespace); e.Cause.Kind != "GlueDatabase" || e.Cause.Health != "Missing" {
 		t.Errorf("no database: %+v", e)
 	}
 	x.Op.Stop()
-	late := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "late", Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
+	late := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "late", Namespace: x.Namespace},
+		v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
 	x.Create(late)
-	if x.read(&e, "explain", "s3bucket/late", "-n", x.Namespace); e.Cause.Reason != "NotObserved" || len(e.Commands) != 1 || e.Commands[0] != "nexusctl status" {
+	if x.read(&e, "explain", "s3bucket/late", "-n", x.Namespace); e.Cause.Reason != "NotObserved" || len(e.Commands) != 1 ||
+		e.Commands[0] != "nexusctl status" {
 		t.Errorf("no operator: %+v", e)
 	}
 }
@@ -329,11 +344,14 @@ func TestExplain_NamesWhatAnObjectWaitsFor(t *testing.T) {
 func TestTree_OfABindingHasPoliciesAndTheirObjects(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t)
-	si := &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: "tree-dns"}, Spec: intentv1alpha1.SecurityIntentSpec{Intent: intentv1alpha1.Intent{ID: "dnsManipulation", Action: "Block"}}}
+	si := &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: "tree-dns"},
+		Spec: intentv1alpha1.SecurityIntentSpec{Intent: intentv1alpha1.Intent{ID: "dnsManipulation", Action: "Block"}}}
 	x.Create(si)
 	t.Cleanup(func() { _ = x.Client.Delete(x.Ctx(), si) })
-	b := &intentv1alpha1.SecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: x.Namespace}, Spec: intentv1alpha1.SecurityIntentBindingSpec{
-		Intents: []intentv1alpha1.MatchIntent{{Name: si.Name}}, Selector: intentv1alpha1.WorkloadSelector{MatchLabels: map[string]string{"app": "web"}}}}
+	b := &intentv1alpha1.SecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: x.Namespace},
+		Spec: intentv1alpha1.SecurityIntentBindingSpec{
+			Intents:  []intentv1alpha1.MatchIntent{{Name: si.Name}},
+			Selector: intentv1alpha1.WorkloadSelector{MatchLabels: map[string]string{"app": "web"}}}}
 	x.Create(b)
 	x.Eventually(time.Minute, "the binding to be dealt with", func() error {
 		if err := x.Get(b); err != nil || b.Status.NimbusPolicy == "" {

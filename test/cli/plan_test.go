@@ -29,7 +29,8 @@ import (
 )
 
 func provider(namespace string) *v1alpha1.AWSProvider {
-	return &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: namespace}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
+	return &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: namespace},
+		Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
 }
 
 // subject is an object of a kind, with edits that follow one another.
@@ -49,7 +50,8 @@ func tags(t map[string]v1alpha1.TagValue) func(v1alpha1.Resource) {
 var subjects = map[string]subject{
 	"S3Bucket": {
 		make: func(m metav1.ObjectMeta, c v1alpha1.CommonSpec) v1alpha1.Resource {
-			return &v1alpha1.S3Bucket{ObjectMeta: m, Spec: v1alpha1.S3BucketSpec{CommonSpec: c, BucketName: "planned-bucket", Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
+			return &v1alpha1.S3Bucket{ObjectMeta: m,
+				Spec: v1alpha1.S3BucketSpec{CommonSpec: c, BucketName: "planned-bucket", Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
 		},
 		edits: []func(v1alpha1.Resource){
 			edit(func(o *v1alpha1.S3Bucket) { o.Spec.Versioning.Enabled = false }),
@@ -70,7 +72,8 @@ var subjects = map[string]subject{
 	},
 	"IAMRole": {
 		make: func(m metav1.ObjectMeta, c v1alpha1.CommonSpec) v1alpha1.Resource {
-			return &v1alpha1.IAMRole{ObjectMeta: m, Spec: v1alpha1.IAMRoleSpec{CommonSpec: c, RoleName: "planned-role", IRSA: &v1alpha1.IAMRoleIRSA{ServiceAccount: "app"}}}
+			return &v1alpha1.IAMRole{ObjectMeta: m,
+				Spec: v1alpha1.IAMRoleSpec{CommonSpec: c, RoleName: "planned-role", IRSA: &v1alpha1.IAMRoleIRSA{ServiceAccount: "app"}}}
 		},
 		edits: []func(v1alpha1.Resource){
 			edit(func(o *v1alpha1.IAMRole) { o.Spec.IRSA.ServiceAccount = "other" }),
@@ -88,12 +91,15 @@ func TestPlan_ListsExactlyTheCallsOfEveryLife(t *testing.T) {
 	for kind, s := range subjects {
 		t.Run(kind, func(t *testing.T) {
 			x := &tool{Bed: x.For(t), aws: x.aws}
-			o := s.make(metav1.ObjectMeta{Name: strings.ToLower(kind), Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
+			o := s.make(metav1.ObjectMeta{Name: strings.ToLower(kind), Namespace: x.Namespace},
+				v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
 			items := x.plan(x.manifest(o), "-f", "-")
-			if len(items) != 1 || items[0].Action != "Create" || items[0].AWS == nil || items[0].AWS.Action != "Create" || items[0].AWS.Cause != "New" {
+			if len(items) != 1 || items[0].Action != "Create" || items[0].AWS == nil || items[0].AWS.Action != "Create" ||
+				items[0].AWS.Cause != "New" {
 				t.Fatalf("%+v", items)
 			}
-			if err := x.Client.Get(t.Context(), client.ObjectKeyFromObject(o), s.make(metav1.ObjectMeta{}, v1alpha1.CommonSpec{})); !apierrors.IsNotFound(err) {
+			if err := x.Client.Get(t.Context(), client.ObjectKeyFromObject(o),
+				s.make(metav1.ObjectMeta{}, v1alpha1.CommonSpec{})); !apierrors.IsNotFound(err) {
 				t.Fatalf("after planning: %v, want no object", err)
 			}
 			mark := x.World.AWS().Mark()
@@ -122,7 +128,8 @@ func (x *tool) edited(o v1alpha1.Resource, change func(v1alpha1.Resource), i int
 	next := o.DeepCopyObject().(v1alpha1.Resource)
 	change(next)
 	items := x.plan(x.manifest(next), "-f", "-")
-	if len(items) != 1 || items[0].Action != "Update" || len(items[0].Fields) == 0 || items[0].AWS == nil || items[0].AWS.Cause != "SpecChanged" || len(items[0].AWS.Fields) == 0 {
+	if len(items) != 1 || items[0].Action != "Update" || len(items[0].Fields) == 0 || items[0].AWS == nil ||
+		items[0].AWS.Cause != "SpecChanged" || len(items[0].AWS.Fields) == 0 {
 		x.Fatalf("edit %d: %+v", i, items)
 	}
 	mark := x.World.AWS().Mark()
@@ -168,7 +175,8 @@ func TestPlan_ListsExactlyTheCallsOfACapability(t *testing.T) {
 	next.Spec.Backend.Replicas = aws.Int32(3)
 	next.Spec.Backend.Env = []nexusv1.EnvVar{{Name: "LOG_LEVEL", Value: "debug"}}
 	next.Spec.Frontend.Autoscaling = &nexusv1.AutoscalingSpec{Max: 3}
-	next.Spec.DataServices.S3.Buckets = []nexusv1.BucketSpec{{Name: "call-data"}, {Name: "journey-logs"}, {Name: "journey-reports"}, {Name: "more"}}
+	next.Spec.DataServices.S3.Buckets = []nexusv1.BucketSpec{{Name: "call-data"}, {Name: "journey-logs"}, {Name: "journey-reports"},
+		{Name: "more"}}
 	items = x.plan(x.manifest(next), "-f", "-")
 	got := map[string]string{}
 	for _, it := range items {
@@ -179,7 +187,8 @@ func TestPlan_ListsExactlyTheCallsOfACapability(t *testing.T) {
 	if got["HorizontalPodAutoscaler/myapp-dev-frontend"] != "Create" || got["Deployment/myapp-dev-frontend"] != "Update" {
 		t.Errorf("%v", got)
 	}
-	if got["Deployment/myapp-dev-backend"] != "Update" || got["S3Bucket/myapp-dev-more"] != "Create" || got["S3Bucket/myapp-dev-wxcc-simulator"] != "Delete" || got["IAMRole/myapp-dev-app-role"] != "Update" {
+	if got["Deployment/myapp-dev-backend"] != "Update" || got["S3Bucket/myapp-dev-more"] != "Create" ||
+		got["S3Bucket/myapp-dev-wxcc-simulator"] != "Delete" || got["IAMRole/myapp-dev-app-role"] != "Update" {
 		t.Errorf("%v", got)
 	}
 	mark, writes = x.Mark()
@@ -201,10 +210,14 @@ func TestPlan_ListsExactlyTheCallsOfACapability(t *testing.T) {
 func (x *tool) childrenExist(children int, c client.Object) {
 	x.Helper()
 	n := 0
-	for _, l := range []client.ObjectList{&v1alpha1.AWSProviderList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{}, &v1alpha1.IAMRoleList{}, &v1alpha1.GlueTableList{},
-		&v1alpha1.GlueCrawlerList{}, &v1alpha1.GlueDatabaseList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{}, &appsv1.DeploymentList{}, &corev1.ServiceList{},
-		&corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &networkingv1.IngressList{}, &policyv1.PodDisruptionBudgetList{}, &autoscalingv2.HorizontalPodAutoscalerList{}} {
-		if err := x.Client.List(x.Ctx(), l, client.InNamespace(c.GetNamespace()), client.MatchingLabels{"app.kubernetes.io/managed-by": "nexus-operator"}); err != nil {
+	for _, l := range []client.ObjectList{&v1alpha1.AWSProviderList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{},
+		&v1alpha1.IAMRoleList{}, &v1alpha1.GlueTableList{},
+		&v1alpha1.GlueCrawlerList{}, &v1alpha1.GlueDatabaseList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{},
+		&appsv1.DeploymentList{}, &corev1.ServiceList{},
+		&corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &networkingv1.IngressList{}, &policyv1.PodDisruptionBudgetList{},
+		&autoscalingv2.HorizontalPodAutoscalerList{}} {
+		if err := x.Client.List(x.Ctx(), l, client.InNamespace(c.GetNamespace()),
+			client.MatchingLabels{"app.kubernetes.io/managed-by": "nexus-operator"}); err != nil {
 			x.Fatal(err)
 		}
 		n += meta.LenList(l)
@@ -233,7 +246,8 @@ func TestPlan_ShowsDriftAndWhatIsInTheWay(t *testing.T) {
 	x.Ready(mine)
 	x.suspendVersioning("planned-bucket")
 	items := x.plan("", "s3bucket/mine", "-n", x.Namespace)
-	if len(items) != 1 || items[0].Action != "None" || items[0].AWS == nil || items[0].AWS.Cause != "Drift" || callsOf(items)["s3:PutBucketVersioning"] != 1 {
+	if len(items) != 1 || items[0].Action != "None" || items[0].AWS == nil || items[0].AWS.Cause != "Drift" ||
+		callsOf(items)["s3:PutBucketVersioning"] != 1 {
 		t.Errorf("drift: %+v", items)
 	}
 
@@ -248,7 +262,8 @@ func TestPlan_ShowsDriftAndWhatIsInTheWay(t *testing.T) {
 		t.Errorf("foreign: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 
-	orphan := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "orphan", Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "none"}})
+	orphan := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "orphan", Namespace: x.Namespace},
+		v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "none"}})
 	if a := x.run(x.manifest(orphan), "plan", "-f", "-"); !strings.Contains(a.out, "waits for AWSProvider/none to exist") {
 		t.Errorf("no provider: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
@@ -258,7 +273,8 @@ func TestPlan_ShowsDriftAndWhatIsInTheWay(t *testing.T) {
 }
 
 func (x *tool) s3() *s3.Client {
-	return s3.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	return s3.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 }
 
 func TestPlan_WithoutRightsSaysWhichAreMissing(t *testing.T) {
@@ -273,14 +289,16 @@ func TestPlan_WithoutRightsSaysWhichAreMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := x.Capability("examples/test-capability.yaml")
-	if a := x.runAs([]string{"KUBECONFIG=" + path}, x.manifest(c), "plan", "-f", "-"); a.code != 4 || !strings.Contains(a.err, "forbidden") || a.out != "" {
+	if a := x.runAs([]string{"KUBECONFIG=" + path}, x.manifest(c), "plan", "-f", "-"); a.code != 4 || !strings.Contains(a.err, "forbidden") ||
+		a.out != "" {
 		t.Errorf("no rights in the cluster: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	administrator := "KUBECONFIG=" + x.World.Kubeconfig()
 	if a := x.runAs([]string{administrator}, x.manifest(c), "plan", "-f", "-"); a.code != 4 || !strings.Contains(a.err, "AWS") || a.out != "" {
 		t.Errorf("no credentials: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
-	if a := x.runAs([]string{administrator}, x.manifest(c), "plan", "-f", "-", "--skip-aws"); a.code != 0 || !strings.Contains(a.out, "+ NexusAICapability myapp-dev/myapp-dev: create") {
+	if a := x.runAs([]string{administrator}, x.manifest(c), "plan", "-f", "-", "--skip-aws"); a.code != 0 ||
+		!strings.Contains(a.out, "+ NexusAICapability myapp-dev/myapp-dev: create") {
 		t.Errorf("without AWS: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }

@@ -23,7 +23,8 @@ import (
 // says what a property may refer to, also of an object that is only declared.
 func TestPlan_OfAnyTypeFollowsTheSchema(t *testing.T) {
 	extent.Full(t)
-	const flag, keyID, storeType = "--types=AWS::CloudTrail::EventDataStore,AWS::Kinesis::Stream", "1234abcd-12ab-34cd-56ef-1234567890ab", "AWS::CloudTrail::EventDataStore"
+	const flag, keyID, storeType = "--types=AWS::CloudTrail::EventDataStore,AWS::Kinesis::Stream", "1234abcd-12ab-34cd-56ef-1234567890ab",
+		"AWS::CloudTrail::EventDataStore"
 	x := newTool(t, flag, "--check-interval=1h")
 	types, err := awstypes.Excerpt()
 	if err != nil {
@@ -33,22 +34,26 @@ func TestPlan_OfAnyTypeFollowsTheSchema(t *testing.T) {
 	x.World.AWS().Divert("cloudformation", double)
 	x.MakeNamespace(operator.Namespace)
 	selector, template := operatorPod(flag)
-	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: operator.Namespace}, Spec: appsv1.DeploymentSpec{Selector: &selector, Template: template}})
+	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: operator.Namespace},
+		Spec: appsv1.DeploymentSpec{Selector: &selector, Template: template}})
 	p := provider(x.Namespace)
 	x.Create(p)
 	x.Ready(p)
 	of := func(name, typeName, properties string) *v1alpha1.AWSResource {
 		return &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: x.Namespace}, Spec: v1alpha1.AWSResourceSpec{
-			CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, TypeName: typeName, Properties: runtime.RawExtension{Raw: []byte(properties)}}}
+			CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, TypeName: typeName,
+			Properties: runtime.RawExtension{Raw: []byte(properties)}}}
 	}
 	store := of("audit", storeType, `{"Name":"audit","KmsKeyId":"`+keyID+`","TerminationProtectionEnabled":false}`)
-	stream := of("events", "AWS::Kinesis::Stream", `{"Name":"events","StreamEncryption":{"EncryptionType":"KMS","KeyId":{"$ref":"AWSResource/audit","field":"status.arn"}}}`)
+	stream := of("events", "AWS::Kinesis::Stream",
+		`{"Name":"events","StreamEncryption":{"EncryptionType":"KMS","KeyId":{"$ref":"AWSResource/audit","field":"status.arn"}}}`)
 	args := []string{"-f", "-", "--operator-namespace", operator.Namespace}
 	for _, it := range x.plan(x.manifest(store, stream), args...) {
 		if (it.Problem != nil) != (it.Name == "events") {
 			t.Errorf("%s: %+v", it.title(), it.Problem)
 		}
-		if it.Problem != nil && (it.Problem.Field != "spec.properties.StreamEncryption.KeyId" || !strings.Contains(it.Problem.Message, "AWSResource/audit is of type "+storeType+": refer to KMSKey")) {
+		if it.Problem != nil && (it.Problem.Field != "spec.properties.StreamEncryption.KeyId" ||
+			!strings.Contains(it.Problem.Message, "AWSResource/audit is of type "+storeType+": refer to KMSKey")) {
 			t.Errorf("%+v", it.Problem)
 		}
 	}
@@ -59,17 +64,20 @@ func TestPlan_OfAnyTypeFollowsTheSchema(t *testing.T) {
 		t.Fatalf("%v", ids)
 	}
 	x.unchanged(x.manifest(of("audit", storeType, string(store.Spec.Properties.Raw))), args...)
-	if err := double.Set(storeType, ids[0], "KmsKeyId", "arn:aws:kms:eu-west-1:123456789012:key/9999abcd-12ab-34cd-56ef-1234567890ab"); err != nil {
+	if err := double.Set(storeType, ids[0], "KmsKeyId",
+		"arn:aws:kms:eu-west-1:123456789012:key/9999abcd-12ab-34cd-56ef-1234567890ab"); err != nil {
 		t.Fatal(err)
 	}
 	items := x.plan(x.manifest(of("audit", storeType, string(store.Spec.Properties.Raw))), args...)
-	if len(items) != 1 || items[0].AWS == nil || items[0].AWS.Cause != "Drift" || len(items[0].AWS.Fields) != 1 || items[0].AWS.Fields[0].Path != "Properties.KmsKeyId" {
+	if len(items) != 1 || items[0].AWS == nil || items[0].AWS.Cause != "Drift" || len(items[0].AWS.Fields) != 1 ||
+		items[0].AWS.Fields[0].Path != "Properties.KmsKeyId" {
 		t.Errorf("%+v", items)
 	}
 	left := of("audit", storeType, string(store.Spec.Properties.Raw))
 	left.Spec.Ignore = []string{"/KmsKeyId"}
 	items = x.plan(x.manifest(left), args...)
-	if len(items) != 1 || items[0].AWS == nil || items[0].AWS.Action != "None" || len(items[0].AWS.Fields) > 0 || len(items[0].AWS.Ignored) != 1 || items[0].AWS.Ignored[0].Path != "Properties.KmsKeyId" {
+	if len(items) != 1 || items[0].AWS == nil || items[0].AWS.Action != "None" || len(items[0].AWS.Fields) > 0 ||
+		len(items[0].AWS.Ignored) != 1 || items[0].AWS.Ignored[0].Path != "Properties.KmsKeyId" {
 		t.Errorf("%+v", items)
 	}
 }

@@ -27,15 +27,20 @@ func TestPlan_ShowsExistingStores(t *testing.T) {
 	x := newTool(t, namespaces, "--check-interval=1h")
 	x.MakeNamespace(operator.Namespace)
 	selector, template := operatorPod(namespaces)
-	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: operator.Namespace}, Spec: appsv1.DeploymentSpec{Selector: &selector, Template: template}})
+	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: operator.Namespace},
+		Spec: appsv1.DeploymentSpec{Selector: &selector, Template: template}})
 	c := x.Capability("examples/existing-table.yaml")
-	api := dynamodb.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.MotoURL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
-	if _, err := api.CreateTable(t.Context(), &dynamodb.CreateTableInput{TableName: aws.String("existing-orders"), BillingMode: ddb.BillingModePayPerRequest,
-		KeySchema:            []ddb.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: ddb.KeyTypeHash}},
-		AttributeDefinitions: []ddb.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: ddb.ScalarAttributeTypeS}}}); err != nil {
+	api := dynamodb.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.MotoURL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	if _, err := api.CreateTable(t.Context(),
+		&dynamodb.CreateTableInput{TableName: aws.String("existing-orders"), BillingMode: ddb.BillingModePayPerRequest,
+			KeySchema: []ddb.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: ddb.KeyTypeHash}},
+			AttributeDefinitions: []ddb.AttributeDefinition{{AttributeName: aws.String("id"),
+				AttributeType: ddb.ScalarAttributeTypeS}}}); err != nil {
 		t.Fatal(err)
 	}
-	team := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "team", Namespace: c.Namespace}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
+	team := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "team", Namespace: c.Namespace},
+		Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
 	x.Create(team)
 	x.Ready(team)
 	args := []string{"-f", "-", "--operator-namespace", operator.Namespace}
@@ -50,7 +55,8 @@ func TestPlan_ShowsExistingStores(t *testing.T) {
 		}
 		return items[i]
 	}
-	if it := of(x.plan(declared(), args...)); it.Problem == nil || it.Problem.Reason != "NotPermitted" || !strings.Contains(it.Problem.Message, "spec.allowedExternalARNs") {
+	if it := of(x.plan(declared(), args...)); it.Problem == nil || it.Problem.Reason != "NotPermitted" ||
+		!strings.Contains(it.Problem.Message, "spec.allowedExternalARNs") {
 		t.Errorf("the plan does not name the consent: %+v", it)
 	}
 	x.Edit(team, func() {

@@ -48,7 +48,8 @@ func (x *tool) bindingOf(name string, labels map[string]string, intents ...strin
 func (x *tool) derived(namespace string) map[string]string {
 	x.Helper()
 	out := map[string]string{}
-	for kind, list := range map[string]client.ObjectList{"NimbusPolicy": &intentv1alpha1.NimbusPolicyList{}, "NetworkPolicy": &networkingv1.NetworkPolicyList{}, "SecurityIntentBinding": &intentv1alpha1.SecurityIntentBindingList{}} {
+	for kind, list := range map[string]client.ObjectList{"NimbusPolicy": &intentv1alpha1.NimbusPolicyList{},
+		"NetworkPolicy": &networkingv1.NetworkPolicyList{}, "SecurityIntentBinding": &intentv1alpha1.SecurityIntentBindingList{}} {
 		if err := x.Client.List(x.Ctx(), list, client.InNamespace(namespace)); err != nil {
 			x.Fatal(err)
 		}
@@ -76,7 +77,8 @@ func (x *tool) follow(what string, items []item, manifest, namespace string, set
 		if it.Problem != nil || it.Waits != "" {
 			x.Errorf("%s: %+v", what, it)
 		}
-		if it.Action != "None" && it.Namespace == namespace && slices.Contains([]string{"NimbusPolicy", "NetworkPolicy", "SecurityIntentBinding"}, it.Kind) {
+		if it.Action != "None" && it.Namespace == namespace &&
+			slices.Contains([]string{"NimbusPolicy", "NetworkPolicy", "SecurityIntentBinding"}, it.Kind) {
 			planned[it.title()] = it.Action
 		}
 	}
@@ -151,7 +153,8 @@ func TestPlan_ListsThePoliciesOfSecurityIntents(t *testing.T) {
 	x.unchanged("", "sib/web", "sib/all", "-n", x.Namespace)
 
 	dns.Spec.Intent.Params = intentv1alpha1.Params{"otherEgress": {"perhaps"}}
-	if a := x.run(x.manifest(dns), "plan", "-f", "-"); a.code != 1 || !strings.Contains(a.out, "spec.intent") || !strings.Contains(a.out, "otherEgress") {
+	if a := x.run(x.manifest(dns), "plan", "-f", "-"); a.code != 1 || !strings.Contains(a.out, "spec.intent") ||
+		!strings.Contains(a.out, "otherEgress") {
 		t.Errorf("a wrong parameter: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }
@@ -170,18 +173,22 @@ func TestPlan_ListsThePoliciesOfACapability(t *testing.T) {
 	manifest := x.manifest(append(objs, c)...)
 	running := func() { x.Running(c); x.Quiet() }
 	planned := x.follow("create", x.plan(manifest, "-f", "-"), manifest, c.Namespace, running)
-	if planned["SecurityIntentBinding/guarded-dev-policies"] != "Create" || planned["NimbusPolicy/guarded-dev-policies"] != "Create" || planned["NimbusPolicy/guarded-dev-backend-policies"] != "Create" {
+	if planned["SecurityIntentBinding/guarded-dev-policies"] != "Create" || planned["NimbusPolicy/guarded-dev-policies"] != "Create" ||
+		planned["NimbusPolicy/guarded-dev-backend-policies"] != "Create" {
 		t.Errorf("%v", planned)
 	}
 	x.unchanged(manifest, "-f", "-")
 
 	x.Op.Stop() // or it would make it again at once
-	made := slices.DeleteFunc(slices.Sorted(maps.Keys(planned)), func(title string) bool { return !strings.HasPrefix(title, "NetworkPolicy/") })
-	np := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: strings.TrimPrefix(made[0], "NetworkPolicy/"), Namespace: c.Namespace}}
+	made := slices.DeleteFunc(slices.Sorted(maps.Keys(planned)),
+		func(title string) bool { return !strings.HasPrefix(title, "NetworkPolicy/") })
+	np := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: strings.TrimPrefix(made[0], "NetworkPolicy/"),
+		Namespace: c.Namespace}}
 	if err := x.Client.Delete(x.Ctx(), np); err != nil {
 		t.Fatal(err)
 	}
-	if a := x.run("", "plan", "ncap/"+c.Name, "-n", c.Namespace, "--exit-code"); a.code != 1 || !strings.Contains(a.out, "+ NetworkPolicy "+c.Namespace+"/"+np.Name+": create (disrupts what runs)") {
+	if a := x.run("", "plan", "ncap/"+c.Name, "-n", c.Namespace, "--exit-code"); a.code != 1 ||
+		!strings.Contains(a.out, "+ NetworkPolicy "+c.Namespace+"/"+np.Name+": create (disrupts what runs)") {
 		t.Errorf("a policy that was deleted by hand: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	x.Restart("--check-interval=1h")
@@ -206,7 +213,8 @@ func TestPlan_ListsThePoliciesOfACapability(t *testing.T) {
 		})
 		x.Quiet()
 	})
-	if planned["SecurityIntentBinding/guarded-dev-backend-policies"] != "Delete" || planned["NimbusPolicy/guarded-dev-backend-policies"] != "Delete" {
+	if planned["SecurityIntentBinding/guarded-dev-backend-policies"] != "Delete" ||
+		planned["NimbusPolicy/guarded-dev-backend-policies"] != "Delete" {
 		t.Errorf("%v", planned)
 	}
 }

@@ -27,13 +27,15 @@ func TestPlan_AStoreThatIsLostIsAProblem(t *testing.T) {
 	p := provider(x.Namespace)
 	x.Create(p)
 	x.Ready(p)
-	o := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "lost", Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
+	o := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "lost", Namespace: x.Namespace},
+		v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
 	x.Create(o)
 	x.Ready(o)
 	x.unchanged("", "s3bucket/lost", "-n", x.Namespace)
 	x.loseBucket("planned-bucket")
 	a := x.run("", "plan", "s3bucket/lost", "-n", x.Namespace)
-	if a.code != 1 || !strings.Contains(a.out, "! Missing: the AWS resource existed and no longer exists") || !strings.Contains(a.out, "Problems: 1.") {
+	if a.code != 1 || !strings.Contains(a.out, "! Missing: the AWS resource existed and no longer exists") ||
+		!strings.Contains(a.out, "Problems: 1.") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }
@@ -48,7 +50,8 @@ func TestPlan_ShowsWhatOthersAddedToAChild(t *testing.T) {
 	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-call-data", Namespace: c.Namespace}}
 	x.Edit(o, func() { o.Spec.Tags = map[string]v1alpha1.TagValue{"added": "by-hand"} })
 	a := x.run("", "plan", "ncap/"+c.Name, "-n", c.Namespace, "--exit-code")
-	if a.code != 1 || !strings.Contains(a.out, "~ S3Bucket myapp-dev/myapp-dev-call-data: update\n    spec.tags: ") || !strings.Contains(a.out, "by-hand") || !strings.Contains(a.out, "-> (none)") {
+	if a.code != 1 || !strings.Contains(a.out, "~ S3Bucket myapp-dev/myapp-dev-call-data: update\n    spec.tags: ") ||
+		!strings.Contains(a.out, "by-hand") || !strings.Contains(a.out, "-> (none)") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	if err := x.Get(o); err != nil {
@@ -72,18 +75,24 @@ func TestPlan_ANamespaceComesWithItsObjects(t *testing.T) {
 	c.Name, c.Namespace, c.Spec.CapabilityName = "fresh-dev", "fresh-dev", "fresh"
 	manifest := "apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh-dev}\n---\n" + x.manifest(c)
 	a := x.run(manifest, "plan", "-f", "-")
-	x.wants(a, 0, "+ Namespace fresh-dev: create", "+ NexusAICapability fresh-dev/fresh-dev: create", "spec.capabilityName: fresh", "+ S3Bucket fresh-dev/fresh-dev-call-data: create",
+	x.wants(a, 0, "+ Namespace fresh-dev: create", "+ NexusAICapability fresh-dev/fresh-dev: create", "spec.capabilityName: fresh",
+		"+ S3Bucket fresh-dev/fresh-dev-call-data: create",
 		"call s3:CreateBucket", "+ Action dynamodb:PutItem")
-	p, o := provider("fresh-dev"), subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "b", Namespace: "fresh-dev"}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
+	p, o := provider("fresh-dev"),
+		subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "b", Namespace: "fresh-dev"},
+			v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
 	own := "apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh-dev}\n---\n" + x.manifest(p) + "---\n" + x.manifest(o)
 	x.wants(x.run(own, "plan", "-f", "-"), 0, "call s3:CreateBucket") // of an operator whose settings are not known
 	x.wants(x.run(own, "plan", "-f", "-", "--operator-arg=--ambient-namespaces=fresh-*"), 0, "call s3:CreateBucket")
-	x.wants(x.run(own, "plan", "-f", "-", "--operator-arg=--ambient-namespaces=ops"), 0, "0 AWS calls", "waits for AWSProvider/aws to be ready: the provider has no credentials", "--ambient-namespaces=ops,fresh-dev")
+	x.wants(x.run(own, "plan", "-f", "-", "--operator-arg=--ambient-namespaces=ops"), 0, "0 AWS calls",
+		"waits for AWSProvider/aws to be ready: the provider has no credentials", "--ambient-namespaces=ops,fresh-dev")
 	c.Spec.Version = ""
-	x.wants(x.run("apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh-dev}\n---\n"+x.manifest(c), "plan", "-f", "-"), 1, "! InvalidSpec: spec.version")
+	x.wants(x.run("apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh-dev}\n---\n"+x.manifest(c), "plan", "-f", "-"), 1,
+		"! InvalidSpec: spec.version")
 	x.wants(x.run(x.manifest(c), "plan", "-f", "-"), 1, "! InvalidSpec: spec.version")
 	c.Spec.Version = "1.0.0"
-	x.wants(x.run(x.manifest(c), "plan", "-f", "-"), 1, "! InvalidSpec: metadata.namespace: namespace fresh-dev does not exist: create it first, or add it to the manifests",
+	x.wants(x.run(x.manifest(c), "plan", "-f", "-"), 1,
+		"! InvalidSpec: metadata.namespace: namespace fresh-dev does not exist: create it first, or add it to the manifests",
 		"+ S3Bucket fresh-dev/fresh-dev-call-data: create", "Problems: 1.")
 }
 
@@ -124,7 +133,8 @@ func TestPlan_WaitsForAProviderThatIsNotReady(t *testing.T) {
 	p := provider(x.Namespace)
 	x.Create(p)
 	x.Shows(p, "Stalled", metav1.ConditionTrue, "AmbientNotAllowed")
-	o := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "b", Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
+	o := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "b", Namespace: x.Namespace},
+		v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
 	items := x.plan(x.manifest(o), "-f", "-")
 	if len(items) != 1 || items[0].AWS != nil || !strings.HasPrefix(items[0].Waits, "AWSProvider/aws to be ready: ") {
 		t.Errorf("%+v", items)
@@ -135,11 +145,13 @@ func TestPlan_SaysHowMuchItLookedAt(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t)
 	a := x.run("", "plan", "--all", "-n", x.Namespace)
-	if x.wants(a, 0, "There is nothing to plan."); !strings.Contains(a.err, "Looked at 0 objects in namespace "+x.Namespace+"; -A looks in all of them.") {
+	if x.wants(a, 0, "There is nothing to plan."); !strings.Contains(a.err,
+		"Looked at 0 objects in namespace "+x.Namespace+"; -A looks in all of them.") {
 		t.Error(a.err)
 	}
 	for _, args := range [][]string{{"--all"}, {"s3bucket"}} {
-		if a := x.run("", append([]string{"plan", "-n", "nonexist"}, args...)...); a.code == 0 || !strings.Contains(a.err, "namespace nonexist does not exist") {
+		if a := x.run("", append([]string{"plan", "-n", "nonexist"}, args...)...); a.code == 0 ||
+			!strings.Contains(a.err, "namespace nonexist does not exist") {
 			t.Errorf("%v: exit code %d\n%s%s", args, a.code, a.out, a.err)
 		}
 	}
@@ -183,12 +195,15 @@ func TestPlan_SaysThatAKindIsNotServed(t *testing.T) {
 	x := newTool(t, flag)
 	x.MakeNamespace(operator.Namespace)
 	selector, template := operatorPod(flag)
-	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: operator.Namespace}, Spec: appsv1.DeploymentSpec{Selector: &selector, Template: template}})
+	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: operator.Namespace},
+		Spec: appsv1.DeploymentSpec{Selector: &selector, Template: template}})
 	x.Create(provider(x.Namespace))
-	b := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "left-out", Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
+	b := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "left-out", Namespace: x.Namespace},
+		v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
 	manifest := x.manifest(b)
 	items := x.sameAsServer(x.planner(x.Namespace), manifest, "-f", "-", "--operator-namespace", operator.Namespace)
-	if len(items) != 1 || items[0].AWS != nil || items[0].Problem == nil || items[0].Problem.Reason != "KindNotServed" || !strings.Contains(items[0].Problem.Message, "S3Bucket/left-out") {
+	if len(items) != 1 || items[0].AWS != nil || items[0].Problem == nil || items[0].Problem.Reason != "KindNotServed" ||
+		!strings.Contains(items[0].Problem.Message, "S3Bucket/left-out") {
 		t.Errorf("%+v", items)
 	}
 	x.wants(x.run(manifest, "plan", "-f", "-", "--operator-namespace", operator.Namespace), 1, "! KindNotServed: ", "--kinds", "NX-OP-002")

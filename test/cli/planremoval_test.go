@@ -28,7 +28,8 @@ func (x *tool) objects() (*v1alpha1.AWSProvider, []v1alpha1.Resource) {
 	x.Ready(p)
 	var out []v1alpha1.Resource
 	for _, kind := range []string{"S3Bucket", "IAMRole"} {
-		o := subjects[kind].make(metav1.ObjectMeta{Name: strings.ToLower(kind), Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
+		o := subjects[kind].make(metav1.ObjectMeta{Name: strings.ToLower(kind), Namespace: x.Namespace},
+			v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
 		x.Create(o)
 		x.Ready(o)
 		out = append(out, o)
@@ -44,7 +45,8 @@ func TestPlan_AProvidersTagsReachItsObjects(t *testing.T) {
 	next := p.DeepCopy()
 	next.Spec.DefaultTags = map[string]v1alpha1.TagValue{"team": "x"}
 	items := x.plan(x.manifest(next), "-f", "-")
-	if len(items) != 3 || items[0].Kind != "AWSProvider" || items[1].Action != "None" || items[1].AWS == nil || items[1].AWS.Action != "Update" {
+	if len(items) != 3 || items[0].Kind != "AWSProvider" || items[1].Action != "None" || items[1].AWS == nil ||
+		items[1].AWS.Action != "Update" {
 		t.Fatalf("%+v", items)
 	}
 	mark := x.World.AWS().Mark()
@@ -64,22 +66,26 @@ func TestPlan_AProvidersTagsReachItsObjects(t *testing.T) {
 func TestPlan_ListsTheCallsOfADeletion(t *testing.T) {
 	x := newTool(t)
 	_, objects := x.objects()
-	if a := x.run("", "plan", "--delete", "awsprovider/aws", "-n", x.Namespace); a.code != 0 || !strings.Contains(a.out, "… waits for 2 objects that use it to be gone") {
+	if a := x.run("", "plan", "--delete", "awsprovider/aws", "-n", x.Namespace); a.code != 0 ||
+		!strings.Contains(a.out, "… waits for 2 objects that use it to be gone") {
 		t.Errorf("the provider alone: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
-	if a := x.run("", "plan", "--delete", "awsprovider/aws", "s3bucket/s3bucket", "iamrole/iamrole", "-n", x.Namespace); a.code != 0 || strings.Contains(a.out, "waits for") {
+	if a := x.run("", "plan", "--delete", "awsprovider/aws", "s3bucket/s3bucket", "iamrole/iamrole", "-n", x.Namespace); a.code != 0 ||
+		strings.Contains(a.out, "waits for") {
 		t.Errorf("together: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	for _, o := range objects {
 		items := x.plan(x.manifest(o), "--delete", "-f", "-")
-		if len(items) != 1 || items[0].Action != "Delete" || items[0].AWS == nil || items[0].AWS.Action != "Delete" || items[0].AWS.Risk != "Destroys" {
+		if len(items) != 1 || items[0].Action != "Delete" || items[0].AWS == nil || items[0].AWS.Action != "Delete" ||
+			items[0].AWS.Risk != "Destroys" {
 			t.Fatalf("%+v", items)
 		}
 		mark := x.World.AWS().Mark()
 		x.Remove(o)
 		x.same("deletion", items, x.writesSince(mark))
 	}
-	if a := x.run("", "plan", "--delete", "configmap/kube-root-ca.crt", "-n", x.Namespace); a.code == 0 || !strings.Contains(a.err, "a deletion of ConfigMap") {
+	if a := x.run("", "plan", "--delete", "configmap/kube-root-ca.crt", "-n", x.Namespace); a.code == 0 ||
+		!strings.Contains(a.err, "a deletion of ConfigMap") {
 		t.Errorf("another kind: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }
@@ -107,7 +113,8 @@ func TestPlan_AKeptCapabilityKeepsItsResources(t *testing.T) {
 	x.apply(x.manifest(c))
 	x.Running(c)
 	a := x.run("", "plan", "--delete", "ncap/"+c.Name, "-n", c.Namespace)
-	x.wants(a, 0, "- S3Bucket myapp-dev/myapp-dev-call-data: delete", "deletionPolicy keeps the resource in AWS", "- Deployment myapp-dev/myapp-dev-backend: delete")
+	x.wants(a, 0, "- S3Bucket myapp-dev/myapp-dev-call-data: delete", "deletionPolicy keeps the resource in AWS",
+		"- Deployment myapp-dev/myapp-dev-backend: delete")
 	if strings.Contains(a.out, "s3:DeleteBucket") {
 		t.Error(a.out)
 	}
@@ -123,7 +130,8 @@ func TestPlan_ShowsDriftThatIsOnlyReported(t *testing.T) {
 	x.Ready(bucket)
 	x.suspendVersioning("planned-bucket")
 	a := x.run("", "plan", "s3bucket/s3bucket", "-n", x.Namespace, "--exit-code")
-	x.wants(a, 0, "differs", "not corrected: the object's managementPolicy or driftPolicy only reports differences", "No changes. Not corrected: 1 object differs from AWS, and only reports it.")
+	x.wants(a, 0, "differs", "not corrected: the object's managementPolicy or driftPolicy only reports differences",
+		"No changes. Not corrected: 1 object differs from AWS, and only reports it.")
 	a = x.run("", "plan", "s3bucket/s3bucket", "-n", x.Namespace, "-o", "markdown")
 	x.wants(a, 0, "differs, not corrected")
 }
@@ -136,7 +144,8 @@ func TestPlan_ShowsWhatIsNoLongerDeclared(t *testing.T) {
 	x.Create(p)
 	x.Ready(p)
 	q := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Name: "q", Namespace: x.Namespace}, Spec: v1alpha1.SQSQueueSpec{
-		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, QueueName: "planned-queue", VisibilityTimeout: aws.Int32(99)}}
+		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, QueueName: "planned-queue",
+		VisibilityTimeout: aws.Int32(99)}}
 	x.apply(x.manifest(q))
 	x.Ready(q)
 	q.Spec.VisibilityTimeout = nil
@@ -150,7 +159,8 @@ func TestPlan_ShowsWhatIsNoLongerDeclared(t *testing.T) {
 	a := x.run(x.manifest(c), "plan", "-f", "-")
 	x.wants(a, 0)
 	for _, block := range strings.Split(a.out, "\n~ ")[1:] {
-		if head, fields, _ := strings.Cut(block, "\n"); !strings.HasPrefix(fields, "    ") || strings.HasPrefix(fields, "    ~ AWS") && strings.HasSuffix(head, ": update") {
+		if head, fields, _ := strings.Cut(block, "\n"); !strings.HasPrefix(fields, "    ") || strings.HasPrefix(fields, "    ~ AWS") &&
+			strings.HasSuffix(head, ": update") {
 			t.Errorf("no field of %s\n%s", head, a.out)
 		}
 	}
@@ -162,7 +172,8 @@ func TestPlan_ADeletionThatAWSRefusesLosesNothing(t *testing.T) {
 	x := newTool(t)
 	_, objects := x.objects()
 	bucket := objects[0].(*v1alpha1.S3Bucket)
-	if _, err := x.s3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String("planned-bucket"), Key: aws.String("k"), Body: strings.NewReader("v")}); err != nil {
+	if _, err := x.s3().PutObject(t.Context(),
+		&s3.PutObjectInput{Bucket: aws.String("planned-bucket"), Key: aws.String("k"), Body: strings.NewReader("v")}); err != nil {
 		t.Fatal(err)
 	}
 	items := x.plan("", "--delete", "s3bucket/s3bucket", "-n", x.Namespace)
@@ -211,7 +222,8 @@ func TestPlan_ShowsTheDataThatACapabilityGivesUp(t *testing.T) {
 // putItem writes an item into a table, with a value for each attribute of its key.
 func (x *tool) putItem(table string) {
 	x.Helper()
-	api := dynamodb.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	api := dynamodb.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 	found, err := api.DescribeTable(x.Ctx(), &dynamodb.DescribeTableInput{TableName: &table})
 	if err != nil {
 		x.Fatal(err)

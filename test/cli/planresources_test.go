@@ -33,9 +33,11 @@ func TestPlan_ShowsTheResourcesOfACapability(t *testing.T) {
 	x.World.AWS().Divert("cloudformation", cloudcontrol.New(x.World.AWS().Account(), types, time.Now))
 	x.MakeNamespace(operator.Namespace)
 	selector, template := operatorPod(flag, namespaces)
-	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: operator.Namespace}, Spec: appsv1.DeploymentSpec{Selector: &selector, Template: template}})
+	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: operator.Namespace},
+		Spec: appsv1.DeploymentSpec{Selector: &selector, Template: template}})
 	c := x.Capability("examples/capability-with-vectors.yaml")
-	team := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "team", Namespace: c.Namespace}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1", Types: []v1alpha1.TypePattern{"AWS::S3Vectors::*"}}}
+	team := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "team", Namespace: c.Namespace},
+		Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1", Types: []v1alpha1.TypePattern{"AWS::S3Vectors::*"}}}
 	x.Create(team)
 	x.Ready(team)
 	args := []string{"-f", "-", "--operator-namespace", operator.Namespace}
@@ -44,7 +46,8 @@ func TestPlan_ShowsTheResourcesOfACapability(t *testing.T) {
 	}
 	items := x.plan(declared(), args...)
 	for _, name := range []string{"retrieval-dev-vectors", "retrieval-dev-passages"} {
-		if i := slices.IndexFunc(items, func(it item) bool { return it.Name == name && it.Kind == "AWSResource" }); i < 0 || items[i].Problem != nil || items[i].Action != "Create" {
+		if i := slices.IndexFunc(items, func(it item) bool { return it.Name == name && it.Kind == "AWSResource" }); i < 0 ||
+			items[i].Problem != nil || items[i].Action != "Create" {
 			t.Errorf("the plan does not create %s: %+v", name, items)
 		}
 	}

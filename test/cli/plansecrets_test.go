@@ -25,7 +25,8 @@ func TestPlan_ShowsDefaultSecretsThatGoAndCome(t *testing.T) {
 		changed []string
 		change  string
 	}{
-		{nexusv1.DefaultSecretsNone, []nexusv1.SecretSpec{{Name: "license"}}, []string{"anthropic", "api-keys", "github", "openai", "wxcc"}, "Delete DataLoss"},
+		{nexusv1.DefaultSecretsNone, []nexusv1.SecretSpec{{Name: "license"}}, []string{"anthropic", "api-keys", "github", "openai", "wxcc"},
+			"Delete DataLoss"},
 		{nexusv1.DefaultSecretsAll, nil, []string{"anthropic", "api-keys", "github", "openai", "wxcc"}, "Create Safe"},
 		{nexusv1.DefaultSecretsNone, nil, []string{"anthropic", "api-keys", "github", "license", "openai", "wxcc"}, "Delete DataLoss"},
 	} {

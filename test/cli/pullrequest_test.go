@@ -155,7 +155,8 @@ func (j *job) useAction(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.env = append(j.env, "GITHUB_API_URL="+j.forge.URL, "GITHUB_REPOSITORY=acme/app", "GITHUB_EVENT_PATH="+event, "GITHUB_ACTION_PATH="+path,
-		"RUNNER_TEMP="+values["runner.temp"], "GITHUB_PATH="+filepath.Join(t.TempDir(), "path"), "GITHUB_STEP_SUMMARY="+filepath.Join(j.dir, "summary.md"))
+		"RUNNER_TEMP="+values["runner.temp"], "GITHUB_PATH="+filepath.Join(t.TempDir(), "path"),
+		"GITHUB_STEP_SUMMARY="+filepath.Join(j.dir, "summary.md"))
 }
 
 // documentedInputs are the inputs in the workflow that the documentation shows.
@@ -198,7 +199,8 @@ func (j *job) useTemplate(t *testing.T) {
 	for name, value := range vars {
 		j.env = append(j.env, name+"="+value)
 	}
-	j.env = append(j.env, "CI_API_V4_URL="+j.forge.URL+"/api/v4", "CI_PROJECT_ID=42", "CI_MERGE_REQUEST_IID=7", "CI_PROJECT_DIR="+j.dir, "AWS_TOKEN=x")
+	j.env = append(j.env, "CI_API_V4_URL="+j.forge.URL+"/api/v4", "CI_PROJECT_ID=42", "CI_MERGE_REQUEST_IID=7", "CI_PROJECT_DIR="+j.dir,
+		"AWS_TOKEN=x")
 	commands := slices.DeleteFunc(slices.Concat(template.Plan.BeforeScript, template.Plan.Script), func(line string) bool {
 		return strings.HasPrefix(line, "apk add ") || strings.HasPrefix(line, "nexusctl kubeconfig ")
 	})
@@ -294,7 +296,8 @@ func TestPullRequest_APlanThatDeletesDataNeedsTheLabel(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/test-capability.yaml")
-	c.Spec.DataServices.S3 = &nexusv1.S3Spec{Enabled: c.Spec.DataServices.S3.Enabled, ForceDestroy: true, Buckets: []nexusv1.BucketSpec{{Name: "call-data"}, {Name: "dropped"}}}
+	c.Spec.DataServices.S3 = &nexusv1.S3Spec{Enabled: c.Spec.DataServices.S3.Enabled, ForceDestroy: true,
+		Buckets: []nexusv1.BucketSpec{{Name: "call-data"}, {Name: "dropped"}}}
 	forges := map[string]bool{"GitHub": false, "GitLab": true}
 	jobs := map[string]*job{}
 	for name, gitlab := range forges {
@@ -318,7 +321,8 @@ func TestPullRequest_APlanThatDeletesDataNeedsTheLabel(t *testing.T) {
 
 	x.apply(x.manifest(c))
 	x.Running(c)
-	if _, err := x.s3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String("myapp-dev-dropped"), Key: aws.String("k"), Body: strings.NewReader("v")}); err != nil {
+	if _, err := x.s3().PutObject(t.Context(),
+		&s3.PutObjectInput{Bucket: aws.String("myapp-dev-dropped"), Key: aws.String("k"), Body: strings.NewReader("v")}); err != nil {
 		bucket := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-dropped", Namespace: c.Namespace}}
 		t.Fatalf("%v: %v %+v", err, x.Get(bucket), bucket.Status)
 	}
@@ -332,7 +336,8 @@ func TestPullRequest_APlanThatDeletesDataNeedsTheLabel(t *testing.T) {
 			j.hasOneComment("### No changes.")
 			x.wants(j.run(held), 0, "waits for the bucket to be empty: it holds 1 object version")
 			x.wants(j.run(consenting), 5, "deletes data")
-			j.hasOneComment("[!CAUTION]", "This plan **deletes data**. The check fails until somebody adds the label `allow-data-loss`.", "deletes data |", "s3:DeleteObjectVersion (deletes data)")
+			j.hasOneComment("[!CAUTION]", "This plan **deletes data**. The check fails until somebody adds the label `allow-data-loss`.",
+				"deletes data |", "s3:DeleteObjectVersion (deletes data)")
 			j.forge.labels = []string{"bug", "allow-data-loss"}
 			x.wants(j.run(consenting), 0)
 			j.hasOneComment("[!WARNING]", "The label `allow-data-loss` allows it.", "deletes data |")
@@ -352,14 +357,16 @@ func TestPullRequest_FailuresSayWhatToDo(t *testing.T) {
 	x := newTool(t)
 	long := []string{}
 	for i := range 8 { // each has more than 10,000 characters
-		bucket := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: fmt.Sprintf("long-%d", i), Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "none"}})
+		bucket := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: fmt.Sprintf("long-%d", i), Namespace: x.Namespace},
+			v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "none"}})
 		bucket.CommonSpec().Tags = map[string]v1alpha1.TagValue{}
 		for n := range 40 {
 			bucket.CommonSpec().Tags[fmt.Sprintf("key-%d", n)] = v1alpha1.TagValue(strings.Repeat("x", 250))
 		}
 		long = append(long, x.manifest(bucket))
 	}
-	short := x.manifest(subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "short", Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "none"}}))
+	short := x.manifest(subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "short", Namespace: x.Namespace},
+		v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "none"}}))
 	for name, gitlab := range map[string]bool{"GitHub": false, "GitLab": true} {
 		t.Run(name, func(t *testing.T) {
 			j := x.newJob(t, gitlab, x.Namespace)
@@ -392,12 +399,15 @@ func TestPullRequest_FailuresSayWhatToDo(t *testing.T) {
 
 			x.wants(j.run(strings.Join(long, "---\n")), 0)
 			j.hasOneComment("### Plan: 8 to create")
-			if body := j.forge.own()[0].body; !gitlab && (len(body) < 60000 || !strings.HasSuffix(body, "\n```\n\n</details>\n\nThe plan is too long for a comment: its end is left out. The log of the job has all of it.\n")) {
+			if body := j.forge.own()[0].body; !gitlab &&
+				(len(body) < 60000 || !strings.HasSuffix(body,
+					"\n```\n\n</details>\n\nThe plan is too long for a comment: its end is left out. The log of the job has all of it.\n")) {
 				t.Errorf("%d characters, the last %q", len(body), body[max(0, len(body)-300):])
 			}
 			for file := range j.forge.releases {
 				if strings.HasSuffix(file, "SHA256SUMS") {
-					j.forge.releases[file] = []byte(strings.Repeat("0", 64) + "  nexusctl-0.1.0-linux-amd64.tar.gz\n" + strings.Repeat("0", 64) + "  nexusctl-0.1.0-linux-arm64.tar.gz\n")
+					j.forge.releases[file] = []byte(strings.Repeat("0", 64) + "  nexusctl-0.1.0-linux-amd64.tar.gz\n" + strings.Repeat("0", 64) +
+						"  nexusctl-0.1.0-linux-arm64.tar.gz\n")
 				}
 			}
 			j.forge.writes()

@@ -34,7 +34,8 @@ func (x *tool) bucketOf(name string) *v1alpha1.S3Bucket {
 	x.Create(p)
 	x.Ready(p)
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: x.Namespace}, Spec: v1alpha1.S3BucketSpec{
-		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: name, Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
+		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: name,
+		Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
 	x.Create(b)
 	x.Ready(b)
 	return b
@@ -68,7 +69,8 @@ func TestReconcile_ChecksAnObjectNow(t *testing.T) {
 		t.Errorf("a dry run changed the object: %v, %v", b.Annotations, err)
 	}
 	mark := x.World.AWS().Mark()
-	x.wants(x.run("", "reconcile", "s3bucket/checked-bucket", "-n", x.Namespace, "--wait"), 0, "S3Bucket "+x.Namespace+"/checked-bucket: checked, ready")
+	x.wants(x.run("", "reconcile", "s3bucket/checked-bucket", "-n", x.Namespace, "--wait"), 0,
+		"S3Bucket "+x.Namespace+"/checked-bucket: checked, ready")
 	if made := x.writesSince(mark); made["s3:PutBucketVersioning"] != 1 {
 		t.Errorf("the drift was not corrected: %v", made)
 	}
@@ -82,7 +84,8 @@ func TestReconcile_ChecksAnObjectNow(t *testing.T) {
 	}
 	x.wants(x.run("", "resume", "s3bucket/checked-bucket", "-n", x.Namespace), 0, "resumed")
 	x.Op.Stop()
-	x.wants(x.run("", "reconcile", "s3bucket/checked-bucket", "-n", x.Namespace, "--wait", "--timeout=2s"), 124, "not checked within 2s: S3Bucket "+x.Namespace+"/checked-bucket")
+	x.wants(x.run("", "reconcile", "s3bucket/checked-bucket", "-n", x.Namespace, "--wait", "--timeout=2s"), 124,
+		"not checked within 2s: S3Bucket "+x.Namespace+"/checked-bucket")
 }
 
 func TestReconcile_OfACapabilityChecksItsResources(t *testing.T) {
@@ -95,7 +98,8 @@ func TestReconcile_OfACapabilityChecksItsResources(t *testing.T) {
 	x.bind("editor", "edit", c.Namespace)
 	a := x.as("editor", "reconcile", "ncap/"+c.Name, "-n", c.Namespace, "--wait", "--timeout=2m")
 	x.wants(a, 0, "NexusAICapability myapp-dev/myapp-dev: checked, ready", "S3Bucket myapp-dev/myapp-dev-call-data: checked, ready")
-	if got, err := x.s3().GetBucketVersioning(x.Ctx(), &s3.GetBucketVersioningInput{Bucket: aws.String("myapp-dev-call-data")}); err != nil || got.Status != types.BucketVersioningStatusEnabled {
+	if got, err := x.s3().GetBucketVersioning(x.Ctx(), &s3.GetBucketVersioningInput{Bucket: aws.String("myapp-dev-call-data")}); err != nil ||
+		got.Status != types.BucketVersioningStatusEnabled {
 		t.Errorf("versioning is %+v, %v", got, err)
 	}
 }
@@ -107,7 +111,8 @@ func TestReconcile_ReportsAnObjectThatFails(t *testing.T) {
 	p := provider(x.Namespace)
 	x.Create(p)
 	x.Ready(p)
-	b := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "taken", Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}).(*v1alpha1.S3Bucket)
+	b := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "taken", Namespace: x.Namespace},
+		v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}).(*v1alpha1.S3Bucket)
 	b.Spec.BucketName = "taken-bucket"
 	x.Create(b)
 	x.Shows(b, "Ready", metav1.ConditionFalse, "Conflict")
@@ -121,7 +126,8 @@ func TestSuspendAndResume_FreezeACapability(t *testing.T) {
 	x.apply(x.manifest(c))
 	x.Running(c)
 	name := []string{"ncap/" + c.Name, "-n", c.Namespace}
-	x.wants(x.run("", "suspend", "s3bucket/myapp-dev-call-data", "-n", c.Namespace), 2, "belongs to NexusAICapability myapp-dev: suspend ncap/myapp-dev")
+	x.wants(x.run("", "suspend", "s3bucket/myapp-dev-call-data", "-n", c.Namespace), 2,
+		"belongs to NexusAICapability myapp-dev: suspend ncap/myapp-dev")
 	x.wants(x.run("", "resume", "s3bucket/myapp-dev-call-data", "-n", c.Namespace), 2, "resume ncap/myapp-dev")
 	x.wants(x.run("", "suspend", "awsprovider/myapp-dev", "-n", c.Namespace), 2, "cannot be suspended")
 	x.wants(x.as("stranger", append([]string{"suspend"}, name...)...), 4, `cannot get resource "nexuscapabilities"`)
@@ -191,7 +197,8 @@ func TestReconcile_InterruptedWhileItWaitsSaysWhatWasDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := r.cmd.Wait()
-	if code := r.cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(r.said(), "All its requests were made") || strings.Contains(r.said(), "changed nothing") {
+	if code := r.cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(r.said(), "All its requests were made") ||
+		strings.Contains(r.said(), "changed nothing") {
 		t.Errorf("exit code %d, %v\n%s", code, err, r.said())
 	}
 }
@@ -215,7 +222,8 @@ func TestDrift_ListsWhatStatusesReport(t *testing.T) {
 			Fields []struct{ Path, Want, Have string }
 		}
 	}
-	if x.read(&report, "drift", "-n", x.Namespace); len(report.Objects) != 1 || report.Objects[0].Name != "drifting-bucket" || len(report.Objects[0].Fields) != 1 {
+	if x.read(&report, "drift", "-n", x.Namespace); len(report.Objects) != 1 || report.Objects[0].Name != "drifting-bucket" ||
+		len(report.Objects[0].Fields) != 1 {
 		t.Errorf("%+v", report)
 	}
 	x.wants(x.run("", "reconcile", "--all", "-n", "default"), 0, "There are no capabilities and no AWS resource objects there.")

@@ -60,7 +60,8 @@ func TestRollout_BuildsAndReplacesThePodsOfAComponent(t *testing.T) {
 	}
 	backend, frontend := deployment("backend"), deployment("frontend")
 	backends, frontends := x.podsOf(backend), x.podsOf(frontend)
-	x.wants(x.run("", "rollout", name, "--dry-run"), 0, backend.Name+": pods are replaced (dry run)", frontend.Name+": pods are replaced (dry run)")
+	x.wants(x.run("", "rollout", name, "--dry-run"), 0, backend.Name+": pods are replaced (dry run)",
+		frontend.Name+": pods are replaced (dry run)")
 	if now := x.podsOf(backend); !slices.Equal(now, backends) {
 		t.Errorf("a dry run replaced %v by %v", backends, now)
 	}
@@ -81,7 +82,8 @@ func TestRollout_BuildsAndReplacesThePodsOfAComponent(t *testing.T) {
 	if err := json.Unmarshal([]byte(a.out), &got); err != nil || a.code != 0 {
 		t.Fatalf("exit code %d, %v\n%s\n%s", a.code, err, a.out, a.err)
 	}
-	if !got.Build.Pushed || got.Capability != name || len(got.Items) != 1 || got.Items[0].RevisionBefore != "1" || got.Items[0].RevisionAfter != "2" {
+	if !got.Build.Pushed || got.Capability != name || len(got.Items) != 1 || got.Items[0].RevisionBefore != "1" ||
+		got.Items[0].RevisionAfter != "2" {
 		t.Errorf("%+v\n%s", got, a.err)
 	}
 	for _, pod := range x.podsOf(backend) {
@@ -98,9 +100,11 @@ func TestRollout_BuildsAndReplacesThePodsOfAComponent(t *testing.T) {
 	x.wants(x.run("", "reconcile", "ncap/"+c.Name, "-n", c.Namespace, "--wait"), 0)
 	x.Running(c)
 	if now := deployment("backend"); now.Generation != restarted.Generation || now.Spec.Template.Annotations[restartedAt] == "" {
-		t.Errorf("the operator changed the Deployment from generation %d to %d: %v", restarted.Generation, now.Generation, now.Spec.Template.Annotations)
+		t.Errorf("the operator changed the Deployment from generation %d to %d: %v", restarted.Generation, now.Generation,
+			now.Spec.Template.Annotations)
 	}
-	x.wants(x.run("", "rollout", name, "--component", "backend,frontend"), 0, "revision 2 -> 3", "revision 1 -> 2", "digest not known -> digest not known")
+	x.wants(x.run("", "rollout", name, "--component", "backend,frontend"), 0, "revision 2 -> 3", "revision 1 -> 2",
+		"digest not known -> digest not known")
 	x.interruptedInItsBuild(c, source, deployment("backend"))
 	x.withPodsThatNeverStart(name, deployment("frontend"))
 }
@@ -110,10 +114,12 @@ func (x *tool) interruptedInItsBuild(c *nexusv1.NexusAICapability, source string
 	x.Helper()
 	bin := x.TempDir()
 	begun := filepath.Join(bin, "begun")
-	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\ncase \"$*\" in *build*) touch "+begun+"; exec sleep 60;; esac\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\ncase \"$*\" in *build*) touch "+begun+"; exec sleep 60;; esac\n"),
+		0o700); err != nil {
 		x.Fatal(err)
 	}
-	s := x.begin(append(x.admin(), "PATH="+bin+":"+os.Getenv("PATH")), "rollout", "ncap/"+c.Name, "-n", c.Namespace, "--build", "backend", "--source", source)
+	s := x.begin(append(x.admin(), "PATH="+bin+":"+os.Getenv("PATH")), "rollout", "ncap/"+c.Name, "-n", c.Namespace, "--build", "backend",
+		"--source", source)
 	x.Eventually(time.Minute, "docker to build", func() error {
 		_, err := os.Stat(begun)
 		return err
@@ -131,7 +137,8 @@ func (x *tool) withPodsThatNeverStart(name string, d *appsv1.Deployment) {
 	x.Helper()
 	x.wants(x.run("", "suspend", "ncap/"+filepath.Base(name), "-n", d.Namespace), 0)
 	x.Edit(d, func() { d.Spec.Template.Spec.NodeSelector = map[string]string{"none": "none"} })
-	x.wants(x.run("", "rollout", name, "--component", "frontend", "--timeout", "2s"), 124, "not done within 2s", "kubectl rollout undo -n "+d.Namespace)
+	x.wants(x.run("", "rollout", name, "--component", "frontend", "--timeout", "2s"), 124, "not done within 2s",
+		"kubectl rollout undo -n "+d.Namespace)
 	s := x.begin(x.admin(), "rollout", name, "--component", "frontend")
 	s.shows("pods are replaced")
 	_ = s.cmd.Process.Signal(syscall.SIGINT)

@@ -56,9 +56,12 @@ const (
 func TestScan_SeesWhatIsMissingAndThenThere(t *testing.T) {
 	x := newTool(t)
 	got, r, a := x.scan()
-	for title, want := range map[string]string{"AWS accepts your credentials": "PASS", "Kubernetes is of version 1.29 or later": "PASS", "the OIDC issuer of the cluster is known": "PASS",
-		accepts: "PASS", injected: "WARN", "nodes are ready and take pods": "PASS", room: "PASS", tagged: "SKIP", serving: "WARN", install: "PASS",
-		"policy engines for security intents are present": "WARN", "the sort of nodes is known": "PASS", "the cluster's DNS is located": "PASS", "NetworkPolicies are enforced": "PASS"} {
+	for title, want := range map[string]string{"AWS accepts your credentials": "PASS", "Kubernetes is of version 1.29 or later": "PASS",
+		"the OIDC issuer of the cluster is known": "PASS",
+		accepts: "PASS", injected: "WARN", "nodes are ready and take pods": "PASS", room: "PASS", tagged: "SKIP", serving: "WARN",
+		install: "PASS",
+		"policy engines for security intents are present": "WARN", "the sort of nodes is known": "PASS", "the cluster's DNS is located": "PASS",
+		"NetworkPolicies are enforced": "PASS"} {
 		if got[title] != want {
 			t.Errorf("%s: %q, want %s", title, got[title], want)
 		}
@@ -69,7 +72,8 @@ func TestScan_SeesWhatIsMissingAndThenThere(t *testing.T) {
 	x.installed(&admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "pod-identity-webhook"}})
 	selector, template := operatorPod()
 	selector.MatchLabels, template.Labels = map[string]string{"a": "b"}, map[string]string{"a": "b"}
-	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "alb", Labels: map[string]string{"app.kubernetes.io/name": "aws-load-balancer-controller"}},
+	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "alb",
+		Labels: map[string]string{"app.kubernetes.io/name": "aws-load-balancer-controller"}},
 		Spec: appsv1.DeploymentSpec{Selector: &selector, Template: template}})
 	x.Eventually(30*time.Second, "the scan to see them", func() error {
 		if got, r, _ := x.scan("--only", "identity,ingress"); got[injected] != "PASS" || got[serving] != "PASS" {
@@ -87,7 +91,8 @@ func TestScan_SeesWhatIsMissingAndThenThere(t *testing.T) {
 func TestScan_NamesTheRightsThatAreMissing(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t)
-	x.wants(x.as("stranger", "scan", "--only", "access"), 1, "you lack the rights to create clusterrolebindings.rbac.authorization.k8s.io", "patch namespaces")
+	x.wants(x.as("stranger", "scan", "--only", "access"), 1, "you lack the rights to create clusterrolebindings.rbac.authorization.k8s.io",
+		"patch namespaces")
 	x.wants(x.as("stranger", "scan", "--only", "nodes"), 4, `cannot list resource "nodes"`)
 	x.wants(x.runAs([]string{"KUBECONFIG=" + x.World.Kubeconfig()}, "", "scan"), 4, "SKIP aws", "PASS access", "SKIP identity "+accepts)
 	x.wants(x.run("", "scan", "--only", "none"), 2, `"none" is none of aws, image, cluster`)
@@ -105,7 +110,8 @@ func TestScan_OfANodeWithoutRoom(t *testing.T) {
 		n := &nodes.Items[i]
 		x.installed(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: x.Namespace, Name: n.Name}, Spec: corev1.PodSpec{NodeName: n.Name,
 			Containers: []corev1.Container{{Name: "x", Image: "x", Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(n.Status.Allocatable.Cpu().MilliValue()-50, resource.DecimalSI)}}}}}})
+				Requests: corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(n.Status.Allocatable.Cpu().MilliValue()-50,
+					resource.DecimalSI)}}}}}})
 	}
 	if got, r, a := x.scan("--only", "nodes"); a.code != 1 || got[room] != "FAIL" {
 		t.Errorf("exit code %d, %+v", a.code, r)
@@ -123,7 +129,8 @@ func TestScan_OfTheClustersSubnets(t *testing.T) {
 	}
 	var subnets []string
 	for zone, block := range map[string]string{"a": "10.9.0.0/24", "b": "10.9.1.0/24"} {
-		s, err := network.CreateSubnet(x.Ctx(), &ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: &block, AvailabilityZone: aws.String("ap-southeast-1" + zone)})
+		s, err := network.CreateSubnet(x.Ctx(),
+			&ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: &block, AvailabilityZone: aws.String("ap-southeast-1" + zone)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,10 +150,13 @@ func TestScan_OfTheClustersSubnets(t *testing.T) {
 	if got, r, a := x.scan("--only", "network", "--cluster-name", name); a.code != 0 || got[tagged] != "WARN" {
 		t.Errorf("without tags: exit code %d, %+v", a.code, r)
 	}
-	if _, err := network.CreateTags(x.Ctx(), &ec2.CreateTagsInput{Resources: subnets, Tags: []ec2types.Tag{{Key: aws.String("kubernetes.io/role/internal-elb"), Value: aws.String("1")}}}); err != nil {
+	if _, err := network.CreateTags(x.Ctx(),
+		&ec2.CreateTagsInput{Resources: subnets,
+			Tags: []ec2types.Tag{{Key: aws.String("kubernetes.io/role/internal-elb"), Value: aws.String("1")}}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, r, a := x.scan("--only", "network", "--cluster-name", name); a.code != 0 || got[tagged] != "PASS" || r.Checks[0].Evidence != *vpc.Vpc.VpcId+", internal: 2 zones" {
+	if got, r, a := x.scan("--only", "network", "--cluster-name", name); a.code != 0 || got[tagged] != "PASS" ||
+		r.Checks[0].Evidence != *vpc.Vpc.VpcId+", internal: 2 zones" {
 		t.Errorf("with tags: exit code %d, %+v", a.code, r)
 	}
 	if got, r, a := x.scan("--only", "network", "--cluster-name", "none"); a.code != 1 || got[tagged] != "FAIL" {
@@ -156,15 +166,17 @@ func TestScan_OfTheClustersSubnets(t *testing.T) {
 
 // owner has every right in the account.
 func (x *tool) owner() aws.Config {
-	return aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	return aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 }
 
 // makeCluster creates a cluster of EKS, which ends with the test, and returns its name.
 func (x *tool) makeCluster(config aws.Config, subnets []string, compute *ekstypes.ComputeConfigRequest) string {
 	x.Helper()
 	clusters, name := eks.NewFromConfig(config), strings.ToLower(x.Namespace)
-	if _, err := clusters.CreateCluster(x.Ctx(), &eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::" + account + ":role/cluster"), ComputeConfig: compute,
-		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: subnets}}); err != nil {
+	if _, err := clusters.CreateCluster(x.Ctx(),
+		&eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::" + account + ":role/cluster"), ComputeConfig: compute,
+			ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: subnets}}); err != nil {
 		x.Fatal(err)
 	}
 	x.Cleanup(func() {
@@ -194,14 +206,16 @@ func TestScan_TellsOfEKSAutoModeBeforeItsFirstNode(t *testing.T) {
 		}
 		return seen, fix
 	}
-	if got, fix := evidence("--cluster-name", name); !strings.Contains(got, "0 nodes of EKS Auto Mode") || !strings.Contains(got, "EKS Auto Mode is enabled and starts nodes as pods need them") ||
+	if got, fix := evidence("--cluster-name", name); !strings.Contains(got, "0 nodes of EKS Auto Mode") ||
+		!strings.Contains(got, "EKS Auto Mode is enabled and starts nodes as pods need them") ||
 		!strings.Contains(fix, "create an IngressClass alb with controller eks.amazonaws.com/alb") {
 		t.Errorf("before the first node: %q; %q", got, fix)
 	}
 	if got, fix := evidence("--cluster-name", "none"); strings.Contains(got, "is enabled") || strings.Contains(fix, "eks.amazonaws.com/alb") {
 		t.Errorf("of no cluster: %q; %q", got, fix)
 	}
-	x.installed(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto-" + name, Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}})
+	x.installed(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto-" + name,
+		Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}})
 	if got, _ := evidence("--cluster-name", "none"); !strings.Contains(got, "1 nodes of EKS Auto Mode") {
 		t.Errorf("with its first node: %q", got)
 	}

@@ -28,7 +28,8 @@ func (x *tool) scriptIn(dir string, env []string, name string, args ...string) a
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Dir = dir
-	cmd.Env = append([]string{"PATH=" + filepath.Dir(x.binary()) + ":" + os.Getenv("PATH"), "HOME=" + x.TempDir(), "KUBECONFIG=/nonexistent"}, env...)
+	cmd.Env = append([]string{"PATH=" + filepath.Dir(x.binary()) + ":" + os.Getenv("PATH"), "HOME=" + x.TempDir(), "KUBECONFIG=/nonexistent"},
+		env...)
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	var exit *exec.ExitError
@@ -41,14 +42,17 @@ func (x *tool) scriptIn(dir string, env []string, name string, args ...string) a
 func TestScripts_RunNexusctlWithTheirArguments(t *testing.T) {
 	x := newTool(t)
 	for name, usage := range map[string]string{
-		"operator-nexus-dev.sh": "nexusctl [command]", "build-and-push.sh": "nexusctl build operator [flags]", "build-and-deploy.sh": "nexusctl e2e [-f FILE] [flags]",
+		"operator-nexus-dev.sh": "nexusctl [command]", "build-and-push.sh": "nexusctl build operator [flags]",
+		"build-and-deploy.sh":   "nexusctl e2e [-f FILE] [flags]",
 		"deploy-app-changes.sh": "nexusctl rollout [NAMESPACE/NAME | ncap/NAME] [flags]", "e2e-deploy.sh": "nexusctl e2e [-f FILE] [flags]",
 	} {
 		x.wants(x.script(name, "--help"), 0, usage)
 	}
 	x.wants(x.script("build-and-push.sh", "--layout", filepath.Join(t.TempDir(), "image"), "--dry-run"), 0, "would be written to")
-	x.wants(x.script("build-and-deploy.sh", "--dry-run"), 4, "[1/7] Cleanup: skipped", "[3/7] Build apps: skipped", "[4/7] Deploy operator: nexusctl deploy", "[5/7] Apply capability: skipped")
-	x.wants(x.script("e2e-deploy.sh", "-f", "../../examples/test-capability.yaml", "--skip-app-build", "--dry-run"), 4, "[1/7] Cleanup: nexusctl delete --full", "[3/7] Build apps: skipped (--skip-app-build)", "[7/7] Verify: nexusctl verify-capability")
+	x.wants(x.script("build-and-deploy.sh", "--dry-run"), 4, "[1/7] Cleanup: skipped", "[3/7] Build apps: skipped",
+		"[4/7] Deploy operator: nexusctl deploy", "[5/7] Apply capability: skipped")
+	x.wants(x.script("e2e-deploy.sh", "-f", "../../examples/test-capability.yaml", "--skip-app-build", "--dry-run"), 4,
+		"[1/7] Cleanup: nexusctl delete --full", "[3/7] Build apps: skipped (--skip-app-build)", "[7/7] Verify: nexusctl verify-capability")
 	x.wants(x.script("build-and-deploy.sh", "--dry-run", "--to-step", "9"), 2, "is no number from 1 to 7")
 	x.wants(x.script("operator-nexus-dev.sh", "status"), 4)
 	x.wants(x.script("deploy-app-changes.sh", "ncap/x", "--build", "Data_Base"), 2, "frontend and backend")
@@ -105,5 +109,6 @@ func TestScripts_FindTheManifestOfThePipeline(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x.wants(x.scriptIn(dir, []string{"NEXUS_CAPABILITY=" + other}, "e2e-deploy.sh", "--dry-run"), unreachable, "Source of an application: nexus-backend.", "Source of an application: nexus-ui.", "[3/7] Build apps: nexusctl build app")
+	x.wants(x.scriptIn(dir, []string{"NEXUS_CAPABILITY=" + other}, "e2e-deploy.sh", "--dry-run"), unreachable,
+		"Source of an application: nexus-backend.", "Source of an application: nexus-ui.", "[3/7] Build apps: nexusctl build app")
 }

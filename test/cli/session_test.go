@@ -62,7 +62,8 @@ func (x *tool) begin(env []string, args ...string) *session {
 
 func (s *session) start(env []string) {
 	s.Helper()
-	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.TempDir(), "AWS_ENDPOINT_URL=" + s.aws.URL(), "AWS_REGION=ap-southeast-1",
+	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.TempDir(), "AWS_ENDPOINT_URL=" + s.aws.URL(),
+		"AWS_REGION=ap-southeast-1",
 		"AWS_EC2_METADATA_DISABLED=true", "OPERATOR_NAMESPACE=default"}, env...)
 	if err := s.cmd.Start(); err != nil {
 		s.Fatal(err)
@@ -145,7 +146,8 @@ func terminal(t testing.TB) (mine, its *os.File) {
 	}
 	fd := int(mine.Fd())
 	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err := errors.Join(err, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0), unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 100})); err != nil {
+	if err := errors.Join(err, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0),
+		unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 100})); err != nil {
 		t.Fatal(err)
 	}
 	if its, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
@@ -193,7 +195,8 @@ func (x *tool) rights(user, namespace string, rules ...rbacv1.PolicyRule) {
 	x.Helper()
 	meta := metav1.ObjectMeta{Name: user, Namespace: namespace}
 	x.Create(&rbacv1.Role{ObjectMeta: meta, Rules: rules}, &rbacv1.RoleBinding{ObjectMeta: meta,
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user}, Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}})
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}})
 	x.Cleanup(func() { x.Remove(&rbacv1.RoleBinding{ObjectMeta: meta}, &rbacv1.Role{ObjectMeta: meta}) })
 }
 

@@ -43,7 +43,8 @@ type uiPage struct {
 func (x *tool) startUI(kubeconfig string, args ...string) *uiPage {
 	x.Helper()
 	cmd := exec.Command(x.binary(), append([]string{"ui", "--kubeconfig=" + kubeconfig}, args...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + x.TempDir(), "AWS_REGION=ap-southeast-1", "AWS_EC2_METADATA_DISABLED=true", "AWS_ENDPOINT_URL=" + x.aws.URL(),
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + x.TempDir(), "AWS_REGION=ap-southeast-1", "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_ENDPOINT_URL=" + x.aws.URL(),
 		"OPERATOR_NAMESPACE=default", "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=a"}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -202,7 +203,8 @@ func TestUI_FollowsObjectsAndAnswersAsTheCommandsDo(t *testing.T) {
 	x.foreignBucket("ui-taken")
 	common := v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}
 	bucket := func(name string) *v1alpha1.S3Bucket {
-		return &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: x.Namespace}, Spec: v1alpha1.S3BucketSpec{CommonSpec: common, BucketName: "ui-" + name}}
+		return &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: x.Namespace},
+			Spec: v1alpha1.S3BucketSpec{CommonSpec: common, BucketName: "ui-" + name}}
 	}
 	p, free, taken := provider(x.Namespace), bucket("free"), bucket("taken")
 	x.Create(p, free, taken)
@@ -213,7 +215,9 @@ func TestUI_FollowsObjectsAndAnswersAsTheCommandsDo(t *testing.T) {
 	l := page.follow()
 	key := func(name string) string { return "S3Bucket/" + x.Namespace + "/" + name }
 	l.until(x, "the rows", func(rows map[string]feedRow) bool {
-		return rows[key("free")].Health == "Ready" && rows[key("taken")] == feedRow{Kind: "S3Bucket", Namespace: x.Namespace, Name: "taken", Health: "Failed", Reason: "Conflict", Trouble: "S3Bucket/taken", Code: "NX-SPEC-005"}
+		return rows[key("free")].Health == "Ready" &&
+			rows[key("taken")] == feedRow{Kind: "S3Bucket", Namespace: x.Namespace, Name: "taken", Health: "Failed", Reason: "Conflict",
+				Trouble: "S3Bucket/taken", Code: "NX-SPEC-005"}
 	})
 	place := "apiVersion=aws-infra-operator.runner.codes/v1alpha1&kind=S3Bucket&namespace=" + x.Namespace + "&name="
 	var tree struct {
@@ -223,11 +227,14 @@ func TestUI_FollowsObjectsAndAnswersAsTheCommandsDo(t *testing.T) {
 			Remedy string
 		}
 	}
-	if e := page.asks(&tree, "GET", "tree?"+place+"taken", ""); e != "" || tree.Tree.Root.Health != "Failed" || tree.Explanation.Ready || tree.Explanation.Remedy == "" {
+	if e := page.asks(&tree, "GET", "tree?"+place+"taken", ""); e != "" || tree.Tree.Root.Health != "Failed" || tree.Explanation.Ready ||
+		tree.Explanation.Remedy == "" {
 		t.Errorf("%s %+v", e, tree)
 	}
 	var d detailsOf
-	if e := page.asks(&d, "GET", "object?"+place+"free", ""); e != "" || d.Console != "https://console.aws.amazon.com/go/view?arn=arn%3Aaws%3As3%3A%3A%3Aui-free" || !strings.Contains(d.Manifest, "bucketName: ui-free") || strings.Contains(d.Manifest, "managedFields") {
+	if e := page.asks(&d, "GET", "object?"+place+"free", ""); e != "" ||
+		d.Console != "https://console.aws.amazon.com/go/view?arn=arn%3Aaws%3As3%3A%3A%3Aui-free" ||
+		!strings.Contains(d.Manifest, "bucketName: ui-free") || strings.Contains(d.Manifest, "managedFields") {
 		t.Errorf("%s %+v", e, d)
 	}
 	var wrote bool
@@ -251,7 +258,8 @@ func TestUI_FollowsObjectsAndAnswersAsTheCommandsDo(t *testing.T) {
 	if e := page.asks(&plan, "POST", "plan", string(asked)); e != "" || callsOf(plan.Items)["s3:PutBucketVersioning"] != 1 {
 		t.Errorf("%s %+v", e, plan)
 	}
-	asked, _ = json.Marshal(map[string]any{"apiVersion": "aws-infra-operator.runner.codes/v1alpha1", "kind": "S3Bucket", "namespace": x.Namespace, "name": "free"})
+	asked, _ = json.Marshal(map[string]any{"apiVersion": "aws-infra-operator.runner.codes/v1alpha1", "kind": "S3Bucket",
+		"namespace": x.Namespace, "name": "free"})
 	var now struct{ Items []item }
 	if e := page.asks(&now, "POST", "plan", string(asked)); e != "" || len(now.Items) != 1 || len(callsOf(now.Items)) != 0 {
 		t.Errorf("%s %+v", e, now)
@@ -259,9 +267,10 @@ func TestUI_FollowsObjectsAndAnswersAsTheCommandsDo(t *testing.T) {
 	var timeline struct {
 		Items []struct{ Object, Reason string }
 	}
-	if e := page.asks(&timeline, "GET", "timeline?namespace="+x.Namespace, ""); e != "" || !slices.ContainsFunc(timeline.Items, func(i struct{ Object, Reason string }) bool {
-		return i.Object == "S3Bucket/free" && i.Reason == "Created"
-	}) {
+	if e := page.asks(&timeline, "GET", "timeline?namespace="+x.Namespace, ""); e != "" ||
+		!slices.ContainsFunc(timeline.Items, func(i struct{ Object, Reason string }) bool {
+			return i.Object == "S3Bucket/free" && i.Reason == "Created"
+		}) {
 		t.Errorf("%s %+v", e, timeline)
 	}
 	if e := page.asks(nil, "GET", "intents", ""); e != "" {
@@ -318,10 +327,12 @@ func TestUI_ReadsWithTheRightsOfItsUser(t *testing.T) {
 		Namespace string
 		Unlisted  []string
 	}
-	if e := page.asks(&s, "GET", "session", ""); e != "" || s.Namespace != x.Namespace || !slices.Contains(s.Unlisted, "ClusterSecurityIntentBinding") {
+	if e := page.asks(&s, "GET", "session", ""); e != "" || s.Namespace != x.Namespace ||
+		!slices.Contains(s.Unlisted, "ClusterSecurityIntentBinding") {
 		t.Errorf("%s %+v", e, s)
 	}
-	if e := page.asks(nil, "GET", "object?apiVersion=aws-infra-operator.runner.codes/v1alpha1&kind=AWSProvider&namespace=kube-system&name=aws", ""); !strings.Contains(e, "forbidden") {
+	if e := page.asks(nil, "GET", "object?apiVersion=aws-infra-operator.runner.codes/v1alpha1&kind=AWSProvider&namespace=kube-system&name=aws",
+		""); !strings.Contains(e, "forbidden") {
 		t.Error(e)
 	}
 	x.wants(x.as("ui-stranger", "ui"), 4, `User "ui-stranger" cannot `, "(NX-CLI-003)")
@@ -332,12 +343,16 @@ func TestUI_ReadsWithTheRightsOfItsUser(t *testing.T) {
 func TestUI_ShowsNoValueOfASecret(t *testing.T) {
 	const canary = "canary-81fe02"
 	x := newTool(t)
-	x.Create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "operator-secrets"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-secrets"},
+	x.Create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "operator-secrets"},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-secrets"},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operator.User}}})
 	p := provider(x.Namespace)
-	source := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "source", Namespace: x.Namespace}, StringData: map[string]string{"value": canary, "other": canary + "-other"}}
-	stored := &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Name: "stored", Namespace: x.Namespace}, Spec: v1alpha1.SecretsManagerSecretSpec{
-		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, SecretName: "ui/stored", SecretStringRef: &v1alpha1.SecretKeyReference{Name: "source", Key: "value"}}}
+	source := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "source", Namespace: x.Namespace},
+		StringData: map[string]string{"value": canary, "other": canary + "-other"}}
+	stored := &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Name: "stored", Namespace: x.Namespace},
+		Spec: v1alpha1.SecretsManagerSecretSpec{
+			CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, SecretName: "ui/stored",
+			SecretStringRef: &v1alpha1.SecretKeyReference{Name: "source", Key: "value"}}}
 	x.Create(p, source, stored)
 	x.Ready(p, stored)
 	page := x.startUI(x.World.Kubeconfig())
@@ -352,7 +367,8 @@ func TestUI_ShowsNoValueOfASecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	page.asks(nil, "POST", "plan", string(asked))
-	for _, place := range []string{"apiVersion=aws-infra-operator.runner.codes/v1alpha1&kind=SecretsManagerSecret&name=stored", "apiVersion=v1&kind=Secret&name=source"} {
+	for _, place := range []string{"apiVersion=aws-infra-operator.runner.codes/v1alpha1&kind=SecretsManagerSecret&name=stored",
+		"apiVersion=v1&kind=Secret&name=source"} {
 		for _, path := range []string{"tree", "object"} {
 			page.asks(nil, "GET", path+"?namespace="+x.Namespace+"&"+place, "")
 		}
@@ -360,7 +376,8 @@ func TestUI_ShowsNoValueOfASecret(t *testing.T) {
 	page.asks(nil, "GET", "timeline", "")
 	page.mu.Lock()
 	defer page.mu.Unlock()
-	if heard := page.heard.String(); strings.Contains(heard, canary) || !strings.Contains(heard, "secretsmanager:PutSecretValue") || !strings.Contains(heard, "are not shown") {
+	if heard := page.heard.String(); strings.Contains(heard, canary) || !strings.Contains(heard, "secretsmanager:PutSecretValue") ||
+		!strings.Contains(heard, "are not shown") {
 		t.Errorf("the value is shown, or the answers are not about it:\n%s", heard)
 	}
 }

@@ -101,12 +101,14 @@ func (x *tab) plans(fails *nexusv1.NexusAICapability) {
 	x.Helper()
 	x.do("what would happen now", chromedp.Click(`//a[text()="What would happen now"]`), chromedp.WaitVisible("#plan-result"))
 	x.says("to create", "Problems: ", "belongs to another owner")
-	if text := value[string](x, `document.querySelector("#manifest").value`); !strings.Contains(text, "capabilityName: "+fails.Spec.CapabilityName) || strings.Contains(text, "uid:") {
+	if text := value[string](x, `document.querySelector("#manifest").value`); !strings.Contains(text,
+		"capabilityName: "+fails.Spec.CapabilityName) || strings.Contains(text, "uid:") {
 		x.Errorf("the manifest to edit is\n%s", text)
 	}
 	x.shows("Plan")
 	m, err := json.Marshal(x.manifest(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "more", Namespace: fails.Namespace},
-		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "myapp-dev"}}, BucketName: "ui-more"}}))
+		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "myapp-dev"}},
+			BucketName: "ui-more"}}))
 	if err != nil {
 		x.Fatal(err)
 	}

@@ -114,7 +114,8 @@ func (x *tool) types(command string) string {
 	x.Eventually(30*time.Second, fmt.Sprintf("%q to show the state", command), func() error {
 		cmd := exec.CommandContext(x.Ctx(), "sh", "-c", command)
 		cmd.Dir = "../.."
-		cmd.Env = []string{"PATH=" + programs + ":" + filepath.Dir(x.binary()) + ":" + os.Getenv("PATH"), "HOME=" + x.TempDir(), "KUBECONFIG=" + x.World.Kubeconfig()}
+		cmd.Env = []string{"PATH=" + programs + ":" + filepath.Dir(x.binary()) + ":" + os.Getenv("PATH"), "HOME=" + x.TempDir(),
+			"KUBECONFIG=" + x.World.Kubeconfig()}
 		out, err := cmd.CombinedOutput()
 		if printed = age.ReplaceAllString(string(out), "5s"); err != nil {
 			return fmt.Errorf("%w: %s", err, out)

@@ -68,7 +68,8 @@ func TestUI_HoldsTenThousandObjects(t *testing.T) {
 		if err := x.Client.Get(x.Ctx(), client.ObjectKeyFromObject(changed), changed); err != nil {
 			return err
 		}
-		changed.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: "AccessDenied", Message: "s3:CreateBucket", LastTransitionTime: metav1.Now(), ObservedGeneration: changed.Generation}}
+		changed.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: "AccessDenied",
+			Message: "s3:CreateBucket", LastTransitionTime: metav1.Now(), ObservedGeneration: changed.Generation}}
 		return x.Client.Status().Update(x.Ctx(), changed)
 	})
 	tab.says("S3Bucket/bucket-1234 s3:CreateBucket")

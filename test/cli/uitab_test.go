@@ -54,7 +54,8 @@ type tab struct {
 // open opens the page in a browser without a window, until the test ends.
 func (p *uiPage) open(t *testing.T) *tab {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
+		chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("no-pings", true), chromedp.Flag("disable-dev-shm-usage", true))
 	browser, stop := chromedp.NewExecAllocator(p.Ctx(), options...)
 	t.Cleanup(stop)
@@ -227,7 +228,8 @@ func (x *tab) accessible(view string) {
 		for _, width := range []int64{1280, 390} {
 			x.width(width)
 			x.chooses("#theme", theme)
-			found := value[checked](x, `axe.run(document, {resultTypes: ["violations"]}).then((r) => ({violations: r.violations, passes: r.passes.map((p) => ({id: p.id}))}))`)
+			found := value[checked](x,
+				`axe.run(document, {resultTypes: ["violations"]}).then((r) => ({violations: r.violations, passes: r.passes.map((p) => ({id: p.id}))}))`)
 			for _, v := range found.Violations {
 				x.Errorf("%s, %s at %d pixels: %s: %+v", view, theme, width, v.ID, v.Nodes)
 			}

@@ -19,7 +19,8 @@ import (
 func (x *tool) pods() []corev1.Pod {
 	x.Helper()
 	list := &corev1.PodList{}
-	if err := x.Client.List(x.Ctx(), list, client.InNamespace("default"), client.MatchingLabels{"app.kubernetes.io/name": "nexus-operator"}); err != nil {
+	if err := x.Client.List(x.Ctx(), list, client.InNamespace("default"),
+		client.MatchingLabels{"app.kubernetes.io/name": "nexus-operator"}); err != nil {
 		x.Fatal(err)
 	}
 	var out []corev1.Pod
@@ -38,7 +39,8 @@ func TestUpdate_ReplacesThePodsAndNamesDigests(t *testing.T) {
 	x.wants(x.run("", "update", "--timeout", "0"), 2, "--timeout")
 	x.wants(x.as("stranger", "update"), 4, `cannot get resource "deployments"`)
 	selector, template := operatorPod()
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: "default"}, Spec: appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: &selector, Template: template}}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: "default"},
+		Spec: appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: &selector, Template: template}}
 	x.installed(d)
 	x.Eventually(time.Minute, "the pods to be ready", func() error {
 		if err := x.Get(d); err != nil || d.Status.ReadyReplicas != 2 {
@@ -64,7 +66,8 @@ func TestUpdate_ReplacesThePodsAndNamesDigests(t *testing.T) {
 			t.Errorf("a dry run replaced pods: %s", p.Name)
 		}
 	}
-	x.wants(x.run("", "update"), 0, "Deployment default/nexus-operator: pods are replaced", "ready with nexus-operator:v0.0.1: "+digest+" -> digest not known")
+	x.wants(x.run("", "update"), 0, "Deployment default/nexus-operator: pods are replaced",
+		"ready with nexus-operator:v0.0.1: "+digest+" -> digest not known")
 	now := x.pods()
 	for _, p := range now {
 		if was[p.Name] {

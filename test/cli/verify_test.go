@@ -189,10 +189,12 @@ func TestVerify_ACapabilityThatIsAsDeclaredPasses(t *testing.T) {
 	c, app := x.answering()
 	report := filepath.Join(t.TempDir(), "report.xml")
 	a := x.run("", "verify-capability", "-n", c.Namespace, "--junit", report)
-	if a.code != 0 || !regexp.MustCompile(`\n\d\d passed, 3 warnings, 0 failed, 1 skipped\n$`).MatchString(a.out) || strings.Count(a.err, "\n") != 1 {
+	if a.code != 0 || !regexp.MustCompile(`\n\d\d passed, 3 warnings, 0 failed, 1 skipped\n$`).MatchString(a.out) ||
+		strings.Count(a.err, "\n") != 1 {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
-	for _, want := range []string{" 1 PASS  capability ", "S3Bucket/myapp-dev-call-data is in AWS as declared", "backend answers its health check", "frontend answers its health check",
+	for _, want := range []string{" 1 PASS  capability ", "S3Bucket/myapp-dev-call-data is in AWS as declared",
+		"backend answers its health check", "frontend answers its health check",
 		"does not enforce IAM", "PlaceholdersEmpty: ", "CredentialsNotInPods: "} {
 		if !strings.Contains(a.out, want) {
 			t.Errorf("no %q in\n%s", want, a.out)
@@ -240,7 +242,8 @@ func TestVerify_DriftAndLossBehindTheBackFail(t *testing.T) {
 	if a.code != 1 || v.Summary.Failed != 2 {
 		t.Errorf("exit code %d, %+v", a.code, v.Summary)
 	}
-	if drift := v.with(t, "S3Bucket/myapp-dev-call-data"); drift.Outcome != "FAIL" || !strings.Contains(drift.Evidence, "Versioning") || !strings.Contains(drift.Fix, "nexusctl reconcile s3bucket/myapp-dev-call-data") {
+	if drift := v.with(t, "S3Bucket/myapp-dev-call-data"); drift.Outcome != "FAIL" || !strings.Contains(drift.Evidence, "Versioning") ||
+		!strings.Contains(drift.Fix, "nexusctl reconcile s3bucket/myapp-dev-call-data") {
 		t.Errorf("%+v", drift)
 	}
 	if loss := v.with(t, "S3Bucket/myapp-dev-journey-logs"); loss.Outcome != "FAIL" || !strings.Contains(loss.Evidence, "Missing") {
@@ -254,13 +257,15 @@ func TestVerify_DriftAndLossBehindTheBackFail(t *testing.T) {
 
 // iam is a client of an administrator of the account.
 func (x *tool) iam() *iam.Client {
-	return iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	return iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 }
 
 // enforced runs the verb against an AWS that enforces IAM, as a user with every right.
 func (x *tool) enforced(args ...string) (verified, answer) {
 	x.Helper()
-	id, secret, err := x.World.AWS().CreateUser(x.Ctx(), fmt.Sprintf("person-%d", time.Now().UnixNano()), `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`)
+	id, secret, err := x.World.AWS().CreateUser(x.Ctx(), fmt.Sprintf("person-%d", time.Now().UnixNano()),
+		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`)
 	if err != nil {
 		x.Fatal(err)
 	}
@@ -287,29 +292,34 @@ func TestVerify_ProvesTheRoleWhereIAMIsEnforced(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, a = x.enforced(only...)
-	if denied := v.with(t, "denies iam:ListRoles"); a.code != 1 || denied.Outcome != "FAIL" || !strings.Contains(denied.Evidence, "may list the roles") {
+	if denied := v.with(t, "denies iam:ListRoles"); a.code != 1 || denied.Outcome != "FAIL" ||
+		!strings.Contains(denied.Evidence, "may list the roles") {
 		t.Errorf("a role that may do more: exit code %d, %+v", a.code, denied)
 	}
 	if _, err := x.iam().DeleteRolePolicy(t.Context(), &iam.DeleteRolePolicyInput{RoleName: role, PolicyName: aws.String("app")}); err != nil {
 		t.Fatal(err)
 	}
 	v, a = x.enforced(only...)
-	for _, action := range []string{"dynamodb:DescribeTable", "s3:GetBucketLocation", "glue:GetDatabase", "ssm:GetParameter", "secretsmanager:DescribeSecret"} {
+	for _, action := range []string{"dynamodb:DescribeTable", "s3:GetBucketLocation", "glue:GetDatabase", "ssm:GetParameter",
+		"secretsmanager:DescribeSecret"} {
 		if read := v.with(t, "allows "+action); a.code != 1 || read.Outcome != "FAIL" || read.Evidence == "" {
 			t.Errorf("a role without its policy: exit code %d, %+v", a.code, read)
 		}
 	}
 	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Principal":{"AWS":"arn:aws:iam::123456789012:root"}}]}`
-	if _, err := x.iam().UpdateAssumeRolePolicy(t.Context(), &iam.UpdateAssumeRolePolicyInput{RoleName: role, PolicyDocument: &trust}); err != nil {
+	if _, err := x.iam().UpdateAssumeRolePolicy(t.Context(),
+		&iam.UpdateAssumeRolePolicyInput{RoleName: role, PolicyDocument: &trust}); err != nil {
 		t.Fatal(err)
 	}
 	v, a = x.verify(x.admin(), only...)
-	if assume := v.with(t, "can be assumed with the token"); a.code != 1 || assume.Outcome != "FAIL" || !strings.Contains(assume.Evidence, "AccessDenied") {
+	if assume := v.with(t, "can be assumed with the token"); a.code != 1 || assume.Outcome != "FAIL" ||
+		!strings.Contains(assume.Evidence, "AccessDenied") {
 		t.Errorf("a role that does not trust the ServiceAccount: exit code %d, %+v", a.code, assume)
 	}
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-app-sa", Namespace: c.Namespace}}
 	x.Edit(account, func() { account.Annotations = nil })
-	if v, a = x.verify(x.admin(), only...); a.code != 1 || !strings.Contains(v.with(t, "can be assumed with the token").Evidence, "annotation") {
+	if v, a = x.verify(x.admin(), only...); a.code != 1 ||
+		!strings.Contains(v.with(t, "can be assumed with the token").Evidence, "annotation") {
 		t.Errorf("without the annotation: exit code %d, %+v", a.code, v)
 	}
 	if err := x.Client.Delete(t.Context(), account); err != nil {
@@ -340,7 +350,8 @@ func TestVerify_ProvesTheRoleOfEachAccess(t *testing.T) {
 		return n
 	}
 	for title, want := range map[string]int{"gets a token for AWS": 2, "allows s3:GetBucketLocation on bucket batch-dev-results": 2,
-		"allows secretsmanager:DescribeSecret on secret batch/dev/anthropic": 1, "denies secretsmanager:DescribeSecret": 2, "denies iam:ListRoles": 2} {
+		"allows secretsmanager:DescribeSecret on secret batch/dev/anthropic": 1, "denies secretsmanager:DescribeSecret": 2,
+		"denies iam:ListRoles": 2} {
 		if got := count(title, "PASS"); got != want {
 			t.Errorf("%d checks %q pass, want %d: %+v", got, title, want, v.Checks)
 		}
@@ -354,7 +365,8 @@ func TestVerify_ProvesTheRoleOfEachAccess(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if v, a = x.enforced(only...); a.code != 1 || count("denies secretsmanager:DescribeSecret", "FAIL") != 2 || count("denies iam:ListRoles", "PASS") != 2 {
+	if v, a = x.enforced(only...); a.code != 1 || count("denies secretsmanager:DescribeSecret", "FAIL") != 2 ||
+		count("denies iam:ListRoles", "PASS") != 2 {
 		t.Errorf("roles that may read each secret: exit code %d, %+v", a.code, v.Checks)
 	}
 }
@@ -405,12 +417,14 @@ func TestVerify_EveryCheckOfTheClusterCanFail(t *testing.T) {
 
 	in := &networkingv1.Ingress{ObjectMeta: meta("myapp-dev-app-ingress")}
 	x.Edit(in, func() { in.Spec.IngressClassName = aws.String("other") })
-	if err := x.Client.Status().Patch(t.Context(), in, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"loadBalancer":null}}`))); err != nil {
+	if err := x.Client.Status().Patch(t.Context(), in,
+		client.RawPatch("application/merge-patch+json", []byte(`{"status":{"loadBalancer":null}}`))); err != nil {
 		t.Fatal(err)
 	}
 	fails("address", "Ingress/myapp-dev-app-ingress", "status.loadBalancer is empty")
 
-	for _, o := range []client.Object{in, &corev1.Service{ObjectMeta: meta("myapp-dev-frontend-svc")}, &appsv1.Deployment{ObjectMeta: meta("myapp-dev-frontend")}} {
+	for _, o := range []client.Object{in, &corev1.Service{ObjectMeta: meta("myapp-dev-frontend-svc")},
+		&appsv1.Deployment{ObjectMeta: meta("myapp-dev-frontend")}} {
 		if err := x.Client.Delete(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -431,7 +445,8 @@ func TestVerify_TellsOfPoliciesThatAreNotInForce(t *testing.T) {
 		return &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: intentv1alpha1.SecurityIntentSpec{
 			Intent: intentv1alpha1.Intent{ID: id, Action: "Block", Params: params}}}
 	}
-	dns, host := intent("verified-dns", "dnsManipulation", intentv1alpha1.Params{"otherEgress": {"allow"}}), intent("verified-host", "escapeToHost", nil)
+	dns, host := intent("verified-dns", "dnsManipulation", intentv1alpha1.Params{"otherEgress": {"allow"}}),
+		intent("verified-host", "escapeToHost", nil)
 	for _, o := range []client.Object{dns, host} {
 		if err := x.Client.Create(t.Context(), o); err != nil {
 			t.Fatal(err)
@@ -444,11 +459,13 @@ func TestVerify_TellsOfPoliciesThatAreNotInForce(t *testing.T) {
 	x.Running(c)
 	only := []string{"-n", c.Namespace, "--only", "policies,capability"}
 	v, a := x.verify(x.admin(), only...)
-	if a.code != 0 || v.with(t, "1 security intents are in force").Outcome != "PASS" || v.with(t, "intent dnsManipulation is enforced").Outcome != "PASS" {
+	if a.code != 0 || v.with(t, "1 security intents are in force").Outcome != "PASS" ||
+		v.with(t, "intent dnsManipulation is enforced").Outcome != "PASS" {
 		t.Errorf("in force: exit code %d, %+v", a.code, v)
 	}
 	x.Edit(c, func() {
-		c.Spec.Security.Intents = append(c.Spec.Security.Intents, nexusv1.IntentReference{Name: host.Name}, nexusv1.IntentReference{Name: "of-no-name"})
+		c.Spec.Security.Intents = append(c.Spec.Security.Intents, nexusv1.IntentReference{Name: host.Name},
+			nexusv1.IntentReference{Name: "of-no-name"})
 	})
 	x.Eventually(60*time.Second, "the operator to report the policies", func() error {
 		got, err := x.Condition(c, nexusv1.ConditionPoliciesReady)
@@ -472,17 +489,21 @@ func TestVerify_AMissingRightIsNeverAPass(t *testing.T) {
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))
 	x.Running(c)
-	if a := x.runAs(x.withoutRights(), "", "verify", c.Namespace+"/"+c.Name); a.code != 4 || a.out != "" || !strings.Contains(a.err, `"nobody" cannot get resource "nexuscapabilities"`) {
+	if a := x.runAs(x.withoutRights(), "", "verify", c.Namespace+"/"+c.Name); a.code != 4 || a.out != "" ||
+		!strings.Contains(a.err, `"nobody" cannot get resource "nexuscapabilities"`) {
 		t.Errorf("nobody: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
-	x.rights("reader", c.Namespace, rule("get,list", nexusv1.GroupVersion.Group, "nexuscapabilities"), rule("get", "", "serviceaccounts", "services"), rule("get", "apps", "deployments"))
+	x.rights("reader", c.Namespace, rule("get,list", nexusv1.GroupVersion.Group, "nexuscapabilities"),
+		rule("get", "", "serviceaccounts", "services"), rule("get", "apps", "deployments"))
 	reader := append(x.admin(), "KUBECONFIG="+x.kubeconfigOf("reader"))
 	v, a := x.verify(reader, "-n", c.Namespace)
 	if a.code != 4 || v.Summary.Failed != 0 || !strings.Contains(a.err, "want of a right") {
 		t.Errorf("exit code %d, %+v\n%s", a.code, v, a.err)
 	}
-	for group, right := range map[string]string{"resources": `cannot get resource "namespaces"`, "objects": `cannot list resource "awsproviders"`, "endpoints": `cannot list resource "endpointslices"`,
-		"health": "cannot get resource", "address": `cannot get resource "ingresses"`, "identity": `cannot create resource "serviceaccounts/token"`} {
+	for group, right := range map[string]string{"resources": `cannot get resource "namespaces"`,
+		"objects": `cannot list resource "awsproviders"`, "endpoints": `cannot list resource "endpointslices"`,
+		"health": "cannot get resource", "address": `cannot get resource "ingresses"`,
+		"identity": `cannot create resource "serviceaccounts/token"`} {
 		var said []string
 		for _, got := range v.Checks {
 			if got.Group != group {
@@ -500,9 +521,11 @@ func TestVerify_AMissingRightIsNeverAPass(t *testing.T) {
 	if a.code != 4 || v.Summary.Passed != 0 || !slices.Equal(v.of("resources"), []string{"SKIP"}) {
 		t.Errorf("without AWS credentials: exit code %d, %+v", a.code, v)
 	}
-	x.World.AWS().Fault(emulator.Match{Service: "dynamodb", Endpoint: x.aws.Name()}, emulator.Fail(400, "AccessDeniedException", "User is not authorized to perform: dynamodb:DescribeTable"))
+	x.World.AWS().Fault(emulator.Match{Service: "dynamodb", Endpoint: x.aws.Name()},
+		emulator.Fail(400, "AccessDeniedException", "User is not authorized to perform: dynamodb:DescribeTable"))
 	v, a = x.verify(x.admin(), "-n", c.Namespace, "--only", "resources")
-	if got := v.with(t, "DynamoDBTable/myapp-dev-license"); a.code != 4 || got.Outcome != "SKIP" || !got.MissingRight || !strings.Contains(got.Evidence, "dynamodb:DescribeTable") {
+	if got := v.with(t, "DynamoDBTable/myapp-dev-license"); a.code != 4 || got.Outcome != "SKIP" || !got.MissingRight ||
+		!strings.Contains(got.Evidence, "dynamodb:DescribeTable") {
 		t.Errorf("without a right in AWS: exit code %d, %+v", a.code, got)
 	}
 }
@@ -515,7 +538,8 @@ func TestVerify_EndsInTimeOrWhenInterrupted(t *testing.T) {
 	x.Running(c)
 	x.World.AWS().Fault(emulator.Match{Service: "s3", Endpoint: x.aws.Name()}, emulator.Hang())
 	a := x.run("", "verify", "-n", c.Namespace, "--only", "capability,resources", "--timeout", "3s")
-	if a.code != 124 || !strings.Contains(a.out, " 1 PASS  capability") || !strings.Contains(a.out, "--timeout=3s is over") || !strings.Contains(a.out, "1 failed") {
+	if a.code != 124 || !strings.Contains(a.out, " 1 PASS  capability") || !strings.Contains(a.out, "--timeout=3s is over") ||
+		!strings.Contains(a.out, "1 failed") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	s := x.begin(x.admin(), "verify", "-n", c.Namespace)

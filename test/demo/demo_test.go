@@ -163,7 +163,8 @@ func (d demo) run(verb string, more ...string) (string, error) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	args := []string{verb, "-dir", d.dir, "-operator", self, "-operator-args", "--play-operator", "-crds", "../../config/crd/bases", "-intents", ""}
+	args := []string{verb, "-dir", d.dir, "-operator", self, "-operator-args", "--play-operator", "-crds", "../../config/crd/bases",
+		"-intents", ""}
 	return output(d.T, append(args, more...)...)
 }
 
@@ -230,7 +231,8 @@ func left(r *devworld.Report) (alive []string) {
 
 func TestTheDemoComesUpShowsItselfAndGoes(t *testing.T) {
 	d := newDemo(t)
-	d.says("up", []string{"myapp-dev/myapp-dev", "Running", "s3/bucket                  myapp-dev-data", "nexuscapabilities          myapp-dev",
+	d.says("up", []string{"myapp-dev/myapp-dev", "Running", "s3/bucket                  myapp-dev-data",
+		"nexuscapabilities          myapp-dev",
 		"source " + d.dir + "/env"}, "-f", "../../examples/test-capability.yaml")
 	first := d.report()
 	env, err := os.ReadFile(filepath.Join(d.dir, "env"))
@@ -256,7 +258,8 @@ func (d demo) waitsInVain(file string) {
 	w := d.world()
 	w.Progress = &text
 	err := w.Up(d.Context(), devworld.Options{Manifests: []string{file}, Timeout: 2 * time.Second})
-	if _, timeout := errors.AsType[*devworld.TimeoutError](err); !timeout || !strings.Contains(err.Error(), "1 of 1 capabilities are not running after 2s") {
+	if _, timeout := errors.AsType[*devworld.TimeoutError](err); !timeout ||
+		!strings.Contains(err.Error(), "1 of 1 capabilities are not running after 2s") {
 		d.Errorf("%v", err)
 	}
 	for _, want := range []string{"running already", "Running"} {
@@ -369,10 +372,12 @@ func TestAFailureIsReported(t *testing.T) {
 	if _, err := output(t, "up", "-dir", dir, "-operator", "no-such-operator"); err == nil || !strings.Contains(err.Error(), "make build") {
 		t.Errorf("without an operator: %v", err)
 	}
-	if _, err := output(t, "up", "-dir", dir, "-operator", "", "-intents", "", "-crds", "no-such-folder"); err == nil || !strings.Contains(err.Error(), "no-such-folder") {
+	if _, err := output(t, "up", "-dir", dir, "-operator", "", "-intents", "", "-crds", "no-such-folder"); err == nil ||
+		!strings.Contains(err.Error(), "no-such-folder") {
 		t.Errorf("without definitions: %v", err)
 	}
-	if _, err := output(t, "up", "-dir", dir, "-operator", "", "-intents", "no-such-file"); err == nil || !strings.Contains(err.Error(), "no-such-file") {
+	if _, err := output(t, "up", "-dir", dir, "-operator", "", "-intents", "no-such-file"); err == nil ||
+		!strings.Contains(err.Error(), "no-such-file") {
 		t.Errorf("without a manifest: %v", err)
 	}
 	if _, err := output(t, "status", "-dir", dir); err == nil {

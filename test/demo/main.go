@@ -81,7 +81,8 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.operatorArgs, "operator-args", "", "further flags of the operator, separated by blanks")
 	flags.Var(&o.crds, "crds", "file or folder of CustomResourceDefinitions; may be repeated; default: those that are built in")
 	flags.Var(&o.manifests, "f", "file of objects to apply; may be repeated")
-	flags.StringVar(&o.intents, "intents", "examples/capability-with-intents.yaml", "file of a capability with security intents, applied after the others; empty: none")
+	flags.StringVar(&o.intents, "intents", "examples/capability-with-intents.yaml",
+		"file of a capability with security intents, applied after the others; empty: none")
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long capabilities may take to run")
 	flags.BoolVar(&o.bounded, "bounded", false, "give the roles of capabilities a permissions boundary, which those that use models need")
 	flags.IntVar(&o.nodes, "nodes", 3, "fake nodes of the cluster")
@@ -131,7 +132,8 @@ func up(ctx context.Context, o options) error {
 	if _, err := w.Down(ctx); err != nil {
 		return err
 	}
-	if err := w.Up(ctx, devworld.Options{Operator: o.operator, Client: o.client, OperatorArgs: strings.Fields(o.operatorArgs), CRDs: o.crds, Nodes: o.nodes, Bounded: o.bounded,
+	if err := w.Up(ctx, devworld.Options{Operator: o.operator, Client: o.client, OperatorArgs: strings.Fields(o.operatorArgs), CRDs: o.crds,
+		Nodes: o.nodes, Bounded: o.bounded,
 		Manifests: o.manifests, Timeout: o.timeout}); err != nil {
 		return err
 	}

@@ -97,7 +97,8 @@ func (x tool) comesUp(up []string) {
 	}
 	first, progress := x.runs(0, up...)
 	x.contains(progress, "control plane, AWS emulator and operator are up", "guarded-dev/guarded-dev", "Running")
-	x.contains(first, "Kubeconfig: "+filepath.Join(x.dir, "world", "kubeconfig"), "AWS endpoint: http://127.0.0.1:", "kubectl get nexuscapabilities -A", "nexusctl dev down --dir '")
+	x.contains(first, "Kubeconfig: "+filepath.Join(x.dir, "world", "kubeconfig"), "AWS endpoint: http://127.0.0.1:",
+		"kubectl get nexuscapabilities -A", "nexusctl dev down --dir '")
 	r := x.status(0)
 	if len(r.Processes) != 8 || !r.Running || len(r.Capabilities) != 2 || !r.Capabilities[0].Running || !r.Capabilities[1].Running {
 		x.Errorf("%+v", r)
@@ -111,7 +112,8 @@ func (x tool) comesUp(up []string) {
 		x.Error("a second up has started the world again")
 	}
 	wide, _ := x.runs(0, "dev", "status", "-o", "wide")
-	x.contains(wide, "kube-apiserver", "myapp-dev/myapp-dev", "s3/bucket", "myapp-dev-call-data", "Coverage in the status of guarded-dev/guarded-dev")
+	x.contains(wide, "kube-apiserver", "myapp-dev/myapp-dev", "s3/bucket", "myapp-dev-call-data",
+		"Coverage in the status of guarded-dev/guarded-dev")
 	plan, _ = x.runs(0, append(up, "--dry-run")...)
 	x.contains(plan, "runs already; nothing would be started")
 	plan, _ = x.runs(0, "dev", "down", "--dry-run")

@@ -28,7 +28,8 @@ func TestTheCommandsOfTheDocumentationWork(t *testing.T) {
 	d := newDemo(t)
 	d.Chdir("../..")
 	x := newTool(d)
-	up := []string{"dev", "up", "--operator", filepath.Join(x.programs, "nexus-operator"), "-f", "examples/test-capability.yaml", "-f", "examples/capability-with-intents.yaml"}
+	up := []string{"dev", "up", "--operator", filepath.Join(x.programs, "nexus-operator"), "-f", "examples/test-capability.yaml", "-f",
+		"examples/capability-with-intents.yaml"}
 	x.comesUp(up)
 	x.everythingWorks()
 	x.acceptsManifests() // before pages have created objects of the same names
@@ -52,7 +53,8 @@ func (x tool) runsPages() {
 	}
 	if full {
 		x.runsBlocks(blocks, func(m docblocks.Mark) bool { return m.Last })
-		x.shell("the definitions", ".", "kubectl apply --server-side --force-conflicts -f charts/nexus-operator/files/crd && kubectl wait --for=condition=Established crd --all")
+		x.shell("the definitions", ".",
+			"kubectl apply --server-side --force-conflicts -f charts/nexus-operator/files/crd && kubectl wait --for=condition=Established crd --all")
 	}
 }
 
@@ -153,7 +155,8 @@ func (x tool) folderLikeTheTree() string {
 }
 
 // placeholders are the words that a reader replaces.
-var placeholders = map[string]string{"NAMESPACE": "myapp-dev", "NAME": "myapp-dev", "BUCKET": "myapp-dev-call-data", "KIND": "s3buckets", "REPOSITORY": "registry.example/nexus-operator"}
+var placeholders = map[string]string{"NAMESPACE": "myapp-dev", "NAME": "myapp-dev", "BUCKET": "myapp-dev-call-data", "KIND": "s3buckets",
+	"REPOSITORY": "registry.example/nexus-operator"}
 
 var placeholder = regexp.MustCompile(`\b(NAMESPACE|NAME|BUCKET|KIND|REPOSITORY)\b`)
 
@@ -227,10 +230,12 @@ func (x tool) acceptsManifests() {
 }
 
 // served are groups that the API server of the demo serves, and that pages have manifests of.
-var served = []string{"v1", "batch/v1", "networking.k8s.io/v1", "rbac.authorization.k8s.io/v1", "nexus.ai/v1", "aws-infra-operator.runner.codes/v1alpha1", "intent.security.nimbus.com/v1alpha1"}
+var served = []string{"v1", "batch/v1", "networking.k8s.io/v1", "rbac.authorization.k8s.io/v1", "nexus.ai/v1",
+	"aws-infra-operator.runner.codes/v1alpha1", "intent.security.nimbus.com/v1alpha1"}
 
 // ofOthers are groups that other products serve.
-var ofOthers = []string{"argoproj.io/v1alpha1", "helm.toolkit.fluxcd.io/v2", "kustomize.config.k8s.io/v1beta1", "kustomize.toolkit.fluxcd.io/v1",
+var ofOthers = []string{"argoproj.io/v1alpha1", "helm.toolkit.fluxcd.io/v2", "kustomize.config.k8s.io/v1beta1",
+	"kustomize.toolkit.fluxcd.io/v1",
 	"source.toolkit.fluxcd.io/v1"}
 
 // inDefault returns a manifest as one of namespace default, which exists; empty for one that is not served.

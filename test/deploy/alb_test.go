@@ -141,7 +141,8 @@ func chartRepository(t *testing.T, version, digest string, archive []byte) strin
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/charts/index.yaml":
-			_, _ = fmt.Fprintf(w, "apiVersion: v1\nentries:\n  %s:\n  - {apiVersion: v2, name: %[1]s, version: %s, digest: %s, urls: [%[1]s.tgz]}\n", chartName, version, digest)
+			_, _ = fmt.Fprintf(w, "apiVersion: v1\nentries:\n  %s:\n  - {apiVersion: v2, name: %[1]s, version: %s, digest: %s, urls: [%[1]s.tgz]}\n",
+				chartName, version, digest)
 		case "/charts/" + chartName + ".tgz":
 			_, _ = w.Write(archive)
 		default:
@@ -160,7 +161,8 @@ func pushChart(t *testing.T, version string, archive []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := mutate.ConfigMediaType(mutate.MediaType(empty.Image, "application/vnd.oci.image.manifest.v1+json"), "application/vnd.cncf.helm.config.v1+json")
+	content := mutate.ConfigMediaType(mutate.MediaType(empty.Image, "application/vnd.oci.image.manifest.v1+json"),
+		"application/vnd.cncf.helm.config.v1+json")
 	if content, err = mutate.AppendLayers(content, static.NewLayer(archive, chartMediaType)); err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +190,8 @@ func (x *person) withoutController() {
 	}
 	x.Cleanup(func() {
 		x.runs("delete-alb-controller", "--yes", "--timeout", "1m")
-		if err := x.Client.Create(context.Background(), &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}, Spec: class.Spec}); err != nil {
+		if err := x.Client.Create(context.Background(),
+			&networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}, Spec: class.Spec}); err != nil {
 			x.Error(err)
 		}
 	})
@@ -231,7 +234,8 @@ func TestALBController_IsInstalledOnceAndRemovedWhole(t *testing.T) {
 	before, state := x.everything(), x.controllerState()
 	start := x.World.AWS().Mark()
 	chart := chartFolder(t, "3.6.0")
-	x.wants(x.installs("--chart", chart, "--dry-run"), 0, "would: create the role of the AWS Load Balancer Controller", "would: install chart aws-load-balancer-controller 3.6.0",
+	x.wants(x.installs("--chart", chart, "--dry-run"), 0, "would: create the role of the AWS Load Balancer Controller",
+		"would: install chart aws-load-balancer-controller 3.6.0",
 		"targetgroupbindings.elbv2.k8s.aws")
 	if w := x.writes(start); len(w) > 0 || !maps.Equal(state, x.controllerState()) {
 		t.Errorf("a dry run wrote %v, %v", w, x.controllerState())
@@ -282,8 +286,10 @@ func TestALBController_IsInstalledOnceAndRemovedWhole(t *testing.T) {
 
 // ingressOf is an Ingress of the controller's class.
 func ingressOf(name string) *networkingv1.Ingress {
-	return &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: networkingv1.IngressSpec{IngressClassName: aws.String("alb"),
-		DefaultBackend: &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: name, Port: networkingv1.ServiceBackendPort{Number: 80}}}}}
+	return &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: networkingv1.IngressSpec{IngressClassName: aws.String("alb"),
+			DefaultBackend: &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: name,
+				Port: networkingv1.ServiceBackendPort{Number: 80}}}}}
 }
 
 // gatewayOf is a Gateway that waits for a controller.
@@ -296,13 +302,15 @@ func gatewayOf(name, finalizer string) *unstructured.Unstructured {
 func (x *person) refusesWhileNeeded() {
 	x.Helper()
 	in := ingressOf("shop")
-	binding := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "elbv2.k8s.aws/v1beta1", "kind": "TargetGroupBinding", "metadata": map[string]any{"namespace": "default", "name": "shop"}}}
+	binding := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "elbv2.k8s.aws/v1beta1", "kind": "TargetGroupBinding",
+		"metadata": map[string]any{"namespace": "default", "name": "shop"}}}
 	gateway, theirs := gatewayOf("shop", "gateway.k8s.aws/alb"), gatewayOf("theirs", "example.com/gateway")
 	for _, o := range []client.Object{in, binding, gateway, theirs} {
 		x.Create(o)
 	}
 	a := x.runs("delete-alb-controller", "--yes")
-	x.wants(a, 4, "3 objects need the controller: Ingress default/shop, TargetGroupBinding default/shop, Gateway default/shop", "gateways.gateway.networking.k8s.io stays: it has objects")
+	x.wants(a, 4, "3 objects need the controller: Ingress default/shop, TargetGroupBinding default/shop, Gateway default/shop",
+		"gateways.gateway.networking.k8s.io stays: it has objects")
 	if strings.Contains(a.Err, "Gateway default/theirs") {
 		x.Errorf("a Gateway of another controller holds it:\n%s", a.Err)
 	}
@@ -328,7 +336,9 @@ func TestALBController_GoesOnAfterFailures(t *testing.T) {
 	archive := chartArchive(t, "3.6.0")
 	repository := chartRepository(t, "3.6.0", fmt.Sprintf("%x", sha256.Sum256(archive)), archive)
 	from := []string{"--chart-repo", repository, "--chart-version", "3.6.0"}
-	if _, err := x.iam().CreateRole(x.Ctx(), &iam.CreateRoleInput{RoleName: aws.String(controllerRole), AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[]}`)}); err != nil {
+	if _, err := x.iam().CreateRole(x.Ctx(),
+		&iam.CreateRoleInput{RoleName: aws.String(controllerRole),
+			AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[]}`)}); err != nil {
 		t.Fatal(err)
 	}
 	x.wants(x.installs(from...), 4, "was not created by nexusctl for this cluster")
@@ -349,7 +359,8 @@ func TestALBController_GoesOnAfterFailures(t *testing.T) {
 	}
 	p.Fault(kubeproxy.Match{Verb: "create", Resource: "secrets", Times: 1}, kubeproxy.LoseAnswer())
 	broken := []string{"KUBECONFIG=" + path, "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=a"}
-	if a := x.with(broken, append([]string{"install-alb-controller", "--cluster-name", "demo", "--vpc-id", "vpc-1", "--timeout", "40s"}, from...)...); a.Code == 0 {
+	if a := x.with(broken, append([]string{"install-alb-controller", "--cluster-name", "demo", "--vpc-id", "vpc-1", "--timeout", "40s"},
+		from...)...); a.Code == 0 {
 		t.Errorf("the answer was not lost:\n%s\n%s", a.Out, a.Err)
 	}
 	x.wants(x.installs(from...), 0, "is ready")
@@ -366,10 +377,13 @@ func TestALBController_OfAnotherToolStays(t *testing.T) {
 	extent.Full(t)
 	x := newPerson(t)
 	labels := map[string]string{"app.kubernetes.io/name": chartName}
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "theirs", Labels: labels, Annotations: map[string]string{"meta.helm.sh/release-name": "platform", "meta.helm.sh/release-namespace": "default"}},
-		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
-			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}}}}}
-	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "theirs"}, Spec: networkingv1.IngressClassSpec{Controller: "ingress.k8s.aws/alb"}}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "theirs", Labels: labels,
+		Annotations: map[string]string{"meta.helm.sh/release-name": "platform", "meta.helm.sh/release-namespace": "default"}},
+		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}}}}}
+	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "theirs"},
+		Spec: networkingv1.IngressClassSpec{Controller: "ingress.k8s.aws/alb"}}
 	x.withoutController()
 	x.Create(class)
 	mark := x.World.AWS().Mark()
@@ -384,7 +398,8 @@ func TestALBController_OfAnotherToolStays(t *testing.T) {
 	if err := x.Client.Delete(x.Ctx(), d); err != nil {
 		t.Error(err)
 	}
-	auto := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "auto"}, Spec: networkingv1.IngressClassSpec{Controller: "eks.amazonaws.com/alb"}}
+	auto := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "auto"},
+		Spec: networkingv1.IngressClassSpec{Controller: "eks.amazonaws.com/alb"}}
 	x.Create(auto)
 	x.wants(x.installs(), 0, "installed by EKS Auto Mode, and is left to it")
 	for _, o := range []client.Object{auto, class} {
@@ -409,7 +424,8 @@ func TestALBController_GoesWithTheWholeInstallation(t *testing.T) {
 	in := ingressOf("blog")
 	x.Create(in)
 	state := x.controllerState()
-	x.wants(x.runs("delete", "--full", "--yes"), 0, "the AWS Load Balancer Controller stays: it is needed by others (Ingress default/blog)", "The operator was removed.")
+	x.wants(x.runs("delete", "--full", "--yes"), 0, "the AWS Load Balancer Controller stays: it is needed by others (Ingress default/blog)",
+		"The operator was removed.")
 	delete(state, "ledger nexus-system")
 	delete(state, "deployment nexus-operator")
 	if now := x.controllerState(); !maps.Equal(state, now) || !x.everything()["role "+controllerRole] {
@@ -420,7 +436,8 @@ func TestALBController_GoesWithTheWholeInstallation(t *testing.T) {
 	}
 
 	x.deployed()
-	x.wants(x.runs("delete", "--full", "--dry-run"), 0, "HelmRelease kube-system/"+chartName+" would: uninstall", "role/"+controllerRole+" would: delete the role")
+	x.wants(x.runs("delete", "--full", "--dry-run"), 0, "HelmRelease kube-system/"+chartName+" would: uninstall",
+		"role/"+controllerRole+" would: delete the role")
 	x.wants(x.runs("delete", "--full", "--yes"), 0, "The operator was removed.")
 	if left := x.controllerState(); left["class alb"]+left["ledger kube-system"]+left["deployment "+chartName] != "" {
 		t.Errorf("left: %v", left)
@@ -434,9 +451,11 @@ func (x *person) meetsAutoMode(cluster string) {
 	const class = "create an IngressClass alb with controller eks.amazonaws.com/alb"
 	chart := chartFolder(x, "3.6.0")
 	state := x.controllerState()
-	x.wants(x.runs("deploy", "--image", operatorImage, "--cluster-name", cluster, "--vpc-id=vpc-1", "--alb-chart", chart, "--dry-run"), 0, class)
+	x.wants(x.runs("deploy", "--image", operatorImage, "--cluster-name", cluster, "--vpc-id=vpc-1", "--alb-chart", chart, "--dry-run"),
+		0, class)
 	x.wants(x.runs("scan", "--cluster-name", cluster, "--only", "ingress"), 0, class)
-	x.wants(x.installs("--cluster-name", cluster, "--chart", chart), 4, class+", because EKS Auto Mode creates the load balancers", "--beside-auto-mode")
+	x.wants(x.installs("--cluster-name", cluster, "--chart", chart), 4, class+", because EKS Auto Mode creates the load balancers",
+		"--beside-auto-mode")
 	if now := x.controllerState(); !maps.Equal(state, now) {
 		x.Errorf("they changed the cluster:\n%v\n%v", state, now)
 	}
@@ -448,8 +467,9 @@ func TestDeploy_InstallsNoControllerOnEKSAutoMode(t *testing.T) {
 	x := newPerson(t)
 	x.withoutController()
 	// Node pools begin without nodes: only EKS knows.
-	if _, err := eks.NewFromConfig(x.config()).CreateCluster(t.Context(), &eks.CreateClusterInput{Name: aws.String("pools"), RoleArn: aws.String("arn:aws:iam::" + account + ":role/cluster"),
-		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}, ComputeConfig: &ekstypes.ComputeConfigRequest{Enabled: aws.Bool(true)}}); err != nil {
+	if _, err := eks.NewFromConfig(x.config()).CreateCluster(t.Context(),
+		&eks.CreateClusterInput{Name: aws.String("pools"), RoleArn: aws.String("arn:aws:iam::" + account + ":role/cluster"),
+			ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}, ComputeConfig: &ekstypes.ComputeConfigRequest{Enabled: aws.Bool(true)}}); err != nil {
 		t.Fatal(err)
 	}
 	x.meetsAutoMode("pools")
@@ -465,7 +485,8 @@ func TestDeploy_InstallsNoControllerOnEKSAutoMode(t *testing.T) {
 	// install-alb-controller installs a second controller if its user insists.
 	state := x.controllerState()
 	chart := chartFolder(t, "3.6.0")
-	x.wants(x.installs("--chart", chart, "--role-arn", "arn:aws:iam::123456789012:role/"+controllerRole, "--beside-auto-mode", "--dry-run"), 0, "HelmRelease kube-system/"+chartName+" would: install chart")
+	x.wants(x.installs("--chart", chart, "--role-arn", "arn:aws:iam::123456789012:role/"+controllerRole, "--beside-auto-mode", "--dry-run"), 0,
+		"HelmRelease kube-system/"+chartName+" would: install chart")
 	if now := x.controllerState(); !maps.Equal(state, now) {
 		t.Errorf("it changed the cluster:\n%v\n%v", state, now)
 	}
@@ -478,19 +499,23 @@ func TestDeploy_InstallsTheLoadBalancerController(t *testing.T) {
 	before := x.everything()
 	x.withoutController()
 	const cluster, vpc = "--cluster-name=demo", "--vpc-id=vpc-1"
-	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, "--alb-chart", "./no-such-chart.tgz"), 2, "--alb-chart", "--skip-alb-controller")
+	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, "--alb-chart", "./no-such-chart.tgz"), 2, "--alb-chart",
+		"--skip-alb-controller")
 	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, "--alb-chart", "a/b"), 2, "--alb-chart")
 	// the name of the cluster is not known
 	x.wants(x.runs("deploy", "--image", operatorImage, "--dry-run"), 0, "until nexusctl install-alb-controller has installed it")
-	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, "--skip-alb-controller", "--dry-run"), 0, "until nexusctl install-alb-controller has installed it")
+	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, "--skip-alb-controller", "--dry-run"), 0,
+		"until nexusctl install-alb-controller has installed it")
 
 	chart := "--alb-chart=" + chartFolder(t, "3.6.0")
 	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, chart, "--dry-run"), 0,
-		"would: create the role of the operator", "would: create the role of the AWS Load Balancer Controller", "HelmRelease kube-system/"+chartName+" would: install chart")
+		"would: create the role of the operator", "would: create the role of the AWS Load Balancer Controller",
+		"HelmRelease kube-system/"+chartName+" would: install chart")
 	x.sameAs(before)
 	x.deployed(cluster, vpc, chart)
 	state := x.controllerState()
-	if state["class alb"] == "" || state["deployment "+chartName] == "" || state["ledger kube-system"] == "" || !x.everything()["role "+controllerRole] {
+	if state["class alb"] == "" || state["deployment "+chartName] == "" || state["ledger kube-system"] == "" ||
+		!x.everything()["role "+controllerRole] {
 		t.Errorf("the controller was not installed: %v", state)
 	}
 	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, chart), 0, "The installation is unchanged.")

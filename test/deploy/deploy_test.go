@@ -87,7 +87,8 @@ func (x *person) writes(since emulator.Mark) []string {
 }
 
 func (x *person) config() aws.Config {
-	return aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	return aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 }
 
 func (x *person) ecr() *ecr.Client { return ecr.NewFromConfig(x.config()) }
@@ -100,7 +101,8 @@ func provider() string {
 
 func (x *person) withoutProvider() {
 	x.Helper()
-	if _, err := x.iam().DeleteOpenIDConnectProvider(x.Ctx(), &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(provider())}); err != nil {
+	if _, err := x.iam().DeleteOpenIDConnectProvider(x.Ctx(),
+		&iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(provider())}); err != nil {
 		x.Fatal(err)
 	}
 }
@@ -138,7 +140,8 @@ func (x *person) push() {
 func (x *person) everything() map[string]bool {
 	x.Helper()
 	out := map[string]bool{}
-	for _, list := range []client.ObjectList{&corev1.NamespaceList{}, &rbacv1.ClusterRoleList{}, &rbacv1.ClusterRoleBindingList{}, definitionList()} {
+	for _, list := range []client.ObjectList{&corev1.NamespaceList{}, &rbacv1.ClusterRoleList{}, &rbacv1.ClusterRoleBindingList{},
+		definitionList()} {
 		if err := x.Client.List(x.Ctx(), list); err != nil {
 			x.Fatal(err)
 		}
@@ -250,7 +253,8 @@ func TestDeploy_InstallsOnceAndIsRemovedWhole(t *testing.T) {
 	before := x.everything()
 	start := x.World.AWS().Mark()
 	mark := start
-	x.wants(x.runs("deploy", "--image", operatorImage, "--dry-run"), 0, "would: create the role of the operator", "would: create the image repository",
+	x.wants(x.runs("deploy", "--image", operatorImage, "--dry-run"), 0, "would: create the role of the operator",
+		"would: create the image repository",
 		"would: create the IAM OIDC provider", "Deployment nexus-system/nexus-operator", "is not there yet")
 	if w := x.writes(mark); len(w) > 0 {
 		t.Errorf("a dry run wrote %v", w)
@@ -276,7 +280,8 @@ func TestDeploy_InstallsOnceAndIsRemovedWhole(t *testing.T) {
 	if got := d.Spec.Template.Spec.Containers[0].Image; got != operatorImage || sa.Annotations["eks.amazonaws.com/role-arn"] != role {
 		t.Errorf("image %s, annotations %v", got, sa.Annotations)
 	}
-	if trust := x.trust(); !strings.Contains(trust, "system:serviceaccount:nexus-system:nexus-operator") || !strings.Contains(trust, provider()) {
+	if trust := x.trust(); !strings.Contains(trust, "system:serviceaccount:nexus-system:nexus-operator") ||
+		!strings.Contains(trust, provider()) {
 		t.Errorf("the trust policy is %s", trust)
 	}
 	attached, err := x.iam().ListAttachedRolePolicies(x.Ctx(), &iam.ListAttachedRolePoliciesInput{RoleName: aws.String(roleName)})
@@ -293,15 +298,19 @@ func TestDeploy_InstallsOnceAndIsRemovedWhole(t *testing.T) {
 		t.Errorf("a second run changed the Deployment: %s, now %s, generation %d", was, d.ResourceVersion, d.Generation)
 	}
 
-	x.wants(x.runs("deploy", "--image", operatorImage, "--name-prefix", "team-", "--operator-arg=--capability-namespaces=team-*", "--operator-arg=--types=AWS::Kinesis::*", "--replicas", "1"), 0,
-		"+ - --capability-namespaces=team-*", "replace the policy", ":table/team-*", "kinesis:CreateStream", ":stream/team-*", "AWS::Kinesis::Stream: the policy does not limit")
-	if err := x.Get(d); err != nil || *d.Spec.Replicas != 1 || !slices.Contains(d.Spec.Template.Spec.Containers[0].Args, "--capability-namespaces=team-*") {
+	x.wants(x.runs("deploy", "--image", operatorImage, "--name-prefix", "team-", "--operator-arg=--capability-namespaces=team-*",
+		"--operator-arg=--types=AWS::Kinesis::*", "--replicas", "1"), 0,
+		"+ - --capability-namespaces=team-*", "replace the policy", ":table/team-*", "kinesis:CreateStream", ":stream/team-*",
+		"AWS::Kinesis::Stream: the policy does not limit")
+	if err := x.Get(d); err != nil || *d.Spec.Replicas != 1 ||
+		!slices.Contains(d.Spec.Template.Spec.Containers[0].Args, "--capability-namespaces=team-*") {
 		t.Errorf("%+v %v", d.Spec, err)
 	}
 
 	x.leavesFieldsOfOthers(d)
 	x.wants(x.runs("delete"), 2, "add --yes")
-	x.wants(x.runs("delete", "--full", "--dry-run"), 0, "would: delete the role", "would: delete the image repository with its images", "Namespace nexus-system")
+	x.wants(x.runs("delete", "--full", "--dry-run"), 0, "would: delete the role", "would: delete the image repository with its images",
+		"Namespace nexus-system")
 	x.wants(x.runs("delete", "--yes"), 0, "The operator was removed.")
 	if err := x.Get(d); !apierrors.IsNotFound(err) {
 		t.Errorf("the Deployment is there: %v", err)
@@ -316,7 +325,8 @@ func TestDeploy_InstallsOnceAndIsRemovedWhole(t *testing.T) {
 // leavesFieldsOfOthers has another tool set a field, and Helm claim the Deployment.
 func (x *person) leavesFieldsOfOthers(d *appsv1.Deployment) {
 	x.Helper()
-	if err := x.Client.Patch(x.Ctx(), d, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":3}}`)), client.FieldOwner("scaler")); err != nil {
+	if err := x.Client.Patch(x.Ctx(), d, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":3}}`)),
+		client.FieldOwner("scaler")); err != nil {
 		x.Fatal(err)
 	}
 	x.wants(x.runs("deploy", "--image", operatorImage), 4, `conflict with "scaler"`, ".spec.replicas", "--force-conflicts")
@@ -364,7 +374,8 @@ func TestDelete_LeavesWhatOthersMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_, _ = x.ecr().DeleteRepository(context.Background(), &ecr.DeleteRepositoryInput{RepositoryName: aws.String("nexus-operator"), Force: true})
+		_, _ = x.ecr().DeleteRepository(context.Background(),
+			&ecr.DeleteRepositoryInput{RepositoryName: aws.String("nexus-operator"), Force: true})
 	})
 	existing := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator-view"}}
 	x.Create(existing)
@@ -375,7 +386,8 @@ func TestDelete_LeavesWhatOthersMade(t *testing.T) {
 	x.wants(x.runs("deploy", "--image", operatorImage), 0, "is ready")
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "nexus-system", Name: "somebodys"}}
 	x.Create(secret)
-	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "nexus-system", Name: wellknown.SigningKeySecret, Labels: map[string]string{"app.kubernetes.io/name": "nexus-operator"}}}
+	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "nexus-system", Name: wellknown.SigningKeySecret,
+		Labels: map[string]string{"app.kubernetes.io/name": "nexus-operator"}}}
 	x.Create(key) // as the operator does when a record of Route 53 or a capability needs it
 	x.wants(x.runs("delete", "--full", "--yes"), 0, "namespace nexus-system stays: others use it (Secret nexus-system/somebodys)")
 	if err := x.Client.Get(x.Ctx(), client.ObjectKeyFromObject(key), key); !apierrors.IsNotFound(err) {
@@ -396,7 +408,8 @@ func TestDelete_NeedsTwoProofs(t *testing.T) {
 	extent.Full(t)
 	x := newPerson(t)
 	x.deployed()
-	if _, err := x.iam().UntagRole(x.Ctx(), &iam.UntagRoleInput{RoleName: aws.String(roleName), TagKeys: []string{"nexus.ai/cluster"}}); err != nil {
+	if _, err := x.iam().UntagRole(x.Ctx(),
+		&iam.UntagRoleInput{RoleName: aws.String(roleName), TagKeys: []string{"nexus.ai/cluster"}}); err != nil {
 		t.Fatal(err)
 	}
 	x.wants(x.runs("deploy", "--image", operatorImage), 4, "was not created by nexusctl for this cluster", "--role-arn")
@@ -418,7 +431,8 @@ func TestDelete_NeedsTwoProofs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range policies.AttachedPolicies {
-		if _, err := x.iam().DetachRolePolicy(x.Ctx(), &iam.DetachRolePolicyInput{RoleName: aws.String(roleName), PolicyArn: p.PolicyArn}); err != nil {
+		if _, err := x.iam().DetachRolePolicy(x.Ctx(),
+			&iam.DetachRolePolicyInput{RoleName: aws.String(roleName), PolicyArn: p.PolicyArn}); err != nil {
 			t.Error(err)
 		}
 		if _, err := x.iam().DeletePolicy(x.Ctx(), &iam.DeletePolicyInput{PolicyArn: p.PolicyArn}); err != nil {
@@ -435,13 +449,15 @@ func TestDelete_RefusesWhileObjectsNeedTheOperator(t *testing.T) {
 	extent.Full(t)
 	x := newPerson(t)
 	before := x.everything()
-	x.deployed("--operator-arg=--capability-namespaces=myapp-*", "--operator-arg=--health-probe-bind-address=0", "--operator-arg=--metrics-bind-address=0")
+	x.deployed("--operator-arg=--capability-namespaces=myapp-*", "--operator-arg=--health-probe-bind-address=0",
+		"--operator-arg=--metrics-bind-address=0")
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "nexus-system", Name: "nexus-operator"}}
 	if err := x.Get(d); err != nil {
 		t.Fatal(err)
 	}
 	x.MakeNamespace("myapp-dev")
-	x.Create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "myapp-dev", Name: "nexus-operator-secrets"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-secrets"},
+	x.Create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "myapp-dev", Name: "nexus-operator-secrets"},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-secrets"},
 		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "nexus-system", Name: "nexus-operator"}}}) // as docs/rbac.md says
 	x.Op = operator.FromDeployment(t, x.World, d)
 	c := x.Capability("examples/test-capability.yaml")
@@ -457,7 +473,8 @@ func TestDelete_RefusesWhileObjectsNeedTheOperator(t *testing.T) {
 	x.wants(x.runs("deploy", "--image", operatorImage), 0, "is ready") // and is installed again
 	x.Op = operator.FromDeployment(t, x.World, d)
 	ended := x.endsWithItsPods(d)
-	x.wants(x.runs("delete", "--yes", "--full", "--cascade", "delete"), 0, "NexusAICapability myapp-dev/"+c.Name+": deletion requested", "The operator was removed.")
+	x.wants(x.runs("delete", "--yes", "--full", "--cascade", "delete"), 0, "NexusAICapability myapp-dev/"+c.Name+": deletion requested",
+		"The operator was removed.")
 	<-ended
 	x.sameAs(before)
 }

@@ -45,17 +45,21 @@ func (x *person) leftOfEvents() string {
 func TestDriftEvents_AreInstalledOnceAndRemovedWhole(t *testing.T) {
 	x := newPerson(t)
 	start := x.World.AWS().Mark()
-	x.wants(x.events("install", "--dry-run"), 0, "would: create the queue of drift events", "would: create the rule", "sqs:ReceiveMessage", "--drift-events-queue=https://sqs.ap-southeast-1.amazonaws.com/"+account+"/nexus-drift-events")
+	x.wants(x.events("install", "--dry-run"), 0, "would: create the queue of drift events", "would: create the rule", "sqs:ReceiveMessage",
+		"--drift-events-queue=https://sqs.ap-southeast-1.amazonaws.com/"+account+"/nexus-drift-events")
 	if w := x.writes(start); len(w) > 0 || x.leftOfEvents() != "" {
 		t.Errorf("a dry run wrote %v, %s", w, x.leftOfEvents())
 	}
 	x.wants(x.events("uninstall", "--yes"), 4, "records no queue or rule named nexus-drift-events")
 
 	x.World.AWS().Fault(emulator.Match{Service: "events", Op: "PutTargets"},
-		emulator.Fail(400, "AccessDeniedException", "User: arn:aws:iam::"+account+":user/x is not authorized to perform: events:PutTargets on resource: arn:aws:events:ap-southeast-1:"+account+":rule/nexus-drift-events"))
+		emulator.Fail(400, "AccessDeniedException",
+			"User: arn:aws:iam::"+account+":user/x is not authorized to perform: events:PutTargets on resource: arn:aws:events:ap-southeast-1:"+
+				account+":rule/nexus-drift-events"))
 	x.wants(x.events("install"), 4, "events:PutTargets", "2 of 5 changes were made", "run the command again")
 	x.World.AWS().ClearFaults()
-	x.wants(x.events("status"), 0, "rule/nexus-drift-events, ENABLED, does not send to the queue yet", "rule/nexus-drift-events-heartbeat, Missing")
+	x.wants(x.events("status"), 0, "rule/nexus-drift-events, ENABLED, does not send to the queue yet",
+		"rule/nexus-drift-events-heartbeat, Missing")
 	x.wants(x.events("install"), 0, "will: send its events to arn:aws:sqs:ap-southeast-1:"+account+":nexus-drift-events")
 
 	mark := x.World.AWS().Mark()
@@ -85,13 +89,15 @@ func (x *person) repairsDriftEvents() {
 		x.Fatal(err)
 	}
 	open := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"sqs:SendMessage","Resource":"*"}]}`
-	if _, err := queues.SetQueueAttributes(x.Ctx(), &sqs.SetQueueAttributesInput{QueueUrl: at.QueueUrl, Attributes: map[string]string{"Policy": open}}); err != nil {
+	if _, err := queues.SetQueueAttributes(x.Ctx(),
+		&sqs.SetQueueAttributesInput{QueueUrl: at.QueueUrl, Attributes: map[string]string{"Policy": open}}); err != nil {
 		x.Fatal(err)
 	}
 	if _, err := rules.DisableRule(x.Ctx(), &eventbridge.DisableRuleInput{Name: aws.String("nexus-drift-events-heartbeat")}); err != nil {
 		x.Fatal(err)
 	}
-	x.wants(x.events("install"), 0, "will: set the attributes of the queue of drift events", "will: set the rule", "-state: DISABLED", "+state: ENABLED")
+	x.wants(x.events("install"), 0, "will: set the attributes of the queue of drift events", "will: set the rule", "-state: DISABLED",
+		"+state: ENABLED")
 	x.wants(x.events("install"), 0, "The queue and the rules are as they should be.")
 }
 
@@ -105,7 +111,8 @@ func TestDriftEvents_LeaveTheQueueOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	mark := x.World.AWS().Mark()
-	x.wants(x.events("install"), 4, "arn:aws:sqs:ap-southeast-1:"+account+":nexus-drift-events exists and was not created by nexusctl for this cluster", "--name")
+	x.wants(x.events("install"), 4,
+		"arn:aws:sqs:ap-southeast-1:"+account+":nexus-drift-events exists and was not created by nexusctl for this cluster", "--name")
 	if _, err := queues.DeleteQueue(x.Ctx(), &sqs.DeleteQueueInput{QueueUrl: out.QueueUrl}); err != nil {
 		t.Fatal(err)
 	}

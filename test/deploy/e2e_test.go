@@ -77,7 +77,8 @@ func TestE2E_RunsTheSevenSteps(t *testing.T) {
 	r := registry.StartECR(t, account, x.config())
 	c := x.Capability("examples/test-capability.yaml")
 	c.Spec.Backend.Image = r.Host + "/app/backend:v1"
-	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "nexus-operator-secrets"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-secrets"},
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "nexus-operator-secrets"},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-secrets"},
 		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "nexus-system", Name: "nexus-operator"}}}
 	source := t.TempDir()
 	if err := os.WriteFile(filepath.Join(source, "Dockerfile"), []byte("FROM scratch"), 0o600); err != nil {
@@ -85,10 +86,13 @@ func TestE2E_RunsTheSevenSteps(t *testing.T) {
 	}
 	env := append(r.Env(), "KUBECONFIG="+x.World.Kubeconfig(), "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=a",
 		"PATH="+engine.Install(t, "docker")+":"+os.Getenv("PATH"))
-	run := []string{"e2e", "-f", x.write(binding, c), "--skip-clean", "--binary", "amd64=" + operatorBinary(t), "--release", "v0.0.1", "--backend-source", source, "--only", "capability,resources,objects,workloads",
-		"--operator-arg=--capability-namespaces=myapp-*", "--operator-arg=--health-probe-bind-address=0", "--operator-arg=--metrics-bind-address=0", "--wait-for", "pods"}
+	run := []string{"e2e", "-f", x.write(binding, c), "--skip-clean", "--binary", "amd64=" + operatorBinary(t), "--release", "v0.0.1",
+		"--backend-source", source, "--only", "capability,resources,objects,workloads",
+		"--operator-arg=--capability-namespaces=myapp-*", "--operator-arg=--health-probe-bind-address=0",
+		"--operator-arg=--metrics-bind-address=0", "--wait-for", "pods"}
 	x.wants(x.with(env, append(run, "--from-step", "4")...), 4, "step 4, Deploy operator", "is not there: run step 2 too")
-	x.wants(x.with(env, append(run, "--to-step", "4")...), 0, "[1/7] Cleanup: skipped (--skip-clean)", "[2/7] Build operator: done in", "[3/7] Build apps: done in", "pushed: "+c.Spec.Backend.Image,
+	x.wants(x.with(env, append(run, "--to-step", "4")...), 0, "[1/7] Cleanup: skipped (--skip-clean)", "[2/7] Build operator: done in",
+		"[3/7] Build apps: done in", "pushed: "+c.Spec.Backend.Image,
 		"[4/7] Deploy operator: done in", "[5/7] Apply capability: skipped")
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "nexus-system", Name: "nexus-operator"}}
 	if err := x.Get(d); err != nil {
@@ -97,7 +101,8 @@ func TestE2E_RunsTheSevenSteps(t *testing.T) {
 	if !strings.HasPrefix(d.Spec.Template.Spec.Containers[0].Image, r.Host+"/nexus-operator@sha256:") {
 		t.Errorf("the image is %s", d.Spec.Template.Spec.Containers[0].Image)
 	}
-	x.wants(x.with(env, append(run, "--from-step", "5", "--timeout", "2s")...), 124, "[5/7] Apply capability: done in", "[6/7] Monitor and wait: failed", "To continue: nexusctl e2e --from-step=6 ", "'--operator-arg=--capability-namespaces=myapp-*'")
+	x.wants(x.with(env, append(run, "--from-step", "5", "--timeout", "2s")...), 124, "[5/7] Apply capability: done in",
+		"[6/7] Monitor and wait: failed", "To continue: nexusctl e2e --from-step=6 ", "'--operator-arg=--capability-namespaces=myapp-*'")
 	x.Op = operator.FromDeployment(t, x.World, d)
 	a := x.with(env, append(run, "--from-step", "4", "-o", "json")...)
 	var report struct {
@@ -106,13 +111,15 @@ func TestE2E_RunsTheSevenSteps(t *testing.T) {
 			State  string
 		}
 	}
-	if err := json.Unmarshal([]byte(a.Out), &report); err != nil || a.Code != 0 || len(report.Steps) != 7 || report.Steps[3].State != "Done" || report.Steps[6].State != "Done" || report.Steps[1].State != "Skipped" {
+	if err := json.Unmarshal([]byte(a.Out), &report); err != nil || a.Code != 0 || len(report.Steps) != 7 || report.Steps[3].State != "Done" ||
+		report.Steps[6].State != "Done" || report.Steps[1].State != "Skipped" {
 		t.Errorf("exit code %d, %v, %+v\n%s", a.Code, err, report, a.Err)
 	}
 	x.wants(a, 0, "The installation is unchanged.", "The manifests are applied already.", "0 failed")
 
 	x.cleansUp(env, run, d)
-	if _, err := x.ecr().DeleteRepository(x.Ctx(), &ecr.DeleteRepositoryInput{RepositoryName: aws.String("app/backend"), Force: true}); err != nil {
+	if _, err := x.ecr().DeleteRepository(x.Ctx(),
+		&ecr.DeleteRepositoryInput{RepositoryName: aws.String("app/backend"), Force: true}); err != nil {
 		t.Error(err)
 	}
 	x.sameAs(before)

@@ -63,7 +63,8 @@ func (x *person) scriptTree(t *testing.T) string {
 			x.Fatal(err)
 		}
 	}
-	if err := program.Compile("nexusctl", filepath.Join(tree, "bin", "nexusctl"), "-ldflags=-s -w -X main.version="+optree.Release); err != nil {
+	if err := program.Compile("nexusctl", filepath.Join(tree, "bin", "nexusctl"),
+		"-ldflags=-s -w -X main.version="+optree.Release); err != nil {
 		x.Fatal(err)
 	}
 	return tree
@@ -153,7 +154,8 @@ func TestScripts_TheirDocumentedLinesRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(r.Env(), "PATH="+programs+":"+engine.Install(t, "docker")+":"+os.Getenv("PATH"), "HOME="+t.TempDir(), "GOCACHE="+goEnv(t, "GOCACHE"),
+	env := append(r.Env(), "PATH="+programs+":"+engine.Install(t, "docker")+":"+os.Getenv("PATH"), "HOME="+t.TempDir(),
+		"GOCACHE="+goEnv(t, "GOCACHE"),
 		"GOMODCACHE="+goEnv(t, "GOMODCACHE"), "KUBECONFIG="+x.World.Kubeconfig(),
 		"AWS_ENDPOINT_URL="+x.aws.URL(), "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=a")
 	x.runsOperators(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "nexus-system", Name: "nexus-operator"}})

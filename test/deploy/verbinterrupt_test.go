@@ -95,9 +95,12 @@ func (x *stage) interruptedWaits(t *testing.T) {
 	all := x.verbs()
 	for _, w := range []wait{
 		{[]string{"monitor", name, "-n", in}, kubeproxy.Match{Verb: "watch", Resource: "events"}, []string{"Run the same command again"}},
-		{[]string{"reconcile", name, "-n", in, "--wait"}, kubeproxy.Match{Verb: "get", Resource: "ssmparametersets"}, []string{"All its requests were made"}},
-		{[]string{"plan", name, "-n", in, "--server"}, kubeproxy.Match{Verb: "create", Resource: "planrequests"}, []string{"has changed nothing"}},
-		{append(slices.Clone(all["e2e"].args), "--from-step", "6", "--to-step", "6"), kubeproxy.Match{Verb: "watch", Resource: "events"}, []string{"To continue: nexusctl e2e --from-step=6", "interrupted in step 6. The steps before it are done."}},
+		{[]string{"reconcile", name, "-n", in, "--wait"}, kubeproxy.Match{Verb: "get", Resource: "ssmparametersets"},
+			[]string{"All its requests were made"}},
+		{[]string{"plan", name, "-n", in, "--server"}, kubeproxy.Match{Verb: "create", Resource: "planrequests"},
+			[]string{"has changed nothing"}},
+		{append(slices.Clone(all["e2e"].args), "--from-step", "6", "--to-step", "6"), kubeproxy.Match{Verb: "watch", Resource: "events"},
+			[]string{"To continue: nexusctl e2e --from-step=6", "interrupted in step 6. The steps before it are done."}},
 		{all["rollout"].args, kubeproxy.Match{Verb: "patch", Resource: "deployments"}, []string{"Deployment " + in, "kubectl rollout status"}},
 		{all["update"].args, kubeproxy.Match{Verb: "patch", Resource: "deployments"}, []string{"kubectl rollout status -n nexus-system"}},
 		{all["deploy"].args, kubeproxy.Match{Verb: "patch", Resource: "deployments"}, again},

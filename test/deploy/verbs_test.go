@@ -77,42 +77,46 @@ func (x *stage) verbs() map[string]verb {
 	group := verb{group: true}
 	script := func(shell string) verb { return verb{args: []string{"completion", shell}} }
 	return map[string]verb{
-		"init":                   {args: []string{"init", "--yes", "--image", "frontend=registry.example/web:1", "--image", "backend=registry.example/api:1", "-o", "-"}},
-		"plan":                   {args: []string{"plan", "-f", x.manifest}, cluster: true, aws: true},
-		"diff":                   {args: []string{"diff", "-f", x.manifest}, cluster: true, aws: true, also: []int{1}},
-		"render":                 {args: []string{"render", "-f", x.manifest}},
-		"validate":               {args: []string{"validate", "-f", x.manifest}},
-		"import":                 {args: []string{"import", "s3bucket/of-nobody"}, aws: true},
-		"list":                   {args: []string{"list", "-n", in}, cluster: true},
-		"schema":                 {args: []string{"schema", "AWS::SQS::Queue"}},
-		"mcp":                    {args: []string{"mcp"}},
-		"ui":                     {args: []string{"ui", "--idle-timeout", "1s"}, cluster: true},
-		"status":                 {args: []string{"status", name, "-n", in}, cluster: true},
-		"tree":                   {args: []string{"tree", name, "-n", in}, cluster: true},
-		"explain":                {args: []string{"explain", name, "-n", in}, cluster: true},
-		"reconcile":              {args: []string{"reconcile", name, "-n", in}, writes: true, cluster: true},
-		"suspend":                {args: []string{"suspend", name, "-n", in}, writes: true, cluster: true},
-		"approve":                {args: []string{"approve", "s3bucket/pending", "-n", in}, writes: true, cluster: true},
-		"resume":                 {args: []string{"resume", "s3bucket/frozen", "-n", in}, writes: true, cluster: true},
-		"undo":                   {args: []string{"undo", "ncap/" + parting, "-n", parting}, writes: true, cluster: true},
-		"delete-now":             {args: []string{"delete-now", "ncap/" + parting, "-n", parting}, writes: true, cluster: true},
-		"drift":                  {args: []string{"drift", "-n", in}, cluster: true},
-		"iam":                    group,
-		"iam policy":             group,
-		"iam policy operator":    {args: []string{"iam", "policy", "operator"}},
-		"iam policy installer":   {args: []string{"iam", "policy", "installer"}},
-		"iam policy app":         {args: []string{"iam", "policy", "app", name, "-n", in}, cluster: true},
-		"secrets":                group,
-		"secrets status":         {args: []string{"secrets", "status", "-n", in}, cluster: true},
-		"secrets set":            {args: []string{"secrets", "set", "awssecret/" + in + "-openai", "-n", in, "--from-file", "apiKey=-"}, stdin: "sk-1", writes: true, cluster: true, aws: true},
-		"monitor":                {args: []string{"monitor", name, "-n", in, "--wait-for", "running"}, cluster: true},
-		"verify-capability":      {args: []string{"verify-capability", name, "-n", in, "--only", "resources"}, cluster: true, aws: true},
-		"fix-irsa":               {args: []string{"fix-irsa"}, writes: true, cluster: true, aws: true},
-		"scan":                   {args: []string{"scan", "--only", "aws,cluster,nodes,access"}, cluster: true, aws: true, also: []int{1}, unready: []int{1}},
-		"update":                 {args: []string{"update"}, writes: true, cluster: true},
-		"deploy":                 {args: []string{"deploy", "--image", operatorImage, "--replicas", "3"}, writes: true, cluster: true, aws: true},
-		"delete":                 {args: []string{"delete", "--full", "--cascade=delete", "--yes"}, writes: true, cluster: true, aws: true},
-		"install-alb-controller": {args: []string{"install-alb-controller", "--cluster-name", "demo", "--vpc-id", "vpc-1", "--chart", x.chart, "--set", "replicaCount=2"}, writes: true, cluster: true, aws: true},
+		"init": {args: []string{"init", "--yes", "--image", "frontend=registry.example/web:1", "--image",
+			"backend=registry.example/api:1", "-o", "-"}},
+		"plan":                 {args: []string{"plan", "-f", x.manifest}, cluster: true, aws: true},
+		"diff":                 {args: []string{"diff", "-f", x.manifest}, cluster: true, aws: true, also: []int{1}},
+		"render":               {args: []string{"render", "-f", x.manifest}},
+		"validate":             {args: []string{"validate", "-f", x.manifest}},
+		"import":               {args: []string{"import", "s3bucket/of-nobody"}, aws: true},
+		"list":                 {args: []string{"list", "-n", in}, cluster: true},
+		"schema":               {args: []string{"schema", "AWS::SQS::Queue"}},
+		"mcp":                  {args: []string{"mcp"}},
+		"ui":                   {args: []string{"ui", "--idle-timeout", "1s"}, cluster: true},
+		"status":               {args: []string{"status", name, "-n", in}, cluster: true},
+		"tree":                 {args: []string{"tree", name, "-n", in}, cluster: true},
+		"explain":              {args: []string{"explain", name, "-n", in}, cluster: true},
+		"reconcile":            {args: []string{"reconcile", name, "-n", in}, writes: true, cluster: true},
+		"suspend":              {args: []string{"suspend", name, "-n", in}, writes: true, cluster: true},
+		"approve":              {args: []string{"approve", "s3bucket/pending", "-n", in}, writes: true, cluster: true},
+		"resume":               {args: []string{"resume", "s3bucket/frozen", "-n", in}, writes: true, cluster: true},
+		"undo":                 {args: []string{"undo", "ncap/" + parting, "-n", parting}, writes: true, cluster: true},
+		"delete-now":           {args: []string{"delete-now", "ncap/" + parting, "-n", parting}, writes: true, cluster: true},
+		"drift":                {args: []string{"drift", "-n", in}, cluster: true},
+		"iam":                  group,
+		"iam policy":           group,
+		"iam policy operator":  {args: []string{"iam", "policy", "operator"}},
+		"iam policy installer": {args: []string{"iam", "policy", "installer"}},
+		"iam policy app":       {args: []string{"iam", "policy", "app", name, "-n", in}, cluster: true},
+		"secrets":              group,
+		"secrets status":       {args: []string{"secrets", "status", "-n", in}, cluster: true},
+		"secrets set": {args: []string{"secrets", "set", "awssecret/" + in + "-openai", "-n", in, "--from-file", "apiKey=-"},
+			stdin: "sk-1", writes: true, cluster: true, aws: true},
+		"monitor":           {args: []string{"monitor", name, "-n", in, "--wait-for", "running"}, cluster: true},
+		"verify-capability": {args: []string{"verify-capability", name, "-n", in, "--only", "resources"}, cluster: true, aws: true},
+		"fix-irsa":          {args: []string{"fix-irsa"}, writes: true, cluster: true, aws: true},
+		"scan": {args: []string{"scan", "--only", "aws,cluster,nodes,access"}, cluster: true, aws: true, also: []int{1},
+			unready: []int{1}},
+		"update": {args: []string{"update"}, writes: true, cluster: true},
+		"deploy": {args: []string{"deploy", "--image", operatorImage, "--replicas", "3"}, writes: true, cluster: true, aws: true},
+		"delete": {args: []string{"delete", "--full", "--cascade=delete", "--yes"}, writes: true, cluster: true, aws: true},
+		"install-alb-controller": {args: []string{"install-alb-controller", "--cluster-name", "demo", "--vpc-id", "vpc-1", "--chart", x.chart,
+			"--set", "replicaCount=2"}, writes: true, cluster: true, aws: true},
 		"delete-alb-controller":  {args: []string{"delete-alb-controller", "--yes"}, writes: true, cluster: true, aws: true},
 		"drift-events":           group,
 		"drift-events install":   {args: []string{"drift-events", "install", "--name", "sweep"}, writes: true, cluster: true, aws: true},
@@ -122,20 +126,22 @@ func (x *stage) verbs() map[string]verb {
 		"token":                  {args: []string{"token", "--cluster-name", "demo"}, aws: true},
 		"build":                  group,
 		"build operator":         {args: []string{"build", "operator", "--source", x.tree}, writes: true, aws: true},
-		"build app":              {args: []string{"build", "app", "backend", name, "-n", in, "--source", x.source}, writes: true, cluster: true, aws: true},
-		"rollout":                {args: []string{"rollout", name, "-n", in}, writes: true, cluster: true},
-		"e2e":                    {args: []string{"e2e", "-f", x.manifest, "--force-conflicts", "--skip-clean", "--skip-app-build", "--from-step", "4", "--image", operatorImage, "--replicas", "3"}, writes: true, cluster: true, aws: true},
-		"docs":                   {args: []string{"docs", "--dir", filepath.Join(x.source, "pages")}},
-		"dev":                    group,
-		"dev up":                 {args: []string{"dev", "up", "--operator", os.Args[0]}, writes: true},
-		"dev down":               {args: []string{"dev", "down"}, writes: true},
-		"dev status":             {args: []string{"dev", "status"}, also: []int{1}},
-		"version":                {args: []string{"version"}, cluster: true},
-		"completion":             group,
-		"completion bash":        script("bash"),
-		"completion zsh":         script("zsh"),
-		"completion fish":        script("fish"),
-		"completion powershell":  script("powershell"),
+		"build app": {args: []string{"build", "app", "backend", name, "-n", in, "--source", x.source}, writes: true, cluster: true,
+			aws: true},
+		"rollout": {args: []string{"rollout", name, "-n", in}, writes: true, cluster: true},
+		"e2e": {args: []string{"e2e", "-f", x.manifest, "--force-conflicts", "--skip-clean", "--skip-app-build", "--from-step",
+			"4", "--image", operatorImage, "--replicas", "3"}, writes: true, cluster: true, aws: true},
+		"docs":                  {args: []string{"docs", "--dir", filepath.Join(x.source, "pages")}},
+		"dev":                   group,
+		"dev up":                {args: []string{"dev", "up", "--operator", os.Args[0]}, writes: true},
+		"dev down":              {args: []string{"dev", "down"}, writes: true},
+		"dev status":            {args: []string{"dev", "status"}, also: []int{1}},
+		"version":               {args: []string{"version"}, cluster: true},
+		"completion":            group,
+		"completion bash":       script("bash"),
+		"completion zsh":        script("zsh"),
+		"completion fish":       script("fish"),
+		"completion powershell": script("powershell"),
 	}
 }
 
@@ -175,12 +181,14 @@ func newStage(t *testing.T) *stage {
 	r := registry.StartECR(t, account, x.config())
 	x.withoutController()
 	clusters := eks.NewFromConfig(x.config())
-	if _, err := clusters.CreateCluster(t.Context(), &eks.CreateClusterInput{Name: aws.String("demo"), RoleArn: aws.String("arn:aws:iam::" + account + ":role/cluster"),
-		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}}); err != nil {
+	if _, err := clusters.CreateCluster(t.Context(),
+		&eks.CreateClusterInput{Name: aws.String("demo"), RoleArn: aws.String("arn:aws:iam::" + account + ":role/cluster"),
+			ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}}); err != nil {
 		t.Fatal(err)
 	}
 	x.wants(x.installs("--chart", x.chart), 0, "is ready")
-	x.deployed("--operator-arg=--capability-namespaces=myapp-*", "--operator-arg=--health-probe-bind-address=0", "--operator-arg=--metrics-bind-address=0")
+	x.deployed("--operator-arg=--capability-namespaces=myapp-*", "--operator-arg=--health-probe-bind-address=0",
+		"--operator-arg=--metrics-bind-address=0")
 	x.wants(x.runs("drift-events", "install"), 0, "create the queue of drift events")
 	x.operator = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "nexus-system", Name: "nexus-operator"}}
 	if err := x.Get(x.operator); err != nil {
@@ -192,7 +200,8 @@ func newStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	old := strings.ReplaceAll(x.trust(), "EXAMPLE", "GONE") // as after the cluster was created again, for fix-irsa
-	if _, err := x.iam().UpdateAssumeRolePolicy(t.Context(), &iam.UpdateAssumeRolePolicyInput{RoleName: aws.String(roleName), PolicyDocument: &old}); err != nil {
+	if _, err := x.iam().UpdateAssumeRolePolicy(t.Context(),
+		&iam.UpdateAssumeRolePolicyInput{RoleName: aws.String(roleName), PolicyDocument: &old}); err != nil {
 		t.Fatal(err)
 	}
 	buckets := s3.NewFromConfig(x.config(), func(o *s3.Options) { o.UsePathStyle = true })
@@ -225,7 +234,8 @@ func (x *stage) parts(from *nexusv1.NexusAICapability) {
 	x.Helper()
 	c := from.DeepCopy()
 	c.ObjectMeta = metav1.ObjectMeta{Namespace: x.MakeNamespace(parting), Name: parting}
-	c.Spec.CapabilityName, c.Spec.DataServices = "myapp-parting", &nexusv1.DataServicesSpec{S3: &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "kept"}}}}
+	c.Spec.CapabilityName, c.Spec.DataServices = "myapp-parting",
+		&nexusv1.DataServicesSpec{S3: &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "kept"}}}}
 	c.Spec.DeletionPolicy, c.Spec.Deletion = nexusv1.DeletionDelete, &nexusv1.DeletionSpec{Graceful: &metav1.Duration{Duration: time.Hour}}
 	c.Status = nexusv1.NexusAICapabilityStatus{}
 	x.Create(c)
@@ -265,8 +275,10 @@ func (x *stage) declares(registry string) {
 	x.Create(&rbacv1.RoleBinding{ObjectMeta: binding,
 		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-secrets"},
 		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "nexus-system", Name: "nexus-operator"}}}, c)
-	x.Create(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "frozen", Annotations: map[string]string{wellknown.AnnotationPaused: "true"}},
-		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: c.Name}}, BucketName: "frozen"}})
+	x.Create(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "frozen",
+		Annotations: map[string]string{wellknown.AnnotationPaused: "true"}},
+		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: c.Name}},
+			BucketName: "frozen"}})
 	x.pends(c)
 	x.Running(c)
 	x.parts(c)
@@ -280,11 +292,14 @@ func (x *stage) declares(registry string) {
 // pends makes a bucket whose plan waits for an approval, by its status.
 func (x *stage) pends(c *nexusv1.NexusAICapability) {
 	x.Helper()
-	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "pending", Annotations: map[string]string{wellknown.AnnotationPaused: "true"}},
-		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: c.Name}}, BucketName: "pending"}}
+	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "pending",
+		Annotations: map[string]string{wellknown.AnnotationPaused: "true"}},
+		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: c.Name}},
+			BucketName: "pending"}}
 	x.Create(o)
-	status.Set(&o.Status.Conditions, o.Generation, time.Now(), metav1.Condition{Type: status.PlanApproved, Status: metav1.ConditionFalse, Reason: status.ReasonPlanPending,
-		Message: status.PendingMessage(strings.Repeat("0", 32))})
+	status.Set(&o.Status.Conditions, o.Generation, time.Now(),
+		metav1.Condition{Type: status.PlanApproved, Status: metav1.ConditionFalse, Reason: status.ReasonPlanPending,
+			Message: status.PendingMessage(strings.Repeat("0", 32))})
 	if err := x.Client.Status().Update(x.Ctx(), o); err != nil {
 		x.Fatal(err)
 	}
@@ -328,7 +343,8 @@ func (h *hand) run(t *testing.T, v verb, env []string, args ...string) nexusctl.
 }
 
 func (h *hand) environment(more ...string) []string {
-	return slices.Concat(h.env, []string{"AWS_ENDPOINT_URL=" + h.aws, "KUBECONFIG=" + h.kubeconfig(), "NEXUS_CACHE=" + filepath.Join(h.dir, "cache")}, more)
+	return slices.Concat(h.env,
+		[]string{"AWS_ENDPOINT_URL=" + h.aws, "KUBECONFIG=" + h.kubeconfig(), "NEXUS_CACHE=" + filepath.Join(h.dir, "cache")}, more)
 }
 
 // credentials lists the credentials of an administrator of the account.
@@ -411,12 +427,15 @@ type lack struct {
 func (x *stage) missing(t *testing.T) {
 	needsCluster, needsAWS := func(v verb) bool { return v.cluster }, func(v verb) bool { return v.aws }
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
-	if err := os.WriteFile(nowhere, []byte("apiVersion: v1\nkind: Config\ncurrent-context: a\nclusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}]\ncontexts: [{name: a, context: {cluster: a}}]\n"), 0o600); err != nil {
+	if err := os.WriteFile(nowhere,
+		[]byte("apiVersion: v1\nkind: Config\ncurrent-context: a\nclusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}]\ncontexts: [{name: a, context: {cluster: a}}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range []lack{
-		{"a kubeconfig", needsCluster, x.kube, append(slices.Clone(credentialsOfAdmin), "KUBECONFIG=/nonexistent"), []string{"--kubeconfig", "KUBECONFIG", "nexusctl kubeconfig"}},
-		{"an API server", needsCluster, x.kube, append(slices.Clone(credentialsOfAdmin), "KUBECONFIG="+nowhere), []string{"http://127.0.0.1:1", "cannot be reached", "--context"}},
+		{"a kubeconfig", needsCluster, x.kube, append(slices.Clone(credentialsOfAdmin), "KUBECONFIG=/nonexistent"),
+			[]string{"--kubeconfig", "KUBECONFIG", "nexusctl kubeconfig"}},
+		{"an API server", needsCluster, x.kube, append(slices.Clone(credentialsOfAdmin), "KUBECONFIG="+nowhere),
+			[]string{"http://127.0.0.1:1", "cannot be reached", "--context"}},
 		{"rights in the cluster", needsCluster, x.powerless, credentialsOfAdmin, []string{`User "nobody" cannot `}},
 		{"AWS credentials", needsAWS, x.kube, nil, []string{"AWS_PROFILE", "--profile"}},
 		{"everything", func(v verb) bool { return !v.cluster && !v.aws && !v.writes }, x.kube, []string{"KUBECONFIG=/nonexistent"}, nil},

@@ -21,9 +21,12 @@ const root = "../.."
 
 // unchecked are programs whose command lines are not checked, with the reason. Programs of every Unix need none.
 var unchecked = map[string]string{
-	"aws": "not part of the test bed; the tests of the kinds make the calls", "jq": "not part of the test bed", "openssl": "not part of the test bed",
-	"sha256sum": "dev/release checks the file", "cosign": "dev/release checks the signature", "crane": "not part of the test bed; dev/release unpacks the layout",
-	"skopeo": "not part of the test bed", "velero": "not part of the test bed; test/e2e restores without it", "terraform": "not part of the test bed", "kubeconform": "dev/release checks the schemas",
+	"aws": "not part of the test bed; the tests of the kinds make the calls", "jq": "not part of the test bed",
+	"openssl":   "not part of the test bed",
+	"sha256sum": "dev/release checks the file", "cosign": "dev/release checks the signature",
+	"crane":  "not part of the test bed; dev/release unpacks the layout",
+	"skopeo": "not part of the test bed", "velero": "not part of the test bed; test/e2e restores without it",
+	"terraform": "not part of the test bed", "kubeconform": "dev/release checks the schemas",
 	"kubectl krew":               "a plugin that is not part of the test bed; dev/release checks its manifest",
 	"examples/any-type/lives.sh": "test/demo runs it in full runs",
 	"sudo":                       "installs on the reader's machine", "tar": "dev/release unpacks the archive",
@@ -129,7 +132,8 @@ func checkMake(args []string) error {
 }
 
 // helmFlags are the flags of Helm that pages use; true for those with a value.
-var helmFlags = map[string]bool{"--namespace": true, "--set": true, "--create-namespace": false, "--reuse-values": false, "--take-ownership": false}
+var helmFlags = map[string]bool{"--namespace": true, "--set": true, "--create-namespace": false, "--reuse-values": false,
+	"--take-ownership": false}
 
 func checkHelm(args []string) error {
 	if len(args) < 3 || !slices.Contains([]string{"install", "upgrade"}, args[0]) {

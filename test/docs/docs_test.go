@@ -30,7 +30,8 @@ import (
 
 // program is nexusctl without a cluster.
 func program(out, errs *bytes.Buffer) cli.Program {
-	return cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Version: "v1.2.3", Getenv: func(string) string { return "" }, Clock: clock.RealClock{},
+	return cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Version: "v1.2.3",
+		Getenv: func(string) string { return "" }, Clock: clock.RealClock{},
 		IOStreams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: out, ErrOut: errs}}
 }
 
@@ -80,7 +81,8 @@ func filesOf(cmd *cobra.Command) error {
 }
 
 // builtinKinds are the names of kinds of Kubernetes and of other products on the pages.
-var builtinKinds = []string{"pods", "deployment", "lease", "crd", "namespace", "networkpolicies", "clusterrolebinding", "hpa", "pod", "cronjob", "job", "node", "nodes"}
+var builtinKinds = []string{"pods", "deployment", "lease", "crd", "namespace", "networkpolicies", "clusterrolebinding", "hpa", "pod",
+	"cronjob", "job", "node", "nodes"}
 
 // kindNames returns the names under which kubectl knows our kinds, and those of Kubernetes on the pages.
 func kindNames(t *testing.T) map[string]bool {
@@ -116,7 +118,8 @@ func newChecker(t *testing.T) *checker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &checker{kubectl: kubectl{path: filepath.Join(programs, "kubectl"), kinds: kindNames(t), helps: map[string]flagSet{}}, skipped: map[string]int{}}
+	return &checker{kubectl: kubectl{path: filepath.Join(programs, "kubectl"), kinds: kindNames(t), helps: map[string]flagSet{}},
+		skipped: map[string]int{}}
 }
 
 func blocks(t *testing.T) []docblocks.Block {

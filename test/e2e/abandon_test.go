@@ -28,7 +28,8 @@ func TestAnAbandonedObjectGoesOnRecordAndLeavesAWSAlone(t *testing.T) {
 	o.Annotations = map[string]string{"nexus.ai/abandon": "not-my-uid"}
 	b.Create(o)
 	b.Ready(o)
-	rule := b.World.AWS().Fault(emulator.Match{Service: "s3"}, emulator.Fail(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."))
+	rule := b.World.AWS().Fault(emulator.Match{Service: "s3"},
+		emulator.Fail(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."))
 	if err := b.Client.Delete(b.Ctx(), o); err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,8 @@ func (e *estate) bucketNameIsTaken() {
 // throttled asserts that an account of which AWS has had too many requests delays no other.
 func (e *estate) throttled() {
 	e.Helper()
-	busy, free := of[*v1alpha1.SQSQueue](e, "production"), []client.Object{of[*v1alpha1.SQSQueue](e, "staging"), of[*v1alpha1.SQSQueue](e, "home")}
+	busy, free := of[*v1alpha1.SQSQueue](e, "production"),
+		[]client.Object{of[*v1alpha1.SQSQueue](e, "staging"), of[*v1alpha1.SQSQueue](e, "home")}
 	calls := e.World.AWS().Calls().Filter(func(c emulator.Call) bool {
 		return c.Service == "sqs" && c.Region == placeOf(busy).region && e.World.AWS().AccountOf(c.AccessKey) == productionAccount
 	})
@@ -146,7 +147,8 @@ func TestAccounts_WrongExternalIDCreatesNothing(t *testing.T) {
 	e := newEstate(b)
 	refused, theirs := provider("refused"), e.providers["staging"].Status.ExternalID
 	refused.Spec.RoleARN = e.providers["staging"].Spec.RoleARN // which demands the ExternalID of another provider
-	queue := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Name: "refused"}, Spec: v1alpha1.SQSQueueSpec{CommonSpec: through("refused"), QueueName: "refused"}}
+	queue := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Name: "refused"},
+		Spec: v1alpha1.SQSQueueSpec{CommonSpec: through("refused"), QueueName: "refused"}}
 	b.Create(refused)
 	message := b.Shows(refused, "Stalled", metav1.ConditionTrue, "RoleNotAssumable")
 	b.contains(message, "spec.roleARN", refused.Spec.RoleARN, "trust policy", `sts:ExternalId "`+refused.Status.ExternalID+`"`)
@@ -158,7 +160,8 @@ func TestAccounts_WrongExternalIDCreatesNothing(t *testing.T) {
 
 	// The ID of another provider would open its role to everybody who may create a provider.
 	b.Edit(refused, func() { refused.Spec.ExternalID = theirs })
-	b.contains(b.Shows(refused, "Stalled", metav1.ConditionTrue, "ExternalIDNotAllowed"), "spec.externalID", refused.Status.ExternalID, "--allow-custom-external-id")
+	b.contains(b.Shows(refused, "Stalled", metav1.ConditionTrue, "ExternalIDNotAllowed"), "spec.externalID", refused.Status.ExternalID,
+		"--allow-custom-external-id")
 	b.Restart("--allow-custom-external-id")
 	b.Edit(refused, func() { refused.Spec.ExternalID = "partner-7" })
 	b.contains(b.Shows(refused, "Stalled", metav1.ConditionTrue, "RoleNotAssumable"), "trust policy", `sts:ExternalId "partner-7"`)
@@ -201,7 +204,8 @@ func TestAccounts_AnEditedProviderAbandonsNothing(t *testing.T) {
 	b.Ready(moved)
 	e.requestChecks(at, "2")
 	for _, o := range at {
-		b.contains(b.Shows(o, "Stalled", metav1.ConditionTrue, "ProviderMoved"), "aws/"+productionAccount+"/eu-west-1", "aws/"+stagingAccount+"/eu-west-1", "point the provider back")
+		b.contains(b.Shows(o, "Stalled", metav1.ConditionTrue, "ProviderMoved"), "aws/"+productionAccount+"/eu-west-1",
+			"aws/"+stagingAccount+"/eu-west-1", "point the provider back")
 	}
 
 	// Neither an edit, nor a deletion, nor another provider reaches what has the same name in the other account.

@@ -30,7 +30,8 @@ const (
 )
 
 // typesOfAI are the types that the parts of an AI application become.
-var typesOfAI = []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", "AWS::Bedrock::Guardrail", "AWS::Bedrock::GuardrailVersion",
+var typesOfAI = []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", "AWS::Bedrock::Guardrail",
+	"AWS::Bedrock::GuardrailVersion",
 	"AWS::Bedrock::ApplicationInferenceProfile", "AWS::BedrockAgentCore::Memory", "AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource",
 	"AWS::BedrockAgentCore::Gateway", "AWS::BedrockAgentCore::GatewayTarget"}
 
@@ -70,7 +71,8 @@ func (b *bed) decidesRights(d *double.Double) {
 // part reads the object of a part of an AI application.
 func (b *bed) part(c *nexusv1.NexusAICapability, name string) *v1alpha1.AWSResource {
 	b.Helper()
-	o := &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Spec.CapabilityName + "-" + c.Spec.Environment + "-" + name}}
+	o := &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace,
+		Name: c.Spec.CapabilityName + "-" + c.Spec.Environment + "-" + name}}
 	if err := b.Get(o); err != nil {
 		b.Error(err)
 	}
@@ -80,7 +82,8 @@ func (b *bed) part(c *nexusv1.NexusAICapability, name string) *v1alpha1.AWSResou
 // variablesOf reads the settings of a component.
 func (b *bed) variablesOf(c *nexusv1.NexusAICapability, component string) map[string]string {
 	b.Helper()
-	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: strings.TrimSuffix(workload(c, component).Role, "role") + "config"}}
+	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace,
+		Name: strings.TrimSuffix(workload(c, component).Role, "role") + "config"}}
 	if err := b.Get(o); err != nil {
 		b.Error(err)
 	}
@@ -133,19 +136,22 @@ func TestAI_AnAgentRunsRestsAndGoesWithoutResidue(t *testing.T) {
 	settings := b.variablesOf(c, "agent")
 	memory, index, profile, base := b.part(c, "sessions"), b.part(c, "knowledge-passages"), b.part(c, "chat"), b.part(c, "handbook")
 	for variable, want := range map[string]string{
-		"NEXUS_BEDROCK_MODEL_CHAT": profile.Status.ARN, "NEXUS_VECTOR_BUCKET_KNOWLEDGE": "agent-dev-knowledge", "NEXUS_VECTOR_INDEX_ARN_KNOWLEDGE_PASSAGES": index.Status.ARN,
-		"NEXUS_BEDROCK_KNOWLEDGE_BASE_HANDBOOK": base.Status.ID,
+		"NEXUS_BEDROCK_MODEL_CHAT": profile.Status.ARN, "NEXUS_VECTOR_BUCKET_KNOWLEDGE": "agent-dev-knowledge",
+		"NEXUS_VECTOR_INDEX_ARN_KNOWLEDGE_PASSAGES": index.Status.ARN,
+		"NEXUS_BEDROCK_KNOWLEDGE_BASE_HANDBOOK":     base.Status.ID,
 	} {
 		if got := settings[variable]; got != want || got == "" {
 			t.Errorf("%s is %q, want %q", variable, got, want)
 		}
 	}
-	for _, variable := range []string{"NEXUS_BEDROCK_GUARDRAIL_SAFETY", "NEXUS_BEDROCK_GUARDRAILVERSION_SAFETY", "NEXUS_MEMORY_ID_SESSIONS", "NEXUS_BEDROCK_DATA_SOURCE_HANDBOOK", "NEXUS_GATEWAY_URL_TOOLS"} {
+	for _, variable := range []string{"NEXUS_BEDROCK_GUARDRAIL_SAFETY", "NEXUS_BEDROCK_GUARDRAILVERSION_SAFETY", "NEXUS_MEMORY_ID_SESSIONS",
+		"NEXUS_BEDROCK_DATA_SOURCE_HANDBOOK", "NEXUS_GATEWAY_URL_TOOLS"} {
 		if settings[variable] == "" {
 			t.Errorf("%s is not set: %v", variable, settings)
 		}
 	}
-	if !slices.ContainsFunc(c.Status.Resources, func(r nexusv1.ResourceStatus) bool { return r.Name == memory.Name && r.ARN == memory.Status.ARN }) {
+	if !slices.ContainsFunc(c.Status.Resources,
+		func(r nexusv1.ResourceStatus) bool { return r.Name == memory.Name && r.ARN == memory.Status.ARN }) {
 		t.Errorf("status.resources lacks %s: %+v", memory.Name, c.Status.Resources)
 	}
 
@@ -172,8 +178,10 @@ func TestAI_AnAgentRunsRestsAndGoesWithoutResidue(t *testing.T) {
 	calls, _ = b.Mark()
 	b.Remove(c)
 	b.nothingLeft(c.Namespace)
-	b.deletedBefore(b.World.AWS().Since(calls), "AWS::Bedrock::DataSource", "AWS::Bedrock::KnowledgeBase", "agent-dev-handbook.service", "agent-dev-documents")
-	b.deletedBefore(b.World.AWS().Since(calls), "AWS::BedrockAgentCore::GatewayTarget", "AWS::BedrockAgentCore::Gateway", "agent-dev-tools.service")
+	b.deletedBefore(b.World.AWS().Since(calls), "AWS::Bedrock::DataSource", "AWS::Bedrock::KnowledgeBase", "agent-dev-handbook.service",
+		"agent-dev-documents")
+	b.deletedBefore(b.World.AWS().Since(calls), "AWS::BedrockAgentCore::GatewayTarget", "AWS::BedrockAgentCore::Gateway",
+		"agent-dev-tools.service")
 	for _, typeName := range typesOfAI {
 		if left := d.Identifiers(typeName); len(left) > 0 {
 			t.Errorf("%s: %v is left", typeName, left)
@@ -193,8 +201,10 @@ func TestAI_AForeignVectorBucketIsNotTouched(t *testing.T) {
 	identifier := d.Identifiers("AWS::S3Vectors::VectorBucket")[0]
 	before := d.Properties("AWS::S3Vectors::VectorBucket", identifier)
 	b.Create(c)
-	b.contains(b.Shows(c, "DataServicesReady", metav1.ConditionFalse, "NotPermitted"), "search-dev-passages belongs to an object of another namespace")
-	if after := d.Properties("AWS::S3Vectors::VectorBucket", identifier); len(after) != len(before) || after["VectorBucketName"] != before["VectorBucketName"] {
+	b.contains(b.Shows(c, "DataServicesReady", metav1.ConditionFalse, "NotPermitted"),
+		"search-dev-passages belongs to an object of another namespace")
+	if after := d.Properties("AWS::S3Vectors::VectorBucket", identifier); len(after) != len(before) ||
+		after["VectorBucketName"] != before["VectorBucketName"] {
 		t.Errorf("the bucket had %v, and has %v", before, after)
 	}
 	if left := d.Identifiers("AWS::S3Vectors::Index"); len(left) > 0 {
@@ -250,7 +260,8 @@ func TestPrivilege_AVectorStoreFitsThePrintedPolicy(t *testing.T) {
 func TestPrivilege_AMissingRightOfAVectorStoreIsNamed(t *testing.T) {
 	extent.Full(t)
 	b, d, c := retrievalWith(t)
-	b.contains(b.Shows(c, "DataServicesReady", metav1.ConditionFalse, "AccessDenied"), "AWSResource/search-dev-passages", "AWS denies s3vectors:")
+	b.contains(b.Shows(c, "DataServicesReady", metav1.ConditionFalse, "AccessDenied"), "AWSResource/search-dev-passages",
+		"AWS denies s3vectors:")
 	if made := d.Identifiers("AWS::S3Vectors::VectorBucket"); len(made) > 0 {
 		t.Errorf("%v was created", made)
 	}
@@ -268,7 +279,8 @@ func TestPrivilege_AIPartsAreReachedByTheirActions(t *testing.T) {
 	b.Create(c)
 	b.Running(c)
 	base, gateway := b.part(c, "handbook").Status.ARN, b.part(c, "tools").Status.ARN
-	memory, index, profile, guardrail := b.part(c, "sessions").Status.ARN, b.part(c, "knowledge-passages").Status.ARN, b.part(c, "chat").Status.ARN, b.part(c, "safety").Status.ARN
+	memory, index, profile, guardrail := b.part(c, "sessions").Status.ARN, b.part(c, "knowledge-passages").Status.ARN,
+		b.part(c, "chat").Status.ARN, b.part(c, "safety").Status.ARN
 	const model = "arn:aws:bedrock:eu-west-1::foundation-model/amazon.nova-lite-v1:0"
 	for component, may := range map[string]bool{"agent": true, "web": false} {
 		a := b.applicationOf(c, workload(c, component).ServiceAccount)
@@ -280,13 +292,17 @@ func TestPrivilege_AIPartsAreReachedByTheirActions(t *testing.T) {
 			action, resource, through string
 			may                       bool
 		}{
-			{"s3vectors:QueryVectors", index, "", may}, {"s3vectors:PutVectors", index, "", may}, {"s3vectors:QueryVectors", index + "-of-others", "", false},
-			{"s3vectors:DeleteIndex", index, "", false}, {"bedrock:ApplyGuardrail", guardrail, "", may}, {"bedrock:DeleteGuardrail", guardrail, "", false},
+			{"s3vectors:QueryVectors", index, "", may}, {"s3vectors:PutVectors", index, "", may},
+			{"s3vectors:QueryVectors", index + "-of-others", "", false},
+			{"s3vectors:DeleteIndex", index, "", false}, {"bedrock:ApplyGuardrail", guardrail, "", may},
+			{"bedrock:DeleteGuardrail", guardrail, "", false},
 			{"bedrock:InvokeModel", profile, "", may}, {"bedrock:InvokeModel", model, profile, may}, {"bedrock:InvokeModel", model, "", false},
 			{"bedrock:InvokeModel", model, profile + "-of-others", false},
 			{"bedrock-agentcore:CreateEvent", memory, "", may}, {"bedrock-agentcore:RetrieveMemoryRecords", memory, "", may},
-			{"bedrock-agentcore:InvokeGateway", gateway, "", may}, {"bedrock-agentcore:InvokeGateway", gateway + "-of-others", "", false}, {"bedrock-agentcore:DeleteGateway", gateway, "", false},
-			{"bedrock:Retrieve", base, "", may}, {"bedrock:StartIngestionJob", base, "", false}, {"bedrock:Retrieve", base + "-of-others", "", false},
+			{"bedrock-agentcore:InvokeGateway", gateway, "", may}, {"bedrock-agentcore:InvokeGateway", gateway + "-of-others", "", false},
+			{"bedrock-agentcore:DeleteGateway", gateway, "", false},
+			{"bedrock:Retrieve", base, "", may}, {"bedrock:StartIngestionJob", base, "", false},
+			{"bedrock:Retrieve", base + "-of-others", "", false},
 			{"bedrock-agentcore:DeleteMemory", memory, "", false}, {"bedrock-agentcore:CreateEvent", memory + "-of-others", "", false},
 		} {
 			keys := map[string]string{}

@@ -20,7 +20,8 @@ import (
 // deletedByHand deletes the resources of types in AWS, as a person who knows nothing of the operator, and returns what they were.
 func (b *bed) deletedByHand(identifiers func(typeName string) []string, types ...string) map[string]string {
 	b.Helper()
-	config := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	config := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	client, was := cloudcontrol.NewFromConfig(config), map[string]string{}
 	for _, typeName := range types {
 		was[typeName] = fmt.Sprint(identifiers(typeName))
@@ -45,7 +46,8 @@ func TestAI_PartsThatAPersonDeletedComeBack(t *testing.T) {
 	b.Create(c)
 	b.Running(c)
 	// What others are below goes first, so that the operator makes none of them again below it.
-	lost := []string{"AWS::BedrockAgentCore::Gateway", "AWS::BedrockAgentCore::GatewayTarget", typeOfRuntime, "AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::DataSource",
+	lost := []string{"AWS::BedrockAgentCore::Gateway", "AWS::BedrockAgentCore::GatewayTarget", typeOfRuntime, "AWS::Bedrock::KnowledgeBase",
+		"AWS::Bedrock::DataSource",
 		"AWS::Bedrock::Guardrail", "AWS::Bedrock::GuardrailVersion", "AWS::Bedrock::ApplicationInferenceProfile"}
 	was := b.deletedByHand(d.Identifiers, lost...)
 	admin, role := iam.NewFromConfig(b.admin(homeAccount)), aws.String(c.Name+"-assistant.service")

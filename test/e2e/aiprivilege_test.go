@@ -24,12 +24,15 @@ func withAllAI(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 		Memory:            []nexusv1.MemorySpec{{Name: "sessions", Strategies: []nexusv1.MemoryStrategy{"Summary"}}},
 		VectorStores: []nexusv1.VectorStoreSpec{{Name: "knowledge", Indexes: []nexusv1.VectorIndexSpec{
 			{Name: "passages", Dimension: 1024, NonFilterableKeys: []nexusv1.MetadataKey{"AMAZON_BEDROCK_TEXT", "AMAZON_BEDROCK_METADATA"}}}}},
-		KnowledgeBases: []nexusv1.KnowledgeBaseSpec{{Name: "handbook", Create: nexusv1.KnowledgeBaseCreateSpec{EmbeddingModelID: "amazon.titan-embed-text-v2:0",
-			VectorIndex: nexusv1.VectorIndexReference{Store: "knowledge", Index: "passages"}, Source: nexusv1.KnowledgeSourceSpec{Bucket: "documents"}}}},
+		KnowledgeBases: []nexusv1.KnowledgeBaseSpec{{Name: "handbook",
+			Create: nexusv1.KnowledgeBaseCreateSpec{EmbeddingModelID: "amazon.titan-embed-text-v2:0",
+				VectorIndex: nexusv1.VectorIndexReference{Store: "knowledge", Index: "passages"},
+				Source:      nexusv1.KnowledgeSourceSpec{Bucket: "documents"}}}},
 		Gateways: []nexusv1.ToolGatewaySpec{{Name: "tools", Targets: []nexusv1.GatewayTargetSpec{
 			{Name: "search", MCPServer: &nexusv1.GatewayServer{Endpoint: "https://mcp.example.com/mcp"}},
 			{Name: "news", MCPServer: &nexusv1.GatewayServer{Endpoint: "https://news.example.com/mcp"}}}}},
-		AgentRuntimes: []nexusv1.AgentRuntimeSpec{{Name: "assistant", Image: homeAccount + ".dkr.ecr.ap-southeast-1.amazonaws.com/agent:1", Access: []nexusv1.AccessName{"sessions", "tools", "handbook"}}},
+		AgentRuntimes: []nexusv1.AgentRuntimeSpec{{Name: "assistant", Image: homeAccount + ".dkr.ecr.ap-southeast-1.amazonaws.com/agent:1",
+			Access: []nexusv1.AccessName{"sessions", "tools", "handbook"}}},
 	}
 	return c
 }

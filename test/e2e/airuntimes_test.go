@@ -23,8 +23,9 @@ func (b *bed) runs(name string) *nexusv1.NexusAICapability {
 	c := b.small(name)
 	c.Spec.Frontend, c.Spec.Region, c.Spec.DeletionPolicy = nexusv1.FrontendSpec{}, "ap-southeast-1", nexusv1.DeletionDelete
 	c.Spec.AI = &nexusv1.AISpec{
-		Memory:        []nexusv1.MemorySpec{{Name: "sessions"}},
-		AgentRuntimes: []nexusv1.AgentRuntimeSpec{{Name: "assistant", Image: homeAccount + ".dkr.ecr.ap-southeast-1.amazonaws.com/agent:1", Access: []nexusv1.AccessName{"sessions"}}},
+		Memory: []nexusv1.MemorySpec{{Name: "sessions"}},
+		AgentRuntimes: []nexusv1.AgentRuntimeSpec{{Name: "assistant", Image: homeAccount + ".dkr.ecr.ap-southeast-1.amazonaws.com/agent:1",
+			Access: []nexusv1.AccessName{"sessions"}}},
 	}
 	return c
 }
@@ -39,7 +40,8 @@ func TestRuntimes_AnAgentRunsIsUpdatedAndGoesBeforeItsRole(t *testing.T) {
 	c.Spec.AI.AgentRuntimes = nil // so that the next create is that of the runtime
 	b.Create(c)
 	b.Running(c)
-	d.Fail("CREATE", double.Failure{Code: "InvalidRequest", Message: "Role validation failed for 'r'. Please verify that the role exists and its trust policy allows assumption by this service"})
+	d.Fail("CREATE", double.Failure{Code: "InvalidRequest",
+		Message: "Role validation failed for 'r'. Please verify that the role exists and its trust policy allows assumption by this service"})
 	b.Edit(c, func() { c.Spec.AI.AgentRuntimes = agents })
 	b.Running(c)
 	ids := d.Identifiers(typeOfRuntime)
@@ -47,7 +49,8 @@ func TestRuntimes_AnAgentRunsIsUpdatedAndGoesBeforeItsRole(t *testing.T) {
 		t.Fatalf("the runtimes are %v", ids)
 	}
 	variables, _ := d.Properties(typeOfRuntime, ids[0])["EnvironmentVariables"].(map[string]any)
-	if id, _ := variables["NEXUS_MEMORY_ID_SESSIONS"].(string); id == "" || !strings.HasSuffix(d.Identifiers("AWS::BedrockAgentCore::Memory")[0], "/"+id) {
+	if id, _ := variables["NEXUS_MEMORY_ID_SESSIONS"].(string); id == "" ||
+		!strings.HasSuffix(d.Identifiers("AWS::BedrockAgentCore::Memory")[0], "/"+id) {
 		t.Errorf("the agent has the variables %v", variables)
 	}
 	role := c.Name + "-assistant.service"

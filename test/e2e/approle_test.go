@@ -73,10 +73,12 @@ func (b *bed) applicationOf(c *nexusv1.NexusAICapability, name string) *app {
 	cfg := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: aws.AnonymousCredentials{},
 		RetryMaxAttempts: 1}
 	out, err := sts.NewFromConfig(cfg).AssumeRoleWithWebIdentity(b.Ctx(), &sts.AssumeRoleWithWebIdentityInput{
-		RoleArn: aws.String(account.Annotations["eks.amazonaws.com/role-arn"]), RoleSessionName: aws.String("app"), WebIdentityToken: &token.Status.Token})
+		RoleArn: aws.String(account.Annotations["eks.amazonaws.com/role-arn"]), RoleSessionName: aws.String("app"),
+		WebIdentityToken: &token.Status.Token})
 	got := must(b, out, err).Credentials
 	cfg.Credentials = credentials.NewStaticCredentialsProvider(*got.AccessKeyId, *got.SecretAccessKey, *got.SessionToken)
-	return &app{b, cfg, dynamodb.NewFromConfig(cfg), s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), glue.NewFromConfig(cfg),
+	return &app{b, cfg, dynamodb.NewFromConfig(cfg), s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }),
+		glue.NewFromConfig(cfg),
 		ssm.NewFromConfig(cfg), secretsmanager.NewFromConfig(cfg), sqs.NewFromConfig(cfg), sns.NewFromConfig(cfg)}
 }
 
@@ -128,14 +130,16 @@ var uses = []use{
 		return failed(a.dynamodb.GetItem(a.Ctx(), &dynamodb.GetItemInput{TableName: &name, Key: a.item(name)}))
 	}},
 	{"dynamodb:UpdateItem", tableKeys, func(a *app, name string, _ settings) error {
-		return failed(a.dynamodb.UpdateItem(a.Ctx(), &dynamodb.UpdateItemInput{TableName: &name, Key: a.item(name), UpdateExpression: aws.String("SET n = :n"),
-			ExpressionAttributeValues: map[string]ddb.AttributeValue{":n": &ddb.AttributeValueMemberN{Value: "1"}}}))
+		return failed(a.dynamodb.UpdateItem(a.Ctx(),
+			&dynamodb.UpdateItemInput{TableName: &name, Key: a.item(name), UpdateExpression: aws.String("SET n = :n"),
+				ExpressionAttributeValues: map[string]ddb.AttributeValue{":n": &ddb.AttributeValueMemberN{Value: "1"}}}))
 	}},
 	{"dynamodb:Query", tableKeys, func(a *app, name string, _ settings) error {
 		for _, k := range a.schema(name) {
 			if k.KeyType == ddb.KeyTypeHash {
 				return failed(a.dynamodb.Query(a.Ctx(), &dynamodb.QueryInput{TableName: &name, KeyConditionExpression: aws.String("#k = :v"),
-					ExpressionAttributeNames: map[string]string{"#k": *k.AttributeName}, ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": &ddb.AttributeValueMemberS{Value: "x"}}}))
+					ExpressionAttributeNames:  map[string]string{"#k": *k.AttributeName},
+					ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": &ddb.AttributeValueMemberS{Value: "x"}}}))
 			}
 		}
 		return errors.New("the table has no key")
@@ -144,15 +148,19 @@ var uses = []use{
 		return failed(a.dynamodb.Scan(a.Ctx(), &dynamodb.ScanInput{TableName: &name}))
 	}},
 	{"dynamodb:BatchGetItem", tableKeys, func(a *app, name string, _ settings) error {
-		return failed(a.dynamodb.BatchGetItem(a.Ctx(), &dynamodb.BatchGetItemInput{RequestItems: map[string]ddb.KeysAndAttributes{name: {Keys: []map[string]ddb.AttributeValue{a.item(name)}}}}))
+		return failed(a.dynamodb.BatchGetItem(a.Ctx(),
+			&dynamodb.BatchGetItemInput{RequestItems: map[string]ddb.KeysAndAttributes{name: {Keys: []map[string]ddb.AttributeValue{a.item(name)}}}}))
 	}},
 	{"dynamodb:BatchWriteItem", tableKeys, func(a *app, name string, _ settings) error {
-		return failed(a.dynamodb.BatchWriteItem(a.Ctx(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]ddb.WriteRequest{name: {{PutRequest: &ddb.PutRequest{Item: a.item(name)}}}}}))
+		return failed(a.dynamodb.BatchWriteItem(a.Ctx(),
+			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]ddb.WriteRequest{name: {{PutRequest: &ddb.PutRequest{Item: a.item(name)}}}}}))
 	}},
 	{"dynamodb:ConditionCheckItem", tableKeys, func(a *app, name string, _ settings) error {
 		for key := range a.item(name) {
-			return failed(a.dynamodb.TransactWriteItems(a.Ctx(), &dynamodb.TransactWriteItemsInput{TransactItems: []ddb.TransactWriteItem{{ConditionCheck: &ddb.ConditionCheck{
-				TableName: &name, Key: a.item(name), ConditionExpression: aws.String("attribute_exists(#k)"), ExpressionAttributeNames: map[string]string{"#k": key}}}}}))
+			return failed(a.dynamodb.TransactWriteItems(a.Ctx(),
+				&dynamodb.TransactWriteItemsInput{TransactItems: []ddb.TransactWriteItem{{ConditionCheck: &ddb.ConditionCheck{
+					TableName: &name, Key: a.item(name), ConditionExpression: aws.String("attribute_exists(#k)"),
+					ExpressionAttributeNames: map[string]string{"#k": key}}}}}))
 		}
 		return errors.New("the table has no key")
 	}},
@@ -179,7 +187,8 @@ var uses = []use{
 		return failed(a.s3.ListParts(a.Ctx(), &s3.ListPartsInput{Bucket: &name, Key: aws.String(anObject), UploadId: a.upload(name)}))
 	}},
 	{"s3:AbortMultipartUpload", bucketKeys, func(a *app, name string, _ settings) error {
-		return failed(a.s3.AbortMultipartUpload(a.Ctx(), &s3.AbortMultipartUploadInput{Bucket: &name, Key: aws.String(anObject), UploadId: a.upload(name)}))
+		return failed(a.s3.AbortMultipartUpload(a.Ctx(),
+			&s3.AbortMultipartUploadInput{Bucket: &name, Key: aws.String(anObject), UploadId: a.upload(name)}))
 	}},
 	{"s3:DeleteObject", bucketKeys, func(a *app, name string, _ settings) error {
 		return failed(a.s3.DeleteObject(a.Ctx(), &s3.DeleteObjectInput{Bucket: &name, Key: aws.String(anObject)}))
@@ -199,7 +208,8 @@ var uses = []use{
 			PartitionInputList: []gluetypes.PartitionInput{{Values: []string{"2026"}}}}))
 	}},
 	{"glue:GetPartition", "NEXUS_GLUE_TABLE_", func(a *app, name string, s settings) error {
-		return failed(a.glue.GetPartition(a.Ctx(), &glue.GetPartitionInput{DatabaseName: s.database(), TableName: &name, PartitionValues: []string{"2026"}}))
+		return failed(a.glue.GetPartition(a.Ctx(),
+			&glue.GetPartitionInput{DatabaseName: s.database(), TableName: &name, PartitionValues: []string{"2026"}}))
 	}},
 	{"glue:GetPartitions", "NEXUS_GLUE_TABLE_", func(a *app, name string, s settings) error {
 		return failed(a.glue.GetPartitions(a.Ctx(), &glue.GetPartitionsInput{DatabaseName: s.database(), TableName: &name}))
@@ -243,7 +253,8 @@ var uses = []use{
 	}},
 	{"sqs:ReceiveMessage", queueKeys, func(a *app, at string, _ settings) error { return failed(a.receive(at)) }},
 	{"sqs:ChangeMessageVisibility", queueKeys, func(a *app, at string, _ settings) error {
-		return failed(a.sqs.ChangeMessageVisibility(a.Ctx(), &sqs.ChangeMessageVisibilityInput{QueueUrl: &at, ReceiptHandle: a.message(at), VisibilityTimeout: 1}))
+		return failed(a.sqs.ChangeMessageVisibility(a.Ctx(),
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: &at, ReceiptHandle: a.message(at), VisibilityTimeout: 1}))
 	}},
 	{"sqs:DeleteMessage", queueKeys, func(a *app, at string, _ settings) error {
 		return failed(a.sqs.DeleteMessage(a.Ctx(), &sqs.DeleteMessageInput{QueueUrl: &at, ReceiptHandle: a.message(at)}))
@@ -283,7 +294,8 @@ func (a *app) upload(bucket string) *string {
 // parameters returns the parameters below a path.
 func (a *app) parameters(path string) []string {
 	var names []string
-	pages := ssm.NewGetParametersByPathPaginator(ssm.NewFromConfig(a.admin(homeAccount)), &ssm.GetParametersByPathInput{Path: &path, Recursive: aws.Bool(true)})
+	pages := ssm.NewGetParametersByPathPaginator(ssm.NewFromConfig(a.admin(homeAccount)),
+		&ssm.GetParametersByPathInput{Path: &path, Recursive: aws.Bool(true)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(a.Ctx())
 		for _, p := range must(a.bed, page, err).Parameters {
@@ -310,7 +322,8 @@ func (a *app) message(at string) *string {
 // seen: whatever else is answered counts as allowed.
 func (a *app) bedrock(s settings, path string) error {
 	body := []byte(`{}`)
-	r, err := http.NewRequestWithContext(a.Ctx(), http.MethodPost, *a.cfg.BaseEndpoint+strings.ReplaceAll(path, ":", "%3A"), bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(a.Ctx(), http.MethodPost, *a.cfg.BaseEndpoint+strings.ReplaceAll(path, ":", "%3A"),
+		bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -319,7 +332,8 @@ func (a *app) bedrock(s settings, path string) error {
 		return err
 	}
 	sum := sha256.Sum256(body)
-	if err := v4.NewSigner().SignHTTP(a.Ctx(), held, r, hex.EncodeToString(sum[:]), "bedrock", s["NEXUS_BEDROCK_REGION"], time.Now()); err != nil {
+	if err := v4.NewSigner().SignHTTP(a.Ctx(), held, r, hex.EncodeToString(sum[:]), "bedrock", s["NEXUS_BEDROCK_REGION"],
+		time.Now()); err != nil {
 		return err
 	}
 	answer, err := http.DefaultClient.Do(r)
@@ -384,7 +398,8 @@ func (b *bed) statements(role string) (all []iampolicy.Statement) {
 func TestPrivilege_TheAppRoleReachesWhatItsConfigMapNames(t *testing.T) {
 	everything := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`
 	b := &bed{kit.Limited(t, []string{everything}, "--default-permissions-boundary="+boundary)}
-	created, err := iam.NewFromConfig(b.admin(homeAccount)).CreatePolicy(b.Ctx(), &iam.CreatePolicyInput{PolicyName: aws.String("nexus-boundary"), PolicyDocument: &everything})
+	created, err := iam.NewFromConfig(b.admin(homeAccount)).CreatePolicy(b.Ctx(),
+		&iam.CreatePolicyInput{PolicyName: aws.String("nexus-boundary"), PolicyDocument: &everything})
 	must(b, created, err)
 	zone := b.zone("example.com")
 	var both []*nexusv1.NexusAICapability
@@ -393,7 +408,8 @@ func TestPrivilege_TheAppRoleReachesWhatItsConfigMapNames(t *testing.T) {
 		c.Spec.DataServices.Glue.Crawler = &nexusv1.CrawlerSpec{}
 		c.Spec.DataServices.Bedrock = &nexusv1.BedrockSpec{Region: "us-east-1",
 			Models: []nexusv1.BedrockModel{{Name: "chat", ModelID: []string{"amazon.nova-lite-v1:0", "amazon.nova-pro-v1:0"}[i]},
-				{Name: "wide", ModelID: []string{"amazon.nova-micro-v1:0", "amazon.nova-pro-v1:0"}[i], InferenceProfile: []string{"us.amazon.nova-micro-v1:0", "us.amazon.nova-pro-v1:0"}[i]}},
+				{Name: "wide", ModelID: []string{"amazon.nova-micro-v1:0", "amazon.nova-pro-v1:0"}[i],
+					InferenceProfile: []string{"us.amazon.nova-micro-v1:0", "us.amazon.nova-pro-v1:0"}[i]}},
 			KnowledgeBases: []nexusv1.BedrockKnowledgeBase{{Name: "handbook", ID: []string{"KB12345678", "KB87654321"}[i]}},
 			Guardrails:     []nexusv1.BedrockGuardrail{{Name: "safety", ID: []string{"gr0123456789", "gr9876543210"}[i], Version: "1"}}}
 		b.Create(c)
@@ -443,7 +459,8 @@ func TestPrivilege_TheAppRoleReachesWhatItsConfigMapNames(t *testing.T) {
 	must(b, put, err)
 	b.World.AWS().EnforceIAM(true) // reads the policies again: the person went past the proxy
 	for _, u := range uses {
-		if slices.Contains([]string{"dynamodb:GetItem", "s3:PutObject", "secretsmanager:GetSecretValue", "sqs:SendMessage", "sns:Publish"}, u.action) {
+		if slices.Contains([]string{"dynamodb:GetItem", "s3:PutObject", "secretsmanager:GetSecretValue", "sqs:SendMessage", "sns:Publish"},
+			u.action) {
 			for key := range mine {
 				if strings.HasPrefix(key, u.keys) && !strings.HasSuffix(key, "_DLQ") && !isDenied(u.do(a, mine[key], mine)) {
 					t.Errorf("%s with %s needs no right to the key", u.action, key)

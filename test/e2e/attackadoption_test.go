@@ -30,10 +30,12 @@ func TestAttack_AnAdoptionBringsNoRights(t *testing.T) {
 	roles, crawlers := iam.NewFromConfig(account), glue.NewFromConfig(account)
 	out, err := roles.CreateRole(b.Ctx(), &iam.CreateRoleInput{RoleName: aws.String("finance-admin"), AssumeRolePolicyDocument: &trust})
 	must(b, out, err)
-	put, err := roles.PutRolePolicy(b.Ctx(), &iam.PutRolePolicyInput{RoleName: aws.String("finance-admin"), PolicyName: aws.String("all"), PolicyDocument: &everything})
+	put, err := roles.PutRolePolicy(b.Ctx(),
+		&iam.PutRolePolicyInput{RoleName: aws.String("finance-admin"), PolicyName: aws.String("all"), PolicyDocument: &everything})
 	must(b, put, err)
-	made, err := crawlers.CreateCrawler(b.Ctx(), &glue.CreateCrawlerInput{Name: aws.String("finance"), Role: aws.String("finance-admin"), DatabaseName: aws.String("lake"),
-		Targets: &gluetypes.CrawlerTargets{S3Targets: []gluetypes.S3Target{{Path: aws.String("s3://finance/")}}}})
+	made, err := crawlers.CreateCrawler(b.Ctx(),
+		&glue.CreateCrawlerInput{Name: aws.String("finance"), Role: aws.String("finance-admin"), DatabaseName: aws.String("lake"),
+			Targets: &gluetypes.CrawlerTargets{S3Targets: []gluetypes.S3Target{{Path: aws.String("s3://finance/")}}}})
 	must(b, made, err)
 	open, pathed := provider("open"), provider("pathed")
 	open.Spec.AdoptableKinds = []v1alpha1.KindName{"IAMRole", "GlueCrawler"}
@@ -47,8 +49,10 @@ func TestAttack_AnAdoptionBringsNoRights(t *testing.T) {
 		s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain
 		return s
 	}
-	role := &v1alpha1.IAMRole{Spec: v1alpha1.IAMRoleSpec{CommonSpec: adopting("open"), RoleName: "finance-admin", IRSA: &v1alpha1.IAMRoleIRSA{ServiceAccount: "app"}}}
-	crawler := &v1alpha1.GlueCrawler{Spec: v1alpha1.GlueCrawlerSpec{CommonSpec: adopting("pathed"), CrawlerName: "finance", DatabaseName: "lake", Role: "team/own",
+	role := &v1alpha1.IAMRole{Spec: v1alpha1.IAMRoleSpec{CommonSpec: adopting("open"), RoleName: "finance-admin",
+		IRSA: &v1alpha1.IAMRoleIRSA{ServiceAccount: "app"}}}
+	crawler := &v1alpha1.GlueCrawler{Spec: v1alpha1.GlueCrawlerSpec{CommonSpec: adopting("pathed"), CrawlerName: "finance",
+		DatabaseName: "lake", Role: "team/own",
 		S3Targets: []v1alpha1.GlueS3Target{{Path: "s3://mine/"}}}}
 	for name, o := range map[string]client.Object{"role": role, "crawler": crawler} {
 		o.SetNamespace(b.Namespace)

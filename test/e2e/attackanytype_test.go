@@ -59,51 +59,98 @@ func withOption(namespace, name, value string) string {
 const launching, running = "aws:autoscaling:launchconfiguration", "aws:elasticbeanstalk:environment"
 
 var attacksByAnyType = []attack{
-	{wants: "a user of IAM, where its service is allowed", kind: "AWSResource", spec: "typeName: \"AWS::IAM::User\"\nproperties: {UserName: NAME}", reason: "NotPermitted", says: []string{"exact name"}},
-	{wants: "a managed policy of IAM", kind: "AWSResource", spec: "typeName: \"AWS::IAM::ManagedPolicy\"\nproperties: {PolicyDocument: {}}", reason: "NotPermitted", says: []string{"exact name"}},
-	{wants: "a role without the rules of its kind", kind: "AWSResource", spec: "typeName: \"AWS::IAM::Role\"\nproperties: {RoleName: NAME}", reason: "NotPermitted", says: []string{"kind IAMRole"}},
-	{wants: "a bucket, where its service is allowed", kind: "AWSResource", spec: "typeName: \"AWS::S3::Bucket\"\nproperties: {BucketName: NAME}", reason: "NotPermitted", says: []string{"kind S3Bucket"}},
-	{wants: "the policy of a bucket", kind: "AWSResource", spec: "typeName: \"AWS::S3::BucketPolicy\"\nproperties: {Bucket: victims-bucket}", reason: "NotPermitted", says: []string{"kind S3Bucket"}},
-	{wants: "the policy of a stream", kind: "AWSResource", spec: "typeName: \"AWS::Kinesis::ResourcePolicy\"\nproperties: {ResourceArn: NAME}", reason: "NotPermitted", says: []string{"exact name"}},
-	{wants: "others to call a function", kind: "AWSResource", spec: "typeName: \"AWS::Lambda::Permission\"\nproperties: {FunctionName: finance}", reason: "NotPermitted", says: []string{"exact name"}},
-	{wants: "a type that the provider leaves out", kind: "AWSResource", spec: `providerRef: {name: narrowed}`, reason: "NotPermitted", says: []string{"spec.types"}},
+	{wants: "a user of IAM, where its service is allowed", kind: "AWSResource",
+		spec: "typeName: \"AWS::IAM::User\"\nproperties: {UserName: NAME}", reason: "NotPermitted", says: []string{"exact name"}},
+	{wants: "a managed policy of IAM", kind: "AWSResource", spec: "typeName: \"AWS::IAM::ManagedPolicy\"\nproperties: {PolicyDocument: {}}",
+		reason: "NotPermitted", says: []string{"exact name"}},
+	{wants: "a role without the rules of its kind", kind: "AWSResource", spec: "typeName: \"AWS::IAM::Role\"\nproperties: {RoleName: NAME}",
+		reason: "NotPermitted", says: []string{"kind IAMRole"}},
+	{wants: "a bucket, where its service is allowed", kind: "AWSResource",
+		spec: "typeName: \"AWS::S3::Bucket\"\nproperties: {BucketName: NAME}", reason: "NotPermitted", says: []string{"kind S3Bucket"}},
+	{wants: "the policy of a bucket", kind: "AWSResource", spec: "typeName: \"AWS::S3::BucketPolicy\"\nproperties: {Bucket: victims-bucket}",
+		reason: "NotPermitted", says: []string{"kind S3Bucket"}},
+	{wants: "the policy of a stream", kind: "AWSResource", spec: "typeName: \"AWS::Kinesis::ResourcePolicy\"\nproperties: {ResourceArn: NAME}",
+		reason: "NotPermitted", says: []string{"exact name"}},
+	{wants: "others to call a function", kind: "AWSResource",
+		spec: "typeName: \"AWS::Lambda::Permission\"\nproperties: {FunctionName: finance}", reason: "NotPermitted", says: []string{"exact name"}},
+	{wants: "a type that the provider leaves out", kind: "AWSResource", spec: `providerRef: {name: narrowed}`, reason: "NotPermitted",
+		says: []string{"spec.types"}},
 	{wants: "another namespace's stream", kind: "AWSResource", spec: streamProperties, reason: "Conflict"},
-	{wants: "another namespace's stream by adoption", kind: "AWSResource", spec: streamProperties + adopted + "importID: victims-events", reason: "Conflict"},
-	{wants: "a stream of nobody", kind: "AWSResource", spec: "properties: {Name: nobodys-events}", reason: "Conflict", says: []string{"adoptionPolicy"}},
-	{wants: "to adopt a stream that the provider does not let be adopted", kind: "AWSResource", spec: "properties: {Name: nobodys-events}\nimportID: nobodys-events\n" + adopted, reason: "Conflict", says: []string{"adoptableKinds"}},
-	{wants: "a resource without tags of nobody", kind: "AWSResource", spec: ofFilter, reason: "Conflict", says: []string{"nexusctl import --adopt", "adoptionPolicy: Always"}},
-	{wants: "to adopt a resource without tags that the provider does not let be adopted", kind: "AWSResource", spec: ofFilter + adopted + "importID: finance|errors", reason: "Conflict", says: []string{"adoptableKinds"}},
-	{wants: "a machine to act as a role", kind: "AWSResource", spec: actsAs(`"arn:aws:iam::123456789012:role/finance-admin"`), reason: "NotPermitted", says: []string{"spec.properties.RoleArn", "rolePathPrefix"}},
-	{wants: "a machine to act as a role outside the path", kind: "AWSResource", spec: actsAs(`"arn:aws:iam::123456789012:role/finance-admin"`) + throughPath, reason: "NotPermitted", says: []string{"spec.properties.RoleArn", "/team/"}},
-	{wants: "a machine to act as a role that its definition names", kind: "AWSResource", spec: ofMachine + `properties: {RoleArn: "arn:aws:iam::123456789012:role/team/a", DefinitionString: '{"R":"arn:aws:iam::123456789012:role/finance-admin"}'}` + "\n" + throughPath,
+	{wants: "another namespace's stream by adoption", kind: "AWSResource", spec: streamProperties + adopted + "importID: victims-events",
+		reason: "Conflict"},
+	{wants: "a stream of nobody", kind: "AWSResource", spec: "properties: {Name: nobodys-events}", reason: "Conflict",
+		says: []string{"adoptionPolicy"}},
+	{wants: "to adopt a stream that the provider does not let be adopted", kind: "AWSResource",
+		spec: "properties: {Name: nobodys-events}\nimportID: nobodys-events\n" + adopted, reason: "Conflict", says: []string{"adoptableKinds"}},
+	{wants: "a resource without tags of nobody", kind: "AWSResource", spec: ofFilter, reason: "Conflict",
+		says: []string{"nexusctl import --adopt", "adoptionPolicy: Always"}},
+	{wants: "to adopt a resource without tags that the provider does not let be adopted", kind: "AWSResource",
+		spec: ofFilter + adopted + "importID: finance|errors", reason: "Conflict", says: []string{"adoptableKinds"}},
+	{wants: "a machine to act as a role", kind: "AWSResource", spec: actsAs(`"arn:aws:iam::123456789012:role/finance-admin"`),
+		reason: "NotPermitted", says: []string{"spec.properties.RoleArn", "rolePathPrefix"}},
+	{wants: "a machine to act as a role outside the path", kind: "AWSResource",
+		spec: actsAs(`"arn:aws:iam::123456789012:role/finance-admin"`) + throughPath, reason: "NotPermitted",
+		says: []string{"spec.properties.RoleArn", "/team/"}},
+	{wants: "a machine to act as a role that its definition names", kind: "AWSResource",
+		spec:   ofMachine + `properties: {RoleArn: "arn:aws:iam::123456789012:role/team/a", DefinitionString: '{"R":"arn:aws:iam::123456789012:role/finance-admin"}'}` + "\n" + throughPath,
 		reason: "NotPermitted", says: []string{"spec.properties.DefinitionString", "/team/"}},
-	{wants: "a machine to act as a role that a Secret names", kind: "AWSResource", spec: actsAs(`{$secret: own, key: role}`), reason: "NotPermitted", says: []string{"spec.properties.RoleArn"}},
-	{wants: "a machine to act as a role that it only observes", kind: "AWSResource", spec: actsAs(`{$ref: IAMRole/observed, field: status.arn}`), reason: "NotPermitted", says: []string{"IAMRole/observed", "only observes"}},
-	{wants: "a machine to act as a role that its definition spells in another way", kind: "AWSResource", spec: ofMachine + `properties: {RoleArn: "arn:aws:iam::123456789012:role/team/a", DefinitionString: '{"R":"arn:aws:iam::123456789012:role\/finance-admin"}'}` + "\n" + throughPath,
+	{wants: "a machine to act as a role that a Secret names", kind: "AWSResource", spec: actsAs(`{$secret: own, key: role}`),
+		reason: "NotPermitted", says: []string{"spec.properties.RoleArn"}},
+	{wants: "a machine to act as a role that it only observes", kind: "AWSResource",
+		spec: actsAs(`{$ref: IAMRole/observed, field: status.arn}`), reason: "NotPermitted", says: []string{"IAMRole/observed", "only observes"}},
+	{wants: "a machine to act as a role that its definition spells in another way", kind: "AWSResource",
+		spec:   ofMachine + `properties: {RoleArn: "arn:aws:iam::123456789012:role/team/a", DefinitionString: '{"R":"arn:aws:iam::123456789012:role\/finance-admin"}'}` + "\n" + throughPath,
 		reason: "NotPermitted", says: []string{"spec.properties.DefinitionString", "/team/"}},
-	{wants: "instances with the profile of another", kind: "AWSResource", spec: withOption(launching, "IamInstanceProfile", "finance-admin"), reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "instance profile finance-admin"}},
-	{wants: "instances with the profile of another, through a path", kind: "AWSResource", spec: withOption(launching, "IamInstanceProfile", `"arn:aws:iam::123456789012:instance-profile/team/a"`) + throughPath, reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "instance-profile/team/a"}},
-	{wants: "instances with a profile that a Secret names", kind: "AWSResource", spec: withOption(launching, "IamInstanceProfile", `{$secret: own, key: profile}`) + throughPath, reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "cannot be in a Secret"}},
-	{wants: "instances with a profile, by an option that a Secret names", kind: "AWSResource", spec: withOption(launching, `{$secret: own, key: option}`, "finance-admin") + throughPath, reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "instance profile finance-admin"}},
-	{wants: "an environment to act as a role", kind: "AWSResource", spec: withOption(running, "ServiceRole", "finance-admin") + throughPath, reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "names role finance-admin"}},
-	{wants: "a template of environments that act as a role", kind: "AWSResource", spec: "typeName: \"AWS::ElasticBeanstalk::ConfigurationTemplate\"\nproperties: {ApplicationName: NAME, OptionSettings: [{Namespace: \"" + running + "\", OptionName: ServiceRole, Value: finance-admin}]}\n" + bounded,
+	{wants: "instances with the profile of another", kind: "AWSResource", spec: withOption(launching, "IamInstanceProfile", "finance-admin"),
+		reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "instance profile finance-admin"}},
+	{wants: "instances with the profile of another, through a path", kind: "AWSResource",
+		spec:   withOption(launching, "IamInstanceProfile", `"arn:aws:iam::123456789012:instance-profile/team/a"`) + throughPath,
+		reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "instance-profile/team/a"}},
+	{wants: "instances with a profile that a Secret names", kind: "AWSResource",
+		spec: withOption(launching, "IamInstanceProfile", `{$secret: own, key: profile}`) + throughPath, reason: "NotPermitted",
+		says: []string{"spec.properties.OptionSettings", "cannot be in a Secret"}},
+	{wants: "instances with a profile, by an option that a Secret names", kind: "AWSResource",
+		spec: withOption(launching, `{$secret: own, key: option}`, "finance-admin") + throughPath, reason: "NotPermitted",
+		says: []string{"spec.properties.OptionSettings", "instance profile finance-admin"}},
+	{wants: "an environment to act as a role", kind: "AWSResource", spec: withOption(running, "ServiceRole", "finance-admin") + throughPath,
+		reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "names role finance-admin"}},
+	{wants: "a template of environments that act as a role", kind: "AWSResource",
+		spec:   "typeName: \"AWS::ElasticBeanstalk::ConfigurationTemplate\"\nproperties: {ApplicationName: NAME, OptionSettings: [{Namespace: \"" + running + "\", OptionName: ServiceRole, Value: finance-admin}]}\n" + bounded,
 		reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "bounds every role"}},
-	{wants: "a launch template with the profile of another", kind: "AWSResource", spec: "typeName: \"AWS::EC2::LaunchTemplate\"\nproperties: {LaunchTemplateName: NAME, LaunchTemplateData: {IamInstanceProfile: {Name: finance-admin}}}\n" + throughPath,
+	{wants: "a launch template with the profile of another", kind: "AWSResource",
+		spec:   "typeName: \"AWS::EC2::LaunchTemplate\"\nproperties: {LaunchTemplateName: NAME, LaunchTemplateData: {IamInstanceProfile: {Name: finance-admin}}}\n" + throughPath,
 		reason: "NotPermitted", says: []string{"spec.properties.LaunchTemplateData.IamInstanceProfile.Name", "instance profile finance-admin"}},
-	{wants: "instances of a launch template with the profile of another", kind: "AWSResource", spec: "typeName: \"AWS::AutoScaling::AutoScalingGroup\"\nproperties: {MinSize: \"1\", MaxSize: \"1\", LaunchTemplate: {LaunchTemplateName: finance-admin, Version: \"1\"}}\n" + throughPath,
+	{wants: "instances of a launch template with the profile of another", kind: "AWSResource",
+		spec:   "typeName: \"AWS::AutoScaling::AutoScalingGroup\"\nproperties: {MinSize: \"1\", MaxSize: \"1\", LaunchTemplate: {LaunchTemplateName: finance-admin, Version: \"1\"}}\n" + throughPath,
 		reason: "NotPermitted", says: []string{"spec.properties.LaunchTemplate.LaunchTemplateName", "launch template finance-admin"}},
-	{wants: "a Secret that exists only elsewhere, by observing", kind: "AWSResource", spec: "managementPolicy: Observe\n" + valued(`{$secret: token, key: value}`), reason: "CredentialsMissing", says: []string{"NAMESPACE/token"}},
-	{wants: "another namespace's Secret by a path, by observing", kind: "AWSResource", spec: "managementPolicy: Observe\n" + valued(`{$secret: victim-dev/token, key: value}`), reason: "InvalidSpec", says: []string{"spec.properties.Value"}},
-	{wants: "a Secret that exists only elsewhere, in a property", kind: "AWSResource", spec: valued(`{$secret: token, key: value}`), reason: "CredentialsMissing", says: []string{"NAMESPACE/token"}},
-	{wants: "another namespace's Secret by a path, in a property", kind: "AWSResource", spec: valued(`{$secret: victim-dev/token, key: value}`), reason: "InvalidSpec", says: []string{"spec.properties.Value"}},
-	{wants: "another namespace's stream by a reference", kind: "AWSResource", spec: encryptedWith(`{$ref: AWSResource/victims-events, field: status.arn}`), condition: "Reconciling", reason: "Waiting", says: []string{"AWSResource/victims-events"}},
-	{wants: "another namespace's stream by a path", kind: "AWSResource", spec: encryptedWith(`{$ref: AWSResource/victim-dev/victims-events, field: status.arn}`), reason: "InvalidSpec", says: []string{"spec.properties.StreamEncryption.KeyId"}},
-	{wants: "the events in another namespace's logs", kind: "AWSResource", spec: strings.Replace(ofFilter, "finance", "victims-logs", 1), reason: "NotPermitted", says: []string{"spec.properties.LogGroupName", "another namespace"}},
-	{wants: "another namespace's logs", kind: "AWSResource", spec: "typeName: \"AWS::Logs::SubscriptionFilter\"\nproperties: {LogGroupName: victims-logs, FilterPattern: x, DestinationArn: \"arn:aws:lambda:ap-southeast-1:123456789012:function:mine\"}",
+	{wants: "a Secret that exists only elsewhere, by observing", kind: "AWSResource", spec: "managementPolicy: Observe\n" +
+		valued(`{$secret: token, key: value}`), reason: "CredentialsMissing", says: []string{"NAMESPACE/token"}},
+	{wants: "another namespace's Secret by a path, by observing", kind: "AWSResource", spec: "managementPolicy: Observe\n" +
+		valued(`{$secret: victim-dev/token, key: value}`), reason: "InvalidSpec", says: []string{"spec.properties.Value"}},
+	{wants: "a Secret that exists only elsewhere, in a property", kind: "AWSResource", spec: valued(`{$secret: token, key: value}`),
+		reason: "CredentialsMissing", says: []string{"NAMESPACE/token"}},
+	{wants: "another namespace's Secret by a path, in a property", kind: "AWSResource",
+		spec: valued(`{$secret: victim-dev/token, key: value}`), reason: "InvalidSpec", says: []string{"spec.properties.Value"}},
+	{wants: "another namespace's stream by a reference", kind: "AWSResource",
+		spec: encryptedWith(`{$ref: AWSResource/victims-events, field: status.arn}`), condition: "Reconciling", reason: "Waiting",
+		says: []string{"AWSResource/victims-events"}},
+	{wants: "another namespace's stream by a path", kind: "AWSResource",
+		spec: encryptedWith(`{$ref: AWSResource/victim-dev/victims-events, field: status.arn}`), reason: "InvalidSpec",
+		says: []string{"spec.properties.StreamEncryption.KeyId"}},
+	{wants: "the events in another namespace's logs", kind: "AWSResource", spec: strings.Replace(ofFilter, "finance", "victims-logs", 1),
 		reason: "NotPermitted", says: []string{"spec.properties.LogGroupName", "another namespace"}},
-	{wants: "another namespace's stream by its consumer", kind: "AWSResource", spec: encryptedWith(`"arn:aws:kinesis:ap-southeast-1:123456789012:stream/victims-events/consumer/mine:1"`), reason: "NotPermitted", says: []string{"another namespace"}},
-	{wants: "another namespace's stream by an ARN in an ARN", kind: "AWSResource", spec: encryptedWith(`"arn:aws:apigateway:ap-southeast-1:kinesis:path/arn:aws:kinesis:ap-southeast-1:123456789012:stream/victims-events"`), reason: "NotPermitted", says: []string{"another namespace"}},
-	{wants: "another namespace's stream by its ARN", kind: "AWSResource", spec: encryptedWith(`"arn:aws:kinesis:ap-southeast-1:123456789012:stream/victims-events"`), reason: "NotPermitted", says: []string{"another namespace"}},
+	{wants: "another namespace's logs", kind: "AWSResource",
+		spec:   "typeName: \"AWS::Logs::SubscriptionFilter\"\nproperties: {LogGroupName: victims-logs, FilterPattern: x, DestinationArn: \"arn:aws:lambda:ap-southeast-1:123456789012:function:mine\"}",
+		reason: "NotPermitted", says: []string{"spec.properties.LogGroupName", "another namespace"}},
+	{wants: "another namespace's stream by its consumer", kind: "AWSResource",
+		spec: encryptedWith(`"arn:aws:kinesis:ap-southeast-1:123456789012:stream/victims-events/consumer/mine:1"`), reason: "NotPermitted",
+		says: []string{"another namespace"}},
+	{wants: "another namespace's stream by an ARN in an ARN", kind: "AWSResource",
+		spec:   encryptedWith(`"arn:aws:apigateway:ap-southeast-1:kinesis:path/arn:aws:kinesis:ap-southeast-1:123456789012:stream/victims-events"`),
+		reason: "NotPermitted", says: []string{"another namespace"}},
+	{wants: "another namespace's stream by its ARN", kind: "AWSResource",
+		spec: encryptedWith(`"arn:aws:kinesis:ap-southeast-1:123456789012:stream/victims-events"`), reason: "NotPermitted",
+		says: []string{"another namespace"}},
 }
 
 // controls answers Cloud Control API by a double.
@@ -123,8 +170,10 @@ func (b *bed) controls() *double.Double {
 // ofNobody creates a resource in AWS without an owner.
 func (b *bed) ofNobody(typeName, properties string) {
 	b.Helper()
-	config := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	if _, err := cloudcontrol.NewFromConfig(config).CreateResource(b.Ctx(), &cloudcontrol.CreateResourceInput{TypeName: &typeName, DesiredState: &properties}); err != nil {
+	config := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	if _, err := cloudcontrol.NewFromConfig(config).CreateResource(b.Ctx(),
+		&cloudcontrol.CreateResourceInput{TypeName: &typeName, DesiredState: &properties}); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -138,10 +187,13 @@ func TestAttack_NobodyReachesOthersThroughAnyType(t *testing.T) {
 	b.guards(b.MakeNamespace("keeper"))
 	narrowed := provider("narrowed")
 	narrowed.Spec.Types = []v1alpha1.TypePattern{"AWS::Logs::*"}
-	b.Create(narrowed, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "own"}, StringData: map[string]string{"role": "arn:aws:iam::123456789012:role/finance-admin", "profile": "finance-admin", "option": "IamInstanceProfile"}})
+	b.Create(narrowed, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "own"},
+		StringData: map[string]string{"role": "arn:aws:iam::123456789012:role/finance-admin", "profile": "finance-admin",
+			"option": "IamInstanceProfile"}})
 	b.Ready(narrowed)
 	theirs := attack{kind: "AWSResource", spec: streamProperties, meta: `name: victims-events`}.object(t, 0, "victim-dev", nil)
-	logs := attack{kind: "AWSResource", spec: "typeName: \"AWS::Logs::LogGroup\"\nproperties: {LogGroupName: victims-logs}", meta: `name: victims-logs`}.object(t, 0, "victim-dev", nil)
+	logs := attack{kind: "AWSResource", spec: "typeName: \"AWS::Logs::LogGroup\"\nproperties: {LogGroupName: victims-logs}",
+		meta: `name: victims-logs`}.object(t, 0, "victim-dev", nil)
 	b.Create(theirs, logs)
 	b.Eventually(30*time.Second, "the victim's stream and logs", func() error {
 		if len(d.Identifiers("AWS::Kinesis::Stream")) == 0 || len(d.Identifiers("AWS::Logs::LogGroup")) == 0 {
@@ -150,7 +202,8 @@ func TestAttack_NobodyReachesOthersThroughAnyType(t *testing.T) {
 		return nil
 	})
 	b.ofNobody("AWS::Kinesis::Stream", `{"Name":"nobodys-events"}`)
-	b.ofNobody("AWS::Logs::MetricFilter", `{"LogGroupName":"finance","FilterName":"errors","FilterPattern":"x","MetricTransformations":[{"MetricName":"a","MetricNamespace":"b","MetricValue":"1"}]}`)
+	b.ofNobody("AWS::Logs::MetricFilter",
+		`{"LogGroupName":"finance","FilterName":"errors","FilterPattern":"x","MetricTransformations":[{"MetricName":"a","MetricNamespace":"b","MetricValue":"1"}]}`)
 	before := b.everyResource(d)
 	tenant, made := b.Tenant(b.Namespace), map[int]*unstructured.Unstructured{}
 	for i, a := range attacksByAnyType {
@@ -182,7 +235,9 @@ func TestAttack_NobodyReachesOthersThroughAnyType(t *testing.T) {
 func (b *bed) everyResource(d *double.Double) string {
 	b.Helper()
 	all := map[string]any{}
-	for _, typeName := range []string{"AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::LaunchTemplate", "AWS::ElasticBeanstalk::ConfigurationTemplate", "AWS::ElasticBeanstalk::Environment", "AWS::Kinesis::Stream", "AWS::Logs::LogGroup", "AWS::Logs::MetricFilter", "AWS::Logs::SubscriptionFilter", "AWS::SSM::Parameter", "AWS::StepFunctions::StateMachine"} {
+	for _, typeName := range []string{"AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::LaunchTemplate",
+		"AWS::ElasticBeanstalk::ConfigurationTemplate", "AWS::ElasticBeanstalk::Environment", "AWS::Kinesis::Stream", "AWS::Logs::LogGroup",
+		"AWS::Logs::MetricFilter", "AWS::Logs::SubscriptionFilter", "AWS::SSM::Parameter", "AWS::StepFunctions::StateMachine"} {
 		for _, id := range d.Identifiers(typeName) {
 			all[typeName+" "+id] = d.Properties(typeName, id)
 		}
@@ -217,7 +272,8 @@ func TestAttack_NobodySeesASecretThroughAnyType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{GenerateName: "plan-", Namespace: b.Namespace}, Spec: nexusv1.PlanRequestSpec{Manifests: []nexusv1.PlannedManifest{nexusv1.PlannedManifest(manifest)}}}
+	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{GenerateName: "plan-", Namespace: b.Namespace},
+		Spec: nexusv1.PlanRequestSpec{Manifests: []nexusv1.PlannedManifest{nexusv1.PlannedManifest(manifest)}}}
 	if err := b.Tenant(b.Namespace).Create(b.Ctx(), q); err != nil {
 		t.Fatal(err)
 	}

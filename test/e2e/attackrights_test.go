@@ -109,7 +109,8 @@ func (a attempt) make(t *testing.T, c client.Client, own, other string) error {
 	case verb == "clear":
 		return c.DeleteAllOf(t.Context(), o, client.InNamespace(namespace))
 	case verb == "create" && sub != "":
-		return c.SubResource(sub).Create(t.Context(), o, &unstructured.Unstructured{Object: map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}})
+		return c.SubResource(sub).Create(t.Context(), o,
+			&unstructured.Unstructured{Object: map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}})
 	case verb == "create":
 		return c.Create(t.Context(), o)
 	case sub != "":
@@ -158,7 +159,8 @@ func TestAttack_TheFieldManagerOfTheOperatorHidesNothing(t *testing.T) {
 	b.Running(c)
 	tenant := b.Tenant(c.Namespace)
 	for _, o := range []*unstructured.Unstructured{
-		child("apps/v1", "Deployment", c.Namespace, "forged-dev-backend"), child(strings.TrimSuffix(ourAWS, "/"), "IAMRole", c.Namespace, "forged-dev-app-role"),
+		child("apps/v1", "Deployment", c.Namespace, "forged-dev-backend"),
+		child(strings.TrimSuffix(ourAWS, "/"), "IAMRole", c.Namespace, "forged-dev-app-role"),
 	} {
 		if err := tenant.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
 			t.Fatal(err)
@@ -173,7 +175,8 @@ func TestAttack_TheFieldManagerOfTheOperatorHidesNothing(t *testing.T) {
 		o.SetManagedFields(nil)
 		delete(o.Object, "status")
 		o.SetResourceVersion("")
-		if err := tenant.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("nexus-operator"), client.ForceOwnership); err != nil {
+		if err := tenant.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("nexus-operator"),
+			client.ForceOwnership); err != nil {
 			t.Fatal(err)
 		}
 		b.Eventually(30*time.Second, "the field of "+o.GetKind()+" to be taken out", func() error {

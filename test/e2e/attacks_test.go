@@ -50,7 +50,8 @@ func (b *bed) as(tenant client.Client, o client.Object, change func()) error {
 // inline are the inline policies of a role in AWS; none when there is no such role.
 func (b *bed) inline(role string) string {
 	b.Helper()
-	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 	list, err := api.ListRolePolicies(b.Ctx(), &iam.ListRolePoliciesInput{RoleName: &role})
 	if err != nil {
 		return ""
@@ -95,7 +96,8 @@ func TestAttack_ACapabilityInDeletionTakesNoNewRights(t *testing.T) {
 	mark, _ := b.Mark()
 	err := b.as(tenant, c, func() {
 		c.Spec.Identity = &nexusv1.IdentitySpec{PermissionsBoundaryARN: "arn:aws:iam::aws:policy/AdministratorAccess",
-			ExtraPolicyStatements: []nexusv1.PolicyStatement{{Actions: []nexusv1.PolicyAction{"secretsmanager:GetSecretValue"}, Resources: []nexusv1.PolicyResource{"*"}}}}
+			ExtraPolicyStatements: []nexusv1.PolicyStatement{{Actions: []nexusv1.PolicyAction{"secretsmanager:GetSecretValue"},
+				Resources: []nexusv1.PolicyResource{"*"}}}}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -138,8 +140,10 @@ func TestAttack_TheNameOfSomebodysStoreGivesNoRights(t *testing.T) {
 	victim.Spec.DataServices = &nexusv1.DataServicesSpec{S3: &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "eu-call-data"}}}}
 	b.Create(victim)
 	b.Running(victim)
-	secrets := secretsmanager.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
-	if _, err := secrets.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String("orders-prod/eu/payments"), SecretString: aws.String("not yours")}); err != nil {
+	secrets := secretsmanager.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	if _, err := secrets.CreateSecret(t.Context(),
+		&secretsmanager.CreateSecretInput{Name: aws.String("orders-prod/eu/payments"), SecretString: aws.String("not yours")}); err != nil {
 		t.Fatal(err)
 	}
 	c := b.small("orders-prod")
@@ -169,7 +173,8 @@ func TestAttack_TheNameOfSomebodysStoreGivesNoRights(t *testing.T) {
 		t.Errorf("the owner has no rights on its own bucket:\n%s", got)
 	}
 	b.Remove(c)
-	if inv := fmt.Sprint(b.Inventory()); !strings.Contains(inv, "orders-prod-eu-call-data") || !strings.Contains(inv, "orders-prod/eu/payments") {
+	if inv := fmt.Sprint(b.Inventory()); !strings.Contains(inv, "orders-prod-eu-call-data") ||
+		!strings.Contains(inv, "orders-prod/eu/payments") {
 		t.Errorf("what was somebody else's is gone: %s", inv)
 	}
 	b.Remove(victim)
@@ -179,14 +184,17 @@ func TestAttack_NobodyActsAsARoleThatTheProviderDoesNotPass(t *testing.T) {
 	b := newBed(t)
 	b.provider()
 	tenant := b.Tenant(b.Namespace)
-	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
-	if _, err := api.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("finance-admin"), AssumeRolePolicyDocument: &trust}); err != nil {
+	if _, err := api.CreateRole(t.Context(),
+		&iam.CreateRoleInput{RoleName: aws.String("finance-admin"), AssumeRolePolicyDocument: &trust}); err != nil {
 		t.Fatal(err)
 	}
 	crawler := func(name string, change func(*v1alpha1.GlueCrawlerSpec)) *v1alpha1.GlueCrawler {
 		o := &v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: name},
-			Spec: v1alpha1.GlueCrawlerSpec{CommonSpec: through("aws"), CrawlerName: name, DatabaseName: "lake", S3Targets: []v1alpha1.GlueS3Target{{Path: "s3://finance/"}}}}
+			Spec: v1alpha1.GlueCrawlerSpec{CommonSpec: through("aws"), CrawlerName: name, DatabaseName: "lake",
+				S3Targets: []v1alpha1.GlueS3Target{{Path: "s3://finance/"}}}}
 		change(&o.Spec)
 		return o
 	}
@@ -217,9 +225,11 @@ func TestAttack_NobodyActsAsARoleThatItObservedBefore(t *testing.T) {
 	b := newBed(t)
 	b.provider()
 	tenant := b.Tenant(b.Namespace)
-	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
-	if _, err := api.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("finance-admin"), AssumeRolePolicyDocument: &trust}); err != nil {
+	if _, err := api.CreateRole(t.Context(),
+		&iam.CreateRoleInput{RoleName: aws.String("finance-admin"), AssumeRolePolicyDocument: &trust}); err != nil {
 		t.Fatal(err)
 	}
 	for name, paused := range map[string]string{"managed": "false", "paused": "true"} {
@@ -227,7 +237,8 @@ func TestAttack_NobodyActsAsARoleThatItObservedBefore(t *testing.T) {
 			Spec: v1alpha1.IAMRoleSpec{CommonSpec: through("aws"), RoleName: "finance-admin", IRSA: &v1alpha1.IAMRoleIRSA{ServiceAccount: "app"}}}
 		observer.Spec.ManagementPolicy = v1alpha1.ManageObserve
 		crawler := &v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: name},
-			Spec: v1alpha1.GlueCrawlerSpec{CommonSpec: through("aws"), CrawlerName: name, DatabaseName: "lake", RoleRef: &v1alpha1.ObjectReference{Name: name},
+			Spec: v1alpha1.GlueCrawlerSpec{CommonSpec: through("aws"), CrawlerName: name, DatabaseName: "lake",
+				RoleRef:   &v1alpha1.ObjectReference{Name: name},
 				S3Targets: []v1alpha1.GlueS3Target{{Path: "s3://finance/"}}}}
 		if err := tenant.Create(b.Ctx(), observer); err != nil {
 			t.Fatal(err)
@@ -275,13 +286,16 @@ func TestAttack_NobodyUsesTheNameOfWhatIsDeleted(t *testing.T) {
 		}
 		return nil
 	})
-	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
-	if _, err := api.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("kept-by-name"), AssumeRolePolicyDocument: &trust}); err != nil {
+	if _, err := api.CreateRole(t.Context(),
+		&iam.CreateRoleInput{RoleName: aws.String("kept-by-name"), AssumeRolePolicyDocument: &trust}); err != nil {
 		t.Fatal(err)
 	}
 	crawler := &v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: "crawler"},
-		Spec: v1alpha1.GlueCrawlerSpec{CommonSpec: through("aws"), CrawlerName: "crawler", DatabaseName: "lake", RoleRef: &v1alpha1.ObjectReference{Name: kept.Name},
+		Spec: v1alpha1.GlueCrawlerSpec{CommonSpec: through("aws"), CrawlerName: "crawler", DatabaseName: "lake",
+			RoleRef:   &v1alpha1.ObjectReference{Name: kept.Name},
 			S3Targets: []v1alpha1.GlueS3Target{{Path: "s3://finance/"}}}}
 	if err := tenant.Create(b.Ctx(), crawler); err != nil {
 		t.Fatal(err)
@@ -307,17 +321,20 @@ func TestAttack_ARewrittenHomeMovesNothing(t *testing.T) {
 	b.Create(second)
 	b.Ready(second)
 	tenant := b.Tenant(b.Namespace)
-	there := sns.NewFromConfig(aws.Config{Region: "eu-west-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	there := sns.NewFromConfig(aws.Config{Region: "eu-west-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 	nobodys, err := there.CreateTopic(b.Ctx(), &sns.CreateTopicInput{Name: aws.String("orders")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	topic := &v1alpha1.SNSTopic{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: "orders"}, Spec: v1alpha1.SNSTopicSpec{CommonSpec: through("aws"), TopicName: "orders"}}
+	topic := &v1alpha1.SNSTopic{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: "orders"},
+		Spec: v1alpha1.SNSTopicSpec{CommonSpec: through("aws"), TopicName: "orders"}}
 	if err := tenant.Create(b.Ctx(), topic); err != nil {
 		t.Fatal(err)
 	}
 	b.Ready(topic)
-	for _, annotations := range []map[string]string{{engine.AnnotationHome: "aws/" + homeAccount + "/eu-west-1"}, {engine.AnnotationHome: "", engine.AnnotationIntent: ""}} {
+	for _, annotations := range []map[string]string{{engine.AnnotationHome: "aws/" + homeAccount + "/eu-west-1"},
+		{engine.AnnotationHome: "", engine.AnnotationIntent: ""}} {
 		err := b.as(tenant, topic, func() {
 			topic.Spec.ProviderRef.Name = "second"
 			for key, value := range annotations {
@@ -346,17 +363,23 @@ func TestAttack_AnOwnerRecordThatATenantWroteProvesNothing(t *testing.T) {
 	tenant := b.Tenant(b.Namespace)
 	zone := b.zone("corp.example.com")
 	zone.change(types.ChangeActionCreate, "www.corp.example.com", "192.0.2.7")
-	o := &v1alpha1.Route53RecordSet{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: "www"}, Spec: v1alpha1.Route53RecordSetSpec{CommonSpec: through("aws"),
-		HostedZoneID: zone.id, Name: "www.corp.example.com", Type: "A", TTL: new(int64(60)), ResourceRecords: []v1alpha1.RecordValue{"203.0.113.66"}}}
+	o := &v1alpha1.Route53RecordSet{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: "www"},
+		Spec: v1alpha1.Route53RecordSetSpec{CommonSpec: through("aws"),
+			HostedZoneID: zone.id, Name: "www.corp.example.com", Type: "A", TTL: new(int64(60)),
+			ResourceRecords: []v1alpha1.RecordValue{"203.0.113.66"}}}
 	if err := tenant.Create(b.Ctx(), o); err != nil {
 		t.Fatal(err)
 	}
 	b.Shows(o, "Stalled", metav1.ConditionTrue, "Conflict")
 	sum := sha256.Sum256([]byte("www.corp.example.com./A/"))
-	owner := `"nexus.ai/owner-uid=` + string(o.UID) + `,nexus.ai/owner=Route53RecordSet/` + b.Namespace + `/www,nexus.ai/managed-by=nexus-operator"`
-	_, err := zone.api.ChangeResourceRecordSets(b.Ctx(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &zone.id, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{
-		Action: types.ChangeActionCreate, ResourceRecordSet: &types.ResourceRecordSet{Name: aws.String("_nexus-" + hex.EncodeToString(sum[:6]) + ".www.corp.example.com"), Type: types.RRTypeTxt,
-			TTL: new(int64(300)), ResourceRecords: []types.ResourceRecord{{Value: &owner}}}}}}})
+	owner := `"nexus.ai/owner-uid=` + string(o.UID) + `,nexus.ai/owner=Route53RecordSet/` + b.Namespace +
+		`/www,nexus.ai/managed-by=nexus-operator"`
+	_, err := zone.api.ChangeResourceRecordSets(b.Ctx(),
+		&route53.ChangeResourceRecordSetsInput{HostedZoneId: &zone.id, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{
+			Action: types.ChangeActionCreate,
+			ResourceRecordSet: &types.ResourceRecordSet{Name: aws.String("_nexus-" + hex.EncodeToString(sum[:6]) + ".www.corp.example.com"),
+				Type: types.RRTypeTxt,
+				TTL:  new(int64(300)), ResourceRecords: []types.ResourceRecord{{Value: &owner}}}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,10 +399,16 @@ func TestTenant_HasTheRightsOfEditAndNoMore(t *testing.T) {
 	tenant := b.Tenant(b.Namespace)
 	other := b.MakeNamespace(b.Namespace + "-other")
 	for what, err := range map[string]error{
-		"a provider":             tenant.Create(b.Ctx(), &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: "mine"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}),
-		"a bucket elsewhere":     tenant.Create(b.Ctx(), &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: other, Name: "x"}, Spec: v1alpha1.S3BucketSpec{CommonSpec: through("aws"), BucketName: "tenant-x"}}),
-		"a namespace":            tenant.Create(b.Ctx(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.Namespace + "-new"}}),
-		"the status of a bucket": tenant.Status().Patch(b.Ctx(), &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: "x"}}, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"arn":"arn:aws:s3:::finance"}}`))),
+		"a provider": tenant.Create(b.Ctx(),
+			&v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: "mine"},
+				Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}),
+		"a bucket elsewhere": tenant.Create(b.Ctx(),
+			&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: other, Name: "x"},
+				Spec: v1alpha1.S3BucketSpec{CommonSpec: through("aws"), BucketName: "tenant-x"}}),
+		"a namespace": tenant.Create(b.Ctx(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.Namespace + "-new"}}),
+		"the status of a bucket": tenant.Status().Patch(b.Ctx(),
+			&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: "x"}},
+			client.RawPatch("application/merge-patch+json", []byte(`{"status":{"arn":"arn:aws:s3:::finance"}}`))),
 	} {
 		if !apierrors.IsForbidden(err) {
 			t.Errorf("%s: %v", what, err)

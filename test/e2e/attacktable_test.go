@@ -131,7 +131,8 @@ func (a attack) object(t testing.TB, i int, namespace string, uids map[string]st
 	t.Helper()
 	name := fmt.Sprintf("attack%d", i)
 	fill := func(text string) string {
-		return strings.NewReplacer("\t", " ", "NAMESPACE", namespace, "NAME", name, "OWNER", uids["owner"], "VICTIM", uids["victim"]).Replace(text)
+		return strings.NewReplacer("\t", " ", "NAMESPACE", namespace, "NAME", name, "OWNER", uids["owner"], "VICTIM",
+			uids["victim"]).Replace(text)
 	}
 	spec := parsed(t, fill(harmless[a.kind]))
 	for field, value := range parsed(t, fill(a.spec)) {
@@ -203,7 +204,8 @@ func (a attack) ended(o *unstructured.Unstructured) error {
 		c := item.(map[string]any)
 		seen = append(seen, fmt.Sprintf("%s=%s/%s: %s", c["type"], c["status"], c["reason"], c["message"]))
 		if c["type"] == want && c["status"] == "True" && c["reason"] == a.reason {
-			return a.holds(fmt.Sprint(c["message"]), strings.Split(strings.ReplaceAll(strings.Join(a.says, "\n"), "NAMESPACE", o.GetNamespace()), "\n"))
+			return a.holds(fmt.Sprint(c["message"]),
+				strings.Split(strings.ReplaceAll(strings.Join(a.says, "\n"), "NAMESPACE", o.GetNamespace()), "\n"))
 		}
 	}
 	return fmt.Errorf("want %s=True/%s, have %s", want, a.reason, strings.Join(seen, "; "))
@@ -213,15 +215,20 @@ func (a attack) ended(o *unstructured.Unstructured) error {
 // namespace. It returns the UID of that capability.
 func (b *bed) victims() string {
 	b.Helper()
-	config := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	config := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
-	_, bucketErr := s3.NewFromConfig(config, func(o *s3.Options) { o.UsePathStyle = true }).CreateBucket(b.Ctx(), &s3.CreateBucketInput{Bucket: aws.String("finance-reports"),
-		CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
-	_, roleErr := iam.NewFromConfig(config).CreateRole(b.Ctx(), &iam.CreateRoleInput{RoleName: aws.String("finance-admin"), AssumeRolePolicyDocument: &trust})
-	_, secretErr := secretsmanager.NewFromConfig(config).CreateSecret(b.Ctx(), &secretsmanager.CreateSecretInput{Name: aws.String("finance/db"), SecretString: aws.String("not yours")})
-	_, tableErr := dynamodb.NewFromConfig(config).CreateTable(b.Ctx(), &dynamodb.CreateTableInput{TableName: aws.String("finance-ledger"), BillingMode: ddbtypes.BillingModePayPerRequest,
-		KeySchema:            []ddbtypes.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: ddbtypes.KeyTypeHash}},
-		AttributeDefinitions: []ddbtypes.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: ddbtypes.ScalarAttributeTypeS}}})
+	_, bucketErr := s3.NewFromConfig(config, func(o *s3.Options) { o.UsePathStyle = true }).CreateBucket(b.Ctx(),
+		&s3.CreateBucketInput{Bucket: aws.String("finance-reports"),
+			CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
+	_, roleErr := iam.NewFromConfig(config).CreateRole(b.Ctx(),
+		&iam.CreateRoleInput{RoleName: aws.String("finance-admin"), AssumeRolePolicyDocument: &trust})
+	_, secretErr := secretsmanager.NewFromConfig(config).CreateSecret(b.Ctx(),
+		&secretsmanager.CreateSecretInput{Name: aws.String("finance/db"), SecretString: aws.String("not yours")})
+	_, tableErr := dynamodb.NewFromConfig(config).CreateTable(b.Ctx(),
+		&dynamodb.CreateTableInput{TableName: aws.String("finance-ledger"), BillingMode: ddbtypes.BillingModePayPerRequest,
+			KeySchema:            []ddbtypes.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: ddbtypes.KeyTypeHash}},
+			AttributeDefinitions: []ddbtypes.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: ddbtypes.ScalarAttributeTypeS}}})
 	if err := errors.Join(bucketErr, roleErr, secretErr, tableErr); err != nil {
 		b.Fatal(err)
 	}
@@ -259,7 +266,8 @@ func (b *bed) guards(keeper string) {
 	b.Ready(bounded, pathed)
 	k := keys("keys", "AKIATABLE")
 	k.Namespace = keeper
-	foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "victim-dev", Name: "token"}, StringData: map[string]string{"value": "canary-of-the-victim"}}
+	foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "victim-dev", Name: "token"},
+		StringData: map[string]string{"value": "canary-of-the-victim"}}
 	b.Create(k, foreign)
 	b.Cleanup(func() { // these namespaces outlive the test
 		if err := errors.Join(b.Client.Delete(b.Ctx(), k), b.Client.Delete(b.Ctx(), foreign)); err != nil {
@@ -290,7 +298,8 @@ func TestAttack_EveryRowOfTheTableIsRefused(t *testing.T) {
 	victim := b.victims()
 	b.guards(keeper)
 	tenant := b.Tenant(b.Namespace)
-	rows := slices.Concat(attacksOnNames, attacksOnRights, attacksOnReferences, attacksOnRoles, attacksOnOwnership, attacksOnCapabilities, attacksByPlans, attacksOnIntents, attacksOfKeepers,
+	rows := slices.Concat(attacksOnNames, attacksOnRights, attacksOnReferences, attacksOnRoles, attacksOnOwnership, attacksOnCapabilities,
+		attacksByPlans, attacksOnIntents, attacksOfKeepers,
 		attacksOfSpelling, attacksByPassing, attacksByRecords, attacksOnPods, attacksByLoad)
 	if len(rows) < leastAttacks {
 		t.Fatalf("%d rows, want at least %d", len(rows), leastAttacks)

@@ -44,7 +44,8 @@ func TestBedrock_ARoleMayUseWhatIsNamedWhileItIs(t *testing.T) {
 	b.Create(p)
 	b.Ready(p)
 	b.Create(c)
-	b.contains(b.Shows(c, "Stalled", metav1.ConditionTrue, "NotPermitted"), "spec.dataServices.bedrock", "permissionsBoundaryARN", "--default-permissions-boundary")
+	b.contains(b.Shows(c, "Stalled", metav1.ConditionTrue, "NotPermitted"), "spec.dataServices.bedrock", "permissionsBoundaryARN",
+		"--default-permissions-boundary")
 	const role = "advisor-dev-app-role"
 	if _, err := admin.GetRole(b.Ctx(), &iam.GetRoleInput{RoleName: aws.String(role)}); err == nil {
 		t.Error("there is a role although the capability is refused")
@@ -99,7 +100,8 @@ func (b *bed) tells(c *nexusv1.NexusAICapability, parameter, key, value string) 
 	prefix := c.Spec.CapabilityName + "-" + c.Spec.Environment
 	b.Eventually(15*time.Second, parameter+" to be "+value, func() error {
 		got := ""
-		out, err := api.GetParameters(b.Ctx(), &ssm.GetParametersInput{Names: []string{"/" + c.Spec.CapabilityName + "/" + c.Spec.Environment + "/" + parameter}})
+		out, err := api.GetParameters(b.Ctx(),
+			&ssm.GetParametersInput{Names: []string{"/" + c.Spec.CapabilityName + "/" + c.Spec.Environment + "/" + parameter}})
 		if err != nil {
 			return err
 		}

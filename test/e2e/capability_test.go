@@ -114,9 +114,11 @@ func (b *bed) workloads(c *nexusv1.NexusAICapability) {
 // nothingLeft asserts that a namespace holds nothing of ours.
 func (b *bed) nothingLeft(namespace string) {
 	b.Helper()
-	for _, l := range []client.ObjectList{&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &networkingv1.IngressList{}, &autoscalingv2.HorizontalPodAutoscalerList{},
+	for _, l := range []client.ObjectList{&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{},
+		&corev1.ServiceAccountList{}, &networkingv1.IngressList{}, &autoscalingv2.HorizontalPodAutoscalerList{},
 		&v1alpha1.S3BucketList{}, &v1alpha1.IAMRoleList{}, &v1alpha1.AWSProviderList{}} {
-		if err := b.Client.List(b.Ctx(), l, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/managed-by": "nexus-operator"}); err != nil {
+		if err := b.Client.List(b.Ctx(), l, client.InNamespace(namespace),
+			client.MatchingLabels{"app.kubernetes.io/managed-by": "nexus-operator"}); err != nil {
 			b.Error(err)
 		}
 		if n := meta.LenList(l); n > 0 {
@@ -156,7 +158,8 @@ func TestASecondPassOverARunningCapabilityWritesNothing(t *testing.T) {
 	}
 	am, km = b.Mark()
 	b.Restart("--check-interval=5m") // with an AWS that is slow, checks every two seconds never leave a quiet moment
-	b.Passed("nexusaicapability", "awsprovider", "s3bucket", "dynamodbtable", "iamrole", "gluedatabase", "gluetable", "gluecrawler", "ssmparameterset", "secretsmanagersecret")
+	b.Passed("nexusaicapability", "awsprovider", "s3bucket", "dynamodbtable", "iamrole", "gluedatabase", "gluetable", "gluecrawler",
+		"ssmparameterset", "secretsmanagersecret")
 	if w := append(b.World.AWS().Since(am).Writes().Labels(), fmt.Sprint(b.KubeWrites(km))); len(w) > 1 || w[0] != "[]" {
 		t.Errorf("writes after a restart: %v", w)
 	}
@@ -166,8 +169,10 @@ func TestASecondPassOverARunningCapabilityWritesNothing(t *testing.T) {
 func (b *bed) versions(namespace string) map[string]string {
 	b.Helper()
 	out := map[string]string{}
-	for _, l := range []client.ObjectList{&nexusv1.NexusAICapabilityList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{}, &v1alpha1.IAMRoleList{}, &v1alpha1.GlueDatabaseList{},
-		&v1alpha1.GlueTableList{}, &v1alpha1.GlueCrawlerList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{}, &v1alpha1.AWSProviderList{},
+	for _, l := range []client.ObjectList{&nexusv1.NexusAICapabilityList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{},
+		&v1alpha1.IAMRoleList{}, &v1alpha1.GlueDatabaseList{},
+		&v1alpha1.GlueTableList{}, &v1alpha1.GlueCrawlerList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{},
+		&v1alpha1.AWSProviderList{},
 		&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &networkingv1.IngressList{}} {
 		if err := b.Client.List(b.Ctx(), l, client.InNamespace(namespace)); err != nil {
 			b.Fatal(err)
@@ -213,7 +218,8 @@ func TestKubectlKnowsTheNamesAndWaits(t *testing.T) {
 		}
 	}
 	if kubectl != "" {
-		out, err := exec.Command(kubectl, "--kubeconfig", b.World.Kubeconfig(), "wait", "--for=condition=Ready", "nexusaicapability/myapp-dev", "-n", "myapp-dev", "--timeout=10s").CombinedOutput()
+		out, err := exec.Command(kubectl, "--kubeconfig", b.World.Kubeconfig(), "wait", "--for=condition=Ready", "nexusaicapability/myapp-dev",
+			"-n", "myapp-dev", "--timeout=10s").CombinedOutput()
 		if err != nil {
 			t.Errorf("kubectl wait: %v\n%s", err, out)
 		}
@@ -390,7 +396,8 @@ func TestACapabilitysProviderServesNobodyElse(t *testing.T) {
 	forged := bucket("forged-by-a-tenant")
 	forged.Namespace = c.Namespace
 	forged.Spec.ProviderRef.Name = "myapp-dev"
-	forged.OwnerReferences = []metav1.OwnerReference{{APIVersion: "nexus.ai/v1", Kind: "NexusAICapability", Name: c.Name, UID: c.UID, Controller: new(true)}}
+	forged.OwnerReferences = []metav1.OwnerReference{{APIVersion: "nexus.ai/v1", Kind: "NexusAICapability", Name: c.Name, UID: c.UID,
+		Controller: new(true)}}
 	b.Create(forged)
 	b.Eventually(20*time.Second, "the forged object to be refused or pruned", func() error {
 		if b.Get(forged) != nil {

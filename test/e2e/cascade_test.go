@@ -38,10 +38,13 @@ func withStores(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 func (b *bed) children(namespace string) []client.Object {
 	b.Helper()
 	var out []client.Object
-	for _, l := range []client.ObjectList{&v1alpha1.AWSProviderList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{}, &v1alpha1.IAMRoleList{},
-		&v1alpha1.GlueDatabaseList{}, &v1alpha1.GlueTableList{}, &v1alpha1.GlueCrawlerList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{},
+	for _, l := range []client.ObjectList{&v1alpha1.AWSProviderList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{},
+		&v1alpha1.IAMRoleList{},
+		&v1alpha1.GlueDatabaseList{}, &v1alpha1.GlueTableList{}, &v1alpha1.GlueCrawlerList{}, &v1alpha1.SSMParameterSetList{},
+		&v1alpha1.SecretsManagerSecretList{},
 		&v1alpha1.SNSTopicList{}, &v1alpha1.CognitoUserPoolList{}, &v1alpha1.CertificateList{}, &v1alpha1.Route53RecordSetList{},
-		&v1alpha1.SQSQueueList{}, &v1alpha1.KMSKeyList{}, &v1alpha1.Route53HostedZoneList{}, &v1alpha1.PodIdentityAssociationList{}, &v1alpha1.AWSResourceList{},
+		&v1alpha1.SQSQueueList{}, &v1alpha1.KMSKeyList{}, &v1alpha1.Route53HostedZoneList{}, &v1alpha1.PodIdentityAssociationList{},
+		&v1alpha1.AWSResourceList{},
 		&appsv1.DeploymentList{}, &corev1.ServiceList{}, &networkingv1.IngressList{}} {
 		if err := b.Client.List(b.Ctx(), l, client.InNamespace(namespace)); err != nil {
 			b.Fatal(err)
@@ -57,7 +60,8 @@ func (b *bed) children(namespace string) []client.Object {
 func TestBackgroundAndForegroundCascadesEndWithoutResidue(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=nowhere")
-	for name, policy := range map[string]metav1.DeletionPropagation{"behind": metav1.DeletePropagationBackground, "before": metav1.DeletePropagationForeground} {
+	for name, policy := range map[string]metav1.DeletionPropagation{"behind": metav1.DeletePropagationBackground,
+		"before": metav1.DeletePropagationForeground} {
 		c := withStores(b.small(name))
 		b.Create(c)
 		b.Running(c)
@@ -196,7 +200,8 @@ func TestADeletionWaitsForCredentialsThatAreGoneAndGoesOnWithThem(t *testing.T) 
 	if err := b.Client.Delete(b.Ctx(), secret); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Client.Patch(b.Ctx(), secret, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
+	if err := b.Client.Patch(b.Ctx(), secret,
+		client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
 	b.Shows(p, "Stalled", metav1.ConditionTrue, "CredentialsMissing")
@@ -252,7 +257,8 @@ func TestADeletionWaitsForItsProviderThatIsGone(t *testing.T) {
 	if err := b.Client.Delete(b.Ctx(), p); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Client.Patch(b.Ctx(), p, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
+	if err := b.Client.Patch(b.Ctx(), p,
+		client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
 	b.Gone(p)
@@ -300,7 +306,8 @@ func TestADeletionSaysThatTheLoadBalancerControllerIsGone(t *testing.T) {
 	if err := b.Client.Delete(b.Ctx(), c); err != nil {
 		t.Fatal(err)
 	}
-	if m := b.Shows(c, "Stalled", metav1.ConditionTrue, "IngressControllerGone"); !strings.Contains(m, "ingress.k8s.aws/resources") || !strings.Contains(m, "install") {
+	if m := b.Shows(c, "Stalled", metav1.ConditionTrue, "IngressControllerGone"); !strings.Contains(m, "ingress.k8s.aws/resources") ||
+		!strings.Contains(m, "install") {
 		t.Errorf("no cause or no remedy: %s", m)
 	}
 	b.Edit(i, func() { i.Finalizers = nil })

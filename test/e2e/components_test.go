@@ -88,7 +88,8 @@ func TestPrivilege_EachAccessReachesWhatItNames(t *testing.T) {
 			return failed(a.dynamodb.Scan(a.Ctx(), &dynamodb.ScanInput{TableName: aws.String("studio-dev-conversations")}))
 		},
 		"documents": func(a *app) error {
-			return failed(a.s3.ListObjectsV2(a.Ctx(), &s3.ListObjectsV2Input{Bucket: aws.String("studio-dev-documents-123456789012-ap-southeast-1-an")}))
+			return failed(a.s3.ListObjectsV2(a.Ctx(),
+				&s3.ListObjectsV2Input{Bucket: aws.String("studio-dev-documents-123456789012-ap-southeast-1-an")}))
 		},
 		"users": func(a *app) error {
 			return failed(a.dynamodb.Scan(a.Ctx(), &dynamodb.ScanInput{TableName: aws.String("studio-dev-users")}))
@@ -125,7 +126,8 @@ func TestPrivilege_EachAccessReachesWhatItNames(t *testing.T) {
 			if err := b.Get(c); err != nil {
 				return err
 			}
-			if ready := meta.FindStatusCondition(c.Status.Conditions, "Ready"); ready == nil || !strings.Contains(ready.Message, "which runs with a role that is no longer declared") {
+			if ready := meta.FindStatusCondition(c.Status.Conditions, "Ready"); ready == nil ||
+				!strings.Contains(ready.Message, "which runs with a role that is no longer declared") {
 				return fmt.Errorf("phase %s: %s", c.Status.Phase, c.Status.Message)
 			}
 			return nil

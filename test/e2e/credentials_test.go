@@ -114,7 +114,8 @@ func (b *bed) evicted(since world.AuditMark, namespace string) map[string]int {
 	}
 	out := map[string]int{}
 	for _, e := range events {
-		if e.Resource == "pods" && e.Subresource == "eviction" && e.Namespace == namespace && (e.Code < 300 || e.Code == http.StatusGatewayTimeout) {
+		if e.Resource == "pods" && e.Subresource == "eviction" && e.Namespace == namespace &&
+			(e.Code < 300 || e.Code == http.StatusGatewayTimeout) {
 			out[e.Name]++
 		}
 	}

@@ -23,7 +23,8 @@ import (
 // secretsIn maps the secrets of a capability in AWS to "live", or to "deleted" for those in their recovery window.
 func (b *bed) secretsIn(path string) map[string]string {
 	b.Helper()
-	list, err := secretsmanager.NewFromConfig(b.admin(homeAccount)).ListSecrets(b.Ctx(), &secretsmanager.ListSecretsInput{IncludePlannedDeletion: aws.Bool(true), MaxResults: aws.Int32(100)})
+	list, err := secretsmanager.NewFromConfig(b.admin(homeAccount)).ListSecrets(b.Ctx(),
+		&secretsmanager.ListSecretsInput{IncludePlannedDeletion: aws.Bool(true), MaxResults: aws.Int32(100)})
 	must(b, list, err)
 	out := map[string]string{}
 	for _, s := range list.SecretList {
@@ -92,7 +93,8 @@ func TestDefaultSecrets_ComeAndGoByEdits(t *testing.T) {
 		t.Errorf("with the six secrets the role may read %v", got)
 	}
 	admin := secretsmanager.NewFromConfig(b.admin(homeAccount))
-	must(b, 0, failed(admin.PutSecretValue(b.Ctx(), &secretsmanager.PutSecretValueInput{SecretId: aws.String("bare/dev/github"), SecretString: aws.String(`{"token":"typed in"}`)})))
+	must(b, 0, failed(admin.PutSecretValue(b.Ctx(),
+		&secretsmanager.PutSecretValueInput{SecretId: aws.String("bare/dev/github"), SecretString: aws.String(`{"token":"typed in"}`)})))
 
 	b.Edit(c, func() {
 		c.Spec.DefaultSecrets, c.Spec.Secrets = nexusv1.DefaultSecretsNone, []nexusv1.SecretSpec{{Name: "license"}}

@@ -61,9 +61,12 @@ func (b *trailBed) send(body string) {
 // message returns an event of CloudTrail of an account about a bucket.
 func message(account, bucket, principal string) string {
 	now := time.Now().UTC().Format(time.RFC3339)
-	text, _ := json.Marshal(map[string]any{"version": "0", "detail-type": "AWS API Call via CloudTrail", "source": "aws.s3", "account": account, "region": "ap-southeast-1", "time": now,
-		"detail": map[string]any{"eventSource": "s3.amazonaws.com", "eventName": "PutBucketVersioning", "awsRegion": "ap-southeast-1", "eventTime": now, "eventID": "forged", "requestID": "forged",
-			"recipientAccountId": account, "userIdentity": map[string]any{"arn": principal}, "requestParameters": map[string]any{"bucketName": bucket}}})
+	text, _ := json.Marshal(map[string]any{"version": "0", "detail-type": "AWS API Call via CloudTrail", "source": "aws.s3",
+		"account": account, "region": "ap-southeast-1", "time": now,
+		"detail": map[string]any{"eventSource": "s3.amazonaws.com", "eventName": "PutBucketVersioning", "awsRegion": "ap-southeast-1",
+			"eventTime": now, "eventID": "forged", "requestID": "forged",
+			"recipientAccountId": account, "userIdentity": map[string]any{"arn": principal},
+			"requestParameters": map[string]any{"bucketName": bucket}}})
 	return string(text)
 }
 
@@ -81,7 +84,8 @@ func (b *trailBed) readyBucket(name string) *v1alpha1.S3Bucket {
 }
 
 func bucketWithVersions(namespace, name string) *v1alpha1.S3Bucket {
-	return &v1alpha1.S3Bucket{ObjectMeta: named(namespace, name), Spec: v1alpha1.S3BucketSpec{CommonSpec: through("aws"), BucketName: name, Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
+	return &v1alpha1.S3Bucket{ObjectMeta: named(namespace, name),
+		Spec: v1alpha1.S3BucketSpec{CommonSpec: through("aws"), BucketName: name, Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
 }
 
 // suspend switches the versioning of a bucket off by hand.
@@ -114,10 +118,12 @@ func TestDriftEvents_AChangeByHandIsCorrectedAndAttributed(t *testing.T) {
 		}
 		return nil
 	})
-	b.expectEvent(o, "ChangedOutside", "changed by arn:aws:iam::123456789012:user/", " at 20", "s3:PutBucketVersioning", "according to CloudTrail event")
+	b.expectEvent(o, "ChangedOutside", "changed by arn:aws:iam::123456789012:user/", " at 20", "s3:PutBucketVersioning",
+		"according to CloudTrail event")
 	b.expectEvent(o, "DriftCorrected")
 	b.Quiet()
-	if err := b.Get(o); err != nil || len(o.Status.Drift) > 0 || o.Status.LastChangedBy == nil || !strings.HasPrefix(o.Status.LastChangedBy.Principal, "arn:aws:iam::123456789012:user/") {
+	if err := b.Get(o); err != nil || len(o.Status.Drift) > 0 || o.Status.LastChangedBy == nil ||
+		!strings.HasPrefix(o.Status.LastChangedBy.Principal, "arn:aws:iam::123456789012:user/") {
 		t.Errorf("after the correction the status names drift %v and %+v, %v", o.Status.Drift, o.Status.LastChangedBy, err)
 	}
 }
@@ -140,7 +146,8 @@ func TestDriftEvents_ReportedDriftNamesItsAuthorInTheStatus(t *testing.T) {
 			return fmt.Errorf("no drift")
 		}
 		by := o.Status.Drift[0].By
-		if by == nil || !strings.HasPrefix(by.Principal, "arn:aws:iam::123456789012:user/") || by.Source != "198.51.100.7" || by.Action != "s3:PutBucketVersioning" || by.EventID == "" || by.Time == nil {
+		if by == nil || !strings.HasPrefix(by.Principal, "arn:aws:iam::123456789012:user/") || by.Source != "198.51.100.7" ||
+			by.Action != "s3:PutBucketVersioning" || by.EventID == "" || by.Time == nil {
 			return fmt.Errorf("author %+v", by)
 		}
 		return nil
@@ -170,7 +177,8 @@ func (b *trailBed) emptied() {
 	b.Helper()
 	client, empty := sqs.NewFromConfig(b.account()), 0
 	b.Eventually(60*time.Second, "the queue to be read", func() error {
-		out, err := client.GetQueueAttributes(b.Ctx(), &sqs.GetQueueAttributesInput{QueueUrl: &b.queue, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+		out, err := client.GetQueueAttributes(b.Ctx(),
+			&sqs.GetQueueAttributesInput{QueueUrl: &b.queue, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
 		if err != nil {
 			return err
 		}
@@ -199,8 +207,10 @@ func TestDriftEvents_OwnForeignAndBrokenMessagesCauseNoCheck(t *testing.T) {
 	}
 	mark = b.World.AWS().Mark()
 	for _, body := range []string{
-		message("210987654321", o.Name, "arn:aws:iam::210987654321:user/x"), message("123456789012", "another-bucket", "arn:aws:iam::123456789012:user/x"),
-		"", "{", "[]", `{"detail-type":"AWS API Call via CloudTrail"}`, strings.Repeat("x", 200<<10), heartbeat("123456789012", time.Now().Add(time.Hour)),
+		message("210987654321", o.Name, "arn:aws:iam::210987654321:user/x"),
+		message("123456789012", "another-bucket", "arn:aws:iam::123456789012:user/x"),
+		"", "{", "[]", `{"detail-type":"AWS API Call via CloudTrail"}`, strings.Repeat("x", 200<<10),
+		heartbeat("123456789012", time.Now().Add(time.Hour)),
 	} {
 		if body != "" { // SQS accepts no empty message
 			b.send(body)
@@ -309,7 +319,8 @@ func TestDriftEvents_AQueueThatCannotBeReadShowsInTheProvider(t *testing.T) {
 	b.send(heartbeat("123456789012", time.Now()))
 	b.Shows(p, "DriftEvents", metav1.ConditionTrue, "Receiving")
 	b.World.AWS().Fault(emulator.Match{Service: "sqs", Op: "ReceiveMessage"},
-		emulator.Fail(403, "AccessDenied", "User: arn:aws:iam::123456789012:user/x is not authorized to perform: sqs:receivemessage on resource: arn:aws:sqs:ap-southeast-1:123456789012:nexus-drift-events"))
+		emulator.Fail(403, "AccessDenied",
+			"User: arn:aws:iam::123456789012:user/x is not authorized to perform: sqs:receivemessage on resource: arn:aws:sqs:ap-southeast-1:123456789012:nexus-drift-events"))
 	b.Shows(p, "DriftEvents", metav1.ConditionFalse, "QueueUnusable")
 	b.expectEvent(p, "QueueUnusable", "sqs:receivemessage", "nexus-drift-events")
 	b.World.AWS().ClearFaults()
@@ -331,7 +342,8 @@ func (b *bed) eventsOfDeletions(objs []*unstructured.Unstructured) (check func()
 		arn, _, _ := unstructured.NestedString(o.Object, "status", "arn")
 		id, _, _ := unstructured.NestedString(o.Object, "status", "id")
 		policy, _, _ := unstructured.NestedString(o.Object, "spec", "deletionPolicy")
-		if o.GetKind() != "AWSProvider" && (policy == string(v1alpha1.DeletionDelete) || policy == "" && !slices.Contains(keptByDefault, o.GetKind())) {
+		if o.GetKind() != "AWSProvider" &&
+			(policy == string(v1alpha1.DeletionDelete) || policy == "" && !slices.Contains(keptByDefault, o.GetKind())) {
 			resources[o.GetKind()+" "+o.GetName()] = driftevents.Resource{ARN: arn, ID: id}
 		}
 	}

@@ -49,7 +49,8 @@ func TestDualService_TheInternalServiceStaysInside(t *testing.T) {
 		}
 		return nil
 	})
-	if s := b.service(c.Namespace, internal.Name); s.Spec.Type != corev1.ServiceTypeClusterIP || s.UID != internal.UID || s.Spec.ClusterIP != internal.Spec.ClusterIP {
+	if s := b.service(c.Namespace, internal.Name); s.Spec.Type != corev1.ServiceTypeClusterIP || s.UID != internal.UID ||
+		s.Spec.ClusterIP != internal.Spec.ClusterIP {
 		t.Errorf("the internal Service changed: %+v", s.Spec)
 	}
 
@@ -82,7 +83,8 @@ func (b *bed) leadsTo(s *corev1.Service, want int) {
 	b.Helper()
 	b.Eventually(30*time.Second, s.Name+" to lead to its pods", func() error {
 		slices, ready := &discoveryv1.EndpointSliceList{}, 0
-		if err := b.Client.List(b.Ctx(), slices, client.InNamespace(s.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: s.Name}); err != nil {
+		if err := b.Client.List(b.Ctx(), slices, client.InNamespace(s.Namespace),
+			client.MatchingLabels{discoveryv1.LabelServiceName: s.Name}); err != nil {
 			return err
 		}
 		for _, slice := range slices.Items {

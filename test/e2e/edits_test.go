@@ -52,7 +52,8 @@ func TestEdit_ImmutableKeyIsRefusedAndLosesNoTable(t *testing.T) {
 		}
 		return nil
 	})
-	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.dataServices.dynamodb") || !strings.Contains(err.Error(), "immutable") {
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.dataServices.dynamodb") ||
+		!strings.Contains(err.Error(), "immutable") {
 		t.Errorf("the edit of an immutable key: %v", err)
 	}
 	b.Quiet()
@@ -110,7 +111,8 @@ func TestEdit_ADroppedStoreWithDataIsHeldUntilItIsNamed(t *testing.T) {
 		if err := b.Get(c); err != nil {
 			return err
 		}
-		for _, want := range []string{"DynamoDBTable/dropped-dev-license", "holds 1 item", "S3Bucket/dropped-dev-notes", "spec.deletionPolicy: Retain", "nexus.ai/delete-data"} {
+		for _, want := range []string{"DynamoDBTable/dropped-dev-license", "holds 1 item", "S3Bucket/dropped-dev-notes",
+			"spec.deletionPolicy: Retain", "nexus.ai/delete-data"} {
 			if !strings.Contains(c.Status.Message, want) {
 				return fmt.Errorf("the message does not say %q: %s", want, c.Status.Message)
 			}
@@ -182,9 +184,12 @@ func TestDelete_AStoreOfALiveCapabilityKeepsItsData(t *testing.T) {
 	table, data := b.stored("handless-dev-license"), fmt.Sprint(b.data("handless-dev"))
 	mark, _ := b.Mark()
 	deleted := []client.Object{
-		&v1alpha1.DynamoDBTable{ObjectMeta: named(c.Namespace, "handless-dev-license")}, &v1alpha1.S3Bucket{ObjectMeta: named(c.Namespace, "handless-dev-call-data")},
-		&v1alpha1.DynamoDBTable{ObjectMeta: named(c.Namespace, "handless-dev-empty")}, &v1alpha1.S3Bucket{ObjectMeta: named(c.Namespace, "handless-dev-empty")},
-		&v1alpha1.SecretsManagerSecret{ObjectMeta: named(c.Namespace, "handless-dev-openai")}, &v1alpha1.SecretsManagerSecret{ObjectMeta: named(c.Namespace, "handless-dev-license")},
+		&v1alpha1.DynamoDBTable{ObjectMeta: named(c.Namespace, "handless-dev-license")},
+		&v1alpha1.S3Bucket{ObjectMeta: named(c.Namespace, "handless-dev-call-data")},
+		&v1alpha1.DynamoDBTable{ObjectMeta: named(c.Namespace, "handless-dev-empty")},
+		&v1alpha1.S3Bucket{ObjectMeta: named(c.Namespace, "handless-dev-empty")},
+		&v1alpha1.SecretsManagerSecret{ObjectMeta: named(c.Namespace, "handless-dev-openai")},
+		&v1alpha1.SecretsManagerSecret{ObjectMeta: named(c.Namespace, "handless-dev-license")},
 		&v1alpha1.GlueDatabase{ObjectMeta: named(c.Namespace, "handless-dev-db")},
 	}
 	was := make([]types.UID, len(deleted))

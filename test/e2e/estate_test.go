@@ -120,15 +120,20 @@ func (p place) beyondTheExample() []v1alpha1.Resource {
 	deleted.DeletionPolicy = v1alpha1.DeletionDelete
 	out := []v1alpha1.Resource{
 		&v1alpha1.S3Bucket{ObjectMeta: meta, Spec: v1alpha1.S3BucketSpec{CommonSpec: common, BucketName: "example-orders-" + p.provider}},
-		&v1alpha1.SSMParameterSet{ObjectMeta: meta, Spec: v1alpha1.SSMParameterSetSpec{CommonSpec: common, Path: "/orders", Parameters: map[string]v1alpha1.SSMParameter{"place": {Value: p.provider}}}},
-		&v1alpha1.KMSKey{ObjectMeta: meta, Spec: v1alpha1.KMSKeySpec{CommonSpec: deleted, Aliases: []v1alpha1.KMSAlias{"alias/orders"}, PendingWindowInDays: aws.Int32(7)}},
+		&v1alpha1.SSMParameterSet{ObjectMeta: meta,
+			Spec: v1alpha1.SSMParameterSetSpec{CommonSpec: common, Path: "/orders",
+				Parameters: map[string]v1alpha1.SSMParameter{"place": {Value: p.provider}}}},
+		&v1alpha1.KMSKey{ObjectMeta: meta,
+			Spec: v1alpha1.KMSKeySpec{CommonSpec: deleted, Aliases: []v1alpha1.KMSAlias{"alias/orders"}, PendingWindowInDays: aws.Int32(7)}},
 	}
 	if p.provider != "production-us" { // roles belong to an account and to no region
-		out = append(out, &v1alpha1.IAMRole{ObjectMeta: meta, Spec: v1alpha1.IAMRoleSpec{CommonSpec: common, RoleName: "orders", IRSA: &v1alpha1.IAMRoleIRSA{ServiceAccount: "orders"}}})
+		out = append(out, &v1alpha1.IAMRole{ObjectMeta: meta,
+			Spec: v1alpha1.IAMRoleSpec{CommonSpec: common, RoleName: "orders", IRSA: &v1alpha1.IAMRoleIRSA{ServiceAccount: "orders"}}})
 	}
 	if p.provider == "home" {
 		out = append(out, &v1alpha1.SQSQueue{ObjectMeta: meta, Spec: v1alpha1.SQSQueueSpec{CommonSpec: common, QueueName: "orders"}},
-			&v1alpha1.DynamoDBTable{ObjectMeta: meta, Spec: v1alpha1.DynamoDBTableSpec{CommonSpec: common, TableName: "orders", HashKey: v1alpha1.DynamoDBAttribute{Name: "pk", Type: "S"}}})
+			&v1alpha1.DynamoDBTable{ObjectMeta: meta,
+				Spec: v1alpha1.DynamoDBTableSpec{CommonSpec: common, TableName: "orders", HashKey: v1alpha1.DynamoDBAttribute{Name: "pk", Type: "S"}}})
 	}
 	return out
 }

@@ -38,9 +38,10 @@ const (
 // foreignTable creates a table that no one of the cluster owns, without the ledger.
 func (b *bed) foreignTable(name string) {
 	b.Helper()
-	_, err := dynamodb.NewFromConfig(b.admin(homeAccount)).CreateTable(b.Ctx(), &dynamodb.CreateTableInput{TableName: &name, BillingMode: ddb.BillingModePayPerRequest,
-		KeySchema:            []ddb.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: ddb.KeyTypeHash}},
-		AttributeDefinitions: []ddb.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: ddb.ScalarAttributeTypeS}}})
+	_, err := dynamodb.NewFromConfig(b.admin(homeAccount)).CreateTable(b.Ctx(),
+		&dynamodb.CreateTableInput{TableName: &name, BillingMode: ddb.BillingModePayPerRequest,
+			KeySchema:            []ddb.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: ddb.KeyTypeHash}},
+			AttributeDefinitions: []ddb.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: ddb.ScalarAttributeTypeS}}})
 	must(b, 0, err)
 }
 
@@ -71,7 +72,8 @@ func TestPrivilege_ExistingStoresAreReachedByConsentAlone(t *testing.T) {
 	b.foreignTable("existing-others")
 	team, start := b.keeper(c.Namespace), b.World.AWS().Mark()
 	b.Create(c)
-	b.contains(b.Shows(c, "Stalled", metav1.ConditionTrue, "NotPermitted"), "spec.dataServices.dynamodb.tables[0].existing", tableARNs+"existing-orders", "AWSProvider/team", "spec.allowedExternalARNs")
+	b.contains(b.Shows(c, "Stalled", metav1.ConditionTrue, "NotPermitted"), "spec.dataServices.dynamodb.tables[0].existing",
+		tableARNs+"existing-orders", "AWSProvider/team", "spec.allowedExternalARNs")
 	deployments := &appsv1.DeploymentList{}
 	if err := b.Client.List(b.Ctx(), deployments, client.InNamespace(c.Namespace)); err != nil || len(deployments.Items) > 0 {
 		t.Errorf("pods start without rights: %v", err)
@@ -86,13 +88,16 @@ func TestPrivilege_ExistingStoresAreReachedByConsentAlone(t *testing.T) {
 	reads := func(table string) error {
 		return failed(a.dynamodb.GetItem(a.Ctx(), &dynamodb.GetItemInput{TableName: &table, Key: a.item(table)}))
 	}
-	if err := errors.Join(reads("existing-orders"), failed(a.dynamodb.PutItem(a.Ctx(), &dynamodb.PutItemInput{TableName: aws.String("existing-orders"), Item: a.item("existing-orders")}))); err != nil {
+	if err := errors.Join(reads("existing-orders"),
+		failed(a.dynamodb.PutItem(a.Ctx(),
+			&dynamodb.PutItemInput{TableName: aws.String("existing-orders"), Item: a.item("existing-orders")}))); err != nil {
 		t.Errorf("the web component cannot use the table: %v", err)
 	}
 	for what, err := range map[string]error{
 		"another table":      reads("existing-others"),
 		"deleting the table": failed(a.dynamodb.DeleteTable(a.Ctx(), &dynamodb.DeleteTableInput{TableName: aws.String("existing-orders")})),
-		"changing the table": failed(a.dynamodb.UpdateTable(a.Ctx(), &dynamodb.UpdateTableInput{TableName: aws.String("existing-orders"), DeletionProtectionEnabled: aws.Bool(true)})),
+		"changing the table": failed(a.dynamodb.UpdateTable(a.Ctx(),
+			&dynamodb.UpdateTableInput{TableName: aws.String("existing-orders"), DeletionProtectionEnabled: aws.Bool(true)})),
 	} {
 		if !awsclient.Is(err, awsclient.Denied) {
 			t.Errorf("%s is not denied: %v", what, err)
@@ -113,7 +118,8 @@ func TestPrivilege_ExistingStoresAreReachedByConsentAlone(t *testing.T) {
 	if w := writesAbout(b.World.AWS().Since(taken), "existing-"); len(w) > 0 {
 		t.Errorf("the operator wrote to the table:\n%s", w)
 	}
-	left, err := dynamodb.NewFromConfig(b.admin(homeAccount)).ListTagsOfResource(t.Context(), &dynamodb.ListTagsOfResourceInput{ResourceArn: aws.String(tableARNs + "existing-orders")})
+	left, err := dynamodb.NewFromConfig(b.admin(homeAccount)).ListTagsOfResource(t.Context(),
+		&dynamodb.ListTagsOfResourceInput{ResourceArn: aws.String(tableARNs + "existing-orders")})
 	if err != nil || len(left.Tags) > 0 {
 		t.Errorf("the table is gone or has tags: %v, %v", left, err)
 	}
@@ -124,27 +130,33 @@ func (b *bed) foreignStores() {
 	b.Helper()
 	admin := b.admin(homeAccount)
 	b.foreignTable("company-orders")
-	_, err := s3.NewFromConfig(admin, func(o *s3.Options) { o.UsePathStyle = true }).CreateBucket(b.Ctx(), &s3.CreateBucketInput{Bucket: aws.String("company-media"),
-		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
+	_, err := s3.NewFromConfig(admin, func(o *s3.Options) { o.UsePathStyle = true }).CreateBucket(b.Ctx(),
+		&s3.CreateBucketInput{Bucket: aws.String("company-media"),
+			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
 	must(b, 0, err)
 	must(b, 0, failed(sqs.NewFromConfig(admin).CreateQueue(b.Ctx(), &sqs.CreateQueueInput{QueueName: aws.String("company-jobs")})))
 	must(b, 0, failed(sns.NewFromConfig(admin).CreateTopic(b.Ctx(), &sns.CreateTopicInput{Name: aws.String("company-news")})))
-	must(b, 0, failed(secretsmanager.NewFromConfig(admin).CreateSecret(b.Ctx(), &secretsmanager.CreateSecretInput{Name: aws.String("company-db"), SecretString: aws.String("x")})))
-	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + homeAccount + `:root"},"Action":"sts:AssumeRole"}]}`
-	must(b, 0, failed(iam.NewFromConfig(admin).CreateRole(b.Ctx(), &iam.CreateRoleInput{RoleName: aws.String("company-reader"), AssumeRolePolicyDocument: &trust})))
+	must(b, 0, failed(secretsmanager.NewFromConfig(admin).CreateSecret(b.Ctx(),
+		&secretsmanager.CreateSecretInput{Name: aws.String("company-db"), SecretString: aws.String("x")})))
+	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + homeAccount +
+		`:root"},"Action":"sts:AssumeRole"}]}`
+	must(b, 0, failed(iam.NewFromConfig(admin).CreateRole(b.Ctx(),
+		&iam.CreateRoleInput{RoleName: aws.String("company-reader"), AssumeRolePolicyDocument: &trust})))
 }
 
 // existing is a capability with one existing store of each kind.
 func (b *bed) existing(name string) *nexusv1.NexusAICapability {
 	c := b.small(name)
 	store := func(name string) *nexusv1.ExistingStore { return &nexusv1.ExistingStore{Name: name} }
-	c.Spec.ProviderRef, c.Spec.Region, c.Spec.DeletionPolicy = &nexusv1.ProviderReference{Name: "team"}, "ap-southeast-1", nexusv1.DeletionDelete
+	c.Spec.ProviderRef, c.Spec.Region, c.Spec.DeletionPolicy = &nexusv1.ProviderReference{Name: "team"}, "ap-southeast-1",
+		nexusv1.DeletionDelete
 	c.Spec.DataServices = &nexusv1.DataServicesSpec{
 		DynamoDB: &nexusv1.DynamoDBSpec{Tables: []nexusv1.TableSpec{{Name: "orders", Existing: store("company-orders")}}},
-		S3:       &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "media", Existing: &nexusv1.ExistingStore{ARN: "arn:aws:s3:::company-media"}}}},
-		Queues:   []nexusv1.QueueSpec{{Name: "jobs", Existing: store("company-jobs")}},
-		Topics:   []nexusv1.TopicSpec{{Name: "news", Existing: store("company-news")}},
-		Roles:    []nexusv1.RoleSpec{{Name: "reader", Existing: *store("company-reader")}},
+		S3: &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "media",
+			Existing: &nexusv1.ExistingStore{ARN: "arn:aws:s3:::company-media"}}}},
+		Queues: []nexusv1.QueueSpec{{Name: "jobs", Existing: store("company-jobs")}},
+		Topics: []nexusv1.TopicSpec{{Name: "news", Existing: store("company-news")}},
+		Roles:  []nexusv1.RoleSpec{{Name: "reader", Existing: *store("company-reader")}},
 	}
 	c.Spec.Secrets = []nexusv1.SecretSpec{{Name: "database", Existing: store("company-db")}}
 	return c
@@ -152,7 +164,8 @@ func (b *bed) existing(name string) *nexusv1.NexusAICapability {
 
 // allowCompany are the patterns of a provider that allow the stores of foreignStores.
 var allowCompany = []v1alpha1.ExternalARNPattern{
-	tableARNs + "company-*", "arn:aws:s3:::company-media", queueARNs + "company-*", topicARNs + "company-*", "arn:aws:secretsmanager:*:123456789012:secret:company-*", "arn:aws:iam::123456789012:role/company-*",
+	tableARNs + "company-*", "arn:aws:s3:::company-media", queueARNs + "company-*", topicARNs + "company-*",
+	"arn:aws:secretsmanager:*:123456789012:secret:company-*", "arn:aws:iam::123456789012:role/company-*",
 }
 
 // Each kind of store is used under its own name, a second pass writes nothing, and all of them outlive the capability untouched.
@@ -176,7 +189,8 @@ func TestExisting_EveryKindIsUsedAndLeftAlone(t *testing.T) {
 	b.tells(c, "secrets/database-secret", "NEXUS_SECRET_DATABASE", "company-db")
 	b.tells(c, "roles/reader-role-arn", "NEXUS_ROLE_ARN_READER", "arn:aws:iam::123456789012:role/company-reader")
 	policy := b.inline(c.Name + "-app-role")
-	b.contains(policy, `"`+tableARNs+`company-orders"`, `"arn:aws:s3:::company-media/*"`, `"`+queueARNs+`company-jobs"`, `"`+topicARNs+`company-news"`, "secret:company-db-", `"Action":"sts:AssumeRole","Resource":"arn:aws:iam::123456789012:role/company-reader"`)
+	b.contains(policy, `"`+tableARNs+`company-orders"`, `"arn:aws:s3:::company-media/*"`, `"`+queueARNs+`company-jobs"`, `"`+topicARNs+
+		`company-news"`, "secret:company-db-", `"Action":"sts:AssumeRole","Resource":"arn:aws:iam::123456789012:role/company-reader"`)
 	b.lacks(policy, "company-*")
 	b.Quiet()
 	calls, kube := b.Mark()
@@ -208,7 +222,8 @@ func TestExisting_AMissingStoreIsLookedForAgain(t *testing.T) {
 	b := newBed(t, existingNamespaces, "--stalled-interval=1s")
 	c := b.small("team-late")
 	c.Spec.ProviderRef, c.Spec.Region = &nexusv1.ProviderReference{Name: "team"}, "ap-southeast-1"
-	c.Spec.DataServices = &nexusv1.DataServicesSpec{DynamoDB: &nexusv1.DynamoDBSpec{Tables: []nexusv1.TableSpec{{Name: "orders", Existing: &nexusv1.ExistingStore{Name: "company-late"}}}}}
+	c.Spec.DataServices = &nexusv1.DataServicesSpec{DynamoDB: &nexusv1.DynamoDBSpec{Tables: []nexusv1.TableSpec{{Name: "orders",
+		Existing: &nexusv1.ExistingStore{Name: "company-late"}}}}}
 	b.keeper(c.Namespace, tableARNs+"company-*")
 	b.Create(c)
 	b.contains(b.Shows(c, "Stalled", metav1.ConditionTrue, "Missing"), "DynamoDBTable/team-late-dev-orders.existing")
@@ -232,7 +247,8 @@ func TestAttack_ExistingStoresOfAnotherTenantNeedTheAdministrator(t *testing.T) 
 
 	c := b.small("team-thief")
 	c.Spec.ProviderRef, c.Spec.Region = &nexusv1.ProviderReference{Name: "team"}, "ap-southeast-1"
-	c.Spec.DataServices = &nexusv1.DataServicesSpec{DynamoDB: &nexusv1.DynamoDBSpec{Tables: []nexusv1.TableSpec{{Name: "loot", Existing: &nexusv1.ExistingStore{Name: "team-victim-dev-ledger"}}}}}
+	c.Spec.DataServices = &nexusv1.DataServicesSpec{DynamoDB: &nexusv1.DynamoDBSpec{Tables: []nexusv1.TableSpec{{Name: "loot",
+		Existing: &nexusv1.ExistingStore{Name: "team-victim-dev-ledger"}}}}}
 	team := b.keeper(c.Namespace, tableARNs+"*")
 	tenant, mark := b.Tenant(c.Namespace), b.World.AWS().Mark()
 	if err := tenant.Create(b.Ctx(), c); err != nil {

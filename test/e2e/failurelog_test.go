@@ -22,12 +22,14 @@ func TestAFailureThatLastsIsLoggedOnceAtError(t *testing.T) {
 	b.Create(o)
 	b.Ready(o)
 	for i, purpose := range []string{"first", "second"} {
-		rule := b.World.AWS().Fault(emulator.Match{Service: "s3", Op: "PutBucketTagging"}, emulator.Fail(403, "AccessDenied", "not authorized to perform: s3:PutBucketTagging"))
+		rule := b.World.AWS().Fault(emulator.Match{Service: "s3", Op: "PutBucketTagging"},
+			emulator.Fail(403, "AccessDenied", "not authorized to perform: s3:PutBucketTagging"))
 		b.Edit(o, func() { o.Spec.Tags = map[string]v1alpha1.TagValue{"purpose": v1alpha1.TagValue(purpose)} })
 		b.Shows(o, "Stalled", metav1.ConditionTrue, "AccessDenied")
 		b.Passes("s3bucket", 3, func() {})
 		if lines := errorsAbout(b.Op.Log(), o.Name); len(lines) != i+1 {
-			t.Errorf("the failure after success %d and three more tries: %d lines, want one for each success:\n%s", i+1, len(lines), strings.Join(lines, "\n"))
+			t.Errorf("the failure after success %d and three more tries: %d lines, want one for each success:\n%s", i+1, len(lines),
+				strings.Join(lines, "\n"))
 		}
 		rule.Remove()
 		b.Ready(o)

@@ -27,7 +27,8 @@ const inCrowd = 500
 // crowded are objects of each controller that it reports on without a call to AWS.
 var crowded = map[string]func(b *bed, name string) client.Object{
 	"AWS resources": func(_ *bed, name string) client.Object {
-		o := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.SQSQueueSpec{CommonSpec: through("missing"), QueueName: name}}
+		o := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: v1alpha1.SQSQueueSpec{CommonSpec: through("missing"), QueueName: name}}
 		return o
 	},
 	"capabilities": func(b *bed, name string) client.Object {
@@ -123,8 +124,10 @@ func TestFairness_SilentServiceLeavesWorkersToOthers(t *testing.T) {
 }
 
 func silentSecret(namespace, name, through string) *v1alpha1.SecretsManagerSecret {
-	return &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1alpha1.SecretsManagerSecretSpec{
-		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: through}}, SecretName: name, Placeholder: map[string]v1alpha1.PlaceholderValue{"key": ""}}}
+	return &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: v1alpha1.SecretsManagerSecretSpec{
+			CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: through}}, SecretName: name,
+			Placeholder: map[string]v1alpha1.PlaceholderValue{"key": ""}}}
 }
 
 // createAll creates objects, eight at a time.

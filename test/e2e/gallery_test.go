@@ -36,9 +36,11 @@ func TestGallery_OfEightComponentsRunsWithADatabaseAndACache(t *testing.T) {
 	b.Running(c)
 
 	shown := b.exportsOf(c)
-	for component, names := range map[string][]string{"web": {"DATABASE_HOST", "DATABASE_PORT", "DATABASE_SECRET_ARN", "CACHE_HOST", "CACHE_PORT"},
+	for component, names := range map[string][]string{"web": {"DATABASE_HOST", "DATABASE_PORT", "DATABASE_SECRET_ARN", "CACHE_HOST",
+		"CACHE_PORT"},
 		"search": {"DATABASE_HOST", "DATABASE_PORT", "DATABASE_SECRET_ARN"}, "thumbnails": nil} {
-		settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: strings.TrimSuffix(workload(c, component).Role, "role") + "config"}}
+		settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace,
+			Name: strings.TrimSuffix(workload(c, component).Role, "role") + "config"}}
 		if err := b.Get(settings); err != nil {
 			t.Fatal(err)
 		}
@@ -108,14 +110,17 @@ func (b *bed) inNetworkOfAnotherTeam(c *nexusv1.NexusAICapability) {
 		b.Fatal(err)
 	}
 	var replace []string
-	for zone, of := range map[string]struct{ id, block string }{"a": {"subnet-0a0a0a0a0a0a0a0a0", "10.77.1.0/24"}, "b": {"subnet-0b0b0b0b0b0b0b0b0", "10.77.2.0/24"}} {
-		made, err := network.CreateSubnet(b.Ctx(), &ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: &of.block, AvailabilityZone: aws.String("ap-southeast-1" + zone)})
+	for zone, of := range map[string]struct{ id, block string }{"a": {"subnet-0a0a0a0a0a0a0a0a0", "10.77.1.0/24"},
+		"b": {"subnet-0b0b0b0b0b0b0b0b0", "10.77.2.0/24"}} {
+		made, err := network.CreateSubnet(b.Ctx(),
+			&ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: &of.block, AvailabilityZone: aws.String("ap-southeast-1" + zone)})
 		if err != nil {
 			b.Fatal(err)
 		}
 		replace = append(replace, of.id, *made.Subnet.SubnetId)
 	}
-	group, err := network.CreateSecurityGroup(b.Ctx(), &ec2.CreateSecurityGroupInput{VpcId: vpc.Vpc.VpcId, GroupName: aws.String("databases"), Description: aws.String("databases")})
+	group, err := network.CreateSecurityGroup(b.Ctx(),
+		&ec2.CreateSecurityGroupInput{VpcId: vpc.Vpc.VpcId, GroupName: aws.String("databases"), Description: aws.String("databases")})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -80,8 +80,9 @@ func TestGitOps_TheOperatorOwnsNoFieldOfAManifest(t *testing.T) {
 	b.provider()
 	c := b.Capability("examples/test-capability.yaml")
 	bucket := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "aws-infra-operator.runner.codes/v1alpha1", "kind": "S3Bucket", "metadata": map[string]any{"name": "gitops", "namespace": b.Namespace},
-		"spec": map[string]any{"bucketName": "gitops-bucket", "providerRef": map[string]any{"name": "aws"}},
+		"apiVersion": "aws-infra-operator.runner.codes/v1alpha1", "kind": "S3Bucket",
+		"metadata": map[string]any{"name": "gitops", "namespace": b.Namespace},
+		"spec":     map[string]any{"bucketName": "gitops-bucket", "providerRef": map[string]any{"name": "aws"}},
 	}}
 	manifests := append(b.File("examples/test-capability.yaml"), bucket)
 	for _, manifest := range manifests {
@@ -91,7 +92,8 @@ func TestGitOps_TheOperatorOwnsNoFieldOfAManifest(t *testing.T) {
 	}
 	b.Running(c)
 	b.Ready(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "gitops", Namespace: b.Namespace}})
-	want := map[string][]string{"NexusAICapability": {"f:metadata.f:finalizers"}, "S3Bucket": {"f:metadata.f:annotations", "f:metadata.f:finalizers"}}
+	want := map[string][]string{"NexusAICapability": {"f:metadata.f:finalizers"},
+		"S3Bucket": {"f:metadata.f:annotations", "f:metadata.f:finalizers"}}
 	for _, manifest := range manifests {
 		if got := operatorFields(t, b.settled(manifest)); !slices.Equal(got, want[manifest.GetKind()]) {
 			t.Errorf("%s: the operator owns %q", manifest.GetKind(), got)

@@ -63,7 +63,8 @@ func TestHands_AdditionsToGeneratedObjectsAreRemoved(t *testing.T) {
 	b.Running(c)
 	i := &networkingv1.Ingress{ObjectMeta: named(c.Namespace, "added-dev-app-ingress")}
 	b.Edit(i, func() {
-		i.Spec.DefaultBackend = &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "evil", Port: networkingv1.ServiceBackendPort{Number: 80}}}
+		i.Spec.DefaultBackend = &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "evil",
+			Port: networkingv1.ServiceBackendPort{Number: 80}}}
 	})
 	s := &corev1.Service{ObjectMeta: named(c.Namespace, "added-dev-backend-svc")}
 	b.Edit(s, func() {
@@ -104,8 +105,9 @@ func TestNames_ACapabilityThatCannotRunHoldsNone(t *testing.T) {
 	b := newBed(t, "--ambient-namespaces=contested-dev")
 	first, second := b.small("contested"), b.small("contested")
 	first.Name, first.Spec.ProviderRef = "invalid", &nexusv1.ProviderReference{Name: "aws"}
-	first.Spec.Identity = &nexusv1.IdentitySpec{PermissionsBoundaryARN: "arn:aws:iam::123456789012:policy/b", ExtraPolicyStatements: []nexusv1.PolicyStatement{
-		{Actions: []nexusv1.PolicyAction{"sqs:SendMessage"}, Resources: []nexusv1.PolicyResource{"*"}}}}
+	first.Spec.Identity = &nexusv1.IdentitySpec{PermissionsBoundaryARN: "arn:aws:iam::123456789012:policy/b",
+		ExtraPolicyStatements: []nexusv1.PolicyStatement{
+			{Actions: []nexusv1.PolicyAction{"sqs:SendMessage"}, Resources: []nexusv1.PolicyResource{"*"}}}}
 	p := provider("aws")
 	p.Namespace = first.Namespace
 	b.Create(p)
@@ -170,7 +172,8 @@ func TestHands_AChildWithoutAnyMarkIsRestored(t *testing.T) {
 	b.Create(c)
 	b.Running(c)
 	objects := []client.Object{
-		&v1alpha1.S3Bucket{ObjectMeta: named(c.Namespace, "bare-dev-call-data")}, &v1alpha1.IAMRole{ObjectMeta: named(c.Namespace, "bare-dev-app-role")},
+		&v1alpha1.S3Bucket{ObjectMeta: named(c.Namespace, "bare-dev-call-data")},
+		&v1alpha1.IAMRole{ObjectMeta: named(c.Namespace, "bare-dev-app-role")},
 	}
 	for _, child := range b.children(c.Namespace) {
 		switch child.(type) {
@@ -183,7 +186,9 @@ func TestHands_AChildWithoutAnyMarkIsRestored(t *testing.T) {
 	}
 	mark, _ := b.Mark()
 	for _, o := range objects {
-		if err := b.Client.Patch(b.Ctx(), o, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null,"labels":null,"ownerReferences":null,"annotations":null}}`))); err != nil {
+		if err := b.Client.Patch(b.Ctx(), o,
+			client.RawPatch("application/merge-patch+json",
+				[]byte(`{"metadata":{"finalizers":null,"labels":null,"ownerReferences":null,"annotations":null}}`))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -191,7 +196,8 @@ func TestHands_AChildWithoutAnyMarkIsRestored(t *testing.T) {
 		b.Eventually(10*time.Second, fmt.Sprintf("the marks of %T %s to be restored", o, o.GetName()), func() error {
 			err := b.Get(o)
 			_, resource := o.(v1alpha1.Resource)
-			if err == nil && (metav1.GetControllerOf(o) == nil || o.GetLabels()["nexus.ai/capability-uid"] != string(c.UID) || resource && len(o.GetFinalizers()) == 0) {
+			if err == nil && (metav1.GetControllerOf(o) == nil || o.GetLabels()["nexus.ai/capability-uid"] != string(c.UID) || resource &&
+				len(o.GetFinalizers()) == 0) {
 				err = fmt.Errorf("%v %v %v", o.GetFinalizers(), o.GetLabels(), o.GetOwnerReferences())
 			}
 			return err
@@ -224,7 +230,8 @@ func TestHands_RightsTagsAndMarksReplacedByHandAreRestored(t *testing.T) {
 	}
 	b.Eventually(10*time.Second, "the marks of the bucket's object to be restored", func() error {
 		err := b.Get(bucketObject)
-		if err == nil && (len(bucketObject.Finalizers) == 0 || bucketObject.Annotations["nexus.ai/home"] == "" || metav1.GetControllerOf(bucketObject) == nil || len(bucketObject.Labels) == 0) {
+		if err == nil && (len(bucketObject.Finalizers) == 0 || bucketObject.Annotations["nexus.ai/home"] == "" ||
+			metav1.GetControllerOf(bucketObject) == nil || len(bucketObject.Labels) == 0) {
 			err = fmt.Errorf("%+v", bucketObject.ObjectMeta)
 		}
 		return err
@@ -235,7 +242,9 @@ func TestHands_RightsTagsAndMarksReplacedByHandAreRestored(t *testing.T) {
 	must(b, 0, err)
 	catalog, rights := glue.NewFromConfig(b.account()), iam.NewFromConfig(b.account())
 	where := glue.GetTableInput{DatabaseName: aws.String("replaced_dev_db"), Name: aws.String("replaced_dev_call_records")}
-	_, err = catalog.UpdateTable(b.Ctx(), &glue.UpdateTableInput{DatabaseName: where.DatabaseName, TableInput: &gluetypes.TableInput{Name: where.Name, TableType: aws.String("EXTERNAL_TABLE")}})
+	_, err = catalog.UpdateTable(b.Ctx(),
+		&glue.UpdateTableInput{DatabaseName: where.DatabaseName,
+			TableInput: &gluetypes.TableInput{Name: where.Name, TableType: aws.String("EXTERNAL_TABLE")}})
 	must(b, 0, err)
 	name := aws.String("replaced-dev-app-role")
 	_, err = rights.PutRolePolicy(b.Ctx(), &iam.PutRolePolicyInput{RoleName: name, PolicyName: aws.String("evil"),
@@ -257,7 +266,8 @@ func TestHands_RightsTagsAndMarksReplacedByHandAreRestored(t *testing.T) {
 		}
 		owned := pairs(tags.TagSet, func(t s3types.Tag) (*string, *string) { return t.Key, t.Value })["nexus.ai/owner-uid"]
 		session := aws.ToInt32(found.Role.MaxSessionDuration)
-		if owned != string(bucketObject.UID) || entry.Table.Parameters["nexus.ai/owner-uid"] == "" || slices.Contains(inline.PolicyNames, "evil") || session == 43200 {
+		if owned != string(bucketObject.UID) || entry.Table.Parameters["nexus.ai/owner-uid"] == "" ||
+			slices.Contains(inline.PolicyNames, "evil") || session == 43200 {
 			return fmt.Errorf("bucket of %q, catalog %v, policies %v, session %d", owned, entry.Table.Parameters, inline.PolicyNames, session)
 		}
 		return nil

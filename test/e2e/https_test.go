@@ -56,7 +56,8 @@ func (z dnsZone) records() map[string]string {
 
 func (z dnsZone) change(action types.ChangeAction, name, address string) {
 	z.Helper()
-	set := &types.ResourceRecordSet{Name: &name, Type: types.RRTypeA, TTL: aws.Int64(60), ResourceRecords: []types.ResourceRecord{{Value: &address}}}
+	set := &types.ResourceRecordSet{Name: &name, Type: types.RRTypeA, TTL: aws.Int64(60),
+		ResourceRecords: []types.ResourceRecord{{Value: &address}}}
 	out, err := z.api.ChangeResourceRecordSets(z.Ctx(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &z.id,
 		ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action, ResourceRecordSet: set}}}})
 	must(z.bed, out, err)
@@ -111,7 +112,8 @@ func TestHTTPS_AHostLivesAndChangesWithItsCapability(t *testing.T) {
 	}
 
 	// The next host has no certificate yet: the one before is served by its own.
-	held := b.World.AWS().Fault(emulator.Match{Service: "route53", Op: "ChangeResourceRecordSets"}, emulator.Fail(400, "Throttling", "Rate exceeded"))
+	held := b.World.AWS().Fault(emulator.Match{Service: "route53", Op: "ChangeResourceRecordSets"},
+		emulator.Fail(400, "Throttling", "Rate exceeded"))
 	b.Edit(c, func() { c.Spec.Ingress.Host = "shop.example.com" })
 	b.Eventually(20*time.Second, "a second certificate to be pending", func() error {
 		if n := len(b.certificates(c)); n != 2 {

@@ -35,11 +35,13 @@ const (
 // operator's calls only.
 func (b *bed) admin(account string) aws.Config {
 	b.Helper()
-	cfg := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.MotoURL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.MotoURL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	if account == homeAccount {
 		return cfg
 	}
-	out, err := sts.NewFromConfig(cfg).AssumeRole(b.Ctx(), &sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::" + account + ":role/admin"), RoleSessionName: aws.String("admin")})
+	out, err := sts.NewFromConfig(cfg).AssumeRole(b.Ctx(),
+		&sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::" + account + ":role/admin"), RoleSessionName: aws.String("admin")})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -63,7 +65,8 @@ func (b *bed) createOIDCProvider(account, audience string) {
 
 func (b *bed) deleteOIDCProvider(account string) {
 	b.Helper()
-	if _, err := iam.NewFromConfig(b.admin(account)).DeleteOpenIDConnectProvider(b.Ctx(), &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: b.oidcARN(account)}); err != nil {
+	if _, err := iam.NewFromConfig(b.admin(account)).DeleteOpenIDConnectProvider(b.Ctx(),
+		&iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: b.oidcARN(account)}); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -92,7 +95,8 @@ func TestCapabilityWithoutOIDCProviderIsNotReady(t *testing.T) {
 	c := b.small("unknown")
 	b.Create(c)
 	message := b.Shows(c, nexusv1.ConditionIdentityReady, metav1.ConditionFalse, "OIDCProviderMissing")
-	b.contains(message, homeAccount, b.World.Issuer(), "aws iam create-open-id-connect-provider --url "+b.World.Issuer()+" --client-id-list sts.amazonaws.com")
+	b.contains(message, homeAccount, b.World.Issuer(), "aws iam create-open-id-connect-provider --url "+b.World.Issuer()+
+		" --client-id-list sts.amazonaws.com")
 	b.Shows(c, "Ready", metav1.ConditionFalse, "OIDCProviderMissing")
 	b.Shows(c, nexusv1.ConditionBackendReady, metav1.ConditionTrue, "Ready") // the workloads do not wait for it
 	if err := b.Get(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "unknown-dev-backend", Namespace: c.Namespace}}); err != nil {
@@ -112,7 +116,8 @@ func TestCapabilityWithoutOIDCProviderIsNotReady(t *testing.T) {
 	b.deleteOIDCProvider(homeAccount)
 	b.createOIDCProvider(homeAccount, "another-audience")
 	message = b.Shows(c, nexusv1.ConditionIdentityReady, metav1.ConditionFalse, "OIDCAudienceMissing")
-	b.contains(message, homeAccount, b.World.Issuer(), "aws iam add-client-id-to-open-id-connect-provider --open-id-connect-provider-arn "+*b.oidcARN(homeAccount)+" --client-id sts.amazonaws.com")
+	b.contains(message, homeAccount, b.World.Issuer(), "aws iam add-client-id-to-open-id-connect-provider --open-id-connect-provider-arn "+
+		*b.oidcARN(homeAccount)+" --client-id sts.amazonaws.com")
 	b.deleteOIDCProvider(homeAccount)
 	b.createOIDCProvider(homeAccount, "sts.amazonaws.com")
 	b.healed(c)
@@ -182,8 +187,9 @@ func TestIssuerIsReadFromEKSWithoutWellKnown(t *testing.T) {
 	b.contains(b.Shows(r, "Stalled", metav1.ConditionTrue, "IssuerUnknown"), homeAccount, "EKS cluster prod", "--eks-cluster-name")
 
 	api := eks.NewFromConfig(b.admin(homeAccount))
-	out, err := api.CreateCluster(b.Ctx(), &eks.CreateClusterInput{Name: aws.String("prod"), RoleArn: aws.String("arn:aws:iam::123456789012:role/eks"),
-		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{"subnet-1", "subnet-2"}}})
+	out, err := api.CreateCluster(b.Ctx(),
+		&eks.CreateClusterInput{Name: aws.String("prod"), RoleArn: aws.String("arn:aws:iam::123456789012:role/eks"),
+			ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{"subnet-1", "subnet-2"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,8 @@ func TestJobs_RunOnceForEachDeclaration(t *testing.T) {
 	})
 	pods := &corev1.PodList{}
 	b.Eventually(time.Minute, "the pods of the first run to be gone", func() error {
-		if err := b.Client.List(t.Context(), pods, client.InNamespace(c.Namespace), client.MatchingLabels{batchv1.JobNameLabel: again.Name}); err != nil || len(pods.Items) != 1 {
+		if err := b.Client.List(t.Context(), pods, client.InNamespace(c.Namespace),
+			client.MatchingLabels{batchv1.JobNameLabel: again.Name}); err != nil || len(pods.Items) != 1 {
 			return fmt.Errorf("%d pods: %v", len(pods.Items), err)
 		}
 		return nil

@@ -30,22 +30,29 @@ import (
 func (b *bed) ledgerKeys() map[string]string {
 	cfg := b.admin(homeAccount)
 	out := map[string]string{}
-	table, err := dynamodb.NewFromConfig(b.account()).DescribeTable(b.Ctx(), &dynamodb.DescribeTableInput{TableName: aws.String("ledger-dev-entries")})
+	table, err := dynamodb.NewFromConfig(b.account()).DescribeTable(b.Ctx(),
+		&dynamodb.DescribeTableInput{TableName: aws.String("ledger-dev-entries")})
 	if d := must(b, table, err).Table.SSEDescription; d != nil && d.Status == "ENABLED" {
 		out["table"] = aws.ToString(d.KMSMasterKeyArn)
 	} else {
 		out["table"] = ""
 	}
-	encryption, err := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }).GetBucketEncryption(b.Ctx(), &s3.GetBucketEncryptionInput{Bucket: aws.String("ledger-dev-statements")})
-	out["bucket"] = aws.ToString(must(b, encryption, err).ServerSideEncryptionConfiguration.Rules[0].ApplyServerSideEncryptionByDefault.KMSMasterKeyID)
-	secret, err := secretsmanager.NewFromConfig(cfg).DescribeSecret(b.Ctx(), &secretsmanager.DescribeSecretInput{SecretId: aws.String("ledger/dev/license")})
+	encryption, err := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }).GetBucketEncryption(b.Ctx(),
+		&s3.GetBucketEncryptionInput{Bucket: aws.String("ledger-dev-statements")})
+	out["bucket"] = aws.ToString(must(b, encryption,
+		err).ServerSideEncryptionConfiguration.Rules[0].ApplyServerSideEncryptionByDefault.KMSMasterKeyID)
+	secret, err := secretsmanager.NewFromConfig(cfg).DescribeSecret(b.Ctx(),
+		&secretsmanager.DescribeSecretInput{SecretId: aws.String("ledger/dev/license")})
 	if out["secret"] = aws.ToString(must(b, secret, err).KmsKeyId); out["secret"] == "alias/aws/secretsmanager" {
 		out["secret"] = ""
 	}
 	queues := sqs.NewFromConfig(cfg)
-	queue, err := queues.GetQueueAttributes(b.Ctx(), &sqs.GetQueueAttributesInput{QueueUrl: aws.String(b.queueURL(queues, "ledger-dev-postings")), AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+	queue, err := queues.GetQueueAttributes(b.Ctx(),
+		&sqs.GetQueueAttributesInput{QueueUrl: aws.String(b.queueURL(queues, "ledger-dev-postings")),
+			AttributeNames: []sqstypes.QueueAttributeName{"All"}})
 	out["queue"] = must(b, queue, err).Attributes["KmsMasterKeyId"]
-	topic, err := sns.NewFromConfig(cfg).GetTopicAttributes(b.Ctx(), &sns.GetTopicAttributesInput{TopicArn: aws.String(topicARNs + "ledger-dev-events")})
+	topic, err := sns.NewFromConfig(cfg).GetTopicAttributes(b.Ctx(),
+		&sns.GetTopicAttributesInput{TopicArn: aws.String(topicARNs + "ledger-dev-events")})
 	out["topic"] = must(b, topic, err).Attributes["KmsMasterKeyId"]
 	return out
 }
@@ -131,7 +138,8 @@ func TestKey_LivesAndDiesWithItsCapability(t *testing.T) {
 	// Without the key the stores have those of AWS; the key is held, and declared again it serves again.
 	in := *c.Spec.DataServices.KMS
 	b.Edit(c, func() { c.Spec.DataServices.KMS = nil })
-	b.contains(b.Shows(c, "Stalled", metav1.ConditionTrue, "DataWouldBeLost"), "KMSKey/ledger-dev-data", "may be needed to read what it encrypted", "nexus.ai/delete-data")
+	b.contains(b.Shows(c, "Stalled", metav1.ConditionTrue, "DataWouldBeLost"), "KMSKey/ledger-dev-data",
+		"may be needed to read what it encrypted", "nexus.ai/delete-data")
 	b.encrypted("")
 	b.contains(b.inline("ledger-dev-app-role"), "kms:Decrypt", `"`+arn+`"`) // for what it encrypted before
 	b.lacks(b.inline("ledger-dev-app-role"), "kms:GenerateDataKey")
@@ -181,7 +189,8 @@ func (b *bed) keyGoesWith(c *nexusv1.NexusAICapability, api *kms.Client, id stri
 	must(b, 0, b.Client.Delete(b.Ctx(), c))
 	b.Gone(c)
 	out, err := api.DescribeKey(b.Ctx(), &kms.DescribeKeyInput{KeyId: &id})
-	if d := must(b, out, err).KeyMetadata; d.KeyState != kmstypes.KeyStatePendingDeletion || time.Until(*d.DeletionDate).Round(time.Hour) != 30*24*time.Hour {
+	if d := must(b, out, err).KeyMetadata; d.KeyState != kmstypes.KeyStatePendingDeletion ||
+		time.Until(*d.DeletionDate).Round(time.Hour) != 30*24*time.Hour {
 		b.Errorf("the key is %s until %v", d.KeyState, d.DeletionDate)
 	}
 	inv := b.Inventory()

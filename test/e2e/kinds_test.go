@@ -84,8 +84,9 @@ func (b *bed) setRights(allowed bool, resources ...string) {
 	}
 	for _, name := range resources {
 		b.Eventually(10*time.Second, "the right to "+name, func() error {
-			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: operator.User, ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Group: v1alpha1.GroupName, Resource: name, Verb: "list"}}}
+			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: operator.User,
+				ResourceAttributes: &authorizationv1.ResourceAttributes{
+					Group: v1alpha1.GroupName, Resource: name, Verb: "list"}}}
 			if err := b.Client.Create(b.Ctx(), review); err != nil {
 				return err
 			}
@@ -103,15 +104,19 @@ func TestKinds_LeftOutNeedNoDefinitionsAndNoRights(t *testing.T) {
 	extent.Full(t)
 	b := without(t, "sqsqueues")
 	b.setRights(false, "sqsqueues", "snstopics", "vpcs")
-	b.Op = operator.Start(t, b.World, operator.Options{Flags: []string{"--ambient-namespaces=*", "--workload-namespaces=*", "--kinds=*,-SQSQueue,-SNSTopic,-VPC"}})
+	b.Op = operator.Start(t, b.World,
+		operator.Options{Flags: []string{"--ambient-namespaces=*", "--workload-namespaces=*", "--kinds=*,-SQSQueue,-SNSTopic,-VPC"}})
 	t.Cleanup(func() { b.Op.Stop() })
 
 	whole := b.small("plain")
 	whole.Spec.DataServices = &nexusv1.DataServicesSpec{S3: &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "files"}}}}
 	short := b.small("queued")
 	short.Spec.DataServices = &nexusv1.DataServicesSpec{Queues: []nexusv1.QueueSpec{{Name: "jobs"}}}
-	group := &v1alpha1.SecurityGroup{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: v1alpha1.SecurityGroupSpec{CommonSpec: through("aws"), GroupName: "web", Description: "web", VPCReference: v1alpha1.VPCReference{VPCRef: &v1alpha1.ObjectReference{Name: "main"}}}}
-	topic := &v1alpha1.SNSTopic{ObjectMeta: metav1.ObjectMeta{Name: "news"}, Spec: v1alpha1.SNSTopicSpec{CommonSpec: through("aws"), TopicName: "news"}}
+	group := &v1alpha1.SecurityGroup{ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: v1alpha1.SecurityGroupSpec{CommonSpec: through("aws"), GroupName: "web", Description: "web",
+			VPCReference: v1alpha1.VPCReference{VPCRef: &v1alpha1.ObjectReference{Name: "main"}}}}
+	topic := &v1alpha1.SNSTopic{ObjectMeta: metav1.ObjectMeta{Name: "news"},
+		Spec: v1alpha1.SNSTopicSpec{CommonSpec: through("aws"), TopicName: "news"}}
 	b.Create(provider("aws"), whole, short, group, topic)
 	b.Running(whole)
 	b.saysLeftOut(short, "DataServicesReady", "SQSQueue")
@@ -156,7 +161,8 @@ func (b *bed) saysDeletionWaits(c *nexusv1.NexusAICapability) {
 		if err := b.Get(c); err != nil {
 			return err
 		}
-		if c.DeletionTimestamp == nil || !strings.Contains(c.Status.Message, "the deletion waits") || !strings.Contains(c.Status.Message, "S3Bucket") {
+		if c.DeletionTimestamp == nil || !strings.Contains(c.Status.Message, "the deletion waits") ||
+			!strings.Contains(c.Status.Message, "S3Bucket") {
 			return os.ErrDeadlineExceeded
 		}
 		return nil

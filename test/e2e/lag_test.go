@@ -84,7 +84,8 @@ func (b *bed) watchForLies() func() []string {
 	go func() {
 		defer close(done)
 		for {
-			for _, l := range []client.ObjectList{&v1alpha1.DynamoDBTableList{}, &v1alpha1.S3BucketList{}, &v1alpha1.IAMRoleList{}, &v1alpha1.GlueDatabaseList{},
+			for _, l := range []client.ObjectList{&v1alpha1.DynamoDBTableList{}, &v1alpha1.S3BucketList{}, &v1alpha1.IAMRoleList{},
+				&v1alpha1.GlueDatabaseList{},
 				&v1alpha1.GlueTableList{}, &v1alpha1.GlueCrawlerList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{}} {
 				if b.Client.List(b.Ctx(), l) != nil {
 					continue
@@ -120,10 +121,12 @@ func (b *bed) watchForLies() func() []string {
 func TestSecret_FollowsItsSourceAtOnce(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t, "--check-interval=1h")
-	source := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "source", Namespace: b.Namespace}, StringData: map[string]string{"password": "first"}}
-	s := &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: b.Namespace}, Spec: v1alpha1.SecretsManagerSecretSpec{
-		CommonSpec: through("aws"), SecretName: "team/db", RecoveryWindowInDays: new(int64),
-		SecretStringRef: &v1alpha1.SecretKeyReference{Name: "source", Key: "password"}}}
+	source := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "source", Namespace: b.Namespace},
+		StringData: map[string]string{"password": "first"}}
+	s := &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: b.Namespace},
+		Spec: v1alpha1.SecretsManagerSecretSpec{
+			CommonSpec: through("aws"), SecretName: "team/db", RecoveryWindowInDays: new(int64),
+			SecretStringRef: &v1alpha1.SecretKeyReference{Name: "source", Key: "password"}}}
 	p := provider("aws")
 	p.Namespace = b.Namespace
 	b.Create(source, p, s)

@@ -19,8 +19,10 @@ import (
 
 // parameterSet has so many parameters of a size, and an annotation that makes it large.
 func parameterSet(namespace, name string, parameters, size, note int) *v1alpha1.SSMParameterSet {
-	o := &v1alpha1.SSMParameterSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Annotations: map[string]string{"example.com/note": strings.Repeat("x", note)}},
-		Spec: v1alpha1.SSMParameterSetSpec{CommonSpec: through("aws"), Path: "/" + namespace + "/" + name, Parameters: map[string]v1alpha1.SSMParameter{}}}
+	o := &v1alpha1.SSMParameterSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+		Annotations: map[string]string{"example.com/note": strings.Repeat("x", note)}},
+		Spec: v1alpha1.SSMParameterSetSpec{CommonSpec: through("aws"), Path: "/" + namespace + "/" + name,
+			Parameters: map[string]v1alpha1.SSMParameter{}}}
 	for i := range parameters {
 		o.Spec.Parameters[fmt.Sprint("p", i)] = v1alpha1.SSMParameter{Value: strings.Repeat("v", size)}
 	}

@@ -68,7 +68,8 @@ func (h *household) populate(r *rand.Rand) {
 	names := []string{h.key.Status.ID, h.key.Status.ARN, "alias/household"}
 	for _, make := range []func(){
 		func() {
-			o := &v1alpha1.S3Bucket{Spec: v1alpha1.S3BucketSpec{BucketName: "household-media", Encryption: &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: h.key.Status.ARN}}}
+			o := &v1alpha1.S3Bucket{Spec: v1alpha1.S3BucketSpec{BucketName: "household-media",
+				Encryption: &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: h.key.Status.ARN}}}
 			if r.IntN(3) == 0 {
 				o.Spec.DeletionPolicy, h.leaves = v1alpha1.DeletionRetain, true
 			} else {
@@ -81,13 +82,16 @@ func (h *household) populate(r *rand.Rand) {
 			h.endsOfKey = append(h.endsOfKey, "sqs.DeleteQueue(household-jobs)")
 		},
 		func() {
-			h.add(&v1alpha1.SecretsManagerSecret{Spec: v1alpha1.SecretsManagerSecretSpec{SecretName: "household/mail", KmsKeyId: &names[r.IntN(len(names))]}}, "mail")
+			h.add(&v1alpha1.SecretsManagerSecret{Spec: v1alpha1.SecretsManagerSecretSpec{SecretName: "household/mail",
+				KmsKeyId: &names[r.IntN(len(names))]}}, "mail")
 			h.recovers = true
 			h.endsOfKey = append(h.endsOfKey, "secretsmanager.DeleteSecret(household/mail)")
 		},
 		func() {
-			o := &v1alpha1.RDSInstance{Spec: v1alpha1.RDSInstanceSpec{DBInstanceIdentifier: "household-orders", Engine: "postgres", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20,
-				MasterUsername: "household", ManageMasterUserPassword: aws.Bool(true), StorageEncrypted: aws.Bool(true), KMSKeyRef: keyRef, SkipFinalSnapshot: r.IntN(2) == 0}}
+			o := &v1alpha1.RDSInstance{Spec: v1alpha1.RDSInstanceSpec{DBInstanceIdentifier: "household-orders", Engine: "postgres",
+				DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20,
+				MasterUsername: "household", ManageMasterUserPassword: aws.Bool(true), StorageEncrypted: aws.Bool(true), KMSKeyRef: keyRef,
+				SkipFinalSnapshot: r.IntN(2) == 0}}
 			h.leaves = h.leaves || !o.Spec.SkipFinalSnapshot
 			h.add(o, "orders")
 			h.endsOfKey = append(h.endsOfKey, "rds.DeleteDBInstance(household-orders)")
@@ -95,17 +99,20 @@ func (h *household) populate(r *rand.Rand) {
 		func() {
 			h.add(&v1alpha1.LambdaFunction{Spec: v1alpha1.LambdaFunctionSpec{FunctionName: "household-fn", RoleRef: roleRef, KMSKeyRef: keyRef,
 				Code: &v1alpha1.LambdaCode{ImageURI: "123456789012.dkr.ecr.ap-southeast-1.amazonaws.com/fn:1"}}}, "fn")
-			h.endsOfKey, h.endsRole = append(h.endsOfKey, "lambda.DeleteFunction(household-fn)"), append(h.endsRole, "lambda.DeleteFunction(household-fn)")
+			h.endsOfKey, h.endsRole = append(h.endsOfKey, "lambda.DeleteFunction(household-fn)"),
+				append(h.endsRole, "lambda.DeleteFunction(household-fn)")
 		},
 		func() {
 			h.add(&v1alpha1.GlueDatabase{Spec: v1alpha1.GlueDatabaseSpec{DatabaseName: "household"}}, "db")
-			h.add(&v1alpha1.GlueCrawler{Spec: v1alpha1.GlueCrawlerSpec{CrawlerName: "household", RoleRef: roleRef, DatabaseRef: &v1alpha1.ObjectReference{Name: "db"},
-				S3Targets: []v1alpha1.GlueS3Target{{Path: "s3://household-media/"}}}}, "crawler")
+			h.add(&v1alpha1.GlueCrawler{Spec: v1alpha1.GlueCrawlerSpec{CrawlerName: "household", RoleRef: roleRef,
+				DatabaseRef: &v1alpha1.ObjectReference{Name: "db"},
+				S3Targets:   []v1alpha1.GlueS3Target{{Path: "s3://household-media/"}}}}, "crawler")
 			h.endsRole = append(h.endsRole, "glue.DeleteCrawler(household)")
 		},
 		func() {
-			h.add(&v1alpha1.DynamoDBTable{Spec: v1alpha1.DynamoDBTableSpec{TableName: "household-visits", HashKey: v1alpha1.DynamoDBAttribute{Name: "pk", Type: "S"},
-				SSE: &v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: h.key.Status.ARN}}}, "visits")
+			h.add(&v1alpha1.DynamoDBTable{Spec: v1alpha1.DynamoDBTableSpec{TableName: "household-visits",
+				HashKey: v1alpha1.DynamoDBAttribute{Name: "pk", Type: "S"},
+				SSE:     &v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: h.key.Status.ARN}}}, "visits")
 			h.recovers = true // DynamoDB keeps the last backup for 35 days
 			h.endsOfKey = append(h.endsOfKey, "dynamodb.DeleteTable(household-visits)")
 		},
@@ -131,7 +138,8 @@ func (h *household) populate(r *rand.Rand) {
 		},
 		func() {
 			properties := fmt.Sprintf(`{"Name":"household","StreamEncryption":{"EncryptionType":"KMS","KeyId":%q}}`, h.key.Status.ARN)
-			o := &v1alpha1.AWSResource{Spec: v1alpha1.AWSResourceSpec{TypeName: "AWS::Kinesis::Stream", Properties: runtime.RawExtension{Raw: []byte(properties)}}}
+			o := &v1alpha1.AWSResource{Spec: v1alpha1.AWSResourceSpec{TypeName: "AWS::Kinesis::Stream",
+				Properties: runtime.RawExtension{Raw: []byte(properties)}}}
 			o.SetAnnotations(map[string]string{wellknown.AnnotationDeleteData: "stream"})
 			h.add(o, "stream")
 			h.endsOfKey = append(h.endsOfKey, "cloudformation.DeleteResource(household)")
@@ -208,7 +216,8 @@ func TestDeletion_LosesNothingInAnyOrder(t *testing.T) {
 			for _, o := range h.members {
 				must(b, 0, client.IgnoreNotFound(b.Client.Delete(b.Ctx(), o)))
 			}
-			for _, o := range slices.DeleteFunc(slices.Clone(h.members), func(o client.Object) bool { return h.leaves && o == client.Object(h.key) }) {
+			for _, o := range slices.DeleteFunc(slices.Clone(h.members),
+				func(o client.Object) bool { return h.leaves && o == client.Object(h.key) }) {
 				b.Eventually(60*time.Second, fmt.Sprintf("%T to go", o), func() error {
 					if err := b.Get(o); !apierrors.IsNotFound(err) {
 						c, _ := b.Condition(o, "Ready")
@@ -265,13 +274,17 @@ func TestDeletion_KeepsTheKeyOfEarlierData(t *testing.T) {
 	b := newBed(t)
 	b.Namespace = b.MakeNamespace("team-earlier-key")
 	b.Create(provider("aws"))
-	h := &household{bed: b, key: &v1alpha1.KMSKey{Spec: v1alpha1.KMSKeySpec{PendingWindowInDays: aws.Int32(7), Aliases: []v1alpha1.KMSAlias{"alias/earlier"}}}}
+	h := &household{bed: b, key: &v1alpha1.KMSKey{Spec: v1alpha1.KMSKeySpec{PendingWindowInDays: aws.Int32(7),
+		Aliases: []v1alpha1.KMSAlias{"alias/earlier"}}}}
 	h.add(h.key, "key")
 	b.Create(h.key)
 	b.Ready(h.key)
-	bucket := &v1alpha1.S3Bucket{Spec: v1alpha1.S3BucketSpec{BucketName: "earlier-media", Encryption: &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: h.key.Status.ARN}}}
-	queue := &v1alpha1.SQSQueue{Spec: v1alpha1.SQSQueueSpec{QueueName: "earlier-jobs", KMSMasterKeyRef: &v1alpha1.ObjectReference{Name: "key"}}}
-	secret := &v1alpha1.SecretsManagerSecret{Spec: v1alpha1.SecretsManagerSecretSpec{SecretName: "earlier/mail", KmsKeyId: aws.String("alias/earlier"), RecoveryWindowInDays: aws.Int64(0)}}
+	bucket := &v1alpha1.S3Bucket{Spec: v1alpha1.S3BucketSpec{BucketName: "earlier-media",
+		Encryption: &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: h.key.Status.ARN}}}
+	queue := &v1alpha1.SQSQueue{Spec: v1alpha1.SQSQueueSpec{QueueName: "earlier-jobs",
+		KMSMasterKeyRef: &v1alpha1.ObjectReference{Name: "key"}}}
+	secret := &v1alpha1.SecretsManagerSecret{Spec: v1alpha1.SecretsManagerSecretSpec{SecretName: "earlier/mail",
+		KmsKeyId: aws.String("alias/earlier"), RecoveryWindowInDays: aws.Int64(0)}}
 	h.add(bucket, "media")
 	h.add(queue, "jobs")
 	h.add(secret, "mail")
@@ -288,7 +301,8 @@ func TestDeletion_KeepsTheKeyOfEarlierData(t *testing.T) {
 			t.Fatalf("the key is %s", key.KeyState)
 		}
 		message := h.Shows(h.key, "Ready", metav1.ConditionFalse, "DataWouldBeLost")
-		for _, name := range []string{"S3Bucket team-earlier-key/media (encrypted with it earlier)", "SQSQueue team-earlier-key/jobs", "SecretsManagerSecret team-earlier-key/mail"} {
+		for _, name := range []string{"S3Bucket team-earlier-key/media (encrypted with it earlier)", "SQSQueue team-earlier-key/jobs",
+			"SecretsManagerSecret team-earlier-key/mail"} {
 			if !strings.Contains(message, name) {
 				return fmt.Errorf("%q, without %q", message, name)
 			}

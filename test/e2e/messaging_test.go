@@ -46,15 +46,18 @@ func TestMessaging_QueuesLiveAndDieWithTheirCapability(t *testing.T) {
 	b.tells(c, "sqs/jobs-queue-url", "NEXUS_SQS_QUEUE_URL_JOBS", queueHost+jobs)
 	b.tells(c, "sqs/jobs-dlq-queue-url", "NEXUS_SQS_QUEUE_URL_JOBS_DLQ", queueHost+aside)
 	b.tells(c, "sqs/calls-queue-url", "NEXUS_SQS_QUEUE_URL_CALLS", queueHost+calls)
-	b.contains(b.inline(role), `"Queues"`, `"DeadLetterQueues"`, `"`+queueARNs+jobs+`"`, `"`+queueARNs+aside+`"`, `"`+queueARNs+calls+`"`, "sqs:SendMessage")
+	b.contains(b.inline(role), `"Queues"`, `"DeadLetterQueues"`, `"`+queueARNs+jobs+`"`, `"`+queueARNs+aside+`"`, `"`+queueARNs+calls+`"`,
+		"sqs:SendMessage")
 	b.lacks(b.inline(role), "sqs:*", queueARNs+"*", queueARNs+"dispatch-dev-*")
 	attribute := func(queue string, name sqstypes.QueueAttributeName) string {
 		t.Helper()
-		out, err := api.GetQueueAttributes(b.Ctx(), &sqs.GetQueueAttributesInput{QueueUrl: aws.String(b.queueURL(api, queue)), AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+		out, err := api.GetQueueAttributes(b.Ctx(),
+			&sqs.GetQueueAttributesInput{QueueUrl: aws.String(b.queueURL(api, queue)), AttributeNames: []sqstypes.QueueAttributeName{"All"}})
 		return must(b, out, err).Attributes[string(name)]
 	}
-	for name, want := range map[sqstypes.QueueAttributeName]string{"VisibilityTimeout": "300", "ReceiveMessageWaitTimeSeconds": "20", "SqsManagedSseEnabled": "true",
-		"RedrivePolicy": `{"deadLetterTargetArn":"` + queueARNs + aside + `","maxReceiveCount":3}`} {
+	for name, want := range map[sqstypes.QueueAttributeName]string{"VisibilityTimeout": "300", "ReceiveMessageWaitTimeSeconds": "20",
+		"SqsManagedSseEnabled": "true",
+		"RedrivePolicy":        `{"deadLetterTargetArn":"` + queueARNs + aside + `","maxReceiveCount":3}`} {
 		if got := strings.ReplaceAll(attribute(jobs, name), " ", ""); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
@@ -66,8 +69,10 @@ func TestMessaging_QueuesLiveAndDieWithTheirCapability(t *testing.T) {
 	if got := attribute(jobs, "VisibilityTimeout"); got != "30" {
 		t.Errorf("the timeout is %s after the edit, want the default", got)
 	}
-	_, err := api.SetQueueAttributes(b.Ctx(), &sqs.SetQueueAttributesInput{QueueUrl: aws.String(b.queueURL(api, jobs)), Attributes: map[string]string{
-		"Policy": `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":"*","Action":"sqs:*","Resource":"*"}}`, "DelaySeconds": "9"}})
+	_, err := api.SetQueueAttributes(b.Ctx(),
+		&sqs.SetQueueAttributesInput{QueueUrl: aws.String(b.queueURL(api, jobs)), Attributes: map[string]string{
+			"Policy":       `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":"*","Action":"sqs:*","Resource":"*"}}`,
+			"DelaySeconds": "9"}})
 	must(b, 0, err)
 	b.Eventually(20*time.Second, "the queue to be healed", func() error {
 		if p, d := attribute(jobs, "Policy"), attribute(jobs, "DelaySeconds"); strings.Contains(p, "sqs:*") || d != "0" {
@@ -100,7 +105,8 @@ func TestMessaging_QueuesLiveAndDieWithTheirCapability(t *testing.T) {
 	_, err = api.SendMessage(b.Ctx(), &sqs.SendMessageInput{QueueUrl: &mail, MessageBody: aws.String("letter")})
 	must(b, 0, err)
 	must(b, 0, b.Client.Delete(b.Ctx(), c))
-	b.Shows(&v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "dispatch-dev-mail"}}, "Ready", metav1.ConditionFalse, "QueueNotEmpty")
+	b.Shows(&v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "dispatch-dev-mail"}}, "Ready",
+		metav1.ConditionFalse, "QueueNotEmpty")
 	b.Edit(c, func() { c.Spec.DataServices.Queues[0].ForceDestroy = true })
 	b.Gone(c)
 	if inv := b.Inventory(); len(inv) > 0 {
@@ -123,7 +129,8 @@ func TestMessaging_TopicsReachTheQueuesOfTheirCapability(t *testing.T) {
 	jobs := b.queueURL(queues, "dispatch-dev-jobs")
 	policy := func() string {
 		t.Helper()
-		out, err := queues.GetQueueAttributes(b.Ctx(), &sqs.GetQueueAttributesInput{QueueUrl: &jobs, AttributeNames: []sqstypes.QueueAttributeName{"Policy"}})
+		out, err := queues.GetQueueAttributes(b.Ctx(),
+			&sqs.GetQueueAttributesInput{QueueUrl: &jobs, AttributeNames: []sqstypes.QueueAttributeName{"Policy"}})
 		return must(b, out, err).Attributes["Policy"]
 	}
 	b.contains(policy(), "sns.amazonaws.com", "aws:SourceArn", `"`+events+`"`)

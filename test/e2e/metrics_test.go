@@ -87,23 +87,29 @@ func TestMetrics_ARunExposesExactlyTheDocumentedOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	role := b.role("metrics")
-	b.Create(provider("aws"), &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "assumed"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1", RoleARN: role}})
-	kept := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "kept"}, Spec: v1alpha1.S3BucketSpec{CommonSpec: through("assumed"), BucketName: "metrics-kept",
-		Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
-	taken := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "taken"}, Spec: v1alpha1.S3BucketSpec{CommonSpec: through("aws"), BucketName: "metrics-taken"}}
+	b.Create(provider("aws"),
+		&v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "assumed"},
+			Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1", RoleARN: role}})
+	kept := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "kept"},
+		Spec: v1alpha1.S3BucketSpec{CommonSpec: through("assumed"), BucketName: "metrics-kept",
+			Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
+	taken := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "taken"},
+		Spec: v1alpha1.S3BucketSpec{CommonSpec: through("aws"), BucketName: "metrics-taken"}}
 	if _, err := b.s3().CreateBucket(b.Ctx(), &s3.CreateBucketInput{Bucket: aws.String(taken.Spec.BucketName),
 		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}}); err != nil {
 		t.Fatal(err)
 	}
 	c := b.Capability("examples/test-capability.yaml")
 	b.Create(kept, taken, c)
-	deny := &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: "metrics-deny"}, Spec: intentv1alpha1.SecurityIntentSpec{Intent: intentv1alpha1.Intent{ID: "denyExternalNetworkAccess", Action: "Block"}}}
+	deny := &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: "metrics-deny"},
+		Spec: intentv1alpha1.SecurityIntentSpec{Intent: intentv1alpha1.Intent{ID: "denyExternalNetworkAccess", Action: "Block"}}}
 	if err := b.Client.Create(b.Ctx(), deny); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Client.Delete(b.Ctx(), deny) })
-	b.Create(&intentv1alpha1.SecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Name: "deny"}, Spec: intentv1alpha1.SecurityIntentBindingSpec{Intents: []intentv1alpha1.MatchIntent{{Name: deny.Name}},
-		Selector: intentv1alpha1.WorkloadSelector{WorkloadSelector: &intentv1alpha1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}}}})
+	b.Create(&intentv1alpha1.SecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Name: "deny"},
+		Spec: intentv1alpha1.SecurityIntentBindingSpec{Intents: []intentv1alpha1.MatchIntent{{Name: deny.Name}},
+			Selector: intentv1alpha1.WorkloadSelector{WorkloadSelector: &intentv1alpha1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}}}})
 	b.Running(c)
 	b.Ready(kept)
 	b.Shows(taken, "Stalled", metav1.ConditionTrue, "Conflict")
@@ -212,7 +218,8 @@ func exposesWhatIsDocumented(t *testing.T, families map[string]*dto.MetricFamily
 func onlyOurs(text []byte) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(text) {
-		if bytes.HasPrefix(line, []byte("nexus_")) || bytes.HasPrefix(line, []byte("# HELP nexus_")) || bytes.HasPrefix(line, []byte("# TYPE nexus_")) {
+		if bytes.HasPrefix(line, []byte("nexus_")) || bytes.HasPrefix(line, []byte("# HELP nexus_")) ||
+			bytes.HasPrefix(line, []byte("# TYPE nexus_")) {
 			out.Write(line)
 		}
 	}
@@ -222,8 +229,9 @@ func onlyOurs(text []byte) []byte {
 // role creates a role that anybody may assume, and returns its ARN.
 func (b *bed) role(name string) string {
 	b.Helper()
-	out, err := iam.NewFromConfig(b.admin(homeAccount)).CreateRole(b.Ctx(), &iam.CreateRoleInput{RoleName: aws.String(name), AssumeRolePolicyDocument: aws.String(
-		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"*"},"Action":"sts:AssumeRole"}]}`)})
+	out, err := iam.NewFromConfig(b.admin(homeAccount)).CreateRole(b.Ctx(),
+		&iam.CreateRoleInput{RoleName: aws.String(name), AssumeRolePolicyDocument: aws.String(
+			`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"*"},"Action":"sts:AssumeRole"}]}`)})
 	if err != nil {
 		b.Fatal(err)
 	}

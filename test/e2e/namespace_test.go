@@ -33,7 +33,8 @@ func TestANamespaceIsMadeClaimedAndDeletedWithItsCapability(t *testing.T) {
 	c, ns := b.apart("apart")
 	b.Create(c)
 	b.Running(c)
-	if err := b.Get(ns); err != nil || ns.Labels["nexus.ai/capability-uid"] != string(c.UID) || ns.Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
+	if err := b.Get(ns); err != nil || ns.Labels["nexus.ai/capability-uid"] != string(c.UID) ||
+		ns.Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
 		t.Fatalf("%v, labels %v", err, ns.Labels)
 	}
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "apart-dev-backend", Namespace: ns.Name}}
@@ -92,7 +93,8 @@ func TestGuestsKeepTheNamespace(t *testing.T) {
 	extent.Full(t)
 	meta := metav1.ObjectMeta{Name: "guest"}
 	job := batchv1.CronJobSpec{Schedule: "0 3 * * *", Suspend: new(true)}
-	job.JobTemplate.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "c"}}}
+	job.JobTemplate.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+		Containers: []corev1.Container{{Name: "c", Image: "c"}}}
 	for name, guest := range map[string]client.Object{
 		"settings": &corev1.ConfigMap{ObjectMeta: meta},
 		"jobs":     &batchv1.CronJob{ObjectMeta: meta, Spec: job},
@@ -112,7 +114,8 @@ func TestAttack_NamespaceOfAnotherTenantStays(t *testing.T) {
 	p := provider("aws")
 	p.Namespace = ns.Name
 	b.Create(p)
-	queue := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "orders"}, Spec: v1alpha1.SQSQueueSpec{CommonSpec: through("aws"), QueueName: "orders"}}
+	queue := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "orders"},
+		Spec: v1alpha1.SQSQueueSpec{CommonSpec: through("aws"), QueueName: "orders"}}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "token"}}
 	for _, o := range []client.Object{queue, secret} {
 		if err := alice.Create(b.Ctx(), o); err != nil {

@@ -120,7 +120,8 @@ func shuffled(seed uint64) func(objs []*unstructured.Unstructured) {
 func TestASmallNetworkFromOneFile(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
-	config := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	config := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	c := ec2.NewFromConfig(config)
 	var networks []*network
 	for namespace := range orders {
@@ -134,7 +135,8 @@ func TestASmallNetworkFromOneFile(t *testing.T) {
 	for _, n := range networks {
 		n.set("RouteTable", "private", []any{}, "subnetRefs")
 		n.set("RouteTable", "public", []any{map[string]any{"name": "public"}, map[string]any{"name": "private"}}, "subnetRefs")
-		n.set("RouteTable", "private", []any{map[string]any{"destinationCidrBlock": "0.0.0.0/0", "gatewayRef": map[string]any{"name": "internet"}}}, "routes")
+		n.set("RouteTable", "private",
+			[]any{map[string]any{"destinationCidrBlock": "0.0.0.0/0", "gatewayRef": map[string]any{"name": "internet"}}}, "routes")
 		n.set("NATGateway", "exit", map[string]any{"team": "a"}, "tags")
 		n.set("EC2Instance", "web", "Stopped", "state")
 		n.set("RDSInstance", "orders", int64(3), "backupRetentionPeriod")
@@ -163,7 +165,8 @@ func TestASmallNetworkFromOneFile(t *testing.T) {
 	}
 	inv := b.Inventory()
 	for _, key := range inv["kms/key"] { // KMS deletes a key after days
-		if d, err := kms.NewFromConfig(config).DescribeKey(b.Ctx(), &kms.DescribeKeyInput{KeyId: &key}); err != nil || d.KeyMetadata.KeyState != kmstypes.KeyStatePendingDeletion {
+		if d, err := kms.NewFromConfig(config).DescribeKey(b.Ctx(), &kms.DescribeKeyInput{KeyId: &key}); err != nil ||
+			d.KeyMetadata.KeyState != kmstypes.KeyStatePendingDeletion {
 			t.Errorf("the key %s: %v, %+v", key, err, d)
 		}
 	}
@@ -199,15 +202,19 @@ func leftInEC2(t *testing.T, b *bed, c *ec2.Client) string {
 	ranges := []types.Filter{{Name: aws.String("cidr-block-association.cidr-block"), Values: []string{"10.30.0.0/16"}}}
 	vpcs, err := c.DescribeVpcs(b.Ctx(), &ec2.DescribeVpcsInput{Filters: ranges})
 	addresses, err2 := c.DescribeAddresses(b.Ctx(), &ec2.DescribeAddressesInput{})
-	nats, err3 := c.DescribeNatGateways(b.Ctx(), &ec2.DescribeNatGatewaysInput{Filter: []types.Filter{{Name: aws.String("state"), Values: []string{"available"}}}})
+	nats, err3 := c.DescribeNatGateways(b.Ctx(),
+		&ec2.DescribeNatGatewaysInput{Filter: []types.Filter{{Name: aws.String("state"), Values: []string{"available"}}}})
 	gateways, err4 := c.DescribeInternetGateways(b.Ctx(), &ec2.DescribeInternetGatewaysInput{})
 	keys, err5 := c.DescribeKeyPairs(b.Ctx(), &ec2.DescribeKeyPairsInput{})
-	instances, err6 := c.DescribeInstances(b.Ctx(), &ec2.DescribeInstancesInput{Filters: []types.Filter{{Name: aws.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped"}}}})
+	instances, err6 := c.DescribeInstances(b.Ctx(),
+		&ec2.DescribeInstancesInput{Filters: []types.Filter{{Name: aws.String("instance-state-name"),
+			Values: []string{"pending", "running", "stopping", "stopped"}}}})
 	if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil {
 		t.Fatal(err)
 	}
-	left := map[string]int{"VPCs": len(vpcs.Vpcs), "addresses": len(addresses.Addresses), "NAT gateways": len(nats.NatGateways), "internet gateways": len(gateways.InternetGateways),
-		"key pairs": len(keys.KeyPairs), "instances": len(instances.Reservations)}
+	left := map[string]int{"VPCs": len(vpcs.Vpcs), "addresses": len(addresses.Addresses), "NAT gateways": len(nats.NatGateways),
+		"internet gateways": len(gateways.InternetGateways),
+		"key pairs":         len(keys.KeyPairs), "instances": len(instances.Reservations)}
 	if maps.DeleteFunc(left, func(_ string, n int) bool { return n == 0 }); len(left) > 0 {
 		return fmt.Sprint(left)
 	}

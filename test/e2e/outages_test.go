@@ -34,14 +34,17 @@ const onlyNode = "node-0"
 
 // deadWebhook is a webhook that must judge what becomes of Deployments in a namespace, and whose Service does not exist.
 func deadWebhook(namespace string) *admissionregistrationv1.ValidatingWebhookConfiguration {
-	return &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "dead-" + namespace}, Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-		Name:                    "validate.dead.example.com",
-		ClientConfig:            admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: "policies", Name: "policy-svc", Path: new("/validate")}},
-		AdmissionReviewVersions: []string{"v1"}, SideEffects: new(admissionregistrationv1.SideEffectClassNone), FailurePolicy: new(admissionregistrationv1.Fail),
-		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
-		Rules: []admissionregistrationv1.RuleWithOperations{{Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
-			Rule: admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}}}},
-	}}}
+	return &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "dead-" + namespace},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name:                    "validate.dead.example.com",
+			ClientConfig:            admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: "policies", Name: "policy-svc", Path: new("/validate")}},
+			AdmissionReviewVersions: []string{"v1"}, SideEffects: new(admissionregistrationv1.SideEffectClassNone),
+			FailurePolicy:     new(admissionregistrationv1.Fail),
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
+			Rules: []admissionregistrationv1.RuleWithOperations{{Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create,
+				admissionregistrationv1.Update},
+				Rule: admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}}}},
+		}}}
 }
 
 // failWebhooks lets a dead webhook judge the Deployments of a namespace until the test ends. The API server follows its webhooks a little
@@ -52,10 +55,13 @@ func (b *bed) failWebhooks(namespace string) client.Object {
 	b.Create(hook)
 	b.Cleanup(func() { _ = b.Client.Delete(b.Ctx(), hook) })
 	labels := map[string]string{"app": "probe"}
-	probe := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"}, Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels},
-		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "probe", Image: "probe"}}}}}}
+	probe := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"},
+		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "probe", Image: "probe"}}}}}}
 	b.Eventually(patience, "the webhook to be asked", func() error {
-		if err := b.Client.Create(b.Ctx(), probe.DeepCopy(), client.DryRunAll); err == nil || !strings.Contains(err.Error(), "failed calling webhook") {
+		if err := b.Client.Create(b.Ctx(), probe.DeepCopy(), client.DryRunAll); err == nil ||
+			!strings.Contains(err.Error(), "failed calling webhook") {
 			return fmt.Errorf("a Deployment is created: %v", err)
 		}
 		return nil
@@ -72,7 +78,8 @@ func TestOutage_ADeadWebhookOfOthersIsNamed(t *testing.T) {
 	hook := b.failWebhooks(c.Namespace)
 	b.Create(c)
 	for _, part := range []string{nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady} {
-		b.contains(b.Shows(c, part, metav1.ConditionFalse, "WebhookFailing"), "validate.dead.example.com", "Service policies/policy-svc", "kubectl get pods,endpointslices -n policies")
+		b.contains(b.Shows(c, part, metav1.ConditionFalse, "WebhookFailing"), "validate.dead.example.com", "Service policies/policy-svc",
+			"kubectl get pods,endpointslices -n policies")
 	}
 	for _, part := range []string{nexusv1.ConditionDataServicesReady, nexusv1.ConditionIdentityReady, nexusv1.ConditionParametersReady} {
 		b.Shows(c, part, metav1.ConditionTrue, "Ready")
@@ -95,7 +102,8 @@ func TestOutage_NodesWithoutThePodIdentityAgentAreNamed(t *testing.T) {
 	ekswebhook.Start(t, b.World, eksCluster)
 	b.deleteOIDCProvider(homeAccount)
 	labels := map[string]string{corev1.LabelHostname: "node-agent", corev1.LabelOSStable: "linux"}
-	other := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-agent", Labels: labels, Annotations: map[string]string{wellknown.AnnotationSimulatedNode: "fake"}},
+	other := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-agent", Labels: labels,
+		Annotations: map[string]string{wellknown.AnnotationSimulatedNode: "fake"}},
 		Spec: corev1.NodeSpec{Unschedulable: true}} // for all but DaemonSets
 	b.Create(other)
 	t.Cleanup(func() { _ = b.Client.Delete(b.Ctx(), other) })
@@ -139,7 +147,8 @@ func (b *bed) withoutKubelets(do func()) {
 func (b *bed) podsOf(c *nexusv1.NexusAICapability, component string) []corev1.Pod {
 	b.Helper()
 	pods := &corev1.PodList{}
-	if err := b.Client.List(b.Ctx(), pods, client.InNamespace(c.Spec.CapabilityName+"-dev"), client.MatchingLabels{"app.kubernetes.io/component": component}); err != nil || len(pods.Items) == 0 {
+	if err := b.Client.List(b.Ctx(), pods, client.InNamespace(c.Spec.CapabilityName+"-dev"),
+		client.MatchingLabels{"app.kubernetes.io/component": component}); err != nil || len(pods.Items) == 0 {
 		b.Fatalf("%d pods of the %s, %v", len(pods.Items), component, err)
 	}
 	return pods.Items
@@ -148,7 +157,8 @@ func (b *bed) podsOf(c *nexusv1.NexusAICapability, component string) []corev1.Po
 // phasesOf returns a function that tells which phases a capability has had from now on until it was read last, each change once.
 func (b *bed) phasesOf(c *nexusv1.NexusAICapability) func() []nexusv1.Phase {
 	b.Helper()
-	w, err := b.Client.Watch(b.Ctx(), &nexusv1.NexusAICapabilityList{}, client.InNamespace(c.Namespace), client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", c.Name)})
+	w, err := b.Client.Watch(b.Ctx(), &nexusv1.NexusAICapabilityList{}, client.InNamespace(c.Namespace),
+		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", c.Name)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -228,7 +238,8 @@ func TestOutage_ADeadNodeIsNamed(t *testing.T) {
 			})
 		}
 		for _, part := range []string{nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady} {
-			b.Shows(c, part, metav1.ConditionFalse, "NodeNotReady", "0 of 2 replicas are available", "node "+onlyNode+" is not ready since ", "delete the Node if the machine is gone")
+			b.Shows(c, part, metav1.ConditionFalse, "NodeNotReady", "0 of 2 replicas are available", "node "+onlyNode+" is not ready since ",
+				"delete the Node if the machine is gone")
 		}
 	})
 	// The kubelet is back, and the pods that it had are replaced.
@@ -275,7 +286,8 @@ func TestOutage_AnAutoscalerBeyondTheRoomLeavesACapabilityReady(t *testing.T) {
 			d.Status.Conditions[i].LastUpdateTime = metav1.NewTime(d.Status.Conditions[i].LastUpdateTime.Add(2 * time.Second))
 		}
 	})
-	if err := b.Client.SubResource("scale").Update(b.Ctx(), d, client.WithSubResourceBody(&autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 6}})); err != nil {
+	if err := b.Client.SubResource("scale").Update(b.Ctx(), d,
+		client.WithSubResourceBody(&autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 6}})); err != nil {
 		t.Fatal(err)
 	}
 	b.Until(c, patience, "the pods without a node to be told of", func() error {
@@ -289,7 +301,8 @@ func TestOutage_AnAutoscalerBeyondTheRoomLeavesACapabilityReady(t *testing.T) {
 		}
 		return fmt.Errorf("%s; %+v", c.Status.Message, c.Status.Resources)
 	})
-	if now := meta.FindStatusCondition(c.Status.Conditions, "Ready"); now.Status != metav1.ConditionTrue || !now.LastTransitionTime.Equal(&was.LastTransitionTime) {
+	if now := meta.FindStatusCondition(c.Status.Conditions, "Ready"); now.Status != metav1.ConditionTrue ||
+		!now.LastTransitionTime.Equal(&was.LastTransitionTime) {
 		t.Errorf("Ready was %+v and is %+v", was, now)
 	}
 	if got := phases(); !slices.Equal(got, []nexusv1.Phase{nexusv1.PhaseRunning}) {

@@ -46,11 +46,13 @@ func TestResources_OfACapabilityRunAndGoWithoutResidue(t *testing.T) {
 	if err := b.Get(vectors); err != nil || vectors.Status.ARN == "" {
 		t.Errorf("%+v: %v", vectors.Status, err)
 	}
-	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: strings.TrimSuffix(workload(c, "backend").Role, "role") + "config"}}
+	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace,
+		Name: strings.TrimSuffix(workload(c, "backend").Role, "role") + "config"}}
 	if err := b.Get(settings); err != nil || settings.Data["VECTOR_BUCKET"] != "retrieval-dev-vectors" {
 		t.Errorf("the settings %v: %v", settings.Data, err)
 	}
-	if !slices.ContainsFunc(c.Status.Resources, func(r nexusv1.ResourceStatus) bool { return r.Name == vectors.Name && r.ARN == vectors.Status.ARN }) {
+	if !slices.ContainsFunc(c.Status.Resources,
+		func(r nexusv1.ResourceStatus) bool { return r.Name == vectors.Name && r.ARN == vectors.Status.ARN }) {
 		t.Errorf("status.resources lacks %s: %+v", vectors.Name, c.Status.Resources)
 	}
 	b.Quiet()
@@ -95,7 +97,8 @@ func TestPrivilege_ResourcesAreReachedByTheirActions(t *testing.T) {
 	describes := func(a *app, name string) error {
 		return failed(ecr.NewFromConfig(a.cfg).DescribeImages(a.Ctx(), &ecr.DescribeImagesInput{RepositoryName: aws.String(name)}))
 	}
-	for component, want := range map[string]struct{ images, vectors bool }{"builder": {images: true}, "backend": {vectors: true}, "frontend": {}} {
+	for component, want := range map[string]struct{ images, vectors bool }{"builder": {images: true}, "backend": {vectors: true},
+		"frontend": {}} {
 		a := b.applicationOf(c, workload(c, component).ServiceAccount)
 		if err := describes(a, "retrieval-dev-images"); want.images != (err == nil) || !want.images && !awsclient.Is(err, awsclient.Denied) {
 			t.Errorf("%s describes the images: %v", component, err)
@@ -103,7 +106,8 @@ func TestPrivilege_ResourcesAreReachedByTheirActions(t *testing.T) {
 		if err := describes(a, "retrieval-dev-others"); !awsclient.Is(err, awsclient.Denied) {
 			t.Errorf("%s describes the images of a resource without access: %v", component, err)
 		}
-		if err := failed(ecr.NewFromConfig(a.cfg).ListImages(a.Ctx(), &ecr.ListImagesInput{RepositoryName: aws.String("retrieval-dev-images")})); !awsclient.Is(err, awsclient.Denied) {
+		if err := failed(ecr.NewFromConfig(a.cfg).ListImages(a.Ctx(),
+			&ecr.ListImagesInput{RepositoryName: aws.String("retrieval-dev-images")})); !awsclient.Is(err, awsclient.Denied) {
 			t.Errorf("%s lists the images, which is no declared action: %v", component, err)
 		}
 		credentials, err := a.cfg.Credentials.Retrieve(a.Ctx())

@@ -31,8 +31,9 @@ const eksCluster = "production"
 
 func (b *bed) makeEKSCluster() {
 	b.Helper()
-	_, err := eks.NewFromConfig(b.admin(homeAccount)).CreateCluster(b.Ctx(), &eks.CreateClusterInput{Name: aws.String(eksCluster), RoleArn: aws.String("arn:aws:iam::123456789012:role/eks"),
-		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{"subnet-1", "subnet-2"}}})
+	_, err := eks.NewFromConfig(b.admin(homeAccount)).CreateCluster(b.Ctx(),
+		&eks.CreateClusterInput{Name: aws.String(eksCluster), RoleArn: aws.String("arn:aws:iam::123456789012:role/eks"),
+			ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{"subnet-1", "subnet-2"}}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -109,7 +110,8 @@ func TestPodIdentity_ALifeOfACapability(t *testing.T) {
 	c := b.small("pods")
 	c.Spec.Identity = &nexusv1.IdentitySpec{Mode: nexusv1.IdentityPodIdentity}
 	b.Create(c)
-	b.contains(b.Shows(c, nexusv1.ConditionIdentityReady, metav1.ConditionFalse, "PodIdentityAgentMissing"), "eks-pod-identity-agent", "aws eks create-addon --cluster-name "+eksCluster)
+	b.contains(b.Shows(c, nexusv1.ConditionIdentityReady, metav1.ConditionFalse, "PodIdentityAgentMissing"), "eks-pod-identity-agent",
+		"aws eks create-addon --cluster-name "+eksCluster)
 	b.Shows(c, nexusv1.ConditionBackendReady, metav1.ConditionTrue, "Ready") // the workloads do not wait for it
 	b.runAgent(map[string]string{"no": "node"})
 	b.Eventually(30*time.Second, "the DaemonSet to be seen", func() error {
@@ -160,7 +162,8 @@ func TestPodIdentity_HandsOverTheRoleOfEachAccess(t *testing.T) {
 	c.Spec.DataServices = &nexusv1.DataServicesSpec{Queues: []nexusv1.QueueSpec{{Name: "jobs"}, {Name: "mails"}}}
 	c.Spec.Identity = &nexusv1.IdentitySpec{Mode: nexusv1.IdentityIRSA}
 	of := func(name string, access ...nexusv1.AccessName) nexusv1.NamedComponentSpec {
-		return nexusv1.NamedComponentSpec{Name: name, Type: nexusv1.ComponentWorker, ComponentSpec: nexusv1.ComponentSpec{Image: c.Spec.Backend.Image, Replicas: new(int32(1)), Access: &access}}
+		return nexusv1.NamedComponentSpec{Name: name, Type: nexusv1.ComponentWorker,
+			ComponentSpec: nexusv1.ComponentSpec{Image: c.Spec.Backend.Image, Replicas: new(int32(1)), Access: &access}}
 	}
 	c.Spec.Components = []nexusv1.NamedComponentSpec{of("worker", "jobs"), of("mailer", "mails"), of("both", "jobs")}
 	b.Create(c)

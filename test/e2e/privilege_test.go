@@ -92,7 +92,8 @@ func TestPrivilege_AWholeLifeFitsThePrintedPolicy(t *testing.T) {
 			t.Errorf("%s was refused: the policy lacks %s", call.Label(), call.Action())
 		}
 	}
-	for _, s := range []string{"acm", "cognito-idp", "dynamodb", "glue", "iam", "kms", "route53", "s3", "secretsmanager", "sns", "sqs", "ssm"} {
+	for _, s := range []string{"acm", "cognito-idp", "dynamodb", "glue", "iam", "kms", "route53", "s3", "secretsmanager", "sns", "sqs",
+		"ssm"} {
 		if !services[s] {
 			t.Errorf("the life used nothing of %s", s)
 		}
@@ -119,7 +120,8 @@ func TestPrivilege_NewTagsThatLagAreWaitedFor(t *testing.T) {
 	b := &bed{kit.Limited(t, printedPolicies(t, "team-"))}
 	b.provider()
 	b.World.AWS().SetTagConditionsLag(8 * time.Second)
-	key := &v1alpha1.KMSKey{ObjectMeta: metav1.ObjectMeta{Name: "letters"}, Spec: v1alpha1.KMSKeySpec{CommonSpec: through("aws"), EnableKeyRotation: new(true)}}
+	key := &v1alpha1.KMSKey{ObjectMeta: metav1.ObjectMeta{Name: "letters"},
+		Spec: v1alpha1.KMSKeySpec{CommonSpec: through("aws"), EnableKeyRotation: new(true)}}
 	b.Create(key)
 	b.Eventually(time.Minute, "the key to be ready", func() error {
 		if stalled, err := b.Condition(key, "Stalled"); err == nil && stalled.Status == metav1.ConditionTrue {

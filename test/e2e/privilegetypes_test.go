@@ -33,10 +33,14 @@ type typedLife struct {
 }
 
 var typedLives = map[string]typedLife{
-	"AWS::Kinesis::Stream":    {properties: `{"Name":"NAME","RetentionPeriodHours":24}`, property: "RetentionPeriodHours", edited: `48`, changes: "kinesis:IncreaseStreamRetentionPeriod"},
-	"AWS::DSQL::Cluster":      {properties: `{"DeletionProtectionEnabled":true}`, property: "DeletionProtectionEnabled", edited: `false`, changes: "dsql:UpdateCluster"},
-	"AWS::EC2::PrefixList":    {properties: `{"PrefixListName":"NAME","AddressFamily":"IPv4","MaxEntries":2}`, property: "MaxEntries", edited: `3`, changes: "ec2:ModifyManagedPrefixList"},
-	"AWS::SSM::Parameter":     {properties: `{"Name":"/NAME/level","Type":"String","Value":"info"}`, property: "Value", edited: `"debug"`, changes: "ssm:PutParameter"},
+	"AWS::Kinesis::Stream": {properties: `{"Name":"NAME","RetentionPeriodHours":24}`, property: "RetentionPeriodHours", edited: `48`,
+		changes: "kinesis:IncreaseStreamRetentionPeriod"},
+	"AWS::DSQL::Cluster": {properties: `{"DeletionProtectionEnabled":true}`, property: "DeletionProtectionEnabled", edited: `false`,
+		changes: "dsql:UpdateCluster"},
+	"AWS::EC2::PrefixList": {properties: `{"PrefixListName":"NAME","AddressFamily":"IPv4","MaxEntries":2}`, property: "MaxEntries",
+		edited: `3`, changes: "ec2:ModifyManagedPrefixList"},
+	"AWS::SSM::Parameter": {properties: `{"Name":"/NAME/level","Type":"String","Value":"info"}`, property: "Value", edited: `"debug"`,
+		changes: "ssm:PutParameter"},
 	"AWS::Logs::MetricFilter": {properties: `{"LogGroupName":"NAME","FilterName":"errors","FilterPattern":"x","MetricTransformations":[{"MetricName":"a","MetricNamespace":"b","MetricValue":"1"}]}`, property: "FilterPattern", edited: `"y"`, changes: "logs:PutMetricFilter"},
 	"AWS::StepFunctions::StateMachine": {properties: `{"StateMachineName":"NAME","RoleArn":"arn:aws:iam::123456789012:role/teams/team-machine","DefinitionString":"{}"}`,
 		property: "DefinitionString", edited: `"{\"StartAt\":\"a\"}"`, changes: "states:UpdateStateMachine"},
@@ -58,9 +62,11 @@ func limitedToTypes(t *testing.T, granted ...string) (*bed, *double.Double) {
 		return text
 	})
 	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"states.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
-	config := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	config := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	b.World.AWS().EnforceIAM(false) // for the person who makes the role
-	_, err := iam.NewFromConfig(config).CreateRole(b.Ctx(), &iam.CreateRoleInput{RoleName: aws.String("team-machine"), Path: aws.String("/teams/"), AssumeRolePolicyDocument: &trust})
+	_, err := iam.NewFromConfig(config).CreateRole(b.Ctx(),
+		&iam.CreateRoleInput{RoleName: aws.String("team-machine"), Path: aws.String("/teams/"), AssumeRolePolicyDocument: &trust})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +83,8 @@ func (l typedLife) resource(typeName, name string) *v1alpha1.AWSResource {
 	raw := strings.ReplaceAll(l.properties, "NAME", name)
 	_, service, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(typeName, "::", "-")), "-")
 	object := name + "-" + service
-	return &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Name: object, Annotations: map[string]string{wellknown.AnnotationDeleteData: object}},
+	return &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Name: object,
+		Annotations: map[string]string{wellknown.AnnotationDeleteData: object}},
 		Spec: v1alpha1.AWSResourceSpec{CommonSpec: through("aws"), TypeName: typeName, Properties: runtime.RawExtension{Raw: []byte(raw)}}}
 }
 
@@ -106,7 +113,8 @@ func (l typedLife) shows(b *bed, d *double.Double, o *v1alpha1.AWSResource, tag 
 		have := d.Properties(o.Spec.TypeName, o.Status.Identifier)
 		value, err := json.Marshal(have[l.property])
 		tags := fmt.Sprint(have["Tags"])
-		if err != nil || string(value) != l.edited || tag != "" && !strings.Contains(tags, tag) || tag == "" && strings.Contains(tags, "finance") {
+		if err != nil || string(value) != l.edited || tag != "" && !strings.Contains(tags, tag) || tag == "" &&
+			strings.Contains(tags, "finance") {
 			return fmt.Errorf("%s and tags %s: %+v", value, tags, o.Status.Conditions)
 		}
 		return nil
@@ -142,7 +150,8 @@ func TestPrivilege_ATypedLifeFitsThePrintedPolicy(t *testing.T) {
 		}
 	}
 	// The names of another team stay out of reach, and so does a role outside the path.
-	for _, typeName := range []string{"AWS::Kinesis::Stream", "AWS::Logs::MetricFilter", "AWS::SSM::Parameter", "AWS::StepFunctions::StateMachine"} {
+	for _, typeName := range []string{"AWS::Kinesis::Stream", "AWS::Logs::MetricFilter", "AWS::SSM::Parameter",
+		"AWS::StepFunctions::StateMachine"} {
 		stranger := typedLives[typeName].resource(typeName, "finance")
 		b.Create(stranger)
 		b.contains(b.Shows(stranger, "Stalled", metav1.ConditionTrue, "AccessDenied"), "AWS denies", "finance")

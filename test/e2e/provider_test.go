@@ -232,7 +232,8 @@ func TestRotatedKeysOfOtherAccountServeNothing(t *testing.T) {
 	slow := b.World.AWS().Fault(emulator.Match{Service: "sts", AccessKey: other.AccessKeyID}, emulator.Delay(2*time.Second))
 	mark, _ := b.Mark()
 	b.Edit(secret, func() {
-		secret.StringData = map[string]string{"AWS_ACCESS_KEY_ID": other.AccessKeyID, "AWS_SECRET_ACCESS_KEY": other.SecretAccessKey, "AWS_SESSION_TOKEN": other.SessionToken}
+		secret.StringData = map[string]string{"AWS_ACCESS_KEY_ID": other.AccessKeyID, "AWS_SECRET_ACCESS_KEY": other.SecretAccessKey,
+			"AWS_SESSION_TOKEN": other.SessionToken}
 	})
 	b.Eventually(10*time.Second, "the new keys to be shown to STS", func() error {
 		for _, call := range b.World.AWS().Since(mark) {
@@ -304,8 +305,9 @@ func TestProviderInDeletionCreatesNothing(t *testing.T) {
 func TestRoleARNWithoutKeysWorksWhereAmbientIsAllowed(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=platform")
-	if _, err := iam.NewFromConfig(b.admin(homeAccount)).CreateRole(b.Ctx(), &iam.CreateRoleInput{RoleName: aws.String("seed"), AssumeRolePolicyDocument: aws.String(
-		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:root"},"Action":"sts:AssumeRole"}]}`)}); err != nil {
+	if _, err := iam.NewFromConfig(b.admin(homeAccount)).CreateRole(b.Ctx(),
+		&iam.CreateRoleInput{RoleName: aws.String("seed"), AssumeRolePolicyDocument: aws.String(
+			`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:root"},"Action":"sts:AssumeRole"}]}`)}); err != nil {
 		t.Fatal(err)
 	}
 	p := provider("irsa")
@@ -396,7 +398,8 @@ func TestASecretInUseStaysAndIsReleasedWhenUnread(t *testing.T) {
 	b.Gone(old)
 	b.Ready(p, o)
 	// AWS refuses the key while the provider goes; when it is in order again, so does everything else.
-	rule := b.World.AWS().Fault(emulator.Match{Service: "sts"}, emulator.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
+	rule := b.World.AWS().Fault(emulator.Match{Service: "sts"},
+		emulator.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
 	b.Edit(p, func() { p.Spec.DefaultTags = map[string]v1alpha1.TagValue{"team": "x"} })
 	b.Shows(p, "Stalled", metav1.ConditionTrue, "CredentialsInvalid")
 	for _, o := range []client.Object{p, o} {

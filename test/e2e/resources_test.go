@@ -27,13 +27,15 @@ import (
 )
 
 func bucket(name string) *v1alpha1.S3Bucket {
-	return &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.S3BucketSpec{CommonSpec: through("aws"), BucketName: name,
-		Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
+	return &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: v1alpha1.S3BucketSpec{CommonSpec: through("aws"), BucketName: name,
+			Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
 }
 
 func table(name string) *v1alpha1.DynamoDBTable {
-	return &v1alpha1.DynamoDBTable{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.DynamoDBTableSpec{CommonSpec: through("aws"), TableName: name,
-		HashKey: v1alpha1.DynamoDBAttribute{Name: "pk", Type: "S"}, PointInTimeRecovery: aws.Bool(true)}}
+	return &v1alpha1.DynamoDBTable{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: v1alpha1.DynamoDBTableSpec{CommonSpec: through("aws"), TableName: name,
+			HashKey: v1alpha1.DynamoDBAttribute{Name: "pk", Type: "S"}, PointInTimeRecovery: aws.Bool(true)}}
 }
 
 func role(name string) *v1alpha1.IAMRole {
@@ -143,11 +145,13 @@ func TestEveryCreateAndDeleteSurvivesFaults(t *testing.T) {
 			t.Run(k.name+"/"+s.name, func(t *testing.T) {
 				name := fmt.Sprintf("strike-%d-%s", n, strings.ToLower(k.name))
 				o := k.make(name)
-				b.struck(t, s, k.service, k.creates, name, func() { b.Create(o) }, func() { b.Shows(o, "Ready", metav1.ConditionFalse, s.shows) }, func() { b.Ready(o) })
+				b.struck(t, s, k.service, k.creates, name, func() { b.Create(o) }, func() { b.Shows(o, "Ready", metav1.ConditionFalse, s.shows) },
+					func() { b.Ready(o) })
 				if inv := fmt.Sprint(b.Inventory()); strings.Count(inv, name) != 1 {
 					t.Errorf("want %s once: %s", name, inv)
 				}
-				b.struck(t, s, k.service, k.ends, name, func() { _ = b.Client.Delete(b.Ctx(), o) }, func() { b.Shows(o, "Ready", metav1.ConditionFalse, s.shows) }, func() { b.Gone(o) })
+				b.struck(t, s, k.service, k.ends, name, func() { _ = b.Client.Delete(b.Ctx(), o) },
+					func() { b.Shows(o, "Ready", metav1.ConditionFalse, s.shows) }, func() { b.Gone(o) })
 				if inv := b.Inventory(); len(inv) > 0 {
 					t.Errorf("left behind: %v", inv)
 				}
@@ -269,7 +273,8 @@ func TestBadInputIsRefusedAtAdmissionWithItsField(t *testing.T) {
 		{"provisionedThroughput", func() client.Object { o := table("ttt"); o.Spec.BillingMode = "PROVISIONED"; return o }()},
 		{"irsa", func() client.Object { o := role("r"); o.Spec.AssumeRolePolicyDocument = "{}"; return o }()},
 		{"spec.region", &v1alpha1.AWSProvider{Spec: v1alpha1.AWSProviderSpec{Region: "Mars"}}},
-		{"accessKeyIDRef", &v1alpha1.AWSProvider{Spec: v1alpha1.AWSProviderSpec{Region: "eu-west-1", AccessKeyIDRef: &v1alpha1.SecretKeyReference{Name: "a", Key: "b"}}}},
+		{"accessKeyIDRef", &v1alpha1.AWSProvider{Spec: v1alpha1.AWSProviderSpec{Region: "eu-west-1",
+			AccessKeyIDRef: &v1alpha1.SecretKeyReference{Name: "a", Key: "b"}}}},
 		{"metadata.name", bucket(strings.Repeat("n", 151))},
 	} {
 		c.o.SetNamespace(b.Namespace)
@@ -361,12 +366,14 @@ func TestCredentialsAndReachabilityShowAndHeal(t *testing.T) {
 	o := bucket("later")
 	b.Create(o)
 	b.Shows(o, "Ready", metav1.ConditionFalse, "ProviderNotReady")
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys"}, StringData: map[string]string{"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "canary-of-the-operator"}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys"},
+		StringData: map[string]string{"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "canary-of-the-operator"}}
 	b.Create(secret)
 	b.Ready(p, o)
 
 	// A refusal by STS, then an AWS that cannot be reached: both show, and heal automatically.
-	rule := b.World.AWS().Fault(emulator.Match{Service: "sts"}, emulator.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
+	rule := b.World.AWS().Fault(emulator.Match{Service: "sts"},
+		emulator.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
 	b.Shows(p, "Stalled", metav1.ConditionTrue, "CredentialsInvalid")
 	rule.Remove()
 	b.Ready(p, o)
@@ -433,7 +440,8 @@ func TestTwoBucketsReplicateToEachOther(t *testing.T) {
 	p.Spec.RolePathPrefix = "/"
 	replicating := func(name string, to v1alpha1.S3ReplicationDestination) *v1alpha1.S3Bucket {
 		o := bucket(name)
-		o.Spec.Replication = &v1alpha1.S3Replication{RoleARN: "arn:aws:iam::123456789012:role/replicator", Rules: []v1alpha1.S3ReplicationRule{{ID: "all", Enabled: true, Destination: to}}}
+		o.Spec.Replication = &v1alpha1.S3Replication{RoleARN: "arn:aws:iam::123456789012:role/replicator",
+			Rules: []v1alpha1.S3ReplicationRule{{ID: "all", Enabled: true, Destination: to}}}
 		return o
 	}
 	west := replicating("copies-west", v1alpha1.S3ReplicationDestination{BucketARN: "arn:aws:s3:::copies-east"})
@@ -454,9 +462,12 @@ func TestAReferenceWaitsForTheARNThatComesAfterTheID(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
 	b.provider()
-	b.World.AWS().Fault(emulator.Match{Service: "kms", Op: "DescribeKey"}, emulator.Fail(400, "AccessDeniedException", "no identity-based policy allows the kms:DescribeKey action"))
+	b.World.AWS().Fault(emulator.Match{Service: "kms", Op: "DescribeKey"},
+		emulator.Fail(400, "AccessDeniedException", "no identity-based policy allows the kms:DescribeKey action"))
 	key := &v1alpha1.KMSKey{ObjectMeta: metav1.ObjectMeta{Name: "letters"}, Spec: v1alpha1.KMSKeySpec{CommonSpec: through("aws")}}
-	queue := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Name: "letters"}, Spec: v1alpha1.SQSQueueSpec{CommonSpec: through("aws"), QueueName: "letters", KMSMasterKeyRef: &v1alpha1.ObjectReference{Name: "letters"}}}
+	queue := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Name: "letters"},
+		Spec: v1alpha1.SQSQueueSpec{CommonSpec: through("aws"), QueueName: "letters",
+			KMSMasterKeyRef: &v1alpha1.ObjectReference{Name: "letters"}}}
 	b.Create(key)
 	b.Eventually(30*time.Second, "the key's ID to be recorded", func() error {
 		if err := b.Get(key); err != nil || key.Status.ID == "" || key.Status.ARN != "" {

@@ -37,7 +37,8 @@ import (
 
 // account is AWS as another person with rights in it sees it.
 func (b *bed) account() aws.Config {
-	return aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	return aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 }
 
 func must[T any](b *bed, out T, err error) T {
@@ -60,7 +61,8 @@ func (b *bed) seed(prefix, path string) {
 	b.Helper()
 	b.put(prefix+"-call-data", "call-records/1.json", `{"call":1}`)
 	_, err := dynamodb.NewFromConfig(b.account()).PutItem(b.Ctx(), &dynamodb.PutItemInput{TableName: aws.String(prefix + "-license"),
-		Item: map[string]dynamodbtypes.AttributeValue{"pk": &dynamodbtypes.AttributeValueMemberS{Value: "a"}, "sk": &dynamodbtypes.AttributeValueMemberS{Value: "b"}}})
+		Item: map[string]dynamodbtypes.AttributeValue{"pk": &dynamodbtypes.AttributeValueMemberS{Value: "a"},
+			"sk": &dynamodbtypes.AttributeValueMemberS{Value: "b"}}})
 	must(b, 0, err)
 	_, err = secretsmanager.NewFromConfig(b.account()).PutSecretValue(b.Ctx(), &secretsmanager.PutSecretValueInput{
 		SecretId: aws.String(path + "/openai"), SecretString: aws.String(`{"apiKey":"typed in by hand"}`)})
@@ -71,7 +73,8 @@ func (b *bed) seed(prefix, path string) {
 func (b *bed) data(prefix string) map[string]string {
 	b.Helper()
 	out := map[string]string{}
-	object, err := b.s3().GetObject(b.Ctx(), &s3.GetObjectInput{Bucket: aws.String(prefix + "-call-data"), Key: aws.String("call-records/1.json")})
+	object, err := b.s3().GetObject(b.Ctx(),
+		&s3.GetObjectInput{Bucket: aws.String(prefix + "-call-data"), Key: aws.String("call-records/1.json")})
 	body, err := io.ReadAll(must(b, object, err).Body)
 	out["object"] = string(must(b, body, err)) + " " + aws.ToString(object.VersionId)
 	scan, err := dynamodb.NewFromConfig(b.account()).Scan(b.Ctx(), &dynamodb.ScanInput{TableName: aws.String(prefix + "-license")})
@@ -159,9 +162,11 @@ func (b *bed) marks(prefix, path string) map[string]string {
 	r, err := iam.NewFromConfig(cfg).ListRoleTags(ctx, &iam.ListRoleTagsInput{RoleName: aws.String(prefix + "-app-role")})
 	see("role", pairs(must(b, r, err).Tags, func(t iamtypes.Tag) (*string, *string) { return t.Key, t.Value }))
 	b.catalogMarks(ctx, glue.NewFromConfig(cfg), prefix, see)
-	p, err := ssm.NewFromConfig(cfg).ListTagsForResource(ctx, &ssm.ListTagsForResourceInput{ResourceId: aws.String("/" + path + "/aws/region"), ResourceType: ssmtypes.ResourceTypeForTaggingParameter})
+	p, err := ssm.NewFromConfig(cfg).ListTagsForResource(ctx,
+		&ssm.ListTagsForResourceInput{ResourceId: aws.String("/" + path + "/aws/region"), ResourceType: ssmtypes.ResourceTypeForTaggingParameter})
 	see("parameter", pairs(must(b, p, err).TagList, func(t ssmtypes.Tag) (*string, *string) { return t.Key, t.Value }))
-	s, err := secretsmanager.NewFromConfig(cfg).DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: aws.String(path + "/openai")})
+	s, err := secretsmanager.NewFromConfig(cfg).DescribeSecret(ctx,
+		&secretsmanager.DescribeSecretInput{SecretId: aws.String(path + "/openai")})
 	see("secret", pairs(must(b, s, err).Tags, func(t secretstypes.Tag) (*string, *string) { return t.Key, t.Value }))
 	return out
 }
@@ -260,7 +265,8 @@ func TestADeletionWaitsForBucketsToBeEmptied(t *testing.T) {
 			if err := b.Get(c); err != nil {
 				return err
 			}
-			if m := c.Status.Message; c.Status.Phase != nexusv1.PhaseDeleting || !strings.Contains(m, "S3Bucket/"+name) || !strings.Contains(m, "2 ") {
+			if m := c.Status.Message; c.Status.Phase != nexusv1.PhaseDeleting || !strings.Contains(m, "S3Bucket/"+name) ||
+				!strings.Contains(m, "2 ") {
 				return fmt.Errorf("%s: %s", c.Status.Phase, m)
 			}
 			return nil
@@ -295,7 +301,8 @@ func (b *bed) fill(bucket string, versions int) {
 	group.SetLimit(8)
 	for i := range versions {
 		group.Go(func() error {
-			_, err := b.s3().PutObject(b.Ctx(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String(fmt.Sprintf("dt=%d/a.json", i%400)), Body: strings.NewReader("{}")})
+			_, err := b.s3().PutObject(b.Ctx(),
+				&s3.PutObjectInput{Bucket: &bucket, Key: aws.String(fmt.Sprintf("dt=%d/a.json", i%400)), Body: strings.NewReader("{}")})
 			return err
 		})
 	}
@@ -315,7 +322,8 @@ func TestForceDestroyEmptiesABucketPageByPage(t *testing.T) {
 	if err := b.Client.Delete(b.Ctx(), o); err != nil {
 		t.Fatal(err)
 	}
-	if m := b.Shows(o, "Ready", metav1.ConditionFalse, "BucketNotEmpty"); !strings.Contains(m, "at least 1000") || !strings.Contains(m, "forceDestroy: true") {
+	if m := b.Shows(o, "Ready", metav1.ConditionFalse, "BucketNotEmpty"); !strings.Contains(m, "at least 1000") ||
+		!strings.Contains(m, "forceDestroy: true") {
 		t.Errorf("no count or no way out: %s", m)
 	}
 	mark, _ := b.Mark()

@@ -36,7 +36,8 @@ func TestRollout_ABadImageLeavesThePreviousVersionServing(t *testing.T) {
 	if c.Status.Phase != nexusv1.PhaseDegraded || c.Status.Ready {
 		t.Errorf("phase %s, ready %t", c.Status.Phase, c.Status.Ready)
 	}
-	if k := meta.FindStatusCondition(c.Status.Conditions, "BackendReady"); k == nil || k.Status != metav1.ConditionTrue || k.Reason != "PreviousVersionServing" {
+	if k := meta.FindStatusCondition(c.Status.Conditions, "BackendReady"); k == nil || k.Status != metav1.ConditionTrue ||
+		k.Reason != "PreviousVersionServing" {
 		t.Errorf("%+v", k)
 	}
 	b.Edit(c, func() { c.Spec.Backend.Image = "registry.example/backend:2" })
@@ -64,7 +65,8 @@ func TestRollout_StatusTellsWhatAnEditChanges(t *testing.T) {
 		t.Fatalf("%+v, generation %d", r, c.Generation)
 	}
 	told := fmt.Sprint(r.Changes)
-	for _, want := range []string{"{Deployment telling-dev-backend Updated", "image", "replicas", "{DynamoDBTable telling-dev-fresh Created", "{DynamoDBTable telling-dev-old Deleted"} {
+	for _, want := range []string{"{Deployment telling-dev-backend Updated", "image", "replicas", "{DynamoDBTable telling-dev-fresh Created",
+		"{DynamoDBTable telling-dev-old Deleted"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("the changes do not say %q: %s", want, told)
 		}
@@ -83,7 +85,8 @@ func TestRollout_ARefusedEditLeavesEverythingRunning(t *testing.T) {
 	b.Running(c)
 	b.Edit(c, func() { c.Spec.Backend.Image = "registry.example/Backend:2" })
 	message := b.Shows(c, "Stalled", metav1.ConditionTrue, "InvalidSpec")
-	if !strings.Contains(message, "spec.backend.image") || c.Status.Phase != nexusv1.PhaseDegraded || !strings.Contains(c.Status.Message, "update refused, the previous version is serving") {
+	if !strings.Contains(message, "spec.backend.image") || c.Status.Phase != nexusv1.PhaseDegraded ||
+		!strings.Contains(c.Status.Message, "update refused, the previous version is serving") {
 		t.Errorf("phase %s: %s; %s", c.Status.Phase, c.Status.Message, message)
 	}
 	for _, part := range []string{"BackendReady", "FrontendReady", "IngressReady"} {
@@ -104,7 +107,8 @@ func TestSick_ANamedUserIsNotReportedAsRoot(t *testing.T) {
 	b.Create(c)
 	b.Running(c)
 	pods := &corev1.PodList{}
-	if err := b.Client.List(b.Ctx(), pods, client.InNamespace(c.Namespace), client.MatchingLabels{"app.kubernetes.io/component": "frontend"}); err != nil || len(pods.Items) == 0 {
+	if err := b.Client.List(b.Ctx(), pods, client.InNamespace(c.Namespace),
+		client.MatchingLabels{"app.kubernetes.io/component": "frontend"}); err != nil || len(pods.Items) == 0 {
 		t.Fatalf("%d pods, %v", len(pods.Items), err)
 	}
 	p := &pods.Items[0]
@@ -172,7 +176,8 @@ func TestPods_WithoutAWayToCredentialsAreReported(t *testing.T) {
 	b.Create(c)
 	b.Running(c)
 	k, err := b.Condition(c, "CredentialsInPods")
-	if err != nil || k.Status != metav1.ConditionFalse || k.Reason != "CredentialsNotInPods" || !strings.Contains(k.Message, "pod identity webhook") {
+	if err != nil || k.Status != metav1.ConditionFalse || k.Reason != "CredentialsNotInPods" ||
+		!strings.Contains(k.Message, "pod identity webhook") {
 		t.Errorf("%+v %v", k, err)
 	}
 	if !strings.Contains(c.Status.Message, "CredentialsInPods") {

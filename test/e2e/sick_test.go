@@ -157,7 +157,8 @@ func TestWorkloadThatFailsLater_FailsTheCapability(t *testing.T) {
 	b.Create(c)
 	b.Running(c)
 	pods := &corev1.PodList{}
-	if err := b.Client.List(b.Ctx(), pods, client.InNamespace(c.Namespace), client.MatchingLabels{"app.kubernetes.io/component": "backend"}); err != nil || len(pods.Items) == 0 {
+	if err := b.Client.List(b.Ctx(), pods, client.InNamespace(c.Namespace),
+		client.MatchingLabels{"app.kubernetes.io/component": "backend"}); err != nil || len(pods.Items) == 0 {
 		t.Fatalf("%d pods, %v", len(pods.Items), err)
 	}
 	// One of the pods begins to crash, as a kubelet would tell it.

@@ -50,9 +50,11 @@ type trouble struct {
 
 var troubles = []trouble{
 	{"denied", "AccessDenied", func(service string) emulator.Action {
-		return emulator.Fail(403, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/x is not authorized to perform: "+service+":Something")
+		return emulator.Fail(403, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/x is not authorized to perform: "+service+
+			":Something")
 	}, "AWS denies %s:", "allow %s:", true},
-	{"throttled", "Throttled", func(string) emulator.Action { return emulator.Throttle() }, "AWS throttles %s:", "retried automatically", false},
+	{"throttled", "Throttled", func(string) emulator.Action { return emulator.Throttle() }, "AWS throttles %s:", "retried automatically",
+		false},
 	{"hanging", "Unreachable", func(string) emulator.Action { return emulator.Hang() }, "no answer in time", "retried automatically", false},
 }
 
@@ -90,7 +92,8 @@ func (s sick) strike(b *bed) *emulator.Rule {
 	if s.service.name == "sts" {
 		return b.World.AWS().Fault(emulator.Match{Service: "sts", AccessKey: b.keyFor(s.c)}, s.action(s.service.name))
 	}
-	return b.World.AWS().Fault(emulator.Match{Service: s.service.name, Resource: "*" + strings.ReplaceAll(name, "-", "?") + "?dev*"}, s.action(s.service.name))
+	return b.World.AWS().Fault(emulator.Match{Service: s.service.name, Resource: "*" + strings.ReplaceAll(name, "-", "?") + "?dev*"},
+		s.action(s.service.name))
 }
 
 // keyFor makes a capability use a provider with its own key, which it returns.
@@ -246,7 +249,8 @@ func TestAnAWSThatGetsSickLaterShowsAtTheNextCheck(t *testing.T) {
 				failed++
 			}
 		}
-		if want := fmt.Sprintf("and %d more", asking-1); failed != asking || c.Status.Phase != nexusv1.PhaseFailed || !strings.Contains(c.Status.Message, want) {
+		if want := fmt.Sprintf("and %d more", asking-1); failed != asking || c.Status.Phase != nexusv1.PhaseFailed ||
+			!strings.Contains(c.Status.Message, want) {
 			return fmt.Errorf("%s, %d of %d: %s", c.Status.Phase, failed, asking, c.Status.Message)
 		}
 		return nil
@@ -258,7 +262,8 @@ func TestAnAWSThatGetsSickLaterShowsAtTheNextCheck(t *testing.T) {
 
 	rule := b.World.AWS().Fault(emulator.Match{}, emulator.Throttle())
 	for _, o := range children {
-		if message := b.Shows(o, "Reconciling", metav1.ConditionTrue, troubles[1].reason); !strings.Contains(message, troubles[1].todo) || !o.CommonStatus().Ready {
+		if message := b.Shows(o, "Reconciling", metav1.ConditionTrue, troubles[1].reason); !strings.Contains(message, troubles[1].todo) ||
+			!o.CommonStatus().Ready {
 			t.Errorf("%T %s: ready %t, %s", o, o.GetName(), o.CommonStatus().Ready, message)
 		}
 	}
@@ -272,7 +277,8 @@ func TestAnAWSThatGetsSickLaterShowsAtTheNextCheck(t *testing.T) {
 				told++
 			}
 		}
-		if told < len(children) || !strings.Contains(c.Status.Message, troubles[1].todo) || c.Status.Phase != nexusv1.PhaseRunning || !c.Status.Ready {
+		if told < len(children) || !strings.Contains(c.Status.Message, troubles[1].todo) || c.Status.Phase != nexusv1.PhaseRunning ||
+			!c.Status.Ready {
 			return fmt.Errorf("phase %s, ready %t, %d of %d told: %s", c.Status.Phase, c.Status.Ready, told, len(children), c.Status.Message)
 		}
 		return nil
@@ -301,8 +307,10 @@ func TestAServiceThatDoesNotAnswerLeavesWorkersToOthers(t *testing.T) {
 	b.Create(far)
 	b.Ready(far)
 	secret := func(name, provider string) *v1alpha1.SecretsManagerSecret {
-		return &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: name}, Spec: v1alpha1.SecretsManagerSecretSpec{
-			CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: provider}}, SecretName: name, Placeholder: map[string]v1alpha1.PlaceholderValue{"key": ""}}}
+		return &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: name},
+			Spec: v1alpha1.SecretsManagerSecretSpec{
+				CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: provider}}, SecretName: name,
+				Placeholder: map[string]v1alpha1.PlaceholderValue{"key": ""}}}
 	}
 	rule := b.World.AWS().Fault(emulator.Match{Service: "secretsmanager", Resource: "silent*"}, emulator.Hang())
 	var silent []client.Object

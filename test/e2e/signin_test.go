@@ -49,11 +49,13 @@ func TestSignIn_ThePoolLivesAndDiesWithItsCapability(t *testing.T) {
 	}
 
 	// A dropped pool with users is held until a person names it.
-	_, err := api.AdminCreateUser(b.Ctx(), &cognitoidentityprovider.AdminCreateUserInput{UserPoolId: &id, Username: aws.String("ann@example.com")})
+	_, err := api.AdminCreateUser(b.Ctx(),
+		&cognitoidentityprovider.AdminCreateUserInput{UserPoolId: &id, Username: aws.String("ann@example.com")})
 	must(b, 0, err)
 	in := c.Spec.Cognito
 	b.Edit(c, func() { c.Spec.EnableCognito, c.Spec.Cognito = false, nil })
-	b.contains(b.Shows(c, "Stalled", metav1.ConditionTrue, "DataWouldBeLost"), "CognitoUserPool/portal-dev-users", "about 1 users", "nexus.ai/delete-data")
+	b.contains(b.Shows(c, "Stalled", metav1.ConditionTrue, "DataWouldBeLost"), "CognitoUserPool/portal-dev-users", "about 1 users",
+		"nexus.ai/delete-data")
 	b.Edit(c, func() { c.Spec.EnableCognito, c.Spec.Cognito = true, in })
 	b.Running(c)
 	b.Ready(pool)
@@ -70,7 +72,8 @@ func TestSignIn_ThePoolLivesAndDiesWithItsCapability(t *testing.T) {
 	// A prefix that another pool has is reported with the remedy.
 	other, err := api.CreateUserPool(b.Ctx(), &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("theirs")})
 	must(b, 0, err)
-	_, err = api.CreateUserPoolDomain(b.Ctx(), &cognitoidentityprovider.CreateUserPoolDomainInput{UserPoolId: other.UserPool.Id, Domain: aws.String("taken")})
+	_, err = api.CreateUserPoolDomain(b.Ctx(),
+		&cognitoidentityprovider.CreateUserPoolDomainInput{UserPoolId: other.UserPool.Id, Domain: aws.String("taken")})
 	must(b, 0, err)
 	taken := &nexusv1.CognitoSpec{CallbackURLs: []nexusv1.SignInURL{"https://portal.example.org/"}, DomainPrefix: "taken"}
 	b.Edit(c, func() { c.Annotations, c.Spec.EnableCognito, c.Spec.Cognito = nil, true, taken })
@@ -80,7 +83,8 @@ func TestSignIn_ThePoolLivesAndDiesWithItsCapability(t *testing.T) {
 
 	must(b, 0, b.Client.Delete(b.Ctx(), c))
 	b.Gone(c)
-	_, err = api.DeleteUserPoolDomain(b.Ctx(), &cognitoidentityprovider.DeleteUserPoolDomainInput{UserPoolId: other.UserPool.Id, Domain: aws.String("taken")})
+	_, err = api.DeleteUserPoolDomain(b.Ctx(),
+		&cognitoidentityprovider.DeleteUserPoolDomainInput{UserPoolId: other.UserPool.Id, Domain: aws.String("taken")})
 	must(b, 0, err)
 	_, err = api.DeleteUserPool(b.Ctx(), &cognitoidentityprovider.DeleteUserPoolInput{UserPoolId: other.UserPool.Id})
 	must(b, 0, err)

@@ -196,10 +196,12 @@ func TestForgedOwnerOfASuspendedCapabilityIsReported(t *testing.T) {
 	b.Create(p, c)
 	b.Ready(p)
 	b.Shows(c, "Reconciling", metav1.ConditionTrue, "Paused")
-	o := &v1alpha1.S3Bucket{ObjectMeta: named(c.Namespace, "forged-bucket"), Spec: v1alpha1.S3BucketSpec{BucketName: "forged-bucket", CommonSpec: through("aws")}}
+	o := &v1alpha1.S3Bucket{ObjectMeta: named(c.Namespace, "forged-bucket"),
+		Spec: v1alpha1.S3BucketSpec{BucketName: "forged-bucket", CommonSpec: through("aws")}}
 	o.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c, nexusv1.GroupVersion.WithKind("NexusAICapability"))}
 	b.Create(o)
-	b.contains(b.Shows(o, "Paused", metav1.ConditionTrue, "Paused"), "NexusAICapability forged-dev", "metadata.ownerReferences", "remove the owner reference")
+	b.contains(b.Shows(o, "Paused", metav1.ConditionTrue, "Paused"), "NexusAICapability forged-dev", "metadata.ownerReferences",
+		"remove the owner reference")
 	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("made in AWS: %v", inv)
 	}

@@ -134,7 +134,8 @@ func (b *bed) plansOfOthers(tenant client.Client) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{GenerateName: "plan-", Namespace: b.Namespace}, Spec: nexusv1.PlanRequestSpec{Manifests: []nexusv1.PlannedManifest{nexusv1.PlannedManifest(manifest)}}}
+		q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{GenerateName: "plan-", Namespace: b.Namespace},
+			Spec: nexusv1.PlanRequestSpec{Manifests: []nexusv1.PlannedManifest{nexusv1.PlannedManifest(manifest)}}}
 		if err := tenant.Create(b.Ctx(), q); err != nil {
 			b.Fatal(err)
 		}

@@ -30,9 +30,11 @@ func TestForgedRecordsDeleteNothing(t *testing.T) {
 	c := b.small("myapp")
 	b.Create(c)
 	b.Running(c)
-	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
 	doc := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
-	if _, err := api.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("finance-admin"), AssumeRolePolicyDocument: &doc}); err != nil {
+	if _, err := api.CreateRole(t.Context(),
+		&iam.CreateRoleInput{RoleName: aws.String("finance-admin"), AssumeRolePolicyDocument: &doc}); err != nil {
 		t.Fatal(err)
 	}
 	tenant, mark := b.Tenant(c.Namespace), b.World.AWS().Mark()
@@ -43,7 +45,8 @@ func TestForgedRecordsDeleteNothing(t *testing.T) {
 				Name: name, Namespace: c.Namespace, Finalizers: []string{"aws-infra-operator.runner.codes/iamrole-finalizer", "example.com/keep"},
 				Annotations: map[string]string{"nexus.ai/home": "aws/123456789012/ap-southeast-1",
 					"nexus.ai/intent": `{"attempt":1,"at":"2001-01-01T00:00:00Z","identity":{"Name":"` + name + `"},"signature":"00"}`},
-				OwnerReferences: []metav1.OwnerReference{{APIVersion: "nexus.ai/v1", Kind: "NexusAICapability", Name: c.Name, UID: c.UID, Controller: new(true)}},
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "nexus.ai/v1", Kind: "NexusAICapability", Name: c.Name, UID: c.UID,
+					Controller: new(true)}},
 			},
 			Spec: v1alpha1.IAMRoleSpec{CommonSpec: through("myapp-dev"), RoleName: name, AssumeRolePolicyDocument: doc},
 		}
@@ -162,7 +165,8 @@ func TestWhoOnlyObservesOrReportsWritesNothing(t *testing.T) {
 	r.Spec.DriftPolicy = v1alpha1.DriftReport
 	b.Create(r)
 	b.Ready(r)
-	suspended := &s3.PutBucketVersioningInput{Bucket: aws.String("reported"), VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusSuspended}}
+	suspended := &s3.PutBucketVersioningInput{Bucket: aws.String("reported"),
+		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusSuspended}}
 	if _, err := b.s3().PutBucketVersioning(t.Context(), suspended); err != nil {
 		t.Fatal(err)
 	}

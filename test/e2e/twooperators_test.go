@@ -165,7 +165,8 @@ func TestTwoOperators_AResumedDeletionLeavesTheNextStore(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
 	b.resumed(func(stop func()) {
-		b.World.AWS().Fault(emulator.Match{Service: "dynamodb", Op: "ListTagsOfResource", Resource: "resumed-dev-license", Times: 1}, emulator.Observe(stop))
+		b.World.AWS().Fault(emulator.Match{Service: "dynamodb", Op: "ListTagsOfResource", Resource: "resumed-dev-license", Times: 1},
+			emulator.Observe(stop))
 	})
 }
 
@@ -286,7 +287,8 @@ func TestTwoOperators_ANewObjectMakesOneResource(t *testing.T) {
 	api := cloud.New(b.World.MotoURL())
 	var all []*v1alpha1.CognitoUserPool
 	for i := range 8 {
-		o := &v1alpha1.CognitoUserPool{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("users-", i)}, Spec: v1alpha1.CognitoUserPoolSpec{CommonSpec: through("aws"), PoolName: fmt.Sprint("users-", i)}}
+		o := &v1alpha1.CognitoUserPool{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("users-", i)},
+			Spec: v1alpha1.CognitoUserPoolSpec{CommonSpec: through("aws"), PoolName: fmt.Sprint("users-", i)}}
 		o.Spec.DeletionPolicy = v1alpha1.DeletionDelete
 		o.Spec.Clients = []v1alpha1.CognitoUserPoolClient{{Name: "web", CallbackURLs: []v1alpha1.CognitoURL{"http://localhost:3000/callback"}}}
 		b.Create(o)

@@ -142,7 +142,8 @@ func TestUndo_BringsADeletedCapabilityBackWithItsData(t *testing.T) {
 	kept := func(kind, name string) bool {
 		return slices.ContainsFunc(r.Kept, func(k nexusv1.KeptResource) bool { return k.Kind == kind && k.Name == name && k.ID != "" })
 	}
-	if r.State != nexusv1.RecoveryWaiting || !r.Until.Equal(new(metav1.NewTime(c.DeletionTimestamp.Add(time.Hour)))) || !kept("S3Bucket", "undone-dev-call-data") || !kept("DynamoDBTable", "undone-dev-license") {
+	if r.State != nexusv1.RecoveryWaiting || !r.Until.Equal(new(metav1.NewTime(c.DeletionTimestamp.Add(time.Hour)))) ||
+		!kept("S3Bucket", "undone-dev-call-data") || !kept("DynamoDBTable", "undone-dev-license") {
 		t.Errorf("status.recovery: %+v", r)
 	}
 	b.Eventually(30*time.Second, "the bucket to be tagged", func() error {
@@ -206,7 +207,8 @@ func TestUndo_KeepsAStoreThatAnEditDropped(t *testing.T) {
 		}
 		return nil
 	})
-	if answer := b.nexusctl("delete-now", "ncap/"+c.Name, "-n", c.Namespace); answer.Code == 0 || !strings.Contains(answer.Err, "spec.deletion.graceful: 0s") {
+	if answer := b.nexusctl("delete-now", "ncap/"+c.Name, "-n", c.Namespace); answer.Code == 0 ||
+		!strings.Contains(answer.Err, "spec.deletion.graceful: 0s") {
 		t.Errorf("nexusctl delete-now ends with %d:\n%s%s", answer.Code, answer.Out, answer.Err)
 	}
 	answer := b.nexusctl("undo", "ncap/"+c.Name, "-n", c.Namespace)
@@ -269,7 +271,8 @@ func TestUndo_BringsACapabilityBackWhoseNamespaceIsGone(t *testing.T) {
 		t.Errorf("the data changed:\n%v\n%v", before, now)
 	}
 	records := b.records()
-	if len(records) != 1 || records[0].Recovery.State != nexusv1.RecoveryReleased || !equality.Semantic.DeepEqual(records[0].Capability.Spec, *spec) {
+	if len(records) != 1 || records[0].Recovery.State != nexusv1.RecoveryReleased ||
+		!equality.Semantic.DeepEqual(records[0].Capability.Spec, *spec) {
 		t.Fatalf("records: %+v", records)
 	}
 	tenant := b.Tenant("default")
@@ -302,7 +305,9 @@ func TestUndo_DeletesWhatADeletedNamespaceLeft(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
 	decoy := "left-dev-decoy"
-	_, err := b.s3().CreateBucket(b.Ctx(), &s3.CreateBucketInput{Bucket: &decoy, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
+	_, err := b.s3().CreateBucket(b.Ctx(),
+		&s3.CreateBucketInput{Bucket: &decoy,
+			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
 	must(b, 0, err)
 	c := b.graceful("left", time.Hour)
 	b.deleteRecoverably(c)
@@ -344,7 +349,9 @@ func TestUndo_DrillsWithKillsAndTwoOperators(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
 	decoy := "decoys-of-others"
-	_, err := b.s3().CreateBucket(b.Ctx(), &s3.CreateBucketInput{Bucket: &decoy, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
+	_, err := b.s3().CreateBucket(b.Ctx(),
+		&s3.CreateBucketInput{Bucket: &decoy,
+			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
 	must(b, 0, err)
 	b.put(decoy, "theirs", "untouched")
 	c := b.graceful("drilled", time.Hour)

@@ -150,7 +150,8 @@ func (w *walk) stores() map[string]string {
 			continue
 		}
 		if d, err := w.cloud.Dynamo.DescribeTable(w.Ctx(), &dynamodb.DescribeTableInput{TableName: &name}); err == nil {
-			out[part] = fmt.Sprint(aws.ToString(d.Table.TableId), " of ", aws.ToTime(d.Table.CreationDateTime), " holding ", aws.ToInt64(d.Table.ItemCount))
+			out[part] = fmt.Sprint(aws.ToString(d.Table.TableId), " of ", aws.ToTime(d.Table.CreationDateTime), " holding ",
+				aws.ToInt64(d.Table.ItemCount))
 		}
 	}
 	return out
@@ -265,7 +266,8 @@ func (w *walk) spreadTags() {
 	for _, o := range w.generated() {
 		if r, ok := o.(v1alpha1.Resource); ok {
 			// A store that was dropped before may go in the meantime.
-			patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{"nexus.ai/reconcile-requested-at":%q}}}`, w.stamp))
+			patch := client.RawPatch(types.MergePatchType,
+				fmt.Appendf(nil, `{"metadata":{"annotations":{"nexus.ai/reconcile-requested-at":%q}}}`, w.stamp))
 			if err := w.Client.Patch(w.Ctx(), r, patch); client.IgnoreNotFound(err) != nil {
 				w.Fatal(err)
 			}
@@ -289,7 +291,8 @@ func (w *walk) fill() string {
 	w.settle()
 	parts := slices.Sorted(maps.Keys(partsOf(&w.c.Spec)))
 	parts = slices.DeleteFunc(parts, func(p string) bool {
-		return p != usersPart && !strings.HasPrefix(p, "dynamodb/") && !strings.HasPrefix(p, "s3/") && (!strings.HasPrefix(p, "sqs/") || strings.HasSuffix(p, deadLetters))
+		return p != usersPart && !strings.HasPrefix(p, "dynamodb/") && !strings.HasPrefix(p, "s3/") &&
+			(!strings.HasPrefix(p, "sqs/") || strings.HasSuffix(p, deadLetters))
 	})
 	if len(parts) == 0 {
 		return "no store"
@@ -314,7 +317,8 @@ func (w *walk) fill() string {
 	return part
 }
 
-var item = map[string]dynamodbtypes.AttributeValue{"pk": &dynamodbtypes.AttributeValueMemberS{Value: "a"}, "sk": &dynamodbtypes.AttributeValueMemberS{Value: "b"}}
+var item = map[string]dynamodbtypes.AttributeValue{"pk": &dynamodbtypes.AttributeValueMemberS{Value: "a"},
+	"sk": &dynamodbtypes.AttributeValueMemberS{Value: "b"}}
 
 // user does something with the only user of the pool.
 func (w *walk) user(do func(pool, name *string) error) {
@@ -447,9 +451,11 @@ func (w *walk) again(s *nexusv1.NexusAICapabilitySpec) {
 func (w *walk) generated() []client.Object {
 	w.Helper()
 	all := w.children(w.c.Namespace)
-	for _, l := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &policyv1.PodDisruptionBudgetList{}, &autoscalingv2.HorizontalPodAutoscalerList{},
+	for _, l := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &policyv1.PodDisruptionBudgetList{},
+		&autoscalingv2.HorizontalPodAutoscalerList{},
 		&batchv1.JobList{}, &batchv1.CronJobList{}, &v1alpha1.ECRRepositoryList{}} {
-		if err := w.bed.Client.List(w.Ctx(), l, client.InNamespace(w.c.Namespace), client.MatchingLabels{"app.kubernetes.io/managed-by": "nexus-operator"}); err != nil {
+		if err := w.bed.Client.List(w.Ctx(), l, client.InNamespace(w.c.Namespace),
+			client.MatchingLabels{"app.kubernetes.io/managed-by": "nexus-operator"}); err != nil {
 			w.Fatal(err)
 		}
 		all = append(all, kit.Items(l)...)
@@ -621,11 +627,13 @@ func (w *walk) step() {
 // walkOf begins a walk. Every other one has its own provider, whose tags are edited too.
 func walkOf(b *bed, other *otherOperator, seed uint64) *walk {
 	c := b.small(fmt.Sprintf("walk%d", seed))
-	w := &walk{bed: b, c: c, rnd: rand.New(rand.NewPCG(seed, 0)), model: newWalkModel(c.Name), other: other, cloud: cloud.New(b.World.AWS().URL()), sound: true}
+	w := &walk{bed: b, c: c, rnd: rand.New(rand.NewPCG(seed, 0)), model: newWalkModel(c.Name), other: other,
+		cloud: cloud.New(b.World.AWS().URL()), sound: true}
 	setStores(&c.Spec, []string{"one", "two"}, []string{"call-data"})
 	c.Spec.DataServices.Glue = &nexusv1.GlueSpec{}
 	if seed%3 == 1 {
-		c.Spec.AI = &nexusv1.AISpec{VectorStores: []nexusv1.VectorStoreSpec{{Name: "knowledge", Indexes: []nexusv1.VectorIndexSpec{{Name: "passages", Dimension: 8}}}}}
+		c.Spec.AI = &nexusv1.AISpec{VectorStores: []nexusv1.VectorStoreSpec{{Name: "knowledge",
+			Indexes: []nexusv1.VectorIndexSpec{{Name: "passages", Dimension: 8}}}}}
 	}
 	if seed%2 == 0 {
 		p := provider("aws")
@@ -641,7 +649,8 @@ func walkOf(b *bed, other *otherOperator, seed uint64) *walk {
 			b.Logf("NEXUS_SEED=%d NEXUS_WALKS=1 walks the same way:\n%s", seed, strings.Join(w.log, "\n"))
 			for _, o := range w.generated() {
 				if conditions := kit.ConditionsOf(o); len(conditions) > 0 {
-					b.Logf("%T %s, deletion %v, finalizers %v, annotations %v: %+v", o, o.GetName(), o.GetDeletionTimestamp(), o.GetFinalizers(), o.GetAnnotations(), conditions)
+					b.Logf("%T %s, deletion %v, finalizers %v, annotations %v: %+v", o, o.GetName(), o.GetDeletionTimestamp(), o.GetFinalizers(),
+						o.GetAnnotations(), conditions)
 				}
 			}
 		}
@@ -668,14 +677,16 @@ func TestWalk_RandomEditsLoseNothingAndEndAsAFreshApply(t *testing.T) {
 	walks, length := extent.Size(t, 1, 12), extent.Size(t, 10, 30)
 	walks, length = numberOf("NEXUS_WALKS", walks), numberOf("NEXUS_MOVES", length)
 	first := numberOf("NEXUS_SEED", 1)
-	flags := []string{"--ambient-namespaces=walk*-dev", "--default-permissions-boundary=" + boundary, "--eks-cluster-name=" + eksCluster, aiTypes}
+	flags := []string{"--ambient-namespaces=walk*-dev", "--default-permissions-boundary=" + boundary, "--eks-cluster-name=" + eksCluster,
+		aiTypes}
 	b := newBed(t, flags...)
 	controls := b.controls()
 	b.makeEKSCluster()
 	b.runAgent(nil)
 	ekswebhook.Start(t, b.World, eksCluster)
-	created, err := iam.NewFromConfig(b.admin(homeAccount)).CreatePolicy(b.Ctx(), &iam.CreatePolicyInput{PolicyName: aws.String("nexus-boundary"),
-		PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`)})
+	created, err := iam.NewFromConfig(b.admin(homeAccount)).CreatePolicy(b.Ctx(),
+		&iam.CreatePolicyInput{PolicyName: aws.String("nexus-boundary"),
+			PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`)})
 	must(b, created, err)
 	b.World.AWS().SQS.SetQueueRest(2 * time.Second) // a walk cannot wait for a minute each time
 	zoneID := b.zone("example.org").id

@@ -34,7 +34,8 @@ const (
 )
 
 func partsOfAI(ai *nexusv1.AISpec) map[string]bool {
-	return map[string]bool{guardrailPart: len(ai.Guardrails) > 0, profilePart: len(ai.InferenceProfiles) > 0, vectorPart: len(ai.VectorStores) > 0}
+	return map[string]bool{guardrailPart: len(ai.Guardrails) > 0, profilePart: len(ai.InferenceProfiles) > 0,
+		vectorPart: len(ai.VectorStores) > 0}
 }
 
 func (w *walk) otherAIParts() string {
@@ -76,12 +77,14 @@ func partOfAI(kind, rest string) string {
 }
 
 // namesOfAI are the properties that have the names of resources of the types.
-var namesOfAI = map[string]string{"AWS::S3Vectors::VectorBucket": "VectorBucketName", "AWS::S3Vectors::Index": "VectorBucketName", "AWS::Bedrock::Guardrail": "Name",
+var namesOfAI = map[string]string{"AWS::S3Vectors::VectorBucket": "VectorBucketName", "AWS::S3Vectors::Index": "VectorBucketName",
+	"AWS::Bedrock::Guardrail":                   "Name",
 	"AWS::Bedrock::ApplicationInferenceProfile": "InferenceProfileName"}
 
 // resourcesOfAI calls a function for each resource of the parts of an AI application of all walks.
 func (w *walk) resourcesOfAI(do func(typeName, name string, properties map[string]any)) {
-	for _, typeName := range []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", "AWS::Bedrock::Guardrail", "AWS::Bedrock::ApplicationInferenceProfile"} {
+	for _, typeName := range []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", "AWS::Bedrock::Guardrail",
+		"AWS::Bedrock::ApplicationInferenceProfile"} {
 		for _, id := range w.types.Identifiers(typeName) {
 			properties := w.types.Properties(typeName, id)
 			name, _ := properties[namesOfAI[typeName]].(string)
@@ -144,7 +147,8 @@ func (w *walk) existingTable() string { return "orders-of-" + w.c.Namespace }
 // makeExisting creates the table of another team with an item, and lets the provider allow it.
 func (w *walk) makeExisting(p *v1alpha1.AWSProvider) {
 	w.foreignTable(w.existingTable())
-	_, err := dynamodb.NewFromConfig(w.admin(homeAccount)).PutItem(w.Ctx(), &dynamodb.PutItemInput{TableName: aws.String(w.existingTable()), Item: orderItem})
+	_, err := dynamodb.NewFromConfig(w.admin(homeAccount)).PutItem(w.Ctx(),
+		&dynamodb.PutItemInput{TableName: aws.String(w.existingTable()), Item: orderItem})
 	must(w.bed, 0, err)
 	p.Spec.AllowedExternalARNs = w.consent()
 }

@@ -33,7 +33,8 @@ type walkModel struct {
 }
 
 func newWalkModel(prefix string) *walkModel {
-	return &walkModel{prefix: prefix, full: map[string]string{}, retained: map[string]bool{}, kept: map[string]bool{}, disturbed: map[string]bool{}}
+	return &walkModel{prefix: prefix, full: map[string]string{}, retained: map[string]bool{}, kept: map[string]bool{},
+		disturbed: map[string]bool{}}
 }
 
 var separators = regexp.MustCompile(`[^A-Za-z0-9]+`)
@@ -61,13 +62,15 @@ func (m *walkModel) partOf(kind, name string) string {
 	}
 	rest := strings.TrimPrefix(plain, m.prefix+"-")
 	if of := storeParameter.FindStringSubmatch(rest); of != nil && kind == "ssm/parameter" {
-		return map[string]string{"table": "dynamodb/table/", "bucket": "s3/bucket/", "topic-arn": "sns/topic/", "queue-arn": "sqs/queue/", "queue-url": "sqs/queue/"}[of[2]] + of[1]
+		return map[string]string{"table": "dynamodb/table/", "bucket": "s3/bucket/", "topic-arn": "sns/topic/", "queue-arn": "sqs/queue/",
+			"queue-url": "sqs/queue/"}[of[2]] + of[1]
 	}
 	if part := partOfShape(kind, rest); part != "" {
 		return part
 	}
 	switch {
-	case slices.Contains([]string{"dynamodb/table", "s3/bucket", "secretsmanager/secret", "sns/topic", "sqs/queue", "cognito-idp/pool", "kms/key"}, kind):
+	case slices.Contains([]string{"dynamodb/table", "s3/bucket", "secretsmanager/secret", "sns/topic", "sqs/queue", "cognito-idp/pool",
+		"kms/key"}, kind):
 		return kind + "/" + rest
 	case strings.HasPrefix(kind, "glue/") || rest == "glue-role" || kind == "ssm/parameter" && strings.HasPrefix(rest, "glue-"):
 		return "glue"
@@ -288,20 +291,24 @@ func TestTheWalkModelSeesLossAndResidue(t *testing.T) {
 		left            map[string][]string
 		losses, residue int
 	}{
-		"nothing happened":               {func(*walkModel) {}, there, nil, 0, 0},
-		"a store went":                   {func(*walkModel) {}, map[string]string{bucket: "2"}, nil, 1, 0},
-		"a store was made again":         {func(*walkModel) {}, map[string]string{one: "3", bucket: "2"}, nil, 1, 0},
-		"dropped and gone":               {func(m *walkModel) { m.edited(spec(remove, "one"), spec(remove)) }, map[string]string{bucket: "2"}, nil, 1, 0},
-		"named and gone":                 {func(m *walkModel) { m.named(one) }, map[string]string{bucket: "2"}, nil, 0, 0},
-		"another named, and gone":        {func(m *walkModel) { m.named(bucket) }, map[string]string{bucket: "2"}, nil, 1, 0},
-		"deleted":                        {func(m *walkModel) { m.deleting(spec(remove, "one")) }, map[string]string{bucket: "2"}, nil, 0, 0},
-		"deleted, and a full bucket":     {func(m *walkModel) { m.deleting(spec(remove, "one")) }, nil, nil, 1, 0},
-		"deleted under Retain":           {func(m *walkModel) { m.deleting(spec(keep, "one")) }, nil, left, 2, 0},
-		"deleted, and a table stays":     {func(m *walkModel) { m.deleting(spec(remove, "one")) }, there, left, 0, 1},
-		"dropped under Retain":           {func(m *walkModel) { m.edited(spec(keep, "one"), spec(keep)); m.deleting(spec(remove)) }, there, left, 0, 0},
-		"declared again and deleted":     {func(m *walkModel) { m.edited(spec(keep, "one"), spec(keep)); m.settled(spec(remove, "one")) }, there, left, 0, 1},
+		"nothing happened":       {func(*walkModel) {}, there, nil, 0, 0},
+		"a store went":           {func(*walkModel) {}, map[string]string{bucket: "2"}, nil, 1, 0},
+		"a store was made again": {func(*walkModel) {}, map[string]string{one: "3", bucket: "2"}, nil, 1, 0},
+		"dropped and gone": {func(m *walkModel) { m.edited(spec(remove, "one"), spec(remove)) }, map[string]string{bucket: "2"},
+			nil, 1, 0},
+		"named and gone":             {func(m *walkModel) { m.named(one) }, map[string]string{bucket: "2"}, nil, 0, 0},
+		"another named, and gone":    {func(m *walkModel) { m.named(bucket) }, map[string]string{bucket: "2"}, nil, 1, 0},
+		"deleted":                    {func(m *walkModel) { m.deleting(spec(remove, "one")) }, map[string]string{bucket: "2"}, nil, 0, 0},
+		"deleted, and a full bucket": {func(m *walkModel) { m.deleting(spec(remove, "one")) }, nil, nil, 1, 0},
+		"deleted under Retain":       {func(m *walkModel) { m.deleting(spec(keep, "one")) }, nil, left, 2, 0},
+		"deleted, and a table stays": {func(m *walkModel) { m.deleting(spec(remove, "one")) }, there, left, 0, 1},
+		"dropped under Retain": {func(m *walkModel) { m.edited(spec(keep, "one"), spec(keep)); m.deleting(spec(remove)) }, there,
+			left, 0, 0},
+		"declared again and deleted": {func(m *walkModel) { m.edited(spec(keep, "one"), spec(keep)); m.settled(spec(remove, "one")) }, there,
+			left, 0, 1},
 		"a hand's deletion under Retain": {func(m *walkModel) { m.deletedByHand(one, spec(keep, "one")) }, there, left, 0, 0},
-		"a parameter of a kept store":    {func(m *walkModel) { m.edited(spec(keep, "one"), spec(keep)); m.settled(spec(remove)) }, there, parameter, 0, 0},
+		"a parameter of a kept store": {func(m *walkModel) { m.edited(spec(keep, "one"), spec(keep)); m.settled(spec(remove)) }, there,
+			parameter, 0, 0},
 		"a parameter of a dropped store": {func(m *walkModel) { m.edited(spec(remove, "one"), spec(remove)) }, there, parameter, 0, 1},
 		"a hand's deletion under Delete": {func(m *walkModel) { m.deletedByHand(one, spec(remove, "one")) }, there, left, 0, 1},
 		"and no object yet": {func(m *walkModel) {
@@ -338,7 +345,8 @@ func theTagsOfKeptParts(t *testing.T, kept, other string) {
 		part, walked, fresh string
 		same                bool
 	}{
-		{kept, old, without, true}, {kept, old, declared, false}, {kept, without, declared, false}, {kept, old, old, true}, {other, old, without, false}, {other, old, old, true},
+		{kept, old, without, true}, {kept, old, declared, false}, {kept, without, declared, false}, {kept, old, old, true},
+		{other, old, without, false}, {other, old, old, true},
 	} {
 		if m.same(c.part, c.walked, c.fresh) != c.same {
 			t.Errorf("%+v is judged otherwise", c)

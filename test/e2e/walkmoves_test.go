@@ -21,9 +21,12 @@ import (
 )
 
 // droppable are the parts of a walk's capability that an edit may drop.
-var droppable = []string{"dynamodb/table/one", "dynamodb/table/two", "dynamodb/table/three", "s3/bucket/call-data", "s3/bucket/notes", "s3/bucket/logs",
-	"glue", "secretsmanager/secret/extra", "sns/topic/news", "sns/topic/alarms", "sqs/queue/jobs", "sqs/queue/mails", "sqs/queue/jobs-dlq", "sqs/queue/mails-dlq",
-	usersPart, keyPart, bedrockPart, associationPart, repositoryPart + "images", repositoryPart + "models", accessPart, guardrailPart, profilePart}
+var droppable = []string{"dynamodb/table/one", "dynamodb/table/two", "dynamodb/table/three", "s3/bucket/call-data", "s3/bucket/notes",
+	"s3/bucket/logs",
+	"glue", "secretsmanager/secret/extra", "sns/topic/news", "sns/topic/alarms", "sqs/queue/jobs", "sqs/queue/mails", "sqs/queue/jobs-dlq",
+	"sqs/queue/mails-dlq",
+	usersPart, keyPart, bedrockPart, associationPart, repositoryPart + "images", repositoryPart + "models", accessPart, guardrailPart,
+	profilePart}
 
 func setStores(s *nexusv1.NexusAICapabilitySpec, tables, buckets []string) {
 	d := dataServices(s)
@@ -140,22 +143,26 @@ func (w *walk) anotherImage() string {
 // podFields are groups of fields of a component, each of which sets all of its group.
 var podFields = map[string]func(*nexusv1.ComponentSpec){
 	"environment": func(c *nexusv1.ComponentSpec) {
-		c.Env = []nexusv1.EnvVar{{Name: "LOG_LEVEL", Value: "debug"}, {Name: "POD", ValueFrom: &nexusv1.EnvVarSource{FieldRef: &nexusv1.PodFieldSelector{FieldPath: "metadata.name"}}}}
+		c.Env = []nexusv1.EnvVar{{Name: "LOG_LEVEL", Value: "debug"},
+			{Name: "POD", ValueFrom: &nexusv1.EnvVarSource{FieldRef: &nexusv1.PodFieldSelector{FieldPath: "metadata.name"}}}}
 		c.EnvFrom = []nexusv1.EnvFromSource{{Prefix: "FLAG_", ConfigMapRef: &nexusv1.EnvSourceReference{Name: "flags", Optional: new(true)}}}
 		c.ImagePullSecrets = []nexusv1.ImagePullSecret{{Name: "registry"}}
 	},
 	"placement": func(c *nexusv1.ComponentSpec) {
-		c.Probes = &nexusv1.ProbesSpec{Liveness: &nexusv1.Probe{GRPC: &nexusv1.GRPCProbe{}}, Readiness: &nexusv1.Probe{HTTPGet: &nexusv1.HTTPProbe{Path: "/ready"}}}
+		c.Probes = &nexusv1.ProbesSpec{Liveness: &nexusv1.Probe{GRPC: &nexusv1.GRPCProbe{}},
+			Readiness: &nexusv1.Probe{HTTPGet: &nexusv1.HTTPProbe{Path: "/ready"}}}
 		c.TerminationGracePeriodSeconds = new(int64(1))
 		c.Tolerations = []nexusv1.Toleration{{Key: "dedicated", Value: "ai", Effect: "NoSchedule"}}
-		c.TopologySpreadConstraints = []nexusv1.TopologySpread{{TopologyKey: "kubernetes.io/hostname", WhenUnsatisfiable: "ScheduleAnyway", MaxSkew: 3}}
+		c.TopologySpreadConstraints = []nexusv1.TopologySpread{{TopologyKey: "kubernetes.io/hostname", WhenUnsatisfiable: "ScheduleAnyway",
+			MaxSkew: 3}}
 	},
 	"security": func(c *nexusv1.ComponentSpec) {
 		c.SecurityContext = &nexusv1.SecurityContextSpec{RunAsUser: new(int64(10001)), ReadOnlyRootFilesystem: new(true)}
 		c.ScratchVolumes = []nexusv1.ScratchVolume{{Name: "tmp", MountPath: "/tmp"}}
 	},
 	"service": func(c *nexusv1.ComponentSpec) {
-		c.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, Annotations: map[string]nexusv1.AnnotationValue{"example.com/team": "a"}}
+		c.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeClusterIP,
+			Annotations: map[string]nexusv1.AnnotationValue{"example.com/team": "a"}}
 		c.PDB = &nexusv1.DisruptionBudgetSpec{MinAvailable: new(intstr.FromString("50%"))}
 	},
 }
@@ -165,7 +172,8 @@ func (w *walk) otherFields() string {
 	names := w.some(slices.Sorted(maps.Keys(podFields))...)
 	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
 		was := s.Backend.ComponentSpec
-		s.Backend.ComponentSpec = nexusv1.ComponentSpec{Image: was.Image, Replicas: was.Replicas, Autoscaling: was.Autoscaling, Access: was.Access}
+		s.Backend.ComponentSpec = nexusv1.ComponentSpec{Image: was.Image, Replicas: was.Replicas, Autoscaling: was.Autoscaling,
+			Access: was.Access}
 		for _, name := range names {
 			podFields[name](&s.Backend.ComponentSpec)
 		}
@@ -338,7 +346,8 @@ var invalid = []struct {
 	}},
 	{"lifecycle", "days", func(s *nexusv1.NexusAICapabilitySpec) {
 		setStores(s, nil, []string{"notes"})
-		s.DataServices.S3.Lifecycle = []nexusv1.LifecycleRule{{ID: "early", Transitions: []nexusv1.LifecycleTransition{{Days: 3, StorageClass: "STANDARD_IA"}}}}
+		s.DataServices.S3.Lifecycle = []nexusv1.LifecycleRule{{ID: "early",
+			Transitions: []nexusv1.LifecycleTransition{{Days: 3, StorageClass: "STANDARD_IA"}}}}
 	}},
 	{"schedule", "schedule", func(s *nexusv1.NexusAICapabilitySpec) {
 		setStores(s, nil, []string{"call-data"})

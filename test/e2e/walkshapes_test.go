@@ -76,7 +76,8 @@ func accessNames(s *nexusv1.NexusAICapabilitySpec) []nexusv1.AccessName {
 	var out []nexusv1.AccessName
 	for part := range partsOf(s) {
 		name := part[strings.LastIndex(part, "/")+1:]
-		for prefix, field := range map[string]string{"dynamodb/table/": "dynamodb/", "s3/bucket/": "s3/", "sqs/queue/": "queues/", "sns/topic/": "topics/",
+		for prefix, field := range map[string]string{"dynamodb/table/": "dynamodb/", "s3/bucket/": "s3/", "sqs/queue/": "queues/",
+			"sns/topic/":             "topics/",
 			"secretsmanager/secret/": "secrets/", repositoryPart: "resources/"} {
 			if strings.HasPrefix(part, prefix) && !strings.HasSuffix(part, deadLetters) {
 				out = append(out, nexusv1.AccessName(field+name))

@@ -21,8 +21,10 @@ import (
 func three(namespace string) []v1alpha1.Resource {
 	meta := metav1.ObjectMeta{Name: "struck", Namespace: namespace}
 	return []v1alpha1.Resource{
-		&v1alpha1.S3Bucket{ObjectMeta: meta, Spec: v1alpha1.S3BucketSpec{CommonSpec: through(), BucketName: "struck-bucket", Versioning: &v1alpha1.S3Versioning{Enabled: true}}},
-		&v1alpha1.IAMRole{ObjectMeta: meta, Spec: v1alpha1.IAMRoleSpec{CommonSpec: through(), RoleName: "struck-role", IRSA: &v1alpha1.IAMRoleIRSA{ServiceAccount: "app"}}},
+		&v1alpha1.S3Bucket{ObjectMeta: meta,
+			Spec: v1alpha1.S3BucketSpec{CommonSpec: through(), BucketName: "struck-bucket", Versioning: &v1alpha1.S3Versioning{Enabled: true}}},
+		&v1alpha1.IAMRole{ObjectMeta: meta,
+			Spec: v1alpha1.IAMRoleSpec{CommonSpec: through(), RoleName: "struck-role", IRSA: &v1alpha1.IAMRoleIRSA{ServiceAccount: "app"}}},
 		&v1alpha1.SSMParameterSet{ObjectMeta: meta, Spec: v1alpha1.SSMParameterSetSpec{CommonSpec: through(), Path: "/struck/set",
 			Parameters: map[string]v1alpha1.SSMParameter{"one": {Value: "1"}, "two/deep": {Value: "2"}, "three": {Value: "3"}}}},
 	}

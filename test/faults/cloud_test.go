@@ -35,7 +35,8 @@ type account struct{ *cloud.Cloud }
 
 const ownerUID = "nexus.ai/owner-uid"
 
-var foreignTags = map[string]string{"nexus.ai/managed-by": "nexus-operator", "nexus.ai/cluster": "another-cluster", "nexus.ai/owner": "S3Bucket/elsewhere/decoy", ownerUID: "00000000-0000-0000-0000-000000000000"}
+var foreignTags = map[string]string{"nexus.ai/managed-by": "nexus-operator", "nexus.ai/cluster": "another-cluster",
+	"nexus.ai/owner": "S3Bucket/elsewhere/decoy", ownerUID: "00000000-0000-0000-0000-000000000000"}
 
 // layDecoys makes resources that are not ours and lie close to what is: names of the same prefix,
 // without tags and with another cluster's.
@@ -67,15 +68,20 @@ func (c *account) layDecoys(t *testing.T) map[string]string {
 		ssmTags = append(ssmTags, ssmtypes.Tag{Key: &k, Value: &v})
 		secretTags = append(secretTags, secretstypes.Tag{Key: &k, Value: &v})
 	}
-	must(c.S3.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: aws.String("myapp-dev-foreign"), Tagging: &s3types.Tagging{TagSet: s3Tags}}))
+	must(c.S3.PutBucketTagging(ctx,
+		&s3.PutBucketTaggingInput{Bucket: aws.String("myapp-dev-foreign"), Tagging: &s3types.Tagging{TagSet: s3Tags}}))
 	for name, tags := range map[string][]dynamodbtypes.Tag{"myapp-dev-decoy": nil, "myapp-dev-foreign": dynamoTags} {
-		must(c.Dynamo.CreateTable(ctx, &dynamodb.CreateTableInput{TableName: &name, BillingMode: dynamodbtypes.BillingModePayPerRequest, Tags: tags,
-			AttributeDefinitions: []dynamodbtypes.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: "S"}},
-			KeySchema:            []dynamodbtypes.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: "HASH"}}}))
-		must(c.Dynamo.PutItem(ctx, &dynamodb.PutItemInput{TableName: &name, Item: map[string]dynamodbtypes.AttributeValue{"pk": &dynamodbtypes.AttributeValueMemberS{Value: "precious"}}}))
+		must(c.Dynamo.CreateTable(ctx,
+			&dynamodb.CreateTableInput{TableName: &name, BillingMode: dynamodbtypes.BillingModePayPerRequest, Tags: tags,
+				AttributeDefinitions: []dynamodbtypes.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: "S"}},
+				KeySchema:            []dynamodbtypes.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: "HASH"}}}))
+		must(c.Dynamo.PutItem(ctx,
+			&dynamodb.PutItemInput{TableName: &name,
+				Item: map[string]dynamodbtypes.AttributeValue{"pk": &dynamodbtypes.AttributeValueMemberS{Value: "precious"}}}))
 	}
 	for name, tags := range map[string][]iamtypes.Tag{"myapp-dev-decoy": nil, "myapp-dev-foreign": iamTags} {
-		must(c.IAM.CreateRole(ctx, &iam.CreateRoleInput{RoleName: &name, Tags: tags, AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[]}`)}))
+		must(c.IAM.CreateRole(ctx,
+			&iam.CreateRoleInput{RoleName: &name, Tags: tags, AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[]}`)}))
 	}
 	for name, tags := range map[string][]ssmtypes.Tag{"/myapp/dev/decoy": nil, "/myapp/dev/foreign": ssmTags} {
 		_, err := c.SSM.PutParameter(ctx, &ssm.PutParameterInput{Name: &name, Value: aws.String("precious"), Type: "String", Tags: tags})
@@ -126,6 +132,7 @@ var errNotYet = errors.New("not yet")
 
 // spoilDecoy does to a decoy what no one may.
 func (c *account) spoilDecoy(ctx context.Context) error {
-	_, err := c.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String("myapp-dev-decoy"), Key: aws.String("data"), Body: strings.NewReader("touched!")})
+	_, err := c.S3.PutObject(ctx,
+		&s3.PutObjectInput{Bucket: aws.String("myapp-dev-decoy"), Key: aws.String("data"), Body: strings.NewReader("touched!")})
 	return err
 }

@@ -49,7 +49,8 @@ func (s stage) String(p probe) string {
 	if p.ingress {
 		arrow = "←"
 	}
-	return fmt.Sprintf("pod %v %s %s on %s %d", s.pods[p.pod], arrow, s.fars[p.far].name, *s.ports[p.port].Protocol, s.ports[p.port].Port.IntVal)
+	return fmt.Sprintf("pod %v %s %s on %s %d", s.pods[p.pod], arrow, s.fars[p.far].name, *s.ports[p.port].Protocol,
+		s.ports[p.port].Port.IntVal)
 }
 
 // every calls f with each probe.
@@ -165,7 +166,8 @@ func (s stage) closes(r intent.Rule, p probe) bool {
 		return f.namespace == "" && !in(slices.Concat(private, r.Params["allowCIDRs"])...)
 	case r.ID == "networkSegmentation" && p.ingress:
 		ports := r.Params["ports"]
-		return !slices.Contains(r.Params["fromNamespaces"], f.namespace) || len(ports) > 0 && !slices.Contains(ports, strconv.Itoa(int(port.Port.IntVal)))
+		return !slices.Contains(r.Params["fromNamespaces"], f.namespace) || len(ports) > 0 &&
+			!slices.Contains(ports, strconv.Itoa(int(port.Port.IntVal)))
 	}
 	return false
 }
@@ -344,7 +346,8 @@ func (j *flowJudge) claimed(policy string) {
 		}
 	}
 	still := j.asked(p)
-	for flow := range j.stage.closedBy(metav1.LabelSelector{MatchLabels: np.Spec.Selector.MatchLabels, MatchExpressions: np.Spec.Selector.MatchExpressions}, rules) {
+	for flow := range j.stage.closedBy(metav1.LabelSelector{MatchLabels: np.Spec.Selector.MatchLabels,
+		MatchExpressions: np.Spec.Selector.MatchExpressions}, rules) {
 		if still[flow] {
 			if j.inForce[policy] == nil {
 				j.inForce[policy] = map[probe]bool{}

@@ -126,7 +126,8 @@ func refusing(b *bed.Bed) {
 	p.Spec.FailurePolicy = &fail
 	p.Spec.MatchConstraints = &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
-		Rule:       admissionregistrationv1.Rule{APIGroups: []string{"networking.k8s.io"}, APIVersions: []string{"v1"}, Resources: []string{"networkpolicies"}},
+		Rule: admissionregistrationv1.Rule{APIGroups: []string{"networking.k8s.io"}, APIVersions: []string{"v1"},
+			Resources: []string{"networkpolicies"}},
 	}}}}
 	p.Spec.Validations = []admissionregistrationv1.Validation{{Expression: `!object.metadata.name.contains(namespaceObject.metadata.labels["walk-refuses"])`, Message: "refused by a test"}}
 	bound := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "walk-refuses"}}
@@ -175,13 +176,16 @@ func (w *walk) someIntents() []v1alpha1.MatchIntent {
 
 func (w *walk) anySelector() v1alpha1.WorkloadSelector {
 	return []v1alpha1.WorkloadSelector{
-		{}, {MatchLabels: map[string]string{"app": "web"}}, {MatchLabels: map[string]string{"app": "api"}}, {MatchLabels: map[string]string{"tier": "front"}},
-		{MatchLabels: map[string]string{"app": "web", "tier": "front"}}, {CEL: []string{`labels["app"] in ["web", "api"]`}}, {CEL: []string{`labels["app"] != "web"`}},
+		{}, {MatchLabels: map[string]string{"app": "web"}}, {MatchLabels: map[string]string{"app": "api"}},
+		{MatchLabels: map[string]string{"tier": "front"}},
+		{MatchLabels: map[string]string{"app": "web", "tier": "front"}}, {CEL: []string{`labels["app"] in ["web", "api"]`}},
+		{CEL: []string{`labels["app"] != "web"`}},
 	}[w.rng.IntN(7)]
 }
 
 func (w *walk) binding() *v1alpha1.SecurityIntentBinding {
-	b := &v1alpha1.SecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.any(w.namespaces), Name: w.any([]string{"a1", "a2", "a3", "b", "z"})}}
+	b := &v1alpha1.SecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.any(w.namespaces),
+		Name: w.any([]string{"a1", "a2", "a3", "b", "z"})}}
 	b.Spec.Intents, b.Spec.Selector = w.someIntents(), w.anySelector()
 	return b
 }
@@ -224,7 +228,8 @@ func (w *walk) step() {
 	case n < 58:
 		_ = w.Client.Delete(w.Ctx(), w.clusterBinding())
 	case n < 70:
-		i := &v1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: w.any(w.intents)}, Spec: v1alpha1.SecurityIntentSpec{Intent: w.anyIntent()}}
+		i := &v1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: w.any(w.intents)},
+			Spec: v1alpha1.SecurityIntentSpec{Intent: w.anyIntent()}}
 		w.put(i)
 	case n < 73:
 		_ = w.Client.Delete(w.Ctx(), &v1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: w.any(w.intents)}})
@@ -251,10 +256,12 @@ func (w *walk) step() {
 // strike has some of the operator's writes fail for a while.
 func (w *walk) strike() {
 	actions := []kubeproxy.Action{
-		kubeproxy.Conflict(), kubeproxy.TooManyRequests(), kubeproxy.Fail(http.StatusInternalServerError, metav1.StatusReasonInternalError, "made up by a test"),
+		kubeproxy.Conflict(), kubeproxy.TooManyRequests(),
+		kubeproxy.Fail(http.StatusInternalServerError, metav1.StatusReasonInternalError, "made up by a test"),
 		kubeproxy.LoseAnswer(), kubeproxy.DropBefore(), kubeproxy.Delay(40 * time.Millisecond),
 	}
-	m := kubeproxy.Match{Verb: w.any([]string{"patch", "patch", "delete"}), Resource: w.any([]string{"networkpolicies", "networkpolicies", "nimbuspolicies", "nimbuspolicies/status"})}
+	m := kubeproxy.Match{Verb: w.any([]string{"patch", "patch", "delete"}),
+		Resource: w.any([]string{"networkpolicies", "networkpolicies", "nimbuspolicies", "nimbuspolicies/status"})}
 	rule := w.Kube.Fault(m, actions[w.rng.IntN(len(actions))])
 	time.AfterFunc(time.Duration(30+w.rng.IntN(150))*time.Millisecond, rule.Remove)
 }
@@ -288,8 +295,10 @@ func (w *walk) occupy() {
 		_ = w.Client.Create(w.Ctx(), np)
 		return
 	}
-	np := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name + "-" + w.any([]string{"dnsmanipulation", "networksegmentation"}), Labels: theirs}}
-	np.Spec.PodSelector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "none", Operator: metav1.LabelSelectorOpExists}, {Key: "none", Operator: metav1.LabelSelectorOpDoesNotExist}}
+	np := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: ns,
+		Name: name + "-" + w.any([]string{"dnsmanipulation", "networksegmentation"}), Labels: theirs}}
+	np.Spec.PodSelector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "none", Operator: metav1.LabelSelectorOpExists},
+		{Key: "none", Operator: metav1.LabelSelectorOpDoesNotExist}}
 	np.Spec.PolicyTypes = []networkingv1.PolicyType{networkingv1.PolicyTypeEgress}
 	_ = w.Client.Create(w.Ctx(), np)
 }
@@ -338,7 +347,8 @@ func flowWalk(b *bed.Bed, seed uint64, steps int) {
 	for i := range 5 {
 		w.intents = append(w.intents, fmt.Sprintf("%s-%d", w.name, i))
 	}
-	for _, l := range []client.ObjectList{&networkingv1.NetworkPolicyList{}, &v1alpha1.SecurityIntentList{}, &v1alpha1.SecurityIntentBindingList{}, &v1alpha1.ClusterSecurityIntentBindingList{}, &v1alpha1.NimbusPolicyList{}} {
+	for _, l := range []client.ObjectList{&networkingv1.NetworkPolicyList{}, &v1alpha1.SecurityIntentList{},
+		&v1alpha1.SecurityIntentBindingList{}, &v1alpha1.ClusterSecurityIntentBindingList{}, &v1alpha1.NimbusPolicyList{}} {
 		w.follow(l)
 	}
 	for _, i := range w.intents {
@@ -398,7 +408,8 @@ func TestNoFlowOpensAtAnyMomentOfAWalk(t *testing.T) {
 
 // TestTheFlowJudgeSeesWhatItIsFor shows the judge an object that goes before its successor exists.
 func TestTheFlowJudgeSeesWhatItIsFor(t *testing.T) {
-	si := &v1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: "dns"}, Spec: v1alpha1.SecurityIntentSpec{Intent: v1alpha1.Intent{ID: "dnsManipulation", Action: v1alpha1.Block}}}
+	si := &v1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: "dns"},
+		Spec: v1alpha1.SecurityIntentSpec{Intent: v1alpha1.Intent{ID: "dnsManipulation", Action: v1alpha1.Block}}}
 	b := &v1alpha1.SecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
 	b.Spec.Intents = []v1alpha1.MatchIntent{{Name: "dns"}}
 	holds := func(name string) *networkingv1.NetworkPolicy {

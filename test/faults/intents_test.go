@@ -111,7 +111,8 @@ func (p *posture) shape() map[string]string {
 	armor.SetAPIVersion("security.kubearmor.com/v1")
 	armor.SetKind("KubeArmorPolicyList")
 	out := map[string]string{}
-	for _, l := range []client.ObjectList{armor, &networkingv1.NetworkPolicyList{}, &v1alpha1.NimbusPolicyList{}, &v1alpha1.SecurityIntentBindingList{}} {
+	for _, l := range []client.ObjectList{armor, &networkingv1.NetworkPolicyList{}, &v1alpha1.NimbusPolicyList{},
+		&v1alpha1.SecurityIntentBindingList{}} {
 		if err := p.Client.List(p.Ctx(), l, client.InNamespace(p.Namespace)); err != nil {
 			p.Fatal(err)
 		}
@@ -126,7 +127,8 @@ func (p *posture) shape() map[string]string {
 				conditions = append(conditions, fmt.Sprint(c.Type, c.Status, c.Reason, c.ObservedGeneration == o.GetGeneration()))
 			}
 			slices.Sort(conditions)
-			text, err := json.Marshal(map[string]any{"spec": u["spec"], "labels": o.GetLabels(), "owners": len(o.GetOwnerReferences()), "coverage": coverage, "conditions": conditions})
+			text, err := json.Marshal(map[string]any{"spec": u["spec"], "labels": o.GetLabels(), "owners": len(o.GetOwnerReferences()),
+				"coverage": coverage, "conditions": conditions})
 			if err != nil {
 				p.Fatal(err)
 			}
@@ -266,7 +268,8 @@ func (p *posture) struckAt(a *act, b blow, n int) {
 		return
 	}
 	hook, died := p.kill()
-	at := kubeproxy.Match{Verb: a.writes[n].Verb, Resource: a.writes[n].What(), Namespace: a.writes[n].Namespace, Name: a.writes[n].Name, Nth: 1}
+	at := kubeproxy.Match{Verb: a.writes[n].Verb, Resource: a.writes[n].What(), Namespace: a.writes[n].Namespace, Name: a.writes[n].Name,
+		Nth: 1}
 	rule := p.Kube.Fault(at, b.with(hook))
 	a.do(p)
 	if b.kills {
@@ -325,36 +328,41 @@ func TestWhatWasSaidOfPoliciesStaysWhileNothingCanBeLookedAt(t *testing.T) {
 	b := p.binding("web")
 	p.Create(b)
 	p.ready(b)
-	rule := p.Kube.Fault(kubeproxy.Match{Verb: "list", Resource: "policies"}, kubeproxy.Fail(http.StatusInternalServerError, metav1.StatusReasonInternalError, "made up by a test"))
+	rule := p.Kube.Fault(kubeproxy.Match{Verb: "list", Resource: "policies"},
+		kubeproxy.Fail(http.StatusInternalServerError, metav1.StatusReasonInternalError, "made up by a test"))
 	p.install(t, enginecrds.Kyverno)
 	p.Eventually(20*time.Second, "the failure to be told", func() error {
 		if err := p.Get(b); err != nil {
 			return err
 		}
-		if r := meta.FindStatusCondition(b.Status.Conditions, "Reconciling"); r == nil || r.Status != metav1.ConditionTrue || r.Reason != "Retrying" {
+		if r := meta.FindStatusCondition(b.Status.Conditions, "Reconciling"); r == nil || r.Status != metav1.ConditionTrue ||
+			r.Reason != "Retrying" {
 			return fmt.Errorf("%v", b.Status.Conditions)
 		}
 		return nil
 	})
-	if s := b.Status; s.NimbusPolicy != "web" || s.NumberOfBoundIntents != 2 || len(s.Coverage) == 0 || !meta.IsStatusConditionTrue(s.Conditions, "Ready") || !meta.IsStatusConditionTrue(s.Conditions, "Enforced") {
+	if s := b.Status; s.NimbusPolicy != "web" || s.NumberOfBoundIntents != 2 || len(s.Coverage) == 0 ||
+		!meta.IsStatusConditionTrue(s.Conditions, "Ready") || !meta.IsStatusConditionTrue(s.Conditions, "Enforced") {
 		t.Errorf("what was said is lost: %+v", s)
 	}
 	returned := func(line string) bool {
 		return strings.Contains(line, "Reconciler error") && strings.Contains(line, "securityintentbinding")
 	}
-	p.Eventually(10*time.Second, "the failure to be returned to the work queue, which counts and logs it after the status was written", func() error {
-		if log := p.Op.Log(); !slices.ContainsFunc(strings.Split(log, "\n"), returned) {
-			return errors.New(operator.Tail(log, 2000))
-		}
-		return nil
-	})
+	p.Eventually(10*time.Second, "the failure to be returned to the work queue, which counts and logs it after the status was written",
+		func() error {
+			if log := p.Op.Log(); !slices.ContainsFunc(strings.Split(log, "\n"), returned) {
+				return errors.New(operator.Tail(log, 2000))
+			}
+			return nil
+		})
 	rule.Remove()
 	p.Eventually(20*time.Second, "Kyverno to hold its part", func() error {
 		if err := p.Get(b); err != nil {
 			return err
 		}
 		for _, c := range b.Status.Coverage {
-			if c.Engine == "Kyverno" && c.Intent == "escapeToHost" && c.Level == v1alpha1.LevelPartial && c.Reason == "OnCreateOnly" && meta.IsStatusConditionFalse(b.Status.Conditions, "Reconciling") {
+			if c.Engine == "Kyverno" && c.Intent == "escapeToHost" && c.Level == v1alpha1.LevelPartial && c.Reason == "OnCreateOnly" &&
+				meta.IsStatusConditionFalse(b.Status.Conditions, "Reconciling") {
 				return nil
 			}
 		}

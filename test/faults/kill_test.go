@@ -142,7 +142,8 @@ func (r *rig) live() (created, deleted course) {
 	r.empty(c.Namespace)
 	r.judge(m, things)
 	created.calls, deleted.calls = len(created.aws), len(deleted.aws)
-	r.Logf("clean create %.1f s, %d AWS calls, %d Kubernetes writes; delete %.1f s, %d AWS calls, %d Kubernetes writes", created.took.Seconds(), created.calls,
+	r.Logf("clean create %.1f s, %d AWS calls, %d Kubernetes writes; delete %.1f s, %d AWS calls, %d Kubernetes writes",
+		created.took.Seconds(), created.calls,
 		len(changes(created.kube)), deleted.took.Seconds(), deleted.calls, len(changes(deleted.kube)))
 	return created, deleted
 }

@@ -40,7 +40,8 @@ var spoils = []spoil{
 		return done(c.SSM.DeleteParameter(ctx, &ssm.DeleteParameterInput{Name: aws.String("/myapp/dev/aws/region")}))
 	}},
 	{"a parameter changed", func(c *account, ctx context.Context) error {
-		return done(c.SSM.PutParameter(ctx, &ssm.PutParameterInput{Name: aws.String("/myapp/dev/app/version"), Value: aws.String("666"), Overwrite: aws.Bool(true)}))
+		return done(c.SSM.PutParameter(ctx,
+			&ssm.PutParameterInput{Name: aws.String("/myapp/dev/app/version"), Value: aws.String("666"), Overwrite: aws.Bool(true)}))
 	}},
 	{"the app role's policy edited", func(c *account, ctx context.Context) error {
 		return c.eachPolicy(ctx, "myapp-dev-app-role", func(policy *string) error {
@@ -60,7 +61,8 @@ var spoils = []spoil{
 		return errors.Join(err, done(c.IAM.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: name})))
 	}},
 	{"a catalog table deleted", func(c *account, ctx context.Context) error {
-		return done(c.Glue.DeleteTable(ctx, &glue.DeleteTableInput{DatabaseName: aws.String("myapp_dev_db"), Name: aws.String("myapp_dev_call_records")}))
+		return done(c.Glue.DeleteTable(ctx,
+			&glue.DeleteTableInput{DatabaseName: aws.String("myapp_dev_db"), Name: aws.String("myapp_dev_call_records")}))
 	}},
 	{"the crawler deleted", func(c *account, ctx context.Context) error {
 		return done(c.Glue.DeleteCrawler(ctx, &glue.DeleteCrawlerInput{Name: aws.String("myapp-dev-call-data-crawler")}))
@@ -144,7 +146,8 @@ var losses = []struct {
 		return done(c.S3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: aws.String("myapp-dev-journey-logs")}))
 	}},
 	{"SecretsManagerSecret/myapp-dev-openai", nexusv1.ConditionSecretsReady, func(c *account, ctx context.Context) error {
-		return done(c.Secrets.DeleteSecret(ctx, &secretsmanager.DeleteSecretInput{SecretId: aws.String("myapp/dev/openai"), ForceDeleteWithoutRecovery: aws.Bool(true)}))
+		return done(c.Secrets.DeleteSecret(ctx,
+			&secretsmanager.DeleteSecretInput{SecretId: aws.String("myapp/dev/openai"), ForceDeleteWithoutRecovery: aws.Bool(true)}))
 	}},
 }
 
@@ -188,7 +191,8 @@ func TestALostStoreIsReportedAndCreatedAgainOnlyOnRequest(t *testing.T) {
 func (r *rig) loseDuringACheck(lose func(*account, context.Context) error) {
 	r.Helper()
 	lost := make(chan error, 1)
-	rule := r.World.AWS().Fault(emulator.At("dynamodb.DescribeTable(*myapp-dev-license)#1"), emulator.Observe(func() { lost <- lose(r.aws, r.Ctx()) }))
+	rule := r.World.AWS().Fault(emulator.At("dynamodb.DescribeTable(*myapp-dev-license)#1"),
+		emulator.Observe(func() { lost <- lose(r.aws, r.Ctx()) }))
 	defer rule.Remove()
 	select {
 	case err := <-lost:

@@ -224,7 +224,8 @@ func hasty(things []thing, aws emulator.Calls, kube kubeproxy.Calls) []string {
 }
 
 // completes are the deletes that AWS has completed when it acknowledges them.
-var completes = map[string]bool{"s3.DeleteBucket": true, "iam.DeleteRole": true, "glue.DeleteTable": true, "glue.DeleteDatabase": true, "glue.DeleteCrawler": true}
+var completes = map[string]bool{"s3.DeleteBucket": true, "iam.DeleteRole": true, "glue.DeleteTable": true, "glue.DeleteDatabase": true,
+	"glue.DeleteCrawler": true}
 
 // unverified finds objects that were released although AWS had not said last that their resource is absent.
 // It knows the kinds whose absence is an error answer, and the deletes that AWS completes before it answers.

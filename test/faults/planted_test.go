@@ -24,11 +24,13 @@ var (
 )
 
 func awsAt(ms int, op string, write bool, status int) emulator.Call {
-	return emulator.Call{Service: "s3", Op: op, Resource: "b", Write: write, Status: status, Start: begin.Add(time.Duration(ms) * time.Millisecond)}
+	return emulator.Call{Service: "s3", Op: op, Resource: "b", Write: write, Status: status,
+		Start: begin.Add(time.Duration(ms) * time.Millisecond)}
 }
 
 func kubeAt(ms int, subresource, body string) kubeproxy.Call {
-	return kubeproxy.Call{Verb: "patch", Resource: "s3buckets", Subresource: subresource, Namespace: "ns", Name: "b", Status: http.StatusOK, Body: body,
+	return kubeproxy.Call{Verb: "patch", Resource: "s3buckets", Subresource: subresource, Namespace: "ns", Name: "b", Status: http.StatusOK,
+		Body:  body,
 		Start: begin.Add(time.Duration(ms) * time.Millisecond), Duration: 5 * time.Millisecond}
 }
 
@@ -72,20 +74,27 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		{"a duplicate", duplicates(inventory), duplicates(map[string][]string{"cognito-idp/pool": {"p", "q", "p"}})},
 		{"another setting", differs(decoys, decoys), differs(decoys, map[string]string{"s3/bucket d": "as it was not"})},
 		{"a decoy deleted", touched(decoys, decoys, rightAWS()), touched(decoys, map[string]string{}, nil)},
-		{"a decoy written to and restored", nil, touched(decoys, decoys, emulator.Calls{{Service: "s3", Op: "PutBucketTagging", Resource: "d", Write: true}})},
+		{"a decoy written to and restored", nil,
+			touched(decoys, decoys, emulator.Calls{{Service: "s3", Op: "PutBucketTagging", Resource: "d", Write: true}})},
 		{"an AWS write at rest", noisy(spin(2, 0), events()), noisy(rightAWS(), nil)},
-		{"a status written at rest", noisy(nil, unanswered(events(kubeAt(0, "status", "check 1")), "check 1")), noisy(nil, events(kubeAt(0, "status", "check 1")))},
-		{"a check answered twice", nil, noisy(nil, unanswered(kubeproxy.Calls{kubeAt(0, "status", "check 1"), kubeAt(9, "status", "check 1")}, "check 1"))},
+		{"a status written at rest", noisy(nil, unanswered(events(kubeAt(0, "status", "check 1")), "check 1")),
+			noisy(nil, events(kubeAt(0, "status", "check 1")))},
+		{"a check answered twice", nil,
+			noisy(nil, unanswered(kubeproxy.Calls{kubeAt(0, "status", "check 1"), kubeAt(9, "status", "check 1")}, "check 1"))},
 		{"too many calls", excessive(spin(23, time.Second), 10, 1), excessive(spin(24, time.Second), 10, 1)},
 		{"a hot loop", hot(spin(100, 100*time.Millisecond)), hot(spin(30, 50*time.Millisecond))},
-		{"a secret in a log", exposed([]string{"hunter2"}, map[string]string{"the log": "all is well"}), exposed([]string{"hunter2"}, map[string]string{"the log": "password=hunter2"})},
-		{"a secret in a call", exposed([]string{"hunter2"}, bodies(emulator.Calls{{Service: "secretsmanager", Op: "CreateSecret", Body: "hunter2"}}, nil)),
+		{"a secret in a log", exposed([]string{"hunter2"}, map[string]string{"the log": "all is well"}),
+			exposed([]string{"hunter2"}, map[string]string{"the log": "password=hunter2"})},
+		{"a secret in a call", exposed([]string{"hunter2"},
+			bodies(emulator.Calls{{Service: "secretsmanager", Op: "CreateSecret", Body: "hunter2"}}, nil)),
 			exposed([]string{"hunter2"}, bodies(emulator.Calls{{Service: "ssm", Op: "PutParameter", Body: "hunter2"}}, nil))},
 		{"a secret in an object", nil, exposed([]string{"hunter2"}, bodies(nil, kubeproxy.Calls{{Resource: "configmaps", Body: "hunter2"}}))},
 		{"the intent write dropped", hasty(things, rightAWS(), rightKube()), hasty(things, rightAWS(), rightKube()[1:])},
-		{"the intent written after the create", nil, hasty(things, rightAWS(), append(kubeproxy.Calls{kubeAt(25, "", adds)}, rightKube()[1:]...))},
+		{"the intent written after the create", nil,
+			hasty(things, rightAWS(), append(kubeproxy.Calls{kubeAt(25, "", adds)}, rightKube()[1:]...))},
 		{"the intent under way at the create", nil, hasty(things, rightAWS(), append(kubeproxy.Calls{kubeAt(17, "", adds)}, rightKube()[1:]...))},
-		{"a finalizer removed early", unverified(things, rightAWS(), rightKube()), unverified(things, rightAWS(), append(rightKube()[:2], kubeAt(90, "", drops)))},
+		{"a finalizer removed early", unverified(things, rightAWS(), rightKube()),
+			unverified(things, rightAWS(), append(rightKube()[:2], kubeAt(90, "", drops)))},
 		{"a finalizer removed unverified", unverified(things, rightAWS()[:4], rightKube()), unverified(things, rightAWS()[:3], rightKube())},
 		{"a finalizer removed without a look", nil, unverified(things, nil, rightKube())},
 		{"an owner tag left out", disownedOf(owned, map[string]string{ownerUID: "u1"}), disownedOf(owned, map[string]string{})},
@@ -116,7 +125,8 @@ func TestPlantedLiesAreCaught(t *testing.T) {
 	r := newRig(t)
 	r.Op.Kill() // no one else writes
 	for name, reconciling := range map[string]metav1.ConditionStatus{"liar": metav1.ConditionFalse, "lasting-liar": metav1.ConditionTrue} {
-		o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.S3BucketSpec{CommonSpec: through(), BucketName: "never-made"}}
+		o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: v1alpha1.S3BucketSpec{CommonSpec: through(), BucketName: "never-made"}}
 		r.Create(o)
 		claim(o, "Ready", metav1.ConditionTrue)
 		claim(o, "Reconciling", reconciling)
@@ -142,5 +152,6 @@ func TestPlantedLiesAreCaught(t *testing.T) {
 }
 
 func claim(o *v1alpha1.S3Bucket, condition string, value metav1.ConditionStatus) {
-	o.Status.Conditions = append(o.Status.Conditions, metav1.Condition{Type: condition, Status: value, Reason: "Ready", ObservedGeneration: o.Generation, LastTransitionTime: metav1.Now()})
+	o.Status.Conditions = append(o.Status.Conditions,
+		metav1.Condition{Type: condition, Status: value, Reason: "Ready", ObservedGeneration: o.Generation, LastTransitionTime: metav1.Now()})
 }

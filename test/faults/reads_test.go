@@ -27,7 +27,8 @@ func readsOf(o v1alpha1.Resource) int {
 	case *v1alpha1.S3Bucket: // the tags tell both
 		s := o.Spec
 		return 1 + count(s.ObjectOwnership != nil, s.Versioning != nil, s.Encryption != nil, s.PublicAccessBlock != nil,
-			s.Policy != nil || s.TLSOnly != nil, s.LifecycleRules != nil, s.CORSRules != nil, s.Logging != nil, s.Notification != nil, s.ObjectLock != nil, s.Website != nil, s.ACL != nil, s.Replication != nil)
+			s.Policy != nil || s.TLSOnly != nil, s.LifecycleRules != nil, s.CORSRules != nil, s.Logging != nil, s.Notification != nil,
+			s.ObjectLock != nil, s.Website != nil, s.ACL != nil, s.Replication != nil)
 	case *v1alpha1.DynamoDBTable: // no description has the tags
 		return 2 + count(o.Spec.PointInTimeRecovery != nil, o.Spec.TTL != nil)
 	case *v1alpha1.IAMRole: // with one inline policy: two
@@ -86,7 +87,8 @@ func TestCheckOfACapability_ReadsNoMoreThanItsRows(t *testing.T) {
 	var objects []v1alpha1.Resource
 	for _, c := range all {
 		objects = append(objects, r.resources(c.Namespace)...)
-		for _, l := range []client.ObjectList{&v1alpha1.SQSQueueList{}, &v1alpha1.SNSTopicList{}, &v1alpha1.CognitoUserPoolList{}, &v1alpha1.KMSKeyList{}} {
+		for _, l := range []client.ObjectList{&v1alpha1.SQSQueueList{}, &v1alpha1.SNSTopicList{}, &v1alpha1.CognitoUserPoolList{},
+			&v1alpha1.KMSKeyList{}} {
 			if err := r.Client.List(r.Ctx(), l, client.InNamespace(c.Namespace)); err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +126,8 @@ func TestCheckOfACapability_ReadsNoMoreThanItsRows(t *testing.T) {
 	identity := calls.Match("sts", "GetCallerIdentity", "*").Count()
 	issuer := calls.Match("iam", "GetOpenIDConnectProvider", "*").Count()
 	if identity > 3*len(all) || issuer > 3*len(all) || known+identity+issuer != len(calls) {
-		t.Errorf("%d calls, of which %d are about the objects, %d read the identity and %d the OIDC provider:\n%s", len(calls), known, identity, issuer, calls)
+		t.Errorf("%d calls, of which %d are about the objects, %d read the identity and %d the OIDC provider:\n%s", len(calls), known, identity,
+			issuer, calls)
 	}
 	complain(t, "quiet", noisy(r.since(m)))
 }

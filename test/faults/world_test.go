@@ -45,7 +45,8 @@ var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[
 func (r *rig) objects(namespace string) map[string]string {
 	r.Helper()
 	out := map[string]string{}
-	lists := append(bed.Lists(), &appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &networkingv1.IngressList{})
+	lists := append(bed.Lists(), &appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}, &corev1.ServiceAccountList{},
+		&networkingv1.IngressList{})
 	for _, l := range lists {
 		if err := r.Client.List(r.Ctx(), l, client.InNamespace(namespace)); err != nil {
 			r.Fatal(err)
@@ -63,7 +64,8 @@ func (r *rig) objects(namespace string) map[string]string {
 				conditions = append(conditions, c.Type+"="+string(c.Status)+"/"+c.Reason)
 			}
 			slices.Sort(conditions)
-			text, err := json.Marshal(map[string]any{"labels": o.GetLabels(), "spec": u["spec"], "data": u["data"], "finalizers": o.GetFinalizers(), "conditions": conditions})
+			text, err := json.Marshal(map[string]any{"labels": o.GetLabels(), "spec": u["spec"], "data": u["data"], "finalizers": o.GetFinalizers(),
+				"conditions": conditions})
 			if err != nil {
 				r.Fatal(err)
 			}
@@ -166,7 +168,8 @@ func (r *rig) quiet(namespace string, times int) {
 		m := r.marks()
 		stamp := fmt.Sprintf("check %d at %d", n, time.Now().UnixNano())
 		for _, o := range objs {
-			patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"annotations":{"nexus.ai/reconcile-requested-at":%q}}}`, stamp))
+			patch := client.RawPatch("application/merge-patch+json",
+				fmt.Appendf(nil, `{"metadata":{"annotations":{"nexus.ai/reconcile-requested-at":%q}}}`, stamp))
 			if err := r.Client.Patch(r.Ctx(), o, patch); err != nil {
 				r.Fatal(err)
 			}

@@ -186,7 +186,8 @@ func TestWhatIsMissingIsSaidInBothDirections(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	doc := entries(t, "# X\n\n## Reasons\n\n| reason | means |\n|---|---|\n| `A` | a | b |\n| `B` | a |  |\n\n## Other\n\n| `C` | c | d |\n", "Reasons")
+	doc := entries(t, "# X\n\n## Reasons\n\n| reason | means |\n|---|---|\n| `A` | a | b |\n| `B` | a |  |\n\n## Other\n\n| `C` | c | d |\n",
+		"Reasons")
 	if !maps.Equal(doc, map[string]int{"A": 2, "B": 1}) {
 		t.Errorf("got %v", doc)
 	}

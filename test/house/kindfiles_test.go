@@ -15,8 +15,10 @@ import (
 // kind.
 var generatedFiles = []string{
 	"docs/adr/", "docs/design/",
-	"api/aws/v1alpha1/zz_generated", "charts/nexus-operator/files/", "config/admission/policy.yaml", "config/crd/", "config/rbac/role.yaml", "manifests/",
-	"docs/aws-prerequisites.md", "docs/oracles.md", "docs/policies/", "docs/reference/", "docs/rbac/", "go.sum", "dev/", "internal/testkit/awsmodels/",
+	"api/aws/v1alpha1/zz_generated", "charts/nexus-operator/files/", "config/admission/policy.yaml", "config/crd/", "config/rbac/role.yaml",
+	"manifests/",
+	"docs/aws-prerequisites.md", "docs/oracles.md", "docs/policies/", "docs/reference/", "docs/rbac/", "go.sum", "dev/",
+	"internal/testkit/awsmodels/",
 	"internal/awsschema/bundled/schemas.zip", "internal/capability/kinds.txt",
 }
 
@@ -25,7 +27,8 @@ const applicationExamples = "examples/*.yaml"
 
 func isHandWritten(path string) bool {
 	isApplication, err := filepath.Match(applicationExamples, path)
-	return err == nil && !isApplication && !slices.ContainsFunc(generatedFiles, func(beginning string) bool { return strings.HasPrefix(path, beginning) })
+	return err == nil && !isApplication &&
+		!slices.ContainsFunc(generatedFiles, func(beginning string) bool { return strings.HasPrefix(path, beginning) })
 }
 
 // namesKind reports whether a text contains the name of a kind, in any case: names of actions and plurals count, too.
@@ -70,7 +73,8 @@ func TestKindFiles_StayWithinTheirLimits(t *testing.T) {
 		list := strings.Join(found[name], "\n\t")
 		switch count := len(found[name]); {
 		case count > most:
-			t.Errorf("%d hand-written files name %s, limit %d: declare what they say in facts.go of the kind's folder:\n\t%s", count, name, most, list)
+			t.Errorf("%d hand-written files name %s, limit %d: declare what they say in facts.go of the kind's folder:\n\t%s", count, name,
+				most, list)
 		case count < most-slackOfKindFiles:
 			t.Errorf("%d hand-written files name %s: lower its limit of %d in test/house/thresholds.json", count, name, most)
 		default:

@@ -28,7 +28,8 @@ var languageRules = []struct {
 	{regexp.MustCompile(`(?i)\bails?\b`), "fails, is wrong with"},
 	{regexp.MustCompile(`(?i)\bby (itself|themselves|himself)\b`), "automatically, alone"},
 	{regexp.MustCompile(`(?i)\bof (its|their|his|her) own(?:\s*[.,;:)]|\s*$|\s+(?:and|so|that|which|where|in|with|for|is|to|at|before|has|after|hence|as|without|inside|here)\b)`), "its own X, separate"},
-	{regexp.MustCompile(`(?i)\b(makes?|made|making|comes?|become|becomes|keeps?|kept) (it |them |this |each )?true\b`), "creates, applies, keeps up to date"},
+	{regexp.MustCompile(`(?i)\b(makes?|made|making|comes?|become|becomes|keeps?|kept) (it |them |this |each )?true\b`),
+		"creates, applies, keeps up to date"},
 	{regexp.MustCompile(`(?i)\blets? (it|them|him|her|the \w+|a \w+)? ?go\b`), "releases, removes the finalizer of"},
 	{regexp.MustCompile(`(?i)\b(made|makes?|making|created|creates?) (it |them |\w+ )?anew\b`), "creates it again"},
 	{regexp.MustCompile(`(?i)\b(was|were|is|are) seen to\b`), "tests show that, does"},
@@ -49,7 +50,8 @@ var indefinite = regexp.MustCompile(`(?i)(?:^|[\s("*])(nobody|somebody|whoever)\
 
 // withIndefinite lists the beginnings of the paths whose comments still have such words. The list only shrinks: the sources of the test
 // bed are reworded with their next change, because each edit builds the test bed again.
-var withIndefinite = []string{"internal/capability/", "internal/plan/", "internal/controller/capability/", "internal/controller/intentbinding/",
+var withIndefinite = []string{"internal/capability/", "internal/plan/", "internal/controller/capability/",
+	"internal/controller/intentbinding/",
 	"dev/bed/", "internal/devworld/programs/module/"}
 
 const indefiniteFound = "name who acts, or write a person, another owner, everyone who or no one instead of "
@@ -57,7 +59,8 @@ const indefiniteFound = "name who acts, or write a person, another owner, everyo
 // hasIndefinite reports whether a comment of a file has such a word; one of a file in withIndefinite may.
 func hasIndefinite(path, comment string) bool {
 	path = strings.TrimPrefix(path, "../../")
-	return !slices.ContainsFunc(withIndefinite, func(begins string) bool { return strings.HasPrefix(path, begins) }) && indefinite.MatchString(comment)
+	return !slices.ContainsFunc(withIndefinite, func(begins string) bool { return strings.HasPrefix(path, begins) }) &&
+		indefinite.MatchString(comment)
 }
 
 // sentenceEnd splits text into sentences.
@@ -161,7 +164,8 @@ func eachFile(t *testing.T, do func(path string)) {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && (strings.HasPrefix(name, ".") && name != ".." && name != "../.." || name == "testdata" || name == "bin" || name == "node_modules") {
+		if d.IsDir() && (strings.HasPrefix(name, ".") && name != ".." && name != "../.." || name == "testdata" || name == "bin" ||
+			name == "node_modules") {
 			return filepath.SkipDir
 		}
 		if !d.IsDir() {
@@ -194,23 +198,28 @@ func TestLanguage_IsPlainEnglish(t *testing.T) {
 
 func TestLanguage_RulesFire(t *testing.T) {
 	for _, bad := range []string{
-		"The user is told so.", "enter says whether a call may be made", "it comes to an end", "sees to it that the table exists", "the role is had already",
+		"The user is told so.", "enter says whether a call may be made", "it comes to an end", "sees to it that the table exists",
+		"the role is had already",
 		"what ails it", "It heals by itself.", "a check of its own", "Apply makes it true.", "lets it go", "the flow walk was seen to pass",
-		"found it in existence already", "a retry in vain", "the neighbour's catalogue", "What is not ours stays.", "It is written. Nothing that is not ours is.",
+		"found it in existence already", "a retry in vain", "the neighbour's catalogue", "What is not ours stays.",
+		"It is written. Nothing that is not ours is.",
 	} {
 		if len(badWording(bad)) == 0 {
 			t.Errorf("no rule finds %q", bad)
 		}
 	}
 	for _, good := range []string{
-		"allow reports whether the call may proceed.", "Ingress exposes the capability outside the cluster; enabled by default.", "What is a capability?",
-		"Never touches foreign resources.", "the resource already exists", "The operator told by its flags to wait.", "Set the annotation to true.",
+		"allow reports whether the call may proceed.", "Ingress exposes the capability outside the cluster; enabled by default.",
+		"What is a capability?",
+		"Never touches foreign resources.", "the resource already exists", "The operator told by its flags to wait.",
+		"Set the annotation to true.",
 	} {
 		if found := badWording(good); len(found) > 0 {
 			t.Errorf("%q: %v", good, found)
 		}
 	}
-	if !hasIndefinite("../../internal/apply/apply.go", "Whoever may write") || hasIndefinite("../../internal/plan/plan.go", "what nobody owns") || hasIndefinite("a.go", "no one owns it") {
+	if !hasIndefinite("../../internal/apply/apply.go", "Whoever may write") ||
+		hasIndefinite("../../internal/plan/plan.go", "what nobody owns") || hasIndefinite("a.go", "no one owns it") {
 		t.Error("words that leave open who acts")
 	}
 	for _, r := range languageRules {
@@ -226,7 +235,8 @@ func TestLanguage_RulesFire(t *testing.T) {
 // A name of a test is read in lists and in reports of failures.
 func TestTestNames_FitALine(t *testing.T) {
 	const most = 60
-	if !longTestName("TestAClusterBindingMakesAPolicyInEverySelectedNamespaceAndOneMore", most) || longTestName("TestReconcile_DeletesOrphanedBinding", most) {
+	if !longTestName("TestAClusterBindingMakesAPolicyInEverySelectedNamespaceAndOneMore", most) ||
+		longTestName("TestReconcile_DeletesOrphanedBinding", most) {
 		t.Error("the rule does not find a long name, or finds a short one")
 	}
 	files := 0

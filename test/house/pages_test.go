@@ -28,7 +28,8 @@ func pagesBelow(t *testing.T, folder string) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && path != folder && (strings.HasPrefix(d.Name(), ".") || d.Name() == "bin" || d.Name() == "testdata" || d.Name() == "node_modules") {
+		if err == nil && d.IsDir() && path != folder &&
+			(strings.HasPrefix(d.Name(), ".") || d.Name() == "bin" || d.Name() == "testdata" || d.Name() == "node_modules") {
 			return filepath.SkipDir
 		}
 		if err == nil && filepath.Ext(path) == ".md" {
@@ -175,7 +176,8 @@ func TestBrokenLinksAreFound(t *testing.T) {
 		"[8](no.md) [9](a.md#twice-2) [10](a.md#no-heading) [11](#own) \n\n# Own\n"
 	pages["docs/b.md"] = text
 	got := brokenLinks("docs/b.md", text, read)
-	want := []string{"docs/b.md: the link to no.md leads nowhere", "docs/b.md: a.md has no heading #twice-2", "docs/b.md: a.md has no heading #no-heading"}
+	want := []string{"docs/b.md: the link to no.md leads nowhere", "docs/b.md: a.md has no heading #twice-2",
+		"docs/b.md: a.md has no heading #no-heading"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -237,7 +239,8 @@ func TestPagesCountTheDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("\nCustomResourceDefinitions: %d of %d established\n", len(bases), len(bases)); !strings.Contains(readDoc(t, "../../docs/nexusctl.md"), want) {
+	if want := fmt.Sprintf("\nCustomResourceDefinitions: %d of %d established\n", len(bases),
+		len(bases)); !strings.Contains(readDoc(t, "../../docs/nexusctl.md"), want) {
 		t.Errorf("docs/nexusctl.md lacks %q", want)
 	}
 }

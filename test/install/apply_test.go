@@ -95,7 +95,8 @@ func TestManifests_AreAppliedAsAFolder(t *testing.T) {
 			t.Errorf("after %s: rights to quotas %v, want %v", step.folder, got, step.quotas)
 		}
 	}
-	if again := kubectl(t, b, "apply", "-f", definitionsFolder, "-f", manifestsFolder); strings.Contains(again, " created\n") || strings.Count(again, " unchanged\n") < 60 {
+	if again := kubectl(t, b, "apply", "-f", definitionsFolder, "-f", manifestsFolder); strings.Contains(again, " created\n") ||
+		strings.Count(again, " unchanged\n") < 60 {
 		t.Errorf("applied twice:\n%s", again)
 	}
 }

@@ -25,7 +25,8 @@ func handRemoval(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(page), "objects that are being deleted, and of no others:\n\n```sh skip tested TestFinalizers_AreRemovedByHandInDeletionOnly\n")
+	_, rest, found := strings.Cut(string(page),
+		"objects that are being deleted, and of no others:\n\n```sh skip tested TestFinalizers_AreRemovedByHandInDeletionOnly\n")
 	command, _, ends := strings.Cut(rest, "\n```\n")
 	if !found || !ends {
 		t.Fatal("docs/deletion.md has no command any more")

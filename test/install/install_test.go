@@ -56,7 +56,8 @@ func applyAll(t *testing.T, w *world.World, objects []*unstructured.Unstructured
 			t.Fatal(err)
 		}
 		options := metav1.PatchOptions{FieldManager: "helm", FieldValidation: "Strict"}
-		if _, err := d.Resource(resource).Namespace(o.GetNamespace()).Patch(t.Context(), o.GetName(), types.ApplyPatchType, text, options); err != nil {
+		if _, err := d.Resource(resource).Namespace(o.GetNamespace()).Patch(t.Context(), o.GetName(), types.ApplyPatchType, text,
+			options); err != nil {
 			t.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)
 		}
 	}

@@ -155,7 +155,8 @@ func TestChart_EveryShardHasItsReplicas(t *testing.T) {
 		}
 		args := strings.Join(set.Spec.Template.Spec.Containers[0].Args, "\n")
 		for ordinal := range int(*set.Spec.Replicas) {
-			o, err := options.Parse(strings.Split(strings.ReplaceAll(args, "$(POD_INDEX)", strconv.Itoa(ordinal)), "\n"), func(string) string { return "" })
+			o, err := options.Parse(strings.Split(strings.ReplaceAll(args, "$(POD_INDEX)", strconv.Itoa(ordinal)), "\n"),
+				func(string) string { return "" })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -57,13 +57,16 @@ var errFailed = errors.New("tests failed")
 
 func main() {
 	o := options{modules: allModules, out: os.Stdout}
-	flag.StringVar(&o.extent, "extent", os.Getenv(extent.Variable), "which tests run: sample (the default), all, or K/N: the sample and part K of N of the rest")
+	flag.StringVar(&o.extent, "extent", os.Getenv(extent.Variable),
+		"which tests run: sample (the default), all, or K/N: the sample and part K of N of the rest")
 	flag.StringVar(&o.only, "only", "", "run only packages whose path contains one of these words, separated by commas")
 	flag.StringVar(&o.records, "records", "bin/times.json", "file of the measured times")
-	flag.StringVar(&o.built, "built", "", "folder that keeps the test programs: of those that are there, only what has changed is linked again; empty: none are kept")
+	flag.StringVar(&o.built, "built", "",
+		"folder that keeps the test programs: of those that are there, only what has changed is linked again; empty: none are kept")
 	flag.IntVar(&o.busy, "busy", 0, "processors that are kept busy beside the tests")
 	flag.IntVar(&o.slots, "slots", runtime.NumCPU(), "processors that test programs may use at the same time")
-	flag.StringVar(&o.race, "race", "", "build the packages with the most concurrency with the race detector, and write their coverage: 1, or K/N: of those whose tests are divided, part K of N")
+	flag.StringVar(&o.race, "race", "",
+		"build the packages with the most concurrency with the race detector, and write their coverage: 1, or K/N: of those whose tests are divided, part K of N")
 	flag.StringVar(&o.cover, "cover", "cover.out", "file of the coverage profile that -race writes")
 	flag.DurationVar(&o.timeout, "timeout", 40*time.Minute, "how long one test program may take")
 	flag.BoolVar(&o.times, "times", false, "print the times of the last run, and run nothing")

@@ -59,7 +59,8 @@ func TestRun_PassesAndRecordsTimes(t *testing.T) {
 		t.Errorf("%v, %+v", err, r)
 	}
 	var table bytes.Buffer
-	if err := run(t.Context(), options{times: true, records: "bin/times.json", out: &table}); err != nil || !strings.Contains(table.String(), "| b/a TestA") {
+	if err := run(t.Context(), options{times: true, records: "bin/times.json", out: &table}); err != nil ||
+		!strings.Contains(table.String(), "| b/a TestA") {
 		t.Errorf("%v\n%s", err, table.String())
 	}
 }
@@ -67,9 +68,11 @@ func TestRun_PassesAndRecordsTimes(t *testing.T) {
 // Every way to fail is an error, and the end of the report names it with a command that repeats it.
 func TestRun_ReportsEveryKindOfFailure(t *testing.T) {
 	for name, row := range map[string]struct{ source, command, text string }{
-		"a test":      {"import \"testing\"\n\nfunc TestX(t *testing.T) { t.Run(\"sub\", func(t *testing.T) { t.Error(\"broken\") }) }\n", "-run '^TestX$' ./x", "broken"},
-		"a panic":     {"import \"testing\"\n\nfunc TestX(t *testing.T) { panic(\"broken\") }\n", "-run '^TestX$' ./x", "broken"},
-		"an exit":     {"import (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestX(t *testing.T) { println(\"broken\"); os.Exit(3) }\n", "./x", "broken"},
+		"a test": {"import \"testing\"\n\nfunc TestX(t *testing.T) { t.Run(\"sub\", func(t *testing.T) { t.Error(\"broken\") }) }\n",
+			"-run '^TestX$' ./x", "broken"},
+		"a panic": {"import \"testing\"\n\nfunc TestX(t *testing.T) { panic(\"broken\") }\n", "-run '^TestX$' ./x", "broken"},
+		"an exit": {"import (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestX(t *testing.T) { println(\"broken\"); os.Exit(3) }\n", "./x",
+			"broken"},
 		"TestMain":    {"import (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { m.Run(); println(\"broken\"); os.Exit(1) }\n\nfunc TestX(*testing.T) {}\n", "./x", "broken"},
 		"compilation": {"import \"testing\"\n\nfunc TestX(t *testing.T) { broken }\n", "./x", "undefined: broken"},
 	} {
@@ -96,7 +99,8 @@ func TestRun_KeepsProgramsAndRunsNoOldOne(t *testing.T) {
 	runs := func(files map[string]string) (string, error) {
 		tree(t, files)
 		var out bytes.Buffer
-		err := run(t.Context(), options{modules: []string{"."}, out: &out, records: "bin/times.json", slots: 2, timeout: time.Minute, built: built})
+		err := run(t.Context(), options{modules: []string{"."}, out: &out, records: "bin/times.json", slots: 2, timeout: time.Minute,
+			built: built})
 		return out.String(), err
 	}
 	program := func(name string) os.FileInfo { return must.Get(os.Stat(filepath.Join(built, name+".program")))(t) }
@@ -141,7 +145,8 @@ func TestLockBuilt_BelongsToOneRunAndForgetsWhatNobodyUses(t *testing.T) {
 }
 
 func TestRun_CountsWhatIsLeftToTheFullRun(t *testing.T) {
-	tree(t, map[string]string{"a/a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Skip(\"" + extent.Left + "\") }\n"})
+	tree(t, map[string]string{"a/a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Skip(\"" + extent.Left +
+		"\") }\n"})
 	out, err := runTree(t)
 	if err != nil || !strings.Contains(out, "0 tests and subtests ran") || !strings.Contains(out, "; 1 are left to make test-all") {
 		t.Errorf("%v\n%s", err, out)
@@ -244,10 +249,14 @@ func TestMergeProfiles_KeepsOneHead(t *testing.T) {
 }
 
 func TestCommands_NameTheModuleOfAPackage(t *testing.T) {
-	s := &session{options: options{extent: "3/8"}, failures: []failure{{pkg: "test/e2e", test: "TestA/sub"}, {pkg: "test/e2e", test: "TestA"}, {pkg: "dev/bed", test: "TestB"}, {pkg: "dev/chart"},
-		{pkg: "internal/controller", test: "TestC", setting: autoModeSetting}, {pkg: "internal/engine", test: "TestD", raced: true}}}
-	want := []string{"NEXUS_TESTS=3/8 go test -count=1 -run '^TestA$' ./test/e2e", "NEXUS_TESTS=3/8 go -C dev test -count=1 -run '^TestB$' ./bed",
-		"NEXUS_TESTS=3/8 go -C dev/chart test -count=1 .", "NEXUS_BED_AUTO_MODE=1 NEXUS_TESTS=3/8 go test -count=1 -run '^TestC$' ./internal/controller",
+	s := &session{options: options{extent: "3/8"},
+		failures: []failure{{pkg: "test/e2e", test: "TestA/sub"}, {pkg: "test/e2e", test: "TestA"}, {pkg: "dev/bed", test: "TestB"},
+			{pkg: "dev/chart"},
+			{pkg: "internal/controller", test: "TestC", setting: autoModeSetting}, {pkg: "internal/engine", test: "TestD", raced: true}}}
+	want := []string{"NEXUS_TESTS=3/8 go test -count=1 -run '^TestA$' ./test/e2e",
+		"NEXUS_TESTS=3/8 go -C dev test -count=1 -run '^TestB$' ./bed",
+		"NEXUS_TESTS=3/8 go -C dev/chart test -count=1 .",
+		"NEXUS_BED_AUTO_MODE=1 NEXUS_TESTS=3/8 go test -count=1 -run '^TestC$' ./internal/controller",
 		"CGO_ENABLED=1 NEXUS_TESTS=3/8 go test -count=1 -race -run '^TestD$' ./internal/engine"}
 	if got := s.commands(); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
@@ -323,7 +332,8 @@ func TestArguments_CheckFewerCasesOfPropertiesInTheSample(t *testing.T) {
 			t.Errorf("%s: %v", e, args)
 		}
 	}
-	if args := (&job{}).arguments(time.Minute, extent.Extent{}); slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "rapid") }) {
+	if args := (&job{}).arguments(time.Minute, extent.Extent{}); slices.ContainsFunc(args,
+		func(a string) bool { return strings.Contains(a, "rapid") }) {
 		t.Errorf("a package without the library gets its flag: %v", args)
 	}
 }
@@ -382,7 +392,8 @@ func TestAutoMode_LeavesOutNoTestOfIntents(t *testing.T) {
 	left := maps.Clone(withoutAutoMode)
 	for _, dir := range packagesWithWorlds(t) {
 		path := strings.TrimPrefix(dir, "../../")
-		runs := (&session{options: options{extent: "all"}}).inAutoMode(testPackage{path: path, Dir: dir}, must.Get(testsIn(dir, []string{"*_test.go"}))(t))
+		runs := (&session{options: options{extent: "all"}}).inAutoMode(testPackage{path: path, Dir: dir},
+			must.Get(testsIn(dir, []string{"*_test.go"}))(t))
 		for _, f := range must.Get(filepath.Glob(dir + "/*_test.go"))(t) {
 			for _, found := range testFunction.FindAllStringSubmatch(string(must.Get(os.ReadFile(f))(t)), -1) {
 				name := found[1]

@@ -119,7 +119,8 @@ const mostJobs = 1000
 
 // build builds the programs of a batch. The failure of one is reported with the output of the command.
 func (s *session) build(ctx context.Context, b *batch) {
-	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", fmt.Sprintf("-p=%d", runtime.NumCPU()), "-o", s.built + string(filepath.Separator)}
+	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", fmt.Sprintf("-p=%d", runtime.NumCPU()), "-o",
+		s.built + string(filepath.Separator)}
 	args = append(args, b.compiled.flags(ctx)...)
 	for _, p := range b.packages {
 		args = append(args, p.ImportPath)

@@ -116,7 +116,8 @@ func printTimes(out io.Writer, path string) error {
 	byCPU := func(a, b record) int { return cmp.Compare(b.CPU, a.CPU) }
 	slices.SortFunc(r.Packages, byCPU)
 	slices.SortFunc(r.Tests, func(a, b record) int { return cmp.Compare(b.Wall, a.Wall) })
-	return errors.Join(table(out, "Build", r.Steps), table(out, "Package", r.Packages), table(out, "Test", r.Tests[:min(slowest, len(r.Tests))]))
+	return errors.Join(table(out, "Build", r.Steps), table(out, "Package", r.Packages),
+		table(out, "Test", r.Tests[:min(slowest, len(r.Tests))]))
 }
 
 func table(out io.Writer, head string, rows []record) error {

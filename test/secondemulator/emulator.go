@@ -119,7 +119,8 @@ func prepareAccount(ctx context.Context, url, issuer string) error {
 		return err
 	}
 	clusters := eks.New(eks.Options{Region: region, BaseEndpoint: &url, Credentials: inventoryKey})
-	_, err = clusters.CreateCluster(ctx, &eks.CreateClusterInput{Name: aws.String(cluster), RoleArn: role.Role.Arn, ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}})
+	_, err = clusters.CreateCluster(ctx,
+		&eks.CreateClusterInput{Name: aws.String(cluster), RoleArn: role.Role.Arn, ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}})
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,8 @@ func adapt(o *unstructured.Unstructured) {
 const passwords = "database-passwords"
 
 func (s *stage) createPasswords(ctx context.Context) error {
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: passwords, Namespace: metav1.NamespaceDefault}, StringData: map[string]string{"password": "nexus-second-emulator"}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: passwords, Namespace: metav1.NamespaceDefault},
+		StringData: map[string]string{"password": "nexus-second-emulator"}}
 	return s.client.Create(ctx, secret)
 }
 

@@ -132,7 +132,8 @@ func start(ctx context.Context, o options, schemas *awstypes.Types, types []stri
 }
 
 func (s *stage) startAll(ctx context.Context, program, binary string) (err error) {
-	if s.world, err = world.Start(ctx, world.Options{Dir: filepath.Join(s.dir, "world"), NoAWS: true, CRDs: []string{"config/crd/bases"}}); err != nil {
+	if s.world, err = world.Start(ctx,
+		world.Options{Dir: filepath.Join(s.dir, "world"), NoAWS: true, CRDs: []string{"config/crd/bases"}}); err != nil {
 		return err
 	}
 	if s.client, err = client.New(s.world.Config(), client.Options{}); err != nil {

@@ -21,11 +21,14 @@ import (
 
 // resources are the names that inventories have for what the kinds make in AWS.
 var resources = map[string]string{
-	anyKind: "cloudformation/resource", "Certificate": "acm/certificate", "CognitoUserPool": "cognito-idp/pool", "DBSubnetGroup": "rds/subnet-group", "DynamoDBTable": "dynamodb/table",
-	"EC2Instance": "ec2/instance", "EC2KeyPair": "ec2/key-pair", "ECRRepository": "ecr/repository", "ECSCluster": "ecs/cluster", "EKSCluster": "eks/cluster",
+	anyKind: "cloudformation/resource", "Certificate": "acm/certificate", "CognitoUserPool": "cognito-idp/pool",
+	"DBSubnetGroup": "rds/subnet-group", "DynamoDBTable": "dynamodb/table",
+	"EC2Instance": "ec2/instance", "EC2KeyPair": "ec2/key-pair", "ECRRepository": "ecr/repository", "ECSCluster": "ecs/cluster",
+	"EKSCluster":         "eks/cluster",
 	"ElastiCacheCluster": "elasticache/cluster", "ElasticIP": "ec2/elastic-ip", "GlueCrawler": "glue/crawler", "GlueDatabase": "glue/database",
-	"GlueTable": "glue/table", "IAMRole": "iam/role", "InternetGateway": "ec2/internet-gateway", "KMSKey": "kms/key", "LambdaFunction": "lambda/function",
-	"NATGateway": "ec2/natgateway", "PodIdentityAssociation": "eks/pod-identity-association", "RDSInstance": "rds/instance",
+	"GlueTable": "glue/table", "IAMRole": "iam/role", "InternetGateway": "ec2/internet-gateway", "KMSKey": "kms/key",
+	"LambdaFunction": "lambda/function",
+	"NATGateway":     "ec2/natgateway", "PodIdentityAssociation": "eks/pod-identity-association", "RDSInstance": "rds/instance",
 	"Route53HostedZone": "route53/zone", "Route53RecordSet": "route53/record", "RouteTable": "ec2/route-table", "S3Bucket": "s3/bucket",
 	"SNSTopic": "sns/topic", "SQSQueue": "sqs/queue", "SSMParameterSet": "ssm/parameter", "SecretsManagerSecret": "secretsmanager/secret",
 	"SecurityGroup": "ec2/security-group", "Subnet": "ec2/subnet", "VPC": "ec2/vpc",

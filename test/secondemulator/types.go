@@ -136,7 +136,8 @@ func generatedLife(all *awstypes.Types, name string) (*life, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err = json.Marshal(map[string]any{"typeName": name, "providerRef": map[string]any{"name": generatedProvider}, "properties": properties})
+	text, err = json.Marshal(map[string]any{"typeName": name, "providerRef": map[string]any{"name": generatedProvider},
+		"properties": properties})
 	spec := map[string]any{} // of the types that unstructured objects have
 	if err = cmp.Or(err, json.Unmarshal(text, &spec)); err != nil {
 		return nil, err
@@ -189,7 +190,8 @@ func (s schema) tags() string {
 
 // fixes reports whether a property cannot be changed, or not so that AWS shows it.
 func (s schema) fixes(name string) bool {
-	return slices.Contains(slices.Concat(s.CreateOnlyProperties, s.ConditionalCreateOnlyProperties, s.WriteOnlyProperties, s.PrimaryIdentifier), "/properties/"+name)
+	return slices.Contains(slices.Concat(s.CreateOnlyProperties, s.ConditionalCreateOnlyProperties, s.WriteOnlyProperties,
+		s.PrimaryIdentifier), "/properties/"+name)
 }
 
 // typeName returns the resource type of an object of any type; empty for one of another kind.

@@ -160,7 +160,8 @@ func definitions(t *testing.T) map[string]definition {
 		if err := yaml.UnmarshalStrict(b, &manifest); err != nil {
 			return err
 		}
-		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(manifest.Spec.Versions[0].Schema.OpenAPIV3Schema, &props, nil); err != nil {
+		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(manifest.Spec.Versions[0].Schema.OpenAPIV3Schema,
+			&props, nil); err != nil {
 			return err
 		}
 		made, status := definition{}, props.Properties["status"]
@@ -255,7 +256,8 @@ func TestCapabilitiesOfEarlierVersions_KeepTheirState(t *testing.T) {
 
 func TestStoredFields_AreCompared(t *testing.T) {
 	want := map[string]any{"a": map[string]any{"b": []any{"x", map[string]any{"c": 1.0}}}, "empty": ""}
-	if got := lost("", map[string]any{"a": map[string]any{"b": []any{"x", map[string]any{"c": 2.0}}}}, want); !slices.Equal(got, []string{".a.b[].c"}) {
+	if got := lost("", map[string]any{"a": map[string]any{"b": []any{"x", map[string]any{"c": 2.0}}}}, want); !slices.Equal(got,
+		[]string{".a.b[].c"}) {
 		t.Errorf("%q", got)
 	}
 	if got := lost("", map[string]any{"a": map[string]any{"b": []any{"x"}}}, want); !slices.Equal(got, []string{".a.b"}) {

@@ -276,7 +276,8 @@ func (o *EC2Instance) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
 // ReferableAttributes returns what objects that refer to the instance can use beside its ID and ARN.
 func (o *EC2Instance) ReferableAttributes() map[string]string {
 	st := o.Status
-	return map[string]string{"instanceID": st.InstanceID, "privateIP": st.PrivateIP, "publicIP": st.PublicIP, "privateDNS": st.PrivateDNS, "publicDNS": st.PublicDNS}
+	return map[string]string{"instanceID": st.InstanceID, "privateIP": st.PrivateIP, "publicIP": st.PublicIP, "privateDNS": st.PrivateDNS,
+		"publicDNS": st.PublicDNS}
 }
 
 // EC2InstanceList is a list of EC2Instance.

@@ -297,7 +297,8 @@ func (o *EKSCluster) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
 
 // ReferableAttributes returns what objects that refer to the cluster can use beside its ID and ARN.
 func (o *EKSCluster) ReferableAttributes() map[string]string {
-	return map[string]string{"endpoint": o.Status.Endpoint, "certificateAuthority": o.Status.CertificateAuthority, "oidcIssuer": o.Status.OIDCIssuer,
+	return map[string]string{"endpoint": o.Status.Endpoint, "certificateAuthority": o.Status.CertificateAuthority,
+		"oidcIssuer":             o.Status.OIDCIssuer,
 		"clusterSecurityGroupID": o.Status.ClusterSecurityGroupID, "vpcID": o.Status.VPCID}
 }
 

@@ -102,7 +102,8 @@ func (o *NATGateway) ImportID() string { return o.Spec.ImportID }
 
 // ReferableAttributes returns what objects that refer to the NAT gateway can use beside its ID and ARN.
 func (o *NATGateway) ReferableAttributes() map[string]string {
-	return map[string]string{"natGatewayID": o.Status.NATGatewayID, "vpcID": o.Status.VPCID, "subnetID": o.Status.SubnetID, "publicIP": o.Status.PublicIP}
+	return map[string]string{"natGatewayID": o.Status.NATGatewayID, "vpcID": o.Status.VPCID, "subnetID": o.Status.SubnetID,
+		"publicIP": o.Status.PublicIP}
 }
 
 // NATGatewayList is a list of NATGateway.

@@ -96,7 +96,8 @@ func (o *Subnet) ImportID() string { return o.Spec.ImportID }
 
 // ReferableAttributes returns what objects that refer to the subnet can use beside its ID and ARN.
 func (o *Subnet) ReferableAttributes() map[string]string {
-	return map[string]string{"subnetID": o.Status.SubnetID, "vpcID": o.Status.VPCID, "cidrBlock": o.Status.CIDRBlock, "availabilityZone": o.Status.AvailabilityZone}
+	return map[string]string{"subnetID": o.Status.SubnetID, "vpcID": o.Status.VPCID, "cidrBlock": o.Status.CIDRBlock,
+		"availabilityZone": o.Status.AvailabilityZone}
 }
 
 // SubnetList is a list of Subnet.

@@ -83,9 +83,11 @@ func TestTables_ShowTypesLimitsDefaultsAndRules(t *testing.T) {
 	s := schemaProps{
 		Type: "object", Required: []string{"z"},
 		Properties: map[string]schemaProps{
-			"a": {Type: "string", Pattern: "^(x|y)$", MaxLength: &length, Description: "A | b <c> `<d>`.", Default: &apiextensionsv1.JSON{Raw: []byte(`"x"`)}},
-			"b": {Type: "array", MinItems: &least, MaxItems: &most, XListType: &set, Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &schemaProps{
-				Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"p"`)}, {Raw: []byte(`"q"`)}}}}},
+			"a": {Type: "string", Pattern: "^(x|y)$", MaxLength: &length, Description: "A | b <c> `<d>`.",
+				Default: &apiextensionsv1.JSON{Raw: []byte(`"x"`)}},
+			"b": {Type: "array", MinItems: &least, MaxItems: &most, XListType: &set,
+				Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &schemaProps{
+					Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"p"`)}, {Raw: []byte(`"q"`)}}}}},
 			"c": {Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &schemaProps{Type: "object",
 				Properties: map[string]schemaProps{"d": {Type: "integer", Format: "int32", Minimum: &low, Maximum: &high}}}}},
 			"z": {Type: "boolean", XValidations: apiextensionsv1.ValidationRules{{Rule: "self || true", Message: "z is odd"}}},

@@ -60,7 +60,8 @@ func page(d *apiextensionsv1.CustomResourceDefinition, shown example, all common
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# %s\n\n%s\n\n", generated, names.Kind, prose(schema.Description))
 	fmt.Fprintf(&b, "| | |\n|---|---|\n| API version | `%s/%s` |\n| Scope | %s |\n| Names for kubectl | %s |\n| Categories | %s |\n| Columns | %s |\n\n",
-		d.Spec.Group, version.Name, d.Spec.Scope, code(append([]string{names.Plural, names.Singular}, names.ShortNames...)), code(names.Categories), columns(version))
+		d.Spec.Group, version.Name, d.Spec.Scope, code(append([]string{names.Plural, names.Singular}, names.ShortNames...)),
+		code(names.Categories), columns(version))
 	switch note := written[names.Kind]; {
 	case note != "":
 		b.WriteString(note + "\n\n")

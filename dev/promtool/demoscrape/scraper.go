@@ -39,7 +39,8 @@ type Scraper struct {
 // NewScraper scrapes an address at an interval until Close, and stores the samples in an empty folder. The address does not
 // have to answer from the beginning.
 func NewScraper(folder, address string, interval time.Duration) (*Scraper, error) {
-	conf, err := config.Load(fmt.Sprintf("global: {scrape_interval: %[1]s, scrape_timeout: %[1]s}\nscrape_configs: [{job_name: %[2]s}]\n", interval, job), promslog.NewNopLogger())
+	conf, err := config.Load(fmt.Sprintf("global: {scrape_interval: %[1]s, scrape_timeout: %[1]s}\nscrape_configs: [{job_name: %[2]s}]\n",
+		interval, job), promslog.NewNopLogger())
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +111,7 @@ func (s *Scraper) LabelValues(ctx context.Context, metric, label string) ([]stri
 		return nil, err
 	}
 	defer querier.Close()
-	values, _, err := querier.LabelValues(ctx, label, &storage.LabelHints{}, labels.MustNewMatcher(labels.MatchEqual, labels.MetricName, metric))
+	values, _, err := querier.LabelValues(ctx, label, &storage.LabelHints{},
+		labels.MustNewMatcher(labels.MatchEqual, labels.MetricName, metric))
 	return slices.Clone(values), err
 }

@@ -89,7 +89,8 @@ func TestWaitFor_NamesTheQueryWithoutResult(t *testing.T) {
 	defer s.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if _, err := (&Demo{Scraper: s}).WaitFor(ctx, "vector(1)", "objects > 9"); err == nil || !strings.Contains(err.Error(), "no result of objects > 9") {
+	if _, err := (&Demo{Scraper: s}).WaitFor(ctx, "vector(1)", "objects > 9"); err == nil ||
+		!strings.Contains(err.Error(), "no result of objects > 9") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -33,7 +33,8 @@ func (d *Demo) MakeTrouble(ctx context.Context) error {
 		return err
 	}
 	if _, err := d.Kubectl(ctx, "", "wait", "-n", "trouble-dev", "--for=condition=Ready", "s3bucket/drifting", "--timeout=60s"); err != nil {
-		found, _ := d.Kubectl(ctx, "", "get", "-n", "trouble-dev", "awsprovider,s3bucket", "-o", `jsonpath={range .items[*]}{.metadata.name}: {.status.conditions}{"\n"}{end}`)
+		found, _ := d.Kubectl(ctx, "", "get", "-n", "trouble-dev", "awsprovider,s3bucket", "-o",
+			`jsonpath={range .items[*]}{.metadata.name}: {.status.conditions}{"\n"}{end}`)
 		return fmt.Errorf("%w\n%s", err, found)
 	}
 	// Its last write makes the operator look once more. A change that this look meets may be its own write that does not show yet, which
@@ -42,7 +43,8 @@ func (d *Demo) MakeTrouble(ctx context.Context) error {
 	if err := d.requestReconcile(ctx, look); err != nil {
 		return err
 	}
-	if _, err := d.Kubectl(ctx, "", "wait", "-n", "trouble-dev", "--for=jsonpath={.status.lastHandledReconcileAt}="+look, "s3bucket/drifting", "--timeout=60s"); err != nil {
+	if _, err := d.Kubectl(ctx, "", "wait", "-n", "trouble-dev", "--for=jsonpath={.status.lastHandledReconcileAt}="+look, "s3bucket/drifting",
+		"--timeout=60s"); err != nil {
 		return err
 	}
 	const suspended = `<VersioningConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Status>Suspended</Status></VersioningConfiguration>`
@@ -79,7 +81,8 @@ func (d *Demo) aws(ctx context.Context, service, method, path, body string) (str
 	if err != nil {
 		return "", err
 	}
-	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKIDDEMO/20250101/ap-southeast-1/"+service+"/aws4_request, SignedHeaders=host, Signature=x")
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKIDDEMO/20250101/ap-southeast-1/"+service+
+		"/aws4_request, SignedHeaders=host, Signature=x")
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}

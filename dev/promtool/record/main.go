@@ -118,7 +118,8 @@ func recordDashboards(ctx context.Context, d *demoscrape.Demo, root, file string
 		return err
 	}
 	window := demoscrape.Window{From: d.Began, To: time.Now(), Step: interval}
-	out := recording{From: window.From.Unix(), To: window.To.Unix(), Trouble: trouble.Unix(), Step: interval.Seconds(), Results: map[string][]demoscrape.Series{}}
+	out := recording{From: window.From.Unix(), To: window.To.Unix(), Trouble: trouble.Unix(), Step: interval.Seconds(),
+		Results: map[string][]demoscrape.Series{}}
 	for name, board := range dashboards {
 		for _, p := range board.Panels {
 			for _, t := range p.Targets {

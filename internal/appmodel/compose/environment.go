@@ -70,7 +70,8 @@ func (s *service) addVariable(one named) {
 		return appmodel.IsSecret(name, s.options.Variables[name])
 	})
 	if !secret && len(one.text.missing) > 0 && !appmodel.IsSecret(one.name, one.text.value) {
-		s.note(one.at, "%s is not carried over: %s has no value here; set it in the file of --env-file, or add the variable to the manifest", appmodel.Shown(one.name), strings.Join(one.text.missing, ", "))
+		s.note(one.at, "%s is not carried over: %s has no value here; set it in the file of --env-file, or add the variable to the manifest",
+			appmodel.Shown(one.name), strings.Join(one.text.missing, ", "))
 		return
 	}
 	s.app.AddVariable(s.component, appmodel.Variable{At: one.at.at(), Name: one.name, Value: one.text.value, Secret: secret})

@@ -182,7 +182,8 @@ func (r *reader) isSelected(e entry) (bool, error) {
 	if slices.ContainsFunc(profiles, wanted) {
 		return true, nil
 	}
-	r.app.Notef("", v.at(), "service %s is not carried over: it has the profile %s; select it with --compose-profile", e.key, strings.Join(profiles, ", "))
+	r.app.Notef("", v.at(), "service %s is not carried over: it has the profile %s; select it with --compose-profile", e.key,
+		strings.Join(profiles, ", "))
 	return false, nil
 }
 

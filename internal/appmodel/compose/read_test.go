@@ -128,7 +128,8 @@ func TestRead_TakesOverWhatACapabilityCanExpress(t *testing.T) {
 	if api.Image != "ghcr.io/example/api:1.4.2" || *api.Port != 8000 || *api.Replicas != 3 || *api.TerminationGracePeriodSeconds != 90 {
 		t.Errorf("%+v", api)
 	}
-	if q := api.Resources; q.Limits.Cpu().String() != "500m" || q.Limits.Memory().String() != "512Mi" || q.Requests.Memory().String() != "256Mi" {
+	if q := api.Resources; q.Limits.Cpu().String() != "500m" || q.Limits.Memory().String() != "512Mi" ||
+		q.Requests.Memory().String() != "256Mi" {
 		t.Errorf("%+v", q)
 	}
 	if gpus := api.Resources.Limits[corev1.ResourceName("nvidia.com/gpu")]; gpus.String() != "1" {
@@ -143,7 +144,8 @@ func TestRead_TakesOverWhatACapabilityCanExpress(t *testing.T) {
 	if api.NodeSelector["kubernetes.io/arch"] != "arm64" {
 		t.Errorf("%v", api.NodeSelector)
 	}
-	if c := component(t, app, "worker"); c.Type != appmodel.TypeWorker || c.Spec.Port != nil || !slices.Equal(c.Spec.Args, []nexusv1.CommandArgument{"celery", "-A", "app", "worker"}) || c.Spec.Command != nil {
+	if c := component(t, app, "worker"); c.Type != appmodel.TypeWorker || c.Spec.Port != nil ||
+		!slices.Equal(c.Spec.Args, []nexusv1.CommandArgument{"celery", "-A", "app", "worker"}) || c.Spec.Command != nil {
 		t.Errorf("%+v", c)
 	}
 	if c := component(t, app, "web"); c.Type != appmodel.TypeService || c.Built != "./web" || !c.Published {
@@ -171,7 +173,8 @@ func TestRead_MergesAnchorsAndWritesNoSecret(t *testing.T) {
 		t.Errorf("%v", web)
 	}
 	from := component(t, app, "api").Spec.EnvFrom
-	if len(from) != 2 || from[0].SecretRef.Name != "app-env-file" || from[1].SecretRef.Optional == nil || from[1].SecretRef.Name != "config-local-env-file" {
+	if len(from) != 2 || from[0].SecretRef.Name != "app-env-file" || from[1].SecretRef.Optional == nil ||
+		from[1].SecretRef.Name != "config-local-env-file" {
 		t.Errorf("%+v", from)
 	}
 	for _, n := range app.Notes {
@@ -231,7 +234,8 @@ func TestRead_TakesVariablesOfTheEnvFile(t *testing.T) {
 	app := read(t, text, compose.Options{Variables: compose.Variables("# comment\nTAG=v1 # first\nexport MODE='fast'\nDB_PASSWORD=hunter\nPLAIN=\"x\"\nSELF=me\n")})
 	c := component(t, app, "api")
 	got := variables(c)
-	if c.Spec.Image != "api:v1" || got["MODE"] != "fast" || got["USER"] != "Secret api-env/USER" || got["SELF"] != "me" || got["TAKEN"] != "fast" || got["KEY"] != "Secret api-env/KEY" {
+	if c.Spec.Image != "api:v1" || got["MODE"] != "fast" || got["USER"] != "Secret api-env/USER" || got["SELF"] != "me" ||
+		got["TAKEN"] != "fast" || got["KEY"] != "Secret api-env/KEY" {
 		t.Errorf("%s %v", c.Spec.Image, got)
 	}
 	if c.Spec.Probes != nil {
@@ -244,7 +248,8 @@ func TestRead_TurnsHealthchecksIntoProbes(t *testing.T) {
 	for check, want := range map[string]func(p *nexusv1.ProbesSpec) bool{
 		`{test: "curl -f http://localhost:8000/healthz?deep=1", interval: 10s, timeout: 3s, retries: 5}`: func(p *nexusv1.ProbesSpec) bool {
 			r := p.Readiness
-			return r.HTTPGet.Path == "/healthz?deep=1" && r.HTTPGet.Port.IntValue() == 8000 && r.PeriodSeconds == 10 && r.TimeoutSeconds == 3 && r.FailureThreshold == 5 && p.Startup == nil
+			return r.HTTPGet.Path == "/healthz?deep=1" && r.HTTPGet.Port.IntValue() == 8000 && r.PeriodSeconds == 10 && r.TimeoutSeconds == 3 &&
+				r.FailureThreshold == 5 && p.Startup == nil
 		},
 		`{test: [CMD-SHELL, "wget -q --spider http://127.0.0.1/ || exit 1"], start_period: 1m}`: func(p *nexusv1.ProbesSpec) bool {
 			return p.Liveness.HTTPGet.Port.IntValue() == 80 && p.Startup.FailureThreshold == 5
@@ -303,7 +308,8 @@ func TestRead_RefusesBrokenFilesWithTheirField(t *testing.T) {
 			t.Errorf("%s:\n%v\n%+v", text, err, app)
 		}
 	}
-	if _, err := compose.Read([]byte("services: {a: {image: x}}"), compose.Options{Name: "compose.yaml", Keep: []string{"b"}}); err == nil || !strings.Contains(err.Error(), "--keep") {
+	if _, err := compose.Read([]byte("services: {a: {image: x}}"), compose.Options{Name: "compose.yaml", Keep: []string{"b"}}); err == nil ||
+		!strings.Contains(err.Error(), "--keep") {
 		t.Errorf("%v", err)
 	}
 }
@@ -346,7 +352,8 @@ func TestRead_TakesOverCommands(t *testing.T) {
 		at, _, _ := strings.Cut(text, ":")
 		noted(t, app, "services.a."+at, want)
 	}
-	if _, err := compose.Read([]byte(fmt.Sprintf(file, `command: "say 'hello"`)), compose.Options{Name: "compose.yaml"}); err == nil || !strings.Contains(err.Error(), "services.a.command: the command has a quote that is not closed") {
+	if _, err := compose.Read([]byte(fmt.Sprintf(file, `command: "say 'hello"`)), compose.Options{Name: "compose.yaml"}); err == nil ||
+		!strings.Contains(err.Error(), "services.a.command: the command has a quote that is not closed") {
 		t.Errorf("%v", err)
 	}
 }

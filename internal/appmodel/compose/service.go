@@ -29,16 +29,23 @@ type service struct {
 // readers read the fields of a service that a capability can express, at least in part.
 func readers() map[string]func(*service, value) error {
 	return map[string]func(*service, value) error{
-		"build": (*service).build, "ports": (*service).ports, "expose": (*service).expose, "environment": (*service).environment, "env_file": (*service).envFile,
-		"healthcheck": (*service).healthcheck, "deploy": (*service).deploy, "volumes": (*service).volumes, "tmpfs": (*service).tmpfs, "user": (*service).user,
-		"read_only": (*service).readOnly, "cap_add": (*service).capAdd, "command": (*service).command, "entrypoint": (*service).entrypoint, "depends_on": (*service).dependsOn,
-		"scale": (*service).scale, "cpus": (*service).cpus, "mem_limit": (*service).memLimit, "mem_reservation": (*service).memReservation, "stop_grace_period": (*service).gracePeriod,
-		"platform": (*service).platform, "restart": (*service).restart, "secrets": (*service).secrets, "privileged": (*service).privileged, "gpus": (*service).gpus,
+		"build": (*service).build, "ports": (*service).ports, "expose": (*service).expose, "environment": (*service).environment,
+		"env_file":    (*service).envFile,
+		"healthcheck": (*service).healthcheck, "deploy": (*service).deploy, "volumes": (*service).volumes, "tmpfs": (*service).tmpfs,
+		"user":      (*service).user,
+		"read_only": (*service).readOnly, "cap_add": (*service).capAdd, "command": (*service).command, "entrypoint": (*service).entrypoint,
+		"depends_on": (*service).dependsOn,
+		"scale":      (*service).scale, "cpus": (*service).cpus, "mem_limit": (*service).memLimit, "mem_reservation": (*service).memReservation,
+		"stop_grace_period": (*service).gracePeriod,
+		"platform":          (*service).platform, "restart": (*service).restart, "secrets": (*service).secrets,
+		"privileged": (*service).privileged,
+		"gpus":       (*service).gpus,
 	}
 }
 
 // same are fields with which the component does what it does in any case, or that were read before.
-var same = []string{"image", "profiles", "container_name", "hostname", "cap_drop", "init", "pull_policy", "stdin_open", "tty", "develop", "networks", "security_opt", "oom_score_adj"}
+var same = []string{"image", "profiles", "container_name", "hostname", "cap_drop", "init", "pull_policy", "stdin_open", "tty", "develop",
+	"networks", "security_opt", "oom_score_adj"}
 
 // reasons say why the remaining fields are not carried over.
 var reasons = map[string]string{
@@ -294,7 +301,8 @@ func (s *service) addScratch(v value, target string) error {
 	target = path.Clean(target)
 	list := &s.component.Spec.ScratchVolumes
 	switch {
-	case len(target) > 256 || !mountPath.MatchString(target) || strings.HasPrefix(target, "/run/secrets") || strings.HasPrefix(target, "/var/run/secrets"):
+	case len(target) > 256 || !mountPath.MatchString(target) || strings.HasPrefix(target, "/run/secrets") ||
+		strings.HasPrefix(target, "/var/run/secrets"):
 		return v.fault("%q is no path for temporary files", target)
 	case slices.ContainsFunc(*list, func(have nexusv1.ScratchVolume) bool { return have.MountPath == target }):
 	case len(*list) == 8:
@@ -314,7 +322,8 @@ func (s *service) user(v value) error {
 	if id, err := strconv.ParseInt(name, 10, 32); err == nil && id > 0 {
 		s.context().RunAsUser = &id
 	} else {
-		s.note(v, "%s is not carried over: pods do not run as root, and need the number of a user; set a user with a number in the image", appmodel.Shown(text))
+		s.note(v, "%s is not carried over: pods do not run as root, and need the number of a user; set a user with a number in the image",
+			appmodel.Shown(text))
 		return nil
 	}
 	if gid, err := strconv.ParseInt(group, 10, 32); err == nil && gid >= 0 {
@@ -411,7 +420,8 @@ func (s *service) dependsOn(v value) error {
 			return v.fault("there is no service %q", name)
 		}
 	}
-	s.note(v, "the order is not carried over: pods start at the same time, so the component must try again until it reaches %s", strings.Join(names, ", "))
+	s.note(v, "the order is not carried over: pods start at the same time, so the component must try again until it reaches %s",
+		strings.Join(names, ", "))
 	return nil
 }
 

@@ -44,11 +44,13 @@ func (i *Interview) Fill(app *appmodel.App, d Defaults) (appmodel.Roles, error) 
 
 // identity asks for the name and the environment, and what else is known of the application as a whole.
 func (i *Interview) identity(app *appmodel.App, d Defaults) (err error) {
-	app.Environment, err = i.ask(question{flag: "environment", text: "Environment, such as dev or prod", fallback: cmp.Or(app.Environment, "dev"), required: true, check: appmodel.CheckEnvironment})
+	app.Environment, err = i.ask(question{flag: "environment", text: "Environment, such as dev or prod",
+		fallback: cmp.Or(app.Environment, "dev"), required: true, check: appmodel.CheckEnvironment})
 	if err != nil {
 		return err
 	}
-	app.Name, err = i.ask(question{flag: "name", text: "Name of the application", fallback: appmodel.DefaultName(cmp.Or(app.Name, d.Name), app.Environment), required: true,
+	app.Name, err = i.ask(question{flag: "name", text: "Name of the application",
+		fallback: appmodel.DefaultName(cmp.Or(app.Name, d.Name), app.Environment), required: true,
 		check: func(text string) error { return appmodel.CheckName(text, app.Environment) }})
 	if err != nil {
 		return err
@@ -57,14 +59,17 @@ func (i *Interview) identity(app *appmodel.App, d Defaults) (err error) {
 	if appmodel.CheckVersion(version) != nil {
 		version = "1.0.0"
 	}
-	if app.Version, err = i.ask(question{flag: "app-version", text: "Version of the application", fallback: version, required: true, check: appmodel.CheckVersion}); err != nil {
+	if app.Version, err = i.ask(question{flag: "app-version", text: "Version of the application", fallback: version, required: true,
+		check: appmodel.CheckVersion}); err != nil {
 		return err
 	}
-	app.Region, err = i.ask(question{flag: "region", text: "AWS region (- for that of the operator)", fallback: cmp.Or(app.Region, d.Region), check: appmodel.CheckRegion})
+	app.Region, err = i.ask(question{flag: "region", text: "AWS region (- for that of the operator)", fallback: cmp.Or(app.Region, d.Region),
+		check: appmodel.CheckRegion})
 	if err != nil {
 		return err
 	}
-	app.Provider, err = i.ask(question{flag: "provider", text: "AWSProvider that names the account (empty for the operator's own)", check: appmodel.CheckObjectName})
+	app.Provider, err = i.ask(question{flag: "provider", text: "AWSProvider that names the account (empty for the operator's own)",
+		check: appmodel.CheckObjectName})
 	if err != nil {
 		return err
 	}
@@ -91,7 +96,8 @@ func (i *Interview) newComponents(app *appmodel.App) error {
 		return errors.New("no component is known: name images with --image NAME=IMAGE, or read a Compose file (--from-compose) or a chart (--from-chart)")
 	}
 	if len(names) == 0 {
-		if names, err = i.askList(question{flag: "image", text: "Components, separated by commas", fallback: "web", required: true}, checkComponents); err != nil {
+		if names, err = i.askList(question{flag: "image", text: "Components, separated by commas", fallback: "web", required: true},
+			checkComponents); err != nil {
 			return err
 		}
 	}
@@ -130,7 +136,8 @@ func (i *Interview) newComponent(app *appmodel.App, name string, images [][2]str
 	var err error
 	if at >= 0 {
 		c.Spec.Image = images[at][1]
-	} else if c.Spec.Image, err = i.ask(question{flag: "image of " + name, text: "Image of " + name, required: true, check: appmodel.CheckImage}); err != nil {
+	} else if c.Spec.Image, err = i.ask(question{flag: "image of " + name, text: "Image of " + name, required: true,
+		check: appmodel.CheckImage}); err != nil {
 		return err
 	}
 	if err := i.askPort(&c); err != nil {
@@ -146,8 +153,9 @@ func (i *Interview) askPort(c *appmodel.Component) error {
 	if err != nil || slices.ContainsFunc(ports, func(p [2]string) bool { return p[0] == c.Name }) {
 		return err
 	}
-	answer, err := i.ask(question{flag: "port of " + c.Name, text: "Port on which " + c.Name + " answers requests (- for none)", fallback: defaultPort(c.Name),
-		check: func(text string) error { _, err := appmodel.ReadPort(text); return err }})
+	answer, err := i.ask(question{flag: "port of " + c.Name, text: "Port on which " + c.Name + " answers requests (- for none)",
+		fallback: defaultPort(c.Name),
+		check:    func(text string) error { _, err := appmodel.ReadPort(text); return err }})
 	if err != nil {
 		return err
 	}
@@ -243,24 +251,25 @@ func (i *Interview) stores(app *appmodel.App) error {
 }
 
 func (i *Interview) models(app *appmodel.App) error {
-	_, err := i.askList(question{flag: "model", text: "Models of Amazon Bedrock as NAME=MODEL, such as chat=amazon.nova-lite-v1:0"}, func(list []string) error {
-		var models []appmodel.Model
-		for _, text := range list {
-			m, err := appmodel.ReadModel(text)
-			if err != nil {
-				return err
+	_, err := i.askList(question{flag: "model", text: "Models of Amazon Bedrock as NAME=MODEL, such as chat=amazon.nova-lite-v1:0"},
+		func(list []string) error {
+			var models []appmodel.Model
+			for _, text := range list {
+				m, err := appmodel.ReadModel(text)
+				if err != nil {
+					return err
+				}
+				if slices.ContainsFunc(models, func(have appmodel.Model) bool { return have.Name == m.Name }) {
+					return fmt.Errorf("two models have the name %q", m.Name)
+				}
+				models = append(models, m)
 			}
-			if slices.ContainsFunc(models, func(have appmodel.Model) bool { return have.Name == m.Name }) {
-				return fmt.Errorf("two models have the name %q", m.Name)
+			if len(models) > 8 {
+				return fmt.Errorf("%d models: write at most 8, and add others to the manifest", len(models))
 			}
-			models = append(models, m)
-		}
-		if len(models) > 8 {
-			return fmt.Errorf("%d models: write at most 8, and add others to the manifest", len(models))
-		}
-		app.Models = models
-		return nil
-	})
+			app.Models = models
+			return nil
+		})
 	return err
 }
 
@@ -285,7 +294,8 @@ func (i *Interview) secrets(app *appmodel.App) error {
 
 // traffic asks how users reach the application, and what happens at its deletion.
 func (i *Interview) traffic(app *appmodel.App) (err error) {
-	off, err := i.askYes(question{flag: "no-ingress", fallback: yesOrNo(app.Ingress.Disabled), text: "Only for callers inside the cluster (yes or no)"})
+	off, err := i.askYes(question{flag: "no-ingress", fallback: yesOrNo(app.Ingress.Disabled),
+		text: "Only for callers inside the cluster (yes or no)"})
 	if err != nil {
 		return err
 	}
@@ -298,7 +308,8 @@ func (i *Interview) traffic(app *appmodel.App) (err error) {
 	if app.Environment == "prod" || app.Environment == "production" {
 		fallback = "Retain"
 	}
-	answer, err := i.ask(question{flag: "deletion-policy", text: "AWS resources at the deletion of the capability (Delete, Retain or Orphan)", fallback: fallback, required: true,
+	answer, err := i.ask(question{flag: "deletion-policy", text: "AWS resources at the deletion of the capability (Delete, Retain or Orphan)",
+		fallback: fallback, required: true,
 		check: func(text string) error { _, err := appmodel.ReadDeletionPolicy(text); return err }})
 	if err != nil {
 		return err
@@ -308,13 +319,16 @@ func (i *Interview) traffic(app *appmodel.App) (err error) {
 }
 
 func (i *Interview) ingress(app *appmodel.App) (err error) {
-	if app.Ingress.Public, err = i.askYes(question{flag: "public", fallback: "no", text: "Reachable from the internet (yes or no)"}); err != nil {
+	if app.Ingress.Public, err = i.askYes(question{flag: "public", fallback: "no",
+		text: "Reachable from the internet (yes or no)"}); err != nil {
 		return err
 	}
-	if app.Ingress.Host, err = i.ask(question{flag: "host", text: "Host name (- for that of the load balancer)", fallback: app.Ingress.Host, check: appmodel.CheckHost}); err != nil {
+	if app.Ingress.Host, err = i.ask(question{flag: "host", text: "Host name (- for that of the load balancer)", fallback: app.Ingress.Host,
+		check: appmodel.CheckHost}); err != nil {
 		return err
 	}
-	app.Ingress.HealthPath, err = i.ask(question{flag: "health-path", text: "Path that answers 2xx when a component can serve", fallback: cmp.Or(app.Ingress.HealthPath, healthPath(app), "/health"), required: true,
+	app.Ingress.HealthPath, err = i.ask(question{flag: "health-path", text: "Path that answers 2xx when a component can serve",
+		fallback: cmp.Or(app.Ingress.HealthPath, healthPath(app), "/health"), required: true,
 		check: appmodel.CheckPath})
 	return err
 }

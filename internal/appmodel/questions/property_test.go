@@ -92,7 +92,8 @@ func answers(t *rapid.T) map[string][]string {
 	list("topic", label)
 	list("secret", rapid.StringMatching(`[a-z]{1,40}(=[A-Za-z0-9_.-]{1,20}(,[A-Za-z0-9_.-]{1,20})?)?`))
 	list("model", rapid.SampledFrom([]string{"chat=amazon.nova-lite-v1:0", "embed=us.amazon.titan-embed-text-v2:0", "b=anthropic.claude-3:0"}))
-	names := rapid.SliceOfNDistinct(rapid.OneOf(rapid.SampledFrom([]string{"frontend", "backend", "web", "api"}), rapid.StringMatching(`[a-z]([a-z0-9-]{0,14}[a-z0-9])?`)), 1, 16, rapid.ID).Draw(t, "components")
+	names := rapid.SliceOfNDistinct(rapid.OneOf(rapid.SampledFrom([]string{"frontend", "backend", "web", "api"}),
+		rapid.StringMatching(`[a-z]([a-z0-9-]{0,14}[a-z0-9])?`)), 1, 16, rapid.ID).Draw(t, "components")
 	if !slices.Contains(names, "frontend") && rapid.Bool().Draw(t, "roles") {
 		out["frontend"] = []string{names[0]}
 	}
@@ -107,7 +108,8 @@ func answers(t *rapid.T) map[string][]string {
 		case kind == 3 && len(out["route"]) == 0:
 			out["route"] = append(out["route"], n+"="+rapid.SampledFrom([]string{"/", "/api"}).Draw(t, "route"))
 		}
-		out["image"] = append(out["image"], n+"="+rapid.SampledFrom([]string{"registry.example/a:1", "a", "ACCOUNT.dkr.ecr.REGION.amazonaws.com/x:latest"}).Draw(t, "image"))
+		out["image"] = append(out["image"],
+			n+"="+rapid.SampledFrom([]string{"registry.example/a:1", "a", "ACCOUNT.dkr.ecr.REGION.amazonaws.com/x:latest"}).Draw(t, "image"))
 		out["port"] = append(out["port"], fmt.Sprintf("%s=%d", n, rapid.IntRange(1, 65535).Draw(t, "port")))
 	}
 	return out
@@ -150,7 +152,8 @@ func TestVariables_WriteValidManifestsWithoutSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		i := &questions.Interview{Flag: flags(map[string][]string{"name": {"shop"}, "image": {"frontend=a", "backend=b"}}), Out: &strings.Builder{}}
+		i := &questions.Interview{Flag: flags(map[string][]string{"name": {"shop"}, "image": {"frontend=a", "backend=b"}}),
+			Out: &strings.Builder{}}
 		app := &appmodel.App{}
 		roles, err := i.Fill(app, questions.Defaults{})
 		if err != nil {
@@ -158,11 +161,16 @@ func TestVariables_WriteValidManifestsWithoutSecrets(t *testing.T) {
 		}
 		c := app.Component("backend")
 		for range rapid.IntRange(0, 70).Draw(rt, "variables") {
-			name := rapid.OneOf(rapid.StringMatching(`[A-Z_]{1,20}`), rapid.String(), rapid.SampledFrom([]string{"yes", "~", "null", "1", "AWS_REGION", "NEXUS_X", "API_URL"})).Draw(rt, "name")
-			value := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"yes", "no", "1.10", "0777", "null", "~", " a", "a: b", "# x", "http://frontend/x", "http://frontend:1", "- a", "{a}", "a\nb", "'", `"`, "\ta"})).Draw(rt, "value")
+			name := rapid.OneOf(rapid.StringMatching(`[A-Z_]{1,20}`), rapid.String(),
+				rapid.SampledFrom([]string{"yes", "~", "null", "1", "AWS_REGION", "NEXUS_X", "API_URL"})).Draw(rt, "name")
+			value := rapid.OneOf(rapid.String(),
+				rapid.SampledFrom([]string{"yes", "no", "1.10", "0777", "null", "~", " a", "a: b", "# x", "http://frontend/x", "http://frontend:1",
+					"- a", "{a}", "a\nb", "'", `"`, "\ta"})).Draw(rt, "value")
 			app.AddVariable(c, appmodel.Variable{At: rapid.String().Draw(rt, "at"), Name: name, Value: value})
 		}
-		app.AddVariable(c, appmodel.Variable{At: "x", Name: rapid.SampledFrom([]string{"DB_PASSWORD", "jwt_secret", "OPENAI_API_KEY", "githubToken", "SENTRY_DSN"}).Draw(rt, "secret"), Value: "s3cr3t-Value"})
+		app.AddVariable(c, appmodel.Variable{At: "x",
+			Name:  rapid.SampledFrom([]string{"DB_PASSWORD", "jwt_secret", "OPENAI_API_KEY", "githubToken", "SENTRY_DSN"}).Draw(rt, "secret"),
+			Value: "s3cr3t-Value"})
 		m, err := app.Write(roles, "")
 		if err != nil {
 			rt.Fatal(err)

@@ -20,18 +20,25 @@ func person(of map[string][]string, lines ...string) (*questions.Interview, *str
 
 func TestInterview_AsksAgainUntilAnswersAreValid(t *testing.T) {
 	i, shown := person(map[string][]string{"region": {"eu-west-1"}},
-		"prod", "Shop!", "shop", "", "-", "web,api,worker", "", "registry.example/web:1", "70000", "3000", "registry.example/api:1", "", "registry.example/api:1", "-",
-		"worker", "", "", "orders, carts", "documents", "-", "", "chat=amazon.nova-lite-v1:0", "maybe", "no", "yes", "shop.example.com", "health", "/healthz", "", "")
+		"prod", "Shop!", "shop", "", "-", "web,api,worker", "", "registry.example/web:1", "70000", "3000", "registry.example/api:1", "",
+		"registry.example/api:1", "-",
+		"worker", "", "", "orders, carts", "documents", "-", "", "chat=amazon.nova-lite-v1:0", "maybe", "no", "yes", "shop.example.com", "health",
+		"/healthz", "", "")
 	app := &appmodel.App{}
 	roles, err := i.Fill(app, questions.Defaults{Name: "My Folder"})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, shown)
 	}
-	if app.Name != "shop" || app.Environment != "prod" || app.Region != "eu-west-1" || roles != (appmodel.Roles{}) || app.Component("worker").Type != appmodel.TypeWorker || app.Component("web").Routes[0] != "/" || app.Component("api").Routes[0] != "/api" || len(app.Tables) != 2 || len(app.Buckets) != 1 ||
-		len(app.Queues) != 0 || app.Models[0].ID != "amazon.nova-lite-v1:0" || !app.Ingress.Public || app.Ingress.Host != "shop.example.com" || app.Ingress.HealthPath != "/healthz" || app.DeletionPolicy != "Retain" {
+	if app.Name != "shop" || app.Environment != "prod" || app.Region != "eu-west-1" || roles != (appmodel.Roles{}) ||
+		app.Component("worker").Type != appmodel.TypeWorker || app.Component("web").Routes[0] != "/" ||
+		app.Component("api").Routes[0] != "/api" || len(app.Tables) != 2 || len(app.Buckets) != 1 ||
+		len(app.Queues) != 0 || app.Models[0].ID != "amazon.nova-lite-v1:0" || !app.Ingress.Public || app.Ingress.Host != "shop.example.com" ||
+		app.Ingress.HealthPath != "/healthz" || app.DeletionPolicy != "Retain" {
 		t.Errorf("%+v %+v\n%s", app, roles, shown)
 	}
-	for _, want := range []string{"Name of the application [my-folder]: ", `"Shop!": write small letters`, "an answer is needed", `"70000" is no port`, `"worker" answers no requests`, "at / (- for none) [web]: ", "below /api (- for none) [api]: ", `"maybe": answer yes or no`, `"health": write a path`} {
+	for _, want := range []string{"Name of the application [my-folder]: ", `"Shop!": write small letters`, "an answer is needed",
+		`"70000" is no port`, `"worker" answers no requests`, "at / (- for none) [web]: ", "below /api (- for none) [api]: ",
+		`"maybe": answer yes or no`, `"health": write a path`} {
 		if !strings.Contains(shown.String(), want) {
 			t.Errorf("%q was not shown:\n%s", want, shown)
 		}
@@ -72,7 +79,8 @@ func TestFill_RefusesFlagsByName(t *testing.T) {
 		of := map[string][]string{"name": {"shop"}, "image": {"frontend=a", "backend=b"}}
 		of[flag] = []string{tc.value}
 		i := &questions.Interview{Flag: flags(of), Out: &strings.Builder{}}
-		if _, err := i.Fill(&appmodel.App{}, questions.Defaults{}); err == nil || !strings.HasPrefix(err.Error(), "--"+flag) || !strings.Contains(err.Error(), tc.want) {
+		if _, err := i.Fill(&appmodel.App{}, questions.Defaults{}); err == nil || !strings.HasPrefix(err.Error(), "--"+flag) ||
+			!strings.Contains(err.Error(), tc.want) {
 			t.Errorf("--%s=%s: %v", flag, tc.value, err)
 		}
 	}
@@ -84,9 +92,10 @@ func TestFill_KeepsNamesAndRoles(t *testing.T) {
 		front, back string
 		routes      map[string]string
 	}{
-		"by name":      {map[string][]string{"image": {"frontend=a", "backend=b"}}, "frontend", "backend", map[string]string{}},
-		"by flag":      {map[string][]string{"image": {"web=a", "api=b"}, "frontend": {"web"}}, "web", "", map[string]string{"api": "/api"}},
-		"guessed":      {map[string][]string{"image": {"agent-api=a", "chat-ui=b", "other=c"}}, "", "", map[string]string{"chat-ui": "/", "agent-api": "/api"}},
+		"by name": {map[string][]string{"image": {"frontend=a", "backend=b"}}, "frontend", "backend", map[string]string{}},
+		"by flag": {map[string][]string{"image": {"web=a", "api=b"}, "frontend": {"web"}}, "web", "", map[string]string{"api": "/api"}},
+		"guessed": {map[string][]string{"image": {"agent-api=a", "chat-ui=b", "other=c"}}, "", "",
+			map[string]string{"chat-ui": "/", "agent-api": "/api"}},
 		"only one":     {map[string][]string{"image": {"shop=a"}}, "", "", map[string]string{"shop": "/"}},
 		"only an API":  {map[string][]string{"image": {"api=a"}}, "", "", map[string]string{"api": "/"}},
 		"by its route": {map[string][]string{"image": {"web=a", "api=b"}, "route": {"api=/v1"}}, "", "", map[string]string{"api": "/v1"}},

@@ -23,7 +23,8 @@ const container = "spec.template.spec.containers[0]"
 // containerFields are the fields of containers that are read, or that the operator sets for every component.
 func containerFields() map[string]string {
 	return map[string]string{
-		"name": "", "image": "", "imagePullPolicy": "", "ports": "", "env": "", "envFrom": "", "resources": "", "securityContext": "", "volumeMounts": "",
+		"name": "", "image": "", "imagePullPolicy": "", "ports": "", "env": "", "envFrom": "", "resources": "", "securityContext": "",
+		"volumeMounts":  "",
 		"livenessProbe": "", "readinessProbe": "", "startupProbe": "", "terminationMessagePath": "", "terminationMessagePolicy": "",
 		"command": "", "args": "", "workingDir": "set WORKDIR in the image", "lifecycle": "set drainSeconds for the time before the end of a pod",
 	}
@@ -64,7 +65,8 @@ func (r *reader) readPorts(x *object, c *appmodel.Component, k corev1.Container)
 	}
 	for i, p := range k.Ports {
 		if p.ContainerPort != chosen {
-			r.app.Notef(c.Name, x.at(fmt.Sprintf("%s.ports[%d]", container, i)), "%d is not carried over: a component has one port, here %d", p.ContainerPort, chosen)
+			r.app.Notef(c.Name, x.at(fmt.Sprintf("%s.ports[%d]", container, i)), "%d is not carried over: a component has one port, here %d",
+				p.ContainerPort, chosen)
 		}
 	}
 }
@@ -125,7 +127,8 @@ func (r *reader) readVariable(x *object, c *appmodel.Component, at string, e cor
 	case from.FieldRef != nil && podField.MatchString(from.FieldRef.FieldPath):
 		r.addReference(c, v, &nexusv1.EnvVarSource{FieldRef: &nexusv1.PodFieldSelector{FieldPath: from.FieldRef.FieldPath}})
 	default:
-		r.app.Notef(c.Name, v.At, "%s is not carried over: a component reads variables from ConfigMaps, Secrets and fields of the pod such as metadata.name", e.Name)
+		r.app.Notef(c.Name, v.At,
+			"%s is not carried over: a component reads variables from ConfigMaps, Secrets and fields of the pod such as metadata.name", e.Name)
 	}
 }
 
@@ -146,7 +149,8 @@ func (r *reader) addReference(c *appmodel.Component, v appmodel.Variable, from *
 	v.Value = ""
 	r.app.AddReference(c, v, from)
 	if len(c.Spec.Env) > before && from.SecretKeyRef != nil && r.find("Secret", from.SecretKeyRef.Name) != nil {
-		r.app.Notef(c.Name, v.At, "%s reads key %s of Secret %s, whose values are not carried over: create it where the pods run", v.Name, from.SecretKeyRef.Key, from.SecretKeyRef.Name)
+		r.app.Notef(c.Name, v.At, "%s reads key %s of Secret %s, whose values are not carried over: create it where the pods run", v.Name,
+			from.SecretKeyRef.Key, from.SecretKeyRef.Name)
 	}
 }
 
@@ -208,9 +212,11 @@ func (r *reader) readVolumes(x *object, c *appmodel.Component, pod *corev1.PodSp
 			r.app.Notef(c.Name, at, "%s at %s is not carried over: %s", m.Name, m.MountPath, volumeRemark(v))
 		case m.SubPath != "" || !isScratchPath(mountPath) || len(c.Spec.ScratchVolumes) == 8 ||
 			slices.ContainsFunc(c.Spec.ScratchVolumes, func(have nexusv1.ScratchVolume) bool { return have.MountPath == mountPath }):
-			r.app.Notef(c.Name, at, "%s at %s is not carried over: scratchVolumes has whole directories at different paths, at most 8", m.Name, m.MountPath)
+			r.app.Notef(c.Name, at, "%s at %s is not carried over: scratchVolumes has whole directories at different paths, at most 8", m.Name,
+				m.MountPath)
 		default:
-			out := nexusv1.ScratchVolume{Name: fmt.Sprintf("tmp-%d", len(c.Spec.ScratchVolumes)+1), MountPath: mountPath, SizeLimit: v.EmptyDir.SizeLimit}
+			out := nexusv1.ScratchVolume{Name: fmt.Sprintf("tmp-%d", len(c.Spec.ScratchVolumes)+1), MountPath: mountPath,
+				SizeLimit: v.EmptyDir.SizeLimit}
 			if v.EmptyDir.Medium == corev1.StorageMediumMemory {
 				out.Medium = v.EmptyDir.Medium
 			}

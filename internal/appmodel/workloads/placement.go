@@ -18,7 +18,8 @@ func (r *reader) readPlacement(x *object, c *appmodel.Component, pod map[string]
 	for _, f := range []struct {
 		key  string
 		into any
-	}{{"affinity", &c.Spec.Affinity}, {"nodeSelector", &c.Spec.NodeSelector}, {"tolerations", &c.Spec.Tolerations}, {"topologySpreadConstraints", &c.Spec.TopologySpreadConstraints}} {
+	}{{"affinity", &c.Spec.Affinity}, {"nodeSelector", &c.Spec.NodeSelector}, {"tolerations", &c.Spec.Tolerations},
+		{"topologySpreadConstraints", &c.Spec.TopologySpreadConstraints}} {
 		key, into, value := f.key, f.into, pod[f.key]
 		if isEmpty(value) {
 			continue
@@ -28,7 +29,8 @@ func (r *reader) readPlacement(x *object, c *appmodel.Component, pod map[string]
 		}
 		if !sameJSON(value, into) {
 			reset(into)
-			r.app.Notef(c.Name, x.at("spec.template.spec."+key), "is not carried over: the field of a component cannot express it; see docs/reference/nexusaicapability.md")
+			r.app.Notef(c.Name, x.at("spec.template.spec."+key),
+				"is not carried over: the field of a component cannot express it; see docs/reference/nexusaicapability.md")
 		}
 	}
 }
@@ -86,11 +88,13 @@ func (r *reader) readContext(x *object, c *appmodel.Component, pod *corev1.PodSp
 		out.ReadOnlyRootFilesystem = new(true)
 	}
 	if out.RunAsUser != nil && (*out.RunAsUser < 1 || *out.RunAsUser > 2147483647) {
-		r.app.Notef(c.Name, x.at("spec.template.spec.securityContext.runAsUser"), "%d is not carried over: pods do not run as root", *out.RunAsUser)
+		r.app.Notef(c.Name, x.at("spec.template.spec.securityContext.runAsUser"), "%d is not carried over: pods do not run as root",
+			*out.RunAsUser)
 		out.RunAsUser = nil
 	}
 	if k.Privileged != nil && *k.Privileged {
-		r.app.Notef(c.Name, x.at("spec.template.spec.containers[0].securityContext.privileged"), "is not carried over: pods meet Pod Security restricted")
+		r.app.Notef(c.Name, x.at("spec.template.spec.containers[0].securityContext.privileged"),
+			"is not carried over: pods meet Pod Security restricted")
 	}
 	if k.Capabilities != nil {
 		r.readCapabilities(x, c, k.Capabilities.Add, &out)
@@ -121,6 +125,7 @@ func (r *reader) readCapabilities(x *object, c *appmodel.Component, add []corev1
 			out.Capabilities = &nexusv1.CapabilitiesSpec{Add: []nexusv1.LinuxCapability{"NET_BIND_SERVICE"}}
 			continue
 		}
-		r.app.Notef(c.Name, x.at(fmt.Sprintf("spec.template.spec.containers[0].securityContext.capabilities.add[%d]", i)), "is not carried over: pods meet Pod Security restricted")
+		r.app.Notef(c.Name, x.at(fmt.Sprintf("spec.template.spec.containers[0].securityContext.capabilities.add[%d]", i)),
+			"is not carried over: pods meet Pod Security restricted")
 	}
 }

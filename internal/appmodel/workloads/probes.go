@@ -21,7 +21,8 @@ func (r *reader) readProbes(x *object, c *appmodel.Component, k corev1.Container
 		c.Spec.Probes = &out
 	}
 	if k.ReadinessProbe == nil && c.Type == appmodel.TypeService {
-		r.app.Notef(c.Name, x.at(container), "has no readinessProbe: its pods are ready when GET on ingress.healthCheckPath answers 2xx or 3xx; set another probe in probes.readiness")
+		r.app.Notef(c.Name, x.at(container),
+			"has no readinessProbe: its pods are ready when GET on ingress.healthCheckPath answers 2xx or 3xx; set another probe in probes.readiness")
 	}
 }
 
@@ -30,7 +31,8 @@ func (r *reader) readProbe(x *object, c *appmodel.Component, k corev1.Container,
 		return nil
 	}
 	at := x.at(container + "." + field)
-	out := &nexusv1.Probe{InitialDelaySeconds: clamped(p.InitialDelaySeconds, 3600), TimeoutSeconds: clamped(p.TimeoutSeconds, 3600), PeriodSeconds: clamped(p.PeriodSeconds, 3600),
+	out := &nexusv1.Probe{InitialDelaySeconds: clamped(p.InitialDelaySeconds, 3600), TimeoutSeconds: clamped(p.TimeoutSeconds, 3600),
+		PeriodSeconds:    clamped(p.PeriodSeconds, 3600),
 		SuccessThreshold: clamped(p.SuccessThreshold, 1000), FailureThreshold: clamped(p.FailureThreshold, 1000)}
 	if field != "readinessProbe" {
 		out.SuccessThreshold = min(out.SuccessThreshold, 1)

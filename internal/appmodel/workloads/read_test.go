@@ -173,14 +173,17 @@ func TestRead_TakesOverWhatACapabilityCanExpress(t *testing.T) {
 	}
 	c := app.Component("api")
 	s := c.Spec
-	if s.Image != "registry.example/api:1.2.3" || *s.Port != 8000 || *s.Replicas != 3 || *s.TerminationGracePeriodSeconds != 45 || s.NodeSelector["disk"] != "ssd" || len(s.Tolerations) != 1 || s.Affinity != nil ||
+	if s.Image != "registry.example/api:1.2.3" || *s.Port != 8000 || *s.Replicas != 3 || *s.TerminationGracePeriodSeconds != 45 ||
+		s.NodeSelector["disk"] != "ssd" || len(s.Tolerations) != 1 || s.Affinity != nil ||
 		len(s.TopologySpreadConstraints) != 1 || s.ImagePullSecrets[0].Name != "registry" || len(s.ScratchVolumes) != 1 {
 		t.Errorf("%+v", s)
 	}
-	if !slices.Equal(s.Args, []nexusv1.CommandArgument{"serve"}) || s.Command != nil || !slices.Equal(app.Component("worker").Spec.Command, []nexusv1.CommandArgument{"worker", "--token=$(TOKEN)"}) {
+	if !slices.Equal(s.Args, []nexusv1.CommandArgument{"serve"}) || s.Command != nil ||
+		!slices.Equal(app.Component("worker").Spec.Command, []nexusv1.CommandArgument{"worker", "--token=$(TOKEN)"}) {
 		t.Errorf("%q %q %q", s.Command, s.Args, app.Component("worker").Spec.Command)
 	}
-	if j := app.Component("cleanup"); j.TimeZone != "Asia/Singapore" || j.ConcurrencyPolicy != "Replace" || *j.BackoffLimit != 1 || *j.ActiveDeadlineSeconds != 600 {
+	if j := app.Component("cleanup"); j.TimeZone != "Asia/Singapore" || j.ConcurrencyPolicy != "Replace" || *j.BackoffLimit != 1 ||
+		*j.ActiveDeadlineSeconds != 600 {
 		t.Errorf("%+v", j)
 	}
 	if x := s.SecurityContext; *x.RunAsUser != 1000 || *x.FSGroup != 2000 || !*x.ReadOnlyRootFilesystem || len(x.Capabilities.Add) != 1 {
@@ -192,7 +195,8 @@ func TestRead_TakesOverWhatACapabilityCanExpress(t *testing.T) {
 	if a := s.Autoscaling; *a.Min != 2 || a.Max != 6 || *a.TargetCPU != 70 || s.PDB.MinAvailable.String() != "50%" {
 		t.Errorf("%+v %+v", a, s.PDB)
 	}
-	if c.Routes[0] != "/api" || app.Component("web").Routes[0] != "/" || app.Ingress.Host != "shop.example.com" || app.Component("cleanup").Schedule != "0 3 * * *" {
+	if c.Routes[0] != "/api" || app.Component("web").Routes[0] != "/" || app.Ingress.Host != "shop.example.com" ||
+		app.Component("cleanup").Schedule != "0 3 * * *" {
 		t.Errorf("%+v", app)
 	}
 }
@@ -212,7 +216,8 @@ func TestRead_WritesSettingsAndNoSecret(t *testing.T) {
 			got[e.Name] = e.ValueFrom.FieldRef.FieldPath
 		}
 	}
-	for name, want := range map[string]string{"LOG_LEVEL": "info", "JWT_SECRET": "Secret api-env", "MODE": "fast", "ELSEWHERE": "ConfigMap elsewhere", "DB_URL": "Secret shop-secret", "POD": "metadata.name",
+	for name, want := range map[string]string{"LOG_LEVEL": "info", "JWT_SECRET": "Secret api-env", "MODE": "fast",
+		"ELSEWHERE": "ConfigMap elsewhere", "DB_URL": "Secret shop-secret", "POD": "metadata.name",
 		"REGION_NAME": "eu", "API_TOKEN": "Secret api-env"} {
 		if got[name] != want {
 			t.Errorf("%s is %q, not %q", name, got[name], want)
@@ -236,13 +241,20 @@ func TestRead_NotesEverythingElseWithItsField(t *testing.T) {
 	}
 	const api = "shop/templates/api.yaml: Deployment shop-api: spec."
 	for _, want := range []string{
-		api + "strategy: is not carried over", api + "template.spec.hostNetwork: is not", api + "template.spec.initContainers: is not", api + "template.spec.serviceAccountName: is not",
-		api + "template.spec.affinity: is not", api + "template.spec.containers: container proxy (1)", api + "template.spec.containers[0].ports[0]: 9090 is not",
-		api + "template.spec.containers[0].env[6]: CPUS is not", api + "template.spec.containers[0].livenessProbe: is not carried over: its command may have a secret",
-		api + "template.spec.containers[0].volumeMounts[1]: settings at /etc/shop", api + "template.spec.containers[0].securityContext.privileged: is not", "capabilities.add[0]: is not",
-		"StatefulSet shop-web: spec.volumeClaimTemplates: is not", "StatefulSet shop-web: becomes a component without stable names", "CronJob shop-cleanup: spec.suspend: is not", "CronJob shop-cleanup: spec.jobTemplate.spec.parallelism: is not",
-		"StatefulSet shop-redis: image redis becomes no component", "Service shop-api: spec.type: NodePort is not", "Service shop-api: spec.ports[1]: 9090 is not", "Ingress shop: metadata.annotations: are not",
-		"Ingress shop: spec.tls: is not", "Ingress shop: spec.rules[0].http.paths[2]: is not", "Ingress shop: spec.rules[1].host: other.example.com", "HorizontalPodAutoscaler shop-api: spec.metrics[1]: is not",
+		api + "strategy: is not carried over", api + "template.spec.hostNetwork: is not", api + "template.spec.initContainers: is not",
+		api + "template.spec.serviceAccountName: is not",
+		api + "template.spec.affinity: is not", api + "template.spec.containers: container proxy (1)",
+		api + "template.spec.containers[0].ports[0]: 9090 is not",
+		api + "template.spec.containers[0].env[6]: CPUS is not",
+		api + "template.spec.containers[0].livenessProbe: is not carried over: its command may have a secret",
+		api + "template.spec.containers[0].volumeMounts[1]: settings at /etc/shop",
+		api + "template.spec.containers[0].securityContext.privileged: is not", "capabilities.add[0]: is not",
+		"StatefulSet shop-web: spec.volumeClaimTemplates: is not", "StatefulSet shop-web: becomes a component without stable names",
+		"CronJob shop-cleanup: spec.suspend: is not", "CronJob shop-cleanup: spec.jobTemplate.spec.parallelism: is not",
+		"StatefulSet shop-redis: image redis becomes no component", "Service shop-api: spec.type: NodePort is not",
+		"Service shop-api: spec.ports[1]: 9090 is not", "Ingress shop: metadata.annotations: are not",
+		"Ingress shop: spec.tls: is not", "Ingress shop: spec.rules[0].http.paths[2]: is not",
+		"Ingress shop: spec.rules[1].host: other.example.com", "HorizontalPodAutoscaler shop-api: spec.metrics[1]: is not",
 		"Secret shop-secret: is not carried over", "ServiceMonitor shop: is not", "Pod shop-test: is not",
 	} {
 		if !strings.Contains(all.String(), want) {
@@ -284,7 +296,8 @@ func TestRead_RefusesBrokenManifestsWithTheirField(t *testing.T) {
 			t.Errorf("%s:\n%v\n%+v", text, err, app)
 		}
 	}
-	if _, err := workloads.Read(manifests, workloads.Options{Name: "shop", Keep: []string{"x"}}); err == nil || !strings.Contains(err.Error(), "--keep") {
+	if _, err := workloads.Read(manifests, workloads.Options{Name: "shop", Keep: []string{"x"}}); err == nil ||
+		!strings.Contains(err.Error(), "--keep") {
 		t.Errorf("%v", err)
 	}
 }

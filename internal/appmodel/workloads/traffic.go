@@ -55,10 +55,12 @@ func (r *reader) readIngress(x *object) error {
 	}
 	x.used = true
 	if len(in.Annotations) > 0 {
-		r.app.Notef("", x.at("metadata.annotations"), "are not carried over: set those of the AWS Load Balancer Controller in ingress.annotations")
+		r.app.Notef("", x.at("metadata.annotations"),
+			"are not carried over: set those of the AWS Load Balancer Controller in ingress.annotations")
 	}
 	if len(in.Spec.TLS) > 0 {
-		r.app.Notef("", x.at("spec.tls"), "is not carried over: set ingress.certificateArn, or ingress.hostedZoneName for a certificate that the operator requests")
+		r.app.Notef("", x.at("spec.tls"),
+			"is not carried over: set ingress.certificateArn, or ingress.hostedZoneName for a certificate that the operator requests")
 	}
 	for i, rule := range in.Spec.Rules {
 		r.readRule(x, fmt.Sprintf("spec.rules[%d]", i), rule)

@@ -43,8 +43,10 @@ func podsOf(x *object) map[string]any {
 func specFields(kind string) map[string]string {
 	never := "a component has no such setting; its pods are replaced one after another"
 	out := map[string]string{
-		"replicas": "", "selector": "", "template": "", "revisionHistoryLimit": "", "progressDeadlineSeconds": "", "strategy": never, "updateStrategy": never, "podManagementPolicy": never,
-		"timeZone": "", "concurrencyPolicy": "", "suspend": "a component runs as soon as it is declared", "serviceName": "", "minReadySeconds": never, "schedule": "", "jobTemplate": "",
+		"replicas": "", "selector": "", "template": "", "revisionHistoryLimit": "", "progressDeadlineSeconds": "", "strategy": never,
+		"updateStrategy": never, "podManagementPolicy": never,
+		"timeZone": "", "concurrencyPolicy": "", "suspend": "a component runs as soon as it is declared", "serviceName": "",
+		"minReadySeconds": never, "schedule": "", "jobTemplate": "",
 		"volumeClaimTemplates": "pods of a capability keep no files; use a bucket of dataServices.s3 or a table of dataServices.dynamodb",
 	}
 	if kind == "Job" {
@@ -84,7 +86,9 @@ func (r *reader) readWorkload(x *object) error {
 		return x.fault("spec.template.spec.containers[0].image", "%v", err)
 	}
 	if first.ImagePullPolicy != "" && first.ImagePullPolicy != corev1.PullIfNotPresent {
-		r.app.Notef("", x.at("imagePullPolicy"), "%s is not carried over: a node pulls an image again only if its tag is latest, or if the node does not have the tag", first.ImagePullPolicy)
+		r.app.Notef("", x.at("imagePullPolicy"),
+			"%s is not carried over: a node pulls an image again only if its tag is latest, or if the node does not have the tag",
+			first.ImagePullPolicy)
 	}
 	return r.addComponent(x, template, pod)
 }
@@ -93,7 +97,8 @@ func (r *reader) readWorkload(x *object) error {
 func (r *reader) addComponent(x *object, template map[string]any, pod *corev1.PodSpec) error {
 	name := r.app.UniqueName(r.shortName(x))
 	r.components[x] = name
-	r.app.Components = append(r.app.Components, appmodel.Component{Name: name, Source: x.at(""), Hosts: r.hostsOf(x), Type: shapes()[x.GetKind()].kind})
+	r.app.Components = append(r.app.Components,
+		appmodel.Component{Name: name, Source: x.at(""), Hosts: r.hostsOf(x), Type: shapes()[x.GetKind()].kind})
 	c := &r.app.Components[len(r.app.Components)-1]
 	c.Spec.Image = pod.Containers[0].Image
 	spec, _, _ := unstructured.NestedMap(x.Object, "spec")
@@ -192,10 +197,14 @@ func (r *reader) componentOf(kind, name string) *appmodel.Component {
 func podFields() map[string]string {
 	node := "pods do not share what the node has"
 	return map[string]string{
-		"containers": "", "volumes": "", "imagePullSecrets": "", "nodeSelector": "", "tolerations": "", "affinity": "", "topologySpreadConstraints": "", "securityContext": "",
-		"terminationGracePeriodSeconds": "", "restartPolicy": "", "dnsPolicy": "", "schedulerName": "", "automountServiceAccountToken": "", "enableServiceLinks": "",
-		"serviceAccountName": "the pods have the ServiceAccount of the capability", "serviceAccount": "the pods have the ServiceAccount of the capability",
-		"initContainers": "a component has one container; do the work when the program starts", "hostNetwork": node, "hostPID": node, "hostIPC": node,
+		"containers": "", "volumes": "", "imagePullSecrets": "", "nodeSelector": "", "tolerations": "", "affinity": "",
+		"topologySpreadConstraints": "", "securityContext": "",
+		"terminationGracePeriodSeconds": "", "restartPolicy": "", "dnsPolicy": "", "schedulerName": "", "automountServiceAccountToken": "",
+		"enableServiceLinks": "",
+		"serviceAccountName": "the pods have the ServiceAccount of the capability",
+		"serviceAccount":     "the pods have the ServiceAccount of the capability",
+		"initContainers":     "a component has one container; do the work when the program starts", "hostNetwork": node, "hostPID": node,
+		"hostIPC":           node,
 		"priorityClassName": "a component has no priority", "hostAliases": "names are resolved by the DNS of the cluster",
 	}
 }

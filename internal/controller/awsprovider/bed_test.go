@@ -90,10 +90,13 @@ func (b *bed) restart() {
 		Client: b.api, Live: b.api.Live(), Clock: b.clock, Events: reconciler.Events{Recorder: b.events}, ClusterID: "cluster-1",
 		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: time.Second, RetryMost: time.Minute},
 	}
-	sessions := awsclient.NewSessions(awsclient.Options{Now: b.clock.Now, HTTPClient: b.sts, Ambient: func(context.Context) (aws.Config, error) {
-		return aws.Config{BaseEndpoint: aws.String("http://sts.example"), Credentials: credentials.NewStaticCredentialsProvider("ASIAPOD", "secret", "")}, nil
-	}})
-	directory := &awssession.Directory{Client: b.api, Live: b.api.Live(), ClusterID: "cluster-1", Sessions: sessions, Provenance: b, Guards: awssession.Guards{AmbientNamespaces: []string{team}}}
+	sessions := awsclient.NewSessions(awsclient.Options{Now: b.clock.Now, HTTPClient: b.sts,
+		Ambient: func(context.Context) (aws.Config, error) {
+			return aws.Config{BaseEndpoint: aws.String("http://sts.example"),
+				Credentials: credentials.NewStaticCredentialsProvider("ASIAPOD", "secret", "")}, nil
+		}})
+	directory := &awssession.Directory{Client: b.api, Live: b.api.Live(), ClusterID: "cluster-1", Sessions: sessions, Provenance: b,
+		Guards: awssession.Guards{AmbientNamespaces: []string{team}}}
 	dependents := func(_ context.Context, ns, name string) (users []string, err error) {
 		for i := range b.used[name] {
 			users = append(users, fmt.Sprintf("S3Bucket %s/b%d", ns, i))
@@ -185,7 +188,8 @@ func withKeys(name, secret string) *v1alpha1.AWSProvider {
 }
 
 func secretOf(name string) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: name}, Data: map[string][]byte{"AWS_ACCESS_KEY_ID": []byte("AKIAUSER"), "AWS_SECRET_ACCESS_KEY": []byte("secret")}}
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: name},
+		Data: map[string][]byte{"AWS_ACCESS_KEY_ID": []byte("AKIAUSER"), "AWS_SECRET_ACCESS_KEY": []byte("secret")}}
 }
 
 var finalizer = v1alpha1.FinalizerOf("AWSProvider")

@@ -47,8 +47,10 @@ type Reconciler struct {
 }
 
 // New prepares the reconciler.
-func New(env reconciler.Environment, providers *awssession.Directory, dependents func(context.Context, string, string) ([]string, error), watch func(context.Context, string)) *Reconciler {
-	return &Reconciler{Environment: env, Sessions: providers, Dependents: dependents, Watch: watch, retries: reconciler.NewBackoff(env.Intervals, env.Clock), checks: reconciler.NewSchedule()}
+func New(env reconciler.Environment, providers *awssession.Directory, dependents func(context.Context, string, string) ([]string, error),
+	watch func(context.Context, string)) *Reconciler {
+	return &Reconciler{Environment: env, Sessions: providers, Dependents: dependents, Watch: watch,
+		retries: reconciler.NewBackoff(env.Intervals, env.Clock), checks: reconciler.NewSchedule()}
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -152,8 +154,9 @@ func (r *Reconciler) reportUse(ctx context.Context, provider *v1alpha1.AWSProvid
 		return false, err
 	}
 	r.tellSecrets(provider, going, users)
-	status.Set(&provider.Status.Conditions, provider.Generation, r.Clock.Now(), metav1.Condition{Type: conditionInUse, Status: metav1.ConditionTrue,
-		Reason: status.ReasonInUse, Message: inUseMessage(users, what)})
+	status.Set(&provider.Status.Conditions, provider.Generation, r.Clock.Now(),
+		metav1.Condition{Type: conditionInUse, Status: metav1.ConditionTrue,
+			Reason: status.ReasonInUse, Message: inUseMessage(users, what)})
 	return true, nil
 }
 
@@ -168,7 +171,8 @@ func namesOf(objects []*metav1.PartialObjectMetadata) string {
 // inUseMessage names the first objects that need something, and counts the others.
 func inUseMessage(users []string, what string) string {
 	const most = 5
-	text := status.Counted(len(users), "object still needs ", "objects still need ") + what + ": " + strings.Join(users[:min(most, len(users))], ", ")
+	text := status.Counted(len(users), "object still needs ", "objects still need ") + what + ": " +
+		strings.Join(users[:min(most, len(users))], ", ")
 	if more := len(users) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -222,7 +226,8 @@ func readyMessage(p *v1alpha1.AWSProvider) string {
 	if !p.Spec.AllowAdoption || len(p.Spec.AdoptableKinds) > 0 {
 		return p.Status.CallerIdentity
 	}
-	return p.Status.CallerIdentity + "; allowAdoption lets objects of every kind adopt resources, IAMRole included: list the kinds in spec.adoptableKinds"
+	return p.Status.CallerIdentity +
+		"; allowAdoption lets objects of every kind adopt resources, IAMRole included: list the kinds in spec.adoptableKinds"
 }
 
 func (r *Reconciler) patchStatus(ctx context.Context, provider, was *v1alpha1.AWSProvider) error {
@@ -269,7 +274,8 @@ func (r *Reconciler) release(ctx context.Context, provider, was *v1alpha1.AWSPro
 }
 
 // FindDependents names the objects through the cache's index on the provider's name, as "S3Bucket team-a/logs".
-func FindDependents(c client.Reader, entries []engine.Entry, list func(engine.Entry) client.ObjectList) func(context.Context, string, string) ([]string, error) {
+func FindDependents(c client.Reader, entries []engine.Entry, list func(engine.Entry) client.ObjectList) func(context.Context, string,
+	string) ([]string, error) {
 	return func(ctx context.Context, namespace, name string) ([]string, error) {
 		var out []string
 		for _, e := range entries {

@@ -21,12 +21,14 @@ func TestReconcile_AuthenticatesAndRecordsTheAccount(t *testing.T) {
 	p := withKeys("aws", "keys")
 	b := newBed(t, p, secretOf("keys"))
 	res := b.passed(p)
-	if res.RequeueAfter < 4*time.Minute+30*time.Second || res.RequeueAfter > 5*time.Minute+30*time.Second || res.Priority == nil || *res.Priority != handler.LowPriority {
+	if res.RequeueAfter < 4*time.Minute+30*time.Second || res.RequeueAfter > 5*time.Minute+30*time.Second || res.Priority == nil ||
+		*res.Priority != handler.LowPriority {
 		t.Errorf("%+v, want the next check at low priority", res)
 	}
 	b.writes("patch AWSProvider team/aws", "patch Secret team/keys", "status AWSProvider team/aws")
 	b.shows(p, "Ready", "True", "Authenticated", userARN)
-	if s := p.Status; !s.Ready || s.AccountID != "123456789012" || s.CallerIdentity != userARN || s.Partition != "aws" || s.ExternalID == "" || s.ObservedGeneration != 1 ||
+	if s := p.Status; !s.Ready || s.AccountID != "123456789012" || s.CallerIdentity != userARN || s.Partition != "aws" || s.ExternalID == "" ||
+		s.ObservedGeneration != 1 ||
 		s.LastAuthenticationTime == nil || !s.LastAuthenticationTime.Time.Equal(start) {
 		t.Errorf("status %+v", s)
 	}
@@ -129,7 +131,8 @@ func TestReconcile_NamesTheRemedyForCredentials(t *testing.T) {
 		{"keys that AWS does not know", func(b *bed, _ *v1alpha1.AWSProvider) { b.sts.Caller("AKIAUSER", "") },
 			func(b *bed, _ *v1alpha1.AWSProvider) { b.sts.Caller("AKIAUSER", userARN) },
 			"CredentialsInvalid", nil},
-		{"an account that is not allowed", func(_ *bed, p *v1alpha1.AWSProvider) { p.Spec.AllowedAccountIDs = []v1alpha1.AccountID{"210987654321"} },
+		{"an account that is not allowed",
+			func(_ *bed, p *v1alpha1.AWSProvider) { p.Spec.AllowedAccountIDs = []v1alpha1.AccountID{"210987654321"} },
 			func(_ *bed, p *v1alpha1.AWSProvider) { p.Spec.AllowedAccountIDs = nil },
 			"AccountNotAllowed", []string{"spec.allowedAccountIDs", "123456789012"}},
 		{"an endpoint that is not allowed", func(_ *bed, p *v1alpha1.AWSProvider) { p.Spec.Endpoint = "https://evil.example" },

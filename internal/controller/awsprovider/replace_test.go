@@ -25,7 +25,8 @@ func capabilityOf(name string) *nexusv1.NexusAICapability {
 // generatedBy is a provider that a capability made.
 func generatedBy(c *nexusv1.NexusAICapability) *v1alpha1.AWSProvider {
 	p := ambient(c.Name + "-dev")
-	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: nexusv1.GroupVersion.String(), Kind: "NexusAICapability", Name: c.Name, UID: c.UID, Controller: new(true)}}
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: nexusv1.GroupVersion.String(), Kind: "NexusAICapability", Name: c.Name,
+		UID: c.UID, Controller: new(true)}}
 	return p
 }
 
@@ -36,7 +37,8 @@ func TestReconcile_LetsAGeneratedProviderGoOnlyToBeMadeAgain(t *testing.T) {
 		goes   bool
 	}{
 		{"its capability creates it again", func(*bed, *nexusv1.NexusAICapability, *v1alpha1.AWSProvider) {}, true},
-		{"its capability does not vouch for it", func(b *bed, _ *nexusv1.NexusAICapability, _ *v1alpha1.AWSProvider) { b.generated = false }, false},
+		{"its capability does not vouch for it", func(b *bed, _ *nexusv1.NexusAICapability, _ *v1alpha1.AWSProvider) { b.generated = false },
+			false},
 		{"its capability is suspended", func(_ *bed, c *nexusv1.NexusAICapability, _ *v1alpha1.AWSProvider) { c.Spec.Suspend = true }, false},
 		{"another capability has the name", func(_ *bed, c *nexusv1.NexusAICapability, _ *v1alpha1.AWSProvider) { c.UID = "uid-other" }, false},
 		{"nobody owns it", func(_ *bed, _ *nexusv1.NexusAICapability, p *v1alpha1.AWSProvider) { p.OwnerReferences = nil }, false},

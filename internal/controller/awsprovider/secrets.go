@@ -24,7 +24,8 @@ const SecretFinalizer = v1alpha1.GroupName + "/credentials-in-use"
 
 // addSecretFinalizers keeps the Secrets that the provider reads. It names those that a person wants to delete. A Secret that may
 // not be read or patched is not held: the provider says itself when it misses its credentials.
-func (r *Reconciler) addSecretFinalizers(ctx context.Context, provider *v1alpha1.AWSProvider) (going []*metav1.PartialObjectMetadata, err error) {
+func (r *Reconciler) addSecretFinalizers(ctx context.Context, provider *v1alpha1.AWSProvider) (going []*metav1.PartialObjectMetadata,
+	err error) {
 	for _, name := range secretsOf(provider) {
 		s := &metav1.PartialObjectMetadata{}
 		s.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))

@@ -18,7 +18,8 @@ import (
 // keyRefs is a provider that reads its two keys from Secrets.
 func keyRefs(name, id, secret string) *v1alpha1.AWSProvider {
 	p := ambient(name)
-	p.Spec.AccessKeyIDRef, p.Spec.SecretAccessKeyRef = &v1alpha1.SecretKeyReference{Name: id, Key: "AWS_ACCESS_KEY_ID"}, &v1alpha1.SecretKeyReference{Name: secret, Key: "AWS_SECRET_ACCESS_KEY"}
+	p.Spec.AccessKeyIDRef, p.Spec.SecretAccessKeyRef = &v1alpha1.SecretKeyReference{Name: id, Key: "AWS_ACCESS_KEY_ID"},
+		&v1alpha1.SecretKeyReference{Name: secret, Key: "AWS_SECRET_ACCESS_KEY"}
 	return p
 }
 
@@ -74,7 +75,8 @@ func TestReconcile_RetriesASecretThatCannotBeHeld(t *testing.T) {
 		call  string
 		err   error
 		retry bool
-	}{{"patch Secret", errConflict, true}, {"patch Secret", errOutage, false}, {"live get Secret", errOutage, false}, {"live list Secret", errOutage, false}} {
+	}{{"patch Secret", errConflict, true}, {"patch Secret", errOutage, false}, {"live get Secret", errOutage, false},
+		{"live list Secret", errOutage, false}} {
 		p := withKeys("aws", "keys")
 		b := newBed(t, p, secretOf("keys"))
 		b.api.Fail(c.call, c.err)

@@ -29,8 +29,10 @@ import (
 // providers are reconciled at a time.
 func (r *Reconciler) SetupWithManager(mgr manager.Manager, kinds []engine.Entry, secrets *reconciler.SecretWatch, workers int) error {
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.AWSProvider{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, reconciler.AnnotationChanged{}))).
-		Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(providerOfResumed), builder.WithPredicates(reconciler.Resumed{})).
+		For(&v1alpha1.AWSProvider{},
+			builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, reconciler.AnnotationChanged{}))).
+		Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(providerOfResumed),
+			builder.WithPredicates(reconciler.Resumed{})).
 		WatchesRawSource(secrets.Subscribe(providersReading(mgr.GetClient()))).
 		WatchesRawSource(source.Func(r.shown.start))
 	for _, e := range kinds {

@@ -94,7 +94,8 @@ func TestDependents_AreNamedOverAllKindsOfANamespace(t *testing.T) {
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme)
 	for _, e := range catalog.Kinds() {
-		builder.WithIndex(e.New(), reconciler.ProviderIndex, func(o client.Object) []string { return []string{o.(v1alpha1.Resource).CommonSpec().ProviderRef.Name} })
+		builder.WithIndex(e.New(), reconciler.ProviderIndex,
+			func(o client.Object) []string { return []string{o.(v1alpha1.Resource).CommonSpec().ProviderRef.Name} })
 	}
 	role := &v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "r"}}
 	role.Spec.ProviderRef.Name = "aws"
@@ -105,13 +106,15 @@ func TestDependents_AreNamedOverAllKindsOfANamespace(t *testing.T) {
 			t.Errorf("%s has dependents %q, want %q: %v", name, users, want, err)
 		}
 	}
-	failing := interceptor.NewClient(c, interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, l client.ObjectList, _ ...client.ListOption) error {
-		if _, roles := l.(*v1alpha1.IAMRoleList); roles {
-			return errOutage
-		}
-		return nil
-	}})
-	if _, err := FindDependents(failing, catalog.Kinds(), list)(t.Context(), team, "aws"); !errors.Is(err, errOutage) || !strings.Contains(err.Error(), "IAMRole") {
+	failing := interceptor.NewClient(c,
+		interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, l client.ObjectList, _ ...client.ListOption) error {
+			if _, roles := l.(*v1alpha1.IAMRoleList); roles {
+				return errOutage
+			}
+			return nil
+		}})
+	if _, err := FindDependents(failing, catalog.Kinds(), list)(t.Context(), team, "aws"); !errors.Is(err, errOutage) ||
+		!strings.Contains(err.Error(), "IAMRole") {
 		t.Errorf("a kind that cannot be listed is said to be unused: %v", err)
 	}
 }

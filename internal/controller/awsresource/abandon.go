@@ -19,7 +19,8 @@ import (
 
 // isAbandoned reports whether the object's author gave up what it stands for in AWS.
 func isAbandoned(obj client.Object) bool {
-	return obj.GetDeletionTimestamp() != nil && obj.GetUID() != "" && obj.GetAnnotations()[reconciler.AnnotationAbandon] == string(obj.GetUID())
+	return obj.GetDeletionTimestamp() != nil && obj.GetUID() != "" &&
+		obj.GetAnnotations()[reconciler.AnnotationAbandon] == string(obj.GetUID())
 }
 
 // abandon drops the finalizer and leaves the AWS resource as it is, on record: an event and a line of log.
@@ -27,8 +28,10 @@ func (r *Reconciler) abandon(ctx context.Context, obj v1alpha1.Resource) (reconc
 	key, st := client.ObjectKeyFromObject(obj), obj.CommonStatus()
 	left := fmt.Sprintf("home %q, id %q, ARN %q", obj.GetAnnotations()[engine.AnnotationHome], st.ID, st.ARN)
 	p := newPass(r, obj)
-	p.r.Events.Warning(p.obj, status.ReasonAbandoned, "Delete", "whatever is in AWS stays there, as annotation "+reconciler.AnnotationAbandon+" asks for: "+left)
-	log.FromContext(ctx).Info("Abandoned: the finalizer goes and whatever is in AWS stays", "kind", r.Entry.Name(), "uid", obj.GetUID(), "left", left)
+	p.r.Events.Warning(p.obj, status.ReasonAbandoned, "Delete", "whatever is in AWS stays there, as annotation "+reconciler.AnnotationAbandon+
+		" asks for: "+left)
+	log.FromContext(ctx).Info("Abandoned: the finalizer goes and whatever is in AWS stays", "kind", r.Entry.Name(), "uid", obj.GetUID(),
+		"left", left)
 	if err := p.release(ctx, engine.Outcome{}); apierrors.IsConflict(err) {
 		return r.retries.Conflict(key), nil
 	} else if err != nil {

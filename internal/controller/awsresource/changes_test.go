@@ -31,7 +31,8 @@ func TestChanges_EventsOfAShortTimeCauseOneCheck(t *testing.T) {
 
 func TestChanges_TheNewestEventCountsWhateverTheOrder(t *testing.T) {
 	c, key, noon := newChanges(), types.NamespacedName{Name: "logs"}, time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	for _, e := range []driftevents.Event{{ID: "second", Time: noon.Add(time.Second)}, {ID: "first", Time: noon}, {ID: "second", Time: noon.Add(time.Second)}} {
+	for _, e := range []driftevents.Event{{ID: "second", Time: noon.Add(time.Second)}, {ID: "first", Time: noon},
+		{ID: "second", Time: noon.Add(time.Second)}} {
 		c.record(key, e, noon)
 	}
 	e, ok := c.reported(key)
@@ -55,7 +56,8 @@ func TestAttribute_AnAuthorStaysWithItsDifference(t *testing.T) {
 	jane := &v1alpha1.DriftAuthor{Principal: "arn:aws:iam::123456789012:user/jane"}
 	was := []v1alpha1.DriftEntry{{Path: "a", Have: "1", By: jane}, {Path: "b", Have: "1", By: jane}, {Path: "c", Have: "1"}}
 	now := []v1alpha1.DriftEntry{{Path: "a", Have: "1"}, {Path: "b", Have: "2"}, {Path: "c", Have: "1"}, {Path: "d", Have: "1"}}
-	e := driftevents.Event{Principal: "arn:aws:iam::123456789012:user/joe", Service: "s3", Name: "PutBucketVersioning", ID: "x", Time: time.Now()}
+	e := driftevents.Event{Principal: "arn:aws:iam::123456789012:user/joe", Service: "s3", Name: "PutBucketVersioning", ID: "x",
+		Time: time.Now()}
 	paths := attribute(now, was, e, true)
 	for i, want := range []string{"jane", "joe", "joe", "joe"} {
 		if by := now[i].By; by == nil || by.Principal != "arn:aws:iam::123456789012:user/"+want {

@@ -34,7 +34,8 @@ func (r *Reconciler) checkOf(obj v1alpha1.Resource) *kind.Check {
 		return nil
 	}
 	now := r.Clock.Now()
-	return &kind.Check{At: now, Since: now.Add(-r.shareTime()), Upcoming: func(ctx context.Context) []string { return r.upcoming(ctx, obj, now.Add(r.shareTime())) }}
+	return &kind.Check{At: now, Since: now.Add(-r.shareTime()),
+		Upcoming: func(ctx context.Context) []string { return r.upcoming(ctx, obj, now.Add(r.shareTime())) }}
 }
 
 // upcoming returns the identifiers of the other objects of the provider whose checks are due before a time.

@@ -36,10 +36,12 @@ func addressReconciler(t *testing.T, clock *clocktesting.FakePassiveClock, objec
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithIndex(&v1alpha1.ElasticIP{}, reconciler.ProviderIndex, func(o client.Object) []string {
-		return []string{o.(v1alpha1.Resource).CommonSpec().ProviderRef.Name}
-	}).Build()
-	r := New(reconciler.Environment{Client: c, Clock: clock, Intervals: reconciler.Intervals{Check: 5 * time.Minute}}, engine.For(ec2.NewElasticIP), nil, nil)
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithIndex(&v1alpha1.ElasticIP{}, reconciler.ProviderIndex,
+		func(o client.Object) []string {
+			return []string{o.(v1alpha1.Resource).CommonSpec().ProviderRef.Name}
+		}).Build()
+	r := New(reconciler.Environment{Client: c, Clock: clock, Intervals: reconciler.Intervals{Check: 5 * time.Minute}},
+		engine.For(ec2.NewElasticIP), nil, nil)
 	for _, o := range objects {
 		r.checks.Set(client.ObjectKeyFromObject(o), clock.Now())
 	}
@@ -48,7 +50,8 @@ func addressReconciler(t *testing.T, clock *clocktesting.FakePassiveClock, objec
 
 func TestCheck_ReadsForThoseThatAreDueSoonUnderTheProvider(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1000, 0))
-	due, soon, late := addressAtRest("ns", "due", "aws", clock.Now()), addressAtRest("ns", "soon", "aws", clock.Now()), addressAtRest("ns", "late", "aws", clock.Now())
+	due, soon, late := addressAtRest("ns", "due", "aws", clock.Now()), addressAtRest("ns", "soon", "aws", clock.Now()),
+		addressAtRest("ns", "late", "aws", clock.Now())
 	unknown, edited := addressAtRest("ns", "unknown", "aws", clock.Now()), addressAtRest("ns", "edited", "aws", clock.Now())
 	unknown.Status.ID, edited.Generation = "", 2
 	r := addressReconciler(t, clock, due, soon, late, unknown, edited,

@@ -51,7 +51,8 @@ func guardedByDeleted(c *nexusv1.NexusAICapability, obj v1alpha1.Resource) (bool
 
 // losesData reports whether an object is a store in deletion whose data no person gave up.
 func (r *Reconciler) losesData(obj v1alpha1.Resource) bool {
-	return obj.GetDeletionTimestamp() != nil && (r.Entry.Meta().HoldsData || capability.HoldsData(obj)) && !reconciler.MayDeleteData(obj, obj.GetName())
+	return obj.GetDeletionTimestamp() != nil && (r.Entry.Meta().HoldsData || capability.HoldsData(obj)) &&
+		!reconciler.MayDeleteData(obj, obj.GetName())
 }
 
 // policyLags reports whether a capability keeps its stores and an object does not know it yet: its deletion may have
@@ -64,7 +65,8 @@ func policyLags(c *nexusv1.NexusAICapability, obj v1alpha1.Resource) bool {
 // recoverable holds a deletion while that of the capability can be undone. The status of the capability alone ends this hold.
 func recoverable(c *nexusv1.NexusAICapability) error {
 	return &status.Waiting{Reason: status.ReasonRecoverable, After: reconciler.UnreadyPoll, For: fmt.Sprintf(
-		"the end of the time for which its capability keeps its stores, see status.recovery of NexusAICapability %s; nexusctl delete-now ends it", c.Name)}
+		"the end of the time for which its capability keeps its stores, see status.recovery of NexusAICapability %s; nexusctl delete-now ends it",
+		c.Name)}
 }
 
 // keptByCapability holds a deletion until the capability, which is being deleted, has given the object its policy.

@@ -21,7 +21,8 @@ func refuseCreate(provider *v1alpha1.AWSProvider, plan engine.Plan) error {
 		return nil
 	}
 	return &status.Waiting{Reason: status.ReasonProviderDeleting, After: awssession.PollInterval, For: fmt.Sprintf(
-		"another AWSProvider: AWSProvider/%s is being deleted and creates nothing; point spec.providerRef to another one, or delete this object", provider.Name)}
+		"another AWSProvider: AWSProvider/%s is being deleted and creates nothing; point spec.providerRef to another one, or delete this object",
+		provider.Name)}
 }
 
 // decider decides for the object under one identity. It creates nothing through a provider in deletion, and deletes nothing that

@@ -20,13 +20,14 @@ func TestDrifts_CountsEachDriftOnce(t *testing.T) {
 		passes              []pass
 		detected, corrected int
 	}{
-		"no drift":                               {[]pass{{synced: true}, {synced: true}}, 0, 0},
-		"corrected in one pass":                  {[]pass{{synced: true, found: true, fields: 2}, {synced: true}}, 1, 1},
-		"corrected in the pass after the write":  {[]pass{{found: true, fields: 1}, {synced: true}}, 1, 1},
-		"a correction that fails for some time":  {[]pass{{found: true}, {found: true}, {synced: true, found: true, fields: 1}}, 1, 1},
-		"reported and not corrected":             {[]pass{{synced: true, found: true, left: 1}, {synced: true, found: true, left: 1}}, 1, 0},
-		"reported and undone by somebody else":   {[]pass{{synced: true, found: true, left: 1}, {synced: true}}, 1, 0},
-		"two drifts, each of which is corrected": {[]pass{{synced: true, found: true, fields: 1}, {synced: true}, {synced: true, found: true, fields: 1}}, 2, 2},
+		"no drift":                              {[]pass{{synced: true}, {synced: true}}, 0, 0},
+		"corrected in one pass":                 {[]pass{{synced: true, found: true, fields: 2}, {synced: true}}, 1, 1},
+		"corrected in the pass after the write": {[]pass{{found: true, fields: 1}, {synced: true}}, 1, 1},
+		"a correction that fails for some time": {[]pass{{found: true}, {found: true}, {synced: true, found: true, fields: 1}}, 1, 1},
+		"reported and not corrected":            {[]pass{{synced: true, found: true, left: 1}, {synced: true, found: true, left: 1}}, 1, 0},
+		"reported and undone by somebody else":  {[]pass{{synced: true, found: true, left: 1}, {synced: true}}, 1, 0},
+		"two drifts, each of which is corrected": {[]pass{{synced: true, found: true, fields: 1}, {synced: true},
+			{synced: true, found: true, fields: 1}}, 2, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, detected, corrected := newDrifts(), 0, 0

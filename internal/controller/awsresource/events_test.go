@@ -52,15 +52,20 @@ func TestReport_OneEventForWhatAPassCompleted(t *testing.T) {
 		steps  []kind.Step
 		want   string
 	}{
-		"created":                      {owned, true, true, exists, engine.Plan{Cause: engine.New}, steps("s3:CreateBucket", "s3:PutBucketTagging"), "Normal Created S3Bucket arn:aws:s3:::media exists"},
-		"adopted":                      {existed, true, true, exists, engine.Plan{Cause: engine.Edited}, steps("s3:PutBucketTagging"), "Normal Adopted S3Bucket arn:aws:s3:::media existed"},
-		"adopted without a write":      {existed, true, true, exists, engine.Plan{}, nil, "Normal Adopted S3Bucket arn:aws:s3:::media existed"},
-		"adopted after its create":     {refused, true, true, exists, engine.Plan{}, nil, "Normal Adopted S3Bucket arn:aws:s3:::media existed"},
-		"observed for the first time":  {observed, true, true, exists, engine.Plan{}, nil, ""},
-		"edited":                       {owned, false, true, exists, engine.Plan{Cause: engine.Edited, Diff: kind.Diff{{Path: "Versioning"}, {Path: "Tags[team]"}}}, steps("s3:PutBucketVersioning", "s3:PutBucketTagging"), "Normal Updated Updated the AWS resource: Versioning, Tags[team]"},
-		"changed outside the operator": {owned, false, true, exists, engine.Plan{Cause: engine.Drifted, Diff: kind.Diff{{Path: "Versioning"}}}, steps("s3:PutBucketVersioning"), "Normal DriftCorrected Corrected 1 field that was changed outside the operator: Versioning"},
-		"more is to be done":           {owned, false, false, exists, engine.Plan{Cause: engine.Edited}, steps("s3:PutBucketVersioning"), ""},
-		"nothing to do":                {owned, false, true, exists, engine.Plan{}, nil, ""},
+		"created": {owned, true, true, exists, engine.Plan{Cause: engine.New},
+			steps("s3:CreateBucket", "s3:PutBucketTagging"), "Normal Created S3Bucket arn:aws:s3:::media exists"},
+		"adopted": {existed, true, true, exists, engine.Plan{Cause: engine.Edited}, steps("s3:PutBucketTagging"),
+			"Normal Adopted S3Bucket arn:aws:s3:::media existed"},
+		"adopted without a write":     {existed, true, true, exists, engine.Plan{}, nil, "Normal Adopted S3Bucket arn:aws:s3:::media existed"},
+		"adopted after its create":    {refused, true, true, exists, engine.Plan{}, nil, "Normal Adopted S3Bucket arn:aws:s3:::media existed"},
+		"observed for the first time": {observed, true, true, exists, engine.Plan{}, nil, ""},
+		"edited": {owned, false, true, exists,
+			engine.Plan{Cause: engine.Edited, Diff: kind.Diff{{Path: "Versioning"}, {Path: "Tags[team]"}}},
+			steps("s3:PutBucketVersioning", "s3:PutBucketTagging"), "Normal Updated Updated the AWS resource: Versioning, Tags[team]"},
+		"changed outside the operator": {owned, false, true, exists, engine.Plan{Cause: engine.Drifted, Diff: kind.Diff{{Path: "Versioning"}}},
+			steps("s3:PutBucketVersioning"), "Normal DriftCorrected Corrected 1 field that was changed outside the operator: Versioning"},
+		"more is to be done": {owned, false, false, exists, engine.Plan{Cause: engine.Edited}, steps("s3:PutBucketVersioning"), ""},
+		"nothing to do":      {owned, false, true, exists, engine.Plan{}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, "S3Bucket")
@@ -78,8 +83,9 @@ func TestReport_OneEventForWhatAPassCompleted(t *testing.T) {
 // An event reports that an object has failed or waited for so long that it is Stalled, because a person has to look.
 func TestWarn_TellsOnceThatAnObjectHasStalledByTime(t *testing.T) {
 	for reason, err := range map[string]error{
-		status.ReasonNotFoundInAWS: &status.Waiting{Reason: status.ReasonNotFoundInAWS, For: "what ec2:CreateSubnet names to exist", Bounded: true},
-		status.ReasonThrottled:     &status.Retrying{Reason: status.ReasonThrottled, Cause: errors.New("AWS throttles ec2:CreateSubnet")},
+		status.ReasonNotFoundInAWS: &status.Waiting{Reason: status.ReasonNotFoundInAWS, For: "what ec2:CreateSubnet names to exist",
+			Bounded: true},
+		status.ReasonThrottled: &status.Retrying{Reason: status.ReasonThrottled, Cause: errors.New("AWS throttles ec2:CreateSubnet")},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			o := bucket()
@@ -106,12 +112,16 @@ func TestReportEnd_SaysWhetherTheResourceWasDeleted(t *testing.T) {
 		plan   engine.Plan
 		want   string
 	}{
-		"deleted":                  {same, engine.Plan{Cause: engine.Gone}, "Normal Deleted Deleted arn:aws:s3:::media"},
-		"deleted, known by its id": {func(o *v1alpha1.S3Bucket) { o.Status.ARN = "" }, engine.Plan{Cause: engine.Gone}, "Normal Deleted Deleted media in AWS"},
-		"never created":            {none, engine.Plan{Cause: engine.Gone}, ""},
-		"kept":                     {same, engine.Plan{Exists: true, Reason: "it belongs to somebody else"}, "Normal Kept The AWS resource was kept: it belongs to somebody else"},
-		"kept by its policy":       {func(o *v1alpha1.S3Bucket) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }, engine.Plan{}, "Normal Kept arn:aws:s3:::media stays in AWS (deletionPolicy Retain)"},
-		"only observed":            {func(o *v1alpha1.S3Bucket) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve }, engine.Plan{}, "Normal Kept arn:aws:s3:::media stays in AWS (managementPolicy Observe)"},
+		"deleted": {same, engine.Plan{Cause: engine.Gone}, "Normal Deleted Deleted arn:aws:s3:::media"},
+		"deleted, known by its id": {func(o *v1alpha1.S3Bucket) { o.Status.ARN = "" }, engine.Plan{Cause: engine.Gone},
+			"Normal Deleted Deleted media in AWS"},
+		"never created": {none, engine.Plan{Cause: engine.Gone}, ""},
+		"kept": {same, engine.Plan{Exists: true, Reason: "it belongs to somebody else"},
+			"Normal Kept The AWS resource was kept: it belongs to somebody else"},
+		"kept by its policy": {func(o *v1alpha1.S3Bucket) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }, engine.Plan{},
+			"Normal Kept arn:aws:s3:::media stays in AWS (deletionPolicy Retain)"},
+		"only observed": {func(o *v1alpha1.S3Bucket) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve }, engine.Plan{},
+			"Normal Kept arn:aws:s3:::media stays in AWS (managementPolicy Observe)"},
 		"nothing was ever created": {none, engine.Plan{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +140,8 @@ func TestReportEnd_NamesTheReplicasThatStay(t *testing.T) {
 	const arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders"
 	for want, replicas := range map[string][]string{
 		"Normal Deleted Deleted " + arn + " in AWS": nil,
-		"Normal Deleted Deleted " + arn + " in AWS; the replicas of the table in ca-central-1, us-east-1 stay, with their data": {"ca-central-1", "us-east-1"},
+		"Normal Deleted Deleted " + arn +
+			" in AWS; the replicas of the table in ca-central-1, us-east-1 stay, with their data": {"ca-central-1", "us-east-1"},
 	} {
 		o := &v1alpha1.DynamoDBTable{}
 		o.Status.ARN, o.Status.Replicas = arn, replicas
@@ -205,7 +216,8 @@ func TestFacts_DeletionUsesTheRecordedReferences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, "S3Bucket", now)
 			r.Issuer = func(context.Context) (string, error) { return "https://issuer.example.com", nil }
-			f := newPass(r.Reconciler, c.object).facts(t.Context(), &awsclient.Session{Partition: "aws", Account: "123456789012", Region: "eu-central-1"}, &v1alpha1.AWSProvider{}, c.intent)
+			f := newPass(r.Reconciler, c.object).facts(t.Context(),
+				&awsclient.Session{Partition: "aws", Account: "123456789012", Region: "eu-central-1"}, &v1alpha1.AWSProvider{}, c.intent)
 			target, err := f.Ref("IAMRole", "role")
 			if err != nil || !strings.HasSuffix(target.ARN, "/"+c.want) {
 				t.Errorf("%+v, %v, want the role of %s", target, err, c.want)

@@ -35,8 +35,10 @@ func TestFailures_AreCountedAndLogged(t *testing.T) {
 	}{
 		{"waiting", nil, edited, "", false},
 		{"kubernetes", forbidden, edited, "no right to it", false},
-		{"aws", &status.Retrying{Reason: status.ReasonThrottled, Cause: errors.New("AWS throttles s3:CreateBucket")}, edited, "AWS throttles", false},
-		{"stalled", nil, func(o *v1alpha1.S3Bucket) { edited(o); o.Spec.ProviderRef.Namespace = "elsewhere" }, "spec.providerRef.namespace", true},
+		{"aws", &status.Retrying{Reason: status.ReasonThrottled, Cause: errors.New("AWS throttles s3:CreateBucket")}, edited, "AWS throttles",
+			false},
+		{"stalled", nil, func(o *v1alpha1.S3Bucket) { edited(o); o.Spec.ProviderRef.Namespace = "elsewhere" },
+			"spec.providerRef.namespace", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := bucket(c.edit)
@@ -75,7 +77,8 @@ func (r *room) run(name string, key client.ObjectKey) (int, []string) {
 		mu.Unlock()
 		return r.Reconcile(ctx, req)
 	})
-	c, err := ctrlcontroller.NewUnmanaged(name, ctrlcontroller.Options{Reconciler: counted, RateLimiter: r.retries, LogConstructor: func(*reconcile.Request) logr.Logger { return log }})
+	c, err := ctrlcontroller.NewUnmanaged(name,
+		ctrlcontroller.Options{Reconciler: counted, RateLimiter: r.retries, LogConstructor: func(*reconcile.Request) logr.Logger { return log }})
 	if err != nil {
 		r.Fatal(err)
 	}

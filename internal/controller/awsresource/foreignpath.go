@@ -51,5 +51,6 @@ func parameterTrees(set *v1alpha1.SSMParameterSet) []capability.Names {
 	for name := range set.Spec.Parameters {
 		add(set.Spec.Path + "/" + name)
 	}
-	return slices.SortedFunc(maps.Keys(found), func(a, b capability.Names) int { return strings.Compare(a.ParameterPath(), b.ParameterPath()) })
+	return slices.SortedFunc(maps.Keys(found),
+		func(a, b capability.Names) int { return strings.Compare(a.ParameterPath(), b.ParameterPath()) })
 }

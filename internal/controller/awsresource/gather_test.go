@@ -80,26 +80,41 @@ func TestGuardsData_OfTheStoresOfACapability(t *testing.T) {
 		guards     bool
 		reason     string
 	}{
-		"dropped by an edit":                 {same, []func(*v1alpha1.S3Bucket){controlled, deleting}, false, true, ""},
-		"deleted by a person, and declared":  {same, []func(*v1alpha1.S3Bucket){controlled, deleting}, true, true, status.ReasonOwnedByCapability},
-		"confirmed":                          {same, []func(*v1alpha1.S3Bucket){controlled, deleting, confirmed}, true, false, ""},
-		"its capability is deleted as well":  {going, []func(*v1alpha1.S3Bucket){controlled, deleting}, false, false, ""},
-		"its capability is gone":             {nil, []func(*v1alpha1.S3Bucket){controlled, deleting}, false, false, ""},
-		"a new capability of that name":      {func(c *nexusv1.NexusAICapability) { c.UID = "cap-2" }, []func(*v1alpha1.S3Bucket){controlled, deleting}, false, false, ""},
-		"kept by a capability that goes":     {goingWith(nexusv1.DeletionRetain), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonOwnedByCapability},
-		"orphaned by one that goes":          {goingWith(nexusv1.DeletionOrphan), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, true, true, status.ReasonOwnedByCapability},
-		"kept, as it knows":                  {goingWith(nexusv1.DeletionRetain), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionRetain)}, false, false, ""},
-		"deleted with its capability":        {goingWith(nexusv1.DeletionDelete), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionRetain)}, false, false, ""},
-		"recoverable, before the first look": {recovering(""), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonRecoverable},
-		"recoverable":                        {recovering(nexusv1.RecoveryWaiting), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonRecoverable},
-		"of a deletion that is undone":       {recovering(nexusv1.RecoveryRestoring), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonRecoverable},
-		"of a namespace that goes":           {recovering(nexusv1.RecoveryReleased), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonRecoverable},
-		"after the time":                     {recovering(nexusv1.RecoveryEnded), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, false, ""},
-		"recoverable, and confirmed":         {recovering(nexusv1.RecoveryWaiting), []func(*v1alpha1.S3Bucket){controlled, deleting, confirmed}, false, false, ""},
-		"of no capability":                   {same, []func(*v1alpha1.S3Bucket){deleting}, false, false, ""},
-		"not deleted":                        {same, []func(*v1alpha1.S3Bucket){controlled}, true, false, ""},
-		"controlled by something else":       {same, []func(*v1alpha1.S3Bucket){controlled, deleting, func(o *v1alpha1.S3Bucket) { o.OwnerReferences[0].Kind = "App" }}, false, false, ""},
-		"the name of another one is allowed": {same, []func(*v1alpha1.S3Bucket){controlled, deleting, func(o *v1alpha1.S3Bucket) { o.Annotations[reconciler.AnnotationDeleteData] = "media2" }}, false, true, ""},
+		"dropped by an edit": {same, []func(*v1alpha1.S3Bucket){controlled, deleting}, false, true, ""},
+		"deleted by a person, and declared": {same, []func(*v1alpha1.S3Bucket){controlled, deleting}, true, true,
+			status.ReasonOwnedByCapability},
+		"confirmed":                         {same, []func(*v1alpha1.S3Bucket){controlled, deleting, confirmed}, true, false, ""},
+		"its capability is deleted as well": {going, []func(*v1alpha1.S3Bucket){controlled, deleting}, false, false, ""},
+		"its capability is gone":            {nil, []func(*v1alpha1.S3Bucket){controlled, deleting}, false, false, ""},
+		"a new capability of that name": {func(c *nexusv1.NexusAICapability) { c.UID = "cap-2" },
+			[]func(*v1alpha1.S3Bucket){controlled, deleting}, false, false, ""},
+		"kept by a capability that goes": {goingWith(nexusv1.DeletionRetain),
+			[]func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonOwnedByCapability},
+		"orphaned by one that goes": {goingWith(nexusv1.DeletionOrphan),
+			[]func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, true, true, status.ReasonOwnedByCapability},
+		"kept, as it knows": {goingWith(nexusv1.DeletionRetain),
+			[]func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionRetain)}, false, false, ""},
+		"deleted with its capability": {goingWith(nexusv1.DeletionDelete),
+			[]func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionRetain)}, false, false, ""},
+		"recoverable, before the first look": {recovering(""), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)},
+			false, true, status.ReasonRecoverable},
+		"recoverable": {recovering(nexusv1.RecoveryWaiting),
+			[]func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonRecoverable},
+		"of a deletion that is undone": {recovering(nexusv1.RecoveryRestoring),
+			[]func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonRecoverable},
+		"of a namespace that goes": {recovering(nexusv1.RecoveryReleased),
+			[]func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonRecoverable},
+		"after the time": {recovering(nexusv1.RecoveryEnded),
+			[]func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, false, ""},
+		"recoverable, and confirmed": {recovering(nexusv1.RecoveryWaiting), []func(*v1alpha1.S3Bucket){controlled, deleting, confirmed},
+			false, false, ""},
+		"of no capability": {same, []func(*v1alpha1.S3Bucket){deleting}, false, false, ""},
+		"not deleted":      {same, []func(*v1alpha1.S3Bucket){controlled}, true, false, ""},
+		"controlled by something else": {same,
+			[]func(*v1alpha1.S3Bucket){controlled, deleting, func(o *v1alpha1.S3Bucket) { o.OwnerReferences[0].Kind = "App" }}, false, false, ""},
+		"the name of another one is allowed": {same,
+			[]func(*v1alpha1.S3Bucket){controlled, deleting,
+				func(o *v1alpha1.S3Bucket) { o.Annotations[reconciler.AnnotationDeleteData] = "media2" }}, false, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var cluster []client.Object
@@ -109,7 +124,8 @@ func TestGuardsData_OfTheStoresOfACapability(t *testing.T) {
 			o := bucket(tc.object...)
 			guards, err := newRoom(t, "S3Bucket", cluster...).guardsData(t.Context(), o, tc.declared)
 			w, _ := status.AsWaiting(err)
-			if guards != tc.guards || (tc.reason == "") != (err == nil) || w != nil && (w.Reason != tc.reason || !strings.Contains(w.For, "its capability")) {
+			if guards != tc.guards || (tc.reason == "") != (err == nil) || w != nil &&
+				(w.Reason != tc.reason || !strings.Contains(w.For, "its capability")) {
 				t.Errorf("guards %v, %v", guards, err)
 			}
 		})
@@ -121,7 +137,8 @@ func TestGuardsData_OfTheStoresOfACapability(t *testing.T) {
 		t.Errorf("without an answer: %v", err)
 	}
 	// A kind that holds no data needs no guard.
-	if guards, err := newRoom(t, "SSMParameterSet", capabilityOf()).guardsData(t.Context(), bucket(controlled, deleting), false); guards || err != nil {
+	if guards, err := newRoom(t, "SSMParameterSet", capabilityOf()).guardsData(t.Context(), bucket(controlled, deleting), false); guards ||
+		err != nil {
 		t.Errorf("%v, %v", guards, err)
 	}
 }
@@ -153,7 +170,8 @@ func TestParameterPath_OfAnotherNamespacesCapability(t *testing.T) {
 		"a path that begins alike":      {set("/shop/dev2", "a"), holder("secretive"), false},
 		"in the capability's namespace": {set("/shop/dev", "a"), holder("ns"), false},
 		"of one that cannot run":        {set("/shop/dev", "a"), holder("secretive", suspended), false},
-		"of nobody":                     {set("/shop/dev", "a"), holder("secretive", func(c *nexusv1.NexusAICapability) { c.DeletionTimestamp = &metav1.Time{Time: noon} }), false},
+		"of nobody": {set("/shop/dev", "a"),
+			holder("secretive", func(c *nexusv1.NexusAICapability) { c.DeletionTimestamp = &metav1.Time{Time: noon} }), false},
 		"in deletion, which must not end": {func() *v1alpha1.SSMParameterSet {
 			o := set("/shop/dev", "a")
 			o.DeletionTimestamp = &metav1.Time{Time: noon}
@@ -163,7 +181,9 @@ func TestParameterPath_OfAnotherNamespacesCapability(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := newRoom(t, "SSMParameterSet", tc.holder).checkParameterPath(t.Context(), tc.set)
 			s, refused := status.AsStalled(err)
-			if refused != tc.refused || refused && (s.Reason != status.ReasonNameConflict || strings.Contains(s.Message, "secretive") || !strings.Contains(s.Message, "choose another path")) {
+			if refused != tc.refused || refused &&
+				(s.Reason != status.ReasonNameConflict || strings.Contains(s.Message, "secretive") ||
+					!strings.Contains(s.Message, "choose another path")) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -186,14 +206,16 @@ func TestResolve_NeedsTheIDAndTheARN(t *testing.T) {
 		objs []client.Object
 		want string
 	}{
-		"one that exists in AWS":      {[]client.Object{role(func(*v1alpha1.IAMRole) {})}, ""},
-		"one that does not yet":       {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Status = v1alpha1.IAMRoleStatus{} })}, "Waiting"},
-		"one with an ID and no ARN":   {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Status.ARN = "" })}, "Waiting"},
-		"one of another namespace":    {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Namespace = "other" })}, "Waiting"},
-		"a role that is only watched": {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve })}, status.ReasonNotPermitted},
+		"one that exists in AWS":    {[]client.Object{role(func(*v1alpha1.IAMRole) {})}, ""},
+		"one that does not yet":     {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Status = v1alpha1.IAMRoleStatus{} })}, "Waiting"},
+		"one with an ID and no ARN": {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Status.ARN = "" })}, "Waiting"},
+		"one of another namespace":  {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Namespace = "other" })}, "Waiting"},
+		"a role that is only watched": {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve })},
+			status.ReasonNotPermitted},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPass(newRoom(t, "GlueCrawler", tc.objs...).Reconciler, &v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "crawler"}})
+			p := newPass(newRoom(t, "GlueCrawler", tc.objs...).Reconciler,
+				&v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "crawler"}})
 			target, err := p.resolve(t.Context(), engine.Referrer{}, "IAMRole", "role")
 			if got := reasonOf(err); got != tc.want {
 				t.Fatalf("%v, want %q", err, tc.want)
@@ -218,8 +240,10 @@ func TestResolve_NeedsTheIDAndTheARN(t *testing.T) {
 func TestResolve_DoesNotWaitUntilTheTargetIsReady(t *testing.T) {
 	o := &v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "role"}}
 	o.Status.ARN, o.Status.ID, o.Status.Ownership = "arn:aws:iam::1:role/role", "role", v1alpha1.OwnershipOwned
-	status.Summarize(&o.Status.Conditions, status.Result{Now: noon, Err: &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: "AWS refuses iam:UpdateRole"}})
-	p := newPass(newRoom(t, "GlueCrawler", o).Reconciler, &v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "crawler"}})
+	status.Summarize(&o.Status.Conditions,
+		status.Result{Now: noon, Err: &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: "AWS refuses iam:UpdateRole"}})
+	p := newPass(newRoom(t, "GlueCrawler", o).Reconciler,
+		&v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "crawler"}})
 	if target, err := p.resolve(t.Context(), engine.Referrer{}, "IAMRole", "role"); err != nil || target.ARN != "arn:aws:iam::1:role/role" {
 		t.Errorf("%+v, %v", target, err)
 	}
@@ -255,7 +279,8 @@ func TestCheckHome_BelievesTheARN(t *testing.T) {
 		o := &v1alpha1.S3Bucket{}
 		o.Status.ARN = tc.arn
 		err := (&pass{obj: o}).checkHome(session, tc.home)
-		if s, moved := status.AsStalled(err); moved != tc.moved || moved && (s.Reason != status.ReasonProviderMoved || !strings.Contains(s.Message, "point the provider back")) {
+		if s, moved := status.AsStalled(err); moved != tc.moved || moved &&
+			(s.Reason != status.ReasonProviderMoved || !strings.Contains(s.Message, "point the provider back")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -338,12 +363,14 @@ func TestDependents_AreThoseThatWait(t *testing.T) {
 		return o
 	}
 	r := newRoom(t, "S3Bucket", named("ready"), named("waits", edited), named("goes", deleting),
-		named("other-provider", edited, func(o *v1alpha1.S3Bucket) { o.Spec.ProviderRef.Name = "other" }), named("elsewhere", edited, func(o *v1alpha1.S3Bucket) { o.Namespace = "other" }))
+		named("other-provider", edited, func(o *v1alpha1.S3Bucket) { o.Spec.ProviderRef.Name = "other" }),
+		named("elsewhere", edited, func(o *v1alpha1.S3Bucket) { o.Namespace = "other" }))
 	provider := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "aws"}}
 	if got := namesOf(r.dependents(reconciler.ProviderIndex)(t.Context(), provider)); !slices.Equal(got, []string{"goes", "waits"}) {
 		t.Errorf("%q are looked at", got)
 	}
-	for state, want := range map[metav1.ConditionStatus][]string{metav1.ConditionTrue: {"goes", "waits"}, metav1.ConditionUnknown: {"goes", "waits"}, metav1.ConditionFalse: {"goes", "ready", "waits"}} {
+	for state, want := range map[metav1.ConditionStatus][]string{metav1.ConditionTrue: {"goes", "waits"},
+		metav1.ConditionUnknown: {"goes", "waits"}, metav1.ConditionFalse: {"goes", "ready", "waits"}} {
 		provider.Status.Conditions = []metav1.Condition{{Type: status.Ready, Status: state}}
 		if got := namesOf(r.dependents(reconciler.ProviderIndex)(t.Context(), provider)); !slices.Equal(got, want) {
 			t.Errorf("with a provider that is Ready=%s, %q are looked at", state, got)
@@ -396,7 +423,8 @@ func TestOfResumed_MakesItsObjectsDue(t *testing.T) {
 func TestPredicates_OfTheKindItself(t *testing.T) {
 	gone := func(edit func(*v1alpha1.S3Bucket)) *v1alpha1.S3Bucket { return bucket(edit) }
 	stalled := gone(func(o *v1alpha1.S3Bucket) {
-		status.Summarize(&o.Status.Conditions, status.Result{Generation: 2, Now: noon, Err: &status.Stalled{Reason: status.ReasonConflict, Message: "m"}})
+		status.Summarize(&o.Status.Conditions,
+			status.Result{Generation: 2, Now: noon, Err: &status.Stalled{Reason: status.ReasonConflict, Message: "m"}})
 	})
 	unidentified := gone(func(o *v1alpha1.S3Bucket) { o.Status = v1alpha1.S3BucketStatus{} })
 	created := gone(func(o *v1alpha1.S3Bucket) { o.Status = v1alpha1.S3BucketStatus{}; o.Status.ID = "media" })
@@ -442,7 +470,8 @@ func TestReadersOf_WithoutAnAnswer(t *testing.T) {
 func TestWaitForQuota_SaysHowMuchIsLeft(t *testing.T) {
 	r := newRoom(t, "SSMParameterSet")
 	p := newPass(r.Reconciler, &v1alpha1.SSMParameterSet{})
-	if w := p.waitForQuota("ssm:PutParameter"); w.Reason != status.ReasonThrottled || !w.Usable || !strings.Contains(w.For, "SSM quota; a higher quota") {
+	if w := p.waitForQuota("ssm:PutParameter"); w.Reason != status.ReasonThrottled || !w.Usable ||
+		!strings.Contains(w.For, "SSM quota; a higher quota") {
 		t.Errorf("before the plan: %+v", w)
 	}
 	left := 7

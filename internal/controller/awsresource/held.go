@@ -37,7 +37,8 @@ func (r *Reconciler) waitForCapability(ctx context.Context, obj v1alpha1.Resourc
 	}
 	was := obj.DeepCopyObject().(client.Object)
 	_, recorded := obj.GetAnnotations()[engine.AnnotationHome]
-	if (recorded || obj.CommonStatus().ARN != "") && obj.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve && controllerutil.AddFinalizer(obj, v1alpha1.FinalizerOf(r.Entry.Name())) {
+	if (recorded || obj.CommonStatus().ARN != "") && obj.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve &&
+		controllerutil.AddFinalizer(obj, v1alpha1.FinalizerOf(r.Entry.Name())) {
 		err = r.Client.Patch(ctx, obj, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
 	}
 	return true, client.IgnoreNotFound(err)
@@ -49,8 +50,9 @@ func (r *Reconciler) reportForged(ctx context.Context, c *nexusv1.NexusAICapabil
 	if obj.GetLabels()[wellknown.LabelCapabilityUID] == string(c.UID) {
 		return nil
 	}
-	return newPass(r, obj).pause(ctx, fmt.Sprintf("metadata.ownerReferences names NexusAICapability %s, which is suspended or paused and did not create this object: "+
-		"to continue, remove the owner reference, or resume the capability", c.Name))
+	return newPass(r, obj).pause(ctx,
+		fmt.Sprintf("metadata.ownerReferences names NexusAICapability %s, which is suspended or paused and did not create this object: "+
+			"to continue, remove the owner reference, or resume the capability", c.Name))
 }
 
 // ofResumed maps a capability that resumes to its objects of the kind. Each is due for a look at once.
@@ -74,5 +76,6 @@ func (r *Reconciler) ofResumed(ctx context.Context, c client.Object) []reconcile
 
 // isToBeMarked reports whether the store of an object is still to get the tag with the time until which it is kept.
 func isToBeMarked(obj v1alpha1.Resource) bool {
-	return obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil] != "" && !slices.Contains(obj.CommonStatus().ManagedTagKeys, wellknown.TagRecoverableUntil)
+	return obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil] != "" &&
+		!slices.Contains(obj.CommonStatus().ManagedTagKeys, wellknown.TagRecoverableUntil)
 }

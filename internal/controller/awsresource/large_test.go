@@ -19,7 +19,8 @@ import (
 // inCache is an object as the cache has it once its namespace is full.
 func inCache(l *reconciler.LargeObjects, namespace, name string) *v1alpha1.SSMParameterSet {
 	o := &v1alpha1.SSMParameterSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: "u", Generation: 1}}
-	o.Spec.ProviderRef.Name, o.Spec.Path, o.Spec.Parameters = "aws", "/team", map[string]v1alpha1.SSMParameter{"a": {Value: strings.Repeat("x", 1<<20)}}
+	o.Spec.ProviderRef.Name, o.Spec.Path, o.Spec.Parameters = "aws", "/team",
+		map[string]v1alpha1.SSMParameter{"a": {Value: strings.Repeat("x", 1<<20)}}
 	l.Trim("SSMParameterSet", o)
 	return o
 }
@@ -43,7 +44,8 @@ func TestReconcile_AnObjectBeyondTheBoundSaysSo(t *testing.T) {
 		if c == nil {
 			return ""
 		}
-		if c.Reason == status.ReasonLimitExceeded && (!strings.Contains(c.Message, "namespace team-a") || !strings.Contains(c.Message, "make it smaller")) {
+		if c.Reason == status.ReasonLimitExceeded &&
+			(!strings.Contains(c.Message, "namespace team-a") || !strings.Contains(c.Message, "make it smaller")) {
 			t.Errorf("%s", c.Message)
 		}
 		return c.Reason

@@ -66,13 +66,15 @@ func newDrawer(t *testing.T, o *v1alpha1.S3Bucket) (*room, *drawer) {
 	provider.Spec.Region, provider.Spec.CredentialsSecret = "eu-central-1", &v1alpha1.SecretReference{Name: "keys"}
 	provider.Status.AccountID, provider.Status.Partition = "123456789012", "aws"
 	status.Summarize(&provider.Status.Conditions, status.Result{Generation: 1, Now: noon})
-	keys := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "keys"}, Data: map[string][]byte{"AWS_ACCESS_KEY_ID": []byte("AKIAUSER"), "AWS_SECRET_ACCESS_KEY": []byte("secret")}}
+	keys := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "keys"},
+		Data: map[string][]byte{"AWS_ACCESS_KEY_ID": []byte("AKIAUSER"), "AWS_SECRET_ACCESS_KEY": []byte("secret")}}
 	r, d := newRoom(t, "S3Bucket", o, provider, keys), &drawer{}
 	sts := fakests.New()
 	sts.Caller("AKIAUSER", "arn:aws:iam::123456789012:user/tester")
-	r.Reconciler.Sessions.Sessions = awsclient.NewSessions(awsclient.Options{Now: r.clock.Now, HTTPClient: sts, Ambient: func(context.Context) (aws.Config, error) {
-		return aws.Config{BaseEndpoint: aws.String("http://sts.example")}, nil
-	}})
+	r.Reconciler.Sessions.Sessions = awsclient.NewSessions(awsclient.Options{Now: r.clock.Now, HTTPClient: sts,
+		Ambient: func(context.Context) (aws.Config, error) {
+			return aws.Config{BaseEndpoint: aws.String("http://sts.example")}, nil
+		}})
 	r.Issuer = func(context.Context) (string, error) { return "", nil }
 	r.Entry = engine.For(func(aws.Config) kind.Kind[*v1alpha1.S3Bucket, drawerState] {
 		d.built++
@@ -101,7 +103,8 @@ func (r *room) pass(o *v1alpha1.S3Bucket) bool {
 func TestReconcile_ARecordWithoutAFinalizerLeaksNothing(t *testing.T) {
 	recordOf := func(uid string) func(*v1alpha1.S3Bucket) {
 		return func(o *v1alpha1.S3Bucket) {
-			o.Annotations, _ = (&engine.Intent{UID: uid, Cluster: "cluster-1", Attempt: 1, At: noon, Home: "aws/123456789012/eu-central-1"}).Annotations()
+			o.Annotations, _ = (&engine.Intent{UID: uid, Cluster: "cluster-1", Attempt: 1, At: noon,
+				Home: "aws/123456789012/eu-central-1"}).Annotations()
 		}
 	}
 	for name, tc := range map[string]struct {

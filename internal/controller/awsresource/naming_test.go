@@ -20,7 +20,8 @@ import (
 
 // suspects recognizes the definition of a field that names a resource of a kind, by its name, pattern or description.
 var suspects = map[string]struct{ name, pattern, description *regexp.Regexp }{
-	"KMSKey": {regexp.MustCompile(`(?i)kms|encryptionkey|keyarn$`), regexp.MustCompile(`:kms:`), regexp.MustCompile(`(?i)\bkms\w* key|\bkey of kms|KMSKey\b`)},
+	"KMSKey": {regexp.MustCompile(`(?i)kms|encryptionkey|keyarn$`), regexp.MustCompile(`:kms:`),
+		regexp.MustCompile(`(?i)\bkms\w* key|\bkey of kms|KMSKey\b`)},
 	"IAMRole": {regexp.MustCompile(`(?i)role(arn|ref|name|id)?$|instanceprofile`), regexp.MustCompile(`:(role|instance-profile)/`),
 		regexp.MustCompile(`(?i)(name|ARN) of the role|IAMRole (object|of)|instance profile`)},
 }
@@ -32,7 +33,8 @@ var notNaming = []string{
 }
 
 // stringFields calls visit for each field of a schema that is a text or a reference, with an object that sets it.
-func stringFields(s apiextensionsv1.JSONSchemaProps, path string, set func(any) any, visit func(path string, s apiextensionsv1.JSONSchemaProps, set func(any) any)) {
+func stringFields(s apiextensionsv1.JSONSchemaProps, path string, set func(any) any,
+	visit func(path string, s apiextensionsv1.JSONSchemaProps, set func(any) any)) {
 	if _, isReference := s.Properties["name"]; s.Type == "string" || isReference && len(s.Properties) == 1 && strings.HasSuffix(path, "Ref") {
 		visit(path, s, set)
 		return
@@ -62,18 +64,19 @@ func TestUsers_AreFoundByEveryFieldThatNamesThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
-		stringFields(spec, "", func(v any) any { return map[string]any{"spec": v} }, func(path string, s apiextensionsv1.JSONSchemaProps, set func(any) any) {
-			for kind, suspect := range suspects {
-				name := path[strings.LastIndex(path, ".")+1:]
-				looks := suspect.name.MatchString(name) || suspect.pattern.MatchString(s.Pattern) || suspect.description.MatchString(s.Description)
-				obj := e.New()
-				if names := decode(t, set, s, obj) && engine.NamesAny(obj, kind); names {
-					found[kind] = append(found[kind], e.Name()+"."+path)
-				} else if looks && !slices.Contains(notNaming, e.Name()+"."+path) {
-					t.Errorf("%s.%s looks like the name of a %s, and engine.Uses does not read it: %s", e.Name(), path, kind, s.Description)
+		stringFields(spec, "", func(v any) any { return map[string]any{"spec": v} },
+			func(path string, s apiextensionsv1.JSONSchemaProps, set func(any) any) {
+				for kind, suspect := range suspects {
+					name := path[strings.LastIndex(path, ".")+1:]
+					looks := suspect.name.MatchString(name) || suspect.pattern.MatchString(s.Pattern) || suspect.description.MatchString(s.Description)
+					obj := e.New()
+					if names := decode(t, set, s, obj) && engine.NamesAny(obj, kind); names {
+						found[kind] = append(found[kind], e.Name()+"."+path)
+					} else if looks && !slices.Contains(notNaming, e.Name()+"."+path) {
+						t.Errorf("%s.%s looks like the name of a %s, and engine.Uses does not read it: %s", e.Name(), path, kind, s.Description)
+					}
 				}
-			}
-		})
+			})
 	}
 	for kind, atLeast := range map[string]int{"KMSKey": 21, "IAMRole": 13} {
 		if slices.Sort(found[kind]); len(found[kind]) < atLeast {
@@ -122,7 +125,8 @@ func pluralOf(t *testing.T, kind string) string {
 	}
 	for _, file := range all {
 		plural := strings.TrimSuffix(file[strings.LastIndex(file, "_")+1:], ".yaml")
-		if singular := strings.ToLower(kind); plural == singular+"s" || plural == singular+"es" || strings.TrimSuffix(plural, "ies")+"y" == singular {
+		if singular := strings.ToLower(kind); plural == singular+"s" || plural == singular+"es" || strings.TrimSuffix(plural, "ies")+
+			"y" == singular {
 			return plural
 		}
 	}

@@ -23,7 +23,8 @@ func (r *Reconciler) nextLook(obj v1alpha1.Resource, notes []kind.Note) time.Dur
 }
 
 // oidcProvider binds the look-up of IAM OIDC providers to a session. A person who asks for a check of the object gets a new answer.
-func (r *Reconciler) oidcProvider(ctx context.Context, session *awsclient.Session, obj v1alpha1.Resource) func(string) (kind.OIDCProvider, error) {
+func (r *Reconciler) oidcProvider(ctx context.Context, session *awsclient.Session, obj v1alpha1.Resource) func(string) (kind.OIDCProvider,
+	error) {
 	asked := obj.CommonStatus().LastHandledReconcileAt != engine.ReconcileRequestOf(obj)
 	every, retry := r.agesOfOIDCProvider(asked)
 	return func(issuer string) (kind.OIDCProvider, error) { return session.OIDCProvider(ctx, issuer, every, retry) }

@@ -13,7 +13,8 @@ import (
 )
 
 func TestNotesThatNeedAPersonAreLookedAtSooner(t *testing.T) {
-	r := &Reconciler{Environment: reconciler.Environment{Intervals: reconciler.Intervals{Check: time.Hour, Stalled: time.Minute, CheckOf: map[string]time.Duration{"IAMRole": time.Hour}}}, Entry: roleEntry{}}
+	r := &Reconciler{Environment: reconciler.Environment{Intervals: reconciler.Intervals{Check: time.Hour, Stalled: time.Minute,
+		CheckOf: map[string]time.Duration{"IAMRole": time.Hour}}}, Entry: roleEntry{}}
 	if got := r.nextLook(&v1alpha1.S3Bucket{}, []kind.Note{{Recheck: false}}); got != time.Hour {
 		t.Errorf("in order: %s", got)
 	}
@@ -24,7 +25,8 @@ func TestNotesThatNeedAPersonAreLookedAtSooner(t *testing.T) {
 
 // A person who has repaired the IAM OIDC provider, or removed it, sees that at once.
 func TestAgesOfOIDCProvider_ARequestedCheckLooksAnew(t *testing.T) {
-	r := &Reconciler{Environment: reconciler.Environment{Intervals: reconciler.Intervals{Check: time.Hour, Stalled: 10 * time.Minute}}, Entry: roleEntry{}}
+	r := &Reconciler{Environment: reconciler.Environment{Intervals: reconciler.Intervals{Check: time.Hour, Stalled: 10 * time.Minute}},
+		Entry: roleEntry{}}
 	if every, retry := r.agesOfOIDCProvider(false); every != 48*time.Minute || retry != 8*time.Minute {
 		t.Errorf("periodic check: %s, %s", every, retry)
 	}

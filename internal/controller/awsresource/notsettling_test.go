@@ -73,7 +73,8 @@ func TestNotSettling_WritesAgainOnlyWhenAPersonAsks(t *testing.T) {
 		if n := s.writes - before; n != 3 {
 			t.Errorf("asked %q: %d writes in half an hour", asked, n)
 		}
-		if c := meta.FindStatusCondition(o.Status.Conditions, status.Ready); c == nil || c.Reason != status.ReasonNotSettling || o.Status.LastHandledReconcileAt != asked {
+		if c := meta.FindStatusCondition(o.Status.Conditions, status.Ready); c == nil || c.Reason != status.ReasonNotSettling ||
+			o.Status.LastHandledReconcileAt != asked {
 			t.Errorf("asked %q: %+v, handled %q", asked, c, o.Status.LastHandledReconcileAt)
 		}
 	}

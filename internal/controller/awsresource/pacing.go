@@ -103,7 +103,8 @@ func (p *pass) waitForQuota(action string) *status.Waiting {
 	if p.left != nil && p.left(action) > 0 {
 		text += fmt.Sprintf(": %d %s left", p.left(action), cmp.Or(p.r.Entry.Meta().Units[action], "calls"))
 	}
-	return &status.Waiting{Reason: status.ReasonThrottled, For: text + "; a higher quota of the account, or a higher --aws-rates of the operator, shortens this", Usable: true}
+	return &status.Waiting{Reason: status.ReasonThrottled,
+		For: text + "; a higher quota of the account, or a higher --aws-rates of the operator, shortens this", Usable: true}
 }
 
 // waitForTurn is the result of a pass whose calls would have to wait too long. A pass that made progress continues

@@ -50,7 +50,8 @@ type pass struct {
 }
 
 func newPass(r *Reconciler, obj v1alpha1.Resource) *pass {
-	return &pass{r: r, obj: obj, was: obj.DeepCopyObject().(v1alpha1.Resource), refs: map[string]kind.Target{}, pacing: newPacing(), readAt: newReading(r, obj)}
+	return &pass{r: r, obj: obj, was: obj.DeepCopyObject().(v1alpha1.Resource), refs: map[string]kind.Target{}, pacing: newPacing(),
+		readAt: newReading(r, obj)}
 }
 
 // advance gathers what the engine needs and lets it work. Passes that need no AWS end before.
@@ -137,12 +138,14 @@ func (p *pass) facts(ctx context.Context, session *awsclient.Session, provider *
 	return engine.Facts{
 		Cluster: p.r.ClusterID, Previous: p.r.PreviousClusterIDs, Shared: p.r.SharedNamespaces, Foreign: p.r.ForeignResources, Types: p.r.Types,
 		Borrowed: p.r.Sessions.Borrowed(provider), Provider: provider.Spec,
-		Partition: session.Partition, Account: session.Account, Region: session.Region, Issuer: issuer, NoIssuer: noIssuer, OIDCProvider: p.r.oidcProvider(ctx, session, p.obj), EKSCluster: p.r.EKSCluster,
+		Partition: session.Partition, Account: session.Account, Region: session.Region, Issuer: issuer, NoIssuer: noIssuer,
+		OIDCProvider: p.r.oidcProvider(ctx, session, p.obj), EKSCluster: p.r.EKSCluster,
 		Ref: func(kind, name string) (kind.Target, error) {
 			if t, ok := recordedTarget(intent, kind, name); deleting && ok {
 				return t, nil
 			}
-			return p.resolve(ctx, engine.Referrer{Home: engine.Home(session.Partition, session.Account, session.Region), Foreign: p.r.ForeignResources}, kind, name)
+			return p.resolve(ctx, engine.Referrer{Home: engine.Home(session.Partition, session.Account, session.Region),
+				Foreign: p.r.ForeignResources}, kind, name)
 		},
 		OwnersOf: session.OwnersOf, Callers: func() ([]string, error) { return p.r.Sessions.Callers(ctx, session) },
 		Signer: p.signer(ctx),
@@ -170,7 +173,8 @@ func (p *pass) checkHome(session *awsclient.Session, intent *engine.Intent) erro
 	region, account := parts[3], parts[4] // S3 names neither, IAM no region
 	if region != "" && region != session.Region || account != "" && account != session.Account {
 		return &status.Stalled{Reason: status.ReasonProviderMoved, Field: "spec.providerRef", Message: fmt.Sprintf(
-			"the resource is %s and the provider leads to account %s, region %s; point the provider back", p.obj.CommonStatus().ARN, session.Account, session.Region)}
+			"the resource is %s and the provider leads to account %s, region %s; point the provider back", p.obj.CommonStatus().ARN, session.Account,
+			session.Region)}
 	}
 	return nil
 }
@@ -345,7 +349,8 @@ func (p *pass) report(out engine.Outcome, first bool) {
 func (p *pass) reportFirst() {
 	intent, err := engine.ReadIntent(p.obj.GetAnnotations(), string(p.obj.GetUID()))
 	if err == nil && (intent == nil || intent.At.IsZero() || intent.Refused) {
-		p.r.Events.Normal(p.obj, status.ReasonAdopted, "Adopt", fmt.Sprintf("%s %s existed in AWS before; this object manages it now", p.r.Entry.Name(), p.identifier()))
+		p.r.Events.Normal(p.obj, status.ReasonAdopted, "Adopt",
+			fmt.Sprintf("%s %s existed in AWS before; this object manages it now", p.r.Entry.Name(), p.identifier()))
 		return
 	}
 	p.r.Events.Normal(p.obj, status.ReasonCreated, "Create", fmt.Sprintf("%s %s exists in AWS as declared", p.r.Entry.Name(), p.identifier()))
@@ -394,7 +399,8 @@ func (p *pass) warn(err error) {
 		p.r.Events.Warning(p.obj, s.Reason, "Reconcile", s.Error())
 		return
 	}
-	if now := meta.FindStatusCondition(p.obj.CommonStatus().Conditions, status.Stall); err != nil && now != nil && now.Status == metav1.ConditionTrue &&
+	if now := meta.FindStatusCondition(p.obj.CommonStatus().Conditions, status.Stall); err != nil && now != nil &&
+		now.Status == metav1.ConditionTrue &&
 		!reconciler.StalledFor(p.was.CommonStatus().Conditions, now.Reason) {
 		p.r.Events.Warning(p.obj, now.Reason, "Reconcile", now.Message)
 	}

@@ -20,7 +20,8 @@ import (
 func TestARoleThatAWSDoesNotKnowForLongStallsUntilItDoes(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
 	r := &Reconciler{Environment: reconciler.Environment{Clock: clock}, refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule()}
-	unknown := &smithy.GenericAPIError{Code: "InvalidInputException", Message: "Service is unable to assume provided role. Please verify role's TrustPolicy"}
+	unknown := &smithy.GenericAPIError{Code: "InvalidInputException",
+		Message: "Service is unable to assume provided role. Please verify role's TrustPolicy"}
 	look := func(err error) error {
 		p := newPass(r, &v1alpha1.GlueCrawler{})
 		defer p.recordPropagation()
@@ -55,8 +56,9 @@ func TestARoleThatAWSDoesNotKnowForLongStallsUntilItDoes(t *testing.T) {
 func TestARefusalIsWaitedForAsLongAsAWSTakes(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
 	r := &Reconciler{Environment: reconciler.Environment{Clock: clock}, refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule()}
-	refused := &smithy.OperationError{ServiceID: "S3", OperationName: "PutBucketReplication", Err: &smithy.GenericAPIError{Code: "InvalidRequest",
-		Message: "Destination bucket must have versioning enabled."}}
+	refused := &smithy.OperationError{ServiceID: "S3", OperationName: "PutBucketReplication",
+		Err: &smithy.GenericAPIError{Code: "InvalidRequest",
+			Message: "Destination bucket must have versioning enabled."}}
 	for _, c := range []struct {
 		after time.Duration
 		waits bool
@@ -71,8 +73,10 @@ func TestARefusalIsWaitedForAsLongAsAWSTakes(t *testing.T) {
 // KMS: "It might take up to five minutes for tag and alias changes to affect KMS key authorization."
 func TestARightByTagsIsAwaitedForFiveMinutesAfterThem(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
-	refused := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "User: u is not authorized to perform: kms:EnableKeyRotation on resource: k because no identity-based policy allows the kms:EnableKeyRotation action"}
-	explicit := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "User: u is not authorized to perform: kms:EnableKeyRotation on resource: k with an explicit deny in a service control policy"}
+	refused := &smithy.GenericAPIError{Code: "AccessDeniedException",
+		Message: "User: u is not authorized to perform: kms:EnableKeyRotation on resource: k because no identity-based policy allows the kms:EnableKeyRotation action"}
+	explicit := &smithy.GenericAPIError{Code: "AccessDeniedException",
+		Message: "User: u is not authorized to perform: kms:EnableKeyRotation on resource: k with an explicit deny in a service control policy"}
 	newOne := func() *pass {
 		r := &Reconciler{Environment: reconciler.Environment{Clock: clock}, refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule()}
 		return newPass(r, &v1alpha1.KMSKey{})
@@ -96,7 +100,8 @@ func TestARightByTagsIsAwaitedForFiveMinutesAfterThem(t *testing.T) {
 		}{{0, true}, {tagging - time.Second, true}, {time.Second, false}} {
 			clock.SetTime(clock.Now().Add(step.after))
 			err := p.Explain(refused, "kms:EnableKeyRotation")
-			if s, stalled := status.AsStalled(err); isWaiting(err) != step.waits || !step.waits && (!stalled || s.Reason != status.ReasonAccessDenied) {
+			if s, stalled := status.AsStalled(err); isWaiting(err) != step.waits || !step.waits &&
+				(!stalled || s.Reason != status.ReasonAccessDenied) {
 				t.Errorf("%s, %s later: %v", name, step.after, err)
 			}
 			if step.waits && !strings.Contains(err.Error(), "kms:EnableKeyRotation") {
@@ -109,7 +114,8 @@ func TestARightByTagsIsAwaitedForFiveMinutesAfterThem(t *testing.T) {
 // AWS accepts a create, and answers later that the caller had no right to it. No resource has its tags.
 func TestADenialOfACreateThatAWSHadAcceptedStalls(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
-	refused := &smithy.GenericAPIError{Code: "AccessDenied", Message: "User: u is not authorized to perform: dsql:CreateCluster on resource: c because no identity-based policy allows the dsql:CreateCluster action"}
+	refused := &smithy.GenericAPIError{Code: "AccessDenied",
+		Message: "User: u is not authorized to perform: dsql:CreateCluster on resource: c because no identity-based policy allows the dsql:CreateCluster action"}
 	for action, waits := range map[string]bool{"cloudformation:CreateResource": false, "cloudformation:UpdateResource": true} {
 		r := &Reconciler{Environment: reconciler.Environment{Clock: clock}, refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule()}
 		p := newPass(r, &v1alpha1.AWSResource{})

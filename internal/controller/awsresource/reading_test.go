@@ -18,7 +18,8 @@ import (
 func TestExplain_KeepsWhatTheAPIServerSaid(t *testing.T) {
 	vpcs := schema.GroupResource{Group: "aws-infra-operator.runner.codes", Resource: "vpcs"}
 	refused := &engine.StepError{Action: "ec2:DeleteVpc", Err: apierrors.NewForbidden(vpcs, "network", errors.New("no right"))}
-	if got := (&pass{}).Explain(refused, "ec2:DeleteVpc"); !apierrors.IsForbidden(got) || !strings.Contains(got.Error(), "no right") || !strings.Contains(got.Error(), "ec2:DeleteVpc") {
+	if got := (&pass{}).Explain(refused, "ec2:DeleteVpc"); !apierrors.IsForbidden(got) || !strings.Contains(got.Error(), "no right") ||
+		!strings.Contains(got.Error(), "ec2:DeleteVpc") {
 		t.Errorf("%v", got)
 	}
 	changed := apierrors.NewConflict(vpcs, "network", errors.New("it changed"))

@@ -77,8 +77,10 @@ func newRoom(t *testing.T, kind string, objs ...client.Object) *room {
 		kinds[e.Name()] = e
 	}
 	entry := kinds[kind]
-	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objs...).WithStatusSubresource(entry.New(), &v1alpha1.AWSProvider{}, &nexusv1.NexusAICapability{}).
-		WithIndex(entry.New(), reconciler.ProviderIndex, func(o client.Object) []string { return []string{o.(v1alpha1.Resource).CommonSpec().ProviderRef.Name} }).
+	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objs...).WithStatusSubresource(entry.New(), &v1alpha1.AWSProvider{},
+		&nexusv1.NexusAICapability{}).
+		WithIndex(entry.New(), reconciler.ProviderIndex,
+			func(o client.Object) []string { return []string{o.(v1alpha1.Resource).CommonSpec().ProviderRef.Name} }).
 		WithIndex(entry.New(), ReferenceIndex, func(o client.Object) []string { return namesIn(specOf(o), objectReference) }).
 		WithIndex(entry.New(), SecretIndex, func(o client.Object) []string { return secretsReadBy(o) }).
 		WithIndex(&nexusv1.NexusAICapability{}, reconciler.NameIndex, reconciler.IndexName)
@@ -87,7 +89,8 @@ func newRoom(t *testing.T, kind string, objs ...client.Object) *room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := reconciler.Environment{Schemas: schemas, Client: r.counted(), Live: r.live(), Events: reconciler.Events{Recorder: r.events}, Clock: r.clock, ClusterID: "cluster-1",
+	env := reconciler.Environment{Schemas: schemas, Client: r.counted(), Live: r.live(), Events: reconciler.Events{Recorder: r.events},
+		Clock: r.clock, ClusterID: "cluster-1",
 		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: time.Second, RetryMost: time.Minute}}
 	env.Gate.Client = env.Client
 	sessions := &awssession.Directory{Client: env.Client, Live: env.Live, ClusterID: "cluster-1", Provenance: nobody{}}
@@ -135,7 +138,8 @@ func (r *room) counted() client.Client {
 			}
 			return c.Patch(ctx, o, p, opts...)
 		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption) error {
 			if err := r.answer("patch "+sub, o); err != nil {
 				return err
 			}
@@ -223,11 +227,13 @@ func deleting(o *v1alpha1.S3Bucket) { o.DeletionTimestamp = &metav1.Time{Time: n
 // controlled makes a capability the controller of a bucket.
 func controlled(o *v1alpha1.S3Bucket) {
 	o.Labels = map[string]string{wellknown.LabelCapabilityUID: "cap-1"}
-	o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "nexus.ai/v1", Kind: "NexusAICapability", Name: "app", UID: "cap-1", Controller: new(true)}}
+	o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "nexus.ai/v1", Kind: "NexusAICapability", Name: "app", UID: "cap-1",
+		Controller: new(true)}}
 }
 
 func capabilityOf(edits ...func(*nexusv1.NexusAICapability)) *nexusv1.NexusAICapability {
-	c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app", UID: "cap-1", Finalizers: []string{"example.com/keep"}}}
+	c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app", UID: "cap-1",
+		Finalizers: []string{"example.com/keep"}}}
 	for _, edit := range edits {
 		edit(c)
 	}
@@ -304,9 +310,11 @@ func TestReconcile_ProviderThatCannotBeUsed(t *testing.T) {
 		stalled bool
 		says    string
 	}{
-		"absent":            {nil, edited, nil, status.ReasonProviderMissing, false, "AWSProvider/aws to exist in namespace ns"},
-		"not ready":         {[]client.Object{provider(&status.Stalled{Reason: status.ReasonCredentialsInvalid, Message: "the key is invalid"})}, edited, nil, status.ReasonProviderNotReady, false, "the key is invalid"},
-		"of another space":  {nil, func(o *v1alpha1.S3Bucket) { edited(o); o.Spec.ProviderRef.Namespace = "admin" }, nil, status.ReasonInvalidSpec, true, "spec.providerRef.namespace"},
+		"absent": {nil, edited, nil, status.ReasonProviderMissing, false, "AWSProvider/aws to exist in namespace ns"},
+		"not ready": {[]client.Object{provider(&status.Stalled{Reason: status.ReasonCredentialsInvalid, Message: "the key is invalid"})},
+			edited, nil, status.ReasonProviderNotReady, false, "the key is invalid"},
+		"of another space": {nil, func(o *v1alpha1.S3Bucket) { edited(o); o.Spec.ProviderRef.Namespace = "admin" }, nil,
+			status.ReasonInvalidSpec, true, "spec.providerRef.namespace"},
 		"absent at the end": {nil, deleting, nil, status.ReasonProviderMissing, false, "to exist"},
 		"not to be read":    {nil, edited, forbidden, status.ReasonRetrying, false, "no right"},
 	} {
@@ -328,7 +336,8 @@ func TestReconcile_ProviderThatCannotBeUsed(t *testing.T) {
 			if m := r.is(o, status.Stall, condition(tc.stalled), tc.reason); tc.stalled && !strings.Contains(m, tc.says) {
 				t.Errorf("says %s", m)
 			}
-			if events := r.emitted(); len(events) != 0 && !tc.stalled || tc.stalled && (len(events) != 1 || !strings.HasPrefix(events[0], "Warning "+tc.reason)) {
+			if events := r.emitted(); len(events) != 0 && !tc.stalled || tc.stalled &&
+				(len(events) != 1 || !strings.HasPrefix(events[0], "Warning "+tc.reason)) {
 				t.Errorf("events %q", events)
 			}
 			if r.written(); true {
@@ -368,10 +377,13 @@ func TestReconcile_DeletionThatNeedsNoAWS(t *testing.T) {
 		edit  func(*v1alpha1.S3Bucket)
 		event string
 	}{
-		"nothing was ever created":     {func(o *v1alpha1.S3Bucket) { o.Annotations, o.Status = nil, v1alpha1.S3BucketStatus{} }, ""},
-		"the resource is retained":     {func(o *v1alpha1.S3Bucket) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }, "Normal Kept arn:aws:s3:::media stays in AWS (deletionPolicy Retain)"},
-		"the resource is only watched": {func(o *v1alpha1.S3Bucket) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve }, "Normal Kept arn:aws:s3:::media stays in AWS (managementPolicy Observe)"},
-		"the resource is given up":     {func(o *v1alpha1.S3Bucket) { o.Annotations[reconciler.AnnotationAbandon] = "uid-1" }, "Warning Abandoned whatever is in AWS stays there"},
+		"nothing was ever created": {func(o *v1alpha1.S3Bucket) { o.Annotations, o.Status = nil, v1alpha1.S3BucketStatus{} }, ""},
+		"the resource is retained": {func(o *v1alpha1.S3Bucket) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain },
+			"Normal Kept arn:aws:s3:::media stays in AWS (deletionPolicy Retain)"},
+		"the resource is only watched": {func(o *v1alpha1.S3Bucket) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve },
+			"Normal Kept arn:aws:s3:::media stays in AWS (managementPolicy Observe)"},
+		"the resource is given up": {func(o *v1alpha1.S3Bucket) { o.Annotations[reconciler.AnnotationAbandon] = "uid-1" },
+			"Warning Abandoned whatever is in AWS stays there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for refusal, want := range map[error]func(reconcile.Result, error) bool{
@@ -390,7 +402,8 @@ func TestReconcile_DeletionThatNeedsNoAWS(t *testing.T) {
 				if r.read(o) != (refusal != nil) {
 					t.Errorf("%v: exists: %v", refusal, refusal == nil)
 				}
-				if events := strings.Join(r.emitted(), "\n"); strings.Contains(events, "\n") || tc.event == "" && events != "" || refusal == nil && !strings.HasPrefix(events, tc.event) {
+				if events := strings.Join(r.emitted(), "\n"); strings.Contains(events, "\n") || tc.event == "" && events != "" || refusal == nil &&
+					!strings.HasPrefix(events, tc.event) {
 					t.Errorf("events %q", events)
 				}
 			}
@@ -431,14 +444,17 @@ func TestReconcile_HeldByItsCapability(t *testing.T) {
 		held       bool
 		writes     []string
 	}{
-		"it runs":                             {func(*nexusv1.NexusAICapability) {}, []func(*v1alpha1.S3Bucket){controlled, edited}, false, []string{"patch status"}},
+		"it runs": {func(*nexusv1.NexusAICapability) {}, []func(*v1alpha1.S3Bucket){controlled, edited}, false,
+			[]string{"patch status"}},
 		"it is suspended":                     {suspended, []func(*v1alpha1.S3Bucket){controlled, edited}, true, nil},
 		"it is suspended, and a deletion":     {suspended, []func(*v1alpha1.S3Bucket){controlled, deleting}, true, nil},
 		"it is suspended and never made this": {suspended, []func(*v1alpha1.S3Bucket){forged, edited}, true, []string{"patch status"}},
 		"it goes, and this one's turn is not": {going, []func(*v1alpha1.S3Bucket){controlled, edited}, true, nil},
 		"it goes, and so does this one":       {going, []func(*v1alpha1.S3Bucket){controlled, deleting}, false, []string{"patch status"}},
-		"it goes, and the finalizer is gone":  {going, []func(*v1alpha1.S3Bucket){controlled, edited, func(o *v1alpha1.S3Bucket) { o.Finalizers = nil }}, true, []string{"patch"}},
-		"another one has its name":            {func(c *nexusv1.NexusAICapability) { suspended(c); c.UID = "cap-2" }, []func(*v1alpha1.S3Bucket){controlled, edited}, false, []string{"patch status"}},
+		"it goes, and the finalizer is gone": {going,
+			[]func(*v1alpha1.S3Bucket){controlled, edited, func(o *v1alpha1.S3Bucket) { o.Finalizers = nil }}, true, []string{"patch"}},
+		"another one has its name": {func(c *nexusv1.NexusAICapability) { suspended(c); c.UID = "cap-2" },
+			[]func(*v1alpha1.S3Bucket){controlled, edited}, false, []string{"patch status"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, c := bucket(tc.object...), capabilityOf(tc.capability)

@@ -53,8 +53,10 @@ type Reconciler struct {
 
 // New prepares a reconciler of one kind.
 func New(env reconciler.Environment, entry engine.Entry, kinds map[string]engine.Entry, providers *awssession.Directory) *Reconciler {
-	return &Reconciler{Environment: env, Entry: entry, Kinds: kinds, Sessions: providers, checks: reconciler.NewSchedule(), refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule(),
-		retries: reconciler.NewBackoff(env.Intervals, env.Clock), memories: newMemories(), drifts: newDrifts(), changes: newChanges(), heartbeat: clock.RealClock{}}
+	return &Reconciler{Environment: env, Entry: entry, Kinds: kinds, Sessions: providers, checks: reconciler.NewSchedule(),
+		refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule(),
+		retries: reconciler.NewBackoff(env.Intervals, env.Clock), memories: newMemories(), drifts: newDrifts(), changes: newChanges(),
+		heartbeat: clock.RealClock{}}
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -78,7 +80,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 // reconcile brings the AWS resource of an object to what the object declares.
 func (r *Reconciler) reconcile(ctx context.Context, req reconcile.Request, obj v1alpha1.Resource) (reconcile.Result, error) {
 	if reconciler.IsPaused(obj) {
-		return reconcile.Result{}, newPass(r, obj).pause(ctx, "annotation "+wellknown.AnnotationPaused+" freezes this object; remove it to continue")
+		return reconcile.Result{},
+			newPass(r, obj).pause(ctx, "annotation "+wellknown.AnnotationPaused+" freezes this object; remove it to continue")
 	}
 	if isAbandoned(obj) {
 		return r.abandon(ctx, obj)
@@ -142,7 +145,8 @@ func (r *Reconciler) isAtRest(obj v1alpha1.Resource) bool {
 	if obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve && st.Ownership == "" {
 		return false // an earlier version observed it, and did not record whether another object owns the resource
 	}
-	return obj.GetDeletionTimestamp() == nil && meta.FindStatusCondition(st.Conditions, status.Paused) == nil && status.ReadyAt(st.Conditions, obj.GetGeneration()) &&
+	return obj.GetDeletionTimestamp() == nil && meta.FindStatusCondition(st.Conditions, status.Paused) == nil &&
+		status.ReadyAt(st.Conditions, obj.GetGeneration()) &&
 		st.LastHandledReconcileAt == engine.ReconcileRequestOf(obj) && r.hasMarks(obj)
 }
 
@@ -164,8 +168,9 @@ func (r *Reconciler) interval() time.Duration {
 
 // pause reports that the object is frozen and leaves the rest of the status as it was.
 func (p *pass) pause(ctx context.Context, message string) error {
-	status.Set(&p.obj.CommonStatus().Conditions, p.obj.GetGeneration(), p.r.Clock.Now(), metav1.Condition{Type: status.Paused, Status: metav1.ConditionTrue,
-		Reason: status.ReasonPaused, Message: message})
+	status.Set(&p.obj.CommonStatus().Conditions, p.obj.GetGeneration(), p.r.Clock.Now(),
+		metav1.Condition{Type: status.Paused, Status: metav1.ConditionTrue,
+			Reason: status.ReasonPaused, Message: message})
 	return client.IgnoreNotFound(p.patchStatus(ctx))
 }
 

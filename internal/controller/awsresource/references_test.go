@@ -13,7 +13,8 @@ import (
 func TestReferencesAreFoundWhereverTheyStand(t *testing.T) {
 	spec := v1alpha1.GlueCrawlerSpec{RoleRef: &v1alpha1.ObjectReference{Name: "role"}, DatabaseRef: &v1alpha1.ObjectReference{Name: "db"},
 		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, S3Targets: []v1alpha1.GlueS3Target{{Path: "p"}}}
-	inProperties := specOf(stream("shop", `{"A":{"$secret":"b","key":"k"},"D":[{"$ref":"KMSKey/c","field":"status.arn"}],"Schema":{"$ref":"#/definitions/x"}}`))
+	inProperties := specOf(stream("shop",
+		`{"A":{"$secret":"b","key":"k"},"D":[{"$ref":"KMSKey/c","field":"status.arn"}],"Schema":{"$ref":"#/definitions/x"}}`))
 	if got := namesIn(inProperties, objectReference); !slices.Equal(got, []string{"c"}) {
 		t.Errorf("%q", got)
 	}

@@ -20,7 +20,9 @@ import (
 
 func TestWhatIsAsDeclaredRestsUntilItsCheckIsDue(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1000, 0))
-	r := New(reconciler.Environment{Clock: clock, Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: 500 * time.Millisecond, RetryMost: time.Minute}}, engine.For(s3.NewBucket), nil, nil)
+	r := New(reconciler.Environment{Clock: clock,
+		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: 500 * time.Millisecond,
+			RetryMost: time.Minute}}, engine.For(s3.NewBucket), nil, nil)
 	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "n", Namespace: "ns", Generation: 2,
 		Finalizers: []string{v1alpha1.FinalizerOf("S3Bucket")}, Annotations: map[string]string{engine.AnnotationHome: "aws/1/r"}}}
 	if r.timeToNextCheck(o) != 0 {

@@ -32,7 +32,8 @@ func indexSecretReferences(ctx context.Context, indexer client.FieldIndexer, obj
 // once. Objects that are being deleted are left out, because a deletion reads no Secret.
 func (r *Reconciler) readersOf(ctx context.Context, secret client.Object) []client.Object {
 	list := reconciler.NewList(r.Client, r.Entry)
-	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.MatchingFields{SecretIndex: secret.GetName()}); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()),
+		client.MatchingFields{SecretIndex: secret.GetName()}); err != nil {
 		return nil // the periodic check comes all the same
 	}
 	var out []client.Object

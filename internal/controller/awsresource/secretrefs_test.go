@@ -46,7 +46,8 @@ func TestSecretReferencesAreFoundInEverySpec(t *testing.T) {
 		{"a key of a Secret", secretFrom("ns", "s", "source"), []string{"source"}, true},
 		{"a kind that can refer to a Secret and does not", secretFrom("ns", "s", ""), nil, true},
 		{"several fields, sorted and distinct", provider, []string{"a", "b"}, true},
-		{"properties", stream("shop", `{"A":[{"B":{"$secret":"b","key":"k"}}],"C":{"$secret":"a","key":"k"},"D":{"$ref":"KMSKey/c","field":"status.arn"},"E":{"$secret":"d"}}`), []string{"a", "b"}, true},
+		{"properties", stream("shop",
+			`{"A":[{"B":{"$secret":"b","key":"k"}}],"C":{"$secret":"a","key":"k"},"D":{"$ref":"KMSKey/c","field":"status.arn"},"E":{"$secret":"d"}}`), []string{"a", "b"}, true},
 		{"a kind that refers to no Secret", &v1alpha1.S3Bucket{}, nil, false},
 	} {
 		if got := secretsReadBy(c.obj); !slices.Equal(got, c.reads) {
@@ -117,7 +118,8 @@ func TestReadersOfASecretAreDue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := reconciler.Environment{Client: cached, Clock: clock.RealClock{}, Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: 500 * time.Millisecond, RetryMost: time.Minute}}
+	env := reconciler.Environment{Client: cached, Clock: clock.RealClock{},
+		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: 500 * time.Millisecond, RetryMost: time.Minute}}
 	r := New(env, engine.For(secretsmanager.NewSecret), nil, nil)
 	var names []string
 	for _, o := range r.readersOf(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "refs-a", Name: "source"}}) {

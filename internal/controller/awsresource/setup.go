@@ -39,8 +39,8 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, secrets *reconciler.S
 		return err
 	}
 	if r.IndexResources {
-		// only registers a function
-		if err := mgr.GetFieldIndexer().IndexField(context.Background(), r.Entry.New(), ResourceIndex, r.indexedBy); err != nil {
+		ctx := context.Background() // only registers a function
+		if err := mgr.GetFieldIndexer().IndexField(ctx, r.Entry.New(), ResourceIndex, r.indexedBy); err != nil {
 			return err
 		}
 	}
@@ -64,8 +64,10 @@ var objectReference = []reflect.Type{reflect.TypeFor[v1alpha1.ObjectReference]()
 
 func (r *Reconciler) watch(mgr manager.Manager, secrets *reconciler.SecretWatch, workers int) error {
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(r.Entry.New(), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, reconciler.AnnotationChanged{}, unmarked{}, unready{}))).
-		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.dependents(reconciler.ProviderIndex)), builder.WithPredicates(reconciler.ReadyChanged{})).
+		For(r.Entry.New(), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, reconciler.AnnotationChanged{}, unmarked{},
+			unready{}))).
+		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.dependents(reconciler.ProviderIndex)),
+			builder.WithPredicates(reconciler.ReadyChanged{})).
 		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.served), builder.WithPredicates(reconciler.ProviderApplied{}))
 	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.ofResumed), builder.WithPredicates(reconciler.Resumed{}))
 	for _, other := range r.referable() {
@@ -134,7 +136,8 @@ func (r *Reconciler) dependents(field string) handler.MapFunc {
 // have, such as tags. The queue and the limits of AWS calls spread them.
 func (r *Reconciler) served(ctx context.Context, provider client.Object) []reconcile.Request {
 	list := reconciler.NewList(r.Client, r.Entry)
-	if err := r.Client.List(ctx, list, client.InNamespace(provider.GetNamespace()), client.MatchingFields{reconciler.ProviderIndex: provider.GetName()}); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(provider.GetNamespace()),
+		client.MatchingFields{reconciler.ProviderIndex: provider.GetName()}); err != nil {
 		return nil // the periodic check comes all the same
 	}
 	var out []reconcile.Request
@@ -158,7 +161,8 @@ func (unmarked) Create(event.CreateEvent) bool { return false }
 func (unmarked) Update(e event.UpdateEvent) bool {
 	_, had := e.ObjectOld.GetAnnotations()[engine.AnnotationHome]
 	_, has := e.ObjectNew.GetAnnotations()[engine.AnnotationHome]
-	return had && !has || controllerUID(e.ObjectOld) != controllerUID(e.ObjectNew) || len(e.ObjectNew.GetFinalizers()) < len(e.ObjectOld.GetFinalizers())
+	return had && !has || controllerUID(e.ObjectOld) != controllerUID(e.ObjectNew) ||
+		len(e.ObjectNew.GetFinalizers()) < len(e.ObjectOld.GetFinalizers())
 }
 
 // unready lets the event of a status through that is no longer Ready. Another instance of the operator may have written

@@ -97,7 +97,8 @@ func (p *pass) findUsers(ctx context.Context, live bool, u *users, options ...cl
 		err := p.r.eachOf(ctx, live, e, options, func(item runtime.Object) error {
 			if o := item.(v1alpha1.Resource); o.GetUID() != p.obj.GetUID() && engine.Uses(o, p.obj, p.r.Entry.Name()) && mayHold(o, p.obj) {
 				deleting := o.GetDeletionTimestamp() != nil
-				how := kind.Either(deleting, " (being deleted)", kind.Either(engine.UsedEarlier(o, p.obj, p.r.Entry.Name()), " (encrypted with it earlier)", ""))
+				how := kind.Either(deleting, " (being deleted)",
+					kind.Either(engine.UsedEarlier(o, p.obj, p.r.Entry.Name()), " (encrypted with it earlier)", ""))
 				u.add(p.obj.GetNamespace(), o.GetNamespace(), fmt.Sprintf("%s %s/%s", name, o.GetNamespace(), o.GetName())+how, !deleting)
 			}
 			return nil
@@ -114,7 +115,8 @@ const pageOfObjects = 25
 
 // eachOf calls do for each object of a kind. Those of the API server itself come in pages, so that it does not matter for the memory of the
 // operator how many there are and how large they are.
-func (r *Reconciler) eachOf(ctx context.Context, live bool, e engine.Entry, options []client.ListOption, do func(runtime.Object) error) error {
+func (r *Reconciler) eachOf(ctx context.Context, live bool, e engine.Entry, options []client.ListOption,
+	do func(runtime.Object) error) error {
 	from := kind.Either[client.Reader](live, r.Live, r.Client)
 	for next := ""; ; {
 		list, asked := reconciler.NewList(r.Client, e), options
@@ -150,7 +152,8 @@ func (p *pass) kept(ctx context.Context) ([]engine.Kept, error) {
 
 // neededDays returns for how many days AWS can restore what cannot be read without the resource, unless a person gave that up.
 func (p *pass) neededDays(ctx context.Context) (int, error) {
-	if p.obj.GetDeletionTimestamp() == nil || p.r.Entry.Meta().Users != kind.UsersOfCluster || reconciler.MayDeleteData(p.obj, p.obj.GetName()) {
+	if p.obj.GetDeletionTimestamp() == nil || p.r.Entry.Meta().Users != kind.UsersOfCluster ||
+		reconciler.MayDeleteData(p.obj, p.obj.GetName()) {
 		return 0, nil
 	}
 	left, err := p.kept(ctx)
@@ -183,7 +186,8 @@ func (p *pass) waitForUsers(u *users) error {
 		return nil
 	}
 	return &status.Waiting{Reason: status.ReasonInUse, After: usersPoll, For: fmt.Sprintf(
-		"the objects that name this %s to be deleted: %s; delete them, let them name another one, or set deletionPolicy: Retain", p.r.Entry.Name(), u)}
+		"the objects that name this %s to be deleted: %s; delete them, let them name another one, or set deletionPolicy: Retain",
+		p.r.Entry.Name(), u)}
 }
 
 // waitForDataUsers is the hold of a resource without which data cannot be read.

@@ -127,7 +127,8 @@ func TestKeys_AreHeldByWhateverNamesThem(t *testing.T) {
 		return o
 	}
 	movedAlias := func(o *v1alpha1.KMSKey) {
-		text, err := (&engine.Intent{UID: string(o.UID), Attempt: 1, Home: "aws/123456789012/eu-central-1", Needed: []string{"alias/moved"}}).Annotations()
+		text, err := (&engine.Intent{UID: string(o.UID), Attempt: 1, Home: "aws/123456789012/eu-central-1",
+			Needed: []string{"alias/moved"}}).Annotations()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,34 +141,46 @@ func TestKeys_AreHeldByWhateverNamesThem(t *testing.T) {
 		reason string
 		says   string
 	}{
-		"nothing":                         {nil, []client.Object{database("shop", "orders")}, "", ""},
-		"a reference":                     {nil, []client.Object{database("shop", "orders", refersTo("data"))}, lost, "RDSInstance shop/orders"},
-		"a reference in properties":       {nil, []client.Object{stream("shop", `{"KeyId":{"$ref":"KMSKey/data","field":"status.arn"}}`)}, lost, "AWSResource shop/events"},
-		"one to another kind":             {nil, []client.Object{stream("shop", `{"Name":{"$ref":"S3Bucket/data","field":"status.id"}}`)}, "", ""},
-		"its ARN in properties":           {nil, []client.Object{stream("blog", `{"Deep":[{"Any":"`+keyARN+`"}]}`)}, lost, "1 of other namespaces"},
-		"its ID in properties":            {nil, []client.Object{stream("shop", `{"Deep":[{"KmsKeyId":"`+keyID+`"}]}`)}, lost, "AWSResource shop/events"},
+		"nothing":     {nil, []client.Object{database("shop", "orders")}, "", ""},
+		"a reference": {nil, []client.Object{database("shop", "orders", refersTo("data"))}, lost, "RDSInstance shop/orders"},
+		"a reference in properties": {nil, []client.Object{stream("shop", `{"KeyId":{"$ref":"KMSKey/data","field":"status.arn"}}`)}, lost,
+			"AWSResource shop/events"},
+		"one to another kind": {nil, []client.Object{stream("shop", `{"Name":{"$ref":"S3Bucket/data","field":"status.id"}}`)},
+			"", ""},
+		"its ARN in properties": {nil, []client.Object{stream("blog", `{"Deep":[{"Any":"`+keyARN+`"}]}`)}, lost,
+			"1 of other namespaces"},
+		"its ID in properties": {nil, []client.Object{stream("shop", `{"Deep":[{"KmsKeyId":"`+keyID+`"}]}`)}, lost,
+			"AWSResource shop/events"},
 		"other properties":                {nil, []client.Object{stream("shop", `{"Name":"data"}`)}, "", ""},
 		"a reference to another key":      {nil, []client.Object{database("shop", "orders", refersTo("other"))}, "", ""},
 		"a namesake of another namespace": {nil, []client.Object{database("blog", "orders", refersTo("data"))}, "", ""},
 		"its ARN":                         {nil, []client.Object{bucketWith(keyARN)}, lost, "S3Bucket shop/media"},
 		"its ID":                          {nil, []client.Object{bucketWith(keyID)}, lost, "S3Bucket shop/media"},
 		"an alias":                        {nil, []client.Object{bucketWith("alias/shop")}, lost, "S3Bucket shop/media"},
-		"the ARN of an alias":             {nil, []client.Object{bucketWith("arn:aws:kms:eu-central-1:123456789012:alias/shop")}, lost, "S3Bucket shop/media"},
-		"the ARN of another key":          {nil, []client.Object{bucketWith(keyARN[:len(keyARN)-1] + "c")}, "", ""},
-		"an alias of another region":      {nil, []client.Object{database("shop", "orders", names("alias/shop"), elsewhere)}, "", ""},
-		"one that it had earlier":         {nil, []client.Object{usedEarlier(bucketWith(keyARN[:len(keyARN)-1]+"c"), keyARN)}, lost, "S3Bucket shop/media (encrypted with it earlier)"},
-		"one that it had and has":         {nil, []client.Object{usedEarlier(bucketWith(keyID), keyARN)}, lost, "of S3Bucket shop/media; delete"},
-		"another that it had earlier":     {nil, []client.Object{usedEarlier(bucketWith(""), keyARN[:len(keyARN)-1]+"c")}, "", ""},
-		"an alias that it had earlier":    {movedAlias, []client.Object{bucketWith("alias/moved")}, lost, "S3Bucket shop/media"},
-		"the ARN of such an alias":        {movedAlias, []client.Object{bucketWith("arn:aws:kms:eu-central-1:123456789012:alias/moved")}, lost, "S3Bucket shop/media"},
-		"another namespace":               {nil, []client.Object{database("blog", "secret-project", names(keyARN))}, lost, "1 of other namespaces"},
-		"an object that is deleted too":   {nil, []client.Object{database("shop", "orders", refersTo("data"), going)}, inUse, "RDSInstance shop/orders (being deleted)"},
-		"an object without a resource":    {nil, []client.Object{database("shop", "orders", refersTo("data"), withoutAWS)}, "", ""},
-		"a retained resource":             {kept(engine.Kept{Kind: "S3Bucket", Namespace: "shop", Name: "old"}), nil, lost, "the retained resource of S3Bucket shop/old"},
+		"the ARN of an alias": {nil, []client.Object{bucketWith("arn:aws:kms:eu-central-1:123456789012:alias/shop")}, lost,
+			"S3Bucket shop/media"},
+		"the ARN of another key":     {nil, []client.Object{bucketWith(keyARN[:len(keyARN)-1] + "c")}, "", ""},
+		"an alias of another region": {nil, []client.Object{database("shop", "orders", names("alias/shop"), elsewhere)}, "", ""},
+		"one that it had earlier": {nil, []client.Object{usedEarlier(bucketWith(keyARN[:len(keyARN)-1]+"c"), keyARN)}, lost,
+			"S3Bucket shop/media (encrypted with it earlier)"},
+		"one that it had and has":      {nil, []client.Object{usedEarlier(bucketWith(keyID), keyARN)}, lost, "of S3Bucket shop/media; delete"},
+		"another that it had earlier":  {nil, []client.Object{usedEarlier(bucketWith(""), keyARN[:len(keyARN)-1]+"c")}, "", ""},
+		"an alias that it had earlier": {movedAlias, []client.Object{bucketWith("alias/moved")}, lost, "S3Bucket shop/media"},
+		"the ARN of such an alias": {movedAlias, []client.Object{bucketWith("arn:aws:kms:eu-central-1:123456789012:alias/moved")}, lost,
+			"S3Bucket shop/media"},
+		"another namespace": {nil, []client.Object{database("blog", "secret-project", names(keyARN))}, lost,
+			"1 of other namespaces"},
+		"an object that is deleted too": {nil, []client.Object{database("shop", "orders", refersTo("data"), going)}, inUse,
+			"RDSInstance shop/orders (being deleted)"},
+		"an object without a resource": {nil, []client.Object{database("shop", "orders", refersTo("data"), withoutAWS)}, "", ""},
+		"a retained resource": {kept(engine.Kept{Kind: "S3Bucket", Namespace: "shop", Name: "old"}), nil, lost,
+			"the retained resource of S3Bucket shop/old"},
 		"a snapshot": {kept(engine.Kept{Kind: "RDSInstance", Namespace: "shop", Name: "orders", What: "snapshot orders-final-1"}), nil, lost,
 			"snapshot orders-final-1 of RDSInstance shop/orders"},
-		"a snapshot of another namespace": {kept(engine.Kept{Kind: "RDSInstance", Namespace: "blog", Name: "posts", What: "snapshot posts-final"}), nil, lost, "1 of other namespaces"},
-		"a record that cannot be read":    {func(o *v1alpha1.KMSKey) { o.Annotations["nexus.ai/kept-1"] = "{" }, nil, lost, "1 of other namespaces"},
+		"a snapshot of another namespace": {kept(engine.Kept{Kind: "RDSInstance", Namespace: "blog", Name: "posts",
+			What: "snapshot posts-final"}), nil, lost, "1 of other namespaces"},
+		"a record that cannot be read": {func(o *v1alpha1.KMSKey) { o.Annotations["nexus.ai/kept-1"] = "{" }, nil, lost,
+			"1 of other namespaces"},
 		"given up": {func(o *v1alpha1.KMSKey) { o.Annotations[reconciler.AnnotationDeleteData] = "data" },
 			[]client.Object{database("shop", "orders", refersTo("data"))}, "", ""},
 	} {
@@ -177,7 +190,8 @@ func TestKeys_AreHeldByWhateverNamesThem(t *testing.T) {
 				tc.key(key)
 			}
 			reason, message := holdOf(t, "KMSKey", key, tc.others...)
-			if reason != tc.reason || !strings.Contains(message, tc.says) || strings.Contains(message, "secret-project") || strings.Contains(message, "posts") {
+			if reason != tc.reason || !strings.Contains(message, tc.says) || strings.Contains(message, "secret-project") ||
+				strings.Contains(message, "posts") {
 				t.Errorf("held with %q: %s", reason, message)
 			}
 			if tc.reason == lost && !strings.Contains(message, reconciler.AnnotationDeleteData+": data") {
@@ -222,15 +236,16 @@ func TestRoles_GoAfterTheObjectsThatNameThem(t *testing.T) {
 		others []client.Object
 		says   string // empty: nothing holds it
 	}{
-		"nothing":                       {[]client.Object{function("shop")}, ""},
-		"a reference":                   {[]client.Object{function("shop", byRef)}, "LambdaFunction shop/fn"},
-		"one that is deleted as well":   {[]client.Object{function("shop", byRef, going)}, "LambdaFunction shop/fn (being deleted)"},
-		"one that waits for the role":   {[]client.Object{function("shop", byRef, withoutAWS)}, ""},
-		"an ARN":                        {[]client.Object{function("shop", byARN)}, "LambdaFunction shop/fn"},
-		"an ARN, of another region":     {[]client.Object{function("shop", byARN, elsewhere)}, "LambdaFunction shop/fn"},
-		"an ARN, of another namespace":  {[]client.Object{function("blog", byARN)}, ""},
-		"a name":                        {[]client.Object{crawler}, "GlueCrawler shop/crawler"},
-		"a reference in properties":     {[]client.Object{stream("shop", `{"RoleArn":{"$ref":"IAMRole/worker","field":"status.arn"}}`)}, "AWSResource shop/events"},
+		"nothing":                      {[]client.Object{function("shop")}, ""},
+		"a reference":                  {[]client.Object{function("shop", byRef)}, "LambdaFunction shop/fn"},
+		"one that is deleted as well":  {[]client.Object{function("shop", byRef, going)}, "LambdaFunction shop/fn (being deleted)"},
+		"one that waits for the role":  {[]client.Object{function("shop", byRef, withoutAWS)}, ""},
+		"an ARN":                       {[]client.Object{function("shop", byARN)}, "LambdaFunction shop/fn"},
+		"an ARN, of another region":    {[]client.Object{function("shop", byARN, elsewhere)}, "LambdaFunction shop/fn"},
+		"an ARN, of another namespace": {[]client.Object{function("blog", byARN)}, ""},
+		"a name":                       {[]client.Object{crawler}, "GlueCrawler shop/crawler"},
+		"a reference in properties": {[]client.Object{stream("shop", `{"RoleArn":{"$ref":"IAMRole/worker","field":"status.arn"}}`)},
+			"AWSResource shop/events"},
 		"a text that is its name":       {[]client.Object{stream("shop", `{"Name":"shop-worker"}`)}, ""},
 		"an instance profile":           {[]client.Object{instance}, "EC2Instance shop/vm"},
 		"a replication":                 {[]client.Object{bucket}, "S3Bucket shop/media"},
@@ -247,7 +262,8 @@ func TestRoles_GoAfterTheObjectsThatNameThem(t *testing.T) {
 
 func TestClusters_GoAfterTheAssociationsThatNameThem(t *testing.T) {
 	association := func(cluster string) *v1alpha1.PodIdentityAssociation {
-		return existing(&v1alpha1.PodIdentityAssociation{}, "shop", "orders", "a-1", "arn:aws:eks:eu-central-1:123456789012:podidentityassociation/prod/a-1",
+		return existing(&v1alpha1.PodIdentityAssociation{}, "shop", "orders", "a-1",
+			"arn:aws:eks:eu-central-1:123456789012:podidentityassociation/prod/a-1",
 			func(o *v1alpha1.PodIdentityAssociation) { o.Spec.ClusterName = cluster })
 	}
 	role := aRole() // its trust names the cluster, and the cluster's own role may be this one
@@ -275,19 +291,27 @@ func TestKeys_KnowWhatDeletedObjectsLeft(t *testing.T) {
 		out  engine.Outcome
 		want string
 	}{
-		"retained":                 {func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }, engine.Outcome{Gone: true}, "the retained resource of RDSInstance shop/orders"},
-		"by default":               {func(*v1alpha1.RDSInstance) {}, engine.Outcome{Gone: true}, "the retained resource of RDSInstance shop/orders"},
-		"orphaned":                 {func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionOrphan }, engine.Outcome{Gone: true}, "the retained resource"},
-		"abandoned":                {func(o *v1alpha1.RDSInstance) { deleted(o); o.Annotations[reconciler.AnnotationAbandon] = string(o.UID) }, engine.Outcome{}, "the retained resource"},
-		"deleted with a snapshot":  {deleted, engine.Outcome{Gone: true}, "snapshot orders-final-"},
-		"deleted with a named one": {func(o *v1alpha1.RDSInstance) { deleted(o); o.Spec.FinalSnapshotIdentifier = "last" }, engine.Outcome{Gone: true}, "snapshot last of RDSInstance shop/orders"},
+		"retained": {func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain },
+			engine.Outcome{Gone: true}, "the retained resource of RDSInstance shop/orders"},
+		"by default": {func(*v1alpha1.RDSInstance) {}, engine.Outcome{Gone: true},
+			"the retained resource of RDSInstance shop/orders"},
+		"orphaned": {func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionOrphan },
+			engine.Outcome{Gone: true}, "the retained resource"},
+		"abandoned": {func(o *v1alpha1.RDSInstance) { deleted(o); o.Annotations[reconciler.AnnotationAbandon] = string(o.UID) },
+			engine.Outcome{}, "the retained resource"},
+		"deleted with a snapshot": {deleted, engine.Outcome{Gone: true}, "snapshot orders-final-"},
+		"deleted with a named one": {func(o *v1alpha1.RDSInstance) { deleted(o); o.Spec.FinalSnapshotIdentifier = "last" },
+			engine.Outcome{Gone: true}, "snapshot last of RDSInstance shop/orders"},
 		"deleted with another one": {func(o *v1alpha1.RDSInstance) {
 			deleted(o)
 			o.Spec.FinalSnapshotIdentifier, o.Status.FinalSnapshotIdentifier = "last", "last-1"
 		}, engine.Outcome{Gone: true}, "snapshot last-1 of RDSInstance shop/orders"},
-		"a deleted replica":           {func(o *v1alpha1.RDSInstance) { deleted(o); o.Status.ReadReplicaSource = "source" }, engine.Outcome{Gone: true}, ""},
-		"a retained replica":          {func(o *v1alpha1.RDSInstance) { o.Status.ReadReplicaSource = "source" }, engine.Outcome{Gone: true}, "the retained resource"},
-		"deleted without":             {func(o *v1alpha1.RDSInstance) { deleted(o); o.Spec.SkipFinalSnapshot = true }, engine.Outcome{Gone: true}, ""},
+		"a deleted replica": {func(o *v1alpha1.RDSInstance) { deleted(o); o.Status.ReadReplicaSource = "source" },
+			engine.Outcome{Gone: true}, ""},
+		"a retained replica": {func(o *v1alpha1.RDSInstance) { o.Status.ReadReplicaSource = "source" }, engine.Outcome{Gone: true},
+			"the retained resource"},
+		"deleted without": {func(o *v1alpha1.RDSInstance) { deleted(o); o.Spec.SkipFinalSnapshot = true },
+			engine.Outcome{Gone: true}, ""},
 		"left alone":                  {deleted, engine.Outcome{Gone: true, Plan: engine.Plan{Exists: true}}, ""},
 		"that never was":              {func(o *v1alpha1.RDSInstance) { deleted(o); withoutAWS(o) }, engine.Outcome{Gone: true}, ""},
 		"retained, under another key": {func(o *v1alpha1.RDSInstance) { o.Spec.KMSKeyRef.Name = "other" }, engine.Outcome{Gone: true}, ""},
@@ -316,7 +340,8 @@ func TestKeys_KnowTheVolumesThatOutliveAnInstance(t *testing.T) {
 	}{"by default": {nil, true}, "declared to stay": {new(false), true}, "deleted with it": {new(true), false}} {
 		o := existing(&v1alpha1.EC2Instance{}, "shop", "vm", "i-1", "arn:aws:ec2:eu-central-1:123456789012:instance/i-1", going)
 		o.Spec.DeletionPolicy = v1alpha1.DeletionDelete
-		o.Spec.BlockDeviceMappings = []v1alpha1.EC2BlockDeviceMapping{{DeviceName: "/dev/sdf", EBS: v1alpha1.EC2EBSBlockDevice{KMSKeyID: keyARN, DeleteOnTermination: tc.ends}}}
+		o.Spec.BlockDeviceMappings = []v1alpha1.EC2BlockDeviceMapping{{DeviceName: "/dev/sdf",
+			EBS: v1alpha1.EC2EBSBlockDevice{KMSKeyID: keyARN, DeleteOnTermination: tc.ends}}}
 		key := aKey()
 		r := newRoom(t, "EC2Instance", o, key)
 		r.read(o)
@@ -333,13 +358,16 @@ func TestKeys_KnowTheVolumesThatOutliveAnInstance(t *testing.T) {
 // What AWS can restore for some days holds no key: KMS waits as long before it deletes the key.
 func TestKeys_OutlastWhatAWSCanRestore(t *testing.T) {
 	withKey := func(days *int64) v1alpha1.Resource {
-		o := existing(&v1alpha1.SecretsManagerSecret{}, "shop", "mail", "mail", "arn:aws:secretsmanager:eu-central-1:123456789012:secret:mail-1", going)
-		o.Spec.DeletionPolicy, o.Spec.SecretName, o.Spec.KmsKeyId, o.Spec.RecoveryWindowInDays = v1alpha1.DeletionDelete, "mail", new(keyARN), days
+		o := existing(&v1alpha1.SecretsManagerSecret{}, "shop", "mail", "mail",
+			"arn:aws:secretsmanager:eu-central-1:123456789012:secret:mail-1", going)
+		o.Spec.DeletionPolicy, o.Spec.SecretName, o.Spec.KmsKeyId, o.Spec.RecoveryWindowInDays = v1alpha1.DeletionDelete, "mail",
+			new(keyARN), days
 		return o
 	}
 	table := func(backups *bool) v1alpha1.Resource {
 		o := existing(&v1alpha1.DynamoDBTable{}, "shop", "orders", "orders", "arn:aws:dynamodb:eu-central-1:123456789012:table/orders", going)
-		o.Spec.DeletionPolicy, o.Spec.PointInTimeRecovery, o.Spec.SSE = v1alpha1.DeletionDelete, backups, &v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: keyARN}
+		o.Spec.DeletionPolicy, o.Spec.PointInTimeRecovery, o.Spec.SSE = v1alpha1.DeletionDelete, backups,
+			&v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: keyARN}
 		return o
 	}
 	givenUp := func(k *v1alpha1.KMSKey) { k.Annotations[reconciler.AnnotationDeleteData] = "data" }
@@ -471,7 +499,8 @@ func TestKeys_ReadUsersByPages(t *testing.T) {
 
 // A key of another namespace has a record of what stays, too, and its readers learn nothing of the objects of this one.
 func TestKeys_TellNoNamesOfAnotherNamespace(t *testing.T) {
-	for _, end := range []func(*v1alpha1.RDSInstance){deleted, func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }} {
+	for _, end := range []func(*v1alpha1.RDSInstance){deleted,
+		func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }} {
 		o, key := database("blog", "posts", names(keyARN), going, end), aKey()
 		o.Spec.FinalSnapshotIdentifier = "posts-final"
 		r := newRoom(t, "RDSInstance", o, key)
@@ -488,7 +517,8 @@ func TestKeys_TellNoNamesOfAnotherNamespace(t *testing.T) {
 				t.Errorf("%s: %s", name, value)
 			}
 		}
-		if reason, message := holdOf(t, "KMSKey", key); reason != status.ReasonDataWouldBeLost || !strings.Contains(message, "1 of other namespaces") {
+		if reason, message := holdOf(t, "KMSKey", key); reason != status.ReasonDataWouldBeLost ||
+			!strings.Contains(message, "1 of other namespaces") {
 			t.Errorf("%s: %s", reason, message)
 		}
 	}
@@ -499,7 +529,8 @@ func TestKeys_ForgetARetainedResourceThatIsDeleted(t *testing.T) {
 	o := database("shop", "orders", refersTo("data"), going, deleted)
 	o.Spec.SkipFinalSnapshot = true
 	key := aKey(func(k *v1alpha1.KMSKey) {
-		for _, left := range []engine.Kept{{Kind: "RDSInstance", Namespace: "shop", Name: "orders"}, {Kind: "RDSInstance", Namespace: "shop", Name: "orders", What: "snapshot earlier"}} {
+		for _, left := range []engine.Kept{{Kind: "RDSInstance", Namespace: "shop", Name: "orders"},
+			{Kind: "RDSInstance", Namespace: "shop", Name: "orders", What: "snapshot earlier"}} {
 			name, value := left.Annotation()
 			k.Annotations[name] = value
 		}

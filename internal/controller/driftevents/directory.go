@@ -116,7 +116,8 @@ func (d *Directory) Follow(p *v1alpha1.AWSProvider) {
 		return
 	}
 	ctx, stop := context.WithCancel(d.ctx)
-	next := &reader{Directory: d, url: queue, namespace: p.Namespace, stop: stop, open: func(ctx context.Context) (*awsclient.Session, error) { return d.openOf(ctx, key) }}
+	next := &reader{Directory: d, url: queue, namespace: p.Namespace, stop: stop,
+		open: func(ctx context.Context) (*awsclient.Session, error) { return d.openOf(ctx, key) }}
 	if d.readers == nil {
 		d.readers = map[types.NamespacedName]*reader{}
 	}
@@ -185,7 +186,8 @@ func (d *Directory) Condition(p *v1alpha1.AWSProvider) (*metav1.Condition, bool)
 		return nil, true
 	}
 	if r == nil {
-		return unusable(status.ReasonQueueShared, "another AWSProvider, or the operator, reads "+queue+" already, and a message reaches one reader only: name a separate queue in spec.driftEvents.queueURL"), true
+		return unusable(status.ReasonQueueShared, "another AWSProvider, or the operator, reads "+queue+
+			" already, and a message reaches one reader only: name a separate queue in spec.driftEvents.queueURL"), true
 	}
 	return d.conditionOf(p, r)
 }
@@ -193,7 +195,8 @@ func (d *Directory) Condition(p *v1alpha1.AWSProvider) (*metav1.Condition, bool)
 func (d *Directory) conditionOf(p *v1alpha1.AWSProvider, r *reader) (*metav1.Condition, bool) {
 	account, region := p.Status.AccountID, p.Spec.Region
 	if err := r.lastFailure(); err != nil {
-		return unusable(status.ReasonQueueUnusable, "the queue "+r.url+" cannot be read, and resources are checked at the ordinary interval: "+err.Error()), true
+		return unusable(status.ReasonQueueUnusable, "the queue "+r.url+" cannot be read, and resources are checked at the ordinary interval: "+
+			err.Error()), true
 	}
 	if d.Flow.arrive(p.Namespace, account, region) {
 		return &metav1.Condition{Type: status.DriftEvents, Status: metav1.ConditionTrue, Reason: status.ReasonReceiving,
@@ -202,7 +205,8 @@ func (d *Directory) conditionOf(p *v1alpha1.AWSProvider, r *reader) (*metav1.Con
 	if d.Env.Clock.Since(d.started) < heartbeatPatience {
 		return nil, false
 	}
-	return unusable(status.ReasonNoHeartbeat, "no heartbeat of account "+account+", region "+region+", arrived through "+r.url+" in the last five minutes, and resources are checked at the ordinary interval: "+
+	return unusable(status.ReasonNoHeartbeat, "no heartbeat of account "+account+", region "+region+", arrived through "+r.url+
+		" in the last five minutes, and resources are checked at the ordinary interval: "+
 		"see whether the rules in EventBridge are enabled and the queue policy allows them to send to the queue"), true
 }
 

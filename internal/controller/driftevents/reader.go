@@ -37,7 +37,8 @@ const (
 
 // results returns all of them.
 func results() []string {
-	return []string{resultChecked, resultOwn, resultUnknown, resultIneffective, resultHeartbeat, resultOtherAccount, resultMalformed, resultTooLarge, resultFailed}
+	return []string{resultChecked, resultOwn, resultUnknown, resultIneffective, resultHeartbeat, resultOtherAccount, resultMalformed,
+		resultTooLarge, resultFailed}
 }
 
 // reader reads one queue.

@@ -34,10 +34,11 @@ type Contents struct {
 func (c Contents) Planner(env reconciler.Environment) *plan.Planner {
 	return &plan.Planner{
 		Client: readOnly{Client: env.Client, live: env.Live}, Kinds: c.Kinds, Engines: c.Engines, Schemas: env.Schemas, Clock: env.Clock,
-		Operator: plan.Operator{Settings: c.Settings, PreviousClusterIDs: env.PreviousClusterIDs, SharedNamespaces: env.SharedNamespaces, ForeignResources: env.ForeignResources, Types: env.Types, PlanGate: env.Gate.Namespaces, Intents: c.Intents},
-		Access:   access{c.Providers},
-		Admit:    plan.InProcess{Scheme: env.Client.Scheme(), Schemas: env.Schemas, Clock: env.Clock}.Admit,
-		Issuer:   env.Issuer, SigningKeys: env.Signing.Existing,
+		Operator: plan.Operator{Settings: c.Settings, PreviousClusterIDs: env.PreviousClusterIDs, SharedNamespaces: env.SharedNamespaces,
+			ForeignResources: env.ForeignResources, Types: env.Types, PlanGate: env.Gate.Namespaces, Intents: c.Intents},
+		Access: access{c.Providers},
+		Admit:  plan.InProcess{Scheme: env.Client.Scheme(), Schemas: env.Schemas, Clock: env.Clock}.Admit,
+		Issuer: env.Issuer, SigningKeys: env.Signing.Existing,
 	}
 }
 
@@ -60,7 +61,8 @@ func (a access) Session(ctx context.Context, obj v1alpha1.Resource, vouched bool
 }
 
 // Generated implements plan.Access.
-func (a access) Generated(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, error) {
+func (a access) Generated(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) (*awsclient.Session,
+	error) {
 	return a.providers.Generated(ctx, provider, obj, vouched)
 }
 

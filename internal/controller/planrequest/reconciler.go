@@ -100,7 +100,8 @@ func (r *Reconciler) checkLoad(ctx context.Context, q *nexusv1.PlanRequest) erro
 		size += len(m)
 	}
 	if size > maxManifests {
-		return status.Invalid("spec.manifests", "has %d bytes, and at most %d are planned at a time: divide them among several requests", size, maxManifests)
+		return status.Invalid("spec.manifests", "has %d bytes, and at most %d are planned at a time: divide them among several requests", size,
+			maxManifests)
 	}
 	all := &metav1.PartialObjectMetadataList{}
 	all.SetGroupVersionKind(nexusv1.GroupVersion.WithKind("PlanRequestList"))
@@ -130,7 +131,8 @@ func (r *Reconciler) answer(ctx context.Context, q *nexusv1.PlanRequest) error {
 	p := r.contents.Planner(r.Environment)
 	found, err := r.planned(ctx, p, q)
 	if apierrors.IsForbidden(err) {
-		return &status.Stalled{Reason: status.ReasonAccessDenied, Cause: err, Message: fmt.Sprintf("the operator may not read what the plan depends on: %v; apply this version's config/rbac", err)}
+		return &status.Stalled{Reason: status.ReasonAccessDenied, Cause: err,
+			Message: fmt.Sprintf("the operator may not read what the plan depends on: %v; apply this version's config/rbac", err)}
 	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) { // it would take as long again
 		return &status.Stalled{Reason: status.ReasonLimitExceeded, Cause: err, Message: fmt.Sprintf(
@@ -154,7 +156,8 @@ func (r *Reconciler) report(key types.NamespacedName, q *nexusv1.PlanRequest, er
 	if q.Status.ItemsLeftOut > 0 {
 		message += fmt.Sprintf("; it is too long for its last %d items", q.Status.ItemsLeftOut)
 	}
-	status.Summarize(&q.Status.Conditions, status.Result{Err: err, ReadyMessage: message, Generation: q.Generation, Now: r.Clock.Now(), FailingSince: since})
+	status.Summarize(&q.Status.Conditions,
+		status.Result{Err: err, ReadyMessage: message, Generation: q.Generation, Now: r.Clock.Now(), FailingSince: since})
 }
 
 // bounded encodes a plan in at most so many bytes, and returns how many items at its end are left out for that. The summary counts

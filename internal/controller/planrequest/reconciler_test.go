@@ -51,14 +51,16 @@ type bed struct {
 func newBed(t *testing.T, spec nexusv1.PlanRequestSpec, objs ...client.Object) *bed {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme), intentv1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme),
+		intentv1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	schemas, err := crdschema.Load(crd.Bases)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "plan-1", UID: "u1", Generation: 1, CreationTimestamp: metav1.NewTime(start)}, Spec: spec}
+	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "plan-1", UID: "u1", Generation: 1,
+		CreationTimestamp: metav1.NewTime(start)}, Spec: spec}
 	q.Status.ObservedGeneration = -1
 	api := fakeapi.New(fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(objs, q)...).WithStatusSubresource(q))
 	b := &bed{T: t, api: api, clock: testingclock.NewFakePassiveClock(start), q: q}
@@ -106,7 +108,8 @@ func TestReconcile_AnswersOnceAndWritesNothingElse(t *testing.T) {
 		t.Errorf("%+v %v", res, err)
 	}
 	b.shows("Ready", "True", "Ready", "the plan is in status.plan")
-	if p := b.answer(); p.APIVersion != plan.APIVersion || len(p.Items) != 1 || p.Items[0].Action != plan.Create || p.Items[0].Namespace != "team" || p.Items[0].Waits != "AWSProvider/aws to exist in namespace team" {
+	if p := b.answer(); p.APIVersion != plan.APIVersion || len(p.Items) != 1 || p.Items[0].Action != plan.Create ||
+		p.Items[0].Namespace != "team" || p.Items[0].Waits != "AWSProvider/aws to exist in namespace team" {
 		t.Errorf("%+v", p)
 	}
 	if w := b.api.Writes(); !slices.Equal(w, []string{"status PlanRequest team/plan-1"}) || b.q.Status.ObservedGeneration != 1 {
@@ -199,7 +202,8 @@ func TestReconcile_AnswersAPlanThatRanOutOfTime(t *testing.T) {
 func TestReconcile_LimitsTheRequestsOfANamespace(t *testing.T) {
 	var others []client.Object
 	for i := range mostOfNamespace {
-		others = append(others, &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: fmt.Sprint("older-", i), CreationTimestamp: metav1.NewTime(start.Add(-time.Second))}})
+		others = append(others, &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: fmt.Sprint("older-", i),
+			CreationTimestamp: metav1.NewTime(start.Add(-time.Second))}})
 	}
 	b := newBed(t, oneBucket, others[1:]...)
 	_, _ = b.pass()
@@ -216,7 +220,8 @@ func TestReconcile_LimitsTheRequestsOfANamespace(t *testing.T) {
 }
 
 func TestReconcile_PlansObjectsAsTheyAre(t *testing.T) {
-	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "logs"}, Spec: v1alpha1.S3BucketSpec{BucketName: "team-logs"}}
+	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "logs"},
+		Spec: v1alpha1.S3BucketSpec{BucketName: "team-logs"}}
 	o.Spec.ProviderRef.Name = "aws"
 	b := newBed(t, nexusv1.PlanRequestSpec{Objects: []nexusv1.PlannedObject{{Kind: "S3Bucket", Name: "logs"}}}, o)
 	if _, err := b.pass(); err != nil {
@@ -230,18 +235,24 @@ func TestReconcile_PlansObjectsAsTheyAre(t *testing.T) {
 func TestManifest_RefusesWhatTheNamespaceDoesNotHold(t *testing.T) {
 	b := newBed(t, oneBucket)
 	for name, tc := range map[string]struct{ text, want string }{
-		"no JSON":             {"kind: S3Bucket", "spec.manifests[3]: is no object as JSON"},
-		"a list":              {`{"apiVersion":"v1","kind":"List","items":[]}`, "spec.manifests[3]: must be one object"},
-		"a foreign kind":      {`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}`, "spec.manifests[3].kind"},
-		"a kind of a cluster": {`{"apiVersion":"intent.security.nimbus.com/v1alpha1","kind":"SecurityIntent","metadata":{"name":"a"}}`, "spec.manifests[3].kind"},
-		"a provider":          {`{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"AWSProvider","metadata":{"name":"a"}}`, "AWSProvider is refused"},
-		"a policy":            {`{"apiVersion":"intent.security.nimbus.com/v1alpha1","kind":"NimbusPolicy","metadata":{"name":"a"}}`, "spec.manifests[3].kind"},
-		"a request":           {`{"apiVersion":"nexus.ai/v1","kind":"PlanRequest","metadata":{"name":"a"}}`, "spec.manifests[3].kind"},
-		"another group":       {`{"apiVersion":"example.com/v1","kind":"S3Bucket","metadata":{"name":"a"}}`, "spec.manifests[3].apiVersion"},
-		"another version":     {`{"apiVersion":"aws-infra-operator.runner.codes/v9","kind":"S3Bucket","metadata":{"name":"a"}}`, "spec.manifests[3].apiVersion"},
-		"another namespace":   {`{"apiVersion":"nexus.ai/v1","kind":"NexusAICapability","metadata":{"name":"a","namespace":"victim"}}`, "spec.manifests[3].metadata.namespace"},
-		"no name":             {`{"apiVersion":"nexus.ai/v1","kind":"NexusAICapability","metadata":{}}`, "spec.manifests[3].metadata.name"},
-		"a path for a name":   {`{"apiVersion":"nexus.ai/v1","kind":"NexusAICapability","metadata":{"name":"../secrets"}}`, "spec.manifests[3].metadata.name"},
+		"no JSON":        {"kind: S3Bucket", "spec.manifests[3]: is no object as JSON"},
+		"a list":         {`{"apiVersion":"v1","kind":"List","items":[]}`, "spec.manifests[3]: must be one object"},
+		"a foreign kind": {`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}`, "spec.manifests[3].kind"},
+		"a kind of a cluster": {`{"apiVersion":"intent.security.nimbus.com/v1alpha1","kind":"SecurityIntent","metadata":{"name":"a"}}`,
+			"spec.manifests[3].kind"},
+		"a provider": {`{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"AWSProvider","metadata":{"name":"a"}}`,
+			"AWSProvider is refused"},
+		"a policy": {`{"apiVersion":"intent.security.nimbus.com/v1alpha1","kind":"NimbusPolicy","metadata":{"name":"a"}}`,
+			"spec.manifests[3].kind"},
+		"a request":     {`{"apiVersion":"nexus.ai/v1","kind":"PlanRequest","metadata":{"name":"a"}}`, "spec.manifests[3].kind"},
+		"another group": {`{"apiVersion":"example.com/v1","kind":"S3Bucket","metadata":{"name":"a"}}`, "spec.manifests[3].apiVersion"},
+		"another version": {`{"apiVersion":"aws-infra-operator.runner.codes/v9","kind":"S3Bucket","metadata":{"name":"a"}}`,
+			"spec.manifests[3].apiVersion"},
+		"another namespace": {`{"apiVersion":"nexus.ai/v1","kind":"NexusAICapability","metadata":{"name":"a","namespace":"victim"}}`,
+			"spec.manifests[3].metadata.namespace"},
+		"no name": {`{"apiVersion":"nexus.ai/v1","kind":"NexusAICapability","metadata":{}}`, "spec.manifests[3].metadata.name"},
+		"a path for a name": {`{"apiVersion":"nexus.ai/v1","kind":"NexusAICapability","metadata":{"name":"../secrets"}}`,
+			"spec.manifests[3].metadata.name"},
 	} {
 		if _, err := b.manifest("team", "spec.manifests[3]", tc.text); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
@@ -262,13 +273,15 @@ func TestLimitTo_HidesOtherNamespacesAndForeignResources(t *testing.T) {
 		{Kind: "Deployment", Namespace: "app-dev", Name: "far", Owner: "team/app", Action: plan.Update, Fields: values},
 		{Kind: "NetworkPolicy", Namespace: "victim", Name: "hidden", Owner: "victim/web", Action: plan.Update, Fields: values},
 		{Kind: "ClusterNimbusPolicy", Name: "hidden", Owner: "over", Action: plan.Update, Fields: values},
-		{Kind: "S3Bucket", Namespace: "team", Name: "conflict", Action: plan.None, Problem: &plan.Problem{Reason: "Conflict"}, AWS: &plan.Resource{Action: plan.None, Fields: values}},
+		{Kind: "S3Bucket", Namespace: "team", Name: "conflict", Action: plan.None, Problem: &plan.Problem{Reason: "Conflict"},
+			AWS: &plan.Resource{Action: plan.None, Fields: values}},
 	}))
 	text, err := json.Marshal(p)
 	if err != nil || strings.Contains(string(text), "hidden") || strings.Contains(string(text), "victim") || len(p.Items) != 4 {
 		t.Errorf("%v %s", err, text)
 	}
-	if p.Items[1].Fields[0].Have != "private" || p.Items[2].Fields[0].Have != "***" || p.Items[2].Fields[1].Have != "" || p.Items[3].AWS.Fields != nil {
+	if p.Items[1].Fields[0].Have != "private" || p.Items[2].Fields[0].Have != "***" || p.Items[2].Fields[1].Have != "" ||
+		p.Items[3].AWS.Fields != nil {
 		t.Errorf("%s", text)
 	}
 	if p.Summary.Update != 2 {
@@ -305,9 +318,11 @@ func TestReadOnly_WritesNothing(t *testing.T) {
 	patch := client.RawPatch("application/merge-patch+json", []byte("{}"))
 	ctx := t.Context()
 	for name, err := range map[string]error{
-		"create": c.Create(ctx, o), "update": c.Update(ctx, o), "patch": c.Patch(ctx, o, patch), "delete": c.Delete(ctx, o), "apply": c.Apply(ctx, nil),
-		"delete all": c.DeleteAllOf(ctx, o), "status": c.Status().Patch(ctx, o, patch), "status update": c.Status().Update(ctx, o), "status create": c.Status().Create(ctx, o, o),
-		"subresource": c.SubResource("scale").Apply(ctx, nil), "read of a subresource": c.SubResource("token").Get(ctx, o, o),
+		"create": c.Create(ctx, o), "update": c.Update(ctx, o), "patch": c.Patch(ctx, o, patch), "delete": c.Delete(ctx, o),
+		"apply":      c.Apply(ctx, nil),
+		"delete all": c.DeleteAllOf(ctx, o), "status": c.Status().Patch(ctx, o, patch), "status update": c.Status().Update(ctx, o),
+		"status create": c.Status().Create(ctx, o, o),
+		"subresource":   c.SubResource("scale").Apply(ctx, nil), "read of a subresource": c.SubResource("token").Get(ctx, o, o),
 	} {
 		if !errors.Is(err, errReadOnly) {
 			t.Errorf("%s: %v", name, err)
@@ -335,7 +350,8 @@ func TestReconcile_SaysThatAKindIsNotServed(t *testing.T) {
 		if served && problem != nil {
 			t.Errorf("--kinds=%s: %+v", kinds, problem)
 		}
-		if !served && (problem == nil || problem.Reason != "KindNotServed" || problem.Code != "NX-OP-002" || !strings.Contains(problem.Message, "S3Bucket/logs") || !strings.Contains(problem.Message, "--kinds")) {
+		if !served && (problem == nil || problem.Reason != "KindNotServed" || problem.Code != "NX-OP-002" ||
+			!strings.Contains(problem.Message, "S3Bucket/logs") || !strings.Contains(problem.Message, "--kinds")) {
 			t.Errorf("--kinds=%s: %+v", kinds, problem)
 		}
 	}

@@ -45,7 +45,8 @@ func StrongestClaim(ctx context.Context, c client.Reader, names capability.Names
 // LogHolder logs which capability holds a name, when the refusal begins. The user who is refused may not be allowed to see
 // that capability, so no condition and no event names it.
 func LogHolder(ctx context.Context, before []metav1.Condition, message, name string, holder *nexusv1.NexusAICapability) {
-	if s := meta.FindStatusCondition(before, status.Stall); s == nil || s.Status != metav1.ConditionTrue || s.Reason != status.ReasonNameConflict {
+	if s := meta.FindStatusCondition(before, status.Stall); s == nil || s.Status != metav1.ConditionTrue ||
+		s.Reason != status.ReasonNameConflict {
 		log.FromContext(ctx).Info(message, "name", name, "capability", client.ObjectKeyFromObject(holder))
 	}
 }

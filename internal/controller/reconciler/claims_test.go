@@ -31,7 +31,8 @@ func TestLogHolder_LogsTheBeginningOfARefusal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var lines []string
 			ctx := logr.NewContext(t.Context(), funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{}))
-			LogHolder(ctx, c.before, "refused", "shop-dev", &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: "secretive", Name: "holder"}})
+			LogHolder(ctx, c.before, "refused", "shop-dev",
+				&nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: "secretive", Name: "holder"}})
 			if c.logs != (len(lines) == 1) || c.logs && (!strings.Contains(lines[0], "shop-dev") || !strings.Contains(lines[0], "holder")) {
 				t.Errorf("logged %q", lines)
 			}

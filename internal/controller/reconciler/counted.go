@@ -39,7 +39,8 @@ func (c *countedReconciler) Reconcile(ctx context.Context, req reconcile.Request
 	if !c.shard.Owns(req.Namespace) {
 		return reconcile.Result{}, nil
 	}
-	ctx, span := tracing.Span(ctx, "reconcile "+c.controller, attribute.String("k8s.namespace.name", req.Namespace), attribute.String("k8s.object.name", req.Name),
+	ctx, span := tracing.Span(ctx, "reconcile "+c.controller, attribute.String("k8s.namespace.name", req.Namespace),
+		attribute.String("k8s.object.name", req.Name),
 		attribute.String("reconcile.id", string(controller.ReconcileIDFromContext(ctx))))
 	if id, sampled := tracing.IDOf(ctx); sampled {
 		ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("traceID", id))
@@ -68,7 +69,8 @@ func failureClass(err error) string {
 		return metrics.ClassStalled
 	case isRetrying && retrying.Reason != status.ReasonWebhookFailing:
 		return metrics.ClassAWS
-	case isRetrying, APIServerUnavailable(err), apierrors.ReasonForError(err) != metav1.StatusReasonUnknown, errors.Is(err, context.DeadlineExceeded):
+	case isRetrying, APIServerUnavailable(err), apierrors.ReasonForError(err) != metav1.StatusReasonUnknown,
+		errors.Is(err, context.DeadlineExceeded):
 		return metrics.ClassKubernetes
 	default:
 		return metrics.ClassError

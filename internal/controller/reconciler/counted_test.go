@@ -50,7 +50,8 @@ func TestCounted_CountsFailuresOfTheController(t *testing.T) {
 		t.Fatal(err)
 	}
 	fail := error(nil)
-	r := Environment{Metrics: recorder}.Counted("s3bucket", reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, fail }))
+	r := Environment{Metrics: recorder}.Counted("s3bucket",
+		reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, fail }))
 	ended, end := context.WithCancel(t.Context())
 	end()
 	for _, pass := range []struct {
@@ -88,7 +89,8 @@ func TestCounted_DropsRequestsOfOtherShards(t *testing.T) {
 	for i := range 2 {
 		r := Environment{Shard: shard.Shard{Index: i, Count: 2}}.Counted("s3bucket", count)
 		for _, namespace := range []string{"team-a", "team-b", ""} {
-			if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: "x"}}); err != nil {
+			if _, err := r.Reconcile(t.Context(),
+				reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: "x"}}); err != nil {
 				t.Fatal(err)
 			}
 			if owns := (shard.Shard{Index: i, Count: 2}).Owns(namespace); owns && passes[namespace] != 1 {

@@ -51,7 +51,8 @@ func cluster(t *testing.T, refusal error, objs ...client.Object) client.WithWatc
 }
 
 func app(edits ...func(*nexusv1.NexusAICapability)) *nexusv1.NexusAICapability {
-	c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app", UID: "cap-1", Finalizers: []string{"example.com/keep"}}}
+	c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app", UID: "cap-1",
+		Finalizers: []string{"example.com/keep"}}}
 	c.Spec.CapabilityName, c.Spec.Environment = "shop", "dev"
 	for _, edit := range edits {
 		edit(c)
@@ -153,7 +154,8 @@ func TestStrongestClaim_LeavesOutThoseThatCannotRun(t *testing.T) {
 		"the only one that may run":           {[]client.Object{app(suspended), other("b")}, "b"},
 		"none that may run":                   {[]client.Object{app(suspended), other("b", going)}, ""},
 		"one that holds something, suspended": {[]client.Object{first, other("b", created, suspended)}, "b"},
-		"other names":                         {[]client.Object{other("b", func(c *nexusv1.NexusAICapability) { c.Spec.Environment = "prod" })}, ""},
+		"other names": {[]client.Object{other("b",
+			func(c *nexusv1.NexusAICapability) { c.Spec.Environment = "prod" })}, ""},
 	} {
 		got, err := StrongestClaim(t.Context(), cluster(t, nil, tc.have...), capability.Names{Capability: "shop", Environment: "dev"})
 		if err != nil || got == nil && tc.want != "" || got != nil && got.Name != tc.want {
@@ -192,9 +194,11 @@ func TestRequeueAtRest_ComesAfterEverythingElse(t *testing.T) {
 }
 
 func TestStalledFor(t *testing.T) {
-	stalled := []metav1.Condition{{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonConflict}, {Type: status.Stall, Status: metav1.ConditionTrue, Reason: status.ReasonAccessDenied}}
+	stalled := []metav1.Condition{{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonConflict},
+		{Type: status.Stall, Status: metav1.ConditionTrue, Reason: status.ReasonAccessDenied}}
 	passed := []metav1.Condition{{Type: status.Stall, Status: metav1.ConditionFalse, Reason: status.ReasonAccessDenied}}
-	if !StalledFor(stalled, status.ReasonAccessDenied) || StalledFor(stalled, status.ReasonConflict) || StalledFor(passed, status.ReasonAccessDenied) || StalledFor(nil, "") {
+	if !StalledFor(stalled, status.ReasonAccessDenied) || StalledFor(stalled, status.ReasonConflict) ||
+		StalledFor(passed, status.ReasonAccessDenied) || StalledFor(nil, "") {
 		t.Error("an object is stalled by its Stalled condition, while that is true, and for its reason alone")
 	}
 }

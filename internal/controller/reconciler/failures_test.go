@@ -30,7 +30,8 @@ func newFailingLog(verbosity int) *failingLog {
 	f := &failingLog{clock: testclock.NewFakePassiveClock(time.Unix(0, 0))}
 	f.env.Failures = NewFailures(f.clock)
 	f.log = f.env.Failures.Logger(funcr.New(func(_, line string) { f.lines = append(f.lines, line) }, funcr.Options{Verbosity: verbosity}))
-	f.reconciler = f.env.Counted("s3bucket", reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, f.err }))
+	f.reconciler = f.env.Counted("s3bucket",
+		reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, f.err }))
 	return f
 }
 
@@ -40,7 +41,8 @@ func (f *failingLog) ends(t *testing.T, name string, err error) string {
 	f.lines, f.err = nil, err
 	req := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "team", Name: name}}
 	if _, err := f.reconciler.Reconcile(t.Context(), req); err != nil {
-		f.log.WithName("x").WithValues("controller", "s3bucket").WithValues("namespace", "team", "name", name).WithValues("reconcileID", "1").Error(err, "Reconciler error")
+		f.log.WithName("x").WithValues("controller", "s3bucket").WithValues("namespace", "team", "name", name).WithValues("reconcileID",
+			"1").Error(err, "Reconciler error")
 	}
 	return strings.Join(f.lines, "\n")
 }
@@ -76,7 +78,8 @@ func TestFailures_ShowEachAtErrorOnce(t *testing.T) {
 func TestFailures_ShowRepetitionsAtDebug(t *testing.T) {
 	f := newFailingLog(1)
 	f.ends(t, "a", errors.New("denied"))
-	if got := f.ends(t, "a", errors.New("denied")); !strings.Contains(got, `"level"=1`) || !strings.Contains(got, `"error"="denied"`) || !strings.Contains(got, `"name"="a"`) {
+	if got := f.ends(t, "a", errors.New("denied")); !strings.Contains(got, `"level"=1`) || !strings.Contains(got, `"error"="denied"`) ||
+		!strings.Contains(got, `"name"="a"`) {
 		t.Errorf("logged %q", got)
 	}
 }
@@ -93,5 +96,6 @@ func TestFailures_LeaveOtherErrorsAlone(t *testing.T) {
 }
 
 func TestFailures_LeaveALoggerThatDiscardsAlone(t *testing.T) {
-	NewFailures(testclock.NewFakePassiveClock(time.Unix(0, 0))).Logger(logr.Discard()).WithValues("controller", "s3bucket").Error(errors.New("denied"), "Reconciler error")
+	NewFailures(testclock.NewFakePassiveClock(time.Unix(0, 0))).Logger(logr.Discard()).WithValues("controller",
+		"s3bucket").Error(errors.New("denied"), "Reconciler error")
 }

@@ -35,14 +35,16 @@ func TestLargeObjects_BoundTheMemoryOfANamespace(t *testing.T) {
 		sum += apply.SizeOf(o)
 		if trimmed, full := l.Beyond("SSMParameterSet", o); !trimmed {
 			whole++
-		} else if !full || o.Name == "" || o.Spec.ProviderRef.Name != "aws" || len(o.Finalizers) != 1 || o.Status.Conditions[0].Message != "known" {
+		} else if !full || o.Name == "" || o.Spec.ProviderRef.Name != "aws" || len(o.Finalizers) != 1 ||
+			o.Status.Conditions[0].Message != "known" {
 			t.Fatalf("%+v", o)
 		}
 	}
 	if sum > MostLarge+500*(4<<10) || whole < 10 {
 		t.Errorf("%d bytes are kept, and %d objects whole", sum, whole)
 	}
-	for _, o := range []client.Object{parametersOf("team-b", "a"), &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "small"}}} {
+	for _, o := range []client.Object{parametersOf("team-b", "a"),
+		&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "small"}}} {
 		l.Trim("x", o)
 		if trimmed, _ := l.Beyond("x", o); trimmed {
 			t.Errorf("%s/%s is trimmed", o.GetNamespace(), o.GetName())

@@ -16,7 +16,8 @@ import (
 func WorkerOptions(workers int) ctrlcontroller.Options {
 	return ctrlcontroller.Options{MaxConcurrentReconciles: workers,
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, outageRetry),
-		NewQueue: func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+		NewQueue: func(name string,
+			limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 			return newFairQueue(name, limiter, clock.RealClock{}, workers)
 		}}
 }

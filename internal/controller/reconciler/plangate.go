@@ -54,8 +54,9 @@ func (g PlanGate) Prove(ctx context.Context, about *metav1.PartialObjectMetadata
 	err = g.Client.Patch(ctx, about.DeepCopy(), client.RawPatch(types.MergePatchType, patch), client.DryRunAll)
 	switch {
 	case err == nil:
-		return &status.Waiting{Reason: status.ReasonPlanPending, After: status.UnprovenLook, For: fmt.Sprintf("approvals to be protected: the plan is approved, and the API server lets users without the right to %s write approvals, so that they prove nothing. "+
-			"Install the ValidatingAdmissionPolicy %s (admissionPolicy.enabled of the chart; Kubernetes 1.30 or later), and give the operator no rights beyond its ClusterRole", wellknown.ApproveVerb, wellknown.ApprovalsPolicy)}
+		return &status.Waiting{Reason: status.ReasonPlanPending, After: status.UnprovenLook,
+			For: fmt.Sprintf("approvals to be protected: the plan is approved, and the API server lets users without the right to %s write approvals, so that they prove nothing. "+
+				"Install the ValidatingAdmissionPolicy %s (admissionPolicy.enabled of the chart; Kubernetes 1.30 or later), and give the operator no rights beyond its ClusterRole", wellknown.ApproveVerb, wellknown.ApprovalsPolicy)}
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), wellknown.ApprovalsPolicy):
 		return nil
 	default:

@@ -25,7 +25,8 @@ func TestPlanGate_IsClosedByPatternOrLabel(t *testing.T) {
 		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{wellknown.LabelPlanGate: value}}}
 	}
 	broken := errors.New("etcd does not answer")
-	c := fake.NewClientBuilder().WithObjects(space("closed", "closed"), space("open", "open"), space("prod-a", "")).WithInterceptorFuncs(interceptor.Funcs{
+	c := fake.NewClientBuilder().WithObjects(space("closed", "closed"), space("open", "open"),
+		space("prod-a", "")).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			if key.Name == "broken" {
 				return broken
@@ -45,7 +46,8 @@ func TestPlanGate_IsClosedByPatternOrLabel(t *testing.T) {
 
 // Only the refusal by the policy proves that approvals are protected.
 func TestPlanGate_ProveNeedsTheRefusalOfThePolicy(t *testing.T) {
-	about := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "x"}}
+	about := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "x"}}
 	forbidden := func(why string) error {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "s3buckets"}, "x", errors.New(why))
 	}
@@ -59,7 +61,8 @@ func TestPlanGate_ProveNeedsTheRefusalOfThePolicy(t *testing.T) {
 		"no answer":             {errors.New("nexus-operator-approvals: connection refused"), false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{Patch: func(_ context.Context, _ client.WithWatch, _ client.Object, p client.Patch, opts ...client.PatchOption) error {
+			c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{Patch: func(_ context.Context, _ client.WithWatch, _ client.Object,
+				p client.Patch, opts ...client.PatchOption) error {
 				o := &client.PatchOptions{}
 				for _, opt := range opts {
 					opt.ApplyToPatch(o)

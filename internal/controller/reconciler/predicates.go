@@ -22,7 +22,8 @@ type AnnotationChanged struct{ predicate.Funcs }
 // Update implements predicate.Predicate.
 func (AnnotationChanged) Update(e event.UpdateEvent) bool {
 	a, b := e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations()
-	return slices.ContainsFunc([]string{wellknown.AnnotationPaused, wellknown.AnnotationReconcileAt, AnnotationAbandon, AnnotationDeleteData, wellknown.AnnotationApprovedPlan}, func(k string) bool { return a[k] != b[k] })
+	return slices.ContainsFunc([]string{wellknown.AnnotationPaused, wellknown.AnnotationReconcileAt, AnnotationAbandon, AnnotationDeleteData,
+		wellknown.AnnotationApprovedPlan}, func(k string) bool { return a[k] != b[k] })
 }
 
 // ReadyChanged lets events through after which a dependent may go on, or must stop.

@@ -53,7 +53,8 @@ func TestPredicates_LetThroughWhatChangesAResult(t *testing.T) {
 		return o
 	}
 	broken := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
-	status.Summarize(&broken.Status.Conditions, status.Result{Generation: 2, Err: &status.Stalled{Reason: status.ReasonCredentialsInvalid}, Now: time.Unix(1000, 0)})
+	status.Summarize(&broken.Status.Conditions,
+		status.Result{Generation: 2, Err: &status.Stalled{Reason: status.ReasonCredentialsInvalid}, Now: time.Unix(1000, 0)})
 	ran := app(func(c *nexusv1.NexusAICapability) {
 		c.Status.History = []nexusv1.PhaseChange{{Phase: nexusv1.PhaseRunning}}
 	})
@@ -65,31 +66,33 @@ func TestPredicates_LetThroughWhatChangesAResult(t *testing.T) {
 		was, is   client.Object
 		want      bool
 	}{
-		"a pause":                         {AnnotationChanged{}, asking("a", "b"), asking(wellknown.AnnotationPaused, "true"), true},
-		"the end of a pause":              {AnnotationChanged{}, asking(wellknown.AnnotationPaused, "true"), asking("a", "b"), true},
-		"a second request":                {AnnotationChanged{}, asking(wellknown.AnnotationReconcileAt, "1"), asking(wellknown.AnnotationReconcileAt, "2"), true},
-		"a resource given up":             {AnnotationChanged{}, asking("a", "b"), asking(AnnotationAbandon, "uid"), true},
-		"a confirmation":                  {AnnotationChanged{}, asking(AnnotationDeleteData, "a"), asking(AnnotationDeleteData, "a,b"), true},
-		"an annotation of others":         {AnnotationChanged{}, asking("a", "b"), asking("a", "c"), false},
-		"it becomes ready":                {ReadyChanged{}, bucket(1, false), bucket(1, true), true},
-		"an edit makes it unready":        {ReadyChanged{}, bucket(1, true), bucket(2, true), true},
-		"it stays ready":                  {ReadyChanged{}, bucket(1, true), bucket(1, true), false},
-		"a provider becomes ready":        {ReadyChanged{}, &v1alpha1.AWSProvider{}, provider, true},
-		"an edited provider is in force":  {ProviderApplied{}, seen(1, 2), seen(2, 2), true},
-		"an edit that was not looked at":  {ProviderApplied{}, seen(1, 1), seen(1, 2), false},
-		"a provider that stays":           {ProviderApplied{}, seen(2, 2), seen(2, 2), false},
-		"the first look at a provider":    {ProviderApplied{}, seen(0, 1), seen(1, 1), false},
-		"a provider is found broken":      {ReadyChanged{}, edited(provider), broken, true},
-		"it stays broken":                 {ReadyChanged{}, broken, broken, false},
-		"a kind that is never ready":      {ReadyChanged{}, app(), ran, false},
-		"a capability resumes":            {Resumed{}, app(suspended), app(), true},
-		"it is resumed but still paused":  {Resumed{}, app(suspended, paused), app(paused), false},
-		"it is suspended":                 {Resumed{}, app(), app(suspended), false},
-		"a suspended one is deleted":      {Resumed{}, app(suspended), app(suspended, going), true},
-		"another kind":                    {Resumed{}, provider, provider, false},
-		"it has run for the first time":   {ClaimChanged{}, app(), ran, true},
-		"a rival is suspended":            {ClaimChanged{}, app(), app(suspended), true},
-		"one that ran is suspended":       {ClaimChanged{}, ran, app(suspended, func(c *nexusv1.NexusAICapability) { c.Status = ran.Status }), false},
+		"a pause":            {AnnotationChanged{}, asking("a", "b"), asking(wellknown.AnnotationPaused, "true"), true},
+		"the end of a pause": {AnnotationChanged{}, asking(wellknown.AnnotationPaused, "true"), asking("a", "b"), true},
+		"a second request": {AnnotationChanged{}, asking(wellknown.AnnotationReconcileAt, "1"),
+			asking(wellknown.AnnotationReconcileAt, "2"), true},
+		"a resource given up":            {AnnotationChanged{}, asking("a", "b"), asking(AnnotationAbandon, "uid"), true},
+		"a confirmation":                 {AnnotationChanged{}, asking(AnnotationDeleteData, "a"), asking(AnnotationDeleteData, "a,b"), true},
+		"an annotation of others":        {AnnotationChanged{}, asking("a", "b"), asking("a", "c"), false},
+		"it becomes ready":               {ReadyChanged{}, bucket(1, false), bucket(1, true), true},
+		"an edit makes it unready":       {ReadyChanged{}, bucket(1, true), bucket(2, true), true},
+		"it stays ready":                 {ReadyChanged{}, bucket(1, true), bucket(1, true), false},
+		"a provider becomes ready":       {ReadyChanged{}, &v1alpha1.AWSProvider{}, provider, true},
+		"an edited provider is in force": {ProviderApplied{}, seen(1, 2), seen(2, 2), true},
+		"an edit that was not looked at": {ProviderApplied{}, seen(1, 1), seen(1, 2), false},
+		"a provider that stays":          {ProviderApplied{}, seen(2, 2), seen(2, 2), false},
+		"the first look at a provider":   {ProviderApplied{}, seen(0, 1), seen(1, 1), false},
+		"a provider is found broken":     {ReadyChanged{}, edited(provider), broken, true},
+		"it stays broken":                {ReadyChanged{}, broken, broken, false},
+		"a kind that is never ready":     {ReadyChanged{}, app(), ran, false},
+		"a capability resumes":           {Resumed{}, app(suspended), app(), true},
+		"it is resumed but still paused": {Resumed{}, app(suspended, paused), app(paused), false},
+		"it is suspended":                {Resumed{}, app(), app(suspended), false},
+		"a suspended one is deleted":     {Resumed{}, app(suspended), app(suspended, going), true},
+		"another kind":                   {Resumed{}, provider, provider, false},
+		"it has run for the first time":  {ClaimChanged{}, app(), ran, true},
+		"a rival is suspended":           {ClaimChanged{}, app(), app(suspended), true},
+		"one that ran is suspended": {ClaimChanged{}, ran, app(suspended, func(c *nexusv1.NexusAICapability) { c.Status = ran.Status }),
+			false},
 		"it is stalled by the rival only": {ClaimChanged{}, app(), refused, false},
 		"a claim of another kind":         {ClaimChanged{}, provider, provider, false},
 	} {
@@ -124,7 +127,8 @@ func TestMayDeleteData_NamesTheStoreExactly(t *testing.T) {
 }
 
 func TestRequestedAt_IsBounded(t *testing.T) {
-	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{wellknown.AnnotationReconcileAt: strings.Repeat("x", 5000)}}}
+	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{wellknown.AnnotationReconcileAt: strings.Repeat("x",
+		5000)}}}
 	if got := RequestedAt(o); len(got) > 64 || len(got) < 32 {
 		t.Errorf("%d bytes of a user's annotation go into the status", len(got))
 	}

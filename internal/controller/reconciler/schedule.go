@@ -22,7 +22,8 @@ type Schedule struct {
 
 // NewSchedule returns an empty schedule.
 func NewSchedule() *Schedule {
-	return &Schedule{next: map[types.NamespacedName]time.Time{}, requests: map[types.NamespacedName]int{}, served: map[types.NamespacedName]int{}}
+	return &Schedule{next: map[types.NamespacedName]time.Time{}, requests: map[types.NamespacedName]int{},
+		served: map[types.NamespacedName]int{}}
 }
 
 // Request makes a check due now.

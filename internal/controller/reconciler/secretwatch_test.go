@@ -24,14 +24,15 @@ func probed(t *testing.T) (w *SecretWatch, probes func() []string) {
 	var mu sync.Mutex
 	var asked []string
 	base := cluster(t, nil)
-	live := interceptor.NewClient(base, interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, _ client.ObjectList, opts ...client.ListOption) error {
-		o := client.ListOptions{}
-		o.ApplyOptions(opts)
-		mu.Lock()
-		defer mu.Unlock()
-		asked = append(asked, o.Namespace)
-		return forbidden
-	}})
+	live := interceptor.NewClient(base,
+		interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, _ client.ObjectList, opts ...client.ListOption) error {
+			o := client.ListOptions{}
+			o.ApplyOptions(opts)
+			mu.Lock()
+			defer mu.Unlock()
+			asked = append(asked, o.Namespace)
+			return forbidden
+		}})
 	return NewSecretWatch(Environment{Client: base, Live: live}, nil), func() []string {
 		mu.Lock()
 		defer mu.Unlock()

@@ -93,7 +93,8 @@ func (s *SigningKeys) readSecret(ctx context.Context) ([][]byte, error) {
 	signing := secret.Data[currentKey]
 	if len(signing) < signingKeyBytes {
 		return nil, &status.Stalled{Reason: status.ReasonCredentialsMissing, Message: fmt.Sprintf(
-			"Secret %s of the operator has no %s of at least %d bytes: restore it from a backup, or delete it to have another one made", SigningKeySecret, currentKey, signingKeyBytes)}
+			"Secret %s of the operator has no %s of at least %d bytes: restore it from a backup, or delete it to have another one made",
+			SigningKeySecret, currentKey, signingKeyBytes)}
 	}
 	s.keys, s.read = [][]byte{signing}, s.Clock.Now()
 	for _, name := range slices.Sorted(maps.Keys(secret.Data)) {
@@ -106,7 +107,9 @@ func (s *SigningKeys) readSecret(ctx context.Context) ([][]byte, error) {
 
 func (s *SigningKeys) explain(verb string, err error) error {
 	if apierrors.IsForbidden(err) {
-		return &status.Stalled{Reason: status.ReasonAccessDenied, Message: fmt.Sprintf("the operator may not %s Secret %s in its namespace: apply config/rbac and config/admission of this version", verb, SigningKeySecret)}
+		return &status.Stalled{Reason: status.ReasonAccessDenied,
+			Message: fmt.Sprintf("the operator may not %s Secret %s in its namespace: apply config/rbac and config/admission of this version", verb,
+				SigningKeySecret)}
 	}
 	return fmt.Errorf("%s Secret %s: %w", verb, SigningKeySecret, err)
 }

@@ -86,11 +86,14 @@ func TestSigningKeys_FailuresNameTheRemedy(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, SigningKeySecret, nil)
 	clock := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
 	short, _ := keysIn(clock, interceptor.Funcs{}, signingSecret(map[string][]byte{currentKey: []byte("short")}))
-	unreadable, _ := keysIn(clock, interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-		return forbidden
-	}})
-	unwritable, _ := keysIn(clock, interceptor.Funcs{Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return forbidden }})
-	for says, s := range map[string]*SigningKeys{"restore it from a backup": short, "may not get Secret": unreadable, "may not create Secret": unwritable} {
+	unreadable, _ := keysIn(clock,
+		interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return forbidden
+		}})
+	unwritable, _ := keysIn(clock,
+		interceptor.Funcs{Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return forbidden }})
+	for says, s := range map[string]*SigningKeys{"restore it from a backup": short, "may not get Secret": unreadable,
+		"may not create Secret": unwritable} {
 		keys, err := s.Ensured(t.Context())
 		if stalled, ok := status.AsStalled(err); !ok || !strings.Contains(stalled.Message, says) || keys != nil {
 			t.Errorf("%v, %v, want %q", keys, err, says)

@@ -11,7 +11,8 @@ import (
 )
 
 func TestStatusPatch_HoldsNothingButTheStatus(t *testing.T) {
-	was := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b", UID: "1", ResourceVersion: "7", Labels: map[string]string{"l": "1"}}}
+	was := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b", UID: "1", ResourceVersion: "7",
+		Labels: map[string]string{"l": "1"}}}
 	was.Spec.BucketName, was.Status.ARN = "b", "arn:aws:s3:::old"
 	is := was.DeepCopy()
 	is.Labels, is.ResourceVersion = nil, "8"

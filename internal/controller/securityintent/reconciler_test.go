@@ -47,7 +47,8 @@ func newBed(t *testing.T, id string, params v1alpha1.Params) *bed {
 	i.Spec.Intent = v1alpha1.Intent{ID: id, Action: v1alpha1.Block, Params: params}
 	api := fakeapi.New(fake.NewClientBuilder().WithScheme(scheme).WithObjects(i).WithStatusSubresource(i))
 	b := &bed{T: t, api: api, clock: testingclock.NewFakePassiveClock(start), events: events.NewFakeRecorder(10), intent: i}
-	b.Reconciler = &Reconciler{reconciler.Environment{Client: api, Live: api.Live(), Clock: b.clock, Events: reconciler.Events{Recorder: b.events}}}
+	b.Reconciler = &Reconciler{reconciler.Environment{Client: api, Live: api.Live(), Clock: b.clock,
+		Events: reconciler.Events{Recorder: b.events}}}
 	return b
 }
 
@@ -87,7 +88,8 @@ func TestReconcile_ReportsAValidIntentOnce(t *testing.T) {
 	b := newBed(t, "dnsManipulation", nil)
 	b.passed()
 	b.shows("Ready", "True", "Ready")
-	if s := b.intent.Status; s.ID != "dnsManipulation" || s.Action != "Block" || s.Status != v1alpha1.StatusCreated || s.ObservedGeneration != 1 {
+	if s := b.intent.Status; s.ID != "dnsManipulation" || s.Action != "Block" || s.Status != v1alpha1.StatusCreated ||
+		s.ObservedGeneration != 1 {
 		t.Errorf("status %+v", s)
 	}
 	if got := b.api.Writes(); !slices.Equal(got, []string{"status SecurityIntent /dns"}) {
@@ -111,7 +113,8 @@ func TestReconcile_SaysWhatIsWrongWithAnIntent(t *testing.T) {
 		texts    []string
 	}{
 		{"unknown", "dnsManipulaton", nil, "UnknownIntent", []string{"spec.intent.id", `"dnsManipulaton"`, "docs/intents.md"}},
-		{"a parameter that it does not have", "dnsManipulation", v1alpha1.Params{"nope": {"x"}}, "InvalidParams", []string{"spec.intent", "nope"}},
+		{"a parameter that it does not have", "dnsManipulation", v1alpha1.Params{"nope": {"x"}}, "InvalidParams",
+			[]string{"spec.intent", "nope"}},
 		{"a value that it does not take", "escapeToHost", v1alpha1.Params{"psaLevel": {"lax"}}, "InvalidParams", []string{"psaLevel", "lax"}},
 	} {
 		b := newBed(t, c.id, c.params)

@@ -110,7 +110,8 @@ func (s Source) Build(ctx context.Context) (string, error) {
 	}
 	dev := filepath.Join(root, "dev")
 	if out, err := s.command(ctx, dev, "go", "env", "GOVERSION").CombinedOutput(); err != nil {
-		return "", orInterrupted(ctx, &MissingError{fmt.Sprintf("install Go 1.26 or later (https://go.dev/doc/install): %s", bytes.TrimSpace(out))})
+		return "", orInterrupted(ctx,
+			&MissingError{fmt.Sprintf("install Go 1.26 or later (https://go.dev/doc/install): %s", bytes.TrimSpace(out))})
 	}
 	builder := filepath.Join(root, "bed")
 	compile := s.command(ctx, dev, "go", "build", "-buildvcs=false", "-o", builder, "./bed")

@@ -41,7 +41,8 @@ func TestTheEmbeddedModuleIsThatOfTheTree(t *testing.T) {
 }
 
 func TestCopy_RefusesAFolderWithoutTheBuilder(t *testing.T) {
-	if err := Copy(os.DirFS(t.TempDir()), filepath.Join(t.TempDir(), "x")); err == nil || !strings.Contains(err.Error(), "name the folder dev") {
+	if err := Copy(os.DirFS(t.TempDir()), filepath.Join(t.TempDir(), "x")); err == nil ||
+		!strings.Contains(err.Error(), "name the folder dev") {
 		t.Errorf("got %v", err)
 	}
 }

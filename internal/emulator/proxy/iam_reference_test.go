@@ -16,7 +16,8 @@ import (
 )
 
 // prefixes are the names of services in IAM where they differ from the SDK's.
-var prefixes = map[string]string{"cloudcontrol": "cloudformation", "cognitoidentityprovider": "cognito-idp", "elasticloadbalancingv2": "elasticloadbalancing", "eventbridge": "events", "resourcegroupstaggingapi": "tag", "s3control": "s3"}
+var prefixes = map[string]string{"cloudcontrol": "cloudformation", "cognitoidentityprovider": "cognito-idp",
+	"elasticloadbalancingv2": "elasticloadbalancing", "eventbridge": "events", "resourcegroupstaggingapi": "tag", "s3control": "s3"}
 
 // emulated returns a proxy with all services and without a moto.
 func emulated(t *testing.T) *proxy.Proxy {
@@ -62,8 +63,10 @@ func TestDemands_EveryCallHasResourcesOrADecision(t *testing.T) {
 		}
 		for _, template := range a.Resources {
 			kind := proxy.TypeOf(template)
-			if _, named := p.NamingOf(kind); !named && strings.Contains(kind, "*") && p.NotNamed(action, kind) == "" && p.FactsOf(strings.Split(action, ":")[0]).Rights.Demands == nil {
-				t.Errorf("%s needs a resource of the type %q: say in Namings of its service how a request names it, or in NotNamed why it does not", action, kind)
+			if _, named := p.NamingOf(kind); !named && strings.Contains(kind, "*") && p.NotNamed(action, kind) == "" &&
+				p.FactsOf(strings.Split(action, ":")[0]).Rights.Demands == nil {
+				t.Errorf("%s needs a resource of the type %q: say in Namings of its service how a request names it, or in NotNamed why it does not",
+					action, kind)
 			}
 			covered++
 		}
@@ -103,7 +106,8 @@ func TestDemands_EveryDependentActionHasADecision(t *testing.T) {
 	}
 	for _, f := range p.AllFacts() {
 		for key := range f.Rights.NotNamed {
-			if action, _, _ := strings.Cut(key, " "); len(proxy.Reference().Actions[action].Resources)+len(proxy.Reference().Actions[action].Optional) == 0 {
+			if action, _, _ := strings.Cut(key,
+				" "); len(proxy.Reference().Actions[action].Resources)+len(proxy.Reference().Actions[action].Optional) == 0 {
 				t.Errorf("NotNamed %q is about nothing", key)
 			}
 		}
@@ -203,20 +207,26 @@ func TestDemands_AreFormedFromTheRequest(t *testing.T) {
 		body                any
 		want                []string
 	}{
-		"a final snapshot": {"rds", "DeleteDBInstance", "eu-west-1", url.Values{"DBInstanceIdentifier": {"a"}, "FinalDBSnapshotIdentifier": {"s"}}, []string{
-			"rds:AddTagsToResource arn:aws:rds:eu-west-1" + account + "snapshot:s", "rds:CreateDBSnapshot arn:aws:rds:eu-west-1" + account + "db:a",
-			"rds:CreateDBSnapshot arn:aws:rds:eu-west-1" + account + "snapshot:s", "rds:DeleteDBInstance arn:aws:rds:eu-west-1" + account + "db:a",
-			"rds:DeleteDBInstance arn:aws:rds:eu-west-1" + account + "snapshot:s"}},
+		"a final snapshot": {"rds", "DeleteDBInstance", "eu-west-1",
+			url.Values{"DBInstanceIdentifier": {"a"}, "FinalDBSnapshotIdentifier": {"s"}}, []string{
+				"rds:AddTagsToResource arn:aws:rds:eu-west-1" + account + "snapshot:s", "rds:CreateDBSnapshot arn:aws:rds:eu-west-1" + account + "db:a",
+				"rds:CreateDBSnapshot arn:aws:rds:eu-west-1" + account + "snapshot:s", "rds:DeleteDBInstance arn:aws:rds:eu-west-1" + account + "db:a",
+				"rds:DeleteDBInstance arn:aws:rds:eu-west-1" + account + "snapshot:s"}},
 		"no final snapshot": {"rds", "DeleteDBInstance", "eu-west-1", url.Values{"DBInstanceIdentifier": {"a"}}, []string{
 			"rds:DeleteDBInstance arn:aws:rds:eu-west-1" + account + "db:a"}},
-		"tags with a create": {"ec2", "CreateSubnet", "us-gov-west-1", url.Values{"VpcId": {"vpc-1"}, "TagSpecification.1.ResourceType": {"subnet"}, "TagSpecification.1.Tag.1.Key": {"k"}},
-			[]string{"ec2:CreateSubnet arn:aws-us-gov:ec2:us-gov-west-1" + account + "subnet/*", "ec2:CreateSubnet arn:aws-us-gov:ec2:us-gov-west-1" + account + "vpc/vpc-1",
+		"tags with a create": {"ec2", "CreateSubnet", "us-gov-west-1",
+			url.Values{"VpcId": {"vpc-1"}, "TagSpecification.1.ResourceType": {"subnet"}, "TagSpecification.1.Tag.1.Key": {"k"}},
+			[]string{"ec2:CreateSubnet arn:aws-us-gov:ec2:us-gov-west-1" + account + "subnet/*",
+				"ec2:CreateSubnet arn:aws-us-gov:ec2:us-gov-west-1" + account + "vpc/vpc-1",
 				"ec2:CreateTags arn:aws-us-gov:ec2:us-gov-west-1" + account + "subnet/*"}},
 		"resources by identifiers": {"ec2", "CreateTags", "cn-north-1", url.Values{"ResourceId.1": {"vpc-1"}, "ResourceId.2": {"sg-1"}},
-			[]string{"ec2:CreateTags arn:aws-cn:ec2:cn-north-1" + account + "security-group/sg-1", "ec2:CreateTags arn:aws-cn:ec2:cn-north-1" + account + "vpc/vpc-1"}},
-		"a table by its ARN": {"dynamodb", "TagResource", "eusc-de-east-1", map[string]any{"ResourceArn": "arn:aws-eusc:dynamodb:eusc-de-east-1" + account + "table/t"},
+			[]string{"ec2:CreateTags arn:aws-cn:ec2:cn-north-1" + account + "security-group/sg-1",
+				"ec2:CreateTags arn:aws-cn:ec2:cn-north-1" + account + "vpc/vpc-1"}},
+		"a table by its ARN": {"dynamodb", "TagResource", "eusc-de-east-1",
+			map[string]any{"ResourceArn": "arn:aws-eusc:dynamodb:eusc-de-east-1" + account + "table/t"},
 			[]string{"dynamodb:TagResource arn:aws-eusc:dynamodb:eusc-de-east-1" + account + "table/t"}},
-		"what names nothing though it must": {"kms", "EnableKey", "eu-west-1", map[string]any{}, []string{"kms:EnableKey " + proxy.Unnamed + "kms key/*"}},
+		"what names nothing though it must": {"kms", "EnableKey", "eu-west-1", map[string]any{},
+			[]string{"kms:EnableKey " + proxy.Unnamed + "kms key/*"}},
 	} {
 		if got := demandsFor(t, row.service, row.op, row.region, row.body); !slices.Equal(got, row.want) {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, row.want)

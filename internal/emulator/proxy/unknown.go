@@ -15,7 +15,8 @@ const unknownName = "UnknownToTheSDK"
 // mapMembers are members of JSON answers that are maps with the user's keys, to
 // which a field would add an entry, not an unknown one.
 var mapMembers = []string{
-	"AdditionalOptions", "Arguments", "Attributes", "ConnectionProperties", "DefaultArguments", "Environment", "Labels", "Location", "Metadata",
+	"AdditionalOptions", "Arguments", "Attributes", "ConnectionProperties", "DefaultArguments", "Environment", "Labels", "Location",
+	"Metadata",
 	"NonOverridableArguments", "Parameters", "Properties", "SecretVersionsToStages", "SkewedColumnValueLocationMaps", "Tags", "UserPoolTags",
 	"Variables", "VersionIdsToStages", "attributes", "environment", "labels", "logOptions", "tags",
 }

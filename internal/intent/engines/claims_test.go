@@ -55,12 +55,14 @@ func shapes() []shape {
 		{name: "nodes with Windows or of AWS Fargate", facts: func(f *intent.Facts) {
 			f.NoAgents, f.Enforcer.Problem = intent.SomeNodes, "nothing enforces them on some of the nodes"
 		}},
-		{name: "DNS cannot be located", facts: func(f *intent.Facts) { f.DNS = intent.ClusterDNS{Problem: "the cluster's DNS cannot be located"} }},
+		{name: "DNS cannot be located",
+			facts: func(f *intent.Facts) { f.DNS = intent.ClusterDNS{Problem: "the cluster's DNS cannot be located"} }},
 		{name: "Cilium beside DNS or credentials on the nodes", facts: func(f *intent.Facts) {
 			f.DNS.Networks, f.DNS.OnNodes = resolver, resolver
 			f.Enforcer.HidesNodes = "networks do not select the addresses of nodes"
 		}},
-		{name: "no known enforcer of NetworkPolicies", facts: func(f *intent.Facts) { f.Enforcer = intent.Enforcer{Problem: "nothing was found"} }},
+		{name: "no known enforcer of NetworkPolicies",
+			facts: func(f *intent.Facts) { f.Enforcer = intent.Enforcer{Problem: "nothing was found"} }},
 		{name: "NetworkPolicies switched off", facts: func(f *intent.Facts) { f.Enforcer = intent.Enforcer{Off: true, Problem: "switched off"} }},
 		{name: "nothing of the engine runs", facts: func(f *intent.Facts) {
 			f.NotRunning = map[string]string{"KubeArmor": "uninstalled", "Kyverno": "uninstalled", "Istio": "uninstalled"}
@@ -74,12 +76,14 @@ func shapes() []shape {
 func claimIn(e intent.Engine, id intent.Entry, in shape) string {
 	f := facts(nil)
 	f.AutoMode = intent.NoNodes
-	f.DNS = intent.ClusterDNS{Namespace: "kube-system", Labels: map[string]string{"k8s-app": "kube-dns"}, Ports: []int32{53}, Source: "Service kube-system/kube-dns"}
+	f.DNS = intent.ClusterDNS{Namespace: "kube-system", Labels: map[string]string{"k8s-app": "kube-dns"}, Ports: []int32{53},
+		Source: "Service kube-system/kube-dns"}
 	in.facts(&f)
 	params := sampleParams(id)
 	delete(params, "dnsPeers") // who names the DNS knows where it is
-	p := intent.Policy{Name: "guard", Namespace: "shop", Labels: map[string]string{"team": "blue"}, Selector: intent.Selector{Labels: map[string]string{"app": "web"}},
-		Rules: []intent.Rule{rule(id.ID, v1alpha1.Block, params)}}
+	p := intent.Policy{Name: "guard", Namespace: "shop", Labels: map[string]string{"team": "blue"},
+		Selector: intent.Selector{Labels: map[string]string{"app": "web"}},
+		Rules:    []intent.Rule{rule(id.ID, v1alpha1.Block, params)}}
 	c := intent.Translate(e, p, f, true, in.serves).Claims[0]
 	return strings.TrimSuffix(fmt.Sprintf("%s/`%s`", c.Level, c.Reason), "/``")
 }

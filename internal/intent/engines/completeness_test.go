@@ -85,8 +85,10 @@ func noParams(intent.Entry) map[string][]string { return nil }
 // sampleParams gives each parameter a value: the last of those that it has, or one of its form.
 func sampleParams(e intent.Entry) map[string][]string {
 	samples := map[string][]string{
-		"dnsPeers": {"169.254.20.10/32"}, "allowCIDRs": {"203.0.113.0/24"}, "allowEgressCIDRs": {"198.51.100.0/24"}, "runtimeClass": {"kata-qemu"}, "cveList": {"CVE-2024-4439"},
-		"schedule": {"@weekly"}, "external_addresses": {"example.com:443"}, "exceptPorts": {"9090", "9091"}, "awsCIDRs": {"10.20.0.0/16"}, "fromNamespaces": {"web", "ops"},
+		"dnsPeers": {"169.254.20.10/32"}, "allowCIDRs": {"203.0.113.0/24"}, "allowEgressCIDRs": {"198.51.100.0/24"},
+		"runtimeClass": {"kata-qemu"}, "cveList": {"CVE-2024-4439"},
+		"schedule": {"@weekly"}, "external_addresses": {"example.com:443"}, "exceptPorts": {"9090", "9091"}, "awsCIDRs": {"10.20.0.0/16"},
+		"fromNamespaces":      {"web", "ops"},
 		"fromServiceAccounts": {"jobs/nightly"}, "ports": {"8080"}, "allowMethods": {"GET"}, "allowPaths": {"/api/*"}, "denyPaths": {"/admin"},
 		"names": {"api.example.com", "*.example.org"},
 	}
@@ -105,7 +107,8 @@ type scope struct {
 	policy func([]intent.Rule) intent.Policy
 }
 
-const namespaced, fromCluster, overSome, overAll = "in a namespace", "in a namespace, from a cluster binding", "over some namespaces", "over all namespaces but one"
+const namespaced, fromCluster, overSome, overAll = "in a namespace", "in a namespace, from a cluster binding", "over some namespaces",
+	"over all namespaces but one"
 
 func scopes() []scope {
 	over := func(all bool, names, exclude string) func([]intent.Rule) intent.Policy {
@@ -119,7 +122,8 @@ func scopes() []scope {
 			return intent.Policy{Name: "guard", Namespace: "shop", Labels: map[string]string{"team": "blue"}, Rules: rules}
 		}},
 		{fromCluster, func(rules []intent.Rule) intent.Policy {
-			return intent.Policy{Name: "nimbus-ctlr-gen-guard", Namespace: "shop", FromCluster: true, Labels: map[string]string{"team": "blue"}, Rules: rules}
+			return intent.Policy{Name: "nimbus-ctlr-gen-guard", Namespace: "shop", FromCluster: true, Labels: map[string]string{"team": "blue"},
+				Rules: rules}
 		}},
 		{overSome, over(false, "shop ware", "")},
 		{overAll, over(true, "", "attic kube-system nexus-system")},
@@ -138,7 +142,8 @@ func selectors() []pods {
 		}},
 		{"all pods", func() intent.Selector { return intent.Selector{} }},
 		{"expressions", func() intent.Selector {
-			return intent.Selector{Labels: map[string]string{"app": "web"}, Expressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpIn, Values: []string{"front", "back"}}}}
+			return intent.Selector{Labels: map[string]string{"app": "web"},
+				Expressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpIn, Values: []string{"front", "back"}}}}
 		}},
 	}
 }
@@ -150,14 +155,17 @@ func meshes() map[string]map[string]string {
 }
 
 func facts(labels map[string]string) intent.Facts {
-	return intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: maps.Clone(labels), MeshRootNamespace: "istio-system", TrustDomain: "cluster.local", AutoMode: intent.AllNodes,
-		TLS:     intent.TLS{Image: "registry.example.com/assessor:1"},
-		Patches: intent.Patches{Known: map[string]intent.Patch{"CVE-2024-4439": {CVE: "CVE-2024-4439", Processes: []intent.PatchPath{{Path: "/usr/bin/php"}}}}}}
+	return intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: maps.Clone(labels), MeshRootNamespace: "istio-system",
+		TrustDomain: "cluster.local", AutoMode: intent.AllNodes,
+		TLS: intent.TLS{Image: "registry.example.com/assessor:1"},
+		Patches: intent.Patches{Known: map[string]intent.Patch{"CVE-2024-4439": {CVE: "CVE-2024-4439",
+			Processes: []intent.PatchPath{{Path: "/usr/bin/php"}}}}}}
 }
 
 func rule(id string, action v1alpha1.Action, params map[string][]string) intent.Rule {
 	return intent.Rule{
-		ID: id, Canonical: id, Intent: "wish-" + strings.ToLower(id), Description: "As the house rules say", Severity: "7", Tags: []string{"NIST", "SI-4"},
+		ID: id, Canonical: id, Intent: "wish-" + strings.ToLower(id), Description: "As the house rules say", Severity: "7",
+		Tags:   []string{"NIST", "SI-4"},
 		Action: action, Params: params,
 	}
 }
@@ -269,7 +277,8 @@ func TestObjects_HaveKnownKindsAndUniqueNames(t *testing.T) {
 			if spec, _ := u.Object["spec"].(map[string]any); len(spec) == 0 {
 				t.Errorf("%s says nothing", u.GetName())
 			}
-			if got, want := u.GetAnnotations()[wellknown.LabelManagedBy], strings.Replace("nimbus-"+strings.ToLower(e.Name()), "networkpolicy", "netpol", 1); got != want {
+			if got, want := u.GetAnnotations()[wellknown.LabelManagedBy],
+				strings.Replace("nimbus-"+strings.ToLower(e.Name()), "networkpolicy", "netpol", 1); got != want {
 				t.Errorf("%s is managed by %q, want %q", u.GetName(), got, want)
 			}
 		}
@@ -338,7 +347,8 @@ func TestAnAuditNeverBlocks(t *testing.T) {
 			}
 			dry := u.GetAnnotations()["istio.io/dry-run"] == "true"
 			switch {
-			case acts.Match(text), slices.Contains([]string{"NetworkPolicy", "PeerAuthentication", "CiliumNetworkPolicy", "ApplicationNetworkPolicy"}, u.GetKind()),
+			case acts.Match(text), slices.Contains([]string{"NetworkPolicy", "PeerAuthentication", "CiliumNetworkPolicy",
+				"ApplicationNetworkPolicy"}, u.GetKind()),
 				strings.Contains(string(text), "patchStrategicMerge"), u.GetKind() == "AuthorizationPolicy" && !dry:
 				t.Errorf("%s blocks: %s", u.GetName(), text)
 			}
@@ -365,14 +375,16 @@ func TestTheObjectsThatUsersCountOn(t *testing.T) {
 		want      []string
 	}{
 		{"dnsManipulation", namespaced, []string{"NetworkPolicy/guard-dnsmanipulation", "KubeArmorPolicy/guard-dnsmanipulation"}},
-		{"dnsManipulation", fromCluster, []string{"NetworkPolicy/nimbus-ctlr-gen-guard-dnsmanipulation", "KubeArmorPolicy/nimbus-ctlr-gen-guard-dnsmanipulation"}},
+		{"dnsManipulation", fromCluster,
+			[]string{"NetworkPolicy/nimbus-ctlr-gen-guard-dnsmanipulation", "KubeArmorPolicy/nimbus-ctlr-gen-guard-dnsmanipulation"}},
 		{"dnsManipulation", overAll, nil},
 		{"escapeToHost", namespaced, []string{
 			"KubeArmorPolicy/guard-escapetohost-disallowchroot", "KubeArmorPolicy/guard-escapetohost-disallowcapabilities",
 			"KubeArmorPolicy/guard-escapetohost-swdeploymenttools", "Policy/guard-escapetohost",
 		}},
 		{"escapeToHost", fromCluster, []string{
-			"KubeArmorPolicy/nimbus-ctlr-gen-guard-escapetohost-disallowchroot", "KubeArmorPolicy/nimbus-ctlr-gen-guard-escapetohost-disallowcapabilities",
+			"KubeArmorPolicy/nimbus-ctlr-gen-guard-escapetohost-disallowchroot",
+			"KubeArmorPolicy/nimbus-ctlr-gen-guard-escapetohost-disallowcapabilities",
 			"KubeArmorPolicy/nimbus-ctlr-gen-guard-escapetohost-swdeploymenttools",
 		}},
 		{"escapeToHost", overSome, []string{"ClusterPolicy/guard-escapetohost"}},

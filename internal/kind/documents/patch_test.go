@@ -52,7 +52,8 @@ func TestPatch_IsAsDeepAsItCanBe(t *testing.T) {
 			`[{"op":"add","path":"/A","value":false},{"op":"add","path":"/B","value":0},{"op":"add","path":"/C","value":""}]`,
 		},
 		"write-only values": {
-			map[string]any{"A": 1.0, "P": hidden(`"p"`), "O": map[string]any{"Q": hidden(`"q"`), "R": 1.0}, "L": []any{map[string]any{"S": hidden(`{"t":1}`)}}},
+			map[string]any{"A": 1.0, "P": hidden(`"p"`), "O": map[string]any{"Q": hidden(`"q"`), "R": 1.0},
+				"L": []any{map[string]any{"S": hidden(`{"t":1}`)}}},
 			map[string]any{"A": 0.0, "O": map[string]any{"R": 1.0}, "L": []any{map[string]any{}}},
 			[]kind.Change{{Path: "Properties.A"}},
 			`[{"op":"add","path":"/A","value":1},{"op":"add","path":"/L","value":[{"S":{"t":1}}]},{"op":"add","path":"/O/Q","value":"q"},{"op":"add","path":"/P","value":"p"}]`,
@@ -75,10 +76,12 @@ func TestPatch_IsAsDeepAsItCanBe(t *testing.T) {
 // AWS refuses a patch with a property that is fixed at the creation, also where it never shows it.
 func TestPatch_LeavesOutWriteOnlyValuesThatAreFixed(t *testing.T) {
 	hidden := func(value string) *kind.WriteOnly { return kind.NewWriteOnly("uid", value) }
-	want := &kind.Document{Value: map[string]any{"A": 1.0, "Fixed": hidden(`"f"`), "List": []any{map[string]any{"S": hidden(`"s"`)}}, "P": hidden(`"p"`)}, Rule: func(at []string) kind.DocumentRule {
+	want := &kind.Document{Value: map[string]any{"A": 1.0, "Fixed": hidden(`"f"`), "List": []any{map[string]any{"S": hidden(`"s"`)}},
+		"P": hidden(`"p"`)}, Rule: func(at []string) kind.DocumentRule {
 		return kind.DocumentRule{Mode: kind.Either(at[0] == "Fixed" || at[0] == "List", kind.Immutable, kind.Mutable)}
 	}}
-	text, err := json.Marshal(Patch("Properties", want, &kind.Document{Value: map[string]any{"A": 0.0}}, []kind.Change{{Path: "Properties.A"}}))
+	text, err := json.Marshal(Patch("Properties", want, &kind.Document{Value: map[string]any{"A": 0.0}},
+		[]kind.Change{{Path: "Properties.A"}}))
 	if got, patch := string(text), `[{"op":"add","path":"/A","value":1},{"op":"add","path":"/P","value":"p"}]`; err != nil || got != patch {
 		t.Errorf("got %s, want %s: %v", got, patch, err)
 	}

@@ -105,7 +105,8 @@ func referenceOf(field string, object map[string]any) (Reference, error) {
 	text, _ := object[refName].(string)
 	named, of := refForm.FindStringSubmatch(text), fieldForm.FindStringSubmatch(fmt.Sprint(object[fieldName]))
 	if named == nil || of == nil || len(object) != 2 {
-		return Reference{}, status.Invalid(field, "is no reference: write {$ref: KIND/NAME, field: status.arn}, with an object of this namespace and a field of its status")
+		return Reference{}, status.Invalid(field,
+			"is no reference: write {$ref: KIND/NAME, field: status.arn}, with an object of this namespace and a field of its status")
 	}
 	return Reference{Kind: named[1], Name: named[2], Field: of[1]}, nil
 }
@@ -186,9 +187,11 @@ func (r Reference) Value(field string, t kind.Target) (string, error) {
 		for i, name := range names[2:] {
 			names[i+2] = "status." + name
 		}
-		return "", status.Invalid(field, "status.%s of %s/%s cannot be referred to; these can: %s", r.Field, r.Kind, r.Name, strings.Join(names, ", "))
+		return "", status.Invalid(field, "status.%s of %s/%s cannot be referred to; these can: %s", r.Field, r.Kind, r.Name,
+			strings.Join(names, ", "))
 	case found == "":
-		return "", &status.Waiting{Reason: status.ReasonWaiting, For: fmt.Sprintf("%s/%s to have status.%s, to which %s refers", r.Kind, r.Name, r.Field, field)}
+		return "", &status.Waiting{Reason: status.ReasonWaiting,
+			For: fmt.Sprintf("%s/%s to have status.%s, to which %s refers", r.Kind, r.Name, r.Field, field)}
 	default:
 		return found, nil
 	}

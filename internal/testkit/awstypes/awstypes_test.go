@@ -26,7 +26,8 @@ func TestTypes_AreThoseThatAWSPublishes(t *testing.T) {
 		t.Errorf("excerpt.json is not what the wheel contains, run `make awstypes`: %v", err)
 	}
 	bundle, err := MakeBundle()
-	if checkedIn, unread := os.ReadFile("../../awsschema/bundled/schemas.zip"); err != nil || unread != nil || string(bundle) != string(checkedIn) {
+	if checkedIn, unread := os.ReadFile("../../awsschema/bundled/schemas.zip"); err != nil || unread != nil ||
+		string(bundle) != string(checkedIn) {
 		t.Errorf("schemas.zip is not what the wheel contains, run `make awstypes`: %v, %v", err, unread)
 	}
 }

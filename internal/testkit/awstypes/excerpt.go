@@ -20,7 +20,8 @@ var excerpt []byte
 // excerpted are the types of the excerpt: one of each shape of identity and tags, one without handlers, and a few whose values AWS
 // shows in another form.
 var excerpted = []string{
-	"AWS::AppMesh::Mesh", "AWS::CloudTrail::EventDataStore", "AWS::DAX::SubnetGroup", "AWS::DSQL::Cluster", "AWS::EC2::PrefixList", "AWS::EFS::FileSystem", "AWS::Kinesis::Stream",
+	"AWS::AppMesh::Mesh", "AWS::CloudTrail::EventDataStore", "AWS::DAX::SubnetGroup", "AWS::DSQL::Cluster", "AWS::EC2::PrefixList",
+	"AWS::EFS::FileSystem", "AWS::Kinesis::Stream",
 	"AWS::Lambda::Alias", "AWS::Logs::MetricFilter", "AWS::Personalize::MetricAttribution",
 	"AWS::Route53Resolver::ResolverRule", "AWS::SSM::Parameter", "AWS::SecretsManager::Secret", "AWS::StepFunctions::StateMachine",
 }

@@ -84,7 +84,8 @@ func Limited(t testing.TB, policies []string, flags ...string) *Bed {
 		t.Fatal(err)
 	}
 	b.World.AWS().EnforceIAM(true)
-	b.Op = operator.Start(t, b.World, operator.Options{Flags: flags, Env: []string{"AWS_ACCESS_KEY_ID=" + id, "AWS_SECRET_ACCESS_KEY=" + secret}})
+	b.Op = operator.Start(t, b.World,
+		operator.Options{Flags: flags, Env: []string{"AWS_ACCESS_KEY_ID=" + id, "AWS_SECRET_ACCESS_KEY=" + secret}})
 	return b
 }
 
@@ -105,7 +106,8 @@ func Empty(t testing.TB) *Bed {
 		t.Fatal(err)
 	}
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme), intentv1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme),
+		intentv1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	c, err := client.NewWithWatch(w.Config(), client.Options{Scheme: scheme})
@@ -137,8 +139,10 @@ func (b *Bed) Ctx() context.Context { return context.WithoutCancel(b.Context()) 
 
 // Lists are empty lists of every kind of ours, dependants first.
 func Lists() []client.ObjectList {
-	return []client.ObjectList{&nexusv1.NexusAICapabilityList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{}, &v1alpha1.IAMRoleList{}, &v1alpha1.GlueTableList{},
-		&v1alpha1.GlueCrawlerList{}, &v1alpha1.GlueDatabaseList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{}, &v1alpha1.AWSProviderList{}}
+	return []client.ObjectList{&nexusv1.NexusAICapabilityList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{},
+		&v1alpha1.IAMRoleList{}, &v1alpha1.GlueTableList{},
+		&v1alpha1.GlueCrawlerList{}, &v1alpha1.GlueDatabaseList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{},
+		&v1alpha1.AWSProviderList{}}
 }
 
 // leftovers returns the objects that the test has left, AWSProviders last, which the others need.
@@ -199,7 +203,8 @@ func (b *Bed) forgetDeletions() {
 func (b *Bed) writes() string {
 	var lines strings.Builder
 	for _, c := range b.World.AWS().Calls().Writes() {
-		fmt.Fprintln(&lines, c.Start.Format("15:04:05.000"), c.Duration.Round(time.Millisecond), c.Label(), c.Status, c.Error, c.Fault, c.AccessKey)
+		fmt.Fprintln(&lines, c.Start.Format("15:04:05.000"), c.Duration.Round(time.Millisecond), c.Label(), c.Status, c.Error, c.Fault,
+			c.AccessKey)
 	}
 	return lines.String()
 }
@@ -340,8 +345,10 @@ func (b *Bed) unready() string {
 		}
 	}
 	for _, p := range pods.Items {
-		if !slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue }) {
-			fmt.Fprintf(&out, "pod %s/%s of %s on %q: %s, deleted %v, conditions %+v\n", p.Namespace, p.Name, p.CreationTimestamp, p.Spec.NodeName, p.Status.Phase, p.DeletionTimestamp, p.Status.Conditions)
+		if !slices.ContainsFunc(p.Status.Conditions,
+			func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue }) {
+			fmt.Fprintf(&out, "pod %s/%s of %s on %q: %s, deleted %v, conditions %+v\n", p.Namespace, p.Name, p.CreationTimestamp, p.Spec.NodeName,
+				p.Status.Phase, p.DeletionTimestamp, p.Status.Conditions)
 		}
 	}
 	return out.String()

@@ -47,8 +47,10 @@ type Cloud struct {
 
 // New returns the services at an address.
 func New(url string) *Cloud {
-	c := aws.Config{Region: emulator.DefaultRegion, BaseEndpoint: aws.String(url), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	return &Cloud{s3.NewFromConfig(c), dynamodb.NewFromConfig(c), iam.NewFromConfig(c), glue.NewFromConfig(c), ssm.NewFromConfig(c), secretsmanager.NewFromConfig(c),
+	c := aws.Config{Region: emulator.DefaultRegion, BaseEndpoint: aws.String(url),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	return &Cloud{s3.NewFromConfig(c), dynamodb.NewFromConfig(c), iam.NewFromConfig(c), glue.NewFromConfig(c), ssm.NewFromConfig(c),
+		secretsmanager.NewFromConfig(c),
 		sns.NewFromConfig(c), sqs.NewFromConfig(c), kms.NewFromConfig(c), cognitoidentityprovider.NewFromConfig(c)}
 }
 
@@ -91,7 +93,8 @@ func (c *Cloud) Tags(ctx context.Context, kind, name string) (map[string]string,
 		if _, err := c.SSM.GetParameter(ctx, &ssm.GetParameterInput{Name: &name}); err != nil {
 			return nil, err
 		}
-		a, err := c.SSM.ListTagsForResource(ctx, &ssm.ListTagsForResourceInput{ResourceId: &name, ResourceType: ssmtypes.ResourceTypeForTaggingParameter})
+		a, err := c.SSM.ListTagsForResource(ctx,
+			&ssm.ListTagsForResourceInput{ResourceId: &name, ResourceType: ssmtypes.ResourceTypeForTaggingParameter})
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,8 @@ func (c *Cloud) describeTopic(ctx context.Context, arn string, writeAnswer func(
 
 // QueueAttributes returns the attributes of a queue at a URL.
 func (c *Cloud) QueueAttributes(ctx context.Context, url string) (map[string]string, error) {
-	out, err := c.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+	out, err := c.SQS.GetQueueAttributes(ctx,
+		&sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,8 @@ func (c *Cloud) Key(ctx context.Context, alias string) (string, error) {
 // Pools returns the IDs of the user pools of a name, which several may have.
 func (c *Cloud) Pools(ctx context.Context, name string) ([]string, error) {
 	var ids []string
-	pages := cognitoidentityprovider.NewListUserPoolsPaginator(c.Cognito, &cognitoidentityprovider.ListUserPoolsInput{MaxResults: aws.Int32(60)})
+	pages := cognitoidentityprovider.NewListUserPoolsPaginator(c.Cognito,
+		&cognitoidentityprovider.ListUserPoolsInput{MaxResults: aws.Int32(60)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -89,7 +91,8 @@ func (c *Cloud) describePools(ctx context.Context, name string, writeAnswer func
 			continue
 		}
 		for _, x := range clients.UserPoolClients {
-			writeAnswer(ask(ctx, c.Cognito.DescribeUserPoolClient, &cognitoidentityprovider.DescribeUserPoolClientInput{UserPoolId: &id, ClientId: x.ClientId}))
+			writeAnswer(ask(ctx, c.Cognito.DescribeUserPoolClient,
+				&cognitoidentityprovider.DescribeUserPoolClientInput{UserPoolId: &id, ClientId: x.ClientId}))
 		}
 	}
 }

@@ -31,7 +31,8 @@ func (d *Double) serveQuery(w http.ResponseWriter, body string) {
 		XMLName xml.Name `xml:"http://cloudformation.amazonaws.com/doc/2010-05-15/ DescribeTypeResponse"`
 		Result  result   `xml:"DescribeTypeResult"`
 	}{Result: result{
-		Arn: "arn:aws:cloudformation:us-east-1::type/resource/" + strings.ReplaceAll(m.TypeName, "::", "-"), Type: "RESOURCE", TypeName: m.TypeName,
+		Arn: "arn:aws:cloudformation:us-east-1::type/resource/" + strings.ReplaceAll(m.TypeName, "::", "-"), Type: "RESOURCE",
+		TypeName:   m.TypeName,
 		Visibility: "PUBLIC", ProvisioningType: m.provisioning(), DeprecatedStatus: "LIVE", Schema: string(m.text), IsActivated: true,
 	}})
 }

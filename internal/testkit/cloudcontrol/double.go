@@ -178,7 +178,8 @@ func (in input) key(identifier string) string {
 
 // errand is the work of a handler for the request.
 func (in input) errand(m *model, handler string, before, after map[string]any) errand {
-	return errand{handler: handler, accessKey: in.accessKey, region: in.region, before: before, after: after, named: m.identified(in.Identifier)}
+	return errand{handler: handler, accessKey: in.accessKey, region: in.region, before: before, after: after,
+		named: m.identified(in.Identifier)}
 }
 
 // refusal is an error of the API.
@@ -208,7 +209,8 @@ func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 	if refused != nil {
-		answer = map[string]string{"__type": "com.amazonaws.cloudapiservice#" + refused.code, "Message": refused.message, "message": refused.message}
+		answer = map[string]string{"__type": "com.amazonaws.cloudapiservice#" + refused.code, "Message": refused.message,
+			"message": refused.message}
 		w.WriteHeader(http.StatusBadRequest)
 	}
 	_ = json.NewEncoder(w).Encode(answer)
@@ -227,15 +229,18 @@ func (d *Double) answer(operation string, in input) (any, *refusal) {
 		return nil, refused
 	}
 	in.Identifier = d.named(m, in.region, in.Identifier)
-	handlers := map[string]string{"CreateResource": "create", "GetResource": "read", "UpdateResource": "update", "DeleteResource": "delete", "ListResources": "list"}
+	handlers := map[string]string{"CreateResource": "create", "GetResource": "read", "UpdateResource": "update", "DeleteResource": "delete",
+		"ListResources": "list"}
 	name, known := handlers[operation]
 	if !known {
 		return nil, &refusal{"UnknownOperationException", ""}
 	}
 	if m.provisioning() == "NON_PROVISIONABLE" || !m.has(name) {
-		return nil, &refusal{"UnsupportedActionException", fmt.Sprintf("Resource type %s does not support %s action", in.TypeName, strings.ToUpper(name))}
+		return nil, &refusal{"UnsupportedActionException",
+			fmt.Sprintf("Resource type %s does not support %s action", in.TypeName, strings.ToUpper(name))}
 	}
-	return map[string]func(*model, input) (any, *refusal){"create": d.create, "read": d.get, "update": d.update, "delete": d.delete, "list": d.list}[name](m, in)
+	return map[string]func(*model, input) (any, *refusal){"create": d.create, "read": d.get, "update": d.update, "delete": d.delete,
+		"list": d.list}[name](m, in)
 }
 
 // model returns the model of a type.
@@ -273,7 +278,8 @@ func (d *Double) create(m *model, in input) (any, *refusal) {
 	if reason := m.validate(wanted); reason != "" {
 		return nil, &refusal{"ValidationException", reason}
 	}
-	r := &request{operation: "CREATE", typeName: in.TypeName, fingerprint: in.body, identifier: m.identifier(d.asShown(m, in.region, wanted)), denied: d.refused(m, in.errand(m, "create", nil, wanted))}
+	r := &request{operation: "CREATE", typeName: in.TypeName, fingerprint: in.body, identifier: m.identifier(d.asShown(m, in.region, wanted)),
+		denied: d.refused(m, in.errand(m, "create", nil, wanted))}
 	if r.identifier != "" {
 		if d.busyWith(in.key(r.identifier)) != nil {
 			return nil, concurrent(in.TypeName, r.identifier)
@@ -420,7 +426,8 @@ func (d *Double) list(m *model, in input) (any, *refusal) {
 	}
 	for _, name := range m.Handlers["list"].HandlerSchema.Required {
 		if parents[name] == nil {
-			return nil, &refusal{"InvalidRequestException", "Missing or invalid ResourceModel property in list operation: required key [" + name + "] not found"}
+			return nil, &refusal{"InvalidRequestException", "Missing or invalid ResourceModel property in list operation: required key [" + name +
+				"] not found"}
 		}
 	}
 	e := in.errand(m, "list", nil, nil)
@@ -463,11 +470,13 @@ func contains(properties, values map[string]any) bool {
 }
 
 func notFound(in input) *refusal {
-	return &refusal{"ResourceNotFoundException", fmt.Sprintf("Resource of type '%s' with identifier '%s' was not found.", in.TypeName, in.Identifier)}
+	return &refusal{"ResourceNotFoundException",
+		fmt.Sprintf("Resource of type '%s' with identifier '%s' was not found.", in.TypeName, in.Identifier)}
 }
 
 func concurrent(typeName, identifier string) *refusal {
-	return &refusal{"ConcurrentOperationException", fmt.Sprintf("Another operation on resource of type %s with identifier %s is in progress.", typeName, identifier)}
+	return &refusal{"ConcurrentOperationException",
+		fmt.Sprintf("Another operation on resource of type %s with identifier %s is in progress.", typeName, identifier)}
 }
 
 var credential = regexp.MustCompile(`Credential=[^/,\s]+/\d+/([^/]+)/`)

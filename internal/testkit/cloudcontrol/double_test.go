@@ -79,7 +79,8 @@ func (b *bench) mustCreate(typeName, state string) *types.ProgressEvent {
 }
 
 func (b *bench) update(typeName, identifier, patch string) (*types.ProgressEvent, error) {
-	out, err := b.client.UpdateResource(b.Context(), &api.UpdateResourceInput{TypeName: &typeName, Identifier: &identifier, PatchDocument: &patch})
+	out, err := b.client.UpdateResource(b.Context(),
+		&api.UpdateResourceInput{TypeName: &typeName, Identifier: &identifier, PatchDocument: &patch})
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,8 @@ func (b *bench) refused(what string, err error, code string) {
 
 func TestDouble_ResourceByNameLivesItsLife(t *testing.T) {
 	b := newBench(t)
-	event := b.mustCreate(stream, `{"Name":"events","RetentionPeriodHours":48,"WarmThroughputMiBps":5,"DesiredShardLevelMetrics":["IncomingBytes","OutgoingBytes"]}`)
+	event := b.mustCreate(stream,
+		`{"Name":"events","RetentionPeriodHours":48,"WarmThroughputMiBps":5,"DesiredShardLevelMetrics":["IncomingBytes","OutgoingBytes"]}`)
 	if event.OperationStatus != types.OperationStatusSuccess || *event.Identifier != "events" {
 		t.Fatalf("%+v", event)
 	}
@@ -170,7 +172,8 @@ func TestDouble_AssignsIdentifiers(t *testing.T) {
 	if *first.Identifier == *second.Identifier || b.get(prefixList, *first.Identifier)["PrefixListId"] != *first.Identifier {
 		t.Errorf("%s, %s", *first.Identifier, *second.Identifier)
 	}
-	of := b.mustCreate(filter, `{"LogGroupName":"g","FilterName":"f","FilterPattern":"","MetricTransformations":[{"MetricName":"m","MetricNamespace":"n","MetricValue":"1"}]}`)
+	of := b.mustCreate(filter,
+		`{"LogGroupName":"g","FilterName":"f","FilterPattern":"","MetricTransformations":[{"MetricName":"m","MetricNamespace":"n","MetricValue":"1"}]}`)
 	if *of.Identifier != "g|f" {
 		t.Errorf("the parts of an identifier: %s", *of.Identifier)
 	}
@@ -221,7 +224,8 @@ func TestDouble_RequestsTakeTheirTime(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	canceled := b.mustCreate(stream, `{"Name":"others"}`)
-	if _, err := b.client.CancelResourceRequest(t.Context(), &api.CancelResourceRequestInput{RequestToken: canceled.RequestToken}); err != nil {
+	if _, err := b.client.CancelResourceRequest(t.Context(),
+		&api.CancelResourceRequestInput{RequestToken: canceled.RequestToken}); err != nil {
 		t.Fatal(err)
 	}
 	b.now = b.now.Add(time.Hour)
@@ -239,7 +243,8 @@ func TestDouble_KnowsClientTokensFor36Hours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := b.create(prefixList, "token-1", state); err != nil || *again.Identifier != *first.Identifier || *again.RequestToken != *first.RequestToken {
+	if again, err := b.create(prefixList, "token-1", state); err != nil || *again.Identifier != *first.Identifier ||
+		*again.RequestToken != *first.RequestToken {
 		t.Errorf("%+v, %v", again, err)
 	}
 	_, err = b.create(prefixList, "token-1", `{"PrefixListName":"home","AddressFamily":"IPv4"}`)
@@ -258,12 +263,14 @@ func TestDouble_FailsWithEachErrorCode(t *testing.T) {
 	for _, code := range types.HandlerErrorCode("").Values() {
 		b.double.Fail("CREATE", cloudcontrol.Failure{Code: string(code), Message: "as asked"})
 		event := b.mustCreate(stream, `{"Name":"events"}`)
-		if event.OperationStatus != types.OperationStatusFailed || event.ErrorCode != code || *event.StatusMessage != "as asked" || b.get(stream, "events") != nil {
+		if event.OperationStatus != types.OperationStatusFailed || event.ErrorCode != code || *event.StatusMessage != "as asked" ||
+			b.get(stream, "events") != nil {
 			t.Errorf("%s: %+v", code, event)
 		}
 	}
 	b.double.Fail("CREATE", cloudcontrol.Failure{Code: "NotStabilized", Leaves: true})
-	if event := b.mustCreate(stream, `{"Name":"events"}`); event.ErrorCode != types.HandlerErrorCodeNotStabilized || b.get(stream, "events") == nil {
+	if event := b.mustCreate(stream, `{"Name":"events"}`); event.ErrorCode != types.HandlerErrorCodeNotStabilized ||
+		b.get(stream, "events") == nil {
 		t.Errorf("%+v", event)
 	}
 }
@@ -293,7 +300,8 @@ func TestDouble_DescribesTypes(t *testing.T) {
 	b := newBench(t)
 	client := cloudformation.NewFromConfig(b.config)
 	ask := func(name string) (*cloudformation.DescribeTypeOutput, error) {
-		return client.DescribeType(t.Context(), &cloudformation.DescribeTypeInput{Type: cloudformationtypes.RegistryTypeResource, TypeName: &name})
+		return client.DescribeType(t.Context(),
+			&cloudformation.DescribeTypeInput{Type: cloudformationtypes.RegistryTypeResource, TypeName: &name})
 	}
 	for name, want := range map[string]cloudformationtypes.ProvisioningType{
 		stream: cloudformationtypes.ProvisioningTypeFullyMutable, "AWS::AppMesh::Mesh": cloudformationtypes.ProvisioningTypeNonProvisionable,

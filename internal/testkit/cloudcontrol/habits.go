@@ -200,7 +200,8 @@ func (m *model) formsOf(schema any, object map[string]any) []map[string]any {
 		alternatives, _ := definition[word].([]any)
 		for _, alternative := range alternatives {
 			form := m.definition(alternative)
-			if len(membersOf(form)) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(object)), func(name string) bool { return membersOf(form)[name] == nil }) {
+			if len(membersOf(form)) > 0 &&
+				!slices.ContainsFunc(slices.Collect(maps.Keys(object)), func(name string) bool { return membersOf(form)[name] == nil }) {
 				out = append(out, form)
 			}
 		}

@@ -30,7 +30,8 @@ func TestDouble_KeepsTheLedgerTheFaultsAndTheLag(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Divert("cloudformation", b.double)
-	b.client = api.NewFromConfig(aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(p.URL()), Retryer: func() aws.Retryer { return aws.NopRetryer{} },
+	b.client = api.NewFromConfig(aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(p.URL()),
+		Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
 		Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", "")})
 	p.Fault(emulator.At("cloudformation.CreateResource("+stream+")#1"), emulator.LoseAnswer())
 	if _, err := b.create(stream, "token", `{"Name":"events"}`); err == nil {
@@ -66,14 +67,17 @@ func TestDouble_ResourcesAreListedBesideThoseOfTheEmulator(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Tag.ListTagged(b.double.Tagging())
-	config := aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(p.URL()), Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", "")}
+	config := aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(p.URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", "")}
 	tags := map[string]string{"team": "a"}
-	if _, err := sqs.NewFromConfig(config).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("orders"), Tags: tags}); err != nil {
+	if _, err := sqs.NewFromConfig(config).CreateQueue(t.Context(),
+		&sqs.CreateQueueInput{QueueName: aws.String("orders"), Tags: tags}); err != nil {
 		t.Fatal(err)
 	}
 	b.mustCreate(stream, `{"Name":"events","Tags":[{"Key":"team","Value":"a"}]}`)
 	b.mustCreate(stream, `{"Name":"others","Tags":[{"Key":"team","Value":"b"}]}`)
-	out, err := tagging.NewFromConfig(config).GetResources(t.Context(), &tagging.GetResourcesInput{TagFilters: []taggingtypes.TagFilter{{Key: aws.String("team"), Values: []string{"a"}}}})
+	out, err := tagging.NewFromConfig(config).GetResources(t.Context(),
+		&tagging.GetResourcesInput{TagFilters: []taggingtypes.TagFilter{{Key: aws.String("team"), Values: []string{"a"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

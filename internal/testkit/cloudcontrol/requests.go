@@ -141,7 +141,8 @@ func (d *Double) cancel(in input) (any, *refusal) {
 	case r == nil:
 		return nil, &refusal{"RequestTokenNotFoundException", "Request with token " + in.RequestToken + " was not found"}
 	case r.state != inProgress:
-		return nil, &refusal{"ConcurrentModificationException", "Request with token " + in.RequestToken + " is " + r.state + " and cannot be canceled"}
+		return nil, &refusal{"ConcurrentModificationException",
+			"Request with token " + in.RequestToken + " is " + r.state + " and cannot be canceled"}
 	}
 	r.state = cancelCompleted
 	return map[string]any{"ProgressEvent": d.event(r)}, nil

@@ -54,31 +54,40 @@ func identities(name string) map[string]string {
 }
 
 var evaluations = map[string]evaluation{
-	"AWS::DSQL::Cluster":                        {service: "dsql", resource: "cluster/{Identifier}", everywhere: "dsql:ListClusters", linked: "dsql.amazonaws.com/AWSServiceRoleForAuroraDsql"},
-	"AWS::EC2::PrefixList":                      {service: "ec2", resource: "prefix-list/{PrefixListId}", everywhere: "ec2:DescribeManagedPrefixLists"},
-	"AWS::Kinesis::Stream":                      {service: "kinesis", resource: "stream/{Name}", everywhere: "kinesis:DisableEnhancedMonitoring kinesis:EnableEnhancedMonitoring kinesis:ListStreams kinesis:UpdateShardCount kinesis:UpdateStreamMode"},
-	"AWS::Logs::LogGroup":                       {service: "logs", resource: "log-group:{LogGroupName}"},
-	"AWS::Logs::MetricFilter":                   {service: "logs", resource: "log-group:{LogGroupName}"},
-	"AWS::S3Vectors::VectorBucket":              {service: "s3vectors", resource: "bucket/{VectorBucketName}", everywhere: "s3vectors:ListVectorBuckets"},
-	"AWS::S3Vectors::Index":                     {service: "s3vectors", resource: "{VectorBucketArn}/index/{IndexName}"},
-	"AWS::Bedrock::Guardrail":                   {service: "bedrock", resource: "guardrail/{GuardrailId}", everywhere: "bedrock:CreateGuardrail bedrock:ListGuardrails"},
-	"AWS::Bedrock::GuardrailVersion":            {service: "bedrock", resource: "guardrail/{GuardrailId}"},
-	"AWS::Bedrock::ApplicationInferenceProfile": {service: "bedrock", resource: "application-inference-profile/{InferenceProfileIdentifier}", everywhere: "bedrock:ListInferenceProfiles"},
+	"AWS::DSQL::Cluster": {service: "dsql", resource: "cluster/{Identifier}", everywhere: "dsql:ListClusters",
+		linked: "dsql.amazonaws.com/AWSServiceRoleForAuroraDsql"},
+	"AWS::EC2::PrefixList": {service: "ec2", resource: "prefix-list/{PrefixListId}",
+		everywhere: "ec2:DescribeManagedPrefixLists"},
+	"AWS::Kinesis::Stream": {service: "kinesis", resource: "stream/{Name}",
+		everywhere: "kinesis:DisableEnhancedMonitoring kinesis:EnableEnhancedMonitoring kinesis:ListStreams kinesis:UpdateShardCount kinesis:UpdateStreamMode"},
+	"AWS::Logs::LogGroup":     {service: "logs", resource: "log-group:{LogGroupName}"},
+	"AWS::Logs::MetricFilter": {service: "logs", resource: "log-group:{LogGroupName}"},
+	"AWS::S3Vectors::VectorBucket": {service: "s3vectors", resource: "bucket/{VectorBucketName}",
+		everywhere: "s3vectors:ListVectorBuckets"},
+	"AWS::S3Vectors::Index": {service: "s3vectors", resource: "{VectorBucketArn}/index/{IndexName}"},
+	"AWS::Bedrock::Guardrail": {service: "bedrock", resource: "guardrail/{GuardrailId}",
+		everywhere: "bedrock:CreateGuardrail bedrock:ListGuardrails"},
+	"AWS::Bedrock::GuardrailVersion": {service: "bedrock", resource: "guardrail/{GuardrailId}"},
+	"AWS::Bedrock::ApplicationInferenceProfile": {service: "bedrock", resource: "application-inference-profile/{InferenceProfileIdentifier}",
+		everywhere: "bedrock:ListInferenceProfiles"},
 	"AWS::Bedrock::KnowledgeBase": {service: "bedrock", resource: "knowledge-base/{KnowledgeBaseId}", passedTo: "bedrock.amazonaws.com",
 		everywhere: "bedrock:AssociateThirdPartyKnowledgeBase bedrock:CreateKnowledgeBase bedrock:ListKnowledgeBases"},
 	"AWS::Bedrock::DataSource": {service: "bedrock", resource: "knowledge-base/{KnowledgeBaseId}"},
 	"AWS::BedrockAgentCore::Memory": {service: "bedrock-agentcore", resource: "memory/{MemoryId}",
 		everywhere: "bedrock-agentcore:CreateMemory bedrock-agentcore:ListMemories bedrock-agentcore:UpdateMemoryRecordExpirySpecification"},
-	"AWS::BedrockAgentCore::Gateway": {service: "bedrock-agentcore", resource: "gateway/{GatewayIdentifier}", passedTo: "bedrock-agentcore.amazonaws.com",
+	"AWS::BedrockAgentCore::Gateway": {service: "bedrock-agentcore", resource: "gateway/{GatewayIdentifier}",
+		passedTo:   "bedrock-agentcore.amazonaws.com",
 		everywhere: "bedrock-agentcore:CreateGateway bedrock-agentcore:ListGateways", others: identities("{Name}")},
 	"AWS::BedrockAgentCore::GatewayTarget": {service: "bedrock-agentcore", resource: "gateway/{GatewayIdentifier}",
 		unused: "GetAgentRuntime GetResourceOauth2Token GetWorkloadAccessToken GetWorkloadAccessTokenForUserId"},
-	"AWS::BedrockAgentCore::Runtime": {service: "bedrock-agentcore", resource: "runtime/{AgentRuntimeId}", passedTo: "bedrock-agentcore.amazonaws.com",
+	"AWS::BedrockAgentCore::Runtime": {service: "bedrock-agentcore", resource: "runtime/{AgentRuntimeId}",
+		passedTo:   "bedrock-agentcore.amazonaws.com",
 		linked:     "runtime-identity.bedrock-agentcore.amazonaws.com/AWSServiceRoleForBedrockAgentCoreRuntimeIdentity",
 		everywhere: "bedrock-agentcore:CreateAgentRuntime bedrock-agentcore:ListAgentRuntimeEndpoints bedrock-agentcore:ListAgentRuntimes bedrock-agentcore:PassCapacityProvider", others: identities("{AgentRuntimeName}")},
-	typeBudget:                         {service: "budgets", resource: "budget/{Id}", global: true},
-	"AWS::SSM::Parameter":              {service: "ssm", resource: "parameter{Name}", everywhere: "ssm:DescribeParameters"},
-	"AWS::StepFunctions::StateMachine": {service: "states", resource: "stateMachine:{StateMachineName}", everywhere: "states:ListStateMachines"},
+	typeBudget:            {service: "budgets", resource: "budget/{Id}", global: true},
+	"AWS::SSM::Parameter": {service: "ssm", resource: "parameter{Name}", everywhere: "ssm:DescribeParameters"},
+	"AWS::StepFunctions::StateMachine": {service: "states", resource: "stateMachine:{StateMachineName}",
+		everywhere: "states:ListStateMachines"},
 }
 
 // errand is the work of one handler for one request.
@@ -245,7 +254,8 @@ func fillNames(template string, properties map[string]any) string {
 
 // denied returns the answer of Cloud Control API to a read for which the caller of the handler lacks a right.
 func denied(in input, text string) *refusal {
-	return &refusal{"AccessDeniedException", in.TypeName + " Handler returned status FAILED: " + text + " (HandlerErrorCode: AccessDenied, RequestToken: 00000000-0000-4000-8000-000000000000)"}
+	return &refusal{"AccessDeniedException", in.TypeName + " Handler returned status FAILED: " + text +
+		" (HandlerErrorCode: AccessDenied, RequestToken: 00000000-0000-4000-8000-000000000000)"}
 }
 
 var accessKey = regexp.MustCompile(`Credential=([^/,\s]+)/`)

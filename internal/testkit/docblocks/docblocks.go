@@ -168,10 +168,12 @@ func (m Manifest) Whole() (string, error) {
 		return "", errors.New("neither a manifest, nor a spec of a capability, nor marked as values of the chart")
 	}
 	whole := map[string]any{"capabilityName": "myapp", "environment": "dev", "version": "1.0.0",
-		"frontend": map[string]any{"replicas": 1, "image": "registry.example/a:1"}, "backend": map[string]any{"replicas": 1, "image": "registry.example/b:1"}}
+		"frontend": map[string]any{"replicas": 1, "image": "registry.example/a:1"},
+		"backend":  map[string]any{"replicas": 1, "image": "registry.example/b:1"}}
 	for key, value := range spec {
 		whole[key] = value
 	}
-	out, err := yaml.Marshal(map[string]any{"apiVersion": "nexus.ai/v1", "kind": "NexusAICapability", "metadata": map[string]any{"name": "myapp-dev"}, "spec": whole})
+	out, err := yaml.Marshal(map[string]any{"apiVersion": "nexus.ai/v1", "kind": "NexusAICapability",
+		"metadata": map[string]any{"name": "myapp-dev"}, "spec": whole})
 	return string(out), err
 }

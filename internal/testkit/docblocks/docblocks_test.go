@@ -28,7 +28,8 @@ kubectl get y
 		got = append(got, strings.Join(c.Words, "·"))
 	}
 	want := []string{
-		"aws·sts·get-caller-identity·--query·Account", `kubectl·get·x·-o·jsonpath={range .a[*]}{"\n"}{end}`, "grep·-E·(a|b)", "nexusctl·plan·-f·a.yaml", "date", "echo·done $()",
+		"aws·sts·get-caller-identity·--query·Account", `kubectl·get·x·-o·jsonpath={range .a[*]}{"\n"}{end}`, "grep·-E·(a|b)",
+		"nexusctl·plan·-f·a.yaml", "date", "echo·done $()",
 		"aws·iam·create-policy·--name·N-${d##*-}", "kubectl·apply·-f·-", "kubectl·get·y",
 	}
 	if !slices.Equal(got, want) {

@@ -45,7 +45,8 @@ func (b Block) IsOfCommands() bool {
 }
 
 func (b Block) isUnnamedTranscript() bool {
-	return b.Language == "" && slices.ContainsFunc(strings.Split(b.Text, "\n"), func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "$ ") })
+	return b.Language == "" &&
+		slices.ContainsFunc(strings.Split(b.Text, "\n"), func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "$ ") })
 }
 
 // ReadMark reads the mark of a block of commands.

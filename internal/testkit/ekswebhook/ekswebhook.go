@@ -129,14 +129,16 @@ func (h *hook) patch(ctx context.Context, namespace string, pod *corev1.Pod) []b
 	way := credentials{token: tokens, audience: "sts.amazonaws.com"}
 	if h.world.AWS().EKS.IsAssociated(h.cluster, namespace, pod.Spec.ServiceAccountName) {
 		way = credentials{token: agentTokens, audience: "pods.eks.amazonaws.com", env: []corev1.EnvVar{
-			{Name: "AWS_CONTAINER_CREDENTIALS_FULL_URI", Value: agentAddress}, {Name: "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", Value: agentTokens + "/token"}}}
+			{Name: "AWS_CONTAINER_CREDENTIALS_FULL_URI", Value: agentAddress},
+			{Name: "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", Value: agentTokens + "/token"}}}
 		return way.of(pod)
 	}
 	account, err := h.kube.CoreV1().ServiceAccounts(namespace).Get(ctx, pod.Spec.ServiceAccountName, metav1.GetOptions{})
 	if err != nil || account.Annotations["eks.amazonaws.com/role-arn"] == "" {
 		return nil
 	}
-	way.env = []corev1.EnvVar{{Name: "AWS_ROLE_ARN", Value: account.Annotations["eks.amazonaws.com/role-arn"]}, {Name: "AWS_WEB_IDENTITY_TOKEN_FILE", Value: tokens + "/token"}}
+	way.env = []corev1.EnvVar{{Name: "AWS_ROLE_ARN", Value: account.Annotations["eks.amazonaws.com/role-arn"]},
+		{Name: "AWS_WEB_IDENTITY_TOKEN_FILE", Value: tokens + "/token"}}
 	return way.of(pod)
 }
 
@@ -151,7 +153,8 @@ func (c credentials) of(pod *corev1.Pod) []byte {
 	containers := pod.Spec.Containers
 	for i := range containers {
 		containers[i].Env = append(containers[i].Env, c.env...)
-		containers[i].VolumeMounts = append(containers[i].VolumeMounts, corev1.VolumeMount{Name: "aws-iam-token", MountPath: c.token, ReadOnly: true})
+		containers[i].VolumeMounts = append(containers[i].VolumeMounts,
+			corev1.VolumeMount{Name: "aws-iam-token", MountPath: c.token, ReadOnly: true})
 	}
 	source := corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Audience: c.audience, Path: "token"}}
 	volumes := append(pod.Spec.Volumes, corev1.Volume{Name: "aws-iam-token", VolumeSource: corev1.VolumeSource{

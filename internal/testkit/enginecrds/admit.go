@@ -60,7 +60,8 @@ func schemaOf(tb testing.TB, object *unstructured.Unstructured) *apiextensions.J
 				tb.Fatalf("%s is %s, and %s/%s is not", kind.Kind, crd.Spec.Scope, object.GetNamespace(), object.GetName())
 			}
 			schema := &apiextensions.JSONSchemaProps{}
-			if err := v1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[0].Schema.OpenAPIV3Schema, schema, nil); err != nil {
+			if err := v1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[0].Schema.OpenAPIV3Schema, schema,
+				nil); err != nil {
 				tb.Fatal(err)
 			}
 			return schema

@@ -41,7 +41,8 @@ type API struct {
 // New returns the API server that the builder describes. Managed fields are kept, as the operator's cache of derived
 // objects does.
 func New(builder *fake.ClientBuilder) *API {
-	a := &API{Store: builder.WithReturnManagedFields().WithTypeConverters(managedfields.NewDeducedTypeConverter()).Build(), faults: map[string]func() error{}}
+	a := &API{Store: builder.WithReturnManagedFields().WithTypeConverters(managedfields.NewDeducedTypeConverter()).Build(),
+		faults: map[string]func() error{}}
 	a.WithWatch = a.seenBy("")
 	return a
 }
@@ -84,7 +85,8 @@ func (a *API) seenBy(prefix string) client.WithWatch {
 			}
 			return c.Patch(ctx, o, p, opts...)
 		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption) error {
 			if err := call(sub, a.kind(o), client.ObjectKeyFromObject(o)); err != nil {
 				return err
 			}
@@ -124,7 +126,8 @@ func (a *API) checkVersion(ctx context.Context, u applied) (isNew bool, err erro
 		return true, nil
 	}
 	if v := u.GetResourceVersion(); err == nil && v != "" && v != have.GetResourceVersion() {
-		return false, apierrors.NewConflict(schema.GroupResource{Resource: u.GetKind()}, u.GetName(), fmt.Errorf("resourceVersion %s is not %s", v, have.GetResourceVersion()))
+		return false, apierrors.NewConflict(schema.GroupResource{Resource: u.GetKind()}, u.GetName(),
+			fmt.Errorf("resourceVersion %s is not %s", v, have.GetResourceVersion()))
 	}
 	return false, err
 }

@@ -66,13 +66,16 @@ func (s *STS) Do(r *http.Request) (*http.Response, error) {
 	}
 	m := accessKey.FindStringSubmatch(r.Header.Get("Authorization"))
 	if m == nil || s.callers[m[1]] == "" {
-		return answer(http.StatusForbidden, `<ErrorResponse><Error><Type>Sender</Type><Code>InvalidClientTokenId</Code><Message>The security token included in the request is invalid.</Message></Error><RequestId>1</RequestId></ErrorResponse>`), nil
+		return answer(http.StatusForbidden,
+			`<ErrorResponse><Error><Type>Sender</Type><Code>InvalidClientTokenId</Code><Message>The security token included in the request is invalid.</Message></Error><RequestId>1</RequestId></ErrorResponse>`), nil
 	}
 	arn := s.callers[m[1]]
-	return answer(http.StatusOK, fmt.Sprintf(`<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><UserId>U</UserId><Account>%s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`,
-		arn, strings.Split(arn, ":")[4])), nil
+	return answer(http.StatusOK,
+		fmt.Sprintf(`<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><UserId>U</UserId><Account>%s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`,
+			arn, strings.Split(arn, ":")[4])), nil
 }
 
 func answer(code int, body string) *http.Response {
-	return &http.Response{StatusCode: code, Status: http.StatusText(code), Header: http.Header{"Content-Type": {"text/xml"}}, Body: io.NopCloser(bytes.NewReader([]byte(body))), ContentLength: int64(len(body))}
+	return &http.Response{StatusCode: code, Status: http.StatusText(code), Header: http.Header{"Content-Type": {"text/xml"}},
+		Body: io.NopCloser(bytes.NewReader([]byte(body))), ContentLength: int64(len(body))}
 }

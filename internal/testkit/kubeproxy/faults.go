@@ -122,12 +122,14 @@ func Fail(status int, reason metav1.StatusReason, message string) Action {
 
 // Conflict answers as if others had changed the object meanwhile.
 func Conflict() Action {
-	return Fail(http.StatusConflict, metav1.StatusReasonConflict, "the object has been modified; please apply your changes to the latest version and try again")
+	return Fail(http.StatusConflict, metav1.StatusReasonConflict,
+		"the object has been modified; please apply your changes to the latest version and try again")
 }
 
 // TooManyRequests answers as an overloaded server does.
 func TooManyRequests() Action {
-	return Fail(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "the server has received too many requests and has asked us to try again later")
+	return Fail(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests,
+		"the server has received too many requests and has asked us to try again later")
 }
 
 // Forbidden answers as if RBAC did not allow the request.

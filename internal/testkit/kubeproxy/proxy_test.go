@@ -49,14 +49,16 @@ func newBed(t *testing.T) *bed {
 	must.Succeed(t, err)
 	t.Cleanup(func() { must.Succeed(t, p.Close()) })
 	b := &bed{p, clientOf(t, p.Config()), clientOf(t, w.Config()), ""}
-	ns, err := b.direct.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "kp-"}}, metav1.CreateOptions{})
+	ns, err := b.direct.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "kp-"}},
+		metav1.CreateOptions{})
 	must.Succeed(t, err)
 	b.namespace = ns.Name
 	return b
 }
 
 func (b *bed) create(ctx context.Context, c kubernetes.Interface, name string) error {
-	_, err := c.CoreV1().ConfigMaps(b.namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	_, err := c.CoreV1().ConfigMaps(b.namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}},
+		metav1.CreateOptions{})
 	return err
 }
 

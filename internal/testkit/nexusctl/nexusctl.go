@@ -58,7 +58,8 @@ type Running struct {
 func Start(t testing.TB, w *world.World, env []string, stdin string, args ...string) *Running {
 	t.Helper()
 	r := &Running{t: t, cmd: exec.Command(Binary(t, w), args...), done: make(chan error, 1)}
-	r.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AWS_REGION=ap-southeast-1", "AWS_EC2_METADATA_DISABLED=true"}, env...)
+	r.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AWS_REGION=ap-southeast-1",
+		"AWS_EC2_METADATA_DISABLED=true"}, env...)
 	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = strings.NewReader(stdin), &r.out, &r.errs
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)

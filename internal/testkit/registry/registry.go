@@ -59,7 +59,8 @@ type ECR struct {
 // StartECR runs the registry of an account in a region until the test ends.
 func StartECR(t testing.TB, account string, cfg aws.Config) *ECR {
 	t.Helper()
-	r := &ECR{Host: account + ".dkr.ecr." + cfg.Region + ".amazonaws.com", aws: ecr.NewFromConfig(cfg), inner: registry.New(registry.Logger(log.New(io.Discard, "", 0)))}
+	r := &ECR{Host: account + ".dkr.ecr." + cfg.Region + ".amazonaws.com", aws: ecr.NewFromConfig(cfg),
+		inner: registry.New(registry.Logger(log.New(io.Discard, "", 0)))}
 	certificate, authority := selfSigned(t, r.Host)
 	server := httptest.NewUnstartedServer(r)
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
@@ -96,7 +97,8 @@ func (r *ECR) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	if _, err := r.aws.DescribeRepositories(q.Context(), &ecr.DescribeRepositoriesInput{RepositoryNames: []string{repository}}); err != nil {
-		http.Error(w, `{"errors":[{"code":"NAME_UNKNOWN","message":"The repository with name '`+repository+`' does not exist in the registry"}]}`, http.StatusNotFound)
+		http.Error(w, `{"errors":[{"code":"NAME_UNKNOWN","message":"The repository with name '`+repository+`' does not exist in the registry"}]}`,
+			http.StatusNotFound)
 		return
 	}
 	if q.Method == http.MethodPut || q.Method == http.MethodPatch {
@@ -149,7 +151,8 @@ func (r *ECR) has(ctx context.Context, repository, reference string) (bool, erro
 // record puts an image into the emulated account, where its API shows it. Those of an index's platforms have no tag.
 func (r *ECR) record(ctx context.Context, repository, reference, mediaType string, manifest []byte) error {
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(manifest)) // which the emulated ECR computes otherwise
-	in := &ecr.PutImageInput{RepositoryName: &repository, ImageDigest: &digest, ImageManifest: aws.String(string(manifest)), ImageManifestMediaType: &mediaType}
+	in := &ecr.PutImageInput{RepositoryName: &repository, ImageDigest: &digest, ImageManifest: aws.String(string(manifest)),
+		ImageManifestMediaType: &mediaType}
 	if !isDigest(reference) {
 		in.ImageTag = &reference
 	}

@@ -99,7 +99,8 @@ func install(ctx context.Context, admin *rest.Config, objects []*unstructured.Un
 	}
 	for _, o := range objects {
 		resource, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
-		if _, err := d.Resource(resource).Namespace(o.GetNamespace()).Create(ctx, o, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		if _, err := d.Resource(resource).Namespace(o.GetNamespace()).Create(ctx, o, metav1.CreateOptions{}); err != nil &&
+			!apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)
 		}
 	}

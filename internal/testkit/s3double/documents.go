@@ -26,7 +26,8 @@ type configuration struct {
 // documents is the table of all configuration documents.
 // https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html#ErrorCodeList
 var documents = []configuration{
-	{sub: "tagging", root: "Tagging", absent: "NoSuchTagSet", message: "The TagSet does not exist", created: http.StatusNoContent, problem: badTags},
+	{sub: "tagging", root: "Tagging", absent: "NoSuchTagSet", message: "The TagSet does not exist", created: http.StatusNoContent,
+		problem: badTags},
 	{sub: "versioning", root: "VersioningConfiguration", created: http.StatusOK, problem: badVersioning},
 	{sub: "encryption", root: "ServerSideEncryptionConfiguration", absent: "ServerSideEncryptionConfigurationNotFoundError",
 		message: "The server side encryption configuration was not found", created: http.StatusOK, reset: defaultEncryption},
@@ -34,7 +35,8 @@ var documents = []configuration{
 		message: "The public access block configuration was not found", created: http.StatusOK},
 	{sub: "ownershipControls", root: "OwnershipControls", absent: "OwnershipControlsNotFoundError",
 		message: "The bucket ownership controls were not found", created: http.StatusOK},
-	{sub: "policy", absent: "NoSuchBucketPolicy", message: "The bucket policy does not exist", created: http.StatusNoContent, problem: badPolicy},
+	{sub: "policy", absent: "NoSuchBucketPolicy", message: "The bucket policy does not exist", created: http.StatusNoContent,
+		problem: badPolicy},
 	{sub: "lifecycle", root: "LifecycleConfiguration", absent: "NoSuchLifecycleConfiguration",
 		message: "The lifecycle configuration does not exist", created: http.StatusOK},
 }

@@ -147,7 +147,8 @@ func get(sub string) request {
 		case "policy":
 			return c.GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{Bucket: aws.String(name), ExpectedBucketOwner: owner})
 		}
-		return c.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: aws.String(name), ExpectedBucketOwner: owner})
+		return c.GetBucketLifecycleConfiguration(ctx,
+			&s3.GetBucketLifecycleConfigurationInput{Bucket: aws.String(name), ExpectedBucketOwner: owner})
 	}}
 }
 

@@ -136,7 +136,8 @@ func (d *Double) onBucket(c *call, b *bucket, query url.Values) reply {
 		delete(d.buckets, c.name)
 		return reply{status: http.StatusNoContent}
 	}
-	return failure(http.StatusNotImplemented, "NotImplemented", "The S3 double does not implement "+c.Method+" "+c.URL.RequestURI()+".", c.name)
+	return failure(http.StatusNotImplemented, "NotImplemented", "The S3 double does not implement "+c.Method+" "+c.URL.RequestURI()+".",
+		c.name)
 }
 
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
@@ -151,7 +152,8 @@ func (d *Double) createBucket(c *call) reply {
 		if c.region == defaultRegion && b.region == defaultRegion {
 			return reply{status: http.StatusOK, header: http.Header{"Location": {"/" + c.name}}}
 		}
-		return failure(http.StatusConflict, "BucketAlreadyOwnedByYou", "Your previous request to create the named bucket succeeded and you already own it.", c.name)
+		return failure(http.StatusConflict, "BucketAlreadyOwnedByYou",
+			"Your previous request to create the named bucket succeeded and you already own it.", c.name)
 	}
 	var configuration createConfiguration
 	if len(c.body) > 0 && xml.Unmarshal(c.body, &configuration) != nil {
@@ -237,7 +239,8 @@ func failure(status int, code, message, name string) reply {
 }
 
 func malformed(name string) reply {
-	return failure(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema", name)
+	return failure(http.StatusBadRequest, "MalformedXML",
+		"The XML you provided was not well-formed or did not validate against our published schema", name)
 }
 
 // document renders a value as an S3 document with the root element.

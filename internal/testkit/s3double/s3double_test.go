@@ -67,7 +67,8 @@ func render(t *testing.T, value any, err error) string {
 	}
 	// Not compared: request ids, the owner of a listing, when a bucket was created, and empty fields, which S3 leaves
 	// out or sends empty.
-	for _, field := range []string{"ResultMetadata", "Owner", "Buckets", "BucketArn", "AccessPointAlias", "RequestCharged", "TransitionDefaultMinimumObjectSize"} {
+	for _, field := range []string{"ResultMetadata", "Owner", "Buckets", "BucketArn", "AccessPointAlias", "RequestCharged",
+		"TransitionDefaultMinimumObjectSize"} {
 		delete(fields, field)
 	}
 	for k, v := range fields {

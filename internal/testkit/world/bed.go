@@ -14,7 +14,8 @@ import (
 )
 
 // bedPrograms holds what dev/bed builds into the cache.
-var bedPrograms = [...]string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "moto_server", "moto_server.py"}
+var bedPrograms = [...]string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "moto_server",
+	"moto_server.py"}
 
 // BinDir returns the folder of the test bed's programs: $NEXUS_BED_BIN, else
 // the place in the cache where `make bed` builds those that dev/go.mod pins.
@@ -87,7 +88,8 @@ func CacheDir() (string, error) {
 // binKey in dev/bed gives; a test compares them.
 func BedKey(read func(name string) ([]byte, error)) (string, error) {
 	h := sha256.New()
-	for _, name := range []string{"go.mod", "go.sum", "requirements.txt", "controlplane/main.go", "controlplane/kwok.go", "bed/moto_server.py"} {
+	for _, name := range []string{"go.mod", "go.sum", "requirements.txt", "controlplane/main.go", "controlplane/kwok.go",
+		"bed/moto_server.py"} {
 		text, err := read(name)
 		if err != nil {
 			return "", err

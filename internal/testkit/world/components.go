@@ -42,7 +42,8 @@ func (w *World) etcdProcess() *process {
 		"--data-dir="+filepath.Join(w.dir, "etcd"),
 		"--listen-client-urls="+client, "--advertise-client-urls="+client,
 		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=default="+peer,
-		"--unsafe-no-fsync=true", "--log-level=warn", "--quota-backend-bytes=4294967296", "--snapshot-count=1000", "--snapshot-catchup-entries=100")
+		"--unsafe-no-fsync=true", "--log-level=warn", "--quota-backend-bytes=4294967296", "--snapshot-count=1000",
+		"--snapshot-catchup-entries=100")
 }
 
 func (w *World) apiServerProcess() *process {

@@ -134,7 +134,8 @@ func (w *World) writeTokens(users ...string) (map[string]string, error) {
 
 // tokenConfig returns a client configuration with a token.
 func (w *World) tokenConfig(token string) *rest.Config {
-	return &rest.Config{Host: w.loopback("https", w.ports[portAPI]), BearerToken: token, TLSClientConfig: rest.TLSClientConfig{CAData: w.authority.certPEM}, QPS: -1}
+	return &rest.Config{Host: w.loopback("https", w.ports[portAPI]), BearerToken: token,
+		TLSClientConfig: rest.TLSClientConfig{CAData: w.authority.certPEM}, QPS: -1}
 }
 
 // Config returns a new client configuration with every right, without client-side
@@ -165,7 +166,8 @@ func WriteKubeconfig(path string, config *rest.Config) error {
 	const name = "nexus-test-bed"
 	k := clientcmdapi.NewConfig()
 	k.Clusters[name] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
-	k.AuthInfos[name] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken}
+	k.AuthInfos[name] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData,
+		Token: config.BearerToken}
 	k.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
 	k.CurrentContext = name
 	if err := clientcmd.WriteToFile(*k, path); err != nil {

@@ -27,7 +27,8 @@ type Copies struct {
 // Copy stores n copies of a custom resource, each with a UID and what edit changes, which has to include the name. They go to etcd, in
 // the form in which the API server has stored the original, and the API server learns of them by its watches: a request to create an
 // object, and one to delete it, take several times the processor time. No admission checks what edit changes.
-func (w *World) Copy(ctx context.Context, resource schema.GroupResource, original types.NamespacedName, n int, edit func(i int, o *unstructured.Unstructured)) (_ *Copies, err error) {
+func (w *World) Copy(ctx context.Context, resource schema.GroupResource, original types.NamespacedName, n int,
+	edit func(i int, o *unstructured.Unstructured)) (_ *Copies, err error) {
 	folder := path.Join("/registry", resource.Group, resource.Resource, original.Namespace)
 	var found struct{ Kvs []struct{ Value []byte } }
 	if err := w.etcd(ctx, "range", map[string]any{"key": []byte(path.Join(folder, original.Name))}, &found); err != nil {

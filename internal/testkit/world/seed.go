@@ -74,7 +74,8 @@ func (w *World) createNetwork(ctx context.Context) error {
 	dns := &corev1.Service{ObjectMeta: inSystem("kube-dns", map[string]string{"k8s-app": "kube-dns"})}
 	dns.Spec.Selector = map[string]string{"k8s-app": "kube-dns"}
 	for _, protocol := range []corev1.Protocol{corev1.ProtocolUDP, corev1.ProtocolTCP} {
-		dns.Spec.Ports = append(dns.Spec.Ports, corev1.ServicePort{Name: "dns-" + strings.ToLower(string(protocol)), Protocol: protocol, Port: 53, TargetPort: intstr.FromInt32(53)})
+		dns.Spec.Ports = append(dns.Spec.Ports,
+			corev1.ServicePort{Name: "dns-" + strings.ToLower(string(protocol)), Protocol: protocol, Port: 53, TargetPort: intstr.FromInt32(53)})
 	}
 	if err := w.create(ctx, corev1.SchemeGroupVersion, "services", dns); err != nil {
 		return err
@@ -83,7 +84,8 @@ func (w *World) createNetwork(ctx context.Context) error {
 	plugin := &appsv1.DaemonSet{ObjectMeta: inSystem("kube-router", app)}
 	plugin.Spec.Selector = &metav1.LabelSelector{MatchLabels: app}
 	plugin.Spec.Template.Labels = app
-	plugin.Spec.Template.Spec.Containers = []corev1.Container{{Name: "kube-router", Image: "kube-router", Args: []string{"--run-firewall=true"}}}
+	plugin.Spec.Template.Spec.Containers = []corev1.Container{{Name: "kube-router", Image: "kube-router",
+		Args: []string{"--run-firewall=true"}}}
 	// No node takes a pod of it: tests count pods.
 	plugin.Spec.Template.Spec.NodeSelector = map[string]string{"testbed.nexus.ai/network-plugin": "simulated"}
 	return w.create(ctx, appsv1.SchemeGroupVersion, "daemonsets", plugin)
@@ -114,7 +116,8 @@ func (w *World) createEngines(ctx context.Context) error {
 		hook := admissionregistrationv1.ValidatingWebhook{Name: "validate." + name + ".example.com", AdmissionReviewVersions: []string{"v1"},
 			SideEffects: new(admissionregistrationv1.SideEffectClassNone), FailurePolicy: new(admissionregistrationv1.Ignore),
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: new("https://engine.example.com/validate")}}
-		c := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []admissionregistrationv1.ValidatingWebhook{hook}}
+		c := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name},
+			Webhooks: []admissionregistrationv1.ValidatingWebhook{hook}}
 		if err := w.create(ctx, admissionregistrationv1.SchemeGroupVersion, "validatingwebhookconfigurations", c); err != nil {
 			return err
 		}

@@ -40,7 +40,8 @@ func client(t *testing.T, w *world.World) kubernetes.Interface {
 // namespace creates a namespace that is deleted, without waiting, at the end.
 func namespace(t *testing.T, c kubernetes.Interface) string {
 	t.Helper()
-	ns, err := c.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "t-"}}, metav1.CreateOptions{})
+	ns, err := c.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "t-"}},
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +158,8 @@ func TestLoadBalancersGetHostnames(t *testing.T) {
 	}
 	eventually(t, "the ALB has a hostname", func() bool {
 		i, err := c.NetworkingV1().Ingresses(ns).Get(t.Context(), "alb", metav1.GetOptions{})
-		return err == nil && len(i.Status.LoadBalancer.Ingress) == 1 && strings.HasSuffix(i.Status.LoadBalancer.Ingress[0].Hostname, ".elb.amazonaws.com")
+		return err == nil && len(i.Status.LoadBalancer.Ingress) == 1 &&
+			strings.HasSuffix(i.Status.LoadBalancer.Ingress[0].Hostname, ".elb.amazonaws.com")
 	})
 	eventually(t, "the NLB has a hostname", func() bool {
 		s, err := c.CoreV1().Services(ns).Get(t.Context(), "web", metav1.GetOptions{})
@@ -246,7 +248,8 @@ func TestTheAuditLogCountsByAgentVerbAndResource(t *testing.T) {
 	for range 3 {
 		_, err = c.CoreV1().ConfigMaps(ns).List(t.Context(), metav1.ListOptions{})
 	}
-	_, err2 := c.CoreV1().ConfigMaps(ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{})
+	_, err2 := c.CoreV1().ConfigMaps(ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}},
+		metav1.CreateOptions{})
 	if err != nil || err2 != nil {
 		t.Fatal(err, err2)
 	}
@@ -293,7 +296,8 @@ func TestComponentsSurviveEachOthersCrashes(t *testing.T) {
 		if err := w.Restart(component); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.CoreV1().ConfigMaps(ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "x-"}}, metav1.CreateOptions{}); err != nil {
+		if _, err := c.CoreV1().ConfigMaps(ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "x-"}},
+			metav1.CreateOptions{}); err != nil {
 			t.Errorf("after %s came back: %v", component, err)
 		}
 	}

@@ -34,7 +34,8 @@ func Start(ctx context.Context, s Settings) (stop func(context.Context) error, e
 	if err != nil {
 		return nil, fmt.Errorf("exporting traces to %s: %w", s.Endpoint, err)
 	}
-	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "nexus-operator"), attribute.String("service.version", s.Version)),
+	about, err := resource.New(ctx,
+		resource.WithAttributes(attribute.String("service.name", "nexus-operator"), attribute.String("service.version", s.Version)),
 		resource.WithFromEnv(), resource.WithTelemetrySDK())
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)

@@ -96,14 +96,18 @@ func TestEachBreachIsFoundAndNamed(t *testing.T) {
 		{"lines of a file, most", "package b\n" + strings.Repeat("// line\n", 601), "b.go has 602 lines"},
 		{"lines of a file, p90", "package b\n" + strings.Repeat("// line\n", 401), "one in ten of 2 has more than 400"},
 		{"lines of a function, most", function(strings.Repeat("\tprintln(1)\n", 79)), "b.go:3: b.f has 81 lines"},
-		{"lines of a function, most", "package b\n\nvar _ = func() {\n" + strings.Repeat("\tprintln(1)\n", 79) + "}\n", "b.go:3: b.a function literal has 81 lines"},
+		{"lines of a function, most", "package b\n\nvar _ = func() {\n" + strings.Repeat("\tprintln(1)\n", 79) + "}\n",
+			"b.go:3: b.a function literal has 81 lines"},
 		{"cyclomatic complexity, most", function(strings.Repeat("\tif true {\n\t}\n", 11)), "b.f has 12 independent paths"},
-		{"parameters of a function, most", "package b\n\ntype T struct{}\n\nfunc (T) f(a, b, c, d, e int, g string) {}\n", "b.T.f has 6 parameters"},
+		{"parameters of a function, most", "package b\n\ntype T struct{}\n\nfunc (T) f(a, b, c, d, e int, g string) {}\n",
+			"b.T.f has 6 parameters"},
 		{"parameters of a function, most", function("\t_ = func(int, int, int, int, int, int) {}\n"), "b.f has 6 parameters"},
 		{"methods of a type, most", "package b\n\ntype T[K any] struct{}\n" + methods(41), "internal/b.T has 41, may have 40"},
-		{"fields of a struct, most", "package b\n\ntype t struct {\n\tint\n\t" + strings.Repeat("_, ", 24) + "_ string\n}\n", "internal/b.t has 26, may have 25"},
+		{"fields of a struct, most", "package b\n\ntype t struct {\n\tint\n\t" + strings.Repeat("_, ", 24) + "_ string\n}\n",
+			"internal/b.t has 26, may have 25"},
 		{"exported names without a comment", "// Package b is b.\npackage b\n\nconst (\n\tX = 1\n)\n", "b.go:5: X"},
-		{"exported names without a comment", "// Package b is b.\npackage b\n\n// T is a type.\ntype T[K any] struct{}\n\nfunc (*T[K]) M() {}\n", "b.go:7: T.M"},
+		{"exported names without a comment", "// Package b is b.\npackage b\n\n// T is a type.\ntype T[K any] struct{}\n\nfunc (*T[K]) M() {}\n",
+			"b.go:7: T.M"},
 		{"exported names without a comment", "package b\n", "package b has no comment"},
 		{"clock, environment or own context read", "package b\n\nimport clock \"time\"\n\nvar f = clock.Now\n", "b.go:5: time.Now"},
 		{"clock, environment or own context read", "package b\n\nimport \"os\"\n\nvar f = os.Getenv(\"X\")\n", "os.Getenv"},
@@ -134,9 +138,10 @@ func TestWhatIsAllowedIsNotFound(t *testing.T) {
 		"a context that only registers":     "// Package b is b.\npackage b\n\nimport \"context\"\n\nvar f = context.Background() // only registers functions\n",
 		"a local variable of the same name": "// Package b is b.\npackage b\n\nvar n = 1\n\nfunc f() {\n\tn := n\n\tn++\n}\n",
 		"a field of another module's name":  "// Package b is b.\npackage b\n\nfunc f(time struct{ Now int }) int { return time.Now }\n",
-		"a default clause is no decision":   "// Package b is b.\npackage b\n\nfunc f(n int) {\n\tswitch n {\n" + cases(10) + "\tdefault:\n\t}\n}\n",
-		"five parameters and a receiver":    "// Package b is b.\npackage b\n\ntype t struct{}\n\nfunc (t) f(a, b, c, d, e int) {}\n",
-		"a group under one comment":         "// Package b is b.\npackage b\n\n// The numbers.\nconst (\n\tX = 1\n\tY = 2\n)\n",
+		"a default clause is no decision": "// Package b is b.\npackage b\n\nfunc f(n int) {\n\tswitch n {\n" + cases(10) +
+			"\tdefault:\n\t}\n}\n",
+		"five parameters and a receiver": "// Package b is b.\npackage b\n\ntype t struct{}\n\nfunc (t) f(a, b, c, d, e int) {}\n",
+		"a group under one comment":      "// Package b is b.\npackage b\n\n// The numbers.\nconst (\n\tX = 1\n\tY = 2\n)\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := clean()
@@ -167,12 +172,18 @@ func TestTypesThatWereTooLargeOnlyShrink(t *testing.T) {
 		methods, fields map[string]int
 		want            string
 	}{
-		"the test bed":                   {"internal/testkit/b/b.go", wide + methods(41), nil, nil, "internal/testkit/b.T has 41, may have 40|internal/testkit/b.T has 26, may have 25"},
-		"an allowance":                   {"internal/b/b.go", wide + methods(41), map[string]int{"internal/b.T": 41}, map[string]int{"internal/b.T": 26}, ""},
-		"more than the allowance":        {"internal/b/b.go", wide + methods(42), map[string]int{"internal/b.T": 41}, map[string]int{"internal/b.T": 26}, "internal/b.T has 42, may have 41"},
-		"less than the allowance":        {"internal/b/b.go", wide + methods(41), map[string]int{"internal/b.T": 43}, map[string]int{"internal/b.T": 26}, "internal/b.T has 41: lower its allowance of 43"},
-		"an allowance without a need":    {"internal/b/b.go", wide + methods(40), map[string]int{"internal/b.T": 41}, map[string]int{"internal/b.T": 26}, "internal/b.T has 40 and needs no allowance"},
-		"an allowance of no type":        {"internal/b/b.go", "package b\n", nil, map[string]int{"internal/b.T": 26}, "internal/b.T has 0 and needs no allowance"},
+		"the test bed": {"internal/testkit/b/b.go", wide + methods(41), nil, nil,
+			"internal/testkit/b.T has 41, may have 40|internal/testkit/b.T has 26, may have 25"},
+		"an allowance": {"internal/b/b.go", wide + methods(41), map[string]int{"internal/b.T": 41},
+			map[string]int{"internal/b.T": 26}, ""},
+		"more than the allowance": {"internal/b/b.go", wide + methods(42), map[string]int{"internal/b.T": 41},
+			map[string]int{"internal/b.T": 26}, "internal/b.T has 42, may have 41"},
+		"less than the allowance": {"internal/b/b.go", wide + methods(41), map[string]int{"internal/b.T": 43},
+			map[string]int{"internal/b.T": 26}, "internal/b.T has 41: lower its allowance of 43"},
+		"an allowance without a need": {"internal/b/b.go", wide + methods(40), map[string]int{"internal/b.T": 41},
+			map[string]int{"internal/b.T": 26}, "internal/b.T has 40 and needs no allowance"},
+		"an allowance of no type": {"internal/b/b.go", "package b\n", nil, map[string]int{"internal/b.T": 26},
+			"internal/b.T has 0 and needs no allowance"},
 		"fields of an object of the API": {"api/b/b.go", wide, nil, nil, ""},
 		"methods of a kind":              {"internal/kinds/b/b.go", wide + methods(41), nil, nil, "internal/kinds/b.T has 41, may have 40"},
 	} {
@@ -261,7 +272,8 @@ func TestTablesAndShortRunsAreNoRepetition(t *testing.T) {
 	s := clean()
 	rows := strings.Repeat("\t{1, \"a\"},\n", 20)
 	s["internal/b/b.go"] = "// Package b is b.\npackage b\n\nvar t = []struct {\n\tn int\n\ts string\n}{\n" + rows + "}\n"
-	s["internal/c/c.go"] = "// Package c is c.\npackage c\n\nvar t = []struct {\n\tn int\n\ts string\n}{\n" + rows + "}\n\nfunc f() {\n\tprintln(1)\n\tprintln(2)\n\tprintln(3)\n}\n"
+	s["internal/c/c.go"] = "// Package c is c.\npackage c\n\nvar t = []struct {\n\tn int\n\ts string\n}{\n" + rows +
+		"}\n\nfunc f() {\n\tprintln(1)\n\tprintln(2)\n\tprintln(3)\n}\n"
 	s["internal/d/d.go"] = "// Package d is d.\npackage d\n\nfunc f() {\n\tprintln(1)\n\tprintln(2)\n\tprintln(3)\n}\n"
 	if r := find(t, measure(load(t, s), floors{}), "duplicated shape in internal/"); r.measured != "0.0 %" {
 		t.Errorf("got %s %q", r.measured, r.findings)
@@ -283,7 +295,8 @@ func TestAKindHasItsOwnFileAndItsShareOfTheOthers(t *testing.T) {
 	s["internal/kinds/glue/export.go"] = shared("func exported() {}", 30)
 	s["internal/kinds/glue/facts.go"] = shared("func facts() {}", 30)
 	r := find(t, measure(load(t, s), floors{}), "lines of one AWS kind")
-	if r.verdict != noted || r.measured != "2 kinds: median 110, most 490" || len(r.findings) != 1 || !strings.Contains(r.findings[0], "glue.Table takes 490 lines") {
+	if r.verdict != noted || r.measured != "2 kinds: median 110, most 490" || len(r.findings) != 1 ||
+		!strings.Contains(r.findings[0], "glue.Table takes 490 lines") {
 		t.Errorf("got %q %q %q", r.verdict, r.measured, r.findings)
 	}
 	for most, want := range map[int]verdict{490: kept, 489: broken} {

@@ -170,7 +170,8 @@ func p90Row(budget string, most int, values []int) row {
 func limit(n int) string { return fmt.Sprintf("≤ %d", n) }
 
 // overLimit returns the sizes of all functions and a finding for each that is too large.
-func overLimit(all []function, size func(function) int, name func(function) string, most int, unit string) (sizes []int, findings []string) {
+func overLimit(all []function, size func(function) int, name func(function) string, most int, unit string) (sizes []int,
+	findings []string) {
 	for _, f := range largest(all, size, name) {
 		sizes = append(sizes, size(f))
 		if size(f) > most {

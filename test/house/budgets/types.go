@@ -100,7 +100,8 @@ func typeRow(budget string, most int, allowed map[string]int, all []typeSize, si
 		have[s.name] = n
 		largestOfAll = max(largestOfAll, n)
 		if n > max(most, allowed[s.name]) {
-			findings = append(findings, fmt.Sprintf("%s has %d, may have %d: move what belongs together to another type", s.name, n, max(most, allowed[s.name])))
+			findings = append(findings,
+				fmt.Sprintf("%s has %d, may have %d: move what belongs together to another type", s.name, n, max(most, allowed[s.name])))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(allowed)) {

@@ -91,7 +91,8 @@ func plant(folder string) error {
 
 // lint returns what golangci-lint reports, including several findings in one line.
 func lint(folder, golangci string) ([]finding, error) {
-	cmd := exec.Command(golangci, "run", "--output.json.path", "stdout", "--show-stats=false", "--uniq-by-line=false", "--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners", "./...")
+	cmd := exec.Command(golangci, "run", "--output.json.path", "stdout", "--show-stats=false", "--uniq-by-line=false",
+		"--max-issues-per-linter=0", "--max-same-issues=0", "--allow-parallel-runners", "./...")
 	cmd.Dir = folder
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -79,7 +79,8 @@ func filesWithoutFinding(name, list string, globs []string, found []finding) []s
 		folder, below := strings.CutSuffix(strings.TrimSuffix(folder, "/*.go"), "/**")
 		if !slices.ContainsFunc(found, func(f finding) bool {
 			dir := f.file[:max(0, strings.LastIndex(f.file, "/"))]
-			return f.linter == "depguard" && strings.Contains(f.text, list) && (dir == folder && !below || below && strings.HasPrefix(dir, folder+"/"))
+			return f.linter == "depguard" && strings.Contains(f.text, list) &&
+				(dir == folder && !below || below && strings.HasPrefix(dir, folder+"/"))
 		}) {
 			out = append(out, fmt.Sprintf("no planted line shows depguard %s in %s", name, g))
 		}

@@ -204,8 +204,10 @@ func (s *Service) showMFA(ctx context.Context, x *proxy.Exchange, a *proxy.Answe
 
 // clientDefaults are the settings of an app client that UpdateUserPoolClient resets where a request leaves them out.
 var clientDefaults = map[string]any{
-	"AllowedOAuthFlowsUserPoolClient": false, "AllowedOAuthFlows": nil, "AllowedOAuthScopes": nil, "CallbackURLs": nil, "LogoutURLs": nil, "DefaultRedirectURI": nil,
-	"SupportedIdentityProviders": nil, "ExplicitAuthFlows": nil, "PreventUserExistenceErrors": "LEGACY", "AccessTokenValidity": nil, "IdTokenValidity": nil,
+	"AllowedOAuthFlowsUserPoolClient": false, "AllowedOAuthFlows": nil, "AllowedOAuthScopes": nil, "CallbackURLs": nil, "LogoutURLs": nil,
+	"DefaultRedirectURI":         nil,
+	"SupportedIdentityProviders": nil, "ExplicitAuthFlows": nil, "PreventUserExistenceErrors": "LEGACY", "AccessTokenValidity": nil,
+	"IdTokenValidity":      nil,
 	"RefreshTokenValidity": 30, "TokenValidityUnits": nil, "ReadAttributes": nil, "WriteAttributes": nil, "EnableTokenRevocation": true,
 }
 

@@ -81,8 +81,10 @@ func (s *Service) Facts() *proxy.Facts {
 				"ec2 vpc/*":               {Members: []string{"VpcId"}},
 			},
 			Dependents: []proxy.Dependent{
-				specified("ec2:AllocateAddress"), specified("ec2:CreateInternetGateway"), specified("ec2:CreateNatGateway"), specified("ec2:CreateRouteTable"),
-				specified("ec2:CreateSecurityGroup"), specified("ec2:CreateSubnet"), specified("ec2:CreateVpc"), specified("ec2:ImportKeyPair"), specified("ec2:RunInstances"),
+				specified("ec2:AllocateAddress"), specified("ec2:CreateInternetGateway"), specified("ec2:CreateNatGateway"),
+				specified("ec2:CreateRouteTable"),
+				specified("ec2:CreateSecurityGroup"), specified("ec2:CreateSubnet"), specified("ec2:CreateVpc"), specified("ec2:ImportKeyPair"),
+				specified("ec2:RunInstances"),
 				{Action: "ec2:AuthorizeSecurityGroupEgress", Needs: "ec2:CreateTags", Never: noRuleTags},
 				{Action: "ec2:AuthorizeSecurityGroupIngress", Needs: "ec2:CreateTags", Never: noRuleTags},
 				{Action: "ec2:RunInstances", Needs: "ssm:GetParameters",

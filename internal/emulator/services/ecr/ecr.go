@@ -30,7 +30,8 @@ func (s *Service) Facts() *proxy.Facts {
 				Message: "The repository with name '%s' does not exist in the registry"}}},
 		Writes: proxy.WriteFacts{TagReads: []proxy.TagRead{{Op: "ListTagsForResource", Where: "tags"}}},
 		Names: map[string]proxy.NameRule{"CreateRepository": {Member: "repositoryName", Min: 2, Max: 256,
-			Pattern: regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`), Code: "InvalidParameterException"}},
+			Pattern: regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`),
+			Code:    "InvalidParameterException"}},
 		Rights: proxy.RightFacts{
 			Namings: map[string]proxy.Naming{"ecr repository/*": {Members: []string{"repositoryName", "repositoryNames"}}},
 			Dependents: []proxy.Dependent{

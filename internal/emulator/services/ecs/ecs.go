@@ -146,7 +146,8 @@ func (s *Service) refuseClusterRequest(ctx context.Context, x *proxy.Exchange) *
 		return refuse("ClusterNotFoundException", "Cluster not found.")
 	}
 	if s.clusterChanging(x) != nil {
-		return refuse("UpdateInProgressException", "The specified cluster is in a busy state. Cluster attachments must not be in UPDATE_IN_PROGRESS to update capacity providers.")
+		return refuse("UpdateInProgressException",
+			"The specified cluster is in a busy state. Cluster attachments must not be in UPDATE_IN_PROGRESS to update capacity providers.")
 	}
 	count := func(key string) float64 { n, _ := d[key].(float64); return n }
 	switch {

@@ -22,7 +22,8 @@ type accessEntry struct {
 // accessRoutes are the operations on access entries by method and path after the name of the cluster, in which * is an ARN.
 var accessRoutes = map[string]string{
 	"POST access-entries": "CreateAccessEntry", "GET access-entries": "ListAccessEntries",
-	"GET access-entries/*": "DescribeAccessEntry", "POST access-entries/*": "UpdateAccessEntry", "DELETE access-entries/*": "DeleteAccessEntry",
+	"GET access-entries/*": "DescribeAccessEntry", "POST access-entries/*": "UpdateAccessEntry",
+	"DELETE access-entries/*":              "DeleteAccessEntry",
 	"GET access-entries/*/access-policies": "ListAssociatedAccessPolicies", "POST access-entries/*/access-policies": "AssociateAccessPolicy",
 	"DELETE access-entries/*/access-policies/*": "DisassociateAccessPolicy",
 }

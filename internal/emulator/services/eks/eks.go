@@ -165,13 +165,16 @@ func (s *Service) SetClusterCapabilities(names ...string) {
 // eksRoutes are the operations of EKS by method and path, in which * is a name.
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_Operations_Amazon_Elastic_Kubernetes_Service.html
 var eksRoutes = map[string]string{
-	"POST clusters": "CreateCluster", "GET clusters": "ListClusters", "GET clusters/*": "DescribeCluster", "DELETE clusters/*": "DeleteCluster",
+	"POST clusters": "CreateCluster", "GET clusters": "ListClusters", "GET clusters/*": "DescribeCluster",
+	"DELETE clusters/*":             "DeleteCluster",
 	"POST clusters/*/update-config": updateClusterConfig, "POST clusters/*/updates": updateClusterVersion,
 	"GET clusters/*/updates": "ListUpdates", "GET clusters/*/updates/*": "DescribeUpdate",
-	"GET clusters/*/node-groups": "ListNodegroups", "POST clusters/*/node-groups": "CreateNodegroup", "DELETE clusters/*/node-groups/*": "DeleteNodegroup",
-	"GET clusters/*/fargate-profiles": "ListFargateProfiles", "POST clusters/*/fargate-profiles": "CreateFargateProfile", "DELETE clusters/*/fargate-profiles/*": "DeleteFargateProfile",
-	"GET clusters/*/capabilities": "ListCapabilities",
-	"POST tags/*":                 "TagResource", "DELETE tags/*": "UntagResource", "GET tags/*": "ListTagsForResource",
+	"GET clusters/*/node-groups": "ListNodegroups", "POST clusters/*/node-groups": "CreateNodegroup",
+	"DELETE clusters/*/node-groups/*": "DeleteNodegroup",
+	"GET clusters/*/fargate-profiles": "ListFargateProfiles", "POST clusters/*/fargate-profiles": "CreateFargateProfile",
+	"DELETE clusters/*/fargate-profiles/*": "DeleteFargateProfile",
+	"GET clusters/*/capabilities":          "ListCapabilities",
+	"POST tags/*":                          "TagResource", "DELETE tags/*": "UntagResource", "GET tags/*": "ListTagsForResource",
 }
 
 const updateClusterConfig, updateClusterVersion = "UpdateClusterConfig", "UpdateClusterVersion"

@@ -31,8 +31,9 @@ type association struct {
 // podIdentityRoutes are the operations on associations by method, and whether the path names an association.
 var podIdentityRoutes = map[string]string{
 	"POST clusters": "CreatePodIdentityAssociation", "GET clusters": "ListPodIdentityAssociations",
-	"GET clusters/*": "DescribePodIdentityAssociation", "POST clusters/*": "UpdatePodIdentityAssociation", "DELETE clusters/*": "DeletePodIdentityAssociation",
-	"POST tags": "TagResource", "DELETE tags": "UntagResource", "GET tags": "ListTagsForResource",
+	"GET clusters/*": "DescribePodIdentityAssociation", "POST clusters/*": "UpdatePodIdentityAssociation",
+	"DELETE clusters/*": "DeletePodIdentityAssociation",
+	"POST tags":         "TagResource", "DELETE tags": "UntagResource", "GET tags": "ListTagsForResource",
 }
 
 // decodeEKS names a request about associations by the identifier of one, and a creation by its three names; a request about a
@@ -93,7 +94,8 @@ func (s *Service) createAssociation(ctx context.Context, x *proxy.Exchange, clus
 	defer s.Mu.Unlock()
 	made := &association{cluster: cluster, namespace: proxy.Text(x.JSON["namespace"]), serviceAccount: proxy.Text(x.JSON["serviceAccount"]),
 		role: role, token: proxy.Text(x.JSON["clientRequestToken"]),
-		targetRole: proxy.Text(x.JSON["targetRoleArn"]), policy: proxy.Text(x.JSON["policy"]), disableSessionTags: x.JSON["disableSessionTags"] == true, tags: map[string]any{}, created: s.Now(), modified: s.Now()}
+		targetRole: proxy.Text(x.JSON["targetRoleArn"]), policy: proxy.Text(x.JSON["policy"]),
+		disableSessionTags: x.JSON["disableSessionTags"] == true, tags: map[string]any{}, created: s.Now(), modified: s.Now()}
 	for _, other := range s.associationsOf(x, cluster) {
 		switch {
 		case other.namespace != made.namespace || other.serviceAccount != made.serviceAccount:

@@ -144,7 +144,8 @@ func (s *Service) changeAudiences(ctx context.Context, x *proxy.Exchange) *proxy
 		return a
 	}
 	return &proxy.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/xml"}},
-		Body: []byte("<" + x.Op + `Response xmlns="https://iam.amazonaws.com/doc/2010-05-08/"><ResponseMetadata><RequestId>00000000-0000-0000-0000-000000000000</RequestId></ResponseMetadata></` + x.Op + "Response>")}
+		Body: []byte("<" + x.Op +
+			`Response xmlns="https://iam.amazonaws.com/doc/2010-05-08/"><ResponseMetadata><RequestId>00000000-0000-0000-0000-000000000000</RequestId></ResponseMetadata></` + x.Op + "Response>")}
 }
 
 // dropRoleTags: IAM takes tag keys of a role that differ in case only for the same, and moto does not. Those that the request means by

@@ -151,12 +151,17 @@ func (s *Service) SetFunctionsTake(d time.Duration) {
 // lambdaRoutes are the operations of Lambda by method and path without the version of the API, in which * is a function.
 // https://docs.aws.amazon.com/lambda/latest/api/API_Operations.html
 var lambdaRoutes = map[string]string{
-	"POST functions": "CreateFunction", "GET functions": "ListFunctions", "GET functions/*": "GetFunction", "DELETE functions/*": "DeleteFunction",
-	"PUT functions/*/code": "UpdateFunctionCode", "PUT functions/*/configuration": "UpdateFunctionConfiguration", "GET functions/*/configuration": "GetFunctionConfiguration",
-	"PUT functions/*/concurrency": "PutFunctionConcurrency", "DELETE functions/*/concurrency": "DeleteFunctionConcurrency",
-	"GET functions/*/aliases": "ListAliases", "GET functions/*/code-signing-config": "GetFunctionCodeSigningConfig", "GET functions/*/event-invoke-config/list": "ListFunctionEventInvokeConfigs",
-	"GET event-source-mappings": "ListEventSourceMappings", "GET functions/*/urls": "ListFunctionUrlConfigs", "GET functions/*/policy": "GetPolicy",
-	"GET functions/*/provisioned-concurrency": "ListProvisionedConcurrencyConfigs", "GET functions/*/recursion-config": "GetFunctionRecursionConfig",
+	"POST functions": "CreateFunction", "GET functions": "ListFunctions", "GET functions/*": "GetFunction",
+	"DELETE functions/*":   "DeleteFunction",
+	"PUT functions/*/code": "UpdateFunctionCode", "PUT functions/*/configuration": "UpdateFunctionConfiguration",
+	"GET functions/*/configuration": "GetFunctionConfiguration",
+	"PUT functions/*/concurrency":   "PutFunctionConcurrency", "DELETE functions/*/concurrency": "DeleteFunctionConcurrency",
+	"GET functions/*/aliases": "ListAliases", "GET functions/*/code-signing-config": "GetFunctionCodeSigningConfig",
+	"GET functions/*/event-invoke-config/list": "ListFunctionEventInvokeConfigs",
+	"GET event-source-mappings":                "ListEventSourceMappings", "GET functions/*/urls": "ListFunctionUrlConfigs",
+	"GET functions/*/policy":                    "GetPolicy",
+	"GET functions/*/provisioned-concurrency":   "ListProvisionedConcurrencyConfigs",
+	"GET functions/*/recursion-config":          "GetFunctionRecursionConfig",
 	"GET functions/*/runtime-management-config": "GetRuntimeManagementConfig",
 	"POST tags/*": "TagResource", "DELETE tags/*": "UntagResource", "GET tags/*": "ListTags",
 }

@@ -81,7 +81,8 @@ func (s *Service) refuseDatabaseRequest(_ context.Context, x *proxy.Exchange) *p
 	case x.Op == "DeleteDBInstance" && !skips && !names:
 		return refuse("InvalidParameterCombination", "FinalDBSnapshotIdentifier is required unless SkipFinalSnapshot is specified.")
 	case x.Op == "DeleteDBInstance" && skips && names:
-		return refuse("InvalidParameterCombination", "FinalDBSnapshotIdentifier can not be specified when deleting an instance without a final snapshot.")
+		return refuse("InvalidParameterCombination",
+			"FinalDBSnapshotIdentifier can not be specified when deleting an instance without a final snapshot.")
 	case x.Form.Get("ManageMasterUserPassword") == "true" && x.Form.Get("MasterUserPassword") != "":
 		return refuse("InvalidParameterCombination", "You can't specify MasterUserPassword when ManageMasterUserPassword is true.")
 	case x.Form.Get("ManageMasterUserPassword") == "false" && x.Form.Get("MasterUserPassword") == "":

@@ -205,12 +205,14 @@ func listRecords(ctx context.Context, l *proxy.Lister) ([]string, error) {
 // https://docs.aws.amazon.com/Route53/latest/APIReference/API_Operations_Amazon_Route_53.html
 var route53Routes = map[string]string{
 	"POST hostedzone": "CreateHostedZone", "GET hostedzone": "ListHostedZones",
-	"GET hostedzonesbyname": "ListHostedZonesByName", "GET hostedzonesbyvpc": "ListHostedZonesByVPC", "GET hostedzonecount": "GetHostedZoneCount",
-	"GET hostedzone/*": "GetHostedZone", "DELETE hostedzone/*": "DeleteHostedZone", "POST hostedzone/*": "UpdateHostedZoneComment",
+	"GET hostedzonesbyname": "ListHostedZonesByName", "GET hostedzonesbyvpc": "ListHostedZonesByVPC",
+	"GET hostedzonecount": "GetHostedZoneCount",
+	"GET hostedzone/*":    "GetHostedZone", "DELETE hostedzone/*": "DeleteHostedZone", "POST hostedzone/*": "UpdateHostedZoneComment",
 	"POST hostedzone/*/associatevpc": "AssociateVPCWithHostedZone", "POST hostedzone/*/disassociatevpc": "DisassociateVPCFromHostedZone",
 	"POST hostedzone/*/rrset": "ChangeResourceRecordSets", "GET hostedzone/*/rrset": "ListResourceRecordSets",
-	"GET tags/hostedzone/*": "ListTagsForResource", "POST tags/hostedzone/*": "ChangeTagsForResource", "POST tags/hostedzone": "ListTagsForResources",
-	"GET change/*": "GetChange", "GET hostedzone/*/dnssec": "GetDNSSEC", "GET queryloggingconfig": "ListQueryLoggingConfigs",
+	"GET tags/hostedzone/*": "ListTagsForResource", "POST tags/hostedzone/*": "ChangeTagsForResource",
+	"POST tags/hostedzone": "ListTagsForResources",
+	"GET change/*":         "GetChange", "GET hostedzone/*/dnssec": "GetDNSSEC", "GET queryloggingconfig": "ListQueryLoggingConfigs",
 }
 
 var (

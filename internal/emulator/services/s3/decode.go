@@ -18,8 +18,9 @@ var bucketOps = map[string]string{
 	"abac": "BucketAbac", "accelerate": "BucketAccelerateConfiguration", "acl": "BucketAcl", "analytics": "BucketAnalyticsConfiguration",
 	"cors": "BucketCors", "encryption": "BucketEncryption", "intelligent-tiering": "BucketIntelligentTieringConfiguration",
 	"inventory": "BucketInventoryConfiguration", "lifecycle": "BucketLifecycleConfiguration", "location": "BucketLocation",
-	"logging": "BucketLogging", "metadataConfiguration": "BucketMetadataConfiguration", "metrics": "BucketMetricsConfiguration", "notification": "BucketNotificationConfiguration",
-	"object-lock": "ObjectLockConfiguration", "ownershipControls": "BucketOwnershipControls", "policy": "BucketPolicy",
+	"logging": "BucketLogging", "metadataConfiguration": "BucketMetadataConfiguration", "metrics": "BucketMetricsConfiguration",
+	"notification": "BucketNotificationConfiguration",
+	"object-lock":  "ObjectLockConfiguration", "ownershipControls": "BucketOwnershipControls", "policy": "BucketPolicy",
 	"policyStatus": "BucketPolicyStatus", "publicAccessBlock": "PublicAccessBlock", "replication": "BucketReplication",
 	"requestPayment": "BucketRequestPayment", "tagging": "BucketTagging", "versioning": "BucketVersioning", "website": "BucketWebsite",
 }

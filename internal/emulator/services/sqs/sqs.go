@@ -98,7 +98,8 @@ func (s *Service) refuseRecentQueue(_ context.Context, x *proxy.Exchange) *proxy
 	if !s.DeletedWithin(x, rest) {
 		return nil
 	}
-	return queueError(x, "QueueDeletedRecently", "You must wait 60 seconds after deleting a queue before you can create another with the same name.")
+	return queueError(x, "QueueDeletedRecently",
+		"You must wait 60 seconds after deleting a queue before you can create another with the same name.")
 }
 
 // createQueueAgain: moto replaces the tags of an existing queue. AWS returns a queue whose attributes are those of

@@ -46,7 +46,8 @@ func limit(r intent.Rule, _ intent.NamesOutward, f intent.Facts) *intent.Claim {
 	if c := f.Enforcer.Limit(r); c != nil || f.AutoMode != intent.SomeNodes {
 		return c
 	}
-	c := intent.Partly(r, intent.ReasonNodesNotCovered, "Cilium does not run on the nodes of EKS Auto Mode, and pods there are not restricted: have them run on other nodes")
+	c := intent.Partly(r, intent.ReasonNodesNotCovered,
+		"Cilium does not run on the nodes of EKS Auto Mode, and pods there are not restricted: have them run on other nodes")
 	return &c
 }
 
@@ -54,7 +55,8 @@ func spec(p intent.Policy, r intent.Rule, open intent.NamesOutward, f intent.Fac
 	var no intent.Claim
 	switch key := ignoredLabel(p.Selector); {
 	case key != "":
-		no = intent.Not(r, intent.ReasonSelectorUnsupported, fmt.Sprintf("Cilium does not tell pods apart by label %s unless it is configured to: select them by another label", key))
+		no = intent.Not(r, intent.ReasonSelectorUnsupported,
+			fmt.Sprintf("Cilium does not tell pods apart by label %s unless it is configured to: select them by another label", key))
 		return nil, &no
 	case len(open.Ports) > maxPorts:
 		no = intent.Not(r, intent.ReasonInvalidParams, fmt.Sprintf("params.ports: Cilium takes at most %d", maxPorts))
@@ -81,11 +83,13 @@ func egress(open intent.NamesOutward, f intent.Facts) []any {
 		})
 	}
 	if len(dns.Networks) > 0 {
-		out = append(out, map[string]any{"toCIDR": networks(dns.Networks), "toPorts": []any{map[string]any{"ports": ports("ANY", []string{"53"}), "rules": readDNS}}})
+		out = append(out, map[string]any{"toCIDR": networks(dns.Networks),
+			"toPorts": []any{map[string]any{"ports": ports("ANY", []string{"53"}), "rules": readDNS}}})
 	}
 	if len(dns.OnNodes) > 0 {
 		// Networks do not select addresses of nodes (cilium/cilium#16308). Pods of DNS may have that of another node.
-		out = append(out, map[string]any{"toEntities": []any{"host", "remote-node"}, "toPorts": []any{map[string]any{"ports": ports("ANY", dnsPorts(dns)), "rules": readDNS}}})
+		out = append(out, map[string]any{"toEntities": []any{"host", "remote-node"},
+			"toPorts": []any{map[string]any{"ports": ports("ANY", dnsPorts(dns)), "rules": readDNS}}})
 	}
 	if len(open.Names) > 0 {
 		out = append(out, map[string]any{"toFQDNs": fqdns(open.Names), "toPorts": []any{map[string]any{"ports": ports("TCP", open.Ports)}}})
@@ -97,7 +101,8 @@ func egress(open intent.NamesOutward, f intent.Facts) []any {
 	if open.Credentials && len(f.Credentials) > 0 {
 		// The address of the agent, 169.254.170.23, is one of the node's, which networks do not select
 		// (cilium/cilium#34387).
-		out = append(out, map[string]any{"toEntities": []any{"host"}, "toPorts": []any{map[string]any{"ports": ports("TCP", []string{credentialsPort})}}})
+		out = append(out, map[string]any{"toEntities": []any{"host"},
+			"toPorts": []any{map[string]any{"ports": ports("TCP", []string{credentialsPort})}}})
 	}
 	return out
 }
@@ -166,7 +171,8 @@ func ignoredLabel(s intent.Selector) string {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
-		if strings.Contains(k, "beta.kubernetes.io") || slices.ContainsFunc(ignoredPrefixes(), func(p string) bool { return strings.HasPrefix(k, p) }) {
+		if strings.Contains(k, "beta.kubernetes.io") ||
+			slices.ContainsFunc(ignoredPrefixes(), func(p string) bool { return strings.HasPrefix(k, p) }) {
 			return k
 		}
 	}
@@ -175,7 +181,8 @@ func ignoredLabel(s intent.Selector) string {
 
 func ignoredPrefixes() []string {
 	return []string{
-		"io.kubernetes", "kubernetes.io", "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index",
+		"io.kubernetes", "kubernetes.io", "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index",
+		"batch.kubernetes.io/job-completion-index",
 		"batch.kubernetes.io/controller-uid", "k8s.io", "pod-template-generation", "pod-template-hash", "controller-revision-hash", "annotation",
 		"controller-uid", "etcd_node", "topology.kubernetes.io",
 	}

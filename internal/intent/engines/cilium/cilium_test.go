@@ -36,7 +36,8 @@ func sibling(name string, labels map[string]string, rules ...intent.Rule) intent
 }
 
 func TestNoMoreIsClaimedThanIsEnforced(t *testing.T) {
-	for want, e := range map[string]intent.Enforcer{"Enforced": {}, "Partial": {Problem: "nothing on node w"}, "None": {Off: true, Problem: "switched off"}} {
+	for want, e := range map[string]intent.Enforcer{"Enforced": {}, "Partial": {Problem: "nothing on node w"},
+		"None": {Off: true, Problem: "switched off"}} {
 		got := cilium.New().Translate(policy(names(map[string][]string{"names": {"api.example.com"}})), intent.Facts{Enforcer: e}).Claims[0]
 		if string(got.Level) != want || got.Message != e.Problem {
 			t.Errorf("%+v: %+v", e, got)
@@ -52,10 +53,12 @@ func TestKindsWithoutCiliumHoldNothing(t *testing.T) {
 		level  v1alpha1.Level
 		reason string
 	}{
-		"Cilium":                 {intent.Facts{Enforcer: intent.Enforcer{Names: []string{"Cilium"}}}, v1alpha1.LevelEnforced, ""},
-		"by another name":        {intent.Facts{Enforcer: intent.Enforcer{Names: []string{"cilium-enterprise"}}}, v1alpha1.LevelEnforced, ""},
-		"another plugin":         {intent.Facts{Enforcer: intent.Enforcer{Names: []string{"Calico"}}}, v1alpha1.LevelNone, intent.ReasonEngineMissing},
-		"nodes of EKS Auto Mode": {intent.Facts{AutoMode: intent.SomeNodes, Enforcer: intent.Enforcer{Names: []string{"EKS Auto Mode", "Cilium"}}}, v1alpha1.LevelPartial, intent.ReasonNodesNotCovered},
+		"Cilium":          {intent.Facts{Enforcer: intent.Enforcer{Names: []string{"Cilium"}}}, v1alpha1.LevelEnforced, ""},
+		"by another name": {intent.Facts{Enforcer: intent.Enforcer{Names: []string{"cilium-enterprise"}}}, v1alpha1.LevelEnforced, ""},
+		"another plugin": {intent.Facts{Enforcer: intent.Enforcer{Names: []string{"Calico"}}}, v1alpha1.LevelNone,
+			intent.ReasonEngineMissing},
+		"nodes of EKS Auto Mode": {intent.Facts{AutoMode: intent.SomeNodes,
+			Enforcer: intent.Enforcer{Names: []string{"EKS Auto Mode", "Cilium"}}}, v1alpha1.LevelPartial, intent.ReasonNodesNotCovered},
 	} {
 		got := cilium.New().Translate(policy(rule), tc.facts)
 		if c := got.Claims[0]; c.Level != tc.level || c.Reason != tc.reason || (c.Level == v1alpha1.LevelNone) != (len(got.Objects) == 0) {
@@ -77,7 +80,8 @@ func situations() map[string]func() (intent.Policy, intent.Facts) {
 	}
 	expressions := func() (intent.Policy, intent.Facts) {
 		p := policy(names(open))
-		p.Selector.Expressions = []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpIn, Values: []string{"front", "back"}}, {Key: "canary", Operator: metav1.LabelSelectorOpDoesNotExist}}
+		p.Selector.Expressions = []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpIn,
+			Values: []string{"front", "back"}}, {Key: "canary", Operator: metav1.LabelSelectorOpDoesNotExist}}
 		return p, intent.Facts{}
 	}
 	cache := []netip.Prefix{netip.MustParsePrefix("169.254.20.10/32")}
@@ -91,28 +95,35 @@ func situations() map[string]func() (intent.Policy, intent.Facts) {
 		p.Selector.Labels = map[string]string{"pod-template-hash": "abc"}
 		return p, intent.Facts{}
 	}
-	isolated := networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: "default-deny"}, Spec: networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{"Egress"}}}
+	isolated := networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: "default-deny"},
+		Spec: networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{"Egress"}}}
 	others := isolated
 	others.Spec.PodSelector.MatchLabels = map[string]string{"app": "api"}
 	return map[string]func() (intent.Policy, intent.Facts){
-		"names":              with(open, intent.Facts{}),
-		"everything":         with(all, intent.Facts{DNS: intent.ClusterDNS{Namespace: "dns", Labels: map[string]string{"app": "coredns"}, Ports: []int32{1053}}, Credentials: agent}),
-		"node-local-dns":     with(open, intent.Facts{DNS: intent.ClusterDNS{Networks: cache, OnNodes: cache}}),
-		"no-names":           with(nil, intent.Facts{}),
-		"dns-unknown":        with(open, intent.Facts{DNS: intent.ClusterDNS{Problem: "Service kube-system/kube-dns does not exist"}}),
-		"expressions":        expressions,
-		"every-pod":          everyPod,
-		"ignored-label":      ignored,
-		"isolated-by-cilium": with(open, intent.Facts{OtherPolicies: []intent.OtherPolicy{{Kind: "CiliumNetworkPolicy", Name: "theirs", Isolates: intent.Egress}}}),
-		"opened-by-cilium":   with(open, intent.Facts{OtherPolicies: []intent.OtherPolicy{{Kind: "CiliumNetworkPolicy", Name: "theirs", Opens: intent.Egress}}}),
-		"isolated":           with(open, intent.Facts{NetworkPolicies: []networkingv1.NetworkPolicy{isolated}}),
-		"others-isolated":    with(open, intent.Facts{NetworkPolicies: []networkingv1.NetworkPolicy{others}}),
-		"beside-dns-allow":   with(all, intent.Facts{}, named("dnsManipulation", map[string][]string{"otherEgress": {"allow"}})),
-		"beside-dns-deny":    with(all, intent.Facts{}, named("dnsManipulation", nil)),
-		"beside-external":    with(all, intent.Facts{}, named("denyExternalNetworkAccess", nil)),
-		"beside-ingress":     with(open, intent.Facts{}, named("networkSegmentation", map[string][]string{"fromNamespaces": {"web"}})),
-		"sibling-names":      with(all, intent.Facts{Siblings: []intent.Policy{sibling("other", nil, names(map[string][]string{"names": {"a.example.org", "b.example.net"}}))}}),
-		"sibling-elsewhere":  with(open, intent.Facts{Siblings: []intent.Policy{sibling("other", map[string]string{"app": "api"}, named("denyExternalNetworkAccess", nil))}}),
+		"names": with(open, intent.Facts{}),
+		"everything": with(all,
+			intent.Facts{DNS: intent.ClusterDNS{Namespace: "dns", Labels: map[string]string{"app": "coredns"}, Ports: []int32{1053}},
+				Credentials: agent}),
+		"node-local-dns": with(open, intent.Facts{DNS: intent.ClusterDNS{Networks: cache, OnNodes: cache}}),
+		"no-names":       with(nil, intent.Facts{}),
+		"dns-unknown":    with(open, intent.Facts{DNS: intent.ClusterDNS{Problem: "Service kube-system/kube-dns does not exist"}}),
+		"expressions":    expressions,
+		"every-pod":      everyPod,
+		"ignored-label":  ignored,
+		"isolated-by-cilium": with(open,
+			intent.Facts{OtherPolicies: []intent.OtherPolicy{{Kind: "CiliumNetworkPolicy", Name: "theirs", Isolates: intent.Egress}}}),
+		"opened-by-cilium": with(open,
+			intent.Facts{OtherPolicies: []intent.OtherPolicy{{Kind: "CiliumNetworkPolicy", Name: "theirs", Opens: intent.Egress}}}),
+		"isolated":         with(open, intent.Facts{NetworkPolicies: []networkingv1.NetworkPolicy{isolated}}),
+		"others-isolated":  with(open, intent.Facts{NetworkPolicies: []networkingv1.NetworkPolicy{others}}),
+		"beside-dns-allow": with(all, intent.Facts{}, named("dnsManipulation", map[string][]string{"otherEgress": {"allow"}})),
+		"beside-dns-deny":  with(all, intent.Facts{}, named("dnsManipulation", nil)),
+		"beside-external":  with(all, intent.Facts{}, named("denyExternalNetworkAccess", nil)),
+		"beside-ingress":   with(open, intent.Facts{}, named("networkSegmentation", map[string][]string{"fromNamespaces": {"web"}})),
+		"sibling-names": with(all,
+			intent.Facts{Siblings: []intent.Policy{sibling("other", nil, names(map[string][]string{"names": {"a.example.org", "b.example.net"}}))}}),
+		"sibling-elsewhere": with(open,
+			intent.Facts{Siblings: []intent.Policy{sibling("other", map[string]string{"app": "api"}, named("denyExternalNetworkAccess", nil))}}),
 	}
 }
 

@@ -48,9 +48,11 @@ func limit(r intent.Rule, open intent.NamesOutward, f intent.Facts) *intent.Clai
 	var c intent.Claim
 	switch {
 	case f.AutoMode == intent.SomeNodes:
-		c = intent.Partly(r, intent.ReasonNodesNotCovered, "EKS Auto Mode runs some of the nodes only, and pods on the others are not restricted: have them run on its nodes, by node selector eks.amazonaws.com/compute-type: auto")
+		c = intent.Partly(r, intent.ReasonNodesNotCovered,
+			"EKS Auto Mode runs some of the nodes only, and pods on the others are not restricted: have them run on its nodes, by node selector eks.amazonaws.com/compute-type: auto")
 	case i >= 0:
-		c = intent.Partly(r, intent.ReasonNotCovered, fmt.Sprintf("EKS Auto Mode takes the wildcard of %s for one or more labels, not for exactly one: name the hosts", open.Names[i]))
+		c = intent.Partly(r, intent.ReasonNotCovered,
+			fmt.Sprintf("EKS Auto Mode takes the wildcard of %s for one or more labels, not for exactly one: name the hosts", open.Names[i]))
 	default:
 		return nil
 	}

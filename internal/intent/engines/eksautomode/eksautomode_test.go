@@ -32,17 +32,22 @@ func situations() map[string]func() (intent.Policy, intent.Facts) {
 	all := map[string][]string{"names": {"api.example.com", "*.example.org"}, "ports": {"443", "8443"}, "inCluster": {"allow"}}
 	agent := []netip.Prefix{netip.MustParsePrefix("169.254.170.23/32"), netip.MustParsePrefix("fd00:ec2::23/128")}
 	address := intent.ClusterDNS{Networks: []netip.Prefix{netip.MustParsePrefix("10.100.0.10/32")}}
-	with := func(params map[string][]string, nodes intent.NodeShare, dns intent.ClusterDNS, beside ...intent.Rule) func() (intent.Policy, intent.Facts) {
+	with := func(params map[string][]string, nodes intent.NodeShare, dns intent.ClusterDNS, beside ...intent.Rule) func() (intent.Policy,
+		intent.Facts) {
 		return func() (intent.Policy, intent.Facts) {
 			return policy(append(beside, names(params))...), intent.Facts{AutoMode: nodes, DNS: dns, Credentials: agent}
 		}
 	}
 	off := func() (intent.Policy, intent.Facts) {
-		return policy(names(hosts)), intent.Facts{AutoMode: intent.AllNodes, DNS: address, Enforcer: intent.Enforcer{Off: true, Problem: "the network policy controller is off"}}
+		return policy(names(hosts)),
+			intent.Facts{AutoMode: intent.AllNodes, DNS: address,
+				Enforcer: intent.Enforcer{Off: true, Problem: "the network policy controller is off"}}
 	}
 	return map[string]func() (intent.Policy, intent.Facts){
-		"hosts":           with(hosts, intent.AllNodes, address),
-		"everything":      with(all, intent.AllNodes, intent.ClusterDNS{Namespace: "kube-system", Labels: map[string]string{"k8s-app": "coredns"}, Ports: []int32{1053}, Networks: []netip.Prefix{netip.MustParsePrefix("fd00::a/128")}}),
+		"hosts": with(hosts, intent.AllNodes, address),
+		"everything": with(all, intent.AllNodes,
+			intent.ClusterDNS{Namespace: "kube-system", Labels: map[string]string{"k8s-app": "coredns"}, Ports: []int32{1053},
+				Networks: []netip.Prefix{netip.MustParsePrefix("fd00::a/128")}}),
 		"pods-serve-dns":  with(hosts, intent.AllNodes, intent.ClusterDNS{}),
 		"no-names":        with(nil, intent.AllNodes, address),
 		"some-nodes":      with(hosts, intent.SomeNodes, address),

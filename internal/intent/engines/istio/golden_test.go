@@ -19,14 +19,16 @@ import (
 func questions() map[string]intent.Rule {
 	q := func(id string, params map[string][]string) intent.Rule { return rule(id, v1alpha1.Block, params) }
 	return map[string]intent.Rule{
-		"ensuretls":                  q("ensureTLS", nil),
-		"ensuretls-permissive":       q("ensureTLS", map[string][]string{"mode": {"permissive"}, "exceptPorts": {"9090"}}),
-		"ensuretls-except-identity":  q("ensureTLS", map[string][]string{"exceptPorts": {"9090", "9091"}, "requireIdentity": {"true"}}),
-		"networksegmentation":        q("networkSegmentation", map[string][]string{"fromNamespaces": {"web", "ops"}}),
-		"networksegmentation-all":    q("networkSegmentation", map[string][]string{"fromNamespaces": {"web"}, "fromServiceAccounts": {"jobs/nightly"}, "ports": {"8080", "8443"}}),
-		"networksegmentation-ports":  q("networkSegmentation", map[string][]string{"ports": {"8080"}}), // says not who
-		"apisegmentation-methods":    q("apiSegmentation", map[string][]string{"allowMethods": {"GET", "HEAD"}}),
-		"apisegmentation-everything": q("apiSegmentation", map[string][]string{"allowMethods": {"GET"}, "allowPaths": {"/api/*"}, "denyPaths": {"/api/admin", "/api/debug/*"}}),
+		"ensuretls":                 q("ensureTLS", nil),
+		"ensuretls-permissive":      q("ensureTLS", map[string][]string{"mode": {"permissive"}, "exceptPorts": {"9090"}}),
+		"ensuretls-except-identity": q("ensureTLS", map[string][]string{"exceptPorts": {"9090", "9091"}, "requireIdentity": {"true"}}),
+		"networksegmentation":       q("networkSegmentation", map[string][]string{"fromNamespaces": {"web", "ops"}}),
+		"networksegmentation-all": q("networkSegmentation",
+			map[string][]string{"fromNamespaces": {"web"}, "fromServiceAccounts": {"jobs/nightly"}, "ports": {"8080", "8443"}}),
+		"networksegmentation-ports": q("networkSegmentation", map[string][]string{"ports": {"8080"}}), // says not who
+		"apisegmentation-methods":   q("apiSegmentation", map[string][]string{"allowMethods": {"GET", "HEAD"}}),
+		"apisegmentation-everything": q("apiSegmentation",
+			map[string][]string{"allowMethods": {"GET"}, "allowPaths": {"/api/*"}, "denyPaths": {"/api/admin", "/api/debug/*"}}),
 	}
 }
 

@@ -25,7 +25,8 @@ func (s site) ensureTLS(r intent.Rule) ([]*unstructured.Unstructured, intent.Cla
 	}
 	if strict && len(except) > 0 && len(s.policy.Selector.Labels) == 0 {
 		return objects, intent.Partly(r, intent.ReasonSelectorUnsupported, fmt.Sprintf(
-			"Istio excepts ports only where pods are selected by label; %s are as strict as all others until the binding does so", strings.Join(except, ", ")))
+			"Istio excepts ports only where pods are selected by label; %s are as strict as all others until the binding does so",
+			strings.Join(except, ", ")))
 	}
 	return objects, intent.Enforces(r)
 }
@@ -114,7 +115,8 @@ func (s site) apiSegmentation(r intent.Rule) ([]*unstructured.Unstructured, inte
 	if s.mesh == intent.AmbientMesh {
 		// ztunnel enforces a DENY without its HTTP fields: nothing would be left of ours but "deny".
 		return nil, intent.Not(r, intent.ReasonNotCovered, fmt.Sprintf(
-			"namespace %s is in ambient mode, where methods and paths are known only to waypoints: ztunnel would refuse every connection instead", s.policy.Namespace))
+			"namespace %s is in ambient mode, where methods and paths are known only to waypoints: ztunnel would refuse every connection instead",
+			s.policy.Namespace))
 	}
 	claim := intent.Enforces(r)
 	// A sidecar, too, leaves out the HTTP fields of a DENY where it sees no HTTP.
@@ -125,5 +127,6 @@ func (s site) apiSegmentation(r intent.Rule) ([]*unstructured.Unstructured, inte
 // nothingAsked is the answer to a rule without the parameters that say who or what is allowed. To read it as
 // no one and nothing would close the pods by an omission.
 func nothingAsked(r intent.Rule, params string) intent.Claim {
-	return intent.Not(r, intent.ReasonInvalidParams, fmt.Sprintf("SecurityIntent %s: %s needs at least one of the parameters %s", r.Intent, r.ID, params))
+	return intent.Not(r, intent.ReasonInvalidParams,
+		fmt.Sprintf("SecurityIntent %s: %s needs at least one of the parameters %s", r.Intent, r.ID, params))
 }

@@ -110,7 +110,9 @@ func (s site) refuse(r intent.Rule) (reason, message string) {
 	case r.Audit() && s.mesh == intent.AmbientMesh:
 		// ztunnel tries policies since Istio 1.29, and only when told to; istiod kept them from it before,
 		// and before that it enforced them (istio/istio#55414, istio/istio#58657).
-		return intent.ReasonAuditUnsupported, fmt.Sprintf("namespace %s is in ambient mode, where a dry run is ignored or, in older versions, enforced: an audit needs sidecars", s.policy.Namespace)
+		return intent.ReasonAuditUnsupported,
+			fmt.Sprintf("namespace %s is in ambient mode, where a dry run is ignored or, in older versions, enforced: an audit needs sidecars",
+				s.policy.Namespace)
 	}
 	return "", ""
 }

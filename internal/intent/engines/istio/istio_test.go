@@ -25,7 +25,8 @@ func policy(rules ...intent.Rule) intent.Policy {
 }
 
 func facts(labels map[string]string) intent.Facts {
-	return intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: labels, MeshRootNamespace: "istio-system", TrustDomain: "corp.example"}
+	return intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: labels, MeshRootNamespace: "istio-system",
+		TrustDomain: "corp.example"}
 }
 
 var (
@@ -37,7 +38,8 @@ var (
 func sampleRules() []intent.Rule {
 	return []intent.Rule{
 		rule("ensureTLS", v1alpha1.Block, map[string][]string{"exceptPorts": {"9090"}, "requireIdentity": {"true"}}),
-		rule("networkSegmentation", v1alpha1.Block, map[string][]string{"fromNamespaces": {"web"}, "fromServiceAccounts": {"jobs/nightly"}, "ports": {"8080"}}),
+		rule("networkSegmentation", v1alpha1.Block,
+			map[string][]string{"fromNamespaces": {"web"}, "fromServiceAccounts": {"jobs/nightly"}, "ports": {"8080"}}),
 		rule("apiSegmentation", v1alpha1.Block, map[string][]string{"allowMethods": {"GET"}, "denyPaths": {"/admin/*"}}),
 	}
 }

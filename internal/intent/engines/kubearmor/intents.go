@@ -40,13 +40,15 @@ func partsOf(r intent.Rule) []part {
 		return []part{{section: "process", rules: paths(places(packageManagers()), nil), adorn: inSecondDialect}}
 	case "unAuthorizedSaTokenAccess":
 		// The kubelet mounts the token below /var/run, which is a link to /run in most images and a directory in others.
-		return []part{{section: "file", shallow: true, rules: directories("/run/secrets/kubernetes.io/serviceaccount/", "/var/run/secrets/kubernetes.io/serviceaccount/")}}
+		return []part{{section: "file", shallow: true,
+			rules: directories("/run/secrets/kubernetes.io/serviceaccount/", "/var/run/secrets/kubernetes.io/serviceaccount/")}}
 	case "preventExecutionFromTempOrLogsFolders":
 		return []part{{section: "process", rules: directories("/var/tmp/", "/tmp/", "/var/log/", "/app/logs/", "/logs/", "/etc/")}}
 	case "escapeToHost":
 		return []part{
 			{suffix: "disallowchroot", section: "process", rules: paths([]string{"/usr/sbin/chroot", "/sbin/chroot"}, nil)},
-			{suffix: "disallowcapabilities", section: "capabilities", rules: capabilities("sys_admin", "sys_ptrace", "sys_module", "dac_read_search", "dac_override")},
+			{suffix: "disallowcapabilities", section: "capabilities",
+				rules: capabilities("sys_admin", "sys_ptrace", "sys_module", "dac_read_search", "dac_override")},
 			deploymentTools("swdeploymenttools"),
 		}
 	}

@@ -53,7 +53,8 @@ func (engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
 func claimOf(p intent.Policy, r intent.Rule, covered bool) intent.Claim {
 	switch {
 	case !covered:
-		return intent.Not(r, intent.ReasonNotCovered, "KubeArmor watches processes, files and capabilities in containers: it has no means for "+r.ID)
+		return intent.Not(r, intent.ReasonNotCovered,
+			"KubeArmor watches processes, files and capabilities in containers: it has no means for "+r.ID)
 	case p.Namespace == "":
 		return intent.Not(r, intent.ReasonElsewhere, "KubeArmor's policies are in the namespaces")
 	case len(p.Selector.Expressions) > 0:
@@ -74,7 +75,8 @@ func limited(r intent.Rule, f intent.Facts, parts []part, c intent.Claim) intent
 		return intent.Partly(r, intent.ReasonNodesNotCovered, fmt.Sprintf(why, "some"))
 	}
 	if c.Level != v1alpha1.LevelNone && !r.Audit() && f.SELinux != intent.NoNodes {
-		const why = "KubeArmor does not hold pods by SELinux, and has nothing else on %s; kubectl get nodes -L " + enforcerLabel + " shows them: start their kernel with bpf among its security modules (lsm=)"
+		const why = "KubeArmor does not hold pods by SELinux, and has nothing else on %s; kubectl get nodes -L " + enforcerLabel +
+			" shows them: start their kernel with bpf among its security modules (lsm=)"
 		if f.SELinux == intent.AllNodes {
 			return intent.Not(r, intent.ReasonNoEnforcer, fmt.Sprintf(why, "any node"))
 		}
@@ -95,7 +97,8 @@ func object(p intent.Policy, r intent.Rule, part part) *unstructured.Unstructure
 	u := intent.NewObject(name, kind(), p, r, part.suffix)
 	spec := map[string]any{
 		"action": action(r), "selector": selector(p.Selector),
-		"capabilities": map[string]any{}, "file": map[string]any{}, "network": map[string]any{}, "process": map[string]any{}, "syscalls": map[string]any{},
+		"capabilities": map[string]any{}, "file": map[string]any{}, "network": map[string]any{}, "process": map[string]any{},
+		"syscalls": map[string]any{},
 	}
 	spec[part.section] = part.rules
 	if r.Description != "" {

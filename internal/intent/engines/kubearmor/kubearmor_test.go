@@ -39,12 +39,14 @@ func covered() []string {
 func rule(id string, action v1alpha1.Action) intent.Rule {
 	e, _ := intent.Lookup(id)
 	return intent.Rule{
-		ID: id, Canonical: e.ID, Intent: "wish", Description: "As the house rules say", Severity: "7", Tags: []string{"NIST", "SI-4"}, Action: action,
+		ID: id, Canonical: e.ID, Intent: "wish", Description: "As the house rules say", Severity: "7", Tags: []string{"NIST", "SI-4"},
+		Action: action,
 	}
 }
 
 func policy(rules ...intent.Rule) intent.Policy {
-	return intent.Policy{Name: "guard", Namespace: "shop", Selector: intent.Selector{Labels: map[string]string{"app": "web", "env": "prod"}}, Rules: rules}
+	return intent.Policy{Name: "guard", Namespace: "shop", Selector: intent.Selector{Labels: map[string]string{"app": "web", "env": "prod"}},
+		Rules: rules}
 }
 
 func clusterwide(rules ...intent.Rule) intent.Policy {
@@ -99,14 +101,16 @@ func TestOnlyItsOwnIntentsAreCovered(t *testing.T) {
 		if made := len(got.Objects) > 0; made != want {
 			t.Errorf("%s: objects made: %v, want %v", id, made, want)
 		}
-		if c := got.Claims[0]; !want && id != "virtualPatch" && (c.Level != v1alpha1.LevelNone || c.Reason != intent.ReasonNotCovered || c.Message == "") {
+		if c := got.Claims[0]; !want && id != "virtualPatch" &&
+			(c.Level != v1alpha1.LevelNone || c.Reason != intent.ReasonNotCovered || c.Message == "") {
 			t.Errorf("%s: claim %+v, want None/NotCovered and a sentence", id, c)
 		}
 	}
 }
 
 func TestAliasesAreTheSameUnderAnotherName(t *testing.T) {
-	for canonical, alias := range map[string]string{"swDeploymentTools": "pkgManagerExecution", "preventExecutionFromTempOrLogsFolders": "exploitPFA"} {
+	for canonical, alias := range map[string]string{"swDeploymentTools": "pkgManagerExecution",
+		"preventExecutionFromTempOrLogsFolders": "exploitPFA"} {
 		a, b := one(t, policy(rule(canonical, v1alpha1.Block))), one(t, policy(rule(alias, v1alpha1.Block)))
 		if !reflect.DeepEqual(a.Object["spec"], b.Object["spec"]) {
 			t.Errorf("%s and %s differ", canonical, alias)
@@ -152,7 +156,8 @@ func TestAuditSaysBlockNowhere(t *testing.T) {
 
 func TestReadingResolvConfIsNotForbidden(t *testing.T) {
 	u := one(t, policy(rule("dnsManipulation", v1alpha1.Block)))
-	if got, want := at(t, u, "spec", "file", "matchPaths"), []any{map[string]any{"path": "/etc/resolv.conf", "readOnly": true}}; !reflect.DeepEqual(got, want) {
+	if got, want := at(t, u, "spec", "file", "matchPaths"),
+		[]any{map[string]any{"path": "/etc/resolv.conf", "readOnly": true}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -166,7 +171,8 @@ func TestPkgMgrsHasTheFormOfTheSecondDialect(t *testing.T) {
 			t.Errorf("spec.%s is %v, want %v", field, got, want)
 		}
 	}
-	for label, want := range map[string]string{"app.kubernetes.io/part-of": "guard-nimbuspolicy", "app.kubernetes.io/managed-by": "nimbus-kubearmor"} {
+	for label, want := range map[string]string{"app.kubernetes.io/part-of": "guard-nimbuspolicy",
+		"app.kubernetes.io/managed-by": "nimbus-kubearmor"} {
 		if got := u.GetLabels()[label]; got != want {
 			t.Errorf("label %s is %q, want %q", label, got, want)
 		}
@@ -309,7 +315,8 @@ func TestEveryToolIsNamed(t *testing.T) {
 
 func TestItNeedsAndMakesKubeArmorPoliciesOnly(t *testing.T) {
 	e := kubearmor.New()
-	if e.Name() != "KubeArmor" || len(e.Requires()) != 1 || !slices.Equal(e.Requires(), e.Makes()) || e.Makes()[0].String() != "security.kubearmor.com/v1, Kind=KubeArmorPolicy" {
+	if e.Name() != "KubeArmor" || len(e.Requires()) != 1 || !slices.Equal(e.Requires(), e.Makes()) ||
+		e.Makes()[0].String() != "security.kubearmor.com/v1, Kind=KubeArmorPolicy" {
 		t.Errorf("%s requires %v and makes %v", e.Name(), e.Requires(), e.Makes())
 	}
 }
@@ -348,7 +355,8 @@ func TestClaimsTellTheLimitsOfBPF(t *testing.T) {
 	for name, tc := range map[string]struct {
 		id, cve, limit string
 	}{
-		"a file that stays readable":    {"dnsManipulation", "", "does not keep processes from writing /etc/resolv.conf, which is readOnly, by a memory mapping"},
+		"a file that stays readable": {"dnsManipulation", "",
+			"does not keep processes from writing /etc/resolv.conf, which is readOnly, by a memory mapping"},
 		"folders of any depth":          {"preventExecutionFromTempOrLogsFolders", "", "more than 20 directories deep"},
 		"the folder of the token":       {"unAuthorizedSaTokenAccess", "", ""},
 		"files":                         {"swDeploymentTools", "", ""},

@@ -20,7 +20,8 @@ func patches(p intent.Policy, r intent.Rule, f intent.Facts) ([]part, intent.Cla
 		return nil, c
 	}
 	if f.Patches.Known == nil {
-		return nil, intent.Not(r, cmp.Or(f.Patches.Reason, intent.ReasonCatalogMissing), cmp.Or(f.Patches.Problem, "there is no catalog of virtual patches"))
+		return nil, intent.Not(r, cmp.Or(f.Patches.Reason, intent.ReasonCatalogMissing),
+			cmp.Or(f.Patches.Problem, "there is no catalog of virtual patches"))
 	}
 	var parts []part
 	var unknown []string
@@ -108,7 +109,8 @@ func atAllPaths(list []intent.PatchPath) []intent.PatchPath {
 // these directories are links, and in others directories.
 func pathsOf(at string) []string {
 	out := []string{at}
-	for _, dirs := range [][2]string{{"/var/run/", "/run/"}, {"/var/lock/", "/run/lock/"}, {"/bin/", "/usr/bin/"}, {"/sbin/", "/usr/sbin/"}, {"/lib/", "/usr/lib/"}, {"/lib64/", "/usr/lib64/"}} {
+	for _, dirs := range [][2]string{{"/var/run/", "/run/"}, {"/var/lock/", "/run/lock/"}, {"/bin/", "/usr/bin/"}, {"/sbin/", "/usr/sbin/"},
+		{"/lib/", "/usr/lib/"}, {"/lib64/", "/usr/lib64/"}} {
 		for i, dir := range dirs {
 			if rest, below := strings.CutPrefix(at, dir); below {
 				out = append(out, dirs[1-i]+rest)

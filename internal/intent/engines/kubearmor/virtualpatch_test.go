@@ -12,7 +12,8 @@ import (
 
 func TestVirtualPatchesComeFromTheCatalog(t *testing.T) {
 	known := intent.Patches{Known: map[string]intent.Patch{
-		"CVE-2021-4034": {Processes: []intent.PatchPath{{Path: "/usr/bin/pkexec", From: []string{"/bin/sh"}}}, Files: []intent.PatchPath{{Path: "/etc/polkit/", ReadOnly: true}}},
+		"CVE-2021-4034": {Processes: []intent.PatchPath{{Path: "/usr/bin/pkexec", From: []string{"/bin/sh"}}},
+			Files: []intent.PatchPath{{Path: "/etc/polkit/", ReadOnly: true}}},
 	}}
 	for name, c := range map[string]struct {
 		cves    []string
@@ -21,15 +22,17 @@ func TestVirtualPatchesComeFromTheCatalog(t *testing.T) {
 		reason  string
 		objects int
 	}{
-		"known":            {[]string{"CVE-2021-4034", "CVE-2021-4034"}, known, v1alpha1.LevelEnforced, "", 2},
-		"one is unknown":   {[]string{"CVE-2021-4034", "CVE-2020-0001"}, known, v1alpha1.LevelPartial, "UnknownCVE", 2},
-		"all are unknown":  {[]string{"CVE-2020-0001"}, known, v1alpha1.LevelNone, "UnknownCVE", 0},
-		"no catalog":       {[]string{"CVE-2021-4034"}, intent.Patches{Reason: "CatalogMissing", Problem: "none"}, v1alpha1.LevelNone, "CatalogMissing", 0},
+		"known":           {[]string{"CVE-2021-4034", "CVE-2021-4034"}, known, v1alpha1.LevelEnforced, "", 2},
+		"one is unknown":  {[]string{"CVE-2021-4034", "CVE-2020-0001"}, known, v1alpha1.LevelPartial, "UnknownCVE", 2},
+		"all are unknown": {[]string{"CVE-2020-0001"}, known, v1alpha1.LevelNone, "UnknownCVE", 0},
+		"no catalog": {[]string{"CVE-2021-4034"}, intent.Patches{Reason: "CatalogMissing", Problem: "none"}, v1alpha1.LevelNone,
+			"CatalogMissing", 0},
 		"nothing is named": {nil, known, v1alpha1.LevelNone, "InvalidParams", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := intent.Rule{ID: "virtualPatch", Canonical: "virtualPatch", Action: v1alpha1.Block, Params: map[string][]string{"cveList": c.cves}}
-			tr := New().Translate(intent.Policy{Name: "web", Namespace: "shop", Rules: []intent.Rule{r}}, intent.Facts{Patches: c.patches, AppArmor: true})
+			tr := New().Translate(intent.Policy{Name: "web", Namespace: "shop", Rules: []intent.Rule{r}},
+				intent.Facts{Patches: c.patches, AppArmor: true})
 			if got := tr.Claims[0]; got.Level != c.level || got.Reason != c.reason || len(tr.Objects) != c.objects {
 				t.Fatalf("%+v, %d objects", got, len(tr.Objects))
 			}

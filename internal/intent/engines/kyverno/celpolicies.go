@@ -99,7 +99,8 @@ func podRules(r intent.Rule) []any {
 	if r.Canonical == "cocoWorkload" {
 		return []any{created}
 	}
-	return []any{created, map[string]any{"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "resources": []any{"pods/ephemeralcontainers"}, "operations": []any{"UPDATE"}}}
+	return []any{created, map[string]any{"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "resources": []any{"pods/ephemeralcontainers"},
+		"operations": []any{"UPDATE"}}}
 }
 
 // namespaceSelector selects the namespaces of a policy over the cluster by the label of their name.
@@ -131,7 +132,8 @@ func validatingSpec(r intent.Rule) map[string]any {
 		"validationActions": []any{action},
 		"evaluation":        map[string]any{"admission": map[string]any{"enabled": true}, "background": map[string]any{"enabled": true}},
 		"variables": []any{
-			map[string]any{"name": "containers", "expression": "object.spec.containers + object.spec.?initContainers.orValue([]) + object.spec.?ephemeralContainers.orValue([])"},
+			map[string]any{"name": "containers",
+				"expression": "object.spec.containers + object.spec.?initContainers.orValue([]) + object.spec.?ephemeralContainers.orValue([])"},
 			map[string]any{"name": "contexts", "expression": "variables.containers.map(c, c.?securityContext.orValue({}))"},
 			map[string]any{"name": "podContext", "expression": "object.spec.?securityContext.orValue({})"},
 		},
@@ -145,8 +147,9 @@ func mutatingSpec(r intent.Rule) map[string]any {
 		"autogen":    map[string]any{"podControllers": map[string]any{"controllers": []any{}}},
 		"evaluation": map[string]any{"admission": map[string]any{"enabled": true}},
 		"mutations": []any{map[string]any{
-			"patchType":          "ApplyConfiguration",
-			"applyConfiguration": map[string]any{"expression": fmt.Sprintf("Object{spec: Object.spec{runtimeClassName: %q}}", r.Param("runtimeClass", "kata-clh"))},
+			"patchType": "ApplyConfiguration",
+			"applyConfiguration": map[string]any{"expression": fmt.Sprintf("Object{spec: Object.spec{runtimeClassName: %q}}",
+				r.Param("runtimeClass", "kata-clh"))},
 		}},
 	}
 }

@@ -39,7 +39,8 @@ func TestPoliciesInCELAreExactlyTheseAndAccepted(t *testing.T) {
 		for _, action := range []v1alpha1.Action{v1alpha1.Block, v1alpha1.Audit} {
 			for _, s := range scopes() {
 				fmt.Fprintf(&out, "### %s, %s\n", action, s.name)
-				tr := intent.Translate(kyverno.New(), s.policy(rule(id, action)), intent.Facts{OperatorNamespace: "nexus-system"}, true, inCEL(false, "v1"))
+				tr := intent.Translate(kyverno.New(), s.policy(rule(id, action)), intent.Facts{OperatorNamespace: "nexus-system"}, true,
+					inCEL(false, "v1"))
 				out.WriteString(render(t, tr))
 				for _, o := range tr.Objects {
 					stored, problem := enginecrds.Admit(t, o)
@@ -79,7 +80,8 @@ func TestTheServedVersionOfKyvernoIsUsed(t *testing.T) {
 // allowed evaluates a policy in CEL for a pod, as Kyverno does.
 func allowed(t *testing.T, policy *unstructured.Unstructured, pod *corev1.Pod) (bool, string) {
 	t.Helper()
-	env, err := cel.NewEnv(cel.OptionalTypes(), cel.Variable("object", cel.DynType), cel.Variable("variables", cel.MapType(cel.StringType, cel.DynType)))
+	env, err := cel.NewEnv(cel.OptionalTypes(), cel.Variable("object", cel.DynType),
+		cel.Variable("variables", cel.MapType(cel.StringType, cel.DynType)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,11 +123,15 @@ func allowed(t *testing.T, policy *unstructured.Unstructured, pod *corev1.Pod) (
 // hardened is a pod that meets the standard restricted.
 func hardened() *corev1.Pod {
 	yes, no := true, false
-	c := corev1.Container{Name: "c", Image: "i", SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}}
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", Annotations: map[string]string{"a": "b"}}, Spec: corev1.PodSpec{
-		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: &yes, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
-		Containers:      []corev1.Container{c}, InitContainers: []corev1.Container{*c.DeepCopy()},
-	}}
+	c := corev1.Container{Name: "c", Image: "i",
+		SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: &no,
+			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", Annotations: map[string]string{"a": "b"}},
+		Spec: corev1.PodSpec{
+			SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: &yes,
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+			Containers: []corev1.Container{c}, InitContainers: []corev1.Container{*c.DeepCopy()},
+		}}
 }
 
 func TestPoliciesInCELAgreeWithPodSecurity(t *testing.T) {
@@ -207,7 +213,8 @@ func TestPoliciesInCELAgreeWithPodSecurity(t *testing.T) {
 		for name, edit := range edits {
 			pod := hardened()
 			edit(pod)
-			want := podsecurity.AggregateCheckResults(evaluator.EvaluatePod(podsecurityapi.LevelVersion{Level: level, Version: podsecurityapi.LatestVersion()}, &pod.ObjectMeta, &pod.Spec))
+			want := podsecurity.AggregateCheckResults(evaluator.EvaluatePod(podsecurityapi.LevelVersion{Level: level,
+				Version: podsecurityapi.LatestVersion()}, &pod.ObjectMeta, &pod.Spec))
 			if got, why := allowed(t, tr.Objects[0], pod); got != want.Allowed {
 				t.Errorf("%s, %s: allowed is %t (%s), of Pod Security %t (%s)", level, name, got, why, want.Allowed, want.ForbiddenDetail())
 			}

@@ -41,7 +41,8 @@ func escapeToHost(r intent.Rule) answer {
 	}
 	claim := intent.Enforces(r)
 	if !r.Audit() {
-		claim = intent.Partly(r, intent.ReasonOnCreateOnly, "only pods created from now on are held: those that run already are reported (kubectl get policyreports), so restart their workloads")
+		claim = intent.Partly(r, intent.ReasonOnCreateOnly,
+			"only pods created from now on are held: those that run already are reported (kubectl get policyreports), so restart their workloads")
 	}
 	return answer{
 		claim: claim,
@@ -61,11 +62,13 @@ func escapeToHost(r intent.Rule) answer {
 // to the templates of controllers, and so change what others keep in Git; the annotation tells it not to.
 func cocoWorkload(r intent.Rule) answer {
 	if r.Audit() {
-		return answer{claim: intent.Not(r, intent.ReasonAuditUnsupported, "Kyverno gives pods a runtime class or leaves them alone: there is nothing that only reports")}
+		return answer{claim: intent.Not(r, intent.ReasonAuditUnsupported,
+			"Kyverno gives pods a runtime class or leaves them alone: there is nothing that only reports")}
 	}
 	class := r.Param("runtimeClass", "kata-clh")
 	return answer{
-		claim: intent.Partly(r, intent.ReasonOnCreateOnly, fmt.Sprintf("only pods created from now on run in RuntimeClass %s: restart the workloads that run already", class)),
+		claim: intent.Partly(r, intent.ReasonOnCreateOnly,
+			fmt.Sprintf("only pods created from now on run in RuntimeClass %s: restart the workloads that run already", class)),
 		rule: map[string]any{
 			"name":   "runtime-class",
 			"mutate": map[string]any{"patchStrategicMerge": map[string]any{"spec": map[string]any{"runtimeClassName": class}}},

@@ -97,7 +97,8 @@ func refuse(p intent.Policy) (reason, message string) {
 		return reason, message
 	}
 	if pattern := wildcard(p.Selector); pattern != "" {
-		return intent.ReasonSelectorUnsupported, fmt.Sprintf("Kyverno would read %q as a pattern and select more pods than meant: use labels without * and ?", pattern)
+		return intent.ReasonSelectorUnsupported,
+			fmt.Sprintf("Kyverno would read %q as a pattern and select more pods than meant: use labels without * and ?", pattern)
 	}
 	return "", ""
 }

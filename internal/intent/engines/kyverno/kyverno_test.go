@@ -41,7 +41,8 @@ func with(r intent.Rule, param, value string) intent.Rule {
 }
 
 func policy(rules ...intent.Rule) intent.Policy {
-	return intent.Policy{Name: "guard", Namespace: "shop", Selector: intent.Selector{Labels: map[string]string{"app": "web", "env": "prod"}}, Rules: rules}
+	return intent.Policy{Name: "guard", Namespace: "shop", Selector: intent.Selector{Labels: map[string]string{"app": "web", "env": "prod"}},
+		Rules: rules}
 }
 
 // over is a policy over the cluster.
@@ -71,7 +72,8 @@ func scopes() []scope {
 		}},
 		{"over some namespaces", func(rules ...intent.Rule) intent.Policy {
 			p := over(intent.Namespaces{Names: []string{"shop", "ware"}}, rules...)
-			p.Selector.Expressions = []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"test", "ci"}}, {Key: "owner", Operator: metav1.LabelSelectorOpExists}}
+			p.Selector.Expressions = []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpNotIn,
+				Values: []string{"test", "ci"}}, {Key: "owner", Operator: metav1.LabelSelectorOpExists}}
 			return p
 		}},
 		{"over all namespaces but one", func(rules ...intent.Rule) intent.Policy {
@@ -197,7 +199,8 @@ func TestABindingInANamespaceMakesAPolicyThere(t *testing.T) {
 
 // Kyverno refuses a policy with a variable that it does not know, even in a description.
 func TestADescriptionHasNoVariables(t *testing.T) {
-	for given, want := range map[string]string{"as {{ request.userInfo }} says": "as { { request.userInfo }} says", "{{{x}}}": "{ { {x}}}", "": ""} {
+	for given, want := range map[string]string{"as {{ request.userInfo }} says": "as { { request.userInfo }} says", "{{{x}}}": "{ { {x}}}",
+		"": ""} {
 		r := rule("escapeToHost", v1alpha1.Block)
 		r.Description = given
 		if got := one(t, policy(r)).GetAnnotations()["policies.kyverno.io/description"]; got != want {
@@ -261,7 +264,8 @@ func TestARuntimeClassCannotBeAudited(t *testing.T) {
 
 func TestLabelsAndExpressionsAreBothSelectedBy(t *testing.T) {
 	p := policy(rule("escapeToHost", v1alpha1.Block))
-	p.Selector.Expressions = []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpIn, Values: []string{"a", "b"}}, {Key: "owner", Operator: metav1.LabelSelectorOpExists}}
+	p.Selector.Expressions = []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpIn, Values: []string{"a", "b"}},
+		{Key: "owner", Operator: metav1.LabelSelectorOpExists}}
 	want := map[string]any{
 		"matchLabels": map[string]any{"app": "web", "env": "prod"},
 		"matchExpressions": []any{

@@ -90,11 +90,13 @@ func TestBoxesHoldWhatTheirSelectorsSelect(t *testing.T) {
 }
 
 func TestBoxesThatDifferUnderOneKeyAreOne(t *testing.T) {
-	got := join([]podSet{podsWith("app", values{listed: []string{"a"}}), {{"app", values{listed: []string{"c"}}}, {"tier", values{listed: []string{"x"}}}}}, podsWith("app", values{listed: []string{"b"}}))
+	got := join([]podSet{podsWith("app", values{listed: []string{"a"}}),
+		{{"app", values{listed: []string{"c"}}}, {"tier", values{listed: []string{"x"}}}}}, podsWith("app", values{listed: []string{"b"}}))
 	if len(got) != 2 || !got[1].equal(podsWith("app", values{listed: []string{"a", "b"}})) {
 		t.Errorf("%v", got)
 	}
-	if got = join([]podSet{podsWith("app", values{absent: true, others: true, listed: []string{"a"}})}, podsWith("app", values{listed: []string{"a"}})); len(got) != 1 || len(got[0]) != 0 {
+	if got = join([]podSet{podsWith("app", values{absent: true, others: true, listed: []string{"a"}})},
+		podsWith("app", values{listed: []string{"a"}})); len(got) != 1 || len(got[0]) != 0 {
 		t.Errorf("all pods became %v", got)
 	}
 	if got = join([]podSet{podsWith("app", values{absent: true})}, podsWith("app", values{listed: []string{"a"}})); len(got) != 2 {
@@ -105,7 +107,8 @@ func TestBoxesThatDifferUnderOneKeyAreOne(t *testing.T) {
 func TestWithoutAKeyOrWithSomeValuesTakesTwoSelectors(t *testing.T) {
 	exclusion := podsWith("app", values{others: true, listed: []string{"web"}}) // exists and is not web
 	got := podSet{}.minus(exclusion, cutOrder([]podSet{exclusion}))
-	if len(got) != 2 || !got[0].equal(podsWith("app", values{absent: true})) || !got[1].equal(podsWith("app", values{listed: []string{"web"}})) {
+	if len(got) != 2 || !got[0].equal(podsWith("app", values{absent: true})) ||
+		!got[1].equal(podsWith("app", values{listed: []string{"web"}})) {
 		t.Errorf("%v", got)
 	}
 }
@@ -116,13 +119,15 @@ func anyFlows() *rapid.Generator[flows] {
 		for range rapid.IntRange(0, 3).Draw(t, "parts") {
 			out = append(out, allowance{
 				peers: rapid.SliceOfN(rapid.SampledFrom([]peer{
-					{kind: everybody}, {kind: podPeer}, dnsPods(intent.ClusterDNS{})[0], {kind: podPeer, namespaces: namespacesNamed("front", "shop")}, {kind: podPeer, namespaces: namespacesNamed("shop")},
+					{kind: everybody}, {kind: podPeer}, dnsPods(intent.ClusterDNS{})[0], {kind: podPeer, namespaces: namespacesNamed("front", "shop")},
+					{kind: podPeer, namespaces: namespacesNamed("shop")},
 					{kind: podPeer, pods: podsWith("k8s-app", values{absent: true, others: true, listed: []string{"kube-dns"}})},
 					{kind: networkPeer, network: netip.MustParsePrefix("10.0.0.0/8")}, {kind: networkPeer, network: netip.MustParsePrefix("10.1.0.0/16")},
 					{kind: networkPeer, network: netip.MustParsePrefix("8.8.8.8/32")}, {kind: networkPeer, network: netip.MustParsePrefix("::/0")},
 				}), 1, 3).Draw(t, "peers"),
 				ports: rapid.SampledFrom([]ports{
-					nil, dnsPorts(), {{corev1.ProtocolTCP, 1, 52}, {corev1.ProtocolTCP, 54, 65535}}, {{corev1.ProtocolUDP, 50, 8080}}, {{corev1.ProtocolTCP, 53, 53}}, {{corev1.ProtocolTCP, 52, 54}},
+					nil, dnsPorts(), {{corev1.ProtocolTCP, 1, 52}, {corev1.ProtocolTCP, 54, 65535}}, {{corev1.ProtocolUDP, 50, 8080}},
+					{{corev1.ProtocolTCP, 53, 53}}, {{corev1.ProtocolTCP, 52, 54}},
 				}).Draw(t, "ports"),
 			})
 		}

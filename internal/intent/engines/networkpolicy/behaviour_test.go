@@ -105,7 +105,8 @@ func TestAnIntentThatIsNotInTheCatalogIsSaidToBeUnknown(t *testing.T) {
 }
 
 func TestAnAuditLeavesNoObjectAndDoesNotWeighOnOthers(t *testing.T) {
-	objects, claims := translate(t, intent.Facts{}, policy("p", labels("app", "web"), audit(dns(nil)), external(nil)), policy("q", labels("app", "web"), audit(from("front"))))
+	objects, claims := translate(t, intent.Facts{}, policy("p", labels("app", "web"), audit(dns(nil)), external(nil)),
+		policy("q", labels("app", "web"), audit(from("front"))))
 	expectNames(t, objects, "p-denyexternalnetworkaccess")
 	expectClaim(t, claims[0], none, intent.ReasonAuditUnsupported)
 	expectClaim(t, claims[1], enforced, "")
@@ -132,10 +133,12 @@ func TestAPolicyFromAClusterBindingHasItsObjectsInTheNamespace(t *testing.T) {
 
 func TestAnObjectThatStandsAloneSelectsAsThePolicyDoes(t *testing.T) {
 	s := intent.Selector{Labels: map[string]string{"app": "web"}, Expressions: []metav1.LabelSelectorRequirement{
-		expr("tier", metav1.LabelSelectorOpIn, "z", "a"), expr("app", metav1.LabelSelectorOpExists), expr("team", metav1.LabelSelectorOpDoesNotExist)}}
+		expr("tier", metav1.LabelSelectorOpIn, "z", "a"), expr("app", metav1.LabelSelectorOpExists),
+		expr("team", metav1.LabelSelectorOpDoesNotExist)}}
 	objects, _ := translate(t, intent.Facts{}, policy("p", s, external(nil)), policy("q", labels("app", "db"), dns(nil)))
 	expectNames(t, objects, "p-denyexternalnetworkaccess")
-	if got := objects[0].Spec.PodSelector; !reflect.DeepEqual(got, metav1.LabelSelector{MatchLabels: s.Labels, MatchExpressions: s.Expressions}) {
+	if got := objects[0].Spec.PodSelector; !reflect.DeepEqual(got,
+		metav1.LabelSelector{MatchLabels: s.Labels, MatchExpressions: s.Expressions}) {
 		t.Errorf("selects %v", got)
 	}
 }
@@ -196,7 +199,8 @@ func TestAWiderRuleIsNarrowerOnThePodsOfTheNarrowerOneOnly(t *testing.T) {
 		{map[string]string{}, 2}, {map[string]string{"app": "web"}, 2}, {map[string]string{"tier": "x"}, 2},
 		{map[string]string{"app": "db", "tier": "y"}, 2}, {map[string]string{"app": "web", "tier": "x"}, 1},
 	} {
-		on := slices.DeleteFunc(slices.Clone(objects), func(o networkingv1.NetworkPolicy) bool { return !matches(&o.Spec.PodSelector, pod.labels) })
+		on := slices.DeleteFunc(slices.Clone(objects),
+			func(o networkingv1.NetworkPolicy) bool { return !matches(&o.Spec.PodSelector, pod.labels) })
 		if len(on) != 1 {
 			t.Fatalf("%v is selected by %v", pod.labels, names(on))
 		}
@@ -212,11 +216,12 @@ func TestAWiderRuleIsNarrowerOnThePodsOfTheNarrowerOneOnly(t *testing.T) {
 func TestSelectorsThatExcludeEachOtherAreLeftAsTheyAre(t *testing.T) {
 	exists, missing := expressions(expr("app", metav1.LabelSelectorOpExists)), expressions(expr("app", metav1.LabelSelectorOpDoesNotExist))
 	cases := map[string][2]intent.Selector{
-		"two values":           {labels("app", "web"), labels("app", "db")},
-		"a key and none":       {exists, missing},
-		"a label and no key":   {labels("app", "web"), missing},
-		"a value and not it":   {labels("app", "web"), expressions(expr("app", metav1.LabelSelectorOpNotIn, "db", "web"))},
-		"lists without common": {expressions(expr("app", metav1.LabelSelectorOpIn, "a", "b")), expressions(expr("app", metav1.LabelSelectorOpIn, "c"))},
+		"two values":         {labels("app", "web"), labels("app", "db")},
+		"a key and none":     {exists, missing},
+		"a label and no key": {labels("app", "web"), missing},
+		"a value and not it": {labels("app", "web"), expressions(expr("app", metav1.LabelSelectorOpNotIn, "db", "web"))},
+		"lists without common": {expressions(expr("app", metav1.LabelSelectorOpIn, "a", "b")),
+			expressions(expr("app", metav1.LabelSelectorOpIn, "c"))},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -236,12 +241,14 @@ func TestSiblingsThatHaveNoObjectsDoNotCount(t *testing.T) {
 	elsewhere := policy("elsewhere", web, from("ops"))
 	elsewhere.Namespace = "other"
 	cases := map[string]intent.Policy{
-		"audit":           policy("z", web, audit(from("ops"))),
-		"bad parameters":  policy("z", web, segment(params{"fromNamespaces": {"Not A Name"}})),
-		"nobody":          policy("z", web, segment(nil)),
-		"unknown":         policy("z", web, rule("networkSegmentations", params{"fromNamespaces": {"ops"}})),
-		"bad selector":    policy("z", expressions(expr("app", "Near", "web")), from("ops")),
-		"no pod":          policy("z", intent.Selector{Labels: web.Labels, Expressions: []metav1.LabelSelectorRequirement{expr("app", metav1.LabelSelectorOpDoesNotExist)}}, from("ops")),
+		"audit":          policy("z", web, audit(from("ops"))),
+		"bad parameters": policy("z", web, segment(params{"fromNamespaces": {"Not A Name"}})),
+		"nobody":         policy("z", web, segment(nil)),
+		"unknown":        policy("z", web, rule("networkSegmentations", params{"fromNamespaces": {"ops"}})),
+		"bad selector":   policy("z", expressions(expr("app", "Near", "web")), from("ops")),
+		"no pod": policy("z",
+			intent.Selector{Labels: web.Labels, Expressions: []metav1.LabelSelectorRequirement{expr("app", metav1.LabelSelectorOpDoesNotExist)}},
+			from("ops")),
 		"node selector":   nodes,
 		"other namespace": elsewhere,
 	}
@@ -267,14 +274,16 @@ func TestWhereSomebodyElseIsolatesTheDirectionNothingIsAdded(t *testing.T) {
 		level   v1alpha1.Level
 		reason  string
 	}{
-		"all of egress":               {isolated("theirs", intent.Selector{}, "Egress"), nil, none, intent.ReasonAlreadyIsolated},
-		"only ingress":                {isolated("theirs", intent.Selector{}, "Ingress"), []string{"p-dnsmanipulation"}, enforced, ""},
-		"no types, no egress rule":    {isolated("theirs", intent.Selector{}), []string{"p-dnsmanipulation"}, enforced, ""},
-		"no types, an egress rule":    {withEgress, nil, none, intent.ReasonAlreadyIsolated},
-		"other pods":                  {isolated("theirs", labels("app", "db"), "Egress"), []string{"p-dnsmanipulation"}, enforced, ""},
-		"some pods":                   {isolated("theirs", labels("tier", "x"), "Egress"), []string{"p-dnsmanipulation"}, partial, intent.ReasonAlreadyIsolated},
-		"the same pods":               {isolated("theirs", web, "Egress"), nil, none, intent.ReasonAlreadyIsolated},
-		"pods it says unintelligibly": {isolated("theirs", expressions(expr("app", "Near", "web")), "Egress"), nil, none, intent.ReasonAlreadyIsolated},
+		"all of egress":            {isolated("theirs", intent.Selector{}, "Egress"), nil, none, intent.ReasonAlreadyIsolated},
+		"only ingress":             {isolated("theirs", intent.Selector{}, "Ingress"), []string{"p-dnsmanipulation"}, enforced, ""},
+		"no types, no egress rule": {isolated("theirs", intent.Selector{}), []string{"p-dnsmanipulation"}, enforced, ""},
+		"no types, an egress rule": {withEgress, nil, none, intent.ReasonAlreadyIsolated},
+		"other pods":               {isolated("theirs", labels("app", "db"), "Egress"), []string{"p-dnsmanipulation"}, enforced, ""},
+		"some pods": {isolated("theirs", labels("tier", "x"), "Egress"), []string{"p-dnsmanipulation"}, partial,
+			intent.ReasonAlreadyIsolated},
+		"the same pods": {isolated("theirs", web, "Egress"), nil, none, intent.ReasonAlreadyIsolated},
+		"pods it says unintelligibly": {isolated("theirs", expressions(expr("app", "Near", "web")), "Egress"), nil, none,
+			intent.ReasonAlreadyIsolated},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -289,7 +298,9 @@ func TestWhereSomebodyElseIsolatesTheDirectionNothingIsAdded(t *testing.T) {
 }
 
 func TestTheOtherDirectionStaysWhenOneIsIsolated(t *testing.T) {
-	objects, claims := translate(t, intent.Facts{NetworkPolicies: []networkingv1.NetworkPolicy{isolated("theirs", intent.Selector{}, "Egress")}}, policy("p", intent.Selector{}, external(nil)))
+	objects, claims := translate(t,
+		intent.Facts{NetworkPolicies: []networkingv1.NetworkPolicy{isolated("theirs", intent.Selector{}, "Egress")}},
+		policy("p", intent.Selector{}, external(nil)))
 	expectNames(t, objects, "p-denyexternalnetworkaccess")
 	if types := objects[0].Spec.PolicyTypes; !slices.Equal(types, []networkingv1.PolicyType{"Ingress"}) {
 		t.Errorf("types %v", types)
@@ -300,7 +311,8 @@ func TestTheOtherDirectionStaysWhenOneIsIsolated(t *testing.T) {
 func TestForeignPoliciesThatCannotBeCutOutLeaveTheDirectionAlone(t *testing.T) {
 	var foreign []networkingv1.NetworkPolicy
 	for i := range 6 {
-		foreign = append(foreign, isolated(fmt.Sprint("theirs-", i), labels(fmt.Sprint("a", i), "1", fmt.Sprint("b", i), "1", fmt.Sprint("c", i), "1"), "Egress"))
+		foreign = append(foreign,
+			isolated(fmt.Sprint("theirs-", i), labels(fmt.Sprint("a", i), "1", fmt.Sprint("b", i), "1", fmt.Sprint("c", i), "1"), "Egress"))
 	}
 	objects, claims := translate(t, intent.Facts{NetworkPolicies: foreign}, policy("p", intent.Selector{}, external(nil), dns(nil)))
 	expectNames(t, objects, "p-denyexternalnetworkaccess")
@@ -358,7 +370,8 @@ func TestNoNameEvictsAClusterBindingAtTheLimit(t *testing.T) {
 	admin.FromCluster = true
 	all := []intent.Policy{admin}
 	for i := range 6 {
-		all = append(all, policy(fmt.Sprint("a", i), labels(fmt.Sprint("k", i), "v"), dns(params{"otherEgress": {"allow"}, "dnsPeers": {fmt.Sprintf("192.0.2.%d/32", i)}})))
+		all = append(all, policy(fmt.Sprint("a", i), labels(fmt.Sprint("k", i), "v"),
+			dns(params{"otherEgress": {"allow"}, "dnsPeers": {fmt.Sprintf("192.0.2.%d/32", i)}})))
 	}
 	objects, claims := translate(t, intent.Facts{}, admin, all[1:]...)
 	expectClaim(t, claims[0], enforced, "")
@@ -384,7 +397,8 @@ func TestAThousandOverlappingRulesAreDividedQuickly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var all []intent.Policy
 			for i := range 1000 {
-				all = append(all, policy(fmt.Sprintf("p%04d", i), selector(i), dns(params{"otherEgress": {"allow"}, "dnsPeers": {fmt.Sprintf("10.%d.%d.0/24", i/250, i%250)}})))
+				all = append(all, policy(fmt.Sprintf("p%04d", i), selector(i),
+					dns(params{"otherEgress": {"allow"}, "dnsPeers": {fmt.Sprintf("10.%d.%d.0/24", i/250, i%250)}})))
 			}
 			began := time.Now()
 			divided := map[string]any{Name: New().(engine).Divide(all, intent.Facts{})}
@@ -404,7 +418,8 @@ func TestAThousandOverlappingRulesAreDividedQuickly(t *testing.T) {
 
 func TestPodsOfThreeRulesGetWhatAllThreeAllow(t *testing.T) {
 	all := []intent.Policy{
-		policy("a", labels("a", "v"), from("n1", "n2", "n3")), policy("b", labels("b", "v"), from("n2", "n3", "n4")), policy("c", labels("c", "v"), from("n3", "n4", "n1")),
+		policy("a", labels("a", "v"), from("n1", "n2", "n3")), policy("b", labels("b", "v"), from("n2", "n3", "n4")),
+		policy("c", labels("c", "v"), from("n3", "n4", "n1")),
 	}
 	pod := map[string]string{"a": "v", "b": "v", "c": "v"}
 	var on []networkingv1.NetworkPolicy
@@ -521,7 +536,8 @@ func TestOneRuleForAllPodsBesideManyForSomeTakesFewObjects(t *testing.T) {
 func TestAccountsAreKeptApartByNamespaceOnly(t *testing.T) {
 	_, claims := translate(t, intent.Facts{}, policy("p", intent.Selector{}, segment(params{"fromServiceAccounts": {"front/web"}})))
 	expectClaim(t, claims[0], partial, intent.ReasonNotCovered, "every pod of front", "Istio")
-	_, claims = translate(t, intent.Facts{}, policy("p", intent.Selector{}, segment(params{"fromServiceAccounts": {"front/web"}, "fromNamespaces": {"front"}})))
+	_, claims = translate(t, intent.Facts{},
+		policy("p", intent.Selector{}, segment(params{"fromServiceAccounts": {"front/web"}, "fromNamespaces": {"front"}})))
 	expectClaim(t, claims[0], enforced, "")
 }
 
@@ -569,7 +585,8 @@ func TestASelectorThatKubernetesWouldRefuseIsSaidToBeUnsupported(t *testing.T) {
 }
 
 func TestASelectorThatContradictsItselfNeedsNoObject(t *testing.T) {
-	s := intent.Selector{Labels: map[string]string{"app": "web"}, Expressions: []metav1.LabelSelectorRequirement{expr("app", metav1.LabelSelectorOpNotIn, "web")}}
+	s := intent.Selector{Labels: map[string]string{"app": "web"},
+		Expressions: []metav1.LabelSelectorRequirement{expr("app", metav1.LabelSelectorOpNotIn, "web")}}
 	objects, claims := translate(t, intent.Facts{}, policy("p", s, dns(nil)))
 	expectNames(t, objects)
 	expectClaim(t, claims[0], enforced, "", "selects no pod")

@@ -96,7 +96,8 @@ func (s allocation) standing(demands []demand, i int) standing {
 	switch {
 	case share.alone:
 		return standing{reason: intent.ReasonAlreadyIsolated, message: fmt.Sprintf(
-			"%s is left alone: %s isolates it for some of these pods, and the others cannot be selected by %d objects", direction, joinNames(isolated), s.limits.objects)}
+			"%s is left alone: %s isolates it for some of these pods, and the others cannot be selected by %d objects", direction,
+			joinNames(isolated), s.limits.objects)}
 	case len(isolated) > 0 && countAllotments(share.allotments) == 0:
 		return standing{reason: intent.ReasonAlreadyIsolated, message: fmt.Sprintf(
 			"%s already isolates %s of all these pods: another one would only add to what it allows", joinNames(isolated), direction)}
@@ -104,11 +105,13 @@ func (s allocation) standing(demands []demand, i int) standing {
 	var out standing
 	if len(isolated) > 0 {
 		out = standing{reason: intent.ReasonAlreadyIsolated, some: true, message: fmt.Sprintf(
-			"%s already isolates %s of some of these pods, which are left to it: another one would only add to what it allows", joinNames(isolated), direction)}
+			"%s already isolates %s of some of these pods, which are left to it: another one would only add to what it allows", joinNames(isolated),
+			direction)}
 	}
 	if i := slices.IndexFunc(s.opening, func(o foreignPolicy) bool { return o.pods.meets(pods) }); i >= 0 && len(isolated) == 0 {
 		out = standing{reason: intent.ReasonOverlaps, some: true, message: fmt.Sprintf(
-			"%s opens %s of some of these pods beside what the intent allows, and isolates nothing: delete it, or remove its rules", s.opening[i].name, direction)}
+			"%s opens %s of some of these pods beside what the intent allows, and isolates nothing: delete it, or remove its rules",
+			s.opening[i].name, direction)}
 	}
 	if share.coarse {
 		out.message = strings.TrimPrefix(out.message+"; "+s.closesMore(demands, me, direction), "; ")

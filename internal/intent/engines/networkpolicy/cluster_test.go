@@ -19,7 +19,8 @@ func clusters() map[string]intent.Facts {
 		}
 		return out
 	}
-	pods := intent.ClusterDNS{Namespace: "kube-system", Labels: map[string]string{"k8s-app": "kube-dns"}, Ports: []int32{53}, Source: "Service kube-system/kube-dns"}
+	pods := intent.ClusterDNS{Namespace: "kube-system", Labels: map[string]string{"k8s-app": "kube-dns"}, Ports: []int32{53},
+		Source: "Service kube-system/kube-dns"}
 	cached, lost := pods, intent.ClusterDNS{Problem: "the cluster's DNS cannot be located"}
 	cached.Networks = networks("169.254.20.10/32", "10.100.0.10/32")
 	return map[string]intent.Facts{

@@ -210,7 +210,8 @@ func (e engine) contradicted(d demand, direction intent.Direction, f intent.Fact
 	}
 	switch {
 	case len(wider) > 0:
-		return intent.ReasonOverlaps, fmt.Sprintf("NetworkPolicy %s still allows more %s on some of these pods; it is written next", slices.Min(wider), said)
+		return intent.ReasonOverlaps,
+			fmt.Sprintf("NetworkPolicy %s still allows more %s on some of these pods; it is written next", slices.Min(wider), said)
 	case len(left) > 0:
 		return intent.ReasonNotLive, fmt.Sprintf("no NetworkPolicy of the policy selects all of these pods for %s yet", said)
 	}

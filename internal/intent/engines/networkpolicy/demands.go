@@ -268,7 +268,8 @@ func onlyInternal(r intent.Rule, facts intent.Facts) (demand, string) {
 		to = append(to, allowance{peers: outward})
 	}
 	to = slices.Concat(to, https(aws), credentials(facts.Credentials))
-	return demand{ingress: &flows{inside}, egress: &to, unlocated: facts.DNS.Problem, hidden: hiddenNodes(facts, facts.Credentials)}, cmp.Or(problem, wrong, wrongAWS)
+	return demand{ingress: &flows{inside}, egress: &to, unlocated: facts.DNS.Problem, hidden: hiddenNodes(facts, facts.Credentials)},
+		cmp.Or(problem, wrong, wrongAWS)
 }
 
 // networksOf reads networks, in order and each once.

@@ -74,23 +74,29 @@ func isolated(name string, selector intent.Selector, types ...networkingv1.Polic
 func TestEachIntentBecomesExactlyTheseObjects(t *testing.T) {
 	web := labels("app", "web")
 	cases := map[string]intent.Policy{
-		"dns":                  policy("web", web, dns(nil)),
-		"dns-deny-peers":       policy("web", web, dns(params{"otherEgress": {"deny"}, "dnsPeers": {"169.254.20.10/32", "fd00::10/128"}})),
-		"dns-allow":            policy("web", web, dns(params{"otherEgress": {"allow"}})),
-		"dns-allow-peers":      policy("web", web, dns(params{"otherEgress": {"allow"}, "dnsPeers": {"169.254.20.10/32"}})),
-		"dns-audit":            policy("web", web, audit(dns(nil))),
-		"external":             policy("web", web, external(nil)),
-		"external-allow":       policy("web", web, external(params{"allowCIDRs": {"203.0.113.0/24", "10.0.0.0/8", "2001:db8::/32"}})),
-		"external-audit":       policy("web", web, audit(external(nil))),
-		"segment-namespace":    policy("web", web, segment(params{"fromNamespaces": {"front"}})),
-		"segment-ports":        policy("web", web, segment(params{"fromNamespaces": {"ops", "front", "ops"}, "ports": {"8443", "8080"}})),
-		"segment-accounts":     policy("web", web, segment(params{"fromServiceAccounts": {"front/web", "front/job", "ops/probe"}, "ports": {"8080"}})),
-		"segment-both":         policy("web", web, segment(params{"fromNamespaces": {"front"}, "fromServiceAccounts": {"front/web", "ops/probe"}})),
-		"segment-nobody":       policy("web", web, segment(params{"ports": {"8080"}})),
-		"segment-audit":        policy("web", web, audit(segment(params{"fromNamespaces": {"front"}}))),
-		"every-pod":            policy("all", intent.Selector{}, dns(nil)),
-		"selector-expressions": policy("web", intent.Selector{Labels: map[string]string{"app": "web"}, Expressions: []metav1.LabelSelectorRequirement{expr("tier", metav1.LabelSelectorOpNotIn, "db", "cache"), expr("team", metav1.LabelSelectorOpExists)}}, dns(nil)),
-		"all-three":            policy("web", web, dns(params{"otherEgress": {"allow"}}), external(nil), segment(params{"fromNamespaces": {"front"}, "ports": {"8080"}})),
+		"dns":               policy("web", web, dns(nil)),
+		"dns-deny-peers":    policy("web", web, dns(params{"otherEgress": {"deny"}, "dnsPeers": {"169.254.20.10/32", "fd00::10/128"}})),
+		"dns-allow":         policy("web", web, dns(params{"otherEgress": {"allow"}})),
+		"dns-allow-peers":   policy("web", web, dns(params{"otherEgress": {"allow"}, "dnsPeers": {"169.254.20.10/32"}})),
+		"dns-audit":         policy("web", web, audit(dns(nil))),
+		"external":          policy("web", web, external(nil)),
+		"external-allow":    policy("web", web, external(params{"allowCIDRs": {"203.0.113.0/24", "10.0.0.0/8", "2001:db8::/32"}})),
+		"external-audit":    policy("web", web, audit(external(nil))),
+		"segment-namespace": policy("web", web, segment(params{"fromNamespaces": {"front"}})),
+		"segment-ports":     policy("web", web, segment(params{"fromNamespaces": {"ops", "front", "ops"}, "ports": {"8443", "8080"}})),
+		"segment-accounts": policy("web", web,
+			segment(params{"fromServiceAccounts": {"front/web", "front/job", "ops/probe"}, "ports": {"8080"}})),
+		"segment-both": policy("web", web,
+			segment(params{"fromNamespaces": {"front"}, "fromServiceAccounts": {"front/web", "ops/probe"}})),
+		"segment-nobody": policy("web", web, segment(params{"ports": {"8080"}})),
+		"segment-audit":  policy("web", web, audit(segment(params{"fromNamespaces": {"front"}}))),
+		"every-pod":      policy("all", intent.Selector{}, dns(nil)),
+		"selector-expressions": policy("web",
+			intent.Selector{Labels: map[string]string{"app": "web"},
+				Expressions: []metav1.LabelSelectorRequirement{expr("tier", metav1.LabelSelectorOpNotIn, "db", "cache"),
+					expr("team", metav1.LabelSelectorOpExists)}}, dns(nil)),
+		"all-three": policy("web", web, dns(params{"otherEgress": {"allow"}}), external(nil),
+			segment(params{"fromNamespaces": {"front"}, "ports": {"8080"}})),
 	}
 	for name, p := range cases {
 		t.Run(name, func(t *testing.T) { golden.Check(t, name+".yaml", show(t, New().Translate(p, intent.Facts{}))) })
@@ -110,7 +116,8 @@ func TestOverlappingIntentsBecomeExactlyTheseObjects(t *testing.T) {
 			policy("a", labels("app", "web"), external(nil)), policy("b", labels("tier", "front", "team", "x"), dns(allow)),
 		}},
 		"overlap-disjoint-segments": {policies: []intent.Policy{
-			policy("a", labels("app", "web"), segment(params{"fromNamespaces": {"front"}})), policy("b", labels("tier", "front"), segment(params{"fromNamespaces": {"ops"}})),
+			policy("a", labels("app", "web"), segment(params{"fromNamespaces": {"front"}})),
+			policy("b", labels("tier", "front"), segment(params{"fromNamespaces": {"ops"}})),
 		}},
 		"foreign-some": {
 			policies: []intent.Policy{policy("a", labels("app", "web"), external(nil), dns(allow))},
@@ -125,7 +132,8 @@ func TestOverlappingIntentsBecomeExactlyTheseObjects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
 			for i, p := range c.policies {
-				fmt.Fprintf(&b, "# policy %s\n%s", p.Name, show(t, New().Translate(p, intent.Facts{Siblings: siblings(c.policies, i), NetworkPolicies: c.foreign})))
+				fmt.Fprintf(&b, "# policy %s\n%s", p.Name,
+					show(t, New().Translate(p, intent.Facts{Siblings: siblings(c.policies, i), NetworkPolicies: c.foreign})))
 			}
 			golden.Check(t, name+".yaml", b.String())
 		})

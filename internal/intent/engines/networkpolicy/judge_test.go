@@ -89,7 +89,8 @@ func (s scenario) ask(e intent.Engine) (answer, error) {
 		for _, o := range t.Objects {
 			np := decode(o)
 			if names[np.Name] || np.Namespace != "shop" || len(np.Spec.PolicyTypes) == 0 {
-				return a, fmt.Errorf("%s/%s with types %v is not a policy of ours, or not the only one of its name", np.Namespace, np.Name, np.Spec.PolicyTypes)
+				return a, fmt.Errorf("%s/%s with types %v is not a policy of ours, or not the only one of its name", np.Namespace, np.Name,
+					np.Spec.PolicyTypes)
 			}
 			names[np.Name] = true
 			a.objects = append(a.objects, np)
@@ -233,7 +234,8 @@ func (s scenario) standAlone(a answer, flows []flow, before []verdict) error {
 
 // of are the objects of a policy.
 func (a answer) of(policy string) []networkingv1.NetworkPolicy {
-	return slices.DeleteFunc(slices.Clone(a.objects), func(o networkingv1.NetworkPolicy) bool { return !strings.HasPrefix(o.Name, policy+"-") })
+	return slices.DeleteFunc(slices.Clone(a.objects),
+		func(o networkingv1.NetworkPolicy) bool { return !strings.HasPrefix(o.Name, policy+"-") })
 }
 
 // holds checks that what rules claim to close at an end is closed.
@@ -307,7 +309,8 @@ func (s scenario) saysAllItCan(a answer) error {
 		for j, r := range p.Rules {
 			entry, _ := intent.Lookup(r.ID)
 			free := !slices.ContainsFunc(s.foreign(), func(np networkingv1.NetworkPolicy) bool {
-				return entry.Restricts&intent.Ingress != 0 && affects(np, intent.Ingress) || entry.Restricts&intent.Egress != 0 && affects(np, intent.Egress)
+				return entry.Restricts&intent.Ingress != 0 && affects(np, intent.Ingress) || entry.Restricts&intent.Egress != 0 &&
+					affects(np, intent.Egress)
 			})
 			_, nobody := allows(r, intent.Ingress, end{}, portOf{})
 			_, nothing := allows(r, intent.Egress, end{}, portOf{})

@@ -26,7 +26,8 @@ func namesDemand(p intent.Policy, r intent.Rule, f intent.Facts) (d demand, ok b
 	if open.InCluster {
 		to = append(to, allowance{peers: []peer{{kind: podPeer}}})
 	}
-	d = demand{policy: p.Name, rule: r, egress: &to, selector: metav1.LabelSelector{MatchLabels: p.Selector.Labels, MatchExpressions: p.Selector.Expressions}}
+	d = demand{policy: p.Name, rule: r, egress: &to,
+		selector: metav1.LabelSelector{MatchLabels: p.Selector.Labels, MatchExpressions: p.Selector.Expressions}}
 	d.pods, _, ok = podSetOf(&d.selector)
 	return d, ok
 }

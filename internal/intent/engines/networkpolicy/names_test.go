@@ -14,8 +14,10 @@ import (
 
 // Policies of another engine that holds names add up with NetworkPolicies, so these may not open more on the same pods.
 func TestNamesHeldElsewhere_NarrowNetworkPolicies(t *testing.T) {
-	dns := intent.Rule{ID: "dnsManipulation", Canonical: "dnsManipulation", Action: v1alpha1.Block, Params: map[string][]string{"otherEgress": {"allow"}}}
-	names := intent.Rule{ID: intent.EgressToNames, Canonical: intent.EgressToNames, Action: v1alpha1.Block, Params: map[string][]string{"names": {"api.example.com"}}}
+	dns := intent.Rule{ID: "dnsManipulation", Canonical: "dnsManipulation", Action: v1alpha1.Block,
+		Params: map[string][]string{"otherEgress": {"allow"}}}
+	names := intent.Rule{ID: intent.EgressToNames, Canonical: intent.EgressToNames, Action: v1alpha1.Block,
+		Params: map[string][]string{"names": {"api.example.com"}}}
 	audited, invalid, labels := names, names, map[string]string{"app": "web"}
 	audited.Action = v1alpha1.Audit
 	invalid.Params = map[string][]string{"names": {"*"}}

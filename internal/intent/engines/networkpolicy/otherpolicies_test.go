@@ -11,7 +11,8 @@ import (
 
 func TestPoliciesOfOtherKindsCountAsNetworkPoliciesDo(t *testing.T) {
 	web := intent.Selector{Labels: map[string]string{"app": "web"}}
-	p := intent.Policy{Name: "p", Namespace: "shop", Selector: web, Rules: []intent.Rule{{ID: "dnsManipulation", Canonical: "dnsManipulation", Action: v1alpha1.Block}}}
+	p := intent.Policy{Name: "p", Namespace: "shop", Selector: web,
+		Rules: []intent.Rule{{ID: "dnsManipulation", Canonical: "dnsManipulation", Action: v1alpha1.Block}}}
 	for name, tc := range map[string]struct {
 		other   intent.OtherPolicy
 		objects int
@@ -19,14 +20,20 @@ func TestPoliciesOfOtherKindsCountAsNetworkPoliciesDo(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"isolates the pods":      {intent.OtherPolicy{Selector: web, Isolates: intent.Egress}, 0, v1alpha1.LevelNone, intent.ReasonAlreadyIsolated, "CiliumNetworkPolicy theirs already isolates egress"},
-		"isolates all pods":      {intent.OtherPolicy{Isolates: intent.Ingress | intent.Egress}, 0, v1alpha1.LevelNone, intent.ReasonAlreadyIsolated, "theirs"},
-		"isolates some pods":     {intent.OtherPolicy{Selector: intent.Selector{Labels: map[string]string{"tier": "x"}}, Isolates: intent.Egress}, 1, v1alpha1.LevelPartial, intent.ReasonAlreadyIsolated, "theirs"},
-		"isolates other pods":    {intent.OtherPolicy{Selector: intent.Selector{Labels: map[string]string{"app": "db"}}, Isolates: intent.Egress}, 1, v1alpha1.LevelEnforced, "", ""},
-		"isolates ingress":       {intent.OtherPolicy{Isolates: intent.Ingress}, 1, v1alpha1.LevelEnforced, "", ""},
-		"opens egress":           {intent.OtherPolicy{Opens: intent.Egress}, 1, v1alpha1.LevelPartial, intent.ReasonOverlaps, "CiliumNetworkPolicy theirs opens egress"},
-		"opens ingress":          {intent.OtherPolicy{Opens: intent.Ingress}, 1, v1alpha1.LevelEnforced, "", ""},
-		"opens it to other pods": {intent.OtherPolicy{Selector: intent.Selector{Labels: map[string]string{"app": "db"}}, Opens: intent.Egress}, 1, v1alpha1.LevelEnforced, "", ""},
+		"isolates the pods": {intent.OtherPolicy{Selector: web, Isolates: intent.Egress}, 0, v1alpha1.LevelNone,
+			intent.ReasonAlreadyIsolated, "CiliumNetworkPolicy theirs already isolates egress"},
+		"isolates all pods": {intent.OtherPolicy{Isolates: intent.Ingress | intent.Egress}, 0, v1alpha1.LevelNone,
+			intent.ReasonAlreadyIsolated, "theirs"},
+		"isolates some pods": {intent.OtherPolicy{Selector: intent.Selector{Labels: map[string]string{"tier": "x"}}, Isolates: intent.Egress},
+			1, v1alpha1.LevelPartial, intent.ReasonAlreadyIsolated, "theirs"},
+		"isolates other pods": {intent.OtherPolicy{Selector: intent.Selector{Labels: map[string]string{"app": "db"}}, Isolates: intent.Egress},
+			1, v1alpha1.LevelEnforced, "", ""},
+		"isolates ingress": {intent.OtherPolicy{Isolates: intent.Ingress}, 1, v1alpha1.LevelEnforced, "", ""},
+		"opens egress": {intent.OtherPolicy{Opens: intent.Egress}, 1, v1alpha1.LevelPartial, intent.ReasonOverlaps,
+			"CiliumNetworkPolicy theirs opens egress"},
+		"opens ingress": {intent.OtherPolicy{Opens: intent.Ingress}, 1, v1alpha1.LevelEnforced, "", ""},
+		"opens it to other pods": {intent.OtherPolicy{Selector: intent.Selector{Labels: map[string]string{"app": "db"}}, Opens: intent.Egress}, 1,
+			v1alpha1.LevelEnforced, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.other.Kind, tc.other.Name = "CiliumNetworkPolicy", "theirs"

@@ -135,7 +135,8 @@ func anyForeign(namespace, name string) *rapid.Generator[networkingv1.NetworkPol
 		}).Draw(t, "types")...)
 		np.Namespace = namespace
 		udp, dnsPort, end := corev1.ProtocolUDP, intstr.FromInt32(53), int32(9000)
-		ports := rapid.SampledFrom([][]networkingv1.NetworkPolicyPort{nil, {{}}, {{Protocol: &udp, Port: &dnsPort}}, {{Port: &dnsPort, EndPort: &end}}})
+		ports := rapid.SampledFrom([][]networkingv1.NetworkPolicyPort{nil, {{}}, {{Protocol: &udp, Port: &dnsPort}},
+			{{Port: &dnsPort, EndPort: &end}}})
 		peers := rapid.SliceOfN(anyPeer(), 0, 2)
 		for range rapid.IntRange(0, 1).Draw(t, "ingress") {
 			np.Spec.Ingress = append(np.Spec.Ingress, networkingv1.NetworkPolicyIngressRule{From: peers.Draw(t, "from"), Ports: ports.Draw(t, "on")})
@@ -151,7 +152,8 @@ func anyScenario() *rapid.Generator[scenario] {
 	return rapid.Custom(func(t *rapid.T) scenario {
 		c := cluster{namespaces: map[string]map[string]string{}}
 		for _, n := range []string{"kube-system", "shop", "front"} {
-			c.namespaces[n] = map[string]string{"kubernetes.io/metadata.name": n, "team": rapid.SampledFrom([]string{"x", "y"}).Draw(t, "team of "+n)}
+			c.namespaces[n] = map[string]string{"kubernetes.io/metadata.name": n,
+				"team": rapid.SampledFrom([]string{"x", "y"}).Draw(t, "team of "+n)}
 		}
 		c.ends = []end{
 			{name: "dns", namespace: "kube-system", labels: map[string]string{"k8s-app": "kube-dns"}},
@@ -161,7 +163,8 @@ func anyScenario() *rapid.Generator[scenario] {
 		for i := range 4 {
 			c.ends = append(c.ends, end{name: fmt.Sprint("pod-", i), namespace: "shop", labels: anyLabels().Draw(t, "labels")})
 		}
-		for _, a := range []string{"8.8.8.8", "203.0.113.5", "203.0.113.200", "2001:db8::1", "10.1.2.3", "192.168.7.7", "172.32.0.1", "100.127.0.1", "fd00::1", "169.254.20.10"} {
+		for _, a := range []string{"8.8.8.8", "203.0.113.5", "203.0.113.200", "2001:db8::1", "10.1.2.3", "192.168.7.7", "172.32.0.1",
+			"100.127.0.1", "fd00::1", "169.254.20.10"} {
 			c.ends = append(c.ends, end{name: a, address: netip.MustParseAddr(a)})
 		}
 		for i := range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "foreign") {
@@ -276,7 +279,8 @@ func input(edit func(p *intent.Policy, f *intent.Facts)) func(intent.Engine, int
 }
 
 // output plants one in the objects; an object without a spec is taken away.
-func output(edit func(p intent.Policy, s *networkingv1.NetworkPolicySpec) bool) func(intent.Engine, intent.Policy, intent.Facts) intent.Translation {
+func output(edit func(p intent.Policy, s *networkingv1.NetworkPolicySpec) bool) func(intent.Engine, intent.Policy,
+	intent.Facts) intent.Translation {
 	return func(e intent.Engine, p intent.Policy, f intent.Facts) intent.Translation {
 		t := e.Translate(p, f)
 		t.Objects = slices.DeleteFunc(t.Objects, func(o *unstructured.Unstructured) bool {
@@ -300,7 +304,8 @@ func mutants() map[string]func(intent.Engine, intent.Policy, intent.Facts) inten
 		}),
 		"foreign policies are ignored": input(func(_ *intent.Policy, f *intent.Facts) { f.NetworkPolicies = nil }),
 		"foreign policies without types are ignored": input(func(_ *intent.Policy, f *intent.Facts) {
-			f.NetworkPolicies = slices.DeleteFunc(slices.Clone(f.NetworkPolicies), func(np networkingv1.NetworkPolicy) bool { return len(np.Spec.PolicyTypes) == 0 })
+			f.NetworkPolicies = slices.DeleteFunc(slices.Clone(f.NetworkPolicies),
+				func(np networkingv1.NetworkPolicy) bool { return len(np.Spec.PolicyTypes) == 0 })
 		}),
 		"foreign policies without types are taken for ingress only": input(func(_ *intent.Policy, f *intent.Facts) {
 			f.NetworkPolicies = slices.Clone(f.NetworkPolicies)
@@ -332,7 +337,8 @@ func mutants() map[string]func(intent.Engine, intent.Policy, intent.Facts) inten
 		"a negated condition wants the key": output(func(_ intent.Policy, s *networkingv1.NetworkPolicySpec) bool {
 			for _, e := range s.PodSelector.MatchExpressions {
 				if e.Operator == metav1.LabelSelectorOpNotIn {
-					s.PodSelector.MatchExpressions = append(s.PodSelector.MatchExpressions, metav1.LabelSelectorRequirement{Key: e.Key, Operator: metav1.LabelSelectorOpExists})
+					s.PodSelector.MatchExpressions = append(s.PodSelector.MatchExpressions,
+						metav1.LabelSelectorRequirement{Key: e.Key, Operator: metav1.LabelSelectorOpExists})
 				}
 			}
 			return true

@@ -45,7 +45,8 @@ func TestNoWriteOfATransitionOpensAFlow(t *testing.T) {
 				}
 			}
 			for _, l := range slices.Clone(live) {
-				if strings.HasPrefix(l.Name, name+"-") && !slices.ContainsFunc(want, func(o networkingv1.NetworkPolicy) bool { return o.Name == l.Name }) {
+				if strings.HasPrefix(l.Name, name+"-") &&
+					!slices.ContainsFunc(want, func(o networkingv1.NetworkPolicy) bool { return o.Name == l.Name }) {
 					live = slices.DeleteFunc(live, func(o networkingv1.NetworkPolicy) bool { return o.Name == l.Name })
 					writes++
 					if err := w.judge(live); err != nil {

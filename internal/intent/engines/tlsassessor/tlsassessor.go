@@ -60,12 +60,14 @@ func answer(p intent.Policy, r intent.Rule, f intent.TLS) (intent.Claim, []strin
 	case p.Namespace == "":
 		return intent.Not(r, intent.ReasonElsewhere, "TLSAssessor's CronJobs are in the namespaces"), nil
 	case f.Image == "":
-		return intent.Not(r, intent.ReasonImageMissing, "the operator has no image that assesses TLS: an administrator sets --tls-assessor-image"), nil
+		return intent.Not(r, intent.ReasonImageMissing,
+			"the operator has no image that assesses TLS: an administrator sets --tls-assessor-image"), nil
 	}
 	targets, dropped := intent.TLSTargets(p, r, f.Services)
 	if len(targets) == 0 {
-		return intent.Not(r, intent.ReasonNoTargets, "params.external_addresses is empty, and no Service of the namespace with TCP ports selects bound pods only: "+
-			"add an address, or bind the intent by labels that a Service selects"), nil
+		return intent.Not(r, intent.ReasonNoTargets,
+			"params.external_addresses is empty, and no Service of the namespace with TCP ports selects bound pods only: "+
+				"add an address, or bind the intent by labels that a Service selects"), nil
 	}
 	return assessed(r, f, targets, dropped), targets
 }
@@ -79,11 +81,14 @@ func assessed(r intent.Rule, f intent.TLS, targets []string, dropped int) intent
 	case f.Reason != "":
 		return intent.Partly(r, f.Reason, f.Problem)
 	case len(waiting) > 0:
-		return intent.Partly(r, intent.ReasonNoResultYet, fmt.Sprintf("no assessment of %s has ended: wait for the next run of the CronJob, or start one by kubectl create job --from; if runs leave no result, see kubectl describe cronjob and kubectl get events", listed(waiting)))
+		return intent.Partly(r, intent.ReasonNoResultYet,
+			fmt.Sprintf("no assessment of %s has ended: wait for the next run of the CronJob, or start one by kubectl create job --from; if runs leave no result, see kubectl describe cronjob and kubectl get events", listed(waiting)))
 	case f.Outdated:
-		return intent.Partly(r, intent.ReasonResultOutdated, "the last results are older than two intervals of params.schedule: see kubectl describe cronjob")
+		return intent.Partly(r, intent.ReasonResultOutdated,
+			"the last results are older than two intervals of params.schedule: see kubectl describe cronjob")
 	case dropped > 0:
-		return intent.Partly(r, intent.ReasonTooManyTargets, fmt.Sprintf("only the first %d of %d targets are assessed: divide them among several bindings", len(targets), len(targets)+dropped))
+		return intent.Partly(r, intent.ReasonTooManyTargets,
+			fmt.Sprintf("only the first %d of %d targets are assessed: divide them among several bindings", len(targets), len(targets)+dropped))
 	case !r.Audit():
 		return intent.Partly(r, intent.ReasonReportsOnly, "TLSAssessor reports and blocks nothing: set action: Audit in SecurityIntent "+r.Intent)
 	}
@@ -119,7 +124,8 @@ func cronJob(p intent.Policy, r intent.Rule, image string, targets []string) *un
 	u := intent.NewObject(name, batchv1.SchemeGroupVersion.WithKind("CronJob"), p, r, "")
 	u.SetName(intent.ShortenName(u.GetName(), maxName))
 	u.Object["spec"] = map[string]any{
-		"schedule": intent.TLSSchedule(r), "timeZone": "Etc/UTC", "suspend": false, "concurrencyPolicy": "Forbid", "startingDeadlineSeconds": int64(3600),
+		"schedule": intent.TLSSchedule(r), "timeZone": "Etc/UTC", "suspend": false, "concurrencyPolicy": "Forbid",
+		"startingDeadlineSeconds":    int64(3600),
 		"successfulJobsHistoryLimit": int64(1), "failedJobsHistoryLimit": int64(1),
 		"jobTemplate": map[string]any{
 			"metadata": map[string]any{"labels": marks()},

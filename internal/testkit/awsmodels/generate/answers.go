@@ -21,7 +21,8 @@ func generateAnswers(botocore, version, file string) error {
 	if err != nil {
 		return err
 	}
-	a := awsmodels.Answers{Source: "botocore " + version, Date: today(), Required: map[string]map[string]awsmodels.Codes{}, Defaults: map[string]map[string]string{}, States: map[string]map[string][]string{}}
+	a := awsmodels.Answers{Source: "botocore " + version, Date: today(), Required: map[string]map[string]awsmodels.Codes{},
+		Defaults: map[string]map[string]string{}, States: map[string]map[string][]string{}}
 	for service, operations := range called {
 		m, err := readModel(filepath.Join(botocore, "data", cmp.Or(folders[service], service)))
 		if err != nil {

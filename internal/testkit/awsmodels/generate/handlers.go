@@ -22,7 +22,8 @@ func generateHandlers(cfnlint, version, file string) error {
 	if err := readJSON(filepath.Join(schemas, "providers", "us-east-1.json"), &files); err != nil {
 		return err
 	}
-	h := awsmodels.Handlers{Source: "cfn-lint " + version, Date: today(), Types: map[string]awsmodels.Codes{}, Properties: map[string]awsmodels.Codes{}}
+	h := awsmodels.Handlers{Source: "cfn-lint " + version, Date: today(), Types: map[string]awsmodels.Codes{},
+		Properties: map[string]awsmodels.Codes{}}
 	types, err := schemaTypes()
 	if err != nil {
 		return err
@@ -43,7 +44,8 @@ func generateHandlers(cfnlint, version, file string) error {
 		}
 		slices.Sort(all)
 		h.Types[name] = awsmodels.Codes(strings.Join(slices.Compact(all), " "))
-		settings := slices.DeleteFunc(slices.Sorted(maps.Keys(schema.Properties)), func(p string) bool { return slices.Contains(schema.ReadOnly, "/properties/"+p) })
+		settings := slices.DeleteFunc(slices.Sorted(maps.Keys(schema.Properties)),
+			func(p string) bool { return slices.Contains(schema.ReadOnly, "/properties/"+p) })
 		h.Properties[name] = awsmodels.Codes(strings.Join(settings, " "))
 		for path := range schema.Transforms {
 			h.Transforms = append(h.Transforms, name+strings.TrimPrefix(path, "/properties"))

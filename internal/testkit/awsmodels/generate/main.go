@@ -150,7 +150,8 @@ func generateErrors(botocore, version, file string) error {
 	if err != nil {
 		return err
 	}
-	t := awsmodels.Table{Source: "botocore " + version, Date: today(), Services: map[string]map[string]awsmodels.Codes{}, Named: map[string]awsmodels.Codes{}, Tags: map[string]awsmodels.Codes{}}
+	t := awsmodels.Table{Source: "botocore " + version, Date: today(), Services: map[string]map[string]awsmodels.Codes{},
+		Named: map[string]awsmodels.Codes{}, Tags: map[string]awsmodels.Codes{}}
 	for service, operations := range called {
 		m, err := readModel(filepath.Join(botocore, "data", cmp.Or(folders[service], service)))
 		if err != nil {

@@ -85,7 +85,8 @@ func generateTypes(sentry, cfnlint, source, file string) error {
 			}
 			return joined(actions)
 		}
-		t.Types[schema.TypeName] = typeOf{Create: of("create"), Read: of("read"), Update: of("update"), Delete: of("delete"), List: of("list"), Tagged: schema.tagged()}
+		t.Types[schema.TypeName] = typeOf{Create: of("create"), Read: of("read"), Update: of("update"), Delete: of("delete"), List: of("list"),
+			Tagged: schema.tagged()}
 	}
 	return writeCompressed(file, t)
 }

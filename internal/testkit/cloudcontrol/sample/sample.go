@@ -314,9 +314,12 @@ func (t *Type) list(at string, m merged, seed, depth int) (any, bool) {
 
 // plain are texts that many patterns allow; %d is the seed.
 var plain = []string{
-	"sample%d", "Sample%d", "sample-%d", "arn:aws:iam::123456789012:role/sample%d", "arn:aws:kms:eu-west-1:123456789012:key/12345678-1234-1234-1234-1234567890%02d",
-	"arn:aws:s3:::sample%d", "arn:aws:sns:eu-west-1:123456789012:sample%d", "arn:aws:lambda:eu-west-1:123456789012:function:sample%d", "https://sample%d.example.com",
-	"sample%d.example.com", "sample%d@example.com", "12345678-1234-1234-1234-1234567890%02d", "10.0.%d.0/24", "10.0.0.%d", "%d", "1234567890%02d", "SAMPLE%d", "/sample/%d", "s3://sample/%d",
+	"sample%d", "Sample%d", "sample-%d", "arn:aws:iam::123456789012:role/sample%d",
+	"arn:aws:kms:eu-west-1:123456789012:key/12345678-1234-1234-1234-1234567890%02d",
+	"arn:aws:s3:::sample%d", "arn:aws:sns:eu-west-1:123456789012:sample%d", "arn:aws:lambda:eu-west-1:123456789012:function:sample%d",
+	"https://sample%d.example.com",
+	"sample%d.example.com", "sample%d@example.com", "12345678-1234-1234-1234-1234567890%02d", "10.0.%d.0/24", "10.0.0.%d", "%d",
+	"1234567890%02d", "SAMPLE%d", "/sample/%d", "s3://sample/%d",
 	"sg-0123456789abcde%02d", "subnet-0123456789abcde%02d", "vpc-0123456789abcde%02d", "2026-01-01T00:00:%02dZ", "eu-west-1",
 }
 

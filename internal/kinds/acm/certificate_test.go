@@ -113,9 +113,12 @@ func lives() []kindtest.Case {
 	}
 	return []kindtest.Case{
 		{Name: "absent is requested by one call", Object: certificateOf(), Cause: engine.New, Actions: []string{request}},
-		{Name: "with names, a key and tags", Object: certificateOf(also("*.orders.example.com", "api.example.com"), algorithm("EC_prime256v1"), tagged("team", "a")), Cause: engine.New, Actions: []string{request}},
+		{Name: "with names, a key and tags",
+			Object: certificateOf(also("*.orders.example.com", "api.example.com"), algorithm("EC_prime256v1"), tagged("team", "a")),
+			Cause:  engine.New, Actions: []string{request}},
 		{Name: "its first name again among the others", Object: certificateOf(also(domain)), Cause: engine.New, Actions: []string{request}},
-		{Name: "names in another order", Existing: certificateOf(also("a.example.com", "b.example.com")), Object: certificateOf(also("b.example.com", "a.example.com")), Cause: engine.InSync},
+		{Name: "names in another order", Existing: certificateOf(also("a.example.com", "b.example.com")),
+			Object: certificateOf(also("b.example.com", "a.example.com")), Cause: engine.InSync},
 		refused("a name in capital letters", func(s *spec) { s.DomainName = "Orders.example.com" }),
 		refused("a wildcard in the middle", func(s *spec) { s.DomainName = "a.*.example.com" }),
 		refused("a name that is too long for the first", func(s *spec) { s.DomainName = strings.Repeat("a", 60) + ".com.example" }),
@@ -128,9 +131,11 @@ func lives() []kindtest.Case {
 
 func edits() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "tags are added and dropped", Existing: certificateOf(tagged("old", "1")), Object: certificateOf(tagged("team", "a")), Cause: engine.Edited,
-			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
-		{Name: "another name", Existing: certificateOf(), Object: certificateOf(func(s *spec) { s.DomainName = "sales.example.com" }), Stalled: status.ReasonImmutable},
+		{Name: "tags are added and dropped", Existing: certificateOf(tagged("old", "1")), Object: certificateOf(tagged("team", "a")),
+			Cause: engine.Edited,
+			Diff:  []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
+		{Name: "another name", Existing: certificateOf(), Object: certificateOf(func(s *spec) { s.DomainName = "sales.example.com" }),
+			Stalled: status.ReasonImmutable},
 		{Name: "more names", Existing: certificateOf(), Object: certificateOf(also("*.orders.example.com")), Stalled: status.ReasonImmutable},
 		{Name: "another key", Existing: certificateOf(), Object: certificateOf(algorithm("EC_secp384r1")), Stalled: status.ReasonImmutable},
 	}
@@ -139,7 +144,8 @@ func edits() []kindtest.Case {
 func deletions() []kindtest.Case {
 	orphan := certificateOf(deletion(v1alpha1.DeletionOrphan))
 	return []kindtest.Case{
-		{Name: "deleting", Existing: certificateOf(), Object: certificateOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{remove}},
+		{Name: "deleting", Existing: certificateOf(), Object: certificateOf(), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{remove}},
 		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
 	}
@@ -147,12 +153,15 @@ func deletions() []kindtest.Case {
 
 func owners() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: certificateOf(), Before: before(ownerTags("an-earlier-one", kindtest.Cluster)),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: certificateOf(),
+			Before: before(ownerTags("an-earlier-one", kindtest.Cluster)),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "unless adoption is refused", Object: certificateOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: before(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
-		{Name: "another cluster's object of this name has its own", Object: certificateOf(), Before: before(ownerTags("an-earlier-one", "another")), Cause: engine.New, Actions: []string{request}},
-		{Name: "a certificate without owner is not searched for", Object: certificateOf(), Before: before(nil), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "another cluster's object of this name has its own", Object: certificateOf(),
+			Before: before(ownerTags("an-earlier-one", "another")), Cause: engine.New, Actions: []string{request}},
+		{Name: "a certificate without owner is not searched for", Object: certificateOf(), Before: before(nil),
+			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Cause: engine.New, Actions: []string{request}},
 	}
 }
@@ -199,7 +208,8 @@ func TestACertificateThatWaitsForItsRecords(t *testing.T) {
 	if st.CertificateStatus != "PENDING_VALIDATION" || st.NotAfter != nil || len(st.ValidationRecords) != 2 {
 		t.Fatalf("%+v", st)
 	}
-	if got := st.ValidationRecords[1]; got.Type != "CNAME" || !strings.HasSuffix(got.Name, ".orders.example.com.") || !strings.HasSuffix(got.Value, ".acm-validations.aws.") {
+	if got := st.ValidationRecords[1]; got.Type != "CNAME" || !strings.HasSuffix(got.Name, ".orders.example.com.") ||
+		!strings.HasSuffix(got.Value, ".acm-validations.aws.") {
 		t.Errorf("%+v", got)
 	}
 	s.Edit(certificateOf(also("*.orders.example.com", "api.example.com"), tagged("team", "a")))
@@ -248,12 +258,14 @@ func TestAnEndedCertificateSaysWhatToDo(t *testing.T) {
 		says   string
 	}{
 		{types.CertificateDetail{Status: types.CertificateStatusFailed, FailureReason: types.FailureReasonCaaError}, "is FAILED (CAA_ERROR)"},
-		{types.CertificateDetail{Status: types.CertificateStatusRevoked, RevocationReason: types.RevocationReasonKeyCompromise}, "is REVOKED (KEY_COMPROMISE)"},
+		{types.CertificateDetail{Status: types.CertificateStatusRevoked, RevocationReason: types.RevocationReasonKeyCompromise},
+			"is REVOKED (KEY_COMPROMISE)"},
 		{types.CertificateDetail{Status: types.CertificateStatusValidationTimedOut}, "is VALIDATION_TIMED_OUT:"},
 	} {
 		c.detail.CertificateArn = aws.String("arn:of:it")
 		err := explainEnd(&found{CertificateDetail: &c.detail})
-		if st, ok := status.AsStalled(err); !ok || !strings.Contains(st.Message, c.says) || !strings.Contains(st.Message, "aws acm delete-certificate --certificate-arn arn:of:it") {
+		if st, ok := status.AsStalled(err); !ok || !strings.Contains(st.Message, c.says) ||
+			!strings.Contains(st.Message, "aws acm delete-certificate --certificate-arn arn:of:it") {
 			t.Errorf("%v, want %s", err, c.says)
 		}
 	}
@@ -296,7 +308,10 @@ func TestLostRequestsMakeOneCertificate(t *testing.T) {
 func TestCertificateCosts(t *testing.T) {
 	s, _ := subject(t, certificateOf(tagged("team", "a")))
 	kindtest.Costs(t, s,
-		kindtest.Cost{Name: "create", Calls: map[string]int{"GetResources": 2, "RequestCertificate": 1, "DescribeCertificate": 1, "ListTagsForCertificate": 1}},
+		kindtest.Cost{Name: "create",
+			Calls: map[string]int{"GetResources": 2, "RequestCertificate": 1, "DescribeCertificate": 1, "ListTagsForCertificate": 1}},
 		kindtest.Cost{Name: "check", Calls: map[string]int{"DescribeCertificate": 1, "ListTagsForCertificate": 1}, Change: s.Forget},
-		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteCertificate": 1, "DescribeCertificate": 2, "ListTagsForCertificate": 1, "GetResources": 1}, Change: func() { s.Deleting = true }})
+		kindtest.Cost{Name: "delete",
+			Calls:  map[string]int{"DeleteCertificate": 1, "DescribeCertificate": 2, "ListTagsForCertificate": 1, "GetResources": 1},
+			Change: func() { s.Deleting = true }})
 }

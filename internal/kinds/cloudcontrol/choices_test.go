@@ -39,7 +39,8 @@ func TestWebACL_IsChangedByAnEmptyObject(t *testing.T) {
 func TestChoices_AreWrittenOnceWhereAWSDoesNotShowThem(t *testing.T) {
 	types, err := awstypes.Bundled()
 	kindtest.Must(t, err)
-	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf("AWS::WAFv2::WebACL", strings.ReplaceAll(webACL, `"DefaultAction"`, `"CaptchaConfig":{},"DefaultAction"`))), types)
+	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry,
+		resourceOf("AWS::WAFv2::WebACL", strings.ReplaceAll(webACL, `"DefaultAction"`, `"CaptchaConfig":{},"DefaultAction"`))), types)
 	b.double.SetHabit(cloudcontrol.OmitsEmpty)
 	kindtest.Settled(t, b.Subject)
 	mark := b.Rig.AWS.Mark()

@@ -40,7 +40,8 @@ func TestConsent_IsTheAdministrators(t *testing.T) {
 		{"a type with a kind", "AWS::S3::Bucket", list("AWS::S3::*"), nil, "kind S3Bucket"},
 		{"a type with a kind by name", "AWS::S3::Bucket", list("AWS::S3::Bucket"), nil, ""},
 	} {
-		err := checkConsent(&kind.AllowedTypes{Operator: c.operator, Provider: c.provider, Kinds: map[string]string{"AWS::S3::Bucket": "S3Bucket"}}, c.typeName)
+		err := checkConsent(&kind.AllowedTypes{Operator: c.operator, Provider: c.provider,
+			Kinds: map[string]string{"AWS::S3::Bucket": "S3Bucket"}}, c.typeName)
 		s, refused := status.AsStalled(err)
 		if refused != (c.says != "") || refused && (s.Reason != status.ReasonNotPermitted || !strings.Contains(s.Message, c.says)) {
 			t.Errorf("%s: %v", c.name, err)
@@ -66,7 +67,8 @@ func TestRoles_AreThoseOfTheProvider(t *testing.T) {
 		{launch, "/", `{"ImageId":"ami-1","InstanceType":"t3.nano","IamInstanceProfile":"admin"}`, ""},
 		{launch, "", `{"ImageId":"ami-1","InstanceType":"t3.nano","IamInstanceProfile":"admin"}`, "IamInstanceProfile"},
 		{launch, "", `{"ImageId":"ami-1","InstanceType":"t3.nano"}`, ""},
-		{template, "/team/", `{"LaunchTemplateName":"a-template","LaunchTemplateData":{"IamInstanceProfile":{"Name":"admin"}}}`, "LaunchTemplateData.IamInstanceProfile.Name"},
+		{template, "/team/", `{"LaunchTemplateName":"a-template","LaunchTemplateData":{"IamInstanceProfile":{"Name":"admin"}}}`,
+			"LaunchTemplateData.IamInstanceProfile.Name"},
 		{template, "/team/", `{"LaunchTemplateName":"a-template","LaunchTemplateData":{"IamInstanceProfile":{"Arn":"arn:aws:iam::123456789012:instance-profile/team/a"}}}`, "LaunchTemplateData.IamInstanceProfile.Arn"},
 		{builder, "/team/", `{"Name":"images","InstanceProfileName":"admin"}`, "InstanceProfileName"},
 		{builder, "/team/", `{"Name":"images","InstanceProfileName":{"$ref":"IAMRole/worker","field":"status.id"}}`, "InstanceProfileName"},
@@ -77,10 +79,12 @@ func TestRoles_AreThoseOfTheProvider(t *testing.T) {
 	} {
 		b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(c.typeName, c.properties)), types)
 		b.RolePath = c.path
-		b.Targets = map[string]kind.Target{"IAMRole/worker": {ID: "worker", ARN: "arn:aws:iam::123456789012:role/worker", Attributes: map[string]string{"instanceProfileName": "workers"}}}
+		b.Targets = map[string]kind.Target{"IAMRole/worker": {ID: "worker", ARN: "arn:aws:iam::123456789012:role/worker",
+			Attributes: map[string]string{"instanceProfileName": "workers"}}}
 		_, err := b.Settle(t.Context(), nil)
 		s, refused := status.AsStalled(err)
-		if refused != (c.field != "") || refused && (s.Reason != status.ReasonNotPermitted || s.Field != "spec.properties."+c.field) || err != nil && !refused {
+		if refused != (c.field != "") || refused && (s.Reason != status.ReasonNotPermitted || s.Field != "spec.properties."+c.field) ||
+			err != nil && !refused {
 			t.Errorf("%s %s: %v", c.typeName, c.properties, err)
 		}
 	}

@@ -32,7 +32,8 @@ func TestStream_IsDeletedWithItsDataOnlyByConsent(t *testing.T) {
 			waiting = w.Reason + ": " + w.Error()
 		}
 	}
-	if !strings.HasPrefix(waiting, status.ReasonDataWouldBeLost) || !strings.Contains(waiting, wellknown.AnnotationDeleteData) || len(b.double.Identifiers(stream)) != 1 {
+	if !strings.HasPrefix(waiting, status.ReasonDataWouldBeLost) || !strings.Contains(waiting, wellknown.AnnotationDeleteData) ||
+		len(b.double.Identifiers(stream)) != 1 {
 		t.Fatalf("%q, %v", waiting, b.double.Identifiers(stream))
 	}
 	b.resource().Annotations = map[string]string{wellknown.AnnotationDeleteData: "others, sample"}
@@ -81,7 +82,8 @@ func TestResource_ThatIsLost(t *testing.T) {
 // deleted deletes a resource as another client of AWS does.
 func deleted(t *testing.T, r *kindtest.Rig, typeName, identifier string) {
 	t.Helper()
-	_, err := cloudcontrol.NewFromConfig(r.Config).DeleteResource(t.Context(), &cloudcontrol.DeleteResourceInput{TypeName: &typeName, Identifier: &identifier})
+	_, err := cloudcontrol.NewFromConfig(r.Config).DeleteResource(t.Context(),
+		&cloudcontrol.DeleteResourceInput{TypeName: &typeName, Identifier: &identifier})
 	kindtest.Must(t, err)
 }
 
@@ -112,7 +114,8 @@ func TestHoldsData_ByNameOrBySchema(t *testing.T) {
 	types, err := awstypes.Excerpt()
 	kindtest.Must(t, err)
 	for name, want := range map[string]bool{
-		stream: true, secret: true, "AWS::DSQL::Cluster": true, "AWS::EFS::FileSystem": true, prefixList: false, metricFilter: false, "AWS::StepFunctions::StateMachine": false,
+		stream: true, secret: true, "AWS::DSQL::Cluster": true, "AWS::EFS::FileSystem": true, prefixList: false, metricFilter: false,
+		"AWS::StepFunctions::StateMachine": false,
 	} {
 		text, err := types.Schema(name)
 		kindtest.Must(t, err)

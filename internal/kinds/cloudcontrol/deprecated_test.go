@@ -37,7 +37,8 @@ func TestDeprecated_IsNotedWhileItIsDeclared(t *testing.T) {
 	const tracker = "AWS::Location::Tracker"
 	b := bundledBench(t, resourceOf(tracker, `{"TrackerName":"vans","Description":"of the shop","PricingPlanDataSource":"Esri"}`))
 	want := "AWS deprecates spec.properties.PricingPlanDataSource: it may ignore"
-	if n := b.note(); n.True || n.Reason != status.ReasonDeprecated || !strings.HasPrefix(n.Message, want) || !strings.HasSuffix(n.Message, "the documentation of "+tracker+" names in its place") {
+	if n := b.note(); n.True || n.Reason != status.ReasonDeprecated || !strings.HasPrefix(n.Message, want) ||
+		!strings.HasSuffix(n.Message, "the documentation of "+tracker+" names in its place") {
 		t.Errorf("before the create: %+v", n)
 	}
 	kindtest.Settled(t, b.Subject)

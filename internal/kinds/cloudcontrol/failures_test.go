@@ -52,11 +52,13 @@ var failuresOfHandlers = map[types.HandlerErrorCode]map[types.Operation]shown{
 	},
 	// A look after the create shows whose the resource is. An update gives the resource a name that another one has.
 	types.HandlerErrorCodeAlreadyExists: {
-		types.OperationCreate: passes(status.ReasonRetrying), types.OperationUpdate: stalls(status.ReasonRefusedByAWS), types.OperationDelete: passes(status.ReasonRetrying),
+		types.OperationCreate: passes(status.ReasonRetrying), types.OperationUpdate: stalls(status.ReasonRefusedByAWS),
+		types.OperationDelete: passes(status.ReasonRetrying),
 	},
 	// A create names what does not exist yet.
 	types.HandlerErrorCodeNotFound: {
-		types.OperationCreate: passes(status.ReasonNotFoundInAWS), types.OperationUpdate: passes(status.ReasonRetrying), types.OperationDelete: passes(status.ReasonRetrying),
+		types.OperationCreate: passes(status.ReasonNotFoundInAWS), types.OperationUpdate: passes(status.ReasonRetrying),
+		types.OperationDelete: passes(status.ReasonRetrying),
 	},
 }
 
@@ -83,7 +85,9 @@ func failsOnce(t *testing.T, operation types.Operation, code types.HandlerErrorC
 		b.edit(`{"Name":"events","RetentionPeriodHours":72}`)
 	}
 	b.Deleting = operation == types.OperationDelete
-	b.double.Fail(string(operation), double.Failure{Code: string(code), Message: "the handler says why", Leaves: code == types.HandlerErrorCodeNotStabilized && operation == types.OperationCreate})
+	b.double.Fail(string(operation),
+		double.Failure{Code: string(code), Message: "the handler says why", Leaves: code == types.HandlerErrorCodeNotStabilized &&
+			operation == types.OperationCreate})
 	if got := b.reported(); got != want {
 		t.Errorf("the object shows %v, want %v", got, want)
 	}
@@ -138,10 +142,14 @@ func TestResolverRule_ChangesThatAWSRefusesAreImmutable(t *testing.T) {
 		failure double.Failure
 		reason  string
 	}{
-		"NotUpdatable that names it":        {double.Failure{Code: "NotUpdatable", Message: "DomainName cannot be updated while VPCs use the rule"}, status.ReasonImmutable},
-		"NotUpdatable without a name":       {double.Failure{Code: "NotUpdatable", Message: "the update requires a replacement"}, status.ReasonImmutable},
-		"InvalidRequest that names it":      {double.Failure{Code: "InvalidRequest", Message: "Value for domainName is not valid (Request ID: 1234)"}, status.ReasonImmutable},
-		"InvalidRequest for another reason": {double.Failure{Code: "InvalidRequest", Message: "no more than 200 rules"}, status.ReasonRefusedByAWS},
+		"NotUpdatable that names it": {double.Failure{Code: "NotUpdatable",
+			Message: "DomainName cannot be updated while VPCs use the rule"}, status.ReasonImmutable},
+		"NotUpdatable without a name": {double.Failure{Code: "NotUpdatable", Message: "the update requires a replacement"},
+			status.ReasonImmutable},
+		"InvalidRequest that names it": {double.Failure{Code: "InvalidRequest",
+			Message: "Value for domainName is not valid (Request ID: 1234)"}, status.ReasonImmutable},
+		"InvalidRequest for another reason": {double.Failure{Code: "InvalidRequest", Message: "no more than 200 rules"},
+			status.ReasonRefusedByAWS},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, resourceOf(resolverRule, declared("example.com", "a")))

@@ -47,12 +47,14 @@ func TestIgnore_LeavesPropertiesAlone(t *testing.T) {
 	edited.Spec.Ignore = o.Spec.Ignore
 	b.Edit(edited)
 	b.settles()
-	if have := b.double.Properties(stream, "events"); have["RetentionPeriodHours"] != 96.0 || have["ShardCount"] != 2.0 || have["StreamModeDetails"].(map[string]any)["StreamMode"] != "PROVISIONED" {
+	if have := b.double.Properties(stream, "events"); have["RetentionPeriodHours"] != 96.0 || have["ShardCount"] != 2.0 ||
+		have["StreamModeDetails"].(map[string]any)["StreamMode"] != "PROVISIONED" {
 		t.Errorf("%v", have)
 	}
 	p, err := b.Decide(t.Context())
 	kindtest.Must(t, err)
-	if len(p.Ignored) != 2 || p.Ignored[0].Path != "Properties.RetentionPeriodHours" || p.Ignored[0].Have != "96" || p.Ignored[0].Want != "72" {
+	if len(p.Ignored) != 2 || p.Ignored[0].Path != "Properties.RetentionPeriodHours" || p.Ignored[0].Have != "96" ||
+		p.Ignored[0].Want != "72" {
 		t.Errorf("%+v", p.Ignored)
 	}
 	b.edit(`{"Name":"events","RetentionPeriodHours":72,"ShardCount":2}`)
@@ -91,7 +93,8 @@ func TestIgnore_LeavesWriteOnlyValuesAlone(t *testing.T) {
 
 func TestIgnore_RefusesWhatCannotBeIgnored(t *testing.T) {
 	for pointer, says := range map[string]string{
-		"/Retention": "spec.ignore[0]: is /Retention, and " + stream + " has no property Retention", "/Name": "identifies the resource", "/Arn": "AWS assigns",
+		"/Retention": "spec.ignore[0]: is /Retention, and " + stream + " has no property Retention", "/Name": "identifies the resource",
+		"/Arn":  "AWS assigns",
 		"/Tags": "spec.tags", "/Tags/*/Value": "spec.tags", "/StreamModeDetails/Mode": "no property StreamModeDetails.Mode",
 	} {
 		o := resourceOf(stream, eventsStream)
@@ -111,7 +114,8 @@ func TestIgnore_IsTheRemedyOfWhatDoesNotSettle(t *testing.T) {
 	}))
 	b.edit(`{"Name":"events","RetentionPeriodHours":72}`)
 	kindtest.Must(t, b.double.Set(stream, "events", "RetentionPeriodHours", 24.0))
-	if text := b.stalls(status.ReasonNotSettling); !strings.Contains(text, "or leave the property alone with spec.ignore: [/RetentionPeriodHours]") {
+	if text := b.stalls(status.ReasonNotSettling); !strings.Contains(text,
+		"or leave the property alone with spec.ignore: [/RetentionPeriodHours]") {
 		t.Error(text)
 	}
 	o := resourceOf(stream, `{"Name":"events","RetentionPeriodHours":72}`)

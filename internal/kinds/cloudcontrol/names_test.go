@@ -43,28 +43,40 @@ func bundledTypes(t *testing.T) (*awstypes.Types, func(name string) *awsschema.T
 func TestNames_FindsWhatPropertiesName(t *testing.T) {
 	_, schemaOf := bundledTypes(t)
 	for _, c := range []struct{ typeName, properties, field, arn string }{
-		{"AWS::EFS::MountTarget", `{"FileSystemId":"fs-0123abcd"}`, "FileSystemId", "arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-0123abcd"},
+		{"AWS::EFS::MountTarget", `{"FileSystemId":"fs-0123abcd"}`, "FileSystemId",
+			"arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-0123abcd"},
 		{"AWS::EFS::MountTarget", `{"SubnetId":"subnet-0123abcd"}`, "SubnetId", "arn:aws:ec2:eu-west-1:123456789012:subnet/subnet-0123abcd"},
 		{"AWS::Logs::SubscriptionFilter", `{"LogGroupName":"finance"}`, "LogGroupName", "arn:aws:logs:eu-west-1:123456789012:log-group:finance"},
-		{"AWS::Cognito::UserPoolUser", `{"UserPoolId":"eu-west-1_abc"}`, "UserPoolId", "arn:aws:cognito-idp:eu-west-1:123456789012:userpool/eu-west-1_abc"},
-		{"AWS::Lambda::EventSourceMapping", `{"FunctionName":"finance"}`, "FunctionName", "arn:aws:lambda:eu-west-1:123456789012:function:finance"},
+		{"AWS::Cognito::UserPoolUser", `{"UserPoolId":"eu-west-1_abc"}`, "UserPoolId",
+			"arn:aws:cognito-idp:eu-west-1:123456789012:userpool/eu-west-1_abc"},
+		{"AWS::Lambda::EventSourceMapping", `{"FunctionName":"finance"}`, "FunctionName",
+			"arn:aws:lambda:eu-west-1:123456789012:function:finance"},
 		{"AWS::ApiGateway::Method", `{"RestApiId":"a1b2c3"}`, "RestApiId", "arn:aws:apigateway:eu-west-1::/restapis/a1b2c3"},
 		{"AWS::S3::AccessPoint", `{"Bucket":"finance"}`, "Bucket", "arn:aws:s3:::finance"},
-		{"AWS::RDS::DBCluster", `{"SourceDBClusterIdentifier":"Finance"}`, "SourceDBClusterIdentifier", "arn:aws:rds:eu-west-1:123456789012:cluster:finance"},
-		{"AWS::RDS::DBCluster", `{"SnapshotIdentifier":"before"}`, "SnapshotIdentifier", "arn:aws:rds:eu-west-1:123456789012:cluster-snapshot:before"},
+		{"AWS::RDS::DBCluster", `{"SourceDBClusterIdentifier":"Finance"}`, "SourceDBClusterIdentifier",
+			"arn:aws:rds:eu-west-1:123456789012:cluster:finance"},
+		{"AWS::RDS::DBCluster", `{"SnapshotIdentifier":"before"}`, "SnapshotIdentifier",
+			"arn:aws:rds:eu-west-1:123456789012:cluster-snapshot:before"},
 		{"AWS::Route53::DNSSEC", `{"HostedZoneId":"Z1D633PJN98FT9"}`, "HostedZoneId", "arn:aws:route53:::hostedzone/Z1D633PJN98FT9"},
 		{"AWS::ECS::Service", `{"Cluster":"finance"}`, "Cluster", "arn:aws:ecs:eu-west-1:123456789012:cluster/finance"},
 		{"AWS::EKS::Addon", `{"ClusterName":"finance"}`, "ClusterName", "arn:aws:eks:eu-west-1:123456789012:cluster/finance"},
 		{"AWS::Events::Rule", `{"EventBusName":"finance"}`, "EventBusName", "arn:aws:events:eu-west-1:123456789012:event-bus/finance"},
-		{"AWS::EC2::TrafficMirrorSession", `{"NetworkInterfaceId":"eni-0123abcd"}`, "NetworkInterfaceId", "arn:aws:ec2:eu-west-1:123456789012:network-interface/eni-0123abcd"},
-		{"AWS::ElasticLoadBalancingV2::TargetGroup", `{"Targets":[{"Id":"i-0123abcd"}]}`, "Targets[0].Id", "arn:aws:ec2:eu-west-1:123456789012:instance/i-0123abcd"},
-		{"AWS::SQS::QueueInlinePolicy", `{"Queue":"https://sqs.eu-west-1.amazonaws.com/123456789012/finance"}`, "Queue", "arn:aws:sqs:eu-west-1:123456789012:finance"},
+		{"AWS::EC2::TrafficMirrorSession", `{"NetworkInterfaceId":"eni-0123abcd"}`, "NetworkInterfaceId",
+			"arn:aws:ec2:eu-west-1:123456789012:network-interface/eni-0123abcd"},
+		{"AWS::ElasticLoadBalancingV2::TargetGroup", `{"Targets":[{"Id":"i-0123abcd"}]}`, "Targets[0].Id",
+			"arn:aws:ec2:eu-west-1:123456789012:instance/i-0123abcd"},
+		{"AWS::SQS::QueueInlinePolicy", `{"Queue":"https://sqs.eu-west-1.amazonaws.com/123456789012/finance"}`, "Queue",
+			"arn:aws:sqs:eu-west-1:123456789012:finance"},
 		{"AWS::EFS::FileSystem", `{"KmsKeyId":"alias/finance"}`, "KmsKeyId", "arn:aws:kms:eu-west-1:123456789012:alias/finance"},
-		{"AWS::EFS::FileSystem", `{"ReplicationConfiguration":{"ReplicationDestinations":[{"FileSystemId":"fs-1"}]}}`, "ReplicationConfiguration.ReplicationDestinations[0].FileSystemId", "arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-1"},
+		{"AWS::EFS::FileSystem", `{"ReplicationConfiguration":{"ReplicationDestinations":[{"FileSystemId":"fs-1"}]}}`,
+			"ReplicationConfiguration.ReplicationDestinations[0].FileSystemId", "arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-1"},
 		{"AWS::AppSync::GraphQLSchema", `{"DefinitionS3Location":"s3://finance/schema"}`, "DefinitionS3Location", "arn:aws:s3:::finance"},
-		{"AWS::ApiGateway::Method", `{"Integration":{"Uri":"arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-west-1:123456789012:function:finance/invocations"}}`, "Integration.Uri", "arn:aws:lambda:eu-west-1:123456789012:function:finance"},
-		{"AWS::CloudFront::Distribution", `{"DistributionConfig":{"Origins":[{"DomainName":"finance.s3.eu-west-1.amazonaws.com"}]}}`, "DistributionConfig.Origins[0].DomainName", "arn:aws:s3:::finance"},
-		{"AWS::Lambda::EventSourceMapping", `{"EventSourceArn":"arn:aws:dynamodb:eu-west-1:123456789012:table/finance/stream/2026"}`, "EventSourceArn", "arn:aws:dynamodb:eu-west-1:123456789012:table/finance"},
+		{"AWS::ApiGateway::Method",
+			`{"Integration":{"Uri":"arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-west-1:123456789012:function:finance/invocations"}}`, "Integration.Uri", "arn:aws:lambda:eu-west-1:123456789012:function:finance"},
+		{"AWS::CloudFront::Distribution", `{"DistributionConfig":{"Origins":[{"DomainName":"finance.s3.eu-west-1.amazonaws.com"}]}}`,
+			"DistributionConfig.Origins[0].DomainName", "arn:aws:s3:::finance"},
+		{"AWS::Lambda::EventSourceMapping", `{"EventSourceArn":"arn:aws:dynamodb:eu-west-1:123456789012:table/finance/stream/2026"}`,
+			"EventSourceArn", "arn:aws:dynamodb:eu-west-1:123456789012:table/finance"},
 		{"AWS::Logs::LogGroup", `{"LogGroupName":"mine"}`, "LogGroupName", ""},                   // the resource of the object
 		{"AWS::Logs::LogGroup", `{"RetentionInDays":"3","LogGroupClass":"STANDARD"}`, "", ""},    // no names
 		{"AWS::EFS::FileSystem", `{"KmsKeyId":{"$ref":"KMSKey/a","field":"status.id"}}`, "", ""}, // judged by the object
@@ -90,7 +102,8 @@ func TestNames_JudgesWhatReferencesSpell(t *testing.T) {
 		{"AWS::Logs::SubscriptionFilter", "LogGroupName", "AWSResource", "status.identifier", "finance", logs},
 		{"AWS::Logs::SubscriptionFilter", "LogGroupName", "SQSQueue", "status.id", "finance", logs},
 		{"AWS::Logs::SubscriptionFilter", "DestinationArn", "AWSResource", "status.arn", "finance", ""},
-		{"AWS::EFS::MountTarget", "SubnetId", "AWSResource", "status.identifier", "subnet-0123abcd", "arn:aws:ec2:eu-west-1:123456789012:subnet/subnet-0123abcd"},
+		{"AWS::EFS::MountTarget", "SubnetId", "AWSResource", "status.identifier", "subnet-0123abcd",
+			"arn:aws:ec2:eu-west-1:123456789012:subnet/subnet-0123abcd"},
 	} {
 		sc := namingScope
 		sc.Prepared = schemaOf(c.typeName)
@@ -120,7 +133,8 @@ func TestNames_JudgesWhatSecretsSpell(t *testing.T) {
 		cr := &v1alpha1.AWSResource{}
 		cr.Spec.Properties.Raw = fmt.Appendf(nil, `{%q:{"$secret":"s","key":"k"}}`, c.property)
 		found := (*resource)(nil).Names(sc, cr)
-		if c.arn == "" && len(found) > 0 || c.arn != "" && (len(found) != 1 || !slices.Contains(found[0].ARNs, c.arn) || strings.Contains(found[0].Value, c.value)) {
+		if c.arn == "" && len(found) > 0 || c.arn != "" &&
+			(len(found) != 1 || !slices.Contains(found[0].ARNs, c.arn) || strings.Contains(found[0].Value, c.value)) {
 			t.Errorf("%+v: %+v", c, found)
 		}
 	}
@@ -183,5 +197,6 @@ func checkList(t *testing.T, file string, have []string, remedy string) {
 
 // hasForm reports whether a property holds an ARN or an identifier of EC2, which are judged wherever they are.
 func hasForm(typeName, name string) bool {
-	return strings.HasSuffix(strings.ToLower(name), "arn") || strings.HasPrefix(typeName, "AWS::EC2::") && strings.HasSuffix(name, "Id") || name == "VolumeId"
+	return strings.HasSuffix(strings.ToLower(name), "arn") || strings.HasPrefix(typeName, "AWS::EC2::") && strings.HasSuffix(name, "Id") ||
+		name == "VolumeId"
 }

@@ -48,13 +48,16 @@ func TestReferences_GiveWhatTheStatusOfTheObjectHas(t *testing.T) {
 func TestReferences_MayIdentifyTheResource(t *testing.T) {
 	b := newBench(t, resourceOf(metricFilter, `{"FilterName":"errors","LogGroupName":{"$ref":"AWSResource/shop","field":"status.identifier"},"FilterPattern":"ERROR",
 		"MetricTransformations":[{"MetricName":"errors","MetricNamespace":{"$ref":"AWSResource/shop","field":"status.properties.Space"},"MetricValue":"1"}]}`))
-	b.Targets = map[string]kind.Target{"AWSResource/shop": {ID: "shop", Attributes: map[string]string{"identifier": "shop", "properties.Space": "metrics"}}}
+	b.Targets = map[string]kind.Target{"AWSResource/shop": {ID: "shop",
+		Attributes: map[string]string{"identifier": "shop", "properties.Space": "metrics"}}}
 	kindtest.Settled(t, b.Subject)
 	id := b.resource().Status.ID
-	if id != "shop|errors" || b.double.Properties(metricFilter, id)["MetricTransformations"].([]any)[0].(map[string]any)["MetricNamespace"] != "metrics" {
+	if id != "shop|errors" ||
+		b.double.Properties(metricFilter, id)["MetricTransformations"].([]any)[0].(map[string]any)["MetricNamespace"] != "metrics" {
 		t.Errorf("%s", id)
 	}
-	b.Targets["AWSResource/shop"] = kind.Target{ID: "other", Attributes: map[string]string{"identifier": "other", "properties.Space": "metrics"}}
+	b.Targets["AWSResource/shop"] = kind.Target{ID: "other",
+		Attributes: map[string]string{"identifier": "other", "properties.Space": "metrics"}}
 	b.stalls(status.ReasonIdentityChanged)
 	b.Deleting, b.Targets = true, nil
 	kindtest.Settled(t, b.Subject)
@@ -92,29 +95,36 @@ func TestReferences_ThatCannotBeReadAreRefused(t *testing.T) {
 // The schema says of what type the resource is that the key of a stream names. The kind KMSKey has keys; objects of the kind AWSResource
 // have any type.
 func TestReferences_NameAResourceOfTheTypeThatTheSchemaNames(t *testing.T) {
-	const at, remedy = "spec.properties.StreamEncryption.KeyId: names a resource of type AWS::KMS::Key", "refer to KMSKey or an AWSResource of that type, or declare the value"
+	const at, remedy = "spec.properties.StreamEncryption.KeyId: names a resource of type AWS::KMS::Key",
+		"refer to KMSKey or an AWSResource of that type, or declare the value"
 	for name, c := range map[string]struct {
 		reference string
 		says      []string // none: it is accepted
 		exists    bool
 	}{
-		"a key":                        {reference: `{"$ref":"KMSKey/a","field":"status.arn"}`, exists: true},
-		"a key of the kind of all":     {reference: `{"$ref":"AWSResource/key","field":"status.arn"}`, exists: true},
-		"a bucket":                     {`{"$ref":"S3Bucket/a","field":"status.arn"}`, []string{at, "S3Bucket/a has no such resource", remedy}, true},
-		"a bucket that does not exist": {`{"$ref":"S3Bucket/b","field":"status.arn"}`, []string{at, "S3Bucket/b has no such resource", remedy}, false},
-		"a stream of the kind of all":  {`{"$ref":"AWSResource/a","field":"status.properties.Arn"}`, []string{at, "AWSResource/a is of type AWS::Kinesis::Stream", remedy}, true},
-		"a Secret":                     {`{"$secret":"login","key":"password"}`, []string{at, "cannot be in a Secret", "refer to the object with $ref"}, true},
+		"a key":                    {reference: `{"$ref":"KMSKey/a","field":"status.arn"}`, exists: true},
+		"a key of the kind of all": {reference: `{"$ref":"AWSResource/key","field":"status.arn"}`, exists: true},
+		"a bucket": {`{"$ref":"S3Bucket/a","field":"status.arn"}`,
+			[]string{at, "S3Bucket/a has no such resource", remedy}, true},
+		"a bucket that does not exist": {`{"$ref":"S3Bucket/b","field":"status.arn"}`, []string{at, "S3Bucket/b has no such resource", remedy},
+			false},
+		"a stream of the kind of all": {`{"$ref":"AWSResource/a","field":"status.properties.Arn"}`,
+			[]string{at, "AWSResource/a is of type AWS::Kinesis::Stream", remedy}, true},
+		"a Secret": {`{"$secret":"login","key":"password"}`,
+			[]string{at, "cannot be in a Secret", "refer to the object with $ref"}, true},
 		"a Secret that does not exist": {`{"$secret":"other","key":"password"}`, []string{at, "cannot be in a Secret"}, false},
 		"an object of an unknown type": {reference: `{"$ref":"AWSResource/planned","field":"status.arn"}`, exists: true},
 		"a key by its ARN":             {reference: `"` + keyARN + `"`},
 	} {
 		b := newBench(t, resourceOf(stream, `{"Name":"events","StreamEncryption":{"EncryptionType":"KMS","KeyId":`+c.reference+`}}`))
-		b.Types = &kind.AllowedTypes{Operator: []string{stream}, Kinds: map[string]string{"AWS::KMS::Key": "KMSKey", "AWS::S3::Bucket": "S3Bucket"}}
+		b.Types = &kind.AllowedTypes{Operator: []string{stream},
+			Kinds: map[string]string{"AWS::KMS::Key": "KMSKey", "AWS::S3::Bucket": "S3Bucket"}}
 		b.Secrets = map[string]string{"login/password": "alias/shop"}
 		b.Targets = map[string]kind.Target{
 			"KMSKey/a": {ID: "1234abcd", ARN: keyARN}, "AWSResource/key": {ID: "1234abcd", ARN: keyARN, Type: "AWS::KMS::Key"},
 			"S3Bucket/a": {ID: "a", ARN: "arn:aws:s3:::a"}, "AWSResource/planned": {ID: "1234abcd", ARN: keyARN},
-			"AWSResource/a": {ID: "a", ARN: "arn:aws:kinesis:ap-southeast-1:123456789012:stream/a", Type: stream, Attributes: map[string]string{"properties.Arn": "arn:aws:kinesis:ap-southeast-1:123456789012:stream/a"}},
+			"AWSResource/a": {ID: "a", ARN: "arn:aws:kinesis:ap-southeast-1:123456789012:stream/a", Type: stream,
+				Attributes: map[string]string{"properties.Arn": "arn:aws:kinesis:ap-southeast-1:123456789012:stream/a"}},
 		}
 		_, err := b.Settle(t.Context(), nil)
 		s, refused := status.AsStalled(err)
@@ -135,7 +145,8 @@ func TestReferences_NameAResourceOfTheTypeThatTheSchemaNames(t *testing.T) {
 
 // An object of an earlier release may refer to a resource of another type, and can be deleted nevertheless.
 func TestReferences_OfAnotherTypeDoNotHoldADeletion(t *testing.T) {
-	b := newBench(t, resourceOf(stream, `{"Name":{"$ref":"AWSResource/a","field":"status.id"},"StreamEncryption":{"EncryptionType":"KMS","KeyId":{"$ref":"AWSResource/a","field":"status.arn"}}}`))
+	b := newBench(t, resourceOf(stream,
+		`{"Name":{"$ref":"AWSResource/a","field":"status.id"},"StreamEncryption":{"EncryptionType":"KMS","KeyId":{"$ref":"AWSResource/a","field":"status.arn"}}}`))
 	b.Targets = map[string]kind.Target{"AWSResource/a": {ID: "a", ARN: keyARN}}
 	kindtest.Settled(t, b.Subject)
 	b.Targets = map[string]kind.Target{"AWSResource/a": {ID: "a", ARN: keyARN, Type: stream}}
@@ -167,10 +178,12 @@ func TestReferences_OfJSONSchemasAreLeftAlone(t *testing.T) {
 func TestReferences_ToAnAWSResourceGiveItsOwnARN(t *testing.T) {
 	const own = "arn:aws:kinesis:ap-southeast-1:123456789012:stream/a"
 	for arn, refused := range map[string]bool{own: false, own + "/consumer/b": false, own + "b": true, keyARN: true, "alias/a": false} {
-		b := newBench(t, resourceOf(parameter, `{"Name":"/shop/stream","Type":"String","Value":{"$ref":"AWSResource/a","field":"status.properties.Arn"}}`))
+		b := newBench(t, resourceOf(parameter,
+			`{"Name":"/shop/stream","Type":"String","Value":{"$ref":"AWSResource/a","field":"status.properties.Arn"}}`))
 		b.Targets = map[string]kind.Target{"AWSResource/a": {ID: "a", ARN: own, Attributes: map[string]string{"properties.Arn": arn}}}
 		_, err := b.Settle(t.Context(), nil)
-		if s, ok := status.AsStalled(err); ok != refused || refused && (s.Reason != status.ReasonNotPermitted || s.Field != "spec.properties.Value") || err != nil && !ok {
+		if s, ok := status.AsStalled(err); ok != refused || refused &&
+			(s.Reason != status.ReasonNotPermitted || s.Field != "spec.properties.Value") || err != nil && !ok {
 			t.Errorf("%s: %v", arn, err)
 		}
 	}
@@ -198,10 +211,13 @@ func TestReferences_SmuggleNoRole(t *testing.T) {
 			"IAMRole/worker":       {ID: "worker", ARN: "arn:aws:iam::123456789012:role/worker"},
 			"AWSResource/observed": {ID: "admin", ARN: adminRole, Attributes: map[string]string{"properties.Role": adminRole}},
 		}
-		b.Secrets = map[string]string{"login/role": adminRole, "login/name": "admin", "login/document": `{"Role": "` + adminRole + `"}`, "login/escaped": `{"Role": "` + strings.Replace(adminRole, "/", `\/`, 1) + `"}`, "login/queue": "arn:aws:sqs:ap-southeast-1:123456789012:finance"}
+		b.Secrets = map[string]string{"login/role": adminRole, "login/name": "admin", "login/document": `{"Role": "` + adminRole + `"}`,
+			"login/escaped": `{"Role": "` + strings.Replace(adminRole, "/", `\/`, 1) + `"}`,
+			"login/queue":   "arn:aws:sqs:ap-southeast-1:123456789012:finance"}
 		_, err := b.Settle(t.Context(), nil)
 		s, refused := status.AsStalled(err)
-		if refused != (c.reason != "") || refused && (s.Reason != c.reason || strings.HasPrefix(name, "a Secret") && strings.Contains(s.Error(), "admin")) || err != nil && !refused {
+		if refused != (c.reason != "") || refused &&
+			(s.Reason != c.reason || strings.HasPrefix(name, "a Secret") && strings.Contains(s.Error(), "admin")) || err != nil && !refused {
 			t.Errorf("%s: %v", name, err)
 		}
 		if w := b.Rig.AWS.Calls().Writes().Count(); refused && w > 0 {
@@ -265,7 +281,8 @@ func TestSecrets_AreHiddenAfterACrash(t *testing.T) {
 	of := func(value string) string { return `{"Name":"/shop/login","Type":"String","Value":` + value + `}` }
 	b := newBench(t, resourceOf(parameter, of(`{"$secret":"login","key":"password"}`)))
 	b.Secrets = map[string]string{"login/password": value}
-	if _, err := b.Pass(t.Context(), func() bool { return true }); err == nil || b.double.Properties(parameter, "/shop/login")["Value"] != value {
+	if _, err := b.Pass(t.Context(), func() bool { return true }); err == nil ||
+		b.double.Properties(parameter, "/shop/login")["Value"] != value {
 		t.Fatal("the operator was not killed after its write")
 	}
 	b.edit(of(`"plain"`))
@@ -279,7 +296,8 @@ func TestSecrets_AreNoMoreThanTheStatusHolds(t *testing.T) {
 	for i := range entries {
 		entries[i] = `{"Cidr":"192.0.2.0/24","Description":{"$secret":"login","key":"password"}}`
 	}
-	b := newBench(t, resourceOf(prefixList, `{"PrefixListName":"office","AddressFamily":"IPv4","MaxEntries":20,"Entries":[`+strings.Join(entries, ",")+`]}`))
+	b := newBench(t, resourceOf(prefixList, `{"PrefixListName":"office","AddressFamily":"IPv4","MaxEntries":20,"Entries":[`+
+		strings.Join(entries, ",")+`]}`))
 	b.Secrets = map[string]string{"login/password": "hunter22"}
 	if message := b.stalls(status.ReasonInvalidSpec); !strings.Contains(message, "at most 16") {
 		t.Error(message)
@@ -288,7 +306,8 @@ func TestSecrets_AreNoMoreThanTheStatusHolds(t *testing.T) {
 
 func TestSecrets_InListsAreWrittenWithTheirList(t *testing.T) {
 	of := func(cidr string) string {
-		return `{"PrefixListName":"office","AddressFamily":"IPv4","MaxEntries":5,"Entries":[{"Cidr":"` + cidr + `","Description":{"$secret":"login","key":"password"}},{"Cidr":"198.51.100.0/24","Description":"plain"}]}`
+		return `{"PrefixListName":"office","AddressFamily":"IPv4","MaxEntries":5,"Entries":[{"Cidr":"` + cidr +
+			`","Description":{"$secret":"login","key":"password"}},{"Cidr":"198.51.100.0/24","Description":"plain"}]}`
 	}
 	b := newBench(t, resourceOf(prefixList, of("192.0.2.0/24")))
 	b.Secrets = map[string]string{"login/password": "hunter22"}

@@ -27,7 +27,8 @@ func TestCreate_FindsWhatAFailureLeft(t *testing.T) {
 		stream: eventsStream, prefixList: officeList,
 		"AWS::EC2::SubnetRouteTableAssociation": `{"SubnetId":"subnet-1","RouteTableId":"rtb-1"}`, // without tags
 	} {
-		for _, code := range []string{"NotStabilized", "GeneralServiceException", "ServiceInternalError", "InternalFailure", "NetworkFailure", "ServiceTimeout", "Throttling"} {
+		for _, code := range []string{"NotStabilized", "GeneralServiceException", "ServiceInternalError", "InternalFailure", "NetworkFailure",
+			"ServiceTimeout", "Throttling"} {
 			for _, deleted := range []bool{false, true} {
 				t.Run(typeName+" "+code, func(t *testing.T) {
 					b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(typeName, properties)), types)
@@ -61,7 +62,8 @@ func TestCreate_ProvesNothingByARefusal(t *testing.T) {
 		properties, id string
 		isNew          bool
 	}{
-		"AWS::Lambda::Alias":                    {`{"FunctionName":"orders","FunctionVersion":"7","Name":"live"}`, "arn:aws:lambda:eu-west-1:123456789012:function:orders:live", false},
+		"AWS::Lambda::Alias": {`{"FunctionName":"orders","FunctionVersion":"7","Name":"live"}`,
+			"arn:aws:lambda:eu-west-1:123456789012:function:orders:live", false},
 		"AWS::EC2::SubnetRouteTableAssociation": {`{"SubnetId":"subnet-1","RouteTableId":"rtb-1"}`, "rtbassoc-057e9d978d69d1620", true},
 	} {
 		text, err := types.Schema(typeName)
@@ -72,12 +74,14 @@ func TestCreate_ProvesNothingByARefusal(t *testing.T) {
 		kindtest.Must(t, json.Unmarshal([]byte(of.properties), &declared))
 		s := State{TypeName: typeName, schema: schema, declared: documents.Texts(declared)}
 		failed := func(code cctypes.HandlerErrorCode) *cctypes.ProgressEvent {
-			return &cctypes.ProgressEvent{Operation: cctypes.OperationCreate, OperationStatus: cctypes.OperationStatusFailed, ErrorCode: code, Identifier: &of.id}
+			return &cctypes.ProgressEvent{Operation: cctypes.OperationCreate, OperationStatus: cctypes.OperationStatusFailed, ErrorCode: code,
+				Identifier: &of.id}
 		}
 		if got := s.createdBy(failed(cctypes.HandlerErrorCodeServiceInternalError)); (got == of.id) != of.isNew {
 			t.Errorf("%s after a failure: %q", typeName, got)
 		}
-		for _, code := range []cctypes.HandlerErrorCode{"InvalidRequest", "ResourceConflict", "AccessDenied", "AlreadyExists", "NotFound", "InvalidCredentials", "ServiceLimitExceeded", "UnauthorizedTaggingOperation"} {
+		for _, code := range []cctypes.HandlerErrorCode{"InvalidRequest", "ResourceConflict", "AccessDenied", "AlreadyExists", "NotFound",
+			"InvalidCredentials", "ServiceLimitExceeded", "UnauthorizedTaggingOperation"} {
 			if got := s.createdBy(failed(code)); got != "" {
 				t.Errorf("%s after %s: %q", typeName, code, got)
 			}
@@ -103,7 +107,8 @@ func TestStream_ARequestThatHangsSaysSo(t *testing.T) {
 		t.Error(text)
 	}
 	b.Clock = b.Clock.Add(3 * time.Hour)
-	if text := busy(); !strings.Contains(text, "longer than the 2h0m0s") || !strings.Contains(text, "aws cloudcontrol cancel-resource-request --request-token "+b.resource().Status.Request.Token) {
+	if text := busy(); !strings.Contains(text, "longer than the 2h0m0s") ||
+		!strings.Contains(text, "aws cloudcontrol cancel-resource-request --request-token "+b.resource().Status.Request.Token) {
 		t.Error(text)
 	}
 }
@@ -113,7 +118,8 @@ func TestStream_SurvivesLag(t *testing.T) {
 }
 
 func TestPrefixList_SurvivesLag(t *testing.T) {
-	kindtest.Lag(t, entry, lifeOf(t, resourceOf(prefixList, officeList), `{"PrefixListName":"offices","AddressFamily":"IPv4","MaxEntries":5}`, ""))
+	kindtest.Lag(t, entry, lifeOf(t, resourceOf(prefixList, officeList),
+		`{"PrefixListName":"offices","AddressFamily":"IPv4","MaxEntries":5}`, ""))
 }
 
 // The resource has no tags, and its identifier is in its properties.

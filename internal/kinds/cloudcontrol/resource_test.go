@@ -101,7 +101,8 @@ func (b *bench) stalls(reason string) string {
 // existing makes a resource as another client of AWS does.
 func existing(t *testing.T, r *kindtest.Rig, typeName, properties string) {
 	t.Helper()
-	_, err := cloudcontrol.NewFromConfig(r.Config).CreateResource(t.Context(), &cloudcontrol.CreateResourceInput{TypeName: &typeName, DesiredState: aws.String(properties)})
+	_, err := cloudcontrol.NewFromConfig(r.Config).CreateResource(t.Context(),
+		&cloudcontrol.CreateResourceInput{TypeName: &typeName, DesiredState: aws.String(properties)})
 	kindtest.Must(t, err)
 }
 
@@ -126,11 +127,13 @@ func TestStream_LivesWithTheFewestCalls(t *testing.T) {
 		t.Errorf("%v", have)
 	}
 	st := b.resource().Status
-	if st.ID != "events" || st.Identifier != "events" || st.ARN != have["Arn"] || st.Request != nil || st.Properties == nil || st.Ownership != v1alpha1.OwnershipOwned {
+	if st.ID != "events" || st.Identifier != "events" || st.ARN != have["Arn"] || st.Request != nil || st.Properties == nil ||
+		st.Ownership != v1alpha1.OwnershipOwned {
 		t.Errorf("%+v", st)
 	}
 	b.Deleting = true
-	kindtest.Costs(t, b.Subject, kindtest.Cost{Name: "a deletion", Calls: calls{"GetResource": 2, "DeleteResource": 1, "GetResourceRequestStatus": 1}})
+	kindtest.Costs(t, b.Subject,
+		kindtest.Cost{Name: "a deletion", Calls: calls{"GetResource": 2, "DeleteResource": 1, "GetResourceRequestStatus": 1}})
 	if left := b.double.Identifiers(stream); len(left) > 0 {
 		t.Errorf("%v", left)
 	}
@@ -145,7 +148,8 @@ func TestStream_RequestsTakeTheirTime(t *testing.T) {
 		t.Helper()
 		_, err := b.Pass(t.Context(), nil)
 		w, ok := status.AsWaiting(err)
-		if r := b.resource().Status.Request; !ok || w.Reason != status.ReasonBusy || r == nil || r.Operation != operation || w.After.Round(time.Second) != pause {
+		if r := b.resource().Status.Request; !ok || w.Reason != status.ReasonBusy || r == nil || r.Operation != operation ||
+			w.After.Round(time.Second) != pause {
 			t.Fatalf("%+v, request %+v, want a pause of %s", err, r, pause)
 		}
 		b.Forget() // an operator that starts knows what AWS is doing from the status
@@ -195,7 +199,8 @@ func TestStream_FaultsOfARemoval(t *testing.T) {
 }
 
 func TestPrefixList_Faults(t *testing.T) {
-	kindtest.Faults(t, entry, lifeOf(t, resourceOf(prefixList, officeList), `{"PrefixListName":"offices","AddressFamily":"IPv4","MaxEntries":5}`, ""))
+	kindtest.Faults(t, entry,
+		lifeOf(t, resourceOf(prefixList, officeList), `{"PrefixListName":"offices","AddressFamily":"IPv4","MaxEntries":5}`, ""))
 }
 
 func TestMetricFilter_Faults(t *testing.T) {
@@ -285,7 +290,8 @@ func TestResource_IsAdoptedByItsIdentifier(t *testing.T) {
 		b := newBench(t, resourceOf(typeName, properties))
 		existing(t, b.Rig, typeName, properties)
 		o := resourceOf(typeName, properties)
-		o.Spec.ImportID, o.Spec.AdoptionPolicy, o.Spec.DeletionPolicy = b.double.Identifiers(typeName)[0], v1alpha1.AdoptAlways, v1alpha1.DeletionDelete
+		o.Spec.ImportID, o.Spec.AdoptionPolicy, o.Spec.DeletionPolicy = b.double.Identifiers(typeName)[0], v1alpha1.AdoptAlways,
+			v1alpha1.DeletionDelete
 		b.Subject.Object.(*v1alpha1.AWSResource).Spec = o.Spec
 		if s := b.resource().Spec.ProviderRef; s.Name == "" {
 			b.resource().Spec.ProviderRef.Name = "provider"
@@ -293,7 +299,8 @@ func TestResource_IsAdoptedByItsIdentifier(t *testing.T) {
 		b.stalls(status.ReasonConflict)
 		b.AllowAdoption = true
 		kindtest.Settled(t, b.Subject)
-		if st := b.resource().Status; st.ID != o.Spec.ImportID || st.Ownership != v1alpha1.OwnershipOwned || len(b.double.Identifiers(typeName)) != 1 {
+		if st := b.resource().Status; st.ID != o.Spec.ImportID || st.Ownership != v1alpha1.OwnershipOwned ||
+			len(b.double.Identifiers(typeName)) != 1 {
 			t.Errorf("%s: %+v", typeName, st)
 		}
 		b.Deleting = true
@@ -311,7 +318,8 @@ func TestResource_IsAdoptedByALongIdentifier(t *testing.T) {
 	b := newBench(t, resourceOf(metricFilter, properties))
 	existing(t, b.Rig, metricFilter, properties)
 	spec := &b.resource().Spec
-	spec.ImportID, spec.AdoptionPolicy, spec.DeletionPolicy, spec.ProviderRef.Name = group+"|"+name, v1alpha1.AdoptAlways, v1alpha1.DeletionRetain, "provider"
+	spec.ImportID, spec.AdoptionPolicy, spec.DeletionPolicy, spec.ProviderRef.Name = group+"|"+name, v1alpha1.AdoptAlways,
+		v1alpha1.DeletionRetain, "provider"
 	b.AllowAdoption = true
 	kindtest.Settled(t, b.Subject)
 	if st := b.resource().Status; len(st.ID) != 1024 || st.Ownership != v1alpha1.OwnershipOwned {
@@ -328,7 +336,8 @@ func TestSecret_WriteOnlyValuesAreRepeated(t *testing.T) {
 	kindtest.Settled(t, b.Subject)
 	kindtest.Costs(t, b.Subject, kindtest.Cost{Name: "a look", Calls: calls{"GetResource": 1}})
 	value := func() any { return b.double.Properties(secret, b.resource().Status.ID)["SecretString"] }
-	for _, edited := range [][2]string{{`{"Name":"keys","SecretString":"one","Description":"of the shop"}`, "one"}, {`{"Name":"keys","SecretString":"two"}`, "two"}} {
+	for _, edited := range [][2]string{{`{"Name":"keys","SecretString":"one","Description":"of the shop"}`, "one"},
+		{`{"Name":"keys","SecretString":"two"}`, "two"}} {
 		b.edit(edited[0])
 		kindtest.Settled(t, b.Subject)
 		if value() != edited[1] {
@@ -396,15 +405,19 @@ const encryptedStream = `{"Name":"events","RetentionPeriodHours":48,"StreamEncry
 func TestStream_DroppedPropertiesAreRemoved(t *testing.T) {
 	b := newBench(t, resourceOf(stream, encryptedStream))
 	kindtest.Settled(t, b.Subject)
-	if got := b.resource().Status.ManagedPaths; !slices.Equal(got, []string{"/Properties/Name", "/Properties/RetentionPeriodHours", "/Properties/StreamEncryption/EncryptionType", "/Properties/StreamEncryption/KeyId"}) {
+	if got := b.resource().Status.ManagedPaths; !slices.Equal(got,
+		[]string{"/Properties/Name", "/Properties/RetentionPeriodHours", "/Properties/StreamEncryption/EncryptionType",
+			"/Properties/StreamEncryption/KeyId"}) {
 		t.Errorf("%v", got)
 	}
 	kindtest.Must(t, b.double.Set(stream, "events", "StreamModeDetails", map[string]any{"StreamMode": "ON_DEMAND"}))
 	kindtest.Costs(t, b.Subject,
-		kindtest.Cost{Name: "a removal", Change: func() { b.edit(eventsStream) }, Calls: calls{"GetResource": 2, "UpdateResource": 1, "GetResourceRequestStatus": 1}},
+		kindtest.Cost{Name: "a removal", Change: func() { b.edit(eventsStream) },
+			Calls: calls{"GetResource": 2, "UpdateResource": 1, "GetResourceRequestStatus": 1}},
 		kindtest.Cost{Name: "a look", Calls: calls{"GetResource": 1}},
 	)
-	if have := b.double.Properties(stream, "events"); have["StreamEncryption"] != nil || have["RetentionPeriodHours"] != 48.0 || have["StreamModeDetails"] == nil {
+	if have := b.double.Properties(stream, "events"); have["StreamEncryption"] != nil || have["RetentionPeriodHours"] != 48.0 ||
+		have["StreamModeDetails"] == nil {
 		t.Errorf("%v", have)
 	}
 	if got := b.resource().Status.ManagedPaths; len(got) != 2 {
@@ -420,7 +433,8 @@ func TestStream_ARemovalMayEndInADefault(t *testing.T) {
 	kindtest.Settled(t, b.Subject)
 	b.double.Reset(stream, map[string]any{"RetentionPeriodHours": 24.0})
 	kindtest.Costs(t, b.Subject,
-		kindtest.Cost{Name: "a removal", Change: func() { b.edit(`{"Name":"events"}`) }, Calls: calls{"GetResource": 2, "UpdateResource": 1, "GetResourceRequestStatus": 1}},
+		kindtest.Cost{Name: "a removal", Change: func() { b.edit(`{"Name":"events"}`) },
+			Calls: calls{"GetResource": 2, "UpdateResource": 1, "GetResourceRequestStatus": 1}},
 		kindtest.Cost{Name: "a look", Calls: calls{"GetResource": 1}},
 	)
 	if have := b.double.Properties(stream, "events"); have["RetentionPeriodHours"] != 24.0 || len(b.resource().Status.ManagedPaths) != 1 {
@@ -445,7 +459,8 @@ func TestStream_WhatACrashLeftUnrecordedIsRemoved(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
 	kindtest.Settled(t, b.Subject)
 	b.edit(encryptedStream)
-	if _, err := b.Pass(t.Context(), func() bool { return true }); err == nil || b.double.Properties(stream, "events")["StreamEncryption"] == nil {
+	if _, err := b.Pass(t.Context(), func() bool { return true }); err == nil ||
+		b.double.Properties(stream, "events")["StreamEncryption"] == nil {
 		t.Fatal("the operator was not killed after its write")
 	}
 	b.edit(eventsStream)
@@ -463,13 +478,15 @@ func TestStream_RequiredAndFixedPropertiesAreNotRemoved(t *testing.T) {
 	b := newBench(t, resourceOf(stream, encryptedStream))
 	kindtest.Settled(t, b.Subject)
 	b.edit(`{"Name":"events","RetentionPeriodHours":48,"StreamEncryption":{"EncryptionType":"KMS"}}`)
-	if message := b.stalls(status.ReasonInvalidSpec); !strings.Contains(message, "spec.properties.StreamEncryption.KeyId") || !strings.Contains(message, "is required") {
+	if message := b.stalls(status.ReasonInvalidSpec); !strings.Contains(message, "spec.properties.StreamEncryption.KeyId") ||
+		!strings.Contains(message, "is required") {
 		t.Error(message)
 	}
 	l := newBench(t, resourceOf("AWS::EFS::FileSystem", `{"PerformanceMode":"generalPurpose","ThroughputMode":"bursting"}`))
 	kindtest.Settled(t, l.Subject)
 	l.edit(`{"ThroughputMode":"bursting"}`)
-	if message := l.stalls(status.ReasonImmutable); !strings.Contains(message, "Properties.PerformanceMode") || !strings.Contains(message, "declare what exists") {
+	if message := l.stalls(status.ReasonImmutable); !strings.Contains(message, "Properties.PerformanceMode") ||
+		!strings.Contains(message, "declare what exists") {
 		t.Error(message)
 	}
 	l.edit(`{"PerformanceMode":"generalPurpose"}`)
@@ -501,7 +518,8 @@ func TestStream_TagsOfOthersStay(t *testing.T) {
 // of what it shows: nothing differs from nothing, and the update is waited for all the same.
 func TestAnUpdateToDefaultsIsWaitedFor(t *testing.T) {
 	types, _ := bundledTypes(t)
-	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf("AWS::Organizations::Organization", `{"FeatureSet":"CONSOLIDATED_BILLING"}`)), types)
+	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry,
+		resourceOf("AWS::Organizations::Organization", `{"FeatureSet":"CONSOLIDATED_BILLING"}`)), types)
 	kindtest.Settled(t, b.Subject)
 	b.double.SetDuration(20 * time.Second)
 	b.Edit(resourceOf("AWS::Organizations::Organization", `{"FeatureSet":"ALL"}`))

@@ -40,7 +40,8 @@ func TestSchemas_AreReadOnceByAll(t *testing.T) {
 func TestSchemas_AMissingTypeIsNamedWithTheRemedy(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
 	s := &schemas{api: cloudformation.NewFromConfig(b.Rig.Config)}
-	if _, err := s.of(t.Context(), "AWS::Kinesis::NoSuchType"); err == nil || !strings.Contains(err.Error(), "AWS::Kinesis::NoSuchType in this region: correct the name, or use a region") {
+	if _, err := s.of(t.Context(), "AWS::Kinesis::NoSuchType"); err == nil ||
+		!strings.Contains(err.Error(), "AWS::Kinesis::NoSuchType in this region: correct the name, or use a region") {
 		t.Errorf("%v", err)
 	}
 }

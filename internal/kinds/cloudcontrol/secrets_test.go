@@ -39,7 +39,8 @@ func TestAssigned_LeavesOutSecretsWhereverTheyAre(t *testing.T) {
 	kindtest.Must(t, err)
 	have := State{schema: schema}.assigned(map[string]any{
 		"Id": "a", "Name": "declared", "ApiToken": "x",
-		"Output":      map[string]any{"Url": "https://example.com", "AdminPassword": "x", "Users": []any{map[string]any{"UserName": "u", "private_key": "x"}}},
+		"Output": map[string]any{"Url": "https://example.com", "AdminPassword": "x",
+			"Users": []any{map[string]any{"UserName": "u", "private_key": "x"}}},
 		"Credentials": []any{map[string]any{"SecretArn": "arn:aws:a", "Value": "x"}, "x"},
 	})
 	want := "map[Credentials:[map[SecretArn:arn:aws:a]] Id:a Output:map[Url:https://example.com Users:[map[UserName:u]]]]"

@@ -70,7 +70,8 @@ func TestFixedTags_AreGivenByTheCreateAndNeverChanged(t *testing.T) {
 		kindtest.Settled(t, b.Subject)
 		for _, tags := range []map[string]v1alpha1.TagValue{{"team": "b"}, {"team": "a", "room": "1"}, nil} {
 			b.tagged(properties("b"), tags)
-			if text := b.stalls(status.ReasonImmutable); !strings.HasPrefix(text, "spec.tags: Tags[") || !strings.Contains(text, "delete this object and create another") {
+			if text := b.stalls(status.ReasonImmutable); !strings.HasPrefix(text, "spec.tags: Tags[") ||
+				!strings.Contains(text, "delete this object and create another") {
 				t.Error(text)
 			}
 		}
@@ -92,7 +93,8 @@ func TestFixedTags_OfAResourceThatIsAdoptedStay(t *testing.T) {
 	eachFixed(t, func(t *testing.T, b *bench, properties func(string) string) {
 		name, spec := b.resource().Spec.TypeName, &b.resource().Spec
 		existing(t, b.Rig, name, properties("a"))
-		spec.ImportID, spec.AdoptionPolicy, spec.DeletionPolicy, spec.Tags = b.double.Identifiers(name)[0], v1alpha1.AdoptAlways, v1alpha1.DeletionDelete, nil
+		spec.ImportID, spec.AdoptionPolicy, spec.DeletionPolicy, spec.Tags = b.double.Identifiers(name)[0], v1alpha1.AdoptAlways,
+			v1alpha1.DeletionDelete, nil
 		b.stalls(status.ReasonConflict)
 		b.AllowAdoption = true
 		kindtest.Settled(t, b.Subject)
@@ -125,7 +127,8 @@ func TestFixedTags_OfAnEarlierObjectStay(t *testing.T) {
 			b.Forget()
 			b.Clock = b.Clock.Add(time.Hour)
 		}
-		if st := b.resource().Status; st.Ownership != v1alpha1.OwnershipOwned || !maps.Equal(b.tags(), given) || b.updates() > 0 || len(b.double.Identifiers(name)) != 1 {
+		if st := b.resource().Status; st.Ownership != v1alpha1.OwnershipOwned || !maps.Equal(b.tags(), given) || b.updates() > 0 ||
+			len(b.double.Identifiers(name)) != 1 {
 			t.Errorf("%+v, tags %v\n%s", st, b.tags(), b.Rig.AWS.Calls())
 		}
 		b.Deleting = true

@@ -37,15 +37,18 @@ var transformedTypes = []transformed{
 		"SubnetGroupName", "shop-data", "other-data", "Properties.SubnetGroupName", true},
 	{"AWS::CloudTrail::EventDataStore", `{"Name":"audit","KmsKeyId":"` + keyID + `"}`,
 		"KmsKeyId", keyARN, strings.Replace(keyARN, "1234abcd", "9999abcd", 1), "Properties.KmsKeyId", false},
-	{"AWS::CloudTrail::EventDataStore", `{"Name":"audit","KmsKeyId":"` + keyARN + `"}`, "KmsKeyId", keyARN, otherARN, "Properties.KmsKeyId", false},
+	{"AWS::CloudTrail::EventDataStore", `{"Name":"audit","KmsKeyId":"` + keyARN + `"}`, "KmsKeyId", keyARN, otherARN, "Properties.KmsKeyId",
+		false},
 	{"AWS::Route53Resolver::ResolverRule", `{"RuleType":"FORWARD","DomainName":"example.com"}`,
 		"DomainName", "example.com.", "example.org.", "Properties.DomainName", false},
 	{"AWS::Personalize::MetricAttribution", `{"Name":"clicks","DatasetGroupArn":"arn:aws:personalize:ap-southeast-1:123456789012:dataset-group/shop",
 		"Metrics":[{"EventType":"click","MetricName":"clicks","Expression":"SUM(DatasetType.Items.Price)"},{"EventType":"buy","MetricName":"sales","Expression":"SAMPLECOUNT()"}],
 		"MetricsOutputConfig":{"RoleArn":"arn:aws:iam::123456789012:role/shop"}}`,
-		"Metrics", "CLICKS", []any{map[string]any{"EventType": "VIEW", "MetricName": "CLICKS", "Expression": "SAMPLECOUNT()"}}, "Properties.Metrics", true},
+		"Metrics", "CLICKS", []any{map[string]any{"EventType": "VIEW", "MetricName": "CLICKS", "Expression": "SAMPLECOUNT()"}},
+		"Properties.Metrics", true},
 	{"AWS::Lambda::Alias", `{"FunctionName":"shop","FunctionVersion":"1","Name":"live"}`,
-		"FunctionName", "arn:aws:lambda:ap-southeast-1:123456789012:function:shop", "arn:aws:lambda:ap-southeast-1:123456789012:function:shop-2", "Properties.FunctionName", true},
+		"FunctionName", "arn:aws:lambda:ap-southeast-1:123456789012:function:shop", "arn:aws:lambda:ap-southeast-1:123456789012:function:shop-2",
+		"Properties.FunctionName", true},
 	{"AWS::Lambda::Alias", `{"FunctionName":"arn:aws:lambda:ap-southeast-1:123456789012:function:shop","FunctionVersion":"1","Name":"live"}`,
 		"FunctionName", "function:shop", "arn:aws:lambda:ap-southeast-1:210987654321:function:shop", "Properties.FunctionName", true},
 }
@@ -56,7 +59,8 @@ var largeTypes = []transformed{
 		"KmsKeyId":"` + keyID + `","PreferredMaintenanceWindow":"Mon:03:00-Mon:04:00"}`, "EngineVersion", "8.0.42", "5.7.42", "Properties.EngineVersion", false},
 	{"AWS::RDS::DBCluster", `{"DBClusterIdentifier":"Shop","Engine":"aurora-mysql","MasterUsername":"admin","MasterUserPassword":"hunter22",
 		"PreferredMaintenanceWindow":"Mon:03:00-Mon:04:00"}`, "PreferredMaintenanceWindow", "mon:03:00-mon:04:00", "tue:03:00-tue:04:00", "Properties.PreferredMaintenanceWindow", false},
-	{"AWS::ImageBuilder::ImageRecipe", `{"Name":"base","Version":"1.2.x","ParentImage":"ami-1"}`, "Version", "1.2.0", "1.3.0", "Properties.Version", true},
+	{"AWS::ImageBuilder::ImageRecipe", `{"Name":"base","Version":"1.2.x","ParentImage":"ami-1"}`, "Version", "1.2.0", "1.3.0",
+		"Properties.Version", true},
 }
 
 // AWS shows these values in another form, which the schema of the type says. No write follows, and a foreign value is a difference.
@@ -107,7 +111,8 @@ func (c transformed) live(t *testing.T, b *bench) {
 
 // Values that AWS hides, and those of Secrets, are not given to expressions.
 func TestTransforms_SeeNoSecret(t *testing.T) {
-	b := newBench(t, resourceOf("AWS::Route53Resolver::ResolverRule", `{"RuleType":"FORWARD","DomainName":{"$secret":"dns","key":"name"},"Name":"shop"}`))
+	b := newBench(t, resourceOf("AWS::Route53Resolver::ResolverRule",
+		`{"RuleType":"FORWARD","DomainName":{"$secret":"dns","key":"name"},"Name":"shop"}`))
 	b.Secrets = map[string]string{"dns/name": "example.com"}
 	kindtest.Settled(t, b.Subject)
 	kindtest.Costs(t, b.Subject, kindtest.Cost{Name: "at rest", Calls: calls{"GetResource": 1}})

@@ -212,7 +212,8 @@ func TestTypes_AreAsManyAsThePageSays(t *testing.T) {
 			live++
 		}
 	}
-	pageSays(t, fmt.Sprintf("of %s types, %d have no handlers, properties were not found for %d, and %s of the other %s are created", thousands(len(names)),
+	pageSays(t, fmt.Sprintf("of %s types, %d have no handlers, properties were not found for %d, and %s of the other %s are created",
+		thousands(len(names)),
 		without["no handlers"], without["no properties"], thousands(live), thousands(len(names)-without["no handlers"]-without["no properties"])))
 }
 

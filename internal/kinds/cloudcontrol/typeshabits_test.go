@@ -70,7 +70,8 @@ func (l *anyLife) rests() {
 	}
 }
 
-var habits = map[string]cloudcontrol.Habit{"empty values": cloudcontrol.StoresEmpty, "no defaults": cloudcontrol.OmitsDefaults, "nothing empty": cloudcontrol.OmitsEmpty}
+var habits = map[string]cloudcontrol.Habit{"empty values": cloudcontrol.StoresEmpty, "no defaults": cloudcontrol.OmitsDefaults,
+	"nothing empty": cloudcontrol.OmitsEmpty}
 
 // Whatever the handlers of a type store and show for what a client left out, an object stops writing, and can be changed.
 func TestTypes_LiveWithTheHabitsOfHandlers(t *testing.T) {
@@ -158,7 +159,8 @@ func TestDataSource_SaysThatItCannotBeChanged(t *testing.T) {
 	kindtest.Settled(t, b.Subject)
 	b.edit(strings.ReplaceAll(project, "shop", "shops"))
 	message := b.stalls(status.ReasonRefusedByAWS)
-	for _, text := range []string{"required key [DomainIdentifier]", "cannot change a resource of type AWS::DataZone::Project", "delete the object and create it again"} {
+	for _, text := range []string{"required key [DomainIdentifier]", "cannot change a resource of type AWS::DataZone::Project",
+		"delete the object and create it again"} {
 		if !strings.Contains(message, text) {
 			t.Errorf("%q is not in: %s", text, message)
 		}

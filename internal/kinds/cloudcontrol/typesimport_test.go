@@ -85,7 +85,8 @@ func (l *anyLife) whyNotTakenOver(t *testing.T) string {
 	t.Helper()
 	o := l.object(l.properties)
 	o.Name, o.UID = "successor", "successor"
-	o.Spec.ImportID, o.Spec.AdoptionPolicy, o.Spec.DeletionPolicy = l.double.Identifiers(l.schema.Name)[0], v1alpha1.AdoptAlways, v1alpha1.DeletionRetain
+	o.Spec.ImportID, o.Spec.AdoptionPolicy, o.Spec.DeletionPolicy = l.double.Identifiers(l.schema.Name)[0], v1alpha1.AdoptAlways,
+		v1alpha1.DeletionRetain
 	s := kindtest.NewSubject(l.Rig, entry, o)
 	s.AllowAdoption = true
 	if _, err := s.Settle(t.Context(), nil); err != nil || s.Object.CommonStatus().Ownership != v1alpha1.OwnershipOwned {

@@ -23,8 +23,10 @@ import (
 
 func life() kindtest.Life {
 	return kindtest.Life{
-		Sample: poolOf(length(12), mfa("OPTIONAL"), domain("orders-dev"), client("web"), group("admin", precedence(1)), group("viewer"), tagged("team", "a")), Exists: exists,
-		Edited:  poolOf(length(14), mfa("ON"), domain("sales-dev"), client("web", callback("https://example.com/other")), client("app"), group("admin", precedence(2)), tagged("team", "b")),
+		Sample: poolOf(length(12), mfa("OPTIONAL"), domain("orders-dev"), client("web"), group("admin", precedence(1)), group("viewer"),
+			tagged("team", "a")), Exists: exists,
+		Edited: poolOf(length(14), mfa("ON"), domain("sales-dev"), client("web", callback("https://example.com/other")), client("app"),
+			group("admin", precedence(2)), tagged("team", "b")),
 		Invalid: []v1alpha1.Resource{poolOf(domain("my-aws-pool"), client("web")), poolOf(client("web", callback("http://example.com/")))},
 	}
 }
@@ -75,13 +77,17 @@ func TestUpdatesKeepTheSettingsOfOthers(t *testing.T) {
 	s.Edit(poolOf(mfa("ON"), signInBy("email"), length(14), tagged("team", "a"), client("web", callback("https://example.com/other"))))
 	kindtest.Settled(t, s)
 	after := pools(t, r)[0]
-	if after.LambdaConfig == nil || aws.ToString(after.LambdaConfig.PreSignUp) == "" || len(after.AccountRecoverySetting.RecoveryMechanisms) != 1 || *after.Name != "renamed" ||
-		*after.Policies.PasswordPolicy.MinimumLength != 14 || after.MfaConfiguration != types.UserPoolMfaTypeOn || after.UserPoolTags["team"] != "a" || len(after.UsernameAttributes) != 1 {
+	if after.LambdaConfig == nil || aws.ToString(after.LambdaConfig.PreSignUp) == "" ||
+		len(after.AccountRecoverySetting.RecoveryMechanisms) != 1 || *after.Name != "renamed" ||
+		*after.Policies.PasswordPolicy.MinimumLength != 14 || after.MfaConfiguration != types.UserPoolMfaTypeOn ||
+		after.UserPoolTags["team"] != "a" || len(after.UsernameAttributes) != 1 {
 		t.Errorf("the pool is %+v", after)
 	}
 	c := clientsOf(t, api(r), pool.Id)[0]
-	if aws.ToInt32(c.AccessTokenValidity) != 15 || c.TokenValidityUnits == nil || !slices.Equal(c.SupportedIdentityProviders, []string{"COGNITO"}) || c.DefaultRedirectURI != nil ||
-		c.PreventUserExistenceErrors != types.PreventUserExistenceErrorTypesEnabled || !slices.Equal(c.CallbackURLs, []string{"https://example.com/other"}) {
+	if aws.ToInt32(c.AccessTokenValidity) != 15 || c.TokenValidityUnits == nil ||
+		!slices.Equal(c.SupportedIdentityProviders, []string{"COGNITO"}) || c.DefaultRedirectURI != nil ||
+		c.PreventUserExistenceErrors != types.PreventUserExistenceErrorTypesEnabled ||
+		!slices.Equal(c.CallbackURLs, []string{"https://example.com/other"}) {
 		t.Errorf("the client is %+v", c)
 	}
 }
@@ -89,8 +95,11 @@ func TestUpdatesKeepTheSettingsOfOthers(t *testing.T) {
 func TestMFAOfOthersStays(t *testing.T) {
 	s, r := subject(t, poolOf())
 	kindtest.Settled(t, s)
-	sms := &types.SmsMfaConfigType{SmsAuthenticationMessage: aws.String("{####}"), SmsConfiguration: &types.SmsConfigurationType{SnsCallerArn: aws.String("arn:aws:iam::123456789012:role/sms")}}
-	_, err := api(r).SetUserPoolMfaConfig(t.Context(), &cognitoidentityprovider.SetUserPoolMfaConfigInput{UserPoolId: pools(t, r)[0].Id, MfaConfiguration: types.UserPoolMfaTypeOn, SmsMfaConfiguration: sms})
+	sms := &types.SmsMfaConfigType{SmsAuthenticationMessage: aws.String("{####}"),
+		SmsConfiguration: &types.SmsConfigurationType{SnsCallerArn: aws.String("arn:aws:iam::123456789012:role/sms")}}
+	_, err := api(r).SetUserPoolMfaConfig(t.Context(),
+		&cognitoidentityprovider.SetUserPoolMfaConfigInput{UserPoolId: pools(t, r)[0].Id, MfaConfiguration: types.UserPoolMfaTypeOn,
+			SmsMfaConfiguration: sms})
 	kindtest.Must(t, err)
 	s.Edit(poolOf(mfa("ON")))
 	kindtest.Settled(t, s)
@@ -105,8 +114,10 @@ func TestAClientIsPublicAndUsesTheCodeFlow(t *testing.T) {
 	s, r := subject(t, poolOf(client("web")))
 	kindtest.Settled(t, s)
 	c := clientsOf(t, api(r), pools(t, r)[0].Id)[0]
-	if c.ClientSecret != nil || !aws.ToBool(c.AllowedOAuthFlowsUserPoolClient) || !slices.Equal(c.AllowedOAuthFlows, []types.OAuthFlowType{types.OAuthFlowTypeCode}) ||
-		!slices.Equal(slices.Sorted(slices.Values(c.AllowedOAuthScopes)), []string{"email", "openid", "profile"}) || !slices.Equal(c.ExplicitAuthFlows, []types.ExplicitAuthFlowsType{types.ExplicitAuthFlowsTypeAllowRefreshTokenAuth}) {
+	if c.ClientSecret != nil || !aws.ToBool(c.AllowedOAuthFlowsUserPoolClient) ||
+		!slices.Equal(c.AllowedOAuthFlows, []types.OAuthFlowType{types.OAuthFlowTypeCode}) ||
+		!slices.Equal(slices.Sorted(slices.Values(c.AllowedOAuthScopes)), []string{"email", "openid", "profile"}) ||
+		!slices.Equal(c.ExplicitAuthFlows, []types.ExplicitAuthFlowsType{types.ExplicitAuthFlowsTypeAllowRefreshTokenAuth}) {
 		t.Errorf("%+v", c)
 	}
 }
@@ -114,7 +125,8 @@ func TestAClientIsPublicAndUsesTheCodeFlow(t *testing.T) {
 // A name that another pool has keeps nothing else of the pool from its users, and the remedy is another name.
 func TestATakenDomainComesLastAndNamesTheRemedy(t *testing.T) {
 	s, r := subject(t, poolOf(client("web"), group("admin"), domain("orders-dev")))
-	_, err := api(r).CreateUserPoolDomain(t.Context(), &cognitoidentityprovider.CreateUserPoolDomainInput{UserPoolId: aws.String(makePool(t, r, nil)), Domain: aws.String("orders-dev")})
+	_, err := api(r).CreateUserPoolDomain(t.Context(),
+		&cognitoidentityprovider.CreateUserPoolDomainInput{UserPoolId: aws.String(makePool(t, r, nil)), Domain: aws.String("orders-dev")})
 	kindtest.Must(t, err)
 	_, err = s.Settle(t.Context(), nil)
 	st, ok := status.AsStalled(err)
@@ -151,7 +163,8 @@ func TestOfTwoClientsOfOneNameTheFirstStays(t *testing.T) {
 	s, r := subject(t, poolOf(client("web")))
 	kindtest.Settled(t, s)
 	first := statusOf(s).ClientIDs["web"]
-	_, err := api(r).CreateUserPoolClient(t.Context(), &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: pools(t, r)[0].Id, ClientName: aws.String("web")})
+	_, err := api(r).CreateUserPoolClient(t.Context(),
+		&cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: pools(t, r)[0].Id, ClientName: aws.String("web")})
 	kindtest.Must(t, err)
 	s.Edit(poolOf(client("web"), client("app")))
 	kindtest.Settled(t, s)
@@ -167,14 +180,16 @@ func TestAClientThatAnotherOperatorMadeMeanwhileIsKept(t *testing.T) {
 	pool := pools(t, r)[0].Id
 	var first *string
 	r.AWS.Fault(emulator.Match{Service: "cognito-idp", Op: "CreateUserPoolClient", Times: 1}, emulator.After(func() {
-		out, err := api(r).CreateUserPoolClient(t.Context(), &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: pool, ClientName: aws.String("web")})
+		out, err := api(r).CreateUserPoolClient(t.Context(),
+			&cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: pool, ClientName: aws.String("web")})
 		if err == nil {
 			first = out.UserPoolClient.ClientId
 		}
 	}))
 	s.Edit(poolOf(length(12), client("web")))
 	kindtest.Settled(t, s)
-	if got := clientsOf(t, api(r), pool); len(got) != 1 || aws.ToString(got[0].ClientId) != aws.ToString(first) || statusOf(s).ClientIDs["web"] != aws.ToString(first) {
+	if got := clientsOf(t, api(r), pool); len(got) != 1 || aws.ToString(got[0].ClientId) != aws.ToString(first) ||
+		statusOf(s).ClientIDs["web"] != aws.ToString(first) {
 		t.Errorf("clients %v, want %v alone, status %v\n%s", got, first, statusOf(s).ClientIDs, r.AWS.Calls())
 	}
 }
@@ -249,7 +264,9 @@ func TestImportID_AdoptsAPoolWhereAllowed(t *testing.T) {
 func TestAPoolWithTheRoleOfAGroupIsNotAdopted(t *testing.T) {
 	s, r := subject(t, poolOf())
 	id := makePool(t, r, nil)
-	_, err := api(r).CreateGroup(t.Context(), &cognitoidentityprovider.CreateGroupInput{UserPoolId: &id, GroupName: aws.String("admins"), RoleArn: aws.String("arn:aws:iam::123456789012:role/finance-admin")})
+	_, err := api(r).CreateGroup(t.Context(),
+		&cognitoidentityprovider.CreateGroupInput{UserPoolId: &id, GroupName: aws.String("admins"),
+			RoleArn: aws.String("arn:aws:iam::123456789012:role/finance-admin")})
 	kindtest.Must(t, err)
 	s.Object.(*v1alpha1.CognitoUserPool).Spec = poolOf(imports(id)).Spec
 	s.Object.CommonSpec().ProviderRef.Name = "provider"
@@ -279,10 +296,15 @@ func TestLostCreatesMakeOnePool(t *testing.T) {
 func TestUserPoolCosts(t *testing.T) {
 	s, _ := subject(t, poolOf(length(12), client("web"), domain("orders-dev"), group("admin"), group("operator"), group("viewer")))
 	kindtest.Costs(t, s,
-		kindtest.Cost{Name: "create", Calls: map[string]int{"ListUserPools": 2, "CreateUserPool": 1, "CreateUserPoolClient": 1, "CreateUserPoolDomain": 1, "CreateGroup": 3, "DescribeUserPool": 2,
-			"ListUserPoolClients": 2, "DescribeUserPoolClient": 1, "ListGroups": 1}},
-		kindtest.Cost{Name: "check", Calls: map[string]int{"DescribeUserPool": 1, "DescribeUserPoolClient": 1, "ListGroups": 1}, Change: s.Forget},
-		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteUserPoolDomain": 1, "DeleteUserPool": 1, "DescribeUserPool": 2, "ListUserPools": 1}, Change: func() { s.Deleting = true }})
+		kindtest.Cost{Name: "create",
+			Calls: map[string]int{"ListUserPools": 2, "CreateUserPool": 1, "CreateUserPoolClient": 1, "CreateUserPoolDomain": 1, "CreateGroup": 3,
+				"DescribeUserPool":    2,
+				"ListUserPoolClients": 2, "DescribeUserPoolClient": 1, "ListGroups": 1}},
+		kindtest.Cost{Name: "check", Calls: map[string]int{"DescribeUserPool": 1, "DescribeUserPoolClient": 1, "ListGroups": 1},
+			Change: s.Forget},
+		kindtest.Cost{Name: "delete",
+			Calls:  map[string]int{"DeleteUserPoolDomain": 1, "DeleteUserPool": 1, "DescribeUserPool": 2, "ListUserPools": 1},
+			Change: func() { s.Deleting = true }})
 }
 
 func TestPublishedFields(t *testing.T) {
@@ -290,8 +312,10 @@ func TestPublishedFields(t *testing.T) {
 	kindtest.Settled(t, s)
 	st, pool := statusOf(s), pools(t, r)[0]
 	client := clientsOf(t, api(r), pool.Id)[0]
-	if st.ID != *pool.Id || st.UserPoolID != st.ID || st.ARN != *pool.Arn || !maps.Equal(st.ClientIDs, map[string]string{"web": *client.ClientId}) || st.Domain != "orders-dev" ||
-		st.DomainURL != "https://orders-dev.auth."+kindtest.Region+".amazoncognito.com" || st.Issuer != "https://cognito-idp."+kindtest.Region+".amazonaws.com/"+st.ID ||
+	if st.ID != *pool.Id || st.UserPoolID != st.ID || st.ARN != *pool.Arn ||
+		!maps.Equal(st.ClientIDs, map[string]string{"web": *client.ClientId}) || st.Domain != "orders-dev" ||
+		st.DomainURL != "https://orders-dev.auth."+kindtest.Region+".amazoncognito.com" || st.Issuer != "https://cognito-idp."+kindtest.Region+
+		".amazonaws.com/"+st.ID ||
 		!slices.Equal(st.ManagedClients, []string{"web"}) || !slices.Equal(st.ManagedGroups, []string{"admin"}) {
 		t.Errorf("%+v", st)
 	}

@@ -19,12 +19,14 @@ func TestUserPool_ListsOfOthers(t *testing.T) {
 	kindtest.Lists(t, engine.For(NewUserPool),
 		kindtest.List{Field: "clients", Object: declared, Edited: poolOf(client("web"), client("app"), group("admin")),
 			Add: onPool(func(t *testing.T, c *idp, id *string) error {
-				_, err := c.CreateUserPoolClient(t.Context(), &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: id, ClientName: aws.String("theirs")})
+				_, err := c.CreateUserPoolClient(t.Context(),
+					&cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: id, ClientName: aws.String("theirs")})
 				return err
 			}),
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()
-				return slices.ContainsFunc(clientsOf(t, api(r), pools(t, r)[0].Id), func(c types.UserPoolClientType) bool { return *c.ClientName == "theirs" })
+				return slices.ContainsFunc(clientsOf(t, api(r), pools(t, r)[0].Id),
+					func(c types.UserPoolClientType) bool { return *c.ClientName == "theirs" })
 			}},
 		kindtest.List{Field: "groups", Object: declared, Edited: poolOf(client("web"), group("admin"), group("reader")),
 			Add: onPool(func(t *testing.T, c *idp, id *string) error {

@@ -15,10 +15,17 @@ import (
 )
 
 func TestUserPool_ImportsReadWhatNoPartReads(t *testing.T) {
-	kindtest.ReadsSeparately(t, kindcognito.NewUserPool, kindcognito.UserPoolState{ID: "p", Found: types.UserPoolType{UserPoolAddOns: &types.UserPoolAddOnsType{AdvancedSecurityMode: types.AdvancedSecurityModeTypeEnforced}}}, []kindtest.Separate{
-		{Setting: "identityProviders", Operation: "Cognito Identity Provider ListIdentityProviders", Output: &cognitoidentityprovider.ListIdentityProvidersOutput{Providers: make([]types.ProviderDescription, 1)}},
-		{Setting: "logConfigurations", Operation: "Cognito Identity Provider GetLogDeliveryConfiguration", Output: &cognitoidentityprovider.GetLogDeliveryConfigurationOutput{LogDeliveryConfiguration: &types.LogDeliveryConfigurationType{LogConfigurations: make([]types.LogConfigurationType, 1)}}},
-		{Setting: "resourceServers", Operation: "Cognito Identity Provider ListResourceServers", Output: &cognitoidentityprovider.ListResourceServersOutput{ResourceServers: make([]types.ResourceServerType, 1)}},
-		{Setting: "riskConfiguration", Operation: "Cognito Identity Provider DescribeRiskConfiguration", Output: &cognitoidentityprovider.DescribeRiskConfigurationOutput{RiskConfiguration: &types.RiskConfigurationType{LastModifiedDate: aws.Time(time.Unix(1, 0))}}},
-	})
+	kindtest.ReadsSeparately(t, kindcognito.NewUserPool,
+		kindcognito.UserPoolState{ID: "p",
+			Found: types.UserPoolType{UserPoolAddOns: &types.UserPoolAddOnsType{AdvancedSecurityMode: types.AdvancedSecurityModeTypeEnforced}}},
+		[]kindtest.Separate{
+			{Setting: "identityProviders", Operation: "Cognito Identity Provider ListIdentityProviders",
+				Output: &cognitoidentityprovider.ListIdentityProvidersOutput{Providers: make([]types.ProviderDescription, 1)}},
+			{Setting: "logConfigurations", Operation: "Cognito Identity Provider GetLogDeliveryConfiguration",
+				Output: &cognitoidentityprovider.GetLogDeliveryConfigurationOutput{LogDeliveryConfiguration: &types.LogDeliveryConfigurationType{LogConfigurations: make([]types.LogConfigurationType, 1)}}},
+			{Setting: "resourceServers", Operation: "Cognito Identity Provider ListResourceServers",
+				Output: &cognitoidentityprovider.ListResourceServersOutput{ResourceServers: make([]types.ResourceServerType, 1)}},
+			{Setting: "riskConfiguration", Operation: "Cognito Identity Provider DescribeRiskConfiguration",
+				Output: &cognitoidentityprovider.DescribeRiskConfigurationOutput{RiskConfiguration: &types.RiskConfigurationType{LastModifiedDate: aws.Time(time.Unix(1, 0))}}},
+		})
 }

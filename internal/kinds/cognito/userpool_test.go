@@ -141,7 +141,8 @@ func api(r *kindtest.Rig) *idp { return cognitoidentityprovider.NewFromConfig(r.
 
 func makePool(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
-	out, err := api(r).CreateUserPool(t.Context(), &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String(name), UserPoolTags: tags})
+	out, err := api(r).CreateUserPool(t.Context(),
+		&cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String(name), UserPoolTags: tags})
 	kindtest.Must(t, err)
 	return *out.UserPool.Id
 }
@@ -169,11 +170,13 @@ func exists(t *testing.T, r *kindtest.Rig) bool { return len(pools(t, r)) > 0 }
 // clientsOf returns the clients of the pool.
 func clientsOf(t *testing.T, c *idp, pool *string) []types.UserPoolClientType {
 	t.Helper()
-	list, err := c.ListUserPoolClients(t.Context(), &cognitoidentityprovider.ListUserPoolClientsInput{UserPoolId: pool, MaxResults: aws.Int32(page)})
+	list, err := c.ListUserPoolClients(t.Context(),
+		&cognitoidentityprovider.ListUserPoolClientsInput{UserPoolId: pool, MaxResults: aws.Int32(page)})
 	kindtest.Must(t, err)
 	var out []types.UserPoolClientType
 	for _, listed := range list.UserPoolClients {
-		d, err := c.DescribeUserPoolClient(t.Context(), &cognitoidentityprovider.DescribeUserPoolClientInput{UserPoolId: pool, ClientId: listed.ClientId})
+		d, err := c.DescribeUserPoolClient(t.Context(),
+			&cognitoidentityprovider.DescribeUserPoolClientInput{UserPoolId: pool, ClientId: listed.ClientId})
 		kindtest.Must(t, err)
 		out = append(out, *d.UserPoolClient)
 	}
@@ -216,11 +219,18 @@ func lives() []kindtest.Case {
 	}
 	return []kindtest.Case{
 		{Name: "absent is created by one call", Object: poolOf(), Cause: engine.New, Actions: []string{create}},
-		{Name: "with settings", Object: poolOf(length(12), protected(false), adminsCreate(true), signInBy("email"), verified("email"), tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
-		{Name: "a protected pool", Object: poolOf(protected(true), deletion(v1alpha1.DeletionRetain)), Cause: engine.New, Actions: []string{create}},
-		{Name: "with members", Object: poolOf(mfa("ON"), client("web"), group("admin"), domain("orders-dev")), Cause: engine.New, Actions: []string{create}},
-		{Name: "settings that a new pool has", Existing: poolOf(), Object: poolOf(mfa("OFF"), protected(false), adminsCreate(false), verified(), length(8), symbols(true), domain("")), Cause: engine.InSync},
-		{Name: "settings that are no longer declared stay", Existing: poolOf(mfa("ON"), length(12), adminsCreate(true), verified("email"), domain("orders-dev")), Object: poolOf(), Cause: engine.InSync},
+		{Name: "with settings", Object: poolOf(length(12), protected(false), adminsCreate(true), signInBy("email"), verified("email"),
+			tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
+		{Name: "a protected pool", Object: poolOf(protected(true), deletion(v1alpha1.DeletionRetain)), Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "with members", Object: poolOf(mfa("ON"), client("web"), group("admin"), domain("orders-dev")), Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "settings that a new pool has", Existing: poolOf(),
+			Object: poolOf(mfa("OFF"), protected(false), adminsCreate(false), verified(), length(8), symbols(true), domain("")),
+			Cause:  engine.InSync},
+		{Name: "settings that are no longer declared stay",
+			Existing: poolOf(mfa("ON"), length(12), adminsCreate(true), verified("email"), domain("orders-dev")), Object: poolOf(),
+			Cause: engine.InSync},
 		refused("a domain that Cognito reserves", domain("my-aws-pool")),
 		refused("a callback without encryption", client("web", callback("http://example.com/"))),
 		refused("a callback to a host that begins with localhost", client("web", callback("http://localhost.example.com/"))),
@@ -232,7 +242,8 @@ func lives() []kindtest.Case {
 
 func edits() []kindtest.Case {
 	edit := func(what, path, action string, from, to func(s *spec)) kindtest.Case {
-		return kindtest.Case{Name: what, Existing: poolOf(from), Object: poolOf(to), Cause: engine.Edited, Diff: []string{path}, Actions: []string{action}}
+		return kindtest.Case{Name: what, Existing: poolOf(from), Object: poolOf(to), Cause: engine.Edited, Diff: []string{path},
+			Actions: []string{action}}
 	}
 	none := func(*spec) {}
 	return []kindtest.Case{
@@ -241,9 +252,11 @@ func edits() []kindtest.Case {
 		edit("no symbols", "Password.RequireSymbols", updatePool, none, symbols(false)),
 		edit("symbols again", "Password.RequireSymbols", updatePool, symbols(false), symbols(true)),
 		edit("all of a password", "Password.RequireLowercase", updatePool, none, passwords(func(p *v1alpha1.CognitoPasswordPolicy) {
-			p.RequireLowercase, p.RequireUppercase, p.RequireNumbers, p.TemporaryPasswordValidityDays = aws.Bool(false), aws.Bool(true), aws.Bool(true), aws.Int32(7)
+			p.RequireLowercase, p.RequireUppercase, p.RequireNumbers, p.TemporaryPasswordValidityDays = aws.Bool(false), aws.Bool(true),
+				aws.Bool(true), aws.Int32(7)
 		})),
-		edit("temporary passwords", "Password.TemporaryPasswordValidityDays", updatePool, none, passwords(func(p *v1alpha1.CognitoPasswordPolicy) { p.TemporaryPasswordValidityDays = aws.Int32(1) })),
+		edit("temporary passwords", "Password.TemporaryPasswordValidityDays", updatePool, none,
+			passwords(func(p *v1alpha1.CognitoPasswordPolicy) { p.TemporaryPasswordValidityDays = aws.Int32(1) })),
 		edit("only administrators", "AdminCreates", updatePool, none, adminsCreate(true)),
 		edit("everybody", "AdminCreates", updatePool, adminsCreate(true), adminsCreate(false)),
 		edit("verified addresses", "AutoVerified", updatePool, none, verified("email")),
@@ -253,18 +266,21 @@ func edits() []kindtest.Case {
 		edit("authenticator apps", "MFA", setMFA, none, mfa("OPTIONAL")),
 		edit("authenticator apps for all", "MFA", setMFA, mfa("OPTIONAL"), mfa("ON")),
 		edit("no authenticator apps", "MFA", setMFA, mfa("ON"), mfa("OFF")),
-		{Name: "settings and tags in one call", Existing: poolOf(tagged("old", "1")), Object: poolOf(length(14), adminsCreate(true), tagged("team", "a")), Cause: engine.Edited,
+		{Name: "settings and tags in one call", Existing: poolOf(tagged("old", "1")),
+			Object: poolOf(length(14), adminsCreate(true), tagged("team", "a")), Cause: engine.Edited,
 			Diff: []string{"AdminCreates", "Password.MinimumLength", "Tags[team]", "Tags[old]"}, Actions: []string{updatePool}},
 		{Name: "settings before MFA", Existing: poolOf(), Object: poolOf(length(14), mfa("ON")), Cause: engine.Edited,
 			Diff: []string{"Password.MinimumLength", "MFA"}, Actions: []string{updatePool, setMFA}},
-		{Name: "sign-in by another attribute", Existing: poolOf(signInBy("email")), Object: poolOf(signInBy("phone_number")), Stalled: status.ReasonImmutable},
+		{Name: "sign-in by another attribute", Existing: poolOf(signInBy("email")), Object: poolOf(signInBy("phone_number")),
+			Stalled: status.ReasonImmutable},
 		{Name: "another name", Existing: poolOf(), Object: poolOf(func(s *spec) { s.PoolName = "sales" }), Stalled: status.ReasonIdentityChanged},
 	}
 }
 
 func drifts() []kindtest.Case {
 	drift := func(path, action string, object *v1alpha1.CognitoUserPool, change func(*testing.T, *kindtest.Rig)) kindtest.Case {
-		return kindtest.Case{Name: path + " is restored", Existing: object, Object: object, Drift: true, Before: change, Cause: engine.Drifted, Diff: []string{path}, Actions: []string{action}}
+		return kindtest.Case{Name: path + " is restored", Existing: object, Object: object, Drift: true, Before: change, Cause: engine.Drifted,
+			Diff: []string{path}, Actions: []string{action}}
 	}
 	declared := poolOf(length(12), protected(false), adminsCreate(true), verified("email"))
 	type in = cognitoidentityprovider.UpdateUserPoolInput
@@ -275,8 +291,9 @@ func drifts() []kindtest.Case {
 		drift("AutoVerified", updatePool, declared, updated(func(in *in) { in.AutoVerifiedAttributes = nil })),
 		drift("Tags[nexus.ai/owner]", updatePool, declared, updated(func(in *in) { delete(in.UserPoolTags, "nexus.ai/owner") })),
 		drift("MFA", setMFA, poolOf(mfa("ON")), onPool(func(t *testing.T, c *idp, id *string) error {
-			_, err := c.SetUserPoolMfaConfig(t.Context(), &cognitoidentityprovider.SetUserPoolMfaConfigInput{UserPoolId: id, MfaConfiguration: types.UserPoolMfaTypeOptional,
-				SoftwareTokenMfaConfiguration: &types.SoftwareTokenMfaConfigType{Enabled: true}})
+			_, err := c.SetUserPoolMfaConfig(t.Context(),
+				&cognitoidentityprovider.SetUserPoolMfaConfigInput{UserPoolId: id, MfaConfiguration: types.UserPoolMfaTypeOptional,
+					SoftwareTokenMfaConfiguration: &types.SoftwareTokenMfaConfigType{Enabled: true}})
 			return err
 		})),
 		{Name: "an update repeats the role for text messages of others", Existing: declared, Object: declared, Drift: true, Cause: engine.Drifted,
@@ -284,23 +301,29 @@ func drifts() []kindtest.Case {
 				in.DeletionProtection = types.DeletionProtectionTypeActive
 				in.SmsConfiguration = &types.SmsConfigurationType{SnsCallerArn: aws.String("arn:aws:iam::123456789012:role/sms")}
 			})},
-		{Name: "settings and tags of others stay", Existing: poolOf(), Object: poolOf(), Drift: true, Cause: engine.InSync, Before: updated(func(in *in) {
-			in.Policies.PasswordPolicy.MinimumLength, in.UserPoolTags["theirs"] = aws.Int32(6), "1"
-		})},
+		{Name: "settings and tags of others stay", Existing: poolOf(), Object: poolOf(), Drift: true, Cause: engine.InSync,
+			Before: updated(func(in *in) {
+				in.Policies.PasswordPolicy.MinimumLength, in.UserPoolTags["theirs"] = aws.Int32(6), "1"
+			})},
 	}
 }
 
 func deletions() []kindtest.Case {
 	orphan, full := poolOf(deletion(v1alpha1.DeletionOrphan)), poolOf(client("web"), group("admin"), domain("orders-dev"))
 	return []kindtest.Case{
-		{Name: "deleting takes one call", Existing: poolOf(), Object: poolOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{remove}},
-		{Name: "deleting deletes the domain before", Existing: full, Object: full, Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{deleteDomain, remove}},
-		{Name: "deleting a protected pool waits", Existing: poolOf(protected(true)), Object: poolOf(protected(true)), Deleting: true, Drift: true, Waiting: status.ReasonDeletionProtected},
-		{Name: "protection that is not declared holds", Existing: poolOf(), Object: poolOf(), Deleting: true, Drift: true, Waiting: status.ReasonDeletionProtected,
+		{Name: "deleting takes one call", Existing: poolOf(), Object: poolOf(), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{remove}},
+		{Name: "deleting deletes the domain before", Existing: full, Object: full, Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{deleteDomain, remove}},
+		{Name: "deleting a protected pool waits", Existing: poolOf(protected(true)), Object: poolOf(protected(true)), Deleting: true, Drift: true,
+			Waiting: status.ReasonDeletionProtected},
+		{Name: "protection that is not declared holds", Existing: poolOf(), Object: poolOf(), Deleting: true, Drift: true,
+			Waiting: status.ReasonDeletionProtected,
 			Before: updated(func(in *cognitoidentityprovider.UpdateUserPoolInput) {
 				in.DeletionProtection = types.DeletionProtectionTypeActive
 			})},
-		{Name: "false lifts the protection", Existing: poolOf(protected(false)), Object: poolOf(protected(false)), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{updatePool},
+		{Name: "false lifts the protection", Existing: poolOf(protected(false)), Object: poolOf(protected(false)), Deleting: true, Drift: true,
+			Cause: engine.Deleting, Actions: []string{updatePool},
 			Before: updated(func(in *cognitoidentityprovider.UpdateUserPoolInput) {
 				in.DeletionProtection = types.DeletionProtectionTypeActive
 			})},
@@ -316,12 +339,15 @@ func deletions() []kindtest.Case {
 
 func owners() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: poolOf(), Before: before(ownerTags("an-earlier-one", kindtest.Cluster)),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{updatePool}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: poolOf(),
+			Before: before(ownerTags("an-earlier-one", kindtest.Cluster)),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{updatePool}},
 		{Name: "unless adoption is refused", Object: poolOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: before(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
-		{Name: "another cluster's object of this name has its own", Object: poolOf(), Before: before(ownerTags("an-earlier-one", "another")), Cause: engine.New, Actions: []string{create}},
-		{Name: "a pool of the name without owner is left alone", Object: poolOf(), Before: before(nil), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "another cluster's object of this name has its own", Object: poolOf(), Before: before(ownerTags("an-earlier-one", "another")),
+			Cause: engine.New, Actions: []string{create}},
+		{Name: "a pool of the name without owner is left alone", Object: poolOf(), Before: before(nil),
+			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Cause: engine.New, Actions: []string{create}},
 		{Name: "a pool that is gone is reported", Existing: poolOf(), Object: poolOf(), Drift: true, Stalled: status.ReasonMissing,
 			Before: onPool(func(t *testing.T, c *idp, id *string) error {
@@ -333,10 +359,14 @@ func owners() []kindtest.Case {
 
 func TestPublish_NamesAreThoseOfThePartition(t *testing.T) {
 	for arn, want := range map[string][2]string{
-		"arn:aws:cognito-idp:eu-west-1:123456789012:userpool/p":            {"https://cognito-idp.eu-west-1.amazonaws.com/p", "https://orders.auth.eu-west-1.amazoncognito.com"},
-		"arn:aws-cn:cognito-idp:cn-north-1:123456789012:userpool/p":        {"https://cognito-idp.cn-north-1.amazonaws.com.cn/p", "https://orders.auth.cn-north-1.amazoncognito.com"},
-		"arn:aws-us-gov:cognito-idp:us-gov-west-1:123456789012:userpool/p": {"https://cognito-idp.us-gov-west-1.amazonaws.com/p", "https://orders.auth-fips.us-gov-west-1.amazoncognito.com"},
-		"arn:aws-eusc:cognito-idp:eusc-de-east-1:123456789012:userpool/p":  {"https://cognito-idp.eusc-de-east-1.amazonaws.eu/p", "https://orders.auth.eusc-de-east-1.amazoncognito.com"},
+		"arn:aws:cognito-idp:eu-west-1:123456789012:userpool/p": {"https://cognito-idp.eu-west-1.amazonaws.com/p",
+			"https://orders.auth.eu-west-1.amazoncognito.com"},
+		"arn:aws-cn:cognito-idp:cn-north-1:123456789012:userpool/p": {"https://cognito-idp.cn-north-1.amazonaws.com.cn/p",
+			"https://orders.auth.cn-north-1.amazoncognito.com"},
+		"arn:aws-us-gov:cognito-idp:us-gov-west-1:123456789012:userpool/p": {"https://cognito-idp.us-gov-west-1.amazonaws.com/p",
+			"https://orders.auth-fips.us-gov-west-1.amazoncognito.com"},
+		"arn:aws-eusc:cognito-idp:eusc-de-east-1:123456789012:userpool/p": {"https://cognito-idp.eusc-de-east-1.amazonaws.eu/p",
+			"https://orders.auth.eusc-de-east-1.amazoncognito.com"},
 	} {
 		cr := &v1alpha1.CognitoUserPool{}
 		publish(cr, UserPoolState{ID: "p", ARN: arn, Found: types.UserPoolType{Domain: aws.String("orders")}})

@@ -17,7 +17,8 @@ func TestExpiryIsJudgedByWhatItIsAboutToBe(t *testing.T) {
 	for _, c := range []struct {
 		state types.TimeToLiveStatus
 		want  string
-	}{{types.TimeToLiveStatusEnabled, "a"}, {types.TimeToLiveStatusEnabling, "a"}, {types.TimeToLiveStatusDisabling, ""}, {types.TimeToLiveStatusDisabled, ""}, {"", ""}} {
+	}{{types.TimeToLiveStatusEnabled, "a"}, {types.TimeToLiveStatusEnabling, "a"}, {types.TimeToLiveStatusDisabling, ""},
+		{types.TimeToLiveStatusDisabled, ""}, {"", ""}} {
 		if got := *fromTTL(&types.TimeToLiveDescription{TimeToLiveStatus: c.state, AttributeName: aws.String("a")}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.state, got, c.want)
 		}
@@ -65,13 +66,15 @@ func TestEncryptionAsAWSDescribesIt(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, diff)
 		}
 	}
-	if toEncryption(nil) != nil || *toEncryption(&v1alpha1.DynamoDBSSE{}).Enabled || *toEncryption(&v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: id}).KMSMasterKeyId != id {
+	if toEncryption(nil) != nil || *toEncryption(&v1alpha1.DynamoDBSSE{}).Enabled ||
+		*toEncryption(&v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: id}).KMSMasterKeyId != id {
 		t.Error("what is sent")
 	}
 }
 
 func TestATableThatWasNeverOnDemandIsProvisioned(t *testing.T) {
-	if *fromBilling(nil) != "PROVISIONED" || *fromBilling(&types.BillingModeSummary{BillingMode: types.BillingModePayPerRequest}) != "PAY_PER_REQUEST" {
+	if *fromBilling(nil) != "PROVISIONED" ||
+		*fromBilling(&types.BillingModeSummary{BillingMode: types.BillingModePayPerRequest}) != "PAY_PER_REQUEST" {
 		t.Error("billing mode")
 	}
 }
@@ -105,7 +108,8 @@ func TestReplicasThatADeletionLeaves(t *testing.T) {
 	}
 	d := &types.TableDescription{TableArn: aws.String("arn:aws:dynamodb:eu-west-1:123456789012:table/t"), Replicas: []types.ReplicaDescription{
 		replica("us-east-1", types.ReplicaStatusRegionDisabled), replica("eu-west-1", types.ReplicaStatusActive),
-		replica("ca-central-1", types.ReplicaStatusCreating), replica("us-west-2", types.ReplicaStatusDeleting), replica("us-east-2", types.ReplicaStatusCreationFailed)}}
+		replica("ca-central-1", types.ReplicaStatusCreating), replica("us-west-2", types.ReplicaStatusDeleting),
+		replica("us-east-2", types.ReplicaStatusCreationFailed)}}
 	o := &v1alpha1.DynamoDBTable{}
 	publish(o, stateOf(d, TableState{}))
 	if got := o.Survivors(); got != "the replicas of the table in ca-central-1, us-east-1" {

@@ -38,20 +38,25 @@ func TestImport_LeavesOutIndexesOfSeveralKeys(t *testing.T) {
 			return
 		}
 		key := func(name string, role types.KeyType) types.KeySchemaElement {
-			d.Table.AttributeDefinitions = append(d.Table.AttributeDefinitions, types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
+			d.Table.AttributeDefinitions = append(d.Table.AttributeDefinitions,
+				types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
 			return types.KeySchemaElement{AttributeName: &name, KeyType: role}
 		}
 		d.Table.GlobalSecondaryIndexes = []types.GlobalSecondaryIndexDescription{
-			{IndexName: aws.String("by-day"), IndexStatus: types.IndexStatusActive, Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
-				KeySchema: []types.KeySchemaElement{key("day", types.KeyTypeHash)}},
-			{IndexName: aws.String("by-tenant"), IndexStatus: types.IndexStatusActive, Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
-				KeySchema: []types.KeySchemaElement{key("tenant", types.KeyTypeHash), key("region", types.KeyTypeHash), key("seq", types.KeyTypeRange)}}}
+			{IndexName: aws.String("by-day"), IndexStatus: types.IndexStatusActive,
+				Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+				KeySchema:  []types.KeySchemaElement{key("day", types.KeyTypeHash)}},
+			{IndexName: aws.String("by-tenant"), IndexStatus: types.IndexStatusActive,
+				Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+				KeySchema: []types.KeySchemaElement{key("tenant", types.KeyTypeHash), key("region", types.KeyTypeHash),
+					key("seq", types.KeyTypeRange)}}}
 	})
 	spec := exported.(*v1alpha1.DynamoDBTable).Spec
 	if len(spec.GlobalSecondaryIndexes) != 1 || spec.GlobalSecondaryIndexes[0].IndexName != "by-day" || len(spec.Attributes) != 1 {
 		t.Errorf("declared: %+v, %+v", spec.GlobalSecondaryIndexes, spec.Attributes)
 	}
-	if len(omitted) != 1 || !strings.Contains(omitted[0], "index by-tenant, because its partition key has the attributes tenant, region and its sort key seq") ||
+	if len(omitted) != 1 || !strings.Contains(omitted[0],
+		"index by-tenant, because its partition key has the attributes tenant, region and its sort key seq") ||
 		!slices.Equal(settings, []string{"globalSecondaryIndexes[by-tenant]"}) {
 		t.Errorf("left out %q, not declared %q", omitted, settings)
 	}

@@ -82,7 +82,8 @@ func local(name, rangeKey string) func(s *spec) {
 
 func localIncluding(names ...string) func(s *spec) {
 	return func(s *spec) {
-		s.LocalSecondaryIndexes[len(s.LocalSecondaryIndexes)-1].DynamoDBProjection = v1alpha1.DynamoDBProjection{ProjectionType: "INCLUDE", NonKeyAttributes: names}
+		s.LocalSecondaryIndexes[len(s.LocalSecondaryIndexes)-1].DynamoDBProjection = v1alpha1.DynamoDBProjection{ProjectionType: "INCLUDE",
+			NonKeyAttributes: names}
 	}
 }
 
@@ -101,7 +102,8 @@ func foreignIndex(capacity *types.ProvisionedThroughput) func(*testing.T, *kindt
 	return updateTable(dynamodb.UpdateTableInput{
 		AttributeDefinitions: definitions([]Key{{Name: "id", Type: "S"}, {Name: "theirs", Type: "S"}}),
 		GlobalSecondaryIndexUpdates: []types.GlobalSecondaryIndexUpdate{{Create: &types.CreateGlobalSecondaryIndexAction{IndexName: aws.String("their-index"),
-			KeySchema: schemaOf([]Key{{"HASH", "theirs", "S"}}), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}, ProvisionedThroughput: capacity}}}})
+			KeySchema: schemaOf([]Key{{"HASH", "theirs", "S"}}), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+			ProvisionedThroughput: capacity}}}})
 }
 
 func dropIndex(name string) func(*testing.T, *kindtest.Rig) {
@@ -119,17 +121,20 @@ func indexRows() []kindtest.Case {
 	}
 	none := func(s *spec) { s.Attributes = nil }
 	return []kindtest.Case{
-		{Name: "with indexes", Object: tableOf(local("by-title", "title"), localIncluding("b", "a"), indexed("by-status", "status", sortedBy("at")), indexed("by-owner", "owner", including("b", "a"), limited(5, 6))),
+		{Name: "with indexes", Object: tableOf(local("by-title", "title"), localIncluding("b", "a"),
+			indexed("by-status", "status", sortedBy("at")), indexed("by-owner", "owner", including("b", "a"), limited(5, 6))),
 			Cause: engine.New, Actions: []string{create}},
 		{Name: "with an index by keys of the table", Object: tableOf(local("by-title", "title"), func(s *spec) {
 			s.GlobalSecondaryIndexes = []globalIndexSpec{{IndexName: "turned", HashKey: "at", RangeKey: "id"}}
 		}), Cause: engine.New, Actions: []string{create}},
-		{Name: "with capacity for each index", Object: tableOf(provisioned(2, 3), indexed("by-status", "status", units(4, 5))), Cause: engine.New, Actions: []string{create}},
+		{Name: "with capacity for each index", Object: tableOf(provisioned(2, 3), indexed("by-status", "status", units(4, 5))), Cause: engine.New,
+			Actions: []string{create}},
 		{Name: "the order of the projected attributes says nothing", Existing: tableOf(indexed("by-owner", "owner", including("b", "a"))),
 			Object: tableOf(indexed("by-owner", "owner", including("a", "b"))), Cause: engine.InSync},
 		invalid("an attribute that is no key", func(s *spec) { attribute(s, "color") }),
 		invalid("an attribute with another type than the key", indexed("by-status", "status"), func(s *spec) {
-			s.Attributes = append(s.Attributes, v1alpha1.DynamoDBIndexAttribute{DynamoDBAttribute: v1alpha1.DynamoDBAttribute{Name: "id", Type: "N"}})
+			s.Attributes = append(s.Attributes,
+				v1alpha1.DynamoDBIndexAttribute{DynamoDBAttribute: v1alpha1.DynamoDBAttribute{Name: "id", Type: "N"}})
 		}),
 		invalid("an index by an attribute without a type", indexed("by-status", "status"), none),
 		invalid("an index sorted by an attribute without a type", indexed("by-status", "status", sortedBy("color"))),
@@ -149,35 +154,50 @@ func indexRows() []kindtest.Case {
 func indexEdits() []kindtest.Case {
 	status1, owner := indexed("by-status", "status"), indexed("by-owner", "owner", sortedBy("id"))
 	return []kindtest.Case{
-		{Name: "an index is added", Existing: tableOf(), Object: tableOf(status1), Cause: engine.Edited, Diff: []string{"GlobalIndexes[by-status]"}, Actions: []string{update}},
+		{Name: "an index is added", Existing: tableOf(), Object: tableOf(status1), Cause: engine.Edited,
+			Diff: []string{"GlobalIndexes[by-status]"}, Actions: []string{update}},
 		{Name: "two indexes are added, one after the other", Existing: tableOf(), Object: tableOf(status1, owner),
 			Cause: engine.Edited, Diff: []string{"GlobalIndexes[by-owner]", "GlobalIndexes[by-status]"}, Actions: []string{update, update}},
-		{Name: "an index is dropped", Existing: tableOf(status1, owner), Object: tableOf(owner), Cause: engine.Edited, Diff: []string{"GlobalIndexes[by-status]"}, Actions: []string{update}},
-		{Name: "the last index is dropped", Existing: tableOf(status1), Object: tableOf(), Cause: engine.Edited, Diff: []string{"GlobalIndexes[by-status]"}, Actions: []string{update}},
-		{Name: "an index is replaced by one of another name", Existing: tableOf(status1), Object: tableOf(indexed("by-status-and-id", "status", sortedBy("id"))),
-			Cause: engine.Edited, Diff: []string{"GlobalIndexes[by-status]", "GlobalIndexes[by-status-and-id]"}, Actions: []string{update, update}},
-		{Name: "other keys of an index are refused", Existing: tableOf(status1), Object: tableOf(indexed("by-status", "owner")), Stalled: status.ReasonImmutable},
-		{Name: "and another projection", Existing: tableOf(status1), Object: tableOf(indexed("by-status", "status", including("a"))), Stalled: status.ReasonImmutable},
-		{Name: "a local index cannot be added", Existing: tableOf(local("by-title", "title")), Object: tableOf(local("by-title", "title"), local("by-size", "size")), Stalled: status.ReasonImmutable},
-		{Name: "an index and its table are limited", Existing: tableOf(status1), Object: tableOf(indexed("by-status", "status", limited(5, 6)), tableLimits(7, 8)), Cause: engine.Edited,
-			Diff:    []string{"OnDemand.MaxReadRequestUnits", "OnDemand.MaxWriteRequestUnits", "IndexCapacity[by-status].MaxReadRequestUnits", "IndexCapacity[by-status].MaxWriteRequestUnits"},
+		{Name: "an index is dropped", Existing: tableOf(status1, owner), Object: tableOf(owner), Cause: engine.Edited,
+			Diff: []string{"GlobalIndexes[by-status]"}, Actions: []string{update}},
+		{Name: "the last index is dropped", Existing: tableOf(status1), Object: tableOf(), Cause: engine.Edited,
+			Diff: []string{"GlobalIndexes[by-status]"}, Actions: []string{update}},
+		{Name: "an index is replaced by one of another name", Existing: tableOf(status1),
+			Object: tableOf(indexed("by-status-and-id", "status", sortedBy("id"))),
+			Cause:  engine.Edited, Diff: []string{"GlobalIndexes[by-status]", "GlobalIndexes[by-status-and-id]"}, Actions: []string{update, update}},
+		{Name: "other keys of an index are refused", Existing: tableOf(status1), Object: tableOf(indexed("by-status", "owner")),
+			Stalled: status.ReasonImmutable},
+		{Name: "and another projection", Existing: tableOf(status1), Object: tableOf(indexed("by-status", "status", including("a"))),
+			Stalled: status.ReasonImmutable},
+		{Name: "a local index cannot be added", Existing: tableOf(local("by-title", "title")),
+			Object: tableOf(local("by-title", "title"), local("by-size", "size")), Stalled: status.ReasonImmutable},
+		{Name: "an index and its table are limited", Existing: tableOf(status1),
+			Object: tableOf(indexed("by-status", "status", limited(5, 6)), tableLimits(7, 8)), Cause: engine.Edited,
+			Diff: []string{"OnDemand.MaxReadRequestUnits", "OnDemand.MaxWriteRequestUnits", "IndexCapacity[by-status].MaxReadRequestUnits",
+				"IndexCapacity[by-status].MaxWriteRequestUnits"},
 			Actions: []string{update}},
-		{Name: "the limit of an index is removed", Existing: tableOf(indexed("by-status", "status", limited(5, 6))), Object: tableOf(indexed("by-status", "status", limited(-1, 6))),
-			Cause: engine.Edited, Diff: []string{"IndexCapacity[by-status].MaxReadRequestUnits"}, Actions: []string{update}},
+		{Name: "the limit of an index is removed", Existing: tableOf(indexed("by-status", "status", limited(5, 6))),
+			Object: tableOf(indexed("by-status", "status", limited(-1, 6))),
+			Cause:  engine.Edited, Diff: []string{"IndexCapacity[by-status].MaxReadRequestUnits"}, Actions: []string{update}},
 		{Name: "a limited index is added", Existing: tableOf(), Object: tableOf(indexed("by-status", "status", limited(5, 6))),
 			Cause: engine.Edited, Diff: []string{"GlobalIndexes[by-status]"}, Actions: []string{update}},
-		{Name: "to provisioned capacity with an index", Existing: tableOf(status1), Object: tableOf(provisioned(2, 3), indexed("by-status", "status", units(4, 5))), Cause: engine.Edited,
-			Diff:    []string{"BillingMode", "Throughput.ReadCapacityUnits", "Throughput.WriteCapacityUnits", "IndexCapacity[by-status].ReadCapacityUnits", "IndexCapacity[by-status].WriteCapacityUnits"},
+		{Name: "to provisioned capacity with an index", Existing: tableOf(status1),
+			Object: tableOf(provisioned(2, 3), indexed("by-status", "status", units(4, 5))), Cause: engine.Edited,
+			Diff: []string{"BillingMode", "Throughput.ReadCapacityUnits", "Throughput.WriteCapacityUnits",
+				"IndexCapacity[by-status].ReadCapacityUnits", "IndexCapacity[by-status].WriteCapacityUnits"},
 			Actions: []string{update}},
-		{Name: "to provisioned capacity with an index more", Existing: tableOf(status1), Object: tableOf(provisioned(2, 3), indexed("by-status", "status", units(4, 5)), indexed("by-owner", "owner", units(6, 7))),
-			Cause: engine.Edited,
+		{Name: "to provisioned capacity with an index more", Existing: tableOf(status1),
+			Object: tableOf(provisioned(2, 3), indexed("by-status", "status", units(4, 5)), indexed("by-owner", "owner", units(6, 7))),
+			Cause:  engine.Edited,
 			Diff: []string{"GlobalIndexes[by-owner]", "BillingMode", "Throughput.ReadCapacityUnits", "Throughput.WriteCapacityUnits",
 				"IndexCapacity[by-status].ReadCapacityUnits", "IndexCapacity[by-status].WriteCapacityUnits"},
 			Actions: []string{update, update}},
-		{Name: "to capacity on demand with an index", Existing: tableOf(provisioned(2, 3), indexed("by-status", "status", units(4, 5))), Object: tableOf(onDemand, status1),
-			Cause: engine.Edited, Diff: []string{"BillingMode"}, Actions: []string{update}},
-		{Name: "another capacity of an index", Existing: tableOf(provisioned(2, 3), indexed("by-status", "status", units(4, 5))), Object: tableOf(provisioned(2, 3), indexed("by-status", "status", units(4, 9))),
-			Cause: engine.Edited, Diff: []string{"IndexCapacity[by-status].WriteCapacityUnits"}, Actions: []string{update}},
+		{Name: "to capacity on demand with an index", Existing: tableOf(provisioned(2, 3), indexed("by-status", "status", units(4, 5))),
+			Object: tableOf(onDemand, status1),
+			Cause:  engine.Edited, Diff: []string{"BillingMode"}, Actions: []string{update}},
+		{Name: "another capacity of an index", Existing: tableOf(provisioned(2, 3), indexed("by-status", "status", units(4, 5))),
+			Object: tableOf(provisioned(2, 3), indexed("by-status", "status", units(4, 9))),
+			Cause:  engine.Edited, Diff: []string{"IndexCapacity[by-status].WriteCapacityUnits"}, Actions: []string{update}},
 	}
 }
 
@@ -195,13 +215,17 @@ func indexDrifts() []kindtest.Case {
 		{Name: "an index of others stays", Existing: tableOf(), Object: tableOf(), Drift: true, Before: foreign, Cause: engine.InSync},
 		{Name: "also where indexes are declared", Existing: tableOf(), Object: tableOf(indexed("by-status", "status")), Before: foreign,
 			Cause: engine.Edited, Diff: []string{"GlobalIndexes[by-status]"}, Actions: []string{update}},
-		{Name: "an index of others gets the capacity of the table", Existing: tableOf(), Object: tableOf(provisioned(2, 3)), Before: foreign, Cause: engine.Edited,
-			Diff: []string{"BillingMode", "Throughput.ReadCapacityUnits", "Throughput.WriteCapacityUnits"}, Actions: []string{update}},
-		{Name: "an index of others that is declared is taken over", Existing: tableOf(), Object: tableOf(indexed("their-index", "theirs")), Before: foreign, Cause: engine.InSync},
-		{Name: "capacity that an autoscaler changes stays", Existing: tableOf(scaled, provisioned(2, 3), indexed("by-status", "status", units(4, 5))),
-			Object: tableOf(scaled, provisioned(2, 3), indexed("by-status", "status", units(4, 5))), Drift: true,
+		{Name: "an index of others gets the capacity of the table", Existing: tableOf(), Object: tableOf(provisioned(2, 3)), Before: foreign,
+			Cause: engine.Edited,
+			Diff:  []string{"BillingMode", "Throughput.ReadCapacityUnits", "Throughput.WriteCapacityUnits"}, Actions: []string{update}},
+		{Name: "an index of others that is declared is taken over", Existing: tableOf(), Object: tableOf(indexed("their-index", "theirs")),
+			Before: foreign, Cause: engine.InSync},
+		{Name: "capacity that an autoscaler changes stays",
+			Existing: tableOf(scaled, provisioned(2, 3), indexed("by-status", "status", units(4, 5))),
+			Object:   tableOf(scaled, provisioned(2, 3), indexed("by-status", "status", units(4, 5))), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
-				updateTable(dynamodb.UpdateTableInput{ProvisionedThroughput: &types.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(90), WriteCapacityUnits: aws.Int64(80)}})(t, r)
+				updateTable(dynamodb.UpdateTableInput{ProvisionedThroughput: &types.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(90),
+					WriteCapacityUnits: aws.Int64(80)}})(t, r)
 				indexUnits("by-status", 70, 60)(t, r)
 			}, Cause: engine.InSync},
 	}
@@ -209,7 +233,8 @@ func indexDrifts() []kindtest.Case {
 
 func capacityRows() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "with limits, a class and a stream", Object: tableOf(tableLimits(5, 6), class("STANDARD_INFREQUENT_ACCESS"), stream("KEYS_ONLY")), Cause: engine.New, Actions: []string{create}},
+		{Name: "with limits, a class and a stream", Object: tableOf(tableLimits(5, 6), class("STANDARD_INFREQUENT_ACCESS"), stream("KEYS_ONLY")),
+			Cause: engine.New, Actions: []string{create}},
 		{Name: "limits are removed", Existing: tableOf(tableLimits(5, 6)), Object: tableOf(tableLimits(-1, -1)),
 			Cause: engine.Edited, Diff: []string{"OnDemand.MaxReadRequestUnits", "OnDemand.MaxWriteRequestUnits"}, Actions: []string{update}},
 		{Name: "limits that are no longer declared stay", Existing: tableOf(tableLimits(5, 6)), Object: tableOf(), Cause: engine.InSync},
@@ -226,26 +251,33 @@ func capacityRows() []kindtest.Case {
 		{Name: "the class is restored", Existing: tableOf(class("STANDARD")), Object: tableOf(class("STANDARD")), Drift: true,
 			Before: updateTable(dynamodb.UpdateTableInput{TableClass: types.TableClassStandardInfrequentAccess}),
 			Cause:  engine.Drifted, Diff: []string{"TableClass"}, Actions: []string{update}},
-		{Name: "an edit of capacity that an autoscaler changes has no effect", Existing: tableOf(scaled, provisioned(2, 3)), Object: tableOf(scaled, provisioned(5, 5)), Cause: engine.InSync},
-		{Name: "and has one when the operator corrects it again", Existing: tableOf(scaled, provisioned(2, 3)), Object: tableOf(provisioned(5, 3)),
-			Cause: engine.Edited, Diff: []string{"Throughput.ReadCapacityUnits"}, Actions: []string{update}},
+		{Name: "an edit of capacity that an autoscaler changes has no effect", Existing: tableOf(scaled, provisioned(2, 3)),
+			Object: tableOf(scaled, provisioned(5, 5)), Cause: engine.InSync},
+		{Name: "and has one when the operator corrects it again", Existing: tableOf(scaled, provisioned(2, 3)),
+			Object: tableOf(provisioned(5, 3)),
+			Cause:  engine.Edited, Diff: []string{"Throughput.ReadCapacityUnits"}, Actions: []string{update}},
 		{Name: "to provisioned capacity that an autoscaler then changes", Existing: tableOf(), Object: tableOf(scaled, provisioned(2, 3)),
-			Cause: engine.Edited, Diff: []string{"BillingMode", "Throughput.ReadCapacityUnits", "Throughput.WriteCapacityUnits"}, Actions: []string{update}},
+			Cause: engine.Edited, Diff: []string{"BillingMode", "Throughput.ReadCapacityUnits", "Throughput.WriteCapacityUnits"},
+			Actions: []string{update}},
 	}
 }
 
 func streamRows() []kindtest.Case {
 	off := updateTable(dynamodb.UpdateTableInput{StreamSpecification: toStream("", "KEYS_ONLY")})
 	return []kindtest.Case{
-		{Name: "a stream", Existing: tableOf(), Object: tableOf(stream("")), Cause: engine.Edited, Diff: []string{"Stream"}, Actions: []string{update}},
-		{Name: "no stream any more", Existing: tableOf(stream("")), Object: tableOf(noStream), Cause: engine.Edited, Diff: []string{"Stream"}, Actions: []string{update}},
+		{Name: "a stream", Existing: tableOf(), Object: tableOf(stream("")), Cause: engine.Edited, Diff: []string{"Stream"},
+			Actions: []string{update}},
+		{Name: "no stream any more", Existing: tableOf(stream("")), Object: tableOf(noStream), Cause: engine.Edited, Diff: []string{"Stream"},
+			Actions: []string{update}},
 		{Name: "no stream is what there is", Existing: tableOf(), Object: tableOf(noStream), Cause: engine.InSync},
 		{Name: "a stream that is no longer declared stays", Existing: tableOf(stream("")), Object: tableOf(), Cause: engine.InSync},
 		{Name: "the default has both images", Existing: tableOf(stream("")), Object: tableOf(stream("NEW_AND_OLD_IMAGES")), Cause: engine.InSync},
-		{Name: "a stream of something else", Existing: tableOf(stream("KEYS_ONLY")), Object: tableOf(stream("NEW_IMAGE")), Cause: engine.Edited, Diff: []string{"Stream"}, Actions: []string{update}},
+		{Name: "a stream of something else", Existing: tableOf(stream("KEYS_ONLY")), Object: tableOf(stream("NEW_IMAGE")), Cause: engine.Edited,
+			Diff: []string{"Stream"}, Actions: []string{update}},
 		{Name: "a stream is restored", Existing: tableOf(stream("KEYS_ONLY")), Object: tableOf(stream("KEYS_ONLY")), Drift: true, Before: off,
 			Cause: engine.Drifted, Diff: []string{"Stream"}, Actions: []string{update}},
-		{Name: "a view type without a stream", Object: tableOf(func(s *spec) { s.StreamViewType = "KEYS_ONLY" }), Stalled: status.ReasonInvalidSpec},
+		{Name: "a view type without a stream", Object: tableOf(func(s *spec) { s.StreamViewType = "KEYS_ONLY" }),
+			Stalled: status.ReasonInvalidSpec},
 	}
 }
 
@@ -369,7 +401,8 @@ func TestTheStreamAndTheCountArePublished(t *testing.T) {
 	kindtest.Must(t, err)
 	st := func() v1alpha1.DynamoDBTableStatus { return s.Object.(*v1alpha1.DynamoDBTable).Status }
 	first := st()
-	if !strings.HasPrefix(first.StreamARN, first.ARN+"/stream/") || first.ItemCount == nil || *first.ItemCount != 0 || !slices.Equal(first.ManagedIndexes, []string{"by-owner"}) {
+	if !strings.HasPrefix(first.StreamARN, first.ARN+"/stream/") || first.ItemCount == nil || *first.ItemCount != 0 ||
+		!slices.Equal(first.ManagedIndexes, []string{"by-owner"}) {
 		t.Errorf("%+v", first)
 	}
 	s.Edit(tableOf(stream("NEW_IMAGE")))
@@ -400,7 +433,8 @@ func TestIndexesSurviveLag(t *testing.T) { kindtest.Lag(t, engine.For(NewTable),
 
 func TestIndexCosts(t *testing.T) {
 	r := kindtest.NewRig(t)
-	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(local("by-title", "title"), indexed("by-status", "status"), stream(""), class("STANDARD")))
+	s := kindtest.NewSubject(r, engine.For(NewTable),
+		tableOf(local("by-title", "title"), indexed("by-status", "status"), stream(""), class("STANDARD")))
 	_, err := s.Settle(t.Context(), nil)
 	kindtest.Must(t, err)
 	if got, want := kindtest.Operations(r.AWS.Calls()), map[string]int{"CreateTable": 1, "DescribeTable": 1}; !maps.Equal(got, want) {

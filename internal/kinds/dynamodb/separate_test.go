@@ -15,8 +15,10 @@ import (
 
 func TestTable_ImportsReadWhatNoPartReads(t *testing.T) {
 	kindtest.ReadsSeparately(t, kinddynamodb.NewTable, kinddynamodb.TableState{Name: "t", ARN: "arn"}, []kindtest.Separate{
-		{Setting: "contributorInsightsSpecification", Operation: "DynamoDB DescribeContributorInsights", Output: &dynamodb.DescribeContributorInsightsOutput{ContributorInsightsStatus: types.ContributorInsightsStatusEnabled}},
-		{Setting: "kinesisStreamSpecification", Operation: "DynamoDB DescribeKinesisStreamingDestination", Output: &dynamodb.DescribeKinesisStreamingDestinationOutput{KinesisDataStreamDestinations: make([]types.KinesisDataStreamDestination, 1)}},
+		{Setting: "contributorInsightsSpecification", Operation: "DynamoDB DescribeContributorInsights",
+			Output: &dynamodb.DescribeContributorInsightsOutput{ContributorInsightsStatus: types.ContributorInsightsStatusEnabled}},
+		{Setting: "kinesisStreamSpecification", Operation: "DynamoDB DescribeKinesisStreamingDestination",
+			Output: &dynamodb.DescribeKinesisStreamingDestinationOutput{KinesisDataStreamDestinations: make([]types.KinesisDataStreamDestination, 1)}},
 		{Setting: "resourcePolicy", Operation: "DynamoDB GetResourcePolicy", Output: &dynamodb.GetResourcePolicyOutput{Policy: aws.String("{}")}},
 	})
 }

@@ -143,7 +143,8 @@ const (
 )
 
 func TestTable(t *testing.T) {
-	kindtest.Run(t, engine.For(NewTable), slices.Concat(lives(), edits(), drifts(), deletions(), owners(), indexRows(), indexEdits(), indexDrifts(), capacityRows(), streamRows()))
+	kindtest.Run(t, engine.For(NewTable),
+		slices.Concat(lives(), edits(), drifts(), deletions(), owners(), indexRows(), indexEdits(), indexDrifts(), capacityRows(), streamRows()))
 }
 
 func lives() []kindtest.Case {
@@ -151,21 +152,30 @@ func lives() []kindtest.Case {
 		{Name: "absent is created, and only the create is planned", Object: tableOf(capability), Cause: engine.New, Actions: []string{create}},
 		{Name: "with provisioned capacity", Object: tableOf(provisioned(2, 3)), Cause: engine.New, Actions: []string{create}},
 		{Name: "with a KMS key and protection", Object: tableOf(kms(""), protection(true)), Cause: engine.New, Actions: []string{create}},
-		{Name: "a key of one's own, named by its id", Object: tableOf(kms("1234abcd-12ab-34cd-56ef-1234567890ab")), PlanOnly: true, Cause: engine.New, Actions: []string{create}},
-		{Name: "expiry and backups that are wanted off are off already", Existing: tableOf(), Object: tableOf(expiry(false, "expires"), func(s *spec) { s.PointInTimeRecovery = aws.Bool(false) }),
-			Cause: engine.InSync},
-		{Name: "AWS's own key is what there is without encryption settings", Existing: tableOf(), Object: tableOf(func(s *spec) { s.SSE = &v1alpha1.DynamoDBSSE{} }), Cause: engine.InSync},
+		{Name: "a key of one's own, named by its id", Object: tableOf(kms("1234abcd-12ab-34cd-56ef-1234567890ab")), PlanOnly: true,
+			Cause: engine.New, Actions: []string{create}},
+		{Name: "expiry and backups that are wanted off are off already", Existing: tableOf(),
+			Object: tableOf(expiry(false, "expires"), func(s *spec) { s.PointInTimeRecovery = aws.Bool(false) }),
+			Cause:  engine.InSync},
+		{Name: "AWS's own key is what there is without encryption settings", Existing: tableOf(),
+			Object: tableOf(func(s *spec) { s.SSE = &v1alpha1.DynamoDBSSE{} }), Cause: engine.InSync},
 		{Name: "protection that is wanted off is off already", Existing: tableOf(), Object: tableOf(protection(false)), Cause: engine.InSync},
-		{Name: "what is no longer declared stays as it is", Existing: tableOf(capability, protection(true)), Object: tableOf(func(s *spec) { s.RangeKey = &v1alpha1.DynamoDBAttribute{Name: "at", Type: "N"} }), Cause: engine.InSync},
-		{Name: "a vanished table is reported, not created again", Existing: tableOf(), Object: tableOf(), Drift: true, Before: deleteTable, Stalled: status.ReasonMissing},
-		{Name: "and created again where that was asked for", Existing: tableOf(recreate), Object: tableOf(recreate), Drift: true, Before: deleteTable, Cause: engine.New, Actions: []string{create}},
-		{Name: "throughput without its billing mode", Object: tableOf(func(s *spec) { s.ProvisionedThroughput = &v1alpha1.DynamoDBThroughput{} }), Stalled: status.ReasonInvalidSpec},
-		{Name: "a billing mode without its throughput", Object: tableOf(func(s *spec) { s.BillingMode = "PROVISIONED" }), Stalled: status.ReasonInvalidSpec},
+		{Name: "what is no longer declared stays as it is", Existing: tableOf(capability, protection(true)),
+			Object: tableOf(func(s *spec) { s.RangeKey = &v1alpha1.DynamoDBAttribute{Name: "at", Type: "N"} }), Cause: engine.InSync},
+		{Name: "a vanished table is reported, not created again", Existing: tableOf(), Object: tableOf(), Drift: true, Before: deleteTable,
+			Stalled: status.ReasonMissing},
+		{Name: "and created again where that was asked for", Existing: tableOf(recreate), Object: tableOf(recreate), Drift: true,
+			Before: deleteTable, Cause: engine.New, Actions: []string{create}},
+		{Name: "throughput without its billing mode", Object: tableOf(func(s *spec) { s.ProvisionedThroughput = &v1alpha1.DynamoDBThroughput{} }),
+			Stalled: status.ReasonInvalidSpec},
+		{Name: "a billing mode without its throughput", Object: tableOf(func(s *spec) { s.BillingMode = "PROVISIONED" }),
+			Stalled: status.ReasonInvalidSpec},
 		{Name: "one attribute for both keys", Object: tableOf(func(s *spec) { s.RangeKey = &s.HashKey }), Stalled: status.ReasonInvalidSpec},
 		{Name: "no key", Object: tableOf(func(s *spec) { s.HashKey = v1alpha1.DynamoDBAttribute{} }), Stalled: status.ReasonInvalidSpec},
 		{Name: "a key without encryption", Object: tableOf(kms("k"), func(s *spec) { s.SSE.Enabled = false }), Stalled: status.ReasonInvalidSpec},
 		{Name: "an alias, which cannot be compared", Object: tableOf(kms("alias/mine")), Stalled: status.ReasonInvalidSpec},
-		{Name: "the alias of the default key is the default", Object: tableOf(kms("alias/aws/dynamodb")), Cause: engine.New, Actions: []string{create}},
+		{Name: "the alias of the default key is the default", Object: tableOf(kms("alias/aws/dynamodb")), Cause: engine.New,
+			Actions: []string{create}},
 	}
 }
 
@@ -173,22 +183,30 @@ func edits() []kindtest.Case {
 	return []kindtest.Case{
 		{Name: "backups on", Existing: tableOf(), Object: tableOf(func(s *spec) { s.PointInTimeRecovery = aws.Bool(true) }),
 			Cause: engine.Edited, Diff: []string{"PITR"}, Actions: []string{pitr}},
-		{Name: "backups off", Existing: tableOf(capability), Object: tableOf(capability, func(s *spec) { s.PointInTimeRecovery = aws.Bool(false) }),
-			Cause: engine.Edited, Diff: []string{"PITR"}, Actions: []string{pitr}},
-		{Name: "expiry on", Existing: tableOf(), Object: tableOf(expiry(true, "expires")), Cause: engine.Edited, Diff: []string{"TTL"}, Actions: []string{ttl}},
-		{Name: "expiry off", Existing: tableOf(expiry(true, "expires")), Object: tableOf(expiry(false, "expires")), Cause: engine.Edited, Diff: []string{"TTL"}, Actions: []string{ttl}},
-		{Name: "expiry off, whatever the attribute is called now", Existing: tableOf(expiry(true, "expires")), Object: tableOf(expiry(false, "other")),
-			Cause: engine.Edited, Diff: []string{"TTL"}, Actions: []string{ttl}},
+		{Name: "backups off", Existing: tableOf(capability),
+			Object: tableOf(capability, func(s *spec) { s.PointInTimeRecovery = aws.Bool(false) }),
+			Cause:  engine.Edited, Diff: []string{"PITR"}, Actions: []string{pitr}},
+		{Name: "expiry on", Existing: tableOf(), Object: tableOf(expiry(true, "expires")), Cause: engine.Edited, Diff: []string{"TTL"},
+			Actions: []string{ttl}},
+		{Name: "expiry off", Existing: tableOf(expiry(true, "expires")), Object: tableOf(expiry(false, "expires")), Cause: engine.Edited,
+			Diff: []string{"TTL"}, Actions: []string{ttl}},
+		{Name: "expiry off, whatever the attribute is called now", Existing: tableOf(expiry(true, "expires")),
+			Object: tableOf(expiry(false, "other")),
+			Cause:  engine.Edited, Diff: []string{"TTL"}, Actions: []string{ttl}},
 		{Name: "expiry by another attribute", Existing: tableOf(expiry(true, "expires")), Object: tableOf(expiry(true, "other")),
 			Cause: engine.Edited, Diff: []string{"TTL"}, Actions: []string{ttl}},
 		{Name: "to provisioned capacity", Existing: tableOf(), Object: tableOf(provisioned(2, 3)),
-			Cause: engine.Edited, Diff: []string{"BillingMode", "Throughput.ReadCapacityUnits", "Throughput.WriteCapacityUnits"}, Actions: []string{update}},
+			Cause: engine.Edited, Diff: []string{"BillingMode", "Throughput.ReadCapacityUnits", "Throughput.WriteCapacityUnits"},
+			Actions: []string{update}},
 		{Name: "another capacity", Existing: tableOf(provisioned(2, 3)), Object: tableOf(provisioned(2, 4)),
 			Cause: engine.Edited, Diff: []string{"Throughput.WriteCapacityUnits"}, Actions: []string{update}},
-		{Name: "to capacity on demand", Existing: tableOf(provisioned(2, 3)), Object: tableOf(func(s *spec) { s.BillingMode = "PAY_PER_REQUEST" }),
-			Cause: engine.Edited, Diff: []string{"BillingMode"}, Actions: []string{update}},
-		{Name: "protection on", Existing: tableOf(), Object: tableOf(protection(true)), Cause: engine.Edited, Diff: []string{"DeletionProtection"}, Actions: []string{update}},
-		{Name: "protection off", Existing: tableOf(protection(true)), Object: tableOf(protection(false)), Cause: engine.Edited, Diff: []string{"DeletionProtection"}, Actions: []string{update}},
+		{Name: "to capacity on demand", Existing: tableOf(provisioned(2, 3)),
+			Object: tableOf(func(s *spec) { s.BillingMode = "PAY_PER_REQUEST" }),
+			Cause:  engine.Edited, Diff: []string{"BillingMode"}, Actions: []string{update}},
+		{Name: "protection on", Existing: tableOf(), Object: tableOf(protection(true)), Cause: engine.Edited,
+			Diff: []string{"DeletionProtection"}, Actions: []string{update}},
+		{Name: "protection off", Existing: tableOf(protection(true)), Object: tableOf(protection(false)), Cause: engine.Edited,
+			Diff: []string{"DeletionProtection"}, Actions: []string{update}},
 		{Name: "a KMS key", Existing: tableOf(), Object: tableOf(kms("")),
 			Cause: engine.Edited, Diff: []string{"SSE.Enabled"}, Actions: []string{update}},
 		{Name: "AWS's own key again", Existing: tableOf(kms("")), Object: tableOf(func(s *spec) { s.SSE = &v1alpha1.DynamoDBSSE{} }),
@@ -199,10 +217,13 @@ func edits() []kindtest.Case {
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 		{Name: "a tag's value", Existing: tableOf(tagged("team", "a")), Object: tableOf(tagged("team", "")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]"}, Actions: []string{tag}},
-		{Name: "many parts at once go one after the other", Existing: tableOf(), Object: tableOf(capability, provisioned(1, 1), protection(true), func(s *spec) { s.RangeKey = nil }),
-			Cause: engine.Edited, Diff: []string{"BillingMode", "Throughput.ReadCapacityUnits", "Throughput.WriteCapacityUnits", "DeletionProtection", "PITR", "TTL"}, Actions: []string{pitr, ttl, update, update}},
+		{Name: "many parts at once go one after the other", Existing: tableOf(),
+			Object: tableOf(capability, provisioned(1, 1), protection(true), func(s *spec) { s.RangeKey = nil }),
+			Cause:  engine.Edited, Diff: []string{"BillingMode", "Throughput.ReadCapacityUnits", "Throughput.WriteCapacityUnits",
+				"DeletionProtection", "PITR", "TTL"}, Actions: []string{pitr, ttl, update, update}},
 		{Name: "a sort key cannot be added", Existing: tableOf(), Object: tableOf(capability), Stalled: status.ReasonImmutable},
-		{Name: "nor a key's type changed", Existing: tableOf(), Object: tableOf(func(s *spec) { s.HashKey.Type = "N" }), Stalled: status.ReasonImmutable},
+		{Name: "nor a key's type changed", Existing: tableOf(), Object: tableOf(func(s *spec) { s.HashKey.Type = "N" }),
+			Stalled: status.ReasonImmutable},
 	}
 }
 
@@ -210,7 +231,8 @@ func drifts() []kindtest.Case {
 	foreignTag := func(t *testing.T, r *kindtest.Rig) {
 		out, err := api(r).DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(name)})
 		kindtest.Must(t, err)
-		_, err = api(r).TagResource(t.Context(), &dynamodb.TagResourceInput{ResourceArn: out.Table.TableArn, Tags: kind.SDKTags[types.Tag](map[string]string{"theirs": "1"})})
+		_, err = api(r).TagResource(t.Context(),
+			&dynamodb.TagResourceInput{ResourceArn: out.Table.TableArn, Tags: kind.SDKTags[types.Tag](map[string]string{"theirs": "1"})})
 		kindtest.Must(t, err)
 	}
 	return []kindtest.Case{
@@ -218,17 +240,20 @@ func drifts() []kindtest.Case {
 			Before: updateTable(dynamodb.UpdateTableInput{DeletionProtectionEnabled: aws.Bool(false)}),
 			Cause:  engine.Drifted, Diff: []string{"DeletionProtection"}, Actions: []string{update}},
 		{Name: "capacity is restored", Existing: tableOf(provisioned(2, 3)), Object: tableOf(provisioned(2, 3)), Drift: true,
-			Before: updateTable(dynamodb.UpdateTableInput{ProvisionedThroughput: &types.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(9), WriteCapacityUnits: aws.Int64(3)}}),
-			Cause:  engine.Drifted, Diff: []string{"Throughput.ReadCapacityUnits"}, Actions: []string{update}},
+			Before: updateTable(dynamodb.UpdateTableInput{ProvisionedThroughput: &types.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(9),
+				WriteCapacityUnits: aws.Int64(3)}}),
+			Cause: engine.Drifted, Diff: []string{"Throughput.ReadCapacityUnits"}, Actions: []string{update}},
 		{Name: "what is not declared may change", Existing: tableOf(), Object: tableOf(), Drift: true,
 			Before: updateTable(dynamodb.UpdateTableInput{DeletionProtectionEnabled: aws.Bool(true)}), Cause: engine.InSync},
-		{Name: "tags of others stay", Existing: tableOf(tagged("team", "a")), Object: tableOf(tagged("team", "a")), Drift: true, Before: foreignTag, Cause: engine.InSync},
+		{Name: "tags of others stay", Existing: tableOf(tagged("team", "a")), Object: tableOf(tagged("team", "a")), Drift: true,
+			Before: foreignTag, Cause: engine.InSync},
 		{Name: "backups and expiry are restored", Existing: tableOf(capability), Object: tableOf(capability), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).UpdateContinuousBackups(t.Context(), &dynamodb.UpdateContinuousBackupsInput{TableName: aws.String(name),
 					PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(false)}})
 				kindtest.Must(t, err)
-				_, err = api(r).UpdateTimeToLive(t.Context(), &dynamodb.UpdateTimeToLiveInput{TableName: aws.String(name), TimeToLiveSpecification: toTTL("", "expires")})
+				_, err = api(r).UpdateTimeToLive(t.Context(),
+					&dynamodb.UpdateTimeToLiveInput{TableName: aws.String(name), TimeToLiveSpecification: toTTL("", "expires")})
 				kindtest.Must(t, err)
 			}, Cause: engine.Drifted, Diff: []string{"PITR", "TTL"}, Actions: []string{pitr, ttl}},
 	}
@@ -236,16 +261,23 @@ func drifts() []kindtest.Case {
 
 func deletions() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "deleting", Existing: tableOf(capability), Object: tableOf(capability), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{remove}},
-		{Name: "deleting a table with items, whose data is guarded, waits", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Before: putItem, Facts: guarded,
+		{Name: "deleting", Existing: tableOf(capability), Object: tableOf(capability), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{remove}},
+		{Name: "deleting a table with items, whose data is guarded, waits", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true,
+			Before: putItem, Facts: guarded,
 			Waiting: status.ReasonDataWouldBeLost},
-		{Name: "deleting an empty table, whose data is guarded", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Facts: guarded, Cause: engine.Deleting, Actions: []string{remove}},
-		{Name: "deleting what is gone", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Before: deleteTable, Cause: engine.Gone},
-		{Name: "deleting a protected table waits", Existing: tableOf(protection(true)), Object: tableOf(protection(true)), Deleting: true, Drift: true, Waiting: status.ReasonDeletionProtected},
+		{Name: "deleting an empty table, whose data is guarded", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true,
+			Facts: guarded, Cause: engine.Deleting, Actions: []string{remove}},
+		{Name: "deleting what is gone", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Before: deleteTable,
+			Cause: engine.Gone},
+		{Name: "deleting a protected table waits", Existing: tableOf(protection(true)), Object: tableOf(protection(true)), Deleting: true,
+			Drift: true, Waiting: status.ReasonDeletionProtected},
 		{Name: "whoever protected it", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true,
 			Before: updateTable(dynamodb.UpdateTableInput{DeletionProtectionEnabled: aws.Bool(true)}), Waiting: status.ReasonDeletionProtected},
-		{Name: "an explicit false lifts the protection first", Existing: tableOf(protection(false)), Object: tableOf(protection(false)), Deleting: true, Drift: true,
-			Before: updateTable(dynamodb.UpdateTableInput{DeletionProtectionEnabled: aws.Bool(true)}), Cause: engine.Deleting, Actions: []string{update}},
+		{Name: "an explicit false lifts the protection first", Existing: tableOf(protection(false)), Object: tableOf(protection(false)),
+			Deleting: true, Drift: true,
+			Before: updateTable(dynamodb.UpdateTableInput{DeletionProtectionEnabled: aws.Bool(true)}), Cause: engine.Deleting,
+			Actions: []string{update}},
 		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: tableOf(deletion(v1alpha1.DeletionOrphan), protection(true)),
 			Object: tableOf(deletion(v1alpha1.DeletionOrphan), protection(true)), Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
@@ -255,11 +287,13 @@ func deletions() []kindtest.Case {
 func owners() []kindtest.Case {
 	always := func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: tableOf(), Before: createTable(ownerTags("an-earlier-one", kindtest.Cluster)),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: tableOf(),
+			Before: createTable(ownerTags("an-earlier-one", kindtest.Cluster)),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "unless adoption is refused", Object: tableOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: createTable(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
-		{Name: "another cluster's is left alone", Object: tableOf(), Before: createTable(ownerTags("uid-of-"+name, "another")), Stalled: status.ReasonConflict},
+		{Name: "another cluster's is left alone", Object: tableOf(), Before: createTable(ownerTags("uid-of-"+name, "another")),
+			Stalled: status.ReasonConflict},
 		{Name: "one without an owner is left alone", Object: tableOf(), Before: createTable(nil), Stalled: status.ReasonConflict},
 		{Name: "one without an owner is adopted where user and provider say so", Object: tableOf(always), Before: createTable(nil),
 			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.Edited, Diff: ownerPaths, Actions: []string{tag}},
@@ -368,7 +402,8 @@ func TestATableWithoutTagsToShowIsNotJudged(t *testing.T) {
 	kindtest.Must(t, err)
 	r.AWS.DynamoDB.SetTableCreating(time.Hour)
 	t.Cleanup(func() { r.AWS.DynamoDB.SetTableCreating(0) })
-	r.AWS.Fault(emulator.Match{Service: "dynamodb", Op: "ListTagsOfResource", Times: 3}, emulator.Fail(400, "ResourceNotFoundException", "Requested resource not found"))
+	r.AWS.Fault(emulator.Match{Service: "dynamodb", Op: "ListTagsOfResource", Times: 3},
+		emulator.Fail(400, "ResourceNotFoundException", "Requested resource not found"))
 	s.Deleting = true
 	_, err = s.Pass(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy {
@@ -425,7 +460,8 @@ func TestTableCosts(t *testing.T) {
 	_, err := s.Settle(t.Context(), nil)
 	kindtest.Must(t, err)
 	// Three writes, a look before and a look after the settings; only the second reads the settings.
-	want := map[string]int{"CreateTable": 1, "UpdateContinuousBackups": 1, "UpdateTimeToLive": 1, "DescribeTable": 2, "DescribeContinuousBackups": 1, "DescribeTimeToLive": 1}
+	want := map[string]int{"CreateTable": 1, "UpdateContinuousBackups": 1, "UpdateTimeToLive": 1, "DescribeTable": 2,
+		"DescribeContinuousBackups": 1, "DescribeTimeToLive": 1}
 	if got := r.AWS.Calls(); !maps.Equal(kindtest.Operations(got), want) {
 		t.Errorf("create took %v, want %v:\n%s", kindtest.Operations(got), want, got)
 	}
@@ -460,7 +496,8 @@ func TestPublishedFields(t *testing.T) {
 func TestTable_IsObservedWithoutAKey(t *testing.T) {
 	r := kindtest.NewRig(t)
 	createTable(nil)(t, r)
-	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(func(s *spec) { s.HashKey, s.ManagementPolicy = v1alpha1.DynamoDBAttribute{}, v1alpha1.ManageObserve }))
+	s := kindtest.NewSubject(r, engine.For(NewTable),
+		tableOf(func(s *spec) { s.HashKey, s.ManagementPolicy = v1alpha1.DynamoDBAttribute{}, v1alpha1.ManageObserve }))
 	mark := r.AWS.Mark()
 	kindtest.Settled(t, s)
 	if st := s.Object.CommonStatus(); st.ARN == "" || st.Ownership != v1alpha1.OwnershipObserved || len(st.Drift) > 0 {

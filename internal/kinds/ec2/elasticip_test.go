@@ -44,7 +44,8 @@ func addresses(t *testing.T, r *kindtest.Rig) []types.Address {
 
 func makeAddress(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
-	out, err := api(r).AllocateAddress(t.Context(), &ec2.AllocateAddressInput{Domain: types.DomainTypeVpc, TagSpecifications: tagSpecification(types.ResourceTypeElasticIp, tags)})
+	out, err := api(r).AllocateAddress(t.Context(),
+		&ec2.AllocateAddressInput{Domain: types.DomainTypeVpc, TagSpecifications: tagSpecification(types.ResourceTypeElasticIp, tags)})
 	kindtest.Must(t, err)
 	return *out.AllocationId
 }
@@ -68,7 +69,8 @@ func useAddress(t *testing.T, r *kindtest.Rig, description *string) (association
 	made, err := api(r).CreateNetworkInterface(t.Context(), &ec2.CreateNetworkInterfaceInput{SubnetId: &subnet, Description: description})
 	kindtest.Must(t, err)
 	nic = *made.NetworkInterface.NetworkInterfaceId
-	used, err := api(r).AssociateAddress(t.Context(), &ec2.AssociateAddressInput{AllocationId: addresses(t, r)[0].AllocationId, NetworkInterfaceId: &nic})
+	used, err := api(r).AssociateAddress(t.Context(),
+		&ec2.AssociateAddressInput{AllocationId: addresses(t, r)[0].AllocationId, NetworkInterfaceId: &nic})
 	kindtest.Must(t, err)
 	return *used.AssociationId, nic
 }
@@ -79,7 +81,8 @@ const (
 )
 
 func TestElasticIP(t *testing.T) {
-	kindtest.RunWith(t, engine.For(NewElasticIP), func(t *testing.T, s *kindtest.Subject) { inNetwork(t, s) }, slices.Concat(addressLives(), addressDeletions()))
+	kindtest.RunWith(t, engine.For(NewElasticIP), func(t *testing.T, s *kindtest.Subject) { inNetwork(t, s) },
+		slices.Concat(addressLives(), addressDeletions()))
 }
 
 func addressLives() []kindtest.Case {
@@ -87,22 +90,28 @@ func addressLives() []kindtest.Case {
 	return []kindtest.Case{
 		{Name: "absent is allocated", Object: addressOf(), Cause: engine.New, Actions: []string{allocate}},
 		{Name: "of the domain vpc", Object: addressOf(func(s *addressSpec) { s.Domain = "vpc" }), Cause: engine.New, Actions: []string{allocate}},
-		{Name: "an address that vanished is replaced", Existing: addressOf(), Object: addressOf(), Drift: true, Before: onAddress(releaseAddress), Cause: engine.New, Actions: []string{allocate}},
-		{Name: "left by an earlier object of this name, it is taken over", Object: addressOf(), Before: func(t *testing.T, r *kindtest.Rig) { makeAddress(t, r, earlier) },
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "an address that vanished is replaced", Existing: addressOf(), Object: addressOf(), Drift: true, Before: onAddress(releaseAddress),
+			Cause: engine.New, Actions: []string{allocate}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: addressOf(),
+			Before: func(t *testing.T, r *kindtest.Rig) { makeAddress(t, r, earlier) },
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "an association is no drift", Existing: addressOf(), Object: addressOf(), Drift: true, Cause: engine.InSync,
 			Before: func(t *testing.T, r *kindtest.Rig) { useAddress(t, r, nil) }},
 		{Name: "tags are added and dropped", Existing: addressOf(addressTag("old", "1")), Object: addressOf(addressTag("team", "a")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
-		{Name: "tags that somebody changed are restored", Existing: addressOf(addressTag("team", "a")), Object: addressOf(addressTag("team", "a")), Drift: true,
+		{Name: "tags that somebody changed are restored", Existing: addressOf(addressTag("team", "a")),
+			Object: addressOf(addressTag("team", "a")), Drift: true,
 			Before: onAddress(func(ctx context.Context, c *ec2.Client, a types.Address) error {
-				_, err := c.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{*a.AllocationId}, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
+				_, err := c.CreateTags(ctx,
+					&ec2.CreateTagsInput{Resources: []string{*a.AllocationId}, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
 				return err
 			}), Cause: engine.Drifted, Diff: []string{"Tags[team]"}, Actions: []string{tag}},
 		{Name: "EC2-Classic is refused", Object: addressOf(func(s *addressSpec) { s.Domain = "standard" }), Stalled: status.ReasonInvalidSpec},
 		{Name: "a pool is refused", Object: addressOf(inPool), Stalled: status.ReasonInvalidSpec},
-		{Name: "a pool of the customer is refused", Object: addressOf(func(s *addressSpec) { s.CustomerOwnedIPv4Pool = aws.String("") }), Stalled: status.ReasonInvalidSpec},
-		{Name: "a border group is refused", Object: addressOf(func(s *addressSpec) { s.NetworkBorderGroup = aws.String("us-west-2-lax-1") }), Stalled: status.ReasonInvalidSpec},
+		{Name: "a pool of the customer is refused", Object: addressOf(func(s *addressSpec) { s.CustomerOwnedIPv4Pool = aws.String("") }),
+			Stalled: status.ReasonInvalidSpec},
+		{Name: "a border group is refused", Object: addressOf(func(s *addressSpec) { s.NetworkBorderGroup = aws.String("us-west-2-lax-1") }),
+			Stalled: status.ReasonInvalidSpec},
 	}
 }
 
@@ -110,16 +119,20 @@ func inPool(s *addressSpec) { s.PublicIPv4Pool = aws.String("ipv4pool-ec2-012345
 
 func addressDeletions() []kindtest.Case {
 	refusedOnce := func(_ *testing.T, r *kindtest.Rig) {
-		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "ReleaseAddress", Times: 1}, emulator.Fail(400, "InvalidIPAddress.InUse", "The specified Elastic IP address is in use."))
+		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "ReleaseAddress", Times: 1},
+			emulator.Fail(400, "InvalidIPAddress.InUse", "The specified Elastic IP address is in use."))
 	}
 	orphan := addressOf(func(s *addressSpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan })
 	used := func(t *testing.T, r *kindtest.Rig) { useAddress(t, r, nil) }
 	return []kindtest.Case{
-		{Name: "is released", Existing: addressOf(), Object: addressOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{release}},
+		{Name: "is released", Existing: addressOf(), Object: addressOf(), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{release}},
 		{Name: "a refused release is sent again", Existing: addressOf(), Object: addressOf(), Deleting: true, Drift: true, Before: refusedOnce,
 			Cause: engine.Deleting, Actions: []string{release}},
-		{Name: "one that is in use is kept", Existing: addressOf(), Object: addressOf(), Deleting: true, Drift: true, Before: used, Waiting: status.ReasonInUse},
-		{Name: "releasing what is gone", Existing: addressOf(), Object: addressOf(), Deleting: true, Drift: true, Before: onAddress(releaseAddress), Cause: engine.Gone},
+		{Name: "one that is in use is kept", Existing: addressOf(), Object: addressOf(), Deleting: true, Drift: true, Before: used,
+			Waiting: status.ReasonInUse},
+		{Name: "releasing what is gone", Existing: addressOf(), Object: addressOf(), Deleting: true, Drift: true,
+			Before: onAddress(releaseAddress), Cause: engine.Gone},
 		{Name: "Orphan removes the owner tags of one in use", Existing: orphan, Object: orphan, Deleting: true, Drift: true, Before: used,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
 	}
@@ -188,7 +201,8 @@ func TestAnAddressOfAnInstanceIsHeldWithTheInstance(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewElasticIP), addressOf())
 	kindtest.Settled(t, s)
 	subnet := makeSubnet(t, r, block, nil)
-	run, err := api(r).RunInstances(t.Context(), &ec2.RunInstancesInput{ImageId: aws.String("ami-12c6146b"), MinCount: aws.Int32(1), MaxCount: aws.Int32(1), SubnetId: &subnet})
+	run, err := api(r).RunInstances(t.Context(),
+		&ec2.RunInstancesInput{ImageId: aws.String("ami-12c6146b"), MinCount: aws.Int32(1), MaxCount: aws.Int32(1), SubnetId: &subnet})
 	kindtest.Must(t, err)
 	id := run.Instances[0].InstanceId
 	_, err = api(r).AssociateAddress(t.Context(), &ec2.AssociateAddressInput{AllocationId: addresses(t, r)[0].AllocationId, InstanceId: id})
@@ -203,7 +217,8 @@ func TestAnAddressIsAdoptedByItsIdentifier(t *testing.T) {
 	s.AllowAdoption = true
 	s.Edit(addressOf(func(s *addressSpec) { s.ImportID = id; adopting(&s.CommonSpec) }))
 	kindtest.Settled(t, s)
-	if a := addresses(t, r); len(a) != 1 || kind.TagMap(a[0].Tags)["nexus.ai/owner-uid"] != "uid-of-exit" || kind.TagMap(a[0].Tags)["theirs"] != "1" {
+	if a := addresses(t, r); len(a) != 1 || kind.TagMap(a[0].Tags)["nexus.ai/owner-uid"] != "uid-of-exit" ||
+		kind.TagMap(a[0].Tags)["theirs"] != "1" {
 		t.Errorf("%+v", a)
 	}
 }
@@ -212,7 +227,8 @@ func TestPublishedFieldsOfAnElasticIP(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewElasticIP), addressOf())
 	kindtest.Settled(t, s)
 	st, a := s.Object.(*v1alpha1.ElasticIP).Status, addresses(t, r)[0]
-	if st.AllocationID != *a.AllocationId || st.ID != st.AllocationID || st.PublicIP != *a.PublicIp || st.Domain != "vpc" || st.AssociationID != "" ||
+	if st.AllocationID != *a.AllocationId || st.ID != st.AllocationID || st.PublicIP != *a.PublicIp || st.Domain != "vpc" ||
+		st.AssociationID != "" ||
 		st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":elastic-ip/"+st.ID {
 		t.Errorf("%+v", st)
 	}

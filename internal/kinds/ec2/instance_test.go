@@ -56,12 +56,15 @@ func instanceOf(edits ...func(s *instanceSpec)) *v1alpha1.EC2Instance {
 
 // everyField declares every field that can be changed, and those that cannot.
 func everyField(s *instanceSpec) {
-	s.InstanceName, s.KeyPairRef, s.SecurityGroupRefs = "web", &v1alpha1.ObjectReference{Name: keyName}, []v1alpha1.ObjectReference{{Name: "web"}}
+	s.InstanceName, s.KeyPairRef, s.SecurityGroupRefs = "web", &v1alpha1.ObjectReference{Name: keyName},
+		[]v1alpha1.ObjectReference{{Name: "web"}}
 	s.State, s.IAMInstanceProfile, s.AvailabilityZone = aws.String(running), aws.String("app"), kindtest.Region+"a"
 	s.Monitoring, s.DisableAPITermination, s.EBSOptimized = aws.Bool(false), aws.Bool(false), aws.Bool(false)
-	s.MetadataOptions = &v1alpha1.EC2MetadataOptions{HTTPTokens: aws.String("optional"), HTTPEndpoint: aws.String("enabled"), HTTPPutResponseHopLimit: aws.Int32(2), InstanceMetadataTags: aws.String("enabled")}
-	s.BlockDeviceMappings = []v1alpha1.EC2BlockDeviceMapping{{DeviceName: "/dev/sdf", EBS: v1alpha1.EC2EBSBlockDevice{VolumeSize: 10, VolumeType: "gp3", IOPS: aws.Int32(3000), Throughput: aws.Int32(125),
-		DeleteOnTermination: aws.Bool(true), Encrypted: aws.Bool(true), KMSKeyRef: &v1alpha1.ObjectReference{Name: "data"}}}}
+	s.MetadataOptions = &v1alpha1.EC2MetadataOptions{HTTPTokens: aws.String("optional"), HTTPEndpoint: aws.String("enabled"),
+		HTTPPutResponseHopLimit: aws.Int32(2), InstanceMetadataTags: aws.String("enabled")}
+	s.BlockDeviceMappings = []v1alpha1.EC2BlockDeviceMapping{{DeviceName: "/dev/sdf",
+		EBS: v1alpha1.EC2EBSBlockDevice{VolumeSize: 10, VolumeType: "gp3", IOPS: aws.Int32(3000), Throughput: aws.Int32(125),
+			DeleteOnTermination: aws.Bool(true), Encrypted: aws.Bool(true), KMSKeyRef: &v1alpha1.ObjectReference{Name: "data"}}}}
 }
 
 func power(state string) func(s *instanceSpec) { return func(s *instanceSpec) { s.State = &state } }
@@ -120,12 +123,14 @@ func inServers(t *testing.T, s *kindtest.Subject) {
 	inNetwork(t, s)
 	r := s.Rig
 	for name, block := range map[string]string{"a": "10.20.1.0/24", "b": "10.20.2.0/24"} {
-		made, err := api(r).CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpcID(t, r), CidrBlock: &block, AvailabilityZone: aws.String(kindtest.Region + "a")})
+		made, err := api(r).CreateSubnet(t.Context(),
+			&ec2.CreateSubnetInput{VpcId: vpcID(t, r), CidrBlock: &block, AvailabilityZone: aws.String(kindtest.Region + "a")})
 		kindtest.Must(t, err)
 		s.Targets["Subnet/"+name] = kind.Target{ID: *made.Subnet.SubnetId}
 	}
 	for _, name := range []string{"web", "other"} {
-		made, err := api(r).CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{VpcId: vpcID(t, r), GroupName: &name, Description: &name})
+		made, err := api(r).CreateSecurityGroup(t.Context(),
+			&ec2.CreateSecurityGroupInput{VpcId: vpcID(t, r), GroupName: &name, Description: &name})
 		kindtest.Must(t, err)
 		s.Targets["SecurityGroup/"+name] = kind.Target{ID: *made.GroupId}
 	}
@@ -142,7 +147,8 @@ func inServers(t *testing.T, s *kindtest.Subject) {
 func makeProfile(t *testing.T, r *kindtest.Rig, name, path string) {
 	t.Helper()
 	c := iam.NewFromConfig(r.Config)
-	_, err := c.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: &name, Path: &path, AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[]}`)})
+	_, err := c.CreateRole(t.Context(),
+		&iam.CreateRoleInput{RoleName: &name, Path: &path, AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[]}`)})
 	kindtest.Must(t, err)
 	_, err = c.CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: &name})
 	kindtest.Must(t, err)
@@ -152,7 +158,9 @@ func makeProfile(t *testing.T, r *kindtest.Rig, name, path string) {
 
 // withoutMetadata turns the metadata service off. EC2 takes no other option then.
 func withoutMetadata(s *instanceSpec) {
-	s.InstanceName, s.MetadataOptions = "web", &v1alpha1.EC2MetadataOptions{HTTPEndpoint: aws.String("disabled"), HTTPTokens: aws.String("optional"), HTTPPutResponseHopLimit: aws.Int32(2)}
+	s.InstanceName, s.MetadataOptions = "web",
+		&v1alpha1.EC2MetadataOptions{HTTPEndpoint: aws.String("disabled"), HTTPTokens: aws.String("optional"),
+			HTTPPutResponseHopLimit: aws.Int32(2)}
 }
 
 func instanceSubject(t *testing.T, o v1alpha1.Resource) (*kindtest.Subject, *kindtest.Rig) {
@@ -208,16 +216,21 @@ func changeServer(in ec2.ModifyInstanceAttributeInput) func(*testing.T, *kindtes
 
 func makeServer(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
-	subnets, err := api(r).DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: []types.Filter{{Name: aws.String("cidr-block"), Values: []string{"10.20.1.0/24"}}}})
+	subnets, err := api(r).DescribeSubnets(t.Context(),
+		&ec2.DescribeSubnetsInput{Filters: []types.Filter{{Name: aws.String("cidr-block"), Values: []string{"10.20.1.0/24"}}}})
 	kindtest.Must(t, err)
-	made, err := api(r).RunInstances(t.Context(), &ec2.RunInstancesInput{ImageId: aws.String(image), InstanceType: types.InstanceTypeT3Micro, MinCount: aws.Int32(1), MaxCount: aws.Int32(1), SubnetId: subnets.Subnets[0].SubnetId,
-		MetadataOptions: &types.InstanceMetadataOptionsRequest{HttpTokens: types.HttpTokensStateRequired}, TagSpecifications: tagSpecification(types.ResourceTypeInstance, tags)})
+	made, err := api(r).RunInstances(t.Context(),
+		&ec2.RunInstancesInput{ImageId: aws.String(image), InstanceType: types.InstanceTypeT3Micro, MinCount: aws.Int32(1),
+			MaxCount: aws.Int32(1), SubnetId: subnets.Subnets[0].SubnetId,
+			MetadataOptions:   &types.InstanceMetadataOptionsRequest{HttpTokens: types.HttpTokensStateRequired},
+			TagSpecifications: tagSpecification(types.ResourceTypeInstance, tags)})
 	kindtest.Must(t, err)
 	return *made.Instances[0].InstanceId
 }
 
 func TestInstance(t *testing.T) {
-	kindtest.RunWith(t, engine.For(NewInstance), inServers, slices.Concat(instanceLives(), instanceRefusals(), instanceEdits(), instanceDrifts(), instanceDeletions()))
+	kindtest.RunWith(t, engine.For(NewInstance), inServers,
+		slices.Concat(instanceLives(), instanceRefusals(), instanceEdits(), instanceDrifts(), instanceDeletions()))
 }
 
 // User data is not exported, so that rows with it have separate facts, which keep them out of the exports.
@@ -235,18 +248,23 @@ func instanceLives() []kindtest.Case {
 		{Name: "absent is created by one call", Object: instanceOf(), Cause: engine.New, Actions: []string{run}},
 		{Name: "with every field", Object: instanceOf(everyField, instanceTag("team", "a")), Cause: engine.New, Actions: []string{run}},
 		{Name: "by identifiers", Object: instanceOf(), Facts: byID, Cause: engine.New, Actions: []string{run}},
-		{Name: "with user data", Object: instanceOf(userData("#!/bin/sh\n")), Facts: func(*kindtest.Subject) {}, Cause: engine.New, Actions: []string{run}},
-		{Name: "with user data of a Secret", Object: instanceOf(secretUserData), Facts: func(*kindtest.Subject) {}, Cause: engine.New, Actions: []string{run}},
+		{Name: "with user data", Object: instanceOf(userData("#!/bin/sh\n")), Facts: func(*kindtest.Subject) {}, Cause: engine.New,
+			Actions: []string{run}},
+		{Name: "with user data of a Secret", Object: instanceOf(secretUserData), Facts: func(*kindtest.Subject) {}, Cause: engine.New,
+			Actions: []string{run}},
 		{Name: "protected and monitored", Object: instanceOf(protected(true), monitored(true)), Cause: engine.New, Actions: []string{run}},
 		{Name: "a stopped one is launched, then stopped", Object: instanceOf(power(stopped)), Cause: engine.New, Actions: []string{run}},
-		{Name: "one that somebody stopped is left so without a state", Existing: instanceOf(), Object: instanceOf(), Drift: true, Before: onServer(stopServer), Cause: engine.InSync},
+		{Name: "one that somebody stopped is left so without a state", Existing: instanceOf(), Object: instanceOf(), Drift: true,
+			Before: onServer(stopServer), Cause: engine.InSync},
 		{Name: "settings that are no longer declared stay", Existing: instanceOf(everyField), Cause: engine.InSync,
 			Object: instanceOf(everyField, func(s *instanceSpec) {
 				s.State, s.IAMInstanceProfile, s.Monitoring, s.DisableAPITermination, s.EBSOptimized, s.SecurityGroupRefs = nil, nil, nil, nil, nil, nil
 			})},
 		{Name: "without metadata", Object: instanceOf(withoutMetadata), Cause: engine.New, Actions: []string{run}},
-		{Name: "a terminated instance is reported, not created again", Existing: instanceOf(), Object: instanceOf(), Drift: true, Before: onServer(terminateServer), Stalled: status.ReasonMissing},
-		{Name: "and created again where the object says so", Existing: recreated, Object: recreated, Drift: true, Before: onServer(terminateServer), Cause: engine.New, Actions: []string{run}},
+		{Name: "a terminated instance is reported, not created again", Existing: instanceOf(), Object: instanceOf(), Drift: true,
+			Before: onServer(terminateServer), Stalled: status.ReasonMissing},
+		{Name: "and created again where the object says so", Existing: recreated, Object: recreated, Drift: true,
+			Before: onServer(terminateServer), Cause: engine.New, Actions: []string{run}},
 		{Name: "left by an earlier object of this name, it is taken over", Object: instanceOf(), Before: earlier,
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 	}
@@ -257,7 +275,8 @@ func instanceRefusals() []kindtest.Case {
 		return kindtest.Case{Name: name, Object: instanceOf(edits...), Stalled: status.ReasonInvalidSpec}
 	}
 	edited := func(name, reason string, to ...func(s *instanceSpec)) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: instanceOf(everyField), Object: instanceOf(append([]func(s *instanceSpec){everyField}, to...)...), Stalled: reason}
+		return kindtest.Case{Name: name, Existing: instanceOf(everyField),
+			Object: instanceOf(append([]func(s *instanceSpec){everyField}, to...)...), Stalled: reason}
 	}
 	bounded := func(s *kindtest.Subject) { s.Boundary = "arn:aws:iam::123456789012:policy/b" }
 	pathless := func(s *kindtest.Subject) { s.RolePath = "" }
@@ -269,10 +288,14 @@ func instanceRefusals() []kindtest.Case {
 		refused("a name beside the tag Name", instanceTag("Name", "a"), func(s *instanceSpec) { s.InstanceName = "b" }),
 		refused("the output of the console", consoleOutput),
 		refused("a KMS key of a volume that is not encrypted", func(s *instanceSpec) {
-			s.BlockDeviceMappings = []v1alpha1.EC2BlockDeviceMapping{{DeviceName: "/dev/sdf", EBS: v1alpha1.EC2EBSBlockDevice{VolumeSize: 1, KMSKeyID: instanceKey}}}
+			s.BlockDeviceMappings = []v1alpha1.EC2BlockDeviceMapping{{DeviceName: "/dev/sdf",
+				EBS: v1alpha1.EC2EBSBlockDevice{VolumeSize: 1, KMSKeyID: instanceKey}}}
 		}),
-		{Name: "a Secret of another namespace", Object: instanceOf(secretUserData, func(s *instanceSpec) { s.UserDataSecretRef.Namespace = "team-b" }), Stalled: status.ReasonNotPermitted},
-		{Name: "a Secret that does not exist", Object: instanceOf(secretUserData, func(s *instanceSpec) { s.UserDataSecretRef.Name = "none" }), Stalled: status.ReasonCredentialsMissing},
+		{Name: "a Secret of another namespace",
+			Object:  instanceOf(secretUserData, func(s *instanceSpec) { s.UserDataSecretRef.Namespace = "team-b" }),
+			Stalled: status.ReasonNotPermitted},
+		{Name: "a Secret that does not exist", Object: instanceOf(secretUserData, func(s *instanceSpec) { s.UserDataSecretRef.Name = "none" }),
+			Stalled: status.ReasonCredentialsMissing},
 		{Name: "a profile with a role outside the path", Object: instanceOf(profiled("admin")), Stalled: status.ReasonNotPermitted},
 		{Name: "a profile where no role is allowed", Object: instanceOf(profiled("app")), Facts: pathless, Stalled: status.ReasonNotPermitted},
 		{Name: "a profile where every role is bounded", Object: instanceOf(profiled("app")), Facts: bounded, Stalled: status.ReasonNotPermitted},
@@ -292,24 +315,30 @@ func consoleOutput(s *instanceSpec) { s.EnableConsoleOutput = true }
 
 func instanceEdits() []kindtest.Case {
 	edit := func(name string, diff, actions []string, from, to func(s *instanceSpec)) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: instanceOf(everyField, from), Object: instanceOf(everyField, to), Cause: engine.Edited, Diff: diff, Actions: actions}
+		return kindtest.Case{Name: name, Existing: instanceOf(everyField, from), Object: instanceOf(everyField, to), Cause: engine.Edited,
+			Diff: diff, Actions: actions}
 	}
 	is := func(*instanceSpec) {}
 	both := func(a, b func(s *instanceSpec)) func(s *instanceSpec) {
 		return func(s *instanceSpec) { a(s); b(s) }
 	}
 	tokens := metadata(func(m *v1alpha1.EC2MetadataOptions) { m.HTTPTokens = aws.String("required") })
-	withData := edit("user data while it is stopped", []string{"UserData"}, []string{change}, both(power(stopped), userData("a")), both(power(stopped), userData("b")))
-	withSecret := edit("user data of a Secret replaces it", []string{"UserData"}, []string{change}, both(power(stopped), userData("a")), both(power(stopped), secretUserData))
+	withData := edit("user data while it is stopped", []string{"UserData"}, []string{change}, both(power(stopped), userData("a")),
+		both(power(stopped), userData("b")))
+	withSecret := edit("user data of a Secret replaces it", []string{"UserData"}, []string{change}, both(power(stopped), userData("a")),
+		both(power(stopped), secretUserData))
 	unchanged := edit("security groups in another order", nil, nil, grouped("web", "other"), grouped("other", "web"))
 	unchanged.Cause, withData.Facts, withSecret.Facts = engine.InSync, func(*kindtest.Subject) {}, func(*kindtest.Subject) {}
 	return []kindtest.Case{
 		edit("is stopped", []string{"Power"}, []string{stop}, is, power(stopped)),
 		edit("is started", []string{"Power"}, []string{start}, power(stopped), is),
-		edit("another type while it is stopped", []string{"InstanceType"}, []string{change}, power(stopped), both(power(stopped), typed("t3.small"))),
-		edit("another type with the stop", []string{"Power", "InstanceType"}, []string{stop, change}, is, both(power(stopped), typed("t3.small"))),
+		edit("another type while it is stopped", []string{"InstanceType"}, []string{change}, power(stopped),
+			both(power(stopped), typed("t3.small"))),
+		edit("another type with the stop", []string{"Power", "InstanceType"}, []string{stop, change}, is,
+			both(power(stopped), typed("t3.small"))),
 		edit("another type with the start", []string{"Power", "InstanceType"}, []string{start, change}, power(stopped), typed("t3.small")),
-		edit("EBS optimization while it is stopped", []string{"EBSOptimized"}, []string{change}, power(stopped), both(power(stopped), optimized(true))),
+		edit("EBS optimization while it is stopped", []string{"EBSOptimized"}, []string{change}, power(stopped),
+			both(power(stopped), optimized(true))),
 		withData, withSecret,
 		edit("other security groups", []string{"SecurityGroups"}, []string{change}, is, grouped("other", "web")),
 		unchanged,
@@ -317,11 +346,13 @@ func instanceEdits() []kindtest.Case {
 		edit("no protection", []string{"DisableAPITermination"}, []string{change}, protected(true), is),
 		edit("IMDSv2", []string{"Metadata.HTTPTokens"}, []string{modifyIMDS}, is, tokens),
 		edit("IMDSv2 by default", []string{"Metadata.HTTPTokens"}, []string{modifyIMDS}, is, func(s *instanceSpec) { s.MetadataOptions = nil }),
-		edit("other metadata options take one call", []string{"Metadata.HTTPPutResponseHopLimit", "Metadata.InstanceMetadataTags"}, []string{modifyIMDS}, is, metadata(func(m *v1alpha1.EC2MetadataOptions) {
-			m.HTTPPutResponseHopLimit, m.InstanceMetadataTags = aws.Int32(1), aws.String("disabled")
-		})),
+		edit("other metadata options take one call", []string{"Metadata.HTTPPutResponseHopLimit", "Metadata.InstanceMetadataTags"},
+			[]string{modifyIMDS}, is, metadata(func(m *v1alpha1.EC2MetadataOptions) {
+				m.HTTPPutResponseHopLimit, m.InstanceMetadataTags = aws.Int32(1), aws.String("disabled")
+			})),
 		edit("no metadata, whatever else is declared of it", []string{"Metadata.HTTPEndpoint"}, []string{modifyIMDS}, is, withoutMetadata),
-		edit("metadata again", []string{"Metadata.HTTPEndpoint", "Metadata.HTTPPutResponseHopLimit", "Metadata.InstanceMetadataTags"}, []string{modifyIMDS}, withoutMetadata, is),
+		edit("metadata again", []string{"Metadata.HTTPEndpoint", "Metadata.HTTPPutResponseHopLimit", "Metadata.InstanceMetadataTags"},
+			[]string{modifyIMDS}, withoutMetadata, is),
 		edit("no name any more", []string{"Tags[Name]"}, []string{untag}, is, func(s *instanceSpec) { s.InstanceName = "" }),
 		edit("monitoring", []string{"Monitoring"}, []string{monitor}, is, monitored(true)),
 		edit("no monitoring", []string{"Monitoring"}, []string{unmonitor}, monitored(true), is),
@@ -337,37 +368,50 @@ func instanceEdits() []kindtest.Case {
 func instanceDrifts() []kindtest.Case {
 	all, off := instanceOf(everyField), instanceOf(everyField, power(stopped))
 	drift := func(name string, o *v1alpha1.EC2Instance, path, action string, before func(*testing.T, *kindtest.Rig)) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: o, Object: o, Drift: true, Before: before, Cause: engine.Drifted, Diff: []string{path}, Actions: []string{action}}
+		return kindtest.Case{Name: name, Existing: o, Object: o, Drift: true, Before: before, Cause: engine.Drifted, Diff: []string{path},
+			Actions: []string{action}}
 	}
 	no, yes := &types.AttributeBooleanValue{Value: aws.Bool(false)}, &types.AttributeBooleanValue{Value: aws.Bool(true)}
 	return []kindtest.Case{
 		drift("one that somebody stopped is started", all, "Power", start, onServer(stopServer)),
 		drift("one that somebody started is stopped", off, "Power", stop, onServer(startServer)),
-		drift("the type is restored while it is stopped", off, "InstanceType", change, changeServer(ec2.ModifyInstanceAttributeInput{InstanceType: &types.AttributeValue{Value: aws.String("t3.large")}})),
-		drift("EBS optimization is restored while it is stopped", off, "EBSOptimized", change, changeServer(ec2.ModifyInstanceAttributeInput{EbsOptimized: yes})),
-		drift("the protection is restored", instanceOf(protected(true)), "DisableAPITermination", change, changeServer(ec2.ModifyInstanceAttributeInput{DisableApiTermination: no})),
+		drift("the type is restored while it is stopped", off, "InstanceType", change,
+			changeServer(ec2.ModifyInstanceAttributeInput{InstanceType: &types.AttributeValue{Value: aws.String("t3.large")}})),
+		drift("EBS optimization is restored while it is stopped", off, "EBSOptimized", change,
+			changeServer(ec2.ModifyInstanceAttributeInput{EbsOptimized: yes})),
+		drift("the protection is restored", instanceOf(protected(true)), "DisableAPITermination", change,
+			changeServer(ec2.ModifyInstanceAttributeInput{DisableApiTermination: no})),
 		drift("the security groups are restored", all, "SecurityGroups", change, func(t *testing.T, r *kindtest.Rig) {
 			t.Helper()
-			groups, err := api(r).DescribeSecurityGroups(t.Context(), &ec2.DescribeSecurityGroupsInput{Filters: []types.Filter{{Name: aws.String("group-name"), Values: []string{"other"}}}})
+			groups, err := api(r).DescribeSecurityGroups(t.Context(),
+				&ec2.DescribeSecurityGroupsInput{Filters: []types.Filter{{Name: aws.String("group-name"), Values: []string{"other"}}}})
 			kindtest.Must(t, err)
 			changeServer(ec2.ModifyInstanceAttributeInput{Groups: []string{*groups.SecurityGroups[0].GroupId}})(t, r)
 		}),
-		drift("IMDSv2 is required again", instanceOf(), "Metadata.HTTPTokens", modifyIMDS, onServer(func(ctx context.Context, c *ec2.Client, id string) error {
-			_, err := c.ModifyInstanceMetadataOptions(ctx, &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: &id, HttpTokens: types.HttpTokensStateOptional, HttpEndpoint: types.InstanceMetadataEndpointStateEnabled})
-			return err
-		})),
+		drift("IMDSv2 is required again", instanceOf(), "Metadata.HTTPTokens", modifyIMDS,
+			onServer(func(ctx context.Context, c *ec2.Client, id string) error {
+				_, err := c.ModifyInstanceMetadataOptions(ctx,
+					&ec2.ModifyInstanceMetadataOptionsInput{InstanceId: &id, HttpTokens: types.HttpTokensStateOptional,
+						HttpEndpoint: types.InstanceMetadataEndpointStateEnabled})
+				return err
+			})),
 		drift("the monitoring is restored", all, "Monitoring", unmonitor, onServer(func(ctx context.Context, c *ec2.Client, id string) error {
 			_, err := c.MonitorInstances(ctx, &ec2.MonitorInstancesInput{InstanceIds: []string{id}})
 			return err
 		})),
-		drift("the profile is restored", instanceOf(profiled("")), "Profile", unbind, onServer(func(ctx context.Context, c *ec2.Client, id string) error {
-			_, err := c.AssociateIamInstanceProfile(ctx, &ec2.AssociateIamInstanceProfileInput{InstanceId: &id, IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: aws.String("admin")}})
-			return err
-		})),
-		drift("tags that somebody changed are restored", instanceOf(instanceTag("team", "a")), "Tags[team]", tag, onServer(func(ctx context.Context, c *ec2.Client, id string) error {
-			_, err := c.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
-			return err
-		})),
+		drift("the profile is restored", instanceOf(profiled("")), "Profile", unbind,
+			onServer(func(ctx context.Context, c *ec2.Client, id string) error {
+				_, err := c.AssociateIamInstanceProfile(ctx,
+					&ec2.AssociateIamInstanceProfileInput{InstanceId: &id,
+						IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: aws.String("admin")}})
+				return err
+			})),
+		drift("tags that somebody changed are restored", instanceOf(instanceTag("team", "a")), "Tags[team]", tag,
+			onServer(func(ctx context.Context, c *ec2.Client, id string) error {
+				_, err := c.CreateTags(ctx,
+					&ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
+				return err
+			})),
 	}
 }
 
@@ -501,7 +545,8 @@ func TestAPendingInstanceIsDeletedAtOnce(t *testing.T) {
 		kindtest.Settled(t, s)
 		r.AWS.EC2.SetInstancesTake(0)
 		r.AWS.SetClock(nil)
-		if left := servers(t, r); (len(left) > 0) != (policy == v1alpha1.DeletionStop) || len(left) > 0 && left[0].State.Name != types.InstanceStateNameStopped {
+		if left := servers(t, r); (len(left) > 0) != (policy == v1alpha1.DeletionStop) || len(left) > 0 &&
+			left[0].State.Name != types.InstanceStateNameStopped {
 			t.Errorf("%s: %+v", policy, left)
 		}
 	}
@@ -509,7 +554,8 @@ func TestAPendingInstanceIsDeletedAtOnce(t *testing.T) {
 
 func TestAnInstanceThatDidNotLaunchIsExplained(t *testing.T) {
 	failed := func(code string) *types.Instance {
-		return &types.Instance{InstanceId: aws.String("i-1"), StateReason: &types.StateReason{Code: &code, Message: aws.String(code + ": Volume limit exceeded")}}
+		return &types.Instance{InstanceId: aws.String("i-1"),
+			StateReason: &types.StateReason{Code: &code, Message: aws.String(code + ": Volume limit exceeded")}}
 	}
 	err := explainLaunch(failed("Client.VolumeLimitExceeded"))
 	stalls(t, err, status.ReasonRefusedByAWS)
@@ -534,7 +580,8 @@ func TestUserDataOfASecretStaysSecret(t *testing.T) {
 	kindtest.Settled(t, s)
 	sent := func(want string) {
 		t.Helper()
-		out, err := api(r).DescribeInstanceAttribute(t.Context(), &ec2.DescribeInstanceAttributeInput{InstanceId: servers(t, r)[0].InstanceId, Attribute: types.InstanceAttributeNameUserData})
+		out, err := api(r).DescribeInstanceAttribute(t.Context(),
+			&ec2.DescribeInstanceAttributeInput{InstanceId: servers(t, r)[0].InstanceId, Attribute: types.InstanceAttributeNameUserData})
 		kindtest.Must(t, err)
 		if got, _ := base64.StdEncoding.DecodeString(aws.ToString(out.UserData.Value)); string(got) != want {
 			t.Errorf("%q, want %q", got, want)
@@ -563,7 +610,8 @@ func TestUserDataOfASecretStaysSecret(t *testing.T) {
 func TestAStopThatTakesItsTimeIsNoFailure(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf())
 	kindtest.Settled(t, s)
-	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "ModifyInstanceAttribute", Times: 1}, emulator.Fail(400, "IncorrectInstanceState", "The instance is not in the 'stopped' state."))
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "ModifyInstanceAttribute", Times: 1},
+		emulator.Fail(400, "IncorrectInstanceState", "The instance is not in the 'stopped' state."))
 	s.Edit(instanceOf(power(stopped), typed("t3.small")))
 	if _, err := s.Pass(t.Context(), nil); !waits(err) {
 		t.Fatalf("%v", err)
@@ -603,7 +651,8 @@ func TestAnInstanceIsAdoptedByItsIdentifier(t *testing.T) {
 	s.AllowAdoption = true
 	s.Edit(instanceOf(func(s *instanceSpec) { s.ImportID = id; adopting(&s.CommonSpec) }))
 	kindtest.Settled(t, s)
-	if d := servers(t, r); len(d) != 1 || kind.TagMap(d[0].Tags)["nexus.ai/owner-uid"] != "uid-of-web" || kind.TagMap(d[0].Tags)["theirs"] != "1" {
+	if d := servers(t, r); len(d) != 1 || kind.TagMap(d[0].Tags)["nexus.ai/owner-uid"] != "uid-of-web" ||
+		kind.TagMap(d[0].Tags)["theirs"] != "1" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -620,7 +669,8 @@ func TestAnInstanceIsAdoptedOnlyWithARoleThatIsPassed(t *testing.T) {
 	} {
 		s, r := instanceSubject(t, instanceOf())
 		id := makeServer(t, r, nil)
-		_, err := api(r).AssociateIamInstanceProfile(t.Context(), &ec2.AssociateIamInstanceProfileInput{InstanceId: &id, IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: &c.has}})
+		_, err := api(r).AssociateIamInstanceProfile(t.Context(),
+			&ec2.AssociateIamInstanceProfileInput{InstanceId: &id, IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: &c.has}})
 		kindtest.Must(t, err)
 		s.AllowAdoption = true
 		s.Edit(instanceOf(append(c.declared, func(s *instanceSpec) { s.ImportID = id; adopting(&s.CommonSpec) })...))
@@ -637,7 +687,8 @@ func TestAnInstanceIsAdoptedOnlyWithARoleThatIsPassed(t *testing.T) {
 // A person may add any role to a profile later, which the instance would act as.
 func TestAProfileWithoutARoleIsWaitedFor(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf(profiled("empty")))
-	_, err := iam.NewFromConfig(r.Config).CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: aws.String("empty")})
+	_, err := iam.NewFromConfig(r.Config).CreateInstanceProfile(t.Context(),
+		&iam.CreateInstanceProfileInput{InstanceProfileName: aws.String("empty")})
 	kindtest.Must(t, err)
 	if _, err := s.Settle(t.Context(), nil); !waits(err) || len(servers(t, r)) > 0 {
 		t.Errorf("%v, %d instances", err, len(servers(t, r)))
@@ -670,7 +721,8 @@ func TestALostInstanceIsMissingWithoutItsProfileToo(t *testing.T) {
 	out, err := c.GetInstanceProfile(t.Context(), &iam.GetInstanceProfileInput{InstanceProfileName: aws.String("app")})
 	kindtest.Must(t, err)
 	for _, role := range out.InstanceProfile.Roles {
-		_, err := c.RemoveRoleFromInstanceProfile(t.Context(), &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: aws.String("app"), RoleName: role.RoleName})
+		_, err := c.RemoveRoleFromInstanceProfile(t.Context(),
+			&iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: aws.String("app"), RoleName: role.RoleName})
 		kindtest.Must(t, err)
 	}
 	_, err = c.DeleteInstanceProfile(t.Context(), &iam.DeleteInstanceProfileInput{InstanceProfileName: aws.String("app")})
@@ -690,11 +742,14 @@ func TestPublishedFieldsOfAnInstance(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf())
 	kindtest.Settled(t, s)
 	st, d := s.Object.(*v1alpha1.EC2Instance).Status, servers(t, r)[0]
-	if st.InstanceID != *d.InstanceId || st.ID != st.InstanceID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":instance/"+st.ID || st.InstanceState != "running" ||
-		st.PrivateIP != *d.PrivateIpAddress || st.PrivateDNS != *d.PrivateDnsName || st.VPCID != *vpcID(t, r) || st.SubnetID != *d.SubnetId || st.AvailabilityZone != kindtest.Region+"a" || !st.LaunchTime.Time.Equal(*d.LaunchTime) {
+	if st.InstanceID != *d.InstanceId || st.ID != st.InstanceID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":instance/"+
+		st.ID || st.InstanceState != "running" ||
+		st.PrivateIP != *d.PrivateIpAddress || st.PrivateDNS != *d.PrivateDnsName || st.VPCID != *vpcID(t, r) || st.SubnetID != *d.SubnetId ||
+		st.AvailabilityZone != kindtest.Region+"a" || !st.LaunchTime.Time.Equal(*d.LaunchTime) {
 		t.Errorf("%+v", st)
 	}
-	if a := any(s.Object).(kind.Referable).ReferableAttributes(); a["instanceID"] != st.ID || a["privateIP"] != st.PrivateIP || a["privateDNS"] != st.PrivateDNS {
+	if a := any(s.Object).(kind.Referable).ReferableAttributes(); a["instanceID"] != st.ID || a["privateIP"] != st.PrivateIP ||
+		a["privateDNS"] != st.PrivateDNS {
 		t.Error(a)
 	}
 }

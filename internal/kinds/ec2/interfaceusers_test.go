@@ -32,9 +32,11 @@ func TestHolds_SayWhatUsesTheNetworkInterfaces(t *testing.T) {
 		want      string
 		endsAlone bool
 	}{
-		"a Lambda function":       {of(lambda), false, "1 network interface of Lambda function fn; AWS removes it within about 40 minutes", true},
-		"Lambda, in another form": {of("AWS Lambda VPC ENI: fn"), false, "1 network interface of Lambda function fn; AWS removes it within about 40 minutes", true},
-		"two of a function":       {of(lambda, lambda), false, "2 network interfaces of Lambda function fn; AWS removes them within about 40 minutes", true},
+		"a Lambda function": {of(lambda), false, "1 network interface of Lambda function fn; AWS removes it within about 40 minutes", true},
+		"Lambda, in another form": {of("AWS Lambda VPC ENI: fn"), false,
+			"1 network interface of Lambda function fn; AWS removes it within about 40 minutes", true},
+		"two of a function": {of(lambda, lambda), false,
+			"2 network interfaces of Lambda function fn; AWS removes them within about 40 minutes", true},
 		"Lambda and another": {of(lambda, "ELB app/web/50dc6c495c0c9188"), false,
 			"1 network interface of Lambda function fn, 1 network interface of load balancer web (AWS removes those of Lambda functions within about 40 minutes)", false},
 		"a classic load balancer": {of("ELB web"), false, "1 network interface of load balancer web", false},
@@ -44,14 +46,19 @@ func TestHolds_SayWhatUsesTheNetworkInterfaces(t *testing.T) {
 		"an EKS cluster":          {of("Amazon EKS prod"), false, "1 network interface of EKS cluster prod", false},
 		"an instance":             {attached, false, "1 network interface of instance i-1", false},
 		"a proxy":                 {of("Network interface for DBProxy orders"), false, "1 network interface of RDS proxy orders", false},
-		"a task":                  {of("arn:aws:ecs:eu-west-2:123456789012:attachment/665d4fbe"), false, "1 network interface of ECS task attachment 665d4fbe", false},
-		"replication":             {of("DMSNetworkInterface"), false, "1 network interface of DMS replication instances", false},
-		"nobody":                  {of("made by hand"), false, `1 network interface of eni-0 ("made by hand")`, false},
-		"a service of tomorrow":   {managed, false, `1 network interface of eni-0 ("Tomorrow's service, broker 1", made by amazon-tomorrow)`, false},
-		"a type of AWS":           {typed(types.NetworkInterfaceTypeApiGatewayManaged), false, "1 network interface of an API Gateway VPC link", false},
-		"the type of Lambda":      {typed(types.NetworkInterfaceTypeLambda), false, "1 network interface of Lambda functions; AWS removes it within about 40 minutes", true},
-		"more than are listed":    {of("ELB a", "ELB b", "ELB b", "ELB c", "ELB d", "ELB e", "ELB f"), true, "2 network interfaces of load balancer b, 1 network interface of load balancer a, 1 network interface of load balancer c, 1 network interface of load balancer d, 1 network interface of load balancer e, 1 or more others", false},
-		"none":                    {nil, false, "", false},
+		"a task": {of("arn:aws:ecs:eu-west-2:123456789012:attachment/665d4fbe"), false,
+			"1 network interface of ECS task attachment 665d4fbe", false},
+		"replication": {of("DMSNetworkInterface"), false, "1 network interface of DMS replication instances", false},
+		"nobody":      {of("made by hand"), false, `1 network interface of eni-0 ("made by hand")`, false},
+		"a service of tomorrow": {managed, false, `1 network interface of eni-0 ("Tomorrow's service, broker 1", made by amazon-tomorrow)`,
+			false},
+		"a type of AWS": {typed(types.NetworkInterfaceTypeApiGatewayManaged), false, "1 network interface of an API Gateway VPC link",
+			false},
+		"the type of Lambda": {typed(types.NetworkInterfaceTypeLambda), false,
+			"1 network interface of Lambda functions; AWS removes it within about 40 minutes", true},
+		"more than are listed": {of("ELB a", "ELB b", "ELB b", "ELB c", "ELB d", "ELB e", "ELB f"), true,
+			"2 network interfaces of load balancer b, 1 network interface of load balancer a, 1 network interface of load balancer c, 1 network interface of load balancer d, 1 network interface of load balancer e, 1 or more others", false},
+		"none": {nil, false, "", false},
 	} {
 		if got := interfacesInWords("", tc.all, tc.more); got.text != tc.want || got.endsAlone != tc.endsAlone {
 			t.Errorf("%s: %+v, want %q", name, got, tc.want)

@@ -63,7 +63,8 @@ func onGateway(f func(ctx context.Context, c *ec2.Client, g types.InternetGatewa
 }
 
 func detachGateway(ctx context.Context, c *ec2.Client, g types.InternetGateway) error {
-	_, err := c.DetachInternetGateway(ctx, &ec2.DetachInternetGatewayInput{InternetGatewayId: g.InternetGatewayId, VpcId: g.Attachments[0].VpcId})
+	_, err := c.DetachInternetGateway(ctx,
+		&ec2.DetachInternetGatewayInput{InternetGatewayId: g.InternetGatewayId, VpcId: g.Attachments[0].VpcId})
 	return err
 }
 
@@ -74,7 +75,8 @@ func deleteGateway(ctx context.Context, c *ec2.Client, g types.InternetGateway) 
 
 func makeGateway(t *testing.T, r *kindtest.Rig, tags map[string]string) *string {
 	t.Helper()
-	out, err := api(r).CreateInternetGateway(t.Context(), &ec2.CreateInternetGatewayInput{TagSpecifications: tagSpecification(types.ResourceTypeInternetGateway, tags)})
+	out, err := api(r).CreateInternetGateway(t.Context(),
+		&ec2.CreateInternetGatewayInput{TagSpecifications: tagSpecification(types.ResourceTypeInternetGateway, tags)})
 	kindtest.Must(t, err)
 	return out.InternetGateway.InternetGatewayId
 }
@@ -98,7 +100,8 @@ func gatewayLives() []kindtest.Case {
 	earlier := ownedTags("InternetGateway", "internet", "an-earlier-one")
 	taken := func(t *testing.T, r *kindtest.Rig) {
 		for _, vpc := range vpcs(t, r) {
-			_, err := api(r).AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: makeGateway(t, r, nil), VpcId: vpc.VpcId})
+			_, err := api(r).AttachInternetGateway(t.Context(),
+				&ec2.AttachInternetGatewayInput{InternetGatewayId: makeGateway(t, r, nil), VpcId: vpc.VpcId})
 			kindtest.Must(t, err)
 		}
 	}
@@ -106,10 +109,12 @@ func gatewayLives() []kindtest.Case {
 		{Name: "absent is created and attached", Object: gatewayOf(of("network")), Cause: engine.New, Actions: []string{createIGW}},
 		{Name: "without a VPC", Object: gatewayOf(), Cause: engine.New, Actions: []string{createIGW}},
 		{Name: "detached", Object: gatewayOf(detached), Cause: engine.New, Actions: []string{createIGW}},
-		{Name: "a gateway that vanished is created again", Existing: gatewayOf(), Object: gatewayOf(), Drift: true, Before: onGateway(deleteGateway), Cause: engine.New, Actions: []string{createIGW}},
+		{Name: "a gateway that vanished is created again", Existing: gatewayOf(), Object: gatewayOf(), Drift: true,
+			Before: onGateway(deleteGateway), Cause: engine.New, Actions: []string{createIGW}},
 		{Name: "left by an earlier object of this name, it is taken over", Object: gatewayOf(of("network")), Before: existingGateway(earlier),
 			Cause: engine.Edited, Diff: []string{"VPCID", "Tags[nexus.ai/owner-uid]"}, Actions: []string{tag, attachIGW}},
-		{Name: "a VPC that has a gateway is refused by AWS", Object: gatewayOf(of("network")), Before: taken, Stalled: status.ReasonRefusedByAWS, OnRun: true},
+		{Name: "a VPC that has a gateway is refused by AWS", Object: gatewayOf(of("network")), Before: taken, Stalled: status.ReasonRefusedByAWS,
+			OnRun: true},
 		{Name: "a VPC by identifier and by reference is refused", Object: gatewayOf(of("network"), detached), Stalled: status.ReasonInvalidSpec},
 	}
 }
@@ -121,20 +126,26 @@ func gatewayEdits() []kindtest.Case {
 		kindtest.Must(t, detachGateway(t.Context(), api(r), g))
 		for _, vpc := range vpcs(t, r) {
 			if *vpc.VpcId != *g.Attachments[0].VpcId {
-				_, err := api(r).AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: g.InternetGatewayId, VpcId: vpc.VpcId})
+				_, err := api(r).AttachInternetGateway(t.Context(),
+					&ec2.AttachInternetGatewayInput{InternetGatewayId: g.InternetGatewayId, VpcId: vpc.VpcId})
 				kindtest.Must(t, err)
 			}
 		}
 	}
 	return []kindtest.Case{
-		{Name: "is attached", Existing: gatewayOf(), Object: attached, Cause: engine.Edited, Diff: []string{"VPCID"}, Actions: []string{attachIGW}},
-		{Name: "moves to another VPC", Existing: attached, Object: moved, Cause: engine.Edited, Diff: []string{"VPCID", "OtherVPCID"}, Actions: []string{detachIGW, attachIGW}},
-		{Name: "is detached", Existing: attached, Object: gatewayOf(detached), Cause: engine.Edited, Diff: []string{"OtherVPCID"}, Actions: []string{detachIGW}},
+		{Name: "is attached", Existing: gatewayOf(), Object: attached, Cause: engine.Edited, Diff: []string{"VPCID"},
+			Actions: []string{attachIGW}},
+		{Name: "moves to another VPC", Existing: attached, Object: moved, Cause: engine.Edited, Diff: []string{"VPCID", "OtherVPCID"},
+			Actions: []string{detachIGW, attachIGW}},
+		{Name: "is detached", Existing: attached, Object: gatewayOf(detached), Cause: engine.Edited, Diff: []string{"OtherVPCID"},
+			Actions: []string{detachIGW}},
 		{Name: "an attachment that is no longer declared stays", Existing: attached, Object: gatewayOf(), Cause: engine.InSync},
-		{Name: "detached by somebody, it is attached again", Existing: attached, Object: attached, Drift: true, Before: onGateway(detachGateway), Cause: engine.Drifted,
-			Diff: []string{"VPCID"}, Actions: []string{attachIGW}},
-		{Name: "attached elsewhere by somebody, it returns", Existing: attached, Object: attached, Drift: true, Before: elsewhere, Cause: engine.Drifted,
-			Diff: []string{"VPCID", "OtherVPCID"}, Actions: []string{detachIGW, attachIGW}},
+		{Name: "detached by somebody, it is attached again", Existing: attached, Object: attached, Drift: true, Before: onGateway(detachGateway),
+			Cause: engine.Drifted,
+			Diff:  []string{"VPCID"}, Actions: []string{attachIGW}},
+		{Name: "attached elsewhere by somebody, it returns", Existing: attached, Object: attached, Drift: true, Before: elsewhere,
+			Cause: engine.Drifted,
+			Diff:  []string{"VPCID", "OtherVPCID"}, Actions: []string{detachIGW, attachIGW}},
 		{Name: "tags are added and dropped", Existing: gatewayOf(gatewayTag("old", "1")), Object: gatewayOf(gatewayTag("team", "a")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 	}
@@ -142,15 +153,20 @@ func gatewayEdits() []kindtest.Case {
 
 func gatewayDeletions() []kindtest.Case {
 	refusedOnce := func(_ *testing.T, r *kindtest.Rig) {
-		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DetachInternetGateway", Times: 1}, emulator.Fail(400, "DependencyViolation", "Network has some mapped public address(es)."))
+		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DetachInternetGateway", Times: 1},
+			emulator.Fail(400, "DependencyViolation", "Network has some mapped public address(es)."))
 	}
 	attached, orphan := gatewayOf(of("network")), gatewayOf(of("network"), func(s *gatewaySpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan })
 	return []kindtest.Case{
-		{Name: "is detached and deleted", Existing: attached, Object: attached, Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{detachIGW, deleteIGW}},
-		{Name: "deleting one that is not attached", Existing: gatewayOf(), Object: gatewayOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{deleteIGW}},
-		{Name: "a refused detachment is sent again once no public address is left", Existing: attached, Object: attached, Deleting: true, Drift: true, Before: refusedOnce,
+		{Name: "is detached and deleted", Existing: attached, Object: attached, Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{detachIGW, deleteIGW}},
+		{Name: "deleting one that is not attached", Existing: gatewayOf(), Object: gatewayOf(), Deleting: true, Drift: true,
+			Cause: engine.Deleting, Actions: []string{deleteIGW}},
+		{Name: "a refused detachment is sent again once no public address is left", Existing: attached, Object: attached, Deleting: true,
+			Drift: true, Before: refusedOnce,
 			Cause: engine.Deleting, Actions: []string{detachIGW, deleteIGW}},
-		{Name: "deleting what is gone", Existing: gatewayOf(), Object: gatewayOf(), Deleting: true, Drift: true, Before: onGateway(deleteGateway), Cause: engine.Gone},
+		{Name: "deleting what is gone", Existing: gatewayOf(), Object: gatewayOf(), Deleting: true, Drift: true, Before: onGateway(deleteGateway),
+			Cause: engine.Gone},
 		{Name: "Orphan removes the owner tags and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
 	}
@@ -193,9 +209,11 @@ func TestPublicAddressesHoldADetachment(t *testing.T) {
 	makeInterface(t, r, &subnet)
 	address, err := api(r).AllocateAddress(t.Context(), &ec2.AllocateAddressInput{Domain: types.DomainTypeVpc})
 	kindtest.Must(t, err)
-	interfaces, err := api(r).DescribeNetworkInterfaces(t.Context(), &ec2.DescribeNetworkInterfacesInput{Filters: []types.Filter{{Name: aws.String("subnet-id"), Values: []string{subnet}}}})
+	interfaces, err := api(r).DescribeNetworkInterfaces(t.Context(),
+		&ec2.DescribeNetworkInterfacesInput{Filters: []types.Filter{{Name: aws.String("subnet-id"), Values: []string{subnet}}}})
 	kindtest.Must(t, err)
-	associated, err := api(r).AssociateAddress(t.Context(), &ec2.AssociateAddressInput{AllocationId: address.AllocationId, NetworkInterfaceId: interfaces.NetworkInterfaces[0].NetworkInterfaceId})
+	associated, err := api(r).AssociateAddress(t.Context(),
+		&ec2.AssociateAddressInput{AllocationId: address.AllocationId, NetworkInterfaceId: interfaces.NetworkInterfaces[0].NetworkInterfaceId})
 	kindtest.Must(t, err)
 	s.Deleting = true
 	mark := r.AWS.Mark()
@@ -217,7 +235,8 @@ func TestAnInternetGatewayIsAdoptedByItsIdentifier(t *testing.T) {
 	s.AllowAdoption = true
 	s.Edit(gatewayOf(of("network"), func(s *gatewaySpec) { s.ImportID = id; adopting(&s.CommonSpec) }))
 	kindtest.Settled(t, s)
-	if g := gateways(t, r); len(g) != 1 || kind.TagMap(g[0].Tags)["nexus.ai/owner-uid"] != "uid-of-internet" || kind.TagMap(g[0].Tags)["theirs"] != "1" {
+	if g := gateways(t, r); len(g) != 1 || kind.TagMap(g[0].Tags)["nexus.ai/owner-uid"] != "uid-of-internet" ||
+		kind.TagMap(g[0].Tags)["theirs"] != "1" {
 		t.Errorf("%+v", g)
 	}
 }
@@ -226,7 +245,8 @@ func TestPublishedFieldsOfAnInternetGateway(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewInternetGateway), gatewayOf(of("network")))
 	kindtest.Settled(t, s)
 	st := s.Object.(*v1alpha1.InternetGateway).Status
-	if st.InternetGatewayID == "" || st.ID != st.InternetGatewayID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":internet-gateway/"+st.ID ||
+	if st.InternetGatewayID == "" || st.ID != st.InternetGatewayID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+
+		":internet-gateway/"+st.ID ||
 		st.State != "available" || st.VPCID != *vpcID(t, r) {
 		t.Errorf("%+v", st)
 	}

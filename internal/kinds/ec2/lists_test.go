@@ -42,7 +42,9 @@ func TestRouteTable_ListsOfOthers(t *testing.T) {
 		kindtest.List{Field: "routes", Object: tableOf(routes(by("internet", "0.0.0.0/0"))), Facts: facts, Exact: true,
 			Add: func(t *testing.T, r *kindtest.Rig) {
 				t.Helper()
-				_, err := api(r).CreateRoute(t.Context(), &ec2.CreateRouteInput{RouteTableId: tables(t, r)[0].RouteTableId, DestinationCidrBlock: theirs, GatewayId: gateways(t, r)[0].InternetGatewayId})
+				_, err := api(r).CreateRoute(t.Context(),
+					&ec2.CreateRouteInput{RouteTableId: tables(t, r)[0].RouteTableId, DestinationCidrBlock: theirs,
+						GatewayId: gateways(t, r)[0].InternetGatewayId})
 				kindtest.Must(t, err)
 			},
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
@@ -64,7 +66,8 @@ func TestRouteTable_ListsOfOthers(t *testing.T) {
 }
 
 func TestSecurityGroup_ListsOfOthers(t *testing.T) {
-	theirs := []types.IpPermission{{IpProtocol: aws.String("tcp"), FromPort: aws.Int32(22), ToPort: aws.Int32(22), IpRanges: []types.IpRange{{CidrIp: aws.String("10.0.0.0/8")}}}}
+	theirs := []types.IpPermission{{IpProtocol: aws.String("tcp"), FromPort: aws.Int32(22), ToPort: aws.Int32(22),
+		IpRanges: []types.IpRange{{CidrIp: aws.String("10.0.0.0/8")}}}}
 	isTheirs := func(p types.IpPermission) bool { return aws.ToInt32(p.FromPort) == 22 }
 	facts := func(s *kindtest.Subject) { inNetwork(t, s) }
 	object := groupOf(in(tcp(80, "10.0.0.0/8")), out(tcp(443, "10.0.0.0/8")))
@@ -99,8 +102,10 @@ func TestSecurityGroup_LeavesTheRulesOfControllersAlone(t *testing.T) {
 			s := kindtest.NewSubject(r, engine.For(NewSecurityGroup), groupOf(in(tcp(80, "10.0.0.0/8")), out(tcp(443, "10.0.0.0/8"))))
 			inNetwork(t, s)
 			kindtest.Settled(t, s)
-			theirs := []types.IpPermission{{IpProtocol: aws.String("tcp"), FromPort: aws.Int32(8080), ToPort: aws.Int32(8080), IpRanges: []types.IpRange{{CidrIp: aws.String("10.0.0.0/8"), Description: &mark}}}}
-			_, err := api(r).AuthorizeSecurityGroupIngress(t.Context(), &ec2.AuthorizeSecurityGroupIngressInput{GroupId: groups(t, r)[0].GroupId, IpPermissions: theirs})
+			theirs := []types.IpPermission{{IpProtocol: aws.String("tcp"), FromPort: aws.Int32(8080), ToPort: aws.Int32(8080),
+				IpRanges: []types.IpRange{{CidrIp: aws.String("10.0.0.0/8"), Description: &mark}}}}
+			_, err := api(r).AuthorizeSecurityGroupIngress(t.Context(),
+				&ec2.AuthorizeSecurityGroupIngressInput{GroupId: groups(t, r)[0].GroupId, IpPermissions: theirs})
 			kindtest.Must(t, err)
 			stays := func() bool {
 				return slices.ContainsFunc(groups(t, r)[0].IpPermissions, func(p types.IpPermission) bool { return aws.ToInt32(p.FromPort) == 8080 })
@@ -114,7 +119,8 @@ func TestSecurityGroup_LeavesTheRulesOfControllersAlone(t *testing.T) {
 					t.Fatalf("round %d: the rule is gone\n%s", round, r.AWS.Calls())
 				}
 			}
-			if shown := s.Object.(*v1alpha1.SecurityGroup).Status.ControllerRules; len(shown) != 1 || shown[0] != "ingress tcp 8080-8080 10.0.0.0/8: "+mark {
+			if shown := s.Object.(*v1alpha1.SecurityGroup).Status.ControllerRules; len(shown) != 1 ||
+				shown[0] != "ingress tcp 8080-8080 10.0.0.0/8: "+mark {
 				t.Errorf("the status shows %q", shown)
 			}
 			declared := groupOf(in(described(tcp(8080, "10.0.0.0/8"), "to the pods")), out(tcp(443, "10.0.0.0/8")))
@@ -123,7 +129,8 @@ func TestSecurityGroup_LeavesTheRulesOfControllersAlone(t *testing.T) {
 			if got := groups(t, r)[0].IpPermissions; len(got) != 1 || aws.ToString(got[0].IpRanges[0].Description) != "to the pods" {
 				t.Errorf("declared: %+v", got)
 			}
-			_, err = api(r).UpdateSecurityGroupRuleDescriptionsIngress(t.Context(), &ec2.UpdateSecurityGroupRuleDescriptionsIngressInput{GroupId: groups(t, r)[0].GroupId, IpPermissions: theirs})
+			_, err = api(r).UpdateSecurityGroupRuleDescriptionsIngress(t.Context(),
+				&ec2.UpdateSecurityGroupRuleDescriptionsIngressInput{GroupId: groups(t, r)[0].GroupId, IpPermissions: theirs})
 			kindtest.Must(t, err)
 			exclusive := groupOf(in(tcp(80, "10.0.0.0/8")), out(tcp(443, "10.0.0.0/8")))
 			exclusive.Spec.ExclusiveRules = true

@@ -56,7 +56,8 @@ func inOutlet(t *testing.T, s *kindtest.Subject) {
 	for _, name := range []string{"exit", "other"} {
 		s.Targets["ElasticIP/"+name] = kind.Target{ID: makeAddress(t, r, map[string]string{"name": name})}
 	}
-	_, err := api(r).AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: makeGateway(t, r, nil), VpcId: &vpc})
+	_, err := api(r).AttachInternetGateway(t.Context(),
+		&ec2.AttachInternetGatewayInput{InternetGatewayId: makeGateway(t, r, nil), VpcId: &vpc})
 	kindtest.Must(t, err)
 }
 
@@ -93,10 +94,12 @@ func makeNAT(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
 	subnets, err := api(r).DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: tagFilters(map[string][]string{"name": {"a"}})})
 	kindtest.Must(t, err)
-	addresses, err := api(r).DescribeAddresses(t.Context(), &ec2.DescribeAddressesInput{Filters: tagFilters(map[string][]string{"name": {"exit"}})})
+	addresses, err := api(r).DescribeAddresses(t.Context(),
+		&ec2.DescribeAddressesInput{Filters: tagFilters(map[string][]string{"name": {"exit"}})})
 	kindtest.Must(t, err)
 	made, err := api(r).CreateNatGateway(t.Context(), &ec2.CreateNatGatewayInput{SubnetId: subnets.Subnets[0].SubnetId,
-		AllocationId: addresses.Addresses[0].AllocationId, ConnectivityType: types.ConnectivityTypePublic, TagSpecifications: tagSpecification(types.ResourceTypeNatgateway, tags)})
+		AllocationId: addresses.Addresses[0].AllocationId, ConnectivityType: types.ConnectivityTypePublic,
+		TagSpecifications: tagSpecification(types.ResourceTypeNatgateway, tags)})
 	kindtest.Must(t, err)
 	return *made.NatGateway.NatGatewayId
 }
@@ -126,30 +129,37 @@ func natLives() []kindtest.Case {
 		{Name: "public by name", Object: natOf(namedPublic), Cause: engine.New, Actions: []string{createNAT}},
 		{Name: "private, without an address", Object: natOf(private), Cause: engine.New, Actions: []string{createNAT}},
 		{Name: "by identifiers", Object: natOf(), Facts: byID, Cause: engine.New, Actions: []string{createNAT}},
-		{Name: "a gateway that vanished is created again", Existing: natOf(), Object: natOf(), Drift: true, Before: onNAT(deleteNAT), Cause: engine.New, Actions: []string{createNAT}},
-		{Name: "left by an earlier object of this name, it is taken over", Object: natOf(), Before: existingNAT(ownedTags("NATGateway", "nat", "an-earlier-one")),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "a gateway that vanished is created again", Existing: natOf(), Object: natOf(), Drift: true, Before: onNAT(deleteNAT),
+			Cause: engine.New, Actions: []string{createNAT}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: natOf(),
+			Before: existingNAT(ownedTags("NATGateway", "nat", "an-earlier-one")),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "an address in use is waited for", Object: natOf(), Before: existingNAT(nil), Waiting: status.ReasonInUse},
 		{Name: "an internet gateway is waited for", Object: natOf(), Before: closed, Waiting: status.ReasonWaiting},
 		{Name: "private, without an internet gateway", Object: natOf(private), Before: closed, Cause: engine.New, Actions: []string{createNAT}},
 		{Name: "private with an address is refused", Object: natOf(privateWithAddress), Stalled: status.ReasonInvalidSpec},
-		{Name: "public without an address is refused", Object: natOf(func(s *natSpec) { s.AllocationRef = nil }), Stalled: status.ReasonInvalidSpec},
+		{Name: "public without an address is refused", Object: natOf(func(s *natSpec) { s.AllocationRef = nil }),
+			Stalled: status.ReasonInvalidSpec},
 		{Name: "without a subnet it is refused", Object: natOf(func(s *natSpec) { s.SubnetRef = nil }), Stalled: status.ReasonInvalidSpec},
 	}
 }
 
 func natEdits() []kindtest.Case {
 	retagged := onNAT(func(ctx context.Context, c *ec2.Client, d types.NatGateway) error {
-		_, err := c.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{*d.NatGatewayId}, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
+		_, err := c.CreateTags(ctx,
+			&ec2.CreateTagsInput{Resources: []string{*d.NatGatewayId}, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
 		return err
 	})
 	return []kindtest.Case{
 		{Name: "tags are added and dropped", Existing: natOf(natTag("old", "1")), Object: natOf(natTag("team", "a")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
-		{Name: "tags that somebody changed are restored", Existing: natOf(natTag("team", "a")), Object: natOf(natTag("team", "a")), Drift: true, Before: retagged,
-			Cause: engine.Drifted, Diff: []string{"Tags[team]"}, Actions: []string{tag}},
-		{Name: "another subnet", Existing: natOf(), Object: natOf(func(s *natSpec) { s.SubnetRef = &v1alpha1.ObjectReference{Name: "b"} }), Stalled: status.ReasonImmutable},
-		{Name: "another address", Existing: natOf(), Object: natOf(func(s *natSpec) { s.AllocationRef = &v1alpha1.ObjectReference{Name: "other"} }), Stalled: status.ReasonImmutable},
+		{Name: "tags that somebody changed are restored", Existing: natOf(natTag("team", "a")), Object: natOf(natTag("team", "a")), Drift: true,
+			Before: retagged,
+			Cause:  engine.Drifted, Diff: []string{"Tags[team]"}, Actions: []string{tag}},
+		{Name: "another subnet", Existing: natOf(), Object: natOf(func(s *natSpec) { s.SubnetRef = &v1alpha1.ObjectReference{Name: "b"} }),
+			Stalled: status.ReasonImmutable},
+		{Name: "another address", Existing: natOf(),
+			Object: natOf(func(s *natSpec) { s.AllocationRef = &v1alpha1.ObjectReference{Name: "other"} }), Stalled: status.ReasonImmutable},
 		{Name: "another type", Existing: natOf(), Object: natOf(private), Stalled: status.ReasonImmutable},
 	}
 }
@@ -158,8 +168,10 @@ func natDeletions() []kindtest.Case {
 	orphan := natOf(func(s *natSpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan })
 	return []kindtest.Case{
 		{Name: "deleting", Existing: natOf(), Object: natOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{removeNAT}},
-		{Name: "deleting a private one", Existing: natOf(private), Object: natOf(private), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{removeNAT}},
-		{Name: "deleting what is gone", Existing: natOf(), Object: natOf(), Deleting: true, Drift: true, Before: onNAT(deleteNAT), Cause: engine.Gone},
+		{Name: "deleting a private one", Existing: natOf(private), Object: natOf(private), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{removeNAT}},
+		{Name: "deleting what is gone", Existing: natOf(), Object: natOf(), Deleting: true, Drift: true, Before: onNAT(deleteNAT),
+			Cause: engine.Gone},
 		{Name: "Orphan removes the owner tags and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
 	}
@@ -244,7 +256,8 @@ func TestAFailedNATGatewayIsExplained(t *testing.T) {
 	_, err := s.Settle(t.Context(), nil)
 	stalls(t, err, status.ReasonRefusedByAWS)
 	vpc := s.Targets["VPC/network"].ID
-	for _, words := range []string{id + ": Gateway.NotAttached: Network " + vpc + " has no Internet gateway attached;", "aws ec2 delete-nat-gateway --nat-gateway-id " + id} {
+	for _, words := range []string{id + ": Gateway.NotAttached: Network " + vpc + " has no Internet gateway attached;",
+		"aws ec2 delete-nat-gateway --nat-gateway-id " + id} {
 		if !strings.Contains(err.Error(), words) {
 			t.Errorf("%v, want %q", err, words)
 		}
@@ -253,7 +266,8 @@ func TestAFailedNATGatewayIsExplained(t *testing.T) {
 		t.Errorf("writes to a failed gateway:\n%s", w)
 	}
 	kindtest.Must(t, deleteNAT(t.Context(), api(r), nats(t, r)[0]))
-	_, err = api(r).AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: gateways(t, r)[0].InternetGatewayId, VpcId: &vpc})
+	_, err = api(r).AttachInternetGateway(t.Context(),
+		&ec2.AttachInternetGatewayInput{InternetGatewayId: gateways(t, r)[0].InternetGatewayId, VpcId: &vpc})
 	kindtest.Must(t, err)
 	kindtest.Settled(t, s)
 	if d := nats(t, r); len(d) != 1 || *d[0].NatGatewayId == id || d[0].State != types.NatGatewayStateAvailable {
@@ -302,7 +316,8 @@ func TestWhatANATGatewayNeedsIsWaitedFor(t *testing.T) {
 // A create that AWS refuses because the address was taken meanwhile is no proof that the gateway exists.
 func TestAnAddressThatIsTakenMeanwhileIsWaitedFor(t *testing.T) {
 	s, r := natSubject(t, natOf())
-	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "CreateNatGateway", Times: 1}, emulator.Fail(400, "Resource.AlreadyAssociated", "The address is already associated"))
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "CreateNatGateway", Times: 1},
+		emulator.Fail(400, "Resource.AlreadyAssociated", "The address is already associated"))
 	_, err := s.Pass(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonInUse || !strings.Contains(w.For, s.Targets["ElasticIP/exit"].ID) {
 		t.Fatalf("%v", err)
@@ -316,7 +331,8 @@ func TestANATGatewayIsAdoptedByItsIdentifier(t *testing.T) {
 	s.AllowAdoption = true
 	s.Edit(natOf(func(s *natSpec) { s.ImportID = id; adopting(&s.CommonSpec) }))
 	kindtest.Settled(t, s)
-	if d := nats(t, r); len(d) != 1 || kind.TagMap(d[0].Tags)["nexus.ai/owner-uid"] != "uid-of-nat" || kind.TagMap(d[0].Tags)["theirs"] != "1" {
+	if d := nats(t, r); len(d) != 1 || kind.TagMap(d[0].Tags)["nexus.ai/owner-uid"] != "uid-of-nat" ||
+		kind.TagMap(d[0].Tags)["theirs"] != "1" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -334,18 +350,23 @@ func TestPublishedFieldsOfANATGateway(t *testing.T) {
 	kindtest.Settled(t, s)
 	st, d := s.Object.(*v1alpha1.NATGateway).Status, nats(t, r)[0]
 	a := d.NatGatewayAddresses[0]
-	if st.NATGatewayID != *d.NatGatewayId || st.ID != st.NATGatewayID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":natgateway/"+st.ID ||
-		st.State != "available" || st.VPCID != *vpcID(t, r) || st.SubnetID != *d.SubnetId || st.PublicIP != *a.PublicIp || st.PrivateIP != *a.PrivateIp || st.NetworkInterfaceID != *a.NetworkInterfaceId {
+	if st.NATGatewayID != *d.NatGatewayId || st.ID != st.NATGatewayID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+
+		":natgateway/"+st.ID ||
+		st.State != "available" || st.VPCID != *vpcID(t, r) || st.SubnetID != *d.SubnetId || st.PublicIP != *a.PublicIp ||
+		st.PrivateIP != *a.PrivateIp || st.NetworkInterfaceID != *a.NetworkInterfaceId {
 		t.Errorf("%+v", st)
 	}
-	if a := any(s.Object).(kind.Referable).ReferableAttributes(); a["natGatewayID"] != st.ID || a["vpcID"] != st.VPCID || a["subnetID"] != st.SubnetID || a["publicIP"] != st.PublicIP {
+	if a := any(s.Object).(kind.Referable).ReferableAttributes(); a["natGatewayID"] != st.ID || a["vpcID"] != st.VPCID ||
+		a["subnetID"] != st.SubnetID || a["publicIP"] != st.PublicIP {
 		t.Error(a)
 	}
 }
 
 func TestTheAddressOfAGatewayIsItsPrimaryOne(t *testing.T) {
-	first, second := types.NatGatewayAddress{PublicIp: aws.String("192.0.2.1")}, types.NatGatewayAddress{PublicIp: aws.String("192.0.2.2"), IsPrimary: aws.Bool(true)}
-	if got := primaryAddress(&types.NatGateway{NatGatewayAddresses: []types.NatGatewayAddress{first, second}}); got == nil || *got.PublicIp != "192.0.2.2" {
+	first, second := types.NatGatewayAddress{PublicIp: aws.String("192.0.2.1")},
+		types.NatGatewayAddress{PublicIp: aws.String("192.0.2.2"), IsPrimary: aws.Bool(true)}
+	if got := primaryAddress(&types.NatGateway{NatGatewayAddresses: []types.NatGatewayAddress{first, second}}); got == nil ||
+		*got.PublicIp != "192.0.2.2" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -63,7 +63,8 @@ func makeInterface(t *testing.T, r *kindtest.Rig, subnet *string, groups ...stri
 	out, err := api(r).CreateNetworkInterface(t.Context(), &ec2.CreateNetworkInterfaceInput{SubnetId: subnet, Groups: groups})
 	kindtest.Must(t, err)
 	return func() {
-		_, err := api(r).DeleteNetworkInterface(context.WithoutCancel(t.Context()), &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: out.NetworkInterface.NetworkInterfaceId})
+		_, err := api(r).DeleteNetworkInterface(context.WithoutCancel(t.Context()),
+			&ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: out.NetworkInterface.NetworkInterfaceId})
 		kindtest.Must(t, err)
 	}
 }
@@ -71,7 +72,8 @@ func makeInterface(t *testing.T, r *kindtest.Rig, subnet *string, groups ...stri
 // makeSubnet makes a subnet of the only VPC.
 func makeSubnet(t *testing.T, r *kindtest.Rig, block string, tags map[string]string) string {
 	t.Helper()
-	out, err := api(r).CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpcID(t, r), CidrBlock: &block, TagSpecifications: tagSpecification(types.ResourceTypeSubnet, tags)})
+	out, err := api(r).CreateSubnet(t.Context(),
+		&ec2.CreateSubnetInput{VpcId: vpcID(t, r), CidrBlock: &block, TagSpecifications: tagSpecification(types.ResourceTypeSubnet, tags)})
 	kindtest.Must(t, err)
 	return aws.ToString(out.Subnet.SubnetId)
 }
@@ -81,7 +83,8 @@ func held(t *testing.T, s *kindtest.Subject, words string) {
 	t.Helper()
 	for range 2 {
 		_, err := s.Pass(t.Context(), nil)
-		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonInUse || !strings.Contains(w.For, words) || !strings.Contains(w.For, "deletionPolicy: Retain") {
+		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonInUse || !strings.Contains(w.For, words) ||
+			!strings.Contains(w.For, "deletionPolicy: Retain") {
 			t.Fatalf("%v", err)
 		}
 	}
@@ -119,7 +122,8 @@ func sharesChecks(t *testing.T, s *kindtest.Subject, alone int) {
 		t.Helper()
 		sc, o := s.Scope(), s.Owner()
 		sc.ID = of
-		o.Check = &kind.Check{At: s.Clock, Since: s.Clock.Add(-time.Second), Upcoming: func(context.Context) []string { return []string{upcoming} }}
+		o.Check = &kind.Check{At: s.Clock, Since: s.Clock.Add(-time.Second),
+			Upcoming: func(context.Context) []string { return []string{upcoming} }}
 		mark := s.Rig.AWS.Mark()
 		p, err := kindOf.Decide(t.Context(), sc, o, s.Object)
 		got := s.Rig.AWS.Since(mark)

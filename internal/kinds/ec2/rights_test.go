@@ -20,7 +20,8 @@ func TestANetworkOfOthersIsTaggedAndDeletedOnlyToAdopt(t *testing.T) {
 		r := kindtest.NewRig(t)
 		id := makeVPC(t, r, nil)
 		limited := ec2.NewFromConfig(r.Limited(t, engine.For(NewVPC).Meta(), adopt))
-		_, tagging := limited.CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: new(wellknown.TagManagedBy), Value: new(wellknown.OperatorName)}}})
+		_, tagging := limited.CreateTags(t.Context(),
+			&ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: new(wellknown.TagManagedBy), Value: new(wellknown.OperatorName)}}})
 		_, deletion := limited.DeleteVpc(t.Context(), &ec2.DeleteVpcInput{VpcId: &id})
 		for what, err := range map[string]error{"tagging": tagging, "deletion": deletion} {
 			if refused := awsclient.Is(err, awsclient.Denied); refused == adopt || err != nil && !refused {

@@ -66,7 +66,8 @@ func inRouted(t *testing.T, s *kindtest.Subject) {
 	attached, other := makeGateway(t, r, nil), makeGateway(t, r, nil)
 	_, err := api(r).AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: attached, VpcId: &vpc})
 	kindtest.Must(t, err)
-	nat, err := api(r).CreateNatGateway(t.Context(), &ec2.CreateNatGatewayInput{SubnetId: aws.String(s.Targets["Subnet/a"].ID), ConnectivityType: types.ConnectivityTypePrivate})
+	nat, err := api(r).CreateNatGateway(t.Context(),
+		&ec2.CreateNatGatewayInput{SubnetId: aws.String(s.Targets["Subnet/a"].ID), ConnectivityType: types.ConnectivityTypePrivate})
 	kindtest.Must(t, err)
 	s.Targets["NATGateway/nat"] = kind.Target{ID: *nat.NatGateway.NatGatewayId}
 	s.Targets["InternetGateway/internet"], s.Targets["InternetGateway/other"] = kind.Target{ID: *attached}, kind.Target{ID: *other}
@@ -96,7 +97,8 @@ func deleteTable(ctx context.Context, c *ec2.Client, d types.RouteTable) error {
 
 func makeTable(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
-	out, err := api(r).CreateRouteTable(t.Context(), &ec2.CreateRouteTableInput{VpcId: vpcID(t, r), TagSpecifications: tagSpecification(types.ResourceTypeRouteTable, tags)})
+	out, err := api(r).CreateRouteTable(t.Context(),
+		&ec2.CreateRouteTableInput{VpcId: vpcID(t, r), TagSpecifications: tagSpecification(types.ResourceTypeRouteTable, tags)})
 	kindtest.Must(t, err)
 	return *out.RouteTable.RouteTableId
 }
@@ -112,7 +114,8 @@ const (
 )
 
 func TestRouteTable(t *testing.T) {
-	kindtest.RunWith(t, engine.For(NewRouteTable), inRouted, slices.Concat(tableLives(), routeEdits(), associationEdits(), tableDrifts(), tableDeletions()))
+	kindtest.RunWith(t, engine.For(NewRouteTable), inRouted,
+		slices.Concat(tableLives(), routeEdits(), associationEdits(), tableDrifts(), tableDeletions()))
 }
 
 func tableLives() []kindtest.Case {
@@ -123,38 +126,50 @@ func tableLives() []kindtest.Case {
 	two.GatewayID = "igw-0123456789abcdef0"
 	return []kindtest.Case{
 		{Name: "absent is created", Object: tableOf(), Cause: engine.New, Actions: []string{createRTB}},
-		{Name: "with routes and subnets", Object: tableOf(routes(by("internet", "0.0.0.0/0"), by("internet", "10.99.0.0/16")), usedBy("a", "b")), Cause: engine.New, Actions: []string{createRTB}},
+		{Name: "with routes and subnets", Object: tableOf(routes(by("internet", "0.0.0.0/0"), by("internet", "10.99.0.0/16")), usedBy("a", "b")),
+			Cause: engine.New, Actions: []string{createRTB}},
 		{Name: "with none of both", Object: tableOf(routes(), usedBy()), Cause: engine.New, Actions: []string{createRTB}},
-		{Name: "a table that vanished is created again", Existing: tableOf(), Object: tableOf(), Drift: true, Before: onTable(deleteTable), Cause: engine.New, Actions: []string{createRTB}},
+		{Name: "a table that vanished is created again", Existing: tableOf(), Object: tableOf(), Drift: true, Before: onTable(deleteTable),
+			Cause: engine.New, Actions: []string{createRTB}},
 		{Name: "left by an earlier object of this name, it is taken over", Object: tableOf(), Before: earlier,
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
-		{Name: "a route without target is refused", Object: tableOf(routes(v1alpha1.Route{DestinationCIDRBlock: "0.0.0.0/0"})), Stalled: status.ReasonInvalidSpec},
+		{Name: "a route without target is refused", Object: tableOf(routes(v1alpha1.Route{DestinationCIDRBlock: "0.0.0.0/0"})),
+			Stalled: status.ReasonInvalidSpec},
 		{Name: "a route with two targets is refused", Object: tableOf(routes(two)), Stalled: status.ReasonInvalidSpec},
-		{Name: "a destination with host bits is refused", Object: tableOf(routes(by("internet", "10.99.0.1/16"))), Stalled: status.ReasonInvalidSpec},
-		{Name: "a destination that is declared twice is refused", Object: tableOf(routes(by("internet", "0.0.0.0/0"), by("other", "0.0.0.0/0"))), Stalled: status.ReasonInvalidSpec},
+		{Name: "a destination with host bits is refused", Object: tableOf(routes(by("internet", "10.99.0.1/16"))),
+			Stalled: status.ReasonInvalidSpec},
+		{Name: "a destination that is declared twice is refused", Object: tableOf(routes(by("internet", "0.0.0.0/0"), by("other", "0.0.0.0/0"))),
+			Stalled: status.ReasonInvalidSpec},
 	}
 }
 
 func routeEdits() []kindtest.Case {
 	all, some := by("internet", "0.0.0.0/0"), by("internet", "10.99.0.0/16")
 	return []kindtest.Case{
-		{Name: "a route is added", Existing: tableOf(routes(all)), Object: tableOf(routes(some, all)), Cause: engine.Edited, Diff: []string{"Routes[10.99.0.0/16]"}, Actions: []string{addRoute}},
-		{Name: "a route is led elsewhere", Existing: tableOf(routes(all, some)), Object: tableOf(routes(by("other", "0.0.0.0/0"), some)), Cause: engine.Edited,
-			Diff: []string{"Routes[0.0.0.0/0].Target"}, Actions: []string{changeRoute}},
-		{Name: "a route is removed", Existing: tableOf(routes(all, some)), Object: tableOf(routes(some)), Cause: engine.Edited, Diff: []string{"Routes[0.0.0.0/0]"}, Actions: []string{removeRoute}},
-		{Name: "all routes are removed, and the local one stays", Existing: tableOf(routes(all, some)), Object: tableOf(routes()), Cause: engine.Edited,
-			Diff: []string{"Routes[0.0.0.0/0]", "Routes[10.99.0.0/16]"}, Actions: []string{removeRoute, removeRoute}},
+		{Name: "a route is added", Existing: tableOf(routes(all)), Object: tableOf(routes(some, all)), Cause: engine.Edited,
+			Diff: []string{"Routes[10.99.0.0/16]"}, Actions: []string{addRoute}},
+		{Name: "a route is led elsewhere", Existing: tableOf(routes(all, some)), Object: tableOf(routes(by("other", "0.0.0.0/0"), some)),
+			Cause: engine.Edited,
+			Diff:  []string{"Routes[0.0.0.0/0].Target"}, Actions: []string{changeRoute}},
+		{Name: "a route is removed", Existing: tableOf(routes(all, some)), Object: tableOf(routes(some)), Cause: engine.Edited,
+			Diff: []string{"Routes[0.0.0.0/0]"}, Actions: []string{removeRoute}},
+		{Name: "all routes are removed, and the local one stays", Existing: tableOf(routes(all, some)), Object: tableOf(routes()),
+			Cause: engine.Edited,
+			Diff:  []string{"Routes[0.0.0.0/0]", "Routes[10.99.0.0/16]"}, Actions: []string{removeRoute, removeRoute}},
 		{Name: "routes that are no longer declared stay", Existing: tableOf(routes(all)), Object: tableOf(), Cause: engine.InSync},
 		{Name: "tags are added and dropped", Existing: tableOf(tableTag("old", "1")), Object: tableOf(tableTag("team", "a")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
-		{Name: "another VPC", Existing: tableOf(), Object: tableOf(func(s *tableSpec) { s.VPCReference = v1alpha1.VPCReference{VPCID: "vpc-0123456789abcdef0"} }), Stalled: status.ReasonImmutable},
+		{Name: "another VPC", Existing: tableOf(),
+			Object:  tableOf(func(s *tableSpec) { s.VPCReference = v1alpha1.VPCReference{VPCID: "vpc-0123456789abcdef0"} }),
+			Stalled: status.ReasonImmutable},
 	}
 }
 
 func associationEdits() []kindtest.Case {
 	taken := func(t *testing.T, r *kindtest.Rig) {
 		for _, s := range subnets(t, r) {
-			_, err := api(r).AssociateRouteTable(t.Context(), &ec2.AssociateRouteTableInput{RouteTableId: aws.String(makeTable(t, r, nil)), SubnetId: s.SubnetId})
+			_, err := api(r).AssociateRouteTable(t.Context(),
+				&ec2.AssociateRouteTableInput{RouteTableId: aws.String(makeTable(t, r, nil)), SubnetId: s.SubnetId})
 			kindtest.Must(t, err)
 		}
 	}
@@ -162,16 +177,22 @@ func associationEdits() []kindtest.Case {
 		s.Object.(*v1alpha1.RouteTable).Spec.SubnetAssociations = &[]v1alpha1.SubnetID{v1alpha1.SubnetID(s.Targets["Subnet/a"].ID)}
 	}
 	return []kindtest.Case{
-		{Name: "a subnet is added", Existing: tableOf(usedBy("a")), Object: tableOf(usedBy("a", "b")), Cause: engine.Edited, Diff: []string{"Subnets[Subnet/b]"}, Actions: []string{associate}},
-		{Name: "a subnet is removed", Existing: tableOf(usedBy("a", "b")), Object: tableOf(usedBy("a")), Cause: engine.Edited, Diff: []string{"Subnets[Subnet/b]"}, Actions: []string{disassociate}},
+		{Name: "a subnet is added", Existing: tableOf(usedBy("a")), Object: tableOf(usedBy("a", "b")), Cause: engine.Edited,
+			Diff: []string{"Subnets[Subnet/b]"}, Actions: []string{associate}},
+		{Name: "a subnet is removed", Existing: tableOf(usedBy("a", "b")), Object: tableOf(usedBy("a")), Cause: engine.Edited,
+			Diff: []string{"Subnets[Subnet/b]"}, Actions: []string{disassociate}},
 		{Name: "all routes lead to a NAT gateway", Object: tableOf(routes(byNAT)), Cause: engine.New, Actions: []string{createRTB}},
-		{Name: "a route moves to a NAT gateway", Existing: tableOf(routes(by("internet", "0.0.0.0/0"))), Object: tableOf(routes(byNAT)), Cause: engine.Edited,
-			Diff: []string{"Routes[0.0.0.0/0].Target"}, Actions: []string{changeRoute}},
-		{Name: "all subnets are removed", Existing: tableOf(usedBy("a")), Object: tableOf(usedBy()), Cause: engine.Edited, Diff: []string{"Subnets[Subnet/a]"}, Actions: []string{disassociate}},
-		{Name: "a subnet is exchanged", Existing: tableOf(usedBy("a")), Object: tableOf(usedBy("b")), Cause: engine.Edited, Diff: []string{"Subnets[Subnet/b]", "Subnets[Subnet/a]"}, Actions: []string{associate, disassociate}},
+		{Name: "a route moves to a NAT gateway", Existing: tableOf(routes(by("internet", "0.0.0.0/0"))), Object: tableOf(routes(byNAT)),
+			Cause: engine.Edited,
+			Diff:  []string{"Routes[0.0.0.0/0].Target"}, Actions: []string{changeRoute}},
+		{Name: "all subnets are removed", Existing: tableOf(usedBy("a")), Object: tableOf(usedBy()), Cause: engine.Edited,
+			Diff: []string{"Subnets[Subnet/a]"}, Actions: []string{disassociate}},
+		{Name: "a subnet is exchanged", Existing: tableOf(usedBy("a")), Object: tableOf(usedBy("b")), Cause: engine.Edited,
+			Diff: []string{"Subnets[Subnet/b]", "Subnets[Subnet/a]"}, Actions: []string{associate, disassociate}},
 		{Name: "subnets that are no longer declared stay", Existing: tableOf(usedBy("a")), Object: tableOf(), Cause: engine.InSync},
 		{Name: "a subnet by its identifier", Object: tableOf(), Facts: byID, Cause: engine.New, Actions: []string{createRTB}},
-		{Name: "a subnet that uses another table is waited for", Object: tableOf(usedBy("a")), Before: taken, Waiting: status.ReasonInUse, OnRun: true},
+		{Name: "a subnet that uses another table is waited for", Object: tableOf(usedBy("a")), Before: taken, Waiting: status.ReasonInUse,
+			OnRun: true},
 	}
 }
 
@@ -181,7 +202,8 @@ func tableDrifts() []kindtest.Case {
 		d := tables(t, r)[0]
 		for _, g := range gateways(t, r) {
 			if len(g.Attachments) == 0 {
-				_, err := api(r).ReplaceRoute(t.Context(), &ec2.ReplaceRouteInput{RouteTableId: d.RouteTableId, DestinationCidrBlock: aws.String("0.0.0.0/0"), GatewayId: g.InternetGatewayId})
+				_, err := api(r).ReplaceRoute(t.Context(),
+					&ec2.ReplaceRouteInput{RouteTableId: d.RouteTableId, DestinationCidrBlock: aws.String("0.0.0.0/0"), GatewayId: g.InternetGatewayId})
 				kindtest.Must(t, err)
 			}
 		}
@@ -191,28 +213,36 @@ func tableDrifts() []kindtest.Case {
 		return err
 	})
 	return []kindtest.Case{
-		{Name: "a route that somebody changed is restored", Existing: declared, Object: declared, Drift: true, Before: rerouted, Cause: engine.Drifted,
-			Diff: []string{"Routes[0.0.0.0/0].Target"}, Actions: []string{changeRoute}},
+		{Name: "a route that somebody changed is restored", Existing: declared, Object: declared, Drift: true, Before: rerouted,
+			Cause: engine.Drifted,
+			Diff:  []string{"Routes[0.0.0.0/0].Target"}, Actions: []string{changeRoute}},
 		{Name: "a subnet that somebody removed returns", Existing: declared, Object: declared, Drift: true, Before: freed, Cause: engine.Drifted,
 			Diff: []string{"Subnets[Subnet/a]"}, Actions: []string{associate}},
-		{Name: "routes and subnets that are not declared may change", Existing: tableOf(), Object: tableOf(), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
-			d := tables(t, r)[0]
-			_, err := api(r).AssociateRouteTable(t.Context(), &ec2.AssociateRouteTableInput{RouteTableId: d.RouteTableId, SubnetId: subnets(t, r)[0].SubnetId})
-			kindtest.Must(t, err)
-		}, Cause: engine.InSync},
+		{Name: "routes and subnets that are not declared may change", Existing: tableOf(), Object: tableOf(), Drift: true,
+			Before: func(t *testing.T, r *kindtest.Rig) {
+				d := tables(t, r)[0]
+				_, err := api(r).AssociateRouteTable(t.Context(),
+					&ec2.AssociateRouteTableInput{RouteTableId: d.RouteTableId, SubnetId: subnets(t, r)[0].SubnetId})
+				kindtest.Must(t, err)
+			}, Cause: engine.InSync},
 	}
 }
 
 func tableDeletions() []kindtest.Case {
 	refusedOnce := func(_ *testing.T, r *kindtest.Rig) {
-		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DeleteRouteTable", Times: 1}, emulator.Fail(400, "DependencyViolation", "The routeTable has dependencies and cannot be deleted."))
+		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DeleteRouteTable", Times: 1},
+			emulator.Fail(400, "DependencyViolation", "The routeTable has dependencies and cannot be deleted."))
 	}
 	used, orphan := tableOf(usedBy("a", "b")), tableOf(func(s *tableSpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan })
 	return []kindtest.Case{
-		{Name: "is deleted with its associations", Existing: used, Object: used, Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{disassociate, disassociate, deleteRTB}},
-		{Name: "deleting one that no subnet uses", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{deleteRTB}},
-		{Name: "a refused deletion is sent again", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Before: refusedOnce, Cause: engine.Deleting, Actions: []string{deleteRTB}},
-		{Name: "deleting what is gone", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Before: onTable(deleteTable), Cause: engine.Gone},
+		{Name: "is deleted with its associations", Existing: used, Object: used, Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{disassociate, disassociate, deleteRTB}},
+		{Name: "deleting one that no subnet uses", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{deleteRTB}},
+		{Name: "a refused deletion is sent again", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Before: refusedOnce,
+			Cause: engine.Deleting, Actions: []string{deleteRTB}},
+		{Name: "deleting what is gone", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Before: onTable(deleteTable),
+			Cause: engine.Gone},
 		{Name: "Orphan removes the owner tags and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
 	}
@@ -252,13 +282,15 @@ func TestRouteTableCosts(t *testing.T) {
 
 // EC2 may not know a NAT gateway that is pending.
 func TestARouteWaitsForItsNATGateway(t *testing.T) {
-	for op, first := range map[string]*v1alpha1.RouteTable{"CreateRoute": tableOf(), "ReplaceRoute": tableOf(routes(by("internet", "0.0.0.0/0")))} {
+	for op, first := range map[string]*v1alpha1.RouteTable{"CreateRoute": tableOf(),
+		"ReplaceRoute": tableOf(routes(by("internet", "0.0.0.0/0")))} {
 		s := kindtest.NewSubject(kindtest.NewRig(t), engine.For(NewRouteTable), first)
 		inRouted(t, s)
 		kindtest.Settled(t, s)
 		s.Edit(tableOf(routes(byNAT)))
 		nat := s.Targets["NATGateway/nat"].ID
-		s.Rig.AWS.Fault(emulator.Match{Service: "ec2", Op: op, Times: 1}, emulator.Fail(400, "InvalidNatGatewayID.NotFound", "The natGateway ID '"+nat+"' does not exist"))
+		s.Rig.AWS.Fault(emulator.Match{Service: "ec2", Op: op, Times: 1},
+			emulator.Fail(400, "InvalidNatGatewayID.NotFound", "The natGateway ID '"+nat+"' does not exist"))
 		_, err := s.Pass(t.Context(), nil)
 		if w, ok := status.AsWaiting(err); !ok || w.For != "the NAT gateway "+nat+" to be available" {
 			t.Errorf("%s: %v", op, err)
@@ -273,7 +305,8 @@ func TestARouteTableIsAdoptedByItsIdentifier(t *testing.T) {
 	s.AllowAdoption = true
 	s.Edit(tableOf(func(s *tableSpec) { s.ImportID = id; adopting(&s.CommonSpec) }))
 	kindtest.Settled(t, s)
-	if d := tables(t, r); len(d) != 1 || kind.TagMap(d[0].Tags)["nexus.ai/owner-uid"] != "uid-of-public" || kind.TagMap(d[0].Tags)["theirs"] != "1" {
+	if d := tables(t, r); len(d) != 1 || kind.TagMap(d[0].Tags)["nexus.ai/owner-uid"] != "uid-of-public" ||
+		kind.TagMap(d[0].Tags)["theirs"] != "1" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -284,7 +317,8 @@ func TestPublishedFieldsOfARouteTable(t *testing.T) {
 	inRouted(t, s)
 	kindtest.Settled(t, s)
 	st := s.Object.(*v1alpha1.RouteTable).Status
-	if st.RouteTableID == "" || st.ID != st.RouteTableID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":route-table/"+st.ID ||
+	if st.RouteTableID == "" || st.ID != st.RouteTableID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":route-table/"+
+		st.ID ||
 		st.VPCID != *vpcID(t, r) || !slices.Equal(st.AssociatedSubnets, []string{s.Targets["Subnet/a"].ID}) {
 		t.Errorf("%+v", st)
 	}

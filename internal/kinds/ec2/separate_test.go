@@ -14,9 +14,13 @@ import (
 )
 
 func TestInstance_ImportsReadWhatNoPartReads(t *testing.T) {
-	kindtest.ReadsSeparately(t, kindec2.NewInstance, kindec2.InstanceState{Resource: kindec2.Resource{ID: "i-1"}, InstanceType: aws.String("t3.small")}, []kindtest.Separate{
-		{Setting: "creditSpecification", Operation: "EC2 DescribeInstanceCreditSpecifications", Output: &ec2.DescribeInstanceCreditSpecificationsOutput{InstanceCreditSpecifications: []types.InstanceCreditSpecification{{CpuCredits: aws.String("standard")}}}},
-		{Setting: "disableApiStop", Operation: "EC2 DescribeInstanceAttribute", Output: &ec2.DescribeInstanceAttributeOutput{DisableApiStop: &types.AttributeBooleanValue{Value: aws.Bool(true)}}},
-		{Setting: "instanceInitiatedShutdownBehavior", Operation: "EC2 DescribeInstanceAttribute", Output: &ec2.DescribeInstanceAttributeOutput{InstanceInitiatedShutdownBehavior: &types.AttributeValue{Value: aws.String("terminate")}}},
-	})
+	kindtest.ReadsSeparately(t, kindec2.NewInstance,
+		kindec2.InstanceState{Resource: kindec2.Resource{ID: "i-1"}, InstanceType: aws.String("t3.small")}, []kindtest.Separate{
+			{Setting: "creditSpecification", Operation: "EC2 DescribeInstanceCreditSpecifications",
+				Output: &ec2.DescribeInstanceCreditSpecificationsOutput{InstanceCreditSpecifications: []types.InstanceCreditSpecification{{CpuCredits: aws.String("standard")}}}},
+			{Setting: "disableApiStop", Operation: "EC2 DescribeInstanceAttribute",
+				Output: &ec2.DescribeInstanceAttributeOutput{DisableApiStop: &types.AttributeBooleanValue{Value: aws.Bool(true)}}},
+			{Setting: "instanceInitiatedShutdownBehavior", Operation: "EC2 DescribeInstanceAttribute",
+				Output: &ec2.DescribeInstanceAttributeOutput{InstanceInitiatedShutdownBehavior: &types.AttributeValue{Value: aws.String("terminate")}}},
+		})
 }

@@ -78,50 +78,68 @@ func subnetLives() []kindtest.Case {
 	earlier := ownedTags("Subnet", "public", "an-earlier-one")
 	return []kindtest.Case{
 		{Name: "absent is created", Object: subnetOf(), Cause: engine.New, Actions: []string{createSub}},
-		{Name: "in a zone, with public addresses", Object: subnetOf(inZone("ap-southeast-1b"), public(true)), Cause: engine.New, Actions: []string{createSub}},
+		{Name: "in a zone, with public addresses", Object: subnetOf(inZone("ap-southeast-1b"), public(true)), Cause: engine.New,
+			Actions: []string{createSub}},
 		{Name: "private, as AWS makes it", Object: subnetOf(public(false)), Cause: engine.New, Actions: []string{createSub}},
-		{Name: "a subnet that vanished is created again", Existing: subnetOf(), Object: subnetOf(), Drift: true, Before: onSubnet(deleteSubnet), Cause: engine.New, Actions: []string{createSub}},
-		{Name: "a range with host bits is refused", Object: subnetOf(func(s *subnetSpec) { s.CIDRBlock = "10.20.1.1/24" }), Stalled: status.ReasonInvalidSpec},
-		{Name: "a VPC by identifier and by reference is refused", Object: subnetOf(func(s *subnetSpec) { s.VPCID = "vpc-0123456789abcdef0" }), Stalled: status.ReasonInvalidSpec},
+		{Name: "a subnet that vanished is created again", Existing: subnetOf(), Object: subnetOf(), Drift: true, Before: onSubnet(deleteSubnet),
+			Cause: engine.New, Actions: []string{createSub}},
+		{Name: "a range with host bits is refused", Object: subnetOf(func(s *subnetSpec) { s.CIDRBlock = "10.20.1.1/24" }),
+			Stalled: status.ReasonInvalidSpec},
+		{Name: "a VPC by identifier and by reference is refused", Object: subnetOf(func(s *subnetSpec) { s.VPCID = "vpc-0123456789abcdef0" }),
+			Stalled: status.ReasonInvalidSpec},
 		{Name: "a subnet without a VPC is refused", Object: subnetOf(func(s *subnetSpec) { s.VPCRef = nil }), Stalled: status.ReasonInvalidSpec},
-		{Name: "a range outside the VPC's is refused by AWS", Object: subnetOf(func(s *subnetSpec) { s.CIDRBlock = "10.99.1.0/24" }), Stalled: status.ReasonRefusedByAWS, OnRun: true},
-		{Name: "a range that overlaps is refused by AWS", Object: subnetOf(), Before: existingSubnet(nil), Stalled: status.ReasonRefusedByAWS, OnRun: true},
+		{Name: "a range outside the VPC's is refused by AWS", Object: subnetOf(func(s *subnetSpec) { s.CIDRBlock = "10.99.1.0/24" }),
+			Stalled: status.ReasonRefusedByAWS, OnRun: true},
+		{Name: "a range that overlaps is refused by AWS", Object: subnetOf(), Before: existingSubnet(nil), Stalled: status.ReasonRefusedByAWS,
+			OnRun: true},
 		{Name: "left by an earlier object of this name, it is taken over", Object: subnetOf(), Before: existingSubnet(earlier),
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
-		{Name: "unless adoption is refused", Object: subnetOf(func(s *subnetSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: existingSubnet(earlier), Stalled: status.ReasonConflict},
+		{Name: "unless adoption is refused", Object: subnetOf(func(s *subnetSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
+			Before: existingSubnet(earlier), Stalled: status.ReasonConflict},
 	}
 }
 
 func subnetEdits() []kindtest.Case {
 	off := onSubnet(func(ctx context.Context, c *ec2.Client, id *string) error {
-		_, err := c.ModifySubnetAttribute(ctx, &ec2.ModifySubnetAttributeInput{SubnetId: id, MapPublicIpOnLaunch: &types.AttributeBooleanValue{Value: aws.Bool(false)}})
+		_, err := c.ModifySubnetAttribute(ctx,
+			&ec2.ModifySubnetAttributeInput{SubnetId: id, MapPublicIpOnLaunch: &types.AttributeBooleanValue{Value: aws.Bool(false)}})
 		return err
 	})
 	changed := []string{"MapPublicIPOnLaunch"}
 	return []kindtest.Case{
-		{Name: "public addresses on", Existing: subnetOf(), Object: subnetOf(public(true)), Cause: engine.Edited, Diff: changed, Actions: []string{modifySub}},
-		{Name: "public addresses off", Existing: subnetOf(public(true)), Object: subnetOf(public(false)), Cause: engine.Edited, Diff: changed, Actions: []string{modifySub}},
+		{Name: "public addresses on", Existing: subnetOf(), Object: subnetOf(public(true)), Cause: engine.Edited, Diff: changed,
+			Actions: []string{modifySub}},
+		{Name: "public addresses off", Existing: subnetOf(public(true)), Object: subnetOf(public(false)), Cause: engine.Edited, Diff: changed,
+			Actions: []string{modifySub}},
 		{Name: "public addresses are restored", Existing: subnetOf(public(true)), Object: subnetOf(public(true)), Drift: true, Before: off,
 			Cause: engine.Drifted, Diff: changed, Actions: []string{modifySub}},
 		{Name: "what is no longer declared stays", Existing: subnetOf(public(true)), Object: subnetOf(), Cause: engine.InSync},
 		{Name: "tags are added and dropped", Existing: subnetOf(subnetTag("old", "1")), Object: subnetOf(subnetTag("team", "a")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
-		{Name: "another range", Existing: subnetOf(), Object: subnetOf(func(s *subnetSpec) { s.CIDRBlock = "10.20.2.0/24" }), Stalled: status.ReasonImmutable},
-		{Name: "another zone", Existing: subnetOf(inZone("ap-southeast-1a")), Object: subnetOf(inZone("ap-southeast-1b")), Stalled: status.ReasonImmutable},
-		{Name: "another VPC", Existing: subnetOf(), Object: subnetOf(func(s *subnetSpec) { s.VPCReference = v1alpha1.VPCReference{VPCID: "vpc-0123456789abcdef0"} }), Stalled: status.ReasonImmutable},
+		{Name: "another range", Existing: subnetOf(), Object: subnetOf(func(s *subnetSpec) { s.CIDRBlock = "10.20.2.0/24" }),
+			Stalled: status.ReasonImmutable},
+		{Name: "another zone", Existing: subnetOf(inZone("ap-southeast-1a")), Object: subnetOf(inZone("ap-southeast-1b")),
+			Stalled: status.ReasonImmutable},
+		{Name: "another VPC", Existing: subnetOf(),
+			Object:  subnetOf(func(s *subnetSpec) { s.VPCReference = v1alpha1.VPCReference{VPCID: "vpc-0123456789abcdef0"} }),
+			Stalled: status.ReasonImmutable},
 	}
 }
 
 func subnetDeletions() []kindtest.Case {
 	refusedOnce := func(_ *testing.T, r *kindtest.Rig) {
-		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DeleteSubnet", Times: 1}, emulator.Fail(400, "DependencyViolation", "The subnet has dependencies and cannot be deleted."))
+		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DeleteSubnet", Times: 1},
+			emulator.Fail(400, "DependencyViolation", "The subnet has dependencies and cannot be deleted."))
 	}
 	orphan := subnetOf(func(s *subnetSpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan })
 	return []kindtest.Case{
-		{Name: "deleting", Existing: subnetOf(), Object: subnetOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{deleteSub}},
-		{Name: "a refused deletion is sent again once nothing is left in the subnet", Existing: subnetOf(), Object: subnetOf(), Deleting: true, Drift: true, Before: refusedOnce,
+		{Name: "deleting", Existing: subnetOf(), Object: subnetOf(), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{deleteSub}},
+		{Name: "a refused deletion is sent again once nothing is left in the subnet", Existing: subnetOf(), Object: subnetOf(), Deleting: true,
+			Drift: true, Before: refusedOnce,
 			Cause: engine.Deleting, Actions: []string{deleteSub}},
-		{Name: "deleting what is gone", Existing: subnetOf(), Object: subnetOf(), Deleting: true, Drift: true, Before: onSubnet(deleteSubnet), Cause: engine.Gone},
+		{Name: "deleting what is gone", Existing: subnetOf(), Object: subnetOf(), Deleting: true, Drift: true, Before: onSubnet(deleteSubnet),
+			Cause: engine.Gone},
 		{Name: "Orphan removes the owner tags and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
 	}
@@ -138,8 +156,9 @@ func subnetLife(t *testing.T) kindtest.Life {
 			}
 			return n > 0
 		},
-		Edited:  subnetOf(public(false), subnetTag("team", "b")),
-		Invalid: []v1alpha1.Resource{subnetOf(func(s *subnetSpec) { s.CIDRBlock = "10.20.1.1/24" }), subnetOf(func(s *subnetSpec) { s.VPCRef = nil })},
+		Edited: subnetOf(public(false), subnetTag("team", "b")),
+		Invalid: []v1alpha1.Resource{subnetOf(func(s *subnetSpec) { s.CIDRBlock = "10.20.1.1/24" }),
+			subnetOf(func(s *subnetSpec) { s.VPCRef = nil })},
 	}
 }
 
@@ -182,7 +201,8 @@ func TestASubnetWaitsUntilItsVPCIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Targets = targets
-	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "CreateSubnet", Times: 1}, emulator.Fail(400, "InvalidVpcID.NotFound", "The vpc ID does not exist"))
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "CreateSubnet", Times: 1},
+		emulator.Fail(400, "InvalidVpcID.NotFound", "The vpc ID does not exist"))
 	kindtest.Settled(t, s)
 	s.Deleting, s.Targets = true, nil
 	kindtest.Settled(t, s)
@@ -232,7 +252,8 @@ func TestPublishedFieldsOfASubnet(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	attributes := any(s.Object).(kind.Referable).ReferableAttributes()
-	if attributes["subnetID"] != st.ID || attributes["vpcID"] != st.VPCID || attributes["cidrBlock"] != block || attributes["availabilityZone"] != st.AvailabilityZone {
+	if attributes["subnetID"] != st.ID || attributes["vpcID"] != st.VPCID || attributes["cidrBlock"] != block ||
+		attributes["availabilityZone"] != st.AvailabilityZone {
 		t.Error(attributes)
 	}
 }

@@ -80,7 +80,8 @@ func exists(t *testing.T, r *kindtest.Rig) bool {
 
 func makeVPC(t *testing.T, r *kindtest.Rig, tags map[string]string) string {
 	t.Helper()
-	out, err := api(r).CreateVpc(t.Context(), &ec2.CreateVpcInput{CidrBlock: aws.String(cidr), TagSpecifications: tagSpecification(types.ResourceTypeVpc, tags)})
+	out, err := api(r).CreateVpc(t.Context(),
+		&ec2.CreateVpcInput{CidrBlock: aws.String(cidr), TagSpecifications: tagSpecification(types.ResourceTypeVpc, tags)})
 	kindtest.Must(t, err)
 	return *out.Vpc.VpcId
 }
@@ -126,29 +127,39 @@ func lives() []kindtest.Case {
 	return []kindtest.Case{
 		{Name: "absent is created, and only the create is planned", Object: vpcOf(dns(true, true)), Cause: engine.New, Actions: []string{create}},
 		{Name: "with a tenancy", Object: vpcOf(func(s *spec) { s.InstanceTenancy = "dedicated" }), Cause: engine.New, Actions: []string{create}},
-		{Name: "a VPC that vanished is created again", Existing: vpcOf(), Object: vpcOf(), Drift: true, Before: onVPC(deleteVPC), Cause: engine.New, Actions: []string{create}},
-		{Name: "a range with host bits is refused", Object: vpcOf(func(s *spec) { s.CIDRBlock = "10.20.0.1/16" }), Stalled: status.ReasonInvalidSpec},
+		{Name: "a VPC that vanished is created again", Existing: vpcOf(), Object: vpcOf(), Drift: true, Before: onVPC(deleteVPC),
+			Cause: engine.New, Actions: []string{create}},
+		{Name: "a range with host bits is refused", Object: vpcOf(func(s *spec) { s.CIDRBlock = "10.20.0.1/16" }),
+			Stalled: status.ReasonInvalidSpec},
 		{Name: "host names need DNS support", Object: vpcOf(dns(false, true)), Stalled: status.ReasonInvalidSpec},
-		{Name: "Stop is refused before there is anything to delete", Object: vpcOf(deletion(v1alpha1.DeletionStop)), Stalled: status.ReasonInvalidSpec},
+		{Name: "Stop is refused before there is anything to delete", Object: vpcOf(deletion(v1alpha1.DeletionStop)),
+			Stalled: status.ReasonInvalidSpec},
 	}
 }
 
 func edits() []kindtest.Case {
 	hostnamesOff := onVPC(func(ctx context.Context, c *ec2.Client, id *string) error {
-		_, err := c.ModifyVpcAttribute(ctx, &ec2.ModifyVpcAttributeInput{VpcId: id, EnableDnsHostnames: &types.AttributeBooleanValue{Value: aws.Bool(false)}})
+		_, err := c.ModifyVpcAttribute(ctx,
+			&ec2.ModifyVpcAttributeInput{VpcId: id, EnableDnsHostnames: &types.AttributeBooleanValue{Value: aws.Bool(false)}})
 		return err
 	})
 	return []kindtest.Case{
-		{Name: "host names on", Existing: vpcOf(), Object: vpcOf(dns(true, true)), Cause: engine.Edited, Diff: []string{"DNSHostnames"}, Actions: []string{modify}},
-		{Name: "both on", Existing: vpcOf(dns(false, false)), Object: vpcOf(dns(true, true)), Cause: engine.Edited, Diff: []string{"DNSSupport", "DNSHostnames"}, Actions: []string{modify, modify}},
-		{Name: "both off", Existing: vpcOf(dns(true, true)), Object: vpcOf(dns(false, false)), Cause: engine.Edited, Diff: []string{"DNSSupport", "DNSHostnames"}, Actions: []string{modify, modify}},
+		{Name: "host names on", Existing: vpcOf(), Object: vpcOf(dns(true, true)), Cause: engine.Edited, Diff: []string{"DNSHostnames"},
+			Actions: []string{modify}},
+		{Name: "both on", Existing: vpcOf(dns(false, false)), Object: vpcOf(dns(true, true)), Cause: engine.Edited,
+			Diff: []string{"DNSSupport", "DNSHostnames"}, Actions: []string{modify, modify}},
+		{Name: "both off", Existing: vpcOf(dns(true, true)), Object: vpcOf(dns(false, false)), Cause: engine.Edited,
+			Diff: []string{"DNSSupport", "DNSHostnames"}, Actions: []string{modify, modify}},
 		{Name: "host names are restored", Existing: vpcOf(dns(true, true)), Object: vpcOf(dns(true, true)), Drift: true, Before: hostnamesOff,
 			Cause: engine.Drifted, Diff: []string{"DNSHostnames"}, Actions: []string{modify}},
-		{Name: "host names that are not declared may change", Existing: vpcOf(), Object: vpcOf(), Drift: true, Before: hostnamesOff, Cause: engine.InSync},
+		{Name: "host names that are not declared may change", Existing: vpcOf(), Object: vpcOf(), Drift: true, Before: hostnamesOff,
+			Cause: engine.InSync},
 		{Name: "tags are added and dropped", Existing: vpcOf(tagged("old", "1")), Object: vpcOf(tagged("team", "a")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
-		{Name: "another range", Existing: vpcOf(), Object: vpcOf(func(s *spec) { s.CIDRBlock = "10.21.0.0/16" }), Stalled: status.ReasonImmutable},
-		{Name: "another tenancy", Existing: vpcOf(), Object: vpcOf(func(s *spec) { s.InstanceTenancy = "dedicated" }), Stalled: status.ReasonImmutable},
+		{Name: "another range", Existing: vpcOf(), Object: vpcOf(func(s *spec) { s.CIDRBlock = "10.21.0.0/16" }),
+			Stalled: status.ReasonImmutable},
+		{Name: "another tenancy", Existing: vpcOf(), Object: vpcOf(func(s *spec) { s.InstanceTenancy = "dedicated" }),
+			Stalled: status.ReasonImmutable},
 	}
 }
 
@@ -158,14 +169,17 @@ func deletions() []kindtest.Case {
 		return err
 	})
 	refusedOnce := func(_ *testing.T, r *kindtest.Rig) {
-		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DeleteVpc", Times: 1}, emulator.Fail(400, "DependencyViolation", "The vpc has dependencies and cannot be deleted."))
+		r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DeleteVpc", Times: 1},
+			emulator.Fail(400, "DependencyViolation", "The vpc has dependencies and cannot be deleted."))
 	}
 	orphan := vpcOf(deletion(v1alpha1.DeletionOrphan))
 	return []kindtest.Case{
 		{Name: "deleting", Existing: vpcOf(), Object: vpcOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{remove}},
-		{Name: "a refused deletion is sent again once nothing is left in the VPC", Existing: vpcOf(), Object: vpcOf(), Deleting: true, Drift: true, Before: refusedOnce,
+		{Name: "a refused deletion is sent again once nothing is left in the VPC", Existing: vpcOf(), Object: vpcOf(), Deleting: true,
+			Drift: true, Before: refusedOnce,
 			Cause: engine.Deleting, Actions: []string{remove}},
-		{Name: "deleting what is gone", Existing: vpcOf(), Object: vpcOf(), Deleting: true, Drift: true, Before: onVPC(deleteVPC), Cause: engine.Gone},
+		{Name: "deleting what is gone", Existing: vpcOf(), Object: vpcOf(), Deleting: true, Drift: true, Before: onVPC(deleteVPC),
+			Cause: engine.Gone},
 		{Name: "Orphan removes the owner tags and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true, Before: subnet,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
 	}
@@ -173,12 +187,15 @@ func deletions() []kindtest.Case {
 
 func owners() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: vpcOf(), Before: before(ownerTags("an-earlier-one", kindtest.Cluster)),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: vpcOf(),
+			Before: before(ownerTags("an-earlier-one", kindtest.Cluster)),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "unless adoption is refused", Object: vpcOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: before(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
-		{Name: "another cluster's object of this name has its own", Object: vpcOf(), Before: before(ownerTags("an-earlier-one", "another")), Cause: engine.New, Actions: []string{create}},
-		{Name: "a VPC without owner is not searched for", Object: vpcOf(always), Before: before(nil), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "another cluster's object of this name has its own", Object: vpcOf(), Before: before(ownerTags("an-earlier-one", "another")),
+			Cause: engine.New, Actions: []string{create}},
+		{Name: "a VPC without owner is not searched for", Object: vpcOf(always), Before: before(nil),
+			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Cause: engine.New, Actions: []string{create}},
 	}
 }
@@ -319,7 +336,8 @@ func TestDuplicatesAreReportedAndDeletedWithTheObject(t *testing.T) {
 	slices.Sort(ids)
 	kindtest.Settled(t, s)
 	c := meta.FindStatusCondition(statusOf(s).Conditions, status.DuplicateResources)
-	if statusOf(s).ID != ids[0] || c == nil || c.Reason != status.ReasonDuplicateResources || !strings.Contains(c.Message, ": "+ids[1]+";") || !strings.Contains(c.Message, "manages "+ids[0]) {
+	if statusOf(s).ID != ids[0] || c == nil || c.Reason != status.ReasonDuplicateResources || !strings.Contains(c.Message, ": "+ids[1]+";") ||
+		!strings.Contains(c.Message, "manages "+ids[0]) {
 		t.Fatalf("%q %+v", statusOf(s).ID, c)
 	}
 	kindtest.Settled(t, s)
@@ -345,7 +363,8 @@ func TestVPCIsCreatedAgainOnlyAfterVerifiedAbsence(t *testing.T) {
 	s, r := subject(t, vpcOf())
 	kindtest.Settled(t, s)
 	id := statusOf(s).ID
-	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DescribeVpcs", Times: 2}, emulator.Fail(400, "InvalidVpcID.NotFound", "The vpc ID '"+id+"' does not exist"))
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DescribeVpcs", Times: 2},
+		emulator.Fail(400, "InvalidVpcID.NotFound", "The vpc ID '"+id+"' does not exist"))
 	kindtest.Settled(t, s)
 	if statusOf(s).ID != id || r.AWS.Calls().Match("ec2", "CreateVpc", "").Count() != 1 {
 		t.Fatalf("a second VPC was made\n%s", r.AWS.Calls())
@@ -371,11 +390,15 @@ func networked(t *testing.T, r *kindtest.Rig, id string) (remove func()) {
 	}
 	gateway, err := call.CreateInternetGateway(t.Context(), &ec2.CreateInternetGatewayInput{})
 	kindtest.Must(t, err)
-	_, err = call.AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{VpcId: vpc, InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
+	_, err = call.AttachInternetGateway(t.Context(),
+		&ec2.AttachInternetGatewayInput{VpcId: vpc, InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
 	kindtest.Must(t, err)
-	group, err := call.CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{VpcId: vpc, GroupName: aws.String("web"), Description: aws.String("web")})
+	group, err := call.CreateSecurityGroup(t.Context(),
+		&ec2.CreateSecurityGroupInput{VpcId: vpc, GroupName: aws.String("web"), Description: aws.String("web")})
 	kindtest.Must(t, err)
-	endpoint, err := call.CreateVpcEndpoint(t.Context(), &ec2.CreateVpcEndpointInput{VpcId: vpc, ServiceName: aws.String("com.amazonaws." + kindtest.Region + ".s3"), VpcEndpointType: types.VpcEndpointTypeGateway})
+	endpoint, err := call.CreateVpcEndpoint(t.Context(),
+		&ec2.CreateVpcEndpointInput{VpcId: vpc, ServiceName: aws.String("com.amazonaws." + kindtest.Region + ".s3"),
+			VpcEndpointType: types.VpcEndpointTypeGateway})
 	kindtest.Must(t, err)
 	egress, err := call.CreateEgressOnlyInternetGateway(t.Context(), &ec2.CreateEgressOnlyInternetGatewayInput{VpcId: vpc})
 	kindtest.Must(t, err)
@@ -392,13 +415,15 @@ func networked(t *testing.T, r *kindtest.Rig, id string) (remove func()) {
 			_, err := call.DeleteSubnet(t.Context(), &ec2.DeleteSubnetInput{SubnetId: id})
 			kindtest.Must(t, err)
 		}
-		_, err := call.DetachInternetGateway(t.Context(), &ec2.DetachInternetGatewayInput{VpcId: vpc, InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
+		_, err := call.DetachInternetGateway(t.Context(),
+			&ec2.DetachInternetGatewayInput{VpcId: vpc, InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
 		kindtest.Must(t, err)
 		_, err = call.DeleteSecurityGroup(t.Context(), &ec2.DeleteSecurityGroupInput{GroupId: group.GroupId})
 		kindtest.Must(t, err)
 		_, err = call.DeleteVpcEndpoints(t.Context(), &ec2.DeleteVpcEndpointsInput{VpcEndpointIds: []string{*endpoint.VpcEndpoint.VpcEndpointId}})
 		kindtest.Must(t, err)
-		_, err = call.DeleteEgressOnlyInternetGateway(t.Context(), &ec2.DeleteEgressOnlyInternetGatewayInput{EgressOnlyInternetGatewayId: egress.EgressOnlyInternetGateway.EgressOnlyInternetGatewayId})
+		_, err = call.DeleteEgressOnlyInternetGateway(t.Context(),
+			&ec2.DeleteEgressOnlyInternetGatewayInput{EgressOnlyInternetGatewayId: egress.EgressOnlyInternetGateway.EgressOnlyInternetGatewayId})
 		kindtest.Must(t, err)
 		_, err = call.DetachVpnGateway(t.Context(), &ec2.DetachVpnGatewayInput{VpcId: vpc, VpnGatewayId: vpn.VpnGateway.VpnGatewayId})
 		kindtest.Must(t, err)
@@ -464,8 +489,10 @@ func TestPeeringsOfEitherSideHoldADeletion(t *testing.T) {
 	heldBy(t, s, "VPC peering connections: 2 ("+strings.Join(both, ", ")+")")
 
 	// What the operator may not count is left out: EC2 itself keeps what is in use.
-	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DescribeVpcPeeringConnections"}, emulator.Fail(403, "UnauthorizedOperation", "You are not authorized to perform this operation."))
-	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DescribeCarrierGateways"}, emulator.Fail(400, "UnsupportedOperation", "The functionality you requested is not available in this region."))
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DescribeVpcPeeringConnections"},
+		emulator.Fail(403, "UnauthorizedOperation", "You are not authorized to perform this operation."))
+	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DescribeCarrierGateways"},
+		emulator.Fail(400, "UnsupportedOperation", "The functionality you requested is not available in this region."))
 	if message := heldBy(t, s, "subnets: 1 (subnet-"); strings.Contains(message, "peering") {
 		t.Error(message)
 	}

@@ -19,7 +19,8 @@ func TestImport_NamesExceptionsFromMutability(t *testing.T) {
 	settings, _, _ := kindtest.NotDeclared(t, engine.For(NewRepository), repositoryOf(), nil, func(output any) {
 		if d, ok := output.(*ecr.DescribeRepositoriesOutput); ok {
 			d.Repositories[0].ImageTagMutability = types.ImageTagMutabilityImmutableWithExclusion
-			d.Repositories[0].ImageTagMutabilityExclusionFilters = []types.ImageTagMutabilityExclusionFilter{{Filter: aws.String("latest*"), FilterType: types.ImageTagMutabilityExclusionFilterTypeWildcard}}
+			d.Repositories[0].ImageTagMutabilityExclusionFilters = []types.ImageTagMutabilityExclusionFilter{{Filter: aws.String("latest*"),
+				FilterType: types.ImageTagMutabilityExclusionFilterTypeWildcard}}
 		}
 	})
 	if !slices.Equal(settings, []string{"imageTagMutability", "imageTagMutabilityExclusionFilters"}) {

@@ -98,7 +98,8 @@ func api(r *kindtest.Rig) *ecr.Client { return ecr.NewFromConfig(r.Config) }
 func existing(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).CreateRepository(t.Context(), &ecr.CreateRepositoryInput{RepositoryName: aws.String(stored), Tags: kind.SDKTags[types.Tag](tags)})
+		_, err := api(r).CreateRepository(t.Context(),
+			&ecr.CreateRepositoryInput{RepositoryName: aws.String(stored), Tags: kind.SDKTags[types.Tag](tags)})
 		kindtest.Must(t, err)
 	}
 }
@@ -107,8 +108,10 @@ func existing(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 func except(filter string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).PutImageTagMutability(t.Context(), &ecr.PutImageTagMutabilityInput{RepositoryName: aws.String(stored), ImageTagMutability: types.ImageTagMutabilityImmutableWithExclusion,
-			ImageTagMutabilityExclusionFilters: []types.ImageTagMutabilityExclusionFilter{{Filter: &filter, FilterType: types.ImageTagMutabilityExclusionFilterTypeWildcard}}})
+		_, err := api(r).PutImageTagMutability(t.Context(),
+			&ecr.PutImageTagMutabilityInput{RepositoryName: aws.String(stored), ImageTagMutability: types.ImageTagMutabilityImmutableWithExclusion,
+				ImageTagMutabilityExclusionFilters: []types.ImageTagMutabilityExclusionFilter{{Filter: &filter,
+					FilterType: types.ImageTagMutabilityExclusionFilterTypeWildcard}}})
 		kindtest.Must(t, err)
 	}
 }
@@ -118,7 +121,8 @@ func push(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	const manifest = `{"schemaVersion":2,"mediaType":"application/vnd.docker.distribution.manifest.v2+json","config":{"mediaType":"application/vnd.docker.container.image.v1+json","size":1,"digest":"sha256:%064[1]d"},"layers":[{"mediaType":"application/vnd.docker.image.rootfs.diff.tar.gzip","size":1,"digest":"sha256:%064[1]d"}]}`
 	for i, tag := range []string{"latest", "v1", "v2"} {
-		_, err := api(r).PutImage(t.Context(), &ecr.PutImageInput{RepositoryName: aws.String(stored), ImageTag: &tag, ImageManifest: aws.String(fmt.Sprintf(manifest, i/2))})
+		_, err := api(r).PutImage(t.Context(),
+			&ecr.PutImageInput{RepositoryName: aws.String(stored), ImageTag: &tag, ImageManifest: aws.String(fmt.Sprintf(manifest, i/2))})
 		kindtest.Must(t, err)
 	}
 }
@@ -148,14 +152,25 @@ func lives() []kindtest.Case {
 	}
 	return []kindtest.Case{
 		{Name: "absent is created by one call", Object: repositoryOf(), Cause: engine.New, Actions: []string{create}},
-		{Name: "with everything that a create sets", Object: repositoryOf(mutability("IMMUTABLE"), scans(true), encrypted("KMS", keyARN), tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
+		{Name: "with everything that a create sets",
+			Object: repositoryOf(mutability("IMMUTABLE"), scans(true), encrypted("KMS", keyARN), tagged("team", "a")), Cause: engine.New,
+			Actions: []string{create}},
 		{Name: "with a key by reference", Object: repositoryOf(keyRef), Facts: targets, Cause: engine.New, Actions: []string{create}},
-		{Name: "with policies", Object: repositoryOf(lifecycle(keep30), policy(pulls)), Cause: engine.New, Actions: []string{create, putLifecycle, setPolicy}},
-		{Name: "rules and tags in any order", Object: repositoryOf(lifecycle(unordered)), Cause: engine.New, Actions: []string{create, putLifecycle}},
-		{Name: "the same rules in another order", Existing: repositoryOf(lifecycle(unordered)), Object: repositoryOf(lifecycle(ordered)), Cause: engine.InSync},
-		{Name: "another priority", Existing: repositoryOf(lifecycle(unordered)), Object: repositoryOf(lifecycle(strings.Replace(unordered, "20", "30", 1))), Cause: engine.Edited, Diff: []string{"Lifecycle"}, Actions: []string{putLifecycle}},
-		{Name: "settings that a new repository has", Object: repositoryOf(mutability("MUTABLE"), scans(false), encrypted("AES256", ""), lifecycle(""), policy("")), Cause: engine.New, Actions: []string{create}},
-		{Name: "settings that are no longer declared stay", Existing: repositoryOf(mutability("IMMUTABLE"), scans(true), lifecycle(keep30), policy(pulls)), Object: repositoryOf(), Cause: engine.InSync},
+		{Name: "with policies", Object: repositoryOf(lifecycle(keep30), policy(pulls)), Cause: engine.New,
+			Actions: []string{create, putLifecycle, setPolicy}},
+		{Name: "rules and tags in any order", Object: repositoryOf(lifecycle(unordered)), Cause: engine.New,
+			Actions: []string{create, putLifecycle}},
+		{Name: "the same rules in another order", Existing: repositoryOf(lifecycle(unordered)), Object: repositoryOf(lifecycle(ordered)),
+			Cause: engine.InSync},
+		{Name: "another priority", Existing: repositoryOf(lifecycle(unordered)),
+			Object: repositoryOf(lifecycle(strings.Replace(unordered, "20", "30", 1))), Cause: engine.Edited, Diff: []string{"Lifecycle"},
+			Actions: []string{putLifecycle}},
+		{Name: "settings that a new repository has",
+			Object: repositoryOf(mutability("MUTABLE"), scans(false), encrypted("AES256", ""), lifecycle(""), policy("")), Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "settings that are no longer declared stay",
+			Existing: repositoryOf(mutability("IMMUTABLE"), scans(true), lifecycle(keep30), policy(pulls)), Object: repositoryOf(),
+			Cause: engine.InSync},
 		refused("a policy that is no document", policy("{")),
 		refused("a lifecycle policy that is no document", lifecycle("{")),
 		refused("a name in capitals", func(s *spec) { s.RepositoryName = "Shop" }),
@@ -205,7 +220,8 @@ func TestRepository_KeepsWhatLambdaAdded(t *testing.T) {
 
 func edits() []kindtest.Case {
 	row := func(name, path, action string, from, to edit) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: repositoryOf(from), Object: repositoryOf(to), Cause: engine.Edited, Diff: []string{path}, Actions: []string{action}}
+		return kindtest.Case{Name: name, Existing: repositoryOf(from), Object: repositoryOf(to), Cause: engine.Edited, Diff: []string{path},
+			Actions: []string{action}}
 	}
 	none := func(*spec) {}
 	return []kindtest.Case{
@@ -219,38 +235,54 @@ func edits() []kindtest.Case {
 		row("a policy", "Policy", setPolicy, none, policy(pulls)),
 		row("another policy", "Policy", setPolicy, policy(pulls), policy(pullsAndLayers)),
 		row("no policy", "Policy", dropPolicy, policy(pulls), policy("")),
-		{Name: "what Lambda added to a policy stays", Existing: repositoryOf(policy(pulls)), Object: repositoryOf(policy(pulls)), Drift: true, Before: addsStatement(pulls), Cause: engine.InSync},
-		{Name: "what Lambda added to no policy stays", Existing: repositoryOf(policy("")), Object: repositoryOf(policy("")), Drift: true, Before: addsStatement(""), Cause: engine.InSync},
-		{Name: "what Lambda added is removed where the spec declares it", Existing: repositoryOf(policy(ofLambda("a"))), Object: repositoryOf(policy(ofLambda("a"))), Drift: true,
+		{Name: "what Lambda added to a policy stays", Existing: repositoryOf(policy(pulls)), Object: repositoryOf(policy(pulls)), Drift: true,
+			Before: addsStatement(pulls), Cause: engine.InSync},
+		{Name: "what Lambda added to no policy stays", Existing: repositoryOf(policy("")), Object: repositoryOf(policy("")), Drift: true,
+			Before: addsStatement(""), Cause: engine.InSync},
+		{Name: "what Lambda added is removed where the spec declares it", Existing: repositoryOf(policy(ofLambda("a"))),
+			Object: repositoryOf(policy(ofLambda("a"))), Drift: true,
 			Before: setsPolicy(ofLambda("b")), Cause: engine.Drifted, Diff: []string{"Policy"}, Actions: []string{setPolicy}},
-		{Name: "a statement of Lambda's Sid for somebody else is removed", Existing: repositoryOf(policy("")), Object: repositoryOf(policy("")), Drift: true,
-			Before: setsPolicy(strings.Replace(ofLambda("a"), `{"Service":"lambda.amazonaws.com"}`, `"*"`, 1)), Cause: engine.Drifted, Diff: []string{"Policy"}, Actions: []string{dropPolicy}},
-		{Name: "the same policies in other words", Existing: repositoryOf(policy(pulls), lifecycle(keep30)), Object: repositoryOf(policy(pullsInWords), lifecycle(sameInWords)), Cause: engine.InSync},
-		{Name: "tags are added and dropped", Existing: repositoryOf(tagged("old", "1")), Object: repositoryOf(tagged("team", "a")), Cause: engine.Edited,
-			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
-		{Name: "the key of AWS for ECR by its alias", Object: repositoryOf(encrypted("KMS", "alias/aws/ecr")), Cause: engine.New, Actions: []string{create}},
-		{Name: "a key by its ID", Object: repositoryOf(encrypted("KMS", "1234abcd-12ab-34cd-56ef-1234567890ab")), Cause: engine.New, Actions: []string{create}},
+		{Name: "a statement of Lambda's Sid for somebody else is removed", Existing: repositoryOf(policy("")), Object: repositoryOf(policy("")),
+			Drift:  true,
+			Before: setsPolicy(strings.Replace(ofLambda("a"), `{"Service":"lambda.amazonaws.com"}`, `"*"`, 1)), Cause: engine.Drifted,
+			Diff: []string{"Policy"}, Actions: []string{dropPolicy}},
+		{Name: "the same policies in other words", Existing: repositoryOf(policy(pulls), lifecycle(keep30)),
+			Object: repositoryOf(policy(pullsInWords), lifecycle(sameInWords)), Cause: engine.InSync},
+		{Name: "tags are added and dropped", Existing: repositoryOf(tagged("old", "1")), Object: repositoryOf(tagged("team", "a")),
+			Cause: engine.Edited,
+			Diff:  []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
+		{Name: "the key of AWS for ECR by its alias", Object: repositoryOf(encrypted("KMS", "alias/aws/ecr")), Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "a key by its ID", Object: repositoryOf(encrypted("KMS", "1234abcd-12ab-34cd-56ef-1234567890ab")), Cause: engine.New,
+			Actions: []string{create}},
 		{Name: "an alias, of which ECR shows the key", Object: repositoryOf(encrypted("KMS", "alias/images")), Stalled: status.ReasonInvalidSpec},
-		{Name: "exceptions that the plan would remove", Existing: repositoryOf(mutability("IMMUTABLE")), Object: repositoryOf(mutability("IMMUTABLE")), Drift: true,
+		{Name: "exceptions that the plan would remove", Existing: repositoryOf(mutability("IMMUTABLE")),
+			Object: repositoryOf(mutability("IMMUTABLE")), Drift: true,
 			Before: except("latest*"), Cause: engine.Drifted, Diff: []string{"Mutability"}, Actions: []string{putMutability}},
-		{Name: "another type of encryption", Existing: repositoryOf(encrypted("AES256", "")), Object: repositoryOf(encrypted("KMS", keyARN)), Stalled: status.ReasonImmutable},
-		{Name: "another key", Existing: repositoryOf(encrypted("KMS", keyARN)), Object: repositoryOf(encrypted("KMS", strings.Replace(keyARN, "1234abcd", "4321abcd", 1))), Stalled: status.ReasonImmutable},
-		{Name: "another name", Existing: repositoryOf(), Object: repositoryOf(func(s *spec) { s.RepositoryName = "other" }), Stalled: status.ReasonIdentityChanged},
+		{Name: "another type of encryption", Existing: repositoryOf(encrypted("AES256", "")), Object: repositoryOf(encrypted("KMS", keyARN)),
+			Stalled: status.ReasonImmutable},
+		{Name: "another key", Existing: repositoryOf(encrypted("KMS", keyARN)),
+			Object: repositoryOf(encrypted("KMS", strings.Replace(keyARN, "1234abcd", "4321abcd", 1))), Stalled: status.ReasonImmutable},
+		{Name: "another name", Existing: repositoryOf(), Object: repositoryOf(func(s *spec) { s.RepositoryName = "other" }),
+			Stalled: status.ReasonIdentityChanged},
 	}
 }
 
 func drifts() []kindtest.Case {
 	repo := aws.String(stored)
 	row := func(path, action string, object *v1alpha1.ECRRepository, change func(*testing.T, *kindtest.Rig)) kindtest.Case {
-		return kindtest.Case{Name: path + " is restored", Existing: object, Object: object, Drift: true, Before: change, Cause: engine.Drifted, Diff: []string{path}, Actions: []string{action}}
+		return kindtest.Case{Name: path + " is restored", Existing: object, Object: object, Drift: true, Before: change, Cause: engine.Drifted,
+			Diff: []string{path}, Actions: []string{action}}
 	}
 	return []kindtest.Case{
 		row("Mutability", putMutability, repositoryOf(mutability("IMMUTABLE")), func(t *testing.T, r *kindtest.Rig) {
-			_, err := api(r).PutImageTagMutability(t.Context(), &ecr.PutImageTagMutabilityInput{RepositoryName: repo, ImageTagMutability: types.ImageTagMutabilityMutable})
+			_, err := api(r).PutImageTagMutability(t.Context(),
+				&ecr.PutImageTagMutabilityInput{RepositoryName: repo, ImageTagMutability: types.ImageTagMutabilityMutable})
 			kindtest.Must(t, err)
 		}),
 		row("ScanOnPush", putScanning, repositoryOf(scans(true)), func(t *testing.T, r *kindtest.Rig) {
-			_, err := api(r).PutImageScanningConfiguration(t.Context(), &ecr.PutImageScanningConfigurationInput{RepositoryName: repo, ImageScanningConfiguration: &types.ImageScanningConfiguration{}})
+			_, err := api(r).PutImageScanningConfiguration(t.Context(),
+				&ecr.PutImageScanningConfigurationInput{RepositoryName: repo, ImageScanningConfiguration: &types.ImageScanningConfiguration{}})
 			kindtest.Must(t, err)
 		}),
 		row("Lifecycle", putLifecycle, repositoryOf(lifecycle(keep30)), func(t *testing.T, r *kindtest.Rig) {
@@ -258,15 +290,19 @@ func drifts() []kindtest.Case {
 			kindtest.Must(t, err)
 		}),
 		row("Policy", setPolicy, repositoryOf(policy(pulls)), func(t *testing.T, r *kindtest.Rig) {
-			_, err := api(r).SetRepositoryPolicy(t.Context(), &ecr.SetRepositoryPolicyInput{RepositoryName: repo, PolicyText: aws.String(pullsAndLayers)})
+			_, err := api(r).SetRepositoryPolicy(t.Context(),
+				&ecr.SetRepositoryPolicyInput{RepositoryName: repo, PolicyText: aws.String(pullsAndLayers)})
 			kindtest.Must(t, err)
 		}),
 		row("Tags[team]", tag, repositoryOf(tagged("team", "a")), func(t *testing.T, r *kindtest.Rig) {
-			_, err := api(r).TagResource(t.Context(), &ecr.TagResourceInput{ResourceArn: repositories(t, r)[0].RepositoryArn, Tags: kind.SDKTags[types.Tag](map[string]string{"team": "b"})})
+			_, err := api(r).TagResource(t.Context(),
+				&ecr.TagResourceInput{ResourceArn: repositories(t, r)[0].RepositoryArn, Tags: kind.SDKTags[types.Tag](map[string]string{"team": "b"})})
 			kindtest.Must(t, err)
 		}),
-		{Name: "images are none of the operator's business", Existing: repositoryOf(), Object: repositoryOf(), Drift: true, Before: push, Cause: engine.InSync},
-		{Name: "a repository that vanished is reported", Existing: repositoryOf(), Object: repositoryOf(), Drift: true, Before: drop, Stalled: status.ReasonMissing},
+		{Name: "images are none of the operator's business", Existing: repositoryOf(), Object: repositoryOf(), Drift: true, Before: push,
+			Cause: engine.InSync},
+		{Name: "a repository that vanished is reported", Existing: repositoryOf(), Object: repositoryOf(), Drift: true, Before: drop,
+			Stalled: status.ReasonMissing},
 	}
 }
 
@@ -278,7 +314,8 @@ func drop(t *testing.T, r *kindtest.Rig) {
 
 func deletions() []kindtest.Case {
 	row := func(name string, o *v1alpha1.ECRRepository, before func(*testing.T, *kindtest.Rig), actions ...string) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: o, Object: o, Deleting: true, Drift: true, Before: before, Cause: engine.Deleting, Actions: actions}
+		return kindtest.Case{Name: name, Existing: o, Object: o, Deleting: true, Drift: true, Before: before, Cause: engine.Deleting,
+			Actions: actions}
 	}
 	gone := row("deleting what is gone", repositoryOf(), drop)
 	gone.Cause = engine.Gone
@@ -286,18 +323,24 @@ func deletions() []kindtest.Case {
 	orphan.Diff = ownerPaths
 	return []kindtest.Case{
 		row("deleting", repositoryOf(lifecycle(keep30)), nil, removeWhole), gone, orphan,
-		{Name: "deleting a repository with images waits", Existing: repositoryOf(), Object: repositoryOf(), Deleting: true, Drift: true, Before: push, Waiting: status.ReasonRepositoryNotEmpty, OnRun: true},
+		{Name: "deleting a repository with images waits", Existing: repositoryOf(), Object: repositoryOf(), Deleting: true, Drift: true,
+			Before: push, Waiting: status.ReasonRepositoryNotEmpty, OnRun: true},
 		row("deleting images with it, as declared", repositoryOf(force), push, removeWhole),
 	}
 }
 
 func owners() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: repositoryOf(func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionDelete }),
-			Before: existing(ownerTags("an-earlier-one", kindtest.Cluster)), Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
-		{Name: "without an owner it is adopted where allowed", Object: repositoryOf(scans(true), func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionDelete }),
-			Before: existing(nil), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.Edited, Diff: append([]string{"ScanOnPush"}, ownerPaths...), Actions: []string{tag, putScanning}},
-		{Name: "another cluster's is not taken", Object: repositoryOf(), Before: existing(ownerTags("theirs", "another")), Stalled: status.ReasonConflict, OnRun: true},
+		{Name: "left by an earlier object of this name, it is taken over",
+			Object: repositoryOf(func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionDelete }),
+			Before: existing(ownerTags("an-earlier-one", kindtest.Cluster)), Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"},
+			Actions: []string{tag}},
+		{Name: "without an owner it is adopted where allowed",
+			Object: repositoryOf(scans(true), func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionDelete }),
+			Before: existing(nil), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.Edited,
+			Diff: append([]string{"ScanOnPush"}, ownerPaths...), Actions: []string{tag, putScanning}},
+		{Name: "another cluster's is not taken", Object: repositoryOf(), Before: existing(ownerTags("theirs", "another")),
+			Stalled: status.ReasonConflict, OnRun: true},
 	}
 }
 
@@ -375,7 +418,8 @@ func TestAReferenceToAKeyThatIsNotReadyIsWaitedFor(t *testing.T) {
 	}
 	targets(s)
 	kindtest.Settled(t, s)
-	if got := repositories(t, r)[0].EncryptionConfiguration; got.EncryptionType != types.EncryptionTypeKms || aws.ToString(got.KmsKey) != keyARN {
+	if got := repositories(t, r)[0].EncryptionConfiguration; got.EncryptionType != types.EncryptionTypeKms ||
+		aws.ToString(got.KmsKey) != keyARN {
 		t.Errorf("%+v", got)
 	}
 }
@@ -383,16 +427,20 @@ func TestAReferenceToAKeyThatIsNotReadyIsWaitedFor(t *testing.T) {
 func TestRepositoryCosts(t *testing.T) {
 	s, _ := subject(t, repositoryOf(scans(true), lifecycle(keep30)))
 	kindtest.Costs(t, s,
-		kindtest.Cost{Name: "create", Calls: map[string]int{"CreateRepository": 1, "PutLifecyclePolicy": 1, "DescribeRepositories": 1, "GetLifecyclePolicy": 1}},
-		kindtest.Cost{Name: "check", Calls: map[string]int{"DescribeRepositories": 1, "ListTagsForResource": 1, "GetLifecyclePolicy": 1}, Change: s.Forget},
-		kindtest.Cost{Name: "delete", Calls: map[string]int{"DescribeRepositories": 2, "ListTagsForResource": 1, "DeleteRepository": 1}, Change: func() { s.Deleting = true }})
+		kindtest.Cost{Name: "create",
+			Calls: map[string]int{"CreateRepository": 1, "PutLifecyclePolicy": 1, "DescribeRepositories": 1, "GetLifecyclePolicy": 1}},
+		kindtest.Cost{Name: "check", Calls: map[string]int{"DescribeRepositories": 1, "ListTagsForResource": 1, "GetLifecyclePolicy": 1},
+			Change: s.Forget},
+		kindtest.Cost{Name: "delete", Calls: map[string]int{"DescribeRepositories": 2, "ListTagsForResource": 1, "DeleteRepository": 1},
+			Change: func() { s.Deleting = true }})
 }
 
 func TestPublishedFields(t *testing.T) {
 	s, r := subject(t, repositoryOf())
 	kindtest.Settled(t, s)
 	st, d := s.Object.(*v1alpha1.ECRRepository).Status, repositories(t, r)[0]
-	if st.ID != stored || st.ARN != *d.RepositoryArn || st.RepositoryARN != st.ARN || st.RepositoryURI != *d.RepositoryUri || st.RegistryID != kindtest.Account {
+	if st.ID != stored || st.ARN != *d.RepositoryArn || st.RepositoryARN != st.ARN || st.RepositoryURI != *d.RepositoryUri ||
+		st.RegistryID != kindtest.Account {
 		t.Errorf("%+v", st)
 	}
 	if a := any(s.Object).(kind.Referable).ReferableAttributes(); a["repositoryUri"] != st.RepositoryURI {
@@ -415,7 +463,8 @@ func TestMutability_APlanNamesTheExceptionsThatItRemoves(t *testing.T) {
 	except("latest*")(t, r)
 	other.Edit(repositoryOf(scans(true), lifecycle(keep30)))
 	kindtest.Settled(t, other)
-	if d := repositories(t, r)[0]; d.ImageTagMutability != types.ImageTagMutabilityImmutableWithExclusion || len(d.ImageTagMutabilityExclusionFilters) != 1 {
+	if d := repositories(t, r)[0]; d.ImageTagMutability != types.ImageTagMutabilityImmutableWithExclusion ||
+		len(d.ImageTagMutabilityExclusionFilters) != 1 {
 		t.Errorf("an edit of other settings left %s with %+v", d.ImageTagMutability, d.ImageTagMutabilityExclusionFilters)
 	}
 }

@@ -22,7 +22,8 @@ func TestCluster_ListsOfOthers(t *testing.T) {
 				t.Helper()
 				return len(observed(t, r).CapacityProviders) > 1
 			}},
-		kindtest.List{Field: "defaultCapacityProviderStrategy", Object: clusterOf(providers("FARGATE", "FARGATE_SPOT"), strategy(item{CapacityProvider: "FARGATE"})), Exact: true,
+		kindtest.List{Field: "defaultCapacityProviderStrategy",
+			Object: clusterOf(providers("FARGATE", "FARGATE_SPOT"), strategy(item{CapacityProvider: "FARGATE"})), Exact: true,
 			Add: replace([]string{"FARGATE", "FARGATE_SPOT"}, types.CapacityProviderStrategyItem{CapacityProvider: aws.String("FARGATE")}, spot),
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()

@@ -32,7 +32,8 @@ func entries(of ...v1alpha1.EKSAccessEntry) clusterEdit {
 func admins(names ...string) clusterEdit {
 	var all []v1alpha1.EKSAccessEntry
 	for _, name := range names {
-		all = append(all, v1alpha1.EKSAccessEntry{PrincipalARN: roles + name, Policies: []v1alpha1.EKSAccessPolicy{{PolicyName: "AmazonEKSClusterAdminPolicy"}}})
+		all = append(all, v1alpha1.EKSAccessEntry{PrincipalARN: roles + name,
+			Policies: []v1alpha1.EKSAccessPolicy{{PolicyName: "AmazonEKSClusterAdminPolicy"}}})
 	}
 	return entries(all...)
 }
@@ -67,7 +68,8 @@ func TestANewClusterTakesAccessEntries(t *testing.T) {
 	}
 	s = clusterSubject(t, admins("admins"), creatorIsAdmin(false))
 	kindtest.Settled(t, s)
-	if got := found(t, s.Rig).AccessConfig; got == nil || got.BootstrapClusterCreatorAdminPermissions == nil || *got.BootstrapClusterCreatorAdminPermissions {
+	if got := found(t, s.Rig).AccessConfig; got == nil || got.BootstrapClusterCreatorAdminPermissions == nil ||
+		*got.BootstrapClusterCreatorAdminPermissions {
 		t.Errorf("%+v", got)
 	}
 }
@@ -76,7 +78,8 @@ func TestANewClusterTakesAccessEntries(t *testing.T) {
 func TestAccessEntriesOfOthersAreLeftAlone(t *testing.T) {
 	s := clusterSubject(t, admins("admins"))
 	kindtest.Settled(t, s)
-	_, err := api(s.Rig).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{ClusterName: aws.String(platform), PrincipalArn: aws.String(roles + "nodes"), Type: aws.String("EC2_LINUX")})
+	_, err := api(s.Rig).CreateAccessEntry(t.Context(),
+		&eks.CreateAccessEntryInput{ClusterName: aws.String(platform), PrincipalArn: aws.String(roles + "nodes"), Type: aws.String("EC2_LINUX")})
 	kindtest.Must(t, err)
 	s.Edit(clusterWith())
 	kindtest.Settled(t, s)
@@ -88,10 +91,12 @@ func TestAccessEntriesOfOthersAreLeftAlone(t *testing.T) {
 func TestAnAccessEntryThatWasRemovedIsMadeAgain(t *testing.T) {
 	s := clusterSubject(t, admins("admins"))
 	kindtest.Settled(t, s)
-	_, err := api(s.Rig).DeleteAccessEntry(t.Context(), &eks.DeleteAccessEntryInput{ClusterName: aws.String(platform), PrincipalArn: aws.String(roles + "admins")})
+	_, err := api(s.Rig).DeleteAccessEntry(t.Context(),
+		&eks.DeleteAccessEntryInput{ClusterName: aws.String(platform), PrincipalArn: aws.String(roles + "admins")})
 	kindtest.Must(t, err)
 	kindtest.Settled(t, s)
-	out, err := api(s.Rig).ListAssociatedAccessPolicies(t.Context(), &eks.ListAssociatedAccessPoliciesInput{ClusterName: aws.String(platform), PrincipalArn: aws.String(roles + "admins")})
+	out, err := api(s.Rig).ListAssociatedAccessPolicies(t.Context(),
+		&eks.ListAssociatedAccessPoliciesInput{ClusterName: aws.String(platform), PrincipalArn: aws.String(roles + "admins")})
 	kindtest.Must(t, err)
 	if len(out.AssociatedAccessPolicies) != 1 || aws.ToString(out.AssociatedAccessPolicies[0].PolicyArn) != adminPolicy {
 		t.Errorf("%+v", out.AssociatedAccessPolicies)
@@ -102,7 +107,8 @@ func TestAnAccessEntryThatWasRemovedIsMadeAgain(t *testing.T) {
 func TestAnAdministratorStaysUntilTheNextOneHasItsPolicy(t *testing.T) {
 	s := clusterSubject(t, admins("alice"))
 	kindtest.Settled(t, s)
-	refused := s.Rig.AWS.Fault(emulator.Match{Service: "eks", Op: "AssociateAccessPolicy"}, emulator.Fail(400, "InvalidParameterException", "The policyArn parameter format is not valid"))
+	refused := s.Rig.AWS.Fault(emulator.Match{Service: "eks", Op: "AssociateAccessPolicy"},
+		emulator.Fail(400, "InvalidParameterException", "The policyArn parameter format is not valid"))
 	s.Edit(clusterWith(admins("bob")))
 	if _, err := s.Settle(t.Context(), nil); err == nil {
 		t.Error("the policy was not refused")
@@ -122,7 +128,8 @@ func TestAnAdministratorStaysUntilTheNextOneHasItsPolicy(t *testing.T) {
 func TestTheConfigMapCountsUntilAccessEntriesAreMade(t *testing.T) {
 	s := clusterSubject(t)
 	kindtest.Settled(t, s)
-	refused := s.Rig.AWS.Fault(emulator.Match{Service: "eks", Op: "AssociateAccessPolicy"}, emulator.Fail(400, "InvalidParameterException", "The policyArn parameter format is not valid"))
+	refused := s.Rig.AWS.Fault(emulator.Match{Service: "eks", Op: "AssociateAccessPolicy"},
+		emulator.Fail(400, "InvalidParameterException", "The policyArn parameter format is not valid"))
 	s.Edit(clusterWith(mode("API"), admins("alice")))
 	if _, err := s.Settle(t.Context(), nil); err == nil {
 		t.Error("the policy was not refused")
@@ -146,7 +153,8 @@ func TestAnUpdateOfSupportThatFailsLaterIsExplained(t *testing.T) {
 	s.Rig.AWS.EKS.FailControlPlaneUpdates("the account has no such support")
 	s.Edit(clusterWith(supported("EXTENDED")))
 	_, err := s.Settle(t.Context(), nil)
-	if st, ok := status.AsStalled(err); !ok || !strings.Contains(st.Message, "the account has no such support") || strings.Contains(st.Message, "another writer") {
+	if st, ok := status.AsStalled(err); !ok || !strings.Contains(st.Message, "the account has no such support") ||
+		strings.Contains(st.Message, "another writer") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -157,13 +165,15 @@ func TestAnUpdateThatFailsLaterIsExplained(t *testing.T) {
 	s.Rig.AWS.EKS.FailControlPlaneUpdates("insufficient free IP addresses")
 	s.Edit(clusterWith(running("1.32")))
 	_, err := s.Settle(t.Context(), nil)
-	if st, ok := status.AsStalled(err); !ok || !strings.Contains(st.Message, "insufficient free IP addresses (subnet-0000000a)") || strings.Contains(st.Message, "another writer") {
+	if st, ok := status.AsStalled(err); !ok || !strings.Contains(st.Message, "insufficient free IP addresses (subnet-0000000a)") ||
+		strings.Contains(st.Message, "another writer") {
 		t.Errorf("got %v", err)
 	}
 	shown := func() *metav1.Condition {
 		return meta.FindStatusCondition(statusOf(s).Conditions, v1alpha1.ConditionLastUpdateSucceeded)
 	}
-	if c := shown(); c == nil || c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "IpNotAvailable: insufficient free IP addresses") {
+	if c := shown(); c == nil || c.Status != metav1.ConditionFalse ||
+		!strings.Contains(c.Message, "IpNotAvailable: insufficient free IP addresses") {
 		t.Errorf("%+v", c)
 	}
 	s.Rig.AWS.EKS.FailControlPlaneUpdates("")

@@ -109,8 +109,9 @@ func byReference(s *clusterSpec) {
 }
 
 func clusterTargets(s *kindtest.Subject) {
-	s.Targets = map[string]kind.Target{"IAMRole/control-plane": {ID: "control-plane", ARN: roles + "control-plane"}, "KMSKey/secrets": {ID: "1234abcd-secrets", ARN: keys + "1234abcd-secrets"},
-		"Subnet/a": {ID: "subnet-0000000c"}, "Subnet/b": {ID: "subnet-0000000d"}, "SecurityGroup/web": {ID: "sg-0000000b"}}
+	s.Targets = map[string]kind.Target{"IAMRole/control-plane": {ID: "control-plane", ARN: roles + "control-plane"},
+		"KMSKey/secrets": {ID: "1234abcd-secrets", ARN: keys + "1234abcd-secrets"},
+		"Subnet/a":       {ID: "subnet-0000000c"}, "Subnet/b": {ID: "subnet-0000000d"}, "SecurityGroup/web": {ID: "sg-0000000b"}}
 }
 
 func found(t *testing.T, r *kindtest.Rig) *types.Cluster {
@@ -128,8 +129,10 @@ func clusterExists(t *testing.T, r *kindtest.Rig) bool { return found(t, r) != n
 func beforeCluster(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).CreateCluster(t.Context(), &eks.CreateClusterInput{Name: aws.String(platform), RoleArn: aws.String(roles + "control-plane"), Version: aws.String("1.31"), Tags: tags,
-			ResourcesVpcConfig: &types.VpcConfigRequest{SubnetIds: []string{"subnet-0000000a", "subnet-0000000b"}}})
+		_, err := api(r).CreateCluster(t.Context(),
+			&eks.CreateClusterInput{Name: aws.String(platform), RoleArn: aws.String(roles + "control-plane"), Version: aws.String("1.31"),
+				Tags:               tags,
+				ResourcesVpcConfig: &types.VpcConfigRequest{SubnetIds: []string{"subnet-0000000a", "subnet-0000000b"}}})
 		kindtest.Must(t, err)
 	}
 }
@@ -174,16 +177,24 @@ func clusterLives() []kindtest.Case {
 		{Name: "absent is created by one call", Object: clusterWith(), Cause: engine.New, Actions: []string{createCluster}},
 		{Name: "with every field", Object: clusterWith(full, labeled("team", "a")), Cause: engine.New, Actions: []string{createCluster}},
 		{Name: "with references", Object: clusterWith(byReference), Cause: engine.New, Actions: []string{createCluster}},
-		{Name: "with all logs, and the private endpoint alone", Object: clusterWith(logs("api", "audit", "authenticator", "controllerManager", "scheduler"), reached(false, true)), Cause: engine.New, Actions: []string{createCluster}},
-		{Name: "with administrators", Object: clusterWith(admins("admins"), creatorIsAdmin(false)), Cause: engine.New, Actions: []string{createCluster}},
-		{Name: "administrators in sync", Existing: clusterWith(admins("admins", "others"), mode("API")), Object: clusterWith(admins("admins", "others"), mode("API")), Cause: engine.InSync},
+		{Name: "with all logs, and the private endpoint alone",
+			Object: clusterWith(logs("api", "audit", "authenticator", "controllerManager", "scheduler"), reached(false, true)), Cause: engine.New,
+			Actions: []string{createCluster}},
+		{Name: "with administrators", Object: clusterWith(admins("admins"), creatorIsAdmin(false)), Cause: engine.New,
+			Actions: []string{createCluster}},
+		{Name: "administrators in sync", Existing: clusterWith(admins("admins", "others"), mode("API")),
+			Object: clusterWith(admins("admins", "others"), mode("API")), Cause: engine.InSync},
 		{Name: "protected", Object: clusterWith(protected(true)), Cause: engine.New, Actions: []string{createCluster}},
 		{Name: "without extended support", Object: clusterWith(supported("STANDARD")), Cause: engine.New, Actions: []string{createCluster}},
 		{Name: "in sync", Existing: clusterWith(full), Object: clusterWith(full), Cause: engine.InSync},
-		{Name: "a range in another spelling", Existing: clusterWith(reached(true, false, "2001:db8::/32")), Object: clusterWith(reached(true, false, "2001:0DB8::/32")), Cause: engine.InSync},
-		{Name: "settings that are no longer declared stay as they are", Existing: clusterWith(running("1.31"), logs("api"), mode("API"), groups("sg-0000000a")), Object: clusterWith(), Cause: engine.InSync},
-		{Name: "a lost cluster is reported, not created again", Existing: clusterWith(), Object: clusterWith(), Drift: true, Before: deleteCluster, Stalled: status.ReasonMissing},
-		{Name: "and created again where the object says so", Existing: clusterWith(again), Object: clusterWith(again), Drift: true, Before: deleteCluster, Cause: engine.New, Actions: []string{createCluster}},
+		{Name: "a range in another spelling", Existing: clusterWith(reached(true, false, "2001:db8::/32")),
+			Object: clusterWith(reached(true, false, "2001:0DB8::/32")), Cause: engine.InSync},
+		{Name: "settings that are no longer declared stay as they are",
+			Existing: clusterWith(running("1.31"), logs("api"), mode("API"), groups("sg-0000000a")), Object: clusterWith(), Cause: engine.InSync},
+		{Name: "a lost cluster is reported, not created again", Existing: clusterWith(), Object: clusterWith(), Drift: true,
+			Before: deleteCluster, Stalled: status.ReasonMissing},
+		{Name: "and created again where the object says so", Existing: clusterWith(again), Object: clusterWith(again), Drift: true,
+			Before: deleteCluster, Cause: engine.New, Actions: []string{createCluster}},
 	}
 }
 
@@ -210,10 +221,14 @@ func clusterRefusals() []kindtest.Case {
 		refused("nobody who may use the cluster", mode("CONFIG_MAP"), creatorIsAdmin(false)),
 		refused("an access entry of no user", admins("..]")),
 		refused("no key", func(s *clusterSpec) { s.Encryption = &v1alpha1.EKSEncryption{} }),
-		{Name: "a role by ARN, which the provider does not allow", Object: clusterWith(byARN), Facts: func(s *kindtest.Subject) { s.RolePath = "" }, Stalled: status.ReasonNotPermitted},
+		{Name: "a role by ARN, which the provider does not allow", Object: clusterWith(byARN),
+			Facts: func(s *kindtest.Subject) { s.RolePath = "" }, Stalled: status.ReasonNotPermitted},
 		{Name: "a role by ARN, where the provider allows it", Object: clusterWith(byARN), Cause: engine.New, Actions: []string{createCluster}},
-		{Name: "nothing to adopt, and too little to create", Object: clusterWith(adopting), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.New, Actions: []string{createCluster}, Stalled: status.ReasonInvalidSpec, OnRun: true},
-		edited("another role", status.ReasonImmutable, clusterWith(byARN), clusterWith(byARN, func(s *clusterSpec) { s.RoleARN = roles + "others" })),
+		{Name: "nothing to adopt, and too little to create", Object: clusterWith(adopting),
+			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.New, Actions: []string{createCluster},
+			Stalled: status.ReasonInvalidSpec, OnRun: true},
+		edited("another role", status.ReasonImmutable, clusterWith(byARN),
+			clusterWith(byARN, func(s *clusterSpec) { s.RoleARN = roles + "others" })),
 		edited("another key", status.ReasonImmutable, clusterWith(full), clusterWith(full, encrypted(keys+"b"))),
 		edited("a key for a cluster without one", status.ReasonImmutable, clusterWith(), clusterWith(encrypted(keys+"a"))),
 		edited("an earlier mode of authentication", status.ReasonImmutable, clusterWith(mode("API")), clusterWith(mode("CONFIG_MAP"))),
@@ -231,45 +246,64 @@ func clusterEdits() []kindtest.Case {
 		return kindtest.Case{Name: name, Existing: from, Object: to, Cause: engine.Edited, Diff: paths, Actions: []string{configure}}
 	}
 	return []kindtest.Case{
-		change("the endpoints", clusterWith(reached(true, false, "203.0.113.0/24")), clusterWith(reached(false, true)), "PublicAccess", "PrivateAccess"),
-		change("other ranges of addresses", clusterWith(reached(true, true, "203.0.113.0/24")), clusterWith(reached(true, true, "198.51.100.0/24")), "CIDRs"),
+		change("the endpoints", clusterWith(reached(true, false, "203.0.113.0/24")), clusterWith(reached(false, true)), "PublicAccess",
+			"PrivateAccess"),
+		change("other ranges of addresses", clusterWith(reached(true, true, "203.0.113.0/24")),
+			clusterWith(reached(true, true, "198.51.100.0/24")), "CIDRs"),
 		change("other subnets", clusterWith(), clusterWith(placedIn("subnet-0000000a", "subnet-0000000c")), "Subnets"),
 		change("other security groups", clusterWith(groups("sg-0000000a")), clusterWith(groups("sg-0000000a", "sg-0000000b")), "Groups"),
 		change("other logs", clusterWith(logs("api", "audit")), clusterWith(logs("audit", "scheduler")), "Logs"),
 		change("no logs", clusterWith(logs("api", "audit")), clusterWith(logs()), "Logs"),
 		change("access entries", clusterWith(mode("CONFIG_MAP")), clusterWith(mode("API_AND_CONFIG_MAP")), "AuthenticationMode"),
 		change("a deletion protection", clusterWith(protected(false)), clusterWith(protected(true)), "DeletionProtection"),
-		{Name: "another support", Existing: clusterWith(supported("STANDARD")), Object: clusterWith(supported("EXTENDED")), Cause: engine.Edited, Diff: []string{"SupportType"}, Actions: []string{configure}},
-		{Name: "another administrator", Existing: clusterWith(admins("admins")), Object: clusterWith(admins("admins", "others")), Cause: engine.Edited,
-			Diff: []string{"Entries[" + roles + "others]", "Policies[" + roles + "others " + adminPolicy + "]"}, Actions: []string{createEntry, associatePolicy}},
-		{Name: "an administrator is dropped", Existing: clusterWith(admins("admins", "others")), Object: clusterWith(admins("admins")), Cause: engine.Edited,
-			Diff: []string{"Entries[" + roles + "others]"}, Actions: []string{"eks:DeleteAccessEntry"}},
-		{Name: "other groups, and a policy for namespaces", Existing: clusterWith(admins("admins")), Object: clusterWith(entries(v1alpha1.EKSAccessEntry{PrincipalARN: roles + "admins", KubernetesGroups: []string{"viewers"},
-			Policies: []v1alpha1.EKSAccessPolicy{{PolicyName: "AmazonEKSClusterAdminPolicy", Namespaces: []string{"shop", "search"}}}})), Cause: engine.Edited,
-			Diff: []string{"Entries[" + roles + "admins].Groups", "Policies[" + roles + "admins " + adminPolicy + "].Namespaces"}, Actions: []string{"eks:UpdateAccessEntry", associatePolicy}},
-		{Name: "a policy is dropped", Existing: clusterWith(admins("admins")), Object: clusterWith(entries(v1alpha1.EKSAccessEntry{PrincipalARN: roles + "admins"})), Cause: engine.Edited,
+		{Name: "another support", Existing: clusterWith(supported("STANDARD")), Object: clusterWith(supported("EXTENDED")), Cause: engine.Edited,
+			Diff: []string{"SupportType"}, Actions: []string{configure}},
+		{Name: "another administrator", Existing: clusterWith(admins("admins")), Object: clusterWith(admins("admins", "others")),
+			Cause:   engine.Edited,
+			Diff:    []string{"Entries[" + roles + "others]", "Policies[" + roles + "others " + adminPolicy + "]"},
+			Actions: []string{createEntry, associatePolicy}},
+		{Name: "an administrator is dropped", Existing: clusterWith(admins("admins", "others")), Object: clusterWith(admins("admins")),
+			Cause: engine.Edited,
+			Diff:  []string{"Entries[" + roles + "others]"}, Actions: []string{"eks:DeleteAccessEntry"}},
+		{Name: "other groups, and a policy for namespaces", Existing: clusterWith(admins("admins")),
+			Object: clusterWith(entries(v1alpha1.EKSAccessEntry{PrincipalARN: roles + "admins", KubernetesGroups: []string{"viewers"},
+				Policies: []v1alpha1.EKSAccessPolicy{{PolicyName: "AmazonEKSClusterAdminPolicy", Namespaces: []string{"shop", "search"}}}})),
+			Cause:   engine.Edited,
+			Diff:    []string{"Entries[" + roles + "admins].Groups", "Policies[" + roles + "admins " + adminPolicy + "].Namespaces"},
+			Actions: []string{"eks:UpdateAccessEntry", associatePolicy}},
+		{Name: "a policy is dropped", Existing: clusterWith(admins("admins")),
+			Object: clusterWith(entries(v1alpha1.EKSAccessEntry{PrincipalARN: roles + "admins"})), Cause: engine.Edited,
 			Diff: []string{"Policies[" + roles + "admins " + adminPolicy + "]"}, Actions: []string{"eks:DisassociateAccessPolicy"}},
-		{Name: "the next version", Existing: clusterWith(running("1.31")), Object: clusterWith(running("1.32")), Cause: engine.Edited, Diff: []string{"Version"}, Actions: []string{upgrade}},
-		{Name: "an earlier version is what the operator does not return to", Existing: clusterWith(running("1.31")), Object: clusterWith(running("1.30")), Cause: engine.InSync},
-		{Name: "one update after the other, and the version last", Existing: clusterWith(full), Object: clusterWith(full, reached(true, false), logs(), mode("API"), running("1.32")), Cause: engine.Edited,
+		{Name: "the next version", Existing: clusterWith(running("1.31")), Object: clusterWith(running("1.32")), Cause: engine.Edited,
+			Diff: []string{"Version"}, Actions: []string{upgrade}},
+		{Name: "an earlier version is what the operator does not return to", Existing: clusterWith(running("1.31")),
+			Object: clusterWith(running("1.30")), Cause: engine.InSync},
+		{Name: "one update after the other, and the version last", Existing: clusterWith(full),
+			Object: clusterWith(full, reached(true, false), logs(), mode("API"), running("1.32")), Cause: engine.Edited,
 			Diff: []string{"PrivateAccess", "Logs", "AuthenticationMode", "Version"}, Actions: []string{configure, configure, configure, upgrade}},
-		{Name: "tags are added and dropped", Existing: clusterWith(labeled("old", "1")), Object: clusterWith(labeled("team", "a")), Cause: engine.Edited,
-			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
+		{Name: "tags are added and dropped", Existing: clusterWith(labeled("old", "1")), Object: clusterWith(labeled("team", "a")),
+			Cause: engine.Edited,
+			Diff:  []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 	}
 }
 
 func clusterDrifts() []kindtest.Case {
 	restored := func(path string, in eks.UpdateClusterConfigInput) kindtest.Case {
-		return kindtest.Case{Name: path + " is restored", Existing: clusterWith(full), Object: clusterWith(full), Drift: true, Before: byHand(in), Cause: engine.Drifted, Diff: []string{path}, Actions: []string{configure}}
+		return kindtest.Case{Name: path + " is restored", Existing: clusterWith(full), Object: clusterWith(full), Drift: true, Before: byHand(in),
+			Cause: engine.Drifted, Diff: []string{path}, Actions: []string{configure}}
 	}
 	return []kindtest.Case{
-		restored("PrivateAccess", eks.UpdateClusterConfigInput{ResourcesVpcConfig: &types.VpcConfigRequest{EndpointPrivateAccess: aws.Bool(false)}}),
+		restored("PrivateAccess",
+			eks.UpdateClusterConfigInput{ResourcesVpcConfig: &types.VpcConfigRequest{EndpointPrivateAccess: aws.Bool(false)}}),
 		restored("CIDRs", eks.UpdateClusterConfigInput{ResourcesVpcConfig: &types.VpcConfigRequest{PublicAccessCidrs: []string{"0.0.0.0/0"}}}),
-		restored("Subnets", eks.UpdateClusterConfigInput{ResourcesVpcConfig: &types.VpcConfigRequest{SubnetIds: []string{"subnet-0000000a", "subnet-0000000e"}}}),
+		restored("Subnets", eks.UpdateClusterConfigInput{ResourcesVpcConfig: &types.VpcConfigRequest{SubnetIds: []string{"subnet-0000000a",
+			"subnet-0000000e"}}}),
 		restored("Groups", eks.UpdateClusterConfigInput{ResourcesVpcConfig: &types.VpcConfigRequest{SecurityGroupIds: []string{"sg-0000000c"}}}),
-		restored("Logs", eks.UpdateClusterConfigInput{Logging: &types.Logging{ClusterLogging: []types.LogSetup{{Enabled: aws.Bool(true), Types: []types.LogType{"scheduler"}}}}}),
+		restored("Logs", eks.UpdateClusterConfigInput{Logging: &types.Logging{ClusterLogging: []types.LogSetup{{Enabled: aws.Bool(true),
+			Types: []types.LogType{"scheduler"}}}}}),
 		restored("DeletionProtection", eks.UpdateClusterConfigInput{DeletionProtection: aws.Bool(true)}),
-		{Name: "a version that EKS raised is kept", Existing: clusterWith(full), Object: clusterWith(full), Drift: true, Before: upgradedBy("1.32"), Cause: engine.InSync},
+		{Name: "a version that EKS raised is kept", Existing: clusterWith(full), Object: clusterWith(full), Drift: true,
+			Before: upgradedBy("1.32"), Cause: engine.InSync},
 		{Name: "settings that are not declared may change", Existing: clusterWith(), Object: clusterWith(), Drift: true, Cause: engine.InSync,
 			Before: byHand(eks.UpdateClusterConfigInput{AccessConfig: &types.UpdateAccessConfigRequest{AuthenticationMode: "API"}})},
 	}
@@ -282,7 +316,8 @@ func clusterDeletions() []kindtest.Case {
 	gone, guarded := deleting("deleting what is gone", clusterWith()), deleting("a protected cluster is kept", clusterWith(protected(true)))
 	gone.Cause, gone.Before = engine.Gone, deleteCluster
 	guarded.Cause, guarded.Waiting = "", status.ReasonDeletionProtected
-	orphan := deleting("Orphan removes the owner tags and nothing else", clusterWith(func(s *clusterSpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), untag)
+	orphan := deleting("Orphan removes the owner tags and nothing else",
+		clusterWith(func(s *clusterSpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), untag)
 	orphan.Diff = ownerPaths
 	lifted := deleting("a protection that was set by hand is lifted with consent", clusterWith(protected(false)), configure)
 	lifted.Before = byHand(eks.UpdateClusterConfigInput{DeletionProtection: aws.Bool(true)})
@@ -292,18 +327,23 @@ func clusterDeletions() []kindtest.Case {
 func clusterOwners() []kindtest.Case {
 	earlier := beforeCluster(clusterTags("an-earlier-one", kindtest.Cluster))
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: clusterWith(), Before: earlier, Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
-		{Name: "unless adoption is refused", Object: clusterWith(func(s *clusterSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: earlier, Stalled: status.ReasonConflict},
-		{Name: "another cluster's operator has it", Object: clusterWith(), Before: beforeCluster(clusterTags("an-earlier-one", "another")), Stalled: status.ReasonConflict},
+		{Name: "left by an earlier object of this name, it is taken over", Object: clusterWith(), Before: earlier, Cause: engine.Edited,
+			Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "unless adoption is refused", Object: clusterWith(func(s *clusterSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
+			Before: earlier, Stalled: status.ReasonConflict},
+		{Name: "another cluster's operator has it", Object: clusterWith(), Before: beforeCluster(clusterTags("an-earlier-one", "another")),
+			Stalled: status.ReasonConflict},
 		{Name: "nobody's is left alone", Object: clusterWith(), Before: beforeCluster(nil), Stalled: status.ReasonConflict},
-		{Name: "and adopted by its name where both sides allow", Object: clusterWith(adopting), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "and adopted by its name where both sides allow", Object: clusterWith(adopting),
+			Facts:  func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Before: beforeCluster(map[string]string{"theirs": "1"}), Cause: engine.Edited, Diff: ownerPaths, Actions: []string{tag}},
 	}
 }
 
 func clusterLife() kindtest.Life {
 	return kindtest.Life{
-		Sample: clusterWith(running("1.31"), logs("api"), labeled("team", "a")), Exists: clusterExists, Foreign: beforeCluster(map[string]string{"theirs": "1"}), Facts: clusterTargets,
+		Sample: clusterWith(running("1.31"), logs("api"), labeled("team", "a")), Exists: clusterExists,
+		Foreign: beforeCluster(map[string]string{"theirs": "1"}), Facts: clusterTargets,
 		Edited:  clusterWith(running("1.32"), logs("audit"), reached(true, true), labeled("team", "b")),
 		Invalid: []v1alpha1.Resource{clusterWith(labeled("team", "a"), logs("kubelet"))},
 	}
@@ -335,7 +375,8 @@ func waits(t *testing.T, s *kindtest.Subject, state string, usable bool) {
 	t.Helper()
 	for range 3 {
 		_, err := s.Pass(t.Context(), nil)
-		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy || !strings.Contains(w.For, "the cluster is "+state) || w.Usable != usable {
+		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy || !strings.Contains(w.For, "the cluster is "+state) ||
+			w.Usable != usable {
 			t.Fatalf("got %v, want to wait while it is %s\n%s", err, state, s.Rig.AWS.Calls())
 		}
 		s.Clock = s.Clock.Add(3 * time.Minute)
@@ -359,7 +400,8 @@ func TestAClusterIsAwaitedWhileEKSMakesAndChangesIt(t *testing.T) {
 	s := clusterSubject(t, running("1.31"))
 	slow(t, s)
 	waits(t, s, "CREATING", false)
-	if c := meta.FindStatusCondition(statusOf(s).Conditions, status.Ready); c == nil || c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "for more than 5 minutes") {
+	if c := meta.FindStatusCondition(statusOf(s).Conditions, status.Ready); c == nil || c.Status != metav1.ConditionFalse ||
+		!strings.Contains(c.Message, "for more than 5 minutes") {
 		t.Errorf("%+v", c)
 	}
 	kindtest.Settled(t, s)
@@ -386,7 +428,8 @@ func TestAnUpdateThatRunsIsNoFailure(t *testing.T) {
 	s := clusterSubject(t, logs("api"))
 	kindtest.Settled(t, s)
 	s.Edit(clusterWith(logs("audit")))
-	s.Rig.AWS.Fault(emulator.Match{Service: "eks", Op: "UpdateClusterConfig", Times: 1}, emulator.Fail(409, "ResourceInUseException", "Cannot LoggingUpdate because cluster platform currently has update x in progress"))
+	s.Rig.AWS.Fault(emulator.Match{Service: "eks", Op: "UpdateClusterConfig", Times: 1},
+		emulator.Fail(409, "ResourceInUseException", "Cannot LoggingUpdate because cluster platform currently has update x in progress"))
 	_, err := s.Pass(t.Context(), nil)
 	if _, stalled := status.AsStalled(err); err == nil || stalled {
 		t.Errorf("got %v", err)
@@ -418,11 +461,15 @@ func TestAClusterWithNodesIsHeld(t *testing.T) {
 	kindtest.Settled(t, s)
 	c := api(s.Rig)
 	for i := range 6 {
-		_, err := c.CreateNodegroup(t.Context(), &eks.CreateNodegroupInput{ClusterName: aws.String(platform), NodegroupName: aws.String(fmt.Sprintf("group-%d", i)), NodeRole: aws.String(roles + "nodes"), Subnets: []string{"subnet-0000000a"}})
+		_, err := c.CreateNodegroup(t.Context(),
+			&eks.CreateNodegroupInput{ClusterName: aws.String(platform), NodegroupName: aws.String(fmt.Sprintf("group-%d", i)),
+				NodeRole: aws.String(roles + "nodes"), Subnets: []string{"subnet-0000000a"}})
 		kindtest.Must(t, err)
 	}
-	_, err := c.CreateFargateProfile(t.Context(), &eks.CreateFargateProfileInput{ClusterName: aws.String(platform), FargateProfileName: aws.String("batch"), PodExecutionRoleArn: aws.String(roles + "pods"),
-		Selectors: []types.FargateProfileSelector{{Namespace: aws.String("batch")}}})
+	_, err := c.CreateFargateProfile(t.Context(),
+		&eks.CreateFargateProfileInput{ClusterName: aws.String(platform), FargateProfileName: aws.String("batch"),
+			PodExecutionRoleArn: aws.String(roles + "pods"),
+			Selectors:           []types.FargateProfileSelector{{Namespace: aws.String("batch")}}})
 	kindtest.Must(t, err)
 	held := func(says string) {
 		t.Helper()
@@ -434,11 +481,13 @@ func TestAClusterWithNodesIsHeld(t *testing.T) {
 	s.Deleting = true
 	held("it has 6 node groups and 1 Fargate profiles (group-0, group-1, group-2, group-3, group-4 and others)")
 	for i := range 6 {
-		_, err := c.DeleteNodegroup(t.Context(), &eks.DeleteNodegroupInput{ClusterName: aws.String(platform), NodegroupName: aws.String(fmt.Sprintf("group-%d", i))})
+		_, err := c.DeleteNodegroup(t.Context(),
+			&eks.DeleteNodegroupInput{ClusterName: aws.String(platform), NodegroupName: aws.String(fmt.Sprintf("group-%d", i))})
 		kindtest.Must(t, err)
 	}
 	held("it has 0 node groups and 1 Fargate profiles (batch)")
-	_, err = c.DeleteFargateProfile(t.Context(), &eks.DeleteFargateProfileInput{ClusterName: aws.String(platform), FargateProfileName: aws.String("batch")})
+	_, err = c.DeleteFargateProfile(t.Context(),
+		&eks.DeleteFargateProfileInput{ClusterName: aws.String(platform), FargateProfileName: aws.String("batch")})
 	kindtest.Must(t, err)
 	kindtest.Settled(t, s)
 	if clusterExists(t, s.Rig) {
@@ -463,7 +512,8 @@ func TestAClusterIsHeldByWhatItsControllersMade(t *testing.T) {
 		made, err := network.CreateNetworkInterface(t.Context(), in)
 		kindtest.Must(t, err)
 		return func() {
-			_, err := network.DeleteNetworkInterface(t.Context(), &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: made.NetworkInterface.NetworkInterfaceId})
+			_, err := network.DeleteNetworkInterface(t.Context(),
+				&ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: made.NetworkInterface.NetworkInterfaceId})
 			kindtest.Must(t, err)
 		}
 	}
@@ -512,7 +562,8 @@ func TestAFailedClusterIsReportedAndDeleted(t *testing.T) {
 	s.Rig.AWS.EKS.BreakControlPlanes("the role cannot be assumed")
 	t.Cleanup(func() { s.Rig.AWS.EKS.BreakControlPlanes("") })
 	_, err := s.Pass(t.Context(), nil)
-	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonRefusedByAWS || !strings.Contains(st.Message, "is FAILED: Other: the role cannot be assumed") {
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonRefusedByAWS ||
+		!strings.Contains(st.Message, "is FAILED: Other: the role cannot be assumed") {
 		t.Errorf("got %v", err)
 	}
 	s.Deleting = true
@@ -537,12 +588,14 @@ func TestClusterPublishesWhatOthersNeed(t *testing.T) {
 	s := clusterSubject(t, full)
 	kindtest.Settled(t, s)
 	st, of := statusOf(s), kindtest.Region+":"+kindtest.Account
-	if st.ARN != "arn:aws:eks:"+of+":cluster/"+platform || st.ID != platform || st.ClusterName != platform || st.Status != "ACTIVE" || st.Version != "1.31" || st.PlatformVersion != "eks.4" ||
+	if st.ARN != "arn:aws:eks:"+of+":cluster/"+platform || st.ID != platform || st.ClusterName != platform || st.Status != "ACTIVE" ||
+		st.Version != "1.31" || st.PlatformVersion != "eks.4" ||
 		!strings.HasPrefix(st.ClusterSecurityGroupID, "sg-") || st.CertificateAuthority == "" {
 		t.Errorf("%+v", st)
 	}
 	for name, v := range s.Object.(*v1alpha1.EKSCluster).ReferableAttributes() {
-		if v == "" && name != "vpcID" || strings.Contains(name, "endpoint") && !strings.HasPrefix(v, "https://") || name == "oidcIssuer" && !strings.HasPrefix(v, "https://oidc.eks.") {
+		if v == "" && name != "vpcID" || strings.Contains(name, "endpoint") && !strings.HasPrefix(v, "https://") || name == "oidcIssuer" &&
+			!strings.HasPrefix(v, "https://oidc.eks.") {
 			t.Errorf("%s is %q", name, v)
 		}
 	}
@@ -554,8 +607,12 @@ func TestClusterCosts(t *testing.T) {
 	kindtest.Costs(t, s,
 		kindtest.Cost{Name: "create", Calls: map[string]int{"CreateCluster": 1, describe: 1}},
 		kindtest.Cost{Name: "check", Calls: map[string]int{describe: 1}, Change: s.Forget},
-		kindtest.Cost{Name: "logs and a version", Calls: map[string]int{describe: 3, "ListUpdates": 2, "DescribeUpdate": 1, "UpdateClusterConfig": 1, "UpdateClusterVersion": 1}, Change: func() {
-			s.Edit(clusterWith(running("1.32"), logs("api"), labeled("team", "a")))
-		}},
-		kindtest.Cost{Name: "delete", Calls: map[string]int{describe: 2, "ListNodegroups": 1, "ListFargateProfiles": 1, "ListCapabilities": 1, "GetResources": 3, "DescribeNetworkInterfaces": 1, "DeleteCluster": 1}, Change: func() { s.Deleting = true }})
+		kindtest.Cost{Name: "logs and a version",
+			Calls: map[string]int{describe: 3, "ListUpdates": 2, "DescribeUpdate": 1, "UpdateClusterConfig": 1, "UpdateClusterVersion": 1},
+			Change: func() {
+				s.Edit(clusterWith(running("1.32"), logs("api"), labeled("team", "a")))
+			}},
+		kindtest.Cost{Name: "delete",
+			Calls: map[string]int{describe: 2, "ListNodegroups": 1, "ListFargateProfiles": 1, "ListCapabilities": 1, "GetResources": 3,
+				"DescribeNetworkInterfaces": 1, "DeleteCluster": 1}, Change: func() { s.Deleting = true }})
 }

@@ -19,7 +19,8 @@ import (
 // https://docs.aws.amazon.com/eks/latest/userguide/envelope-encryption.html
 func TestImport_DeclaresNoKeyThatAWSOwns(t *testing.T) {
 	for name, encryption := range map[string][]types.EncryptionConfig{
-		"none": nil, "empty": {}, "without a provider": {{Resources: []string{"secrets"}}}, "without a key": {{Provider: &types.Provider{}}}, "with an empty key": {{Provider: &types.Provider{KeyArn: new("")}}},
+		"none": nil, "empty": {}, "without a provider": {{Resources: []string{"secrets"}}}, "without a key": {{Provider: &types.Provider{}}},
+		"with an empty key": {{Provider: &types.Provider{KeyArn: new("")}}},
 	} {
 		settings, _, exported := kindtest.NotDeclared(t, engine.For(NewCluster), clusterWith(), clusterTargets, func(output any) {
 			if d, ok := output.(*eks.DescribeClusterOutput); ok {
@@ -34,12 +35,13 @@ func TestImport_DeclaresNoKeyThatAWSOwns(t *testing.T) {
 
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_PodIdentityAssociation.html
 func TestImport_DeclaresTargetRoleAndSessionPolicy(t *testing.T) {
-	settings, _, _ := kindtest.NotDeclared(t, engine.For(NewPodIdentityAssociation), associationOf(), func(s *kindtest.Subject) { inCluster(t, s) }, func(output any) {
-		if d, ok := output.(*eks.DescribePodIdentityAssociationOutput); ok {
-			d.Association.TargetRoleArn, d.Association.ExternalId = aws.String(target), aws.String("region/account/cluster/namespace/name")
-			d.Association.Policy, d.Association.DisableSessionTags = aws.String(`{"Version":"2012-10-17","Statement":[]}`), aws.Bool(true)
-		}
-	})
+	settings, _, _ := kindtest.NotDeclared(t, engine.For(NewPodIdentityAssociation), associationOf(),
+		func(s *kindtest.Subject) { inCluster(t, s) }, func(output any) {
+			if d, ok := output.(*eks.DescribePodIdentityAssociationOutput); ok {
+				d.Association.TargetRoleArn, d.Association.ExternalId = aws.String(target), aws.String("region/account/cluster/namespace/name")
+				d.Association.Policy, d.Association.DisableSessionTags = aws.String(`{"Version":"2012-10-17","Statement":[]}`), aws.Bool(true)
+			}
+		})
 	if len(settings) > 0 {
 		t.Errorf("not declared: %q", settings)
 	}

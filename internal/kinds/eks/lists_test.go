@@ -30,7 +30,8 @@ func TestCluster_ListsOfOthers(t *testing.T) {
 		kindtest.List{Field: "accessEntries", Object: object, Edited: clusterWith(full, admins("admins", "operators")), Facts: clusterTargets,
 			Add: func(t *testing.T, r *kindtest.Rig) {
 				t.Helper()
-				_, err := api(r).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{ClusterName: aws.String(platform), PrincipalArn: theirs, Type: aws.String("EC2_LINUX")})
+				_, err := api(r).CreateAccessEntry(t.Context(),
+					&eks.CreateAccessEntryInput{ClusterName: aws.String(platform), PrincipalArn: theirs, Type: aws.String("EC2_LINUX")})
 				kindtest.Must(t, err)
 			},
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
@@ -40,9 +41,11 @@ func TestCluster_ListsOfOthers(t *testing.T) {
 				return slices.Contains(out.AccessEntries, *theirs)
 			}},
 		kindtest.List{Field: "logging.clusterLogging", Object: object, Facts: clusterTargets, Exact: true,
-			Add: byHand(eks.UpdateClusterConfigInput{Logging: &types.Logging{ClusterLogging: []types.LogSetup{{Enabled: aws.Bool(true), Types: []types.LogType{"scheduler"}}}}}),
+			Add: byHand(eks.UpdateClusterConfigInput{Logging: &types.Logging{ClusterLogging: []types.LogSetup{{Enabled: aws.Bool(true),
+				Types: []types.LogType{"scheduler"}}}}}),
 			Has: has(func(c *types.Cluster) bool {
-				return slices.ContainsFunc(c.Logging.ClusterLogging, func(l types.LogSetup) bool { return aws.ToBool(l.Enabled) && slices.Contains(l.Types, "scheduler") })
+				return slices.ContainsFunc(c.Logging.ClusterLogging,
+					func(l types.LogSetup) bool { return aws.ToBool(l.Enabled) && slices.Contains(l.Types, "scheduler") })
 			})},
 		kindtest.List{Field: "vpcConfig.publicAccessCidrs", Object: object, Facts: clusterTargets, Exact: true,
 			Add: network(types.VpcConfigRequest{PublicAccessCidrs: []string{"203.0.113.0/24", "198.51.100.0/24", "192.0.2.0/24"}}),

@@ -42,7 +42,8 @@ type (
 func associationOf(edits ...edit) *v1alpha1.PodIdentityAssociation {
 	o := &v1alpha1.PodIdentityAssociation{}
 	o.Name = account
-	o.Spec = spec{ClusterName: kindtest.EKSCluster, Namespace: kindtest.Namespace, ServiceAccount: account, RoleRef: &v1alpha1.ObjectReference{Name: "orders"}}
+	o.Spec = spec{ClusterName: kindtest.EKSCluster, Namespace: kindtest.Namespace, ServiceAccount: account,
+		RoleRef: &v1alpha1.ObjectReference{Name: "orders"}}
 	for _, e := range edits {
 		e(&o.Spec)
 	}
@@ -90,10 +91,14 @@ func inCluster(t *testing.T, s *kindtest.Subject) {
 
 func makeCluster(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
-	_, err := api(r).CreateCluster(t.Context(), &eks.CreateClusterInput{Name: aws.String(kindtest.EKSCluster), RoleArn: aws.String(roles + "cluster"), ResourcesVpcConfig: &types.VpcConfigRequest{}})
+	_, err := api(r).CreateCluster(t.Context(),
+		&eks.CreateClusterInput{Name: aws.String(kindtest.EKSCluster), RoleArn: aws.String(roles + "cluster"),
+			ResourcesVpcConfig: &types.VpcConfigRequest{}})
 	kindtest.Must(t, err)
-	trusting := iampolicy.PodIdentity{Cluster: "arn:aws:eks:" + kindtest.Region + ":" + kindtest.Account + ":cluster/" + kindtest.EKSCluster, Namespace: kindtest.Namespace, Name: account}.Trust()
-	other := iampolicy.Statement{Effect: iampolicy.Allow, Principal: iampolicy.Principals{"Service": {"ec2.amazonaws.com"}}, Action: iampolicy.Values{"sts:AssumeRole"}}
+	trusting := iampolicy.PodIdentity{Cluster: "arn:aws:eks:" + kindtest.Region + ":" + kindtest.Account + ":cluster/" + kindtest.EKSCluster,
+		Namespace: kindtest.Namespace, Name: account}.Trust()
+	other := iampolicy.Statement{Effect: iampolicy.Allow, Principal: iampolicy.Principals{"Service": {"ec2.amazonaws.com"}},
+		Action: iampolicy.Values{"sts:AssumeRole"}}
 	for name, statement := range map[string]iampolicy.Statement{"orders": trusting, "others": trusting, "untrusting": other} {
 		document, err := iampolicy.New(statement).Encode()
 		kindtest.Must(t, err)
@@ -105,12 +110,14 @@ func makeCluster(t *testing.T, r *kindtest.Rig) {
 // associations returns those of the ServiceAccount.
 func associations(t *testing.T, r *kindtest.Rig) []types.PodIdentityAssociation {
 	t.Helper()
-	list, err := api(r).ListPodIdentityAssociations(t.Context(), &eks.ListPodIdentityAssociationsInput{ClusterName: aws.String(kindtest.EKSCluster),
-		Namespace: aws.String(kindtest.Namespace), ServiceAccount: aws.String(account)})
+	list, err := api(r).ListPodIdentityAssociations(t.Context(),
+		&eks.ListPodIdentityAssociationsInput{ClusterName: aws.String(kindtest.EKSCluster),
+			Namespace: aws.String(kindtest.Namespace), ServiceAccount: aws.String(account)})
 	kindtest.Must(t, err)
 	var out []types.PodIdentityAssociation
 	for _, a := range list.Associations {
-		d, err := api(r).DescribePodIdentityAssociation(t.Context(), &eks.DescribePodIdentityAssociationInput{ClusterName: a.ClusterName, AssociationId: a.AssociationId})
+		d, err := api(r).DescribePodIdentityAssociation(t.Context(),
+			&eks.DescribePodIdentityAssociationInput{ClusterName: a.ClusterName, AssociationId: a.AssociationId})
 		kindtest.Must(t, err)
 		out = append(out, *d.Association)
 	}
@@ -121,8 +128,9 @@ func exists(t *testing.T, r *kindtest.Rig) bool { return len(associations(t, r))
 
 func makeAssociation(t *testing.T, r *kindtest.Rig, tags map[string]string) {
 	t.Helper()
-	_, err := api(r).CreatePodIdentityAssociation(t.Context(), &eks.CreatePodIdentityAssociationInput{ClusterName: aws.String(kindtest.EKSCluster),
-		Namespace: aws.String(kindtest.Namespace), ServiceAccount: aws.String(account), RoleArn: aws.String(roles + "orders"), Tags: tags})
+	_, err := api(r).CreatePodIdentityAssociation(t.Context(),
+		&eks.CreatePodIdentityAssociationInput{ClusterName: aws.String(kindtest.EKSCluster),
+			Namespace: aws.String(kindtest.Namespace), ServiceAccount: aws.String(account), RoleArn: aws.String(roles + "orders"), Tags: tags})
 	kindtest.Must(t, err)
 }
 
@@ -135,7 +143,8 @@ func give(arn string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		for _, a := range associations(t, r) {
-			_, err := api(r).UpdatePodIdentityAssociation(t.Context(), &eks.UpdatePodIdentityAssociationInput{ClusterName: a.ClusterName, AssociationId: a.AssociationId, RoleArn: &arn})
+			_, err := api(r).UpdatePodIdentityAssociation(t.Context(),
+				&eks.UpdatePodIdentityAssociationInput{ClusterName: a.ClusterName, AssociationId: a.AssociationId, RoleArn: &arn})
 			kindtest.Must(t, err)
 		}
 	}
@@ -144,7 +153,8 @@ func give(arn string) func(*testing.T, *kindtest.Rig) {
 func deleteAll(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	for _, a := range associations(t, r) {
-		_, err := api(r).DeletePodIdentityAssociation(t.Context(), &eks.DeletePodIdentityAssociationInput{ClusterName: a.ClusterName, AssociationId: a.AssociationId})
+		_, err := api(r).DeletePodIdentityAssociation(t.Context(),
+			&eks.DeletePodIdentityAssociationInput{ClusterName: a.ClusterName, AssociationId: a.AssociationId})
 		kindtest.Must(t, err)
 	}
 }
@@ -162,12 +172,17 @@ func TestPodIdentityAssociation(t *testing.T) {
 func lives() []kindtest.Case {
 	return []kindtest.Case{
 		{Name: "absent is created by one call", Object: associationOf(), Cause: engine.New, Actions: []string{create}},
-		{Name: "a role by ARN, without session tags, with tags", Object: associationOf(role(roles+"orders"), withoutTags(true), tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
-		{Name: "a target role and a session policy", Object: associationOf(targeting(target), limited("s3:GetObject")), Cause: engine.New, Actions: []string{create}},
+		{Name: "a role by ARN, without session tags, with tags",
+			Object: associationOf(role(roles+"orders"), withoutTags(true), tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
+		{Name: "a target role and a session policy", Object: associationOf(targeting(target), limited("s3:GetObject")), Cause: engine.New,
+			Actions: []string{create}},
 		{Name: "in sync", Existing: associationOf(withoutTags(false)), Object: associationOf(withoutTags(false)), Cause: engine.InSync},
-		{Name: "deleted by hand, it is created again", Existing: associationOf(), Object: associationOf(), Drift: true, Before: deleteAll, Cause: engine.New, Actions: []string{create}},
-		{Name: "deleting", Existing: associationOf(), Object: associationOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{remove}},
-		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: associationOf(deletion(v1alpha1.DeletionOrphan)), Object: associationOf(deletion(v1alpha1.DeletionOrphan)),
+		{Name: "deleted by hand, it is created again", Existing: associationOf(), Object: associationOf(), Drift: true, Before: deleteAll,
+			Cause: engine.New, Actions: []string{create}},
+		{Name: "deleting", Existing: associationOf(), Object: associationOf(), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{remove}},
+		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: associationOf(deletion(v1alpha1.DeletionOrphan)),
+			Object:   associationOf(deletion(v1alpha1.DeletionOrphan)),
 			Deleting: true, Drift: true, Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
 	}
 }
@@ -180,41 +195,55 @@ func refusals() []kindtest.Case {
 	return []kindtest.Case{
 		refused("a ServiceAccount of another namespace", status.ReasonNotPermitted, nil, func(s *spec) { s.Namespace = "kube-system" }),
 		refused("a ServiceAccount of another cluster", status.ReasonNotPermitted, nil, func(s *spec) { s.ClusterName = "staging" }),
-		refused("a role outside the provider's path", status.ReasonNotPermitted, func(s *kindtest.Subject) { s.RolePath = "/teams/" }, role(roles+"orders")),
+		refused("a role outside the provider's path", status.ReasonNotPermitted, func(s *kindtest.Subject) { s.RolePath = "/teams/" },
+			role(roles+"orders")),
 		refused("any role by ARN where the provider bounds roles", status.ReasonNotPermitted, bounded, role(roles+"orders")),
 		refused("a role and a reference", status.ReasonInvalidSpec, nil, func(s *spec) { s.RoleARN = roles + "orders" }),
 		refused("no role", status.ReasonInvalidSpec, nil, func(s *spec) { s.RoleRef = nil }),
 		refused("a role by its name", status.ReasonInvalidSpec, nil, role("orders")),
-		{Name: "session tags beside a session policy that is kept", Existing: associationOf(limited("s3:GetObject")), Object: associationOf(withoutTags(false)),
-			Cause: engine.Edited, Stalled: status.ReasonImmutable},
+		{Name: "session tags beside a session policy that is kept", Existing: associationOf(limited("s3:GetObject")),
+			Object: associationOf(withoutTags(false)),
+			Cause:  engine.Edited, Stalled: status.ReasonImmutable},
 		refused("a namespace in capital letters", status.ReasonInvalidSpec, nil, func(s *spec) { s.Namespace = "Team" }),
 	}
 }
 
 func edits() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "another role", Existing: associationOf(), Object: associationOf(ref("others")), Cause: engine.Edited, Diff: []string{"Role"}, Actions: []string{change}},
-		{Name: "another role set by hand is corrected", Existing: associationOf(), Object: associationOf(), Drift: true, Before: give(roles + "others"),
-			Cause: engine.Drifted, Diff: []string{"Role"}, Actions: []string{change}},
-		{Name: "session tags switched off", Existing: associationOf(), Object: associationOf(withoutTags(true)), Cause: engine.Edited, Diff: []string{"DisableSessionTags"}, Actions: []string{change}},
-		{Name: "a target role is set", Existing: associationOf(), Object: associationOf(targeting(target)), Cause: engine.Edited, Diff: []string{"TargetRole"}, Actions: []string{change}},
-		{Name: "another target role", Existing: associationOf(targeting(target)), Object: associationOf(targeting(target + "2")), Cause: engine.Edited, Diff: []string{"TargetRole"}, Actions: []string{change}},
-		{Name: "a target role that the object does not name stays", Existing: associationOf(targeting(target)), Object: associationOf(), Cause: engine.InSync},
-		{Name: "a session policy is changed", Existing: associationOf(limited("s3:GetObject")), Object: associationOf(limited("s3:PutObject")), Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{change}},
-		{Name: "a session policy is set and the tags are left out", Existing: associationOf(), Object: associationOf(limited("s3:GetObject")), Cause: engine.Edited, Diff: []string{"Policy", "DisableSessionTags"}, Actions: []string{change}},
-		{Name: "tags are added and dropped", Existing: associationOf(tagged("old", "1")), Object: associationOf(tagged("team", "a")), Cause: engine.Edited,
-			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
+		{Name: "another role", Existing: associationOf(), Object: associationOf(ref("others")), Cause: engine.Edited, Diff: []string{"Role"},
+			Actions: []string{change}},
+		{Name: "another role set by hand is corrected", Existing: associationOf(), Object: associationOf(), Drift: true,
+			Before: give(roles + "others"),
+			Cause:  engine.Drifted, Diff: []string{"Role"}, Actions: []string{change}},
+		{Name: "session tags switched off", Existing: associationOf(), Object: associationOf(withoutTags(true)), Cause: engine.Edited,
+			Diff: []string{"DisableSessionTags"}, Actions: []string{change}},
+		{Name: "a target role is set", Existing: associationOf(), Object: associationOf(targeting(target)), Cause: engine.Edited,
+			Diff: []string{"TargetRole"}, Actions: []string{change}},
+		{Name: "another target role", Existing: associationOf(targeting(target)), Object: associationOf(targeting(target + "2")),
+			Cause: engine.Edited, Diff: []string{"TargetRole"}, Actions: []string{change}},
+		{Name: "a target role that the object does not name stays", Existing: associationOf(targeting(target)), Object: associationOf(),
+			Cause: engine.InSync},
+		{Name: "a session policy is changed", Existing: associationOf(limited("s3:GetObject")), Object: associationOf(limited("s3:PutObject")),
+			Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{change}},
+		{Name: "a session policy is set and the tags are left out", Existing: associationOf(), Object: associationOf(limited("s3:GetObject")),
+			Cause: engine.Edited, Diff: []string{"Policy", "DisableSessionTags"}, Actions: []string{change}},
+		{Name: "tags are added and dropped", Existing: associationOf(tagged("old", "1")), Object: associationOf(tagged("team", "a")),
+			Cause: engine.Edited,
+			Diff:  []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 	}
 }
 
 func owners() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: associationOf(), Before: before(ownerTags("an-earlier-one", kindtest.Cluster)),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: associationOf(),
+			Before: before(ownerTags("an-earlier-one", kindtest.Cluster)),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "unless adoption is refused", Object: associationOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: before(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
-		{Name: "another cluster's operator has it", Object: associationOf(), Before: before(ownerTags("an-earlier-one", "another")), Stalled: status.ReasonConflict},
-		{Name: "made by hand, it is a conflict", Object: associationOf(), Before: before(map[string]string{"made": "by hand"}), Stalled: status.ReasonConflict},
+		{Name: "another cluster's operator has it", Object: associationOf(), Before: before(ownerTags("an-earlier-one", "another")),
+			Stalled: status.ReasonConflict},
+		{Name: "made by hand, it is a conflict", Object: associationOf(), Before: before(map[string]string{"made": "by hand"}),
+			Stalled: status.ReasonConflict},
 	}
 }
 
@@ -222,7 +251,8 @@ func life() kindtest.Life {
 	return kindtest.Life{
 		Sample: associationOf(tagged("team", "a")), Exists: exists, Parents: makeCluster,
 		Facts: func(s *kindtest.Subject) {
-			s.Targets = map[string]kind.Target{"IAMRole/orders": {ID: "orders", ARN: roles + "orders"}, "IAMRole/others": {ID: "others", ARN: roles + "others"}}
+			s.Targets = map[string]kind.Target{"IAMRole/orders": {ID: "orders", ARN: roles + "orders"},
+				"IAMRole/others": {ID: "others", ARN: roles + "others"}}
 		},
 		Foreign: func(t *testing.T, r *kindtest.Rig) { makeAssociation(t, r, nil) },
 		Edited:  associationOf(tagged("team", "b"), ref("others")),
@@ -250,7 +280,8 @@ func TestACapabilityNamesAnotherNamespace(t *testing.T) {
 	s := subject(t, associationOf(func(s *spec) { s.Namespace = "shop-dev" }))
 	s.Trusted = true
 	kindtest.Settled(t, s)
-	if st := s.Object.(*v1alpha1.PodIdentityAssociation).Status; !strings.HasPrefix(st.AssociationID, "a-") || st.RoleARN != roles+"orders" || !strings.HasSuffix(st.ARN, ":podidentityassociation/production/"+st.AssociationID) {
+	if st := s.Object.(*v1alpha1.PodIdentityAssociation).Status; !strings.HasPrefix(st.AssociationID, "a-") || st.RoleARN != roles+"orders" ||
+		!strings.HasSuffix(st.ARN, ":podidentityassociation/production/"+st.AssociationID) {
 		t.Errorf("%+v", st)
 	}
 }
@@ -267,7 +298,8 @@ func TestARoleThatIsNotReadyIsWaitedFor(t *testing.T) {
 func TestARoleThatDoesNotTrustPodIdentityIsWaitedFor(t *testing.T) {
 	s := subject(t, associationOf(role(roles+"untrusting")))
 	_, err := s.Pass(t.Context(), nil)
-	if _, stalled := status.AsStalled(err); stalled || err == nil || !strings.Contains(err.Error(), "Trust policy of the role provided is invalid") {
+	if _, stalled := status.AsStalled(err); stalled || err == nil ||
+		!strings.Contains(err.Error(), "Trust policy of the role provided is invalid") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -290,6 +322,8 @@ func TestPodIdentityAssociationCosts(t *testing.T) {
 	kindtest.Costs(t, s,
 		kindtest.Cost{Name: "create", Calls: map[string]int{"CreatePodIdentityAssociation": 1, list: 1, describe: 1}},
 		kindtest.Cost{Name: "check", Calls: map[string]int{describe: 1}, Change: s.Forget},
-		kindtest.Cost{Name: "another role", Calls: map[string]int{describe: 2, "UpdatePodIdentityAssociation": 1}, Change: func() { s.Edit(associationOf(tagged("team", "a"), ref("others"))) }},
-		kindtest.Cost{Name: "delete", Calls: map[string]int{describe: 1, "DeletePodIdentityAssociation": 1}, Change: func() { s.Deleting = true }})
+		kindtest.Cost{Name: "another role", Calls: map[string]int{describe: 2, "UpdatePodIdentityAssociation": 1},
+			Change: func() { s.Edit(associationOf(tagged("team", "a"), ref("others"))) }},
+		kindtest.Cost{Name: "delete", Calls: map[string]int{describe: 1, "DeletePodIdentityAssociation": 1},
+			Change: func() { s.Deleting = true }})
 }

@@ -45,7 +45,8 @@ type (
 func memcached(edits ...edit) *v1alpha1.ElastiCacheCluster {
 	o := &v1alpha1.ElastiCacheCluster{}
 	o.Name = id
-	o.Spec = spec{ClusterID: id, Engine: "memcached", EngineVersion: aws.String("1.6.17"), NodeType: "cache.t4g.micro", NumCacheNodes: aws.Int32(2)}
+	o.Spec = spec{ClusterID: id, Engine: "memcached", EngineVersion: aws.String("1.6.17"), NodeType: "cache.t4g.micro",
+		NumCacheNodes: aws.Int32(2)}
 	for _, e := range edits {
 		e(&o.Spec)
 	}
@@ -61,7 +62,8 @@ func aRedis(edits ...edit) *v1alpha1.ElastiCacheCluster {
 func everything(s *spec) {
 	s.Port, s.SubnetGroupName, s.ParameterGroupName = aws.Int32(11300), aws.String("private"), aws.String("tuned")
 	s.SecurityGroupIDs, s.SecurityGroupRefs = []v1alpha1.SecurityGroupID{"sg-0a1b2c3d"}, []v1alpha1.ObjectReference{{Name: "web"}}
-	s.PreferredMaintenanceWindow, s.AutoMinorVersionUpgrade, s.NotificationTopicARN = aws.String("sun:04:00-sun:05:00"), aws.Bool(true), aws.String(topic)
+	s.PreferredMaintenanceWindow, s.AutoMinorVersionUpgrade, s.NotificationTopicARN = aws.String("sun:04:00-sun:05:00"), aws.Bool(true),
+		aws.String(topic)
 }
 
 func spread(s *spec) { s.AZMode, s.TransitEncryptionEnabled = aws.String("cross-az"), aws.Bool(true) }
@@ -86,7 +88,8 @@ func api(r *kindtest.Rig) *elasticache.Client { return elasticache.NewFromConfig
 
 func observed(t *testing.T, r *kindtest.Rig) *types.CacheCluster {
 	t.Helper()
-	out, err := api(r).DescribeCacheClusters(t.Context(), &elasticache.DescribeCacheClustersInput{CacheClusterId: aws.String(id), ShowCacheNodeInfo: aws.Bool(true)})
+	out, err := api(r).DescribeCacheClusters(t.Context(),
+		&elasticache.DescribeCacheClustersInput{CacheClusterId: aws.String(id), ShowCacheNodeInfo: aws.Bool(true)})
 	if awsclient.IsNotFound(err) {
 		return nil
 	}
@@ -99,8 +102,10 @@ func exists(t *testing.T, r *kindtest.Rig) bool { return observed(t, r) != nil }
 func before(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).CreateCacheCluster(t.Context(), &elasticache.CreateCacheClusterInput{CacheClusterId: aws.String(id), Engine: aws.String("memcached"), EngineVersion: aws.String("1.6.17"),
-			CacheNodeType: aws.String("cache.t4g.micro"), NumCacheNodes: aws.Int32(2), Tags: kind.SDKTags[types.Tag](tags)})
+		_, err := api(r).CreateCacheCluster(t.Context(),
+			&elasticache.CreateCacheClusterInput{CacheClusterId: aws.String(id), Engine: aws.String("memcached"),
+				EngineVersion: aws.String("1.6.17"),
+				CacheNodeType: aws.String("cache.t4g.micro"), NumCacheNodes: aws.Int32(2), Tags: kind.SDKTags[types.Tag](tags)})
 		kindtest.Must(t, err)
 	}
 }
@@ -148,14 +153,21 @@ func lives() []kindtest.Case {
 	again := func(s *spec) { s.RecreateOnLoss = true }
 	return []kindtest.Case{
 		{Name: "absent is created by one call", Object: memcached(), Cause: engine.New, Actions: []string{create}},
-		{Name: "with as little as possible", Object: memcached(func(s *spec) { s.EngineVersion, s.NumCacheNodes = nil, nil }), Cause: engine.New, Actions: []string{create}},
-		{Name: "Memcached with every field", Object: memcached(everything, spread, tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
+		{Name: "with as little as possible", Object: memcached(func(s *spec) { s.EngineVersion, s.NumCacheNodes = nil, nil }), Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "Memcached with every field", Object: memcached(everything, spread, tagged("team", "a")), Cause: engine.New,
+			Actions: []string{create}},
 		{Name: "Redis with every field", Object: aRedis(everything, backedUp, tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
-		{Name: "without events and snapshots", Object: aRedis(func(s *spec) { s.NotificationTopicARN, s.SnapshotRetentionLimit = aws.String(""), aws.Int32(0) }), Cause: engine.New, Actions: []string{create}},
+		{Name: "without events and snapshots",
+			Object: aRedis(func(s *spec) { s.NotificationTopicARN, s.SnapshotRetentionLimit = aws.String(""), aws.Int32(0) }), Cause: engine.New,
+			Actions: []string{create}},
 		{Name: "in sync", Existing: memcached(everything, spread), Object: memcached(everything, spread), Cause: engine.InSync},
-		{Name: "settings that are no longer declared stay as they are", Existing: aRedis(everything, backedUp), Object: aRedis(func(s *spec) { everything(s); s.NotificationTopicARN, s.ParameterGroupName = nil, nil }), Cause: engine.InSync},
-		{Name: "a lost cluster is reported, not created again", Existing: memcached(), Object: memcached(), Drift: true, Before: removeByHand, Stalled: status.ReasonMissing},
-		{Name: "and created again where the object says so", Existing: memcached(again), Object: memcached(again), Drift: true, Before: removeByHand, Cause: engine.New, Actions: []string{create}},
+		{Name: "settings that are no longer declared stay as they are", Existing: aRedis(everything, backedUp),
+			Object: aRedis(func(s *spec) { everything(s); s.NotificationTopicARN, s.ParameterGroupName = nil, nil }), Cause: engine.InSync},
+		{Name: "a lost cluster is reported, not created again", Existing: memcached(), Object: memcached(), Drift: true, Before: removeByHand,
+			Stalled: status.ReasonMissing},
+		{Name: "and created again where the object says so", Existing: memcached(again), Object: memcached(again), Drift: true,
+			Before: removeByHand, Cause: engine.New, Actions: []string{create}},
 	}
 }
 
@@ -178,9 +190,11 @@ func refusals() []kindtest.Case {
 		refused("a name for a snapshot that is skipped", aRedis(skipping, func(s *spec) { s.FinalSnapshotIdentifier = "last" })),
 		edited("another engine", status.ReasonImmutable, memcached(), memcached(func(s *spec) { s.Engine, s.NumCacheNodes = redis, nil })),
 		edited("another port", status.ReasonImmutable, memcached(everything), memcached(everything, func(s *spec) { s.Port = aws.Int32(11400) })),
-		edited("another subnet group", status.ReasonImmutable, memcached(everything), memcached(everything, func(s *spec) { s.SubnetGroupName = aws.String("other") })),
+		edited("another subnet group", status.ReasonImmutable, memcached(everything),
+			memcached(everything, func(s *spec) { s.SubnetGroupName = aws.String("other") })),
 		edited("other zones", status.ReasonImmutable, memcached(spread), memcached(spread, func(s *spec) { s.AZMode = aws.String("single-az") })),
-		edited("no encryption", status.ReasonImmutable, memcached(spread), memcached(spread, func(s *spec) { s.TransitEncryptionEnabled = aws.Bool(false) })),
+		edited("no encryption", status.ReasonImmutable, memcached(spread),
+			memcached(spread, func(s *spec) { s.TransitEncryptionEnabled = aws.Bool(false) })),
 		edited("another name", status.ReasonIdentityChanged, memcached(), memcached(func(s *spec) { s.ClusterID = "other" })),
 	}
 }
@@ -193,46 +207,65 @@ var settingRows = []struct {
 	to     edit
 	theirs elasticache.ModifyCacheClusterInput
 }{
-	{"CacheNodeType", memcached, everything, func(s *spec) { s.NodeType = "cache.t4g.small" }, elasticache.ModifyCacheClusterInput{CacheNodeType: aws.String("cache.t4g.medium")}},
-	{"CacheParameterGroupName", memcached, everything, func(s *spec) { s.ParameterGroupName = aws.String("other") }, elasticache.ModifyCacheClusterInput{CacheParameterGroupName: aws.String("default.memcached1.6")}},
-	{"PreferredMaintenanceWindow", memcached, everything, func(s *spec) { s.PreferredMaintenanceWindow = aws.String("mon:04:00-mon:05:00") }, elasticache.ModifyCacheClusterInput{PreferredMaintenanceWindow: aws.String("tue:04:00-tue:05:00")}},
-	{"SnapshotWindow", aRedis, backedUp, func(s *spec) { s.SnapshotWindow = aws.String("01:00-02:00") }, elasticache.ModifyCacheClusterInput{SnapshotWindow: aws.String("02:00-03:00")}},
-	{"NotificationTopicArn", memcached, everything, func(s *spec) { s.NotificationTopicARN = aws.String("") }, elasticache.ModifyCacheClusterInput{NotificationTopicArn: aws.String(topic + "-2")}},
+	{"CacheNodeType", memcached, everything, func(s *spec) { s.NodeType = "cache.t4g.small" },
+		elasticache.ModifyCacheClusterInput{CacheNodeType: aws.String("cache.t4g.medium")}},
+	{"CacheParameterGroupName", memcached, everything, func(s *spec) { s.ParameterGroupName = aws.String("other") },
+		elasticache.ModifyCacheClusterInput{CacheParameterGroupName: aws.String("default.memcached1.6")}},
+	{"PreferredMaintenanceWindow", memcached, everything, func(s *spec) { s.PreferredMaintenanceWindow = aws.String("mon:04:00-mon:05:00") },
+		elasticache.ModifyCacheClusterInput{PreferredMaintenanceWindow: aws.String("tue:04:00-tue:05:00")}},
+	{"SnapshotWindow", aRedis, backedUp, func(s *spec) { s.SnapshotWindow = aws.String("01:00-02:00") },
+		elasticache.ModifyCacheClusterInput{SnapshotWindow: aws.String("02:00-03:00")}},
+	{"NotificationTopicArn", memcached, everything, func(s *spec) { s.NotificationTopicARN = aws.String("") },
+		elasticache.ModifyCacheClusterInput{NotificationTopicArn: aws.String(topic + "-2")}},
 	{"NumCacheNodes", memcached, everything, nodes(4), elasticache.ModifyCacheClusterInput{NumCacheNodes: aws.Int32(3)}},
-	{"SnapshotRetentionLimit", aRedis, backedUp, func(s *spec) { s.SnapshotRetentionLimit = aws.Int32(0) }, elasticache.ModifyCacheClusterInput{SnapshotRetentionLimit: aws.Int32(1)}},
+	{"SnapshotRetentionLimit", aRedis, backedUp, func(s *spec) { s.SnapshotRetentionLimit = aws.Int32(0) },
+		elasticache.ModifyCacheClusterInput{SnapshotRetentionLimit: aws.Int32(1)}},
 	{"AutoMinorVersionUpgrade", aRedis, everything, noUpgrades, elasticache.ModifyCacheClusterInput{AutoMinorVersionUpgrade: aws.Bool(false)}},
-	{"SecurityGroupIds", memcached, everything, func(s *spec) { s.SecurityGroupRefs = []v1alpha1.ObjectReference{{Name: "others"}} }, elasticache.ModifyCacheClusterInput{SecurityGroupIds: []string{"sg-33333333"}}},
+	{"SecurityGroupIds", memcached, everything, func(s *spec) { s.SecurityGroupRefs = []v1alpha1.ObjectReference{{Name: "others"}} },
+		elasticache.ModifyCacheClusterInput{SecurityGroupIds: []string{"sg-33333333"}}},
 }
 
 func edits() []kindtest.Case {
 	var out []kindtest.Case
 	for _, row := range settingRows {
-		out = append(out, kindtest.Case{Name: row.path + " is edited", Existing: row.object(row.from), Object: row.object(row.from, row.to), Cause: engine.Edited, Diff: []string{row.path}, Actions: []string{modify}})
+		out = append(out, kindtest.Case{Name: row.path + " is edited", Existing: row.object(row.from), Object: row.object(row.from, row.to),
+			Cause: engine.Edited, Diff: []string{row.path}, Actions: []string{modify}})
 	}
 	return append(out,
-		kindtest.Case{Name: "events are sent again", Existing: memcached(func(s *spec) { s.NotificationTopicARN = aws.String("") }), Object: memcached(func(s *spec) { s.NotificationTopicARN = aws.String(topic) }),
-			Cause: engine.Edited, Diff: []string{"NotificationTopicArn"}, Actions: []string{modify}},
-		kindtest.Case{Name: "Memcached has no minor upgrades", Existing: memcached(everything), Object: memcached(everything, noUpgrades), Cause: engine.InSync},
-		kindtest.Case{Name: "Redis 5 has no minor upgrades", Existing: aRedis(version("5.0.6"), noUpgrades), Object: aRedis(version("5.0.6"), noUpgrades), Cause: engine.InSync},
-		kindtest.Case{Name: "fewer nodes", Existing: memcached(nodes(3)), Object: memcached(nodes(1)), Cause: engine.Edited, Diff: []string{"NumCacheNodes"}, Actions: []string{modify}},
-		kindtest.Case{Name: "a later version", Existing: aRedis(), Object: aRedis(version("7.1")), Cause: engine.Edited, Diff: []string{"EngineVersion"}, Actions: []string{modify}},
-		kindtest.Case{Name: "a later major version", Existing: aRedis(version("6.x")), Object: aRedis(version("7.1")), Cause: engine.Edited, Diff: []string{"EngineVersion"}, Actions: []string{modify}},
-		kindtest.Case{Name: "an earlier version is what ElastiCache cannot return to", Existing: memcached(), Object: memcached(version("1.6.12")), Cause: engine.InSync},
-		kindtest.Case{Name: "many settings take one call", Existing: memcached(), Object: memcached(nodes(3), func(s *spec) { s.NodeType = "cache.t4g.small" }), Cause: engine.Edited,
+		kindtest.Case{Name: "events are sent again", Existing: memcached(func(s *spec) { s.NotificationTopicARN = aws.String("") }),
+			Object: memcached(func(s *spec) { s.NotificationTopicARN = aws.String(topic) }),
+			Cause:  engine.Edited, Diff: []string{"NotificationTopicArn"}, Actions: []string{modify}},
+		kindtest.Case{Name: "Memcached has no minor upgrades", Existing: memcached(everything), Object: memcached(everything, noUpgrades),
+			Cause: engine.InSync},
+		kindtest.Case{Name: "Redis 5 has no minor upgrades", Existing: aRedis(version("5.0.6"), noUpgrades),
+			Object: aRedis(version("5.0.6"), noUpgrades), Cause: engine.InSync},
+		kindtest.Case{Name: "fewer nodes", Existing: memcached(nodes(3)), Object: memcached(nodes(1)), Cause: engine.Edited,
+			Diff: []string{"NumCacheNodes"}, Actions: []string{modify}},
+		kindtest.Case{Name: "a later version", Existing: aRedis(), Object: aRedis(version("7.1")), Cause: engine.Edited,
+			Diff: []string{"EngineVersion"}, Actions: []string{modify}},
+		kindtest.Case{Name: "a later major version", Existing: aRedis(version("6.x")), Object: aRedis(version("7.1")), Cause: engine.Edited,
+			Diff: []string{"EngineVersion"}, Actions: []string{modify}},
+		kindtest.Case{Name: "an earlier version is what ElastiCache cannot return to", Existing: memcached(),
+			Object: memcached(version("1.6.12")), Cause: engine.InSync},
+		kindtest.Case{Name: "many settings take one call", Existing: memcached(),
+			Object: memcached(nodes(3), func(s *spec) { s.NodeType = "cache.t4g.small" }), Cause: engine.Edited,
 			Diff: []string{"CacheNodeType", "NumCacheNodes"}, Actions: []string{modify}},
-		kindtest.Case{Name: "tags are added and dropped", Existing: memcached(tagged("old", "1")), Object: memcached(tagged("team", "a")), Cause: engine.Edited,
-			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
+		kindtest.Case{Name: "tags are added and dropped", Existing: memcached(tagged("old", "1")), Object: memcached(tagged("team", "a")),
+			Cause: engine.Edited,
+			Diff:  []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 	)
 }
 
 func drifts() []kindtest.Case {
 	var out []kindtest.Case
 	for _, row := range settingRows {
-		out = append(out, kindtest.Case{Name: row.path + " is restored", Existing: row.object(row.from), Object: row.object(row.from), Drift: true, Before: change(row.theirs),
+		out = append(out, kindtest.Case{Name: row.path + " is restored", Existing: row.object(row.from), Object: row.object(row.from),
+			Drift: true, Before: change(row.theirs),
 			Cause: engine.Drifted, Diff: []string{row.path}, Actions: []string{modify}})
 	}
 	return append(out,
-		kindtest.Case{Name: "a version that ElastiCache raised is kept", Existing: aRedis(), Object: aRedis(), Drift: true, Before: change(elasticache.ModifyCacheClusterInput{EngineVersion: aws.String("7.1")}), Cause: engine.InSync},
+		kindtest.Case{Name: "a version that ElastiCache raised is kept", Existing: aRedis(), Object: aRedis(), Drift: true,
+			Before: change(elasticache.ModifyCacheClusterInput{EngineVersion: aws.String("7.1")}), Cause: engine.InSync},
 		kindtest.Case{Name: "settings that are not declared may change", Existing: aRedis(), Object: aRedis(), Drift: true, Cause: engine.InSync,
 			Before: change(elasticache.ModifyCacheClusterInput{SnapshotRetentionLimit: aws.Int32(3), NotificationTopicArn: aws.String(topic)})},
 	)
@@ -245,21 +278,29 @@ func deletions() []kindtest.Case {
 	gone, guarded := deleting("deleting what is gone", memcached()), deleting("guarded data needs a final snapshot", aRedis(skipping))
 	gone.Cause, gone.Before = engine.Gone, removeByHand
 	guarded.Cause, guarded.Waiting, guarded.Facts = "", status.ReasonDataWouldBeLost, func(s *kindtest.Subject) { s.Guarded = true }
-	orphan := deleting("Orphan removes the owner tags and nothing else", memcached(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), untag)
+	orphan := deleting("Orphan removes the owner tags and nothing else",
+		memcached(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), untag)
 	orphan.Diff = ownerPaths
-	return []kindtest.Case{gone, guarded, orphan, deleting("deleting Memcached", memcached(), remove), deleting("deleting Redis", aRedis(), remove),
-		deleting("deleting with a snapshot of a declared name", aRedis(func(s *spec) { s.FinalSnapshotIdentifier = "last" }), remove), deleting("deleting without a snapshot", aRedis(skipping), remove)}
+	return []kindtest.Case{gone, guarded, orphan, deleting("deleting Memcached", memcached(), remove),
+		deleting("deleting Redis", aRedis(), remove),
+		deleting("deleting with a snapshot of a declared name", aRedis(func(s *spec) { s.FinalSnapshotIdentifier = "last" }), remove),
+		deleting("deleting without a snapshot", aRedis(skipping), remove)}
 }
 
 func owners() []kindtest.Case {
 	earlier := before(ownerTags("an-earlier-one", kindtest.Cluster))
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: memcached(), Before: earlier, Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
-		{Name: "unless adoption is refused", Object: memcached(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: earlier, Stalled: status.ReasonConflict},
-		{Name: "another cluster's operator has it", Object: memcached(), Before: before(ownerTags("an-earlier-one", "another")), Stalled: status.ReasonConflict},
+		{Name: "left by an earlier object of this name, it is taken over", Object: memcached(), Before: earlier, Cause: engine.Edited,
+			Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "unless adoption is refused", Object: memcached(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: earlier,
+			Stalled: status.ReasonConflict},
+		{Name: "another cluster's operator has it", Object: memcached(), Before: before(ownerTags("an-earlier-one", "another")),
+			Stalled: status.ReasonConflict},
 		{Name: "one without an owner is left alone", Object: memcached(), Before: before(nil), Stalled: status.ReasonConflict},
-		{Name: "and adopted where both sides allow", Object: memcached(func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }),
-			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Before: before(nil), Cause: engine.Edited, Diff: ownerPaths, Actions: []string{tag}},
+		{Name: "and adopted where both sides allow",
+			Object: memcached(func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }),
+			Facts:  func(s *kindtest.Subject) { s.AllowAdoption = true }, Before: before(nil), Cause: engine.Edited, Diff: ownerPaths,
+			Actions: []string{tag}},
 	}
 }
 
@@ -295,7 +336,8 @@ func waits(t *testing.T, s *kindtest.Subject, state string) {
 	t.Helper()
 	for range 3 {
 		_, err := s.Pass(t.Context(), nil)
-		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy || !strings.Contains(w.For, "the cache cluster") || !strings.Contains(w.For, "is "+state) {
+		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy || !strings.Contains(w.For, "the cache cluster") ||
+			!strings.Contains(w.For, "is "+state) {
 			t.Fatalf("got %v, want to wait while it is %s\n%s", err, state, s.Rig.AWS.Calls())
 		}
 		s.Clock = s.Clock.Add(3 * time.Minute)
@@ -360,7 +402,8 @@ func TestTheFinalSnapshotOfRedisIsTheDefault(t *testing.T) {
 		"the default name": {aRedis(), func(names []string) bool {
 			return len(names) == 1 && strings.HasPrefix(names[0], id+"-final-") && len(names[0]) == len(id)+15
 		}},
-		"a name":            {aRedis(func(s *spec) { s.FinalSnapshotIdentifier = "last" }), func(names []string) bool { return slices.Equal(names, []string{"last"}) }},
+		"a name": {aRedis(func(s *spec) { s.FinalSnapshotIdentifier = "last" }),
+			func(names []string) bool { return slices.Equal(names, []string{"last"}) }},
 		"none":              {aRedis(skipping), func(names []string) bool { return len(names) == 0 }},
 		"none of Memcached": {memcached(), func(names []string) bool { return len(names) == 0 }},
 	} {
@@ -404,7 +447,9 @@ func TestVersionsThatCountAsDeclared(t *testing.T) {
 	for _, c := range []struct {
 		want, have string
 		same       bool
-	}{{"7.1", "7.1.0", true}, {"7.0", "7.1.0", true}, {"7.1", "7.0.7", false}, {"6.x", "6.2.6", true}, {"6.x", "7.1.0", true}, {"6.2", "7.0.7", true}, {"1.6.22", "1.6", true}, {"7.1", "7", true}, {"7.1", "6.2.6", false}, {"1.6.22", "1.5", false}, {"1.6.12", "1.6.22", true}, {"1.6.22", "1.6.12", false}, {"1.6.2", "1.6.22", true}} {
+	}{{"7.1", "7.1.0", true}, {"7.0", "7.1.0", true}, {"7.1", "7.0.7", false}, {"6.x", "6.2.6", true}, {"6.x", "7.1.0", true},
+		{"6.2", "7.0.7", true}, {"1.6.22", "1.6", true}, {"7.1", "7", true}, {"7.1", "6.2.6", false}, {"1.6.22", "1.5", false},
+		{"1.6.12", "1.6.22", true}, {"1.6.22", "1.6.12", false}, {"1.6.2", "1.6.22", true}} {
 		if got := versionAs(&c.want, &c.have); (*got == c.want) != c.same {
 			t.Errorf("%+v: %s", c, *got)
 		}
@@ -444,7 +489,8 @@ func TestALaterMajorVersionBlocksNothing(t *testing.T) {
 func TestASecondLifeEndsWithAnotherFinalSnapshot(t *testing.T) {
 	s := subject(t, aRedis(func(s *spec) { s.FinalSnapshotIdentifier = "last" }))
 	kindtest.Settled(t, s)
-	_, err := api(s.Rig).CreateSnapshot(t.Context(), &elasticache.CreateSnapshotInput{SnapshotName: aws.String("last"), CacheClusterId: aws.String(id)})
+	_, err := api(s.Rig).CreateSnapshot(t.Context(),
+		&elasticache.CreateSnapshotInput{SnapshotName: aws.String("last"), CacheClusterId: aws.String(id)})
 	kindtest.Must(t, err)
 	s.Deleting = true
 	kindtest.Settled(t, s)
@@ -467,15 +513,18 @@ func TestClusterPublishesItsEndpoints(t *testing.T) {
 	kindtest.Settled(t, s)
 	o := s.Object.(*v1alpha1.ElastiCacheCluster)
 	st := o.Status
-	if st.ARN != "arn:aws:elasticache:"+of+":cluster:"+id || st.CacheClusterARN != st.ARN || st.ID != id || st.ClusterStatus != "available" || st.EngineVersion != "1.6" {
+	if st.ARN != "arn:aws:elasticache:"+of+":cluster:"+id || st.CacheClusterARN != st.ARN || st.ID != id || st.ClusterStatus != "available" ||
+		st.EngineVersion != "1.6" {
 		t.Errorf("%+v", st)
 	}
-	if e := st.ConfigurationEndpoint; e == nil || !strings.Contains(e.Address, ".cfg.") || e.Port != 11300 || st.PrimaryEndpoint != nil || len(st.NodeEndpoints) != 2 || o.ReferableAttributes()["address"] != e.Address {
+	if e := st.ConfigurationEndpoint; e == nil || !strings.Contains(e.Address, ".cfg.") || e.Port != 11300 || st.PrimaryEndpoint != nil ||
+		len(st.NodeEndpoints) != 2 || o.ReferableAttributes()["address"] != e.Address {
 		t.Errorf("%+v %+v", e, st.NodeEndpoints)
 	}
 	s = subject(t, aRedis())
 	kindtest.Settled(t, s)
-	if st := s.Object.(*v1alpha1.ElastiCacheCluster).Status; len(st.NodeEndpoints) != 1 || *st.PrimaryEndpoint != st.NodeEndpoints[0] || st.PrimaryEndpoint.Port != 6379 || st.ConfigurationEndpoint != nil || st.EngineVersion != "7.0.0" {
+	if st := s.Object.(*v1alpha1.ElastiCacheCluster).Status; len(st.NodeEndpoints) != 1 || *st.PrimaryEndpoint != st.NodeEndpoints[0] ||
+		st.PrimaryEndpoint.Port != 6379 || st.ConfigurationEndpoint != nil || st.EngineVersion != "7.0.0" {
 		t.Errorf("%+v", st)
 	}
 }
@@ -486,7 +535,8 @@ func TestClusterCosts(t *testing.T) {
 	kindtest.Costs(t, s,
 		kindtest.Cost{Name: "create", Calls: map[string]int{"CreateCacheCluster": 1, describe: 1}},
 		kindtest.Cost{Name: "check", Calls: map[string]int{describe: 1, list: 1}, Change: s.Forget},
-		kindtest.Cost{Name: "nodes", Calls: map[string]int{describe: 2, list: 2, "ModifyCacheCluster": 1}, Change: func() { s.Edit(memcached(tagged("team", "a"), nodes(3))) }},
+		kindtest.Cost{Name: "nodes", Calls: map[string]int{describe: 2, list: 2, "ModifyCacheCluster": 1},
+			Change: func() { s.Edit(memcached(tagged("team", "a"), nodes(3))) }},
 		kindtest.Cost{Name: "delete", Calls: map[string]int{describe: 2, list: 1, "DeleteCacheCluster": 1}, Change: func() { s.Deleting = true }},
 	)
 }

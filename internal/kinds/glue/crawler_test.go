@@ -46,9 +46,10 @@ func fullCrawler(s *crawlerSpec) {
 func makeCrawler(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).CreateCrawler(t.Context(), &glue.CreateCrawlerInput{Name: str(crawl), Role: str("glue-role"), DatabaseName: str(lake), Tags: tags,
-			Targets:            &types.CrawlerTargets{S3Targets: []types.S3Target{{Path: str("s3://bucket/calls/")}}},
-			SchemaChangePolicy: &types.SchemaChangePolicy{UpdateBehavior: types.UpdateBehaviorLog, DeleteBehavior: types.DeleteBehaviorLog}})
+		_, err := api(r).CreateCrawler(t.Context(),
+			&glue.CreateCrawlerInput{Name: str(crawl), Role: str("glue-role"), DatabaseName: str(lake), Tags: tags,
+				Targets:            &types.CrawlerTargets{S3Targets: []types.S3Target{{Path: str("s3://bucket/calls/")}}},
+				SchemaChangePolicy: &types.SchemaChangePolicy{UpdateBehavior: types.UpdateBehaviorLog, DeleteBehavior: types.DeleteBehaviorLog}})
 		kindtest.Must(t, err)
 	}
 }
@@ -77,10 +78,12 @@ func endCrawler(t *testing.T, r *kindtest.Rig) {
 func TestCrawler(t *testing.T) {
 	update := []string{"glue:UpdateCrawler"}
 	edited := func(name, path string, change func(s *crawlerSpec)) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler, change), Cause: engine.Edited, Diff: []string{path}, Actions: update}
+		return kindtest.Case{Name: name, Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler, change), Cause: engine.Edited,
+			Diff: []string{path}, Actions: update}
 	}
 	drifted := func(name, path string, in glue.UpdateCrawlerInput) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Drift: true, Before: turn(in), Cause: engine.Drifted, Diff: []string{path}, Actions: update}
+		return kindtest.Case{Name: name, Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Drift: true, Before: turn(in),
+			Cause: engine.Drifted, Diff: []string{path}, Actions: update}
 	}
 	tagged := func(tags map[string]v1alpha1.TagValue) *v1alpha1.GlueCrawler {
 		return crawlerOf(func(s *crawlerSpec) { s.Tags = tags })
@@ -95,13 +98,15 @@ func TestCrawler(t *testing.T) {
 	}
 	kindtest.Run(t, engine.For(NewCrawler), []kindtest.Case{
 		{Name: "absent is created", Object: crawlerOf(fullCrawler), Cause: engine.New, Actions: []string{"glue:CreateCrawler"}},
-		{Name: "an on-demand crawler is created", Object: crawlerOf(func(s *crawlerSpec) { s.Schedule = str("") }), Cause: engine.New, Actions: []string{"glue:CreateCrawler"}},
+		{Name: "an on-demand crawler is created", Object: crawlerOf(func(s *crawlerSpec) { s.Schedule = str("") }), Cause: engine.New,
+			Actions: []string{"glue:CreateCrawler"}},
 		{Name: "role and database may be other objects'", Object: crawlerOf(func(s *crawlerSpec) {
 			s.Role, s.RoleRef, s.DatabaseName, s.DatabaseRef = "", &v1alpha1.ObjectReference{Name: "r"}, "", &v1alpha1.ObjectReference{Name: "lake"}
 		}), Facts: func(s *kindtest.Subject) {
 			s.Targets = map[string]kind.Target{"IAMRole/r": {ID: "r", ARN: "arn:aws:iam::123456789012:role/r"}, "GlueDatabase/lake": {ID: lake}}
 		}, Cause: engine.New, Actions: []string{"glue:CreateCrawler"}},
-		{Name: "a role's name is as good as its ARN", Existing: crawlerOf(), Object: crawlerOf(func(s *crawlerSpec) { s.Role = "arn:aws:iam::123456789012:role/any/path/glue-role" }), Cause: engine.InSync},
+		{Name: "a role's name is as good as its ARN", Existing: crawlerOf(),
+			Object: crawlerOf(func(s *crawlerSpec) { s.Role = "arn:aws:iam::123456789012:role/any/path/glue-role" }), Cause: engine.InSync},
 		edited("the role is edited", "Role", func(s *crawlerSpec) { s.Role = "arn:aws:iam::123456789012:role/other" }),
 		edited("the database is edited", "Database", func(s *crawlerSpec) { s.DatabaseName = "other" }),
 		edited("a target is dropped", "S3Targets", func(s *crawlerSpec) { s.S3Targets = s.S3Targets[:1] }),
@@ -112,38 +117,57 @@ func TestCrawler(t *testing.T) {
 		edited("the prefix is cleared", "TablePrefix", func(s *crawlerSpec) { s.TablePrefix = str("") }),
 		edited("the description is edited", "Description", func(s *crawlerSpec) { s.Description = str("new") }),
 		edited("the description is cleared", "Description", func(s *crawlerSpec) { s.Description = str("") }),
-		edited("the update behavior is edited", "SchemaChangePolicy.UpdateBehavior", func(s *crawlerSpec) { s.SchemaChangePolicy.UpdateBehavior = "LOG" }),
-		edited("the delete behavior falls back to LOG", "SchemaChangePolicy.DeleteBehavior", func(s *crawlerSpec) { s.SchemaChangePolicy.DeleteBehavior = "" }),
-		{Name: "both behaviors fall back to LOG", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler, func(s *crawlerSpec) { s.SchemaChangePolicy = nil }),
-			Cause: engine.Edited, Diff: []string{"SchemaChangePolicy.UpdateBehavior", "SchemaChangePolicy.DeleteBehavior"}, Actions: update},
+		edited("the update behavior is edited", "SchemaChangePolicy.UpdateBehavior",
+			func(s *crawlerSpec) { s.SchemaChangePolicy.UpdateBehavior = "LOG" }),
+		edited("the delete behavior falls back to LOG", "SchemaChangePolicy.DeleteBehavior",
+			func(s *crawlerSpec) { s.SchemaChangePolicy.DeleteBehavior = "" }),
+		{Name: "both behaviors fall back to LOG", Existing: crawlerOf(fullCrawler),
+			Object: crawlerOf(fullCrawler, func(s *crawlerSpec) { s.SchemaChangePolicy = nil }),
+			Cause:  engine.Edited, Diff: []string{"SchemaChangePolicy.UpdateBehavior", "SchemaChangePolicy.DeleteBehavior"}, Actions: update},
 		{Name: "the order of targets means nothing", Existing: crawlerOf(fullCrawler),
-			Object: crawlerOf(fullCrawler, func(s *crawlerSpec) { s.S3Targets[0], s.S3Targets[1] = s.S3Targets[1], s.S3Targets[0] }), Cause: engine.InSync},
+			Object: crawlerOf(fullCrawler, func(s *crawlerSpec) { s.S3Targets[0], s.S3Targets[1] = s.S3Targets[1], s.S3Targets[0] }),
+			Cause:  engine.InSync},
 		{Name: "what is not declared is not managed", Existing: crawlerOf(), Object: crawlerOf(), Drift: true,
-			Before: turn(glue.UpdateCrawlerInput{Schedule: str("cron(1 1 * * ? *)"), Description: str("x"), TablePrefix: str("y")}), Cause: engine.InSync},
+			Before: turn(glue.UpdateCrawlerInput{Schedule: str("cron(1 1 * * ? *)"), Description: str("x"), TablePrefix: str("y")}),
+			Cause:  engine.InSync},
 		drifted("a schedule changed outside is set again", "Schedule", glue.UpdateCrawlerInput{Schedule: str("cron(1 1 * * ? *)")}),
 		drifted("a role changed outside is set again", "Role", glue.UpdateCrawlerInput{Role: str("other")}),
-		drifted("targets changed outside are set again", "S3Targets", glue.UpdateCrawlerInput{Targets: &types.CrawlerTargets{S3Targets: []types.S3Target{{Path: str("s3://x/")}}}}),
-		{Name: "tags are added, changed and dropped, and others' stay", Existing: tagged(map[string]v1alpha1.TagValue{"old": "1", "team": "a"}), Before: tag("crawler/"+crawl, map[string]string{"theirs": "1"}),
-			Object: tagged(map[string]v1alpha1.TagValue{"team": "b"}), Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{"glue:TagResource", "glue:UntagResource"}},
-		{Name: "a running crawler in sync is in sync", Existing: crawlerOf(), Object: crawlerOf(), Drift: true, Before: running, Cause: engine.InSync},
-		{Name: "a vanished crawler is created again: it holds no data", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Drift: true,
+		drifted("targets changed outside are set again", "S3Targets",
+			glue.UpdateCrawlerInput{Targets: &types.CrawlerTargets{S3Targets: []types.S3Target{{Path: str("s3://x/")}}}}),
+		{Name: "tags are added, changed and dropped, and others' stay", Existing: tagged(map[string]v1alpha1.TagValue{"old": "1", "team": "a"}),
+			Before: tag("crawler/"+crawl, map[string]string{"theirs": "1"}),
+			Object: tagged(map[string]v1alpha1.TagValue{"team": "b"}), Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"},
+			Actions: []string{"glue:TagResource", "glue:UntagResource"}},
+		{Name: "a running crawler in sync is in sync", Existing: crawlerOf(), Object: crawlerOf(), Drift: true, Before: running,
+			Cause: engine.InSync},
+		{Name: "a vanished crawler is created again: it holds no data", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler),
+			Drift:  true,
 			Before: endCrawler, Cause: engine.New, Actions: []string{"glue:CreateCrawler"}},
-		{Name: "deleting what is gone", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Deleting: true, Drift: true, Before: endCrawler, Cause: engine.Gone},
-		{Name: "deleting", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{"glue:DeleteCrawler"}},
+		{Name: "deleting what is gone", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Deleting: true, Drift: true,
+			Before: endCrawler, Cause: engine.Gone},
+		{Name: "deleting", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{"glue:DeleteCrawler"}},
 		// moto ends no crawl automatically.
-		{Name: "deleting a running crawler stops it first", Existing: crawlerOf(), Object: crawlerOf(), Deleting: true, Drift: true, Before: running, PlanOnly: true,
+		{Name: "deleting a running crawler stops it first", Existing: crawlerOf(), Object: crawlerOf(), Deleting: true, Drift: true,
+			Before: running, PlanOnly: true,
 			Cause: engine.Deleting, Actions: []string{"glue:StopCrawler"}},
-		{Name: "a running crawler is stopped before it is deleted", Existing: crawlerOf(), Object: crawlerOf(), Deleting: true, Drift: true, Before: running,
-			OnRun: true, Waiting: status.ReasonBusy},
-		{Name: "deleting a stopping crawler waits", Existing: crawlerOf(), Object: crawlerOf(), Deleting: true, Drift: true, Before: stopping, PlanOnly: true, Cause: engine.Busy},
+		{Name: "a running crawler is stopped before it is deleted", Existing: crawlerOf(), Object: crawlerOf(), Deleting: true, Drift: true,
+			Before: running,
+			OnRun:  true, Waiting: status.ReasonBusy},
+		{Name: "deleting a stopping crawler waits", Existing: crawlerOf(), Object: crawlerOf(), Deleting: true, Drift: true, Before: stopping,
+			PlanOnly: true, Cause: engine.Busy},
 		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{"glue:UntagResource"}},
 		{Name: "left by an earlier object of this name, it is taken over", Object: crawlerOf(), Before: makeCrawler(old),
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{"glue:TagResource"}},
-		{Name: "unless adoption is refused", Object: crawlerOf(func(s *crawlerSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: makeCrawler(old), Stalled: status.ReasonConflict},
-		{Name: "another cluster's is left alone", Object: crawlerOf(), Before: makeCrawler(with(old, wellknown.TagCluster, "another")), Stalled: status.ReasonConflict},
-		{Name: "one without an owner is left alone", Object: crawlerOf(), Before: makeCrawler(map[string]string{"k": "v"}), Stalled: status.ReasonConflict},
-		{Name: "one without an owner is adopted where user and provider say so", Before: makeCrawler(map[string]string{"k": "v"}), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "unless adoption is refused", Object: crawlerOf(func(s *crawlerSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
+			Before: makeCrawler(old), Stalled: status.ReasonConflict},
+		{Name: "another cluster's is left alone", Object: crawlerOf(), Before: makeCrawler(with(old, wellknown.TagCluster, "another")),
+			Stalled: status.ReasonConflict},
+		{Name: "one without an owner is left alone", Object: crawlerOf(), Before: makeCrawler(map[string]string{"k": "v"}),
+			Stalled: status.ReasonConflict},
+		{Name: "one without an owner is adopted where user and provider say so", Before: makeCrawler(map[string]string{"k": "v"}),
+			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Object: crawlerOf(func(s *crawlerSpec) {
 				s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain
 			}), Cause: engine.Edited, Diff: ownerPaths, Actions: []string{"glue:TagResource"}},
@@ -191,13 +215,15 @@ func TestAChangeWaitsForTheCrawlToEnd(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewCrawler), crawlerOf())
 	settle(t, s)
 	s.Edit(crawlerOf(func(s *crawlerSpec) { s.Description = str("new") }))
-	r.AWS.Fault(emulator.Match{Service: "glue", Op: "UpdateCrawler", Times: 1}, emulator.Fail(400, "CrawlerRunningException", "Crawler with name x is running"))
+	r.AWS.Fault(emulator.Match{Service: "glue", Op: "UpdateCrawler", Times: 1},
+		emulator.Fail(400, "CrawlerRunningException", "Crawler with name x is running"))
 	_, err := s.Pass(t.Context(), nil)
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy {
 		t.Fatal(err)
 	}
 	settle(t, s)
-	if got := s.Object.(*v1alpha1.GlueCrawler).Status; got.State != "READY" || got.ID != crawl || got.ARN != "arn:aws:glue:ap-southeast-1:123456789012:crawler/"+crawl {
+	if got := s.Object.(*v1alpha1.GlueCrawler).Status; got.State != "READY" || got.ID != crawl ||
+		got.ARN != "arn:aws:glue:ap-southeast-1:123456789012:crawler/"+crawl {
 		t.Errorf("%+v", got)
 	}
 }
@@ -226,7 +252,8 @@ func TestTargetsOfOtherSortsStay(t *testing.T) {
 	}})(t, r)
 	settle(t, s)
 	got := ask(t, api(r).GetCrawler, &glue.GetCrawlerInput{Name: str(crawl)}).Crawler.Targets
-	if len(got.JdbcTargets) != 1 || len(got.S3Targets) != 2 || aws.ToInt32(got.S3Targets[1].SampleSize) != 3 || got.S3Targets[0].Exclusions[0] != "tmp/**" {
+	if len(got.JdbcTargets) != 1 || len(got.S3Targets) != 2 || aws.ToInt32(got.S3Targets[1].SampleSize) != 3 ||
+		got.S3Targets[0].Exclusions[0] != "tmp/**" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -239,6 +266,7 @@ func TestADeletedCrawlerNeedsNoReference(t *testing.T) {
 	if _, err := k.Desired(scope(true), late); err != nil {
 		t.Error(err)
 	}
-	_, err = k.Desired(scope(false), crawlerOf(func(s *crawlerSpec) { s.DatabaseName, s.DatabaseRef = "", &v1alpha1.ObjectReference{Name: "late"} }))
+	_, err = k.Desired(scope(false),
+		crawlerOf(func(s *crawlerSpec) { s.DatabaseName, s.DatabaseRef = "", &v1alpha1.ObjectReference{Name: "late"} }))
 	waitsFor(t, err, "GlueDatabase/late")
 }

@@ -41,7 +41,8 @@ func fullDatabase(s *v1alpha1.GlueDatabaseSpec) {
 // outside is the database as others wrote it.
 func outside(in types.DatabaseInput) func(*testing.T, *kindtest.Rig) {
 	in.Name = str(lake)
-	return edit(func(c *glue.Client) func(context.Context, *glue.UpdateDatabaseInput, ...func(*glue.Options)) (*glue.UpdateDatabaseOutput, error) {
+	return edit(func(c *glue.Client) func(context.Context, *glue.UpdateDatabaseInput, ...func(*glue.Options)) (*glue.UpdateDatabaseOutput,
+		error) {
 		return c.UpdateDatabase
 	}, glue.UpdateDatabaseInput{Name: str(lake), DatabaseInput: &in})
 }
@@ -69,49 +70,67 @@ func TestDatabase(t *testing.T) {
 		{Name: "absent is created", Object: databaseOf(fullDatabase), Cause: engine.New, Actions: []string{"glue:CreateDatabase"}},
 		{Name: "what is not declared is not managed", Existing: databaseOf(nil), Object: databaseOf(nil), Drift: true,
 			Before: outside(types.DatabaseInput{Description: str("x"), Parameters: map[string]string{"k": "v"}}), Cause: engine.InSync},
-		{Name: "the description is edited", Existing: databaseOf(fullDatabase), Object: both(func(s *v1alpha1.GlueDatabaseSpec) { s.Description = str("new") }),
-			Cause: engine.Edited, Diff: []string{"Description"}, Actions: update},
-		{Name: "the description is cleared", Existing: databaseOf(fullDatabase), Object: both(func(s *v1alpha1.GlueDatabaseSpec) { s.Description = str("") }),
-			Cause: engine.Edited, Diff: []string{"Description"}, Actions: update},
-		{Name: "the location is edited", Existing: databaseOf(fullDatabase), Object: both(func(s *v1alpha1.GlueDatabaseSpec) { s.LocationURI = str("s3://other/") }),
-			Cause: engine.Edited, Diff: []string{"LocationURI"}, Actions: update},
-		{Name: "the location is cleared", Existing: databaseOf(fullDatabase), Object: both(func(s *v1alpha1.GlueDatabaseSpec) { s.LocationURI = str("") }),
-			Cause: engine.Edited, Diff: []string{"LocationURI"}, Actions: update},
+		{Name: "the description is edited", Existing: databaseOf(fullDatabase),
+			Object: both(func(s *v1alpha1.GlueDatabaseSpec) { s.Description = str("new") }),
+			Cause:  engine.Edited, Diff: []string{"Description"}, Actions: update},
+		{Name: "the description is cleared", Existing: databaseOf(fullDatabase),
+			Object: both(func(s *v1alpha1.GlueDatabaseSpec) { s.Description = str("") }),
+			Cause:  engine.Edited, Diff: []string{"Description"}, Actions: update},
+		{Name: "the location is edited", Existing: databaseOf(fullDatabase),
+			Object: both(func(s *v1alpha1.GlueDatabaseSpec) { s.LocationURI = str("s3://other/") }),
+			Cause:  engine.Edited, Diff: []string{"LocationURI"}, Actions: update},
+		{Name: "the location is cleared", Existing: databaseOf(fullDatabase),
+			Object: both(func(s *v1alpha1.GlueDatabaseSpec) { s.LocationURI = str("") }),
+			Cause:  engine.Edited, Diff: []string{"LocationURI"}, Actions: update},
 		{Name: "a parameter is edited, added and dropped", Existing: databaseOf(fullDatabase),
 			Object: both(func(s *v1alpha1.GlueDatabaseSpec) { s.Parameters = params("a", "9", "c", "3") }),
 			Cause:  engine.Edited, Diff: []string{"Parameters[a]", "Parameters[b]", "Parameters[c]"}, Actions: update},
-		{Name: "all parameters are dropped", Existing: databaseOf(fullDatabase), Object: both(func(s *v1alpha1.GlueDatabaseSpec) { s.Parameters = params() }),
-			Cause: engine.Edited, Diff: []string{"Parameters[a]", "Parameters[b]"}, Actions: update},
+		{Name: "all parameters are dropped", Existing: databaseOf(fullDatabase),
+			Object: both(func(s *v1alpha1.GlueDatabaseSpec) { s.Parameters = params() }),
+			Cause:  engine.Edited, Diff: []string{"Parameters[a]", "Parameters[b]"}, Actions: update},
 		{Name: "drift is corrected in one call", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Drift: true,
 			Before: outside(types.DatabaseInput{Parameters: map[string]string{"a": "1", "crawler": "x"}}),
 			Cause:  engine.Drifted, Diff: []string{"Description", "LocationURI", "Parameters[b]"}, Actions: update},
-		{Name: "tags are added, changed and dropped by a call each, and others' stay", Before: tag("database/"+lake, map[string]string{"theirs": "1"}),
+		{Name: "tags are added, changed and dropped by a call each, and others' stay",
+			Before:   tag("database/"+lake, map[string]string{"theirs": "1"}),
 			Existing: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.Tags = map[string]v1alpha1.TagValue{"old": "1", "team": "a"} }),
 			Object:   databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.Tags = map[string]v1alpha1.TagValue{"team": "b", "new": ""} }),
-			Cause:    engine.Edited, Diff: []string{"Tags[new]", "Tags[team]", "Tags[old]"}, Actions: []string{"glue:TagResource", "glue:UntagResource"}},
-		{Name: "a tag that was changed outside is set again", Existing: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }),
-			Object: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }), Drift: true,
-			Before: tag("database/"+lake, map[string]string{"team": "x"}), Cause: engine.Drifted, Diff: []string{"Tags[team]"}, Actions: []string{"glue:TagResource"}},
-		{Name: "an operator's key among the parameters is refused", Object: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.Parameters = params("nexus.ai/owner", "x") }),
+			Cause:    engine.Edited, Diff: []string{"Tags[new]", "Tags[team]", "Tags[old]"},
+			Actions: []string{"glue:TagResource", "glue:UntagResource"}},
+		{Name: "a tag that was changed outside is set again",
+			Existing: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }),
+			Object:   databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }), Drift: true,
+			Before: tag("database/"+lake, map[string]string{"team": "x"}), Cause: engine.Drifted, Diff: []string{"Tags[team]"},
+			Actions: []string{"glue:TagResource"}},
+		{Name: "an operator's key among the parameters is refused",
+			Object:  databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.Parameters = params("nexus.ai/owner", "x") }),
 			Stalled: status.ReasonInvalidSpec},
-		{Name: "a vanished database is created again: it holds no data", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Drift: true,
+		{Name: "a vanished database is created again: it holds no data", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase),
+			Drift:  true,
 			Before: endDatabase, Cause: engine.New, Actions: []string{"glue:CreateDatabase"}},
-		{Name: "deleting what is gone", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Deleting: true, Drift: true, Before: endDatabase, Cause: engine.Gone},
-		{Name: "deleting", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{"glue:DeleteDatabase"}},
-		{Name: "deleting waits while a table without an owner is inside", Existing: databaseOf(nil), Object: databaseOf(nil), Deleting: true, Drift: true,
+		{Name: "deleting what is gone", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Deleting: true, Drift: true,
+			Before: endDatabase, Cause: engine.Gone},
+		{Name: "deleting", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Deleting: true, Drift: true,
+			Cause: engine.Deleting, Actions: []string{"glue:DeleteDatabase"}},
+		{Name: "deleting waits while a table without an owner is inside", Existing: databaseOf(nil), Object: databaseOf(nil), Deleting: true,
+			Drift:  true,
 			Before: tableIn(lake, "theirs", nil), Waiting: status.ReasonDatabaseNotEmpty},
-		{Name: "deleting waits while a table of a GlueTable object is inside", Existing: databaseOf(nil), Object: databaseOf(nil), Deleting: true, Drift: true,
+		{Name: "deleting waits while a table of a GlueTable object is inside", Existing: databaseOf(nil), Object: databaseOf(nil), Deleting: true,
+			Drift:  true,
 			Before: tableIn(lake, calls, leftBehind("GlueTable", calls)), Waiting: status.ReasonDatabaseNotEmpty},
 		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Before: tableIn(lake, "theirs", nil), Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{"glue:UntagResource"}},
-		{Name: "left by an earlier object of this name, it is taken over", Object: databaseOf(nil), Before: makeDatabase(lake, leftBehind("GlueDatabase", "lake")),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{"glue:TagResource"}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: databaseOf(nil),
+			Before: makeDatabase(lake, leftBehind("GlueDatabase", "lake")),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{"glue:TagResource"}},
 		{Name: "unless adoption is refused", Object: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: makeDatabase(lake, leftBehind("GlueDatabase", "lake")), Stalled: status.ReasonConflict},
-		{Name: "another cluster's is left alone", Object: databaseOf(nil), Before: makeDatabase(lake, with(leftBehind("GlueDatabase", "lake"), wellknown.TagCluster, "another")),
+		{Name: "another cluster's is left alone", Object: databaseOf(nil),
+			Before:  makeDatabase(lake, with(leftBehind("GlueDatabase", "lake"), wellknown.TagCluster, "another")),
 			Stalled: status.ReasonConflict},
 		{Name: "one without an owner is left alone", Object: databaseOf(nil), Before: makeDatabase(lake, nil), Stalled: status.ReasonConflict},
-		{Name: "one without an owner is adopted where user and provider say so", Before: makeDatabase(lake, nil), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "one without an owner is adopted where user and provider say so", Before: makeDatabase(lake, nil),
+			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Object: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) {
 				s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain
 			}), Cause: engine.Edited, Diff: ownerPaths, Actions: []string{"glue:TagResource"}},
@@ -148,8 +167,10 @@ func TestWhatOthersSetOnADatabaseStays(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewDatabase), databaseOf(fullDatabase))
 	settle(t, s)
-	permissions := []types.PrincipalPermissions{{Permissions: []types.Permission{types.PermissionSelect}, Principal: &types.DataLakePrincipal{DataLakePrincipalIdentifier: str("x")}}}
-	outside(types.DatabaseInput{Description: str("drift"), LocationUri: str("s3://bucket/lake/"), Parameters: map[string]string{"a": "1", "b": "2", "theirs": "x"},
+	permissions := []types.PrincipalPermissions{{Permissions: []types.Permission{types.PermissionSelect},
+		Principal: &types.DataLakePrincipal{DataLakePrincipalIdentifier: str("x")}}}
+	outside(types.DatabaseInput{Description: str("drift"), LocationUri: str("s3://bucket/lake/"),
+		Parameters:                    map[string]string{"a": "1", "b": "2", "theirs": "x"},
 		CreateTableDefaultPermissions: permissions})(t, r)
 	settle(t, s)
 	db := ask(t, api(r).GetDatabase, &glue.GetDatabaseInput{Name: str(lake)}).Database
@@ -188,7 +209,8 @@ func TestDatabase_DeletionKeepsTables(t *testing.T) {
 	mark := r.AWS.Mark()
 	_, err := s.Pass(t.Context(), nil)
 	w, ok := status.AsWaiting(err)
-	if !ok || w.Reason != status.ReasonDatabaseNotEmpty || !strings.Contains(w.For, "contains 5, of which 1 were made") || !strings.Contains(w.For, "a, b, c, ...") || w.After < 30*time.Second {
+	if !ok || w.Reason != status.ReasonDatabaseNotEmpty || !strings.Contains(w.For, "contains 5, of which 1 were made") ||
+		!strings.Contains(w.For, "a, b, c, ...") || w.After < 30*time.Second {
 		t.Fatalf("%+v", err)
 	}
 	if w := r.AWS.Since(mark).Writes(); w.Count() > 0 {

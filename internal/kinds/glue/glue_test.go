@@ -114,7 +114,8 @@ func settle(t *testing.T, s *kindtest.Subject) {
 
 func scope(deleting bool) kind.Scope {
 	o := engine.Owner{Kind: "K", Namespace: "ns", Name: "n", UID: "u", Cluster: "c"}
-	return kind.Scope{Partition: "aws-cn", Account: "1", Region: "cn-north-1", Tags: with(o.OwnerTags(), "team", "a"), OwnerTags: o.OwnerTags(), Deleting: deleting,
+	return kind.Scope{Partition: "aws-cn", Account: "1", Region: "cn-north-1", Tags: with(o.OwnerTags(), "team", "a"),
+		OwnerTags: o.OwnerTags(), Deleting: deleting,
 		Ref: func(kindName, name string) (kind.Target, error) {
 			if name == "late" {
 				return kind.Target{}, &status.Waiting{For: kindName + "/" + name}
@@ -145,7 +146,8 @@ func ask[I, O any](t *testing.T, call func(context.Context, *I, ...func(*glue.Op
 	return out
 }
 
-func edit[I, O any](call func(*glue.Client) func(context.Context, *I, ...func(*glue.Options)) (*O, error), in I) func(*testing.T, *kindtest.Rig) {
+func edit[I, O any](call func(*glue.Client) func(context.Context, *I, ...func(*glue.Options)) (*O, error), in I) func(*testing.T,
+	*kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		_, err := call(api(r))(t.Context(), &in)

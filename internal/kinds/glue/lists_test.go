@@ -15,7 +15,8 @@ import (
 
 func TestCrawler_ListsOfOthers(t *testing.T) {
 	kindtest.Lists(t, engine.For(NewCrawler), kindtest.List{Field: "s3Targets", Object: crawlerOf(), Exact: true,
-		Add: turn(glue.UpdateCrawlerInput{Targets: &types.CrawlerTargets{S3Targets: []types.S3Target{{Path: str("s3://bucket/calls/")}, {Path: str("s3://theirs/")}}}}),
+		Add: turn(glue.UpdateCrawlerInput{Targets: &types.CrawlerTargets{S3Targets: []types.S3Target{{Path: str("s3://bucket/calls/")},
+			{Path: str("s3://theirs/")}}}}),
 		Has: func(t *testing.T, r *kindtest.Rig) bool {
 			t.Helper()
 			return len(ask(t, api(r).GetCrawler, &glue.GetCrawlerInput{Name: str(crawl)}).Crawler.Targets.S3Targets) > 1
@@ -28,7 +29,8 @@ func TestDatabase_ListsOfOthers(t *testing.T) {
 			fullDatabase(s)
 			s.Parameters = params("a", "2", "c", "3")
 		}),
-		Add: outside(types.DatabaseInput{Description: str("call data"), LocationUri: str("s3://bucket/lake/"), Parameters: map[string]string{"a": "1", "b": "2", "theirs": "x"}}),
+		Add: outside(types.DatabaseInput{Description: str("call data"), LocationUri: str("s3://bucket/lake/"),
+			Parameters: map[string]string{"a": "1", "b": "2", "theirs": "x"}}),
 		Has: func(t *testing.T, r *kindtest.Rig) bool {
 			t.Helper()
 			return ask(t, api(r).GetDatabase, &glue.GetDatabaseInput{Name: str(lake)}).Database.Parameters["theirs"] == "x"

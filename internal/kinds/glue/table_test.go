@@ -54,7 +54,8 @@ func makeTable(parameters map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
 		inLake(t, r)
-		_, err := api(r).CreateTable(t.Context(), &glue.CreateTableInput{DatabaseName: str(lake), TableInput: &types.TableInput{Name: str(calls), Parameters: parameters}})
+		_, err := api(r).CreateTable(t.Context(),
+			&glue.CreateTableInput{DatabaseName: str(lake), TableInput: &types.TableInput{Name: str(calls), Parameters: parameters}})
 		kindtest.Must(t, err)
 	}
 }
@@ -71,7 +72,8 @@ func rewrite(change func(in *types.TableInput)) func(*testing.T, *kindtest.Rig) 
 }
 
 func inDatabase(s *kindtest.Subject) {
-	if _, err := glue.NewFromConfig(s.Rig.Config).CreateDatabase(context.Background(), &glue.CreateDatabaseInput{DatabaseInput: &types.DatabaseInput{Name: str(lake)}}); err != nil {
+	if _, err := glue.NewFromConfig(s.Rig.Config).CreateDatabase(context.Background(),
+		&glue.CreateDatabaseInput{DatabaseInput: &types.DatabaseInput{Name: str(lake)}}); err != nil {
 		panic(err)
 	}
 }
@@ -85,11 +87,13 @@ func endTable(t *testing.T, r *kindtest.Rig) {
 func TestTable(t *testing.T) {
 	both := func(change func(s *tableSpec)) *v1alpha1.GlueTable { return tableOf(fullTable, change) }
 	edited := func(name string, path string, change func(s *tableSpec)) kindtest.Case {
-		return kindtest.Case{Name: name, Facts: inDatabase, Existing: tableOf(fullTable), Object: both(change), Cause: engine.Edited, Diff: []string{path}, Actions: []string{"glue:UpdateTable"}}
+		return kindtest.Case{Name: name, Facts: inDatabase, Existing: tableOf(fullTable), Object: both(change), Cause: engine.Edited,
+			Diff: []string{path}, Actions: []string{"glue:UpdateTable"}}
 	}
 	drifted := func(name string, change func(in *types.TableInput), diff ...string) kindtest.Case {
-		return kindtest.Case{Name: name, Facts: inDatabase, Existing: tableOf(fullTable), Object: tableOf(fullTable), Drift: true, Before: rewrite(change),
-			Cause: engine.Drifted, Diff: diff, Actions: []string{"glue:UpdateTable"}}
+		return kindtest.Case{Name: name, Facts: inDatabase, Existing: tableOf(fullTable), Object: tableOf(fullTable), Drift: true,
+			Before: rewrite(change),
+			Cause:  engine.Drifted, Diff: diff, Actions: []string{"glue:UpdateTable"}}
 	}
 	insync := func(name string, change func(in *types.TableInput)) kindtest.Case {
 		c := drifted(name, change)
@@ -100,13 +104,16 @@ func TestTable(t *testing.T) {
 	old := leftBehind("GlueTable", calls)
 	kindtest.Run(t, engine.For(NewTable), []kindtest.Case{
 		{Name: "absent is created", Facts: inDatabase, Object: tableOf(fullTable), Cause: engine.New, Actions: []string{"glue:CreateTable"}},
-		{Name: "the format of a table in capitals", Facts: inDatabase, Object: tableOf(func(s *tableSpec) { s.Parameters = params("table_type", "ICEBERG") }), Cause: engine.New, Actions: []string{"glue:CreateTable"}},
+		{Name: "the format of a table in capitals", Facts: inDatabase,
+			Object: tableOf(func(s *tableSpec) { s.Parameters = params("table_type", "ICEBERG") }), Cause: engine.New,
+			Actions: []string{"glue:CreateTable"}},
 		{Name: "a bare table is created", Facts: inDatabase, Object: tableOf(), Cause: engine.New, Actions: []string{"glue:CreateTable"}},
 		{Name: "its database may be another object's", Facts: func(s *kindtest.Subject) {
 			inDatabase(s)
 			s.Targets = map[string]kind.Target{"GlueDatabase/lake": {ID: lake}}
 		},
-			Object: tableOf(func(s *tableSpec) { s.DatabaseName, s.DatabaseRef = "", &v1alpha1.ObjectReference{Name: "lake"} }), Cause: engine.New, Actions: []string{"glue:CreateTable"}},
+			Object: tableOf(func(s *tableSpec) { s.DatabaseName, s.DatabaseRef = "", &v1alpha1.ObjectReference{Name: "lake"} }), Cause: engine.New,
+			Actions: []string{"glue:CreateTable"}},
 		{Name: "names of columns with capitals are kept in lower case", Facts: inDatabase, Object: both(func(s *tableSpec) {
 			s.PartitionKeys = &[]v1alpha1.GlueColumn{{Name: "Day", Type: "string"}}
 			s.StorageDescriptor.Columns = []v1alpha1.GlueColumn{{Name: "callID", Type: "struct<Caller:string>", Comment: "Key"}}
@@ -127,38 +134,57 @@ func TestTable(t *testing.T) {
 		edited("the output format is edited", "Storage.OutputFormat", func(s *tableSpec) { s.StorageDescriptor.OutputFormat = "out2" }),
 		edited("compression is switched on", "Storage.Compressed", func(s *tableSpec) { s.StorageDescriptor.Compressed = true }),
 		edited("the serde's name is edited", "Storage.SerdeInfo.Name", func(s *tableSpec) { s.StorageDescriptor.SerdeInfo.Name = "s2" }),
-		edited("the serde is edited", "Storage.SerdeInfo.SerializationLibrary", func(s *tableSpec) { s.StorageDescriptor.SerdeInfo.SerializationLibrary = "lib2" }),
-		edited("a serde parameter is dropped", "Storage.SerdeInfo.Parameters[null]", func(s *tableSpec) { s.StorageDescriptor.SerdeInfo.Parameters = params("sep", ",") }),
-		{Name: "all serde parameters are dropped", Facts: inDatabase, Existing: tableOf(fullTable), Object: both(func(s *tableSpec) { s.StorageDescriptor.SerdeInfo.Parameters = params() }),
-			Cause: engine.Edited, Diff: []string{"Storage.SerdeInfo.Parameters[null]", "Storage.SerdeInfo.Parameters[sep]"}, Actions: []string{"glue:UpdateTable"}},
+		edited("the serde is edited", "Storage.SerdeInfo.SerializationLibrary",
+			func(s *tableSpec) { s.StorageDescriptor.SerdeInfo.SerializationLibrary = "lib2" }),
+		edited("a serde parameter is dropped", "Storage.SerdeInfo.Parameters[null]",
+			func(s *tableSpec) { s.StorageDescriptor.SerdeInfo.Parameters = params("sep", ",") }),
+		{Name: "all serde parameters are dropped", Facts: inDatabase, Existing: tableOf(fullTable),
+			Object: both(func(s *tableSpec) { s.StorageDescriptor.SerdeInfo.Parameters = params() }),
+			Cause:  engine.Edited, Diff: []string{"Storage.SerdeInfo.Parameters[null]", "Storage.SerdeInfo.Parameters[sep]"},
+			Actions: []string{"glue:UpdateTable"}},
 		edited("a parameter is dropped", "Parameters[b]", func(s *tableSpec) { s.Parameters = params("classification", "json") }),
-		{Name: "false is a value", Facts: inDatabase, Existing: both(func(s *tableSpec) { s.StorageDescriptor.Compressed = true }), Object: tableOf(fullTable),
-			Cause: engine.Edited, Diff: []string{"Storage.Compressed"}, Actions: []string{"glue:UpdateTable"}},
-		{Name: "a part that was never declared is added", Facts: inDatabase, Existing: tableOf(), Object: tableOf(fullTable), Cause: engine.Edited,
-			Diff: []string{"Description", "TableType", "PartitionKeys", "Storage", "Parameters[b]", "Parameters[classification]"}, Actions: []string{"glue:UpdateTable"}},
+		{Name: "false is a value", Facts: inDatabase, Existing: both(func(s *tableSpec) { s.StorageDescriptor.Compressed = true }),
+			Object: tableOf(fullTable),
+			Cause:  engine.Edited, Diff: []string{"Storage.Compressed"}, Actions: []string{"glue:UpdateTable"}},
+		{Name: "a part that was never declared is added", Facts: inDatabase, Existing: tableOf(), Object: tableOf(fullTable),
+			Cause:   engine.Edited,
+			Diff:    []string{"Description", "TableType", "PartitionKeys", "Storage", "Parameters[b]", "Parameters[classification]"},
+			Actions: []string{"glue:UpdateTable"}},
 		{Name: "what is no longer declared is no longer managed", Facts: inDatabase, Existing: tableOf(fullTable),
 			Object: tableOf(func(s *tableSpec) { s.Parameters = params("classification", "json", "b", "2") }), Cause: engine.InSync},
-		{Name: "tags have nowhere to go on a table", Facts: inDatabase, Existing: tableOf(), Object: tableOf(func(s *tableSpec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }), Cause: engine.InSync},
+		{Name: "tags have nowhere to go on a table", Facts: inDatabase, Existing: tableOf(),
+			Object: tableOf(func(s *tableSpec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }), Cause: engine.InSync},
 		insync("parameters that others add stay", func(in *types.TableInput) { in.Parameters["CrawlerSchemaSerializerVersion"] = "1.0" }),
 		insync("what others say of its storage stays", func(in *types.TableInput) { in.StorageDescriptor.NumberOfBuckets, in.Retention = 8, 7 }),
 		drifted("drift is corrected in one call", func(in *types.TableInput) {
 			in.Description, in.Parameters["classification"] = nil, "csv"
-			in.StorageDescriptor = &types.StorageDescriptor{Columns: in.StorageDescriptor.Columns, Location: str("s3://elsewhere/"), SerdeInfo: in.StorageDescriptor.SerdeInfo}
+			in.StorageDescriptor = &types.StorageDescriptor{Columns: in.StorageDescriptor.Columns, Location: str("s3://elsewhere/"),
+				SerdeInfo: in.StorageDescriptor.SerdeInfo}
 		}, "Description", "Storage.Location", "Storage.InputFormat", "Storage.OutputFormat", "Parameters[classification]"),
-		drifted("a serde parameter of another is drift", func(in *types.TableInput) { in.StorageDescriptor.SerdeInfo.Parameters["skip.header.line.count"] = "1" }, "Storage.SerdeInfo.Parameters[skip.header.line.count]"),
-		{Name: "an operator's key among the parameters is refused", Facts: inDatabase, Object: tableOf(func(s *tableSpec) { s.Parameters = params("nexus.ai/owner", "x") }), Stalled: status.ReasonInvalidSpec},
-		{Name: "a vanished table is created again: it holds no data", Facts: inDatabase, Existing: tableOf(fullTable), Object: tableOf(fullTable), Drift: true,
+		drifted("a serde parameter of another is drift",
+			func(in *types.TableInput) { in.StorageDescriptor.SerdeInfo.Parameters["skip.header.line.count"] = "1" },
+			"Storage.SerdeInfo.Parameters[skip.header.line.count]"),
+		{Name: "an operator's key among the parameters is refused", Facts: inDatabase,
+			Object: tableOf(func(s *tableSpec) { s.Parameters = params("nexus.ai/owner", "x") }), Stalled: status.ReasonInvalidSpec},
+		{Name: "a vanished table is created again: it holds no data", Facts: inDatabase, Existing: tableOf(fullTable), Object: tableOf(fullTable),
+			Drift:  true,
 			Before: endTable, Cause: engine.New, Actions: []string{"glue:CreateTable"}},
-		{Name: "deleting what is gone", Facts: inDatabase, Existing: tableOf(fullTable), Object: tableOf(fullTable), Deleting: true, Drift: true, Before: endTable, Cause: engine.Gone},
-		{Name: "deleting", Facts: inDatabase, Existing: tableOf(fullTable), Object: tableOf(fullTable), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{"glue:DeleteTable"}},
-		{Name: "deleting with Orphan takes our keys off and nothing else", Facts: inDatabase, Existing: orphan, Object: orphan, Deleting: true, Drift: true,
+		{Name: "deleting what is gone", Facts: inDatabase, Existing: tableOf(fullTable), Object: tableOf(fullTable), Deleting: true, Drift: true,
+			Before: endTable, Cause: engine.Gone},
+		{Name: "deleting", Facts: inDatabase, Existing: tableOf(fullTable), Object: tableOf(fullTable), Deleting: true, Drift: true,
+			Cause: engine.Deleting, Actions: []string{"glue:DeleteTable"}},
+		{Name: "deleting with Orphan takes our keys off and nothing else", Facts: inDatabase, Existing: orphan, Object: orphan, Deleting: true,
+			Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{"glue:UpdateTable"}},
 		{Name: "left by an earlier object of this name, it is taken over", Object: tableOf(), Before: makeTable(old),
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{"glue:UpdateTable"}},
-		{Name: "unless adoption is refused", Object: tableOf(func(s *tableSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: makeTable(old), Stalled: status.ReasonConflict},
-		{Name: "another cluster's is left alone", Object: tableOf(), Before: makeTable(with(old, wellknown.TagCluster, "another")), Stalled: status.ReasonConflict},
+		{Name: "unless adoption is refused", Object: tableOf(func(s *tableSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
+			Before: makeTable(old), Stalled: status.ReasonConflict},
+		{Name: "another cluster's is left alone", Object: tableOf(), Before: makeTable(with(old, wellknown.TagCluster, "another")),
+			Stalled: status.ReasonConflict},
 		{Name: "one without an owner is left alone", Object: tableOf(), Before: makeTable(nil), Stalled: status.ReasonConflict},
-		{Name: "one without an owner is adopted where user and provider say so", Before: makeTable(map[string]string{"theirs": "x"}), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "one without an owner is adopted where user and provider say so", Before: makeTable(map[string]string{"theirs": "x"}),
+			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Object: tableOf(func(s *tableSpec) {
 				s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain
 			}), Cause: engine.Edited, Diff: ownerPaths, Actions: []string{"glue:UpdateTable"}},
@@ -174,7 +200,8 @@ func tableLife() kindtest.Life {
 		Sample: tableOf(fullTable), Parents: inLake,
 		Invalid: []v1alpha1.Resource{tableOf(fullTable, func(s *tableSpec) { s.Parameters = params("nexus.ai/owner", "x") })},
 		Foreign: func(t *testing.T, r *kindtest.Rig) {
-			_, err := api(r).CreateTable(t.Context(), &glue.CreateTableInput{DatabaseName: str(lake), TableInput: &types.TableInput{Name: str(calls)}})
+			_, err := api(r).CreateTable(t.Context(),
+				&glue.CreateTableInput{DatabaseName: str(lake), TableInput: &types.TableInput{Name: str(calls)}})
 			kindtest.Must(t, err)
 		},
 		Exists: func(t *testing.T, r *kindtest.Rig) bool {
@@ -191,7 +218,8 @@ func tableLife() kindtest.Life {
 // table and create another.
 func TestTable_ReferenceMovedIsRefused(t *testing.T) {
 	r := kindtest.NewRig(t)
-	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(fullTable, func(s *tableSpec) { s.DatabaseName, s.DatabaseRef = "", &v1alpha1.ObjectReference{Name: "lake"} }))
+	s := kindtest.NewSubject(r, engine.For(NewTable),
+		tableOf(fullTable, func(s *tableSpec) { s.DatabaseName, s.DatabaseRef = "", &v1alpha1.ObjectReference{Name: "lake"} }))
 	inLake(t, r)
 	makeDatabase("other", nil)(t, r)
 	s.Targets = map[string]kind.Target{"GlueDatabase/lake": {ID: lake}}
@@ -223,7 +251,8 @@ func TestATableWaitsForItsDatabase(t *testing.T) {
 	waitsFor(t, err, lake)
 	inLake(t, r)
 	settle(t, s)
-	if got := s.Object.(*v1alpha1.GlueTable).Status; got.DatabaseName != lake || got.ID != calls || got.ARN != "arn:aws:glue:ap-southeast-1:123456789012:table/myapp_dev/calls" {
+	if got := s.Object.(*v1alpha1.GlueTable).Status; got.DatabaseName != lake || got.ID != calls ||
+		got.ARN != "arn:aws:glue:ap-southeast-1:123456789012:table/myapp_dev/calls" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -293,7 +322,8 @@ func TestWhatOthersSetOnATableStays(t *testing.T) {
 	sd := got.StorageDescriptor
 	for what, kept := range map[string]bool{
 		"owner": aws.ToString(got.Owner) == "hive", "retention": got.Retention == 9, "view": aws.ToString(got.ViewOriginalText) == "select 1",
-		"parameter": got.Parameters["CrawlerSchemaSerializerVersion"] == "1.0", "buckets": sd.NumberOfBuckets == 4 && slices.Equal(sd.BucketColumns, []string{"id"}),
+		"parameter": got.Parameters["CrawlerSchemaSerializerVersion"] == "1.0", "buckets": sd.NumberOfBuckets == 4 &&
+			slices.Equal(sd.BucketColumns, []string{"id"}),
 		"storage parameter": sd.Parameters["sizeKey"] == "1", "column parameter": sd.Columns[0].Parameters["stat"] == "1",
 		"our description": aws.ToString(got.Description) == "calls", "our location": aws.ToString(sd.Location) == "s3://bucket/calls/",
 		"our comment": aws.ToString(sd.Columns[0].Comment) == "key",
@@ -313,7 +343,8 @@ func TestAnOrphanedTableKeepsItsSchema(t *testing.T) {
 	s.Deleting = true
 	settle(t, s)
 	got := ask(t, api(r).GetTable, &glue.GetTableInput{DatabaseName: str(lake), Name: str(calls)}).Table
-	if !maps.Equal(got.Parameters, map[string]string{"classification": "json", "b": "2"}) || len(got.StorageDescriptor.Columns) != 2 || aws.ToString(got.Description) != "calls" {
+	if !maps.Equal(got.Parameters, map[string]string{"classification": "json", "b": "2"}) || len(got.StorageDescriptor.Columns) != 2 ||
+		aws.ToString(got.Description) != "calls" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -325,7 +356,8 @@ func TestATableIsNotWrittenOverAnotherWrite(t *testing.T) {
 	inLake(t, r)
 	settle(t, s)
 	s.Edit(tableOf(fullTable, func(s *tableSpec) { s.Description = str("new") }))
-	rule := r.AWS.Fault(emulator.Match{Service: "glue", Op: "UpdateTable", Times: 1}, emulator.Fail(400, "ConcurrentModificationException", "Update table failed due to concurrent modifications."))
+	rule := r.AWS.Fault(emulator.Match{Service: "glue", Op: "UpdateTable", Times: 1},
+		emulator.Fail(400, "ConcurrentModificationException", "Update table failed due to concurrent modifications."))
 	settle(t, s)
 	if rule.Hits() != 1 {
 		t.Fatal("the fault did not strike")
@@ -363,7 +395,8 @@ func TestTableSpecsThatCannotBe(t *testing.T) {
 	k := NewTable(aws.Config{})
 	_, err := k.Desired(scope(false), tableOf(func(s *tableSpec) { s.Parameters = params("nexus.ai/x", "") }))
 	stalledAt(t, err, "spec.parameters")
-	_, err = k.Desired(scope(false), tableOf(func(s *tableSpec) { s.DatabaseName, s.DatabaseRef = "", &v1alpha1.ObjectReference{Name: "late"} }))
+	_, err = k.Desired(scope(false),
+		tableOf(func(s *tableSpec) { s.DatabaseName, s.DatabaseRef = "", &v1alpha1.ObjectReference{Name: "late"} }))
 	waitsFor(t, err, "GlueDatabase/late")
 }
 
@@ -377,18 +410,22 @@ func TestTable_ListsOfOthers(t *testing.T) {
 		return tableInput(ask(t, api(r).GetTable, &glue.GetTableInput{DatabaseName: str(lake), Name: str(calls)}).Table)
 	}
 	list := func(field string, exact bool, change func(in *types.TableInput), has func(in types.TableInput) bool) kindtest.List {
-		return kindtest.List{Field: field, Object: tableOf(fullTable), Edited: edited, Facts: inDatabase, Add: rewrite(change), Untagged: true, Exact: exact,
-			Has: func(t *testing.T, r *kindtest.Rig) bool { t.Helper(); return has(table(t, r)) }}
+		return kindtest.List{Field: field, Object: tableOf(fullTable), Edited: edited, Facts: inDatabase, Add: rewrite(change), Untagged: true,
+			Exact: exact,
+			Has:   func(t *testing.T, r *kindtest.Rig) bool { t.Helper(); return has(table(t, r)) }}
 	}
 	theirs := types.Column{Name: str("theirs"), Type: str("string")}
 	kindtest.Lists(t, engine.For(NewTable),
-		list("parameters", false, func(in *types.TableInput) { in.Parameters["theirs"] = "1" }, func(in types.TableInput) bool { return in.Parameters["theirs"] == "1" }),
-		list("partitionKeys", true, func(in *types.TableInput) { in.PartitionKeys = append(in.PartitionKeys, theirs) }, func(in types.TableInput) bool { return len(in.PartitionKeys) > 1 }),
+		list("parameters", false, func(in *types.TableInput) { in.Parameters["theirs"] = "1" },
+			func(in types.TableInput) bool { return in.Parameters["theirs"] == "1" }),
+		list("partitionKeys", true, func(in *types.TableInput) { in.PartitionKeys = append(in.PartitionKeys, theirs) },
+			func(in types.TableInput) bool { return len(in.PartitionKeys) > 1 }),
 		list("storageDescriptor.columns", true, func(in *types.TableInput) {
 			in.StorageDescriptor.Columns = append(in.StorageDescriptor.Columns, theirs)
 		},
 			func(in types.TableInput) bool { return len(in.StorageDescriptor.Columns) > 2 }),
-		list("storageDescriptor.serdeInfo.parameters", true, func(in *types.TableInput) { in.StorageDescriptor.SerdeInfo.Parameters["theirs"] = "1" },
+		list("storageDescriptor.serdeInfo.parameters", true,
+			func(in *types.TableInput) { in.StorageDescriptor.SerdeInfo.Parameters["theirs"] = "1" },
 			func(in types.TableInput) bool { return in.StorageDescriptor.SerdeInfo.Parameters["theirs"] == "1" }))
 }
 

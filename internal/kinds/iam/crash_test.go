@@ -42,7 +42,8 @@ func TestDroppedPolicyOfACrashedPassIsRemoved(t *testing.T) {
 	}{
 		{"an inline policy of a new role", "PutRolePolicy", nil, []func(*spec){inline("one", readOne)}},
 		{"an attached policy of a new role", "AttachRolePolicy", nil, []func(*spec){attach(policyA)}},
-		{"an inline policy added to a role", "PutRolePolicy", []func(*spec){inline("kept", readTwo)}, []func(*spec){inline("kept", readTwo, "one", readOne)}},
+		{"an inline policy added to a role", "PutRolePolicy", []func(*spec){inline("kept", readTwo)},
+			[]func(*spec){inline("kept", readTwo, "one", readOne)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := kindtest.NewSubject(kindtest.NewRig(t), engine.For(NewRole), roleOf(c.existing...))
@@ -55,7 +56,8 @@ func TestDroppedPolicyOfACrashedPassIsRemoved(t *testing.T) {
 				s.Edit(roleOf(c.edit...))
 			}
 			killAfter(t, s, c.op)
-			if st := s.Object.(*v1alpha1.IAMRole).Status; slices.Contains(st.ManagedPolicyNames, "one") || slices.Contains(st.AttachedPolicyArns, policyA) {
+			if st := s.Object.(*v1alpha1.IAMRole).Status; slices.Contains(st.ManagedPolicyNames, "one") ||
+				slices.Contains(st.AttachedPolicyArns, policyA) {
 				t.Fatalf("the status was written before the kill: %+v", st)
 			}
 			s.Edit(roleOf(c.existing...))
@@ -166,7 +168,8 @@ func TestPoliciesOfANewRoleWaitUntilItShows(t *testing.T) {
 		t.Run(op, func(t *testing.T) {
 			s := kindtest.NewSubject(kindtest.NewRig(t), engine.For(NewRole), roleOf(policy))
 			trusted(t)(s)
-			rule := s.Rig.AWS.Fault(emulator.Match{Service: "iam", Op: op, Times: 1}, emulator.Fail(404, "NoSuchEntity", "The role with name "+name+" cannot be found."))
+			rule := s.Rig.AWS.Fault(emulator.Match{Service: "iam", Op: op, Times: 1},
+				emulator.Fail(404, "NoSuchEntity", "The role with name "+name+" cannot be found."))
 			mark := s.Rig.AWS.Mark()
 			_, err := s.Pass(t.Context(), nil)
 			if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonProgressing || rule.Hits() != 1 {
@@ -186,7 +189,8 @@ func TestPoliciesOfANewRoleWaitUntilItShows(t *testing.T) {
 func TestMissingManagedPolicyIsReported(t *testing.T) {
 	s := kindtest.NewSubject(kindtest.NewRig(t), engine.For(NewRole), roleOf(attach(policyA)))
 	trusted(t)(s)
-	s.Rig.AWS.Fault(emulator.Match{Service: "iam", Op: "AttachRolePolicy"}, emulator.Fail(404, "NoSuchEntity", "Policy "+policyA+" does not exist or is not attachable."))
+	s.Rig.AWS.Fault(emulator.Match{Service: "iam", Op: "AttachRolePolicy"},
+		emulator.Fail(404, "NoSuchEntity", "Policy "+policyA+" does not exist or is not attachable."))
 	_, err := s.Pass(t.Context(), nil)
 	if _, waits := status.AsWaiting(err); err == nil || waits || !strings.Contains(err.Error(), "iam:AttachRolePolicy") {
 		t.Fatalf("got %v, want the failed call", err)

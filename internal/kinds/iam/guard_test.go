@@ -17,7 +17,8 @@ import (
 )
 
 func scope(edit func(sc *kind.Scope)) kind.Scope {
-	sc := kind.Scope{Partition: "aws", Account: kindtest.Account, Region: kindtest.Region, EKSCluster: kindtest.EKSCluster, Namespace: "team-a", Issuer: "https://oidc.example.com/id/ABC", Boundary: boundary}
+	sc := kind.Scope{Partition: "aws", Account: kindtest.Account, Region: kindtest.Region, EKSCluster: kindtest.EKSCluster,
+		Namespace: "team-a", Issuer: "https://oidc.example.com/id/ABC", Boundary: boundary}
 	if edit != nil {
 		edit(&sc)
 	}
@@ -32,7 +33,8 @@ func desired(t *testing.T, sc kind.Scope, cr *v1alpha1.IAMRole) (RoleState, erro
 // podIdentity adds to a role, which may trust the issuer as well.
 func podIdentity(cluster, account, namespace string) func(s *spec) {
 	return func(s *spec) {
-		s.AssumeRolePolicyDocument, s.PodIdentity = "", &v1alpha1.IAMRolePodIdentity{ClusterName: cluster, ServiceAccount: account, Namespace: namespace}
+		s.AssumeRolePolicyDocument, s.PodIdentity = "",
+			&v1alpha1.IAMRolePodIdentity{ClusterName: cluster, ServiceAccount: account, Namespace: namespace}
 	}
 }
 
@@ -66,7 +68,8 @@ func TestGuards(t *testing.T) {
 	}{
 		{"a user's trust needs a boundary", bare, nil, notOK, "spec.assumeRolePolicyDocument"},
 		{"a user's policies need a boundary", bare, []func(*spec){irsa("sa", ""), inline("one", readOne)}, notOK, "spec.inlinePolicies"},
-		{"a user's single policy needs a boundary", bare, []func(*spec){irsa("sa", ""), func(s *spec) { s.InlinePolicy = &policies("one", readOne)[0] }}, notOK, "spec.inlinePolicy"},
+		{"a user's single policy needs a boundary", bare,
+			[]func(*spec){irsa("sa", ""), func(s *spec) { s.InlinePolicy = &policies("one", readOne)[0] }}, notOK, "spec.inlinePolicy"},
 		{"a managed policy needs a boundary", bare, []func(*spec){irsa("sa", ""), attach(policyA)}, notOK, "spec.managedPolicyArns"},
 		{"the user's own boundary is none", bare, []func(*spec){bound(policyA)}, notOK, "spec.assumeRolePolicyDocument"},
 		{"a role without rights needs none", bare, []func(*spec){irsa("sa", "")}, "", ""},
@@ -75,7 +78,8 @@ func TestGuards(t *testing.T) {
 		{"the boundary repeated", nil, []func(*spec){bound(boundary)}, "", ""},
 		{"another boundary", nil, []func(*spec){bound(policyA)}, notOK, "spec.permissionsBoundary"},
 		{"no boundary", nil, []func(*spec){bound("")}, notOK, "spec.permissionsBoundary"},
-		{"another boundary, from a capability", func(sc *kind.Scope) { sc.Trusted = true }, []func(*spec){bound(policyA)}, notOK, "spec.permissionsBoundary"},
+		{"another boundary, from a capability", func(sc *kind.Scope) { sc.Trusted = true }, []func(*spec){bound(policyA)}, notOK,
+			"spec.permissionsBoundary"},
 		{"a path under the provider's", under, []func(*spec){path("/nexus/a/")}, "", ""},
 		{"a path beside the provider's", under, []func(*spec){path("/nexus-not/")}, notOK, "spec.path"},
 		{"the path of service-linked roles", nil, []func(*spec){path("/aws-service-role/x/")}, notOK, "spec.path"},
@@ -84,21 +88,29 @@ func TestGuards(t *testing.T) {
 		{"no trust", nil, []func(*spec){func(s *spec) { s.AssumeRolePolicyDocument = "" }}, invalid, "spec.assumeRolePolicyDocument"},
 		{"another namespace's ServiceAccount", nil, []func(*spec){irsa("sa", "team-b")}, notOK, "spec.irsa.namespace"},
 		{"which a capability may name", compiled, []func(*spec){irsa("sa", "team-b")}, "", ""},
-		{"another namespace's ServiceAccount, by Pod Identity", nil, []func(*spec){podIdentity("production", "sa", "team-b")}, notOK, "spec.podIdentity.namespace"},
+		{"another namespace's ServiceAccount, by Pod Identity", nil, []func(*spec){podIdentity("production", "sa", "team-b")}, notOK,
+			"spec.podIdentity.namespace"},
 		{"another cluster's ServiceAccount", nil, []func(*spec){podIdentity("staging", "sa", "")}, notOK, "spec.podIdentity.clusterName"},
-		{"a cluster that the operator does not know", func(sc *kind.Scope) { sc.EKSCluster = "" }, []func(*spec){podIdentity("production", "sa", "")}, notOK, "spec.podIdentity.clusterName"},
+		{"a cluster that the operator does not know", func(sc *kind.Scope) { sc.EKSCluster = "" },
+			[]func(*spec){podIdentity("production", "sa", "")}, notOK, "spec.podIdentity.clusterName"},
 		{"which a capability may name, too", compiled, []func(*spec){podIdentity("production", "sa", "team-b")}, "", ""},
-		{"an issuer that AWS cannot trust", func(sc *kind.Scope) { sc.Issuer = "http://localhost" }, []func(*spec){irsa("sa", "")}, invalid, "spec.irsa"},
-		{"a trust that is not JSON", nil, []func(*spec){func(s *spec) { s.AssumeRolePolicyDocument = "{" }}, invalid, "spec.assumeRolePolicyDocument"},
+		{"an issuer that AWS cannot trust", func(sc *kind.Scope) { sc.Issuer = "http://localhost" }, []func(*spec){irsa("sa", "")}, invalid,
+			"spec.irsa"},
+		{"a trust that is not JSON", nil, []func(*spec){func(s *spec) { s.AssumeRolePolicyDocument = "{" }}, invalid,
+			"spec.assumeRolePolicyDocument"},
 		{"trust in everybody", nil, []func(*spec){trusting(`"*"`)}, notOK, "spec.assumeRolePolicyDocument"},
-		{"trust in every account", nil, []func(*spec){trusting(`{"Service":"x.amazonaws.com","AWS":["1","*"]}`)}, notOK, "spec.assumeRolePolicyDocument"},
+		{"trust in every account", nil, []func(*spec){trusting(`{"Service":"x.amazonaws.com","AWS":["1","*"]}`)}, notOK,
+			"spec.assumeRolePolicyDocument"},
 		{"trust in everybody but one", nil, []func(*spec){func(s *spec) {
 			s.AssumeRolePolicyDocument = `{"statement":{"effect":"Allow","notPrincipal":{"AWS":"1"},"Action":"sts:AssumeRole"}}`
 		}}, notOK, "spec.assumeRolePolicyDocument"},
 		{"a policy that is a list", nil, []func(*spec){inline("one", "[]")}, invalid, "spec.inlinePolicies[one].policyDocument"},
-		{"a policy with something behind it", nil, []func(*spec){inline("one", readOne+"{}")}, invalid, "spec.inlinePolicies[one].policyDocument"},
+		{"a policy with something behind it", nil, []func(*spec){inline("one", readOne+"{}")}, invalid,
+			"spec.inlinePolicies[one].policyDocument"},
 		{"a policy without statements", nil, []func(*spec){inline("one", "{}")}, invalid, "spec.inlinePolicies[one].policyDocument"},
-		{"policies that are too long together", nil, []func(*spec){inline("one", allow("s3:GetObject", strings.Repeat("x", 6000)), "two", allow("s3:GetObject", strings.Repeat("x", 6000)))}, invalid, "spec.inlinePolicies"},
+		{"policies that are too long together", nil,
+			[]func(*spec){inline("one", allow("s3:GetObject", strings.Repeat("x", 6000)), "two", allow("s3:GetObject", strings.Repeat("x", 6000)))},
+			invalid, "spec.inlinePolicies"},
 		{"white space does not count", nil, []func(*spec){inline("one", allow("s3:GetObject", "x")+strings.Repeat(" ", 15000))}, "", ""},
 	} {
 		_, err := desired(t, scope(c.scope), roleOf(c.edits...))

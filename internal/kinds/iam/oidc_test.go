@@ -34,16 +34,22 @@ func TestOIDCNoteSaysWhatIsKnown(t *testing.T) {
 		message  []string
 	}{
 		"absent": {look: answer(kind.OIDCProvider{ARN: arn}, nil), want: "False/OIDCProviderMissing recheck",
-			message: []string{kindtest.Account, "https://oidc.example.com/id/ABC", "aws iam create-open-id-connect-provider --url https://oidc.example.com/id/ABC --client-id-list sts.amazonaws.com"}},
-		"audience": {look: answer(kind.OIDCProvider{ARN: arn, Exists: true, Audiences: []string{"x"}}, nil), want: "False/OIDCAudienceMissing recheck",
-			message: []string{"aws iam add-client-id-to-open-id-connect-provider --open-id-connect-provider-arn " + arn + " --client-id sts.amazonaws.com"}},
-		"there":                  {look: answer(kind.OIDCProvider{ARN: arn, Exists: true, Audiences: []string{"x", "sts.amazonaws.com"}}, nil), want: "True/Ready"},
-		"denied":                 {look: answer(kind.OIDCProvider{}, denied), want: "Unknown/AccessDenied recheck", message: []string{"iam:GetOpenIDConnectProvider"}},
+			message: []string{kindtest.Account, "https://oidc.example.com/id/ABC",
+				"aws iam create-open-id-connect-provider --url https://oidc.example.com/id/ABC --client-id-list sts.amazonaws.com"}},
+		"audience": {look: answer(kind.OIDCProvider{ARN: arn, Exists: true, Audiences: []string{"x"}}, nil),
+			want: "False/OIDCAudienceMissing recheck",
+			message: []string{"aws iam add-client-id-to-open-id-connect-provider --open-id-connect-provider-arn " + arn +
+				" --client-id sts.amazonaws.com"}},
+		"there": {look: answer(kind.OIDCProvider{ARN: arn, Exists: true, Audiences: []string{"x", "sts.amazonaws.com"}}, nil),
+			want: "True/Ready"},
+		"denied": {look: answer(kind.OIDCProvider{}, denied), want: "Unknown/AccessDenied recheck",
+			message: []string{"iam:GetOpenIDConnectProvider"}},
 		"denied later":           {look: answer(kind.OIDCProvider{}, denied), reported: before, want: "Unknown/AccessDenied recheck"},
 		"passing failure":        {look: answer(kind.OIDCProvider{}, passing), want: "Unknown/Retrying recheck"},
 		"passing failure, later": {look: answer(kind.OIDCProvider{}, passing), reported: before},
 		"no irsa":                {edits: []func(*spec){func(s *spec) { s.IRSA, s.AssumeRolePolicyDocument = nil, trust }}},
-		"irsa replaced":          {edits: []func(*spec){func(s *spec) { s.IRSA, s.AssumeRolePolicyDocument = nil, trust }}, reported: before, want: "True/Skipped"},
+		"irsa replaced": {edits: []func(*spec){func(s *spec) { s.IRSA, s.AssumeRolePolicyDocument = nil, trust }}, reported: before,
+			want: "True/Skipped"},
 	} {
 		cr := roleOf(append([]func(*spec){irsa("sa", "")}, c.edits...)...)
 		cr.Status.Conditions = c.reported

@@ -36,7 +36,8 @@ func inProfile(name string) func(s *spec) {
 func foreignProfile(profile, role string, tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: &profile, Tags: kind.SDKTags[types.Tag](tags)})
+		_, err := api(r).CreateInstanceProfile(t.Context(),
+			&iam.CreateInstanceProfileInput{InstanceProfileName: &profile, Tags: kind.SDKTags[types.Tag](tags)})
 		kindtest.Must(t, err)
 		if role != "" {
 			_, err = api(r).AddRoleToInstanceProfile(t.Context(), &iam.AddRoleToInstanceProfileInput{InstanceProfileName: &profile, RoleName: &role})
@@ -48,7 +49,8 @@ func foreignProfile(profile, role string, tags map[string]string) func(*testing.
 func takeRoleOut(profile string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).RemoveRoleFromInstanceProfile(t.Context(), &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &profile, RoleName: aws.String(name)})
+		_, err := api(r).RemoveRoleFromInstanceProfile(t.Context(),
+			&iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &profile, RoleName: aws.String(name)})
 		kindtest.Must(t, err)
 	}
 }
@@ -70,29 +72,42 @@ func profileRows() []kindtest.Case {
 	return []kindtest.Case{
 		{Name: "with an instance profile", Object: roleOf(inline("one", readOne), inProfile(""), func(s *spec) { s.Path = "/team/" }),
 			Cause: engine.New, Actions: []string{create, put, makeProfile, addRole}},
-		{Name: "an instance profile", Existing: bare, Object: named, Cause: engine.Edited, Diff: paths(name), Actions: []string{makeProfile, addRole}},
-		{Name: "an instance profile is dropped", Existing: named, Object: bare, Cause: engine.Edited, Diff: paths(name), Actions: []string{removeRole, dropProfile}},
+		{Name: "an instance profile", Existing: bare, Object: named, Cause: engine.Edited, Diff: paths(name),
+			Actions: []string{makeProfile, addRole}},
+		{Name: "an instance profile is dropped", Existing: named, Object: bare, Cause: engine.Edited, Diff: paths(name),
+			Actions: []string{removeRole, dropProfile}},
 		{Name: "an instance profile of another name", Existing: named, Object: other, Cause: engine.Edited,
-			Diff: slices.Concat(paths(name)[:1], paths("other")[:1], paths(name)[1:], paths("other")[1:]), Actions: []string{makeProfile, removeRole, addRole, dropProfile}},
-		{Name: "tags of the instance profile", Existing: roleOf(inProfile(""), tagged("old", "1")), Object: roleOf(inProfile(""), tagged("team", "a")), Cause: engine.Edited,
+			Diff:    slices.Concat(paths(name)[:1], paths("other")[:1], paths(name)[1:], paths("other")[1:]),
+			Actions: []string{makeProfile, removeRole, addRole, dropProfile}},
+		{Name: "tags of the instance profile", Existing: roleOf(inProfile(""), tagged("old", "1")),
+			Object: roleOf(inProfile(""), tagged("team", "a")), Cause: engine.Edited,
 			Diff:    []string{"ProfileTags[team]", "ProfileTags[old]", "Tags[team]", "Tags[old]"},
 			Actions: []string{tag, untag, tagProfile, untagProfile}},
 		{Name: "a profile that lost the role gets it again", Existing: named, Object: named, Drift: true, Before: takeRoleOut(name),
 			Cause: engine.Drifted, Diff: paths(name)[1:], Actions: []string{addRole}},
 		{Name: "a deleted profile is created again", Existing: named, Object: named, Drift: true, Before: destroyProfile(name),
 			Cause: engine.Drifted, Diff: paths(name), Actions: []string{makeProfile, addRole}},
-		{Name: "a profile of another role is left alone", Existing: bare, Object: named, Before: foreignProfile(name, "", nil), Stalled: status.ReasonConflict},
+		{Name: "a profile of another role is left alone", Existing: bare, Object: named, Before: foreignProfile(name, "", nil),
+			Stalled: status.ReasonConflict},
 		{Name: "and one of another owner", Existing: bare, Object: named,
-			Before: foreignProfile(name, name, engine.Owner{Kind: "IAMRole", Namespace: "team-b", Name: name, UID: "u", Cluster: kindtest.Cluster}.OwnerTags()), Stalled: status.ReasonConflict},
-		{Name: "and one of another cluster", Existing: bare, Object: named, Before: foreignProfile(name, name, ownerTags("u", "another")), Stalled: status.ReasonConflict},
-		{Name: "a profile that contains the role is adopted with it", Existing: bare, Object: named, Before: foreignProfile(name, name, nil), Cause: engine.Edited,
-			Diff:    []string{"ProfileTags[nexus.ai/cluster]", "ProfileTags[nexus.ai/managed-by]", "ProfileTags[nexus.ai/owner]", "ProfileTags[nexus.ai/owner-uid]"},
+			Before: foreignProfile(name, name,
+				engine.Owner{Kind: "IAMRole", Namespace: "team-b", Name: name, UID: "u", Cluster: kindtest.Cluster}.OwnerTags()),
+			Stalled: status.ReasonConflict},
+		{Name: "and one of another cluster", Existing: bare, Object: named, Before: foreignProfile(name, name, ownerTags("u", "another")),
+			Stalled: status.ReasonConflict},
+		{Name: "a profile that contains the role is adopted with it", Existing: bare, Object: named, Before: foreignProfile(name, name, nil),
+			Cause: engine.Edited,
+			Diff: []string{"ProfileTags[nexus.ai/cluster]", "ProfileTags[nexus.ai/managed-by]", "ProfileTags[nexus.ai/owner]",
+				"ProfileTags[nexus.ai/owner-uid]"},
 			Actions: []string{tagProfile}},
-		{Name: "what an earlier object of the name left is taken over", Existing: bare, Object: named, Before: foreignProfile(name, "", ownerTags("an-earlier-one", kindtest.Cluster)), Cause: engine.Edited,
+		{Name: "what an earlier object of the name left is taken over", Existing: bare, Object: named,
+			Before: foreignProfile(name, "", ownerTags("an-earlier-one", kindtest.Cluster)), Cause: engine.Edited,
 			Diff: []string{"ProfileRoles[" + name + "]", "ProfileTags[nexus.ai/owner-uid]"}, Actions: []string{tagProfile, addRole}},
-		{Name: "deleting removes the role from its profile first", Existing: roleOf(inProfile(""), inline("one", readOne)), Object: roleOf(inProfile(""), inline("one", readOne)), Deleting: true, Drift: true,
+		{Name: "deleting removes the role from its profile first", Existing: roleOf(inProfile(""), inline("one", readOne)),
+			Object: roleOf(inProfile(""), inline("one", readOne)), Deleting: true, Drift: true,
 			Cause: engine.Deleting, Actions: []string{removeRole, dropProfile, drop, remove}},
-		{Name: "deleting waits for a profile of others beside it", Existing: named, Object: named, Deleting: true, Drift: true, Before: foreignProfile("theirs", name, nil), Waiting: status.ReasonInUse},
+		{Name: "deleting waits for a profile of others beside it", Existing: named, Object: named, Deleting: true, Drift: true,
+			Before: foreignProfile("theirs", name, nil), Waiting: status.ReasonInUse},
 	}
 }
 
@@ -142,7 +157,8 @@ func TestProfileCosts(t *testing.T) {
 	if st.InstanceProfileArn != account+":instance-profile/p" || !slices.Equal(st.ManagedInstanceProfiles, []string{"p"}) {
 		t.Errorf("%+v", st)
 	}
-	if got := any(s.Object).(kind.Referable).ReferableAttributes(); got["instanceProfileArn"] != st.InstanceProfileArn || got["instanceProfileName"] != "p" {
+	if got := any(s.Object).(kind.Referable).ReferableAttributes(); got["instanceProfileArn"] != st.InstanceProfileArn ||
+		got["instanceProfileName"] != "p" {
 		t.Errorf("%v", got)
 	}
 	mark := r.AWS.Mark()

@@ -111,7 +111,8 @@ func makePolicies(t *testing.T, r *kindtest.Rig) {
 func createRole(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String(name), AssumeRolePolicyDocument: aws.String(trust), Tags: kind.SDKTags[types.Tag](tags)})
+		_, err := api(r).CreateRole(t.Context(),
+			&iam.CreateRoleInput{RoleName: aws.String(name), AssumeRolePolicyDocument: aws.String(trust), Tags: kind.SDKTags[types.Tag](tags)})
 		kindtest.Must(t, err)
 	}
 }
@@ -119,7 +120,8 @@ func createRole(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 func putPolicy(policy, doc string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).PutRolePolicy(t.Context(), &iam.PutRolePolicyInput{RoleName: aws.String(name), PolicyName: &policy, PolicyDocument: &doc})
+		_, err := api(r).PutRolePolicy(t.Context(),
+			&iam.PutRolePolicyInput{RoleName: aws.String(name), PolicyName: &policy, PolicyDocument: &doc})
 		kindtest.Must(t, err)
 	}
 }
@@ -167,7 +169,8 @@ const (
 
 func putBoundary(arn string) func(t *testing.T, r *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
-		_, err := api(r).PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{RoleName: aws.String(name), PermissionsBoundary: &arn})
+		_, err := api(r).PutRolePermissionsBoundary(t.Context(),
+			&iam.PutRolePermissionsBoundaryInput{RoleName: aws.String(name), PermissionsBoundary: &arn})
 		kindtest.Must(t, err)
 	}
 }
@@ -185,20 +188,26 @@ func TestRole(t *testing.T) {
 }
 
 func lives() []kindtest.Case {
-	full := roleOf(described("for tests"), session(7200), bound(boundary), inline("one", readOne, "two", readTwo), attach(policyA, policyB), tagged("team", "a"))
+	full := roleOf(described("for tests"), session(7200), bound(boundary), inline("one", readOne, "two", readTwo), attach(policyA, policyB),
+		tagged("team", "a"))
 	full.Spec.Path = "/nexus/team/"
 	return []kindtest.Case{
-		{Name: "absent is created, and its policies are granted", Object: roleOf(capability), Cause: engine.New, Actions: []string{create, "iam:PutRolePolicy"}},
+		{Name: "absent is created, and its policies are granted", Object: roleOf(capability), Cause: engine.New,
+			Actions: []string{create, "iam:PutRolePolicy"}},
 		{Name: "with all that a role can have", Object: full, Cause: engine.New,
 			Actions: []string{create, "iam:PutRolePolicy", "iam:PutRolePolicy", "iam:AttachRolePolicy", "iam:AttachRolePolicy"}},
 		{Name: "a document that AWS wrote differently is the same", Existing: roleOf(inline("one", readOne)),
-			Object: roleOf(inline("one", strings.NewReplacer(`["s3:GetObject"]`, ` "s3:GetObject" `, `"arn:aws:s3:::one/*"`, `["arn:aws:s3:::one/*"]`).Replace(readOne))), Cause: engine.InSync},
-		{Name: "a document with plus and percent signs is the same", Existing: roleOf(inline("two", readTwo)), Object: roleOf(inline("two", readTwo)), Drift: true, Cause: engine.InSync},
+			Object: roleOf(inline("one",
+				strings.NewReplacer(`["s3:GetObject"]`, ` "s3:GetObject" `, `"arn:aws:s3:::one/*"`, `["arn:aws:s3:::one/*"]`).Replace(readOne))),
+			Cause: engine.InSync},
+		{Name: "a document with plus and percent signs is the same", Existing: roleOf(inline("two", readTwo)),
+			Object: roleOf(inline("two", readTwo)), Drift: true, Cause: engine.InSync},
 		{Name: "the single form of a policy is an entry of the list", Existing: roleOf(inline("one", readOne)),
 			Object: roleOf(func(s *spec) { s.InlinePolicy = &policies("one", readOne)[0] }), Cause: engine.InSync},
 		{Name: "no description is the same as an empty one", Existing: roleOf(), Object: roleOf(described("")), Cause: engine.InSync},
 		{Name: "no boundary is the same as an empty one", Existing: roleOf(), Object: roleOf(bound("")), Cause: engine.InSync},
-		{Name: "what is no longer declared stays as it is", Existing: roleOf(described("d"), session(7200), bound(boundary)), Object: roleOf(), Cause: engine.InSync},
+		{Name: "what is no longer declared stays as it is", Existing: roleOf(described("d"), session(7200), bound(boundary)), Object: roleOf(),
+			Cause: engine.InSync},
 		{Name: "a role that vanished is recreated: it holds no data", Existing: roleOf(), Object: roleOf(), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String(name)})
@@ -216,63 +225,87 @@ func edits() []kindtest.Case {
 			Cause: engine.Edited, Diff: []string{"Inline[two]"}, Actions: []string{put}},
 		{Name: "a dropped policy is deleted", Existing: roleOf(inline("one", readOne)), Object: roleOf(),
 			Cause: engine.Edited, Diff: []string{"Inline[one]"}, Actions: []string{drop}},
-		{Name: "a renamed policy is put before the old one goes", Existing: roleOf(inline("one", readOne)), Object: roleOf(inline("two", readOne)),
-			Cause: engine.Edited, Diff: []string{"Inline[one]", "Inline[two]"}, Actions: []string{put, drop}},
-		{Name: "a renamed policy goes first where there is no room for both", Existing: roleOf(inline("one", long)), Object: roleOf(inline("two", long)),
-			Cause: engine.Edited, Diff: []string{"Inline[one]", "Inline[two]"}, Actions: []string{drop, put}},
+		{Name: "a renamed policy is put before the old one goes", Existing: roleOf(inline("one", readOne)),
+			Object: roleOf(inline("two", readOne)),
+			Cause:  engine.Edited, Diff: []string{"Inline[one]", "Inline[two]"}, Actions: []string{put, drop}},
+		{Name: "a renamed policy goes first where there is no room for both", Existing: roleOf(inline("one", long)),
+			Object: roleOf(inline("two", long)),
+			Cause:  engine.Edited, Diff: []string{"Inline[one]", "Inline[two]"}, Actions: []string{drop, put}},
 		{Name: "managed policies change", Existing: roleOf(attach(policyA)), Object: roleOf(attach(policyB)),
 			Cause: engine.Edited, Diff: []string{"Attached[" + policyA + "]", "Attached[" + policyB + "]"}, Actions: []string{att, detach}},
-		{Name: "the description, and the session stays", Existing: roleOf(described("a"), session(7200)), Object: roleOf(described("b"), session(7200)),
-			Cause: engine.Edited, Diff: []string{"Description"}, Actions: []string{update}},
+		{Name: "the description, and the session stays", Existing: roleOf(described("a"), session(7200)),
+			Object: roleOf(described("b"), session(7200)),
+			Cause:  engine.Edited, Diff: []string{"Description"}, Actions: []string{update}},
 		{Name: "an empty description clears it", Existing: roleOf(described("a"), session(7200)), Object: roleOf(described(""), session(7200)),
 			Cause: engine.Edited, Diff: []string{"Description"}, Actions: []string{update}},
 		{Name: "the session, and the description stays", Existing: roleOf(described("a")), Object: roleOf(described("a"), session(7200)),
 			Cause: engine.Edited, Diff: []string{"MaxSession"}, Actions: []string{update}},
-		{Name: "the trust", Existing: roleOf(), Object: roleOf(func(s *spec) { s.AssumeRolePolicyDocument = strings.Replace(trust, "glue", "lambda", 1) }),
-			Cause: engine.Edited, Diff: []string{"Trust"}, Actions: []string{retrust}},
+		{Name: "the trust", Existing: roleOf(),
+			Object: roleOf(func(s *spec) { s.AssumeRolePolicyDocument = strings.Replace(trust, "glue", "lambda", 1) }),
+			Cause:  engine.Edited, Diff: []string{"Trust"}, Actions: []string{retrust}},
 		{Name: "a boundary", Existing: roleOf(), Object: roleOf(bound(boundary), inline("one", readOne)),
 			Cause: engine.Edited, Diff: []string{"Boundary", "Inline[one]"}, Actions: []string{fence, put}},
-		{Name: "two trusts are refused", Object: roleOf(func(s *spec) { s.IRSA = &v1alpha1.IAMRoleIRSA{ServiceAccount: "sa"} }), Stalled: status.ReasonInvalidSpec},
-		{Name: "two policies of one name are refused", Object: roleOf(inline("one", readOne), func(s *spec) { s.InlinePolicy = &policies("one", readTwo)[0] }),
+		{Name: "two trusts are refused", Object: roleOf(func(s *spec) { s.IRSA = &v1alpha1.IAMRoleIRSA{ServiceAccount: "sa"} }),
 			Stalled: status.ReasonInvalidSpec},
-		{Name: "an empty boundary does not remove one", Existing: roleOf(bound(boundary), inline("one", readOne)), Object: roleOf(bound("")), Stalled: status.ReasonNotPermitted},
-		{Name: "another boundary does not replace one", Existing: roleOf(bound(boundary)), Object: roleOf(bound(administrator), inline("one", readOne)), Stalled: status.ReasonNotPermitted},
-		{Name: "a role taken over keeps its boundary", Object: roleOf(bound("")), Before: both(createRole(ownerTags("an-earlier-one", kindtest.Cluster)), putBoundary(boundary)),
+		{Name: "two policies of one name are refused",
+			Object:  roleOf(inline("one", readOne), func(s *spec) { s.InlinePolicy = &policies("one", readTwo)[0] }),
+			Stalled: status.ReasonInvalidSpec},
+		{Name: "an empty boundary does not remove one", Existing: roleOf(bound(boundary), inline("one", readOne)), Object: roleOf(bound("")),
+			Stalled: status.ReasonNotPermitted},
+		{Name: "another boundary does not replace one", Existing: roleOf(bound(boundary)),
+			Object: roleOf(bound(administrator), inline("one", readOne)), Stalled: status.ReasonNotPermitted},
+		{Name: "a role taken over keeps its boundary", Object: roleOf(bound("")),
+			Before:  both(createRole(ownerTags("an-earlier-one", kindtest.Cluster)), putBoundary(boundary)),
 			Stalled: status.ReasonNotPermitted},
 		{Name: "a tag replaces a default tag of another case", Object: roleOf(tagged("owner", "a")), Cause: engine.New, Actions: []string{create},
 			Facts: func(s *kindtest.Subject) { s.DefaultTags = map[string]string{"Owner": "default"} }},
 		{Name: "a tag of another case is replaced", Existing: roleOf(tagged("Owner", "a")), Object: roleOf(tagged("owner", "b")),
 			Cause: engine.Edited, Diff: []string{"Tags[owner]"}, Actions: []string{tag}},
-		{Name: "a tag of another case with the same value is the same", Existing: roleOf(tagged("Owner", "a")), Object: roleOf(tagged("owner", "a")), Cause: engine.InSync},
+		{Name: "a tag of another case with the same value is the same", Existing: roleOf(tagged("Owner", "a")),
+			Object: roleOf(tagged("owner", "a")), Cause: engine.InSync},
 		{Name: "tags are added and dropped", Existing: roleOf(tagged("old", "1")), Object: roleOf(tagged("team", "a")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
-		{Name: "the path cannot change", Existing: roleOf(), Object: roleOf(func(s *spec) { s.Path = "/elsewhere/" }), Stalled: status.ReasonImmutable},
+		{Name: "the path cannot change", Existing: roleOf(), Object: roleOf(func(s *spec) { s.Path = "/elsewhere/" }),
+			Stalled: status.ReasonImmutable},
 	}
 }
 
 func drifts() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "the provider's boundary replaces another", Existing: roleOf(), Object: roleOf(), Drift: true, Facts: func(s *kindtest.Subject) { s.Boundary = boundary },
+		{Name: "the provider's boundary replaces another", Existing: roleOf(), Object: roleOf(), Drift: true,
+			Facts:  func(s *kindtest.Subject) { s.Boundary = boundary },
 			Before: putBoundary(policyA), Cause: engine.Drifted, Diff: []string{"Boundary"}, Actions: []string{fence}},
-		{Name: "a boundary put by an administrator stays", Existing: roleOf(), Object: roleOf(), Drift: true, Before: putBoundary(policyA), Cause: engine.InSync},
-		{Name: "a policy that was edited is restored", Existing: roleOf(inline("one", readOne)), Object: roleOf(inline("one", readOne)), Drift: true,
+		{Name: "a boundary put by an administrator stays", Existing: roleOf(), Object: roleOf(), Drift: true, Before: putBoundary(policyA),
+			Cause: engine.InSync},
+		{Name: "a policy that was edited is restored", Existing: roleOf(inline("one", readOne)), Object: roleOf(inline("one", readOne)),
+			Drift:  true,
 			Before: putPolicy("one", readTwo), Cause: engine.Drifted, Diff: []string{"Inline[one]"}, Actions: []string{put}},
-		{Name: "a policy of others stays", Existing: roleOf(inline("one", readOne), attach(policyA)), Object: roleOf(inline("one", readOne), attach(policyA)), Drift: true,
+		{Name: "a policy of others stays", Existing: roleOf(inline("one", readOne), attach(policyA)),
+			Object: roleOf(inline("one", readOne), attach(policyA)), Drift: true,
 			Before: both(putPolicy("theirs", readTwo), attachPolicy(policyB)), Cause: engine.InSync},
-		{Name: "a foreign inline policy leaves an exclusive role", Existing: roleOf(inline("one", readOne), exclusive), Object: roleOf(inline("one", readOne), exclusive), Drift: true,
+		{Name: "a foreign inline policy leaves an exclusive role", Existing: roleOf(inline("one", readOne), exclusive),
+			Object: roleOf(inline("one", readOne), exclusive), Drift: true,
 			Before: putPolicy("evil", everything), Cause: engine.Drifted, Diff: []string{"Undeclared[evil]"}, Actions: []string{drop}},
-		{Name: "AdministratorAccess leaves an exclusive role", Existing: roleOf(inline("one", readOne), exclusive), Object: roleOf(inline("one", readOne), exclusive), Drift: true,
-			Before: attachPolicy(administrator), Cause: engine.Drifted, Diff: []string{"Undeclared[" + administrator + "]"}, Actions: []string{detach}},
-		{Name: "a changed session duration is restored", Existing: roleOf(described("d"), session(3600)), Object: roleOf(described("d"), session(3600)), Drift: true,
+		{Name: "AdministratorAccess leaves an exclusive role", Existing: roleOf(inline("one", readOne), exclusive),
+			Object: roleOf(inline("one", readOne), exclusive), Drift: true,
+			Before: attachPolicy(administrator), Cause: engine.Drifted, Diff: []string{"Undeclared[" + administrator + "]"},
+			Actions: []string{detach}},
+		{Name: "a changed session duration is restored", Existing: roleOf(described("d"), session(3600)),
+			Object: roleOf(described("d"), session(3600)), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
-				_, err := api(r).UpdateRole(t.Context(), &iam.UpdateRoleInput{RoleName: aws.String(name), Description: aws.String("d"), MaxSessionDuration: aws.Int32(43200)})
+				_, err := api(r).UpdateRole(t.Context(),
+					&iam.UpdateRoleInput{RoleName: aws.String(name), Description: aws.String("d"), MaxSessionDuration: aws.Int32(43200)})
 				kindtest.Must(t, err)
 			}, Cause: engine.Drifted, Diff: []string{"MaxSession"}, Actions: []string{update}},
-		{Name: "several foreign policies leave an exclusive role", Existing: roleOf(inline("one", readOne), exclusive), Object: roleOf(inline("one", readOne), exclusive), Drift: true,
+		{Name: "several foreign policies leave an exclusive role", Existing: roleOf(inline("one", readOne), exclusive),
+			Object: roleOf(inline("one", readOne), exclusive), Drift: true,
 			Before: both(both(putPolicy("theirs", readTwo), putPolicy("and-theirs", readTwo)), attachPolicy(policyB)),
-			Cause:  engine.Drifted, Diff: []string{"Undeclared[and-theirs]", "Undeclared[" + policyB + "]", "Undeclared[theirs]"}, Actions: []string{drop, drop, detach}},
-		{Name: "exclusive and dropped at once", Existing: roleOf(inline("one", readOne), exclusive), Object: roleOf(inline("two", readOne), exclusive),
-			Before: putPolicy("theirs", readTwo), Cause: engine.Edited, Diff: []string{"Inline[one]", "Inline[two]", "Undeclared[theirs]"}, Actions: []string{drop, put, drop}},
+			Cause:  engine.Drifted, Diff: []string{"Undeclared[and-theirs]", "Undeclared[" + policyB + "]", "Undeclared[theirs]"},
+			Actions: []string{drop, drop, detach}},
+		{Name: "exclusive and dropped at once", Existing: roleOf(inline("one", readOne), exclusive),
+			Object: roleOf(inline("two", readOne), exclusive),
+			Before: putPolicy("theirs", readTwo), Cause: engine.Edited, Diff: []string{"Inline[one]", "Inline[two]", "Undeclared[theirs]"},
+			Actions: []string{drop, put, drop}},
 		{Name: "a detached policy is attached again", Existing: roleOf(attach(policyA)), Object: roleOf(attach(policyA)), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).DetachRolePolicy(t.Context(), &iam.DetachRolePolicyInput{RoleName: aws.String(name), PolicyArn: aws.String(policyA)})
@@ -296,18 +329,21 @@ func deletions() []kindtest.Case {
 	profile := func(t *testing.T, r *kindtest.Rig) {
 		_, err := api(r).CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: aws.String("p")})
 		kindtest.Must(t, err)
-		_, err = api(r).AddRoleToInstanceProfile(t.Context(), &iam.AddRoleToInstanceProfileInput{InstanceProfileName: aws.String("p"), RoleName: aws.String(name)})
+		_, err = api(r).AddRoleToInstanceProfile(t.Context(),
+			&iam.AddRoleToInstanceProfileInput{InstanceProfileName: aws.String("p"), RoleName: aws.String(name)})
 		kindtest.Must(t, err)
 	}
 	return []kindtest.Case{
 		row("deleting removes the policies first", whole, kindtest.Case{Cause: engine.Deleting, Actions: []string{drop, detach, remove}}),
 		row("deleting a role with a boundary", []func(*spec){bound(boundary)}, kindtest.Case{Cause: engine.Deleting, Actions: []string{remove}}),
 		row("deleting a bare role", nil, kindtest.Case{Cause: engine.Deleting, Actions: []string{remove}}),
-		row("deleting waits for an inline policy of others", whole, kindtest.Case{Before: putPolicy("theirs", readTwo), Waiting: status.ReasonInUse}),
+		row("deleting waits for an inline policy of others", whole,
+			kindtest.Case{Before: putPolicy("theirs", readTwo), Waiting: status.ReasonInUse}),
 		row("deleting waits for an attached policy of others", nil, kindtest.Case{Before: attachPolicy(policyB), Waiting: status.ReasonInUse}),
 		row("deleting waits for an instance profile", []func(*spec){exclusive}, kindtest.Case{Before: profile, Waiting: status.ReasonInUse}),
-		row("an exclusive role is deleted with the policies of others", append([]func(*spec){exclusive}, whole...), kindtest.Case{Before: both(putPolicy("theirs", readTwo), attachPolicy(policyB)),
-			Cause: engine.Deleting, Actions: []string{drop, drop, detach, detach, remove}}),
+		row("an exclusive role is deleted with the policies of others", append([]func(*spec){exclusive}, whole...),
+			kindtest.Case{Before: both(putPolicy("theirs", readTwo), attachPolicy(policyB)),
+				Cause: engine.Deleting, Actions: []string{drop, drop, detach, detach, remove}}),
 		row("deleting with Orphan removes only the owner tags", append([]func(*spec){deletion(v1alpha1.DeletionOrphan)}, whole...),
 			kindtest.Case{Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}}),
 	}
@@ -316,11 +352,13 @@ func deletions() []kindtest.Case {
 func owners() []kindtest.Case {
 	always := func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: roleOf(), Before: createRole(ownerTags("an-earlier-one", kindtest.Cluster)),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: roleOf(),
+			Before: createRole(ownerTags("an-earlier-one", kindtest.Cluster)),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "adoptionPolicy Never refuses an earlier object's role", Object: roleOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: createRole(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
-		{Name: "another cluster's is left alone", Object: roleOf(), Before: createRole(ownerTags("uid-of-"+name, "another")), Stalled: status.ReasonConflict},
+		{Name: "another cluster's is left alone", Object: roleOf(), Before: createRole(ownerTags("uid-of-"+name, "another")),
+			Stalled: status.ReasonConflict},
 		{Name: "an untagged role is left alone", Object: roleOf(), Before: createRole(nil), Stalled: status.ReasonConflict},
 		{Name: "an untagged role is adopted with allowAdoption and a boundary", Object: roleOf(always), Before: createRole(nil),
 			Facts: func(s *kindtest.Subject) {
@@ -328,10 +366,11 @@ func owners() []kindtest.Case {
 			}, Cause: engine.Edited, Diff: append([]string{"Boundary"}, ownerPaths...), Actions: []string{fence, tag}},
 		{Name: "an untagged role is not adopted without a boundary", Object: roleOf(always), Before: createRole(nil),
 			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Stalled: status.ReasonNotPermitted},
-		{Name: "the role of the operator itself is never adopted", Object: roleOf(always), Before: createRole(nil), Facts: func(s *kindtest.Subject) {
-			s.AllowAdoption, s.Boundary = true, "arn:aws:iam::123456789012:policy/team"
-			s.Callers = []string{"arn:aws:sts::123456789012:assumed-role/" + name + "/session"}
-		}, Stalled: status.ReasonNotPermitted},
+		{Name: "the role of the operator itself is never adopted", Object: roleOf(always), Before: createRole(nil),
+			Facts: func(s *kindtest.Subject) {
+				s.AllowAdoption, s.Boundary = true, "arn:aws:iam::123456789012:policy/team"
+				s.Callers = []string{"arn:aws:sts::123456789012:assumed-role/" + name + "/session"}
+			}, Stalled: status.ReasonNotPermitted},
 	}
 }
 
@@ -339,7 +378,8 @@ func life(t *testing.T, edits ...func(*spec)) kindtest.Life {
 	with := func(more ...func(*spec)) *v1alpha1.IAMRole { return roleOf(slices.Concat(edits, more)...) }
 	return kindtest.Life{
 		Sample: with(inline("one", readOne), attach(policyA)), Exists: exists,
-		Facts: trusted(t), Adopter: func(s *kindtest.Subject) { s.Boundary = boundary }, Foreign: createRole(map[string]string{"owner": "somebody"}),
+		Facts: trusted(t), Adopter: func(s *kindtest.Subject) { s.Boundary = boundary },
+		Foreign: createRole(map[string]string{"owner": "somebody"}),
 		Invalid: []v1alpha1.Resource{with(inline("one", "no JSON"), attach(policyA)), with(func(s *spec) { s.AssumeRolePolicyDocument = "{}" })},
 		Edited:  with(inline("one", readTwo, "two", readTwo), session(7200), tagged("team", "b")),
 	}
@@ -475,7 +515,8 @@ func TestPublishedFields(t *testing.T) {
 	_, err := s.Settle(t.Context(), nil)
 	kindtest.Must(t, err)
 	st := s.Object.(*v1alpha1.IAMRole).Status
-	if st.ARN != account+":role/"+name || st.RoleArn != st.ARN || !strings.HasPrefix(st.RoleId, "AROA") || st.ID != name || st.CreationTime == nil {
+	if st.ARN != account+":role/"+name || st.RoleArn != st.ARN || !strings.HasPrefix(st.RoleId, "AROA") || st.ID != name ||
+		st.CreationTime == nil {
 		b, _ := json.Marshal(st)
 		t.Errorf("%s", b)
 	}
@@ -483,16 +524,19 @@ func TestPublishedFields(t *testing.T) {
 
 func TestRole_ListsOfOthers(t *testing.T) {
 	kindtest.Lists(t, engine.For(NewRole),
-		kindtest.List{Field: "inlinePolicies", Object: roleOf(capability), Edited: roleOf(capability, inline("access", readOne, "more", readOne)), Facts: trusted(t), Add: putPolicy("theirs", everything),
+		kindtest.List{Field: "inlinePolicies", Object: roleOf(capability), Edited: roleOf(capability, inline("access", readOne, "more", readOne)),
+			Facts: trusted(t), Add: putPolicy("theirs", everything),
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()
 				return slices.Contains(inlineNamesIn(t, r), "theirs")
 			}},
-		kindtest.List{Field: "managedPolicyArns", Object: roleOf(capability), Edited: roleOf(capability, attach(policyA)), Facts: trusted(t), Add: attachPolicy(administrator),
+		kindtest.List{Field: "managedPolicyArns", Object: roleOf(capability), Edited: roleOf(capability, attach(policyA)), Facts: trusted(t),
+			Add: attachPolicy(administrator),
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()
 				out, err := api(r).ListAttachedRolePolicies(t.Context(), &iam.ListAttachedRolePoliciesInput{RoleName: aws.String(name)})
 				kindtest.Must(t, err)
-				return slices.ContainsFunc(out.AttachedPolicies, func(p types.AttachedPolicy) bool { return aws.ToString(p.PolicyArn) == administrator })
+				return slices.ContainsFunc(out.AttachedPolicies,
+					func(p types.AttachedPolicy) bool { return aws.ToString(p.PolicyArn) == administrator })
 			}})
 }

@@ -165,10 +165,15 @@ func lives() []kindtest.Case {
 	}
 	return []kindtest.Case{
 		{Name: "absent is created by one call", Object: keyOf(), Cause: engine.New, Actions: []string{create}},
-		{Name: "with description, policy and tags", Object: keyOf(described("Orders"), policy(root), tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
-		{Name: "an asymmetric multi-region key", Object: keyOf(func(s *spec) { s.KeySpec, s.KeyUsage, s.MultiRegion = "RSA_2048", "SIGN_VERIFY", aws.Bool(true) }), Cause: engine.New, Actions: []string{create}},
-		{Name: "settings that a new key has", Existing: keyOf(), Object: keyOf(enabled(true), rotated(false), described("")), Cause: engine.InSync},
-		{Name: "settings that are no longer declared stay", Existing: keyOf(described("Orders"), rotated(true), policy(root)), Object: keyOf(), Cause: engine.InSync},
+		{Name: "with description, policy and tags", Object: keyOf(described("Orders"), policy(root), tagged("team", "a")), Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "an asymmetric multi-region key",
+			Object: keyOf(func(s *spec) { s.KeySpec, s.KeyUsage, s.MultiRegion = "RSA_2048", "SIGN_VERIFY", aws.Bool(true) }), Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "settings that a new key has", Existing: keyOf(), Object: keyOf(enabled(true), rotated(false), described("")),
+			Cause: engine.InSync},
+		{Name: "settings that are no longer declared stay", Existing: keyOf(described("Orders"), rotated(true), policy(root)), Object: keyOf(),
+			Cause: engine.InSync},
 		refused("a policy that is no document", policy("{")),
 		refused("rotation of an asymmetric key", rotated(true), func(s *spec) { s.KeySpec = "RSA_2048" }),
 		refused("an alias of AWS", aliases("alias/aws/s3")),
@@ -178,7 +183,8 @@ func lives() []kindtest.Case {
 
 func edits() []kindtest.Case {
 	edit := func(name, path, action string, from, to func(s *spec)) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: keyOf(from), Object: keyOf(to), Cause: engine.Edited, Diff: []string{path}, Actions: []string{action}}
+		return kindtest.Case{Name: name, Existing: keyOf(from), Object: keyOf(to), Cause: engine.Edited, Diff: []string{path},
+			Actions: []string{action}}
 	}
 	none := func(*spec) {}
 	aliasPath := "Aliases[" + alias + "]"
@@ -194,26 +200,32 @@ func edits() []kindtest.Case {
 		edit("another policy", "Policy", putPolicy, policy(rootUse), policy(root)),
 		edit("an alias", aliasPath, createAlias, none, aliases(alias)),
 		edit("no alias", aliasPath, deleteAlias, aliases(alias), none),
-		{Name: "another alias", Existing: keyOf(aliases(alias)), Object: keyOf(aliases("alias/sales")), Cause: engine.Edited, Diff: []string{aliasPath, "Aliases[alias/sales]"}, Actions: []string{createAlias, deleteAlias}},
+		{Name: "another alias", Existing: keyOf(aliases(alias)), Object: keyOf(aliases("alias/sales")), Cause: engine.Edited,
+			Diff: []string{aliasPath, "Aliases[alias/sales]"}, Actions: []string{createAlias, deleteAlias}},
 		{Name: "the same policy in other words", Existing: keyOf(policy(root)), Object: keyOf(policy(rootAgain)), Cause: engine.InSync,
 			PlanOnly: true}, // moto cannot read a policy whose statement is in no list
 		{Name: "rotation of a key that is enabled with it", Existing: keyOf(enabled(false)), Object: keyOf(rotated(true)), Cause: engine.Edited,
 			Diff: []string{"Enabled", "Rotation"}, Actions: []string{enable, rotate}},
-		{Name: "rotation of a key that is disabled with it", Existing: keyOf(), Object: keyOf(rotated(true), enabled(false)), Cause: engine.Edited,
-			Diff: []string{"Enabled", "Rotation"}, Actions: []string{rotate, disable}},
-		{Name: "rotation of a key that stays disabled", Existing: keyOf(enabled(false)), Object: keyOf(rotated(true), enabled(false)), Stalled: status.ReasonInvalidSpec},
-		{Name: "no rotation of a key that stays disabled", Existing: keyOf(rotated(true), enabled(false)), Object: keyOf(rotated(false), enabled(false)), Stalled: status.ReasonInvalidSpec},
+		{Name: "rotation of a key that is disabled with it", Existing: keyOf(), Object: keyOf(rotated(true), enabled(false)),
+			Cause: engine.Edited,
+			Diff:  []string{"Enabled", "Rotation"}, Actions: []string{rotate, disable}},
+		{Name: "rotation of a key that stays disabled", Existing: keyOf(enabled(false)), Object: keyOf(rotated(true), enabled(false)),
+			Stalled: status.ReasonInvalidSpec},
+		{Name: "no rotation of a key that stays disabled", Existing: keyOf(rotated(true), enabled(false)),
+			Object: keyOf(rotated(false), enabled(false)), Stalled: status.ReasonInvalidSpec},
 		{Name: "tags are added and dropped", Existing: keyOf(tagged("old", "1")), Object: keyOf(tagged("team", "a")), Cause: engine.Edited,
 			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 		{Name: "another usage", Existing: keyOf(), Object: keyOf(func(s *spec) { s.KeyUsage = "SIGN_VERIFY" }), Stalled: status.ReasonImmutable},
 		{Name: "another type", Existing: keyOf(), Object: keyOf(func(s *spec) { s.KeySpec = "RSA_2048" }), Stalled: status.ReasonImmutable},
-		{Name: "several regions", Existing: keyOf(), Object: keyOf(func(s *spec) { s.MultiRegion = aws.Bool(true) }), Stalled: status.ReasonImmutable},
+		{Name: "several regions", Existing: keyOf(), Object: keyOf(func(s *spec) { s.MultiRegion = aws.Bool(true) }),
+			Stalled: status.ReasonImmutable},
 	}
 }
 
 func drifts() []kindtest.Case {
 	drift := func(path, action string, object *v1alpha1.KMSKey, change func(*testing.T, *kms.Client, *string) error) kindtest.Case {
-		return kindtest.Case{Name: path + " is restored", Existing: object, Object: object, Drift: true, Before: onKey(change), Cause: engine.Drifted, Diff: []string{path}, Actions: []string{action}}
+		return kindtest.Case{Name: path + " is restored", Existing: object, Object: object, Drift: true, Before: onKey(change),
+			Cause: engine.Drifted, Diff: []string{path}, Actions: []string{action}}
 	}
 	foreignAlias := onKey(func(t *testing.T, c *kms.Client, id *string) error {
 		_, err := c.CreateAlias(t.Context(), &kms.CreateAliasInput{AliasName: aws.String("alias/theirs"), TargetKeyId: id})
@@ -239,7 +251,8 @@ func drifts() []kindtest.Case {
 		}),
 		{Name: "a deletion outside the operator is canceled", Existing: keyOf(), Object: keyOf(), Drift: true, Before: onKey(scheduleByHand),
 			Cause: engine.Drifted, Diff: []string{"ScheduledForDeletion", "Enabled"}, Actions: []string{cancel, enable}},
-		{Name: "aliases of others stay", Existing: keyOf(aliases(alias)), Object: keyOf(aliases(alias)), Drift: true, Before: foreignAlias, Cause: engine.InSync},
+		{Name: "aliases of others stay", Existing: keyOf(aliases(alias)), Object: keyOf(aliases(alias)), Drift: true, Before: foreignAlias,
+			Cause: engine.InSync},
 		{Name: "a description that is not declared may change", Existing: keyOf(), Object: keyOf(), Drift: true, Cause: engine.InSync,
 			Before: onKey(func(t *testing.T, c *kms.Client, id *string) error {
 				_, err := c.UpdateKeyDescription(t.Context(), &kms.UpdateKeyDescriptionInput{KeyId: id, Description: aws.String("x")})
@@ -252,11 +265,16 @@ func deletions() []kindtest.Case {
 	orphan := keyOf(deletion(v1alpha1.DeletionOrphan))
 	withAlias := keyOf(aliases(alias))
 	return []kindtest.Case{
-		{Name: "deleting schedules the deletion", Existing: keyOf(), Object: keyOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{schedule}},
-		{Name: "deleting frees the aliases", Existing: withAlias, Object: withAlias, Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{deleteAlias, schedule}},
-		{Name: "a guarded key is held", Existing: withAlias, Object: withAlias, Deleting: true, Facts: guarded, Waiting: status.ReasonDataWouldBeLost},
-		{Name: "a guarded key that is scheduled already", Existing: keyOf(), Object: keyOf(), Deleting: true, Drift: true, Facts: guarded, Before: onKey(scheduleByHand), Cause: engine.Gone},
-		{Name: "deleting a key that is scheduled already", Existing: keyOf(), Object: keyOf(), Deleting: true, Drift: true, Before: onKey(scheduleByHand), Cause: engine.Gone},
+		{Name: "deleting schedules the deletion", Existing: keyOf(), Object: keyOf(), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{schedule}},
+		{Name: "deleting frees the aliases", Existing: withAlias, Object: withAlias, Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{deleteAlias, schedule}},
+		{Name: "a guarded key is held", Existing: withAlias, Object: withAlias, Deleting: true, Facts: guarded,
+			Waiting: status.ReasonDataWouldBeLost},
+		{Name: "a guarded key that is scheduled already", Existing: keyOf(), Object: keyOf(), Deleting: true, Drift: true, Facts: guarded,
+			Before: onKey(scheduleByHand), Cause: engine.Gone},
+		{Name: "deleting a key that is scheduled already", Existing: keyOf(), Object: keyOf(), Deleting: true, Drift: true,
+			Before: onKey(scheduleByHand), Cause: engine.Gone},
 		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
 	}
@@ -268,14 +286,19 @@ func owners() []kindtest.Case {
 		kindtest.Must(t, scheduleByHand(t, api(r), &id))
 	}
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: keyOf(), Before: before(ownerTags("an-earlier-one", kindtest.Cluster)),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
-		{Name: "deleted with an earlier object of this name, it is restored", Object: keyOf(rotated(true)), Before: scheduled, Cause: engine.Edited,
-			Diff: []string{"ScheduledForDeletion", "Enabled", "Rotation", "Tags[nexus.ai/owner-uid]"}, Actions: []string{cancel, enable, tag, rotate}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: keyOf(),
+			Before: before(ownerTags("an-earlier-one", kindtest.Cluster)),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "deleted with an earlier object of this name, it is restored", Object: keyOf(rotated(true)), Before: scheduled,
+			Cause:   engine.Edited,
+			Diff:    []string{"ScheduledForDeletion", "Enabled", "Rotation", "Tags[nexus.ai/owner-uid]"},
+			Actions: []string{cancel, enable, tag, rotate}},
 		{Name: "unless adoption is refused", Object: keyOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: before(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
-		{Name: "another cluster's object of this name has its own", Object: keyOf(), Before: before(ownerTags("an-earlier-one", "another")), Cause: engine.New, Actions: []string{create}},
-		{Name: "a key without owner is not searched for", Object: keyOf(), Before: before(nil), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "another cluster's object of this name has its own", Object: keyOf(), Before: before(ownerTags("an-earlier-one", "another")),
+			Cause: engine.New, Actions: []string{create}},
+		{Name: "a key without owner is not searched for", Object: keyOf(), Before: before(nil),
+			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Cause: engine.New, Actions: []string{create}},
 	}
 }
@@ -315,7 +338,8 @@ func TestTheSameObjectGetsItsKeyBack(t *testing.T) {
 	kindtest.Settled(t, s)
 	out, err := api(r).DescribeKey(t.Context(), &kms.DescribeKeyInput{KeyId: &id})
 	kindtest.Must(t, err)
-	if d := out.KeyMetadata; d.KeyState != types.KeyStatePendingDeletion || time.Until(*d.DeletionDate).Round(time.Hour) != 7*24*time.Hour || len(aliasesOf(t, r)) > 0 {
+	if d := out.KeyMetadata; d.KeyState != types.KeyStatePendingDeletion || time.Until(*d.DeletionDate).Round(time.Hour) != 7*24*time.Hour ||
+		len(aliasesOf(t, r)) > 0 {
 		t.Fatalf("%+v %v", d, aliasesOf(t, r))
 	}
 	again := keyOf(aliases(alias))
@@ -389,7 +413,8 @@ func TestExport_LeavesOutARotationThatKMSCannotSay(t *testing.T) {
 	if s := exportOf(t, r, id).Spec; s.EnableKeyRotation == nil || *s.EnableKeyRotation || s.Enabled != nil || s.MultiRegion != nil {
 		t.Errorf("%+v", s)
 	}
-	r.AWS.Fault(emulator.Match{Service: "kms", Op: "GetKeyRotationStatus", Times: 1}, emulator.Fail(400, "UnsupportedOperationException", "not for this key"))
+	r.AWS.Fault(emulator.Match{Service: "kms", Op: "GetKeyRotationStatus", Times: 1},
+		emulator.Fail(400, "UnsupportedOperationException", "not for this key"))
 	if s := exportOf(t, r, id).Spec; s.EnableKeyRotation != nil || s.KeySpec != "SYMMETRIC_DEFAULT" {
 		t.Errorf("%+v", s)
 	}
@@ -414,14 +439,21 @@ func TestLostCreatesMakeOneKey(t *testing.T) {
 func TestKeyCosts(t *testing.T) {
 	s, _ := subject(t, keyOf(rotated(true), policy(root), aliases(alias)))
 	kindtest.Costs(t, s,
-		kindtest.Cost{Name: "create", Calls: map[string]int{"GetResources": 2, "CreateKey": 1, "EnableKeyRotation": 1, "CreateAlias": 1, "DescribeKey": 2, "ListResourceTags": 2, "GetKeyPolicy": 2, "GetKeyRotationStatus": 2, "ListAliases": 2}},
-		kindtest.Cost{Name: "check", Calls: map[string]int{"DescribeKey": 1, "ListResourceTags": 1, "GetKeyPolicy": 1, "GetKeyRotationStatus": 1, "ListAliases": 1}, Change: s.Forget},
-		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteAlias": 1, "ScheduleKeyDeletion": 1, "DescribeKey": 3, "ListResourceTags": 1, "ListAliases": 1, "GetResources": 1}, Change: func() { s.Deleting = true }})
+		kindtest.Cost{Name: "create",
+			Calls: map[string]int{"GetResources": 2, "CreateKey": 1, "EnableKeyRotation": 1, "CreateAlias": 1, "DescribeKey": 2,
+				"ListResourceTags": 2, "GetKeyPolicy": 2, "GetKeyRotationStatus": 2, "ListAliases": 2}},
+		kindtest.Cost{Name: "check",
+			Calls:  map[string]int{"DescribeKey": 1, "ListResourceTags": 1, "GetKeyPolicy": 1, "GetKeyRotationStatus": 1, "ListAliases": 1},
+			Change: s.Forget},
+		kindtest.Cost{Name: "delete",
+			Calls: map[string]int{"DeleteAlias": 1, "ScheduleKeyDeletion": 1, "DescribeKey": 3, "ListResourceTags": 1, "ListAliases": 1,
+				"GetResources": 1}, Change: func() { s.Deleting = true }})
 }
 
 // KMS lists what each state allows: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
 func TestAKeyThatNobodyCanUseNeedsAPerson(t *testing.T) {
-	for state, says := range map[types.KeyState]string{types.KeyStatePendingImport: "import-key-material", types.KeyStateUnavailable: "cks-1", types.KeyStateDisabled: "", types.KeyStateEnabled: ""} {
+	for state, says := range map[types.KeyState]string{types.KeyStatePendingImport: "import-key-material", types.KeyStateUnavailable: "cks-1",
+		types.KeyStateDisabled: "", types.KeyStateEnabled: ""} {
 		err := unusable(&types.KeyMetadata{KeyId: aws.String("k"), KeyState: state, CustomKeyStoreId: aws.String("cks-1")})
 		if stalled, ok := status.AsStalled(err); ok != (says != "") || ok && !strings.Contains(stalled.Message, says) {
 			t.Errorf("%s: %v", state, err)
@@ -433,7 +465,8 @@ func TestPublishedFields(t *testing.T) {
 	s, r := subject(t, keyOf(aliases(alias)))
 	kindtest.Settled(t, s)
 	st, k := statusOf(s), keys(t, r)[0]
-	if st.ID != *k.KeyId || st.KeyID != st.ID || st.ARN != *k.Arn || st.KeyState != "Enabled" || !slices.Equal(st.ManagedAliases, []string{alias}) {
+	if st.ID != *k.KeyId || st.KeyID != st.ID || st.ARN != *k.Arn || st.KeyState != "Enabled" ||
+		!slices.Equal(st.ManagedAliases, []string{alias}) {
 		t.Errorf("%+v", st)
 	}
 	tags, err := api(r).ListResourceTags(t.Context(), &kms.ListResourceTagsInput{KeyId: k.KeyId})

@@ -40,12 +40,15 @@ func TestFunction_ListsOfOthers(t *testing.T) {
 			Add: configured(lambda.UpdateFunctionConfigurationInput{Layers: []string{toolsLayer}}),
 			Has: has(func(d *types.FunctionConfiguration) bool { return len(d.Layers) > 0 })},
 		kindtest.List{Field: "environment.variables", Object: object, Facts: facts, Exact: true,
-			Add: configured(lambda.UpdateFunctionConfigurationInput{Environment: &types.Environment{Variables: map[string]string{"A1": "b", "THEIRS": "1"}}}),
+			Add: configured(lambda.UpdateFunctionConfigurationInput{Environment: &types.Environment{Variables: map[string]string{"A1": "b",
+				"THEIRS": "1"}}}),
 			Has: has(func(d *types.FunctionConfiguration) bool { return d.Environment.Variables["THEIRS"] != "" })},
 		kindtest.List{Field: "vpcConfig.subnetIds", Object: object, Facts: facts, Exact: true,
-			Add: configured(lambda.UpdateFunctionConfigurationInput{VpcConfig: &types.VpcConfig{SubnetIds: []string{"subnet-0a", "subnet-0b"}, SecurityGroupIds: []string{"sg-0a"}}}),
+			Add: configured(lambda.UpdateFunctionConfigurationInput{VpcConfig: &types.VpcConfig{SubnetIds: []string{"subnet-0a", "subnet-0b"},
+				SecurityGroupIds: []string{"sg-0a"}}}),
 			Has: has(func(d *types.FunctionConfiguration) bool { return len(d.VpcConfig.SubnetIds) > 1 })},
 		kindtest.List{Field: "vpcConfig.securityGroupIds", Object: object, Facts: facts, Exact: true,
-			Add: configured(lambda.UpdateFunctionConfigurationInput{VpcConfig: &types.VpcConfig{SubnetIds: []string{"subnet-0a"}, SecurityGroupIds: []string{"sg-0a", "sg-0b"}}}),
+			Add: configured(lambda.UpdateFunctionConfigurationInput{VpcConfig: &types.VpcConfig{SubnetIds: []string{"subnet-0a"},
+				SecurityGroupIds: []string{"sg-0a", "sg-0b"}}}),
 			Has: has(func(d *types.FunctionConfiguration) bool { return len(d.VpcConfig.SecurityGroupIds) > 1 })})
 }

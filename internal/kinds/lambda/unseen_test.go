@@ -24,7 +24,8 @@ func TestVariablesThatLambdaDoesNotShowAreNotWritten(t *testing.T) {
 	s.Rig.AWS.Lambda.SetVariablesHidden("AccessDeniedException")
 	mark := s.Rig.AWS.Mark()
 	_, err := s.Pass(t.Context(), nil)
-	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonAccessDenied || !strings.Contains(st.Message, "allow kms:Decrypt") || !strings.Contains(st.Message, key+"a") {
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonAccessDenied || !strings.Contains(st.Message, "allow kms:Decrypt") ||
+		!strings.Contains(st.Message, key+"a") {
 		t.Errorf("got %v", err)
 	}
 	if n := s.Rig.AWS.Since(mark).Match("lambda", "Update*", "").Count(); n > 0 {
@@ -106,7 +107,8 @@ func TestAnArchiveThatIsNotUploadedYetIsWaitedFor(t *testing.T) {
 	waits := func(key string) {
 		t.Helper()
 		_, err := s.Pass(t.Context(), nil)
-		if w, ok := status.AsWaiting(err); !ok || !strings.Contains(w.For, "archive s3://"+bucket+"/"+key+" to be uploaded") || w.After > time.Minute {
+		if w, ok := status.AsWaiting(err); !ok || !strings.Contains(w.For, "archive s3://"+bucket+"/"+key+" to be uploaded") ||
+			w.After > time.Minute {
 			t.Errorf("got %v", err)
 		}
 		s.Rig.AWS.Lambda.SetImagesMissing("")

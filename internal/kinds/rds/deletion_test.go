@@ -28,7 +28,8 @@ func TestTheFinalSnapshotIsTheDefault(t *testing.T) {
 		{"the default name", func(*spec) {}, func(names []string) bool {
 			return len(names) == 1 && strings.HasPrefix(names[0], "orders-final-") && len(names[0]) == 21
 		}},
-		{"a name", func(s *spec) { s.FinalSnapshotIdentifier = "last-orders" }, func(names []string) bool { return slices.Equal(names, []string{"last-orders"}) }},
+		{"a name", func(s *spec) { s.FinalSnapshotIdentifier = "last-orders" },
+			func(names []string) bool { return slices.Equal(names, []string{"last-orders"}) }},
 		{"none", skipping, func(names []string) bool { return len(names) == 0 }},
 	} {
 		s, r := subjectOf(t, instanceOf(c.edit))
@@ -46,7 +47,8 @@ func TestASecondLifeEndsWithAnotherFinalSnapshot(t *testing.T) {
 	last := func(s *spec) { s.FinalSnapshotIdentifier = "orders-final" }
 	s, r := subjectOf(t, instanceOf(last))
 	settled(t, s)
-	_, err := api(r).CreateDBSnapshot(t.Context(), &rds.CreateDBSnapshotInput{DBInstanceIdentifier: aws.String(id), DBSnapshotIdentifier: aws.String("orders-final")})
+	_, err := api(r).CreateDBSnapshot(t.Context(),
+		&rds.CreateDBSnapshotInput{DBInstanceIdentifier: aws.String(id), DBSnapshotIdentifier: aws.String("orders-final")})
 	kindtest.Must(t, err)
 	s.Deleting = true
 	settled(t, s)
@@ -64,14 +66,16 @@ func TestASecondLifeEndsWithAnotherFinalSnapshot(t *testing.T) {
 func TestAnInstanceThatAPersonRestoresIsTakenUp(t *testing.T) {
 	s, r := subjectOf(t, instanceOf())
 	settled(t, s)
-	_, err := api(r).CreateDBSnapshot(t.Context(), &rds.CreateDBSnapshotInput{DBInstanceIdentifier: aws.String(id), DBSnapshotIdentifier: aws.String("backup")})
+	_, err := api(r).CreateDBSnapshot(t.Context(),
+		&rds.CreateDBSnapshotInput{DBInstanceIdentifier: aws.String(id), DBSnapshotIdentifier: aws.String("backup")})
 	kindtest.Must(t, err)
 	removeInstance(t, r)
 	_, err = s.Settle(t.Context(), nil)
 	if stalled, ok := status.AsStalled(err); !ok || stalled.Reason != status.ReasonMissing {
 		t.Fatalf("%v", err)
 	}
-	_, err = api(r).RestoreDBInstanceFromDBSnapshot(t.Context(), &rds.RestoreDBInstanceFromDBSnapshotInput{DBInstanceIdentifier: aws.String(id), DBSnapshotIdentifier: aws.String("backup")})
+	_, err = api(r).RestoreDBInstanceFromDBSnapshot(t.Context(),
+		&rds.RestoreDBInstanceFromDBSnapshotInput{DBInstanceIdentifier: aws.String(id), DBSnapshotIdentifier: aws.String("backup")})
 	kindtest.Must(t, err)
 	settled(t, s)
 	if n := r.AWS.Calls().Match("rds", "CreateDBInstance", "").Count(); n != 1 {
@@ -83,11 +87,15 @@ func TestAnInstanceThatAPersonRestoresIsTakenUp(t *testing.T) {
 // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html
 func TestAReadReplicaIsDeletedWithoutASnapshot(t *testing.T) {
 	s, r := subjectOf(t, instanceOf())
-	_, err := api(r).CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: aws.String("source"), DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
-		EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("shop"), ManageMasterUserPassword: aws.Bool(true)})
+	_, err := api(r).CreateDBInstance(t.Context(),
+		&rds.CreateDBInstanceInput{DBInstanceIdentifier: aws.String("source"), DBInstanceClass: aws.String("db.t4g.micro"),
+			Engine:        aws.String("postgres"),
+			EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("shop"),
+			ManageMasterUserPassword: aws.Bool(true)})
 	kindtest.Must(t, err)
-	_, err = api(r).CreateDBInstanceReadReplica(t.Context(), &rds.CreateDBInstanceReadReplicaInput{DBInstanceIdentifier: aws.String(id), SourceDBInstanceIdentifier: aws.String("source"),
-		DBInstanceClass: aws.String("db.t4g.micro"), Tags: kind.SDKTags[types.Tag](ownerTags("RDSInstance", id, s.Owner().UID))})
+	_, err = api(r).CreateDBInstanceReadReplica(t.Context(),
+		&rds.CreateDBInstanceReadReplicaInput{DBInstanceIdentifier: aws.String(id), SourceDBInstanceIdentifier: aws.String("source"),
+			DBInstanceClass: aws.String("db.t4g.micro"), Tags: kind.SDKTags[types.Tag](ownerTags("RDSInstance", id, s.Owner().UID))})
 	kindtest.Must(t, err)
 	found, err := engine.For(NewInstance).Bind(r.Config).Export(t.Context(), s.Scope(), s.Object)
 	if kindtest.Must(t, err); len(found.Omitted) != 1 || !strings.Contains(found.Omitted[0], "has its data from source") {
@@ -109,7 +117,8 @@ func TestSkippingTheSnapshotIsAdvisedOnlyWhereRDSMakesNone(t *testing.T) {
 	for state, advice := range map[string]string{
 		"failed": "skipFinalSnapshot: true", "incompatible-restore": "skipFinalSnapshot: true", "incompatible-network": "skipFinalSnapshot: true",
 		"inaccessible-encryption-credentials": "enable the KMS key", "inaccessible-encryption-credentials-recoverable": "enable the KMS key",
-		"incompatible-parameters": "", "incompatible-option-group": "", "incompatible-credentials": "", "incompatible-create": "", "insufficient-capacity": "", "restore-error": "", "stopped": "", "available": "",
+		"incompatible-parameters": "", "incompatible-option-group": "", "incompatible-credentials": "", "incompatible-create": "",
+		"insufficient-capacity": "", "restore-error": "", "stopped": "", "available": "",
 	} {
 		h := holds(want, InstanceState{DBInstanceStatus: state})
 		switch {

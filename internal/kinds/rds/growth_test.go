@@ -21,7 +21,8 @@ func TestStorage_ThatReachedItsLimitIsNoDrift(t *testing.T) {
 		"without storage autoscaling": {types.DBInstance{AllocatedStorage: aws.Int32(50)}, 50, 0},
 	} {
 		have := seenInstance(want, row.shown)
-		if aws.ToInt32(have.AllocatedStorage) != row.size || aws.ToInt32(have.MaxAllocatedStorage) != row.most || have.Storage != *row.shown.AllocatedStorage {
+		if aws.ToInt32(have.AllocatedStorage) != row.size || aws.ToInt32(have.MaxAllocatedStorage) != row.most ||
+			have.Storage != *row.shown.AllocatedStorage {
 			t.Errorf("%s: %d of at most %d", name, aws.ToInt32(have.AllocatedStorage), aws.ToInt32(have.MaxAllocatedStorage))
 		}
 	}

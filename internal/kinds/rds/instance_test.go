@@ -39,8 +39,10 @@ type spec = v1alpha1.RDSInstanceSpec
 func instanceOf(edits ...func(s *spec)) *v1alpha1.RDSInstance {
 	o := &v1alpha1.RDSInstance{}
 	o.Name = id
-	o.Spec = spec{DBInstanceIdentifier: id, Engine: "postgres", EngineVersion: aws.String("16.4"), DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20,
-		MasterUsername: "shop", ManageMasterUserPassword: aws.Bool(true), CommonSpec: v1alpha1.CommonSpec{DeletionPolicy: v1alpha1.DeletionDelete}}
+	o.Spec = spec{DBInstanceIdentifier: id, Engine: "postgres", EngineVersion: aws.String("16.4"), DBInstanceClass: "db.t4g.micro",
+		AllocatedStorage: 20,
+		MasterUsername:   "shop", ManageMasterUserPassword: aws.Bool(true),
+		CommonSpec: v1alpha1.CommonSpec{DeletionPolicy: v1alpha1.DeletionDelete}}
 	for _, edit := range edits {
 		edit(&o.Spec)
 	}
@@ -53,8 +55,10 @@ func everything(s *spec) {
 	s.MaxAllocatedStorage, s.StorageType, s.Port = aws.Int32(100), aws.String("gp3"), aws.Int32(5433)
 	s.DBSubnetGroupRef, s.VPCSecurityGroupRefs = &v1alpha1.ObjectReference{Name: group}, []v1alpha1.ObjectReference{{Name: "databases"}}
 	s.EngineLifecycleSupport = aws.String("open-source-rds-extended-support-disabled")
-	s.MultiAZ, s.PubliclyAccessible, s.AutoMinorVersionUpgrade, s.DeletionProtection = aws.Bool(true), aws.Bool(false), aws.Bool(true), aws.Bool(false)
-	s.BackupRetentionPeriod, s.PreferredBackupWindow, s.PreferredMaintenanceWindow = aws.Int32(7), aws.String("03:00-03:30"), aws.String("Sun:04:00-Sun:04:30")
+	s.MultiAZ, s.PubliclyAccessible, s.AutoMinorVersionUpgrade, s.DeletionProtection = aws.Bool(true), aws.Bool(false), aws.Bool(true),
+		aws.Bool(false)
+	s.BackupRetentionPeriod, s.PreferredBackupWindow, s.PreferredMaintenanceWindow = aws.Int32(7), aws.String("03:00-03:30"),
+		aws.String("Sun:04:00-Sun:04:30")
 }
 
 func version(v string) func(s *spec) { return func(s *spec) { s.EngineVersion = &v } }
@@ -105,8 +109,11 @@ func exists(t *testing.T, r *kindtest.Rig) bool { return find(t, r) != nil }
 func makeInstance(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: aws.String(id), DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
-			EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("shop"), ManageMasterUserPassword: aws.Bool(true), Tags: kind.SDKTags[types.Tag](tags)})
+		_, err := api(r).CreateDBInstance(t.Context(),
+			&rds.CreateDBInstanceInput{DBInstanceIdentifier: aws.String(id), DBInstanceClass: aws.String("db.t4g.micro"),
+				Engine:        aws.String("postgres"),
+				EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("shop"),
+				ManageMasterUserPassword: aws.Bool(true), Tags: kind.SDKTags[types.Tag](tags)})
 		kindtest.Must(t, err)
 	}
 }
@@ -122,7 +129,8 @@ func change(in rds.ModifyDBInstanceInput) func(*testing.T, *kindtest.Rig) {
 
 func removeInstance(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
-	_, err := api(r).DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: aws.String(id), SkipFinalSnapshot: aws.Bool(true)})
+	_, err := api(r).DeleteDBInstance(t.Context(),
+		&rds.DeleteDBInstanceInput{DBInstanceIdentifier: aws.String(id), SkipFinalSnapshot: aws.Bool(true)})
 	kindtest.Must(t, err)
 }
 
@@ -146,22 +154,30 @@ func lives() []kindtest.Case {
 	return []kindtest.Case{
 		{Name: "absent is created by one call", Object: instanceOf(), Cause: engine.New, Actions: []string{create}},
 		{Name: "with every field", Object: instanceOf(everything, instanceTag("team", "a")), Cause: engine.New, Actions: []string{create}},
-		{Name: "with a password of a Secret", Object: instanceOf(password), Facts: func(*kindtest.Subject) {}, Cause: engine.New, Actions: []string{create}},
+		{Name: "with a password of a Secret", Object: instanceOf(password), Facts: func(*kindtest.Subject) {}, Cause: engine.New,
+			Actions: []string{create}},
 		{Name: "with any minor version", Object: instanceOf(version("16")), Cause: engine.New, Actions: []string{create}},
-		{Name: "with any last number of a version", Object: instanceOf(version("8.0"), func(s *spec) { s.Engine = "mysql" }), Cause: engine.New, Actions: []string{create}},
-		{Name: "without backups", Object: instanceOf(func(s *spec) { s.BackupRetentionPeriod = aws.Int32(0) }), Cause: engine.New, Actions: []string{create}},
-		{Name: "a name in upper case is stored in lower case", Object: instanceOf(func(s *spec) { s.DBInstanceIdentifier = "Orders" }), Cause: engine.New, Actions: []string{create}},
+		{Name: "with any last number of a version", Object: instanceOf(version("8.0"), func(s *spec) { s.Engine = "mysql" }), Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "without backups", Object: instanceOf(func(s *spec) { s.BackupRetentionPeriod = aws.Int32(0) }), Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "a name in upper case is stored in lower case", Object: instanceOf(func(s *spec) { s.DBInstanceIdentifier = "Orders" }),
+			Cause: engine.New, Actions: []string{create}},
 		{Name: "the name of a database of Oracle is shown in upper case", Object: instanceOf(func(s *spec) {
 			s.Engine, s.EngineVersion, s.DBInstanceClass, s.DBName = "oracle-se2", nil, "db.t3.small", "shop"
 		}), Cause: engine.New, Actions: []string{create}},
-		{Name: "settings that are no longer declared stay as they are", Existing: instanceOf(func(s *spec) { s.MultiAZ, s.BackupRetentionPeriod = aws.Bool(true), aws.Int32(9) }),
-			Object: instanceOf(func(s *spec) { s.EngineVersion, s.ManageMasterUserPassword = nil, nil }), Cause: engine.InSync},
-		{Name: "a lost instance is reported, not created again", Existing: instanceOf(), Object: instanceOf(), Drift: true, Before: removeInstance, Stalled: status.ReasonMissing},
-		{Name: "and created again where the object says so", Existing: instanceOf(func(s *spec) { s.RecreateOnLoss = true }), Object: instanceOf(func(s *spec) { s.RecreateOnLoss = true }),
-			Drift: true, Before: removeInstance, Cause: engine.New, Actions: []string{create}},
+		{Name: "settings that are no longer declared stay as they are",
+			Existing: instanceOf(func(s *spec) { s.MultiAZ, s.BackupRetentionPeriod = aws.Bool(true), aws.Int32(9) }),
+			Object:   instanceOf(func(s *spec) { s.EngineVersion, s.ManageMasterUserPassword = nil, nil }), Cause: engine.InSync},
+		{Name: "a lost instance is reported, not created again", Existing: instanceOf(), Object: instanceOf(), Drift: true,
+			Before: removeInstance, Stalled: status.ReasonMissing},
+		{Name: "and created again where the object says so", Existing: instanceOf(func(s *spec) { s.RecreateOnLoss = true }),
+			Object: instanceOf(func(s *spec) { s.RecreateOnLoss = true }),
+			Drift:  true, Before: removeInstance, Cause: engine.New, Actions: []string{create}},
 		{Name: "left by an earlier object of this name, it is taken over", Object: instanceOf(), Before: makeInstance(earlier),
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
-		{Name: "unless adoption is refused", Object: instanceOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: makeInstance(earlier), Stalled: status.ReasonConflict},
+		{Name: "unless adoption is refused", Object: instanceOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
+			Before: makeInstance(earlier), Stalled: status.ReasonConflict},
 		{Name: "one without an owner is left alone", Object: instanceOf(), Before: makeInstance(nil), Stalled: status.ReasonConflict},
 	}
 }
@@ -181,7 +197,9 @@ func tuned(t *testing.T, s *kindtest.Subject) {
 
 func makeParameterGroup(t *testing.T, r *kindtest.Rig, name string) {
 	t.Helper()
-	_, err := api(r).CreateDBParameterGroup(t.Context(), &rds.CreateDBParameterGroupInput{DBParameterGroupName: &name, DBParameterGroupFamily: aws.String("postgres16"), Description: aws.String("d")})
+	_, err := api(r).CreateDBParameterGroup(t.Context(),
+		&rds.CreateDBParameterGroupInput{DBParameterGroupName: &name, DBParameterGroupFamily: aws.String("postgres16"),
+			Description: aws.String("d")})
 	kindtest.Must(t, err)
 }
 
@@ -230,17 +248,21 @@ func refusals() []kindtest.Case {
 		refused("no room for storage autoscaling", func(s *spec) { s.MaxAllocatedStorage = aws.Int32(20) }),
 		refused("a name for a snapshot that is skipped", skipping, func(s *spec) { s.FinalSnapshotIdentifier = "last" }),
 		refused("an engine of Aurora", func(s *spec) { s.Engine = "aurora-postgresql" }),
-		{Name: "a Secret of another namespace", Object: instanceOf(password, func(s *spec) { s.MasterUserPasswordSecretRef.Namespace = "team-b" }), Stalled: status.ReasonNotPermitted},
-		{Name: "a Secret that does not exist", Object: instanceOf(password, func(s *spec) { s.MasterUserPasswordSecretRef.Name = "none" }), Stalled: status.ReasonCredentialsMissing},
+		{Name: "a Secret of another namespace",
+			Object: instanceOf(password, func(s *spec) { s.MasterUserPasswordSecretRef.Namespace = "team-b" }), Stalled: status.ReasonNotPermitted},
+		{Name: "a Secret that does not exist", Object: instanceOf(password, func(s *spec) { s.MasterUserPasswordSecretRef.Name = "none" }),
+			Stalled: status.ReasonCredentialsMissing},
 		edited("less storage", status.ReasonImmutable, storage(40), storage(20)),
 		edited("a major version without consent", status.ReasonInvalidSpec, none, version("17.1")),
-		edited("the end of the management without a password", status.ReasonInvalidSpec, none, func(s *spec) { s.ManageMasterUserPassword = aws.Bool(false) }),
+		edited("the end of the management without a password", status.ReasonInvalidSpec, none,
+			func(s *spec) { s.ManageMasterUserPassword = aws.Bool(false) }),
 		edited("another engine", status.ReasonImmutable, none, func(s *spec) { s.Engine = "mysql" }),
 		edited("another master user", status.ReasonImmutable, none, func(s *spec) { s.MasterUsername = "other" }),
 		edited("encryption", status.ReasonImmutable, none, func(s *spec) { s.StorageEncrypted = aws.Bool(true) }),
 		edited("another key", status.ReasonImmutable, everything, func(s *spec) { everything(s); s.KMSKeyRef, s.KMSKeyID = nil, "other" }),
 		edited("another database", status.ReasonImmutable, everything, func(s *spec) { everything(s); s.DBName = "other" }),
-		edited("another subnet group", status.ReasonImmutable, everything, func(s *spec) { everything(s); s.DBSubnetGroupRef, s.DBSubnetGroupName = nil, "other" }),
+		edited("another subnet group", status.ReasonImmutable, everything,
+			func(s *spec) { everything(s); s.DBSubnetGroupRef, s.DBSubnetGroupName = nil, "other" }),
 		edited("another name", status.ReasonIdentityChanged, none, func(s *spec) { s.DBInstanceIdentifier = "other" }),
 	}
 }
@@ -251,19 +273,27 @@ var settingRows = []struct {
 	to     func(s *spec)
 	theirs rds.ModifyDBInstanceInput
 }{
-	{"DBInstanceClass", func(s *spec) { s.DBInstanceClass = "db.t4g.small" }, rds.ModifyDBInstanceInput{DBInstanceClass: aws.String("db.t4g.large")}},
+	{"DBInstanceClass", func(s *spec) { s.DBInstanceClass = "db.t4g.small" },
+		rds.ModifyDBInstanceInput{DBInstanceClass: aws.String("db.t4g.large")}},
 	{"StorageType", func(s *spec) { s.StorageType = aws.String("gp2") }, rds.ModifyDBInstanceInput{StorageType: aws.String("standard")}},
 	{"AllocatedStorage", storage(30), rds.ModifyDBInstanceInput{}},
-	{"MaxAllocatedStorage", func(s *spec) { s.MaxAllocatedStorage = aws.Int32(200) }, rds.ModifyDBInstanceInput{MaxAllocatedStorage: aws.Int32(300)}},
+	{"MaxAllocatedStorage", func(s *spec) { s.MaxAllocatedStorage = aws.Int32(200) },
+		rds.ModifyDBInstanceInput{MaxAllocatedStorage: aws.Int32(300)}},
 	{"Port", func(s *spec) { s.Port = aws.Int32(5434) }, rds.ModifyDBInstanceInput{DBPortNumber: aws.Int32(5435)}},
-	{"BackupRetentionPeriod", func(s *spec) { s.BackupRetentionPeriod = aws.Int32(0) }, rds.ModifyDBInstanceInput{BackupRetentionPeriod: aws.Int32(1)}},
+	{"BackupRetentionPeriod", func(s *spec) { s.BackupRetentionPeriod = aws.Int32(0) },
+		rds.ModifyDBInstanceInput{BackupRetentionPeriod: aws.Int32(1)}},
 	{"MultiAZ", func(s *spec) { s.MultiAZ = aws.Bool(false) }, rds.ModifyDBInstanceInput{MultiAZ: aws.Bool(false)}},
-	{"PubliclyAccessible", func(s *spec) { s.PubliclyAccessible = aws.Bool(true) }, rds.ModifyDBInstanceInput{PubliclyAccessible: aws.Bool(true)}},
-	{"AutoMinorVersionUpgrade", func(s *spec) { s.AutoMinorVersionUpgrade = aws.Bool(false) }, rds.ModifyDBInstanceInput{AutoMinorVersionUpgrade: aws.Bool(false)}},
-	{"EngineLifecycleSupport", func(s *spec) { s.EngineLifecycleSupport = aws.String("open-source-rds-extended-support") }, rds.ModifyDBInstanceInput{EngineLifecycleSupport: aws.String("open-source-rds-extended-support")}},
+	{"PubliclyAccessible", func(s *spec) { s.PubliclyAccessible = aws.Bool(true) },
+		rds.ModifyDBInstanceInput{PubliclyAccessible: aws.Bool(true)}},
+	{"AutoMinorVersionUpgrade", func(s *spec) { s.AutoMinorVersionUpgrade = aws.Bool(false) },
+		rds.ModifyDBInstanceInput{AutoMinorVersionUpgrade: aws.Bool(false)}},
+	{"EngineLifecycleSupport", func(s *spec) { s.EngineLifecycleSupport = aws.String("open-source-rds-extended-support") },
+		rds.ModifyDBInstanceInput{EngineLifecycleSupport: aws.String("open-source-rds-extended-support")}},
 	{"DeletionProtection", protected(true), rds.ModifyDBInstanceInput{DeletionProtection: aws.Bool(true)}},
-	{"PreferredBackupWindow", func(s *spec) { s.PreferredBackupWindow = aws.String("01:00-01:30") }, rds.ModifyDBInstanceInput{PreferredBackupWindow: aws.String("02:00-02:30")}},
-	{"PreferredMaintenanceWindow", func(s *spec) { s.PreferredMaintenanceWindow = aws.String("mon:05:00-mon:05:30") }, rds.ModifyDBInstanceInput{PreferredMaintenanceWindow: aws.String("tue:05:00-tue:05:30")}},
+	{"PreferredBackupWindow", func(s *spec) { s.PreferredBackupWindow = aws.String("01:00-01:30") },
+		rds.ModifyDBInstanceInput{PreferredBackupWindow: aws.String("02:00-02:30")}},
+	{"PreferredMaintenanceWindow", func(s *spec) { s.PreferredMaintenanceWindow = aws.String("mon:05:00-mon:05:30") },
+		rds.ModifyDBInstanceInput{PreferredMaintenanceWindow: aws.String("tue:05:00-tue:05:30")}},
 }
 
 func edits() []kindtest.Case {
@@ -276,20 +306,28 @@ func edits() []kindtest.Case {
 		kindtest.Case{Name: "many settings take one call", Existing: instanceOf(), Object: instanceOf(func(s *spec) {
 			s.DBInstanceClass, s.AllocatedStorage, s.MultiAZ = "db.t4g.small", 30, aws.Bool(true)
 		}), Cause: engine.Edited, Diff: []string{"DBInstanceClass", "AllocatedStorage", "MultiAZ"}, Actions: []string{modify}},
-		kindtest.Case{Name: "other operations of provisioned storage", Existing: instanceOf(fast(3000)), Object: instanceOf(fast(5000)), Cause: engine.Edited, Diff: []string{"Iops"}, Actions: []string{modify}},
-		kindtest.Case{Name: "a later minor version", Existing: instanceOf(), Object: instanceOf(version("16.6")), Cause: engine.Edited, Diff: []string{"EngineVersion"}, Actions: []string{modify}},
-		kindtest.Case{Name: "an earlier minor version is what RDS cannot return to", Existing: instanceOf(), Object: instanceOf(version("16.3")), Cause: engine.InSync},
-		kindtest.Case{Name: "a major version with consent", Existing: instanceOf(), Object: instanceOf(version("17"), func(s *spec) { s.AllowMajorVersionUpgrade = true }),
-			Cause: engine.Edited, Diff: []string{"EngineVersion"}, Actions: []string{modify}},
+		kindtest.Case{Name: "other operations of provisioned storage", Existing: instanceOf(fast(3000)), Object: instanceOf(fast(5000)),
+			Cause: engine.Edited, Diff: []string{"Iops"}, Actions: []string{modify}},
+		kindtest.Case{Name: "a later minor version", Existing: instanceOf(), Object: instanceOf(version("16.6")), Cause: engine.Edited,
+			Diff: []string{"EngineVersion"}, Actions: []string{modify}},
+		kindtest.Case{Name: "an earlier minor version is what RDS cannot return to", Existing: instanceOf(), Object: instanceOf(version("16.3")),
+			Cause: engine.InSync},
+		kindtest.Case{Name: "a major version with consent", Existing: instanceOf(),
+			Object: instanceOf(version("17"), func(s *spec) { s.AllowMajorVersionUpgrade = true }),
+			Cause:  engine.Edited, Diff: []string{"EngineVersion"}, Actions: []string{modify}},
 		kindtest.Case{Name: "other security groups in any order", Existing: instanceOf(everything), Object: instanceOf(everything, func(s *spec) {
 			s.VPCSecurityGroupRefs = []v1alpha1.ObjectReference{{Name: "others"}, {Name: "databases"}}
 		}), Cause: engine.Edited, Diff: []string{"VpcSecurityGroupIds"}, Actions: []string{modify}},
-		kindtest.Case{Name: "another parameter group", Existing: instanceOf(), Object: instanceOf(parameters("tuned")), Cause: engine.Edited, Diff: []string{"DBParameterGroupName"}, Actions: []string{modify},
+		kindtest.Case{Name: "another parameter group", Existing: instanceOf(), Object: instanceOf(parameters("tuned")), Cause: engine.Edited,
+			Diff: []string{"DBParameterGroupName"}, Actions: []string{modify},
 			Before: func(t *testing.T, r *kindtest.Rig) { makeParameterGroup(t, r, "tuned") }},
-		kindtest.Case{Name: "the management replaces a password", Existing: instanceOf(password), Object: instanceOf(), Facts: func(*kindtest.Subject) {}, Cause: engine.Edited, Diff: []string{"ManageMasterUserPassword"}, Actions: []string{modify}},
-		kindtest.Case{Name: "a password replaces the management", Existing: instanceOf(), Object: instanceOf(password), Facts: func(*kindtest.Subject) {}, Cause: engine.Edited,
+		kindtest.Case{Name: "the management replaces a password", Existing: instanceOf(password), Object: instanceOf(),
+			Facts: func(*kindtest.Subject) {}, Cause: engine.Edited, Diff: []string{"ManageMasterUserPassword"}, Actions: []string{modify}},
+		kindtest.Case{Name: "a password replaces the management", Existing: instanceOf(), Object: instanceOf(password),
+			Facts: func(*kindtest.Subject) {}, Cause: engine.Edited,
 			Diff: []string{"ManageMasterUserPassword", "Password"}, Actions: []string{modify}},
-		kindtest.Case{Name: "tags are added and dropped", Existing: instanceOf(instanceTag("old", "1")), Object: instanceOf(instanceTag("team", "a")), Cause: engine.Edited,
+		kindtest.Case{Name: "tags are added and dropped", Existing: instanceOf(instanceTag("old", "1")),
+			Object: instanceOf(instanceTag("team", "a")), Cause: engine.Edited,
 			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 	)
 }
@@ -309,13 +347,17 @@ func drifts() []kindtest.Case {
 		}
 	}
 	grown := instanceOf(func(s *spec) { s.MaxAllocatedStorage = aws.Int32(100) })
-	drift("operations of provisioned storage are restored", instanceOf(fast(3000)), rds.ModifyDBInstanceInput{Iops: aws.Int32(6000), AllocatedStorage: aws.Int32(100)}, "Iops")
+	drift("operations of provisioned storage are restored", instanceOf(fast(3000)),
+		rds.ModifyDBInstanceInput{Iops: aws.Int32(6000), AllocatedStorage: aws.Int32(100)}, "Iops")
 	drift("storage that autoscaling added is kept", grown, rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(25)})
 	drift("a minor version that RDS raised is kept", instanceOf(), rds.ModifyDBInstanceInput{EngineVersion: aws.String("16.8")})
 	drift("a minor version that RDS chose is kept", instanceOf(version("16")), rds.ModifyDBInstanceInput{EngineVersion: aws.String("16.9")})
-	drift("the management of the password is restored", instanceOf(), rds.ModifyDBInstanceInput{ManageMasterUserPassword: aws.Bool(false), MasterUserPassword: aws.String(newer)}, "ManageMasterUserPassword")
-	drift("settings that are not declared may change", instanceOf(), rds.ModifyDBInstanceInput{BackupRetentionPeriod: aws.Int32(5), MultiAZ: aws.Bool(true)})
-	out = append(out, kindtest.Case{Name: "another Availability Zone after a failover", Existing: instanceOf(), Object: instanceOf(), Drift: true, Before: failOver, Cause: engine.InSync})
+	drift("the management of the password is restored", instanceOf(),
+		rds.ModifyDBInstanceInput{ManageMasterUserPassword: aws.Bool(false), MasterUserPassword: aws.String(newer)}, "ManageMasterUserPassword")
+	drift("settings that are not declared may change", instanceOf(),
+		rds.ModifyDBInstanceInput{BackupRetentionPeriod: aws.Int32(5), MultiAZ: aws.Bool(true)})
+	out = append(out, kindtest.Case{Name: "another Availability Zone after a failover", Existing: instanceOf(), Object: instanceOf(),
+		Drift: true, Before: failOver, Cause: engine.InSync})
 	return out
 }
 
@@ -324,9 +366,11 @@ func failOver(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	was := find(t, r)
 	removeInstance(t, r)
-	_, err := api(r).CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: was.DBInstanceIdentifier, DBInstanceClass: was.DBInstanceClass, Engine: was.Engine,
-		EngineVersion: was.EngineVersion, AllocatedStorage: was.AllocatedStorage, MasterUsername: was.MasterUsername, ManageMasterUserPassword: aws.Bool(true), Tags: was.TagList,
-		AvailabilityZone: aws.String(kindtest.Region + "c")})
+	_, err := api(r).CreateDBInstance(t.Context(),
+		&rds.CreateDBInstanceInput{DBInstanceIdentifier: was.DBInstanceIdentifier, DBInstanceClass: was.DBInstanceClass, Engine: was.Engine,
+			EngineVersion: was.EngineVersion, AllocatedStorage: was.AllocatedStorage, MasterUsername: was.MasterUsername,
+			ManageMasterUserPassword: aws.Bool(true), Tags: was.TagList,
+			AvailabilityZone: aws.String(kindtest.Region + "c")})
 	kindtest.Must(t, err)
 }
 
@@ -341,14 +385,19 @@ func deletions() []kindtest.Case {
 	orphan := func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }
 	return []kindtest.Case{
 		deleting(kindtest.Case{Name: "deleting", Object: instanceOf(), Actions: []string{remove}}),
-		deleting(kindtest.Case{Name: "deleting with a snapshot of a declared name", Object: instanceOf(func(s *spec) { s.FinalSnapshotIdentifier = "last" }), Actions: []string{remove}}),
+		deleting(kindtest.Case{Name: "deleting with a snapshot of a declared name",
+			Object: instanceOf(func(s *spec) { s.FinalSnapshotIdentifier = "last" }), Actions: []string{remove}}),
 		deleting(kindtest.Case{Name: "deleting without a snapshot", Object: instanceOf(skipping), Actions: []string{remove}}),
 		deleting(kindtest.Case{Name: "deleting what is gone", Object: instanceOf(), Before: removeInstance, Cause: engine.Gone}),
 		deleting(kindtest.Case{Name: "protection holds", Object: instanceOf(protected(true)), Waiting: status.ReasonDeletionProtected}),
-		deleting(kindtest.Case{Name: "protection that is not declared holds", Object: instanceOf(), Before: change(rds.ModifyDBInstanceInput{DeletionProtection: aws.Bool(true)}), Waiting: status.ReasonDeletionProtected}),
-		deleting(kindtest.Case{Name: "false lifts the protection", Object: instanceOf(protected(false)), Before: change(rds.ModifyDBInstanceInput{DeletionProtection: aws.Bool(true)}), Actions: []string{modify}}),
-		deleting(kindtest.Case{Name: "guarded data needs a final snapshot", Object: instanceOf(skipping), Facts: func(s *kindtest.Subject) { s.Guarded = true }, Waiting: status.ReasonDataWouldBeLost}),
-		deleting(kindtest.Case{Name: "Orphan removes the owner tags and nothing else", Object: instanceOf(orphan), Diff: ownerPaths, Actions: []string{untag}}),
+		deleting(kindtest.Case{Name: "protection that is not declared holds", Object: instanceOf(),
+			Before: change(rds.ModifyDBInstanceInput{DeletionProtection: aws.Bool(true)}), Waiting: status.ReasonDeletionProtected}),
+		deleting(kindtest.Case{Name: "false lifts the protection", Object: instanceOf(protected(false)),
+			Before: change(rds.ModifyDBInstanceInput{DeletionProtection: aws.Bool(true)}), Actions: []string{modify}}),
+		deleting(kindtest.Case{Name: "guarded data needs a final snapshot", Object: instanceOf(skipping),
+			Facts: func(s *kindtest.Subject) { s.Guarded = true }, Waiting: status.ReasonDataWouldBeLost}),
+		deleting(kindtest.Case{Name: "Orphan removes the owner tags and nothing else", Object: instanceOf(orphan), Diff: ownerPaths,
+			Actions: []string{untag}}),
 	}
 }
 
@@ -391,7 +440,8 @@ func TestInstanceChecksShareARead(t *testing.T) {
 	kindOf, own := s.Entry.Bind(s.Rig.Config), s.Object.CommonStatus().ID
 	check := func(what string, o engine.Owner, obj v1alpha1.Resource, upcoming string, cause engine.Cause, calls int) {
 		t.Helper()
-		o.Check = &kind.Check{At: s.Clock, Since: s.Clock.Add(-time.Second), Upcoming: func(context.Context) []string { return []string{upcoming} }}
+		o.Check = &kind.Check{At: s.Clock, Since: s.Clock.Add(-time.Second),
+			Upcoming: func(context.Context) []string { return []string{upcoming} }}
 		mark := s.Rig.AWS.Mark()
 		p, err := kindOf.Decide(t.Context(), s.Scope(), o, obj)
 		if got := s.Rig.AWS.Since(mark); err != nil || p.Cause != cause || got.Count() != calls || o.Check.Shared != (calls == 0) {
@@ -483,7 +533,8 @@ func TestAPendingChangeOfOthersIsReplaced(t *testing.T) {
 	change(rds.ModifyDBInstanceInput{DBInstanceClass: aws.String("db.t4g.large")})(t, r)
 	p, err := s.Decide(t.Context())
 	kindtest.Must(t, err)
-	if p.Cause != engine.Drifted || len(p.Diff) != 1 || p.Diff[0].Path != "DBInstanceClass" || p.Diff[0].Have != "db.t4g.large" || len(p.Steps) != 1 {
+	if p.Cause != engine.Drifted || len(p.Diff) != 1 || p.Diff[0].Path != "DBInstanceClass" || p.Diff[0].Have != "db.t4g.large" ||
+		len(p.Steps) != 1 {
 		t.Errorf("%s %+v", p.Cause, p.Diff)
 	}
 }
@@ -509,7 +560,8 @@ func TestAPendingChangeOfOthersIsMadeAtOnce(t *testing.T) {
 	settled(t, s)
 	slow(s, time.Hour)
 	s.Clock = s.Clock.Add(2 * time.Hour) // long after the create
-	_, err := api(r).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String(id), DBInstanceClass: aws.String("db.t4g.small")})
+	_, err := api(r).ModifyDBInstance(t.Context(),
+		&rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String(id), DBInstanceClass: aws.String("db.t4g.small")})
 	kindtest.Must(t, err)
 	mark := r.AWS.Mark()
 	s.Edit(instanceOf(func(s *spec) { s.DBInstanceClass = "db.t4g.small" }))
@@ -524,15 +576,18 @@ func TestAPendingChangeOfOthersIsMadeAtOnce(t *testing.T) {
 
 func TestParametersThatWaitForARebootAreShown(t *testing.T) {
 	group := func(state string) types.DBInstance {
-		return types.DBInstance{DBInstanceIdentifier: aws.String("orders"), DBParameterGroups: []types.DBParameterGroupStatus{{DBParameterGroupName: aws.String("tuned"), ParameterApplyStatus: &state}}}
+		return types.DBInstance{DBInstanceIdentifier: aws.String("orders"),
+			DBParameterGroups: []types.DBParameterGroupStatus{{DBParameterGroupName: aws.String("tuned"), ParameterApplyStatus: &state}}}
 	}
 	notes := parametersNote(group("pending-reboot"))
-	if len(notes) != 1 || notes[0].True || !strings.Contains(notes[0].Message, "tuned") || !strings.Contains(notes[0].Message, "reboot-db-instance --db-instance-identifier orders") {
+	if len(notes) != 1 || notes[0].True || !strings.Contains(notes[0].Message, "tuned") ||
+		!strings.Contains(notes[0].Message, "reboot-db-instance --db-instance-identifier orders") {
 		t.Errorf("%+v", notes)
 	}
 	s, _ := subjectOf(t, instanceOf())
 	settled(t, s)
-	if c := meta.FindStatusCondition(s.Object.CommonStatus().Conditions, v1alpha1.ConditionParametersInUse); c == nil || c.Status != metav1.ConditionTrue {
+	if c := meta.FindStatusCondition(s.Object.CommonStatus().Conditions, v1alpha1.ConditionParametersInUse); c == nil ||
+		c.Status != metav1.ConditionTrue {
 		t.Errorf("%+v", s.Object.CommonStatus().Conditions)
 	}
 }
@@ -604,11 +659,14 @@ func TestInstancePublishedFields(t *testing.T) {
 	settled(t, s)
 	o := s.Object.(*v1alpha1.RDSInstance)
 	st := o.Status
-	if st.ARN != "arn:aws:rds:"+kindtest.Region+":"+kindtest.Account+":db:"+id || st.DBInstanceARN != st.ARN || st.ID != id || st.DBInstanceStatus != "available" ||
-		st.EngineVersion != "16.4" || st.AllocatedStorage != 20 || st.AvailabilityZone == "" || !strings.Contains(st.MasterUserSecretARN, ":secret:rds!db-") {
+	if st.ARN != "arn:aws:rds:"+kindtest.Region+":"+kindtest.Account+":db:"+id || st.DBInstanceARN != st.ARN || st.ID != id ||
+		st.DBInstanceStatus != "available" ||
+		st.EngineVersion != "16.4" || st.AllocatedStorage != 20 || st.AvailabilityZone == "" ||
+		!strings.Contains(st.MasterUserSecretARN, ":secret:rds!db-") {
 		t.Errorf("%+v", st)
 	}
-	if e := st.Endpoint; e == nil || !strings.HasPrefix(e.Address, id+".") || e.Port != 5433 || o.ReferableAttributes()["address"] != e.Address {
+	if e := st.Endpoint; e == nil || !strings.HasPrefix(e.Address, id+".") || e.Port != 5433 ||
+		o.ReferableAttributes()["address"] != e.Address {
 		t.Errorf("%+v", st.Endpoint)
 	}
 }

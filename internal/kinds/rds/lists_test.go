@@ -39,8 +39,9 @@ func TestInstance_ListsOfOthers(t *testing.T) {
 func TestSubnetGroup_ListsOfOthers(t *testing.T) {
 	kindtest.Lists(t, engine.For(NewSubnetGroup),
 		kindtest.List{Field: "subnetIDs", Fixed: true}, // the same list for RDS
-		kindtest.List{Field: "subnetRefs", Object: groupOf(described("databases")), Facts: func(s *kindtest.Subject) { inNetwork(t, s) }, Exact: true,
-			Add: changeGroup("databases", "a", "b", "c"),
+		kindtest.List{Field: "subnetRefs", Object: groupOf(described("databases")), Facts: func(s *kindtest.Subject) { inNetwork(t, s) },
+			Exact: true,
+			Add:   changeGroup("databases", "a", "b", "c"),
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()
 				out, err := api(r).DescribeDBSubnetGroups(t.Context(), &rds.DescribeDBSubnetGroupsInput{})

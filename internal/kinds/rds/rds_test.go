@@ -53,12 +53,14 @@ func inNetwork(t *testing.T, s *kindtest.Subject) {
 		s.Targets = map[string]kind.Target{}
 	}
 	for zone, block := range map[string]string{"a": "10.20.1.0/24", "b": "10.20.2.0/24", "c": "10.20.3.0/24"} {
-		out, err := c.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: &block, AvailabilityZone: aws.String(s.Rig.Region + zone)})
+		out, err := c.CreateSubnet(t.Context(),
+			&ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: &block, AvailabilityZone: aws.String(s.Rig.Region + zone)})
 		kindtest.Must(t, err)
 		s.Targets["Subnet/"+zone] = kind.Target{ID: *out.Subnet.SubnetId}
 	}
 	for _, name := range []string{"databases", "others"} {
-		group, err := c.CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{VpcId: vpc.Vpc.VpcId, GroupName: &name, Description: &name})
+		group, err := c.CreateSecurityGroup(t.Context(),
+			&ec2.CreateSecurityGroupInput{VpcId: vpc.Vpc.VpcId, GroupName: &name, Description: &name})
 		kindtest.Must(t, err)
 		s.Targets["SecurityGroup/"+name] = kind.Target{ID: *group.GroupId}
 	}

@@ -43,7 +43,8 @@ func TestStorageIsChangedAsRDSAcceptsIt(t *testing.T) {
 		{"operations after the storage grew", stored("io1", 100, 3000), 140, []func(s *spec){stored("io1", 100, 4000)}, "io1", 140, 4000},
 		{"another type after the storage grew", stored("gp2", 100, 0), 140, []func(s *spec){stored("io1", 100, 3000)}, "io1", 140, 3000},
 		{"size of large gp3", stored("gp3", 500, 0), 0, []func(s *spec){stored("gp3", 600, 0)}, "gp3", 600, 12000},
-		{"size of large gp3 with declared operations", stored("gp3", 500, 14000), 0, []func(s *spec){stored("gp3", 600, 14000)}, "gp3", 600, 14000},
+		{"size of large gp3 with declared operations", stored("gp3", 500, 14000), 0, []func(s *spec){stored("gp3", 600, 14000)}, "gp3", 600,
+			14000},
 		{"size of small gp3", stored("gp3", 100, 0), 0, []func(s *spec){stored("gp3", 200, 0)}, "gp3", 200, 3000},
 		{"gp3 becomes large", stored("gp3", 300, 0), 0, []func(s *spec){stored("gp3", 500, 0)}, "gp3", 500, 12000},
 		{"io1 becomes large gp3", stored("io1", 500, 4000), 0, []func(s *spec){stored("gp3", 500, 0)}, "gp3", 500, 12000},
@@ -62,7 +63,8 @@ func TestStorageIsChangedAsRDSAcceptsIt(t *testing.T) {
 				s.Edit(instanceOf(append([]func(s *spec){autoscaled}, c.to...)...))
 				kindtest.Settled(t, s)
 			}
-			if d := find(t, r); aws.ToString(d.StorageType) != c.storageType || aws.ToInt32(d.AllocatedStorage) != c.size || aws.ToInt32(d.Iops) != c.iops {
+			if d := find(t, r); aws.ToString(d.StorageType) != c.storageType || aws.ToInt32(d.AllocatedStorage) != c.size ||
+				aws.ToInt32(d.Iops) != c.iops {
 				t.Errorf("%s of %d GiB with %d IOPS", aws.ToString(d.StorageType), aws.ToInt32(d.AllocatedStorage), aws.ToInt32(d.Iops))
 			}
 		})

@@ -51,8 +51,9 @@ func groupTag(k, v string) func(s *groupSpec) {
 
 func makeGroup(t *testing.T, r *kindtest.Rig, tags map[string]string, zones ...string) {
 	t.Helper()
-	_, err := api(r).CreateDBSubnetGroup(t.Context(), &rds.CreateDBSubnetGroupInput{DBSubnetGroupName: aws.String(group), DBSubnetGroupDescription: aws.String("theirs"),
-		SubnetIds: subnetIDs(t, r, zones...), Tags: kind.SDKTags[types.Tag](tags)})
+	_, err := api(r).CreateDBSubnetGroup(t.Context(),
+		&rds.CreateDBSubnetGroupInput{DBSubnetGroupName: aws.String(group), DBSubnetGroupDescription: aws.String("theirs"),
+			SubnetIds: subnetIDs(t, r, zones...), Tags: kind.SDKTags[types.Tag](tags)})
 	kindtest.Must(t, err)
 }
 
@@ -64,7 +65,9 @@ func existingGroup(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 func changeGroup(description string, zones ...string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).ModifyDBSubnetGroup(t.Context(), &rds.ModifyDBSubnetGroupInput{DBSubnetGroupName: aws.String(group), DBSubnetGroupDescription: &description, SubnetIds: subnetIDs(t, r, zones...)})
+		_, err := api(r).ModifyDBSubnetGroup(t.Context(),
+			&rds.ModifyDBSubnetGroupInput{DBSubnetGroupName: aws.String(group), DBSubnetGroupDescription: &description,
+				SubnetIds: subnetIDs(t, r, zones...)})
 		kindtest.Must(t, err)
 	}
 }
@@ -87,8 +90,10 @@ func groupExists(t *testing.T, r *kindtest.Rig) bool {
 // useGroup makes a DB instance that no one owns in the group, and returns how to delete it.
 func useGroup(t *testing.T, r *kindtest.Rig, id string) func() {
 	t.Helper()
-	_, err := api(r).CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: &id, DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
-		EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("root0"), MasterUserPassword: aws.String("not-a-secret"), DBSubnetGroupName: aws.String(group)})
+	_, err := api(r).CreateDBInstance(t.Context(),
+		&rds.CreateDBInstanceInput{DBInstanceIdentifier: &id, DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
+			EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("root0"),
+			MasterUserPassword: aws.String("not-a-secret"), DBSubnetGroupName: aws.String(group)})
 	kindtest.Must(t, err)
 	return func() {
 		_, err := api(r).DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &id, SkipFinalSnapshot: aws.Bool(true)})
@@ -106,18 +111,24 @@ func groupLives() []kindtest.Case {
 	earlier := ownerTags("DBSubnetGroup", group, "an-earlier-one")
 	return []kindtest.Case{
 		{Name: "absent is created by one call", Object: groupOf(), Cause: engine.New, Actions: []string{createGroup}},
-		{Name: "with a description and tags", Object: groupOf(described("Databases of the shop"), groupTag("team", "a")), Cause: engine.New, Actions: []string{createGroup}},
+		{Name: "with a description and tags", Object: groupOf(described("Databases of the shop"), groupTag("team", "a")), Cause: engine.New,
+			Actions: []string{createGroup}},
 		{Name: "three subnets", Object: groupOf(inZones("c", "a", "b")), Cause: engine.New, Actions: []string{createGroup}},
-		{Name: "a name in upper case is stored in lower case", Object: groupOf(func(s *groupSpec) { s.DBSubnetGroupName = "Databases" }), Cause: engine.New, Actions: []string{createGroup}},
-		{Name: "a group that vanished is created again", Existing: groupOf(), Object: groupOf(), Drift: true, Before: deleteGroup, Cause: engine.New, Actions: []string{createGroup}},
+		{Name: "a name in upper case is stored in lower case", Object: groupOf(func(s *groupSpec) { s.DBSubnetGroupName = "Databases" }),
+			Cause: engine.New, Actions: []string{createGroup}},
+		{Name: "a group that vanished is created again", Existing: groupOf(), Object: groupOf(), Drift: true, Before: deleteGroup,
+			Cause: engine.New, Actions: []string{createGroup}},
 		{Name: "a group without subnets is refused", Object: groupOf(inZones()), Stalled: status.ReasonInvalidSpec},
-		{Name: "the default group is refused", Object: groupOf(func(s *groupSpec) { s.DBSubnetGroupName = "Default" }), Stalled: status.ReasonInvalidSpec},
+		{Name: "the default group is refused", Object: groupOf(func(s *groupSpec) { s.DBSubnetGroupName = "Default" }),
+			Stalled: status.ReasonInvalidSpec},
 		{Name: "one Availability Zone is refused by AWS", Object: groupOf(inZones("a")), Stalled: status.ReasonRefusedByAWS, OnRun: true},
-		{Name: "a subnet that does not exist yet is waited for", Object: groupOf(func(s *groupSpec) { s.SubnetIDs = []v1alpha1.SubnetID{"subnet-0123456789abcdef0"} }),
+		{Name: "a subnet that does not exist yet is waited for",
+			Object:  groupOf(func(s *groupSpec) { s.SubnetIDs = []v1alpha1.SubnetID{"subnet-0123456789abcdef0"} }),
 			Waiting: status.ReasonNotFoundInAWS, OnRun: true},
 		{Name: "left by an earlier object of this name, it is taken over", Object: groupOf(described("theirs")), Before: existingGroup(earlier),
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
-		{Name: "unless adoption is refused", Object: groupOf(func(s *groupSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: existingGroup(earlier), Stalled: status.ReasonConflict},
+		{Name: "unless adoption is refused", Object: groupOf(func(s *groupSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
+			Before: existingGroup(earlier), Stalled: status.ReasonConflict},
 		{Name: "one without an owner is left alone", Object: groupOf(), Before: existingGroup(nil), Stalled: status.ReasonConflict},
 	}
 }
@@ -125,17 +136,25 @@ func groupLives() []kindtest.Case {
 func groupEdits() []kindtest.Case {
 	both := groupOf(described("Databases"))
 	return []kindtest.Case{
-		{Name: "a subnet is added", Existing: groupOf(), Object: groupOf(inZones("a", "b", "c")), Cause: engine.Edited, Diff: []string{"Subnets"}, Actions: []string{modifyGroup}},
-		{Name: "a subnet is removed", Existing: groupOf(inZones("a", "b", "c")), Object: groupOf(inZones("a", "c")), Cause: engine.Edited, Diff: []string{"Subnets"}, Actions: []string{modifyGroup}},
+		{Name: "a subnet is added", Existing: groupOf(), Object: groupOf(inZones("a", "b", "c")), Cause: engine.Edited, Diff: []string{"Subnets"},
+			Actions: []string{modifyGroup}},
+		{Name: "a subnet is removed", Existing: groupOf(inZones("a", "b", "c")), Object: groupOf(inZones("a", "c")), Cause: engine.Edited,
+			Diff: []string{"Subnets"}, Actions: []string{modifyGroup}},
 		{Name: "another order is the same", Existing: groupOf(), Object: groupOf(inZones("b", "a")), Cause: engine.InSync},
-		{Name: "another description", Existing: both, Object: groupOf(described("Databases of the shop")), Cause: engine.Edited, Diff: []string{"Description"}, Actions: []string{modifyGroup}},
-		{Name: "both take one call", Existing: both, Object: groupOf(described("Databases of the shop"), inZones("b", "c")), Cause: engine.Edited, Diff: []string{"Description", "Subnets"}, Actions: []string{modifyGroup}},
+		{Name: "another description", Existing: both, Object: groupOf(described("Databases of the shop")), Cause: engine.Edited,
+			Diff: []string{"Description"}, Actions: []string{modifyGroup}},
+		{Name: "both take one call", Existing: both, Object: groupOf(described("Databases of the shop"), inZones("b", "c")), Cause: engine.Edited,
+			Diff: []string{"Description", "Subnets"}, Actions: []string{modifyGroup}},
 		{Name: "a description that is no longer declared stays", Existing: both, Object: groupOf(), Cause: engine.InSync},
-		{Name: "the subnets are restored", Existing: both, Object: both, Drift: true, Before: changeGroup("Databases", "b", "c"), Cause: engine.Drifted, Diff: []string{"Subnets"}, Actions: []string{modifyGroup}},
-		{Name: "the description is restored", Existing: both, Object: both, Drift: true, Before: changeGroup("theirs", "b", "a"), Cause: engine.Drifted, Diff: []string{"Description"}, Actions: []string{modifyGroup}},
-		{Name: "tags are added and dropped", Existing: groupOf(groupTag("old", "1")), Object: groupOf(groupTag("team", "a")), Cause: engine.Edited,
-			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
-		{Name: "another name is another group", Existing: groupOf(), Object: groupOf(func(s *groupSpec) { s.DBSubnetGroupName = "others" }), Stalled: status.ReasonIdentityChanged},
+		{Name: "the subnets are restored", Existing: both, Object: both, Drift: true, Before: changeGroup("Databases", "b", "c"),
+			Cause: engine.Drifted, Diff: []string{"Subnets"}, Actions: []string{modifyGroup}},
+		{Name: "the description is restored", Existing: both, Object: both, Drift: true, Before: changeGroup("theirs", "b", "a"),
+			Cause: engine.Drifted, Diff: []string{"Description"}, Actions: []string{modifyGroup}},
+		{Name: "tags are added and dropped", Existing: groupOf(groupTag("old", "1")), Object: groupOf(groupTag("team", "a")),
+			Cause: engine.Edited,
+			Diff:  []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
+		{Name: "another name is another group", Existing: groupOf(), Object: groupOf(func(s *groupSpec) { s.DBSubnetGroupName = "others" }),
+			Stalled: status.ReasonIdentityChanged},
 	}
 }
 
@@ -146,10 +165,13 @@ func groupDeletions() []kindtest.Case {
 			"Cannot delete the subnet group 'databases' because at least one database instance: orders is still using this subnet group."))
 	}
 	return []kindtest.Case{
-		{Name: "deleting", Existing: groupOf(), Object: groupOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{removeGroup}},
-		{Name: "a refused deletion is sent again once no instance is left", Existing: groupOf(), Object: groupOf(), Deleting: true, Drift: true, Before: refusedOnce,
-			Cause: engine.Deleting, Actions: []string{removeGroup}},
-		{Name: "deleting what is gone", Existing: groupOf(), Object: groupOf(), Deleting: true, Drift: true, Before: deleteGroup, Cause: engine.Gone},
+		{Name: "deleting", Existing: groupOf(), Object: groupOf(), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{removeGroup}},
+		{Name: "a refused deletion is sent again once no instance is left", Existing: groupOf(), Object: groupOf(), Deleting: true, Drift: true,
+			Before: refusedOnce,
+			Cause:  engine.Deleting, Actions: []string{removeGroup}},
+		{Name: "deleting what is gone", Existing: groupOf(), Object: groupOf(), Deleting: true, Drift: true, Before: deleteGroup,
+			Cause: engine.Gone},
 		{Name: "Orphan removes the owner tags and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
 	}
@@ -186,7 +208,8 @@ func TestInstancesHoldADeletionOfTheirSubnetGroup(t *testing.T) {
 	mark := r.AWS.Mark()
 	for range 2 {
 		_, err := s.Pass(t.Context(), nil)
-		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonInUse || !strings.Contains(w.For, "2 (orders, payments)") || !strings.Contains(w.For, "deletionPolicy: Retain") {
+		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonInUse || !strings.Contains(w.For, "2 (orders, payments)") ||
+			!strings.Contains(w.For, "deletionPolicy: Retain") {
 			t.Fatalf("%v", err)
 		}
 	}
@@ -219,7 +242,8 @@ func TestSubnetGroupPublishedFields(t *testing.T) {
 	s, _ := subjectIn(t, engine.For(NewSubnetGroup), groupOf())
 	settled(t, s)
 	st := s.Object.(*v1alpha1.DBSubnetGroup).Status
-	if st.ARN != "arn:aws:rds:"+kindtest.Region+":"+kindtest.Account+":subgrp:"+group || st.DBSubnetGroupARN != st.ARN || st.ID != group || st.SubnetGroupStatus != "Complete" || !strings.HasPrefix(st.VPCID, "vpc-") {
+	if st.ARN != "arn:aws:rds:"+kindtest.Region+":"+kindtest.Account+":subgrp:"+group || st.DBSubnetGroupARN != st.ARN || st.ID != group ||
+		st.SubnetGroupStatus != "Complete" || !strings.HasPrefix(st.VPCID, "vpc-") {
 		t.Errorf("%+v", st)
 	}
 }

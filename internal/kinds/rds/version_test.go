@@ -39,7 +39,8 @@ func versionsChanged(t *testing.T, declared, running string) (changes int, s *ki
 
 // Versions of extended support have more than numbers in their parts.
 func TestALaterVersionOfAnyFormIsKept(t *testing.T) {
-	for declared, running := range map[string]string{"11.9": "11.22-rds.20240509", "11.22": "11.22-rds.20240509", "11": "11.22-rds.20240509", "11.22-rds.20240418": "11.22-rds.20240509"} {
+	for declared, running := range map[string]string{"11.9": "11.22-rds.20240509", "11.22": "11.22-rds.20240509", "11": "11.22-rds.20240509",
+		"11.22-rds.20240418": "11.22-rds.20240509"} {
 		if n, _ := versionsChanged(t, declared, running); n > 0 {
 			t.Errorf("%s declared, %s runs: %d changes", declared, running, n)
 		}

@@ -24,8 +24,9 @@ func makeBalancer(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	subnets, err := ec2.NewFromConfig(r.Config).DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
 	kindtest.Must(t, err)
-	made, err := elasticloadbalancingv2.NewFromConfig(r.Config).CreateLoadBalancer(t.Context(), &elasticloadbalancingv2.CreateLoadBalancerInput{
-		Name: aws.String("shop"), Type: elbtypes.LoadBalancerTypeEnumNetwork, Subnets: []string{*subnets.Subnets[0].SubnetId}})
+	made, err := elasticloadbalancingv2.NewFromConfig(r.Config).CreateLoadBalancer(t.Context(),
+		&elasticloadbalancingv2.CreateLoadBalancerInput{
+			Name: aws.String("shop"), Type: elbtypes.LoadBalancerTypeEnumNetwork, Subnets: []string{*subnets.Subnets[0].SubnetId}})
 	kindtest.Must(t, err)
 	if got := *made.LoadBalancers[0].DNSName; got != networkBalancer {
 		t.Fatalf("the load balancer is %s", got)
@@ -45,7 +46,8 @@ func zoneOfAlias(t *testing.T, r *kindtest.Rig) string {
 func TestAnAliasWaitsForItsLoadBalancer(t *testing.T) {
 	s, r := recordSubject(t, recordsOf(aliasOf(networkBalancer)))
 	_, err := s.Settle(t.Context(), nil)
-	if w, ok := status.AsWaiting(err); !ok || !strings.Contains(w.For, "load balancer shop") || !strings.Contains(w.For, "set spec.aliasTarget.hostedZoneID") {
+	if w, ok := status.AsWaiting(err); !ok || !strings.Contains(w.For, "load balancer shop") ||
+		!strings.Contains(w.For, "set spec.aliasTarget.hostedZoneID") {
 		t.Fatalf("got %v, want to wait for the load balancer", err)
 	}
 	makeBalancer(t, r)
@@ -78,7 +80,8 @@ func TestAnAliasKeepsTheZoneOfItsLoadBalancer(t *testing.T) {
 func TestAnAliasFindsNoLoadBalancerElsewhere(t *testing.T) {
 	s, _ := recordSubject(t, recordsOf(aliasOf("shop-1.elb.eu-west-9.amazonaws.com")))
 	_, err := s.Settle(t.Context(), nil)
-	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonInvalidSpec || st.Field != "spec.aliasTarget.hostedZoneID" || !strings.Contains(st.Message, "is in eu-west-9") {
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonInvalidSpec || st.Field != "spec.aliasTarget.hostedZoneID" ||
+		!strings.Contains(st.Message, "is in eu-west-9") {
 		t.Errorf("got %v, want to be told to set the zone", err)
 	}
 	s, r := recordSubject(t, recordsOf(aliasOf("shop-2.elb."+kindtest.Region+".amazonaws.com")))
@@ -96,9 +99,11 @@ func TestAnAliasNamesTheRightThatItsZoneNeeds(t *testing.T) {
 	s, r := recordSubject(t, recordsOf(aliasOf(networkBalancer)))
 	makeBalancer(t, r)
 	mark := r.AWS.Mark()
-	look := r.AWS.Fault(emulator.Match{Service: "elasticloadbalancing", Op: "DescribeLoadBalancers", Times: 1}, emulator.Fail(403, "AccessDenied", "not authorized"))
+	look := r.AWS.Fault(emulator.Match{Service: "elasticloadbalancing", Op: "DescribeLoadBalancers", Times: 1},
+		emulator.Fail(403, "AccessDenied", "not authorized"))
 	_, err := s.Settle(t.Context(), nil)
-	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonAccessDenied || !strings.Contains(st.Message, findBalancers) || look.Hits() != 1 {
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonAccessDenied || !strings.Contains(st.Message, findBalancers) ||
+		look.Hits() != 1 {
 		t.Errorf("got %v, want to be told to allow %s", err, findBalancers)
 	}
 	if w := r.AWS.Since(mark).Writes(); w.Count() > 0 {

@@ -107,7 +107,8 @@ func zones(t *testing.T, r *kindtest.Rig) []types.HostedZone {
 
 func tagsOfZone(t *testing.T, r *kindtest.Rig) map[string]string {
 	t.Helper()
-	out, err := api(r).ListTagsForResource(t.Context(), &route53.ListTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: aws.String(zoneIDOf(zones(t, r)[0].Id))})
+	out, err := api(r).ListTagsForResource(t.Context(),
+		&route53.ListTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: aws.String(zoneIDOf(zones(t, r)[0].Id))})
 	kindtest.Must(t, err)
 	return kind.TagMap(out.ResourceTagSet.Tags)
 }
@@ -119,7 +120,9 @@ func makeZone(t *testing.T, r *kindtest.Rig, name, reference string, tags map[st
 	kindtest.Must(t, err)
 	id := zoneIDOf(out.HostedZone.Id)
 	if len(tags) > 0 {
-		_, err = api(r).ChangeTagsForResource(t.Context(), &route53.ChangeTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: &id, AddTags: kind.SDKTags[types.Tag](tags)})
+		_, err = api(r).ChangeTagsForResource(t.Context(),
+			&route53.ChangeTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: &id,
+				AddTags: kind.SDKTags[types.Tag](tags)})
 		kindtest.Must(t, err)
 	}
 	return id
@@ -147,8 +150,10 @@ func addRecord(ctx context.Context, c *route53.Client, id *string) error {
 }
 
 func change(ctx context.Context, c *route53.Client, id *string, action types.ChangeAction) error {
-	_, err := c.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{HostedZoneId: id, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action,
-		ResourceRecordSet: &types.ResourceRecordSet{Name: aws.String("sub." + domain), Type: types.RRTypeNs, TTL: aws.Int64(60), ResourceRecords: []types.ResourceRecord{{Value: aws.String("ns.example.net")}}}}}}})
+	_, err := c.ChangeResourceRecordSets(ctx,
+		&route53.ChangeResourceRecordSetsInput{HostedZoneId: id, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action,
+			ResourceRecordSet: &types.ResourceRecordSet{Name: aws.String("sub." + domain), Type: types.RRTypeNs, TTL: aws.Int64(60),
+				ResourceRecords: []types.ResourceRecord{{Value: aws.String("ns.example.net")}}}}}}})
 	return err
 }
 
@@ -202,21 +207,26 @@ func edits() []kindtest.Case {
 		{Name: "a comment that is no longer declared stays", Existing: zoneOf(comment("names")), Object: zoneOf(), Cause: engine.InSync},
 		row("one more VPC", zoneOf(private(secondVPC)), zoneOf(private(oneVPC, secondVPC)), []string{"VPCs[" + oneVPC + "]"}, associate),
 		row("one VPC less", zoneOf(private(oneVPC, secondVPC)), zoneOf(private(secondVPC)), []string{"VPCs[" + oneVPC + "]"}, disassociate),
-		row("another VPC", zoneOf(private(oneVPC)), zoneOf(private(secondVPC)), []string{"VPCs[" + secondVPC + "]", "VPCs[" + oneVPC + "]"}, associate, disassociate),
-		row("tags are added and dropped by one call", zoneOf(tagged("old", "1")), zoneOf(tagged("team", "a")), []string{"Tags[team]", "Tags[old]"}, changeTags),
+		row("another VPC", zoneOf(private(oneVPC)), zoneOf(private(secondVPC)), []string{"VPCs[" + secondVPC + "]", "VPCs[" + oneVPC + "]"},
+			associate, disassociate),
+		row("tags are added and dropped by one call", zoneOf(tagged("old", "1")), zoneOf(tagged("team", "a")),
+			[]string{"Tags[team]", "Tags[old]"}, changeTags),
 		stalled("another name", status.ReasonImmutable, zoneOf(), zoneOf(func(s *zoneSpec) { s.Name = "other.example.com" })),
 		stalled("private instead of public", status.ReasonImmutable, zoneOf(), zoneOf(private(oneVPC))),
 	}
 }
 
 func drifts() []kindtest.Case {
-	row := func(path string, object *v1alpha1.Route53HostedZone, action string, change func(ctx context.Context, c *route53.Client, id *string) error) kindtest.Case {
-		return kindtest.Case{Name: path + " is restored", Existing: object, Object: object, Drift: true, Before: onZone(change), Cause: engine.Drifted, Diff: []string{path}, Actions: []string{action}}
+	row := func(path string, object *v1alpha1.Route53HostedZone, action string,
+		change func(ctx context.Context, c *route53.Client, id *string) error) kindtest.Case {
+		return kindtest.Case{Name: path + " is restored", Existing: object, Object: object, Drift: true, Before: onZone(change),
+			Cause: engine.Drifted, Diff: []string{path}, Actions: []string{action}}
 	}
 	lost := func(name string, o *v1alpha1.Route53HostedZone) kindtest.Case {
 		return kindtest.Case{Name: name, Existing: o, Object: o, Drift: true, Before: onZone(dropZone)}
 	}
-	missing, again := lost("a zone that vanished is reported", zoneOf()), lost("a zone that vanished is created again where allowed", zoneOf(recreates))
+	missing, again := lost("a zone that vanished is reported", zoneOf()),
+		lost("a zone that vanished is created again where allowed", zoneOf(recreates))
 	missing.Stalled = status.ReasonMissing
 	again.Cause, again.Actions = engine.New, []string{createZone}
 	return []kindtest.Case{
@@ -225,41 +235,55 @@ func drifts() []kindtest.Case {
 			return err
 		}),
 		row("VPCs["+secondVPC+"]", zoneOf(private(oneVPC)), disassociate, func(ctx context.Context, c *route53.Client, id *string) error {
-			_, err := c.AssociateVPCWithHostedZone(ctx, &route53.AssociateVPCWithHostedZoneInput{HostedZoneId: id, VPC: &types.VPC{VPCId: aws.String(secondVPC), VPCRegion: types.VPCRegionEuWest1}})
+			_, err := c.AssociateVPCWithHostedZone(ctx,
+				&route53.AssociateVPCWithHostedZoneInput{HostedZoneId: id,
+					VPC: &types.VPC{VPCId: aws.String(secondVPC), VPCRegion: types.VPCRegionEuWest1}})
 			return err
 		}),
 		row("Tags[team]", zoneOf(tagged("team", "a")), changeTags, func(ctx context.Context, c *route53.Client, id *string) error {
-			_, err := c.ChangeTagsForResource(ctx, &route53.ChangeTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id, AddTags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
+			_, err := c.ChangeTagsForResource(ctx,
+				&route53.ChangeTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id,
+					AddTags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
 			return err
 		}),
-		{Name: "records are none of the zone's business", Existing: zoneOf(), Object: zoneOf(), Drift: true, Before: onZone(addRecord), Cause: engine.InSync},
+		{Name: "records are none of the zone's business", Existing: zoneOf(), Object: zoneOf(), Drift: true, Before: onZone(addRecord),
+			Cause: engine.InSync},
 		missing, again,
 	}
 }
 
 func deletions() []kindtest.Case {
 	row := func(name string, o *v1alpha1.Route53HostedZone, before func(*testing.T, *kindtest.Rig), actions ...string) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: o, Object: o, Deleting: true, Drift: true, Before: before, Cause: engine.Deleting, Actions: actions}
+		return kindtest.Case{Name: name, Existing: o, Object: o, Deleting: true, Drift: true, Before: before, Cause: engine.Deleting,
+			Actions: actions}
 	}
 	gone := row("deleting what is gone", zoneOf(), onZone(dropZone))
 	gone.Cause = engine.Gone
 	orphan := row("Orphan removes the owner tags and nothing else", zoneOf(deletion(v1alpha1.DeletionOrphan)), nil, changeTags)
 	orphan.Diff = ownerPaths
 	return []kindtest.Case{
-		row("deleting", zoneOf(), nil, removeZone), row("deleting a private one", zoneOf(private(oneVPC, secondVPC)), nil, removeZone), gone, orphan,
-		{Name: "deleting a zone with records waits", Existing: zoneOf(), Object: zoneOf(), Deleting: true, Drift: true, Before: onZone(addRecord), Waiting: status.ReasonHostedZoneNotEmpty, OnRun: true},
+		row("deleting", zoneOf(), nil, removeZone), row("deleting a private one", zoneOf(private(oneVPC, secondVPC)), nil, removeZone), gone,
+		orphan,
+		{Name: "deleting a zone with records waits", Existing: zoneOf(), Object: zoneOf(), Deleting: true, Drift: true, Before: onZone(addRecord),
+			Waiting: status.ReasonHostedZoneNotEmpty, OnRun: true},
 	}
 }
 
 func owners() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: zoneOf(), Before: existing(ownerTags("an-earlier-one", kindtest.Cluster)),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{changeTags}},
-		{Name: "another's zone of the same name stays theirs", Object: zoneOf(), Before: existing(map[string]string{"theirs": "1"}), Cause: engine.New, Actions: []string{createZone}},
-		{Name: "another cluster's is not taken", Object: zoneOf(), Before: existing(ownerTags("theirs", "another")), Cause: engine.New, Actions: []string{createZone}},
-		{Name: "owner tags that were removed are restored", Existing: zoneOf(), Object: zoneOf(), Drift: true, Cause: engine.Drifted, Diff: ownerPaths, Actions: []string{changeTags},
+		{Name: "left by an earlier object of this name, it is taken over", Object: zoneOf(),
+			Before: existing(ownerTags("an-earlier-one", kindtest.Cluster)),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{changeTags}},
+		{Name: "another's zone of the same name stays theirs", Object: zoneOf(), Before: existing(map[string]string{"theirs": "1"}),
+			Cause: engine.New, Actions: []string{createZone}},
+		{Name: "another cluster's is not taken", Object: zoneOf(), Before: existing(ownerTags("theirs", "another")), Cause: engine.New,
+			Actions: []string{createZone}},
+		{Name: "owner tags that were removed are restored", Existing: zoneOf(), Object: zoneOf(), Drift: true, Cause: engine.Drifted,
+			Diff: ownerPaths, Actions: []string{changeTags},
 			Before: onZone(func(ctx context.Context, c *route53.Client, id *string) error {
-				_, err := c.ChangeTagsForResource(ctx, &route53.ChangeTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id, RemoveTagKeys: kind.SortedKeys(ownerTags("", ""))})
+				_, err := c.ChangeTagsForResource(ctx,
+					&route53.ChangeTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id,
+						RemoveTagKeys: kind.SortedKeys(ownerTags("", ""))})
 				return err
 			})},
 	}
@@ -303,7 +327,8 @@ func TestADeletionWaitsForRecords(t *testing.T) {
 	s.Deleting = true
 	for range 3 {
 		_, err := s.Pass(t.Context(), nil)
-		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonHostedZoneNotEmpty || !strings.Contains(w.Error(), "holds 1 record set beside its NS and SOA records; delete them, or set deletionPolicy: Retain") {
+		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonHostedZoneNotEmpty ||
+			!strings.Contains(w.Error(), "holds 1 record set beside its NS and SOA records; delete them, or set deletionPolicy: Retain") {
 			t.Fatalf("got %v", err)
 		}
 	}
@@ -398,8 +423,9 @@ func TestAZoneIsObservedByItsName(t *testing.T) {
 		return s.Object.(*v1alpha1.Route53HostedZone).Status
 	}
 	makeZone(t, r, "www."+domain, "longer", nil)
-	_, err := api(r).CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: aws.String(domain), CallerReference: aws.String("private"),
-		HostedZoneConfig: &types.HostedZoneConfig{PrivateZone: true}, VPC: &types.VPC{VPCId: aws.String(oneVPC), VPCRegion: "us-east-1"}})
+	_, err := api(r).CreateHostedZone(t.Context(),
+		&route53.CreateHostedZoneInput{Name: aws.String(domain), CallerReference: aws.String("private"),
+			HostedZoneConfig: &types.HostedZoneConfig{PrivateZone: true}, VPC: &types.VPC{VPCId: aws.String(oneVPC), VPCRegion: "us-east-1"}})
 	kindtest.Must(t, err)
 	mark := r.AWS.Mark()
 	_, err = s.Settle(t.Context(), nil)
@@ -420,7 +446,9 @@ func TestAZoneIsObservedByItsName(t *testing.T) {
 		t.Errorf("%+v, want %s", st, id)
 	}
 	makesNone("present")
-	makeZone(t, r, domain, "of another namespace", map[string]string{wellknown.TagOwner: "Route53HostedZone/other/zone", wellknown.TagOwnerUID: "theirs", wellknown.TagCluster: kindtest.Cluster})
+	makeZone(t, r, domain, "of another namespace",
+		map[string]string{wellknown.TagOwner: "Route53HostedZone/other/zone", wellknown.TagOwnerUID: "theirs",
+			wellknown.TagCluster: kindtest.Cluster})
 	again := kindtest.NewSubject(r, engine.For(NewHostedZone), zoneOf(observes))
 	kindtest.Settled(t, again)
 	if observed(again).ID != id {
@@ -435,7 +463,8 @@ func TestAZoneIsObservedByItsName(t *testing.T) {
 	}
 	late := kindtest.NewSubject(r, engine.For(NewHostedZone), zoneOf(observes))
 	_, err = late.Settle(t.Context(), nil)
-	if st, ok := status.AsStalled(err); !ok || st.Field != "spec.importID" || !strings.Contains(st.Message, id) || !strings.Contains(st.Message, other) {
+	if st, ok := status.AsStalled(err); !ok || st.Field != "spec.importID" || !strings.Contains(st.Message, id) ||
+		!strings.Contains(st.Message, other) {
 		t.Errorf("two zones of the name: %v", err)
 	}
 	s.Edit(zoneOf(deletion(v1alpha1.DeletionDelete)))
@@ -453,9 +482,13 @@ func TestAZoneIsObservedByItsName(t *testing.T) {
 func TestHostedZoneCosts(t *testing.T) {
 	s, _ := subject(t, zoneOf(private(oneVPC, secondVPC)))
 	kindtest.Costs(t, s,
-		kindtest.Cost{Name: "create", Calls: map[string]int{"ListHostedZonesByName": 1, "CreateHostedZone": 1, "ChangeTagsForResource": 1, "AssociateVPCWithHostedZone": 1, "GetHostedZone": 2, "ListTagsForResource": 2}},
+		kindtest.Cost{Name: "create",
+			Calls: map[string]int{"ListHostedZonesByName": 1, "CreateHostedZone": 1, "ChangeTagsForResource": 1, "AssociateVPCWithHostedZone": 1,
+				"GetHostedZone": 2, "ListTagsForResource": 2}},
 		kindtest.Cost{Name: "check", Calls: map[string]int{"GetHostedZone": 1, "ListTagsForResource": 1}, Change: s.Forget},
-		kindtest.Cost{Name: "delete", Calls: map[string]int{"GetHostedZone": 2, "ListTagsForResource": 1, "DeleteHostedZone": 1, "ListHostedZonesByName": 1}, Change: func() { s.Deleting = true }})
+		kindtest.Cost{Name: "delete",
+			Calls:  map[string]int{"GetHostedZone": 2, "ListTagsForResource": 1, "DeleteHostedZone": 1, "ListHostedZonesByName": 1},
+			Change: func() { s.Deleting = true }})
 }
 
 func TestPublishedFieldsOfAZone(t *testing.T) {
@@ -463,7 +496,8 @@ func TestPublishedFieldsOfAZone(t *testing.T) {
 	kindtest.Settled(t, s)
 	st, d := s.Object.(*v1alpha1.Route53HostedZone).Status, zones(t, r)[0]
 	id := zoneIDOf(d.Id)
-	if st.ID != id || st.HostedZoneID != id || st.ARN != "arn:aws:route53:::hostedzone/"+id || len(st.NameServers) != 4 || st.ResourceRecordSetCount != 2 {
+	if st.ID != id || st.HostedZoneID != id || st.ARN != "arn:aws:route53:::hostedzone/"+id || len(st.NameServers) != 4 ||
+		st.ResourceRecordSetCount != 2 {
 		t.Errorf("%+v", st)
 	}
 	if a := any(s.Object).(kind.Referable).ReferableAttributes(); a["hostedZoneID"] != id {

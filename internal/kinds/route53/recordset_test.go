@@ -154,7 +154,8 @@ func ofWWW(t *testing.T, r *kindtest.Rig) (found []types.ResourceRecordSet, owne
 func changed(changes func(t *testing.T, r *kindtest.Rig) []types.Change) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: zones(t, r)[0].Id, ChangeBatch: &types.ChangeBatch{Changes: changes(t, r)}})
+		_, err := api(r).ChangeResourceRecordSets(t.Context(),
+			&route53.ChangeResourceRecordSetsInput{HostedZoneId: zones(t, r)[0].Id, ChangeBatch: &types.ChangeBatch{Changes: changes(t, r)}})
 		kindtest.Must(t, err)
 	}
 }
@@ -210,7 +211,8 @@ func claimed(uid, cluster string, exists bool) func(*testing.T, *kindtest.Rig) {
 }
 
 func TestRecordSet(t *testing.T) {
-	kindtest.RunWith(t, engine.For(NewRecordSet), inZone, slices.Concat(recordLives(), recordEdits(), recordDrifts(), recordDeletions(), recordOwners()))
+	kindtest.RunWith(t, engine.For(NewRecordSet), inZone,
+		slices.Concat(recordLives(), recordEdits(), recordDrifts(), recordDeletions(), recordOwners()))
 }
 
 func recordLives() []kindtest.Case {
@@ -235,7 +237,8 @@ func recordLives() []kindtest.Case {
 		row("IPv6 addresses in other words", ofType("AAAA", "2001:0DB8::0001")),
 		row("texts", ofType("TXT", `"v=spf1 -all"`, `"one" "two"`)),
 		row("mail servers", ofType("MX", "10 mail."+domain+".", "20 other."+domain)),
-		{Name: "names with their last dot and without", Existing: recordsOf(ofType("CNAME", "shop."+domain)), Object: recordsOf(ofType("CNAME", "shop."+domain+".")), Cause: engine.InSync},
+		{Name: "names with their last dot and without", Existing: recordsOf(ofType("CNAME", "shop."+domain)),
+			Object: recordsOf(ofType("CNAME", "shop."+domain+".")), Cause: engine.InSync},
 		row("weighted", weighted(0)),
 		row("one of many values", multi),
 		refused("neither values nor an alias", func(s *recordSpec) { s.ResourceRecords, s.TTL = nil, nil }),
@@ -253,7 +256,8 @@ func recordLives() []kindtest.Case {
 
 func recordEdits() []kindtest.Case {
 	row := func(name string, from, to recordEdit, diff ...string) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: recordsOf(from), Object: recordsOf(to), Cause: engine.Edited, Diff: diff, Actions: []string{changeRecord}}
+		return kindtest.Case{Name: name, Existing: recordsOf(from), Object: recordsOf(to), Cause: engine.Edited, Diff: diff,
+			Actions: []string{changeRecord}}
 	}
 	stalled := func(name, reason string, to recordEdit) kindtest.Case {
 		return kindtest.Case{Name: name, Existing: recordsOf(), Object: recordsOf(to), Stalled: reason}
@@ -264,17 +268,23 @@ func recordEdits() []kindtest.Case {
 	return []kindtest.Case{
 		row("another time", values(300, "192.0.2.1"), values(60, "192.0.2.1"), "TTL"),
 		row("another value", values(300, "192.0.2.1"), values(300, "192.0.2.1", "192.0.2.2"), "Values"),
-		row("an alias instead of values", values(300, "192.0.2.1"), alias(loadBalancer, false), "TTL", "Values", "Alias.HostedZoneID", "Alias.DNSName"),
-		row("values instead of an alias", alias(loadBalancer, false), values(300, "192.0.2.1"), "TTL", "Values", "Alias.HostedZoneID", "Alias.DNSName"),
-		row("another target", alias(loadBalancer, false), alias("other.eu-west-1.elb.amazonaws.com", true), "Alias.DNSName", "Alias.EvaluateTargetHealth"),
+		row("an alias instead of values", values(300, "192.0.2.1"), alias(loadBalancer, false), "TTL", "Values", "Alias.HostedZoneID",
+			"Alias.DNSName"),
+		row("values instead of an alias", alias(loadBalancer, false), values(300, "192.0.2.1"), "TTL", "Values", "Alias.HostedZoneID",
+			"Alias.DNSName"),
+		row("another target", alias(loadBalancer, false), alias("other.eu-west-1.elb.amazonaws.com", true), "Alias.DNSName",
+			"Alias.EvaluateTargetHealth"),
 		row("another weight", weighted(1), weighted(2), "Weight"),
 		row("another region", ofRegion("eu-west-1"), ofRegion("eu-central-1"), "Region"),
 		row("the second of two", failover("PRIMARY"), failover("SECONDARY"), "Failover"),
-		row("a state instead of a continent", geo(v1alpha1.RecordGeoLocation{ContinentCode: "EU"}), geo(v1alpha1.RecordGeoLocation{CountryCode: "US", SubdivisionCode: "CA"}), "Geo.ContinentCode", "Geo.CountryCode", "Geo.SubdivisionCode"),
+		row("a state instead of a continent", geo(v1alpha1.RecordGeoLocation{ContinentCode: "EU"}),
+			geo(v1alpha1.RecordGeoLocation{CountryCode: "US", SubdivisionCode: "CA"}), "Geo.ContinentCode", "Geo.CountryCode",
+			"Geo.SubdivisionCode"),
 		row("a health check", withCheck(""), withCheck("0123-4567"), "HealthCheckID"),
 		row("another health check", withCheck("0123-4567"), withCheck("89ab-cdef"), "HealthCheckID"),
 		row("no health check", withCheck("0123-4567"), withCheck(""), "HealthCheckID"),
-		{Name: "the same values in another order", Existing: recordsOf(values(300, "192.0.2.1", "192.0.2.2")), Object: recordsOf(values(300, "192.0.2.2", "192.0.2.1")), Cause: engine.InSync},
+		{Name: "the same values in another order", Existing: recordsOf(values(300, "192.0.2.1", "192.0.2.2")),
+			Object: recordsOf(values(300, "192.0.2.2", "192.0.2.1")), Cause: engine.InSync},
 		stalled("another name", status.ReasonIdentityChanged, named("other."+domain)),
 		stalled("another type", status.ReasonIdentityChanged, ofType("AAAA", "2001:db8::1")),
 		stalled("an identifier", status.ReasonIdentityChanged, weighted(1)),
@@ -282,18 +292,21 @@ func recordEdits() []kindtest.Case {
 }
 
 func recordDrifts() []kindtest.Case {
-	gone := kindtest.Case{Name: "a record set that vanished is created again", Existing: recordsOf(), Object: recordsOf(), Drift: true, Before: dropRecords(""), Cause: engine.New, Actions: []string{changeRecord}}
+	gone := kindtest.Case{Name: "a record set that vanished is created again", Existing: recordsOf(), Object: recordsOf(), Drift: true,
+		Before: dropRecords(""), Cause: engine.New, Actions: []string{changeRecord}}
 	alone := gone
 	alone.Name, alone.Before = "one that vanished without its owner record, too", dropRecords("www")
 	return []kindtest.Case{
-		{Name: "values are restored", Existing: recordsOf(), Object: recordsOf(), Drift: true, Before: byHand, Cause: engine.Drifted, Diff: []string{"TTL", "Values"}, Actions: []string{changeRecord}},
+		{Name: "values are restored", Existing: recordsOf(), Object: recordsOf(), Drift: true, Before: byHand, Cause: engine.Drifted,
+			Diff: []string{"TTL", "Values"}, Actions: []string{changeRecord}},
 		gone, alone,
 	}
 }
 
 func recordDeletions() []kindtest.Case {
 	row := func(name string, o *v1alpha1.Route53RecordSet, before func(*testing.T, *kindtest.Rig), actions ...string) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: o, Object: o, Deleting: true, Drift: true, Before: before, Cause: engine.Deleting, Actions: actions}
+		return kindtest.Case{Name: name, Existing: o, Object: o, Deleting: true, Drift: true, Before: before, Cause: engine.Deleting,
+			Actions: actions}
 	}
 	gone := row("deleting what is gone", recordsOf(), dropRecords(""))
 	gone.Cause = engine.Gone
@@ -311,13 +324,19 @@ func recordDeletions() []kindtest.Case {
 func recordOwners() []kindtest.Case {
 	adopting := recordsOf(adoptsRecords)
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: recordsOf(adoptsRecords), Before: claimed("an-earlier-one", kindtest.Cluster, true),
-			Cause: engine.Edited, Diff: []string{"TTL", "Values", "Tags[nexus.ai/owner-uid]", "Tags[nexus.ai/signature]"}, Actions: []string{changeRecord}},
-		{Name: "without an owner it is adopted where allowed", Object: adopting, Before: byHand, Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
-			Cause: engine.Edited, Diff: slices.Concat([]string{"TTL", "Values"}, ownerPaths, []string{"Tags[nexus.ai/signature]"}), Actions: []string{changeRecord}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: recordsOf(adoptsRecords),
+			Before: claimed("an-earlier-one", kindtest.Cluster, true),
+			Cause:  engine.Edited, Diff: []string{"TTL", "Values", "Tags[nexus.ai/owner-uid]", "Tags[nexus.ai/signature]"},
+			Actions: []string{changeRecord}},
+		{Name: "without an owner it is adopted where allowed", Object: adopting, Before: byHand,
+			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+			Cause: engine.Edited, Diff: slices.Concat([]string{"TTL", "Values"}, ownerPaths, []string{"Tags[nexus.ai/signature]"}),
+			Actions: []string{changeRecord}},
 		{Name: "another's is not taken", Object: recordsOf(), Before: byHand, Stalled: status.ReasonConflict, OnRun: true},
-		{Name: "another cluster's is not taken", Object: recordsOf(), Before: claimed("theirs", "another", true), Stalled: status.ReasonConflict, OnRun: true},
-		{Name: "a name that another cluster claims is not taken", Object: recordsOf(), Before: claimed("theirs", "another", false), Stalled: status.ReasonConflict, OnRun: true},
+		{Name: "another cluster's is not taken", Object: recordsOf(), Before: claimed("theirs", "another", true), Stalled: status.ReasonConflict,
+			OnRun: true},
+		{Name: "a name that another cluster claims is not taken", Object: recordsOf(), Before: claimed("theirs", "another", false),
+			Stalled: status.ReasonConflict, OnRun: true},
 	}
 }
 
@@ -359,7 +378,8 @@ func TestARecordSetIsReadyWhenItsChangeIsInSync(t *testing.T) {
 		for range 2 {
 			_, err := s.Pass(t.Context(), nil)
 			st := s.Object.(*v1alpha1.Route53RecordSet).Status
-			if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy || !strings.Contains(w.For, "brings change "+st.ChangeID) || st.ChangeStatus != "PENDING" || st.Ready {
+			if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy || !strings.Contains(w.For, "brings change "+st.ChangeID) ||
+				st.ChangeStatus != "PENDING" || st.Ready {
 				t.Fatalf("%v, %+v", err, st)
 			}
 		}
@@ -471,14 +491,16 @@ func TestRecordSetCosts(t *testing.T) {
 	kindtest.Costs(t, s,
 		kindtest.Cost{Name: "create", Calls: map[string]int{"ChangeResourceRecordSets": 1, "ListResourceRecordSets": 5, "GetChange": 1}},
 		kindtest.Cost{Name: "check", Calls: map[string]int{"ListResourceRecordSets": 2}, Change: s.Forget},
-		kindtest.Cost{Name: "delete", Calls: map[string]int{"ListResourceRecordSets": 2, "ChangeResourceRecordSets": 1}, Change: func() { s.Deleting = true }})
+		kindtest.Cost{Name: "delete", Calls: map[string]int{"ListResourceRecordSets": 2, "ChangeResourceRecordSets": 1},
+			Change: func() { s.Deleting = true }})
 }
 
 func TestPublishedFieldsOfARecordSet(t *testing.T) {
 	s, r := recordSubject(t, recordsOf(weighted(1)))
 	kindtest.Settled(t, s)
 	st, zone := s.Object.(*v1alpha1.Route53RecordSet).Status, zoneIDOf(zones(t, r)[0].Id)
-	if st.ID != zone+"_"+www+"_A_one" || st.HostedZoneID != zone || !strings.HasPrefix(st.OwnerRecord, "_nexus-") || !strings.HasSuffix(st.OwnerRecord, "."+www+".") || st.ChangeID == "" || st.ChangeStatus != "INSYNC" {
+	if st.ID != zone+"_"+www+"_A_one" || st.HostedZoneID != zone || !strings.HasPrefix(st.OwnerRecord, "_nexus-") ||
+		!strings.HasSuffix(st.OwnerRecord, "."+www+".") || st.ChangeID == "" || st.ChangeStatus != "INSYNC" {
 		t.Errorf("%+v", st)
 	}
 }
@@ -490,15 +512,18 @@ func TestTheRecordOfACertificateIsThatOfACM(t *testing.T) {
 	s.Targets = map[string]kind.Target{"Certificate/shop": {ID: "arn:of:it", Attributes: certificate.ReferableAttributes()}}
 	mark := r.AWS.Mark()
 	_, err := s.Pass(t.Context(), nil)
-	if w, ok := status.AsWaiting(err); !ok || w.For != "Certificate/shop to have a validation record for *."+domain || r.AWS.Since(mark).Count() > 0 {
+	if w, ok := status.AsWaiting(err); !ok || w.For != "Certificate/shop to have a validation record for *."+domain ||
+		r.AWS.Since(mark).Count() > 0 {
 		t.Fatalf("got %v, want to wait for ACM\n%s", err, r.AWS.Since(mark))
 	}
-	certificate.Status.ValidationRecords = []v1alpha1.CertificateRecord{{Name: "_1.api." + domain + ".", Type: "CNAME", Value: "_2.acm-validations.aws."},
+	certificate.Status.ValidationRecords = []v1alpha1.CertificateRecord{{Name: "_1.api." + domain + ".", Type: "CNAME",
+		Value: "_2.acm-validations.aws."},
 		{Name: "_3." + domain + ".", Type: "CNAME", Value: "_4.acm-validations.aws."}}
 	s.Targets["Certificate/shop"] = kind.Target{ID: "arn:of:it", Attributes: certificate.ReferableAttributes()}
 	kindtest.Settled(t, s)
 	found, owners := ofWWW(t, r)
-	if len(found) != 1 || owners != 1 || *found[0].Name != "_3."+domain+"." || found[0].Type != types.RRTypeCname || *found[0].TTL != defaultTTL || *found[0].ResourceRecords[0].Value != "_4.acm-validations.aws" {
+	if len(found) != 1 || owners != 1 || *found[0].Name != "_3."+domain+"." || found[0].Type != types.RRTypeCname ||
+		*found[0].TTL != defaultTTL || *found[0].ResourceRecords[0].Value != "_4.acm-validations.aws" {
 		t.Fatalf("%+v, %d owner records", found, owners)
 	}
 	s.Targets = nil
@@ -513,7 +538,8 @@ func TestTheRecordOfACertificateIsThatOfACM(t *testing.T) {
 func TestTheRecordOfACertificateIsShared(t *testing.T) {
 	first, r := recordSubject(t, recordsOf(validating))
 	certificate := &v1alpha1.Certificate{}
-	certificate.Status.ValidationRecords = []v1alpha1.CertificateRecord{{Name: "_3." + domain + ".", Type: "CNAME", Value: "_4.acm-validations.aws."}}
+	certificate.Status.ValidationRecords = []v1alpha1.CertificateRecord{{Name: "_3." + domain + ".", Type: "CNAME",
+		Value: "_4.acm-validations.aws."}}
 	second := kindtest.NewSubject(r, engine.For(NewRecordSet), recordsOf(validating, func(s *recordSpec) { s.Validates.DomainName = domain }))
 	second.Object.SetUID("uid-of-another")
 	second.Object.SetNamespace("another")

@@ -15,7 +15,9 @@ import (
 
 func TestHostedZone_ImportsReadWhatNoPartReads(t *testing.T) {
 	kindtest.ReadsSeparately(t, kindroute53.NewHostedZone, kindroute53.HostedZoneState{ID: "Z1"}, []kindtest.Separate{
-		{Setting: "dnssec", Operation: "Route 53 GetDNSSEC", Output: &route53.GetDNSSECOutput{Status: &types.DNSSECStatus{ServeSignature: aws.String("SIGNING")}}},
-		{Setting: "queryLoggingConfig", Operation: "Route 53 ListQueryLoggingConfigs", Output: &route53.ListQueryLoggingConfigsOutput{QueryLoggingConfigs: make([]types.QueryLoggingConfig, 1)}},
+		{Setting: "dnssec", Operation: "Route 53 GetDNSSEC",
+			Output: &route53.GetDNSSECOutput{Status: &types.DNSSECStatus{ServeSignature: aws.String("SIGNING")}}},
+		{Setting: "queryLoggingConfig", Operation: "Route 53 ListQueryLoggingConfigs",
+			Output: &route53.ListQueryLoggingConfigsOutput{QueryLoggingConfigs: make([]types.QueryLoggingConfig, 1)}},
 	})
 }

@@ -115,7 +115,8 @@ func api(r *kindtest.Rig) *s3.Client { return s3.NewFromConfig(r.Config) }
 
 func putTags(t *testing.T, r *kindtest.Rig, tags map[string]string) {
 	t.Helper()
-	_, err := api(r).PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: aws.String(name), Tagging: &types.Tagging{TagSet: kind.SDKTags[types.Tag](tags)}})
+	_, err := api(r).PutBucketTagging(t.Context(),
+		&s3.PutBucketTaggingInput{Bucket: aws.String(name), Tagging: &types.Tagging{TagSet: kind.SDKTags[types.Tag](tags)}})
 	kindtest.Must(t, err)
 }
 
@@ -151,62 +152,80 @@ func TestBucket(t *testing.T) {
 			})},
 		{Name: "versioning is suspended", Existing: bucketOf(capability), Object: both(func(s *spec) { s.Versioning.Enabled = false }),
 			Cause: engine.Edited, Diff: []string{"Versioning.Enabled"}, Actions: []string{"s3:PutBucketVersioning"}},
-		{Name: "versioning never switched on counts as suspended", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.Versioning = &v1alpha1.S3Versioning{} }), Cause: engine.InSync},
+		{Name: "versioning never switched on counts as suspended", Existing: bucketOf(nil),
+			Object: bucketOf(func(s *spec) { s.Versioning = &v1alpha1.S3Versioning{} }), Cause: engine.InSync},
 		{Name: "the public access block is closed again", Existing: bucketOf(capability), Object: bucketOf(capability), Drift: true,
 			Before: drift(func(t *testing.T, r *kindtest.Rig) error {
 				_, err := api(r).DeletePublicAccessBlock(t.Context(), &s3.DeletePublicAccessBlockInput{Bucket: aws.String(name)})
 				return err
 			}),
-			Cause: engine.Drifted, Diff: []string{"PublicAccessBlock.BlockPublicAcls", "PublicAccessBlock.IgnorePublicAcls", "PublicAccessBlock.BlockPublicPolicy",
+			Cause: engine.Drifted, Diff: []string{"PublicAccessBlock.BlockPublicAcls", "PublicAccessBlock.IgnorePublicAcls",
+				"PublicAccessBlock.BlockPublicPolicy",
 				"PublicAccessBlock.RestrictPublicBuckets"}, Actions: []string{"s3:PutBucketPublicAccessBlock"}},
 		{Name: "encryption by KMS", Existing: bucketOf(capability), Object: both(func(s *spec) {
-			s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws_kms", KMSKeyID: "arn:aws:kms:ap-southeast-1:123456789012:key/k", BucketKeyEnabled: aws.Bool(true)}
-		}), Cause: engine.Edited, Diff: []string{"Encryption.Algorithm", "Encryption.KMSKeyID", "Encryption.BucketKeyEnabled"}, Actions: []string{"s3:PutEncryptionConfiguration"}},
+			s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws_kms", KMSKeyID: "arn:aws:kms:ap-southeast-1:123456789012:key/k",
+				BucketKeyEnabled: aws.Bool(true)}
+		}), Cause: engine.Edited, Diff: []string{"Encryption.Algorithm", "Encryption.KMSKeyID", "Encryption.BucketKeyEnabled"},
+			Actions: []string{"s3:PutEncryptionConfiguration"}},
 		{Name: "without kmsKeyID, the AWS-managed key is restored", Existing: encrypted(key), Object: encrypted(""),
 			Cause: engine.Edited, Diff: []string{"Encryption.KMSKeyID"}, Actions: []string{"s3:PutEncryptionConfiguration"}},
 		{Name: "a key set by hand is removed again", Existing: encrypted(""), Object: encrypted(""), Drift: true, Before: setKey(key),
 			Cause: engine.Drifted, Diff: []string{"Encryption.KMSKeyID"}, Actions: []string{"s3:PutEncryptionConfiguration"}},
 		{Name: "the wanted key is restored", Existing: encrypted(key), Object: encrypted(key), Drift: true, Before: setKey(key + "2"),
 			Cause: engine.Drifted, Diff: []string{"Encryption.KMSKeyID"}, Actions: []string{"s3:PutEncryptionConfiguration"}},
-		{Name: "the alias of the AWS-managed key is that key", Existing: encrypted(""), Object: encrypted("alias/aws/s3"), Before: setKey("arn:aws:kms:ap-southeast-1:123456789012:alias/aws/s3"), Cause: engine.InSync},
+		{Name: "the alias of the AWS-managed key is that key", Existing: encrypted(""), Object: encrypted("alias/aws/s3"),
+			Before: setKey("arn:aws:kms:ap-southeast-1:123456789012:alias/aws/s3"), Cause: engine.InSync},
 		{Name: "a key by its ID is the key by its ARN", Existing: encrypted(key), Object: encrypted("k"), Cause: engine.InSync},
-		{Name: "from a KMS key to SSE-S3", Existing: encrypted(key), Object: bucketOf(func(s *spec) { s.Encryption = &v1alpha1.S3Encryption{Algorithm: "AES256"} }),
-			Cause: engine.Edited, Diff: []string{"Encryption.Algorithm", "Encryption.KMSKeyID"}, Actions: []string{"s3:PutEncryptionConfiguration"}},
+		{Name: "from a KMS key to SSE-S3", Existing: encrypted(key),
+			Object: bucketOf(func(s *spec) { s.Encryption = &v1alpha1.S3Encryption{Algorithm: "AES256"} }),
+			Cause:  engine.Edited, Diff: []string{"Encryption.Algorithm", "Encryption.KMSKeyID"},
+			Actions: []string{"s3:PutEncryptionConfiguration"}},
 		{Name: "object ownership", Existing: bucketOf(capability), Object: both(func(s *spec) { s.ObjectOwnership = aws.String("ObjectWriter") }),
 			Cause: engine.Edited, Diff: []string{"ObjectOwnership"}, Actions: []string{"s3:PutBucketOwnershipControls"}},
-		{Name: "a policy of the user's joins the TLS statement", Existing: bucketOf(capability), Object: both(func(s *spec) { s.Policy = aws.String(reader) }),
-			Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{"s3:PutBucketPolicy"}},
-		{Name: "an empty policy clears it", Existing: bucketOf(func(s *spec) { s.Policy = aws.String(reader) }), Object: bucketOf(func(s *spec) { s.Policy = aws.String("") }),
-			Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{"s3:DeleteBucketPolicy"}},
+		{Name: "a policy of the user's joins the TLS statement", Existing: bucketOf(capability),
+			Object: both(func(s *spec) { s.Policy = aws.String(reader) }),
+			Cause:  engine.Edited, Diff: []string{"Policy"}, Actions: []string{"s3:PutBucketPolicy"}},
+		{Name: "an empty policy clears it", Existing: bucketOf(func(s *spec) { s.Policy = aws.String(reader) }),
+			Object: bucketOf(func(s *spec) { s.Policy = aws.String("") }),
+			Cause:  engine.Edited, Diff: []string{"Policy"}, Actions: []string{"s3:DeleteBucketPolicy"}},
 		{Name: "the TLS statement alone leaves those of others", Existing: bucketOf(capability), Object: bucketOf(capability), Drift: true,
 			Before: addStatement(delivery), Cause: engine.InSync},
 		{Name: "the TLS statement is restored beside those of others", Existing: bucketOf(capability), Object: bucketOf(capability), Drift: true,
-			Before: putPolicy(`{"Version":"2012-10-17","Statement":[` + delivery + `]}`), Cause: engine.Drifted, Diff: []string{"TLSOnly"}, Actions: []string{"s3:PutBucketPolicy"}},
+			Before: putPolicy(`{"Version":"2012-10-17","Statement":[` + delivery + `]}`), Cause: engine.Drifted, Diff: []string{"TLSOnly"},
+			Actions: []string{"s3:PutBucketPolicy"}},
 		{Name: "a TLS statement that was weakened is restored", Existing: bucketOf(capability), Object: bucketOf(capability), Drift: true,
 			Before: putPolicy(`{"Version":"2012-10-17","Statement":[` + strings.ReplaceAll(delivery, "AWSLogDeliveryWrite1", "NexusTLSOnly") + `]}`),
 			Cause:  engine.Drifted, Diff: []string{"TLSOnly"}, Actions: []string{"s3:PutBucketPolicy"}},
-		{Name: "tlsOnly false removes its statement alone", Existing: bucketOf(capability), Object: both(func(s *spec) { s.TLSOnly = aws.Bool(false) }),
+		{Name: "tlsOnly false removes its statement alone", Existing: bucketOf(capability),
+			Object: both(func(s *spec) { s.TLSOnly = aws.Bool(false) }),
 			Before: addStatement(delivery), Cause: engine.Edited, Diff: []string{"TLSOnly"}, Actions: []string{"s3:PutBucketPolicy"}},
-		{Name: "tlsOnly false removes a policy without other statements", Existing: bucketOf(capability), Object: both(func(s *spec) { s.TLSOnly = aws.Bool(false) }),
-			Cause: engine.Edited, Diff: []string{"TLSOnly"}, Actions: []string{"s3:DeleteBucketPolicy"}},
-		{Name: "a declared policy is exact", Existing: bucketOf(func(s *spec) { s.Policy = aws.String(reader) }), Object: bucketOf(func(s *spec) { s.Policy = aws.String(reader) }), Drift: true,
+		{Name: "tlsOnly false removes a policy without other statements", Existing: bucketOf(capability),
+			Object: both(func(s *spec) { s.TLSOnly = aws.Bool(false) }),
+			Cause:  engine.Edited, Diff: []string{"TLSOnly"}, Actions: []string{"s3:DeleteBucketPolicy"}},
+		{Name: "a declared policy is exact", Existing: bucketOf(func(s *spec) { s.Policy = aws.String(reader) }),
+			Object: bucketOf(func(s *spec) { s.Policy = aws.String(reader) }), Drift: true,
 			Before: addStatement(delivery), Cause: engine.Drifted, Diff: []string{"Policy"}, Actions: []string{"s3:PutBucketPolicy"}},
 		{Name: "a canonical user, of which S3 shows an ARN", Stalled: status.ReasonInvalidSpec, Object: bucketOf(func(s *spec) {
-			s.Policy = aws.String(strings.ReplaceAll(reader, `{"AWS":"123456789012"}`, `{"CanonicalUser":"79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be"}`))
+			s.Policy = aws.String(strings.ReplaceAll(reader, `{"AWS":"123456789012"}`,
+				`{"CanonicalUser":"79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be"}`))
 		})},
-		{Name: "an identity of CloudFront by its ARN", Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketPolicy"}, Object: bucketOf(func(s *spec) {
-			s.Policy = aws.String(strings.ReplaceAll(reader, "123456789012", "arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity E2QWRUHAPOMQZL"))
-		})},
+		{Name: "an identity of CloudFront by its ARN", Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketPolicy"},
+			Object: bucketOf(func(s *spec) {
+				s.Policy = aws.String(strings.ReplaceAll(reader, "123456789012",
+					"arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity E2QWRUHAPOMQZL"))
+			})},
 		{Name: "a name of the account regional namespace", Cause: engine.New, Actions: []string{"s3:CreateBucket"},
 			Object: bucketOf(func(s *spec) { s.BucketName = "media-" + kindtest.Account + "-" + kindtest.Region + "-an" })},
 		{Name: "a name of another account's regional namespace", Stalled: status.ReasonInvalidSpec,
 			Object: bucketOf(func(s *spec) { s.BucketName = "media-999999999999-" + kindtest.Region + "-an" })},
 		{Name: "a name of another region's namespace", Stalled: status.ReasonInvalidSpec,
 			Object: bucketOf(func(s *spec) { s.BucketName = "media-" + kindtest.Account + "-eu-west-1-an" })},
-		{Name: "a malformed policy names its field", Object: bucketOf(func(s *spec) { s.Policy = aws.String("{") }), Stalled: status.ReasonInvalidSpec},
+		{Name: "a malformed policy names its field", Object: bucketOf(func(s *spec) { s.Policy = aws.String("{") }),
+			Stalled: status.ReasonInvalidSpec},
 		{Name: "lifecycle rules", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.LifecycleRules = rules() }),
 			Cause: engine.Edited, Diff: []string{"Lifecycle[old]"}, Actions: []string{"s3:PutLifecycleConfiguration"}},
-		{Name: "a rule that AWS refuses is reported with AWS's text", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.LifecycleRules = rules() }),
+		{Name: "a rule that AWS refuses is reported with AWS's text", Existing: bucketOf(nil),
+			Object: bucketOf(func(s *spec) { s.LifecycleRules = rules() }),
 			Before: func(_ *testing.T, r *kindtest.Rig) {
 				r.AWS.Fault(emulator.Match{Service: "s3", Op: "PutBucketLifecycle*"}, emulator.Fail(400, "InvalidArgument",
 					"'Days' in the Expiration action for filter '(prefix=logs/)' must be greater than 'Days' in the Transition action"))
@@ -216,43 +235,55 @@ func TestBucket(t *testing.T) {
 		{Name: "an empty list of rules clears them", Existing: bucketOf(func(s *spec) { s.LifecycleRules = rules() }),
 			Object: bucketOf(func(s *spec) { s.LifecycleRules = &[]v1alpha1.S3LifecycleRule{} }),
 			Cause:  engine.Edited, Diff: []string{"Lifecycle[old]"}, Actions: []string{"s3:PutLifecycleConfiguration"}},
-		{Name: "tags are added and dropped, and others' stay", Existing: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"old": "1"} }),
-			Object: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }),
-			Cause:  engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{"s3:PutBucketTagging"}},
+		{Name: "tags are added and dropped, and others' stay",
+			Existing: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"old": "1"} }),
+			Object:   bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }),
+			Cause:    engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{"s3:PutBucketTagging"}},
 		{Name: "a bucket that vanished is reported, not created again", Existing: bucketOf(nil), Object: bucketOf(nil), Drift: true,
 			Before: drift(func(t *testing.T, r *kindtest.Rig) error {
 				_, err := api(r).DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: aws.String(name)})
 				return err
 			}), Stalled: status.ReasonMissing},
-		{Name: "and created again where that was asked for", Existing: bucketOf(func(s *spec) { s.RecreateOnLoss = true }), Object: bucketOf(func(s *spec) { s.RecreateOnLoss = true }), Drift: true,
+		{Name: "and created again where that was asked for", Existing: bucketOf(func(s *spec) { s.RecreateOnLoss = true }),
+			Object: bucketOf(func(s *spec) { s.RecreateOnLoss = true }), Drift: true,
 			Before: drift(func(t *testing.T, r *kindtest.Rig) error {
 				_, err := api(r).DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: aws.String(name)})
 				return err
 			}), Cause: engine.New, Actions: []string{"s3:CreateBucket"}},
-		{Name: "deleting", Existing: bucketOf(capability), Object: bucketOf(capability), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{"s3:DeleteBucket"}},
-		{Name: "system tags are kept when tags change", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }),
+		{Name: "deleting", Existing: bucketOf(capability), Object: bucketOf(capability), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{"s3:DeleteBucket"}},
+		{Name: "system tags are kept when tags change", Existing: bucketOf(nil),
+			Object: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }),
 			Before: func(_ *testing.T, r *kindtest.Rig) {
 				r.AWS.S3.SetSystemTag(name, "aws:cloudformation:stack-name", "stack")
 			},
 			Cause: engine.Edited, Diff: []string{"Tags[team]"}, Actions: []string{"s3:PutBucketTagging"}},
-		{Name: "tags that control access are added and dropped one by one", Existing: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"old": "1", "same": "1"} }),
-			Object: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a", "same": "1"} }), Before: controlByTags,
+		{Name: "tags that control access are added and dropped one by one",
+			Existing: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"old": "1", "same": "1"} }),
+			Object:   bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a", "same": "1"} }), Before: controlByTags,
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{"s3:PutBucketTagging"}},
-		{Name: "owner tags that control access are taken off with Orphan", Existing: bucketOf(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), Before: controlByTags,
+		{Name: "owner tags that control access are taken off with Orphan",
+			Existing: bucketOf(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), Before: controlByTags,
 			Object: bucketOf(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), Deleting: true, Drift: true, Cause: engine.Deleting,
-			Diff: []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}, Actions: []string{"s3:PutBucketTagging"}},
+			Diff:    []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"},
+			Actions: []string{"s3:PutBucketTagging"}},
 		{Name: "a policy and its public access block are set with the create", Object: bucketOf(public), Cause: engine.New,
 			Actions: []string{"s3:CreateBucket", "s3:PutBucketPublicAccessBlock", "s3:PutBucketPolicy"}},
 		{Name: "deleting what holds objects waits", Existing: bucketOf(nil), Object: bucketOf(nil), Deleting: true, Drift: true, OnRun: true,
 			Before: func(t *testing.T, r *kindtest.Rig) { putObject(t, r, "a"); putObject(t, r, "a") }, Waiting: status.ReasonBucketNotEmpty},
-		{Name: "deleting what holds objects, whose data is guarded, waits", Existing: bucketOf(func(s *spec) { s.ForceDestroy = true }), Object: bucketOf(func(s *spec) { s.ForceDestroy = true }),
-			Deleting: true, Drift: true, OnRun: true, Before: func(t *testing.T, r *kindtest.Rig) { putObject(t, r, "a") }, Facts: func(s *kindtest.Subject) { s.Guarded = true }, Waiting: status.ReasonDataWouldBeLost},
-		{Name: "forceDestroy empties it first", Existing: bucketOf(func(s *spec) { s.ForceDestroy = true }), Object: bucketOf(func(s *spec) { s.ForceDestroy = true }), Deleting: true, Drift: true,
+		{Name: "deleting what holds objects, whose data is guarded, waits", Existing: bucketOf(func(s *spec) { s.ForceDestroy = true }),
+			Object:   bucketOf(func(s *spec) { s.ForceDestroy = true }),
+			Deleting: true, Drift: true, OnRun: true, Before: func(t *testing.T, r *kindtest.Rig) { putObject(t, r, "a") },
+			Facts: func(s *kindtest.Subject) { s.Guarded = true }, Waiting: status.ReasonDataWouldBeLost},
+		{Name: "forceDestroy empties it first", Existing: bucketOf(func(s *spec) { s.ForceDestroy = true }),
+			Object: bucketOf(func(s *spec) { s.ForceDestroy = true }), Deleting: true, Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) { putObject(t, r, "a"); putObject(t, r, "a") },
 			Cause:  engine.Deleting, Actions: []string{"s3:DeleteBucket"}},
-		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: bucketOf(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }),
-			Object: bucketOf(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), Deleting: true, Drift: true, Cause: engine.Deleting,
-			Diff: []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}, Actions: []string{"s3:PutBucketTagging"}},
+		{Name: "deleting with Orphan takes our tags off and nothing else",
+			Existing: bucketOf(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }),
+			Object:   bucketOf(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Diff:    []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"},
+			Actions: []string{"s3:PutBucketTagging"}},
 		{Name: "left by an earlier object of this name, it is taken over", Object: bucketOf(nil),
 			Before: func(t *testing.T, r *kindtest.Rig) { createBucket(t, r); putTags(t, r, leftBehind()) },
 			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{"s3:PutBucketTagging"}},
@@ -265,9 +296,11 @@ func TestBucket(t *testing.T) {
 			putTags(t, r, tags)
 		}, Stalled: status.ReasonConflict},
 		{Name: "one without an owner is left alone", Object: bucketOf(nil), Before: createBucket, Stalled: status.ReasonConflict},
-		{Name: "one without an owner is adopted where user and provider say so", Before: createBucket, Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "one without an owner is adopted where user and provider say so", Before: createBucket,
+			Facts:  func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Object: bucketOf(func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }),
-			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"},
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]",
+				"Tags[nexus.ai/owner-uid]"},
 			Actions: []string{"s3:PutBucketTagging"}},
 	}))
 }
@@ -276,7 +309,8 @@ func TestBucket(t *testing.T) {
 func controlByTags(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	r.AWS.S3.SetSystemTag(name, "aws:cloudformation:stack-name", "stack")
-	_, err := api(r).PutBucketAbac(t.Context(), &s3.PutBucketAbacInput{Bucket: aws.String(name), AbacStatus: &types.AbacStatus{Status: types.BucketAbacStatusEnabled}})
+	_, err := api(r).PutBucketAbac(t.Context(),
+		&s3.PutBucketAbacInput{Bucket: aws.String(name), AbacStatus: &types.AbacStatus{Status: types.BucketAbacStatusEnabled}})
 	kindtest.Must(t, err)
 }
 
@@ -414,7 +448,8 @@ func TestPublicAccessBlockIsOrderedAroundThePolicy(t *testing.T) {
 	}{
 		{"opening: before the policy", private, public, []string{"s3.PutPublicAccessBlock(" + name + ")", "s3.PutBucketPolicy(" + name + ")"}},
 		{"closing: after the policy", public, private, []string{"s3.PutBucketPolicy(" + name + ")", "s3.PutPublicAccessBlock(" + name + ")"}},
-		{"creating an open one", nil, public, []string{"s3.CreateBucket(" + name + ")", "s3.PutPublicAccessBlock(" + name + ")", "s3.PutBucketPolicy(" + name + ")"}},
+		{"creating an open one", nil, public,
+			[]string{"s3.CreateBucket(" + name + ")", "s3.PutPublicAccessBlock(" + name + ")", "s3.PutBucketPolicy(" + name + ")"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := kindtest.NewRig(t)
@@ -465,8 +500,10 @@ func TestWritesKeepSettingsThatTheSpecCannotDeclare(t *testing.T) {
 		ServerSideEncryptionConfiguration: toEncryption(v1alpha1.S3Encryption{Algorithm: "AES256", BucketKeyEnabled: aws.Bool(true)}, nil)})
 	kindtest.Must(t, err)
 	rule := toLifecycle(fromRules(t, rules()), nil)[0]
-	rule.Filter = &types.LifecycleRuleFilter{And: &types.LifecycleRuleAndOperator{Prefix: aws.String("logs/"), Tags: []types.Tag{{Key: aws.String("k"), Value: aws.String("v")}}}}
-	rule.NoncurrentVersionTransitions = []types.NoncurrentVersionTransition{{NoncurrentDays: aws.Int32(5), StorageClass: types.TransitionStorageClassGlacier}}
+	rule.Filter = &types.LifecycleRuleFilter{And: &types.LifecycleRuleAndOperator{Prefix: aws.String("logs/"),
+		Tags: []types.Tag{{Key: aws.String("k"), Value: aws.String("v")}}}}
+	rule.NoncurrentVersionTransitions = []types.NoncurrentVersionTransition{{NoncurrentDays: aws.Int32(5),
+		StorageClass: types.TransitionStorageClassGlacier}}
 	_, err = api(r).PutBucketLifecycleConfiguration(t.Context(), &s3.PutBucketLifecycleConfigurationInput{Bucket: aws.String(name),
 		LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: []types.LifecycleRule{rule}}})
 	kindtest.Must(t, err)
@@ -484,7 +521,8 @@ func TestWritesKeepSettingsThatTheSpecCannotDeclare(t *testing.T) {
 	kindtest.Must(t, err)
 	e, err := api(r).GetBucketEncryption(t.Context(), &s3.GetBucketEncryptionInput{Bucket: aws.String(name)})
 	kindtest.Must(t, err)
-	if got := e.ServerSideEncryptionConfiguration.Rules[0]; !aws.ToBool(got.BucketKeyEnabled) || got.ApplyServerSideEncryptionByDefault.SSEAlgorithm != "aws:kms" {
+	if got := e.ServerSideEncryptionConfiguration.Rules[0]; !aws.ToBool(got.BucketKeyEnabled) ||
+		got.ApplyServerSideEncryptionByDefault.SSEAlgorithm != "aws:kms" {
 		t.Errorf("encryption %+v", got)
 	}
 	l, err := api(r).GetBucketLifecycleConfiguration(t.Context(), &s3.GetBucketLifecycleConfigurationInput{Bucket: aws.String(name)})
@@ -659,7 +697,8 @@ func TestInUSEast1ARepeatedCreateKeepsTheACL(t *testing.T) {
 
 // The domain of a bucket ends as its partition says.
 func TestPublish_NamesTheDomainOfThePartition(t *testing.T) {
-	for partition, want := range map[string]string{"aws": "logs.s3.r.amazonaws.com", "aws-cn": "logs.s3.r.amazonaws.com.cn", "aws-eusc": "logs.s3.r.amazonaws.eu"} {
+	for partition, want := range map[string]string{"aws": "logs.s3.r.amazonaws.com", "aws-cn": "logs.s3.r.amazonaws.com.cn",
+		"aws-eusc": "logs.s3.r.amazonaws.eu"} {
 		cr := &v1alpha1.S3Bucket{}
 		publish(cr, BucketState{Name: "logs", Region: "r", ARN: "arn:" + partition + ":s3:::logs"})
 		if got := cr.Status.BucketDomainName; got != want {

@@ -13,13 +13,17 @@ import (
 
 func TestEncryptionKeepsBlockedEncryptionTypes(t *testing.T) {
 	blocked := &types.BlockedEncryptionTypes{EncryptionType: []types.EncryptionType{types.EncryptionTypeSseC}}
-	found := &types.ServerSideEncryptionConfiguration{Rules: []types.ServerSideEncryptionRule{{BlockedEncryptionTypes: blocked, BucketKeyEnabled: aws.Bool(true),
-		ApplyServerSideEncryptionByDefault: &types.ServerSideEncryptionByDefault{SSEAlgorithm: types.ServerSideEncryptionAwsKms, KMSMasterKeyID: aws.String("k")}}}}
+	found := &types.ServerSideEncryptionConfiguration{Rules: []types.ServerSideEncryptionRule{{BlockedEncryptionTypes: blocked,
+		BucketKeyEnabled: aws.Bool(true),
+		ApplyServerSideEncryptionByDefault: &types.ServerSideEncryptionByDefault{SSEAlgorithm: types.ServerSideEncryptionAwsKms,
+			KMSMasterKeyID: aws.String("k")}}}}
 	got := toEncryption(v1alpha1.S3Encryption{Algorithm: "AES256"}, found).Rules[0]
-	if got.BlockedEncryptionTypes != blocked || !aws.ToBool(got.BucketKeyEnabled) || got.ApplyServerSideEncryptionByDefault.KMSMasterKeyID != nil {
+	if got.BlockedEncryptionTypes != blocked || !aws.ToBool(got.BucketKeyEnabled) ||
+		got.ApplyServerSideEncryptionByDefault.KMSMasterKeyID != nil {
 		t.Errorf("got %+v", got)
 	}
-	if got := toEncryption(v1alpha1.S3Encryption{Algorithm: "aws:kms", BucketKeyEnabled: aws.Bool(false)}, found).Rules[0]; *got.BucketKeyEnabled {
+	if got := toEncryption(v1alpha1.S3Encryption{Algorithm: "aws:kms", BucketKeyEnabled: aws.Bool(false)},
+		found).Rules[0]; *got.BucketKeyEnabled {
 		t.Error("a declared bucket key is not written")
 	}
 	if *found.Rules[0].ApplyServerSideEncryptionByDefault.KMSMasterKeyID != "k" {

@@ -29,7 +29,8 @@ func TestWantedPolicy(t *testing.T) {
 		{"TLS and an empty policy", aws.String(""), aws.Bool(true), aws.String(`{"Version":"2012-10-17","Statement":[` + deny + `]}`)},
 		{"a single statement", aws.String(`{"Version":"2012-10-17","Id":"x","Statement":` + statement + `}`), aws.Bool(true),
 			aws.String(`{"Version":"2012-10-17","Id":"x","Statement":[` + statement + `,` + deny + `]}`)},
-		{"TLS does not change the version", aws.String(`{"Statement":[` + statement + `]}`), aws.Bool(true), aws.String(`{"Statement":[` + statement + `,` + deny + `]}`)},
+		{"TLS does not change the version", aws.String(`{"Statement":[` + statement + `]}`), aws.Bool(true),
+			aws.String(`{"Statement":[` + statement + `,` + deny + `]}`)},
 		{"only the user's", aws.String(` {"Statement" : ` + statement + `}`), nil, aws.String(`{"Statement":[` + statement + `]}`)},
 	} {
 		got, err := wantedPolicy(v1alpha1.S3BucketSpec{Policy: c.policy, TLSOnly: c.tls}, "arn:aws:s3:::b")
@@ -48,7 +49,8 @@ func TestDesired_InvalidPolicyNamesItsElement(t *testing.T) {
 	} {
 		b := bucketOf(func(s *spec) { s.Policy = aws.String(policy) })
 		_, err := NewBucket(aws.Config{}).Desired(kind.Scope{Partition: "aws"}, b)
-		if s, ok := status.AsStalled(err); !ok || s.Reason != status.ReasonInvalidSpec || s.Field != "spec.policy" || !strings.Contains(s.Message, message) {
+		if s, ok := status.AsStalled(err); !ok || s.Reason != status.ReasonInvalidSpec || s.Field != "spec.policy" ||
+			!strings.Contains(s.Message, message) {
 			t.Errorf("%s: got %v, want %s", policy, err, message)
 		}
 		if _, err := NewBucket(aws.Config{}).Desired(kind.Scope{Partition: "aws", Deleting: true}, b); err != nil {

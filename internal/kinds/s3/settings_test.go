@@ -26,11 +26,13 @@ import (
 
 // fullRule has everything that fits one rule.
 func fullRule(s *spec) {
-	s.LifecycleRules = &[]v1alpha1.S3LifecycleRule{{ID: "old", Enabled: true, Prefix: "logs/", Tags: map[string]v1alpha1.TagValue{"class": "log", "team": "a"},
+	s.LifecycleRules = &[]v1alpha1.S3LifecycleRule{{ID: "old", Enabled: true, Prefix: "logs/",
+		Tags:                  map[string]v1alpha1.TagValue{"class": "log", "team": "a"},
 		ObjectSizeGreaterThan: aws.Int64(1000), ObjectSizeLessThan: aws.Int64(100000), Expiration: &v1alpha1.S3Expiration{Date: "2030-01-31"},
 		Transitions:                     []v1alpha1.S3Transition{{Date: "2029-01-31", StorageClass: "GLACIER"}},
 		NoncurrentVersionExpirationDays: aws.Int32(90), NewerNoncurrentVersions: aws.Int32(3),
-		NoncurrentVersionTransitions: &[]v1alpha1.S3NoncurrentVersionTransition{{NoncurrentDays: 30, NewerNoncurrentVersions: aws.Int32(3), StorageClass: "GLACIER_IR"}}}}
+		NoncurrentVersionTransitions: &[]v1alpha1.S3NoncurrentVersionTransition{{NoncurrentDays: 30, NewerNoncurrentVersions: aws.Int32(3),
+			StorageClass: "GLACIER_IR"}}}}
 }
 
 func with(edits ...func(s *spec)) *v1alpha1.S3Bucket {
@@ -43,13 +45,15 @@ func with(edits ...func(s *spec)) *v1alpha1.S3Bucket {
 
 func cors(s *spec) {
 	s.CORSRules = &[]v1alpha1.S3CORSRule{
-		{ID: "app", AllowedOrigins: []string{"https://app.example.com"}, AllowedMethods: []string{"PUT", "GET"}, AllowedHeaders: []string{"*"}, ExposeHeaders: []string{"ETag"}},
+		{ID: "app", AllowedOrigins: []string{"https://app.example.com"}, AllowedMethods: []string{"PUT", "GET"}, AllowedHeaders: []string{"*"},
+			ExposeHeaders: []string{"ETag"}},
 		{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"GET"}, MaxAgeSeconds: aws.Int32(60)}}
 }
 
 func putCORS(t *testing.T, r *kindtest.Rig, rules []types.CORSRule) {
 	t.Helper()
-	_, err := api(r).PutBucketCors(t.Context(), &s3.PutBucketCorsInput{Bucket: aws.String(name), CORSConfiguration: &types.CORSConfiguration{CORSRules: rules}})
+	_, err := api(r).PutBucketCors(t.Context(),
+		&s3.PutBucketCorsInput{Bucket: aws.String(name), CORSConfiguration: &types.CORSConfiguration{CORSRules: rules}})
 	kindtest.Must(t, err)
 }
 
@@ -72,10 +76,13 @@ func keyFormat() *types.TargetObjectKeyFormat {
 // targets makes what the references of a bucket name.
 func targets(s *kindtest.Subject) {
 	ctx, r := context.Background(), s.Rig
-	_, err := api(r).CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(logsBucket), CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: kindtest.Region}})
+	_, err := api(r).CreateBucket(ctx,
+		&s3.CreateBucketInput{Bucket: aws.String(logsBucket),
+			CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: kindtest.Region}})
 	if err == nil {
-		_, err = api(r).PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{Bucket: aws.String(logsBucket), Policy: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow",` +
-			`"Principal":{"Service":"logging.s3.amazonaws.com"},"Action":["s3:PutObject"],"Resource":"arn:aws:s3:::` + logsBucket + `/*"}]}`)})
+		_, err = api(r).PutBucketPolicy(ctx,
+			&s3.PutBucketPolicyInput{Bucket: aws.String(logsBucket), Policy: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow",` +
+				`"Principal":{"Service":"logging.s3.amazonaws.com"},"Action":["s3:PutObject"],"Resource":"arn:aws:s3:::` + logsBucket + `/*"}]}`)})
 	}
 	if err == nil {
 		_, err = sqs.NewFromConfig(r.Config).CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: aws.String("events")})
@@ -86,15 +93,18 @@ func targets(s *kindtest.Subject) {
 	if err != nil {
 		panic(err)
 	}
-	s.Targets = map[string]kind.Target{"S3Bucket/logs": {ID: logsBucket, ARN: "arn:aws:s3:::" + logsBucket}, "SQSQueue/events": {ID: "events", ARN: queueARN}}
+	s.Targets = map[string]kind.Target{"S3Bucket/logs": {ID: logsBucket, ARN: "arn:aws:s3:::" + logsBucket},
+		"SQSQueue/events": {ID: "events", ARN: queueARN}}
 }
 
 func events(s *spec) {
 	queue := v1alpha1.S3QueueNotification{QueueRef: &v1alpha1.ObjectReference{Name: "events"}}
-	queue.ID, queue.Events, queue.FilterPrefix, queue.FilterSuffix = "created", []string{"s3:ObjectCreated:*", "s3:ObjectRestore:Post"}, "in/", ".json"
+	queue.ID, queue.Events, queue.FilterPrefix, queue.FilterSuffix = "created", []string{"s3:ObjectCreated:*", "s3:ObjectRestore:Post"}, "in/",
+		".json"
 	topic := v1alpha1.S3TopicNotification{TopicARN: topicARN}
 	topic.ID, topic.Events, topic.FilterSuffix = "removed", []string{"s3:ObjectRemoved:*"}, ".json"
-	s.Notification = &v1alpha1.S3Notification{EventBridge: aws.Bool(true), Queues: &[]v1alpha1.S3QueueNotification{queue}, Topics: &[]v1alpha1.S3TopicNotification{topic}}
+	s.Notification = &v1alpha1.S3Notification{EventBridge: aws.Bool(true), Queues: &[]v1alpha1.S3QueueNotification{queue},
+		Topics: &[]v1alpha1.S3TopicNotification{topic}}
 }
 
 func notificationOf(t *testing.T, r *kindtest.Rig) s3.GetBucketNotificationConfigurationOutput {
@@ -108,7 +118,8 @@ func notificationOf(t *testing.T, r *kindtest.Rig) s3.GetBucketNotificationConfi
 
 func putNotification(t *testing.T, r *kindtest.Rig, all types.NotificationConfiguration) {
 	t.Helper()
-	_, err := api(r).PutBucketNotificationConfiguration(t.Context(), &s3.PutBucketNotificationConfigurationInput{Bucket: aws.String(name), NotificationConfiguration: &all})
+	_, err := api(r).PutBucketNotificationConfiguration(t.Context(),
+		&s3.PutBucketNotificationConfigurationInput{Bucket: aws.String(name), NotificationConfiguration: &all})
 	kindtest.Must(t, err)
 }
 
@@ -119,15 +130,17 @@ func TestNotificationsOfOthersStay(t *testing.T) {
 	targets(s)
 	_, err := s.Settle(t.Context(), nil)
 	kindtest.Must(t, err)
-	function := types.LambdaFunctionConfiguration{Id: aws.String("theirs"), LambdaFunctionArn: aws.String("arn:aws:lambda:ap-southeast-1:123456789012:function:f"),
-		Events: []types.Event{types.EventS3ObjectRestore}}
+	function := types.LambdaFunctionConfiguration{Id: aws.String("theirs"),
+		LambdaFunctionArn: aws.String("arn:aws:lambda:ap-southeast-1:123456789012:function:f"),
+		Events:            []types.Event{types.EventS3ObjectRestore}}
 	all := toNotification(BucketState{}, notificationOf(t, r))
 	all.LambdaFunctionConfigurations = []types.LambdaFunctionConfiguration{function}
 	putNotification(t, r, *all)
 	s.Edit(with(func(s *spec) { s.Notification = &v1alpha1.S3Notification{Queues: &[]v1alpha1.S3QueueNotification{}} }))
 	_, err = s.Settle(t.Context(), nil)
 	kindtest.Must(t, err)
-	if got := notificationOf(t, r); got.EventBridgeConfiguration == nil || len(got.LambdaFunctionConfigurations) != 1 || len(got.QueueConfigurations) != 0 {
+	if got := notificationOf(t, r); got.EventBridgeConfiguration == nil || len(got.LambdaFunctionConfigurations) != 1 ||
+		len(got.QueueConfigurations) != 0 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -135,14 +148,16 @@ func TestNotificationsOfOthersStay(t *testing.T) {
 // S3 does not say which target refuses its messages, nor why.
 func TestARefusedTargetNamesTheMissingPolicy(t *testing.T) {
 	r := kindtest.NewRig(t)
-	r.AWS.Fault(emulator.Match{Service: "s3", Op: "PutBucketNotificationConfiguration"}, emulator.Fail(400, "InvalidArgument", "Unable to validate the following destination configurations"))
+	r.AWS.Fault(emulator.Match{Service: "s3", Op: "PutBucketNotificationConfiguration"},
+		emulator.Fail(400, "InvalidArgument", "Unable to validate the following destination configurations"))
 	s := kindtest.NewSubject(r, engine.For(NewBucket), with(events))
 	targets(s)
 	_, err := s.Pass(t.Context(), nil)
 	if err == nil {
 		t.Fatal("not refused")
 	}
-	for _, part := range []string{"Unable to validate", "with aws:SourceArn arn:aws:s3:::" + name, "sqs:SendMessage in the policy of " + queueARN, "sns:Publish in the policy of " + topicARN} {
+	for _, part := range []string{"Unable to validate", "with aws:SourceArn arn:aws:s3:::" + name,
+		"sqs:SendMessage in the policy of " + queueARN, "sns:Publish in the policy of " + topicARN} {
 		if text := awsclient.Refused(err, "s3:PutBucketNotification").Error(); !strings.Contains(text, part) {
 			t.Errorf("%q does not contain %q", text, part)
 		}
@@ -162,7 +177,8 @@ func forced(s *spec) { s.ForceDestroy = true }
 func lockObject(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(name), Key: aws.String("kept"), Body: strings.NewReader("x"),
-		ChecksumAlgorithm: types.ChecksumAlgorithmSha256, ObjectLockMode: types.ObjectLockModeGovernance, ObjectLockRetainUntilDate: aws.Time(time.Now().Add(24 * time.Hour))})
+		ChecksumAlgorithm: types.ChecksumAlgorithmSha256, ObjectLockMode: types.ObjectLockModeGovernance,
+		ObjectLockRetainUntilDate: aws.Time(time.Now().Add(24 * time.Hour))})
 	kindtest.Must(t, err)
 }
 
@@ -200,7 +216,8 @@ func putWebsite(t *testing.T, r *kindtest.Rig, w *types.WebsiteConfiguration) {
 func TestRoutingRulesOfAWebsiteStay(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := settle(t, r, with(website))
-	putWebsite(t, r, toWebsite(Website{IndexDocument: "other.html"}, []types.RoutingRule{{Redirect: &types.Redirect{HostName: aws.String("www.example.com")}}}))
+	putWebsite(t, r, toWebsite(Website{IndexDocument: "other.html"},
+		[]types.RoutingRule{{Redirect: &types.Redirect{HostName: aws.String("www.example.com")}}}))
 	_, err := s.Settle(t.Context(), nil)
 	kindtest.Must(t, err)
 	out, err := api(r).GetBucketWebsite(t.Context(), &s3.GetBucketWebsiteInput{Bucket: aws.String(name)})
@@ -211,7 +228,8 @@ func TestRoutingRulesOfAWebsiteStay(t *testing.T) {
 }
 
 func publicACL(s *spec) {
-	s.ACL, s.ObjectOwnership, s.PublicAccessBlock = aws.String("public-read"), aws.String("BucketOwnerPreferred"), &v1alpha1.S3PublicAccessBlock{}
+	s.ACL, s.ObjectOwnership, s.PublicAccessBlock = aws.String("public-read"), aws.String("BucketOwnerPreferred"),
+		&v1alpha1.S3PublicAccessBlock{}
 }
 
 func privateACL(s *spec) { s.ACL = aws.String("private") }
@@ -238,98 +256,135 @@ func TestCannedACL(t *testing.T) {
 // settingsRows are the rows of the settings that have many members.
 func settingsRows() []kindtest.Case {
 	bare := func(s *spec) {
-		s.LifecycleRules = &[]v1alpha1.S3LifecycleRule{{ID: "old", Enabled: true, Prefix: "logs/", Tags: map[string]v1alpha1.TagValue{}, ObjectSizeGreaterThan: aws.Int64(0),
-			Expiration: &v1alpha1.S3Expiration{ExpiredObjectDeleteMarker: aws.Bool(true)}, NoncurrentVersionTransitions: &[]v1alpha1.S3NoncurrentVersionTransition{}}}
+		s.LifecycleRules = &[]v1alpha1.S3LifecycleRule{{ID: "old", Enabled: true, Prefix: "logs/", Tags: map[string]v1alpha1.TagValue{},
+			ObjectSizeGreaterThan:        aws.Int64(0),
+			Expiration:                   &v1alpha1.S3Expiration{ExpiredObjectDeleteMarker: aws.Bool(true)},
+			NoncurrentVersionTransitions: &[]v1alpha1.S3NoncurrentVersionTransition{}}}
 	}
 	return []kindtest.Case{
-		{Name: "a lifecycle rule of every member", Object: with(fullRule), Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutLifecycleConfiguration"}},
+		{Name: "a lifecycle rule of every member", Object: with(fullRule), Cause: engine.New,
+			Actions: []string{"s3:CreateBucket", "s3:PutLifecycleConfiguration"}},
 		{Name: "members of a lifecycle rule are unset", Existing: with(fullRule), Object: with(bare), Cause: engine.Edited,
-			Diff: []string{"Lifecycle[old].Tags[class]", "Lifecycle[old].Tags[team]", "Lifecycle[old].ObjectSizeGreaterThan", "Lifecycle[old].Expiration.Date",
-				"Lifecycle[old].Expiration.ExpiredObjectDeleteMarker", "Lifecycle[old].Transitions", "Lifecycle[old].NoncurrentVersionExpirationDays", "Lifecycle[old].NoncurrentVersionTransitions"},
+			Diff: []string{"Lifecycle[old].Tags[class]", "Lifecycle[old].Tags[team]", "Lifecycle[old].ObjectSizeGreaterThan",
+				"Lifecycle[old].Expiration.Date",
+				"Lifecycle[old].Expiration.ExpiredObjectDeleteMarker", "Lifecycle[old].Transitions", "Lifecycle[old].NoncurrentVersionExpirationDays",
+				"Lifecycle[old].NoncurrentVersionTransitions"},
 			Actions: []string{"s3:PutLifecycleConfiguration"}},
-		{Name: "a lifecycle rule that was changed is corrected", Existing: with(fullRule), Object: with(fullRule), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
-			changed := *with(fullRule).Spec.LifecycleRules
-			changed[0].NewerNoncurrentVersions, changed[0].Tags["team"] = aws.Int32(1), "b"
-			putRules(t, r, changed)
-		}, Cause: engine.Drifted, Diff: []string{"Lifecycle[old].Tags[team]", "Lifecycle[old].NewerNoncurrentVersions"}, Actions: []string{"s3:PutLifecycleConfiguration"}},
+		{Name: "a lifecycle rule that was changed is corrected", Existing: with(fullRule), Object: with(fullRule), Drift: true,
+			Before: func(t *testing.T, r *kindtest.Rig) {
+				changed := *with(fullRule).Spec.LifecycleRules
+				changed[0].NewerNoncurrentVersions, changed[0].Tags["team"] = aws.Int32(1), "b"
+				putRules(t, r, changed)
+			}, Cause: engine.Drifted, Diff: []string{"Lifecycle[old].Tags[team]", "Lifecycle[old].NewerNoncurrentVersions"},
+			Actions: []string{"s3:PutLifecycleConfiguration"}},
 		{Name: "CORS rules", Object: with(cors), Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketCORS"}},
-		{Name: "CORS rules change", Existing: with(cors), Object: with(func(s *spec) { cors(s); (*s.CORSRules)[1].MaxAgeSeconds = nil }), Cause: engine.Edited,
-			Diff: []string{"CORSRules"}, Actions: []string{"s3:PutBucketCORS"}},
-		{Name: "the order of CORS rules is corrected", Existing: with(cors), Object: with(cors), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
-			changed := *with(cors).Spec.CORSRules
-			slices.Reverse(changed)
-			putCORS(t, r, toCORS(changed, nil))
-		}, Cause: engine.Drifted, Diff: []string{"CORSRules"}, Actions: []string{"s3:PutBucketCORS"}},
-		{Name: "IDs of CORS rules that the spec leaves out mean nothing", Existing: with(cors), Object: with(cors), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
-			rules := toCORS(*with(cors).Spec.CORSRules, nil)
-			rules[1].ID = aws.String("theirs")
-			putCORS(t, r, rules)
-		}, Cause: engine.InSync},
-		{Name: "an empty list clears the CORS rules", Existing: with(cors), Object: with(func(s *spec) { s.CORSRules = &[]v1alpha1.S3CORSRule{} }), Cause: engine.Edited,
+		{Name: "CORS rules change", Existing: with(cors), Object: with(func(s *spec) { cors(s); (*s.CORSRules)[1].MaxAgeSeconds = nil }),
+			Cause: engine.Edited,
+			Diff:  []string{"CORSRules"}, Actions: []string{"s3:PutBucketCORS"}},
+		{Name: "the order of CORS rules is corrected", Existing: with(cors), Object: with(cors), Drift: true,
+			Before: func(t *testing.T, r *kindtest.Rig) {
+				changed := *with(cors).Spec.CORSRules
+				slices.Reverse(changed)
+				putCORS(t, r, toCORS(changed, nil))
+			}, Cause: engine.Drifted, Diff: []string{"CORSRules"}, Actions: []string{"s3:PutBucketCORS"}},
+		{Name: "IDs of CORS rules that the spec leaves out mean nothing", Existing: with(cors), Object: with(cors), Drift: true,
+			Before: func(t *testing.T, r *kindtest.Rig) {
+				rules := toCORS(*with(cors).Spec.CORSRules, nil)
+				rules[1].ID = aws.String("theirs")
+				putCORS(t, r, rules)
+			}, Cause: engine.InSync},
+		{Name: "an empty list clears the CORS rules", Existing: with(cors),
+			Object: with(func(s *spec) { s.CORSRules = &[]v1alpha1.S3CORSRule{} }), Cause: engine.Edited,
 			Diff: []string{"CORSRules"}, Actions: []string{"s3:PutBucketCORS"}},
 		{Name: "access logs go to another bucket", Existing: bucketOf(nil), Object: with(logging), Facts: targets, Cause: engine.Edited,
 			Diff: []string{"Logging.TargetBucket", "Logging.TargetPrefix"}, Actions: []string{"s3:PutBucketLogging"}},
-		{Name: "their prefix is corrected, and their format stays", Existing: with(logging), Object: with(logging), Facts: targets, Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
-			_, err := api(r).PutBucketLogging(t.Context(), &s3.PutBucketLoggingInput{Bucket: aws.String(name), BucketLoggingStatus: &types.BucketLoggingStatus{
-				LoggingEnabled: &types.LoggingEnabled{TargetBucket: aws.String(logsBucket), TargetPrefix: aws.String("other/"), TargetObjectKeyFormat: keyFormat()}}})
-			kindtest.Must(t, err)
-		}, Cause: engine.Drifted, Diff: []string{"Logging.TargetPrefix"}, Actions: []string{"s3:PutBucketLogging"}},
-		{Name: "logging is turned off", Existing: with(logging), Object: with(func(s *spec) { s.Logging = &v1alpha1.S3Logging{} }), Facts: targets, Cause: engine.Edited,
+		{Name: "their prefix is corrected, and their format stays", Existing: with(logging), Object: with(logging), Facts: targets, Drift: true,
+			Before: func(t *testing.T, r *kindtest.Rig) {
+				_, err := api(r).PutBucketLogging(t.Context(),
+					&s3.PutBucketLoggingInput{Bucket: aws.String(name), BucketLoggingStatus: &types.BucketLoggingStatus{
+						LoggingEnabled: &types.LoggingEnabled{TargetBucket: aws.String(logsBucket), TargetPrefix: aws.String("other/"),
+							TargetObjectKeyFormat: keyFormat()}}})
+				kindtest.Must(t, err)
+			}, Cause: engine.Drifted, Diff: []string{"Logging.TargetPrefix"}, Actions: []string{"s3:PutBucketLogging"}},
+		{Name: "logging is turned off", Existing: with(logging), Object: with(func(s *spec) { s.Logging = &v1alpha1.S3Logging{} }),
+			Facts: targets, Cause: engine.Edited,
 			Diff: []string{"Logging.TargetBucket", "Logging.TargetPrefix"}, Actions: []string{"s3:PutBucketLogging"}},
-		{Name: "a bucket that receives its own logs waits for no reference", Object: with(func(s *spec) { s.Logging = &v1alpha1.S3Logging{TargetBucketRef: &v1alpha1.ObjectReference{Name: name}} }),
-			Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketLogging"}, PlanOnly: true},
+		{Name: "a bucket that receives its own logs waits for no reference",
+			Object: with(func(s *spec) { s.Logging = &v1alpha1.S3Logging{TargetBucketRef: &v1alpha1.ObjectReference{Name: name}} }),
+			Cause:  engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketLogging"}, PlanOnly: true},
 		{Name: "events go to queues, topics and EventBridge", Existing: bucketOf(nil), Object: with(events), Facts: targets, Cause: engine.Edited,
 			Diff: []string{"Queues[created]", "Topics[removed]", "EventBridge"}, Actions: []string{"s3:PutBucketNotification"}},
-		{Name: "notifications that were changed are corrected, and those that are not declared stay", Existing: with(events), Object: with(events), Facts: targets, Drift: true,
+		{Name: "notifications that were changed are corrected, and those that are not declared stay", Existing: with(events),
+			Object: with(events), Facts: targets, Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				changed := *toNotification(BucketState{}, notificationOf(t, r))
 				changed.EventBridgeConfiguration, changed.QueueConfigurations[0].Id = nil, aws.String("theirs")
 				changed.TopicConfigurations[0].Filter = nil
 				putNotification(t, r, changed)
-			}, Cause: engine.Drifted, Diff: []string{"Queues[created]", "Queues[theirs]", "Topics[removed].Suffix", "EventBridge"}, Actions: []string{"s3:PutBucketNotification"}},
-		{Name: "the order and the spelling of notifications mean nothing", Existing: with(events), Object: with(func(s *spec) { events(s); slices.Reverse((*s.Notification.Queues)[0].Events) }),
-			Facts: targets, Cause: engine.InSync},
+			}, Cause: engine.Drifted, Diff: []string{"Queues[created]", "Queues[theirs]", "Topics[removed].Suffix", "EventBridge"},
+			Actions: []string{"s3:PutBucketNotification"}},
+		{Name: "the order and the spelling of notifications mean nothing", Existing: with(events),
+			Object: with(func(s *spec) { events(s); slices.Reverse((*s.Notification.Queues)[0].Events) }),
+			Facts:  targets, Cause: engine.InSync},
 		{Name: "notifications are unset", Existing: with(events), Object: with(func(s *spec) {
-			s.Notification = &v1alpha1.S3Notification{EventBridge: aws.Bool(false), Queues: &[]v1alpha1.S3QueueNotification{}, Topics: &[]v1alpha1.S3TopicNotification{}}
-		}), Facts: targets, Cause: engine.Edited, Diff: []string{"Queues[created]", "Topics[removed]", "EventBridge"}, Actions: []string{"s3:PutBucketNotification"}},
+			s.Notification = &v1alpha1.S3Notification{EventBridge: aws.Bool(false), Queues: &[]v1alpha1.S3QueueNotification{},
+				Topics: &[]v1alpha1.S3TopicNotification{}}
+		}), Facts: targets, Cause: engine.Edited, Diff: []string{"Queues[created]", "Topics[removed]", "EventBridge"},
+			Actions: []string{"s3:PutBucketNotification"}},
 		{Name: "two notifications of one id", Object: with(func(s *spec) {
 			events(s)
 			two := append(*s.Notification.Queues, *s.Notification.Queues...)
 			s.Notification.Queues = &two
 		}), Facts: targets, Stalled: status.ReasonInvalidSpec},
-		{Name: "a bucket is created with object lock, and so with versioning", Object: with(locked, versioned), Cause: engine.New, Actions: []string{"s3:CreateBucket"}},
-		{Name: "a bucket is created with a default retention", Object: with(retention), Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketObjectLockConfiguration"}},
+		{Name: "a bucket is created with object lock, and so with versioning", Object: with(locked, versioned), Cause: engine.New,
+			Actions: []string{"s3:CreateBucket"}},
+		{Name: "a bucket is created with a default retention", Object: with(retention), Cause: engine.New,
+			Actions: []string{"s3:CreateBucket", "s3:PutBucketObjectLockConfiguration"}},
 		{Name: "object lock comes later, after versioning", Existing: bucketOf(nil), Object: with(retention, versioned), Cause: engine.Edited,
-			Diff: []string{"Versioning.Enabled", "ObjectLock", "Retention.Mode", "Retention.Days"}, Actions: []string{"s3:PutBucketVersioning", "s3:PutBucketObjectLockConfiguration"}},
-		{Name: "the default retention is corrected", Existing: with(retention), Object: with(retention), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
-			_, err := api(r).PutObjectLockConfiguration(t.Context(), &s3.PutObjectLockConfigurationInput{Bucket: aws.String(name),
-				ObjectLockConfiguration: toLock(&v1alpha1.S3DefaultRetention{Mode: "GOVERNANCE", Years: 1}, nil)})
-			kindtest.Must(t, err)
-		}, Cause: engine.Drifted, Diff: []string{"Retention.Days", "Retention.Years"}, Actions: []string{"s3:PutBucketObjectLockConfiguration"}},
-		{Name: "the default retention is removed", Existing: with(retention), Object: with(func(s *spec) { locked(s); s.ObjectLock.DefaultRetention = &v1alpha1.S3DefaultRetention{} }), Cause: engine.Edited,
+			Diff:    []string{"Versioning.Enabled", "ObjectLock", "Retention.Mode", "Retention.Days"},
+			Actions: []string{"s3:PutBucketVersioning", "s3:PutBucketObjectLockConfiguration"}},
+		{Name: "the default retention is corrected", Existing: with(retention), Object: with(retention), Drift: true,
+			Before: func(t *testing.T, r *kindtest.Rig) {
+				_, err := api(r).PutObjectLockConfiguration(t.Context(), &s3.PutObjectLockConfigurationInput{Bucket: aws.String(name),
+					ObjectLockConfiguration: toLock(&v1alpha1.S3DefaultRetention{Mode: "GOVERNANCE", Years: 1}, nil)})
+				kindtest.Must(t, err)
+			}, Cause: engine.Drifted, Diff: []string{"Retention.Days", "Retention.Years"}, Actions: []string{"s3:PutBucketObjectLockConfiguration"}},
+		{Name: "the default retention is removed", Existing: with(retention),
+			Object: with(func(s *spec) { locked(s); s.ObjectLock.DefaultRetention = &v1alpha1.S3DefaultRetention{} }), Cause: engine.Edited,
 			Diff: []string{"Retention.Mode", "Retention.Days"}, Actions: []string{"s3:PutBucketObjectLockConfiguration"}},
-		{Name: "object lock needs versioning, also where that is not declared", Existing: bucketOf(nil), Object: with(locked), Stalled: status.ReasonRefusedByAWS},
-		{Name: "object lock is never turned off", Existing: with(locked), Object: with(func(s *spec) { s.ObjectLock = &v1alpha1.S3ObjectLock{} }), Stalled: status.ReasonImmutable},
-		{Name: "forceDestroy does not delete locked versions", Existing: with(locked, forced), Object: with(locked, forced), Deleting: true, Drift: true, OnRun: true, Waiting: status.ReasonBucketNotEmpty,
+		{Name: "object lock needs versioning, also where that is not declared", Existing: bucketOf(nil), Object: with(locked),
+			Stalled: status.ReasonRefusedByAWS},
+		{Name: "object lock is never turned off", Existing: with(locked), Object: with(func(s *spec) { s.ObjectLock = &v1alpha1.S3ObjectLock{} }),
+			Stalled: status.ReasonImmutable},
+		{Name: "forceDestroy does not delete locked versions", Existing: with(locked, forced), Object: with(locked, forced), Deleting: true,
+			Drift: true, OnRun: true, Waiting: status.ReasonBucketNotEmpty,
 			Before: func(t *testing.T, r *kindtest.Rig) { lockObject(t, r) }},
 		{Name: "a website", Object: with(website), Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketWebsite"}},
 		{Name: "a website redirects instead", Existing: with(website), Object: with(func(s *spec) {
 			s.Website = &v1alpha1.S3Website{RedirectAllRequestsTo: &v1alpha1.S3WebsiteRedirect{HostName: "www.example.com", Protocol: "https"}}
-		}), Cause: engine.Edited, Diff: []string{"Website.IndexDocument", "Website.ErrorDocument", "Website.RedirectHost", "Website.RedirectProtocol"}, Actions: []string{"s3:PutBucketWebsite"}},
-		{Name: "the documents of a website are corrected", Existing: with(website), Object: with(website), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
-			putWebsite(t, r, toWebsite(Website{IndexDocument: "other.html"}, nil))
-		}, Cause: engine.Drifted, Diff: []string{"Website.IndexDocument", "Website.ErrorDocument"}, Actions: []string{"s3:PutBucketWebsite"}},
-		{Name: "a website is removed", Existing: with(website), Object: with(func(s *spec) { s.Website = &v1alpha1.S3Website{} }), Cause: engine.Edited,
-			Diff: []string{"Website.IndexDocument", "Website.ErrorDocument"}, Actions: []string{"s3:DeleteBucketWebsite"}},
-		{Name: "a public access control list", Object: with(publicACL), Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketPublicAccessBlock", "s3:PutBucketAcl"}},
+		}), Cause: engine.Edited,
+			Diff:    []string{"Website.IndexDocument", "Website.ErrorDocument", "Website.RedirectHost", "Website.RedirectProtocol"},
+			Actions: []string{"s3:PutBucketWebsite"}},
+		{Name: "the documents of a website are corrected", Existing: with(website), Object: with(website), Drift: true,
+			Before: func(t *testing.T, r *kindtest.Rig) {
+				putWebsite(t, r, toWebsite(Website{IndexDocument: "other.html"}, nil))
+			}, Cause: engine.Drifted, Diff: []string{"Website.IndexDocument", "Website.ErrorDocument"}, Actions: []string{"s3:PutBucketWebsite"}},
+		{Name: "a website is removed", Existing: with(website), Object: with(func(s *spec) { s.Website = &v1alpha1.S3Website{} }),
+			Cause: engine.Edited,
+			Diff:  []string{"Website.IndexDocument", "Website.ErrorDocument"}, Actions: []string{"s3:DeleteBucketWebsite"}},
+		{Name: "a public access control list", Object: with(publicACL), Cause: engine.New,
+			Actions: []string{"s3:CreateBucket", "s3:PutBucketPublicAccessBlock", "s3:PutBucketAcl"}},
 		{Name: "the access control list becomes private, before it is disabled", Existing: with(publicACL), Object: with(func(s *spec) {
 			s.ACL, s.ObjectOwnership = aws.String("private"), aws.String("BucketOwnerEnforced")
-		}), Cause: engine.Edited, Diff: []string{"ObjectOwnership", "ACL"}, Actions: []string{"s3:PutBucketAcl", "s3:PutBucketOwnershipControls"}},
-		{Name: "the access control list is corrected", Existing: with(privateACL), Object: with(privateACL), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
-			_, err := api(r).PutBucketAcl(t.Context(), &s3.PutBucketAclInput{Bucket: aws.String(name), ACL: types.BucketCannedACLAuthenticatedRead})
-			kindtest.Must(t, err)
-		}, Cause: engine.Drifted, Diff: []string{"ACL"}, Actions: []string{"s3:PutBucketAcl"}},
-		{Name: "two lifecycle rules of one id", Object: with(func(s *spec) { two := append(*rules(), *rules()...); s.LifecycleRules = &two }), Stalled: status.ReasonInvalidSpec},
+		}), Cause: engine.Edited, Diff: []string{"ObjectOwnership", "ACL"},
+			Actions: []string{"s3:PutBucketAcl", "s3:PutBucketOwnershipControls"}},
+		{Name: "the access control list is corrected", Existing: with(privateACL), Object: with(privateACL), Drift: true,
+			Before: func(t *testing.T, r *kindtest.Rig) {
+				_, err := api(r).PutBucketAcl(t.Context(), &s3.PutBucketAclInput{Bucket: aws.String(name), ACL: types.BucketCannedACLAuthenticatedRead})
+				kindtest.Must(t, err)
+			}, Cause: engine.Drifted, Diff: []string{"ACL"}, Actions: []string{"s3:PutBucketAcl"}},
+		{Name: "two lifecycle rules of one id", Object: with(func(s *spec) { two := append(*rules(), *rules()...); s.LifecycleRules = &two }),
+			Stalled: status.ReasonInvalidSpec},
 	}
 }
 
@@ -413,7 +468,8 @@ func TestBucket_ListsOfOthers(t *testing.T) {
 		kindtest.List{Field: "notification.queues", Exact: true, Object: with(events), Facts: targets, Add: func(t *testing.T, r *kindtest.Rig) {
 			t.Helper()
 			others(t, r, func(n *types.NotificationConfiguration) {
-				n.QueueConfigurations = append(n.QueueConfigurations, types.QueueConfiguration{Id: theirs, QueueArn: n.QueueConfigurations[0].QueueArn, Events: restored})
+				n.QueueConfigurations = append(n.QueueConfigurations,
+					types.QueueConfiguration{Id: theirs, QueueArn: n.QueueConfigurations[0].QueueArn, Events: restored})
 			})
 		}, Has: func(t *testing.T, r *kindtest.Rig) bool {
 			t.Helper()
@@ -422,7 +478,8 @@ func TestBucket_ListsOfOthers(t *testing.T) {
 		kindtest.List{Field: "notification.topics", Exact: true, Object: with(events), Facts: targets, Add: func(t *testing.T, r *kindtest.Rig) {
 			t.Helper()
 			others(t, r, func(n *types.NotificationConfiguration) {
-				n.TopicConfigurations = append(n.TopicConfigurations, types.TopicConfiguration{Id: theirs, TopicArn: n.TopicConfigurations[0].TopicArn, Events: restored})
+				n.TopicConfigurations = append(n.TopicConfigurations,
+					types.TopicConfiguration{Id: theirs, TopicArn: n.TopicConfigurations[0].TopicArn, Events: restored})
 			})
 		}, Has: func(t *testing.T, r *kindtest.Rig) bool {
 			t.Helper()
@@ -435,7 +492,8 @@ func TestBucket_ListsOfOthers(t *testing.T) {
 		}), Add: func(t *testing.T, r *kindtest.Rig) {
 			t.Helper()
 			others(t, r, func(n *types.NotificationConfiguration) {
-				n.LambdaFunctionConfigurations = append(n.LambdaFunctionConfigurations, types.LambdaFunctionConfiguration{Id: theirs, LambdaFunctionArn: aws.String(functionARN), Events: restored})
+				n.LambdaFunctionConfigurations = append(n.LambdaFunctionConfigurations,
+					types.LambdaFunctionConfiguration{Id: theirs, LambdaFunctionArn: aws.String(functionARN), Events: restored})
 			})
 		}, Has: func(t *testing.T, r *kindtest.Rig) bool {
 			t.Helper()
@@ -460,6 +518,7 @@ func hasID(rules []types.CORSRule, id string) bool {
 func addCORS(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).PutBucketCors(t.Context(), &s3.PutBucketCorsInput{Bucket: aws.String(name), CORSConfiguration: &types.CORSConfiguration{
-		CORSRules: append(corsOf(t, r), types.CORSRule{ID: aws.String("theirs"), AllowedMethods: []string{"GET"}, AllowedOrigins: []string{"*"}})}})
+		CORSRules: append(corsOf(t, r),
+			types.CORSRule{ID: aws.String("theirs"), AllowedMethods: []string{"GET"}, AllowedOrigins: []string{"*"}})}})
 	kindtest.Must(t, err)
 }

@@ -32,7 +32,8 @@ var (
 )
 
 func allow(action string) string {
-	return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + kindtest.Account + `:root"},"Action":` + action + `,"Resource":"*"}]}`
+	return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + kindtest.Account +
+		`:root"},"Action":` + action + `,"Resource":"*"}]}`
 }
 
 func binary(s *spec) { s.SecretBinaryRef = &v1alpha1.SecretKeyReference{Name: "k8s", Key: "value"} }
@@ -50,7 +51,8 @@ func noRotation(s *spec) { s.Rotation = &v1alpha1.SecretRotation{} }
 func accessRows() []kindtest.Case {
 	theirs := func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).PutResourcePolicy(t.Context(), &secretsmanager.PutResourcePolicyInput{SecretId: aws.String(name), ResourcePolicy: aws.String(lister)})
+		_, err := api(r).PutResourcePolicy(t.Context(),
+			&secretsmanager.PutResourcePolicyInput{SecretId: aws.String(name), ResourcePolicy: aws.String(lister)})
 		kindtest.Must(t, err)
 	}
 	canceled := func(t *testing.T, r *kindtest.Rig) {
@@ -60,11 +62,15 @@ func accessRows() []kindtest.Case {
 	}
 	anyone := strings.Replace(reader, `{"AWS":"arn:aws:iam::`+kindtest.Account+`:root"}`, `"*"`, 1)
 	return []kindtest.Case{
-		{Name: "with a policy and a rotation", Object: secretOf(capability, policy(reader), rotates(function, 30)), Cause: engine.New, Actions: []string{create}},
-		{Name: "a policy", Existing: secretOf(), Object: secretOf(policy(reader)), Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{putPolicy}},
-		{Name: "another policy", Existing: secretOf(policy(reader)), Object: secretOf(policy(lister)), Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{putPolicy}},
+		{Name: "with a policy and a rotation", Object: secretOf(capability, policy(reader), rotates(function, 30)), Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "a policy", Existing: secretOf(), Object: secretOf(policy(reader)), Cause: engine.Edited, Diff: []string{"Policy"},
+			Actions: []string{putPolicy}},
+		{Name: "another policy", Existing: secretOf(policy(reader)), Object: secretOf(policy(lister)), Cause: engine.Edited,
+			Diff: []string{"Policy"}, Actions: []string{putPolicy}},
 		{Name: "the same policy in other words", Existing: secretOf(policy(reader)), Object: secretOf(policy(reader2)), Cause: engine.InSync},
-		{Name: "an empty policy removes it", Existing: secretOf(policy(reader)), Object: secretOf(policy("")), Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{noPolicy}},
+		{Name: "an empty policy removes it", Existing: secretOf(policy(reader)), Object: secretOf(policy("")), Cause: engine.Edited,
+			Diff: []string{"Policy"}, Actions: []string{noPolicy}},
 		{Name: "no policy is what there is", Existing: secretOf(), Object: secretOf(policy("")), Cause: engine.InSync},
 		{Name: "a policy that is no longer declared stays", Existing: secretOf(policy(reader)), Object: secretOf(), Cause: engine.InSync},
 		{Name: "a policy is restored", Existing: secretOf(policy(reader)), Object: secretOf(policy(reader)), Drift: true, Before: theirs,
@@ -83,18 +89,25 @@ func accessRows() []kindtest.Case {
 		{Name: "an empty rotation cancels it", Existing: secretOf(capability, rotates(function, 30)), Object: secretOf(capability, noRotation),
 			Cause: engine.Edited, Diff: []string{"Rotation.LambdaARN"}, Actions: []string{cancel}},
 		{Name: "no rotation is what there is", Existing: secretOf(capability), Object: secretOf(capability, noRotation), Cause: engine.InSync},
-		{Name: "a rotation that is no longer declared stays", Existing: secretOf(capability, rotates(function, 30)), Object: secretOf(capability), Cause: engine.InSync},
-		{Name: "a canceled rotation is restored", Existing: secretOf(capability, rotates(function, 30)), Object: secretOf(capability, rotates(function, 30)), Drift: true, Before: canceled,
+		{Name: "a rotation that is no longer declared stays", Existing: secretOf(capability, rotates(function, 30)), Object: secretOf(capability),
+			Cause: engine.InSync},
+		{Name: "a canceled rotation is restored", Existing: secretOf(capability, rotates(function, 30)),
+			Object: secretOf(capability, rotates(function, 30)), Drift: true, Before: canceled,
 			Cause: engine.Drifted, Diff: []string{"Rotation.LambdaARN", "Rotation.Days"}, Actions: []string{rotate}},
-		{Name: "a rotated value stays", Existing: secretOf(source, rotates(function, 30)), Object: secretOf(source, rotates(function, 30)), Facts: with("v"), Drift: true,
+		{Name: "a rotated value stays", Existing: secretOf(source, rotates(function, 30)), Object: secretOf(source, rotates(function, 30)),
+			Facts: with("v"), Drift: true,
 			Before: person("rotated"), Cause: engine.InSync},
-		{Name: "a function without a schedule", Object: secretOf(func(s *spec) { s.Rotation = &v1alpha1.SecretRotation{LambdaARN: function} }), Stalled: status.ReasonInvalidSpec},
-		{Name: "a rotation by something else", Object: secretOf(rotates("arn:aws:sqs:eu-west-1:123456789012:queue", 30)), Stalled: status.ReasonInvalidSpec},
+		{Name: "a function without a schedule", Object: secretOf(func(s *spec) { s.Rotation = &v1alpha1.SecretRotation{LambdaARN: function} }),
+			Stalled: status.ReasonInvalidSpec},
+		{Name: "a rotation by something else", Object: secretOf(rotates("arn:aws:sqs:eu-west-1:123456789012:queue", 30)),
+			Stalled: status.ReasonInvalidSpec},
 
-		{Name: "with bytes from a Kubernetes Secret", Object: secretOf(binary), Facts: with("\xff\x00"), Cause: engine.New, Actions: []string{create}},
+		{Name: "with bytes from a Kubernetes Secret", Object: secretOf(binary), Facts: with("\xff\x00"), Cause: engine.New,
+			Actions: []string{create}},
 		{Name: "the same bytes as text are another version", Existing: secretOf(source), Object: secretOf(binary), Facts: with("v"),
 			Cause: engine.Edited, Diff: []string{"SourceVersion"}, Actions: []string{put}},
-		{Name: "a person's value wins over the bytes", Existing: secretOf(binary), Object: secretOf(binary), Facts: with("\xff"), Drift: true, Before: person("p"), Cause: engine.InSync},
+		{Name: "a person's value wins over the bytes", Existing: secretOf(binary), Object: secretOf(binary), Facts: with("\xff"), Drift: true,
+			Before: person("p"), Cause: engine.InSync},
 	}
 }
 

@@ -105,7 +105,8 @@ func read(t *testing.T, r *kindtest.Rig) string {
 func createSecret(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String(name), SecretString: aws.String("theirs"), Tags: kind.SDKTags[types.Tag](tags)})
+		_, err := api(r).CreateSecret(t.Context(),
+			&secretsmanager.CreateSecretInput{Name: aws.String(name), SecretString: aws.String("theirs"), Tags: kind.SDKTags[types.Tag](tags)})
 		kindtest.Must(t, err)
 	}
 }
@@ -121,13 +122,15 @@ func person(v string) func(*testing.T, *kindtest.Rig) {
 
 func schedule(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
-	_, err := api(r).DeleteSecret(t.Context(), &secretsmanager.DeleteSecretInput{SecretId: aws.String(name), RecoveryWindowInDays: aws.Int64(7)})
+	_, err := api(r).DeleteSecret(t.Context(),
+		&secretsmanager.DeleteSecretInput{SecretId: aws.String(name), RecoveryWindowInDays: aws.Int64(7)})
 	kindtest.Must(t, err)
 }
 
 func destroy(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
-	_, err := api(r).DeleteSecret(t.Context(), &secretsmanager.DeleteSecretInput{SecretId: aws.String(name), ForceDeleteWithoutRecovery: aws.Bool(true)})
+	_, err := api(r).DeleteSecret(t.Context(),
+		&secretsmanager.DeleteSecretInput{SecretId: aws.String(name), ForceDeleteWithoutRecovery: aws.Bool(true)})
 	kindtest.Must(t, err)
 }
 
@@ -158,8 +161,9 @@ const (
 )
 
 func TestSecret(t *testing.T) {
-	promoted := kindtest.Case{Name: "a source that was changed back", Existing: secretOf(source), Object: secretOf(source), Drift: true, Cause: engine.Drifted,
-		Diff: []string{"SourceVersion"}, Actions: []string{promote}}
+	promoted := kindtest.Case{Name: "a source that was changed back", Existing: secretOf(source), Object: secretOf(source), Drift: true,
+		Cause: engine.Drifted,
+		Diff:  []string{"SourceVersion"}, Actions: []string{promote}}
 	var s *kindtest.Subject
 	promoted.Facts = func(sub *kindtest.Subject) { s = sub; with("a")(sub) }
 	promoted.Before = func(t *testing.T, _ *kindtest.Rig) {
@@ -169,24 +173,31 @@ func TestSecret(t *testing.T) {
 		s.Actions = nil
 		with("a")(s)
 	}
-	kindtest.Run(t, engine.For(NewSecret), slices.Concat([]kindtest.Case{promoted}, lives(), refusals(), edits(), drifts(), deletions(), owners(), accessRows()))
+	kindtest.Run(t, engine.For(NewSecret),
+		slices.Concat([]kindtest.Case{promoted}, lives(), refusals(), edits(), drifts(), deletions(), owners(), accessRows()))
 }
 
 func lives() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "absent is created, and only the create is planned", Object: secretOf(capability, described("keys"), kms(keyARN), tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
+		{Name: "absent is created, and only the create is planned",
+			Object: secretOf(capability, described("keys"), kms(keyARN), tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
 		{Name: "without a value", Object: secretOf(), Cause: engine.New, Actions: []string{create}},
 		{Name: "with a random value", Object: secretOf(generate(v1alpha1.SecretGenerate{})), Cause: engine.New, Actions: []string{create}},
 		{Name: "with a value from a Kubernetes Secret", Object: secretOf(source), Facts: with("v"), Cause: engine.New, Actions: []string{create}},
 		{Name: "the key is the same by its id", Existing: secretOf(kms(keyARN)), Object: secretOf(kms(keyID)), Cause: engine.InSync},
-		{Name: "the default key is the same by any name", Existing: secretOf(), Object: secretOf(kms("alias/aws/secretsmanager")), Cause: engine.InSync},
+		{Name: "the default key is the same by any name", Existing: secretOf(), Object: secretOf(kms("alias/aws/secretsmanager")),
+			Cause: engine.InSync},
 		{Name: "an empty key is the default key", Existing: secretOf(), Object: secretOf(kms("")), Cause: engine.InSync},
 		{Name: "no description is the same as an empty one", Existing: secretOf(), Object: secretOf(described("")), Cause: engine.InSync},
-		{Name: "what is no longer declared stays as it is", Existing: secretOf(capability, described("d"), kms(keyID)), Object: secretOf(), Cause: engine.InSync},
+		{Name: "what is no longer declared stays as it is", Existing: secretOf(capability, described("d"), kms(keyID)), Object: secretOf(),
+			Cause: engine.InSync},
 		{Name: "a placeholder declared later is not put", Existing: secretOf(), Object: secretOf(capability), Cause: engine.InSync},
-		{Name: "a changed placeholder is not put", Existing: secretOf(capability), Object: secretOf(func(s *spec) { s.Placeholder = map[string]v1alpha1.PlaceholderValue{"X": "y"} }), Cause: engine.InSync},
-		{Name: "a secret that vanished is reported and not recreated", Existing: secretOf(), Object: secretOf(), Drift: true, Before: destroy, Stalled: status.ReasonMissing},
-		{Name: "a secret that vanished is recreated with recreateOnLoss", Existing: secretOf(capability, recreate), Object: secretOf(capability, recreate), Drift: true, Before: destroy,
+		{Name: "a changed placeholder is not put", Existing: secretOf(capability),
+			Object: secretOf(func(s *spec) { s.Placeholder = map[string]v1alpha1.PlaceholderValue{"X": "y"} }), Cause: engine.InSync},
+		{Name: "a secret that vanished is reported and not recreated", Existing: secretOf(), Object: secretOf(), Drift: true, Before: destroy,
+			Stalled: status.ReasonMissing},
+		{Name: "a secret that vanished is recreated with recreateOnLoss", Existing: secretOf(capability, recreate),
+			Object: secretOf(capability, recreate), Drift: true, Before: destroy,
 			Cause: engine.New, Actions: []string{create}},
 	}
 }
@@ -198,21 +209,27 @@ func refusals() []kindtest.Case {
 	elsewhere := func(s *spec) { source(s); s.SecretStringRef.Namespace = "team-b" }
 	missing := func(s *spec) { source(s); s.SecretStringRef.Key = "other" }
 	cases := []kindtest.Case{
-		row("a source and a placeholder", status.ReasonInvalidSpec, source, func(s *spec) { s.Placeholder = map[string]v1alpha1.PlaceholderValue{"a": ""} }),
+		row("a source and a placeholder", status.ReasonInvalidSpec, source,
+			func(s *spec) { s.Placeholder = map[string]v1alpha1.PlaceholderValue{"a": ""} }),
 		row("a source and random values", status.ReasonInvalidSpec, source, generate(v1alpha1.SecretGenerate{})),
 		row("a placeholder, and random values for which keys", status.ReasonInvalidSpec, capability, generate(v1alpha1.SecretGenerate{})),
 		row("random values of too few characters", status.ReasonInvalidSpec, generate(v1alpha1.SecretGenerate{Exclude: alphabet[9:]})),
 		row("random values that are too short", status.ReasonInvalidSpec, generate(v1alpha1.SecretGenerate{Length: 4})),
-		row("random values that are too many", status.ReasonInvalidSpec, generate(v1alpha1.SecretGenerate{Length: 1024, Keys: make([]string, 40)})),
+		row("random values that are too many", status.ReasonInvalidSpec,
+			generate(v1alpha1.SecretGenerate{Length: 1024, Keys: make([]string, 40)})),
 		row("a recovery window that AWS does not know", status.ReasonInvalidSpec, window(3)),
 		row("a source in another namespace", status.ReasonNotPermitted, elsewhere),
 		row("a source that is not there", status.ReasonCredentialsMissing, missing),
 	}
-	cases = append(cases, kindtest.Case{Name: "a binary source that is too long", Object: secretOf(binary), Facts: with(strings.Repeat("x", maxValue+1)), Stalled: status.ReasonInvalidSpec},
-		row("a binary source beside one of text", status.ReasonInvalidSpec, source, binary), row("a binary source and random values", status.ReasonInvalidSpec, binary, generate(v1alpha1.SecretGenerate{})),
-		row("a binary source in another namespace", status.ReasonNotPermitted, func(s *spec) { binary(s); s.SecretBinaryRef.Namespace = "team-b" }))
+	cases = append(cases, kindtest.Case{Name: "a binary source that is too long", Object: secretOf(binary),
+		Facts: with(strings.Repeat("x", maxValue+1)), Stalled: status.ReasonInvalidSpec},
+		row("a binary source beside one of text", status.ReasonInvalidSpec, source, binary),
+		row("a binary source and random values", status.ReasonInvalidSpec, binary, generate(v1alpha1.SecretGenerate{})),
+		row("a binary source in another namespace", status.ReasonNotPermitted,
+			func(s *spec) { binary(s); s.SecretBinaryRef.Namespace = "team-b" }))
 	for what, v := range map[string]string{"empty": "", "too long": strings.Repeat("x", maxValue+1), "not text": "\xff\xfe"} {
-		cases = append(cases, kindtest.Case{Name: "a source that is " + what, Object: secretOf(source), Facts: with(v), Stalled: status.ReasonInvalidSpec})
+		cases = append(cases, kindtest.Case{Name: "a source that is " + what, Object: secretOf(source), Facts: with(v),
+			Stalled: status.ReasonInvalidSpec})
 	}
 	return cases
 }
@@ -223,27 +240,33 @@ func edits() []kindtest.Case {
 			Cause: engine.Edited, Diff: []string{"Description"}, Actions: []string{update}},
 		{Name: "an empty description clears it", Existing: secretOf(described("a")), Object: secretOf(described("")),
 			Cause: engine.Edited, Diff: []string{"Description"}, Actions: []string{update}},
-		{Name: "a key", Existing: secretOf(), Object: secretOf(kms(keyARN)), Cause: engine.Edited, Diff: []string{"KMSKeyID"}, Actions: []string{update}},
-		{Name: "an empty key is the default one", Existing: secretOf(kms(keyARN)), Object: secretOf(kms("")), Cause: engine.Edited, Diff: []string{"KMSKeyID"}, Actions: []string{update}},
+		{Name: "a key", Existing: secretOf(), Object: secretOf(kms(keyARN)), Cause: engine.Edited, Diff: []string{"KMSKeyID"},
+			Actions: []string{update}},
+		{Name: "an empty key is the default one", Existing: secretOf(kms(keyARN)), Object: secretOf(kms("")), Cause: engine.Edited,
+			Diff: []string{"KMSKeyID"}, Actions: []string{update}},
 		{Name: "tags are added and dropped", Existing: secretOf(tagged("old", "1")), Object: secretOf(tagged("team", "a")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 		{Name: "a source declared later is put", Existing: secretOf(capability), Object: secretOf(source), Facts: with("v"),
 			Cause: engine.Edited, Diff: []string{"SourceVersion"}, Actions: []string{put}},
 		{Name: "a source declared later is put where there is no value", Existing: secretOf(), Object: secretOf(source), Facts: with("v"),
 			Cause: engine.Edited, Diff: []string{"SourceVersion"}, Actions: []string{put}},
-		{Name: "a source no longer declared leaves its value", Existing: secretOf(source), Object: secretOf(), Facts: with("v"), Cause: engine.InSync},
+		{Name: "a source no longer declared leaves its value", Existing: secretOf(source), Object: secretOf(), Facts: with("v"),
+			Cause: engine.InSync},
 	}
 }
 
 func drifts() []kindtest.Case {
 	return []kindtest.Case{
-		{Name: "a person's value wins over the source", Existing: secretOf(source), Object: secretOf(source), Facts: with("v"), Drift: true, Before: person("p"), Cause: engine.InSync},
+		{Name: "a person's value wins over the source", Existing: secretOf(source), Object: secretOf(source), Facts: with("v"), Drift: true,
+			Before: person("p"), Cause: engine.InSync},
 		{Name: "a person's third value wins over the source", Existing: secretOf(source), Object: secretOf(source), Facts: with("v"), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) { person("p")(t, r); person("q")(t, r); person("r")(t, r) }, Cause: engine.InSync},
-		{Name: "a deletion scheduled by a person is undone", Existing: secretOf(capability), Object: secretOf(capability), Drift: true, Before: schedule,
-			Cause: engine.Drifted, Diff: []string{"ScheduledForDeletion"}, Actions: []string{restore}},
-		{Name: "the source is judged after the restore", Existing: secretOf(), Object: secretOf(source, tagged("a", "b")), Facts: with("v"), Before: schedule,
-			Cause: engine.Edited, Diff: []string{"ScheduledForDeletion", "SourceVersion", "Tags[a]"}, Actions: []string{restore, tag}},
+		{Name: "a deletion scheduled by a person is undone", Existing: secretOf(capability), Object: secretOf(capability), Drift: true,
+			Before: schedule,
+			Cause:  engine.Drifted, Diff: []string{"ScheduledForDeletion"}, Actions: []string{restore}},
+		{Name: "the source is judged after the restore", Existing: secretOf(), Object: secretOf(source, tagged("a", "b")), Facts: with("v"),
+			Before: schedule,
+			Cause:  engine.Edited, Diff: []string{"ScheduledForDeletion", "SourceVersion", "Tags[a]"}, Actions: []string{restore, tag}},
 	}
 }
 
@@ -254,16 +277,20 @@ func deletions() []kindtest.Case {
 	}
 	return []kindtest.Case{
 		row("deleting", kindtest.Case{Cause: engine.Deleting, Actions: []string{remove}}, capability),
-		{Name: "a replicated secret is held", Existing: secretOf(capability), Object: secretOf(capability), Deleting: true, Drift: true, OnRun: true, Waiting: status.ReasonInUse,
+		{Name: "a replicated secret is held", Existing: secretOf(capability), Object: secretOf(capability), Deleting: true, Drift: true,
+			OnRun: true, Waiting: status.ReasonInUse,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				t.Helper()
-				_, err := api(r).ReplicateSecretToRegions(t.Context(), &secretsmanager.ReplicateSecretToRegionsInput{SecretId: aws.String(name), AddReplicaRegions: []types.ReplicaRegionType{{Region: aws.String("eu-west-1")}}})
+				_, err := api(r).ReplicateSecretToRegions(t.Context(),
+					&secretsmanager.ReplicateSecretToRegionsInput{SecretId: aws.String(name),
+						AddReplicaRegions: []types.ReplicaRegionType{{Region: aws.String("eu-west-1")}}})
 				kindtest.Must(t, err)
 			}},
 		row("deleting at once", kindtest.Case{Cause: engine.Deleting, Actions: []string{remove}}, window(0)),
 		row("a secret in its recovery window is deleted", kindtest.Case{Before: schedule, Cause: engine.Gone}),
 		row("deleting what is gone", kindtest.Case{Before: destroy, Cause: engine.Gone}),
-		row("deleting with Orphan removes only the owner tags", kindtest.Case{Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}}, deletion(v1alpha1.DeletionOrphan)),
+		row("deleting with Orphan removes only the owner tags", kindtest.Case{Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
+			deletion(v1alpha1.DeletionOrphan)),
 	}
 }
 
@@ -273,14 +300,19 @@ func owners() []kindtest.Case {
 		return func(t *testing.T, r *kindtest.Rig) { createSecret(tags)(t, r); then(t, r) }
 	}
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: secretOf(), Before: createSecret(ownerTags("an-earlier-one", kindtest.Cluster)),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
-		{Name: "deleted with an earlier object of this name, it is restored", Object: secretOf(capability), Before: before(ownerTags("an-earlier-one", kindtest.Cluster), schedule),
-			Cause: engine.Edited, Diff: []string{"ScheduledForDeletion", "Tags[nexus.ai/owner-uid]"}, Actions: []string{restore, tag}},
-		{Name: "adoptionPolicy Never refuses an earlier object's secret", Object: secretOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
+		{Name: "left by an earlier object of this name, it is taken over", Object: secretOf(),
+			Before: createSecret(ownerTags("an-earlier-one", kindtest.Cluster)),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "deleted with an earlier object of this name, it is restored", Object: secretOf(capability),
+			Before: before(ownerTags("an-earlier-one", kindtest.Cluster), schedule),
+			Cause:  engine.Edited, Diff: []string{"ScheduledForDeletion", "Tags[nexus.ai/owner-uid]"}, Actions: []string{restore, tag}},
+		{Name: "adoptionPolicy Never refuses an earlier object's secret",
+			Object: secretOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: createSecret(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
-		{Name: "another cluster's is left alone", Object: secretOf(), Before: createSecret(ownerTags("uid-of-"+object, "another")), Stalled: status.ReasonConflict},
-		{Name: "another's deletion is not undone", Object: secretOf(), Before: before(ownerTags("uid-of-"+object, "another"), schedule), Stalled: status.ReasonConflict},
+		{Name: "another cluster's is left alone", Object: secretOf(), Before: createSecret(ownerTags("uid-of-"+object, "another")),
+			Stalled: status.ReasonConflict},
+		{Name: "another's deletion is not undone", Object: secretOf(), Before: before(ownerTags("uid-of-"+object, "another"), schedule),
+			Stalled: status.ReasonConflict},
 		{Name: "an untagged secret is left alone", Object: secretOf(), Before: createSecret(nil), Stalled: status.ReasonConflict},
 		{Name: "an untagged secret is adopted with allowAdoption", Object: secretOf(always), Before: createSecret(nil),
 			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.Edited, Diff: ownerPaths, Actions: []string{tag}},
@@ -289,12 +321,14 @@ func owners() []kindtest.Case {
 
 func secretLives() map[string]kindtest.Life {
 	lives := map[string]kindtest.Life{
-		"rotation": {Sample: secretOf(binary, window(0), policy(reader), rotates(function, 30)), Edited: secretOf(binary, window(0), policy(""), noRotation), Facts: with("\xff\x00"),
+		"rotation": {Sample: secretOf(binary, window(0), policy(reader), rotates(function, 30)),
+			Edited: secretOf(binary, window(0), policy(""), noRotation), Facts: with("\xff\x00"),
 			Invalid: []v1alpha1.Resource{secretOf(binary, window(0), policy("{")), secretOf(binary, source, window(0))}},
 		"placeholder": {Sample: secretOf(capability), Edited: secretOf(capability, described("d"), tagged("team", "b")),
 			Invalid: []v1alpha1.Resource{secretOf(capability, generate(v1alpha1.SecretGenerate{})), secretOf(window(3))}},
 		"source": {Sample: secretOf(source, window(0)), Edited: secretOf(source, window(0), kms(keyARN)), Facts: with("v"),
-			Invalid: []v1alpha1.Resource{secretOf(source, capability, window(0)), secretOf(source, window(0), func(s *spec) { s.SecretStringRef.Key = "missing" })}},
+			Invalid: []v1alpha1.Resource{secretOf(source, capability, window(0)),
+				secretOf(source, window(0), func(s *spec) { s.SecretStringRef.Key = "missing" })}},
 	}
 	for what, life := range lives {
 		life.Exists, life.Foreign = exists, createSecret(map[string]string{"owner": "somebody"})
@@ -476,9 +510,11 @@ func TestFirstValues(t *testing.T) {
 		edits   []func(*spec)
 		pattern string
 	}{
-		"a random string":       {[]func(*spec){generate(v1alpha1.SecretGenerate{})}, `^[A-Za-z0-9]{32}$`},
-		"of a length":           {[]func(*spec){generate(v1alpha1.SecretGenerate{Length: 100, Exclude: "abcdefghijklmnopqrstuvwxyz"})}, `^[A-Z0-9]{100}$`},
-		"random values by key":  {[]func(*spec){generate(v1alpha1.SecretGenerate{Keys: []string{"b", "a"}})}, `^{"a":"[A-Za-z0-9]{32}","b":"[A-Za-z0-9]{32}"}$`},
+		"a random string": {[]func(*spec){generate(v1alpha1.SecretGenerate{})}, `^[A-Za-z0-9]{32}$`},
+		"of a length": {[]func(*spec){generate(v1alpha1.SecretGenerate{Length: 100, Exclude: "abcdefghijklmnopqrstuvwxyz"})},
+			`^[A-Z0-9]{100}$`},
+		"random values by key": {[]func(*spec){generate(v1alpha1.SecretGenerate{Keys: []string{"b", "a"}})},
+			`^{"a":"[A-Za-z0-9]{32}","b":"[A-Za-z0-9]{32}"}$`},
 		"placeholders and both": {[]func(*spec){capability}, `^{"OPENAI_API_KEY":"CHANGE_ME","SESSION_KEY":"[A-Za-z0-9]{32}"}$`},
 	} {
 		s := settled(t, secretOf(c.edits...), nil)
@@ -504,7 +540,8 @@ func TestRecoveryWindow(t *testing.T) {
 	s := settled(t, secretOf(window(0)), nil)
 	s.Deleting = true
 	settle(t, s)
-	if _, err := api(s.Rig).DescribeSecret(t.Context(), &secretsmanager.DescribeSecretInput{SecretId: aws.String(name)}); !awsclient.IsNotFound(err) {
+	if _, err := api(s.Rig).DescribeSecret(t.Context(),
+		&secretsmanager.DescribeSecretInput{SecretId: aws.String(name)}); !awsclient.IsNotFound(err) {
 		t.Errorf("not gone at once: %v", err)
 	}
 }
@@ -548,7 +585,8 @@ func TestValueShowsOnlyInTheCallThatCarriesIt(t *testing.T) {
 func TestPublishedFields(t *testing.T) {
 	s := settled(t, secretOf(source), with("v"))
 	st := statusOf(s)
-	if !strings.HasPrefix(st.ARN, "arn:aws:secretsmanager:") || st.ID != name || st.VersionId == "" || st.CreationTime == nil || st.SourceVersionId != st.VersionId || st.Populated != nil || st.InitialVersionId != "" {
+	if !strings.HasPrefix(st.ARN, "arn:aws:secretsmanager:") || st.ID != name || st.VersionId == "" || st.CreationTime == nil ||
+		st.SourceVersionId != st.VersionId || st.Populated != nil || st.InitialVersionId != "" {
 		t.Errorf("%+v", st)
 	}
 }

@@ -31,7 +31,8 @@ func TestTheFirstVersionIsKnownByNames(t *testing.T) {
 		return initialOf(o).version
 	}
 	a := of("ns", "n", "s", "1")
-	if a == "" || a != of("ns", "n", "s", "2") || a == of("ns2", "n", "s", "1") || a == of("ns", "n2", "s", "1") || a == of("ns", "n", "s2", "1") {
+	if a == "" || a != of("ns", "n", "s", "2") || a == of("ns2", "n", "s", "1") || a == of("ns", "n2", "s", "1") ||
+		a == of("ns", "n", "s2", "1") {
 		t.Error("not one id for one object's name")
 	}
 	if initialOf(secretOf()).version != "" {
@@ -64,7 +65,8 @@ func TestKeysAsAWSNamesThem(t *testing.T) {
 	}{
 		{keyID, keyARN, true}, {keyARN, keyID, true}, {keyARN, keyARN, true}, {"", "", true}, {"", "alias/aws/secretsmanager", true},
 		{"", "arn:aws:kms:eu-west-1:123456789012:alias/aws/secretsmanager", true},
-		{"alias/mine", "arn:aws:kms:eu-west-1:123456789012:alias/mine", true}, {"arn:aws:kms:eu-west-1:123456789012:alias/mine", "alias/mine", true},
+		{"alias/mine", "arn:aws:kms:eu-west-1:123456789012:alias/mine", true},
+		{"arn:aws:kms:eu-west-1:123456789012:alias/mine", "alias/mine", true},
 		{keyID, "", false}, {"", keyARN, false}, {"alias/mine", keyARN, false}, {"34cd-56ef-1234567890ab", keyARN, false},
 	} {
 		got := aws.ToString(fromKey(&c.want, &c.have))

@@ -14,6 +14,7 @@ import (
 
 func TestTopic_ImportsReadWhatNoPartReads(t *testing.T) {
 	kindtest.ReadsSeparately(t, kindsns.NewTopic, kindsns.TopicState{Name: "t", ARN: "arn"}, []kindtest.Separate{
-		{Setting: "dataProtectionPolicy", Operation: "SNS GetDataProtectionPolicy", Output: &sns.GetDataProtectionPolicyOutput{DataProtectionPolicy: aws.String("{}")}},
+		{Setting: "dataProtectionPolicy", Operation: "SNS GetDataProtectionPolicy",
+			Output: &sns.GetDataProtectionPolicyOutput{DataProtectionPolicy: aws.String("{}")}},
 	})
 }

@@ -143,7 +143,8 @@ func byRef(s *v1alpha1.SNSSubscription) {
 }
 
 func targets(s *kindtest.Subject) {
-	s.Targets = map[string]kind.Target{"KMSKey/orders": {ID: "1234abcd-12ab-34cd-56ef-1234567890ab", ARN: key}, "SQSQueue/jobs": {ID: "jobs", ARN: queue}, "SQSQueue/failed": {ID: "failed", ARN: dlq}}
+	s.Targets = map[string]kind.Target{"KMSKey/orders": {ID: "1234abcd-12ab-34cd-56ef-1234567890ab", ARN: key},
+		"SQSQueue/jobs": {ID: "jobs", ARN: queue}, "SQSQueue/failed": {ID: "failed", ARN: dlq}}
 }
 
 func api(r *kindtest.Rig) *sns.Client { return sns.NewFromConfig(r.Config) }
@@ -174,7 +175,8 @@ func deleteTopic(t *testing.T, r *kindtest.Rig) {
 func change(topicARN, attribute, value string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).SetTopicAttributes(t.Context(), &sns.SetTopicAttributesInput{TopicArn: &topicARN, AttributeName: &attribute, AttributeValue: &value})
+		_, err := api(r).SetTopicAttributes(t.Context(),
+			&sns.SetTopicAttributesInput{TopicArn: &topicARN, AttributeName: &attribute, AttributeValue: &value})
 		kindtest.Must(t, err)
 	}
 }
@@ -234,19 +236,28 @@ func lives() []kindtest.Case {
 	}
 	return []kindtest.Case{
 		{Name: "absent is created by one call", Object: topicOf(), Cause: engine.New, Actions: []string{create}},
-		{Name: "with every attribute", Object: topicOf(display("Orders"), kms(key), policy(mayPublish), delivery(retries), tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
-		{Name: "a FIFO topic", Object: topicOf(fifo, deduplicated(true)), Cause: engine.New, Actions: []string{create}},
-		{Name: "false deduplication of a standard topic is no attribute", Object: topicOf(deduplicated(false)), Cause: engine.New, Actions: []string{create}},
-		{Name: "with the password of an endpoint", Object: topicOf(to("https", "https://user:secret@example.com/orders")), Cause: engine.New, Actions: []string{create}},
-		{Name: "a subscription with a password is removed", Existing: topicOf(to("https", "https://user:secret@example.com/orders")), Object: topicOf(), Cause: engine.Edited,
-			Diff: []string{"Subscriptions[https https://user:****@example.com/orders]"}, Actions: []string{unsubscribe}},
-		{Name: "stars in the place of a password", Object: topicOf(to("https", "https://user:****@example.com/orders")), Stalled: status.ReasonInvalidSpec},
-		{Name: "with subscriptions", Object: topicOf(toQueue(filter(failed), scope("MessageBody"), raw(true), letters(dlq)), to("email", mail)), Cause: engine.New, Actions: []string{create}},
-		{Name: "with references to queues", Object: topicOf(toQueue(byRef)), Facts: targets, Cause: engine.New, Actions: []string{create}},
-		{Name: "cleared attributes that a new topic does not have", Existing: topicOf(), Object: topicOf(display(""), kms(""), delivery("")), Cause: engine.InSync},
-		{Name: "attributes that are no longer declared stay", Existing: topicOf(display("Orders"), policy(mayPublish)), Object: topicOf(), Cause: engine.InSync},
-		{Name: "a lost topic is created again with its subscriptions", Existing: topicOf(toQueue()), Object: topicOf(toQueue()), Drift: true, Before: deleteTopic,
+		{Name: "with every attribute", Object: topicOf(display("Orders"), kms(key), policy(mayPublish), delivery(retries), tagged("team", "a")),
 			Cause: engine.New, Actions: []string{create}},
+		{Name: "a FIFO topic", Object: topicOf(fifo, deduplicated(true)), Cause: engine.New, Actions: []string{create}},
+		{Name: "false deduplication of a standard topic is no attribute", Object: topicOf(deduplicated(false)), Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "with the password of an endpoint", Object: topicOf(to("https", "https://user:secret@example.com/orders")), Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "a subscription with a password is removed", Existing: topicOf(to("https", "https://user:secret@example.com/orders")),
+			Object: topicOf(), Cause: engine.Edited,
+			Diff: []string{"Subscriptions[https https://user:****@example.com/orders]"}, Actions: []string{unsubscribe}},
+		{Name: "stars in the place of a password", Object: topicOf(to("https", "https://user:****@example.com/orders")),
+			Stalled: status.ReasonInvalidSpec},
+		{Name: "with subscriptions", Object: topicOf(toQueue(filter(failed), scope("MessageBody"), raw(true), letters(dlq)), to("email", mail)),
+			Cause: engine.New, Actions: []string{create}},
+		{Name: "with references to queues", Object: topicOf(toQueue(byRef)), Facts: targets, Cause: engine.New, Actions: []string{create}},
+		{Name: "cleared attributes that a new topic does not have", Existing: topicOf(), Object: topicOf(display(""), kms(""), delivery("")),
+			Cause: engine.InSync},
+		{Name: "attributes that are no longer declared stay", Existing: topicOf(display("Orders"), policy(mayPublish)), Object: topicOf(),
+			Cause: engine.InSync},
+		{Name: "a lost topic is created again with its subscriptions", Existing: topicOf(toQueue()), Object: topicOf(toQueue()), Drift: true,
+			Before: deleteTopic,
+			Cause:  engine.New, Actions: []string{create}},
 		refused("a FIFO topic whose name does not end in .fifo", fifo, func(s *spec) { s.TopicName = name }),
 		refused("a name that ends in .fifo of a standard topic", fifo, func(s *spec) { s.FifoTopic = false }),
 		refused("deduplication of a standard topic", deduplicated(true)),
@@ -266,7 +277,8 @@ func lives() []kindtest.Case {
 
 func edits() []kindtest.Case {
 	edit := func(name, path string, from, to func(s *spec)) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: topicOf(from), Object: topicOf(to), Cause: engine.Edited, Diff: []string{path}, Actions: []string{set}}
+		return kindtest.Case{Name: name, Existing: topicOf(from), Object: topicOf(to), Cause: engine.Edited, Diff: []string{path},
+			Actions: []string{set}}
 	}
 	none := func(*spec) {}
 	return []kindtest.Case{
@@ -278,15 +290,21 @@ func edits() []kindtest.Case {
 		edit("no KMS key", "KmsMasterKeyId", kms(key), kms("")),
 		edit("a delivery policy", "DeliveryPolicy", none, delivery(retries)),
 		edit("another delivery policy", "DeliveryPolicy", delivery(retries), delivery(moreRetries)),
-		edit("a delivery policy of defaults", "DeliveryPolicy", delivery(moreRetries), delivery(`{"http":{"defaultHealthyRetryPolicy":{"numRetries":3}}}`)),
+		edit("a delivery policy of defaults", "DeliveryPolicy", delivery(moreRetries),
+			delivery(`{"http":{"defaultHealthyRetryPolicy":{"numRetries":3}}}`)),
 		edit("no delivery policy", "DeliveryPolicy", delivery(retries), delivery("")),
 		edit("a policy", "Policy", none, policy(mayPublish)),
 		edit("another policy", "Policy", policy(mayPublish), policy(noPublish)),
-		{Name: "the same policy in other words", Existing: topicOf(policy(mayPublish)), Object: topicOf(policy(mayPublishAgain)), Cause: engine.InSync},
-		{Name: "the key's ID names the key of the ARN", Existing: topicOf(kms(key)), Object: topicOf(kms("1234abcd-12ab-34cd-56ef-1234567890ab")), Cause: engine.InSync},
-		{Name: "a KMS key by reference", Existing: topicOf(), Object: topicOf(kmsBy("orders")), Facts: targets, Cause: engine.Edited, Diff: []string{"KmsMasterKeyId"}, Actions: []string{set}},
-		{Name: "deduplication on", Existing: topicOf(fifo), Object: topicOf(fifo, deduplicated(true)), Cause: engine.Edited, Diff: []string{"ContentBasedDeduplication"}, Actions: []string{set}},
-		{Name: "deduplication off", Existing: topicOf(fifo, deduplicated(true)), Object: topicOf(fifo, deduplicated(false)), Cause: engine.Edited, Diff: []string{"ContentBasedDeduplication"}, Actions: []string{set}},
+		{Name: "the same policy in other words", Existing: topicOf(policy(mayPublish)), Object: topicOf(policy(mayPublishAgain)),
+			Cause: engine.InSync},
+		{Name: "the key's ID names the key of the ARN", Existing: topicOf(kms(key)), Object: topicOf(kms("1234abcd-12ab-34cd-56ef-1234567890ab")),
+			Cause: engine.InSync},
+		{Name: "a KMS key by reference", Existing: topicOf(), Object: topicOf(kmsBy("orders")), Facts: targets, Cause: engine.Edited,
+			Diff: []string{"KmsMasterKeyId"}, Actions: []string{set}},
+		{Name: "deduplication on", Existing: topicOf(fifo), Object: topicOf(fifo, deduplicated(true)), Cause: engine.Edited,
+			Diff: []string{"ContentBasedDeduplication"}, Actions: []string{set}},
+		{Name: "deduplication off", Existing: topicOf(fifo, deduplicated(true)), Object: topicOf(fifo, deduplicated(false)), Cause: engine.Edited,
+			Diff: []string{"ContentBasedDeduplication"}, Actions: []string{set}},
 		{Name: "tags are added and dropped", Existing: topicOf(tagged("old", "1")), Object: topicOf(tagged("team", "a")), Cause: engine.Edited,
 			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 	}
@@ -294,17 +312,23 @@ func edits() []kindtest.Case {
 
 func subscriptions() []kindtest.Case {
 	edit := func(name, path string, from, to func(s *v1alpha1.SNSSubscription)) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: topicOf(toQueue(from)), Object: topicOf(toQueue(to)), Cause: engine.Edited, Diff: []string{setting(path)}, Actions: []string{setOne}}
+		return kindtest.Case{Name: name, Existing: topicOf(toQueue(from)), Object: topicOf(toQueue(to)), Cause: engine.Edited,
+			Diff: []string{setting(path)}, Actions: []string{setOne}}
 	}
 	none := func(*v1alpha1.SNSSubscription) {}
 	return []kindtest.Case{
-		{Name: "a queue is subscribed with its settings by one call", Existing: topicOf(), Object: topicOf(toQueue(filter(failed), raw(true), letters(dlq))), Cause: engine.Edited,
+		{Name: "a queue is subscribed with its settings by one call", Existing: topicOf(),
+			Object: topicOf(toQueue(filter(failed), raw(true), letters(dlq))), Cause: engine.Edited,
 			Diff: []string{subscription}, Actions: []string{subscribe}},
-		{Name: "a subscription is removed", Existing: topicOf(toQueue(), to("email", mail)), Object: topicOf(to("email", mail)), Cause: engine.Edited,
+		{Name: "a subscription is removed", Existing: topicOf(toQueue(), to("email", mail)), Object: topicOf(to("email", mail)),
+			Cause: engine.Edited,
+			Diff:  []string{subscription}, Actions: []string{unsubscribe}},
+		{Name: "the last subscription is removed", Existing: topicOf(toQueue()), Object: topicOf(), Cause: engine.Edited,
 			Diff: []string{subscription}, Actions: []string{unsubscribe}},
-		{Name: "the last subscription is removed", Existing: topicOf(toQueue()), Object: topicOf(), Cause: engine.Edited, Diff: []string{subscription}, Actions: []string{unsubscribe}},
-		{Name: "a reference to the queue of the ARN", Existing: topicOf(toQueue()), Object: topicOf(toQueue(byRef, func(s *v1alpha1.SNSSubscription) { s.DeadLetterQueueRef = nil })), Facts: targets, Cause: engine.InSync},
-		{Name: "settings of a new subscription that are the default", Existing: topicOf(toQueue()), Object: topicOf(toQueue(filter(""), scope("MessageBody"), raw(false), letters(""))), Cause: engine.InSync},
+		{Name: "a reference to the queue of the ARN", Existing: topicOf(toQueue()),
+			Object: topicOf(toQueue(byRef, func(s *v1alpha1.SNSSubscription) { s.DeadLetterQueueRef = nil })), Facts: targets, Cause: engine.InSync},
+		{Name: "settings of a new subscription that are the default", Existing: topicOf(toQueue()),
+			Object: topicOf(toQueue(filter(""), scope("MessageBody"), raw(false), letters(""))), Cause: engine.InSync},
 		edit("a filter policy", filterPolicy, none, filter(failed)),
 		edit("another filter policy", filterPolicy, filter(failed), filter(done)),
 		edit("no filter policy", filterPolicy, filter(failed), filter("")),
@@ -313,31 +337,43 @@ func subscriptions() []kindtest.Case {
 		edit("a dead-letter queue", redrive, none, letters(dlq)),
 		edit("another dead-letter queue", redrive, letters(dlq), letters(queue)),
 		edit("no dead-letter queue", redrive, letters(dlq), letters("")),
-		{Name: "the same filter in other words", Existing: topicOf(toQueue(filter(failed))), Object: topicOf(toQueue(filter(failedAgain))), Cause: engine.InSync},
-		{Name: "a filter of the body: its scope first", Existing: topicOf(toQueue(filter(failed))), Object: topicOf(toQueue(filter(inBody), scope("MessageBody"))), Cause: engine.Edited,
+		{Name: "the same filter in other words", Existing: topicOf(toQueue(filter(failed))), Object: topicOf(toQueue(filter(failedAgain))),
+			Cause: engine.InSync},
+		{Name: "a filter of the body: its scope first", Existing: topicOf(toQueue(filter(failed))),
+			Object: topicOf(toQueue(filter(inBody), scope("MessageBody"))), Cause: engine.Edited,
 			Diff: []string{setting(filterPolicy), setting(filterScope)}, Actions: []string{setOne, setOne}},
-		{Name: "a filter of attributes: its scope last", Existing: topicOf(toQueue(filter(inBody), scope("MessageBody"))), Object: topicOf(toQueue(filter(failed), scope("MessageAttributes"))), Cause: engine.Edited,
+		{Name: "a filter of attributes: its scope last", Existing: topicOf(toQueue(filter(inBody), scope("MessageBody"))),
+			Object: topicOf(toQueue(filter(failed), scope("MessageAttributes"))), Cause: engine.Edited,
 			Diff: []string{setting(filterPolicy), setting(filterScope)}, Actions: []string{setOne, setOne}},
-		{Name: "a filter of the body where there was none", Existing: topicOf(toQueue()), Object: topicOf(toQueue(filter(inBody), scope("MessageBody"))), Cause: engine.Edited,
+		{Name: "a filter of the body where there was none", Existing: topicOf(toQueue()),
+			Object: topicOf(toQueue(filter(inBody), scope("MessageBody"))), Cause: engine.Edited,
 			Diff: []string{setting(filterPolicy), setting(filterScope)}, Actions: []string{setOne, setOne}},
-		{Name: "no filter policy, whatever its scope", Existing: topicOf(toQueue(filter(inBody), scope("MessageBody"))), Object: topicOf(toQueue(filter("{}"), scope("MessageBody"))), Cause: engine.Edited,
+		{Name: "no filter policy, whatever its scope", Existing: topicOf(toQueue(filter(inBody), scope("MessageBody"))),
+			Object: topicOf(toQueue(filter("{}"), scope("MessageBody"))), Cause: engine.Edited,
 			Diff: []string{setting(filterPolicy)}, Actions: []string{setOne}},
-		{Name: "a stream is subscribed with its role", Existing: topicOf(), Object: topicOf(toStream(streamRole)), Facts: passable, Cause: engine.Edited,
-			Diff: []string{"Subscriptions[firehose " + stream + "]"}, Actions: []string{subscribe}},
-		{Name: "another role of a stream", Existing: topicOf(toStream(streamRole)), Object: topicOf(toStream(streamRole + "2")), Facts: passable, Cause: engine.Edited,
-			Diff: []string{"Settings[" + roleARN + " firehose " + stream + "]"}, Actions: []string{setOne}},
-		{Name: "a role that the provider does not pass", Object: topicOf(toStream("arn:aws:iam::123456789012:role/admin")), Facts: passable, Stalled: status.ReasonNotPermitted},
-		{Name: "a role by reference", Object: topicOf(to("firehose", stream, func(s *v1alpha1.SNSSubscription) { s.SubscriptionRoleRef = &v1alpha1.ObjectReference{Name: "stream"} })),
+		{Name: "a stream is subscribed with its role", Existing: topicOf(), Object: topicOf(toStream(streamRole)), Facts: passable,
+			Cause: engine.Edited,
+			Diff:  []string{"Subscriptions[firehose " + stream + "]"}, Actions: []string{subscribe}},
+		{Name: "another role of a stream", Existing: topicOf(toStream(streamRole)), Object: topicOf(toStream(streamRole + "2")), Facts: passable,
+			Cause: engine.Edited,
+			Diff:  []string{"Settings[" + roleARN + " firehose " + stream + "]"}, Actions: []string{setOne}},
+		{Name: "a role that the provider does not pass", Object: topicOf(toStream("arn:aws:iam::123456789012:role/admin")), Facts: passable,
+			Stalled: status.ReasonNotPermitted},
+		{Name: "a role by reference",
+			Object: topicOf(to("firehose", stream,
+				func(s *v1alpha1.SNSSubscription) { s.SubscriptionRoleRef = &v1alpha1.ObjectReference{Name: "stream"} })),
 			Facts: func(s *kindtest.Subject) {
 				s.Targets = map[string]kind.Target{"IAMRole/stream": {ID: "stream", ARN: streamRole}}
 			}, Cause: engine.New, Actions: []string{create}},
-		{Name: "settings that are no longer declared stay", Existing: topicOf(toQueue(raw(true))), Object: topicOf(toQueue()), Cause: engine.InSync},
+		{Name: "settings that are no longer declared stay", Existing: topicOf(toQueue(raw(true))), Object: topicOf(toQueue()),
+			Cause: engine.InSync},
 	}
 }
 
 func drifts() []kindtest.Case {
 	drift := func(path string, object *v1alpha1.SNSTopic, before func(*testing.T, *kindtest.Rig), action string) kindtest.Case {
-		return kindtest.Case{Name: path + " is restored", Existing: object, Object: object, Drift: true, Before: before, Cause: engine.Drifted, Diff: []string{path}, Actions: []string{action}}
+		return kindtest.Case{Name: path + " is restored", Existing: object, Object: object, Drift: true, Before: before, Cause: engine.Drifted,
+			Diff: []string{path}, Actions: []string{action}}
 	}
 	return []kindtest.Case{
 		drift("DisplayName", topicOf(display("Orders")), change(arn, "DisplayName", "x"), set),
@@ -347,15 +383,21 @@ func drifts() []kindtest.Case {
 		drift("ContentBasedDeduplication", topicOf(fifo, deduplicated(true)), change(arn+".fifo", "ContentBasedDeduplication", "false"), set),
 		drift(subscription, topicOf(toQueue(raw(true))), unsubscribeQueue, subscribe),
 		drift(setting(filterPolicy), topicOf(toQueue(filter(failed))), changeQueue(filterPolicy, done), setOne),
-		drift(setting(filterScope), topicOf(toQueue(filter(failed), scope("MessageBody"))), changeQueue(filterScope, "MessageAttributes"), setOne),
+		drift(setting(filterScope), topicOf(toQueue(filter(failed), scope("MessageBody"))), changeQueue(filterScope, "MessageAttributes"),
+			setOne),
 		drift(setting(rawDelivery), topicOf(toQueue(raw(true))), changeQueue(rawDelivery, "false"), setOne),
 		drift(setting(redrive), topicOf(toQueue(letters(dlq))), changeQueue(redrive, `{"deadLetterTargetArn":"`+queue+`"}`), setOne),
-		{Name: "subscriptions of others stay", Existing: topicOf(toQueue()), Object: topicOf(toQueue()), Drift: true, Before: subscribeBy("email", mail), Cause: engine.InSync},
-		{Name: "also where the object has none", Existing: topicOf(), Object: topicOf(), Drift: true, Before: subscribeBy("email", mail), Cause: engine.InSync},
-		{Name: "attributes that are not declared may change", Existing: topicOf(), Object: topicOf(), Drift: true, Before: change(arn, "DisplayName", "x"), Cause: engine.InSync},
-		{Name: "tags of others stay", Existing: topicOf(tagged("team", "a")), Object: topicOf(tagged("team", "a")), Drift: true, Cause: engine.InSync,
+		{Name: "subscriptions of others stay", Existing: topicOf(toQueue()), Object: topicOf(toQueue()), Drift: true,
+			Before: subscribeBy("email", mail), Cause: engine.InSync},
+		{Name: "also where the object has none", Existing: topicOf(), Object: topicOf(), Drift: true, Before: subscribeBy("email", mail),
+			Cause: engine.InSync},
+		{Name: "attributes that are not declared may change", Existing: topicOf(), Object: topicOf(), Drift: true,
+			Before: change(arn, "DisplayName", "x"), Cause: engine.InSync},
+		{Name: "tags of others stay", Existing: topicOf(tagged("team", "a")), Object: topicOf(tagged("team", "a")), Drift: true,
+			Cause: engine.InSync,
 			Before: func(t *testing.T, r *kindtest.Rig) {
-				_, err := api(r).TagResource(t.Context(), &sns.TagResourceInput{ResourceArn: aws.String(arn), Tags: kind.SDKTags[types.Tag](map[string]string{"theirs": "1"})})
+				_, err := api(r).TagResource(t.Context(),
+					&sns.TagResourceInput{ResourceArn: aws.String(arn), Tags: kind.SDKTags[types.Tag](map[string]string{"theirs": "1"})})
 				kindtest.Must(t, err)
 			}},
 	}
@@ -364,8 +406,10 @@ func drifts() []kindtest.Case {
 func deletions() []kindtest.Case {
 	orphan := topicOf(toQueue(), deletion(v1alpha1.DeletionOrphan))
 	return []kindtest.Case{
-		{Name: "deleting takes one call, subscriptions too", Existing: topicOf(toQueue()), Object: topicOf(toQueue()), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{remove}},
-		{Name: "deleting a topic that is gone", Existing: topicOf(), Object: topicOf(), Deleting: true, Drift: true, Before: deleteTopic, Cause: engine.Gone},
+		{Name: "deleting takes one call, subscriptions too", Existing: topicOf(toQueue()), Object: topicOf(toQueue()), Deleting: true,
+			Drift: true, Cause: engine.Deleting, Actions: []string{remove}},
+		{Name: "deleting a topic that is gone", Existing: topicOf(), Object: topicOf(), Deleting: true, Drift: true, Before: deleteTopic,
+			Cause: engine.Gone},
 		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},
 	}
@@ -374,11 +418,13 @@ func deletions() []kindtest.Case {
 func owners() []kindtest.Case {
 	always := func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: topicOf(), Before: existing(ownerTags("an-earlier-one", kindtest.Cluster)),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: topicOf(),
+			Before: existing(ownerTags("an-earlier-one", kindtest.Cluster)),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "unless adoption is refused", Object: topicOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: existing(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
-		{Name: "another cluster's is left alone", Object: topicOf(), Before: existing(ownerTags("uid-of-"+name, "another")), Stalled: status.ReasonConflict},
+		{Name: "another cluster's is left alone", Object: topicOf(), Before: existing(ownerTags("uid-of-"+name, "another")),
+			Stalled: status.ReasonConflict},
 		{Name: "a topic without owner is left alone", Object: topicOf(), Before: existing(nil), Stalled: status.ReasonConflict},
 		{Name: "a topic without owner is adopted where user and provider say so", Object: topicOf(always), Before: existing(nil),
 			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.Edited, Diff: ownerPaths, Actions: []string{tag}},
@@ -407,11 +453,19 @@ func subject(t *testing.T, o *v1alpha1.SNSTopic) (*kindtest.Subject, *kindtest.R
 func TestTopicCosts(t *testing.T) {
 	s, _ := subject(t, topicOf(display("Orders"), toQueue(filter(failed)), to("email", mail)))
 	kindtest.Costs(t, s,
-		kindtest.Cost{Name: "create", Calls: map[string]int{"CreateTopic": 1, "Subscribe": 2, "GetTopicAttributes": 3, "ListTagsForResource": 2, "ListSubscriptionsByTopic": 2, "GetSubscriptionAttributes": 1}},
-		kindtest.Cost{Name: "check", Calls: map[string]int{"GetTopicAttributes": 1, "ListTagsForResource": 1, "ListSubscriptionsByTopic": 1, "GetSubscriptionAttributes": 1}, Change: s.Forget},
-		kindtest.Cost{Name: "edit", Calls: map[string]int{"Unsubscribe": 2, "GetTopicAttributes": 2, "ListTagsForResource": 2, "ListSubscriptionsByTopic": 2}, Change: func() { s.Edit(topicOf(display("Orders"))) }},
-		kindtest.Cost{Name: "check without subscriptions", Calls: map[string]int{"GetTopicAttributes": 1, "ListTagsForResource": 1}, Change: s.Forget},
-		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteTopic": 1, "GetTopicAttributes": 2, "ListTagsForResource": 1}, Change: func() { s.Deleting = true }})
+		kindtest.Cost{Name: "create",
+			Calls: map[string]int{"CreateTopic": 1, "Subscribe": 2, "GetTopicAttributes": 3, "ListTagsForResource": 2, "ListSubscriptionsByTopic": 2,
+				"GetSubscriptionAttributes": 1}},
+		kindtest.Cost{Name: "check",
+			Calls:  map[string]int{"GetTopicAttributes": 1, "ListTagsForResource": 1, "ListSubscriptionsByTopic": 1, "GetSubscriptionAttributes": 1},
+			Change: s.Forget},
+		kindtest.Cost{Name: "edit",
+			Calls:  map[string]int{"Unsubscribe": 2, "GetTopicAttributes": 2, "ListTagsForResource": 2, "ListSubscriptionsByTopic": 2},
+			Change: func() { s.Edit(topicOf(display("Orders"))) }},
+		kindtest.Cost{Name: "check without subscriptions", Calls: map[string]int{"GetTopicAttributes": 1, "ListTagsForResource": 1},
+			Change: s.Forget},
+		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteTopic": 1, "GetTopicAttributes": 2, "ListTagsForResource": 1},
+			Change: func() { s.Deleting = true }})
 }
 
 // CreateTopic succeeds where a topic of the name has the attributes of the request, no matter who owns it.
@@ -478,13 +532,15 @@ func TestAPendingSubscriptionIsLeftToItsEndpoint(t *testing.T) {
 	s, r := subject(t, topicOf(to("email", mail, filter(failed)), toQueue()))
 	r.AWS.SNS.SetSubscriptionsPending("email")
 	kindtest.Settled(t, s)
-	if st := s.Object.(*v1alpha1.SNSTopic).Status; st.SubscriptionsPending != 1 || st.SubscriptionsConfirmed != 1 || len(st.SubscriptionARNs) != 1 {
+	if st := s.Object.(*v1alpha1.SNSTopic).Status; st.SubscriptionsPending != 1 || st.SubscriptionsConfirmed != 1 ||
+		len(st.SubscriptionARNs) != 1 {
 		t.Errorf("%+v", st)
 	}
 	shown := func() *metav1.Condition {
 		return meta.FindStatusCondition(s.Object.(*v1alpha1.SNSTopic).Status.Conditions, v1alpha1.ConditionSubscriptionsConfirmed)
 	}
-	if c := shown(); c == nil || c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "1 of 2 subscriptions") || !strings.Contains(c.Message, mail) {
+	if c := shown(); c == nil || c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "1 of 2 subscriptions") ||
+		!strings.Contains(c.Message, mail) {
 		t.Errorf("%+v", c)
 	}
 	s.Edit(topicOf(to("email", mail, filter(done)), toQueue()))
@@ -540,7 +596,8 @@ func TestPublishedFields(t *testing.T) {
 }
 
 func TestTopic_ListsOfOthers(t *testing.T) {
-	kindtest.Lists(t, engine.For(NewTopic), kindtest.List{Field: "subscriptions", Object: topicOf(toQueue()), Edited: topicOf(toQueue(), to("sqs", dlq)),
-		Add: subscribeBy("email", mail),
-		Has: func(t *testing.T, r *kindtest.Rig) bool { t.Helper(); return subscribers(t, r)[mail] != "" }})
+	kindtest.Lists(t, engine.For(NewTopic),
+		kindtest.List{Field: "subscriptions", Object: topicOf(toQueue()), Edited: topicOf(toQueue(), to("sqs", dlq)),
+			Add: subscribeBy("email", mail),
+			Has: func(t *testing.T, r *kindtest.Rig) bool { t.Helper(); return subscribers(t, r)[mail] != "" }})
 }

@@ -125,7 +125,8 @@ func targets(s *kindtest.Subject) {
 			panic(err)
 		}
 	}
-	s.Targets = map[string]kind.Target{"KMSKey/orders": {ID: "1234abcd-12ab-34cd-56ef-1234567890ab", ARN: key}, "SQSQueue/failed": {ID: "failed", ARN: arnBase + "failed"}}
+	s.Targets = map[string]kind.Target{"KMSKey/orders": {ID: "1234abcd-12ab-34cd-56ef-1234567890ab", ARN: key},
+		"SQSQueue/failed": {ID: "failed", ARN: arnBase + "failed"}}
 }
 
 func urlOf(t *testing.T, r *kindtest.Rig, name string) *string {
@@ -171,7 +172,8 @@ func send(t *testing.T, r *kindtest.Rig) {
 		_, err := api(r).SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: urlOf(t, r, name), MessageBody: &body})
 		kindtest.Must(t, err)
 	}
-	_, err := api(r).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: urlOf(t, r, name), MaxNumberOfMessages: 1, VisibilityTimeout: 3600})
+	_, err := api(r).ReceiveMessage(t.Context(),
+		&sqs.ReceiveMessageInput{QueueUrl: urlOf(t, r, name), MaxNumberOfMessages: 1, VisibilityTimeout: 3600})
 	kindtest.Must(t, err)
 }
 
@@ -190,20 +192,29 @@ func lives() []kindtest.Case {
 		{Name: "absent is created by one call", Object: queueOf(), Cause: engine.New, Actions: []string{create}},
 		{Name: "with every number, zeros too", Object: queueOf(everything), Cause: engine.New, Actions: []string{create}},
 		{Name: "with a policy and tags", Object: queueOf(policy(denyPlain), tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
-		{Name: "with a KMS key", Object: queueOf(kms(key), func(s *spec) { s.KMSDataKeyReusePeriodSeconds = aws.Int32(600) }), Cause: engine.New, Actions: []string{create}},
+		{Name: "with a KMS key", Object: queueOf(kms(key), func(s *spec) { s.KMSDataKeyReusePeriodSeconds = aws.Int32(600) }), Cause: engine.New,
+			Actions: []string{create}},
 		{Name: "with a key of SQS", Object: queueOf(managed(true)), Cause: engine.New, Actions: []string{create}},
 		{Name: "without encryption", Object: queueOf(managed(false)), Cause: engine.New, Actions: []string{create}},
-		{Name: "with a dead-letter queue by ARN", Object: queueOf(letters("failed", 5)), Facts: targets, Cause: engine.New, Actions: []string{create}},
-		{Name: "with a dead-letter queue by reference", Object: queueOf(lettersTo("failed")), Facts: targets, Cause: engine.New, Actions: []string{create}},
+		{Name: "with a dead-letter queue by ARN", Object: queueOf(letters("failed", 5)), Facts: targets, Cause: engine.New,
+			Actions: []string{create}},
+		{Name: "with a dead-letter queue by reference", Object: queueOf(lettersTo("failed")), Facts: targets, Cause: engine.New,
+			Actions: []string{create}},
 		{Name: "a FIFO queue", Object: queueOf(fifo, func(s *spec) {
-			s.ContentBasedDeduplication, s.DeduplicationScope, s.FifoThroughputLimit = aws.Bool(true), aws.String("messageGroup"), aws.String("perMessageGroupId")
+			s.ContentBasedDeduplication, s.DeduplicationScope, s.FifoThroughputLimit = aws.Bool(true), aws.String("messageGroup"),
+				aws.String("perMessageGroupId")
 		}), Cause: engine.New, Actions: []string{create}},
-		{Name: "cleared settings that a new queue does not have", Existing: queueOf(), Object: queueOf(noLetters, kms(""), policy("")), Cause: engine.InSync},
-		{Name: "settings that are no longer declared stay as they are", Existing: queueOf(everything, policy(denyPlain)), Object: queueOf(), Cause: engine.InSync},
-		{Name: "false deduplication of a standard queue is no attribute", Object: queueOf(func(s *spec) { s.ContentBasedDeduplication = aws.Bool(false) }), Cause: engine.New, Actions: []string{create}},
-		{Name: "a lost queue is reported, not created again", Existing: queueOf(), Object: queueOf(), Drift: true, Facts: clocked, Before: deleteQueue, Stalled: status.ReasonMissing},
-		{Name: "and created again where the object says so", Existing: queueOf(recreate), Object: queueOf(recreate), Drift: true, Facts: clocked, Before: deleteQueue,
-			Cause: engine.New, Actions: []string{create}},
+		{Name: "cleared settings that a new queue does not have", Existing: queueOf(), Object: queueOf(noLetters, kms(""), policy("")),
+			Cause: engine.InSync},
+		{Name: "settings that are no longer declared stay as they are", Existing: queueOf(everything, policy(denyPlain)), Object: queueOf(),
+			Cause: engine.InSync},
+		{Name: "false deduplication of a standard queue is no attribute",
+			Object: queueOf(func(s *spec) { s.ContentBasedDeduplication = aws.Bool(false) }), Cause: engine.New, Actions: []string{create}},
+		{Name: "a lost queue is reported, not created again", Existing: queueOf(), Object: queueOf(), Drift: true, Facts: clocked,
+			Before: deleteQueue, Stalled: status.ReasonMissing},
+		{Name: "and created again where the object says so", Existing: queueOf(recreate), Object: queueOf(recreate), Drift: true, Facts: clocked,
+			Before: deleteQueue,
+			Cause:  engine.New, Actions: []string{create}},
 	}
 }
 
@@ -222,7 +233,8 @@ func refusals() []kindtest.Case {
 		refused("two types of encryption, one by reference", kmsBy("orders"), managed(true)),
 		refused("a KMS key and a reference to one", kms(key), kmsBy("orders")),
 		refused("a reuse period without a KMS key", func(s *spec) { s.KMSDataKeyReusePeriodSeconds = aws.Int32(60) }),
-		refused("two dead-letter queues", letters("failed", 1), func(s *spec) { s.DeadLetterQueue.TargetRef = &v1alpha1.ObjectReference{Name: "failed"} }),
+		refused("two dead-letter queues", letters("failed", 1),
+			func(s *spec) { s.DeadLetterQueue.TargetRef = &v1alpha1.ObjectReference{Name: "failed"} }),
 		refused("a dead-letter queue without a count", letters("failed", 1), func(s *spec) { s.DeadLetterQueue.MaxReceiveCount = nil }),
 		refused("a count without a dead-letter queue", noLetters, func(s *spec) { s.DeadLetterQueue.MaxReceiveCount = aws.Int32(1) }),
 		refused("a FIFO dead-letter queue of a standard queue", letters("failed.fifo", 1)),
@@ -234,8 +246,9 @@ func refusals() []kindtest.Case {
 
 func edits() []kindtest.Case {
 	number := func(path string, put func(s *spec, v *int32), from, to int32) kindtest.Case {
-		return kindtest.Case{Name: path + " is edited", Existing: queueOf(func(s *spec) { put(s, &from) }), Object: queueOf(func(s *spec) { put(s, &to) }),
-			Cause: engine.Edited, Diff: []string{path}, Actions: []string{set}}
+		return kindtest.Case{Name: path + " is edited", Existing: queueOf(func(s *spec) { put(s, &from) }),
+			Object: queueOf(func(s *spec) { put(s, &to) }),
+			Cause:  engine.Edited, Diff: []string{path}, Actions: []string{set}}
 	}
 	return []kindtest.Case{
 		number("DelaySeconds", func(s *spec, v *int32) { s.DelaySeconds = v }, 5, 0),
@@ -244,11 +257,14 @@ func edits() []kindtest.Case {
 		number("VisibilityTimeout", func(s *spec, v *int32) { s.VisibilityTimeout = v }, 30, 0),
 		number("ReceiveMessageWaitTimeSeconds", func(s *spec, v *int32) { s.ReceiveMessageWaitTimeSeconds = v }, 20, 0),
 		{Name: "many attributes take one call", Existing: queueOf(), Object: queueOf(everything), Cause: engine.Edited,
-			Diff: []string{"MaximumMessageSize", "MessageRetentionPeriod", "VisibilityTimeout", "ReceiveMessageWaitTimeSeconds"}, Actions: []string{set}},
-		{Name: "deduplication by content", Existing: queueOf(fifo), Object: queueOf(fifo, func(s *spec) { s.ContentBasedDeduplication = aws.Bool(true) }),
-			Cause: engine.Edited, Diff: []string{"ContentBasedDeduplication"}, Actions: []string{set}},
+			Diff:    []string{"MaximumMessageSize", "MessageRetentionPeriod", "VisibilityTimeout", "ReceiveMessageWaitTimeSeconds"},
+			Actions: []string{set}},
+		{Name: "deduplication by content", Existing: queueOf(fifo),
+			Object: queueOf(fifo, func(s *spec) { s.ContentBasedDeduplication = aws.Bool(true) }),
+			Cause:  engine.Edited, Diff: []string{"ContentBasedDeduplication"}, Actions: []string{set}},
 		{Name: "deduplication by content is turned off", Existing: queueOf(fifo, func(s *spec) { s.ContentBasedDeduplication = aws.Bool(true) }),
-			Object: queueOf(fifo, func(s *spec) { s.ContentBasedDeduplication = aws.Bool(false) }), Cause: engine.Edited, Diff: []string{"ContentBasedDeduplication"}, Actions: []string{set}},
+			Object: queueOf(fifo, func(s *spec) { s.ContentBasedDeduplication = aws.Bool(false) }), Cause: engine.Edited,
+			Diff: []string{"ContentBasedDeduplication"}, Actions: []string{set}},
 		{Name: "high throughput", Existing: queueOf(fifo), Object: queueOf(fifo, func(s *spec) {
 			s.DeduplicationScope, s.FifoThroughputLimit = aws.String("messageGroup"), aws.String("perMessageGroupId")
 		}), Cause: engine.Edited, Diff: []string{"DeduplicationScope", "FifoThroughputLimit"}, Actions: []string{set}},
@@ -258,27 +274,42 @@ func edits() []kindtest.Case {
 			Diff: []string{"KmsMasterKeyId", "SqsManagedSseEnabled"}, Actions: []string{set}},
 		{Name: "a KMS key by reference", Existing: queueOf(managed(true)), Object: queueOf(kmsBy("orders")), Facts: targets, Cause: engine.Edited,
 			Diff: []string{"KmsMasterKeyId", "SqsManagedSseEnabled"}, Actions: []string{set}},
-		{Name: "a reference to the key of the ARN", Existing: queueOf(kms(key)), Object: queueOf(kmsBy("orders")), Facts: targets, Cause: engine.InSync},
-		{Name: "a KMS key is cleared", Existing: queueOf(kms(key)), Object: queueOf(kms("")), Cause: engine.Edited, Diff: []string{"KmsMasterKeyId"}, Actions: []string{set}},
-		{Name: "the key's ID names the key of the ARN", Existing: queueOf(kms(key)), Object: queueOf(kms("1234abcd-12ab-34cd-56ef-1234567890ab")), Cause: engine.InSync},
-		{Name: "the reuse period of data keys", Existing: queueOf(kms(key)), Object: queueOf(kms(key), func(s *spec) { s.KMSDataKeyReusePeriodSeconds = aws.Int32(60) }),
-			Cause: engine.Edited, Diff: []string{"KmsDataKeyReusePeriodSeconds"}, Actions: []string{set}},
-		{Name: "encryption is turned off", Existing: queueOf(managed(true)), Object: queueOf(managed(false)), Cause: engine.Edited, Diff: []string{"SqsManagedSseEnabled"}, Actions: []string{set}},
-		{Name: "a policy is set", Existing: queueOf(), Object: queueOf(policy(denyPlain)), Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{set}},
-		{Name: "another policy", Existing: queueOf(policy(denyPlain)), Object: queueOf(policy(allowSend)), Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{set}},
-		{Name: "the same policy in other words", Existing: queueOf(policy(denyPlain)), Object: queueOf(policy(denyPlainAgain)), Cause: engine.InSync},
-		{Name: "a policy is removed", Existing: queueOf(policy(denyPlain)), Object: queueOf(policy("")), Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{set}},
-		{Name: "a change of a number keeps the policy", Existing: queueOf(policy(denyPlain)), Object: queueOf(policy(denyPlain), everything), Cause: engine.Edited,
-			Diff: []string{"MaximumMessageSize", "MessageRetentionPeriod", "VisibilityTimeout", "ReceiveMessageWaitTimeSeconds"}, Actions: []string{set}},
+		{Name: "a reference to the key of the ARN", Existing: queueOf(kms(key)), Object: queueOf(kmsBy("orders")), Facts: targets,
+			Cause: engine.InSync},
+		{Name: "a KMS key is cleared", Existing: queueOf(kms(key)), Object: queueOf(kms("")), Cause: engine.Edited,
+			Diff: []string{"KmsMasterKeyId"}, Actions: []string{set}},
+		{Name: "the key's ID names the key of the ARN", Existing: queueOf(kms(key)), Object: queueOf(kms("1234abcd-12ab-34cd-56ef-1234567890ab")),
+			Cause: engine.InSync},
+		{Name: "the reuse period of data keys", Existing: queueOf(kms(key)),
+			Object: queueOf(kms(key), func(s *spec) { s.KMSDataKeyReusePeriodSeconds = aws.Int32(60) }),
+			Cause:  engine.Edited, Diff: []string{"KmsDataKeyReusePeriodSeconds"}, Actions: []string{set}},
+		{Name: "encryption is turned off", Existing: queueOf(managed(true)), Object: queueOf(managed(false)), Cause: engine.Edited,
+			Diff: []string{"SqsManagedSseEnabled"}, Actions: []string{set}},
+		{Name: "a policy is set", Existing: queueOf(), Object: queueOf(policy(denyPlain)), Cause: engine.Edited, Diff: []string{"Policy"},
+			Actions: []string{set}},
+		{Name: "another policy", Existing: queueOf(policy(denyPlain)), Object: queueOf(policy(allowSend)), Cause: engine.Edited,
+			Diff: []string{"Policy"}, Actions: []string{set}},
+		{Name: "the same policy in other words", Existing: queueOf(policy(denyPlain)), Object: queueOf(policy(denyPlainAgain)),
+			Cause: engine.InSync},
+		{Name: "a policy is removed", Existing: queueOf(policy(denyPlain)), Object: queueOf(policy("")), Cause: engine.Edited,
+			Diff: []string{"Policy"}, Actions: []string{set}},
+		{Name: "a change of a number keeps the policy", Existing: queueOf(policy(denyPlain)), Object: queueOf(policy(denyPlain), everything),
+			Cause:   engine.Edited,
+			Diff:    []string{"MaximumMessageSize", "MessageRetentionPeriod", "VisibilityTimeout", "ReceiveMessageWaitTimeSeconds"},
+			Actions: []string{set}},
 		{Name: "a dead-letter queue is set", Existing: queueOf(), Object: queueOf(lettersTo("failed")), Facts: targets, Cause: engine.Edited,
 			Diff: []string{"DeadLetter.TargetARN", "DeadLetter.MaxReceiveCount"}, Actions: []string{set}},
-		{Name: "another count", Existing: queueOf(letters("failed", 5)), Object: queueOf(letters("failed", 6)), Facts: targets, Cause: engine.Edited,
-			Diff: []string{"DeadLetter.MaxReceiveCount"}, Actions: []string{set}},
-		{Name: "another dead-letter queue", Existing: queueOf(letters("failed", 5)), Object: queueOf(letters("other", 5)), Facts: targets, Cause: engine.Edited,
-			Diff: []string{"DeadLetter.TargetARN"}, Actions: []string{set}},
-		{Name: "a reference to the queue of the ARN", Existing: queueOf(letters("failed", 3)), Object: queueOf(lettersTo("failed")), Facts: targets, Cause: engine.InSync},
-		{Name: "a dead-letter queue is removed", Existing: queueOf(letters("failed", 5)), Object: queueOf(noLetters), Facts: targets, Cause: engine.Edited,
-			Diff: []string{"DeadLetter.TargetARN", "DeadLetter.MaxReceiveCount"}, Actions: []string{set}},
+		{Name: "another count", Existing: queueOf(letters("failed", 5)), Object: queueOf(letters("failed", 6)), Facts: targets,
+			Cause: engine.Edited,
+			Diff:  []string{"DeadLetter.MaxReceiveCount"}, Actions: []string{set}},
+		{Name: "another dead-letter queue", Existing: queueOf(letters("failed", 5)), Object: queueOf(letters("other", 5)), Facts: targets,
+			Cause: engine.Edited,
+			Diff:  []string{"DeadLetter.TargetARN"}, Actions: []string{set}},
+		{Name: "a reference to the queue of the ARN", Existing: queueOf(letters("failed", 3)), Object: queueOf(lettersTo("failed")),
+			Facts: targets, Cause: engine.InSync},
+		{Name: "a dead-letter queue is removed", Existing: queueOf(letters("failed", 5)), Object: queueOf(noLetters), Facts: targets,
+			Cause: engine.Edited,
+			Diff:  []string{"DeadLetter.TargetARN", "DeadLetter.MaxReceiveCount"}, Actions: []string{set}},
 		{Name: "tags are added and dropped", Existing: queueOf(tagged("old", "1")), Object: queueOf(tagged("team", "a")), Cause: engine.Edited,
 			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 	}
@@ -286,11 +317,13 @@ func edits() []kindtest.Case {
 
 func drifts() []kindtest.Case {
 	drift := func(path string, object *v1alpha1.SQSQueue, pairs ...string) kindtest.Case {
-		return kindtest.Case{Name: path + " is restored", Existing: object, Object: object, Drift: true, Facts: targets, Before: changeOf(object.Spec.QueueName, pairs...),
-			Cause: engine.Drifted, Diff: []string{path}, Actions: []string{set}}
+		return kindtest.Case{Name: path + " is restored", Existing: object, Object: object, Drift: true, Facts: targets,
+			Before: changeOf(object.Spec.QueueName, pairs...),
+			Cause:  engine.Drifted, Diff: []string{path}, Actions: []string{set}}
 	}
 	high := queueOf(fifo, func(s *spec) {
-		s.ContentBasedDeduplication, s.DeduplicationScope, s.FifoThroughputLimit = aws.Bool(true), aws.String("messageGroup"), aws.String("perMessageGroupId")
+		s.ContentBasedDeduplication, s.DeduplicationScope, s.FifoThroughputLimit = aws.Bool(true), aws.String("messageGroup"),
+			aws.String("perMessageGroupId")
 	})
 	return []kindtest.Case{
 		drift("DelaySeconds", queueOf(everything), "DelaySeconds", "7"),
@@ -302,15 +335,19 @@ func drifts() []kindtest.Case {
 		drift("DeduplicationScope", high, "DeduplicationScope", "queue"),
 		drift("FifoThroughputLimit", high, "FifoThroughputLimit", "perQueue"),
 		drift("KmsMasterKeyId", queueOf(kms(key)), "KmsMasterKeyId", "alias/other"),
-		drift("KmsDataKeyReusePeriodSeconds", queueOf(kms(key), func(s *spec) { s.KMSDataKeyReusePeriodSeconds = aws.Int32(60) }), "KmsDataKeyReusePeriodSeconds", "300"),
+		drift("KmsDataKeyReusePeriodSeconds", queueOf(kms(key), func(s *spec) { s.KMSDataKeyReusePeriodSeconds = aws.Int32(60) }),
+			"KmsDataKeyReusePeriodSeconds", "300"),
 		drift("SqsManagedSseEnabled", queueOf(managed(true)), "SqsManagedSseEnabled", "false"),
 		drift("Policy", queueOf(policy(denyPlain)), "Policy", allowSend),
 		drift("DeadLetter.MaxReceiveCount", queueOf(letters("failed", 5)), redrivePolicy, DeadLetter{arnBase + "failed", 9}.encode()),
 		drift("DeadLetter.TargetARN", queueOf(letters("failed", 5)), redrivePolicy, DeadLetter{arnBase + "other", 5}.encode()),
-		{Name: "a count that was set as a text is the same", Existing: queueOf(letters("failed", 5)), Object: queueOf(letters("failed", 5)), Drift: true, Facts: targets,
+		{Name: "a count that was set as a text is the same", Existing: queueOf(letters("failed", 5)), Object: queueOf(letters("failed", 5)),
+			Drift: true, Facts: targets,
 			Before: change(redrivePolicy, `{"deadLetterTargetArn":"`+arnBase+`failed","maxReceiveCount":"5"}`), Cause: engine.InSync},
-		{Name: "settings that are not declared may change", Existing: queueOf(), Object: queueOf(), Drift: true, Before: change("VisibilityTimeout", "7", "Policy", allowSend), Cause: engine.InSync},
-		{Name: "tags of others stay", Existing: queueOf(tagged("team", "a")), Object: queueOf(tagged("team", "a")), Drift: true, Cause: engine.InSync,
+		{Name: "settings that are not declared may change", Existing: queueOf(), Object: queueOf(), Drift: true,
+			Before: change("VisibilityTimeout", "7", "Policy", allowSend), Cause: engine.InSync},
+		{Name: "tags of others stay", Existing: queueOf(tagged("team", "a")), Object: queueOf(tagged("team", "a")), Drift: true,
+			Cause: engine.InSync,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).TagQueue(t.Context(), &sqs.TagQueueInput{QueueUrl: urlOf(t, r, name), Tags: map[string]string{"theirs": "1"}})
 				kindtest.Must(t, err)
@@ -328,12 +365,15 @@ func deletions() []kindtest.Case {
 	}
 	return []kindtest.Case{
 		deleting(kindtest.Case{Name: "deleting", Object: queueOf(everything)}),
-		deleting(kindtest.Case{Name: "deleting a queue with messages waits", Object: queueOf(), Before: send, Waiting: status.ReasonQueueNotEmpty}),
+		deleting(kindtest.Case{Name: "deleting a queue with messages waits", Object: queueOf(), Before: send,
+			Waiting: status.ReasonQueueNotEmpty}),
 		deleting(kindtest.Case{Name: "forceDestroy deletes the messages too", Object: queueOf(destroy), Before: send}),
-		deleting(kindtest.Case{Name: "but not those of a guarded queue", Object: queueOf(destroy), Before: send, Facts: guarded, Waiting: status.ReasonDataWouldBeLost}),
+		deleting(kindtest.Case{Name: "but not those of a guarded queue", Object: queueOf(destroy), Before: send, Facts: guarded,
+			Waiting: status.ReasonDataWouldBeLost}),
 		deleting(kindtest.Case{Name: "deleting an empty guarded queue", Object: queueOf(), Facts: guarded}),
 		deleting(kindtest.Case{Name: "deleting a queue that is gone", Object: queueOf(), Before: deleteQueue, Cause: engine.Gone}),
-		deleting(kindtest.Case{Name: "deleting with Orphan takes our tags off and nothing else", Object: queueOf(deletion(v1alpha1.DeletionOrphan)), Before: send,
+		deleting(kindtest.Case{Name: "deleting with Orphan takes our tags off and nothing else",
+			Object: queueOf(deletion(v1alpha1.DeletionOrphan)), Before: send,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}}),
 		deleting(kindtest.Case{Name: "a reference that is gone does not stop a deletion", Object: queueOf(lettersTo("failed")),
 			Facts: targets, Before: func(t *testing.T, r *kindtest.Rig) {
@@ -346,11 +386,13 @@ func deletions() []kindtest.Case {
 func owners() []kindtest.Case {
 	always := func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }
 	return []kindtest.Case{
-		{Name: "left by an earlier object of this name, it is taken over", Object: queueOf(), Before: existing(ownerTags("an-earlier-one", kindtest.Cluster)),
-			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: queueOf(),
+			Before: existing(ownerTags("an-earlier-one", kindtest.Cluster)),
+			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "unless adoption is refused", Object: queueOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: existing(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
-		{Name: "another cluster's is left alone", Object: queueOf(), Before: existing(ownerTags("uid-of-"+name, "another")), Stalled: status.ReasonConflict},
+		{Name: "another cluster's is left alone", Object: queueOf(), Before: existing(ownerTags("uid-of-"+name, "another")),
+			Stalled: status.ReasonConflict},
 		{Name: "a queue without owner is left alone", Object: queueOf(), Before: existing(nil), Stalled: status.ReasonConflict},
 		{Name: "a queue without owner is adopted where user and provider say so", Object: queueOf(always), Before: existing(nil),
 			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.Edited, Diff: ownerPaths, Actions: []string{tag}},
@@ -362,7 +404,8 @@ func life() kindtest.Life {
 		Sample: queueOf(everything, policy(denyPlain), tagged("team", "a")), Exists: exists,
 		Foreign: existing(map[string]string{"owner": "somebody"}),
 		Invalid: []v1alpha1.Resource{queueOf(policy("{")), queueOf(lettersTo(name))},
-		Edited:  queueOf(policy(allowSend), tagged("team", "b"), func(s *spec) { s.VisibilityTimeout, s.DelaySeconds = aws.Int32(9), aws.Int32(5) }),
+		Edited: queueOf(policy(allowSend), tagged("team", "b"),
+			func(s *spec) { s.VisibilityTimeout, s.DelaySeconds = aws.Int32(9), aws.Int32(5) }),
 	}
 }
 
@@ -382,8 +425,10 @@ func TestQueueCosts(t *testing.T) {
 		kindtest.Cost{Name: "create", Calls: map[string]int{"CreateQueue": 1, "GetQueueUrl": 2, "GetQueueAttributes": 1, "ListQueueTags": 1}},
 		kindtest.Cost{Name: "check", Calls: map[string]int{"GetQueueAttributes": 1, "ListQueueTags": 1}},
 		kindtest.Cost{Name: "check after a restart", Calls: map[string]int{"GetQueueAttributes": 1, "ListQueueTags": 1}, Change: s.Forget},
-		kindtest.Cost{Name: "edit", Calls: map[string]int{"SetQueueAttributes": 1, "GetQueueAttributes": 2, "ListQueueTags": 2}, Change: func() { s.Edit(queueOf(tagged("team", "a"), kms(key))) }},
-		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteQueue": 1, "GetQueueAttributes": 2, "ListQueueTags": 1}, Change: func() { s.Deleting = true }})
+		kindtest.Cost{Name: "edit", Calls: map[string]int{"SetQueueAttributes": 1, "GetQueueAttributes": 2, "ListQueueTags": 2},
+			Change: func() { s.Edit(queueOf(tagged("team", "a"), kms(key))) }},
+		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteQueue": 1, "GetQueueAttributes": 2, "ListQueueTags": 1},
+			Change: func() { s.Deleting = true }})
 }
 
 // SQS refuses the name of a queue that was deleted within the last minute. The object waits, and does not fail.
@@ -393,7 +438,8 @@ func TestTheNameOfADeletedQueueIsWaitedFor(t *testing.T) {
 	makeQueue(t, r, name, nil, nil)
 	deleteQueue(t, r)
 	_, err := s.Pass(t.Context(), nil)
-	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy || w.After < 30*time.Second || !strings.Contains(w.For, "60 seconds") {
+	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy || w.After < 30*time.Second ||
+		!strings.Contains(w.For, "60 seconds") {
 		t.Fatalf("got %v, want to wait", err)
 	}
 	if c := s.Object.CommonStatus().Conditions; len(c) == 0 || slices.ContainsFunc(c, func(c metav1.Condition) bool {
@@ -448,7 +494,8 @@ func TestMessagesHoldADeletionAndAreCounted(t *testing.T) {
 	send(t, r)
 	s.Deleting = true
 	_, err := s.Settle(t.Context(), nil)
-	if err == nil || !strings.Contains(err.Error(), "about 2 messages; receive or purge them, set forceDestroy: true, or set deletionPolicy: Retain") {
+	if err == nil || !strings.Contains(err.Error(),
+		"about 2 messages; receive or purge them, set forceDestroy: true, or set deletionPolicy: Retain") {
 		t.Fatalf("got %v", err)
 	}
 	if n := r.AWS.Calls().Match("sqs", "DeleteQueue", "").Count(); n > 0 {

@@ -61,8 +61,9 @@ func TestAParameterThatAnotherCreatedAgainIsNotOverwritten(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	// With another owner's tags it is left alone at once.
-	_, err = api(r).AddTagsToResource(t.Context(), &ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/features"),
-		Tags: kind.SDKTags[types.Tag](with(leftBehind(), wellknown.TagOwner, "SSMParameterSet/team-b/params"))})
+	_, err = api(r).AddTagsToResource(t.Context(),
+		&ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/features"),
+			Tags: kind.SDKTags[types.Tag](with(leftBehind(), wellknown.TagOwner, "SSMParameterSet/team-b/params"))})
 	kindtest.Must(t, err)
 	settle(t, s)
 	if got := there(t, r); got["features"] != "theirs" || len(got) != 3 {
@@ -135,7 +136,9 @@ func TestADeletionHoldsARecordedParameterWithoutTags(t *testing.T) {
 		if !back {
 			ours = with(ours, wellknown.TagOwner, "SSMParameterSet/team-b/params")
 		}
-		_, err = api(r).AddTagsToResource(t.Context(), &ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/features"), Tags: kind.SDKTags[types.Tag](ours)})
+		_, err = api(r).AddTagsToResource(t.Context(),
+			&ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/features"),
+				Tags: kind.SDKTags[types.Tag](ours)})
 		kindtest.Must(t, err)
 		settle(t, s)
 		if got := there(t, r); (len(got) == 0) != back {
@@ -176,8 +179,9 @@ func TestATagChangedOutsideIsSeenWhenAskedFor(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full, func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }))
 	settle(t, s)
-	_, err := api(r).AddTagsToResource(t.Context(), &ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/key"),
-		Tags: kind.SDKTags[types.Tag](map[string]string{"team": "x", "theirs": "1"})})
+	_, err := api(r).AddTagsToResource(t.Context(),
+		&ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/key"),
+			Tags: kind.SDKTags[types.Tag](map[string]string{"team": "x", "theirs": "1"})})
 	kindtest.Must(t, err)
 	s.Object.SetAnnotations(map[string]string{wellknown.AnnotationReconcileAt: "now"})
 	settle(t, s)
@@ -230,7 +234,8 @@ func TestATypeThatAWSDoesNotChangeIsExplained(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full))
 	settle(t, s)
 	s.Edit(setOf(full, set("features", func(p *param) { p.Type = "SecureString" })))
-	r.AWS.Fault(emulator.Match{Service: "ssm", Op: "PutParameter"}, emulator.Fail(400, "HierarchyTypeMismatchException", "Parameter Store does not support changing a parameter type in a hierarchy."))
+	r.AWS.Fault(emulator.Match{Service: "ssm", Op: "PutParameter"},
+		emulator.Fail(400, "HierarchyTypeMismatchException", "Parameter Store does not support changing a parameter type in a hierarchy."))
 	_, err := s.Settle(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonImmutable || st.Field != "spec.parameters[features].type" {
 		t.Fatal(err)
@@ -265,7 +270,8 @@ func TestParameterSet_LaggingTagsAreNotForeign(t *testing.T) {
 		s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full))
 		r.AWS.Fault(emulator.Match{Service: "ssm", Op: "PutParameter", Resource: path + "/key", Times: 1}, emulator.Throttle())
 		r.AWS.SetClock(func() time.Time { return s.Clock })
-		r.AWS.SetLag(emulator.Lag{Tags: emulator.TagLag{Window: emulator.ForTime(10 * time.Second), Empty: true}, Lists: emulator.ForTime(10 * time.Second)})
+		r.AWS.SetLag(emulator.Lag{Tags: emulator.TagLag{Window: emulator.ForTime(10 * time.Second), Empty: true},
+			Lists: emulator.ForTime(10 * time.Second)})
 		t.Cleanup(func() { r.AWS.SetLag(emulator.Lag{}); r.AWS.SetClock(nil) })
 		if _, err := s.Pass(t.Context(), nil); err == nil || len(there(t, r)) != 2 {
 			t.Fatalf("the create is not interrupted: %v", err)
@@ -277,7 +283,8 @@ func TestParameterSet_LaggingTagsAreNotForeign(t *testing.T) {
 		if got := there(t, r); len(got) != map[bool]int{false: 3, true: 0}[deleting] {
 			t.Errorf("deleting=%v: %v", deleting, got)
 		}
-		if n := r.AWS.Calls().Match("ssm", "PutParameter", "").Filter(func(c emulator.Call) bool { return c.Status < 300 }).Count(); n != map[bool]int{false: 3, true: 2}[deleting] {
+		if n := r.AWS.Calls().Match("ssm", "PutParameter",
+			"").Filter(func(c emulator.Call) bool { return c.Status < 300 }).Count(); n != map[bool]int{false: 3, true: 2}[deleting] {
 			t.Errorf("deleting=%v: %d puts", deleting, n)
 		}
 	}

@@ -99,7 +99,8 @@ func remove(names ...string) func(*testing.T, *kindtest.Rig) {
 func there(t *testing.T, r *kindtest.Rig) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	pages := ssm.NewGetParametersByPathPaginator(api(r), &ssm.GetParametersByPathInput{Path: aws.String(path), Recursive: aws.Bool(true), WithDecryption: aws.Bool(true)})
+	pages := ssm.NewGetParametersByPathPaginator(api(r),
+		&ssm.GetParametersByPathInput{Path: aws.String(path), Recursive: aws.Bool(true), WithDecryption: aws.Bool(true)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(t.Context())
 		kindtest.Must(t, err)
@@ -112,7 +113,8 @@ func there(t *testing.T, r *kindtest.Rig) map[string]string {
 
 func tagsOf(t *testing.T, r *kindtest.Rig, name string) map[string]string {
 	t.Helper()
-	out, err := api(r).ListTagsForResource(t.Context(), &ssm.ListTagsForResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/" + name)})
+	out, err := api(r).ListTagsForResource(t.Context(),
+		&ssm.ListTagsForResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/" + name)})
 	kindtest.Must(t, err)
 	tags := map[string]string{}
 	for _, tag := range out.TagList {
@@ -158,7 +160,8 @@ func TestParameterSet(t *testing.T) {
 		return kindtest.Case{Name: name, Existing: setOf(full), Object: setOf(full, change), Cause: engine.Edited, Diff: diff, Actions: actions}
 	}
 	drifted := func(name string, before func(*testing.T, *kindtest.Rig), diff []string, actions ...string) kindtest.Case {
-		return kindtest.Case{Name: name, Existing: setOf(full), Object: setOf(full), Drift: true, Before: before, Cause: engine.Drifted, Diff: diff, Actions: actions}
+		return kindtest.Case{Name: name, Existing: setOf(full), Object: setOf(full), Drift: true, Before: before, Cause: engine.Drifted,
+			Diff: diff, Actions: actions}
 	}
 	tagged := func(tags map[string]v1alpha1.TagValue) func(s *spec) { return func(s *spec) { s.Tags = tags } }
 	orphan := func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }
@@ -171,60 +174,92 @@ func TestParameterSet(t *testing.T) {
 		{Name: "absent ones are created, each by one call", Object: setOf(full), Cause: engine.New, Actions: times(3, putAction)},
 		{Name: "an empty set is in sync", Object: setOf(), Cause: engine.InSync},
 		{Name: "an empty set grows", Existing: setOf(), Object: setOf(one), Cause: engine.New, Actions: put},
-		{Name: "AWS may choose the tier", Object: setOf(one, set("a", func(p *param) { p.Tier = "Intelligent-Tiering"; p.Value = strings.Repeat("x", 5000) })), Cause: engine.New, Actions: put},
+		{Name: "AWS may choose the tier",
+			Object: setOf(one, set("a", func(p *param) { p.Tier = "Intelligent-Tiering"; p.Value = strings.Repeat("x", 5000) })), Cause: engine.New,
+			Actions: put},
 		edited("a value is edited", onPath("features", ".Value"), put, value("features", "c")),
 		edited("a secret is edited", onPath("key", ".Secret"), put, value("key", "hush!")),
-		edited("a secret becomes plain", []string{"Parameters[key].Type", "Parameters[key].Value"}, put, set("key", func(p *param) { p.Type, p.KeyID = "", "" })),
-		edited("a plain value becomes a secret", []string{"Parameters[features].Type", "Parameters[features].Secret"}, put, set("features", func(p *param) { p.Type = "SecureString" })),
+		edited("a secret becomes plain", []string{"Parameters[key].Type", "Parameters[key].Value"}, put,
+			set("key", func(p *param) { p.Type, p.KeyID = "", "" })),
+		edited("a plain value becomes a secret", []string{"Parameters[features].Type", "Parameters[features].Secret"}, put,
+			set("features", func(p *param) { p.Type = "SecureString" })),
 		edited("a list becomes a string", onPath("features", ".Type"), put, set("features", func(p *param) { p.Type = "String" })),
-		edited("a description is edited", onPath("dynamodb/license-table", ".Description"), put, set("dynamodb/license-table", func(p *param) { p.Description = aws.String("new") })),
-		edited("a description is cleared", onPath("dynamodb/license-table", ".Description"), put, set("dynamodb/license-table", func(p *param) { p.Description = aws.String("") })),
+		edited("a description is edited", onPath("dynamodb/license-table", ".Description"), put,
+			set("dynamodb/license-table", func(p *param) { p.Description = aws.String("new") })),
+		edited("a description is cleared", onPath("dynamodb/license-table", ".Description"), put,
+			set("dynamodb/license-table", func(p *param) { p.Description = aws.String("") })),
 		edited("an advanced secret is encrypted by a data key", onPath("key", ".Tier"), put, set("key", func(p *param) { p.Tier = "Advanced" })),
 		edited("a key is edited", onPath("key", ".KeyID"), put, set("key", func(p *param) { p.KeyID = "alias/other" })),
-		{Name: "a tier is raised", Existing: setOf(one, set("a", func(p *param) { p.Tier = "Standard" })), Object: setOf(one, set("a", func(p *param) { p.Tier = "Advanced" })),
-			Cause: engine.Edited, Diff: onPath("a", ".Tier"), Actions: put},
-		edited("one is added and one dropped", []string{"Parameters[a]", "Parameters[key]"}, []string{putAction, deleteAction}, func(s *spec) { one(s); drop("key")(s) }),
-		edited("all are dropped, ten a call", []string{"Parameters[dynamodb/license-table]", "Parameters[features]", "Parameters[key]"}, []string{deleteAction},
+		{Name: "a tier is raised", Existing: setOf(one, set("a", func(p *param) { p.Tier = "Standard" })),
+			Object: setOf(one, set("a", func(p *param) { p.Tier = "Advanced" })),
+			Cause:  engine.Edited, Diff: onPath("a", ".Tier"), Actions: put},
+		edited("one is added and one dropped", []string{"Parameters[a]", "Parameters[key]"}, []string{putAction, deleteAction},
+			func(s *spec) { one(s); drop("key")(s) }),
+		edited("all are dropped, ten a call", []string{"Parameters[dynamodb/license-table]", "Parameters[features]", "Parameters[key]"},
+			[]string{deleteAction},
 			func(s *spec) { s.Parameters = map[string]param{} }),
-		edited("all are renamed", []string{"Parameters[a]", "Parameters[dynamodb/license-table]", "Parameters[features]", "Parameters[key]"}, []string{putAction, deleteAction},
+		edited("all are renamed", []string{"Parameters[a]", "Parameters[dynamodb/license-table]", "Parameters[features]", "Parameters[key]"},
+			[]string{putAction, deleteAction},
 			func(s *spec) { s.Parameters = map[string]param{}; one(s) }),
 		{Name: "what is not declared is not managed", Existing: setOf(one), Object: setOf(one), Drift: true, Cause: engine.InSync,
 			Before: func(t *testing.T, r *kindtest.Rig) {
-				_, err := api(r).PutParameter(t.Context(), &ssm.PutParameterInput{Name: aws.String(path + "/a"), Value: aws.String("1"), Overwrite: aws.Bool(true),
-					Description: aws.String("theirs"), Tier: types.ParameterTierAdvanced})
+				_, err := api(r).PutParameter(t.Context(),
+					&ssm.PutParameterInput{Name: aws.String(path + "/a"), Value: aws.String("1"), Overwrite: aws.Bool(true),
+						Description: aws.String("theirs"), Tier: types.ParameterTierAdvanced})
 				kindtest.Must(t, err)
 			}},
-		drifted("a value changed outside is set again", write("features", "x"), []string{"Parameters[features].Type", "Parameters[features].Value"}, putAction),
+		drifted("a value changed outside is set again", write("features", "x"),
+			[]string{"Parameters[features].Type", "Parameters[features].Value"}, putAction),
 		drifted("one that vanished is made again", remove("key"), onPath("key", ""), putAction),
-		{Name: "all that vanished are made again", Existing: setOf(full), Object: setOf(full), Drift: true, Before: remove("key", "features", "dynamodb/license-table"),
-			Cause: engine.New, Actions: times(3, putAction)},
-		{Name: "others under the path are left alone", Existing: setOf(full), Object: setOf(full), Drift: true, Before: made("theirs", "x", map[string]string{"k": "v"}), Cause: engine.InSync},
-		{Name: "tags are added, changed and dropped on each, and others' stay", Existing: setOf(one, tagged(map[string]v1alpha1.TagValue{"old": "1", "team": "a"})),
-			Object: setOf(one, tagged(map[string]v1alpha1.TagValue{"team": "b", "new": ""})), Cause: engine.Edited,
-			Diff: []string{"Parameters[a].Tags[new]", "Parameters[a].Tags[team]", "Parameters[a].Tags[old]"}, Actions: []string{tagAction, untagAction}},
-		{Name: "tags of two are two calls", Existing: setOf(one, value("b", "2")), Object: setOf(one, value("b", "2"), tagged(map[string]v1alpha1.TagValue{"team": "b"})), Cause: engine.Edited,
+		{Name: "all that vanished are made again", Existing: setOf(full), Object: setOf(full), Drift: true,
+			Before: remove("key", "features", "dynamodb/license-table"),
+			Cause:  engine.New, Actions: times(3, putAction)},
+		{Name: "others under the path are left alone", Existing: setOf(full), Object: setOf(full), Drift: true,
+			Before: made("theirs", "x", map[string]string{"k": "v"}), Cause: engine.InSync},
+		{Name: "tags are added, changed and dropped on each, and others' stay",
+			Existing: setOf(one, tagged(map[string]v1alpha1.TagValue{"old": "1", "team": "a"})),
+			Object:   setOf(one, tagged(map[string]v1alpha1.TagValue{"team": "b", "new": ""})), Cause: engine.Edited,
+			Diff:    []string{"Parameters[a].Tags[new]", "Parameters[a].Tags[team]", "Parameters[a].Tags[old]"},
+			Actions: []string{tagAction, untagAction}},
+		{Name: "tags of two are two calls", Existing: setOf(one, value("b", "2")),
+			Object: setOf(one, value("b", "2"), tagged(map[string]v1alpha1.TagValue{"team": "b"})), Cause: engine.Edited,
 			Diff: []string{"Parameters[a].Tags[team]", "Parameters[b].Tags[team]"}, Actions: times(2, tagAction)},
 		{Name: "an empty value is refused", Object: setOf(value("a", "")), Stalled: status.ReasonInvalidSpec},
-		{Name: "a value of 5000 bytes needs a higher tier", Object: setOf(value("a", strings.Repeat("x", 5000))), Stalled: status.ReasonInvalidSpec},
-		{Name: "deleting", Existing: setOf(full), Object: setOf(full), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{deleteAction}},
+		{Name: "a value of 5000 bytes needs a higher tier", Object: setOf(value("a", strings.Repeat("x", 5000))),
+			Stalled: status.ReasonInvalidSpec},
+		{Name: "deleting", Existing: setOf(full), Object: setOf(full), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Actions: []string{deleteAction}},
 		{Name: "deleting an empty set", Existing: setOf(), Object: setOf(), Deleting: true, Drift: true, Cause: engine.Gone},
 		{Name: "deleting leaves another owner's parameter alone", Existing: setOf(full), Object: setOf(full), Deleting: true, Drift: true,
-			Before: all(remove("features"), made("features", "x", with(leftBehind(), wellknown.TagOwner, "SSMParameterSet/team-b/params"))), Cause: engine.Deleting, Actions: []string{deleteAction}},
-		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: setOf(full, orphan), Object: setOf(full, orphan), Deleting: true, Drift: true, Cause: engine.Deleting,
-			Diff: []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}, Actions: times(3, untagAction)},
-		{Name: "left by an earlier object of this name, it is taken over", Object: setOf(one, value("b", "2")), Before: made("a", "old", leftBehind()),
-			Cause: engine.Edited, Diff: []string{"Parameters[a].Value", "Parameters[a].Tags[nexus.ai/owner-uid]", "Parameters[b]"}, Actions: []string{putAction, tagAction, putAction}},
-		{Name: "unless adoption is refused", Object: setOf(one, func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: made("a", "1", leftBehind()), Stalled: status.ReasonConflict},
-		{Name: "another cluster's is left alone", Object: setOf(one), Before: made("a", "1", with(leftBehind(), wellknown.TagCluster, "another")), Stalled: status.ReasonConflict},
+			Before: all(remove("features"), made("features", "x", with(leftBehind(), wellknown.TagOwner, "SSMParameterSet/team-b/params"))),
+			Cause:  engine.Deleting, Actions: []string{deleteAction}},
+		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: setOf(full, orphan), Object: setOf(full, orphan),
+			Deleting: true, Drift: true, Cause: engine.Deleting,
+			Diff:    []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"},
+			Actions: times(3, untagAction)},
+		{Name: "left by an earlier object of this name, it is taken over", Object: setOf(one, value("b", "2")),
+			Before: made("a", "old", leftBehind()),
+			Cause:  engine.Edited, Diff: []string{"Parameters[a].Value", "Parameters[a].Tags[nexus.ai/owner-uid]", "Parameters[b]"},
+			Actions: []string{putAction, tagAction, putAction}},
+		{Name: "unless adoption is refused", Object: setOf(one, func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
+			Before: made("a", "1", leftBehind()), Stalled: status.ReasonConflict},
+		{Name: "another cluster's is left alone", Object: setOf(one), Before: made("a", "1", with(leftBehind(), wellknown.TagCluster, "another")),
+			Stalled: status.ReasonConflict},
 		{Name: "another cluster's is left alone among an earlier object's", Object: setOf(one, value("b", "1")),
-			Before: all(made("a", "1", with(leftBehind(), wellknown.TagCluster, "another")), made("b", "1", leftBehind())), Stalled: status.ReasonConflict},
-		{Name: "one without an owner is left alone", Object: setOf(one), Before: made("a", "1", map[string]string{"k": "v"}), Stalled: status.ReasonConflict},
-		{Name: "one without an owner is left alone where the provider does not agree", Object: setOf(one, adopt), Before: made("a", "1", map[string]string{"k": "v"}), Stalled: status.ReasonConflict},
-		{Name: "one without an owner among an earlier object's is left alone", Object: setOf(one, value("b", "1"), adopt), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+			Before:  all(made("a", "1", with(leftBehind(), wellknown.TagCluster, "another")), made("b", "1", leftBehind())),
+			Stalled: status.ReasonConflict},
+		{Name: "one without an owner is left alone", Object: setOf(one), Before: made("a", "1", map[string]string{"k": "v"}),
+			Stalled: status.ReasonConflict},
+		{Name: "one without an owner is left alone where the provider does not agree", Object: setOf(one, adopt),
+			Before: made("a", "1", map[string]string{"k": "v"}), Stalled: status.ReasonConflict},
+		{Name: "one without an owner among an earlier object's is left alone", Object: setOf(one, value("b", "1"), adopt),
+			Facts:  func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Before: all(made("a", "1", map[string]string{"k": "v"}), made("b", "1", leftBehind())), Stalled: status.ReasonConflict},
-		{Name: "one without an owner is adopted where user and provider say so", Object: setOf(one, adopt), Before: made("a", "1", map[string]string{"k": "v"}),
-			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.Edited,
-			Diff:    []string{"Parameters[a].Tags[nexus.ai/cluster]", "Parameters[a].Tags[nexus.ai/managed-by]", "Parameters[a].Tags[nexus.ai/owner]", "Parameters[a].Tags[nexus.ai/owner-uid]"},
+		{Name: "one without an owner is adopted where user and provider say so", Object: setOf(one, adopt),
+			Before: made("a", "1", map[string]string{"k": "v"}),
+			Facts:  func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.Edited,
+			Diff: []string{"Parameters[a].Tags[nexus.ai/cluster]", "Parameters[a].Tags[nexus.ai/managed-by]",
+				"Parameters[a].Tags[nexus.ai/owner]", "Parameters[a].Tags[nexus.ai/owner-uid]"},
 			Actions: []string{tagAction}},
 	})
 }
@@ -244,7 +279,9 @@ func setLife() kindtest.Life {
 			setOf(full, set("features", func(p *param) { p.KeyID = "k" })), setOf(full, value(strings.Repeat("a/", 13)+"b", "x")),
 		}, Foreign: made("key", "theirs", map[string]string{"owner": "somebody"}),
 		Exists: func(t *testing.T, r *kindtest.Rig) bool { return len(there(t, r)) > 0 },
-		Edited: setOf(full, drop("features"), value("key", "hush-2"), value("a", "1"), set("dynamodb/license-table", func(p *param) { p.Description = aws.String("new") }), func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }),
+		Edited: setOf(full, drop("features"), value("key", "hush-2"), value("a", "1"),
+			set("dynamodb/license-table", func(p *param) { p.Description = aws.String("new") }),
+			func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }),
 	}
 }
 
@@ -322,11 +359,13 @@ func TestThePlanShowsNoSecret(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full))
 	settle(t, s)
-	s.Edit(setOf(full, value("key", "hush-2"), func(s *spec) { s.Parameters["k2"] = param{Value: "hush-3", Type: "SecureString"} }, drop("features")))
+	s.Edit(setOf(full, value("key", "hush-2"), func(s *spec) { s.Parameters["k2"] = param{Value: "hush-3", Type: "SecureString"} },
+		drop("features")))
 	write("key", "hush-4")(t, r)
 	p, err := s.Decide(t.Context())
 	kindtest.Must(t, err)
-	if text := fmt.Sprintf("%+v", p.Diff); strings.Contains(text, "hush") || !strings.Contains(text, "a,b") || !strings.Contains(text, "SecureString") {
+	if text := fmt.Sprintf("%+v", p.Diff); strings.Contains(text, "hush") || !strings.Contains(text, "a,b") ||
+		!strings.Contains(text, "SecureString") {
 		t.Errorf("%s", text)
 	}
 }
@@ -350,7 +389,8 @@ func TestParameterSpecsThatCannotBe(t *testing.T) {
 			t.Errorf("%s keeps a deletion from happening: %v", c.field, err)
 		}
 	}
-	for _, v := range []param{{Value: strings.Repeat("x", 4096)}, {Value: strings.Repeat("x", 8192), Tier: "Advanced"}, {Value: strings.Repeat("x", 8192), Tier: "Intelligent-Tiering"}} {
+	for _, v := range []param{{Value: strings.Repeat("x", 4096)}, {Value: strings.Repeat("x", 8192), Tier: "Advanced"},
+		{Value: strings.Repeat("x", 8192), Tier: "Intelligent-Tiering"}} {
 		if _, err := k.Desired(kind.Scope{}, setOf(func(s *spec) { s.Parameters["a"] = v })); err != nil {
 			t.Error(err)
 		}
@@ -360,7 +400,8 @@ func TestParameterSpecsThatCannotBe(t *testing.T) {
 func TestStraysAreSearchedOnlyWhenARecordCanBeLost(t *testing.T) {
 	k := NewParameterSet(aws.Config{})
 	ready := func(generation int64) []metav1.Condition {
-		return []metav1.Condition{{Type: status.Ready, Status: metav1.ConditionTrue, ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(time.Unix(1, 0))}}
+		return []metav1.Condition{{Type: status.Ready, Status: metav1.ConditionTrue, ObservedGeneration: generation,
+			LastTransitionTime: metav1.NewTime(time.Unix(1, 0))}}
 	}
 	for _, c := range []struct {
 		name       string
@@ -389,7 +430,8 @@ func TestASetPublishesWhatItHas(t *testing.T) {
 	settle(t, s)
 	st := s.Object.(*v1alpha1.SSMParameterSet).Status
 	if st.ARN != "arn:aws:ssm:ap-southeast-1:123456789012:parameter/myapp/dev" || st.ID != path || st.Count != 3 ||
-		!slices.Equal(st.ManagedNames, []string{"dynamodb/license-table", "features", "key"}) || !maps.Equal(st.Versions, map[string]int64{"dynamodb/license-table": 1, "features": 1, "key": 1}) {
+		!slices.Equal(st.ManagedNames, []string{"dynamodb/license-table", "features", "key"}) ||
+		!maps.Equal(st.Versions, map[string]int64{"dynamodb/license-table": 1, "features": 1, "key": 1}) {
 		t.Errorf("%+v", st)
 	}
 }
@@ -402,23 +444,27 @@ func TestExport_LeavesOutSecureStrings(t *testing.T) {
 		for _, n := range names {
 			o.Spec.Parameters[n] = v1alpha1.SSMParameter{}
 		}
-		found, err := engine.For(NewParameterSet).Bind(r.Config).Export(t.Context(), kindtest.NewSubject(r, engine.For(NewParameterSet), o).Scope(), o)
+		found, err := engine.For(NewParameterSet).Bind(r.Config).Export(t.Context(),
+			kindtest.NewSubject(r, engine.For(NewParameterSet), o).Scope(), o)
 		return o, found, err
 	}
 	if _, found, err := export(); err != nil || found.Exists {
 		t.Errorf("without parameters: %+v, %v", found, err)
 	}
-	_, err := api(r).PutParameter(t.Context(), &ssm.PutParameterInput{Name: aws.String(path + "/db/password"), Value: aws.String("hush"), Type: types.ParameterTypeSecureString})
+	_, err := api(r).PutParameter(t.Context(),
+		&ssm.PutParameterInput{Name: aws.String(path + "/db/password"), Value: aws.String("hush"), Type: types.ParameterTypeSecureString})
 	kindtest.Must(t, err)
 	_, _, err = export()
-	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonInvalidSpec || !strings.Contains(err.Error(), "every parameter below /myapp/dev is a SecureString") {
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonInvalidSpec ||
+		!strings.Contains(err.Error(), "every parameter below /myapp/dev is a SecureString") {
 		t.Errorf("with a SecureString alone: %v", err)
 	}
 	putRaw(t, r, "db/host", "x", map[string]string{"team": "a", "part": "db"})
 	putRaw(t, r, "web/port", "80", map[string]string{"team": "a"})
 	o, found, err := export()
 	kindtest.Must(t, err)
-	if got := slices.Sorted(maps.Keys(o.Spec.Parameters)); !found.Exists || o.Spec.Path != path || !slices.Equal(got, []string{"db/host", "web/port"}) || !maps.Equal(found.Tags, map[string]string{"team": "a"}) {
+	if got := slices.Sorted(maps.Keys(o.Spec.Parameters)); !found.Exists || o.Spec.Path != path ||
+		!slices.Equal(got, []string{"db/host", "web/port"}) || !maps.Equal(found.Tags, map[string]string{"team": "a"}) {
 		t.Errorf("%+v, %+v", o.Spec, found)
 	}
 	if len(found.Omitted) != 1 || !strings.HasPrefix(found.Omitted[0], "/myapp/dev/db/password: ") {
@@ -426,10 +472,12 @@ func TestExport_LeavesOutSecureStrings(t *testing.T) {
 	}
 	o, found, err = export("db/host", "db/gone", "db/password")
 	kindtest.Must(t, err)
-	if got := slices.Sorted(maps.Keys(o.Spec.Parameters)); !slices.Equal(got, []string{"db/host"}) || o.Spec.Parameters["db/host"].Value != "x" {
+	if got := slices.Sorted(maps.Keys(o.Spec.Parameters)); !slices.Equal(got, []string{"db/host"}) ||
+		o.Spec.Parameters["db/host"].Value != "x" {
 		t.Errorf("of three names: %+v", o.Spec)
 	}
-	if len(found.Omitted) != 2 || found.Omitted[0] != "/myapp/dev/db/gone: does not exist" || !strings.HasPrefix(found.Omitted[1], "/myapp/dev/db/password: ") {
+	if len(found.Omitted) != 2 || found.Omitted[0] != "/myapp/dev/db/gone: does not exist" ||
+		!strings.HasPrefix(found.Omitted[1], "/myapp/dev/db/password: ") {
 		t.Errorf("of three names, left out: %q", found.Omitted)
 	}
 }

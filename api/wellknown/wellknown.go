@@ -57,8 +57,8 @@ const (
 // PlanGateClosed is the value of LabelPlanGate that closes the gate.
 const PlanGateClosed = "closed"
 
-// ApprovalsPolicy is the name of the ValidatingAdmissionPolicy that refuses approvals of people without the right to approve, and ApproveVerb
-// the verb of that right.
+// ApprovalsPolicy is the name of the ValidatingAdmissionPolicy that refuses approvals of people without the right to approve, and
+// ApproveVerb the verb of that right.
 const (
 	ApprovalsPolicy = "nexus-operator-approvals"
 	ApproveVerb     = "approve"

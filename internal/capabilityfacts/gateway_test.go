@@ -82,7 +82,8 @@ func TestGateway_TellsTheAddressesOfItsLoadBalancer(t *testing.T) {
 				objects = append(objects, made)
 			}
 			var f capability.Facts
-			err := Gatherer{Live: fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(objects...).Build()}.gateway(t.Context(), c, &f)
+			err := Gatherer{Live: fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(objects...).Build()}.gateway(
+				t.Context(), c, &f)
 			if err != nil || f.IPAddressType != tc.want {
 				t.Errorf("%s, %s: %q, want %q, %v", name, sort, f.IPAddressType, tc.want, err)
 			}

@@ -90,7 +90,8 @@ func TestABindingInConflictTakesNoPodsOver(t *testing.T) {
 	ns := h.namespace(nil)
 	tenant := h.tenant(ns)
 	deny := h.declared("dnsManipulation", intentv1alpha1.Block, nil)
-	admin := h.over("z-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}}, deny)
+	admin := h.over("z-"+ns,
+		intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}}, deny)
 	h.make(admin)
 	h.covers(admin, "dnsManipulation", "NetworkPolicy", "Enforced", "")
 	deleted := h.deletions(ns)

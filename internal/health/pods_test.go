@@ -74,7 +74,8 @@ func TestPodsForTheAgentNeedItsAddress(t *testing.T) {
 	pod := func(env string) corev1.Pod {
 		p := corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 		p.Spec.Containers = []corev1.Container{{Env: []corev1.EnvVar{{Name: env}}}}
-		p.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{}}}}}}}
+		p.Spec.Volumes = []corev1.Volume{
+			{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{}}}}}}}
 		return p
 	}
 	if token := []corev1.Pod{pod("AWS_ROLE_ARN")}; lackCredentials(d, token) == "" || RolledOutWithCredentials(d, token) {

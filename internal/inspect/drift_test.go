@@ -37,7 +37,8 @@ func TestDrift_ListsObjectsThatDoNotSettle(t *testing.T) {
 	odd := &status.Stalled{Reason: status.ReasonNotSettling, Message: "Versioning does not keep its value"}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(bucket("ready", nil), bucket("odd", odd),
 		bucket("taken", &status.Stalled{Reason: status.ReasonConflict, Message: "m"})).Build()
-	r := &Reader{Client: c, Kinds: []engine.Entry{engine.For(func(aws.Config) kind.Kind[*v1alpha1.S3Bucket, struct{}] { return bucketKind{} })}}
+	r := &Reader{Client: c,
+		Kinds: []engine.Entry{engine.For(func(aws.Config) kind.Kind[*v1alpha1.S3Bucket, struct{}] { return bucketKind{} })}}
 	report, err := r.Drift(t.Context(), "")
 	if err != nil || len(report.Objects) != 1 || report.Objects[0].Name != "odd" || report.Objects[0].Fields == nil ||
 		report.Objects[0].Message == "" {

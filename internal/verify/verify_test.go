@@ -256,7 +256,8 @@ func TestVerify_AsksForHealthWhereTheProbeDoes(t *testing.T) {
 	if got := healthPathOf(c, d); got != "/up" {
 		t.Errorf("%q", got)
 	}
-	d.Spec.Template.Spec.Containers = []corev1.Container{{ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/ready"}}}}}
+	d.Spec.Template.Spec.Containers = []corev1.Container{
+		{ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/ready"}}}}}
 	if got := healthPathOf(c, d); got != "/ready" {
 		t.Errorf("%q", got)
 	}

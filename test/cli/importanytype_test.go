@@ -43,9 +43,11 @@ func TestImport_DeclaresResourcesOfAnyType(t *testing.T) {
 		}
 	}
 	exists(stream, `{"Name":"events","RetentionPeriodHours":48,"Tags":[{"Key":"team","Value":"a"}]}`)
-	exists(stream, `{"Name":"others","Tags":[{"Key":"nexus.ai/owner-uid","Value":"u"},{"Key":"nexus.ai/owner","Value":"AWSResource/b/others"}]}`)
+	exists(stream,
+		`{"Name":"others","Tags":[{"Key":"nexus.ai/owner-uid","Value":"u"},{"Key":"nexus.ai/owner","Value":"AWSResource/b/others"}]}`)
 	exists(prefixList, `{"PrefixListName":"office","AddressFamily":"IPv4","MaxEntries":5,"Entries":[{"Cidr":"192.0.2.0/24"}]}`)
-	exists(filter, `{"FilterName":"errors","LogGroupName":"shop","FilterPattern":"ERROR","MetricTransformations":[{"MetricName":"errors","MetricNamespace":"shop","MetricValue":"1"}]}`)
+	exists(filter,
+		`{"FilterName":"errors","LogGroupName":"shop","FilterPattern":"ERROR","MetricTransformations":[{"MetricName":"errors","MetricNamespace":"shop","MetricValue":"1"}]}`)
 	list := d.Identifiers(prefixList)[0]
 	named := []string{"import", "-n", x.Namespace, stream, "events", prefixList + "/" + list, filter, d.Identifiers(filter)[0]}
 	mark := x.World.AWS().Mark()

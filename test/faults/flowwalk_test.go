@@ -129,7 +129,8 @@ func refusing(b *bed.Bed) {
 		Rule: admissionregistrationv1.Rule{APIGroups: []string{"networking.k8s.io"}, APIVersions: []string{"v1"},
 			Resources: []string{"networkpolicies"}},
 	}}}}
-	p.Spec.Validations = []admissionregistrationv1.Validation{{Expression: `!object.metadata.name.contains(namespaceObject.metadata.labels["walk-refuses"])`, Message: "refused by a test"}}
+	p.Spec.Validations = []admissionregistrationv1.Validation{
+		{Expression: `!object.metadata.name.contains(namespaceObject.metadata.labels["walk-refuses"])`, Message: "refused by a test"}}
 	bound := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "walk-refuses"}}
 	bound.Spec.PolicyName = p.Name
 	bound.Spec.ValidationActions = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}

@@ -92,11 +92,11 @@ type AWSProviderSpec struct {
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=set
 	Types []TypePattern `json:"types,omitempty"`
-	// AllowedExternalARNs are the ARNs of tables, buckets, queues, topics, secrets and roles, made outside the capability, that capabilities may give
-	// their workloads rights on by the field existing, such as arn:aws:dynamodb:eu-west-1:111122223333:table/orders-*. A * stands for
-	// any characters within one part of the ARN; service and account are exact. --allowed-external-arns of the operator may limit them
-	// further. A store that another object of the operator owns needs its ARN here in full, and one that an object of
-	// another namespace owns also there. So do roles, always. Absent or empty: none.
+	// AllowedExternalARNs are the ARNs of tables, buckets, queues, topics, secrets and roles, made outside the capability, that capabilities
+	// may give their workloads rights on by the field existing, such as arn:aws:dynamodb:eu-west-1:111122223333:table/orders-*. A * stands
+	// for any characters within one part of the ARN; service and account are exact. --allowed-external-arns of the operator may limit them
+	// further. A store that another object of the operator owns needs its ARN here in full, and one that an object of another namespace owns
+	// also there. So do roles, always. Absent or empty: none.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=set
@@ -109,8 +109,8 @@ type AWSProviderSpec struct {
 
 // DriftEventsSpec names a queue that receives CloudTrail's events from EventBridge.
 type DriftEventsSpec struct {
-	// QueueURL is the URL of the SQS queue, which the identity of the provider reads. Each AWSProvider needs a separate queue, because a message
-	// reaches one reader only. The queue is in the region of the provider.
+	// QueueURL is the URL of the SQS queue, which the identity of the provider reads. Each AWSProvider needs a separate queue, because a
+	// message reaches one reader only. The queue is in the region of the provider.
 	// +kubebuilder:validation:Pattern=`^https?://[A-Za-z0-9.:-]+/[0-9]{12}/[A-Za-z0-9_-]{1,80}$`
 	// +kubebuilder:validation:MaxLength=512
 	QueueURL string `json:"queueURL"`

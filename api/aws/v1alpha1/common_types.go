@@ -292,8 +292,8 @@ func FinalizerOf(kind string) string {
 	return GroupName + "/" + strings.ToLower(kind) + "-finalizer"
 }
 
-// IsLeftBehind reports whether the operator does not look after the deletion of an object of the kind: only the finalizers of others keep it,
-// or it is paused. Whatever its status says, its resource may be gone, and by now another owner may have one of the same name.
+// IsLeftBehind reports whether the operator does not look after the deletion of an object of the kind: only the finalizers of others keep
+// it, or it is paused. Whatever its status says, its resource may be gone, and by now another owner may have one of the same name.
 func IsLeftBehind(kind string, o Resource) bool {
 	paused := o.GetAnnotations()[wellknown.AnnotationPaused] == "true"
 	return o.GetDeletionTimestamp() != nil && (paused || !slices.Contains(o.GetFinalizers(), FinalizerOf(kind)))

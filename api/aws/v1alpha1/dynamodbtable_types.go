@@ -110,7 +110,8 @@ type DynamoDBTableSpec struct {
 	// DeletionProtection makes AWS refuse to delete the table.
 	// +optional
 	DeletionProtection *bool `json:"deletionProtection,omitempty"`
-	// RecreateOnLoss creates a new, empty table when it is missing in AWS although the operator did not delete it; by default the operator reports Missing.
+	// RecreateOnLoss creates a new, empty table when it is missing in AWS although the operator did not delete it; by default the operator
+	// reports Missing.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }

@@ -55,10 +55,9 @@ type ECREncryption struct {
 	// EncryptionType is AES256, with keys of ECR, or KMS, with a key of AWS KMS.
 	// +kubebuilder:validation:Enum=AES256;KMS
 	EncryptionType string `json:"encryptionType"`
-	// KMSKey is the ID or the ARN of the key, or alias/aws/ecr: ECR shows no other alias. Absent, with encryptionType KMS: the key that AWS manages for
-	// ECR, alias/aws/ecr. ECR adds a grant to the key, for which the operator's role needs kms:CreateGrant and
-	// kms:DescribeKey on the key.
-	// https://docs.aws.amazon.com/AmazonECR/latest/userguide/encryption-at-rest.html
+	// KMSKey is the ID or the ARN of the key, or alias/aws/ecr: ECR shows no other alias. Absent, with encryptionType KMS: the key that AWS
+	// manages for ECR, alias/aws/ecr. ECR adds a grant to the key, for which the operator's role needs kms:CreateGrant and kms:DescribeKey
+	// on the key. https://docs.aws.amazon.com/AmazonECR/latest/userguide/encryption-at-rest.html
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048

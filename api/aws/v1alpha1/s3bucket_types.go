@@ -85,7 +85,8 @@ type S3BucketSpec struct {
 	// their retention.
 	// +optional
 	ForceDestroy bool `json:"forceDestroy,omitempty"`
-	// RecreateOnLoss creates a new, empty bucket when it is missing in AWS although the operator did not delete it; by default the operator reports Missing.
+	// RecreateOnLoss creates a new, empty bucket when it is missing in AWS although the operator did not delete it; by default the operator
+	// reports Missing.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }

@@ -54,7 +54,8 @@ type SecretsManagerSecretSpec struct {
 	// +kubebuilder:validation:Maximum=30
 	// +kubebuilder:validation:XValidation:rule="self == 0 || self >= 7",message="recoveryWindowInDays is 0 or 7 to 30"
 	RecoveryWindowInDays *int64 `json:"recoveryWindowInDays,omitempty"`
-	// RecreateOnLoss creates the secret again when it is missing in AWS although the operator did not delete it; by default the operator reports Missing.
+	// RecreateOnLoss creates the secret again when it is missing in AWS although the operator did not delete it; by default the operator
+	// reports Missing.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }

@@ -2,8 +2,8 @@
 
 package v1
 
-// ToolGatewaySpec declares a gateway of Amazon Bedrock AgentCore, which gives agents tools in the Model Context Protocol. Callers sign their requests
-// with credentials of AWS, as the workloads and agent runtimes that may use the gateway do.
+// ToolGatewaySpec declares a gateway of Amazon Bedrock AgentCore, which gives agents tools in the Model Context Protocol. Callers sign
+// their requests with credentials of AWS, as the workloads and agent runtimes that may use the gateway do.
 type ToolGatewaySpec struct {
 	// Name is the purpose, such as tools: the workloads find the URL of the gateway in NEXUS_GATEWAY_URL_{NAME} and in the parameter
 	// bedrock-agentcore/{name}-gateway-url.

@@ -13,14 +13,14 @@ type KnowledgeBaseSpec struct {
 	Name string `json:"name"`
 	// Create declares the knowledge base.
 	Create KnowledgeBaseCreateSpec `json:"create"`
-	// RecreateOnLoss creates the knowledge base again when it is missing in AWS although the operator did not delete it; by default the operator
-	// reports Missing. The vectors of the former one stay in the index, without a record of their documents.
+	// RecreateOnLoss creates the knowledge base again when it is missing in AWS although the operator did not delete it; by default the
+	// operator reports Missing. The vectors of the former one stay in the index, without a record of their documents.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }
 
-// KnowledgeBaseCreateSpec declares how passages are embedded, where their vectors are, and which documents they are from. The operator never
-// starts an ingestion: see docs/ai.md.
+// KnowledgeBaseCreateSpec declares how passages are embedded, where their vectors are, and which documents they are from. The operator
+// never starts an ingestion: see docs/ai.md.
 // +kubebuilder:validation:XValidation:rule="self.embeddingModelID == oldSelf.embeddingModelID",message="embeddingModelID is immutable: declare a knowledge base of another name"
 // +kubebuilder:validation:XValidation:rule="self.vectorIndex == oldSelf.vectorIndex",message="vectorIndex is immutable: declare a knowledge base of another name"
 type KnowledgeBaseCreateSpec struct {

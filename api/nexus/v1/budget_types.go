@@ -2,10 +2,10 @@
 
 package v1
 
-// BudgetSpec declares the costs that a capability is expected to have in a month, and who is notified when they are exceeded. It becomes the
-// AWSResource {capabilityName}-{environment}-budget-{hash} and the SNSTopic {capabilityName}-{environment}-budget. An administrator allows
-// AWS::Budgets::Budget with --types of the operator, and the payer of the account activates the tag capability as a cost allocation tag.
-// https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-managing-costs.html
+// BudgetSpec declares the costs that a capability is expected to have in a month, and who is notified when they are exceeded. It becomes
+// the AWSResource {capabilityName}-{environment}-budget-{hash} and the SNSTopic {capabilityName}-{environment}-budget. An administrator
+// allows AWS::Budgets::Budget with --types of the operator, and the payer of the account activates the tag capability as a cost
+// allocation tag. https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-managing-costs.html
 type BudgetSpec struct {
 	// Monthly is the amount for a month, in whole units of the currency.
 	// +kubebuilder:validation:Minimum=1

@@ -39,7 +39,8 @@ type ConcurrencyPolicy string
 // +kubebuilder:validation:XValidation:rule="!has(self.activeDeadlineSeconds) || has(self.type) && self.type in ['Job', 'CronJob']",message="only a Job and a CronJob have it: remove it, or set another type",fieldPath=".activeDeadlineSeconds"
 type NamedComponentSpec struct {
 	// Name of the component: its Deployment, Job or CronJob is {capabilityName}-{environment}-{name}, and its Service
-	// {capabilityName}-{environment}-{name}-svc. capabilityName, environment and name together have at most 57 characters, and those of a CronJob 50.
+	// {capabilityName}-{environment}-{name}-svc. capabilityName, environment and name together have at most 57 characters, and those of a
+	// CronJob 50.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	// +kubebuilder:validation:Pattern=`^[a-z]([a-z0-9-]*[a-z0-9])?$`

@@ -89,7 +89,8 @@ type DynamoDBSpec struct {
 	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`
 	// +kubebuilder:validation:MaxLength=2048
 	KMSKeyArn string `json:"kmsKeyArn,omitempty"`
-	// RecreateOnLoss creates a new, empty table when it is missing in AWS although the operator did not delete it; by default the operator reports Missing.
+	// RecreateOnLoss creates a new, empty table when it is missing in AWS although the operator did not delete it; by default the operator
+	// reports Missing.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }
@@ -122,8 +123,8 @@ type TableSpec struct {
 	// PointInTimeRecovery; default that of all tables.
 	// +optional
 	PointInTimeRecovery *bool `json:"pointInTimeRecovery,omitempty"`
-	// Existing names a table that exists already and that the capability uses without owning it; the entry then has no other field but name. Rights on it
-	// need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the table.
+	// Existing names a table that exists already and that the capability uses without owning it; the entry then has no other field but name.
+	// Rights on it need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the table.
 	// +optional
 	Existing *ExistingStore `json:"existing,omitempty"`
 }
@@ -183,7 +184,8 @@ type S3Spec struct {
 	// +listType=map
 	// +listMapKey=id
 	Lifecycle []LifecycleRule `json:"lifecycle,omitempty"`
-	// RecreateOnLoss creates a new, empty bucket when it is missing in AWS although the operator did not delete it; by default the operator reports Missing.
+	// RecreateOnLoss creates a new, empty bucket when it is missing in AWS although the operator did not delete it; by default the operator
+	// reports Missing.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }
@@ -221,8 +223,8 @@ type BucketSpec struct {
 	// +listType=map
 	// +listMapKey=id
 	Lifecycle []LifecycleRule `json:"lifecycle,omitempty"`
-	// Existing names a bucket that exists already and that the capability uses without owning it; the entry then has no other field but name. Rights on it
-	// need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the bucket.
+	// Existing names a bucket that exists already and that the capability uses without owning it; the entry then has no other field but
+	// name. Rights on it need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the bucket.
 	// +optional
 	Existing *ExistingStore `json:"existing,omitempty"`
 }

@@ -15,9 +15,9 @@ type RoleSpec struct {
 	Existing ExistingStore `json:"existing"`
 }
 
-// ExistingStore names a table, bucket, queue, topic, secret or role that exists already in the account and region of the capability's AWSProvider.
-// The operator only observes it: it never creates, changes, tags or deletes it. The workloads get rights on it once spec.allowedExternalARNs of
-// the AWSProvider allows its ARN. An existing store needs spec.providerRef.
+// ExistingStore names a table, bucket, queue, topic, secret or role that exists already in the account and region of the capability's
+// AWSProvider. The operator only observes it: it never creates, changes, tags or deletes it. The workloads get rights on it once
+// spec.allowedExternalARNs of the AWSProvider allows its ARN. An existing store needs spec.providerRef.
 // +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.arn)",message="existing needs exactly one of name and arn"
 type ExistingStore struct {
 	// Name in AWS.

@@ -41,8 +41,8 @@ type QueueSpec struct {
 	// until it is empty.
 	// +optional
 	ForceDestroy bool `json:"forceDestroy,omitempty"`
-	// Existing names a queue that exists already and that the capability uses without owning it; the entry then has no other field but name. Rights on it
-	// need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the queue.
+	// Existing names a queue that exists already and that the capability uses without owning it; the entry then has no other field but name.
+	// Rights on it need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the queue.
 	// +optional
 	Existing *ExistingStore `json:"existing,omitempty"`
 }
@@ -77,8 +77,8 @@ type TopicSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=set
 	SubscribeQueues []QueueName `json:"subscribeQueues,omitempty"`
-	// Existing names a topic that exists already and that the capability uses without owning it; the entry then has no other field but name. Rights on it
-	// need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the topic.
+	// Existing names a topic that exists already and that the capability uses without owning it; the entry then has no other field but name.
+	// Rights on it need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the topic.
 	// +optional
 	Existing *ExistingStore `json:"existing,omitempty"`
 }

@@ -109,8 +109,9 @@ type NexusAICapabilitySpec struct {
 	// Budget watches the costs of the capability in a month. Absent: none.
 	// +optional
 	Budget *BudgetSpec `json:"budget,omitempty"`
-	// DefaultSecrets decides about the six secrets anthropic, api-keys, github, license, openai and wxcc. All creates them; None creates only those
-	// of spec.secrets. An edit from All to None deletes those that spec.secrets does not list, as deletionPolicy says. Absent: All.
+	// DefaultSecrets decides about the six secrets anthropic, api-keys, github, license, openai and wxcc. All creates them; None creates
+	// only those of spec.secrets. An edit from All to None deletes those that spec.secrets does not list, as deletionPolicy says. Absent:
+	// All.
 	// +optional
 	DefaultSecrets DefaultSecrets `json:"defaultSecrets,omitempty"`
 	// Secrets says where the values of secrets come from, and adds secrets to the default ones. An entry with the name of a default secret and
@@ -176,10 +177,10 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.extraPolicyStatements) || size(self.extraPolicyStatements) == 0 || has(self.permissionsBoundaryARN)",message="extraPolicyStatements need permissionsBoundaryARN"
 type IdentitySpec struct {
 	// Mode chooses the way in which pods get the credentials of their role. IRSA: a webhook adds a token of the ServiceAccount,
-	// and IAM trusts the cluster's OIDC issuer. PodIdentity: an association in EKS gives the role to the ServiceAccount, and the EKS Pod Identity
-	// Agent serves the credentials; the operator must know the name of its EKS cluster (--eks-cluster-name), which must be in
-	// the account and region of the capability's provider. Auto: PodIdentity where the agent has ready pods when the capability
-	// is first reconciled in this mode, else IRSA; status.identity records it. Absent: IRSA. A change restarts the pods.
+	// and IAM trusts the cluster's OIDC issuer. PodIdentity: an association in EKS gives the role to the ServiceAccount, and the EKS Pod
+	// Identity Agent serves the credentials; the operator must know the name of its EKS cluster (--eks-cluster-name), which must be in the
+	// account and region of the capability's provider. Auto: PodIdentity where the agent has ready pods when the capability is first
+	// reconciled in this mode, else IRSA; status.identity records it. Absent: IRSA. A change restarts the pods.
 	// https://docs.aws.amazon.com/eks/latest/userguide/service-accounts.html
 	// +optional
 	// +kubebuilder:validation:Enum=IRSA;PodIdentity;Auto

@@ -27,11 +27,12 @@ type SecretSpec struct {
 	// Placeholder names values that people fill in.
 	// +optional
 	Placeholder *PlaceholderSpec `json:"placeholder,omitempty"`
-	// RecreateOnLoss creates the secret again when it is missing in AWS although the operator did not delete it; by default the operator reports Missing.
+	// RecreateOnLoss creates the secret again when it is missing in AWS although the operator did not delete it; by default the operator
+	// reports Missing.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
-	// Existing names a secret that exists already and that the capability uses without owning it; the entry then has no other field but name. Rights on it
-	// need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the secret.
+	// Existing names a secret that exists already and that the capability uses without owning it; the entry then has no other field but
+	// name. Rights on it need spec.allowedExternalARNs of the AWSProvider. Absent: the operator creates the secret.
 	// +optional
 	Existing *ExistingStore `json:"existing,omitempty"`
 }

@@ -142,8 +142,8 @@ type ComponentSpec struct {
 	// +listMapKey=path
 	Routes *[]Route `json:"routes,omitempty"`
 	// Access names what of the capability the pods may use in AWS: data services and secrets by their names, and glue. A name stands for
-	// everything that has it; {field}/{name}, such as queues/jobs, secrets/license or resources/vectors, for one. Absent: everything. An empty list: the
-	// pods have no rights in AWS. Components with different access have different roles, and identity.extraPolicyStatements
+	// everything that has it; {field}/{name}, such as queues/jobs, secrets/license or resources/vectors, for one. Absent: everything. An
+	// empty list: the pods have no rights in AWS. Components with different access have different roles, and identity.extraPolicyStatements
 	// belong to that of components without access.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32

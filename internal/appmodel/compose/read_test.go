@@ -231,7 +231,8 @@ func TestRead_SelectsProfilesAndKeepsStores(t *testing.T) {
 
 func TestRead_TakesVariablesOfTheEnvFile(t *testing.T) {
 	text := "services: {api: {image: 'api:$TAG', environment: {MODE: '${MODE?needed}', KEY: '${PLAIN}', USER: '${DB_PASSWORD}x', SELF: , TAKEN: '${MISSING-${MODE}}'}, healthcheck: {test: 'check ${DB_PASSWORD}'}}}"
-	app := read(t, text, compose.Options{Variables: compose.Variables("# comment\nTAG=v1 # first\nexport MODE='fast'\nDB_PASSWORD=hunter\nPLAIN=\"x\"\nSELF=me\n")})
+	app := read(t, text,
+		compose.Options{Variables: compose.Variables("# comment\nTAG=v1 # first\nexport MODE='fast'\nDB_PASSWORD=hunter\nPLAIN=\"x\"\nSELF=me\n")})
 	c := component(t, app, "api")
 	got := variables(c)
 	if c.Spec.Image != "api:v1" || got["MODE"] != "fast" || got["USER"] != "Secret api-env/USER" || got["SELF"] != "me" ||

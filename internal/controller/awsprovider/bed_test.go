@@ -73,7 +73,8 @@ func newBed(t *testing.T, objs ...client.Object) *bed {
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: team}}).WithObjects(objs...).WithStatusSubresource(&v1alpha1.AWSProvider{})
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: team}}).WithObjects(objs...).WithStatusSubresource(&v1alpha1.AWSProvider{})
 	b := &bed{T: t, api: fakeapi.New(builder), sts: fakests.New(), events: events.NewFakeRecorder(100), used: map[string]int{}}
 	b.sts.Caller("AKIAUSER", userARN)
 	b.sts.Caller("ASIAPOD", podARN)

@@ -54,7 +54,8 @@ func run(root, thresholds, coverage string) (ok bool, err error) {
 func measure(t *tree, f floors) []row {
 	var rows []row
 	for _, part := range [][]row{
-		sizeRows(t), typeRows(t, f), kindRows(t, f), duplicateRows(t), testRows(t, f), documentedRows(t), habitRows(t), stateRows(t),
+		sizeRows(t), widthRows(t, f), typeRows(t, f), kindRows(t, f), duplicateRows(t), testRows(t, f), documentedRows(t), habitRows(t),
+		stateRows(t),
 	} {
 		rows = append(rows, part...)
 	}

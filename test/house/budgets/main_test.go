@@ -113,6 +113,7 @@ func TestEachBreachIsFoundAndNamed(t *testing.T) {
 		{"clock, environment or own context read", "package b\n\nimport \"os\"\n\nvar f = os.Getenv(\"X\")\n", "os.Getenv"},
 		{"clock, environment or own context read", "package b\n\nimport \"context\"\n\nvar f = context.TODO() // because\n", "context.TODO"},
 		{"Status().Update", "package b\n\nfunc f(c i) { c.Status().Update() }\n", "b.go:3"},
+		{"lines of more than 140 characters", function("\tprintln(" + strings.Repeat("1, ", 50) + "1)\n"), "internal/b has 1, may have 0"},
 		{"func init", "package b\n\nfunc init() {}\n", "b.go:3"},
 		{"mutable package state", "package b\n\nvar n int\n\nfunc f() { n++ }\n", "b.go:5: n is changed"},
 		{"mutable package state", "package b\n\nvar m = map[string][]int{}\n\nfunc f() { m[\"a\"][0] = 1 }\n", "m is changed"},

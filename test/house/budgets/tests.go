@@ -21,6 +21,8 @@ type floors struct {
 	// Methods and Fields are the numbers of types that are too large, by folder and name. They only fall.
 	Methods map[string]int `json:"methods"`
 	Fields  map[string]int `json:"fields"`
+	// WideLines are the numbers of lines that are too wide, by folder. They only fall.
+	WideLines map[string]int `json:"wideLines"`
 }
 
 func readFloors(root, name string) (floors, error) {

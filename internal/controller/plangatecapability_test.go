@@ -66,7 +66,7 @@ func (h *home) readyEdit(c *nexusv1.NexusAICapability) {
 }
 
 // An edit of a capability waits as a whole: one approval lets its AWS objects, its workloads and its deletions run, and nothing runs
-// before. What was approved is kept up meanwhile.
+// before. Until then, the operator keeps up the approved declaration.
 func TestPlanGate_ACapabilityWaitsAsAWhole(t *testing.T) {
 	extent.Full(t)
 	h := start(t, "--plan-gate=gated-app")

@@ -23,7 +23,9 @@ type Bound struct {
 }
 
 // Bind resolves a binding with the intents of the cluster, and the namespaces that a binding of the cluster may select.
-func Bind(obj client.Object, intents map[string]*intentv1alpha1.SecurityIntent, namespaces []intent.Namespace, operatorNamespace string) Bound {
+func Bind(
+	obj client.Object, intents map[string]*intentv1alpha1.SecurityIntent, namespaces []intent.Namespace, operatorNamespace string,
+) Bound {
 	b := Bound{
 		Owner:      intentfacts.OwnerOfDerived(intentfacts.KindOf(obj), obj),
 		Resolution: intent.Resolve(intentfacts.BindingOf(obj), intents, namespaces, intent.Options{OperatorNamespace: operatorNamespace}),

@@ -64,7 +64,8 @@ func TestSurplus_LeavesARoleUntilItsResourceIsGone(t *testing.T) {
 }
 
 func TestEnd_ReleasesWhatAnOrphanedCapabilityLeaves(t *testing.T) {
-	deployment, bucket := existing(appsv1.SchemeGroupVersion.WithKind("Deployment"), "app-dev-backend"), existing(v1alpha1.GroupVersion.WithKind("S3Bucket"), "app-dev-notes")
+	deployment := existing(appsv1.SchemeGroupVersion.WithKind("Deployment"), "app-dev-backend")
+	bucket := existing(v1alpha1.GroupVersion.WithKind("S3Bucket"), "app-dev-notes")
 	edited := passOf(t, nexusv1.DeletionOrphan)
 	ending := passOf(t, nexusv1.DeletionOrphan)
 	ending.Graph = nil

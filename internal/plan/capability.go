@@ -31,15 +31,14 @@ import (
 
 // sources returns the places that show a pass the cluster as it will be once the plan was carried out.
 func (p *Planner) sources() pass.Sources {
-	return pass.Sources{Settings: p.Operator.Settings, Applier: p.applier(), Namesakes: p.namesakes, Facts: p.facts, Compile: p.compile}
-}
-
-func (p *Planner) compile(ctx context.Context, c *nexusv1.NexusAICapability, f capability.Facts) (*graph.Graph, error) {
-	g, err := capability.Compile(c, f)
-	if err != nil {
-		return nil, err
+	compile := func(ctx context.Context, c *nexusv1.NexusAICapability, f capability.Facts) (*graph.Graph, error) {
+		g, err := capability.Compile(c, f)
+		if err != nil {
+			return nil, err
+		}
+		return g, capability.CheckResources(ctx, c, g, p.Schemas)
 	}
-	return g, capability.CheckResources(ctx, c, g, p.Schemas)
+	return pass.Sources{Settings: p.Operator.Settings, Applier: p.applier(), Namesakes: ahead{p.Client, p}.namesakes, Facts: p.facts, Compile: compile}
 }
 
 // controlled adds the reference that the write of an object of the capability's namespace adds: a generated provider serves the

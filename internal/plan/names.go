@@ -14,11 +14,11 @@ import (
 
 // namesakes lists the capabilities of the cluster as they will be, of which any may have the names of one. Where whoever asks may not list
 // those of other namespaces, it lists the namespace of the capability.
-func (p *Planner) namesakes(ctx context.Context, c *nexusv1.NexusAICapability) ([]nexusv1.NexusAICapability, error) {
+func (a ahead) namesakes(ctx context.Context, c *nexusv1.NexusAICapability) ([]nexusv1.NexusAICapability, error) {
 	list := &nexusv1.NexusAICapabilityList{}
-	err := ahead{p.Client, p}.List(ctx, list)
+	err := a.List(ctx, list)
 	if apierrors.IsForbidden(err) {
-		err = ahead{p.Client, p}.List(ctx, list, client.InNamespace(c.Namespace))
+		err = a.List(ctx, list, client.InNamespace(c.Namespace))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing NexusAICapabilities, whose names may conflict: %w", err)

@@ -80,7 +80,9 @@ func (e *edits) frontend(s *nexusv1.NexusAICapabilitySpec) string {
 	tag, balanced := fmt.Sprint(e.rnd.IntN(3)), e.isOn()
 	s.Version, s.Frontend.Image = tag, "registry.example/frontend:"+tag
 	if s.Frontend.Service = nil; balanced {
-		s.Frontend.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, Annotations: map[string]nexusv1.AnnotationValue{"example.com/team": "a"}}
+		s.Frontend.Service = &nexusv1.ServiceSpec{
+			Type: corev1.ServiceTypeClusterIP, Annotations: map[string]nexusv1.AnnotationValue{"example.com/team": "a"},
+		}
 	}
 	return fmt.Sprint(tag, ", annotated ", balanced)
 }
@@ -253,7 +255,8 @@ func (x *tool) made(mark world.AuditMark) map[string]string {
 	x.Helper()
 	out := map[string]string{}
 	for _, w := range append(x.KubeWrites(mark), x.collected(mark)...) {
-		if w.Subresource != "" || w.Code >= http.StatusBadRequest || w.Resource == "secrets" || w.Resource == "leases" { // which are of no capability
+		isOwn := w.Resource == "secrets" || w.Resource == "leases" // of the operator, and of no capability
+		if w.Subresource != "" || w.Code >= http.StatusBadRequest || isOwn {
 			continue
 		}
 		change := x.changeOf(w)
@@ -394,7 +397,9 @@ func onlyIn[V comparable](in, other map[string]V) map[string]V {
 // makeBoundary makes a policy that bounds nothing.
 func (x *tool) makeBoundary(name string) {
 	x.Helper()
-	api := iam.NewFromConfig(aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	api := iam.NewFromConfig(aws.Config{
+		Region: "us-east-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+	})
 	if _, err := api.CreatePolicy(x.Ctx(), &iam.CreatePolicyInput{PolicyName: &name,
 		PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`)}); err != nil {
 		x.Fatal(err)
@@ -412,7 +417,10 @@ func TestPlan_IsWhatFollowsFromAnyEdit(t *testing.T) {
 	if text := os.Getenv("NEXUS_SEED"); text != "" {
 		seed, _ = strconv.ParseUint(text, 10, 64)
 	}
-	e := &edits{tool: x, args: []string{"-f", "-", "--operator-arg=" + flag}, rnd: rand.New(rand.NewPCG(seed, 0)), c: x.Capability("examples/test-capability.yaml")}
+	e := &edits{
+		tool: x, args: []string{"-f", "-", "--operator-arg=" + flag},
+		rnd: rand.New(rand.NewPCG(seed, 0)), c: x.Capability("examples/test-capability.yaml"),
+	}
 	e.c.Name, e.c.Namespace, e.c.Spec.CapabilityName = "edited-dev", "edited-dev", "edited"
 	x.MakeNamespace(e.c.Namespace)
 	x.Create(x.intentOf("edited-dns", "dnsManipulation", intentv1alpha1.Params{"otherEgress": {"allow"}}))

@@ -254,7 +254,8 @@ func TestPlan_ShowsWhatIsLeftOfADeletion(t *testing.T) {
 	x.Shows(c, "Ready", metav1.ConditionFalse, "Recoverable")
 	x.Gone(&v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-app-role", Namespace: c.Namespace}})
 	a := x.run("", "plan", "ncap/"+c.Name, "-n", c.Namespace)
-	x.wants(a, 0, "- NexusAICapability myapp-dev/myapp-dev: delete", "- S3Bucket myapp-dev/myapp-dev-call-data: delete (recoverable until ", "s3:DeleteBucket")
+	x.wants(a, 0, "- NexusAICapability myapp-dev/myapp-dev: delete",
+		"- S3Bucket myapp-dev/myapp-dev-call-data: delete (recoverable until ", "s3:DeleteBucket")
 	if strings.Contains(a.out, "IAMRole") || strings.Contains(a.out, "Deployment") {
 		t.Errorf("what is gone is planned:\n%s", a.out)
 	}

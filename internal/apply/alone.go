@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// removeAdditions removes from a child what others added to its spec or data. Managed fields tell who added what; comparing
-// with the desired object does not, because the API server and an engine's webhooks add defaults, which no manager
-// owns. Fields that no manager owns are compared for the kinds whose defaults are known, because everyone who may write an object
-// may write its managed fields.
+// removeAdditions removes the additions of others from the spec or data of a child. Managed fields show the writer of an addition. A
+// comparison with the desired object does not, because the API server and an engine's webhooks add defaults, which no manager owns. Fields
+// that no manager owns are compared for the kinds with known defaults, because everyone who may write an object may write its managed
+// fields.
 func (a *Applier) removeAdditions(ctx context.Context, want *unstructured.Unstructured, res Result) (Result, error) {
 	added := a.addedTo(want, res.Live)
 	if len(added) == 0 {
@@ -108,10 +108,10 @@ func fieldNamesOf(p fieldpath.Path) []string {
 	return out
 }
 
-// soleRoots are the fields of objects below which others add nothing.
+// soleRoots are the top-level fields that others must not add to.
 var soleRoots = []string{"spec", "data", "binaryData"}
 
-// restartedAt holds what kubectl rollout restart writes into a pod template; to remove it would roll the pods again.
+// restartedAt is the annotation that kubectl rollout restart writes into a pod template; to remove it would roll the pods again.
 var restartedAt = fieldpath.MakePathOrDie("spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt")
 
 // replicas are for autoscalers to set where the desired state does not.
@@ -124,8 +124,8 @@ func isLeftToOthers(p fieldpath.Path) bool {
 		p.Equals(replicas)
 }
 
-// addedPaths lists the topmost fields that others manage and below which we manage nothing, and those that were written
-// under the name of our field manager, which anybody may use, and are not desired.
+// addedPaths lists the topmost fields that others manage and that contain no field of ours. It adds the fields that were written under the
+// name of our field manager, which anybody may use, and are not desired.
 func addedPaths(want, live *unstructured.Unstructured) []fieldpath.Path {
 	ours, theirs := managedSets(live)
 	found := forgedUpdates(want, live)
@@ -142,7 +142,7 @@ func addedPaths(want, live *unstructured.Unstructured) []fieldpath.Path {
 	return out
 }
 
-// topUnmanaged is the topmost path above a leaf, or the leaf, at and below which a set has nothing; nil where there is none.
+// topUnmanaged returns the topmost path above a leaf, or the leaf, if a set has no path at or below it; nil if there is none.
 func topUnmanaged(s *fieldpath.Set, leaf fieldpath.Path) fieldpath.Path {
 	for n := 1; n <= len(leaf); n++ {
 		if !containsPath(s, leaf[:n]) {
@@ -152,7 +152,7 @@ func topUnmanaged(s *fieldpath.Set, leaf fieldpath.Path) fieldpath.Path {
 	return nil
 }
 
-// beside is the beginning of a path, of this length or longer, below which nothing is left to others.
+// beside returns the shortest beginning of a path, of this length or longer, that contains no field that is left to others.
 func beside(p fieldpath.Path, n int) fieldpath.Path {
 	for n < len(p) && (n < len(restartedAt) && p[:n].Equals(restartedAt[:n]) || n < len(replicas) && p[:n].Equals(replicas[:n])) {
 		n++
@@ -164,8 +164,8 @@ func isDesired(want *unstructured.Unstructured, p fieldpath.Path) bool {
 	return lengthIn(want.Object, p) == len(p)
 }
 
-// takenOver are the desired fields that others manage instead of us. A person who changes an element of a list without keys manages
-// the whole list from then on, and may have added to it: our next apply makes it what it was.
+// takenOver returns the desired fields that others manage instead of us. A person who changes an element of a list without keys manages the
+// whole list from then on, and may have added to it: our next apply restores it.
 func takenOver(want, live *unstructured.Unstructured) []Difference {
 	ours, theirs := managedSets(live)
 	found := &fieldpath.Set{}

@@ -19,7 +19,7 @@ import (
 const soleManifest = `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: web, labels: {app.kubernetes.io/managed-by: nimbus-kubearmor}},
   spec: {podSelector: {matchLabels: {app: web}}, policyTypes: [Ingress], ingress: [{from: [{podSelector: {}}], ports: [{port: 80, protocol: TCP}]}]}}`
 
-// newSole is a bed whose owner has the only say, over reads that keep managed fields.
+// newSole returns a bed with a Sole owner, and reads that keep managed fields.
 func newSole(t *testing.T) *bed {
 	t.Helper()
 	b := newBed(t)
@@ -54,7 +54,7 @@ func TestWhatAPersonAddsToASoleOwnersChildIsTakenOut(t *testing.T) {
 	}
 	b.apply(desired, apply.Unchanged)
 
-	// What a person declares just as it is, is no addition, and is not fought over.
+	// A person who declares a desired field with the same value adds nothing, and the operator does not contest it.
 	same := b.manifest(soleManifest)
 	if err := b.person.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(same), client.FieldOwner("person"),
 		client.ForceOwnership); err != nil {

@@ -46,7 +46,7 @@ type Applier struct {
 // errReplaced: the object that was judged is gone, and another has its name.
 var errReplaced = errors.New("the object was replaced")
 
-// Change holds what an apply does to a child.
+// Change names the effect of an apply on a child.
 type Change string
 
 // The changes.
@@ -56,27 +56,27 @@ const (
 	Unchanged Change = "Unchanged"
 )
 
-// Result holds what became of a child.
+// Result holds the outcome of an apply for a child.
 type Result struct {
 	Change Change
-	// Drift holds what had changed behind our back: where the live object was not as applied last. It is
-	// settled when Change is Updated; when Unchanged the server insists on it.
+	// Drift holds the changes by others since the last apply: the differences of the live object from it. It is settled when Change is
+	// Updated; when Unchanged, the server insists on it.
 	Drift []Difference
-	// Edited holds what the desired state changed in the live object, beside our own annotations.
+	// Edited holds the changes that the desired state made to the live object, without our own annotations.
 	Edited []Difference
 	// Live is the child as it is now.
 	Live *unstructured.Unstructured
-	// Unsettled holds what of the desired state the live object still lacks, because the API server or a webhook
-	// wrote something else.
+	// Unsettled holds the parts of the desired state that the live object still lacks, because the API server or a webhook wrote other
+	// values.
 	Unsettled []Difference
 }
 
-// Plan holds what an apply would do; it comes from reads alone.
+// Plan holds the planned effect of an apply; it comes from reads alone.
 type Plan struct {
 	Change Change
-	// Differences holds what of the desired state the live object lacks; none when it is absent.
+	// Differences holds the parts of the desired state that the live object lacks; none when it is absent.
 	Differences []Difference
-	// Drift are the differences of an object whose desired state is what was applied last.
+	// Drift holds the differences of the live object if the desired state is the one that was applied last.
 	Drift []Difference
 	// Live is the child as it is, nil when absent.
 	Live *unstructured.Unstructured
@@ -86,8 +86,8 @@ type Plan struct {
 	sole, optimistic bool
 }
 
-// Apply makes one desired child true. A child that already is as desired is not written. The owner's
-// label, annotations and, where it can have one, controller reference are added to what is desired.
+// Apply creates or updates one desired child. A child that already has its desired state is not written. The owner's label, annotations
+// and, where it can have one, controller reference are added to the desired object.
 //
 // An object of that name that is not the owner's, or a namespace that must not be used, is a
 // *status.Stalled with ReasonConflict, and nothing is written; one that is being deleted, by whomever,
@@ -103,8 +103,8 @@ func (a *Applier) Apply(ctx context.Context, owner Owner, desired *unstructured.
 // reader returns a child as it is, nil when it is absent.
 type reader func(context.Context, Ref) (*unstructured.Unstructured, error)
 
-// Decide says what Apply would do by what the cache shows. Unlike Plan, it does not ask the API server about a child that was never seen:
-// Run finds out.
+// Decide returns the plan of Apply by the state of the cache. Unlike Plan, it does not ask the API server about a child that was never
+// seen: Run finds out.
 func (a *Applier) Decide(ctx context.Context, owner Owner, desired *unstructured.Unstructured) (Plan, error) {
 	return a.plan(ctx, owner, desired, a.expected)
 }
@@ -113,7 +113,7 @@ func (a *Applier) Decide(ctx context.Context, owner Owner, desired *unstructured
 func (a *Applier) Run(ctx context.Context, owner Owner, desired *unstructured.Unstructured, p Plan) (Result, error) {
 	res, err := a.run(ctx, owner, p)
 	if p.Change == Created && apierrors.IsConflict(err) {
-		// There is an object that the cache does not show, or it appeared just now: look and judge whose it is.
+		// There is an object that the cache does not show, or it appeared just now: look and judge its owner.
 		a.memory.recordSeen(RefOf(desired))
 		if p, err = a.Plan(ctx, owner, desired); err == nil {
 			res, err = a.run(ctx, owner, p)
@@ -158,7 +158,7 @@ func (a *Applier) checkOwnerStays(ctx context.Context, owner Owner, p Plan) erro
 	return nil
 }
 
-// Plan says what Apply would do, with the same errors, and writes nothing.
+// Plan returns the plan of Apply, with the same errors, and writes nothing.
 func (a *Applier) Plan(ctx context.Context, owner Owner, desired *unstructured.Unstructured) (Plan, error) {
 	return a.plan(ctx, owner, desired, a.current)
 }
@@ -228,10 +228,9 @@ func (a *Applier) compare(owner Owner, want, live *unstructured.Unstructured) Pl
 	return p
 }
 
-// differences compares what is wanted with what is there, and with what our field manager applied. Where managed fields tell who
-// added what, kinds of which we know no Go type may have defaults everywhere. Most objects of the
-// operator's own kinds contain what is wanted in the form in which it was sent, and then they contain it in the common form, which
-// takes longer to find than to compare.
+// differences compares the wanted object with the live one, and with the fields that our field manager applied. Where managed fields
+// identify each writer, kinds without a known Go type may have defaults everywhere. Most objects of the operator's own kinds contain the
+// wanted object in its original form. They then contain it in the common form too, and conversion takes longer than comparison.
 func (a *Applier) differences(p Plan, live *unstructured.Unstructured) []Difference {
 	defaulted := p.sole && !a.Client.Scheme().Recognizes(p.want.GroupVersionKind())
 	found := differences(p.want, live, defaulted)
@@ -299,7 +298,7 @@ func changeOf(p Plan, answer *unstructured.Unstructured) Change {
 	return p.Change
 }
 
-// fingerprint identifies a desired state and what the server makes of it instead.
+// fingerprint identifies a desired state together with the different state that the server makes of it.
 func fingerprint(want *unstructured.Unstructured, d []Difference) string {
 	if len(d) == 0 {
 		return ""

@@ -136,7 +136,7 @@ func TestWhatAPersonAddsElsewhereStays(t *testing.T) {
 	}
 }
 
-// The finalizer is written with a patch, which the API server keeps apart from what is applied under the same name.
+// The finalizer is written with a patch. The API server keeps it apart from the fields that are applied under the same name.
 func TestAPlannedUpdateKeepsTheFinalizer(t *testing.T) {
 	b := newBed(t)
 	ref := b.given(b.configMap("a", "k", "v"))

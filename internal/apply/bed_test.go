@@ -88,7 +88,7 @@ func newBed(t *testing.T) *bed {
 	return b
 }
 
-// startCache fills a cache as the operator's: only what we labeled, except of AWS kinds.
+// startCache fills a cache like the operator's: only labeled objects, except of AWS kinds.
 func (b *bed) startCache(scheme *runtime.Scheme) client.Reader {
 	b.Helper()
 	cfg := b.w.Config()
@@ -249,8 +249,8 @@ func (b *bed) waits(desired *unstructured.Unstructured, what string) {
 	}
 }
 
-// writes counts what the applier writes from here on, refused ones too; call the result with the
-// number expected, and with how many creates may have met an object that the cache does not show.
+// writes counts the writes of the applier from here on, refused ones too. Call the result with the expected number, and with the number of
+// creates that may have met an object that the cache does not show.
 func (b *bed) writes() func(want int, met ...int) {
 	b.Helper()
 	mark, err := b.w.Audit().Mark()
@@ -304,7 +304,7 @@ func (b *bed) exists(ref apply.Ref) bool {
 	return err == nil
 }
 
-// stale is a cache that stands still: it answers for one object with what it had.
+// stale is a cache that stands still: its answer for one object is an earlier state.
 type stale struct {
 	client.Client
 	ref apply.Ref

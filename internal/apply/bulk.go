@@ -55,9 +55,9 @@ func isIncomplete(o *unstructured.Unstructured) bool {
 	return o.GetAnnotations()[annotationIncomplete] != ""
 }
 
-// WithoutUnusedFields is a transform for caches: it drops the managed fields of an object that this operator has not
-// applied, which are half of its size. Of what it applied, they show what others added; those of a subresource, such as the
-// status, show nothing that is asked for.
+// WithoutUnusedFields is a transform for caches: it drops the managed fields of an object that this operator has not applied, which are
+// half of its size. The managed fields of applied objects are needed to show the additions of others, except those of subresources such as
+// the status.
 func WithoutUnusedFields(obj any) (any, error) {
 	if m, err := meta.Accessor(obj); err == nil {
 		dropUnusedFields(m)

@@ -22,17 +22,16 @@ type Difference struct {
 	Want any `json:"-"`
 }
 
-// differences lists, in order of path, what of desired is not contained in live: what a server-side
-// apply would change. What live has beyond desired is no difference where others may have a say —
-// defaults, fields of maps, elements of keyed lists — and one where the API server knows only one owner
-// of the whole: in selectors and in the elements of lists without keys. Of the metadata only labels,
-// annotations and owner references are compared; of status nothing.
+// differences lists, in order of path, the parts of desired that live does not contain: the changes that a server-side apply would make.
+// Additional parts of live are no differences if others may own them: defaults, fields of maps, elements of keyed lists. They are
+// differences if the API server knows only one owner of the whole: in selectors and in the elements of lists without keys. Of the metadata
+// only labels, annotations and owner references are compared; of status nothing.
 //
 // Both must be in the same form, either as sent or as read through the same Go type; then an empty map
 // or list is a value like any other, and differs from an absent one.
 //
-// Defaulted adds that elements of lists, too, hold defaults, which only their definition knows: then what live has beyond desired
-// is no difference anywhere.
+// Defaulted adds that elements of lists, too, hold defaults, which only their definition knows: additional parts of live are then no
+// differences anywhere.
 func differences(desired, live *unstructured.Unstructured, defaulted bool) []Difference {
 	c := comparison{keys: mergeKeys(desired), defaulted: defaulted}
 	for _, k := range sortedKeys(desired.Object) {
@@ -57,7 +56,7 @@ func differences(desired, live *unstructured.Unstructured, defaulted bool) []Dif
 // place says where the comparison is: as shown, and as field names only.
 type place struct {
 	shown, fields string
-	// atomic is true inside what has one owner as a whole.
+	// atomic is true inside a value that has one owner as a whole.
 	atomic bool
 }
 
@@ -150,7 +149,7 @@ func (c *comparison) maps(p place, want, have map[string]any) {
 	}
 }
 
-// defaults holds what the API server itself adds to the elements of lists that it else replaces whole.
+// defaults holds the values that the API server itself adds to the elements of lists that it otherwise replaces whole.
 var defaults = map[string]any{
 	"protocol": "TCP", "apiVersion": "v1", "expirationSeconds": int64(3600), "apiGroup": "rbac.authorization.k8s.io",
 }
@@ -176,8 +175,7 @@ func (c *comparison) lists(p place, want, have []any) {
 	}
 }
 
-// keyed compares a list whose elements have identity: order is not compared, and elements beyond the
-// desired ones are others'.
+// keyed compares a list of elements with identity: order is not compared, and additional elements belong to others.
 func (c *comparison) keyed(p place, keys []string, want, have []any) {
 	found := make(map[string]any, len(have))
 	for _, e := range have {

@@ -216,8 +216,8 @@ func TestAChangedLeafIsExactlyOneDifference(t *testing.T) {
 	})
 }
 
-// distinct makes the elements of every list of maps distinct by name, as the server requires of keyed
-// lists, and drops what is not a map beside them.
+// distinct makes the elements of every list of maps distinct by name, as the server requires of keyed lists, and drops elements that are
+// not maps.
 func distinct(v any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -15,9 +15,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// emptyMaps takes out what we have in maps that are now to be empty, and is done before an apply. A server-side
-// apply that takes the last key out of a map leaves null in its place, which the schema of a resource
-// definition refuses.
+// emptyMaps takes our keys out of maps that are now to be empty, and is done before an apply. A server-side apply that takes the last key
+// out of a map leaves null in its place, which the schema of a resource definition refuses.
 // https://github.com/kubernetes-sigs/structured-merge-diff/blob/v6.4.2/typed/remove.go
 func (a *Applier) emptyMaps(ctx context.Context, p Plan) error {
 	paths := emptiedPaths(p.want.Object, p.Live.Object, nil)

@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Exact takes out of a live child's spec what others added to it: server-side apply leaves fields of
-// other managers alone, and a child that may do more than its owner says is not the owner's word. The
-// live child, as Apply returned it, is patched only when its spec is not the desired one to the letter.
-// Owner.Sole does not replace it: it goes by managed fields, which every writer may forge, and a child that is dropped is not applied.
+// Exact takes the additions of others out of a live child's spec: server-side apply leaves fields of other managers alone, and a child with
+// more rights than its owner declares does not follow its owner. The live child, as Apply returned it, is patched only when its spec is not
+// the desired one to the letter. Owner.Sole does not replace it: it goes by managed fields, which every writer may forge, and a child that
+// is dropped is not applied.
 func (a *Applier) Exact(ctx context.Context, desired, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if SameSpec(a.Client.Scheme(), desired, live) {
 		return live, nil

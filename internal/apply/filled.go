@@ -91,7 +91,7 @@ func podTemplateFilled(path string) map[string]any {
 }
 
 // unexpectedPaths lists the topmost fields of the spec and the data of a child that its desired object does not name and that the API
-// server does not fill in; none for kinds whose defaults are not known. Differences has the fields that have one owner as a whole.
+// server does not fill in; none for kinds with unknown defaults. Differences has the fields that have one owner as a whole.
 func unexpectedPaths(want, live *unstructured.Unstructured) []fieldpath.Path {
 	gvk := want.GroupVersionKind()
 	known, ok := filled[gvk.Group+"/"+gvk.Kind]

@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// forgedApplies are the fields that were applied under the name of our field manager, which anybody may use, and that we do not apply.
-// Where the entry of our field manager is gone, or another version of the kind was applied, that is a difference, too. Our next apply
-// makes the entry what it was, and takes the fields out.
+// forgedApplies returns the fields that were applied under the name of our field manager, which anybody may use, and that we do not apply.
+// A difference is also that the entry of our field manager is gone, or that another version of the kind was applied. Our next apply
+// restores the entry, and takes the fields out.
 func forgedApplies(want, live *unstructured.Unstructured) []Difference {
 	at := slices.IndexFunc(live.GetManagedFields(), isOurApply)
 	if at < 0 || live.GetManagedFields()[at].APIVersion != want.GetAPIVersion() {

@@ -155,7 +155,7 @@ func mergedList(have, add []any) []any {
 	return out
 }
 
-// forged is a child whose live object is as the first apply left it.
+// forged is a child with a live object in the state after the first apply.
 type forged struct {
 	*bed
 	desired *unstructured.Unstructured
@@ -247,7 +247,7 @@ func TestNoFieldManagerHidesAnAddition(t *testing.T) {
 // managers are the operator's and one of kubectl's.
 var managers = []string{apply.FieldOwner, "kubectl-edit"}
 
-// Others may scale, restart, and annotate: that stays whatever else was forged before and after.
+// Others may scale, restart, and annotate: their changes stay, whatever other fields were forged before and after.
 func TestOnePassRestoresWhateverWasForged(t *testing.T) {
 	f := newForged(newSole(t), "a Deployment")
 	unstructured.RemoveNestedField(f.desired.Object, "spec", "replicas")

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// prepareUpdate does what must be done before a server-side apply that takes fields out of an object.
+// prepareUpdate prepares an object for a server-side apply that takes fields out of it.
 func (a *Applier) prepareUpdate(ctx context.Context, p Plan) error {
 	if err := a.emptyMaps(ctx, p); err != nil {
 		return err
@@ -25,10 +25,9 @@ func (a *Applier) prepareUpdate(ctx context.Context, p Plan) error {
 // replicasOwner is the field manager of the number of replicas between the operator and an autoscaler.
 const replicasOwner = FieldOwner + "-replicas"
 
-// handOverReplicas has a second field manager own the number of replicas of a Deployment whose desired state no longer
-// names it, and is done before an apply. Without another owner, server-side apply removes the field, and the API server
-// sets the default of one replica. Fewer replicas than the least number become that many: autoscalers act every 15 seconds, and
-// leave a Deployment without replicas alone.
+// handOverReplicas makes a second field manager own the number of replicas of a Deployment if the desired state no longer names it, and is
+// done before an apply. Without another owner, server-side apply removes the field, and the API server sets the default of one replica.
+// Fewer replicas than the least number become that many: autoscalers act every 15 seconds, and leave a Deployment without replicas alone.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#transferring-ownership
 func (a *Applier) handOverReplicas(ctx context.Context, p Plan) error {
 	ref := RefOf(p.want)

@@ -13,26 +13,26 @@ import (
 // not taken from a cache that has not caught up.
 func (a *Applier) Wrote(ref Ref, version string) { a.memory.recordWrite(ref, version) }
 
-// Forget drops what is remembered of an object that is gone.
+// Forget drops the memory of an object that is gone.
 func (a *Applier) Forget(ref Ref) { a.memory.forget(ref) }
 
-// Lags reports whether a version of an object, from a cache, is older than what was last written of it.
+// Lags reports whether a version of an object, from a cache, is older than our last write of it.
 func (a *Applier) Lags(ref Ref, version string) bool { return a.memory.lags(ref, version) }
 
-// memory holds what is worth remembering of our writes. Its maps are small at rest, and losing them costs
-// no more than a write without effect.
+// memory holds the facts worth remembering about our writes. Its maps are small at rest, and losing them costs no more than a write without
+// effect.
 type memory struct {
 	mu sync.Mutex
 	// written holds the resourceVersion of our last write until the cache has caught up with it.
 	written map[Ref]string
-	// insisted holds the fingerprint of what an apply could not settle, because a webhook or the server
-	// says otherwise. Until it changes there is no point in applying again.
+	// insisted holds the fingerprint of the differences that an apply could not settle, because a webhook or the server insists on other
+	// values. Until it changes there is no point in applying again.
 	insisted map[Ref]string
 	// met holds the objects that a create of ours met. The cache does not show those of others.
 	met map[Ref]bool
 	// inserted holds the fields that the API server or a webhook inserted again when we took them out.
 	inserted map[Ref]map[string]bool
-	// namespaced holds whether a kind is namespaced, for the kinds whose scope was asked for.
+	// namespaced holds whether a kind is namespaced, for the kinds that were looked up.
 	namespaced map[schema.GroupVersionKind]bool
 }
 

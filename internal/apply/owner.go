@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// What marks a child as ours.
+// The labels and annotations that mark a child as ours.
 const (
 	// AnnotationOwner names the owner for people: Kind/namespace/name.
 	AnnotationOwner = "nexus.ai/owner"
@@ -29,7 +29,7 @@ const (
 	AnnotationOrphanedFrom = "nexus.ai/orphaned-from"
 )
 
-// Owner is the object whose children are applied, listed and removed.
+// Owner identifies an object that has its children applied, listed and removed.
 type Owner struct {
 	Kind schema.GroupVersionKind
 	// Namespace is empty for an owner of cluster scope.
@@ -37,13 +37,13 @@ type Owner struct {
 	UID             types.UID
 	// Label is the key of the label that holds the UID; empty is wellknown.LabelCapabilityUID.
 	Label string
-	// Sole removes from the owner's children what others add to them: fields of the spec, and a ConfigMap's data. It
-	// needs a cache that keeps managed fields.
+	// Sole removes the additions of others from the owner's children: fields of the spec, and a ConfigMap's data. It needs a cache that
+	// keeps managed fields.
 	Sole bool
 	// Optimistic says that a child is written only as it was when it was judged: a write by another operator in
 	// between is a conflict.
 	Optimistic bool
-	// Shared are kinds whose objects Sole leaves alone.
+	// Shared holds the kinds that Sole leaves alone.
 	Shared []schema.GroupKind
 	// Namespaces lists the namespaces that the owner's children are in, and that a Namespace among them is; empty is every one.
 	// Everyone who may write in another namespace can put the owner's label on an object there.
@@ -144,7 +144,7 @@ func (r Ref) emptyObject() *unstructured.Unstructured {
 	return u
 }
 
-// verdict says whose an existing object is.
+// verdict names the relation of an existing object to an owner.
 type verdict int
 
 const (
@@ -156,7 +156,7 @@ const (
 	foreign
 )
 
-// judgeOwnership says whose an existing object is, and for a foreign one why.
+// judgeOwnership returns the relation of an existing object to the owner, and for a foreign one the reason.
 func judgeOwnership(o Owner, ref Ref, have metav1.Object) (verdict, string) {
 	if c := metav1.GetControllerOf(have); c != nil {
 		return judgeController(o, c, have)
@@ -168,8 +168,8 @@ func judgeOwnership(o Owner, ref Ref, have metav1.Object) (verdict, string) {
 	switch owner := have.GetAnnotations()[AnnotationOwner]; {
 	case uid == string(o.UID):
 		return ours, ""
-	// Only one object of a kind, namespace and name can exist: the UID of another one is past. A
-	// namespace holds more than what we made, so it is never taken over.
+	// Only one object of a kind, namespace and name can exist: the UID of another one is past. A namespace also holds objects that we did
+	// not make, so it is never taken over.
 	case owner == o.String() && !ref.isNamespace():
 		return inherited, ""
 	default:
@@ -177,7 +177,7 @@ func judgeOwnership(o Owner, ref Ref, have metav1.Object) (verdict, string) {
 	}
 }
 
-// judgeUnlabelled goes by what is left where a person removed the label.
+// judgeUnlabelled judges by the remaining marks if a person removed the label.
 func judgeUnlabelled(o Owner, ref Ref, have metav1.Object) (verdict, string) {
 	owner, orphanedFrom := have.GetAnnotations()[AnnotationOwner], have.GetAnnotations()[AnnotationOrphanedFrom]
 	switch {
@@ -192,7 +192,7 @@ func judgeUnlabelled(o Owner, ref Ref, have metav1.Object) (verdict, string) {
 	}
 }
 
-// wasApplied reports whether this operator created an object: it uses server-side apply for nothing else. The API server
+// wasApplied reports whether this operator created an object: it uses server-side apply only for objects that it creates. The API server
 // keeps the entry when a person removes every label and annotation.
 func wasApplied(have metav1.Object) bool {
 	return slices.ContainsFunc(have.GetManagedFields(), func(m metav1.ManagedFieldsEntry) bool {

@@ -137,8 +137,8 @@ func TestANamespaceThatAppearsBeforeOurCreateIsNotClaimed(t *testing.T) {
 	b.refused(ns, "not made by this operator")
 }
 
-// Two operators share owner, marks and field manager. The second one's create finds what the first one made, to
-// which kube-controller-manager may have written a status by then.
+// Two operators share owner, marks and field manager. The second one's create finds the object of the first one. kube-controller-manager
+// may have written a status to it by then.
 func TestApply_SecondOperatorKeepsWhatTheFirstCreated(t *testing.T) {
 	b := newBed(t)
 	budget := b.manifest("%s",
@@ -166,7 +166,7 @@ func TestApply_SecondOperatorKeepsWhatTheFirstCreated(t *testing.T) {
 	}
 }
 
-// same expects that an object says what its maker said, and nothing of ours.
+// same expects that an object has the fields of its maker, and none of ours.
 func (b *bed) same(o client.Object) {
 	b.Helper()
 	live := o.DeepCopyObject().(client.Object)
@@ -224,7 +224,7 @@ func TestAChildDeletedBehindTheCacheIsMadeAgainOnlyAsANewObject(t *testing.T) {
 	b.apply(b.configMap("a", "k", "v2"), apply.Created)
 }
 
-// mutating is a cluster in which a webhook rewrites a value whenever it is written.
+// mutating is a cluster with a webhook that rewrites a value at every write.
 type mutating struct{ client.Client }
 
 const mirrored = "mirror"

@@ -82,9 +82,8 @@ func asUnstructured(obj client.Object, kind schema.GroupVersionKind) (*unstructu
 	return u, nil
 }
 
-// normal brings an object into the form in which it is compared: that of its Go type, which drops
-// empties and spells quantities as the API server does. An object that does not fit the type, or has none, stays
-// as it is; the server then says what is wrong with it.
+// normal brings an object into the form for comparisons: that of its Go type, which drops empties and spells quantities as the API server
+// does. An object that does not fit the type, or has none, stays as it is; the server then reports the error in it.
 func (a *Applier) normal(u *unstructured.Unstructured) *unstructured.Unstructured {
 	obj := a.typed(u.GroupVersionKind())
 	if obj == nil {
@@ -100,8 +99,8 @@ func (a *Applier) normal(u *unstructured.Unstructured) *unstructured.Unstructure
 	return n
 }
 
-// wanted is the normal form of a desired object, holding what it says and no more: zero values that the
-// Go type added are left out, and what was said to be empty, which the type drops, is marked.
+// wanted is the normal form of a desired object, with its declared fields only: zero values that the Go type added are left out, and
+// declared empty values, which the type drops, are marked.
 func (a *Applier) wanted(desired *unstructured.Unstructured) *unstructured.Unstructured {
 	n := a.normal(desired)
 	if n != desired {

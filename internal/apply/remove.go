@@ -66,7 +66,7 @@ func (a *Applier) Orphan(ctx context.Context, owner Owner, ref Ref) error {
 	next.SetAnnotations(withKey(withoutKeys(next.GetAnnotations(), func(k, _ string) bool {
 		return k == AnnotationOwner || k == AnnotationHash || k == wellknown.AnnotationCapability
 	}), AnnotationOrphanedFrom, owner.String()))
-	// The list of owner references is replaced as a whole, so no one may have written it meanwhile.
+	// The list of owner references is replaced as a whole, so no one may have written it in the meantime.
 	patch := client.MergeFromWithOptions(have, client.MergeFromWithOptimisticLock{})
 	if err := a.Client.Patch(ctx, next, patch, client.FieldOwner(FieldOwner)); client.IgnoreNotFound(err) != nil {
 		return explain(ref, "orphaning", err)
@@ -75,8 +75,8 @@ func (a *Applier) Orphan(ctx context.Context, owner Owner, ref Ref) error {
 	return nil
 }
 
-// Refer restores the owner reference of a child whose owner is being deleted, where a person removed it. Absent and foreign
-// objects, and those in namespaces that a reference of the owner does not reach, need nothing.
+// Refer restores the owner reference of a child if a person removed it and the owner is being deleted. Absent and foreign objects, and
+// those in namespaces that a reference of the owner does not reach, need nothing.
 func (a *Applier) Refer(ctx context.Context, owner Owner, ref Ref) error {
 	have, err := a.owned(ctx, owner, ref)
 	if err != nil || have == nil || isController(owner, have) || !owner.refersTo(have) {
@@ -98,7 +98,7 @@ func (a *Applier) Refer(ctx context.Context, owner Owner, ref Ref) error {
 	return nil
 }
 
-// owned returns the child if it exists and is the owner's, else nil.
+// owned returns the child if it exists and is the owner's, otherwise nil.
 func (a *Applier) owned(ctx context.Context, owner Owner, ref Ref) (*unstructured.Unstructured, error) {
 	if err := errors.Join(owner.validate(), ref.validate()); err != nil {
 		return nil, err
@@ -134,8 +134,8 @@ type Child struct {
 	Controlled bool
 }
 
-// Children lists what exists of an owner in its namespaces, over the given kinds, from the cache, in a stable order.
-// Kinds that are not installed have none.
+// Children lists the existing objects of an owner in its namespaces, over the given kinds, from the cache, in a stable order. Kinds that
+// are not installed have none.
 func (a *Applier) Children(ctx context.Context, owner Owner, kinds []schema.GroupVersionKind) ([]Child, error) {
 	if err := owner.validate(); err != nil {
 		return nil, err
@@ -165,8 +165,8 @@ func (a *Applier) Children(ctx context.Context, owner Owner, kinds []schema.Grou
 	return out, nil
 }
 
-// eachOf calls do for every selected object of a kind. Without an index by owner it lists, of an owner whose children are in known
-// namespaces, these alone: a list of the whole cluster takes the longer the more owners there are.
+// eachOf calls do for every selected object of a kind. Without an index by owner, and if the namespaces of the children are known, it lists
+// these alone: a list of the whole cluster takes the longer the more owners there are.
 func (a *Applier) eachOf(ctx context.Context, owner Owner, k schema.GroupVersionKind, which []client.ListOption,
 	do func(runtime.Object) error) error {
 	namespaces := []string{metav1.NamespaceAll}

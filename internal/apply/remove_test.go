@@ -254,8 +254,8 @@ func TestWhatAnEarlierOwnerOfTheNameLeftIsTakenOver(t *testing.T) {
 	}
 }
 
-// The caller's cache still shows an owner without a deletion. A restored reference would let the garbage collector delete
-// what the user asked to keep.
+// The caller's cache still shows an owner without a deletion. A restored reference would let the garbage collector delete an object that
+// the user asked to keep.
 func TestNoReferenceIsRestoredToAnOwnerInDeletion(t *testing.T) {
 	b := newBed(t)
 	ref := b.given(b.configMap("a", "k", "v"))

@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// addMarks returns the manifest to apply: the desired one with our marks, without what only the server
-// says and without finalizers, which are never applied.
+// addMarks returns the manifest to apply: the desired one with our marks, without fields that only the server writes and without
+// finalizers, which are never applied.
 func addMarks(o Owner, desired *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	want := &unstructured.Unstructured{Object: withoutNulls(desired.Object)}
 	meta := map[string]any{"name": desired.GetName()}

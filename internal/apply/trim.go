@@ -28,9 +28,9 @@ const (
 	shortText = 64
 )
 
-// WithoutLongContents is a transform for caches of objects that the Applier makes. Anybody may put the operator's labels on an
-// object of more than a megabyte in their own namespace. The cache keeps what is short of it, and the Applier reads the whole object from
-// the API server.
+// WithoutLongContents is a transform for caches of objects that the Applier makes. Anybody may put the operator's labels on an object of
+// more than a megabyte in their own namespace. The cache keeps the short parts of it, and the Applier reads the whole object from the API
+// server.
 func WithoutLongContents(obj any) (any, error) {
 	o, ok := obj.(client.Object)
 	if !ok {
@@ -83,8 +83,9 @@ func Trim(o client.Object, size int) {
 	o.SetAnnotations(withKey(o.GetAnnotations(), annotationIncomplete, strconv.Itoa(size)+" "+markOfProcess))
 }
 
-// markOfProcess tells the marks of Trim from those that the author of an object wrote. A transform sees an object twice: client-go
-// transforms what the API server streams to a new informer, and transforms the results once more when it fills the cache with them.
+// markOfProcess distinguishes the marks of Trim from marks that the author of an object wrote. A transform sees an object twice: client-go
+// transforms the objects that the API server streams to a new informer, and transforms the results once more when it fills the cache with
+// them.
 var markOfProcess = rand.Text()
 
 // TrimmedSize returns the size of an object that the cache has without its long contents. ok is false for a whole one.
@@ -94,7 +95,7 @@ func TrimmedSize(o metav1.Object) (size int, ok bool) {
 	return size, err == nil && mark == markOfProcess
 }
 
-// Unmark removes the mark of Trim from a whole object, whose author may have written it.
+// Unmark removes the mark of Trim from a whole object: its author may have written the mark.
 func Unmark(o metav1.Object) {
 	if _, marked := o.GetAnnotations()[annotationIncomplete]; marked {
 		o.SetAnnotations(withoutKeys(o.GetAnnotations(), func(k, _ string) bool { return k == annotationIncomplete }))
@@ -225,7 +226,7 @@ func trim(v reflect.Value, limit int) {
 	}
 }
 
-// trimList empties a long list of texts, or of objects whose short texts alone are too long.
+// trimList empties a long list of texts, or a long list of objects if their short texts alone are too long.
 func trimList(v reflect.Value, limit int) {
 	if sizeOfValue(v) <= longList {
 		return

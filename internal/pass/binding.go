@@ -37,7 +37,7 @@ func Bind(
 	return b
 }
 
-// PolicyKinds returns the kinds in which an owner may have policies: one over the cluster belongs to a binding of the cluster.
+// PolicyKinds returns the kinds of policies that an owner may have: a policy over the cluster belongs to a binding of the cluster.
 func PolicyKinds(owner apply.Owner) []schema.GroupVersionKind {
 	if owner.Namespace != "" {
 		return intentfacts.PolicyKinds[:1]
@@ -58,7 +58,7 @@ type Enforced struct {
 	Kinds []schema.GroupVersionKind
 }
 
-// Enforce has each engine translate a policy. An engine that is not enabled makes nothing, and what it made is surplus.
+// Enforce has each engine translate a policy. An engine that is not enabled makes nothing, and the objects that it made are surplus.
 func Enforce(engines []intentfacts.Engine, p intent.Policy, f intent.Facts, served intent.Served) []Enforced {
 	out := make([]Enforced, len(engines))
 	for i, e := range engines {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pass decides what the operator does about a capability, as values: a reconciler gathers, asks for the acts, and carries them out;
-// a plan gathers ahead, asks for the same acts, and prints them.
+// Package pass decides the operator's acts for a capability, as values: a reconciler gathers, asks for the acts, and carries them out; a
+// plan gathers ahead, asks for the same acts, and prints them.
 package pass

@@ -19,21 +19,21 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Sources are the places from which passes take what they decide by.
+// Sources holds the sources of the facts for the decisions of passes.
 type Sources struct {
 	Settings capabilityfacts.Settings
 	Applier  *apply.Applier
 	// Namesakes lists the capabilities that may have the names of one, itself among them.
 	Namesakes func(ctx context.Context, c *nexusv1.NexusAICapability) ([]nexusv1.NexusAICapability, error)
-	// Facts gathers what a capability depends on outside its own spec.
+	// Facts gathers the facts that a capability depends on outside its own spec.
 	Facts func(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Facts, error)
 	// Compile compiles a capability that is valid. Its error is a *status.Stalled for one that is not.
 	Compile func(ctx context.Context, c *nexusv1.NexusAICapability, f capability.Facts) (*graph.Graph, error)
-	// Existing leaves kinds of which a capability is known to have no object out of a list; nil leaves none out.
+	// Existing drops kinds from a list if the capability is known to have no objects of them; nil drops none.
 	Existing func(c *nexusv1.NexusAICapability, kinds []schema.GroupVersionKind) []schema.GroupVersionKind
 }
 
-// Pass is a capability with what its acts depend on.
+// Pass is a capability with the facts that its acts depend on.
 type Pass struct {
 	Sources
 	Capability *nexusv1.NexusAICapability
@@ -53,7 +53,7 @@ type Conflict struct {
 // Unwrap returns the *status.Stalled.
 func (c *Conflict) Unwrap() error { return c.error }
 
-// Begin gathers what the acts for a capability depend on. The error is a *Conflict where another capability has its names, a
+// Begin gathers the facts that the acts for a capability depend on. The error is a *Conflict if another capability has its names, a
 // *status.Stalled for a spec that is not valid, or one of a source.
 func (s Sources) Begin(ctx context.Context, c *nexusv1.NexusAICapability) (*Pass, error) {
 	namesakes, err := s.Namesakes(ctx, c)
@@ -66,7 +66,7 @@ func (s Sources) Begin(ctx context.Context, c *nexusv1.NexusAICapability) (*Pass
 	return s.Declared(ctx, c)
 }
 
-// Declared is Begin for a capability whose names are its own.
+// Declared is like Begin, for a capability with names that are known to be free of conflicts.
 func (s Sources) Declared(ctx context.Context, c *nexusv1.NexusAICapability) (*Pass, error) {
 	p := s.Ending(c)
 	var err error
@@ -79,12 +79,12 @@ func (s Sources) Declared(ctx context.Context, c *nexusv1.NexusAICapability) (*P
 	return p, nil
 }
 
-// Ending returns the pass of a capability of which nothing is to be left.
+// Ending returns the pass that removes everything of a capability.
 func (s Sources) Ending(c *nexusv1.NexusAICapability) *Pass {
 	return &Pass{Sources: s, Capability: c, Owner: capabilityfacts.OwnerOf(c)}
 }
 
-// Verb names what is done with a child.
+// Verb names the act on a child.
 type Verb string
 
 // The verbs.
@@ -93,7 +93,7 @@ const (
 	Apply Verb = "Apply"
 	// Replace deletes a Job of another declaration; once it is gone, Apply creates the declared one.
 	Replace Verb = "Replace"
-	// Keep leaves a Job that ran, or runs, what is declared.
+	// Keep leaves a Job that ran, or runs, unchanged even if its spec differs.
 	Keep Verb = "Keep"
 	// Delete deletes the child.
 	Delete Verb = "Delete"
@@ -105,7 +105,7 @@ const (
 type Act struct {
 	Verb Verb
 	Ref  apply.Ref
-	// Written compares a declared child with what exists.
+	// Written compares a declared child with the existing object.
 	Written apply.Plan
 	// Child is one that exists and that the capability does not declare.
 	Child apply.Child
@@ -138,8 +138,8 @@ func (p *Pass) Write(ctx context.Context, n graph.Node) Act {
 	return act
 }
 
-// compare compares a declared child with what exists. A Namespace and a Job are looked up in the API server where the cache does not have
-// them: their acts depend on whether they exist.
+// compare compares a declared child with the existing object. A Namespace or a Job that the cache does not have is looked up in the API
+// server: the acts for them depend on whether they exist.
 func (p *Pass) compare(ctx context.Context, desired *unstructured.Unstructured) (apply.Plan, error) {
 	if kind := desired.GetKind(); kind == kindNamespace || kind == kindJob {
 		return p.Applier.Plan(ctx, p.Owner, desired)
@@ -163,7 +163,7 @@ func (p *Pass) mayCreate(ref apply.Ref) error {
 	return p.Settings.MayCreateNamespace(ref.Name)
 }
 
-// Stages lists what exists of the capability by the stages of its deletion. Stages without anything are left out.
+// Stages lists the existing objects of the capability by the stages of its deletion. Empty stages are left out.
 func (p *Pass) Stages(ctx context.Context) ([][]apply.Child, error) {
 	var out [][]apply.Child
 	for _, stage := range capability.DeletionOrder {

@@ -22,9 +22,9 @@ import (
 // server or of AWS.
 const mostAffected = 500
 
-// affectedBindings plans the bindings that the plan does not have and whose policies become others by it: those that name an
-// edited intent, and those that share the pods of a namespace. It returns the items of those alone that change, and says in the item
-// of an edited object that it stopped.
+// affectedBindings plans bindings outside the plan if the plan changes their policies: bindings that name an edited intent, and bindings
+// that share the pods of a namespace. It returns the items of the changed bindings only. If it stops at the limit, the item of an edited
+// object has a note.
 func (p *Planner) affectedBindings(ctx context.Context, found []Item) ([]Item, error) {
 	edited, cause := editedIntents(found)
 	if cause == nil || p.bindings == nil && len(edited) == 0 {

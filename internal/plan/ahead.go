@@ -23,8 +23,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 )
 
-// ahead reads capabilities, providers, security intents and bindings as they will be once the plan was carried out, and everything else
-// as it is.
+// ahead reads capabilities, providers, security intents and bindings in their state after the plan, and all other objects in their present
+// state.
 type ahead struct {
 	client.Reader
 	p *Planner
@@ -51,8 +51,7 @@ func (a ahead) Get(ctx context.Context, key client.ObjectKey, obj client.Object,
 	return fromDeclared(u, obj)
 }
 
-// provider reads a provider with the spec that it will have. The operator has yet to judge an edit, so that what it says of the spec
-// before counts.
+// provider reads a provider with its future spec. The operator has not judged an edit yet, so the status for the previous spec counts.
 func (a ahead) provider(ctx context.Context, key client.ObjectKey, out *v1alpha1.AWSProvider) error {
 	next, err := a.p.provider(ctx, key.Namespace, key.Name)
 	if err != nil {
@@ -100,7 +99,7 @@ func (a ahead) List(ctx context.Context, list client.ObjectList, opts ...client.
 	return meta.SetList(list, items)
 }
 
-// replace puts a declared object in the place of what exists under its name, if the selector selects it.
+// replace replaces the existing object of the same name by a declared object, if the selector selects it.
 func (a ahead) replace(items []runtime.Object, gvk schema.GroupVersionKind, u *unstructured.Unstructured, selector labels.Selector) ([]runtime.Object, error) {
 	items = slices.DeleteFunc(items, func(o runtime.Object) bool {
 		m, err := meta.Accessor(o)

@@ -25,7 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// unknownUID begins what stands for the UID that the API server is yet to give to an owner. No object carries such a UID.
+// unknownUID is the prefix of the text in place of a UID that the API server has not yet given to an owner. No object carries such a UID.
 const unknownUID = "known-after-create"
 
 // futureUID is different for any two objects that are yet to be made. It is the value of a label.
@@ -37,7 +37,7 @@ func futureUID(u *unstructured.Unstructured) types.UID {
 
 func isFuture(uid types.UID) bool { return strings.HasPrefix(string(uid), unknownUID) }
 
-// intention plans what follows from an object of the security intents.
+// intention plans the effects of an object of the security intents.
 func (p *Planner) intention(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
 	switch u.GetKind() {
 	case "SecurityIntent":
@@ -53,7 +53,7 @@ func (p *Planner) intention(ctx context.Context, it *Item, u *unstructured.Unstr
 	}
 }
 
-// binding plans the policies of a binding, and the objects by which the engines enforce them.
+// binding plans the policies of a binding, and the engines' objects that enforce them.
 func (p *Planner) binding(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
 	out, err := p.policies(ctx, u)
 	if apierrors.IsForbidden(err) {
@@ -71,8 +71,7 @@ func bindingOf(u *unstructured.Unstructured) (client.Object, error) {
 	return obj, fromDeclared(u, obj)
 }
 
-// policies plans the policies of a binding. The items are good even where an error says what the binding waits for, or what
-// is wrong with it.
+// policies plans the policies of a binding. The items are valid even if an error reports that the binding waits or is wrong.
 func (p *Planner) policies(ctx context.Context, u *unstructured.Unstructured) ([]Item, error) {
 	obj, err := bindingOf(u)
 	if err != nil {
@@ -153,7 +152,7 @@ func (p *Planner) applier() *apply.Applier {
 	return &apply.Applier{Client: p.Client, Live: p.Client, OperatorNamespace: p.Operator.OperatorNamespace}
 }
 
-// enforcing plans the objects by which the engines enforce a policy, which exists as live or is to be made.
+// enforcing plans the engines' objects that enforce a policy. The policy exists as live or is to be created.
 func (p *Planner) enforcing(ctx context.Context, policy intent.Policy, live *unstructured.Unstructured) ([]Item, error) {
 	facts, err := p.intentFacts(ctx, policy, live)
 	if err != nil {
@@ -258,7 +257,7 @@ func removalOf(owner apply.Owner, ref apply.Ref, risk Risk) Item {
 	return it
 }
 
-// objectOf is an object of which only the name is known.
+// objectOf returns an object with only its name known.
 func objectOf(ref apply.Ref) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(ref.Kind)
@@ -292,7 +291,8 @@ func (p *Planner) childPolicies(ctx context.Context, n graph.Node, it *Item) ([]
 	return p.binding(ctx, it, next)
 }
 
-// removedPolicies plans the end of what a binding that is to go has made; nothing for children of other kinds.
+// removedPolicies plans the deletion of everything that a binding made, when the binding is to be deleted; nothing for children of other
+// kinds.
 func (p *Planner) removedPolicies(ctx context.Context, c apply.Child) ([]Item, error) {
 	if c.Kind.Group != intentv1alpha1.GroupName {
 		return nil, nil

@@ -123,7 +123,7 @@ func (p *Planner) futureSession(ctx context.Context, c *nexusv1.NexusAICapabilit
 	return p.generated(ctx, provider, nil, true)
 }
 
-// disputed finds the children whose AWS resource belongs to another owner.
+// disputed finds the children that claim an AWS resource of another owner.
 func (p *Planner) disputed(ctx context.Context, c *nexusv1.NexusAICapability) (func(id string) bool, error) {
 	found := map[string]bool{}
 	for _, k := range capability.ProvingKinds(c) {
@@ -184,8 +184,8 @@ func (it *Item) record(written apply.Plan) {
 	}
 }
 
-// nextForm is an AWS child as it will be: what the capability compiles to, with the defaults of its kind and the
-// metadata and status that it has.
+// nextForm returns an AWS child in its future form: the object that the capability compiles to, with the defaults of its kind and its
+// present metadata and status.
 func (p *Planner) nextForm(live, desired *unstructured.Unstructured, edited bool) (*unstructured.Unstructured, error) {
 	next := desired.DeepCopy()
 	if err := p.Schemas.Default(next); err != nil {
@@ -222,7 +222,7 @@ func riskOf(it Item) Risk {
 	return Safe
 }
 
-// podTemplate is the path of a Deployment below which a change replaces the pods.
+// podTemplate is the path of the pod template in a Deployment. A change at or below it replaces the pods.
 const podTemplate = "spec.template"
 
 // surplus plans the children that the capability no longer compiles to.

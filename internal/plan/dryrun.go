@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// dryRun returns what the object would be after `kubectl apply`: where kubectl's own record of the last manifest
-// exists, fields that the manifest no longer names are removed, as kubectl does; elsewhere by server-side apply.
+// dryRun returns the object as `kubectl apply` would leave it: if kubectl's own record of the last manifest exists, fields that the
+// manifest no longer names are removed, as kubectl does; otherwise by server-side apply.
 func (p *Planner) dryRun(ctx context.Context, live, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	after, strict := manifest.DeepCopy(), client.WithFieldValidation(p.Client, metav1.FieldValidationStrict) // as kubectl does
 	if live == nil {

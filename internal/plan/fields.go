@@ -18,15 +18,15 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// fieldsBetween lists what differs between two forms of an object that a person declares: everything but the status
-// and what the API server keeps in the metadata.
+// fieldsBetween lists the differences between two forms of an object that a person declares, without the status and the metadata that the
+// API server keeps.
 func fieldsBetween(before, after *unstructured.Unstructured) []Field {
 	var out []Field
 	compare("", declared(before), declared(after), &out)
 	return out
 }
 
-// contentOf lists what an object that is created declares, without what names it and who owns it.
+// contentOf lists the declared fields of an object that is created, without its names and owners.
 func contentOf(u *unstructured.Unstructured) []Field {
 	o := unstructured.Unstructured{Object: declared(u)}
 	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "ownerReferences"}, {"metadata", "finalizers"}} {
@@ -40,7 +40,7 @@ func contentOf(u *unstructured.Unstructured) []Field {
 // serverMetadata are the fields of the metadata that the API server writes.
 var serverMetadata = []string{"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "selfLink"}
 
-// lastApplied is the annotation in which kubectl keeps the manifest that it applied last:
+// lastApplied is the annotation with the manifest that kubectl applied last:
 // https://kubernetes.io/docs/reference/labels-annotations-taints/#kubectl-kubernetes-io-last-applied-configuration
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -76,7 +76,7 @@ type masked string
 // MarshalText implements encoding.TextMarshaler.
 func (masked) MarshalText() ([]byte, error) { return []byte("***"), nil }
 
-// compare goes down maps, and down lists whose elements have names; other lists are compared whole.
+// compare descends into maps, and into lists of elements with names; other lists are compared whole.
 func compare(path string, before, after any, out *[]Field) {
 	a, aok := asMap(before, after)
 	b, bok := asMap(after, before)
@@ -102,7 +102,8 @@ func keysOfBoth(a, b map[string]any) []string {
 	return slices.Compact(keys)
 }
 
-// asMap returns a map as it is, and a list by what names its elements. Absence is an empty map beside a map that is not.
+// asMap returns a map unchanged, and a list as a map by the names of its elements. An absent value counts as an empty map if the other
+// value is a map that is not empty.
 func asMap(v, other any) (map[string]any, bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -186,8 +187,7 @@ func isNothing(v any) bool {
 	return v == nil || ok && len(m) == 0
 }
 
-// fieldsOf are the differences of a child, each field once, without those of the annotations in which the operator keeps its own
-// records.
+// fieldsOf returns the differences of a child, each field once, without the annotations that hold the operator's own records.
 func fieldsOf(differences []apply.Difference) []Field {
 	var out []Field
 	for _, d := range differences {

@@ -35,8 +35,8 @@ func (p *Planner) isGated(ctx context.Context, namespace string, conditions []me
 	return ns.Labels[wellknown.LabelPlanGate] == wellknown.PlanGateClosed, nil
 }
 
-// awaitApproval adds to the item of a capability that its edit needs an approval. The hash is that of the operator, which compiles the edit
-// with what the cluster has now; a plan shows what will follow.
+// awaitApproval adds to the item of a capability that its edit needs an approval. The hash is the operator's, which compiles the edit with
+// the present state of the cluster; a plan shows the future state.
 func (p *Planner) awaitApproval(ctx context.Context, it *Item, c *nexusv1.NexusAICapability) error {
 	gated, err := p.isGated(ctx, c.Namespace, c.Status.Conditions)
 	if !gated || err != nil || capability.IsApproved(c) {

@@ -19,9 +19,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// InProcess says what a manifest of one of the operator's own kinds becomes, without a request to the API server: by the merge of
-// `kubectl apply`, the defaults, the schema and the rules of its CRD. It knows no admission webhook and no policy of the cluster, and
-// grants nothing that these would refuse, because nothing is written.
+// InProcess computes the object that results from a manifest of one of the operator's own kinds, without a request to the API server: by
+// the merge of `kubectl apply`, the defaults, the schema and the rules of its CRD. It does not know the admission webhooks and policies of
+// the cluster. It grants nothing that these would refuse, because nothing is written.
 type InProcess struct {
 	Scheme  *runtime.Scheme
 	Schemas *crdschema.Schemas

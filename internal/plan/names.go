@@ -12,8 +12,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// namesakes lists the capabilities of the cluster as they will be, of which any may have the names of one. Where whoever asks may not list
-// those of other namespaces, it lists the namespace of the capability.
+// namesakes lists the capabilities of the cluster in their future form; any of them may conflict with the names of this one. If the user
+// may not list capabilities of other namespaces, it lists the namespace of the capability.
 func (a ahead) namesakes(ctx context.Context, c *nexusv1.NexusAICapability) ([]nexusv1.NexusAICapability, error) {
 	list := &nexusv1.NexusAICapabilityList{}
 	err := a.List(ctx, list)

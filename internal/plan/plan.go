@@ -31,7 +31,7 @@ type Risk string
 // The risks, the least first.
 const (
 	Safe Risk = "Safe"
-	// Disrupts: what runs is replaced or restarted, or a policy changes what it may do.
+	// Disrupts: a running workload is replaced or restarted, or a policy changes its rights.
 	Disrupts Risk = "Disrupts"
 	// Destroys: an AWS resource is deleted.
 	Destroys Risk = "Destroys"
@@ -129,7 +129,7 @@ type Field struct {
 	Want string `json:"want,omitempty"`
 	// Statements lists the statements that a policy document gains and loses.
 	Statements []iampolicy.StatementChange `json:"statements,omitempty"`
-	// Note says what may keep the value from changing; empty where nothing is known.
+	// Note names a possible reason why the value does not change; empty if none is known.
 	Note string `json:"note,omitempty"`
 }
 
@@ -159,7 +159,7 @@ type Summary struct {
 	Calls    int `json:"calls"`
 	Problems int `json:"problems"`
 	Waits    int `json:"waits"`
-	// Reported is the number of AWS resources that differ from what is declared and stay so: their objects only report differences.
+	// Reported is the number of AWS resources that differ from their spec and stay so: their objects only report differences.
 	Reported int  `json:"reported,omitempty"`
 	Risk     Risk `json:"risk,omitempty"`
 }
@@ -176,7 +176,7 @@ func Of(items []Item) Plan {
 	return p
 }
 
-// With returns a plan of what both plans do. Items that were left out of one of them stay counted.
+// With returns a plan of the actions of both plans. Items that were left out of one of them stay counted.
 func (p Plan) With(other Plan) Plan {
 	p.Items = append(slices.Clip(p.Items), other.Items...)
 	a, b := &p.Summary, other.Summary
@@ -212,7 +212,7 @@ func (s *Summary) add(it Item) {
 	}
 }
 
-// change returns the change of the item as a whole: of its object, or else of its resource.
+// change returns the change of the item as a whole: of its object, or of its resource if the object does not change.
 func (it Item) change() Action {
 	if it.Action == None && it.AWS != nil {
 		return it.AWS.Action
@@ -228,7 +228,7 @@ func (it *Item) addNote(text string) {
 	it.Note += text
 }
 
-// addNotes adds what the operator reports of a resource beside what it does, where a person should know it.
+// addNotes adds the operator's reports on a resource that a person should know, apart from its actions.
 func (it *Item) addNotes(notes []kind.Note) {
 	for _, n := range notes {
 		if !n.True && !n.Unknown {
@@ -240,8 +240,7 @@ func (it *Item) addNotes(notes []kind.Note) {
 // Changes reports whether anything happens to the item.
 func (it Item) Changes() bool { return it.change() != None }
 
-// Empty reports whether nothing changes, and nothing keeps the operator from what is declared. Differences that are only reported change
-// nothing.
+// Empty reports whether the plan has no changes and no obstacles to the declared state. Differences that are only reported change nothing.
 func (p Plan) Empty() bool {
 	s := p.Summary
 	return s.Create+s.Update+s.Delete+s.Calls+s.Problems+s.Waits == 0

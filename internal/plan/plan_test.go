@@ -122,7 +122,7 @@ func TestFieldsIn_ShowsWhatIsToGo(t *testing.T) {
 	}
 }
 
-// policyOf is the policy of a capability with tables: long enough that what is new is far behind what stays.
+// policyOf is the policy of a capability with tables. It is so long that a new part comes far behind the unchanged part.
 func policyOf(tables ...string) string {
 	return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["dynamodb:BatchGetItem","dynamodb:BatchWriteItem","dynamodb:ConditionCheckItem",` +
 		`"dynamodb:DeleteItem","dynamodb:DescribeTable","dynamodb:GetItem","dynamodb:PutItem","dynamodb:Query","dynamodb:Scan","dynamodb:UpdateItem"],"Resource":["arn:aws:dynamodb:eu-west-1:123456789012:table/` +

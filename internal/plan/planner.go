@@ -31,7 +31,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Operator holds the settings of the operator for which a plan is made.
+// Operator holds the settings of the operator that a plan is made for.
 type Operator struct {
 	// Settings apply to capabilities; ClusterID among them marks resources in AWS.
 	capabilityfacts.Settings
@@ -39,7 +39,7 @@ type Operator struct {
 	PreviousClusterIDs, SharedNamespaces, ForeignResources []string
 	// Types is that of engine.Facts.
 	Types *engine.AllowedTypes
-	// PlanGate are patterns of namespaces whose plans need approval, beside those with the label.
+	// PlanGate holds patterns of namespaces that need approval of plans, in addition to namespaces with the label.
 	PlanGate []string
 	// Intents are the settings of security intents.
 	Intents intentfacts.Settings
@@ -63,8 +63,8 @@ type Planner struct {
 	// Reservation returns why the operator will not use a provider for an object that its capability does not make; nil where it will, or
 	// where that is not known.
 	Reservation func(provider *v1alpha1.AWSProvider, obj v1alpha1.Resource) error
-	// Admit says what an object becomes by a manifest, as it is now or nil; nil asks the API server by a dry run. It returns a
-	// *status.Stalled for a manifest that is not valid.
+	// Admit computes the object that results from a manifest and the live object, or nil if none exists. A nil Admit asks the API server by
+	// a dry run. It returns a *status.Stalled for a manifest that is not valid.
 	Admit func(ctx context.Context, live, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error)
 	// Issuer returns the URL of the cluster's OIDC issuer, or a kind of failure.
 	Issuer func(ctx context.Context) (string, error)
@@ -79,11 +79,11 @@ type Planner struct {
 	// Looking is called with the name of each object before its resource is read in AWS; nil for nobody.
 	Looking func(object string)
 
-	// declared are the objects that are to exist once the plan was carried out, by what References call them.
+	// declared holds the objects that are to exist after the plan, keyed by the names that References use.
 	declared map[string]*unstructured.Unstructured
 	// newNamespaces holds the namespaces that the manifests declare.
 	newNamespaces map[string]bool
-	// doomed are the objects whose deletion is planned, as declared has them.
+	// doomed holds the objects that the plan deletes, with the keys of declared.
 	doomed map[string]bool
 	// bindings are the security posture of the cluster, as far as this plan has needed it.
 	bindings *posture
@@ -108,9 +108,9 @@ type Access interface {
 	SecretKey(ctx context.Context, namespace, name, key string) ([]byte, error)
 }
 
-// Apply plans what follows when the manifests are applied together.
+// Apply plans the effects of applying the manifests together.
 //
-// What keeps the operator from doing it is a Problem of an item. An error is one of the API server or of AWS.
+// A Problem of an item names an obstacle to the operator. An error is one of the API server or of AWS.
 func (p *Planner) Apply(ctx context.Context, manifests []*unstructured.Unstructured) (Plan, error) {
 	p.begin()
 	for _, m := range manifests {
@@ -148,7 +148,7 @@ func (p *Planner) begin() {
 	p.declared, p.newNamespaces, p.bindings, p.doomed = map[string]*unstructured.Unstructured{}, map[string]bool{}, nil, map[string]bool{}
 }
 
-// Check plans what the operator does about objects as they are: drift, edits that wait, and what is left of a deletion that has begun.
+// Check plans the operator's actions for objects as they are: for drift, waiting edits, and deletions that have begun but are not complete.
 func (p *Planner) Check(ctx context.Context, objects []*unstructured.Unstructured) (Plan, error) {
 	p.begin()
 	var staying, going []*unstructured.Unstructured
@@ -169,7 +169,7 @@ func (p *Planner) Check(ctx context.Context, objects []*unstructured.Unstructure
 	return Of(append(found, ending...)), err
 }
 
-// plan adds to the items what the operator does about each object.
+// plan adds the operator's actions for each object to the items.
 func (p *Planner) plan(ctx context.Context, items []Item, after []*unstructured.Unstructured) ([]Item, error) {
 	var out []Item
 	for i := range items {
@@ -187,7 +187,7 @@ func (p *Planner) plan(ctx context.Context, items []Item, after []*unstructured.
 	return out, nil
 }
 
-// tellWhatStays adds a note where a manifest drops fields whose values AWS keeps.
+// tellWhatStays adds a note if a manifest drops fields and AWS keeps their values.
 func (it *Item) tellWhatStays() {
 	if it.Action != Update || it.AWS == nil || it.AWS.Action != None || it.AWS.Reason != "" {
 		return
@@ -226,7 +226,7 @@ func (p *Planner) consequences(ctx context.Context, it *Item, u *unstructured.Un
 	}
 }
 
-// frozen returns the reason for which the operator leaves an object alone.
+// frozen returns why the operator leaves an object alone.
 func frozen(u *unstructured.Unstructured) string {
 	switch {
 	case isPaused(u):
@@ -258,8 +258,8 @@ func (p *Planner) declare(u *unstructured.Unstructured) {
 
 func keyOf(kind, namespace, name string) string { return kind + "/" + namespace + "/" + name }
 
-// edit lets the API server say what an object would be, with its defaults, its rules and its admission. The object is
-// nil when the API server refuses it; then the item says why.
+// edit asks the API server for the resulting object, with its defaults, its rules and its admission, by a dry run or by Admit. The object
+// is nil if the API server refuses it; then the item says why.
 func (p *Planner) edit(ctx context.Context, manifest *unstructured.Unstructured) (Item, *unstructured.Unstructured, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(manifest.GroupVersionKind())
@@ -341,8 +341,8 @@ func refusal(err error) *Problem {
 	return problem
 }
 
-// typedPatch begins what server-side apply says of a manifest whose fields or types the schema does not have, as an internal error:
-// https://github.com/kubernetes/apimachinery/blob/master/pkg/util/managedfields/internal/structuredmerge.go
+// typedPatch matches the beginning of the internal error that server-side apply returns for a manifest with fields or types that the schema
+// does not have: https://github.com/kubernetes/apimachinery/blob/master/pkg/util/managedfields/internal/structuredmerge.go
 var typedPatch = regexp.MustCompile(`^failed to create typed patch object \(.*?\): (errors:\n\s*)?`)
 
 // untyped is the problem of fields that the schema does not have as they are. Each line of the text begins with a field.
@@ -372,8 +372,8 @@ func (e *AccessError) Error() string { return "reaching AWS: " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *AccessError) Unwrap() error { return e.Err }
 
-// problemOf puts a failure that a person must remove, or what the object waits for, into the item. It returns errors
-// of other kinds.
+// problemOf puts a failure that a person must resolve, or the condition that the object waits for, into the item. It returns errors of
+// other kinds.
 func problemOf(it *Item, err error) error {
 	if _, ok := errors.AsType[*AccessError](err); ok {
 		return err

@@ -23,10 +23,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
-// posture is the state of the cluster after the plan, in which bindings are resolved and translated.
+// posture is the state of the cluster after the plan. Bindings are resolved and translated in it.
 type posture struct {
 	intents map[string]*intentv1alpha1.SecurityIntent
-	// divisions are the facts of the namespaces in which policies that restrict the network were planned.
+	// divisions holds the facts of the namespaces that have planned policies that restrict the network.
 	divisions map[string]intent.Facts
 	// cluster holds the facts of the cluster once they were read.
 	cluster *intentfacts.Cluster
@@ -155,7 +155,7 @@ func (p *Planner) cluster(ctx context.Context) (intentfacts.Cluster, error) {
 	return *p.bindings.cluster, nil
 }
 
-// divide gathers what the policies of a namespace that restrict the network depend on, and divides the pods among them.
+// divide gathers the facts for the policies of a namespace that restrict the network, and divides the pods among them.
 func (p *Planner) divide(ctx context.Context, namespace string, only []intent.Namespace, f intent.Facts) (intent.Facts, error) {
 	cluster, err := p.cluster(ctx)
 	if err != nil {

@@ -22,14 +22,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Remove plans what follows when the objects are deleted together.
+// Remove plans the effects of deleting the objects together.
 func (p *Planner) Remove(ctx context.Context, objects []*unstructured.Unstructured) (Plan, error) {
 	p.begin()
 	items, err := p.remove(ctx, objects)
 	return Of(items), err
 }
 
-// remove plans the end of objects, and of what goes with them.
+// remove plans the deletion of objects, and of everything that is deleted with them.
 func (p *Planner) remove(ctx context.Context, objects []*unstructured.Unstructured) (out []Item, err error) {
 	for _, u := range objects {
 		p.doomed[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())] = true

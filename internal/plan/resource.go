@@ -28,15 +28,15 @@ type look struct {
 	entry   engine.Entry
 	obj     v1alpha1.Resource
 	session *awsclient.Session
-	// standing limits what the operator lends to the object.
+	// standing limits the rights that the operator lends to the object.
 	standing Standing
-	// unknown are the objects whose identifiers AWS is yet to assign.
+	// unknown holds the objects with identifiers that AWS has not assigned yet.
 	unknown []string
 	// covered says that an approval of the object's capability holds for the object.
 	covered bool
 }
 
-// resource adds to an item what happens in AWS. Trusted says that a capability compiles to the object.
+// resource adds the actions in AWS to an item. Trusted says that a capability compiles to the object.
 func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstructured, trusted bool) error {
 	e := p.entry(u.GetKind())
 	obj, err := toTyped(e, u)
@@ -70,13 +70,13 @@ func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstru
 	return l.decide(ctx, it, provider)
 }
 
-// placeholder begins the text that stands for what is known only once another object has it.
+// placeholder is the prefix of the text in place of a value that is known only once another object has it.
 const placeholder = "<known after "
 
 func isPlaceholder(value string) bool { return strings.Contains(value, placeholder) }
 
-// usedProvider returns the provider of an object; nil, after it noted in the item what the object waits for, where there is none or
-// the operator uses it for nothing.
+// usedProvider returns the provider of an object. If none exists, or the operator does not use it, it returns nil and notes in the item
+// that the object waits for it.
 func (p *Planner) usedProvider(ctx context.Context, it *Item, obj v1alpha1.Resource) (*v1alpha1.AWSProvider, error) {
 	name := obj.CommonSpec().ProviderRef.Name
 	provider, err := p.provider(ctx, obj.GetNamespace(), name)
@@ -193,7 +193,7 @@ func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvi
 	binding := l.session.Memo(l.entry.Name(), func() any { return l.entry.Bind(l.session.Config) }).(engine.Binding)
 	decided, err := binding.Decide(ctx, sc, owner, l.obj)
 	if len(l.unknown) > 0 && intent == nil && !owner.Deleting {
-		// AWS can only be asked about what the identifiers to come lead to where they do not identify the resource.
+		// AWS can only be asked about the resource if the unknown identifiers are not part of its identity.
 		if again, e := l.decideUnseen(ctx, binding, sc, owner); e == nil {
 			decided, err = again, nil
 		}
@@ -212,7 +212,7 @@ func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvi
 	return problemOf(it, awsclient.ExplainOnce(err, ""))
 }
 
-// approval returns what a plan that waits at the gate is approved by; nil for one that does not wait.
+// approval returns the approval that a plan at the gate waits for; nil if the plan does not wait.
 func (l *look) approval(owner engine.Owner, decided engine.Plan) *Approval {
 	hash, waits := owner.WaitsForApproval(decided, l.referrer().Home)
 	if !waits {
@@ -221,8 +221,7 @@ func (l *look) approval(owner engine.Owner, decided engine.Plan) *Approval {
 	return &Approval{Hash: kind.Either(len(l.unknown) == 0, hash, "")}
 }
 
-// waitsInstead returns what the object waits for in place of a failure that may come from a text that stands for an identifier; nil where
-// the failure stays.
+// waitsInstead replaces a failure that may result from a placeholder text by the objects that must exist first; nil if the failure stays.
 func (l *look) waitsInstead(err error) error {
 	if stalled, ok := status.AsStalled(err); err == nil || len(l.unknown) == 0 || ok && stalled.Certain {
 		return nil
@@ -230,7 +229,7 @@ func (l *look) waitsInstead(err error) error {
 	return &status.Waiting{For: strings.Join(slices.Compact(slices.Sorted(slices.Values(l.unknown))), ", ") + " to exist in AWS"}
 }
 
-// decideUnseen decides as for an object of which nothing can exist in AWS yet.
+// decideUnseen decides for an object without any resource in AWS yet.
 func (l *look) decideUnseen(ctx context.Context, b engine.Binding, sc kind.Scope, owner engine.Owner) (engine.Plan, error) {
 	owner.Recent.First = true
 	return b.Decide(ctx, sc, owner, l.obj)
@@ -270,8 +269,8 @@ func (p *Planner) signer(ctx context.Context) kind.Signer {
 	return kind.SignerWith(func() ([][]byte, error) { return p.SigningKeys(ctx) })
 }
 
-// target answers a reference with what the other object published, or with a text that stands for what AWS is yet to
-// assign to an object that is declared.
+// target resolves a reference to the identifiers that the other object published, or to a placeholder text for the identifiers that AWS has
+// yet to assign to a declared object.
 func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, error) {
 	if !l.p.Operator.Kinds.Serves(kindName) {
 		return kind.Target{}, engine.ErrorOfLeftOut(kindName, name)
@@ -371,7 +370,7 @@ func (l *look) outcome(owner engine.Owner, decided engine.Plan) *Resource {
 	return r
 }
 
-// riskOfCall is that of one call to a resource, with which data may be lost.
+// riskOfCall returns the risk of one call to a resource that may lose data.
 func riskOfCall(s kind.Step, holdsData bool) Risk {
 	switch s.Effect {
 	case kind.Empties:

@@ -32,7 +32,7 @@ func (r Reader) deployment(ctx context.Context, d *appsv1.Deployment) (Health, e
 		return h, nil
 	}
 	if !isObserved(d) {
-		// The status still speaks of the previous template: what its pods report says nothing of the edit yet.
+		// The status still describes the previous template: the reports of its pods say nothing about the edit yet.
 		return Health{Reason: status.ReasonProgressing, Serving: need > 0 && d.Status.AvailableReplicas >= need,
 			Message: "the Deployment's controller has not observed the last change yet"}, nil
 	}
@@ -53,8 +53,8 @@ func (r Reader) deployment(ctx context.Context, d *appsv1.Deployment) (Health, e
 	return h, nil
 }
 
-// blameDeadNodes names dead nodes in the health of a Deployment that lacks replicas, where nothing else explains it. Some minutes after a
-// node died its pods are replaced, and the others may have no room for them.
+// blameDeadNodes names dead nodes in the health of a Deployment that lacks replicas, if there is no other explanation. Some minutes after a
+// node died its pods are replaced, and the other nodes may have no room for them.
 func (r Reader) blameDeadNodes(ctx context.Context, d *appsv1.Deployment, pods []corev1.Pod, h *Health) error {
 	if !slices.Contains([]string{status.ReasonProgressing, status.ReasonProbeFailing, status.ReasonUnschedulable}, h.Reason) {
 		return nil
@@ -72,9 +72,10 @@ func (r Reader) blameDeadNodes(ctx context.Context, d *appsv1.Deployment, pods [
 	return nil
 }
 
-// isObserved reports whether the status of a Deployment speaks of its template. A change that its controller has not observed is one of the
-// number of replicas alone where an autoscaler sets that, and everything else was changed before the newest template was rolled out: the
-// API server gives changes through the subresource scale no time. Times are of whole seconds, so that the same second says nothing.
+// isObserved reports whether the status of a Deployment describes its present template. If an autoscaler sets the number of replicas, an
+// unobserved change may be one of that number alone. It is, if all other fields were changed before the newest template was rolled out: the
+// API server records no time for changes through the subresource scale. Times have a resolution of seconds, so that an equal second proves
+// nothing.
 func isObserved(d *appsv1.Deployment) bool {
 	unobserved := d.Generation - d.Status.ObservedGeneration
 	if unobserved != 1 || d.Annotations[wellknown.AnnotationMinReplicas] == "" {
@@ -91,8 +92,8 @@ func isObserved(d *appsv1.Deployment) bool {
 	})
 }
 
-// neededReplicas is the number of replicas without which a Deployment is not ready. Where an autoscaler sets the number, it is the least
-// one: what the autoscaler adds beyond it follows the load of the moment.
+// neededReplicas is the number of replicas that a Deployment needs to be ready. Where an autoscaler sets the number, it is the least one:
+// additional replicas follow the load of the moment.
 func neededReplicas(d *appsv1.Deployment) int32 {
 	want := ptr.Deref(d.Spec.Replicas, 1)
 	least, err := strconv.ParseInt(d.Annotations[wellknown.AnnotationMinReplicas], 10, 32)
@@ -102,7 +103,7 @@ func neededReplicas(d *appsv1.Deployment) int32 {
 	return min(want, int32(least))
 }
 
-// scaling is the health of a Deployment that is ready, with what keeps replicas beyond the needed ones from being available.
+// scaling is the health of a Deployment that is ready, with the reason why replicas beyond the needed ones are not available.
 func (r Reader) scaling(d *appsv1.Deployment, pods []corev1.Pod) Health {
 	h := Health{Ready: true}
 	want := ptr.Deref(d.Spec.Replicas, 1)
@@ -122,7 +123,7 @@ func (r Reader) scaling(d *appsv1.Deployment, pods []corev1.Pod) Health {
 	return h
 }
 
-// notRolledOut says what a Deployment lacks that is not rolled out.
+// notRolledOut describes the missing parts of a Deployment that is not rolled out.
 func (r Reader) notRolledOut(d *appsv1.Deployment, need int32, pods []corev1.Pod) Health {
 	st := d.Status
 	for i := range pods {

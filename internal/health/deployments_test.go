@@ -73,7 +73,7 @@ func TestDeployment_WithAnAutoscalerNeedsItsMinimum(t *testing.T) {
 	looksLike(t, h, false, status.ReasonProgressing, false, "2 of 4")
 }
 
-// The controller of Deployments needs a moment to observe what an autoscaler asks for. That is no update, unless the template was
+// The controller of Deployments needs a moment to observe the number that an autoscaler sets. That is no update, unless the template was
 // changed in that second, too.
 func TestDeployment_ThatWasScaledIsNotUpdated(t *testing.T) {
 	second := func(n int) metav1.Time { return metav1.Time{Time: noon.Add(time.Duration(n) * time.Second)} }

@@ -58,8 +58,8 @@ func (r Reader) gateway(ctx context.Context, o *unstructured.Unstructured) (Heal
 	return Health{Ready: true}, nil
 }
 
-// listeners returns what keeps listeners of a Gateway from serving, by their names in order, and how many there are. A Gateway is
-// programmed as soon as one of its listeners serves.
+// listeners returns the problems of the listeners of a Gateway that do not serve, in the order of their names, and the number of all
+// listeners. A Gateway is programmed as soon as one of its listeners serves.
 func listeners(o *unstructured.Unstructured) (sick []Health, all int) {
 	list, _, _ := unstructured.NestedSlice(o.Object, "status", "listeners")
 	for _, l := range list {
@@ -78,8 +78,8 @@ func listeners(o *unstructured.Unstructured) (sick []Health, all int) {
 	return sick, len(list)
 }
 
-// httpRoute is ready when its Gateway has accepted it and serves, and its Services were found. What other Gateways said, to which
-// it belonged before, does not count.
+// httpRoute is ready when its Gateway has accepted it and serves, and its Services were found. Conditions of Gateways that it belonged to
+// before do not count.
 func (r Reader) httpRoute(ctx context.Context, o *unstructured.Unstructured) (Health, error) {
 	parents, _, _ := unstructured.NestedSlice(o.Object, "status", "parents")
 	accepted := false
@@ -117,8 +117,9 @@ func isParent(o *unstructured.Unstructured, entry map[string]any) bool {
 	return ref == nil || ref["name"] == name && cmp.Or(of, o.GetNamespace()) == namespace
 }
 
-// gatewayOf says what keeps the Gateway of a route from serving; nil where nothing does, where it may not be read, and where it is the
-// capability's own, which is judged for itself. One listener of a shared Gateway that serves is enough: the others may be of others.
+// gatewayOf returns why the Gateway of a route does not serve; nil where it serves, where it may not be read, and where it is the
+// capability's own, which is judged separately. One listener of a shared Gateway that serves is enough: the other listeners may belong to
+// others.
 func (r Reader) gatewayOf(ctx context.Context, route *unstructured.Unstructured) (*Health, error) {
 	namespace, name := parentOf(route)
 	u := &unstructured.Unstructured{}
@@ -214,7 +215,7 @@ func (r Reader) exists(ctx context.Context, kind schema.GroupVersionKind, namesp
 	return err == nil, err
 }
 
-// conditionsIn reads a list of conditions; what is no condition is left out.
+// conditionsIn reads a list of conditions; entries that are not conditions are left out.
 func conditionsIn(content map[string]any, path ...string) []metav1.Condition {
 	list, _, _ := unstructured.NestedSlice(content, path...)
 	var out []metav1.Condition

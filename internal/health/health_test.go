@@ -29,7 +29,7 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// lookingAt is a reconciler at noon, whose cluster holds a few objects. A refusal, if there is one, answers every read.
+// lookingAt is a reconciler at noon, over a cluster with a few objects. A refusal, if there is one, answers every read.
 func lookingAt(t *testing.T, refusal error, objs ...client.Object) Reader {
 	t.Helper()
 	scheme := runtime.NewScheme()

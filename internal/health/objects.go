@@ -30,19 +30,19 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Health says what became of an object.
+// Health is the judgment of an object.
 type Health struct {
 	// Ready is true when the object is fit for use.
 	Ready bool
 	// Present is true when everything that the object declares exists in AWS, perhaps with earlier values.
 	Present bool
-	// Reason and Message say why the object is not ready and what to do, or what troubles one that is.
+	// Reason and Message say why the object is not ready and how to correct it, or name a problem of one that is.
 	Reason, Message string
 	// Stalled is true when only a person can help.
 	Stalled bool
 	// Unknown is true when it cannot be determined whether the object is ready.
 	Unknown bool
-	// Serving is true when what was declared before still works.
+	// Serving is true when the earlier declared state still works.
 	Serving bool
 	// NoCredentials says how many of the pods that run got no AWS credentials, as "1 of 2 pods"; empty for none of them.
 	NoCredentials string
@@ -52,7 +52,8 @@ type Health struct {
 	Runs *nexusv1.RunStatus
 }
 
-// Reader judges objects by their status and by what it reads beside them: pods of Deployments, IngressClasses, Gateways and their classes.
+// Reader judges objects by their status and by related objects that it reads: pods of Deployments, IngressClasses, Gateways and their
+// classes.
 type Reader struct {
 	Client client.Reader
 	// Live reads Nodes, which Client may not cache; nil is Client.
@@ -107,7 +108,7 @@ func byItself(o client.Object) Health {
 	return Health{Ready: true}
 }
 
-// resourceHealth is that of what stands for something in AWS.
+// resourceHealth is the health of an object that represents something in AWS.
 func resourceHealth(o v1alpha1.Resource) Health {
 	st := o.CommonStatus()
 	h := usableRole(o, OfConditions(st.Conditions, o.GetGeneration()))
@@ -180,8 +181,7 @@ func usableRole(o v1alpha1.Resource, h Health) Health {
 	return h
 }
 
-// OfConditions reads the conditions that every kind of ours reports. What they said of an earlier
-// generation is not believed.
+// OfConditions reads the conditions that every kind of ours reports. Conditions of an earlier generation do not count.
 func OfConditions(conds []metav1.Condition, generation int64) Health {
 	h := Health{Reason: status.ReasonProgressing, Message: "is being brought in line"}
 	c := meta.FindStatusCondition(conds, status.Ready)
@@ -220,7 +220,7 @@ func (r Reader) service(ctx context.Context, s *corev1.Service) (Health, error) 
 	return Health{Reason: status.ReasonProgressing, Message: "the load balancer has no address yet"}, client.IgnoreNotFound(err)
 }
 
-// slowAddress bounds the time in which a load balancer that needs no AWS gives a Service its address.
+// slowAddress bounds the time that a load balancer without AWS takes to give a Service its address.
 const slowAddress = 10 * time.Second
 
 // ingress is ready when it has an address; without its class no controller will ever give it one.
@@ -253,8 +253,8 @@ func (r Reader) hasAutoMode(ctx context.Context) (bool, error) {
 	return clusterfacts.HasAutoMode(ctx, r.nodes(), r.AutoMode)
 }
 
-// bindingHealth is that of a binding: it is fit for use once what it asks for is in force. A binding that
-// is dealt with and not in force needs a person: an engine to be installed, or an intent to be changed.
+// bindingHealth is the health of a binding: it is fit for use once the intents that it names are in force. A binding that the operator has
+// processed and that is not in force needs a person: an engine to be installed, or an intent to be changed.
 func bindingHealth(b *intentv1alpha1.SecurityIntentBinding) Health {
 	conds := b.Status.Conditions
 	h := OfConditions(conds, b.Generation)
@@ -273,7 +273,8 @@ func bindingHealth(b *intentv1alpha1.SecurityIntentBinding) Health {
 	}
 }
 
-// OfIngressInDeletion says whom an Ingress in deletion waits for, if no one is left to release it.
+// OfIngressInDeletion reports that an Ingress in deletion waits for a load balancer controller that no longer exists and so never releases
+// it.
 func (r Reader) OfIngressInDeletion(ctx context.Context, i *networkingv1.Ingress) (Health, error) {
 	if i.DeletionTimestamp == nil || len(i.Finalizers) == 0 {
 		return Health{}, nil

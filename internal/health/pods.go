@@ -16,9 +16,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// ofNewestTemplate leaves the pods of the template that is being rolled out: what the pods of an earlier one suffer from
-// is what an edit may just have repaired. The newest pod names the template by its hash; among pods of one second, those
-// that run the template's images come first. Without a hash all pods stay, newest first.
+// ofNewestTemplate returns the pods of the template that is being rolled out: an edit may just have repaired the problem of earlier pods.
+// The newest pod names the template by its hash; among pods of one second, those that run the template's images come first. Without a hash
+// all pods stay, newest first.
 func ofNewestTemplate(d *appsv1.Deployment, pods []corev1.Pod) []corev1.Pod {
 	pods = slices.Clone(pods)
 	slices.SortFunc(pods, func(a, b corev1.Pod) int {
@@ -43,7 +43,7 @@ func foreignImages(d *appsv1.Deployment, p corev1.Pod) int {
 	return n
 }
 
-// annotationIdentity on pods is the mode in which they get credentials, where that is not IRSA.
+// annotationIdentity on pods is the mode of their credentials, where that is not IRSA.
 const annotationIdentity = "nexus.ai/identity-mode"
 
 // RolledOutWithCredentials reports whether every replica is of the newest template, and none that runs lacks the credentials
@@ -105,8 +105,8 @@ func WasInjected(p corev1.Pod) bool {
 	return hasCredentialEnv(&appsv1.Deployment{}, p) && !hasEnv(&appsv1.Deployment{}, p, "AWS_ACCESS_KEY_ID")
 }
 
-// hasEnv reports whether the containers of the Deployment's template have a variable in a pod. Containers that something else adds, such as
-// a proxy, do not count, unless nothing is known of the template.
+// hasEnv reports whether the containers of the Deployment's template have a variable in a pod. Containers from other sources, such as a
+// proxy, do not count, unless nothing is known of the template.
 func hasEnv(d *appsv1.Deployment, p corev1.Pod, name string) bool {
 	lacks := func(c corev1.Container) bool {
 		return !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name })
@@ -152,8 +152,7 @@ func (r Reader) OfPod(p *corev1.Pod) Health {
 	return Health{Reason: status.ReasonProgressing, Message: "the pod is starting"}
 }
 
-// sickPod finds what keeps a pod from becoming ready, with what to do about it. Pods on their way out
-// say nothing of the workload.
+// sickPod finds why a pod does not become ready, with a remedy. Pods in deletion say nothing about the workload.
 func (r Reader) sickPod(p *corev1.Pod) (Health, bool) {
 	if p.DeletionTimestamp != nil {
 		return Health{}, false
@@ -176,14 +175,14 @@ func (r Reader) sickPod(p *corev1.Pod) (Health, bool) {
 	return Health{}, false
 }
 
-// slowStart is the time in which a running container answers its readiness probe before the status reports it.
+// slowStart is the time that a running container has to answer its readiness probe before the status reports it.
 const slowStart = 10 * time.Second
 
 func (r Reader) sickContainer(c corev1.ContainerStatus) (Health, bool) {
 	w, running := c.State.Waiting, c.State.Running
 	switch {
 	case w != nil && w.Reason == "CrashLoopBackOff", !c.Ready && c.RestartCount > 1 && c.LastTerminationState.Terminated != nil:
-		// Between two crashes it runs for a moment; that is no reason to say anything else.
+		// Between two crashes it runs for a moment; the status still reports the crashes.
 		return Health{Reason: status.ReasonCrashLoop, Stalled: true, Message: fmt.Sprintf(
 			"container %s keeps crashing%s: see kubectl logs --previous", c.Name, exitCode(c))}, true
 	case w != nil:

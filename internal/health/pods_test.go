@@ -92,8 +92,8 @@ func TestPodsForTheAgentNeedItsAddress(t *testing.T) {
 	}
 }
 
-// A pod of the image before, which the rollout has not removed yet, suffers from what the edit may have repaired: the
-// order in which a cache lists the two must not decide what the status reports.
+// A pod with the previous image, which the rollout has not removed yet, may have a problem that the edit has repaired: the order of the two
+// in a cache must not change the reported status.
 func TestTheFailureOfTheNewestTemplateIsReported(t *testing.T) {
 	created := metav1.Now()
 	sick := func(name, hash, image, reason string, after time.Duration) corev1.Pod {

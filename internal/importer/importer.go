@@ -36,7 +36,7 @@ type Importer struct {
 	Boundary string
 	// RolePath is the rolePathPrefix of the AWSProvider; empty for none.
 	RolePath string
-	// Adopt makes objects that manage what they declare. Otherwise they only observe it.
+	// Adopt creates objects that manage their resources. Otherwise they only observe them.
 	Adopt bool
 
 	names map[string]bool
@@ -52,7 +52,7 @@ type Resource struct {
 	ARN string
 	// Partition, Account and Region are where the resource was said to be; empty where that is not known or the ARN says it.
 	Partition, Account, Region string
-	// Address says where a Terraform state has the resource, and Remark what it says of it; empty for others.
+	// Address is the place of the resource in a Terraform state, and Remark the state's remark about it; empty for others.
 	Address, Remark string
 }
 
@@ -72,12 +72,12 @@ func IsType(text string) bool { return typeForm.MatchString(text) }
 
 var typeForm = regexp.MustCompile(`^AWS::[A-Za-z0-9]{1,64}::[A-Za-z0-9]{1,64}$`)
 
-// OfType names the resource of a type by its primary identifier, whose parts are joined by |.
+// OfType names the resource of a type by its primary identifier, with its parts joined by |.
 func OfType(typeName, identifier string) Resource {
 	return Resource{Kind: kindOfAnyType, Name: typeName + "/" + identifier}
 }
 
-// objectName returns what the name of the object is made of: of an identifier that is an ARN, the part that names the resource.
+// objectName returns the text that the name of the object is made from: for an identifier that is an ARN, the part that names the resource.
 func (r Resource) objectName() string {
 	if r.Kind != kindOfAnyType {
 		return r.Name
@@ -89,19 +89,19 @@ func (r Resource) objectName() string {
 	return identifier
 }
 
-// Result holds what became of a resource.
+// Result holds the outcome of an import of one resource.
 type Result struct {
 	Resource
 	// Object declares the resource; nil when there is a Problem.
 	Object *unstructured.Unstructured
-	// Differences are the fields in which the object would change AWS.
+	// Differences are the fields that the object would change in AWS.
 	Differences []string
-	// Omitted holds what the object leaves out, and why. It stays in AWS as it is.
+	// Omitted lists the parts of the resource that the object leaves out, and why. They stay in AWS as they are.
 	Omitted []string
 	// NotDeclared are the settings, by the names that AWS gives them, that AWS answered with and that no field of the object says. They
 	// stay in AWS as they are.
 	NotDeclared []string
-	// Unknown are further settings that no field says, of which AWS did not answer whether the resource has them, with the reason.
+	// Unknown are further settings without a field, with the reason why AWS did not answer whether the resource has them.
 	Unknown []string
 	// IsManaged is true where the Problem is that another object manages the resource.
 	IsManaged bool
@@ -109,7 +109,7 @@ type Result struct {
 	Problem string
 }
 
-// ImportableKinds returns the kinds whose existing resources can be declared.
+// ImportableKinds returns the kinds that can declare existing resources.
 func (im *Importer) ImportableKinds() []string {
 	var out []string
 	for _, e := range im.importable() {
@@ -150,8 +150,8 @@ func (e *MalformedError) Error() string {
 	return fmt.Sprintf("%s: name it as %s/%s", e.Resource, e.Kind, strings.ToUpper(strings.Join(e.Fields, "/")))
 }
 
-// Import declares a resource. What keeps it from being declared is the Problem of the result. Errors are *UnknownKindError,
-// *MalformedError, or failures to reach AWS.
+// Import declares a resource. If it cannot be declared, the Problem of the result says why. Errors are *UnknownKindError, *MalformedError,
+// or failures to reach AWS.
 func (im *Importer) Import(ctx context.Context, r Resource) (Result, error) {
 	r = im.byARN(r)
 	e, obj, err := im.identified(r)
@@ -245,7 +245,7 @@ func (im *Importer) refuse(found engine.Exported, out *Result) {
 	}
 }
 
-// identified makes an object that knows only what identifies the resource.
+// identified makes an object with only the fields that identify the resource.
 func (im *Importer) identified(r Resource) (engine.Entry, v1alpha1.Resource, error) {
 	i := slices.IndexFunc(im.Kinds, func(e engine.Entry) bool { return strings.EqualFold(e.Name(), r.Kind) && len(e.ExportIdentity()) > 0 })
 	if i < 0 {
@@ -327,7 +327,7 @@ func (im *Importer) nameOf(kindName, name string) string {
 	return unique
 }
 
-// scope returns what the operator would know of the object, with a provider that allows adoption.
+// scope returns the facts that the operator would have for the object, with a provider that allows adoption.
 func (im *Importer) scope(ctx context.Context, e engine.Entry, obj v1alpha1.Resource) (engine.Owner, kind.Scope, error) {
 	facts := engine.Facts{
 		Cluster: "import",
@@ -345,7 +345,7 @@ func (im *Importer) scope(ctx context.Context, e engine.Entry, obj v1alpha1.Reso
 	return owner, sc, err
 }
 
-// problem puts what only a person can remove into the result, and returns other errors.
+// problem puts a problem that only a person can remove into the result, and returns other errors.
 func problem(out *Result, err error) error {
 	if s, ok := status.AsStalled(err); ok {
 		out.Problem = status.WithCode(s.Reason, s.Error(), math.MaxInt)
@@ -358,7 +358,7 @@ func problem(out *Result, err error) error {
 	return err
 }
 
-// manifest is an object as a person would write it, with an annotation that names what it does not declare.
+// manifest is an object as a person would write it, with an annotation that names the settings that it does not declare.
 func manifest(e engine.Entry, obj v1alpha1.Resource, notDeclared []string) (*unstructured.Unstructured, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {

@@ -2,10 +2,10 @@
 
 package importer
 
-// notSettings lists, by kind, what AWS answers with beside settings: identifiers, states, counters, and the settings of other
-// resources. An entry is an operation, or the path of a member; with "=" and a value it is a setting that has the value where no one
-// set it, and with "[]" a list whose unread elements are other resources. Those of "" are of all kinds. It never lists what a manifest
-// says: that is found by reading it.
+// notSettings lists, by kind, the members of AWS's answers that are not settings: identifiers, states, counters, and the settings of other
+// resources. An entry is an operation, or the path of a member; with "=" and a value it is a setting that has the value where no one set
+// it, and with "[]" a list with unread elements that are other resources. Those of "" are of all kinds. It never lists settings that a
+// manifest declares: the importer finds these when it reads them.
 //
 // Members that are not in the list are reported as settings that the manifest does not declare, so that one that AWS adds is reported
 // until a person finds it to be none. The contract suite of kinds notices entries that are no members of answers.
@@ -131,7 +131,7 @@ var notSettings = map[string][]string{
 		"Role.PermissionsBoundary.PermissionsBoundaryType", "Role.RoleId",
 		"Role.RoleLastUsed",
 	},
-	// What AWS shows of the resource is declared by its schema.
+	// The schema of the type declares the members that AWS returns for the resource.
 	"AWSResource": {"cloudformation.DescribeType", "TypeName"},
 	"KMSKey": {
 		"KeyMetadata.AWSAccountId", "KeyMetadata.CustomerMasterKeySpec", "KeyMetadata.EncryptionAlgorithms", "KeyMetadata.KeyAgreementAlgorithms",

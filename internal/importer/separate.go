@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
 
-// readSeparately returns the names of the settings that a resource has and no field says, with one read for each, and those
-// of which AWS did not answer whether it has them. A refused read is no reason not to import.
+// readSeparately returns the names of the settings that a resource has and no field declares, with one read for each, and the names of
+// those that AWS gave no answer about. A refused read is no reason not to import.
 func readSeparately(ctx context.Context, settings []engine.SeparateSetting) (found, unknown []string) {
 	for _, s := range settings {
 		has, err := s.Read(ctx)

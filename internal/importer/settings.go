@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// settingsIn returns the names of the settings among members that nothing read: without what notSettings lists, and without what
-// the object says in other words. They contain no values, because those may be secret.
+// settingsIn returns the names of the settings among members that nothing read, without those that notSettings lists, and without those
+// that the object declares in other words. They contain no values, because those may be secret.
 func settingsIn(kindName string, unread []answers.Member, said map[string]bool) []string {
 	var out, whole []string
 	for _, m := range unread {
@@ -112,7 +112,7 @@ func eachText(value any, do func(string)) {
 }
 
 // isListed reports whether a list has the operation of a leaf, or its path or one above it; with "=" and a value only where it has this
-// value, of which a "*" stands for any end.
+// value. A "*" at the end of the value stands for any rest.
 func isListed(list []string, operation string, l answers.Leaf) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		path, value, hasValue := strings.Cut(entry, "=")

@@ -20,12 +20,12 @@ func FromARN(kinds []engine.Entry, arn string) (r Resource, ok bool) {
 	return Resource{}, false
 }
 
-// place names what is read.
+// place names the account and the region that are read.
 func (im *Importer) place() string {
 	return "account " + im.Session.Account + ", region " + im.Session.Region
 }
 
-// taggable returns the kinds whose resources the tagging API lists with ARNs that identify them.
+// taggable returns the kinds of resources that the tagging API lists with ARNs that identify them.
 func (im *Importer) taggable() []string {
 	var out []string
 	for _, e := range im.importable() {

@@ -14,10 +14,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// kindOfParameters declares many parameters, each of which is a resource of Terraform.
+// kindOfParameters declares many parameters; each of them is a resource of Terraform.
 const kindOfParameters = "SSMParameterSet"
 
-// terraformTypes are the kinds by what is known of their types in Terraform.
+// terraformTypes are the kinds, by the known facts about their types in Terraform.
 type terraformTypes []engine.Entry
 
 // kindOf returns the kind of a type, with the attributes that identify a resource; "" for types that no kind declares.
@@ -42,11 +42,11 @@ func (t terraformTypes) partOf(typeName string) string {
 	return ""
 }
 
-// State holds what a Terraform state holds.
+// State holds the contents of a Terraform state.
 type State struct {
 	// Found are the resources that a kind declares.
 	Found []Resource
-	// PassedOver are sentences about what is not imported, which begin with the address.
+	// PassedOver are sentences about resources that are not imported. Each begins with the address.
 	PassedOver []string
 	// Nothing says why there is nothing to import; "" where something is found.
 	Nothing string
@@ -61,7 +61,7 @@ type stateReader struct {
 	byWord        map[string]string
 	// found are the instances of the resources in Found, in their order.
 	found []stateInstance
-	// parts and others are what is a setting of another resource, and what no kind declares.
+	// parts are the settings of other resources, and others the resources that no kind declares.
 	parts, others []addressed
 	data          int
 }
@@ -72,8 +72,8 @@ type addressed struct {
 	typeName, address string
 }
 
-// FromTerraform returns what a state file of Terraform (version 4 of the format) manages of the kinds, and of other resource types.
-// Errors say why the text is no such file. No types are those of nil.
+// FromTerraform returns the resources of the kinds, and of other resource types, that a state file of Terraform (version 4 of the format)
+// manages. Errors say why the text is no such file. Without types (nil), no other resource types are found.
 func FromTerraform(kinds []engine.Entry, types ResourceTypes, text []byte) (State, error) {
 	file, err := readState(text)
 	if err != nil {
@@ -184,8 +184,8 @@ func accountOf(i stateInstance) string {
 // assignedID matches identifiers that AWS assigns and that name one resource, such as vpc-0a1b2c3d.
 var assignedID = regexp.MustCompile(`^[a-z]+-[0-9a-f]{8,}$`)
 
-// explainOthers lists what no kind declares, with the resources that depend on it: those that name it, and those with a setting that
-// does.
+// explainOthers lists the resources that no kind declares, with the resources that depend on them: those that name them, and those with a
+// setting that does.
 func (r *stateReader) explainOthers() {
 	for _, o := range r.others {
 		var names []string

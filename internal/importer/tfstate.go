@@ -71,7 +71,7 @@ func (i stateInstance) texts() map[string]bool {
 	return out
 }
 
-// readState reads a state file. Errors say what the text is instead, and what to do.
+// readState reads a state file. If the text is not one, the error describes the text and the remedy.
 func readState(text []byte) (stateFile, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {

@@ -38,7 +38,7 @@ func (r *stateReader) typeOf(terraformType string) string {
 	return ""
 }
 
-// typeNames returns the types of AWS by their names in one lower-case word, in which no two are the same.
+// typeNames returns the types of AWS by their names in one lower-case word. No two of these are the same.
 func (r *stateReader) typeNames() map[string]string {
 	if r.byWord == nil {
 		r.byWord = map[string]string{}
@@ -49,7 +49,7 @@ func (r *stateReader) typeNames() map[string]string {
 	return r.byWord
 }
 
-// findType adds a resource of a type without a kind, or says why it is not imported. It returns false for what has no type of AWS.
+// findType adds a resource of a type without a kind, or says why it is not imported. It returns false for a type that AWS does not have.
 func (r *stateReader) findType(at addressed) (bool, error) {
 	if r.resourceTypes == nil || len(at.Attributes) == 0 {
 		return false, nil
@@ -99,7 +99,7 @@ func identifierIn(at addressed, schema *awsschema.Type) (identifier, missing str
 	return strings.Join(parts, "|"), ""
 }
 
-// wordBegins matches the places in the name of a property at which a word of an attribute begins.
+// wordBegins matches the places in the name of a property where a word of an attribute begins.
 var wordBegins = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])`)
 
 // attributeOf returns the attribute of Terraform that has a property: vector_bucket_arn for VectorBucketArn.
@@ -107,7 +107,7 @@ func attributeOf(property string) string {
 	return strings.ToLower(wordBegins.ReplaceAllString(property, "${1}${3}_${2}${4}"))
 }
 
-// addFound adds a resource with what the state says of it.
+// addFound adds a resource with the state's remark about it.
 func (r *stateReader) addFound(at addressed, found Resource) {
 	if at.Status == "tainted" {
 		found.Remark = "Terraform has marked it as tainted and replaces it when it is applied next"

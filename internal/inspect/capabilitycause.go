@@ -12,7 +12,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// InWords is the message of a node, or else its health.
+// InWords returns the message of a node, or its health if it has no message.
 func InWords(n *Node) string {
 	if n.Message != "" {
 		return n.Message
@@ -20,8 +20,8 @@ func InWords(n *Node) string {
 	return "it is " + strings.ToLower(string(n.Health))
 }
 
-// ExplainCapability finds what keeps a capability from being ready, as explain does; nil where it is ready. So all commands that
-// name a cause name the same one.
+// ExplainCapability finds why a capability is not ready, as explain does; nil where it is ready. So all commands that name a cause name the
+// same one.
 func ExplainCapability(ctx context.Context, r *Reader, c *nexusv1.NexusAICapability) (*Explanation, error) {
 	u, err := CapabilityObject(c)
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 type Explanation struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Object is the one that was asked about, without what is below it.
+	// Object is the explained object, without its children.
 	Object *Node `json:"object"`
 	// Ready is true when there is nothing to explain.
 	Ready bool `json:"ready"`
-	// Cause is the deepest object of the path: what keeps the others from being ready.
+	// Cause is the deepest object of the path: it keeps the others from being ready.
 	Cause *Node `json:"cause,omitempty"`
 	// Conditions of the cause that are not as in a ready object.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
@@ -29,7 +29,7 @@ type Explanation struct {
 	Events []Event `json:"events,omitempty"`
 	// Remedy tells a person how to remove the cause; empty where nothing needs to be done.
 	Remedy string `json:"remedy,omitempty"`
-	// Commands help to end the trouble, in the order in which to use them.
+	// Commands help to solve the problem, in the order of their use.
 	Commands []string `json:"commands,omitempty"`
 	// Path leads from the object to the cause.
 	Path []*Node `json:"path,omitempty"`
@@ -82,7 +82,7 @@ func explain(root *Node) *Explanation {
 	return e
 }
 
-// alone is a node without what is below it.
+// alone returns a copy of a node without its children.
 func (n *Node) alone() *Node {
 	c := *n
 	c.Children = nil
@@ -105,8 +105,8 @@ func isEvidence(c metav1.Condition) bool {
 	}
 }
 
-// severity orders objects that are not ready: what needs a person comes before what is under way, and that before what
-// waits for another object.
+// severity orders objects that are not ready: objects that need a person come before changes under way, and those before objects that wait
+// for another one.
 var severity = map[Health]int{Waiting: 1, Deleting: 2, Unknown: 3, Progressing: 4, Paused: 5, Failed: 6, Missing: 7}
 
 // severity ranks the node alone. A deletion that a person must make possible ranks like a failure, and a provider that only waits
@@ -151,7 +151,7 @@ func pathToCause(root *Node) []*Node {
 	}
 }
 
-// awaited are the objects of the tree that a waiting node, or one whose deletion others hold, names in its message.
+// awaited returns the objects of the tree that the message of a node names, if the node waits or its users block its deletion.
 func (n *Node) awaited(index map[string]*Node) []*Node {
 	var out []*Node
 	if n.Health != Waiting && n.Reason != status.ReasonInUse {
@@ -165,7 +165,7 @@ func (n *Node) awaited(index map[string]*Node) []*Node {
 	return out
 }
 
-// holds reports whether a node in deletion is what another one waits for: a provider goes after the objects that need it.
+// holds reports whether another node waits for this node in deletion: a provider goes after the objects that need it.
 func (n *Node) holds(other *Node) bool {
 	return n.deleting && n.Kind != "NexusAICapability" && other.waitsForUsers() && n.Health != Waiting
 }
@@ -190,8 +190,8 @@ func (n *Node) reports(below *Node) bool {
 	return below.severity() >= severity[Failed] && n.Reason == below.Reason && strings.HasPrefix(n.Message, below.ID()+":")
 }
 
-// worstBelow is the object with the highest rank below a node or that the node waits for, without those on the path and those whose state
-// comes from the node itself; nil when there is none.
+// worstBelow returns the object with the highest rank among the children of a node and the objects that it waits for, without those on the
+// path and those that get their state from the node itself; nil when there is none.
 func (n *Node) worstBelow(index map[string]*Node, path []*Node) *Node {
 	var worst *Node
 	for _, c := range append(slices.Clone(n.Children), n.awaited(index)...) {

@@ -108,7 +108,7 @@ func TestExplain_ReadsTheDeadNodeOfALivingPod(t *testing.T) {
 	}
 }
 
-// An object that does not exist has no message: the words stand in a condition of its capability, else in the table of codes.
+// An object that does not exist has no message: the words are in a condition of its capability, otherwise in the table of codes.
 func TestExplain_AFailureOfAMissingObjectHasWords(t *testing.T) {
 	c := &nexusv1.NexusAICapability{}
 	c.Namespace = "ns"

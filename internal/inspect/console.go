@@ -17,7 +17,7 @@ var consoles = map[string]string{
 }
 
 // ConsoleURL returns the address of a resource in the AWS Management Console of its partition; empty for an identifier that is no ARN, and
-// in a partition whose console is not known.
+// in a partition without a known console.
 func ConsoleURL(arn string) string {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) != 6 || parts[0] != "arn" || consoles[parts[1]] == "" {

@@ -17,7 +17,7 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 )
 
-// CoverageReport says for each pod what each policy engine does for the security intents that select it.
+// CoverageReport lists for each pod the enforcement by each policy engine of the security intents that select the pod.
 type CoverageReport struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -49,7 +49,7 @@ type IntentCoverage struct {
 	Policy string `json:"policy"`
 	// Cluster is true for a policy of the cluster.
 	Cluster bool `json:"cluster,omitempty"`
-	// Engines lists what each engine reports.
+	// Engines lists the report of each engine.
 	Engines []intentv1alpha1.Coverage `json:"engines"`
 }
 
@@ -125,7 +125,7 @@ func selectsNamespace(s intentv1alpha1.NamespaceSelector, name string) bool {
 	return slices.ContainsFunc(s.MatchNames, is)
 }
 
-// coverageOf decides from what was read alone.
+// coverageOf decides from the given objects alone.
 func coverageOf(policies []selectingPolicy, pods []metav1.PartialObjectMetadata) *CoverageReport {
 	out := &CoverageReport{APIVersion: APIVersion, Kind: "CoverageReport", Engines: []string{}, Pods: []PodCoverage{}}
 	selected := map[string]*PodCoverage{}
@@ -170,7 +170,7 @@ func addPolicy(to map[string]*PodCoverage, p selectingPolicy, pods []metav1.Part
 	return found
 }
 
-// intents groups the coverage of a policy by intent. An intent of which no engine has reported is listed without engines.
+// intents groups the coverage of a policy by intent. An intent without a report of any engine is listed without engines.
 func (p selectingPolicy) intents() []IntentCoverage {
 	var out []IntentCoverage
 	for _, rule := range p.rules {

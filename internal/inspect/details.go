@@ -24,13 +24,13 @@ const maxHappenings = 50
 type Details struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Object is the object without what is below it.
+	// Object is the object without its children.
 	Object *Node `json:"object"`
 	// Conditions lists the conditions of the object, with the cause and the remedy of their reasons.
 	Conditions []ExplainedCondition `json:"conditions"`
 	// Drift lists where AWS differs from the declaration; nil for objects without drift.
 	Drift *ObjectDrift `json:"drift,omitempty"`
-	// Recovery says until when the deletion of a capability can be undone, and what is kept; nil for everything else.
+	// Recovery says until when the deletion of a capability can be undone, and which objects are kept; nil for all other objects.
 	Recovery *nexusv1.RecoveryStatus `json:"recovery,omitempty"`
 	// Console is the address of the AWS resource in the AWS console.
 	Console  string    `json:"console,omitempty"`

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// DriftReport lists where AWS differs from what objects declare, as their statuses say.
+// DriftReport lists the differences between AWS and the specs of objects, as their statuses report them.
 type DriftReport struct {
 	APIVersion string        `json:"apiVersion"`
 	Kind       string        `json:"kind"`
@@ -38,7 +38,7 @@ type ObjectDrift struct {
 	Fields []v1alpha1.DriftEntry `json:"fields"`
 	// Message says of an object with the reason NotSettling which field AWS does not keep.
 	Message string `json:"message,omitempty"`
-	// Since is the time at which the drift was noticed.
+	// Since is the time of the first notice of the drift.
 	Since *metav1.Time `json:"since,omitempty"`
 }
 

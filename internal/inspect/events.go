@@ -21,7 +21,7 @@ const reporter = wellknown.OperatorName
 
 // Event is a Warning event.
 type Event struct {
-	// Namespace and Object say what the event is about; Object is Kind/name.
+	// Namespace and Object name the object of the event; Object is Kind/name.
 	Namespace string      `json:"namespace,omitempty"`
 	Object    string      `json:"object"`
 	Reason    string      `json:"reason"`
@@ -55,7 +55,7 @@ func (r *Reader) warningsAbout(ctx context.Context, n *Node) ([]Event, error) {
 	return newest(out, maxWarnings), err
 }
 
-// eventOf reads an event of either API, whose recorders fill different fields.
+// eventOf reads an event of either API. Their recorders fill different fields.
 func eventOf(e corev1.Event) Event {
 	out := Event{Namespace: e.InvolvedObject.Namespace, Object: e.InvolvedObject.Kind + "/" + e.InvolvedObject.Name, Reason: e.Reason,
 		Message: e.Message,

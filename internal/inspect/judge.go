@@ -35,7 +35,7 @@ var waitingReasons = []string{status.ReasonWaiting, status.ReasonNotStarted, sta
 // NeedsAnother reports whether an object with the reason waits for another object, which then is the cause.
 func NeedsAnother(reason string) bool { return slices.Contains(waitingReasons, reason) }
 
-// notObserved is the reason of an object whose present generation the operator has not processed.
+// notObserved is the reason of an object if the operator has not processed its present generation.
 const notObserved = "NotObserved"
 
 func (r *Reader) isAWSKind(kind string) bool {
@@ -93,7 +93,7 @@ func (n *Node) addCode() {
 	n.Code = cmp.Or(code, status.CodeOf(n.Reason))
 }
 
-// healthOf asks what the operator itself asks. A capability, an intent and an object of an engine speak for themselves.
+// healthOf uses the same checks as the operator. A capability, an intent and an object of an engine are judged by their own conditions.
 func (r *Reader) healthOf(ctx context.Context, gvk schema.GroupVersionKind, o client.Object, conds []metav1.Condition) (health.Health,
 	error) {
 	switch o.(type) {
@@ -143,7 +143,7 @@ func isPaused(h health.Health, o client.Object, conds []metav1.Condition) bool {
 		meta.IsStatusConditionTrue(conds, status.Paused)
 }
 
-// explainUse takes over what an object in deletion says of its users.
+// explainUse takes over the report of an object in deletion about its users.
 func (n *Node) explainUse() {
 	c := meta.FindStatusCondition(n.conditions, status.ReasonInUse)
 	if c != nil && c.Status == metav1.ConditionTrue && n.Reason == status.ReasonDeleting {
@@ -151,8 +151,8 @@ func (n *Node) explainUse() {
 	}
 }
 
-// explainOwnState says what the health of an object of ours does not: that the operator has not processed it, and which
-// condition of a capability speaks of its trouble.
+// explainOwnState adds facts about an object of ours that its health does not have: that it is paused, that the operator has not processed
+// it, that others use it, and its ARN.
 func (n *Node) explainOwnState(o client.Object, u map[string]any) {
 	if !IsOurs(n.gvk()) {
 		return

@@ -40,7 +40,7 @@ type Node struct {
 	// belongs to it.
 	Relation string `json:"relation,omitempty"`
 	Health   Health `json:"health"`
-	// Reason and Message say why the object is not ready, or what troubles one that is. Code is the stable error code.
+	// Reason and Message say why the object is not ready, or name a problem of one that is. Code is the stable error code.
 	Code    string `json:"code,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`

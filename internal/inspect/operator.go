@@ -27,13 +27,13 @@ import (
 // APIVersion is the version of the shapes of this package.
 const APIVersion = "inspect.nexus.ai/v1alpha1"
 
-// OperatorStatus is the health of an operator and a summary of what it manages.
+// OperatorStatus is the health of an operator and a summary of the objects that it manages.
 type OperatorStatus struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// Healthy is false when Problems has an entry.
 	Healthy bool `json:"healthy"`
-	// Starting says what pods that have just started still have to do. It ends within the duration of a lease, and is no problem.
+	// Starting lists the remaining steps of pods that have just started. It ends within the duration of a lease, and is no problem.
 	Starting  []string `json:"starting,omitempty"`
 	Namespace string   `json:"namespace"`
 	// Client is the version of nexusctl.
@@ -49,7 +49,7 @@ type OperatorStatus struct {
 	Capabilities []PhaseCount `json:"capabilities"`
 	// Warnings are the last Warning events of the operator and of its pods, the newest first.
 	Warnings []Event `json:"warnings"`
-	// Problems are the reasons why the operator is not healthy, with what to do.
+	// Problems are the reasons why the operator is not healthy, each with a remedy.
 	Problems []string `json:"problems"`
 }
 
@@ -63,7 +63,7 @@ type Pod struct {
 	Message  string      `json:"message,omitempty"`
 	Created  metav1.Time `json:"created"`
 
-	// changed is the time at which the pod became ready, or not ready, and its creation before that.
+	// changed is the time when the pod became ready, or not ready, and its creation before that.
 	changed time.Time
 }
 
@@ -256,7 +256,7 @@ func (r *Reader) operatorWarnings(ctx context.Context, s *OperatorStatus, q Oper
 	return nil
 }
 
-// judge fills in what follows from the parts. Pods that have just started are given time to become ready and to lead.
+// judge derives the health from the parts. Pods that have just started are given time to become ready and to lead.
 func (s *OperatorStatus) judge(starting bool) {
 	unfinished := s.problem
 	if starting {
@@ -298,7 +298,7 @@ func (s *OperatorStatus) problem(format string, args ...any) {
 	s.Problems = append(s.Problems, fmt.Sprintf(format, args...))
 }
 
-// starts notes what pods that have just started still have to do.
+// starts notes a remaining step of pods that have just started.
 func (s *OperatorStatus) starts(format string, args ...any) {
 	s.Starting = append(s.Starting, fmt.Sprintf(format, args...))
 }

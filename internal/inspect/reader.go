@@ -33,7 +33,7 @@ type Reader struct {
 	Kinds   []engine.Entry
 	Engines []intent.Engine
 	Clock   clock.PassiveClock
-	// Order returns what each object of a capability waits for, by the IDs of its graph; nil leaves it out of trees.
+	// Order returns the objects that each object of a capability waits for, by the IDs of its graph; nil leaves them out of trees.
 	Order func(*nexusv1.NexusAICapability) map[string][]string
 	// AutoMode asks EKS about EKS Auto Mode, as the operator does; nil leaves it to the nodes.
 	AutoMode func(context.Context) bool

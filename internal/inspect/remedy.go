@@ -72,7 +72,7 @@ func commandsFor(path []*Node) []string {
 	return out
 }
 
-// commandTemplates are the commands for a cause. Only what is under way without a person is waited for.
+// commandTemplates are the commands for a cause. Only a change that needs no person is waited for.
 func commandTemplates(root, cause *Node) []string {
 	if cause.Kind == "Node" {
 		return []string{"kubectl describe node {name}", "kubectl delete node {name}  # only if the machine is gone"}
@@ -129,7 +129,7 @@ func commandsForPerson(cause *Node) []string {
 	}
 }
 
-// remedyFor says in words what a person does about a cause; empty where no error code describes it.
+// remedyFor describes the remedy of a cause for a person; empty where no error code describes it.
 func remedyFor(cause *Node) string {
 	if c, ok := status.LookupCode(cause.Code); ok {
 		return c.Remedy

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 )
 
-// Resource tells of an AWS resource of any type what the status of its object says.
+// Resource holds the status of an AWS resource of any type, as its object reports it.
 type Resource struct {
 	// Type is its resource type, such as AWS::Kinesis::Stream.
 	Type string `json:"type"`
@@ -19,14 +19,14 @@ type Resource struct {
 	ARN        string `json:"arn,omitempty"`
 	// Request is the request that AWS carries out; nil for none.
 	Request *v1alpha1.AWSResourceRequest `json:"request,omitempty"`
-	// Drift lists where AWS differs from what is declared, and Ignored what the object leaves alone.
+	// Drift lists the differences between AWS and the spec, and Ignored the properties that the object leaves alone.
 	Drift   []v1alpha1.DriftEntry `json:"drift,omitempty"`
 	Ignored []string              `json:"ignored,omitempty"`
 	// Deprecated says which declared properties AWS deprecates; empty for none.
 	Deprecated string `json:"deprecated,omitempty"`
 }
 
-// resourceOf returns what an object says of its resource of any type; nil for an object of another kind.
+// resourceOf returns an object's report on its resource of any type; nil for an object of another kind.
 func resourceOf(o client.Object) *Resource {
 	r, ok := o.(*v1alpha1.AWSResource)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Row is an object in a live list: what List prints of it, and what a person filters and sorts by.
+// Row is an object in a live list: the columns that List prints, and the values that a person filters and sorts by.
 type Row struct {
 	ListedItem
 	APIVersion string `json:"apiVersion"`
@@ -26,7 +26,7 @@ type Row struct {
 	Trouble string `json:"trouble,omitempty"`
 	// Capability is the name of the capability that created the object.
 	Capability string `json:"capability,omitempty"`
-	// Drift counts the fields in which AWS differs from the declaration.
+	// Drift counts the fields with different values in AWS and in the spec.
 	Drift   int         `json:"drift,omitempty"`
 	Created metav1.Time `json:"created"`
 	// Version is the resourceVersion of the object, which changes with every write.
@@ -66,7 +66,7 @@ func healthOfRow(u *unstructured.Unstructured, conds []metav1.Condition) health.
 // withoutConditions are the kinds of the operator that report no Ready condition.
 var withoutConditions = []string{"PlanRequest"}
 
-// troubleOf returns the object that a message names at its beginning, or that the object waits for; else the object itself.
+// troubleOf returns the object that a message names at its beginning, or that the object waits for; otherwise the object itself.
 func troubleOf(n *Node) string {
 	if m := namedObject.FindStringSubmatchIndex(n.Message); m != nil {
 		if m[0] == 0 || n.Health == Waiting {

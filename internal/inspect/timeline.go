@@ -19,12 +19,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Timeline lists what happened to objects, the newest first.
+// Timeline lists the events and writes of objects, the newest first.
 type Timeline struct {
 	APIVersion string      `json:"apiVersion"`
 	Kind       string      `json:"kind"`
 	Items      []Happening `json:"items"`
-	// Unread names what could not be read, because the caller lacks the right.
+	// Unread names the sources that could not be read, because the caller lacks the right.
 	Unread []string `json:"unread,omitempty"`
 }
 
@@ -50,7 +50,7 @@ type Happening struct {
 	Who string `json:"who"`
 	// Reason is that of the event or of the phase, or the operation of a write.
 	Reason string `json:"reason"`
-	// Message says what happened, and why.
+	// Message describes the event, and its reason.
 	Message string `json:"message,omitempty"`
 	// Warning is true for a Warning event.
 	Warning bool `json:"warning,omitempty"`
@@ -64,7 +64,7 @@ type Happening struct {
 var awsWrites = []string{status.ReasonCreated, status.ReasonUpdated, status.ReasonDriftCorrected, status.ReasonDeleted,
 	status.ReasonAdopted}
 
-// OperatorTimeline returns what the operator did in a namespace, or in all when it is empty: its events, and the last writes to its
+// OperatorTimeline returns the actions of the operator in a namespace, or in all when it is empty: its events, and the last writes to its
 // objects.
 func (r *Reader) OperatorTimeline(ctx context.Context, namespace string, limit int) (*Timeline, error) {
 	out := newTimeline()
@@ -89,7 +89,7 @@ func (r *Reader) OperatorTimeline(ctx context.Context, namespace string, limit i
 	return out.sorted(limit), nil
 }
 
-// ObjectTimeline returns what happened to one object, by events of any component and by its managed fields.
+// ObjectTimeline returns the history of one object, by events of any component and by its managed fields.
 func (r *Reader) ObjectTimeline(ctx context.Context, u *unstructured.Unstructured, limit int) (*Timeline, error) {
 	out := newTimeline()
 	selector := fields.Set{"involvedObject.kind": u.GetKind(), "involvedObject.name": u.GetName()}.AsSelector().String()
@@ -181,7 +181,7 @@ func writtenBy(f metav1.ManagedFieldsEntry) string {
 	return "wrote " + strings.Join(parts, " and ")
 }
 
-// sorted orders the newest first, and leaves out what is beyond the limit.
+// sorted orders the newest first, and drops entries beyond the limit.
 func (t *Timeline) sorted(limit int) *Timeline {
 	slices.SortStableFunc(t.Items, func(a, b Happening) int {
 		return cmp.Or(b.Time.Compare(a.Time.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Object, b.Object))

@@ -38,8 +38,8 @@ type Tree struct {
 	Root       *Node  `json:"root"`
 }
 
-// Tree reads an object and everything below it: what a capability is made of, the policies of a binding and the objects
-// of the engines, the pods of a Deployment, and the AWSProvider that an object uses.
+// Tree reads an object and everything below it: the objects of a capability, the policies of a binding and the objects of the engines, the
+// pods of a Deployment, and the AWSProvider that an object uses.
 func (r *Reader) Tree(ctx context.Context, root *unstructured.Unstructured) (*Tree, error) {
 	obj, err := r.typed(root)
 	if err != nil {
@@ -95,8 +95,8 @@ func (r *Reader) grow(ctx context.Context, gvk schema.GroupVersionKind, o client
 	return n, err
 }
 
-// addChildren adds what a capability is made of, in the order in which it is created: what exists, and what does not
-// exist yet by the capability's own status.
+// addChildren adds the objects of a capability, in the order of their creation: existing ones, and by the capability's own status those
+// that do not exist yet.
 func (r *Reader) addChildren(ctx context.Context, n *Node, c *nexusv1.NexusAICapability) error {
 	if err := r.addProvider(ctx, n, capability.ProviderName(c), c.Spec.ProviderRef != nil); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (r *Reader) addChildren(ctx context.Context, n *Node, c *nexusv1.NexusAICap
 	return r.addRemainingPods(ctx, n, c)
 }
 
-// addOrder adds to the objects of a capability what they wait for, as far as it is in the tree.
+// addOrder adds to each object of a capability the objects that it waits for, as far as they are in the tree.
 func (n *Node) addOrder(after map[string][]string) {
 	known := map[string]*Node{}
 	for _, c := range n.Children {
@@ -194,7 +194,7 @@ func (n *Node) addExpected(c *nexusv1.NexusAICapability) {
 	}
 }
 
-// whyFailed finds the words for a failure of an object that does not exist: in the conditions of its capability, else in the table of
+// whyFailed finds the words for a failure of an object that does not exist: in the conditions of its capability, otherwise in the table of
 // error codes.
 func (n *Node) whyFailed(id, reason string) string {
 	said := ""
@@ -216,7 +216,7 @@ func (n *Node) whyFailed(id, reason string) string {
 // namedObject finds the objects that a message names, such as GlueDatabase/calls, or S3Bucket team-a/logs with its namespace.
 var namedObject = regexp.MustCompile(`\b([A-Z][A-Za-z0-9]+)(?:/| [a-z0-9](?:[-a-z0-9]*[a-z0-9])?/)([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)`)
 
-// addDependencies adds what an AWS resource object uses: its provider, and the objects that it waits for.
+// addDependencies adds the objects that an AWS resource object uses: its provider, and the objects that it waits for.
 func (r *Reader) addDependencies(ctx context.Context, n *Node, o v1alpha1.Resource) error {
 	if err := r.addProvider(ctx, n, o.CommonSpec().ProviderRef.Name, true); err != nil {
 		return err
@@ -283,8 +283,8 @@ func (r *Reader) addOwned(ctx context.Context, n *Node, owner client.Object, kin
 	return nil
 }
 
-// addEnforcing adds the objects by which engines enforce a policy. Their names stand in the policy's status as
-// Kind/name, for who may not read them.
+// addEnforcing adds the engines' objects that enforce a policy. The policy's status has their names as Kind/name, for users who may not
+// read them.
 func (r *Reader) addEnforcing(ctx context.Context, n *Node, policy client.Object, names []string) error {
 	for _, kind := range r.engineKinds() {
 		var made []string

@@ -103,8 +103,8 @@ func (w Workload) ServiceAccount() string {
 	return cmp.Or(w.template.Spec.ServiceAccountName, "default")
 }
 
-// Args returns the operator's flags, with the variables of the container in them replaced as the kubelet does. What a
-// variable takes from the pod is taken from the first pod.
+// Args returns the operator's flags, with the variables of the container in them replaced as the kubelet does. Values that a variable takes
+// from the pod are taken from the first pod.
 func (w Workload) Args(namespace string) []string {
 	container := w.Container()
 	if container == nil {
@@ -145,7 +145,7 @@ func (w Workload) Getenv(namespace string) func(string) string {
 	}
 }
 
-// versionOf reads the version of an image from its tag, or else from the labels of its pods.
+// versionOf reads the version of an image from its tag, or from the labels of its pods if the tag has none.
 func versionOf(image string, labels map[string]string) string {
 	name, _, _ := strings.Cut(image, "@")
 	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {

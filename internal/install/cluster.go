@@ -68,12 +68,12 @@ const (
 	clusterHeader = "x-k8s-aws-id"
 	// urlSeconds is the validity that the URL states; EKS takes it for tokenLifetime.
 	urlSeconds = "60"
-	// tokenLifetime is a minute less than the 15 minutes for which EKS accepts a token.
+	// tokenLifetime is a minute less than the 15 minutes of validity that EKS gives a token.
 	tokenLifetime = 14 * time.Minute
 )
 
-// Token returns a token with which the holder of the configuration's credentials is known to an EKS cluster, and when to
-// ask for the next one. It is a signed sts:GetCallerIdentity that EKS sends; no call is made here.
+// Token returns a token that authenticates the holder of the configuration's credentials to an EKS cluster, and when to ask for the next
+// one. It is a signed sts:GetCallerIdentity that EKS sends; no call is made here.
 func Token(ctx context.Context, cfg aws.Config, cluster string, now time.Time) (string, time.Time, error) {
 	signed, err := sts.NewPresignClient(sts.NewFromConfig(cfg)).PresignGetCallerIdentity(ctx, &sts.GetCallerIdentityInput{},
 		func(o *sts.PresignOptions) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package install prepares an AWS account for the operator and for the workloads of a cluster. It looks first and
-// returns what is to change, so that a dry run and the change itself come from the same look.
+// Package install prepares an AWS account for the operator and for the workloads of a cluster. It looks first and returns the necessary
+// changes, so that a dry run and the change itself come from the same look.
 package install

@@ -49,7 +49,7 @@ type EventRule struct {
 	Sends bool `json:"sends"`
 }
 
-// eventAccount looks at what drift events need in an account.
+// eventAccount reads the resources for drift events in an account.
 type eventAccount struct {
 	*Account
 	sqs    *sqs.Client
@@ -65,7 +65,7 @@ func (a *Account) regionalARN(service, resource string) string {
 	return "arn:" + a.session.Partition + ":" + service + ":" + a.session.Region + ":" + a.session.Account + ":" + resource
 }
 
-// DriftEvents looks at the queue of a name and at its rules, which have the same name, and returns what is to change. The error is a
+// DriftEvents looks at the queue of a name and at its rules, which have the same name, and returns the necessary changes. The error is a
 // *ForeignError where the name is in use, or one of the kinds that awsclient.Explain returns.
 func (a *Account) DriftEvents(ctx context.Context, name string) (*DriftEvents, []Change, error) {
 	e := a.forEvents()
@@ -100,7 +100,7 @@ func (a *Account) queueAttributes(name string) map[string]string {
 		"Policy": string(policy)}
 }
 
-// queue finds what is to change about the queue.
+// queue finds the changes that the queue needs.
 func (e eventAccount) queue(ctx context.Context, name string, found *DriftEvents) ([]Change, error) {
 	want := e.queueAttributes(name)
 	at, err := e.sqs.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &name})
@@ -128,7 +128,7 @@ func (e eventAccount) queue(ctx context.Context, name string, found *DriftEvents
 	return e.attributes(found, have.Attributes, want)
 }
 
-// attributes finds what is to change about a queue that exists.
+// attributes finds the changes that an existing queue needs.
 func (e eventAccount) attributes(found *DriftEvents, have, want map[string]string) ([]Change, error) {
 	differ := maps.Clone(want)
 	maps.DeleteFunc(differ, func(key, value string) bool {
@@ -161,7 +161,7 @@ func (e eventAccount) newQueue(found *DriftEvents, name string, attributes map[s
 		}}
 }
 
-// rule finds what is to change about a rule and its target.
+// rule finds the changes that a rule and its target need.
 func (e eventAccount) rule(ctx context.Context, want *eventbridge.PutRuleInput, found *DriftEvents) ([]Change, error) {
 	name := aws.ToString(want.Name)
 	seen := EventRule{ARN: e.regionalARN("events", "rule/"+name), State: "Missing"}

@@ -24,7 +24,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// Account is an AWS account in which IAM accepts, or is to accept, the tokens of a cluster.
+// Account is an AWS account with an IAM that accepts, or is to accept, the tokens of a cluster.
 type Account struct {
 	session *awsclient.Session
 	cluster string
@@ -76,8 +76,8 @@ func ofIAM(tags []iamtypes.Tag) map[string]string {
 	return out
 }
 
-// OIDCProvider looks whether IAM accepts the tokens of an issuer, and returns the ARN of its provider and what is
-// missing. Errors are the kinds that awsclient.Explain returns.
+// OIDCProvider looks whether IAM accepts the tokens of an issuer, and returns the ARN of its provider and the missing changes. Errors are
+// the kinds that awsclient.Explain returns.
 func (a *Account) OIDCProvider(ctx context.Context, issuer string) (string, []Change, error) {
 	found, err := awsclient.ReadOIDCProvider(ctx, a.iam.GetOpenIDConnectProvider, a.session.Partition, a.session.Account, issuer)
 	if err != nil {
@@ -116,9 +116,9 @@ func (a *Account) addAudience(ctx context.Context, provider string) error {
 	return awsclient.ExplainOnce(err, "iam:AddClientIDToOpenIDConnectProvider")
 }
 
-// Trust looks whether a role lets a ServiceAccount of the cluster assume it, and returns what is to change in its trust
-// policy. Statements about providers that exist, such as those of other clusters, stay as they are. Errors are the kinds
-// that awsclient.Explain returns.
+// Trust looks whether a role lets a ServiceAccount of the cluster assume it, and returns the necessary changes of its trust policy.
+// Statements about providers that exist, such as those of other clusters, stay as they are. Errors are the kinds that awsclient.Explain
+// returns.
 func (a *Account) Trust(ctx context.Context, role string, account iampolicy.ServiceAccount) ([]Change, error) {
 	name, err := a.nameOfRole(role)
 	if err != nil {
@@ -154,7 +154,7 @@ func (a *Account) Trust(ctx context.Context, role string, account iampolicy.Serv
 	}}}, err
 }
 
-// nameOfRole is the name by which IAM knows a role of this account.
+// nameOfRole returns the name of a role of this account in IAM.
 func (a *Account) nameOfRole(role string) (string, error) {
 	parsed, err := arn.Parse(role)
 	if err != nil || parsed.Service != "iam" || !strings.HasPrefix(parsed.Resource, "role/") {

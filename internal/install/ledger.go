@@ -112,10 +112,10 @@ func ReadLedger(ctx context.Context, c client.Client, namespace string) (*Ledger
 // Exists reports whether an installation has written the ledger.
 func (l *Ledger) Exists() bool { return l.object.ResourceVersion != "" }
 
-// Records returns what the installation created, in this order.
+// Records returns the records of everything that the installation created, in the order of creation.
 func (l *Ledger) Records() []Record { return slices.Clone(l.records) }
 
-// find is the place of what a record names; -1 when there is none.
+// find returns the index of the record with the same name; -1 when there is none.
 func (l *Ledger) find(r Record) int { return slices.IndexFunc(l.records, r.names) }
 
 // add records something, or completes its record.
@@ -132,8 +132,8 @@ func (l *Ledger) home() Record {
 	return Record{APIVersion: "v1", Kind: "Namespace", Name: l.object.Namespace}
 }
 
-// completed returns the record of an object with its UID if the creation was interrupted before that was recorded, and no one else has
-// written the object. Without a ledger, this holds for its namespace: deploy creates it before it can save the ledger.
+// completed returns the record of an object with its UID if the creation was interrupted before the UID was recorded, and no other client
+// has written the object. Without a ledger, this holds for its namespace: deploy creates it before it can save the ledger.
 func (l *Ledger) completed(have *unstructured.Unstructured) *Record {
 	record := recordOf(have)
 	i := l.find(record)
@@ -145,8 +145,8 @@ func (l *Ledger) completed(have *unstructured.Unstructured) *Record {
 	return &record
 }
 
-// Complete completes the records of what a killed installation has created, so that it can be removed. It does not save. Errors are those
-// of the API server.
+// Complete completes the records of the objects that a killed installation has created, so that it can be removed. It does not save. Errors
+// are those of the API server.
 func (l *Ledger) Complete(ctx context.Context) error {
 	records := l.Records()
 	if !l.Exists() {
@@ -171,7 +171,7 @@ func (l *Ledger) Complete(ctx context.Context) error {
 	return nil
 }
 
-// Plan records what changes are about to create, before they do. Errors are those of the API server.
+// Plan records the objects that changes are about to create, before they do. Errors are those of the API server.
 func (l *Ledger) Plan(ctx context.Context, changes []Change) error {
 	for _, c := range changes {
 		if c.Creates != nil {
@@ -181,7 +181,7 @@ func (l *Ledger) Plan(ctx context.Context, changes []Change) error {
 	return l.Save(ctx)
 }
 
-// Done takes over what a change that was made has created or removed. It does not save.
+// Done updates the records with the creation or removal by a completed change. It does not save.
 func (l *Ledger) Done(c Change) {
 	if c.Creates != nil {
 		l.add(*c.Creates)

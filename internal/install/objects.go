@@ -38,7 +38,7 @@ const annotationRole = "eks.amazonaws.com/role-arn"
 type Operator struct {
 	// Image is the container image, and Role the ARN of the role of its ServiceAccount; an empty one sets none.
 	Image, Role string
-	// Args are flags of the operator, besides those of the manifests.
+	// Args are additional flags of the operator, after those of the manifests.
 	Args []string
 	// Env are variables of the operator's container.
 	Env map[string]string
@@ -46,8 +46,8 @@ type Operator struct {
 	Replicas int
 }
 
-// Manifests are the objects of an installation in the order in which they are applied: the namespace, the definitions, the
-// rights, and what runs.
+// Manifests returns the objects of an installation in the order of their creation: the namespace, the definitions, the rights, and the
+// workloads.
 func Manifests(definitions fs.FS, o Operator) ([]*unstructured.Unstructured, error) {
 	crds, err := fs.Glob(definitions, "*.yaml")
 	if err != nil {
@@ -114,7 +114,7 @@ func Decode(text []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// complete sets in an object of the manifests what differs from one installation to another.
+// complete sets the fields that differ between installations in an object of the manifests.
 func (o Operator) complete(u *unstructured.Unstructured) error {
 	switch {
 	case u.GetKind() == "ServiceAccount" && o.Role != "":
@@ -155,8 +155,8 @@ type Objects struct {
 	Force bool
 }
 
-// Apply looks at the objects that are wanted, and returns what is to change. Errors are those of the API server; where
-// another tool has set a field, it is a conflict.
+// Apply compares the wanted objects with the cluster, and returns the necessary changes. Errors are those of the API server; where another
+// tool has set a field, it is a conflict.
 func (o Objects) Apply(ctx context.Context, want []*unstructured.Unstructured, l *Ledger) ([]Change, error) {
 	var changes []Change
 	for _, u := range want {
@@ -227,7 +227,7 @@ func onlyOurs(u *unstructured.Unstructured) bool {
 // recordAction names the change of something that is ours and has no complete record.
 const recordAction = "record as created here"
 
-// unconfirmed completes the record of an object whose creation was interrupted.
+// unconfirmed completes the record of an object if its creation was interrupted.
 func unconfirmed(have *unstructured.Unstructured, l *Ledger) *Change {
 	record := l.completed(have)
 	if record == nil {
@@ -236,7 +236,7 @@ func unconfirmed(have *unstructured.Unstructured, l *Ledger) *Change {
 	return &Change{Object: record.String(), Action: recordAction, Creates: record, do: func(context.Context) error { return nil }}
 }
 
-// differences asks the API server what an apply would change.
+// differences asks the API server for the changes that an apply would make.
 func (o Objects) differences(ctx context.Context, want, have *unstructured.Unstructured) (*Change, error) {
 	after, err := o.apply(ctx, want, client.DryRunAll)
 	if err != nil {
@@ -253,7 +253,7 @@ func (o Objects) differences(ctx context.Context, want, have *unstructured.Unstr
 	}}, err
 }
 
-// plain is an object without what the API server and controllers keep about it.
+// plain returns an object without the fields that the API server and controllers keep about it.
 func plain(u *unstructured.Unstructured) *unstructured.Unstructured {
 	u = u.DeepCopy()
 	for _, field := range []string{"managedFields", "resourceVersion", "generation"} {
@@ -277,8 +277,8 @@ func Diff(have, want map[string]any) (string, error) {
 		ToFile: "after", Context: 2})
 }
 
-// surplus removes what an earlier version created and this one does not have. Definitions stay: with them every object of
-// theirs would go. Releases are not objects.
+// surplus removes the objects of an earlier version that this one does not have. Definitions stay: with them every object of theirs would
+// go. Releases are not objects.
 func (o Objects) surplus(want []*unstructured.Unstructured, l *Ledger) []Change {
 	var out []Change
 	for _, r := range l.records {
@@ -296,8 +296,8 @@ const definitionKind = "CustomResourceDefinition"
 // IsDefinition reports whether a record names a CustomResourceDefinition.
 func (r Record) IsDefinition() bool { return r.Kind == definitionKind }
 
-// Remove deletes the object that a record proves. One that was created again since stays, and so does one whose creation
-// was not confirmed.
+// Remove deletes the object that a record proves. An object that was created again since stays, and so does one without a confirmed
+// creation.
 func (o Objects) Remove(r Record) Change {
 	return Change{Object: r.String(), Action: "delete", Removes: &r, do: func(ctx context.Context) error {
 		if r.UID == "" {

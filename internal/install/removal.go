@@ -19,9 +19,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// Remove looks at something in the account that a record names, and returns what is to be done. Something that does not prove to be
-// created for this cluster, or what others need, stays: the only change then is that its record goes. The error is an
-// *ElsewhereError for what is in another account or region, or one of the kinds that awsclient.Explain returns.
+// Remove looks at something in the account that a record names, and returns the necessary changes. Something that does not prove to be
+// created for this cluster, or that others need, stays: the only change is then that its record is dropped. The error is an *ElsewhereError
+// for another account or region, or one of the kinds that awsclient.Explain returns.
 func (a *Account) Remove(ctx context.Context, r Record) ([]Change, error) {
 	parsed, err := arn.Parse(r.ARN)
 	if err != nil {
@@ -58,7 +58,7 @@ const (
 	notOurs = "leave it: its tags do not say that nexusctl created it for this cluster"
 )
 
-// judge decides about something of which a look has found the tags.
+// judge decides about a recorded resource by its tags.
 func (a *Account) judge(r Record, tags map[string]string, looked error, remove func() ([]Change, error)) ([]Change, error) {
 	switch {
 	case awsclient.IsNotFound(looked):
@@ -80,7 +80,7 @@ func unlessGone(err error, action string) error {
 	return awsclient.ExplainOnce(err, action)
 }
 
-// removal deletes what a record names.
+// removal returns the change that deletes the recorded resource.
 func removal(r Record, action string, do func(context.Context) error) Change {
 	return Change{Object: r.ARN, Action: action, Removes: &r, do: do}
 }

@@ -52,8 +52,8 @@ func (a *Account) ParseImage(name string) (Image, bool) {
 	return Image{Repository: repository, Version: tag}, true
 }
 
-// Repository looks whether an image is there. It returns what is missing for it: the repository, which a change creates, and
-// the image itself, which has to be pushed. Errors are the kinds that awsclient.Explain returns.
+// Repository looks whether an image exists. It returns the missing parts: the repository, which a change creates, and the image itself,
+// which has to be pushed. Errors are the kinds that awsclient.Explain returns.
 func (a *Account) Repository(ctx context.Context, i Image) (changes []Change, hasImage bool, err error) {
 	out, err := a.ecr.DescribeRepositories(ctx, &ecr.DescribeRepositoriesInput{RepositoryNames: []string{i.Repository}})
 	if awsclient.IsNotFound(err) || err == nil && len(out.Repositories) == 0 {

@@ -44,8 +44,8 @@ func (e *ForeignError) Error() string {
 	return fmt.Sprintf("%s exists and was not created by nexusctl for this cluster: %s", e.ARN, e.Remedy)
 }
 
-// Role looks at a role, and returns its ARN and what is to change. The error is a *ForeignError where the name is in use, or
-// one of the kinds that awsclient.Explain returns.
+// Role looks at a role, and returns its ARN and the necessary changes. The error is a *ForeignError where the name is in use, or one of the
+// kinds that awsclient.Explain returns.
 func (a *Account) Role(ctx context.Context, want Role) (string, []Change, error) {
 	role := a.arnOf("role/" + want.Name)
 	tags, err := a.tagsOfRole(ctx, want.Name)
@@ -85,7 +85,8 @@ func (a *Account) findPolicy(ctx context.Context, policy string) (iamtypes.Polic
 	return *out.Policy, nil
 }
 
-// created judges the answer to a create. What exists is ours when an answer was lost, and not when another client created it first.
+// created judges the answer to a create. An existing resource is ours when an answer was lost, and not when another client created it
+// first.
 func (a *Account) created(arn string, err error, action string, tags func() (map[string]string, error)) error {
 	if !awsclient.Is(err, awsclient.Exists) {
 		return awsclient.ExplainOnce(err, action)
@@ -112,7 +113,7 @@ func (a *Account) newRole(role string, want Role) ([]Change, error) {
 	}}}, err
 }
 
-// policies finds what is to change about the managed policies of the role.
+// policies finds the changes that the managed policies of the role need.
 func (a *Account) policies(ctx context.Context, want Role) ([]Change, error) {
 	attached, err := a.attached(ctx, want.Name)
 	if err != nil {
@@ -172,7 +173,7 @@ func (a *Account) detach(role, policy string) Change {
 	}}
 }
 
-// policy finds what is to change about one managed policy.
+// policy finds the changes that one managed policy needs.
 func (a *Account) policy(ctx context.Context, policy string, want iampolicy.Document) ([]Change, error) {
 	text, err := want.Encode()
 	if err != nil {

@@ -36,7 +36,7 @@ func (h *home) controls() *cloudcontrol.Double {
 	return double
 }
 
-// streamOf declares a stream whose name is that of the object.
+// streamOf declares a stream with the name of the object.
 func streamOf(name, namespace, provider string) *v1alpha1.AWSResource {
 	return &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace,
 		Annotations: map[string]string{wellknown.AnnotationDeleteData: name}}, Spec: v1alpha1.AWSResourceSpec{
@@ -101,8 +101,8 @@ func TestAWSResource_HasTheLifeOfEveryKind(t *testing.T) {
 	h.remove(p, s)
 }
 
-// A reference leads to what an object of the namespace owns, and a secret to a Secret of the namespace: at once when they change, and
-// nowhere else.
+// A reference resolves to a resource that an object of the namespace owns, and a secret to a Secret of the namespace. Both follow changes
+// at once, and never resolve to another namespace.
 func TestAWSResource_RefersWithinItsNamespace(t *testing.T) {
 	extent.Full(t)
 	const parameterType, value, next = "AWS::SSM::Parameter", "hunter22-of-the-shop", "correct-horse"

@@ -21,7 +21,7 @@ import (
 
 var cronJob = batchv1.SchemeGroupVersion.WithKind("CronJob")
 
-// assessorImage has a tag by which the test bed leaves the container running, so that the test ends it.
+// assessorImage has a tag that makes the test bed leave the container running, so that the test ends it.
 const assessorImage = "registry.example.com/assessor:NotReady"
 
 // runs creates a Job of a CronJob as kubectl create job --from does, and returns the pod that the Job controller

@@ -264,7 +264,7 @@ func TestWhatIsDerivedIsHealed(t *testing.T) {
 	})
 }
 
-// healed edits a live object and waits for it to be as before, but for what the API server writes.
+// healed edits a live object and waits until it is as before, except for fields that the API server writes.
 func (h *home) healed(what string, u *unstructured.Unstructured, edit func(*unstructured.Unstructured)) {
 	h.Helper()
 	before := shape(u)

@@ -84,7 +84,7 @@ func (h *home) deletions(ns string) func() []string {
 	}
 }
 
-// A tenant's binding whose object cannot be written once took over the pods of an administrator's.
+// A tenant's binding with an object that cannot be written once took over the pods of an administrator's.
 func TestABindingInConflictTakesNoPodsOver(t *testing.T) {
 	h := start(t)
 	ns := h.namespace(nil)

@@ -31,7 +31,7 @@ func opensOtherPorts(u *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(egress, func(rule any) bool { _, restricted := rule.(map[string]any)["to"]; return !restricted })
 }
 
-// An uninstall of Cilium leaves its kinds behind: something else then enforces NetworkPolicies, and nothing holds names.
+// An uninstall of Cilium leaves its kinds behind: another engine then enforces NetworkPolicies, and nothing holds names.
 func TestNamesOutward_KindsThatCiliumLeftHoldNothing(t *testing.T) {
 	extent.Full(t)
 	h := start(t)

@@ -103,7 +103,7 @@ func TestWithoutACatalogNoVirtualPatchIsClaimed(t *testing.T) {
 	h.shows(b, "Enforced", "False", "NotEnforced")
 }
 
-// The API server prunes fields that a definition loses from what it answers, and tells no watch of it.
+// The API server prunes fields that a definition loses from its answers, and sends no watch event for it.
 func TestClaims_FollowADefinitionThatLosesAField(t *testing.T) {
 	extent.Full(t)
 	h := start(t)

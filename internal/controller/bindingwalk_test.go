@@ -71,8 +71,8 @@ func draw(rng *rand.Rand, b *intentv1alpha1.SecurityIntentBinding, all []*intent
 	}
 }
 
-// TestHoweverABindingIsEditedItEndsAsIfItHadBeenMadeSo walks through many forms of one binding: after each step
-// the engines' objects are to the letter what a pure translation of its present form says, and no others.
+// TestHoweverABindingIsEditedItEndsAsIfItHadBeenMadeSo walks through many forms of one binding: after each step the engines' objects are to
+// the letter the pure translation of its present form, and no others.
 func TestHoweverABindingIsEditedItEndsAsIfItHadBeenMadeSo(t *testing.T) {
 	extent.Full(t)
 	h := start(t)

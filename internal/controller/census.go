@@ -41,7 +41,7 @@ const (
 // pair are the values of two labels.
 type pair [2]string
 
-// census counts objects by what their status says. It reads objects of the cache and never changes them.
+// census counts objects by their status. It reads objects of the cache and never changes them.
 type census struct {
 	states, stalled, conditions, coverage map[pair]int
 	drifted, phases, pending              map[string]int
@@ -133,7 +133,7 @@ func (c *census) add(kind string, o client.Object) {
 	}
 }
 
-// addPending counts an object whose plan waits for an approval.
+// addPending counts an object if its plan waits for an approval.
 func (c *census) addPending(kind string, conditions []metav1.Condition) {
 	of := meta.FindStatusCondition(conditions, status.PlanApproved)
 	if of == nil || of.Status != metav1.ConditionFalse {
@@ -183,7 +183,7 @@ func (c *census) shownCapabilities() []client.ObjectKey {
 	return keys[:min(len(keys), mostSeries)]
 }
 
-// coverageOf returns what a binding's status says of its intents; policies repeat it.
+// coverageOf returns the coverage of intents in a binding's status; policies repeat it.
 func coverageOf(o client.Object) []intentv1alpha1.Coverage {
 	switch o := o.(type) {
 	case *intentv1alpha1.SecurityIntentBinding:

@@ -42,7 +42,7 @@ type leaseLock struct {
 	// events is set once the manager was made.
 	events events.EventRecorder
 
-	// renewed is the time of the last write by which this process held the lease, zero after a write failed.
+	// renewed is the time of the last write that kept the lease for this process, zero after a write failed.
 	renewed time.Time
 	// holder is the identity on the lease when it was last read.
 	holder string

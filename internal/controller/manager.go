@@ -177,8 +177,9 @@ func newManager(cfg *rest.Config, o options.Options, kinds []engine.Entry, large
 	return mgr, nil
 }
 
-// cachesOf has the cache keep nothing but the names of AWS resources that another shard serves, to which nothing refers from another
-// namespace, and of the large resources and capabilities of a namespace no more than it may have.
+// cachesOf configures the cache for shards and large objects. Of AWS resources that another shard serves, the cache keeps only the names:
+// nothing refers to them from another namespace. Of the large resources and capabilities of a namespace, it keeps no more than the
+// namespace may have.
 func cachesOf(s shard.Shard, kinds []engine.Entry, large *reconciler.LargeObjects) map[client.Object]cache.ByObject {
 	out := map[client.Object]cache.ByObject{&nexusv1.NexusAICapability{}: {Transform: large.Transform(capabilitycontroller.Kind)}}
 	for _, e := range kinds {
@@ -201,7 +202,7 @@ func cachesOf(s shard.Shard, kinds []engine.Entry, large *reconciler.LargeObject
 	return out
 }
 
-// awsSetup holds what the controllers of AWS kinds need beside the environment.
+// awsSetup holds the additional inputs for the controllers of AWS kinds, apart from the environment.
 type awsSetup struct {
 	providers *awssession.Directory
 	events    *driftevents.Directory
@@ -335,8 +336,8 @@ func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) 
 		}},
 		// Secrets are read live, and only where an administrator bound the right to.
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
-		// The process ends right after: nothing else may use the name.
-		// A standby keeps its caches and queues filled, so that it works as soon as it leads.
+		// The process ends right after: no other controller may use the name. A standby keeps its caches and queues filled, so that it
+		// works as soon as it leads.
 		Controller: config.Controller{SkipNameValidation: new(true), EnableWarmup: new(true)},
 	}
 	if o.SecureMetrics && !awssession.IsLoopback(o.MetricsAddress) {

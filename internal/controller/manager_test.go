@@ -65,14 +65,14 @@ type home struct {
 	earlier operator.Activity
 }
 
-// start runs the operator for tests in which capabilities may do without a provider and have namespaces made for them,
-// both of which an administrator has to allow.
+// start runs the operator for tests with capabilities that may do without a provider and have namespaces made for them. An administrator
+// has to allow both.
 func start(t *testing.T, flags ...string) *home {
 	t.Helper()
 	return startBare(t, append([]string{"--capability-namespaces=*", "--workload-namespaces=*"}, flags...)...)
 }
 
-// startBare runs the operator with the defaults of what tenants may do.
+// startBare runs the operator with the default rights of tenants.
 func startBare(t *testing.T, flags ...string) *home {
 	t.Helper()
 	if err := world.Shared(t).ResetAWS(t.Context()); err != nil {
@@ -81,7 +81,7 @@ func startBare(t *testing.T, flags ...string) *home {
 	return startOn(t, flags...)
 }
 
-// startOn runs the operator on what an earlier one of the test has made.
+// startOn runs the operator on the objects of an earlier one of the test.
 func startOn(t *testing.T, flags ...string) *home {
 	t.Helper()
 	w := world.Shared(t)
@@ -224,7 +224,7 @@ func (h *home) eventually(what string, check func() error) {
 	h.Fatalf("%s: %v", what, err)
 }
 
-// explains logs, once a test has failed, what capabilities and providers wait for.
+// explains logs, once a test has failed, the conditions that capabilities and providers wait for.
 func (h *home) explains() {
 	if !h.Failed() || h.c == nil {
 		return
@@ -333,7 +333,7 @@ func TestACapabilityLivesInAnotherNamespaceThanItsWorkloads(t *testing.T) {
 		t.Errorf("the workloads' namespace: %v %v", err, ns.Labels)
 	}
 
-	// A data service that is switched off goes, and with it what it made.
+	// A data service that is switched off is deleted, with everything that it made.
 	h.eventually("an edit", func() error {
 		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil {
 			return err
@@ -525,7 +525,7 @@ func TestReferencesAreWaitedFor(t *testing.T) {
 		v1alpha1.GlueTableStatus{}, "more"
 	h.create(second)
 	h.shows(second, "Ready", "True", "Ready")
-	// The database goes first: the table is found again by what was recorded, not by its reference.
+	// The database goes first: the table is found again by its record, not by its reference.
 	if err := h.c.Delete(h.ctx(), db); err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func putAll(ctx context.Context, c *ssmapi.Client, n int) (time.Duration, error)
 
 func TestHigherThroughputIsReadOnceAndOnlyWhenCallsWait(t *testing.T) {
 	extent.Full(t)
-	// Twelve calls more than the burst take four seconds at 3/s, less what the burst itself took, and 1.2 at 10/s.
+	// Twelve calls more than the burst take four seconds at 3/s, less the time of the burst itself, and 1.2 at 10/s.
 	const burst, more, divide = 30, 12, 2 * time.Second
 	if optional := engine.For(ssm.NewParameterSet).Meta().Optional; !slices.Contains(optional, "ssm:GetServiceSetting") {
 		t.Errorf("the kind does not declare the permission: %v", optional)

@@ -21,9 +21,9 @@ import (
 // objectsOfPage bounds the objects of a kind that are in memory at a time without being trimmed. An object has 1.5 MiB at most.
 const objectsOfPage = 20
 
-// newInformers returns the constructor of informers for a cache. They list the kinds of which tenants may make many large objects by
-// pages, one page of all kinds at a time, and trim each page before they read the next. An API server that streams its lists is asked for
-// no list: Kubernetes does not in all versions before 1.34.
+// newInformers returns the constructor of informers for a cache. Tenants may make many large objects of some kinds. The informers list
+// these kinds by pages, one page of all kinds at a time, and trim each page before they read the next. An API server that streams its lists
+// gets no list request; before 1.34, not all versions of Kubernetes stream them.
 func newInformers() func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
 	turn := &sync.Mutex{}
 	return func(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration,
@@ -45,13 +45,13 @@ func mayBeLarge(o runtime.Object) bool {
 	return false
 }
 
-// pagedInformer has its lister trim what it lists.
+// pagedInformer has its lister trim the objects that it lists.
 type pagedInformer struct {
 	toolscache.SharedIndexInformer
 	pages *pagedLister
 }
 
-// SetTransform implements toolscache.SharedIndexInformer. The informer transforms once more what its lister has transformed.
+// SetTransform implements toolscache.SharedIndexInformer. The informer transforms the objects of its lister a second time.
 func (i *pagedInformer) SetTransform(f toolscache.TransformFunc) error {
 	i.pages.transform = f
 	return i.SharedIndexInformer.SetTransform(f)
@@ -69,8 +69,8 @@ type pagedLister struct {
 
 var _ toolscache.ListerWatcherWithContext = (*pagedLister)(nil)
 
-// ListWithContext implements toolscache.ListerWithContext. It returns the newest objects: an API server divides no list of which an older
-// one will do.
+// ListWithContext implements toolscache.ListerWithContext. It returns the newest objects: an API server does not page a list if an older
+// state satisfies the request.
 func (p *pagedLister) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	o.ResourceVersion, o.ResourceVersionMatch, o.Limit, o.Continue = "", "", objectsOfPage, ""
 	var items []runtime.Object

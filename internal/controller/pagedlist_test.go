@@ -95,8 +95,8 @@ func TestInformer_ListsLargeObjectsByPages(t *testing.T) {
 	}
 }
 
-// Where the API server streams, client-go transforms what is streamed, and the result once more: that it does so is why transforms of the
-// cache must not change what they have trimmed.
+// Where the API server streams, client-go transforms the streamed objects, and the result once more. Transforms of the cache must therefore
+// not change objects that they have trimmed.
 func TestInformer_MayTransformAnObjectTwice(t *testing.T) {
 	stream := watch.NewFakeWithChanSize(2, false)
 	o := &v1alpha1.SSMParameterSet{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "a", ResourceVersion: "6"}}

@@ -25,7 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// closedNamespace returns a namespace whose plans need approval, with a provider that is ready.
+// closedNamespace returns a namespace that requires approval of plans, with a provider that is ready.
 func (h *home) closedNamespace() string {
 	h.Helper()
 	ns := h.namespace(map[string]string{wellknown.LabelPlanGate: wellknown.PlanGateClosed})

@@ -88,7 +88,8 @@ func TestPlanGate_ACapabilityWaitsAsAWhole(t *testing.T) {
 		t.Errorf("objects wait on their own: %v", h.waiting(c.Namespace))
 	}
 
-	// An edit of a workload, and the end of a data service, wait together. The approved state heals meanwhile, in Kubernetes and in AWS.
+	// An edit of a workload, and the end of a data service, wait together. The approved state heals in the meantime, in Kubernetes and in
+	// AWS.
 	mark = h.w.AWS().Mark()
 	h.edit(tenant, c, func() { c.Spec.Backend.Image, c.Spec.DataServices.Glue = "back:2", nil })
 	edited := h.pendingEdit(c)
@@ -166,7 +167,7 @@ func TestPlanGate_ACapabilityWaitsAsAWhole(t *testing.T) {
 	}
 }
 
-// What runs when the gate is closed needs no approval. An object of it that a tenant changes or deletes waits on its own, and an owner
+// Objects that run when the gate is closed need no approval. If a tenant changes or deletes one of them, it waits on its own. An owner
 // reference to the capability brings no approval along.
 func TestPlanGate_AnApprovalCoversOnlyWhatTheCapabilityCompilesTo(t *testing.T) {
 	extent.Full(t)
@@ -255,7 +256,7 @@ func (h *home) deploymentOf(c *nexusv1.NexusAICapability, image string) *appsv1.
 	return nil
 }
 
-// waiting lists the AWS objects of a namespace whose own plans wait for an approval.
+// waiting lists the AWS objects of a namespace that wait for an approval of their own plans.
 func (h *home) waiting(ns string) (out []string) {
 	h.Helper()
 	for _, e := range catalog.Kinds() {

@@ -145,7 +145,7 @@ func (h *home) gone(gvk schema.GroupVersionKind, ns, name string) {
 	})
 }
 
-// derived lists what exists of a namespace's engine objects, or of cluster scope, as Kind/name.
+// derived lists the existing engine objects of a namespace, or of cluster scope, as Kind/name.
 func (h *home) derived(ns string, gvks ...schema.GroupVersionKind) []string {
 	h.Helper()
 	var out []string

@@ -2,16 +2,16 @@
 
 package controller
 
-// The operator's rights in a cluster, from which `make generate` writes config/rbac/role.yaml. A right is
-// here because a request needs it; docs/rbac.md tells who binds what, and rbac_test.go that nothing is
-// missing and nothing is left over. Rights to Secrets and to the lease are not for the whole cluster: they
-// stand in config/rbac beside the generated file.
+// The operator's rights in a cluster. `make generate` writes config/rbac/role.yaml from them. A right is here because a request needs it.
+// docs/rbac.md describes who binds each role, and rbac_test.go checks that no right is missing and none is left over. Rights to Secrets and
+// to the lease are not for the whole cluster: they stand in config/rbac beside the generated file.
 //
-// Reads by the cache need list and watch; get is for what is also read past it. Objects are made by
-// server-side apply, which needs patch, and create where they do not exist.
+// Reads by the cache need list and watch; get is for objects that are also read past it. Objects are made by server-side apply, which needs
+// patch, and create where they do not exist.
 
-// Capabilities: their finalizer is patched, and one is read before something that it declared is deleted. They own what they compile to;
-// update on finalizers is what the admission plugin OwnerReferencesPermissionEnforcement asks of who sets blockOwnerDeletion.
+// Capabilities: their finalizer is patched, and one is read before something that it declared is deleted. They own the objects that they
+// compile to; the admission plugin OwnerReferencesPermissionEnforcement requires update on finalizers of a client that sets
+// blockOwnerDeletion.
 // +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities/status,verbs=patch
 // +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities/finalizers,verbs=update
@@ -67,7 +67,7 @@ package controller
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingresses,verbs=get;list;watch;create;patch;delete
 
-// The routes of a capability that uses the Gateway API, its Gateway, and what the AWS Load Balancer Controller needs to know of them.
+// The routes of a capability that uses the Gateway API, its Gateway, and the configuration of both for the AWS Load Balancer Controller.
 // +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=gateways;httproutes,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=gatewayclasses,verbs=get
 // +kubebuilder:rbac:groups=gateway.k8s.aws,resources=loadbalancerconfigurations;targetgroupconfigurations,verbs=get;list;watch;create;patch;delete
@@ -79,7 +79,7 @@ package controller
 // +kubebuilder:rbac:groups=apps,resources=daemonsets,resourceNames=eks-pod-identity-agent,verbs=get
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list
 
-// DaemonSets show what enforces NetworkPolicies and whether nodes cache DNS, EndpointSlices where the cluster's DNS answers.
+// DaemonSets show the engine that enforces NetworkPolicies and whether nodes cache DNS, EndpointSlices the addresses of the cluster's DNS.
 // +kubebuilder:rbac:groups=apps,resources=daemonsets,verbs=list
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list
 
@@ -96,9 +96,9 @@ package controller
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=get;list;watch
 
-// A namespace that we made is removed only when nothing of anybody else is in it (docs/design/0060).
+// A namespace that we made is removed only when it holds no objects of others (docs/design/0060).
 
-// Events report what happened; a patch counts repeated ones.
+// Events report the operator's actions; a patch counts repeated ones.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Who asks for metrics is authenticated and authorized by the API server.

@@ -316,7 +316,7 @@ func seldom(t *testing.T) []string {
 	return out
 }
 
-// unused compares what is granted with what was seen, both ways.
+// unused compares the granted rights with the used ones, both ways.
 func unused(t *testing.T, granted map[right]bool, seen map[right]int, judged func(right) bool) {
 	t.Helper()
 	excused, known := seldom(t), map[string]bool{}

@@ -49,7 +49,7 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	}
 	h := start(t, "--types="+streamType, "--leader-elect=true", "--eks-cluster-name=production", "--metrics-bind-address=:"+port,
 		"--workload-namespace-quota=pods=50", "--tls-assessor-image="+assessorImage)
-	// An operator of another test may have made the key already, with which it signs its first record in a zone.
+	// An operator of another test may have made the key already, and signs its first record in a zone with it.
 	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: operator.Namespace, Name: reconciler.SigningKeySecret}}
 	if err := client.IgnoreNotFound(h.c.Delete(h.ctx(), key)); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	unused(t, granted, h.used(), judged)
 }
 
-// ofCapabilities are the groups of the API whose rights the lives of a capability need alone. In the sample only these are judged.
+// ofCapabilities are the API groups with rights that only the lives of a capability need. In the sample only these are judged.
 var ofCapabilities = []string{"apps", "batch", "autoscaling", "policy", "nexus.ai"}
 
 // makeCilium makes the DaemonSet of Cilium, without which its kinds hold nothing. No node takes a pod of it.
@@ -276,7 +276,7 @@ func (h *home) livesOfBindings() {
 	}
 	h.areThere(ns, true, networkPolicy, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer, cronJob, ciliumPolicy,
 		applicationPolicy)
-	// What an intent came to that is no longer named is removed, and the policies stay.
+	// The objects of an intent that is no longer named are removed, and the policies stay.
 	only := func(i *intentv1alpha1.SecurityIntent) {
 		h.alter(b, func() { b.Spec.Intents = named([]*intentv1alpha1.SecurityIntent{i}) })
 		h.alter(o, func() { o.Spec.Intents = named([]*intentv1alpha1.SecurityIntent{i}) })
@@ -287,7 +287,7 @@ func (h *home) livesOfBindings() {
 	only(all[1])
 	h.areThere(ns, false, networkPolicy)
 	h.areThere(ns, true, kubeArmorPolicy, nimbusPolicy, clusterNimbusPolicy)
-	// With the last intent goes what is left of them; the bindings stay.
+	// With the last intent the remaining objects go; the bindings stay.
 	for _, i := range all {
 		h.remove(i)
 	}
@@ -502,7 +502,7 @@ func TestSecretsAreReadOnlyWhereAnAdministratorBoundTheRight(t *testing.T) {
 	}
 	h.remove(absent)
 
-	// What the message says helps, in that namespace and at once.
+	// The remedy in the message helps, in that namespace and at once.
 	command := "kubectl create rolebinding nexus-operator-secrets -n unbound --clusterrole=nexus-operator-secrets --serviceaccount=nexus-system:nexus-operator; this is noticed within a minute"
 	if !strings.Contains(message, command) {
 		t.Errorf("the message does not say how to help: %s", message)
@@ -557,7 +557,7 @@ func roleWith(t *testing.T, r right) string {
 	return ""
 }
 
-// rob takes a right away until what it returns is called, or the test ends.
+// rob takes a right away until the returned function is called, or the test ends.
 func (h *home) rob(r right) (restore func()) {
 	h.Helper()
 	h.robbed = true

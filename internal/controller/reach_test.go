@@ -291,7 +291,7 @@ func TestReach_TellsOfARefusalAndHowToHelp(t *testing.T) {
 		!strings.Contains(m, "use another namespace") {
 		t.Errorf("the message does not name the policy and the remedy: %s", m)
 	}
-	// What every test asks at its end sees such a refusal.
+	// The check at the end of every test reports such a refusal.
 	if refused, err := operator.Refused(h.w, h.began); err != nil || !strings.Contains(strings.Join(refused, "\n"), operator.Policy) {
 		t.Errorf("the refusal is not reported: %v, %q", err, refused)
 	}

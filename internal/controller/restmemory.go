@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// restLook is the interval at which the operator checks whether it is at rest.
+	// restLook is the interval between two checks whether the operator is at rest.
 	restLook = 15 * time.Second
 	// restAllocation is the most that is allocated between two looks at rest: by probes and by scrapes of metrics.
 	restAllocation = 4 << 20
 )
 
-// memoryReturner returns memory to the system as soon as the operator is at rest. The runtime of Go keeps about as much free
-// memory as is in use, so that what is needed next comes without a system call; at rest nothing is needed. It implements
-// manager.Runnable and manager.LeaderElectionRunnable: a standby fills its caches and rests as well.
+// memoryReturner returns memory to the system as soon as the operator is at rest. The Go runtime keeps about as much free memory as is in
+// use, so that new allocations need no system call; at rest no memory is needed. It implements manager.Runnable and
+// manager.LeaderElectionRunnable: a standby fills its caches and rests as well.
 type memoryReturner struct{ idleness idleness }
 
 // Start implements manager.Runnable.
@@ -47,7 +47,7 @@ func allocatedBytes() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// idleness knows from what is allocated whether the operator works.
+// idleness derives from the allocated bytes whether the operator works.
 type idleness struct {
 	allocated uint64
 	resting   bool

@@ -73,7 +73,7 @@ func newStateMetrics(reader client.Reader, scheme *runtime.Scheme, kinds []engin
 	return s
 }
 
-// only limits the gauges to what a shard serves, so that those of all shards add up.
+// only limits the gauges to the objects that a shard serves, so that those of all shards add up.
 func (s *stateMetrics) only(part shard.Shard) {
 	s.shard = part
 	if !part.IsFirst() {
@@ -148,7 +148,7 @@ func (s *stateMetrics) count(ctx context.Context) (*census, error) {
 	return c, s.countReleased(ctx, c)
 }
 
-// countReleased adds the deletions of which only the record is left. The cache has their annotations, and not their contents.
+// countReleased adds the deletions that have left only their record. The cache has the annotations of records, and not their contents.
 func (s *stateMetrics) countReleased(ctx context.Context, to *census) error {
 	list := &corev1.ConfigMapList{}
 	if err := s.reader.List(ctx, list, client.InNamespace(s.namespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -171,7 +171,7 @@ func namesOfKinds(kinds []schema.GroupVersionKind) []string {
 	return out
 }
 
-// sendMetrics emits what was counted.
+// sendMetrics emits the counts.
 func (c *census) sendMetrics(to chan<- prometheus.Metric) {
 	gauge := func(d metrics.Definition, n int, values ...string) {
 		to <- prometheus.MustNewConstMetric(d.Desc(), prometheus.GaugeValue, float64(n), values...)

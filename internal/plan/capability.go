@@ -113,7 +113,7 @@ func (p *Planner) facts(ctx context.Context, c *nexusv1.NexusAICapability) (capa
 }
 
 // futureSession is the session of the provider that the operator is yet to make for a capability. It leads where the operator's
-// own credentials lead, or those of whoever asks.
+// own credentials lead, or those of the user.
 func (p *Planner) futureSession(ctx context.Context, c *nexusv1.NexusAICapability, region string) (*awsclient.Session, error) {
 	if p.Access == nil {
 		return p.open(ctx, region, "")

@@ -47,16 +47,16 @@ type Operator struct {
 
 // Planner plans against one cluster, and the AWS that its providers lead to. Its fields are required, except Open.
 type Planner struct {
-	// Client has the rights of whoever asks. It reads the API server itself, and writes only dry runs.
+	// Client has the rights of the user. It reads the API server itself, and writes only dry runs.
 	Client   client.Client
 	Kinds    []engine.Entry
 	Engines  []intentfacts.Engine
 	Schemas  *crdschema.Schemas
 	Operator Operator
-	// Open returns a session in a region with the credentials of whoever asks. The endpoint is the provider's, empty
+	// Open returns a session in a region with the credentials of the user. The endpoint is the provider's, empty
 	// for AWS itself. Without it the plan says nothing of AWS.
 	Open func(ctx context.Context, region, endpoint string) (*awsclient.Session, error)
-	// Access leads to AWS where the operator itself plans; nil goes by Open, and by the rights of whoever asks.
+	// Access leads to AWS where the operator itself plans; nil goes by Open, and by the rights of the user.
 	Access Access
 	// Refusal returns why the operator will not use a provider that the plan creates or edits; nil where it will, or where that is not known.
 	Refusal func(provider *v1alpha1.AWSProvider) error
@@ -74,9 +74,9 @@ type Planner struct {
 	SigningKeys func(ctx context.Context) ([][]byte, error)
 	// Clock judges the age of assessments of TLS.
 	Clock clock.PassiveClock
-	// Planned is called with each object of a capability as soon as it is planned; nil for nobody.
+	// Planned is called with each object of a capability as soon as it is planned; nil for no call.
 	Planned func(Item)
-	// Looking is called with the name of each object before its resource is read in AWS; nil for nobody.
+	// Looking is called with the name of each object before its resource is read in AWS; nil for no call.
 	Looking func(object string)
 
 	// declared holds the objects that are to exist after the plan, keyed by the names that References use.
@@ -363,7 +363,7 @@ func itemOf(u *unstructured.Unstructured, a Action) Item {
 	return Item{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), Action: a}
 }
 
-// AccessError says that whoever asks cannot reach AWS.
+// AccessError says that the user cannot reach AWS.
 type AccessError struct{ Err error }
 
 // Error implements error.

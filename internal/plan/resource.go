@@ -135,7 +135,7 @@ func (p *Planner) open(ctx context.Context, region, endpoint string) (*awsclient
 	return session, nil
 }
 
-// session opens the account of an object's provider: as the operator does, or with the credentials of whoever asks.
+// session opens the account of an object's provider: as the operator does, or with the credentials of the user.
 func (p *Planner) session(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, trusted bool) (*awsclient.Session, Standing, error) {
 	standing := Standing{Vouched: trusted}
 	if p.Access != nil {
@@ -235,7 +235,7 @@ func (l *look) decideUnseen(ctx context.Context, b engine.Binding, sc kind.Scope
 	return b.Decide(ctx, sc, owner, l.obj)
 }
 
-// guardsData reports whether the data of a capability's store must outlive its object: nobody gave it up, and the capability stays.
+// guardsData reports whether the data of a capability's store must outlive its object: no person gave it up, and the capability stays.
 func (l *look) guardsData() bool {
 	if l.obj.GetDeletionTimestamp() == nil || !l.entry.Meta().HoldsData || engine.MayDeleteData(l.obj, l.obj.GetName()) {
 		return false
@@ -318,7 +318,7 @@ func (p *Planner) generated(ctx context.Context, provider *v1alpha1.AWSProvider,
 	return session, awsclient.ExplainOnce(err, "")
 }
 
-// secret reads a key of a Secret: as the operator does, or with the rights of whoever asks.
+// secret reads a key of a Secret: as the operator does, or with the rights of the user.
 func (l *look) secret(ctx context.Context, name, key string) ([]byte, error) {
 	if l.p.Access != nil {
 		return l.p.Access.SecretKey(ctx, l.obj.GetNamespace(), name, key)

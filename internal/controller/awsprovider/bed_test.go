@@ -58,7 +58,7 @@ type bed struct {
 	// used counts the objects that use each provider, and usedErr fails the count.
 	used    map[string]int
 	usedErr error
-	// watched are the namespaces whose Secrets are watched.
+	// watched holds the namespaces with watched Secrets.
 	watched []string
 	// generated is whether capabilities vouch for providers.
 	generated bool
@@ -82,7 +82,7 @@ func newBed(t *testing.T, objs ...client.Object) *bed {
 	return b
 }
 
-// restart makes the reconciler anew, as after a restart of the operator.
+// restart creates the reconciler again, as after a restart of the operator.
 func (b *bed) restart() {
 	if b.clock == nil {
 		b.clock = testingclock.NewFakePassiveClock(start)

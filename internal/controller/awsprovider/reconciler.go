@@ -29,7 +29,7 @@ import (
 // conditionInUse names the objects that use a provider that is being deleted.
 const conditionInUse = "InUse"
 
-// Reconciler reconciles AWSProviders: who are we, in which account; and a provider in use stays.
+// Reconciler reconciles AWSProviders: it finds the identity and the account of the credentials, and keeps a provider in use.
 type Reconciler struct {
 	reconciler.Environment
 	Sessions *awssession.Directory
@@ -86,8 +86,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return r.reconcileReady(ctx, provider, was)
 }
 
-// timeToNextCheck returns how long a provider that is ready is left alone, so that a restart asks STS nothing before its
-// time. One with its own credentials is always looked at: its Secret may be what woke us.
+// timeToNextCheck returns how long a provider that is ready is left alone, so that a restart asks STS nothing before its time. A provider
+// with its own credentials is always looked at: a change of its Secret may have caused this pass.
 func (r *Reconciler) timeToNextCheck(provider *v1alpha1.AWSProvider) time.Duration {
 	if awssession.HasCredentials(provider) || !status.ReadyAt(provider.Status.Conditions, provider.Generation) ||
 		reconciler.RequestedAt(provider) != provider.Status.LastHandledReconcileAt {
@@ -102,7 +102,7 @@ func (r *Reconciler) timeToNextCheck(provider *v1alpha1.AWSProvider) time.Durati
 	return max(0, due.Sub(r.Clock.Now()))
 }
 
-// reconcileReady authenticates, and writes down who that is and what keeps the provider or its Secret.
+// reconcileReady authenticates, and records the identity and the reasons why the provider or its Secret stays.
 func (r *Reconciler) reconcileReady(ctx context.Context, provider, was *v1alpha1.AWSProvider) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(provider)
 	going, err := r.addSecretFinalizers(ctx, provider)
@@ -239,12 +239,12 @@ func (r *Reconciler) patchStatus(ctx context.Context, provider, was *v1alpha1.AW
 	if provider.Status.Ready && !was.Status.Ready {
 		provider.Status.LastAuthenticationTime = &now
 	}
-	// A difference to an outdated status would leave standing what the status says by now and should not.
+	// A patch that is computed from an outdated status would leave stale fields in the present status.
 	return r.Client.Status().Patch(ctx, provider, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
 }
 
-// inUsePoll is the pause before a provider that is to be deleted looks again at itself and its dependents, whose
-// end the status mentions it as well.
+// inUsePoll is the pause before a provider that is to be deleted looks again at itself and its dependents: the status mentions when they
+// end.
 const inUsePoll = 10 * time.Second
 
 // release lets a deleted provider go once nothing depends on it. Until then it is kept fit for use,

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// SecretFinalizer keeps a Secret while what was made with it still has to be deleted with it.
+// SecretFinalizer keeps a Secret while resources that were made with it still have to be deleted with it.
 const SecretFinalizer = v1alpha1.GroupName + "/credentials-in-use"
 
 // addSecretFinalizers keeps the Secrets that the provider reads. It names those that a person wants to delete. A Secret that may

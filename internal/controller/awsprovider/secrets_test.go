@@ -144,7 +144,7 @@ func TestReconcile_KeepsASecretWhoseReadersAreUnknown(t *testing.T) {
 	}
 }
 
-// A Secret in deletion takes no finalizer any more; what holds it already goes once the provider is unused.
+// A Secret in deletion takes no finalizer any more; an existing finalizer is removed once the provider is unused.
 func TestReconcile_LetsAnUnusedProvidersSecretGo(t *testing.T) {
 	p, s := withKeys("aws", "keys"), secretOf("keys")
 	b := newBed(t, p, s)

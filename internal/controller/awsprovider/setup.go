@@ -25,8 +25,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
 
-// SetupWithManager adds the reconciler to the manager. Kinds are those whose objects use providers, and workers is how many
-// providers are reconciled at a time.
+// SetupWithManager adds the reconciler to the manager. Kinds are those of the objects that use providers, and workers is how many providers
+// are reconciled at a time.
 func (r *Reconciler) SetupWithManager(mgr manager.Manager, kinds []engine.Entry, secrets *reconciler.SecretWatch, workers int) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.AWSProvider{},

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// isAbandoned reports whether the object's author gave up what it stands for in AWS.
+// isAbandoned reports whether the object's author gave up its resource in AWS.
 func isAbandoned(obj client.Object) bool {
 	return obj.GetDeletionTimestamp() != nil && obj.GetUID() != "" &&
 		obj.GetAnnotations()[reconciler.AnnotationAbandon] == string(obj.GetUID())

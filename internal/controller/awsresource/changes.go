@@ -38,7 +38,7 @@ const (
 type changes struct {
 	mu    sync.Mutex
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
-	// due holds the time at which the last check that an event caused began, or will begin.
+	// due holds the start time of the last check that an event caused, past or future.
 	due   map[types.NamespacedName]time.Time
 	event map[types.NamespacedName]driftevents.Event
 }
@@ -124,8 +124,7 @@ func (r *Reconciler) resourceOf(o v1alpha1.Resource) (res driftevents.Resource, 
 	return driftevents.Resource{ARN: st.ARN, ID: st.ID, Services: r.services()}, home[1], home[2]
 }
 
-// services returns the prefixes of the IAM actions that change resources of the kind; none for a kind whose resources may be of any
-// service.
+// services returns the prefixes of the IAM actions that change resources of the kind; none for a kind with resources of any service.
 func (r *Reconciler) services() []string {
 	var out []string
 	for _, action := range r.Entry.Meta().Writes {
@@ -174,8 +173,8 @@ func (r *Reconciler) Changed(ctx context.Context, e driftevents.Event, namespace
 	return len(found), nil
 }
 
-// lookups returns the options of the lists that contain the objects whose resources an event may name: one list of a namespace, or one
-// for each identifier of the event that a resource of the kind may have.
+// lookups returns the options of the lists that contain the objects of the resources that an event may name: one list of a namespace, or
+// one for each identifier of the event that a resource of the kind may have.
 func (r *Reconciler) lookups(e driftevents.Event, namespace string) [][]client.ListOption {
 	services := r.services()
 	ofKind := len(services) == 0 || slices.Contains(services, e.Service)
@@ -264,7 +263,7 @@ func (p *pass) attributeDrift(err error) {
 	}
 }
 
-// changedOutside names what the pass found changed and wrote again, and a resource that it misses.
+// changedOutside names the fields that the pass found changed and wrote again, and a resource that it misses.
 func (p *pass) changedOutside(err error) []string {
 	was, st := p.was.CommonStatus(), p.obj.CommonStatus()
 	var paths []string
@@ -279,8 +278,8 @@ func (p *pass) changedOutside(err error) []string {
 	return paths
 }
 
-// attribute sets the author of each entry of a drift: the one that was recorded before for the same difference, or else that of an event.
-// It returns the paths of the entries that the event explains.
+// attribute sets the author of each entry of a drift: the author that was recorded before for the same difference, or otherwise the author
+// of an event. It returns the paths of the entries that the event explains.
 func attribute(drift, was []v1alpha1.DriftEntry, e driftevents.Event, reported bool) []string {
 	var paths []string
 	for i := range drift {

@@ -38,7 +38,7 @@ func (r *Reconciler) checkOf(obj v1alpha1.Resource) *kind.Check {
 		Upcoming: func(ctx context.Context) []string { return r.upcoming(ctx, obj, now.Add(r.shareTime())) }}
 }
 
-// upcoming returns the identifiers of the other objects of the provider whose checks are due before a time.
+// upcoming returns the identifiers of the other objects of the provider that are due for a check before a time.
 func (r *Reconciler) upcoming(ctx context.Context, obj v1alpha1.Resource, before time.Time) []string {
 	list := reconciler.NewList(r.Client, r.Entry)
 	of := client.MatchingFields{reconciler.ProviderIndex: obj.CommonSpec().ProviderRef.Name}

@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// addressAtRest returns an ElasticIP that is as declared, whose identifier is its name.
+// addressAtRest returns an ElasticIP that is as declared, with its name as its identifier.
 func addressAtRest(namespace, name, provider string, now time.Time) *v1alpha1.ElasticIP {
 	o := &v1alpha1.ElasticIP{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Generation: 1,
 		Finalizers: []string{v1alpha1.FinalizerOf("ElasticIP")}, Annotations: map[string]string{engine.AnnotationHome: "aws/1/r"}}}
@@ -29,7 +29,7 @@ func addressAtRest(namespace, name, provider string, now time.Time) *v1alpha1.El
 	return o
 }
 
-// addressReconciler reconciles the objects, all of whose checks are due.
+// addressReconciler reconciles the objects. All of them are due for a check.
 func addressReconciler(t *testing.T, clock *clocktesting.FakePassiveClock, objects ...client.Object) *Reconciler {
 	t.Helper()
 	scheme := runtime.NewScheme()

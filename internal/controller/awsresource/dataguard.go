@@ -41,7 +41,7 @@ func (r *Reconciler) guardsData(ctx context.Context, obj v1alpha1.Resource, decl
 	}
 }
 
-// guardedByDeleted reports whether a capability that is being deleted keeps a store whose object does not know it yet.
+// guardedByDeleted reports whether a capability that is being deleted keeps a store and the store's object does not know it yet.
 func guardedByDeleted(c *nexusv1.NexusAICapability, obj v1alpha1.Resource) (bool, error) {
 	if policyLags(c, obj) {
 		return true, keptByCapability(c)
@@ -49,7 +49,7 @@ func guardedByDeleted(c *nexusv1.NexusAICapability, obj v1alpha1.Resource) (bool
 	return false, nil
 }
 
-// losesData reports whether an object is a store in deletion whose data no person gave up.
+// losesData reports whether an object is a store in deletion with data that no person gave up.
 func (r *Reconciler) losesData(obj v1alpha1.Resource) bool {
 	return obj.GetDeletionTimestamp() != nil && (r.Entry.Meta().HoldsData || capability.HoldsData(obj)) &&
 		!reconciler.MayDeleteData(obj, obj.GetName())

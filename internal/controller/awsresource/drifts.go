@@ -26,7 +26,7 @@ func (p *pass) countDrift(out engine.Outcome) {
 // drifts counts each drift of a kind's objects once, however many passes see it or work on its correction.
 type drifts struct {
 	mu sync.Mutex
-	// drifted holds the objects whose AWS resource was changed outside, and whether the operator has written since.
+	// drifted holds the objects with an AWS resource that was changed outside, and whether the operator has written since.
 	drifted map[types.NamespacedName]bool
 }
 

@@ -58,8 +58,8 @@ func TestFailures_AreCountedAndLogged(t *testing.T) {
 	}
 }
 
-// run has a controller of controller-runtime serve one request for half a second. It returns the number of passes and what
-// was logged at Error.
+// run has a controller of controller-runtime serve one request for half a second. It returns the number of passes and the messages that
+// were logged at Error.
 func (r *room) run(name string, key client.ObjectKey) (int, []string) {
 	r.Helper()
 	var mu sync.Mutex

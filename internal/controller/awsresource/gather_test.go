@@ -346,7 +346,7 @@ func TestCommit_PersistsFinalizerAndRecordInOneWrite(t *testing.T) {
 	if writes := r.written(); !slices.Equal(writes, []string{"patch"}) || !r.hasMarks(stored) || stored.Annotations["team"] != "a" {
 		t.Errorf("wrote %q: %v %v", writes, stored.Finalizers, stored.Annotations)
 	}
-	// A person edits the object: what the pass decided rests on the object before.
+	// A person edits the object: the decision of the pass is based on the object before.
 	stored.Annotations["team"] = "b"
 	if err := r.client.Update(t.Context(), stored); err != nil {
 		t.Fatal(err)

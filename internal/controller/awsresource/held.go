@@ -21,9 +21,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
 
-// waitForCapability leaves the object as it is in AWS, and returns true, while its capability freezes it, or is being deleted
-// and the object's turn has not come. What a capability in deletion declares by now was never rolled out. An object that has
-// something in AWS keeps its finalizer until then, and one with a forged owner is reported.
+// waitForCapability leaves the object as it is in AWS, and returns true, while its capability freezes it, or is being deleted and the
+// object's turn has not come. The present spec of a capability in deletion was never rolled out. An object that has something in AWS keeps
+// its finalizer until then, and one with a forged owner is reported.
 func (r *Reconciler) waitForCapability(ctx context.Context, obj v1alpha1.Resource) (bool, error) {
 	c, err := r.CapabilityOf(ctx, obj)
 	if c == nil || err != nil {
@@ -44,8 +44,8 @@ func (r *Reconciler) waitForCapability(ctx context.Context, obj v1alpha1.Resourc
 	return true, client.IgnoreNotFound(err)
 }
 
-// reportForged sets the Paused condition of an object that a frozen capability controls by its owner reference and did
-// not create: nothing else shows why nothing happens. The objects of the capability itself are not written.
+// reportForged sets the Paused condition of an object that a frozen capability controls by its owner reference and did not create: no other
+// field shows why the operator does nothing. The objects of the capability itself are not written.
 func (r *Reconciler) reportForged(ctx context.Context, c *nexusv1.NexusAICapability, obj v1alpha1.Resource) error {
 	if obj.GetLabels()[wellknown.LabelCapabilityUID] == string(c.UID) {
 		return nil

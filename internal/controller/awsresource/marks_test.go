@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/fakests"
 )
 
-// drawer is a kind whose one resource is in memory.
+// drawer is a kind with one resource, in memory.
 type drawer struct {
 	built  int
 	exists bool
@@ -59,7 +59,7 @@ func (d *drawer) Publish(cr *v1alpha1.S3Bucket, _ drawerState) {
 	cr.Status.ARN, cr.Status.ID = "arn:aws:s3:::media", "media"
 }
 
-// newDrawer is a room with a ready provider, whose objects are drawers.
+// newDrawer is a room with a ready provider, and with drawers as its objects.
 func newDrawer(t *testing.T, o *v1alpha1.S3Bucket) (*room, *drawer) {
 	t.Helper()
 	provider := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "aws", UID: "uid-aws", Generation: 1}}

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
 
-// memories hold what the engine remembers of each object.
+// memories hold the engine's memory of each object.
 type memories struct {
 	mu  sync.Mutex
 	all map[types.NamespacedName]*memory
@@ -18,7 +18,7 @@ type memories struct {
 
 type memory struct {
 	uid types.UID
-	// valid is the generation at which the object was last found to be valid.
+	// valid is the generation of the last successful validation of the object.
 	valid int64
 	engine.Memory
 }
@@ -32,7 +32,7 @@ func (m *memories) of(key types.NamespacedName, uid types.UID) *engine.Memory {
 	return &m.get(key, uid).Memory
 }
 
-// get returns what is remembered of an object, for callers that hold the lock.
+// get returns the memory of an object, for callers that hold the lock.
 func (m *memories) get(key types.NamespacedName, uid types.UID) *memory {
 	if found, ok := m.all[key]; ok && found.uid == uid {
 		return found

@@ -85,7 +85,7 @@ func TestUsers_AreFoundByEveryFieldThatNamesThem(t *testing.T) {
 	}
 }
 
-// The page on deletion names the kinds whose objects a role waits for.
+// The page on deletion names the kinds of objects that a role waits for.
 func TestUsers_OfRolesAreNamedInTheDocumentation(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/deletion.md")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// nextLook returns when to look again at an object that is as declared: after the check interval, or after the
-// retry interval of stalled objects while a note reports what a person has to repair.
+// nextLook returns when to look again at an object that is as declared: after the check interval, or after the retry interval of stalled
+// objects while a note reports a problem that a person has to repair.
 func (r *Reconciler) nextLook(obj v1alpha1.Resource, notes []kind.Note) time.Duration {
 	if slices.ContainsFunc(notes, func(n kind.Note) bool { return n.Recheck }) {
 		return min(r.interval(), r.Intervals.Stalled)

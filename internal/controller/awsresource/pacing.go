@@ -19,7 +19,7 @@ import (
 const (
 	// pacedReport is the least time between two reports of one pass that its calls are paced.
 	pacedReport = 5 * time.Second
-	// pacedRetry is the pause before a pass is continued whose last calls were held back, if it made any progress.
+	// pacedRetry is the pause before a pass continues after its last calls were held back, if it made any progress.
 	pacedRetry = 5 * time.Second
 )
 
@@ -96,7 +96,7 @@ func (p *pass) showPaced(ctx context.Context, action string) {
 	}
 }
 
-// waitForQuota says what waits for the rate limit, and how much of it.
+// waitForQuota names the calls that wait for the rate limit, and their number.
 func (p *pass) waitForQuota(action string) *status.Waiting {
 	service, _, _ := strings.Cut(action, ":")
 	text := "AWS calls that are paced by the " + strings.ToUpper(service) + " quota"
@@ -107,8 +107,8 @@ func (p *pass) waitForQuota(action string) *status.Waiting {
 		For: text + "; a higher quota of the account, or a higher --aws-rates of the operator, shortens this", Usable: true}
 }
 
-// waitForTurn is the result of a pass whose calls would have to wait too long. A pass that made progress continues
-// soon; others wait longer each time, so that many objects do not read AWS without effect.
+// waitForTurn returns the result of a pass if its calls would have to wait too long. A pass that made progress continues soon; others wait
+// longer each time, so that many objects do not read AWS without effect.
 func (p *pass) waitForTurn(err error) error {
 	f := awsclient.Classify(err)
 	w := p.waitForQuota(f.Service + ":" + f.Operation)

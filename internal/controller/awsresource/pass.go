@@ -39,7 +39,7 @@ type pass struct {
 	// they corrected a drift.
 	done, written []string
 	drifted       bool
-	// newestKey is the time at which the youngest of the keys that the object refers to was declared.
+	// newestKey is the creation time of the youngest of the keys that the object refers to.
 	newestKey time.Time
 	// propagating is true once AWS answered that it does not know a role yet.
 	propagating bool
@@ -54,7 +54,7 @@ func newPass(r *Reconciler, obj v1alpha1.Resource) *pass {
 		readAt: newReading(r, obj)}
 }
 
-// advance gathers what the engine needs and lets it work. Passes that need no AWS end before.
+// advance gathers the facts for the engine and lets it work. Passes that need no AWS end before.
 func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 	engine.ForgetObserved(p.obj)
 	intent, done, err := p.finishWithoutAWS()
@@ -106,7 +106,7 @@ func (p *pass) addGuards(ctx context.Context, facts *engine.Facts) (err error) {
 	return err
 }
 
-// mayBeApplied checks what an object declares. What its capability compiles to is valid: the rules of a kind, once they are
+// mayBeApplied checks the spec of an object. An object that its capability compiles to is valid: the rules of a kind, once they are
 // prepared, take about 1 MB.
 func (r *Reconciler) mayBeApplied(ctx context.Context, obj v1alpha1.Resource, generated bool) error {
 	if !generated {
@@ -117,8 +117,8 @@ func (r *Reconciler) mayBeApplied(ctx context.Context, obj v1alpha1.Resource, ge
 	return r.checkParameterPath(ctx, obj)
 }
 
-// validate checks an object against the schema of its kind, once for each generation: nothing else of an object that the rules
-// read can change, and a pass has no other part that takes as long.
+// validate checks an object against the schema of its kind, once for each generation: no other part of an object that the rules read can
+// change, and a pass has no other part that takes as long.
 func (r *Reconciler) validate(ctx context.Context, obj v1alpha1.Resource) error {
 	key := client.ObjectKeyFromObject(obj)
 	if r.memories.isValid(key, obj.GetUID(), obj.GetGeneration()) {
@@ -131,7 +131,7 @@ func (r *Reconciler) validate(ctx context.Context, obj v1alpha1.Resource) error 
 	return err
 }
 
-// facts gathers what the engine cannot read from the object itself.
+// facts gathers the facts that the engine cannot read from the object itself.
 func (p *pass) facts(ctx context.Context, session *awsclient.Session, provider *v1alpha1.AWSProvider, intent *engine.Intent) engine.Facts {
 	deleting := p.obj.GetDeletionTimestamp() != nil
 	issuer, noIssuer := p.r.Issuer(ctx)
@@ -179,17 +179,17 @@ func (p *pass) checkHome(session *awsclient.Session, intent *engine.Intent) erro
 	return nil
 }
 
-// finishWithoutAWS handles deletions that leave AWS alone, which need neither AWS nor credentials.
-// Done says that the object may go; the intent is the record of what was written before.
+// finishWithoutAWS handles deletions that leave AWS alone, which need neither AWS nor credentials. Done says that the object may go; the
+// intent is the record of earlier writes.
 func (p *pass) finishWithoutAWS() (intent *engine.Intent, done bool, err error) {
 	deleting := p.obj.GetDeletionTimestamp() != nil
 	intent, err = engine.ReadIntent(p.obj.GetAnnotations(), string(p.obj.GetUID()))
 	if err != nil {
 		return nil, false, &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error()}
 	}
-	// Without a record, or after a refused create, nothing was ever created, unless the status has it: then the annotation was
-	// removed. With Retain the resource stays, as does one that was only observed. An object whose
-	// finalizer was stripped is still dealt with as long as something else keeps it.
+	// Without a record, or after a refused create, nothing was ever created, unless the status has it: then the annotation was removed.
+	// With Retain the resource stays, as does one that was only observed. An object that lost its finalizer is still processed as long as
+	// another finalizer keeps it.
 	st, spec := p.obj.CommonStatus(), p.obj.CommonSpec()
 	nothing := !intent.MayHaveCreated() && st.ARN == "" && st.ID == ""
 	stays := engine.DeletionPolicyOf(p.obj, p.r.Entry.Meta()) == v1alpha1.DeletionRetain || spec.ManagementPolicy == v1alpha1.ManageObserve
@@ -271,7 +271,7 @@ func (p *pass) Commit(ctx context.Context, i *engine.Intent) error {
 	return nil
 }
 
-// metadata is a copy of the object's metadata, for a patch of nothing else: the rest is then neither encoded nor sent back.
+// metadata is a copy of the object's metadata, for a patch of the metadata only: the rest is then neither encoded nor sent back.
 func (p *pass) metadata() *metav1.PartialObjectMetadata {
 	out := &metav1.PartialObjectMetadata{}
 	out.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(p.r.Entry.Name()))
@@ -330,8 +330,7 @@ func (p *pass) Did(plan engine.Plan, done []kind.Step) {
 	p.drifted = p.drifted || plan.Cause == engine.Drifted
 }
 
-// report emits one event for what the pass completed: a create is one event, however many calls and
-// passes it took.
+// report emits one event for a completed change: a create is one event, however many calls and passes it took.
 func (p *pass) report(out engine.Outcome, first bool) {
 	switch {
 	case !out.Synced:

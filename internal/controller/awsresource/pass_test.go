@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// deletableEntry is an Entry whose resources are deleted with their objects.
+// deletableEntry is an Entry with resources that are deleted with their objects.
 type deletableEntry struct{ roleEntry }
 
 // Meta implements engine.Entry.

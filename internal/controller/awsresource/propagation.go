@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// tagging is the time for which AWS may go on deciding by the tags that a resource had before.
+// tagging is the time that AWS may take before it stops deciding by the earlier tags of a resource.
 // https://docs.aws.amazon.com/kms/latest/developerguide/abac.html
 const tagging = 5 * time.Minute
 

@@ -18,17 +18,17 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 )
 
-// trustReading is the time for which a pass relies on an answer of the API server. An older one may come from before the process
-// was stopped for a while, or from before a long wait for the rate limit. It is shorter than another instance takes to end
-// the deletion of an object: a restore or a create that is sent after that end would leave its resource behind.
+// trustReading limits how long a pass relies on an answer of the API server. An older one may come from before the process was stopped for
+// a while, or from before a long wait for the rate limit. It is shorter than another instance takes to end the deletion of an object: a
+// restore or a create that is sent after that end would leave its resource behind.
 const trustReading = 100 * time.Millisecond
 
-// slowAnswers limits the questions of a pass in a row whose answers were slow, as if the process had been stopped. A real stop
-// makes one answer slow. On an overloaded machine every answer can look like that, and writes must still be sent.
+// slowAnswers limits the consecutive questions of a pass with slow answers, as if the process had been stopped. A real stop makes one
+// answer slow. On an overloaded machine every answer can look like that, and writes must still be sent.
 const slowAnswers = 3
 
-// reading remembers when the API server last confirmed to a pass that its object exists at its generation. While the
-// object exists, no one else owns its AWS resource.
+// reading remembers when the API server last confirmed to a pass that its object exists at its generation. While the object exists, no
+// other owner has its AWS resource.
 type reading struct {
 	r          *Reconciler
 	key        client.ObjectKey
@@ -55,8 +55,8 @@ func (k *reading) confirmed(write func() error) error {
 	return nil
 }
 
-// answered asks the API server and returns of when its answer tells. That is the time of the question where the process was
-// stopped while the answer was on its way, and else the time of the answer: what took long is the API server.
+// answered asks the API server and returns the time that its answer is valid for. If the process was stopped while the answer was on its
+// way, that is the time of the question. Otherwise it is the time of the answer: then the API server itself was slow.
 func (k *reading) answered(ask func() error) (time.Time, error) {
 	at := k.r.Clock.Now()
 	steady, err := steadily(k.r.heartbeat, ask)
@@ -92,10 +92,9 @@ func steadily(heartbeat clock.WithTicker, do func() error) (bool, error) {
 	return <-longest < trustReading, err
 }
 
-// stillCurrent asks the API server, before a write to AWS, whether the object exists at its generation, unless that was
-// confirmed just before. The cache of a process that was stopped shows what is past: another instance may have ended the
-// deletion of the object, and its AWS resource may be that of a new object of the same name. The error is a conflict,
-// after which the object is read again.
+// stillCurrent asks the API server, before a write to AWS, whether the object exists at its generation, unless that was confirmed just
+// before. The cache of a process that was stopped shows a past state: another instance may have ended the deletion of the object, and its
+// AWS resource may be that of a new object of the same name. The error is a conflict. The object is read again after it.
 func (k *reading) stillCurrent(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

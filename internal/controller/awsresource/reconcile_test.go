@@ -163,7 +163,7 @@ func (r *room) reconcile(o client.Object) (reconcile.Result, error) {
 	return r.Reconcile(r.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)})
 }
 
-// read reads an object anew and reports whether it exists.
+// read reads an object again and reports whether it exists.
 func (r *room) read(o client.Object) bool {
 	r.Helper()
 	err := r.client.Get(r.Context(), client.ObjectKeyFromObject(o), o)
@@ -203,7 +203,7 @@ func (r *room) is(o v1alpha1.Resource, kind string, want metav1.ConditionStatus,
 	return c.Message
 }
 
-// bucket is an object whose bucket the operator created and observed.
+// bucket is an object with a bucket that the operator created and observed.
 func bucket(edits ...func(*v1alpha1.S3Bucket)) *v1alpha1.S3Bucket {
 	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "media", UID: "uid-1", Generation: 2,
 		Finalizers: []string{v1alpha1.FinalizerOf("S3Bucket")}, Annotations: map[string]string{}}}
@@ -365,7 +365,7 @@ func TestReconcile_StatusThatIsRefused(t *testing.T) {
 			t.Errorf("%s ends with %v", name, err)
 		}
 	}
-	// The object went meanwhile: nothing is left to do.
+	// The object went in the meantime: there is no more work.
 	r.refuse["patch status S3Bucket"] = apierrors.NewNotFound(schema.GroupResource{Resource: "s3buckets"}, "media")
 	if res, err := r.reconcile(o); err != nil || !res.IsZero() {
 		t.Errorf("%+v, %v", res, err)

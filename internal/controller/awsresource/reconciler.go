@@ -45,7 +45,7 @@ type Reconciler struct {
 	// tagged holds when AWS last accepted tags for each object.
 	tagged *reconciler.Schedule
 	drifts *drifts
-	// changes holds what events of CloudTrail reported.
+	// changes holds the changes that events of CloudTrail reported.
 	changes *changes
 	// heartbeat shows whether the process was stopped; the other clock has the time of day.
 	heartbeat clock.WithTicker
@@ -77,7 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return r.reconcile(ctx, req, obj)
 }
 
-// reconcile brings the AWS resource of an object to what the object declares.
+// reconcile brings the AWS resource of an object to the state that the object declares.
 func (r *Reconciler) reconcile(ctx context.Context, req reconcile.Request, obj v1alpha1.Resource) (reconcile.Result, error) {
 	if reconciler.IsPaused(obj) {
 		return reconcile.Result{},
@@ -106,7 +106,7 @@ func (r *Reconciler) reconcile(ctx context.Context, req reconcile.Request, obj v
 	return p.finish(ctx, out, err)
 }
 
-// forget drops what is remembered of an object that is gone.
+// forget drops the memory of an object that is gone.
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.checks.Forget(key)
 	r.retries.Drop(key)
@@ -199,7 +199,7 @@ func (p *pass) finish(ctx context.Context, out engine.Outcome, err error) (recon
 	return reconciler.RequeueAtRest(after), nil
 }
 
-// release records what the object leaves in AWS and removes the finalizer; the object is gone with it.
+// release records the resources that the object leaves in AWS and removes the finalizer; the object is gone with it.
 func (p *pass) release(ctx context.Context, out engine.Outcome) error {
 	if err := p.recordLeft(ctx, out); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (p *pass) release(ctx context.Context, out engine.Outcome) error {
 	return nil
 }
 
-// survived is implemented by objects of whose resource AWS may keep something, besides what it can restore, when it is deleted.
+// survived is implemented by objects if AWS may keep a part of their resource after its deletion, apart from the parts that it can restore.
 type survived interface {
 	// Survivors names it, in the plural; empty for nothing.
 	Survivors() string
@@ -239,7 +239,7 @@ func (p *pass) reportEnd(out engine.Outcome) {
 	}
 }
 
-// survivors says what AWS keeps of a resource that was deleted; empty for nothing.
+// survivors names the parts that AWS keeps of a deleted resource; empty for nothing.
 func (p *pass) survivors() string {
 	if s, ok := p.obj.(survived); ok && s.Survivors() != "" {
 		return "; " + s.Survivors() + " stay, with their data"

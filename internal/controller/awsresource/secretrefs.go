@@ -22,8 +22,8 @@ const SecretIndex = "spec.*SecretRef.name"
 // secretReferenceTypes are the types of the fields that refer to a Secret in the object's own namespace.
 var secretReferenceTypes = []reflect.Type{reflect.TypeFor[v1alpha1.SecretReference](), reflect.TypeFor[v1alpha1.SecretKeyReference]()}
 
-// indexSecretReferences adds SecretIndex for the kind of obj. Kinds whose spec cannot refer to a Secret
-// need none; see refersToSecrets.
+// indexSecretReferences adds SecretIndex for the kind of obj. Kinds with a spec that cannot refer to a Secret need none; see
+// refersToSecrets.
 func indexSecretReferences(ctx context.Context, indexer client.FieldIndexer, obj v1alpha1.Resource) error {
 	return indexer.IndexField(ctx, obj, SecretIndex, func(o client.Object) []string { return secretsReadBy(o) })
 }
@@ -93,7 +93,7 @@ func namesIn(v reflect.Value, types []reflect.Type) []string {
 	return out
 }
 
-// namesInDocument collects the names of what a value refers to whose members are only known at run time.
+// namesInDocument collects the names that a document refers to. The members of a document are known only at run time.
 func namesInDocument(text []byte, types []reflect.Type) []string {
 	var out []string
 	references, secrets := documents.References(text)

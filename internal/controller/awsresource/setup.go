@@ -132,8 +132,8 @@ func (r *Reconciler) dependents(field string) handler.MapFunc {
 	}
 }
 
-// served maps a provider that was edited to all of its objects, and asks for a check of each: the edit may change what AWS is to
-// have, such as tags. The queue and the limits of AWS calls spread them.
+// served maps a provider that was edited to all of its objects, and asks for a check of each: the edit may change the desired state in AWS,
+// such as tags. The queue and the limits of AWS calls spread them.
 func (r *Reconciler) served(ctx context.Context, provider client.Object) []reconcile.Request {
 	list := reconciler.NewList(r.Client, r.Entry)
 	if err := r.Client.List(ctx, list, client.InNamespace(provider.GetNamespace()),
@@ -150,8 +150,7 @@ func (r *Reconciler) served(ctx context.Context, provider client.Object) []recon
 	return out
 }
 
-// unmarked lets events through after which the finalizer or the record of what was created is missing, or another
-// object, or none, is the controller.
+// unmarked passes events that remove the finalizer or the record of creation, or that change or remove the controller.
 type unmarked struct{ predicate.Funcs }
 
 // Create implements predicate.Predicate.
@@ -190,8 +189,7 @@ func controllerUID(o client.Object) types.UID {
 // Delete implements predicate.Predicate.
 func (unmarked) Delete(event.DeleteEvent) bool { return false }
 
-// identified lets events through after which a reference to the object can be resolved, or its target
-// became ready.
+// identified passes events that make a reference to the object resolvable, or its target ready.
 type identified struct{ reconciler.ReadyChanged }
 
 // Update implements predicate.Predicate.

@@ -17,14 +17,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// takeOverPoll is the interval at which an object asks whether its capability declares it. The answer comes with the next pass of the
+// takeOverPoll is the interval between two checks whether the object's capability declares it. The answer comes with the next pass of the
 // capability, which deletes the object or brings it up to date.
 const takeOverPoll = 2 * time.Second
 
-// MayTakeOver implements engine.Host. An operator that was stopped and resumed may create an object of a capability that is
-// gone, or that dropped it since. That object is deleted soon, with the deletion policy of then, and would take with it what
-// the capability keeps. So the API server itself is asked whether the capability exists and declares the
-// object; an object without a capability belongs to a person, who may.
+// MayTakeOver implements engine.Host. An operator that was stopped and resumed may create an object of a capability that is gone, or that
+// dropped it since. That object is deleted soon, with its deletion policy of that time, and its deletion would include resources that the
+// capability keeps. So the API server itself is asked whether the capability exists and declares the object; an object without a capability
+// belongs to a person, who may.
 func (p *pass) MayTakeOver(ctx context.Context) (bool, error) {
 	owner := metav1.GetControllerOf(p.obj)
 	if owner == nil || owner.Kind != "NexusAICapability" {
@@ -49,8 +49,8 @@ func (p *pass) MayTakeOver(ctx context.Context) (bool, error) {
 		"NexusAICapability %s, which metadata.ownerReferences names, to declare this object: its AWS resource was left by an earlier object of this name", owner.Name)}
 }
 
-// isDeclaredBy reports whether a capability declares the object as it is. The error is a conflict, after which the
-// object is looked at again, while the cache does not show the capability as it is.
+// isDeclaredBy reports whether a capability declares the object as it is. While the cache does not show the capability as it is, the error
+// is a conflict, and the object is looked at again.
 func (p *pass) isDeclaredBy(ctx context.Context, c *nexusv1.NexusAICapability) (bool, error) {
 	cached, err := p.r.CapabilityOf(ctx, p.obj)
 	if err != nil {

@@ -26,12 +26,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// usersPoll is the interval at which an object in deletion looks for users where no event of theirs shows that they are gone.
+// usersPoll is the interval between two searches for users of an object in deletion, if no event shows that they are gone.
 const usersPoll = 30 * time.Second
 
 // users are the objects that hold the deletion of another one.
 type users struct {
-	// own names the users of the object's namespace; others counts the rest, whose names are no business of this namespace.
+	// own names the users of the object's namespace; others counts the rest: this namespace must not learn their names.
 	own    []string
 	others int
 	// permanent is true when one of them is not being deleted itself, or is gone and left something in AWS.
@@ -142,7 +142,7 @@ func mayHold(user, target v1alpha1.Resource) bool {
 	return user.GetNamespace() == target.GetNamespace() || (st.ID != "" || st.ARN != "") && st.OwnsResource()
 }
 
-// kept reads what deleted objects left in AWS.
+// kept reads the resources that deleted objects left in AWS.
 func (p *pass) kept(ctx context.Context) ([]engine.Kept, error) {
 	now := &metav1.PartialObjectMetadata{}
 	now.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(p.r.Entry.Name()))
@@ -150,7 +150,7 @@ func (p *pass) kept(ctx context.Context) ([]engine.Kept, error) {
 	return engine.KeptOf(now.GetAnnotations()), client.IgnoreNotFound(err) // the fence of the next write notices an object that is gone
 }
 
-// neededDays returns for how many days AWS can restore what cannot be read without the resource, unless a person gave that up.
+// neededDays returns for how many days AWS can restore resources that cannot be read without this one, unless a person gave that up.
 func (p *pass) neededDays(ctx context.Context) (int, error) {
 	if p.obj.GetDeletionTimestamp() == nil || p.r.Entry.Meta().Users != kind.UsersOfCluster ||
 		reconciler.MayDeleteData(p.obj, p.obj.GetName()) {
@@ -160,8 +160,8 @@ func (p *pass) neededDays(ctx context.Context) (int, error) {
 	return engine.NeededDays(left, p.r.Clock.Now()), err
 }
 
-// findKept adds what deleted objects left in AWS. What AWS can restore for some days only holds nothing: the plan is to outlast it, for
-// the given number of days.
+// findKept adds the resources that deleted objects left in AWS. A resource that AWS can restore for some days only holds nothing: the plan
+// is to outlast it, for the given number of days.
 func (p *pass) findKept(ctx context.Context, u *users, planned int) error {
 	left, err := p.kept(ctx)
 	if err != nil {
@@ -203,8 +203,8 @@ func (p *pass) waitForDataUsers(u *users) error {
 		p.r.Entry.Name(), u, reconciler.AnnotationDeleteData, p.obj.GetName())}
 }
 
-// recordLeft records what the object leaves in AWS on the objects without whose resources it cannot be read, before the object
-// is gone. A record of an earlier object of the name ends when nothing is left.
+// recordLeft records the resources that the object leaves in AWS, before the object is gone. The record is on the objects with resources
+// that are needed to read them. A record of an earlier object of the name ends when nothing is left.
 func (p *pass) recordLeft(ctx context.Context, out engine.Outcome) error {
 	left, ok := engine.LeftBy(p.obj, p.r.Entry.Name(), p.r.Entry.Meta(), isAbandoned(p.obj), p.r.Clock.Now())
 	foreign := ok && left.What != "" && out.Plan.Exists
@@ -226,7 +226,7 @@ func (p *pass) recordLeft(ctx context.Context, out engine.Outcome) error {
 	return nil
 }
 
-// recordOn records on the target what is left, or removes the record of what an earlier object of the name had left.
+// recordOn records on the target the resource that is left, or removes the record that an earlier object of the name had left.
 func (p *pass) recordOn(ctx context.Context, target v1alpha1.Resource, kindName string, left engine.Kept, stays bool) error {
 	was := &metav1.PartialObjectMetadata{}
 	was.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kindName))

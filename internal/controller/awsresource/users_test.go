@@ -28,7 +28,7 @@ const (
 	keyARN = "arn:aws:kms:eu-central-1:123456789012:key/" + keyID
 )
 
-// existing gives an object what one has whose resource exists in AWS.
+// existing gives an object the fields of one with an existing resource in AWS.
 func existing[T v1alpha1.Resource](o T, namespace, name, id, arn string, edits ...func(T)) T {
 	kindName := reflect.TypeOf(o).Elem().Name()
 	uid := types.UID(strings.ToLower(kindName) + "-" + namespace + "-" + name)
@@ -284,7 +284,7 @@ func TestClusters_GoAfterTheAssociationsThatNameThem(t *testing.T) {
 	}
 }
 
-// An object records what it leaves in AWS before it is gone, so that a key in deletion sees one of the two at any time.
+// An object records the resources that it leaves in AWS before it is gone, so that a key in deletion sees one of the two at any time.
 func TestKeys_KnowWhatDeletedObjectsLeft(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit func(*v1alpha1.RDSInstance)
@@ -355,7 +355,7 @@ func TestKeys_KnowTheVolumesThatOutliveAnInstance(t *testing.T) {
 	}
 }
 
-// What AWS can restore for some days holds no key: KMS waits as long before it deletes the key.
+// A resource that AWS can restore for some days holds no key: KMS waits as long before it deletes the key.
 func TestKeys_OutlastWhatAWSCanRestore(t *testing.T) {
 	withKey := func(days *int64) v1alpha1.Resource {
 		o := existing(&v1alpha1.SecretsManagerSecret{}, "shop", "mail", "mail",
@@ -497,7 +497,7 @@ func TestKeys_ReadUsersByPages(t *testing.T) {
 	}
 }
 
-// A key of another namespace has a record of what stays, too, and its readers learn nothing of the objects of this one.
+// A key of another namespace has a record of the remaining resources, too, and its readers learn nothing of the objects of this one.
 func TestKeys_TellNoNamesOfAnotherNamespace(t *testing.T) {
 	for _, end := range []func(*v1alpha1.RDSInstance){deleted,
 		func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }} {

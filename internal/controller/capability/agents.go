@@ -16,17 +16,17 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
-// agentFor is for how long what was seen of the EKS Pod Identity Agent is believed: it lists all nodes, and every capability asks.
+// agentFor limits how long a look at the EKS Pod Identity Agent is used: a look lists all nodes, and every capability asks.
 const agentFor = 5 * time.Second
 
-// agents keep what was last seen of the EKS Pod Identity Agent.
+// agents keep the last look at the EKS Pod Identity Agent.
 type agents struct {
 	mu   sync.Mutex
 	seen capability.Agent
 	at   time.Time
 }
 
-// agentOf describes the agent on the nodes on which pods of a capability run.
+// agentOf describes the agent on the nodes that run pods of a capability.
 func (r *Reconciler) agentOf(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Agent, error) {
 	agent := r.agents.see(r.Clock.Now(), func() capability.Agent { return r.Facts.Agent(ctx) })
 	pods := &corev1.PodList{}
@@ -42,7 +42,7 @@ func (r *Reconciler) agentOf(ctx context.Context, c *nexusv1.NexusAICapability) 
 	return agent, err
 }
 
-// see reads anew what is too old, or was an error.
+// see returns the last look at the agent, and looks again if that is too old, or was an error.
 func (a *agents) see(now time.Time, read func() capability.Agent) capability.Agent {
 	a.mu.Lock()
 	defer a.mu.Unlock()

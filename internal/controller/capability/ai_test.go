@@ -51,7 +51,7 @@ func TestAI_ADroppedIndexIsHeld(t *testing.T) {
 	}
 }
 
-// The API server refuses what cannot be changed in AWS, with what to do instead.
+// The API server refuses changes that AWS does not allow, and names a remedy.
 func TestAI_WhatCannotChangeIsRefused(t *testing.T) {
 	extent.Full(t)
 	b := vectorsBed(t)

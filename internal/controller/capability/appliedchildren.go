@@ -19,14 +19,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
-// appliedChild remembers a child that was found to be as desired, or was made so: a pass does not compare it again while neither its node nor
-// what an apply looks at has changed.
+// appliedChild remembers a child that was found to be as desired, or was made so: a pass does not compare it again until its node or a part
+// that an apply compares changes.
 type appliedChild struct {
 	owner types.UID
 	// desired is the node's object.
 	desired *unstructured.Unstructured
 	applied mark
-	// version is that of the object whose state this is.
+	// version is the version of the object in this state.
 	version string
 	state   capability.State
 }
@@ -64,7 +64,7 @@ func (m mark) equals(o mark) bool {
 		maps.Equal(m.labels, o.labels) && maps.Equal(m.annotations, o.annotations) && equality.Semantic.DeepEqual(m.owners, o.owners)
 }
 
-// appliedChild returns what is remembered of a child.
+// appliedChild returns the memory of a child.
 func (m *memories) appliedChild(c *nexusv1.NexusAICapability, id string) (child appliedChild, known bool) {
 	m.use(c, func(of *memory) { child, known = of.applied[id] })
 	return child, known
@@ -79,7 +79,7 @@ func (m *memories) rememberApplied(c *nexusv1.NexusAICapability, id string, chil
 	})
 }
 
-// remembered returns the state of a child whose apply would find nothing to do.
+// remembered returns the state of a child if an apply would find nothing to do.
 func (o *rollout) remembered(ctx context.Context, id string, desired *unstructured.Unstructured) (capability.State, bool, error) {
 	child, ok := o.r.memories.appliedChild(o.Capability, id)
 	if !ok || !child.isOf(o.Owner.UID, desired) {
@@ -104,17 +104,17 @@ func (o *rollout) remembered(ctx context.Context, id string, desired *unstructur
 	return child.state, true, nil
 }
 
-// isOf reports whether this is what was remembered of the same desired object.
+// isOf reports whether this is the memory of the same desired object.
 func (a appliedChild) isOf(owner types.UID, desired *unstructured.Unstructured) bool {
 	return a.owner == owner && (a.desired == desired || equality.Semantic.DeepEqual(a.desired.Object, desired.Object))
 }
 
-// isAsApplied reports whether an apply would find nothing to do. Of the version whose state is remembered that is known.
+// isAsApplied reports whether an apply would find nothing to do. That is known for the remembered version.
 func (a appliedChild) isAsApplied(desired *unstructured.Unstructured, live client.Object) bool {
 	return a.desired == desired && a.version == live.GetResourceVersion() && a.applied.uid == live.GetUID() || a.applied.equals(markOf(desired, live))
 }
 
-// cached returns a child from the cache, nil when it is not there. It shares what it refers to with the cache and must not be changed.
+// cached returns a child from the cache, nil when it is not there. It shares its contents with the cache and must not be changed.
 func (o *rollout) cached(ctx context.Context, desired *unstructured.Unstructured) client.Object {
 	typed, err := o.r.Client.Scheme().New(desired.GroupVersionKind())
 	if err != nil {

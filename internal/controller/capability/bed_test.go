@@ -72,9 +72,9 @@ type bed struct {
 	refuse func(verb string, of schema.GroupVersionKind, name string) error
 	// stale holds the capability that the cache shows; nil stands for that of the API server.
 	stale *nexusv1.NexusAICapability
-	// hide has the cache list nothing of the kinds for which it is true.
+	// hide makes the cache list no objects of the kinds that it returns true for.
 	hide func(schema.GroupVersionKind) bool
-	// listed changes what the cache lists, as one that lags.
+	// listed changes the objects that the cache lists, like a cache that lags.
 	listed func(o client.Object)
 }
 
@@ -110,7 +110,7 @@ func newBed(t *testing.T, edits ...func(*options.Options)) *bed {
 	return b
 }
 
-// made holds the kinds of AWS resources of which an object was made, each with its namespace and with none. Only tests make them here.
+// made holds the kinds of AWS resources that tests have made objects of, each with its namespace and with none. Only tests make them here.
 var made sync.Map
 
 type kindIn struct {
@@ -333,7 +333,7 @@ func (b *bed) create(objs ...client.Object) {
 	}
 }
 
-// edit changes an object as a person does, whatever else is written meanwhile.
+// edit changes an object as a person does, regardless of other writes in the meantime.
 func (b *bed) edit(o client.Object, change func()) {
 	b.Helper()
 	b.eventually("an edit of "+o.GetName(), func() error {
@@ -343,7 +343,7 @@ func (b *bed) edit(o client.Object, change func()) {
 	})
 }
 
-// read reads an object anew: decoding keeps the fields that the answer lacks.
+// read reads an object again: decoding keeps the fields that the answer lacks.
 func (b *bed) read(o client.Object) {
 	b.Helper()
 	key := client.ObjectKeyFromObject(o)
@@ -374,7 +374,7 @@ func (b *bed) eventually(what string, check func() error) {
 	b.Fatalf("%s: %v", what, err)
 }
 
-// capability is a small one whose workloads run in its own namespace.
+// capability returns a small capability with workloads in its own namespace.
 func (b *bed) capability(edits ...func(*nexusv1.NexusAICapability)) *nexusv1.NexusAICapability {
 	b.Helper()
 	c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, Name: "app"}}
@@ -389,7 +389,7 @@ func (b *bed) capability(edits ...func(*nexusv1.NexusAICapability)) *nexusv1.Nex
 	return c
 }
 
-// withBucket adds a bucket, and nothing else, to a capability's data services.
+// withBucket adds only a bucket to a capability's data services.
 func withBucket(c *nexusv1.NexusAICapability) {
 	c.Spec.DataServices = &nexusv1.DataServicesSpec{S3: &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "media"}}}}
 }
@@ -398,7 +398,7 @@ func (b *bed) reconcile(c *nexusv1.NexusAICapability) (reconcile.Result, error) 
 	return b.Reconcile(b.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(c)})
 }
 
-// pass reconciles, which must not fail, and reads the capability anew.
+// pass reconciles, which must not fail, and reads the capability again.
 func (b *bed) pass(c *nexusv1.NexusAICapability) reconcile.Result {
 	b.Helper()
 	res, err := b.reconcile(c)
@@ -433,7 +433,7 @@ func (b *bed) is(c *nexusv1.NexusAICapability, kind string, want metav1.Conditio
 	return k.Message
 }
 
-// awsKinds are the kinds that a capability compiles to and for which the test answers.
+// awsKinds are the kinds that a capability compiles to and that the test answers for.
 var awsKinds = append(slices.Clone(capability.Proving), "IAMRole", "Route53RecordSet", "AWSProvider", "AWSResource")
 
 // answer reports every AWS child of a namespace as ready, as the controllers of their kinds do.

@@ -9,15 +9,15 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
-// changesMade remember what the passes of a rollout changed: a pass whose status is refused, or which
-// sees the status of the pass before last, must not lose what another pass did.
+// changesMade remember the changes by the passes of a rollout: a pass with a refused status, or one that sees the status of the pass before
+// last, must not lose the changes of another pass.
 type changesMade struct {
 	generation int64
 	changes    []nexusv1.RolloutChange
 }
 
-// add records what a pass changed and returns everything that was changed for this generation. Without a rollout
-// under way, all is forgotten: what is restored then is drift, not an edit.
+// add records the changes of a pass and returns all changes for this generation. Without a rollout under way, all is forgotten: a field
+// that is restored then is drift, not an edit.
 func (m *changesMade) add(c *nexusv1.NexusAICapability, changes []nexusv1.RolloutChange) []nexusv1.RolloutChange {
 	done := c.Status.Rollout == nil || c.Status.Rollout.State == nexusv1.RolloutComplete
 	if c.Status.ObservedGeneration == c.Generation && done {
@@ -31,7 +31,7 @@ func (m *changesMade) add(c *nexusv1.NexusAICapability, changes []nexusv1.Rollou
 	return changes
 }
 
-// addChanges records what a pass changed and returns everything that was changed for this generation.
+// addChanges records the changes of a pass and returns all changes for this generation.
 func (m *memories) addChanges(c *nexusv1.NexusAICapability, changes []nexusv1.RolloutChange) (all []nexusv1.RolloutChange) {
 	m.use(c, func(of *memory) { all = of.changes.add(c, changes) })
 	return all

@@ -31,11 +31,11 @@ type compilation struct {
 	err        error
 	// valid says once it is asked for whether a capability in deletion, which compiles with any spec, has a valid one.
 	valid func() error
-	// generated are the children that were found to be what the capability compiles to, by their UIDs.
+	// generated are the children that were found to be as the capability compiles them, by their UIDs.
 	generated map[types.UID]generated
 }
 
-// generated holds what was compared: the generation of a child stands for its spec.
+// generated holds the inputs of a comparison: the generation of a child stands for its spec.
 type generated struct {
 	generation int64
 	desired    *unstructured.Unstructured

@@ -26,7 +26,7 @@ import (
 // refusal is why a pod was not evicted; a disruption budget may allow it later.
 type refusal struct{ forbidden, budget string }
 
-// forgetEvictions drops what is known of the pods of a capability none of whose pods lacks credentials.
+// forgetEvictions drops the memory about the pods of a capability when no pod of it lacks credentials.
 func (m *memories) forgetEvictions(c *nexusv1.NexusAICapability) {
 	m.use(c, func(of *memory) { of.refused, of.evicted = refusal{}, nil })
 }
@@ -79,7 +79,7 @@ func (r *Reconciler) planReplacements(ctx context.Context, c *nexusv1.NexusAICap
 	return nil
 }
 
-// credentialsOf sorts the pods of the Deployments that are rolled out and whose pods lack credentials, by the name of the Deployment.
+// credentialsOf sorts the pods of the Deployments that are rolled out and have pods without credentials, by the name of the Deployment.
 func (r *Reconciler) credentialsOf(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed) (map[string]capability.CredentialPods, error) {
 	out := map[string]capability.CredentialPods{}
 	for _, n := range o.Graph.Nodes() {
@@ -147,7 +147,7 @@ func (r *Reconciler) evictPods(ctx context.Context, c *nexusv1.NexusAICapability
 	return nil
 }
 
-// evictionOf carries the marks of the capability, by which the admission policy knows what the operator may write.
+// evictionOf carries the marks of the capability. The admission policy recognizes by them the objects that the operator may write.
 func evictionOf(c *nexusv1.NexusAICapability, p nexusv1.ReplacedPod) *policyv1.Eviction {
 	return &policyv1.Eviction{
 		ObjectMeta: metav1.ObjectMeta{

@@ -131,10 +131,10 @@ func (k *kubelet) release(ctx context.Context, p *corev1.Pod) {
 	_ = k.person.Patch(ctx, p, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 }
 
-// propagation bounds the time in which a node follows an EndpointSlice. A new process listens sooner than that.
+// propagation bounds the time that a node needs to follow an EndpointSlice. A new process listens sooner than that.
 const propagation = 1500 * time.Millisecond
 
-// follow returns the addresses to which a node leads requests to the Service: those of the EndpointSlices, some time ago.
+// follow returns the addresses that a node sends requests for the Service to: those of the EndpointSlices, some time ago.
 func (k *kubelet) follow(ctx context.Context, service string) func() []string {
 	var mu sync.Mutex
 	var now []string

@@ -103,7 +103,7 @@ func TestExisting_ConsentIsMissingGivenAndTaken(t *testing.T) {
 	}
 }
 
-// cmpErr returns an error, or else how far the capability is.
+// cmpErr returns an error or, without one, the progress of the capability.
 func cmpErr(err error, c *nexusv1.NexusAICapability) error {
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func cmpErr(err error, c *nexusv1.NexusAICapability) error {
 	return errorf(c)
 }
 
-// Rights that nobody consents to any more go although another store of the capability never becomes ready.
+// Rights that no person consents to any more go although another store of the capability never becomes ready.
 func TestExisting_TakenConsentWaitsForNoOtherStore(t *testing.T) {
 	extent.Full(t)
 	b, team := existingBed(t, []v1alpha1.ExternalARNPattern{ordersARN})

@@ -86,7 +86,7 @@ func (b *bed) deployment(component string) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns + "-dev", Name: b.ns + "-dev-" + component}}
 }
 
-// Every field is created, kept, restored after somebody else changed it, and removed again without residue.
+// Every field is created, kept, restored after another client changed it, and removed again without residue.
 func TestFields_AreSetHealedAndUnset(t *testing.T) {
 	extent.Full(t)
 	for name, g := range fieldGroups {
@@ -131,7 +131,7 @@ func TestFields_AreSetHealedAndUnset(t *testing.T) {
 	}
 }
 
-// capabilityIn returns a capability whose workloads run in its own namespace, or in one that is made for them.
+// capabilityIn returns a capability with workloads in its own namespace, or in one that is made for them.
 func (b *bed) capabilityIn(own bool, edit func(*nexusv1.NexusAICapability)) *nexusv1.NexusAICapability {
 	b.Helper()
 	name := b.ns
@@ -155,7 +155,7 @@ func (b *bed) autoscaled(d *appsv1.Deployment, want int32) {
 	}
 }
 
-// The autoscaler gets the number of replicas as it is, keeps what it sets, and gives it back.
+// The autoscaler takes over the present number of replicas, keeps the number that it sets, and gives it back.
 func TestFields_AutoscalerTakesAndReturnsReplicas(t *testing.T) {
 	extent.Full(t)
 	for name, own := range map[string]bool{"in the capability's namespace": true, "in a namespace that was made": false} {

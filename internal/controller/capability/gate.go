@@ -25,7 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// approvalPoll is the interval at which an edit that waits is planned again: its children, and the facts that it depends on, may change.
+// approvalPoll is the interval of plans of an edit that waits: its children, and the facts that it depends on, may change.
 const approvalPoll = 5 * time.Minute
 
 // passGate holds an edit or the deletion of a capability until it is approved. It returns nil when the capability may go on as it is
@@ -106,7 +106,7 @@ func (r *Reconciler) recordApproved(ctx context.Context, c, was *nexusv1.NexusAI
 	return nil, c.DeepCopy(), nil
 }
 
-// planEdit returns what an edit, or the deletion, of a capability does.
+// planEdit returns the effects of an edit, or of the deletion, of a capability.
 func (r *Reconciler) planEdit(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Edit, error) {
 	edit, ps := capability.Edit{Capability: c}, r.sources().Ending(c)
 	stages, err := ps.Stages(ctx)
@@ -203,7 +203,7 @@ func metadataOf(c *nexusv1.NexusAICapability) *metav1.PartialObjectMetadata {
 	return out
 }
 
-// gateMoved lets through the events of a Namespace whose label opens or closes the gate.
+// gateMoved passes the events of a Namespace with a label that opens or closes the gate.
 func gateMoved() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false }, DeleteFunc: func(event.DeleteEvent) bool { return false }, GenericFunc: func(event.GenericEvent) bool { return false },

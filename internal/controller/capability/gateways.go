@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
-// gateways watches the kinds of the Gateway API, whose definitions a cluster need not have, once a capability uses them.
+// gateways watches the kinds of the Gateway API once a capability uses them. A cluster need not have their definitions.
 type gateways struct {
 	controller controller.Controller
 	cache      cache.Cache

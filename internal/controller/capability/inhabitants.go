@@ -30,8 +30,8 @@ import (
 const (
 	// countPoll is the pause before a ResourceQuota is read again that has not counted all kinds.
 	countPoll = time.Second
-	// dependentsGrace is the time for which objects of kinds that the operator may not list may be those of its own workloads, which the
-	// garbage collector deletes after their owners, such as ReplicaSets.
+	// dependentsGrace limits how long objects of kinds that the operator may not list may be dependents of its own workloads, such as
+	// ReplicaSets. The garbage collector deletes dependents after their owners.
 	dependentsGrace = 10 * time.Second
 	// podsGrace is the same while pods of the capability run: other controllers keep objects for pods.
 	podsGrace = 2 * time.Minute
@@ -73,9 +73,9 @@ func (r *Reconciler) othersInNamespace(ctx context.Context, c *nexusv1.NexusAICa
 	return found, nil
 }
 
-// builtIn are the kinds of Kubernetes and of policy engines of which the operator, or a controller for it, creates objects in the
-// namespace of a capability. The operator has the right to list these, and its own kinds. Of other kinds all objects are those of
-// others, and their number is enough.
+// builtIn lists the kinds of Kubernetes and of policy engines that may have objects of the operator, or of a controller for it, in the
+// namespace of a capability. The operator has the right to list these, and its own kinds. Objects of other kinds always belong to others,
+// and their number is enough.
 var builtIn = []schema.GroupKind{
 	{Kind: "ConfigMap"}, {Kind: "Pod"}, {Kind: "ResourceQuota"}, {Kind: "Service"}, {Kind: "ServiceAccount"},
 	{Group: "apps", Kind: "Deployment"}, {Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}, {Group: "policy", Kind: "PodDisruptionBudget"},
@@ -125,7 +125,7 @@ func (r *Reconciler) countObjects(ctx context.Context, c *nexusv1.NexusAICapabil
 	return live, r.Live.Get(ctx, client.ObjectKeyFromObject(q), live)
 }
 
-// waitForDependents returns an error while objects that were counted may be dependents of what the capability ran.
+// waitForDependents returns an error while counted objects may be dependents of the capability's workloads.
 func (r *Reconciler) waitForDependents(ctx context.Context, c *nexusv1.NexusAICapability, q *corev1.ResourceQuota, counted []inhabitants.Kind) error {
 	pod, err := r.podsThatRemain(ctx, c)
 	if err != nil {

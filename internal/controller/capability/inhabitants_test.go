@@ -82,7 +82,7 @@ func TestDelete_NamespaceWithObjectsOfOthersStays(t *testing.T) {
 	}
 }
 
-// Objects whose owner the cluster keeps in every namespace are not the owner's dependents alone.
+// The objects of an owner that exists in every namespace, such as the default ServiceAccount, are counted.
 func TestDelete_ObjectsOwnedByFurnitureAreCounted(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
@@ -120,7 +120,7 @@ func TestDelete_ManyOwnObjectsHideNoOther(t *testing.T) {
 	}
 }
 
-// silentGroup is an API server one group of which does not answer.
+// silentGroup is an API server with one group that does not answer.
 type silentGroup struct {
 	discovery.DiscoveryInterfaceWithContext
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // replaceJob deletes a Job of another declaration, unless a container of it is at work: that one is left to end. The deletion is for the
-// version that was judged, so that no pod that started meanwhile is stopped.
+// version that was judged, so that no pod that started in the meantime is stopped.
 func (o *rollout) replaceJob(ctx context.Context, live *unstructured.Unstructured) error {
 	ref := apply.RefOf(live)
 	if capability.IsJobAtWork(live) {

@@ -11,7 +11,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// memories hold what the process remembers of each capability. All of it may be lost: it saves work, or tells more than the status.
+// memories hold the process's memory of each capability. All of it may be lost: it saves work, or reports more than the status.
 type memories struct {
 	mu  sync.Mutex
 	all map[types.NamespacedName]*memory
@@ -26,7 +26,7 @@ type memory struct {
 	applied map[string]appliedChild
 	changes changesMade
 	steps   stepTimes
-	// doomed is true for a capability in deletion whose objects are deleted and not kept.
+	// doomed is true for a capability in deletion if its objects are deleted and not kept.
 	doomed bool
 	// refused says why the API server did not evict a pod, and evicted are the UIDs of the pods that it did evict.
 	refused refusal
@@ -69,7 +69,8 @@ func (m *memories) doom(c *nexusv1.NexusAICapability) {
 	m.use(c, func(of *memory) { of.doomed = true })
 }
 
-// stopApplying drops what serves to apply children and to tell of a rollout: of a capability in deletion nothing is applied any more.
+// stopApplying drops the memory for applying children and for reporting a rollout: no child of a capability in deletion is applied any
+// more.
 func (m *memories) stopApplying(c *nexusv1.NexusAICapability) {
 	m.use(c, func(of *memory) { of.applied, of.changes, of.steps = nil, changesMade{}, stepTimes{} })
 }

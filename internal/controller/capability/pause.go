@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// pause sets the Paused condition once and leaves what the status says besides. Nothing else is written.
+// pause sets the Paused condition once and leaves the rest of the status. It writes no other object.
 func (r *Reconciler) pause(ctx context.Context, c, was *nexusv1.NexusAICapability) error {
 	if meta.IsStatusConditionTrue(c.Status.Conditions, status.Paused) {
 		return nil

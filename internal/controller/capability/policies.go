@@ -25,8 +25,8 @@ func indexIntents(o client.Object) []string {
 	return capabilityfacts.IntentsOf(o.(*nexusv1.NexusAICapability))
 }
 
-// boundTo maps a SecurityIntent to the capabilities that name it: what it asks for may close their way
-// to AWS. What the engines make of it comes by way of the bindings.
+// boundTo maps a SecurityIntent to the capabilities that name it: it may close their way to AWS. The results of the engines arrive by way
+// of the bindings.
 func (r *Reconciler) boundTo(ctx context.Context, si client.Object) []reconcile.Request {
 	list := &nexusv1.NexusAICapabilityList{}
 	if err := r.Client.List(ctx, list, client.MatchingFields{IntentIndex: si.GetName()}); err != nil {
@@ -39,8 +39,8 @@ func (r *Reconciler) boundTo(ctx context.Context, si client.Object) []reconcile.
 	return out
 }
 
-// lost is the time after its time of grace at which a pod that still exists is taken for one of a node
-// that is gone: nobody may ever say that it ended.
+// lost is the time after the grace period of a pod. If the pod still exists then, it counts as a pod of a node that is gone: its end may
+// never be reported.
 const lost = time.Minute
 
 // keepBindingsWhilePodsRemain reports whether bindings that are to go must stay a little longer, and tells why.

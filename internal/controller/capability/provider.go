@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// providerUsable says why the provider that a capability refers to cannot be used. It belongs to nobody,
-// so no child's state tells: the children say that they wait for it, and not why it is not ready.
+// providerUsable says why the provider that a capability refers to cannot be used. No capability owns it, so no child's state tells: the
+// children say that they wait for it, and not why it is not ready.
 func (r *Reconciler) providerUsable(ctx context.Context, c *nexusv1.NexusAICapability) error {
 	if c.Spec.ProviderRef == nil {
 		return nil

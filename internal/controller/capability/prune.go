@@ -82,7 +82,7 @@ func (r *Reconciler) prune(ctx context.Context, ps *pass.Pass, o *capability.Obs
 	return held.refusal()
 }
 
-// heldStores collects the stores that are no longer declared, and whose deletion a person has to agree to.
+// heldStores collects the stores that are no longer declared and need a person's consent to their deletion.
 type heldStores struct {
 	reasons []string
 	// others is true where one of them was not declared in spec.ai.
@@ -93,7 +93,7 @@ func (h *heldStores) add(reason string, child apply.Child) {
 	h.reasons, h.others = append(h.reasons, reason), h.others || !capability.IsOfAI(child.Labels)
 }
 
-// refusal names the field that declared the stores, and what a person can do.
+// refusal names the field that declared the stores, and a remedy for a person.
 func (h *heldStores) refusal() error {
 	field := "spec.ai"
 	if h.others {
@@ -118,8 +118,8 @@ func (r *Reconciler) surplusChildren(ctx context.Context, ps *pass.Pass, o capab
 	}), nil
 }
 
-// stillCurrent asks the API server whether the capability is as it was compiled. An operator that was paused, or
-// whose cache lags, must not delete what a later generation declares.
+// stillCurrent asks the API server whether the capability is as it was compiled. An operator that was paused, or has a lagging cache, must
+// not delete objects that a later generation declares.
 func (r *Reconciler) stillCurrent(ctx context.Context, c *nexusv1.NexusAICapability) error {
 	now := &nexusv1.NexusAICapability{}
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), now)
@@ -174,8 +174,8 @@ func (r *Reconciler) resource(ctx context.Context, ref apply.Ref) (v1alpha1.Reso
 	return obj, err
 }
 
-// updateDoomed gives a child that is to be deleted what its deletion depends on, and nothing else of what the
-// capability declares by now. That the server refuses it is no error: the child is deleted as it is.
+// updateDoomed gives a child that is to be deleted the fields that its deletion depends on, and no other field of the present spec. If the
+// server refuses it, that is no error: the child is deleted as it is.
 func (r *Reconciler) updateDoomed(ctx context.Context, c *nexusv1.NexusAICapability, ref apply.Ref) error {
 	obj, err := r.resource(ctx, ref)
 	if err != nil || obj == nil {
@@ -223,7 +223,7 @@ func (r *Reconciler) allowDataLoss(ctx context.Context, c *nexusv1.NexusAICapabi
 	return r.annotate(ctx, obj, map[string]string{reconciler.AnnotationDeleteData: obj.GetName()})
 }
 
-// annotate sets annotations of a child, and removes those whose value is empty. It writes nothing where they are as they should be.
+// annotate sets annotations of a child, and removes those with an empty value. It writes nothing where they are as they should be.
 func (r *Reconciler) annotate(ctx context.Context, obj v1alpha1.Resource, values map[string]string) error {
 	annotations := maps.Clone(obj.GetAnnotations())
 	if annotations == nil {
@@ -258,8 +258,8 @@ func (r *Reconciler) holdsData(obj client.Object) bool {
 	return err == nil && len(gvks) > 0 && capability.IsStore(gvks[0].Kind)
 }
 
-// keepAfter is the time for which a store's object must have been in deletion before its store is kept and its object created
-// again. A person who deletes store and capability in one command has deleted both by then.
+// keepAfter is the time that a store's object must have been in deletion before its store is kept and its object created again. A person
+// who deletes store and capability in one command has deleted both by then.
 const keepAfter = 2 * time.Second
 
 // deletesItsStore reports whether an object has been in deletion long enough and would delete its store.

@@ -27,7 +27,7 @@ import (
 // holdsData keeps a bucket in deletion, as the controller of buckets does for one with objects.
 const holdsData = "example.com/holds-data"
 
-// running is a capability with a bucket whose finalizer its controller has not removed yet when it is deleted.
+// running returns a capability with a bucket. When the bucket is deleted, its controller has not removed its finalizer yet.
 func (b *bed) running(edits ...func(*nexusv1.NexusAICapability)) (*nexusv1.NexusAICapability, *v1alpha1.S3Bucket) {
 	b.Helper()
 	c := b.capability(append([]func(*nexusv1.NexusAICapability){withBucket}, edits...)...)
@@ -101,7 +101,8 @@ func TestPrune_HoldsAStoreWithData(t *testing.T) {
 	}
 }
 
-// dropsConfirmed edits a capability so that it drops its bucket, whose data may be deleted, and answers for the bucket that it holds some.
+// dropsConfirmed edits a capability so that it drops its bucket and allows the deletion of its data. It then reports for the bucket that it
+// holds objects.
 func (b *bed) dropsConfirmed(c *nexusv1.NexusAICapability, bucket *v1alpha1.S3Bucket) {
 	b.Helper()
 	b.edit(c, func() {

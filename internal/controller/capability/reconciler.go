@@ -37,7 +37,7 @@ const Finalizer = "nexus.ai/capability-finalizer"
 type Reconciler struct {
 	reconciler.Environment
 	Applier *apply.Applier
-	// Facts gathers what capabilities depend on, by the administrator's settings.
+	// Facts gathers the facts that capabilities depend on, by the administrator's settings.
 	Facts capabilityfacts.Gatherer
 
 	retries       *reconciler.Backoff
@@ -98,7 +98,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return r.advance(ctx, c, was, wait)
 }
 
-// advance rolls out what may be rolled out of a capability, and reports it. Wait says why an edit waits, nil when none does.
+// advance rolls out the approved parts of a capability, and reports it. Wait says why an edit waits, nil when none does.
 func (r *Reconciler) advance(ctx context.Context, c, was *nexusv1.NexusAICapability, wait error) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(c)
 	began := r.Clock.Now()
@@ -117,7 +117,7 @@ func (r *Reconciler) advance(ctx context.Context, c, was *nexusv1.NexusAICapabil
 	return r.requeue(c, after, err)
 }
 
-// rollOut rolls a capability out as it is declared, or as it was approved while an edit waits, and puts what it saw into the status in
+// rollOut rolls a capability out as it is declared, or as it was approved while an edit waits, and puts its observations into the status in
 // memory, unless a write was in conflict with another.
 func (r *Reconciler) rollOut(ctx context.Context, c *nexusv1.NexusAICapability, wait error) (capability.Observed, error) {
 	if wait != nil {
@@ -131,7 +131,7 @@ func (r *Reconciler) rollOut(ctx context.Context, c *nexusv1.NexusAICapability, 
 	return observed, err
 }
 
-// begin adds the finalizer before the first child: what is made must be found again. It returns the capability as it is then.
+// begin adds the finalizer before the first child: all children must be found again. It returns the capability as it is then.
 func (r *Reconciler) begin(ctx context.Context, c, was *nexusv1.NexusAICapability) (*nexusv1.NexusAICapability, error) {
 	if !controllerutil.AddFinalizer(c, Finalizer) {
 		return was, nil
@@ -143,7 +143,8 @@ func (r *Reconciler) begin(ctx context.Context, c, was *nexusv1.NexusAICapabilit
 	return c.DeepCopy(), r.dropRecord(ctx, c, "")
 }
 
-// read reads a capability as it is. Of one that is too large, the cache keeps what is short: it is not rolled out, and what it made stays.
+// read reads a capability as it is. If it is too large, the cache keeps only its short fields: it is not rolled out, and the objects that
+// it made stay.
 func (r *Reconciler) read(ctx context.Context, key client.ObjectKey, c *nexusv1.NexusAICapability) (tooLarge, err error) {
 	ref := capabilityRef(key)
 	if err := r.Newest(ctx, r.Applier, ref, c); err != nil {
@@ -162,7 +163,7 @@ func (r *Reconciler) read(ctx context.Context, key client.ObjectKey, c *nexusv1.
 	return nil, nil
 }
 
-// forget drops what is remembered of a capability that is gone.
+// forget drops the memory of a capability that is gone.
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.retries.Drop(key)
 	r.memories.forget(key)
@@ -195,7 +196,7 @@ func (r *Reconciler) requeue(c *nexusv1.NexusAICapability, unwritten time.Durati
 	}
 }
 
-// nextLook returns the pause until the next look at what is not watched; 0 for none.
+// nextLook returns the pause until the next look at objects that are not watched; 0 for none.
 func (r *Reconciler) nextLook(c *nexusv1.NexusAICapability) time.Duration {
 	switch {
 	case !c.Status.Ready:
@@ -218,8 +219,8 @@ const parametersPoll = 5 * time.Minute
 // agentPoll is the interval of looks at the EKS Pod Identity Agent, which is not watched.
 const agentPoll = time.Minute
 
-// converge compiles the capability and applies what may be applied, until nothing more can be done
-// before something outside happens. What it saw is returned even when it ends in an error.
+// converge compiles the capability and applies its objects, as far as possible before an outside event. It returns its observations even
+// when it ends in an error.
 func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Observed, error) {
 	observed := capability.Observed{Capability: c, States: map[string]capability.State{}}
 	if c.Spec.Suspend {
@@ -239,7 +240,7 @@ func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 	return observed, r.roll(ctx, ps, &observed)
 }
 
-// roll applies the objects of a compiled capability, removes what it no longer has, and adds what was seen of them.
+// roll applies the objects of a compiled capability, removes those that it no longer has, and adds the observations of them.
 func (r *Reconciler) roll(ctx context.Context, ps *pass.Pass, observed *capability.Observed) error {
 	c, rollout := ps.Capability, newRollout(r, ps)
 	err := errors.Join(rollout.run(ctx), r.zoneServed(c))
@@ -256,13 +257,13 @@ func (r *Reconciler) roll(ctx context.Context, ps *pass.Pass, observed *capabili
 	return r.providerUsable(ctx, c)
 }
 
-// sources returns the places from which passes over capabilities take what they decide by.
+// sources returns the sources of the facts for passes over capabilities.
 func (r *Reconciler) sources() pass.Sources {
 	return pass.Sources{Settings: r.Facts.Settings, Applier: r.Applier, Namesakes: r.namesakes, Facts: r.Facts.Gather,
 		Compile: r.compilations.compile, Existing: r.memories.kindsOf}
 }
 
-// namesakes lists the capabilities whose resources would have the names of one.
+// namesakes lists the capabilities with resources that would have the names of one.
 func (r *Reconciler) namesakes(ctx context.Context, c *nexusv1.NexusAICapability) ([]nexusv1.NexusAICapability, error) {
 	list := &nexusv1.NexusAICapabilityList{}
 	err := r.Client.List(ctx, list, client.MatchingFields{reconciler.NameIndex: reconciler.IndexName(c)[0]})
@@ -331,7 +332,7 @@ func (r *Reconciler) wholeCapabilityOf(ctx context.Context, obj client.Object) (
 	return whole, nil
 }
 
-// isAsDesired reports whether an object is what a node says, and remembers when it is.
+// isAsDesired reports whether an object is as its node declares it, and remembers when it is.
 func (r *Reconciler) isAsDesired(compiled *compilation, desired *unstructured.Unstructured, obj client.Object) bool {
 	if r.compilations.isGenerated(compiled, obj, desired) {
 		return true

@@ -23,9 +23,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// removeNext removes the first stage of which something is left, and leaves the stores while the deletion can be undone. A change of
-// the recovery is only put into the status, which is written with the version that was read: nothing follows from a decision that an
-// undo, or another operator, contradicted meanwhile.
+// removeNext removes the first stage that has objects, and leaves the stores while the deletion can be undone. A change of the recovery is
+// only put into the status, which is written with the version that was read: a decision that an undo, or another operator, contradicted in
+// the meantime has no effect.
 func (r *Reconciler) removeNext(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, stages [][]apply.Child) error {
 	changed, err := r.recordRecovery(ctx, c, stages)
 	if changed || err != nil {
@@ -123,7 +123,7 @@ func (r *Reconciler) patchRecord(ctx context.Context, live, want *corev1.ConfigM
 	return r.recordFailure(r.Client.Patch(ctx, next, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{})))
 }
 
-// recordFailure says what a failed write of a record holds up. Conflicts stay recognizable by apierrors.IsConflict.
+// recordFailure says that a failed write of a record holds up the deletion. Conflicts stay recognizable by apierrors.IsConflict.
 func (r *Reconciler) recordFailure(err error) error {
 	if err == nil || apierrors.IsConflict(err) {
 		return err
@@ -136,7 +136,7 @@ func (r *Reconciler) recordFailure(err error) error {
 	return err
 }
 
-// dropRecord removes the record of a deletion that has ended, or whose capability exists again. A record of another deletion stays
+// dropRecord removes the record of a deletion that has ended, or of a capability that exists again. A record of another deletion stays
 // where the UID names one.
 func (r *Reconciler) dropRecord(ctx context.Context, c *nexusv1.NexusAICapability, of types.UID) error {
 	live := &corev1.ConfigMap{}
@@ -150,7 +150,7 @@ func (r *Reconciler) dropRecord(ctx context.Context, c *nexusv1.NexusAICapabilit
 	return client.IgnoreNotFound(r.Client.Delete(ctx, live, client.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion}))
 }
 
-// reportRecovery says in an event what becomes of the stores.
+// reportRecovery reports the fate of the stores in an event.
 func (r *Reconciler) reportRecovery(c *nexusv1.NexusAICapability, next *nexusv1.RecoveryStatus) {
 	until := next.Until.UTC().Format(time.RFC3339)
 	switch next.State {

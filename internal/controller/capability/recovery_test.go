@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// gracefully gives a capability a time in which its deletion can be undone.
+// gracefully gives a capability a grace period that allows an undo of its deletion.
 func gracefully(c *nexusv1.NexusAICapability) {
 	c.Spec.DeletionPolicy = nexusv1.DeletionDelete
 	c.Spec.Deletion = &nexusv1.DeletionSpec{Graceful: &metav1.Duration{Duration: time.Hour}}

@@ -117,7 +117,7 @@ func TestResources_MissingRightToCreate(t *testing.T) {
 	b.run(c)
 }
 
-// What a kind's definition refuses stalls the capability before anything is created.
+// If a kind's definition refuses an object, the capability stalls before anything is created.
 func TestResources_AreCheckedBeforeAnythingIsApplied(t *testing.T) {
 	extent.Full(t)
 	b := vectorsBed(t)

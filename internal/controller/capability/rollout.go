@@ -78,8 +78,8 @@ func (o *rollout) run(ctx context.Context) error {
 	}
 }
 
-// refuseLeftOut sets the state of the nodes whose kind --kinds leaves out, also of those that would not be applied yet. It returns
-// the nodes.
+// refuseLeftOut sets the state of the nodes of kinds that --kinds leaves out, also of those that would not be applied yet. It returns the
+// nodes.
 func (o *rollout) refuseLeftOut() map[string]bool {
 	refused := map[string]bool{}
 	for _, n := range o.Graph.Nodes() {
@@ -122,7 +122,7 @@ func (o *rollout) progress(id string) graph.Progress {
 	}
 }
 
-// recall sets the state of a child whose apply would find nothing to do, and reports whether it did.
+// recall sets the state of a child if an apply would find nothing to do, and reports whether it did.
 func (o *rollout) recall(ctx context.Context, id string) bool {
 	n, _ := o.Graph.Node(id)
 	s, ok, err := o.remembered(ctx, id, n.Object)
@@ -152,7 +152,7 @@ func (o *rollout) apply(ctx context.Context, id string) {
 	o.record(id, n.Object, res, stateOf(res, h, err), err)
 }
 
-// write carries out what is decided about a child, and keeps the store of one that is being deleted although it is declared.
+// write carries out the decision about a child, and keeps the store of a child that is being deleted although it is declared.
 func (o *rollout) write(ctx context.Context, n graph.Node) (apply.Result, error) {
 	desired := n.Object
 	res, err := o.carryOut(ctx, desired, o.Pass.Write(ctx, n))
@@ -200,7 +200,7 @@ func stateOf(res apply.Result, h health.Health, err error) capability.State {
 	return s
 }
 
-// record keeps the state of a child and what was changed in it.
+// record keeps the state of a child and the changes to it.
 func (o *rollout) record(id string, desired *unstructured.Unstructured, res apply.Result, s capability.State, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -232,7 +232,7 @@ func pathsOf(diff []apply.Difference) []string {
 	return paths
 }
 
-// reportDrift makes an event of what somebody changed in a child and the apply restored.
+// reportDrift emits an event for the fields of a child that another client changed and the apply restored.
 func (o *rollout) reportDrift(id string, res apply.Result) {
 	if len(res.Drift) == 0 {
 		return
@@ -241,8 +241,8 @@ func (o *rollout) reportDrift(id string, res apply.Result) {
 		id+" was changed by somebody else and is as declared again: "+strings.Join(pathsOf(res.Drift), ", "))
 }
 
-// isExactGroup reports whether nobody but the capability has a say in a child's spec: what somebody adds to it
-// could reach further in AWS, or make a policy select fewer pods.
+// isExactGroup reports whether only the capability has a say in the spec of a child: an addition by another client could reach further in
+// AWS, or make a policy select fewer pods.
 func isExactGroup(group string) bool {
 	return group == v1alpha1.GroupName || group == intentv1alpha1.GroupName
 }
@@ -261,8 +261,8 @@ func (o *rollout) healthOf(ctx context.Context, live *unstructured.Unstructured)
 	return o.r.health().Of(ctx, typed.(client.Object))
 }
 
-// wait returns what must be tried again: a conflict with another writer, an API server that failed.
-// What a person must help with, or what is waited for, stands in the states and needs no error.
+// wait returns the failures that must be tried again: a conflict with another writer, an API server that failed. Failures that need a
+// person, and objects that a child waits for, stand in the states and need no error.
 func (o *rollout) wait() error {
 	var errs []error
 	for _, err := range o.errs {

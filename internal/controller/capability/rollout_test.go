@@ -90,7 +90,7 @@ func TestRollout_ReportsWhatAnEditChanges(t *testing.T) {
 	b.run(c)
 	b.edit(c, func() { c.Spec.Backend.Image = "registry.example/backend:2"; withBucket(c) })
 	b.pass(c)
-	// The pass in which the new bucket is created ends with a status that is refused: its changes are kept.
+	// The pass that creates the new bucket ends with a status that is refused: its changes are kept.
 	b.run(c)
 	r := c.Status.Rollout
 	if r == nil || r.State != nexusv1.RolloutComplete || r.Generation != c.Generation {

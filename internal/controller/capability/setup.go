@@ -113,7 +113,7 @@ func (r *Reconciler) hostedIn(ctx context.Context, zone client.Object) []reconci
 	}, client.InNamespace(zone.GetNamespace()))
 }
 
-// reached maps an IngressClass to the capabilities that wait for it, and to those whose records depend on its parameters.
+// reached maps an IngressClass to the capabilities that wait for it, and to those with records that depend on its parameters.
 func (r *Reconciler) reached(ctx context.Context, _ client.Object) []reconcile.Request {
 	return r.capabilitiesWhere(ctx, func(c *nexusv1.NexusAICapability) bool { return !c.Status.Ready || capability.KeepsRecords(c) })
 }
@@ -136,7 +136,7 @@ func (r *Reconciler) capabilitiesWhere(ctx context.Context, keep func(*nexusv1.N
 	return out
 }
 
-// report turns what was seen into the capability's status, in memory.
+// report turns the observations into the capability's status, in memory.
 func (r *Reconciler) report(c *nexusv1.NexusAICapability, observed capability.Observed, err error) {
 	observed.Capability, observed.Err = c, err
 	meta.RemoveStatusCondition(&c.Status.Conditions, status.Paused)
@@ -152,7 +152,7 @@ func (r *Reconciler) report(c *nexusv1.NexusAICapability, observed capability.Ob
 	}
 }
 
-// wasObserved reports whether a pass came to a result: one that a passing failure ended did not do what was requested.
+// wasObserved reports whether a pass came to a result: a pass that a passing failure ended did not carry out the request.
 func wasObserved(err error) bool {
 	_, stalled := status.AsStalled(err)
 	_, waiting := status.AsWaiting(err)
@@ -171,7 +171,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, c, was *nexusv1.NexusAICap
 	return 0, r.patchStatus(ctx, c, was)
 }
 
-// isUnchanged reports whether a status says what it said before, whenever that was written.
+// isUnchanged reports whether a status equals the status before, except for its time.
 func isUnchanged(c, was *nexusv1.NexusAICapability) bool {
 	c.Status.LastSyncTime = was.Status.LastSyncTime
 	return equality.Semantic.DeepEqual(c.Status, was.Status)
@@ -186,7 +186,7 @@ func (r *Reconciler) patchStatus(ctx context.Context, c, was *nexusv1.NexusAICap
 	}
 	now := metav1.NewTime(r.Clock.Now())
 	c.Status.LastSyncTime = &now
-	// A difference to an outdated status would leave standing what the status says by now and should not.
+	// A patch that is computed from an outdated status would leave stale fields in the present status.
 	patch, answer := reconciler.StatusPatch(c, was, true)
 	if err := r.Client.Status().Patch(ctx, answer, patch); err != nil {
 		return err

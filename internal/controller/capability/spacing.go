@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// passSpacing is the time for which the events of a capability's children wait for each other: while a capability is created, its
-// forty children change three times each within seconds. An edit of the capability itself does not wait.
+// passSpacing is the delay that collects the events of a capability's children: while a capability is created, its forty children change
+// three times each within seconds. An edit of the capability itself does not wait.
 const passSpacing = 200 * time.Millisecond
 
 // progressSpacing is the least time between statuses of a capability that show only progress.
@@ -65,7 +65,7 @@ func (s *spacing) begin(key types.NamespacedName) {
 	s.dropOld(now)
 }
 
-// dropOld forgets what was done so long ago that it does not count as under way.
+// dropOld forgets passes that began so long ago that they do not count as under way.
 func (s *spacing) dropOld(now time.Time) {
 	for len(s.recent) > 0 {
 		first := s.recent[0]
@@ -136,7 +136,7 @@ func (s spaced) Generic(ctx context.Context, e event.GenericEvent, q requestQueu
 	s.inner.Generic(ctx, e, s.queue(q))
 }
 
-// spacedQueue delays what is added. A request that is due earlier stays so.
+// spacedQueue delays the requests that are added. A request that is due earlier stays so.
 type spacedQueue struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 	spacing *spacing

@@ -21,8 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
-// outdated makes a capability reconciler whose cache stays at the capability as it was before its last status,
-// in which one intent is covered.
+// outdated makes a capability reconciler with a cache that stays at the capability before its last status. One intent is covered in it.
 func outdated(t *testing.T) (*Reconciler, *nexusv1.NexusAICapability) {
 	t.Helper()
 	scheme := runtime.NewScheme()

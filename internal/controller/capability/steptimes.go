@@ -20,14 +20,14 @@ func (r *Reconciler) measureSteps(c, was *nexusv1.NexusAICapability, observed ca
 	}
 }
 
-// stepTimes measures how long the steps of a capability take, from what each pass sees of them.
+// stepTimes measures how long the steps of a capability take, from the states that each pass sees.
 type stepTimes struct {
 	// last are the states that the passes before saw, and begun is when the steps under way began.
 	last  map[string]capability.StepState
 	begun map[string]time.Time
 }
 
-// stepLook holds what a pass saw of the steps of a capability.
+// stepLook holds the states of the steps of a capability in one pass.
 type stepLook struct {
 	// fresh is true when no pass saw the capability before, not even one of an earlier process.
 	fresh      bool

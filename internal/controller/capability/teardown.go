@@ -47,7 +47,7 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 	return r.advanceDeletion(ctx, c, was)
 }
 
-// advanceDeletion removes what can be removed now, and shows what is left.
+// advanceDeletion removes the objects that can be removed now, and shows the remaining ones.
 func (r *Reconciler) advanceDeletion(ctx context.Context, c, was *nexusv1.NexusAICapability) (reconcile.Result, error) {
 	observed, done, err := r.takeDown(ctx, c)
 	if err == nil && done {
@@ -77,7 +77,7 @@ func (r *Reconciler) holdDeletion(ctx context.Context, c, was *nexusv1.NexusAICa
 	return r.requeue(c, 0, wait)
 }
 
-// dropEndedRecord deletes the record of a capability of which nothing can come back.
+// dropEndedRecord deletes the record of a capability if nothing of it can be restored any more.
 func (r *Reconciler) dropEndedRecord(ctx context.Context, c *nexusv1.NexusAICapability) error {
 	if ended := c.Status.Recovery; ended != nil && ended.State == nexusv1.RecoveryEnded {
 		return r.dropRecord(ctx, c, c.UID)
@@ -85,7 +85,7 @@ func (r *Reconciler) dropEndedRecord(ctx context.Context, c *nexusv1.NexusAICapa
 	return nil
 }
 
-// release removes the finalizer of a capability of which nothing is left.
+// release removes the finalizer of a capability without any remaining object.
 func (r *Reconciler) release(ctx context.Context, c, was *nexusv1.NexusAICapability) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(c)
 	controllerutil.RemoveFinalizer(c, Finalizer)
@@ -96,7 +96,7 @@ func (r *Reconciler) release(ctx context.Context, c, was *nexusv1.NexusAICapabil
 	return reconcile.Result{}, nil
 }
 
-// takeDown deletes the first stage of which something is left, and says of everything that is left why.
+// takeDown deletes the first stage that has objects, and gives the reason for every object that is left.
 func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Observed, bool, error) {
 	observed := capability.Observed{Capability: c, States: map[string]capability.State{}}
 	declared, err := r.sources().Declared(ctx, c)
@@ -186,8 +186,9 @@ func (r *Reconciler) isControlled(ctx context.Context, c *nexusv1.NexusAICapabil
 	return err == nil && metav1.IsControlledBy(live, c), err
 }
 
-// orphanChildren takes our marks off every child, which stays and, in AWS, goes on being kept as declared. Children that the garbage
-// collector cannot reach come first, those whose reference it cut come last: they prove until the end what was asked for.
+// orphanChildren takes our marks off every child. The child stays and, in AWS, is still kept as declared. Children that the garbage
+// collector cannot reach come first. Children that lost their owner reference to the garbage collector come last: they prove until the end
+// that the user asked for orphaning.
 func (r *Reconciler) orphanChildren(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) error {
 	all := slices.Concat(stages...)
 	slices.SortStableFunc(all, func(a, b apply.Child) int {
@@ -208,9 +209,8 @@ func deletionDistance(child apply.Child, c *nexusv1.NexusAICapability) int {
 	return 0
 }
 
-// removeStage deletes what is first in order. Before, every AWS child gets the fields that its deletion depends on:
-// they may be edited right before the deletion, and while it waits for a bucket to be emptied. Nothing else of the
-// spec reaches a child any more.
+// removeStage deletes the first stage. Before, every AWS child gets the fields that its deletion depends on: they may be edited right
+// before the deletion, and while it waits for a bucket to be emptied. No other field of the spec reaches a child any more.
 func (r *Reconciler) removeStage(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, stages [][]apply.Child) error {
 	for _, child := range slices.Concat(stages...) {
 		if err := r.prepareDeletion(ctx, c, child); err != nil {
@@ -242,7 +242,7 @@ func unusedIn(c *nexusv1.NexusAICapability, stage []apply.Child) []apply.Child {
 	})
 }
 
-// prepareDeletion gives an AWS child what its deletion depends on.
+// prepareDeletion gives an AWS child the fields that its deletion depends on.
 func (r *Reconciler) prepareDeletion(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) error {
 	if child.Kind.Group != v1alpha1.GroupName {
 		return nil
@@ -340,7 +340,7 @@ func (r *Reconciler) remove(ctx context.Context, c *nexusv1.NexusAICapability, a
 		if err != nil {
 			return err
 		}
-		if len(others) > 0 { // it is somebody's home by now: it stays, and only our mark goes
+		if len(others) > 0 { // it has objects of others by now: it stays, and only our mark goes
 			r.Events.Normal(c, status.ReasonInUse, "Delete", fmt.Sprintf("namespace %s stays: it holds objects that this capability did not create: %s", ref.Name, others))
 			return r.Applier.Orphan(ctx, capabilityfacts.OwnerOf(c), ref)
 		}

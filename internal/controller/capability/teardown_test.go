@@ -38,7 +38,7 @@ func (b *bed) deleteCapability(c *nexusv1.NexusAICapability) {
 	b.emitted()
 }
 
-// takenDown reconciles until the capability is gone, and returns what was deleted, in order.
+// takenDown reconciles until the capability is gone, and returns the deleted objects, in order.
 func (b *bed) takenDown(c *nexusv1.NexusAICapability) []string {
 	b.Helper()
 	b.eventually("the capability to be gone", func() error {
@@ -275,7 +275,7 @@ func TestDelete_OneCutReferenceKeepsNoOtherObject(t *testing.T) {
 	}
 }
 
-// Objects whose provider has another owner are refused the operator's own identity, also for their deletion.
+// Objects with a provider of another owner are refused the operator's own identity, also for their deletion.
 func TestDelete_RestoresTheReferenceOfItsProvider(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
 
-// telling drops updates of an AWS resource that tell its capability nothing: the finalizer and the record of the intent, which
-// are written before each first call to AWS. They are a third of what happens to the children of a new capability.
+// telling drops updates of an AWS resource that mean nothing to its capability: the finalizer and the record of the intent, which are
+// written before each first call to AWS. They are a third of the events of a new capability's children.
 type telling struct{ predicate.Funcs }
 
 // Update implements predicate.Predicate. A repetition of the cache's own, which has one version twice, is kept.

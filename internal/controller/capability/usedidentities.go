@@ -17,11 +17,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// ofIdentities are the kinds of what an access has: its role, the way to it, and its settings, which a container that restarts reads again.
+// ofIdentities are the kinds of the objects of an access: its role, the association of the role, and its settings, which a container that
+// restarts reads again.
 var ofIdentities = []string{"IAMRole", "PodIdentityAssociation", "ServiceAccount", "ConfigMap"}
 
-// withoutUsedIdentities leaves out of the children to prune what pods still need that run with a ServiceAccount which is no longer declared:
-// their rights are taken once they have ended. It returns the first of these pods.
+// withoutUsedIdentities drops from the children to prune those that running pods still need, if the pods run with a ServiceAccount that is
+// no longer declared: their rights are taken once they have ended. It returns the first of these pods.
 func (r *Reconciler) withoutUsedIdentities(ctx context.Context, c *nexusv1.NexusAICapability, surplus []pass.Act) ([]pass.Act, string, error) {
 	needed := func(act pass.Act) bool {
 		return slices.Contains(ofIdentities, act.Ref.Kind.Kind) && capability.ActingResource(act.Ref.Kind.Kind, act.Ref.Name) == ""
@@ -36,7 +37,7 @@ func (r *Reconciler) withoutUsedIdentities(ctx context.Context, c *nexusv1.Nexus
 	return slices.DeleteFunc(surplus, needed), pod, nil
 }
 
-// podWithOtherIdentity names the first pod of a capability whose ServiceAccount the capability no longer declares.
+// podWithOtherIdentity names the first pod of a capability with a ServiceAccount that the capability no longer declares.
 func (r *Reconciler) podWithOtherIdentity(ctx context.Context, c *nexusv1.NexusAICapability) (string, error) {
 	pods := &corev1.PodList{}
 	in := client.InNamespace(capability.NamesOf(c).WorkloadNamespace())

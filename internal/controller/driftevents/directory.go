@@ -25,12 +25,12 @@ import (
 // flowCheck is the interval of looks whether events still arrive.
 const flowCheck = 15 * time.Second
 
-// Watcher finds the objects of one kind whose resources an event names.
+// Watcher finds the objects of one kind with resources that an event names.
 type Watcher interface {
-	// Changed requests a check of each object, of those of a namespace where one is named, whose resource the event names. It returns how many
-	// there are. An event that is repeated requests nothing more.
+	// Changed requests a check of each object with a resource that the event names. If a namespace is given, only its objects are checked.
+	// It returns how many there are. An event that is repeated requests nothing more.
 	Changed(ctx context.Context, e driftevents.Event, namespace string) (int, error)
-	// HastenChecks brings the next check of each object for which no events arrive into the ordinary interval.
+	// HastenChecks moves the next check of each object without arriving events into the ordinary interval.
 	HastenChecks(ctx context.Context)
 }
 
@@ -40,7 +40,7 @@ type Directory struct {
 	Sessions  *awsclient.Sessions
 	Providers *awssession.Directory
 	Flow      *Flow
-	// Queue is the URL of the operator's queue; empty for none. Region is the region of a queue whose URL names none.
+	// Queue is the URL of the operator's queue; empty for none. Region is the region of a queue with a URL that names none.
 	Queue, Region string
 	Watchers      []Watcher
 	// ShowChange has the AWSProviders show whether events arrive.

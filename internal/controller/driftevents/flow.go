@@ -14,24 +14,26 @@ import (
 )
 
 const (
-	// heartbeatPatience is the age of the last heartbeat at which events no longer count as arriving. The schedule sends one a minute.
+	// heartbeatPatience limits the age of the last heartbeat: if it is older, events no longer count as arriving. The schedule sends one a
+	// minute.
 	heartbeatPatience = 5 * time.Minute
 	// mostPlaces bounds the accounts and regions that are remembered: a message can name any.
 	mostPlaces = 1024
 )
 
-// place names the account and region that heartbeats come from. The scope is the namespace whose objects the queue serves; empty for all.
+// place names the account and region that heartbeats come from. The scope is the namespace of the objects that the queue serves; empty for
+// all.
 type place struct{ scope, account, region string }
 
-// Flow knows from which accounts and regions events arrive.
+// Flow knows the accounts and regions that events arrive from.
 type Flow struct {
 	clock clock.PassiveClock
 
 	mu   sync.Mutex
 	last map[place]time.Time
-	// shown are the places whose heartbeats the metrics show. A place is never removed, as its series is not.
+	// shown are the places with heartbeats in the metrics. A place is never removed, as its series is not.
 	shown map[place]bool
-	// flowing are the places whose events arrived at the last call of stopped.
+	// flowing are the places with arriving events at the last call of stopped.
 	flowing map[place]bool
 }
 

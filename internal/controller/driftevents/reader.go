@@ -77,7 +77,8 @@ func (r *reader) run(ctx context.Context) {
 	}
 }
 
-// readOnce receives some messages, requests the checks that they cause, and deletes them after that: what is not deleted comes again.
+// readOnce receives some messages, requests the checks that they cause, and deletes them after that: a message that is not deleted comes
+// again.
 func (r *reader) readOnce(ctx context.Context) error {
 	session, err := r.open(ctx)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
-// assessmentsEvery is the interval at which the Services of a namespace are read for intent assessTLS, and the age of its results
-// is judged. A watch on pods reports new results.
+// assessmentsEvery is the interval between two reads of the Services of a namespace for intent assessTLS, and between two checks of the age
+// of its results. A watch on pods reports new results.
 const assessmentsEvery = 5 * time.Minute
 
 // readAssessments gathers the facts about the TLS assessments of a policy, unless --adapters leaves out the engine that makes
@@ -49,7 +49,7 @@ func (r *Reconciler) ofAssessment(ctx context.Context, o client.Object) []reconc
 	return r.ownerOfDerived(ctx, policy)
 }
 
-// assessed passes events of pods of assessments whose status may hold a result. Deletions change no result.
+// assessed passes events of pods of assessments with a status that may hold a result. Deletions change no result.
 type assessed struct{ predicate.Funcs }
 
 // Create implements predicate.Predicate.

@@ -69,7 +69,7 @@ type bed struct {
 	derived  *derivedCache
 }
 
-// derivedCache reads from the API server, and notes what is indexed and given up.
+// derivedCache reads from the API server, and notes the kinds that are indexed and given up.
 type derivedCache struct {
 	cache.Cache
 	reader  client.Reader
@@ -138,7 +138,7 @@ func newScheme(t *testing.T) *runtime.Scheme {
 	}
 	s.AddKnownTypeWithName(kubeArmorPolicy, &kubeArmorObject{})
 	s.AddKnownTypeWithName(kubeArmorPolicy.GroupVersion().WithKind("KubeArmorPolicyList"), &kubeArmorObjects{})
-	// The fake client adds kinds that are listed without a Go type to its scheme, which others read meanwhile.
+	// The fake client adds kinds that are listed without a Go type to its scheme, which others read at the same time.
 	for _, kind := range intentfacts.OtherPolicyKinds() {
 		s.AddKnownTypeWithName(kind, &unstructured.Unstructured{})
 		s.AddKnownTypeWithName(kind.GroupVersion().WithKind(kind.Kind+"List"), &unstructured.UnstructuredList{})
@@ -248,7 +248,7 @@ func (b *bed) passed(o client.Object) reconcile.Result {
 	return res
 }
 
-// changed does what somebody else does, and tells the reconciler of declarations as their watch does.
+// changed makes a change of another client, and notifies the reconciler of declarations as their watch does.
 func (b *bed) changed(do func(c client.Client) error) {
 	b.Helper()
 	b.must(do(b.api.Store))
@@ -293,7 +293,7 @@ func (b *bed) shows(o client.Object, kind, status, reason string, texts ...strin
 	fakeapi.CheckCondition(b, CommonOf(o).Conditions, kind, status, reason, texts...)
 }
 
-// covers checks what is said of an intent by an engine.
+// covers checks the coverage of an intent by an engine.
 func (b *bed) covers(o client.Object, id, engine string, level v1alpha1.Level, reason string) {
 	b.Helper()
 	for _, c := range CommonOf(o).Coverage {
@@ -307,7 +307,7 @@ func (b *bed) covers(o client.Object, id, engine string, level v1alpha1.Level, r
 	b.Errorf("nothing is said of %s by %s: %+v", id, engine, CommonOf(o).Coverage)
 }
 
-// writes checks what was written since it was asked last.
+// writes checks the writes since the last call.
 func (b *bed) writes(want ...string) {
 	b.Helper()
 	b.api.CheckWrites(b, want...)

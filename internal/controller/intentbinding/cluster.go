@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
-// clusterReader reads where the cluster's DNS is, what enforces NetworkPolicies, which engines run, and how pods get credentials, at most
-// once a minute.
+// clusterReader reads the place of the cluster's DNS, the engine that enforces NetworkPolicies, the engines that run, and the way that pods
+// get credentials, at most once a minute.
 type clusterReader struct {
 	settings intentfacts.Settings
 	live     client.Reader

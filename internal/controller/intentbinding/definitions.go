@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// definitionSettles is the time in which API servers come to serve a definition as it was changed.
+// definitionSettles is the time that API servers take to serve a changed definition.
 const definitionSettles = 3 * time.Second
 
-// refreshChanged lists the objects of watched kinds again whose definitions have changed: a definition that loses a field has the API
-// server leave it out of its answers, and no event of a watch says so. It returns when it has to be called again, or 0.
+// refreshChanged lists the objects of watched kinds with changed definitions again: if a definition loses a field, the API server leaves it
+// out of its answers, and no event of a watch says so. It returns when it has to be called again, or 0.
 func (k *EngineKinds) refreshChanged(ctx context.Context) (time.Duration, error) {
 	list := &apiextensionsv1.CustomResourceDefinitionList{}
 	if err := k.reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {

@@ -38,8 +38,8 @@ import (
 type EngineKinds struct {
 	reader client.Reader // of definitions
 	live   client.Reader // the API server itself
-	// derived holds what bindings own, directly or through their policies, and nothing else; client reads
-	// from it. It keeps managed fields: they tell who added what.
+	// derived holds only objects that bindings own, directly or through their policies; client reads from it. It keeps managed fields: they
+	// show the writer of each field.
 	derived cache.Cache
 	client  client.Client
 	// all are the kinds that any engine makes or requires by a definition.
@@ -57,7 +57,7 @@ type EngineKinds struct {
 	watched   map[schema.GroupVersionKind]bool
 	indexed   map[schema.GroupVersionKind]bool
 	strangers bool
-	// generations holds those of the definitions, and changedAt when one changed whose objects have not been listed again.
+	// generations holds those of the definitions, and changedAt the time of a change if the objects have not been listed again since.
 	generations map[schema.GroupVersionKind]int64
 	changedAt   map[schema.GroupVersionKind]time.Time
 }
@@ -129,11 +129,11 @@ func (k *EngineKinds) index(ctx context.Context, gvk schema.GroupVersionKind, o 
 
 func ownerUID(o client.Object) []string { return []string{o.GetLabels()[LabelPolicyOwner]} }
 
-// view holds what is known of the engines' kinds at one moment.
+// view holds the known facts about the engines' kinds at one moment.
 type view struct {
 	served intent.Served
 	// denied are the kinds that are served and may not be listed, and how the API server says so. A cache of
-	// one would never be in sync, and whoever reads from it would wait for ever.
+	// one would never be in sync, and a reader of it would wait without end.
 	denied map[schema.GroupVersionKind]error
 }
 
@@ -178,7 +178,7 @@ func servedBy(d *apiextensionsv1.CustomResourceDefinition) []schema.GroupVersion
 	return out
 }
 
-// WithoutSchemas keeps of a definition what servedBy reads: some are a megabyte.
+// WithoutSchemas keeps only the parts of a definition that servedBy reads: some definitions are a megabyte.
 func WithoutSchemas(o any) (any, error) {
 	if d, ok := o.(*apiextensionsv1.CustomResourceDefinition); ok {
 		d.ManagedFields, d.Annotations = nil, nil
@@ -189,8 +189,8 @@ func WithoutSchemas(o any) (any, error) {
 	return o, nil
 }
 
-// withoutLongContents is apply.WithoutLongContents for all derived objects but the policies of bindings, which tenants cannot write and whose
-// contents are read from the cache.
+// withoutLongContents is apply.WithoutLongContents for all derived objects but the policies of bindings: tenants cannot write those, and
+// their contents are read from the cache.
 func withoutLongContents(o any) (any, error) {
 	switch o.(type) {
 	case *v1alpha1.NimbusPolicy, *v1alpha1.ClusterNimbusPolicy:
@@ -242,8 +242,8 @@ func cutLabels(m map[string]string) {
 	}
 }
 
-// Reconcile implements reconcile.Reconciler over the definitions: it wakes the bindings, whose passes look
-// at the kinds. It looks itself, too: kinds that go are to be forgotten even where there is no binding.
+// Reconcile implements reconcile.Reconciler over the definitions: it wakes the bindings, and their passes look at the kinds. It looks
+// itself, too: kinds that go are to be forgotten even where there is no binding.
 func (k *EngineKinds) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	_, err := k.look(ctx)
 	var again time.Duration

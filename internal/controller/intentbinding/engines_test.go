@@ -73,7 +73,7 @@ func TestReconcile_RestoresWhatIsChangedByHand(t *testing.T) {
 	}
 }
 
-// contentOf is an object without what the API server keeps, as lines.
+// contentOf returns an object as lines, without the fields that the API server keeps.
 func contentOf(t *testing.T, u *unstructured.Unstructured) []string {
 	t.Helper()
 	u = u.DeepCopy()
@@ -181,7 +181,7 @@ func TestReconcile_NamesTheRoleForAnEngineItMayNotList(t *testing.T) {
 	}
 }
 
-// Make before break: an edited intent becomes another rule, and what it had closed stays closed until that exists.
+// Make before break: an edited intent becomes another rule, and connections that it had closed stay closed until that exists.
 func TestReconcile_KeepsARuleUntilItsReplacementExists(t *testing.T) {
 	sw := intentOf("swDeploymentTools", "Block", nil)
 	web := bindingTo("web", "swdeploymenttools")
@@ -425,7 +425,7 @@ func TestForeignPolicies_AreWatchedOnce(t *testing.T) {
 	}
 }
 
-// A webhook that puts such an annotation back would be fought over for ever.
+// A webhook that puts such an annotation back would be contested without end.
 func TestReconcile_ReportsAnAnnotationThatComesBack(t *testing.T) {
 	web := bindingTo("web", "swdeploymenttools")
 	b := newBed(t, web, intentOf("swDeploymentTools", "Block", nil), definition(kubeArmorPolicy))
@@ -451,7 +451,7 @@ func TestReconcile_ReportsAnAnnotationThatComesBack(t *testing.T) {
 	b.shows(web, "Stalled", "True", "NotLive", "policy.kubearmor.com/skip", "webhook")
 }
 
-// A webhook that changes an object keeps it from being what the intent asks for.
+// If a webhook changes an object, the object is not as the intent asks for.
 func TestReconcile_ClaimsNothingForAnObjectThatAWebhookChanges(t *testing.T) {
 	web := bindingTo("web", "swdeploymenttools")
 	b := newBed(t, web, intentOf("swDeploymentTools", "Block", nil), definition(kubeArmorPolicy))
@@ -491,7 +491,7 @@ func TestReconcile_BlocksNothingForAnAudit(t *testing.T) {
 	b.covers(web, "dnsManipulation", "NetworkPolicy", "Enforced", "")
 }
 
-// NetworkPolicies add up: until the new one exists, the old one still closes what it closed.
+// NetworkPolicies add up: until the new one exists, the old one still closes the same connections.
 func TestReconcile_KeepsANetworkPolicyWhoseSuccessorIsRefused(t *testing.T) {
 	web := bindingTo("web", "dnsmanipulation")
 	b := newBed(t, web, intentOf("dnsManipulation", "Block", nil), intentOf("denyExternalNetworkAccess", "Block", nil))

@@ -16,7 +16,7 @@ import (
 // intentsByName are SecurityIntents, to be read only.
 type intentsByName = map[string]*v1alpha1.SecurityIntent
 
-// clusterFacts holds what a binding is resolved and translated in, read once a pass.
+// clusterFacts holds the facts for the resolution and translation of bindings, read once a pass.
 type clusterFacts struct {
 	r          *Reconciler
 	intents    intentsByName

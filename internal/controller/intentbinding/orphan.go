@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// orphanPolicies takes back what the statuses of policies say that outlived their binding, which was deleted with
-// --cascade=orphan: nothing keeps their objects as written any more. The objects stay, as the user asked for.
+// orphanPolicies takes back the claims in the statuses of policies that outlived their binding, which was deleted with --cascade=orphan:
+// their objects are not kept as written any more. The objects stay, as the user asked for.
 func (r *Reconciler) orphanPolicies(ctx context.Context, binding reconcile.Request) error {
 	kind := "SecurityIntentBinding/" + binding.Namespace + "/"
 	if binding.Namespace == "" {

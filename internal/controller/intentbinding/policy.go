@@ -136,7 +136,7 @@ func (w *work) owner() apply.Owner {
 	return o
 }
 
-// piece is one engine's object, and what became of it.
+// piece is one engine's object, and the result of its apply.
 type piece struct {
 	engine int
 	object *unstructured.Unstructured
@@ -146,8 +146,8 @@ type piece struct {
 
 func (p piece) rule() string { return p.object.GetLabels()[intent.LabelRule] }
 
-// engines has every engine translate the policy and writes the difference, make before break: first all objects,
-// then the deletions. What a rule has is deleted only once all objects that replace it exist.
+// engines has every engine translate the policy and writes the difference, make before break: first all objects, then the deletions.
+// Objects of a rule are deleted only once all objects that replace them exist.
 func (r *Reconciler) engines(ctx context.Context, w *work) {
 	pieces, kinds := r.translate(w)
 	group := errgroup.Group{}
@@ -205,9 +205,8 @@ func (r *Reconciler) undoSwitches(ctx context.Context, p *piece) error {
 	return nil
 }
 
-// mayReplace reports whether an object that could not be written may have to take the place of one of an engine's
-// objects: it is of the same rule or, of an engine whose objects add up, of any, since an edited intent becomes
-// another rule.
+// mayReplace reports whether an object that could not be written may have to take the place of one of an engine's objects. It must be of
+// the same rule. For an engine with objects that add up, it may be of any rule, since an edited intent becomes another rule.
 func (r *Reconciler) mayReplace(pieces []piece, engine int, rule string) bool {
 	_, adds := r.Engines[engine].Engine.(intent.Divider)
 	return slices.ContainsFunc(pieces, func(p piece) bool { return p.err != nil && p.engine == engine && (adds || p.rule() == rule) })
@@ -222,7 +221,7 @@ func (r *Reconciler) note(w *work, p *piece) {
 	w.space.wrote(p.res.Live, r.parse(p.res.Live), r.Clock.Now())
 }
 
-// pruneObjects removes the policy's objects that are not wanted, but for those whose replacement failed.
+// pruneObjects removes the policy's objects that are not wanted, except those with a failed replacement.
 func (r *Reconciler) pruneObjects(ctx context.Context, w *work, pieces []piece, kinds []schema.GroupVersionKind, wanted []apply.Ref) error {
 	children, err := r.Applier.Children(ctx, w.owner(), kinds)
 	if err != nil {
@@ -281,9 +280,9 @@ func (r *Reconciler) confirm(w *work) {
 	}
 }
 
-// translate asks every engine, and lists the kinds in which objects of the policy may exist. An engine whose
-// kinds may not be listed is left alone: what exists of them cannot be known. That is no error of an engine that
-// --adapters leaves out, whose ClusterRole an administrator need not bind.
+// translate asks every engine, and lists the kinds that may have objects of the policy. If the kinds of an engine may not be listed, the
+// engine is left alone: its existing objects cannot be known. That is no error of an engine that --adapters leaves out: an administrator
+// need not bind its ClusterRole.
 func (r *Reconciler) translate(w *work) (pieces []piece, kinds []schema.GroupVersionKind) {
 	known, report := w.s.kinds, w.report
 	for i, e := range pass.Enforce(r.Engines, report.Policy, w.facts, known.served) {
@@ -318,7 +317,7 @@ func (v view) deniedOf(e Engine) error {
 	return nil
 }
 
-// recordOutcome lists an object that is there, and takes back what is claimed for one that could not be written.
+// recordOutcome lists an object that is there, and takes back the claims for one that could not be written.
 func recordOutcome(er *intent.EngineReport, p piece) {
 	if p.err == nil && len(p.res.Unsettled) > 0 {
 		p.err = fmt.Errorf("%s is not as written: the API server or a webhook keeps %s otherwise", apply.RefOf(p.object), p.res.Unsettled[0].Path)
@@ -332,7 +331,7 @@ func recordOutcome(er *intent.EngineReport, p piece) {
 	er.Deny(p.rule(), reconciler.ReasonOf(p.err), p.err)
 }
 
-// restored tells of what somebody had changed by hand in a derived object, and was put right.
+// restored reports the fields of a derived object that a person had changed by hand and that were restored.
 func (r *Reconciler) restored(about *unstructured.Unstructured, res apply.Result) {
 	if res.Change != apply.Updated || len(res.Drift) == 0 {
 		return

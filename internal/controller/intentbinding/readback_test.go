@@ -30,7 +30,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
-// keeper is an API server that keeps what is applied, after a webhook or an older schema has had its way with it.
+// keeper is an API server that keeps the applied objects as a webhook or an older schema has changed them.
 type keeper struct {
 	client.WithWatch
 	scheme *runtime.Scheme
@@ -70,7 +70,7 @@ func (k *keeper) Apply(_ context.Context, o runtime.ApplyConfiguration, _ ...cli
 	return nil
 }
 
-// Patch changes nothing: the server adds again what a patch takes out.
+// Patch changes nothing: the server adds the fields again that a patch takes out.
 func (k *keeper) Patch(_ context.Context, o client.Object, _ client.Patch, _ ...client.PatchOption) error {
 	k.writes++
 	o.(*unstructured.Unstructured).Object = k.kept.DeepCopy().Object
@@ -186,7 +186,7 @@ func read(t *testing.T, file string, into any) {
 	}
 }
 
-// shapes of clusters in which each engine has something to make.
+// readbackFacts returns the facts of clusters that give each engine something to make.
 func readbackFacts(t *testing.T) []intent.Facts {
 	t.Helper()
 	patches := &corev1.ConfigMap{}

@@ -123,7 +123,7 @@ func TestReconcile_ClaimsWhatAutoModeEnforces(t *testing.T) {
 	b := newBed(t, web, intentOf("dnsManipulation", "Block", nil))
 	b.passed(web)
 	b.covers(web, "dnsManipulation", "NetworkPolicy", "Enforced", "")
-	// The cluster becomes one of Auto Mode, without CoreDNS and without what enforced policies.
+	// The cluster becomes one of Auto Mode, without CoreDNS and without the engine that enforced policies.
 	for _, o := range usualCluster() {
 		b.must(b.api.Store.Delete(t.Context(), o))
 	}

@@ -273,7 +273,7 @@ func TestReconcile_ReportsABindingThatCannotBeRead(t *testing.T) {
 	b.writes()
 }
 
-// A status that is computed from an outdated one would leave standing what the write in between added.
+// A status patch that is computed from an outdated status would leave the fields that the write in between added.
 func TestReconcile_ReadsPastACacheThatLags(t *testing.T) {
 	web := bindingTo("web", "dnsmanipulation")
 	b := newBed(t, web, intentOf("dnsManipulation", "Block", nil))
@@ -426,7 +426,7 @@ func TestReconcile_ReportsIntentsOfTheSameID(t *testing.T) {
 	}
 }
 
-// The API server refuses a whole status of which one list is too long.
+// The API server refuses a whole status if one list in it is too long.
 func TestStatus_ListsNoMoreNamespacesThanItsSchemaAllows(t *testing.T) {
 	b := newBed(t)
 	over := overNamespaces("over", nil, "dnsmanipulation")

@@ -31,22 +31,22 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// LabelPolicyOwner holds the UID of the owner of what is derived from a binding: the binding's on
-// policies, the policy's on engine objects.
+// LabelPolicyOwner holds the UID of the owner of an object that is derived from a binding: the binding's on policies, the policy's on
+// engine objects.
 const LabelPolicyOwner = wellknown.LabelPolicyOwner
 
 // maxConcurrentPolicies bounds how many policies of a cluster binding, and how many objects of a policy, are written
 // at a time.
 const maxConcurrentPolicies = 8
 
-// Reconciler reconciles SecurityIntentBindings and ClusterSecurityIntentBindings, the latter under requests
-// without a namespace. One pass does everything: resolve, write the policies, have every engine
-// translate them, write what comes of it, remove what no longer does, say how it went.
+// Reconciler reconciles SecurityIntentBindings and ClusterSecurityIntentBindings, the latter under requests without a namespace. One pass
+// does everything: it resolves the intents, writes the policies, has every engine translate them, writes the engines' objects, removes
+// surplus ones, and reports the result.
 type Reconciler struct {
 	reconciler.Environment
-	// Applier writes policies and engine objects; its client has a cache of nothing else.
+	// Applier writes policies and engine objects; its client has a cache of only these.
 	Applier *apply.Applier
-	// Engines are all there are; those not Enabled make nothing, and lose what they made.
+	// Engines are all engines; those not Enabled make nothing, and the objects that they made are removed.
 	Engines []Engine
 	// OperatorNamespace, MeshRootNamespace and TrustDomain are the administrator's.
 	OperatorNamespace, MeshRootNamespace, TrustDomain string
@@ -155,8 +155,7 @@ func (r *Reconciler) enqueueNeighbors(ctx context.Context, requests []reconcile.
 	}
 }
 
-// requeue returns when to look again: an event brings back what waits for another object, and the work queue
-// what failed.
+// requeue returns when to look again: an event wakes a binding that waits for another object, and the work queue one that failed.
 func (r *Reconciler) requeue(req reconcile.Request, report intent.BindingReport) (reconcile.Result, error) {
 	err := report.Failure()
 	if w, ok := status.AsWaiting(err); err == nil || ok && w.Reason == status.ReasonIntentMissing {
@@ -231,7 +230,7 @@ func (r *Reconciler) updateConditions(obj client.Object, report intent.BindingRe
 // maxNamespacesListed is the bound of the status field's schema.
 const maxNamespacesListed = 256
 
-// warn tells, once, of what only a person can help.
+// warn reports, once, a failure that only a person can resolve.
 func (r *Reconciler) warn(obj client.Object, conds []metav1.Condition, report intent.BindingReport) {
 	s, ok := status.AsStalled(report.Failure())
 	if !ok || reconciler.StalledFor(conds, s.Reason) {

@@ -205,7 +205,7 @@ func (r *Reconciler) requests(ctx context.Context, namespace string) []reconcile
 	return out
 }
 
-// besideForeign maps somebody's NetworkPolicy to its namespace.
+// besideForeign maps another owner's NetworkPolicy to its namespace.
 func (r *Reconciler) besideForeign(_ context.Context, o client.Object) []reconcile.Request {
 	if intentfacts.IsDerived(o) {
 		return nil
@@ -250,7 +250,7 @@ func ownerByName(o client.Object) []reconcile.Request {
 	}
 }
 
-// derivedChanged lets through what somebody may have done to a derived object, and not its status.
+// derivedChanged passes possible changes of a derived object by other clients, and not those of its status.
 type derivedChanged struct{ predicate.Funcs }
 
 // Update implements predicate.Predicate.

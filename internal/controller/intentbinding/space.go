@@ -29,7 +29,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
-// spaces holds what the passes over each namespace share.
+// spaces holds the shared state of the passes over each namespace.
 type spaces struct {
 	mu  sync.Mutex
 	all map[string]*space
@@ -63,17 +63,17 @@ func (s *spaces) drop(namespace string) {
 	delete(s.all, namespace)
 }
 
-// space holds what the passes over the policies of a namespace that restrict the network share. Its lock is held
-// while such a policy is translated, written and confirmed. What a pass knows, every later pass knows too, since
-// caches only move forward: so no later write opens what an earlier pass has seen to be closed.
+// space holds the shared state of the passes over the policies of a namespace that restrict the network. Its lock is held while such a
+// policy is translated, written and confirmed. Every later pass knows all that an earlier pass knew, since caches only move forward: so no
+// later write opens a connection that an earlier pass has seen to be closed.
 type space struct {
 	mu   sync.Mutex
 	name string
-	// inputs identifies what the rest was made of, and declared the intents and bindings among it, as they were
-	// when the count of their changes was declaredAt.
+	// inputs identifies the inputs of all other fields, and declared the intents and bindings among them, as they were when the count of
+	// their changes was declaredAt.
 	inputs, declared inputHash
 	declaredAt       uint64
-	// surveyed are the inputs for which all bindings that they concern were woken.
+	// surveyed are the last inputs that all affected bindings were woken for.
 	surveyed inputHash
 	facts    intent.Facts
 	// policies holds those that restrict the network, by name, and bindings the requests that write them.
@@ -92,7 +92,7 @@ type space struct {
 	gone   map[types.UID]string
 	// acted holds, for each policy, the translation of its last pass.
 	acted map[string]string
-	// pending are bindings of which a claim waits for a write to the object of another.
+	// pending are bindings with a claim that waits for a write to the object of another.
 	pending map[reconcile.Request]bool
 }
 
@@ -108,7 +108,7 @@ type written struct {
 	at     time.Time
 }
 
-// believed is the time for which a write of ours is believed to stand that no cache shows.
+// believed limits how long we trust our own write before the cache shows it.
 const believed = 2 * time.Second
 
 // refresh brings the space up to date with the caches. The lock is held.
@@ -140,7 +140,7 @@ func (r *Reconciler) refresh(ctx context.Context, sp *space, s *clusterFacts) er
 		if err != nil {
 			return err
 		}
-		// The lists may be newer than what was identified: the event of what changed in between divides again.
+		// The lists may be newer than the inputs that were identified: the event of a change in between divides again.
 		for _, name := range slices.Sorted(maps.Keys(sp.foreign)) {
 			base.NetworkPolicies = append(base.NetworkPolicies, *sp.foreign[name])
 		}
@@ -273,8 +273,8 @@ func (r *Reconciler) readNetworkPolicy(sp *space, cached toolscache.KeyGetter, n
 	return nil
 }
 
-// forget removes what is known of a NetworkPolicy, and returns it as it was parsed; now is how it exists, or nil. That we
-// deleted an object matters only as long as it exists.
+// forget removes the memory of a NetworkPolicy, and returns it as it was parsed; now is the existing one, or nil. That we deleted an object
+// matters only as long as it exists.
 func (sp *space) forget(name string, now *networkingv1.NetworkPolicy) parsed {
 	was := sp.live[name]
 	delete(sp.foreign, name)
@@ -430,7 +430,7 @@ func (sp *space) existing() []intent.Live {
 	return out
 }
 
-// part identifies what the engines make of a policy beside its neighbors.
+// part identifies the engines' translations of a policy beside its neighbors.
 func (r *Reconciler) part(sp *space, known view, p intent.Policy) string {
 	sum := newPart()
 	for _, e := range r.Engines {
@@ -461,7 +461,7 @@ func (p *part) String() string {
 	return string(p.sum.Sum(nil))
 }
 
-// neighborhood divides a namespace again and wakes the bindings for whose policies that makes a difference.
+// neighborhood divides a namespace again and wakes the bindings with policies that this changes.
 func (r *Reconciler) neighborhood(ctx context.Context, namespace string) error {
 	s, err := r.gather(ctx)
 	if err != nil {

@@ -31,7 +31,7 @@ func (b *bed) redivide(namespace string) {
 	b.must(err)
 }
 
-// foreignPolicy isolates the pods app=web for egress, in somebody else's name.
+// foreignPolicy isolates the pods app=web for egress, in the name of another owner.
 func foreignPolicy() *networkingv1.NetworkPolicy {
 	np := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "theirs", UID: "uid-theirs", Generation: 1}}
 	np.Spec.PodSelector.MatchLabels = map[string]string{"app": "web"}
@@ -73,7 +73,7 @@ func TestNamespace_WakesOnlyBindingsWhosePartChanges(t *testing.T) {
 	b.covers(web, "dnsManipulation", "NetworkPolicy", "Enforced", "")
 }
 
-// clusterPolicy is a policy of somebody else over the namespaces of a label.
+// clusterPolicy is a policy of another owner over the namespaces of a label.
 func clusterPolicy(kind, action, namespace string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
 		"subject": map[string]any{"namespaces": map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": namespace}}},
@@ -129,7 +129,7 @@ func TestNamespace_ReturnsWhatItCannotRead(t *testing.T) {
 	b.shows(web, "Ready", "True", "Ready")
 }
 
-// Two bindings divide the same pods: what the object of one allows, the other closes, until that object is narrowed.
+// Two bindings divide the same pods: the object of one allows connections that the other closes, until that object is narrowed.
 func TestReconcile_ClaimsWaitForTheObjectOfANeighbor(t *testing.T) {
 	wide, narrow := intentOf("networkSegmentation", "Block", v1alpha1.Params{"fromNamespaces": {"a", "b"}}), intentOf("networkSegmentation", "Block", v1alpha1.Params{"fromNamespaces": {"a"}})
 	wide.Name, narrow.Name, narrow.UID = "wide", "narrow", "uid-narrow"
@@ -164,7 +164,7 @@ func TestReconcile_ClaimsWaitForTheObjectOfANeighbor(t *testing.T) {
 	}
 }
 
-// A pass that began before an edit must not write what no longer holds.
+// A pass that began before an edit must not write an outdated state.
 func TestReconcile_GivesUpAPassThatAnEditOvertook(t *testing.T) {
 	web := bindingTo("web", "dnsmanipulation")
 	b := newBed(t, web, intentOf("dnsManipulation", "Block", nil))
@@ -340,7 +340,7 @@ func TestReconcile_ListsNeighborsOnlyAfterAChange(t *testing.T) {
 
 func TestNudges_EndWithTheManager(t *testing.T) {
 	b := newBed(t)
-	b.neighborEvents = nil // nobody receives any more
+	b.neighborEvents = nil // no receiver is left
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	b.enqueueNeighbors(ctx, []reconcile.Request{requestOf(bindingTo("web"))}) // must return

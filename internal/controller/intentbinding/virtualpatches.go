@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
-// patchesEvery is the interval at which the catalog is read, and bindings that use it are looked at.
+// patchesEvery is the interval between two reads of the catalog, and between two looks at bindings that use it.
 const patchesEvery = time.Minute
 
 // patchReader reads the administrator's catalog of virtual patches.

@@ -22,7 +22,7 @@ import (
 // plan goes by the AWSProviders that exist. The operator makes the policies of security intents.
 var refusedKinds = []string{"AWSProvider", "NimbusPolicy", "PlanRequest"}
 
-// planned plans what a request asks for.
+// planned makes the plan that a request asks for.
 func (r *Reconciler) planned(ctx context.Context, p *plan.Planner, q *nexusv1.PlanRequest) (plan.Plan, error) {
 	if len(q.Spec.Manifests) == 0 {
 		objects, err := r.objects(ctx, p, q)
@@ -45,7 +45,7 @@ func (r *Reconciler) planned(ctx context.Context, p *plan.Planner, q *nexusv1.Pl
 	return p.Apply(ctx, manifests)
 }
 
-// manifest reads one object of a request, and refuses what the request's namespace does not hold.
+// manifest reads one object of a request, and refuses an object outside the request's namespace.
 func (r *Reconciler) manifest(namespace, field, text string) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{}
 	if err := u.UnmarshalJSON([]byte(text)); err != nil {

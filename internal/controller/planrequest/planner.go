@@ -74,8 +74,8 @@ func (a access) SecretKey(ctx context.Context, namespace, name, key string) ([]b
 // errReadOnly fails a write of a plan.
 var errReadOnly = errors.New("a plan writes nothing")
 
-// readOnly reads the operator's own kinds from the cache where they have a Go type, everything else from the API server, and
-// writes nothing.
+// readOnly reads the operator's own kinds from the cache where they have a Go type, all other objects from the API server, and writes
+// nothing.
 type readOnly struct {
 	client.Client
 	live client.Reader

@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// lifetime is the time after its creation at which a request is deleted, answered or not.
+	// lifetime is the age of a request when it is deleted, answered or not.
 	lifetime = 10 * time.Minute
 	// planTimeout bounds one plan.
 	planTimeout = time.Minute

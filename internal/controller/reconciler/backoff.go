@@ -17,10 +17,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Backoff is the rate limiter of a controller's work queue: it decides when an object whose reconcile
-// returned an error is tried again. A stalled object has its own interval, because only a person
-// or another object can end its failure; other failures back off exponentially, to shorter pauses while the
-// API server does not answer.
+// Backoff is the rate limiter of a controller's work queue: it decides when to retry an object after its reconcile returned an error. A
+// stalled object has its own interval, because only a person or another object can end its failure; other failures back off exponentially,
+// to shorter pauses while the API server does not answer.
 type Backoff struct {
 	intervals Intervals
 	clock     clock.PassiveClock
@@ -31,7 +30,7 @@ type Backoff struct {
 	mu      sync.Mutex
 	stalled map[types.NamespacedName]bool
 	failing map[types.NamespacedName]time.Time
-	// outages are the objects whose last pass the API server, or a webhook that it calls, did not answer.
+	// outages are the objects without an answer from the API server, or from a webhook that it calls, in their last pass.
 	outages map[types.NamespacedName]bool
 }
 

@@ -54,7 +54,7 @@ func TestRetries(t *testing.T) {
 	if res, err := r.Result(key, &status.Waiting{For: "x", After: time.Hour}); err != nil || res.RequeueAfter != time.Hour {
 		t.Errorf("%+v %v", res, err)
 	}
-	// Kubernetes' own answers: gone is done, a conflict is looked at again, anything else is an error.
+	// Kubernetes' own answers: gone is done, a conflict is looked at again, any other answer is an error.
 	group := schema.GroupResource{Resource: "things"}
 	if res, err := r.Failed(key, apierrors.NewNotFound(group, "n")); err != nil || !res.IsZero() {
 		t.Errorf("%+v %v", res, err)

@@ -51,7 +51,7 @@ func LogHolder(ctx context.Context, before []metav1.Condition, message, name str
 	}
 }
 
-// ClaimChanged lets events through after which another capability of the same names may run.
+// ClaimChanged passes events that may let another capability of the same names run.
 type ClaimChanged struct{ predicate.Funcs }
 
 // Create implements predicate.Predicate.

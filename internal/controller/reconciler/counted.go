@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/tracing"
 )
 
-// Counted has the passes of a reconciler traced, its failures counted by their class, and its successes end them. Requests for namespaces
-// of other shards are dropped here, behind every way by which a request may come.
+// Counted traces the passes of a reconciler, counts its failures by their class, and ends a failure at a success. Requests for namespaces
+// of other shards are dropped here, because all requests come this way.
 func (e Environment) Counted(controller string, r reconcile.Reconciler) reconcile.Reconciler {
 	e.Metrics.Controller(controller)
 	return &countedReconciler{Reconciler: r, controller: controller, metrics: e.Metrics, failures: e.Failures, shard: e.Shard}
@@ -57,7 +57,7 @@ func (c *countedReconciler) Reconcile(ctx context.Context, req reconcile.Request
 	return result, err
 }
 
-// failureClass returns the class under which an error of a reconciler is counted; empty when it is no failure.
+// failureClass returns the class of a reconciler's error in the metrics; empty when it is no failure.
 func failureClass(err error) string {
 	_, isStalled := status.AsStalled(err)
 	_, isWaiting := status.AsWaiting(err)

@@ -59,7 +59,7 @@ func (d *delays) add(r reconcile.Request, priority int, after time.Duration) {
 	}
 }
 
-// remove takes out a request that is due before its time, and returns the priority with which it waited; a low one if it did not.
+// remove takes out a request that is due before its time, and returns its priority; a low one if it did not wait.
 func (d *delays) remove(r reconcile.Request, lowest int) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

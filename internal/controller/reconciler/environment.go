@@ -27,8 +27,7 @@ import (
 type Environment struct {
 	// Client reads from the cache and writes to the API server.
 	Client client.Client
-	// Live reads from the API server itself: for what is not cached, and before a write that must not
-	// rest on a stale read.
+	// Live reads from the API server itself: for objects that are not cached, and before a write that must not rest on a stale read.
 	Live client.Reader
 	// Discovery asks the API server which kinds it serves.
 	Discovery discovery.DiscoveryInterfaceWithContext
@@ -43,7 +42,7 @@ type Environment struct {
 	Signing *SigningKeys
 	// Types are the AWS resource types that AWSResource objects may manage.
 	Types *engine.AllowedTypes
-	// SharedNamespaces are namespaces whose AWS resources objects of every namespace may name; see engine.Owner.
+	// SharedNamespaces are namespaces with AWS resources that objects of every namespace may name; see engine.Owner.
 	SharedNamespaces []string
 	// ForeignResources are patterns of ARNs of resources without an owner that objects may name; see engine.Owner.
 	ForeignResources []string
@@ -63,11 +62,11 @@ type Environment struct {
 	IndexResources bool
 	// Intervals are the pauses between retries and between looks at AWS.
 	Intervals Intervals
-	// Metrics count what controllers do; nil counts nothing.
+	// Metrics count the actions of controllers; nil counts nothing.
 	Metrics *metrics.Recorder
 	// Failures has the log show each failure once; nil shows all.
 	Failures *Failures
-	// Shard is the part of the namespaces whose objects are reconciled.
+	// Shard is the part of the namespaces that this process reconciles.
 	Shard shard.Shard
 	// Large are the large objects of the cache; nil where none is trimmed.
 	Large *LargeObjects
@@ -75,8 +74,8 @@ type Environment struct {
 	Schemas *crdschema.Schemas
 }
 
-// Newest reads an object from the cache, or from the API server while the cache lacks our own last write of it.
-// A status that is computed from an older one leaves standing what the write in between added.
+// Newest reads an object from the cache, or from the API server while the cache lacks our own last write of it. A status patch that is
+// computed from an older status would leave the fields that the write in between added.
 func (e Environment) Newest(ctx context.Context, a *apply.Applier, ref apply.Ref, obj client.Object) error {
 	key := client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}
 	err := e.Client.Get(ctx, key, obj)

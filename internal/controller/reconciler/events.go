@@ -22,8 +22,8 @@ type Events struct {
 	related runtime.Object
 }
 
-// RelatedTo returns Events whose events name a second object. Events about one object with one reason are counted as one
-// unless the second object tells them apart.
+// RelatedTo returns Events that name a second object. Events about one object with one reason are counted as one unless the second object
+// distinguishes them.
 func (e Events) RelatedTo(o runtime.Object) Events {
 	e.related = o
 	return e

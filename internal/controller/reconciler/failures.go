@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// remindEvery is the interval at which a failure that lasts is logged at Error, so that a log that is kept for some hours has it.
+// remindEvery is the interval between two log entries at Error for a failure that lasts, so that a log that is kept for some hours has it.
 const remindEvery = time.Hour
 
 // controllerFailed is the message that controller-runtime logs at Error after each reconcile that failed.

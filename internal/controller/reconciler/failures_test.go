@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// failingLog is a log in which one controller tells how its reconciles ended, in the form of controller-runtime.
+// failingLog is a log of the results of one controller's reconciles, in the form of controller-runtime.
 type failingLog struct {
 	clock      *testclock.FakePassiveClock
 	log        logr.Logger
@@ -35,7 +35,7 @@ func newFailingLog(verbosity int) *failingLog {
 	return f
 }
 
-// ends has a reconcile of an object end, and returns what was logged of it.
+// ends lets a reconcile of an object end with an error, and returns its log entries.
 func (f *failingLog) ends(t *testing.T, name string, err error) string {
 	t.Helper()
 	f.lines, f.err = nil, err

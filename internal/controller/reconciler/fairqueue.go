@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// fairQueue is a work queue that serves the namespaces in turn: however many requests one namespace has, another one's waits for
-// at most one of each. However long they take, one namespace has three quarters of the workers at most. Among the requests that are
-// ready, those of a higher priority go first, except for every tenth. A request is in the queue once: with the highest priority and the
-// earliest time of those with which it was added.
+// fairQueue is a work queue that serves the namespaces in turn: however many requests one namespace has, another one's waits for at most
+// one of each. However long they take, one namespace has three quarters of the workers at most. Among the requests that are ready, those of
+// a higher priority go first, except for every tenth. A request is in the queue once: with the highest priority and the earliest time of
+// all its additions.
 type fairQueue struct {
 	workqueue.TypedInterface[reconcile.Request]
 	turns   *turns
@@ -115,8 +115,8 @@ func (q *fairQueue) ShutDownWithDrain() {
 	q.TypedInterface.ShutDownWithDrain()
 }
 
-// lowestTurn is the number of turns of which one serves the lowest priority first, so that a namespace that always has new
-// requests delays the periodic checks of others and does not stop them.
+// lowestTurn makes one turn of this number serve the lowest priority first, so that a namespace that always has new requests delays the
+// periodic checks of others and does not stop them.
 const lowestTurn = 10
 
 // turns stores the requests of a work queue that are ready. It implements workqueue.Queue.
@@ -138,7 +138,7 @@ type turns struct {
 // level holds the requests of one priority.
 type level struct {
 	priority int
-	// waiting holds the requests of each namespace, in the order in which they came.
+	// waiting holds the requests of each namespace, in the order of their arrival.
 	waiting map[string][]reconcile.Request
 	// order are the namespaces that have any; the first one is served next.
 	order []string
@@ -180,7 +180,7 @@ func (t *turns) move(r reconcile.Request, had, priority int) {
 	}
 }
 
-// served returns the priority with which a request was handed out.
+// served returns the priority of a request that was handed out.
 func (t *turns) served(r reconcile.Request) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

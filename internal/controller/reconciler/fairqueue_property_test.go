@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// queueModel draws what controllers and workers do with a queue, and checks after each step that no request is lost or
-// served by two workers, and that no namespace keeps another one from being served.
+// queueModel draws the actions of controllers and workers on a queue, and checks after each step that no request is lost or served by two
+// workers, and that no namespace keeps another one from being served.
 type queueModel struct {
 	q       *fairQueue
 	workers int
-	// waiting holds the requests that are ready, serving those that a worker has, and again those that were added meanwhile.
+	// waiting holds the requests that are ready, serving those that a worker has, and again those that were added while a worker had them.
 	waiting, serving, again map[reconcile.Request]bool
 	// overtaken counts by namespace the requests of each other one that were served while it waited.
 	overtaken map[string]map[string]int
@@ -132,7 +132,7 @@ func (m *queueModel) check(t *rapid.T) {
 	}
 }
 
-// drain serves what is left, and fails where a request is lost.
+// drain serves the remaining requests, and fails where a request is lost.
 func (m *queueModel) drain(t *rapid.T) {
 	for len(m.waiting)+len(m.serving) > 0 {
 		for r := range m.serving {

@@ -66,7 +66,7 @@ func TestFairQueue_ServesARepeatedRequestOnce(t *testing.T) {
 	}
 }
 
-// fair is a queue whose clock the test sets.
+// fair is a queue with a clock that the test sets.
 func fair(t *testing.T) (*fairQueue, *clocktesting.FakeClock) {
 	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
 	q := newFairQueue("", workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, time.Minute), now, 1)

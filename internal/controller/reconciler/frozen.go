@@ -45,7 +45,7 @@ func Freezes(c *nexusv1.NexusAICapability) bool {
 	return IsPaused(c) || c.Spec.Suspend && c.DeletionTimestamp == nil
 }
 
-// Resumed lets through the events after which a capability freezes nothing any more.
+// Resumed passes the events that end the freezing of a capability's objects.
 type Resumed struct{ predicate.Funcs }
 
 // Create implements predicate.Predicate.

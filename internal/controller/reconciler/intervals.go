@@ -13,11 +13,11 @@ const UnreadyPoll = 5 * time.Second
 
 // Intervals holds the pauses between retries and between looks at AWS.
 type Intervals struct {
-	// Check is the interval of checks of what is as declared.
+	// Check is the interval of checks of resources that are as declared.
 	Check time.Duration
 	// CheckOf overrides it by kind.
 	CheckOf map[string]time.Duration
-	// WithEvents is the interval of checks of what events of changes arrive for, if it is longer; not of the kinds in CheckOf.
+	// WithEvents is the interval of checks of resources with arriving events of changes, if it is longer; not of the kinds in CheckOf.
 	WithEvents time.Duration
 	// Stalled is the pause between tries of an object that only a person can help.
 	Stalled time.Duration

@@ -65,7 +65,7 @@ func (l *LargeObjects) Beyond(kind string, o client.Object) (trimmed, full bool)
 	return true, !l.admit(kind, client.ObjectKeyFromObject(o), size)
 }
 
-// TooLarge is the failure of an object for whose contents the operator has no memory.
+// TooLarge is the failure of an object if the operator has no memory for its contents.
 func TooLarge(o client.Object, stays string) error {
 	return &status.Stalled{Reason: status.ReasonLimitExceeded, Message: fmt.Sprintf(
 		"the large objects of namespace %s have more than %d MiB together, and this one is beyond that: make it smaller, delete others, or divide them among namespaces. %s until then",

@@ -21,7 +21,7 @@ import (
 
 // PlanGate says where plans need approval, and whether approvals prove anything.
 type PlanGate struct {
-	// Namespaces are patterns of the namespaces whose plans need approval, beside those with the label.
+	// Namespaces are patterns of the namespaces that need approval of plans, in addition to those with the label.
 	Namespaces []string
 	// Client reads namespaces from the cache, and sends dry runs.
 	Client client.Client

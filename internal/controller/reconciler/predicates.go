@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// AnnotationChanged lets events through that change what an annotation asks for.
+// AnnotationChanged passes events that change the request in an annotation.
 type AnnotationChanged struct{ predicate.Funcs }
 
 // Update implements predicate.Predicate.
@@ -26,7 +26,7 @@ func (AnnotationChanged) Update(e event.UpdateEvent) bool {
 		wellknown.AnnotationApprovedPlan}, func(k string) bool { return a[k] != b[k] })
 }
 
-// ReadyChanged lets events through after which a dependent may go on, or must stop.
+// ReadyChanged passes events that let a dependent continue, or make it stop.
 type ReadyChanged struct{ predicate.Funcs }
 
 // Update implements predicate.Predicate.
@@ -37,7 +37,7 @@ func (ReadyChanged) Update(e event.UpdateEvent) bool {
 // Delete implements predicate.Predicate.
 func (ReadyChanged) Delete(event.DeleteEvent) bool { return false }
 
-// ProviderApplied lets events through after which an edited provider serves its objects as it now says: it was looked at and is Ready.
+// ProviderApplied passes events that show an edited provider in effect for its objects: it was looked at and is Ready.
 type ProviderApplied struct{ predicate.Funcs }
 
 // Create implements predicate.Predicate.

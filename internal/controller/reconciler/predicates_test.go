@@ -100,7 +100,7 @@ func TestPredicates_LetThroughWhatChangesAResult(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	// Whether what depends on an object must be looked at when that appears or goes.
+	// Whether dependents of an object must be looked at when the object appears or goes.
 	for _, tc := range []struct {
 		predicate        predicate.Predicate
 		created, deleted bool

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// SecretWatch runs one metadata informer of Secrets per namespace in which an object reads one: only
-// there did the administrator bind the right to, and a cluster-wide watch would be refused.
+// SecretWatch runs one metadata informer of Secrets per namespace with an object that reads one: the administrator binds the right to only
+// there, and a cluster-wide watch would be refused.
 type SecretWatch struct {
 	env    Environment
 	config *rest.Config
@@ -64,8 +64,8 @@ func (w *SecretWatch) Start(ctx context.Context) error {
 	return nil
 }
 
-// Ensure starts the namespace's informer unless it runs. A namespace whose Secrets may not be listed
-// gets none: its objects are looked at every check interval all the same.
+// Ensure starts the namespace's informer unless it runs. A namespace without the right to list its Secrets gets none: its objects are
+// looked at every check interval all the same.
 func (w *SecretWatch) Ensure(ctx context.Context, namespace string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// probed is a watch whose probes of namespaces are recorded and refused.
+// probed is a watch that records and refuses its probes of namespaces.
 func probed(t *testing.T) (w *SecretWatch, probes func() []string) {
 	t.Helper()
 	var mu sync.Mutex

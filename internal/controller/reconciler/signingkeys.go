@@ -22,17 +22,18 @@ import (
 )
 
 const (
-	// SigningKeySecret is the Secret in the operator's namespace whose keys sign owner records.
+	// SigningKeySecret is the Secret in the operator's namespace with the keys that sign owner records.
 	SigningKeySecret = wellknown.SigningKeySecret
 	// currentKey is the entry of the Secret that signs. Every entry verifies.
 	currentKey = "key"
 	// signingKeyBytes is the size of a new key.
 	signingKeyBytes = 32
-	// signingKeysLast is the time for which keys that were read serve. Another instance may create the Secret, and people may add a key.
+	// signingKeysLast limits how long keys are used before they are read again. Another instance may create the Secret, and people may add
+	// a key.
 	signingKeysLast = time.Minute
 )
 
-// SigningKeys are the keys with which the operator signs what it writes where others can write, too.
+// SigningKeys are the operator's keys. It signs records with them in places that others can write, too.
 type SigningKeys struct {
 	// Client reads Secrets live.
 	Client client.Client
@@ -73,7 +74,7 @@ func (s *SigningKeys) Ensured(ctx context.Context) ([][]byte, error) {
 	return s.readSecret(ctx) // of several instances that create it, one succeeds
 }
 
-// current returns what was read within the last minute, or reads the Secret.
+// current returns the keys that were read within the last minute, or reads the Secret.
 func (s *SigningKeys) current(ctx context.Context) ([][]byte, error) {
 	if len(s.keys) > 0 && s.Clock.Since(s.read) < signingKeysLast {
 		return s.keys, nil

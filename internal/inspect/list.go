@@ -164,7 +164,7 @@ func listedItemOf(u *unstructured.Unstructured) ListedItem {
 	return item
 }
 
-// selects reports whether the query selects an object by its own report.
+// selects reports whether the query selects an object by its phase and its readiness.
 func (q ListQuery) selects(item ListedItem) bool {
 	return (q.Phase == "" || strings.EqualFold(q.Phase, item.Phase)) && (q.Ready == nil || *q.Ready == item.Ready)
 }

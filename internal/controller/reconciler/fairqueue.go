@@ -115,8 +115,8 @@ func (q *fairQueue) ShutDownWithDrain() {
 	q.TypedInterface.ShutDownWithDrain()
 }
 
-// lowestTurn makes one turn of this number serve the lowest priority first, so that a namespace that always has new requests delays the
-// periodic checks of others and does not stop them.
+// lowestTurn is the number of turns in a cycle. One turn of each cycle serves the lowest priority first, so that a namespace that always
+// has new requests delays the periodic checks of others and does not stop them.
 const lowestTurn = 10
 
 // turns stores the requests of a work queue that are ready. It implements workqueue.Queue.

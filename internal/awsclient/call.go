@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/tracing"
 )
 
-// calls holds what every AWS call passes through: its turn, the clock, the counters, the log.
+// calls holds the shared state of all AWS calls: its turn, the clock, the counters, the log.
 type calls struct {
 	now     func() time.Time
 	limiter *limiter
@@ -88,7 +88,7 @@ func (m *callMiddleware) HandleFinalize(ctx context.Context, in middleware.Final
 	return out, metadata, err
 }
 
-// logCall logs a call and its outcome, whose class is empty for success: writes at Info, reads at debug level. It logs names and never
+// logCall logs a call and its outcome; the class is empty for success: writes at Info, reads at debug level. It logs names and never
 // contents: no parameter, no header, no AWS text.
 func logCall(ctx context.Context, f Failure, took time.Duration) {
 	level := 0
@@ -131,9 +131,8 @@ type objectKey struct{}
 
 type object struct{ kind, namespace, name string }
 
-// WithObject names the object that AWS is called for. It shows in the log lines of the calls (V(1) of
-// the context's logger), its namespace decides the order in which waiting calls get their turn, and it is
-// never sent.
+// WithObject names the object that AWS is called for. The log lines of the calls (V(1) of the context's logger) show it, and its namespace
+// decides the order of waiting calls. It is never sent.
 func WithObject(ctx context.Context, kind, namespace, name string) context.Context {
 	return context.WithValue(ctx, objectKey{}, object{kind: kind, namespace: namespace, name: name})
 }

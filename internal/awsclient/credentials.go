@@ -25,10 +25,10 @@ func (p staticProvider) Retrieve(context.Context) (aws.Credentials, error) {
 }
 
 const (
-	// refreshAt is the share of its lifetime after which a session is replaced. The rest is for STS
-	// being down: the old session serves until its end.
+	// refreshAt is the share of a session's lifetime before it is replaced. The rest is for STS being down: the old session serves until
+	// its end.
 	refreshAt = 0.75
-	// refreshPause keeps a failing refresh from being tried at every call meanwhile.
+	// refreshPause limits how often a failing refresh is tried: not at every call.
 	refreshPause = time.Minute
 	// endMargin sets how long before its end a session counts as ended: a request must arrive and be
 	// checked before it is over.
@@ -74,7 +74,7 @@ func (c *sessionCache) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	return got, err
 }
 
-// cachedCredentials returns what there is: fresh needs no refresh, usable has not ended.
+// cachedCredentials returns the cached credentials, if any: fresh needs no refresh, usable has not ended.
 func (c *sessionCache) cachedCredentials() (current aws.Credentials, fresh, usable bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

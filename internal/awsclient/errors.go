@@ -16,7 +16,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// Class holds what a failed AWS call means for the object that made it.
+// Class is the meaning of a failed AWS call for the object that made it.
 type Class string
 
 // The classes of failure.
@@ -41,7 +41,7 @@ const (
 	Unauthenticated Class = "Unauthenticated"
 	// Expired: the credentials were good once.
 	Expired Class = "Expired"
-	// Invalid: the request can never succeed as it is. So is every 4xx of AWS whose code has no row.
+	// Invalid: the request can never succeed as it is. So is every 4xx of AWS with a code that has no row.
 	Invalid Class = "Invalid"
 	// Transient: servers, networks and races that pass.
 	Transient Class = "Transient"
@@ -77,7 +77,7 @@ type Failure struct {
 	After time.Duration
 }
 
-// unknownCode holds what the SDK makes up when an error answer has none.
+// unknownCode is the code that the SDK uses when an error answer has none.
 const unknownCode = "UnknownError"
 
 // Classify reads an error of an SDK client. The innermost operation counts: when a bucket cannot be
@@ -116,7 +116,7 @@ func HadNoEffect(err error) bool {
 // never a 404 that a proxy or an emulator made.
 func IsNotFound(err error) bool { return Is(err, NotFound) }
 
-// classify is Classify for a call whose operation is known although err does not carry it yet.
+// classify is Classify for a call with a known operation that err does not carry yet.
 func classify(err error, service, operation string) Failure {
 	if err == nil {
 		return Failure{}
@@ -152,14 +152,14 @@ func classify(err error, service, operation string) Failure {
 	return f
 }
 
-// isWebPage says that a proxy or an emulator answered, not AWS. The S3 client makes up a code from the
-// status of what it cannot read, and a made-up "not found" would make a bucket twice.
+// isWebPage says that a proxy or an emulator answered, not AWS. The S3 client derives a code from the status of an answer that it cannot
+// read, and such a "not found" would make a bucket twice.
 func isWebPage(h http.Header) bool {
 	return strings.HasPrefix(h.Get("Content-Type"), "text/html") && h.Get("X-Amz-Request-Id") == "" && h.Get("X-Amzn-Requestid") == ""
 }
 
-// classOfCause reads what has no row: errors made on this side of the wire, and codes that are new to us. AWS means a 4xx for good,
-// so that trying again at once helps as little as with a code that we know.
+// classOfCause classifies errors that have no row: errors made on this side of the wire, and codes that are new to us. AWS means a 4xx for
+// good, so that trying again at once helps as little as with a code that we know.
 func classOfCause(err error, f Failure) Class {
 	status := f.Status
 	switch {
@@ -186,11 +186,11 @@ func isMadeUp(f Failure) bool {
 	return f.Code == strings.ReplaceAll(http.StatusText(f.Status), " ", "")
 }
 
-// noAnswer holds what transport says of a call that no one answered.
+// noAnswer is the text of a transport failure without an answer.
 const noAnswer = "no answer in time"
 
-// transportFailure names what broke between AWS and us, in words that stay the same from one attempt to the
-// next: no address, no port, no time. Empty when nothing did.
+// transportFailure names the fault between AWS and us, in words that stay the same from one attempt to the next: no address, no port, no
+// time. Empty when nothing did.
 func transportFailure(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -210,8 +210,8 @@ func transportFailure(err error) string {
 	return brokenConnection(err)
 }
 
-// endpointOf names, in parentheses, the endpoint to which the call of an error was sent; empty where the error does not tell. An endpoint
-// is the name that a person configured, not the address behind it, and stays the same from one attempt to the next.
+// endpointOf returns the endpoint of the failed call, in parentheses; empty if the error does not name it. An endpoint is the name that a
+// person configured, not the address behind it, and stays the same from one attempt to the next.
 func endpointOf(err error) string {
 	sent, ok := errors.AsType[*url.Error](err)
 	if !ok {
@@ -231,8 +231,8 @@ func dnsTrouble(err *net.DNSError) string {
 	return "name resolution fails"
 }
 
-// brokenConnection reads what only the text tells: net and tls wrap the causes too variously, and the
-// SDK does the same (aws/retry.RetryableConnectionError).
+// brokenConnection reads faults that only the text of the error names: net and tls wrap the causes too variously, and the SDK does the same
+// (aws/retry.RetryableConnectionError).
 func brokenConnection(err error) string {
 	text := err.Error()
 	for _, known := range []struct{ part, words string }{

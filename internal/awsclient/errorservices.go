@@ -38,7 +38,7 @@ var s3Rows = []row{
 	{service: "s3", code: "InvalidBucketName|InvalidBucketState|InvalidBucketAclWithObjectOwnership|AccessControlListNotSupported",
 		class: Invalid},
 	{service: "s3", code: "IllegalLocationConstraint|InvalidLocationConstraint|InvalidStorageClass|KMS.NotFound", class: Invalid},
-	// A bucket that was just made, or whose policy was just set; it is refused for good after a while.
+	// A bucket that was just made, or has a new policy; it is refused for good after a while.
 	{service: "s3", code: "InvalidTargetBucketForLogging", class: Propagating, within: ofResources},
 	{service: "s3", code: "MalformedACL", class: Invalid},
 	{service: "s3control", code: "NoSuchBucket|NoSuchResource", class: NotFound},
@@ -56,7 +56,8 @@ var dynamoRows = []row{
 	{service: "dynamodb", code: "LimitExceeded", message: "simultaneous", class: Throttled},
 	{service: "dynamodb", code: "LimitExceeded", message: "concurrent", class: Throttled},
 	{service: "dynamodb", code: "LimitExceeded", message: "too many operations", class: Throttled},
-	// Changes of the billing mode, and of throughput downward, that may come once a day or so: what time lifts is no quota.
+	// Changes of the billing mode, and of throughput downward, that may come once a day or so: they are no quota, because they become
+	// possible with time.
 	{service: "dynamodb", code: "LimitExceeded", message: "limited to once in", class: Busy, after: 10 * time.Minute},
 	{service: "dynamodb", code: "LimitExceeded", message: "decreases are limited", class: Busy, after: 10 * time.Minute},
 	{service: "dynamodb", code: "Validation", message: "protected against deletion", class: Protected},
@@ -67,7 +68,7 @@ var dynamoRows = []row{
 	{service: "dynamodb", operation: "UpdateTimeToLive", code: "Validation", message: "within a fixed interval", class: Busy,
 		after: 10 * time.Minute},
 	{service: "dynamodb", operation: "UpdateTimeToLive", code: "Validation", message: "timetolive is already", class: Exists},
-	// What UpdateTable asks for is so already, although a read that lags does not show it.
+	// The table already has the settings that UpdateTable asks for, although a read that lags does not show it.
 	{service: "dynamodb", operation: "UpdateTable", code: "Validation", message: "will not change", class: Exists},
 	{service: "dynamodb", operation: "UpdateTable", code: "Validation", message: "index which already exists", class: Exists},
 	{service: "dynamodb", operation: "UpdateTable", code: "Validation", message: "already has an enabled stream", class: Exists},
@@ -265,7 +266,7 @@ var computeRows = []row{
 	{service: "ec2", code: "InsufficientFreeAddressesInSubnet|UnsupportedHostConfiguration|InvalidParameterDependency|CannotDelete",
 		class: Invalid},
 	{service: "lambda", code: "ResourceNotFound", class: NotFound},
-	// Lambda tries what the function's role may do, and the networks and the key that it is given:
+	// Lambda checks the permissions of the function's role, and the function's networks and key:
 	// docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html. Each of them may have been made a moment ago.
 	{service: "lambda", code: "InvalidParameterValue", message: "execution role does not have permissions", class: Propagating,
 		within: ofLambda},
@@ -330,9 +331,9 @@ var otherRows = []row{
 	{service: "route53", code: "NoSuchChange", class: NotFound},
 	// Route 53 has no name servers left for another zone of the name.
 	{service: "route53", code: "DelegationSetNotAvailable", class: Limit},
-	// The errors of the API, and the codes of handlers with which requests fail later:
-	// https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html
-	// An update gives a resource what identifies another one.
+	// The errors of the API, and the handlers' error codes of requests that fail later:
+	// https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html An update gives a resource
+	// the identifier of another one.
 	{service: "cloudcontrol", operation: "UpdateResource", code: "AlreadyExists", class: Invalid},
 	{service: "cloudcontrol", code: "AlreadyExists", class: Exists},
 	{service: "cloudcontrol", code: "ResourceNotFound|NotFound|RequestTokenNotFound", class: NotFound},

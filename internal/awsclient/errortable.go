@@ -22,7 +22,7 @@ type row struct {
 	status  int
 	class   Class
 	after   time.Duration
-	// within limits the time for which AWS may still give this answer, of the class Propagating.
+	// within limits how long AWS may still give this answer, of the class Propagating.
 	within time.Duration
 }
 
@@ -51,9 +51,9 @@ func PropagationTime(err error) time.Duration {
 	return r.within
 }
 
-// The table: by service, then what all services share, then by HTTP status. Codes are those of the
-// API references (docs.aws.amazon.com/<service>/latest/APIReference/CommonErrors.html and each
-// operation's Errors section) and of the SDK's types/errors.go. Read only.
+// The table: rows by service, then the rows that all services share, then rows by HTTP status. Codes are those of the API references
+// (docs.aws.amazon.com/<service>/latest/APIReference/CommonErrors.html and each operation's Errors section) and of the SDK's
+// types/errors.go. Read only.
 var table = slices.Concat(
 	s3Rows, dynamoRows, glueRows, iamRows, ssmRows, secretRows, queueRows, databaseRows, computeRows, otherRows,
 	throttleRows, identityRows, commonRows, statusRows,
@@ -93,7 +93,7 @@ func matchesAnyOf(alternatives, name string) bool {
 	return false
 }
 
-// normalizeCode strips what differs between protocols and SDK versions for one and the same code:
+// normalizeCode removes the prefixes and suffixes of a code that differ between protocols and SDK versions:
 // "AWS.SimpleQueueService.NonExistentQueue", "DBInstanceNotFoundFault", "ThrottlingException".
 func normalizeCode(code string) string {
 	for _, prefix := range []string{"AWS.SimpleQueueService.", "Client.", "Server.", "Sender.", "Receiver."} {

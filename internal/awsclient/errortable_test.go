@@ -25,7 +25,7 @@ func failed(service, operation, code, message string, status int) error {
 	return &smithy.OperationError{ServiceID: service, OperationName: operation, Err: err}
 }
 
-// answers holds what AWS says, and what it means: at least one for every row of the table.
+// answers holds answers of AWS with their classes: at least one for every row of the table.
 var answers = []struct {
 	service, operation, code, message string
 	status                            int
@@ -338,7 +338,7 @@ var answers = []struct {
 		"The Cluster cannot be deleted while Container Instances are active or draining.", 400, NotEmpty},
 	{"ECS", "PutClusterCapacityProviders", "UpdateInProgressException", "", 400, Busy},
 
-	// What the service models name beside the above; see TestModels_EveryErrorHasARow.
+	// Further codes of the service models; see TestModels_EveryErrorHasARow.
 	{"S3", "DeleteBucket", "BucketHasAccessPointsAttached", "", 409, NotEmpty},
 	{"S3", "PutBucketLogging", "MalformedACLError", "", 400, Invalid},
 	{"Glue", "CreateDatabase", "FederatedResourceAlreadyExistsException", "", 400, Exists},
@@ -383,7 +383,7 @@ var answers = []struct {
 	{"ECS", "CreateCluster", "ClientException", "", 400, Invalid},
 	{"Resource Groups Tagging API", "GetResources", "PaginationTokenExpiredException", "", 400, Transient},
 
-	// What passes, and what the services say while it has not passed.
+	// Conditions that pass, with the services' errors until then.
 	{"DynamoDB", "UpdateTable", "LimitExceededException",
 		"Subscriber limit exceeded: Update to PayPerRequest mode are limited to once in 1 day(s).", 400, Busy},
 	{"DynamoDB", "UpdateTable", "LimitExceededException",

@@ -20,23 +20,22 @@ import (
 const (
 	// busyAfter is the minimum duration of work that AWS has accepted.
 	busyAfter = 5 * time.Second
-	// laggingAfter is the pause before a create that names what AWS may not have spread yet.
+	// laggingAfter is the pause before a create that names resources that AWS may not have propagated yet.
 	laggingAfter = 15 * time.Second
-	// missingAfter is the pause before a call that names what a pipeline or a person has yet to make.
+	// missingAfter is the pause before a call that names resources that a pipeline or a person has yet to make.
 	missingAfter = time.Minute
 )
 
-// Explain turns the error of an AWS call into the kind of failure that steers the controllers. The
-// action is the IAM action that was tried, such as "s3:CreateBucket"; empty is the error's own
-// operation. Nil stays nil, and what is a kind of failure already stays what it is, without what the
-// SDK wrapped around it: credentials that are not available fail every call with their own reason.
+// Explain turns the error of an AWS call into the kind of failure that steers the controllers. The action is the IAM action that was tried,
+// such as "s3:CreateBucket"; empty is the error's own operation. Nil stays nil. An error that already is a kind of failure stays one,
+// without the SDK's wrapping: credentials that are not available fail every call with their own reason.
 //
 // Messages are fit for conditions: stable from one attempt to the next, at most 512 bytes, without
 // request ids, IP addresses and credentials. The AWS error stays in the chain: Classify and Is work on
 // the result.
 func Explain(err error, action string) error { return operatorWords.explain(err, action) }
 
-// ExplainOnce is Explain for a call that is not retried automatically: its messages tell the person who asked what to do.
+// ExplainOnce is Explain for a call that is not retried automatically: its messages tell the person who made the call how to proceed.
 func ExplainOnce(err error, action string) error { return personWords.explain(err, action) }
 
 func (w *identityWords) explain(err error, action string) error {
@@ -72,8 +71,8 @@ func cutShort(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Refused is Explain for a failure that has passed for transient long enough, such as Propagating after its
-// PropagationTime: it stalls, with what AWS said.
+// Refused is Explain for a failure that has passed for transient long enough, such as Propagating after its PropagationTime: it stalls,
+// with the message of AWS.
 func Refused(err error, action string) error {
 	if err == nil {
 		return nil
@@ -99,7 +98,7 @@ func isKind(err error) bool {
 	return isType[*status.Stalled](err) || isType[*status.Waiting](err) || isType[*status.Retrying](err)
 }
 
-// kindOf cuts away what the SDK wraps around a kind of failure that our own credentials returned.
+// kindOf removes the SDK's wrapping of a kind of failure that our own credentials returned.
 func kindOf(err error) error {
 	if s, ok := errors.AsType[*status.Stalled](err); ok {
 		return s
@@ -196,7 +195,7 @@ func (e explanation) text() string {
 	return ""
 }
 
-// textOfSignIn is text without what AWS quotes of the credentials that it does not accept.
+// textOfSignIn is text without AWS's quotations of the credentials that it does not accept.
 func (e explanation) textOfSignIn() string {
 	e.failure.Message = hideCredentials(e.failure.Message)
 	return e.text()
@@ -210,12 +209,12 @@ func (e explanation) invalid() error {
 	return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s%s", e.action, e.text(), remedies[normalizeCode(e.failure.Code)])
 }
 
-// remedies holds the remedy for each error code whose message has none.
+// remedies holds the remedies for error codes that have none in the message.
 var remedies = map[string]string{
 	"GlueEncryption": ": make the KMS key of the Data Catalog usable, which aws glue get-data-catalog-encryption-settings names",
 }
 
-// causeOf is the text of what an operation failed with, without the names of the operation around it.
+// causeOf is the text of an operation's error, without the names of the operation around it.
 func causeOf(err error) string {
 	var op *smithy.OperationError
 	for errors.As(err, &op) {
@@ -252,10 +251,10 @@ func (e explanation) notEmpty() error {
 	return e.waiting(reason, "what it still holds to go before %s%s", e.action, e.text())
 }
 
-// creates are the operations that make a resource, so that a "not found" is about something else that they name.
+// creates are the operations that make a resource, so that a "not found" is about another resource that they name.
 const creates = "Create*|Run*|Subscribe|Request*|Import*"
 
-// notFound waits for what a create names, because other pipelines and tools make it, too.
+// notFound waits for resources that a create names, because other pipelines and tools make them, too.
 func (e explanation) notFound() error {
 	if !matchesAnyOf(creates, e.failure.Operation) {
 		return e.retrying(status.ReasonRetrying, "%s names what AWS does not find (yet)%s", e.action, e.text())
@@ -286,7 +285,7 @@ func (e explanation) throttled() error {
 // accountCodes say that the account, not the identity, may not do it.
 const accountCodes = "OptInRequired|SubscriptionRequired|PendingVerification|Blocked|AccountDisabled|AccountProblem|AllAccessDisabled"
 
-// denied names who was refused what on which resource, as far as AWS tells, and the remedy.
+// denied names the caller, the refused action and the resource, as far as AWS does, and the remedy.
 func (e explanation) denied() error {
 	text := scrub(e.failure.Message)
 	if matchesAnyOf(accountCodes, normalizeCode(e.failure.Code)) {
@@ -313,9 +312,8 @@ func (e explanation) denied() error {
 	return e.stalled(status.ReasonAccessDenied, "AWS denies %s%s to %s%s: %s", action, on, who, needed, remedy)
 }
 
-// principal is the role behind a role session, as policies name it, else the ARN itself. AWS leaves
-// the role's path out of session ARNs:
-// docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html.
+// principal is the role behind a role session, as policies name it; for any other ARN, the ARN. AWS leaves the role's path out of session
+// ARNs: docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html.
 func principal(arn string) string {
 	partition, account, role, ok := roleOfSession(arn)
 	if !ok {
@@ -342,7 +340,7 @@ type waitingFor struct {
 // Unwrap gives both: the kind of failure first, then AWS's error.
 func (w *waitingFor) Unwrap() []error { return []error{w.Waiting, w.err} }
 
-// AwaitMissing returns a wait for what AWS does not find yet and others make, and any other error as it is.
+// AwaitMissing returns a wait if AWS does not find a resource yet that others make, and any other error as it is.
 func AwaitMissing(err error, what string) error {
 	if !Is(err, Missing) {
 		return err

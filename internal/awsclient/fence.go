@@ -12,7 +12,7 @@ type notSentError struct{ why error }
 // Error implements error.
 func (e *notSentError) Error() string { return e.why.Error() }
 
-// Unwrap returns what the fence answered.
+// Unwrap returns the error of the fence.
 func (e *notSentError) Unwrap() error { return e.why }
 
 // WithFence has check called right before each attempt of a call under the context that may change something, after

@@ -132,8 +132,8 @@ func newRetryer() aws.Retryer { return clockSkewRetryer{} }
 // has any effect. Without it a client that makes a single call, such as those of STS, never recovers.
 type clockSkewRetryer struct{ aws.NopRetryer }
 
-// IsErrorRetryable implements aws.Retryer. The SDK marks rejections because of the clock as retryable; no
-// its own retryer is asked here, so that nothing else is.
+// IsErrorRetryable implements aws.Retryer. The SDK marks rejections because of the clock as retryable. The SDK's own retryer is not asked
+// here, so that no other error is retried.
 func (clockSkewRetryer) IsErrorRetryable(err error) bool {
 	marked, ok := errors.AsType[interface {
 		error

@@ -14,10 +14,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Identity is everything that decides as whom and where AWS is called.
+// Identity holds all settings that decide the principal, the region and the endpoint of AWS calls.
 type Identity struct {
-	// Key is the cache key: it must differ whenever anything else here does. Callers make it of the
-	// provider's UID and generation and the resourceVersions of its Secrets.
+	// Key is the cache key: it must differ whenever any other field here does. Callers make it of the provider's UID and generation and the
+	// resourceVersions of its Secrets.
 	Key string
 	// Region says where resources live.
 	Region string
@@ -85,9 +85,8 @@ func (s Secret) MarshalLog() any { return stars }
 // sessionPrefix begins the names of the sessions of roles that the operator assumes.
 const sessionPrefix = "nexus-"
 
-// SessionName names the role sessions of a provider: nexus-<namespace>-<name>, within the 64
-// characters of [\w+=,.@-] that docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html
-// allows; what is longer ends in 8 hex digits of a hash.
+// SessionName names the role sessions of a provider: nexus-<namespace>-<name>, within the 64 characters of [\w+=,.@-] that
+// docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html allows; a longer name ends in 8 hex digits of a hash.
 func SessionName(namespace, name string) string {
 	const most = 64
 	full := notSessionName.ReplaceAllString(sessionPrefix+namespace+"-"+name, "-")
@@ -100,9 +99,9 @@ func SessionName(namespace, name string) string {
 
 var notSessionName = regexp.MustCompile(`[^\w+=,.@-]`)
 
-// ExternalID returns what the operator of one cluster presents when a provider assumes a role: the same
-// for ever, different for every provider, so that a role that trusts it cannot be borrowed by another
-// provider: docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html. It is no secret.
+// ExternalID returns the external ID that the operator of one cluster presents when a provider assumes a role: permanent, and different for
+// every provider, so that a role that trusts it cannot be borrowed by another provider:
+// docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html. It is no secret.
 func ExternalID(clusterID, namespace, name string) string {
 	return "nexus-" + digest("external-id", clusterID, namespace, name)[:32]
 }
@@ -124,7 +123,7 @@ const (
 	maxSession = 12 * hour
 )
 
-// check refuses what the schema should have refused.
+// check refuses values that the schema should have refused.
 func (id Identity) check() error {
 	switch {
 	case id.Key == "":

@@ -83,14 +83,13 @@ const (
 	longestWait = 10 * time.Second
 	// grace limits how much later than expected a call may get its turn before it fails.
 	grace = time.Second
-	// reportWait is the expected wait from which the object of a call shows that it is paced; see OnPaced.
+	// reportWait is the least expected wait that marks the object of a call as paced; see OnPaced.
 	reportWait = time.Second
 	// riseEvery and rise are how an adaptive rate rises while calls wait for their turn: by a quarter
 	// every two seconds, which takes PutParameter from 3 to 40 a second in 24 seconds.
 	riseEvery = 2 * time.Second
 	rise      = 1.25
-	// margin is the share of the rate at which AWS throttled that an adaptive rate stays below, and
-	// remember is for how long.
+	// margin is the share of AWS's throttling rate that an adaptive rate stays below, and remember is for how long.
 	margin   = 0.75
 	remember = 10 * time.Minute
 )
@@ -203,8 +202,8 @@ func (*pacedError) Error() string {
 	return fmt.Sprintf("held back by the operator's rate limit: its turn would not come within %s", longestWait)
 }
 
-// IsPaced reports whether a call failed because the operator's own rate limit, at its usual rate or above, refused it. AWS
-// never saw the call. While AWS throttles calls the limit is lower, and what it refuses counts as throttled by AWS.
+// IsPaced reports whether a call failed because the operator's own rate limit, at its usual rate or above, refused it. AWS never saw the
+// call. While AWS throttles calls the limit is lower, and a refusal by it counts as throttled by AWS.
 func IsPaced(err error) bool {
 	e, ok := errors.AsType[*pacedError](err)
 	return ok && !e.slowed
@@ -216,7 +215,7 @@ type bucket struct {
 	now func() time.Time
 
 	mu sync.Mutex
-	// limit is the configured rate; full is the one in force, whose steady rate may be raised.
+	// limit is the configured rate; full is the rate in force, with a steady rate that may be raised.
 	limit   Rate
 	full    Rate
 	breaker circuitBreaker

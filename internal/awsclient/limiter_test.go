@@ -13,10 +13,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// newLimits is a limiter on the clock of a synctest bubble, in which waiting takes no time.
+// newLimits is a limiter on the clock of a synctest bubble, so that waiting takes no time.
 func newLimits(limits Limits) *limiter { return newLimiter(time.Now, limits) }
 
-// pace holds what a bucket does at one moment.
+// pace holds the state of a bucket at one moment.
 type pace struct {
 	current, ceiling float64
 	halved           time.Time

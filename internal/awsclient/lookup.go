@@ -23,8 +23,7 @@ func Lookup[In, Out, Opt any](ctx context.Context, op func(context.Context, *In,
 	return nil, err
 }
 
-// MarkNotEmpty returns a *kind.NotEmptyError for the answer by which AWS refuses to delete a resource
-// because of its contents, and every other error as it is.
+// MarkNotEmpty returns a *kind.NotEmptyError if AWS refuses to delete a resource because of its contents, and every other error as it is.
 func MarkNotEmpty(err error) error {
 	if Is(err, NotEmpty) {
 		return &kind.NotEmptyError{Err: err}
@@ -32,8 +31,8 @@ func MarkNotEmpty(err error) error {
 	return err
 }
 
-// ExplainVanished returns a kind's Explain that turns "not found" for a part of a resource that was just described into
-// waiting: the resource was deleted between the two reads, or a replica of AWS lags. what says which answers differ.
+// ExplainVanished returns a kind's Explain that turns "not found" for a part of a resource that was just described into waiting: the
+// resource was deleted between the two reads, or a replica of AWS lags. The argument names the answers that differ.
 func ExplainVanished[S any](what string) func(error, kind.Seen[S]) error {
 	return func(err error, _ kind.Seen[S]) error {
 		if !IsNotFound(err) {

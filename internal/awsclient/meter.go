@@ -59,7 +59,7 @@ func (m *meter) waited(service string, took time.Duration, err error) {
 	}
 }
 
-// count counts an answered call, whose class is empty for success.
+// count counts an answered call; the class is empty for success.
 func (m *meter) count(f Failure, took time.Duration) {
 	class, code := string(f.Class), classOK
 	if class == "" {

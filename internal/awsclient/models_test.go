@@ -49,8 +49,8 @@ func TestModels_KnowEveryOperationThatIsCalled(t *testing.T) {
 	}
 }
 
-// TestModels_EveryErrorHasARow: what AWS documents of an operation is no surprise. Service models name the codes; the table of
-// errors says what each means.
+// TestModels_EveryErrorHasARow: each error that AWS documents for an operation is expected. Service models name the codes; the table of
+// errors assigns their classes.
 func TestModels_EveryErrorHasARow(t *testing.T) {
 	for service, operations := range modeled(t).Services {
 		for operation, codes := range operations {
@@ -98,8 +98,8 @@ func classesOfName(code string) []Class {
 	return nil
 }
 
-// TestHadNoEffect_OfEveryAnswerThatIsTheCallers: AWS answers with a 4xx instead of carrying the call out. What says that a
-// request was given up on, or comes from another sender than AWS, proves nothing.
+// TestHadNoEffect_OfEveryAnswerThatIsTheCallers: AWS answers with a 4xx instead of carrying the call out. An answer that says that a
+// request was given up on, or that comes from another sender than AWS, proves nothing.
 func TestHadNoEffect_OfEveryAnswerThatIsTheCallers(t *testing.T) {
 	answered := 0
 	for service, operations := range modeled(t).Services {

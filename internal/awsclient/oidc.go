@@ -97,7 +97,7 @@ func (l *oidcLookup) remember(now time.Time, found kind.OIDCProvider, err error)
 	return l.answer()
 }
 
-// answer returns what callers get: the last answer of IAM, unless there is none or IAM refuses to answer now.
+// answer returns the result for callers: the last answer of IAM, unless there is none or IAM refuses to answer now.
 func (l *oidcLookup) answer() (kind.OIDCProvider, error) {
 	if l.err != nil && (!l.known || Is(l.err, Denied)) {
 		return kind.OIDCProvider{}, Explain(l.err, actionGetOIDCProvider)

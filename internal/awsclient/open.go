@@ -57,7 +57,7 @@ func (s *Sessions) build(ctx context.Context, id Identity) (*Session, error) {
 	}, nil
 }
 
-// config is the ambient configuration with what the identity replaces.
+// config is the ambient configuration with the replacements of the identity.
 func (s *Sessions) config(ctx context.Context, id Identity) (aws.Config, error) {
 	cfg, err := s.loadAmbient(ctx)
 	if err != nil {
@@ -194,7 +194,7 @@ func (w *identityWords) unknownCaller(err error, credentials aws.CredentialsProv
 	return e.unreachable("STS")
 }
 
-// unreachable is for what STS is not to blame us for.
+// unreachable explains failures to reach STS, which are no refusals by it.
 func (e explanation) unreachable(what string) error {
 	if e.failure.Class == Throttled {
 		return e.retrying(status.ReasonThrottled, "AWS throttles %s%s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action,

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// ownersLast bounds the time for which the tags of a named resource serve other objects.
+	// ownersLast bounds how long the tags of a named resource serve other objects.
 	ownersLast = time.Minute
 	// maxARNs limits the resources that one request of the tagging API names:
 	// https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html
@@ -113,7 +113,7 @@ func (o *owners) remember(arn string, tags map[string]string, now time.Time) map
 	return tags
 }
 
-// regionOf returns the region whose tagging API shows a resource.
+// regionOf returns the region of the tagging API that shows a resource.
 func regionOf(s *Session, arn string) string {
 	parts := strings.SplitN(arn, ":", 6)
 	switch {

@@ -17,7 +17,7 @@ type ownWrites struct {
 
 	mu    sync.Mutex
 	known map[uint64]bool
-	// order holds the hashes in the order in which they came; next is the place of the next one once it is full.
+	// order holds the hashes in their order of arrival; next is the place of the next one once it is full.
 	order []uint64
 	next  int
 }

@@ -10,8 +10,8 @@ import (
 // maxMessage bounds every message that reaches a condition.
 const maxMessage = 512
 
-// scrubs remove from AWS's texts what changes from call to call, so that conditions do not flap, and
-// what must not be shown. In order.
+// scrubs remove the parts of AWS's texts that change from call to call, so that conditions do not flap, and the parts that must not be
+// shown. In order.
 var scrubs = []struct {
 	pattern *regexp.Regexp
 	by      string
@@ -22,7 +22,7 @@ var scrubs = []struct {
 	{regexp.MustCompile(`(?is)value\s+'.*?'\s+at\s+'([^']*(?:secret|password|token|value|userdata|authdata)[^']*)'`),
 		"value (hidden) at '$1'"},
 	{regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]+-----.*?(?:-----END [A-Z0-9 ]+-----|$)`), "(hidden)"},
-	// A name that says secret, and what follows it: a quoted value, or words of base64 that line breaks may divide.
+	// A name that says secret, and its value: a quoted value, or words of base64 that line breaks may divide.
 	{regexp.MustCompile(`(?is)\b((?:aws[ _-]?)?(?:secret[ _-]?access[ _-]?key|secret[ _-]?key|session[ _-]?token|security[ _-]?token|client[ _-]?secret|secret[ _-]?(?:string|binary)|password))\b` +
 		`(\\?["']?\s*[:=]\s*)(?:\\"(?:[^"\\]|\\[^"])*\\"|"(?:[^"\\]|\\.)*"|'[^']*'|[\w/+=-]{8,}(?:\s*\n\s*[\w/+=-]{8,})*)`), "$1$2(hidden)"},
 	// Base64 in lines, and one too long to be a name.

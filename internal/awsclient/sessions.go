@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Options holds what Sessions needs from outside.
+// Options holds the dependencies of Sessions.
 type Options struct {
 	// Now is the clock; required.
 	Now func() time.Time
@@ -24,9 +24,9 @@ type Options struct {
 	Ambient func(context.Context) (aws.Config, error)
 	// Region is the default region of LoadAmbient, used if neither the environment nor the AWS files name one.
 	Region string
-	// Person is true where Ambient is the identity of a person at a command line. Errors then name what a person sets.
+	// Person is true where Ambient is the identity of a person at a command line. Errors then name the settings of a person.
 	Person bool
-	// HTTPClient carries every call; nil is Ambient's, or else NewHTTPClient.
+	// HTTPClient carries every call; nil is Ambient's, or NewHTTPClient if that is nil, too.
 	HTTPClient aws.HTTPClient
 	// Limits replace the default rates one by one.
 	Limits Limits
@@ -46,7 +46,7 @@ type Session struct {
 	Partition string
 	// Account and Region are where calls go.
 	Account, Region string
-	// CallerARN holds what STS GetCallerIdentity named.
+	// CallerARN is the ARN that STS GetCallerIdentity returned.
 	CallerARN string
 	// Callers are the ARNs of all identities on the way to it: the first one, and each role that was assumed.
 	Callers []string
@@ -130,10 +130,9 @@ func (s *Sessions) Open(ctx context.Context, id Identity) (*Session, error) {
 	})
 }
 
-// Revalidate asks STS again who an open session is, without assuming roles anew; for an identity that
-// is not open it is Open. When STS refuses, the session is dropped, so that the next Open starts from
-// the beginning; when STS cannot be reached it is kept, because AWS may still accept it. A session
-// whose identity has changed (other ambient credentials) is rebuilt.
+// Revalidate asks STS again for the caller of an open session, without assuming roles again; for an identity that is not open it is Open.
+// When STS refuses, the session is dropped, so that the next Open starts from the beginning; when STS cannot be reached it is kept, because
+// AWS may still accept it. A session with a changed identity (other ambient credentials) is rebuilt.
 func (s *Sessions) Revalidate(ctx context.Context, id Identity) (*Session, error) {
 	e, err := s.entry(id)
 	if err != nil {
@@ -177,7 +176,7 @@ func (s *Sessions) Close() {
 	}
 }
 
-// entry finds or makes the place of a key, and sweeps out what has not been used for long.
+// entry finds or makes the entry of a key, and drops sessions that have not been used for long.
 func (s *Sessions) entry(id Identity) (*entry, error) {
 	if s.miswired != nil {
 		return nil, &status.Stalled{Reason: status.ReasonInternal, Message: s.miswired.Error(), Cause: s.miswired}

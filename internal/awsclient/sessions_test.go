@@ -26,7 +26,7 @@ func mustOpen(t *testing.T, s *Sessions, id Identity) *Session {
 	return session
 }
 
-// stalledWith asserts a Stalled of that reason whose message has all parts.
+// stalledWith asserts a Stalled of that reason with all parts in its message.
 func stalledWith(t *testing.T, err error, reason string, parts ...string) {
 	t.Helper()
 	s, ok := status.AsStalled(err)

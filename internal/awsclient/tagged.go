@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// TaggedARNs returns the ARNs of the resources of a type, such as kms:key, that carry each of the tags with one of its values, or
-// with any where it has none. No type stands for all. It is for services whose lists show no tags. The tagging API shows new
-// resources and tags after some seconds. Errors are those of the SDK.
+// TaggedARNs returns the ARNs of the resources of a type, such as kms:key, that carry each of the tags with one of its values, or with any
+// where it has none. No type stands for all. It is for services that show no tags in their lists. The tagging API shows new resources and
+// tags after some seconds. Errors are those of the SDK.
 func TaggedARNs(ctx context.Context,
 	call func(context.Context, *tagging.GetResourcesInput, ...func(*tagging.Options)) (*tagging.GetResourcesOutput, error),
 	resourceType string, tags map[string][]string) ([]string, error) {

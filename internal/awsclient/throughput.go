@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 )
 
-// settingHigherThroughput is the service setting by which an account raises Parameter Store's quotas in a region:
+// settingHigherThroughput is the service setting that raises Parameter Store's quotas in a region of an account:
 // docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-throughput.html.
 const settingHigherThroughput = "/ssm/parameter-store/high-throughput-enabled"
 

@@ -8,17 +8,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// identityWords are the parts of errors that depend on whose the ambient identity is, and on whether anyone repeats a failed call.
+// identityWords are the parts of errors that depend on the owner of the ambient identity, and on whether a failed call is repeated.
 type identityWords struct {
 	// configuration, signIn and role name parts of the identity at the beginning of a message.
 	configuration, signIn, role string
 	// missing is the whole message where there is no identity, and check the remedy for one that AWS does not accept.
 	missing, check string
-	// passes says of a failure that passes what there is to do.
+	// passes gives the remedy for a failure that passes.
 	passes string
 	// caller says who made a call, where AWS does not say it.
 	caller string
-	// invalid and expired say what to do about credentials that a call does not pass with.
+	// invalid and expired give the remedy for credentials that AWS does not accept.
 	invalid, expired string
 }
 
@@ -55,8 +55,8 @@ func wordsFor(person bool) *identityWords {
 	return &operatorWords
 }
 
-// CheckCredentials returns nil when a person has credentials, or else a *status.Stalled that says what to set. It calls AWS only where
-// the credentials are those of a role or of a session that has to be signed in.
+// CheckCredentials returns nil when a person has credentials, and otherwise a *status.Stalled that names the settings to make. It calls AWS
+// only where the credentials are those of a role or of a session that has to be signed in.
 func CheckCredentials(ctx context.Context, credentials aws.CredentialsProvider) error {
 	return personWords.checkAmbient(ctx, credentials)
 }

@@ -20,8 +20,8 @@ import (
 //go:embed actions.txt.gz
 var compressedActions []byte
 
-// reference returns the lines of the table by their first words, which are services and types. It is decompressed when it is first needed,
-// into one text of which all lines are parts. The first line names the packages that it is made of.
+// reference returns the lines of the table by their first words, which are services and types. It is decompressed at the first use, into
+// one text; all lines are parts of that text. The first line names the packages that it is made of.
 var reference = sync.OnceValues(func() (map[string]string, error) {
 	r, err := gzip.NewReader(bytes.NewReader(compressedActions))
 	if err != nil {
@@ -52,7 +52,7 @@ type Grants struct {
 	templates, actions []string
 }
 
-// GrantsOf returns what AWS publishes of a type; known is false for a type that is not in the table.
+// GrantsOf returns the actions and ARNs that AWS publishes of a type; known is false for a type that is not in the table.
 func GrantsOf(typeName string) (g Grants, known bool, err error) {
 	lines, err := reference()
 	if err != nil {
@@ -81,7 +81,7 @@ var wholeAction = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9]+$`)
 // managesRights marks the actions that change tags or give rights.
 const managesRights = "!"
 
-// WhyNot says why a policy cannot allow an action on one resource of the type and on what lies below it; empty where it can.
+// WhyNot returns why a policy cannot allow an action on one resource of the type and on the resources below it; empty if it can.
 func (g Grants) WhyNot(action string) string {
 	service, name, _ := strings.Cut(action, ":")
 	entry, exists := g.find(name)
@@ -149,8 +149,8 @@ func (g Grants) evaluated(entry string) string {
 
 var anyPlaceholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// endings returns what follows on the ARN of a resource in those that AWS evaluates for an action: nothing for the resource, and a pattern
-// for what lies below it.
+// endings returns the suffixes that AWS adds to the ARN of a resource when it evaluates an action: empty for the resource, and a pattern
+// for the resources below it.
 func (g Grants) endings(entry string) (out []string) {
 	own := anyPlaceholder.ReplaceAllString(g.template, "*")
 	for _, template := range g.about(entry) {
@@ -163,8 +163,8 @@ func (g Grants) endings(entry string) (out []string) {
 	return slices.Compact(out)
 }
 
-// ResourcesOf returns the resources of a statement that allows an action on the resource with an ARN, and on what lies below it: none where
-// WhyNot has a reason.
+// ResourcesOf returns the resources of a statement that allows an action on the resource with an ARN, and on the resources below it: none
+// where WhyNot has a reason.
 func (g Grants) ResourcesOf(action, arn string) (out []string) {
 	_, name, _ := strings.Cut(action, ":")
 	if g.WhyNot(action) != "" {

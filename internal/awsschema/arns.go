@@ -77,7 +77,7 @@ func stemOf(name string) (words []string, ended bool) {
 	return words, ended
 }
 
-// NamedAt returns the templates of what the property that a path leads to may name, by its own name: of the services that the type
+// NamedAt returns the templates of the resources that the property at a path may name, by its own name: of the services that the type
 // belongs to, and of every other service where the name says which resource it is.
 func (t *Type) NamedAt(at ...string) []Template {
 	name := ""
@@ -119,7 +119,7 @@ func hasSuffix(words, end []string) bool {
 	return len(words) >= len(end) && slices.Equal(words[len(words)-len(end):], end)
 }
 
-// services returns the services whose actions the handlers of the type use first: those of the type itself.
+// services returns the services that the handlers of the type call first: those of the type itself.
 func (t *Type) services() []string {
 	var out []string
 	for _, operation := range []Operation{Create, Update, Delete} {

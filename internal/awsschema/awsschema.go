@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package awsschema interprets the schemas that AWS publishes of its resource types: what identifies a resource, how each of its
-// properties is compared, where its tags are, and which requests AWS would refuse.
+// Package awsschema interprets the schemas that AWS publishes of its resource types: the identifiers of a resource, the comparison of each
+// of its properties, the place of its tags, and the requests that AWS would refuse.
 //
 // https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-schema.html
 package awsschema
@@ -163,12 +163,12 @@ func (t *Type) Timeout(operation Operation) time.Duration {
 	return defaultTimeout
 }
 
-// The orders in which a resource can be replaced by another.
+// The orders of replacing a resource by another.
 const (
 	DeleteThenCreate = "delete_then_create"
 	CreateThenDelete = "create_then_delete"
 )
 
-// ReplacementStrategy returns in which order a resource of the type has to be replaced; empty where the schema does not say it, and
-// CloudFormation tries to create first.
+// ReplacementStrategy returns the order of replacing a resource of the type; empty if the schema does not say it. CloudFormation then tries
+// to create first.
 func (t *Type) ReplacementStrategy() string { return t.replacement }

@@ -123,7 +123,7 @@ func TestType_SaysWhichTypesAPropertyNames(t *testing.T) {
 	}
 }
 
-// AWS declares what few properties name, in one form; a schema that names a flaw in relationFlaws shows when it is corrected.
+// AWS declares the relations of few properties, in one form. This fails if a schema listed in relationFlaws is corrected.
 func TestType_RelationsOfEverySchemaThatAWSPublishes(t *testing.T) {
 	extent.Full(t)
 	all := awstypes.Published(t)

@@ -15,7 +15,7 @@ const declaredType = `{"typeName": "AWS::Test::Thing", "primaryIdentifier": ["/p
 		"Set": {"type": "object", "properties": {"State": {"type": "string"}, "Size": {"type": "integer", "default": 5}}},
 		"Tags": {"type": "array", "items": {"type": "object", "properties": {"Key": {"type": "string"}, "Value": {"type": "string"}}}}}}`
 
-// A person declares neither what AWS assigns, nor defaults, nor tags; what is required stays.
+// A person declares neither properties that AWS assigns, nor defaults, nor tags; required properties stay.
 func TestDeclarable_LeavesOutWhatNobodyDeclares(t *testing.T) {
 	thing, err := Parse([]byte(declaredType))
 	if err != nil {
@@ -52,7 +52,7 @@ const formsType = `{"typeName": "AWS::Test::Forms", "primaryIdentifier": ["/prop
 		"Actions": {"type": "array", "items": {"type": "object", "anyOf": [{"required": ["Secret"]}, {"required": ["Existing"]}],
 			"properties": {"Secret": {"type": "string"}, "Existing": {"type": "boolean"}, "Port": {"type": "integer"}}}}}}`
 
-// A value that has a form of the schema apart from what AWS never shows is no breach of an existing resource, and of a new one it is.
+// A value that lacks only properties that AWS never shows is valid for an existing resource, and invalid for a new one.
 func TestOfExisting_SparesWhatAFormNeedsAndAWSNeverShows(t *testing.T) {
 	thing, err := Parse([]byte(formsType))
 	if err != nil {

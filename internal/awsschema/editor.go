@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// definitionOfReferences is the definition of what may stand in the place of a value.
+// definitionOfReferences names the definition of the references that may replace a value.
 const definitionOfReferences = "nexusReference"
 
 // ForEditors returns a JSON schema of draft 7 for properties as an AWSResource declares them, with the definitions that have to be at the
-// root of the document: without what AWS assigns and the tags, with references in the place of values, and with null for members to be
-// removed.
+// root of the document: without tags and the properties that AWS assigns, with references in place of values, and with null for members to
+// be removed.
 func (t *Type) ForEditors() (properties, definitions map[string]any) {
 	definitions, _ = forEditors(t.doc["definitions"], true).(map[string]any)
 	if definitions == nil {
@@ -85,7 +85,7 @@ func forEditors(value any, named bool) any {
 	}
 }
 
-// wordForEditors copies what a word of JSON schema says.
+// wordForEditors copies the value of a keyword of JSON schema.
 func wordForEditors(word string, of any) any {
 	switch word {
 	case "properties", "patternProperties":

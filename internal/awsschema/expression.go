@@ -13,8 +13,8 @@ import (
 	"github.com/blues/jsonata-go/jparse"
 )
 
-// Limits of what is evaluated: a schema comes from the endpoint of a provider, and an expression must neither run long nor need much
-// memory.
+// Limits of expressions and their input: a schema comes from the endpoint of a provider, and an expression must neither run long nor need
+// much memory.
 const (
 	maxExpression = 4 << 10
 	maxContext    = 64 << 10
@@ -27,7 +27,7 @@ type expression struct {
 	compiled *jsonata.Expr
 	// calls are the functions that it calls.
 	calls map[string]jsonata.Extension
-	// context are the names that are read from what the expression is evaluated for, and names are all names.
+	// context are the names that are read from the input of the expression, and names are all names.
 	context, names []string
 }
 
@@ -78,7 +78,7 @@ func (e expression) eval(context map[string]any) (value any, ok bool) {
 	return value, json.Unmarshal(text, &value) == nil && value != nil
 }
 
-// costs bounds what the evaluation of an expression costs: it adds up the greatest sizes of all values, in bytes. Without functions
+// costs bounds the memory and time of evaluating an expression: it adds up the greatest sizes of all values, in bytes. Without functions
 // that are declared or called again, an expression evaluates each of its parts once.
 type costs struct {
 	variables      map[string]float64
@@ -144,7 +144,7 @@ func (c *costs) sizeOf(node jparse.Node) float64 {
 	}
 }
 
-// operation returns the greatest size of what operators make: no more than their operands together.
+// operation returns the greatest size of the results of operators: no more than their operands together.
 func (c *costs) operation(node jparse.Node) float64 {
 	switch n := node.(type) {
 	case *jparse.ArrayNode:
@@ -180,7 +180,7 @@ func (c *costs) reads(name string, ofContext bool) {
 	}
 }
 
-// path returns the greatest size of what steps lead to: no more than that of the first one. The others are names.
+// path returns the greatest size of the values that steps lead to: no more than that of the first one. The others are names.
 func (c *costs) path(n *jparse.PathNode) float64 {
 	size := c.of(n.Steps[0])
 	for _, step := range n.Steps[1:] {
@@ -245,7 +245,7 @@ func nesting(b byte) int {
 	}
 }
 
-// endOf returns the index of the delimiter that ends what begins at i; that of the last character where none does.
+// endOf returns the index of the delimiter that ends the quoted text beginning at i; that of the last character if there is none.
 func endOf(text string, i int) int {
 	for end := i + 1; end < len(text); end++ {
 		switch text[end] {

@@ -14,7 +14,7 @@ type Field struct {
 	Path string
 	// Type is its type, such as string, integer, []object and map[string]string.
 	Type string
-	// Required is true where what contains the member must have it.
+	// Required is true if the parent must have the member.
 	Required bool
 	// Choices are the values that the schema allows; empty where it lists none.
 	Choices []string
@@ -46,7 +46,7 @@ type lister struct {
 	found []Field
 }
 
-// members collects the members of what the schemas describe.
+// members collects the members of the objects that the schemas describe.
 func (l *lister) members(at []string, schemas []map[string]any) {
 	names := map[string]bool{}
 	for _, schema := range schemas {
@@ -90,7 +90,7 @@ func choicesOf(schemas []map[string]any) []string {
 	return out
 }
 
-// typeAt returns the type of what a path leads to; any where the schema has none.
+// typeAt returns the type of the property at a path; any if the schema has none.
 func (t *Type) typeAt(at []string) string { return t.typeOf(at, maxDepth) }
 
 func (t *Type) typeOf(at []string, depth int) string {

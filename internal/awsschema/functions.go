@@ -21,7 +21,7 @@ type function struct {
 	grows func(n *jparse.FunctionCallNode, sizes []float64) float64
 }
 
-// functions lists the functions of JSONata whose results are bounded by their arguments, and that call no function.
+// functions lists the functions of JSONata that have results bounded by their arguments, and that call no function.
 // https://docs.jsonata.org/string-functions
 var functions = map[string]function{
 	"boolean": {do: jlib.Boolean}, "contains": {do: jlib.Contains}, "count": {do: jlib.Count, ofUndefined: true},

@@ -45,7 +45,7 @@ func pointerPath(pointer string) path {
 
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-// contains reports whether what a path leads to is, or lies in, what p leads to. Pointers may leave out the elements of lists.
+// contains reports whether the property at a path is the one at p or lies below it. Pointers may leave out the elements of lists.
 func (p path) contains(at []string) bool {
 	i := 0
 	for _, key := range at {
@@ -70,7 +70,7 @@ func anyContains(paths []path, at []string) bool {
 // element matches the index of an element of a list in a text of a path.
 var element = regexp.MustCompile(`\[[0-9]+\]`)
 
-// PathOf returns the path of a property in a text in which elements of lists have an index, such as Rules[0].Id.
+// PathOf returns the path of a property from a text with indexes for elements of lists, such as Rules[0].Id.
 func PathOf(text string) []string {
 	return strings.Split(element.ReplaceAllString(text, "."+Every), ".")
 }

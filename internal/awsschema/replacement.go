@@ -4,8 +4,8 @@ package awsschema
 
 import "strings"
 
-// HowToReplace says what a person has to do for another value of a property that cannot be changed; empty where the schema does not say
-// in which order a resource of the type is replaced.
+// HowToReplace returns the steps to get another value of a property that cannot be changed; empty if the schema does not give the order of
+// replacement.
 func (t *Type) HowToReplace() string {
 	switch t.ReplacementStrategy() {
 	case DeleteThenCreate:
@@ -19,7 +19,7 @@ func (t *Type) HowToReplace() string {
 	}
 }
 
-// otherIdentity says what must differ so that two resources can exist side by side; empty where AWS assigns the identifier.
+// otherIdentity names the properties that must differ so that two resources can exist side by side; empty if AWS assigns the identifier.
 func (t *Type) otherIdentity() string {
 	if !t.IsNamed() {
 		return ""

@@ -20,7 +20,7 @@ type Rule struct {
 	CreateOnly, Conditionally bool
 	// Deprecated is true for a property that AWS will remove.
 	Deprecated bool
-	// Unordered is true for a list whose order has no meaning.
+	// Unordered is true for a list without a meaningful order.
 	Unordered bool
 }
 
@@ -32,8 +32,8 @@ func (t *Type) RuleAt(at ...string) Rule {
 	}
 }
 
-// isUnordered reports whether a path leads to a list that AWS may show in another order: one whose order of insertion is not kept, and
-// one of different elements that does not say that it is.
+// isUnordered reports whether a path leads to a list that AWS may show in another order: one with insertionOrder false, or with uniqueItems
+// and no insertionOrder.
 func (t *Type) isUnordered(at []string) bool {
 	unordered := false
 	for _, schema := range t.schemasAt(at) {
@@ -63,7 +63,7 @@ func (t *Type) IsDefault(value any, at ...string) bool {
 	return slices.ContainsFunc(t.schemasAt(at), func(schema map[string]any) bool { return reflect.DeepEqual(schema["default"], value) })
 }
 
-// IsMap reports whether a property is an object whose names a person chooses, so that one without members says nothing.
+// IsMap reports whether a property is an object with names that a person chooses, so that one without members says nothing.
 func (t *Type) IsMap(at ...string) bool {
 	schemas := t.schemasAt(at)
 	chosen := func(schema map[string]any) bool {
@@ -96,7 +96,7 @@ func (t *Type) IsChoice(at ...string) bool {
 	return slices.ContainsFunc(t.schemasAt(at), func(schema map[string]any) bool { return schema["enum"] != nil })
 }
 
-// relationFlaws are the relations in which a schema names another type than its property takes, with that type.
+// relationFlaws holds relations with a wrong type in the schema, and the type that the property takes.
 var relationFlaws = map[string]string{
 	"AWS::Redshift::Cluster VpcSecurityGroupIds[*]": "AWS::EC2::SecurityGroup", // says AWS::EC2::VPC
 }
@@ -117,7 +117,7 @@ func (t *Type) Related(at ...string) []string {
 	return slices.Compact(out)
 }
 
-// IsRequired reports whether what contains a property must have it, in every form that the schema offers.
+// IsRequired reports whether the parent must have a property, in every form that the schema offers.
 func (t *Type) IsRequired(at ...string) bool {
 	parent, name := at[:len(at)-1], at[len(at)-1]
 	return t.Has(at...) && slices.ContainsFunc(t.unresolvedAt(parent), func(schema any) bool { return t.requires(schema, name, maxDepth) })
@@ -144,7 +144,7 @@ func (t *Type) requires(schema any, name string, depth int) bool {
 	})
 }
 
-// unresolvedAt returns the schemas of the property that a path leads to, each as what contains the property writes it.
+// unresolvedAt returns the schemas of the property at a path, as they are written in the schema of its parent.
 func (t *Type) unresolvedAt(at []string) []any {
 	if len(at) == 0 {
 		return []any{t.doc}
@@ -197,7 +197,7 @@ func (t *Type) schemasAt(at []string) []map[string]any {
 	return found
 }
 
-// below returns the schemas of a member of what a schema describes.
+// below returns the schemas of a member of the object that a schema describes.
 func (t *Type) below(schema map[string]any, key string) []map[string]any {
 	var out []map[string]any
 	for _, member := range membersOf(schema, key) {
@@ -206,7 +206,7 @@ func (t *Type) below(schema map[string]any, key string) []map[string]any {
 	return out
 }
 
-// membersOf returns the schemas of a member as a schema writes them: that of the name, or else all that may be meant.
+// membersOf returns the schemas of a member as a schema writes them: the schema of the name, or all that may apply if there is none.
 func membersOf(schema map[string]any, key string) []any {
 	if members, ok := schema["properties"].(map[string]any); ok {
 		if member, ok := members[key]; ok {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// stores are the last words of the names of types whose resources hold data, or what data is read with.
+// stores are the last words of the names of types that hold data, or that data is read through.
 var stores = []string{
 	"Backup", "Broker", "Bucket", "Cache", "Catalog", "Channel", "Cluster", "Collection", "DBInstance", "DataLake", "DataSet", "Database",
 	"Dataset", "Datastore", "Disk", "Domain", "FileSystem", "Graph", "Index",
@@ -43,7 +43,7 @@ func holdsData(typeName string, protectable bool) bool {
 	return !slices.Contains(withoutData, typeName) && (slices.Contains(others, typeName) || IsNamedAsStore(typeName) || protectable)
 }
 
-// IsNamedAsStore reports whether the name of a type is one of types whose resources mostly hold data.
+// IsNamedAsStore reports whether a type is named as the types are that mostly hold data.
 func IsNamedAsStore(typeName string) bool {
 	return slices.ContainsFunc(stores, func(word string) bool { return strings.HasSuffix(typeName, word) })
 }

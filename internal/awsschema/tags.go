@@ -27,8 +27,8 @@ func (t *Type) taggingOf(d document) tagging {
 	return out
 }
 
-// TagProperty returns the name of the property that has the tags; empty for a type whose resources have none that Cloud Control sets and
-// shows, or that cannot name an owner.
+// TagProperty returns the name of the property that has the tags; empty for a type if Cloud Control does not set and show tags of its
+// resources, or if they cannot name an owner.
 func (t *Type) TagProperty() string {
 	name := strings.TrimPrefix(t.tagging.TagProperty, "/properties/")
 	switch {
@@ -92,7 +92,7 @@ func (t *Type) TagPermissions() []string {
 	return slices.Compact(actions)
 }
 
-// form distinguishes the forms in which a property has tags.
+// form distinguishes the forms of tags in a property.
 type form int
 
 const (

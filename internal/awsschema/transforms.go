@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Transform describes what AWS makes of the values of a property: the propertyTransform of a schema. It is safe for concurrent use.
+// Transform describes how AWS rewrites the values of a property: the propertyTransform of a schema. It is safe for concurrent use.
 // https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-schema.html
 type Transform struct {
 	at           path
@@ -25,7 +25,7 @@ type alternative struct {
 	expression
 	// fromRoot is true where the names of the expression are those of the whole resource, and not those of the object with the property.
 	fromRoot bool
-	// isPattern is true where the value is a regular expression for what AWS shows.
+	// isPattern is true if the value is a regular expression for the value that AWS shows.
 	isPattern bool
 	// unused says why the alternative is not evaluated; empty where it is.
 	unused string
@@ -77,8 +77,8 @@ func (t *Type) alternativeOf(at path, text string) alternative {
 // probe stands for a declared text: two characters that no value has, which no function changes.
 const probe = "\ue000\ue001"
 
-// readPattern finds out whether the value is a regular expression, from what it is for the probe: texts of the expression have signs of
-// one. It must require the declared value; in a class of characters, it matches almost everything.
+// readPattern finds out whether the value is a regular expression, from its value for the probe: texts of the expression have signs of one.
+// It must require the declared value; in a class of characters, it matches almost everything.
 func (a *alternative) readPattern(at path) {
 	context := map[string]any{at[len(at)-1]: probe}
 	if a.fromRoot {
@@ -120,7 +120,7 @@ func requires(pattern *syntax.Regexp, text string) bool {
 	}
 }
 
-// TransformAt returns what AWS makes of the property that a path leads to; nil where the schema does not say it.
+// TransformAt returns the transform of the property at a path; nil if the schema has none.
 func (t *Type) TransformAt(at ...string) *Transform {
 	for _, tr := range t.transforms {
 		if tr.at.contains(at) && !tr.at.contains(at[:len(at)-1]) {
@@ -163,10 +163,10 @@ func ofDifferentAccounts(want, have any) bool {
 	return len(a) == 6 && len(b) == 6 && a[0] == "arn" && b[0] == "arn" && !slices.EqualFunc(a[1:5], b[1:5], strings.EqualFold)
 }
 
-// maxPattern limits the length of patterns, and of what they are compared with.
+// maxPattern limits the length of patterns, and of the texts that are compared with them.
 const maxPattern = 4 << 10
 
-// matches reports whether a pattern matches all of what AWS shows. The declared value in it stands for itself.
+// matches reports whether a pattern matches the whole value that AWS shows. The declared value in it stands for itself.
 func matches(shown, want, have any) bool {
 	pattern, _ := shown.(string)
 	declared, isText := want.(string)

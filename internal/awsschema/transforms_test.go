@@ -153,7 +153,7 @@ func TestTransform_IsTheValueOrAPatternForIt(t *testing.T) {
 	}
 }
 
-// The object with the property has the names, or else the resource.
+// Names refer to the object with the property if it has them, and otherwise to the resource.
 func TestTransform_ChoosesWhatItsNamesAreOf(t *testing.T) {
 	of, err := Parse([]byte(`{"typeName":"AWS::A::B","properties":{
 		"Key":{"type":"string"}, "Engine":{"type":"string"},

@@ -54,13 +54,14 @@ func Joined(field string, problems []Problem) (at, text string) {
 	return at, text
 }
 
-// CheckSchema returns why values cannot be checked against the schema; AWS checks them then. What checks them is made at the first use.
+// CheckSchema returns why values cannot be checked against the schema; AWS checks them then. The validator is made at the first use.
 func (t *Type) CheckSchema() error {
 	t.once.Do(func() { t.valid, t.invalid = validatorOf(t.doc) })
 	return t.invalid
 }
 
-// validatorOf reads a schema as AWS writes them, in draft 7 of JSON schema. What names the schema itself is left out: it is at no address.
+// validatorOf reads a schema as AWS writes them, in draft 7 of JSON schema. The schema's own $schema and $id are left out: it is at no
+// address.
 func validatorOf(doc map[string]any) (*jsonschema.Schema, error) {
 	own := maps.Clone(doc)
 	delete(own, "$schema")
@@ -93,7 +94,7 @@ var unicodeEscape = regexp.MustCompile(`\\u([0-9A-Fa-f]{4})`)
 var manyTimes = regexp.MustCompile(`\{(\d{1,3}),([1-9]\d{3,})\}`)
 
 // compilePattern compiles a pattern of a schema. AWS evaluates patterns with Java. Package regexp has no look-ahead and no intersection of
-// classes: such a pattern matches every text here, and a repetition of more than 1000 times has no upper bound. AWS checks what is left.
+// classes: such a pattern matches every text here, and a repetition of more than 1000 times has no upper bound. AWS checks the rest.
 func compilePattern(pattern string) (jsonschema.Regexp, error) {
 	if re, err := regexp.Compile(manyTimes.ReplaceAllString(unicodeEscape.ReplaceAllString(pattern, `\x{$1}`), `{$1,}`)); err == nil &&
 		!strings.Contains(pattern, "&&[") {
@@ -102,9 +103,9 @@ func compilePattern(pattern string) (jsonschema.Regexp, error) {
 	return anyText, nil
 }
 
-// Problems returns why AWS would refuse properties for a new resource, in the order of the schema's own checks: names, what AWS assigns,
-// what is required, and then each value by its path. It leaves out the values for which isUnknown reports true, such as references that
-// are not resolved yet; nil knows all values. Members that are null are absent.
+// Problems returns why AWS would refuse properties for a new resource, in the order of the schema's own checks: names, properties that AWS
+// assigns, required properties, and then each value by its path. It leaves out values if isUnknown reports true for them, such as
+// references that are not resolved yet; nil knows all values. Members that are null are absent.
 func (t *Type) Problems(properties map[string]any, isUnknown func(any) bool) []Problem {
 	out := t.namesAt(properties)
 	if at := t.declaredReadOnly(nil, properties); at != "" {
@@ -159,7 +160,7 @@ func (t *Type) wrongValues(properties map[string]any, isUnknown func(any) bool) 
 	return slices.Compact(f.found)
 }
 
-// validate returns what the validator says of a value.
+// validate returns the validator's error for a value.
 func (t *Type) validate(value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -255,7 +256,7 @@ func known(value any, isUnknown func(any) bool) any {
 
 func withoutNulls(value any) any { return known(value, nil) }
 
-// finder translates what the validator says.
+// finder translates the errors of the validator.
 type finder struct {
 	t            *Type
 	known, given any
@@ -290,7 +291,7 @@ func (f *finder) find(invalid *jsonschema.ValidationError) {
 	}
 }
 
-// findForm collects what is wrong with the form that a value is meant to have, or the forms that it may have.
+// findForm collects the problems with the form that a value is meant to have, or the forms that it may have.
 func (f *finder) findForm(invalid *jsonschema.ValidationError) {
 	switch meant := meantForm(invalid.InstanceLocation, invalid.Causes); {
 	case meant != nil:
@@ -301,8 +302,8 @@ func (f *finder) findForm(invalid *jsonschema.ValidationError) {
 	}
 }
 
-// unseenIn returns the paths of the properties that AWS never shows and that alone a value lacks, or one of the forms that it may have;
-// empty where something else is wrong with it, too.
+// unseenIn returns the paths of the properties that AWS never shows, if a value or one of its possible forms lacks only these; empty if it
+// has another problem, too.
 func (f *finder) unseenIn(invalid *jsonschema.ValidationError) string {
 	switch what := invalid.ErrorKind.(type) {
 	case *kind.OneOf, *kind.AnyOf:
@@ -326,7 +327,7 @@ func (f *finder) unseenOf(at, names []string) string {
 	return allOf(names, func(name string) string { return f.t.missingAt(f.locateMember(at, name)).unseen })
 }
 
-// allOf joins what a function returns for each element; empty where it returns nothing for one.
+// allOf joins the results of a function for each element; empty if it returns nothing for one.
 func allOf[E any](elements []E, text func(E) string) string {
 	out := make([]string, len(elements))
 	for i, e := range elements {
@@ -416,7 +417,7 @@ func alternatives(what jsonschema.ErrorKind, causes []*jsonschema.ValidationErro
 	return strings.Join(forms, ", or ")
 }
 
-// meantForm returns the only form that a value has apart from what is wrong within its members; nil for none, and for several.
+// meantForm returns the only form that a value has, apart from problems within its members; nil for none, and for several.
 func meantForm(at []string, causes []*jsonschema.ValidationError) *jsonschema.ValidationError {
 	within := slices.DeleteFunc(slices.Clone(causes), func(cause *jsonschema.ValidationError) bool { return !isWithin(at, cause) })
 	if len(within) != 1 {

@@ -93,7 +93,7 @@ func sameLines(a, b []string) bool {
 	return reflect.DeepEqual(in(a), in(b))
 }
 
-// A reference stands for a value that only the cluster knows, and what is in a Secret must not be described.
+// A reference stands for a value that only the cluster knows, and the data of a Secret must not be described.
 func TestProblems_SayNothingOfUnknownValues(t *testing.T) {
 	isReference := func(v any) bool {
 		m, is := v.(map[string]any)

@@ -55,7 +55,7 @@ func Open() (*Bundle, error) {
 	return b, json.Unmarshal(text, &b.Index)
 }
 
-// FileOf returns the name of the file that contains the schema of a type; empty for what is no name of a type.
+// FileOf returns the name of the file that contains the schema of a type; empty for a text that is no name of a type.
 func FileOf(typeName string) string {
 	parts := strings.Split(typeName, "::")
 	if len(parts) != 3 {

@@ -115,8 +115,8 @@ func (p *Directory) ambientRefused(provider *v1alpha1.AWSProvider) error {
 		provider.Namespace, use, p.ambientFlag(provider.Namespace))}
 }
 
-// generatedRefused names the two flags of the operator, of which one with its whole new value, that let the generated
-// provider act with the operator's own identity.
+// generatedRefused names the two flags of the operator that let the generated provider act with the operator's own identity, one of them
+// with its complete new value.
 func (p *Directory) generatedRefused(provider *v1alpha1.AWSProvider) error {
 	return &status.Stalled{Reason: status.ReasonAmbientNotAllowed, Message: fmt.Sprintf(
 		"the NexusAICapability names no provider, and the AWSProvider generated for it may not act with the operator's own AWS identity in namespace %s: "+

@@ -42,18 +42,18 @@ func ownNamespace(field, namespace string, obj client.Object) error {
 	return nil
 }
 
-// Provenance reports whether a capability, as it stands now, compiles to exactly this object. What it vouches
-// for may use the provider that the capability generated and declare what only the operator may; an
-// owner reference alone proves nothing, because everyone who creates an object can write one.
+// Provenance reports whether a capability, as it stands now, compiles to exactly this object. An object that it vouches for may use the
+// provider that the capability generated and declare fields that only the operator may; an owner reference alone proves nothing, because
+// everyone who creates an object can write one.
 type Provenance interface {
 	IsGenerated(ctx context.Context, obj client.Object) (bool, error)
 }
 
-// Guards are the administrator's limits on what providers may do.
+// Guards are the administrator's limits on providers.
 type Guards struct {
-	// AmbientNamespaces are the namespaces (patterns) whose providers may use the operator's own identity.
+	// AmbientNamespaces are the namespaces (patterns) with providers that may use the operator's own identity.
 	AmbientNamespaces []string
-	// CapabilityNamespaces are the namespaces (patterns) in which a generated provider may use the operator's own identity.
+	// CapabilityNamespaces are the namespaces (patterns) where a generated provider may use the operator's own identity.
 	CapabilityNamespaces []string
 	// DefaultBoundary is the ARN of the permissions boundary of every generated provider; with it, generated providers
 	// may use the operator's own identity in every namespace. Empty is none.
@@ -66,7 +66,7 @@ type Guards struct {
 	Regions []string
 }
 
-// Directory leads from an object to the session through which AWS is reached.
+// Directory returns the AWS session for an object.
 type Directory struct {
 	// Client reads from the cache.
 	Client client.Client
@@ -144,8 +144,8 @@ func (p *Directory) OfProvider(ctx context.Context, provider *v1alpha1.AWSProvid
 	return session, checkAttested(provider, session)
 }
 
-// Generated returns the session that an AWSProvider will have which a capability is yet to generate, for a plan: to the capability
-// itself where obj is nil, else to an object that refers to it. It is refused as that AWSProvider, or the object, would be.
+// Generated returns the session that an AWSProvider will have which a capability is yet to generate, for a plan: to the capability if obj
+// is nil, and otherwise to an object that refers to it. It is refused as that AWSProvider, or the object, would be.
 func (p *Directory) Generated(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) (*awsclient.Session,
 	error) {
 	s := provider.Spec
@@ -181,8 +181,8 @@ func (p *Directory) Callers(ctx context.Context, session *awsclient.Session) ([]
 	return slices.Concat(session.Callers, own.Callers), nil
 }
 
-// mayUse keeps the provider that a capability generated, and with it the operator's own identity, to
-// what that capability compiles to.
+// mayUse restricts the provider that a capability generated, and with it the operator's own identity, to the objects that the capability
+// compiles to.
 func (p *Directory) mayUse(provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) error {
 	if !p.Borrowed(provider) {
 		return nil
@@ -315,7 +315,7 @@ func isPlainURL(u *url.URL) bool {
 	return u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == "" && strings.Trim(u.Path, "/") == ""
 }
 
-// Forget drops what is known of a provider that is gone.
+// Forget drops all data about a provider that is gone.
 func (p *Directory) Forget(uid types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -355,8 +355,8 @@ func (p *Directory) keys(ctx context.Context, provider *v1alpha1.AWSProvider) (*
 	}
 }
 
-// AnnotationAllowedNamespaces of a Secret in the operator's namespace lists the namespaces, or patterns of them, separated by commas, whose
-// AWSProviders may use its credentials. People there need no right to the Secret.
+// AnnotationAllowedNamespaces of a Secret in the operator's namespace lists the namespaces, or patterns of them, separated by commas, for
+// AWSProviders that may use its credentials. People there need no right to the Secret.
 const AnnotationAllowedNamespaces = "nexus.ai/allowed-namespaces"
 
 // grantedKeys reads credentials from a Secret of the operator's namespace that an administrator grants to the provider's namespace.

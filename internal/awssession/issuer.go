@@ -21,11 +21,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Issuer finds the cluster's OIDC issuer. The API server names it in /.well-known/openid-configuration, for which
-// no right in AWS is needed, and on EKS that is the issuer that IAM knows:
-// https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/#service-account-issuer-discovery
-// Where the document cannot be read, or names an issuer that AWS cannot reach, EKS is asked about the cluster that
-// the operator's --eks-cluster-name names.
+// Issuer finds the cluster's OIDC issuer. The API server names it in /.well-known/openid-configuration. To read that takes no right in AWS,
+// and on EKS that is the issuer that IAM knows:
+// https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/#service-account-issuer-discovery Where the document
+// cannot be read, or names an issuer that AWS cannot reach, EKS is asked about the cluster that the operator's --eks-cluster-name names.
 type Issuer struct {
 	api      rest.Interface
 	sessions *awsclient.Sessions
@@ -40,7 +39,7 @@ type Issuer struct {
 }
 
 const (
-	// issuerRetry is the time for which a failure to find the issuer answers further looks.
+	// issuerRetry limits how long a failure to find the issuer answers further calls.
 	issuerRetry = 5 * time.Second
 	// issuerTimeout bounds one attempt, because other passes wait for its outcome.
 	issuerTimeout = 10 * time.Second
@@ -56,8 +55,8 @@ func NewIssuer(cfg *rest.Config, cluster, region string, sessions *awsclient.Ses
 	return &Issuer{api: api.RESTClient(), sessions: sessions, cluster: cluster, region: region, clock: c}, nil
 }
 
-// URL returns the issuer's URL, or a kind of failure that says why it is unknown and what to do. An issuer that was
-// found is kept; a failure is kept for a few seconds.
+// URL returns the issuer's URL, or a kind of failure with the reason and the remedy. An issuer that was found is kept; a failure is kept
+// for a few seconds.
 func (i *Issuer) URL(ctx context.Context) (string, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// judgedElsewhere are the services whose resources are judged otherwise: roles as roles, and EC2 by the form of its identifiers.
+// judgedElsewhere are the services with resources that other rules check: roles as roles, and EC2 by the form of its identifiers.
 var judgedElsewhere = []string{"ec2", "iam", "sts"}
 
 // templatesOf returns the templates of a table that one name completes.

@@ -18,7 +18,7 @@ type Balancer struct {
 	Cluster, VPC string
 }
 
-// balancerReads are the actions with which the controller looks at the account. AWS evaluates no resource for most of them.
+// balancerReads are the actions of the controller that read the account. AWS evaluates no resource for most of them.
 var balancerReads = []string{
 	"acm:DescribeCertificate", "acm:ListCertificates", "cognito-idp:DescribeUserPoolClient",
 	"ec2:DescribeAccountAttributes", "ec2:DescribeAddresses", "ec2:DescribeAvailabilityZones", "ec2:DescribeCoipPools",
@@ -39,15 +39,15 @@ var balancerReads = []string{
 	"wafv2:GetWebACL", "wafv2:GetWebACLForResource",
 }
 
-// balancerProtects connect balancers with firewalls and with Shield. What they name are resources of other services, which
-// do not have the controller's tag.
+// balancerProtects connect balancers with firewalls and with Shield. The resources that they name belong to other services, which do not
+// have the controller's tag.
 var balancerProtects = []string{
 	"shield:CreateProtection", "shield:DeleteProtection", "waf-regional:AssociateWebACL", "waf-regional:DisassociateWebACL",
 	"wafv2:AssociateWebACL", "wafv2:DisassociateWebACL",
 }
 
-// LoadBalancerController returns the policies of the role of the AWS Load Balancer Controller. What it creates must carry the
-// tag of its cluster, and what it changes or deletes must have it, so that the load balancers of other clusters are safe from it.
+// LoadBalancerController returns the policies of the role of the AWS Load Balancer Controller. Resources that it creates must carry the tag
+// of its cluster, and resources that it changes or deletes must have it, so that the load balancers of other clusters are safe from it.
 // Actions, resources and condition keys are those of
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_awselasticloadbalancingv2.html
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
@@ -61,8 +61,8 @@ func LoadBalancerController(scope Scope, b Balancer) ([]iampolicy.Document, erro
 	return g.documents()
 }
 
-// allowSecurityGroups allows the groups of the controller in the cluster's network, and the rules by which the groups of the nodes
-// let the load balancers in: those groups are not the controller's.
+// allowSecurityGroups allows the groups of the controller in the cluster's network, and the rules of the nodes' groups that let the load
+// balancers in: those groups are not the controller's.
 func (s Scope) allowSecurityGroups(g *grants, b Balancer) {
 	groups, network := s.arns("ec2", "security-group/*"), s.arns("ec2", "vpc/"+b.VPC)
 	ours := stringEquals("aws:ResourceTag/"+clusterTag, b.Cluster)

@@ -83,7 +83,7 @@ func TestLoadBalancerController_LimitsWritesByTagOrNetwork(t *testing.T) {
 	}
 }
 
-// unlimited says what a statement that allows a write lacks.
+// unlimited names the condition that is missing in a statement that allows a write.
 func unlimited(s iampolicy.Statement, action string) string {
 	equals := s.Condition["StringEquals"]
 	tagged := slices.Equal(equals["aws:RequestTag/elbv2.k8s.aws/cluster"], []string{"demo"}) ||

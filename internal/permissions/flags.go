@@ -49,7 +49,7 @@ func (s *Scope) AddFlags(fs *pflag.FlagSet) {
 		"name of the role of the AWS Load Balancer Controller, with which the names of its policies begin; installer only")
 }
 
-// Named returns the policies of the operator or of who installs it, and what an administrator should know of what they allow.
+// Named returns the policies of the operator or of the installer, and notices for the administrator about the rights in them.
 func Named(name string, metas []kind.Meta, scope Scope) (documents []iampolicy.Document, notices []string, err error) {
 	switch name {
 	case NameOperator:

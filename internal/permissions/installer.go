@@ -8,9 +8,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
-// Installer returns the policies of the person or pipeline that installs and removes the operator and the AWS Load Balancer
-// Controller: the image repository, the roles of both with their policies, and the OIDC provider of the cluster. It grants nothing
-// of what they do.
+// Installer returns the policies of the person or pipeline that installs and removes the operator and the AWS Load Balancer Controller: the
+// image repository, the roles of both with their policies, and the OIDC provider of the cluster. It grants none of the rights of those
+// roles.
 func Installer(scope Scope) ([]iampolicy.Document, error) {
 	providers := []string{scope.inIAM("oidc-provider/oidc.eks.*")}
 	g := grants{}

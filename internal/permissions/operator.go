@@ -35,7 +35,7 @@ type Scope struct {
 	Types []string
 	// TypedTypes are the kinds that manage resources of one type, by the name of the type, which patterns do not allow.
 	TypedTypes map[string]string
-	// EKSCluster is the name of the cluster whose OIDC issuer is read.
+	// EKSCluster is the name of the cluster that is asked for its OIDC issuer.
 	EKSCluster string
 	// DriftQueue is the name of the queue with CloudTrail's events of changes that the operator reads; empty for none.
 	DriftQueue string
@@ -112,9 +112,9 @@ const poolTags = "cognito-idp:TagResource"
 // serviceLinkedRole is the right to create the role that a service has for itself, with the first of its resources in the account.
 const serviceLinkedRole = "iam:CreateServiceLinkedRole"
 
-// usable returns where an action of uses is needed by who calls another. AWS evaluates no resource for what reads networks. Functions
-// that rotate secrets returns the secrets of AWS, whose names begin so, and images lie in the operator's own repositories; an
-// administrator allows others, and the archives in S3 that functions are made of: the operator reads no objects of other buckets.
+// usable returns the resources for an action of uses, which the caller of another action needs. AWS evaluates no resource for actions that
+// read networks. The functions that rotate secrets are those of AWS, which have names with a fixed prefix, and images are in the operator's
+// own repositories. An administrator allows others, and the archives in S3 for functions: the operator reads no objects of other buckets.
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_available-rotation-templates.html
 func (s Scope) usable(by, action string) target {
 	caller, _, _ := strings.Cut(by, ":")
@@ -144,8 +144,8 @@ func (s Scope) usable(by, action string) target {
 	}
 }
 
-// encrypts are the services that use a key of KMS for who calls these actions, with what that takes. No call has their names.
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
+// encrypts lists the calls that make a service use a KMS key on behalf of the caller, with the rights to the key that this takes. No call
+// has their names. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
 // https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
 // https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html
@@ -273,8 +273,8 @@ func (s Scope) targets(action string, all []string) ([]target, error) {
 	return []target{where}, err
 }
 
-// of returns where an action is needed. An action of a service that is not known here is an error, so that no one adds a
-// kind whose rights reach everything.
+// of returns where an action is needed. An action of a service that is not known here is an error, so that no one adds a kind with rights
+// to everything.
 func (s Scope) of(action string) (target, error) {
 	service, operation, _ := strings.Cut(action, ":")
 	if before, named := limitedByName[service]; named {
@@ -287,7 +287,7 @@ func (s Scope) of(action string) (target, error) {
 	return limit(s, operation), nil
 }
 
-// limits are the services of which each action has its own limit. Read only.
+// limits are the services with a limit for each action. Read only.
 var limits = map[string]func(s Scope, operation string) target{
 	"s3": Scope.s3, "iam": Scope.iam, "acm": Scope.acm, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue,
 	"ssm": Scope.ssm, "ec2": Scope.ec2, "ecs": Scope.ecs, "eks": Scope.eks, "elasticache": Scope.elasticache, "rds": Scope.rds,
@@ -297,15 +297,15 @@ var limits = map[string]func(s Scope, operation string) target{
 	"elasticloadbalancing": everyResource,
 }
 
-// everyResource is for services of whose actions that the operator takes AWS evaluates no resource.
+// everyResource is for services if AWS evaluates no resource for the actions that the operator takes.
 func everyResource(Scope, string) target { return target{resources: everywhere} }
 
-// limitedByName are the services all of whose actions are limited by the name of one type of resource, with what stands
-// before the name in the ARN. Read only.
+// limitedByName are the services that limit all actions by the name of one type of resource, with the prefix of the name in the ARN. Read
+// only.
 var limitedByName = map[string]string{"dynamodb": "table/", "ecr": "repository/", "lambda": "function:", "secretsmanager": "secret:",
 	"sqs": ""}
 
-// everywhere is for actions for which AWS evaluates no resource.
+// everywhere is for actions that AWS evaluates for no resource.
 var everywhere = []string{"*"}
 
 func (s Scope) partition() string { return cmp.Or(s.Partition, "aws") }
@@ -347,7 +347,7 @@ func (s Scope) s3(operation string) target {
 	}
 }
 
-// grantsPermissions are the actions for which AWS evaluates the boundary of the role.
+// grantsPermissions are the actions that AWS evaluates with the boundary of the role.
 var grantsPermissions = []string{"CreateRole", "PutRolePermissionsBoundary", "PutRolePolicy", "DeleteRolePolicy", "AttachRolePolicy",
 	"DetachRolePolicy"}
 
@@ -366,8 +366,8 @@ func (s Scope) iam(operation string) target {
 	}
 }
 
-// glue limits databases, tables and crawlers by name. AWS evaluates what contains a resource, and what is deleted with it. Names of
-// databases that a capability makes have underscores for hyphens.
+// glue limits databases, tables and crawlers by name. AWS evaluates the parents of a resource, and the resources that are deleted with it.
+// Names of databases that a capability makes have underscores for hyphens.
 func (s Scope) glue(operation string) target {
 	if operation == "CreateCrawler" {
 		return target{everywhere, given}
@@ -502,7 +502,7 @@ func (s Scope) readToAdopt(operation string, resources []string) target {
 	return target{resources, ours}
 }
 
-// sns limits by the name of the topic, except for the actions on a subscription, for which AWS evaluates no resource.
+// sns limits by the name of the topic, except for the actions on a subscription, because AWS evaluates no resource for them.
 func (s Scope) sns(operation string) target {
 	if operation == "Unsubscribe" || strings.HasSuffix(operation, "SubscriptionAttributes") {
 		return target{resources: everywhere}

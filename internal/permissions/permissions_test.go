@@ -114,7 +114,7 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 	}
 }
 
-// DynamoDB and Secrets Manager ask for rights to the key with which they encrypt, and an action without encryption for none.
+// DynamoDB and Secrets Manager need rights to the key that they encrypt with, and an action without encryption needs none.
 func TestOperator_UsesItsKeysThroughTheServicesOnly(t *testing.T) {
 	for region, want := range map[string]string{
 		"eu-west-1":  "[arn:aws:kms:eu-west-1:*:key/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]] StringLike:map[kms:ViaService:[%s.eu-west-1.amazonaws.com]]]",

@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 )
 
-// decisions are the differences between AWS's reference and the printed policies, with the reason. The key is an action, or an
-// action and what the reference says that it needs besides.
+// decisions are the differences between AWS's reference and the printed policies, with the reason. The key is an action, or an action and a
+// further action that it needs by the reference.
 var decisions = map[string]string{
 	"elasticache:CreateCacheCluster ec2:CreateNetworkInterface": "the service's own role makes it",
 	"elasticache:CreateCacheCluster ec2:DeleteNetworkInterface": "the service's own role deletes it",
@@ -87,7 +87,7 @@ func (p policies) actions() map[string][]string {
 	return all
 }
 
-// through are the conditions by which a right is limited to what a service does with it.
+// through are the conditions that limit a right to calls through a service.
 var through = map[string]string{"kms": "kms:ViaService", "iam:PassRole": "iam:PassedToService",
 	"iam:CreateServiceLinkedRole": "iam:AWSServiceName"}
 
@@ -114,7 +114,7 @@ func (p policies) allow(action, service string) bool {
 	})
 }
 
-// servicesOfRoles are the names by which services have separate roles, where they do not begin with the service's.
+// servicesOfRoles are the names of services in their separate roles, if these do not begin with the service's.
 var servicesOfRoles = map[string]string{"kms": "mrk.kms.amazonaws.com"}
 
 // comparison notes differences.
@@ -180,7 +180,7 @@ func TestReference_EveryActionHasWhatAWSSaysItNeeds(t *testing.T) {
 	}
 }
 
-// compareTagging looks for a right to tag beside each action whose request can give tags.
+// compareTagging looks for a right to tag beside each action that can give tags in its request.
 func (c comparison) compareTagging(all map[string][]string, reference awsmodels.Reference) {
 	tagging := map[string]bool{} // services
 	for action := range all {

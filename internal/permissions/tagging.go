@@ -77,7 +77,7 @@ func (s Scope) eksTagging(action string, all []string) (out []target) {
 	return append(out, s.tagsOn(associations, target{associations, given})...)
 }
 
-// taggingByName returns where an action on tags is needed in services that limit by name: for what the policy lets be created.
+// taggingByName returns where an action on tags is needed in services that limit by name: the resources that the policy lets be created.
 func (s Scope) taggingByName(action string, all []string) []target {
 	service, _, _ := strings.Cut(action, ":")
 	var resources []string
@@ -103,7 +103,8 @@ func (s Scope) withPrefixes(resource string) (out []string) {
 	return out
 }
 
-// ec2Made returns the ARNs of what creates of EC2 make. The volumes of an instance, which get tags with it, are left alone later.
+// ec2Made returns the ARNs of the resources that EC2's create actions make. The volumes of an instance, which get tags with it, are not
+// changed later.
 func (s Scope) ec2Made(creates []string) []string {
 	var out []string
 	for _, c := range creates {

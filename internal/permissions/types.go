@@ -14,10 +14,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// anyCreate is the action of the kind AWSResource, whose objects manage resources of the allowed types.
+// anyCreate is the create action of the kind AWSResource, which manages resources of the allowed types.
 const anyCreate = "cloudformation:CreateResource"
 
-// typeGrants are the rights of the handlers of the allowed types, with what an administrator should know of them.
+// typeGrants are the rights of the handlers of the allowed types, with notices about them for the administrator.
 type typeGrants struct {
 	scope   Scope
 	table   *typeTable
@@ -114,8 +114,8 @@ func (t *typeGrants) addType(name string) {
 // EC2, are about more.
 const manyResources = 30
 
-// own returns those of the templates of an action that another right of the type is about alone, and whose tags AWS evaluates: the
-// resources of the type, where the action is about many types.
+// own returns the templates of an action that are the only ones of another right of the type, if AWS evaluates their tags: the resources of
+// the type, where the action is about many types.
 func (t *typeGrants) own(all []string, known typedAction) string {
 	var out []string
 	for _, other := range all {
@@ -127,8 +127,8 @@ func (t *typeGrants) own(all []string, known typedAction) string {
 	return strings.Join(slices.Compact(out), " ")
 }
 
-// ofType returns what AWS evaluates for an action. Of the resources of an action that is about many, those remain that other rights of the
-// type are about.
+// ofType returns the resources that AWS evaluates for an action. If there are many, only those remain that other rights of the type are
+// about.
 func (t *typeGrants) ofType(all []string, action string) typedAction {
 	known := t.table.Actions[action]
 	known.own = t.own(all, known)
@@ -148,7 +148,7 @@ func (t *typeGrants) ofType(all []string, action string) typedAction {
 	return known
 }
 
-// The reasons for which a right that a schema lists is not printed.
+// The reasons not to print a right that a schema lists.
 const (
 	leftWildcard = "a wildcard would allow more than the handlers call"
 	leftRights   = "it gives rights"
@@ -188,12 +188,12 @@ func changesRights(typeName, service string, known typedAction) bool {
 	return types != "" && !known.reads() && !strings.HasPrefix(typeName, types)
 }
 
-// showsData matches actions that only read, and show what others keep in the resources.
+// showsData matches actions that only read, and show the data in the resources.
 var showsData = regexp.MustCompile(`^(cassandra:Select|dynamodb:(BatchGetItem|GetItem|Query|Scan)|ecr:BatchGetImage|lambda:GetFunction|logs:StartQuery|` +
 	`s3:GetObject(Version)?|secretsmanager:GetSecretValue|ssm:GetParameters?)$`)
 
-// typed returns where an action of the handlers of a type is needed, and whether that is limited to what the operator may touch. An action
-// that only reads settings counts as limited.
+// typed returns the targets of an action of a type's handlers, and whether they are limited to resources of the operator. An action that
+// only reads settings counts as limited.
 func (s Scope) typed(rights typeRights, action string, known typedAction) (where []target, limited bool) {
 	service, _, _ := strings.Cut(action, ":")
 	if where := s.typedIAM(action, known); where != nil {
@@ -233,8 +233,8 @@ func (s Scope) typedIAM(action string, known typedAction) []target {
 	}
 }
 
-// needsOwnTags reports whether a right to change tags would be one to all that is limited by tags: names do not limit it, or the service
-// is EC2, which limits all else by tags.
+// needsOwnTags reports whether a right to change tags would be one to all that is limited by tags: names do not limit it, or the service is
+// EC2, which limits all other actions by tags.
 func (s Scope) needsOwnTags(service string, isNamed bool) bool {
 	return !s.Adopt && (service == "ec2" || !isNamed)
 }
@@ -272,7 +272,7 @@ func (s Scope) typedTagging(rights typeRights, action string, known typedAction)
 	}
 }
 
-// listsAll reports whether an action lists the resources of a type, of which a request may name one. For a request that names none, AWS
+// listsAll reports whether an action lists the resources of a type, and a request may name one of them. For a request that names none, AWS
 // evaluates no resource.
 func (r typeRights) listsAll(action string, known typedAction) bool {
 	return known.Level == "List" && known.Required == "" && r.List.has(action) && !strings.Contains(action, "Tags")
@@ -349,7 +349,7 @@ func (s Scope) filled(text string) []string {
 	return slices.Compact(out)
 }
 
-// notices say what the policy does not limit and does not have.
+// notices returns the gaps of the policy: rights without a limit, and rights that it does not have.
 func (t *typeGrants) notices(names []string) []string {
 	out := []string{fmt.Sprintf("the policy has the rights of %d resource types, as the schemas of %s list them", len(names), t.table.Source)}
 	if t.scope.NamePrefix == "" {

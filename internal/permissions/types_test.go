@@ -123,7 +123,7 @@ func TestTypes_AreLimitedByNameTagAndPath(t *testing.T) {
 	}
 }
 
-// Patterns allow what the operator allows by them: no guarded type, and none with a kind.
+// Patterns allow the same types as the operator does for them: no guarded type, and none with a kind.
 func TestTypes_OfAPatternAreThoseOfTheOperator(t *testing.T) {
 	table, err := typeRightsOfAWS()
 	if err != nil {
@@ -256,8 +256,8 @@ func TestTypes_OfALargeServiceFitIntoPolicies(t *testing.T) {
 	}
 }
 
-// A type whose handlers change permissions, beside those that they give a service to act as a role or to use a key, is guarded, or a
-// person found that it gives no rights to others and the file has it, with the actions. The next type that AWS publishes is neither, and
+// A type is guarded if its handlers change permissions, apart from passing a role to a service and letting it use a key. Otherwise a person
+// has found that it gives no rights to others, and the file lists it with the actions. The next type that AWS publishes is neither, and
 // fails the test.
 func TestTypes_ThatChangePermissionsAreGuarded(t *testing.T) {
 	const path = "testdata/types-with-permissions.txt"

@@ -17,7 +17,7 @@ import (
 //go:embed types.json.gz
 var compressedTypes []byte
 
-// typeTable has what the handlers of AWS's resource types ask for, and what AWS evaluates for those actions.
+// typeTable has the actions that the handlers of AWS's resource types call, and the resources that AWS evaluates for them.
 type typeTable struct {
 	// Source names the packages, with their versions, that the table is made of.
 	Source  string                 `json:"source"`
@@ -58,7 +58,7 @@ type typedAction struct {
 	Tagged bool `json:"tagged"`
 	// Given is set where AWS evaluates the tags of the request.
 	Given bool `json:"given"`
-	// own lists the ARNs among them for the resources of one type, whose tags AWS evaluates.
+	// own lists the ARNs among them for the resources of one type, if AWS evaluates their tags.
 	own string
 }
 

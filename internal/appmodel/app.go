@@ -30,11 +30,11 @@ type App struct {
 	Models []Model
 	// Ingress describes how users reach the application.
 	Ingress Ingress
-	// DeletionPolicy decides what happens to AWS resources at the deletion; empty leaves the default.
+	// DeletionPolicy decides whether AWS resources are kept at the deletion; empty leaves the default.
 	DeletionPolicy nexusv1.DeletionPolicy
-	// Needs are the Kubernetes objects to which the manifest refers, and that a person must create.
+	// Needs are the Kubernetes objects that the manifest refers to and a person must create.
 	Needs []Need
-	// Notes say what the manifest does not carry over.
+	// Notes list the settings that the manifest does not carry over.
 	Notes []Note
 }
 
@@ -51,13 +51,13 @@ const (
 
 // Component is one container image that runs in pods.
 type Component struct {
-	// Name is a DNS label; Hosts are the names by which other components reach it where it comes from.
+	// Name is a DNS label; Hosts are the names of the component in its source, for use by other components.
 	Name  string
 	Hosts []string
 	// Source tells where the component was read, such as "docker-compose.yaml:3: services.web".
 	Source string
 	Type   Type
-	// Schedule of a CronJob, its time zone, and what happens while the run before has not ended.
+	// Schedule of a CronJob, its time zone, and its policy for runs that overlap.
 	Schedule, TimeZone string
 	ConcurrencyPolicy  nexusv1.ConcurrencyPolicy
 	// BackoffLimit and ActiveDeadlineSeconds bound the runs of a Job and a CronJob.
@@ -92,7 +92,7 @@ type Secret struct {
 // Model is a foundation model of Amazon Bedrock, by its purpose.
 type Model struct {
 	Name, ID string
-	// Profile is the inference profile through which the model is invoked; empty for a direct invocation.
+	// Profile is the inference profile for calls of the model; empty for a direct invocation.
 	Profile string
 }
 
@@ -109,9 +109,9 @@ type Need struct {
 type Note struct {
 	// At is the place, such as "docker-compose.yaml:12: services.web.volumes[0]".
 	At string
-	// Component is the one to whose part of the manifest the note belongs; empty for the whole application.
+	// Component names the component that the note is about; empty for the whole application.
 	Component string
-	// Text says what happened and what to do. It never has the value of a secret.
+	// Text describes the problem and the remedy. It never has the value of a secret.
 	Text string
 }
 

@@ -29,7 +29,7 @@ type Manifest struct {
 // of components.
 type Roles struct{ Frontend, Backend string }
 
-// maxListed bounds the components of a capability besides frontend and backend.
+// maxListed bounds the components of a capability, without frontend and backend.
 const maxListed = 16
 
 // These ports count where a component names none.
@@ -70,7 +70,7 @@ func (a *App) Write(roles Roles, from string) (*Manifest, error) {
 	return &Manifest{Object: c, Text: text, Notes: a.Notes, Needs: a.needsOf(places)}, nil
 }
 
-// needsOf returns the objects to which the components in the manifest refer, and not those of components that it does not have.
+// needsOf returns the objects that the components in the manifest refer to, and not those of components that it does not have.
 func (a *App) needsOf(places []place) []Need {
 	referred := map[string]bool{}
 	for _, p := range places {

@@ -243,7 +243,7 @@ func ReadSecret(text string) (Secret, error) {
 
 var secretKeyPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// ReadDeletionPolicy reads what happens to AWS resources at the deletion.
+// ReadDeletionPolicy reads a deletion policy of AWS resources.
 func ReadDeletionPolicy(text string) (nexusv1.DeletionPolicy, error) {
 	for _, p := range []nexusv1.DeletionPolicy{nexusv1.DeletionDelete, nexusv1.DeletionRetain, nexusv1.DeletionOrphan} {
 		if strings.EqualFold(text, string(p)) {

@@ -16,13 +16,13 @@ const (
 	maxWord  = 4096
 )
 
-// Words of command lines in which $(NAME) stands for a variable of the container: as the value of an option, and elsewhere.
+// Words of command lines that contain $(NAME) for a variable of the container: as the value of an option, and elsewhere.
 var (
 	optionFromVariable = regexp.MustCompile(`=\$\([-._a-zA-Z0-9]+\)$`)
 	fromVariable       = regexp.MustCompile(`\$\([-._a-zA-Z0-9]+\)`)
 )
 
-// withoutVariables returns the words as they are without the names of variables, whose values are elsewhere.
+// withoutVariables returns the words without the names of variables, which have their values elsewhere.
 func withoutVariables(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {

@@ -27,7 +27,7 @@ type Variable struct {
 	Secret bool
 }
 
-// credentials are the variables with which the AWS SDKs find credentials. Pods have those of their role.
+// credentials are the variables that the AWS SDKs read credentials from. Pods have those of their role.
 var credentials = []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE",
 	"AWS_CONFIG_FILE"}
 
@@ -62,7 +62,7 @@ func (a *App) AddVariable(c *Component, v Variable) {
 	c.Spec.Env = append(c.Spec.Env, out)
 }
 
-// AddReference adds a variable whose value a pod reads elsewhere.
+// AddReference adds a variable with a value that a pod reads from elsewhere.
 func (a *App) AddReference(c *Component, v Variable, from *nexusv1.EnvVarSource) {
 	reason := refusedVariable(v)
 	if reason == "" && len(c.Spec.Env) >= maxVariables {

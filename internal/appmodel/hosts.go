@@ -21,7 +21,7 @@ type address struct {
 	port int32
 }
 
-// rewriteHosts replaces the names by which components know each other. Texts that name a service without a component get a note.
+// rewriteHosts replaces the names that components use for each other. Texts that name a service without a component get a note.
 func (a *App) rewriteHosts(addresses map[string]address) {
 	for i := range a.Components {
 		c := &a.Components[i]

@@ -98,7 +98,7 @@ func Shown(text string) string {
 	return string(out)
 }
 
-// secretOptions are options of common programs whose value is a password.
+// secretOptions are options of common programs that take a password.
 var secretOptions = []string{"-a", "-p", "-u", "--user", "--pass", "-w"}
 
 // attachedPassword matches the option of MySQL's programs with the password behind it.

@@ -18,7 +18,7 @@ type store struct {
 	declare func(*App)
 }
 
-// stores lists the programs in the order in which they are looked for.
+// stores lists the programs in the order of the search.
 var stores = []store{
 	{images: []string{"dynamodb-local", "dynamodb"}, instead: "dataServices.dynamodb", declare: func(a *App) { addOnce(&a.Tables, "items") }},
 	{images: []string{"minio", "s3mock", "s3proxy", "fake-s3", "rustfs", "seaweedfs"}, instead: "dataServices.s3",
@@ -79,11 +79,11 @@ func storeOf(image string) *store {
 	return nil
 }
 
-// IsStore reports whether an image runs a database or another program for which AWS has a service.
+// IsStore reports whether an image runs a database or another program that AWS has a service for.
 func IsStore(image string) bool { return storeOf(image) != nil }
 
 // LeaveStore records that a service is no component, because AWS has a service in its place, and declares that where a capability can.
-// Hosts are the names by which the components know the service.
+// Hosts are the names of the service in the components.
 func (a *App) LeaveStore(at, image string, hosts ...string) {
 	s := storeOf(image)
 	a.Left = append(a.Left, hosts...)

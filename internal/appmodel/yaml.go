@@ -43,7 +43,7 @@ func writeYAML(value any, head []string, of comments) ([]byte, error) {
 // plainText matches texts that every version of YAML reads as the text that it is.
 var plainText = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9/._@-]*(:[A-Za-z0-9/._@-]+)*$`)
 
-// words are texts that a version of YAML reads as something else.
+// words are texts that a version of YAML reads as a boolean or as null.
 var words = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 // styled gives a node the style of a manifest that people write, and its comments.

@@ -14,7 +14,7 @@ type named struct {
 	at   value
 	name string
 	text interpolation
-	// taken is true for a name without a value, which Compose takes from the environment in which it runs.
+	// taken is true for a name without a value, which Compose reads from its own environment.
 	taken bool
 }
 

@@ -131,7 +131,7 @@ var (
 	fetches   = regexp.MustCompile(`^(/bin/sh -c )?\s*(/usr/bin/)?(curl|wget)\s`)
 	localURL  = regexp.MustCompile(`["']?(https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])[^\s"'|;&]*)["']?`)
 	pathInURL = regexp.MustCompile(`^/[!-~]*$`)
-	// harmless may stand beside a request without changing what it checks.
+	// harmless may stand beside a request without changing the check.
 	harmless = regexp.MustCompile(`^(-[a-zA-Z]+|--[a-z-]+(=\S+)?|[0-9]+|/dev/null|\|\||exit|GET|-)$`)
 )
 

@@ -12,7 +12,7 @@ import (
 // interpolation is a text after its variables were replaced.
 type interpolation struct {
 	value string
-	// used are the variables whose values the text has, and missing are those that have none and no default.
+	// used are the variables with values in the text, and missing are those that have none and no default.
 	used, missing []string
 }
 
@@ -81,7 +81,7 @@ func (t *interpolation) put(name string, variables map[string]string) {
 	t.value += v
 }
 
-// braced adds the value of what stands between braces.
+// braced adds the value of the expression between braces.
 func (t *interpolation) braced(inside string, variables map[string]string) error {
 	name := variable.FindString(inside)
 	if name == "" {
@@ -115,7 +115,7 @@ func (t *interpolation) braced(inside string, variables map[string]string) error
 	return nil
 }
 
-// cutOperator divides what follows a name between braces into the operator and its argument.
+// cutOperator divides the text after a name between braces into the operator and its argument.
 func cutOperator(text string) (operator, argument string) {
 	length := min(1, len(text))
 	if len(text) > 1 && text[0] == ':' {

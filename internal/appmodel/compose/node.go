@@ -192,7 +192,7 @@ func (v value) text() (string, error) {
 	return t.value, err
 }
 
-// interpolated returns a scalar as text, also with secrets, and what became of its variables.
+// interpolated returns a scalar as text, also with secrets, and the result for each of its variables.
 func (v value) interpolated() (interpolation, error) { return v.replaced(v.file.variables) }
 
 // replaced returns a scalar as text with the values of variables.

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/appmodel"
 )
 
-// Options say what of a Compose file is read.
+// Options select the parts of a Compose file to read.
 type Options struct {
 	// Name of the file in notes and errors.
 	Name string
@@ -64,7 +64,7 @@ func Read(text []byte, o Options) (*appmodel.App, error) {
 	return r.app, nil
 }
 
-// order has the services read before what they refer to.
+// order sorts the services before the other sections.
 func order(key string) int {
 	if key == "services" {
 		return 0
@@ -104,7 +104,7 @@ func (r *reader) topLevel(e entry) error {
 	}
 }
 
-// shared says of what services share why it is not carried over.
+// shared gives, for each resource that services share, the reason that it is not carried over.
 var shared = map[string]string{
 	"volumes":  "pods of a capability keep no files; use a bucket of dataServices.s3, or a table of dataServices.dynamodb",
 	"networks": "pods of one namespace reach each other; to limit that, use security.intents",
@@ -236,7 +236,7 @@ func (r *reader) imageOf(e entry) (image string, builds bool, err error) {
 	return t.value, builds, nil
 }
 
-// hostsOf returns the names by which others reach a service.
+// hostsOf returns the names that others use to reach a service.
 func (r *reader) hostsOf(e entry) ([]string, error) {
 	hosts := []string{e.key}
 	for _, key := range []string{"container_name", "hostname"} {
@@ -256,7 +256,7 @@ func (r *reader) hostsOf(e entry) ([]string, error) {
 	return hosts, nil
 }
 
-// readEmulator declares what an emulator of AWS is configured to run.
+// readEmulator declares the services that an emulator of AWS is configured to run.
 func (r *reader) readEmulator(e entry, image string) error {
 	v, has, err := e.get("environment")
 	if err != nil || !has || !strings.Contains(image, "localstack") {

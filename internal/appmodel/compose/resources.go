@@ -49,7 +49,7 @@ func (s *service) readResource(isLimit bool, name corev1.ResourceName, v value, 
 	return err
 }
 
-// deploy reads how often a service runs, and with which resources.
+// deploy reads the number of replicas of a service, and its resources.
 func (s *service) deploy(v value) error {
 	return v.each(func(e entry) error {
 		switch e.key {

@@ -43,7 +43,7 @@ func readers() map[string]func(*service, value) error {
 	}
 }
 
-// same are fields with which the component does what it does in any case, or that were read before.
+// same are fields without effect on the component, or that were read before.
 var same = []string{"image", "profiles", "container_name", "hostname", "cap_drop", "init", "pull_policy", "stdin_open", "tty", "develop",
 	"networks", "security_opt", "oom_score_adj"}
 
@@ -91,7 +91,7 @@ func (s *service) read() error {
 	return nil
 }
 
-// finish decides what the fields together mean.
+// finish sets the values that follow from several fields.
 func (s *service) finish() {
 	c := s.component
 	if c.Type == "" {

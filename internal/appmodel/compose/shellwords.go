@@ -7,15 +7,15 @@ import (
 	"regexp"
 )
 
-// The pieces of a command line: spaces, a text in single or in double quotes, a character behind a backslash, and anything else. In double
+// The pieces of a command line: spaces, a text in single or in double quotes, a character behind a backslash, and any other text. In double
 // quotes a backslash counts before a quote and before a backslash.
 var (
 	linePiece    = regexp.MustCompile(`(?s)^(?:(\s+)|'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)|([^\s'"\\]+))`)
 	quotedEscape = regexp.MustCompile(`\\(["\\])`)
 )
 
-// shellWords divides a command line at its spaces, except within quotes and behind a backslash. Nothing else of a shell has a meaning, as
-// for Compose: https://github.com/compose-spec/compose-spec/blob/main/05-services.md#command
+// shellWords divides a command line at its spaces, except within quotes and behind a backslash. No other syntax of a shell has a meaning,
+// as for Compose: https://github.com/compose-spec/compose-spec/blob/main/05-services.md#command
 func shellWords(line string) ([]string, error) {
 	var out []string
 	word, begun := "", false

@@ -42,7 +42,7 @@ func (i *Interview) Fill(app *appmodel.App, d Defaults) (appmodel.Roles, error) 
 	return roles, i.traffic(app)
 }
 
-// identity asks for the name and the environment, and what else is known of the application as a whole.
+// identity asks for the name, the environment and further data of the application as a whole.
 func (i *Interview) identity(app *appmodel.App, d Defaults) (err error) {
 	app.Environment, err = i.ask(question{flag: "environment", text: "Environment, such as dev or prod",
 		fallback: cmp.Or(app.Environment, "dev"), required: true, check: appmodel.CheckEnvironment})
@@ -147,7 +147,7 @@ func (i *Interview) newComponent(app *appmodel.App, name string, images [][2]str
 	return nil
 }
 
-// askPort asks on which port a component answers, unless a flag says it.
+// askPort asks for the port of a component, unless a flag says it.
 func (i *Interview) askPort(c *appmodel.Component) error {
 	ports, err := i.pairs("port")
 	if err != nil || slices.ContainsFunc(ports, func(p [2]string) bool { return p[0] == c.Name }) {
@@ -292,7 +292,7 @@ func (i *Interview) secrets(app *appmodel.App) error {
 	return nil
 }
 
-// traffic asks how users reach the application, and what happens at its deletion.
+// traffic asks how users reach the application, and for the deletion policy.
 func (i *Interview) traffic(app *appmodel.App) (err error) {
 	off, err := i.askYes(question{flag: "no-ingress", fallback: yesOrNo(app.Ingress.Disabled),
 		text: "Only for callers inside the cluster (yes or no)"})

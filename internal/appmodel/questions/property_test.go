@@ -29,8 +29,8 @@ func flags(of map[string][]string) func(string) ([]string, bool) {
 	}
 }
 
-// problems returns what is wrong with a written manifest: its schema, its rules, what the operator refuses, and any difference between its
-// text and its object.
+// problems returns the faults of a written manifest: breaches of its schema and its rules, refusals by the operator, and differences
+// between its text and its object.
 func problems(t *testing.T, schemas *crdschema.Schemas, m *appmodel.Manifest) []error {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -145,7 +145,7 @@ func TestAnswers_WriteValidManifestsOrAreRefused(t *testing.T) {
 	}
 }
 
-// Variables may have any name and any value. The manifest is valid, says what the object says, and has no value of a secret.
+// Variables may have any name and any value. The manifest is valid, equals the object, and has no value of a secret.
 func TestVariables_WriteValidManifestsWithoutSecrets(t *testing.T) {
 	schemas, err := crdschema.Load(crd.Bases)
 	if err != nil {

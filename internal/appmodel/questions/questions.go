@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Interview asks for what flags do not answer.
+// Interview asks for values that no flag gives.
 type Interview struct {
 	// Flag returns the values of a flag, and whether the command line sets it.
 	Flag func(name string) (values []string, set bool)

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/appmodel"
 )
 
-// roles decides which components are in the fields frontend and backend, and asks to which the paths / and /api lead.
+// roles decides which components are in the fields frontend and backend, and asks for the components behind the paths / and /api.
 func (i *Interview) roles(app *appmodel.App) (appmodel.Roles, error) {
 	if err := i.routes(app); err != nil {
 		return appmodel.Roles{}, err
@@ -96,7 +96,7 @@ func (i *Interview) routes(app *appmodel.App) error {
 	return nil
 }
 
-// openPaths asks to which components users come, unless the source or a flag says it. The frontend has / and the backend /api.
+// openPaths asks which components users reach, unless the source or a flag says it. The frontend has / and the backend /api.
 func (i *Interview) openPaths(app *appmodel.App, roles appmodel.Roles) error {
 	if slices.ContainsFunc(app.Components, func(c appmodel.Component) bool { return len(c.Routes) > 0 }) {
 		return nil
@@ -119,7 +119,7 @@ func (i *Interview) openPaths(app *appmodel.App, roles appmodel.Roles) error {
 	return nil
 }
 
-// openPath asks to which component a path leads.
+// openPath asks for the component behind a path.
 func (i *Interview) openPath(app *appmodel.App, path string, q question) error {
 	if q.fallback == "" {
 		return nil

@@ -51,7 +51,7 @@ func (r *reader) readContainer(x *object, c *appmodel.Component, content map[str
 	return nil
 }
 
-// readPorts takes over the port to which a Service leads, or the first one.
+// readPorts reads the target port of a Service, or the first port.
 func (r *reader) readPorts(x *object, c *appmodel.Component, k corev1.Container) {
 	if len(k.Ports) == 0 {
 		if c.Type == appmodel.TypeService && len(c.Hosts) == 0 {
@@ -71,7 +71,7 @@ func (r *reader) readPorts(x *object, c *appmodel.Component, k corev1.Container)
 	}
 }
 
-// chosenPort returns the port to which a Service leads, or the first one.
+// chosenPort returns the target port of a Service, or the first port.
 func chosenPort(ports []corev1.ContainerPort, to *intstr.IntOrString) int32 {
 	for _, p := range ports {
 		if to != nil && (to.Type == intstr.String && p.Name == to.StrVal || to.Type == intstr.Int && p.ContainerPort == to.IntVal) {
@@ -143,7 +143,7 @@ func selector(name, key string, optional *bool) *nexusv1.EnvKeySelector {
 	return &nexusv1.EnvKeySelector{Name: name, Key: key, Optional: optional}
 }
 
-// addReference takes over a variable whose value is elsewhere.
+// addReference adds a variable with a value that is elsewhere.
 func (r *reader) addReference(c *appmodel.Component, v appmodel.Variable, from *nexusv1.EnvVarSource) {
 	before := len(c.Spec.Env)
 	v.Value = ""
@@ -164,7 +164,7 @@ func (r *reader) settings(name string) map[string]string {
 	return data
 }
 
-// readSource takes over the keys of a ConfigMap as variables, or refers to what is not in the manifests.
+// readSource adds the keys of a ConfigMap as variables, or a reference to an object that is not in the manifests.
 func (r *reader) readSource(x *object, c *appmodel.Component, at string, source corev1.EnvFromSource) {
 	switch {
 	case source.ConfigMapRef != nil && r.find("ConfigMap", source.ConfigMapRef.Name) != nil:
@@ -231,7 +231,7 @@ func isScratchPath(p string) bool {
 	return len(p) <= 256 && scratchPath.MatchString(p) && !strings.HasPrefix(p, "/var/run/secrets") && !strings.HasPrefix(p, "/run/secrets")
 }
 
-// volumeRemark says what to do in place of a volume.
+// volumeRemark names the replacement of a volume.
 func volumeRemark(v corev1.Volume) string {
 	switch {
 	case v.ConfigMap != nil:

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/appmodel"
 )
 
-// readPlacement takes over what decides on which nodes pods run, where the fields of a capability can express all of it.
+// readPlacement copies the rules that place pods on nodes, if the fields of a capability can express all of them.
 func (r *reader) readPlacement(x *object, c *appmodel.Component, pod map[string]any) {
 	for _, f := range []struct {
 		key  string

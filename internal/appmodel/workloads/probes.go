@@ -46,7 +46,7 @@ func (r *reader) readProbe(x *object, c *appmodel.Component, k corev1.Container,
 
 func clamped(n, most int32) int32 { return min(max(n, 0), most) }
 
-// handler takes over what a probe asks, or returns why that cannot be.
+// handler copies the request of a probe, or returns why that is not possible.
 func handler(p *corev1.Probe, k corev1.Container, out *nexusv1.Probe) string {
 	switch {
 	case p.HTTPGet != nil:

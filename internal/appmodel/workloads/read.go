@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/appmodel"
 )
 
-// Options say what of the manifests is read.
+// Options select the manifests to read.
 type Options struct {
 	// Name of the source in errors, such as the path of a chart.
 	Name string
@@ -46,7 +46,7 @@ func (o *object) fault(path, format string, args ...any) error {
 	return fmt.Errorf("%s: %s", o.at(path), fmt.Sprintf(format, args...))
 }
 
-// decode reads a part of an object into a type, and names a field whose value has the wrong type.
+// decode reads a part of an object into a type, and names a field if its value has the wrong type.
 func (o *object) decode(path string, from, into any) error {
 	m, is := from.(map[string]any)
 	if !is {
@@ -87,7 +87,7 @@ func Read(text string, o Options) (*appmodel.App, error) {
 	return r.app, nil
 }
 
-// readWorkloads reads what runs pods.
+// readWorkloads reads the objects that run pods.
 func (r *reader) readWorkloads() error {
 	for _, name := range r.options.Keep {
 		if !slices.ContainsFunc(r.objects, func(x *object) bool { return x.GetName() == name && isWorkload(x) }) {
@@ -107,7 +107,7 @@ func (r *reader) readWorkloads() error {
 	return nil
 }
 
-// source finds the comment with which Helm names the template of an object.
+// source finds the comment of Helm that names the template of an object.
 var source = regexp.MustCompile(`(?m)^# Source: (\S+)`)
 
 // separator is the line between two documents.
@@ -193,7 +193,7 @@ var remarks = map[string]string{
 	"Namespace":               "the capability has the namespace {name}-{environment}",
 }
 
-// noteObjects notes every object of which nothing became part of a component.
+// noteObjects notes every object that became no part of a component.
 func (r *reader) noteObjects() {
 	for _, x := range r.objects {
 		if x.used {

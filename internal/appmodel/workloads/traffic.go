@@ -112,7 +112,7 @@ func routeOf(path string) string {
 	return "/" + strings.Trim(path, "/")
 }
 
-// readAutoscaler takes over between which numbers of pods an autoscaler chooses.
+// readAutoscaler copies the least and greatest number of pods of an autoscaler.
 func (r *reader) readAutoscaler(x *object) error {
 	if x.GetKind() != "HorizontalPodAutoscaler" || !strings.HasPrefix(x.GetAPIVersion(), "autoscaling/v2") {
 		return nil
@@ -151,7 +151,7 @@ func (r *reader) readMetrics(x *object, c *appmodel.Component, h *autoscalingv2.
 	}
 }
 
-// targetCPU returns the use of CPU at which a metric aims, in percent; 0 for any other metric.
+// targetCPU returns the target use of CPU of a metric, in percent; 0 for any other metric.
 func targetCPU(m autoscalingv2.MetricSpec) int32 {
 	if m.Resource == nil || m.Resource.Name != corev1.ResourceCPU || m.Resource.Target.AverageUtilization == nil {
 		return 0

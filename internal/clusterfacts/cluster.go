@@ -18,15 +18,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Cluster holds what is known of a cluster.
+// Cluster holds the facts about a cluster.
 type Cluster struct {
 	Nodes Nodes
 	// Families are the IP families of Services, the primary one first: IPv4, IPv6 or both.
 	Families []corev1.IPFamily
 	DNS      DNS
 	Enforcer Enforcer
-	// NotRunning says why nothing of a policy engine runs, by the engine's name; it has no engine of which something does, and none of
-	// which that is not known.
+	// NotRunning gives the reason, by the name of a policy engine, that none of its programs run. It lacks engines with a program that
+	// runs, and engines with an unknown state.
 	NotRunning map[string]string
 }
 
@@ -38,7 +38,7 @@ type Reader struct {
 	// from the Service.
 	DNSService string
 	DNSPorts   []int
-	// Enforcer is the name of what enforces NetworkPolicies; empty finds it out.
+	// Enforcer is the name of the program that enforces NetworkPolicies; empty finds it out.
 	Enforcer string
 	// AutoMode asks EKS about Auto Mode; nil leaves it to the nodes.
 	AutoMode AutoMode
@@ -143,7 +143,7 @@ func (r Reader) daemonSets(ctx context.Context) (daemonSets, error) {
 	}
 }
 
-// networkNamespaces are patterns of the namespaces in which network plugins and NodeLocal DNSCache run by their documentation.
+// networkNamespaces are patterns of the namespaces of network plugins and NodeLocal DNSCache, by their documentation.
 var networkNamespaces = []string{"kube-*", "calico-*", "tigera-*", "cilium", "cilium-*", "openshift-*", "ovn-kubernetes"}
 
 // isOfTheCluster reports whether a DaemonSet of a namespace may be believed by its name: anybody who may create DaemonSets in a

@@ -101,7 +101,7 @@ func tenth(first netip.Addr) netip.Addr {
 	return first
 }
 
-// behind reads what answers for a Service: its pods and their ports, and endpoints that no selector of pods selects.
+// behind reads the endpoints of a Service: its pods and their ports, and endpoints that no selector of pods selects.
 func (r Reader) behind(ctx context.Context, s *corev1.Service, out *DNS) error {
 	endpoints := &discoveryv1.EndpointSliceList{}
 	err := r.Live.List(ctx, endpoints, client.InNamespace(s.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: s.Name})
@@ -188,9 +188,9 @@ func addressesOf(endpoints []discoveryv1.EndpointSlice) []netip.Addr {
 	return out
 }
 
-// besideNodeLocal adds the addresses on which the DaemonSets of NodeLocal DNSCache listen, and reports whether there is one. Where their
-// pods have addresses of pods, as behind a CiliumLocalRedirectPolicy, these answer in place of the Service's, and no address stands
-// for them.
+// besideNodeLocal adds the addresses that the DaemonSets of NodeLocal DNSCache listen on, and reports whether there is one. Where their
+// pods have addresses of pods, as behind a CiliumLocalRedirectPolicy, these answer in place of the Service's, and no address stands for
+// them.
 func (d *DNS) besideNodeLocal(sets []appsv1.DaemonSet) (found bool) {
 	for _, set := range sets {
 		if !isNodeLocal(set) {
@@ -220,8 +220,8 @@ func isNodeLocal(d appsv1.DaemonSet) bool {
 		slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return strings.Contains(c.Image, nodeLocalImage) })
 }
 
-// nodeLocalAddresses returns the addresses on which a NodeLocal DNSCache listens: those of its argument, and none if one of them cannot
-// be read, such as a variable of the environment.
+// nodeLocalAddresses returns the addresses that a NodeLocal DNSCache listens on: those of its argument, and none if one of them cannot be
+// read, such as a variable of the environment.
 func nodeLocalAddresses(d appsv1.DaemonSet) []netip.Addr {
 	args := argumentsOf(d)
 	for j, a := range args {

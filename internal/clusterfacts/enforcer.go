@@ -17,17 +17,17 @@ import (
 
 // Enforcer reports whether something enforces NetworkPolicies.
 type Enforcer struct {
-	// Names lists the names of what enforces them.
+	// Names lists the programs that enforce them.
 	Names []string
 	// Problem says why nothing enforces them, on some nodes or on all; empty where something does on all.
 	Problem string
-	// Off says that nothing enforces them on any node, because what could is switched off.
+	// Off says that nothing enforces them on any node, because the program that could is switched off.
 	Off bool
 	// HidesNodes says why a network in a policy does not select the addresses of nodes, on some nodes or on all; empty where it does.
 	HidesNodes string
 }
 
-// The ConfigMap by which EKS switches network policies on, of the Amazon VPC CNI and of Auto Mode.
+// The ConfigMap of EKS that enables network policies, of the Amazon VPC CNI and of Auto Mode.
 // https://docs.aws.amazon.com/eks/latest/userguide/auto-net-pol.html
 const (
 	cniConfigMap  = "amazon-vpc-cni"
@@ -98,8 +98,8 @@ func kubeRouterOff(d appsv1.DaemonSet) string {
 	return ""
 }
 
-// enforcer finds what enforces NetworkPolicies on the nodes of EKS Auto Mode and on the others; on those of AWS Fargate nothing does.
-// Denied is why nodes or DaemonSets could not be listed. https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy.html
+// enforcer finds the programs that enforce NetworkPolicies on the nodes of EKS Auto Mode and on the others; on those of AWS Fargate there
+// are none. Denied is why nodes or DaemonSets could not be listed. https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy.html
 func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet, denied error) (Enforcer, error) {
 	if r.Enforcer != "" {
 		return Enforcer{Names: []string{r.Enforcer}}, nil
@@ -137,7 +137,7 @@ func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonS
 	return out, nil
 }
 
-// problemOf joins what is wrong with the enforcement, beside what enforces; empty for nothing.
+// problemOf joins the problems of the enforcement, with the names of the programs that do enforce; empty for no problem.
 func problemOf(names, problems []string) string {
 	text := strings.Join(slices.DeleteFunc(problems, func(p string) bool { return p == "" }), "; ")
 	if len(names) > 0 && text != "" {
@@ -146,7 +146,7 @@ func problemOf(names, problems []string) string {
 	return text
 }
 
-// onWindows names what enforces NetworkPolicies on the nodes with Windows, if there are any, or says that nothing does.
+// onWindows names the program that enforces NetworkPolicies on the nodes with Windows, if there are any, or says that nothing does.
 func onWindows(nodes Nodes, sets []appsv1.DaemonSet) (names []string, problem string) {
 	if len(nodes.Windows) == 0 {
 		return nil, ""
@@ -222,9 +222,9 @@ func (r Reader) pluginOf(ctx context.Context, nodes Nodes, sets []appsv1.DaemonS
 	return nil, problem, known, nil
 }
 
-// uncovered says on which nodes no plugin enforces: those on which none of the DaemonSets runs a pod, or only pods that have not been
-// ready for unreadyFor, so that new policies and pods there have no effect. A node that has just joined, and an update of a DaemonSet,
-// take less.
+// uncovered names the nodes without a plugin that enforces: on these, none of the DaemonSets runs a pod, or only pods that have not been
+// ready for unreadyFor, so that new policies and pods there have no effect. A node that has just joined, and an update of a DaemonSet, take
+// less.
 func (r Reader) uncovered(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet) (string, error) {
 	missing := nodes.forPlugins()
 	if len(missing) == 0 || !mayMiss(missing, sets) {
@@ -273,7 +273,7 @@ func (r Reader) isRecent(since time.Time) bool {
 	return r.Clock != nil && r.Clock.Now().Sub(since) < unreadyFor
 }
 
-// unreadyFor limits the time for which the pod of a network plugin may be unready while its node still counts as covered.
+// unreadyFor limits how long the pod of a network plugin may be unready while its node still counts as covered.
 const unreadyFor = 3 * time.Minute
 
 // unreadySince is the time since which a pod has not been ready.

@@ -19,7 +19,7 @@ import (
 // kubeArmor is the name of KubeArmor among those of policy engines.
 const kubeArmor = "KubeArmor"
 
-// noKubeArmor says that KubeArmor does not run, and what to do.
+// noKubeArmor says that KubeArmor does not run, and gives the remedy.
 const noKubeArmor = "no agent of KubeArmor is ready, without which its policies hold nothing: see kubectl get daemonsets -A -l " +
 	labelAgent + "=" + agentOfKubeArmor +
 	", install KubeArmor again, or remove the kinds that it left"
@@ -31,7 +31,7 @@ const (
 	agentOfKubeArmor = "kubearmor"
 )
 
-// kubeArmorNamespaces are patterns of the namespaces in which KubeArmor runs by its documentation. Its webhook leads to any other one.
+// kubeArmorNamespaces are patterns of the namespaces of KubeArmor, by its documentation. Its webhook leads to any other one.
 var kubeArmorNamespaces = []string{"kubearmor", "kubearmor-*", "kube-*"}
 
 // kubeArmorHooks begins the names of KubeArmor's webhook configurations.
@@ -58,8 +58,8 @@ type webhook struct {
 	service *types.NamespacedName
 }
 
-// enginesNotRunning says of which policy engines nothing runs, and what to do. The kinds of an engine stay in a cluster when it is
-// uninstalled, and objects of them hold nothing.
+// enginesNotRunning returns the policy engines without a running program, each with the reason and the remedy. The kinds of an engine stay
+// in a cluster when it is uninstalled, and objects of them hold nothing.
 func (r Reader) enginesNotRunning(ctx context.Context, nodes Nodes, sets daemonSets) (map[string]string, error) {
 	hooks, err := r.webhooks(ctx)
 	if apierrors.IsForbidden(err) {
@@ -89,8 +89,8 @@ func isKubeArmor(d appsv1.DaemonSet) bool {
 	return d.Spec.Template.Labels[labelAgent] == agentOfKubeArmor
 }
 
-// runsKubeArmor reports whether one of the DaemonSets of KubeArmor's agents has a ready pod. Those in namespaces in which an administrator
-// did not install it are not believed.
+// runsKubeArmor reports whether one of the DaemonSets of KubeArmor's agents has a ready pod. DaemonSets in a namespace where an
+// administrator did not install it do not count.
 func runsKubeArmor(sets []appsv1.DaemonSet, hooks []webhook, nodes Nodes) bool {
 	return slices.ContainsFunc(sets, func(d appsv1.DaemonSet) bool {
 		known := slices.ContainsFunc(kubeArmorNamespaces, func(pattern string) bool {
@@ -103,7 +103,8 @@ func runsKubeArmor(sets []appsv1.DaemonSet, hooks []webhook, nodes Nodes) bool {
 	})
 }
 
-// leadToService reports whether one of the webhooks whose configurations begin with a prefix leads to a Service that exists, or to a URL.
+// leadToService reports whether one of the webhooks, of configurations that begin with a prefix, leads to a Service that exists, or to a
+// URL.
 func (r Reader) leadToService(ctx context.Context, hooks []webhook, prefix string) (bool, error) {
 	for _, h := range hooks {
 		if !strings.HasPrefix(h.configuration, prefix) {

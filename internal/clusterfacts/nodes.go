@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clusterfacts reads what a cluster is: which nodes EKS Auto Mode runs, where the cluster's DNS is, whether pods get
-// credentials from EKS Pod Identity, and what enforces NetworkPolicies. Security intents and capabilities share it.
+// Package clusterfacts reads facts about a cluster: which nodes EKS Auto Mode runs, where the cluster's DNS is, whether pods get
+// credentials from EKS Pod Identity, and which programs enforce NetworkPolicies. Security intents and capabilities share it.
 package clusterfacts
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// The label by which EKS marks nodes, and its values on nodes of Auto Mode and of AWS Fargate.
+// The label of EKS for nodes, and its values on nodes of Auto Mode and of AWS Fargate.
 // https://docs.aws.amazon.com/eks/latest/userguide/associate-workload.html
 const (
 	LabelComputeType = "eks.amazonaws.com/compute-type"
@@ -27,12 +27,12 @@ const (
 	computeFargate   = "fargate"
 )
 
-// BalancerController is the controller of IngressClasses whose load balancers EKS Auto Mode creates.
+// BalancerController is the controller of IngressClasses for load balancers that EKS Auto Mode creates.
 // https://docs.aws.amazon.com/eks/latest/userguide/auto-configure-alb.html
 const BalancerController = "eks.amazonaws.com/alb"
 
-// labelKubeArmor is the label by which KubeArmor's operator says what it enforces by on a node: bpf, apparmor or selinux, the
-// first of these that the kernel has. With selinux it holds the node and no pods.
+// labelKubeArmor is the label for KubeArmor's means of enforcement on a node, which its operator sets: bpf, apparmor or selinux, the first
+// of these that the kernel has. With selinux it holds the node and no pods.
 // https://github.com/kubearmor/KubeArmor/blob/03aec3d5b4e7f3971e35766a495851058b1c8a99/pkg/KubeArmorOperator/cmd/snitch-cmd/root.go
 // https://github.com/kubearmor/KubeArmor/blob/0190aa389d66383f90ea4d7f3ad7ad38ed66dda3/KubeArmor/enforcer/runtimeEnforcer.go
 const labelKubeArmor = "kubearmor.io/enforcer"
@@ -55,15 +55,15 @@ type Nodes struct {
 	Fargate []string
 	// Windows lists the nodes of Others that run Windows.
 	Windows []string
-	// Simulated lists the nodes of Others that kwok simulates, on which no pod runs a container.
+	// Simulated lists the nodes of Others that kwok simulates. No pod runs a container there.
 	Simulated []string
 	// Enabled says that EKS Auto Mode may start a node at any time, although it runs none.
 	Enabled bool
-	// WithAgent counts those of Others on which a ready pod of the EKS Pod Identity Agent runs.
+	// WithAgent lists the nodes of Others with a ready pod of the EKS Pod Identity Agent.
 	WithAgent []string
 	// AppArmor says that KubeArmor enforces by AppArmor on all nodes, as its operator marks them.
 	AppArmor bool
-	// SELinux are the nodes on which KubeArmor has nothing but SELinux, by which it holds no pods.
+	// SELinux are the nodes where KubeArmor has only SELinux, and so enforces nothing on pods.
 	SELinux []string
 	// joined tells since when the nodes of Others exist.
 	joined map[string]time.Time
@@ -118,12 +118,12 @@ func (n Nodes) IsMixed() bool { return n.MayBeAuto() && len(n.Others) > 0 }
 // GiveCredentials reports whether pods get credentials from EKS Pod Identity on at least one node, or on the first one to come.
 func (n Nodes) GiveCredentials() bool { return len(n.Auto)+len(n.WithAgent) > 0 || n.IsAuto() }
 
-// takeDaemonSets reports whether a node is, or may come, on which the pods of a network plugin run.
+// takeDaemonSets reports whether the pods of a network plugin run on a node of the cluster, or on one that may join.
 func (n Nodes) takeDaemonSets() bool {
 	return len(n.Fargate)+len(n.Windows) < len(n.Others) || len(n.Others) == 0 && !n.IsAuto()
 }
 
-// forPlugins returns the names of the nodes on which a network plugin must run a pod to enforce anything, sorted.
+// forPlugins returns the names of the nodes that need a pod of a network plugin to enforce anything, sorted.
 func (n Nodes) forPlugins() []string {
 	return slices.DeleteFunc(slices.Clone(n.Others), func(name string) bool {
 		return slices.Contains(n.Fargate, name) || slices.Contains(n.Windows, name) || slices.Contains(n.Simulated, name)
@@ -133,7 +133,7 @@ func (n Nodes) forPlugins() []string {
 // All counts the nodes.
 func (n Nodes) All() int { return len(n.Auto) + len(n.Others) }
 
-// WithoutAgent returns the names of the nodes on which pods get no credentials from EKS Pod Identity, sorted.
+// WithoutAgent returns the names of the nodes without credentials for pods from EKS Pod Identity, sorted.
 func (n Nodes) WithoutAgent() []string {
 	return slices.DeleteFunc(slices.Clone(n.Others), func(name string) bool { return slices.Contains(n.WithAgent, name) })
 }

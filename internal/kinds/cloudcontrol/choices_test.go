@@ -14,7 +14,7 @@ import (
 
 const webACL = `{"Name":"shop","Scope":"REGIONAL","DefaultAction":{"Allow":{}},"VisibilityConfig":{"SampledRequestsEnabled":true,"CloudWatchMetricsEnabled":true,"MetricName":"shop"}}`
 
-// An empty object says by its name alone what is chosen. The other choice is written, and a change by others is drift.
+// The name of the empty object is the choice. The other choice is written, and a change by others is drift.
 func TestWebACL_IsChangedByAnEmptyObject(t *testing.T) {
 	types, err := awstypes.Bundled()
 	kindtest.Must(t, err)

@@ -49,7 +49,7 @@ func TestConsent_IsTheAdministrators(t *testing.T) {
 	}
 }
 
-// A property that names a role is subject to what the provider says of roles, wherever it stands.
+// A property that names a role is subject to the provider's rules for roles, at any place.
 func TestRoles_AreThoseOfTheProvider(t *testing.T) {
 	const (
 		machine, launch, template = "AWS::StepFunctions::StateMachine", "AWS::AutoScaling::LaunchConfiguration", "AWS::EC2::LaunchTemplate"

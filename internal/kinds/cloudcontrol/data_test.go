@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 )
 
-// What a stream holds cannot be counted: its deletion needs the consent of a person.
+// The records of a stream cannot be counted: its deletion needs the consent of a person.
 func TestStream_IsDeletedWithItsDataOnlyByConsent(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
 	kindtest.Settled(t, b.Subject)
@@ -43,7 +43,7 @@ func TestStream_IsDeletedWithItsDataOnlyByConsent(t *testing.T) {
 	}
 }
 
-// A store that was deleted outside is not created again, empty, unless its object asks for that. What holds no data is.
+// A store that was deleted outside is not created again, empty, unless its object asks for that. A resource without data is.
 func TestResource_ThatIsLost(t *testing.T) {
 	const cluster, protected = "AWS::DSQL::Cluster", `{"DeletionProtectionEnabled":true}`
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func deleted(t *testing.T, r *kindtest.Rig, typeName, identifier string) {
 	kindtest.Must(t, err)
 }
 
-// A create whose resource no look has shown has lost no data: it may have failed after AWS named what it was about to make.
+// A create has lost no data if no look has shown its resource: it may have failed after AWS named the resource that it was about to make.
 func TestCluster_ThatNoLookHasShownIsNotLost(t *testing.T) {
 	const cluster = "AWS::DSQL::Cluster"
 	b := newBench(t, resourceOf(cluster, `{"DeletionProtectionEnabled":false}`))
@@ -137,11 +137,11 @@ func TestHoldsData_ByNameOrBySchema(t *testing.T) {
 	}
 }
 
-// keepsData matches the names of properties of what is kept: encrypted at rest, for a time, in an amount, or copied.
+// keepsData matches the names of properties of stored data: encrypted at rest, for a time, in an amount, or copied.
 var keepsData = regexp.MustCompile(`(?i)kms|encrypt|customermanagedkey|retention|backup|snapshot|storage(capacity|size|type|mode|configuration)?$`)
 
-// A type whose schema looks like that of a store is guarded, or a person found that it holds no data and the file has it, with the
-// properties that look so. The next type that AWS publishes is neither, and fails the test.
+// A type is guarded if its schema looks like that of a store. Otherwise a person has found that it holds no data, and the file lists it
+// with the properties that look so. The next type that AWS publishes is neither, and fails the test.
 func TestHoldsData_OfEveryTypeThatLooksLikeAStore(t *testing.T) {
 	all, schemaOf := bundledTypes(t)
 	var unguarded []string
@@ -163,11 +163,11 @@ func TestHoldsData_OfEveryTypeThatLooksLikeAStore(t *testing.T) {
 	}
 }
 
-// byTags matches what schemas call the tags, or the filters, by which a resource finds others.
+// byTags matches the words of schemas for the tags, or the filters, that a resource finds others by.
 var byTags = regexp.MustCompile(`"[A-Za-z0-9]*(TagFilter|TagSet|ListOfTags|ResourceTag|TargetTag|TagCondition|TagSelector|Targets)[A-Za-z]*" *:`)
 
-// A type whose resources find others by tags, or by targets, is guarded, or a person found that it only describes or counts them, or
-// that its targets are named, and the file has it.
+// A type is guarded if its resources find others by tags or by targets. Otherwise a person has found that it only describes or counts them,
+// or that its targets are named, and the file lists it.
 func TestTypes_ThatFindOthersAreGuarded(t *testing.T) {
 	all, schemaOf := bundledTypes(t)
 	var unguarded []string

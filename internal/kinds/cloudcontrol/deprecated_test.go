@@ -21,7 +21,7 @@ func bundledBench(t *testing.T, o *v1alpha1.AWSResource) *bench {
 	return placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, o), types)
 }
 
-// note returns what is reported of the declared properties.
+// note returns the note about the declared properties.
 func (b *bench) note() kind.Note {
 	b.t.Helper()
 	p, err := b.Decide(b.t.Context())

@@ -22,7 +22,8 @@ func (*resource) ExportIdentity() []string { return []string{"typeName", "import
 // SeparateSettings implements kind.Exporter.
 func (*resource) SeparateSettings() []kind.SeparateSetting[State] { return nil }
 
-// Export implements kind.Exporter. It declares what AWS shows of the resource, without what AWS assigns and without defaults of the schema.
+// Export implements kind.Exporter. It declares the properties that AWS shows, without those that AWS assigns and without defaults of the
+// schema.
 func (r *resource) Export(ctx context.Context, _ kind.Scope, cr *v1alpha1.AWSResource) (kind.Seen[State], error) {
 	schema, err := r.schemas.of(ctx, cr.Spec.TypeName)
 	if err != nil {
@@ -45,7 +46,7 @@ func (r *resource) Export(ctx context.Context, _ kind.Scope, cr *v1alpha1.AWSRes
 	return kind.Seen[State]{Exists: true, Tags: schema.ReadTags(f.properties), State: want.stateOf(f), Omitted: required(schema, declared), Unread: hidden(schema)}, nil
 }
 
-// required names what AWS requires and never shows: an object manages the resource without it, and AWS may refuse updates.
+// required names the properties that AWS requires and never shows: an object manages the resource without it, and AWS may refuse updates.
 func required(schema *awsschema.Type, declared map[string]any) []string {
 	var out []string
 	for _, at := range schema.RequiredHidden(declared) {
@@ -54,7 +55,7 @@ func required(schema *awsschema.Type, declared map[string]any) []string {
 	return out
 }
 
-// hidden names the properties of which AWS does not show whether they have a value.
+// hidden names the properties that AWS never shows, so that it is unknown if they have a value.
 func hidden(schema *awsschema.Type) []string {
 	if names := schema.Hidden(); len(names) > 0 {
 		return []string{strings.Join(names, ", ") + " (AWS never shows it)"}

@@ -4,5 +4,5 @@ package cloudcontrol
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// resourceFacts declares what other packages know about an AWSResource: the type says the rest.
+// resourceFacts returns no facts about an AWSResource, because they depend on its type.
 func resourceFacts() kind.Facts { return kind.Facts{} }

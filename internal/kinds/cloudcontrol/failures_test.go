@@ -31,7 +31,7 @@ func always(s shown) map[types.Operation]shown {
 	return map[types.Operation]shown{types.OperationCreate: s, types.OperationUpdate: s, types.OperationDelete: s}
 }
 
-// failuresOfHandlers has the condition for each code with which handlers fail.
+// failuresOfHandlers has the condition for each error code of handlers.
 var failuresOfHandlers = map[types.HandlerErrorCode]map[types.Operation]shown{
 	types.HandlerErrorCodeInvalidRequest:               always(stalls(status.ReasonRefusedByAWS)),
 	types.HandlerErrorCodeNotUpdatable:                 always(stalls(status.ReasonRefusedByAWS)),
@@ -50,12 +50,12 @@ var failuresOfHandlers = map[types.HandlerErrorCode]map[types.Operation]shown{
 	types.HandlerErrorCodeNotStabilized: {
 		types.OperationCreate: {}, types.OperationUpdate: passes(status.ReasonRetrying), types.OperationDelete: passes(status.ReasonRetrying),
 	},
-	// A look after the create shows whose the resource is. An update gives the resource a name that another one has.
+	// A look after the create shows the owner of the resource. An update gives the resource a name that another one has.
 	types.HandlerErrorCodeAlreadyExists: {
 		types.OperationCreate: passes(status.ReasonRetrying), types.OperationUpdate: stalls(status.ReasonRefusedByAWS),
 		types.OperationDelete: passes(status.ReasonRetrying),
 	},
-	// A create names what does not exist yet.
+	// A create names a resource that does not exist yet.
 	types.HandlerErrorCodeNotFound: {
 		types.OperationCreate: passes(status.ReasonNotFoundInAWS), types.OperationUpdate: passes(status.ReasonRetrying),
 		types.OperationDelete: passes(status.ReasonRetrying),

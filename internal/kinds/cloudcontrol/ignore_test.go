@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// settles brings AWS to what the object declares.
+// settles reconciles AWS with the object.
 func (b *bench) settles() {
 	b.t.Helper()
 	if _, err := b.Settle(b.t.Context(), nil); err != nil {
@@ -31,7 +31,8 @@ func (b *bench) rests() {
 	}
 }
 
-// What spec.ignore lists is written by the create, and left alone from then on: what another client sets, and an edit of the object.
+// The create writes the properties that spec.ignore lists. They are not changed from then on: neither after a change by another client, nor
+// after an edit of the object.
 func TestIgnore_LeavesPropertiesAlone(t *testing.T) {
 	o := resourceOf(stream, eventsStream)
 	o.Spec.Ignore = []string{"/RetentionPeriodHours", "/StreamModeDetails/StreamMode"}

@@ -67,12 +67,12 @@ func isNamed(name, text string) bool {
 	return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(name) + `\b`).MatchString(text)
 }
 
-// remedy says what a person does for a value that cannot be changed in place.
+// remedy says how a person gets another value of a property that cannot be changed in place.
 func (s State) remedy() string {
 	return cmp.Or(s.schema.HowToReplace(), "declare what exists, or delete this object and create another")
 }
 
-// refusedChange says that AWS refuses to change a property, and what to do.
+// refusedChange says that AWS refuses to change a property, and gives the remedy.
 func (s State) refusedChange(c kind.Change, refusal error) error {
 	field := kind.Either(c.At("Tags"), "spec.tags", "spec.properties."+awsschema.Text(s.propertyAt(c)))
 	return &status.Stalled{Reason: status.ReasonImmutable, Field: field, Cause: refusal,

@@ -13,19 +13,19 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
 )
 
-// Names implements kind.Namer: properties name resources by ARNs, by identifiers whose form tells what they are, and by names where that
-// of the property tells it.
+// Names implements kind.Namer: properties name resources by ARNs, by identifiers with a form that shows their type, and by names if the
+// name of the property shows the type.
 func (*resource) Names(sc kind.Scope, cr *v1alpha1.AWSResource) []kind.Naming {
 	schema := sc.Prepared.(*awsschema.Type)
 	return documents.Names(sc, "spec.properties", cr.Spec.Properties.Raw, func(at []string, value string) []string { return guessARNs(sc, schema, at, value) })
 }
 
-// plainName matches what may be the name of a resource, with its path.
+// plainName matches texts that may be the name of a resource, with its path.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_./#@+=-]{1,256}$`)
 
-// guessARNs returns the ARNs of what a property may name by its own name. A property that identifies the resource of the object is
-// judged as the object's, by the tags of that resource. What identifies a resource without tags, such as the policy of a bucket, may be
-// the name of another one.
+// guessARNs returns the ARNs of the resources that a property may name by its own name. A property that identifies the resource of the
+// object is judged as the object's, by the tags of that resource. The identifier of a resource without tags, such as the policy of a
+// bucket, may be the name of another one.
 func guessARNs(sc kind.Scope, schema *awsschema.Type, at []string, value string) []string {
 	isOwn := schema.TagProperty() != "" && slices.Equal(schema.IdentifiedBy(), []string{awsschema.Text(at)})
 	if isOwn || !plainName.MatchString(value) {

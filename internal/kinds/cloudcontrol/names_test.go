@@ -119,7 +119,7 @@ func TestNames_JudgesWhatReferencesSpell(t *testing.T) {
 	}
 }
 
-// What a Secret names is judged, too, and no message shows its value.
+// A name in a Secret is checked, too, and no message shows its value.
 func TestNames_JudgesWhatSecretsSpell(t *testing.T) {
 	_, schemaOf := bundledTypes(t)
 	for _, c := range []struct{ typeName, property, value, arn string }{
@@ -145,8 +145,8 @@ func TestNames_JudgesWhatSecretsSpell(t *testing.T) {
 	}
 }
 
-// The parts of a primary identifier before the last name what contains the resource. AWS gives most containers ARNs that contain these
-// names; the file lists the parts of which it does not, or that only identifiers with a form of their own tell.
+// The parts of a primary identifier before the last name the parent of the resource. AWS gives most parents ARNs that contain these names.
+// The file lists the parts without such an ARN, and those that only an identifier with a special form shows.
 func TestNames_JudgesTheContainersOfEveryType(t *testing.T) {
 	all, schemaOf := bundledTypes(t)
 	var unjudged []string
@@ -172,8 +172,8 @@ func TestNames_JudgesTheContainersOfEveryType(t *testing.T) {
 	}
 }
 
-// checkList compares lines with those of a file in testdata, which NEXUS_UPDATE=1 writes. The remedy says what to do about a line that
-// the file does not have.
+// checkList compares lines with those of a file in testdata, which NEXUS_UPDATE=1 writes. The remedy is for a line that the file does not
+// have.
 func checkList(t *testing.T, file string, have []string, remedy string) {
 	t.Helper()
 	path := filepath.Join("testdata", file)

@@ -84,9 +84,9 @@ func propertyOf(field string) []string {
 	return awsschema.PathOf(strings.TrimPrefix(field, "spec.properties."))
 }
 
-// checkRelation refuses a reference to an object whose resource is of another type than the schema names for the property. The kind
-// decides before the object exists. Of a deletion, only what was created counts, and a plan without the settings of the operator does not
-// know the types of kinds.
+// checkRelation refuses a reference to an object with a resource of another type than the schema names for the property. The kind decides
+// before the object exists. A deletion is not checked, because it counts only created resources, and a plan without the settings of the
+// operator does not know the types of kinds.
 func (l lookups) checkRelation(field string, r documents.Reference, target kind.Target, failed error) error {
 	related := l.schema.Related(propertyOf(field)...)
 	_, waits := status.AsWaiting(failed)
@@ -172,7 +172,7 @@ func resolved(properties map[string]any, values documents.Values) (map[string]an
 	return object, nil
 }
 
-// withRoles returns a value in which roles, instance profiles and launch templates are texts.
+// withRoles returns a value with texts for roles, instance profiles and launch templates.
 func withRoles(value any) any {
 	switch value := value.(type) {
 	case passedRole:
@@ -198,7 +198,7 @@ func withRoles(value any) any {
 	}
 }
 
-// secretsIn returns the paths at which a value has keys of Secrets, or other write-only values.
+// secretsIn returns the paths of a value that have keys of Secrets, or other write-only values.
 func secretsIn(at []string, value any) [][]string {
 	var out [][]string
 	switch value := value.(type) {
@@ -216,7 +216,7 @@ func secretsIn(at []string, value any) [][]string {
 	return out
 }
 
-// isHidden reports whether a value is a key of a Secret, whose value no message may describe.
+// isHidden reports whether a value is a key of a Secret, so that no message may describe it.
 func isHidden(value any) bool {
 	_, is := value.(*kind.WriteOnly)
 	return is
@@ -235,8 +235,7 @@ func checkSecrets(schema *awsschema.Type, properties map[string]any, all *kind.D
 	return nil
 }
 
-// withoutSecrets returns an error of AWS whose text has stars in the place of the secrets of the wanted state: AWS repeats values that it
-// refuses.
+// withoutSecrets returns an error of AWS with stars in place of the secrets of the wanted state: AWS repeats values that it refuses.
 func (s State) withoutSecrets(operation string, err error) error {
 	if err == nil {
 		return nil

@@ -92,8 +92,8 @@ func TestReferences_ThatCannotBeReadAreRefused(t *testing.T) {
 	}
 }
 
-// The schema says of what type the resource is that the key of a stream names. The kind KMSKey has keys; objects of the kind AWSResource
-// have any type.
+// The schema gives the type of the resource that the key of a stream names. The kind KMSKey has keys; objects of the kind AWSResource have
+// any type.
 func TestReferences_NameAResourceOfTheTypeThatTheSchemaNames(t *testing.T) {
 	const at, remedy = "spec.properties.StreamEncryption.KeyId: names a resource of type AWS::KMS::Key",
 		"refer to KMSKey or an AWSResource of that type, or declare the value"
@@ -174,7 +174,7 @@ func TestReferences_OfJSONSchemasAreLeftAlone(t *testing.T) {
 	}
 }
 
-// A resource shows ARNs of others, whose owners no one judged.
+// A resource shows ARNs of others, and no one has checked the owners of these.
 func TestReferences_ToAnAWSResourceGiveItsOwnARN(t *testing.T) {
 	const own = "arn:aws:kinesis:ap-southeast-1:123456789012:stream/a"
 	for arn, refused := range map[string]bool{own: false, own + "/consumer/b": false, own + "b": true, keyARN: true, "alias/a": false} {
@@ -189,7 +189,7 @@ func TestReferences_ToAnAWSResourceGiveItsOwnARN(t *testing.T) {
 	}
 }
 
-// The object of a role was judged. Nothing else brings a role along that the provider does not let be passed.
+// The object of a role was judged. No other reference brings a role along that the provider does not let be passed.
 func TestReferences_SmuggleNoRole(t *testing.T) {
 	of := func(role string) string { return `{"DefinitionString":"{}","RoleArn":` + role + `}` }
 	for name, c := range map[string]struct {

@@ -89,7 +89,7 @@ func TestCreate_ProvesNothingByARefusal(t *testing.T) {
 	}
 }
 
-// A request whose handler takes longer than its type allows says how to end it.
+// If the handler of a request takes longer than its type allows, the condition says how to end it.
 func TestStream_ARequestThatHangsSaysSo(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
 	b.double.SetDuration(30 * 24 * time.Hour)

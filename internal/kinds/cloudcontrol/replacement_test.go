@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Where the schema says in which order a resource is replaced, the message says what that asks of a person.
+// Where the schema gives the order of replacement, the message gives the steps for a person.
 func TestReplacement_FollowsTheOrderOfTheType(t *testing.T) {
 	for _, row := range []struct {
 		typeName, before, after string

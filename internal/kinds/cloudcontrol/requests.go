@@ -43,7 +43,7 @@ func isUnderWay(state types.OperationStatus) bool {
 // operations are the handlers of requests.
 var operations = map[types.Operation]awsschema.Operation{types.OperationCreate: awsschema.Create, types.OperationUpdate: awsschema.Update, types.OperationDelete: awsschema.Delete}
 
-// progressOf tells how far a request is, and when its handler takes longer than the schema of the type allows it.
+// progressOf describes the progress of a request, and says when its handler takes longer than the schema of the type allows it.
 func (s State) progressOf(event *types.ProgressEvent) string {
 	text := "the request to " + string(event.Operation) + " the resource is " + string(event.OperationStatus)
 	allowed := s.schema.Timeout(operations[event.Operation])
@@ -53,7 +53,7 @@ func (s State) progressOf(event *types.ProgressEvent) string {
 	return text + " since " + s.Request.Since.UTC().Format(time.RFC3339) + ", longer than the " + allowed.String() + " that AWS allows its handler; where it hangs, end it with 'aws cloudcontrol cancel-resource-request --request-token " + s.Request.Token + "'"
 }
 
-// passing are the ends of a create after which its resource may be left: the handler did not say no, but did not come to its end.
+// passing are error codes of a create that may leave its resource: the handler did not refuse, but did not finish.
 var passing = []types.HandlerErrorCode{
 	types.HandlerErrorCodeGeneralServiceException, types.HandlerErrorCodeServiceInternalError, types.HandlerErrorCodeInternalFailure,
 	types.HandlerErrorCodeNetworkFailure, types.HandlerErrorCodeServiceTimeout, types.HandlerErrorCodeThrottling,
@@ -115,7 +115,7 @@ func errorOf(event *types.ProgressEvent) error {
 		Err: &smithy.GenericAPIError{Code: code, Message: cmp.Or(aws.ToString(event.StatusMessage), "the request ended with "+code)}}
 }
 
-// accepted returns what must be stored of the answer to a call. The next look finds out whether the request failed.
+// accepted returns the part of an answer that must be stored. The next look finds out whether the request failed.
 func (s State) accepted(event *types.ProgressEvent) kind.Accepted {
 	if event == nil {
 		return kind.Accepted{}

@@ -78,7 +78,7 @@ type resource struct {
 	schemas schemas
 }
 
-// NewResource binds the AWSResource kind to an identity. Its IAM actions, beside which AWS asks for those of the handlers of the type:
+// NewResource binds the AWSResource kind to an identity. AWS checks the IAM actions of the type's handlers in addition to its own:
 // https://docs.aws.amazon.com/cloudcontrolapi/latest/userguide/security.html
 func NewResource(cfg aws.Config) kind.Kind[*v1alpha1.AWSResource, State] {
 	return &resource{api: cloudcontrol.NewFromConfig(cfg), tags: tagging.NewFromConfig(cfg), schemas: schemas{api: cloudformation.NewFromConfig(cfg)}}
@@ -118,7 +118,7 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 		return want, err
 	}
 	want.declared = documents.Texts(documents.Shown(declared))
-	if schema.IsNamed() && (!sc.Deleting || sc.ID == "") { // the recorded identifier is what is deleted, whatever the spec says now
+	if schema.IsNamed() && (!sc.Deleting || sc.ID == "") { // a deletion uses the recorded identifier, not the one in the spec
 		want.Name = schema.Identify(declared)
 	}
 	want.Identifier = cmp.Or(sc.ID, want.Name)
@@ -133,7 +133,7 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 }
 
 // setTags sets the tags that the resource is to have. Where no update can change them, only those of the spec are compared: those of the
-// owner and of the provider are what they were when the resource was created, or what it had when it was adopted.
+// owner and of the provider stay as they were at the creation, or at the adoption.
 func (s *State) setTags(sc kind.Scope, cr *v1alpha1.AWSResource) {
 	if !s.hasTags() {
 		return
@@ -175,8 +175,8 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any, i
 	}}
 }
 
-// modeOf returns the mode of the differences of a property. One that AWS does not show is set at the creation alone where the type has no
-// update; what is shown of such a type is refused with other words.
+// modeOf returns the mode of the differences of a property. A property that AWS does not show is only set at the creation if the type has
+// no update; a difference in a shown property of such a type is refused with another message.
 func modeOf(schema *awsschema.Type, rule awsschema.Rule) kind.Mode {
 	switch {
 	case rule.CreateOnly, rule.WriteOnly && !schema.Supports(awsschema.Update):
@@ -188,8 +188,8 @@ func modeOf(schema *awsschema.Type, rule awsschema.Rule) kind.Mode {
 	}
 }
 
-// sameBy returns what asks a transform whether AWS shows a value of properties as it was written; nil without one. A value with parts
-// that AWS hides is never asked for.
+// sameBy returns a function that asks a transform whether AWS shows a value of properties as it was written; nil without a transform. A
+// value with parts that AWS hides is never asked for.
 func sameBy(transform *awsschema.Transform, properties map[string]any) func(within map[string]any, want, have any) bool {
 	if transform == nil {
 		return nil
@@ -223,7 +223,7 @@ func checkDeclared(sc kind.Scope, cr *v1alpha1.AWSResource, want State, properti
 	return cmp.Or(checkSecrets(want.schema, properties, want.Properties), checkRoles(sc, want.schema, properties))
 }
 
-// checkIgnored refuses to leave alone what the schema does not have, or what identifies the resource.
+// checkIgnored refuses to ignore properties that the schema does not have, or that identify the resource.
 func checkIgnored(schema *awsschema.Type, pointers []string) error {
 	for i, pointer := range pointers {
 		if text := schema.IgnoreProblem(pointer); text != "" {
@@ -233,7 +233,7 @@ func checkIgnored(schema *awsschema.Type, pointers []string) error {
 	return nil
 }
 
-// Observe implements kind.Kind: a request that is under way is asked for first, because until it ends nothing else can be done.
+// Observe implements kind.Kind: a request that is under way is asked for first, because no other operation is possible until it ends.
 func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kind.Seen[State], error) {
 	event, err := r.progress(ctx, want.Request)
 	if err != nil {
@@ -259,7 +259,7 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 	return seen, nil
 }
 
-// prove sets what shows, beside tags that an update could write, that the resource is this object's.
+// prove sets the proofs, other than tags that an update could write, that the resource is this object's.
 func (s State) prove(seen *kind.Seen[State], event *types.ProgressEvent) {
 	switch {
 	case seen.TagsFixed:
@@ -323,7 +323,8 @@ func (r *resource) get(ctx context.Context, typeName, id string) (*found, error)
 	return f, json.Unmarshal([]byte(aws.ToString(out.ResourceDescription.Properties)), &f.properties)
 }
 
-// search returns the resources whose tags AWS's index has. An ARN is the identifier of some types, and ends with that of most others.
+// search returns the resources that have the tags in AWS's index. An ARN is the identifier of some types, and ends with that of most
+// others.
 func (r *resource) search(ctx context.Context, typeName string, tags map[string][]string) ([]found, error) {
 	arns, err := awsclient.TaggedARNs(ctx, r.tags.GetResources, "", tags)
 	if err != nil {
@@ -351,7 +352,7 @@ func (s State) stateOf(f *found) State {
 		Properties: &kind.Document{Value: f.properties}, Assigned: s.assigned(f.properties)}
 }
 
-// Publish implements kind.Kind. While a request is under way, the status keeps what it says.
+// Publish implements kind.Kind. While a request is under way, the status stays as it is.
 func (*resource) Publish(cr *v1alpha1.AWSResource, s State) {
 	if s.Assigned == nil {
 		return
@@ -451,9 +452,9 @@ func (s State) explained(err error) error {
 	return &smithy.OperationError{ServiceID: cloudcontrol.ServiceID, OperationName: names[types.OperationUpdate], Err: &smithy.GenericAPIError{Code: api.ErrorCode(), Message: text}}
 }
 
-// withoutUnacceptable removes the empty values that AWS stored for what no one declared, and that its own schema refuses: AWS validates
-// all of the resource at each update (github.com/hashicorp/terraform-provider-awscc/issues/3186). What the patch sets anyway is left to
-// it.
+// withoutUnacceptable removes the empty values that AWS stored for undeclared properties, and that its own schema refuses: AWS validates
+// all of the resource at each update (github.com/hashicorp/terraform-provider-awscc/issues/3186). Values that the patch sets anyway are
+// left to it.
 func (s State) withoutUnacceptable(shown *kind.Document, patch []documents.Operation) []documents.Operation {
 	if shown == nil || len(patch) == 0 {
 		return nil

@@ -52,7 +52,7 @@ type bench struct {
 	double *double.Double
 }
 
-// place gives a subject a double, whose clock is that of the subject.
+// place gives a subject a double with the subject's clock.
 func place(t *testing.T, s *kindtest.Subject) *bench {
 	t.Helper()
 	types, err := awstypes.Excerpt()
@@ -139,7 +139,7 @@ func TestStream_LivesWithTheFewestCalls(t *testing.T) {
 	}
 }
 
-// AWS carries requests out in its own time, and tells meanwhile how far it is.
+// AWS carries requests out in its own time, and reports the progress.
 func TestStream_RequestsTakeTheirTime(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
 	b.double.SetDuration(20 * time.Second)
@@ -152,7 +152,7 @@ func TestStream_RequestsTakeTheirTime(t *testing.T) {
 			w.After.Round(time.Second) != pause {
 			t.Fatalf("%+v, request %+v, want a pause of %s", err, r, pause)
 		}
-		b.Forget() // an operator that starts knows what AWS is doing from the status
+		b.Forget() // an operator that starts knows the pending request from the status
 	}
 	busy("CREATE", 20*time.Second)
 	b.Clock = b.Clock.Add(5 * time.Second)
@@ -173,7 +173,7 @@ func TestStream_RequestsTakeTheirTime(t *testing.T) {
 	kindtest.Settled(t, b.Subject)
 }
 
-// lifeOf is a life of a type whose every write is struck by faults.
+// lifeOf is a life of a type with faults at every write.
 func lifeOf(t *testing.T, o *v1alpha1.AWSResource, edited, foreign string) kindtest.Life {
 	var b *bench
 	name := o.Spec.TypeName
@@ -193,7 +193,7 @@ func TestStream_Faults(t *testing.T) {
 	kindtest.Faults(t, entry, lifeOf(t, resourceOf(stream, eventsStream), `{"Name":"events","RetentionPeriodHours":72}`, eventsStream))
 }
 
-// The edit drops what the create declared.
+// The edit drops a property that the create declared.
 func TestStream_FaultsOfARemoval(t *testing.T) {
 	kindtest.Faults(t, entry, lifeOf(t, resourceOf(stream, encryptedStream), eventsStream, eventsStream))
 }
@@ -227,7 +227,7 @@ func TestPrefixList_HasTheIdentifierOfAWS(t *testing.T) {
 	}
 }
 
-// The resource has no tags, so that only the status shows whose it is.
+// The resource has no tags, so that only the status shows its owner.
 func TestMetricFilter_IsOwnedByTheRecord(t *testing.T) {
 	b := newBench(t, resourceOf(metricFilter, errorsFilter))
 	kindtest.Settled(t, b.Subject)
@@ -401,7 +401,7 @@ func TestStream_NullRemovesAProperty(t *testing.T) {
 
 const encryptedStream = `{"Name":"events","RetentionPeriodHours":48,"StreamEncryption":{"EncryptionType":"KMS","KeyId":"alias/aws/kinesis"}}`
 
-// What the operator wrote and the spec no longer declares is removed, and what others set stays.
+// Properties that the operator wrote and the spec no longer declares are removed, and those that others set stay.
 func TestStream_DroppedPropertiesAreRemoved(t *testing.T) {
 	b := newBench(t, resourceOf(stream, encryptedStream))
 	kindtest.Settled(t, b.Subject)
@@ -427,7 +427,7 @@ func TestStream_DroppedPropertiesAreRemoved(t *testing.T) {
 	kindtest.Costs(t, b.Subject, kindtest.Cost{Name: "what others set afterwards", Calls: calls{"GetResource": 1}})
 }
 
-// AWS may show its default in the place of what was removed.
+// AWS may show its default in place of a removed property.
 func TestStream_ARemovalMayEndInADefault(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
 	kindtest.Settled(t, b.Subject)
@@ -454,7 +454,7 @@ func TestStream_ARemovalThatFailsIsSentAgain(t *testing.T) {
 	}
 }
 
-// The operator dies after AWS accepted what the status does not record yet, and the property is dropped before it starts again.
+// The operator dies after AWS accepted a property that the status does not record yet, and the property is dropped before it starts again.
 func TestStream_WhatACrashLeftUnrecordedIsRemoved(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
 	kindtest.Settled(t, b.Subject)
@@ -514,8 +514,8 @@ func TestStream_TagsOfOthersStay(t *testing.T) {
 	}
 }
 
-// While AWS carries an update out, its properties are not read. The declaration may have nothing but defaults, which AWS may leave out
-// of what it shows: nothing differs from nothing, and the update is waited for all the same.
+// While AWS carries an update out, its properties are not read. The declaration may have only defaults, which AWS may leave out of its
+// answer: nothing differs from nothing, and the update is waited for all the same.
 func TestAnUpdateToDefaultsIsWaitedFor(t *testing.T) {
 	types, _ := bundledTypes(t)
 	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry,

@@ -33,7 +33,7 @@ var (
 	escaped = regexp.MustCompile(`\\+(/|u[0-9A-Fa-f]{4})`)
 )
 
-// variables begin the names of the namespaces whose options have names of the user's choice.
+// variables begin the names of the namespaces that have options with names of the user's choice.
 const variables = "aws:elasticbeanstalk:application:environment"
 
 // acting is a role, an instance profile, or a launch template with one, as which a resource acts.
@@ -76,7 +76,7 @@ func actingAs(schema *awsschema.Type, at []string, value any) []acting {
 	return out
 }
 
-// namesActing reports whether a property is named after what brings a role along.
+// namesActing reports whether a property has the name of a role, an instance profile or a launch template.
 func namesActing(schema *awsschema.Type, at []string) bool {
 	return namesRole(schema, at) || namesProfile(schema, at) || namesTemplate(schema, at)
 }
@@ -93,7 +93,7 @@ func rolesIn(schema *awsschema.Type, at []string, text string) []acting {
 	return out
 }
 
-// arnsIn returns the roles and instance profiles whose ARNs a text has, also within JSON.
+// arnsIn returns the roles and instance profiles that have their ARNs in a text, also within JSON.
 func arnsIn(at []string, text string) []acting {
 	var out []acting
 	for _, arn := range roleARN.FindAllString(unescaped(text), -1) {
@@ -147,7 +147,7 @@ func actingByOption(at []string, option map[string]any) []acting {
 	return []acting{a}
 }
 
-// optionOf reports whether the value of an option names a role or an instance profile. What a Secret names may be any option.
+// optionOf reports whether the value of an option names a role or an instance profile. A name in a Secret may be any option.
 func optionOf(option map[string]any) (names, isProfile bool) {
 	name, _ := option["OptionName"].(string)
 	namespace, _ := option["Namespace"].(string)
@@ -233,7 +233,7 @@ func (*resource) WhyNotAdopted(_ context.Context, sc kind.Scope, want, have Stat
 // shownElsewhere are properties that AWS never shows and that give no rights: the role is that which the service has for itself.
 var shownElsewhere = []string{"AWS::ApplicationAutoScaling::ScalableTarget RoleARN"}
 
-// whyUnseen says why a resource must not be adopted whose role AWS never shows, unless the object declares it; empty when it may.
+// whyUnseen returns why a resource must not be adopted if AWS never shows its role and the object does not declare it; empty when it may.
 func (s State) whyUnseen(sc kind.Scope) string {
 	if sc.Deleting || sc.Observing || sc.Boundary == "" && sc.RolePath == "/" {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// What an adopted resource acts as was not declared by the object, and is judged as if it were.
+// The object did not declare the role of an adopted resource. The role is checked as if it did.
 func TestAdoption_BringsNoRoleAlong(t *testing.T) {
 	const machine, admin, team = "AWS::StepFunctions::StateMachine", "arn:aws:iam::123456789012:role/admin",
 		"arn:aws:iam::123456789012:role/team/a"

@@ -20,8 +20,8 @@ import (
 // maxSchemas limits the schemas that are kept for one identity. One takes 150 KiB of memory on average.
 const maxSchemas = 128
 
-// unusedFor is the time after which a schema is forgotten that no object has used. Objects are checked more often by default; with
-// a --check-interval of more than an hour, a check reads the schema again.
+// unusedFor limits how long a schema is kept that no object uses. Objects are checked more often by default; with a --check-interval of
+// more than an hour, a check reads the schema again.
 const unusedFor = time.Hour
 
 // schemas reads the schemas of types once and keeps those that were used last. It is safe for concurrent use.
@@ -58,7 +58,7 @@ func (s *schemas) of(ctx context.Context, typeName string) (*awsschema.Type, err
 	}
 }
 
-// join returns a schema that is kept, or what is closed once another caller has read it. Without both, the caller reads it.
+// join returns a schema that is kept, or a channel that is closed once another caller has read it. Without both, the caller reads it.
 func (s *schemas) join(typeName string) (*awsschema.Type, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,7 +36,7 @@ func TestSchemas_AreReadOnceByAll(t *testing.T) {
 	}
 }
 
-// A type that a region lacks is named with what a person can do: AWS offers many types in some regions only.
+// If a region lacks a type, the message names it with the remedy: AWS offers many types in some regions only.
 func TestSchemas_AMissingTypeIsNamedWithTheRemedy(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
 	s := &schemas{api: cloudformation.NewFromConfig(b.Rig.Config)}

@@ -8,14 +8,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 )
 
-// assignedSecrets are the properties that AWS assigns for which the rule on names is wrong: true is a secret.
+// assignedSecrets are the properties assigned by AWS that the rule on names does not fit: true is a secret.
 var assignedSecrets = map[string]bool{
 	"AWS::IVS::StreamKey Value":                                   true,
 	"AWS::IoTManagedIntegrations::ManagedThing DeviceSpecificKey": true,
 	"AWS::Route53GlobalResolver::AccessToken Value":               true,
 	"AWS::WorkSpaces::Directory RegistrationCode":                 true,
 
-	// what a DNS record shows to everybody
+	// public in DNS records
 	"AWS::SES::EmailIdentity DkimDNSTokenName1":  false,
 	"AWS::SES::EmailIdentity DkimDNSTokenName2":  false,
 	"AWS::SES::EmailIdentity DkimDNSTokenName3":  false,
@@ -24,7 +24,7 @@ var assignedSecrets = map[string]bool{
 	"AWS::SES::EmailIdentity DkimDNSTokenValue3": false,
 }
 
-// isAssignedSecret reports whether what AWS assigned to a member is for those only who have rights to the resource in AWS.
+// isAssignedSecret reports whether the value that AWS assigned to a member is only for people with rights to the resource in AWS.
 func isAssignedSecret(typeName string, at []string) bool {
 	if secret, decided := assignedSecrets[typeName+" "+at[0]]; decided {
 		return secret

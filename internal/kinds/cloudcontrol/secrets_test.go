@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 )
 
-// A person who may read objects does not see with them what AWS shows only to those who have rights to the resource.
+// A person with the right to read objects does not see values in them that AWS shows only to people with rights to the resource.
 func TestStatus_ShowsNoSecretThatAWSAssigned(t *testing.T) {
 	const key, text = "AWS::AppSync::ApiKey", "da2-0123456789abcdef"
 	types, _ := bundledTypes(t)
@@ -49,10 +49,10 @@ func TestAssigned_LeavesOutSecretsWhereverTheyAre(t *testing.T) {
 	}
 }
 
-// looksSecret matches more names than those of which the rule says that they are secret.
+// looksSecret matches more names than the rule on names of secrets does.
 var looksSecret = regexp.MustCompile(`(?i)secret|passw|passphrase|token|credential|(api|access|private|stream|specific|shared|auth)_?key|(activation|registration|support|verification)_?code|challenge|^value$`)
 
-// The file lists each property that AWS assigns and whose name may mean a secret, with what becomes of the texts in it.
+// The file lists each property that AWS assigns and that may be a secret by its name, with the treatment of the texts in it.
 func TestAssigned_SecretsOfEveryTypeAreDecided(t *testing.T) {
 	all, schemaOf := bundledTypes(t)
 	var lines []string

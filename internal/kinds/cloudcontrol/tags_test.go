@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// fixedTags are types whose tags only a create gives: the schema of one says so, and that of the other lists the property among the fixed
-// ones.
+// fixedTags are types with tags that only a create gives: the schema of one says so, and that of the other lists the property among the
+// fixed ones.
 var fixedTags = map[string]string{
 	"AWS::CE::AnomalyMonitor":                   `{"MonitorName":%q,"MonitorType":"DIMENSIONAL"}`,
 	"AWS::Route53RecoveryControl::ControlPanel": `{"Name":%q}`,

@@ -20,10 +20,10 @@ const (
 	otherARN = "arn:aws:kms:ap-southeast-1:210987654321:key/" + keyID
 )
 
-// transformed is an object whose values AWS shows in another form.
+// transformed is an object with values that AWS shows in another form.
 type transformed struct {
 	typeName, properties string
-	// property and shown are a top-level property and the text in what AWS shows of it.
+	// property and shown are a top-level property and a text in the value that AWS shows.
 	property, shown string
 	// Another client sets the property to drift, which has to show as a difference at path.
 	drift any

@@ -31,7 +31,7 @@ var typesApart string
 // apart returns why a type does not live in the suite; empty for one that does.
 func apart(name string) string { return reasonIn(typesApart, name) }
 
-// reasonIn returns what a list of types says of one; empty where it is not in the list.
+// reasonIn returns the reason that a list of types gives for one; empty if it is not in the list.
 func reasonIn(list, name string) string {
 	for line := range strings.Lines(list) {
 		if of, why, _ := strings.Cut(strings.TrimSpace(line), ": "); of == name {
@@ -52,7 +52,7 @@ type anyLife struct {
 	inSample bool
 }
 
-// typeLife prepares the life of a type; nil for one that AWS cannot manage, or for which no properties are found.
+// typeLife prepares the life of a type; nil if AWS cannot manage it, or if no properties are found.
 func typeLife(t *testing.T, types *awstypes.Types, name string) (*anyLife, string) {
 	t.Helper()
 	text, err := types.Schema(name)
@@ -72,8 +72,8 @@ func typeLife(t *testing.T, types *awstypes.Types, name string) (*anyLife, strin
 	return &anyLife{schema: schema, sample: of, properties: properties}, ""
 }
 
-// shapeOf describes what decides how the resources of a type are found and owned: how many parts of the identifier are declared and how
-// many AWS assigns, and the form of the tags and what sets them.
+// shapeOf describes how the resources of a type are found and owned: how many parts of the identifier are declared and how many AWS
+// assigns, and the form of the tags and the operations that set them.
 func shapeOf(schema *awsschema.Type) string {
 	declared, assigned := 0, 0
 	for _, part := range schema.IdentifiedBy() {
@@ -234,7 +234,7 @@ func (l *anyLife) declare(properties map[string]any) {
 	l.Edit(l.object(properties))
 }
 
-// shown returns what AWS has of a property.
+// shown returns the value of a property in AWS.
 func (l *anyLife) shown(name string) any {
 	found := l.double.Identifiers(l.schema.Name)
 	if len(found) != 1 {

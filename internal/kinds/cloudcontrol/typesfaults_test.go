@@ -50,8 +50,8 @@ func (l *anyLife) edited() (map[string]any, string) {
 	return nil, ""
 }
 
-// struck is one life of create, edit and deletion, in which the nth call of an operation meets a fault; without an operation none does.
-// It returns the calls of the life.
+// struck is one life of create, edit and deletion. The nth call of an operation meets a fault; without an operation none does. It returns
+// the calls of the life.
 func (l *anyLife) struck(t *testing.T, types *awstypes.Types, m emulator.Match, f strike) emulator.Calls {
 	t.Helper()
 	l.place(t, types, l.properties)
@@ -127,9 +127,9 @@ func (l *anyLife) strikesAt(m emulator.Match, turn, n int) []strike {
 	return []strike{strikes[(turn/8+n)%len(strikes)]}
 }
 
-// Each call of a type's life meets a fault: the operator dies right before or after it, its answer is lost, or it is throttled. The end
-// is always the same. In the sample of types, the operator is killed at every second call, and every answer to a write is lost. In full,
-// a type is struck at an eighth of its calls, and which ones, and by what, rotates from type to type, so that all meet all.
+// Each call of a type's life meets a fault: the operator dies right before or after it, its answer is lost, or it is throttled. The end is
+// always the same. In the sample of types, the operator is killed at every second call, and every answer to a write is lost. In full, a
+// type meets faults at an eighth of its calls. The calls and the faults rotate from type to type, so that all meet all.
 func TestTypes_SurviveAFaultAtEveryCall(t *testing.T) {
 	lives := 0
 	eachType(t, 20, someOfSample, func(t *testing.T, types *awstypes.Types, l *anyLife, turn int) {

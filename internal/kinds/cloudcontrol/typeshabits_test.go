@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 )
 
-// habitual is a life of a type whose handlers have a habit: it begins with the properties of the life, and each of some others is added
+// habitual is a life of a type with a habit of its handlers: it begins with the properties of the life, and each of some others is added
 // and changed.
 func (l *anyLife) habitual(t *testing.T, types *awstypes.Types, h cloudcontrol.Habit, others []string) {
 	t.Helper()
@@ -60,7 +60,7 @@ func (l *anyLife) showsAs(name string, got, value any) bool {
 	return isObject && got != nil
 }
 
-// rests looks once more at what is as declared.
+// rests looks once more at an unchanged resource.
 func (l *anyLife) rests() {
 	l.t.Helper()
 	mark := l.Rig.AWS.Mark()
@@ -73,14 +73,14 @@ func (l *anyLife) rests() {
 var habits = map[string]cloudcontrol.Habit{"empty values": cloudcontrol.StoresEmpty, "no defaults": cloudcontrol.OmitsDefaults,
 	"nothing empty": cloudcontrol.OmitsEmpty}
 
-// Whatever the handlers of a type store and show for what a client left out, an object stops writing, and can be changed.
+// For all values that the handlers of a type store and show for omitted properties, an object stops writing, and can be changed.
 func TestTypes_LiveWithTheHabitsOfHandlers(t *testing.T) {
 	eachType(t, 10, allOfSample, func(t *testing.T, types *awstypes.Types, l *anyLife, turn int) {
 		for what, h := range habits {
 			t.Run(what, func(t *testing.T) {
 				l, _ := typeLife(t, types, l.schema.Name)
 				others, _ := l.editable()
-				if h == cloudcontrol.StoresEmpty { // they stand for what was left out
+				if h == cloudcontrol.StoresEmpty { // they stand for omitted properties
 					l.properties = l.required(t)
 				}
 				l.habitual(t, types, h, some(others, turn))

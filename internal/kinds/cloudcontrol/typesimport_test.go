@@ -79,8 +79,8 @@ func (l *anyLife) whyNotAdopted(t *testing.T) string {
 	return ""
 }
 
-// whyNotTakenOver adopts the one resource of the type by an object that declares what it was created with; empty where only the tags of
-// the owner are written, and properties that AWS never shows and that may be changed.
+// whyNotTakenOver adopts the one resource of the type by an object that declares the same as the create; empty if it only writes the tags
+// of the owner, and properties that AWS never shows and that may be changed.
 func (l *anyLife) whyNotTakenOver(t *testing.T) string {
 	t.Helper()
 	o := l.object(l.properties)
@@ -99,8 +99,8 @@ func (l *anyLife) whyNotTakenOver(t *testing.T) string {
 	return ""
 }
 
-// An object whose resource exists already, as after an undo or in a restored cluster, takes it over: what AWS never shows and does not
-// let be changed is no difference. 41 types of the sample are taken over, and all of them in full runs.
+// An object takes over its resource if that exists already, as after an undo or in a restored cluster: a property that AWS never shows and
+// does not let be changed is no difference. 41 types of the sample are taken over, and all of them in full runs.
 func TestTypes_AreTakenOverByTheirDeclaration(t *testing.T) {
 	eachType(t, 5, allOfSample, func(t *testing.T, types *awstypes.Types, l *anyLife, _ int) {
 		l.place(t, types, l.properties)
@@ -111,8 +111,8 @@ func TestTypes_AreTakenOverByTheirDeclaration(t *testing.T) {
 	})
 }
 
-// What exists is declared as AWS shows it: the object that observes it finds no difference, and the one that adopts it writes its tags
-// alone. 41 types of the sample are imported, and all of them in full runs.
+// An existing resource is declared as AWS shows it: the object that observes it finds no difference, and the one that adopts it writes its
+// tags alone. 41 types of the sample are imported, and all of them in full runs.
 func TestTypes_AreImportedWithAnEmptyPlan(t *testing.T) {
 	eachType(t, 5, allOfSample, func(t *testing.T, types *awstypes.Types, l *anyLife, _ int) {
 		name := l.schema.Name

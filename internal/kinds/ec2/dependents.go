@@ -29,7 +29,7 @@ type dependent struct {
 	find   func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error)
 }
 
-// found holds what one kind of dependent adds to the message of a hold; zero for nothing.
+// found holds the part of the message of a hold for one kind of dependent; zero for no dependents.
 type found struct {
 	text string
 	// endsAlone is true when AWS removes all of it without anybody's doing.
@@ -85,7 +85,7 @@ func securityGroups(name, filter string) dependent {
 	}}
 }
 
-// egressOnlyGateways counts those of a VPC, for which EC2 has no filter.
+// egressOnlyGateways counts those of a VPC, because EC2 has no filter for them.
 func egressOnlyGateways(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
 	in := &ec2.DescribeEgressOnlyInternetGatewaysInput{}
 	all, err := kind.Pages(ctx, api.DescribeEgressOnlyInternetGateways, in, &in.NextToken, func(out *ec2.DescribeEgressOnlyInternetGatewaysOutput) ([]types.EgressOnlyInternetGateway, *string) {
@@ -112,7 +112,7 @@ func carrierGateways(ctx context.Context, api *ec2.Client, filters []types.Filte
 var endedPeerings = []types.VpcPeeringConnectionStateReasonCode{types.VpcPeeringConnectionStateReasonCodeDeleted, types.VpcPeeringConnectionStateReasonCodeDeleting,
 	types.VpcPeeringConnectionStateReasonCodeExpired, types.VpcPeeringConnectionStateReasonCodeFailed, types.VpcPeeringConnectionStateReasonCodeRejected}
 
-// peerings counts those of a VPC on either side, for which EC2 has no common filter. A request from another account, for one, keeps
+// peerings counts those of a VPC on either side, because EC2 has no common filter for them. A request from another account, for one, keeps
 // the VPC until it is rejected. https://docs.aws.amazon.com/vpc/latest/peering/delete-vpc-peering-connection.html
 func peerings(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
 	in := &ec2.DescribeVpcPeeringConnectionsInput{}
@@ -128,7 +128,7 @@ func peerings(ctx context.Context, api *ec2.Client, filters []types.Filter) (fou
 }
 
 // ifAllowed counts nothing where EC2 refuses the read: a region may have no such resources, and a policy that an earlier version printed
-// does not allow the action. EC2 itself keeps what is in use, and its own words are reported then.
+// does not allow the action. EC2 itself keeps a resource in use, and its own words are reported then.
 func ifAllowed(d dependent) dependent {
 	return dependent{d.action, d.filter, func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
 		f, err := d.find(ctx, api, filters)
@@ -201,7 +201,7 @@ var dependentsOfVPC = []dependent{
 // https://docs.aws.amazon.com/vpc/latest/userguide/subnet-deleting.html
 var dependentsOfSubnet = []dependent{networkInterfaces("subnet-id")}
 
-// dependentsOfGroup is read only: what uses a security group, and the groups whose rules refer to it.
+// dependentsOfGroup is read only: the users of a security group, and the groups with rules that refer to it.
 // https://docs.aws.amazon.com/vpc/latest/userguide/deleting-security-groups.html
 var dependentsOfGroup = []dependent{
 	networkInterfaces("group-id"),
@@ -253,7 +253,7 @@ func dependentsInWords(ctx context.Context, api *ec2.Client, dependents []depend
 	return sum, err
 }
 
-// holds names the resources for which EC2 refused to delete another one, which noun names: "the VPC".
+// holds names the resources that kept EC2 from deleting another one, which noun names: "the VPC".
 func holds(ctx context.Context, api *ec2.Client, dependents []dependent, noun, id string) ([]kind.Hold, error) {
 	f, err := dependentsInWords(ctx, api, dependents, id)
 	if err != nil || f.text == "" {

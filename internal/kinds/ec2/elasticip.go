@@ -106,8 +106,8 @@ func (e *elasticIP) hold(ctx context.Context, _ ElasticIPState, seen *kind.Seen[
 	return err
 }
 
-// user names what uses the address. EC2 describes the network interfaces that belong to other resources, such as "Interface for
-// NAT Gateway nat-0123456789abcdef0".
+// user names the resource that uses the address. EC2 describes the network interfaces that belong to other resources, such as "Interface
+// for NAT Gateway nat-0123456789abcdef0".
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/requester-managed-eni.html
 func (e *elasticIP) user(ctx context.Context, s ElasticIPState) (string, error) {
 	if s.InstanceID != "" {

@@ -168,7 +168,7 @@ func TestElasticIPCosts(t *testing.T) {
 	costs(t, s, [2]int{4, 1}, [2]int{1, 0}, [2]int{4, 1})
 }
 
-// What uses an address is named, and the address is released as soon as nothing uses it.
+// The user of an address is named, and the address is released as soon as it has no user.
 func TestAnAddressInUseIsHeldWithWhatUsesIt(t *testing.T) {
 	for description, words := range map[string]string{
 		"Interface for NAT Gateway nat-0123456789abcdef0": " (Interface for NAT Gateway nat-0123456789abcdef0) to stop using the address ",

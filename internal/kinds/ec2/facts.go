@@ -4,7 +4,7 @@ package ec2
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// elasticIPFacts declares what other packages know about an ElasticIP.
+// elasticIPFacts returns the facts about an ElasticIP that other packages use.
 func elasticIPFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,
@@ -38,7 +38,7 @@ func elasticIPFacts() kind.Facts {
 	}
 }
 
-// instanceFacts declares what other packages know about an EC2Instance.
+// instanceFacts returns the facts about an EC2Instance that other packages use.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,
@@ -78,7 +78,7 @@ func instanceFacts() kind.Facts {
 	}
 }
 
-// internetGatewayFacts declares what other packages know about an InternetGateway.
+// internetGatewayFacts returns the facts about an InternetGateway that other packages use.
 func internetGatewayFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,
@@ -108,7 +108,7 @@ func internetGatewayFacts() kind.Facts {
 	}
 }
 
-// keyPairFacts declares what other packages know about an EC2KeyPair.
+// keyPairFacts returns the facts about an EC2KeyPair that other packages use.
 func keyPairFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,
@@ -136,7 +136,7 @@ func keyPairFacts() kind.Facts {
 	}
 }
 
-// natGatewayFacts declares what other packages know about a NATGateway.
+// natGatewayFacts returns the facts about a NATGateway that other packages use.
 func natGatewayFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,
@@ -170,7 +170,7 @@ func natGatewayFacts() kind.Facts {
 	}
 }
 
-// routeTableFacts declares what other packages know about a RouteTable.
+// routeTableFacts returns the facts about a RouteTable that other packages use.
 func routeTableFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,
@@ -206,7 +206,7 @@ func routeTableFacts() kind.Facts {
 	}
 }
 
-// securityGroupFacts declares what other packages know about a SecurityGroup.
+// securityGroupFacts returns the facts about a SecurityGroup that other packages use.
 func securityGroupFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,
@@ -252,7 +252,7 @@ func securityGroupFacts() kind.Facts {
 	}
 }
 
-// subnetFacts declares what other packages know about a Subnet.
+// subnetFacts returns the facts about a Subnet that other packages use.
 func subnetFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,
@@ -284,7 +284,7 @@ func subnetFacts() kind.Facts {
 	}
 }
 
-// vpcFacts declares what other packages know about a VPC.
+// vpcFacts returns the facts about a VPC that other packages use.
 func vpcFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,

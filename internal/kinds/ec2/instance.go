@@ -118,8 +118,8 @@ func profile(want InstanceState) *types.IamInstanceProfileSpecification {
 	return &types.IamInstanceProfileSpecification{Name: want.Profile}
 }
 
-// parts are the settings that can be changed. What EC2 changes only on a stopped instance follows the stop and precedes the
-// start; while the instance is still stopping, EC2 refuses it.
+// parts are the settings that can be changed. Settings that EC2 changes only on a stopped instance follow the stop and precede the start;
+// while the instance is still stopping, EC2 refuses them.
 func (i *instance) parts() []kind.Part[InstanceState] {
 	whileStopped := func(field string, set func(*attribute, InstanceState)) kind.Part[InstanceState] {
 		return kind.Part[InstanceState]{Fields: []string{field}, InCreate: true, Write: i.modify(set), Stage: func(_, have InstanceState) int { return kind.Either(have.isStopped(), 0, 1) }}
@@ -172,7 +172,7 @@ func protect(in *attribute, want InstanceState) {
 	in.DisableApiTermination = &types.AttributeBooleanValue{Value: want.DisableAPITermination}
 }
 
-// onInstance is a call of which the request names instances and nothing else.
+// onInstance is a call with a request that contains only instances.
 func onInstance[In, Out any](action string, effect kind.Effect, op func(context.Context, *In, ...func(*ec2.Options)) (*Out, error)) kind.Call[InstanceState] {
 	return kind.Call[InstanceState]{Action: action, Effect: effect, Do: kind.Send(op, func(_, have InstanceState) *In {
 		return kind.Convert[*In](struct{ InstanceIds []string }{[]string{have.ID}}) //nolint:revive // a name of EC2
@@ -372,11 +372,11 @@ func seenInstance(want InstanceState, d types.Instance) InstanceState {
 	return s
 }
 
-// launchFailures are the reasons for which EC2 terminates an instance that it could not launch. Read only.
+// launchFailures are the reasons of EC2 to terminate an instance that it could not launch. Read only.
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_StateReason.html
 var launchFailures = []string{"Server.InsufficientInstanceCapacity", "Server.InternalError", "Client.InternalError", "Client.InvalidSnapshot.NotFound", "Client.VolumeLimitExceeded"}
 
-// likelyCauses holds what EC2's own words leave out. Read only.
+// likelyCauses adds causes that EC2's own words leave out. Read only.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshooting-launch.html
 var likelyCauses = map[string]string{
 	"Client.InternalError": ": the operator may not use the KMS key of a volume, or the one of the account's default encryption: allow kms:CreateGrant, kms:Decrypt, kms:DescribeKey, kms:GenerateDataKeyWithoutPlaintext and kms:ReEncrypt* on it",
@@ -393,7 +393,7 @@ func explainLaunch(d *types.Instance) error {
 		aws.ToString(d.InstanceId), aws.ToString(reason.Message), likelyCauses[aws.ToString(reason.Code)])}
 }
 
-// checkLaunch looks at what precedes the launch of an instance: an earlier one that failed, and the instance profile.
+// checkLaunch checks the preconditions of the launch of an instance: an earlier one that failed, and the instance profile.
 func (i *instance) checkLaunch(ctx context.Context, want InstanceState, ended *types.Instance) error {
 	if err := explainLaunch(ended); err != nil || want.Search.Imported {
 		return err
@@ -409,8 +409,8 @@ func (i *instance) checkLaunch(ctx context.Context, want InstanceState, ended *t
 	return none.Refusal
 }
 
-// readProfile reads what a change of the instance profile needs: the association that it replaces, and whether the provider
-// lets its role be given to an instance. A tenant would otherwise act with the rights of any role that has a profile.
+// readProfile reads the data for a change of the instance profile: the association that it replaces, and whether the provider lets its role
+// be given to an instance. A tenant would otherwise act with the rights of any role that has a profile.
 func (i *instance) readProfile(ctx context.Context, want InstanceState, have *InstanceState) error {
 	if want.Profile == nil || *want.Profile == aws.ToString(have.Profile) {
 		return nil
@@ -437,7 +437,7 @@ func (i *instance) readProfile(ctx context.Context, want InstanceState, have *In
 	return nil
 }
 
-// readAssociation finds what binds the present profile to the instance.
+// readAssociation finds the association of the present profile with the instance.
 func (i *instance) readAssociation(ctx context.Context, have *InstanceState) error {
 	out, err := i.api.DescribeIamInstanceProfileAssociations(ctx, &ec2.DescribeIamInstanceProfileAssociationsInput{Filters: []types.Filter{{Name: aws.String("instance-id"), Values: []string{have.ID}}}})
 	if err != nil {

@@ -117,7 +117,7 @@ func instanceTag(k, v string) func(s *instanceSpec) {
 	return func(s *instanceSpec) { withTag(&s.CommonSpec, k, v) }
 }
 
-// inServers makes what instances refer to: a network with two subnets and two groups, a key pair, a Secret and profiles.
+// inServers makes the objects that instances refer to: a network with two subnets and two groups, a key pair, a Secret and profiles.
 func inServers(t *testing.T, s *kindtest.Subject) {
 	t.Helper()
 	inNetwork(t, s)

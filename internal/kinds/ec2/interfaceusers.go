@@ -18,8 +18,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// interfaceUsers are the descriptions that services of AWS give the network interfaces that they make, with the noun of what
-// uses such an interface. Read only; the first match counts.
+// interfaceUsers are the descriptions that services of AWS give the network interfaces that they make, with the noun for the user of such
+// an interface. Read only; the first match counts.
 var interfaceUsers = []struct {
 	noun        string
 	description *regexp.Regexp // its group, if it has one, is the name of the user
@@ -47,8 +47,8 @@ var interfaceUsers = []struct {
 	{"node", regexp.MustCompile(`^aws-K8S-(i-\w+)`)},
 }
 
-// interfaceTypes are the nouns of what interfaces of a type are made for, where AWS describes them in no known way; empty for types
-// that AWS gives to interfaces of instances, tasks and pods.
+// interfaceTypes are the nouns for the users of interfaces by type, if AWS describes them in no known way; empty for types that AWS gives
+// to interfaces of instances, tasks and pods.
 var interfaceTypes = map[types.NetworkInterfaceType]string{
 	types.NetworkInterfaceTypeInterface:                     "",
 	types.NetworkInterfaceTypeEfa:                           "",
@@ -70,8 +70,8 @@ var interfaceTypes = map[types.NetworkInterfaceType]string{
 	types.NetworkInterfaceTypeAwsCodestarConnectionsManaged: "a connection to a code repository",
 }
 
-// userOf names what uses a network interface: what its description names, an instance, the service for which AWS made it, or
-// otherwise the interface itself with AWS's words about it.
+// userOf names the user of a network interface: the one in its description, an instance, the service that it was made for, or otherwise the
+// interface itself with AWS's words about it.
 func userOf(n types.NetworkInterface) (user string, ofLambda bool) {
 	ofLambda = n.InterfaceType == types.NetworkInterfaceTypeLambda
 	for _, u := range interfaceUsers {
@@ -88,7 +88,7 @@ func userOf(n types.NetworkInterface) (user string, ofLambda bool) {
 	return aws.ToString(n.NetworkInterfaceId) + aboutInterface(n), false
 }
 
-// aboutInterface returns what AWS says about an interface whose user is not known, in parentheses.
+// aboutInterface returns the description and the creator of an interface with an unknown user, in parentheses.
 func aboutInterface(n types.NetworkInterface) string {
 	var words []string
 	if d := aws.ToString(n.Description); d != "" {
@@ -104,8 +104,8 @@ func aboutInterface(n types.NetworkInterface) string {
 	return " (" + strings.Join(words, ", ") + ")"
 }
 
-// interfacesInWords names what uses network interfaces, with the number of interfaces of each. Lambda removes its interfaces
-// some time after the function: https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
+// interfacesInWords names the users of network interfaces, with the number of interfaces of each. Lambda removes its interfaces some time
+// after the function: https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
 func interfacesInWords(property string, all []types.NetworkInterface, more bool) found {
 	const most = 5
 	numbers, lambdas := map[string]int{}, 0

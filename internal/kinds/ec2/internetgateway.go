@@ -17,7 +17,7 @@ import (
 // InternetGatewayState is an internet gateway as both the spec and EC2 can express it.
 type InternetGatewayState struct {
 	Resource `drift:"id"`
-	// AttachedTo is the VPC of the gateway, and AttachmentState what EC2 says of it.
+	// AttachedTo is the VPC of the gateway, and AttachmentState its state.
 	AttachedTo      string `drift:"observed"`
 	AttachmentState string `drift:"observed"`
 

@@ -92,9 +92,8 @@ func TestSecurityGroup_ListsOfOthers(t *testing.T) {
 			}})
 }
 
-// The rule by which the AWS Load Balancer Controller lets a load balancer reach the pods of a group outlives checks and edits of the group,
-// and is shown. A group that declares its rules as exclusive loses it, and a rule that is declared is the object's, whatever its
-// description.
+// The AWS Load Balancer Controller's rule that lets a load balancer reach the pods of a group outlives checks and edits of the group, and
+// is shown. A group that declares its rules as exclusive loses it, and a rule that is declared is the object's, whatever its description.
 func TestSecurityGroup_LeavesTheRulesOfControllersAlone(t *testing.T) {
 	for _, mark := range []string{"elbv2.k8s.aws/targetGroupBinding=shared", "kubernetes.io/rule/nlb/client=a953ad6f802b345f"} {
 		t.Run(mark, func(t *testing.T) {

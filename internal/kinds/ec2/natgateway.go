@@ -158,8 +158,8 @@ func explainFailure(d *types.NatGateway) error {
 		id, aws.ToString(d.FailureCode), aws.ToString(d.FailureMessage), id)}
 }
 
-// checkCreatable waits for what a public gateway needs: an address that nothing uses, and an internet gateway. Without them
-// EC2 accepts the request, and the gateway fails and is kept for an hour.
+// checkCreatable waits for the preconditions of a public gateway: an address that nothing uses, and an internet gateway. Without them EC2
+// accepts the request, and the gateway fails and is kept for an hour.
 // https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html
 func (n *natGateway) checkCreatable(ctx context.Context, want NATGatewayState) error {
 	subnet, allocation := aws.ToString(want.SubnetID), aws.ToString(want.AllocationID)

@@ -313,7 +313,7 @@ func TestWhatANATGatewayNeedsIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A create that AWS refuses because the address was taken meanwhile is no proof that the gateway exists.
+// A create that AWS refuses because another resource took the address is no proof that the gateway exists.
 func TestAnAddressThatIsTakenMeanwhileIsWaitedFor(t *testing.T) {
 	s, r := natSubject(t, natOf())
 	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "CreateNatGateway", Times: 1},

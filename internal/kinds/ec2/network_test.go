@@ -22,7 +22,7 @@ import (
 // network is the reference to the VPC that inNetwork makes.
 var network = v1alpha1.VPCReference{VPCRef: &v1alpha1.ObjectReference{Name: "network"}}
 
-// inNetwork makes a VPC without an owner, to which the objects of a test refer.
+// inNetwork makes a VPC without an owner, for the references of the objects of a test.
 func inNetwork(t *testing.T, s *kindtest.Subject) {
 	t.Helper()
 	s.Targets = map[string]kind.Target{"VPC/network": {ID: makeVPC(t, s.Rig, nil)}}
@@ -90,7 +90,7 @@ func held(t *testing.T, s *kindtest.Subject, words string) {
 	}
 }
 
-// costs asserts how many calls of which writes a create, a check and a deletion take.
+// costs asserts the number of calls and of writes of a create, a check and a deletion.
 func costs(t *testing.T, s *kindtest.Subject, create, check, deletion [2]int) {
 	t.Helper()
 	mark := s.Rig.AWS.Mark()
@@ -112,7 +112,7 @@ func costs(t *testing.T, s *kindtest.Subject, create, check, deletion [2]int) {
 	phase("delete", deletion)
 }
 
-// sharesChecks expects that a check reads the resources of others whose checks are due, and that its answer serves these, while the
+// sharesChecks expects that a check also reads the resources of other objects with a check due, and that its answer serves these, while the
 // check of a resource that is not in the answer makes a separate call.
 func sharesChecks(t *testing.T, s *kindtest.Subject, alone int) {
 	t.Helper()

@@ -17,24 +17,24 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Rule is a rule with one peer. Its key in a map says what it allows.
+// Rule is a rule with one peer. Its key in a map is the traffic that it allows.
 type Rule struct {
 	Description *string
 	// Permission is the rule as requests name it, without its description.
 	Permission types.IpPermission `drift:"id" json:"-"`
 }
 
-// self stands for the group itself, whose identifier is not known before it exists.
+// self stands for the group itself, because its identifier is not known before it exists.
 const self = "self"
 
-// allTraffic is the key of the egress rule with which EC2 creates security groups.
+// allTraffic is the key of the egress rule that EC2 creates with a security group.
 // https://docs.aws.amazon.com/vpc/latest/userguide/security-group-rules.html
 const allTraffic = "all 0.0.0.0/0"
 
 // protocols are the names that EC2 gives to the numbers of protocols.
 var protocols = map[string]string{"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6"}
 
-// withPorts are the protocols whose rules have ports, or a type and a code.
+// withPorts are the protocols that have ports in their rules, or a type and a code.
 var withPorts = []string{"tcp", "udp", "icmp", "icmpv6"}
 
 // peer is one of the peers of a permission.
@@ -103,8 +103,8 @@ func seenRules(id string, permissions []types.IpPermission) map[string]Rule {
 	return out
 }
 
-// marksOfControllers begin the descriptions of the rules by which controllers of Kubernetes let load balancers reach nodes and pods: the
-// AWS Load Balancer Controller and the AWS cloud provider.
+// marksOfControllers begin the descriptions of rules that controllers of Kubernetes add to let load balancers reach nodes and pods: the AWS
+// Load Balancer Controller and the AWS cloud provider.
 // https://github.com/kubernetes-sigs/aws-load-balancer-controller/blob/main/pkg/targetgroupbinding/networking_manager.go
 // https://cloud-provider-aws.sigs.k8s.io/service_controller/
 var marksOfControllers = []string{"elbv2.k8s.aws/", "kubernetes.io/rule/"}
@@ -112,7 +112,7 @@ var marksOfControllers = []string{"elbv2.k8s.aws/", "kubernetes.io/rule/"}
 // mostControllerRules bounds the list in the status.
 const mostControllerRules = 32
 
-// leaveControllers takes the rules of controllers out of what is compared, unless they are wanted or the group is exclusive.
+// leaveControllers leaves the rules of controllers out of the comparison, unless they are wanted or the group is exclusive.
 func (s *SecurityGroupState) leaveControllers(want SecurityGroupState) {
 	if want.Exclusive {
 		return
@@ -167,7 +167,7 @@ func wantedPeers(sc kind.Scope, cr *v1alpha1.SecurityGroup, in v1alpha1.Security
 		if err := checkNetwork("ipv6CidrBlocks", string(block)); err != nil {
 			return nil, err
 		}
-		peers = append(peers, v6(netip.MustParsePrefix(string(block)).String(), in.Description)) // the form in which EC2 reports it
+		peers = append(peers, v6(netip.MustParsePrefix(string(block)).String(), in.Description)) // the form that EC2 reports
 	}
 	for _, id := range in.PrefixListIDs {
 		peers = append(peers, prefixList(string(id), in.Description))

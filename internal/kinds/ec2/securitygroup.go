@@ -62,7 +62,7 @@ func NewSecurityGroup(cfg aws.Config) kind.Kind[*v1alpha1.SecurityGroup, Securit
 				return all && len(want.Egress) == 1
 			}},
 		},
-		// Groups whose rules refer to each other can only be deleted once one of them has lost these rules.
+		// Groups with rules that refer to each other can only be deleted once one of them has lost these rules.
 		// https://docs.aws.amazon.com/vpc/latest/userguide/deleting-security-groups.html
 		Delete: []kind.Ending[SecurityGroupState]{
 			{When: func(_, have SecurityGroupState) bool { return have.Idle && len(groupRules(have.Ingress)) > 0 },
@@ -207,8 +207,8 @@ func (g *securityGroup) find(ctx context.Context, want SecurityGroupState, check
 	return &named[0], nil, nil
 }
 
-// holds counts what keeps EC2 from deleting the group. Where it is only rules of other groups, the group's own rules for
-// other groups are to be removed first, because these groups may be waiting for the same.
+// holds counts the resources and rules that keep EC2 from deleting the group. Where it is only rules of other groups, the group's own rules
+// for other groups are to be removed first, because these groups may be waiting for the same.
 func (g *securityGroup) holds(ctx context.Context, seen *kind.Seen[SecurityGroupState]) error {
 	s := &seen.State
 	users, err := dependentsInWords(ctx, g.api, dependentsOfGroup[:1], s.ID)

@@ -61,7 +61,7 @@ func withGroup(r rule, name string) rule {
 	return r
 }
 
-// everything is the rule with which AWS creates groups.
+// everything is the rule that AWS creates in a group.
 var everything = rule{IPProtocol: "-1", CIDRBlocks: []v1alpha1.IPv4Range{"0.0.0.0/0"}}
 
 // groups are the security groups in AWS, without default groups.

@@ -52,7 +52,7 @@ func tagging[S any](api *ec2.Client, id func(S) string) kind.Tagging[S] {
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html
 var wildcards = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`)
 
-// tagFilters selects what carries each tag with one of its values.
+// tagFilters selects the resources that carry each tag with one of its values.
 func tagFilters(tags map[string][]string) []types.Filter {
 	out := make([]types.Filter, 0, len(tags))
 	for _, key := range kind.SortedKeys(tags) {
@@ -65,10 +65,10 @@ func tagFilters(tags map[string][]string) []types.Filter {
 	return out
 }
 
-// Resource holds what the states of all kinds whose identifiers EC2 assigns begin with.
+// Resource holds the fields that the states of all kinds have in common if EC2 assigns their identifiers.
 type Resource struct {
 	Search kind.Search
-	// Account is the account that must own the resource: what another account shares is described as well.
+	// Account is the account that must own the resource: resources that another account shares are described as well.
 	Account string
 	// ARNPrefix is the ARN without the identifier; EC2 reports no ARN of most resources.
 	ARNPrefix string
@@ -106,7 +106,7 @@ type description[R any] struct {
 	// of returns the identifier, the owning account and the tags of a resource; the account is nil where
 	// EC2 describes only the resources of the caller's own.
 	of func(R) (id, account *string, tags []types.Tag)
-	// filter is the name of the filter by identifier, and batch what checks share.
+	// filter is the name of the filter by identifier, and batch serves several checks.
 	filter string
 	batch  *kind.Batch[R]
 }
@@ -150,7 +150,7 @@ func (d description[R]) id(e R) string {
 	return aws.ToString(id)
 }
 
-// byIDs reads many resources by a filter: EC2 refuses a call with identifiers of which one does not exist.
+// byIDs reads many resources by a filter: EC2 refuses a call with identifiers if one of them does not exist.
 func (d description[R]) byIDs(own func([]string, []types.Filter) ([]R, error)) func(context.Context, []string) (map[string]R, error) {
 	return func(_ context.Context, ids []string) (map[string]R, error) {
 		all, err := own(nil, []types.Filter{{Name: &d.filter, Values: ids}})

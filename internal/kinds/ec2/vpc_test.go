@@ -377,8 +377,8 @@ func TestVPCIsCreatedAgainOnlyAfterVerifiedAbsence(t *testing.T) {
 	}
 }
 
-// The contents are counted only once EC2 has refused the deletion.
-// networked makes a VPC whose network has one of each resource that keeps it, and two subnets. It returns a function that removes them.
+// The contents are counted only once EC2 has refused the deletion. networked makes a VPC with one of each resource that keeps it, and two
+// subnets. It returns a function that removes them.
 func networked(t *testing.T, r *kindtest.Rig, id string) (remove func()) {
 	t.Helper()
 	vpc, call := aws.String(id), api(r)
@@ -488,7 +488,7 @@ func TestPeeringsOfEitherSideHoldADeletion(t *testing.T) {
 	slices.Sort(both)
 	heldBy(t, s, "VPC peering connections: 2 ("+strings.Join(both, ", ")+")")
 
-	// What the operator may not count is left out: EC2 itself keeps what is in use.
+	// Resources that the operator may not count are left out: EC2 itself keeps a resource in use.
 	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DescribeVpcPeeringConnections"},
 		emulator.Fail(403, "UnauthorizedOperation", "You are not authorized to perform this operation."))
 	r.AWS.Fault(emulator.Match{Service: "ec2", Op: "DescribeCarrierGateways"},
@@ -498,7 +498,7 @@ func TestPeeringsOfEitherSideHoldADeletion(t *testing.T) {
 	}
 }
 
-// heldBy runs a pass, whose hold is to have a text.
+// heldBy runs a pass that is held with a text.
 func heldBy(t *testing.T, s *kindtest.Subject, text string) string {
 	t.Helper()
 	_, err := s.Pass(t.Context(), nil)

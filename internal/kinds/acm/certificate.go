@@ -26,7 +26,7 @@ import (
 type CertificateState struct {
 	Search kind.Search `drift:"id"`
 	ARN    string      `drift:"id"`
-	// Found holds what ACM describes.
+	// Found holds the description by ACM.
 	Found types.CertificateDetail `drift:"observed"`
 
 	Domain *string `drift:"immutable"`

@@ -4,7 +4,7 @@ package acm
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// certificateFacts declares what other packages know about a Certificate.
+// certificateFacts returns the facts about a Certificate that other packages use.
 func certificateFacts() kind.Facts {
 	return kind.Facts{
 		Reach: kind.Everywhere,

@@ -4,7 +4,7 @@ package cognito
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// userPoolFacts declares what other packages know about a CognitoUserPool.
+// userPoolFacts returns the facts about a CognitoUserPool that other packages use.
 func userPoolFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{

@@ -58,7 +58,7 @@ func TestAPoolOutlivesItsObjectByDefault(t *testing.T) {
 	}
 }
 
-// An update resets whatever it leaves out, also what others set and the spec cannot declare.
+// An update resets all settings that it leaves out, also those that others set and the spec cannot declare.
 func TestUpdatesKeepTheSettingsOfOthers(t *testing.T) {
 	s, r := subject(t, poolOf(mfa("ON"), signInBy("email"), client("web")))
 	kindtest.Settled(t, s)
@@ -122,7 +122,7 @@ func TestAClientIsPublicAndUsesTheCodeFlow(t *testing.T) {
 	}
 }
 
-// A name that another pool has keeps nothing else of the pool from its users, and the remedy is another name.
+// A domain name that another pool has blocks no other part of the pool, and the remedy is another name.
 func TestATakenDomainComesLastAndNamesTheRemedy(t *testing.T) {
 	s, r := subject(t, poolOf(client("web"), group("admin"), domain("orders-dev")))
 	_, err := api(r).CreateUserPoolDomain(t.Context(),

@@ -72,8 +72,8 @@ func wantedGroup(in v1alpha1.CognitoUserPoolGroup) (string, *Group) {
 	return in.Name, &Group{Description: in.Description, Precedence: in.Precedence}
 }
 
-// addClient creates a public client. What the spec does not declare is safe for one: only tokens can be refreshed without
-// the sign-in page, and errors do not reveal what users exist.
+// addClient creates a public client. Undeclared settings get values that are safe for one: only tokens can be refreshed without the sign-in
+// page, and errors do not reveal whether a user exists.
 func (p *userPool) addClient(ctx context.Context, want, have UserPoolState, names []string) error {
 	c := want.Clients[names[0]]
 	out, err := p.api.CreateUserPoolClient(ctx, &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: &have.ID, ClientName: &names[0],
@@ -87,9 +87,9 @@ func (p *userPool) addClient(ctx context.Context, want, have UserPoolState, name
 	return p.yieldToOlder(ctx, *kind.NonNil(out.UserPoolClient))
 }
 
-// yieldToOlder deletes the client that a call just created if the pool has an older one of the same name: names of clients
-// are not unique, so that two operators, or one that repeats a call whose answer was lost, would leave one more way to sign
-// in. Only the answer of the create proves whose a client is. The create succeeded, also when the others cannot be read.
+// yieldToOlder deletes the client that a call just created if the pool has an older one of the same name: names of clients are not unique,
+// so that two operators, or one that repeats a call after a lost answer, would leave one more way to sign in. Only the answer of the create
+// proves the owner of a client. The create succeeded, also when the others cannot be read.
 func (p *userPool) yieldToOlder(ctx context.Context, made types.UserPoolClientType) error {
 	name := aws.ToString(made.ClientName)
 	seen := UserPoolState{ID: aws.ToString(made.UserPoolId), Clients: map[string]*Client{}, FoundClients: map[string]types.UserPoolClientType{name: made}}
@@ -106,8 +106,7 @@ func older(a, b *types.UserPoolClientType) bool {
 	return cmp.Or(aws.ToTime(a.CreationDate).Compare(aws.ToTime(b.CreationDate)), cmp.Compare(aws.ToString(a.ClientId), aws.ToString(b.ClientId))) < 0
 }
 
-// changed returns what was found of a client with the declared settings. UpdateUserPoolClient resets every setting that it
-// leaves out.
+// changed returns the found client with the declared settings. UpdateUserPoolClient resets every setting that it leaves out.
 // https://docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference/API_UpdateUserPoolClient.html
 func changed(want, have UserPoolState, name string) *cognitoidentityprovider.UpdateUserPoolClientInput {
 	c := want.Clients[name]
@@ -160,7 +159,7 @@ func (p *userPool) readClients(ctx context.Context, want UserPoolState, have *Us
 	return p.readClientsByName(ctx, want, have)
 }
 
-// readClientsByName adds the clients of which no ID led to one, and of several of one name the oldest.
+// readClientsByName adds the clients that were not found by an ID; of several with one name, the oldest.
 func (p *userPool) readClientsByName(ctx context.Context, want UserPoolState, have *UserPoolState) error {
 	in := &cognitoidentityprovider.ListUserPoolClientsInput{UserPoolId: &have.ID, MaxResults: aws.Int32(page)}
 	all, err := kind.Pages(ctx, p.api.ListUserPoolClients, in, &in.NextToken, func(out *cognitoidentityprovider.ListUserPoolClientsOutput) ([]types.UserPoolClientDescription, *string) {
@@ -176,7 +175,7 @@ func (p *userPool) readClientsByName(ctx context.Context, want UserPoolState, ha
 	return err
 }
 
-// readClient adds a client to what was found, unless an older one of the name is there. An empty ID leads to none.
+// readClient adds a client to the found ones, unless an older one of the name is there. An empty ID leads to none.
 func (p *userPool) readClient(ctx context.Context, have *UserPoolState, id string) error {
 	if id == "" {
 		return nil

@@ -34,8 +34,8 @@ type UserPoolState struct {
 
 	ID  string `drift:"id"`
 	ARN string `drift:"id"`
-	// Found is everything that Cognito returned: an update resets what it leaves out. So are FoundMFA and FoundClients, by
-	// the name of the client.
+	// Found is the complete answer of Cognito, because an update resets the settings that it leaves out. So are FoundMFA, and FoundClients
+	// by the name of the client.
 	Found        types.UserPoolType                                  `drift:"observed"`
 	FoundMFA     *cognitoidentityprovider.GetUserPoolMfaConfigOutput `drift:"observed"`
 	FoundClients map[string]types.UserPoolClientType                 `drift:"observed"`
@@ -154,7 +154,7 @@ func refuse(_, have UserPoolState, diff kind.Diff) error {
 	return nil
 }
 
-// domainsOf are the domains with which Cognito refuses to delete the pool.
+// domainsOf are the domains that keep Cognito from deleting the pool.
 func domainsOf(_, have UserPoolState) []string {
 	return kind.SortedKeys(kind.KeySet(aws.ToString(have.Found.CustomDomain), aws.ToString(have.Found.Domain)))
 }
@@ -166,7 +166,7 @@ func (p *userPool) create(ctx context.Context, want UserPoolState, _ string) (st
 	return aws.ToString(kind.NonNil(kind.NonNil(out).UserPool).Id), err
 }
 
-// update returns what was found with the declared settings. UpdateUserPool resets every setting that it leaves out.
+// update returns the found settings with the declared ones. UpdateUserPool resets every setting that it leaves out.
 // https://docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference/API_UpdateUserPool.html
 func update(want, have UserPoolState, diff kind.Diff) *cognitoidentityprovider.UpdateUserPoolInput {
 	in := kind.Convert[cognitoidentityprovider.UpdateUserPoolInput](have.Found)
@@ -206,8 +206,8 @@ func newPasswords() *types.PasswordPolicyType {
 	return &types.PasswordPolicyType{MinimumLength: aws.Int32(8), RequireLowercase: true, RequireNumbers: true, RequireSymbols: true, RequireUppercase: true, TemporaryPasswordValidityDays: 7}
 }
 
-// mfaConfig permits authenticator apps beside what was found. SetUserPoolMfaConfig takes the whole configuration, and refuses
-// to turn MFA off and to configure one of its factors in one request.
+// mfaConfig permits authenticator apps in addition to the found factors. SetUserPoolMfaConfig takes the whole configuration, and refuses to
+// turn MFA off and to configure one of its factors in one request.
 func mfaConfig(want, have UserPoolState) *cognitoidentityprovider.SetUserPoolMfaConfigInput {
 	in := kind.Convert[cognitoidentityprovider.SetUserPoolMfaConfigInput](have.FoundMFA)
 	in.UserPoolId, in.MfaConfiguration = &have.ID, types.UserPoolMfaType(*want.MFA)

@@ -88,8 +88,8 @@ func fromKeys(typeOf map[string]string, schema []types.KeySchemaElement) []Key {
 	return keys
 }
 
-// toTTL is the one change that leads towards want. Expiry by another attribute must be switched off
-// first, by its name; what is left shows at the next look.
+// toTTL is the one change that leads towards want. Expiry by another attribute must be switched off first, by its name; the remaining
+// change shows at the next look.
 func toTTL(want, have string) *types.TimeToLiveSpecification {
 	if have != "" {
 		return &types.TimeToLiveSpecification{Enabled: aws.Bool(false), AttributeName: &have}
@@ -102,7 +102,7 @@ func isReplaced(want, have *string) bool {
 	return aws.ToString(want) != "" && aws.ToString(have) != ""
 }
 
-// fromTTL takes a change under way for done: it may take an hour, in which nothing else can be changed.
+// fromTTL takes a change under way for done: it may take an hour, and no other change is possible until then.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_UpdateTimeToLive.html
 func fromTTL(d *types.TimeToLiveDescription) *string {
 	if d == nil || d.TimeToLiveStatus != types.TimeToLiveStatusEnabled && d.TimeToLiveStatus != types.TimeToLiveStatusEnabling {

@@ -4,7 +4,7 @@ package dynamodb
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// tableFacts declares what other packages know about a DynamoDBTable.
+// tableFacts returns the facts about a DynamoDBTable that other packages use.
 func tableFacts() kind.Facts {
 	return kind.Facts{
 		OneValue: map[string]string{

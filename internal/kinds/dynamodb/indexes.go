@@ -22,7 +22,7 @@ import (
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html
 const maxGlobalIndexes = 20
 
-// Index holds what DynamoDB cannot change of an index: the keys and the projection.
+// Index holds the parts of an index that DynamoDB cannot change: the keys and the projection.
 type Index struct {
 	Keys       []Key
 	Projection string
@@ -76,8 +76,8 @@ func wantedIndex(keys []Key, p v1alpha1.DynamoDBProjection) *Index {
 // inOrder returns the names in order; nil for none.
 func inOrder(names []string) []string { return slices.Sorted(slices.Values(names)) }
 
-// readIndexes fills in what DynamoDB describes of the indexes, and returns what it is doing to those that are declared. An
-// index that it is still creating, or deletes although it is declared, does not count as present: the object waits for it.
+// readIndexes fills in the described indexes, and returns the operation that DynamoDB is carrying out on a declared one. An index that it
+// is still creating, or deletes although it is declared, does not count as present: the object waits for it.
 func readIndexes(d *types.TableDescription, want TableState, have *TableState) (busy string) {
 	typeOf := typesOf(d)
 	for _, l := range d.LocalSecondaryIndexes {

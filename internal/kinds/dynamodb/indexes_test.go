@@ -419,7 +419,7 @@ func TestTheStreamAndTheCountArePublished(t *testing.T) {
 	}
 }
 
-// indexLife is a life in which indexes come and go.
+// indexLife is a life with indexes that are added and removed.
 func indexLife() kindtest.Life {
 	l := life()
 	l.Sample = tableOf(local("by-title", "title"), indexed("by-status", "status"), stream("KEYS_ONLY"), protection(false))

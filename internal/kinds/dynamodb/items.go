@@ -18,9 +18,8 @@ import (
 // countLimit bounds how many items are read to count them.
 const countLimit = 1000
 
-// items holds the deletion of a guarded table while the table holds items. It counts them with a consistent
-// read, because DynamoDB updates the item count of a table's description only about every six hours. A
-// table whose items cannot be counted may hold items.
+// items holds the deletion of a guarded table while the table holds items. It counts them with a consistent read, because DynamoDB updates
+// the item count of a table's description only about every six hours. A table may hold items if they cannot be counted.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TableDescription.html
 func (t *table) items(ctx context.Context, want TableState, seen *kind.Seen[TableState]) error {
 	if !want.Guarded || seen.Busy != "" {

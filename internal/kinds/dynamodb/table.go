@@ -44,7 +44,7 @@ type TableState struct {
 	OnDemand      *v1alpha1.DynamoDBOnDemandThroughput
 	IndexCapacity map[string]*Capacity
 	TableClass    *string
-	// Stream holds what the stream has of a changed item; "" is no stream.
+	// Stream is the view type of the stream; "" is no stream.
 	Stream    *string
 	StreamARN string `drift:"observed"`
 	ItemCount *int64 `drift:"observed"`
@@ -85,8 +85,8 @@ func NewTable(cfg aws.Config) kind.Kind[*v1alpha1.DynamoDBTable, TableState] {
 				return &dynamodb.UntagResourceInput{ResourceArn: &have.ARN, TagKeys: keys}
 			}),
 		},
-		// A table takes one change at a time and is UPDATING after most of them; the next one then waits
-		// (Busy) for a later pass, which plans what is left.
+		// A table takes one change at a time and is UPDATING after most of them; the next one then waits (Busy) for a later pass, which
+		// plans the rest.
 		OneByOne: true,
 		Parts:    t.parts(),
 		Refuse:   refuseIndexChange,
@@ -229,7 +229,7 @@ func (t *table) describe(ctx context.Context, want TableState, look kind.Look) (
 	switch {
 	case slices.Contains(passing, d.TableStatus):
 		seen.Busy = "the table is " + seen.State.Status
-	case !look.Deleting: // DynamoDB deletes a table whose index is being filled
+	case !look.Deleting: // DynamoDB deletes a table while an index is being filled
 		seen.Busy = cmp.Or(kind.BusyUnless("the table", d.TableStatus, types.TableStatusActive), busy)
 	}
 	if *seen.State.DeletionProtection && !kind.IsFalse(want.DeletionProtection) {
@@ -239,7 +239,7 @@ func (t *table) describe(ctx context.Context, want TableState, look kind.Look) (
 	return seen, nil
 }
 
-// stateOf reads what is neither an index nor capacity.
+// stateOf reads all state but indexes and capacity.
 func stateOf(d *types.TableDescription, want TableState) TableState {
 	s := TableState{
 		Name: want.Name, ARN: aws.ToString(d.TableArn), Status: string(d.TableStatus), ItemCount: d.ItemCount,
@@ -266,7 +266,7 @@ func replicasOf(d *types.TableDescription) (regions []string) {
 	return regions
 }
 
-// passing are the states in which DynamoDB accepts no change and that end without a person. Read only.
+// passing are the transitional states: they end without a person, and DynamoDB accepts no change until then. Read only.
 var passing = []types.TableStatus{types.TableStatusCreating, types.TableStatusUpdating, types.TableStatusDeleting, types.TableStatusArchiving}
 
 // unusable are the states that only a person can end. Read only.

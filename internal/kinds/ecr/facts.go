@@ -4,7 +4,7 @@ package ecr
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// repositoryFacts declares what other packages know about an ECRRepository.
+// repositoryFacts returns the facts about an ECRRepository that other packages use.
 func repositoryFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,

@@ -169,7 +169,7 @@ func (r *repository) describe(ctx context.Context, want RepositoryState, look ki
 	return seen, err
 }
 
-// mutabilityOf names the exceptions, which no spec can declare, so that a plan shows what a change would remove.
+// mutabilityOf also names the exceptions, because no spec can declare them, so that a plan shows the ones that a change would remove.
 func mutabilityOf(d types.Repository) string {
 	var except []string
 	for _, f := range d.ImageTagMutabilityExclusionFilters {

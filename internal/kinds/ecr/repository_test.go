@@ -448,8 +448,8 @@ func TestPublishedFields(t *testing.T) {
 	}
 }
 
-// A declared mutability has no exceptions: a plan names those that it would remove, and an edit of something else leaves what is not
-// declared as it is. https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-tag-mutability.html
+// A declared mutability has no exceptions: a plan names those that it would remove, and an edit of another field leaves undeclared settings
+// as they are. https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-tag-mutability.html
 func TestMutability_APlanNamesTheExceptionsThatItRemoves(t *testing.T) {
 	declared, r := subject(t, repositoryOf(mutability("IMMUTABLE")))
 	kindtest.Settled(t, declared)

@@ -34,7 +34,7 @@ type ClusterState struct {
 	OfCluster []string                              `drift:"observed"`
 	Strategy  *[]types.CapacityProviderStrategyItem `drift:"set"`
 	Insights  *string
-	// Exec says how commands are encrypted and logged; what it does not name has the default of ECS.
+	// Exec is the encryption and logging of commands; a field that it does not set has the default of ECS.
 	Exec *execution
 	// Namespace is the ARN of the default namespace of Service Connect; "" where there is none.
 	Namespace *string
@@ -167,7 +167,7 @@ func declareExecution(sc kind.Scope, in v1alpha1.ECSExecuteCommandConfiguration,
 	return nil
 }
 
-// creation leaves out what is declared empty: a new cluster has none of it.
+// creation leaves out fields that are declared empty: a new cluster has no values for them.
 func creation(want, _ ClusterState) *ecs.CreateClusterInput {
 	in := &ecs.CreateClusterInput{ClusterName: &want.Name, CapacityProviders: *kind.NonNil(want.Providers), DefaultCapacityProviderStrategy: *kind.NonNil(want.Strategy), Tags: kind.SDKTags[types.Tag](want.Tags)}
 	if want.Insights != nil {
@@ -182,7 +182,7 @@ func creation(want, _ ClusterState) *ecs.CreateClusterInput {
 	return in
 }
 
-// changes returns a request for what differs. ECS keeps what it does not name.
+// changes returns a request for the differences. ECS keeps settings that it does not name.
 func changes(want, have ClusterState, diff kind.Diff) *ecs.UpdateClusterInput {
 	in := &ecs.UpdateClusterInput{Cluster: &want.Name}
 	if diff.Under("Insights") {
@@ -243,7 +243,8 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	return seen, c.ownProviders(ctx, want, &seen.State)
 }
 
-// lastUpdate reports whether ECS could make what the capacity providers need: it shows those that were sent in either case.
+// lastUpdate reports whether ECS could make the resources that the capacity providers need: ECS shows the providers that were sent in
+// either case.
 func lastUpdate(name string, d types.Cluster) kind.Note {
 	if aws.ToString(d.AttachmentsStatus) != "UPDATE_FAILED" {
 		return kind.Note{Type: v1alpha1.ConditionLastUpdateSucceeded, Reason: status.ReasonReady, True: true, Message: "no change of the capacity providers failed"}

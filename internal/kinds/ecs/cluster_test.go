@@ -328,7 +328,7 @@ func TestAReferenceThatIsNotReadyIsWaitedFor(t *testing.T) {
 	}
 }
 
-// ECS keeps what a request does not name, but not the other parts of a configuration that it names.
+// ECS keeps settings that a request does not name, but not the other parts of a configuration that it names.
 func TestAConfigurationOfStorageOutsideTheOperatorStays(t *testing.T) {
 	s := subject(t, clusterOf(executes(v1alpha1.ECSExecuteCommandConfiguration{Logging: "NONE"})))
 	kindtest.Settled(t, s)
@@ -354,7 +354,7 @@ func TestAnyNameOfTheKeyIsNoDifference(t *testing.T) {
 	}
 }
 
-// ECS changes capacity providers for a while, in which it refuses further changes of them.
+// ECS takes some time to change capacity providers, and refuses further changes of them until then.
 func TestChangesOfCapacityProvidersAreAwaited(t *testing.T) {
 	s := subject(t, clusterOf(providers("FARGATE")))
 	s.Rig.AWS.SetClock(func() time.Time { return s.Clock })
@@ -380,7 +380,7 @@ func TestChangesOfCapacityProvidersAreAwaited(t *testing.T) {
 	}
 }
 
-// ECS shows the capacity providers that were sent although it could not make what they need.
+// ECS shows the capacity providers that were sent although it could not make the resources that they need.
 func TestAFailedChangeOfCapacityProvidersIsShown(t *testing.T) {
 	s := subject(t, clusterOf(providers("FARGATE")))
 	kindtest.Settled(t, s)

@@ -4,7 +4,7 @@ package ecs
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// clusterFacts declares what other packages know about an ECSCluster.
+// clusterFacts returns the facts about an ECSCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,

@@ -15,7 +15,7 @@ import (
 func TestCluster_ListsOfOthers(t *testing.T) {
 	spot := types.CapacityProviderStrategyItem{CapacityProvider: aws.String("FARGATE_SPOT"), Weight: 1}
 	kindtest.Lists(t, engine.For(NewCluster),
-		kindtest.List{Field: "settings", Fixed: true}, // AWS has one setting, of which rows change the value
+		kindtest.List{Field: "settings", Fixed: true}, // AWS has one setting; rows change its value
 		kindtest.List{Field: "capacityProviders", Object: clusterOf(providers("FARGATE"), strategy()), Exact: true,
 			Add: replace([]string{"FARGATE", "FARGATE_SPOT"}, []types.CapacityProviderStrategyItem{}...),
 			Has: func(t *testing.T, r *kindtest.Rig) bool {

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// AccessEntry holds what an access entry says of a user.
+// AccessEntry holds the Kubernetes groups of an access entry.
 type AccessEntry struct {
 	Groups []string `drift:"set"`
 }
@@ -62,8 +62,8 @@ const (
 	afterAccess  = 20
 )
 
-// accessParts follow the updates of the cluster, of which one may allow access entries. Entries are removed after all others have their
-// policies: the last administrator stays while the next one cannot be made.
+// accessParts follow the updates of the cluster, because one of these may allow access entries. Entries are removed after all others have
+// their policies: the last administrator stays while the next one cannot be made.
 func (c *cluster) accessParts() []kind.Part[ClusterState] {
 	at := func(n int) func(ClusterState, ClusterState) int {
 		return func(ClusterState, ClusterState) int { return afterUpdates + n }

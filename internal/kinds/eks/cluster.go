@@ -29,7 +29,7 @@ type ClusterState struct {
 	ARN  string `drift:"id"`
 	// Own is set for the cluster that the operator runs in.
 	Own bool `drift:"id"`
-	// Found holds what EKS describes.
+	// Found holds the description by EKS.
 	Found types.Cluster `drift:"observed"`
 
 	Role *string `drift:"immutable"`
@@ -47,19 +47,19 @@ type ClusterState struct {
 	CreatorIsAdmin     *bool `drift:"id"`
 	DeletionProtection *bool
 	Version            *string
-	// Entries are access entries by principal, and Policies what they may do, by principal and policy; nil for one that the operator
-	// made and the spec dropped.
+	// Entries are access entries by principal, and Policies the scopes of their access policies, by principal and policy; nil for one that
+	// the operator made and the spec dropped.
 	Entries  map[string]*AccessEntry `drift:"keys"`
 	Policies map[string]*AccessScope `drift:"keys"`
 	Tags     map[string]string       `drift:"tags"`
 }
 
-// modes are the ways to authenticate users, in the order in which EKS changes them. Read only.
+// modes are the ways to authenticate users, in the order of EKS's changes. Read only.
 var modes = []types.AuthenticationMode{types.AuthenticationModeConfigMap, types.AuthenticationModeApiAndConfigMap, types.AuthenticationModeApi}
 
 type cluster struct {
 	api *eks.Client
-	// ec2 and tags find what controllers in a cluster made.
+	// ec2 and tags find the resources that controllers in a cluster made.
 	ec2  *ec2.Client
 	tags *resourcegroupstaggingapi.Client
 }
@@ -248,7 +248,7 @@ func publishCluster(cr *v1alpha1.EKSCluster, s ClusterState) {
 	st.ClusterSecurityGroupID, st.VPCID = aws.ToString(vpc.ClusterSecurityGroupId), aws.ToString(vpc.VpcId)
 }
 
-// create refuses to create what was only to be adopted.
+// create refuses to create a cluster that is only declared for adoption.
 func (c *cluster) create(ctx context.Context, want, _ ClusterState) error {
 	if want.Role == nil || want.Subnets == nil {
 		return status.Invalid("spec", "there is no cluster %s to adopt; to create it, declare roleARN or roleRef, and the subnets in vpcConfig", want.Name)
@@ -288,7 +288,7 @@ func upgradePolicy(s ClusterState) *types.UpgradePolicyRequest {
 	return &types.UpgradePolicyRequest{SupportType: types.SupportType(*s.SupportType)}
 }
 
-// refuseCluster names what EKS cannot do. A version that is later than declared is no difference.
+// refuseCluster refuses changes that EKS cannot make. A version that is later than declared is no difference.
 func refuseCluster(want, have ClusterState, diff kind.Diff) error {
 	if diff.Under("AuthenticationMode") && modeOf(want) < modeOf(have) {
 		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.accessConfig.authenticationMode", Message: fmt.Sprintf(
@@ -321,7 +321,7 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	return seen, nil
 }
 
-// notes returns what is reported of an active cluster: its version, and its last update.
+// notes returns the notes about an active cluster: its version, and its last update.
 func (c *cluster) notes(ctx context.Context, want, have ClusterState) (out []kind.Note, err error) {
 	if has := aws.ToString(have.Found.Version); want.Version != nil && aws.ToString(have.Version) == *want.Version {
 		out = append(out, awsclient.VersionNote(*want.Version == has, *want.Version, has, "the operator downgrades no cluster"))
@@ -330,7 +330,7 @@ func (c *cluster) notes(ctx context.Context, want, have ClusterState) (out []kin
 	return append(out, note), err
 }
 
-// issues says what EKS finds wrong with a cluster.
+// issues lists the health issues of a cluster.
 func issues(d types.Cluster) string {
 	var all strings.Builder
 	for _, issue := range kind.NonNil(d.Health).Issues {

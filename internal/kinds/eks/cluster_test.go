@@ -236,7 +236,7 @@ func clusterRefusals() []kindtest.Case {
 	}
 }
 
-// adopting declares what an existing cluster is adopted with: its name.
+// adopting declares only the field that adoption needs: its name.
 func adopting(s *clusterSpec) {
 	s.RoleRef, s.VPCConfig, s.AdoptionPolicy, s.DeletionPolicy = nil, nil, v1alpha1.AdoptAlways, v1alpha1.DeletionRetain
 }
@@ -370,7 +370,7 @@ func slow(t *testing.T, s *kindtest.Subject) {
 	t.Cleanup(func() { s.Rig.AWS.SetClock(nil); s.Rig.AWS.EKS.SetControlPlanesTake(0) })
 }
 
-// waits makes a pass every three minutes for nine minutes, all of which must wait for the state, and lets the ten minutes pass.
+// waits makes a pass every three minutes for nine minutes, and lets the ten minutes pass. All passes must wait for the state.
 func waits(t *testing.T, s *kindtest.Subject, state string, usable bool) {
 	t.Helper()
 	for range 3 {
@@ -495,7 +495,7 @@ func TestAClusterWithNodesIsHeld(t *testing.T) {
 	}
 }
 
-// No one deletes what controllers in the cluster made once the cluster is gone, and it keeps the networks.
+// No one deletes resources of controllers in the cluster once the cluster is gone, and they keep the networks.
 func TestAClusterIsHeldByWhatItsControllersMade(t *testing.T) {
 	s := clusterSubject(t)
 	kindtest.Settled(t, s)

@@ -4,7 +4,7 @@ package eks
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// clusterFacts declares what other packages know about an EKSCluster.
+// clusterFacts returns the facts about an EKSCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,
@@ -39,7 +39,7 @@ func clusterFacts() kind.Facts {
 	}
 }
 
-// podIdentityAssociationFacts declares what other packages know about a PodIdentityAssociation.
+// podIdentityAssociationFacts returns the facts about a PodIdentityAssociation that other packages use.
 func podIdentityAssociationFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{

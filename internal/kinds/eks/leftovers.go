@@ -33,7 +33,7 @@ func balancerTags(cluster string) []map[string][]string {
 // https://github.com/aws/amazon-vpc-cni-k8s#cluster_name
 const interfaceTag = "tag:cluster.k8s.amazonaws.com/name"
 
-// leftoverReads are the IAM actions that find what controllers in a cluster made.
+// leftoverReads are the IAM actions that find the resources that controllers in a cluster made.
 var leftoverReads = []string{"eks:ListCapabilities", "tag:GetResources", "ec2:DescribeNetworkInterfaces"}
 
 // leftovers holds the deletion of a cluster for the capabilities of EKS in it, and for load balancers and network interfaces of

@@ -96,7 +96,8 @@ func declare(sc kind.Scope, cr *v1alpha1.PodIdentityAssociation, want *Associati
 	return nil
 }
 
-// refuseAssociation names what EKS cannot do: an association that keeps a session policy, which is not declared, has no session tags.
+// refuseAssociation refuses changes that EKS cannot make: an association that keeps a session policy, which is not declared, has no session
+// tags.
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdatePodIdentityAssociation.html
 func refuseAssociation(want, have AssociationState, diff kind.Diff) error {
 	if diff.Under("DisableSessionTags") && want.Policy == nil && have.Policy != nil && !aws.ToBool(want.DisableSessionTags) {

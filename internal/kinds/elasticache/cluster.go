@@ -67,7 +67,7 @@ const (
 	available = "available"
 )
 
-// The states in which a cluster serves its users while it changes, and those that only a person can end. Read only.
+// The states of a cluster that serves its users while it changes, and those that only a person can end. Read only.
 // https://docs.aws.amazon.com/AmazonElastiCache/latest/APIReference/API_CacheCluster.html
 var (
 	usableStates = []string{"modifying", "snapshotting"}
@@ -135,7 +135,7 @@ func creation(want, _ ClusterState) *elasticache.CreateCacheClusterInput {
 	return &in
 }
 
-// changes returns a request for what differs, without delay. ElastiCache keeps what a request does not name.
+// changes returns a request for the differences, without delay. ElastiCache keeps settings that a request does not name.
 // https://docs.aws.amazon.com/AmazonElastiCache/latest/APIReference/API_ModifyCacheCluster.html
 func changes(want, have ClusterState, diff kind.Diff) *elasticache.ModifyCacheClusterInput {
 	in := kind.Convert[elasticache.ModifyCacheClusterInput](kind.OnlyChanged(want, settings, diff))
@@ -294,7 +294,7 @@ func (c *cluster) findSnapshot(ctx context.Context, want ClusterState, seen *kin
 	return err
 }
 
-// tags returns none of a broken cluster, because ElastiCache shows them only of available ones: its creation time proves whose it is.
+// tags returns none of a broken cluster, because ElastiCache shows them only of available ones: its creation time proves the owner.
 func (c *cluster) tags(ctx context.Context, have ClusterState) (map[string]string, error) {
 	if slices.Contains(brokenStates, have.CacheClusterStatus) {
 		return nil, nil

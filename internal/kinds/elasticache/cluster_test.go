@@ -331,7 +331,7 @@ func slow(t *testing.T, s *kindtest.Subject) {
 	t.Cleanup(func() { s.Rig.AWS.SetClock(nil); s.Rig.AWS.ElastiCache.SetCacheClustersTake(0) })
 }
 
-// waits makes passes for nine minutes, all of which must wait for the state.
+// waits makes passes for nine minutes. All of them must wait for the state.
 func waits(t *testing.T, s *kindtest.Subject, state string) {
 	t.Helper()
 	for range 3 {
@@ -345,7 +345,7 @@ func waits(t *testing.T, s *kindtest.Subject, state string) {
 	s.Clock = s.Clock.Add(2 * time.Minute)
 }
 
-// ElastiCache shows no tags of a cluster that it makes, changes or deletes, so that nothing is known of its owner meanwhile.
+// ElastiCache shows no tags of a cluster while it makes, changes or deletes it, so that its owner is unknown then.
 func TestAClusterIsAwaitedWhileItIsNotAvailable(t *testing.T) {
 	s := subject(t, memcached(tagged("team", "a")))
 	slow(t, s)

@@ -4,7 +4,7 @@ package elasticache
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// clusterFacts declares what other packages know about an ElastiCacheCluster.
+// clusterFacts returns the facts about an ElastiCacheCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,

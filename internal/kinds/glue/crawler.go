@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// CrawlerState is a crawler in the form in which both the spec and Glue can be expressed.
+// CrawlerState is a crawler as both the spec and Glue can express it.
 type CrawlerState struct {
 	Name string `drift:"identity"`
 	ARN  string `drift:"id"`

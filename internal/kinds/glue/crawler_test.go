@@ -18,8 +18,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// moto has no UpdateCrawler: the proxy makes it of a delete and a create, with the members that the
-// request names in place of the old ones, which is what Glue does.
+// moto has no UpdateCrawler: the proxy makes it of a delete and a create, with the members that the request names in place of the old ones,
+// as Glue does.
 
 const crawl = "myapp-dev-crawl"
 

@@ -2,8 +2,8 @@
 
 // Package glue has the kinds of the Glue Data Catalog: databases, tables and crawlers.
 //
-// UpdateDatabase and UpdateTable replace the whole object. Both therefore send what was read, with only
-// the differences changed, and keep what crawlers, Lake Formation and other engines wrote.
+// UpdateDatabase and UpdateTable replace the whole object. Both therefore send the values that were read, with only the differences
+// changed, and keep the settings of crawlers, Lake Formation and other engines.
 package glue
 
 import (
@@ -24,13 +24,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// DatabaseState is a database in the form in which both the spec and Glue can be expressed.
+// DatabaseState is a database as both the spec and Glue can express it.
 type DatabaseState struct {
 	Name string `drift:"identity"`
 	ARN  string `drift:"id"`
 	// Cluster is the value of the owner tag for this cluster.
 	Cluster string `drift:"id"`
-	// Input is everything that Glue returned, in the form in which UpdateDatabase takes it back.
+	// Input holds all fields that Glue returned, as UpdateDatabase accepts them.
 	Input types.DatabaseInput `drift:"observed"`
 
 	Description *string
@@ -105,9 +105,8 @@ const (
 	tablesRead = 100
 	// tablesNamed sets how many of them the condition names.
 	tablesNamed = 3
-	// tablesInterval sets how soon a database is looked at again whose tables all carry the owner keys of
-	// this cluster. Their objects usually delete them within seconds, and no event of a table wakes the
-	// database's object.
+	// tablesInterval sets how soon a database is looked at again if all its tables carry the owner keys of this cluster. Their objects
+	// usually delete them within seconds, and no event of a table wakes the database's object.
 	tablesInterval = 5 * time.Second
 )
 

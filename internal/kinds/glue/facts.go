@@ -4,7 +4,7 @@ package glue
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// crawlerFacts declares what other packages know about a GlueCrawler.
+// crawlerFacts returns the facts about a GlueCrawler that other packages use.
 func crawlerFacts() kind.Facts {
 	return kind.Facts{
 		OneValue: map[string]string{
@@ -26,7 +26,7 @@ func crawlerFacts() kind.Facts {
 	}
 }
 
-// databaseFacts declares what other packages know about a GlueDatabase.
+// databaseFacts returns the facts about a GlueDatabase that other packages use.
 func databaseFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
@@ -54,7 +54,7 @@ func databaseFacts() kind.Facts {
 	}
 }
 
-// tableFacts declares what other packages know about a GlueTable.
+// tableFacts returns the facts about a GlueTable that other packages use.
 func tableFacts() kind.Facts {
 	return kind.Facts{
 		OneValue: map[string]string{

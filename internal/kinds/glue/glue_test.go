@@ -51,7 +51,7 @@ func makeDatabase(name string, tags map[string]string) func(*testing.T, *kindtes
 	}
 }
 
-// tag sets tags on what lies under an ARN such as database/lake.
+// tag sets tags on the resource that the end of an ARN names, such as database/lake.
 func tag(resource string, add map[string]string) func(*testing.T, *kindtest.Rig) {
 	arn := arn(kind.Scope{Partition: kindtest.Partition, Region: kindtest.Region, Account: kindtest.Account}, resource)
 	return edit(func(c *glue.Client) func(context.Context, *glue.TagResourceInput, ...func(*glue.Options)) (*glue.TagResourceOutput, error) {

@@ -91,7 +91,7 @@ func ownerKeys(parameters map[string]string) map[string]string {
 	return out
 }
 
-// mergeChanged returns what was found with the differences in a map field applied and all other keys unchanged.
+// mergeChanged returns the found values with the differences in a map field applied and all other keys unchanged.
 func mergeChanged(found, want map[string]string, diff kind.Diff, field string) map[string]string {
 	set, remove := diff.Keys(field)
 	return kind.MergeTags(found, kind.Only(want, set), remove)

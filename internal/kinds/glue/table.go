@@ -15,13 +15,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// TableState is a table in the form in which both the spec and Glue can be expressed.
+// TableState is a table as both the spec and Glue can express it.
 type TableState struct {
 	Database string `drift:"identity"`
 	Name     string `drift:"identity"`
 	ARN      string `drift:"id"`
-	// Input is everything that Glue returned, in the form in which UpdateTable takes it back. Version is
-	// the table's version at that time.
+	// Input holds all fields that Glue returned, as UpdateTable accepts them. Version is the table's version at that time.
 	Input   types.TableInput `drift:"observed"`
 	Version *string          `drift:"observed"`
 

@@ -291,7 +291,7 @@ func TestATableWhoseDatabaseVanishedLooksForItSoon(t *testing.T) {
 	settle(t, s)
 }
 
-// A table that went with its database is gone: its object must not wait for ever.
+// A table that went with its database is gone: its object must not wait forever.
 func TestATableWithoutItsDatabaseIsGone(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(fullTable))

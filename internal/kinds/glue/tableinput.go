@@ -37,7 +37,7 @@ func tableInput(in *types.Table) types.TableInput {
 	return out
 }
 
-// truncateTime returns nil for the epoch, by which Glue means never.
+// truncateTime returns nil for the epoch, which means never in Glue.
 func truncateTime(t *time.Time) *time.Time {
 	if t == nil || t.Unix() <= 0 {
 		return nil
@@ -81,7 +81,7 @@ func columns(want []v1alpha1.GlueColumn, found []types.Column) []types.Column {
 	})
 }
 
-// storage returns what was found with the declared fields replaced.
+// storage returns the found storage with the declared fields replaced.
 func storage(want Storage, found *types.StorageDescriptor) *types.StorageDescriptor {
 	out := *kind.NonNil(found)
 	kind.Overlay(&out, want)

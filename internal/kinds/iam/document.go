@@ -62,8 +62,7 @@ func irsaTrust(sc kind.Scope, in v1alpha1.IAMRoleIRSA) (iampolicy.Statement, err
 	}.Trust(), nil
 }
 
-// parseDocument parses a user's document. Its encoded form is what is sent to AWS, so the checked
-// document and the sent one cannot differ.
+// parseDocument parses a user's document. Its encoded form is sent to AWS, so the checked document and the sent one cannot differ.
 func parseDocument(field, text string) (iampolicy.Document, string, error) {
 	doc, err := iampolicy.ParseOfUser(text)
 	if err != nil {

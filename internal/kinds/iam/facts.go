@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// roleFacts declares what other packages know about an IAMRole.
+// roleFacts returns the facts about an IAMRole that other packages use.
 func roleFacts() kind.Facts {
 	return kind.Facts{
 		Reach: kind.WithinAccount,

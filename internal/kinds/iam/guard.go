@@ -26,9 +26,9 @@ func notPermitted(field, format string, args ...any) *status.Stalled {
 	return &status.Stalled{Reason: status.ReasonNotPermitted, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// guardedSettings applies the provider's guards and returns the path and the boundary to be. A provider's
-// boundary and path hold for every role; what a user writes into a role needs the boundary, lest who
-// may create objects here could give themselves any right.
+// guardedSettings applies the provider's guards and returns the path and the boundary of the role. A provider's boundary and path hold for
+// every role. A policy that a user writes needs the boundary, because people who may create objects here could otherwise give themselves
+// any right.
 func guardedSettings(sc kind.Scope, in v1alpha1.IAMRoleSpec) (path, boundary *string, err error) {
 	if path, err = guardedPath(sc, in); err != nil {
 		return nil, nil, err

@@ -27,7 +27,7 @@ const (
 	undeclaredAttached = "attached policy"
 )
 
-// describe reads the role, whose answer has the tags and all settings, and then its policies.
+// describe reads the role with its tags and all settings, and then its policies.
 func (r *role) describe(ctx context.Context, want RoleState, look kind.Look) (kind.Seen[RoleState], error) {
 	absent := kind.Seen[RoleState]{}
 	out, err := awsclient.Lookup(ctx, r.api.GetRole, &iam.GetRoleInput{RoleName: &want.Name})
@@ -77,7 +77,7 @@ func fromRole(name string, in *types.Role) (RoleState, error) {
 	return s, err
 }
 
-// decodeDocument undoes IAM's URL encoding of documents, in which a plus is a plus (RFC 3986).
+// decodeDocument undoes IAM's URL encoding of documents, with a plus for a plus (RFC 3986).
 func decodeDocument(doc *string) (*string, error) {
 	if doc == nil {
 		return nil, nil
@@ -176,8 +176,8 @@ func (r *role) listAttached(ctx context.Context, role string) ([]string, error) 
 	return arns, explainHidden(err)
 }
 
-// holds reports what others tied to the role. IAM refuses to delete a role that has policies or that an
-// instance profile uses, and the operator removes policies of others only from an exclusive role, and no profiles of others.
+// holds reports the policies and profiles that others tied to the role. IAM refuses to delete a role that has policies or that an instance
+// profile uses, and the operator removes policies of others only from an exclusive role, and no profiles of others.
 func (r *role) holds(ctx context.Context, want RoleState, seen *kind.Seen[RoleState]) error {
 	var why []string
 	if others := kind.SortedKeys(seen.State.Undeclared); len(others) > 0 && !want.Exclusive {

@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// oidcNote reports whether IAM accepts the tokens of the role's ServiceAccount. Without the IAM OIDC provider of
-// the cluster's issuer the role is as declared and no pod can use it. It returns nil when there is nothing new to
-// report: for a role without irsa, and while a passing failure hides what an earlier pass reported.
+// oidcNote reports whether IAM accepts the tokens of the role's ServiceAccount. Without the IAM OIDC provider of the cluster's issuer the
+// role is as declared and no pod can use it. It returns nil when there is nothing new to report: for a role without irsa, and while a
+// passing failure hides the earlier report.
 func oidcNote(sc kind.Scope, cr *v1alpha1.IAMRole) *kind.Note {
 	reported := meta.FindStatusCondition(cr.Status.Conditions, v1alpha1.ConditionOIDCProviderReady) != nil
 	note := &kind.Note{Type: v1alpha1.ConditionOIDCProviderReady}
@@ -44,8 +44,8 @@ func oidcNote(sc kind.Scope, cr *v1alpha1.IAMRole) *kind.Note {
 	return note
 }
 
-// unknownProvider reports that IAM gave no answer. What only a person can help is reported at once; a failure that
-// passes is reported only where no earlier answer stands in the status.
+// unknownProvider reports that IAM gave no answer. A failure that only a person can fix is reported at once; a failure that passes is
+// reported only if the status has no earlier answer.
 func unknownProvider(note *kind.Note, err error, reported bool) *kind.Note {
 	s, stalled := status.AsStalled(err)
 	if !stalled && reported {

@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// policyParts grant what is declared and then withdraw what is not. Withdrawals go first where the role has
-// no room for both; policies that others added to an exclusive role always go first.
+// policyParts first add the declared policies and then remove the others. Withdrawals go first where the role has no room for both;
+// policies that others added to an exclusive role always go first.
 func (r *role) policyParts() []kind.Part[RoleState] {
 	at := func(stage int) func(want, have RoleState) int {
 		return func(_, _ RoleState) int { return stage }

@@ -185,8 +185,8 @@ func declare(sc kind.Scope, cr *v1alpha1.IAMRole, want *RoleState) (err error) {
 	return checkInline(sc, in, want.Inline)
 }
 
-// distinctTags leaves out default tags whose keys differ from those of the spec in case only: IAM takes them for the same and
-// refuses both together.
+// distinctTags leaves out default tags with keys that differ from those of the spec in case only: IAM takes them for the same and refuses
+// both together.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html
 func distinctTags(all map[string]string, ofSpec map[string]v1alpha1.TagValue) map[string]string {
 	out := maps.Clone(all)

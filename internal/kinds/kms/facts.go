@@ -4,7 +4,7 @@ package kms
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// keyFacts declares what other packages know about a KMSKey.
+// keyFacts returns the facts about a KMSKey that other packages use.
 func keyFacts() kind.Facts {
 	return kind.Facts{
 		Reach: kind.Everywhere,

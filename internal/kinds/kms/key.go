@@ -35,7 +35,7 @@ type KeyState struct {
 	Usage       *string `drift:"immutable"`
 	Spec        *string `drift:"immutable"`
 	MultiRegion *bool   `drift:"immutable"`
-	// ScheduledForDeletion is true in the waiting period, in which KMS accepts only the end of the deletion.
+	// ScheduledForDeletion is true in the waiting period, when KMS accepts only the cancellation of the deletion.
 	ScheduledForDeletion *bool
 	Enabled              *bool
 	Description          *string

@@ -203,7 +203,7 @@ func edits() []kindtest.Case {
 		{Name: "another alias", Existing: keyOf(aliases(alias)), Object: keyOf(aliases("alias/sales")), Cause: engine.Edited,
 			Diff: []string{aliasPath, "Aliases[alias/sales]"}, Actions: []string{createAlias, deleteAlias}},
 		{Name: "the same policy in other words", Existing: keyOf(policy(root)), Object: keyOf(policy(rootAgain)), Cause: engine.InSync,
-			PlanOnly: true}, // moto cannot read a policy whose statement is in no list
+			PlanOnly: true}, // moto cannot read a policy with a statement outside a list
 		{Name: "rotation of a key that is enabled with it", Existing: keyOf(enabled(false)), Object: keyOf(rotated(true)), Cause: engine.Edited,
 			Diff: []string{"Enabled", "Rotation"}, Actions: []string{enable, rotate}},
 		{Name: "rotation of a key that is disabled with it", Existing: keyOf(), Object: keyOf(rotated(true), enabled(false)),
@@ -450,7 +450,7 @@ func TestKeyCosts(t *testing.T) {
 				"GetResources": 1}, Change: func() { s.Deleting = true }})
 }
 
-// KMS lists what each state allows: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
+// KMS lists the operations that each state allows: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
 func TestAKeyThatNobodyCanUseNeedsAPerson(t *testing.T) {
 	for state, says := range map[types.KeyState]string{types.KeyStatePendingImport: "import-key-material", types.KeyStateUnavailable: "cks-1",
 		types.KeyStateDisabled: "", types.KeyStateEnabled: ""} {

@@ -58,8 +58,7 @@ func (k *key) describe(ctx context.Context, want KeyState, look kind.Look) (kind
 var settledStates = []types.KeyState{types.KeyStateEnabled, types.KeyStateDisabled, types.KeyStatePendingDeletion, types.KeyStatePendingReplicaDeletion,
 	types.KeyStatePendingImport, types.KeyStateUnavailable}
 
-// unusable reports a state in which no one can use the key, and that only a person ends; nil for all others. KMS refuses to enable such
-// a key.
+// unusable reports a state that makes the key unusable, if only a person can end it; nil for all others. KMS refuses to enable such a key.
 // https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
 func unusable(d *types.KeyMetadata) error {
 	id, needs := aws.ToString(d.KeyId), ""

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// exported declares a function as it is. Lambda does not tell where code in S3 was.
+// exported declares a function as it is. Lambda does not report the location of code in S3.
 func exported(cr *v1alpha1.LambdaFunction, have FunctionState) {
 	out := &cr.Spec
 	out.Role, out.Runtime, out.Handler = *kind.NonNil(have.Role), *kind.NonNil(have.Runtime), *kind.NonNil(have.Handler)
@@ -48,7 +48,7 @@ func exported(cr *v1alpha1.LambdaFunction, have FunctionState) {
 	}
 }
 
-// exportInstance declares how an instance of the function starts, and with what storage.
+// exportInstance declares the start of an instance of the function, and its storage.
 func exportInstance(out *v1alpha1.LambdaFunctionSpec, have FunctionState) {
 	if have.Storage != nil {
 		out.EphemeralStorage = &v1alpha1.LambdaEphemeralStorage{Size: *have.Storage}

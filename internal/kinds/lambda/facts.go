@@ -4,7 +4,7 @@ package lambda
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// functionFacts declares what other packages know about a LambdaFunction.
+// functionFacts returns the facts about a LambdaFunction that other packages use.
 func functionFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,

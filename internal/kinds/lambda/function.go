@@ -25,9 +25,9 @@ import (
 type FunctionState struct {
 	FunctionName string `drift:"identity"`
 	ARN          string `drift:"id"`
-	// Location is the code in S3, of which Lambda reports no more than a hash.
+	// Location is the code in S3. Lambda reports only a hash of it.
 	Location types.FunctionCode `drift:"id"`
-	// Found holds what Lambda describes.
+	// Found holds the description by Lambda.
 	Found types.FunctionConfiguration `drift:"observed"`
 
 	PackageType *string `drift:"immutable"`
@@ -209,8 +209,8 @@ func declareCode(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionState
 // https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html
 var repositoryHost = regexp.MustCompile(`^[0-9]+\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.|on\.|api\.|sc2s\.|c2s\.)`)
 
-// refuseImage names what no push mends: Lambda takes images of its own region, by an endpoint that is not a FIPS one. AWS says of
-// the others only that they are not valid.
+// refuseImage refuses images that no push makes valid: Lambda takes images of its own region, by an endpoint that is not a FIPS one. AWS
+// says of the others only that they are not valid.
 // https://docs.aws.amazon.com/lambda/latest/dg/images-create.html
 func refuseImage(uri, region string) error {
 	host := repositoryHost.FindStringSubmatch(uri)
@@ -338,7 +338,7 @@ func code(want, _ FunctionState) *lambda.UpdateFunctionCodeInput {
 		ImageUri: want.Location.ImageUri, S3Bucket: want.Location.S3Bucket, S3Key: want.Location.S3Key, S3ObjectVersion: want.Location.S3ObjectVersion}
 }
 
-// changes returns a request for what differs. Lambda keeps what it does not name.
+// changes returns a request for the differences. Lambda keeps settings that it does not name.
 func changes(want, have FunctionState, diff kind.Diff) *lambda.UpdateFunctionConfigurationInput {
 	in := &lambda.UpdateFunctionConfigurationInput{FunctionName: &want.FunctionName}
 	kind.SetChanged(diff, "Role", &in.Role, want.Role)
@@ -365,7 +365,7 @@ func changes(want, have FunctionState, diff kind.Diff) *lambda.UpdateFunctionCon
 	return in
 }
 
-// renewGrant names the role, and what Lambda encrypts for it: the grant on the key is for the unique ID of a role.
+// renewGrant sets the role, and the variables that Lambda encrypts for it: the grant on the key is for the unique ID of a role.
 // https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars-encryption.html
 func renewGrant(in *lambda.UpdateFunctionConfigurationInput, want FunctionState) {
 	if in.Role, in.KMSKeyArn = want.Role, want.Key; want.Variables != nil {
@@ -379,7 +379,7 @@ func (f *function) describe(ctx context.Context, want FunctionState, look kind.L
 	if out == nil || out.Configuration == nil {
 		return absent, err
 	}
-	if e := out.TagsError; e != nil { // whose the function is cannot be seen without its tags
+	if e := out.TagsError; e != nil { // without the tags, the owner of the function is unknown
 		return absent, &status.Stalled{Reason: status.ReasonAccessDenied, Message: fmt.Sprintf("Lambda does not show the tags of function %s: %s: allow lambda:ListTags", want.FunctionName, aws.ToString(e.Message))}
 	}
 	d := *out.Configuration
@@ -419,7 +419,7 @@ func hiddenVariables(name string, d types.FunctionConfiguration) *status.Stalled
 
 func stateIs(d types.FunctionConfiguration) string { return "the function is " + string(d.State) }
 
-// judgeState says what Lambda is doing with the function, or returns what a person has to do about it.
+// judgeState names the operation that Lambda is carrying out on the function, or returns the steps for a person.
 func judgeState(name string, d types.FunctionConfiguration, seen *kind.Seen[FunctionState]) error {
 	switch d.State {
 	case types.StateFailed:

@@ -120,7 +120,7 @@ func TestAnArchiveThatIsNotUploadedYetIsWaitedFor(t *testing.T) {
 	waits("next.zip")
 }
 
-// The documentation leaves open in which form Lambda answers with a key that was named by an alias.
+// The documentation leaves open how Lambda shows a key that was named by an alias.
 func TestAKeyNamedByItsAliasIsAtRestInBothForms(t *testing.T) {
 	want := alias + "own"
 	for _, shown := range []string{want, key + "a"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// deletion names the final snapshot. RDS makes none of a read replica, whose data its source keeps.
+// deletion names the final snapshot. RDS makes none of a read replica, because the source keeps its data.
 func deletion(want, have InstanceState) *rds.DeleteDBInstanceInput {
 	name := cmp.Or(have.SnapshotName, want.FinalSnapshot)
 	if have.SourceID != "" {

@@ -132,7 +132,7 @@ func TestSkippingTheSnapshotIsAdvisedOnlyWhereRDSMakesNone(t *testing.T) {
 	}
 }
 
-// A deletion whose answer was lost makes no second snapshot, and does not fail because of the first.
+// A deletion with a lost answer makes no second snapshot, and does not fail because of the first.
 func TestALostDeletionMakesOneSnapshot(t *testing.T) {
 	s, r := subjectOf(t, instanceOf())
 	settled(t, s)

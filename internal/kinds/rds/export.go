@@ -19,7 +19,7 @@ func exportedSubnetGroup(cr *v1alpha1.DBSubnetGroup, have SubnetGroupState) {
 	}
 }
 
-// baselines holds what gp3 storage has without a declaration, and small storage does not take. Read only.
+// baselines are the IOPS that gp3 storage has without a declaration, and small storage does not accept. Read only.
 var baselines = []int32{0, 3000, 12000}
 
 // undeclarable says that an instance is a read replica, which a spec cannot declare.

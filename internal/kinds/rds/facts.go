@@ -4,7 +4,7 @@ package rds
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// instanceFacts declares what other packages know about an RDSInstance.
+// instanceFacts returns the facts about an RDSInstance that other packages use.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,
@@ -60,7 +60,7 @@ func instanceFacts() kind.Facts {
 	}
 }
 
-// subnetGroupFacts declares what other packages know about a DBSubnetGroup.
+// subnetGroupFacts returns the facts about a DBSubnetGroup that other packages use.
 func subnetGroupFacts() kind.Facts {
 	return kind.Facts{
 		Declarable: true,

@@ -36,7 +36,7 @@ type InstanceState struct {
 	Address          string `drift:"observed"`
 	Zone             string `drift:"observed"`
 	SecretARN        string `drift:"observed"`
-	// Version and Storage are what the instance has, also where that counts as declared.
+	// Version and Storage are the actual values of the instance, also where other values count as declared.
 	Version string `drift:"observed"`
 	Storage int32  `drift:"observed"`
 	// Roles lists the roles that its users act as: the role of a feature, such as imports from S3, and the profile of a host.
@@ -183,7 +183,7 @@ func creation(want, _ InstanceState) *rds.CreateDBInstanceInput {
 	return &in
 }
 
-// changes returns a request for what differs, without delay. RDS keeps what a request does not name. A request that ends the
+// changes returns a request for the differences, without delay. RDS keeps settings that a request does not name. A request that ends the
 // management of the password must name another password.
 // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBInstance.html
 func changes(want, have InstanceState, diff kind.Diff) *rds.ModifyDBInstanceInput {
@@ -202,7 +202,7 @@ func changes(want, have InstanceState, diff kind.Diff) *rds.ModifyDBInstanceInpu
 	return &in
 }
 
-// refuse names what RDS cannot do, and what it does only with consent.
+// refuse refuses changes that RDS cannot make, and those that need consent.
 func refuse(want, have InstanceState, diff kind.Diff) error {
 	switch {
 	case diff.Under("ManageMasterUserPassword") && !*want.ManageMasterUserPassword && want.Password == nil:
@@ -250,7 +250,7 @@ func (i *instance) describe(ctx context.Context, want InstanceState, look kind.L
 	return seen, nil
 }
 
-// awaitPending waits for changes that the operator has just sent, and that RDS is about to make. What others left for the
+// awaitPending waits for changes that the operator has just sent, and that RDS is about to make. A change that others left for the
 // maintenance window, up to a week, is a difference like any other: RDS makes it at once when it is sent again.
 func awaitPending(want InstanceState, pending []string, seen *kind.Seen[InstanceState]) {
 	if len(pending) == 0 || !slices.Contains(settledStates, seen.State.DBInstanceStatus) {
@@ -260,7 +260,7 @@ func awaitPending(want InstanceState, pending []string, seen *kind.Seen[Instance
 	seen.Writable = differsBeside(pending, want, seen.State)
 }
 
-// judgeState says what the state of the instance keeps from being done.
+// judgeState sets the reason to wait if the state of the instance keeps it from accepting changes.
 func judgeState(want InstanceState, seen *kind.Seen[InstanceState]) {
 	switch s := seen.State.DBInstanceStatus; {
 	case seen.Busy != "":
@@ -285,7 +285,7 @@ func (i *instance) find(ctx context.Context, id string, check *kind.Check) (*typ
 	return &out.DBInstances[0], nil
 }
 
-// byIDs reads many instances by a filter, whose answer lacks those that do not exist.
+// byIDs reads many instances by a filter. The answer lacks those that do not exist.
 func (i *instance) byIDs(ctx context.Context, ids []string) (map[string]types.DBInstance, error) {
 	in := &rds.DescribeDBInstancesInput{Filters: []types.Filter{{Name: aws.String("db-instance-id"), Values: ids}}}
 	all, err := kind.Pages(ctx, i.api.DescribeDBInstances, in, &in.Marker, func(out *rds.DescribeDBInstancesOutput) ([]types.DBInstance, *string) {

@@ -218,7 +218,7 @@ func TestAParameterGroupIsChangedAndRestored(t *testing.T) {
 	if got := aws.ToString(find(t, r).DBParameterGroups[0].DBParameterGroupName); got != "tuned" {
 		t.Errorf("after another one set it: %s", got)
 	}
-	s.Edit(instanceOf()) // what is not declared stays
+	s.Edit(instanceOf()) // undeclared settings stay
 	kindtest.Settled(t, s)
 	if got := aws.ToString(find(t, r).DBParameterGroups[0].DBParameterGroupName); got != "tuned" {
 		t.Errorf("after the field was removed: %s", got)
@@ -433,7 +433,7 @@ func TestInstanceCosts(t *testing.T) {
 	}
 }
 
-// A check reads the instances of others whose checks are due, too, and its answer serves these.
+// A check also reads the instances of other objects with a check due, and its answer serves these.
 func TestInstanceChecksShareARead(t *testing.T) {
 	s, _ := subjectOf(t, instanceOf(everything))
 	kindtest.Settled(t, s)
@@ -463,7 +463,7 @@ func slow(s *kindtest.Subject, d time.Duration) {
 	s.Rig.AWS.RDS.SetDatabasesBusy(d)
 }
 
-// waitsBusy makes a pass that must wait for what RDS does, and returns the Ready condition.
+// waitsBusy makes a pass that must wait for an operation of RDS, and returns the Ready condition.
 func waitsBusy(t *testing.T, s *kindtest.Subject, words string) metav1.Condition {
 	t.Helper()
 	_, err := s.Pass(t.Context(), nil)

@@ -18,8 +18,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// The states in which an instance accepts changes, and those in which it does not and serves its users meanwhile. All
-// others end automatically, too, unless they are broken. Read only.
+// The states of an instance that accepts changes, and those of an instance that serves its users but does not accept changes. All others
+// end automatically, too, unless they are broken. Read only.
 // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/accessing-monitoring.html
 var (
 	settledStates = []string{"available", storageOptimization, "storage-initialization", storageFull, stopped}
@@ -36,7 +36,7 @@ const (
 // brokenStates lists the states that only a person can end, beside the incompatible ones. Read only.
 var brokenStates = []string{"failed", inaccessible, inaccessible + "-recoverable", "insufficient-capacity", "restore-error"}
 
-// statesWithoutSnapshot lists the states in which RDS deletes an instance only without a final snapshot. Read only.
+// statesWithoutSnapshot lists the states of an instance that RDS deletes only without a final snapshot. Read only.
 // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html
 var statesWithoutSnapshot = []string{"failed", "incompatible-restore", "incompatible-network"}
 
@@ -60,7 +60,7 @@ func unusable(want, have InstanceState) error {
 	}
 }
 
-// seenInstance returns the state of a described instance. What RDS raised automatically counts as declared.
+// seenInstance returns the state of a described instance. Values that RDS raised automatically count as declared.
 func seenInstance(want InstanceState, d types.DBInstance) InstanceState {
 	s := kind.Convert[InstanceState](d)
 	kind.FalseIfAbsent(&s.MultiAZ, &s.PubliclyAccessible, &s.AutoMinorVersionUpgrade, &s.DeletionProtection)
@@ -111,9 +111,8 @@ func sameName(want, have *string) *string {
 	return kind.Either(want != nil && strings.EqualFold(*want, aws.ToString(have)), want, have)
 }
 
-// addPending compares the changes that RDS accepted and has not made yet with what is wanted. It returns the fields
-// whose pending value is the wanted one: they are not written again. Other pending values become those of have, so that
-// they are replaced.
+// addPending compares the changes that RDS accepted and has not made yet with the wanted state. It returns the fields with a pending value
+// that is the wanted one: they are not written again. Other pending values become those of have, so that they are replaced.
 func addPending(want InstanceState, have *InstanceState, values types.PendingModifiedValues) []string {
 	pending := kind.Convert[InstanceState](values)
 	pending.EngineVersion = versionAs(want, pending.EngineVersion)
@@ -135,8 +134,8 @@ func addPending(want InstanceState, have *InstanceState, values types.PendingMod
 	return names
 }
 
-// differsBeside reports whether a setting differs whose wanted value is not pending already. A request for it also makes the
-// pending changes at once, which others may have left for the maintenance window.
+// differsBeside reports whether a setting differs without a pending change to the wanted value. A request for it also makes the pending
+// changes at once, which others may have left for the maintenance window.
 func differsBeside(pending []string, want, have InstanceState) bool {
 	wanted, found := reflect.ValueOf(want), reflect.ValueOf(have)
 	return slices.ContainsFunc(settings, func(name string) bool {
@@ -145,7 +144,7 @@ func differsBeside(pending []string, want, have InstanceState) bool {
 	})
 }
 
-// parametersNote reports parameter groups whose changes wait for a reboot of the instance, which the operator never makes.
+// parametersNote reports parameter groups with changes that wait for a reboot of the instance, which the operator never makes.
 // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_WorkingWithParamGroups.html
 func parametersNote(d types.DBInstance) []kind.Note {
 	note := kind.Note{Type: v1alpha1.ConditionParametersInUse, Reason: status.ReasonReady, True: true, Message: "the instance runs with the parameters of its group"}

@@ -98,7 +98,7 @@ func stalls(t *testing.T, err error, reason string) {
 	}
 }
 
-// costs asserts how many calls of which writes a create, a check, an edit and a deletion take.
+// costs asserts the number of calls and of writes of a create, a check, an edit and a deletion.
 func costs(t *testing.T, s *kindtest.Subject, edited v1alpha1.Resource, create, check, edit, deletion [2]int) {
 	t.Helper()
 	mark := s.Rig.AWS.Mark()

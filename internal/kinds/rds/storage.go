@@ -36,8 +36,8 @@ func sizeOf(want, have InstanceState) int32 {
 	return max(aws.ToInt32(want.AllocatedStorage), have.Storage)
 }
 
-// provisionedIOPS returns the I/O operations per second that a request about storage must name: those that are declared, and else
-// those that the instance has. nil where the storage takes none.
+// provisionedIOPS returns the I/O operations per second that a request about storage must name: the declared ones, or otherwise the present
+// ones; nil where the storage takes none.
 // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/CHAP_Storage.html#gp3-storage
 func provisionedIOPS(want, have InstanceState) *int32 {
 	size, declaredOrPresent := sizeOf(want, have), cmp.Or(want.Iops, have.Iops)
@@ -48,7 +48,7 @@ func provisionedIOPS(want, have InstanceState) *int32 {
 		return nil
 	case want.Iops != nil:
 		return want.Iops
-	default: // what another type of storage had may be less than the least of gp3
+	default: // the value of another type of storage may be less than the minimum of gp3
 		return aws.Int32(max(aws.ToInt32(have.Iops), baselineIOPS(want, size)))
 	}
 }

@@ -97,7 +97,7 @@ func TestRaisesThatRDSRoundsUpAreRefused(t *testing.T) {
 	settled(t, s)
 }
 
-// RDS optimizes storage for hours after a change, and refuses the next one meanwhile. Other settings do not wait for it.
+// RDS optimizes storage for hours after a change, and refuses the next change of storage until then. Other settings do not wait for it.
 func TestOtherSettingsChangeWhileStorageIsOptimized(t *testing.T) {
 	s, r := subjectOf(t, instanceOf(stored("gp2", 100, 0)))
 	settled(t, s)

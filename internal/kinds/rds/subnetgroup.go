@@ -99,7 +99,7 @@ func (g *subnetGroup) describe(ctx context.Context, want SubnetGroupState, look 
 // namedUsers sets how many of the instances that use a group are named.
 const namedUsers = 5
 
-// users holds the deletion of a group that DB instances use, for which RDS refused it.
+// users holds the deletion of a group if DB instances use it, after RDS refused the deletion.
 func (g *subnetGroup) users(ctx context.Context, name string) ([]kind.Hold, error) {
 	in := &rds.DescribeDBInstancesInput{}
 	all, err := kind.Pages(ctx, g.api.DescribeDBInstances, in, &in.Marker, func(out *rds.DescribeDBInstancesOutput) ([]types.DBInstance, *string) {

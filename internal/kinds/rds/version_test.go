@@ -26,7 +26,7 @@ func TestMajorVersions(t *testing.T) {
 	}
 }
 
-// versionsChanged settles an instance of one version whose object declares another, and returns the changes that were sent.
+// versionsChanged settles an instance that runs another version than its object declares, and returns the changes that were sent.
 func versionsChanged(t *testing.T, declared, running string) (changes int, s *kindtest.Subject) {
 	t.Helper()
 	s, r := subjectOf(t, instanceOf(version(declared)))
@@ -54,7 +54,7 @@ func TestAReleaseOfExtendedSupportIsAnUpgrade(t *testing.T) {
 	}
 }
 
-// RDS upgrades an instance to another major version at the end of support. Nothing else waits for a person then.
+// RDS upgrades an instance to another major version at the end of support. No other change waits for a person then.
 func TestAMajorVersionThatRDSRaisedBlocksNothing(t *testing.T) {
 	n, s := versionsChanged(t, "16.4", "17.1")
 	if n > 0 {

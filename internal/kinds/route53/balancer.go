@@ -16,13 +16,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// findBalancers is the IAM action of DescribeLoadBalancers, for which AWS evaluates no resource.
+// findBalancers is the IAM action of DescribeLoadBalancers. AWS evaluates no resource for it.
 const findBalancers = "elasticloadbalancing:DescribeLoadBalancers"
 
-// zoneField is the field that an alias needs where nothing tells the zone of its target.
+// zoneField is the field that an alias needs if the zone of its target is unknown.
 const zoneField = "spec.aliasTarget.hostedZoneID"
 
-// balancerPause is the time after which AWS is asked again for a load balancer that it does not show.
+// balancerPause is the pause before AWS is asked again for a load balancer that it does not show.
 const balancerPause = 15 * time.Second
 
 // aimAtBalancer takes the zone of an alias without hostedZoneID from the name of the load balancer, or leaves it to AWS.
@@ -83,7 +83,7 @@ func (r *recordSet) zoneOfBalancer(ctx context.Context, target string) (string, 
 		b.Name, target, zoneField), After: balancerPause}
 }
 
-// balancerAddress is the DNS name that ELB tells, in the form of canonicalName; an alias may have dualstack. before it.
+// balancerAddress is the DNS name that ELB reports, in the form of canonicalName; an alias may have dualstack. before it.
 func balancerAddress(target string) string {
 	return strings.TrimPrefix(canonicalName(target), "dualstack.")
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// networkBalancer is the name of what makeBalancer makes; the emulator's identifiers are all 1.
+// networkBalancer is the name of the load balancer that makeBalancer makes; the emulator's identifiers are all 1.
 const networkBalancer = "shop-1.elb." + kindtest.Region + ".amazonaws.com"
 
 // makeBalancer makes a Network Load Balancer.
@@ -33,7 +33,7 @@ func makeBalancer(t *testing.T, r *kindtest.Rig) {
 	}
 }
 
-// zoneOfAlias is the hosted zone to which the alias of www leads.
+// zoneOfAlias is the hosted zone of the target of the alias www.
 func zoneOfAlias(t *testing.T, r *kindtest.Rig) string {
 	t.Helper()
 	found, _ := ofWWW(t, r)

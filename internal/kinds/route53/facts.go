@@ -6,7 +6,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 
 const canonical = "names are compared in lower case and with their last dot: canonicalName"
 
-// hostedZoneFacts declares what other packages know about a Route53HostedZone.
+// hostedZoneFacts returns the facts about a Route53HostedZone that other packages use.
 func hostedZoneFacts() kind.Facts {
 	return kind.Facts{
 		Reach: kind.Everywhere,
@@ -45,7 +45,7 @@ func hostedZoneFacts() kind.Facts {
 	}
 }
 
-// recordSetFacts declares what other packages know about a Route53RecordSet.
+// recordSetFacts returns the facts about a Route53RecordSet that other packages use.
 func recordSetFacts() kind.Facts {
 	return kind.Facts{
 		OneValue: map[string]string{

@@ -341,7 +341,7 @@ func TestADeletionWaitsForRecords(t *testing.T) {
 	kindtest.Settled(t, s)
 }
 
-// CreateHostedZone takes no tags: until the next call, only the caller reference shows whose the zone is.
+// CreateHostedZone takes no tags: until the next call, only the caller reference shows the owner of the zone.
 func TestAZoneWithoutTagsIsKnownByItsCallerReference(t *testing.T) {
 	s, r := subject(t, zoneOf())
 	r.AWS.Fault(emulator.Match{Service: "route53", Op: "ChangeTagsForResource", Times: 1}, emulator.Throttle())

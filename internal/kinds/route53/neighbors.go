@@ -54,7 +54,7 @@ func withoutAttributes(name string) string {
 	return name
 }
 
-// isTaken reports whether a name has a record set whose owner record names an object of a namespace that the wanted one may not use. A
+// isTaken reports whether a name has a record set with an owner record for an object of a namespace that the wanted one may not use. A
 // signature does not matter: a record that names another object keeps the claim of that object.
 func (r *recordSet) isTaken(ctx context.Context, want RecordSetState, name string) (bool, error) {
 	sets, err := r.list(ctx, want.ZoneID, name, func(d types.ResourceRecordSet) bool { return canonicalName(aws.ToString(d.Name)) == name })

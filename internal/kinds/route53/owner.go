@@ -34,7 +34,7 @@ const ownerLabel = "_nexus-"
 // tagSignature is the key of the signature in an owner record.
 const tagSignature = wellknown.Prefix + "signature"
 
-// ownerTagKeys holds what an owner record must hold, beside its signature.
+// ownerTagKeys holds the keys that an owner record must have, in addition to its signature.
 var ownerTagKeys = []string{wellknown.TagCluster, wellknown.TagManagedBy, wellknown.TagOwner, wellknown.TagOwnerUID}
 
 // ownerName is the name of the TXT record that holds the owner tags of a record set. It lies below the name of the record set,
@@ -49,7 +49,7 @@ func isReserved(name string) bool {
 	return strings.HasPrefix(name, ownerLabel) || strings.Contains(name, "."+ownerLabel)
 }
 
-// ownership holds what the owner record of a record set is judged by.
+// ownership holds the data that decides about the owner record of a record set.
 type ownership struct {
 	// Signer signs owner records; nil in a plan that believes them.
 	Signer kind.Signer
@@ -71,7 +71,7 @@ func (s RecordSetState) signed(tags map[string]string) (map[string]string, error
 	return out, err
 }
 
-// statement returns what a signature is of: the owner of one record set of one zone.
+// statement returns the signed text: the owner of one record set of one zone.
 func (s RecordSetState) statement(tags map[string]string) string {
 	parts := []string{s.ZoneID, s.Name, s.Type, s.SetIdentifier}
 	for _, key := range ownerTagKeys {
@@ -84,8 +84,8 @@ func (s RecordSetState) statement(tags map[string]string) string {
 	return string(text)
 }
 
-// believed returns those tags of an owner record that count: all where the operator signed them, and where they are another
-// object's, whose record set no one takes. An earlier version wrote no signature: its record counts for the object whose status
+// believed returns those tags of an owner record that count: all if the operator signed them. All count, too, if they are another object's,
+// because no one takes its record set. An earlier version wrote no signature: its record counts for the object if the object's status
 // records the record set.
 func (s RecordSetState) believed(tags map[string]string) (map[string]string, error) {
 	if s.Ownership.Signer == nil || len(tags) == 0 {
@@ -102,7 +102,7 @@ func (s RecordSetState) believed(tags map[string]string) (map[string]string, err
 	return tags, nil
 }
 
-// inText escapes what divides tags and strings; the ID of a cluster may be any text.
+// inText escapes the separators of tags and strings; the ID of a cluster may be any text.
 var inText = strings.NewReplacer("%", "%25", ",", "%2C", `"`, "%22", `\`, "%5C")
 
 // ownerRecord is the TXT record that holds the tags.
@@ -141,7 +141,7 @@ func isOwn(want, have map[string]string) bool {
 	return uid != "" && have[wellknown.TagOwnerUID] == uid
 }
 
-// refuseClaimed refuses to create a record set whose owner record is another object's: that one may create its record set again.
+// refuseClaimed refuses to create a record set if its owner record is another object's: that one may create its record set again.
 func refuseClaimed(want, have RecordSetState) error {
 	if have.Owner == nil || isOwn(want.Tags, have.Tags) || have.Tags[wellknown.TagOwner] == want.Tags[wellknown.TagOwner] && have.Tags[wellknown.TagCluster] == want.Tags[wellknown.TagCluster] {
 		return nil

@@ -35,7 +35,7 @@ type RecordSetState struct {
 	// Found and Owner are the record set and its owner record as Route 53 returned them, which a deletion must repeat.
 	Found, Owner *types.ResourceRecordSet `drift:"observed"`
 	Change       Change                   `drift:"observed"`
-	// Target is the name of the load balancer, with its capitals, whose zone an alias without hostedZoneID takes.
+	// Target is the name of the load balancer, with its capitals, that gives an alias without hostedZoneID its zone.
 	Target    string    `drift:"observed"`
 	Ownership ownership `drift:"observed"`
 
@@ -63,7 +63,7 @@ func (c Change) pending() string {
 	return "Route 53 brings change " + c.ID + " to its name servers"
 }
 
-// Alias holds what an alias record leads to.
+// Alias is the target of an alias record.
 type Alias struct {
 	HostedZoneID, DNSName string
 	EvaluateTargetHealth  bool
@@ -78,7 +78,7 @@ const maxOfName = 100
 type recordSet struct {
 	api       *route53.Client
 	balancers *elasticloadbalancingv2.Client
-	// region is that of the identity, in which it finds load balancers.
+	// region is the region of the identity, where it finds load balancers.
 	region string
 	// requested are the last changes of record sets that the status of an object may not hold yet, by identifier.
 	requested sync.Map
@@ -219,7 +219,7 @@ func (s RecordSetState) wanted() *types.ResourceRecordSet {
 	return out
 }
 
-// settings fills in the state from what Route 53 returned.
+// settings fills in the state from the answer of Route 53.
 func (s *RecordSetState) settings(d *types.ResourceRecordSet) {
 	alias, geo := kind.NonNil(d.AliasTarget), kind.NonNil(d.GeoLocation)
 	s.Found, s.TTL, s.Values = d, aws.ToInt64(d.TTL), []string{}
@@ -331,7 +331,7 @@ func (r *recordSet) change(ctx context.Context, want RecordSetState) (Change, er
 	return last, nil
 }
 
-// send requests changes, of which Route 53 makes all or none, and remembers the request.
+// send requests changes, which Route 53 makes all together or not at all, and remembers the request.
 func (r *recordSet) send(ctx context.Context, s RecordSetState, changes ...types.Change) error {
 	out, err := r.api.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{HostedZoneId: &s.ZoneID, ChangeBatch: &types.ChangeBatch{Changes: changes}})
 	if err != nil {
@@ -379,7 +379,7 @@ func (r *recordSet) update(ctx context.Context, want, have RecordSetState, diff 
 	return r.send(ctx, want, changes...)
 }
 
-// remove repeats what it deletes: Route 53 refuses the request if either record was changed since.
+// remove repeats the records that it deletes: Route 53 refuses the request if either record was changed since.
 func (r *recordSet) remove(ctx context.Context, _, have RecordSetState) error {
 	var changes []types.Change
 	for _, records := range []*types.ResourceRecordSet{have.Found, have.Owner} {

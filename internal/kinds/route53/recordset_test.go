@@ -63,7 +63,7 @@ func alias(name string, evaluates bool) recordEdit {
 	}
 }
 
-// aliasOf is an alias whose zone follows from the load balancer.
+// aliasOf is an alias with the zone of the load balancer.
 func aliasOf(name string) recordEdit {
 	return func(s *recordSpec) {
 		alias(name, false)(s)
@@ -171,7 +171,7 @@ func stateOf(o *v1alpha1.Route53RecordSet) RecordSetState {
 	return s
 }
 
-// dropRecords deletes those record sets whose names begin so.
+// dropRecords deletes the record sets with a prefix in their names.
 func dropRecords(prefix string) func(*testing.T, *kindtest.Rig) {
 	return changed(func(t *testing.T, r *kindtest.Rig) (out []types.Change) {
 		for _, d := range records(t, r) {
@@ -396,7 +396,7 @@ func TestARecordSetIsReadyWhenItsChangeIsInSync(t *testing.T) {
 	inSync()
 	s.Edit(recordsOf(values(60, "192.0.2.9")))
 	pending()
-	s.Forget() // a restart, after which only the status knows of the change
+	s.Forget() // after a restart, only the status knows of the change
 	fresh := kindtest.NewSubject(r, engine.For(NewRecordSet), s.Object)
 	fresh.Intent, fresh.Clock = s.Intent, s.Clock
 	s = fresh
@@ -534,7 +534,8 @@ func TestTheRecordOfACertificateIsThatOfACM(t *testing.T) {
 	}
 }
 
-// ACM gives a name and all names below it the same record. The second object uses what the first one owns, and makes it where that goes.
+// ACM gives a name and all names below it the same record. The second object uses the record of the first one, and makes it when the first
+// one is deleted.
 func TestTheRecordOfACertificateIsShared(t *testing.T) {
 	first, r := recordSubject(t, recordsOf(validating))
 	certificate := &v1alpha1.Certificate{}

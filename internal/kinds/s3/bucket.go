@@ -48,7 +48,7 @@ type BucketState struct {
 	FoundLock         *types.ObjectLockConfiguration              `drift:"observed"`
 	FoundRoutes       []types.RoutingRule                         `drift:"observed"`
 	FoundReplication  []types.ReplicationRule                     `drift:"observed"`
-	// TagsOneByOne is true for a bucket whose tags control access, as far as it is known.
+	// TagsOneByOne is true for a bucket if its tags control access, as far as it is known.
 	TagsOneByOne bool `drift:"observed"`
 
 	ObjectOwnership   *string
@@ -76,15 +76,14 @@ type BucketState struct {
 	Tags        map[string]string                     `drift:"tags"`
 }
 
-// usEast1 is the region that must not be named when a bucket is created, and in which creating an
-// existing bucket of the same account succeeds.
+// usEast1 is the region that must not be named when a bucket is created. There, creating an existing bucket of the same account succeeds.
 // https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html
 const usEast1 = "us-east-1"
 
 // page is S3's limit for one listing and for one DeleteObjects call.
 const page = 1000
 
-// noSuchBucket is the code by which S3 tells a missing bucket from a part that is not configured.
+// noSuchBucket is the code of S3 for a missing bucket, as opposed to a part that is not configured.
 const noSuchBucket = "NoSuchBucket"
 
 type bucket struct {
@@ -207,7 +206,7 @@ func (b *bucket) readLock(ctx context.Context, want BucketState, have *BucketSta
 	})(ctx, want, have)
 }
 
-// serviceParts say what else S3 does with requests and objects.
+// serviceParts are the settings for S3's treatment of requests and objects.
 func (b *bucket) serviceParts() []kind.Part[BucketState] {
 	return []kind.Part[BucketState]{
 		{Fields: []string{"CORSRules"}, Reads: "s3:GetBucketCORS",
@@ -286,7 +285,7 @@ func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	return declareNotification(sc, in.Notification, s)
 }
 
-// refuse keeps a spec from asking S3 for what it cannot do: turn object lock off, or on without versioning.
+// refuse rejects a spec that asks S3 for the impossible: turn object lock off, or on without versioning.
 func refuse(want, have BucketState, diff kind.Diff) error {
 	if diff.Under("ObjectLock") && !*want.ObjectLock {
 		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.objectLock.enabled", Message: "S3 cannot turn object lock off: set enabled: true, or remove objectLock"}
@@ -366,7 +365,7 @@ func explain(err error, _ kind.Seen[BucketState]) error {
 	return err
 }
 
-// contents lists what keeps S3 from deleting the bucket; only forceDestroy consents to deleting it.
+// contents lists the contents that keep S3 from deleting the bucket; only forceDestroy consents to deleting them.
 func (b *bucket) contents(ctx context.Context, want BucketState, seen *kind.Seen[BucketState]) error {
 	out, err := send(ctx, want, b.api.ListObjectVersions, &s3.ListObjectVersionsInput{MaxKeys: aws.Int32(page)})
 	if err != nil {
@@ -401,7 +400,7 @@ func (b *bucket) deleteObjects(ctx context.Context, want, have BucketState) erro
 	return err
 }
 
-// lockedAfter sets how long a deletion waits before it tries again to delete locked versions, whose retention is days.
+// lockedAfter sets how long a deletion waits before it tries again to delete locked versions, which are retained for days.
 const lockedAfter = 5 * time.Minute
 
 // keptObjects waits for locks to end. Governance could be bypassed, which forceDestroy does not consent to.

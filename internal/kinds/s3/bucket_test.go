@@ -96,7 +96,7 @@ func encrypted(keyID string) *v1alpha1.S3Bucket {
 	return bucketOf(func(s *spec) { s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: keyID} })
 }
 
-// public is a bucket whose policy the public access block of a new bucket refuses.
+// public is a bucket with a policy that the public access block of a new bucket refuses.
 func public(s *spec) {
 	s.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: true, IgnorePublicAcls: true}
 	s.Policy = aws.String(strings.ReplaceAll(reader, `{"AWS":"123456789012"}`, `"*"`))
@@ -535,7 +535,7 @@ func TestWritesKeepSettingsThatTheSpecCannotDeclare(t *testing.T) {
 
 func versioned(s *spec) { s.Versioning = &v1alpha1.S3Versioning{Enabled: true} }
 
-// versions returns what the bucket holds, delete markers included.
+// versions returns the number of versions in the bucket, delete markers included.
 func versions(t *testing.T, r *kindtest.Rig) int {
 	t.Helper()
 	out, err := api(r).ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: aws.String(name)})
@@ -679,7 +679,7 @@ func TestInUSEast1ALookPrecedesTheFirstCreate(t *testing.T) {
 	}
 }
 
-// There CreateBucket resets the access control list of an existing bucket, as after a create whose answer was lost.
+// There CreateBucket resets the access control list of an existing bucket, as after a create with a lost answer.
 func TestInUSEast1ARepeatedCreateKeepsTheACL(t *testing.T) {
 	r := kindtest.NewRig(t)
 	r.Config.Region = "us-east-1"

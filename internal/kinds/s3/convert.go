@@ -52,7 +52,7 @@ func fromCORS(found []types.CORSRule, want []v1alpha1.S3CORSRule) *[]v1alpha1.S3
 		rule := &(*out)[i]
 		for _, list := range []*[]string{&rule.AllowedHeaders, &rule.ExposeHeaders} {
 			if len(*list) == 0 {
-				*list = nil // S3 need not tell an empty list from none
+				*list = nil // S3 need not distinguish an empty list from none
 			}
 		}
 	}
@@ -109,8 +109,7 @@ func toLogging(want Logging, found *types.LoggingEnabled) *types.BucketLoggingSt
 	return &types.BucketLoggingStatus{LoggingEnabled: &out}
 }
 
-// toLock turns object lock on and replaces the default retention where it is declared; what the spec cannot declare of
-// it stays.
+// toLock turns object lock on and replaces the default retention if it is declared; settings that the spec cannot declare stay.
 func toLock(want *v1alpha1.S3DefaultRetention, found *types.ObjectLockConfiguration) *types.ObjectLockConfiguration {
 	out := &types.ObjectLockConfiguration{ObjectLockEnabled: types.ObjectLockEnabledEnabled, Rule: kind.NonNil(found).Rule}
 	if want == nil {
@@ -122,7 +121,7 @@ func toLock(want *v1alpha1.S3DefaultRetention, found *types.ObjectLockConfigurat
 	return out
 }
 
-// Website says what the website of a bucket answers; zero where it has none.
+// Website is the website configuration of a bucket; zero if it has none.
 type Website struct{ IndexDocument, ErrorDocument, RedirectHost, RedirectProtocol string }
 
 func declareWebsite(in *v1alpha1.S3Website) *Website {
@@ -150,7 +149,7 @@ func toWebsite(want Website, routes []types.RoutingRule) *types.WebsiteConfigura
 	return out
 }
 
-// cannedACL returns the name of the canned access control list that grants the same, or else the grants to others.
+// cannedACL returns the name of the canned access control list that grants the same; without one, the grants to others.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html#canned-acl
 func cannedACL(out *s3.GetBucketAclOutput) string {
 	var grants []string

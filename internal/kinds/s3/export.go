@@ -15,7 +15,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// exported declares a bucket as it is. What it has none of is not declared: an empty list would remove what others add later.
+// exported declares a bucket as it is. Settings that it does not have are not declared: an empty list would remove settings that others add
+// later.
 func exported(cr *v1alpha1.S3Bucket, have BucketState) {
 	out := &cr.Spec
 	out.ObjectOwnership, out.Encryption = have.ObjectOwnership, have.Encryption
@@ -80,7 +81,7 @@ func exportedNotification(have BucketState) *v1alpha1.S3Notification {
 		LambdaFunctions: kind.NonEmptyList(&functions)})
 }
 
-// exportedLifecycle leaves out what a rule does not have.
+// exportedLifecycle leaves out fields that a rule does not have.
 func exportedLifecycle(rules map[string]v1alpha1.S3LifecycleRule) *[]v1alpha1.S3LifecycleRule {
 	out := make([]v1alpha1.S3LifecycleRule, 0, len(rules))
 	for _, id := range kind.SortedKeys(rules) {

@@ -4,7 +4,7 @@ package s3
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// bucketFacts declares what other packages know about an S3Bucket.
+// bucketFacts returns the facts about an S3Bucket that other packages use.
 func bucketFacts() kind.Facts {
 	return kind.Facts{
 		Reach: kind.Everywhere,

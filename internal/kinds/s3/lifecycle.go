@@ -29,8 +29,8 @@ func declareLifecycle(rules *[]v1alpha1.S3LifecycleRule) (map[string]v1alpha1.S3
 	return out, nil
 }
 
-// complete sets to zero what a rule does not have and what is managed all the same. Members that stay nil are left as
-// they are in AWS: a filter that became wider would delete objects.
+// complete sets fields to zero that a rule does not have and that are managed all the same. Members that stay nil are left as they are in
+// AWS: a filter that became wider would delete objects.
 func complete(r v1alpha1.S3LifecycleRule) v1alpha1.S3LifecycleRule {
 	e := *kind.NonNil(r.Expiration)
 	e.Days = kind.NonNil(e.Days)
@@ -92,7 +92,7 @@ func overlayFilter(l *types.LifecycleRule, r v1alpha1.S3LifecycleRule) {
 	}
 }
 
-// describeConditions returns conditions in a form in which the order of tags means nothing.
+// describeConditions returns conditions in a form without an order of tags.
 func describeConditions(c types.LifecycleRuleAndOperator) any {
 	return []any{c.Prefix, c.ObjectSizeGreaterThan, c.ObjectSizeLessThan, kind.TagMap(c.Tags)}
 }
@@ -104,7 +104,7 @@ func countSet(all ...bool) (n int) {
 	return n
 }
 
-// overlayExpiration keeps what removes delete markers in a rule that declares no expiration.
+// overlayExpiration keeps the removal of delete markers in a rule that declares no expiration.
 func overlayExpiration(l *types.LifecycleRule, e v1alpha1.S3Expiration) {
 	switch {
 	case *e.Days > 0 || e.Date != "":
@@ -116,8 +116,8 @@ func overlayExpiration(l *types.LifecycleRule, e v1alpha1.S3Expiration) {
 	}
 }
 
-// conditions returns what a rule's filter demands of objects: one condition, or several inside And. Older
-// rules have the prefix outside the filter.
+// conditions returns the conditions in a rule's filter: one condition, or several inside And. Older rules have the prefix outside the
+// filter.
 func conditions(l types.LifecycleRule) types.LifecycleRuleAndOperator {
 	f := kind.NonNil(l.Filter)
 	//lint:ignore SA1019 rules that others wrote may still have the prefix outside the filter

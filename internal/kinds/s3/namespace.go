@@ -22,7 +22,7 @@ func namespaceOf(name string) types.BucketNamespace {
 	return kind.Either(accountRegional.MatchString(name), types.BucketNamespaceAccountRegional, "")
 }
 
-// checkNamespace refuses a name of another account or region, with which S3 creates no bucket.
+// checkNamespace refuses a name of another account or region, because S3 creates no bucket with it.
 func checkNamespace(s BucketState) error {
 	m := accountRegional.FindStringSubmatch(s.Name)
 	if m == nil || m[1] == s.Account && m[2] == s.Region {

@@ -127,7 +127,7 @@ func fromNotification(out *s3.GetBucketNotificationConfigurationOutput, _ Bucket
 	have.Queues, have.Topics, have.Functions = byID(out.QueueConfigurations), byID(out.TopicConfigurations), byID(out.LambdaFunctionConfigurations)
 }
 
-// toNotification keeps what is not declared: the request replaces everything.
+// toNotification keeps undeclared settings: the request replaces everything.
 func toNotification(want BucketState, found s3.GetBucketNotificationConfigurationOutput) *types.NotificationConfiguration {
 	out := &types.NotificationConfiguration{EventBridgeConfiguration: found.EventBridgeConfiguration, QueueConfigurations: found.QueueConfigurations,
 		TopicConfigurations: found.TopicConfigurations, LambdaFunctionConfigurations: found.LambdaFunctionConfigurations}
@@ -146,7 +146,7 @@ func toNotification(want BucketState, found s3.GetBucketNotificationConfiguratio
 	return out
 }
 
-// explainTargets adds to S3's refusal of targets, which names none, what their policies must allow.
+// explainTargets adds to S3's refusal, which names no target, the rights that the policies of the targets must allow.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/grant-destinations-permissions-to-s3.html
 func explainTargets(err error, want BucketState) error {
 	f := awsclient.Classify(err)

@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// policyParts write the bucket policy: the whole where the spec has a policy, and otherwise the statement of tlsOnly, beside
-// which the statements of others stay, such as those that AWS adds for the delivery of logs:
+// policyParts write the bucket policy: all of it if the spec has a policy. Otherwise they write the statement of tlsOnly, and the
+// statements of others stay, such as those that AWS adds for the delivery of logs:
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-infrastructure-V2-S3.html
 func (b *bucket) policyParts() []kind.Part[BucketState] {
 	fields := []string{"Policy", "TLSOnly"}
@@ -76,7 +76,7 @@ func resultingPolicy(want, have BucketState) (string, error) {
 	return doc.Encode()
 }
 
-// tlsOnlySid is the Sid of the statement of tlsOnly, by which it is found among those of others.
+// tlsOnlySid is the Sid of the statement of tlsOnly, which distinguishes it from those of others.
 const tlsOnlySid = "NexusTLSOnly"
 
 // tlsStatement refuses requests without TLS.

@@ -45,7 +45,7 @@ func copies(s *kindtest.Subject, versioning types.BucketVersioningStatus) {
 		"IAMRole/replicator": {ID: "replicator", ARN: replicatorRole}}
 }
 
-// replicas makes what the references of replication name.
+// replicas makes the resources that the references of replication name.
 func replicas(s *kindtest.Subject) { copies(s, types.BucketVersioningStatusEnabled) }
 
 // replicated has two rules: one of every member, by references, and one of the fewest.

@@ -73,7 +73,7 @@ func keyFormat() *types.TargetObjectKeyFormat {
 	return &types.TargetObjectKeyFormat{PartitionedPrefix: &types.PartitionedPrefix{PartitionDateSource: types.PartitionDateSourceEventTime}}
 }
 
-// targets makes what the references of a bucket name.
+// targets makes the resources that the references of a bucket name.
 func targets(s *kindtest.Subject) {
 	ctx, r := context.Background(), s.Rig
 	_, err := api(r).CreateBucket(ctx,

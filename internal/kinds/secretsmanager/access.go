@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// declareAccess adds who else may use the secret and who rotates it.
+// declareAccess adds the resource policy and the rotation.
 func declareAccess(in v1alpha1.SecretsManagerSecretSpec, want *SecretState) error {
 	if policy := aws.ToString(in.ResourcePolicy); policy != "" {
 		if _, err := iampolicy.ParseOfUser(policy); err != nil {

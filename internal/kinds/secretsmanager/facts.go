@@ -4,7 +4,7 @@ package secretsmanager
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// secretFacts declares what other packages know about a SecretsManagerSecret.
+// secretFacts returns the facts about a SecretsManagerSecret that other packages use.
 func secretFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{

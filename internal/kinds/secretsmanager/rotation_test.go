@@ -27,7 +27,7 @@ func TestRotation_AnEditKeepsTheWindow(t *testing.T) {
 		Duration: aws.String("3h")}); aws.ToString(got.Duration) != "3h" || *got.AutomaticallyAfterDays != 60 {
 		t.Errorf("the window is lost: %+v", got)
 	}
-	// The window of an expression may begin at an hour from which it does not fit into a day that begins at midnight.
+	// The window of an expression may begin too late to fit into a day that begins at midnight.
 	got := change(types.RotationRulesType{AutomaticallyAfterDays: aws.Int64(30), ScheduleExpression: aws.String("cron(0 10 1 * ? *)"),
 		Duration: aws.String("3h")})
 	if got.Duration != nil || got.ScheduleExpression != nil {

@@ -40,7 +40,7 @@ type SecretState struct {
 	// RotationRole is the role that rotates a secret of another provider than AWS; the spec declares none.
 	RotationRole *string `drift:"observed"`
 
-	// ScheduledForDeletion is true in the recovery window, in which AWS accepts only a restore.
+	// ScheduledForDeletion is true in the recovery window, when AWS accepts only a restore.
 	ScheduledForDeletion *bool
 	Description          *string
 	// KMSKeyID is the key that encrypts the value; "" is aws/secretsmanager.
@@ -56,7 +56,7 @@ type SecretState struct {
 type Rotation struct {
 	LambdaARN string
 	Days      *int64
-	Window    *string `drift:"observed"` // the time in which the function may start, of a schedule in days; no field says it
+	Window    *string `drift:"observed"` // the time window for the start of the function, of a schedule in days; the spec has no field for it
 }
 
 const (
@@ -84,8 +84,8 @@ func NewSecret(cfg aws.Config) kind.Kind[*v1alpha1.SecretsManagerSecret, SecretS
 		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.SecretsManagerSecret, SecretState]{Identity: []string{"secretName"}, Spec: exported},
 		Roles:    kind.Roles[SecretState]{Of: func(s SecretState) []string { return kind.Present(s.RotationRole) }},
 		Describe: kind.Read[SecretState]{Actions: []string{"secretsmanager:DescribeSecret", "secretsmanager:ListSecretVersionIds"}, Do: s.describe},
-		// CreateSecret succeeds, and changes nothing, where a secret of the name has a version of the same ID and value,
-		// which an earlier object of the name may have put. The look at the tags that follows shows whose it is.
+		// CreateSecret succeeds, and changes nothing, where a secret of the name has a version of the same ID and value, which an earlier
+		// object of the name may have put. The look at the tags that follows shows its owner.
 		// https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_CreateSecret.html
 		Create: kind.Call[SecretState]{Action: "secretsmanager:CreateSecret", Effect: kind.Ensures, Do: s.create},
 		Tagging: kind.Tagging[SecretState]{
@@ -116,7 +116,7 @@ func (s *secret) parts() []kind.Part[SecretState] {
 			Write: kind.Call[SecretState]{Action: "secretsmanager:RestoreSecret", Do: kind.Send(s.api.RestoreSecret, func(want, _ SecretState) *secretsmanager.RestoreSecretInput {
 				return &secretsmanager.RestoreSecretInput{SecretId: &want.Name}
 			})}},
-		// UpdateSecret leaves what it is not sent, and the value, as they are.
+		// UpdateSecret does not change the value, nor settings that are not in the request.
 		{Fields: []string{"Description", "KMSKeyID"}, InCreate: true, Write: kind.Call[SecretState]{Action: "secretsmanager:UpdateSecret",
 			DoDiff: kind.SendDiff(s.api.UpdateSecret, func(want, _ SecretState, diff kind.Diff) *secretsmanager.UpdateSecretInput {
 				in := &secretsmanager.UpdateSecretInput{SecretId: &want.Name}
@@ -162,7 +162,7 @@ func declare(sc kind.Scope, cr *v1alpha1.SecretsManagerSecret, want *SecretState
 	return readSource(sc, cr, want)
 }
 
-// readSource reads the Kubernetes Secret, whose value makes the version that is wanted.
+// readSource reads the Kubernetes Secret with the value of the wanted version.
 func readSource(sc kind.Scope, cr *v1alpha1.SecretsManagerSecret, want *SecretState) error {
 	field, ref, binary := "spec.secretStringRef", cr.Spec.SecretStringRef, cr.Spec.SecretBinaryRef != nil
 	if binary {

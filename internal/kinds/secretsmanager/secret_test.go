@@ -87,8 +87,8 @@ func describe(t *testing.T, r *kindtest.Rig) *secretsmanager.DescribeSecretOutpu
 	return out
 }
 
-// read returns what no code but a test does. The emulator answers for the version put last, whatever is
-// in force, so the version is named.
+// read returns the value of the secret, which only tests read. The emulator answers for the version put last, whatever is in force, so the
+// version is named.
 func read(t *testing.T, r *kindtest.Rig) string {
 	t.Helper()
 	in := &secretsmanager.GetSecretValueInput{SecretId: aws.String(name)}

@@ -153,7 +153,7 @@ func randomPassword(g v1alpha1.SecretGenerate) (string, error) {
 	return string(out), nil
 }
 
-// checkGenerate checks what the CRD does not express: that the values can be drawn and fit into a secret.
+// checkGenerate checks rules that the CRD does not express: that the values can be drawn and fit into a secret.
 func checkGenerate(g *v1alpha1.SecretGenerate, placeholder bool) error {
 	switch {
 	case g == nil:

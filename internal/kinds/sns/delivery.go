@@ -17,7 +17,7 @@ var deliveryDefaults = map[string]any{
 	"backoffFunction": "linear", "disableSubscriptionOverrides": false, "headerContentType": "text/plain; charset=UTF-8",
 }
 
-// deliveryAs returns want where SNS answers with the same delivery policy, filled in; else have.
+// deliveryAs returns want if SNS answers with the same delivery policy, filled in; otherwise have.
 func deliveryAs(want, have *string) *string {
 	w, h := deliveryIn(want), deliveryIn(have)
 	if w != nil && h != nil && reflect.DeepEqual(withoutDefaults(w), withoutDefaults(h)) {
@@ -26,7 +26,7 @@ func deliveryAs(want, have *string) *string {
 	return have
 }
 
-// deliveryIn returns nil for what is no JSON object.
+// deliveryIn returns nil for a text that is no JSON object.
 func deliveryIn(policy *string) (out map[string]any) {
 	if json.Unmarshal([]byte(aws.ToString(policy)), &out) != nil {
 		return nil

@@ -20,7 +20,7 @@ func askForEverything(want, _ *TopicState) bool {
 	return false
 }
 
-// maskedPassword holds what SNS shows in place of the password of a URL. A spec with it would subscribe with a wrong one.
+// maskedPassword is the text of SNS in place of the password of a URL. A spec with it would subscribe with a wrong one.
 const maskedPassword = ":****@"
 
 // exported declares a topic as it is, with the subscriptions that are confirmed: SNS shows no attributes of the others.

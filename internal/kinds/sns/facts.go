@@ -4,7 +4,7 @@ package sns
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// topicFacts declares what other packages know about an SNSTopic.
+// topicFacts returns the facts about an SNSTopic that other packages use.
 func topicFacts() kind.Facts {
 	return kind.Facts{
 		Reach: kind.Everywhere,

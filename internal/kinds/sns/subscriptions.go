@@ -190,7 +190,7 @@ func (t *topic) subscriptions(ctx context.Context, want TopicState, have *TopicS
 	return nil
 }
 
-// isConfirmed tells an ARN from PendingConfirmation and Deleted.
+// isConfirmed distinguishes an ARN from PendingConfirmation and Deleted.
 func isConfirmed(arn string) bool { return strings.HasPrefix(arn, "arn:") }
 
 // settings reads the declared attributes of a subscription, or all of them.

@@ -37,7 +37,7 @@ type TopicState struct {
 	Settings map[string]*string `drift:"json"`
 	// Endpoints holds the endpoints of the declared subscriptions by their keys, with passwords.
 	Endpoints map[string]string `drift:"observed"`
-	// ARNs lists the ns of the subscriptions, or what SNS says instead while one is not confirmed.
+	// ARNs lists the ARNs of the subscriptions, or SNS's text for a subscription that is not confirmed.
 	ARNs map[string]string `drift:"observed"`
 	// Declared are the keys of the subscriptions that the spec declares.
 	Declared []string          `drift:"observed"`
@@ -135,7 +135,7 @@ func (t *topic) describe(ctx context.Context, want TopicState, _ kind.Look) (kin
 			*field(&s, name) = &v
 		}
 	}
-	if strings.HasSuffix(want.Name, ".fifo") && s.ContentBasedDeduplication == nil { // SNS may leave out what is off
+	if strings.HasSuffix(want.Name, ".fifo") && s.ContentBasedDeduplication == nil { // SNS may leave out a setting that is off
 		s.ContentBasedDeduplication = kind.Text(aws.Bool(false))
 	}
 	s.KmsMasterKeyId, s.DeliveryPolicy = kind.KMSKeyAs(want.KmsMasterKeyId, s.KmsMasterKeyId), deliveryAs(want.DeliveryPolicy, s.DeliveryPolicy)

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// exported declares a queue as it is. Only what encrypts it is declared of the two types of encryption.
+// exported declares a queue as it is. Of the two types of encryption, only the one in use is declared.
 func exported(cr *v1alpha1.SQSQueue, have QueueState) {
 	out := &cr.Spec
 	out.FifoQueue = strings.HasSuffix(have.Name, ".fifo")

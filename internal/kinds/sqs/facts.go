@@ -4,7 +4,7 @@ package sqs
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// queueFacts declares what other packages know about an SQSQueue.
+// queueFacts returns the facts about an SQSQueue that other packages use.
 func queueFacts() kind.Facts {
 	return kind.Facts{
 		Reach: kind.Everywhere,

@@ -122,7 +122,7 @@ func declare(sc kind.Scope, cr *v1alpha1.SQSQueue, s *QueueState) error {
 	return declareDeadLetter(sc, in.DeadLetterQueue, s)
 }
 
-// declareEncryption adds what one type of encryption means for the other: a queue has one at most.
+// declareEncryption turns one type of encryption off if the other is declared: a queue has one at most.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-server-side-encryption.html
 func declareEncryption(sc kind.Scope, in v1alpha1.SQSQueueSpec, s *QueueState) error {
 	if in.KMSMasterKeyRef != nil {
@@ -191,7 +191,7 @@ func seenQueue(want QueueState, found map[string]string) QueueState {
 		}
 	}
 	s.KmsMasterKeyId = kind.KMSKeyAs(want.KmsMasterKeyId, s.KmsMasterKeyId)
-	if s.SqsManagedSseEnabled == nil { // SQS may leave out what is off
+	if s.SqsManagedSseEnabled == nil { // SQS may leave out a setting that is off
 		s.SqsManagedSseEnabled = kind.Text(aws.Bool(false))
 	}
 	if want.ContentBasedDeduplication != nil && s.ContentBasedDeduplication == nil {

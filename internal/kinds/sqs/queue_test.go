@@ -58,7 +58,7 @@ func queueOf(edits ...func(s *spec)) *v1alpha1.SQSQueue {
 
 func fifo(s *spec) { s.QueueName, s.FifoQueue = name+".fifo", true }
 
-// everything declares every number of a queue, those whose value is 0 too.
+// everything declares every number of a queue, also those with the value 0.
 func everything(s *spec) {
 	s.DelaySeconds, s.MaximumMessageSize, s.MessageRetentionPeriod = aws.Int32(0), aws.Int32(4096), aws.Int32(3600)
 	s.VisibilityTimeout, s.ReceiveMessageWaitTimeSeconds = aws.Int32(0), aws.Int32(20)

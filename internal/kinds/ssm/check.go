@@ -20,7 +20,7 @@ const (
 	maxLevels    = 15
 )
 
-// check refuses what Parameter Store would refuse, before anything is written.
+// check refuses parameters that Parameter Store would refuse, before any write.
 func check(in v1alpha1.SSMParameterSetSpec, name string) error {
 	v := in.Parameters[name]
 	field := func(sub string) string { return "spec.parameters[" + name + "]." + sub }

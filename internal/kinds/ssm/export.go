@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// secureAdvice is why a SecureString is left out of an export, and what to do.
+// secureAdvice is the reason that an export leaves a SecureString out, and the remedy.
 const secureAdvice = "a manifest would contain the value of a SecureString; it stays in Parameter Store as it is and unmanaged. " +
 	"Move the value to Secrets Manager (SecretsManagerSecret), or add the parameter to the manifest with the value where you keep manifests encrypted"
 
@@ -26,8 +26,8 @@ func (p *parameterSet) ExportIdentity() []string { return []string{"path"} }
 // SeparateSettings implements kind.Exporter.
 func (p *parameterSet) SeparateSettings() []kind.SeparateSetting[ParameterSetState] { return nil }
 
-// Export implements kind.Exporter. It declares the parameters below the path, or only those that the object names already, with
-// the tags that all of them carry, but no SecureString, whose value it does not read.
+// Export implements kind.Exporter. It declares the parameters below the path, or only those that the object names already, with the tags
+// that all of them carry. It leaves out every SecureString, because it does not read the values of these.
 func (p *parameterSet) Export(ctx context.Context, sc kind.Scope, cr *v1alpha1.SSMParameterSet) (kind.Seen[ParameterSetState], error) {
 	cr.Spec.Path = "/" + strings.Trim(cr.Spec.Path, "/")
 	want, err := p.Desired(sc, cr)
@@ -67,7 +67,7 @@ func (p *parameterSet) Export(ctx context.Context, sc kind.Scope, cr *v1alpha1.S
 	return seen, nil
 }
 
-// keepNamed removes the parameters that the object does not name, if it names any, and returns what is wrong with those that it does.
+// keepNamed removes the parameters that the object does not name, if it names any, and returns the problems with the named ones.
 func keepNamed(all map[string]types.ParameterMetadata, named map[string]v1alpha1.SSMParameter, want ParameterSetState) (missing []string) {
 	for _, name := range kind.SortedKeys(named) {
 		if _, there := all[name]; !there {
@@ -91,7 +91,7 @@ func (p *parameterSet) below(ctx context.Context, path string) (map[string]types
 	return all, err
 }
 
-// exportedParameter leaves out what a new parameter has.
+// exportedParameter leaves out settings that a new parameter has by default.
 func exportedParameter(v Parameter, m types.ParameterMetadata) v1alpha1.SSMParameter {
 	out := v1alpha1.SSMParameter{Value: aws.ToString(v.Value), Description: kind.NonEmpty(m.Description)}
 	if v.Type != string(types.ParameterTypeString) {

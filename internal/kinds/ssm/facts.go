@@ -4,7 +4,7 @@ package ssm
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// parameterSetFacts declares what other packages know about an SSMParameterSet.
+// parameterSetFacts returns the facts about an SSMParameterSet that other packages use.
 func parameterSetFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{

@@ -78,8 +78,8 @@ func keepUnseen(want ParameterSetState, proven map[string]bool, have *ParameterS
 	}
 }
 
-// observeDeletion lists what carries the object's owner tags. It reads the values and tags only of the names
-// that the list does not show.
+// observeDeletion lists the parameters that carry the object's owner tags. It reads the values and tags only of the names that the list
+// does not show.
 func (p *parameterSet) observeDeletion(ctx context.Context, want, have ParameterSetState) (kind.Seen[ParameterSetState], error) {
 	proven, err := p.search(ctx, want)
 	if err != nil {
@@ -99,9 +99,8 @@ func (p *parameterSet) observeDeletion(ctx context.Context, want, have Parameter
 	return observeForDeletion(want, have), nil
 }
 
-// observeForDeletion returns what the deletion decides on next: the object's own parameters; when there are none,
-// the recorded ones that show no owner, then those of one earlier object, then the other ones without an
-// owner. Foreign ones are left alone.
+// observeForDeletion returns the next parameters for the deletion to decide on: the object's own parameters; when there are none, the
+// recorded ones that show no owner, then those of one earlier object, then the other ones without an owner. Foreign ones are left alone.
 func observeForDeletion(want, have ParameterSetState) kind.Seen[ParameterSetState] {
 	groups := map[group]ParameterSetState{}
 	for _, name := range kind.SortedKeys(have.Parameters) {
@@ -138,7 +137,7 @@ func observeForDeletion(want, have ParameterSetState) kind.Seen[ParameterSetStat
 	return seen
 }
 
-// group holds what the engine judges together while deleting.
+// group holds the properties of parameters that the engine decides on together during a deletion.
 type group struct {
 	standing
 	recorded     bool
@@ -318,8 +317,8 @@ func (p *parameterSet) details(ctx context.Context, want, have ParameterSetState
 	return nil
 }
 
-// knowsOwner reports whether the owner of a parameter whose value is as declared needs no look: this process
-// created it just now, or the status records it and nothing asks for the tags.
+// knowsOwner reports whether the owner of a parameter with the declared value is known without a look: this process created it just now, or
+// the status records it and nothing asks for the tags.
 func (s ParameterSetState) knowsOwner(name string, look kind.Look) bool {
 	return look.Created[fieldPath(name)] && !s.Requested || s.recorded(name) && !s.AllTags
 }
@@ -385,5 +384,5 @@ func unchanged(want, have *Parameter) bool {
 		sameOrUnset(want.Description, have.Description) && sameOrUnset(want.Tier, have.Tier) && sameOrUnset(want.KeyID, have.KeyID)
 }
 
-// sameOrUnset reports whether have is as wanted; what is not declared always is.
+// sameOrUnset reports whether have is as wanted; always true for an undeclared value.
 func sameOrUnset(want, have *string) bool { return want == nil || *want == aws.ToString(have) }

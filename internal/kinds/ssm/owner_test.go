@@ -152,7 +152,7 @@ func once() func() bool {
 	return func() bool { was := done; done = true; return !was }
 }
 
-// The record of what was made is lost with the operator, and the user drops it before it comes back.
+// The record of a created parameter is lost with the operator, and the user drops the parameter before the operator comes back.
 func TestWhatACrashLeftUnrecordedIsFoundAndDeleted(t *testing.T) {
 	for _, deleting := range []bool{false, true} {
 		r := kindtest.NewRig(t)

@@ -7,7 +7,7 @@
 // parameter is verified before every write and delete:
 //
 //   - A parameter that this process created within the settle time carries the tags of its create.
-//   - A parameter in status.managedNames whose value is as declared is not written, and not verified.
+//   - A parameter in status.managedNames with the declared value is not written, and not verified.
 //   - Recorded parameters that differ, and all parameters of a deletion, are verified together:
 //     DescribeParameters lists those under the path that carry the object's owner tags, 50 a call.
 //   - For all others, and where that list does not show a parameter, its own tags are read.
@@ -44,8 +44,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// ParameterSetState is a set of parameters in the form in which both the spec and Parameter Store can be
-// expressed.
+// ParameterSetState is a set of parameters as both the spec and Parameter Store can express it.
 type ParameterSetState struct {
 	Path string `drift:"identity"`
 	ARN  string `drift:"id"`
@@ -155,8 +154,8 @@ func (p *parameterSet) Desired(sc kind.Scope, cr *v1alpha1.SSMParameterSet) (Par
 	return s, nil
 }
 
-// mayHaveStrays reports whether an earlier pass may have created parameters that were not recorded and are
-// not declared any more. Under the first generation, only what it declares can have been created.
+// mayHaveStrays reports whether an earlier pass may have created parameters that were not recorded and are not declared any more. At the
+// first generation, only declared parameters can have been created.
 func mayHaveStrays(cr *v1alpha1.SSMParameterSet) bool {
 	return cr.Generation > 1 && !status.ReadyAt(cr.Status.Conditions, cr.Generation)
 }

@@ -90,8 +90,7 @@ func (p *parameterSet) untag(s ParameterSetState, name string, keys []string, fi
 	}}
 }
 
-// create carries the tags and does not overwrite: AWS refuses it when another owner created the name
-// meanwhile.
+// create carries the tags and does not overwrite: AWS refuses it if another owner has created the name by then.
 func (p *parameterSet) create(want ParameterSetState, name string) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, _ string) (string, error) {
 		in := putInput(want, name)
@@ -119,7 +118,7 @@ func (p *parameterSet) overwrite(want ParameterSetState, name string) func(conte
 	}
 }
 
-// putInput names only what is declared: when a parameter is overwritten, Parameter Store keeps the rest.
+// putInput contains only the declared fields: when a parameter is overwritten, Parameter Store keeps the rest.
 func putInput(want ParameterSetState, name string) *ssm.PutParameterInput {
 	w := want.Parameters[name]
 	in := &ssm.PutParameterInput{Name: want.full(name), Type: types.ParameterType(w.Type), Value: w.Value, Description: w.Description, KeyId: w.KeyID}

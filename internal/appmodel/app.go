@@ -54,7 +54,7 @@ type Component struct {
 	// Name is a DNS label; Hosts are the names of the component in its source, for use by other components.
 	Name  string
 	Hosts []string
-	// Source tells where the component was read, such as "docker-compose.yaml:3: services.web".
+	// Source is the place that the component was read from, such as "docker-compose.yaml:3: services.web".
 	Source string
 	Type   Type
 	// Schedule of a CronJob, its time zone, and its policy for runs that overlap.

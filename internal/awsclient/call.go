@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/tracing"
 )
 
-// calls holds the shared state of all AWS calls: its turn, the clock, the counters, the log.
+// calls holds the state that all AWS calls share: the rate limits, the clock, the counters, the log.
 type calls struct {
 	now     func() time.Time
 	limiter *limiter
@@ -88,7 +88,7 @@ func (m *callMiddleware) HandleFinalize(ctx context.Context, in middleware.Final
 	return out, metadata, err
 }
 
-// logCall logs a call and its outcome; the class is empty for success: writes at Info, reads at debug level. It logs names and never
+// logCall logs a call and its outcome, a write at Info and a read at debug level. The class is empty for success. It logs names and never
 // contents: no parameter, no header, no AWS text.
 func logCall(ctx context.Context, f Failure, took time.Duration) {
 	level := 0

@@ -28,7 +28,7 @@ const (
 	// refreshAt is the share of a session's lifetime before it is replaced. The rest is for STS being down: the old session serves until
 	// its end.
 	refreshAt = 0.75
-	// refreshPause limits how often a failing refresh is tried: not at every call.
+	// refreshPause is the least time between two tries of a failing refresh.
 	refreshPause = time.Minute
 	// endMargin sets how long before its end a session counts as ended: a request must arrive and be
 	// checked before it is over.

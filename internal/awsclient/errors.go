@@ -21,7 +21,7 @@ type Class string
 
 // The classes of failure.
 const (
-	// Unknown: the answer tells nothing, for example because it is not from AWS. It is retried, and never taken for "not found".
+	// Unknown: the answer has no meaning, for example because it is not from AWS. It is retried, and never taken for "not found".
 	Unknown Class = "Unknown"
 	// NotFound: the resource, or the part of it asked for, is not there.
 	NotFound Class = "NotFound"
@@ -190,7 +190,7 @@ func isMadeUp(f Failure) bool {
 const noAnswer = "no answer in time"
 
 // transportFailure names the fault between AWS and us, in words that stay the same from one attempt to the next: no address, no port, no
-// time. Empty when nothing did.
+// time. Empty for no such fault.
 func transportFailure(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -121,7 +121,7 @@ var ssmRows = []row{
 		class: Invalid},
 	{service: "ssm", code: "InvalidFilterKey|InvalidFilterOption|InvalidFilterValue|InvalidResourceType", class: Invalid},
 	{service: "ssm", code: "ServiceSettingNotFound", class: NotFound},
-	// The next page begins anew with the next look.
+	// The next look starts again with the first page.
 	{service: "ssm", code: "InvalidNextToken", class: Transient},
 }
 
@@ -332,8 +332,8 @@ var otherRows = []row{
 	// Route 53 has no name servers left for another zone of the name.
 	{service: "route53", code: "DelegationSetNotAvailable", class: Limit},
 	// The errors of the API, and the handlers' error codes of requests that fail later:
-	// https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html An update gives a resource
-	// the identifier of another one.
+	// https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html
+	// An update gives a resource the identifier of another one.
 	{service: "cloudcontrol", operation: "UpdateResource", code: "AlreadyExists", class: Invalid},
 	{service: "cloudcontrol", code: "AlreadyExists", class: Exists},
 	{service: "cloudcontrol", code: "ResourceNotFound|NotFound|RequestTokenNotFound", class: NotFound},

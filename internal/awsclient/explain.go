@@ -313,7 +313,8 @@ func (e explanation) denied() error {
 }
 
 // principal is the role behind a role session, as policies name it; for any other ARN, the ARN. AWS leaves the role's path out of session
-// ARNs: docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html.
+// ARNs:
+// docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html.
 func principal(arn string) string {
 	partition, account, role, ok := roleOfSession(arn)
 	if !ok {

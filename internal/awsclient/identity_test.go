@@ -102,7 +102,7 @@ func TestExternalIDsAreStableAndDistinct(t *testing.T) {
 	if got := ExternalID("cluster", "ns", "name"); got != ExternalID("cluster", "ns", "name") || len(got) != 38 {
 		t.Errorf("%s", got)
 	}
-	// Known once, known for ever: trust policies contain it.
+	// It must never change: trust policies contain it.
 	if got, want := ExternalID("c1", "team", "main"), "nexus-"+digest("external-id", "c1", "team", "main")[:32]; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -87,7 +87,7 @@ func classesOfName(code string) []Class {
 	case has("NotFound", "NoSuch", "NonExistent", "DoesNotExist"):
 		return []Class{NotFound, Invalid, Propagating}
 	case has("AlreadyExists", "AlreadyOwned"):
-		return []Class{Exists, NameTaken, Invalid} // Invalid: the name of something else, such as of a final snapshot
+		return []Class{Exists, NameTaken, Invalid} // Invalid: the name of another resource, such as of a final snapshot
 	case has("Quota", "LimitExceeded", "TooMany", "Exceeded"):
 		return []Class{Limit, Throttled, Busy, Transient, Invalid}
 	case has("NotAuthorized", "AccessDenied"):

@@ -194,7 +194,7 @@ func (w *identityWords) unknownCaller(err error, credentials aws.CredentialsProv
 	return e.unreachable("STS")
 }
 
-// unreachable explains failures to reach STS, which are no refusals by it.
+// unreachable explains a failed call that is no refusal: AWS throttles it, cannot be reached or gives a broken answer.
 func (e explanation) unreachable(what string) error {
 	if e.failure.Class == Throttled {
 		return e.retrying(status.ReasonThrottled, "AWS throttles %s%s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action,

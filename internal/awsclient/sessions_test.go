@@ -270,7 +270,7 @@ func TestRevalidateAsksAgainWithoutRebuilding(t *testing.T) {
 	if mustOpen(t, s, id) != first {
 		t.Error("a session was dropped because STS was down")
 	}
-	// Refused: dropped, and opened anew once it works again.
+	// Refused: dropped, and opened again once it works.
 	f.failing("GetCallerIdentity", queryError(403, "ExpiredToken", "revoked"))
 	_, err = s.Revalidate(t.Context(), id)
 	stalledWith(t, err, status.ReasonCredentialsInvalid, "revoked")

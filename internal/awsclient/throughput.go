@@ -75,7 +75,7 @@ func OnPaced(ctx context.Context, report func(service, operation string)) contex
 	return context.WithValue(ctx, pacedKey{}, report)
 }
 
-// reportPaced tells who asked for it that the SDK call of the context has to wait.
+// reportPaced calls the context's callback, if any, when its SDK call has to wait.
 func reportPaced(ctx context.Context) {
 	if report, ok := ctx.Value(pacedKey{}).(func(service, operation string)); ok {
 		report(serviceName(awsmiddleware.GetServiceID(ctx)), awsmiddleware.GetOperationName(ctx))

@@ -41,9 +41,9 @@ var reference = sync.OnceValues(func() (map[string]string, error) {
 
 // Grants describes the actions on the resources of a type that a policy can allow.
 type Grants struct {
-	// TypeName is the name of the type, and Service the prefix of its actions; the service is empty where AWS does not tell it.
+	// TypeName is the name of the type, and Service the prefix of its actions; the service is empty if AWS does not publish it.
 	TypeName, Service string
-	// template is the form of the ARNs of the resources, without arn:${Partition}:; empty where AWS does not tell it.
+	// template is the form of the ARNs of the resources, without arn:${Partition}:; empty if AWS does not publish it.
 	template    string
 	protectable bool
 	hidden      []string

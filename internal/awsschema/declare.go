@@ -25,7 +25,7 @@ func (t *Type) declarable(at []string, object map[string]any) map[string]any {
 		members, isObject := value.(map[string]any)
 		declared := t.declarableValue(below, value)
 		if left, _ := declared.(map[string]any); isObject && len(left) == 0 && len(members) > 0 && !t.IsRequired(below...) {
-			continue // nothing but defaults and what AWS assigns
+			continue // only defaults and values that AWS assigns
 		}
 		out[name] = declared
 	}

@@ -10,7 +10,7 @@ import (
 var (
 	// secretName matches the names of members that hold a secret, or contain members that do.
 	secretName = regexp.MustCompile(`(?i)secret|password|passphrase|token|credential|activation_?code|(api|access|private|stream)_?key`)
-	// publicName matches the names of members that tell about a secret and do not hold it.
+	// publicName matches the names of members that describe a secret and do not hold it.
 	publicName = regexp.MustCompile(`(Arn|ARN|Id|ID|Identifier|Name|JsonKey|Source|Status|Type|Url|URL|Endpoint)$`)
 )
 

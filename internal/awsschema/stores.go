@@ -43,7 +43,7 @@ func holdsData(typeName string, protectable bool) bool {
 	return !slices.Contains(withoutData, typeName) && (slices.Contains(others, typeName) || IsNamedAsStore(typeName) || protectable)
 }
 
-// IsNamedAsStore reports whether a type is named as the types are that mostly hold data.
+// IsNamedAsStore reports whether the name of a type suggests that its resources hold data.
 func IsNamedAsStore(typeName string) bool {
 	return slices.ContainsFunc(stores, func(word string) bool { return strings.HasSuffix(typeName, word) })
 }

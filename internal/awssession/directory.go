@@ -207,8 +207,8 @@ func HasCredentials(p *v1alpha1.AWSProvider) bool {
 	return p.Spec.CredentialsSecret != nil || p.Spec.AccessKeyIDRef != nil
 }
 
-// identityOf returns the identity last resolved for the provider's generation, and resolves it anew
-// after a restart. Secrets are read again when the provider's own controller does (resolve).
+// identityOf returns the identity last resolved for the provider's generation, and resolves it again after a restart. Secrets are read
+// again when the provider's own controller does (resolve).
 func (p *Directory) identityOf(ctx context.Context, provider *v1alpha1.AWSProvider) (awsclient.Identity, error) {
 	p.mu.Lock()
 	o, ok := p.open[provider.UID]
@@ -293,7 +293,7 @@ func (p *Directory) checkEndpoint(provider *v1alpha1.AWSProvider) error {
 	}
 	u, err := url.Parse(e)
 	if err != nil || !isPlainURL(u) {
-		return refuse("must be a plain URL: scheme, host and port") // what stands before an @ only looks like a host
+		return refuse("must be a plain URL: scheme, host and port") // the text before an @ only looks like a host
 	}
 	allowed := slices.ContainsFunc(p.Guards.AllowedEndpoints, func(pattern string) bool {
 		ok, err := path.Match(pattern, e)

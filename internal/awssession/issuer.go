@@ -21,10 +21,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Issuer finds the cluster's OIDC issuer. The API server names it in /.well-known/openid-configuration. To read that takes no right in AWS,
-// and on EKS that is the issuer that IAM knows:
-// https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/#service-account-issuer-discovery Where the document
-// cannot be read, or names an issuer that AWS cannot reach, EKS is asked about the cluster that the operator's --eks-cluster-name names.
+// Issuer finds the cluster's OIDC issuer. The API server names it in /.well-known/openid-configuration. Reading it takes no right in AWS,
+// and on EKS it is the issuer that IAM knows:
+// https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/#service-account-issuer-discovery
+// Where the document cannot be read, or names an issuer that AWS cannot reach, EKS is asked about the cluster that the operator's
+// --eks-cluster-name names.
 type Issuer struct {
 	api      rest.Interface
 	sessions *awsclient.Sessions

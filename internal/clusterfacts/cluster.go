@@ -42,7 +42,7 @@ type Reader struct {
 	Enforcer string
 	// AutoMode asks EKS about Auto Mode; nil leaves it to the nodes.
 	AutoMode AutoMode
-	// Clock tells how long pods of network plugins have not been ready; nil gives them no time.
+	// Clock measures how long pods of network plugins have not been ready; nil gives them no time.
 	Clock clock.PassiveClock
 }
 
@@ -112,7 +112,7 @@ func clusterIPs(s *corev1.Service) []netip.Addr {
 // pageOfSets bounds how many DaemonSets are in memory at a time: tenants may create large ones.
 const pageOfSets = 20
 
-// daemonSets holds the DaemonSets of a cluster that tell its facts.
+// daemonSets holds the DaemonSets of a cluster that its facts are read from.
 type daemonSets struct {
 	// network lists those in the namespaces of networkNamespaces, and kubeArmor those with the label of KubeArmor's agents in any.
 	network, kubeArmor []appsv1.DaemonSet
@@ -120,7 +120,7 @@ type daemonSets struct {
 	listed bool
 }
 
-// daemonSets lists the DaemonSets that tell the facts of the cluster.
+// daemonSets lists the DaemonSets that the facts of the cluster are read from.
 func (r Reader) daemonSets(ctx context.Context) (daemonSets, error) {
 	var out daemonSets
 	for next := ""; ; {

@@ -99,7 +99,8 @@ func kubeRouterOff(d appsv1.DaemonSet) string {
 }
 
 // enforcer finds the programs that enforce NetworkPolicies on the nodes of EKS Auto Mode and on the others; on those of AWS Fargate there
-// are none. Denied is why nodes or DaemonSets could not be listed. https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy.html
+// are none. Denied is why nodes or DaemonSets could not be listed.
+// https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy.html
 func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet, denied error) (Enforcer, error) {
 	if r.Enforcer != "" {
 		return Enforcer{Names: []string{r.Enforcer}}, nil

@@ -65,7 +65,7 @@ type Nodes struct {
 	AppArmor bool
 	// SELinux are the nodes where KubeArmor has only SELinux, and so enforces nothing on pods.
 	SELinux []string
-	// joined tells since when the nodes of Others exist.
+	// joined holds the creation times of the nodes of Others.
 	joined map[string]time.Time
 }
 

@@ -145,7 +145,8 @@ func (s Scope) usable(by, action string) target {
 }
 
 // encrypts lists the calls that make a service use a KMS key on behalf of the caller, with the rights to the key that this takes. No call
-// has their names. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
+// of the operator has the names of these rights.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
 // https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
 // https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html
@@ -519,7 +520,7 @@ func (s Scope) rds(operation string) target {
 		return target{resources: s.arns("rds", groups)}
 	}
 	switch operation {
-	case "DescribeDBInstances": // also lists what uses a subnet group
+	case "DescribeDBInstances": // also lists the users of a subnet group
 		return target{resources: s.arns("rds", "db:*")}
 	case "DeleteDBInstance":
 		return target{resources: s.arns("rds", instances, "snapshot:*")}

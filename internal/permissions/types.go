@@ -259,7 +259,7 @@ func (s Scope) typedTagging(rights typeRights, action string, known typedAction)
 		return []target{{arns, ours}}, true
 	case known.Given && known.Tagged:
 		return []target{{arns, given}, {arns, ours}}, false
-	case known.Given && known.own != "": // an update gives what is the operator's a tag of people
+	case known.Given && known.own != "": // an update gives the operator's resource a tag of people
 		return []target{{arns, given}, {s.filled(known.own), ours}}, false
 	case known.Given:
 		return []target{{arns, given}}, false

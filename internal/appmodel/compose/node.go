@@ -48,7 +48,7 @@ func parse(f *file, text []byte) (value, error) {
 	}
 	var all any
 	if err == nil {
-		err = doc.Decode(&all) // finds keys that are set twice and anchors that contain themselves, and bounds what aliases may repeat
+		err = doc.Decode(&all) // finds duplicate keys and anchors that contain themselves, and bounds the repetition by aliases
 	}
 	if err != nil {
 		return value{}, fmt.Errorf("%s: %s", f.name, strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n  ", " "), "yaml: "))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package capabilityfacts gathers what a capability depends on outside its own spec: its provider, what its
-// children own in AWS, its SecurityIntents. The operator gathers it from its cache before it acts, and a plan
-// from the API server before it says what the operator would do.
+// Package capabilityfacts gathers the facts outside a capability's own spec that the capability depends on: its provider, the AWS resources
+// of its children, its SecurityIntents. The operator gathers them from its cache before it acts. A plan gathers them from the API server
+// before it predicts the operator's actions.
 package capabilityfacts

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
-// gateway gathers what is seen of the Gateway that the capability's route belongs to, and the address of its load balancer.
+// gateway gathers the facts about the Gateway of the capability's route, and the address of its load balancer.
 func (g Gatherer) gateway(ctx context.Context, c *nexusv1.NexusAICapability, f *capability.Facts) error {
 	namespace, name, ok := capability.GatewayObject(c)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
-// gatewayObject is an object of the Gateway API, or of what the AWS Load Balancer Controller adds to it.
+// gatewayObject returns an object of the Gateway API or of its extension by the AWS Load Balancer Controller.
 func gatewayObject(group, version, kind, namespace, name string, spec map[string]any) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": group + "/" + version, "kind": kind, "spec": spec}}
 	u.SetNamespace(namespace)

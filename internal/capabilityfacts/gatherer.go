@@ -31,7 +31,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Settings holds what the administrator and the cluster say to every capability.
+// Settings holds the settings of the administrator and of the cluster that apply to every capability.
 type Settings struct {
 	// ClusterID names the cluster in tags.
 	ClusterID string
@@ -56,7 +56,7 @@ type Settings struct {
 	// WorkloadNamespaces are the namespaces (patterns) that may be created for workloads, each with NamespaceQuota.
 	WorkloadNamespaces []string
 	NamespaceQuota     corev1.ResourceList
-	// NoDrain is true where the API server does not know the hook with which pods drain; see LacksDrain.
+	// NoDrain is true if the API server does not know the lifecycle hook that drains pods; see LacksDrain.
 	NoDrain bool
 	// DeletionGrace has the defaults of spec.deletion.graceful.
 	DeletionGrace capability.DefaultGrace
@@ -64,7 +64,7 @@ type Settings struct {
 	Kinds options.Kinds
 }
 
-// SettingsOf returns the settings that the operator's options say. Regions are those that a capability may name.
+// SettingsOf returns the settings from the operator's options. The regions are those that a capability may name.
 func SettingsOf(o options.Options, clusterID string, regions []string) Settings {
 	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, EKSRegion: o.Region,
 		InjectsCredentials: o.InjectsCredentials, AllowedIngressGroups: o.AllowedIngressGroups, AllowedExternalARNs: o.AllowedExternalARNs,
@@ -89,12 +89,12 @@ func (s Settings) Facts(c *nexusv1.NexusAICapability) capability.Facts {
 type Gatherer struct {
 	Settings
 	Client client.Reader
-	// Live reads the API server itself, for what is not cached.
+	// Live reads the API server directly, for objects that are not cached.
 	Live   client.Reader
 	Scheme *runtime.Scheme
 }
 
-// Gather returns what Compile needs from outside the capability. Errors are those of the API server.
+// Gather returns the facts that Compile needs from outside the capability. Errors are those of the API server.
 func (g Gatherer) Gather(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Facts, error) {
 	f, err := g.gather(ctx, c)
 	if err != nil {
@@ -127,7 +127,7 @@ func (g Gatherer) gather(ctx context.Context, c *nexusv1.NexusAICapability) (cap
 	case c.Spec.ProviderRef != nil:
 		f.Boundary = p.Spec.PermissionsBoundaryARN
 	case c.DeletionTimestamp != nil:
-		// The provider stays as it is until the end, whatever the operator is started with meanwhile.
+		// The provider keeps its boundary until the deletion is done, even if the operator is restarted with other options.
 		f.DefaultBoundary, f.Boundary = p.Spec.PermissionsBoundaryARN, p.Spec.PermissionsBoundaryARN
 	}
 	if status.ReadyAt(p.Status.Conditions, p.Generation) {
@@ -136,7 +136,7 @@ func (g Gatherer) gather(ctx context.Context, c *nexusv1.NexusAICapability) (cap
 	return f, nil
 }
 
-// owned gathers what the capability's children own in AWS, whatever their labels say: those can be edited.
+// owned gathers the AWS resources that the capability's children own. It does not rely on labels, because users can edit them.
 func (g Gatherer) owned(ctx context.Context, c *nexusv1.NexusAICapability) (map[string]capability.Proof, error) {
 	out, owners := map[string]capability.Proof{}, map[string]bool{}
 	for _, kind := range capability.ProvingKinds(c) {
@@ -168,8 +168,8 @@ func (g Gatherer) owned(ctx context.Context, c *nexusv1.NexusAICapability) (map[
 	return capability.WithOwners(c, out, owners), nil
 }
 
-// intents gathers what the capability's SecurityIntents close: the way to AWS, with what opens it, and the pods to load balancers. One
-// that does not exist closes nothing yet.
+// intents gathers the flows that the capability's SecurityIntents close: egress to AWS, with the remedy, and ingress from load balancers to
+// the pods. An intent that does not exist closes nothing yet.
 func (g Gatherer) intents(ctx context.Context, c *nexusv1.NexusAICapability, f *capability.Facts) error {
 	signIn := capability.SignInHost(c, *f)
 	for _, name := range IntentsOf(c) {
@@ -252,8 +252,8 @@ func IntentsOf(c *nexusv1.NexusAICapability) []string {
 	return slices.Compact(out)
 }
 
-// OwnerOf is the capability as the sole owner of what it declares in its children. Controllers of the cluster write
-// to ServiceAccounts and Namespaces.
+// OwnerOf returns the capability as the sole owner of the fields that it declares in its children. Controllers of the cluster write to
+// ServiceAccounts and Namespaces.
 func OwnerOf(c *nexusv1.NexusAICapability) apply.Owner {
 	return apply.Owner{UID: c.UID, Namespace: c.Namespace, Name: c.Name, Kind: nexusv1.GroupVersion.WithKind("NexusAICapability"),
 		Sole: true, Shared: []schema.GroupKind{{Kind: "ServiceAccount"}, {Kind: "Namespace"}}, Namespaces: NamespacesOf(c)}
@@ -264,7 +264,7 @@ func NamespacesOf(c *nexusv1.NexusAICapability) []string {
 	return slices.Compact([]string{c.Namespace, capability.NamesOf(c).WorkloadNamespace()})
 }
 
-// traffic gathers what the records of the host need.
+// traffic gathers the facts that the DNS records of the host need.
 func (g Gatherer) traffic(ctx context.Context, c *nexusv1.NexusAICapability, f *capability.Facts) (err error) {
 	if f.Balancer, err = g.balancer(ctx, c, f); err != nil {
 		return err

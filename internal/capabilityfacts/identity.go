@@ -50,7 +50,7 @@ func (g Gatherer) identity(ctx context.Context, c *nexusv1.NexusAICapability, f 
 	return err
 }
 
-// roles gathers what the roles of the workloads declare and whether all of them work.
+// roles gathers the trust that the roles of the workloads declare, and whether all roles are ready.
 func (g Gatherer) roles(ctx context.Context, c *nexusv1.NexusAICapability, i *capability.IdentityFacts) error {
 	issuer, ready := true, true
 	for _, name := range capability.Roles(c) {
@@ -132,7 +132,7 @@ func (g Gatherer) Agent(ctx context.Context) capability.Agent {
 	return out
 }
 
-// refusedRead says what to do about a read that RBAC refuses.
+// refusedRead adds the remedy to the error of a read that RBAC refuses.
 func refusedRead(err error) error {
 	if !apierrors.IsForbidden(err) {
 		return err

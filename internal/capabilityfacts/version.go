@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// drainSince is the minor version of Kubernetes 1 in which lifecycle.preStop.sleep is enabled by default.
+// drainSince is the first minor version of Kubernetes 1 that enables lifecycle.preStop.sleep by default.
 // https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/#PodLifecycleSleepAction
 const drainSince = 30
 

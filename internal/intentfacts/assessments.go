@@ -28,7 +28,7 @@ func AssessesTLS(engines []Engine) bool {
 	return i >= 0 && engines[i].Enabled
 }
 
-// Assessments read what is known of the TLS assessments of policies.
+// Assessments reads the facts about the TLS assessments of policies.
 type Assessments struct {
 	// Client reads the pods of assessments, Live the Services.
 	Client, Live client.Reader

@@ -77,7 +77,7 @@ func singleAddresses(addresses []netip.Addr) []netip.Prefix {
 	return out
 }
 
-// AddTo adds the facts of the cluster to those of a policy in a namespace, whose labels the facts have.
+// AddTo adds the facts of the cluster to those of a policy in a namespace. The facts already have the labels of the namespace.
 func (c Cluster) AddTo(f *intent.Facts, namespace string) {
 	f.DNS, f.Credentials, f.Enforcer, f.AppArmor, f.SELinux, f.NoAgents, f.AutoMode = c.DNS, c.Credentials, c.Enforcer, c.AppArmor, c.SELinux,
 		c.NoAgents, c.AutoMode

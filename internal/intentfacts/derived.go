@@ -21,13 +21,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// PolicyKinds holds what bindings own.
+// PolicyKinds lists the kinds of the objects that bindings own.
 var PolicyKinds = []schema.GroupVersionKind{
 	v1alpha1.GroupVersion.WithKind("NimbusPolicy"),
 	v1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy"),
 }
 
-// KindOf says which of the kinds with a status of security intents an object is.
+// KindOf returns the kind of an object of the security intents API that has a status.
 func KindOf(obj client.Object) schema.GroupVersionKind {
 	kind := ""
 	switch obj.(type) {
@@ -43,7 +43,7 @@ func KindOf(obj client.Object) schema.GroupVersionKind {
 	return v1alpha1.GroupVersion.WithKind(kind)
 }
 
-// ManifestOf returns what a policy is shown as.
+// ManifestOf returns the NimbusPolicy or ClusterNimbusPolicy that represents a policy in the API.
 func ManifestOf(p intent.Policy) (*unstructured.Unstructured, error) {
 	var obj runtime.Object = intent.NimbusPolicyOf(p)
 	if p.Namespace == "" {
@@ -56,7 +56,7 @@ func ManifestOf(p intent.Policy) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: m}, nil
 }
 
-// RefsOf names what policies are shown as.
+// RefsOf returns references to the objects that represent policies in the API.
 func RefsOf(policies []intent.Policy) []apply.Ref {
 	refs := make([]apply.Ref, len(policies))
 	for i, p := range policies {
@@ -85,8 +85,8 @@ func OwnerOfDerived(kind schema.GroupVersionKind, obj metav1.Object) apply.Owner
 	}
 }
 
-// onlyNamespace are the namespaces of what an object of a namespace owns; none, which is every one, for an object of the
-// cluster.
+// onlyNamespace returns the namespaces of the objects that an object in ns owns. For a cluster-scoped object it returns nil, which stands
+// for all namespaces.
 func onlyNamespace(ns string) []string {
 	if ns == "" {
 		return nil
@@ -120,8 +120,8 @@ func IsOfPolicy(np metav1.Object, policies func() (map[string]bool, error)) (min
 	return known[uid] || known[owner], false, err
 }
 
-// PolicyMarks holds the policies of a namespace by what marks an object as theirs: their UID, in a label, and
-// their name, in an annotation.
+// PolicyMarks returns the set of marks that the policies of a namespace leave on their objects: their UID, in a label, and their name, in
+// an annotation.
 func PolicyMarks(ctx context.Context, c client.Reader, namespace string) (map[string]bool, error) {
 	list := &v1alpha1.NimbusPolicyList{}
 	if err := c.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// Declared holds what bindings are resolved by.
+// Declared holds the declarations that bindings are resolved against.
 type Declared struct {
 	// Intents are SecurityIntents by their names, to be read only.
 	Intents map[string]*v1alpha1.SecurityIntent
@@ -17,9 +17,9 @@ type Declared struct {
 	Namespaces []intent.Namespace
 }
 
-// Divide resolves the bindings that concern a namespace, and has the engines divide its pods among the policies that restrict
-// the network. It calls found with each of these and its binding, and returns the facts with these policies and what the
-// engines made of them.
+// Divide resolves the bindings that concern a namespace, and has the engines divide its pods among the policies that restrict the network.
+// It calls found with each of these policies and its binding. It returns the facts with these policies and with the division of each
+// engine.
 func Divide(engines []Engine, bindings []client.Object, d Declared, f intent.Facts, found func(intent.Policy, client.Object)) intent.Facts {
 	var all []intent.Policy
 	for _, o := range bindings {

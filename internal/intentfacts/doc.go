@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package intentfacts gathers what SecurityIntentBindings are resolved and translated in: intents, namespaces, the cluster's
-// DNS, the NetworkPolicies of others. The operator gathers it from its cache before it acts, and a plan from the API server
-// before it says what the operator would do.
+// Package intentfacts gathers the facts that the resolution and the translation of SecurityIntentBindings need: intents, namespaces, the
+// cluster's DNS, the NetworkPolicies of other owners. The operator gathers them from its cache before it acts. A plan gathers them from the
+// API server before it predicts the operator's actions.
 package intentfacts

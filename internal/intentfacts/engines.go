@@ -47,16 +47,16 @@ func HoldNames(engines []Engine, f intent.Facts, served intent.Served) bool {
 	})
 }
 
-// Settings holds what the administrator says to every binding.
+// Settings holds the administrator's settings for all bindings.
 type Settings struct {
 	OperatorNamespace, MeshRootNamespace, TrustDomain string
 	// TLSAssessorImage assesses TLS for intent assessTLS; empty is none.
 	TLSAssessorImage string
-	// DNSService is namespace/name of the Service of the cluster's DNS, and DNSPorts are its pods' ports where the Service
-	// does not tell them.
+	// DNSService is namespace/name of the Service of the cluster's DNS. DNSPorts are the ports of its pods, for a Service that does not
+	// name them.
 	DNSService string
 	DNSPorts   []int
-	// Enforcer is the name of what enforces NetworkPolicies; empty finds it out.
+	// Enforcer is the name of the network plugin that enforces NetworkPolicies; if empty, the operator detects it.
 	Enforcer string
 	// AutoMode asks EKS about EKS Auto Mode; nil leaves it to the nodes.
 	AutoMode clusterfacts.AutoMode

@@ -22,9 +22,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// OtherPolicyKinds lists the kinds of policies, beside NetworkPolicies, by which network plugins restrict or open flows. Of a kind with
-// several versions the first that is served counts.
-// https://docs.cilium.io/en/stable/network/kubernetes/policy/, https://docs.aws.amazon.com/eks/latest/userguide/auto-net-pol.html,
+// OtherPolicyKinds lists the kinds of policies, in addition to NetworkPolicies, that let network plugins restrict or open flows. Of a kind
+// with several versions the first served version counts. https://docs.cilium.io/en/stable/network/kubernetes/policy/,
+// https://docs.aws.amazon.com/eks/latest/userguide/auto-net-pol.html,
 // https://network-policy-api.sigs.k8s.io/api-overview/
 func OtherPolicyKinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
@@ -43,8 +43,8 @@ func OtherPolicyKinds() []schema.GroupVersionKind {
 // adminGroup is the API group of policies of administrators over all namespaces.
 const adminGroup = "policy.networking.k8s.io"
 
-// otherPolicy is a policy of another owner, and the namespaces whose pods it selects. The namespace counts where it is not empty, and
-// otherwise the selector, over the labels of namespaces.
+// otherPolicy is a policy of another owner, with the namespaces of the pods that it selects. If Namespace is empty, the selector over the
+// labels of namespaces counts.
 type otherPolicy struct {
 	intent.OtherPolicy
 	namespaces intent.Selector
@@ -184,7 +184,7 @@ func selectorOf(m map[string]any) intent.Selector {
 	return intent.Selector{Labels: s.MatchLabels, Expressions: s.MatchExpressions}
 }
 
-// The labels by which Cilium knows the namespace of a pod, and the labels of that namespace.
+// The labels that Cilium uses for the namespace of a pod, and for the labels of that namespace.
 const (
 	podNamespace    = "io.kubernetes.pod.namespace"
 	namespaceLabels = "io.cilium.k8s.namespace.labels."
@@ -227,8 +227,8 @@ func isReserved(s intent.Selector) bool {
 	})
 }
 
-// selectorFor returns the part of a selector of Cilium whose labels stand for one of another sort. The others are left out: they could
-// only select fewer.
+// selectorFor returns the part of a Cilium selector with the labels that as translates. It leaves out all other labels: they could only
+// select fewer pods.
 func selectorFor(s intent.Selector, as func(key string) (string, bool)) intent.Selector {
 	out := intent.Selector{Labels: map[string]string{}}
 	for k, v := range s.Labels {
@@ -245,9 +245,9 @@ func selectorFor(s intent.Selector, as func(key string) (string, bool)) intent.S
 	return out
 }
 
-// readAdmin reads a policy of an administrator over all namespaces. What it accepts is open whatever NetworkPolicies say, and what it
-// denies is closed. One of the baseline holds only pods that no NetworkPolicy selects, so that a NetworkPolicy would open what it
-// denies: it isolates them as a NetworkPolicy does.
+// readAdmin reads a policy of an administrator over all namespaces. Flows that it accepts are open regardless of NetworkPolicies, and flows
+// that it denies are closed. A baseline policy applies only to pods that no NetworkPolicy selects, so that a NetworkPolicy would open the
+// flows that it denies: it isolates them as a NetworkPolicy does.
 func readAdmin(p *otherPolicy, spec map[string]any) {
 	baseline := p.Kind == "BaselineAdminNetworkPolicy" || spec["tier"] == "Baseline"
 	for name, direction := range map[string]intent.Direction{"ingress": intent.Ingress, "egress": intent.Egress} {

@@ -17,8 +17,8 @@ func (p Part[S]) mayBeAssumed(want S) bool {
 	return p.afterCreate(want) && (!p.NeedsLook || isDefault(p, want))
 }
 
-// assumeDefault fills in the fields of a new resource: as wanted where that is the default, and otherwise none,
-// which differs from what is wanted.
+// assumeDefault fills in the fields of a new resource: the wanted values if they are the defaults, and otherwise no values, which differ
+// from the wanted ones.
 func (p Part[S]) assumeDefault(want S, have *S) {
 	if isDefault(p, want) {
 		for _, f := range p.Fields {

@@ -13,7 +13,7 @@ import (
 // Check says that a resource is looked at only to find drift, so that one call may read many resources: its answer serves the
 // checks that follow within the same short time.
 type Check struct {
-	// At is the time at which the check began. An answer of a call that began at Since or later serves it.
+	// At is the start time of the check. The answer of any call that began at Since or later serves it.
 	At, Since time.Time
 	// Upcoming returns the identifiers of other resources that are to be checked soon with the same identity.
 	Upcoming func(ctx context.Context) []string
@@ -45,12 +45,12 @@ type batchCall[R any] struct {
 	found map[string]R
 }
 
-// Find returns the resource with an identifier, where a call for many showed it: an earlier one, one that is under way, or one that
-// read makes for the resource and the upcoming ones. Each answer serves one check. read returns what exists of the identifiers,
-// by identifier, and an error only where it can say nothing of any of them.
+// Find returns the resource with an identifier, where a call for many showed it: an earlier one, one that is under way, or one that read
+// makes for the resource and the upcoming ones. Each answer serves one check. read returns the existing resources by identifier, and an
+// error only if it has no answer for any identifier.
 //
-// It returns nil where a separate call must tell: for a resource that is not in the answer, after an error, and where no other
-// check is near. So the failure of a shared call, and the absence of one resource, is no one else's.
+// It returns nil if the check needs a separate call: for a resource that is not in the answer, after an error, and if no other check is due
+// soon. So the failure of a shared call, or the absence of one resource, affects no other check.
 func (b *Batch[R]) Find(ctx context.Context, id string, c *Check, read func(ctx context.Context, ids []string) (map[string]R, error)) *R {
 	if r := b.take(id, c); r != nil {
 		return r
@@ -99,7 +99,7 @@ func (b *Batch[R]) underWay(id string, since time.Time) *batchCall[R] {
 	return nil
 }
 
-// lead makes a call for the resource and the upcoming ones of which no answer is there or under way.
+// lead makes a call for the resource and for the upcoming resources without an answer or a pending call.
 func (b *Batch[R]) lead(ctx context.Context, id string, c Check, read func(context.Context, []string) (map[string]R, error)) *R {
 	call := &batchCall[R]{began: c.At, done: make(chan struct{})}
 	ids := b.begin(id, c, call, c.Upcoming(ctx))

@@ -48,7 +48,7 @@ func (s *shelf) read(ctx context.Context, ids []string) (map[string]string, erro
 	return out, s.err
 }
 
-// find checks a resource at a time after noon and returns what was found; "" for nothing.
+// find checks a resource at a time after noon and returns the found resource; "" for none.
 func (s *shelf) find(ctx context.Context, at time.Duration, id string, upcoming ...string) (found string, shared bool) {
 	c := &Check{At: noon.Add(at), Since: noon.Add(at - 10*time.Second), Upcoming: func(context.Context) []string { return upcoming }}
 	if r := s.Find(ctx, id, c, s.read); r != nil {
@@ -151,7 +151,7 @@ func TestBatch_ChecksWaitForTheCallUnderWay(t *testing.T) {
 	})
 }
 
-// The end of the check that makes a call is no one else's failure, and a call that began too early serves no one.
+// The end of the check that makes a call fails no other check, and a call that began too early serves no check.
 func TestBatch_ACallThatFailsIsRepeatedByOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{open: make(chan struct{})}

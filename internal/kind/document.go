@@ -2,14 +2,14 @@
 
 package kind
 
-// Document is a value of a state whose members are known only at run time, such as the properties of a type whose schema AWS gives. The
-// engine compares it as it compares structs: members that the wanted value does not have are not managed, and one that is nil is wanted
-// to be absent. A list is compared as a whole, and the same holds for the members of its elements.
+// Document is a value of a state with members that are known only at run time, such as the properties of a type with a schema from AWS. The
+// engine compares it as it compares structs: members that the wanted value does not have are not managed, and one that is nil is wanted to
+// be absent. A list is compared as a whole, and the same holds for the members of its elements.
 type Document struct {
 	// Value is JSON: objects, lists, texts, float64, true and false. It may contain *WriteOnly.
 	Value map[string]any
-	// Rule says how the member is compared that a path of names leads to; elements of lists have the name EveryElement. Only the rules of the
-	// wanted value count. Nil compares every member.
+	// Rule returns the comparison rule of the member at a path of names; elements of lists have the name EveryElement. Only the rules of
+	// the wanted value count. Nil compares every member.
 	Rule func(at []string) DocumentRule
 }
 
@@ -24,13 +24,13 @@ type DocumentRule struct {
 	Ignored bool
 	// Mode is that of the differences.
 	Mode Mode
-	// Unordered is true for a list whose order does not matter.
+	// Unordered is true for a list in any order.
 	Unordered bool
 	// Same reports whether AWS shows a wanted value in another form, which is no difference. It gets the object with the wanted value, and is
 	// asked where the two values differ and neither is absent or secret. Nil where AWS shows values as they were written.
 	Same func(within map[string]any, want, have any) bool
-	// Omitted reports whether AWS may leave a wanted value out of what it shows, so that its absence is no difference. An empty text or list
-	// always may, and an object of nothing but empty values once it was written. Nil where AWS shows every other value.
+	// Omitted reports whether AWS may leave a wanted value out of its answers, so that its absence is no difference. AWS may always leave
+	// out an empty string or list, and, once it was written, an object with only empty values. Nil if AWS shows every other value.
 	Omitted func(want any) bool
 }
 

@@ -65,17 +65,18 @@ type Export[CR any, S any] struct {
 	// Identity are the fields of the spec that identify a resource, by their names in JSON, the outermost first. The last one
 	// ends in OptionalIdentity where not every resource has it.
 	Identity []string
-	// Ask adds to a wanted state what Describe reads only when it is asked for, and reports whether another look is
-	// needed. It is called before the first look, when have is nil, and after it.
+	// Ask adds to a wanted state the settings that Describe reads only on request, and reports whether another look is needed. It is called
+	// before the first look, with have nil, and after it.
 	Ask func(want, have *S) bool
 	// Spec sets the spec so that nothing differs from a state.
 	Spec func(cr CR, have S)
-	// Omit returns what Spec leaves out because no field can say it, as sentences; nil is for kinds whose specs say all of a state.
+	// Omit returns, as sentences, the settings that Spec leaves out because no field can express them; nil is for kinds with specs that
+	// express a whole state.
 	Omit func(have S) []string
-	// Unread returns the settings that no field says and no call of an import reads, because another service has them, each with what a
-	// person should check; nil is for none.
+	// Unread returns the settings that no field expresses and no call of an import reads, because another service holds them. Each names
+	// the check that a person should make. Nil is for none.
 	Unread func(have S) []string
-	// Separate are the settings that no field says and no part reads.
+	// Separate are the settings that no field expresses and no part reads.
 	Separate []SeparateSetting[S]
 }
 

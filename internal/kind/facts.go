@@ -4,13 +4,13 @@ package kind
 
 import "strings"
 
-// Facts hold what other packages know about a kind besides its calls; see docs/adr/0067-a-kind-is-its-folder.md.
+// Facts holds the properties of a kind, other than its calls, that other packages use; see docs/adr/0067-a-kind-is-its-folder.md.
 type Facts struct {
 	// ARN is the form of the ARNs of the resources. It has no service where no ARN identifies them.
 	ARN ARNForm
 	// Terraform is the resource type of Terraform. It is empty where Terraform has none.
 	Terraform Terraform
-	// Reach tells from which accounts and regions objects may refer to the resources.
+	// Reach limits the accounts and regions of the objects that may refer to the resources.
 	Reach Reach
 	// Schemas are the resource schemas of CloudFormation.
 	Schemas Schemas
@@ -22,7 +22,7 @@ type Facts struct {
 	OneValue map[string]string
 }
 
-// Reach limits the place in which an identifier, or an ARN, means the same resource. Elsewhere objects must not refer to it.
+// Reach is the scope where an identifier, or an ARN, means the same resource. Objects outside it must not refer to the resource.
 type Reach int
 
 // How far identifiers mean the same.
@@ -35,7 +35,7 @@ const (
 	Everywhere
 )
 
-// Schemas describes the types of CloudFormation whose resources a kind manages, with which its rights are compared:
+// Schemas describes the CloudFormation types of the resources that a kind manages. A test compares the rights of the kind with them:
 // https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-schema.html
 type Schemas struct {
 	// Types are the names, such as AWS::S3::Bucket.
@@ -44,7 +44,7 @@ type Schemas struct {
 	// star stands for any letters.
 	Unneeded map[string]string
 	// Properties are decisions on properties of a type, separated by spaces, that no field of the kind says and that no import reports by
-	// their name: "as NAME" for what is declared or reported by another name, anything else is the reason why it is neither.
+	// their name: "as NAME" for a property that is declared or reported by another name; any other text is the reason why it is neither.
 	Properties map[string]map[string]string
 	// Rewritten are decisions on properties that a field says and that AWS shows in another form than it was sent, by their paths in a
 	// type, separated by spaces: InCatalog, or why nothing is written for it.
@@ -84,14 +84,14 @@ type ARNForm struct {
 	Service, Prefix string
 	// Without are the characters that the name does not contain.
 	Without string
-	// Name returns what identifies the resource in the spec. Without it, the name does.
+	// Name returns the identity of the resource in the spec. If it is nil, the name is the identity.
 	Name func(name, arn string) string
 	// Untagged is true where the tagging API does not list the resources:
 	// https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/supported-services.html
 	Untagged bool
 }
 
-// Identify returns what identifies the resource of an ARN in the spec, and false for an ARN of another form.
+// Identify returns the identity in the spec of the resource that an ARN names, and false for an ARN of another form.
 func (f ARNForm) Identify(arn string) (identity string, ok bool) {
 	fields := strings.SplitN(arn, ":", 6)
 	if len(fields) < 6 || fields[0] != "arn" || fields[2] != f.Service {

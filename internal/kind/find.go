@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// Search holds what is known of a resource whose identifier AWS assigns. A state keeps it in a field
-// tagged `drift:"id"`; Identify fills it in from Scope.Search.
+// Search holds the facts about a resource that gets its identifier from AWS. A state keeps them in a field tagged `drift:"id"`; Identify
+// fills it in from Scope.Search.
 type Search struct {
 	// ID is the recorded identifier, or the one to import; empty while there is none.
 	ID string
@@ -19,7 +19,7 @@ type Search struct {
 	Imported bool
 	// Owner are the owner tags of the object.
 	Owner map[string]string
-	// Clusters are the clusters whose resources the object may take over, its own first.
+	// Clusters are the clusters that the object may take over resources from, its own first.
 	Clusters []string
 	// Duplicated is true while the object reports DuplicateResources, so that each look searches again.
 	Duplicated bool
@@ -29,7 +29,7 @@ type Search struct {
 	MayUse func(tags map[string]string) bool
 }
 
-// Search returns what finds the resource of the object.
+// Search returns the facts to find the resource of the object.
 func (sc Scope) Search() Search {
 	return Search{ID: sc.ID, Imported: sc.Imported, Owner: sc.OwnerTags, Clusters: sc.Clusters, Duplicated: sc.Duplicated,
 		Deleting: sc.Deleting, MayUse: sc.MayUse}
@@ -95,8 +95,8 @@ func (f Finder[R]) findByTags(ctx context.Context, s Search) (*R, []string, erro
 	return nil, nil, nil
 }
 
-// search returns what carries the tags, in the order of the identifiers. A tag that AWS does not show is
-// no contradiction: descriptions lag behind the index that the search uses.
+// search returns the resources with the tags, in the order of the identifiers. A tag that AWS does not show is no contradiction:
+// descriptions lag behind the index that the search uses.
 func (f Finder[R]) search(ctx context.Context, tags map[string][]string) ([]R, error) {
 	found, err := f.ByTags(ctx, tags)
 	found = slices.DeleteFunc(found, func(r R) bool {

@@ -57,7 +57,7 @@ func TestFinder(t *testing.T) {
 					}
 					return nil, nil
 				},
-				// An index whose filters match anything, as wildcards would.
+				// An index that ignores its filters, as with wildcards.
 				ByTags: func(context.Context, map[string][]string) ([]found, error) {
 					searches++
 					return slices.Clone(c.known), nil

@@ -10,17 +10,17 @@ import (
 
 // Naming is a resource that an object names by an identifier and does not manage.
 type Naming struct {
-	// Field is the path of the field, such as spec.subnetIDs[0]; Value is what it holds.
+	// Field is the path of the field, such as spec.subnetIDs[0]; Value is its value.
 	Field, Value string
 	// ARNs lists the resources that the value may mean; it is empty where the value means none in the account of the object.
 	ARNs []string
-	// Guessed is true where only the name of a member tells what the value means, so that it may mean nothing in AWS.
+	// Guessed is true if the meaning of the value is derived from the name of a member only, so that it may mean nothing in AWS.
 	Guessed bool
 }
 
-// Namer is implemented by kinds whose specs name resources in members of a document.
+// Namer is implemented by kinds with specs that name resources in members of a document.
 type Namer[CR any] interface {
-	// Names returns what the document of a spec names. The scope has what Prepare returned.
+	// Names returns the resources that the document of a spec names. The scope holds the result of Prepare.
 	Names(sc Scope, cr CR) []Naming
 }
 
@@ -43,15 +43,15 @@ var ec2Types = map[string]string{
 }
 
 var (
-	// withColon are the services whose ARNs have a colon between the type of a resource and its name.
+	// withColon are the services with ARNs that have a colon between the type of a resource and its name.
 	withColon = []string{"elasticache", "logs", "rds"}
 	// inLowerCase are the services that find a name in any case.
 	inLowerCase = []string{"elasticache", "rds"}
 )
 
-// ARNsOf returns the ARNs of the resources that a value may mean, which names a resource of a type, such as ec2:subnet or s3:bucket, or
-// of any type: arn. It returns none for a resource of another account, and for what is no identifier of a resource. RDS finds Shop and
-// shop by either name, and its ARN has lower case, as those of buckets, of keys and of EC2 have: the case of a name hides no owner.
+// ARNsOf returns the ARNs of the resources that a value may mean, which names a resource of a type, such as ec2:subnet or s3:bucket, or of
+// any type: arn. It returns none for a resource of another account, and for a value that is not an identifier of a resource. RDS finds Shop
+// and shop by either name, and its ARN has lower case, as those of buckets, of keys and of EC2 have: the case of a name hides no owner.
 func ARNsOf(sc Scope, resource, value string) []string {
 	service, name, _ := strings.Cut(resource, ":")
 	switch {
@@ -90,8 +90,8 @@ func oneOf(arn string) []string {
 	return []string{arn}
 }
 
-// ec2ARNs returns the ARNs of what an identifier of EC2 means. The prefix tells the type, whatever the field is called. ARNs of images
-// and snapshots have no account in the reference of AWS, and the tagging API may show them with it.
+// ec2ARNs returns the ARNs of the resource that an EC2 identifier names. The prefix gives the type, independent of the name of the field.
+// ARNs of images and snapshots have no account in the reference of AWS, and the tagging API may show them with it.
 func ec2ARNs(sc Scope, id string) []string {
 	match := ec2ID.FindStringSubmatch(id)
 	if match == nil {
@@ -108,7 +108,7 @@ func ec2ARNs(sc Scope, id string) []string {
 	}
 }
 
-// canonicalARN returns an ARN without what follows the resource; empty for one of another account, and for what is no ARN.
+// canonicalARN returns an ARN without the part behind the resource; empty for an ARN of another account, and for a text that is not an ARN.
 func canonicalARN(sc Scope, arn string) string {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) < 6 || parts[4] != "" && parts[4] != sc.Account {
@@ -123,9 +123,9 @@ func canonicalARN(sc Scope, arn string) string {
 	return strings.Join(parts, ":")
 }
 
-// canonicalResource returns what an ARN of a service says of the resource, without the path of an object of a bucket, the version of a
-// function, a state machine or a parameter, the stream of a table or of a group of logs, the consumer of a stream, the subscription of a
-// topic, and the key of a value in a secret.
+// canonicalResource returns the resource in an ARN of a service, without the path of an object of a bucket, the version of a function, a
+// state machine or a parameter, the stream of a table or of a group of logs, the consumer of a stream, the subscription of a topic, and the
+// key of a value in a secret.
 func canonicalResource(service, resource string) string {
 	id, isKey := strings.CutPrefix(resource, "key/")
 	switch service {
@@ -173,8 +173,8 @@ func repositoryOf(sc Scope, image string) string {
 // of the endpoints that existed before.
 var queueURL = regexp.MustCompile(`^(?i)https?://(?:sqs(?:-fips)?\.([a-z0-9-]+)\.|([a-z0-9-]+)\.queue\.|queue\.)[a-z0-9.-]+(?::\d+)?/(\d{12})/([A-Za-z0-9_.-]+)$`)
 
-// bucketOf returns the bucket of a place in S3, and false for what is none: s3://BUCKET/KEY, and URLs and names of hosts of the forms
-// BUCKET.s3.REGION.amazonaws.com and s3.REGION.amazonaws.com/BUCKET:
+// bucketOf returns the bucket of a location in S3, and false for any other text. Locations are s3://BUCKET/KEY, and URLs and names of hosts
+// of the forms BUCKET.s3.REGION.amazonaws.com and s3.REGION.amazonaws.com/BUCKET:
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
 func bucketOf(value string) (bucket string, ok bool) {
 	scheme, rest, hasScheme := strings.Cut(value, "://")
@@ -229,8 +229,8 @@ func ARNsOfHost(sc Scope, value string) []string {
 	return nil
 }
 
-// nestedARNs returns the ARNs that an ARN has in it, besides itself, as the address of an integration of API Gateway has that of a
-// function: https://docs.aws.amazon.com/apigateway/latest/api/API_Integration.html
+// nestedARNs returns the ARNs inside another ARN, such as the ARN of a function in the URI of an API Gateway integration:
+// https://docs.aws.amazon.com/apigateway/latest/api/API_Integration.html
 func nestedARNs(sc Scope, value string) []string {
 	if !strings.HasPrefix(value, "arn:") || strings.Count(value, "arn:") < 2 {
 		return nil

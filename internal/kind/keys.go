@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Keys settles the entries of map fields with one call for all entries to add, one for all whose values differ in a
-// member, and, after these unless UnsetFirst, one for all to remove.
+// Keys settles the entries of map fields with one call for all entries to add, one for all entries with values that differ in a member,
+// and, after these unless UnsetFirst, one for all entries to remove.
 type Keys[S any] struct {
 	Set, Change, Unset KeysCall[S]
 	// OneByOne makes a call for each key instead.
 	OneByOne bool
-	// LookAfter lets a look follow each call before anything else is sent; see Step.
+	// LookAfter requires a look after each call before the next call is sent; see Step.
 	LookAfter bool
 	// UnsetFirst reports whether entries are removed before others are added; nil is never.
 	UnsetFirst func(want, have S) bool

@@ -2,9 +2,9 @@
 
 // Package kind is the contract between the engine and one AWS resource type.
 //
-// A kind says what is wanted, what exists, and which calls lead from one to the other. It never
-// decides whether to act, never retries, and never touches Kubernetes: the engine does that, once for
-// all kinds. Most kinds are written as a Table, from which the methods of Kind are derived.
+// A kind computes the wanted state, reads the existing state, and plans the calls that turn the one into the other. It never decides
+// whether to act, never retries, and never touches Kubernetes: the engine does that, once for all kinds. Most kinds are written as a Table;
+// FromTable derives the methods of Kind from it.
 package kind
 
 import (
@@ -23,24 +23,21 @@ import (
 type Kind[CR any, S any] interface {
 	// Meta is constant: the same value on every call.
 	Meta() Meta
-	// Desired turns the spec into the wanted state. Pure except for sc's lookups. A nil field means
-	// that the field is not managed. Errors are a *status.Stalled naming the field, or what the
-	// lookups of sc returned. While sc.Deleting, Desired fills in only what identifies the resource
-	// and how it is to be deleted, and it returns no error because of the rest of the spec.
+	// Desired turns the spec into the wanted state. Pure except for sc's lookups. A nil field means that the field is not managed. Errors
+	// are a *status.Stalled naming the field, or errors of the lookups of sc. While sc.Deleting, Desired fills in only the identity of the
+	// resource and the settings of its deletion, and it returns no error because of the rest of the spec.
 	Desired(sc Scope, cr CR) (S, error)
-	// Observe reads AWS and changes nothing; it reads only what want declares. A resource that is
-	// absent, or that AWS cannot use again under that identity (scheduled for deletion, terminated), is
-	// Seen{}, never an error.
+	// Observe reads AWS and changes nothing; it reads only the settings that want declares. A resource that is absent, or that AWS cannot
+	// use again under that identity (scheduled for deletion, terminated), is Seen{}, never an error.
 	Observe(ctx context.Context, want S, look Look) (Seen[S], error)
-	// Converge returns the calls that turn seen into want. For an absent resource, the first step
-	// creates it and the steps behind it may set what the create call cannot. Otherwise exactly one
-	// step settles each path of diff. Pure.
+	// Converge returns the calls that turn seen into want. For an absent resource, the first step creates it and the steps behind it may
+	// set the settings that the create call cannot. Otherwise exactly one step settles each path of diff. Pure.
 	Converge(want S, seen Seen[S], diff Diff) []Step
 	// Remove returns the calls that delete the resource. Pure. It may return only the first part (one
 	// page of a bucket's objects): the engine observes and asks again until the resource is absent.
 	Remove(want S, seen Seen[S]) []Step
-	// Publish copies what AWS assigned into the status: ARN and ID through CommonStatus, and the
-	// kind's own fields. Pure; it never touches conditions.
+	// Publish copies the values that AWS assigned into the status: ARN and ID through CommonStatus, and the kind's own fields. Pure; it
+	// never touches conditions.
 	Publish(cr CR, s S)
 }
 
@@ -50,14 +47,14 @@ type Stopper[S any] interface {
 	Stop(want S, seen Seen[S]) []Step
 }
 
-// Store is implemented by kinds of which only some resources hold data.
+// Store is implemented by kinds if only some of their resources hold data.
 type Store[S any] interface {
-	// HoldsData says of one resource what Meta.HoldsData says of all resources of other kinds. Pure.
+	// HoldsData decides for one resource; for other kinds Meta.HoldsData decides for all resources. Pure.
 	HoldsData(want S) bool
 }
 
-// Follower is implemented by kinds of which Converge does not return all calls at once, because some of them can only
-// be sent when AWS shows the effect of others. A plan names them, too.
+// Follower is implemented by kinds with a Converge that does not return all calls at once, because some of them can only be sent when AWS
+// shows the effect of others. A plan names them, too.
 type Follower[S any] interface {
 	// Follow returns the calls that come after a create; none when Converge returns them together with it. Pure.
 	Follow(want S) []Step
@@ -65,7 +62,7 @@ type Follower[S any] interface {
 	Continue(want, have S, diff Diff) []Step
 }
 
-// Preparer is implemented by kinds of which Desired needs facts of AWS that depend on the spec, such as the schema of a resource type.
+// Preparer is implemented by kinds with a Desired that needs facts from AWS that depend on the spec, such as the schema of a resource type.
 type Preparer[CR any] interface {
 	// Prepare reads these facts, which become Scope.Prepared, and changes nothing. Its errors are those of Observe.
 	Prepare(ctx context.Context, sc Scope, cr CR) (any, error)
@@ -73,8 +70,7 @@ type Preparer[CR any] interface {
 
 // Look tells Observe how the resource is looked at.
 type Look struct {
-	// Deleting is true when the object is being deleted: Observe reads what stands in the way of the
-	// deletion (Seen.Holds) and no settings.
+	// Deleting is true when the object is being deleted: Observe reads the obstacles to the deletion (Seen.Holds) and no settings.
 	Deleting bool
 	// TagsKnown is true when a create call that carried the wanted tags was just acknowledged. Observe
 	// may then skip reading the tags and report the wanted ones.
@@ -82,13 +78,13 @@ type Look struct {
 	// New is true for the settle time after a create call was acknowledged, while no further write was sent to
 	// the resource: it still has the settings that it was created with.
 	New bool
-	// Wrote is true for ten minutes after AWS acknowledged a create or a change of a setting: what AWS is about to change may be that.
+	// Wrote is true for ten minutes after AWS acknowledged a create or a change of a setting: a pending change in AWS may be that one.
 	Wrote bool
 	// Contents is true while deleting, once a call returned a *NotEmptyError: Observe reads the contents
 	// too, so that Remove can empty the resource or Seen.Holds can report them.
 	Contents bool
-	// Created are the diff paths whose creates AWS acknowledged within the settle time, with the tags
-	// that are wanted now. It is for resources that consist of members created one by one.
+	// Created are the diff paths of creates that AWS acknowledged within the settle time, with the tags that are wanted now. They are for
+	// resources that consist of members created one by one.
 	Created map[string]bool
 	// Check is set for a look that only searches for drift, so that Observe may share a read with other checks; see Batch.
 	Check *Check
@@ -102,9 +98,8 @@ type Member struct {
 	Recorded bool
 }
 
-// NotEmptyError holds what a step that deletes the resource returns when AWS refused it because of the
-// resource's contents. The engine then looks again with Look.Contents, so that the contents of
-// resources that are empty are never listed.
+// NotEmptyError is returned by a step that deletes the resource if AWS refused it because of the resource's contents. The engine then looks
+// again with Look.Contents, so that the contents of resources that are empty are never listed.
 type NotEmptyError struct{ Err error }
 
 // Error implements error.
@@ -113,19 +108,19 @@ func (e *NotEmptyError) Error() string { return e.Err.Error() }
 // Unwrap returns the AWS error.
 func (e *NotEmptyError) Unwrap() error { return e.Err }
 
-// Seen holds what Observe found.
+// Seen holds the result of Observe.
 type Seen[S any] struct {
 	// Exists is false for a resource that is absent or unusable.
 	Exists bool
 	State  S
-	// Busy says what AWS is doing (creating, updating, deleting); nothing may be written until it ends.
+	// Busy names the operation that AWS carries out (creating, updating, deleting); nothing may be written until it ends.
 	Busy string
-	// LookAt is the time at which AWS says that a look at a busy resource is worth a call; zero where it does not say.
+	// LookAt is the time from AWS for the next look at a busy resource; zero if AWS names none.
 	LookAt time.Time
-	// Usable is true when a busy resource serves its users meanwhile, such as a table that is
-	// UPDATING or a database that is backing up: an object that was Ready stays Ready.
+	// Usable is true if a busy resource keeps serving its users, such as a table that is UPDATING or a database that is backing up: an
+	// object that was Ready stays Ready.
 	Usable bool
-	// NotRead is true for a busy resource whose State says nothing, because it was not read: whether it is as declared shows later.
+	// NotRead is true for a busy resource with a State that was not read. A later look compares it with the spec.
 	NotRead bool
 	// Writable is true when AWS accepts changes and the deletion of a busy resource, such as a certificate that waits for its
 	// validation: it may wait for days.
@@ -134,39 +129,40 @@ type Seen[S any] struct {
 	// engine reads the owner from them. Nil means that the resource carries none.
 	Tags map[string]string
 	// TagsFixed is true where nothing can change the tags that the create gave. A resource that an earlier object of the name left, or that
-	// had no owner, keeps its tags, and the status alone records whose it is.
+	// had no owner, keeps its tags, and only the status records its owner.
 	TagsFixed bool
-	// Member is the member that Tags belong to, for a resource whose members have an owner each: the one
-	// that is furthest from being this object's. Nil when all are this object's.
+	// Member is the member that Tags belong to, for a resource of members with one owner each: the one that is furthest from being this
+	// object's. Nil when all are this object's.
 	Member *Member
 	// Created is AWS's creation time; zero when AWS reports none.
 	Created time.Time
-	// Proven is true when something of the resource that cannot be changed shows that this object created it, such as a
-	// caller reference that contains the object's UID. It is for resources whose create cannot carry tags.
+	// Proven is true when something of the resource that cannot be changed shows that this object created it, such as a caller reference
+	// that contains the object's UID. It is for resources with a create that cannot carry tags.
 	Proven bool
-	// AskByCreate is true for a resource without tags of which only the answer to a create shows whether this object created it: one that
-	// carries the token of the recorded attempt is answered with that request. It is asked only where the object is on record as the owner.
+	// AskByCreate is true for a resource without tags if only the answer to a create shows whether this object created it: AWS answers a
+	// create with the token of the recorded attempt with that request. The engine asks only if the status records the object as the owner.
 	AskByCreate bool
 	// Shared is true for a resource that is right for every object that declares it, such as the record that proves a host to ACM:
 	// another owner's is used as it is, and never written.
 	Shared bool
-	// Failed is the recorded request, where AWS accepted it and then failed to carry it out; nil otherwise. It is reported once before
-	// anything else is written. A resource that is as declared, or another owner's, makes it meaningless.
+	// Failed is the recorded request, where AWS accepted it and then failed to carry it out; nil otherwise. It is reported once before the
+	// next write. A resource that matches the spec, or that another owner has, makes it meaningless.
 	Failed *FailedRequest
 	// Holds are reasons why AWS would refuse, or the operator must refuse, to delete the resource now.
 	Holds []Hold
-	// Notes become conditions of the object beside Ready, such as SecretsPopulated. Those on what is declared may come without a resource.
+	// Notes become conditions of the object in addition to Ready, such as SecretsPopulated. Notes about the spec may come without a
+	// resource.
 	Notes []Note
 	// Duplicates are identifiers of further resources that carry the object's UID in their owner tags.
 	Duplicates []string
-	// Omitted holds what an export leaves out, and why. Unread holds what it does not know.
+	// Omitted holds the settings that an export leaves out, and why. Unread holds the settings that it cannot read.
 	Omitted, Unread []string
 }
 
 // Hold is a reason not to delete yet: BucketNotEmpty with its count, DeletionProtected with its remedy.
 type Hold struct {
 	Reason, Message string
-	// After is the time at which to look again; 0 is the engine's default.
+	// After is the delay until the next look; 0 is the engine's default.
 	After time.Duration
 }
 
@@ -176,8 +172,8 @@ type Note struct {
 	True                  bool
 	// Unknown is true when the kind could not find out whether the note is true; True is then ignored.
 	Unknown bool
-	// Recheck asks to look again after the retry interval of stalled objects: a person has to repair, outside
-	// the operator, what the note reports.
+	// Recheck asks for another look after the retry interval of stalled objects: a person has to solve the reported problem outside the
+	// operator.
 	Recheck bool
 }
 
@@ -185,7 +181,7 @@ type Note struct {
 // https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html
 const STSAudience = "sts.amazonaws.com"
 
-// OIDCProvider holds what IAM knows of an issuer of ServiceAccount tokens.
+// OIDCProvider holds the facts from IAM about an issuer of ServiceAccount tokens.
 type OIDCProvider struct {
 	// ARN is the provider's, whether it exists or not.
 	ARN    string
@@ -206,16 +202,17 @@ type Refuser[S any] interface {
 	Refuse(want S, seen Seen[S], diff Diff) error
 }
 
-// Replacer is implemented by kinds that know how a resource is replaced of which a field cannot be changed.
+// Replacer is implemented by kinds with special instructions to replace a resource for the change of an immutable field.
 type Replacer[S any] interface {
-	// HowToReplace says what a person has to do for another value of such a field, instead of the usual remedy; empty for that. Pure.
+	// HowToReplace returns the instructions for another value of such a field, in place of the usual remedy; empty for the usual remedy.
+	// Pure.
 	HowToReplace(want S) string
 }
 
-// Adopter is implemented by kinds whose resources have rights that an adoption would bring along.
+// Adopter is implemented by kinds of resources with rights that an adoption would bring along.
 type Adopter[S any] interface {
-	// WhyNotAdopted says why a resource without an owner must not become the object's because of what it has; empty when it may. It
-	// may read AWS, and is asked only before an adoption.
+	// WhyNotAdopted returns why a resource without an owner must not become the object's because of its rights; empty when it may. It may
+	// read AWS, and is asked only before an adoption.
 	WhyNotAdopted(ctx context.Context, sc Scope, want, have S) (string, error)
 }
 
@@ -223,7 +220,7 @@ type Adopter[S any] interface {
 type Step struct {
 	// Action is the IAM action: "s3:PutBucketVersioning".
 	Action string
-	// Effect holds what the call does to the resource as a whole.
+	// Effect is the effect of the call on the resource as a whole.
 	Effect Effect
 	// Spares is true for a delete that AWS refuses while the resource holds data.
 	Spares bool
@@ -250,11 +247,11 @@ func (s Step) Send(ctx context.Context, token string) (Accepted, error) {
 	return Accepted{ID: id}, err
 }
 
-// Accepted holds what AWS answered to a call and what must be stored at once.
+// Accepted holds the parts of AWS's answer to a call that must be stored at once.
 type Accepted struct {
 	// ID is an identifier that AWS assigned; empty for none.
 	ID string
-	// Request is the token by which AWS tells how far it is with what it carries out later, and Operation says what that is; empty for none.
+	// Request is the token to ask AWS for the progress of an asynchronous request, and Operation names its operation; empty for none.
 	Request, Operation string
 }
 
@@ -273,7 +270,7 @@ func (e *FailedRequest) Error() string { return e.Action + ": " + e.Err.Error() 
 // Unwrap returns the failure as AWS describes it.
 func (e *FailedRequest) Unwrap() error { return e.Err }
 
-// Effect holds what a step does to the resource as a whole.
+// Effect is the effect of a step on the resource as a whole.
 type Effect int
 
 // The effects of a step.
@@ -293,7 +290,7 @@ const (
 	Ends
 )
 
-// Meta holds what the engine, the IAM generator and the docs need without calling AWS.
+// Meta holds the static facts about a kind that the engine, the IAM generator and the docs need without a call to AWS.
 type Meta struct {
 	// Reads and Writes are IAM actions; kindtest proves that the declared are the used.
 	Reads, Writes []string
@@ -302,11 +299,12 @@ type Meta struct {
 	// Optional are IAM actions without which everything works, only slower; kindtest does not require rows
 	// that use them.
 	Optional []string
-	// Judges are IAM actions that read who owns what a spec names by identifiers. The engine derives them from the fields.
+	// Judges are IAM actions that read the owners of the resources that a spec names by identifiers. The engine derives them from the
+	// fields.
 	Judges []string
-	// Facts holds what other packages know about the kind.
+	// Facts holds the properties of the kind that other packages use.
 	Facts Facts
-	// Identity says how a create whose answer was lost is found again.
+	// Identity says how the engine finds a resource again after the answer of its create was lost.
 	Identity Identity
 	// HoldsData marks stores: one that vanished is reported Missing rather than created again, empty,
 	// unless its object sets recreateOnLoss. A Store decides that for each resource.
@@ -315,26 +313,26 @@ type Meta struct {
 	Retains bool
 	// Settle limits how long AWS may take to show a write to every read; 0 is the engine's default.
 	Settle time.Duration
-	// NoCreationTime marks kinds whose creation time AWS does not report, or changes later (S3 buckets): it
-	// cannot tell a resource from one that was created again under the same name.
+	// NoCreationTime marks kinds without a creation time in AWS, or with one that AWS changes later (S3 buckets): it does not distinguish a
+	// resource from one that was created again under the same name.
 	NoCreationTime bool
-	// CreatesFirst lets the engine send the first create of an object without looking for the resource. It is for
-	// kinds whose create AWS refuses when the name is taken, and whose create carries the owner tags: the look
-	// after a refusal shows whose the resource is. Not where the create's effect is Ensures, unless each look reads the tags.
+	// CreatesFirst lets the engine send the first create of an object without looking for the resource. It is for kinds with a create that
+	// AWS refuses when the name is taken, and that carries the owner tags: the look after a refusal shows the owner of the resource. Not
+	// where the create's effect is Ensures, unless each look reads the tags.
 	CreatesFirst bool
 	// References are the kinds that objects of this kind can refer to; AnyKind stands for all.
 	References []string
 	// Users says which objects that name the resource hold its deletion.
 	Users Users
-	// KeepsEarlierKeys is true where data stays encrypted with the key of before when the resource gets another one, and for keys, whose
-	// aliases may move.
+	// KeepsEarlierKeys is true if data stays encrypted with the previous key when the resource gets another one, and for keys, because
+	// their aliases may move.
 	KeepsEarlierKeys bool
-	// JudgesAdoption is true where what a resource has is judged before an adoption. A table derives it.
+	// JudgesAdoption is true if the rights of a resource are judged before an adoption. A table derives it.
 	JudgesAdoption bool
 	// Ignores is the field of the spec that lists, as JSON pointers, members of documents that are left alone; empty for none.
 	Ignores string
-	// Units names in the plural, by IAM action, what one call writes, such as "parameters", for messages that
-	// say how many are left; "calls" where absent.
+	// Units names in the plural, by IAM action, the items that one call writes, such as "parameters", for messages with the number of those
+	// left; "calls" if absent.
 	Units map[string]string
 }
 
@@ -346,16 +344,16 @@ type Users int
 
 // The users of a resource.
 const (
-	// NoUsers hold it: AWS refuses to delete what is in use, or nothing is lost.
+	// NoUsers hold it: AWS refuses to delete a resource in use, or nothing is lost.
 	NoUsers Users = iota
 	// UsersOfNamespace hold it: they cannot be deleted, or work, without it. Objects of other namespaces do not, so that
 	// no one can keep the namespace of another team from being deleted.
 	UsersOfNamespace
-	// UsersOfCluster hold it, and so does what deleted objects left in AWS: their data cannot be read without it.
+	// UsersOfCluster hold it, and so do resources that deleted objects left in AWS: their data cannot be read without it.
 	UsersOfCluster
 )
 
-// Identity says how a create whose answer was lost is found again.
+// Identity says how the engine finds a resource again after the answer of its create was lost.
 type Identity int
 
 // The identity classes of the design.
@@ -380,12 +378,12 @@ type Scope struct {
 	Partition, Account, Region string
 	// UID is the object's, a salt that AWS and other objects do not share.
 	UID string
-	// ID is the identifier that AWS assigned, from the status, or the one to import; empty while there
-	// is none. Only kinds whose identifiers AWS assigns read it.
+	// ID is the identifier that AWS assigned, from the status, or the one to import; empty while there is none. Only kinds with identifiers
+	// that AWS assigns read it.
 	ID string
 	// Imported is true when the spec names ID.
 	Imported bool
-	// Clusters are the clusters whose resources the object may take over, its own first.
+	// Clusters are the clusters that the object may take over resources from, its own first.
 	Clusters []string
 	// Duplicated is true while the object reports DuplicateResources.
 	Duplicated bool
@@ -400,17 +398,18 @@ type Scope struct {
 	GuardData bool
 	// MayDeleteData says that the annotation of the object gives up the data of its store.
 	MayDeleteData bool
-	// NeededDays is the time for which AWS can restore what cannot be read without the resource, of kinds with UsersOfCluster.
+	// NeededDays is the number of days that AWS can still restore data that is unreadable without the resource, for kinds with
+	// UsersOfCluster.
 	NeededDays int
 	// Issuer is the cluster's OIDC issuer URL, empty while unknown; NoIssuer then says why.
 	Issuer   string
 	NoIssuer error
-	// OIDCProvider reports what IAM knows of an issuer, in the account of the scope. It answers from memory where
-	// it can; its errors are kinds of failure, of which none says that the provider is absent.
+	// OIDCProvider returns the facts from IAM about an issuer, in the account of the scope. It answers from memory if it can. An error is a
+	// failed lookup; it never means that the provider is absent.
 	OIDCProvider func(issuer string) (OIDCProvider, error)
 	// EKSCluster is the name of the operator's EKS cluster; empty while it is not known.
 	EKSCluster string
-	// Trusted is true for objects that a capability compiled: what they declare was checked there.
+	// Trusted is true for objects that a capability compiled: the compiler checked their specs.
 	Trusted bool
 	// Boundary and RolePath are the provider's guards for IAM roles.
 	Boundary, RolePath string
@@ -421,8 +420,8 @@ type Scope struct {
 	// WrittenTags are the keys of the tags that the operator wrote, or was about to write. Those that exist and are not
 	// declared are to be removed.
 	WrittenTags []string
-	// OwnersOf returns the tags of resources by their ARNs, for the judgment of what a spec names by identifiers; none of those
-	// without tags, and of those that do not exist. Nil where nothing is judged.
+	// OwnersOf returns the tags of resources by their ARNs, to judge the resources that a spec names by identifiers. It returns none for
+	// resources without tags or that do not exist. Nil if nothing is judged.
 	OwnersOf func(ctx context.Context, arns []string) (map[string]map[string]string, error)
 	// MayUse reports whether the object may use a resource with these tags without owning it: one without an owner, of the object's
 	// namespace, or of a namespace that an administrator shares.
@@ -432,16 +431,16 @@ type Scope struct {
 	// AllowedTypes are the AWS resource types that the object may manage; nil in a plan that is made without the settings of the
 	// operator, which allows every type.
 	AllowedTypes *AllowedTypes
-	// Signer signs owners that are kept where others can write. Nil in a plan that is made without the operator's key, which
-	// believes what it reads.
+	// Signer signs owners that are kept where others can write. Nil in a plan without the operator's key, which trusts the owners that it
+	// reads.
 	Signer Signer
 	// Callers returns the ARNs of the identities as which the operator itself and the provider of the object call AWS. Nil where no
 	// provider is asked.
 	Callers func() ([]string, error)
 	// Recorded reports whether the status says that a resource with the identifier was the object's at the last look.
 	Recorded func(id string) bool
-	// Ref resolves a reference to another object. It returns *status.Waiting while the target has no
-	// ID; while deleting it answers from what was recorded with the write-ahead intent.
+	// Ref resolves a reference to another object. It returns *status.Waiting while the target has no ID; while deleting it answers from the
+	// write-ahead intent in the status.
 	Ref func(kind, name string) (Target, error)
 	// Secret reads one key of a Secret in the object's namespace. It returns *status.Stalled with
 	// the remedy when it is missing or may not be read. Not to be called while deleting.
@@ -472,15 +471,15 @@ func ReferredIDs[ID ~string](sc Scope, kindName string, literal []ID, refs []v1a
 	return out, nil
 }
 
-// Target holds what another object published.
+// Target holds the values that another object published.
 type Target struct {
 	ID  string `json:"id,omitempty"`
 	ARN string `json:"arn,omitempty"`
 	// Attributes are further published values that the kind declares referable, such as the VPC of a
 	// subnet or the URL of a queue, by their name in the status.
 	Attributes map[string]string `json:"attributes,omitempty"`
-	// Type is the AWS resource type where objects of the kind have resources of different types. It is not recorded: a deletion needs
-	// what was created, and not what it is.
+	// Type is the AWS resource type where objects of the kind have resources of different types. It is not recorded: a deletion needs the
+	// identifier of the target, not its type.
 	Type string `json:"-"`
 }
 

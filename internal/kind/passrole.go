@@ -38,8 +38,8 @@ func WhyNotPassed(sc Scope, role string) string {
 	}
 }
 
-// Roles tells which roles a resource acts as, each as an ARN or a name. What AWS makes with a role that no one who changes the
-// resource can steer, such as the metrics of a database, is left out.
+// Roles reads the roles that a resource acts as, each as an ARN or a name. It leaves out roles for actions of AWS that the user of the
+// resource cannot control, such as the metrics of a database.
 type Roles[S any] struct {
 	// Of returns those that a state shows, wanted or found; nil is none.
 	Of func(s S) []string
@@ -48,8 +48,8 @@ type Roles[S any] struct {
 	Actions []string
 }
 
-// whyNotAdopted says why a resource must not be adopted that acts as a role which the provider does not pass; empty when it may: who
-// may write objects would act with the rights of that role. A role that the object declares was judged before.
+// whyNotAdopted returns why a resource must not be adopted because it acts as a role that the provider does not pass; empty when it may. A
+// user with write access to objects would otherwise act with the rights of that role. A role that the object declares was judged before.
 func (r Roles[S]) whyNotAdopted(ctx context.Context, sc Scope, want, have S) (string, error) {
 	var declared, found []string
 	if r.Of != nil {
@@ -90,7 +90,7 @@ func IsCaller(sc Scope, role string) (bool, error) {
 	}), err
 }
 
-// isRoleOf reports whether what names a role is no ARN of another partition or service, which leads nowhere.
+// isRoleOf reports whether the text that names a role is not an ARN of another partition or service. Such an ARN gives no role.
 func isRoleOf(sc Scope, role string) bool {
 	return !strings.HasPrefix(role, "arn:") || sc.Partition == "" || strings.HasPrefix(role, "arn:"+sc.Partition+":iam:")
 }

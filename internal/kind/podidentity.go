@@ -6,7 +6,7 @@ package kind
 // https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
 const PodIdentityService = "pods.eks.amazonaws.com"
 
-// AnyCluster as Scope.EKSCluster allows every cluster: nothing is created for what is only exported.
+// AnyCluster as Scope.EKSCluster allows every cluster: nothing is created for an export.
 const AnyCluster = "*"
 
 // WhyNotForPods says why a role may not be given to a ServiceAccount through EKS Pod Identity, with the field of the spec,

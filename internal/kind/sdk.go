@@ -20,7 +20,7 @@ func Send[A, B, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (
 	}
 }
 
-// SendDiff is Send for Call.DoDiff, where the request depends on what differs.
+// SendDiff is Send for Call.DoDiff, for a request that depends on the diff.
 func SendDiff[S, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (*Out, error),
 	input func(want, have S, diff Diff) *In) func(context.Context, S, S, Diff) error {
 	return func(ctx context.Context, want, have S, diff Diff) error {
@@ -38,7 +38,7 @@ func SendKey[S, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (
 	}
 }
 
-// OnlyChanged returns a state with those of the fields that differ, for a request that leaves unchanged what it does not name.
+// OnlyChanged returns a state with only the changed ones of the fields, for a request that leaves unnamed settings unchanged.
 func OnlyChanged[S any](want S, fields []string, diff Diff) S {
 	var out S
 	for _, name := range fields {
@@ -49,9 +49,8 @@ func OnlyChanged[S any](want S, fields []string, diff Diff) S {
 	return out
 }
 
-// Collect returns the items of all pages. It is for operations without a paginator of the SDK, and for
-// lists of which the first pages are enough: read ends the list by returning no next token. A token that
-// was given before would begin the same pages again without an end, so that it is an error.
+// Collect returns the items of all pages. It is for operations without a paginator in the SDK, and for lists that need only their first
+// pages: read ends the list by returning no next token. A repeated token is an error, because it would repeat the same pages endlessly.
 func Collect[T any](read func(token *string) (items []T, next *string, err error)) ([]T, error) {
 	var all []T
 	var token *string
@@ -109,11 +108,10 @@ func TagMap[T any](tags []T) map[string]string {
 	return out
 }
 
-// NonEmptyList returns nil for an empty list, so that an export leaves undeclared what AWS has none of.
+// NonEmptyList returns nil for an empty list, so that an export does not declare it.
 func NonEmptyList[T any](list *[]T) *[]T { return Either(list == nil || len(*list) == 0, nil, list) }
 
-// NonEmpty returns nil for an empty string: AWS takes an absent member for a default, or clears what it
-// sets, and refuses an empty one.
+// NonEmpty returns nil for an empty string: AWS takes an absent member for a default, or clears the setting, and refuses an empty one.
 func NonEmpty[T ~string](s *T) *T {
 	if s == nil || *s == "" {
 		return nil
@@ -159,7 +157,7 @@ func NonNil[T any](v *T) *T {
 	return v
 }
 
-// Text returns a value as services write it whose attributes are all texts; nil for nil.
+// Text returns a value as a string, for services with attributes that are all strings; nil for nil.
 func Text[T any](v *T) *string {
 	if v == nil {
 		return nil
@@ -175,10 +173,9 @@ func Convert[T any](from any) T {
 	return to
 }
 
-// Overlay copies the fields of from into the fields of *to that have the same names, in nested structs,
-// slices and maps too. A nil or an empty string in from is absent: it leaves what to has. Lists and maps
-// are replaced as a whole. What to points to is copied before it is changed. Fields of the same name and of
-// types that do not correspond are a mistake in the program: Overlay panics.
+// Overlay copies the fields of from into the fields of *to that have the same names, in nested structs, slices and maps too. A nil or an
+// empty string in from is absent: the field of to stays. Lists and maps are replaced as a whole. Values behind pointers in to are copied
+// before they are changed. Fields of the same name and of types that do not correspond are a mistake in the program: Overlay panics.
 func Overlay[T any](to *T, from any) {
 	if src := reflect.ValueOf(from); !isAbsent(src) {
 		overlay(reflect.ValueOf(to).Elem(), src)
@@ -239,9 +236,8 @@ func overlayFields(to, from reflect.Value) {
 	}
 }
 
-// OverlayEach returns one element for each wanted one: what set makes of the found element that same pairs
-// with it, or of a zero one. Elements so keep the members that the spec cannot declare. Found elements
-// that are not wanted are dropped.
+// OverlayEach returns one element for each wanted one: the found element that same pairs with it, or a zero one, after a call of set. So
+// elements keep the members that the spec cannot declare. Found elements that are not wanted are dropped.
 func OverlayEach[W, H any](want []W, found []H, same func(W, H) bool, set func(*H, W)) []H {
 	out := make([]H, len(want))
 	for i, w := range want {
@@ -260,7 +256,7 @@ func OverlayEach[W, H any](want []W, found []H, same func(W, H) bool, set func(*
 // and refuses one in a request where a member of it is required. A false and a zero are values.
 func DropEmpty[T any](in *T) { dropEmpty(reflect.ValueOf(in).Elem()) }
 
-// dropEmpty reports whether the struct has no value. Structs that it points to are copied: they may be what was found.
+// dropEmpty reports whether the struct has no value. Structs that it points to are copied, because they may belong to the found state.
 func dropEmpty(v reflect.Value) (empty bool) {
 	empty = true
 	for i := range v.NumField() {

@@ -9,18 +9,17 @@ import (
 	"slices"
 )
 
-// Table is a kind written as data: how the resource is created, described, tagged and deleted, and the
-// parts it consists of. FromTable derives the methods of Kind from it, so that a kind holds only what
-// is particular to its AWS API. The state S must have a field Tags map[string]string tagged
-// `drift:"tags"` unless Tagging is left out.
+// Table is a kind written as data: the calls that create, describe, tag and delete the resource, and its parts. FromTable derives the
+// methods of Kind from it, so that a kind holds only the particulars of its AWS API. The state S must have a field Tags map[string]string
+// tagged `drift:"tags"` unless Tagging is left out.
 type Table[CR any, S any] struct {
-	// Meta holds what cannot be derived from the calls; their actions are added to its Reads and Writes.
+	// Meta holds the facts that cannot be derived from the calls. FromTable adds the actions of the calls to its Reads and Writes.
 	Meta Meta
-	// Identify fills in what identifies the resource and how it is to be deleted. Deletion relies on
-	// it alone, so it must not fail because of the rest of the spec.
+	// Identify fills in the identity of the resource and the settings of its deletion. Deletion relies on it alone, so it must not fail
+	// because of the rest of the spec.
 	Identify func(sc Scope, cr CR) (S, error)
-	// Declare adds the declared settings to what Identify returned, and checks the spec. It is not called
-	// while the object is being deleted.
+	// Declare adds the declared settings to the result of Identify, and checks the spec. It is not called while the object is being
+	// deleted.
 	Declare func(sc Scope, cr CR, want *S) error
 	// Describe reads the resource. An absent or unusable one is Seen{}, never an error.
 	Describe Read[S]
@@ -32,8 +31,8 @@ type Table[CR any, S any] struct {
 	// for resources that accept no change while AWS creates them; ignored where the create's effect is
 	// Ensures, because its success does not prove that the resource is new.
 	SettleWithCreate func(want S) bool
-	// DefaultsWhenNew says that a resource that was just created has the default of every part that its create does
-	// not set. Those parts are then not read before the first of them is written; the look after that reads all.
+	// DefaultsWhenNew reports that a resource that was just created has the default of every part that its create does not set. Those parts
+	// are then not read before the first of them is written; the look after that reads all.
 	DefaultsWhenNew bool
 	Tagging         Tagging[S]
 	Parts           []Part[S]
@@ -44,20 +43,20 @@ type Table[CR any, S any] struct {
 	Refuse func(want, have S, diff Diff) error
 	// Roles lists the roles that the resource acts as. An adoption is refused where the provider does not pass one of them.
 	Roles Roles[S]
-	// WhyNotAdopted says what else speaks against an adoption; nil is nothing.
+	// WhyNotAdopted returns a further reason against an adoption; nil is for kinds without one.
 	WhyNotAdopted func(sc Scope, want, have S) (string, error)
-	// Notes returns what is to be reported of the parts; nil for nothing.
+	// Notes returns the conditions to report about the parts; nil for none.
 	Notes func(want, have S) []Note
 	// Holds reads why the resource must not be deleted now. It is called only while deleting.
 	Holds func(ctx context.Context, want S, seen *Seen[S]) error
 	// HoldsReads are the IAM actions that Holds uses.
 	HoldsReads []string
-	// Delete lists the calls on the way to the end of the resource. Each look sends the first whose When
-	// holds, and those that follow it directly and are marked Then.
+	// Delete lists the calls that delete the resource. Each look sends the first call that is due by its When, and those that follow it
+	// directly and are marked Then.
 	Delete []Ending[S]
 	// Stop lists the calls that stop the resource, in the same form; nil when it cannot be stopped.
 	Stop []Ending[S]
-	// Publish copies what AWS assigned into the status.
+	// Publish copies the values that AWS assigned into the status.
 	Publish func(cr CR, s S)
 	// Export says how an existing resource is declared.
 	Export Export[CR, S]
@@ -72,16 +71,14 @@ type Read[S any] struct {
 // Call is one AWS call with the IAM action that it needs.
 type Call[S any] struct {
 	Action string
-	// Effect holds what the call does to the resource as a whole. Table sets it for creates and deletes
-	// that leave it at its zero value.
+	// Effect is the effect of the call on the resource as a whole. Table sets it for creates and deletes that leave it at its zero value.
 	Effect Effect
 	// Spares reports whether AWS refuses a delete while the resource holds data; nil is for deletes that take the data along.
 	Spares func(want S) bool
 	Do     func(ctx context.Context, want, have S) error
-	// DoDiff is used instead of Do by the Write of a part whose request depends on what differs.
+	// DoDiff is used instead of Do by the Write of a part if its request depends on the diff.
 	DoDiff func(ctx context.Context, want, have S, diff Diff) error
-	// DoForID is used instead of Do by creates whose identifier AWS assigns. The token is for the API's
-	// client token.
+	// DoForID is used instead of Do by creates if AWS assigns the identifier. The token is for the API's client token.
 	DoForID func(ctx context.Context, want S, token string) (id string, err error)
 }
 
@@ -115,7 +112,7 @@ type Part[S any] struct {
 	Default func(want S) bool
 	// Again says how many more writes the fields take, each once AWS shows the one before; nil is none.
 	Again func(want, have S) int
-	// NeedsLook is true for a write that needs what Read shows, so that it is sent only after a look.
+	// NeedsLook is true for a write that needs the result of Read, so that it is sent only after a look.
 	NeedsLook bool
 	// LookAfter lets a look follow the write before anything of a later stage is sent; see Step.
 	LookAfter bool
@@ -126,8 +123,8 @@ type Part[S any] struct {
 	Keys *Keys[S]
 }
 
-// Each settles the entries of map fields by one call per key. Several parts may share a field: one that
-// leaves out Set or Unset, or whose Keys excludes a key, leaves those changes to another part.
+// Each settles the entries of map fields by one call per key. Several parts may share a field: one without Set or Unset, or with Keys that
+// exclude a key, leaves those changes to another part.
 type Each[S any] struct {
 	Set, Unset KeyCall[S]
 	// Keys says which keys the part settles; nil is all.
@@ -151,10 +148,10 @@ type Tagging[S any] struct {
 	Sets, Removes string
 	Set           func(ctx context.Context, have S, tags map[string]string) error
 	Remove        func(ctx context.Context, have S, keys []string) error
-	// OwnerFirst lets a look follow the write of the owner's tags before anything else is sent: rights on the resource depend on them.
+	// OwnerFirst requires a look after the write of the owner's tags before the next call is sent: rights on the resource depend on them.
 	OwnerFirst bool
-	// AfterCreate is true where the create carries no tags, so that another call sets them. The create's effect is
-	// then Ensures, and Seen.Proven tells whose a resource without tags is.
+	// AfterCreate is true where the create carries no tags, so that another call sets them. The create's effect is then Ensures, and
+	// Seen.Proven shows whether a resource without tags is the object's.
 	AfterCreate bool
 	// Replaces is the IAM action of Replace, which is used instead of Set and Remove where the API
 	// replaces all tags at once.
@@ -450,7 +447,7 @@ func (t *table[CR, S]) Continue(want, have S, diff Diff) []Step {
 	return steps
 }
 
-// newSettings returns the steps that give a new resource what its create does not set, of the given parts.
+// newSettings returns the steps that give a new resource the settings that its create does not set, of the given parts.
 func (t *table[CR, S]) newSettings(want, have S, of func(Part[S]) bool) []Step {
 	var steps []Step
 	for _, p := range t.Parts {
@@ -480,7 +477,7 @@ func newPartSteps[S any](p Part[S], want, have S) []Step {
 	return []Step{s}
 }
 
-// wantedKeys returns the keys of a map field whose values are not nil, in order.
+// wantedKeys returns the keys with non-nil values of a map field, in order.
 func wantedKeys[S any](want S, field string) []string {
 	var keys []string
 	for it := fieldOf(&want, field).MapRange(); it.Next(); {

@@ -16,8 +16,8 @@ var guardedEnds = []string{
 	"PrincipalAttachment",
 }
 
-// guardedTypes are such types with other names, and types that act on whatever in the account has certain tags, or is of a type: their
-// resources run commands on the instances of others, or copy, keep, scale or change what others own.
+// guardedTypes are such types with other names, and types that act on every resource in the account with certain tags or of a certain type:
+// their resources run commands on the instances of other owners, or copy, keep, scale or change resources of other owners.
 var guardedTypes = []string{
 	"AWS::EC2::SnapshotBlockPublicAccess", "AWS::EMR::StudioSessionMapping", "AWS::QuickSight::Assignment",
 	"AWS::Redshift::EndpointAuthorization", "AWS::Shield::DRTAccess",
@@ -43,7 +43,7 @@ func AllowsType(patterns []string, typeName string) bool {
 	return slices.Contains(patterns, typeName) || !IsGuardedType(typeName) && slices.Contains(patterns, service+"*")
 }
 
-// LaunchTemplate is the type of the launch templates of EC2, whose instances get the role of the instance profile that a template names.
+// LaunchTemplate is the type of the launch templates of EC2. Instances get the role of the instance profile that a template names.
 const LaunchTemplate = "AWS::EC2::LaunchTemplate"
 
 // GivesRole reports whether resources of a type give the role that they have to those who use them.

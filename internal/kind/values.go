@@ -75,7 +75,7 @@ func BusyUnless[T ~string](thing string, state T, settled ...T) string {
 	return thing + " is " + string(state)
 }
 
-// FalseIfAbsent sets the members that an answer leaves out to false: AWS may leave out what is off.
+// FalseIfAbsent sets the members that an answer leaves out to false: AWS may leave out a setting that is off.
 func FalseIfAbsent(members ...**bool) {
 	for _, m := range members {
 		if *m == nil {
@@ -87,8 +87,8 @@ func FalseIfAbsent(members ...**bool) {
 // IsFalse reports whether a value is declared and is false, such as a deletion protection that a deletion may lift.
 func IsFalse(v *bool) bool { return v != nil && !*v }
 
-// KeySet returns a map with the given keys, without empty ones. It is the form of a setting whose change is a delete and a
-// create: parts settle maps key by key.
+// KeySet returns a map with the given keys, without empty ones. It is the form of a setting that a delete and a create change: parts settle
+// maps key by key.
 func KeySet(keys ...string) map[string]*bool {
 	out := map[string]*bool{}
 	for _, k := range keys {
@@ -180,7 +180,7 @@ func keyName(s string) string {
 
 func isARN(s string) bool { return strings.HasPrefix(s, "arn:") }
 
-// KMSKeyAs returns want when have names the same key, so that the two compare equal; else have.
+// KMSKeyAs returns want if have names the same key, so that the two compare equal; otherwise have.
 func KMSKeyAs(want, have *string) *string {
 	if want != nil && have != nil && SameKMSKey(*want, *have) {
 		return want

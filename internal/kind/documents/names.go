@@ -11,10 +11,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// Names returns what a document names by ARNs and by identifiers whose form tells what they are, and what guess finds in other texts: the
-// ARNs of what the member that a path leads to may name. What a reference stands for is judged as a text, too, unless it is the ARN of the
-// resource that its object owns: the name of a resource may be that of another one of another type. Where a reference is resolved, its
-// mistakes are reported. The values of Secrets are judged alike.
+// Names returns the resources that a document names by ARNs and by identifiers of a known form, and those that guess finds in other texts:
+// the ARNs of the resources that the member at a path may name. The value of a reference is judged as a text, too, unless it is the ARN of
+// the resource that its object owns: a resource may have the name of a resource of another type. Mistakes in a reference are reported where
+// it is resolved. The values of Secrets are judged alike.
 func Names(sc kind.Scope, field string, document []byte, guess func(at []string, value string) []string) []kind.Naming {
 	var value any
 	if json.Unmarshal(document, &value) != nil { // the kind refuses what is no JSON
@@ -71,7 +71,7 @@ func (n *namings) addReference(at []string, field string, object map[string]any)
 	}
 }
 
-// addSecret adds what the value in a Secret names. No one is shown the value.
+// addSecret adds the resources that the value in a Secret names. It does not show the value.
 func (n *namings) addSecret(at []string, field string, object map[string]any) {
 	k, err := secretKeyOf(field, object)
 	if err != nil || n.sc.Secret == nil {

@@ -25,7 +25,7 @@ func (o Operation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"op": o.Op, "path": o.Path, "value": o.Value})
 }
 
-// patch collects the operations that lead from what AWS shows to what is wanted.
+// patch collects the operations that turn the state in AWS into the wanted state.
 type patch struct {
 	want, have map[string]any
 	isFixed    func(at []string) bool
@@ -33,8 +33,8 @@ type patch struct {
 	operations []Operation
 }
 
-// Patch returns the operations that set and remove what differs in a field of the state. AWS applies them to what it shows, so that they
-// repeat the write-only values. A document may be nil.
+// Patch returns the operations that set and remove the different members in a field of the state. AWS applies them to the state that it
+// shows, so that they repeat the write-only values. A document may be nil.
 func Patch(field string, want, have *kind.Document, diff kind.Diff) []Operation {
 	p := &patch{want: valueOf(want), have: valueOf(have), isFixed: func(at []string) bool {
 		return want != nil && (want.RuleAt(at).Mode == kind.Immutable || want.RuleAt(at).Ignored)
@@ -152,7 +152,7 @@ var inBrackets = strings.NewReplacer(`\`, `\\`, "]", `\]`)
 // Bracketed returns a name as it stands in the brackets of a path.
 func Bracketed(name string) string { return inBrackets.Replace(name) }
 
-// cutBracketed returns the name before the closing bracket, and what follows the bracket.
+// cutBracketed returns the name before the closing bracket, and the text behind the bracket.
 func cutBracketed(text string) (name, after string) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {

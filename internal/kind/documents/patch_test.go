@@ -21,7 +21,7 @@ func TestMembersOf_SplitsPathsOfDifferences(t *testing.T) {
 	}
 }
 
-// A patch is as deep as AWS shows objects, and repeats what AWS never shows.
+// A patch is as deep as AWS shows objects, and repeats the values that AWS never shows.
 func TestPatch_IsAsDeepAsItCanBe(t *testing.T) {
 	hidden := func(value string) *kind.WriteOnly { return kind.NewWriteOnly("uid", value) }
 	for name, c := range map[string]struct {

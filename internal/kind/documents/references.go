@@ -24,7 +24,7 @@ type Reference struct {
 // SecretKey is an object in a document that stands for a key of a Secret of the namespace: {$secret: login, key: password}.
 type SecretKey struct{ Name, Key string }
 
-// Values returns what stands in the place of references and of keys of Secrets.
+// Values returns the values that replace references and keys of Secrets.
 type Values interface {
 	ValueOf(field string, r Reference) (any, error)
 	SecretOf(field string, k SecretKey) (any, error)
@@ -42,8 +42,8 @@ var (
 	keyForm    = regexp.MustCompile(`^[-._a-zA-Z0-9]{1,253}$`)
 )
 
-// Resolve returns a copy of a value in which values stand in the place of references and of keys of Secrets. The field is the path of the
-// value in messages. Its errors are those of values, and a *status.Stalled for what looks like a reference and is none.
+// Resolve returns a copy of a value and replaces references and keys of Secrets in it. The field is the path of the value in messages. Its
+// errors are those of values, and a *status.Stalled for an object that resembles a reference but is not one.
 func Resolve(field string, value any, values Values) (any, error) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -162,7 +162,7 @@ func (c *collected) SecretOf(_ string, k SecretKey) (any, error) {
 	return nil, nil
 }
 
-// Check returns what is wrong with the references in the JSON of a document, without a look at what they name; nil where all can be read.
+// Check returns the first mistake in the references in the JSON of a document, without reading their targets; nil if all can be read.
 func Check(field string, document []byte) error {
 	var value any
 	if err := json.Unmarshal(document, &value); err != nil {

@@ -34,7 +34,7 @@ func (d decider[CR, S]) holdsData() bool {
 	return d.k.Meta().HoldsData
 }
 
-// absent returns what was seen of a resource as that of one that does not exist.
+// absent returns the result of the look, changed to that of a resource that does not exist.
 func (d decider[CR, S]) absent() kind.Seen[S] {
 	seen := d.seen
 	seen.Exists = false

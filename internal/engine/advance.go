@@ -32,8 +32,8 @@ type Host interface {
 	// HadNoEffect reports whether AWS answered that it did not carry out the call. An error without such
 	// an answer, such as a broken connection, says nothing of the effect.
 	HadNoEffect(err error) bool
-	// MayTakeOver reports whether the object may take over, or delete, what an earlier object of its name left. The error
-	// is *status.Waiting while that is open.
+	// MayTakeOver reports whether the object may take over, or delete, a resource that an earlier object of its name left. The error is
+	// *status.Waiting while that is open.
 	MayTakeOver(ctx context.Context) (bool, error)
 	// Refs are the references that the last decision resolved, by Kind/name.
 	Refs() map[string]kind.Target
@@ -45,9 +45,9 @@ type Host interface {
 	// Home is the place of the resource; see Home.
 	Home() string
 	// Approve persists that the plan with a hash, which the object's annotation approves, runs; see RecordApproval. The error is
-	// *status.Waiting where nothing shows that only people who may approve plans can write the annotation.
+	// *status.Waiting if nothing shows that only people who may approve plans can write the annotation.
 	Approve(ctx context.Context, o Owner, hash string) error
-	// Memory returns what the process remembers of the object.
+	// Memory returns the memory that the process has of the object.
 	Memory() *Memory
 	// Now is the clock.
 	Now() time.Time
@@ -56,7 +56,7 @@ type Host interface {
 // Decider decides for one object under one identity; see Binding.Decide.
 type Decider func(ctx context.Context, o Owner) (Plan, error)
 
-// Outcome says where advancing an object led.
+// Outcome is the result of advancing an object.
 type Outcome struct {
 	// Plan is the last decision.
 	Plan Plan
@@ -76,14 +76,14 @@ const (
 	// rounds bounds how often one pass decides and runs: create, settings, a verifying look, and some
 	// pages of a bucket. The next pass does the rest.
 	rounds = 8
-	// settleUnknown bounds the time until the effect of a call whose answer was lost appears.
+	// settleUnknown bounds the time until the effect of a call appears after its answer was lost.
 	settleUnknown = 10 * time.Second
-	// settleTagged is the same where a resource is only found again by searching its tags.
+	// settleTagged is the same for a resource that is only found again by a search for its tags.
 	settleTagged = 30 * time.Second
 )
 
-// Advance decides and runs until AWS is as declared, something must be waited for, or a step fails.
-// Ready always rests on a look at AWS after the last write, never on the success of a write.
+// Advance decides and runs until AWS is as declared, the pass must wait, or a step fails. Ready always rests on a look at AWS after the
+// last write, never on the success of a write.
 func Advance(ctx context.Context, decide Decider, m kind.Meta, o Owner, h Host) (Outcome, error) {
 	a := advance{decide: decide, meta: m, o: o, mem: h.Memory(), h: h}
 	if err := a.restoreFinalizer(ctx); err != nil {
@@ -115,8 +115,8 @@ func (a *advance) settleTime() time.Duration {
 	return settleDefault
 }
 
-// restoreFinalizer commits a missing finalizer before anything else: the object may have been copied
-// with the operator's annotations, or its finalizer may have been stripped.
+// restoreFinalizer commits a missing finalizer first: the object may have been copied with the operator's annotations, or its finalizer may
+// have been stripped.
 func (a *advance) restoreFinalizer(ctx context.Context) error {
 	if a.o.HasFinalizer || !a.o.onRecord() || a.readOnly() {
 		return nil
@@ -165,7 +165,7 @@ func (a *advance) round(ctx context.Context) (bool, error) {
 	return a.run(ctx, p)
 }
 
-// observeOwn decides. What an earlier object left counts as this object's only if the host allows that.
+// observeOwn decides. A resource that an earlier object left counts as this object's only if the host allows that.
 func (a *advance) observeOwn(ctx context.Context) (Plan, error) {
 	p, err := a.observe(ctx)
 	if !p.TakesOver || a.o.OnlyOwn {
@@ -182,7 +182,7 @@ func (a *advance) observeOwn(ctx context.Context) (Plan, error) {
 	return a.observe(ctx)
 }
 
-// observe decides with what the process remembers, and remembers what the decision saw.
+// observe decides with the memory of the process, and stores the findings of the decision in it.
 func (a *advance) observe(ctx context.Context) (Plan, error) {
 	now := a.h.Now()
 	a.o.Recent.Created = a.mem.created(a.settleTime(), now)
@@ -218,8 +218,8 @@ func (a *advance) observe(ctx context.Context) (Plan, error) {
 	return p, err
 }
 
-// decideByCheck decides. What a read that is shared with other checks shows counts only where it confirms that everything is as
-// declared: nothing is written, reported or believed to be absent before a look of this object alone.
+// decideByCheck decides. A read that is shared with other checks counts only if it confirms that everything is as declared. The engine
+// writes or reports a difference, or assumes an absence, only after a look of this object alone.
 func (a *advance) decideByCheck(ctx context.Context) (Plan, error) {
 	if c := a.o.Check; c != nil && a.mem.lastWrite().Before(c.Since) {
 		p, err := a.decide(ctx, a.o)
@@ -231,22 +231,21 @@ func (a *advance) decideByCheck(ctx context.Context) (Plan, error) {
 	return a.decide(ctx, a.o)
 }
 
-// isFirstCreate reports whether the create may come before any look: neither the object nor this process knows of an
-// attempt, the object is not meant to adopt a resource, and no one is to approve what the look shows.
+// isFirstCreate reports whether the create may come before any look: neither the object nor this process knows of an attempt, the object is
+// not meant to adopt a resource, and its plans need no approval.
 func (a *advance) isFirstCreate() bool {
 	o := a.o
 	return !a.readOnly() && !o.Gate.Closed && o.Intent == nil && o.Earlier == nil && !o.Known && !o.HasFinalizer && !a.mem.attempted &&
 		o.Import == "" && o.Adoption != v1alpha1.AdoptAlways
 }
 
-// readOnly says that neither AWS nor the object's metadata is to be written for this object.
+// readOnly reports whether the engine must write neither to AWS nor to the object's metadata for this object.
 func (a *advance) readOnly() bool {
 	return a.o.Deleting || a.o.Management == v1alpha1.ManageObserve
 }
 
-// verifyAbsence waits until a resource that existed was observed to be absent twice, apart in time: one
-// answer may come from a replica that lags. A store, or a resource to import, whose absence is certain
-// is reported as Missing.
+// verifyAbsence waits until a resource that existed was observed to be absent twice, apart in time: one answer may come from a replica that
+// lags. A store, or a resource to import, is reported as Missing once its absence is certain.
 func (a *advance) verifyAbsence(p Plan) error {
 	if p.Exists || p.Cause != Lost && (p.Cause != New || !a.o.Known) {
 		return nil
@@ -261,7 +260,7 @@ func (a *advance) verifyAbsence(p Plan) error {
 	return a.o.ExplainLoss()
 }
 
-// ExplainLoss is the failure of an object whose plan has the cause Lost.
+// ExplainLoss returns the failure of an object with a plan of the cause Lost.
 func (o Owner) ExplainLoss() error {
 	if o.Import != "" {
 		return &status.Stalled{Reason: status.ReasonMissing, Field: "spec.importID", Message: fmt.Sprintf(
@@ -299,8 +298,8 @@ func (a *advance) report(p Plan) error {
 		Message: "the AWS resource does not exist, and the object's managementPolicy or driftPolicy forbids creating it"}
 }
 
-// finishDeletion ends a deletion. After an acknowledged delete one look suffices; otherwise the absence is
-// verified by a second look, and a create whose answer was lost gets the time to appear.
+// finishDeletion ends a deletion. After an acknowledged delete one look suffices; otherwise the absence is verified by a second look, and
+// the resource of a create gets the time to appear if the answer was lost.
 func (a *advance) finishDeletion(p Plan) (bool, error) {
 	if p.Exists || !a.mem.deletedAt.IsZero() || a.o.ProvesNothing { // left alone, orphaned, deleted by an acknowledged call, or not looked for
 		a.out.Gone = true
@@ -323,7 +322,7 @@ func (a *advance) finishDeletion(p Plan) (bool, error) {
 	return true, nil
 }
 
-// lostAnswerWait returns how long a create whose answer was lost may take to show its resource.
+// lostAnswerWait returns how long the resource of a create may take to appear after the answer was lost.
 func (a *advance) lostAnswerWait() time.Duration {
 	if a.meta.Identity == kind.ByTag || a.meta.Identity == kind.ByToken {
 		return settleTagged
@@ -371,7 +370,7 @@ func (a *advance) needsNewToken(i *Intent) bool {
 	return !i.At.IsZero() && (a.mem.createFailed(i) || a.o.Known || i.Generation != a.o.Generation)
 }
 
-// commit persists what must be known after a crash, before the first write it matters for.
+// commit persists the intent that must survive a crash, before the first write that needs it.
 func (a *advance) commit(ctx context.Context, p Plan) error {
 	if a.readOnly() {
 		return nil
@@ -413,8 +412,7 @@ func (a *advance) nextIntent(p Plan) *Intent {
 	if !p.creates() {
 		return next
 	}
-	// Each create is recorded with its time: what follows a lost answer waits from the last create, not
-	// from the first.
+	// Each create is recorded with its time: after a lost answer the waits count from the last create, not from the first.
 	if a.needsNewToken(next) {
 		next.Attempt++
 	}
@@ -424,7 +422,7 @@ func (a *advance) nextIntent(p Plan) *Intent {
 	return next
 }
 
-// run sends the steps that are due and remembers what AWS acknowledged.
+// run sends the steps that are due and remembers those that AWS acknowledged.
 func (a *advance) run(ctx context.Context, p Plan) (bool, error) {
 	steps, pending := a.mem.due(p, a.settleTime(), a.h.Now())
 	if len(steps) == 0 && len(pending) > 0 {
@@ -486,8 +484,8 @@ func (a *advance) recordWritten(s kind.Step, p Plan) {
 	}
 }
 
-// recordExisting remembers the members whose creates met an existing one, so that they are not sent
-// again while AWS may not show it yet.
+// recordExisting remembers the members that existed already when their creates were sent, so that the creates are not sent again while AWS
+// may not show the members yet.
 func (a *advance) recordExisting(err error, p Plan) {
 	for _, s := range stepErrors(err) {
 		if s.Creates && a.h.AlreadyExists(s.Err) {
@@ -496,8 +494,8 @@ func (a *advance) recordExisting(err error, p Plan) {
 	}
 }
 
-// endFailed remembers what a failure of the plan's steps shows and returns what ends the pass; nil when the
-// next look decides.
+// endFailed records the findings from a failure of the plan's steps and returns the error that ends the pass; nil when the next look
+// decides.
 func (a *advance) endFailed(ctx context.Context, err error, p Plan) error {
 	a.recordExisting(err, p)
 	if err = a.classify(err); err == nil && p.Unseen {

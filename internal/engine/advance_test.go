@@ -188,7 +188,7 @@ func (b *box) Remove(boxState, kind.Seen[boxState]) []kind.Step {
 
 func (b *box) Publish(cr *v1alpha1.S3Bucket, _ boxState) { cr.Status.ARN = "arn:box" }
 
-// host is the controller's part, remembering what was persisted.
+// host stands for the controller and remembers the persisted records.
 type host struct {
 	t         *testing.T
 	b         *box
@@ -485,7 +485,7 @@ func TestDeleting(t *testing.T) {
 	}
 }
 
-// Contents are read once a delete was refused because of them, and the delete is not repeated meanwhile.
+// Contents are read once a delete was refused because of them, and the delete is not repeated while there are contents.
 func TestContentsAreReadOnlyAfterARefusedDelete(t *testing.T) {
 	o := us()
 	o.Deleting, o.Known, o.Intent = true, true, &Intent{Home: "aws/1/r", Attempt: 1}

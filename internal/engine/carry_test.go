@@ -116,7 +116,7 @@ func (m *machine) describe(ctx context.Context, want machineState, _ kind.Look) 
 		State: machineState{ID: r.id, Running: running, Tags: r.tags}}, nil
 }
 
-// storeHost is a host whose status can refuse writes.
+// storeHost is a host with a status that can refuse writes.
 type storeHost struct {
 	*host
 	cr       v1alpha1.Resource
@@ -271,8 +271,8 @@ func TestWriteOnly_IsNotWrittenAgainAfterABusyCreate(t *testing.T) {
 	}
 }
 
-// A create whose identifier could not be stored was taken for one that failed: the next pass created
-// a second resource, and a deletion dropped the finalizer.
+// A create was taken for a failed one if its identifier could not be stored: the next pass created a second resource, and a deletion
+// dropped the finalizer.
 func TestStore_ItsFailureIsNoFailedCreate(t *testing.T) {
 	for _, deleting := range []bool{false, true} {
 		m := &machine{}

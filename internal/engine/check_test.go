@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// checkBox checks a box that is red, by a read that is shared or not. edit changes the box and what is remembered.
+// checkBox checks a box that is red, by a read that is shared or not. edit changes the box and the memory.
 func checkBox(t *testing.T, isShared bool, edit func(b *box, o *Owner, m *Memory)) (*box, Outcome, error) {
 	t.Helper()
 	o := known()
@@ -28,7 +28,7 @@ func TestCheck_ASharedReadConfirmsThatAllIsAsDeclared(t *testing.T) {
 	}
 }
 
-// Whatever else a shared read shows is looked at again, by a read of the object alone.
+// All other findings of a shared read are read again, for this object alone.
 func TestCheck_NothingElseIsBelievedOfASharedRead(t *testing.T) {
 	for name, edit := range map[string]func(*box){
 		"another setting": func(b *box) { b.stale, b.was = 1, "blue" },

@@ -79,7 +79,7 @@ func writeOnlyVersions(want any) map[string]string {
 	return out
 }
 
-// merged returns the entries of both maps, of which the first may be nil.
+// merged returns the entries of both maps. The first map may be nil.
 func merged(a, b map[string]string) map[string]string {
 	if a == nil {
 		return b
@@ -246,9 +246,9 @@ func (c *comparer) slice(path string, m modes, w, h reflect.Value) {
 	}
 }
 
-// writeOnly compares a value that AWS does not show with what was written. One that is fixed at the creation, or may be, and that this
-// object did not write, is taken for what it declares: AWS would refuse to set it, and later edits are compared with what is recorded
-// now.
+// writeOnly compares a value that AWS does not show with the written one. If the value is fixed at the creation, or may be, and this object
+// did not write it, the declared value is assumed: AWS would refuse to set it, and later edits are compared with the version that is
+// recorded now.
 func (c *comparer) writeOnly(path string, m modes, want *kind.WriteOnly) {
 	written, isFixed := c.written[path], m.mode == kind.Immutable || m.mode == kind.Conditional
 	if want.Version == written || isFixed && written == "" {

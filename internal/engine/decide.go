@@ -25,7 +25,7 @@ type Cause string
 const (
 	// New: the resource does not exist and is to be created.
 	New Cause = "New"
-	// Edited: the object's spec changed, or what its provider adds to it.
+	// Edited: the object's spec changed, or the additions of its provider.
 	Edited Cause = "SpecChanged"
 	// Drifted: the resource was changed outside the operator.
 	Drifted Cause = "Drift"
@@ -45,31 +45,30 @@ type Plan struct {
 	Cause Cause
 	Diff  kind.Diff
 	Steps []kind.Step
-	// Later are the steps that follow once AWS shows the effect of Steps. They are for a plan: the next decision
-	// finds out what they are.
+	// Later are the steps that follow once AWS shows the effect of Steps. They are for a plan: the next decision computes them.
 	Later []kind.Step
-	// Reason says what AWS is busy with, or why a resource is left alone while deleting.
+	// Reason is the operation that AWS is busy with, or why a resource is left alone while deleting.
 	Reason string
 	// Usable is true when a busy resource serves its users.
 	Usable bool
-	// LookAt is the time at which AWS asks to be called again about a busy resource; zero where it does not say.
+	// LookAt is the time from AWS for the next look at a busy resource; zero if AWS names none.
 	LookAt time.Time
 	// Unseen is true when the plan was made without a look: AWS refuses its create if the resource exists.
 	Unseen bool
 	// HoldsData is true when data is lost with the resource.
 	HoldsData bool
-	// Exists and Notes are what Observe reported.
+	// Exists and Notes are those that Observe reported.
 	Exists bool
 	Notes  []kind.Note
 	// Duplicates are further resources that carry the object's UID.
 	Duplicates []string
-	// Ignored lists how AWS differs in what the object leaves alone.
+	// Ignored lists the differences of AWS in members that the object leaves alone.
 	Ignored kind.Diff
 	// TagKeys are the tag keys that the resource carries once the plan is done.
 	TagKeys []string
 	// Paths are the paths of the members that the documents of the state declare, and Hidden those of their write-only values.
 	Paths, Hidden []string
-	// Provided is the hash of what the provider adds to the declared state.
+	// Provided is the hash of the additions of the provider to the declared state.
 	Provided string
 	// Written are the versions of the write-only values that the resource has once the plan is done.
 	Written map[string]string
@@ -80,9 +79,9 @@ type Plan struct {
 	// Owned is true when the resource carries this object's owner tags; Created is then its creation time.
 	Owned   bool
 	Created time.Time
-	// Ownership tells the owner that the look showed; empty where the status keeps what it says.
+	// Ownership is the ownership that the look showed; empty if the status keeps its value.
 	Ownership v1alpha1.Ownership
-	// Publish copies what AWS assigned into an object. Nil when no resource of this object was seen.
+	// Publish copies the values that AWS assigned into an object. Nil when no resource of this object was seen.
 	Publish func(v1alpha1.Resource)
 	// sets are the values that a create plan gives the new resource, tagsSum is a hash of the wanted tags.
 	sets    kind.Diff
@@ -109,12 +108,12 @@ type decider[CR v1alpha1.Resource, S any] struct {
 	o    Owner
 	want S
 	seen kind.Seen[S]
-	// paths holds what the documents of the wanted state declare, and dropped holds the paths of the differences of what is no longer declared.
+	// paths holds the members that the documents of the wanted state declare, and dropped the paths of differences in members that are no
+	// longer declared.
 	paths, dropped []string
 }
 
-// Decide reads AWS and returns what to do. It writes neither to AWS nor into cr: plan and drift
-// detection call it as well as the reconciler.
+// Decide reads AWS and returns a plan. It writes neither to AWS nor into cr: plan and drift detection call it as well as the reconciler.
 func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S], sc kind.Scope, o Owner, cr CR) (Plan, error) {
 	if o.ProvesNothing {
 		return Plan{Cause: Gone, Reason: NothingOwn}, nil
@@ -152,7 +151,7 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	return p, err
 }
 
-// desired returns the wanted state, and the scope with what the kind must read before.
+// desired returns the wanted state, and the scope with the facts that the kind must read first.
 func desired[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S], sc kind.Scope, cr CR) (_ kind.Scope, want S, err error) {
 	if preparer, ok := k.(kind.Preparer[CR]); ok {
 		if sc.Prepared, err = preparer.Prepare(ctx, sc, cr); err != nil {
@@ -168,7 +167,7 @@ func (d decider[CR, S]) hasUnreportedFailure() bool {
 	return d.seen.Failed != nil && d.seen.Failed.Request != d.o.Recent.Reported
 }
 
-// forgetFailed forgets the versions of what a failed request should have written: AWS may not have these values.
+// forgetFailed forgets the versions of the values that a failed request should have written: AWS may not have these values.
 func (d *decider[CR, S]) forgetFailed() {
 	switch {
 	case !d.hasUnreportedFailure():
@@ -179,7 +178,7 @@ func (d *decider[CR, S]) forgetFailed() {
 	}
 }
 
-// reportFailed returns the failure of the recorded request, unless nothing is to be written or the failure was reported.
+// reportFailed returns the failure of the recorded request, unless the plan writes nothing or the failure was reported before.
 func (d decider[CR, S]) reportFailed(p Plan) error {
 	if !p.Writes() || !d.hasUnreportedFailure() {
 		return nil
@@ -187,7 +186,7 @@ func (d decider[CR, S]) reportFailed(p Plan) error {
 	return d.seen.Failed
 }
 
-// complete adds to a plan what the look showed and what the object's records are to say.
+// complete adds to a plan the findings of the look and the new content of the object's records.
 func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 	p.Exists, p.TakesOver, p.HoldsData = d.seen.Exists, verdict == TakeOver, d.holdsData()
 	if takes := verdict == Adopt || verdict == TakeOver && d.seen.TagsFixed; takes && p.Cause == InSync && refused == nil { // no tags have to be written
@@ -207,7 +206,7 @@ func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 	d.addIgnored(p)
 }
 
-// addIgnored adds what differs and is left alone, of a resource that was read.
+// addIgnored adds the ignored differences of a resource that was read.
 func (d decider[CR, S]) addIgnored(p *Plan) {
 	if p.Exists && !d.seen.NotRead && !d.o.Deleting {
 		p.Ignored = d.o.hideWritten(ignoredIn(d.want, d.seen.State, d.o.Written))
@@ -215,7 +214,7 @@ func (d decider[CR, S]) addIgnored(p *Plan) {
 	}
 }
 
-// refuseAdoption refuses to adopt a resource that would bring rights along which the object does not have.
+// refuseAdoption refuses to adopt a resource with rights that the object does not have.
 func (d decider[CR, S]) refuseAdoption(ctx context.Context, p Plan, verdict Verdict) error {
 	a, ok := d.k.(kind.Adopter[S])
 	if !ok || verdict != Adopt || !p.Writes() && p.Cause != InSync {
@@ -228,7 +227,7 @@ func (d decider[CR, S]) refuseAdoption(ctx context.Context, p Plan, verdict Verd
 	return err
 }
 
-// wantedTags returns the tags of a state, to which a kind may have added some, such as Name; all where the state has none.
+// wantedTags returns the tags of a state, with tags that the kind added, such as Name; all if the state has none.
 func wantedTags(want any, all map[string]string) map[string]string {
 	field := reflect.ValueOf(want).FieldByName("Tags")
 	if !field.IsValid() {
@@ -240,14 +239,14 @@ func wantedTags(want any, all map[string]string) map[string]string {
 	return all
 }
 
-// look says how the resource is looked at.
+// look returns the options for the look at the resource.
 func (d decider[CR, S]) look() kind.Look {
 	r := d.o.Recent
 	return kind.Look{Deleting: d.o.Deleting, TagsKnown: r.TagsKnown, New: r.New, Wrote: r.Wrote, Contents: r.NotEmpty, Created: r.createdWith(d.sc.Tags), Check: d.o.Check}
 }
 
-// publish adds to the plan what the status is to hold of the resource. The status is proof of ownership, so
-// only a resource of this object is published there.
+// publish adds to the plan the values of the resource for the status. The status is proof of ownership, so only a resource of this object
+// is published there.
 func (d decider[CR, S]) publish(p *Plan) {
 	if !d.seen.Exists || p.Cause == Gone {
 		return
@@ -259,8 +258,8 @@ func (d decider[CR, S]) publish(p *Plan) {
 	}
 }
 
-// ownership returns what the status is to say of the owner of the resource. It stays as it is where the look does not tell: for an
-// absent resource, one that shows no tags yet, and one whose tags are still those of an earlier object.
+// ownership returns the ownership of the resource for the status. It is empty, so that the status keeps its value, if the look is not
+// conclusive: for an absent resource, one that shows no tags yet, and one that still has the tags of an earlier object.
 func (d decider[CR, S]) ownership(v Verdict) v1alpha1.Ownership {
 	switch {
 	case !d.seen.Exists:
@@ -291,7 +290,7 @@ func (d decider[CR, S]) observedOwnership() v1alpha1.Ownership {
 }
 
 // sameHome refuses to look for a resource in another account or region than the recorded one. The record before a create is in an
-// annotation, which anybody who may edit the object can change; what AWS showed since then counts, too.
+// annotation, which everyone with write access to the object can change. So the places that AWS showed since then count, too.
 func sameHome(o Owner, sc kind.Scope) error {
 	home := Home(sc.Partition, sc.Account, sc.Region)
 	recorded := []string{cmp.Or(o.Home, home), cmp.Or(o.Recent.CreatedIn, home)}
@@ -307,8 +306,8 @@ func sameHome(o Owner, sc kind.Scope) error {
 	return nil
 }
 
-// sameIdentity refuses to look for another resource than the recorded one: a name or a reference that
-// resolves differently now would abandon what exists.
+// sameIdentity refuses to look for another resource than the recorded one: a name or a reference that resolves differently now would
+// abandon the existing resource.
 func sameIdentity(o Owner, identity map[string]string) error {
 	if !o.Intent.MayHaveCreated() || len(o.Intent.Identity) == 0 {
 		return nil
@@ -345,7 +344,7 @@ func (d decider[CR, S]) plan() (Plan, Verdict, error) {
 	return p, verdict, err
 }
 
-// planOwned decides on a resource whose owner was judged.
+// planOwned decides on a resource after its owner was judged.
 func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 	switch {
 	case verdict == Foreign:
@@ -373,7 +372,7 @@ func (d decider[CR, S]) planUnknown(why string) (Plan, error) {
 	return Plan{Cause: Unowned, Reason: why, Usable: true}, nil
 }
 
-// nameOf names a resource by what identifies it in AWS, which may be another name than that of its object.
+// nameOf names a resource by its identity in AWS, which may differ from the name of its object.
 func nameOf(want any) string {
 	identity := identityOf(want)
 	words := []string{"the AWS resource"}
@@ -444,7 +443,7 @@ func (d decider[CR, S]) planObserved() (Plan, error) {
 	return d.planConverge(Ours)
 }
 
-// planRetain decides on a resource whose object is being deleted.
+// planRetain decides on a resource while its object is being deleted.
 func (d decider[CR, S]) planRetain() (Plan, error) {
 	switch d.o.Deletion {
 	case v1alpha1.DeletionOrphan:
@@ -498,7 +497,7 @@ func (d decider[CR, S]) planStop() (Plan, error) {
 	return p, nil
 }
 
-// checkSpec refuses what no kind checks. It never stops a deletion.
+// checkSpec checks the fields that no kind checks. It never stops a deletion.
 func (d decider[CR, S]) checkSpec() error {
 	switch {
 	case d.o.Deleting:
@@ -522,7 +521,7 @@ func (d decider[CR, S]) checkStoppable() error {
 // holdInterval is the pause between looks at a deletion that AWS would refuse.
 const holdInterval = 30 * time.Second
 
-// planOrphan removes the owner tags and changes nothing else.
+// planOrphan removes the owner tags and makes no other change.
 func (d decider[CR, S]) planOrphan() Plan {
 	var diff kind.Diff
 	for _, key := range sortedKeys(d.o.OwnerTags()) {
@@ -560,7 +559,7 @@ func (d decider[CR, S]) planConverge(v Verdict) (Plan, error) {
 	return p, checkCovered(p)
 }
 
-// howToReplace says what a person has to do where a field cannot be changed.
+// howToReplace returns the instructions for the change of an immutable field.
 func (d decider[CR, S]) howToReplace() string {
 	if r, ok := d.k.(kind.Replacer[S]); ok {
 		if text := r.HowToReplace(d.want); text != "" {
@@ -570,8 +569,7 @@ func (d decider[CR, S]) howToReplace() string {
 	return "declare what exists, or delete this object and create another"
 }
 
-// checkCovered refuses a plan in which no step, or more than one, settles a difference: such a reconcile
-// would never end.
+// checkCovered refuses a plan if no step, or more than one, settles a difference: such a reconcile would never end.
 func checkCovered(p Plan) error {
 	for _, c := range p.Diff {
 		n := 0

@@ -67,7 +67,7 @@ func (d documents) object(p place, m modes, want, have map[string]any) {
 	}
 }
 
-// member compares a member of a wanted object with what AWS shows, which is nil where it shows none.
+// member compares a member of a wanted object with the one that AWS shows, or nil for none.
 func (d documents) member(p place, m modes, rule kind.DocumentRule, within map[string]any, shown any) {
 	want := within[p.at[len(p.at)-1]]
 	one := documents{&comparer{written: d.written}, d.rules}
@@ -117,7 +117,7 @@ func (d documents) value(p place, m modes, want, have any, exists bool) {
 	}
 }
 
-// objectOrNone compares a wanted object with what AWS shows, which may be another kind of value, or nothing.
+// objectOrNone compares a wanted object with the value that AWS shows. That may be of another type, or absent.
 func (d documents) objectOrNone(p place, m modes, want map[string]any, have any, exists bool) {
 	h, isObject := have.(map[string]any)
 	if isObject || !exists && d.isInvisible(p, want) {
@@ -127,8 +127,8 @@ func (d documents) objectOrNone(p place, m modes, want map[string]any, have any,
 	d.differ(p, m, want, have)
 }
 
-// isInvisible reports whether AWS may leave out an object of which it shows no member: each is hidden, wanted to be absent, or one that
-// AWS may leave out. A member that is an empty object counts, because its name may be of the user's choice.
+// isInvisible reports whether AWS may leave out an object because it shows none of its members: each is hidden, wanted to be absent, or one
+// that AWS may leave out. A member that is an empty object counts, because its name may be of the user's choice.
 func (d documents) isInvisible(p place, object map[string]any) bool {
 	for name, value := range object {
 		at := p.member(name)
@@ -202,7 +202,7 @@ func versioned(v any) any {
 	}
 }
 
-// list compares a wanted list with what AWS shows, which may be another kind of value, or nothing.
+// list compares a wanted list with the value that AWS shows. That may be of another type, or absent.
 func (d documents) list(p place, m modes, want []any, have any) {
 	if h, _ := have.([]any); !d.sameList(p, m, want, h) {
 		d.differ(p, m, want, have)

@@ -86,7 +86,7 @@ func TestDocument_IsComparedByItsRules(t *testing.T) {
 	}
 }
 
-// What an object leaves alone is no difference, also where AWS shows nothing of it, and a plan shows how it differs.
+// An ignored member is no difference, also if AWS does not show it, and a plan shows its value in AWS.
 func TestDocument_IgnoredMembersAreShownAndNotCompared(t *testing.T) {
 	want := parsed(t, `{"Left": 1, "O": {"Left": {"A": 1, "B": 2}}, "P": {"A": 1}, "Set": [{"K": "a", "Left": 1}]}`)
 	want.Value["LeftPassword"] = kind.NewWriteOnly("uid", "p")
@@ -245,7 +245,7 @@ func TestDocument_ShownAsWantedDiffersNowhere(t *testing.T) {
 	})
 }
 
-// AWS shows no object of which it hides every member. Its values are written when they change, and not at each look.
+// AWS does not show an object if it hides every member. The values of such an object are written when they change, and not at each look.
 func TestDocument_AnObjectOfHiddenValuesIsComparedByTheirVersions(t *testing.T) {
 	want := parsed(t, `{"Name": "a"}`)
 	hidden := kind.NewWriteOnly("uid", "archive.zip")

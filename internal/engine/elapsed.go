@@ -19,8 +19,8 @@ var elapsedSteps = []struct {
 	{20 * time.Minute, "20 minutes"}, {10 * time.Minute, "10 minutes"}, {5 * time.Minute, "5 minutes"},
 }
 
-// addElapsed adds to the message of a resource that AWS creates how long that has taken so far. Other errors stay as they are:
-// of what AWS does later, nothing records the beginning.
+// addElapsed adds to the message of a resource that AWS creates how long that has taken so far. Other errors stay as they are: no record
+// has the start of later operations in AWS.
 func (a *advance) addElapsed(err error) error {
 	w, ok := status.AsWaiting(err)
 	if i := a.o.Intent; !ok || w.Reason != status.ReasonBusy || a.o.SyncedGeneration != 0 || a.o.Deleting || i == nil || i.At.IsZero() {

@@ -21,7 +21,7 @@ func fresh() Owner {
 	return o
 }
 
-// firstBox is a box whose first create precedes any look.
+// firstBox is a box with a first create that precedes any look.
 func firstBox() *box { return &box{meta: kind.Meta{CreatesFirst: true}} }
 
 // strangersBox exists already, with the tags.
@@ -152,7 +152,7 @@ func TestFirst_ALostAnswerMakesOneResource(t *testing.T) {
 	}
 }
 
-// Killed between the record and the answer: the record claims what may be a stranger's.
+// Killed between the record and the answer: the record claims a resource that may be another owner's.
 func TestFirst_AnUnheardRefusalProvesNothing(t *testing.T) {
 	b := strangersBox(map[string]string{"team": "theirs"})
 	b.fail = map[string]error{"observe": errors.New("killed")}

@@ -28,13 +28,13 @@ type Gate struct {
 	Closed bool
 	// Asked is the hash of the plan that the annotation approves; empty for none.
 	Asked string
-	// Approved is true once the operator recorded the approval of what the object declares now.
+	// Approved is true once the operator recorded the approval of the current spec.
 	Approved bool
-	// Covered is true where an approval of the object's capability holds for the object.
+	// Covered is true if an approval of the object's capability holds for the object.
 	Covered bool
 }
 
-// Passage says how a pass over an object got on at the gate.
+// Passage is the result of a pass over an object at its gate.
 type Passage struct {
 	// Judged is true when the pass knows whether a plan waits. Other passes leave the condition as it is.
 	Judged bool
@@ -52,7 +52,7 @@ func IsGated(patterns []string, namespace string) bool {
 	})
 }
 
-// pendingLook is the interval at which a plan that waits is made again: AWS may have changed meanwhile.
+// pendingLook is the interval between new plans while a plan waits: AWS may have changed.
 const pendingLook = 5 * time.Minute
 
 // gateOf reads the gate of an object from its annotation and from the condition that only the operator writes.
@@ -63,14 +63,15 @@ func gateOf(obj v1alpha1.Resource, o Owner, closed bool) Gate {
 			strings.HasSuffix(c.Message, o.approvedScope())}
 }
 
-// passageAfter begins the report of a decision. One that failed for a passing cause tells nothing of the plan.
+// passageAfter begins the report of a decision. A decision that failed for a transient cause gives no information about the plan.
 func passageAfter(o Owner, err error) Passage {
 	_, isStalled := status.AsStalled(err)
 	return Passage{Judged: err == nil || isStalled, Closed: o.Gate.Closed}
 }
 
-// approvedScope says for what an approval holds. The end of the approved plan, after a crash or a failed call, belongs to it, and so does
-// every correction of a drift. An edit of the object or of what its provider adds, its deletion, and the loss of data with it do not.
+// approvedScope describes the scope of an approval. The rest of the approved plan, after a crash or a failed call, belongs to it, and so
+// does every correction of a drift. An edit of the object or of the additions of its provider, its deletion, and the loss of data with it
+// do not.
 func (o Owner) approvedScope() string {
 	scope := fmt.Sprintf("for generation %d", o.Generation)
 	switch {
@@ -91,18 +92,18 @@ func RecordApproval(obj v1alpha1.Resource, o Owner, hash string, now time.Time) 
 		Reason: status.ReasonPlanApproved, Message: "plan " + hash + " is approved " + o.approvedScope()})
 }
 
-// needsApproval reports whether a plan writes to AWS what no one approved. Corrections of a drift restore what was approved, or what was
-// there before the gate was closed.
+// needsApproval reports whether a plan makes a change in AWS that no one approved. Corrections of a drift restore the approved state, or
+// the state before the gate was closed.
 func (o Owner) needsApproval(p Plan) bool {
 	return o.Gate.Closed && !o.Gate.Approved && p.Writes() && !o.restores(p) && !o.isCovered()
 }
 
-// isCovered reports whether an approval of the capability holds. It does not hold for what another person added to the AWSProvider since.
+// isCovered reports whether an approval of the capability holds. It does not hold for later additions of another person to the AWSProvider.
 func (o Owner) isCovered() bool {
 	return o.Gate.Covered && (o.Deleting || o.SyncedGeneration == 0 || o.Recent.Provided == o.Provided)
 }
 
-// restores reports whether a plan brings back what AWS had for this generation once.
+// restores reports whether a plan restores a state that AWS had for this generation before.
 func (o Owner) restores(p Plan) bool {
 	lost := p.Cause == New && o.Known && o.SyncedGeneration == o.Generation && o.Recent.Provided == o.Provided
 	return !o.Deleting && (p.Cause == Drifted || lost)
@@ -117,8 +118,8 @@ func (o Owner) WaitsForApproval(p Plan, home string) (hash string, waits bool) {
 	return hash, hash != o.Gate.Asked
 }
 
-// awaitApproval ends the pass unless the plan may run. A plan that the annotation approves runs after the host recorded the approval: from
-// then on it holds for what the object declares, so that a crash in the middle of the plan leaves nothing that waits again.
+// awaitApproval ends the pass unless the plan may run. A plan that the annotation approves runs after the host recorded the approval. From
+// then on the approval holds for the current spec, so that the rest of the plan does not wait again after a crash in the middle.
 func (a *advance) awaitApproval(ctx context.Context, p Plan) error {
 	if !a.o.needsApproval(p) {
 		return nil
@@ -140,7 +141,7 @@ func (a *advance) awaitApproval(ctx context.Context, p Plan) error {
 			hash, p.summary(a.o), strings.ToLower(a.o.Kind), a.o.Name, a.o.Namespace)}
 }
 
-// summary says in some words what a plan does.
+// summary describes a plan in a few words.
 func (p Plan) summary(o Owner) string {
 	what := "update"
 	switch {
@@ -200,11 +201,11 @@ type plannedCall struct {
 	Fixes  []string
 }
 
-// hashLength is the number of hexadecimal digits of a hash. People with the right to edit an object choose what is planned: with 128
-// bits they find no two plans with the same hash.
+// hashLength is the number of hexadecimal digits of a hash. People with the right to edit an object control the content of the plan: with
+// 128 bits they find no two plans with the same hash.
 const hashLength = 32
 
-// Hash identifies what a plan does and what it found, for an approval. The home is the place of the resource; see Home.
+// Hash identifies the changes of a plan and the state that it found, for an approval. The home is the place of the resource; see Home.
 func (p Plan) Hash(o Owner, home string) string {
 	content := planned{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Home: home, Generation: o.Generation, Deleting: o.Deleting,
 		MayDeleteData: o.MayDeleteData, Deletion: o.Deletion,

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// gated is an object whose plans need approval.
+// gated returns an object that needs approval for its plans.
 func gated() Owner {
 	o := us()
 	o.Gate.Closed = true
@@ -171,7 +171,7 @@ func TestHash_IsThatOfTheContent(t *testing.T) {
 	}
 }
 
-// The status proves an approval for exactly what was approved.
+// The status proves an approval for exactly the approved scope.
 func TestGateOf_ReadsTheRecordOfTheStatus(t *testing.T) {
 	obj := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
 	o := us()
@@ -205,7 +205,7 @@ func TestGateOf_ReadsTheRecordOfTheStatus(t *testing.T) {
 	}
 }
 
-// The approval of a capability stands for those of its objects, except for what another person added to the provider.
+// The approval of a capability stands for those of its objects, except for additions of another person to the provider.
 func TestGate_AnApprovalOfTheCapabilityCoversTheObject(t *testing.T) {
 	o := gated()
 	o.Gate.Covered = true
@@ -220,7 +220,7 @@ func TestGate_AnApprovalOfTheCapabilityCoversTheObject(t *testing.T) {
 	pending(t, &box{exists: true, tags: edit.OwnerTags(), color: "blue"}, edit, red())
 }
 
-// AWS gets nothing but what was approved last, and corrections of that, whatever people edit, approve and withdraw.
+// AWS gets only the state that was approved last, and corrections to that state, in any order of edits, approvals and withdrawals.
 func TestGate_NothingUnapprovedReachesAWS(t *testing.T) {
 	colors := []string{"red", "green", "blue"}
 	rapid.Check(t, func(rt *rapid.T) {

@@ -42,7 +42,7 @@ func (o Owner) hiddenToRecord(recorded []string, p Plan) []string {
 	}
 }
 
-// hideWritten puts stars in the place of what AWS shows where a secret was written, also after the spec has another value there, or none.
+// hideWritten replaces a value from AWS by stars at a path with a written secret, also after the spec has another value there, or none.
 func (o Owner) hideWritten(diff kind.Diff) kind.Diff {
 	for i, c := range diff {
 		hides := func(path string) bool { return c.At(path) || kind.Change{Path: path}.At(c.Path) }
@@ -53,8 +53,8 @@ func (o Owner) hideWritten(diff kind.Diff) kind.Diff {
 	return diff
 }
 
-// fixedVersions returns those of the recorded versions that are of values in documents which are fixed at the creation: no later request
-// has changed them, whatever came of it.
+// fixedVersions returns the recorded versions of values in documents that are fixed at the creation: no later request can have changed
+// them, successful or not.
 func fixedVersions(want any, written map[string]string) map[string]string {
 	out := map[string]string{}
 	for field, d := range documentsOf(want) {
@@ -67,7 +67,7 @@ func fixedVersions(want any, written map[string]string) map[string]string {
 	return out
 }
 
-// isFixed reports whether a member of a document, or what contains it, cannot be changed after the creation, or not always.
+// isFixed reports whether a member of a document, or an object that contains it, cannot be changed after the creation, or not always.
 func isFixed(d *kind.Document, at []string) bool {
 	for i := range at {
 		if mode := d.RuleAt(at[:i+1]).Mode; mode == kind.Immutable || mode == kind.Conditional {

@@ -66,8 +66,8 @@ func TestJudge_NamesAnOwnerOfTheNamespace(t *testing.T) {
 	}
 }
 
-// The deletion of an object that no one vouches for, and of which only its author's claims say that it has a resource, ends alike in every
-// world, at once, and without a call: whether the resource exists or not, and no matter who owns it.
+// If no one vouches for an object, and only its author claims that it has a resource, its deletion always ends the same way, at once, and
+// without a call: whether the resource exists or not, and no matter who owns it.
 func TestDecide_TellsNobodyWhatExists(t *testing.T) {
 	tagged := func(owner, uid string) map[string]string {
 		return map[string]string{wellknown.TagManagedBy: wellknown.OperatorName, wellknown.TagOwner: owner, wellknown.TagOwnerUID: uid,

@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// An empty object in a document chooses something by its name, such as {"DefaultAction": {"Block": {}}} of a web ACL. It is written like
-// every other value. The handlers of some types do not show it afterwards, so that what was written, and AWS does not show, is recorded
-// beside the versions of write-only values.
+// An empty object in a document selects an option by its name, such as {"DefaultAction": {"Block": {}}} of a web ACL. It is written like
+// every other value. The handlers of some types do not show it afterwards. So the written values that AWS does not show are recorded next
+// to the versions of write-only values.
 
 // hollowMark ends the key of the record of a document. No property of a schema has this name.
 const hollowMark = "[{}]"
@@ -19,7 +19,7 @@ const hollowMark = "[{}]"
 // mostHollow bounds a record. Further values count as differences while AWS does not show them.
 const mostHollow = 64
 
-// saysNothing reports whether a value consists of nothing but empty texts, lists and objects, and of what AWS may leave out.
+// saysNothing reports whether a value consists only of empty strings, lists and objects, and of values that AWS may leave out.
 func (d documents) saysNothing(p place, within map[string]any, v any) bool {
 	switch w := v.(type) {
 	case nil:
@@ -85,7 +85,7 @@ func (d documents) hollow(p place, m modes, want any) {
 	}
 }
 
-// withHollow adds the records of the documents of a state to the versions of what a plan writes.
+// withHollow adds the records of the documents of a state to the versions of the values that a plan writes.
 func withHollow(want, have any, written, versions map[string]string) map[string]string {
 	shown := documentsOf(have)
 	for field, d := range documentsOf(want) {
@@ -94,7 +94,7 @@ func withHollow(want, have any, written, versions map[string]string) map[string]
 	return versions
 }
 
-// addHollow adds the hollow values of a wanted document that AWS does not show to the versions of what a plan writes.
+// addHollow adds the hollow values of a wanted document that AWS does not show to the versions of the values that a plan writes.
 func addHollow(field string, want, have *kind.Document, written, versions map[string]string) map[string]string {
 	shown := map[string]string{}
 	for path, version := range written {

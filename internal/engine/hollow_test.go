@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 )
 
-// A record has what AWS does not show of what was written, and excuses no other value and no other place.
+// A record holds the written values that AWS does not show, and excuses no other value and no other place.
 func TestHollow_ExcusesWhatWasWrittenAndIsNotShown(t *testing.T) {
 	want := parsed(t, `{"B": {"Block": {}}, "Set": [{"K": "a", "Mode": {"On": {}}}, {"K": "b", "Mode": {"Off": {}}}], "O": {"P": {}, "Q": 1}}`)
 	record := func(have string, written map[string]string) map[string]string {

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// People who may edit an object may change the record before a create, which is an annotation, and not what the status says.
+// People who may edit an object may change the record before a create, because it is an annotation, but not the status.
 func TestSameHome_BelievesTheStatusBeforeTheRecord(t *testing.T) {
 	sc := kind.Scope{Partition: "aws", Account: "1", Region: "r"}
 	const here, there = "aws/1/r", "aws/1/s"

@@ -10,7 +10,7 @@ import (
 	document "github.com/nexus-operator/nexus-operator/internal/kind/documents"
 )
 
-// ignoredIn returns how AWS differs in what the documents of a state leave alone.
+// ignoredIn returns the differences of AWS in members that the documents of a state leave alone.
 func ignoredIn(want, have any, written map[string]string) kind.Diff {
 	c := comparer{written: written}
 	shown := documentsOf(have)
@@ -20,8 +20,8 @@ func ignoredIn(want, have any, written map[string]string) kind.Diff {
 	return c.ignored
 }
 
-// keepIgnored returns the versions of write-only values with the earlier ones of those that are left alone: they are written when they no
-// longer are.
+// keepIgnored returns the versions of write-only values. Values that are left alone keep their earlier versions, so that they are written
+// once they are managed again.
 func (o Owner) keepIgnored(versions map[string]string, ignored kind.Diff) map[string]string {
 	for _, c := range ignored {
 		if _, hidden := versions[c.Path]; !hidden {
@@ -36,7 +36,7 @@ func (o Owner) keepIgnored(versions map[string]string, ignored kind.Diff) map[st
 	return versions
 }
 
-// leaveAlone returns how the spec leaves alone what a difference is about; empty where it cannot.
+// leaveAlone returns the setting of the spec that leaves the member of a difference alone; empty if none can.
 func (p Plan) leaveAlone(c kind.Change) string {
 	field, _, _ := strings.Cut(strings.ReplaceAll(c.Path, "[", "."), ".")
 	at := document.Members(field, c.Path)

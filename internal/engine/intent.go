@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// Annotations that carry what the operator must remember across a crash.
+// Annotations for the records that must survive a crash of the operator.
 const (
 	// AnnotationHome names the place of the resource: partition/account/region.
 	AnnotationHome = "nexus.ai/home"
@@ -31,7 +31,7 @@ type Intent struct {
 	// Attempt is part of the client token. It rises when the same request must not be repeated: after a
 	// create that is known to have failed, for an edited spec, and when the created resource is gone.
 	Attempt int `json:"attempt"`
-	// At is the time at which the last create was sent; zero when the resource existed before.
+	// At is the time of the last create; zero when the resource existed before.
 	At time.Time `json:"at,omitzero"`
 	// Refused is true when AWS refused the only create that was ever sent, because the resource existed: the
 	// object made nothing.
@@ -49,16 +49,16 @@ type Intent struct {
 	Tags []string `json:"tags,omitempty"`
 	// Paths are the paths of members of documents that were about to be written and that the status may not record yet. They stay as Tags do.
 	Paths []string `json:"paths,omitempty"`
-	// Hidden are the paths of write-only values of documents that were about to be written and whose versions the status may not record yet:
+	// Hidden are the paths of write-only values of documents that were about to be written and have no recorded versions in the status yet:
 	// AWS may show these values.
 	Hidden []string `json:"hidden,omitempty"`
 	// Identity identifies the resource in AWS, by field of the state.
 	Identity map[string]string `json:"identity,omitempty"`
 	// Refs are the resolved references by Kind/name: deletion uses these, the targets may be gone.
 	Refs map[string]kind.Target `json:"refs,omitempty"`
-	// Needed are the names of keys under which the resource may have data, also of those that the spec no longer names. They stay
-	// until AWS was observed with another key, and of kinds that keep data under earlier keys as long as the object exists. Of a key they
-	// are its own aliases.
+	// Needed are the names of keys that may encrypt data of the resource, also of those that the spec no longer names. They stay until AWS
+	// was observed with another key, and for kinds that keep data under earlier keys as long as the object exists. For a key they are its
+	// own aliases.
 	Needed []string `json:"needed,omitempty"`
 	// Signature is the operator's, of a record that is written with an identity that only a capability lends; see Sign.
 	Signature string `json:"signature,omitempty"`
@@ -88,7 +88,7 @@ func ReadIntent(annotations map[string]string, uid string) (*Intent, error) {
 	return i, nil
 }
 
-// readEarlier reads the record of another object, from which this one was restored or copied; nil when there is none.
+// readEarlier reads the record of the other object that this one was restored or copied from; nil when there is none.
 func readEarlier(annotations map[string]string, uid string) *Intent {
 	i, err := readRecord(annotations)
 	if err != nil || i == nil || i.UID == "" || i.UID == uid { // ReadIntent reports the error

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// annotationKept begins the annotations of an object whose resource is needed by what deleted objects left in AWS. Each
+// annotationKept is the prefix of the annotations of an object for resources of deleted objects in AWS that still need its resource. Each
 // of them has its own annotation, so that two objects that end at the same time do not overwrite each other's.
 const annotationKept = wellknown.Prefix + "kept-"
 
@@ -26,21 +26,22 @@ type Kept struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// What says what stays, such as a final snapshot; empty for the resource itself.
+	// What names the remains, such as a final snapshot; empty for the resource itself.
 	What string `json:"what,omitempty"`
-	// Until is the time up to which AWS can restore what was deleted. Zero for what stays until a person deletes it.
+	// Until is the end of the period during which AWS can restore the deleted resource. Zero for a resource that stays until a person
+	// deletes it.
 	Until time.Time `json:"until,omitzero"`
-	// Elsewhere is true for a record on an object of another namespace, whose readers must not learn what there is in this one.
+	// Elsewhere is true for a record on an object of another namespace: its readers must not learn about the objects of this one.
 	Elsewhere bool `json:"-"`
 }
 
-// Recoverable is implemented by objects whose resource AWS can restore for some days after its deletion.
+// Recoverable is implemented by objects with a resource that AWS can restore for some days after its deletion.
 type Recoverable interface {
-	// RecoverableDays returns what AWS can restore, and for how many days; 0 days for nothing.
+	// RecoverableDays describes the data that AWS can restore, and for how many days; 0 days for none.
 	RecoverableDays() (what string, days int)
 }
 
-// Annotation returns the annotation that records what was left.
+// Annotation returns the annotation that records the resource.
 func (k Kept) Annotation() (key, value string) {
 	sum := sha256.Sum256([]byte(strings.Join([]string{k.Kind, k.Namespace, k.Name, k.What}, "/")))
 	if k.Elsewhere {
@@ -50,12 +51,12 @@ func (k Kept) Annotation() (key, value string) {
 	return annotationKept + hex.EncodeToString(sum[:8]), string(text)
 }
 
-// mostKept bounds the records of one object, so that its annotations stay within what the API server accepts. More records of
-// what stays would hold it no longer than these do.
+// mostKept bounds the records of one object, so that its annotations stay within the limit of the API server. More records without an end
+// would hold the object no longer than these do.
 const mostKept = 500
 
-// RecordKept returns annotations with the record of what was left and, unless that is the resource itself, without the record that an
-// earlier object of the same name had left its resource. Records of what AWS can no longer restore go.
+// RecordKept returns annotations with the record of the resource that was left and, unless that is the object's resource itself, without
+// the record that an earlier object of the same name had left its resource. It drops records of resources that AWS can no longer restore.
 func RecordKept(annotations map[string]string, left Kept, stays bool, now time.Time) map[string]string {
 	out := maps.Clone(annotations)
 	maps.DeleteFunc(out, func(key, value string) bool {
@@ -80,7 +81,7 @@ func RecordKept(annotations map[string]string, left Kept, stays bool, now time.T
 	return out
 }
 
-// dropFirstToEnd removes the record of what AWS can restore for the shortest time; false where every record is of something that stays.
+// dropFirstToEnd removes the record with the shortest time left for a restore; false if no record has an end.
 func dropFirstToEnd(annotations map[string]string) bool {
 	first, until := "", time.Time{}
 	for key, value := range annotations {
@@ -93,7 +94,7 @@ func dropFirstToEnd(annotations map[string]string) bool {
 	return first != ""
 }
 
-// KeptOf reads what deleted objects left that needs the resource of an object, in a fixed order. A record that cannot be
+// KeptOf reads the records of resources of deleted objects that need the resource of an object, in a fixed order. A record that cannot be
 // read counts as one of an unknown object.
 func KeptOf(annotations map[string]string) []Kept {
 	var out []Kept
@@ -110,7 +111,7 @@ func readKept(value string) (k Kept) {
 	return k
 }
 
-// NeededDays returns for how many days AWS can still restore what deleted objects left, and 0 for nothing.
+// NeededDays returns for how many days AWS can still restore the resources that deleted objects left, and 0 for none.
 func NeededDays(left []Kept, now time.Time) (days int) {
 	const day = 24 * time.Hour
 	for _, k := range left {
@@ -119,14 +120,14 @@ func NeededDays(left []Kept, now time.Time) (days int) {
 	return days
 }
 
-// FinalSnapshotter is implemented by objects whose status says which final snapshot AWS makes, where that is not the declared one.
+// FinalSnapshotter is implemented by objects with a status that names the final snapshot of AWS if it is not the declared one.
 type FinalSnapshotter interface {
 	// FinalSnapshot returns the name that the deletion chose, or "" for the declared one, and whether AWS makes a snapshot at all.
 	FinalSnapshot() (name string, made bool)
 }
 
-// LeftBy returns what an object leaves in AWS when its deletion ends: the resource itself, or what outlives it. ok is false
-// when nothing stays. Stays says that the resource stays for another reason than the deletion policy.
+// LeftBy returns the resource that an object leaves in AWS when its deletion ends: its own resource, or the remains of it. ok is false when
+// nothing stays. stays is true if the resource stays for another reason than the deletion policy.
 func LeftBy(o v1alpha1.Resource, kindName string, m kind.Meta, stays bool, now time.Time) (left Kept, ok bool) {
 	intent, err := ReadIntent(o.GetAnnotations(), string(o.GetUID()))
 	left = Kept{Kind: kindName, Namespace: o.GetNamespace(), Name: o.GetName()}

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// known is an object whose resource was seen with its tags.
+// known returns an object after its resource was seen with its tags.
 func known() Owner {
 	o := us()
 	o.Intent, o.Known, o.CreatedAt, o.SyncedGeneration = recorded(), true, noon.Add(-time.Hour), 1
@@ -358,8 +358,8 @@ func TestAdvance_ThreeLostCreatesMakeOneResource(t *testing.T) {
 	}
 }
 
-// TestAdvance_AParentThatIsGoneIsToldAndNotPolled: a resource that existed is gone, and AWS refuses each create, because what it
-// belongs to is gone as well. Each pass after the second look says so, and the reconciler's pauses grow.
+// TestAdvance_AParentThatIsGoneIsToldAndNotPolled: a resource that existed is gone, and AWS refuses each create, because its parent is gone
+// as well. Each pass after the second look reports that, and the reconciler's pauses grow.
 func TestAdvance_AParentThatIsGoneIsToldAndNotPolled(t *testing.T) {
 	for _, by := range []kind.Identity{kind.ByName, kind.ByTag, kind.ByToken} {
 		o := known()
@@ -588,7 +588,7 @@ func TestAdvance_ADeleteIsNotRepeatedWhileAWSDeletes(t *testing.T) {
 	}
 }
 
-// A version is reached by several writes of the same value, each of which AWS answers with the next version.
+// A version is reached by several writes of the same value. AWS answers each of them with the next version.
 func TestAdvance_WritesThatHaveAnEffectAreNoFailure(t *testing.T) {
 	var m Memory
 	change := func(have string) kind.Change {

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// A set that was just created proves nothing about a member that another owner created meanwhile.
+// A set that was just created proves nothing about a member that another owner created in the meantime.
 func TestOwner_TowardAMember(t *testing.T) {
 	for _, c := range []struct {
 		name     string

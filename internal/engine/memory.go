@@ -29,15 +29,15 @@ const (
 	maxUnsettledWrites = 3
 )
 
-// Memory holds what the process remembers of one object between its passes: what was written when, and
-// since when AWS shows a state that may be stale. A restart loses it, which costs time, never safety.
-// The zero value is ready. It is used by one pass at a time.
+// Memory holds the state that the process keeps for one object between its passes: the writes with their times, and the time since when AWS
+// shows a state that may be stale. A restart loses it, which costs time, never safety. The zero value is ready. It is used by one pass at a
+// time.
 type Memory struct {
 	writes map[string]*write
 	// untaggedSince and absentSince are the first of an unbroken series of such looks.
 	untaggedSince, absentSince time.Time
-	// createdAt is the time at which AWS acknowledged a create, existsAt that of an answer to a create which proves
-	// only that the resource exists, deletedAt when it acknowledged a delete.
+	// createdAt is the time when AWS acknowledged a create, existsAt the time of an answer to a create that proves only that the resource
+	// exists, deletedAt the time when AWS acknowledged a delete.
 	createdAt, existsAt, deletedAt time.Time
 	// createdIn is the place of the acknowledged create.
 	createdIn string
@@ -51,12 +51,12 @@ type Memory struct {
 	refusedAt time.Time
 	// untouched is true from an acknowledged create until the next call that writes to the resource is sent.
 	untouched bool
-	// retried is the last request of a person for which writes that were given up were forgotten.
+	// retried is the last request of a person that made the process forget the writes it had given up.
 	retried string
-	// reported is the last request whose failure was reported.
+	// reported is the last request that was reported as failed.
 	reported string
-	// provided is the hash of what the provider added to the desired state when AWS was last seen as declared; nil before that, and then
-	// the status tells.
+	// provided is the hash of the additions of the provider to the desired state when AWS was last seen as declared; nil before that, and
+	// then the status has it.
 	provided *string
 	// notEmpty is true once AWS refused to delete the resource because of its contents.
 	notEmpty bool
@@ -142,7 +142,7 @@ func (m *Memory) recordLook(p Plan, err error, settle time.Duration, now time.Ti
 	}
 }
 
-// startOrClear keeps the time from which on a fact holds without a break.
+// startOrClear keeps the time since when a fact holds without a break.
 func startOrClear(t *time.Time, holds bool, now time.Time) {
 	switch {
 	case !holds:
@@ -159,14 +159,14 @@ func (m *Memory) recordAttempt(earlier, at time.Time) {
 	m.attempted, m.attemptAt = true, at
 }
 
-// createFailed reports whether every create that was ever sent is known to have had no effect. This process knows that
-// only of what it sent: where the object has another record, a second operator came first, and its create may be under way.
+// createFailed reports whether every create that was ever sent is known to have had no effect. This process knows that only of its own
+// creates: if the object has another record, a second operator came first, and its create may be under way.
 func (m *Memory) createFailed(recorded *Intent) bool {
 	mine := recorded == nil || recorded.At.Equal(m.attemptAt)
 	return m.attempted && mine && !m.createOpen && m.createdAt.IsZero() && m.existsAt.IsZero()
 }
 
-// wasRefused reports whether AWS answered the recorded create without carrying it out, so that nothing of it is to appear.
+// wasRefused reports whether AWS answered the recorded create without carrying it out, so that no resource of it will appear.
 func (m *Memory) wasRefused(recorded *Intent) bool {
 	return !m.refusedAt.IsZero() && recorded.At.Equal(m.refusedAt)
 }
@@ -180,7 +180,7 @@ func (m *Memory) recordFailed(failed *kind.FailedRequest, p Plan) {
 	}
 }
 
-// lastWrite returns the time at which AWS last acknowledged a create or a changed setting; zero when none is remembered.
+// lastWrite returns the time when AWS last acknowledged a create or a changed setting; zero when none is remembered.
 func (m *Memory) lastWrite() time.Time {
 	last := m.createdAt
 	for _, w := range m.writes {
@@ -239,7 +239,7 @@ func removalsOf(s kind.Step) kind.Diff {
 	return out
 }
 
-// recordEffect records that members exist whose creates AWS refused for that reason.
+// recordEffect records that members exist, after AWS refused their creates for that reason.
 func (m *Memory) recordEffect(fixes []string, p Plan, now time.Time) {
 	diff := p.Diff
 	if p.creates() {
@@ -252,8 +252,7 @@ func (m *Memory) recordEffect(fixes []string, p Plan, now time.Time) {
 	}
 }
 
-// members returns the paths whose creates AWS acknowledged within the settle time, with a hash of the
-// tags that each create carried.
+// members returns the paths of creates that AWS acknowledged within the settle time, with a hash of the tags that each create carried.
 func (m *Memory) members(settle time.Duration, now time.Time) map[string]string {
 	var out map[string]string
 	for path, w := range m.writes {
@@ -301,8 +300,8 @@ func (m *Memory) untagged() bool {
 	return w != nil && w.sum == sumOf(unset)
 }
 
-// due splits a plan's steps into those to send now and the changes that earlier writes must settle
-// first. A step whose changes were all written within their pause is not sent again.
+// due splits a plan's steps into those to send now and the changes that earlier writes must settle first. A step is not sent again if all
+// its changes were written within their pause.
 func (m *Memory) due(p Plan, settle time.Duration, now time.Time) (steps []kind.Step, pending kind.Diff) {
 	for _, s := range p.Steps {
 		waiting := m.pending(s, p, settle, now)
@@ -359,8 +358,8 @@ func (m *Memory) unsettled(p Plan, pending kind.Diff, now time.Time) error {
 	return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the change of " + c.Path, After: nextLook(now.Sub(w.at))}
 }
 
-// whyUnsettled says why AWS may show another value than was written, and what to do: what the kind reports of the last update, or another
-// writer.
+// whyUnsettled explains why AWS may show another value than the written one, with a remedy: the note of the kind about the last update, or
+// another writer.
 func (p Plan) whyUnsettled(c kind.Change) string {
 	for _, n := range p.Notes {
 		if n.Recheck && !n.True && !n.Unknown {
@@ -373,11 +372,11 @@ func (p Plan) whyUnsettled(c kind.Change) string {
 	return "look for another writer of this resource, or declare the value that AWS shows"
 }
 
-// maxBusyPause bounds the time that AWS asks to be left alone while it carries something out: it may end sooner than AWS expects.
+// maxBusyPause bounds the pause that AWS asks for during an operation: the operation may end sooner than AWS expects.
 const maxBusyPause = 5 * time.Minute
 
-// pauseUntil returns how long to wait before a look at something that AWS works on and of which it says when to look. It is 0, for the
-// growing pauses of every other wait, where AWS says nothing, or a time that is past.
+// pauseUntil returns how long to wait before the next look at an operation if AWS named a time for it. It is 0, for the growing pauses of
+// every other wait, if AWS named no time, or a time in the past.
 func pauseUntil(at, now time.Time) time.Duration {
 	if !at.After(now) {
 		return 0

@@ -24,7 +24,7 @@ const namesTag = "names"
 
 // Named is a resource that a spec names by an identifier.
 type Named struct {
-	// Field is the path of the field, such as spec.subnetIDs[0]; Value is what it holds.
+	// Field is the path of the field, such as spec.subnetIDs[0]; Value is its value.
 	Field, Value string
 	// Type is the value of the tag of the field.
 	Type string
@@ -38,7 +38,7 @@ func NamedIn(obj v1alpha1.Resource) []Named {
 	return out
 }
 
-// collectNamed adds what a value names. The type is that of the tag of its field; empty for a field without the tag.
+// collectNamed adds the resources that a value names. The type is that of the tag of its field; empty for a field without the tag.
 func collectNamed(v reflect.Value, path, resource string, out *[]Named) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -59,7 +59,7 @@ func collectNamed(v reflect.Value, path, resource string, out *[]Named) {
 	}
 }
 
-// collectFields adds what the fields of a struct name, but for documents, whose members only the kind knows.
+// collectFields adds the resources that the fields of a struct name, without documents: only the kind knows their members.
 func collectFields(v reflect.Value, path string, out *[]Named) {
 	if v.Type() == reflect.TypeFor[runtime.RawExtension]() {
 		return
@@ -75,10 +75,10 @@ func collectFields(v reflect.Value, path string, out *[]Named) {
 	}
 }
 
-// ownerLookups are the actions that read the tags of what is named, by the type of the resource; of all others tag:GetResources.
+// ownerLookups are the actions that read the tags of a named resource, by its type; for all other types it is tag:GetResources.
 var ownerLookups = map[string][]string{"iam:role": {"iam:GetRole"}, "kms:key": {"kms:DescribeKey", "tag:GetResources"}}
 
-// lookupsOf returns the actions that read the owners of what specs of a type name.
+// lookupsOf returns the actions that read the owners of the resources that specs of a type name.
 func lookupsOf(t reflect.Type, seen map[reflect.Type]bool) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
@@ -103,7 +103,7 @@ func lookupsOf(t reflect.Type, seen map[reflect.Type]bool) []string {
 	return slices.Compact(out)
 }
 
-// namedBy returns what an object names, with the ARNs that it may mean. What the object says in a document, only its kind can tell.
+// namedBy returns the resources that an object names, with the ARNs that it may mean. Only the kind can read those in a document.
 func namedBy[CR v1alpha1.Resource](k any, sc kind.Scope, obj CR) []kind.Naming {
 	var out []kind.Naming
 	for _, n := range NamedIn(obj) {
@@ -136,7 +136,7 @@ func refuseOthersResources(ctx context.Context, sc kind.Scope, o Owner, p Plan, 
 	return nil
 }
 
-// whyNotNamed says why the object must not name a resource, by the tags of what it may mean; empty when it may.
+// whyNotNamed returns why the object must not name a resource, by the tags of the resources that it may mean; empty when it may.
 func (o Owner) whyNotNamed(n kind.Naming, tags map[string]map[string]string) string {
 	switch {
 	case slices.ContainsFunc(n.ARNs, func(arn string) bool { return !o.mayUse(tags[arn]) }):
@@ -155,7 +155,7 @@ func (o Owner) whyNotNamed(n kind.Naming, tags map[string]map[string]string) str
 		": refer to an object of this namespace, or have an administrator add the ARN, or a pattern of it"
 }
 
-// arnsOf returns the ARNs of what is named, each once.
+// arnsOf returns the ARNs of the named resources, each once.
 func arnsOf(named []kind.Naming) (out []string) {
 	for _, n := range named {
 		out = append(out, n.ARNs...)

@@ -23,19 +23,19 @@ import (
 // https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
 const maxTagValue = 256
 
-// Owner holds what the engine needs to know of an object to decide who owns a resource and what may be done.
+// Owner holds the facts about an object that the engine needs to decide who owns a resource and which actions are allowed.
 type Owner struct {
 	Kind, Namespace, Name, UID string
-	// Cluster is the cluster's ID; Previous are clusters whose resources this one may take over.
+	// Cluster is the cluster's ID; Previous are clusters that this one may take over resources from.
 	Cluster  string
 	Previous []string
-	// Shared are namespaces whose resources the object may name as it names those of its namespace: NAMESPACE of the cluster, or
+	// Shared are further namespaces with resources that the object may name like those of its own namespace: NAMESPACE of the cluster, or
 	// CLUSTER-ID/NAMESPACE.
 	Shared []string
 	// Foreign are patterns of ARNs of resources without an owner that the object may name; none allows all.
 	Foreign []string
 
-	// Generation is the object's; SyncedGeneration the last one at which AWS was observed to be as declared.
+	// Generation is the object's; SyncedGeneration the last one that AWS was observed to match.
 	Generation, SyncedGeneration int64
 	Deleting                     bool
 	Deletion                     v1alpha1.DeletionPolicy
@@ -57,7 +57,7 @@ type Owner struct {
 	HasFinalizer bool
 	// Intent holds the record that was persisted before the first write to AWS; nil when there was none.
 	Intent *Intent
-	// Earlier is the record of another object, from which this one was restored or copied; nil when there is none.
+	// Earlier is the record of the other object that this one was restored or copied from; nil when there is none.
 	Earlier *Intent
 	// Known is true once the status records the resource.
 	Known bool
@@ -66,7 +66,7 @@ type Owner struct {
 	CreatedAt time.Time
 	// NoCreationTime is that of kind.Meta: CreatedAt then is when the owner tags were first seen.
 	NoCreationTime bool
-	// Unnamed is true of kinds whose identifiers AWS assigns: another name is no remedy.
+	// Unnamed is true for kinds with identifiers that AWS assigns: another name is no remedy.
 	Unnamed bool
 	// Proven and TagsFixed are those of kind.Seen.
 	Proven, TagsFixed bool
@@ -85,19 +85,19 @@ type Owner struct {
 	Written map[string]string
 	// Check is that of kind.Look; nil for a look that something may be done after.
 	Check *kind.Check
-	// Provided is the hash of what the provider adds to the desired state, such as its defaultTags; empty for nothing.
+	// Provided is the hash of the additions of the provider to the desired state, such as its defaultTags; empty for none.
 	Provided string
-	// MayDeleteData is true when the object names itself as a store whose data may be deleted.
+	// MayDeleteData is true when the annotation of the object allows the deletion of its data.
 	MayDeleteData bool
 	// Gate says how the plans of the object are approved.
 	Gate Gate
-	// Recent holds what this process remembers of its last calls.
+	// Recent holds the results of the last calls of this process.
 	Recent Recent
 }
 
-// Recent holds what the process remembers of its last calls for one object.
+// Recent holds the results of the last calls of this process for one object.
 type Recent struct {
-	// CreatedIn is the place in which AWS acknowledged the last create; empty while this process knows of none.
+	// CreatedIn is the place of the last create that AWS acknowledged; empty while this process knows of none.
 	CreatedIn string
 	// Created is true for the settle time after AWS acknowledged a create that carried the owner tags.
 	Created bool
@@ -108,33 +108,33 @@ type Recent struct {
 	Wrote bool
 	// TagsKnown is true within the pass that created the resource.
 	TagsKnown bool
-	// New is true as long as Created and nothing else was sent to the resource since.
+	// New is true as long as Created holds and no further call was sent to the resource.
 	New bool
-	// Reported is the last request whose failure was reported.
+	// Reported is the last request that was reported as failed.
 	Reported string
 	// Untagged is true after AWS acknowledged the removal of the owner tags.
 	Untagged bool
-	// Members are the diff paths whose creates AWS acknowledged within the settle time, each with a hash
-	// of the tags that the create carried.
+	// Members are the diff paths of creates that AWS acknowledged within the settle time, each with a hash of the tags that the create
+	// carried.
 	Members map[string]string
-	// Removed are the diff paths whose removal AWS acknowledged.
+	// Removed are the diff paths with a removal that AWS acknowledged.
 	Removed []string
 	// UntaggedSettled is true once the resource was seen without owner tags over the whole settle time.
 	UntaggedSettled bool
-	// Provided is the hash of what the provider added to the desired state when AWS was last seen as declared; empty for nothing.
+	// Provided is the hash of the additions of the provider to the desired state when AWS was last seen as declared; empty for none.
 	Provided string
 	// NotEmpty is true once AWS refused to delete the resource because of its contents.
 	NotEmpty bool
 }
 
-// ReportsOnly says that the differences of a plan are to be reported and not corrected.
+// ReportsOnly reports whether the differences of a plan are only reported and not corrected.
 func (o Owner) ReportsOnly(p Plan) bool {
 	outside := p.Cause == Drifted || p.Cause == New && o.Known
 	return o.Management == v1alpha1.ManageObserve || o.Drift == v1alpha1.DriftReport && outside && !o.Deleting
 }
 
-// providerEdited reports whether a difference follows from an edit of the provider. Where an edit was not yet applied when AWS was last as
-// declared, the keys of tags tell: no one but an editor wants a key that was never written, or no longer wants one that was.
+// providerEdited reports whether a difference follows from an edit of the provider. If an edit was not yet applied when AWS was last as
+// declared, the keys of tags show it: only an edit adds a key that was never written, or removes one that was.
 func (o Owner) providerEdited(diff kind.Diff) bool {
 	if o.Recent.Provided != o.Provided {
 		return true
@@ -145,7 +145,7 @@ func (o Owner) providerEdited(diff kind.Diff) bool {
 	})
 }
 
-// createdWith returns the paths in Members whose creates carried the tags.
+// createdWith returns the paths in Members with creates that carried the tags.
 func (r Recent) createdWith(tags map[string]string) map[string]bool {
 	if len(r.Members) == 0 {
 		return nil
@@ -227,18 +227,18 @@ func Judge(o Owner, tags map[string]string, created time.Time) (Verdict, string)
 	}
 }
 
-// ownerHidden stands for an owner of another namespace, of whom the people of this one learn nothing: administrators find the tags in the
-// log of the operator.
+// ownerHidden stands for an owner of another namespace. Users of this namespace must learn nothing about it: administrators find the tags
+// in the log of the operator.
 const ownerHidden = "its tags name an object of another namespace, which the log of the operator names for administrators"
 
-// hides reports whether the owner that the tags name is none that the people of the object's namespace may know of.
+// hides reports whether the tags name an owner that the users of the object's namespace must not know of.
 func (o Owner) hides(tags map[string]string) bool {
 	owner := tags[wellknown.TagOwner]
 	parts := strings.SplitN(owner, "/", 3)
 	return owner != "" && (len(parts) < 3 || parts[1] != o.Namespace)
 }
 
-// contradictions lists the owner tags whose values belong to another owner. A missing tag is none.
+// contradictions lists the owner tags with values of another owner. A missing tag is no contradiction.
 func (o Owner) contradictions(tags map[string]string) []string {
 	var out []string
 	for _, key := range []string{wellknown.TagManagedBy, wellknown.TagCluster, wellknown.TagOwner} {
@@ -251,9 +251,9 @@ func (o Owner) contradictions(tags map[string]string) []string {
 	return out
 }
 
-// checkEarlier refuses to create, besides the resource of an earlier object of another cluster, a second one. Unseen is true before
-// the resource was looked for: an object that may adopt what it finds, or only observes it, looks first. So does one whose
-// record does not say which cluster it comes from.
+// checkEarlier refuses to create a second resource in addition to that of an earlier object of another cluster. unseen is true before the
+// resource was looked for: an object that may adopt a resource that it finds, or only observes it, looks first. So does one with a record
+// that does not name its cluster.
 func (o Owner) checkEarlier(unseen bool) error {
 	e := o.Earlier
 	if e == nil || o.Deleting || o.Known || o.isOurs(e.Cluster) {
@@ -269,7 +269,7 @@ func (o Owner) checkEarlier(unseen bool) error {
 		AnnotationHome, AnnotationIntent, e.UID, kind.Either(e.Cluster == "", "", " in cluster "+e.Cluster))}
 }
 
-// isOurs reports whether a cluster is the operator's, or one whose resources it may take over.
+// isOurs reports whether a cluster is the operator's, or one that it may take over resources from.
 func (o Owner) isOurs(cluster string) bool { return cluster == o.Cluster || o.inherits(cluster) }
 
 func (o Owner) inherits(cluster string) bool {

@@ -26,7 +26,7 @@ func TestTargetOf_GivesWhatItsObjectOwnsOrMayUse(t *testing.T) {
 		name   string
 		policy v1alpha1.ManagementPolicy
 		status v1alpha1.CommonStatus
-		// role and vpc are what a reference to an IAMRole or a VPC leads to; empty for a target.
+		// role and vpc are the results of a reference to an IAMRole and to a VPC; empty for a target.
 		role, vpc string
 	}{
 		{name: "its own", status: published(v1alpha1.OwnershipOwned)},
@@ -150,7 +150,7 @@ func TestConflict_NamesTheResourceInAWS(t *testing.T) {
 	}
 }
 
-// named is a kind of which only the name counts.
+// named is a kind with only a name.
 type named string
 
 func (n named) Name() string           { return string(n) }

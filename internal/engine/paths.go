@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// PathKeeper is implemented by objects whose status records which members of documents the operator wrote.
+// PathKeeper is implemented by objects with a status that records which members of documents the operator wrote.
 type PathKeeper interface {
 	// ManagedPaths returns the recorded paths, and RecordPaths replaces them.
 	ManagedPaths() []string
@@ -91,8 +91,8 @@ func declaredIn(at []string, object map[string]any, d *kind.Document) [][]string
 	return out
 }
 
-// boundPaths returns sorted paths within maxPaths. The deepest are replaced by what contains them: then no one notices that one of several
-// members of an object is no longer declared, and still that the object is not.
+// boundPaths returns sorted paths within maxPaths. The deepest are replaced by the paths of their parents: then the removal of one of
+// several members of an object from the spec goes unnoticed, but not the removal of the object.
 func boundPaths(paths []string) []string {
 	for sizeOf(paths) > maxPaths {
 		deepest := 0
@@ -133,7 +133,7 @@ func pointerTo(names []string) string {
 	return b.String()
 }
 
-// dropUndeclared declares the absence of what was written and is no longer declared: of the outermost object or member that the document
+// dropUndeclared declares the absence of written members that are no longer declared: of the outermost object or member that the document
 // does not have. It returns the paths of the differences that follow.
 func dropUndeclared(want any, written []string) (dropped []string) {
 	all := documentsOf(want)
@@ -150,7 +150,8 @@ func dropUndeclared(want any, written []string) (dropped []string) {
 	return dropped
 }
 
-// readDocuments finds out what the documents of the wanted state declare, and declares the absence of what they do not declare any more.
+// readDocuments collects the members that the documents of the wanted state declare, and declares the absence of members that they no
+// longer declare.
 func (d *decider[CR, S]) readDocuments() {
 	d.paths = pathsOf(d.want)
 	if !d.o.Deleting && d.o.Management != v1alpha1.ManageObserve {
@@ -173,13 +174,13 @@ func dropMember(object map[string]any, at place, names []string) []string {
 	return nil
 }
 
-// isRemoved reports whether AWS carried out the removal of what is no longer declared. What it shows from then on is its own choice, such
-// as a default.
+// isRemoved reports whether AWS carried out the removal of a member that is no longer declared. The value that AWS shows from then on is
+// its own choice, such as a default.
 func (d decider[CR, S]) isRemoved(c kind.Change) bool {
 	return c.Gone && slices.Contains(d.dropped, c.Path) && slices.Contains(d.o.Recent.Removed, c.Path) && !d.hasUnreportedFailure()
 }
 
-// removed returns the paths whose removal AWS acknowledged.
+// removed returns the paths with a removal that AWS acknowledged.
 func (m *Memory) removed() []string {
 	var out []string
 	for path, w := range m.writes {

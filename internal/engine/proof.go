@@ -22,8 +22,8 @@ func (i *Intent) Sign(s kind.Signer, kindName string, obj metav1.Object) error {
 	return err
 }
 
-// CheckSignature finds out, for an object in deletion whose provider a capability lends the operator's identity, whether the operator wrote
-// its record. The error is that of the keys.
+// CheckSignature checks whether the operator wrote the record of an object in deletion, if a capability lends the operator's identity to
+// its provider. The error is that of the keys.
 func (f *Facts) CheckSignature(kindName string, obj metav1.Object, i *Intent) error {
 	if obj.GetDeletionTimestamp() == nil || !f.Borrowed || f.Signer == nil || i == nil || i.Signature == "" {
 		return nil
@@ -35,7 +35,7 @@ func (f *Facts) CheckSignature(kindName string, obj metav1.Object, i *Intent) er
 	return err
 }
 
-// statement returns what a signature is of: the object, and where its resource is or may be.
+// statement returns the signed content: the object, and where its resource is or may be.
 func (i *Intent) statement(kindName, namespace, name string) (string, error) {
 	text, err := json.Marshal([]any{"intent", kindName, namespace, name, i.UID, i.Home, i.Identity})
 	if err != nil {
@@ -44,9 +44,9 @@ func (i *Intent) statement(kindName, namespace, name string) (string, error) {
 	return string(text), nil
 }
 
-// provesNothing reports whether an object in deletion has nothing but claims of its author: no capability vouches for it, it would be
-// served with the operator's own identity alone, and neither its status nor a signed record says that a resource of it may exist. AWS is
-// not asked about such an object: each answer would tell its author which resources exist.
+// provesNothing reports whether an object in deletion rests only on claims of its author: no capability vouches for it, only the operator's
+// own identity would serve it, and neither its status nor a signed record shows that a resource of it may exist. The engine makes no call
+// for such an object: each answer would show its author which resources exist.
 func (f Facts) provesNothing(o Owner) bool {
 	return o.Deleting && f.Borrowed && !f.Trusted && !f.Signed && !o.Known
 }

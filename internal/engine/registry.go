@@ -35,16 +35,16 @@ type Entry interface {
 type Binding interface {
 	// Decide is the package's Decide. It writes nothing.
 	Decide(ctx context.Context, sc kind.Scope, o Owner, cr v1alpha1.Resource) (Plan, error)
-	// Export sets the spec of cr, with its tags, to what the resource that it identifies is in AWS; see kind.Exporter.
+	// Export sets the spec of cr, with its tags, to the state in AWS of the resource that it identifies; see kind.Exporter.
 	Export(ctx context.Context, sc kind.Scope, cr v1alpha1.Resource) (Exported, error)
 }
 
-// Exported holds what Export found beside the spec.
+// Exported holds the results of Export other than the spec.
 type Exported struct {
 	Exists bool
 	// Tags holds the tags of the resource, with those of its owner and of AWS.
 	Tags map[string]string
-	// Omitted lists what the spec leaves out, and why. Unread lists what it may leave out and nothing reads.
+	// Omitted lists the settings that the spec leaves out, and why. Unread lists the settings that it may leave out and nothing reads.
 	Omitted, Unread []string
 	// Published is a copy of the object with the status that the resource gives it; nil where there is none.
 	Published v1alpha1.Resource

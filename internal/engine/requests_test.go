@@ -77,7 +77,7 @@ func TestFailedRequest_OfWhatIsAsDeclaredIsForgotten(t *testing.T) {
 	}
 }
 
-// preparedBox is a box whose color is only known after a read.
+// preparedBox is a box with a color that is only known after a read.
 type preparedBox struct {
 	*box
 	fails error

@@ -53,10 +53,10 @@ func stepErrors(err error) []*StepError {
 // concurrency bounds how many calls for one resource are under way at a time.
 const concurrency = 4
 
-// Run sends the steps of a plan, stage by stage. The calls of one stage run at the same time and all
-// are waited for, so that what AWS accepted is known; a failed stage ends the run, and so does one with LookAfter. store persists an
-// identifier that AWS assigned, or the request that it carries out later, before anything else is done. Run returns the accepted steps in
-// order, among them a create whose identifier could not be stored.
+// Run sends the steps of a plan, stage by stage. The calls of one stage run at the same time and Run waits for all of them, so that the
+// accepted calls are known; a failed stage ends the run, and so does one with LookAfter. store persists an identifier that AWS assigned, or
+// the request that AWS carries out later, before the next action. Run returns the accepted steps in order, including a create if its
+// identifier could not be stored.
 func Run(ctx context.Context, o Owner, steps []kind.Step, store func(context.Context, kind.Accepted) error) ([]kind.Step, error) {
 	var done []kind.Step
 	for _, stage := range stagesOf(steps) {
@@ -152,9 +152,8 @@ func stagesOf(steps []kind.Step) [][]kind.Step {
 	return out
 }
 
-// Token makes a repeated call harmless: same object, same attempt, same action, same token. It has the
-// form of a UUID because that is what the strictest AWS APIs ask for (Secrets Manager: 32 to 64
-// characters; EC2: at most 64).
+// Token makes a repeated call harmless: same object, same attempt, same action, same token. It has the form of a UUID because the strictest
+// AWS APIs ask for that (Secrets Manager: 32 to 64 characters; EC2: at most 64).
 func Token(o Owner, action string) string {
 	attempt := 1
 	if o.Intent != nil && o.Intent.Attempt > 0 {

@@ -22,12 +22,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Facts holds what is gathered about an object before the engine works on it.
+// Facts holds the facts about an object that are gathered before the engine works on it.
 type Facts struct {
-	// Cluster is the cluster's ID; Previous are clusters whose resources this one may take over.
+	// Cluster is the cluster's ID; Previous are clusters that this one may take over resources from.
 	Cluster  string
 	Previous []string
-	// Shared are namespaces whose resources objects of every namespace may name; see Owner.
+	// Shared are namespaces with resources that objects of every namespace may name; see Owner.
 	Shared []string
 	// Foreign are patterns of ARNs of resources without an owner that objects may name; see Owner.
 	Foreign []string
@@ -36,7 +36,7 @@ type Facts struct {
 	// Borrowed is true when the provider uses the operator's own identity only because a capability
 	// generated it.
 	Borrowed bool
-	// Signed is true for an object whose record the operator signed; see CheckSignature. It counts where Borrowed is true.
+	// Signed is true for an object with a record that the operator signed; see CheckSignature. It counts if Borrowed is true.
 	Signed bool
 	// Provider is the spec of the object's provider.
 	Provider v1alpha1.AWSProviderSpec
@@ -72,8 +72,7 @@ type Facts struct {
 	Secret func(name, key string) ([]byte, error)
 }
 
-// Importer is implemented by objects whose AWS identifiers are assigned by AWS and that can adopt an
-// existing resource by its identifier.
+// Importer is implemented by objects with identifiers that AWS assigns and that can adopt an existing resource by its identifier.
 type Importer interface {
 	// ImportID returns the identifier of the resource to adopt; empty for none.
 	ImportID() string
@@ -126,7 +125,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 	return o
 }
 
-// providedBy is the hash of what a provider adds to the desired state; empty for nothing.
+// providedBy returns the hash of the additions of a provider to the desired state; empty for none.
 func providedBy(p v1alpha1.AWSProviderSpec) string {
 	if len(p.DefaultTags) == 0 && p.PermissionsBoundaryARN == "" && p.RolePathPrefix == "" {
 		return ""
@@ -134,13 +133,13 @@ func providedBy(p v1alpha1.AWSProviderSpec) string {
 	return sumOf([]any{p.DefaultTags, p.PermissionsBoundaryARN, p.RolePathPrefix})
 }
 
-// Published reports whether an object's status has what references need. An ID without an ARN records a create whose result
-// has not been read yet; the ARN is set when it is read.
+// Published reports whether an object's status has the values that references need. An ID without an ARN records a create with a result
+// that has not been read yet; the ARN is set when it is read.
 func Published(o v1alpha1.Resource) bool {
 	return o.CommonStatus().ID != "" && isRead(o) && mayBeReferredTo(o)
 }
 
-// isRead reports whether the status has what a look at the resource showed. Some kinds have resources without an ARN.
+// isRead reports whether the status has the result of a look at the resource. Some kinds have resources without an ARN.
 func isRead(o v1alpha1.Resource) bool {
 	if r, ok := o.(interface{ IsRead() bool }); ok {
 		return r.IsRead()
@@ -148,9 +147,8 @@ func isRead(o v1alpha1.Resource) bool {
 	return o.CommonStatus().ARN != ""
 }
 
-// mayBeReferredTo reports whether the resource in an object's status is the object's own, or one that the object only observes
-// and that no other object owns. What the status says of a resource that the object does not own proves nothing: any object can
-// name any resource.
+// mayBeReferredTo reports whether the resource in an object's status is the object's own, or one that the object only observes and that no
+// other object owns. The status proves nothing about a resource that the object does not own: any object can name any resource.
 func mayBeReferredTo(o v1alpha1.Resource) bool {
 	st := o.CommonStatus()
 	if o.GetAnnotations()[wellknown.AnnotationPaused] == "true" && !st.OwnsResource() {
@@ -170,10 +168,9 @@ type Referrer struct {
 	Foreign []string
 }
 
-// TargetOf returns what a reference to an object of a kind gives, from the status of that object; nil when there is none.
-// It needs the ID and the ARN in the target's status, that the target owns its resource, or only observes one that no one else
-// owns, and not its readiness. Errors are *status.Waiting until that is so, and *status.Stalled for an object that must not be
-// referred to.
+// TargetOf returns the target of a reference to an object of a kind, from the status of that object. A nil target does not exist. It
+// requires the ID and the ARN in the target's status, and that the target owns its resource, or only observes one without another owner. It
+// does not require readiness. Errors are *status.Waiting until that is so, and *status.Stalled for an object that must not be referred to.
 func TargetOf(by Referrer, of Entry, name string, target v1alpha1.Resource) (kind.Target, error) {
 	kindName := of.Name()
 	id := kindName + "/" + name
@@ -214,8 +211,8 @@ func refuseObserved(by Referrer, id, kindName string, target v1alpha1.Resource) 
 	return &status.Stalled{Reason: status.ReasonNotPermitted, Message: message}
 }
 
-// refuseElsewhere refuses references to an object whose resource is in another account or region, where the name by which it is used would
-// be that of another resource.
+// refuseElsewhere refuses references to an object with a resource in another account or region, if the name in use could be that of another
+// resource there.
 func refuseElsewhere(by Referrer, id string, reach kind.Reach, target v1alpha1.Resource) error {
 	here, there := strings.Split(by.Home, "/"), strings.Split(homeOf(target), "/")
 	if len(here) != 3 || len(there) != 3 || reach == kind.Everywhere {
@@ -239,7 +236,7 @@ func homeOf(o v1alpha1.Resource) string {
 	return Home(arn[1], arn[4], arn[3])
 }
 
-// whatIsMissing says what a reference to an object waits for.
+// whatIsMissing names the condition that a reference to an object waits for.
 func whatIsMissing(id string, target v1alpha1.Resource) string {
 	if target != nil && target.GetDeletionTimestamp() == nil && target.CommonStatus().ID != "" && !mayBeReferredTo(target) {
 		return id + " to own its AWS resource: see its conditions, and whether it is paused"
@@ -247,8 +244,8 @@ func whatIsMissing(id string, target v1alpha1.Resource) string {
 	return id + " to exist in AWS"
 }
 
-// ForgetObserved removes from the status of an object what was published while the object only observed, once it is to manage
-// its resource: the resource may be another owner's. A resource of the object itself stays recorded.
+// ForgetObserved removes the values that were published while the object only observed from its status, once the object manages its
+// resource: the resource may be another owner's. A resource of the object itself stays recorded.
 func ForgetObserved(obj v1alpha1.Resource) {
 	st := obj.CommonStatus()
 	observed := st.Ownership == v1alpha1.OwnershipObserved || st.Ownership == v1alpha1.OwnershipObservedForeign
@@ -279,7 +276,7 @@ func ErrorOfNoKind(kindName, name string) error {
 // maxTags is the number of AWS's 50 tags per resource that are left to users.
 const maxTags = 40
 
-// ScopeOf returns what a kind gets to know beside the spec. A deletion never fails because of the tags.
+// ScopeOf returns the facts that a kind gets in addition to the spec. A deletion never fails because of the tags.
 func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 	tags := map[string]string{}
 	if o.Management != v1alpha1.ManageObserve { // an observed resource was not made through the provider
@@ -313,13 +310,13 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 	}, nil
 }
 
-// isTime reports whether a text is a time, in the form in which the operator writes it.
+// isTime reports whether a text is a time in the format of the operator.
 func isTime(text string) bool {
 	_, err := time.Parse(time.RFC3339, text)
 	return err == nil
 }
 
-// MayDeleteData reports whether the annotation of an object names a store, whose data may be deleted with it.
+// MayDeleteData reports whether the annotation of an object names a store, so that its data may be deleted with it.
 func MayDeleteData(o metav1.Object, store string) bool {
 	names := strings.Split(o.GetAnnotations()[wellknown.AnnotationDeleteData], ",")
 	return slices.ContainsFunc(names, func(name string) bool { return strings.TrimSpace(name) == store })
@@ -358,18 +355,18 @@ func TypesOf(patterns []string, kinds []Entry) *AllowedTypes {
 	return out
 }
 
-// recordedIn returns what reports whether a status records a resource as the object's own.
+// recordedIn returns a function that reports whether a status records a resource as the object's own.
 func recordedIn(st v1alpha1.CommonStatus) func(id string) bool {
 	return func(id string) bool { return st.ID == id && st.OwnsResource() }
 }
 
-// Requester is implemented by objects whose status has the request that AWS carries out.
+// Requester is implemented by objects with a status that records the request that AWS carries out.
 type Requester interface {
 	// RecordRequest records a request that AWS accepted at a time.
 	RecordRequest(operation, token string, at metav1.Time)
 }
 
-// RecordAccepted records in the status of an object, in memory, what AWS answered to a call.
+// RecordAccepted records the answer of AWS to a call in the status of an object, in memory.
 func RecordAccepted(obj v1alpha1.Resource, a kind.Accepted, now time.Time) {
 	if st := obj.CommonStatus(); a.ID != "" && st.ID != a.ID {
 		st.ID, st.ARN, st.Ownership = a.ID, "", "" // the ARN was that of the lost resource; references wait for the new one
@@ -379,7 +376,7 @@ func RecordAccepted(obj v1alpha1.Resource, a kind.Accepted, now time.Time) {
 	}
 }
 
-// IDOf is the identifier of the object's resource: the recorded one, else the one to import.
+// IDOf returns the identifier of the object's resource: the recorded one, otherwise the one to import.
 func IDOf(obj v1alpha1.Resource) string {
 	if id := obj.CommonStatus().ID; id != "" {
 		return id
@@ -394,8 +391,8 @@ func importID(obj v1alpha1.Resource) string {
 	return ""
 }
 
-// Attend makes a Decider of a binding: it decides for the object and publishes into it what AWS
-// assigned, so that the next decision of the pass sees it.
+// Attend makes a Decider of a binding: it decides for the object and publishes the values that AWS assigned into it, so that the next
+// decision of the pass sees them.
 func Attend(b Binding, sc kind.Scope, obj v1alpha1.Resource) Decider {
 	return func(ctx context.Context, o Owner) (Plan, error) {
 		sc.ID = IDOf(obj)
@@ -412,7 +409,7 @@ func Attend(b Binding, sc kind.Scope, obj v1alpha1.Resource) Decider {
 	}
 }
 
-// publish records what a look showed of a resource of this object.
+// publish records the result of a look at a resource of this object.
 func publish(p Plan, obj v1alpha1.Resource) {
 	if p.Publish == nil {
 		return
@@ -453,13 +450,13 @@ func Summarize(obj v1alpha1.Resource, out Outcome, err error, now, failingSince 
 	if !transient {
 		st.ObservedGeneration = generation
 	}
-	// A Ready object whose check met a failure that passes stays Ready, and its check is repeated soon.
+	// A Ready object stays Ready if its check met a transient failure, and the check is repeated soon.
 	if checked(out, err) && (!transient || !st.Ready) {
 		st.LastHandledReconcileAt = ReconcileRequestOf(obj)
 	}
 }
 
-// readyMessage says how far the AWS resource is as declared: differences that are only reported leave an object Ready.
+// readyMessage reports how far the AWS resource is as declared: differences that are only reported leave an object Ready.
 func readyMessage(obj v1alpha1.Resource, out Outcome) string {
 	const declared = "the AWS resource exists and is as declared"
 	if len(out.Drift) == 0 {
@@ -485,14 +482,14 @@ func recordSynced(obj v1alpha1.Resource, p Plan) {
 	}
 }
 
-// checked reports whether a requested check was done, whatever it found: also what holds a deletion, a plan that waits for an approval, and
-// a failure that is tried again.
+// checked reports whether a requested check was done, with any result, including a hold on a deletion, a plan that waits for an approval,
+// and a failure that is retried.
 func checked(out Outcome, err error) bool {
 	_, waiting := status.AsWaiting(err)
 	return !waiting || out.Plan.Cause == Deleting || out.Passage.Pending != ""
 }
 
-// conditionOf turns what a kind reports beside Ready into a condition.
+// conditionOf turns a note of a kind into a condition.
 func conditionOf(n kind.Note) metav1.Condition {
 	c := metav1.Condition{Type: n.Type, Status: metav1.ConditionFalse, Reason: n.Reason, Message: n.Message}
 	switch {
@@ -521,8 +518,7 @@ func reportDuplicates(obj v1alpha1.Resource, out Outcome, now time.Time) {
 // maxRequest is the length of a reconcile request that the status can hold.
 const maxRequest = 64
 
-// ReconcileRequestOf returns the value of the annotation that asks for a check now, cut to what the
-// status can hold.
+// ReconcileRequestOf returns the value of the annotation that asks for a check now, cut to the size that the status can hold.
 func ReconcileRequestOf(obj metav1.Object) string {
 	return status.Truncate(obj.GetAnnotations()[wellknown.AnnotationReconcileAt], maxRequest)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// tagged is the life of a box whose provider has a default tag.
+// tagged returns the life of a box with a provider that has a default tag.
 func tagged(t *testing.T, b *box) *machineLife {
 	e := For(func(aws.Config) kind.Kind[*v1alpha1.S3Bucket, boxState] { return b })
 	l := lifeOfEntry(t, &machine{}, e, nil)

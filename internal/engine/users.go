@@ -26,7 +26,7 @@ var fieldsNaming = map[string][]string{
 	"IAMRole":    {"roleref", "role", "rolearn", "subscriptionroleref", "subscriptionrolearn", "targetrolearn", "iaminstanceprofile"},
 }
 
-// Identified is implemented by objects whose resource has more names than its ID and its ARN, such as a key with aliases.
+// Identified is implemented by objects with a resource that has more names than its ID and its ARN, such as a key with aliases.
 type Identified interface {
 	// Identifiers returns these names.
 	Identifiers() []string
@@ -59,15 +59,15 @@ func NamesAny(user v1alpha1.Resource, targetKind string) bool {
 	return len(n.references)+len(n.literals) > 0 || err == nil && intent != nil && len(intent.Needed) > 0
 }
 
-// namesIn collects what the spec of an object names.
+// namesIn collects the names in the spec of an object.
 func namesIn(user v1alpha1.Resource, targetKind string) naming {
 	n := naming{kind: targetKind, fields: fieldsOf(user, targetKind)}
 	n.collect(specOf(user), false)
 	return n
 }
 
-// keyNames returns the names of keys in the spec of an object, without those of references, and of a key its aliases: one that moves to
-// another key leaves what was encrypted by this name. Values that may name anything have other ARNs.
+// keyNames returns the names of keys in the spec of an object, without those of references, and for a key its aliases: an alias that moves
+// to another key leaves behind the data that was encrypted under this name. Values that may name any resource have other ARNs.
 func keyNames(o v1alpha1.Resource) []string {
 	if key, ok := o.(*v1alpha1.KMSKey); ok {
 		var aliases []string // as they are known before the create, so that no look at the key records more
@@ -80,7 +80,7 @@ func keyNames(o v1alpha1.Resource) []string {
 		func(name string) bool { return strings.HasPrefix(name, "arn:") && !strings.Contains(name, ":kms:") })
 }
 
-// keyKind is the kind of those resources without which data cannot be read.
+// keyKind is the kind of the resources that are required to read data.
 const keyKind = "KMSKey"
 
 // mostNeeded bounds the names of keys on record for one object.
@@ -181,7 +181,7 @@ func sharePlace(of, other v1alpha1.Resource) bool {
 	return a[0] == b[0] && a[1] == b[1] && (global || a[2] == b[2])
 }
 
-// naming collects what the fields of a spec name.
+// naming collects the names in the fields of a spec.
 type naming struct {
 	kind                 string
 	fields               []string
@@ -227,8 +227,8 @@ func (n *naming) collectStruct(v reflect.Value, inside bool) {
 	}
 }
 
-// collectDocument collects what a value names whose members are only known at run time: by references, by ARNs, and by the members that
-// have the names of fields.
+// collectDocument collects the names in a value with members that are only known at run time: in references, in ARNs, and in the members
+// that have the names of fields.
 func (n *naming) collectDocument(text []byte) {
 	references, _ := docs.References(text)
 	for _, r := range references {

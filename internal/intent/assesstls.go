@@ -26,7 +26,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// TLS holds what the cluster tells about the TLS assessments of a policy.
+// TLS holds the facts from the cluster about the TLS assessments of a policy.
 type TLS struct {
 	// Image runs the assessment; empty when --tls-assessor-image is not set.
 	Image string
@@ -51,7 +51,7 @@ type Service struct {
 type Run struct {
 	Pod     string
 	Created time.Time
-	// Finished is the time at which the assessment ended; zero while it has not.
+	// Finished is the time when the assessment ended; zero while it runs.
 	Finished time.Time
 	// Failure says why the pod failed or cannot start; empty otherwise.
 	Failure string
@@ -153,8 +153,8 @@ func hostPort(v string) string {
 	return ""
 }
 
-// isHost reports whether a host is an IP address or a lower-case DNS name. A name whose last label is a number would
-// be read as an IPv4 address by some resolvers.
+// isHost reports whether a host is an IP address or a lower-case DNS name. Some resolvers would read a name as an IPv4 address if its last
+// label is a number.
 func isHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.Zone() == ""
@@ -163,8 +163,8 @@ func isHost(host string) bool {
 	return len(validation.IsDNS1123Subdomain(host)) == 0 && strings.Trim(last, "0123456789") != "" && !strings.HasPrefix(last, "0x")
 }
 
-// AssessTLS merges the results of runs into the previous ones, for the given targets, and says what is wrong with the
-// last run. Results are untrusted: any user who may create pods in the namespace can write them.
+// AssessTLS merges the results of runs into the previous ones, for the given targets, and reports the problem of the last run. Results are
+// untrusted: any user who may create pods in the namespace can write them.
 func AssessTLS(targets []string, previous []v1alpha1.Assessment, runs []Run) TLS {
 	var out TLS
 	known := map[string]v1alpha1.Assessment{}
@@ -193,7 +193,7 @@ func AssessTLS(targets []string, previous []v1alpha1.Assessment, runs []Run) TLS
 	return out
 }
 
-// results returns what a run found, or why that is unknown.
+// results returns the results of a run, or why they are unknown.
 func (r Run) results() (results []v1alpha1.Assessment, reason, problem string) {
 	if r.Failure != "" {
 		return nil, ReasonAssessmentFailed,
@@ -303,7 +303,7 @@ func (t tlsResult) assessment() v1alpha1.Assessment {
 	return a
 }
 
-// printable replaces what could change how a terminal or a page shows a text.
+// printable replaces characters that could change the display of a text on a terminal or a page.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) && r != unicode.ReplacementChar {

@@ -18,11 +18,11 @@ type WayToAWS struct {
 	SignIn string
 }
 
-// ClosesEgressToAWS says what opens the way to AWS, TCP 443, that a SecurityIntent closes; it is empty where the way is open. That is so
-// where the intent names the networks at which AWS is reached (awsCIDRs, or private networks of VPC endpoints among
-// allowEgressCIDRs), where its networks together cover all public addresses, or where it has the names of AWS and of STS. Networks of IPv6
-// open nothing to pods without such addresses. Invalid parameters leave nothing open, and an intent that this does not
-// know closes what its entry restricts.
+// ClosesEgressToAWS returns the remedy for a SecurityIntent that closes egress to AWS, TCP 443; it is empty if that egress is open. It is
+// open if the intent names the networks of AWS (awsCIDRs, or private networks of VPC endpoints among allowEgressCIDRs), if its networks
+// together cover all public addresses, or if it has the names of AWS and of STS. IPv6 networks open no egress for pods without IPv6
+// addresses. Invalid parameters leave no egress open, and an intent that this function does not know closes the directions that its entry
+// restricts.
 func ClosesEgressToAWS(i *v1alpha1.SecurityIntent, way WayToAWS) string {
 	if i == nil {
 		return ""
@@ -45,7 +45,7 @@ func ClosesEgressToAWS(i *v1alpha1.SecurityIntent, way WayToAWS) string {
 	}
 }
 
-// closedNetworks says what opens the way that a rule about networks closes.
+// closedNetworks returns the remedy for a rule about networks that closes egress to AWS.
 func (w WayToAWS) closedNetworks(id string, r Rule) string {
 	aws, outward := w.usable(r.Params["awsCIDRs"]), w.usable(r.Params["allowEgressCIDRs"])
 	open := slices.Concat(w.usable(r.Params["allowCIDRs"]), outward)
@@ -61,12 +61,12 @@ func (w WayToAWS) closedNetworks(id string, r Rule) string {
 		"such as [10.20.0.0/16] of VPC endpoints or [0.0.0.0/0] for all"
 }
 
-// usable are the networks to which the pods have an address to call from.
+// usable returns the networks of the IP families that the pods have addresses of.
 func (w WayToAWS) usable(texts []string) []netip.Prefix {
 	return slices.DeleteFunc(prefixesOf(texts), func(p netip.Prefix) bool { return p.Addr().Is6() && !w.IPv6 })
 }
 
-// closedNames says what opens the way that a rule about names closes.
+// closedNames returns the remedy for a rule about names that closes egress to AWS.
 func (w WayToAWS) closedNames(r Rule) string {
 	names := r.Params["names"]
 	switch {

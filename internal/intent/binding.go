@@ -22,13 +22,13 @@ type Binding struct {
 	// Namespace is empty for a ClusterSecurityIntentBinding.
 	Namespace, Name string
 	Labels          map[string]string
-	// Intents are names of SecurityIntents, in the order in which they are bound.
+	// Intents are names of SecurityIntents, in binding order.
 	Intents []string
 	// WorkloadLabels are selector.workloadSelector.matchLabels.
 	WorkloadLabels map[string]string
 	// MatchLabels are selector.matchLabels.
 	MatchLabels map[string]string
-	// SelectorCEL is selector.cel, CEL is spec.cel. All must hold, beside the labels.
+	// SelectorCEL is selector.cel, CEL is spec.cel. All must hold, in addition to the labels.
 	SelectorCEL, CEL []string
 	// NodeSelector is selector.nodeSelector.matchLabels of a cluster binding.
 	NodeSelector map[string]string
@@ -98,9 +98,9 @@ func names(intents []v1alpha1.MatchIntent) []string {
 	return out
 }
 
-// Restricts are the directions that an intent of the binding could restrict, so that its neighbors must
-// know of it. It looks neither at actions nor at selectors: when one of those changes, the neighbors must
-// hear of it too. What really restricts is Policy.Restricts.
+// Restricts returns the directions that an intent of the binding could restrict, so that its neighbors must be translated again. It ignores
+// actions and selectors: if one of those changes, the neighbors must be translated again too. Policy.Restricts returns the directions that
+// are really restricted.
 func (b Binding) Restricts(intents map[string]*v1alpha1.SecurityIntent) Direction {
 	var d Direction
 	for _, name := range b.Intents {

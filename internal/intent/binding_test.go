@@ -218,7 +218,7 @@ func TestClosesWayIn(t *testing.T) {
 	}
 }
 
-// remedies matches what a message about the way to AWS names: a parameter, and values for it.
+// remedies matches the remedy in a message about egress to AWS: a parameter, and values for it.
 var remedies = regexp.MustCompile(`parameter (names|ports|awsCIDRs)|[*a-z][-*.a-z0-9]*\.amazonaws\.com|\[([0-9./]+)\]|add ([0-9]+)`)
 
 func TestClosesEgressToAWS_NamesWhatClearsIt(t *testing.T) {
@@ -278,7 +278,7 @@ func TestNamesOutward_CoverWhereThePodsSignIn(t *testing.T) {
 }
 
 func TestTheWayToAWSIsKnownOfEveryIntentThatRestrictsEgress(t *testing.T) {
-	// A new entry that restricts egress counts as closing; the person who adds it decides here what opens the way.
+	// A new entry that restricts egress counts as closing; the person who adds it decides here which parameters open egress to AWS.
 	var closing []string
 	for _, e := range intent.Catalog() {
 		if intent.ClosesEgressToAWS(securityIntent("i", e.ID, v1alpha1.Block, nil), intent.WayToAWS{IPv6: true}) != "" {

@@ -20,11 +20,11 @@ type Entry struct {
 	ID string
 	// Aliases are other ids of the same intent.
 	Aliases []string
-	// Title says in a sentence what must be true.
+	// Title states the goal in a sentence.
 	Title string
 	// Params are the parameters it knows.
 	Params []Param
-	// Restricts are the directions in which it limits who may talk to whom, by a union of allowed flows.
+	// Restricts are the traffic directions that it limits, by a union of allowed flows.
 	Restricts Direction
 }
 
@@ -33,21 +33,21 @@ type Param struct {
 	Name string
 	// Aliases are other names of the same parameter.
 	Aliases []string
-	// Values are the only ones allowed; empty allows what Check allows.
+	// Values are the only ones allowed; if empty, Check decides.
 	Values []string
 	// Strictest are the values from the strictest to the laxest, where they are Ordered. The default is among them.
 	Strictest []string
-	// Default holds what an absent parameter means, where it is Ordered.
+	// Default is the meaning of an absent parameter, if it is Ordered.
 	Default string
 	// Many allows more than one value.
 	Many bool
-	// Check says what is wrong with one value, or "".
+	// Check returns the problem of one value, or "".
 	Check func(value string) string
 	// Strict says which of two lists of values is the stricter one.
 	Strict Strictness
 }
 
-// Strictness says how the values of a parameter in two intents of one id become one.
+// Strictness is the rule to merge the values of a parameter in two intents of one id.
 type Strictness int
 
 // The kinds of strictness.

@@ -23,8 +23,8 @@ const (
 	maxExpressionDepth = 32
 )
 
-// translateCEL reads a CEL expression on labels as requirements that must all hold. It is parsed and never
-// evaluated. What it understands, on one label each, joined by && and negated by !:
+// translateCEL reads a CEL expression on labels as requirements that must all hold. It is parsed and never evaluated. These forms are
+// supported, on one label each, joined by && and negated by !:
 //
 //	labels["k"] == "v"   labels.k != "v"   labels["k"] in ["a", "b"]   "k" in labels   has(labels.k)   true
 //
@@ -225,5 +225,5 @@ func (t *translation) part(e ast.Expr) string {
 	}
 }
 
-// maxQuoted bounds what a message quotes of a user's input, in bytes.
+// maxQuoted bounds the part of a user's input that a message quotes, in bytes.
 const maxQuoted = 128

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// CheckIntent says what is wrong with a SecurityIntent: a *status.Stalled that names the field, or nil.
+// CheckIntent validates a SecurityIntent: it returns a *status.Stalled that names the field, or nil.
 func CheckIntent(i *v1alpha1.SecurityIntent) error {
 	e, known := Lookup(i.Spec.Intent.ID)
 	if !known {

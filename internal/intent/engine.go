@@ -15,8 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 )
 
-// Engine says what one policy engine makes of a policy. Implementations are pure and safe for many
-// goroutines.
+// Engine translates policies to the objects of one policy engine. Implementations are pure and safe for concurrent use.
 type Engine interface {
 	// Name is the engine's own spelling, such as KubeArmor: the type of its condition and, in lower case,
 	// its name in --adapters.
@@ -33,9 +32,9 @@ type Engine interface {
 	Translate(p Policy, f Facts) Translation
 }
 
-// Varied is an engine of which several releases are supported, each by separate kinds. Translate is asked of the first variant
-// whose required kinds are all served, and of the engine itself where there is none. Makes of the engine lists the kinds of
-// all variants. Of several versions of one kind only the preferred one counts as served.
+// Varied is an engine with several supported releases, each with separate kinds. The first variant with all its required kinds served
+// translates, and the engine itself if there is none. Makes of the engine lists the kinds of all variants. Of several versions of one kind
+// only the preferred one counts as served.
 type Varied interface {
 	Variants() []Engine
 }
@@ -54,7 +53,7 @@ func VariantOf(e Engine, served Served) Engine {
 	return e
 }
 
-// PreferredOnly hides of what is served all but the preferred version of each of the kinds, so that no object is seen twice.
+// PreferredOnly hides all but the preferred served version of each of the kinds, so that no object is seen twice.
 func PreferredOnly(kinds []schema.GroupVersionKind, served Served) Served {
 	preferred := map[schema.GroupKind]string{}
 	for _, k := range kinds {
@@ -68,32 +67,31 @@ func PreferredOnly(kinds []schema.GroupVersionKind, served Served) Served {
 	}
 }
 
-// Versioned is an engine of which other versions exist that it cannot speak to: where only one of those
-// is served, the claim is EngineVersionUnsupported instead of EngineMissing.
+// Versioned is an engine with further versions that are not supported: if only one of those is served, the claim is
+// EngineVersionUnsupported instead of EngineMissing.
 type Versioned interface {
 	Unsupported() []schema.GroupKind
 }
 
-// Divider is an engine whose objects add up: what one of them closes, another one on the same pods may open. Its
-// objects for one policy depend on the other policies of the namespace, and a claim holds only as long as no
-// object that exists contradicts it. A write to an object that Translate returned before never takes anything
-// from what the rule holds: an object for other pods has another name, unless it is for all pods of the rule.
+// Divider is an engine with additive objects: one of them may open a flow that another one on the same pods closes. Its objects for one
+// policy depend on the other policies of the namespace, and a claim holds only as long as no existing object contradicts it. A write to an
+// object that Translate returned before never weakens the enforcement of the rule: an object for other pods has another name, unless it is
+// for all pods of the rule.
 type Divider interface {
-	// Divide works out what all policies of a namespace come to. The result is read only; Facts.Divided holds it
-	// when any of the policies is translated.
+	// Divide divides the pods of a namespace among all its policies. The result is read only; Facts.Divided holds it when any of the
+	// policies is translated.
 	Divide(policies []Policy, f Facts) any
 	// Parse reads a live object for Confirm.
 	Parse(live *unstructured.Unstructured) any
-	// Confirm returns the claims that Translate made for p as far as the live objects of the namespace bear them
-	// out: those of p select all of the pods, and none of any policy allows there what the rule closes.
-	// The live objects come in any order.
+	// Confirm returns the claims that Translate made for p as far as the live objects of the namespace confirm them: those of p select all
+	// of the pods, and no object of any policy allows flows there that the rule closes. The live objects come in any order.
 	Confirm(p Policy, f Facts, claims []Claim, live []Live) []Claim
 }
 
 // NamesHolder is an engine that holds the intent allowEgressToNames in some clusters.
 type NamesHolder interface {
-	// HoldsNames reports whether the engine makes objects for the intent in a cluster with these facts. It is called
-	// only while everything required is served.
+	// HoldsNames reports whether the engine makes objects for the intent in a cluster with these facts. It is called only while all
+	// required kinds are served.
 	HoldsNames(f Facts) bool
 }
 
@@ -102,12 +100,12 @@ type Live struct {
 	// Policy and Rule are those that the object was made for.
 	Policy, Rule string
 	Name         string
-	// Parsed holds what Divider.Parse made of it.
+	// Parsed holds the result of Divider.Parse for it.
 	Parsed any
 }
 
-// Facts holds what the cluster tells beside the policy. The core gathers them, and NetworkPolicies and
-// Siblings only for policies with a rule that restricts the network (Entry.Restricts).
+// Facts holds the facts about the cluster that the translation of a policy needs. The core gathers them, and NetworkPolicies and Siblings
+// only for policies with a rule that restricts the network (Entry.Restricts).
 type Facts struct {
 	// OperatorNamespace is never touched.
 	OperatorNamespace string
@@ -120,51 +118,53 @@ type Facts struct {
 	// Siblings are the other policies of the namespace that have a rule which restricts the network,
 	// ordered by name. The policy itself is not among them.
 	Siblings []Policy
-	// Divided holds, by the engine's name, what a Divider made of all policies of the namespace. Without it the
-	// engine works that out from Siblings.
+	// Divided holds, by the engine's name, the result of a Divider for all policies of the namespace. Without it the engine divides
+	// Siblings.
 	Divided map[string]any
 	// DNS says where the cluster's DNS is; its zero value is kube-dns on port 53.
 	DNS ClusterDNS
-	// Credentials are the networks at which nodes give pods credentials of EKS Pod Identity; none where they do not.
+	// Credentials are the networks of the agents on nodes that give pods credentials of EKS Pod Identity; empty if there are none.
 	Credentials []netip.Prefix
-	// Enforcer reports whether something enforces NetworkPolicies; its zero value is that something does.
+	// Enforcer describes the enforcement of NetworkPolicies; its zero value stands for enforcement on all nodes.
 	Enforcer Enforcer
-	// AppArmor says that KubeArmor enforces by AppArmor on all nodes; otherwise it may do so by BPF-LSM on some.
+	// AppArmor is true if KubeArmor enforces by AppArmor on all nodes; otherwise it may do so by BPF-LSM on some.
 	AppArmor bool
-	// SELinux says on how many nodes KubeArmor has nothing but SELinux, by which it holds no pods.
+	// SELinux is the share of nodes with only SELinux for KubeArmor, which does not enforce on pods by it.
 	SELinux NodeShare
-	// NoAgents says on how many nodes no agents for Linux run: those with Windows, and those of AWS Fargate.
+	// NoAgents is the share of nodes without agents for Linux: those with Windows, and those of AWS Fargate.
 	NoAgents NodeShare
-	// AutoMode says how many of the cluster's nodes EKS Auto Mode runs.
+	// AutoMode is the share of the cluster's nodes that EKS Auto Mode runs.
 	AutoMode NodeShare
-	// NotRunning says why nothing of an engine runs although its kinds may be served, by the engine's name.
+	// NotRunning holds, by the engine's name, why no part of an engine runs although its kinds may be served.
 	NotRunning map[string]string
-	// NamesHeld says that an engine holds the intent allowEgressToNames: engines whose objects add up with its objects
-	// then allow no more than it does.
+	// NamesHeld is true if an engine holds the intent allowEgressToNames: engines with objects that add up with its objects then allow no
+	// more than it does.
 	NamesHeld bool
 	// Patches is the catalog of virtual patches, for policies with a rule that uses it.
 	Patches Patches
 	// TLS is about TLS assessments, for policies with a rule that asks for them.
 	TLS TLS
-	// MeshRootNamespace is Istio's, in which a policy applies to the whole mesh.
+	// MeshRootNamespace is Istio's root namespace: a policy there applies to the whole mesh.
 	MeshRootNamespace string
 	// TrustDomain is the mesh's.
 	TrustDomain string
 }
 
-// OtherPolicy is a policy of a kind whose flows network plugins add to those of NetworkPolicies, such as a CiliumNetworkPolicy.
+// OtherPolicy is a policy of a kind that network plugins combine with NetworkPolicies by adding up the flows, such as a
+// CiliumNetworkPolicy.
 type OtherPolicy struct {
 	// Namespace is empty for a policy over the cluster.
 	Kind, Namespace, Name string
 	Selector              Selector
-	// Isolates are the directions that it restricts. In those of Opens it restricts nothing, and adds to what others leave open.
+	// Isolates are the directions that it restricts. In the directions of Opens it restricts nothing, and adds to the flows that other
+	// policies leave open.
 	Isolates, Opens Direction
 }
 
 // String names the policy.
 func (o OtherPolicy) String() string { return o.Kind + " " + o.Name }
 
-// NodeShare reports whether something is true of no, some or all nodes of a cluster.
+// NodeShare is a share of the nodes of a cluster: none, some or all.
 type NodeShare string
 
 // The shares of nodes.
@@ -174,13 +174,13 @@ const (
 	AllNodes  NodeShare = "All"
 )
 
-// ClusterDNS says where the pods of the cluster's DNS are, and on which of their own ports they answer: most network
-// plugins judge a packet after the Service's address has become a pod's.
+// ClusterDNS names the pods of the cluster's DNS and the pod ports that they answer on: most network plugins judge a packet after the
+// Service's address was translated to a pod's.
 type ClusterDNS struct {
 	// Namespace and Labels select the pods; an empty namespace is kube-system with k8s-app=kube-dns.
 	Namespace string
 	Labels    map[string]string
-	// Ports lists the ports of the pods, beside 53.
+	// Ports lists the ports of the pods, in addition to 53.
 	Ports []int32
 	// Networks answer on port 53 without being pods that can be selected, such as a resolver on the node. With them and an
 	// empty Namespace, no pods answer.
@@ -195,23 +195,23 @@ type ClusterDNS struct {
 
 // Enforcer reports whether something enforces NetworkPolicies.
 type Enforcer struct {
-	// Names lists what enforces them, on some nodes or on all; none where that is not known.
+	// Names lists the network plugins that enforce them, on some nodes or on all; empty if they are not known.
 	Names []string
-	// Problem says why nothing does, on some nodes or on all, and what to do; empty where something does.
+	// Problem says why no network plugin enforces them, on some nodes or on all, with the remedy; empty if one does.
 	Problem string
-	// Off says that nothing does on any node; otherwise it is not known, or so on some nodes only.
+	// Off is true if no network plugin enforces them on any node; otherwise it is not known, or true for some nodes only.
 	Off bool
-	// HidesNodes says why a network in a NetworkPolicy does not select the addresses of nodes, and what to do; empty where it does.
+	// HidesNodes says why a network in a NetworkPolicy does not select the addresses of nodes, with the remedy; empty if it does.
 	HidesNodes string
 }
 
-// MayBe reports whether a network plugin enforces them, or may: where it is not known what does.
+// MayBe reports whether a network plugin enforces them, or may enforce them because the enforcer is not known.
 func (e Enforcer) MayBe(plugin string) bool {
 	is := func(name string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(plugin)) }
 	return len(e.Names) == 0 || slices.ContainsFunc(e.Names, is)
 }
 
-// Limit returns the claim of a rule where nothing is known to enforce policies on some nodes or on all, and nil otherwise.
+// Limit returns the claim of a rule if no enforcer of policies is known on some nodes or on all, and nil otherwise.
 func (e Enforcer) Limit(r Rule) *Claim {
 	var c Claim
 	switch {
@@ -244,7 +244,7 @@ type Claim struct {
 	Level  v1alpha1.Level
 	// Reason is one of the reasons below; empty when Enforced or Audited.
 	Reason string
-	// Message says in a sentence why it goes no further, and what to do where something can be done.
+	// Message says in a sentence why it goes no further, with the remedy if there is one.
 	Message string
 }
 
@@ -266,20 +266,20 @@ const (
 	ReasonAuditUnsupported = "AuditUnsupported"
 	// ReasonAlreadyIsolated: a foreign policy already restricts that direction, and ours would widen it.
 	ReasonAlreadyIsolated = "AlreadyIsolated"
-	// ReasonOverlaps: the live object of another intent allows on the same pods what this one closes.
+	// ReasonOverlaps: the live object of another intent allows flows on the same pods that this one closes.
 	ReasonOverlaps = "Overlaps"
 	// ReasonNotLive: an object that the claim rests on does not exist as written.
 	ReasonNotLive = "NotLive"
 	// ReasonUnknownIntent: the id is not in the catalog.
 	ReasonUnknownIntent = "UnknownIntent"
-	// ReasonInvalidParams: a parameter is not what the catalog says it is.
+	// ReasonInvalidParams: a parameter does not match the catalog.
 	ReasonInvalidParams = "InvalidParams"
 	// ReasonNotInMesh: the namespace is not part of the mesh, so the object has no effect yet.
 	ReasonNotInMesh = "NotInMesh"
 	// ReasonMeshRoot: in the mesh's root namespace the object would apply to the whole mesh.
 	ReasonMeshRoot = "MeshRootNamespace"
-	// ReasonElsewhere: what the engine can say, it says in another policy of the same binding: in the
-	// namespaces for the policy over the cluster, over the cluster for those in the namespaces.
+	// ReasonElsewhere: the engine enforces the rule by another policy of the same binding: in the namespaces for the policy over the
+	// cluster, over the cluster for those in the namespaces.
 	ReasonElsewhere = "Elsewhere"
 	// ReasonUnknownCVE: the catalog of virtual patches has no mitigation.
 	ReasonUnknownCVE = "UnknownCVE"
@@ -291,7 +291,7 @@ const (
 	ReasonNamespaceMissing = "NamespaceMissing"
 	// ReasonImageMissing: the operator has no image that assesses TLS.
 	ReasonImageMissing = "ImageMissing"
-	// ReasonNoTargets: there is nothing whose TLS could be assessed.
+	// ReasonNoTargets: there is no target for a TLS assessment.
 	ReasonNoTargets = "NoTargets"
 	// ReasonTooManyTargets: only the first targets are assessed.
 	ReasonTooManyTargets = "TooManyTargets"
@@ -313,6 +313,6 @@ const (
 	ReasonEngineLimit = "EngineLimit"
 	// ReasonNodesNotCovered: the engine does not run on all nodes.
 	ReasonNodesNotCovered = "NodesNotCovered"
-	// ReasonOnCreateOnly: only what is created from now on is changed.
+	// ReasonOnCreateOnly: only objects created from now on are changed.
 	ReasonOnCreateOnly = "OnCreateOnly"
 )

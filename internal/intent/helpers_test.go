@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// fatal holds what *testing.T and *rapid.T have in common.
+// fatal holds the methods that *testing.T and *rapid.T have in common.
 type fatal interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -79,7 +79,7 @@ func only(t fatal, r intent.Resolution) intent.Policy {
 	return r.Policies[0]
 }
 
-// nothing is the one problem because of which nothing is selected.
+// nothing returns the only problem of a resolution, which makes it select nothing.
 func nothing(t fatal, r intent.Resolution) intent.Problem {
 	t.Helper()
 	if len(r.Policies) > 0 || r.Cluster != nil {

@@ -14,9 +14,9 @@ const (
 	AmbientMesh
 )
 
-// MeshOf reads a namespace's labels as Istio does: istio-injection is asked before istio.io/rev, and a pod
-// with a sidecar is not taken by ztunnel. Beside ambient mode, istio.io/rev is no sign of sidecars: there it
-// says whose waypoints are used. Single pods may be labeled otherwise; those are not looked at.
+// MeshOf reads a namespace's labels as Istio does: istio-injection is asked before istio.io/rev, and a pod with a sidecar is not taken by
+// ztunnel. In ambient mode, istio.io/rev is no sign of sidecars: there it selects the revision of the waypoints. It does not look at the
+// labels of single pods, which may differ.
 func MeshOf(labels map[string]string) Mesh {
 	injection, said := labels["istio-injection"]
 	switch {

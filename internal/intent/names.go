@@ -23,7 +23,7 @@ const (
 	dnsPort   = "53"
 )
 
-// dnsName checks a DNS name whose first label may be a wildcard.
+// dnsName checks a DNS name. Its first label may be a wildcard.
 func dnsName(v string) string {
 	rest := strings.TrimPrefix(v, "*.")
 	_, notAddress := netip.ParseAddr(v)
@@ -67,9 +67,9 @@ type NamesOutward struct {
 	Note string
 }
 
-// ReadNamesOutward returns what a rule leaves open to its pods, or the claim that says why it can have no object. Network
-// plugins add up the policies of all kinds that select a pod, so an object never opens what another intent closes on one of
-// its pods: it then closes more than the rule asks for.
+// ReadNamesOutward returns the egress that a rule leaves open to its pods, or the claim that says why it can have no object. Network
+// plugins add up the policies of all kinds that select a pod, so an object never opens a flow that another intent closes on one of its
+// pods: it then closes more than the rule asks for.
 func ReadNamesOutward(engine string, p Policy, r Rule, f Facts) (NamesOutward, *Claim) {
 	reason, message := "", ""
 	switch isolated := isolatesEgress(p, f); {
@@ -111,7 +111,7 @@ func (n NamesOutward) size() [4]int {
 	return [4]int{len(n.Names), len(n.Ports), flag(n.InCluster), flag(n.Credentials)}
 }
 
-// portsOfNames returns the ports on which a rule opens its names.
+// portsOfNames returns the ports that a rule opens to its names.
 func portsOfNames(r Rule) []string {
 	if ports := r.Params["ports"]; len(ports) > 0 {
 		return slices.Clone(ports)
@@ -119,7 +119,7 @@ func portsOfNames(r Rule) []string {
 	return []string{httpsPort}
 }
 
-// narrow takes away what another rule on the same pods closes.
+// narrow removes the flows that another rule on the same pods closes.
 func (n *NamesOutward) narrow(o Rule) {
 	switch {
 	case o.Canonical == EgressToNames:
@@ -203,8 +203,8 @@ func isolatesEgress(p Policy, f Facts) string {
 	return ""
 }
 
-// OpenedBy names a policy of another owner that opens what a policy restricts in a direction on some of its pods, and restricts
-// nothing, or nothing.
+// OpenedBy names a policy of another owner that opens a direction that a policy restricts on some of its pods, and restricts nothing. It is
+// empty for none.
 func (f Facts) OpenedBy(p Policy, direction Direction) string {
 	for _, o := range f.OtherPolicies {
 		if o.Opens&direction != 0 && o.Selector.Meets(p.Selector) {

@@ -14,9 +14,9 @@ type NamesEngine struct {
 	// Engine is the name, and Kind that of its objects.
 	Engine string
 	Kind   schema.GroupVersionKind
-	// Others says what becomes of other intents.
+	// Others is the message for other intents.
 	Others string
-	// Holds reports whether something enforces the objects in a cluster with these facts; Missing says what lacks otherwise.
+	// Holds reports whether the objects are enforced in a cluster with these facts; Missing names the missing part otherwise.
 	Holds   func(Facts) bool
 	Missing string
 	// Spec returns the spec of the object for a rule, or the claim that says why it can have none.

@@ -16,7 +16,7 @@ const (
 	nsSelector      = "spec.selector.nsSelector"
 )
 
-// Namespace holds what a cluster binding may select.
+// Namespace is a namespace that a cluster binding may select.
 type Namespace struct {
 	Name   string
 	Labels map[string]string
@@ -24,9 +24,8 @@ type Namespace struct {
 	Terminating bool
 }
 
-// namespaces reads the namespace selector of a cluster binding. Admission has refused most of what is refused
-// here. It is refused again because the definition in the cluster may be an older one, and because a
-// mistake must never select more than what was meant.
+// namespaces reads the namespace selector of a cluster binding. Admission has refused most invalid selectors already. They are refused
+// again because the definition in the cluster may be an older one, and because a mistake must never select more than its author meant.
 func (b Binding) namespaces(o Options) (Namespaces, []Problem) {
 	if b.Kind != KindClusterBinding {
 		return Namespaces{}, nil
@@ -99,7 +98,7 @@ func (n Namespaces) selects(name string) bool {
 	return slices.Contains(n.Names, name)
 }
 
-// selected returns those of the namespaces in which a policy can be made, sorted.
+// selected returns the selected namespaces that can hold a policy, sorted.
 func (n Namespaces) selected(namespaces []Namespace) []string {
 	var out []string
 	for _, ns := range namespaces {

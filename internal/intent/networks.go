@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// vpcNetworks lists the networks in which VPC endpoints have their addresses, and reservedNetworks other ones that hold no public address
-// of IPv4.
+// vpcNetworks lists the networks that contain the addresses of VPC endpoints, and reservedNetworks other ones without public IPv4
+// addresses.
 var (
 	vpcNetworks      = prefixesOf([]string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"})
 	reservedNetworks = prefixesOf([]string{"0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3"})
@@ -28,7 +28,7 @@ func prefixesOf(texts []string) []netip.Prefix {
 	return out
 }
 
-// isPrivate reports whether a network is one in which VPC endpoints have their addresses.
+// isPrivate reports whether a network lies in those of VPC endpoints.
 func isPrivate(p netip.Prefix) bool {
 	return slices.ContainsFunc(vpcNetworks, func(n netip.Prefix) bool { return n.Bits() <= p.Bits() && n.Contains(p.Addr()) })
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// What engine objects carry beside what the reconciler adds.
+// Labels of engine objects, in addition to those that the reconciler adds.
 const (
 	// LabelRule holds the id of the rule that an object is for.
 	LabelRule = "intent.security.nimbus.com/rule"
 )
 
-// What the pods of assessments carry, so that their results are found.
+// Labels and other marks of the pods of assessments, so that their results are found.
 const (
-	// LabelAssessment says what a pod assesses: AssessmentTLS.
+	// LabelAssessment names the subject of a pod's assessment: AssessmentTLS.
 	LabelAssessment = "intent.security.nimbus.com/assessment"
 	AssessmentTLS   = "tls"
 	// AnnotationPolicy names the NimbusPolicy that the assessment is for.
 	AnnotationPolicy = "intent.security.nimbus.com/policy"
-	// AssessorContainer is the container whose termination message is the result.
+	// AssessorContainer is the container that writes the result as its termination message.
 	AssessorContainer = "assessor"
 )
 
@@ -48,7 +48,7 @@ func NewObject(engine string, kind schema.GroupVersionKind, p Policy, r Rule, su
 	return u
 }
 
-// maxName is the longest name of an object whose name is a DNS subdomain.
+// maxName is the longest name of an object with a DNS subdomain as its name.
 const maxName = 253
 
 // ShortenName cuts a name that is longer than an engine takes, and makes it unique by a hash. A valid
@@ -90,7 +90,7 @@ func (s Selector) Unstructured() map[string]any {
 	return out
 }
 
-// Enforces is the claim that the engine does what the rule asks: it blocks, or audits.
+// Enforces returns the claim that the engine fulfills the rule: it blocks, or audits.
 func Enforces(r Rule) Claim {
 	if r.Audit() {
 		return Claim{Intent: r.ID, Level: v1alpha1.LevelAudited}

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Check says what is wrong with the parameters, naming the first, or nothing.
+// Check returns the first problem of the parameters, with the name of the parameter, or "".
 func (e Entry) Check(params map[string][]string) string {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		i := slices.IndexFunc(e.Params, func(p Param) bool { return p.hasName(name) })
@@ -31,7 +31,7 @@ func (e Entry) Check(params map[string][]string) string {
 // hasName reports whether a parameter has the name, as its own or as an alias.
 func (p Param) hasName(name string) bool { return p.Name == name || slices.Contains(p.Aliases, name) }
 
-// canonical gives the parameters their own names; what is given twice stays under the name that is its own.
+// canonical renames aliases of parameters to their own names; a parameter that is also given under its own name keeps that value.
 func (e Entry) canonical(params map[string][]string) map[string][]string {
 	for _, p := range e.Params {
 		for _, alias := range p.Aliases {

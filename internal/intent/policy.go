@@ -8,14 +8,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 )
 
-// Policy holds what a binding's intents come to, in one namespace or, without one, over the cluster.
+// Policy is the combined result of a binding's intents, in one namespace or, without one, over the cluster.
 type Policy struct {
 	// Name is that of the NimbusPolicy or ClusterNimbusPolicy.
 	Name string
-	// Namespace is empty for a policy over the cluster, whose engines make cluster-scoped objects only.
+	// Namespace is empty for a policy over the cluster. Engines make only cluster-scoped objects for it.
 	Namespace string
-	// FromCluster says that the policy comes from a cluster binding, and that what an engine can say over
-	// the cluster is said there: an engine with a cluster-scoped kind for a rule makes no namespaced one.
+	// FromCluster is true if the policy comes from a cluster binding, so that engines enforce in the policy over the cluster if they can:
+	// an engine with a cluster-scoped kind for a rule makes no namespaced object.
 	FromCluster bool
 	// Labels are the binding's.
 	Labels map[string]string
@@ -37,7 +37,7 @@ type Selector struct {
 
 // Namespaces selects namespaces for a policy over the cluster.
 type Namespaces struct {
-	// All selects every namespace but those excluded; else Names are selected.
+	// All selects every namespace but those excluded; otherwise Names are selected.
 	All bool
 	// Names are sorted.
 	Names []string
@@ -66,7 +66,7 @@ type Rule struct {
 // Audit reports whether the rule must never block.
 func (r Rule) Audit() bool { return r.Action == v1alpha1.Audit }
 
-// Param returns the first value of a parameter, or what it is when not given.
+// Param returns the first value of a parameter, or a default if it is not given.
 func (r Rule) Param(name, otherwise string) string {
 	if v := r.Params[name]; len(v) > 0 && v[0] != "" {
 		return v[0]

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// condition is an expression with what it means when a label that is not there equals nothing.
+// condition is an expression with its meaning when a label that is not there equals nothing.
 type condition struct {
 	cel   string
 	holds func(pod map[string]string) bool

@@ -15,34 +15,34 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Bounds of what statuses list, as in their schemas.
+// Bounds of lists and messages in statuses, as in their schemas.
 const (
 	maxListed  = 512
 	maxMessage = 512
 )
 
-// EngineReport holds what became of one engine's translation of a policy.
+// EngineReport is the result of one engine's translation of a policy.
 type EngineReport struct {
 	Engine string
-	// Claims are one per rule, in order; what could not be written is no longer claimed.
+	// Claims are one per rule, in order; rules with objects that could not be written are no longer claimed.
 	Claims []Claim
 	// Objects lists the objects that exist as wanted, as Kind/name.
 	Objects []string
 }
 
-// PolicyReport holds what became of a policy in a pass.
+// PolicyReport is the result of a pass for a policy.
 type PolicyReport struct {
 	Policy  Policy
 	Engines []EngineReport
 	// Assessments are the last results of intent assessTLS.
 	Assessments []v1alpha1.Assessment
-	// Unconfirmed says that a claim waits for a write to the object of another policy.
+	// Unconfirmed is true if a claim waits for a write to the object of another policy.
 	Unconfirmed bool
-	// Err is nil, or what kept the policy or its objects from being as wanted.
+	// Err is nil, or the error that kept the policy or its objects from the wanted state.
 	Err error
 }
 
-// Deny takes back what is claimed for a rule, because one of its objects does not exist as written.
+// Deny takes back the claim for a rule, because one of its objects does not exist as written.
 func (e *EngineReport) Deny(rule, reason string, err error) {
 	for n := range e.Claims {
 		if c := &e.Claims[n]; c.Intent == rule {
@@ -55,11 +55,11 @@ func (e *EngineReport) Deny(rule, reason string, err error) {
 type Moment struct {
 	Generation int64
 	Now        time.Time
-	// FailingSince is the time at which an unbroken series of passing failures began; zero without one.
+	// FailingSince is the time when an unbroken series of transient failures began; zero without one.
 	FailingSince time.Time
 }
 
-// Report writes what became of a policy into its status. LastUpdated is left to who writes it.
+// Report writes the result of a pass into the status of a policy. The caller sets LastUpdated.
 func (r PolicyReport) Report(st *v1alpha1.NimbusPolicyStatus, at Moment) {
 	st.Status, st.ObservedGeneration = v1alpha1.StatusCreated, at.Generation
 	st.Coverage = r.coverage()
@@ -124,7 +124,7 @@ func covered(id, engine string, c Claim) v1alpha1.Coverage {
 	return v1alpha1.Coverage{Intent: id, Engine: engine, Level: c.Level, Reason: c.Reason, Message: status.Truncate(c.Message, maxMessage)}
 }
 
-// enforced reports whether some engine does what each rule asks.
+// enforced reports whether each rule is fulfilled by some engine.
 func enforced(coverage []v1alpha1.Coverage, rules []Rule) metav1.Condition {
 	c := metav1.Condition{Type: v1alpha1.ConditionEnforced, Status: metav1.ConditionTrue, Reason: status.ReasonEnforced}
 	var short []string
@@ -177,17 +177,17 @@ func setConflict(conds *[]metav1.Condition, at Moment, err error) {
 	meta.RemoveStatusCondition(conds, v1alpha1.ConditionConflict)
 }
 
-// BindingReport holds what became of a binding in a pass.
+// BindingReport is the result of a pass for a binding.
 type BindingReport struct {
 	Resolution Resolution
 	// Policies are in the order of the resolution, the one over the cluster last.
 	Policies []PolicyReport
-	// Err holds what failed beside the policies' own failures.
+	// Err holds failures other than those of the policies.
 	Err error
 }
 
-// Failure is the binding's own: what its user must mend before what can be tried again, and that before
-// what is only waited for.
+// Failure returns the most severe failure of the binding: one that its user must fix before one that is retried, and that before one that
+// only waits.
 func (r BindingReport) Failure() error {
 	for _, p := range r.Resolution.Problems {
 		if p.Fatal {
@@ -207,7 +207,7 @@ func (r BindingReport) Failure() error {
 	return nil
 }
 
-// Worst picks of several failures the one to tell: a Stalled one, else one to retry, else a Waiting one.
+// Worst picks the failure to report of several: a Stalled one, then one to retry, then a Waiting one.
 func Worst(errs ...error) error {
 	var worst error
 	rank := 0
@@ -232,7 +232,7 @@ func severityOf(err error) int {
 	return 2
 }
 
-// Report writes what both kinds of bindings have in common into a status.
+// Report writes the part that both kinds of bindings have in common into a status.
 func (r BindingReport) Report(st *v1alpha1.CommonStatus, at Moment) {
 	st.Status, st.ObservedGeneration = v1alpha1.StatusCreated, at.Generation
 	st.Coverage = r.coverage()
@@ -288,8 +288,8 @@ func (r BindingReport) rules() []Rule {
 	return nil
 }
 
-// coverage is the least that holds in every policy, each engine and rule for itself. What an engine says
-// it does elsewhere is looked up there.
+// coverage returns the weakest coverage over all policies, separately for each engine and rule. A claim with reason Elsewhere is looked up
+// in the other policy.
 func (r BindingReport) coverage() []v1alpha1.Coverage {
 	var out []v1alpha1.Coverage
 	index := map[[2]string]int{}
@@ -317,7 +317,7 @@ func (r BindingReport) placed(p PolicyReport, c v1alpha1.Coverage) v1alpha1.Cove
 	return c
 }
 
-// isWeaker reports whether a says less than b does; what is done elsewhere says nothing.
+// isWeaker reports whether a claims less than b; a claim with reason Elsewhere does not count.
 func isWeaker(a, b v1alpha1.Coverage) bool {
 	if b.Reason == ReasonElsewhere {
 		return a.Reason != ReasonElsewhere

@@ -26,7 +26,7 @@ func blocking(ids ...string) []intent.Rule {
 	return out
 }
 
-// reportOf builds what one engine says of the rules, in order.
+// reportOf builds the report of one engine on the rules, in order.
 func reportOf(engine string, claims ...intent.Claim) intent.EngineReport {
 	return intent.EngineReport{Engine: engine, Claims: claims}
 }

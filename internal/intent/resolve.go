@@ -19,7 +19,7 @@ type Options struct {
 	OperatorNamespace string
 }
 
-// Resolution holds what a binding comes to.
+// Resolution is the result of the resolution of a binding.
 type Resolution struct {
 	// Policies lists the policies in namespaces, ordered by namespace; none when nothing is selected, or no intent
 	// exists.
@@ -32,11 +32,11 @@ type Resolution struct {
 	Bound, Missing []string
 	// Absent are the namespaces that a cluster binding names and that do not exist, or are being deleted.
 	Absent []string
-	// Problems holds what the binding's user must mend, in the order of the spec.
+	// Problems holds the problems that the binding's user must fix, in the order of the spec.
 	Problems []Problem
 }
 
-// Problem is something that the binding's user must mend.
+// Problem is a mistake that the binding's user must fix.
 type Problem struct {
 	// Condition is v1alpha1.ConditionSelectorUnsupported or ConditionDuplicateIntent, or empty for an
 	// invalid spec.
@@ -45,9 +45,9 @@ type Problem struct {
 	Reason string
 	// Field is at fault, such as spec.cel[0].
 	Field string
-	// Message says what is wrong, and what to do.
+	// Message describes the mistake and the remedy.
 	Message string
-	// Fatal says that nothing is selected because of it.
+	// Fatal is true if nothing is selected because of it.
 	Fatal bool
 }
 
@@ -58,10 +58,9 @@ func invalid(field, format string, args ...any) Problem {
 // clusterPrefix starts the names of NimbusPolicies that come from cluster bindings.
 const clusterPrefix = "nimbus-ctlr-gen-"
 
-// Resolve says what a binding comes to. A SecurityIntentBinding yields a policy in its own namespace at
-// most and does not look at namespaces; what a cluster binding yields there follows from the names that
-// exist. A selector that is wrong in any way selects nothing: an edit never selects more than it says. The
-// result is the same for the same input and shares nothing with it.
+// Resolve resolves a binding to policies. A SecurityIntentBinding yields at most one policy in its own namespace and does not look at
+// namespaces; the policies of a cluster binding in namespaces follow from the names that exist. A selector with any mistake selects
+// nothing: an edit never selects more than it says. The result is the same for the same input and shares nothing with it.
 func Resolve(b Binding, intents map[string]*v1alpha1.SecurityIntent, namespaces []Namespace, o Options) Resolution {
 	var r Resolution
 	bound := b.boundIntents(intents, &r)
@@ -93,7 +92,7 @@ func Resolve(b Binding, intents map[string]*v1alpha1.SecurityIntent, namespaces 
 	return r
 }
 
-// refusedFields repeats what admission refuses: the definition in the cluster may be an older one.
+// refusedFields repeats the checks of admission: the definition in the cluster may be an older one.
 func (b Binding) refusedFields() []Problem {
 	var out []Problem
 	for _, field := range b.Unsupported {

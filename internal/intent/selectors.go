@@ -13,13 +13,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// What a NimbusPolicy can hold.
+// The limits of a NimbusPolicy.
 const (
 	maxLabels      = 64
 	maxExpressions = 64
 )
 
-// selector returns what all parts of the binding's selectors come to together.
+// selector returns the conjunction of all parts of the binding's selectors.
 func (b Binding) selector() (Selector, []Problem) {
 	c := conjunction{needs: map[string]*need{}}
 	c.labels("spec.selector.workloadSelector.matchLabels", b.WorkloadLabels)
@@ -35,24 +35,24 @@ func (b Binding) selector() (Selector, []Problem) {
 	return s, c.problems
 }
 
-// conjunction gathers what is asked of each label, so that it is asked in one form only whichever way it
-// was written, and contradictions are found.
+// conjunction gathers the requirements on each label, so that each has one form, independent of its notation in the spec, and
+// contradictions are found.
 type conjunction struct {
 	needs    map[string]*need
 	problems []Problem
 }
 
-// need holds what is asked of one label.
+// need holds the requirements on one label.
 type need struct {
 	// field asked first.
 	field string
-	// limited says that the value must be among these.
+	// limited is true if the value must be among these.
 	limited bool
 	among   []string
 	not     []string
 	present bool
 	absent  bool
-	// reported says that it cannot be met and that the user knows.
+	// reported is true if it cannot be met and that was reported to the user.
 	reported bool
 }
 
@@ -106,7 +106,7 @@ func (c *conjunction) add(field string, r metav1.LabelSelectorRequirement) {
 	}
 }
 
-// labelSyntaxProblem says what is wrong with a label and its values, or nothing.
+// labelSyntaxProblem returns the syntax problem of a label and its values, or "".
 func labelSyntaxProblem(key string, values []string) string {
 	if e := content.IsLabelKey(key); len(e) > 0 {
 		return fmt.Sprintf("%q is not the key of a label: %s", status.Truncate(key, maxQuoted), e[0])

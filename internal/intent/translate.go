@@ -15,8 +15,8 @@ import (
 // Served reports whether a kind is served by the API server, in that version.
 type Served func(schema.GroupVersionKind) bool
 
-// Translate asks an engine, after what holds for all of them alike: kinds that are missing, rules that no
-// engine could serve. The claims are one per rule, in the order of the rules.
+// Translate calls an engine after the checks that all engines share: missing kinds, rules that no engine could serve. The claims are one
+// per rule, in the order of the rules.
 func Translate(e Engine, p Policy, f Facts, enabled bool, served Served) Translation {
 	e = VariantOf(e, served)
 	if reason, message := unavailable(e, enabled, served); reason != "" {
@@ -46,7 +46,7 @@ func Translate(e Engine, p Policy, f Facts, enabled bool, served Served) Transla
 	return t
 }
 
-// withoutEngine returns the claims of an engine of which nothing runs. Its objects are there for when it does.
+// withoutEngine returns the claims of an engine that does not run. Its objects exist already for the time when it does.
 func withoutEngine(claims []Claim, why string) []Claim {
 	out := slices.Clone(claims)
 	for i, c := range out {
@@ -85,7 +85,7 @@ func missingKinds(e Engine, served Served) []schema.GroupVersionKind {
 	return slices.DeleteFunc(slices.Clone(e.Requires()), func(k schema.GroupVersionKind) bool { return served(k) })
 }
 
-// refuseInvalid says what no engine could do.
+// refuseInvalid returns the claim for a rule that no engine could enforce.
 func refuseInvalid(r Rule) (Claim, bool) {
 	e, known := Lookup(r.ID)
 	if !known {

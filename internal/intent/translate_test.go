@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// scripted is an engine that answers for the given rules, and remembers what it was asked.
+// scripted is an engine that answers for the given rules, and remembers its calls.
 type scripted struct {
 	silent []string
 	asked  [][]string

@@ -19,12 +19,11 @@ type Patches struct {
 	Reason, Problem string
 }
 
-// Patch says what must not happen in a container, so that a vulnerability cannot be exploited until the image is
-// patched.
+// Patch lists the actions to deny in a container, so that a vulnerability cannot be exploited until the image is patched.
 type Patch struct {
 	// CVE such as CVE-2021-4034.
 	CVE string `json:"cve"`
-	// Description says in a sentence what the mitigation does.
+	// Description describes the mitigation in a sentence.
 	Description string `json:"description"`
 	// References are public pages that describe the vulnerability or the mitigation.
 	References []string `json:"references"`
@@ -36,7 +35,7 @@ type Patch struct {
 // PatchPath is a file, or all below a directory when the path ends with a slash.
 type PatchPath struct {
 	Path string `json:"path"`
-	// From are the executables by which it must not be used; none is any.
+	// From are the executables that must not use it; none stands for all.
 	From []string `json:"from,omitempty"`
 	// ReadOnly lets files be read.
 	ReadOnly bool `json:"readOnly,omitempty"`

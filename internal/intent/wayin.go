@@ -68,7 +68,7 @@ func (w WayIn) closedByTLS(r Rule) *ClosedWayIn {
 		Remedy: "add " + strings.Join(closed, " and ") + " to its parameter exceptPorts"}
 }
 
-// segmentation is the intent that names the namespaces and ServiceAccounts whose pods may call.
+// segmentation is the intent that names the namespaces and ServiceAccounts of the pods that may call.
 const segmentation = "networkSegmentation"
 
 func isIPv6(p netip.Prefix) bool { return p.Addr().Is6() }

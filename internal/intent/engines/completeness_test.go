@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// question is one that engines are asked; it is created again each time, so that what an engine does to it shows.
+// question is an input for engines; it is created again each time, so that a test finds changes that an engine makes to it.
 type question struct {
 	name   string
 	policy func() intent.Policy
@@ -227,7 +227,7 @@ func TestEveryEngineHasItsSayAboutEveryIntent(t *testing.T) {
 	})
 }
 
-// An object does what a claim says, and nothing else has an object.
+// Each object enforces a claim, and no other claim has an object.
 func TestClaimsAndObjectsAgree(t *testing.T) {
 	ask(t, func(t *testing.T, _ intent.Engine, q question, got intent.Translation) {
 		made := map[string]int{}

@@ -24,9 +24,9 @@ func ofRule(objects []*unstructured.Unstructured, id string) []*unstructured.Uns
 	return out
 }
 
-// TestARuleIsReadByItsOwnParametersOnly puts every two intents into one policy, the other one with parameters,
-// in both orders: what an engine makes of the one is what it makes of it alone. Two that restrict the same
-// direction of traffic are left out, since there each looks at the other on purpose.
+// TestARuleIsReadByItsOwnParametersOnly puts every two intents into one policy, the other one with parameters, in both orders: the result
+// of an engine for the one must equal its result for it alone. Two that restrict the same direction of traffic are left out, since their
+// translations depend on each other on purpose.
 func TestARuleIsReadByItsOwnParametersOnly(t *testing.T) {
 	compared := 0
 	for _, e := range catalog.Engines() {

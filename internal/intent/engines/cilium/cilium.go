@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cilium makes CiliumNetworkPolicies from the security intents that need DNS names: what Kubernetes' own
-// NetworkPolicies hold is left to these, which Cilium enforces too. A pod may do what any policy of either kind allows
-// (https://docs.cilium.io/en/stable/network/kubernetes/policy/), so an object is made only of what intent.ReadNamesOutward
-// leaves.
+// Package cilium makes CiliumNetworkPolicies from the security intents that need DNS names: intents that Kubernetes' own NetworkPolicies
+// hold are left to these, which Cilium enforces too. A pod has the flows that any policy of either kind allows
+// (https://docs.cilium.io/en/stable/network/kubernetes/policy/), so an object allows only the egress that intent.ReadNamesOutward leaves
+// open.
 package cilium
 
 import (
@@ -41,7 +41,7 @@ func New() intent.Engine {
 	}
 }
 
-// limit says what Cilium does not hold of a rule, or nothing. Nodes of EKS Auto Mode have their own network plugin.
+// limit returns the claim for a rule that Cilium does not hold completely, or nil. Nodes of EKS Auto Mode have their own network plugin.
 func limit(r intent.Rule, _ intent.NamesOutward, f intent.Facts) *intent.Claim {
 	if c := f.Enforcer.Limit(r); c != nil || f.AutoMode != intent.SomeNodes {
 		return c
@@ -159,7 +159,7 @@ func dnsPorts(dns intent.ClusterDNS) []string {
 	return out
 }
 
-// ignoredLabel returns a label of a selector by which Cilium does not tell pods apart by default, or nothing.
+// ignoredLabel returns a label of a selector that Cilium does not use for the identity of pods by default, or "".
 // https://docs.cilium.io/en/stable/operations/performance/scalability/identity-relevant-labels/
 func ignoredLabel(s intent.Selector) string {
 	var keys []string

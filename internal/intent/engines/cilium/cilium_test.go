@@ -45,7 +45,7 @@ func TestNoMoreIsClaimedThanIsEnforced(t *testing.T) {
 	}
 }
 
-// An uninstall of Cilium leaves its kinds behind, and something else then enforces NetworkPolicies.
+// An uninstall of Cilium leaves its kinds behind, and another plugin then enforces NetworkPolicies.
 func TestKindsWithoutCiliumHoldNothing(t *testing.T) {
 	rule := names(map[string][]string{"names": {"api.example.com"}})
 	for name, tc := range map[string]struct {
@@ -70,7 +70,7 @@ func TestKindsWithoutCiliumHoldNothing(t *testing.T) {
 	}
 }
 
-// situations are policies with the facts in which they are translated, by the names of their golden files.
+// situations are policies with the facts for their translation, by the names of their golden files.
 func situations() map[string]func() (intent.Policy, intent.Facts) {
 	open := map[string][]string{"names": {"api.example.com", "*.example.org"}}
 	agent := []netip.Prefix{netip.MustParsePrefix("169.254.170.23/32")}
@@ -153,7 +153,7 @@ func TestWhatCiliumIsGivenIsStoredAsItIs(t *testing.T) {
 	}
 }
 
-// TestWhatOthersClose_IsNeverOpened is the rule of intents, for engines whose policies add up.
+// TestWhatOthersClose_IsNeverOpened is the rule of intents, for engines with additive policies.
 func TestWhatOthersClose_IsNeverOpened(t *testing.T) {
 	for _, file := range []string{"beside-dns-deny", "beside-external"} {
 		p, f := situations()[file]()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package eksautomode makes the ApplicationNetworkPolicies of EKS Auto Mode from the security intents that need DNS names.
-// They are NetworkPolicies that may also name the other end, and a pod may do what any policy of either kind allows
-// (https://docs.aws.amazon.com/eks/latest/userguide/auto-net-pol.html), so an object is made only of what
-// intent.ReadNamesOutward leaves. Every EKS cluster may serve the kind; only nodes of Auto Mode enforce it.
+// Package eksautomode makes the ApplicationNetworkPolicies of EKS Auto Mode from the security intents that need DNS names. They are
+// NetworkPolicies that may also name the other end by DNS name. A pod has the flows that any policy of either kind allows
+// (https://docs.aws.amazon.com/eks/latest/userguide/auto-net-pol.html), so an object allows only the egress that intent.ReadNamesOutward
+// leaves open. Every EKS cluster may serve the kind; only nodes of Auto Mode enforce it.
 package eksautomode
 
 import (
@@ -39,7 +39,7 @@ func spec(p intent.Policy, _ intent.Rule, open intent.NamesOutward, f intent.Fac
 	return map[string]any{"podSelector": p.Selector.Unstructured(), "policyTypes": []any{"Egress"}, "egress": egress(open, f)}, nil
 }
 
-// limit says what nodes of Auto Mode do not hold of a rule, or nothing.
+// limit returns the claim for a rule that nodes of Auto Mode do not hold completely, or nil.
 func limit(r intent.Rule, open intent.NamesOutward, f intent.Facts) *intent.Claim {
 	i := slices.IndexFunc(open.Names, func(n string) bool { return strings.HasPrefix(n, "*.") })
 	if c := f.Enforcer.Limit(r); c != nil {

@@ -26,7 +26,7 @@ func policy(rules ...intent.Rule) intent.Policy {
 	return intent.Policy{Name: "guard", Namespace: "shop", Selector: intent.Selector{Labels: map[string]string{"app": "web"}}, Rules: rules}
 }
 
-// situations are policies with the facts in which they are translated, by the names of their golden files.
+// situations are policies with the facts for their translation, by the names of their golden files.
 func situations() map[string]func() (intent.Policy, intent.Facts) {
 	hosts := map[string][]string{"names": {"api.example.com", "b.example.org"}}
 	all := map[string][]string{"names": {"api.example.com", "*.example.org"}, "ports": {"443", "8443"}, "inCluster": {"allow"}}
@@ -85,7 +85,7 @@ func TestWhatEKSAutoModeIsGivenIsStoredAsItIs(t *testing.T) {
 	}
 }
 
-// TestWhatOthersClose_IsNeverOpened is the rule of intents, for engines whose policies add up.
+// TestWhatOthersClose_IsNeverOpened is the rule of intents, for engines with additive policies.
 func TestWhatOthersClose_IsNeverOpened(t *testing.T) {
 	for _, file := range []string{"beside-dns-deny", "beside-external"} {
 		p, f := situations()[file]()

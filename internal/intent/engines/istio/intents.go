@@ -124,8 +124,8 @@ func (s site) apiSegmentation(r intent.Rule) ([]*unstructured.Unstructured, inte
 	return []*unstructured.Unstructured{s.deny(r, "", rules...)}, claim
 }
 
-// nothingAsked is the answer to a rule without the parameters that say who or what is allowed. To read it as
-// no one and nothing would close the pods by an omission.
+// nothingAsked is the claim for a rule without any of the parameters that allow callers or requests. To read it as an empty list would
+// close the pods by an omission.
 func nothingAsked(r intent.Rule, params string) intent.Claim {
 	return intent.Not(r, intent.ReasonInvalidParams,
 		fmt.Sprintf("SecurityIntent %s: %s needs at least one of the parameters %s", r.Intent, r.ID, params))

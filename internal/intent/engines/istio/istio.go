@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package istio makes Istio's policies from security intents. Authorization is always a DENY with negated
-// fields, "neither from these namespaces nor from these accounts": an ALLOW would be joined with the ALLOWs
-// of others, and could open what they leave closed.
+// Package istio makes Istio's policies from security intents. Authorization is always a DENY with negated fields, "neither from these
+// namespaces nor from these accounts": an ALLOW would be joined with the ALLOWs of other owners, and could open requests that they leave
+// closed.
 package istio
 
 import (
@@ -132,7 +132,7 @@ func (s site) object(k string, r intent.Rule, suffix string) *unstructured.Unstr
 	return u
 }
 
-// deny refuses what meets any of the rules, or only reports it when the rule is an audit.
+// deny returns a policy that denies requests that match any of the rules, or only reports them when the rule is an audit.
 func (s site) deny(r intent.Rule, suffix string, rules ...any) *unstructured.Unstructured {
 	u := s.object("AuthorizationPolicy", r, suffix)
 	if r.Audit() {

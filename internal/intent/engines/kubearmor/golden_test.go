@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
 
-// Every intent has a file; in it, what it comes to for each action in each scope.
+// Every intent has a file with its objects and claims for each action in each scope.
 func TestWhatKubeArmorIsGivenForEachIntentActionAndScope(t *testing.T) {
 	for _, id := range ids() {
 		t.Run(id, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// part holds what one KubeArmorPolicy says.
+// part holds the rules of one KubeArmorPolicy.
 type part struct {
 	// suffix of the name, where an intent has several.
 	suffix string
@@ -24,11 +24,11 @@ type part struct {
 	rules   map[string]any
 	// shallow says that the kubelet alone fills the directories, with few levels.
 	shallow bool
-	// adorn adds what only this intent's objects have.
+	// adorn adds fields that only this intent's objects have.
 	adorn func(*unstructured.Unstructured, intent.Policy, intent.Rule)
 }
 
-// partsOf returns what KubeArmor has for an intent, each in its own object; nothing when it has no means.
+// partsOf returns the parts of KubeArmor policies for an intent, one for each object; none when KubeArmor has no means.
 func partsOf(r intent.Rule) []part {
 	switch r.Canonical {
 	case "dnsManipulation":
@@ -61,9 +61,9 @@ const maxDir = 64
 // maxLevels limits how deep the file of a rule may be: see limitOf.
 const maxLevels = 20
 
-// limitOf says what KubeArmor does not hold of rules on nodes where it enforces by BPF-LSM, or nothing. Its program goes up 20
-// steps from a file, mount points among them, and takes what it has then for the path. It checks reads when a file is opened and
-// writes at each call, of which a memory mapping makes none.
+// limitOf names the limits of KubeArmor for rules on nodes where it enforces by BPF-LSM; empty for none. Its program goes up 20 steps from
+// a file, mount points among them, and takes the result for the path. It checks reads when a file is opened and writes at each write call.
+// A memory mapping makes no such call.
 // https://github.com/kubearmor/KubeArmor/blob/00a3b649f6f8643d39f3486cf04c3dd4c3d7e11e/KubeArmor/BPF/shared.h (prepend_path,
 // match_and_enforce_path_hooks), https://github.com/kubearmor/KubeArmor/issues/2609
 func limitOf(parts []part) string {
@@ -135,14 +135,14 @@ func deploymentTools(suffix string) part {
 	return part{suffix: suffix, section: "process", rules: paths(places(tools), nil)}
 }
 
-// tool is a command and the directories in which images have it.
+// tool is a command and its directories in images.
 type tool struct {
 	command string
 	in      []string
 }
 
-// packageManagers holds, beside the names that people type, those that they are links to: KubeArmor sees
-// the file that is executed, and sbin dnf and yum are links to dnf-3 or dnf5 in images of Fedora and Red Hat.
+// packageManagers returns the names that people type and the names of the files that these link to: KubeArmor sees the file that is
+// executed, and sbin dnf and yum are links to dnf-3 or dnf5 in images of Fedora and Red Hat.
 func packageManagers() []tool {
 	bin, local := []string{"/usr/bin", "/bin"}, []string{"/usr/bin", "/bin", "/usr/local/bin"}
 	sbin := []string{"/usr/bin", "/usr/sbin", "/bin", "/sbin"} // some distributions have these as one, others not

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kubearmor makes KubeArmor's policies from security intents: what processes in a container may
-// execute, which files they may touch, and which capabilities they may use. Its policies are namespaced, so
-// a policy over the cluster has nothing to add to those in the namespaces.
+// Package kubearmor makes KubeArmor's policies from security intents: they limit the executables that processes in a container may run, the
+// files that they may access, and the capabilities that they may use. Its policies are namespaced, so a policy over the cluster has nothing
+// to add to those in the namespaces.
 package kubearmor
 
 import (
@@ -88,11 +88,10 @@ func limited(r intent.Rule, f intent.Facts, parts []part, c intent.Claim) intent
 	return intent.Partly(r, intent.ReasonEngineLimit, limit+"; kubectl get nodes -L "+enforcerLabel+" shows by what it enforces")
 }
 
-// enforcerLabel is that by which KubeArmor's operator marks nodes.
+// enforcerLabel is the label that KubeArmor's operator sets on nodes.
 const enforcerLabel = "kubearmor.io/enforcer"
 
-// object makes a policy of one part. Sections that it does not use are there and empty, as KubeArmor's own
-// client writes them.
+// object makes a policy of one part. Unused sections are present and empty, as KubeArmor's own client writes them.
 func object(p intent.Policy, r intent.Rule, part part) *unstructured.Unstructured {
 	u := intent.NewObject(name, kind(), p, r, part.suffix)
 	spec := map[string]any{

@@ -20,7 +20,7 @@ const (
 	namespacedMutating   = "NamespacedMutatingPolicy"
 )
 
-// celKinds are the kinds of Kyverno 1.14 and later, whose rules are in CEL; those of a namespace came with 1.16.
+// celKinds are the kinds of Kyverno 1.14 and later, with rules in CEL; the namespaced kinds came with 1.16.
 func celKinds() []string {
 	return []string{validating, namespacedValidating, mutating, namespacedMutating}
 }
@@ -92,8 +92,8 @@ func (e celEngine) translate(p intent.Policy, f intent.Facts, r intent.Rule) (*u
 	return u, a.claim
 }
 
-// podRules match pods when they are created: nothing of what the rules look at can change afterwards, except that a pod gets
-// ephemeral containers.
+// podRules match pods when they are created: the fields that the rules check cannot change afterwards, except that a pod gets ephemeral
+// containers.
 func podRules(r intent.Rule) []any {
 	created := map[string]any{"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "resources": []any{"pods"}, "operations": []any{"CREATE"}}
 	if r.Canonical == "cocoWorkload" {

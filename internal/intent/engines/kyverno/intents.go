@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// answer holds what Kyverno has for an intent: the part of a policy that does not depend on whom it is for.
+// answer holds the part of a Kyverno policy for an intent that does not depend on the selected pods.
 type answer struct {
 	claim intent.Claim
 	// rule is the policy's only one; none makes no object.
@@ -57,9 +57,9 @@ func escapeToHost(r intent.Rule) answer {
 	}
 }
 
-// cocoWorkload gives pods a runtime class when they are created, and only then: the field cannot change
-// afterwards, and every other change to a pod that lacks it would be refused. Kyverno would extend the rule
-// to the templates of controllers, and so change what others keep in Git; the annotation tells it not to.
+// cocoWorkload gives pods a runtime class when they are created, and only then: the field cannot change afterwards, and every other change
+// to a pod that lacks it would be refused. Kyverno would extend the rule to the templates of controllers, and so change manifests that
+// other owners keep in Git; the annotation prevents that.
 func cocoWorkload(r intent.Rule) answer {
 	if r.Audit() {
 		return answer{claim: intent.Not(r, intent.ReasonAuditUnsupported,

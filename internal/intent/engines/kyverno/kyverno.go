@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kyverno makes Kyverno's policies from security intents: what pods may ask for when they are
-// created or changed. What Kyverno can say over the cluster it says there, once, and not again in every
-// namespace.
+// Package kyverno makes Kyverno's policies from security intents: they limit the specs of pods that are created or changed. If Kyverno can
+// enforce a rule over the cluster, it has one policy there, and none in every namespace.
 package kyverno
 
 import (
@@ -165,8 +164,8 @@ func withoutVariables(text string) string {
 	return text
 }
 
-// rule completes an answer by what pods it is for. What a rule does not use is there and empty, as Kyverno's
-// own client writes it; Kyverno takes that for absent.
+// rule adds the selection of pods to an answer. Unused fields of the rule are present and empty, as Kyverno's own client writes them;
+// Kyverno takes them for absent.
 func rule(p intent.Policy, f intent.Facts, a answer) map[string]any {
 	out := map[string]any{
 		"skipBackgroundRequests": true,

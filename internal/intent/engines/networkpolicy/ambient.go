@@ -11,13 +11,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// hbone is the port on which ambient mode carries all traffic between pods of the mesh: a NetworkPolicy sees
-// the pods' own addresses, and this port whatever the application's is.
+// hbone is the port that carries all traffic between pods of the mesh in ambient mode: a NetworkPolicy sees the pods' own addresses, and
+// this port instead of the application's.
 // https://istio.io/latest/docs/ambient/usage/networkpolicy/
 const hbone = 15008
 
-// kubelet is the address from which ambient mode lets the kubelet's probes come. Without it, pods whose ingress
-// is restricted would never be ready.
+// kubelet is the source address of the kubelet's probes in ambient mode. Without it, pods with restricted ingress would never be ready.
 func kubelet() peer {
 	return peer{kind: networkPeer, network: netip.MustParsePrefix("169.254.7.127/32")}
 }
@@ -27,7 +26,7 @@ func inAmbientMesh(namespaceLabels map[string]string) bool {
 	return intent.MeshOf(namespaceLabels) == intent.AmbientMesh
 }
 
-// throughMesh keeps open, in an ambient mesh, what the demand means to keep open.
+// throughMesh keeps the flows open, in an ambient mesh, that the demand leaves open.
 func (d *demand) throughMesh() {
 	if d.ingress == nil {
 		return

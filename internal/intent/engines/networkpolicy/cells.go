@@ -13,13 +13,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// limits bound the work and, what matters more, what people have to read.
+// limits bound the work and, more importantly, the number of objects that people have to read.
 type limits struct {
 	// overlapping limits how many rules may restrict one direction of the same pod.
 	overlapping int
 	// objects limits how many a rule may have in one direction.
 	objects int
-	// claimants says how many rules with overlapping pods are divided exactly.
+	// claimants limits how many rules with overlapping pods are divided exactly.
 	claimants int
 	// steps limits how many combinations of rules one attempt may look at.
 	steps int
@@ -29,7 +29,7 @@ func defaultLimits() limits {
 	return limits{overlapping: 4, objects: 16, claimants: 256, steps: 50_000}
 }
 
-// claimant holds what a demand is in one direction.
+// claimant is a demand in one direction.
 type claimant struct {
 	demand  int // its place among all demands
 	pods    podSet
@@ -82,7 +82,7 @@ type division struct {
 	claimants []claimant
 	foreign   []foreignPolicy
 	limits    limits
-	// meet[i][j]: some pod may be of both. wider[i][j]: what j allows, i allows too.
+	// meet[i][j]: some pod may be of both. wider[i][j]: i allows all that j allows.
 	meet, wider [][]bool
 }
 
@@ -101,7 +101,7 @@ func newDivision(claimants []claimant, isolated []foreignPolicy, l limits) divis
 	return d
 }
 
-// compare updates what is known of the flows of a claimant and of those that it meets.
+// compare updates the comparisons of the flows of a claimant with those of the claimants that it meets.
 func (d division) compare(i int) {
 	for j := range d.claimants {
 		if d.meet[i][j] {
@@ -160,8 +160,8 @@ func (d division) crowded(allotments []allotment) *limitExceeded {
 	return nil
 }
 
-// uncovered leaves out the claimants all of whose pods another claimant allows no more, so that no allotment needs to be
-// theirs. Of two that are equal the first stays.
+// uncovered drops a claimant if another claimant covers all its pods and allows no other flows, so that it needs no allotment. Of two equal
+// claimants the first stays.
 func (d division) uncovered() []int {
 	covers := func(i, j int) bool {
 		return i != j && d.wider[j][i] && d.claimants[j].pods.within(d.claimants[i].pods)
@@ -179,8 +179,8 @@ func (d division) uncovered() []int {
 	return out
 }
 
-// stronger are the claimants on whose pods i's own flows are not what is emitted, or not by i: those that forbid
-// some of them, and of those that allow the same the ones before.
+// stronger returns the claimants that take precedence over i on the pods that they share with it: those that forbid some of i's flows, and
+// those before i that allow the same flows.
 func (d division) stronger(i int, of []int) []int {
 	return slices.DeleteFunc(slices.Clone(of), func(j int) bool {
 		return i == j || !d.meet[i][j] || d.wider[j][i] && (i < j || !d.wider[i][j])
@@ -193,8 +193,8 @@ type overlap struct {
 	pods    podSet
 }
 
-// overlaps are the claimants that share pods and allow in common what none of them says alone: the first of them says
-// it. It fails when more claimants share pods than may, and names the last of those.
+// overlaps returns the sets of claimants that share pods and have common flows that none of them has alone: the first of them emits these
+// flows. It fails when more claimants share pods than the limit allows, and names the last of those.
 func (d division) overlaps(of []int) ([]overlap, *limitExceeded) {
 	var out []overlap
 	var much *limitExceeded
@@ -237,7 +237,7 @@ func (d division) ordered(of []int) bool {
 	return true
 }
 
-// narrowest reports whether one of the claimants allows only what all allow.
+// narrowest reports whether one of the claimants allows only flows that all allow.
 func (d division) narrowest(members []int) bool {
 	return slices.ContainsFunc(members, func(i int) bool {
 		return !slices.ContainsFunc(members, func(j int) bool { return !d.wider[j][i] })
@@ -252,8 +252,7 @@ func (d division) common(members []int) flows {
 	return shared
 }
 
-// outside returns what is left of the pods without those of other claimants and those that others isolate,
-// unless that takes too many sets.
+// outside returns the pods without those of other claimants and those that other owners isolate, unless that takes too many sets.
 func (d division) outside(pods podSet, others []int) ([]podSet, bool) {
 	var exclusions []podSet
 	for _, f := range d.foreign {
@@ -280,8 +279,8 @@ func (d division) outside(pods podSet, others []int) ([]podSet, bool) {
 	return left, true
 }
 
-// cutOrder is the order of keys in which exclusions are cut: first those that many exclusions agree on. The pods outside there
-// is outside of all of them, and need not be cut again.
+// cutOrder returns the order of the keys for cutting exclusions: first those that many exclusions agree on. The pods outside there are
+// outside of all of them, and need not be cut again.
 func cutOrder(exclusions []podSet) []string {
 	said := map[string][]values{}
 	for _, exclusion := range exclusions {

@@ -119,7 +119,7 @@ func (s allocation) standing(demands []demand, i int) standing {
 	return out
 }
 
-// closesMore says that a claimant was made coarser, and with whom.
+// closesMore returns the message that a claimant was made coarser, with the names of the other claimants.
 func (s allocation) closesMore(demands []demand, me int, direction string) string {
 	// Only the first few are listed, and not counted: each more would change the claims of all others.
 	var names []string

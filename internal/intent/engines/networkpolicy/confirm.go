@@ -171,14 +171,14 @@ func (e engine) Confirm(p intent.Policy, f intent.Facts, claims []intent.Claim, 
 	return out
 }
 
-// comparison caches, by the text of its rules, whether a live object allows no more than a demand: the objects of one intent,
-// of which there may be hundreds, allow the same.
+// comparison caches, by the text of its rules, whether a live object allows no more than a demand: the objects of one intent, perhaps
+// hundreds, allow the same.
 type comparison struct {
 	allowed flows
 	known   map[string]bool
 }
 
-// allow reports that an object allows no more than the demand.
+// allow reports whether an object allows no more than the demand.
 func (c comparison) allow(o existing, direction intent.Direction) bool {
 	text := o.text(direction)
 	within, known := c.known[text]
@@ -189,7 +189,7 @@ func (c comparison) allow(o existing, direction intent.Direction) bool {
 	return within
 }
 
-// contradicted says why a demand is not held in a direction by what exists, or nothing.
+// contradicted returns why the existing objects do not enforce a demand in a direction, or "".
 func (e engine) contradicted(d demand, direction intent.Direction, f intent.Facts, live []intent.Live) (reason, message string) {
 	said := strings.ToLower(string(policyType(direction)))
 	left := []podSet{d.pods}
@@ -218,7 +218,7 @@ func (e engine) contradicted(d demand, direction intent.Direction, f intent.Fact
 	return "", ""
 }
 
-// cutOff returns what is left of sets outside of a exclusion.
+// cutOff returns the parts of sets outside of an exclusion.
 func cutOff(sets []podSet, exclusion podSet) []podSet {
 	if len(sets) == 0 {
 		return nil

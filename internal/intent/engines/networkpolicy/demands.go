@@ -24,7 +24,7 @@ const (
 	dnsApp        = "kube-dns"
 )
 
-// demand is a rule that can be enforced: the pods it is for, and what it allows them.
+// demand is a rule that can be enforced: its pods, and the flows that it allows them.
 type demand struct {
 	policy   string
 	rule     intent.Rule
@@ -34,15 +34,15 @@ type demand struct {
 	ingress, egress *flows
 	// note is added to a claim that holds.
 	note string
-	// unlocated says why the cluster's DNS, which the demand keeps open, may be closed by it, or nothing.
+	// unlocated says why the demand may close the cluster's DNS although it keeps it open; empty if it does not.
 	unlocated string
 	// hidden says which addresses of nodes the demand keeps open and the network plugin closes, or nothing.
 	hidden string
-	// short says what of the intent NetworkPolicies cannot hold, or nothing.
+	// short names the part of the intent that NetworkPolicies cannot hold, or "".
 	short string
 }
 
-// in returns what the demand allows in a direction, or nil when it does not restrict it.
+// in returns the flows that the demand allows in a direction, or nil when it does not restrict it.
 func (d demand) in(direction intent.Direction) *flows {
 	if direction == intent.Ingress {
 		return d.ingress
@@ -79,7 +79,7 @@ func readDemand(p intent.Policy, r intent.Rule, f intent.Facts) (demand, *intent
 	return d, nil
 }
 
-// demandOf says what a rule allows, or why it cannot be held by NetworkPolicies.
+// demandOf returns the flows that a rule allows, or why NetworkPolicies cannot hold it.
 func demandOf(p intent.Policy, r intent.Rule, f intent.Facts) (d demand, reason, message string) {
 	entry, known := intent.Lookup(r.ID)
 	reader := readers()[entry.ID]
@@ -103,8 +103,8 @@ func demandOf(p intent.Policy, r intent.Rule, f intent.Facts) (d demand, reason,
 	return d, "", ""
 }
 
-// readers holds, for each intent that NetworkPolicies can hold, how its parameters become flows. The string
-// says what is wrong with them.
+// readers holds, for each intent that NetworkPolicies can hold, the function that turns its parameters into flows. The string is the
+// problem of the parameters.
 func readers() map[string]func(intent.Rule, intent.Facts) (demand, string) {
 	return map[string]func(intent.Rule, intent.Facts) (demand, string){
 		"dnsManipulation":           onlyClusterDNS,
@@ -113,7 +113,7 @@ func readers() map[string]func(intent.Rule, intent.Facts) (demand, string) {
 	}
 }
 
-// unsupportedReasons holds, for each other intent, what kind of engine can hold it.
+// unsupportedReasons names, for each other intent, the kind of engine that can hold it.
 func unsupportedReasons() map[string]string {
 	const node = "a NetworkPolicy sees no processes and no files: an engine on the nodes, such as KubeArmor, does"
 	const mesh = "a NetworkPolicy sees addresses and ports only: a service mesh, such as Istio, sees more"
@@ -161,7 +161,7 @@ func https(to []peer) flows {
 	return flows{{peers: to, ports: ports{{corev1.ProtocolTCP, 443, 443}}}}
 }
 
-// dnsPods are the pods of the cluster's DNS: those that are known, or else, where nothing is known, the usual ones.
+// dnsPods are the pods of the cluster's DNS: the known ones, or the usual ones if none is known.
 func dnsPods(where intent.ClusterDNS) []peer {
 	switch {
 	case where.Namespace != "":
@@ -173,8 +173,8 @@ func dnsPods(where intent.ClusterDNS) []peer {
 	return []peer{{kind: podPeer, namespaces: namespacesNamed("kube-system"), pods: podsWith(dnsLabel, values{listed: []string{dnsApp}})}}
 }
 
-// clusterDNS are the flows to the cluster's DNS: to its pods, on their ports, and to what else answers on port 53, with more
-// networks that do.
+// clusterDNS are the flows to the cluster's DNS: to its pods, on their ports, and to other resolvers on port 53, including those in the
+// additional networks.
 func clusterDNS(where intent.ClusterDNS, more ...peer) flows {
 	pods := dnsPods(where)
 	f := flows{{peers: slices.Concat(pods, networkPeers(where.Networks), more), ports: dnsPorts()}}
@@ -192,8 +192,8 @@ func credentials(at []netip.Prefix) flows {
 	return flows{{peers: networkPeers(at), ports: ports{{corev1.ProtocolTCP, 80, 80}}}}
 }
 
-// hiddenNodes says what answers at addresses of nodes and stays closed, because the network plugin does not take them for addresses in a
-// network, or nothing. Agent is where pods get credentials, if the demand opens that by networks.
+// hiddenNodes names the services at addresses of nodes that stay closed, because the network plugin does not match addresses of nodes with
+// networks; empty for none. agent holds the networks of the EKS Pod Identity Agent, if the demand opens it by networks.
 func hiddenNodes(f intent.Facts, agent []netip.Prefix) string {
 	var closed []string
 	if len(f.DNS.OnNodes) > 0 {
@@ -255,8 +255,8 @@ func namespacesNamed(names ...string) podSet {
 	return podsWith(namespaceName, values{listed: slices.Compact(slices.Sorted(slices.Values(names)))})
 }
 
-// onlyInternal is denyExternalNetworkAccess. Among "all pods" are those of the cluster's DNS; the rule for
-// them is said all the same, as it is what people look for first.
+// onlyInternal is denyExternalNetworkAccess. "All pods" include those of the cluster's DNS; the object has a rule for them all the same,
+// because people look for it first.
 func onlyInternal(r intent.Rule, facts intent.Facts) (demand, string) {
 	networks, problem := networksOf(slices.Concat(
 		[]string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"}, r.Params["allowCIDRs"]))

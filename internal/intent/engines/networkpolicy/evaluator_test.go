@@ -81,8 +81,8 @@ func (c cluster) on(e end, direction intent.Direction) []networkingv1.NetworkPol
 	return out
 }
 
-// permits reports whether one end lets a flow pass, given the policies on it: any when there is none, else what
-// one of them allows.
+// permits reports whether one end lets a flow pass, given the policies on it: any flow when there is none, otherwise the flows that one of
+// them allows.
 func (c cluster) permits(policies []networkingv1.NetworkPolicy, direction intent.Direction, other end, p portOf) bool {
 	return len(policies) == 0 || slices.ContainsFunc(policies, func(np networkingv1.NetworkPolicy) bool {
 		if direction == intent.Ingress {
@@ -135,7 +135,7 @@ func onPorts(list []networkingv1.NetworkPolicyPort, p portOf) bool {
 	})
 }
 
-// verdict holds what becomes of a flow: whether its source lets it out, whether its destination lets it in.
+// verdict is the judgment on a flow: whether its source lets it out, whether its destination lets it in.
 type verdict struct{ out, in bool }
 
 func (v verdict) open() bool { return v.out && v.in }

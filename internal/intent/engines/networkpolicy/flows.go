@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// flows holds what is allowed in one direction: the union of its parts, nothing when there is none.
+// flows are the allowed flows in one direction: the union of its parts, none when it is empty.
 type flows []allowance
 
 // allowance is one rule of a NetworkPolicy: these peers, on these ports.
@@ -76,7 +76,7 @@ type portRange struct {
 	from, to int32
 }
 
-// and returns what is in both; nothing when the second value is false.
+// and returns the intersection; it is empty when the second value is false.
 func (p ports) and(q ports) (ports, bool) {
 	if p == nil {
 		return q, true
@@ -114,7 +114,7 @@ func (r portRange) within(q ports) bool {
 	return r.from > r.to
 }
 
-// and returns what both allow.
+// and returns the flows that both allow.
 func (f flows) and(g flows) flows {
 	var out flows
 	for _, a := range f {
@@ -174,7 +174,7 @@ func (f flows) allowOne(p peer, on ports) bool {
 	return on.within(allowed)
 }
 
-// normalize leaves out what the rest allows anyway, and gathers the peers of equal ports. Each part has one peer.
+// normalize drops flows that the rest allows anyway, and gathers the peers of equal ports. Each part has one peer.
 func (f flows) normalize() flows {
 	kept := slices.Clone(f)
 	for i := len(kept) - 1; i >= 0; i-- {

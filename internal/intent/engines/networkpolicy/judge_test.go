@@ -58,7 +58,7 @@ func (s scenario) String() string {
 	return b.String()
 }
 
-// answer holds what the engine makes of a scenario.
+// answer holds the objects and the claims of the engine for a scenario.
 type answer struct {
 	objects []networkingv1.NetworkPolicy
 	// claims[i] are those of policy i.
@@ -99,7 +99,7 @@ func (s scenario) ask(e intent.Engine) (answer, error) {
 	return a, nil
 }
 
-// honest checks what a claim alone says.
+// honest checks a claim alone.
 func honest(r intent.Rule, c intent.Claim, objects int) error {
 	switch {
 	case c.Intent != r.ID:
@@ -116,8 +116,8 @@ func honest(r intent.Rule, c intent.Claim, objects int) error {
 	return nil
 }
 
-// allows returns what a rule allows, said independently of the engine. The second value is false for a rule that
-// does not restrict the direction or cannot be enforced.
+// allows reports whether a rule allows a flow, computed independently of the engine. The second value is false for a rule that does not
+// restrict the direction or cannot be enforced.
 func allows(r intent.Rule, direction intent.Direction, other end, p portOf) (allowed, restricted bool) {
 	private := []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"}
 	in := func(cidrs []string) bool {
@@ -148,7 +148,7 @@ func allows(r intent.Rule, direction intent.Direction, other end, p portOf) (all
 	return true, false
 }
 
-// check judges an engine by a scenario: nil, or what is wrong.
+// check judges an engine by a scenario: it returns nil, or the violation.
 func check(e intent.Engine, s scenario) error {
 	flows := s.cluster.flows(probes())
 	before := s.cluster.judge(flows)
@@ -208,8 +208,8 @@ func opensNothing(c cluster, flows []flow, before, after []verdict, who string) 
 	return nil
 }
 
-// standAlone checks that the objects of one policy hold what it claims when those of all others are gone, as
-// when their bindings are deleted.
+// standAlone checks that the objects of one policy enforce its claims when those of all others are gone, as when their bindings are
+// deleted.
 func (s scenario) standAlone(a answer, flows []flow, before []verdict) error {
 	for i, p := range s.policies {
 		alone := s
@@ -238,7 +238,7 @@ func (a answer) of(policy string) []networkingv1.NetworkPolicy {
 		func(o networkingv1.NetworkPolicy) bool { return !strings.HasPrefix(o.Name, policy+"-") })
 }
 
-// holds checks that what rules claim to close at an end is closed.
+// holds checks that the flows that rules claim to close at an end are closed.
 func (s scenario) holds(claims [][]intent.Claim, d intent.Direction, me, other end, p portOf, open bool) error {
 	if me.namespace != "shop" || !open {
 		return nil
@@ -260,7 +260,7 @@ func (s scenario) leftAlone(a answer) bool {
 	})
 }
 
-// keepsWhatItSays holds the claims, and what the intents promise to keep, against every flow at its shop end.
+// keepsWhatItSays checks the claims, and the flows that the intents promise to keep, against every flow at its shop end.
 func (s scenario) keepsWhatItSays(a answer, flows []flow, before, after []verdict) error {
 	for n, f := range flows {
 		from, to := s.cluster.ends[f.from], s.cluster.ends[f.to]
@@ -332,7 +332,7 @@ func (s scenario) saysAllItCan(a answer) error {
 	return nil
 }
 
-// decode panics: what the engine made is no NetworkPolicy.
+// decode panics if an object of the engine is not a NetworkPolicy.
 func decode(o *unstructured.Unstructured) networkingv1.NetworkPolicy {
 	var np networkingv1.NetworkPolicy
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, &np, true); err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// namesDemand returns what a rule of the intent allowEgressToNames leaves to NetworkPolicies, while another engine holds it:
-// objects of other rules on the same pods may open no more, since network plugins add up the policies of all kinds. The
-// rule itself has no NetworkPolicy; ok is false where nothing holds it.
+// namesDemand returns the demand on NetworkPolicies of a rule of the intent allowEgressToNames, while another engine holds it: objects of
+// other rules on the same pods may open no more, since network plugins add up the policies of all kinds. The rule itself has no
+// NetworkPolicy; ok is false if no engine holds it.
 func namesDemand(p intent.Policy, r intent.Rule, f intent.Facts) (d demand, ok bool) {
 	e, _ := intent.Lookup(r.ID)
 	if e.ID != intent.EgressToNames || !f.NamesHeld || e.Check(r.Params) != "" || len(p.NodeSelector) > 0 {
 		return d, false
 	}
-	// What siblings close does not matter here: the division takes care of it.
+	// The flows that siblings close do not matter here: the division takes care of them.
 	f.Siblings = nil
 	open, no := intent.ReadNamesOutward(Name, intent.Policy{Namespace: p.Namespace, Selector: p.Selector}, r, f)
 	if no != nil {

@@ -61,9 +61,8 @@ func objects(p intent.Policy, d demand, ingress, egress []allotment) []*unstruct
 	return out
 }
 
-// shortName is a suffix that stays while selector and directions do, whatever other objects there are. No write to an
-// object with a suffix ever takes pods or a direction from it, so what replaces an object can always be made
-// before that is deleted.
+// shortName is a suffix that depends on selector and directions only, not on other objects. No write to an object with a suffix ever
+// removes pods or a direction from it, so the replacement of an object can always be created before the object is deleted.
 func shortName(selector string, types []networkingv1.PolicyType) string {
 	sum := sha256.Sum256([]byte(fmt.Sprint(selector, types)))
 	return hex.EncodeToString(sum[:4])

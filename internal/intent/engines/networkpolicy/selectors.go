@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// values is a set of what an object may carry under one label key.
+// values is a set of the values that an object may have under one label key.
 type values struct {
-	// absent says that objects without the key are in.
+	// absent is true if objects without the key are in.
 	absent bool
-	// others says that every value but the listed is in; else only the listed are.
+	// others is true if every value but the listed ones is in; otherwise only the listed ones are.
 	others bool
 	// listed is sorted.
 	listed []string
@@ -86,9 +86,9 @@ func (v values) requirements(key string) []metav1.LabelSelectorRequirement {
 	return out
 }
 
-// podSet is a conjunction: what must hold under each key, sorted by key. A key that is not there may hold anything. No set
-// has a key that nothing satisfies: it would be no set. It is a list because a namespace of a thousand policies compares
-// millions of them, and ranging over small maps took a tenth of the time of a pass.
+// podSet is a conjunction: the requirements on each key, sorted by key. A key that is not there may hold anything. No set has a key that
+// nothing satisfies: it would be no set. It is a list because a namespace of a thousand policies compares millions of them, and ranging
+// over small maps took a tenth of the time of a pass.
 type podSet []requirement
 
 type requirement struct {
@@ -162,7 +162,7 @@ func (b podSet) with(key string, v values) podSet {
 	return append(append(append(out, b[:i]...), requirement{key, v}), b[i:]...)
 }
 
-// and returns what is in both, unless nothing is.
+// and returns the intersection; false if it is empty.
 func (b podSet) and(c podSet) (podSet, bool) {
 	out := b
 	for _, r := range c {
@@ -201,8 +201,8 @@ func (b podSet) equal(c podSet) bool {
 	return slices.EqualFunc(b, c, func(r, s requirement) bool { return r.key == s.key && r.values.equal(s.values) })
 }
 
-// minus returns what is in b and not in c, as sets that do not meet: the first is outside under the first key,
-// the second inside under the first and outside under the second, and so on. The keys are at least those of c.
+// minus returns the pods of b that are not in c, as disjoint sets: the first is outside under the first key, the second inside under the
+// first and outside under the second, and so on. The keys are at least those of c.
 func (b podSet) minus(c podSet, keys []string) []podSet {
 	if !b.meets(c) {
 		return []podSet{b}
@@ -225,7 +225,7 @@ func (b podSet) minus(c podSet, keys []string) []podSet {
 	return out
 }
 
-// or returns what is in either, where one set can say it: where they differ under one key only.
+// or returns the union if one set can express it: if they differ under one key only.
 func (b podSet) or(c podSet) (podSet, bool) {
 	var differ []string
 	for _, r := range b {

@@ -8,15 +8,14 @@ import (
 	"slices"
 )
 
-// share holds what the objects of one claimant say in one direction. Together they select all pods of the claimant that
-// no foreign policy isolates, so a claimant stays in force when the objects of all other claimants are gone. Where
-// pods of several claimants get different flows, every claimant says for its own pods what all of them allow: the
-// union of equal flows opens nothing.
+// share holds the allotments of the objects of one claimant in one direction. Together they select all pods of the claimant that no foreign
+// policy isolates, so a claimant stays in force when the objects of all other claimants are gone. If pods of several claimants get
+// different flows, every claimant emits for its own pods the flows that all of them allow: the union of equal flows opens nothing.
 type share struct {
 	allotments []allotment
-	// coarse says that the allotments allow less than the claimants on these pods ask for.
+	// coarse is true if the allotments allow less than the claimants on these pods ask for.
 	coarse bool
-	// alone says that nothing is emitted: the pods that foreign policies isolate cannot be cut out.
+	// alone is true if no object is emitted: the pods that foreign policies isolate cannot be cut out.
 	alone bool
 }
 
@@ -83,8 +82,8 @@ func overlapping(claimants []claimant, of []int) [][]int {
 	return out
 }
 
-// sharesOf divides the pods of claimants that overlap. Where that takes too much, claimants are made coarser: they
-// allow only what all claimants that they meet allow. No claimant is left out, whatever its name.
+// sharesOf divides the pods of claimants that overlap. If that exceeds the limits, claimants are made coarser: they allow only flows that
+// all claimants that they meet allow. No claimant is left out because of its name.
 func sharesOf(claimants []claimant, isolated []foreignPolicy, l limits) []share {
 	if len(claimants) > l.claimants {
 		return divideCoarsely(claimants, isolated, l)
@@ -110,9 +109,9 @@ func sharesOf(claimants []claimant, isolated []foreignPolicy, l limits) []share 
 	return divideCoarsely(claimants, isolated, l)
 }
 
-// own returns what a claimant says for its own pods. When that takes too many objects, the claimant says only its own part
-// of the division, and that nothing else is allowed: the other parts then hold as long as their objects exist,
-// and close when those go.
+// own returns the allotments that a claimant emits for its own pods. When that takes too many objects, the claimant emits only its own part
+// of the division, and one allotment that allows no flows: the flows of the other parts then stay open as long as their objects exist, and
+// close when those go.
 func (d division) own(i int, allotments []allotment) []allotment {
 	plain, ok := d.outside(d.claimants[i].pods, d.narrower(i))
 	if ok {
@@ -135,7 +134,7 @@ func (d division) own(i int, allotments []allotment) []allotment {
 	return append(out, allotment{claimant: i, pods: []podSet{d.claimants[i].pods}, allowed: flows{}})
 }
 
-// narrower are the claimants that forbid on some of the pods of a claimant what it allows.
+// narrower returns the claimants that forbid flows of a claimant on some of its pods.
 func (d division) narrower(i int) []int {
 	var out []int
 	for j := range d.claimants {
@@ -170,7 +169,7 @@ func countAllotments(allotments []allotment) int {
 	return n
 }
 
-// divideCoarsely gives every claimant one allotment, which allows what all claimants that it meets allow.
+// divideCoarsely gives every claimant one allotment, with the flows that all claimants that it meets allow.
 func divideCoarsely(claimants []claimant, isolated []foreignPolicy, l limits) []share {
 	d := division{foreign: isolated, limits: l}
 	shared := newIntersections(claimants)
@@ -185,8 +184,8 @@ func divideCoarsely(claimants []claimant, isolated []foreignPolicy, l limits) []
 	return out
 }
 
-// intersections computes what all claimants allow that a claimant meets. Sides with the same flows are one class, and
-// the same set of classes is intersected once.
+// intersections computes the common flows of all claimants that a claimant meets. Sides with the same flows are one class, and the same set
+// of classes is intersected once.
 type intersections struct {
 	claimants []claimant
 	class     []int

@@ -14,9 +14,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// TestNoWriteOfATransitionOpensAFlow goes from the objects of some policies to those of others, policy by policy in
-// any order, each with its objects first and its deletions last; policies that are gone lose their objects at any
-// time. After every single write, what a rule has closed before and closes afterwards is closed.
+// TestNoWriteOfATransitionOpensAFlow goes from the objects of some policies to those of others, policy by policy in any order, each with
+// its objects first and its deletions last; policies that are gone lose their objects at any time. After every single write, flows that a
+// rule closed before and closes afterwards are closed.
 func TestNoWriteOfATransitionOpensAFlow(t *testing.T) {
 	writes := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -63,7 +63,7 @@ func TestNoWriteOfATransitionOpensAFlow(t *testing.T) {
 
 type transition struct{ before, after scenario }
 
-// judge holds what both the rules before and those after close, of every policy that is in both.
+// judge checks that flows stay closed that both the rules before and those after close, for every policy that is in both.
 func (w *transition) judge(live []networkingv1.NetworkPolicy) error {
 	c := w.before.cluster
 	c.policies = live
@@ -96,9 +96,9 @@ func closes(p intent.Policy, d intent.Direction, me, other end, port portOf) boo
 	})
 }
 
-// TestClaimsAreConfirmedByTheirOwnObjects holds that what the engine makes is enough for what it claims, and that
-// without any one of a policy's objects some claim of that policy is taken back, unless the others select its pods too:
-// the division among many policies may overlap.
+// TestClaimsAreConfirmedByTheirOwnObjects checks that the objects of the engine suffice for its claims, and that without any one of a
+// policy's objects some claim of that policy is taken back, unless the others select its pods too: the division among many policies may
+// overlap.
 func TestClaimsAreConfirmedByTheirOwnObjects(t *testing.T) {
 	missed := 0
 	rapid.Check(t, func(t *rapid.T) {

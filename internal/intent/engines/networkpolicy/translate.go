@@ -32,8 +32,8 @@ func (engine) Makes() []schema.GroupVersionKind { return []schema.GroupVersionKi
 
 func kind() schema.GroupVersionKind { return networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy") }
 
-// Translate implements intent.Engine. It works out what all policies of the namespace come to, unless the facts
-// hold that already, and returns what of it is p's.
+// Translate implements intent.Engine. It computes the division of the namespace among all its policies, unless the facts hold it already,
+// and returns the part of p.
 func (e engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
 	divided, ok := f.Divided[Name].(*namespace)
 	if !ok {
@@ -55,7 +55,7 @@ func (e engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
 // Divide implements intent.Divider.
 func (e engine) Divide(policies []intent.Policy, f intent.Facts) any { return e.divide(policies, f) }
 
-// namespace holds what all policies of a namespace come to. It is read only once made.
+// namespace holds the division of a namespace among all its policies. It is read-only once made.
 type namespace struct {
 	demands         []demand
 	ingress, egress allocation
@@ -104,7 +104,7 @@ func siblingsOf(p intent.Policy, f intent.Facts) []intent.Policy {
 	return slices.DeleteFunc(slices.Clone(f.Siblings), func(s intent.Policy) bool { return s.Namespace != p.Namespace || s.Name == p.Name })
 }
 
-// allocation holds what all demands come to in one direction.
+// allocation holds the division among all demands in one direction.
 type allocation struct {
 	direction intent.Direction
 	limits    limits

@@ -138,7 +138,7 @@ func cronJob(p intent.Policy, r intent.Rule, image string, targets []string) *un
 	return u
 }
 
-// marks are the labels of Jobs and pods, by which the operator finds them.
+// marks returns the labels of Jobs and pods that the operator finds them by.
 func marks() map[string]any {
 	return map[string]any{wellknown.LabelManagedBy: wellknown.OperatorName, intent.LabelAssessment: intent.AssessmentTLS}
 }

@@ -313,8 +313,8 @@ func (g Gatherer) balancer(ctx context.Context, c *nexusv1.NexusAICapability, f 
 	return addressOf(told, f), nil
 }
 
-// addressOf returns the first name that a load balancer tells. Where it has none, the facts get all its addresses, and the first
-// of them is returned.
+// addressOf returns the first host name in the status of a load balancer. If it has none, the facts get all its addresses, and the first of
+// them is returned.
 func addressOf(told []string, f *capability.Facts) string {
 	for _, text := range told {
 		a, err := netip.ParseAddr(text)

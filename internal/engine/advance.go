@@ -68,7 +68,7 @@ type Outcome struct {
 	Drift kind.Diff
 	// Written are the versions of all write-only values that AWS has, when the pass wrote one.
 	Written map[string]string
-	// Passage says how the pass got on at the gate.
+	// Passage is the result of the pass at the gate.
 	Passage Passage
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Cause says why a plan has the steps it has.
+// Cause is the reason for the steps of a plan.
 type Cause string
 
 // The causes of a plan.
@@ -313,7 +313,7 @@ func sameIdentity(o Owner, identity map[string]string) error {
 		return nil
 	}
 	for _, field := range sortedKeys(identity) {
-		if o.Deleting && o.Known && identity[field] == "" { // the status tells what is to be deleted
+		if o.Deleting && o.Known && identity[field] == "" { // the status names the resource to delete
 			continue
 		}
 		if was, ok := o.Intent.Identity[field]; ok && was != identity[field] {

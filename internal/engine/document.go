@@ -233,7 +233,7 @@ func (d documents) sameList(p place, m modes, want, have []any) bool {
 
 // matching assigns the wanted elements of a list to those that AWS shows, each to another one.
 type matching struct {
-	taken []int // by which wanted element, counted from 1
+	taken []int // the wanted element that takes each, counted from 1
 	same  func(wanted, shown int) bool
 }
 

@@ -118,7 +118,7 @@ func addHollow(field string, want, have *kind.Document, written, versions map[st
 // unshown collects the hollow values in a wanted one that AWS does not show. Of a list, only the elements count that are not among those
 // that it shows.
 func (d documents) unshown(p place, want, have any, found *[]string) {
-	if have == nil && d.isHollow(p, want) { // and what is in it, for when AWS shows the outer value only
+	if have == nil && d.isHollow(p, want) { // and its content, for when AWS shows the outer value only
 		*found = append(*found, hollowEntry(p, want))
 	}
 	switch want := want.(type) {

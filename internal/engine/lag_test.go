@@ -253,7 +253,7 @@ func TestAdvance_DoesNotRepeatAWriteThatAWSDoesNotShow(t *testing.T) {
 			h.now, b.stale = h.now.Add(time.Second), 1000
 			_, _ = advanceOn(t, h, o, red)
 		}
-		if n := len(b.writes) - before; n > maxUnsettledWrites+1 { // the first may change what is shown
+		if n := len(b.writes) - before; n > maxUnsettledWrites+1 { // the first may change the shown value
 			t.Errorf("%s: %d writes in 20 minutes", again.what, n)
 		}
 	}

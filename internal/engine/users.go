@@ -237,7 +237,7 @@ func (n *naming) collectDocument(text []byte) {
 		}
 	}
 	var value any
-	_ = json.Unmarshal(text, &value) // the kind refuses what is no JSON
+	_ = json.Unmarshal(text, &value) // the kind refuses invalid JSON
 	n.collectTexts(value, false)
 }
 

@@ -66,7 +66,7 @@ type Settings struct {
 	VirtualPatches string
 }
 
-// SettingsOf returns the settings that the operator's options say.
+// SettingsOf returns the settings from the operator's options.
 func SettingsOf(o options.Options) Settings {
 	return Settings{OperatorNamespace: o.Namespace, MeshRootNamespace: o.MeshRootNamespace, TrustDomain: o.MeshTrustDomain,
 		TLSAssessorImage: o.TLSAssessorImage, DNSService: o.ClusterDNSService, DNSPorts: o.ClusterDNSPorts, Enforcer: o.NetworkPolicyEnforcer,

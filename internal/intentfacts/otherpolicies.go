@@ -23,8 +23,8 @@ import (
 )
 
 // OtherPolicyKinds lists the kinds of policies, in addition to NetworkPolicies, that let network plugins restrict or open flows. Of a kind
-// with several versions the first served version counts. https://docs.cilium.io/en/stable/network/kubernetes/policy/,
-// https://docs.aws.amazon.com/eks/latest/userguide/auto-net-pol.html,
+// with several versions the first served version counts.
+// https://docs.cilium.io/en/stable/network/kubernetes/policy/, https://docs.aws.amazon.com/eks/latest/userguide/auto-net-pol.html,
 // https://network-policy-api.sigs.k8s.io/api-overview/
 func OtherPolicyKinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{

@@ -25,7 +25,7 @@ func TestFinder(t *testing.T) {
 	index := errors.New("the index fails")
 	for _, c := range []struct {
 		name       string
-		known      []found // what AWS shows
+		known      []found // the resources that AWS shows
 		search     kind.Search
 		id         string
 		others     []string

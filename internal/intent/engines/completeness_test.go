@@ -37,7 +37,7 @@ func questions() []question {
 			for _, pods := range selectors() {
 				for mesh, labels := range meshes() {
 					if labels != nil && s.policy(nil).Namespace == "" {
-						continue // a policy over the cluster has no namespace whose labels it could know
+						continue // a policy over the cluster has no namespace, and so no labels of one
 					}
 					out = append(out, question{
 						name: strings.Join([]string{wanted.name, s.name, pods.name, mesh}, ", "),
@@ -303,7 +303,7 @@ func TestAskedAgainAnEngineSaysTheSameAndLeavesTheQuestionAlone(t *testing.T) {
 		first := e.Translate(p, f)
 		kept := intent.Translation{Claims: slices.Clone(first.Claims)}
 		for _, u := range first.Objects {
-			kept.Objects = append(kept.Objects, u.DeepCopy()) // panics at what is not plain JSON
+			kept.Objects = append(kept.Objects, u.DeepCopy()) // panics at values that are not plain JSON
 			scramble(u.Object)
 		}
 		if !reflect.DeepEqual(p, q.policy()) || !reflect.DeepEqual(f, q.facts()) {

@@ -17,7 +17,7 @@ import (
 // it is resolved. The values of Secrets are judged alike.
 func Names(sc kind.Scope, field string, document []byte, guess func(at []string, value string) []string) []kind.Naming {
 	var value any
-	if json.Unmarshal(document, &value) != nil { // the kind refuses what is no JSON
+	if json.Unmarshal(document, &value) != nil { // the kind refuses invalid JSON
 		return nil
 	}
 	n := namings{sc: sc, guess: guess}

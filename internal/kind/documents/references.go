@@ -123,7 +123,7 @@ func secretKeyOf(field string, object map[string]any) (SecretKey, error) {
 // References returns the references and the keys of Secrets in the JSON of a document; none for a document that cannot be read.
 func References(document []byte) ([]Reference, []SecretKey) {
 	var value any
-	_ = json.Unmarshal(document, &value) // the kind refuses what is no JSON
+	_ = json.Unmarshal(document, &value) // the kind refuses invalid JSON
 	found := &collected{}
 	found.collect(value)
 	return found.references, found.secrets

@@ -29,7 +29,7 @@ func TestInAnAmbientMeshProbesAndTheMeshsOwnPortStayOpen(t *testing.T) {
 		t.Errorf("probes are shut out: %s", said)
 	}
 
-	f.NamespaceLabels["istio-injection"] = "enabled" // sidecars, whose traffic has its own ports
+	f.NamespaceLabels["istio-injection"] = "enabled" // sidecars carry traffic on their own ports
 	objects, _ = translate(t, f, policy("np", intent.Selector{}, r))
 	if said := fmt.Sprintf("%+v", objects[0].Spec.Ingress); strings.Contains(said, "169.254") || strings.Contains(said, "15008") {
 		t.Errorf("without an ambient mesh: %s", said)

@@ -225,7 +225,7 @@ func (d division) overlaps(of []int) ([]overlap, *limitExceeded) {
 	return out, much
 }
 
-// ordered says that of any of these claimants that share pods one is the narrowest, so that nothing is mixed.
+// ordered reports whether one of any two of these claimants that share pods is the narrower one, so that no flows are mixed.
 func (d division) ordered(of []int) bool {
 	for n, i := range of {
 		for _, j := range of[n+1:] {

@@ -55,7 +55,7 @@ func (p peer) and(q peer) (peer, bool) {
 	return peer{kind: podPeer, namespaces: namespaces, pods: pods}, someNamespace && somePod
 }
 
-// within says that every end in p is in q.
+// within reports whether every end in p is in q.
 func (p peer) within(q peer) bool {
 	switch {
 	case q.kind == everybody:
@@ -96,7 +96,7 @@ func (p ports) and(q ports) (ports, bool) {
 	return out, len(out) > 0
 }
 
-// within says that every port in p is in q.
+// within reports whether every port in p is in q.
 func (p ports) within(q ports) bool {
 	if p == nil || q == nil {
 		return q == nil
@@ -135,8 +135,8 @@ func (f flows) and(g flows) flows {
 	return out.normalize()
 }
 
-// allow says that everything g allows, f allows too. Flows that only several peers of f together allow are
-// not seen: then a rule is not recognized as the wider one, and the intersection is written out.
+// allow reports whether f allows all flows that g allows. Flows that only several peers of f together allow are not seen: then a rule is
+// not recognized as the wider one, and the intersection is written out.
 func (f flows) allow(g flows) bool {
 	for _, a := range g {
 		for _, p := range a.peers {

@@ -192,7 +192,7 @@ func (b podSet) meets(c podSet) bool {
 	return true
 }
 
-// within says that everything in b is in c.
+// within reports whether every pod in b is in c.
 func (b podSet) within(c podSet) bool {
 	return !slices.ContainsFunc(c, func(r requirement) bool { return !b.at(r.key).and(r.not()).empty() })
 }

@@ -382,12 +382,16 @@ func (b *bed) capability(edits ...func(*nexusv1.NexusAICapability)) *nexusv1.Nex
 	c.Spec.Frontend.Image, c.Spec.Backend.Image = "registry.example/frontend:1", "registry.example/backend:1"
 	c.Spec.Ingress = &nexusv1.IngressSpec{Enabled: new(false)}
 	c.Spec.Frontend.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeClusterIP}
+	c.Spec.DefaultSecrets = nexusv1.DefaultSecretsNone
 	for _, edit := range edits {
 		edit(c)
 	}
 	b.create(c)
 	return c
 }
+
+// withDefaultSecrets adds the six default secrets. Most tests do without them.
+func withDefaultSecrets(c *nexusv1.NexusAICapability) { c.Spec.DefaultSecrets = nexusv1.DefaultSecretsAll }
 
 // withBucket adds only a bucket to a capability's data services.
 func withBucket(c *nexusv1.NexusAICapability) {

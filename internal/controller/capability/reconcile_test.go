@@ -207,7 +207,7 @@ func TestReconcile_StatusThatIsRefused(t *testing.T) {
 func TestReconcile_StatusOfMereProgressWaitsItsTurn(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
-	c := b.capability(withBucket)
+	c := b.capability(withBucket, withDefaultSecrets)
 	b.pass(c)
 	b.answer() // the provider: the next pass creates what waits for it
 	b.pass(c)

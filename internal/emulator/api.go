@@ -50,7 +50,7 @@ func Delay(d time.Duration) Action { return proxy.Delay(d) }
 // DropBefore resets the connection; the request has no effect.
 func DropBefore() Action { return proxy.DropBefore() }
 
-// After calls hook, in which others may be served first, and passes the request on.
+// After calls hook and then passes the request on. The hook can send other requests first.
 func After(hook func()) Action { return proxy.After(hook) }
 
 // Truncate lets the request have its effect and ends the connection in the
@@ -68,8 +68,7 @@ func ForTime(d time.Duration) Window { return lag.ForTime(d) }
 // The clock is one hour ahead.
 func LikeAWS() Lag { return lag.LikeAWS() }
 
-// Diff compares two inventories and says what only the first or only the second
-// has, one line each; "" if they are equal.
+// Diff compares two inventories and lists the entries that only one of them has, one per line; "" if they are equal.
 func Diff(before, after map[string][]string) string { return catalog().Diff(before, after) }
 
 // InventoryAt is an inventory asked of an endpoint, as any client would.
@@ -77,8 +76,8 @@ func InventoryAt(ctx context.Context, url string, regions ...string) (map[string
 	return catalog().InventoryAt(ctx, url, regions...)
 }
 
-// Rewrites returns the catalog of what AWS rewrites. Each entry changes every answer, so that a kind that compares the forms writes
-// without end.
+// Rewrites returns the catalog of the fields that AWS rewrites. Each entry changes every answer, so that a kind that compares the forms
+// writes without end.
 func Rewrites() []Rewrite { return catalog().Rewrites() }
 
 // RewritesOfRecords returns the entries of the catalog that are from records of users.

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
-// The difference between the two is what the proxy costs.
+// The difference between the two is the cost of the proxy.
 func BenchmarkListTables(b *testing.B) {
 	w := world.Shared(b)
 	for name, url := range map[string]string{"proxy": w.AWS().URL(), "moto": w.MotoURL()} {

@@ -655,7 +655,7 @@ func TestHigherThroughputOfParameterStoreShowsInItsSetting(t *testing.T) {
 	}
 }
 
-// moto lost all tags of one parameter in about one of sixty runs in which its first writes were parallel.
+// moto lost all tags of one parameter in about one of sixty runs if its first writes were parallel.
 func TestTheFirstParameterIsWrittenAlone(t *testing.T) {
 	must.Succeed(t, proxy(t).Reset())
 	moto, err := url.Parse(world.Shared(t).MotoURL())
@@ -743,7 +743,7 @@ func TestTheDescriptionOfASecretCanBeCleared(t *testing.T) {
 	}
 }
 
-// moto iterates over a dictionary in DescribeParameters, and fails when another request changes it meanwhile.
+// moto iterates over a dictionary in DescribeParameters, and fails when another request changes it at the same time.
 func TestAReadInWhichTheEmulatorFailsIsRepeated(t *testing.T) {
 	moto, err := url.Parse(world.Shared(t).MotoURL())
 	must.Succeed(t, err)

@@ -138,7 +138,7 @@ func TestEKS_ClustersChangeOneUpdateAtATime(t *testing.T) {
 	refused("a deleted cluster", err, "ResourceNotFoundException")
 }
 
-// An access entry needs a cluster whose authentication mode is API or API_AND_CONFIG_MAP:
+// An access entry needs a cluster with the authentication mode API or API_AND_CONFIG_MAP:
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAccessEntry.html
 func TestEKS_AccessEntriesNeedTheirMode(t *testing.T) {
 	c := eks.NewFromConfig(config(proxy(t).URL()))

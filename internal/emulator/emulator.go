@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 )
 
-// Proxy is the emulated AWS in front of one moto, with what can be set at its services.
+// Proxy is the emulated AWS in front of one moto, with the services and their settings.
 type Proxy struct {
 	*proxy.Proxy
 	*Services
@@ -48,14 +48,13 @@ type (
 
 	// Lag describes how reads lag behind writes.
 	Lag = lag.Lag
-	// NotFoundLag lets reads miss what exists.
+	// NotFoundLag lets reads miss existing resources.
 	NotFoundLag = lag.NotFoundLag
 	// TagLag lets reads of tags lag.
 	TagLag = lag.TagLag
-	// Window is the time after a write in which reads lag.
+	// Window is the time of the lag of reads after a write.
 	Window = lag.Window
 )
 
-// DefaultRegion is the region in which an inventory looks when no request has
-// named another.
+// DefaultRegion is the region of an inventory when no request has named another.
 const DefaultRegion = proxy.DefaultRegion

@@ -4,5 +4,5 @@ package emulator
 
 import "github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 
-// RewritePolicy returns a policy in the form in which the proxy answers it.
+// RewritePolicy returns a policy in the form of the proxy's answers.
 var RewritePolicy = proxy.RewritePolicy

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
-// What KMS accepts depends on the state of the key: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
+// The state of a key decides which requests KMS accepts: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
 func TestKMS_RefusesChangesByTheStateOfTheKey(t *testing.T) {
 	p := proxy(t)
 	c, ctx := kms.NewFromConfig(config(p.URL())), t.Context()

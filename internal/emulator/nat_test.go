@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
-// outlet holds what a NAT gateway needs.
+// outlet holds the resources that a NAT gateway needs.
 type outlet struct {
 	*testing.T
 	*ec2.Client

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
-// databases returns a client of RDS and three subnets, of which the first two are in one Availability Zone.
+// databases returns a client of RDS and three subnets. The first two are in one Availability Zone.
 func databases(t *testing.T, p *emulator.Proxy) (*rds.Client, []string) {
 	t.Helper()
 	network := ec2.NewFromConfig(config(p.URL()))

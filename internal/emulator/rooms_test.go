@@ -83,7 +83,7 @@ func (s source) texts() []string {
 	return out
 }
 
-// folderOf is the folder of a service, and "" for one of the services of which little is known.
+// folderOf returns the folder of a service, and "" for a service without one.
 func folderOf(s proxy.Service) string {
 	return "services/" + path.Base(reflect.TypeOf(s).Elem().PkgPath())
 }
@@ -201,7 +201,7 @@ func receiver(e ast.Expr) string {
 	return name.Name
 }
 
-// A test finds nothing of what the one before has set: each method that sets something is called, and Reset forgets it.
+// Reset removes the settings of an earlier test: the test calls each method that sets something, and Reset forgets the setting.
 func TestServices_ForgetWhatWasSet(t *testing.T) {
 	all := 0
 	core := reflect.TypeFor[*proxy.Core]()

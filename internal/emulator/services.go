@@ -33,7 +33,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/tag"
 )
 
-// Services are the AWS services of which a test can set something, by methods of the service.
+// Services are the AWS services that have methods for the settings of a test.
 type Services struct {
 	S3          *s3.Service
 	DynamoDB    *dynamodb.Service
@@ -53,7 +53,7 @@ type Services struct {
 	list []proxy.Service // of all services, in the order in which inventories are compared
 }
 
-// catalog has the facts of the services, for what needs no running emulator.
+// catalog has the facts of the services, for uses without a running emulator.
 var catalog = sync.OnceValue(func() *proxy.Catalog { return proxy.NewCatalog(newServices().list) })
 
 func newServices() *Services {

@@ -25,8 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 )
 
-// skewedCalls are reads that need no resource, with what is said of a clock
-// that is wrong.
+// skewedCalls are reads that need no resource, with the error for a wrong clock.
 var skewedCalls = map[string]struct {
 	code string
 	call func(context.Context, clients) error

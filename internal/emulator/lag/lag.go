@@ -5,10 +5,8 @@ package lag
 
 import "time"
 
-// Lag describes how the reads of AWS lag behind its writes, and how else its
-// answers differ from an emulator's. The zero value is an AWS whose reads show
-// each write at once. Errors, failed requests and data (objects, items,
-// messages) do not lag.
+// Lag describes how the reads of AWS lag behind its writes, and how its answers differ from those of an emulator in other ways. The zero
+// value is an AWS without lag: each read shows all earlier writes. Errors, failed requests and data (objects, items, messages) do not lag.
 type Lag struct {
 	// NotFound lets reads of an existing resource answer that it does not exist.
 	NotFound NotFoundLag
@@ -34,8 +32,7 @@ type Lag struct {
 	UnknownFields bool
 }
 
-// Window is the time after a write in which reads lag: until both have passed.
-// The zero value is no time.
+// Window is the time of the lag of reads after a write: until both have passed. The zero value is no time.
 type Window struct {
 	// Reads is the number of affected answers, counted separately for each read (the
 	// operation with its input) and from zero again after each write.
@@ -64,9 +61,8 @@ type NotFoundLag struct {
 type TagLag struct {
 	Window
 	// Empty lets the answers have no tags; otherwise they have those before the write:
-	// none of a new resource, and those of the last answer to the same read, if there was
-	// one, of others. Tables and databases of Glue, whose parameters the operator uses as
-	// tags, are never shown without parameters.
+	// none of a new resource, and those of the last answer to the same read, if there was one, of others. Tables and databases of Glue are
+	// never shown without parameters, because the operator uses the parameters as tags.
 	Empty bool
 }
 
@@ -88,8 +84,7 @@ func LikeAWS() Lag {
 	return l
 }
 
-// InReads returns the same lag with each window expressed as n answers instead
-// of time, for tests in which no time passes.
+// InReads returns the same lag with each window expressed as n answers instead of time, for tests without the passing of time.
 func (l Lag) InReads(n int) Lag {
 	for _, w := range []*Window{&l.NotFound.AfterCreate, &l.NotFound.AfterUpdate, &l.Tags.Window, &l.Settings, &l.Lists, &l.Deleted} {
 		if *w != (Window{}) {

@@ -16,7 +16,7 @@ const (
 	events
 )
 
-// Memory holds what was written. Its user has a lock.
+// Memory holds the written state. Its user has a lock.
 type Memory struct {
 	// Now is the clock.
 	Now func() time.Time
@@ -27,7 +27,7 @@ type Memory struct {
 	resources map[string]*History // by identity
 }
 
-// History holds what was written to one resource.
+// History holds the writes to one resource.
 type History struct {
 	// Noun is Table of CreateTable; "" if the creation was not seen.
 	Noun string
@@ -79,7 +79,7 @@ func (m *Memory) Within(identity string, e Event, d time.Duration) bool {
 	return h != nil && (e != Deleted || !h.Exists) && h.last[e].seq != 0 && m.Now().Sub(h.last[e].at) < d
 }
 
-// Touch records a write of a kind, whose lag lasts for the window.
+// Touch records a write of a kind. The lag lasts for the window.
 func (m *Memory) Touch(h *History, e Event, w Window) {
 	last := h.last[e]
 	if last.seq != 0 && w.Reads == 0 && m.Now().Sub(last.at) >= w.Time {
@@ -95,7 +95,7 @@ func (m *Memory) Create(h *History, noun string, l Lag) {
 	m.Touch(h, Tagged, l.Tags.Window)
 }
 
-// Delete records the deletion of a resource. A request to delete what is gone, which fails later, lets nothing appear again.
+// Delete records the deletion of a resource. A second deletion fails later, and lets no deleted resource appear again.
 func (m *Memory) Delete(h *History, l Lag) {
 	h.last[Created], h.last[Updated], h.last[Tagged] = write{}, write{}, write{}
 	if h.Exists {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Demand is a right that a request takes: an action on a resource. A demand without a resource is about any, where the proxy does
-// not know what AWS evaluates.
+// Demand is a right that a request takes: an action on a resource. A demand without a resource is for any resource: the proxy does not know
+// which ones AWS evaluates.
 type Demand struct {
 	Action, Resource string
 	// Context are the values of the condition keys of the request, by key in lower case. A key that is missing is absent.
@@ -78,7 +78,7 @@ func (r *Rights) Allow(d Demand) bool {
 	return isAllowed(r.Identity, d) && (!r.Bounded || isAllowed(r.Boundary, d))
 }
 
-// Refusal is the text with which AWS refuses a demand.
+// Refusal is the text of the error of AWS for a demand that it denies.
 func (r *Rights) Refusal(d Demand) string {
 	return "User: " + r.Caller + " is not authorized to perform: " + d.Action + " on resource: " + d.Resource +
 		" because no identity-based policy allows the " + d.Action + " action"
@@ -111,7 +111,7 @@ func element(values, not any, match func(string) bool) bool {
 	return slices.ContainsFunc(List(values), match)
 }
 
-// Matches compares with a pattern of IAM, in which * and ? stand for any characters.
+// Matches compares a string with a pattern of IAM: * and ? stand for any characters.
 func Matches(pattern, s string) bool {
 	for pattern != "" {
 		switch {

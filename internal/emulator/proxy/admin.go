@@ -5,11 +5,10 @@ package proxy
 // DefaultAccount is the account of every access key that moto does not know.
 const DefaultAccount = "123456789012"
 
-// Account returns the account in which credentials act that no AssumeRole gave.
+// Account returns the account of all credentials but those that AssumeRole returned.
 func (p *Proxy) Account() string { return DefaultAccount }
 
-// Reset empties the emulator, the ledger, the faults and everything else the
-// proxy remembers, and ends the enforcement of IAM.
+// Reset empties the emulator, the ledger, the faults and all other state of the proxy, and ends the enforcement of IAM.
 func (p *Proxy) Reset() error {
 	p.rules.Clear()
 	p.Trail("")

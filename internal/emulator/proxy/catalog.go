@@ -26,7 +26,7 @@ func (c *Catalog) of(service string) *Facts {
 	return &Facts{Prefix: service}
 }
 
-// find returns the facts of the first service for which a condition holds; nil for none.
+// find returns the facts of the first service that meets a condition; nil for none.
 func (c *Catalog) find(holds func(*Facts) bool) *Facts {
 	for _, f := range c.all {
 		if holds(f) {
@@ -36,7 +36,7 @@ func (c *Catalog) find(holds func(*Facts) bool) *Facts {
 	return nil
 }
 
-// kinds lists what inventories list of all services.
+// kinds lists the kinds in the inventories of all services.
 func (c *Catalog) kinds() []InventoryKind {
 	var out []InventoryKind
 	for _, f := range c.all {
@@ -45,8 +45,8 @@ func (c *Catalog) kinds() []InventoryKind {
 	return out
 }
 
-// Rewrites returns the catalog of what AWS rewrites. Each entry changes every answer, so that a kind that compares the forms writes
-// without end.
+// Rewrites returns the catalog of the fields that AWS rewrites. Each entry changes every answer, so that a kind that compares the forms
+// writes without end.
 func (c *Catalog) Rewrites() []Rewrite {
 	var out []Rewrite
 	for _, f := range c.all {
@@ -66,5 +66,5 @@ func (c *Catalog) action(service, op string) string {
 // facts returns the facts of the service of a request.
 func (d *Request) facts() *Facts { return d.catalog.of(d.Service) }
 
-// ShortName gives the name within an ARN or a queue's URL, else the text itself.
+// ShortName returns the name within an ARN or a queue's URL, and any other text unchanged.
 func (d *Request) ShortName(s string) string { return d.catalog.shortName(s) }

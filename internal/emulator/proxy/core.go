@@ -37,7 +37,7 @@ func newCore(backend string, catalog *Catalog) *Core {
 	return c
 }
 
-// clear forgets everything but what was met of the catalog of rewrites.
+// clear forgets all state but the entries of the catalog of rewrites that occurred.
 func (c *Core) clear() {
 	c.mu.Lock()
 	c.clock, c.accounts, c.diverted = time.Now, map[string]string{}, map[string]http.Handler{}
@@ -67,7 +67,7 @@ func (c *Core) SetClock(now func() time.Time) {
 	c.clock = now
 }
 
-// AccountOf returns the account in which an access key acts.
+// AccountOf returns the account of an access key.
 func (c *Core) AccountOf(accessKey string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +77,7 @@ func (c *Core) AccountOf(accessKey string) string {
 	return DefaultAccount
 }
 
-// SetAccount records the account in which the credentials of an assumed role act.
+// SetAccount records the account of the credentials of an assumed role.
 func (c *Core) SetAccount(accessKey, account string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +144,7 @@ func (x *Exchange) To(service string) *Exchange {
 	return &Exchange{Request: &Request{catalog: x.catalog, AccessKey: x.AccessKey, Region: x.Region, Service: service}}
 }
 
-// moto calls the API by which tests control moto.
+// moto calls moto's API for the control of moto by tests.
 func (c *Core) moto(what, body string) error {
 	r, err := http.NewRequest(http.MethodPost, c.backend+"/moto-api/"+what, strings.NewReader(body))
 	if err != nil {
@@ -192,7 +192,7 @@ func (c *Core) lister(accessKey, region string) *Lister {
 	return &Lister{url: c.backend, key: accessKey, trip: c.roundTrip, catalog: c.catalog, region: region}
 }
 
-// Names lists what exists of a kind of an inventory, in the account and region of a request.
+// Names lists the existing resources of a kind of an inventory, in the account and region of a request.
 func (c *Core) Names(ctx context.Context, x *Exchange, kind string) ([]string, error) {
 	service, _, _ := strings.Cut(kind, "/")
 	for _, k := range c.catalog.of(service).Inventory {
@@ -203,7 +203,7 @@ func (c *Core) Names(ctx context.Context, x *Exchange, kind string) ([]string, e
 	return nil, nil
 }
 
-// ProxyError is the answer to a request in which the proxy itself has failed.
+// ProxyError is the answer to a request that failed inside the proxy.
 func ProxyError(x *Exchange, err error) *Answer {
 	return x.Refuse(http.StatusInternalServerError, "ProxyError", err.Error())
 }

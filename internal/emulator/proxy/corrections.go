@@ -45,8 +45,8 @@ func isErrorPage(a *Answer) bool {
 		a.Status == http.StatusNotFound && bytes.Contains(a.Body, []byte("<title>404 Not Found</title>"))
 }
 
-// isRead reports whether an operation changes nothing. The emulator fails in some of these when another request changes what it
-// is listing, as in ssm.DescribeParameters, and answers them when asked again.
+// isRead reports whether an operation changes nothing. The emulator fails in some of these when another request changes the list at the
+// same time, as in ssm.DescribeParameters, and answers them when asked again.
 func isRead(op string) bool {
 	return strings.HasPrefix(op, "Describe") || strings.HasPrefix(op, "Get") || strings.HasPrefix(op, "List")
 }

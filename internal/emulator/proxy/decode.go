@@ -45,8 +45,7 @@ type Request struct {
 
 var credentialPattern = regexp.MustCompile(`Credential=([^/,\s]+)/\d+/([^/]+)/([^/]+)/aws4_request`)
 
-// decode names a request. It never fails: what it does not know becomes
-// `service.METHOD(/path)`.
+// decode names a request. It never fails: an unknown request becomes `service.METHOD(/path)`.
 func (c *Catalog) decode(r *http.Request, body []byte) *Request {
 	d := &Request{catalog: c, HTTP: r, Body: body}
 	d.readScope()
@@ -110,7 +109,7 @@ func (d *Request) decodeQuery() {
 	d.Resource = d.queryResource()
 }
 
-// decodeREST names a REST request. The service that gets what nothing names is the one that has requests without a signature.
+// decodeREST names a REST request. A request without any name of a service is one for the service that has requests without a signature.
 func (d *Request) decodeREST() {
 	if f := d.catalog.find(func(f *Facts) bool { return f.Requests.IsAnonymous }); d.Service == "" && f != nil {
 		d.Service = f.Prefix

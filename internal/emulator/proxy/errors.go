@@ -99,7 +99,7 @@ func codeInBody(body []byte) string {
 	return parsed.Code
 }
 
-// throttling returns what a service says that has had too many requests.
+// throttling returns the error of a service that has received too many requests.
 func throttling(d *Request) Error {
 	if e := d.facts().Errors.Throttled; e.Code != "" {
 		return e

@@ -14,7 +14,7 @@ var (
 	TypeOf    = typeOf
 )
 
-// Unnamed begins the resource of a demand for which a request names none.
+// Unnamed begins the resource of a demand when the request names no resource.
 const Unnamed = unnamed
 
 // FactsOf, AllFacts, NamingOf, NotNamed, Dependents and ActionOf show the catalog of the services.

@@ -37,7 +37,7 @@ func At(address string) Match {
 	return Match{Service: m[1], Op: m[2], Resource: m[3], Nth: nth}
 }
 
-// Action holds what a rule does to a request.
+// Action holds the effect of a rule on a request.
 type Action struct {
 	name  string
 	apply func(*Proxy, *transaction)
@@ -80,7 +80,7 @@ func BeforeThen(hook func()) Action {
 	}}
 }
 
-// After calls hook, in which others may be served first, and passes the request on.
+// After calls hook and then passes the request on. The hook can send other requests first.
 func After(hook func()) Action {
 	return Action{"", func(p *Proxy, t *transaction) {
 		hook()
@@ -166,8 +166,7 @@ func Truncate() Action {
 // Rule is an action on certain requests, in force until removed.
 type Rule = wire.Rule[*Call, Action]
 
-// Fault adds a rule. Rules are tried in the order in which they were added; the
-// first that wants a request gets it.
+// Fault adds a rule. Rules are tried in the order of their addition; the first that matches a request decides it.
 func (p *Proxy) Fault(m Match, a Action) *Rule {
 	return p.rules.Add(m.matches, wire.Share{Nth: m.Nth, Times: m.Times, Percent: m.Percent}, a)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/policy"
 )
 
-// callers holds what the proxy needs to decide by the policies of IAM. The emulator could decide too, but evaluates no resources
+// callers holds the state that the proxy needs to decide by the policies of IAM. The emulator could decide too, but evaluates no resources
 // except in S3, and takes a condition that is not met for a refusal (docs/design/0054).
 type callers struct {
 	proxy *Proxy
@@ -29,7 +29,7 @@ type callers struct {
 	limits   map[string]*Limited                  // by access key
 }
 
-// Limited holds what an access key may do, and what of that it has used.
+// Limited holds the rights of an access key, and those among them that requests have used.
 type Limited struct {
 	rights *policy.Rights
 	keys   map[string]string
@@ -37,8 +37,8 @@ type Limited struct {
 	used   map[string]bool
 }
 
-// Limit lets requests with an access key need the rights that AWS asks for, of which the key has those of the policies; other keys
-// need none. It ends with Reset. Keys of KMS that the emulator does not have carry the given tags for it.
+// Limit enforces the rights that AWS asks for on requests with an access key. The key has the rights of the policies; other keys need none.
+// It ends with Reset. Keys of KMS that the emulator does not have carry the given tags for it.
 func (p *Proxy) Limit(accessKey string, tagsOfUnknownKeys map[string]string, policies ...string) *Limited {
 	l := &Limited{keys: tagsOfUnknownKeys, used: map[string]bool{},
 		rights: &policy.Rights{Caller: "arn:aws:iam::" + DefaultAccount + ":user/limited", Identity: documents(policies...)}}
@@ -55,7 +55,7 @@ func (l *Limited) Used() []string {
 	return slices.Sorted(maps.Keys(l.used))
 }
 
-// note records what allows a demand.
+// note records the statements that allow a demand.
 func (l *Limited) note(d policy.Demand) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,8 +128,9 @@ func (c *callers) authorize(ctx context.Context, x *Exchange) *Answer {
 	return nil
 }
 
-// Refuses returns the text with which AWS refuses an access key an action on a resource that a service behind Divert carries out, with
-// the condition keys of the request and the tags of the resource; empty where the key has the right, and where rights are not enforced.
+// Refuses returns AWS's message when an access key lacks the right to an action on a resource. A service behind Divert carries out the
+// action. The arguments have the condition keys of the request and the tags of the resource. The message is empty if the key has the right
+// or rights are not enforced.
 func (p *Proxy) Refuses(ctx context.Context, accessKey, action, resource string, keys, tags map[string]string) (string, error) {
 	p.callers.mu.Lock()
 	enforced, limited := p.callers.enforced, p.callers.limits[accessKey]
@@ -202,7 +203,7 @@ func (c *callers) rightsOf(ctx context.Context, x *Exchange) (*policy.Rights, er
 	return known[name], nil
 }
 
-// noteIAM forgets the policies when a request may have changed them, and records whose the keys of an assumed role are.
+// noteIAM forgets the policies when a request may have changed them, and records the role of the keys of an assumed role.
 func (c *callers) noteIAM(x *Exchange, a *Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -219,7 +220,7 @@ func (c *callers) noteIAM(x *Exchange, a *Answer) {
 	}
 }
 
-// add records whose an access key is. The policies are read again: the emulator was asked for a user without the proxy's knowing.
+// add records the user of an access key. The policies are read again: the emulator was asked for a user without the proxy's knowing.
 func (c *callers) add(accessKey, user string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

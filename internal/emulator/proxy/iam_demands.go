@@ -13,11 +13,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/policy"
 )
 
-// request rights: what AWS evaluates for a request. The reference says what its action is about (iam_reference.go), the services which
-// further actions it takes (iam_dependents.go).
+// request rights: the rights that AWS evaluates for a request. The reference lists the resources of its action (iam_reference.go), the
+// services list the further actions that it takes (iam_dependents.go).
 // https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 
-// Asker finds out what a request takes.
+// Asker finds out which rights a request takes.
 type Asker struct {
 	Ctx     context.Context
 	p       *Proxy
@@ -118,7 +118,7 @@ func (q *Asker) TagsOf(service, target, field, resource string) map[string]strin
 	return TagsIn(cmp.Or[any](pages[0]["TagList"], pages[0]["Tags"]))
 }
 
-// Direct asks moto itself, in the place of the caller, for what AWS decides at once.
+// Direct asks moto directly, as the caller, for state that AWS reads at once.
 func (q *Asker) Direct() *Lister { return q.p.lister(q.X.AccessKey, q.X.Region) }
 
 // TagsOfUnknownKeys are the tags that Limit was given for keys that the emulator does not have.

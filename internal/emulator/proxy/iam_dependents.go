@@ -12,8 +12,8 @@ import (
 // Dependent decides when a request for an action takes another one, too.
 type Dependent struct {
 	Action, Needs string
-	// With is the member of the request with which it does; with a value behind =, if the member has that. "tags" are tags. Empty is
-	// always.
+	// With is the member of the request that causes the other action; with a value behind =, only if the member has that value. "tags" stands
+	// for the tags of the request. Empty means always.
 	With string
 	// Never says why it does not, although the reference lists the action.
 	Never string
@@ -42,7 +42,7 @@ func (c *Catalog) dependents() []Dependent {
 	return out
 }
 
-// Tagging returns what a create with tags takes, beyond the reference.
+// Tagging returns the actions that a create with tags takes, beyond the reference.
 func Tagging(action, needs string, at ...string) Dependent {
 	return Dependent{Action: action, Needs: needs, With: WithTags, At: at, Page: tagsAtCreate}
 }

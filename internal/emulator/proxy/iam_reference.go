@@ -45,7 +45,7 @@ var templates = sync.OnceValue(func() map[string]string {
 type Naming struct {
 	// Members lists the members with the name, the identifier or the ARN. In forms, # is a number.
 	Members []string
-	// Names returns what stands behind the type in the ARN, or the ARN, where the member is something else.
+	// Names returns the part of the ARN after the type, or the whole ARN, if no member of the request holds the name.
 	Names func(q *Asker) []string
 }
 
@@ -65,7 +65,7 @@ func (c *Catalog) notNamed(action, kind string) string {
 // anyARN are the members of requests that hold the ARN of a resource of any type.
 var anyARN = []string{"ResourceArn", "ResourceARN", "resourceArn", "ResourceName"}
 
-// unnamed is the resource of a demand for which the request names none, though it must. No limited policy allows it.
+// unnamed is the resource of a demand when the request has to name one and names none. No limited policy allows it.
 const unnamed = "unnamed: "
 
 // ofReference returns the demands for an action on the resources that the reference says it is about.
@@ -110,7 +110,7 @@ func (q *Asker) ofReference(action string) []policy.Demand {
 	return []policy.Demand{q.Need(action, "*", nil)}
 }
 
-// IsNew reports whether an operation makes a resource, whose identifier AWS may choose.
+// IsNew reports whether an operation creates a resource. AWS may choose the identifier of such a resource.
 func IsNew(op string) bool {
 	return slices.ContainsFunc([]string{"Create", "Allocate", "Run", "Import", "Request"},
 		func(verb string) bool { return strings.HasPrefix(op, verb) })
@@ -166,7 +166,7 @@ func (q *Asker) namesBy(n Naming, literal string) []string {
 	return names
 }
 
-// sameType reports whether a name is an ARN, and returns it if it is of the type whose ARNs begin so.
+// sameType reports whether a name is an ARN, and returns it if it is of the type with that beginning of ARNs.
 func (q *Asker) sameType(name, beginning, literal string) (arn string, isARN bool) {
 	parts := strings.SplitN(name, ":", 6)
 	if len(parts) < 6 || parts[0] != "arn" {
@@ -211,7 +211,7 @@ func PartitionOf(region string) string {
 	return "aws"
 }
 
-// Values returns the values of members of the request, of each that is a list all of its elements. @ is what the request is about.
+// Values returns the values of members of the request. A member that is a list gives all of its elements. @ is the resource of the request.
 func (q *Asker) Values(members ...string) []string {
 	var out []string
 	for _, m := range members {
@@ -240,7 +240,7 @@ func (q *Asker) Without(prefix string, members ...string) []string {
 	return out
 }
 
-// SameMember compares the key of a form with the path of a member, in which # is a number.
+// SameMember compares the key of a form with the path of a member. A # in the path is a number.
 func SameMember(path, key string) bool {
 	want, have := strings.Split(path, "."), strings.Split(key, ".")
 	if len(want) != len(have) {

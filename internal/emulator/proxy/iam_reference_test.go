@@ -50,7 +50,7 @@ func calledActions(t *testing.T, p *proxy.Proxy) []string {
 	return slices.Compact(out)
 }
 
-// noRight are calls for which AWS asks for no right, or for one of another name.
+// noRight are calls that need no right in AWS, or one of another name.
 var noRight = map[string]string{"sts:GetCallerIdentity": "takes no right"}
 
 func TestDemands_EveryCallHasResourcesOrADecision(t *testing.T) {
@@ -114,7 +114,7 @@ func TestDemands_EveryDependentActionHasADecision(t *testing.T) {
 	}
 }
 
-// withoutOtherAction are requests with tags for which AWS asks for no other action than theirs.
+// withoutOtherAction are requests with tags that need no other action in AWS than theirs.
 var withoutOtherAction = map[string]string{
 	"cognito-idp:UpdateUserPool":    "no source names another action; the reference lists the condition on the tags of the request for the action itself",
 	"eks:CreateAccessEntry":         "the operator gives access entries no tags",

@@ -15,16 +15,13 @@ import (
 	"strings"
 )
 
-// DefaultRegion is the region in which an inventory looks when no request has
-// named another.
+// DefaultRegion is the region of an inventory when no request has named another.
 const DefaultRegion = "ap-southeast-1"
 
-// Inventory lists what exists at the emulator, by kind: "s3/bucket",
-// "dynamodb/table", "iam/role" and so on; kinds of which nothing exists are
-// left out. It is not recorded and needs no rights. Without regions it looks in
-// every one that the ledger has seen and in DefaultRegion; what lies outside
-// the first region looked at is written region:name. Secrets in their recovery
-// window are listed as "name (scheduled for deletion)".
+// Inventory lists the existing resources of the emulator, by kind: "s3/bucket", "dynamodb/table", "iam/role" and so on. It leaves out a
+// kind without resources. It is not recorded and needs no rights. Without regions it looks in DefaultRegion and in every region of the
+// ledger. A resource outside the first of these regions is written region:name. Secrets in their recovery window are listed as "name
+// (scheduled for deletion)".
 //
 // Two inventories that are equal mean that nothing was leaked between them.
 func (p *Proxy) Inventory(ctx context.Context, regions ...string) (map[string][]string, error) {
@@ -34,7 +31,8 @@ func (p *Proxy) Inventory(ctx context.Context, regions ...string) (map[string][]
 	return p.InventoryOf(ctx, anyKey, regions...)
 }
 
-// InventoryOf is an inventory of the account in which an access key acts: of one that AssumeRole gave, another than Account.
+// InventoryOf is an inventory of the account of an access key. For a key that AssumeRole returned, this is another account than Account. of
+// one that AssumeRole gave, another than Account.
 func (p *Proxy) InventoryOf(ctx context.Context, accessKey string, regions ...string) (map[string][]string, error) {
 	found, err := inventory(ctx, p.lister(accessKey, ""), regions)
 	for _, s := range p.Services {
@@ -230,8 +228,7 @@ func ListXML(service, action, version, element string) func(context.Context, *Li
 	}
 }
 
-// Diff compares two inventories and says what only the first or only the second
-// has, one line each; "" if they are equal.
+// Diff compares two inventories and lists the entries that only one of them has, one per line; "" if they are equal.
 func (c *Catalog) Diff(before, after map[string][]string) string {
 	var lines []string
 	for _, kind := range c.kinds() {

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/lag"
 )
 
-// memory holds what was written and answered, as far as reads lag behind it.
+// memory holds the writes and the answers, as far as reads lag behind them.
 type memory struct {
 	core *Core
 
@@ -77,8 +77,7 @@ func (m *memory) within(x *Exchange, e lag.Event, d time.Duration) bool {
 	return m.writes.Within(identity, e, d)
 }
 
-// lateAnswer returns what a read is answered and, if this is not the true
-// answer, what it is instead.
+// lateAnswer returns the answer to a read and, if this is not the true answer, the name of the lag.
 func (m *memory) lateAnswer(x *Exchange, a *Answer) (late *Answer, what string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

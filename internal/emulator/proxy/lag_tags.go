@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TagRead is a read whose answer shows the tags of a resource.
+// TagRead is a read that shows the tags of a resource.
 type TagRead struct {
 	Op string // may contain *
 	// Where is the path of the member in JSON, or the name of the element in XML.
@@ -72,8 +72,8 @@ func (r *TagRead) withoutTags(d *Request, a *Answer) *Answer {
 	return a.WithBody(body)
 }
 
-// withTagsOf returns the answer with the tags of an earlier answer to the same
-// read; nil if the earlier answer is an error about something else.
+// withTagsOf returns the answer with the tags of an earlier answer to the same read; nil if the earlier answer is an error about another
+// subject.
 func (r *TagRead) withTagsOf(d *Request, a, old *Answer) *Answer {
 	whole := a.OK() && r.showsNone(old) || r.showsNone(a) && old.OK()
 	switch {

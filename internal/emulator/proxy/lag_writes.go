@@ -26,13 +26,13 @@ func isCreation(x *Exchange) bool {
 	return strings.HasPrefix(x.Op, "Create") && x.Op != "CreateTags" || w.Endings[x.Op] != "" || w.Creates != nil && w.Creates(x)
 }
 
-// noun returns what an operation creates.
+// noun returns the type of the resource that an operation creates.
 func noun(op string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(op, "Create"), "Put")
 }
 
-// recordWrite records what a request has created, changed or deleted. The same
-// creation with the same client token changes nothing.
+// recordWrite records the resources that a request has created, changed or deleted. The same creation with the same client token changes
+// nothing.
 func (m *memory) recordWrite(x *Exchange, a *Answer) {
 	if !a.OK() || x.Existed || !x.IsWrite() || isData(x) {
 		return

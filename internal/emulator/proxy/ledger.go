@@ -66,7 +66,7 @@ func (c Call) String() string {
 // Calls is a part of the ledger, in order of arrival.
 type Calls []Call
 
-// Filter returns the calls for which keep is true.
+// Filter returns the calls that keep accepts.
 func (cs Calls) Filter(keep func(Call) bool) Calls { return wire.Filter(cs, keep) }
 
 // Writes returns the calls that can have changed something.
@@ -78,16 +78,14 @@ func (cs Calls) Reads() Calls { return cs.Filter(func(c Call) bool { return !c.W
 // Failed returns the calls that were answered with an error.
 func (cs Calls) Failed() Calls { return cs.Filter(func(c Call) bool { return c.Status >= 400 }) }
 
-// Match returns the calls whose labels match; empty patterns match everything,
-// and `*` and `?` stand for any characters.
+// Match returns the calls with matching labels. An empty pattern matches every label, and `*` and `?` stand for any characters.
 func (cs Calls) Match(service, op, resource string) Calls {
 	return cs.Filter(func(c Call) bool {
 		return wire.Glob(service, c.Service) && wire.Glob(op, c.Op) && wire.Glob(resource, c.Resource)
 	})
 }
 
-// Lagging returns the reads whose answers were not the present state, because
-// of SetLag.
+// Lagging returns the reads that did not show the present state, because of SetLag.
 func (cs Calls) Lagging() Calls {
 	return cs.Filter(func(c Call) bool { return strings.HasPrefix(c.Fault, lagPrefix) })
 }

@@ -8,7 +8,7 @@ import (
 	"regexp"
 )
 
-// NameRule holds what AWS demands of a name that moto accepts unseen.
+// NameRule holds the rule of AWS for a name that moto accepts unseen.
 type NameRule struct {
 	Member   string
 	Min, Max int
@@ -16,7 +16,7 @@ type NameRule struct {
 	Code     string
 }
 
-// Validation is the code with which many services refuse names.
+// Validation is the code of many services for a name that they refuse.
 const Validation = "ValidationException"
 
 // refuseBadName: moto accepts many names that AWS does not. The rules are taken from the service models (and, for DynamoDB and SSM,

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// ResourceNotFound is the code of many services for what does not exist.
+// ResourceNotFound is the code of many services for a resource that does not exist.
 const ResourceNotFound = "ResourceNotFoundException"
 
-// MissingError returns what a service says of a resource that does not exist.
+// MissingError returns the error of a service for a resource that does not exist.
 func MissingError(d *Request) Error {
 	missing := d.facts().Errors.Missing
 	e, ok := missing[d.Op]

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/wire"
 )
 
-// maxBody bounds what is read of one request or answer.
+// maxBody limits the bytes that the proxy reads of one request or answer.
 const maxBody = 256 << 20
 
 // Proxy is the proxy in front of one moto.
@@ -100,7 +100,7 @@ type Exchange struct {
 	double http.Handler // answers in the emulator's place; see Divert
 }
 
-// Answer holds what goes back to the client.
+// Answer holds the response to the client.
 type Answer struct {
 	Status int
 	Header http.Header

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// nameKeys are the members of a JSON request of any service that name what it is about, the most
-// telling first, and formKeys those of the query protocol. A dot leads into a member.
+// nameKeys are the members of a JSON request of any service that name its resource, the most specific first, and formKeys those of the
+// query protocol. A dot leads into a member.
 var (
 	nameKeys = []string{"Name", "Names", "RepositoryName", "FunctionName", "DomainName", "ResourceArn", "ResourceARN", "resourceArn",
 		"ResourceId"}
 	formKeys = []string{"ResourceName", "ResourceArn", "Name"}
 )
 
-// jsonResource names what a JSON request is about.
+// jsonResource returns the resource of a JSON request.
 func (d *Request) jsonResource() string {
 	f := d.facts().Requests
 	if f.Resource != nil {
@@ -33,7 +33,7 @@ func (d *Request) jsonResource() string {
 	return ""
 }
 
-// Member returns the value at a path of members, in which numbers are positions in lists; nil for none.
+// Member returns the value at a path of members; nil for none. A number in the path is a position in a list.
 func Member(body map[string]any, path string) any {
 	var v any = body
 	for part := range strings.SplitSeq(path, ".") {
@@ -68,7 +68,8 @@ func Text(v any) string {
 	return ""
 }
 
-// queryResource names what a request of the query protocol is about: by the keys, and by the endings of others.
+// queryResource returns the resource of a request of the query protocol: by the keys, and by the endings of other keys. by the keys, and by
+// the endings of others.
 func (d *Request) queryResource() string {
 	form := d.Form
 	for _, key := range slices.Concat(d.facts().Requests.Keys, formKeys) {
@@ -91,7 +92,7 @@ func (d *Request) queryResource() string {
 	return ""
 }
 
-// shortName gives the name within an ARN or a queue's URL, else the text itself.
+// shortName returns the name within an ARN or a queue's URL, and any other text unchanged.
 func (c *Catalog) shortName(s string) string {
 	if strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") {
 		return s[strings.LastIndexByte(s, '/')+1:]

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Rewrite is a field that AWS answers with in another form than it was sent, where moto answers with what it was sent.
+// Rewrite is a field that AWS returns in another form than the client sent. moto returns it as it was sent.
 type Rewrite struct {
 	// Kind and Field name a field of a spec, What says how AWS changes it.
 	Kind, Field, What string
@@ -22,7 +22,8 @@ type Rewrite struct {
 	// IsRecorded is true for a form that users of other tools saw in AWS's answers; the records are in package awsmodels. The others are
 	// from AWS's documentation and resource schemas.
 	IsRecorded bool
-	// Ops are the calls whose answers are changed; none where a correction of the emulator does it, which then calls meet.
+	// Ops are the calls that have their answers changed. There are none if a correction of the emulator changes the answers. Calls then meet
+	// the correction.
 	Ops []string
 	// text changes a text in the answer, such as a policy, or all of it; member is its path in JSON.
 	Member string

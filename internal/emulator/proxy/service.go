@@ -15,9 +15,9 @@ import (
 
 // Service is one AWS service: all that the emulator knows of it, and its state. The core asks services and knows none of them.
 type Service interface {
-	// Facts returns what never changes. The core asks a service without a state for it, too.
+	// Facts returns the constant facts. The core asks a service without a state for it, too.
 	Facts() *Facts
-	// Corrections returns what makes up for the deviations of moto, in the order of application.
+	// Corrections returns the corrections of the deviations of moto, in the order of application.
 	Corrections() []Correction
 	// Reset forgets the state.
 	Reset()
@@ -58,10 +58,10 @@ type Facts struct {
 	// Names hold the demands of AWS on names that moto accepts unseen, by operation. CheckName has those that no pattern says.
 	Names     map[string]NameRule
 	CheckName func(x *Exchange) *Answer
-	// Inventory lists what exists. Pages are the names of the token in a request and in an answer; empty for NextToken.
+	// Inventory lists the existing resources. Pages are the names of the token in a request and in an answer; empty for NextToken.
 	Inventory []InventoryKind
 	Pages     [2]string
-	// Rewrites are the forms in which AWS shows what moto shows as it was sent.
+	// Rewrites are the fields that AWS shows in another form than they were sent, and moto as they were sent.
 	Rewrites []Rewrite
 	// Unset are AWS's answers about settings that no one made and that moto does not know, by operation, UnsetErrors its errors.
 	Unset       map[string]string
@@ -106,13 +106,13 @@ type ErrorFacts struct {
 	Hide   func(d *Request, a *Answer, names []string) *Answer
 }
 
-// WriteFacts say what writes change and what reads show of it.
+// WriteFacts describe the changes that writes make and the reads that show them.
 type WriteFacts struct {
-	// Data are operations on the content of resources, which do not change settings and do not lag. Documents are reads whose answers
-	// are documents of the user.
+	// Data are operations on the content of resources, which do not change settings and do not lag. Documents are reads that answer with
+	// documents of the user.
 	Data, Documents []string
-	// Creates reports whether a request creates something though its operation does not begin with Create. Endings are the deletions of
-	// what such operations create, by them.
+	// Creates reports whether a request creates something though its operation does not begin with Create. Endings are the deletions of the
+	// resources that such operations create, by the operation.
 	Creates func(x *Exchange) bool
 	Endings map[string]string
 	// IdempotentCreates succeed and change nothing if the resource exists.
@@ -130,7 +130,7 @@ type WriteFacts struct {
 	InTurn []string
 }
 
-// RightFacts say what rights requests take.
+// RightFacts describe the rights that requests take.
 type RightFacts struct {
 	// Action is the name of an operation in IAM, where it differs; Evaluated the action that a request takes in its place.
 	Action    func(op string) string
@@ -142,7 +142,7 @@ type RightFacts struct {
 	Identifiers map[string]string
 	// Dependents decide which further actions requests take.
 	Dependents []Dependent
-	// Demands replaces the reference, where it does not say what a request takes. Context adds to the values of condition keys.
+	// Demands replaces the reference, where it does not list the rights that a request takes. Context adds to the values of condition keys.
 	Demands func(q *Asker) []policy.Demand
 	Context func(q *Asker)
 	// TagsOf returns the tags of a resource, by its ARN and the last part of it, where conditions are about them.

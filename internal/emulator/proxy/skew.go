@@ -39,7 +39,7 @@ func (c *Core) refuseSkewedRequest(x *Exchange) *Answer {
 	return nil
 }
 
-// skewed returns what a service says of a signature made at another time.
+// skewed returns the error of a service for a signature made at another time.
 func skewed(d *Request, signed, server time.Time) Error {
 	limit := d.maxSkew()
 	bound, text := server.Add(-limit), "Signature expired: %s is now earlier than %s (%s - %d min.)"

@@ -113,7 +113,7 @@ func (p *Proxy) SendMessage(ctx context.Context, queueURL, body string) error {
 const trailRegion = "ap-southeast-1"
 
 // idOfRequest returns the ID of the request in an answer, and gives it one if the emulator did not. The emulator puts different ones into
-// the two headers that services use, of which clients of S3 read the other one; AWS has one ID for a request.
+// the two headers that services use, and clients of S3 read the other one. AWS has one ID for a request.
 func idOfRequest(a *Answer) string {
 	id := cmp.Or(a.Header.Get("X-Amz-Request-Id"), a.Header.Get("X-Amzn-Requestid"), rand.Text())
 	a.Header.Set("X-Amzn-Requestid", id)

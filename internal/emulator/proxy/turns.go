@@ -13,7 +13,7 @@ type turns struct {
 	locks map[string]*sync.Mutex
 }
 
-// take waits until it is the turn of an exchange, and returns what ends the turn.
+// take waits until it is the turn of an exchange, and returns the function that ends the turn.
 func (t *turns) take(x *Exchange) (end func()) {
 	if !slices.Contains(x.facts().Writes.InTurn, x.Op) {
 		return func() {}

@@ -12,8 +12,7 @@ import (
 // unknownName is the name of added fields and elements.
 const unknownName = "UnknownToTheSDK"
 
-// mapMembers are members of JSON answers that are maps with the user's keys, to
-// which a field would add an entry, not an unknown one.
+// mapMembers are members of JSON answers that are maps with the user's keys. A field added there would be an entry, not an unknown field.
 var mapMembers = []string{
 	"AdditionalOptions", "Arguments", "Attributes", "ConnectionProperties", "DefaultArguments", "Environment", "Labels", "Location",
 	"Metadata",

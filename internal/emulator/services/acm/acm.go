@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package acm has what the emulator knows of AWS Certificate Manager.
+// Package acm holds the emulator's facts and corrections for AWS Certificate Manager.
 package acm
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 )
 
-// Service holds what moto does not know of certificates.
+// Service holds the state of certificates that moto lacks.
 type Service struct {
 	proxy.Base
 	certificates certificates
@@ -66,7 +66,7 @@ func (s *Service) Reset() {
 	s.certificates = certificates{}
 }
 
-// certificates holds what moto does not know of certificates, by ARN.
+// certificates holds the state of certificates that moto lacks, by ARN.
 type certificates struct {
 	algorithms map[string]string
 	users      map[string][]string
@@ -81,7 +81,8 @@ func (s *Service) SetUnvalidated(on bool) {
 	s.certificates.pending = on
 }
 
-// SetCertificateUsers says what uses a certificate, such as the ARNs of load balancers: AWS keeps it so long.
+// SetCertificateUsers sets the users of a certificate, such as the ARNs of load balancers. AWS does not delete a certificate that has
+// users. AWS keeps it so long.
 func (s *Service) SetCertificateUsers(arn string, users ...string) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bedrock has what the emulator knows of Amazon Bedrock.
+// Package bedrock holds the emulator's facts and corrections for Amazon Bedrock.
 package bedrock
 
 import (
@@ -19,7 +19,7 @@ func (s *Service) Facts() *proxy.Facts {
 	return &proxy.Facts{
 		Prefix:   "bedrock",
 		Requests: proxy.RequestFacts{Decode: decodeBedrock},
-		// The reference marks all types as required, of which a request names one.
+		// The reference marks all types as required, but a request names one.
 		Rights: proxy.RightFacts{Demands: demandsOnModels},
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cloudformation has what the emulator knows of AWS CloudFormation and Cloud Control API.
+// Package cloudformation holds the emulator's facts and corrections for AWS CloudFormation and Cloud Control API.
 package cloudformation
 
 import (
@@ -37,8 +37,8 @@ func (s *Service) Facts() *proxy.Facts {
 	}
 }
 
-// controlledResource names what a request to Cloud Control is about: the type and the identifier, the type alone for a creation, or the
-// request that is asked for.
+// controlledResource returns the resource of a request to Cloud Control: the type and the identifier, the type alone for a creation, or the
+// token of the request that is asked for. the type and the identifier, the type alone for a creation, or the request that is asked for.
 func controlledResource(op string, body map[string]any) string {
 	name, identifier := proxy.Text(body["TypeName"]), proxy.Text(body["Identifier"])
 	switch {

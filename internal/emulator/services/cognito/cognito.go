@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cognito has what the emulator knows of Amazon Cognito user pools.
+// Package cognito holds the emulator's facts and corrections for Amazon Cognito user pools.
 package cognito
 
 import (
@@ -79,12 +79,12 @@ func (s *Service) Corrections() []proxy.Correction {
 	}
 }
 
-// invalidParameter is the error by which Cognito refuses most requests.
+// invalidParameter is the error of Cognito for most requests that it refuses.
 func invalidParameter(x *proxy.Exchange, message string) *proxy.Answer {
 	return x.Refuse(http.StatusBadRequest, "InvalidParameterException", message)
 }
 
-// describedPool returns what moto describes of the pool of a request; nil without one.
+// describedPool returns moto's description of the pool of a request; nil without one.
 func (s *Service) describedPool(ctx context.Context, x *proxy.Exchange) map[string]any {
 	_, got, err := s.AskJSON(ctx, x, "DescribeUserPool", map[string]any{"UserPoolId": x.JSON["UserPoolId"]})
 	if err != nil {
@@ -125,8 +125,9 @@ func (s *Service) refuseUserPoolDeletion(ctx context.Context, x *proxy.Exchange)
 // fixedOfPools are the settings of a pool that UpdateUserPool does not have.
 var fixedOfPools = []string{"UsernameAttributes", "AliasAttributes", "UsernameConfiguration"}
 
-// checkPoolUpdate refuses what Cognito refuses, and sends what moto would forget with the request: the settings that never
-// change, and the new name. They are never lost in between, so that two updates at once keep them.
+// checkPoolUpdate refuses the updates that Cognito refuses, and adds to the request the settings that moto would forget: those that never
+// change, and the new name. the settings that never change, and the new name. They are never lost in between, so that two updates at once
+// keep them.
 func (s *Service) checkPoolUpdate(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	if proxy.Member(x.JSON, "AdminCreateUserConfig.UnusedAccountValidityDays") != nil &&
 		proxy.Member(x.JSON, "Policies.PasswordPolicy.TemporaryPasswordValidityDays") != nil {

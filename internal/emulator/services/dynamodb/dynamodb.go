@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dynamodb has what the emulator knows of Amazon DynamoDB.
+// Package dynamodb holds the emulator's facts and corrections for Amazon DynamoDB.
 package dynamodb
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/kms"
 )
 
-// Service holds what moto does not know of tables.
+// Service holds the state of tables that moto lacks.
 type Service struct {
 	proxy.Base
 	creating time.Duration // how long tables are CREATING
@@ -96,7 +96,7 @@ func (s *Service) Reset() {
 	s.creating, s.tables = 0, tables{known: map[string]*tableExtras{}}
 }
 
-// tables holds what moto ignores in requests about tables, or cannot keep.
+// tables holds the parts of requests about tables that moto ignores or cannot keep.
 type tables struct {
 	known map[string]*tableExtras // by identity
 	take  time.Duration           // how long an index is created and deleted
@@ -126,7 +126,7 @@ func (s *Service) SetIndexesTake(d time.Duration) {
 	s.tables.take = d
 }
 
-// extrasOf returns what is kept of the table of a request; the caller holds the lock.
+// extrasOf returns the extra state of the table of a request; the caller holds the lock.
 func (s *Service) extrasOf(x *proxy.Exchange) *tableExtras {
 	id := s.Identity(x, x.Service, x.Resource)
 	if s.tables.known[id] == nil || x.Op == "CreateTable" || x.Op == "DeleteTable" {
@@ -150,7 +150,7 @@ func (s *Service) phase(e *tableExtras) (table, index string) {
 	}
 }
 
-// checkTableUpdate refuses what DynamoDB refuses, and hides streams from moto, which starts only one for each table.
+// checkTableUpdate refuses the updates that DynamoDB refuses, and hides streams from moto. moto starts only one stream for each table.
 func (s *Service) checkTableUpdate(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	if x.Op == "UpdateTable" {
 		_, got, err := s.AskJSON(ctx, x, "DescribeTable", map[string]any{"TableName": x.JSON["TableName"]})
@@ -319,7 +319,7 @@ func sameUnits(want map[string]any, have any) bool {
 	return same("ReadCapacityUnits") && same("WriteCapacityUnits")
 }
 
-// finishTable keeps what moto ignores in a request, and shows it in the answer.
+// finishTable keeps the members of a request that moto ignores, and shows them in the answer.
 func (s *Service) finishTable(ctx context.Context, x *proxy.Exchange, a *proxy.Answer) *proxy.Answer {
 	body, _ := proxy.DecodeJSON(a.Body).(map[string]any)
 	if a.Status != http.StatusOK || body == nil {
@@ -411,7 +411,7 @@ func (e *tableExtras) keepLimits(index string, in map[string]any) {
 	}
 }
 
-// showTable writes into a description what moto does not show; the caller holds the lock.
+// showTable adds to a description the members that moto does not show; the caller holds the lock.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_SSEDescription.html
 func (s *Service) showTable(x *proxy.Exchange, e *tableExtras, table map[string]any) {
 	if e.encryption != nil {
@@ -562,7 +562,7 @@ func namedIndexes(q *proxy.Asker) []string {
 // ofTableData are operations on the items of a table, which its key protects.
 var ofTableData = []string{"BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "UpdateItem"}
 
-// keyOfTable returns what the key of a table takes.
+// keyOfTable returns the rights that the key of a table takes.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
 func keyOfTable(q *proxy.Asker) []policy.Demand {
 	name := q.X.ShortName(cmp.Or(proxy.Text(q.X.JSON["TableName"]), proxy.Text(q.X.JSON["ResourceArn"])))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ec2 has what the emulator knows of Amazon EC2 and VPC.
+// Package ec2 holds the emulator's facts and corrections for Amazon EC2 and VPC.
 package ec2
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/kms"
 )
 
-// Service holds what moto does not know of instances and NAT gateways.
+// Service holds the state of instances and NAT gateways that moto lacks.
 type Service struct {
 	proxy.Base
 	gateways      natGateways
@@ -172,7 +172,7 @@ func createdInEC2(x *proxy.Exchange, a *proxy.Answer) string {
 // ec2Version is the version of EC2's API.
 const ec2Version = "2016-11-15"
 
-// ec2Refusal holds what AWS answers while one of the reads shows something.
+// ec2Refusal holds the error of AWS while one of the reads shows something.
 type ec2Refusal struct {
 	member, code, message string
 	reads                 []ec2Read
@@ -366,7 +366,7 @@ func (s *Service) disassociateSubnet(ctx context.Context, x *proxy.Exchange) *pr
 	return nil
 }
 
-// namedInstances returns the instances that the request names, or whose association with a profile it names.
+// namedInstances returns the instances that the request names, directly or by their association with a profile.
 func namedInstances(q *proxy.Asker) []string {
 	if id := q.X.Form.Get("AssociationId"); id != "" && strings.Contains(q.X.Op, "Profile") {
 		return describedInEC2(q, "DescribeIamInstanceProfileAssociations", url.Values{"AssociationId.1": {id}}, "instanceId")
@@ -374,7 +374,8 @@ func namedInstances(q *proxy.Asker) []string {
 	return q.Values("InstanceId", "InstanceId.#")
 }
 
-// namedByRouteTable returns what a request names, and of an association with a route table what the association is between.
+// namedByRouteTable returns the resources that a request names. For an association with a route table these are the resources that it
+// associates.
 func namedByRouteTable(q *proxy.Asker, field, shown string) []string {
 	if id := q.X.Form.Get("AssociationId"); id != "" && q.X.Op == "DisassociateRouteTable" {
 		filter := url.Values{"Filter.1.Name": {"association.route-table-association-id"}, "Filter.1.Value.1": {id}}
@@ -395,7 +396,7 @@ func describedInEC2(q *proxy.Asker, op string, form url.Values, element string) 
 	return nil
 }
 
-// tagSpecifications are the demands for the tags of what a request of EC2 makes.
+// tagSpecifications are the demands for the tags of the resources that a request of EC2 creates.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/supported-iam-actions-tagging.html
 func tagSpecifications(q *proxy.Asker) []policy.Demand {
 	var out []policy.Demand

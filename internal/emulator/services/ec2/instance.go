@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 )
 
-// instance holds what moto does not know of an instance.
+// instance holds the state of an instance that moto lacks.
 type instance struct {
 	// passing is the state that it has for a time since then.
 	passing string
@@ -34,7 +34,7 @@ func (s *Service) SetInstancesTake(d time.Duration) {
 	s.instancesTake = d
 }
 
-// instanceOf returns what is kept of an instance.
+// instanceOf returns the extra state of an instance.
 func (s *Service) instanceOf(x *proxy.Exchange, id string) *instance {
 	key := s.Identity(x, "ec2", id)
 	if s.instances[key] == nil {

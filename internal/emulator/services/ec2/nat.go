@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 )
 
-// natGateways holds what moto does not know of NAT gateways.
+// natGateways holds the state of NAT gateways that moto lacks.
 type natGateways struct {
 	takes time.Duration          // how long they are pending, and deleting
 	known map[string]*natGateway // by identity

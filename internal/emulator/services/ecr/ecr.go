@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ecr has what the emulator knows of Amazon ECR.
+// Package ecr holds the emulator's facts and corrections for Amazon ECR.
 package ecr
 
 import (

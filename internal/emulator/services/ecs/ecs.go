@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ecs has what the emulator knows of Amazon ECS.
+// Package ecs holds the emulator's facts and corrections for Amazon ECS.
 package ecs
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 )
 
-// Service holds what moto does not know of clusters of ECS.
+// Service holds the state of clusters of ECS that moto lacks.
 type Service struct {
 	proxy.Base
 	clusters     map[string]*ecsCluster // by identity
@@ -79,7 +79,7 @@ func (s *Service) Reset() {
 	s.clusters, s.clustersTake, s.clustersFail, s.ownProvider = map[string]*ecsCluster{}, 0, false, ""
 }
 
-// ecsCluster holds what the proxy remembers of a cluster of ECS.
+// ecsCluster holds the extra state of a cluster of ECS.
 type ecsCluster struct {
 	body  string    // of the request that created it
 	ready time.Time // when its capacity providers are
@@ -211,7 +211,7 @@ func (s *Service) describeProviders(_ context.Context, x *proxy.Exchange) *proxy
 	return proxy.JSONAnswer(map[string]any{"capacityProviders": found})
 }
 
-// showCluster shows what becomes of the capacity providers of a cluster.
+// showCluster shows the state of the capacity providers of a cluster.
 func (s *Service) showCluster(_ context.Context, x *proxy.Exchange, a *proxy.Answer) *proxy.Answer {
 	body, ok := proxy.DecodeJSON(a.Body).(map[string]any)
 	d, found := proxy.Member(body, "clusters.0").(map[string]any)

@@ -13,13 +13,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 )
 
-// accessEntry is an access entry of a cluster, of which moto knows nothing, and the scopes of its policies.
+// accessEntry is an access entry of a cluster and the scopes of its policies. moto has no access entries.
 type accessEntry struct {
 	groups   []any
 	policies map[string]any
 }
 
-// accessRoutes are the operations on access entries by method and path after the name of the cluster, in which * is an ARN.
+// accessRoutes are the operations on access entries by method and path after the name of the cluster. A * in the path is an ARN.
 var accessRoutes = map[string]string{
 	"POST access-entries": "CreateAccessEntry", "GET access-entries": "ListAccessEntries",
 	"GET access-entries/*": "DescribeAccessEntry", "POST access-entries/*": "UpdateAccessEntry",

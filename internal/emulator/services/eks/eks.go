@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package eks has what the emulator knows of Amazon EKS.
+// Package eks holds the emulator's facts and corrections for Amazon EKS.
 package eks
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/kms"
 )
 
-// Service holds what moto does not know of clusters of EKS, and the associations of EKS Pod Identity, of which it knows nothing.
+// Service holds the state of clusters of EKS that moto lacks, and the associations of EKS Pod Identity. moto has none of the latter.
 type Service struct {
 	proxy.Base
 	seq           int                     // number of the last update or association
@@ -109,7 +109,7 @@ func (s *Service) Reset() {
 	s.associations, s.controlPlanes = map[string]*association{}, controlPlanes{known: map[string]*controlPlane{}}
 }
 
-// OwnInventory adds what moto does not have.
+// OwnInventory adds the resources that moto does not have.
 func (s *Service) OwnInventory(accessKey string, regions []string) (kind string, names []string) {
 	return "eks/pod-identity-association", s.associationNames(accessKey, regions)
 }
@@ -124,7 +124,7 @@ type controlPlanes struct {
 	capabilities []string // the names of those of each cluster
 }
 
-// controlPlane holds what moto does not know of a cluster: what was set and changed, and what EKS does until when.
+// controlPlane holds the state of a cluster that moto lacks: its settings and updates, and the operation of EKS in progress with its end.
 type controlPlane struct {
 	settings map[string]any // members of descriptions
 	update   map[string]any // members that show when the update ends
@@ -162,7 +162,7 @@ func (s *Service) SetClusterCapabilities(names ...string) {
 	s.controlPlanes.capabilities = names
 }
 
-// eksRoutes are the operations of EKS by method and path, in which * is a name.
+// eksRoutes are the operations of EKS by method and path. A * in the path is a name.
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_Operations_Amazon_Elastic_Kubernetes_Service.html
 var eksRoutes = map[string]string{
 	"POST clusters": "CreateCluster", "GET clusters": "ListClusters", "GET clusters/*": "DescribeCluster",
@@ -283,7 +283,7 @@ func (s *Service) endedControlPlane(x *proxy.Exchange) bool {
 	return true
 }
 
-// controlPlaneOf returns what is known of the cluster of a request.
+// controlPlaneOf returns the known state of the cluster of a request.
 func (s *Service) controlPlaneOf(x *proxy.Exchange) *controlPlane {
 	id := s.Identity(x, "eks", x.Resource)
 	if s.controlPlanes.known[id] == nil {
@@ -414,7 +414,7 @@ func (c *controlPlane) changes(d, update map[string]any) bool {
 	return false
 }
 
-// described completes a description with defaults, and with what moto drops.
+// described completes a description with defaults, and with the members that moto drops.
 func (c *controlPlane) described(d map[string]any) map[string]any {
 	vpc, _ := d["resourcesVpcConfig"].(map[string]any)
 	changed, _ := c.settings["resourcesVpcConfig"].(map[string]any)
@@ -441,7 +441,7 @@ func merged(a, b map[string]any) map[string]any {
 	return out
 }
 
-// showEKSCluster: moto shows neither defaults nor what it drops, and its clusters are always ACTIVE.
+// showEKSCluster: moto shows neither defaults nor the members that it drops, and its clusters are always ACTIVE.
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_Cluster.html
 func (s *Service) showEKSCluster(_ context.Context, x *proxy.Exchange, a *proxy.Answer) *proxy.Answer {
 	s.Mu.Lock()
@@ -489,7 +489,7 @@ func listControlPlanes(ctx context.Context, l *proxy.Lister) ([]string, error) {
 	return body.Clusters, err
 }
 
-// networkOfCluster: moto does not say in which network the subnets of a cluster are:
+// networkOfCluster: moto does not show the network of the subnets of a cluster:
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_VpcConfigResponse.html
 func (s *Service) networkOfCluster(ctx context.Context, x *proxy.Exchange, a *proxy.Answer) *proxy.Answer {
 	var body map[string]map[string]any

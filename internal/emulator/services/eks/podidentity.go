@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 )
 
-// association is one of EKS Pod Identity, of which moto knows nothing.
+// association is one of EKS Pod Identity. moto has none.
 type association struct {
 	cluster, id, arn          string
 	namespace, serviceAccount string
@@ -78,7 +78,8 @@ func (s *Service) podIdentity(ctx context.Context, x *proxy.Exchange) *proxy.Ans
 	}
 }
 
-// createAssociation checks what EKS checks: the cluster, the role with its trust policy, and that the ServiceAccount has none.
+// createAssociation makes the checks of EKS: the cluster, the role with its trust policy, and that the ServiceAccount has none. the
+// cluster, the role with its trust policy, and that the ServiceAccount has none.
 func (s *Service) createAssociation(ctx context.Context, x *proxy.Exchange, cluster string) *proxy.Answer {
 	role := proxy.Text(x.JSON["roleArn"])
 	if refused := s.refuseCluster(ctx, x, cluster); refused != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package elasticache has what the emulator knows of Amazon ElastiCache.
+// Package elasticache holds the emulator's facts and corrections for Amazon ElastiCache.
 package elasticache
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 )
 
-// Service holds the cache clusters, of which moto knows little.
+// Service holds the cache clusters. moto knows little of them.
 type Service struct {
 	proxy.Base
 	caches            map[string]*cacheCluster // by identity
@@ -96,8 +96,9 @@ func (s *Service) Reset() {
 	s.caches, s.cachesTake, s.cacheVersionParts = map[string]*cacheCluster{}, 0, 0
 }
 
-// cacheCluster holds what ElastiCache knows of a cache cluster and moto does not: it has no ModifyCacheCluster, leaves most members
-// out of its descriptions, and its clusters are never gone. The members of form are those of CreateCacheCluster.
+// cacheCluster holds the state of a cache cluster in ElastiCache that moto lacks: it has no ModifyCacheCluster, leaves most members out of
+// its descriptions, and its clusters are never gone. it has no ModifyCacheCluster, leaves most members out of its descriptions, and its
+// clusters are never gone. The members of form are those of CreateCacheCluster.
 type cacheCluster struct {
 	form             url.Values
 	made, busy, gone time.Time // when it was made, until when it is being changed, and when it is gone
@@ -151,8 +152,9 @@ func (c *cacheCluster) discards(x *proxy.Exchange, now time.Time) bool {
 	return x.Op == "DeleteCacheCluster" && c.status(now) == c.broken && x.Form.Get("FinalSnapshotIdentifier") == ""
 }
 
-// prepareCacheCluster refuses what ElastiCache refuses, and keeps moto's own list: moto has no ModifyCacheCluster and refuses to
-// create a cluster of the name of a deleted one, so that it is asked for a description instead.
+// prepareCacheCluster refuses the requests that ElastiCache refuses, and keeps moto's own list. moto has no ModifyCacheCluster and refuses
+// to create a cluster with the name of a deleted one. The proxy asks it for a description instead. moto has no ModifyCacheCluster and
+// refuses to create a cluster of the name of a deleted one, so that it is asked for a description instead.
 // https://docs.aws.amazon.com/AmazonElastiCache/latest/APIReference/API_ModifyCacheCluster.html
 func (s *Service) prepareCacheCluster(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	s.Mu.Lock()
@@ -207,7 +209,7 @@ func (s *Service) showCacheCluster(_ context.Context, x *proxy.Exchange, a *prox
 	return a.WithBody(cacheAnswer(x, "<ARN>"+s.cacheARN(x)+"</ARN>"+c.describe(now, x.Region, s.cacheVersionParts)))
 }
 
-// refusedCacheRequest returns the code with which ElastiCache refuses a request; "" where it accepts it.
+// refusedCacheRequest returns the error code of ElastiCache for a request; "" if it accepts the request.
 func refusedCacheRequest(x *proxy.Exchange, c *cacheCluster, now time.Time) (code, message string) {
 	creates, memcached := x.Op == "CreateCacheCluster", x.Form.Get("Engine") == "memcached"
 	if c != nil {
@@ -273,7 +275,7 @@ func (s *Service) cacheARN(x *proxy.Exchange) string {
 	return fmt.Sprintf("arn:%s:elasticache:%s:%s:cluster:%s", proxy.PartitionOf(x.Region), x.Region, s.AccountOf(x.AccessKey), x.Resource)
 }
 
-// listed returns the values of a list of a request, whose elements are named by their number.
+// listed returns the values of a list of a request. Its elements are named by their number.
 func listed(form url.Values, name string) (out []string) {
 	for _, key := range slices.Sorted(maps.Keys(form)) {
 		if strings.HasPrefix(key, name+".") {
@@ -288,7 +290,7 @@ func (c *cacheCluster) nodes() int {
 	return max(1, n)
 }
 
-// modify replaces what a request names.
+// modify replaces the settings that a request names.
 func (c *cacheCluster) modify(form url.Values) {
 	if len(listed(form, "SecurityGroupIds")) > 0 {
 		maps.DeleteFunc(c.form, func(key string, _ []string) bool { return strings.HasPrefix(key, "SecurityGroupIds.") })
@@ -358,7 +360,7 @@ func (c *cacheCluster) describe(now time.Time, region string, versionParts int) 
 	return b.String()
 }
 
-// describeNodes writes what a cluster has once it is made.
+// describeNodes writes the members that a cluster has once it is created.
 func (c *cacheCluster) describeNodes(b *strings.Builder, port string) {
 	id := c.form.Get("CacheClusterId")
 	fmt.Fprintf(b, "<CacheClusterCreateTime>%s</CacheClusterCreateTime>", c.made.UTC().Format(time.RFC3339))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package elb has what the emulator knows of Elastic Load Balancing.
+// Package elb holds the emulator's facts and corrections for Elastic Load Balancing.
 package elb
 
 import (

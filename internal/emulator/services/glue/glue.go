@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package glue has what the emulator knows of AWS Glue.
+// Package glue holds the emulator's facts and corrections for AWS Glue.
 package glue
 
 import (
@@ -142,7 +142,7 @@ func crawlerInput(crawler map[string]any) map[string]any {
 	return want
 }
 
-// glueTable gives database/table for requests about a table, else "".
+// glueTable returns database/table for requests about a table, and "" for others.
 func glueTable(body map[string]any) string {
 	database := proxy.Text(body["DatabaseName"])
 	if database == "" {

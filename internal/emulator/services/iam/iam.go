@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package iam has what the emulator knows of AWS IAM.
+// Package iam holds the emulator's facts and corrections for AWS IAM.
 package iam
 
 import (
@@ -183,7 +183,7 @@ func (s *Service) dropRoleTags(ctx context.Context, x *proxy.Exchange) *proxy.An
 	return nil
 }
 
-// boundaryActions are the operations for which AWS evaluates the boundary that a role has, or gets with the request.
+// boundaryActions are the operations that AWS evaluates with the permissions boundary that a role has, or gets with the request.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsidentityandaccessmanagementiam.html
 var boundaryActions = []string{"AttachRolePolicy", "CreateRole", "DeleteRolePermissionsBoundary", "DeleteRolePolicy", "DetachRolePolicy",
 	"PutRolePermissionsBoundary", "PutRolePolicy"}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kms has what the emulator knows of AWS KMS.
+// Package kms holds the emulator's facts and corrections for AWS KMS.
 package kms
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lambda has what the emulator knows of AWS Lambda.
+// Package lambda holds the emulator's facts and corrections for AWS Lambda.
 package lambda
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/kms"
 )
 
-// Service holds what moto does not know of functions.
+// Service holds the state of functions that moto lacks.
 type Service struct {
 	proxy.Base
 	functions     map[string]*lambdaFunction // by identity
@@ -62,7 +62,7 @@ func (s *Service) Facts() *proxy.Facts {
 						return out
 					}},
 				ofImage("ecr:BatchGetImage", lambdaRights), ofImage("ecr:GetDownloadUrlForLayer", lambdaRights),
-				// Lambda lets itself read the repository in whose policy it is not allowed yet.
+				// Lambda adds itself to the policy of a repository that does not allow it to read yet.
 				ofImage("ecr:GetRepositoryPolicy", imageRights), ofImage("ecr:SetRepositoryPolicy", imageRights),
 			},
 		},
@@ -110,7 +110,7 @@ func (s *Service) Reset() {
 	s.functionState, s.functionsFail, s.variablesHidden, s.imagesMissing = "", "", "", ""
 }
 
-// lambdaFunction holds what moto does not know of a function.
+// lambdaFunction holds the state of a function that moto lacks.
 type lambdaFunction struct {
 	settings map[string]any // of requests, by the names that answers give them
 	reserved any            // nil without a reservation
@@ -148,7 +148,7 @@ func (s *Service) SetFunctionsTake(d time.Duration) {
 	s.functionsTake = d
 }
 
-// lambdaRoutes are the operations of Lambda by method and path without the version of the API, in which * is a function.
+// lambdaRoutes are the operations of Lambda by method and path without the version of the API. A * in the path is a function.
 // https://docs.aws.amazon.com/lambda/latest/api/API_Operations.html
 var lambdaRoutes = map[string]string{
 	"POST functions": "CreateFunction", "GET functions": "ListFunctions", "GET functions/*": "GetFunction",
@@ -224,7 +224,7 @@ func (s *Service) refuseMissingImage(_ context.Context, x *proxy.Exchange) *prox
 	return nil
 }
 
-// recordFunction keeps what moto drops, and begins an update.
+// recordFunction keeps the members that moto drops, and begins an update.
 func (s *Service) recordFunction(ctx context.Context, x *proxy.Exchange, a *proxy.Answer) *proxy.Answer {
 	if !a.OK() {
 		return a
@@ -315,7 +315,7 @@ func listFunctions(ctx context.Context, l *proxy.Lister) ([]string, error) {
 	return names, err
 }
 
-// keyOfFunction returns what the key of a function takes to show its variables.
+// keyOfFunction returns the rights that the key of a function takes to show its variables.
 func keyOfFunction(q *proxy.Asker) []policy.Demand {
 	body, err := q.Inside().Get(q.Ctx, "lambda", "/2015-03-31/functions/"+q.X.Resource)
 	if err != nil {

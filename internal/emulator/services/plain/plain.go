@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plain has what the emulator knows of services of which the emulator knows little.
+// Package plain holds the facts of services that the emulator knows little about.
 package plain
 
 import "github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 
-// Service is one of which there is little to know.
+// Service is a service with few facts.
 type Service struct {
 	proxy.Base
 	facts proxy.Facts

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 )
 
-// database holds what moto does not know of a DB instance.
+// database holds the state of a DB instance that moto lacks.
 type database struct {
 	port string // that ModifyDBInstance set
 	// support is the support of the engine at the end of its life, which moto does not know; empty for the default.
@@ -26,16 +26,16 @@ type database struct {
 	accepted time.Time
 	// scheduled is true for a change that waits for the maintenance window, which never comes here.
 	scheduled bool
-	// optimized is the time at which the optimization after the last change of the storage ends.
+	// optimized is the end of the optimization after the last change of the storage.
 	optimized time.Time
 	// last is the description of an instance that is being deleted since gone.
 	last []byte
 	gone time.Time
 }
 
-// SetDatabasesBusy lets DB instances be creating, modifying and deleting for so long after each request. Changes that RDS
-// makes later show as pending meanwhile: in the first half the instance is available, in the second it is modifying. Only
-// requests that name an instance show it. Zero ends it.
+// SetDatabasesBusy lets DB instances be creating, modifying and deleting for so long after each request. Changes that RDS makes later show
+// as pending in that time: in the first half the instance is available, in the second it is modifying. in the first half the instance is
+// available, in the second it is modifying. Only requests that name an instance show it. Zero ends it.
 func (s *Service) SetDatabasesBusy(d time.Duration) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -54,7 +54,7 @@ var pendingMembers = [][2]string{
 
 const lifecycleSupport = "EngineLifecycleSupport"
 
-// databaseOf returns what is kept of the instance of a request, the time and the delay of all instances.
+// databaseOf returns the extra state of the instance of a request, the time and the delay of all instances.
 func (s *Service) databaseOf(x *proxy.Exchange) (*database, time.Time, time.Duration) {
 	id := s.Identity(x, x.Service, x.Resource)
 	if s.databases[id] == nil {
@@ -133,7 +133,7 @@ func (d *database) takeChange(form url.Values, now time.Time) {
 	d.modify, d.accepted, d.scheduled = form, now, form.Get("ApplyImmediately") != "true"
 }
 
-// databaseElement is a described instance, of which the answers that are corrected have one.
+// databaseElement is a described instance. Each answer that is corrected has one.
 var databaseElement = regexp.MustCompile(`(?s)<DBInstance>.*</DBInstance>`)
 
 // describedAs returns the answer of an operation that describes one instance.
@@ -143,8 +143,7 @@ func describedAs(op string, element []byte) *proxy.Answer {
 			op, element)}
 }
 
-// prepareDatabase makes the change whose time has come, and answers with the last description of an instance that is
-// being deleted.
+// prepareDatabase makes each pending change that is due, and answers with the last description of an instance that is being deleted.
 func (s *Service) prepareDatabase(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	s.Mu.Lock()
 	d, now, delay := s.databaseOf(x)

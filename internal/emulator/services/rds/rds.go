@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rds has what the emulator knows of Amazon RDS.
+// Package rds holds the emulator's facts and corrections for Amazon RDS.
 package rds
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/kms"
 )
 
-// Service holds what moto does not know of DB instances.
+// Service holds the state of DB instances that moto lacks.
 type Service struct {
 	proxy.Base
 	databases     map[string]*database // by identity

@@ -43,7 +43,7 @@ func (s storageOf) asRequested(form url.Values) storageOf {
 	return s
 }
 
-// threshold is the size from which gp3 storage takes I/O operations.
+// threshold is the smallest size of gp3 storage that takes I/O operations.
 // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/CHAP_Storage.html#gp3-storage
 func (s storageOf) threshold() int {
 	switch {

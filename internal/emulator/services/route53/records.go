@@ -54,8 +54,8 @@ func (s *Service) SetRecordChangesTake(d time.Duration) {
 	s.records.takes = d
 }
 
-// checkChanges: moto creates records that exist, and refuses to delete some that exist. Route 53 makes all changes of a request
-// or none, and a deletion repeats what it deletes.
+// checkChanges: moto creates records that exist, and refuses to delete some that exist. Route 53 makes all changes of a request or none,
+// and a deletion repeats the deleted record set.
 // https://docs.aws.amazon.com/Route53/latest/APIReference/API_ChangeResourceRecordSets.html
 func (s *Service) checkChanges(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	zone, _, _ := strings.Cut(x.Resource, "/")
@@ -97,7 +97,7 @@ func (s *Service) checkChanges(ctx context.Context, x *proxy.Exchange) *proxy.An
 	return nil
 }
 
-// inStoredOrder lists the values of record sets that exist in the order in which moto has them: it deletes only what is repeated to the
+// inStoredOrder lists the values of existing record sets in moto's order: it deletes only record sets that the request repeats to the
 // letter.
 func inStoredOrder(body []byte, stored []recordSet) []byte {
 	return recordSetBlock.ReplaceAllFunc(body, func(block []byte) []byte {
@@ -124,8 +124,8 @@ var (
 	lastDotOfRecord = regexp.MustCompile(`\.</Value>`)
 )
 
-// withoutLastDots lets records hold names without their last dot, as if they had been made so: Route 53 takes both for the same, and
-// keeps what it had.
+// withoutLastDots lets records hold names without their last dot, as if they had been made so: Route 53 takes both for the same, and keeps
+// the stored name.
 func withoutLastDots(body []byte) []byte {
 	return recordSetBlock.ReplaceAllFunc(body, func(set []byte) []byte {
 		if !holdsNames.Match(set) {

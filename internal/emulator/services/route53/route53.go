@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package route53 has what the emulator knows of Amazon Route 53.
+// Package route53 holds the emulator's facts and corrections for Amazon Route 53.
 package route53
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 )
 
-// Service holds what moto does not know of changes of records.
+// Service holds the state of changes of records that moto lacks.
 type Service struct {
 	proxy.Base
 	records recordChanges
@@ -201,7 +201,7 @@ func listRecords(ctx context.Context, l *proxy.Lister) ([]string, error) {
 	return out, err
 }
 
-// route53Routes are the operations of Route 53 by method and path, in which * is an identifier.
+// route53Routes are the operations of Route 53 by method and path. A * in the path is an identifier.
 // https://docs.aws.amazon.com/Route53/latest/APIReference/API_Operations_Amazon_Route_53.html
 var route53Routes = map[string]string{
 	"POST hostedzone": "CreateHostedZone", "GET hostedzone": "ListHostedZones",

@@ -12,8 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
 )
 
-// bucketOps names the operations on a bucket's configuration by the
-// sub-resource in the query: what stands after Get, Put and Delete.
+// bucketOps names the operations on a bucket's configuration by the sub-resource in the query: the text after Get, Put and Delete.
 var bucketOps = map[string]string{
 	"abac": "BucketAbac", "accelerate": "BucketAccelerateConfiguration", "acl": "BucketAcl", "analytics": "BucketAnalyticsConfiguration",
 	"cors": "BucketCors", "encryption": "BucketEncryption", "intelligent-tiering": "BucketIntelligentTieringConfiguration",

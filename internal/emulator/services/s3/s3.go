@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package s3 has what the emulator knows of Amazon S3.
+// Package s3 holds the emulator's facts and corrections for Amazon S3.
 package s3
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/kms"
 )
 
-// Service holds what moto does not know of buckets.
+// Service holds the state of buckets that moto lacks.
 type Service struct {
 	proxy.Base
 	system    map[string][]bucketTag // bucket → its tags that only AWS may change
@@ -150,7 +150,7 @@ func checkBucketName(x *proxy.Exchange) *proxy.Answer {
 	return nil
 }
 
-// noteExistingBucket: in us-east-1 creating one's own bucket again succeeds and resets its access control list, and nothing else.
+// noteExistingBucket: in us-east-1 creating one's own bucket again succeeds. It only resets the access control list.
 // https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html
 func (s *Service) noteExistingBucket(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	if x.Region != "us-east-1" {
@@ -252,7 +252,7 @@ func (s *Service) defaultEncryption(_ context.Context, _ *proxy.Exchange, a *pro
 			`<SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault><BucketKeyEnabled>false</BucketKeyEnabled></Rule></ServerSideEncryptionConfiguration>`)}
 }
 
-// writtenPolicy is a policy of a bucket as moto keeps it: what it is to enforce, and what was written.
+// writtenPolicy is a policy of a bucket as moto keeps it: the statements that it enforces, and the policy as written.
 type writtenPolicy struct {
 	Statement []map[string]any
 	Written   []byte `json:",omitempty"`
@@ -327,7 +327,7 @@ func listBuckets(ctx context.Context, l *proxy.Lister) ([]string, error) {
 var objectActions = map[string]string{"HeadObject": "GetObject", "CreateMultipartUpload": "PutObject", "UploadPart": "PutObject",
 	"CompleteMultipartUpload": "PutObject", "CopyObject": "PutObject", "ListParts": "ListMultipartUploadParts"}
 
-// keyOfObjects returns what the key of a bucket takes for its objects.
+// keyOfObjects returns the rights that the key of a bucket takes for its objects.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
 func keyOfObjects(q *proxy.Asker) []policy.Demand {
 	uses := map[string][]string{"s3:GetObject": {"kms:Decrypt"}, "s3:PutObject": {"kms:GenerateDataKey"}}[q.Action]
@@ -359,7 +359,7 @@ func namedBuckets(q *proxy.Asker) []string {
 	return []string{cmp.Or(q.X.Bucket, q.X.Resource)} // of the control API: the resource
 }
 
-// s3Actions are the operations of S3 whose IAM action has another name:
+// s3Actions are the operations of S3 that have an IAM action with another name:
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-with-s3-policy-actions.html
 var s3Actions = map[string]string{
 	"GetBucketEncryption": "GetEncryptionConfiguration", "PutBucketEncryption": "PutEncryptionConfiguration",

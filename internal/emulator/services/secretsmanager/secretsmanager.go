@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package secretsmanager has what the emulator knows of AWS Secrets Manager.
+// Package secretsmanager holds the emulator's facts and corrections for AWS Secrets Manager.
 package secretsmanager
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/kms"
 )
 
-// Service holds what moto does not know of secrets.
+// Service holds the state of secrets that moto lacks.
 type Service struct {
 	proxy.Base
 	rotations map[string]rotation // by identity
@@ -182,7 +182,7 @@ func (s *Service) clearedDescription(_ context.Context, x *proxy.Exchange, a *pr
 	return a
 }
 
-// secretSuffix holds what Secrets Manager adds to a name to make the ARN.
+// secretSuffix matches the suffix that Secrets Manager adds to a name to make the ARN.
 var secretSuffix = regexp.MustCompile(`-[A-Za-z0-9]{6}$`)
 
 func listSecrets(ctx context.Context, l *proxy.Lister) ([]string, error) {
@@ -202,7 +202,7 @@ func listSecrets(ctx context.Context, l *proxy.Lister) ([]string, error) {
 	return names, err
 }
 
-// keyOfSecret returns what the key of a secret takes. A change of the key encrypts the versions again.
+// keyOfSecret returns the rights that the key of a secret takes. A change of the key encrypts the versions again.
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
 func keyOfSecret(q *proxy.Asker) []policy.Demand {
 	uses := map[string][]string{"GetSecretValue": {"kms:Decrypt"}, "CreateSecret": {"kms:GenerateDataKey", "kms:Decrypt"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sns has what the emulator knows of Amazon SNS.
+// Package sns holds the emulator's facts and corrections for Amazon SNS.
 package sns
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/kms"
 )
 
-// Service holds what moto does not know of subscriptions.
+// Service holds the state of subscriptions that moto lacks.
 type Service struct {
 	proxy.Base
 	pending string // protocol whose subscriptions are not confirmed
@@ -244,7 +244,7 @@ func subscriptionRole(q *proxy.Asker) string {
 	return ""
 }
 
-// keyOfTopic returns what the key of a topic takes for a message.
+// keyOfTopic returns the rights that the key of a topic takes for a message.
 func keyOfTopic(q *proxy.Asker) []policy.Demand {
 	body, err := q.Query("sns", "GetTopicAttributes", "2010-03-31", url.Values{"TopicArn": {q.X.Form.Get("TopicArn")}})
 	if err != nil {
@@ -264,7 +264,7 @@ func handsSubscription(action string) proxy.Dependent {
 		}}
 }
 
-// fillDeliveryPolicy adds what a delivery policy leaves out.
+// fillDeliveryPolicy adds the members that a delivery policy leaves out.
 // https://docs.aws.amazon.com/sns/latest/dg/sns-message-delivery-retries.html
 func fillDeliveryPolicy(policy string) string {
 	var document struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sqs has what the emulator knows of Amazon SQS.
+// Package sqs holds the emulator's facts and corrections for Amazon SQS.
 package sqs
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/kms"
 )
 
-// Service holds what moto does not know of queues.
+// Service holds the state of queues that moto lacks.
 type Service struct {
 	proxy.Base
 	queueRest time.Duration // how long the name of a deleted queue is refused
@@ -102,8 +102,8 @@ func (s *Service) refuseRecentQueue(_ context.Context, x *proxy.Exchange) *proxy
 		"You must wait 60 seconds after deleting a queue before you can create another with the same name.")
 }
 
-// createQueueAgain: moto replaces the tags of an existing queue. AWS returns a queue whose attributes are those of
-// the request as it is, and refuses to create it where they differ.
+// createQueueAgain: moto replaces the tags of an existing queue. AWS returns an existing queue as it is if it has the attributes of the
+// request, and refuses to create it if they differ.
 func (s *Service) createQueueAgain(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	existing, got, err := s.AskJSON(ctx, x, "GetQueueUrl", map[string]any{"QueueName": x.JSON["QueueName"]})
 	if err != nil || existing.Status != http.StatusOK {
@@ -137,8 +137,8 @@ func sameAttribute(a, b string) bool {
 	return a == b
 }
 
-// noteQueuePolicy and restoreQueuePolicy: moto drops the policy of a queue whose other attributes are set. SQS keeps
-// the attributes that a request does not name.
+// noteQueuePolicy and restoreQueuePolicy: moto drops the policy of a queue when a request sets other attributes. SQS keeps the attributes
+// that a request does not name.
 func (s *Service) noteQueuePolicy(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	if attributes, _ := x.JSON["Attributes"].(map[string]any); attributes["Policy"] != nil {
 		return nil
@@ -213,7 +213,7 @@ func (s *Service) longPoll(ctx context.Context, x *proxy.Exchange) *proxy.Answer
 	}
 }
 
-// keyOfQueue returns what the key of a queue takes for its messages.
+// keyOfQueue returns the rights that the key of a queue takes for its messages.
 func keyOfQueue(q *proxy.Asker) []policy.Demand {
 	uses := map[string][]string{"SendMessage": {"kms:GenerateDataKey", "kms:Decrypt"}, "ReceiveMessage": {"kms:Decrypt"}}[q.X.Op]
 	if uses == nil {

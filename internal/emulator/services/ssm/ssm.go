@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ssm has what the emulator knows of the Parameter Store of AWS Systems Manager.
+// Package ssm holds the emulator's facts and corrections for the Parameter Store of AWS Systems Manager.
 package ssm
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/kms"
 )
 
-// Service holds what moto does not know of Parameter Store.
+// Service holds the state of Parameter Store that moto lacks.
 type Service struct {
 	proxy.Base
 	raised    bool            // its higher throughput is on
@@ -109,9 +109,9 @@ func (s *Service) throughputSetting(_ context.Context, x *proxy.Exchange) *proxy
 	return &proxy.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}}, Body: body}
 }
 
-// prepareParameterTags: moto makes the table of all parameters' tags at its first use, and two requests that do so at the same time
-// make two, of which one is lost with the tags in it. The proxy makes the table before the first request of an account and region,
-// to the end even if the client does not wait: a request that moto still works on would replace the table later.
+// prepareParameterTags: moto makes the table of all parameters' tags at its first use. Two requests that do so at the same time make two
+// tables. One of the two is lost with the tags in it. The proxy makes the table before the first request of an account and region, to the
+// end even if the client does not wait: a request that moto still works on would replace the table later.
 func (s *Service) prepareParameterTags(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	s.preparing.Lock()
 	defer s.preparing.Unlock()
@@ -185,7 +185,7 @@ func hideParameters(d *proxy.Request, a *proxy.Answer, names []string) *proxy.An
 	return a.WithJSON(body)
 }
 
-// keysOfParameters returns what the keys of parameters take to show their values.
+// keysOfParameters returns the rights that the keys of parameters take to show their values.
 func keysOfParameters(q *proxy.Asker) []policy.Demand {
 	var out []policy.Demand
 	for _, name := range q.Values("Name", "Names") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sts has what the emulator knows of AWS STS.
+// Package sts holds the emulator's facts and corrections for AWS STS.
 package sts
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/wire"
 )
 
-// Service keeps nothing: what it gives are accounts of callers, which the core knows.
+// Service keeps nothing: it reports accounts of callers, and the core stores these.
 type Service struct{ proxy.Base }
 
 // Facts returns all that the proxy asks of the service.
@@ -211,8 +211,7 @@ func externalIDMet(condition map[string]map[string]any, externalID string) bool 
 	return true
 }
 
-// recordAccount records the account in which the credentials of an assumed role
-// act.
+// recordAccount records the account of the credentials of an assumed role.
 func (s *Service) recordAccount(_ context.Context, _ *proxy.Exchange, a *proxy.Answer) *proxy.Answer {
 	if key, arn := proxy.AssumedRole(a); key != "" {
 		s.SetAccount(key, strings.SplitN(arn, ":", 6)[4])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tag has what the emulator knows of the tagging API of AWS Resource Groups.
+// Package tag holds the emulator's facts and corrections for the tagging API of AWS Resource Groups.
 package tag
 
 import (
@@ -53,7 +53,7 @@ type taggedResource struct {
 	Tags        []map[string]string
 }
 
-// tagLister is a service of which moto leaves resources out in the tagging API.
+// tagLister is a service with resources that moto leaves out of the tagging API.
 type tagLister interface {
 	// TagsOf returns the tags of a resource, by the last part of its ARN; nil for those that moto lists.
 	TagsOf(ctx context.Context, x *proxy.Exchange, resource string) []map[string]string
@@ -154,7 +154,7 @@ func (s *Service) resourcesByARN(ctx context.Context, x *proxy.Exchange) *proxy.
 	return &proxy.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}}, Body: body}
 }
 
-// allTagged reads all pages of what moto shows.
+// allTagged reads all pages of moto's list.
 func (s *Service) allTagged(ctx context.Context, x *proxy.Exchange) ([]taggedResource, error) {
 	var out []taggedResource
 	scoped := *x.Request

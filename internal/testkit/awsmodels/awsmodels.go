@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package awsmodels is what AWS publishes of the operations that the operator calls, in a checked-in table. Tests compare the
-// project's own tables with it, so that a belief of their authors does not pass for what AWS does.
+// Package awsmodels is a checked-in table of AWS's published facts about the operations that the operator calls. Tests compare the
+// project's own tables with it, so that a wrong belief of their authors does not pass for the behavior of AWS.
 //
 // `make awsmodels` regenerates the tables from the service models of the installed botocore.
 package awsmodels
@@ -29,15 +29,15 @@ var table []byte
 type Table struct {
 	// Source is the name and version of the package that the models are of.
 	Source string `json:"source"`
-	// Date is the day on which the table was made of the package.
+	// Date is the day of the generation of the table from the package.
 	Date string `json:"date"`
 	// Services are by the last element of the SDK's import path, such as "cognitoidentityprovider", and by operation.
 	Services map[string]map[string]Codes `json:"services"`
 	// Named are the actions of IAM that the texts of an operation and of its parameters name, such as s3:TagResource of "s3
 	// CreateBucket". They are rights that the caller needs with some parameters, and a few others that the text mentions.
 	Named map[string]Codes `json:"named"`
-	// Tags are the members of the input, with the outer ones before them, that hold tags of what an operation makes or changes. The key is
-	// that of Named.
+	// Tags are the members of the input, with the outer ones before them, that hold tags of the resources that an operation creates or
+	// changes. The key is that of Named.
 	Tags map[string]Codes `json:"tags"`
 }
 
@@ -63,15 +63,15 @@ var answersTable []byte
 type Answers struct {
 	// Source is the name and version of the package that the models are of.
 	Source string `json:"source"`
-	// Date is the day on which the table was made of the package.
+	// Date is the day of the generation of the table from the package.
 	Date string `json:"date"`
 	// Required are the required members by service and by the name of their type in the SDK.
 	Required map[string]map[string]Codes `json:"required"`
 	// Defaults are the values that the texts of requests and answers name as the default of a member: numbers, values of enumerations
 	// and true, by service and by the name of the member in the SDK. A member that has several is left out.
 	Defaults map[string]map[string]string `json:"defaults"`
-	// States are the values that the text of a member names whose name says that it is a state and which is no enumeration, by service
-	// and by the type and the member in the SDK, such as "Cluster.Status".
+	// States are the values that the text of a member names, for a member that has the name of a state and is no enumeration. The keys are the
+	// service, and the type and the member in the SDK, such as "Cluster.Status".
 	States map[string]map[string][]string `json:"states"`
 }
 
@@ -91,19 +91,19 @@ var authorization []byte
 type Reference struct {
 	// Source is the name and version of the package that the reference is of.
 	Source string `json:"source"`
-	// Date is the day on which the table was made of the package.
+	// Date is the day of the generation of the table from the package.
 	Date string `json:"date"`
 	// Actions are by their names in policies, such as "glue:DeleteDatabase".
 	Actions map[string]Action `json:"actions"`
 }
 
-// Action lists what a caller needs for one action of IAM.
+// Action lists the rights that a caller needs for one action of IAM.
 type Action struct {
 	// Resources are the ARNs, with placeholders such as ${DatabaseName}, of the types of resource that AWS marks as required.
 	Resources []string `json:"resources,omitempty"`
 	// Optional lists the other types, which AWS evaluates where the request names such a resource.
 	Optional []string `json:"optional,omitempty"`
-	// Dependents are the actions to which the caller needs a right as well, at least with some parameters.
+	// Dependents are further actions that the caller needs a right to, at least with some parameters.
 	Dependents []string `json:"dependents,omitempty"`
 	// Tags is set where a request can give tags: AWS evaluates aws:RequestTag.
 	Tags bool `json:"tags,omitempty"`
@@ -149,8 +149,8 @@ func Actions(root string) ([]string, error) {
 // sdk begins the import path of every client.
 const sdk = "github.com/aws/aws-sdk-go-v2/service/"
 
-// Called returns the operations that the operator's own code calls, by service: those whose input it makes. Tests and the test
-// bed are left out. The source tree is root.
+// Called returns the operations that the operator's own code calls, by service. It finds them by the inputs that the code makes. Tests and
+// the test bed are left out. The source tree is root.
 func Called(root string) (map[string][]string, error) {
 	found := map[string][]string{}
 	err := eachFile(root, func(file *ast.File) { addCalls(found, file) })

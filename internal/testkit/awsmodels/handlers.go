@@ -15,7 +15,7 @@ var handlers []byte
 type Handlers struct {
 	// Source is the name and version of the package that the schemas are of.
 	Source string `json:"source"`
-	// Date is the day on which the table was made of the package.
+	// Date is the day of the generation of the table from the package.
 	Date string `json:"date"`
 	// Types are the rights to create, change and delete a resource, by its type in CloudFormation.
 	Types map[string]Codes `json:"types"`

@@ -11,21 +11,21 @@ import (
 //go:embed records.json
 var records []byte
 
-// Records holds what users of other tools wrote down about AWS's answers: fields that come back in another form than they were sent.
+// Records holds records about AWS's answers by users of other tools: fields that come back in another form than they were sent.
 type Records struct {
-	// Date is the day on which the records were read.
+	// Date is the day when the records were read.
 	Date    string   `json:"date"`
 	Records []Record `json:"records"`
 }
 
 // Record is one such form of an answer.
 type Record struct {
-	// Kind and Field name a field of a spec, Property what AWS calls it.
+	// Kind and Field name a field of a spec, and Property is its name in AWS.
 	Kind     string `json:"kind"`
 	Field    string `json:"field"`
 	Property string `json:"property"`
-	// Form says what is sent and what AWS answers; Source is where a user or a tool recorded it; "from memory" marks one that was not
-	// read again.
+	// Form describes the form that clients send and the form that AWS answers; Source is where a user or a tool recorded it; "from memory"
+	// marks one that was not read again.
 	Form   string `json:"form"`
 	Source string `json:"source"`
 	// Decision is InCatalog, Undeclared, Refused with a value in JSON that the schema refuses, or why nothing is written for it.

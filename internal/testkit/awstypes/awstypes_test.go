@@ -47,7 +47,7 @@ func hasStream(t *testing.T, types *Types) {
 	}
 }
 
-// Tests with the excerpt need neither the cache nor PyPI, and read what the pinned package has.
+// Tests with the excerpt need neither the cache nor PyPI, and read the content of the pinned package.
 func TestExcerpt_IsOfThePinnedPackage(t *testing.T) {
 	t.Setenv("NEXUS_CACHE", t.TempDir())
 	types, err := Excerpt()

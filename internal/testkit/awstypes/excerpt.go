@@ -17,7 +17,7 @@ import (
 //go:embed excerpt.json
 var excerpt []byte
 
-// excerpted are the types of the excerpt: one of each shape of identity and tags, one without handlers, and a few whose values AWS
+// excerpted are the types of the excerpt: one of each shape of identity and tags, one without handlers, and a few with values that AWS
 // shows in another form.
 var excerpted = []string{
 	"AWS::AppMesh::Mesh", "AWS::CloudTrail::EventDataStore", "AWS::DAX::SubnetGroup", "AWS::DSQL::Cluster", "AWS::EC2::PrefixList",
@@ -35,8 +35,8 @@ type content struct {
 	Types  map[string]json.RawMessage `json:"types"`
 }
 
-// Excerpt returns the types whose schemas are checked in, of region us-east-1: those of the tests that run everywhere. No other type
-// exists in it. To add one, name it in excerpted and run `make awstypes`.
+// Excerpt returns the types with checked-in schemas, of region us-east-1: those of the tests that run everywhere. those of the tests that
+// run everywhere. No other type exists in it. To add one, name it in excerpted and run `make awstypes`.
 func Excerpt() (*Types, error) {
 	var c content
 	if err := json.Unmarshal(excerpt, &c); err != nil {
@@ -45,7 +45,8 @@ func Excerpt() (*Types, error) {
 	return &Types{excerpt: c.Types}, nil
 }
 
-// MakeExcerpt returns what excerpt.json contains, made from the wheel: the schemas without their descriptions.
+// MakeExcerpt returns the content of excerpt.json, made from the wheel: the schemas without their descriptions. the schemas without their
+// descriptions.
 func MakeExcerpt() ([]byte, error) {
 	version, err := pinned()
 	if err != nil {

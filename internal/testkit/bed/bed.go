@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bed is what a test of the whole operator stands on: an empty AWS, its own namespaces, a
-// running operator, and patient looks at objects.
+// Package bed is the base of a test of the whole operator: an empty AWS, its own namespaces, a running operator, and patient looks at
+// objects. an empty AWS, its own namespaces, a running operator, and patient looks at objects.
 package bed
 
 import (
@@ -134,7 +134,7 @@ func (b *Bed) MakeNamespace(name string) string {
 	return name
 }
 
-// Ctx outlives the test's own context, for what cleans up.
+// Ctx outlives the test's own context, for the cleanup.
 func (b *Bed) Ctx() context.Context { return context.WithoutCancel(b.Context()) }
 
 // Lists are empty lists of every kind of ours, dependants first.
@@ -164,8 +164,8 @@ func (b *Bed) leftovers() []*unstructured.Unstructured {
 	return append(out, providers...)
 }
 
-// clean removes what the test left so that the next test finds nothing of it. Finalizers are cut: AWS is
-// emptied anyway, and a failed test must not fail the next.
+// clean removes all objects that the test left, so that the next test finds none of them. Finalizers are cut: AWS is emptied anyway, and a
+// failed test must not fail the next.
 func (b *Bed) clean() {
 	if b.Op != nil {
 		if b.Failed() {
@@ -282,8 +282,8 @@ func (b *Bed) Ready(objs ...client.Object) {
 	}
 }
 
-// Shows waits until a condition has a status and reason and a message with all parts, and returns the message. Counts in a
-// message change in steps: where one event follows another, the parts belong here, and not in a look at what is returned.
+// Shows waits until a condition has a status and reason and a message with all parts, and returns the message. Counts in a message change
+// in steps: where one event follows another, the parts belong here, and not in a check of the returned message.
 func (b *Bed) Shows(o client.Object, kind string, s metav1.ConditionStatus, reason string, parts ...string) string {
 	b.Helper()
 	var message string
@@ -328,8 +328,8 @@ func (b *Bed) RunningWithin(c *nexusv1.NexusAICapability, limit time.Duration) t
 	return time.Since(start)
 }
 
-// unready lists the resources of capabilities that are not Ready, and the pods that are not: what a test that failed in a busy world has
-// waited for.
+// unready lists the resources of capabilities that are not Ready, and the pods that are not: a test that failed in a busy world has waited
+// for them.
 func (b *Bed) unready() string {
 	var out strings.Builder
 	all, pods := &nexusv1.NexusAICapabilityList{}, &corev1.PodList{}
@@ -392,8 +392,8 @@ func (b *Bed) gone(o client.Object, uid types.UID) {
 	})
 }
 
-// Inventory lists what is in AWS, by kind; kinds with nothing are left out. So are secrets in their
-// recovery window, which is how Secrets Manager deletes.
+// Inventory lists the resources in AWS, by kind; it leaves out kinds without resources. So are secrets in their recovery window, which is
+// how Secrets Manager deletes.
 func (b *Bed) Inventory() map[string][]string {
 	b.Helper()
 	inv, err := b.World.AWS().Inventory(b.Ctx())

@@ -10,13 +10,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Tenant returns a client with the rights of Kubernetes' ClusterRole edit in one namespace, and with nothing else.
+// Tenant returns a client with only the rights of Kubernetes' ClusterRole edit in one namespace.
 func (b *Bed) Tenant(namespace string) client.Client {
 	b.Helper()
 	return b.User("tenant-of-"+namespace, "edit", namespace)
 }
 
-// User returns a client with the rights of a ClusterRole in some namespaces, and with nothing else.
+// User returns a client with only the rights of a ClusterRole in some namespaces.
 func (b *Bed) User(name, role string, namespaces ...string) client.Client {
 	b.Helper()
 	for _, namespace := range namespaces {

@@ -33,7 +33,7 @@ func (b *Bed) Eventually(within time.Duration, what string, check func() error) 
 	b.waitWith(within, what, check, time.Sleep)
 }
 
-// Until is Eventually for what an object shows. It looks again when the object has changed, and once a second for what shows elsewhere.
+// Until is Eventually for a check of an object. It checks again when the object has changed, and once a second for changes in other places.
 func (b *Bed) Until(o client.Object, within time.Duration, what string, check func() error) {
 	b.Helper()
 	w := &watcher{bed: b, object: o}
@@ -130,8 +130,8 @@ func (w *watcher) stop() {
 	}
 }
 
-// Quiet waits until the operator has reconciled every request that is due, and no more come within a fifth of a second, in which a
-// watch delivers what was written before the call.
+// Quiet waits until the operator has reconciled every request that is due, and no more come within a fifth of a second. In that time a
+// watch delivers the objects that were written before the call.
 func (b *Bed) Quiet() {
 	b.Helper()
 	var last operator.Activity

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cloud asks the AWS emulator itself what exists: what it is asked is in no ledger and meets no fault.
+// Package cloud asks the AWS emulator directly for its resources: these requests are in no ledger and meet no fault.
 package cloud
 
 import (
@@ -239,18 +239,18 @@ func code(err error) string {
 	return ""
 }
 
-// volatile holds what no two runs have in common.
+// volatile matches values that differ between all runs.
 var volatile = regexp.MustCompile(`"(ResultMetadata|CreationDate|CreationDateTime|CreationTime|CreateDate|CreateTime|UpdateTime|LastUpdated|LastModifiedDate|LastModified|LastChangedDate|` +
 	`CreatedDate|LastAccessedDate|RoleId|TableId|VersionId|LastUsedDate|EarliestRestorableDateTime|LatestRestorableDateTime|RoleLastUsed)":("[^"]*"|\{[^{}]*\}|[^,{}]*)`)
 
 var (
-	// SecretSuffix matches the ARN of a secret with the suffix that AWS chooses, and keeps what comes before it.
+	// SecretSuffix matches the ARN of a secret with the suffix that AWS chooses, and keeps the part before it.
 	SecretSuffix = regexp.MustCompile(`((?::|%3A)secret(?::|%3A)[A-Za-z0-9/_+=.@-]*)-[A-Za-z0-9]{6}\b`)
 	versionIDs   = regexp.MustCompile(`"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"`)
 )
 
-// State describes everything of an inventory, by kind and name. What no two runs have in common is left
-// out, and so are the UIDs of objects unless raw is wanted.
+// State describes everything of an inventory, by kind and name. Values that differ between all runs are left out, and so are the UIDs of
+// objects unless raw is wanted.
 func (c *Cloud) State(ctx context.Context, inventory map[string][]string, raw bool) map[string]string {
 	out := map[string]string{}
 	var mu sync.Mutex

@@ -31,7 +31,7 @@ func (c *Cloud) QueueAttributes(ctx context.Context, url string) (map[string]str
 	return out.Attributes, nil
 }
 
-// describeQueue reads a queue, which an inventory names by its URL, without what changes with every run.
+// describeQueue reads a queue without the values that change with every run. An inventory names a queue by its URL.
 func (c *Cloud) describeQueue(ctx context.Context, url string, writeAnswer func(any, error)) {
 	attributes, err := c.QueueAttributes(ctx, url)
 	delete(attributes, "CreatedTimestamp")

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// assign gives new properties what AWS assigns: a value for each top-level property that is read only, or that is a part of the
-// identifier and was not declared. Objects and lists among them are left out.
+// assign gives new properties the values that AWS assigns: a value for each top-level property that is read only, or that is a part of the
+// identifier and was not declared. a value for each top-level property that is read only, or that is a part of the identifier and was not
+// declared. Objects and lists among them are left out.
 func (d *Double) assign(m *model, region string, properties map[string]any) {
 	d.serial++
 	if budget, is := properties["Budget"].(map[string]any); is && m.TypeName == typeBudget {
@@ -31,10 +32,10 @@ func (d *Double) assign(m *model, region string, properties map[string]any) {
 	}
 }
 
-// typeBudget is the type whose identifier is a name that lies deeper in the properties.
+// typeBudget is the type that has its identifier, a name, deeper in the properties.
 const typeBudget = "AWS::Budgets::Budget"
 
-// namedByARN are types whose ARNs other types and policies name by a pattern, and whose own schemas have none, or one that allows
+// namedByARN are types with ARNs that other types and policies name by a pattern. Their own schemas have no pattern, or one that allows
 // other resources as well.
 var namedByARN = map[string]evaluation{
 	"AWS::Bedrock::ApplicationInferenceProfile": {service: "bedrock", resource: "application-inference-profile/{InferenceProfileIdentifier}"},
@@ -63,7 +64,7 @@ func (d *Double) arn(m *model, region string, properties map[string]any) string 
 	return fmt.Sprintf("arn:aws:%s:%s:%s:%s/%s", service, region, d.account, kind, name)
 }
 
-// value returns what AWS assigns to a property; nil for an object or a list.
+// value returns the value that AWS assigns to a property; nil for an object or a list.
 func (d *Double) value(m *model, name string) any {
 	schema := m.property(name)
 	if options, ok := schema["enum"].([]any); ok && len(options) > 0 {

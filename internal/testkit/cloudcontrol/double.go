@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cloudcontrol answers Cloud Control API, and DescribeType of CloudFormation, from memory, for every resource type whose
-// schema it is given: it validates requests by the schema, assigns identifiers and what else is read only, fills in defaults, hides
-// what can only be written, and carries requests out after a time that a test sets.
+// Package cloudcontrol answers Cloud Control API, and DescribeType of CloudFormation, from memory, for every resource type with a schema:
+// it validates requests by the schema, assigns identifiers and all other values that are read only, fills in defaults, hides values that
+// can only be written, and carries requests out after a time that a test sets.
 //
-// The double has no other knowledge of the types, except of a few values that AWS shows in another form (rewrites): what the handlers of
-// AWS check or change beyond that is not in it.
+// The double has no other knowledge of the types, except of a few values that AWS shows in another form (rewrites): it lacks all further
+// checks and changes of the handlers of AWS.
 package cloudcontrol
 
 import (
@@ -163,7 +163,7 @@ type input struct {
 	region, accessKey, body string
 }
 
-// client is the key under which a client token is kept.
+// client is the key of a client token.
 func (in input) client() string {
 	if in.ClientToken == "" {
 		return ""
@@ -171,7 +171,7 @@ func (in input) client() string {
 	return in.region + "/" + in.ClientToken
 }
 
-// key is the key under which a resource is kept.
+// key is the key of a resource.
 func (in input) key(identifier string) string {
 	return strings.Join([]string{in.region, in.TypeName, identifier}, "/")
 }
@@ -319,7 +319,7 @@ func (d *Double) get(m *model, in input) (any, *refusal) {
 	return map[string]any{"TypeName": in.TypeName, "ResourceDescription": d.describe(m, r)}, nil
 }
 
-// describe returns what AWS shows of a resource.
+// describe returns AWS's description of a resource.
 func (d *Double) describe(m *model, r *resource) map[string]any {
 	text, err := json.Marshal(m.reordered(d.answered(m, without(r.properties, m.WriteOnly))))
 	if err != nil {
@@ -328,8 +328,8 @@ func (d *Double) describe(m *model, r *resource) map[string]any {
 	return map[string]any{"Identifier": r.identifier, "Properties": string(text)}
 }
 
-// update answers UpdateResource. The patch is applied to what AWS shows, so that a property that is only written and is not in the
-// patch is missing: https://docs.aws.amazon.com/cloudcontrolapi/latest/userguide/resource-operations-update.html
+// update answers UpdateResource. The patch is applied to the properties that AWS shows, so that a property that is only written and is not
+// in the patch is missing: https://docs.aws.amazon.com/cloudcontrolapi/latest/userguide/resource-operations-update.html
 func (d *Double) update(m *model, in input) (any, *refusal) {
 	if r, refused := d.repeated(in.client(), in.body); r != nil || refused != nil {
 		return d.progress(r), refused
@@ -481,7 +481,7 @@ func concurrent(typeName, identifier string) *refusal {
 
 var credential = regexp.MustCompile(`Credential=[^/,\s]+/\d+/([^/]+)/`)
 
-// signedRegion is the region for which the request is signed.
+// signedRegion is the region of the request's signature.
 func signedRegion(r *http.Request) string {
 	if m := credential.FindStringSubmatch(r.Header.Get("Authorization")); m != nil {
 		return m[1]

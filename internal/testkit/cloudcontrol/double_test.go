@@ -104,7 +104,7 @@ func (b *bench) status(event *types.ProgressEvent) *types.ProgressEvent {
 	return out.ProgressEvent
 }
 
-// get returns what AWS shows; nil for a resource that does not exist.
+// get returns the properties that AWS shows; nil for a resource that does not exist.
 func (b *bench) get(typeName, identifier string) map[string]any {
 	b.Helper()
 	out, err := b.client.GetResource(b.Context(), &api.GetResourceInput{TypeName: &typeName, Identifier: &identifier})

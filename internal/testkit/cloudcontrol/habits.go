@@ -18,8 +18,7 @@ const (
 	// refuses every update of such a resource unless it removes the value: github.com/hashicorp/terraform-provider-awscc/issues/3186 and
 	// 2969, github.com/pulumi/pulumi-aws-native/issues/415.
 	StoresEmpty Habit = iota + 1
-	// OmitsDefaults does not show a member whose value is the default of the schema:
-	// github.com/hashicorp/terraform-provider-awscc/issues/3310.
+	// OmitsDefaults does not show a member with the default value of the schema: github.com/hashicorp/terraform-provider-awscc/issues/3310.
 	OmitsDefaults
 	// OmitsEmpty shows neither empty texts nor empty lists and objects.
 	OmitsEmpty
@@ -38,8 +37,8 @@ type fixed struct {
 	failure           Failure
 }
 
-// Fix lets the requests fail that change the property of a type at a pointer, such as /properties/DomainName. Handlers refuse so what the
-// schema lists in conditionalCreateOnlyProperties, by the state of the resource or by the value.
+// Fix lets the requests fail that change the property of a type at a pointer, such as /properties/DomainName. Handlers refuse so the
+// properties that the schema lists in conditionalCreateOnlyProperties, by the state of the resource or by the value.
 func (d *Double) Fix(typeName, pointer string, f Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,7 +73,7 @@ func (d *Double) stored(m *model, properties map[string]any) map[string]any {
 	return out
 }
 
-// keep gives a property back what a client declared of it. Below the first name, only what is empty is taken.
+// keep gives a property back as a client declared it. Below the first name, it only removes empty values.
 func (m *model) keep(out, declared map[string]any, keys []string) {
 	switch value, has := declared[keys[0]]; {
 	case len(keys) > 1:

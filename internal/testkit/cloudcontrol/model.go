@@ -82,7 +82,7 @@ func compilePattern(pattern string) (jsonschema.Regexp, error) {
 	return anyText, nil
 }
 
-// validate returns what AWS says of properties that the schema does not allow; empty where it does.
+// validate returns AWS's message about properties that the schema does not allow; empty where it does.
 func (m *model) validate(properties map[string]any) string {
 	text, err := json.Marshal(properties)
 	if err != nil {
@@ -161,7 +161,7 @@ func without(properties map[string]any, pointers []string) map[string]any {
 	return out
 }
 
-// present returns the pointers at which properties have a value.
+// present returns the pointers to properties with a value.
 func present(properties map[string]any, pointers []string) []string {
 	var out []string
 	for _, pointer := range pointers {
@@ -174,7 +174,7 @@ func present(properties map[string]any, pointers []string) []string {
 	return out
 }
 
-// differing returns the pointers at which two sets of properties differ.
+// differing returns the pointers to different values in two sets of properties.
 func differing(a, b map[string]any, pointers []string) []string {
 	at := func(properties map[string]any, pointer string) (out []any) {
 		visit(properties, path(pointer), func(parent map[string]any, key string) { out = append(out, parent[key]) })
@@ -251,7 +251,7 @@ func (m *model) fillDefaults(properties map[string]any) {
 	}
 }
 
-// reordered returns properties as AWS may show them: a list whose order has no meaning in another order.
+// reordered returns properties as AWS may show them: a list without a meaningful order in another order.
 func (m *model) reordered(properties map[string]any) map[string]any {
 	out := clone(properties)
 	for name, value := range out {
@@ -280,7 +280,7 @@ func (m *model) has(operation string) bool {
 	return ok
 }
 
-// Validator returns what says why a schema does not allow properties; it returns nothing for properties that it allows.
+// Validator returns a function that reports why a schema does not allow properties; it returns "" for properties that it allows.
 func Validator(schema []byte) (func(properties map[string]any) string, error) {
 	m, err := modelOf(schema)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// parents are the types of the resources in which those of other types are, with the property that names them.
+// parents are the types of the resources that contain those of other types, with the property that names them.
 var parents = map[string]struct{ typeName, property string }{
 	"AWS::Bedrock::DataSource":             {"AWS::Bedrock::KnowledgeBase", "KnowledgeBaseId"},
 	"AWS::Bedrock::GuardrailVersion":       {"AWS::Bedrock::Guardrail", "GuardrailIdentifier"},
@@ -21,7 +21,7 @@ func (d *Double) AllowOrphans() {
 	d.allowsOrphans = true
 }
 
-// missingParent returns the text with which AWS refuses a resource within one that does not exist; empty for every other resource.
+// missingParent returns AWS's error text for a resource within one that does not exist; empty for every other resource.
 func (d *Double) missingParent(typeName, region string, properties map[string]any) string {
 	parent, within := parents[typeName]
 	if !within || d.allowsOrphans {

@@ -80,7 +80,7 @@ func concatenated(parts []*syntax.Regexp, digits string) string {
 	return b.String()
 }
 
-// repeated writes a character as often as it differs, and anything else once.
+// repeated writes a character as often as it differs, and any other expression once.
 func repeated(tree *syntax.Regexp, digits string, plus bool) string {
 	if !plus || tree.Op != syntax.OpCharClass {
 		return written(tree, digits)

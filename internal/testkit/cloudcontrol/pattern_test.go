@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What AWS assigns has the form that the schema says, and differs from one resource to the next.
+// The values that AWS assigns match the pattern of the schema, and differ from one resource to the next.
 func TestFitting_MatchesThePatternOfTheProperty(t *testing.T) {
 	const arn = "arn:aws:any:eu-west-1:123456789012:thing/1"
 	for pattern, text := range map[string]string{
@@ -31,7 +31,7 @@ func TestFitting_MatchesThePatternOfTheProperty(t *testing.T) {
 	}
 }
 
-// The ARN of a vector bucket is what an index wants, whose schema alone has its form.
+// An index needs the ARN of a vector bucket. Only the schema of the index has the pattern of that ARN.
 func TestARN_OfAVectorBucketIsWhatAnIndexNames(t *testing.T) {
 	d := New("123456789012", nil, nil)
 	got := d.arn(&model{TypeName: "AWS::S3Vectors::VectorBucket"}, "eu-west-1", map[string]any{"VectorBucketName": "vectors"})

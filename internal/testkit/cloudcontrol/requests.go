@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// tokenLife limits the time in which AWS knows a client token.
+// tokenLife limits the time that AWS knows a client token for.
 // https://docs.aws.amazon.com/cloudcontrolapi/latest/APIReference/API_CreateResource.html
 const tokenLife = 36 * time.Hour
 
@@ -86,7 +86,7 @@ func (d *Double) takeFailure(operation string) (Failure, bool) {
 	return f, ok
 }
 
-// settle carries out the requests whose time has passed.
+// settle carries out the requests that are due.
 func (d *Double) settle() {
 	now := d.now()
 	for _, r := range d.requests {

@@ -12,8 +12,9 @@ import (
 type rewrite func(d *Double, region, text string) string
 
 // rewrites are the values that AWS shows in another form than they were written, by type and pointer, as the documentation of their
-// services says. They are not made from the schemas, whose propertyTransform the operator evaluates: a second evaluation of
-// the same expressions would agree with any mistake of the first.
+// services says. They are not made from the propertyTransform of the schemas: the operator evaluates it, and a second evaluation of the
+// same expressions would agree with any mistake of the first. a second evaluation of the same expressions would agree with any mistake of
+// the first.
 var rewrites = map[string]map[string]rewrite{
 	// The name is stored in lower case: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_dax_CreateSubnetGroup.html
 	"AWS::DAX::SubnetGroup": {"/properties/SubnetGroupName": lower},
@@ -82,7 +83,7 @@ func (d *Double) asShown(m *model, region string, properties map[string]any) map
 	return out
 }
 
-// named returns the identifier by which a resource is known that a request names: names in another case name the same resource.
+// named returns the identifier of the known resource that a request names: names in another case name the same resource.
 func (d *Double) named(m *model, region, identifier string) string {
 	if len(m.PrimaryIdentifier) != 1 || rewrites[m.TypeName][m.PrimaryIdentifier[0]] == nil {
 		return identifier

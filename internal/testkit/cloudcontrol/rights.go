@@ -19,20 +19,20 @@ type Need struct {
 	Tags map[string]string
 }
 
-// SetRights lets handlers need the rights that the schemas list, of the sender of the request. refuses returns the text with which AWS
-// refuses an access key a right; empty where the key has it. Types that evaluations does not have need no rights.
+// SetRights lets handlers need the rights that the schemas list, of the sender of the request. refuses returns the text of AWS's error for
+// an access key that lacks a right; empty where the key has it. Types that evaluations does not have need no rights.
 func (d *Double) SetRights(refuses func(accessKey string, need Need) string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.refuses = refuses
 }
 
-// evaluation says what AWS evaluates for the actions of the handlers of a type.
+// evaluation describes the resources that AWS evaluates for the actions of the handlers of a type.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 type evaluation struct {
 	// service and resource are the parts of the ARN, with the names of properties in braces.
 	service, resource string
-	// everywhere are the actions for which AWS evaluates no resource.
+	// everywhere are the actions that AWS evaluates without a resource.
 	everywhere string
 	// linked names the role of the service that a create makes where the account does not have it.
 	linked string
@@ -42,7 +42,7 @@ type evaluation struct {
 	global bool
 	// passedTo is the service that gets the role of the resource.
 	passedTo string
-	// others are the ends of the ARNs for which AWS evaluates actions on other resources of the service.
+	// others are the ends of the ARNs of other resources of the service that AWS evaluates actions on.
 	others map[string]string
 }
 
@@ -97,8 +97,8 @@ type errand struct {
 	named                      map[string]any // the properties that identify the resource which the request names
 }
 
-// refused returns the text with which a service refuses the first right that the caller of a handler lacks; empty for a caller who has
-// all. A handler calls all actions of its own service that the schema lists: the double knows none that it could do without.
+// refused returns the error text of a service for the first right that the caller of a handler lacks; empty for a caller who has all. A
+// handler calls all actions of its own service that the schema lists: the double knows none that it could do without.
 func (d *Double) refused(m *model, e errand) string {
 	of, known := evaluations[m.TypeName]
 	if d.refuses == nil || !known {
@@ -169,7 +169,7 @@ func (of evaluation) arn(region, account string, properties map[string]any) stri
 	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", of.service, region, account, name)
 }
 
-// properties returns what names the resource. The name of a budget lies deeper, and is its identifier.
+// properties returns the properties that name the resource. The name of a budget lies deeper, and is its identifier.
 func (e errand) properties() map[string]any {
 	out := e.declared()
 	if budget, is := out["Budget"].(map[string]any); is && out["Id"] == nil {
@@ -252,7 +252,7 @@ func fillNames(template string, properties map[string]any) string {
 	})
 }
 
-// denied returns the answer of Cloud Control API to a read for which the caller of the handler lacks a right.
+// denied returns the answer of Cloud Control API to a read when the caller of the handler lacks a right.
 func denied(in input, text string) *refusal {
 	return &refusal{"AccessDeniedException", in.TypeName + " Handler returned status FAILED: " + text +
 		" (HandlerErrorCode: AccessDenied, RequestToken: 00000000-0000-4000-8000-000000000000)"}

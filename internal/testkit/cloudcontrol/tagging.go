@@ -69,8 +69,8 @@ func tagsOf(properties map[string]any) map[string]string {
 	return out
 }
 
-// arnIn returns the ARN of a resource among its properties: the one that ends in its identifier, else the first one. Others name a role
-// or a key.
+// arnIn returns the ARN of a resource among its properties: the one that ends in its identifier, or the first one if none does. Others name
+// a role or a key.
 func arnIn(r *resource) (first string) {
 	for _, name := range slices.Sorted(maps.Keys(r.properties)) {
 		text, ok := r.properties[name].(string)

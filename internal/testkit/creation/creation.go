@@ -11,10 +11,10 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// Midday is the time at which a creation begins.
+// Midday is the start time of a creation.
 func Midday() time.Time { return time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) }
 
-// At returns a capability in a phase, whose first resources have the given states.
+// At returns a capability in a phase. Its first resources have the given states.
 func At(phase nexusv1.Phase, states ...nexusv1.ResourceState) *nexusv1.NexusAICapability {
 	resources := []nexusv1.ResourceStatus{
 		{Kind: "DynamoDBTable", Name: "myapp-dev-license"},

@@ -22,7 +22,7 @@ type Block struct {
 	// Page is the path of the page below the root of the tree, Line that of the block's first line.
 	Page string
 	Line int
-	// Language is the word after the fence, Info what follows it on that line.
+	// Language is the word after the fence, Info the rest of that line.
 	Language, Info, Text string
 }
 
@@ -32,8 +32,8 @@ type Manifest struct {
 	Place, Text string
 }
 
-// Pages returns the blocks of the README and of all pages below docs of the tree at root. The pages of decisions and designs are not
-// among them: they sketch what was decided at their time.
+// Pages returns the blocks of the README and of all pages below docs of the tree at root. The pages of decisions and designs are not among
+// them: they sketch the decisions of their time.
 func Pages(root string) ([]Block, error) {
 	pages := []string{"README.md"}
 	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, _ fs.DirEntry, err error) error {

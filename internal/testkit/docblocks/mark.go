@@ -16,16 +16,16 @@ import (
 //	sh skip REASON [TEST...]
 type Mark struct {
 	Run bool
-	// Fails is true for commands that must fail; Full for a block that is left to full runs; Last for a block that runs after
-	// all pages, because it removes what they need.
+	// Fails is true for commands that must fail; Full for a block that is left to full runs; Last for a block that runs after all pages,
+	// because it removes objects that they need.
 	Fails, Full, Last bool
-	// Unordered is true for a transcript whose lines come in another order at another time.
+	// Unordered is true for a transcript that has its lines in another order at another time.
 	Unordered bool
 	// With names the scripts in test/demo/testdata that run before the block, in the same shell.
 	With []string
 	// Reason is one of Reasons, why the block is not run.
 	Reason string
-	// Tests prove what the block says.
+	// Tests prove the statements of the block.
 	Tests []string
 }
 

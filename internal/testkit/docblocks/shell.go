@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Command is a simple command of a shell: a program and its arguments, without quotes. What the shell would put in stays as it is written,
-// such as $NAME, except for the output of another command, which is $().
+// Command is a simple command of a shell: a program and its arguments, without quotes. Parts that the shell would expand stay as they are
+// written, such as $NAME, except for the output of another command, which is $().
 type Command struct {
 	Line  int
 	Words []string
@@ -17,7 +17,7 @@ type Command struct {
 	Input string
 }
 
-// Shell divides a text into its simple commands, those within $( ) included. It knows what pages use of a shell, and no more.
+// Shell divides a text into its simple commands, those within $( ) included. It knows only the syntax of a shell that pages use.
 func Shell(text string, line int) []Command {
 	s := &shell{text: text, line: line}
 	s.read()
@@ -67,7 +67,7 @@ func (s *shell) read() {
 	s.endCommand()
 }
 
-// plain reads what no quote protects.
+// plain reads text outside quotes.
 func (s *shell) plain(rest string) {
 	switch c := rest[0]; {
 	case strings.HasPrefix(rest, "<<"):
@@ -158,7 +158,7 @@ func (s *shell) substitution() {
 
 var hereWord = regexp.MustCompile(`^<<-?\s*['"]?(\w+)['"]?`)
 
-// here notes a here-document, whose text follows the line.
+// here notes a here-document. Its text follows the line.
 func (s *shell) here(rest string) {
 	m := hereWord.FindStringSubmatch(rest)
 	if m == nil {

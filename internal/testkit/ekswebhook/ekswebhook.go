@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ekswebhook stands for the mutating webhook of EKS, which gives pods what the SDKs of AWS need for credentials.
+// Package ekswebhook stands for the mutating webhook of EKS. The webhook gives pods the settings that the SDKs of AWS need for credentials.
 // https://github.com/aws/amazon-eks-pod-identity-webhook
 package ekswebhook
 
@@ -124,7 +124,7 @@ func unready(pod *corev1.Pod) []byte {
 	return patch
 }
 
-// patch gives a pod the way of its ServiceAccount, of which an association counts more than the annotation; nil without one.
+// patch gives a pod the credentials of its ServiceAccount; nil without any. An association takes precedence over the annotation.
 func (h *hook) patch(ctx context.Context, namespace string, pod *corev1.Pod) []byte {
 	way := credentials{token: tokens, audience: "sts.amazonaws.com"}
 	if h.world.AWS().EKS.IsAssociated(h.cluster, namespace, pod.Spec.ServiceAccountName) {
@@ -142,7 +142,7 @@ func (h *hook) patch(ctx context.Context, namespace string, pod *corev1.Pod) []b
 	return way.of(pod)
 }
 
-// credentials holds what containers get: variables, and a token for an audience.
+// credentials holds the additions to containers: variables, and a token for an audience. variables, and a token for an audience.
 type credentials struct {
 	token, audience string
 	env             []corev1.EnvVar

@@ -16,12 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// celBudget holds what one object's rules may cost, far more than they do.
+// celBudget limits the cost of the rules of one object, far above their real cost.
 const celBudget = 10_000_000
 
-// Admit does with an object of an engine's kind what an API server does that has the definitions: it drops
-// unknown fields, fills in defaults and validates. It returns what would be stored, and what is wrong or "".
-// The object itself is left alone.
+// Admit treats an object of an engine's kind like an API server that has the definitions: it drops unknown fields, fills in defaults and
+// validates. it drops unknown fields, fills in defaults and validates. It returns the object that would be stored, and the validation error
+// or "". The object itself is left alone.
 func Admit(tb testing.TB, object *unstructured.Unstructured) (*unstructured.Unstructured, string) {
 	tb.Helper()
 	schema := schemaOf(tb, object)

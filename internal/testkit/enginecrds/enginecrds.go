@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package enginecrds holds definitions of the policy engines' kinds, and of others that a cluster need not have, so that a
-// control plane without any of them accepts, refuses, drops and defaults what we write as the original definitions would. They are
-// written anew and hold no more than our engines need.
+// Package enginecrds holds definitions of the policy engines' kinds, and of others that a cluster need not have. With them a control plane
+// without any engine accepts, refuses, drops and defaults our objects as it would with the original definitions. They are written for this
+// project and hold no more than our engines need.
 package enginecrds
 
 import (
@@ -32,7 +32,7 @@ const (
 
 // Other kinds that a control plane may lack.
 const (
-	// GatewayAPI has Gateways and their routes, AWSLoadBalancer what load balancers of AWS add to these and to IngressClasses.
+	// GatewayAPI has Gateways and their routes, AWSLoadBalancer the additions of AWS's load balancers to these and to IngressClasses.
 	GatewayAPI      = "gatewayapi"
 	AWSLoadBalancer = "awsloadbalancer"
 	// OtherPolicies has the policies of other engines over all namespaces, which the operator only reads.

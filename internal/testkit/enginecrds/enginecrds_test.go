@@ -71,7 +71,7 @@ func TestEngineKinds_AreDefinedAndAccepted(t *testing.T) {
 	}
 }
 
-// admit gives an object of the engine's kind to Admit, and returns what is left of its spec.
+// admit gives an object of the engine's kind to Admit, and returns the rest of its spec.
 func admit(t *testing.T, engine, kind, object string) (string, string) {
 	t.Helper()
 	crd := definition(t, engine, kind)

@@ -13,16 +13,15 @@ import (
 )
 
 const (
-	// removal is longer than the five minutes after which the API server looks at every definition again.
+	// removal is longer than five minutes, the period of the API server's repeated look at every definition.
 	removal = 6 * time.Minute
 	// patience limits how long a deletion may take before the definition is edited.
 	patience = 15 * time.Second
 )
 
 // Remove deletes an engine's definitions and returns when they are gone. The API server was seen, about once in a hundred
-// deletions of a definition that is a second old, not to finish one for more than 90 seconds. Its controller looks at a
-// definition again when something besides its own condition changed, so a deletion that takes long is asked for again, with
-// an edit.
+// deletions of a definition that is a second old, not to finish one for more than 90 seconds. Its controller looks at a definition again
+// when a change affects more than its own condition, so a deletion that takes long is asked for again, with an edit.
 func Remove(tb testing.TB, c client.Client, engine string) {
 	tb.Helper()
 	ctx := context.WithoutCancel(tb.Context())

@@ -92,8 +92,8 @@ func IsFull(t tester) bool {
 	return current(t).Has(test)
 }
 
-// IsAll reports whether everything of all tests is to run, and not only the part of some. What such a run needs beside the source
-// tree must be there.
+// IsAll reports whether everything of all tests is to run, and not only the part of some. The requirements of such a run outside the source
+// tree must be met.
 func IsAll(t tester) bool {
 	t.Helper()
 	return current(t).all
@@ -112,8 +112,8 @@ func Sample[T any](t tester, cases []T, n int) []T {
 	return out
 }
 
-// Spread returns the cases of a long test that run, by their names and in their order: all of them in a full run, else the sample, and
-// with it those that belong to the part of the run. Each part takes its share of the test, where Full would give one part all of it.
+// Spread returns the cases of a long test that run, by their names and in their order: all of them in a full run, otherwise the sample and
+// the cases that belong to the part of the run. Each part takes its share of the test, where Full would give one part all of it.
 func Spread(t tester, cases, sample []string) []string {
 	t.Helper()
 	e := current(t)

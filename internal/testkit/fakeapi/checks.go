@@ -17,19 +17,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Start is the time at which clocks of tests begin.
+// Start is the start time of the clocks of tests.
 func Start() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) }
 
 // things are the resources that the errors below are about.
 var things = schema.GroupResource{Resource: "things"}
 
-// Outage returns what a client gets while no API server answers.
+// Outage returns the error that a client gets while no API server answers.
 func Outage() error { return apierrors.NewServiceUnavailable("the API server restarts") }
 
-// Forbidden returns what a client without a right gets.
+// Forbidden returns the error that a client without a right gets.
 func Forbidden() error { return apierrors.NewForbidden(things, "x", errors.New("RBAC says no")) }
 
-// Conflict returns what the second of two writers gets.
+// Conflict returns the error that the second of two writers gets.
 func Conflict() error {
 	return apierrors.NewConflict(things, "x", errors.New("the object has been modified"))
 }
@@ -42,7 +42,7 @@ func (a *API) Read(t testing.TB, o client.Object) {
 	}
 }
 
-// CheckWrites checks what was written since the last call, in any order.
+// CheckWrites checks the writes since the last call, in any order.
 func (a *API) CheckWrites(t testing.TB, want ...string) {
 	t.Helper()
 	slices.Sort(want)

@@ -29,7 +29,7 @@ import (
 type API struct {
 	// WithWatch records calls and fails where Fail says so.
 	client.WithWatch
-	// Store is the same server without either, for what other people do and for assertions.
+	// Store is the same server without either, for the actions of other people and for assertions.
 	Store client.WithWatch
 
 	mu     sync.Mutex
@@ -47,7 +47,7 @@ func New(builder *fake.ClientBuilder) *API {
 	return a
 }
 
-// Live returns a reader whose calls are named with the prefix "live ", so that it fails apart from the cache.
+// Live returns a reader with calls named with the prefix "live ", so that it fails apart from the cache.
 func (a *API) Live() client.WithWatch { return a.seenBy("live ") }
 
 func (a *API) seenBy(prefix string) client.WithWatch {
@@ -171,8 +171,8 @@ func (a *API) call(name string) error {
 	return nil
 }
 
-// Fail has every call whose name starts with the prefix return an error: "apply NetworkPolicy team/web", or only
-// "live get". A nil error ends that.
+// Fail has every call with that prefix of its name return an error: "apply NetworkPolicy team/web", or only "live get". A nil error ends
+// that.
 func (a *API) Fail(prefix string, err error) {
 	if err == nil {
 		a.Before(prefix, nil)
@@ -181,8 +181,8 @@ func (a *API) Fail(prefix string, err error) {
 	a.Before(prefix, func() error { return err })
 }
 
-// Before calls do instead of recording success of every call whose name starts with the prefix; the call goes on where
-// it returns nil. It must not use the API, only its Store.
+// Before calls do, instead of recording success, at every call with that prefix of its name; the call goes on where do returns nil. It must
+// not use the API, only its Store.
 func (a *API) Before(prefix string, do func() error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -192,7 +192,7 @@ func (a *API) Before(prefix string, do func() error) {
 	}
 }
 
-// Calls returns the calls since the last Calls or Writes whose names start with one of the prefixes; without any, all.
+// Calls returns the calls since the last Calls or Writes with one of the prefixes in their names; without any, all.
 func (a *API) Calls(prefixes ...string) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

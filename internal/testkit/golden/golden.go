@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package golden compares what tests print with files below testdata.
+// Package golden compares the output of tests with files below testdata.
 package golden
 
 import (

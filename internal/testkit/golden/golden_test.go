@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
 
-// listener hears what a check says, and fails no one.
+// listener records the failures that a check reports, and fails no test.
 type listener struct {
 	testing.TB
 	said []string

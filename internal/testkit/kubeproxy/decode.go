@@ -98,9 +98,8 @@ func bodyName(contentType string, body []byte) string {
 	return object.Metadata.Name
 }
 
-// protobufName walks the envelope (magic, then runtime.Unknown, whose field 2 is
-// the object), the object (field 1 is its metadata) and the metadata (fields 1
-// and 2 are name and generateName).
+// protobufName walks the envelope (magic, then runtime.Unknown with the object in field 2), the object (field 1 is its metadata) and the
+// metadata (fields 1 and 2 are name and generateName).
 func protobufName(body []byte) string {
 	raw, ok := bytes.CutPrefix(body, []byte("k8s\x00"))
 	if !ok {

@@ -17,14 +17,13 @@ import (
 // Rule is an action on certain requests, in force until removed.
 type Rule = wire.Rule[*Call, Action]
 
-// Action holds what a rule does to a request.
+// Action holds the effect of a rule on a request.
 type Action struct {
 	name  string
 	apply func(*transaction)
 }
 
-// Fault adds a rule. Rules are tried in the order in which they were added; the
-// first that wants a request gets it.
+// Fault adds a rule. Rules are tried in the order of their addition; the first that matches a request decides it.
 func (p *Proxy) Fault(m Match, a Action) *Rule {
 	return p.rules.Add(m.matches, wire.Share{Nth: m.Nth, Times: m.Times, Percent: m.Percent}, a)
 }
@@ -120,7 +119,7 @@ func Fail(status int, reason metav1.StatusReason, message string) Action {
 	}}
 }
 
-// Conflict answers as if others had changed the object meanwhile.
+// Conflict answers as if another client had changed the object since the read.
 func Conflict() Action {
 	return Fail(http.StatusConflict, metav1.StatusReasonConflict,
 		"the object has been modified; please apply your changes to the latest version and try again")
@@ -137,8 +136,8 @@ func Forbidden() Action {
 	return Fail(http.StatusForbidden, metav1.StatusReasonForbidden, "forbidden by a test")
 }
 
-// Expired answers 410, as a server does whose history does not reach back to the
-// wanted resourceVersion: of a list or of the start of a watch.
+// Expired answers 410, as a server does that no longer has the history since the wanted resourceVersion: of a list or of the start of a
+// watch.
 func Expired() Action {
 	return Fail(http.StatusGone, metav1.StatusReasonExpired, "too old resource version")
 }

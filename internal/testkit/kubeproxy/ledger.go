@@ -76,7 +76,7 @@ func (c Call) String() string {
 // Calls is a part of the ledger, in order of arrival.
 type Calls []Call
 
-// Filter returns the calls for which keep is true.
+// Filter returns the calls that keep accepts.
 func (cs Calls) Filter(keep func(Call) bool) Calls { return wire.Filter(cs, keep) }
 
 // Writes returns the calls that can have changed something.
@@ -85,7 +85,7 @@ func (cs Calls) Writes() Calls { return cs.Filter(Call.Write) }
 // Match returns the calls that a match without counts would select.
 func (cs Calls) Match(m Match) Calls { return cs.Filter(func(c Call) bool { return m.matches(&c) }) }
 
-// By returns the calls whose user agent contains the text.
+// By returns the calls with the text in their user agent.
 func (cs Calls) By(userAgent string) Calls {
 	return cs.Filter(func(c Call) bool { return strings.Contains(c.UserAgent, userAgent) })
 }

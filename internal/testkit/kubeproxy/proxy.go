@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/wire"
 )
 
-// maxBody bounds what is read of a request; the server's own bound is 3 MiB.
+// maxBody limits the bytes that the proxy reads of a request; the server's own limit is 3 MiB.
 const maxBody = 16 << 20
 
 // Proxy is the proxy in front of one API server, for one identity.
@@ -105,7 +105,7 @@ func (p *Proxy) serve(l *wire.Listener, w http.ResponseWriter, r *http.Request) 
 // pass forwards the request and its answer.
 func (t *transaction) pass() { t.answer(t.forward()) }
 
-// answer gives the client what forward has returned.
+// answer gives the client the response that forward has returned.
 func (t *transaction) answer(response *http.Response) {
 	if response == nil {
 		wire.Reset(t.w)
@@ -142,8 +142,8 @@ func (t *transaction) forward() *http.Response {
 	return response
 }
 
-// context ends with the client for a watch. Anything else goes on when the
-// client dies: it has reached the server.
+// context ends with the client for a watch. Every other request goes on when the client dies: it has reached the server. it has reached the
+// server.
 func (t *transaction) context() context.Context {
 	if t.call.Verb == "watch" {
 		return t.r.Context()

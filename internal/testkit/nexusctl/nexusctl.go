@@ -40,7 +40,7 @@ func Binary(t testing.TB, w *world.World) string {
 	return path
 }
 
-// Run runs the program with these variables, besides those that every run has, and text on its standard input.
+// Run runs the program with these variables, in addition to those that every run has, and text on its standard input.
 func Run(t testing.TB, w *world.World, env []string, stdin string, args ...string) Answer {
 	t.Helper()
 	return Start(t, w, env, stdin, args...).Wait()
@@ -79,7 +79,7 @@ func (r *Running) Wait() Answer {
 	return Answer{Out: r.out.String(), Err: r.errs.String(), Code: r.cmd.ProcessState.ExitCode()}
 }
 
-// Interrupt sends what Ctrl-C sends, and returns how the run ended. It fails the test when the run does not end within a time.
+// Interrupt sends the signal of Ctrl-C, and returns how the run ended. It fails the test when the run does not end within a time.
 func (r *Running) Interrupt(within time.Duration) Answer {
 	r.t.Helper()
 	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {

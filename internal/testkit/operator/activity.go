@@ -24,7 +24,7 @@ import (
 type Activity struct {
 	// Queued counts the requests that a work queue has handed out or is ready to hand out.
 	Queued map[string]int
-	// Reconciled counts the requests whose reconciliation has ended.
+	// Reconciled counts the requests with a finished reconciliation.
 	Reconciled map[string]int
 }
 
@@ -60,7 +60,7 @@ func label(m *dto.Metric, name string) string {
 	return ""
 }
 
-// Since returns what was added to an earlier activity.
+// Since returns the difference from an earlier activity.
 func (a Activity) Since(earlier Activity) Activity {
 	return Activity{Queued: minus(a.Queued, earlier.Queued), Reconciled: minus(a.Reconciled, earlier.Reconciled)}
 }
@@ -73,7 +73,7 @@ func minus(a, b map[string]int) map[string]int {
 	return out
 }
 
-// Busy returns the controllers whose requests are not all reconciled; "" when there are none.
+// Busy returns the controllers that have requests still to reconcile; "" when there are none.
 func (a Activity) Busy() string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(a.Queued)) {
@@ -136,7 +136,7 @@ func metricsAddress(number int64) string {
 	return fmt.Sprintf("127.%d.%d.%d:%d", 1+pid>>16&0x3f, pid>>8&0xff, pid&0xff, 20000+number%10000)
 }
 
-// metricsOf returns the address at which an operator with these arguments serves metrics, in plain text; "" when it does not.
+// metricsOf returns the metrics address of an operator with these arguments, in plain text; "" when it serves none.
 func metricsOf(args []string) string {
 	address := ""
 	for _, a := range args {

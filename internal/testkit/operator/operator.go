@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package operator runs the operator's own binary as a process of a test: with its own ways to AWS and
-// to the API server, so that a kill cuts everything that is under way, and with its log read for what
-// must never stand in it.
+// Package operator runs the operator's own binary as a process of a test: with its own ways to AWS and to the API server, so that a kill
+// cuts all requests in progress. The test reads its log for lines that it must never contain.
 package operator
 
 import (
@@ -53,7 +52,7 @@ type Installed struct {
 	Config *rest.Config
 }
 
-// Operator is one process. What it was started with is kept for Restart.
+// Operator is one process. Its arguments are kept for Restart.
 type Operator struct {
 	t       testing.TB
 	name    string
@@ -146,8 +145,8 @@ func Start(t testing.TB, w *world.World, options Options) *Operator {
 	return o
 }
 
-// explain logs the problems of an operator whose test failed before it stopped it: a reconciler that panics is tried again, and what the
-// test misses then does not say why.
+// explain logs the problems of an operator if the test failed before it stopped the operator: a reconciler that panics is tried again, and
+// the failure of the test then does not name the cause.
 func (o *Operator) explain() {
 	if !o.t.Failed() {
 		return
@@ -205,9 +204,11 @@ func flags(metrics string, own []string) []string {
 	return append(all, own...)
 }
 
-// allowances holds what an administrator has to allow for most tests, unless a test's own flags say otherwise: generated
-// providers and namespaces for workloads everywhere, and providers without credentials in the namespaces that a bed makes
-// for its tests alone, so that those of capabilities never use the operator's own identity by their namespace.
+// allowances holds the flags that an administrator has to set for most tests, unless a test's own flags say otherwise: generated providers
+// and namespaces for workloads everywhere, and providers without credentials in the namespaces that a bed makes for its tests alone, so
+// that those of capabilities never use the operator's own identity by their namespace. generated providers and namespaces for workloads
+// everywhere, and providers without credentials in the namespaces that a bed makes for its tests alone, so that those of capabilities never
+// use the operator's own identity by their namespace.
 var allowances = []string{"--capability-namespaces=*", "--workload-namespaces=*", "--ambient-namespaces=team-*"}
 
 // Write collects the log.
@@ -217,21 +218,21 @@ func (o *Operator) Write(p []byte) (int, error) {
 	return o.out.Write(p)
 }
 
-// Log returns what the operator has written so far.
+// Log returns the operator's log so far.
 func (o *Operator) Log() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.out.String()
 }
 
-// Name returns the name by which the ledger of AWS calls knows the operator.
+// Name returns the operator's name in the ledger of AWS calls.
 func (o *Operator) Name() string { return o.name }
 
 // PID returns the id of the process.
 func (o *Operator) PID() int { return o.cmd.Process.Pid }
 
-// Kill ends the operator as a crash would: at once, and what it has under way with it. When it returns
-// nothing of this operator takes effect any more. It may be called from the hook of a fault, and twice.
+// Kill ends the operator as a crash would: at once, with all its requests in progress. When it returns, this operator has no further
+// effect. It may be called from the hook of a fault, and twice.
 func (o *Operator) Kill() {
 	o.once.Do(func() {
 		select {
@@ -248,8 +249,8 @@ func (o *Operator) Kill() {
 	})
 }
 
-// IgnoreRefusals leaves out what the API server has refused so far: one that starts refuses everything until it has
-// read its roles.
+// IgnoreRefusals leaves out the requests that the API server has refused so far: one that starts refuses everything until it has read its
+// roles.
 func (o *Operator) IgnoreRefusals() { o.began = AuditEnd(o.world) }
 
 // Terminate stops the operator as Kubernetes does, with SIGTERM, and waits until it has ended.
@@ -265,7 +266,8 @@ func (o *Operator) Terminate() {
 	})
 }
 
-// Stop kills the operator and reads its log, and what was refused to it: it has every right that it needs.
+// Stop kills the operator and reads its log and the requests that were refused to it. The operator has every right that it needs. it has
+// every right that it needs.
 func (o *Operator) Stop() {
 	o.t.Helper()
 	o.Kill()

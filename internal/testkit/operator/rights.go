@@ -31,7 +31,7 @@ const (
 	User = rights.User
 	// SecretsBinding gives it the Secrets of all namespaces, which only a test's administrator does.
 	SecretsBinding = rights.SecretsBinding
-	// Policy is the ValidatingAdmissionPolicy that limits what it writes.
+	// Policy is the ValidatingAdmissionPolicy that limits the operator's writes.
 	Policy = rights.Policy
 )
 
@@ -93,9 +93,9 @@ func manifests() ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// Refused lists what the API server has refused the operator for want of a right or by its policy, after a place in the
-// audit log, as `create widgets ns/name`. A request that is refused for another reason, such as a quota or a namespace
-// that is going, is not meant. An answer of this very moment may still be missing.
+// Refused lists the requests of the operator that the API server has refused for want of a right or by its policy, after a place in the
+// audit log, as `create widgets ns/name`. A request that is refused for another reason, such as a quota or a namespace that is going, is
+// not meant. An answer of this very moment may still be missing.
 func Refused(w *world.World, since int64) ([]string, error) {
 	f, err := os.Open(auditLog(w))
 	if err != nil {

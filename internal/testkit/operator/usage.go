@@ -13,12 +13,11 @@ import (
 	"time"
 )
 
-// Usage holds what the operator's process has used so far, as Linux counts it in /proc.
+// Usage holds the resources that the operator's process has used so far, as Linux counts them in /proc.
 type Usage struct {
 	// CPU is the time in user and kernel mode since the start, in steps of 10 ms.
 	CPU time.Duration
-	// Anonymous is the memory that no file backs, now, in bytes: heap, stacks, and what the runtime has not
-	// returned to the system.
+	// Anonymous is the memory that no file backs, now, in bytes: heap, stacks, and memory that the runtime has not returned to the system.
 	Anonymous int64
 	// Peak is the largest resident memory since the start, in bytes, with the pages of the binary.
 	Peak int64
@@ -27,7 +26,7 @@ type Usage struct {
 // tick is the unit of CPU times in /proc: USER_HZ is 100 on every architecture that Go supports.
 const tick = 10 * time.Millisecond
 
-// Usage reads what this process alone has used.
+// Usage reads the usage of this process alone.
 func (o *Operator) Usage() (Usage, error) {
 	var u Usage
 	var err error

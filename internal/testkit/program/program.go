@@ -20,8 +20,8 @@ const Variable = "NEXUS_TEST_PROGRAMS"
 // Names lists the names of the programs, which are also their folders below cmd.
 var Names = []string{"nexus-operator", "nexusctl"}
 
-// MaxBytes limits how large the programs may be for Linux. A new library through which any method could be called makes them twice
-// as large: see docs/design/0038 and 0043.
+// MaxBytes limits how large the programs may be for Linux. A new library that makes it possible to call any method makes them twice as
+// large: see docs/design/0038 and 0043.
 var MaxBytes = map[string]int64{"nexus-operator": 100_000_000, "nexusctl": 135_000_000}
 
 // Build returns the path of a program. Unless the folder of the variable has it, it is built into dir, once.

@@ -76,7 +76,7 @@ func StartECR(t testing.TB, account string, cfg aws.Config) *ECR {
 	return r
 }
 
-// Env are the variables with which a program reaches the registry.
+// Env are the variables that a program needs to reach the registry.
 func (r *ECR) Env() []string { return r.env }
 
 // Uploads is the number of layers and manifests that were sent.

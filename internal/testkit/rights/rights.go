@@ -36,9 +36,9 @@ const (
 	User = "system:serviceaccount:" + Namespace + ":" + account
 	// SecretsBinding gives it the Secrets of all namespaces, which in an installation only an administrator does.
 	SecretsBinding = "test-secrets"
-	// Policy is the ValidatingAdmissionPolicy that limits what it writes.
+	// Policy is the ValidatingAdmissionPolicy that limits the operator's writes.
 	Policy = "nexus-operator-reach"
-	// Denial begins the API server's answer to what the policy refuses.
+	// Denial begins the API server's answer to a request that the policy refuses.
 	Denial = "ValidatingAdmissionPolicy '" + Policy + "'"
 
 	account = "nexus-operator"

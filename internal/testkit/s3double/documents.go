@@ -154,7 +154,7 @@ type ownershipRule struct{ ObjectOwnership string }
 
 type publicAccessBlock struct{ BlockPublicAcls, IgnorePublicAcls, BlockPublicPolicy, RestrictPublicBuckets bool }
 
-// defaultEncryption returns what every bucket has unless it was configured otherwise: SSE-S3.
+// defaultEncryption returns the encryption of every bucket unless it was configured otherwise: SSE-S3.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/default-encryption-faq.html
 func defaultEncryption() []byte {
 	type rule struct {

@@ -13,7 +13,7 @@ import (
 const readers = `{"Version":"2012-10-17","Statement":[{"Sid":"r","Effect":"Allow","Principal":{"AWS":"123456789012"},` +
 	`"Action":["s3:GetObject"],"Resource":"arn:aws:s3:::` + name + `/*"}]}`
 
-// life is a bucket's life, with what is refused at each stage.
+// life is a bucket's life, with the refused requests at each stage.
 func life(region string) []request {
 	out := []request{get("tagging"), get("versioning"), remove("bucket"), create(region), create(region)}
 	out = append(out, parts()...)

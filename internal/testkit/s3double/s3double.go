@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package s3double answers S3's bucket API from memory, as AWS documents it. Benchmarks use it in place of the
-// emulator, which answers about 200 requests per second and would set the pace of what is measured.
+// Package s3double answers S3's bucket API from memory, as AWS documents it. Benchmarks use it in place of the emulator: that one answers
+// about 200 requests per second and would set the pace of the measured code.
 //
 // The double keeps buckets, their tags and their configuration. It has no objects: every operation on an object
 // answers NotImplemented. It understands path-style requests only and checks no signatures. The test of this package
@@ -260,7 +260,7 @@ func marshalAs(root string, value any) ([]byte, error) {
 
 var credential = regexp.MustCompile(`Credential=[^/,\s]+/\d+/([^/]+)/`)
 
-// signedRegion is the region for which the request is signed.
+// signedRegion is the region of the request's signature.
 func signedRegion(r *http.Request) string {
 	if m := credential.FindStringSubmatch(r.Header.Get("Authorization")); m != nil {
 		return m[1]

@@ -32,7 +32,7 @@ type request struct {
 	do   func(ctx context.Context, c *s3.Client) (any, error)
 }
 
-// answers sends the requests and renders what the client returned for each: the output, or status and error code.
+// answers sends the requests and renders the client's result for each: the output, or status and error code.
 func answers(t *testing.T, p *emulator.Proxy, region string, requests []request) []string {
 	t.Helper()
 	c := s3.NewFromConfig(aws.Config{Region: region, BaseEndpoint: aws.String(p.URL()),

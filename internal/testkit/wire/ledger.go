@@ -60,7 +60,7 @@ func (l *Ledger[C]) Clear() {
 	l.calls, l.seen = nil, nil
 }
 
-// Filter returns the calls for which keep is true.
+// Filter returns the calls that keep accepts.
 func Filter[S ~[]C, C any](calls S, keep func(C) bool) S {
 	var out S
 	for _, c := range calls {

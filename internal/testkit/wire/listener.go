@@ -30,7 +30,7 @@ type Listener struct {
 	inFlight sync.WaitGroup // requests that have been started at the backend
 }
 
-// Listen starts a listener whose requests go to the handler.
+// Listen starts a listener that passes its requests to the handler.
 func Listen(name string, handle func(*Listener, http.ResponseWriter, *http.Request)) (*Listener, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -68,7 +68,7 @@ func (l *Listener) Enter() bool {
 	return true
 }
 
-// Leave ends what Enter has begun.
+// Leave ends the section that Enter began.
 func (l *Listener) Leave() { l.inFlight.Done() }
 
 // Close cuts every connection at once. A request that had not reached the

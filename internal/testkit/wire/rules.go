@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wire holds what the test proxies in front of AWS and of the Kubernetes
-// API have in common: listeners that can be cut off cleanly, and rules that pick
-// the requests to break.
+// Package wire holds the common parts of the test proxies in front of AWS and of the Kubernetes API: listeners that can be cut off cleanly,
+// and rules that pick the requests to break.
 package wire
 
 import (
@@ -11,8 +10,7 @@ import (
 	"sync"
 )
 
-// Glob reports whether s matches the pattern, in which * and ? stand for any
-// characters, slashes too. An empty pattern matches everything.
+// Glob reports whether s matches the pattern: * and ? stand for any characters, slashes too. An empty pattern matches everything.
 func Glob(pattern, s string) bool {
 	if pattern == "" || pattern == s {
 		return true
@@ -59,13 +57,13 @@ func (r *Rule[C, A]) Hits() int {
 	return r.hits
 }
 
-// Release releases what the rule holds, now and later.
+// Release releases the requests that the rule holds, now and later.
 func (r *Rule[C, A]) Release() { r.release.Do(func() { close(r.released) }) }
 
 // Released is closed by Release and Remove.
 func (r *Rule[C, A]) Released() <-chan struct{} { return r.released }
 
-// Remove ends the rule and releases what it holds.
+// Remove ends the rule and releases the requests that it holds.
 func (r *Rule[C, A]) Remove() {
 	rs := r.owner
 	rs.mu.Lock()
@@ -79,8 +77,7 @@ func (r *Rule[C, A]) Remove() {
 	r.Release()
 }
 
-// Rules are tried in the order in which they were added; the first that wants a
-// request gets it. The zero value is empty and ready.
+// Rules are tried in the order of their addition; the first that matches a request decides it. The zero value is empty and ready.
 type Rules[C, A any] struct {
 	mu   sync.Mutex
 	list []*Rule[C, A]
@@ -95,7 +92,7 @@ func (rs *Rules[C, A]) Add(matches func(C) bool, share Share, action A) *Rule[C,
 	return r
 }
 
-// Clear removes every rule and releases what they hold.
+// Clear removes every rule and releases the requests that they hold.
 func (rs *Rules[C, A]) Clear() {
 	rs.mu.Lock()
 	list := rs.list

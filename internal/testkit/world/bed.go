@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// bedPrograms holds what dev/bed builds into the cache.
+// bedPrograms holds the programs that dev/bed builds into the cache.
 var bedPrograms = [...]string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "moto_server",
 	"moto_server.py"}
 
-// BinDir returns the folder of the test bed's programs: $NEXUS_BED_BIN, else
-// the place in the cache where `make bed` builds those that dev/go.mod pins.
+// BinDir returns the folder of the test bed's programs: $NEXUS_BED_BIN, or without it the place in the cache where `make bed` builds those
+// that dev/go.mod pins.
 func BinDir() (string, error) {
 	if dir := os.Getenv("NEXUS_BED_BIN"); dir != "" {
 		return dir, CheckBed(dir)
@@ -69,7 +69,7 @@ func DevDir() (string, error) {
 	}
 }
 
-// CacheDir returns the folder outside the tree in which programs are kept.
+// CacheDir returns the folder outside the tree that holds the programs.
 func CacheDir() (string, error) {
 	if dir := os.Getenv("NEXUS_CACHE"); dir != "" {
 		return filepath.Abs(dir)
@@ -84,8 +84,8 @@ func CacheDir() (string, error) {
 	return filepath.Join(home, ".cache", "nexus-operator"), nil
 }
 
-// BedKey returns the name of the folder of the programs that the dev folder pins, whose files read returns. It must give what
-// binKey in dev/bed gives; a test compares them.
+// BedKey returns the name of the folder of the programs that the dev folder pins. The function read returns the files of the dev folder. It
+// must return the same name as binKey in dev/bed; a test compares them.
 func BedKey(read func(name string) ([]byte, error)) (string, error) {
 	h := sha256.New()
 	for _, name := range []string{"go.mod", "go.sum", "requirements.txt", "controlplane/main.go", "controlplane/kwok.go",

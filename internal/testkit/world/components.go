@@ -19,10 +19,9 @@ const (
 	Moto              = "moto"
 )
 
-// controllers lists the controllers that act on what an operator creates; the API server's
-// proxy of services still reads Endpoints. Left out are the ones about real nodes,
-// volumes and certificates; without node-lifecycle a machine that stalls for a
-// minute does not turn its fake nodes NotReady.
+// controllers lists the controllers that act on the objects that an operator creates; the API server's proxy of services still reads
+// Endpoints. Left out are the ones about real nodes, volumes and certificates; without node-lifecycle a machine that stalls for a minute
+// does not turn its fake nodes NotReady.
 var controllers = []string{
 	"clusterrole-aggregation-controller", "cronjob-controller", "daemonset-controller", "deployment-controller",
 	"disruption-controller", "endpoints-controller", "endpointslice-controller", "garbage-collector-controller",
@@ -120,8 +119,8 @@ func (w *World) motoProcess() *process {
 	return p
 }
 
-// defaultGOGC lets the Go programs of the world collect garbage at five times what they use. They hold little and allocate
-// much, and share the cores with what is tested.
+// defaultGOGC lets the Go programs of the world collect garbage at five times their live memory. They hold little and allocate much, and
+// share the cores with the tested programs.
 const defaultGOGC = 400
 
 // memoryLimit limits the memory that garbage takes in each of them: with a few hundred objects of a mebibyte, the API server would

@@ -21,8 +21,7 @@ import (
 //go:embed stages.yaml
 var stages []byte
 
-// auditPolicy records who did what to which object, without bodies; probes of
-// the server's own health are left out.
+// auditPolicy records the user, the request and the object, without bodies; probes of the server's own health are left out.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -145,9 +144,9 @@ func (w *World) Config() *rest.Config { return rest.CopyConfig(w.config) }
 // Kubeconfig returns the path of a kubeconfig file with every right.
 func (w *World) Kubeconfig() string { return filepath.Join(w.dir, "kubeconfig") }
 
-// UserConfig returns a client configuration of a user of that name and those
-// groups, authenticated by a certificate. Its rights are what RBAC gives it:
-// this returns how an operator runs under the rights that it ships with.
+// UserConfig returns a client configuration of a user of that name and those groups, authenticated by a certificate. RBAC decides its
+// rights: this configuration shows how an operator runs under the rights that it ships with. this returns how an operator runs under the
+// rights that it ships with.
 func (w *World) UserConfig(name string, groups ...string) (*rest.Config, error) {
 	cert, key, err := w.authority.issue(name, groups)
 	if err != nil {

@@ -24,9 +24,9 @@ type Copies struct {
 	keys  [][]byte
 }
 
-// Copy stores n copies of a custom resource, each with a UID and what edit changes, which has to include the name. They go to etcd, in
-// the form in which the API server has stored the original, and the API server learns of them by its watches: a request to create an
-// object, and one to delete it, take several times the processor time. No admission checks what edit changes.
+// Copy stores n copies of a custom resource, each with a UID and the changes of edit. These have to include the name. They go to etcd, in
+// the stored form of the original, and the API server learns of them by its watches: a request to create an object, and one to delete it,
+// take several times the processor time. No admission checks the changes of edit.
 func (w *World) Copy(ctx context.Context, resource schema.GroupResource, original types.NamespacedName, n int,
 	edit func(i int, o *unstructured.Unstructured)) (_ *Copies, err error) {
 	folder := path.Join("/registry", resource.Group, resource.Resource, original.Namespace)

@@ -61,8 +61,8 @@ func (a *authority) issue(name string, groups []string) (certPEM, keyPEM []byte,
 	return pemBlock("CERTIFICATE", der), keyPEM, err
 }
 
-// writeServerFiles puts into dir what the API server and the controller
-// manager read: ca.crt, server.crt, server.key, sa.key.
+// writeServerFiles puts into dir the files that the API server and the controller manager read: ca.crt, server.crt, server.key, sa.key.
+// ca.crt, server.crt, server.key, sa.key.
 func (a *authority) writeServerFiles(dir string) error {
 	cert, key, err := a.issue("kube-apiserver", nil)
 	if err != nil {

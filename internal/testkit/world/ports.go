@@ -13,9 +13,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/osproc"
 )
 
-// Ports are taken below the range from which the kernel draws outgoing
-// connections, and reserved by a lock file among the worlds of this machine:
-// between our probing a port and a component's binding it no one else gets it.
+// Ports are taken below the kernel's range for outgoing connections, and reserved by a lock file among the worlds of this machine: between
+// our probing a port and a component's binding it no other process gets it.
 const (
 	firstPort = 20000
 	lastPort  = 32000

@@ -88,8 +88,8 @@ func (p *process) command(log *os.File) *exec.Cmd {
 	return cmd
 }
 
-// startAfterCrash starts the program again, and returns it, unless it was killed or has crashed too often: then it returns the error
-// with which it ended.
+// startAfterCrash starts the program again, and returns it, unless it was killed or has crashed too often: then it returns the error of the
+// program's end.
 func (p *process) startAfterCrash(log *os.File, ended error) (*exec.Cmd, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,8 +105,7 @@ func (p *process) startAfterCrash(log *os.File, ended error) (*exec.Cmd, error) 
 	return cmd, nil
 }
 
-// kill ends the whole process group at once and waits for it. Killing what has
-// already ended is no error.
+// kill ends the whole process group at once and waits for it. Killing a process that has already ended is no error.
 func (p *process) kill() error {
 	p.mu.Lock()
 	cmd, done := p.cmd, p.done
@@ -126,7 +125,7 @@ func (p *process) kill() error {
 	}
 }
 
-// alive returns nil while the program runs, else an error with the end of its log.
+// alive returns nil while the program runs, and otherwise an error with the end of its log.
 func (p *process) alive() error {
 	p.mu.Lock()
 	cmd, done := p.cmd, p.done

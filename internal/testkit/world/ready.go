@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// pollInterval is short: what is waited for takes tens of milliseconds.
+// pollInterval is short: the awaited changes take tens of milliseconds.
 const pollInterval = 25 * time.Millisecond
 
 // poll calls check until it returns nil, a component that must live has died,

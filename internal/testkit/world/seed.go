@@ -23,16 +23,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// autoModeVariable makes the nodes those of EKS Auto Mode, on which DNS and
-// network policies are part of the node.
+// autoModeVariable makes the nodes those of EKS Auto Mode: DNS and network policies are part of such a node.
 const autoModeVariable = "NEXUS_BED_AUTO_MODE"
 
 // AutoMode reports whether the nodes of new worlds are those of EKS Auto Mode.
 func AutoMode() bool { return os.Getenv(autoModeVariable) != "" }
 
-// seed creates what a cluster has before anybody uses it (nodes, the cluster's
-// DNS, what enforces NetworkPolicies, signs of policy engines, the class of the load balancer controller)
-// and waits for what the controllers add.
+// seed creates the objects that a cluster has before its first use (nodes, the cluster's DNS, the enforcer of NetworkPolicies, signs of
+// policy engines, the class of the load balancer controller) and waits for the objects that the controllers add.
 func (w *World) seed(ctx context.Context) error {
 	for i := range w.options.Nodes {
 		if err := w.createNode(ctx, i); err != nil {
@@ -64,8 +62,7 @@ func (w *World) seed(ctx context.Context) error {
 	})
 }
 
-// createNetwork creates the signs of a cluster's DNS and of what enforces
-// NetworkPolicies, which nothing plays.
+// createNetwork creates the signs of a cluster's DNS and of an enforcer of NetworkPolicies. The world runs neither.
 func (w *World) createNetwork(ctx context.Context) error {
 	if AutoMode() {
 		on := &corev1.ConfigMap{ObjectMeta: inSystem("amazon-vpc-cni", nil), Data: map[string]string{"enable-network-policy-controller": "true"}}
@@ -91,7 +88,7 @@ func (w *World) createNetwork(ctx context.Context) error {
 	return w.create(ctx, appsv1.SchemeGroupVersion, "daemonsets", plugin)
 }
 
-// What shows that policy engines run.
+// Signs that policy engines run.
 const (
 	// KubeArmorAgents is the DaemonSet of KubeArmor's agents, in namespace kube-system.
 	KubeArmorAgents = "kubearmor"

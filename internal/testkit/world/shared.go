@@ -18,8 +18,8 @@ var shared struct {
 	started bool
 }
 
-// suite holds what testing.M is, and tester is what tester is. Package testing is not imported: it would be linked into
-// nexusctl, whose local world is this one.
+// suite stands for testing.M, and tester for testing.TB. Package testing is not imported: it would be linked into nexusctl, because
+// nexusctl uses this world as its local world.
 type suite interface{ Run() int }
 
 type tester interface {

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// storedKinds are the folders in etcd of what an API server without users creates, and of CustomResourceDefinitions. What differs from
-// world to world, such as addresses and certificates, is in none of them.
+// storedKinds are the folders in etcd of the objects that an API server without users creates, and of CustomResourceDefinitions. Objects
+// that differ from world to world, such as addresses and certificates, are in none of them.
 var storedKinds = []string{
 	"/registry/apiextensions.k8s.io/customresourcedefinitions/", "/registry/apiregistration.k8s.io/apiservices/",
 	"/registry/clusterrolebindings/", "/registry/clusterroles/", "/registry/namespaces/", "/registry/priorityclasses/",
@@ -42,9 +42,9 @@ func (w *World) definitions() (objects []*unstructured.Unstructured, err error) 
 	return objects, nil
 }
 
-// storedFile is the file in the cache with what this API server stores of these definitions before anything else runs. A server that
-// begins with it needs half of the processor time: it makes its documents and handlers once, and not with each of fifty definitions and of
-// the changes of their status.
+// storedFile is the file in the cache with the objects that this API server stores of these definitions before any other program runs. A
+// server that begins with it needs half of the processor time: it makes its documents and handlers once, and not with each of fifty
+// definitions and of the changes of their status.
 func (w *World) storedFile(definitions []*unstructured.Unstructured) (string, error) {
 	cache, err := CacheDir()
 	if err != nil {
@@ -64,8 +64,8 @@ func (w *World) storedFile(definitions []*unstructured.Unstructured) (string, er
 	return filepath.Join(cache, "stored", hex.EncodeToString(h.Sum(nil))[:16]+".json"), nil
 }
 
-// restore puts what the file holds into an etcd that has just begun, and is empty. Without a file that can be read, the API server begins
-// with nothing.
+// restore puts the content of the file into an etcd that has just begun, and is empty. Without a file that can be read, the API server
+// begins with nothing.
 func (w *World) restore(ctx context.Context, etcd *process, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -34,7 +34,7 @@ import (
 // has, since IAM accepts no issuer with a port.
 const DefaultIssuer = "https://oidc.eks.ap-southeast-1.amazonaws.com/id/EXAMPLED539D4633E53DE1B71EXAMPLE"
 
-// Options says what to start. The zero value is a whole world with one node.
+// Options holds the parts to start. The zero value is a whole world with one node.
 type Options struct {
 	Dir   string    // where logs and data go; empty: a temporary folder, removed by Stop unless NEXUS_BED_KEEP is set
 	Log   io.Writer // progress, one line a step; nil: silent

@@ -374,7 +374,8 @@ func TestMotoAloneStartsWithoutAControlPlane(t *testing.T) {
 	t.Logf("ready after %v", time.Since(begin))
 }
 
-// A world begins with what the first of its kind stored, does so without a file that can be read, and leaves what an earlier process wrote.
+// A world begins with the objects that the first of its kind stored, does so without a file that can be read, and leaves the files of an
+// earlier process.
 func TestAWorldBeginsWithWhatAnotherOneStored(t *testing.T) {
 	extent.Full(t)
 	bin, err := world.BinDir()

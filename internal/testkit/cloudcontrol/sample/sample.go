@@ -65,7 +65,7 @@ func (t *Type) Required(seed int) (map[string]any, error) {
 	return nil, fmt.Errorf("no valid values were found: %s", problem)
 }
 
-// Properties makes properties that are valid together: those that are required, and of the others each whose value leaves them valid.
+// Properties makes properties that are valid together: those that are required, and each of the others that leaves them valid.
 func (t *Type) Properties(seed int, without ...string) (map[string]any, error) {
 	out, err := t.Required(seed)
 	if err != nil {
@@ -151,7 +151,7 @@ func (t *Type) forms(schema any, seed, depth int) []map[string]any {
 	return out
 }
 
-// merged has what several schemas say together.
+// merged is the combination of several schemas.
 type merged map[string]any
 
 func merge(schemas []map[string]any) merged {

@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
-// fieldManager owns what Up applies.
+// fieldManager owns the fields that Up applies.
 const fieldManager = "nexusctl-dev"
 
 var (
@@ -30,7 +30,7 @@ var (
 	namespaceResource  = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 )
 
-// cluster is a client that knows no kinds beforehand, and prints what it sees.
+// cluster is a client that knows no kinds beforehand, and prints its findings.
 type cluster struct {
 	out       io.Writer
 	clock     clock.PassiveClock
@@ -145,7 +145,7 @@ func (c *cluster) allCapabilities(ctx context.Context) ([]*unstructured.Unstruct
 	return all, nil
 }
 
-// live reads what has become of a capability.
+// live reads the current state of a capability.
 func (c *cluster) live(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	return c.dynamic.Resource(capabilityResource).Namespace(o.GetNamespace()).Get(ctx, o.GetName(), metav1.GetOptions{})
 }

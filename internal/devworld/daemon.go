@@ -30,7 +30,7 @@ import (
 // operatorPause is the time before a dead operator is started again.
 const operatorPause = time.Second
 
-// Hold runs the world and the operator until ctx ends. Up starts a process that calls it, whose output is daemon.log.
+// Hold runs the world and the operator until ctx ends. Up starts a process that calls it, with its output in daemon.log.
 func (w World) Hold(ctx context.Context) (err error) {
 	lock, ok, err := tryLock(w.file(fileLock))
 	if err != nil {
@@ -58,7 +58,7 @@ func (w World) Hold(ctx context.Context) (err error) {
 	return err
 }
 
-// begin tells other commands of this process, and returns what it is to start.
+// begin records this process for other commands, and returns the options to start with.
 func (w World) begin() (o Options, err error) {
 	if err := (state{PID: os.Getpid()}).write(w); err != nil {
 		return o, err
@@ -69,7 +69,7 @@ func (w World) begin() (o Options, err error) {
 	return o, err
 }
 
-// readOptions returns what the world was started with.
+// readOptions returns the options that the world was started with.
 func (w World) readOptions() (o Options, err error) {
 	text, err := os.ReadFile(w.file(fileOptions))
 	if err == nil {
@@ -78,7 +78,7 @@ func (w World) readOptions() (o Options, err error) {
 	return o, err
 }
 
-// prepareOperator sets up what the operator and clients need in a new world, and describes it.
+// prepareOperator sets up the requirements of the operator and of clients in a new world, and describes it.
 func (w World) prepareOperator(ctx context.Context, o Options, running *world.World) (state, error) {
 	if err := addCloudControl(running); err != nil {
 		return state{}, err
@@ -221,7 +221,7 @@ func waitOperator(ctx context.Context, cmd *exec.Cmd) error {
 	}
 }
 
-// demoSettings are the flags that say what the operator of a local world does. Objects of any namespace use its identity at the emulator.
+// demoSettings are the flags for the behavior of the operator of a local world. Objects of any namespace use its identity at the emulator.
 var demoSettings = []string{"--ambient-namespaces=*", "--capability-namespaces=*", "--types=" + strings.Join(demoTypes, ",")}
 
 func (w World) startOperator(ctx context.Context, o Options, s state, log io.Writer) (*exec.Cmd, error) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package devworld runs a Kubernetes control plane with simulated nodes, an AWS emulator and the operator on one machine, for
-// a person who tries the operator or develops against it. A world has a folder and one process, the daemon, below which
-// everything else runs. It is the test bed of the project's own tests.
+// Package devworld runs a Kubernetes control plane with simulated nodes, an AWS emulator and the operator on one machine, for a person who
+// tries the operator or develops against it. A world has a folder and one process, the daemon. All other processes run below it. It is the
+// test bed of the project's own tests.
 //
 //	w := devworld.World{Dir: dir, Daemon: []string{"dev", "daemon"}, Clock: clock, Progress: os.Stderr}
 //	err := w.Up(ctx, devworld.Options{Programs: programs, Operator: "bin/nexus-operator", Timeout: 5 * time.Minute})
@@ -34,14 +34,14 @@ import (
 type World struct {
 	// Dir is the absolute path of its folder.
 	Dir string
-	// Daemon are the arguments with which this program calls Hold; the flag --dir with the folder is added.
+	// Daemon are the arguments that this program calls Hold for; the flag --dir with the folder is added.
 	Daemon []string
 	Clock  clock.PassiveClock
 	// Progress receives a line for each step.
 	Progress io.Writer
 }
 
-// Options say what a world has, and how long Up waits.
+// Options describe the parts of a world, and how long Up waits.
 type Options struct {
 	// Programs is the folder of the control plane's programs; empty: that of the test bed of the source tree.
 	Programs string
@@ -82,8 +82,8 @@ type InterruptedError struct {
 // Error implements error.
 func (e *InterruptedError) Error() string { return "interrupted" }
 
-// CacheDir returns the folder outside the source tree in which programs are kept: $NEXUS_CACHE, else nexus-operator in the
-// user's cache.
+// CacheDir returns the folder outside the source tree that holds the programs: $NEXUS_CACHE, or without it nexus-operator in the user's
+// cache.
 func CacheDir() (string, error) { return world.CacheDir() }
 
 // CheckManifests returns an error unless all files can be read and hold objects.
@@ -92,8 +92,8 @@ func CheckManifests(files []string) error {
 	return err
 }
 
-// Up starts the world unless it runs, applies the manifests, and waits until the capabilities in them run. A failure leaves
-// the logs in the folder. A world that it has started and whose operator is ready stays when capabilities do not run in time.
+// Up starts the world unless it runs, applies the manifests, and waits until the capabilities in them run. A failure leaves the logs in the
+// folder. A world that it has started and that has a ready operator stays when capabilities do not run in time.
 func (w World) Up(ctx context.Context, o Options) error {
 	if err := osproc.Check(); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (w World) ensureStarted(ctx context.Context, o Options, begin time.Time) (s
 	return s, false, err
 }
 
-// start starts the world. A failure stops what was started.
+// start starts the world. A failure stops the started processes.
 func (w World) start(ctx context.Context, o Options, begin time.Time) (s state, started bool, err error) {
 	d, err := w.startDaemon(o)
 	if err != nil {
@@ -258,7 +258,7 @@ func (w World) startDaemon(o Options) (*daemon, error) {
 	return d, nil
 }
 
-// prepare stops what an earlier daemon has left, and empties the folder.
+// prepare stops the processes of an earlier daemon, and empties the folder.
 func (w World) prepare(o Options) error {
 	if err := w.stopDaemon(); err != nil {
 		return err
@@ -293,7 +293,7 @@ func (w World) stopDaemon() error {
 	return s.stop()
 }
 
-// stopAndClean ends every process, and removes what the world has left.
+// stopAndClean ends every process, and removes the remains of the world.
 func (w World) stopAndClean() error {
 	if err := w.stopDaemon(); err != nil {
 		return err

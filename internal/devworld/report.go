@@ -120,7 +120,7 @@ func (w World) capabilities(ctx context.Context, s state) ([]*unstructured.Unstr
 	return c.allCapabilities(ctx)
 }
 
-// Show prints what exists at AWS and, in the namespaces of the capabilities, in the cluster.
+// Show prints the existing resources at AWS and, in the namespaces of the capabilities, the objects in the cluster.
 func (w World) Show(ctx context.Context, out io.Writer) error {
 	s, err := w.readState()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
 )
 
-// show lists what exists at AWS and in the namespaces of the capabilities.
+// show lists the existing resources at AWS and the objects in the namespaces of the capabilities.
 func (c *cluster) show(ctx context.Context, endpoint string, capabilities []*unstructured.Unstructured) error {
 	if err := c.showAWS(ctx, endpoint); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c *cluster) served(groups []string) ([]schema.GroupVersionResource, error)
 	return found, nil
 }
 
-// ofTheCluster: what every namespace has.
+// ofTheCluster: the objects that every namespace has.
 func ofTheCluster(o *unstructured.Unstructured) bool {
 	return o.GetKind() == "ConfigMap" && o.GetName() == "kube-root-ca.crt" || o.GetKind() == "ServiceAccount" && o.GetName() == "default"
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/osproc"
 )
 
-// Files of a world, besides the folder world.
+// Files of a world, in addition to the folder world.
 const (
 	fileState    = "state.json"
 	fileOptions  = "options.json"
@@ -47,7 +47,7 @@ type state struct {
 	Restarts   int            // of the operator
 	Ready      bool           // the world is up and the operator started
 	Kubeconfig string
-	// OperatorKubeconfig is the operator's own, which may do what its manifests say.
+	// OperatorKubeconfig is the operator's own, with the rights of its manifests.
 	OperatorKubeconfig string
 	// Health is the address of the operator's health checks.
 	Health string
@@ -211,7 +211,7 @@ func (w World) isHeld() (bool, error) {
 	return false, lock.Close()
 }
 
-// clean removes what a world has left, and nothing else.
+// clean removes only the remains of a world.
 func (w World) clean() error {
 	var errs []error
 	for _, name := range []string{folderWorld, folderCRDs, fileState, fileState + ".new", fileOptions, fileEnv, fileLock, fileDaemon,

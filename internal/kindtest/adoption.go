@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// adopted has a resource without an owner adopted, edited and deleted, with the rights alone that the policies print for adoptions. The
-// resource is what an earlier object made and gave up.
+// adopted has a resource without an owner adopted, edited and deleted, with the rights alone that the policies print for adoptions. An
+// earlier object has created the resource and released it.
 func adopted(t *testing.T, r *Rig, e engine.Entry, l Life) {
 	t.Helper()
 	earlier := l.subject(r, e)

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
 )
 
-// Cost holds what it costs to settle an object after a change.
+// Cost holds the requests that it takes to settle an object after a change.
 type Cost struct {
 	Name string
 	// Calls says how often each operation of AWS is called.

@@ -53,7 +53,7 @@ func (m member) defaultValue() (value string, known bool) {
 	return value, known
 }
 
-// setText sets a value to what a text says, and reports whether it can have it.
+// setText sets a value to the one in a text, and reports whether it can have it.
 func setText(v reflect.Value, text string) bool {
 	switch v.Kind() {
 	case reflect.String:

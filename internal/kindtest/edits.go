@@ -54,8 +54,8 @@ const (
 	fieldsOfSample   = 2
 )
 
-// ladders take one field after the other through its values in the rows: off, on, changed, changed back, off, and on again. What AWS
-// refuses in one direction only shows in no row, and in random edits by luck.
+// ladders take one field after the other through its values in the rows: off, on, changed, changed back, off, and on again. A refusal by
+// AWS in one direction only shows in no row, and in random edits by luck.
 func ladders(t *testing.T, e engine.Entry, pools []*pool) {
 	t.Helper()
 	most := extent.Size(t, valuesOfEveryRun, valuesOfAll)
@@ -73,7 +73,7 @@ func ladders(t *testing.T, e engine.Entry, pools []*pool) {
 	}
 }
 
-// changeable returns the fields of which rows declare values that an edit can change.
+// changeable returns the fields with values in the rows that an edit can change.
 func (p pool) changeable() (fields []int) {
 	for field := range specOf(p.objects[0]).NumField() {
 		if len(p.valuesOf(field, 1)) > 0 {
@@ -207,7 +207,7 @@ func (p pool) limited(t *testing.T, e engine.Entry, o v1alpha1.Resource) *Subjec
 	return s
 }
 
-// poolsOf returns what the rows declare that need no preparation of AWS beside their facts.
+// poolsOf returns the objects of the rows that need no preparation of AWS but their facts.
 func poolsOf(cases []Case, parents func(t *testing.T, s *Subject), forms *forms) (out []*pool) {
 	by := map[uintptr]*pool{}
 	for _, c := range cases {

@@ -20,8 +20,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// exports makes what each row declares and declares it again from AWS alone. Another look at AWS with the exported spec
-// plans nothing, and in an empty AWS it makes what the row declares.
+// exports creates the resource of each row and declares it again from AWS alone. Another look at AWS with the exported spec plans no
+// change, and in an empty AWS it creates the resource of the row.
 func exports(t *testing.T, e engine.Entry, pools []*pool) {
 	t.Helper()
 	if len(e.ExportIdentity()) == 0 {
@@ -49,7 +49,7 @@ func exports(t *testing.T, e engine.Entry, pools []*pool) {
 // exportsOfSample limits the rows of a pool that the sample exports.
 const exportsOfSample = 3
 
-// distinct are the places of the objects of a pool without those whose spec an earlier one has.
+// distinct are the places of the objects of a pool, without those that have the spec of an earlier one.
 func (p pool) distinct(t *testing.T) (places []int) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -66,7 +66,7 @@ func (p pool) distinct(t *testing.T) (places []int) {
 	return places
 }
 
-// cover returns those of some places whose objects have together what all of them have.
+// cover returns a subset of some places: its objects have together all traits of the objects in those places.
 func (p pool) cover(places []int) (chosen []int) {
 	specs := make([]reflect.Value, len(places))
 	for n, j := range places {
@@ -127,7 +127,7 @@ func exported(t *testing.T, of pool, s *Subject) {
 	}
 }
 
-// moved returns an object in which the parents of one subject have the identifiers that they have here.
+// moved returns an object that refers to the parents of one subject by the identifiers that they have here.
 func (s *Subject) moved(t *testing.T, from *Subject, o v1alpha1.Resource) v1alpha1.Resource {
 	t.Helper()
 	text := textOf(t, o)
@@ -165,7 +165,7 @@ func unbound(t *testing.T, o v1alpha1.Resource) v1alpha1.Resource {
 	return out
 }
 
-// likeness is another object that knows nothing but what identifies the resource, and only observes it.
+// likeness is another object that knows only the identifiers of the resource, and only observes it.
 func (s *Subject) likeness(t *testing.T) *Subject {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s.Object)

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
 
-// form is another form in which AWS may give the same answer.
+// form is another form that AWS may give the same answer in.
 type form struct {
 	name string
 	// change changes a member into the form, and reports whether it did.
@@ -71,7 +71,7 @@ func giveEmptyList(m member) bool {
 	return true
 }
 
-// ordered are the lists whose order has a meaning, each with the reason, so that AWS keeps it.
+// ordered are the lists with a meaningful order, each with the reason, so that AWS keeps it.
 var ordered = map[string]string{
 	"dynamodb.TableDescription.KeySchema":                     hashFirst,
 	"dynamodb.GlobalSecondaryIndexDescription.KeySchema":      hashFirst,
@@ -90,12 +90,12 @@ const (
 	argumentsOfProgram = "arguments of a program"
 )
 
-// present are the members without content whose presence alone is a setting, with the reason, so that AWS does not leave them out.
+// present are the members without content that are a setting by their presence alone, with the reason, so that AWS does not leave them out.
 var present = map[string]string{
 	"s3.GetBucketNotificationConfigurationOutput.EventBridgeConfiguration": "an empty element turns the notifications on",
 }
 
-// unusedStates are the states on which no decision of a kind depends, by kind and member, with the reason.
+// unusedStates are the states that no decision of a kind depends on, by kind and member, with the reason.
 var unusedStates = map[string]string{
 	"Certificate acm.DescribeCertificate Certificate.DomainValidationOptions.ValidationStatus":      "the status of the certificate is that of all its domains",
 	"DynamoDBTable dynamodb.DescribeTable Table.WarmThroughput.Status":                              noField,
@@ -138,7 +138,7 @@ type forms struct {
 	named map[string]bool
 	// changed are the members that each form has changed.
 	changed map[string]map[string]bool
-	// alone are the members that were changed alone, by what was done to them.
+	// alone are the members that were changed alone, by the change to them.
 	alone map[string]bool
 	// waited has, of each state that was replaced by an unknown one, whether the kind has waited for it.
 	waited map[string]bool
@@ -236,7 +236,7 @@ func (f *forms) recordStates(t *testing.T, s *Subject, of *answers.Recording, m 
 	}
 }
 
-// outcomeOf says in a few words what a decision is.
+// outcomeOf describes a decision in a few words.
 func outcomeOf(p engine.Plan, err error) string {
 	if stalled, ok := status.AsStalled(err); ok {
 		return "stalled " + stalled.Reason
@@ -279,7 +279,7 @@ func (f *forms) checkState(t *testing.T, m member, p engine.Plan, err error) {
 	}
 }
 
-// report fails for states that the kind never waited for, and prints what was covered.
+// report fails for states that the kind never waited for, and prints the covered members.
 func (f *forms) report(t *testing.T) {
 	t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(f.waited)) {
@@ -300,7 +300,7 @@ func (f *forms) report(t *testing.T) {
 	t.Logf("%s: %d fields at rest; members of answers: %v, %d unknown states", f.kind, len(f.values), by, len(f.waited))
 }
 
-// statesText lists what is decided in each state that AWS documents, so that a person has decided each.
+// statesText lists the decision in each state that AWS documents, so that a person has decided each.
 func (f *forms) statesText() string {
 	var text strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(f.states)) {
@@ -326,7 +326,7 @@ func (s *Subject) changed(t *testing.T, of *answers.Recording, m member, change 
 	})
 }
 
-// replay decides with recorded answers, whose members each edits.
+// replay decides with recorded answers. The function each edits their members.
 func (s *Subject) replay(ctx context.Context, of *answers.Recording, each func(m member)) (engine.Plan, error) {
 	var mu sync.Mutex // reads may be made at the same time
 	return s.binding().Decide(of.Replay(ctx, func(operation string, output any) {

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// lagging are the ways in which AWS's reads lag behind its writes, one by one and all at once.
+// lagging are the ways that AWS's reads lag behind its writes, one by one and all at once.
 func lagging() map[string]emulator.Lag {
 	two := emulator.ForReads(2)
 	like := emulator.LikeAWS()
@@ -32,9 +32,9 @@ func lagging() map[string]emulator.Lag {
 	}
 }
 
-// Lag lives the life of a sample under each way in which AWS lags: it is created, edited and deleted
-// with the writes of a clean life and at most one more, and nothing is left behind. The same holds,
-// whatever the number of writes, for an operator that restarts after each of the first passes.
+// Lag lives the life of a sample under each kind of lag: it is created, edited and deleted with the writes of a clean life and at most one
+// more, and leaves no resource behind. it is created, edited and deleted with the writes of a clean life and at most one more, and nothing
+// is left behind. The same holds, whatever the number of writes, for an operator that restarts after each of the first passes.
 func Lag(t *testing.T, e engine.Entry, l Life) {
 	t.Helper()
 	l = l.withParents(t)
@@ -47,7 +47,7 @@ func Lag(t *testing.T, e engine.Entry, l Life) {
 	}
 }
 
-// LagInTurn lives as Lag does, under one of the ways in which AWS lags. It is for lives of which there are many.
+// LagInTurn lives as Lag does, under one of the kinds of lag. It is for sets of many lives.
 func LagInTurn(t *testing.T, e engine.Entry, l Life, turn int) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(lagging()))

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// Life is a sample whose create and delete are struck by every fault at every write.
+// Life is a sample. Every fault strikes its create and delete at every write.
 type Life struct {
 	// Sample is created and deleted; its deletionPolicy must not keep the resource.
 	Sample v1alpha1.Resource
@@ -27,7 +27,7 @@ type Life struct {
 	Facts func(s *Subject)
 	// Adopter changes the subject that adopts the resource of an earlier one; nil where an adoption needs no more than the facts.
 	Adopter func(s *Subject)
-	// Parents makes what must exist before in AWS; it is not counted.
+	// Parents makes the resources that must exist in AWS before; it is not counted.
 	Parents func(t *testing.T, r *Rig)
 	// Foreign makes a resource of the sample's name that belongs to another owner; nil where a name cannot be taken.
 	Foreign func(t *testing.T, r *Rig)
@@ -205,7 +205,7 @@ func end(t *testing.T, s *Subject, f fault, deleting bool, kill func() bool) {
 	}
 }
 
-// deleteInvalid deletes an object whose spec was edited to one that the operator refuses.
+// deleteInvalid deletes an object after an edit of its spec to one that the operator refuses.
 func deleteInvalid(t *testing.T, e engine.Entry, l Life, invalid v1alpha1.Resource) {
 	r := NewRig(t)
 	s := l.subject(r, e)
@@ -258,8 +258,9 @@ func untouched(t *testing.T, r *Rig, mark emulator.Mark) {
 	}
 }
 
-// createsFirst checks a kind whose first create precedes any look: a create is its first call, and an
-// operator that does not hear the refusal of that create neither claims nor changes a foreign resource.
+// createsFirst checks a kind that creates before any look: a create is its first call, and an operator that does not hear the refusal of
+// that create neither claims nor changes a foreign resource. a create is its first call, and an operator that does not hear the refusal of
+// that create neither claims nor changes a foreign resource.
 func createsFirst(t *testing.T, e engine.Entry, l Life, create emulator.Call) {
 	t.Run("the first call creates", func(t *testing.T) {
 		r := NewRig(t)

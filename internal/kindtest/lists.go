@@ -23,22 +23,22 @@ type List struct {
 	Field string
 	// Object declares the field.
 	Object v1alpha1.Resource
-	// Edited declares another value of the field; a list in which the elements of others stay needs one.
+	// Edited declares another value of the field; a list that keeps the elements of others needs one.
 	Edited v1alpha1.Resource
 	Facts  func(s *Subject)
 	// Add adds an element in AWS, and Has reports whether it is there.
 	Add func(t *testing.T, r *Rig)
 	Has func(t *testing.T, r *Rig) bool
-	// Untagged is true for a kind whose resources have no tags, so that each edit is one of the list.
+	// Untagged is true for a kind that has resources without tags, so that each edit is one of the list.
 	Untagged bool
-	// Exact is true for a list whose documentation says that the elements of others are removed.
+	// Exact is true for a list that is documented to lose the elements of others.
 	Exact bool
-	// Fixed is true for a list to which no one can add an element, because it is immutable or only an input, and for one of which
-	// a row of the kind's table shows the same.
+	// Fixed is true for a list that no one can add an element to, because it is immutable or only an input, and for one that a row of the
+	// kind's table shows the same of.
 	Fixed bool
 }
 
-// How a description says what becomes of the elements of others.
+// Patterns of descriptions that mention the elements of others.
 var (
 	saysExact = regexp.MustCompile(`\bexact\b|set elsewhere|not declared are removed|others add are removed|not declared is disassociated|return to the main`)
 	saysStay  = regexp.MustCompile(`\bstays?\b|left\s+alone`)

@@ -116,7 +116,7 @@ func isEmpty(v reflect.Value) bool {
 
 var endsLikeState = regexp.MustCompile(`(?:Status|State)$`)
 
-// isState reports whether the member says what AWS is doing with something. Those that are on or off are settings.
+// isState reports whether the member shows an operation of AWS in progress. Those that are on or off are settings.
 func (m member) isState() bool {
 	v := settable(m.value)
 	isNamed := endsLikeState.MatchString(m.field.Name) || m.field.Name == "Name" && strings.HasSuffix(v.Type().Name(), "StateName")
@@ -130,7 +130,7 @@ func (m member) isState() bool {
 // switches are the values of settings that are on or off, in lower case.
 var switches = []string{"enabled", "disabled", "suspended", "on", "off", "active", "inactive"}
 
-// settable returns what a pointer points to, and other values as they are.
+// settable returns the target of a pointer, and other values as they are.
 func settable(v reflect.Value) reflect.Value {
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
 		return v.Elem()
@@ -151,7 +151,7 @@ func valuesOf(v reflect.Value) (out []string) {
 	return out
 }
 
-// isEnum reports whether the member is an enumeration, to which AWS may add values.
+// isEnum reports whether the member is an enumeration. AWS may add values to one.
 func (m member) isEnum() bool {
 	v := settable(m.value)
 	return v.Kind() == reflect.String && v.Len() > 0 && len(valuesOf(v)) > 0

@@ -32,8 +32,8 @@ const (
 	onTheGroup      = "the calls for rules need rights to the group and its rules alone, whatever a rule names"
 )
 
-// spellings end the names of fields that name one resource in two ways: by an object, and by what AWS calls it. The reference is
-// replaced by the value before the first call, so that both need the same rights.
+// spellings end the names of fields that name one resource in two ways: by an object, and by the name in AWS. The reference is replaced by
+// the value before the first call, so that both need the same rights.
 var spellings = []string{"Refs", "Ref", "IDs", "ID", "ARNs", "ARN", "Name"}
 
 // withoutSpelling returns the path of a field without the end of its name that says how it names the resource.

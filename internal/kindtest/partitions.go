@@ -27,10 +27,10 @@ type place struct{ partition, region string }
 // others are the partitions of AWS other than that of all other tests.
 var others = []place{{"aws-cn", "cn-north-1"}, {"aws-us-gov", "us-gov-west-1"}, {"aws-eusc", "eusc-de-east-1"}}
 
-// gap says what the emulator lacks in a partition, and a part of the message that a life ends with there.
+// gap names the feature that the emulator lacks in a partition, and a part of the message that a life ends with there.
 type gap struct{ lacks, shows string }
 
-// beyondEmulator are the kinds whose lives the emulator cannot lead in a partition.
+// beyondEmulator are the kinds with lives that the emulator cannot lead in a partition.
 var beyondEmulator = map[string]gap{
 	"Certificate aws-cn": noSearch, "EKSCluster aws-cn": noSearch, "KMSKey aws-cn": noSearch,
 	"CognitoUserPool aws-cn": {"no user pools", "does not implement cognito-idp.ListUserPools"},
@@ -52,7 +52,7 @@ var (
 
 const refusedZone = "for parameter availabilityZone is invalid"
 
-// beyondVariable names the partition in which a process of the test below leads a life that the emulator cannot lead.
+// beyondVariable names the partition for a process of the test below. The process leads a life that the emulator cannot lead.
 const beyondVariable = "NEXUS_BEYOND_EMULATOR"
 
 // stillBeyond asserts that the emulator still cannot lead the lives that are left out. Each fails in a process of this test alone.
@@ -82,7 +82,8 @@ func stillBeyond(t *testing.T, e engine.Entry) {
 	}
 }
 
-// Lives returns the partitions in which the contract suite lives a life of a kind, and of each other one what the emulator lacks there.
+// Lives returns the partitions that the contract suite lives a life of a kind in, and for each other one the feature that the emulator
+// lacks there.
 func Lives(kindName string) (in []string, lacks map[string]string) {
 	in, lacks = []string{Partition}, map[string]string{}
 	for _, p := range others {
@@ -149,8 +150,8 @@ func placesOf(kindName string) []place {
 	})
 }
 
-// rowsElsewhere does what the rows say in another partition of AWS in full runs: each optional block and each adoption, with the
-// rights that are printed there, of which each must be needed.
+// rowsElsewhere runs the rows in another partition of AWS in full runs: each optional block and each adoption, with the rights that are
+// printed there. Each of these rights must be needed.
 func rowsElsewhere(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
 	t.Helper()
 	places := placesOf(e.Name())
@@ -188,7 +189,7 @@ func (c Case) movedTo(r *Rig) Case {
 	return c
 }
 
-// move gives what the subject refers to the partition and the region of its rig.
+// move gives the targets of the subject the partition and the region of its rig.
 func (s *Subject) move() {
 	for name, target := range s.Targets {
 		s.Targets[name] = s.Rig.targetHere(target)
@@ -199,8 +200,8 @@ func (s *Subject) move() {
 	}
 }
 
-// mover puts the partition and the region of the rig in the place of those of other tests in what tests send to AWS, and back in what
-// AWS answers. The engine's requests do not come here.
+// mover replaces the partition and the region of other tests by those of the rig in the requests that tests send to AWS, and the reverse in
+// the answers of AWS. The engine's requests do not come here.
 type mover struct{ *Rig }
 
 func (m mover) Do(r *http.Request) (*http.Response, error) {
@@ -257,7 +258,7 @@ func (r *Rig) here(o v1alpha1.Resource) v1alpha1.Resource {
 	return out
 }
 
-// move changes the texts in a value, of which nothing else has a part. JSON would lose the difference of an empty list and none.
+// move changes the texts in a value. The caller shares no part of the value. JSON would lose the difference of an empty list and none.
 func (r *Rig) move(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:

@@ -18,9 +18,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
 
-// structures holds the structures that the requests of a kind's rows sent to change a resource, and which of their members had a
-// value. AWS replaces a structure as a whole: a member that the operator leaves out loses what others set. It is safe for
-// concurrent use.
+// structures holds the structures that the requests of a kind's rows sent to change a resource, and which of their members had a value. AWS
+// replaces a structure as a whole: a member that the operator leaves out loses the value that others set. It is safe for concurrent use.
 type structures struct {
 	kind string
 	mu   sync.Mutex
@@ -77,10 +76,10 @@ const (
 	declaredAsAWhole = "the description of the field says that the lists are exact"
 )
 
-// watch returns a configuration whose clients note the structures of their requests.
+// watch returns a configuration with clients that note the structures of their requests.
 func (s *structures) watch(cfg aws.Config) aws.Config { return sent(cfg, s.note) }
 
-// sent returns a configuration whose clients give each request to see before they send it.
+// sent returns a configuration with clients that show each request to see before they send it.
 func sent(cfg aws.Config, see func(request any)) aws.Config {
 	return initialized(cfg, "See",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput,
@@ -90,7 +89,7 @@ func sent(cfg aws.Config, see func(request any)) aws.Config {
 		})
 }
 
-// initialized returns a configuration whose clients handle each request first with handle.
+// initialized returns a configuration with clients that pass each request first to handle.
 func initialized(cfg aws.Config, name string, handle initializing) aws.Config {
 	cfg.APIOptions = append(slices.Clone(cfg.APIOptions), func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Nexus"+name, handle), middleware.Before)
@@ -180,8 +179,9 @@ func reasonFor(member string) string {
 	return ""
 }
 
-// Request makes what the first object declares, lets AWS answer as amend edits its answers, edits the object to the second, and returns
-// the request of type In that the edit sends: AWS would keep nothing that it leaves out of a structure.
+// Request creates the resource of the first object, lets AWS answer as amend edits its answers, edits the object to the second, and returns
+// the request of type In that the edit sends: AWS would drop every member of a structure that the request leaves out. AWS would keep
+// nothing that it leaves out of a structure.
 func Request[In any](t *testing.T, e engine.Entry, from, to v1alpha1.Resource, facts func(*Subject), amend func(output any)) *In {
 	t.Helper()
 	s := NewSubject(NewRig(t), e, from)

@@ -63,8 +63,7 @@ func (r *Rig) limited(t testing.TB, meta kind.Meta, adopt bool) (aws.Config, *em
 	return config, r.AWS.Limit(limitedKey, map[string]string{wellknown.TagManagedBy: wellknown.OperatorName}, policies...), documents
 }
 
-// limit lets the engine's calls need the rights that AWS asks for, of which they have those that the policies for this kind alone
-// allow.
+// limit enforces the rights that AWS asks for on the engine's calls. The calls have the rights that the policies for this kind alone allow.
 func (s *Subject) limit(t *testing.T, of *rights) {
 	t.Helper()
 	config, limited, documents := s.Rig.limited(t, of.meta, s.AllowAdoption)
@@ -80,7 +79,7 @@ func (s *Subject) limit(t *testing.T, of *rights) {
 	}
 }
 
-// compare reports what is printed and was never asked for.
+// compare reports rights that are printed and were never asked for.
 func (r *rights) compare(t *testing.T) {
 	t.Helper()
 	for _, l := range r.limits {

@@ -75,7 +75,7 @@ func newRigIn(t testing.TB, partition, region string) *Rig {
 	return r
 }
 
-// ofEngine returns the way of the engine to AWS, of which nothing is changed.
+// ofEngine returns the engine's unchanged configuration for AWS.
 func (r *Rig) ofEngine() aws.Config {
 	config := r.Config.Copy()
 	config.HTTPClient = awsclient.NewHTTPClient()
@@ -85,13 +85,13 @@ func (r *Rig) ofEngine() aws.Config {
 // Signer signs with the key of the operator of the tests.
 var Signer = kind.SignerWith(func() ([][]byte, error) { return [][]byte{[]byte("the key of the operator of the tests")}, nil })
 
-// Subject is one object under test: what the API server would hold of it, and a clock.
+// Subject is one object under test: the content of the object in the API server, and a clock.
 type Subject struct {
 	Entry engine.Entry
 	Rig   *Rig
 	// Object is the object as stored.
 	Object v1alpha1.Resource
-	// Intent holds what was persisted with the finalizer.
+	// Intent holds the intent that was persisted with the finalizer.
 	Intent *engine.Intent
 	// Targets answer references by Kind/name; Secrets answer by name/key.
 	Targets map[string]kind.Target
@@ -116,7 +116,7 @@ type Subject struct {
 	// comparesAnswers asks for a comparison of the export with every member of AWS's answers, which takes a second.
 	comparesAnswers bool
 
-	// forms says where the suite notes in which forms AWS's answers were given; nil outside of it.
+	// forms records the forms of AWS's answers that the suite has used; nil outside of it.
 	forms *forms
 
 	working v1alpha1.Resource
@@ -161,7 +161,7 @@ func (s *Subject) Edit(to v1alpha1.Resource) {
 	s.Object = o
 }
 
-// Facts returns what the controller would gather for the object.
+// Facts returns the facts that the controller would gather for the object.
 func (s *Subject) Facts() engine.Facts {
 	provider := v1alpha1.AWSProviderSpec{AllowAdoption: s.AllowAdoption, PermissionsBoundaryARN: s.Boundary, RolePathPrefix: s.RolePath,
 		DefaultTags: map[string]v1alpha1.TagValue{}}
@@ -194,7 +194,7 @@ func (s *Subject) stored() v1alpha1.Resource {
 	return o
 }
 
-// Scope returns what Desired gets.
+// Scope returns the scope that Desired gets.
 func (s *Subject) Scope() kind.Scope {
 	s.refs = map[string]kind.Target{}
 	o := s.stored()
@@ -283,7 +283,7 @@ func (s *Subject) Pass(ctx context.Context, kill func() bool) (engine.Outcome, e
 	return out, err
 }
 
-// Forget drops what the process remembers, as a restart of the operator does.
+// Forget drops the memory of the process, as a restart of the operator does.
 func (s *Subject) Forget() { s.memory = nil }
 
 var errKilled = errors.New("the operator was killed")

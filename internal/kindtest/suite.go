@@ -18,18 +18,18 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// Case is one row of a kind's table: what is declared, the AWS it meets, and the plan it must make.
+// Case is one row of a kind's table: the declared object, the AWS it meets, and the plan it must make.
 type Case struct {
 	Name string
-	// Object holds what is declared.
+	// Object holds the declared object.
 	Object v1alpha1.Resource
-	// Existing holds what was declared and applied before; Object is then an edit of it.
+	// Existing holds the object that was declared and applied before; Object is then an edit of it.
 	Existing v1alpha1.Resource
 	// Before changes AWS behind our back: before anything (no Existing), or after Existing was applied.
 	Before func(t *testing.T, r *Rig)
 	// Facts changes the subject: targets, secrets, guards.
 	Facts func(s *Subject)
-	// Drift says that Object equals Existing in generation: what differs was changed outside.
+	// Drift says that Object equals Existing in generation: every difference was made outside.
 	Drift bool
 	// Deleting says that the object is being deleted.
 	Deleting bool
@@ -45,16 +45,18 @@ type Case struct {
 	PlanOnly bool
 }
 
-// Run checks each row, and of each that the plan converges by the calls that its steps name, a second plan is
-// empty, and deciding writes nothing; the same of random edits made of the rows; then that the IAM actions declared in Meta are the ones
-// that the rows used, by the ledger of what AWS was asked for. The sample has some of the rows, and cannot know what all of them use.
+// Run checks each row. It checks for each row that the plan converges by the calls that its steps name, that a second plan is empty, and
+// that deciding writes nothing. It checks the same for random edits made of the rows. Then it checks, by the ledger of AWS calls, that the
+// IAM actions declared in Meta are the ones that the rows used. The sample has some of the rows, and cannot know the actions that all of
+// them use.
 func Run(t *testing.T, e engine.Entry, cases []Case) {
 	t.Helper()
 	RunWith(t, e, func(*testing.T, *Subject) {}, cases)
 }
 
-// RunWith is Run for kinds whose resources are parts of others: parents makes these in AWS before each row and before each
-// life of random edits, and sets the targets of the references to them.
+// RunWith is Run for kinds with resources that are parts of others: parents makes these in AWS before each row and before each life of
+// random edits, and sets the targets of the references to them. parents makes these in AWS before each row and before each life of random
+// edits, and sets the targets of the references to them.
 func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
 	t.Helper()
 	used := actions{reads: map[string]bool{}, writes: map[string]bool{}, rights: newRights(e), forms: newForms(e.Name()),
@@ -107,7 +109,7 @@ type actions struct {
 	structures    *structures
 }
 
-// record adds what the engine asked AWS for.
+// record adds the actions that the engine asked AWS for.
 func (a actions) record(calls emulator.Calls) {
 	for _, c := range calls {
 		if c.Write {
@@ -311,7 +313,7 @@ func awsErr(err error) error {
 	return err
 }
 
-// Writes runs a clean life of the sample and returns its writes: what a fault can strike.
+// Writes runs a clean life of the sample and returns its writes: the calls that a fault can strike.
 func calls(t *testing.T, e engine.Entry, l Life) emulator.Calls {
 	t.Helper()
 	r := NewRig(t)

@@ -21,7 +21,7 @@ import (
 // unread are settings that a spec declares and an export leaves out, because the kind does not read them.
 var unread = map[string][]string{"EC2Instance": {"blockDeviceMappings"}}
 
-// saysEverything checks that an export of what a spec declared reports no setting that no field can say: all of them came from fields.
+// saysEverything checks that an export of a declared spec reports no setting that no field can say: all of them came from fields.
 func saysEverything(t *testing.T, s *Subject, found importer.Export) {
 	t.Helper()
 	if !s.comparesAnswers {
@@ -39,9 +39,10 @@ func saysEverything(t *testing.T, s *Subject, found importer.Export) {
 	}
 }
 
-// undeclarable compares the settings that no field can say with a checked-in list: those that AWS could have answered with. An update
-// of the SDK shows in it what AWS has added: declare it by a field, or leave it in the list, or add it to notSettings of
-// internal/importer where it is no setting.
+// undeclarable compares the settings that no field can say with a checked-in list: those that AWS could have answered with. An update of
+// the SDK shows the additions of AWS in it: declare an addition by a field, or leave it in the list, or add it to notSettings of
+// internal/importer where it is no setting. declare it by a field, or leave it in the list, or add it to notSettings of internal/importer
+// where it is no setting.
 func undeclarable(t *testing.T, s *Subject) {
 	t.Helper()
 	if _, err := s.Settle(t.Context(), nil); err != nil {
@@ -71,7 +72,7 @@ func exportOf(t *testing.T, s *Subject, amend func(output any)) importer.Export 
 	return found
 }
 
-// amended returns a configuration whose clients show answers of AWS as amend edits them.
+// amended returns a configuration with clients that show answers of AWS as amend edits them.
 func amended(cfg aws.Config, amend func(output any)) aws.Config {
 	return initialized(cfg, "Amend",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput,
@@ -84,8 +85,8 @@ func amended(cfg aws.Config, amend func(output any)) aws.Config {
 		})
 }
 
-// NotDeclared makes what the object declares, lets AWS answer as amend edits its answers, and returns the settings that an import
-// reports as not declared, and what it leaves out. Its last result is the exported object.
+// NotDeclared creates the resource of the object, lets AWS answer as amend edits its answers, and returns the settings that an import
+// reports as not declared, and those that it leaves out. Its last result is the exported object.
 func NotDeclared(t *testing.T, e engine.Entry, o v1alpha1.Resource, facts func(*Subject), amend func(output any)) (settings,
 	omitted []string, exported v1alpha1.Resource) {
 	t.Helper()

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 )
 
-// fieldValues are the values of each field of specs, in JSON by the path of the field. In every run, what is expensive is done with one
-// object for each value instead of each combination of them.
+// fieldValues are the values of each field of specs, in JSON by the path of the field. In every run, the expensive checks use one object
+// for each value instead of each combination of them.
 type fieldValues map[string]map[string]bool
 
 // adds reports whether a spec has a value of a field that no spec before it had, and adds its values.
@@ -52,8 +52,9 @@ func (f fieldValues) add(t *testing.T, at string, v reflect.Value) {
 	}
 }
 
-// cover returns the places of specs that have together what all of them have: each field set and unset, both values of each bool
-// and every value of each enumeration. It is first the one with the most of these, then each time the one with most of the rest.
+// cover returns the places of specs that together have all traits of all specs: each field set and unset, both values of each bool and
+// every value of each enumeration. each field set and unset, both values of each bool and every value of each enumeration. It is first the
+// one with the most of these, then each time the one with most of the rest.
 func cover(specs []reflect.Value) (places []int) {
 	traits := make([]map[string]bool, len(specs))
 	for i, spec := range specs {
@@ -84,7 +85,7 @@ func lacking(seen, traits map[string]bool) (n int) {
 	return n
 }
 
-// addTraits adds what cover tells apart in a value. Strings of a type of their own are enumerations.
+// addTraits adds the traits that cover distinguishes in a value. Strings of a named type are enumerations.
 func addTraits(to map[string]bool, at string, v reflect.Value) {
 	said := !v.IsZero()
 	to[fmt.Sprint(at, said)] = true

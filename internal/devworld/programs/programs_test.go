@@ -47,7 +47,7 @@ func TestCopy_RefusesAFolderWithoutTheBuilder(t *testing.T) {
 	}
 }
 
-// folderOfPrograms makes a folder in which each program is an empty file, and the emulator calls an interpreter.
+// folderOfPrograms makes a folder with an empty file for each program, and an emulator that calls an interpreter.
 func folderOfPrograms(t *testing.T, dir, python string) {
 	t.Helper()
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "moto_server.py"} {

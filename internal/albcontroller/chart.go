@@ -33,7 +33,7 @@ func (c ChartSource) isPath() bool {
 	return strings.HasPrefix(c.Chart, ".") || strings.HasPrefix(c.Chart, "/") || strings.HasSuffix(c.Chart, ".tgz")
 }
 
-// Check refuses names of which none is a chart's.
+// Check refuses names that are no chart's.
 func (c ChartSource) Check() error {
 	switch {
 	case c.Chart == "":

@@ -27,7 +27,7 @@ type foreignController struct {
 	healthy  bool
 }
 
-// judge returns what is wrong with the controller.
+// judge returns an error if the controller is not healthy.
 func (f *foreignController) judge() error {
 	if f.healthy {
 		return nil

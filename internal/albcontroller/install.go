@@ -73,7 +73,7 @@ type Options struct {
 	Timeout         time.Duration
 }
 
-// Check refuses options with which nothing can be done.
+// Check refuses invalid options.
 func (f *Options) Check() error {
 	switch {
 	case f.Timeout <= 0:
@@ -167,7 +167,7 @@ func (b *Installer) refuseBesideAutoMode(ctx context.Context) error {
 		AutoModeRemedy))
 }
 
-// lookAtOwn finds what is to change about a controller that is ours, or is to be.
+// lookAtOwn finds the changes to a controller that is ours, or is to be.
 func (b *Installer) lookAtOwn(ctx context.Context, have *helmrelease.Release) (err error) {
 	name := b.EKSCluster(b.flags.Cluster)
 	if name == "" {
@@ -209,7 +209,7 @@ func (b *Installer) lookAtOwn(ctx context.Context, have *helmrelease.Release) (e
 	return nil
 }
 
-// lookAtAWS finds the cluster's network, and what is to change about the role.
+// lookAtAWS finds the cluster's network, and the changes to the role.
 func (b *Installer) lookAtAWS(ctx context.Context, cluster string) (region, vpc string, err error) {
 	cloud, err := b.OpenCloud(ctx, b.cfg, b.client, cluster)
 	if err != nil {
@@ -260,7 +260,7 @@ func (b *Installer) trustedProvider(ctx context.Context, cloud *connection.Cloud
 	return provider, err
 }
 
-// lookAtDefinitions finds what is to change about the definitions of the chart, which Helm would never upgrade.
+// lookAtDefinitions finds the changes to the definitions of the chart. Helm would never upgrade these.
 func (b *Installer) lookAtDefinitions(ctx context.Context) error {
 	for _, file := range b.Chart.Definitions() {
 		objects, err := install.Decode(file)
@@ -291,7 +291,7 @@ func isOurRelease(have *helmrelease.Release, l *install.Ledger) bool {
 	return have != nil && have.Labels[install.TagCreatedBy] == "nexusctl" && slices.Contains(l.Records(), releaseRecord())
 }
 
-// lookAtRelease finds what is to change about the release.
+// lookAtRelease finds the changes to the release.
 func (b *Installer) lookAtRelease(ctx context.Context, have *helmrelease.Release) error {
 	record := releaseRecord()
 	change := install.Change{Object: record.String(), Creates: &record, Limit: releaseLimit}

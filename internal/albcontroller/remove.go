@@ -25,17 +25,17 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
-// controllerKinds are the kinds of the controller whose objects stand for something in AWS, and have its finalizers.
+// controllerKinds are the kinds of the controller with objects that stand for something in AWS, and have its finalizers.
 var controllerKinds = []schema.GroupVersionKind{
 	{Group: "elbv2.k8s.aws", Version: "v1beta1", Kind: "TargetGroupBinding"},
 	{Group: "aga.k8s.aws", Version: "v1beta1", Kind: "GlobalAccelerator"},
 }
 
-// gatewayKind is the kind of the Gateway API whose objects the controller turns into load balancers, if they have its finalizer:
+// gatewayKind is the kind of the Gateway API with objects that the controller turns into load balancers, if they have its finalizer:
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/gateway/gateway/
 var gatewayKind = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "Gateway"}
 
-// balancerClass is the class of the Services whose load balancers the controller makes:
+// balancerClass is the class of the Services that the controller makes load balancers for:
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/service/nlb/
 const balancerClass = "service.k8s.aws/nlb"
 
@@ -87,7 +87,7 @@ func Delete(ctx context.Context, s *connection.Connection, dryRun bool, timeout 
 	return nil
 }
 
-// LookAtRemoval finds what is to be removed from the cluster. It only reads.
+// LookAtRemoval finds the objects to remove from the cluster. It only reads.
 func LookAtRemoval(ctx context.Context, s *connection.Connection, c client.Client, timeout time.Duration) (*Removal, error) {
 	r := &Removal{Removal: enact.Removal{Client: c, Timeout: timeout}}
 	var err error
@@ -112,7 +112,7 @@ func LookAtRemoval(ctx context.Context, s *connection.Connection, c client.Clien
 	return r, nil
 }
 
-// lookAtRelease finds what is to be done about the release, and who needs it.
+// lookAtRelease finds the changes to the release, and the objects that need it.
 func (r *Removal) lookAtRelease(ctx context.Context) error {
 	record := releaseRecord()
 	have, err := r.releases.Find(Release)
@@ -178,7 +178,7 @@ func usersOfController(ctx context.Context, c client.Client) ([]*unstructured.Un
 	return out, err
 }
 
-// userOf returns what is kept of an object that needs the controller.
+// userOf returns a short form of an object that needs the controller.
 func userOf(o client.Object, k schema.GroupVersionKind) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(k)
@@ -241,7 +241,7 @@ func (r *Removal) lookAtDefinition(ctx context.Context, record install.Record) e
 	return nil
 }
 
-// LookAtAWS finds what is to be removed from the account.
+// LookAtAWS finds the resources to remove from the account.
 func (r *Removal) LookAtAWS(ctx context.Context, a *install.Account) error {
 	changes, err := enact.RemovalsInAWS(ctx, a, r.Ledger.Records())
 	r.Changes = append(r.Changes, changes...)

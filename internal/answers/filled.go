@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// UnreadIfFilled returns the members that the recorded answers lack and on which the result would not depend if AWS answered with them,
-// in the order of operations and members. It is for tests: settings that no one made yet are among them. Members whose values the
-// reading refuses are read, and not among them.
+// UnreadIfFilled returns the members that the recorded answers lack and that the result would not depend on if AWS answered with them, in
+// the order of operations and members. It is for tests: settings that no one made yet are among them. Members with values that the reading
+// refuses are read, and not among them.
 func (r *Recording) UnreadIfFilled(ctx context.Context, read func(ctx context.Context) Result) []Member {
 	var out []Member
 	for _, key := range slices.Sorted(maps.Keys(r.answers)) {
@@ -51,7 +51,7 @@ const failed = "failed"
 // Failed is the result of a reading that found nothing.
 func Failed(why string) Result { return Result{failed: why} }
 
-// placeIn returns the value to which steps lead that go through fields and elements of lists.
+// placeIn returns the value at the end of steps that go through fields and elements of lists.
 func placeIn(v reflect.Value, steps []step) reflect.Value {
 	for _, s := range steps {
 		if v = indirect(v); v.Kind() == reflect.Slice {
@@ -95,7 +95,7 @@ func contentOf(v reflect.Value) string {
 	return string(text)
 }
 
-// maxDepth bounds how deep members are filled whose types contain themselves.
+// maxDepth limits the depth of filled members in types that contain themselves.
 const maxDepth = 4
 
 // fill gives a value, and everything below it, something that is not empty.

@@ -32,7 +32,7 @@ type answer struct {
 // errNotRecorded is the answer to a request that was not made while recording.
 var errNotRecorded = errors.New("AWS was not asked for this while its answers were recorded")
 
-// mode says what the clients do with the calls of a context.
+// mode selects how the clients handle the calls of a context.
 type mode struct {
 	recording *Recording
 	// replays is true where the clients answer from the recording. Of the answer to the request of the key changed, change edits a
@@ -46,23 +46,23 @@ type mode struct {
 
 type modeKey struct{}
 
-// Record returns a context in which the clients of an instrumented configuration keep the answers of AWS in the recording.
+// Record returns a context for the clients of an instrumented configuration. In it they keep the answers of AWS in the recording.
 func (r *Recording) Record(ctx context.Context) context.Context {
 	return context.WithValue(ctx, modeKey{}, mode{recording: r})
 }
 
-// replay returns a context in which the clients answer from the recording.
+// replay returns a context that makes the clients answer from the recording.
 func (r *Recording) replay(ctx context.Context, changed string, change func(output reflect.Value)) context.Context {
 	return context.WithValue(ctx, modeKey{}, mode{recording: r, replays: true, changed: changed, change: change})
 }
 
-// Replay returns a context in which the clients answer from the recording. Of each output, rewrite edits a copy; nil edits none. A
-// request that was not recorded fails, so that whatever reads or writes within the context never reaches AWS.
+// Replay returns a context that makes the clients answer from the recording. The function rewrite edits a copy of each output; nil edits
+// none. A request that was not recorded fails, so that no read or write within the context reaches AWS.
 func (r *Recording) Replay(ctx context.Context, rewrite func(operation string, output any)) context.Context {
 	return context.WithValue(ctx, modeKey{}, mode{recording: r, replays: true, rewrite: rewrite})
 }
 
-// Instrument returns a configuration whose clients obey recordings. In other contexts they call AWS as before.
+// Instrument returns a configuration with clients that obey recordings. In other contexts they call AWS as before.
 func Instrument(cfg aws.Config) aws.Config {
 	cfg.APIOptions = append(slices.Clone(cfg.APIOptions), func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("NexusAnswers", handle), middleware.Before)

@@ -30,16 +30,16 @@ type Leaf struct {
 	Value       any
 }
 
-// Result holds what was read, in parts that are compared one by one.
+// Result holds the results of the reading, in parts that are compared one by one.
 type Result map[string]string
 
 // maxRepetitions bounds how often the reading is repeated.
 const maxRepetitions = 20000
 
-// Unread returns the members of the recorded answers on which the result of read does not depend: the outermost ones, in the order of
-// operations and members. The reading is repeated in contexts in which the clients of an instrumented configuration call no AWS. Dates
-// are left out, because they are no settings, and a panic is a result like others. Errors say that the reading cannot be repeated, or not
-// often enough.
+// Unread returns the members of the recorded answers that the result of read does not depend on: the outermost ones, in the order of
+// operations and members. the outermost ones, in the order of operations and members. The reading is repeated in contexts that keep the
+// clients of an instrumented configuration from calling AWS. Dates are left out, because they are no settings, and a panic is a result like
+// others. Errors say that the reading cannot be repeated, or not often enough.
 func (r *Recording) Unread(ctx context.Context, read func(ctx context.Context) Result) ([]Member, error) {
 	w := &walk{ctx: ctx, recording: r, read: read}
 	w.base = w.repeat(nil)
@@ -124,8 +124,8 @@ func (w *walk) same(change func(output reflect.Value)) bool {
 	return maps.Equal(w.base, w.repeat(change))
 }
 
-// repeat reads again, with a change of the answer to the request of the key. A panic is a result: the answer lacks what the reading
-// needs.
+// repeat reads again, with a change of the answer to the request of the key. A panic is a result: the answer lacks a member that the
+// reading needs.
 func (w *walk) repeat(change func(output reflect.Value)) (out Result) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -135,7 +135,7 @@ func (w *walk) repeat(change func(output reflect.Value)) (out Result) {
 	return w.read(w.recording.replay(w.ctx, w.key, change))
 }
 
-// changeAt changes the value to which steps lead.
+// changeAt changes the value at the end of the steps.
 func changeAt(v reflect.Value, steps []step, change func(reflect.Value)) {
 	if len(steps) == 0 {
 		change(v)
@@ -158,7 +158,8 @@ func changeAt(v reflect.Value, steps []step, change func(reflect.Value)) {
 	}
 }
 
-// removeAt removes the value to which steps lead: an element from its list, and any other by making it empty.
+// removeAt removes the value at the end of the steps: an element from its list, and any other by making it empty. an element from its list,
+// and any other by making it empty.
 func removeAt(v reflect.Value, steps []step) {
 	last := len(steps) - 1
 	changeAt(v, steps[:last], func(parent reflect.Value) {
@@ -261,7 +262,7 @@ func children(p at) []at {
 	return out
 }
 
-// nameOf returns the name of an element of a list: that of its type, such as IndexName, or else the first one. It is the position
+// nameOf returns the name of an element of a list: that of its type, such as IndexName, or otherwise the first one. It is the position
 // where there is none.
 func nameOf(v reflect.Value, position int) string {
 	if v.Kind() != reflect.Struct {

@@ -138,7 +138,8 @@ func TestFieldsThatNameResourcesAreJudged(t *testing.T) {
 	}
 }
 
-// freeTexts lists the paths of the fields of a schema that take any text, or any of a pattern, and whose names say nothing of resources.
+// freeTexts lists the paths of the fields of a schema that take any text, or any of a pattern, and have names that do not suggest
+// resources.
 func freeTexts(s *apiextensionsv1.JSONSchemaProps, path, name string, out *[]string) {
 	if s.Type == "string" && len(s.Enum) == 0 && !naming.MatchString(name) {
 		*out = append(*out, path)
@@ -156,7 +157,7 @@ func freeTexts(s *apiextensionsv1.JSONSchemaProps, path, name string, out *[]str
 	}
 }
 
-// judgedTexts are fields whose names say nothing of resources and that are judged by their tag, or by what the provider demands.
+// judgedTexts are fields with names that do not suggest resources and that are judged by their tag, or by the limits of the provider.
 var judgedTexts = map[string]bool{"LambdaFunction.layers": true, "IAMRole.permissionsBoundary": true}
 
 // Fields that take texts, and that neither a tag nor their name makes a reference, are in a list that a person has read: none of them

@@ -29,7 +29,7 @@ comparisons are in [testing.md](testing.md#what-aws-publishes). Sources, with th
 
 `
 
-// The page lists what the oracles cover, so that a kind, a call or a field without one shows in a review.
+// The page lists the subjects of the oracles, so that a kind, a call or a field without one shows in a review.
 func TestOracles_AreListedByKind(t *testing.T) {
 	models, err := awsmodels.Read()
 	if err != nil {

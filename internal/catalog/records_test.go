@@ -18,8 +18,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 )
 
-// Each record of a user of another tool about a form of AWS's answers is in the catalog of rewrites, where the contract suite meets it,
-// or cannot matter: the schema refuses what AWS would change, or what AWS fills in does not have to be declared.
+// Each record of a user of another tool about a form of AWS's answers is in the catalog of rewrites, where the contract suite meets it, or
+// cannot matter: the schema refuses the values that AWS would change, or the values that AWS fills in do not have to be declared.
 func TestRecords_AreInTheCatalogOrDecided(t *testing.T) {
 	records, err := awsmodels.ReadRecords()
 	if err != nil {

@@ -70,7 +70,7 @@ var needed = map[string]func(v1alpha1.Resource){
 var later = map[string]bool{"SecurityGroup spec.ingressRules.sourceSecurityGroupRef": true,
 	"SecurityGroup spec.egressRules.sourceSecurityGroupRef": true}
 
-// referrerOf is an object of a kind, one of whose fields refers to the object x.
+// referrerOf is an object of a kind with one field that refers to the object x.
 func referrerOf(e engine.Entry, field string) v1alpha1.Resource {
 	obj := e.New()
 	obj.SetNamespace("team")
@@ -85,8 +85,8 @@ func referrerOf(e engine.Entry, field string) v1alpha1.Resource {
 // elsewhere is an object that another namespace has, in the best state: no reference has a field for a namespace.
 var elsewhere = target{name: "another namespace's", edit: func(*v1alpha1.CommonSpec, *v1alpha1.CommonStatus) {}}
 
-// Every field that refers to an object, in every state of that object: the field is resolved by the state, before AWS is called, and what
-// the state refuses is the failure of the object.
+// Every field that refers to an object, in every state of that object: the field is resolved by the state, before AWS is called, and a
+// refusal by the state is the failure of the object.
 func TestEveryReferenceFieldAsksForTheStateOfItsObject(t *testing.T) {
 	entries, rows := map[string]engine.Entry{}, 0
 	for _, e := range catalog.Kinds() {

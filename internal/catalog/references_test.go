@@ -42,7 +42,7 @@ func referenceFields(t reflect.Type, path string) (out []string) {
 	return out
 }
 
-// reaches are the kinds whose identifiers mean the same resource in other regions, or in other accounts, with the reason.
+// reaches are the kinds with identifiers that mean the same resource in other regions, or in other accounts, with the reason.
 var reaches = map[string]struct {
 	kind.Reach
 	why string
@@ -56,7 +56,7 @@ var reaches = map[string]struct {
 	"IAMRole":           {kind.WithinAccount, "IAM has no regions"},
 }
 
-// A kind whose identifiers reach further than the region of its resource says so, and no other kind does.
+// A kind with identifiers that reach further than the region of its resource says so, and no other kind does.
 func TestReach_IsDecidedForEveryKind(t *testing.T) {
 	for _, e := range catalog.Kinds() {
 		if want := reaches[e.Name()]; e.Meta().Facts.Reach != want.Reach {
@@ -71,8 +71,8 @@ type target struct {
 	name        string
 	edit        func(spec *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus)
 	role, other bool
-	// foreign are the patterns of --foreign-resources; anywhere says that the kinds whose identifiers mean the same everywhere may be
-	// referred to all the same.
+	// foreign are the patterns of --foreign-resources; anywhere says that kinds with identifiers that mean the same everywhere may be referred
+	// to all the same.
 	foreign  []string
 	anywhere bool
 	// deleting objects have a deletion timestamp; theirs are kept by the operator's finalizer, those that are left behind by another.
@@ -96,7 +96,7 @@ var targets = []target{
 	{name: "in conflict", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
 		st.Conditions = []metav1.Condition{{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonConflict}}
 	}},
-	// While AWS may still be slow to show tags, the status keeps what it says; after that time nothing proves the owner.
+	// While AWS may still be slow to show tags, the status stays as it is; after that time the owner is unproven.
 	{name: "untagged", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
 		st.Ownership = v1alpha1.OwnershipDisputed
 		st.Conditions = []metav1.Condition{{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonOwnershipUnknown}}

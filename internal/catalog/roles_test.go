@@ -56,7 +56,7 @@ var clients = map[string]any{
 // Types has the operations of CloudFormation; those of Cloud Control API have its prefix in IAM.
 type Types struct{ *cloudformation.Client }
 
-// operations lists the operations whose names differ from that of their IAM action.
+// operations lists the operations that have another name than their IAM action.
 var operations = map[string]string{
 	"s3:GetBucketCORS": "GetBucketCors", "s3:GetBucketNotification": "GetBucketNotificationConfiguration",
 	"s3:GetBucketObjectLockConfiguration": "GetObjectLockConfiguration", "s3:GetBucketPublicAccessBlock": "GetPublicAccessBlock",

@@ -43,7 +43,7 @@ type Result struct {
 
 	// Consequence is true for a failure that is none of its own while the capability does not run.
 	Consequence bool `json:"-"`
-	// Cause is the number of the check whose failure this one follows from; 0 where it stands for itself.
+	// Cause is the number of the check that this failure follows from; 0 where it stands for itself.
 	Cause int `json:"-"`
 	// tells is true where the evidence is worth reading also when the check passes.
 	tells bool
@@ -54,7 +54,7 @@ func Pass(title, evidence string) Result {
 	return Result{Title: title, Outcome: OutcomePass, Evidence: evidence}
 }
 
-// Fact is a check that passes and tells what was found.
+// Fact is a check that passes and has its findings as evidence.
 func Fact(title, evidence string) Result {
 	r := Pass(title, evidence)
 	r.tells = true
@@ -128,7 +128,7 @@ func (s Summary) Text() string {
 	return out
 }
 
-// Text is a check for a terminal. What a check that passed saw is left to the other formats.
+// Text is a check for a terminal. The evidence of a check that passed is left to the other formats.
 func Text(r Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%2d %s  %-10s  %s (%.1fs)\n", r.Number, r.Outcome, r.Group, r.Title, r.DurationSeconds)

@@ -47,7 +47,7 @@ type asked struct {
 	flags []string
 }
 
-// print runs a command with -o json. It returns what the command printed, also when its exit code says that an object is not ready or a
+// print runs a command with -o json. It returns the output of the command, also when its exit code says that an object is not ready or a
 // manifest is invalid, and its notes. A command that printed no JSON has failed.
 func (a asked) print(ctx context.Context, q ui.Question) (printed json.RawMessage, notes string, err error) {
 	var out, errOut bytes.Buffer

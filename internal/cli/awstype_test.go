@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// Validate names what AWS would refuse, each with its path.
+// Validate names the values that AWS would refuse, each with its path.
 func TestValidate_ChecksThePropertiesOfAnyType(t *testing.T) {
 	const head = "apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: AWSResource\nmetadata: {name: a, namespace: b}\nspec:\n  providerRef: {name: p}\n"
 	for _, row := range []struct {

@@ -38,7 +38,7 @@ func (b *browser) open(ctx context.Context, address string) error {
 	return exec.CommandContext(ctx, program, append(args, path)...).Start()
 }
 
-// openerOf is the command with which an operating system opens a file in the program of its kind.
+// openerOf is the command of an operating system that opens a file in the program of its kind.
 func openerOf(system string) (name string, args []string) {
 	switch system {
 	case "darwin":

@@ -85,7 +85,7 @@ func buildAppCommand(s *connection.Connection) *cobra.Command {
 	return cmd
 }
 
-// addSourceFlags adds the flags that say what an image is built from.
+// addSourceFlags adds the flags for the source of an image.
 func addSourceFlags(f *imagebuild.AppOptions, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Source, "source", ".", "folder that the tool builds from")

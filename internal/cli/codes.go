@@ -71,7 +71,7 @@ func reasonOf(err error) string {
 	return ""
 }
 
-// codeOfExit returns the code of an error without a reason: by what the API server said, else by the exit code.
+// codeOfExit returns the code of an error without a reason: by the API server's answer, or otherwise by the exit code.
 func codeOfExit(code int, err error) string {
 	_, noAccess := errors.AsType[*plan.AccessError](err)
 	switch {

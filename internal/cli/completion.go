@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// completionTimeout bounds what a shell waits for, with a cluster that does not answer.
+// completionTimeout limits the time that a shell waits for a cluster that does not answer.
 const completionTimeout = 3 * time.Second
 
 // completes lists the kinds of arguments of each verb, for the completion of a shell.
@@ -68,7 +68,7 @@ func (s *completer) addCompletions(root *cobra.Command) {
 	_ = root.RegisterFlagCompletionFunc("context", s.completeContexts)
 }
 
-// completedKinds are the words for kinds whose objects verbs take.
+// completedKinds are the words for kinds with objects that verbs take.
 func (s *completer) completedKinds() []string {
 	out := []string{"ncap", "awsprovider", "securityintent", "securityintentbinding"}
 	for _, e := range s.Kinds() {

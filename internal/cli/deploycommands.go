@@ -63,7 +63,7 @@ func deployCommand(s *connection.Connection) *cobra.Command {
 	return cmd
 }
 
-// addDeploySettings adds the flags that say what is installed.
+// addDeploySettings adds the flags for the parts of the installation.
 func addDeploySettings(f *deploy.Options, cmd *cobra.Command, s *connection.Connection) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Image, "image", "", "container image of the operator; default: that of this version in the account's repository "+

@@ -129,7 +129,7 @@ func (s *devVerbs) buildMissing(ctx context.Context, w devworld.World, f *devUpF
 	return err
 }
 
-// nextText ends an up: where the world is, and what to do next.
+// nextText ends an up: where the world is, and the next commands.
 func nextText(r *devworld.Report, f *devFlags) string {
 	return fmt.Sprintf(`The local world runs. Its nodes are simulated: pods become ready without running containers.
 Kubeconfig: %s

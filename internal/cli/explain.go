@@ -66,7 +66,7 @@ func explain(ctx context.Context, s *connection.Connection, args []string, outpu
 	return nil
 }
 
-// textOfExplanation tells a person what is wrong, how that is known, and what to do.
+// textOfExplanation describes the problem, its evidence and its remedy for people.
 func textOfExplanation(e *inspect.Explanation, now time.Time) string {
 	if e.Ready {
 		text := e.Object.Title() + " is ready.\n"

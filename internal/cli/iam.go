@@ -223,8 +223,7 @@ func (s *iamVerb) printAppPolicies(c *nexusv1.NexusAICapability, facts capabilit
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/auth-and-access_examples.html
 var secretSuffix = regexp.MustCompile(`<known after SecretsManagerSecret/[^>]+>`)
 
-// completeARNs replaces the part of a secret's ARN that AWS assigns by wildcards, and reports whether nothing else is
-// missing.
+// completeARNs replaces the part of a secret's ARN that AWS assigns by wildcards, and reports whether no other part is missing.
 func completeARNs(d iampolicy.Document) bool {
 	complete := true
 	for _, statement := range d.Statement {

@@ -267,7 +267,7 @@ func (s *importVerb) importer(ctx context.Context, f *importFlags) (*importer.Im
 		Boundary: f.boundary, RolePath: f.rolePath, Adopt: f.adopt}, nil
 }
 
-// importFailure is a mistake in the command line, or what kept nexusctl from reading AWS.
+// importFailure is a mistake in the command line, or the reason why nexusctl could not read AWS.
 func importFailure(err error, what string) error {
 	_, unknown := errors.AsType[*importer.UnknownKindError](err)
 	_, malformed := errors.AsType[*importer.MalformedError](err)

@@ -101,7 +101,7 @@ func answerFlags(flags *pflag.FlagSet) {
 		"Delete, Retain or Orphan: AWS resources at the deletion of the capability (default Delete, and Retain for prod)")
 }
 
-// initCapability reads the application, asks what is missing, and writes the manifest.
+// initCapability reads the application, asks for the missing values, and writes the manifest.
 func (s *initVerb) initCapability(ctx context.Context, f *initFlags, flags *pflag.FlagSet) error {
 	if f.compose != "" && f.chart != "" {
 		return exit.Usage("--from-compose and --from-chart exclude each other")
@@ -201,7 +201,7 @@ func (s *initVerb) checkWritten(ctx context.Context, m *appmodel.Manifest) error
 	return exit.Usage("the application cannot be a capability: %s; nothing was written", strings.Join(problems, "; "))
 }
 
-// writeManifest writes the manifest, what it does not carry over, and the next commands.
+// writeManifest writes the manifest, the parts that it does not carry over, and the next commands.
 func (s *initVerb) writeManifest(f *initFlags, m *appmodel.Manifest) error {
 	name := f.output
 	if f.output == connection.StandardInput {

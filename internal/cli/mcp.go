@@ -64,8 +64,8 @@ func (nopWriteCloser) Close() error { return nil }
 // mcpTools answers the calls of tools by running the commands of nexusctl.
 type mcpTools struct{ asked }
 
-// run runs a command with -o json. The answer holds what it printed, also when its exit code says that an object is not ready or a
-// manifest is invalid, and its notes.
+// run runs a command with -o json. The answer holds its output, also when its exit code says that an object is not ready or a manifest is
+// invalid, and its notes.
 func (t *mcpTools) run(ctx context.Context, q ui.Question) (*mcp.CallToolResult, any, error) {
 	printed, notes, err := t.print(ctx, q)
 	if err != nil {

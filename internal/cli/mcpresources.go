@@ -40,7 +40,7 @@ func addMCPResources(server *mcp.Server, pages fs.FS) error {
 	})
 }
 
-// addPage adds a page of the documentation, whose first heading is its title.
+// addPage adds a page of the documentation. Its title is its first heading.
 func addPage(server *mcp.Server, path, text string) {
 	uri := docsURI + path
 	server.AddResource(&mcp.Resource{URI: uri, Name: path, Title: titleOfPage(path, text), MIMEType: "text/markdown", Size: int64(len(text))},

@@ -16,8 +16,8 @@ func completeOutput(cmd *cobra.Command, formats ...string) {
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// outputFlag gives a verb the flag --output, whose value is checked before the verb runs. The first format is the default.
-// What follows the name of a format explains it.
+// outputFlag gives a verb the flag --output. The value of the flag is checked before the verb runs. The first format is the default. The
+// text after the name of a format explains it.
 func outputFlag(cmd *cobra.Command, into *string, formats ...string) {
 	last := len(formats) - 1
 	var known []string

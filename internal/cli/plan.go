@@ -87,7 +87,7 @@ func diffCommand(s *connection.Connection) *cobra.Command {
 	return cmd
 }
 
-// addPlanFlags adds the flags that say what to plan and how to print it.
+// addPlanFlags adds the flags for the objects to plan and the format of the output.
 func addPlanFlags(s *connection.Connection, cmd *cobra.Command, f *planFlags) {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&f.files.Filenames, "filename", "f", nil, "files, directories or URLs of manifests; - reads standard input")
@@ -149,7 +149,7 @@ func (s *planVerb) findPlan(ctx context.Context, f *planFlags, args []string) (p
 	return s.planned(ctx, p, f, args)
 }
 
-// ways counts how often a command line says what to plan.
+// ways counts how often a command line names objects to plan.
 func (f *planFlags) ways(args []string) int {
 	n := 0
 	for _, asked := range []bool{len(f.files.Filenames) > 0, f.files.Kustomize != "", len(args) > 0, f.all} {

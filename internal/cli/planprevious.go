@@ -90,7 +90,7 @@ func withKeyOf(a *unstructured.Unstructured) func(*unstructured.Unstructured) bo
 	}
 }
 
-// leaveOut removes the dropped objects whose deletion has no plan, and prints their names.
+// leaveOut removes the dropped objects that have no plan for their deletion, and prints their names.
 func (s *planVerb) leaveOut(c *changeset, server bool) {
 	var left []string
 	c.dropped = slices.DeleteFunc(c.dropped, func(u *unstructured.Unstructured) bool {

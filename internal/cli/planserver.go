@@ -79,7 +79,8 @@ func (s *planVerb) planOfRequest(ctx context.Context, c client.Client, q *nexusv
 	return found, nil
 }
 
-// planRequests are the requests for what a command line names: one, or a second one for the objects that are no longer declared.
+// planRequests are the requests for the objects that a command line names: one, or a second one for the objects that are no longer
+// declared. one, or a second one for the objects that are no longer declared.
 func (s *planVerb) planRequests(f *planFlags, args []string) ([]*nexusv1.PlanRequest, error) {
 	namespace, _, err := s.Cluster.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
@@ -137,7 +138,7 @@ func onlyNamespace(namespace string, manifests []*unstructured.Unstructured) (st
 	return namespace, nil
 }
 
-// addManifest adds what a manifest declares, or, for a deletion, names.
+// addManifest adds the objects that a manifest declares, or, for a deletion, names.
 func addManifest(q *nexusv1.PlanRequest, m *unstructured.Unstructured) error {
 	if q.Spec.Deletion {
 		q.Spec.Objects = append(q.Spec.Objects, nexusv1.PlannedObject{Kind: m.GetKind(), Name: m.GetName()})
@@ -218,7 +219,7 @@ func awaitAnswer(ctx context.Context, c client.Client, q *nexusv1.PlanRequest, t
 
 var errNoAnswer = errors.New("no answer")
 
-// failureOf returns what is wrong with a request that was answered; nil where there is a plan.
+// failureOf returns the problem of a request that was answered; nil where there is a plan.
 func failureOf(q *nexusv1.PlanRequest) error {
 	c := meta.FindStatusCondition(q.Status.Conditions, status.Stall)
 	switch {
@@ -231,7 +232,7 @@ func failureOf(q *nexusv1.PlanRequest) error {
 	}
 }
 
-// lastFailure returns what the operator last said of a request that it has not answered.
+// lastFailure returns the last message of the operator about a request that it has not answered.
 func lastFailure(q *nexusv1.PlanRequest) string {
 	if c := meta.FindStatusCondition(q.Status.Conditions, status.Reconciling); c != nil && c.Message != "" {
 		return ": " + c.Message

@@ -54,7 +54,7 @@ func newConnection(p Program) *connection.Connection {
 	}
 }
 
-// Run runs the program with arguments, of which the first is its name, and returns the exit code.
+// Run runs the program with arguments and returns the exit code. The first argument is the name of the program.
 func (p Program) Run(ctx context.Context, args []string) int {
 	ctx = exit.CountUncut(ctx)
 	root, say := p.Command(nameOf(args)), (&console.Console{IOStreams: p.IOStreams}).Say
@@ -77,7 +77,7 @@ func (p Program) Run(ctx context.Context, args []string) int {
 	return code
 }
 
-// onOneLine puts what cobra says of an unknown command, with the commands whose names are alike, on one line.
+// onOneLine puts cobra's message about an unknown command, with the commands that have similar names, on one line.
 func onOneLine(err error) error {
 	text, alike, found := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
 	if !found || !exit.IsUnknownCommand(err) {
@@ -95,7 +95,7 @@ func nameOf(args []string) string {
 	return "nexusctl"
 }
 
-// Command builds the tree of commands, under the name by which the program was called.
+// Command builds the tree of commands, under the name that the program was called by.
 func (p Program) Command(name string) *cobra.Command {
 	s := newConnection(p)
 	first, alias, plugin := strings.Cut(name, " ")
@@ -132,7 +132,7 @@ func (p Program) Command(name string) *cobra.Command {
 // slowVerbs print their result when they have read everything.
 var slowVerbs = []string{"plan", "diff", "import", "list", "status", "tree", "explain", "drift", "verify-capability", "scan"}
 
-// addCommands adds the commands in the groups in which the help lists them.
+// addCommands adds the commands in the groups that the help lists them in.
 func addCommands(root *cobra.Command, p Program, s *connection.Connection) {
 	ui := func(s *connection.Connection) *cobra.Command { return uiCommand(p, s) }
 	mcp := func(s *connection.Connection) *cobra.Command { return mcpCommand(p, s) }
@@ -169,7 +169,7 @@ func addCommands(root *cobra.Command, p Program, s *connection.Connection) {
 	root.AddCommand(versionCommand(s), docsCommand(s))
 }
 
-// arguments makes a validator of positional arguments whose mistakes are mistakes of usage.
+// arguments makes a validator of positional arguments. Its errors are errors of usage.
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

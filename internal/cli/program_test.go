@@ -322,7 +322,7 @@ func TestValidate_FindsEveryMistakeAtOnce(t *testing.T) {
 	}
 }
 
-// Mistakes of different classes, of which readers and schemas usually name the first class alone, are found together.
+// Mistakes of different classes are found together. Readers and schemas usually name the first class alone.
 func TestValidate_NoMistakeHidesAnother(t *testing.T) {
 	type change struct{ old, new, says string }
 	changes := []change{
@@ -359,7 +359,8 @@ func TestValidate_NoMistakeHidesAnother(t *testing.T) {
 	}
 }
 
-// What the reader of Kubernetes passes over, and what it ends at, are mistakes with their lines, and the other documents are validated.
+// The parts of a text that the reader of Kubernetes passes over, or ends at, are mistakes with their lines, and the other documents are
+// validated.
 func TestValidate_NamesTheLineOfMistakesInText(t *testing.T) {
 	const good = "apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: S3Bucket\nmetadata: {name: good}\nspec: {providerRef: {name: p}, bucketName: abc}\n"
 	for name, tc := range map[string]struct{ text, want string }{

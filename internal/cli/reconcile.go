@@ -88,8 +88,8 @@ func checkRequest(u *unstructured.Unstructured, at string) objectrequest.Request
 		Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
 }
 
-// reconcilable are the objects that the command line names, with the resources of capabilities among them. It refuses
-// objects for which a request has no effect; among all objects it leaves them out.
+// reconcilable are the objects that the command line names, with the resources of capabilities among them. It refuses objects that a
+// request has no effect for; among all objects it leaves them out.
 func (s *requestVerb) reconcilable(ctx context.Context, r *inspect.Reader, f *reconcileFlags,
 	args []string) ([]*unstructured.Unstructured, error) {
 	objects, err := s.targets(ctx, r, &f.requestFlags, args)
@@ -137,7 +137,7 @@ func withResources(ctx context.Context, r *inspect.Reader, objects []*unstructur
 	return out, nil
 }
 
-// mayBeReconciled refuses objects for which a request has no effect.
+// mayBeReconciled refuses objects that a request has no effect for.
 func mayBeReconciled(ctx context.Context, r *inspect.Reader, u *unstructured.Unstructured) error {
 	if !connection.IsCapability(u) && !objectrequest.HasAWSKind(r, u) && u.GetKind() != "AWSProvider" {
 		return exit.Usage("%s: the operator takes no requests for objects of its kind; it processes them whenever something that they depend on changes", console.TitleOf(u))
@@ -204,7 +204,7 @@ func (s *requestVerb) waitForChecks(ctx context.Context, c client.Client, object
 	}
 }
 
-// askAgain requests the checks of the capabilities, after the operator has seen what the checks of their resources found.
+// askAgain requests the checks of the capabilities, after the operator has seen the results of the checks of their resources.
 func (k *checks) askAgain(ctx context.Context) error {
 	k.at, k.open, k.next = k.Clock.Now().UTC().Format(time.RFC3339Nano), k.next, nil
 	for _, u := range k.open {
@@ -236,7 +236,7 @@ func (k *checks) look(ctx context.Context) (bool, error) {
 	return len(still)+len(k.next) == 0, nil
 }
 
-// isDone reports the check of an object once it was done. An object that was being deleted may go meanwhile.
+// isDone reports the check of an object once it was done. An object that was being deleted may be gone by then.
 func (k *checks) isDone(ctx context.Context, u *unstructured.Unstructured) (bool, error) {
 	title := console.TitleOf(u)
 	err := k.client.Get(ctx, client.ObjectKeyFromObject(u), u)
@@ -278,7 +278,7 @@ func checkedAs(o inspect.ObjectStatus) string {
 	return "checked, not ready"
 }
 
-// titlesWithReasons names the objects with what their conditions say of why they are not checked yet.
+// titlesWithReasons names the objects with the reasons of their conditions for the missing check.
 func titlesWithReasons(objects []*unstructured.Unstructured) string {
 	var out []string
 	for _, u := range objects {
@@ -287,7 +287,7 @@ func titlesWithReasons(objects []*unstructured.Unstructured) string {
 	return strings.Join(out, ", ")
 }
 
-// reasonOfDelay says why an object is not Ready, or, of one that stays Ready meanwhile, what its check waits for.
+// reasonOfDelay returns why an object is not Ready, or, for one that stays Ready, the condition that its check waits for.
 func reasonOfDelay(conditions []metav1.Condition) string {
 	for _, wanted := range []struct {
 		kind   string

@@ -91,7 +91,7 @@ type typeList struct {
 	Types      []string `json:"types"`
 }
 
-// listTypes prints the types whose names contain a part, in any case.
+// listTypes prints the types that have a part in their names, in any case.
 func (s *schemaVerb) listTypes(b *bundled.Bundle, part, output string) error {
 	found := slices.DeleteFunc(slices.Clone(b.Types),
 		func(name string) bool { return !strings.Contains(strings.ToLower(name), strings.ToLower(part)) })

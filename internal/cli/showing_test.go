@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 )
 
-// Everything that reads for long is shown at work, and what reads what a person types is not.
+// Every command that reads for long is shown at work, and a command that reads a person's typing is not.
 func TestWorking_CommandsThatReadForLongAreShown(t *testing.T) {
 	root := Program{Kinds: catalog.Kinds, Getenv: func(string) string { return "" }}.Command("nexusctl")
 	for _, name := range slowVerbs {

@@ -60,8 +60,8 @@ func (s *treeVerb) tree(ctx context.Context, args []string, output string) error
 	return console.PrintAs(s.Out, output, tree, func() string { return textOfTree(tree.Root, s.Clock.Now(), output == "wide") })
 }
 
-// orderOf returns what the objects of a capability wait for, by the graph that the operator makes of it. Where the operator's settings
-// cannot be read, its defaults stand for them; a capability of which no graph can be made has no order.
+// orderOf returns the objects that the objects of a capability wait for, by the graph that the operator makes of it. Where the operator's
+// settings cannot be read, its defaults stand for them; a capability without a graph has no order.
 func (s *treeVerb) orderOf(ctx context.Context, c client.Client) func(*nexusv1.NexusAICapability) map[string][]string {
 	return func(of *nexusv1.NexusAICapability) map[string][]string {
 		namespace := s.NamespaceOfOperator()
@@ -97,7 +97,7 @@ func ageInTree(now time.Time, n *inspect.Node) string {
 	return console.Age(now, n.Created)
 }
 
-// textOfTree is a tree for a terminal: a row for each object, as a table, with what troubles it below the row.
+// textOfTree is a tree for a terminal: a row for each object, as a table, with its problems below the row.
 func textOfTree(root *inspect.Node, now time.Time, wide bool) string {
 	rows := [][]string{{"NAME", "HEALTH", "AGE"}}
 	var notes []string
@@ -160,7 +160,7 @@ func signOf(h inspect.Health) string {
 // maxNote bounds the message below a row, in bytes; -o wide shows all of it.
 const maxNote = 240
 
-// noteOf says below a row what the AWS resource is, and what troubles the object.
+// noteOf describes below a row the AWS resource, and the problems of the object.
 func noteOf(n *inspect.Node, below string, wide bool) string {
 	indent := below + "     "
 	if len(n.Children) > 0 {

@@ -32,7 +32,7 @@ func validateCommand(s *connection.Connection) *cobra.Command {
 	return cmd
 }
 
-// noFiles refuses arguments of a command whose files are named by a flag.
+// noFiles refuses arguments of a command that takes its files by a flag.
 func noFiles(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return exit.Usage("%q: name files with -f", args[0])

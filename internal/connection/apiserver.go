@@ -28,8 +28,8 @@ func (e *unreachableError) Error() string {
 // Unwrap returns the error of the network.
 func (e *unreachableError) Unwrap() error { return e.err }
 
-// LeadToAPIServer has requests to the API server end with an interruption, also those that libraries make without the
-// command's context, and has them say what to do when there is no answer.
+// LeadToAPIServer has requests to the API server end with an interruption, also those that libraries make without the command's context,
+// and adds a remedy to the error when there is no answer.
 func LeadToAPIServer(ctx context.Context) func(*rest.Config) *rest.Config {
 	return func(cfg *rest.Config) *rest.Config {
 		cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return &apiServerWay{ctx: ctx, next: next} })

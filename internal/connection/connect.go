@@ -41,8 +41,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
 
-// defaultOperatorNamespace is the namespace in which the operator is installed by default, and operatorName is the
-// name of its Deployment or StatefulSet.
+// defaultOperatorNamespace is the namespace of the operator by default, and operatorName is the name of its Deployment or StatefulSet.
 const (
 	defaultOperatorNamespace = "nexus-system"
 	OperatorName             = wellknown.OperatorName
@@ -73,7 +72,7 @@ type Connection struct {
 	assumed bool
 }
 
-// PrintingTo returns the connection of a command within another one, whose output goes elsewhere.
+// PrintingTo returns the connection of a command within another one, with its output redirected.
 func (s *Connection) PrintingTo(out io.Writer) *Connection {
 	own := *s
 	own.Console = s.Console.PrintingTo(out)
@@ -110,8 +109,8 @@ func (s *Connection) Connect() (*rest.Config, client.Client, error) {
 	return cfg, c, nil
 }
 
-// namesNoCluster reports whether the configuration is the one that client-go makes up where nothing names a cluster: a
-// server on this machine, to which no connection leads.
+// namesNoCluster reports whether the configuration is the one that client-go makes up where nothing names a cluster: a server on this
+// machine that is not reachable.
 func (s *Connection) namesNoCluster(cfg *rest.Config) bool {
 	raw, err := s.Cluster.ToRawKubeConfigLoader().RawConfig()
 	return err == nil && len(raw.Clusters) == 0 && *s.Cluster.APIServer == "" && cfg.Host == "http://localhost:8080"
@@ -209,14 +208,14 @@ func (s *Connection) Planner(ctx context.Context, skipAWS bool) (*plan.Planner, 
 	return p, nil
 }
 
-// operatorOf returns what plans know of an operator with these options.
+// operatorOf returns the facts of plans about an operator with these options.
 func (s *Connection) operatorOf(o options.Options, settings capabilityfacts.Settings) plan.Operator {
 	return plan.Operator{Settings: settings, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces,
 		ForeignResources: o.ForeignResources, PlanGate: o.PlanGate,
 		Types: engine.TypesOf(o.Types, s.Kinds()), Intents: intentfacts.SettingsOf(o)}
 }
 
-// lacksDrain reports whether the cluster does not know the hook with which pods drain.
+// lacksDrain reports whether the cluster does not know the hook that drains pods.
 func lacksDrain(cfg *rest.Config) (bool, error) {
 	d, err := discovery.NewDiscoveryClientForConfig(cfg)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 )
 
-// EKSCluster is the name of the EKS cluster: that of a flag, of the environment variable EKS_CLUSTER_NAME, or what the
-// kubeconfig tells. It is empty when nothing does, as outside EKS.
+// EKSCluster is the name of the EKS cluster: that of a flag, of the environment variable EKS_CLUSTER_NAME, or of the kubeconfig. It is
+// empty when nothing does, as outside EKS.
 func (s *Connection) EKSCluster(flag string) string {
 	if flag != "" {
 		return flag
@@ -33,8 +33,8 @@ func (s *Connection) EKSCluster(flag string) string {
 	return clusterNameIn(config, current)
 }
 
-// AutoModeOf returns what asks EKS about EKS Auto Mode in the cluster, with the caller's own credentials. It answers no where the name of
-// the cluster is not known, and without credentials or the right to ask.
+// AutoModeOf returns a function that asks EKS about EKS Auto Mode in the cluster, with the caller's own credentials. It answers no where
+// the name of the cluster is not known, and without credentials or the right to ask.
 func (s *Connection) AutoModeOf(flag string) clusterfacts.AutoMode {
 	o, err := s.OfflineOptions()
 	if err != nil {

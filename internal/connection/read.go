@@ -51,7 +51,7 @@ func LookFailure(err error, namespace string) error {
 	}
 }
 
-// ReadFailure says whose mistake a failed read is.
+// ReadFailure classifies a failed read as a mistake of the user or a missing precondition.
 func ReadFailure(err error) error {
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):

@@ -25,7 +25,7 @@ type Registries struct {
 	logins map[string]login
 }
 
-// NewRegistries returns registries of which none was asked yet.
+// NewRegistries returns registries before any request for a token.
 func NewRegistries(s *Connection) *Registries {
 	return &Registries{Connection: s, logins: map[string]login{}}
 }
@@ -62,7 +62,7 @@ func (t *Registries) Resolve(r authn.Resource) (authn.Authenticator, error) {
 	return authn.DefaultKeychain.Resolve(r)
 }
 
-// ResolveContext implements authn.ContextKeychain: a token of ECR for its registries, and for the others what is configured.
+// ResolveContext implements authn.ContextKeychain: a token of ECR for its registries, and for the others the configured credentials.
 func (t *Registries) ResolveContext(ctx context.Context, r authn.Resource) (authn.Authenticator, error) {
 	region, ours := install.RegistryRegion(r.RegistryStr())
 	if !ours {

@@ -16,7 +16,7 @@ const (
 	ColorOff = "\x1b[0m"
 )
 
-// Canvas is a terminal on which a table is drawn again and again.
+// Canvas is a terminal that shows a table again and again.
 type Canvas struct {
 	// Width cuts lines, so that each is one on the screen.
 	Width   int
@@ -25,7 +25,7 @@ type Canvas struct {
 	drawn int
 }
 
-// Draw returns what replaces the table on the screen.
+// Draw returns the text that replaces the table on the screen.
 func (v *Canvas) Draw(lines []string) string {
 	var b strings.Builder
 	if v.drawn > 0 {

@@ -25,7 +25,7 @@ type Console struct {
 // Say writes a line to standard error, where nothing can be done about a failure.
 func (s *Console) Say(format string, args ...any) { _, _ = fmt.Fprintf(s.ErrOut, format+"\n", args...) }
 
-// PrintingTo returns the console of a command within another one, whose output goes elsewhere.
+// PrintingTo returns the console of a command within another one, with its output redirected.
 func (s *Console) PrintingTo(out io.Writer) *Console {
 	own := *s
 	own.Out = out
@@ -41,7 +41,7 @@ func (s *Console) Canvas(output string) *Canvas {
 	return &Canvas{Width: widthOf(out), colored: s.Getenv("NO_COLOR") == ""}
 }
 
-// Report prints what was done about an object.
+// Report prints the change of an object.
 func (s *Console) Report(title, done, note string) error {
 	if note != "" {
 		s.Say("%s: %s", title, note)

@@ -34,7 +34,7 @@ func TitleOf(u *unstructured.Unstructured) string {
 // Columns is the width that text is wrapped to.
 const Columns = 80
 
-// PrintAs writes data as JSON or YAML, or else the text that describes it.
+// PrintAs writes data as JSON or YAML, or the text that describes it.
 func PrintAs(w io.Writer, format string, data any, text func() string) error {
 	switch format {
 	case "json":

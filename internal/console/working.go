@@ -12,10 +12,10 @@ import (
 	"golang.org/x/term"
 )
 
-// patience is the time after which a terminal shows that a command is still working.
+// patience is the time until a terminal shows that a command is still working.
 const patience = 2 * time.Second
 
-// working shows on a line of a terminal how long a command has been at work, and on what. Output of the command erases the line.
+// working shows on a line of a terminal how long a command has been at work, and its current task. Output of the command erases the line.
 type working struct {
 	mu      sync.Mutex
 	line    Canvas
@@ -63,7 +63,7 @@ func (w *working) erase(last bool) {
 	w.shown, w.over = false, w.over || last
 }
 
-// erasing is a stream of the command, whose output erases the line first.
+// erasing is a stream of the command. Its output erases the line first.
 type erasing struct {
 	io.Writer
 	work *working

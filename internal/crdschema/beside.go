@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Repaired returns an object without its values of a wrong type: they are what was probably meant, such as a number for a text of digits,
-// or else left out. Mistakes beside them can then be found in the same run.
+// Repaired returns an object without its values of a wrong type: they become the probable meaning, such as a number for a text of digits,
+// or are left out. Mistakes beside them can then be found in the same run.
 func (s *Schemas) Repaired(kind string, content map[string]any) (map[string]any, error) {
 	c, err := s.compiled(kind)
 	if err != nil {
@@ -98,7 +98,7 @@ func isUnder(path, of string) bool {
 	return has && (of == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// asMeant returns what a person probably meant by a value of another type: what a text says, or the text of what is none.
+// asMeant returns the probable meaning of a value of another type: the value in a text, or the text of any other value.
 func asMeant(v any) any {
 	text, is := v.(string)
 	if !is {

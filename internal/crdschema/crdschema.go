@@ -79,7 +79,7 @@ func Load(files fs.FS) (*Schemas, error) {
 	return s, err
 }
 
-// Closest returns the kind whose name is nearest to a misspelled one; empty where none is near.
+// Closest returns the kind with the name nearest to a misspelled one; empty where none is near.
 func (s *Schemas) Closest(kind string) string {
 	return ClosestOf(kind, slices.Sorted(maps.Keys(s.kinds)))
 }
@@ -134,7 +134,7 @@ func (s *Schemas) Validate(ctx context.Context, kind string, obj runtime.Object)
 	return s.ValidateUpdate(ctx, kind, obj, nil)
 }
 
-// ValidatePlanned is Validate of an object some of whose values are yet to be known: what holds for them is not judged.
+// ValidatePlanned is Validate of an object with some values that are yet to be known. It ignores errors about these values.
 func (s *Schemas) ValidatePlanned(ctx context.Context, kind string, obj runtime.Object, isUnknown func(value string) bool) error {
 	c, m, err := s.read(kind, obj)
 	if err != nil {
@@ -215,7 +215,8 @@ func (c *compiled) breaks(m map[string]any) field.ErrorList {
 }
 
 // Problems returns every mistake of a manifest that needs no other object, as a *status.Stalled each: fields that the kind does not have,
-// what Errors finds, and the rules that are broken beside the schema. The object is completed with its defaults, as the API server does.
+// the results of Errors, and the rules that are broken beside the schema. The object is completed with its defaults, as the API server
+// does.
 func (s *Schemas) Problems(ctx context.Context, u *unstructured.Unstructured) ([]error, error) {
 	unknown, err := s.unknownFields(u)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// metadataProblems returns what the API server refuses of an object's metadata, and fields that metadata do not have.
+// metadataProblems returns the values in an object's metadata that the API server refuses, and fields that metadata do not have.
 func (s *Schemas) metadataProblems(u *unstructured.Unstructured) []error {
 	content, _ := u.Object["metadata"].(map[string]any)
 	typed := &metav1.ObjectMeta{}

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// patternsText has a line for each pattern of the schemas: the pattern, a tab, and what it asks for in words.
+// patternsText has a line for each pattern of the schemas: the pattern, a tab, and its requirement in words.
 //
 //go:embed patterns.txt
 var patternsText string
@@ -27,7 +27,7 @@ var wordsOfPatterns = sync.OnceValue(func() map[string]string {
 // brokenPattern finds the pattern in an error of the API server's library.
 var brokenPattern = regexp.MustCompile(`(?s)^should match '(.*)'$`)
 
-// inWords says what a broken pattern asks for. Other details, and those of patterns without words, stay as they are.
+// inWords describes the requirement of a broken pattern. Other details, and those of patterns without words, stay as they are.
 func inWords(detail string) string {
 	m := brokenPattern.FindStringSubmatch(detail)
 	if m == nil {

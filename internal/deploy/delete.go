@@ -44,7 +44,7 @@ const (
 	cascadeOrphan = "orphan"
 )
 
-// Check refuses options with which nothing can be done.
+// Check refuses invalid options.
 func (f *DeleteOptions) Check() error {
 	switch {
 	case f.Timeout <= 0:
@@ -98,8 +98,8 @@ func Delete(ctx context.Context, s *connection.Connection, f *DeleteOptions) err
 	return d.remove(ctx)
 }
 
-// lookAgain finds what is to be removed after objects were deleted: what they needed may be needed by others. It only reads, and
-// says what the first look did not know.
+// lookAgain finds the objects to remove after objects were deleted: others may need the same objects as the deleted ones. It only reads,
+// and prints notes that the first look did not know.
 func (d *deleter) lookAgain(ctx context.Context) (*deleter, error) {
 	flags := *d.flags
 	flags.Cascade = "" // what is left now does not go with the capabilities
@@ -115,7 +115,7 @@ func (d *deleter) lookAgain(ctx context.Context) (*deleter, error) {
 	return now, nil
 }
 
-// lookAtRemoval finds what is to be removed. It only reads.
+// lookAtRemoval finds the objects to remove. It only reads.
 func lookAtRemoval(ctx context.Context, s *connection.Connection, f *DeleteOptions) (*deleter, error) {
 	d := &deleter{Connection: s, flags: f, Removal: enact.Removal{Timeout: f.Timeout}}
 	cfg, c, err := s.Connect()
@@ -135,8 +135,8 @@ func lookAtRemoval(ctx context.Context, s *connection.Connection, f *DeleteOptio
 	return d, d.lookAtRecords(ctx, cfg)
 }
 
-// LedgerForRemoval reads the ledger, and completes it with what a killed deploy has created. An operator that no ledger names was installed
-// otherwise, and its namespace stays.
+// LedgerForRemoval reads the ledger, and completes it with the objects that a killed deploy has created. An operator that no ledger names
+// was installed otherwise, and its namespace stays.
 func LedgerForRemoval(ctx context.Context, c client.Client) (*install.Ledger, error) {
 	l, err := install.ReadLedger(ctx, c, install.Namespace)
 	if err != nil {
@@ -151,7 +151,7 @@ func LedgerForRemoval(ctx context.Context, c client.Client) (*install.Ledger, er
 	return l, l.Complete(ctx)
 }
 
-// lookAtRecords finds what is to be done about everything that deploy has created.
+// lookAtRecords finds the changes to all objects that deploy has created.
 func (d *deleter) lookAtRecords(ctx context.Context, cfg *rest.Config) error {
 	records := d.Ledger.Records()
 	for _, r := range slices.Backward(records) {
@@ -171,7 +171,7 @@ func (d *deleter) lookAtRecords(ctx context.Context, cfg *rest.Config) error {
 	return d.lookAtNamespace(ctx, records)
 }
 
-// lookAtAWS finds what is to be removed from the account: first what the controller has, whose role needs the OIDC provider.
+// lookAtAWS finds the resources to remove from the account. Those of the controller come first, because its role needs the OIDC provider.
 func (d *deleter) lookAtAWS(ctx context.Context, cfg *rest.Config, records []install.Record) error {
 	if !enact.InAWS(records) && (d.controller == nil || !enact.InAWS(d.controller.Ledger.Records())) {
 		return nil
@@ -317,7 +317,7 @@ func (d *deleter) othersInNamespace(ctx context.Context, records []install.Recor
 	return out, err
 }
 
-// namespacedKinds are the kinds whose objects a person can create in a namespace.
+// namespacedKinds are the kinds with objects that a person can create in a namespace.
 func (d *deleter) namespacedKinds(ctx context.Context) ([]schema.GroupVersionKind, error) {
 	served, err := d.Cluster.ToDiscoveryClient()
 	if err != nil {
@@ -384,7 +384,7 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 	return err
 }
 
-// reportRecoverable says once of each capability whose stores are kept how long the deletion waits for them, and how to end that.
+// reportRecoverable reports once for each capability with kept stores how long the deletion waits for them, and how to end that.
 func (d *deleter) reportRecoverable(ctx context.Context, reported map[types.UID]bool) error {
 	list := &nexusv1.NexusAICapabilityList{}
 	if err := d.Client.List(ctx, list); err != nil {

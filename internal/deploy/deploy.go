@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package deploy installs and removes the operator, with what it needs in an AWS account and in a cluster.
+// Package deploy installs and removes the operator, with its requirements in an AWS account and in a cluster.
 package deploy
 
 import (
@@ -60,7 +60,7 @@ type Options struct {
 	Timeout        time.Duration
 }
 
-// Check refuses options with which nothing can be done.
+// Check refuses invalid options.
 func (f *Options) Check() error {
 	switch {
 	case f.Timeout <= 0:
@@ -103,7 +103,7 @@ func Run(ctx context.Context, s *connection.Connection, f *Options) error {
 	return enact.Reported(s.Console, f.Output, f.DryRun, &d.report, func() error { return d.make(ctx) })
 }
 
-// lookAtInstallation finds what is to change. It only reads.
+// lookAtInstallation finds the changes of an installation. It only reads.
 func lookAtInstallation(ctx context.Context, s *connection.Connection, f *Options) (*deployer, error) {
 	d := &deployer{Connection: s, flags: f, report: installation{APIVersion: enact.APIVersion, Kind: "Installation",
 		Namespace: install.Namespace, Image: f.Image, Role: f.RoleARN,
@@ -134,7 +134,7 @@ func lookAtInstallation(ctx context.Context, s *connection.Connection, f *Option
 	return d, d.lookAtController(ctx)
 }
 
-// lookAtOperator finds what an earlier installation recorded, and refuses those that are not to be touched.
+// lookAtOperator finds the records of an earlier installation, and refuses those that are not to be touched.
 func (d *deployer) lookAtOperator(ctx context.Context) (err error) {
 	if other := d.NamespaceOfOperator(); other != install.Namespace {
 		return exit.Usage("--operator-namespace (OPERATOR_NAMESPACE): deploy installs into %s only; for %s use the chart, with helm install -n %s", install.Namespace, other, other)
@@ -150,7 +150,7 @@ func (d *deployer) lookAtOperator(ctx context.Context) (err error) {
 	return err
 }
 
-// lookAtAWS finds what is to change in the account.
+// lookAtAWS finds the changes in the account.
 func (d *deployer) lookAtAWS(ctx context.Context) error {
 	cloud, err := d.OpenCloud(ctx, d.cfg, d.client, d.flags.Cluster)
 	if err != nil {
@@ -214,7 +214,7 @@ func (d *deployer) lookAtImage(ctx context.Context, a *install.Account) error {
 	return nil
 }
 
-// lookAtController finds what is to change for load balancers, in a cluster that has no controller for them.
+// lookAtController finds the changes for load balancers, in a cluster that has no controller for them.
 func (d *deployer) lookAtController(ctx context.Context) error {
 	if served, err := d.servesIngresses(ctx); err != nil || served {
 		return err
@@ -291,7 +291,7 @@ func sameObject(c install.Change) func(install.Change) bool {
 	return func(o install.Change) bool { return o.Object == c.Object && o.Action == c.Action }
 }
 
-// prepare creates the namespace, and records in it what is about to be created. It returns the changes that are left.
+// prepare creates the namespace, and records in it the objects that are about to be created. It returns the changes that are left.
 func (d *deployer) prepare(ctx context.Context, changes []install.Change) ([]install.Change, error) {
 	namespace := slices.IndexFunc(changes, func(c install.Change) bool { return c.Creates != nil && c.Creates.Kind == "Namespace" })
 	if namespace >= 0 {
@@ -327,7 +327,7 @@ func (d *deployer) waitUntilReady(ctx context.Context) error {
 	return nil
 }
 
-// printManifests prints what deploy applies.
+// printManifests prints the manifests that deploy applies.
 func (d *deployer) printManifests() error {
 	var b bytes.Buffer
 	for _, u := range d.objects {

@@ -27,7 +27,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
 )
 
-// connectionTo is a connection without a cluster's name, whose output is kept.
+// connectionTo is a connection without a cluster's name. It keeps its output.
 func connectionTo(out *bytes.Buffer) *connection.Connection {
 	return &connection.Connection{
 		Console: &console.Console{IOStreams: genericiooptions.IOStreams{Out: out, ErrOut: out}, Getenv: func(string) string { return "" },

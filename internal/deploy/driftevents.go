@@ -42,7 +42,7 @@ type EventsOptions struct {
 	Timeout time.Duration
 }
 
-// Check refuses options with which nothing can be done.
+// Check refuses invalid options.
 func (f *EventsOptions) Check() error {
 	switch {
 	case !queueName.MatchString(f.Name):
@@ -86,7 +86,7 @@ type providerEvents struct {
 	Message  string `json:"message"`
 }
 
-// lookAtEvents finds what is there, and what is to change. It only reads.
+// lookAtEvents finds the existing queue and rules, and the changes to them. It only reads.
 func lookAtEvents(ctx context.Context, s *connection.Connection, f *EventsOptions) (*driftEventsReport, client.Client, error) {
 	cfg, c, err := s.Connect()
 	if err != nil {

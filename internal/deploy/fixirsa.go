@@ -32,7 +32,7 @@ type repair struct {
 	// DryRun is true when the changes were not made.
 	DryRun  bool             `json:"dryRun"`
 	Changes []install.Change `json:"changes"`
-	// Notes name what was not looked at, and why.
+	// Notes name the objects that were not looked at, and why.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -52,7 +52,7 @@ func FixIRSA(ctx context.Context, s *connection.Connection, f *IRSAOptions) erro
 	return enact.Reported(s.Console, f.Output, f.DryRun, r, func() error { return enact.Recorded(ctx, s.Console, nil, r.Changes) })
 }
 
-// lookAtIRSA finds what is to change. It only reads.
+// lookAtIRSA finds the changes for IRSA. It only reads.
 func lookAtIRSA(ctx context.Context, s *connection.Connection, f *IRSAOptions) (*repair, error) {
 	cfg, c, err := s.Connect()
 	if err != nil {
@@ -99,7 +99,7 @@ func operatorServiceAccount(ctx context.Context, s *connection.Connection, c cli
 	return []string{s.NamespaceOfOperator() + "/" + workloads[0].ServiceAccount()}, nil
 }
 
-// lookAtTrust finds what is to change in the trust policy of the role that a ServiceAccount names.
+// lookAtTrust finds the changes in the trust policy of the role that a ServiceAccount names.
 func lookAtTrust(ctx context.Context, c client.Client, a *install.Account, r *repair, account string) ([]install.Change, error) {
 	namespace, name, ok := strings.Cut(account, "/")
 	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {

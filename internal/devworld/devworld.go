@@ -34,7 +34,7 @@ import (
 type World struct {
 	// Dir is the absolute path of its folder.
 	Dir string
-	// Daemon are the arguments that this program calls Hold for; the flag --dir with the folder is added.
+	// Daemon are the arguments that make this program call Hold; the flag --dir with the folder is added.
 	Daemon []string
 	Clock  clock.PassiveClock
 	// Progress receives a line for each step.

@@ -188,15 +188,15 @@ func Printable(text string, most int) string {
 	return out.String()
 }
 
-// globalRegions are the regions in which CloudTrail records the calls of services without a region, by the first part of the name of a
+// globalRegions are the regions that CloudTrail records the calls of services without a region in, by the first part of the name of a
 // region.
 var globalRegions = []struct{ prefix, region string }{{"cn-", "cn-north-1"}, {"us-gov-", "us-gov-west-1"}, {"", "us-east-1"}}
 
-// globalServices are the services whose calls CloudTrail records in one region:
+// globalServices are the services with calls that CloudTrail records in one region:
 // https://docs.aws.amazon.com/awscloudtrail/latest/userguide/cloudtrail-concepts.html#cloudtrail-concepts-global-service-events
 var globalServices = map[string]bool{"iam": true, "route53": true, "cloudfront": true, "organizations": true, "globalaccelerator": true}
 
-// RegionOf returns the region in which CloudTrail records the calls of a service that are about a resource of a region.
+// RegionOf returns the region of CloudTrail's records of the calls of a service about a resource of a region.
 func RegionOf(service, region string) string {
 	if !globalServices[service] {
 		return region

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The bounds of what is read of one event. Events of AWS are far below them.
+// The limits for the texts of one event. Events of AWS are far below them.
 const (
 	maxTexts  = 256
 	maxNames  = 1024
@@ -57,7 +57,7 @@ func (c *collector) collect(v any, depth int) {
 	}
 }
 
-// add adds a text and what it contains.
+// add adds a text and the names in it.
 func (c *collector) add(text string) {
 	if text == "" || len(text) > maxText || c.texts >= maxTexts || len(c.names) >= maxNames {
 		return
@@ -80,7 +80,7 @@ func (c *collector) add(text string) {
 	delete(c.names, "")
 }
 
-// addARN adds the resource of an ARN, its parts, and the ARNs of what contains it, such as the topic of a subscription.
+// addARN adds the resource of an ARN, its parts, and the ARNs of the resources that contain it, such as the topic of a subscription.
 func (c *collector) addARN(text string) {
 	resource := resourceOf(text)
 	for _, part := range partsOf(resource) {
@@ -110,7 +110,7 @@ func (c *collector) addParents(path string) {
 	}
 }
 
-// partsOf splits what AWS joins to one identifier.
+// partsOf splits an identifier that AWS joins of several.
 func partsOf(text string) []string {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == ':' || r == '|' })
 	return parts[:min(len(parts), maxParts)]
@@ -142,7 +142,7 @@ func ServiceOfARN(arn string) string {
 	return fields[2]
 }
 
-// Resource holds the identifiers by which AWS knows the resource of an object.
+// Resource holds the identifiers of the resource of an object in AWS.
 type Resource struct {
 	// ARN and ID are those of the object's status; empty for unknown.
 	ARN, ID string
@@ -162,7 +162,7 @@ func (r Resource) identifier() string {
 	return r.ID
 }
 
-// Keys returns the texts under which an index keeps the resource. An event that names the resource contains one of them.
+// Keys returns the texts that an index keeps the resource under. An event that names the resource contains one of them.
 func (r Resource) Keys() []string {
 	var keys []string
 	for _, text := range []string{r.ARN, r.identifier(), nameOf(resourceOf(r.ARN))} {

@@ -37,7 +37,7 @@ func WriteNotes(b *strings.Builder, notes []string) {
 	}
 }
 
-// report describes for people what a command found and does.
+// report describes the findings and changes of a command for people.
 type report interface{ Text() string }
 
 // Reported makes the changes of a report. As text, it prints the report before them, so that the differences are seen also when
@@ -59,8 +59,8 @@ func Reported(s *console.Console, output string, dryRun bool, r report, do func(
 	return console.PrintAs(s.Out, output, r, r.Text)
 }
 
-// Recorded makes one change after the other, reports them, and takes it over into the ledger. An interruption ends
-// it between two changes, and cuts none off, so that it is known what was done.
+// Recorded makes one change after the other, reports them, and takes it over into the ledger. An interruption ends it between two changes,
+// and cuts none off, so that the changes made are known.
 func Recorded(ctx context.Context, s *console.Console, ledger *install.Ledger, changes []install.Change) error {
 	var changed []string
 	done := &doneChanges{say: s.Say}
@@ -82,7 +82,7 @@ func Recorded(ctx context.Context, s *console.Console, ledger *install.Ledger, c
 	return nil
 }
 
-// PlanRecorded records in the ledger what changes are about to create. Without changes it writes nothing.
+// PlanRecorded records in the ledger the objects that changes are about to create. Without changes it writes nothing.
 func PlanRecorded(ctx context.Context, ledger *install.Ledger, changes []install.Change) error {
 	if len(changes) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func PlanRecorded(ctx context.Context, ledger *install.Ledger, changes []install
 	return err
 }
 
-// SaveLedger saves what was done, also after an interruption.
+// SaveLedger saves the changes made, also after an interruption.
 func SaveLedger(ctx context.Context, ledger *install.Ledger) error {
 	if !ledger.Exists() {
 		return nil
@@ -141,7 +141,7 @@ func ListObjects(ctx context.Context, c client.Client, kinds []schema.GroupVersi
 	return nil
 }
 
-// asObject returns what is known of an object from its metadata.
+// asObject returns the object with only its metadata.
 func asObject(m *metav1.PartialObjectMetadata, k schema.GroupVersionKind) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(k)
@@ -178,7 +178,7 @@ func NamesOf(objects []*unstructured.Unstructured) string {
 	return strings.Join(names, ", ")
 }
 
-// ExplainConflict says what to do about fields that another tool has set, and about what is being deleted.
+// ExplainConflict adds a remedy for fields that another tool has set, and for objects in deletion.
 func ExplainConflict(err error) error {
 	if ending, ok := errors.AsType[*install.EndingError](err); ok {
 		return exit.Precondition(ending)

@@ -34,7 +34,8 @@ func InAWS(records []install.Record) bool {
 	return false
 }
 
-// RemovalsInAWS finds what is to be removed from the account: the role before its policies, and rules before their queue.
+// RemovalsInAWS finds the resources to remove from the account: the role before its policies, and rules before their queue. the role before
+// its policies, and rules before their queue.
 func RemovalsInAWS(ctx context.Context, a *install.Account, records []install.Record) ([]install.Change, error) {
 	var out []install.Change
 	for _, part := range []string{":role/", ":policy/", ":oidc-provider/", ":repository/", ":rule/", ":sqs:"} {
@@ -64,7 +65,7 @@ func Print(s *console.Console, changes []install.Change, notes []string, dryRun 
 	return err
 }
 
-// Remove makes the changes. The pods of a workload are gone before what comes after it is removed.
+// Remove makes the changes. The pods of a workload are gone before the next change.
 func Remove(ctx context.Context, s *console.Console, r Removal) (err error) {
 	defer func() {
 		ending, cancel := exit.Uncut(ctx, PatchTimeout)

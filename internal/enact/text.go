@@ -104,7 +104,7 @@ func (d *doneChanges) add(c install.Change) {
 	d.last = changeGroup{c}
 }
 
-// flush reports what was not reported yet.
+// flush reports the changes that were not reported yet.
 func (d *doneChanges) flush() {
 	if len(d.last) > 0 {
 		d.say("%s: done: %s", d.last.summary(), d.last[0].Action)

@@ -65,7 +65,7 @@ func WaitUntil(ctx, limited context.Context, look func(context.Context) (bool, e
 	return err
 }
 
-// NotEstablished returns what a definition still waits for; empty when it is served.
+// NotEstablished returns the condition that a definition still waits for; empty when it is served.
 func NotEstablished(u *unstructured.Unstructured) (string, error) {
 	value, _, err := unstructured.NestedFieldNoCopy(u.Object, "status", "conditions")
 	conditions, _ := value.([]any) // null for a moment after the definition was created

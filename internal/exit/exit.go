@@ -112,7 +112,7 @@ type Interruption struct {
 // Error implements error.
 func (i *Interruption) Error() string { return "interrupted" }
 
-// Said tells a person what was done, what was not, and how to go on.
+// Said describes the changes made, the changes not made, and how to go on.
 func (i *Interruption) Said() string {
 	switch {
 	case i != nil && i.Text != "":

@@ -11,7 +11,7 @@ import (
 // uncutKey is the key of the number of operations that an interruption does not cut off.
 type uncutKey struct{}
 
-// CountUncut returns a context in which Uncut counts what it begins.
+// CountUncut returns a context that makes Uncut count the calls that it begins.
 func CountUncut(ctx context.Context) context.Context {
 	return context.WithValue(ctx, uncutKey{}, &atomic.Int32{})
 }

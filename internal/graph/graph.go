@@ -2,9 +2,9 @@
 
 // Package graph is a graph of Kubernetes objects, compiled and checked once and never changed after.
 //
-// A node is an object to be applied; an edge says how far another object must have come before. Who
-// applies the objects asks Next again and again with what is known by then; who deletes them asks
-// Removable. The graph holds no state, so a crash between two questions loses nothing.
+// A node is an object to be applied; an edge says how far another object must have come before. To apply the objects, ask Next again and
+// again with the progress known by then; to delete them, ask Removable. The graph holds no state, so a crash between two questions loses
+// nothing.
 package graph
 
 import (
@@ -46,8 +46,8 @@ type Node struct {
 	Step string
 	// After are the edges to the objects that come first.
 	After []Edge
-	// Unresolved names the object whose status holds a value that this one still lacks, such as
-	// AWSProvider/myapp-dev; empty when nothing is lacking. An unresolved node must not be applied.
+	// Unresolved names the object, such as AWSProvider/myapp-dev, with the status value that this one still lacks; empty when no value is
+	// lacking. An unresolved node must not be applied.
 	Unresolved string
 }
 
@@ -61,8 +61,8 @@ type Graph struct {
 	depth []int
 }
 
-// ID names an object in a graph whose home is the namespace home: Kind/name, and Kind/namespace/name
-// for an object in another namespace.
+// ID names an object in a graph with the home namespace home: Kind/name, and Kind/namespace/name for an object in another namespace.
+// Kind/name, and Kind/namespace/name for an object in another namespace.
 func ID(kind, namespace, name, home string) string {
 	if namespace == "" || namespace == home {
 		return kind + "/" + name
@@ -73,7 +73,7 @@ func ID(kind, namespace, name, home string) string {
 // NeedReady makes edges to nodes that must be ready.
 func NeedReady(ids ...string) []Edge { return edgesTo(Ready, ids) }
 
-// NeedPresent makes edges to nodes of which everything must exist that they declare.
+// NeedPresent makes edges to nodes. All objects that these nodes declare must exist.
 func NeedPresent(ids ...string) []Edge { return edgesTo(Present, ids) }
 
 // NeedApplied makes edges to nodes that must have been applied.
@@ -190,8 +190,8 @@ func (g *Graph) IDs() []string {
 	return out
 }
 
-// Node returns the node; ok is false when there is none of that ID. What it refers to is shared and must not be changed:
-// copying every object on every look was a twelfth of what a capability costs.
+// Node returns the node; ok is false when there is none of that ID. The objects that it refers to are shared and must not be changed:
+// copying every object on every look was a twelfth of the cost of a capability.
 func (g *Graph) Node(id string) (n Node, ok bool) {
 	i, ok := g.index[id]
 	if !ok {

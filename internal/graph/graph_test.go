@@ -166,7 +166,7 @@ func TestPrintingIsStable(t *testing.T) {
 	}
 }
 
-// anyDAG draws nodes whose edges lead to earlier ones, in a shuffled order.
+// anyDAG draws nodes with edges that lead to earlier ones, in a shuffled order.
 func anyDAG() *rapid.Generator[[]graph.Node] {
 	return rapid.Custom(func(t *rapid.T) []graph.Node {
 		n := rapid.IntRange(0, 24).Draw(t, "n")

@@ -4,8 +4,8 @@ package graph
 
 import "slices"
 
-// Waves returns the IDs in waves: a node is in the first wave in which all it comes after lies in
-// earlier ones. Within a wave the order is that of New.
+// Waves returns the IDs in waves: a node is in the first wave that comes after the waves of all nodes that it comes after. Within a wave
+// the order is that of New.
 func (g *Graph) Waves() [][]string {
 	var out [][]string
 	for i, n := range g.nodes {
@@ -25,8 +25,7 @@ func (g *Graph) Depth() int {
 	return slices.Max(g.depth) + 1
 }
 
-// Reverse returns the IDs in waves of deletion: a node is in the first wave in which all that comes
-// after it lies in earlier ones.
+// Reverse returns the IDs in waves of deletion: a node is in the first wave that comes after the waves of all nodes that come after it.
 func (g *Graph) Reverse() [][]string {
 	height := make([]int, len(g.nodes))
 	var out [][]string

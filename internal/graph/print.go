@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// String prints one line a node, wave by wave, with what it comes after.
+// String prints one line a node, wave by wave, with the nodes that it comes after.
 func (g *Graph) String() string {
 	var b strings.Builder
 	for i, wave := range g.Waves() {
@@ -35,7 +35,7 @@ func printEdges(after []Edge) string {
 	return strings.Join(names, ", ")
 }
 
-// suffix marks what is less than Ready.
+// suffix marks a progress less than Ready.
 func (p Progress) suffix() string {
 	switch p {
 	case Applied:
@@ -47,8 +47,8 @@ func (p Progress) suffix() string {
 	}
 }
 
-// Tree prints every node once, as a branch of what it has to wait for longest. Label may add to a
-// node's ID, such as its state; nil adds nothing.
+// Tree prints every node once, as a branch of the node that it has to wait for longest. Label may add to a node's ID, such as its state;
+// nil adds nothing.
 func (g *Graph) Tree(label func(id string) string) string {
 	children := make([][]int, len(g.nodes))
 	var roots []int

@@ -74,7 +74,7 @@ func (c *Chart) Name() string { return c.chart.Name() }
 // Version is the version of the chart.
 func (c *Chart) Version() string { return c.chart.Metadata.Version }
 
-// AppVersion is the version of what the chart installs.
+// AppVersion is the version of the application that the chart installs.
 func (c *Chart) AppVersion() string { return c.chart.AppVersion() }
 
 // Definitions are the files of the chart's folder crds, which Helm installs with the first release and never again.

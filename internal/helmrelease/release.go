@@ -137,7 +137,7 @@ func (r *Releases) Install(ctx context.Context, q Request) error {
 	return r.settle(q.Name, err)
 }
 
-// Upgrade replaces chart and values of a release, also of one whose last operation failed or was interrupted.
+// Upgrade replaces chart and values of a release, also of one with a last operation that failed or was interrupted.
 func (r *Releases) Upgrade(ctx context.Context, q Request) error {
 	if err := r.settle(q.Name, nil); err != nil {
 		return err
@@ -149,8 +149,8 @@ func (r *Releases) Upgrade(ctx context.Context, q Request) error {
 	return r.settle(q.Name, err)
 }
 
-// settle records as failed what an operation left unfinished, for instance because an answer was lost: helm refuses every
-// operation on a release of which one is pending.
+// settle records an unfinished operation as failed, for instance because an answer was lost: helm refuses every operation on a release with
+// a pending one.
 func (r *Releases) settle(name string, err error) error {
 	have, lookErr := r.last(name)
 	if have == nil || lookErr != nil || have.Info == nil || !have.Info.Status.IsPending() {

@@ -21,7 +21,7 @@ type StatementChange struct {
 	Elements []ElementChange `json:"elements"`
 }
 
-// ChangeKind says what happens to a statement.
+// ChangeKind is the kind of the change of a statement.
 type ChangeKind string
 
 // The kinds of changes.
@@ -31,7 +31,7 @@ const (
 	StatementChanged ChangeKind = "Changed"
 )
 
-// ElementChange lists what one element of a statement gains and loses. A condition is written as "OPERATOR KEY VALUE", and a
+// ElementChange lists the values that one element of a statement gains and loses. A condition is written as "OPERATOR KEY VALUE", and a
 // principal as "TYPE NAME".
 type ElementChange struct {
 	Element string   `json:"element"`
@@ -89,7 +89,7 @@ func withoutEqual(a, b []Statement) (onlyA, onlyB []Statement) {
 	return missing(a, b), missing(b, a)
 }
 
-// closest returns the index of the statement that another one became: that of the same name, or else the one that shares the most
+// closest returns the index of the statement that another one became: that of the same name, or otherwise the one that shares the most
 // actions and resources with it; -1 where there is none.
 func closest(s Statement, among []Statement) int {
 	best, most := -1, 0
@@ -133,7 +133,7 @@ func compareStatements(kind ChangeKind, before, after Statement) StatementChange
 	return out
 }
 
-// word is a value of an element as a document spells it, with what all spellings of it have in common.
+// word is a value of an element as a document spells it, with the common meaning of all spellings of it.
 type word struct{ text, meaning string }
 
 // minus returns the values of a that b lacks in any spelling; nil where there are none.
@@ -146,7 +146,7 @@ func minus(a, b []word) (out []string) {
 	return out
 }
 
-// elementNames are the elements that say to what and to whom a statement applies, in the order of elements.
+// elementNames are the elements that select the principals, actions and resources of a statement, in the order of elements.
 var elementNames = [...]string{"Principal", "NotPrincipal", "Action", "NotAction", "Resource", "NotResource", "Condition"}
 
 func (s Statement) elements() [len(elementNames)][]word {

@@ -85,7 +85,8 @@ func TestChanges_AgreeWithEqual(t *testing.T) {
 	})
 }
 
-// What AWS rewrites beside a change is none: a reviewer would read that a right is taken and given.
+// A rewriting by AWS beside a change is no change: a reviewer would read that a right is taken and given. a reviewer would read that a
+// right is taken and given.
 func TestChanges_NameNoRewriting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := sample(t)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package iampolicy builds, parses, compares and checks IAM policy documents: identity policies, trust
-// policies and resource policies alike. It is the only room that knows their form.
+// policies and resource policies alike. It is the only package that knows their form.
 //
 //   - New and Encode build a document from structs, never from text.
 //   - Parse reads the forms that the policy grammar allows into the one form of Document.
-//   - Equal compares two documents by what they mean to AWS.
+//   - Equal compares two documents by their meaning to AWS.
 //   - CheckTrust, CheckPermissions and CheckPrincipals refuse documents that users must not write.
 //
 // The grammar: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html

@@ -44,8 +44,9 @@ func Equal(a, b string) bool {
 	return p.Equal(q)
 }
 
-// IsAsWanted reports whether the text that AWS shows means what is wanted: they are Equal, or differ in Sids that AWS gave to a document
-// without any, as users saw of resource policies.
+// IsAsWanted reports whether the text that AWS shows has the wanted meaning: they are Equal, or differ in Sids that AWS gave to a document
+// without any, as users saw of resource policies. they are Equal, or differ in Sids that AWS gave to a document without any, as users saw
+// of resource policies.
 func IsAsWanted(want, have string) bool {
 	if Equal(want, have) {
 		return true

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// grants returns the statements that may grant something: all whose effect is not exactly Deny.
+// grants returns the statements that may grant something: all but those with exactly the effect Deny.
 func (d Document) grants() []Statement {
 	var out []Statement
 	for _, s := range d.Statement {
@@ -84,9 +84,9 @@ func (s Statement) coversIAM(partition, account string) bool {
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-unique-ids
 var uniqueID = regexp.MustCompile(`^A(IDA|ROA)[A-Z0-9]{12,124}$`)
 
-// CheckPrincipals returns an error if a principal is a unique ID or a canonical user, of which AWS shows the ARN. AWS returns the ARN of
-// a principal that exists, so a document that names the ID would never equal the stored one; an ID whose principal is deleted is refused
-// by AWS.
+// CheckPrincipals returns an error if a principal is a unique ID or a canonical user. AWS shows the ARN of such a principal. AWS returns
+// the ARN of a principal that exists, so a document that names the ID would never equal the stored one; AWS refuses the ID of a deleted
+// principal.
 func CheckPrincipals(d Document) error {
 	for i, s := range d.Statement {
 		for element, principals := range map[string]Principals{"Principal": s.Principal, "NotPrincipal": s.NotPrincipal} {

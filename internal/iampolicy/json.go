@@ -26,11 +26,11 @@ type SyntaxError struct {
 	Field string
 	// Line and Column are the place in the text, in bytes, counted from 1; 0 is unknown.
 	Line, Column int
-	// Message says what is wrong.
+	// Message describes the mistake.
 	Message string
 }
 
-// Error names the element, what is wrong and where.
+// Error names the element, the mistake and its place.
 func (e *SyntaxError) Error() string {
 	text := e.Message
 	if e.Field != "" {
@@ -74,7 +74,7 @@ type reader struct {
 	decoder *json.Decoder
 }
 
-// readJSON reads a text that is one JSON value in which no object has a field twice.
+// readJSON reads a text that is one JSON value. No object in it may have a field twice.
 func readJSON(text string) (node, *reader, error) {
 	r := &reader{text: text, decoder: json.NewDecoder(strings.NewReader(text))}
 	if len(text) > MaxSize {

@@ -13,8 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sample draws a document whose statements have different Sids, so that no change of one statement makes
-// it the same as another.
+// sample draws a document of statements with different Sids, so that no change of one statement makes it the same as another.
 func sample(t *rapid.T) Document {
 	values := func(label string, choices ...string) Values {
 		return rapid.SliceOfNDistinct(rapid.SampledFrom(choices), 1, len(choices), rapid.ID).Draw(t, label)

@@ -12,7 +12,7 @@ import (
 var storePattern = regexp.MustCompile(`^arn:aws(-[a-z]+)*:(s3:::[a-z0-9.*-]+|dynamodb:[a-z0-9*-]+:([0-9]{12}|[*]):table/[A-Za-z0-9_.*-]+|` +
 	`(sqs|sns):[a-z0-9*-]+:([0-9]{12}|[*]):[A-Za-z0-9_.*-]+|secretsmanager:[a-z0-9*-]+:([0-9]{12}|[*]):secret:[A-Za-z0-9/_+=.@*-]+|iam::([0-9]{12}|[*]):role/[A-Za-z0-9/_+=,.@*-]+)$`)
 
-// IsStorePattern reports whether a text is an ARN of a table, bucket, queue, topic, secret or role, in which * stands for any characters
+// IsStorePattern reports whether a text is an ARN of a table, bucket, queue, topic, secret or role. A * in it stands for any characters
 // within one part, and with anyAccount for the account.
 func IsStorePattern(pattern string, anyAccount bool) bool {
 	return storePattern.MatchString(pattern) && (anyAccount || strings.Split(pattern, ":")[4] != "*")

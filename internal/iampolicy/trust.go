@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// actionWebIdentity is the call by which a token of a ServiceAccount becomes credentials of a role:
+// actionWebIdentity is the call that exchanges a token of a ServiceAccount for credentials of a role:
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html
 const actionWebIdentity = "sts:AssumeRoleWithWebIdentity"
 
@@ -43,9 +43,9 @@ func issuerOf(provider string) string {
 	return issuer
 }
 
-// RepairTrust is a role's trust policy that lets the ServiceAccount assume the role. Statements that allow it
-// by its name, whose provider is gone, as that of a cluster that was created again, get the present provider, and keep
-// their other conditions. Where no statement lets the ServiceAccount in, one is added. Everything else stays.
+// RepairTrust is a role's trust policy that lets the ServiceAccount assume the role. Statements that allow it by its name and name a
+// provider that is gone, as that of a cluster that was created again, get the present provider, and keep their other conditions. Where no
+// statement lets the ServiceAccount in, one is added. Everything else stays.
 func (d Document) RepairTrust(a ServiceAccount, gone func(provider string) bool) Document {
 	out := Document{Version: d.Version, ID: d.ID}
 	for _, s := range d.Statement {
@@ -63,7 +63,7 @@ func (d Document) RepairTrust(a ServiceAccount, gone func(provider string) bool)
 	return out
 }
 
-// federated is the one OIDC provider that a statement trusts; empty when it trusts anything else.
+// federated is the one OIDC provider that a statement trusts; empty when it trusts another principal.
 func (s Statement) federated() string {
 	if names := s.Principal["Federated"]; len(s.Principal) == 1 && len(names) == 1 && issuerOf(names[0]) != "" {
 		return names[0]

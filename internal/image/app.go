@@ -54,11 +54,11 @@ type App struct {
 	Platforms []v1.Platform
 	// Args are build arguments, as KEY=VALUE.
 	Args []string
-	// Log gets what the engine prints.
+	// Log gets the output of the engine.
 	Log io.Writer
 }
 
-// Build has the engine build the image, under this name in its own store. The caller closes what is returned.
+// Build has the engine build the image, under this name in its own store. The caller closes the result.
 func (a App) Build(ctx context.Context, name string) (*Built, error) {
 	dir, err := os.MkdirTemp("", "nexus-image-")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 
 const (
 	binaryPath = "nexus-operator"
-	// certificatesPath is the first path at which Go's crypto/x509 looks on Linux.
+	// certificatesPath is the first path that Go's crypto/x509 looks at on Linux.
 	certificatesPath = "etc/ssl/certs/ca-certificates.crt"
 )
 
@@ -140,7 +140,7 @@ func certificates() []byte {
 	return out.Bytes()
 }
 
-// archive returns a tar archive of files and their folders, all of which belong to root and have no time.
+// archive returns a tar archive of files and their folders. All of them belong to root and have no time.
 func archive(files []file) ([]byte, error) {
 	var out bytes.Buffer
 	w, made := tar.NewWriter(&out), map[string]bool{}

@@ -33,14 +33,14 @@ type Built struct {
 	dir string
 }
 
-// Close removes what was needed only until the image was written or pushed.
+// Close removes the files that were needed only until the image was written or pushed.
 func (b *Built) Close() {
 	if b.dir != "" {
 		_ = os.RemoveAll(b.dir) // of the temporary folder
 	}
 }
 
-// NotLayoutError says that a folder holds something else than an OCI layout.
+// NotLayoutError says that a folder has content that is no OCI layout.
 type NotLayoutError struct{ Dir string }
 
 // Error implements error.
@@ -63,8 +63,8 @@ func CheckLayout(dir string) error {
 	return nil
 }
 
-// WriteLayout writes an OCI layout with nothing else than the image, and the documents. It replaces the layout in the folder,
-// which is complete at any time.
+// WriteLayout writes an OCI layout with only the image and the documents. It replaces the layout in the folder, which is complete at any
+// time.
 func (b *Built) WriteLayout(dir string) error {
 	if err := CheckLayout(dir); err != nil {
 		return err

@@ -26,7 +26,7 @@ const user = "65532:65532"
 type Source struct {
 	// Tree is the root of the source tree, which is compiled with the program go.
 	Tree string
-	// Arches are the architectures, as Go names them, in the order in which the index lists them.
+	// Arches are the architectures, as Go names them, in the order of the index.
 	Arches []string
 	// Binaries are paths of binaries by their architecture. They are used instead of compiling.
 	Binaries map[string]string
@@ -36,7 +36,7 @@ type Source struct {
 	Began func(arch string)
 }
 
-// Version returns the version of the product that is built. The error says what is missing.
+// Version returns the version of the product that is built. The error names the missing part.
 func (s Source) Version() (string, error) {
 	if s.Release != "" {
 		return s.Release, nil

@@ -40,7 +40,7 @@ func (r Registry) options(ctx context.Context) []remote.Option {
 	return []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(r.Keychain), remote.WithUserAgent(r.Agent)}
 }
 
-// Digest returns the digest of what a reference names; empty when the registry has nothing there. The error is a *DeniedError
+// Digest returns the digest of the content that a reference names; empty when the registry has none there. The error is a *DeniedError
 // where rights are missing.
 func (r Registry) Digest(ctx context.Context, ref name.Reference) (string, error) {
 	found, err := remote.Head(ref, r.options(ctx)...)
@@ -53,8 +53,8 @@ func (r Registry) Digest(ctx context.Context, ref name.Reference) (string, error
 	return "", explain(err)
 }
 
-// Push uploads what the registry lacks, and then makes the reference name it. A push that ends early leaves what the reference
-// named before. The error is a *DeniedError where rights are missing.
+// Push uploads the parts that the registry lacks, and then makes the reference name them. A push that ends early leaves the reference
+// unchanged. The error is a *DeniedError where rights are missing.
 func (r Registry) Push(ctx context.Context, ref name.Reference, content Content) error {
 	options := r.options(ctx)
 	if r.Progress != nil {
@@ -81,7 +81,7 @@ func (r Registry) Push(ctx context.Context, ref name.Reference, content Content)
 	}
 }
 
-// explain marks what a registry refuses for want of credentials or rights.
+// explain marks an error of a registry for want of credentials or rights.
 func explain(err error) error {
 	refused, ok := errors.AsType[*transport.Error](err)
 	if ok && (refused.StatusCode == http.StatusUnauthorized || refused.StatusCode == http.StatusForbidden) {
@@ -134,7 +134,7 @@ func imagesIn(index v1.ImageIndex, platforms []v1.Platform) ([]v1.Image, error) 
 	return out, nil
 }
 
-// Artifact downloads the layer of a media type from what a reference names, such as the archive of a Helm chart. The error is a
+// Artifact downloads the layer of a media type from the content that a reference names, such as the archive of a Helm chart. The error is a
 // *DeniedError where rights are missing.
 func (r Registry) Artifact(ctx context.Context, ref name.Reference, mediaType string) ([]byte, error) {
 	found, err := remote.Image(ref, r.options(ctx)...)

@@ -69,7 +69,7 @@ func imageOfComponent(c *nexusv1.NexusAICapability, component string) (string, e
 	return w.Image, err
 }
 
-// CheckComponent refuses what no component is named, before the capability is read.
+// CheckComponent refuses a name that no component can have, before the capability is read.
 func CheckComponent(name string) error {
 	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
 		return exit.Usage("%q is no name of a component, such as %s and %s: %s", name, ComponentFrontend, ComponentBackend, problems[0])

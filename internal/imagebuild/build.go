@@ -35,7 +35,7 @@ type Options struct {
 	Timeout              time.Duration
 }
 
-// Check refuses what can be refused before the first look.
+// Check refuses options that are invalid before the first look.
 func (f *Options) Check() error {
 	if f.Timeout <= 0 {
 		return exit.Usage("--timeout: %s is not a duration above 0", f.Timeout)
@@ -80,7 +80,7 @@ type Report struct {
 type recipe struct {
 	source    string
 	platforms []string
-	// build makes the image, by the name under which it is pushed.
+	// build makes the image, by the name that it is pushed under.
 	build func(ctx context.Context, r image.Registry, called string) (*image.Built, error)
 }
 
@@ -101,7 +101,7 @@ func Operator(ctx context.Context, s *connection.Connection, f *OperatorOptions)
 	return err
 }
 
-// BuildOperator builds the operator's image, and returns what it did.
+// BuildOperator builds the operator's image, and returns a report.
 func BuildOperator(ctx context.Context, s *connection.Connection, f *OperatorOptions) (*Report, error) {
 	how, release, err := operatorRecipe(s.Console, f)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Kind is a namespaced kind whose objects can be created, listed and deleted.
+// Kind is a namespaced kind with objects that can be created, listed and deleted.
 type Kind struct {
 	schema.GroupVersionKind
 	// Resource is the name of the kind in requests, such as s3buckets.
@@ -52,8 +52,7 @@ func Kinds(ctx context.Context, d discovery.DiscoveryInterfaceWithContext) ([]Ki
 	return out, nil
 }
 
-// isStored reports whether a person can create objects of a kind and delete them. Others show something else, such as the
-// metrics of a pod.
+// isStored reports whether a person can create objects of a kind and delete them. Others show derived data, such as the metrics of a pod.
 func isStored(verbs []string) bool {
 	return slices.Contains(verbs, "list") && slices.Contains(verbs, "create") && slices.Contains(verbs, "delete")
 }
@@ -78,7 +77,7 @@ func IsFurniture(k schema.GroupKind, name string) bool {
 // isFurnished reports whether all objects of a kind are furniture.
 func isFurnished(k Kind) bool { return IsFurniture(k.GroupKind(), "") }
 
-// CountName returns the name by which a ResourceQuota counts the objects of a kind.
+// CountName returns the name that a ResourceQuota counts the objects of a kind by.
 func (k Kind) CountName() corev1.ResourceName {
 	return corev1.ResourceName("count/" + schema.GroupResource{Group: k.Group, Resource: k.Resource}.String())
 }
@@ -97,7 +96,7 @@ func Limits(kinds []Kind) corev1.ResourceList {
 	return out
 }
 
-// Counted returns the kinds of which a ResourceQuota with Limits counted objects, and the kinds that it has not counted.
+// Counted returns the kinds that a ResourceQuota with Limits counted objects of, and the kinds that it has not counted.
 func Counted(q *corev1.ResourceQuota, kinds []Kind) (present, uncounted []Kind) {
 	for _, k := range kinds {
 		used, known := q.Status.Used[k.CountName()]
@@ -124,8 +123,8 @@ func (f Found) String() string {
 	return strings.Join(out, ", ")
 }
 
-// List counts the objects of kinds in a namespace, apart from the owner's and from furniture. It leaves out what is in deletion, and
-// what belongs to an object that it counts or leaves out as the owner's. Kinds that may not be listed are returned.
+// List counts the objects of kinds in a namespace, apart from the owner's and from furniture. It leaves out objects in deletion, and
+// objects that belong to an object that it counts or leaves out as the owner's. Kinds that may not be listed are returned.
 func List(ctx context.Context, live client.Reader, namespace string, kinds []Kind, isOwn func(client.Object) bool) (Found, []Kind, error) {
 	s := scan{namespace: namespace, isOwn: isOwn, covered: map[types.UID]bool{}}
 	for _, k := range kinds {
@@ -151,7 +150,7 @@ func List(ctx context.Context, live client.Reader, namespace string, kinds []Kin
 type scan struct {
 	namespace string
 	isOwn     func(client.Object) bool
-	// covered are the objects whose dependents need not be counted.
+	// covered are the objects with dependents that need not be counted.
 	covered  map[types.UID]bool
 	others   []other
 	unlisted []Kind

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kubeconfig writes the entries of EKS clusters into kubeconfigs, and prints the tokens for which those call nexusctl.
+// Package kubeconfig writes the entries of EKS clusters into kubeconfigs, and prints the tokens that those entries call nexusctl for.
 package kubeconfig
 
 import (
@@ -32,7 +32,7 @@ type Options struct {
 type entry struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Context is the name by which kubectl --context finds the cluster.
+	// Context is the name of the cluster for kubectl --context.
 	Context string `json:"context"`
 	// Cluster is the ARN of the cluster, and the name of its entry and of the user's.
 	Cluster string `json:"cluster"`

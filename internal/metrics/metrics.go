@@ -19,14 +19,14 @@ const (
 	Histogram Type = "histogram"
 )
 
-// Label is a label of a metric and what its values mean, in Markdown.
+// Label is a label of a metric and the meaning of its values, in Markdown.
 type Label struct{ Name, Meaning string }
 
 // Definition describes a metric.
 type Definition struct {
 	Name string
 	Type Type
-	// Section is the heading under which the document lists the metric.
+	// Section is the heading of the metric in the document.
 	Section string
 	Help    string
 	Labels  []Label
@@ -96,8 +96,8 @@ func Replace(to prometheus.Registerer, c prometheus.Collector) error {
 // Other is the value of a label for everything beyond its bound.
 const Other = "Other"
 
-// Bound limits the number of values that a label takes: what comes from outside the operator must not create series
-// without end. Its zero value lets nothing through.
+// Bound limits the number of values that a label takes: values from outside the operator must not create series without end. Its zero value
+// lets nothing through.
 type Bound struct {
 	most int
 
@@ -122,5 +122,5 @@ func (b *Bound) Value(v string) string {
 	return v
 }
 
-// maxValue is the length from which on a value is not shown; no error code of AWS and no reason is as long.
+// maxValue limits the length of a value that is shown; no error code of AWS and no reason is as long.
 const maxValue = 128

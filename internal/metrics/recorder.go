@@ -19,7 +19,7 @@ const (
 	ClassError      = "Error"
 )
 
-// Recorder counts what controllers do. A nil Recorder counts nothing.
+// Recorder counts the actions of controllers. A nil Recorder counts nothing.
 type Recorder struct {
 	failures  *prometheus.CounterVec
 	detected  *prometheus.CounterVec

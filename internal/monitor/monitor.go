@@ -36,7 +36,7 @@ type Options struct {
 	Timeout       time.Duration
 }
 
-// Check refuses options with which nothing can be done.
+// Check refuses invalid options.
 func (f *Options) Check() error {
 	switch {
 	case !slices.Contains([]string{"text", "json", "ndjson"}, f.Output):
@@ -50,7 +50,7 @@ func (f *Options) Check() error {
 	}
 }
 
-// Run shows how far a capability is until it has reached what the options name.
+// Run shows how far a capability is until it has reached the state that the options name.
 func Run(ctx context.Context, s *connection.Connection, f *Options, args []string) error {
 	if err := f.Check(); err != nil {
 		return err
@@ -101,7 +101,7 @@ type monitor struct {
 	said string
 }
 
-// The objects that monitor watches, by the names under which a Role gives a right to them.
+// The objects that monitor watches, by their names in a Role that gives a right to them.
 const (
 	watchedCapability  = "nexuscapabilities.nexus.ai"
 	watchedDeployments = "deployments.apps"
@@ -156,7 +156,7 @@ func (m *monitor) run(ctx context.Context) error {
 	}
 }
 
-// look reads what the watches hold.
+// look reads the objects of the watches.
 func (m *monitor) look() progress.Progress {
 	found := itemsOf[*nexusv1.NexusAICapability](m.capabilities)
 	if len(found) == 0 || found[0].UID != m.subject.UID {
@@ -165,7 +165,7 @@ func (m *monitor) look() progress.Progress {
 	return progress.Of(found[0], itemsOf[*appsv1.Deployment](m.deployments), itemsOf[*corev1.Event](m.eventsSeen))
 }
 
-// show prints what changed, and reports whether that was the end.
+// show prints the changes, and reports whether that was the end.
 func (m *monitor) show(ctx context.Context, p progress.Progress) (over bool, err error) {
 	now := m.Clock.Now()
 	changes := m.Observe(&p, now)

@@ -78,7 +78,7 @@ func Send(ctx context.Context, s *console.Console, c client.Client, requests []R
 	return errors.Join(errs...)
 }
 
-// Patch sends one change, and once more where the object was written meanwhile and the change can still be made.
+// Patch sends one change, and once more where the object was written between the two and the change can still be made.
 func Patch(ctx context.Context, c client.Client, q Request, dryRun bool) error {
 	first, pauses := true, wait.Backoff{Duration: 100 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 7} // two seconds in all
 	return retry.OnError(pauses, func(err error) bool { return apierrors.IsConflict(err) && q.Again != nil && ctx.Err() == nil },

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
-// addGuardFlags adds the flags by which administrators limit what tenants may do. It returns the unparsed quota.
+// addGuardFlags adds the flags for the limits that administrators set for tenants. It returns the unparsed quota.
 func addGuardFlags(fs *pflag.FlagSet, o *Options) (quota *map[string]string) {
 	fs.StringSliceVar(&o.AmbientNamespaces, "ambient-namespaces", nil,
 		"patterns of namespaces in which an AWSProvider without credentials uses the operator's own AWS identity, also to assume spec.roleARN")
@@ -59,7 +59,7 @@ var boundaryPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):p
 // maxARN is the length of an ARN that an AWSProvider may hold.
 const maxARN = 2048
 
-// validateGuards checks the flags by which administrators limit what tenants may do.
+// validateGuards checks the flags for the limits that administrators set for tenants.
 func (o *Options) validateGuards() error {
 	errs := o.validatePatterns()
 	for _, p := range slices.Concat(o.AmbientNamespaces, o.CapabilityNamespaces, o.WorkloadNamespaces, o.AllowedIngressGroups, o.PlanGate) {
@@ -111,8 +111,7 @@ var quotaNames = []corev1.ResourceName{
 	corev1.ResourceConfigMaps, corev1.ResourcePersistentVolumeClaims, corev1.ResourceServicesNodePorts, corev1.ResourceServicesLoadBalancers,
 }
 
-// quota parses --workload-namespace-quota. The API server knows further names, all of which have a domain or begin with
-// count/.
+// quota parses --workload-namespace-quota. The API server knows further names. All of them have a domain or begin with count/.
 func (o *Options) quota(limits map[string]string) error {
 	for name, limit := range limits {
 		n := corev1.ResourceName(name)

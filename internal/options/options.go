@@ -52,10 +52,11 @@ type Options struct {
 	MetricsAddress, HealthAddress string
 	// SecureMetrics serves metrics by TLS with authentication and authorization.
 	SecureMetrics bool
-	// AmbientNamespaces are patterns of namespaces whose providers may use the operator's own identity.
+	// AmbientNamespaces are patterns of namespaces. Their providers may use the operator's own identity.
 	AmbientNamespaces []string
-	// CapabilityNamespaces are patterns of namespaces whose capabilities need no spec.providerRef: the AWSProvider that
-	// the operator generates for them uses the operator's own identity.
+	// CapabilityNamespaces are patterns of namespaces. Their capabilities need no spec.providerRef: the AWSProvider that the operator
+	// generates for them uses the operator's own identity. the AWSProvider that the operator generates for them uses the operator's own
+	// identity.
 	CapabilityNamespaces []string
 	// DefaultPermissionsBoundary is the ARN of the policy that bounds every role made through a generated AWSProvider,
 	// and that allows generated AWSProviders in every namespace; empty is none.
@@ -73,7 +74,7 @@ type Options struct {
 	AllowedExternalARNs []string
 	// AllowCustomExternalID lets providers choose their ExternalID.
 	AllowCustomExternalID bool
-	// PlanGate are patterns of namespaces in which edits wait until their plans are approved.
+	// PlanGate are patterns of namespaces. Edits in them wait until their plans are approved.
 	PlanGate []string
 	// PlanRequests has the operator answer PlanRequests with its own AWS identity.
 	PlanRequests bool
@@ -81,23 +82,23 @@ type Options struct {
 	ClusterID string
 	// Types are names and patterns of the AWS resource types that AWSResource objects may manage.
 	Types []string
-	// SharedNamespaces are namespaces whose AWS resources objects of other namespaces may name: NAMESPACE of this cluster, or
-	// CLUSTER-ID/NAMESPACE.
+	// SharedNamespaces are namespaces with AWS resources that objects of other namespaces may name: NAMESPACE of this cluster, or
+	// CLUSTER-ID/NAMESPACE. NAMESPACE of this cluster, or CLUSTER-ID/NAMESPACE.
 	SharedNamespaces []string
 	// ForeignResources are patterns of the ARNs of resources without an owner that objects may name; none allows all.
 	ForeignResources []string
-	// PreviousClusterIDs are clusters whose resources may be inherited.
+	// PreviousClusterIDs are clusters with resources that may be inherited.
 	PreviousClusterIDs []string
 	// QPS limits requests to the API server.
 	QPS float32
 	// Adapters are the policy engines that security intents are translated for, in lower case; AllAdapters
 	// stands for every one, none leaves the core alone.
 	Adapters []string
-	// ClusterDNSService is namespace/name of the Service of the cluster's DNS, whose pods and ports intents keep
-	// open; ClusterDNSPorts are the pods' ports where the Service does not tell them.
+	// ClusterDNSService is namespace/name of the Service of the cluster's DNS. Intents keep its pods and ports open. ClusterDNSPorts are the
+	// pods' ports where the Service does not define them.
 	ClusterDNSService string
 	ClusterDNSPorts   []int
-	// NetworkPolicyEnforcer is the name of what enforces NetworkPolicies in the cluster; empty finds the common ones.
+	// NetworkPolicyEnforcer is the name of the enforcer of NetworkPolicies in the cluster; empty finds the common ones.
 	NetworkPolicyEnforcer string
 	// VirtualPatches is namespace/name of the ConfigMap with the catalog of virtual patches; empty is none.
 	VirtualPatches string
@@ -116,18 +117,18 @@ type Options struct {
 	// DriftEventsQueue is the URL of the SQS queue with CloudTrail's events of changes; empty is none. {shard} in it stands for the number
 	// of the shard.
 	DriftEventsQueue string
-	// CheckEveryWithEvents is the interval of drift checks of resources whose events arrive, where it is longer than CheckEvery.
+	// CheckEveryWithEvents is the interval of drift checks of resources with events that arrive, where it is longer than CheckEvery.
 	CheckEveryWithEvents time.Duration
 	// AWSRates overrides the rates of AWS calls, by service ("iam") or operation ("ssm.PutParameter").
 	AWSRates map[string]Rate
-	// DeletionGrace is the time for which the stores of a deleted capability are kept that does not say it, and
-	// ProductionDeletionGrace that of a production capability whose deletion deletes them, where it is longer.
+	// DeletionGrace limits how long the stores of a deleted capability are kept that does not set it, and ProductionDeletionGrace is the limit
+	// of a production capability if its deletion deletes them, where it is longer.
 	DeletionGrace, ProductionDeletionGrace time.Duration
 	// StalledEvery, RetryFirst and RetryMost are the pauses after failures.
 	StalledEvery, RetryFirst, RetryMost time.Duration
 }
 
-// RenewDeadline limits the time for which the leader retries to renew its lease before it stops.
+// RenewDeadline limits how long the leader retries to renew its lease before it stops.
 func (o *Options) RenewDeadline() time.Duration { return o.LeaseDuration * 2 / 3 }
 
 // RetryPeriod is the time between two renewals of the lease.
@@ -177,13 +178,13 @@ func areInjected(getenv func(string) string) bool {
 			getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI"))
 }
 
-// Flags returns the operator's flags with their defaults, for tests of what sets them.
+// Flags returns the operator's flags with their defaults, for tests of the manifests that set them.
 func Flags() *pflag.FlagSet {
 	fs, _ := newFlags(&Options{}, func(string) string { return "" })
 	return fs
 }
 
-// unparsed are the flags whose values are checked after parsing.
+// unparsed are the flags with values that are checked after parsing.
 type unparsed struct {
 	workers, intervals, rates, quota *map[string]string
 	shard                            *string
@@ -274,7 +275,7 @@ func addRuntimeFlags(fs *pflag.FlagSet, o *Options) {
 	fs.DurationVar(&o.RetryMost, "retry-most", time.Minute, "maximum backoff after transient failures")
 }
 
-// addKindsFlag adds --kinds, whose default is that of the environment.
+// addKindsFlag adds --kinds. Its default is that of the environment.
 func addKindsFlag(fs *pflag.FlagSet, o *Options, env func(name, otherwise string) string) {
 	fs.StringSliceVar((*[]string)(&o.Kinds), "kinds", strings.Split(env("NEXUS_KINDS", AllKinds), ","),
 		KindsUsage+"; objects of other kinds are not reconciled, and their definitions and rights may be absent (NEXUS_KINDS)")

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// IsBrokenPipe reports whether an error says that no one reads what was written any more.
+// IsBrokenPipe reports whether an error says that the reader of the output is gone.
 func IsBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/console"
 )
 
-// cleanCommand and the functions below return the command lines that do alone what the steps do.
+// cleanCommand and the functions below return the command lines that do the same as the steps.
 func (p *pipeline) cleanCommand() string {
 	return "nexusctl delete --full --yes" + flagOf("cascade", p.flags.Cascade)
 }

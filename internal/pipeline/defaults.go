@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
-// What e2e takes where no flag says it.
+// The defaults of e2e for flags that are not set.
 const (
 	// envManifest names the manifest of the capability, and envBackend and envFrontend the folders that its images are built from.
 	envManifest = "NEXUS_CAPABILITY"

@@ -33,7 +33,7 @@ type Options struct {
 	completed bool
 }
 
-// prepare completes the options and refuses what can be refused before the first step.
+// prepare completes the options and refuses invalid ones before the first step.
 func (f *Options) prepare(s *console.Console) error {
 	if err := f.checkSteps(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (f *Options) prepare(s *console.Console) error {
 	return f.check()
 }
 
-// check refuses what can be refused before the first step, and completes the flags of the verbs.
+// check refuses invalid options before the first step, and completes the flags of the verbs.
 func (f *Options) check() error {
 	f.Monitor.Output, f.Verify.Output, f.Deploy.Output = "text", "text", "text"
 	f.Deploy.Timeout = enact.ReadyTimeout

@@ -46,7 +46,7 @@ type pipelineStep struct {
 	name    string
 	command func(*pipeline) string
 	run     func(*pipeline, context.Context) error
-	// looks is true when a dry run can say what the step would do.
+	// looks is true when a dry run can show the effect of the step.
 	looks bool
 	// skipped returns the reason for leaving the step out; empty when it is run.
 	skipped func(*Options) string
@@ -104,7 +104,7 @@ type stepReport struct {
 	// State is Done, Failed, Skipped or Planned.
 	State           string  `json:"state"`
 	DurationSeconds float64 `json:"durationSeconds"`
-	// Detail says why a step was skipped, or what failed.
+	// Detail gives the reason why a step was skipped, or the failure.
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -140,7 +140,7 @@ func Run(ctx context.Context, s *connection.Connection, f *Options, resume func(
 	return failed
 }
 
-// runSteps runs the steps up to the first that fails, or in a dry run says what each would do.
+// runSteps runs the steps up to the first that fails, or in a dry run shows the effect of each.
 func (p *pipeline) runSteps(ctx context.Context, resume func(step int) string) (done []stepReport, failed error) {
 	for i, step := range pipelineSteps {
 		r := p.planned(i+1, step)

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// signs stand before what happens; the word follows.
+// signs stand before the name of an action; the word follows.
 var signs = map[plan.Action]string{plan.Create: "+", plan.Update: "~", plan.Delete: "-", plan.None: " "}
 
 // Words name actions.
@@ -110,7 +110,7 @@ func writeFields(b *strings.Builder, indent string, fields []plan.Field, form fu
 	}
 }
 
-// fieldNote returns what may keep a value from changing, in parentheses.
+// fieldNote returns the reason that may keep a value from changing, in parentheses.
 func fieldNote(f plan.Field) string {
 	if f.Note == "" {
 		return ""
@@ -118,8 +118,9 @@ func fieldNote(f plan.Field) string {
 	return " (" + f.Note + ")"
 }
 
-// writeStatements prints what a policy document gains and loses: an added or removed statement on one line, and below a changed one
-// each value that it gains or loses.
+// writeStatements prints the statements and values that a policy document gains and loses: an added or removed statement on one line, and
+// below a changed one each value that it gains or loses. an added or removed statement on one line, and below a changed one each value that
+// it gains or loses.
 func writeStatements(b *strings.Builder, indent string, changes []iampolicy.StatementChange) {
 	for _, c := range changes {
 		head := c.Effect
@@ -269,7 +270,7 @@ func inParentheses(text string) string {
 	return " (" + text + ")"
 }
 
-// riskSuffix names a risk; what is safe needs no words.
+// riskSuffix names a risk; a safe change needs no words.
 func riskSuffix(r plan.Risk) string {
 	if r == plan.Safe {
 		return ""
@@ -357,7 +358,7 @@ func Markdown(p plan.Plan) string {
 	return b.String()
 }
 
-// backquotes matches what may end a block of text in Markdown.
+// backquotes matches the characters that may end a block of text in Markdown.
 var backquotes = regexp.MustCompile("`+")
 
 // fenceAround returns a fence that no value in the text ends: https://spec.commonmark.org/0.31.2/#fenced-code-blocks

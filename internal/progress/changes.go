@@ -38,7 +38,7 @@ const lastEvents = 5
 type Change struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Time is the time at which monitor saw it, or when an event happened.
+	// Time is when monitor saw it, or when an event happened.
 	Time      time.Time `json:"time"`
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
@@ -58,7 +58,7 @@ type Change struct {
 	DurationSeconds *float64 `json:"durationSeconds,omitempty"`
 }
 
-// Recorder turns what is seen of a capability into changes, and measures the steps.
+// Recorder turns the observed states of a capability into changes, and measures the steps.
 type Recorder struct {
 	Began, looked time.Time
 	last          Progress
@@ -72,7 +72,7 @@ func NewRecorder(now time.Time) *Recorder {
 	return &Recorder{Began: now, begun: map[string]time.Time{}, took: map[string]time.Duration{}}
 }
 
-// Observe returns what changed since the last look, and completes the durations of the steps.
+// Observe returns the changes since the last look, and completes the durations of the steps.
 func (r *Recorder) Observe(p *Progress, now time.Time) []Change {
 	r.measure(p, now)
 	var out []Change
@@ -126,8 +126,8 @@ func (r *Recorder) stepChanges(p *Progress, add func(Change)) {
 	}
 }
 
-// measure notes when steps begin, and completes how long they took. A step that is in progress at the first look began
-// with the capability if that is new, else at an unknown time, as one that is done by then.
+// measure notes when steps begin, and completes how long they took. A step that is in progress at the first look began with the capability
+// if that is new, otherwise at an unknown time, as one that is done by then.
 func (r *Recorder) measure(p *Progress, now time.Time) {
 	for i := range p.steps {
 		s := &p.steps[i]

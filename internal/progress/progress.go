@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package progress reads from a capability, its Deployments and events how far it has come, and what has changed since the last look.
+// Package progress reads from a capability, its Deployments and events how far it has come, and the changes since the last look.
 package progress
 
 import (
@@ -69,7 +69,7 @@ type eventLine struct {
 type Progress struct {
 	Namespace, Name string
 	Exists          bool
-	// created is the time at which the first steps of a capability began that has never run; zero for others.
+	// created is the start time of the first steps of a capability that has never run; zero for others.
 	created        time.Time
 	Phase, Message string
 	// seen is true when the status speaks of the capability as it is declared now.
@@ -116,7 +116,7 @@ func firstStepsOf(c *nexusv1.NexusAICapability) time.Time {
 	return c.CreationTimestamp.Time
 }
 
-// stalledBecause says what a person must solve of the capability as it is declared now; "" when nothing is known.
+// stalledBecause returns the problem that a person must solve in the capability as it is declared now; "" when none is known.
 func stalledBecause(c *nexusv1.NexusAICapability) string {
 	stalled := meta.FindStatusCondition(c.Status.Conditions, ConditionStalled)
 	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.ObservedGeneration != c.Generation {
@@ -204,8 +204,8 @@ func stepOf(objects []nexusv1.ResourceStatus, condition *metav1.Condition) (step
 	return state, detail
 }
 
-// whyNotReady is the message of the condition if it speaks of one of the objects, else the reason of the first that is
-// not ready, those that failed before others.
+// whyNotReady is the message of the condition if it speaks of one of the objects, otherwise the reason of the first that is not ready,
+// those that failed before others.
 func whyNotReady(objects []nexusv1.ResourceStatus, condition *metav1.Condition) string {
 	for _, state := range []nexusv1.ResourceState{nexusv1.ResourceFailed, nexusv1.ResourceProgressing, nexusv1.ResourceWaiting} {
 		for _, r := range objects {
@@ -276,7 +276,7 @@ type End struct {
 	Text            string
 }
 
-// EndOf reports whether a capability has reached what is waited for, or cannot reach it without a person.
+// EndOf reports whether a capability has reached the awaited state, or cannot reach it without a person.
 func (p Progress) EndOf(until string) End {
 	switch {
 	case !p.Exists:

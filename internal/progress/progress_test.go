@@ -20,7 +20,7 @@ import (
 
 var midday = creation.Midday()
 
-// story returns what monitor sees of a creation, a look each.
+// story returns the observations of monitor during a creation, a look each.
 func story() []*nexusv1.NexusAICapability {
 	const w, p, r, f = nexusv1.ResourceWaiting, nexusv1.ResourceProgressing, nexusv1.ResourceReady, nexusv1.ResourceFailed
 	failed := creation.At(nexusv1.PhaseFailed, r, r, f, w, w, w)

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/console"
 )
 
-// stepLabel begins what is said of a step, or of a service that the steps do not count.
+// stepLabel begins a message about a step, or about a service that the steps do not count.
 func stepLabel(number int) string {
 	return map[bool]string{true: "service", false: fmt.Sprintf("step %d", number)}[number == 0]
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/objectrequest"
 )
 
-// annotationRevision is the annotation in which the Deployment controller counts the templates of a Deployment.
+// annotationRevision is the annotation of the Deployment controller for the number of templates of a Deployment.
 const annotationRevision = "deployment.kubernetes.io/revision"
 
 // rollout is a restart of the pods of one workload, as JSON or YAML.
@@ -101,7 +101,7 @@ func (f *Options) choose(c *nexusv1.NexusAICapability) error {
 	return nil
 }
 
-// Run replaces the pods of a capability's components, and prints what they run then.
+// Run replaces the pods of a capability's components, and prints their images after that.
 func Run(ctx context.Context, s *connection.Connection, f *Options, args []string) error {
 	if err := f.Check(); err != nil {
 		return err
@@ -182,7 +182,7 @@ func deploymentsOf(ctx context.Context, c client.Reader, subject *nexusv1.NexusA
 	return out, nil
 }
 
-// restartTarget is a workload whose pods are to be replaced.
+// restartTarget is a workload with pods to replace.
 type restartTarget struct {
 	workload  inspect.Workload
 	namespace string

@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// scanAWS looks whose the credentials are.
+// scanAWS looks up the owner of the credentials.
 func (x *scanner) scanAWS(ctx context.Context) error {
 	const title = "AWS accepts your credentials"
 	session, err := x.open(ctx)
@@ -130,7 +130,7 @@ func (x *scanner) scanPodIdentity(ctx context.Context) error {
 	return nil
 }
 
-// rolesOfSubnets are the tags by which the AWS Load Balancer Controller finds subnets:
+// rolesOfSubnets are the tags that the AWS Load Balancer Controller finds subnets by:
 // https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
 var rolesOfSubnets = []struct{ tag, use string }{{"kubernetes.io/role/elb", "internet-facing"},
 	{"kubernetes.io/role/internal-elb", "internal"}}

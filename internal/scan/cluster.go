@@ -65,7 +65,7 @@ var (
 	operatorArchs  = []string{"amd64", "arm64"}
 )
 
-// scanNodes looks for nodes on which the operator and workloads can run.
+// scanNodes looks for nodes that the operator and workloads can run on.
 func (x *scanner) scanNodes(ctx context.Context) error {
 	nodes, pods := &corev1.NodeList{}, &corev1.PodList{}
 	if err := x.client.List(ctx, nodes); err != nil {
@@ -162,7 +162,7 @@ func (x *scanner) scanIngress(ctx context.Context) error {
 	return nil
 }
 
-// scanEngines lists the policy engines whose kinds the API server serves.
+// scanEngines lists the policy engines with kinds that the API server serves.
 func (x *scanner) scanEngines(context.Context) error {
 	var present, absent []string
 	for _, e := range x.Engines() {

@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/options"
 )
 
-// scanFacts reports the facts of the cluster on which claims about security intents depend, as the operator reads them with the
-// default settings.
+// scanFacts reports the facts of the cluster that claims about security intents depend on, as the operator reads them with the default
+// settings.
 func (x *scanner) scanFacts(ctx context.Context) error {
 	defaults, err := options.Parse(nil, func(string) string { return "" })
 	if err != nil {
@@ -42,7 +42,7 @@ func (x *scanner) scanFacts(ctx context.Context) error {
 	return x.scanEnforcer(ctx, found)
 }
 
-// scanRunning reports the policy engines of which nothing but their kinds is there.
+// scanRunning reports the policy engines that have only their kinds in the cluster.
 func (x *scanner) scanRunning(found clusterfacts.Cluster) {
 	for _, e := range x.Engines() {
 		why := found.NotRunning[e.Name()]
@@ -54,7 +54,7 @@ func (x *scanner) scanRunning(found clusterfacts.Cluster) {
 	}
 }
 
-// scanEnforcer reports what enforces NetworkPolicies, and what nodes of Auto Mode do before there are any.
+// scanEnforcer reports the enforcer of NetworkPolicies, and the behavior of nodes of Auto Mode before there are any.
 func (x *scanner) scanEnforcer(ctx context.Context, found clusterfacts.Cluster) error {
 	const title = "NetworkPolicies are enforced"
 	if p := found.Enforcer.Problem; p != "" {

@@ -33,7 +33,7 @@ func scannerOf(c client.Client) *scanner {
 		Product: connection.Product{Engines: catalog.Engines}}, Options: &Options{}, client: c}
 }
 
-// builtIn is a scheme of Kubernetes' own kinds, to which the fake client may add others.
+// builtIn is a scheme of Kubernetes' own kinds. The fake client may add others to it.
 func builtIn(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	s := runtime.NewScheme()

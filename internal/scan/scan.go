@@ -45,7 +45,7 @@ type Options struct {
 	Timeout     time.Duration
 }
 
-// Groups are the groups of checks in the order in which they run: what later groups need is found by earlier ones.
+// Groups are the groups of checks in their order of execution: earlier groups find facts that later ones need.
 var Groups = []struct {
 	Name, What string
 	run        func(*scanner, context.Context) error
@@ -62,7 +62,7 @@ var Groups = []struct {
 	{"access", "you may install the operator", (*scanner).scanAccess},
 }
 
-// Check refuses options with which nothing can be done.
+// Check refuses invalid options.
 func (f *Options) Check() error {
 	var known []string
 	for _, g := range Groups {

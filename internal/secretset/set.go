@@ -138,7 +138,7 @@ func pathsByKey(files []string) (map[string]string, error) {
 	}
 }
 
-// fillableSecret returns the object of a secret whose keys people fill in.
+// fillableSecret returns the object of a secret with keys that people fill in.
 func fillableSecret(u *unstructured.Unstructured, keys []string) (*v1alpha1.SecretsManagerSecret, error) {
 	o := &v1alpha1.SecretsManagerSecret{}
 	if u.GetKind() != "SecretsManagerSecret" {
@@ -204,7 +204,7 @@ func (v *vault) read(ctx context.Context) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, refused(err)
 	}
-	// what is not set stays as it is written, such as large numbers
+	// keys that are not set stay as they are written, such as large numbers
 	values := map[string]json.RawMessage{}
 	if json.Unmarshal([]byte(aws.ToString(found.SecretString)), &values) != nil { // the error would quote the value
 		return nil, fmt.Errorf("the value of secret %s is not a JSON object with keys: change it in Secrets Manager", v.title)

@@ -24,7 +24,7 @@ type Area struct {
 	ID, Title string
 }
 
-// Areas returns the groups of codes in the order in which they are documented.
+// Areas returns the groups of codes in the order of the documentation.
 func Areas() []Area {
 	return []Area{
 		{"IAM", "Identities, rights and providers"},
@@ -361,8 +361,8 @@ func Extend(message, more string) string {
 
 func inParentheses(code string) string { return " (" + code + ")" }
 
-// WithCode returns a message of at most limit bytes that ends with the code of its reason. A message that ends with a code
-// keeps that one: it repeats the message of another object, whose code names the cause. An empty message stays empty.
+// WithCode returns a message of at most limit bytes that ends with the code of its reason. A message that ends with a code keeps that one:
+// it repeats the message of another object, and the code of that object names the cause. An empty message stays empty.
 func WithCode(reason, message string, limit int) string {
 	text, code := SplitCode(message)
 	if code == "" {

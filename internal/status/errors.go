@@ -17,7 +17,7 @@ type Stalled struct {
 	Reason string
 	// Field of the spec at fault, such as "spec.providerRef.namespace"; empty when there is none.
 	Field string
-	// Message says what is wrong and what to do.
+	// Message describes the problem and its remedy.
 	Message string
 	// Certain is true where no value of another object changes it, so that a plan knows it before the other object exists.
 	Certain bool
@@ -40,19 +40,19 @@ func Invalid(field, format string, args ...any) *Stalled {
 	return &Stalled{Reason: ReasonInvalidSpec, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// Waiting is not a failure: something else must come first.
+// Waiting is not a failure: another object or change must come first.
 type Waiting struct {
 	// Reason is a stable CamelCase word; empty is ReasonWaiting.
 	Reason string
-	// For says for what, such as "GlueDatabase/myapp-dev to be ready".
+	// For names the awaited state, such as "GlueDatabase/myapp-dev to be ready".
 	For string
 	// After is the latest time of the next look; a watch usually comes sooner.
 	After time.Duration
-	// Usable is true when what the object stands for serves its users meanwhile: an object that was
-	// Ready at its generation stays Ready.
+	// Usable is true when the resource of the object serves its users during the wait: an object that was Ready at its generation stays Ready.
+	// an object that was Ready at its generation stays Ready.
 	Usable bool
-	// Bounded is true when no one may ever make what is waited for, such as a VPC of which the object has only the identifier: a
-	// wait that lasts for ten minutes is reported as Stalled.
+	// Bounded is true when no one may ever create the awaited resource, such as a VPC that the object has only the identifier of: a wait that
+	// lasts for ten minutes is reported as Stalled. a wait that lasts for ten minutes is reported as Stalled.
 	Bounded bool
 }
 
@@ -79,7 +79,7 @@ func AsStalled(err error) (*Stalled, bool) { return errors.AsType[*Stalled](err)
 // AsWaiting finds a Waiting in err's chain.
 func AsWaiting(err error) (*Waiting, bool) { return errors.AsType[*Waiting](err) }
 
-// AsRetrying finds a Retrying in err's chain, or makes one of what the API server says of a webhook that does not answer.
+// AsRetrying finds a Retrying in err's chain, or makes one of the API server's error about a webhook that does not answer.
 func AsRetrying(err error) (*Retrying, bool) {
 	if r, ok := errors.AsType[*Retrying](err); ok || err == nil {
 		return r, ok

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// UnprovenLook is the interval at which approvals that prove nothing are looked at again.
+// UnprovenLook is the interval of repeated checks while approvals are not protected, and so prove no right to approve.
 const UnprovenLook = time.Minute
 
 const pendingPrefix, pendingSuffix = "plan ", " waits for an approval"

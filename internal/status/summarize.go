@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// patience is the time for which an unbroken series of passing failures, or a bounded wait, lasts before it is reported as Stalled.
+// patience is how long an unbroken series of passing failures, or a bounded wait, lasts before it is reported as Stalled.
 const patience = 10 * time.Minute
 
 // maxMessage bounds a condition's message, in bytes; the API's own limit is 32768.
@@ -24,8 +24,8 @@ type Result struct {
 	ReadyReason, ReadyMessage string
 	Generation                int64
 	Now                       time.Time
-	// FailingSince is the beginning of an unbroken series of passing failures (Retrying) or bounded waits. Waiting for
-	// something else does not count. Zero when the series begins now.
+	// FailingSince is the beginning of an unbroken series of passing failures (Retrying) or bounded waits. Waiting for another object does not
+	// count. Zero when the series begins now.
 	FailingSince time.Time
 }
 

@@ -69,7 +69,7 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// Twenty minutes of waiting for something else and then two throttles are no ten minutes of failure.
+// Twenty minutes of waiting for another object and then two throttles are no ten minutes of failure.
 func TestSummarize_WaitingIsNotFailing(t *testing.T) {
 	var conds []metav1.Condition
 	Summarize(&conds, Result{Err: &Waiting{For: "its provider"}, Generation: 1, Now: noon.Add(-20 * time.Minute)})

@@ -26,7 +26,7 @@ func Client(ctx context.Context, name string, attributes ...attribute.KeyValue) 
 	return otel.Tracer(scope).Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
 }
 
-// End ends a span. Failure is a word for what went wrong, and empty for success. It holds no text of AWS or of a user.
+// End ends a span. Failure is a word for the failure, and empty for success. It holds no text of AWS or of a user.
 func End(span trace.Span, failure string) {
 	if failure != "" {
 		span.SetStatus(codes.Error, failure)

@@ -49,7 +49,7 @@ func (p place) argument() string {
 	return fmt.Sprintf("%s.%s.%s/%s", p.kind.Kind, p.kind.Version, p.kind.Group, p.key.Name)
 }
 
-// tree answers with what nexusctl tree and nexusctl explain print of an object.
+// tree answers with the output of nexusctl tree and nexusctl explain for an object.
 func (s *Server) tree(w http.ResponseWriter, q *http.Request) {
 	p, err := placeOf(q)
 	if err == nil && !inspect.IsOurs(p.kind) {
@@ -106,13 +106,13 @@ type planInput struct {
 	Namespace  string `json:"namespace"`
 	// Manifest is the text of a manifest, which replaces the name.
 	Manifest string `json:"manifest"`
-	// Delete plans what follows when the objects are deleted.
+	// Delete plans the effects of a deletion of the objects.
 	Delete bool `json:"delete"`
 	// SkipAWS compares Kubernetes objects only.
 	SkipAWS bool `json:"skipAWS"`
 }
 
-// plan answers with what nexusctl plan prints.
+// plan answers with the output of nexusctl plan.
 func (s *Server) plan(w http.ResponseWriter, q *http.Request) {
 	var in planInput
 	d := json.NewDecoder(http.MaxBytesReader(w, q.Body, maxManifest))

@@ -29,7 +29,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
-// Feed keeps a row for each object of the operator's kinds by watches, and tells its subscribers what changed.
+// Feed keeps a row for each object of the operator's kinds by watches, and sends the changes to its subscribers.
 type Feed struct {
 	// Client lists and watches with the rights of the user.
 	Client client.WithWatch
@@ -313,7 +313,7 @@ func (s *subscriber) wake() {
 	}
 }
 
-// take returns what changed since the last call.
+// take returns the changes since the last call.
 func (s *subscriber) take() Message {
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()
@@ -322,7 +322,8 @@ func (s *subscriber) take() Message {
 	return m
 }
 
-// changes gathers what a subscriber has not heard yet. Of an object that changed twice, it holds the last row; nil for one that is gone.
+// changes gathers the changes that a subscriber has not received yet. Of an object that changed twice, it holds the last row; nil for one
+// that is gone.
 type changes struct {
 	reset, synced bool
 	rows          map[string]*inspect.Row
@@ -333,7 +334,7 @@ func newChanges() changes {
 	return changes{rows: map[string]*inspect.Row{}, touched: map[Touched]bool{}}
 }
 
-// Touched names an object without a row of which something changed, or happened.
+// Touched names an object without a row that changed in part, or had an event.
 type Touched struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
@@ -342,7 +343,7 @@ type Touched struct {
 	By string `json:"by"`
 }
 
-// Message tells a page what changed.
+// Message describes changes to a page.
 type Message struct {
 	// Reset says that the rows are all there are so far.
 	Reset bool `json:"reset,omitempty"`

@@ -30,7 +30,7 @@ var securityHeaders = [][2]string{
 	{"Cache-Control", "no-store"},
 }
 
-// guarded answers only requests that name this server as their host: a page of another site whose name was rebound to the loopback
+// guarded answers only requests that name this server as their host: a page of another site that has its name rebound to the loopback
 // address names that site.
 func guarded(host string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

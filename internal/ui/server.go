@@ -24,11 +24,11 @@ type Question struct {
 	Stdin     string
 }
 
-// Ask runs a command of nexusctl that only reads, with the rights of the user. It returns what the command prints as JSON, and its notes
-// for people. It returns the errors of the command.
+// Ask runs a command of nexusctl that only reads, with the rights of the user. It returns the JSON output of the command, and its notes for
+// people. It returns the errors of the command.
 type Ask func(context.Context, Question) (answer json.RawMessage, notes string, err error)
 
-// Session says what the page shows.
+// Session holds the texts that the page shows.
 type Session struct {
 	// Version is that of nexusctl.
 	Version string `json:"version"`

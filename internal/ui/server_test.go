@@ -21,7 +21,7 @@ const (
 	token = "secret"
 )
 
-// handler is a server without a cluster whose commands echo what they are asked.
+// handler is a server without a cluster. Its commands echo their questions.
 func handler() http.Handler {
 	s := &ui.Server{Files: fstest.MapFS{"index.html": {Data: []byte("<p>page")}, "app.js": {Data: []byte("1")}}, Feed: &ui.Feed{},
 		Session: ui.Session{Version: "v1"},

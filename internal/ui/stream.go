@@ -12,7 +12,7 @@ import (
 const (
 	// pace is the shortest time between two messages, so that a burst of changes is one message.
 	pace = 200 * time.Millisecond
-	// heartbeat is the time after which a stream without changes sends a comment, which shows whether the page is still there.
+	// heartbeat is the time until a stream without changes sends a comment. The comment shows whether the page is still there.
 	heartbeat = 30 * time.Second
 )
 

@@ -24,7 +24,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/exit"
 )
 
-// DeleteNow ends the wait of a deletion that can be undone, or deletes what a deleted namespace left in AWS.
+// DeleteNow ends the wait of a deletion that can be undone, or deletes the AWS resources that a deleted namespace left.
 func (s *Undoing) DeleteNow(ctx context.Context, f *Options, args []string) error {
 	at, err := s.OpenDeleted(ctx, args)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Undoing) DeleteNow(ctx context.Context, f *Options, args []string) erro
 	return s.decideDeletion(ctx, c, found, decision{wellknown.AnnotationDeleteNow, "its stores are deleted now"}, f.DryRun)
 }
 
-// mayEnd refuses to end what is no deletion, or a deletion that keeps everything.
+// mayEnd refuses to end a wait if there is no deletion, or a deletion that keeps everything.
 func mayEnd(c *nexusv1.NexusAICapability) error {
 	switch r := c.Status.Recovery; {
 	case c.DeletionTimestamp == nil && len(c.Status.Dropped) > 0:
@@ -77,8 +77,9 @@ func (s *Undoing) recordOf(ctx context.Context, c client.Client, key client.Obje
 	return record, o, err
 }
 
-// deleteReleased deletes what a capability left in AWS whose namespace was deleted. A capability without pods takes the resources over by
-// their owner tags, so that its deletion removes these and no others. Where the deletion keeps the resources, only the record goes.
+// deleteReleased deletes the AWS resources that a capability left when its namespace was deleted. A capability without pods takes the
+// resources over by their owner tags, so that its deletion removes these and no others. Where the deletion keeps the resources, only the
+// record goes.
 func (s *Undoing) deleteReleased(ctx context.Context, c client.Client, f *Options, key client.ObjectKey) error {
 	record, o, err := s.recordOf(ctx, c, key)
 	if err != nil {

@@ -40,7 +40,7 @@ type Undoing struct {
 	*connection.Connection
 }
 
-// decision has the annotation that says how a deletion goes on, and what is reported.
+// decision has the annotation that decides how a deletion goes on, and the reported text.
 type decision struct{ annotation, done string }
 
 // decideDeletion writes the annotation that decides how a deletion goes on. Its value names the object, so that the annotation means
@@ -84,8 +84,8 @@ func (s *Undoing) Run(ctx context.Context, f *Options, args []string) error {
 	return s.createAgain(ctx, c, capability.AsDeclared(deleted), false)
 }
 
-// keepDropped has the operator keep the stores that an edit dropped, without an end: the capability no longer says that their data may
-// be deleted. What it declares is left to its manifest, where the edit was made.
+// keepDropped has the operator keep the stores that an edit dropped, without an end: the capability no longer says that their data may be
+// deleted. The rest of its spec is left to its manifest, where the edit was made.
 func (s *Undoing) keepDropped(ctx context.Context, c client.Client, of *nexusv1.NexusAICapability, dryRun bool) error {
 	if len(of.Status.Dropped) == 0 {
 		return s.Report(fmt.Sprintf("NexusAICapability %s/%s", of.Namespace, of.Name), "is not deleted", "")
@@ -103,7 +103,7 @@ func (s *Undoing) keepDropped(ctx context.Context, c client.Client, of *nexusv1.
 	return objectrequest.Send(ctx, s.Console, c, []objectrequest.Request{keeping(u, stores)}, dryRun)
 }
 
-// keeping is the change after which a capability no longer says that the data of stores may be deleted.
+// keeping is the change that removes the statement of a capability that the data of stores may be deleted.
 func keeping(u *unstructured.Unstructured, stores []string) objectrequest.Request {
 	var value any // the key goes with its last name
 	if left := engine.WithoutDataOf(u, stores); left != "" {
@@ -189,7 +189,7 @@ func (s *Undoing) createAgain(ctx context.Context, c client.Client, again *nexus
 	}
 }
 
-// undoFromRecord brings a capability back of which only the operator's record is left.
+// undoFromRecord brings a capability back that is left only in the operator's record.
 func (s *Undoing) undoFromRecord(ctx context.Context, c client.Client, f *Options, key client.ObjectKey) error {
 	record, _, err := s.recordOf(ctx, c, key)
 	if err != nil {

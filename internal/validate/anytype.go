@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// typeProblems returns what the operator or AWS would refuse of the type and the properties of an AWSResource, as far as the bundled
-// schemas tell. A type that they do not have may be newer than they are, unless it is nearly spelled as one that they have.
+// typeProblems returns the values that the operator or AWS would refuse in the type and the properties of an AWSResource, as far as the
+// bundled schemas tell. A type that they do not have may be newer than they are, unless it is nearly spelled as one that they have.
 func (s *Validator) typeProblems(r *v1alpha1.AWSResource) ([]error, error) {
 	b, err := s.Bundle()
 	if err != nil {
@@ -88,7 +88,7 @@ func standsForValue(value any) bool {
 	return is && (object["$ref"] != nil || object["$secret"] != nil)
 }
 
-// uncheckedProperties says of an AWSResource whose type the bundled schemas do not have that its properties were not checked.
+// uncheckedProperties says of an AWSResource with a type that the bundled schemas do not have that its properties were not checked.
 func (s *Validator) uncheckedProperties(u *unstructured.Unstructured) string {
 	if u.GroupVersionKind().Group != v1alpha1.GroupName || u.GetKind() != "AWSResource" {
 		return ""

@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// problemsOfResources returns what the definitions of kinds, and the bundled schemas of types, refuse of dataServices.resources and
-// spec.ai of a capability that compiles.
+// problemsOfResources returns the values that the definitions of kinds, and the bundled schemas of types, refuse in dataServices.resources
+// and spec.ai of a capability that compiles.
 func (s *Validator) problemsOfResources(ctx context.Context, schemas *crdschema.Schemas, c *nexusv1.NexusAICapability) ([]error, error) {
 	if c.Spec.AI == nil && (c.Spec.DataServices == nil || len(c.Spec.DataServices.Resources) == 0) {
 		return nil, nil
@@ -51,7 +51,8 @@ func (s *Validator) problemsOfResources(ctx context.Context, schemas *crdschema.
 	return out, nil
 }
 
-// problemsOfPart returns what the bundled schema of its type refuses of a resource of a capability, with the field of the capability.
+// problemsOfPart returns the values that the bundled schema of its type refuses in a resource of a capability, with the field of the
+// capability.
 func (s *Validator) problemsOfPart(c *nexusv1.NexusAICapability, object *unstructured.Unstructured) ([]error, error) {
 	r := &v1alpha1.AWSResource{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, r); err != nil {

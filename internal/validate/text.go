@@ -113,7 +113,7 @@ func mistakesIn(text []byte) (out []string, quoted []*unstructured.Unstructured)
 	return out, quoted
 }
 
-// withQuotedMetadata returns an object whose metadata have texts where they should; nil for one that has them, or cannot be read.
+// withQuotedMetadata returns an object with texts in its metadata where they should be; nil for one that has them, or cannot be read.
 func withQuotedMetadata(object map[string]any) *unstructured.Unstructured {
 	metadata, _ := object["metadata"].(map[string]any)
 	made := false
@@ -143,8 +143,8 @@ func withQuotedMetadata(object map[string]any) *unstructured.Unstructured {
 // metadataTexts are the texts of the metadata that people write, and metadataMaps the maps of such.
 var metadataTexts, metadataMaps = []string{"name", "generateName", "namespace"}, []string{"labels", "annotations"}
 
-// objectMistakes returns what keeps a document from being read as an object, and notes the objects of our kinds, of which the last one
-// with the same name would be taken without a word. The items of a list have the path of the item before their mistakes.
+// objectMistakes returns the mistakes that keep a document from being read as an object, and notes the objects of our kinds. Of two objects
+// with the same name, the last would be taken without a warning. The items of a list have the path of the item before their mistakes.
 func objectMistakes(at string, object map[string]any, seen map[string]bool) []string {
 	mistakes := typeMistakes(at, object)
 	if len(mistakes) > 0 {
@@ -172,7 +172,7 @@ func objectMistakes(at string, object map[string]any, seen map[string]bool) []st
 	return mistakes
 }
 
-// typeMistakes names what is wrong with the fields by which an object has a kind.
+// typeMistakes names the mistakes in the fields that give an object its kind.
 func typeMistakes(at string, object map[string]any) []string {
 	var out []string
 	for _, field := range []string{"apiVersion", "kind"} {

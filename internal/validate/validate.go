@@ -37,7 +37,7 @@ type Validator struct {
 	awstypes.Schemas
 }
 
-// Validate prints what is wrong with the objects in files. The error has the exit code that they call for.
+// Validate prints the mistakes in the objects in files. The error has the exit code that they call for.
 func (s *Validator) Validate(ctx context.Context, files *resource.FilenameOptions, output string) error {
 	stdin, err := s.readStandardInput(files)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Validator) Validate(ctx context.Context, files *resource.FilenameOption
 	return s.printValidation(found, unread, output)
 }
 
-// printValidation prints what is valid, and returns an error for what is not. Unread is why some of the input could not be read.
+// printValidation prints the valid objects, and returns an error for the invalid ones. Unread is why some of the input could not be read.
 func (s *Validator) printValidation(found *Validation, unread error, output string) error {
 	if unread != nil {
 		found.Valid, found.Unread = false, unread.Error()
@@ -97,7 +97,7 @@ type Validation struct {
 	Unread string `json:"unread,omitempty"`
 }
 
-// ValidatedFile is a file whose text has mistakes.
+// ValidatedFile is a file with mistakes in its text.
 type ValidatedFile struct {
 	Name     string   `json:"name"`
 	Problems []string `json:"problems"`
@@ -141,7 +141,7 @@ func (s *Validator) Validation(ctx context.Context, mistakes map[string][]string
 	return out, nil
 }
 
-// failure counts what is invalid; nil when all is valid.
+// failure counts the invalid objects; nil when all are valid.
 func (v *Validation) failure() error {
 	invalid := 0
 	for _, o := range v.Objects {
@@ -232,7 +232,7 @@ func (s *Validator) problemsOf(ctx context.Context, schemas *crdschema.Schemas, 
 		return nil, err
 	}
 	readable, err := schemas.Repaired(gvk.Kind, u.Object)
-	// or else the schema has named the field
+	// otherwise the schema has named the field
 	if _, is := readable["spec"].(map[string]any); is && runtime.DefaultUnstructuredConverter.FromUnstructured(readable, typed) == nil {
 		found, err = s.withProblemsBeyondSchema(ctx, schemas, found, typed)
 	}
@@ -243,8 +243,8 @@ func (s *Validator) problemsOf(ctx context.Context, schemas *crdschema.Schemas, 
 	return out, err
 }
 
-// withProblemsBeyondSchema adds what the operator itself would refuse of an object, and of a capability without mistakes what the schemas
-// of its resources refuse.
+// withProblemsBeyondSchema adds the values of an object that the operator itself would refuse, and the values of a capability without
+// mistakes that the schemas of its resources refuse.
 func (s *Validator) withProblemsBeyondSchema(ctx context.Context, schemas *crdschema.Schemas, found []error,
 	typed runtime.Object) ([]error, error) {
 	found, err := s.withOwnProblem(found, typed)
@@ -254,8 +254,8 @@ func (s *Validator) withProblemsBeyondSchema(ctx context.Context, schemas *crdsc
 	return found, err
 }
 
-// foreignProblems returns what keeps an object of another group from being read as meant: no version, and a kind of ours under a
-// misspelled group.
+// foreignProblems returns the mistakes that keep an object of another group from being read as meant: no version, and a kind of ours under
+// a misspelled group. no version, and a kind of ours under a misspelled group.
 func foreignProblems(scheme *runtime.Scheme, u *unstructured.Unstructured) []string {
 	if u.GetAPIVersion() == "" {
 		return []string{"apiVersion: Required value"}
@@ -285,7 +285,7 @@ func meantVersion(scheme *runtime.Scheme, kind string) string {
 	return ""
 }
 
-// withOwnProblem adds what the operator itself would refuse of an object, unless the schema has named the field.
+// withOwnProblem adds the operator's own refusal of an object, unless the schema has named the field.
 func (s *Validator) withOwnProblem(found []error, typed runtime.Object) ([]error, error) {
 	if r, is := typed.(*v1alpha1.AWSResource); is {
 		problems, err := s.typeProblems(r)
@@ -298,7 +298,7 @@ func (s *Validator) withOwnProblem(found []error, typed runtime.Object) ([]error
 	return found, err
 }
 
-// names reports whether the field of a problem was named already: the operator checks much of what the schema says again.
+// names reports whether the field of a problem was named already: the operator checks much of the schema again.
 func names(found []error, problem error) bool {
 	own, ok := status.AsStalled(problem)
 	return ok && slices.ContainsFunc(found, func(err error) bool {
@@ -319,7 +319,7 @@ func unknownKind(scheme *runtime.Scheme, schemas *crdschema.Schemas, u *unstruct
 	return text
 }
 
-// ownProblem returns what the operator itself would refuse of an object; the error is one of the command.
+// ownProblem returns the operator's own refusal of an object; the error is one of the command.
 func (s *Validator) ownProblem(typed runtime.Object) (problem, err error) {
 	switch o := typed.(type) {
 	case *nexusv1.NexusAICapability:

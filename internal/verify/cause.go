@@ -22,7 +22,7 @@ func (v *verifier) failCapability(title, phase, message string) check.Result {
 	return check.Fail(title, fmt.Sprintf("phase %s; the cause is %s", phase, inspect.CauseText(v.cause)), fix)
 }
 
-// consequence skips a check whose failure follows from the cause that an earlier check names, so that one cause is one failure.
+// consequence skips a check with a failure that follows from the cause that an earlier check names, so that one cause is one failure.
 func (v *verifier) consequence(r check.Result) check.Result {
 	if v.cause == nil || v.causeCheck == 0 || !r.Consequence {
 		return r

@@ -27,7 +27,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/creation"
 )
 
-// failedCapability is one whose bucket belongs to another owner, so that nothing after the bucket was made.
+// failedCapability is one with a bucket that belongs to another owner, so that nothing after the bucket was made.
 func failedCapability() *nexusv1.NexusAICapability {
 	c := creation.At(nexusv1.PhaseFailed, nexusv1.ResourceReady, nexusv1.ResourceFailed, nexusv1.ResourceWaiting)
 	c.UID = "u"
@@ -125,7 +125,7 @@ func TestVerify_ARepeatedReasonIsPrintedOnce(t *testing.T) {
 	}
 }
 
-// Without the check of the capability, nothing names the cause, and each check says what it saw.
+// Without the check of the capability, no check names the cause, and each check reports its own finding.
 func TestVerify_ChecksAloneFail(t *testing.T) {
 	v, _ := verifierOf(failedCapability())
 	if err := v.add(v.judge(plan.Item{Kind: "GlueTable", Name: "a", Waits: "GlueDatabase/a"})); err != nil || v.report.Summary.Failed != 1 {

@@ -43,8 +43,7 @@ const (
 	proofSession = "nexusctl-verify"
 )
 
-// checkIdentity checks that the application gets its role, and what the role allows. With EKS Pod Identity only EKS can assume
-// the role.
+// checkIdentity checks that the application gets its role, and the rights of the role. With EKS Pod Identity only EKS can assume the role.
 func (v *verifier) checkIdentity(ctx context.Context) error {
 	if err := v.checkCredentialsInPods(); err != nil {
 		return err
@@ -56,7 +55,7 @@ func (v *verifier) checkIdentity(ctx context.Context) error {
 	return (&proof{v}).checkToken(ctx)
 }
 
-// proof acts as the application, to prove what its role allows.
+// proof acts as the application, to prove the rights of its role.
 type proof struct{ *verifier }
 
 // checkToken acts as the application does, with each of its ServiceAccounts.
@@ -103,7 +102,8 @@ func (v *proof) checkTokenOf(ctx context.Context, name string) error {
 	return v.checkDenied(ctx, *app, denied)
 }
 
-// checkCredentialsInPods repeats what the operator saw of the pods: they may have credentials of another kind.
+// checkCredentialsInPods repeats the operator's observation of the pods: they may have credentials of another kind. they may have
+// credentials of another kind.
 func (v *verifier) checkCredentialsInPods() error {
 	const title = "the pods are given the role's credentials"
 	c := meta.FindStatusCondition(v.subject.Status.Conditions, nexusv1.ConditionCredentialsInPods)
@@ -118,7 +118,8 @@ func (v *verifier) checkCredentialsInPods() error {
 	}
 }
 
-// credentialsRemedy returns what comes before a restart of the pods: EKS runs the webhook for EKS Pod Identity itself.
+// credentialsRemedy returns the steps before a restart of the pods: EKS runs the webhook for EKS Pod Identity itself. EKS runs the webhook
+// for EKS Pod Identity itself.
 func (v *verifier) credentialsRemedy() string {
 	if s := v.subject.Status.Identity; s != nil && s.Mode == nexusv1.IdentityPodIdentity {
 		return ""
@@ -169,7 +170,7 @@ func (v *proof) assumeRole(ctx context.Context, sa *corev1.ServiceAccount, token
 	return &cfg, v.add(check.Pass(title, arn))
 }
 
-// refusalText returns what AWS says, without request ids and credentials.
+// refusalText returns AWS's message, without request ids and credentials.
 func refusalText(err error) string {
 	switch f := awsclient.Classify(err); {
 	case f.Code != "":
@@ -183,7 +184,7 @@ func refusalText(err error) string {
 
 // storeRead is a read that a role of the application allows or denies.
 type storeRead struct {
-	// action is that of IAM, and resource what is read.
+	// action is that of IAM, and resource the resource that is read.
 	action, resource string
 	call             func(ctx context.Context, cfg aws.Config) error
 }
@@ -204,7 +205,7 @@ func (v *proof) checkAllowedReads(ctx context.Context, cfg aws.Config, reads []s
 	return nil
 }
 
-// readable are the kinds of which something is read, with their lists.
+// readable are the kinds of the resources that are read, with their lists.
 var readable = []struct {
 	kind string
 	list func() client.ObjectList
@@ -217,7 +218,7 @@ var readable = []struct {
 }
 
 // readsOf finds, of each kind that the capability owns objects of, the first resource that a ServiceAccount may use, and the first that it
-// may not use. Parameters count for a role without limits alone: others may read those of what they may use.
+// may not use. Parameters count for a role without limits alone: others may read the parameters of the resources that they may use.
 func (v *proof) readsOf(ctx context.Context, serviceAccount string) (allowed, denied []storeRead, err error) {
 	all := serviceAccount == capability.NamesOf(v.subject).ServiceAccount()
 	for _, r := range readable {
@@ -264,7 +265,7 @@ func (v *proof) owned(ctx context.Context, l client.ObjectList) ([]client.Object
 	return out, err
 }
 
-// readOf is the read of the resource of an object. None returns what an application stores.
+// readOf is the read of the resource of an object. None returns data that an application stores.
 func readOf(o client.Object) storeRead {
 	switch o := o.(type) {
 	case *v1alpha1.DynamoDBTable:
@@ -301,8 +302,8 @@ func readOf(o client.Object) storeRead {
 	}
 }
 
-// checkDenied makes a call that no capability can declare, since actions of IAM are refused in extra policy statements, and reads of what
-// the access of the components does not name.
+// checkDenied makes a call that no capability can declare, since actions of IAM are refused in extra policy statements, and reads of
+// resources that the access of the components does not name.
 func (v *proof) checkDenied(ctx context.Context, cfg aws.Config, reads []storeRead) error {
 	listRoles := func(ctx context.Context, cfg aws.Config) error {
 		_, err := iam.NewFromConfig(cfg).ListRoles(ctx, &iam.ListRolesInput{MaxItems: aws.Int32(1)})

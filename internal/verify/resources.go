@@ -29,7 +29,7 @@ import (
 
 func (v *verifier) key() string { return v.subject.Namespace + "/" + v.subject.Name }
 
-// checkCapability looks at what the operator reports.
+// checkCapability looks at the operator's report.
 func (v *verifier) checkCapability(ctx context.Context) error {
 	c := v.subject
 	p := progress.Of(c, nil, nil)
@@ -47,8 +47,8 @@ func (v *verifier) checkCapability(ctx context.Context) error {
 	return err
 }
 
-// checkResources plans what the operator would do about the capability as it is: an empty plan of an object proves that
-// it is as declared.
+// checkResources plans the operator's changes to the capability as it is: an empty plan of an object proves that it is as declared. an
+// empty plan of an object proves that it is as declared.
 func (v *verifier) checkResources(ctx context.Context) error {
 	p, err := v.Planner(ctx, false)
 	if err != nil {
@@ -167,7 +167,7 @@ func judgeObstacle(title string, it plan.Item) check.Result {
 	}
 }
 
-// fieldsText says of each field what there is and what is declared.
+// fieldsText lists for each field the present and the declared value.
 func fieldsText(fields []plan.Field) string {
 	var out []string
 	for _, f := range fields {
@@ -237,7 +237,7 @@ func (v *verifier) objectsOf(ctx context.Context, kind string) ([]*unstructured.
 	return out, nil
 }
 
-// isWaiting reports whether what is said of an object that is not ready is that it needs another one first.
+// isWaiting reports whether the reason of an object that is not ready is that it needs another one first.
 func isWaiting(why string) bool {
 	reason, _, _ := strings.Cut(why, ":")
 	return inspect.NeedsAnother(reason)
@@ -267,7 +267,7 @@ func notReadyBecause(u *unstructured.Unstructured) string {
 	return "it has no condition Ready: the operator has not seen it"
 }
 
-// checkSecrets warns of secrets whose placeholders were not replaced.
+// checkSecrets warns of secrets with placeholders that were not replaced.
 func (v *verifier) checkSecrets(context.Context) error {
 	const title = "every secret has its value"
 	c := meta.FindStatusCondition(v.subject.Status.Conditions, nexusv1.ConditionSecretsPopulated)
@@ -284,7 +284,7 @@ func (v *verifier) checkSecrets(context.Context) error {
 	}
 }
 
-// checkPolicies looks what the policy engines do for each declared intent.
+// checkPolicies looks up the coverage of each declared intent by the policy engines.
 func (v *verifier) checkPolicies(context.Context) error {
 	security := v.subject.Spec.Security
 	if security == nil || len(security.Intents) == 0 {
@@ -315,7 +315,7 @@ func (v *verifier) judgePolicies(title string, c *metav1.Condition) check.Result
 // levels of coverage, the best first.
 var levels = []string{"Enforced", "Audited", "Partial", "None"}
 
-// addCoverage adds a check for each intent: the best of what the engines do.
+// addCoverage adds a check for each intent: the best coverage of any engine.
 func (v *verifier) addCoverage() []error {
 	best := map[string]nexusv1.PolicyCoverage{}
 	var order []string

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verify checks that a capability is in AWS and Kubernetes what it declares to be.
+// Package verify checks that a capability is in AWS and Kubernetes as it declares to be.
 package verify
 
 import (
@@ -43,7 +43,7 @@ type checkGroup struct {
 	run func(v *verifier, ctx context.Context) error
 }
 
-// Groups are all groups in the order in which they run.
+// Groups are all groups in their order of execution.
 var Groups = []checkGroup{
 	{"capability", "the operator reports the capability as Running", (*verifier).checkCapability},
 	{"resources", "every AWS resource and object exists and is as declared, compared by the operator's own code", (*verifier).checkResources},
@@ -65,7 +65,7 @@ func groupNames() []string {
 	return out
 }
 
-// Check refuses options with which nothing can be done.
+// Check refuses invalid options.
 func (f *Options) Check() error {
 	for _, name := range f.Only {
 		if !slices.Contains(groupNames(), name) {

@@ -186,7 +186,7 @@ func (v *verifier) checkAnswer(ctx context.Context, title string, s *corev1.Serv
 	return v.add(result)
 }
 
-// healthPathOf returns what the readiness probe asks for, else the declared path.
+// healthPathOf returns the path of the readiness probe, or the declared path without one.
 func healthPathOf(c *nexusv1.NexusAICapability, d *appsv1.Deployment) string {
 	for _, container := range d.Spec.Template.Spec.Containers {
 		if p := container.ReadinessProbe; p != nil && p.HTTPGet != nil && p.HTTPGet.Path != "" {

@@ -25,7 +25,7 @@ type Settings struct {
 	Version string
 }
 
-// Start exports spans from now on. The returned function sends what is left, and ends the export.
+// Start exports spans from now on. The returned function sends the remaining spans, and ends the export.
 func Start(ctx context.Context, s Settings) (stop func(context.Context) error, err error) {
 	if s.Endpoint == "" {
 		return func(context.Context) error { return nil }, nil

@@ -38,7 +38,7 @@ const lastEvents = 5
 type Change struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Time is when monitor saw it, or when an event happened.
+	// Time has the time of monitor's observation, or of an event.
 	Time      time.Time `json:"time"`
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// patience is how long an unbroken series of passing failures, or a bounded wait, lasts before it is reported as Stalled.
+// patience is the longest unbroken series of passing failures, or bounded wait, that is not yet reported as Stalled.
 const patience = 10 * time.Minute
 
 // maxMessage bounds a condition's message, in bytes; the API's own limit is 32768.

@@ -37,9 +37,9 @@ type Result map[string]string
 const maxRepetitions = 20000
 
 // Unread returns the members of the recorded answers that the result of read does not depend on: the outermost ones, in the order of
-// operations and members. the outermost ones, in the order of operations and members. The reading is repeated in contexts that keep the
-// clients of an instrumented configuration from calling AWS. Dates are left out, because they are no settings, and a panic is a result like
-// others. Errors say that the reading cannot be repeated, or not often enough.
+// operations and members. The reading is repeated in contexts that keep the clients of an instrumented configuration from calling AWS.
+// Dates are left out, because they are no settings, and a panic is a result like others. Errors say that the reading cannot be repeated, or
+// not often enough.
 func (r *Recording) Unread(ctx context.Context, read func(ctx context.Context) Result) ([]Member, error) {
 	w := &walk{ctx: ctx, recording: r, read: read}
 	w.base = w.repeat(nil)
@@ -158,8 +158,7 @@ func changeAt(v reflect.Value, steps []step, change func(reflect.Value)) {
 	}
 }
 
-// removeAt removes the value at the end of the steps: an element from its list, and any other by making it empty. an element from its list,
-// and any other by making it empty.
+// removeAt removes the value at the end of the steps: an element from its list, and any other by making it empty.
 func removeAt(v reflect.Value, steps []step) {
 	last := len(steps) - 1
 	changeAt(v, steps[:last], func(parent reflect.Value) {

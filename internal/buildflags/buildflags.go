@@ -7,7 +7,6 @@ package buildflags
 import "strings"
 
 // tags leave out code that could call any method of any type: with it the linker keeps every method of every AWS client (docs/design/0038).
-// with it the linker keeps every method of every AWS client (docs/design/0038).
 var tags = []string{"grpcnotrace", "kustomize_disable_go_plugin_support"}
 
 // plain are packages that are compiled without inlining: generated code, and large code that runs seldom.

@@ -80,7 +80,7 @@ func (s *planVerb) planOfRequest(ctx context.Context, c client.Client, q *nexusv
 }
 
 // planRequests are the requests for the objects that a command line names: one, or a second one for the objects that are no longer
-// declared. one, or a second one for the objects that are no longer declared.
+// declared.
 func (s *planVerb) planRequests(f *planFlags, args []string) ([]*nexusv1.PlanRequest, error) {
 	namespace, _, err := s.Cluster.ToRawKubeConfigLoader().Namespace()
 	if err != nil {

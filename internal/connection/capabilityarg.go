@@ -127,7 +127,7 @@ func (s *Connection) OpenCapability(ctx context.Context, args []string) (Opened,
 	return out, err
 }
 
-// OpenDeleted is OpenCapability for commands that accept a deleted capability: the subject is nil then. the subject is nil then.
+// OpenDeleted is OpenCapability for commands that accept a deleted capability: the subject is nil then.
 func (s *Connection) OpenDeleted(ctx context.Context, args []string) (Opened, error) {
 	_, out, err := s.openNamed(args)
 	if err != nil {

@@ -34,8 +34,7 @@ func InAWS(records []install.Record) bool {
 	return false
 }
 
-// RemovalsInAWS finds the resources to remove from the account: the role before its policies, and rules before their queue. the role before
-// its policies, and rules before their queue.
+// RemovalsInAWS finds the resources to remove from the account: the role before its policies, and rules before their queue.
 func RemovalsInAWS(ctx context.Context, a *install.Account, records []install.Record) ([]install.Change, error) {
 	var out []install.Change
 	for _, part := range []string{":role/", ":policy/", ":oidc-provider/", ":repository/", ":rule/", ":sqs:"} {

@@ -62,7 +62,6 @@ type Graph struct {
 }
 
 // ID names an object in a graph with the home namespace home: Kind/name, and Kind/namespace/name for an object in another namespace.
-// Kind/name, and Kind/namespace/name for an object in another namespace.
 func ID(kind, namespace, name, home string) string {
 	if namespace == "" || namespace == home {
 		return kind + "/" + name

@@ -85,8 +85,7 @@ func TestChanges_AgreeWithEqual(t *testing.T) {
 	})
 }
 
-// A rewriting by AWS beside a change is no change: a reviewer would read that a right is taken and given. a reviewer would read that a
-// right is taken and given.
+// A rewriting by AWS beside a change is no change: a reviewer would read that a right is taken and given.
 func TestChanges_NameNoRewriting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := sample(t)

@@ -45,8 +45,7 @@ func Equal(a, b string) bool {
 }
 
 // IsAsWanted reports whether the text that AWS shows has the wanted meaning: they are Equal, or differ in Sids that AWS gave to a document
-// without any, as users saw of resource policies. they are Equal, or differ in Sids that AWS gave to a document without any, as users saw
-// of resource policies.
+// without any, as users saw of resource policies.
 func IsAsWanted(want, have string) bool {
 	if Equal(want, have) {
 		return true

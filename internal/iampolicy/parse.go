@@ -8,10 +8,9 @@ import (
 )
 
 // Parse reads a policy document of at most MaxSize bytes. It accepts the forms that the grammar of policies allows: a single statement or a
-// list, a single value or a list, numbers and booleans as condition values (they become strings), and the principal "*". a single statement
-// or a list, a single value or a list, numbers and booleans as condition values (they become strings), and the principal "*". Names of
-// elements may be in any case. It refuses unknown elements, elements that occur twice and a document without a statement, as AWS does, so
-// that a check of the result holds for the document that AWS reads. Every error is a *SyntaxError.
+// list, a single value or a list, numbers and booleans as condition values (they become strings), and the principal "*". Names of elements
+// may be in any case. It refuses unknown elements, elements that occur twice and a document without a statement, as AWS does, so that a
+// check of the result holds for the document that AWS reads. Every error is a *SyntaxError.
 func Parse(text string) (Document, error) {
 	n, r, err := readJSON(text)
 	if err != nil {

@@ -33,8 +33,8 @@ func lagging() map[string]emulator.Lag {
 }
 
 // Lag lives the life of a sample under each kind of lag: it is created, edited and deleted with the writes of a clean life and at most one
-// more, and leaves no resource behind. it is created, edited and deleted with the writes of a clean life and at most one more, and nothing
-// is left behind. The same holds, whatever the number of writes, for an operator that restarts after each of the first passes.
+// more, and leaves no resource behind. The same holds, whatever the number of writes, for an operator that restarts after each of the first
+// passes.
 func Lag(t *testing.T, e engine.Entry, l Life) {
 	t.Helper()
 	l = l.withParents(t)

@@ -259,7 +259,6 @@ func untouched(t *testing.T, r *Rig, mark emulator.Mark) {
 }
 
 // createsFirst checks a kind that creates before any look: a create is its first call, and an operator that does not hear the refusal of
-// that create neither claims nor changes a foreign resource. a create is its first call, and an operator that does not hear the refusal of
 // that create neither claims nor changes a foreign resource.
 func createsFirst(t *testing.T, e engine.Entry, l Life, create emulator.Call) {
 	t.Run("the first call creates", func(t *testing.T) {

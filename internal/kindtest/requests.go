@@ -180,8 +180,7 @@ func reasonFor(member string) string {
 }
 
 // Request creates the resource of the first object, lets AWS answer as amend edits its answers, edits the object to the second, and returns
-// the request of type In that the edit sends: AWS would drop every member of a structure that the request leaves out. AWS would keep
-// nothing that it leaves out of a structure.
+// the request of type In that the edit sends: AWS would drop every member of a structure that the request leaves out.
 func Request[In any](t *testing.T, e engine.Entry, from, to v1alpha1.Resource, facts func(*Subject), amend func(output any)) *In {
 	t.Helper()
 	s := NewSubject(NewRig(t), e, from)

@@ -55,8 +55,7 @@ func Run(t *testing.T, e engine.Entry, cases []Case) {
 }
 
 // RunWith is Run for kinds with resources that are parts of others: parents makes these in AWS before each row and before each life of
-// random edits, and sets the targets of the references to them. parents makes these in AWS before each row and before each life of random
-// edits, and sets the targets of the references to them.
+// random edits, and sets the targets of the references to them.
 func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
 	t.Helper()
 	used := actions{reads: map[string]bool{}, writes: map[string]bool{}, rights: newRights(e), forms: newForms(e.Name()),

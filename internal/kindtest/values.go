@@ -53,8 +53,7 @@ func (f fieldValues) add(t *testing.T, at string, v reflect.Value) {
 }
 
 // cover returns the places of specs that together have all traits of all specs: each field set and unset, both values of each bool and
-// every value of each enumeration. each field set and unset, both values of each bool and every value of each enumeration. It is first the
-// one with the most of these, then each time the one with most of the rest.
+// every value of each enumeration. It is first the one with the most of these, then each time the one with most of the rest.
 func cover(specs []reflect.Value) (places []int) {
 	traits := make([]map[string]bool, len(specs))
 	for i, spec := range specs {

@@ -55,8 +55,7 @@ type Options struct {
 	// AmbientNamespaces are patterns of namespaces. Their providers may use the operator's own identity.
 	AmbientNamespaces []string
 	// CapabilityNamespaces are patterns of namespaces. Their capabilities need no spec.providerRef: the AWSProvider that the operator
-	// generates for them uses the operator's own identity. the AWSProvider that the operator generates for them uses the operator's own
-	// identity.
+	// generates for them uses the operator's own identity.
 	CapabilityNamespaces []string
 	// DefaultPermissionsBoundary is the ARN of the policy that bounds every role made through a generated AWSProvider,
 	// and that allows generated AWSProviders in every namespace; empty is none.
@@ -83,7 +82,7 @@ type Options struct {
 	// Types are names and patterns of the AWS resource types that AWSResource objects may manage.
 	Types []string
 	// SharedNamespaces are namespaces with AWS resources that objects of other namespaces may name: NAMESPACE of this cluster, or
-	// CLUSTER-ID/NAMESPACE. NAMESPACE of this cluster, or CLUSTER-ID/NAMESPACE.
+	// CLUSTER-ID/NAMESPACE.
 	SharedNamespaces []string
 	// ForeignResources are patterns of the ARNs of resources without an owner that objects may name; none allows all.
 	ForeignResources []string

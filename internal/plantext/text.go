@@ -119,8 +119,7 @@ func fieldNote(f plan.Field) string {
 }
 
 // writeStatements prints the statements and values that a policy document gains and loses: an added or removed statement on one line, and
-// below a changed one each value that it gains or loses. an added or removed statement on one line, and below a changed one each value that
-// it gains or loses.
+// below a changed one each value that it gains or loses.
 func writeStatements(b *strings.Builder, indent string, changes []iampolicy.StatementChange) {
 	for _, c := range changes {
 		head := c.Effect

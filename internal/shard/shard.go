@@ -42,8 +42,7 @@ func (s Shard) Shards() int { return max(s.Count, 1) }
 // String returns i/n.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Shards()) }
 
-// IsFirst reports whether the shard serves the objects that are not divided: the security intents of the whole cluster. the security
-// intents of the whole cluster.
+// IsFirst reports whether the shard serves the objects that are not divided: the security intents of the whole cluster.
 func (s Shard) IsFirst() bool { return s.Index == 0 }
 
 // Owns reports whether the shard serves the objects of a namespace.

@@ -49,10 +49,9 @@ type Waiting struct {
 	// After is the latest time of the next look; a watch usually comes sooner.
 	After time.Duration
 	// Usable is true when the resource of the object serves its users during the wait: an object that was Ready at its generation stays Ready.
-	// an object that was Ready at its generation stays Ready.
 	Usable bool
 	// Bounded is true when no one may ever create the awaited resource, such as a VPC that the object has only the identifier of: a wait that
-	// lasts for ten minutes is reported as Stalled. a wait that lasts for ten minutes is reported as Stalled.
+	// lasts for ten minutes is reported as Stalled.
 	Bounded bool
 }
 

@@ -255,7 +255,7 @@ func (s *Validator) withProblemsBeyondSchema(ctx context.Context, schemas *crdsc
 }
 
 // foreignProblems returns the mistakes that keep an object of another group from being read as meant: no version, and a kind of ours under
-// a misspelled group. no version, and a kind of ours under a misspelled group.
+// a misspelled group.
 func foreignProblems(scheme *runtime.Scheme, u *unstructured.Unstructured) []string {
 	if u.GetAPIVersion() == "" {
 		return []string{"apiVersion: Required value"}

@@ -102,8 +102,7 @@ func (v *proof) checkTokenOf(ctx context.Context, name string) error {
 	return v.checkDenied(ctx, *app, denied)
 }
 
-// checkCredentialsInPods repeats the operator's observation of the pods: they may have credentials of another kind. they may have
-// credentials of another kind.
+// checkCredentialsInPods repeats the operator's observation of the pods: they may have credentials of another kind.
 func (v *verifier) checkCredentialsInPods() error {
 	const title = "the pods are given the role's credentials"
 	c := meta.FindStatusCondition(v.subject.Status.Conditions, nexusv1.ConditionCredentialsInPods)
@@ -118,8 +117,7 @@ func (v *verifier) checkCredentialsInPods() error {
 	}
 }
 
-// credentialsRemedy returns the steps before a restart of the pods: EKS runs the webhook for EKS Pod Identity itself. EKS runs the webhook
-// for EKS Pod Identity itself.
+// credentialsRemedy returns the steps before a restart of the pods: EKS runs the webhook for EKS Pod Identity itself.
 func (v *verifier) credentialsRemedy() string {
 	if s := v.subject.Status.Identity; s != nil && s.Mode == nexusv1.IdentityPodIdentity {
 		return ""

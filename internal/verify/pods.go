@@ -14,8 +14,7 @@ import (
 )
 
 // fixOfPods returns the remedy for a Service that does not answer, by the first of its pods that is not ready: the node of the pod is dead,
-// or the pod is sick or starting. the node of the pod is dead, or the pod is sick or starting. Where all pods are ready, and where they may
-// not be listed, it is byDefault.
+// or the pod is sick or starting. Where all pods are ready, and where they may not be listed, it is byDefault.
 func (v *verifier) fixOfPods(ctx context.Context, s *corev1.Service, byDefault string) (string, error) {
 	pods := &corev1.PodList{}
 	err := v.client.List(ctx, pods, client.InNamespace(s.Namespace), client.MatchingLabels(s.Spec.Selector))

@@ -47,8 +47,7 @@ func (v *verifier) checkCapability(ctx context.Context) error {
 	return err
 }
 
-// checkResources plans the operator's changes to the capability as it is: an empty plan of an object proves that it is as declared. an
-// empty plan of an object proves that it is as declared.
+// checkResources plans the operator's changes to the capability as it is: an empty plan of an object proves that it is as declared.
 func (v *verifier) checkResources(ctx context.Context) error {
 	p, err := v.Planner(ctx, false)
 	if err != nil {

@@ -31,8 +31,7 @@ func (p *Proxy) Inventory(ctx context.Context, regions ...string) (map[string][]
 	return p.InventoryOf(ctx, anyKey, regions...)
 }
 
-// InventoryOf is an inventory of the account of an access key. For a key that AssumeRole returned, this is another account than Account. of
-// one that AssumeRole gave, another than Account.
+// InventoryOf is an inventory of the account of an access key. For a key that AssumeRole returned, this is another account than Account.
 func (p *Proxy) InventoryOf(ctx context.Context, accessKey string, regions ...string) (map[string][]string, error) {
 	found, err := inventory(ctx, p.lister(accessKey, ""), regions)
 	for _, s := range p.Services {

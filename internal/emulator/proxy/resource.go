@@ -68,8 +68,7 @@ func Text(v any) string {
 	return ""
 }
 
-// queryResource returns the resource of a request of the query protocol: by the keys, and by the endings of other keys. by the keys, and by
-// the endings of others.
+// queryResource returns the resource of a request of the query protocol: by the keys, and by the endings of other keys.
 func (d *Request) queryResource() string {
 	form := d.Form
 	for _, key := range slices.Concat(d.facts().Requests.Keys, formKeys) {

@@ -35,8 +35,8 @@ type content struct {
 	Types  map[string]json.RawMessage `json:"types"`
 }
 
-// Excerpt returns the types with checked-in schemas, of region us-east-1: those of the tests that run everywhere. those of the tests that
-// run everywhere. No other type exists in it. To add one, name it in excerpted and run `make awstypes`.
+// Excerpt returns the types with checked-in schemas, of region us-east-1: those of the tests that run everywhere. No other type exists in
+// it. To add one, name it in excerpted and run `make awstypes`.
 func Excerpt() (*Types, error) {
 	var c content
 	if err := json.Unmarshal(excerpt, &c); err != nil {
@@ -45,8 +45,7 @@ func Excerpt() (*Types, error) {
 	return &Types{excerpt: c.Types}, nil
 }
 
-// MakeExcerpt returns the content of excerpt.json, made from the wheel: the schemas without their descriptions. the schemas without their
-// descriptions.
+// MakeExcerpt returns the content of excerpt.json, made from the wheel: the schemas without their descriptions.
 func MakeExcerpt() ([]byte, error) {
 	version, err := pinned()
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package bed is the base of a test of the whole operator: an empty AWS, its own namespaces, a running operator, and patient looks at
-// objects. an empty AWS, its own namespaces, a running operator, and patient looks at objects.
+// objects.
 package bed
 
 import (

@@ -8,8 +8,7 @@ import (
 )
 
 // assign gives new properties the values that AWS assigns: a value for each top-level property that is read only, or that is a part of the
-// identifier and was not declared. a value for each top-level property that is read only, or that is a part of the identifier and was not
-// declared. Objects and lists among them are left out.
+// identifier and was not declared. Objects and lists among them are left out.
 func (d *Double) assign(m *model, region string, properties map[string]any) {
 	d.serial++
 	if budget, is := properties["Budget"].(map[string]any); is && m.TypeName == typeBudget {

@@ -13,8 +13,7 @@ type rewrite func(d *Double, region, text string) string
 
 // rewrites are the values that AWS shows in another form than they were written, by type and pointer, as the documentation of their
 // services says. They are not made from the propertyTransform of the schemas: the operator evaluates it, and a second evaluation of the
-// same expressions would agree with any mistake of the first. a second evaluation of the same expressions would agree with any mistake of
-// the first.
+// same expressions would agree with any mistake of the first.
 var rewrites = map[string]map[string]rewrite{
 	// The name is stored in lower case: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_dax_CreateSubnetGroup.html
 	"AWS::DAX::SubnetGroup": {"/properties/SubnetGroupName": lower},

@@ -142,7 +142,7 @@ func (h *hook) patch(ctx context.Context, namespace string, pod *corev1.Pod) []b
 	return way.of(pod)
 }
 
-// credentials holds the additions to containers: variables, and a token for an audience. variables, and a token for an audience.
+// credentials holds the additions to containers: variables, and a token for an audience.
 type credentials struct {
 	token, audience string
 	env             []corev1.EnvVar

@@ -20,8 +20,7 @@ import (
 const celBudget = 10_000_000
 
 // Admit treats an object of an engine's kind like an API server that has the definitions: it drops unknown fields, fills in defaults and
-// validates. it drops unknown fields, fills in defaults and validates. It returns the object that would be stored, and the validation error
-// or "". The object itself is left alone.
+// validates. It returns the object that would be stored, and the validation error or "". The object itself is left alone.
 func Admit(tb testing.TB, object *unstructured.Unstructured) (*unstructured.Unstructured, string) {
 	tb.Helper()
 	schema := schemaOf(tb, object)

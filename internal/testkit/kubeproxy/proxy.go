@@ -142,8 +142,7 @@ func (t *transaction) forward() *http.Response {
 	return response
 }
 
-// context ends with the client for a watch. Every other request goes on when the client dies: it has reached the server. it has reached the
-// server.
+// context ends with the client for a watch. Every other request goes on when the client dies: it has reached the server.
 func (t *transaction) context() context.Context {
 	if t.call.Verb == "watch" {
 		return t.r.Context()

@@ -206,9 +206,7 @@ func flags(metrics string, own []string) []string {
 
 // allowances holds the flags that an administrator has to set for most tests, unless a test's own flags say otherwise: generated providers
 // and namespaces for workloads everywhere, and providers without credentials in the namespaces that a bed makes for its tests alone, so
-// that those of capabilities never use the operator's own identity by their namespace. generated providers and namespaces for workloads
-// everywhere, and providers without credentials in the namespaces that a bed makes for its tests alone, so that those of capabilities never
-// use the operator's own identity by their namespace.
+// that those of capabilities never use the operator's own identity by their namespace.
 var allowances = []string{"--capability-namespaces=*", "--workload-namespaces=*", "--ambient-namespaces=team-*"}
 
 // Write collects the log.
@@ -266,8 +264,7 @@ func (o *Operator) Terminate() {
 	})
 }
 
-// Stop kills the operator and reads its log and the requests that were refused to it. The operator has every right that it needs. it has
-// every right that it needs.
+// Stop kills the operator and reads its log and the requests that were refused to it. The operator has every right that it needs.
 func (o *Operator) Stop() {
 	o.t.Helper()
 	o.Kill()

@@ -62,7 +62,6 @@ func (a *authority) issue(name string, groups []string) (certPEM, keyPEM []byte,
 }
 
 // writeServerFiles puts into dir the files that the API server and the controller manager read: ca.crt, server.crt, server.key, sa.key.
-// ca.crt, server.crt, server.key, sa.key.
 func (a *authority) writeServerFiles(dir string) error {
 	cert, key, err := a.issue("kube-apiserver", nil)
 	if err != nil {

@@ -82,7 +82,7 @@ func (s *Service) SetUnvalidated(on bool) {
 }
 
 // SetCertificateUsers sets the users of a certificate, such as the ARNs of load balancers. AWS does not delete a certificate that has
-// users. AWS keeps it so long.
+// users.
 func (s *Service) SetCertificateUsers(arn string, users ...string) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

@@ -38,7 +38,7 @@ func (s *Service) Facts() *proxy.Facts {
 }
 
 // controlledResource returns the resource of a request to Cloud Control: the type and the identifier, the type alone for a creation, or the
-// token of the request that is asked for. the type and the identifier, the type alone for a creation, or the request that is asked for.
+// token of the request that is asked for.
 func controlledResource(op string, body map[string]any) string {
 	name, identifier := proxy.Text(body["TypeName"]), proxy.Text(body["Identifier"])
 	switch {

@@ -126,8 +126,7 @@ func (s *Service) refuseUserPoolDeletion(ctx context.Context, x *proxy.Exchange)
 var fixedOfPools = []string{"UsernameAttributes", "AliasAttributes", "UsernameConfiguration"}
 
 // checkPoolUpdate refuses the updates that Cognito refuses, and adds to the request the settings that moto would forget: those that never
-// change, and the new name. the settings that never change, and the new name. They are never lost in between, so that two updates at once
-// keep them.
+// change, and the new name. They are never lost in between, so that two updates at once keep them.
 func (s *Service) checkPoolUpdate(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	if proxy.Member(x.JSON, "AdminCreateUserConfig.UnusedAccountValidityDays") != nil &&
 		proxy.Member(x.JSON, "Policies.PasswordPolicy.TemporaryPasswordValidityDays") != nil {

@@ -78,8 +78,7 @@ func (s *Service) podIdentity(ctx context.Context, x *proxy.Exchange) *proxy.Ans
 	}
 }
 
-// createAssociation makes the checks of EKS: the cluster, the role with its trust policy, and that the ServiceAccount has none. the
-// cluster, the role with its trust policy, and that the ServiceAccount has none.
+// createAssociation makes the checks of EKS: the cluster, the role with its trust policy, and that the ServiceAccount has none.
 func (s *Service) createAssociation(ctx context.Context, x *proxy.Exchange, cluster string) *proxy.Answer {
 	role := proxy.Text(x.JSON["roleArn"])
 	if refused := s.refuseCluster(ctx, x, cluster); refused != nil {

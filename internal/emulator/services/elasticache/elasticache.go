@@ -97,8 +97,7 @@ func (s *Service) Reset() {
 }
 
 // cacheCluster holds the state of a cache cluster in ElastiCache that moto lacks: it has no ModifyCacheCluster, leaves most members out of
-// its descriptions, and its clusters are never gone. it has no ModifyCacheCluster, leaves most members out of its descriptions, and its
-// clusters are never gone. The members of form are those of CreateCacheCluster.
+// its descriptions, and its clusters are never gone. The members of form are those of CreateCacheCluster.
 type cacheCluster struct {
 	form             url.Values
 	made, busy, gone time.Time // when it was made, until when it is being changed, and when it is gone
@@ -153,8 +152,7 @@ func (c *cacheCluster) discards(x *proxy.Exchange, now time.Time) bool {
 }
 
 // prepareCacheCluster refuses the requests that ElastiCache refuses, and keeps moto's own list. moto has no ModifyCacheCluster and refuses
-// to create a cluster with the name of a deleted one. The proxy asks it for a description instead. moto has no ModifyCacheCluster and
-// refuses to create a cluster of the name of a deleted one, so that it is asked for a description instead.
+// to create a cluster with the name of a deleted one. The proxy asks it for a description instead.
 // https://docs.aws.amazon.com/AmazonElastiCache/latest/APIReference/API_ModifyCacheCluster.html
 func (s *Service) prepareCacheCluster(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	s.Mu.Lock()

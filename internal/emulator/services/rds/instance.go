@@ -34,8 +34,8 @@ type database struct {
 }
 
 // SetDatabasesBusy lets DB instances be creating, modifying and deleting for so long after each request. Changes that RDS makes later show
-// as pending in that time: in the first half the instance is available, in the second it is modifying. in the first half the instance is
-// available, in the second it is modifying. Only requests that name an instance show it. Zero ends it.
+// as pending in that time: in the first half the instance is available, in the second it is modifying. Only requests that name an instance
+// show it. Zero ends it.
 func (s *Service) SetDatabasesBusy(d time.Duration) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

@@ -11,8 +11,7 @@ import (
 
 // keptDocuments are the configurations of buckets that lose members in moto, by the operation without its verb: the sizes of lifecycle
 // filters and the number of versions to retain, the format of the names of logs, the sending to EventBridge, and all members of a
-// replication rule but its destination, status and priority. the sizes of lifecycle filters and the number of versions to retain, the
-// format of the names of logs, the sending to EventBridge, and everything of a replication rule but its destination, status and priority.
+// replication rule but its destination, status and priority.
 var keptDocuments = []string{"BucketLifecycleConfiguration", "BucketLogging", "BucketNotificationConfiguration", "BucketReplication"}
 
 // documentOps are the operations on the kept documents with a verb.

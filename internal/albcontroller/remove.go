@@ -35,7 +35,7 @@ var controllerKinds = []schema.GroupVersionKind{
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/gateway/gateway/
 var gatewayKind = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "Gateway"}
 
-// balancerClass is the class of the Services that the controller makes load balancers for:
+// balancerClass is the class of the Services that get a load balancer from the controller:
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/service/nlb/
 const balancerClass = "service.k8s.aws/nlb"
 

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// UnreadIfFilled returns the members that the recorded answers lack and that the result would not depend on if AWS answered with them, in
-// the order of operations and members. It is for tests: settings that no one made yet are among them. Members with values that the reading
+// UnreadIfFilled returns the members that the recorded answers lack and that would not affect the result if AWS answered with them, in the
+// order of operations and members. It is for tests: settings that no one made yet are among them. Members with values that the reading
 // refuses are read, and not among them.
 func (r *Recording) UnreadIfFilled(ctx context.Context, read func(ctx context.Context) Result) []Member {
 	var out []Member

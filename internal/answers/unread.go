@@ -36,10 +36,10 @@ type Result map[string]string
 // maxRepetitions bounds how often the reading is repeated.
 const maxRepetitions = 20000
 
-// Unread returns the members of the recorded answers that the result of read does not depend on: the outermost ones, in the order of
-// operations and members. The reading is repeated in contexts that keep the clients of an instrumented configuration from calling AWS.
-// Dates are left out, because they are no settings, and a panic is a result like others. Errors say that the reading cannot be repeated, or
-// not often enough.
+// Unread returns the members of the recorded answers that do not affect the result of read: the outermost ones, in the order of operations
+// and members. The reading is repeated in contexts that keep the clients of an instrumented configuration from calling AWS. Dates are left
+// out, because they are no settings, and a panic is a result like others. Errors say that the reading cannot be repeated, or not often
+// enough.
 func (r *Recording) Unread(ctx context.Context, read func(ctx context.Context) Result) ([]Member, error) {
 	w := &walk{ctx: ctx, recording: r, read: read}
 	w.base = w.repeat(nil)

@@ -43,7 +43,7 @@ type Result struct {
 
 	// Consequence is true for a failure that is none of its own while the capability does not run.
 	Consequence bool `json:"-"`
-	// Cause is the number of the check that this failure follows from; 0 where it stands for itself.
+	// Cause is the number of the check that caused this failure; 0 for an independent failure.
 	Cause int `json:"-"`
 	// tells is true where the evidence is worth reading also when the check passes.
 	tells bool

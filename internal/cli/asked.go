@@ -19,7 +19,7 @@ import (
 // changedFlags are the flags of the command line that are set, as arguments.
 func changedFlags(flags *pflag.FlagSet) []string {
 	var out []string
-	flags.VisitAll(func(f *pflag.Flag) { // Visit knows only what its own set has parsed, and the subcommand has parsed these
+	flags.VisitAll(func(f *pflag.Flag) { // Visit knows only the flags that its own set has parsed, and the subcommand has parsed these
 		if !f.Changed {
 			return
 		}

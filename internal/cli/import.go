@@ -104,7 +104,7 @@ func (s *importVerb) importEach(ctx context.Context, f *importFlags, im *importe
 		if err != nil {
 			return importFailure(err, r.String())
 		}
-		isPassedOver := result.IsManaged && len(f.tags) > 0 // a search also finds what a capability has made
+		isPassedOver := result.IsManaged && len(f.tags) > 0 // a search also finds the resources of capabilities
 		if !s.told(result, f.adopt, isPassedOver) && !isPassedOver {
 			failed++
 		}

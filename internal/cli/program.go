@@ -95,7 +95,7 @@ func nameOf(args []string) string {
 	return "nexusctl"
 }
 
-// Command builds the tree of commands, under the name that the program was called by.
+// Command builds the tree of commands, under the name of the program in the command line.
 func (p Program) Command(name string) *cobra.Command {
 	s := newConnection(p)
 	first, alias, plugin := strings.Cut(name, " ")
@@ -132,7 +132,7 @@ func (p Program) Command(name string) *cobra.Command {
 // slowVerbs print their result when they have read everything.
 var slowVerbs = []string{"plan", "diff", "import", "list", "status", "tree", "explain", "drift", "verify-capability", "scan"}
 
-// addCommands adds the commands in the groups that the help lists them in.
+// addCommands adds the commands in the groups of the help.
 func addCommands(root *cobra.Command, p Program, s *connection.Connection) {
 	ui := func(s *connection.Connection) *cobra.Command { return uiCommand(p, s) }
 	mcp := func(s *connection.Connection) *cobra.Command { return mcpCommand(p, s) }

@@ -359,7 +359,7 @@ func TestValidate_NoMistakeHidesAnother(t *testing.T) {
 	}
 }
 
-// The parts of a text that the reader of Kubernetes passes over, or ends at, are mistakes with their lines, and the other documents are
+// Texts that the reader of Kubernetes ignores, or stops at, are reported as mistakes with their lines, and the other documents are
 // validated.
 func TestValidate_NamesTheLineOfMistakesInText(t *testing.T) {
 	const good = "apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: S3Bucket\nmetadata: {name: good}\nspec: {providerRef: {name: p}, bucketName: abc}\n"

@@ -88,8 +88,8 @@ func checkRequest(u *unstructured.Unstructured, at string) objectrequest.Request
 		Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
 }
 
-// reconcilable are the objects that the command line names, with the resources of capabilities among them. It refuses objects that a
-// request has no effect for; among all objects it leaves them out.
+// reconcilable are the objects that the command line names, with the resources of capabilities among them. It refuses objects that ignore
+// such requests; among all objects it leaves them out.
 func (s *requestVerb) reconcilable(ctx context.Context, r *inspect.Reader, f *reconcileFlags,
 	args []string) ([]*unstructured.Unstructured, error) {
 	objects, err := s.targets(ctx, r, &f.requestFlags, args)
@@ -137,7 +137,7 @@ func withResources(ctx context.Context, r *inspect.Reader, objects []*unstructur
 	return out, nil
 }
 
-// mayBeReconciled refuses objects that a request has no effect for.
+// mayBeReconciled refuses objects that ignore such requests.
 func mayBeReconciled(ctx context.Context, r *inspect.Reader, u *unstructured.Unstructured) error {
 	if !connection.IsCapability(u) && !objectrequest.HasAWSKind(r, u) && u.GetKind() != "AWSProvider" {
 		return exit.Usage("%s: the operator takes no requests for objects of its kind; it processes them whenever something that they depend on changes", console.TitleOf(u))

@@ -88,7 +88,7 @@ func podTable(s *inspect.OperatorStatus, now time.Time) string {
 func leaseTable(s *inspect.OperatorStatus, now time.Time) string {
 	rows := [][]string{{"LEASE", "SHARD", "LEADER", "AGE"}}
 	for _, l := range s.Leases {
-		holder, _, _ := strings.Cut(l.Holder, "_") // what follows the pod's name is random
+		holder, _, _ := strings.Cut(l.Holder, "_") // the part after the pod's name is random
 		var since *metav1.Time
 		if l.Holder != "" {
 			since = l.Since

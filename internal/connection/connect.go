@@ -208,7 +208,7 @@ func (s *Connection) Planner(ctx context.Context, skipAWS bool) (*plan.Planner, 
 	return p, nil
 }
 
-// operatorOf returns the facts of plans about an operator with these options.
+// operatorOf returns the facts about an operator with these options that plans use.
 func (s *Connection) operatorOf(o options.Options, settings capabilityfacts.Settings) plan.Operator {
 	return plan.Operator{Settings: settings, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces,
 		ForeignResources: o.ForeignResources, PlanGate: o.PlanGate,

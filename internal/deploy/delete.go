@@ -102,7 +102,7 @@ func Delete(ctx context.Context, s *connection.Connection, f *DeleteOptions) err
 // and prints notes that the first look did not know.
 func (d *deleter) lookAgain(ctx context.Context) (*deleter, error) {
 	flags := *d.flags
-	flags.Cascade = "" // what is left now does not go with the capabilities
+	flags.Cascade = "" // the remaining objects do not go with the capabilities
 	now, err := lookAtRemoval(ctx, d.Connection, &flags)
 	if err != nil {
 		return nil, err

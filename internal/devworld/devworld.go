@@ -140,7 +140,7 @@ func (w World) control(ctx context.Context) (release func(), err error) {
 		if ok && isSame(lock, w.file(fileControl)) {
 			return func() { _ = lock.Close() }, nil // nothing was written
 		}
-		if ok { // Down has removed the file meanwhile
+		if ok { // Down has removed the file in the meantime
 			_ = lock.Close()
 			continue
 		}

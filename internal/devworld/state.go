@@ -176,7 +176,7 @@ func (s state) stop() error {
 		if len(left) == 0 {
 			return nil
 		}
-		if wait == 100 || left[daemonProcess] == 0 && wait == 10 { // 10 s; without the daemon no one else stops them
+		if wait == 100 || left[daemonProcess] == 0 && wait == 10 { // 10 s; without the daemon no other process stops them
 			for _, pid := range left {
 				_ = osproc.Kill(pid)
 			}

@@ -188,8 +188,7 @@ func Printable(text string, most int) string {
 	return out.String()
 }
 
-// globalRegions are the regions that CloudTrail records the calls of services without a region in, by the first part of the name of a
-// region.
+// globalRegions are the regions of CloudTrail's records about services without a region, by the first part of the name of a region.
 var globalRegions = []struct{ prefix, region string }{{"cn-", "cn-north-1"}, {"us-gov-", "us-gov-west-1"}, {"", "us-east-1"}}
 
 // globalServices are the services with calls that CloudTrail records in one region:

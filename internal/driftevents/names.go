@@ -162,7 +162,7 @@ func (r Resource) identifier() string {
 	return r.ID
 }
 
-// Keys returns the texts that an index keeps the resource under. An event that names the resource contains one of them.
+// Keys returns the keys of the resource in an index. An event that names the resource contains one of them.
 func (r Resource) Keys() []string {
 	var keys []string
 	for _, text := range []string{r.ARN, r.identifier(), nameOf(resourceOf(r.ARN))} {
@@ -194,7 +194,7 @@ func (r Resource) IsNamedBy(e Event) bool {
 	if e.Names.contain(name) {
 		return true
 	}
-	isInside := r.ID != "" && strings.HasSuffix(name, "/"+r.ID) // such as a table of Glue, whose name is unique in its database only
+	isInside := r.ID != "" && strings.HasSuffix(name, "/"+r.ID) // such as a table of Glue: its name is unique in its database only
 	return !isInside && e.Names.contain(r.identifier())
 }
 

@@ -50,7 +50,7 @@ type Services struct {
 	ACM         *acm.Service
 	Tag         *tag.Service
 
-	list []proxy.Service // of all services, in the order in which inventories are compared
+	list []proxy.Service // of all services, in the order of comparison of inventories
 }
 
 // catalog has the facts of the services, for uses without a running emulator.

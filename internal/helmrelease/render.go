@@ -14,7 +14,7 @@ import (
 )
 
 // Render returns the objects that a release of the chart would consist of, as one text of YAML documents, each with a comment that names
-// its template. It asks no cluster: templates see the Kubernetes version that this program was built with.
+// its template. It asks no cluster: templates see the Kubernetes version of this program's libraries.
 func (c *Chart) Render(ctx context.Context, name, namespace string, over map[string]any) (string, error) {
 	do := action.NewInstall(action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler)))
 	do.ReleaseName, do.Namespace, do.DryRunStrategy, do.SkipCRDs = name, namespace, action.DryRunClient, true

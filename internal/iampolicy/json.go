@@ -161,7 +161,7 @@ func (r *reader) object(n node, path string, depth int) (node, error) {
 		if err != nil {
 			return n, r.invalid(path, err)
 		}
-		name, _ := token.(string) // the decoder accepts nothing else before a colon
+		name, _ := token.(string) // the decoder accepts only names before a colon
 		if seen[name] {
 			return n, r.fail(childPath(path, name), at, "occurs twice")
 		}

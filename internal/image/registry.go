@@ -119,7 +119,7 @@ func imagesIn(index v1.ImageIndex, platforms []v1.Platform) ([]v1.Image, error) 
 	}
 	var out []v1.Image
 	for _, d := range manifest.Manifests {
-		if d.Platform == nil || d.Platform.OS != "linux" { // what describes an image has the platform unknown/unknown
+		if d.Platform == nil || d.Platform.OS != "linux" { // attestations of an image have the platform unknown/unknown
 			continue
 		}
 		if len(platforms) > 0 && !slices.ContainsFunc(platforms, func(p v1.Platform) bool { return d.Platform.Satisfies(p) }) {

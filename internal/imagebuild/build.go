@@ -80,7 +80,7 @@ type Report struct {
 type recipe struct {
 	source    string
 	platforms []string
-	// build makes the image, by the name that it is pushed under.
+	// build makes the image, with the name for the push.
 	build func(ctx context.Context, r image.Registry, called string) (*image.Built, error)
 }
 

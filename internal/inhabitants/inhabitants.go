@@ -77,7 +77,7 @@ func IsFurniture(k schema.GroupKind, name string) bool {
 // isFurnished reports whether all objects of a kind are furniture.
 func isFurnished(k Kind) bool { return IsFurniture(k.GroupKind(), "") }
 
-// CountName returns the name that a ResourceQuota counts the objects of a kind by.
+// CountName returns the name of the number of objects of a kind in a ResourceQuota.
 func (k Kind) CountName() corev1.ResourceName {
 	return corev1.ResourceName("count/" + schema.GroupResource{Group: k.Group, Resource: k.Resource}.String())
 }
@@ -96,7 +96,7 @@ func Limits(kinds []Kind) corev1.ResourceList {
 	return out
 }
 
-// Counted returns the kinds that a ResourceQuota with Limits counted objects of, and the kinds that it has not counted.
+// Counted returns the kinds with objects that a ResourceQuota with Limits has counted, and the kinds that it has not counted.
 func Counted(q *corev1.ResourceQuota, kinds []Kind) (present, uncounted []Kind) {
 	for _, k := range kinds {
 		used, known := q.Status.Used[k.CountName()]

@@ -54,8 +54,8 @@ const (
 	fieldsOfSample   = 2
 )
 
-// ladders take one field after the other through its values in the rows: off, on, changed, changed back, off, and on again. A refusal by
-// AWS in one direction only shows in no row, and in random edits by luck.
+// ladders take one field after the other through its values in the rows: off, on, changed, changed back, off, and on again. No row shows a
+// refusal by AWS in only one direction, and random edits show it by chance.
 func ladders(t *testing.T, e engine.Entry, pools []*pool) {
 	t.Helper()
 	most := extent.Size(t, valuesOfEveryRun, valuesOfAll)

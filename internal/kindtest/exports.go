@@ -108,7 +108,7 @@ func exported(t *testing.T, of pool, s *Subject) {
 	if w := s.Rig.AWS.Since(mark).Writes(); len(w) > 0 {
 		t.Errorf("the export wrote to AWS:\n%s", w)
 	}
-	if len(found.Omitted) > 0 { // what an export leaves out it cannot make again
+	if len(found.Omitted) > 0 { // an import cannot create the omitted parts again
 		return
 	}
 	again := of.subject(t, s.Entry, row)

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
 
-// form is another form that AWS may give the same answer in.
+// form is another form of an answer of AWS with the same meaning.
 type form struct {
 	name string
 	// change changes a member into the form, and reports whether it did.
@@ -95,7 +95,7 @@ var present = map[string]string{
 	"s3.GetBucketNotificationConfigurationOutput.EventBridgeConfiguration": "an empty element turns the notifications on",
 }
 
-// unusedStates are the states that no decision of a kind depends on, by kind and member, with the reason.
+// unusedStates are the states that affect no decision of a kind, by kind and member, with the reason.
 var unusedStates = map[string]string{
 	"Certificate acm.DescribeCertificate Certificate.DomainValidationOptions.ValidationStatus":      "the status of the certificate is that of all its domains",
 	"DynamoDBTable dynamodb.DescribeTable Table.WarmThroughput.Status":                              noField,

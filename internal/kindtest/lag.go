@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// lagging are the ways that AWS's reads lag behind its writes, one by one and all at once.
+// lagging are the kinds of lag of AWS's reads behind its writes, one by one and all at once.
 func lagging() map[string]emulator.Lag {
 	two := emulator.ForReads(2)
 	like := emulator.LikeAWS()

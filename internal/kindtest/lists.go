@@ -33,8 +33,8 @@ type List struct {
 	Untagged bool
 	// Exact is true for a list that is documented to lose the elements of others.
 	Exact bool
-	// Fixed is true for a list that no one can add an element to, because it is immutable or only an input, and for one that a row of the
-	// kind's table tests in the same way.
+	// Fixed is true for a list that accepts no further element, because it is immutable or only an input, and for one that a row of the kind's
+	// table tests in the same way.
 	Fixed bool
 }
 

@@ -74,7 +74,7 @@ func kindsOfAWS(t *testing.T) (kinds []string) {
 	return kinds
 }
 
-// testedKinds returns the kinds that a test calls kindtest.Lists for. That function fails for a list that the test does not mention.
+// testedKinds returns the kinds with a test that calls kindtest.Lists. That function fails for a list that the test does not mention.
 func testedKinds(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("../kinds/*/*.go")

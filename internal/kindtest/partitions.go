@@ -82,8 +82,7 @@ func stillBeyond(t *testing.T, e engine.Entry) {
 	}
 }
 
-// Lives returns the partitions that the contract suite lives a life of a kind in, and for each other one the feature that the emulator
-// lacks there.
+// Lives returns the partitions for lives of a kind in the contract suite, and for each other one the feature that the emulator lacks there.
 func Lives(kindName string) (in []string, lacks map[string]string) {
 	in, lacks = []string{Partition}, map[string]string{}
 	for _, p := range others {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kubeconfig writes the entries of EKS clusters into kubeconfigs, and prints the tokens that those entries call nexusctl for.
+// Package kubeconfig writes the entries of EKS clusters into kubeconfigs, and prints the tokens that those entries request from nexusctl.
 package kubeconfig
 
 import (

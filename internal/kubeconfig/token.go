@@ -55,7 +55,7 @@ func PrintToken(ctx context.Context, s *connection.Connection, cluster string) e
 		return exit.Precondition(fmt.Errorf("finding AWS credentials: %w", err))
 	}
 	cfg.Region = o.Region
-	if err := awsclient.CheckCredentials(ctx, cfg.Credentials); err != nil { // signing would say less about what is missing
+	if err := awsclient.CheckCredentials(ctx, cfg.Credentials); err != nil { // the error of signing would say less about missing settings
 		return exit.Precondition(err)
 	}
 	token, expires, err := install.Token(ctx, cfg, cluster, s.Clock.Now())

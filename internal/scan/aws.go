@@ -130,7 +130,7 @@ func (x *scanner) scanPodIdentity(ctx context.Context) error {
 	return nil
 }
 
-// rolesOfSubnets are the tags that the AWS Load Balancer Controller finds subnets by:
+// rolesOfSubnets are the tags of subnets for the AWS Load Balancer Controller:
 // https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
 var rolesOfSubnets = []struct{ tag, use string }{{"kubernetes.io/role/elb", "internet-facing"},
 	{"kubernetes.io/role/internal-elb", "internal"}}

@@ -65,7 +65,7 @@ var (
 	operatorArchs  = []string{"amd64", "arm64"}
 )
 
-// scanNodes looks for nodes that the operator and workloads can run on.
+// scanNodes looks for nodes that can run the operator and workloads.
 func (x *scanner) scanNodes(ctx context.Context) error {
 	nodes, pods := &corev1.NodeList{}, &corev1.PodList{}
 	if err := x.client.List(ctx, nodes); err != nil {

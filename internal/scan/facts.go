@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/options"
 )
 
-// scanFacts reports the facts of the cluster that claims about security intents depend on, as the operator reads them with the default
+// scanFacts reports the facts of the cluster that affect claims about security intents, as the operator reads them with the default
 // settings.
 func (x *scanner) scanFacts(ctx context.Context) error {
 	defaults, err := options.Parse(nil, func(string) string { return "" })

@@ -96,7 +96,7 @@ type scanner struct {
 	lapse time.Time
 }
 
-// Run makes the checks, and prints them. The error has the exit code that they call for.
+// Run makes the checks, and prints them. The error has the matching exit code.
 func Run(ctx context.Context, s *connection.Connection, f *Options) error {
 	if err := f.Check(); err != nil {
 		return err

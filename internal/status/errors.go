@@ -50,8 +50,8 @@ type Waiting struct {
 	After time.Duration
 	// Usable is true when the resource of the object serves its users during the wait: an object that was Ready at its generation stays Ready.
 	Usable bool
-	// Bounded is true when no one may ever create the awaited resource, such as a VPC that the object has only the identifier of: a wait that
-	// lasts for ten minutes is reported as Stalled.
+	// Bounded is true when no one may ever create the awaited resource, such as a VPC that is known only by its identifier in the object: a
+	// wait that lasts for ten minutes is reported as Stalled.
 	Bounded bool
 }
 

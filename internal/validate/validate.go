@@ -37,7 +37,7 @@ type Validator struct {
 	awstypes.Schemas
 }
 
-// Validate prints the mistakes in the objects in files. The error has the exit code that they call for.
+// Validate prints the mistakes in the objects in files. The error has the matching exit code.
 func (s *Validator) Validate(ctx context.Context, files *resource.FilenameOptions, output string) error {
 	stdin, err := s.readStandardInput(files)
 	if err != nil {

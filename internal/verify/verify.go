@@ -82,7 +82,7 @@ func (f *Options) Check() error {
 	}
 }
 
-// Run makes the checks of a capability, and prints them. The error has the exit code that they call for.
+// Run makes the checks of a capability, and prints them. The error has the matching exit code.
 func Run(ctx context.Context, s *connection.Connection, f *Options, args []string) error {
 	if err := f.Check(); err != nil {
 		return err

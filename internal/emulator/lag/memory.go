@@ -41,7 +41,7 @@ type History struct {
 type write struct {
 	at    time.Time
 	seq   int            // its position; 0: there was none
-	floor int            // position of the last write whose lag had passed before this one
+	floor int            // position of the last write with a lag that had passed before this one
 	reads map[string]int // answers since, by read
 }
 

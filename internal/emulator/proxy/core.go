@@ -26,7 +26,7 @@ type Core struct {
 	clock     func() time.Time
 	accounts  map[string]string       // access key → account, of assumed roles
 	rewritten map[string]bool         // fields of the catalog of rewrites that were met; a reset keeps them
-	diverted  map[string]http.Handler // service → what answers in moto's place
+	diverted  map[string]http.Handler // service → the handler in moto's place
 	Services  []Service
 }
 

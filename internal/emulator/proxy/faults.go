@@ -17,7 +17,7 @@ import (
 type Match struct {
 	Service, Op, Resource string
 	Endpoint              string // name given to Listen
-	AccessKey             string // whose request it is
+	AccessKey             string // of the sender
 	WritesOnly            bool
 	Nth                   int // only the nth matching request since the rule was set; 0: every one
 	Times                 int // at most so often; 0: without limit

@@ -147,7 +147,7 @@ func (p *Proxy) Refuses(ctx context.Context, accessKey, action, resource string,
 		d.Context[strings.ToLower(key)] = []string{value}
 	}
 	if held == nil || held.Allow(d) {
-		return "", nil // a caller whom no one knows has been refused before
+		return "", nil // an unknown caller has been refused before
 	}
 	return held.Refusal(d), nil
 }

@@ -118,7 +118,7 @@ func (q *Asker) TagsOf(service, target, field, resource string) map[string]strin
 	return TagsIn(cmp.Or[any](pages[0]["TagList"], pages[0]["Tags"]))
 }
 
-// Direct asks moto directly, as the caller, for state that AWS reads at once.
+// Direct asks moto directly, with the caller's access key, for state that AWS evaluates at once, without lag.
 func (q *Asker) Direct() *Lister { return q.p.lister(q.X.AccessKey, q.X.Region) }
 
 // TagsOfUnknownKeys are the tags that Limit was given for keys that the emulator does not have.

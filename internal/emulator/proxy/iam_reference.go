@@ -138,7 +138,7 @@ func (q *Asker) arnsOf(template string) []string {
 		case name == "" || isARN && arn == "":
 		case isARN:
 			found[arn] = true
-		case strings.Count(rest, "*") > strings.Count(name, "/"): // an index of a table whose name alone is known
+		case strings.Count(rest, "*") > strings.Count(name, "/"): // an index of a table, and only the name of the table is known
 		default:
 			found[beginning+name] = true
 		}
@@ -151,7 +151,7 @@ func (q *Asker) namesBy(n Naming, literal string) []string {
 	names := q.Values(append(n.Members, anyARN...)...)
 	for i, name := range names {
 		if !strings.HasPrefix(name, "arn:") && slices.Contains(q.Values(anyARN...), name) {
-			names[i] = "" // a name whose type another member has
+			names[i] = "" // another member has the type of the name
 		}
 	}
 	if n.Names != nil {

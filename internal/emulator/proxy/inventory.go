@@ -66,7 +66,7 @@ func inventory(ctx context.Context, l *Lister, regions []string) (map[string][]s
 			}
 			l.region = region
 			names, err := k.List(ctx, l)
-			for again := 0; err != nil && again < 3; again++ { // what goes between two of its questions ends a list
+			for again := 0; err != nil && again < 3; again++ { // a list fails if a resource is deleted between two of its requests
 				names, err = k.List(ctx, l)
 			}
 			if err != nil {

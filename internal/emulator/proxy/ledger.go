@@ -23,14 +23,14 @@ type Call struct {
 	Op        string        `json:"op"`       // CreateTable; of unknown REST services the method
 	Resource  string        `json:"resource"` // the main name in the request
 	N         int           `json:"n"`        // which occurrence of this label it is, from 1
-	Endpoint  string        `json:"endpoint"` // by which listener it came
+	Endpoint  string        `json:"endpoint"` // the listener that received it
 	Region    string        `json:"region"`
 	AccessKey string        `json:"accessKey"`
 	UserAgent string        `json:"userAgent"`
 	Write     bool          `json:"write"`           // can change something, by the operation's name
 	Status    int           `json:"status"`          // HTTP status of the answer; 0: none was given
 	Error     string        `json:"error,omitempty"` // AWS error code of the answer
-	Fault     string        `json:"fault,omitempty"` // what was done to it
+	Fault     string        `json:"fault,omitempty"` // the fault that was injected
 	Start     time.Time     `json:"start"`
 	Duration  time.Duration `json:"duration"` // until the answer was ready; 0 while under way
 	Body      string        `json:"body"`     // the first 16 KiB

@@ -94,8 +94,8 @@ type Exchange struct {
 	*Request
 	endpoint *Endpoint
 	call     *Call
-	Existed  bool // a creation: what it creates was there before
-	Before   any  // what the service has kept of the time before the request
+	Existed  bool // a creation: the resource existed before
+	Before   any  // the state that the service kept from before the request
 
 	double http.Handler // answers in the emulator's place; see Divert
 }

@@ -103,7 +103,7 @@ type Action struct {
 	Resources []string `json:"resources,omitempty"`
 	// Optional lists the other types, which AWS evaluates where the request names such a resource.
 	Optional []string `json:"optional,omitempty"`
-	// Dependents are further actions that the caller needs a right to, at least with some parameters.
+	// Dependents are further actions that require a right of the caller, at least with some parameters.
 	Dependents []string `json:"dependents,omitempty"`
 	// Tags is set where a request can give tags: AWS evaluates aws:RequestTag.
 	Tags bool `json:"tags,omitempty"`

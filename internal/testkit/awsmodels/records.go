@@ -11,7 +11,7 @@ import (
 //go:embed records.json
 var records []byte
 
-// Records holds records about AWS's answers by users of other tools: fields that come back in another form than they were sent.
+// Records holds the records of users of other tools about AWS's answers: fields that come back in another form than they were sent.
 type Records struct {
 	// Date is the day when the records were read.
 	Date    string   `json:"date"`

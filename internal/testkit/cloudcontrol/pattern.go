@@ -59,7 +59,7 @@ func written(tree *syntax.Regexp, digits string) string {
 		return concatenated(tree.Sub, digits)
 	case syntax.OpAlternate:
 		return written(tree.Sub[0], digits)
-	default: // what may be absent, and positions
+	default: // optional parts, and positions
 		return ""
 	}
 }

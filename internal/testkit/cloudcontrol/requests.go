@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// tokenLife limits the time that AWS knows a client token for.
+// tokenLife is the lifetime of a client token in AWS.
 // https://docs.aws.amazon.com/cloudcontrolapi/latest/APIReference/API_CreateResource.html
 const tokenLife = 36 * time.Hour
 
@@ -24,11 +24,11 @@ type request struct {
 	token, operation, typeName string
 	key                        string // of the resource; empty while AWS has not assigned the identifier
 	identifier                 string
-	fingerprint                string // of what the client sent
+	fingerprint                string // of the client's request
 	began, due                 time.Time
 	state, code, message       string
 	denied                     string // the right that the caller of the handler lacks
-	carryOut                   func() // what the end of the request does
+	carryOut                   func() // the effect at the end of the request
 }
 
 // event is the progress event of a request.

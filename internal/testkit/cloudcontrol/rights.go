@@ -42,7 +42,7 @@ type evaluation struct {
 	global bool
 	// passedTo is the service that gets the role of the resource.
 	passedTo string
-	// others are the ends of the ARNs of other resources of the service that AWS evaluates actions on.
+	// others are the ends of the ARNs of other resources of the service in AWS's evaluation of actions.
 	others map[string]string
 }
 

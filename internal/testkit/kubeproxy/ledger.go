@@ -17,14 +17,14 @@ const maxRecordedBody = 16 << 10
 // Call is one request in the ledger.
 type Call struct {
 	Seq         int    // position in the ledger, from 1
-	Verb        string // get, list, watch, create, update, patch, delete, deletecollection; else the method
+	Verb        string // get, list, watch, create, update, patch, delete, deletecollection; otherwise the method
 	Group       string
 	Resource    string // plural; empty for requests that are not about a resource
 	Subresource string
 	Namespace   string
 	Name        string // of a create from its body, `prefix*` for a generated one
 	N           int    // which occurrence of this label it is, from 1
-	Endpoint    string // by which listener it came
+	Endpoint    string // the listener that received it
 	UserAgent   string
 	Path        string
 	DryRun      bool

@@ -145,7 +145,7 @@ func (w *World) Config() *rest.Config { return rest.CopyConfig(w.config) }
 func (w *World) Kubeconfig() string { return filepath.Join(w.dir, "kubeconfig") }
 
 // UserConfig returns a client configuration of a user of that name and those groups, authenticated by a certificate. RBAC decides its
-// rights: this configuration shows how an operator runs under the rights that it ships with.
+// rights: with it, a test runs an operator under the rights that it ships with.
 func (w *World) UserConfig(name string, groups ...string) (*rest.Config, error) {
 	cert, key, err := w.authority.issue(name, groups)
 	if err != nil {

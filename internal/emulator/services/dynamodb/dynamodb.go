@@ -103,7 +103,7 @@ type tables struct {
 }
 
 type tableExtras struct {
-	encryption map[string]any // what the last UpdateTable asked for
+	encryption map[string]any // as the last UpdateTable requested
 	class      string
 	stream     map[string]any
 	streamARN  string

@@ -81,7 +81,7 @@ var stoppedOnly = []string{"InstanceType.Value", "EbsOptimized.Value", "UserData
 func (s *Service) refuseByInstanceState(ctx context.Context, x *proxy.Exchange) *proxy.Answer {
 	a, err := s.askEC2(ctx, x, url.Values{"Action": {"DescribeInstances"}, "InstanceId.1": {x.Resource}})
 	if err != nil {
-		return nil // moto refuses what it does not know
+		return nil // moto refuses unknown ones
 	}
 	m := instanceItem.FindSubmatch(a.Body)
 	if m == nil {
@@ -178,7 +178,7 @@ func (s *Service) replaceProfile(ctx context.Context, x *proxy.Exchange) *proxy.
 	}
 	m := instanceOfAssociation.FindSubmatch(a.Body)
 	if m == nil {
-		return nil // moto refuses what it does not know
+		return nil // moto refuses unknown ones
 	}
 	form := url.Values{"Action": {"AssociateIamInstanceProfile"}, "InstanceId": {string(m[1])},
 		"IamInstanceProfile.Name": {x.Form.Get("IamInstanceProfile.Name")}}

@@ -21,7 +21,7 @@ import (
 type Service struct {
 	proxy.Base
 	rotations map[string]rotation // by identity
-	cleared   map[string]bool     // identities of secrets whose description was cleared
+	cleared   map[string]bool     // identities of secrets with a cleared description
 }
 
 // Facts returns all that the proxy asks of the service.

@@ -22,7 +22,7 @@ import (
 // Service holds the state of subscriptions that moto lacks.
 type Service struct {
 	proxy.Base
-	pending string // protocol whose subscriptions are not confirmed
+	pending string // protocol of subscriptions that are not confirmed
 }
 
 // Facts returns all that the proxy asks of the service.

@@ -21,8 +21,8 @@ import (
 // partition begins every template of an ARN, and is left out of the table.
 const partition = "arn:${Partition}:"
 
-// generateActions writes the table that package awsschema judges actions by: a line for each service of the reference, with the templates
-// of its resources and the names of its actions, and a line for each type of resource that Cloud Control manages.
+// generateActions writes the table of actions for package awsschema: a line for each service of the reference, with the templates of its
+// resources and the names of its actions, and a line for each type of resource that Cloud Control manages.
 func generateActions(sentry, cfnlint, source, file string) error {
 	services, err := readServices(sentry)
 	if err != nil {

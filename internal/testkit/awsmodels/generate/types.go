@@ -15,7 +15,7 @@ import (
 )
 
 // typeRights is the table that the commands for policies read: the actions that the handlers of every resource type ask for, and the
-// resources that AWS evaluates each of those actions on.
+// resources in AWS's evaluation of each of those actions.
 type typeRights struct {
 	Source  string                 `json:"source"`
 	Types   map[string]typeOf      `json:"types"`

@@ -24,13 +24,17 @@ func Start() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) }
 var things = schema.GroupResource{Resource: "things"}
 
 // Outage returns the error that a client gets while no API server answers.
-func Outage() error { return apierrors.NewServiceUnavailable("the API server restarts") }
+func Outage() *apierrors.StatusError {
+	return apierrors.NewServiceUnavailable("the API server restarts")
+}
 
 // Forbidden returns the error that a client without a right gets.
-func Forbidden() error { return apierrors.NewForbidden(things, "x", errors.New("RBAC says no")) }
+func Forbidden() *apierrors.StatusError {
+	return apierrors.NewForbidden(things, "x", errors.New("RBAC says no"))
+}
 
 // Conflict returns the error that the second of two writers gets.
-func Conflict() error {
+func Conflict() *apierrors.StatusError {
 	return apierrors.NewConflict(things, "x", errors.New("the object has been modified"))
 }
 

@@ -14,7 +14,8 @@ const architecture = "../../docs/architecture.md"
 // roomRow is a row of the table of rooms: the folder, its purpose, and what it may import.
 var roomRow = regexp.MustCompile("^\\| `([^`]+)`[^|]*\\|([^|]*)\\|([^|]*)\\|$")
 
-// The table of rooms has a row for each of them, and its last column is that of the table in this package. NEXUS_UPDATE=1 writes the column.
+// The table of rooms has a row for each of them, and its last column is that of the table in this package. NEXUS_UPDATE=1 writes the
+// column.
 func TestArchitecture_ListsTheRooms(t *testing.T) {
 	text, err := os.ReadFile(architecture)
 	if err != nil {

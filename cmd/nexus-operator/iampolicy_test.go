@@ -71,9 +71,8 @@ func TestIAMPolicy_AllowsWhatTheKindsDeclareAndNoMore(t *testing.T) {
 	if len(want) < 80 {
 		t.Fatalf("the kinds declare only %d actions", len(want))
 	}
-	for _, args := range [][]string{{"operator"},
-		{"operator", "--name-prefix=team-", "--account=123456789012", "--region=eu-west-1",
-			"--permissions-boundary=arn:aws:iam::123456789012:policy/b"}} {
+	for _, args := range [][]string{{"operator"}, {"operator", "--name-prefix=team-", "--account=123456789012", "--region=eu-west-1",
+		"--permissions-boundary=arn:aws:iam::123456789012:policy/b"}} {
 		if got := allowedActions(printed(t, args...)); !maps.Equal(got, want) {
 			t.Errorf("%v: got %v\nwant %v", args, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 		}

@@ -90,9 +90,8 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	stopTracing, err := otlp.Start(ctx,
-		otlp.Settings{Endpoint: strings.TrimSuffix(o.TraceEndpoint, "/"), SampleRatio: o.TraceSampleRatio,
-			Version: cmp.Or(version, metrics.Version())})
+	stopTracing, err := otlp.Start(ctx, otlp.Settings{Endpoint: strings.TrimSuffix(o.TraceEndpoint, "/"), SampleRatio: o.TraceSampleRatio,
+		Version: cmp.Or(version, metrics.Version())})
 	if err != nil {
 		return err
 	}

@@ -107,9 +107,8 @@ func TestDriftPrintsARowForEachField(t *testing.T) {
 			Fields: []v1alpha1.DriftEntry{{Path: "Versioning.Status", Want: "Enabled", Have: "Suspended"},
 				{Path: "Policy", Want: `{"Version": "2012-10-17", "Statement": []}`, Have: ""}}},
 	}}
-	report.Objects = append(report.Objects,
-		inspect.ObjectDrift{Kind: "S3Bucket", Namespace: "team-a", Name: "odd", Policy: "Correct",
-			Message: "Versioning.Status does not keep its value"})
+	report.Objects = append(report.Objects, inspect.ObjectDrift{Kind: "S3Bucket", Namespace: "team-a", Name: "odd", Policy: "Correct",
+		Message: "Versioning.Status does not keep its value"})
 	golden.Check(t, "drift.txt", textOfDrift(report, noon, driftColumns{}))
 	golden.Check(t, "drift-wide.txt", textOfDrift(report, noon, driftColumns{namespace: true, wide: true}))
 }

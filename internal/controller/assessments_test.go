@@ -159,9 +159,8 @@ func TestAssessTLS_TheScheduleStartsRuns(t *testing.T) {
 	extent.Full(t)
 	h := start(t, "--tls-assessor-image="+assessorImage)
 	ns := h.namespace(map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
-	b := h.binds(ns, "web", app,
-		h.declared("assessTLS", intentv1alpha1.Audit,
-			intentv1alpha1.Params{"external_addresses": {"example.com:443"}, "schedule": {"@every 1s"}}))
+	b := h.binds(ns, "web", app, h.declared("assessTLS", intentv1alpha1.Audit,
+		intentv1alpha1.Params{"external_addresses": {"example.com:443"}, "schedule": {"@every 1s"}}))
 	h.make(b)
 	pods := &corev1.PodList{}
 	h.eventually("a pod that the schedule started", func() error {

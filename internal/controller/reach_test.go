@@ -100,15 +100,13 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 		},
 		// Either would leave an entry of the operator in metadata.managedFields, which a child without any mark is known by.
 		"apply to a foreign bucket": func() error {
-			return c.Patch(h.ctx(), bucket.DeepCopy(),
-				client.RawPatch(types.ApplyPatchType,
-					[]byte(`{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"S3Bucket","metadata":{"annotations":{"note":"x"}}}`)),
+			return c.Patch(h.ctx(), bucket.DeepCopy(), client.RawPatch(types.ApplyPatchType,
+				[]byte(`{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"S3Bucket","metadata":{"annotations":{"note":"x"}}}`)),
 				client.FieldOwner("nexus-operator"))
 		},
 		"edit of a foreign bucket whose status was applied": func() error {
-			if err := c.Status().Patch(h.ctx(), bucket.DeepCopy(),
-				client.RawPatch(types.ApplyPatchType,
-					[]byte(`{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"S3Bucket","status":{"arn":"x"}}`)),
+			if err := c.Status().Patch(h.ctx(), bucket.DeepCopy(), client.RawPatch(types.ApplyPatchType,
+				[]byte(`{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"S3Bucket","status":{"arn":"x"}}`)),
 				client.FieldOwner("nexus-operator")); err != nil {
 				h.Error(err)
 			}
@@ -123,8 +121,7 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 		"deletion of a foreign Deployment":    func() error { return c.Delete(h.ctx(), theirs) },
 		"deletion of a foreign NetworkPolicy": func() error { return c.Delete(h.ctx(), policy) },
 		"deletion of a collection": func() error {
-			return c.DeleteAllOf(h.ctx(), &networkingv1.NetworkPolicy{},
-				client.InNamespace(ns))
+			return c.DeleteAllOf(h.ctx(), &networkingv1.NetworkPolicy{}, client.InNamespace(ns))
 		},
 		"deletion of a foreign Namespace": func() error { return c.Delete(h.ctx(), &corev1.Namespace{ObjectMeta: meta1("", ns)}) },
 		"Deployment without marks":        func() error { return c.Create(h.ctx(), deployment(meta1(ns, "new"))) },

@@ -50,9 +50,8 @@ func TestCognito_DomainsAreUniqueAndKeepTheirPool(t *testing.T) {
 
 func TestCognito_UpdatesKeepAndResetWhatAWSDoes(t *testing.T) {
 	c, ctx := cognitoidentityprovider.NewFromConfig(config(proxy(t).URL())), t.Context()
-	out, err := c.CreateUserPool(ctx,
-		&cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"),
-			UsernameAttributes: []types.UsernameAttributeType{types.UsernameAttributeTypeEmail}})
+	out, err := c.CreateUserPool(ctx, &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"),
+		UsernameAttributes: []types.UsernameAttributeType{types.UsernameAttributeTypeEmail}})
 	must.Succeed(t, err)
 	id := out.UserPool.Id
 	describe := func() *types.UserPoolType {
@@ -72,18 +71,16 @@ func TestCognito_UpdatesKeepAndResetWhatAWSDoes(t *testing.T) {
 	if got := describe(); got.MfaConfiguration != types.UserPoolMfaTypeOff || *got.Name != "people" || len(got.UsernameAttributes) != 1 {
 		t.Errorf("after an update that names neither MFA nor attributes: %+v", got)
 	}
-	_, err = c.UpdateUserPool(ctx,
-		&cognitoidentityprovider.UpdateUserPoolInput{UserPoolId: id,
-			AdminCreateUserConfig: &types.AdminCreateUserConfigType{UnusedAccountValidityDays: 7},
-			Policies:              &types.UserPoolPolicyType{PasswordPolicy: &types.PasswordPolicyType{TemporaryPasswordValidityDays: 7}}})
+	_, err = c.UpdateUserPool(ctx, &cognitoidentityprovider.UpdateUserPoolInput{UserPoolId: id,
+		AdminCreateUserConfig: &types.AdminCreateUserConfigType{UnusedAccountValidityDays: 7},
+		Policies:              &types.UserPoolPolicyType{PasswordPolicy: &types.PasswordPolicyType{TemporaryPasswordValidityDays: 7}}})
 	if got := code(err); got != "InvalidParameterException" {
 		t.Errorf("two validities of temporary passwords: %q", got)
 	}
 
-	made, err := c.CreateUserPoolClient(ctx,
-		&cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: id, ClientName: aws.String("web"),
-			CallbackURLs:               []string{"https://example.com/"},
-			PreventUserExistenceErrors: types.PreventUserExistenceErrorTypesEnabled})
+	made, err := c.CreateUserPoolClient(ctx, &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: id, ClientName: aws.String("web"),
+		CallbackURLs:               []string{"https://example.com/"},
+		PreventUserExistenceErrors: types.PreventUserExistenceErrorTypesEnabled})
 	must.Succeed(t, err)
 	changed, err := c.UpdateUserPoolClient(ctx,
 		&cognitoidentityprovider.UpdateUserPoolClientInput{UserPoolId: id, ClientId: made.UserPoolClient.ClientId,
@@ -97,9 +94,8 @@ func TestCognito_UpdatesKeepAndResetWhatAWSDoes(t *testing.T) {
 
 func TestCognito_UpdatesAtOnceKeepWhatNeverChanges(t *testing.T) {
 	c, ctx := cognitoidentityprovider.NewFromConfig(config(proxy(t).URL())), t.Context()
-	out, err := c.CreateUserPool(ctx,
-		&cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"),
-			UsernameAttributes: []types.UsernameAttributeType{types.UsernameAttributeTypeEmail}})
+	out, err := c.CreateUserPool(ctx, &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"),
+		UsernameAttributes: []types.UsernameAttributeType{types.UsernameAttributeTypeEmail}})
 	must.Succeed(t, err)
 	var updates sync.WaitGroup
 	for range 3 {

@@ -19,9 +19,8 @@ func TestECR_EndsScansThatARequestLeavesOut(t *testing.T) {
 		&ecr.CreateRepositoryInput{RepositoryName: name, ImageScanningConfiguration: &types.ImageScanningConfiguration{ScanOnPush: true}})
 	must.Succeed(t, err)
 	for _, want := range []bool{false, true, false} {
-		changed, err := c.PutImageScanningConfiguration(ctx,
-			&ecr.PutImageScanningConfigurationInput{RepositoryName: name,
-				ImageScanningConfiguration: &types.ImageScanningConfiguration{ScanOnPush: want}})
+		changed, err := c.PutImageScanningConfiguration(ctx, &ecr.PutImageScanningConfigurationInput{RepositoryName: name,
+			ImageScanningConfiguration: &types.ImageScanningConfiguration{ScanOnPush: want}})
 		must.Succeed(t, err)
 		out, err := c.DescribeRepositories(ctx, &ecr.DescribeRepositoriesInput{RepositoryNames: []string{*name}})
 		must.Succeed(t, err)

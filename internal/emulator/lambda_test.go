@@ -59,9 +59,8 @@ func TestLambda_FunctionsChangeOneUpdateAtATime(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	now = now.Add(time.Minute)
-	_, err = c.UpdateFunctionCode(ctx,
-		&lambda.UpdateFunctionCodeInput{FunctionName: name, ImageUri: aws.String(image),
-			Architectures: []types.Architecture{types.ArchitectureArm64}})
+	_, err = c.UpdateFunctionCode(ctx, &lambda.UpdateFunctionCodeInput{FunctionName: name, ImageUri: aws.String(image),
+		Architectures: []types.Architecture{types.ArchitectureArm64}})
 	must.Succeed(t, err)
 	now = now.Add(time.Minute)
 	_, err = c.PutFunctionConcurrency(ctx, &lambda.PutFunctionConcurrencyInput{FunctionName: name, ReservedConcurrentExecutions: aws.Int32(0)})

@@ -176,9 +176,8 @@ func TestRoute53_DeletesValuesInAnyOrder(t *testing.T) {
 		for _, v := range values {
 			set.ResourceRecords = append(set.ResourceRecords, types.ResourceRecord{Value: &v})
 		}
-		_, err := c.ChangeResourceRecordSets(t.Context(),
-			&route53.ChangeResourceRecordSetsInput{HostedZoneId: id,
-				ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action, ResourceRecordSet: set}}}})
+		_, err := c.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: id,
+			ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action, ResourceRecordSet: set}}}})
 		return err
 	}
 	must.Succeed(t, change(types.ChangeActionCreate, "192.0.2.1", "192.0.2.2", "192.0.2.3"))

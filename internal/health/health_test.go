@@ -326,9 +326,8 @@ func TestHealth_OfAnAWSChild(t *testing.T) {
 	}
 	// A failure that passes leaves Ready as it was, and is reported.
 	o := set(2, nil, both)
-	status.Summarize(&o.Status.Conditions,
-		status.Result{Generation: 2, Now: noon,
-			Err: &status.Retrying{Reason: status.ReasonThrottled, Cause: apierrors.NewTooManyRequests("slow down", 1)}})
+	status.Summarize(&o.Status.Conditions, status.Result{Generation: 2, Now: noon,
+		Err: &status.Retrying{Reason: status.ReasonThrottled, Cause: apierrors.NewTooManyRequests("slow down", 1)}})
 	looksLike(t, resourceHealth(o), true, status.ReasonThrottled, false, "slow down")
 }
 

@@ -78,9 +78,8 @@ func (r *Reader) grow(ctx context.Context, gvk schema.GroupVersionKind, o client
 	case *intentv1alpha1.SecurityIntentBinding:
 		err = r.addOwned(ctx, n, o, []schema.GroupVersionKind{intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")}, o.Namespace)
 	case *intentv1alpha1.ClusterSecurityIntentBinding:
-		err = r.addOwned(ctx, n, o,
-			[]schema.GroupVersionKind{intentv1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy"),
-				intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")}, "")
+		err = r.addOwned(ctx, n, o, []schema.GroupVersionKind{intentv1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy"),
+			intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")}, "")
 	case *intentv1alpha1.NimbusPolicy:
 		err = r.addEnforcing(ctx, n, o, o.Status.AdapterPolicies)
 	case *intentv1alpha1.ClusterNimbusPolicy:

@@ -254,9 +254,8 @@ func TestNamespacesThatDoNotExistAreReported(t *testing.T) {
 	equal(t, "absent", r.Absent, []string{"typo"})
 	report := intent.BindingReport{Resolution: r}
 	for _, p := range append(slices.Clone(r.Policies), *r.Cluster) {
-		report.Policies = append(report.Policies,
-			intent.PolicyReport{Policy: p,
-				Engines: []intent.EngineReport{{Engine: "E", Claims: []intent.Claim{{Intent: "dnsManipulation", Level: v1alpha1.LevelEnforced}}}}})
+		report.Policies = append(report.Policies, intent.PolicyReport{Policy: p,
+			Engines: []intent.EngineReport{{Engine: "E", Claims: []intent.Claim{{Intent: "dnsManipulation", Level: v1alpha1.LevelEnforced}}}}})
 	}
 	st := v1alpha1.CommonStatus{}
 	report.Report(&st, intent.Moment{Generation: 1})

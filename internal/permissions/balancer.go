@@ -90,9 +90,8 @@ func (s Scope) allowBalancers(g *grants, b Balancer) {
 	ours := stringEquals("aws:ResourceTag/"+clusterTag, b.Cluster)
 	g.allow(target{slices.Concat(balancers, targets), stringEquals("aws:RequestTag/"+clusterTag, b.Cluster)},
 		"elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup")
-	g.allow(target{slices.Concat(balancers, targets),
-		iampolicy.Conditions{"StringEquals": {"aws:RequestTag/" + clusterTag: {b.Cluster},
-			"elasticloadbalancing:CreateAction": {"CreateLoadBalancer", "CreateTargetGroup"}}}}, "elasticloadbalancing:AddTags")
+	g.allow(target{slices.Concat(balancers, targets), iampolicy.Conditions{"StringEquals": {"aws:RequestTag/" + clusterTag: {b.Cluster},
+		"elasticloadbalancing:CreateAction": {"CreateLoadBalancer", "CreateTargetGroup"}}}}, "elasticloadbalancing:AddTags")
 	g.allow(target{slices.Concat(balancers, targets), withoutRetagging(ours)}, "elasticloadbalancing:AddTags",
 		"elasticloadbalancing:RemoveTags")
 	g.allow(target{slices.Concat(balancers, targets, listeners), ours}, "elasticloadbalancing:DeleteLoadBalancer",

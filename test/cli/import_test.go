@@ -69,21 +69,18 @@ func (p *past) bucket(i int) {
 	_, err := api.CreateBucket(p.Ctx(),
 		&s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
 	if err == nil && i%2 == 0 {
-		_, err = api.PutBucketVersioning(p.Ctx(),
-			&s3.PutBucketVersioningInput{Bucket: &name,
-				VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusEnabled}})
+		_, err = api.PutBucketVersioning(p.Ctx(), &s3.PutBucketVersioningInput{Bucket: &name,
+			VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusEnabled}})
 	}
 	if err == nil && i%3 == 0 {
-		_, err = api.PutBucketTagging(p.Ctx(),
-			&s3.PutBucketTaggingInput{Bucket: &name,
-				Tagging: &s3types.Tagging{TagSet: []s3types.Tag{{Key: aws.String("team"), Value: aws.String("a")}}}})
+		_, err = api.PutBucketTagging(p.Ctx(), &s3.PutBucketTaggingInput{Bucket: &name,
+			Tagging: &s3types.Tagging{TagSet: []s3types.Tag{{Key: aws.String("team"), Value: aws.String("a")}}}})
 	}
 	if err == nil && i%4 == 0 {
-		_, err = api.PutBucketLifecycleConfiguration(p.Ctx(),
-			&s3.PutBucketLifecycleConfigurationInput{Bucket: &name,
-				LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{Rules: []s3types.LifecycleRule{{
-					ID: aws.String("old"), Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{Prefix: aws.String("tmp/")},
-					Expiration: &s3types.LifecycleExpiration{Days: aws.Int32(30)}}}}})
+		_, err = api.PutBucketLifecycleConfiguration(p.Ctx(), &s3.PutBucketLifecycleConfigurationInput{Bucket: &name,
+			LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{Rules: []s3types.LifecycleRule{{
+				ID: aws.String("old"), Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{Prefix: aws.String("tmp/")},
+				Expiration: &s3types.LifecycleExpiration{Days: aws.Int32(30)}}}}})
 	}
 	p.made(err, "s3bucket/"+name, "aws_s3_bucket", map[string]any{"bucket": name})
 }
@@ -145,9 +142,8 @@ func (p *past) vpc(i int) {
 
 func (p *past) pool(i int) {
 	api := cognitoidentityprovider.NewFromConfig(p.config)
-	out, err := api.CreateUserPool(p.Ctx(),
-		&cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String(fmt.Sprintf("old-users-%d", i)),
-			UserPoolTags: map[string]string{"team": "a"}})
+	out, err := api.CreateUserPool(p.Ctx(), &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String(fmt.Sprintf("old-users-%d", i)),
+		UserPoolTags: map[string]string{"team": "a"}})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -195,11 +191,10 @@ func (p *past) zone(i int) {
 	}
 	id := strings.TrimPrefix(*out.HostedZone.Id, "/hostedzone/")
 	if i == 0 {
-		_, err = route53.NewFromConfig(p.config).ChangeResourceRecordSets(p.Ctx(),
-			&route53.ChangeResourceRecordSetsInput{HostedZoneId: &id,
-				ChangeBatch: &r53types.ChangeBatch{Changes: []r53types.Change{{Action: r53types.ChangeActionCreate,
-					ResourceRecordSet: &r53types.ResourceRecordSet{Name: aws.String("www." + name), Type: r53types.RRTypeA, TTL: aws.Int64(60),
-						ResourceRecords: []r53types.ResourceRecord{{Value: aws.String("192.0.2.1")}}}}}}})
+		_, err = route53.NewFromConfig(p.config).ChangeResourceRecordSets(p.Ctx(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &id,
+			ChangeBatch: &r53types.ChangeBatch{Changes: []r53types.Change{{Action: r53types.ChangeActionCreate,
+				ResourceRecordSet: &r53types.ResourceRecordSet{Name: aws.String("www." + name), Type: r53types.RRTypeA, TTL: aws.Int64(60),
+					ResourceRecords: []r53types.ResourceRecord{{Value: aws.String("192.0.2.1")}}}}}}})
 		p.made(err, "route53recordset/"+id+"/www."+name+"/A", "aws_route53_record",
 			map[string]any{"zone_id": id, "fqdn": "www." + name, "type": "A", "set_identifier": ""})
 	}
@@ -218,9 +213,8 @@ func (p *past) certificate(i int) {
 
 func (p *past) key(i int) {
 	api := kms.NewFromConfig(p.config)
-	out, err := api.CreateKey(p.Ctx(),
-		&kms.CreateKeyInput{Description: aws.String("made by hand"),
-			Tags: []kmstypes.Tag{{TagKey: aws.String("team"), TagValue: aws.String("a")}}})
+	out, err := api.CreateKey(p.Ctx(), &kms.CreateKeyInput{Description: aws.String("made by hand"),
+		Tags: []kmstypes.Tag{{TagKey: aws.String("team"), TagValue: aws.String("a")}}})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -236,10 +230,9 @@ func (p *past) topic(i int) {
 	api, name := sns.NewFromConfig(p.config), fmt.Sprintf("old-topic-%d", i)
 	out, err := api.CreateTopic(p.Ctx(), &sns.CreateTopicInput{Name: &name, Attributes: map[string]string{"DisplayName": "Orders"}})
 	if err == nil {
-		_, err = api.Subscribe(p.Ctx(),
-			&sns.SubscribeInput{TopicArn: out.TopicArn, Protocol: aws.String("sqs"),
-				Endpoint:   aws.String("arn:aws:sqs:ap-southeast-1:123456789012:old-queue"),
-				Attributes: map[string]string{"RawMessageDelivery": "true", "FilterPolicy": `{"state":["failed"]}`}})
+		_, err = api.Subscribe(p.Ctx(), &sns.SubscribeInput{TopicArn: out.TopicArn, Protocol: aws.String("sqs"),
+			Endpoint:   aws.String("arn:aws:sqs:ap-southeast-1:123456789012:old-queue"),
+			Attributes: map[string]string{"RawMessageDelivery": "true", "FilterPolicy": `{"state":["failed"]}`}})
 	}
 	p.made(err, "snstopic/"+name, "aws_sns_topic", map[string]any{"name": name})
 }

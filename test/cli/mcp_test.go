@@ -194,9 +194,8 @@ func TestMCP_AnswersAsTheCommandsDo(t *testing.T) {
 	a.fails("plan", input{}, `"manifest"`)
 	a.fails("tree", input{"object": "s3bucket/free", "output": "text"}, `"output"`)
 	var refused struct{ Items []item }
-	if a.answers(&refused, "plan",
-		input{"manifest": strings.Replace(x.manifest(bucket("bad")), "bucketName: mcp-bad", "bucketName: Bad_Name",
-			1)}); len(refused.Items) != 1 ||
+	if a.answers(&refused, "plan", input{"manifest": strings.Replace(x.manifest(bucket("bad")), "bucketName: mcp-bad", "bucketName: Bad_Name",
+		1)}); len(refused.Items) != 1 ||
 		refused.Items[0].Problem == nil || !strings.Contains(refused.Items[0].Problem.Field+refused.Items[0].Problem.Message, "spec.bucketName") {
 		t.Errorf("%+v", refused)
 	}

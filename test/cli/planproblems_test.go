@@ -78,9 +78,8 @@ func TestPlan_ANamespaceComesWithItsObjects(t *testing.T) {
 	x.wants(a, 0, "+ Namespace fresh-dev: create", "+ NexusAICapability fresh-dev/fresh-dev: create", "spec.capabilityName: fresh",
 		"+ S3Bucket fresh-dev/fresh-dev-call-data: create",
 		"call s3:CreateBucket", "+ Action dynamodb:PutItem")
-	p, o := provider("fresh-dev"),
-		subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "b", Namespace: "fresh-dev"},
-			v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
+	p, o := provider("fresh-dev"), subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "b", Namespace: "fresh-dev"},
+		v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
 	own := "apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh-dev}\n---\n" + x.manifest(p) + "---\n" + x.manifest(o)
 	x.wants(x.run(own, "plan", "-f", "-"), 0, "call s3:CreateBucket") // of an operator whose settings are not known
 	x.wants(x.run(own, "plan", "-f", "-", "--operator-arg=--ambient-namespaces=fresh-*"), 0, "call s3:CreateBucket")

@@ -399,9 +399,8 @@ func TestPullRequest_FailuresSayWhatToDo(t *testing.T) {
 
 			x.wants(j.run(strings.Join(long, "---\n")), 0)
 			j.hasOneComment("### Plan: 8 to create")
-			if body := j.forge.own()[0].body; !gitlab &&
-				(len(body) < 60000 || !strings.HasSuffix(body,
-					"\n```\n\n</details>\n\nThe plan is too long for a comment: its end is left out. The log of the job has all of it.\n")) {
+			if body := j.forge.own()[0].body; !gitlab && (len(body) < 60000 || !strings.HasSuffix(body,
+				"\n```\n\n</details>\n\nThe plan is too long for a comment: its end is left out. The log of the job has all of it.\n")) {
 				t.Errorf("%d characters, the last %q", len(body), body[max(0, len(body)-300):])
 			}
 			for file := range j.forge.releases {

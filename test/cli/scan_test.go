@@ -150,9 +150,8 @@ func TestScan_OfTheClustersSubnets(t *testing.T) {
 	if got, r, a := x.scan("--only", "network", "--cluster-name", name); a.code != 0 || got[tagged] != "WARN" {
 		t.Errorf("without tags: exit code %d, %+v", a.code, r)
 	}
-	if _, err := network.CreateTags(x.Ctx(),
-		&ec2.CreateTagsInput{Resources: subnets,
-			Tags: []ec2types.Tag{{Key: aws.String("kubernetes.io/role/internal-elb"), Value: aws.String("1")}}}); err != nil {
+	if _, err := network.CreateTags(x.Ctx(), &ec2.CreateTagsInput{Resources: subnets,
+		Tags: []ec2types.Tag{{Key: aws.String("kubernetes.io/role/internal-elb"), Value: aws.String("1")}}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, r, a := x.scan("--only", "network", "--cluster-name", name); a.code != 0 || got[tagged] != "PASS" ||

@@ -106,9 +106,8 @@ func TestSecrets_WritesNothingWithoutARightOrOwnership(t *testing.T) {
 	x.apply(x.manifest(c))
 	x.Running(c)
 	set := []string{"secrets", "set", "awssecret/myapp-dev-openai", "-n", c.Namespace, "--from-file", "apiKey=-"}
-	x.World.AWS().Fault(emulator.Match{Service: "secretsmanager", Op: "PutSecretValue"},
-		emulator.Fail(400, "AccessDeniedException",
-			"User: arn:aws:iam::123456789012:user/dev is not authorized to perform: secretsmanager:PutSecretValue"))
+	x.World.AWS().Fault(emulator.Match{Service: "secretsmanager", Op: "PutSecretValue"}, emulator.Fail(400, "AccessDeniedException",
+		"User: arn:aws:iam::123456789012:user/dev is not authorized to perform: secretsmanager:PutSecretValue"))
 	x.wants(x.run("value", set...), 4, "secretsmanager:PutSecretValue")
 	x.World.AWS().ClearFaults()
 	name := "myapp/dev/openai"

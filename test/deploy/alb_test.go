@@ -336,9 +336,8 @@ func TestALBController_GoesOnAfterFailures(t *testing.T) {
 	archive := chartArchive(t, "3.6.0")
 	repository := chartRepository(t, "3.6.0", fmt.Sprintf("%x", sha256.Sum256(archive)), archive)
 	from := []string{"--chart-repo", repository, "--chart-version", "3.6.0"}
-	if _, err := x.iam().CreateRole(x.Ctx(),
-		&iam.CreateRoleInput{RoleName: aws.String(controllerRole),
-			AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[]}`)}); err != nil {
+	if _, err := x.iam().CreateRole(x.Ctx(), &iam.CreateRoleInput{RoleName: aws.String(controllerRole),
+		AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[]}`)}); err != nil {
 		t.Fatal(err)
 	}
 	x.wants(x.installs(from...), 4, "was not created by nexusctl for this cluster")

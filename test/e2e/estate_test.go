@@ -120,9 +120,8 @@ func (p place) beyondTheExample() []v1alpha1.Resource {
 	deleted.DeletionPolicy = v1alpha1.DeletionDelete
 	out := []v1alpha1.Resource{
 		&v1alpha1.S3Bucket{ObjectMeta: meta, Spec: v1alpha1.S3BucketSpec{CommonSpec: common, BucketName: "example-orders-" + p.provider}},
-		&v1alpha1.SSMParameterSet{ObjectMeta: meta,
-			Spec: v1alpha1.SSMParameterSetSpec{CommonSpec: common, Path: "/orders",
-				Parameters: map[string]v1alpha1.SSMParameter{"place": {Value: p.provider}}}},
+		&v1alpha1.SSMParameterSet{ObjectMeta: meta, Spec: v1alpha1.SSMParameterSetSpec{CommonSpec: common, Path: "/orders",
+			Parameters: map[string]v1alpha1.SSMParameter{"place": {Value: p.provider}}}},
 		&v1alpha1.KMSKey{ObjectMeta: meta,
 			Spec: v1alpha1.KMSKeySpec{CommonSpec: deleted, Aliases: []v1alpha1.KMSAlias{"alias/orders"}, PendingWindowInDays: aws.Int32(7)}},
 	}

@@ -88,9 +88,8 @@ func TestPrivilege_ExistingStoresAreReachedByConsentAlone(t *testing.T) {
 	reads := func(table string) error {
 		return failed(a.dynamodb.GetItem(a.Ctx(), &dynamodb.GetItemInput{TableName: &table, Key: a.item(table)}))
 	}
-	if err := errors.Join(reads("existing-orders"),
-		failed(a.dynamodb.PutItem(a.Ctx(),
-			&dynamodb.PutItemInput{TableName: aws.String("existing-orders"), Item: a.item("existing-orders")}))); err != nil {
+	if err := errors.Join(reads("existing-orders"), failed(a.dynamodb.PutItem(a.Ctx(),
+		&dynamodb.PutItemInput{TableName: aws.String("existing-orders"), Item: a.item("existing-orders")}))); err != nil {
 		t.Errorf("the web component cannot use the table: %v", err)
 	}
 	for what, err := range map[string]error{

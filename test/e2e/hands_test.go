@@ -186,9 +186,8 @@ func TestHands_AChildWithoutAnyMarkIsRestored(t *testing.T) {
 	}
 	mark, _ := b.Mark()
 	for _, o := range objects {
-		if err := b.Client.Patch(b.Ctx(), o,
-			client.RawPatch("application/merge-patch+json",
-				[]byte(`{"metadata":{"finalizers":null,"labels":null,"ownerReferences":null,"annotations":null}}`))); err != nil {
+		if err := b.Client.Patch(b.Ctx(), o, client.RawPatch("application/merge-patch+json",
+			[]byte(`{"metadata":{"finalizers":null,"labels":null,"ownerReferences":null,"annotations":null}}`))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -242,9 +241,8 @@ func TestHands_RightsTagsAndMarksReplacedByHandAreRestored(t *testing.T) {
 	must(b, 0, err)
 	catalog, rights := glue.NewFromConfig(b.account()), iam.NewFromConfig(b.account())
 	where := glue.GetTableInput{DatabaseName: aws.String("replaced_dev_db"), Name: aws.String("replaced_dev_call_records")}
-	_, err = catalog.UpdateTable(b.Ctx(),
-		&glue.UpdateTableInput{DatabaseName: where.DatabaseName,
-			TableInput: &gluetypes.TableInput{Name: where.Name, TableType: aws.String("EXTERNAL_TABLE")}})
+	_, err = catalog.UpdateTable(b.Ctx(), &glue.UpdateTableInput{DatabaseName: where.DatabaseName,
+		TableInput: &gluetypes.TableInput{Name: where.Name, TableType: aws.String("EXTERNAL_TABLE")}})
 	must(b, 0, err)
 	name := aws.String("replaced-dev-app-role")
 	_, err = rights.PutRolePolicy(b.Ctx(), &iam.PutRolePolicyInput{RoleName: name, PolicyName: aws.String("evil"),

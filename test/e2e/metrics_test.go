@@ -87,9 +87,8 @@ func TestMetrics_ARunExposesExactlyTheDocumentedOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	role := b.role("metrics")
-	b.Create(provider("aws"),
-		&v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "assumed"},
-			Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1", RoleARN: role}})
+	b.Create(provider("aws"), &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "assumed"},
+		Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1", RoleARN: role}})
 	kept := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "kept"},
 		Spec: v1alpha1.S3BucketSpec{CommonSpec: through("assumed"), BucketName: "metrics-kept",
 			Versioning: &v1alpha1.S3Versioning{Enabled: true}}}

@@ -91,9 +91,8 @@ func TestRestore_CreatesNothingBesideWhatAnotherClusterHas(t *testing.T) {
 	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name, Namespace: b.Namespace} }
 	objects := []v1alpha1.Resource{
 		&v1alpha1.VPC{ObjectMeta: named("net"), Spec: v1alpha1.VPCSpec{CommonSpec: through("aws"), CIDRBlock: "10.40.0.0/16"}},
-		&v1alpha1.Subnet{ObjectMeta: named("a"),
-			Spec: v1alpha1.SubnetSpec{CommonSpec: through("aws"),
-				VPCReference: v1alpha1.VPCReference{VPCRef: &v1alpha1.ObjectReference{Name: "net"}}, CIDRBlock: "10.40.1.0/24"}},
+		&v1alpha1.Subnet{ObjectMeta: named("a"), Spec: v1alpha1.SubnetSpec{CommonSpec: through("aws"),
+			VPCReference: v1alpha1.VPCReference{VPCRef: &v1alpha1.ObjectReference{Name: "net"}}, CIDRBlock: "10.40.1.0/24"}},
 		&v1alpha1.ElasticIP{ObjectMeta: named("address"), Spec: v1alpha1.ElasticIPSpec{CommonSpec: through("aws")}},
 		&v1alpha1.KMSKey{ObjectMeta: named("key"), Spec: v1alpha1.KMSKeySpec{CommonSpec: through("aws")}},
 		&v1alpha1.GlueDatabase{ObjectMeta: named("db"), Spec: v1alpha1.GlueDatabaseSpec{CommonSpec: through("aws"), DatabaseName: "restored"}},

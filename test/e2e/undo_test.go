@@ -305,9 +305,8 @@ func TestUndo_DeletesWhatADeletedNamespaceLeft(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
 	decoy := "left-dev-decoy"
-	_, err := b.s3().CreateBucket(b.Ctx(),
-		&s3.CreateBucketInput{Bucket: &decoy,
-			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
+	_, err := b.s3().CreateBucket(b.Ctx(), &s3.CreateBucketInput{Bucket: &decoy,
+		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
 	must(b, 0, err)
 	c := b.graceful("left", time.Hour)
 	b.deleteRecoverably(c)
@@ -349,9 +348,8 @@ func TestUndo_DrillsWithKillsAndTwoOperators(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)
 	decoy := "decoys-of-others"
-	_, err := b.s3().CreateBucket(b.Ctx(),
-		&s3.CreateBucketInput{Bucket: &decoy,
-			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
+	_, err := b.s3().CreateBucket(b.Ctx(), &s3.CreateBucketInput{Bucket: &decoy,
+		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
 	must(b, 0, err)
 	b.put(decoy, "theirs", "untouched")
 	c := b.graceful("drilled", time.Hour)

@@ -75,9 +75,8 @@ func (c *account) layDecoys(t *testing.T) map[string]string {
 			&dynamodb.CreateTableInput{TableName: &name, BillingMode: dynamodbtypes.BillingModePayPerRequest, Tags: tags,
 				AttributeDefinitions: []dynamodbtypes.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: "S"}},
 				KeySchema:            []dynamodbtypes.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: "HASH"}}}))
-		must(c.Dynamo.PutItem(ctx,
-			&dynamodb.PutItemInput{TableName: &name,
-				Item: map[string]dynamodbtypes.AttributeValue{"pk": &dynamodbtypes.AttributeValueMemberS{Value: "precious"}}}))
+		must(c.Dynamo.PutItem(ctx, &dynamodb.PutItemInput{TableName: &name,
+			Item: map[string]dynamodbtypes.AttributeValue{"pk": &dynamodbtypes.AttributeValueMemberS{Value: "precious"}}}))
 	}
 	for name, tags := range map[string][]iamtypes.Tag{"myapp-dev-decoy": nil, "myapp-dev-foreign": iamTags} {
 		must(c.IAM.CreateRole(ctx,

@@ -70,9 +70,8 @@ func TestRun_ReportsEveryKindOfFailure(t *testing.T) {
 	for name, row := range map[string]struct{ source, command, text string }{
 		"a test": {"import \"testing\"\n\nfunc TestX(t *testing.T) { t.Run(\"sub\", func(t *testing.T) { t.Error(\"broken\") }) }\n",
 			"-run '^TestX$' ./x", "broken"},
-		"a panic": {"import \"testing\"\n\nfunc TestX(t *testing.T) { panic(\"broken\") }\n", "-run '^TestX$' ./x", "broken"},
-		"an exit": {"import (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestX(t *testing.T) { println(\"broken\"); os.Exit(3) }\n", "./x",
-			"broken"},
+		"a panic":     {"import \"testing\"\n\nfunc TestX(t *testing.T) { panic(\"broken\") }\n", "-run '^TestX$' ./x", "broken"},
+		"an exit":     {"import (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestX(t *testing.T) { println(\"broken\"); os.Exit(3) }\n", "./x", "broken"},
 		"TestMain":    {"import (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { m.Run(); println(\"broken\"); os.Exit(1) }\n\nfunc TestX(*testing.T) {}\n", "./x", "broken"},
 		"compilation": {"import \"testing\"\n\nfunc TestX(t *testing.T) { broken }\n", "./x", "undefined: broken"},
 	} {

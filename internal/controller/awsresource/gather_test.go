@@ -112,9 +112,8 @@ func TestGuardsData_OfTheStoresOfACapability(t *testing.T) {
 		"not deleted":      {same, []func(*v1alpha1.S3Bucket){controlled}, true, false, ""},
 		"controlled by something else": {same,
 			[]func(*v1alpha1.S3Bucket){controlled, deleting, func(o *v1alpha1.S3Bucket) { o.OwnerReferences[0].Kind = "App" }}, false, false, ""},
-		"the name of another one is allowed": {same,
-			[]func(*v1alpha1.S3Bucket){controlled, deleting,
-				func(o *v1alpha1.S3Bucket) { o.Annotations[reconciler.AnnotationDeleteData] = "media2" }}, false, true, ""},
+		"the name of another one is allowed": {same, []func(*v1alpha1.S3Bucket){controlled, deleting,
+			func(o *v1alpha1.S3Bucket) { o.Annotations[reconciler.AnnotationDeleteData] = "media2" }}, false, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var cluster []client.Object
@@ -181,9 +180,8 @@ func TestParameterPath_OfAnotherNamespacesCapability(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := newRoom(t, "SSMParameterSet", tc.holder).checkParameterPath(t.Context(), tc.set)
 			s, refused := status.AsStalled(err)
-			if refused != tc.refused || refused &&
-				(s.Reason != status.ReasonNameConflict || strings.Contains(s.Message, "secretive") ||
-					!strings.Contains(s.Message, "choose another path")) {
+			if refused != tc.refused || refused && (s.Reason != status.ReasonNameConflict || strings.Contains(s.Message, "secretive") ||
+				!strings.Contains(s.Message, "choose another path")) {
 				t.Errorf("%v", err)
 			}
 		})

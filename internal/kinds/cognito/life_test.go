@@ -264,9 +264,8 @@ func TestImportID_AdoptsAPoolWhereAllowed(t *testing.T) {
 func TestAPoolWithTheRoleOfAGroupIsNotAdopted(t *testing.T) {
 	s, r := subject(t, poolOf())
 	id := makePool(t, r, nil)
-	_, err := api(r).CreateGroup(t.Context(),
-		&cognitoidentityprovider.CreateGroupInput{UserPoolId: &id, GroupName: aws.String("admins"),
-			RoleArn: aws.String("arn:aws:iam::123456789012:role/finance-admin")})
+	_, err := api(r).CreateGroup(t.Context(), &cognitoidentityprovider.CreateGroupInput{UserPoolId: &id, GroupName: aws.String("admins"),
+		RoleArn: aws.String("arn:aws:iam::123456789012:role/finance-admin")})
 	kindtest.Must(t, err)
 	s.Object.(*v1alpha1.CognitoUserPool).Spec = poolOf(imports(id)).Spec
 	s.Object.CommonSpec().ProviderRef.Name = "provider"

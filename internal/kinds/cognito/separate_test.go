@@ -15,9 +15,8 @@ import (
 )
 
 func TestUserPool_ImportsReadWhatNoPartReads(t *testing.T) {
-	kindtest.ReadsSeparately(t, kindcognito.NewUserPool,
-		kindcognito.UserPoolState{ID: "p",
-			Found: types.UserPoolType{UserPoolAddOns: &types.UserPoolAddOnsType{AdvancedSecurityMode: types.AdvancedSecurityModeTypeEnforced}}},
+	kindtest.ReadsSeparately(t, kindcognito.NewUserPool, kindcognito.UserPoolState{ID: "p",
+		Found: types.UserPoolType{UserPoolAddOns: &types.UserPoolAddOnsType{AdvancedSecurityMode: types.AdvancedSecurityModeTypeEnforced}}},
 		[]kindtest.Separate{
 			{Setting: "identityProviders", Operation: "Cognito Identity Provider ListIdentityProviders",
 				Output: &cognitoidentityprovider.ListIdentityProvidersOutput{Providers: make([]types.ProviderDescription, 1)}},

@@ -401,9 +401,8 @@ func instanceDrifts() []kindtest.Case {
 		})),
 		drift("the profile is restored", instanceOf(profiled("")), "Profile", unbind,
 			onServer(func(ctx context.Context, c *ec2.Client, id string) error {
-				_, err := c.AssociateIamInstanceProfile(ctx,
-					&ec2.AssociateIamInstanceProfileInput{InstanceId: &id,
-						IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: aws.String("admin")}})
+				_, err := c.AssociateIamInstanceProfile(ctx, &ec2.AssociateIamInstanceProfileInput{InstanceId: &id,
+					IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: aws.String("admin")}})
 				return err
 			})),
 		drift("tags that somebody changed are restored", instanceOf(instanceTag("team", "a")), "Tags[team]", tag,

@@ -55,9 +55,8 @@ func keyPairs(t *testing.T, r *kindtest.Rig) []types.KeyPairInfo {
 func existingKey(material string, tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).ImportKeyPair(t.Context(),
-			&ec2.ImportKeyPairInput{KeyName: aws.String(keyName), PublicKeyMaterial: []byte(material),
-				TagSpecifications: tagSpecification(types.ResourceTypeKeyPair, tags)})
+		_, err := api(r).ImportKeyPair(t.Context(), &ec2.ImportKeyPairInput{KeyName: aws.String(keyName), PublicKeyMaterial: []byte(material),
+			TagSpecifications: tagSpecification(types.ResourceTypeKeyPair, tags)})
 		kindtest.Must(t, err)
 	}
 }
@@ -116,9 +115,8 @@ func privateKeyInSecret(s *keySpec) { s.SecretRef = &v1alpha1.SecretReference{Na
 func keyEdits() []kindtest.Case {
 	retagged := func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).CreateTags(t.Context(),
-			&ec2.CreateTagsInput{Resources: []string{*keyPairs(t, r)[0].KeyPairId},
-				Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
+		_, err := api(r).CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{*keyPairs(t, r)[0].KeyPairId},
+			Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
 		kindtest.Must(t, err)
 	}
 	replaced := func(t *testing.T, r *kindtest.Rig) {

@@ -94,9 +94,8 @@ func api(r *kindtest.Rig) *ecs.Client { return ecs.NewFromConfig(r.Config) }
 
 func observed(t *testing.T, r *kindtest.Rig) *types.Cluster {
 	t.Helper()
-	out, err := api(r).DescribeClusters(t.Context(),
-		&ecs.DescribeClustersInput{Clusters: []string{stored},
-			Include: []types.ClusterField{types.ClusterFieldConfigurations, types.ClusterFieldTags}})
+	out, err := api(r).DescribeClusters(t.Context(), &ecs.DescribeClustersInput{Clusters: []string{stored},
+		Include: []types.ClusterField{types.ClusterFieldConfigurations, types.ClusterFieldTags}})
 	kindtest.Must(t, err)
 	if len(out.Clusters) == 0 || *out.Clusters[0].Status == "INACTIVE" {
 		return nil
@@ -193,9 +192,8 @@ func refusals() []kindtest.Case {
 		refused("a setting that does not exist",
 			func(s *spec) { s.Settings = []v1alpha1.ECSClusterSetting{{Name: "insights", Value: "enabled"}} }),
 		refused("a value that does not exist", monitored("on")),
-		refused("a configuration of logs without OVERRIDE",
-			executes(v1alpha1.ECSExecuteCommandConfiguration{Logging: "NONE",
-				LogConfiguration: &v1alpha1.ECSExecuteCommandLogConfiguration{S3BucketName: "logs"}})),
+		refused("a configuration of logs without OVERRIDE", executes(v1alpha1.ECSExecuteCommandConfiguration{Logging: "NONE",
+			LogConfiguration: &v1alpha1.ECSExecuteCommandLogConfiguration{S3BucketName: "logs"}})),
 		refused("OVERRIDE without a configuration of logs", executes(v1alpha1.ECSExecuteCommandConfiguration{Logging: "OVERRIDE"})),
 		refused("logs nowhere", logged(v1alpha1.ECSExecuteCommandLogConfiguration{S3KeyPrefix: "exec"})),
 		refused("two buckets", logged(v1alpha1.ECSExecuteCommandLogConfiguration{S3BucketName: "logs",

@@ -152,18 +152,16 @@ func parents(t *testing.T, r *kindtest.Rig) {
 		kindtest.Must(t, err)
 	}
 	objects := s3.NewFromConfig(r.Config, func(o *s3.Options) { o.UsePathStyle = true })
-	_, err := objects.CreateBucket(t.Context(),
-		&s3.CreateBucketInput{Bucket: aws.String(bucket),
-			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: s3types.BucketLocationConstraint(r.Region)}})
+	_, err := objects.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(bucket),
+		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: s3types.BucketLocationConstraint(r.Region)}})
 	kindtest.Must(t, err)
 	for _, key := range []string{"v1.zip", "v2.zip"} {
 		_, err := objects.PutObject(t.Context(),
 			&s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key, Body: bytes.NewReader([]byte("the archive of " + key))})
 		kindtest.Must(t, err)
 	}
-	_, err = api(r).PublishLayerVersion(t.Context(),
-		&lambda.PublishLayerVersionInput{LayerName: aws.String("tools"),
-			Content: &types.LayerVersionContentInput{S3Bucket: aws.String(bucket), S3Key: aws.String("v1.zip")}})
+	_, err = api(r).PublishLayerVersion(t.Context(), &lambda.PublishLayerVersionInput{LayerName: aws.String("tools"),
+		Content: &types.LayerVersionContentInput{S3Bucket: aws.String(bucket), S3Key: aws.String("v1.zip")}})
 	kindtest.Must(t, err)
 }
 

@@ -235,15 +235,13 @@ func drifts() []kindtest.Case {
 			return err
 		}),
 		row("VPCs["+secondVPC+"]", zoneOf(private(oneVPC)), disassociate, func(ctx context.Context, c *route53.Client, id *string) error {
-			_, err := c.AssociateVPCWithHostedZone(ctx,
-				&route53.AssociateVPCWithHostedZoneInput{HostedZoneId: id,
-					VPC: &types.VPC{VPCId: aws.String(secondVPC), VPCRegion: types.VPCRegionEuWest1}})
+			_, err := c.AssociateVPCWithHostedZone(ctx, &route53.AssociateVPCWithHostedZoneInput{HostedZoneId: id,
+				VPC: &types.VPC{VPCId: aws.String(secondVPC), VPCRegion: types.VPCRegionEuWest1}})
 			return err
 		}),
 		row("Tags[team]", zoneOf(tagged("team", "a")), changeTags, func(ctx context.Context, c *route53.Client, id *string) error {
-			_, err := c.ChangeTagsForResource(ctx,
-				&route53.ChangeTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id,
-					AddTags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
+			_, err := c.ChangeTagsForResource(ctx, &route53.ChangeTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id,
+				AddTags: []types.Tag{{Key: aws.String("team"), Value: aws.String("b")}}})
 			return err
 		}),
 		{Name: "records are none of the zone's business", Existing: zoneOf(), Object: zoneOf(), Drift: true, Before: onZone(addRecord),

@@ -30,9 +30,8 @@ func TestRecordSet_ListsOfOthers(t *testing.T) {
 func TestHostedZone_ListsOfOthers(t *testing.T) {
 	kindtest.Lists(t, engine.For(NewHostedZone), kindtest.List{Field: "vpcs", Object: zoneOf(private(oneVPC)), Exact: true,
 		Add: onZone(func(ctx context.Context, c *route53.Client, id *string) error {
-			_, err := c.AssociateVPCWithHostedZone(ctx,
-				&route53.AssociateVPCWithHostedZoneInput{HostedZoneId: id,
-					VPC: &types.VPC{VPCId: aws.String(secondVPC), VPCRegion: types.VPCRegionEuWest1}})
+			_, err := c.AssociateVPCWithHostedZone(ctx, &route53.AssociateVPCWithHostedZoneInput{HostedZoneId: id,
+				VPC: &types.VPC{VPCId: aws.String(secondVPC), VPCRegion: types.VPCRegionEuWest1}})
 			return err
 		}),
 		Has: func(t *testing.T, r *kindtest.Rig) bool {

@@ -30,13 +30,11 @@ const (
 // copies makes the destination of replication, with versioning or without.
 func copies(s *kindtest.Subject, versioning types.BucketVersioningStatus) {
 	ctx := context.Background()
-	_, err := api(s.Rig).CreateBucket(ctx,
-		&s3.CreateBucketInput{Bucket: aws.String(copiesBucket),
-			CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(s.Rig.Region)}})
+	_, err := api(s.Rig).CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(copiesBucket),
+		CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(s.Rig.Region)}})
 	if err == nil && versioning != "" {
-		_, err = api(s.Rig).PutBucketVersioning(ctx,
-			&s3.PutBucketVersioningInput{Bucket: aws.String(copiesBucket),
-				VersioningConfiguration: &types.VersioningConfiguration{Status: versioning}})
+		_, err = api(s.Rig).PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{Bucket: aws.String(copiesBucket),
+			VersioningConfiguration: &types.VersioningConfiguration{Status: versioning}})
 	}
 	if err != nil {
 		panic(err)
@@ -92,15 +90,13 @@ func replicationRows() []kindtest.Case {
 			Facts: func(s *kindtest.Subject) { replicas(s); s.AllowAdoption, s.RolePath = true, "/team/" },
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				createBucket(t, r)
-				_, err := api(r).PutBucketVersioning(t.Context(),
-					&s3.PutBucketVersioningInput{Bucket: aws.String(name),
-						VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}})
+				_, err := api(r).PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: aws.String(name),
+					VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}})
 				kindtest.Must(t, err)
-				_, err = api(r).PutBucketReplication(t.Context(),
-					&s3.PutBucketReplicationInput{Bucket: aws.String(name),
-						ReplicationConfiguration: &types.ReplicationConfiguration{Role: aws.String(replicatorRole),
-							Rules: []types.ReplicationRule{{ID: aws.String("all"), Status: types.ReplicationRuleStatusEnabled, Prefix: aws.String(""),
-								Destination: &types.Destination{Bucket: aws.String(copiesARN)}}}}})
+				_, err = api(r).PutBucketReplication(t.Context(), &s3.PutBucketReplicationInput{Bucket: aws.String(name),
+					ReplicationConfiguration: &types.ReplicationConfiguration{Role: aws.String(replicatorRole),
+						Rules: []types.ReplicationRule{{ID: aws.String("all"), Status: types.ReplicationRuleStatusEnabled, Prefix: aws.String(""),
+							Destination: &types.Destination{Bucket: aws.String(copiesARN)}}}}})
 				kindtest.Must(t, err)
 			}, Stalled: status.ReasonNotPermitted},
 		{Name: "replication follows the versioning of a new bucket", Object: with(replicated), Facts: replicas, Cause: engine.New,
@@ -273,12 +269,10 @@ func TestReplicationThatAdmissionRefuses(t *testing.T) {
 		"a rule with tags cannot have replicateDeleteMarkers":        func(s *spec) { s.Replication.Rules[0].ReplicateDeleteMarkers = true },
 		"a destination needs exactly one of bucketArn and bucketRef": func(s *spec) { s.Replication.Rules[0].Destination.BucketARN = copiesARN },
 		"spec.replication.rules[1].destination.bucketArn": func(s *spec) {
-			s.Replication.Rules[1].Destination.BucketARN = copiesARN +
-				"/*"
+			s.Replication.Rules[1].Destination.BucketARN = copiesARN + "/*"
 		},
 		"spec.replication.roleArn": func(s *spec) {
-			s.Replication.RoleRef, s.Replication.RoleARN = nil,
-				"replicator"
+			s.Replication.RoleRef, s.Replication.RoleARN = nil, "replicator"
 		},
 	} {
 		t.Run(message, func(t *testing.T) {

@@ -76,9 +76,8 @@ func keyFormat() *types.TargetObjectKeyFormat {
 // targets makes the resources that the references of a bucket name.
 func targets(s *kindtest.Subject) {
 	ctx, r := context.Background(), s.Rig
-	_, err := api(r).CreateBucket(ctx,
-		&s3.CreateBucketInput{Bucket: aws.String(logsBucket),
-			CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: kindtest.Region}})
+	_, err := api(r).CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(logsBucket),
+		CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: kindtest.Region}})
 	if err == nil {
 		_, err = api(r).PutBucketPolicy(ctx,
 			&s3.PutBucketPolicyInput{Bucket: aws.String(logsBucket), Policy: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow",` +

@@ -281,9 +281,8 @@ func deletions() []kindtest.Case {
 			OnRun: true, Waiting: status.ReasonInUse,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				t.Helper()
-				_, err := api(r).ReplicateSecretToRegions(t.Context(),
-					&secretsmanager.ReplicateSecretToRegionsInput{SecretId: aws.String(name),
-						AddReplicaRegions: []types.ReplicaRegionType{{Region: aws.String("eu-west-1")}}})
+				_, err := api(r).ReplicateSecretToRegions(t.Context(), &secretsmanager.ReplicateSecretToRegionsInput{SecretId: aws.String(name),
+					AddReplicaRegions: []types.ReplicaRegionType{{Region: aws.String("eu-west-1")}}})
 				kindtest.Must(t, err)
 			}},
 		row("deleting at once", kindtest.Case{Cause: engine.Deleting, Actions: []string{remove}}, window(0)),

@@ -359,9 +359,8 @@ func subscriptions() []kindtest.Case {
 			Diff:  []string{"Settings[" + roleARN + " firehose " + stream + "]"}, Actions: []string{setOne}},
 		{Name: "a role that the provider does not pass", Object: topicOf(toStream("arn:aws:iam::123456789012:role/admin")), Facts: passable,
 			Stalled: status.ReasonNotPermitted},
-		{Name: "a role by reference",
-			Object: topicOf(to("firehose", stream,
-				func(s *v1alpha1.SNSSubscription) { s.SubscriptionRoleRef = &v1alpha1.ObjectReference{Name: "stream"} })),
+		{Name: "a role by reference", Object: topicOf(to("firehose", stream,
+			func(s *v1alpha1.SNSSubscription) { s.SubscriptionRoleRef = &v1alpha1.ObjectReference{Name: "stream"} })),
 			Facts: func(s *kindtest.Subject) {
 				s.Targets = map[string]kind.Target{"IAMRole/stream": {ID: "stream", ARN: streamRole}}
 			}, Cause: engine.New, Actions: []string{create}},

@@ -39,9 +39,8 @@ func situations() map[string]func() (intent.Policy, intent.Facts) {
 		}
 	}
 	off := func() (intent.Policy, intent.Facts) {
-		return policy(names(hosts)),
-			intent.Facts{AutoMode: intent.AllNodes, DNS: address,
-				Enforcer: intent.Enforcer{Off: true, Problem: "the network policy controller is off"}}
+		return policy(names(hosts)), intent.Facts{AutoMode: intent.AllNodes, DNS: address,
+			Enforcer: intent.Enforcer{Off: true, Problem: "the network policy controller is off"}}
 	}
 	return map[string]func() (intent.Policy, intent.Facts){
 		"hosts": with(hosts, intent.AllNodes, address),

@@ -123,9 +123,8 @@ func allowed(t *testing.T, policy *unstructured.Unstructured, pod *corev1.Pod) (
 // hardened is a pod that meets the standard restricted.
 func hardened() *corev1.Pod {
 	yes, no := true, false
-	c := corev1.Container{Name: "c", Image: "i",
-		SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: &no,
-			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}}
+	c := corev1.Container{Name: "c", Image: "i", SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: &no,
+		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}}
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", Annotations: map[string]string{"a": "b"}},
 		Spec: corev1.PodSpec{
 			SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: &yes,

@@ -91,10 +91,9 @@ func TestEachIntentBecomesExactlyTheseObjects(t *testing.T) {
 		"segment-nobody": policy("web", web, segment(params{"ports": {"8080"}})),
 		"segment-audit":  policy("web", web, audit(segment(params{"fromNamespaces": {"front"}}))),
 		"every-pod":      policy("all", intent.Selector{}, dns(nil)),
-		"selector-expressions": policy("web",
-			intent.Selector{Labels: map[string]string{"app": "web"},
-				Expressions: []metav1.LabelSelectorRequirement{expr("tier", metav1.LabelSelectorOpNotIn, "db", "cache"),
-					expr("team", metav1.LabelSelectorOpExists)}}, dns(nil)),
+		"selector-expressions": policy("web", intent.Selector{Labels: map[string]string{"app": "web"},
+			Expressions: []metav1.LabelSelectorRequirement{expr("tier", metav1.LabelSelectorOpNotIn, "db", "cache"),
+				expr("team", metav1.LabelSelectorOpExists)}}, dns(nil)),
 		"all-three": policy("web", web, dns(params{"otherEgress": {"allow"}}), external(nil),
 			segment(params{"fromNamespaces": {"front"}, "ports": {"8080"}})),
 	}

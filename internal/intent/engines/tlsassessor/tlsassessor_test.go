@@ -81,9 +81,8 @@ func TestTheCronJobOfAPolicy(t *testing.T) {
 	p := policy(v1alpha1.Audit, "example.com:443", "[2001:db8::1]:443")
 	p.Selector.Labels = map[string]string{"app": "web"}
 	p.Rules[0].Params["schedule"] = []string{"30 2 * * 0"}
-	got := tlsassessor.New().Translate(p,
-		intent.Facts{TLS: intent.TLS{Image: image,
-			Services: []intent.Service{{Name: "web", Selector: map[string]string{"app": "web"}, Ports: []int32{443}}}}})
+	got := tlsassessor.New().Translate(p, intent.Facts{TLS: intent.TLS{Image: image,
+		Services: []intent.Service{{Name: "web", Selector: map[string]string{"app": "web"}, Ports: []int32{443}}}}})
 	golden.Check(t, "cronjob.yaml", golden.Manifests(t, got.Objects))
 }
 

@@ -37,17 +37,19 @@ func TestARestoredObjectCreatesNothingInAnotherCluster(t *testing.T) {
 		there    func() *box // nil: nothing
 		want     string      // Conflict, Missing, created or taken over
 	}{
-		"nothing is found":                       {"old", nil, nil, "Conflict"},
-		"another cluster's is found":             {"old", nil, func() *box { return of("old") }, "Conflict"},
-		"the cluster is inherited":               {"old", func(o *Owner) { o.Previous = []string{"old"} }, func() *box { return of("old") }, "taken over"},
+		"nothing is found":           {"old", nil, nil, "Conflict"},
+		"another cluster's is found": {"old", nil, func() *box { return of("old") }, "Conflict"},
+		"the cluster is inherited": {"old", func(o *Owner) { o.Previous = []string{"old"} }, func() *box { return of("old") },
+			"taken over"},
 		"inherited, and nothing is left":         {"old", func(o *Owner) { o.Previous = []string{"old"} }, nil, "created"},
 		"the same cluster":                       {"c", nil, func() *box { return of("c") }, "taken over"},
 		"the same cluster, and nothing is left":  {"c", nil, nil, "created"},
 		"an old record":                          {"", nil, nil, "Conflict"},
 		"an old record of the same cluster":      {"", nil, func() *box { return of("c") }, "taken over"},
 		"an old record, with inherited clusters": {"", func(o *Owner) { o.Previous = []string{"old"} }, nil, "created"},
-		"an object that only observes":           {"old", func(o *Owner) { o.Management = v1alpha1.ManageObserve }, func() *box { return of("old") }, ""},
-		"one that adopts, and nothing is there":  {"old", func(o *Owner) { o.Adoption = v1alpha1.AdoptAlways }, nil, "Conflict"},
+		"an object that only observes": {"old", func(o *Owner) { o.Management = v1alpha1.ManageObserve },
+			func() *box { return of("old") }, ""},
+		"one that adopts, and nothing is there": {"old", func(o *Owner) { o.Adoption = v1alpha1.AdoptAlways }, nil, "Conflict"},
 	} {
 		for _, identity := range []kind.Identity{kind.ByName, kind.ByToken, kind.ByTag, kind.ByParent} {
 			b := &box{}

@@ -70,8 +70,9 @@ func TestWhatIsNotALabelSelectsNothing(t *testing.T) {
 		spoil func(*intent.Binding)
 		field string
 	}{
-		"a key":             {func(b *intent.Binding) { b.MatchLabels = map[string]string{"no key": "x"} }, "spec.selector.matchLabels"},
-		"a value":           {func(b *intent.Binding) { b.WorkloadLabels = map[string]string{"app": "a b"} }, "spec.selector.workloadSelector.matchLabels"},
+		"a key": {func(b *intent.Binding) { b.MatchLabels = map[string]string{"no key": "x"} }, "spec.selector.matchLabels"},
+		"a value": {func(b *intent.Binding) { b.WorkloadLabels = map[string]string{"app": "a b"} },
+			"spec.selector.workloadSelector.matchLabels"},
 		"an empty key":      {func(b *intent.Binding) { b.MatchLabels = map[string]string{"": "x"} }, "spec.selector.matchLabels"},
 		"a key in CEL":      {func(b *intent.Binding) { b.CEL = []string{`true`, `"no key" in labels`} }, "spec.cel[1]"},
 		"a value in CEL":    {func(b *intent.Binding) { b.SelectorCEL = []string{`labels.app in ["ok", "not ok"]`} }, "spec.selector.cel[0]"},

@@ -176,6 +176,13 @@ type Base struct {
 // Attach gives the service the core that it uses.
 func (b *Base) Attach(c *Core) { b.Core = c }
 
+// Locked changes the state of the service while no request reads it.
+func (b *Base) Locked(change func()) {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	change()
+}
+
 // Corrections returns none, for services that moto emulates well enough.
 func (*Base) Corrections() []Correction { return nil }
 

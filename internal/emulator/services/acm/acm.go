@@ -60,11 +60,7 @@ func (s *Service) Corrections() []proxy.Correction {
 }
 
 // Reset forgets the state.
-func (s *Service) Reset() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.certificates = certificates{}
-}
+func (s *Service) Reset() { s.Locked(func() { s.certificates = certificates{} }) }
 
 // certificates holds the state of certificates that moto lacks, by ARN.
 type certificates struct {
@@ -75,11 +71,7 @@ type certificates struct {
 
 // SetUnvalidated lets certificates wait until the hosted zones have their records, or until it is ended. Otherwise ACM finds
 // the records of every certificate.
-func (s *Service) SetUnvalidated(on bool) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.certificates.pending = on
-}
+func (s *Service) SetUnvalidated(on bool) { s.Locked(func() { s.certificates.pending = on }) }
 
 // SetCertificateUsers sets the users of a certificate, such as the ARNs of load balancers. AWS does not delete a certificate that has
 // users.

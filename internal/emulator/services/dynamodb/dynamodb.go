@@ -91,9 +91,7 @@ func (s *Service) Corrections() []proxy.Correction {
 
 // Reset forgets the state.
 func (s *Service) Reset() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.creating, s.tables = 0, tables{known: map[string]*tableExtras{}}
+	s.Locked(func() { s.creating, s.tables = 0, tables{known: map[string]*tableExtras{}} })
 }
 
 // tables holds the parts of requests about tables that moto ignores or cannot keep.
@@ -120,11 +118,7 @@ type indexChange struct {
 
 // SetIndexesTake lets global indexes be created and deleted for so long: a new one is allocated in the first half of that time,
 // while its table is UPDATING, and filled in the second.
-func (s *Service) SetIndexesTake(d time.Duration) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.tables.take = d
-}
+func (s *Service) SetIndexesTake(d time.Duration) { s.Locked(func() { s.tables.take = d }) }
 
 // extrasOf returns the extra state of the table of a request; the caller holds the lock.
 func (s *Service) extrasOf(x *proxy.Exchange) *tableExtras {
@@ -506,11 +500,7 @@ func (s *Service) isCreating(x *proxy.Exchange) bool {
 
 // SetTableCreating lets DynamoDB tables be CREATING for so long after their
 // creation, during which changes to them are refused as AWS does. Zero ends it.
-func (s *Service) SetTableCreating(d time.Duration) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.creating = d
-}
+func (s *Service) SetTableCreating(d time.Duration) { s.Locked(func() { s.creating = d }) }
 
 func tableNames(body map[string]any) []string {
 	var names []string

@@ -28,11 +28,7 @@ type instance struct {
 
 // SetInstancesTake lets instances be pending for so long after they were launched or started, stopping after they were
 // stopped, and shutting-down after they were terminated. Zero ends it.
-func (s *Service) SetInstancesTake(d time.Duration) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.instancesTake = d
-}
+func (s *Service) SetInstancesTake(d time.Duration) { s.Locked(func() { s.instancesTake = d }) }
 
 // instanceOf returns the extra state of an instance.
 func (s *Service) instanceOf(x *proxy.Exchange, id string) *instance {

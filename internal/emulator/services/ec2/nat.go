@@ -31,11 +31,7 @@ type natGateway struct {
 
 // SetNATGatewayTakes lets NAT gateways be pending for so long after their creation and deleting for so long after their
 // deletion, while they keep their address and their network interface. Zero ends it.
-func (s *Service) SetNATGatewayTakes(d time.Duration) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.gateways.takes = d
-}
+func (s *Service) SetNATGatewayTakes(d time.Duration) { s.Locked(func() { s.gateways.takes = d }) }
 
 // natItem is a NAT gateway in an answer.
 type natItem struct {

@@ -74,9 +74,9 @@ func (s *Service) Corrections() []proxy.Correction {
 
 // Reset forgets the state.
 func (s *Service) Reset() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.clusters, s.clustersTake, s.clustersFail, s.ownProvider = map[string]*ecsCluster{}, 0, false, ""
+	s.Locked(func() {
+		s.clusters, s.clustersTake, s.clustersFail, s.ownProvider = map[string]*ecsCluster{}, 0, false, ""
+	})
 }
 
 // ecsCluster holds the extra state of a cluster of ECS.
@@ -88,18 +88,10 @@ type ecsCluster struct {
 }
 
 // SetClustersTake lets changes of the capacity providers of ECS clusters last so long. Zero, the default, is no time.
-func (s *Service) SetClustersTake(d time.Duration) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.clustersTake = d
-}
+func (s *Service) SetClustersTake(d time.Duration) { s.Locked(func() { s.clustersTake = d }) }
 
 // SetClusterUpdatesFail lets changes of the capacity providers of ECS clusters fail: ECS shows the declared ones nevertheless.
-func (s *Service) SetClusterUpdatesFail(fail bool) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.clustersFail = fail
-}
+func (s *Service) SetClusterUpdatesFail(fail bool) { s.Locked(func() { s.clustersFail = fail }) }
 
 const clusterTarget = "AmazonEC2ContainerServiceV20141113."
 
@@ -184,11 +176,7 @@ func (s *Service) changeProviders(x *proxy.Exchange) {
 }
 
 // SetProviderOfCluster lets ECS clusters have a capacity provider of Managed Instances. "" ends it.
-func (s *Service) SetProviderOfCluster(name string) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.ownProvider = name
-}
+func (s *Service) SetProviderOfCluster(name string) { s.Locked(func() { s.ownProvider = name }) }
 
 func (s *Service) providerOfCluster() string {
 	s.Mu.Lock()

@@ -136,30 +136,20 @@ type controlPlane struct {
 
 // SetControlPlanesTake lets clusters of EKS be CREATING, UPDATING and DELETING for so long. Zero, the default, is no time.
 func (s *Service) SetControlPlanesTake(d time.Duration) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.controlPlanes.take = d
+	s.Locked(func() { s.controlPlanes.take = d })
 }
 
 // BreakControlPlanes lets all clusters of EKS be FAILED, with a reason, until Reset or an empty reason.
-func (s *Service) BreakControlPlanes(why string) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.controlPlanes.broken = why
-}
+func (s *Service) BreakControlPlanes(why string) { s.Locked(func() { s.controlPlanes.broken = why }) }
 
 // FailControlPlaneUpdates lets updates of clusters end as Failed, with a reason, until Reset or an empty reason.
 func (s *Service) FailControlPlaneUpdates(why string) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.controlPlanes.fails = why
+	s.Locked(func() { s.controlPlanes.fails = why })
 }
 
 // SetClusterCapabilities lets each cluster have capabilities of EKS of these names.
 func (s *Service) SetClusterCapabilities(names ...string) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.controlPlanes.capabilities = names
+	s.Locked(func() { s.controlPlanes.capabilities = names })
 }
 
 // eksRoutes are the operations of EKS by method and path. A * in the path is a name.

@@ -91,9 +91,7 @@ func (s *Service) Corrections() []proxy.Correction {
 
 // Reset forgets the state.
 func (s *Service) Reset() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.caches, s.cachesTake, s.cacheVersionParts = map[string]*cacheCluster{}, 0, 0
+	s.Locked(func() { s.caches, s.cachesTake, s.cacheVersionParts = map[string]*cacheCluster{}, 0, 0 })
 }
 
 // cacheCluster holds the state of a cache cluster in ElastiCache that moto lacks: it has no ModifyCacheCluster, leaves most members out of
@@ -106,18 +104,10 @@ type cacheCluster struct {
 }
 
 // SetCacheClustersTake lets cache clusters be creating, modifying and deleting for so long after each request.
-func (s *Service) SetCacheClustersTake(d time.Duration) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.cachesTake = d
-}
+func (s *Service) SetCacheClustersTake(d time.Duration) { s.Locked(func() { s.cachesTake = d }) }
 
 // SetCacheVersionParts lets descriptions show only so many parts of a version, such as 1.6 of 1.6.22. Zero, the default, is all.
-func (s *Service) SetCacheVersionParts(n int) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.cacheVersionParts = n
-}
+func (s *Service) SetCacheVersionParts(n int) { s.Locked(func() { s.cacheVersionParts = n }) }
 
 // BreakCacheClusters puts all cache clusters into a state that only a person can end. They can be deleted without a snapshot.
 func (s *Service) BreakCacheClusters(state string) {

@@ -120,33 +120,17 @@ type lambdaFunction struct {
 }
 
 // SetFunctionUpdatesFail lets updates of functions fail from now on, with a reason. Empty, the default, lets them succeed.
-func (s *Service) SetFunctionUpdatesFail(why string) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.functionsFail = why
-}
+func (s *Service) SetFunctionUpdatesFail(why string) { s.Locked(func() { s.functionsFail = why }) }
 
 // SetVariablesHidden lets Lambda show an error in the place of the environment variables of functions, as it does to callers who may not
 // use the key. Empty, the default, shows them.
-func (s *Service) SetVariablesHidden(code string) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.variablesHidden = code
-}
+func (s *Service) SetVariablesHidden(code string) { s.Locked(func() { s.variablesHidden = code }) }
 
 // SetFunctionState puts functions into a state. Empty, the default, is the one that they have.
-func (s *Service) SetFunctionState(name string) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.functionState = name
-}
+func (s *Service) SetFunctionState(name string) { s.Locked(func() { s.functionState = name }) }
 
 // SetFunctionsTake lets functions be Pending, and their updates be in progress, for so long. Zero, the default, is no time.
-func (s *Service) SetFunctionsTake(d time.Duration) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.functionsTake = d
-}
+func (s *Service) SetFunctionsTake(d time.Duration) { s.Locked(func() { s.functionsTake = d }) }
 
 // lambdaRoutes are the operations of Lambda by method and path without the version of the API. A * in the path is a function.
 // https://docs.aws.amazon.com/lambda/latest/api/API_Operations.html
@@ -198,11 +182,7 @@ func (s *Service) refuseFunctionRequest(_ context.Context, x *proxy.Exchange) *p
 }
 
 // SetImagesMissing lets images of this tag, and archives of this key, not exist. Empty, the default, lets all exist.
-func (s *Service) SetImagesMissing(tag string) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.imagesMissing = tag
-}
+func (s *Service) SetImagesMissing(tag string) { s.Locked(func() { s.imagesMissing = tag }) }
 
 // refuseMissingImage: moto takes any image and any archive.
 func (s *Service) refuseMissingImage(_ context.Context, x *proxy.Exchange) *proxy.Answer {

@@ -36,11 +36,7 @@ type database struct {
 // SetDatabasesBusy lets DB instances be creating, modifying and deleting for so long after each request. Changes that RDS makes later show
 // as pending in that time: in the first half the instance is available, in the second it is modifying. Only requests that name an instance
 // show it. Zero ends it.
-func (s *Service) SetDatabasesBusy(d time.Duration) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.databaseDelay = d
-}
+func (s *Service) SetDatabasesBusy(d time.Duration) { s.Locked(func() { s.databaseDelay = d }) }
 
 // pendingMembers are the changes that RDS shows as pending, with their names there.
 // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_PendingModifiedValues.html

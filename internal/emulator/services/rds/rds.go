@@ -128,9 +128,7 @@ func (s *Service) Corrections() []proxy.Correction {
 
 // Reset forgets the state.
 func (s *Service) Reset() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.databases, s.databaseDelay, s.storageDelay = map[string]*database{}, 0, 0
+	s.Locked(func() { s.databases, s.databaseDelay, s.storageDelay = map[string]*database{}, 0, 0 })
 }
 
 // askRDS calls an operation of RDS.

@@ -15,11 +15,7 @@ import (
 )
 
 // SetStorageOptimized lets DB instances be optimizing their storage for so long after each change of it, while they refuse another.
-func (s *Service) SetStorageOptimized(d time.Duration) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.storageDelay = d
-}
+func (s *Service) SetStorageOptimized(d time.Duration) { s.Locked(func() { s.storageDelay = d }) }
 
 // storageOf is the storage of a DB instance.
 type storageOf struct {

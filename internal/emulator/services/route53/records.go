@@ -48,11 +48,7 @@ type recordChanges struct {
 }
 
 // SetRecordChangesTake lets a change of records be PENDING for so long. Zero ends it.
-func (s *Service) SetRecordChangesTake(d time.Duration) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.records.takes = d
-}
+func (s *Service) SetRecordChangesTake(d time.Duration) { s.Locked(func() { s.records.takes = d }) }
 
 // checkChanges: moto creates records that exist, and refuses to delete some that exist. Route 53 makes all changes of a request or none,
 // and a deletion repeats the deleted record set.

@@ -79,11 +79,7 @@ func (s *Service) Corrections() []proxy.Correction {
 }
 
 // Reset forgets the state.
-func (s *Service) Reset() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.records = recordChanges{}
-}
+func (s *Service) Reset() { s.Locked(func() { s.records = recordChanges{} }) }
 
 // hostedZones is the path of the hosted zones, and inOnePage of a list asks the emulator for all of it.
 const (

@@ -67,9 +67,7 @@ func (s *Service) Corrections() []proxy.Correction {
 
 // Reset forgets the state.
 func (s *Service) Reset() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.rotations, s.cleared = map[string]rotation{}, map[string]bool{}
+	s.Locked(func() { s.rotations, s.cleared = map[string]rotation{}, map[string]bool{} })
 }
 
 // rotation is that of a secret, as it was asked for.

@@ -90,11 +90,7 @@ func (s *Service) Corrections() []proxy.Correction {
 }
 
 // Reset forgets the state.
-func (s *Service) Reset() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.pending = ""
-}
+func (s *Service) Reset() { s.Locked(func() { s.pending = "" }) }
 
 // inAttribute returns a function that rewrites one attribute in an answer.
 func inAttribute(name string, rewrite func(string) string) func(string) string {
@@ -115,11 +111,7 @@ func inAttribute(name string, rewrite func(string) string) func(string) string {
 }
 
 // SetSubscriptionsPending lets subscriptions of a protocol of SNS wait for their confirmation; "" ends it.
-func (s *Service) SetSubscriptionsPending(protocol string) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.pending = protocol
-}
+func (s *Service) SetSubscriptionsPending(protocol string) { s.Locked(func() { s.pending = protocol }) }
 
 var (
 	listedSubscription = regexp.MustCompile(`(?s)<member>.*?</member>`)

@@ -73,22 +73,14 @@ func (s *Service) Corrections() []proxy.Correction {
 }
 
 // Reset forgets the state.
-func (s *Service) Reset() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.queueRest = queueRest
-}
+func (s *Service) Reset() { s.Locked(func() { s.queueRest = queueRest }) }
 
 // queueRest sets how long SQS refuses to create a queue of the name of a deleted one.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html
 const queueRest = time.Minute
 
 // SetQueueRest changes how long a queue of the name of a deleted one is refused, for tests that cannot wait that long.
-func (s *Service) SetQueueRest(d time.Duration) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.queueRest = d
-}
+func (s *Service) SetQueueRest(d time.Duration) { s.Locked(func() { s.queueRest = d }) }
 
 // refuseRecentQueue: moto creates a queue of the name of one that was just deleted.
 func (s *Service) refuseRecentQueue(_ context.Context, x *proxy.Exchange) *proxy.Answer {

@@ -86,11 +86,7 @@ func (s *Service) Corrections() []proxy.Correction {
 }
 
 // Reset forgets the state.
-func (s *Service) Reset() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.raised, s.prepared = false, map[string]bool{}
-}
+func (s *Service) Reset() { s.Locked(func() { s.raised, s.prepared = false, map[string]bool{} }) }
 
 // throughputSetting: moto has no service settings. This one is always there in AWS; others are left to moto.
 func (s *Service) throughputSetting(_ context.Context, x *proxy.Exchange) *proxy.Answer {
@@ -143,11 +139,7 @@ func (s *Service) setPrepared(place string, done bool) {
 }
 
 // SetHigherThroughput turns Parameter Store's higher throughput on or off, as far as its setting shows.
-func (s *Service) SetHigherThroughput(on bool) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.raised = on
-}
+func (s *Service) SetHigherThroughput(on bool) { s.Locked(func() { s.raised = on }) }
 
 // badParameterName knows the rules of Parameter Store that are no pattern.
 func badParameterName(x *proxy.Exchange, name string) *proxy.Answer {

@@ -41,11 +41,7 @@ func (s *Service) Corrections() []proxy.Correction {
 }
 
 // Reset forgets the state.
-func (s *Service) Reset() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.tagged, s.alsoTagged = nil, nil
-}
+func (s *Service) Reset() { s.Locked(func() { s.tagged, s.alsoTagged = nil, nil }) }
 
 // taggedResource is a resource in an answer of the tagging API.
 type taggedResource struct {
@@ -71,11 +67,7 @@ func (s *Service) SetTagged(key, value string, arns ...string) {
 
 // ListTagged adds the resources that a handler of GetResources lists to those of the emulator, until Reset. The handler filters them as AWS
 // does, and answers with all of them at once.
-func (s *Service) ListTagged(h http.Handler) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.alsoTagged = h
-}
+func (s *Service) ListTagged(h http.Handler) { s.Locked(func() { s.alsoTagged = h }) }
 
 // addTagged adds the resources of ListTagged to the last page of an answer.
 func (s *Service) addTagged(ctx context.Context, x *proxy.Exchange, a *proxy.Answer) *proxy.Answer {

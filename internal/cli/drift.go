@@ -13,7 +13,6 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
-	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -44,34 +43,13 @@ func driftCommand(s *connection.Connection) *cobra.Command {
 }
 
 func drift(ctx context.Context, s *connection.Connection, f *driftFlags) error {
-	r, err := s.Reader()
+	report, err := reportOf(ctx, s, f.everywhere, "No drift is reported in %s.", (*inspect.Reader).Drift)
 	if err != nil {
 		return err
 	}
-	namespace, err := s.NamespaceOf(f.everywhere)
-	if err != nil {
-		return err
-	}
-	report, err := r.Drift(ctx, namespace)
-	if err != nil {
-		return err
-	}
-	if err := refuseMissingNamespace(ctx, r.Client, namespace, len(report.Objects)); err != nil {
-		return err
-	}
-	if len(report.Objects) == 0 {
-		s.Say("No drift is reported in %s.", cmp.Or(namespace, "any namespace"))
-	}
-	text := func() string {
+	return printJudged(s, f.output, report, !f.exitCode || len(report.Objects) == 0, func() string {
 		return textOfDrift(report, s.Clock.Now(), driftColumns{namespace: f.everywhere, wide: f.output == "wide"})
-	}
-	if err := console.PrintAs(s.Out, f.output, report, text); err != nil {
-		return err
-	}
-	if f.exitCode && len(report.Objects) > 0 {
-		return &exit.Failure{Code: exit.CodeFailed}
-	}
-	return nil
+	})
 }
 
 // driftColumns chooses the columns of the table of drift.

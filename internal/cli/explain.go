@@ -13,7 +13,6 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
-	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -41,11 +40,7 @@ func explainCommand(s *connection.Connection) *cobra.Command {
 }
 
 func explain(ctx context.Context, s *connection.Connection, args []string, output string) error {
-	r, err := s.Reader()
-	if err != nil {
-		return err
-	}
-	root, err := s.OneObject(args)
+	r, root, err := s.ObjectReader(args)
 	if err != nil {
 		return err
 	}
@@ -57,13 +52,7 @@ func explain(ctx context.Context, s *connection.Connection, args []string, outpu
 	if err != nil {
 		return err
 	}
-	if err := console.PrintAs(s.Out, output, e, func() string { return textOfExplanation(e, s.Clock.Now()) }); err != nil {
-		return err
-	}
-	if !e.Ready {
-		return &exit.Failure{Code: exit.CodeFailed}
-	}
-	return nil
+	return printJudged(s, output, e, e.Ready, func() string { return textOfExplanation(e, s.Clock.Now()) })
 }
 
 // textOfExplanation describes the problem, its evidence and its remedy for people.

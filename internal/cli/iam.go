@@ -162,11 +162,7 @@ func (s *iamVerb) manifestPolicies(files *resource.FilenameOptions, account stri
 
 // livePolicies prints the policies of a capability in the cluster.
 func (s *iamVerb) livePolicies(ctx context.Context, args []string, account string) error {
-	r, err := s.Reader()
-	if err != nil {
-		return err
-	}
-	u, err := s.OneObject(args)
+	r, u, err := s.ObjectReader(args)
 	if err != nil {
 		return err
 	}

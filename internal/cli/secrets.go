@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/connection"
 	"github.com/nexus-operator/nexus-operator/internal/console"
-	"github.com/nexus-operator/nexus-operator/internal/exit"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
@@ -23,33 +21,13 @@ type secretsVerb struct {
 }
 
 func (s *secretsVerb) secretsStatus(ctx context.Context, f *driftFlags) error {
-	r, err := s.Reader()
+	report, err := reportOf(ctx, s.Connection, f.everywhere, "No secret in %s is for people to fill in.", (*inspect.Reader).Secrets)
 	if err != nil {
-		return err
-	}
-	namespace, err := s.NamespaceOf(f.everywhere)
-	if err != nil {
-		return err
-	}
-	report, err := r.Secrets(ctx, namespace)
-	if err != nil {
-		return err
-	}
-	if err := refuseMissingNamespace(ctx, r.Client, namespace, len(report.Secrets)); err != nil {
-		return err
-	}
-	if len(report.Secrets) == 0 {
-		s.Say("No secret in %s is for people to fill in.", cmp.Or(namespace, "any namespace"))
-	}
-	if err := console.PrintAs(s.Out, f.output, report,
-		func() string { return textOfSecrets(report, s.Clock.Now(), f.everywhere) }); err != nil {
 		return err
 	}
 	empty := func(o inspect.SecretStatus) bool { return o.FilledIn != metav1.ConditionTrue }
-	if f.exitCode && slices.ContainsFunc(report.Secrets, empty) {
-		return &exit.Failure{Code: exit.CodeFailed}
-	}
-	return nil
+	return printJudged(s.Connection, f.output, report, !f.exitCode || !slices.ContainsFunc(report.Secrets, empty),
+		func() string { return textOfSecrets(report, s.Clock.Now(), f.everywhere) })
 }
 
 func textOfSecrets(report *inspect.SecretReport, now time.Time, everywhere bool) string {

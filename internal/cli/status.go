@@ -67,14 +67,9 @@ func (s *statusVerb) objectStatus(ctx context.Context, args []string, output str
 		s.Say("There are no objects of %s in namespace %s.", strings.Join(args, ", "), namespace)
 	}
 	statuses := inspect.Statuses(objects)
-	if err := console.PrintAs(s.Out, output, statuses,
-		func() string { return textOfStatuses(statuses, s.Clock.Now(), output == "wide") }); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(statuses.Objects, func(o inspect.ObjectStatus) bool { return !o.Ready }) {
-		return &exit.Failure{Code: exit.CodeFailed}
-	}
-	return nil
+	isReady := !slices.ContainsFunc(statuses.Objects, func(o inspect.ObjectStatus) bool { return !o.Ready })
+	return printJudged(s.Connection, output, statuses, isReady,
+		func() string { return textOfStatuses(statuses, s.Clock.Now(), output == "wide") })
 }
 
 func textOfStatuses(statuses inspect.ObjectStatuses, now time.Time, wide bool) string {
@@ -171,16 +166,8 @@ func (s *statusVerb) operatorStatus(ctx context.Context, output string) error {
 	if len(workloads) == 0 && !status.IsHeld() { // a lease that is held and renewed proves an operator outside of the cluster
 		return exit.Precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, connection.OperatorName))
 	}
-	if err := console.PrintAs(s.Out, output, status, func() string {
-		return textOfOperator(status, s.Clock.Now(),
-			output == "wide")
-	}); err != nil {
-		return err
-	}
-	if !status.Healthy {
-		return &exit.Failure{Code: exit.CodeFailed}
-	}
-	return nil
+	return printJudged(s.Connection, output, status, status.Healthy,
+		func() string { return textOfOperator(status, s.Clock.Now(), output == "wide") })
 }
 
 // definitionNames are the names of the CustomResourceDefinitions, from the names of their generated files: group_plural.yaml.

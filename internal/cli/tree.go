@@ -44,11 +44,7 @@ func treeCommand(s *connection.Connection) *cobra.Command {
 }
 
 func (s *treeVerb) tree(ctx context.Context, args []string, output string) error {
-	r, err := s.Reader()
-	if err != nil {
-		return err
-	}
-	root, err := s.OneObject(args)
+	r, root, err := s.ObjectReader(args)
 	if err != nil {
 		return err
 	}

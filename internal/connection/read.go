@@ -186,6 +186,16 @@ func (s *Connection) Reader() (*inspect.Reader, error) {
 	return s.ReaderOf(c), nil
 }
 
+// ObjectReader returns a reader, and the one object that arguments name.
+func (s *Connection) ObjectReader(args []string) (*inspect.Reader, *unstructured.Unstructured, error) {
+	r, err := s.Reader()
+	if err != nil {
+		return nil, nil, err
+	}
+	object, err := s.OneObject(args)
+	return r, object, err
+}
+
 // ReaderOf returns a reader through a client.
 func (s *Connection) ReaderOf(c client.Client) *inspect.Reader {
 	return &inspect.Reader{Client: c, Kinds: s.Kinds(), Engines: s.Engines(), Clock: s.Clock, AutoMode: s.AutoModeOf("")}

@@ -25,6 +25,9 @@ type DriftReport struct {
 	Objects    []ObjectDrift `json:"objects"`
 }
 
+// Len returns the number of its entries.
+func (r *DriftReport) Len() int { return len(r.Objects) }
+
 // ObjectDrift is the drift of one AWS resource object.
 type ObjectDrift struct {
 	Kind      string `json:"kind"`

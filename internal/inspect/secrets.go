@@ -21,6 +21,9 @@ type SecretReport struct {
 	Secrets    []SecretStatus `json:"secrets"`
 }
 
+// Len returns the number of its entries.
+func (r *SecretReport) Len() int { return len(r.Secrets) }
+
 // SecretStatus is one secret with placeholders.
 type SecretStatus struct {
 	Namespace string `json:"namespace"`

@@ -108,7 +108,7 @@ func numberOfCRDs(t *testing.T) int {
 func TestStatus_OfTheOperator(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t, "--leader-elect=true", "--namespace="+operator.Namespace)
-	x.wants(x.run("", "status", "--operator-namespace", operator.Namespace), 4, "neither a Deployment nor a StatefulSet nexus-operator")
+	x.wants(x.run("", "status", "--operator-namespace", x.Namespace), 4, "neither a Deployment nor a StatefulSet nexus-operator")
 	x.wants(x.as("stranger", "status"), 4, `cannot get resource "deployments"`)
 
 	x.MakeNamespace(operator.Namespace)

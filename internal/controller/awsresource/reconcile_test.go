@@ -5,7 +5,6 @@ package awsresource
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +27,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/config/crd"
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
@@ -85,7 +85,7 @@ func newRoom(t *testing.T, kind string, objs ...client.Object) *room {
 		WithIndex(entry.New(), SecretIndex, func(o client.Object) []string { return secretsReadBy(o) }).
 		WithIndex(&nexusv1.NexusAICapability{}, reconciler.NameIndex, reconciler.IndexName)
 	r.client = b.Build()
-	schemas, err := crdschema.Load(os.DirFS("../../../config/crd/bases"))
+	schemas, err := crdschema.Load(crd.Bases)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,8 +23,8 @@ type accessSet struct {
 }
 
 // accessible returns all that a capability has to give access to, as field/name.
-func accessible(s *nexusv1.NexusAICapabilitySpec) (out []string) {
-	for _, e := range allEntries() {
+func (ps parts) accessible(s *nexusv1.NexusAICapabilitySpec) (out []string) {
+	for _, e := range ps.allEntries() {
 		for _, name := range e.names(s) {
 			if e.field != "" {
 				name = e.field + "/" + name
@@ -43,15 +43,15 @@ func meantBy(name nexusv1.AccessName, all []string) []string {
 }
 
 // accessOf resolves the access of a component. The catalog is of no use without the bucket that its tables read.
-func accessOf(s *nexusv1.NexusAICapabilitySpec, names *[]nexusv1.AccessName) accessSet {
+func (ps parts) accessOf(s *nexusv1.NexusAICapabilitySpec, names *[]nexusv1.AccessName) accessSet {
 	if names == nil {
 		return accessSet{}
 	}
-	out, all := accessSet{limited: true}, accessible(s)
+	out, all := accessSet{limited: true}, ps.accessible(s)
 	for _, name := range *names {
 		out.list = append(out.list, meantBy(name, all)...)
 	}
-	for _, e := range allEntries() {
+	for _, e := range ps.allEntries() {
 		if e.brings != "" && out.some(e.field) {
 			out.list = append(out.list, e.brings)
 		}
@@ -99,10 +99,10 @@ func (a accessSet) configMap(n Names) string {
 }
 
 // accessSets returns the different sets of the components, that for everything first.
-func accessSets(s *nexusv1.NexusAICapabilitySpec) []accessSet {
+func (ps parts) accessSets(s *nexusv1.NexusAICapabilitySpec) []accessSet {
 	var out []accessSet
 	for _, c := range componentsOf(s) {
-		out = append(out, c.access())
+		out = append(out, ps.accessOf(s, c.Access))
 	}
 	slices.SortFunc(out, func(a, b accessSet) int {
 		if a.limited != b.limited {
@@ -119,20 +119,20 @@ func keep[T any](a accessSet, field string, list []T, name func(T) string) []T {
 }
 
 // restrict returns what a capability declares without the data services that are not in the set.
-func (a accessSet) restrict(s *nexusv1.NexusAICapabilitySpec) *nexusv1.NexusAICapabilitySpec {
+func (ps parts) restrict(a accessSet, s *nexusv1.NexusAICapabilitySpec) *nexusv1.NexusAICapabilitySpec {
 	if !a.limited {
 		return s
 	}
 	out := *s
-	out.AI = a.restrictAI(s.AI)
-	if s.DataServices == nil {
-		return &out
+	if s.DataServices != nil {
+		out.DataServices = new(*s.DataServices)
 	}
-	data := *s.DataServices
-	out.DataServices = &data
-	for _, e := range allEntries() {
-		if e.keep != nil {
-			e.keep(a, s, &data)
+	for _, e := range ps.allEntries() {
+		if e.narrow != nil {
+			e.narrow(a, &out)
+		}
+		if e.keep != nil && out.DataServices != nil {
+			e.keep(a, s, out.DataServices)
 		}
 	}
 	return &out
@@ -144,9 +144,12 @@ func (k *compiler) within(a accessSet) *compiler {
 		return k
 	}
 	out := *k
-	out.spec, out.access, out.whole = a.restrict(k.spec), a, k
+	out.spec, out.access, out.whole = k.parts.restrict(a, k.spec), a, k
 	return &out
 }
+
+// accessOf resolves the access of a component of the capability.
+func (k *compiler) accessOf(c component) accessSet { return k.parts.accessOf(k.spec, c.Access) }
 
 // describe names the set in the description of its role.
 func (a accessSet) describe() string {
@@ -168,42 +171,45 @@ func checkAccess(v *verdict, s *nexusv1.NexusAICapabilitySpec, c component) {
 	if c.Access == nil {
 		return
 	}
-	at, all := c.field+".access", accessible(s)
+	at, all := c.field+".access", v.parts.accessible(s)
 	v.require(len(*c.Access) <= maxAccess, at, "at most %d", maxAccess)
 	seen := map[nexusv1.AccessName]bool{}
 	for i, name := range *c.Access {
 		field := fmt.Sprintf("%s[%d]", at, i)
 		v.matches(field, string(name), maxLabel, accessPattern)
 		v.require(!seen[name], field, "%q is there twice", name)
-		v.require(len(meantBy(name, all)) > 0, field, "%q is no data service or secret of the capability: %s", name, insteadOf(name, s, all))
+		v.require(len(meantBy(name, all)) > 0, field, "%q is no data service or secret of the capability: %s", name, v.parts.insteadOf(name, s, all))
 		seen[name] = true
 	}
 }
 
 // insteadOf says what an access may name in the place of a name that stands for nothing.
-func insteadOf(name nexusv1.AccessName, s *nexusv1.NexusAICapabilitySpec, all []string) string {
-	purpose := strings.TrimPrefix(string(name), ofSecrets+"/")
-	switch {
-	case !hasDefaultSecrets(s) && isDefaultSecret(purpose):
-		return fmt.Sprintf("list %s in spec.secrets, or remove defaultSecrets: %s", purpose, s.DefaultSecrets)
-	case len(all) == 0:
-		return "it has none, so leave the list empty"
-	default:
-		return "name one of " + strings.Join(all, ", ")
+func (ps parts) insteadOf(name nexusv1.AccessName, s *nexusv1.NexusAICapabilitySpec, all []string) string {
+	for _, e := range ps.allEntries() {
+		if e.hint == nil {
+			continue
+		}
+		if how := e.hint(s, strings.TrimPrefix(string(name), e.field+"/")); how != "" {
+			return how
+		}
 	}
+	if len(all) == 0 {
+		return "it has none, so leave the list empty"
+	}
+	return "name one of " + strings.Join(all, ", ")
 }
 
 // Roles returns the names of the roles of a capability's workloads, that for everything first.
 func Roles(c *nexusv1.NexusAICapability) []string {
-	return namesIn(accessSets(&c.Spec), func(a accessSet) string { return a.role(NamesOf(c)) })
+	return namesIn(allParts().accessSets(&c.Spec), func(a accessSet) string { return a.role(NamesOf(c)) })
 }
 
 // Associations returns the names of the objects that give these roles to the workloads through EKS Pod Identity.
 func Associations(c *nexusv1.NexusAICapability) []string {
-	return namesIn(accessSets(&c.Spec), func(a accessSet) string { return a.association(NamesOf(c)) })
+	return namesIn(allParts().accessSets(&c.Spec), func(a accessSet) string { return a.association(NamesOf(c)) })
 }
 
 // ServiceAccounts returns the names of the identities of the workloads in Kubernetes.
 func ServiceAccounts(c *nexusv1.NexusAICapability) []string {
-	return namesIn(accessSets(&c.Spec), func(a accessSet) string { return a.serviceAccount(NamesOf(c)) })
+	return namesIn(allParts().accessSets(&c.Spec), func(a accessSet) string { return a.serviceAccount(NamesOf(c)) })
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // fieldOf returns the field of an access that names the stores of a kind.
-func fieldOf(kind string) string {
-	for _, p := range allParts() {
+func (ps parts) fieldOf(kind string) string {
+	for _, p := range ps {
 		if slices.ContainsFunc(p.kinds, func(f kindFacts) bool { return f.kind == kind && f.existing != nil }) {
 			return p.entries.field
 		}
@@ -22,18 +22,19 @@ func fieldOf(kind string) string {
 // MayUse reports whether pods with a ServiceAccount of a capability may use what an object of a kind declares: always where their
 // components have no access, else where the access names it.
 func MayUse(c *nexusv1.NexusAICapability, serviceAccount, kind, name string) bool {
-	sets := accessSets(&c.Spec)
+	ps := allParts()
+	sets := ps.accessSets(&c.Spec)
 	i := slices.IndexFunc(sets, func(a accessSet) bool { return a.serviceAccount(NamesOf(c)) == serviceAccount })
 	if i < 0 {
 		return false
 	}
 	a := sets[i]
-	if whole := factsOf(kind).unlocks; whole != "" {
+	if whole := ps.factsOf(kind).unlocks; whole != "" {
 		return a.some(whole)
 	}
-	parts := partsByName(c)
+	named := ps.objectsByName(c)
 	return !a.limited || slices.ContainsFunc(a.list, func(entry string) bool {
-		field, part, _ := strings.Cut(entry, "/")
-		return field == fieldOf(kind) && slices.Contains(parts[part], kind+"/"+name)
+		field, entryName, _ := strings.Cut(entry, "/")
+		return field == ps.fieldOf(kind) && slices.Contains(named[entryName], kind+"/"+name)
 	})
 }

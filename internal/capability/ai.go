@@ -26,11 +26,20 @@ const (
 	ofMemory       = "memory"
 )
 
-// aiPart is spec.ai, of which resourcesPart makes the objects.
+// aiPart is spec.ai, of which the resources part makes the objects.
 func aiPart() part {
 	return part{
-		checks:  []turn[checking]{{100, checkAI}},
-		entries: entries{place: 80, names: func(s *nexusv1.NexusAICapabilitySpec) []string { return accessibleAI(aiOf(s)) }},
+		checks: []turn[checking]{{100, checkAI}},
+		entries: entries{
+			place: 80, names: func(s *nexusv1.NexusAICapabilitySpec) []string { return accessibleAI(aiOf(s)) },
+			narrow: func(a accessSet, out *nexusv1.NexusAICapabilitySpec) { out.AI = restrictAI(a, out.AI) },
+		},
+		resources: aiParts,
+		billed: []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", typeGuardrail, typeInferenceProfile, "AWS::BedrockAgentCore::Memory",
+			"AWS::Bedrock::KnowledgeBase", typeGateway, typeRuntime},
+		// The name of a data source and of a target would be taken, and AWS allows 20 versions of a guardrail, of which each edit makes one.
+		// https://docs.aws.amazon.com/general/latest/gr/bedrock.html
+		untagged: []string{typeDataSource, typeGatewayTarget, typeGuardrailVersion},
 	}
 }
 
@@ -38,9 +47,9 @@ func aiPart() part {
 func aiOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.AISpec { return *cmp.Or(s.AI, &nexusv1.AISpec{}) }
 
 // aiParts returns the resources that spec.ai becomes.
-func aiParts(s *nexusv1.NexusAICapabilitySpec) []resourcePart {
+func aiParts(ps parts, s *nexusv1.NexusAICapabilitySpec) []resourcePart {
 	ai := aiOf(s)
-	return slices.Concat(vectorStoreParts(ai.VectorStores), guardrailParts(ai.Guardrails), inferenceProfileParts(s, ai.InferenceProfiles), memoryParts(ai.Memory), knowledgeBaseParts(ai.KnowledgeBases), gatewayParts(ai.Gateways), agentRuntimeParts(s, ai.AgentRuntimes))
+	return slices.Concat(vectorStoreParts(ai.VectorStores), guardrailParts(ai.Guardrails), inferenceProfileParts(s, ai.InferenceProfiles), memoryParts(ai.Memory), knowledgeBaseParts(ai.KnowledgeBases), gatewayParts(ai.Gateways), agentRuntimeParts(ps, s, ai.AgentRuntimes))
 }
 
 // composed returns a resource of a type that the operator composes.
@@ -140,7 +149,7 @@ func accessibleAI(ai nexusv1.AISpec) (out []string) {
 }
 
 // restrictAI returns those of the parts of an AI application that are in the set.
-func (a accessSet) restrictAI(ai *nexusv1.AISpec) *nexusv1.AISpec {
+func restrictAI(a accessSet, ai *nexusv1.AISpec) *nexusv1.AISpec {
 	if ai == nil {
 		return nil
 	}

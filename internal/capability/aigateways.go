@@ -141,7 +141,7 @@ func gatewayRights(k *compiler, g nexusv1.ToolGatewaySpec) (out []iampolicy.Stat
 
 // arnOfPart is the proven ARN of a resource by the name of its part; "" until it is proven.
 func arnOfPart(k *compiler, name string) string {
-	all := allResources(&k.c.Spec)
+	all := k.parts.allResources(&k.c.Spec)
 	i := slices.IndexFunc(all, func(r resourcePart) bool { return r.Name == name })
 	if i < 0 {
 		return ""

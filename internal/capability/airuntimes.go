@@ -35,24 +35,24 @@ var runtimeUse = []string{
 }
 
 // agentRuntimeParts returns the runtimes. Each is created after all that it may use.
-func agentRuntimeParts(s *nexusv1.NexusAICapabilitySpec, list []nexusv1.AgentRuntimeSpec) (out []resourcePart) {
+func agentRuntimeParts(ps parts, s *nexusv1.NexusAICapabilitySpec, list []nexusv1.AgentRuntimeSpec) (out []resourcePart) {
 	for i, r := range list {
-		a := runtimeAccess(s, r)
-		part := composed(r.Name, typeRuntime, entry(runtimesField, i), func(k *compiler) map[string]any { return runtimeProperties(k, r) }).
+		a := runtimeAccess(ps, s, r)
+		resource := composed(r.Name, typeRuntime, entry(runtimesField, i), func(k *compiler) map[string]any { return runtimeProperties(k, r) }).
 			allows().
 			tells("NEXUS_AGENT_RUNTIME_ARN_"+environmentVariable(r.Name), "bedrock-agentcore/"+r.Name+"-runtime-arn", "properties.AgentRuntimeArn").
-			after(a.names()...)
-		part.behind = func(_ *compiler, arn string) []iampolicy.Statement {
+			after(objectNames(a)...)
+		resource.behind = func(_ *compiler, arn string) []iampolicy.Statement {
 			return []iampolicy.Statement{{Action: runtimeUse, Resource: []string{arn, arn + "/runtime-endpoint/DEFAULT"}}}
 		}
-		part.role = agentRuntimeRole(r)
-		out = append(out, part)
+		resource.role = agentRuntimeRole(r)
+		out = append(out, resource)
 	}
 	return out
 }
 
 // runtimeAccess resolves what an agent may use. An absent access is an empty one, because it cannot include the runtime itself.
-func runtimeAccess(s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) accessSet {
+func runtimeAccess(ps parts, s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) accessSet {
 	out := accessSet{limited: true}
 	if len(r.Access) == 0 {
 		return out
@@ -60,11 +60,11 @@ func runtimeAccess(s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec)
 	// The parts of the other runtimes are made from this one: only the declaration without runtimes is looked at.
 	others, ai := *s, aiOf(s)
 	ai.AgentRuntimes, others.AI = nil, &ai
-	return accessOf(&others, &r.Access)
+	return ps.accessOf(&others, &r.Access)
 }
 
-// names are the names of the parts in a set that have objects.
-func (a accessSet) names() (out []string) {
+// objectNames are the names of the parts in a set that have objects.
+func objectNames(a accessSet) (out []string) {
 	for _, entry := range a.list {
 		if field, name, _ := strings.Cut(entry, "/"); field != ofModels && field != ofGlue {
 			out = append(out, name)
@@ -97,7 +97,7 @@ func runtimeVariables(k *compiler, r nexusv1.AgentRuntimeSpec) map[string]any {
 		out[v.Name] = v.Value
 	}
 	all := cmp.Or(k.whole, k)
-	for name, value := range all.within(runtimeAccess(&k.c.Spec, r)).settings() {
+	for name, value := range all.within(runtimeAccess(k.parts, &k.c.Spec, r)).settings() {
 		if strings.HasPrefix(name, "NEXUS_") && !strings.HasPrefix(name, "NEXUS_BACKEND_") && name != "NEXUS_SSM_PREFIX" {
 			out[name] = value
 		}
@@ -118,8 +118,8 @@ func agentRuntimeRole(r nexusv1.AgentRuntimeSpec) *serviceRole {
 
 // usedByRuntime returns the IDs of the nodes of what an agent may use.
 func usedByRuntime(k *compiler, r nexusv1.AgentRuntimeSpec) (out []string) {
-	parts := partsByName(k.c)
-	for _, name := range runtimeAccess(&k.c.Spec, r).names() {
+	parts := k.parts.objectsByName(k.c)
+	for _, name := range objectNames(runtimeAccess(k.parts, &k.c.Spec, r)) {
 		out = append(out, parts[name]...)
 	}
 	slices.Sort(out)
@@ -135,7 +135,7 @@ func agentRuntimeRights(k *compiler, r nexusv1.AgentRuntimeSpec) (out []iampolic
 		iampolicy.Statement{Sid: sidImageToken, Action: []string{"ecr:GetAuthorizationToken"}, Resource: []string{"*"}},
 		iampolicy.Statement{Sid: "Logs", Action: []string{"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}, Resource: []string{logs, logs + ":log-stream:*"}},
 	)
-	a := runtimeAccess(&k.c.Spec, r)
+	a := runtimeAccess(k.parts, &k.c.Spec, r)
 	for _, s := range k.rightsWithin(a) {
 		if s.Sid != sidParameters { // the agent has their values as variables
 			out = append(out, s)
@@ -190,7 +190,7 @@ func checkImageIsNear(v *verdict, at, image string, c *nexusv1.NexusAICapability
 
 // checkRuntimeAccess requires names of parts that exist before the runtime.
 func checkRuntimeAccess(v *verdict, at string, s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) {
-	all := slices.DeleteFunc(accessible(s), func(entry string) bool {
+	all := slices.DeleteFunc(v.parts.accessible(s), func(entry string) bool {
 		return strings.HasPrefix(entry, ofRuntimes+"/") || strings.HasPrefix(entry, ofGlue+"/")
 	})
 	v.require(len(r.Access) <= maxAccess, at, "at most %d", maxAccess)
@@ -199,7 +199,7 @@ func checkRuntimeAccess(v *verdict, at string, s *nexusv1.NexusAICapabilitySpec,
 		field := entry(at, i)
 		v.matches(field, string(name), maxLabel, accessPattern)
 		v.require(!seen[name], field, "%q is there twice", name)
-		v.require(len(meantBy(name, all)) > 0, field, "%q is nothing that an agent runtime can use: %s", name, insteadOf(name, s, all))
+		v.require(len(meantBy(name, all)) > 0, field, "%q is nothing that an agent runtime can use: %s", name, v.parts.insteadOf(name, s, all))
 		seen[name] = true
 	}
 }
@@ -217,6 +217,6 @@ func checkRuntimeVariables(v *verdict, at string, c *nexusv1.NexusAICapability, 
 	if v.first != nil {
 		return
 	}
-	all := len(runtimeVariables(newCompiler(c, f), r))
+	all := len(runtimeVariables(newCompiler(v.parts, c, f), r))
 	v.require(all <= maxRuntimeVariables, at, "%s", fmt.Sprintf("the agent has %d variables with those of what it may use, and AWS allows %d: shorten env or access", all, maxRuntimeVariables))
 }

@@ -39,7 +39,7 @@ func checkRoles(v *verdict, at string, list []nexusv1.RoleSpec) {
 
 // roleValues tell the application the ARNs of these roles, and of the role for everything.
 func roleValues(k *compiler) (out []value) {
-	if sets := accessSets(k.spec); len(sets) > 0 && !sets[0].limited {
+	if sets := k.parts.accessSets(k.spec); len(sets) > 0 && !sets[0].limited {
 		out = append(out, value{parameter: "iam/app-role-arn", text: k.home.roleARN(k.names.AppRole())})
 	}
 	for _, r := range selectedRoles(k.spec) {
@@ -49,5 +49,5 @@ func roleValues(k *compiler) (out []value) {
 }
 
 func existingRole(r nexusv1.RoleSpec) existing {
-	return existing{kind: kindRole, purpose: r.Name, store: &r.Existing}
+	return existing{kind: kindRole, of: &existingRoles, purpose: r.Name, store: &r.Existing}
 }

@@ -24,6 +24,9 @@ const (
 // bucketNames fits the names of buckets in S3.
 var bucketNames = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`)
 
+// existingBuckets describes the ARNs of buckets that exist already.
+var existingBuckets = existingKind{noun: "bucket", service: "s3", names: bucketNames, most: maxBucketName, isGlobal: true, hasNoAccount: true, arn: func(h home, e existing) string { return h.bucketARN(e.nameIn()) }}
+
 // bucketsPart is spec.dataServices.s3.
 func bucketsPart() part {
 	return part{
@@ -31,9 +34,8 @@ func bucketsPart() part {
 		kinds: []kindFacts{{
 			kind: kindBucket, step: StepS3, removed: removal{stage: removesData + 70, steps: []string{StepS3}},
 			grants: true, store: true, isBilled: true, refusal: "is declared in spec.dataServices.s3",
-			existing: &existingKind{noun: "bucket", service: "s3", names: bucketNames, most: maxBucketName,
-				isGlobal: true, hasNoAccount: true, arn: func(h home, e existing) string { return h.bucketARN(e.nameIn()) }},
-			doom: doomBucket,
+			existing: &existingBuckets,
+			doom:     doomBucket,
 		}},
 		checks: []turn[checking]{{20, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			if d := dataOf(&c.Spec).S3; d != nil {
@@ -213,7 +215,7 @@ func lifecycle(rules []nexusv1.LifecycleRule) []awsv1.S3LifecycleRule {
 }
 
 func existingBucket(b nexusv1.BucketSpec) existing {
-	return existing{kind: kindBucket, purpose: b.Name, store: b.Existing}
+	return existing{kind: kindBucket, of: &existingBuckets, purpose: b.Name, store: b.Existing}
 }
 
 // nameOfStore is the name of a bucket in S3.

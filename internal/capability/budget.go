@@ -121,9 +121,16 @@ func budgetTopicPolicy(k *compiler, arn string) []iampolicy.Statement {
 	}
 }
 
-// BilledTypes are the types of AWSResources that get the tag. An update can change the tags of each: others would refuse a budget that is
-// declared later.
-var BilledTypes = []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", typeGuardrail, typeInferenceProfile, "AWS::BedrockAgentCore::Memory", "AWS::Bedrock::KnowledgeBase", typeGateway, typeRuntime}
+// BilledTypes are the types of AWSResources that get the tag.
+var BilledTypes = allParts().billedTypes()
+
+// billedTypes are the types of the resources that the parts become and whose costs a budget counts.
+func (ps parts) billedTypes() (out []string) {
+	for _, p := range ps {
+		out = append(out, p.billed...)
+	}
+	return out
+}
 
 // tagForBudget sets the tag by which the budget counts the costs of a resource; without a budget, tags stay as they are.
 func tagForBudget(k *compiler, kind string, o awsv1.Resource) {
@@ -131,9 +138,9 @@ func tagForBudget(k *compiler, kind string, o awsv1.Resource) {
 	if k.spec.Budget == nil || common.ManagementPolicy == awsv1.ManageObserve {
 		return
 	}
-	billed := factsOf(kind).isBilled
+	billed := k.parts.factsOf(kind).isBilled
 	if r, is := o.(*awsv1.AWSResource); is {
-		billed = slices.Contains(BilledTypes, r.Spec.TypeName)
+		billed = slices.Contains(k.parts.billedTypes(), r.Spec.TypeName)
 	}
 	if !billed {
 		return
@@ -148,8 +155,8 @@ func tagForBudget(k *compiler, kind string, o awsv1.Resource) {
 
 // deletionPolicyOf decides about the AWS resource of an object. A budget holds no data, and one that is retained would
 // go on sending notifications about a capability that is gone.
-func deletionPolicyOf(c *nexusv1.NexusAICapability, kind, component string, o awsv1.Resource) awsv1.DeletionPolicy {
-	policy := ChildDeletionPolicy(c, kind, o)
+func (ps parts) deletionPolicyOf(c *nexusv1.NexusAICapability, kind, component string, o awsv1.Resource) awsv1.DeletionPolicy {
+	policy := ps.childDeletionPolicy(c, kind, o)
 	if component == componentBudget && policy == awsv1.DeletionRetain {
 		return awsv1.DeletionDelete
 	}
@@ -197,7 +204,7 @@ func checkBudget(v *verdict, c *nexusv1.NexusAICapability) {
 		v.require(!seen[string(email)], at, "%q is there twice", email)
 		seen[string(email)] = true
 	}
-	parts := partsByName(c)
+	parts := v.parts.objectsByName(c)
 	for _, name := range []string{budgetPurpose, budgetName(b)} {
 		_, taken := parts[name]
 		v.require(!taken, budgetField, "another part of the capability has the name %s: choose another name for it", name)

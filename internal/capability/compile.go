@@ -55,7 +55,7 @@ type compiler struct {
 	c     *nexusv1.NexusAICapability
 	spec  *nexusv1.NexusAICapabilitySpec
 	facts Facts
-	parts []part
+	parts parts
 	names Names
 	home  home
 	// unknown is the token that marks an object as unresolved.
@@ -79,9 +79,9 @@ type compiler struct {
 	err   error
 }
 
-func newCompiler(c *nexusv1.NexusAICapability, f Facts) *compiler {
+func newCompiler(ps parts, c *nexusv1.NexusAICapability, f Facts) *compiler {
 	return &compiler{
-		c: c, spec: &c.Spec, parts: allParts(), facts: f, names: NamesOf(c), home: f.home(c),
+		c: c, spec: &c.Spec, parts: ps, facts: f, names: NamesOf(c), home: f.home(c),
 		unknown: placeholderFor(kindProvider + "/" + ProviderName(c)),
 	}
 }
@@ -105,7 +105,7 @@ type child struct {
 // resource adds an AWS resource in the capability's namespace, behind the provider.
 func (k *compiler) resource(p child, o awsv1.Resource, after ...graph.Edge) string {
 	common := o.CommonSpec()
-	common.DeletionPolicy = deletionPolicyOf(k.c, p.kind, p.component, o)
+	common.DeletionPolicy = k.parts.deletionPolicyOf(k.c, p.kind, p.component, o)
 	common.DriftPolicy = awsv1.DriftCorrect
 	if k.spec.DriftPolicy != "" {
 		common.DriftPolicy = awsv1.DriftPolicy(k.spec.DriftPolicy)
@@ -137,7 +137,7 @@ func (k *compiler) workload(p child, o object, after ...graph.Edge) string {
 	if hasQuota(k) && p.kind != kindQuota {
 		after = append(after, graph.NeedReady(graph.ID(kindQuota, k.names.WorkloadNamespace(), k.names.Quota(), k.c.Namespace))...)
 	}
-	return k.add(p, factsOf(p.kind).version, o, after)
+	return k.add(p, k.parts.factsOf(p.kind).version, o, after)
 }
 
 func (k *compiler) add(p child, gv schema.GroupVersion, o object, after []graph.Edge) string {

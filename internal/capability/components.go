@@ -37,19 +37,17 @@ type component struct {
 	replicas int32
 	// routes are the paths that lead to it from outside.
 	routes []string
-	// access resolves the bounds of what its pods use in AWS, which few callers need and all entries decide.
-	access func() accessSet
 }
 
 // componentsOf returns the components that a capability declares: backend, frontend, and the others by name.
 func componentsOf(s *nexusv1.NexusAICapabilitySpec) []component {
 	var out []component
 	if !equality.Semantic.DeepEqual(s.Backend, nexusv1.BackendSpec{}) {
-		out = append(out, withDefaults(s, component{name: backend, step: StepBackend, field: "spec.backend", ComponentSpec: s.Backend.ComponentSpec,
+		out = append(out, withDefaults(component{name: backend, step: StepBackend, field: "spec.backend", ComponentSpec: s.Backend.ComponentSpec,
 			port: 8000, routes: []string{"/api"}}))
 	}
 	if !equality.Semantic.DeepEqual(s.Frontend, nexusv1.FrontendSpec{}) {
-		out = append(out, withDefaults(s, component{name: frontend, step: StepFrontend, field: "spec.frontend", ComponentSpec: s.Frontend.ComponentSpec,
+		out = append(out, withDefaults(component{name: frontend, step: StepFrontend, field: "spec.frontend", ComponentSpec: s.Frontend.ComponentSpec,
 			port: 8080, routes: []string{"/"}}))
 	}
 	var others []component
@@ -62,12 +60,12 @@ func componentsOf(s *nexusv1.NexusAICapabilitySpec) []component {
 		if named := func(o component) bool { return o.name == c.name }; slices.ContainsFunc(out, named) || slices.ContainsFunc(others, named) {
 			continue // admission refuses a name that is taken; what is being deleted compiles anyway
 		}
-		others = append(others, withDefaults(s, c))
+		others = append(others, withDefaults(c))
 	}
 	return append(out, byName(others, func(c component) string { return c.name })...)
 }
 
-func withDefaults(s *nexusv1.NexusAICapabilitySpec, c component) component {
+func withDefaults(c component) component {
 	c.kind, c.replicas = cmp.Or(c.kind, nexusv1.ComponentService), 2
 	if c.Replicas != nil {
 		c.replicas = *c.Replicas
@@ -81,7 +79,6 @@ func withDefaults(s *nexusv1.NexusAICapabilitySpec, c component) component {
 			c.routes = append(c.routes, r.Path)
 		}
 	}
-	c.access = func() accessSet { return accessOf(s, c.Access) }
 	return c
 }
 
@@ -174,10 +171,11 @@ type Workload struct {
 
 // Workloads returns the components of a capability: backend, frontend, and the others by name.
 func Workloads(c *nexusv1.NexusAICapability) []Workload {
-	n := NamesOf(c)
+	n, ps := NamesOf(c), allParts()
 	var out []Workload
 	for _, of := range componentsOf(&c.Spec) {
-		w := Workload{Component: of.name, ServiceAccount: of.access().serviceAccount(n), Role: of.access().role(n), Image: of.Image, Replicas: of.Replicas}
+		access := ps.accessOf(&c.Spec, of.Access)
+		w := Workload{Component: of.name, ServiceAccount: access.serviceAccount(n), Role: access.role(n), Image: of.Image, Replicas: of.Replicas}
 		if step, ok := partStep(of.step); ok {
 			w.Condition = step.Condition
 		}

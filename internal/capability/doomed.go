@@ -14,8 +14,8 @@ func DoomedChild(c *nexusv1.NexusAICapability, live awsv1.Resource, kind string,
 	if IsExisting(live) {
 		return want
 	}
-	want.CommonSpec().DeletionPolicy = deletionPolicyOf(c, kind, live.GetLabels()[LabelComponent], live)
-	if doom := factsOf(kind).doom; doom != nil {
+	want.CommonSpec().DeletionPolicy = allParts().deletionPolicyOf(c, kind, live.GetLabels()[LabelComponent], live)
+	if doom := allParts().factsOf(kind).doom; doom != nil {
 		doom(c, want, mayDeleteData)
 	}
 	return want

@@ -33,25 +33,19 @@ type existingKind struct {
 	arn func(h home, e existing) string
 }
 
-// existingFacts describes the ARNs of a kind of store.
-func existingFacts(kind string) existingKind {
-	if of := factsOf(kind).existing; of != nil {
-		return *of
-	}
-	return existingKind{}
-}
-
 // existing is an entry for a store that exists already.
 type existing struct {
 	kind, purpose string
+	// of describes the ARNs of the kind.
+	of *existingKind
 	// field is that of the entry.
 	field string
 	store *nexusv1.ExistingStore
 }
 
 // existingIn returns the entries for stores that exist already.
-func existingIn(s *nexusv1.NexusAICapabilitySpec) (out []existing) {
-	for _, e := range allEntries() {
+func (ps parts) existingIn(s *nexusv1.NexusAICapabilitySpec) (out []existing) {
+	for _, e := range ps.allEntries() {
 		if e.existing != nil {
 			out = append(out, e.existing(s)...)
 		}
@@ -60,11 +54,11 @@ func existingIn(s *nexusv1.NexusAICapabilitySpec) (out []existing) {
 }
 
 // existingOf returns the entry whose object has a kind and a name.
-func existingOf(c *nexusv1.NexusAICapability, kind, name string) (existing, bool) {
+func (ps parts) existingOf(c *nexusv1.NexusAICapability, kind, name string) (existing, bool) {
 	if !strings.HasSuffix(name, existingEnding) {
 		return existing{}, false
 	}
-	all, n := existingIn(&c.Spec), NamesOf(c)
+	all, n := ps.existingIn(&c.Spec), NamesOf(c)
 	i := slices.IndexFunc(all, func(e existing) bool { return e.kind == kind && e.object(n) == name })
 	if i < 0 {
 		return existing{}, false
@@ -78,11 +72,11 @@ func IsExisting(child awsv1.Resource) bool {
 }
 
 // UsesExisting reports whether a capability uses stores that exist already.
-func UsesExisting(c *nexusv1.NexusAICapability) bool { return len(existingIn(&c.Spec)) > 0 }
+func UsesExisting(c *nexusv1.NexusAICapability) bool { return len(allParts().existingIn(&c.Spec)) > 0 }
 
 // WithOwners marks the proofs of existing stores whose ARNs objects of the capability's namespace own.
 func WithOwners(c *nexusv1.NexusAICapability, proofs map[string]Proof, owners map[string]bool) map[string]Proof {
-	for _, e := range existingIn(&c.Spec) {
+	for _, e := range allParts().existingIn(&c.Spec) {
 		id := e.kind + "/" + e.object(NamesOf(c))
 		if proof, is := proofs[id]; is && owners[proof.ARN] {
 			proof.Neighbor = true
@@ -107,7 +101,7 @@ func (e existing) nameIn() string {
 	if e.store.Name != "" {
 		return e.store.Name
 	}
-	of := existingFacts(e.kind)
+	of := e.of
 	_, name, _ := strings.Cut(e.store.ARN, ":"+of.service+":")
 	for range 2 { // region and account
 		_, name, _ = strings.Cut(name, ":")
@@ -124,7 +118,7 @@ func (e existing) nameIn() string {
 
 // arnIn is the ARN of an existing store in a place; for a secret without the characters that AWS chose, unless the entry has them.
 func (e existing) arnIn(h home) string {
-	of := existingFacts(e.kind)
+	of := e.of
 	switch {
 	case of.arn != nil:
 		return of.arn(h, e)
@@ -139,7 +133,7 @@ func (e existing) arnIn(h home) string {
 
 // isProvenBy reports whether an ARN that AWS showed is that of the entry.
 func (e existing) isProvenBy(h home, arn string) bool {
-	want, chosen := e.arnIn(h), existingFacts(e.kind).ending
+	want, chosen := e.arnIn(h), e.of.ending
 	if chosen == 0 || e.store.ARN != "" {
 		return arn == want
 	}

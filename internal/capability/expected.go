@@ -14,7 +14,7 @@ import (
 // capability owns, and the policy that it will have depends on what is created before it. Of the children whose IDs
 // are disputed nothing is expected.
 func (f Facts) Expect(c *nexusv1.NexusAICapability, disputed func(id string) bool) Facts {
-	k := newCompiler(c, f)
+	k := newCompiler(allParts(), c, f)
 	k.expected = map[string]Proof{}
 	k.appStatements()
 	owned := maps.Clone(f.Owned)

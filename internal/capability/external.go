@@ -14,7 +14,7 @@ import (
 
 // external returns the ARN of an existing store: "" where it is not proven to exist, or where no keeper of its AWSProvider consented to rights on it.
 func (k *compiler) external(e existing) string {
-	id, arn, chosen := e.kind+"/"+e.object(k.names), e.arnIn(k.home), existingFacts(e.kind).ending
+	id, arn, chosen := e.kind+"/"+e.object(k.names), e.arnIn(k.home), e.of.ending
 	if e.store.ARN != "" {
 		chosen = 0
 	}
@@ -38,7 +38,7 @@ func (k *compiler) external(e existing) string {
 
 // withholds reports whether rights on an existing store are withheld because no keeper of its AWSProvider consented to them.
 func (k *compiler) withholds() bool {
-	return slices.ContainsFunc(existingIn(&k.c.Spec), func(e existing) bool {
+	return slices.ContainsFunc(k.parts.existingIn(&k.c.Spec), func(e existing) bool {
 		return k.facts.whyExternal(k.c, e, k.proof(e.kind+"/"+e.object(k.names))) != ""
 	})
 }
@@ -46,7 +46,7 @@ func (k *compiler) withholds() bool {
 // WithheldFrom says why the workloads get no rights on the existing store that an object observes, and what gives them; it is empty for every
 // other object, and while that is not known.
 func (f Facts) WithheldFrom(c *nexusv1.NexusAICapability, kind, name string) string {
-	e, is := existingOf(c, kind, name)
+	e, is := allParts().existingOf(c, kind, name)
 	if !is || c.DeletionTimestamp != nil {
 		return ""
 	}
@@ -55,14 +55,14 @@ func (f Facts) WithheldFrom(c *nexusv1.NexusAICapability, kind, name string) str
 
 // whyExternal says why rights on an existing store are withheld. The ARN that AWS showed decides; before, the one that the declaration gives.
 func (f Facts) whyExternal(c *nexusv1.NexusAICapability, e existing, proof Proof) string {
-	h, noun := f.home(c), existingFacts(e.kind).noun
+	h, noun := f.home(c), e.of.noun
 	arn := cmp.Or(proof.ARN, e.arnIn(h))
 	switch {
 	case f.Account == "": // the provider is not ready, which the capability says
 		return ""
 	case proof.ARN != "" && !e.isProvenBy(h, proof.ARN):
 		return fmt.Sprintf("%s.existing: AWS shows the %s as %s: correct the entry, under another name", e.field, noun, proof.ARN)
-	case proof.ARN == "" && existingFacts(e.kind).ending > 0 && e.store.ARN == "": // AWS chose the end of the ARN
+	case proof.ARN == "" && e.of.ending > 0 && e.store.ARN == "": // AWS chose the end of the ARN
 		return ""
 	case slices.ContainsFunc(f.ReservedARNs, func(reserved string) bool { return iampolicy.MatchesPattern(reserved, arn) }):
 		return fmt.Sprintf("%s.existing: the operator works with the %s %s: no capability gets rights on it", e.field, noun, arn)
@@ -74,12 +74,12 @@ func (f Facts) whyExternal(c *nexusv1.NexusAICapability, e existing, proof Proof
 // principal of the account. A pattern must not include stores that objects of the operator own by mistake: those need the ARN in full, and
 // those of other namespaces also that of the administrator.
 func (f Facts) whyNotAllowed(c *nexusv1.NexusAICapability, e existing, arn string, proof Proof) string {
-	noun := existingFacts(e.kind).noun
+	noun := e.of.noun
 	what, owned := arn+", or a pattern of it,", proof.Foreign || proof.Neighbor
 	if owned {
 		what = arn + ", in full because another object of the operator owns the " + noun + ","
 	}
-	limited := proof.Foreign || existingFacts(e.kind).needsOperator || len(f.AllowedExternalARNs) > 0
+	limited := proof.Foreign || e.of.needsOperator || len(f.AllowedExternalARNs) > 0
 	switch {
 	case !allowsExternal(f.ExternalARNs, arn, owned):
 		return fmt.Sprintf("%s.existing: AWSProvider/%s does not allow rights on the %s %s: a person who may edit the AWSProvider adds %s to its spec.allowedExternalARNs",

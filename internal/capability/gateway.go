@@ -38,7 +38,7 @@ func IsGatewayKind(k schema.GroupVersionKind) bool {
 
 // BalancerSettingsKind is the kind by which the AWS Load Balancer Controller takes settings for a Gateway or a class of them.
 func BalancerSettingsKind() schema.GroupVersionKind {
-	return factsOf(kindBalancerSettings).groupVersionKind()
+	return allParts().factsOf(kindBalancerSettings).groupVersionKind()
 }
 
 // GatewayOf returns what the capability says of a Gateway; nil where traffic comes through an Ingress, or not from outside.

@@ -31,7 +31,7 @@ func gluePart() part {
 		kinds: []kindFacts{
 			{kind: kindGlueDatabase, step: StepGlue, removed: removal{stage: removesData + 60, steps: []string{StepGlue}}, grants: true, kept: true, unlocks: ofGlue, refusal: refusal},
 			{kind: kindGlueTable, step: StepGlue, removed: removal{stage: removesData + 50}, grants: true, refusal: refusal},
-			{kind: kindRole, isPartial: true, stepOf: func(c *nexusv1.NexusAICapability, name string) string {
+			{kind: kindRole, isPartial: true, stepOf: func(_ parts, c *nexusv1.NexusAICapability, name string) string {
 				if name == NamesOf(c).GlueRole() {
 					return StepGlue
 				}
@@ -289,7 +289,7 @@ const callData = "call-data"
 
 // checkCatalogBucket requires a bucket that the capability owns.
 func checkCatalogBucket(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
-	if b, is := existingOf(c, kindBucket, NamesOf(c).object(callData, &nexusv1.ExistingStore{})); is {
+	if b, is := v.parts.existingOf(c, kindBucket, NamesOf(c).object(callData, &nexusv1.ExistingStore{})); is {
 		v.require(!glueWanted(&c.Spec), b.field+".existing", "Glue needs a bucket %s of the capability itself: remove dataServices.glue, or existing", callData)
 	}
 }

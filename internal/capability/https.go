@@ -181,7 +181,7 @@ func CNAMEObject(c *nexusv1.NexusAICapability, f Facts) string {
 	if !usesZone(&c.Spec) || !isBalancer || b.HostedZone() != "" {
 		return ""
 	}
-	return recordName(newCompiler(c, f), "host", cname)
+	return recordName(newCompiler(nil, c, f), "host", cname)
 }
 
 // recordAliases lead to the IPv4 addresses of a load balancer, and to its IPv6 addresses where it has some. Nothing in the cluster tells
@@ -297,7 +297,7 @@ func balancerID(k *compiler) string {
 // what is declared instead does: the records, the zone and the certificate of the host before, while the Ingress waits for
 // the certificate of the next one, and the Ingress or Gateway before.
 func (o Observed) servesStill(kind string) bool {
-	return factsOf(kind).step == StepIngress && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == StepIngress && !v.isDone() })
+	return allParts().factsOf(kind).step == StepIngress && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == StepIngress && !v.isDone() })
 }
 
 // Prunable reports whether an object of a kind that the capability does not declare any more may be deleted by now. While an

@@ -39,6 +39,9 @@ const (
 // roleNames fits the names of roles in IAM.
 var roleNames = regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]+$`)
 
+// existingRoles describes the ARNs of roles that exist already.
+var existingRoles = existingKind{noun: "role", service: "iam", prefix: "role/", names: roleNames, most: 64, isGlobal: true, hasPath: true, needsOperator: true, arn: func(h home, e existing) string { return cmp.Or(e.store.ARN, h.accountARN("role/"+e.nameIn())) }}
+
 // identityPart holds the roles of the workloads, and the existing roles that they may assume.
 func identityPart() part {
 	const refusal = "gives rights, which a capability has by access alone"
@@ -46,8 +49,7 @@ func identityPart() part {
 		steps: []Step{{6, StepIAM, nexusv1.PhaseProvisioningIAM, nexusv1.ConditionIdentityReady}},
 		kinds: []kindFacts{
 			{kind: kindRole, step: StepIAM, removed: removal{stage: removesRoles, steps: []string{StepIAM}}, refusal: refusal,
-				existing: &existingKind{noun: "role", service: "iam", prefix: "role/", names: roleNames, most: 64,
-					isGlobal: true, hasPath: true, needsOperator: true, arn: func(h home, e existing) string { return cmp.Or(e.store.ARN, h.accountARN("role/"+e.nameIn())) }}},
+				existing: &existingRoles},
 			{kind: kindAssociation, step: StepIAM, removed: removal{stage: removesRoleUsers}, refusal: refusal, isTemporary: true},
 		},
 		checks: []turn[checking]{{60, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
@@ -77,7 +79,7 @@ func accountsPart() part {
 
 // addRoles adds the roles of the workloads: one for each different access.
 func addRoles(k *compiler) {
-	for _, a := range accessSets(k.spec) {
+	for _, a := range k.parts.accessSets(k.spec) {
 		addRole(k, a)
 	}
 }
@@ -154,7 +156,7 @@ func extraStatements(k *compiler) []iampolicy.Statement {
 
 // addServiceAccounts adds the identities of the workloads in Kubernetes: one for each role.
 func addServiceAccounts(k *compiler) {
-	for _, a := range accessSets(k.spec) {
+	for _, a := range k.parts.accessSets(k.spec) {
 		o := &corev1.ServiceAccount{AutomountServiceAccountToken: new(false)}
 		if identityOf(k.c, k.facts).irsa {
 			o.Annotations = map[string]string{AnnotationRoleARN: k.home.roleARN(a.role(k.names))}

@@ -134,7 +134,7 @@ func keyStatements(k *compiler) []iampolicy.Statement {
 		return nil
 	}
 	var services []string
-	for _, e := range allEntries() {
+	for _, e := range k.parts.allEntries() {
 		if e.encryptedBy != "" && k.access.some(e.field) {
 			services = append(services, k.home.service(e.encryptedBy))
 		}

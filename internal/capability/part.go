@@ -13,8 +13,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
-// part holds all that the package needs to know of one part of a capability, such as its queues. The lists and orders of the package
-// are loops over allParts; a nil function or an empty list adds nothing to them.
+// parts are the parts of a capability. The lists and orders of the package are loops over them. Whoever needs one takes the parts from its
+// caller, or from the compiler or the verdict.
+type parts []part
+
+// part holds all that the package needs to know of one part of a capability, such as its queues. A nil function or an empty list adds
+// nothing to the lists of the package.
 type part struct {
 	// steps are the reported steps of the part.
 	steps []Step
@@ -36,6 +40,13 @@ type part struct {
 	publishes []turn[publishing]
 	// entries are the named entries that components can have access to.
 	entries entries
+	// resources are the resources that the part becomes as dataServices.resources does, in the order of their declaration.
+	resources func(ps parts, s *nexusv1.NexusAICapabilitySpec) []resourcePart
+	// billed are the types of these resources whose costs a budget counts by their tag. An update can change the tags of each: others
+	// would refuse a budget that is declared later.
+	billed []string
+	// untagged are the types of these resources without tags, and without data. No later object would find the resource of one again.
+	untagged []string
 }
 
 // The functions of parts.
@@ -53,9 +64,9 @@ type turn[F any] struct {
 }
 
 // inTurn returns the functions of the parts by their places.
-func inTurn[F any](parts []part, of func(part) []turn[F]) (out []F) {
+func inTurn[F any](ps parts, of func(part) []turn[F]) (out []F) {
 	var all []turn[F]
-	for _, p := range parts {
+	for _, p := range ps {
 		all = append(all, of(p)...)
 	}
 	slices.SortStableFunc(all, func(a, b turn[F]) int { return cmp.Compare(a.place, b.place) })
@@ -73,7 +84,7 @@ type kindFacts struct {
 	// step is that of the objects of the kind for which no stepOf returns another.
 	step string
 	// stepOf returns the step of an object by its name; empty for one that the name does not decide.
-	stepOf func(c *nexusv1.NexusAICapability, name string) string
+	stepOf func(ps parts, c *nexusv1.NexusAICapability, name string) string
 	// isPartial is true for the facts of some objects of a kind, of which another part holds the others.
 	isPartial bool
 	// removed is the place of the kind in a deletion. Kinds with the same place are removed together.
@@ -140,8 +151,12 @@ type entries struct {
 	names func(s *nexusv1.NexusAICapabilitySpec) []string
 	// keep removes from data, a copy of the data services of s, the entries that are not in the set.
 	keep func(a accessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec)
+	// narrow is keep for what a capability declares outside of its data services; out is a copy of the capability's own.
+	narrow func(a accessSet, out *nexusv1.NexusAICapabilitySpec)
+	// hint says how a capability gets an entry that it does not have; empty where the part makes none of that name by itself.
+	hint func(s *nexusv1.NexusAICapabilitySpec, name string) string
 	// objects returns the object of each entry that becomes one.
-	objects func(c *nexusv1.NexusAICapability) []namedObject
+	objects func(ps parts, c *nexusv1.NexusAICapability) []namedObject
 	// existing returns the entries for stores that exist already.
 	existing func(s *nexusv1.NexusAICapabilitySpec) []existing
 	// describes returns the fields of an entry that describe a store, and whether the entry sets them.
@@ -154,8 +169,8 @@ type entries struct {
 type namedObject struct{ name, id string }
 
 // allEntries returns the entries of the parts by their places.
-func allEntries() (out []entries) {
-	for _, p := range allParts() {
+func (ps parts) allEntries() (out []entries) {
+	for _, p := range ps {
 		if p.entries.place > 0 {
 			out = append(out, p.entries)
 		}
@@ -165,8 +180,8 @@ func allEntries() (out []entries) {
 }
 
 // factsOf returns the facts of a kind; zero for one that no part has.
-func factsOf(kind string) kindFacts {
-	for _, p := range allParts() {
+func (ps parts) factsOf(kind string) kindFacts {
+	for _, p := range ps {
 		if i := slices.IndexFunc(p.kinds, func(f kindFacts) bool { return f.kind == kind && !f.isPartial }); i >= 0 {
 			return p.kinds[i]
 		}
@@ -175,8 +190,8 @@ func factsOf(kind string) kindFacts {
 }
 
 // kindsThat returns the names of the kinds that fit.
-func kindsThat(fit func(kindFacts) bool) (out []string) {
-	for _, p := range allParts() {
+func (ps parts) kindsThat(fit func(kindFacts) bool) (out []string) {
+	for _, p := range ps {
 		for _, f := range p.kinds {
 			if fit(f) && !slices.Contains(out, f.kind) {
 				out = append(out, f.kind)
@@ -187,8 +202,8 @@ func kindsThat(fit func(kindFacts) bool) (out []string) {
 }
 
 // stepsWhere returns the reported steps that fit, in the order of their numbers.
-func stepsWhere(fit func(Step) bool) (out []Step) {
-	for _, p := range allParts() {
+func (ps parts) stepsWhere(fit func(Step) bool) (out []Step) {
+	for _, p := range ps {
 		for _, s := range p.steps {
 			if fit(s) {
 				out = append(out, s)
@@ -200,9 +215,9 @@ func stepsWhere(fit func(Step) bool) (out []Step) {
 }
 
 // deletionOrder makes the stages of the kinds. Within a stage, parts are undone in the reverse order of their making.
-func deletionOrder() (out []Stage) {
+func (ps parts) deletionOrder() (out []Stage) {
 	stages := map[int]Stage{}
-	for _, p := range slices.Backward(allParts()) {
+	for _, p := range slices.Backward(ps) {
 		for _, f := range p.kinds {
 			if f.removed.stage == 0 { // with the others of the kind
 				continue
@@ -229,11 +244,11 @@ func (f kindFacts) groupVersionKind() schema.GroupVersionKind {
 
 // IsStore reports whether objects of a kind hold data that is lost when their AWS resource is deleted, or the key without which data
 // cannot be read. Secrets Manager keeps a deleted secret for its recovery window.
-func IsStore(kind string) bool { return factsOf(kind).store || IsStoreKind(kind) }
+func IsStore(kind string) bool { return allParts().factsOf(kind).store || IsStoreKind(kind) }
 
 // IsStoreOrSecret reports whether objects of a kind are stores or secrets.
-func IsStoreOrSecret(kind string) bool { return IsStore(kind) || factsOf(kind).isSecret }
+func IsStoreOrSecret(kind string) bool { return IsStore(kind) || allParts().factsOf(kind).isSecret }
 
 // IsKept reports whether the AWS resource of a declared object stays when only the object is deleted: a store, a secret with its value,
 // which are the kinds whose Meta has HoldsData, or a database of the catalog, whose deletion would wait for its tables.
-func IsKept(kind string) bool { return IsStoreOrSecret(kind) || factsOf(kind).kept }
+func IsKept(kind string) bool { return IsStoreOrSecret(kind) || allParts().factsOf(kind).kept }

@@ -2,10 +2,9 @@
 
 package capability
 
-// allParts returns the parts of a capability in the order in which they add their objects. It is no variable, because functions of the
-// parts look at it.
-func allParts() []part {
-	return []part{
+// allParts returns the parts of a capability in the order in which they add their objects.
+func allParts() parts {
+	return parts{
 		identifiersPart(), regionPart(), providerPart(), keyPart(), tablesPart(), bucketsPart(), gluePart(), queuesPart(), topicsPart(),
 		resourcesPart(), aiPart(), bedrockPart(), signInPart(), parametersPart(), secretsPart(), identityPart(), namespacePart(),
 		policiesPart(), accountsPart(), workloadsPart(), trafficPart(), budgetPart(), existingPart(), rightsPart(),

@@ -58,7 +58,6 @@ var mentions = map[string][]string{
 	"ofGuardrails":         {"ai.go"},
 	"ofKnowledgeBases":     {"ai.go"},
 	"ofModels":             {"airuntimes.go"},
-	"ofSecrets":            {"access.go"},
 }
 
 // partWord fits the constants that name kinds, steps and entries.

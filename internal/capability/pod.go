@@ -32,7 +32,7 @@ func setEnvironment(k *compiler, c component, pod *corev1.PodSpec) {
 	container := &pod.Containers[0]
 	container.Env = translate[[]corev1.EnvVar](k, c.Env)
 	container.EnvFrom = append(translate[[]corev1.EnvFromSource](k, c.EnvFrom), corev1.EnvFromSource{
-		ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: c.access().configMap(k.names)}},
+		ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: k.accessOf(c).configMap(k.names)}},
 	})
 	pod.ImagePullSecrets = translate[[]corev1.LocalObjectReference](k, c.ImagePullSecrets)
 }

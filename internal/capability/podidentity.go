@@ -98,7 +98,7 @@ func addAssociations(k *compiler) {
 	if !identityOf(k.c, k.facts).associated {
 		return
 	}
-	for _, a := range accessSets(k.spec) {
+	for _, a := range k.parts.accessSets(k.spec) {
 		role := a.role(k.names)
 		o := &awsv1.PodIdentityAssociation{Spec: awsv1.PodIdentityAssociationSpec{
 			ClusterName: k.facts.EKSCluster, Namespace: k.names.WorkloadNamespace(), ServiceAccount: a.serviceAccount(k.names),

@@ -124,7 +124,7 @@ func boundTo(n graph.Node) nexusv1.Component {
 func (f Facts) closesEgress(c *nexusv1.NexusAICapability, n graph.Node) []string {
 	if n.Step != StepPolicies || !slices.ContainsFunc(componentsOf(&c.Spec), func(of component) bool {
 		bound := boundTo(n)
-		return of.name != frontend && !of.access().isNone() && (bound == "" || bound == nexusv1.Component(of.name))
+		return of.name != frontend && !allParts().accessOf(&c.Spec, of.Access).isNone() && (bound == "" || bound == nexusv1.Component(of.name))
 	}) {
 		return nil
 	}

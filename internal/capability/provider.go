@@ -35,13 +35,13 @@ func addProvider(k *compiler) {
 	k.add(child{kindProvider, k.names.Prefix(), "", "provider"}, awsv1.GroupVersion, p, nil)
 }
 
-// ChildDeletionPolicy decides about the AWS resource of an object. Certificates, records and associations of EKS Pod Identity
+// childDeletionPolicy decides about the AWS resource of an object. Certificates, records and associations of EKS Pod Identity
 // hold no data. A record that is kept would lead to a load balancer that is gone, and an association would give the role to
-// pods of others: they are kept only with the Ingress and the workloads. Resources of untaggedTypes are never kept.
-func ChildDeletionPolicy(c *nexusv1.NexusAICapability, kind string, o awsv1.Resource) awsv1.DeletionPolicy {
+// pods of others: they are kept only with the Ingress and the workloads. Resources of untagged types are never kept.
+func (ps parts) childDeletionPolicy(c *nexusv1.NexusAICapability, kind string, o awsv1.Resource) awsv1.DeletionPolicy {
 	policy := EffectiveDeletionPolicy(c)
-	isShortLived := factsOf(kind).isTemporary
-	if r, is := o.(*awsv1.AWSResource); is && slices.Contains(untaggedTypes, r.Spec.TypeName) {
+	isShortLived := ps.factsOf(kind).isTemporary
+	if r, is := o.(*awsv1.AWSResource); is && slices.ContainsFunc(ps, func(p part) bool { return slices.Contains(p.untagged, r.Spec.TypeName) }) {
 		isShortLived = true
 	}
 	if policy == nexusv1.DeletionRetain && isShortLived {
@@ -49,12 +49,6 @@ func ChildDeletionPolicy(c *nexusv1.NexusAICapability, kind string, o awsv1.Reso
 	}
 	return awsv1.DeletionPolicy(policy)
 }
-
-// untaggedTypes are the types without tags of parts that the operator composes. No later object would find the resource of one again: the
-// name of a data source and of a target would be taken, and AWS allows 20 versions of a guardrail, of which each edit makes one. None of
-// them holds data.
-// https://docs.aws.amazon.com/general/latest/gr/bedrock.html
-var untaggedTypes = []string{typeDataSource, typeGatewayTarget, typeGuardrailVersion}
 
 // EffectiveDeletionPolicy decides about the AWS resources: as the capability says, else Retain in
 // production and Delete elsewhere.

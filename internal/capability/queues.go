@@ -39,6 +39,9 @@ const (
 // queueNames fits the names of queues in SQS.
 var queueNames = regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`)
 
+// existingQueues describes the ARNs of queues that exist already.
+var existingQueues = existingKind{noun: "queue", service: "sqs", names: queueNames, most: 80}
+
 // queuesPart is spec.dataServices.queues.
 func queuesPart() part {
 	return part{
@@ -46,7 +49,7 @@ func queuesPart() part {
 		kinds: []kindFacts{{
 			kind: kindQueue, step: StepSQS, removed: removal{stage: removesData + 40}, grants: true, store: true, isBilled: true,
 			refusal:  "is declared in spec.dataServices.queues",
-			existing: &existingKind{noun: "queue", service: "sqs", names: queueNames, most: 80},
+			existing: &existingQueues,
 			doom:     doomQueue,
 		}},
 		checks: []turn[checking]{{40, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
@@ -223,7 +226,7 @@ func checkQueues(v *verdict, at string, list []nexusv1.QueueSpec) {
 }
 
 func existingQueue(q nexusv1.QueueSpec) existing {
-	return existing{kind: kindQueue, purpose: q.Name, store: q.Existing}
+	return existing{kind: kindQueue, of: &existingQueues, purpose: q.Name, store: q.Existing}
 }
 
 // deadLetter is the purpose of the dead-letter queue of a queue. No other queue has such a name.

@@ -74,7 +74,7 @@ func CompileAfter(last *Compilation, c *nexusv1.NexusAICapability, f Facts) (*Co
 	if err != nil {
 		return nil, err
 	}
-	k := newCompiler(c, f)
+	k := newCompiler(allParts(), c, f)
 	out := &Compilation{facts: f, checked: checked, parts: k.buildAfter(last)}
 	if k.err != nil {
 		return nil, k.err

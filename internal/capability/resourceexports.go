@@ -24,7 +24,7 @@ const (
 
 // exportedValues tell the application what the resources export, with placeholders for what is not known yet.
 func exportedValues(k *compiler) (out []value) {
-	for _, r := range selectedResources(k.spec) {
+	for _, r := range k.parts.selectedResources(k.spec) {
 		for _, variable := range sortedKeys(r.Exports) {
 			out = append(out, value{r.parameter(variable), variable, exportedValue(k, r, variable)})
 		}

@@ -39,17 +39,18 @@ const (
 )
 
 // allResources returns the resources in the order of the lists that declare them.
-func allResources(s *nexusv1.NexusAICapabilitySpec) []resourcePart {
-	var out []resourcePart
-	for i, r := range dataOf(s).Resources {
-		out = append(out, resourcePart{ResourcePart: r, field: entry(resourcesField, i), component: componentResources})
+func (ps parts) allResources(s *nexusv1.NexusAICapabilitySpec) (out []resourcePart) {
+	for _, p := range ps {
+		if p.resources != nil {
+			out = append(out, p.resources(ps, s)...)
+		}
 	}
-	return append(out, aiParts(s)...)
+	return out
 }
 
 // selectedResources returns the resources by name.
-func selectedResources(s *nexusv1.NexusAICapabilitySpec) []resourcePart {
-	return byName(allResources(s), func(r resourcePart) string { return r.Name })
+func (ps parts) selectedResources(s *nexusv1.NexusAICapabilitySpec) []resourcePart {
+	return byName(ps.allResources(s), func(r resourcePart) string { return r.Name })
 }
 
 // parameter names the SSM parameter of an exported variable.
@@ -61,11 +62,11 @@ func (r resourcePart) parameter(variable string) string {
 }
 
 // resourceOf returns the resource that becomes the object of a kind and name.
-func resourceOf(c *nexusv1.NexusAICapability, kind, name string) (resourcePart, bool) {
+func resourceOf(ps parts, c *nexusv1.NexusAICapability, kind, name string) (resourcePart, bool) {
 	if !isResourceKind(kind) {
 		return resourcePart{}, false
 	}
-	all := allResources(&c.Spec)
+	all := ps.allResources(&c.Spec)
 	i := slices.IndexFunc(all, func(r resourcePart) bool {
 		return kindOfResource(r.ResourcePart) == kind && NamesOf(c).Of(r.Name) == name
 	})

@@ -19,7 +19,7 @@ const longestARN = 160
 // action for that.
 func resourceStatements(k *compiler) (out []iampolicy.Statement) {
 	var composed []iampolicy.Statement
-	for _, r := range selectedResources(k.spec) {
+	for _, r := range k.parts.selectedResources(k.spec) {
 		if r.Access == nil {
 			continue
 		}
@@ -98,7 +98,7 @@ func refusedOf(k *compiler, r resourcePart, field, message, remedy string) error
 // resourceField is the field that declares a resource.
 // The spec of a compiler may lack the resources that an access leaves out.
 func resourceField(k *compiler, r resourcePart) string {
-	if declared, ok := resourceOf(k.c, kindOfResource(r.ResourcePart), k.names.Of(r.Name)); ok {
+	if declared, ok := resourceOf(k.parts, k.c, kindOfResource(r.ResourcePart), k.names.Of(r.Name)); ok {
 		return declared.field
 	}
 	return r.field

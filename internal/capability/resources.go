@@ -26,7 +26,7 @@ const (
 	ofResources   = "resources"
 )
 
-// resourcesPart is spec.dataServices.resources, and makes the objects of spec.ai as well.
+// resourcesPart is spec.dataServices.resources, and makes the objects of all parts that become resources.
 func resourcesPart() part {
 	p := part{
 		steps:        []Step{{0, StepResources, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
@@ -44,17 +44,18 @@ func resourcesPart() part {
 			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
 				data.Resources = keep(a, ofResources, data.Resources, nameOfResource)
 			},
-			objects: func(c *nexusv1.NexusAICapability) (out []namedObject) {
-				for _, r := range selectedResources(&c.Spec) {
+			objects: func(ps parts, c *nexusv1.NexusAICapability) (out []namedObject) {
+				for _, r := range ps.selectedResources(&c.Spec) {
 					out = append(out, namedObject{r.Name, NamesOf(c).resourceID(r)})
 				}
 				return out
 			},
 		},
+		resources: declaredResources,
 	}
 	// These resources act as the roles until they are gone.
 	p.kinds = append(p.kinds, kindFacts{kind: kindRole, isPartial: true, removed: removal{stage: removesResources + 10, serviceRoles: true},
-		stepOf: func(_ *nexusv1.NexusAICapability, name string) string {
+		stepOf: func(_ parts, _ *nexusv1.NexusAICapability, name string) string {
 			if isServiceRole(name) {
 				return StepResources
 			}
@@ -64,6 +65,14 @@ func resourcesPart() part {
 		p.kinds = append(p.kinds, kindFacts{kind: kind, step: StepResources, removed: removal{stage: removesResources}, isBilled: true, refusal: refusals[kind]})
 	}
 	return p
+}
+
+// declaredResources are the entries of dataServices.resources.
+func declaredResources(_ parts, s *nexusv1.NexusAICapabilitySpec) (out []resourcePart) {
+	for i, r := range dataOf(s).Resources {
+		out = append(out, resourcePart{ResourcePart: r, field: entry(resourcesField, i), component: componentResources})
+	}
+	return out
 }
 
 // refusals say why dataServices.resources declares no objects of a kind as it does of others.
@@ -85,7 +94,7 @@ func isResourceKind(kind string) bool {
 // ProvingKinds returns the kinds whose proofs a capability needs.
 func ProvingKinds(c *nexusv1.NexusAICapability) []string {
 	out := slices.Clone(Proving)
-	for _, r := range selectedResources(&c.Spec) {
+	for _, r := range allParts().selectedResources(&c.Spec) {
 		if kind := kindOfResource(r.ResourcePart); isResourceKind(kind) && !slices.Contains(out, kind) {
 			out = append(out, kind)
 		}
@@ -128,7 +137,7 @@ func (n Names) resourceID(r resourcePart) string {
 
 // resourceIDs returns the IDs of the nodes of resources that publish values which others need.
 func resourceIDs(k *compiler) (out []string) {
-	for _, r := range allResources(k.spec) {
+	for _, r := range k.parts.allResources(k.spec) {
 		if len(r.Exports) > 0 || r.Access != nil {
 			out = append(out, k.names.resourceID(r))
 		}
@@ -138,7 +147,7 @@ func resourceIDs(k *compiler) (out []string) {
 
 // addResources makes the objects of dataServices.resources and spec.ai. Each comes after the parts that it uses.
 func addResources(k *compiler) {
-	for _, r := range selectedResources(k.spec) {
+	for _, r := range k.parts.selectedResources(k.spec) {
 		o, err := resourceObject(k, r)
 		if err != nil {
 			if k.c.DeletionTimestamp == nil { // Validate has refused it before
@@ -233,7 +242,7 @@ func fillTexts(value any, with *strings.Replacer) any {
 
 // usedBy returns the IDs of the nodes of the parts that a resource uses, in order.
 func usedBy(k *compiler, r resourcePart) (out []string) {
-	parts := partsByName(k.c)
+	parts := k.parts.objectsByName(k.c)
 	for _, name := range r.Uses {
 		out = append(out, parts[string(name)]...)
 	}
@@ -243,11 +252,11 @@ func usedBy(k *compiler, r resourcePart) (out []string) {
 
 // UsersOf returns the IDs of the nodes of the resources that use an object, which are deleted before it.
 func UsersOf(c *nexusv1.NexusAICapability, kind, name string) (out []string) {
-	used, is := resourceOf(c, kind, name)
+	used, is := resourceOf(allParts(), c, kind, name)
 	if !is {
 		return nil
 	}
-	for _, r := range selectedResources(&c.Spec) {
+	for _, r := range allParts().selectedResources(&c.Spec) {
 		if slices.Contains(r.Uses, nexusv1.PartName(used.Name)) {
 			out = append(out, NamesOf(c).resourceID(r))
 		}
@@ -255,14 +264,14 @@ func UsersOf(c *nexusv1.NexusAICapability, kind, name string) (out []string) {
 	return out
 }
 
-// partsByName returns the IDs of the nodes of the parts that a resource can use, by the names of the parts.
-func partsByName(c *nexusv1.NexusAICapability) map[string][]string {
+// objectsByName returns the IDs of the nodes of the parts that a resource can use, by the names of the parts.
+func (ps parts) objectsByName(c *nexusv1.NexusAICapability) map[string][]string {
 	out := map[string][]string{}
-	for _, e := range allEntries() {
+	for _, e := range ps.allEntries() {
 		if e.objects == nil {
 			continue
 		}
-		for _, o := range e.objects(c) {
+		for _, o := range e.objects(ps, c) {
 			out[o.name] = append(out[o.name], o.id)
 		}
 	}

@@ -25,7 +25,7 @@ func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.
 	if c.DeletionTimestamp != nil {
 		return nil
 	}
-	for _, r := range selectedResources(&c.Spec) {
+	for _, r := range allParts().selectedResources(&c.Spec) {
 		n, ok := g.Node(NamesOf(c).resourceID(r))
 		if !ok {
 			continue
@@ -47,7 +47,7 @@ func IsUnknownValue(value string) bool { return strings.Contains(value, "<known 
 
 // FieldOfResource is the field of a capability that decides a field of the object of a resource.
 func FieldOfResource(c *nexusv1.NexusAICapability, kind, name, field string) string {
-	r, ok := resourceOf(c, kind, name)
+	r, ok := resourceOf(allParts(), c, kind, name)
 	if !ok {
 		return field
 	}

@@ -9,15 +9,16 @@ import (
 // StepOfResource returns the name of the step that an object of status.resources belongs to, StepPolicies for a
 // binding of policies, and "" for an object that is in no step.
 func StepOfResource(c *nexusv1.NexusAICapability, r nexusv1.ResourceStatus) string {
-	for _, p := range allParts() {
+	ps := allParts()
+	for _, p := range ps {
 		for _, f := range p.kinds {
 			if f.kind != r.Kind || f.stepOf == nil {
 				continue
 			}
-			if step := f.stepOf(c, r.Name); step != "" {
+			if step := f.stepOf(ps, c, r.Name); step != "" {
 				return step
 			}
 		}
 	}
-	return factsOf(r.Kind).step
+	return ps.factsOf(r.Kind).step
 }

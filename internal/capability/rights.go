@@ -37,11 +37,11 @@ type Proof struct {
 }
 
 // Granting are the kinds on whose resources the roles of a capability get rights.
-var Granting = kindsThat(func(f kindFacts) bool { return f.grants })
+var Granting = allParts().kindsThat(func(f kindFacts) bool { return f.grants })
 
 // Proving are the kinds whose proofs are gathered: the granting ones, and those with identifiers that AWS assigns: of the user
 // pool they go to the workloads, of the certificate to the load balancer.
-var Proving = append(slices.Clone(Granting), kindsThat(func(f kindFacts) bool { return f.proves })...)
+var Proving = append(slices.Clone(Granting), allParts().kindsThat(func(f kindFacts) bool { return f.proves })...)
 
 // Prove returns what a child of the kind owns in AWS, with the ID of its node. A child proves something when the
 // capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the
@@ -49,20 +49,20 @@ var Proving = append(slices.Clone(Granting), kindsThat(func(f kindFacts) bool { 
 // status. A resource that has another owner by now proves nothing, nor
 // does a child whose resource was deleted and that only others keep.
 func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof Proof, ok bool) {
-	if _, is := existingOf(c, kind, child.GetName()); is {
+	if _, is := allParts().existingOf(c, kind, child.GetName()); is {
 		return proveExisting(c, kind, child)
 	}
 	st := child.CommonStatus()
-	part, isPart := resourceOf(c, kind, child.GetName())
+	declared, isPart := resourceOf(allParts(), c, kind, child.GetName())
 	if !isChildOf(c, child) || st.ARN == "" && !isPart || !ownsNow(kind, child) {
 		return "", Proof{}, false
 	}
 	proof = Proof{ARN: st.ARN, UID: string(child.GetUID())}
-	if prove := factsOf(kind).prove; prove != nil {
+	if prove := allParts().factsOf(kind).prove; prove != nil {
 		prove(child, &proof)
 	}
 	if isPart {
-		proof.Values, proof.Settled = exportedBy(part, child), status.ReadyAt(st.Conditions, child.GetGeneration())
+		proof.Values, proof.Settled = exportedBy(declared, child), status.ReadyAt(st.Conditions, child.GetGeneration())
 	}
 	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
 }

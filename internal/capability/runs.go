@@ -91,7 +91,7 @@ func suspendOf(c component) *bool {
 func runOf(k *compiler, c component, settings settingsNode) string {
 	declared := c.ComponentSpec
 	declared.Routes, declared.Access = nil, nil // an access has the name of its contents
-	b, err := json.Marshal([]any{declared, c.runs.backoffLimit, c.runs.activeDeadlineSeconds, c.access().serviceAccount(k.names), settings.checksum})
+	b, err := json.Marshal([]any{declared, c.runs.backoffLimit, c.runs.activeDeadlineSeconds, k.accessOf(c).serviceAccount(k.names), settings.checksum})
 	if err != nil {
 		k.fail(err)
 	}

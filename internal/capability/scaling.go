@@ -30,7 +30,7 @@ func addAutoscaler(k *compiler, c component, deployment string) {
 		target = *a.TargetCPU
 	}
 	o := &autoscalingv2.HorizontalPodAutoscaler{Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: factsOf(kindDeployment).version.String(), Kind: kindDeployment, Name: k.names.Of(c.name)},
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: k.parts.factsOf(kindDeployment).version.String(), Kind: kindDeployment, Name: k.names.Of(c.name)},
 		MinReplicas:    &least,
 		MaxReplicas:    a.Max,
 		Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{

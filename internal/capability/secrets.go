@@ -24,6 +24,9 @@ const (
 // secretNames fits the names of secrets in Secrets Manager.
 var secretNames = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`)
 
+// existingSecrets describes the ARNs of secrets that exist already.
+var existingSecrets = existingKind{noun: "secret", service: "secretsmanager", prefix: "secret:", names: secretNames, most: 512, ending: secretEnding}
+
 // secretsPart is spec.secrets.
 func secretsPart() part {
 	return part{
@@ -31,7 +34,7 @@ func secretsPart() part {
 		kinds: []kindFacts{{
 			kind: kindSecret, step: StepSecrets, removed: removal{stage: removesData + 10, steps: []string{StepSecrets}}, grants: true, isSecret: true, isBilled: true,
 			refusal:  "is declared in spec.secrets",
-			existing: &existingKind{noun: "secret", service: "secretsmanager", prefix: "secret:", names: secretNames, most: 512, ending: secretEnding},
+			existing: &existingSecrets,
 		}},
 		checks:  []turn[checking]{{80, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkSecrets(v, &c.Spec) }}},
 		compile: []func(*compiler){addSecrets},
@@ -40,12 +43,20 @@ func secretsPart() part {
 		entries: stores[nexusv1.SecretSpec]{
 			place: 100, field: ofSecrets, encryptedBy: "secretsmanager", at: "spec.secrets", of: existingSecret,
 			declared: func(s *nexusv1.NexusAICapabilitySpec) []nexusv1.SecretSpec { return s.Secrets },
-			selected: secretsOf,
+			selected: secretsOf, hint: secretHint,
 			describes: func(t nexusv1.SecretSpec) map[string]bool {
 				return map[string]bool{"valueFrom": t.ValueFrom != nil, "generate": t.Generate != nil, "placeholder": t.Placeholder != nil, "recreateOnLoss": t.RecreateOnLoss}
 			},
 		}.entries(),
 	}
+}
+
+// secretHint says how a capability gets a secret that others have by default.
+func secretHint(s *nexusv1.NexusAICapabilitySpec, purpose string) string {
+	if hasDefaultSecrets(s) || !isDefaultSecret(purpose) {
+		return ""
+	}
+	return fmt.Sprintf("list %s in spec.secrets, or remove defaultSecrets: %s", purpose, s.DefaultSecrets)
 }
 
 func nameOfSecret(s nexusv1.SecretSpec) string { return s.Name }
@@ -172,7 +183,7 @@ func keyNames(keys []nexusv1.SecretKey) []string {
 }
 
 func existingSecret(s nexusv1.SecretSpec) existing {
-	return existing{kind: kindSecret, purpose: s.Name, store: s.Existing}
+	return existing{kind: kindSecret, of: &existingSecrets, purpose: s.Name, store: s.Existing}
 }
 
 // secretEnding is the number of characters that Secrets Manager chooses for the end of an ARN.

@@ -76,7 +76,7 @@ func serviceTrust(k *compiler, r *serviceRole) iampolicy.Statement {
 
 // checkServiceRoles refuses resources whose service roles would have more rights than AWS allows in a role.
 func checkServiceRoles(v *verdict, k *compiler) {
-	for _, r := range allResources(k.spec) {
+	for _, r := range k.parts.allResources(k.spec) {
 		if r.role == nil {
 			continue
 		}

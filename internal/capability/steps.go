@@ -24,7 +24,7 @@ type Step struct {
 }
 
 // Steps are the reported steps in their order.
-var Steps = stepsWhere(func(s Step) bool { return s.Number > 0 })
+var Steps = allParts().stepsWhere(func(s Step) bool { return s.Number > 0 })
 
 // StepOf returns the step of that name; ok is false for the provider's, which is in none.
 func StepOf(name string) (Step, bool) {
@@ -37,7 +37,7 @@ func StepOf(name string) (Step, bool) {
 
 // UncountedSteps belong to parts that the numbered steps do not count, and have the number 0. The condition of the data services speaks of
 // all but Cognito.
-var UncountedSteps = stepsWhere(func(s Step) bool { return s.Number == 0 })
+var UncountedSteps = allParts().stepsWhere(func(s Step) bool { return s.Number == 0 })
 
 // partStep returns the step of that name, also of a part that the numbered steps do not count.
 func partStep(name string) (Step, bool) {
@@ -64,7 +64,7 @@ func (s Stage) Includes(kind, name string) bool {
 // DeletionOrder are the stages of a deletion that is ours to order: traffic stops first, then the
 // workloads, and only then what they were held to; access ends before data goes; the provider is last,
 // for nothing in AWS goes without it.
-var DeletionOrder = deletionOrder()
+var DeletionOrder = allParts().deletionOrder()
 
 // stageOf returns the place of an object in DeletionOrder; the last one for what is not in it.
 func stageOf(id string) int {

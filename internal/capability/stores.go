@@ -23,6 +23,8 @@ type stores[T any] struct {
 	// set replaces the list, and keep is that of entries for a list that needs more; both nil leaves the list.
 	set  func(data *nexusv1.DataServicesSpec, list []T)
 	keep func(a accessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec)
+	// hint is that of entries.
+	hint func(s *nexusv1.NexusAICapabilitySpec, name string) string
 	// describes is that of entries for one store; nil describes nothing.
 	describes func(T) map[string]bool
 }
@@ -34,7 +36,7 @@ func (l stores[T]) entries() entries {
 	out := entries{
 		place: l.place, field: l.field, encryptedBy: l.encryptedBy,
 		names:   func(s *nexusv1.NexusAICapabilitySpec) []string { return namesIn(l.selected(s), l.name) },
-		objects: l.objects, keep: l.keep,
+		objects: l.objects, keep: l.keep, hint: l.hint,
 		existing: func(s *nexusv1.NexusAICapabilitySpec) []existing {
 			return existingOfList(l.at, l.declared(s), l.of)
 		},
@@ -53,7 +55,7 @@ func (l stores[T]) entries() entries {
 }
 
 // objects returns the objects of the stores.
-func (l stores[T]) objects(c *nexusv1.NexusAICapability) (out []namedObject) {
+func (l stores[T]) objects(_ parts, c *nexusv1.NexusAICapability) (out []namedObject) {
 	for _, item := range l.selected(&c.Spec) {
 		e := l.of(item)
 		name := e.object(NamesOf(c))

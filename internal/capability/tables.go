@@ -23,6 +23,9 @@ const (
 // tableNames fits the names of tables in DynamoDB.
 var tableNames = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,}$`)
 
+// existingTables describes the ARNs of tables that exist already.
+var existingTables = existingKind{noun: "table", service: "dynamodb", prefix: "table/", names: tableNames, most: 255}
+
 // tablesPart is spec.dataServices.dynamodb.
 func tablesPart() part {
 	return part{
@@ -30,7 +33,7 @@ func tablesPart() part {
 		kinds: []kindFacts{{
 			kind: kindTable, step: StepDynamoDB, removed: removal{stage: removesData + 80, steps: []string{StepDynamoDB}},
 			grants: true, store: true, isBilled: true, refusal: "is declared in spec.dataServices.dynamodb",
-			existing: &existingKind{noun: "table", service: "dynamodb", prefix: "table/", names: tableNames, most: 255},
+			existing: &existingTables,
 			doom:     doomTable,
 		}},
 		checks: []turn[checking]{{10, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
@@ -148,7 +151,7 @@ func tableSpec(k *compiler, t nexusv1.TableSpec, all *nexusv1.DynamoDBSpec) awsv
 }
 
 func existingTable(t nexusv1.TableSpec) existing {
-	return existing{kind: kindTable, purpose: t.Name, store: t.Existing}
+	return existing{kind: kindTable, of: &existingTables, purpose: t.Name, store: t.Existing}
 }
 
 // nameInDynamoDB is the name of a table in DynamoDB.

@@ -25,6 +25,9 @@ const (
 // topicNames fits the names of topics in SNS.
 var topicNames = regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`)
 
+// existingTopics describes the ARNs of topics that exist already.
+var existingTopics = existingKind{noun: "topic", service: "sns", names: topicNames, most: 256}
+
 // topicsPart is spec.dataServices.topics.
 func topicsPart() part {
 	return part{
@@ -32,7 +35,7 @@ func topicsPart() part {
 		kinds: []kindFacts{{
 			kind: kindTopic, step: StepSNS, removed: removal{stage: removesData + 30}, grants: true, isBilled: true,
 			refusal:  "is declared in spec.dataServices.topics",
-			existing: &existingKind{noun: "topic", service: "sns", names: topicNames, most: 256},
+			existing: &existingTopics,
 		}},
 		checks: []turn[checking]{{50, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			checkTopics(v, "spec.dataServices.topics", new(dataOf(&c.Spec)))
@@ -174,7 +177,7 @@ func checkTopics(v *verdict, at string, d *nexusv1.DataServicesSpec) {
 }
 
 func existingTopic(t nexusv1.TopicSpec) existing {
-	return existing{kind: kindTopic, purpose: t.Name, store: t.Existing}
+	return existing{kind: kindTopic, of: &existingTopics, purpose: t.Name, store: t.Existing}
 }
 
 // checkSubscribers refuses queues that the capability does not own.

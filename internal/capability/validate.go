@@ -49,8 +49,8 @@ func Validate(c *nexusv1.NexusAICapability, f Facts) error { return check(c, f, 
 
 // check is Validate, and adds to read the proofs that it looks at.
 func check(c *nexusv1.NexusAICapability, f Facts, read reads) error {
-	v := &verdict{read: read}
-	for _, run := range inTurn(allParts(), func(p part) []turn[checking] { return p.checks }) {
+	v := &verdict{parts: allParts(), read: read}
+	for _, run := range inTurn(v.parts, func(p part) []turn[checking] { return p.checks }) {
 		run(v, c, f)
 	}
 	if v.first == nil {
@@ -66,6 +66,7 @@ func check(c *nexusv1.NexusAICapability, f Facts, read reads) error {
 type verdict struct {
 	first *status.Stalled
 	read  reads
+	parts parts
 }
 
 func (v *verdict) require(ok bool, field, format string, args ...any) {
@@ -152,14 +153,14 @@ func checkSurroundings(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 		v.refuse(status.ReasonConflict, "spec.capabilityName",
 			"the workload namespace would be %s, the operator's own: choose another capabilityName or environment", ns)
 	}
-	k := newCompiler(c, f)
+	k := newCompiler(v.parts, c, f)
 	k.assumeOwned, k.read = true, v.read
 	for _, p := range k.parts {
 		if p.surroundings != nil {
 			p.surroundings(v, c, f, k)
 		}
 	}
-	for _, a := range accessSets(s) {
+	for _, a := range k.parts.accessSets(s) {
 		size := len(k.document(k.rightsWithin(a)...))
 		if extra := extraStatements(k); len(extra) > 0 && !a.limited {
 			size += len(k.document(extra...))

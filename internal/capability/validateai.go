@@ -33,7 +33,7 @@ func checkAINames(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 	others := nexusv1.NexusAICapability{Spec: *s}
 	others.Spec.AI = nil
 	taken, b := map[string]bool{}, bedrockSpec(s)
-	for name := range partsByName(&others) {
+	for name := range v.parts.objectsByName(&others) {
 		taken[name] = true
 	}
 	for _, m := range b.Models {
@@ -45,7 +45,7 @@ func checkAINames(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 	for _, g := range b.Guardrails {
 		taken[g.Name] = true
 	}
-	for _, r := range aiParts(s) {
+	for _, r := range aiParts(v.parts, s) {
 		v.require(!taken[r.Name], r.field+".name", "%q is the name of another part of the capability: choose another name", r.Name)
 		taken[r.Name] = true
 	}

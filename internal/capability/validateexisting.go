@@ -17,14 +17,14 @@ var existingARNPattern = regexp.MustCompile(`^arn:aws(-[a-z]+)*:[a-z0-9]+:[a-z0-
 
 // checkExisting checks the entries for stores that exist already.
 func checkExisting(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
-	all := existingIn(&c.Spec)
+	all := v.parts.existingIn(&c.Spec)
 	if len(all) > 0 && c.Spec.ProviderRef == nil {
 		v.refuse(status.ReasonNotPermitted, all[0].field+".existing",
 			"needs spec.providerRef: the operator lends its own identity only to what it composes itself, so name an AWSProvider of the namespace, whose spec.allowedExternalARNs allows the store")
 	}
 	seen := map[string]string{}
 	for _, e := range all {
-		at, of := e.field+".existing", existingFacts(e.kind)
+		at, of := e.field+".existing", e.of
 		v.require((e.store.Name != "") != (e.store.ARN != ""), at, "needs exactly one of name and arn")
 		checkExistingARN(v, at+".arn", c, e, f)
 		v.require(len(e.nameIn()) <= of.most && of.names.MatchString(e.nameIn()), at, "%q is not the name of a %s", status.Truncate(e.nameIn(), 64), of.noun)
@@ -37,7 +37,7 @@ func checkExisting(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 
 // checkExistingARN requires an ARN of the kind of store in the place of the capability.
 func checkExistingARN(v *verdict, at string, c *nexusv1.NexusAICapability, e existing, f Facts) {
-	arn, of := e.store.ARN, existingFacts(e.kind)
+	arn, of := e.store.ARN, e.of
 	if arn == "" {
 		return
 	}
@@ -69,15 +69,15 @@ func checkOnlyName(v *verdict, c *nexusv1.NexusAICapability) {
 			v.require(!fields[field], at+"."+field, "is about a store that the operator creates: remove it, or existing")
 		}
 	}
-	for _, e := range existingIn(&c.Spec) {
-		refuse(e.field, e.declares(&c.Spec))
+	for _, e := range v.parts.existingIn(&c.Spec) {
+		refuse(e.field, v.parts.describes(e, &c.Spec))
 	}
 }
 
-// declares returns the fields that describe a store, and whether an entry sets them.
-func (e existing) declares(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
-	for _, of := range allEntries() {
-		if of.describes != nil && of.field == fieldOf(e.kind) {
+// describes returns the fields that describe a store, and whether an entry sets them.
+func (ps parts) describes(e existing, s *nexusv1.NexusAICapabilitySpec) map[string]bool {
+	for _, of := range ps.allEntries() {
+		if of.describes != nil && of.field == ps.fieldOf(e.kind) {
 			return of.describes(s, e.purpose)
 		}
 	}

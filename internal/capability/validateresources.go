@@ -35,7 +35,7 @@ var (
 var decided = []string{"providerRef", "deletionPolicy", "driftPolicy", "adoptionPolicy", "managementPolicy", "importID"}
 
 // WhyNoResource says why dataServices.resources declares no objects of a kind; empty where it does, or does not know the kind.
-func WhyNoResource(kind string) string { return factsOf(kind).refusal }
+func WhyNoResource(kind string) string { return allParts().factsOf(kind).refusal }
 
 // checkResourceParts checks dataServices.resources.
 func checkResourceParts(v *verdict, c *nexusv1.NexusAICapability) {
@@ -47,7 +47,7 @@ func checkResourceParts(v *verdict, c *nexusv1.NexusAICapability) {
 	if c.Spec.ProviderRef == nil {
 		v.refuse(status.ReasonNotPermitted, resourcesField, "need spec.providerRef: the operator lends its own identity only to what it composes itself, so name an AWSProvider of the namespace")
 	}
-	parts, variables := partsByName(c), map[string]string{}
+	parts, variables := v.parts.objectsByName(c), map[string]string{}
 	for i, r := range list {
 		at := fmt.Sprintf("%s[%d]", resourcesField, i)
 		v.require(len(parts[r.Name]) <= 1, at+".name", "%q is the name of another part of the capability: choose another name", r.Name)
@@ -71,7 +71,7 @@ func checkResourceSource(v *verdict, at string, c *nexusv1.NexusAICapability, r 
 	}
 	v.require(r.Properties == nil && len(r.Ignore) == 0, at+".properties", "belongs to type")
 	_, allowed := resourceKinds[r.Kind]
-	why := WhyNoResource(r.Kind)
+	why := v.parts.factsOf(r.Kind).refusal
 	if why == "" {
 		why = "is none of " + strings.Join(slices.DeleteFunc(ResourceKinds(), func(kind string) bool { return kind == kindAnyType }), ", ")
 	}
@@ -83,7 +83,7 @@ func checkResourceSource(v *verdict, at string, c *nexusv1.NexusAICapability, r 
 		v.require(!set, at+".spec."+field, "the capability decides it: remove it")
 	}
 	if v.first == nil {
-		_, err := resourceObject(newCompiler(c, Facts{}), resourcePart{ResourcePart: r})
+		_, err := resourceObject(newCompiler(v.parts, c, Facts{}), resourcePart{ResourcePart: r})
 		v.require(err == nil, at+".spec", "%s", withoutSpec(err))
 	}
 }

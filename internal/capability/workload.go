@@ -88,15 +88,15 @@ func backendInternalURL(c *nexusv1.NexusAICapability) string {
 
 func addWorkloads(k *compiler) {
 	settings := map[string]settingsNode{}
-	for _, a := range accessSets(k.spec) {
+	for _, a := range k.parts.accessSets(k.spec) {
 		settings[a.purpose()] = addConfigMap(k, a)
 	}
 	for _, c := range componentsOf(k.spec) {
 		if c.endsAlone() {
-			addRun(k, c, settings[c.access().purpose()])
+			addRun(k, c, settings[k.accessOf(c).purpose()])
 			continue
 		}
-		addAutoscaler(k, c, addDeployment(k, c, settings[c.access().purpose()]))
+		addAutoscaler(k, c, addDeployment(k, c, settings[k.accessOf(c).purpose()]))
 		addDisruptionBudget(k, c)
 		if !c.isServed() {
 			continue
@@ -114,16 +114,16 @@ type settingsNode struct{ id, checksum string }
 // addConfigMap adds the settings of the components with an access.
 func addConfigMap(k *compiler, a accessSet) settingsNode {
 	settings := k.within(a).settings()
-	of := settingsOwner(k.spec, a)
+	of := settingsOwner(k.parts, k.spec, a)
 	id := k.workload(child{kindConfigMap, a.configMap(k.names), of.step, of.name}, &corev1.ConfigMap{Data: settings})
 	return settingsNode{id, checksumOf(k, settings)}
 }
 
 // settingsOwner is the component to whose part the settings of an access belong: the first that has them, of those that
 // have everything the backend.
-func settingsOwner(s *nexusv1.NexusAICapabilitySpec, a accessSet) component {
+func settingsOwner(ps parts, s *nexusv1.NexusAICapabilitySpec, a accessSet) component {
 	all := componentsOf(s)
-	i := slices.IndexFunc(all, func(c component) bool { return c.access().purpose() == a.purpose() })
+	i := slices.IndexFunc(all, func(c component) bool { return ps.accessOf(s, c.Access).purpose() == a.purpose() })
 	return all[max(i, 0)]
 }
 
@@ -184,7 +184,7 @@ func addDeployment(k *compiler, c component, settings settingsNode) string {
 
 // beforePods are the edges to what pods find when they start.
 func beforePods(k *compiler, c component, settings settingsNode) []graph.Edge {
-	account := graph.ID(kindServiceAccount, k.names.WorkloadNamespace(), c.access().serviceAccount(k.names), k.c.Namespace)
+	account := graph.ID(kindServiceAccount, k.names.WorkloadNamespace(), k.accessOf(c).serviceAccount(k.names), k.c.Namespace)
 	stores := slices.DeleteFunc(slices.Clone(k.aws), func(id string) bool { return id == k.parameterSet })
 	return slices.Concat(graph.NeedReady(stores...), graph.NeedPresent(k.parameterSet), graph.NeedApplied(settings.id, account))
 }
@@ -193,7 +193,7 @@ func beforePods(k *compiler, c component, settings settingsNode) []graph.Edge {
 // https://kubernetes.io/docs/concepts/security/pod-security-standards/
 func podSpec(k *compiler, c component) corev1.PodSpec {
 	pod := corev1.PodSpec{
-		ServiceAccountName: c.access().serviceAccount(k.names),
+		ServiceAccountName: k.accessOf(c).serviceAccount(k.names),
 		// The credentials for AWS come in their own volume; the Kubernetes API is none of the app's business.
 		AutomountServiceAccountToken: new(false),
 		Containers: []corev1.Container{{
@@ -306,7 +306,7 @@ func (n Names) Service(component string) string { return n.Of(component + "-svc"
 func (n Names) InternalService(component string) string { return n.Of(component + "-svc-internal") }
 
 // stepOfWorkload returns the step of an object of a component, by its name.
-func stepOfWorkload(c *nexusv1.NexusAICapability, name string) string {
+func stepOfWorkload(_ parts, c *nexusv1.NexusAICapability, name string) string {
 	n := NamesOf(c)
 	for _, of := range componentsOf(&c.Spec) {
 		if slices.Contains([]string{n.Of(of.name), n.Service(of.name), n.InternalService(of.name)}, name) {
@@ -324,10 +324,10 @@ func stepOfWorkload(c *nexusv1.NexusAICapability, name string) string {
 }
 
 // stepOfSettings returns the step of a ConfigMap.
-func stepOfSettings(c *nexusv1.NexusAICapability, name string) string {
-	for _, a := range accessSets(&c.Spec) {
+func stepOfSettings(ps parts, c *nexusv1.NexusAICapability, name string) string {
+	for _, a := range ps.accessSets(&c.Spec) {
 		if a.configMap(NamesOf(c)) == name {
-			return settingsOwner(&c.Spec, a).step
+			return settingsOwner(ps, &c.Spec, a).step
 		}
 	}
 	return ""

@@ -29,7 +29,7 @@ const (
 // aiPart is spec.ai, of which the resources part makes the objects.
 func aiPart() part {
 	return part{
-		checks: []turn[checking]{{100, checkAI}},
+		checks: []turn[checking]{at(100, checkAI)},
 		entries: entries{
 			place: 80, names: func(s *nexusv1.NexusAICapabilitySpec) []string { return accessibleAI(aiOf(s)) },
 			narrow: func(a accessSet, out *nexusv1.NexusAICapabilitySpec) { out.AI = restrictAI(a, out.AI) },

@@ -108,7 +108,7 @@ func toolOf(t nexusv1.GatewayTool) any {
 func functionID(k *compiler, name string) string {
 	for _, r := range dataOf(&k.c.Spec).Resources {
 		if r.Name == name {
-			return k.names.resourceID(resourcePart{ResourcePart: r})
+			return resourceID(k.names, resourcePart{ResourcePart: r})
 		}
 	}
 	return ""

@@ -60,7 +60,7 @@ func knowledgeBaseParts(list []nexusv1.KnowledgeBaseSpec) (out []resourcePart) {
 }
 
 func knowledgeBaseProperties(k *compiler, kb nexusv1.KnowledgeBaseSpec, index string) map[string]any {
-	vectors := map[string]any{"EmbeddingModelArn": k.home.foundationModel(k.home.region, kb.Create.EmbeddingModelID)}
+	vectors := map[string]any{"EmbeddingModelArn": foundationModel(k.home, k.home.region, kb.Create.EmbeddingModelID)}
 	if len(dimensionsOf[kb.Create.EmbeddingModelID]) > 1 {
 		vectors["EmbeddingModelConfiguration"] = map[string]any{"BedrockEmbeddingModelConfiguration": map[string]any{"Dimensions": int64(dimensionOf(k, kb.Create.VectorIndex))}}
 	}
@@ -114,7 +114,7 @@ func knowledgeBaseRole(kb nexusv1.KnowledgeBaseSpec, index string) *serviceRole 
 // knowledgeBaseRights allow a knowledge base to embed texts with its model, to use the vectors of its index, and to read its source.
 // https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
 func knowledgeBaseRights(k *compiler, kb nexusv1.KnowledgeBaseSpec, index string) (out []iampolicy.Statement, lacks string) {
-	out = append(out, iampolicy.Statement{Sid: "Embed", Action: []string{"bedrock:InvokeModel"}, Resource: []string{k.home.foundationModel(k.home.region, kb.Create.EmbeddingModelID)}})
+	out = append(out, iampolicy.Statement{Sid: "Embed", Action: []string{"bedrock:InvokeModel"}, Resource: []string{foundationModel(k.home, k.home.region, kb.Create.EmbeddingModelID)}})
 	bucket := k.owned(sourceID(k, kb), k.home.bucketARN(nameInS3(k, kb.Create.Source.Bucket)))
 	if bucket == "" {
 		lacks = sourceID(k, kb)

@@ -43,15 +43,15 @@ func sourceOf(k *compiler, p nexusv1.InferenceProfileSpec) string {
 	if p.SystemProfile != "" {
 		return k.home.arn("bedrock", "inference-profile/"+p.SystemProfile)
 	}
-	return k.home.foundationModel(k.home.region, p.ModelID)
+	return foundationModel(k.home, k.home.region, p.ModelID)
 }
 
 // modelBehind is the ARN of the model of a profile. AWS decides and changes to which regions its own profiles lead.
 func modelBehind(k *compiler, p nexusv1.InferenceProfileSpec) string {
 	if p.SystemProfile != "" {
-		return k.home.foundationModel("*", p.ModelID)
+		return foundationModel(k.home, "*", p.ModelID)
 	}
-	return k.home.foundationModel(k.home.region, p.ModelID)
+	return foundationModel(k.home, k.home.region, p.ModelID)
 }
 
 func checkInferenceProfiles(v *verdict, list []nexusv1.InferenceProfileSpec, f Facts) {

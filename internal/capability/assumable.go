@@ -34,7 +34,7 @@ func roleStatements(k *compiler) []iampolicy.Statement {
 }
 
 func checkRoles(v *verdict, at string, list []nexusv1.RoleSpec) {
-	v.distinct(at, namesIn(list, func(r nexusv1.RoleSpec) string { return r.Name }), maxTopicPurpose)
+	v.distinct(at, namesIn(list, func(r nexusv1.RoleSpec) string { return r.Name }), maxRolePurpose)
 }
 
 // roleValues tell the application the ARNs of these roles, and of the role for everything.

@@ -32,8 +32,8 @@ const (
 // bedrockPart is spec.dataServices.bedrock.
 func bedrockPart() part {
 	return part{
-		checks: []turn[checking]{{140, checkBedrock}},
-		rights: []turn[granting]{{110, bedrockStatements}},
+		checks: []turn[checking]{at(140, checkBedrock)},
+		rights: []turn[granting]{at(110, bedrockStatements)},
 		values: bedrockValues,
 		entries: entries{
 			place: 90,
@@ -107,14 +107,14 @@ func bedrockStatements(k *compiler) []iampolicy.Statement {
 	for _, m := range b.Models {
 		switch p := m.InferenceProfile; {
 		case p == "":
-			direct = append(direct, h.foundationModel(h.region, m.ModelID))
+			direct = append(direct, foundationModel(h, h.region, m.ModelID))
 			continue
 		case strings.HasPrefix(p, "arn:"):
 			profiles = append(profiles, p)
 		default:
 			profiles = append(profiles, h.arn("bedrock", "inference-profile/"+p))
 		}
-		behind = append(behind, h.foundationModel("*", m.ModelID))
+		behind = append(behind, foundationModel(h, "*", m.ModelID))
 	}
 	for _, kb := range b.KnowledgeBases {
 		bases = append(bases, h.arn("bedrock", "knowledge-base/"+kb.ID))
@@ -142,7 +142,7 @@ func bedrockStatements(k *compiler) []iampolicy.Statement {
 func sortedOnce(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
 // foundationModel names a model of AWS, which is in no account.
-func (h home) foundationModel(region, id string) string {
+func foundationModel(h home, region, id string) string {
 	return "arn:" + h.partition + ":bedrock:" + region + "::foundation-model/" + id
 }
 

@@ -37,11 +37,11 @@ func bucketsPart() part {
 			existing: &existingBuckets,
 			doom:     doomBucket,
 		}},
-		checks: []turn[checking]{{20, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+		checks: []turn[checking]{at(20, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			if d := dataOf(&c.Spec).S3; d != nil {
 				checkBuckets(v, "spec.dataServices.s3", d)
 			}
-		}}},
+		})},
 		surroundings: func(v *verdict, c *nexusv1.NexusAICapability, f Facts, _ *compiler) {
 			if b := s3Spec(&c.Spec); b != nil {
 				v.local("spec.dataServices.s3.kmsKeyArn", "key", b.KMSKeyArn, f.region(c), f)
@@ -49,7 +49,7 @@ func bucketsPart() part {
 			checkBucketNames(v, c, f)
 		},
 		compile: []func(*compiler){addBuckets},
-		rights:  []turn[granting]{{20, bucketStatements}},
+		rights:  []turn[granting]{at(20, bucketStatements)},
 		values:  bucketValues,
 		entries: stores[nexusv1.BucketSpec]{
 			place: 20, field: ofBuckets, encryptedBy: "s3", at: "spec.dataServices.s3.buckets", of: existingBucket,

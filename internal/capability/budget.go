@@ -174,7 +174,7 @@ func (o Observed) awaitsBudget(labels map[string]string) bool {
 // budgetPart is spec.budget.
 func budgetPart() part {
 	return part{
-		checks:  []turn[checking]{{110, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkBudget(v, c) }}},
+		checks:  []turn[checking]{at(110, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkBudget(v, c) })},
 		compile: []func(*compiler){addBudget},
 	}
 }

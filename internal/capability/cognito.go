@@ -56,10 +56,10 @@ func signInPart() part {
 				want.(*awsv1.CognitoUserPool).Spec.DeletionProtection = new(EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete)
 			},
 		}},
-		checks:    []turn[checking]{{1, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkSignIn(v, &c.Spec) }}},
+		checks:    []turn[checking]{at(1, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkSignIn(v, &c.Spec) })},
 		compile:   []func(*compiler){addUserPool},
 		values:    func(k *compiler) []value { return valuesOf("cognito/", "NEXUS_COGNITO_", signInValues(k)) },
-		publishes: []turn[publishing]{{30, func(k *compiler) []string { return []string{poolID(k)} }}},
+		publishes: []turn[publishing]{at(30, func(k *compiler) []string { return []string{poolID(k)} })},
 	}
 }
 

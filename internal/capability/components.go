@@ -209,8 +209,8 @@ func WantsAddress(c *nexusv1.NexusAICapability) bool {
 // HasIngress reports whether an Ingress or a Gateway leads traffic to components.
 func HasIngress(c *nexusv1.NexusAICapability) bool { return ingressEnabled(&c.Spec) }
 
-// url returns the address of a component for callers inside the cluster; "" where it has no Service.
-func (c component) url(of *nexusv1.NexusAICapability) string {
+// urlOf returns the address of a component for callers inside the cluster; "" where it has no Service.
+func urlOf(c component, of *nexusv1.NexusAICapability) string {
 	if !c.isServed() {
 		return ""
 	}
@@ -231,7 +231,7 @@ func (s summary) components() []nexusv1.ComponentStatus {
 				nodes = append(nodes, v)
 			}
 		}
-		row := nexusv1.ComponentStatus{Name: c.name, Type: c.kind, State: nexusv1.ResourceReady, URL: c.url(s.Capability)}
+		row := nexusv1.ComponentStatus{Name: c.name, Type: c.kind, State: nexusv1.ResourceReady, URL: urlOf(c, s.Capability)}
 		if said := s.part(nodes); worstOf(nodes) >= 0 {
 			row.State = nodes[worstOf(nodes)].resourceState()
 			row.Reason, row.Message = said.Reason, status.Truncate(said.Message, 512)
@@ -248,6 +248,9 @@ func (s summary) components() []nexusv1.ComponentStatus {
 // maxComponentNames bounds capabilityName, environment and the name of a component: {cap}-{env}-{name}-svc is a Service's name.
 const maxComponentNames = 57
 
+// maxComponentName bounds the name of a component.
+const maxComponentName = 40
+
 // reservedComponents are names of fields, and of an object of every capability with intents.
 var reservedComponents = []string{frontend, backend, policies}
 
@@ -258,7 +261,7 @@ func checkComponents(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 	seen := map[string]bool{}
 	for i, n := range s.Components {
 		field := fmt.Sprintf("%s[%d]", at, i)
-		v.matches(field+".name", n.Name, maxTablePurpose, namePattern)
+		v.matches(field+".name", n.Name, maxComponentName, namePattern)
 		v.require(!slices.Contains(reservedComponents, n.Name), field+".name", "%v are reserved: choose another name", reservedComponents)
 		v.require(!seen[n.Name], field+".name", "%q is there twice", n.Name)
 		v.require(len(s.CapabilityName)+len(s.Environment)+len(n.Name) <= maxComponentNames, field+".name",

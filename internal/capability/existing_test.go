@@ -94,7 +94,7 @@ func TestExisting_RightsNeedConsent(t *testing.T) {
 		if granted := slices.Contains(grantedIn(t, c, f), orders); granted != (tc.says == "") {
 			t.Errorf("%s: granted %v", name, granted)
 		}
-		why := f.WithheldFrom(c, "DynamoDBTable", "myapp-dev-orders.existing")
+		why := capability.WithheldFrom(f, c, "DynamoDBTable", "myapp-dev-orders.existing")
 		if (why == "") != (tc.says == "") || !strings.Contains(why, tc.says) || why != "" && !strings.Contains(why, orders) {
 			t.Errorf("%s: %q", name, why)
 		}
@@ -200,7 +200,7 @@ func TestExisting_NoQueueOfTheOperatorIsGranted(t *testing.T) {
 		t.Fatal("the queue of others is not granted")
 	}
 	f.ReservedARNs = []string{"arn:*:sqs:*:123456789012:nexus-drift"}
-	if slices.Contains(grantedIn(t, c, f), queue) || !strings.Contains(f.WithheldFrom(c, "SQSQueue", "myapp-dev-jobs.existing"), "the operator works with") {
+	if slices.Contains(grantedIn(t, c, f), queue) || !strings.Contains(capability.WithheldFrom(f, c, "SQSQueue", "myapp-dev-jobs.existing"), "the operator works with") {
 		t.Error("the operator's queue is granted")
 	}
 }
@@ -285,7 +285,7 @@ func TestExisting_RolesAreAssumedByConsent(t *testing.T) {
 	all := "arn:aws:iam::123456789012:role/*"
 	unlimited := allowing(all)
 	unlimited.AllowedExternalARNs, unlimited.Owned = nil, proofs
-	if why := unlimited.WithheldFrom(c, "IAMRole", "myapp-dev-reader.existing"); !strings.Contains(why, "--allowed-external-arns") {
+	if why := capability.WithheldFrom(unlimited, c, "IAMRole", "myapp-dev-reader.existing"); !strings.Contains(why, "--allowed-external-arns") {
 		t.Errorf("without the administrator: %q", why)
 	}
 	for name, tc := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 // Expect returns the facts as they will be once every child exists, for a plan: a role gets rights only on what its
 // capability owns, and the policy that it will have depends on what is created before it. Of the children whose IDs
 // are disputed nothing is expected.
-func (f Facts) Expect(c *nexusv1.NexusAICapability, disputed func(id string) bool) Facts {
+func Expect(f Facts, c *nexusv1.NexusAICapability, disputed func(id string) bool) Facts {
 	k := newCompiler(allParts(), c, f)
 	k.expected = map[string]Proof{}
 	k.appStatements()

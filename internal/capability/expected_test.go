@@ -69,7 +69,7 @@ func TestExpect_CompilesAsOnceEverythingExists(t *testing.T) {
 		if c.Spec.ProviderRef != nil {
 			f.ProviderRegion = cmp.Or(c.Spec.Region, "eu-west-1")
 		}
-		expectation := f.Expect(c, nothing)
+		expectation := capability.Expect(f, c, nothing)
 		expected, err := capability.Compile(c, expectation)
 		if err != nil {
 			t.Fatalf("%v", err)
@@ -95,7 +95,7 @@ func TestExpect_CompilesAsOnceEverythingExists(t *testing.T) {
 func TestExpect_NothingOfWhatIsDisputed(t *testing.T) {
 	c := example(t, "test-capability.yaml")
 	disputed := "S3Bucket/myapp-dev-call-data"
-	g, err := capability.Compile(c, facts().Expect(c, func(id string) bool { return id == disputed }))
+	g, err := capability.Compile(c, capability.Expect(facts(), c, func(id string) bool { return id == disputed }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestExpect_KeepsWhatIsProven(t *testing.T) {
 	c := example(t, "test-capability.yaml")
 	f := facts()
 	f.Owned = map[string]capability.Proof{"SecretsManagerSecret/myapp-dev-openai": {ARN: "arn:aws:secretsmanager:ap-southeast-1:123456789012:secret:myapp/dev/openai-XyZ123", UID: "u"}}
-	if got := f.Expect(c, nothing).Owned["SecretsManagerSecret/myapp-dev-openai"]; got.ARN != f.Owned["SecretsManagerSecret/myapp-dev-openai"].ARN || got.UID != "u" {
+	if got := capability.Expect(f, c, nothing).Owned["SecretsManagerSecret/myapp-dev-openai"]; got.ARN != f.Owned["SecretsManagerSecret/myapp-dev-openai"].ARN || got.UID != "u" {
 		t.Errorf("%+v", got)
 	}
 	if len(f.Owned) != 1 {

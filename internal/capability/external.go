@@ -45,7 +45,7 @@ func (k *compiler) withholds() bool {
 
 // WithheldFrom says why the workloads get no rights on the existing store that an object observes, and what gives them; it is empty for every
 // other object, and while that is not known.
-func (f Facts) WithheldFrom(c *nexusv1.NexusAICapability, kind, name string) string {
+func WithheldFrom(f Facts, c *nexusv1.NexusAICapability, kind, name string) string {
 	e, is := allParts().existingOf(c, kind, name)
 	if !is || c.DeletionTimestamp != nil {
 		return ""

@@ -36,9 +36,12 @@ func IsGatewayKind(k schema.GroupVersionKind) bool {
 	return k.Group == GatewayGroup || k.Group == balancerGroup
 }
 
+// balancerVersion is that of the settings of the AWS Load Balancer Controller.
+var balancerVersion = schema.GroupVersion{Group: balancerGroup, Version: "v1beta1"}
+
 // BalancerSettingsKind is the kind by which the AWS Load Balancer Controller takes settings for a Gateway or a class of them.
 func BalancerSettingsKind() schema.GroupVersionKind {
-	return allParts().factsOf(kindBalancerSettings).groupVersionKind()
+	return balancerVersion.WithKind(kindBalancerSettings)
 }
 
 // GatewayOf returns what the capability says of a Gateway; nil where traffic comes through an Ingress, or not from outside.
@@ -69,14 +72,16 @@ func GatewayObject(c *nexusv1.NexusAICapability) (namespace, name string, ok boo
 
 // usesALBGateway reports whether the Gateway is the capability's own and becomes an Application Load Balancer. A class that is not
 // known yet, or no longer, is taken for one: what that load balancer needs stays.
-func usesALBGateway(k *compiler) bool {
-	g := gatewayOf(k.spec)
-	return g != nil && g.Class != "" && (k.facts.Gateway.Controller == "" || k.facts.Gateway.Controller == albController)
+func usesALBGateway(s *nexusv1.NexusAICapabilitySpec, f Facts) bool {
+	g := gatewayOf(s)
+	return g != nil && g.Class != "" && (f.Gateway.Controller == "" || f.Gateway.Controller == albController)
 }
 
 // mayCertify reports whether the load balancer takes certificates of ACM from the capability: the listeners of an existing
 // Gateway have their own, and other controllers know Secrets only.
-func mayCertify(k *compiler) bool { return gatewayOf(k.spec) == nil || usesALBGateway(k) }
+func mayCertify(s *nexusv1.NexusAICapabilitySpec, f Facts) bool {
+	return gatewayOf(s) == nil || usesALBGateway(s, f)
+}
 
 // addGateway makes the routes of the capability and, for a class, the Gateway with what its controller needs to know.
 func addGateway(k *compiler) {
@@ -84,7 +89,7 @@ func addGateway(k *compiler) {
 	if g == nil {
 		return
 	}
-	secure := certificateArn(k) != "" && mayCertify(k)
+	secure := certificateArn(k) != "" && mayCertify(k.spec, k.facts)
 	section := ""
 	if g.Class != "" {
 		section = listenerHTTP
@@ -152,7 +157,7 @@ func addOwnGateway(k *compiler, class string, secure bool) {
 	}
 	spec := map[string]any{"gatewayClassName": class, "listeners": listeners}
 	var after []graph.Edge
-	if usesALBGateway(k) {
+	if usesALBGateway(k.spec, k.facts) {
 		spec["infrastructure"] = map[string]any{"parametersRef": map[string]any{"group": balancerGroup, "kind": kindBalancerSettings, "name": k.names.Ingress()}}
 		after = graph.NeedApplied(addBalancerSettings(k, secure)...)
 	}

@@ -39,9 +39,9 @@ func gluePart() part {
 			}},
 			{kind: kindGlueCrawler, step: StepGlue, removed: removal{stage: removesRoleUsers}, grants: true, isBilled: true, refusal: refusal},
 		},
-		checks:  []turn[checking]{{70, checkGlue}, {97, checkCatalogBucket}},
+		checks:  []turn[checking]{at(70, checkGlue), at(97, checkCatalogBucket)},
 		compile: []func(*compiler){addCatalog, addCrawler},
-		rights:  []turn[granting]{{30, catalogStatements}},
+		rights:  []turn[granting]{at(30, catalogStatements)},
 		values:  catalogValues,
 		entries: entries{
 			place: 30, field: ofGlue, brings: ofBuckets + "/" + callData,

@@ -48,8 +48,7 @@ func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, o
 // servesHTTPS reports whether the load balancer has a certificate.
 func (o Observed) servesHTTPS() bool {
 	s := &o.Capability.Spec
-	k := compiler{c: o.Capability, spec: s, facts: o.Facts}
-	if !mayCertify(&k) {
+	if !mayCertify(s, o.Facts) {
 		return o.Facts.Gateway.HTTPS
 	}
 	return ingressOf(s).CertificateArn != "" || usesZone(s)
@@ -57,7 +56,7 @@ func (o Observed) servesHTTPS() bool {
 
 // hosted names an object that belongs to a host. Host and zone of a record never change, so that other ones are another
 // object: it comes into being before the one of the host before goes.
-func (n Names) hosted(purpose string, of ...string) string {
+func hosted(n Names, purpose string, of ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(of, " ")))
 	return n.Of(purpose + "-" + hex.EncodeToString(sum[:4]))
 }
@@ -65,10 +64,10 @@ func (n Names) hosted(purpose string, of ...string) string {
 // certificateName is that of the certificate that the capability requests for its host; "" without one.
 func certificateName(k *compiler) string {
 	in := ingressOf(k.spec)
-	if !usesZone(k.spec) || in.CertificateArn != "" || !mayCertify(k) {
+	if !usesZone(k.spec) || in.CertificateArn != "" || !mayCertify(k.spec, k.facts) {
 		return ""
 	}
-	return k.names.hosted("certificate", in.Host)
+	return hosted(k.names, "certificate", in.Host)
 }
 
 // Names of the way in: of its kinds and step.
@@ -95,16 +94,16 @@ func trafficPart() part {
 			{kind: kindRoute, version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, step: StepIngress, removed: removal{stage: removesTraffic + 10}},
 			{kind: kindGateway, version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, step: StepIngress, removed: removal{stage: removesTraffic + 20}},
 			// Their controller needs them for as long as the Gateway is there.
-			{kind: kindBalancerSettings, version: schema.GroupVersion{Group: balancerGroup, Version: "v1beta1"}, step: StepIngress, removed: removal{stage: removesTraffic + 30}},
-			{kind: kindTargetSettings, version: schema.GroupVersion{Group: balancerGroup, Version: "v1beta1"}, step: StepIngress, removed: removal{stage: removesTraffic + 30}},
+			{kind: kindBalancerSettings, version: balancerVersion, step: StepIngress, removed: removal{stage: removesTraffic + 30}},
+			{kind: kindTargetSettings, version: balancerVersion, step: StepIngress, removed: removal{stage: removesTraffic + 30}},
 			{kind: kindCertificate, step: StepIngress, removed: removal{stage: removesTraffic + 40}, refusal: refusal, isTemporary: true, proves: true},
 			{kind: kindHostedZone, step: StepIngress, removed: removal{stage: removesTraffic + 40}, refusal: refusal, isTemporary: true},
 		},
-		checks:  []turn[checking]{{4, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkIngress(v, ingressOf(&c.Spec), f) }}},
+		checks:  []turn[checking]{at(4, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkIngress(v, ingressOf(&c.Spec), f) })},
 		compile: []func(*compiler){addZone, addCertificate, addIngress, addGateway, addRecords},
-		publishes: []turn[publishing]{{40, func(k *compiler) []string {
+		publishes: []turn[publishing]{at(40, func(k *compiler) []string {
 			return []string{certificateID(k), balancerID(k), zoneID(k)}
-		}}},
+		})},
 	}
 }
 
@@ -235,7 +234,7 @@ func ZoneObject(c *nexusv1.NexusAICapability) (name string, made bool) {
 	case in.HostedZoneRef != nil:
 		return in.HostedZoneRef.Name, false
 	default:
-		return NamesOf(c).hosted("zone", in.HostedZoneName), true
+		return hosted(NamesOf(c), "zone", in.HostedZoneName), true
 	}
 }
 
@@ -282,7 +281,7 @@ func recordName(k *compiler, purpose, recordType string) string {
 	if recordType == "" {
 		host = strings.TrimPrefix(host, "*.")
 	}
-	return k.names.hosted(purpose, host, cmp.Or(knownZone(k), zoneID(k)), recordType)
+	return hosted(k.names, purpose, host, cmp.Or(knownZone(k), zoneID(k)), recordType)
 }
 
 // balancerID is the ID of the node whose load balancer the records lead to; "" without records.

@@ -34,6 +34,7 @@ const (
 	StepIAM            = "IAM"
 	StepServiceAccount = "ServiceAccount"
 	ofRoles            = "roles"
+	maxRolePurpose     = 40
 )
 
 // roleNames fits the names of roles in IAM.
@@ -52,11 +53,11 @@ func identityPart() part {
 				existing: &existingRoles},
 			{kind: kindAssociation, step: StepIAM, removed: removal{stage: removesRoleUsers}, refusal: refusal, isTemporary: true},
 		},
-		checks: []turn[checking]{{60, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+		checks: []turn[checking]{at(60, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			checkRoles(v, "spec.dataServices.roles", dataOf(&c.Spec).Roles)
-		}}},
+		})},
 		compile: []func(*compiler){addAssumableRoles, addRoles, addAssociations},
-		rights:  []turn[granting]{{80, roleStatements}},
+		rights:  []turn[granting]{at(80, roleStatements)},
 		values:  roleValues,
 		entries: stores[nexusv1.RoleSpec]{
 			place: 60, field: ofRoles, at: "spec.dataServices.roles", of: existingRole,
@@ -72,7 +73,7 @@ func accountsPart() part {
 	return part{
 		steps:   []Step{{8, StepServiceAccount, nexusv1.PhaseDeploying, nexusv1.ConditionIdentityReady}},
 		kinds:   []kindFacts{{kind: kindServiceAccount, version: coreV1, step: StepServiceAccount, removed: removal{stage: removesIdentity, steps: []string{StepServiceAccount}}}},
-		checks:  []turn[checking]{{130, checkPodIdentity}},
+		checks:  []turn[checking]{at(130, checkPodIdentity)},
 		compile: []func(*compiler){addServiceAccounts},
 	}
 }
@@ -211,5 +212,5 @@ func checkStatement(v *verdict, at string, s nexusv1.PolicyStatement) {
 
 // rightsPart is spec.identity.
 func rightsPart() part {
-	return part{checks: []turn[checking]{{120, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkRights(v, c.Spec.Identity, f) }}}}
+	return part{checks: []turn[checking]{at(120, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkRights(v, c.Spec.Identity, f) })}}
 }

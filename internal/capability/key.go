@@ -35,13 +35,13 @@ func keyPart() part {
 			kind: kindKey, step: StepKMS, removed: removal{stage: removesData + 90}, grants: true, store: true, isBilled: true,
 			refusal: "is declared in spec.dataServices.kms",
 		}},
-		checks: []turn[checking]{{30, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+		checks: []turn[checking]{at(30, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			checkKey(v, "spec.dataServices.kms", dataOf(&c.Spec).KMS)
-		}}},
+		})},
 		compile:   []func(*compiler){addKey},
-		rights:    []turn[granting]{{100, keyStatements}},
+		rights:    []turn[granting]{at(100, keyStatements)},
 		values:    func(k *compiler) []value { return valuesOf("kms/", "NEXUS_KMS_", keyValues(k)) },
-		publishes: []turn[publishing]{{20, func(k *compiler) []string { return []string{keyID(k)} }}},
+		publishes: []turn[publishing]{at(20, func(k *compiler) []string { return []string{keyID(k)} })},
 	}
 }
 

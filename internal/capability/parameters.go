@@ -30,7 +30,7 @@ func parametersPart() part {
 			},
 		}},
 		compile: []func(*compiler){addParameters},
-		rights:  []turn[granting]{{40, parameterStatements}},
+		rights:  []turn[granting]{at(40, parameterStatements)},
 	}
 }
 
@@ -39,7 +39,7 @@ func addParameters(k *compiler) {
 	o := &awsv1.SSMParameterSet{Spec: awsv1.SSMParameterSetSpec{
 		Path: k.names.ParameterPath(), Parameters: map[string]awsv1.SSMParameter{},
 	}}
-	for name, value := range k.parameterValues() {
+	for name, value := range parameterValues(k) {
 		o.Spec.Parameters[name] = awsv1.SSMParameter{Value: value, Type: "String"}
 	}
 	k.parameterSet = k.resource(child{kindParameters, k.names.Prefix(), StepSSM, "ssm"}, o)
@@ -47,7 +47,7 @@ func addParameters(k *compiler) {
 
 // parameterValues are the parameters by their names below the path: what an application needs to find
 // everything that belongs to it.
-func (k *compiler) parameterValues() map[string]string {
+func parameterValues(k *compiler) map[string]string {
 	v := map[string]string{
 		"aws/region": k.home.region, "aws/account-id": k.home.account,
 		"app/capability": k.names.Capability, "app/environment": k.names.Environment, "app/version": k.spec.Version,
@@ -92,7 +92,7 @@ const sidParameters = "Parameters"
 // https://docs.aws.amazon.com/systems-manager/latest/userguide/sysman-paramstore-access.html
 func parameterStatements(k *compiler) []iampolicy.Statement {
 	id := kindParameters + "/" + k.names.Prefix()
-	values, proof := k.parameterValues(), k.proof(id)
+	values, proof := parameterValues(k), k.proof(id)
 	if k.expected != nil {
 		proof = k.expectParameters(id, values)
 	}

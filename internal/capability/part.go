@@ -63,6 +63,9 @@ type turn[F any] struct {
 	run   F
 }
 
+// at gives a function its place.
+func at[F any](place int, run F) turn[F] { return turn[F]{place, run} }
+
 // inTurn returns the functions of the parts by their places.
 func inTurn[F any](ps parts, of func(part) []turn[F]) (out []F) {
 	var all []turn[F]

@@ -28,7 +28,7 @@ const (
 func policiesPart() part {
 	return part{
 		kinds:   []kindFacts{{kind: kindPolicies, version: intentv1alpha1.GroupVersion, step: StepPolicies, removed: removal{stage: removesIdentity + 10}}},
-		checks:  []turn[checking]{{150, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkIntents(v, &c.Spec) }}},
+		checks:  []turn[checking]{at(150, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkIntents(v, &c.Spec) })},
 		compile: []func(*compiler){addPolicies},
 	}
 }
@@ -121,10 +121,10 @@ func boundTo(n graph.Node) nexusv1.Component {
 
 // closesEgress returns the bound intents that close a component's way to AWS. The frontend has no need of it, nor has a component
 // without access to anything there.
-func (f Facts) closesEgress(c *nexusv1.NexusAICapability, n graph.Node) []string {
+func closesEgress(ps parts, f Facts, c *nexusv1.NexusAICapability, n graph.Node) []string {
 	if n.Step != StepPolicies || !slices.ContainsFunc(componentsOf(&c.Spec), func(of component) bool {
 		bound := boundTo(n)
-		return of.name != frontend && !allParts().accessOf(&c.Spec, of.Access).isNone() && (bound == "" || bound == nexusv1.Component(of.name))
+		return of.name != frontend && !ps.accessOf(&c.Spec, of.Access).isNone() && (bound == "" || bound == nexusv1.Component(of.name))
 	}) {
 		return nil
 	}
@@ -133,19 +133,19 @@ func (f Facts) closesEgress(c *nexusv1.NexusAICapability, n graph.Node) []string
 
 // Objection says why an object of a capability will not be fit for use although it can be made as it is declared: rights on an existing store
 // are withheld, or what was asked for contradicts itself. It is nil where nothing is in the way.
-func (f Facts) Objection(c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
-	if why := f.WithheldFrom(c, n.Object.GetKind(), n.Object.GetName()); why != "" {
+func Objection(f Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
+	if why := WithheldFrom(f, c, n.Object.GetKind(), n.Object.GetName()); why != "" {
 		return &status.Stalled{Reason: status.ReasonNotPermitted, Message: why}
 	}
-	return f.contradiction(c, n)
+	return contradiction(allParts(), f, c, n)
 }
 
 // contradiction says how a binding closes a way that the capability needs. It may be enforced to the letter all the same.
-func (f Facts) contradiction(c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
-	if names := f.closesEgress(c, n); len(names) > 0 {
-		return &status.Stalled{Reason: status.ReasonEgressToAWSBlocked, Message: f.howToOpen(names, string(cmp.Or(boundTo(n), nexusv1.ComponentBackend)))}
+func contradiction(ps parts, f Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
+	if names := closesEgress(ps, f, c, n); len(names) > 0 {
+		return &status.Stalled{Reason: status.ReasonEgressToAWSBlocked, Message: howToOpen(f, names, string(cmp.Or(boundTo(n), nexusv1.ComponentBackend)))}
 	}
-	if message := f.closedToBalancer(n); message != "" {
+	if message := closedToBalancer(f, n); message != "" {
 		return &status.Stalled{Reason: status.ReasonLoadBalancerBlocked, Message: message}
 	}
 	return nil
@@ -168,7 +168,7 @@ func (o Observed) stateOf(n graph.Node) State {
 	if n.Object.GetKind() == kindAssociation && s.isDone() {
 		return o.Agent.reportIn(s, o.Facts.EKSCluster)
 	}
-	if against := o.Facts.contradiction(o.Capability, n); against != nil {
+	if against := contradiction(allParts(), o.Facts, o.Capability, n); against != nil {
 		s.Stalled, s.Reason, s.Message = true, against.Reason, against.Message
 	}
 	return s
@@ -177,7 +177,7 @@ func (o Observed) stateOf(n graph.Node) State {
 // closedToBalancer says that intents of a binding close pods to the load balancer that leads to them, and what opens the way; it is empty
 // where they close none. A load balancer of AWS calls pods from its own addresses, which are those of no pod.
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/#target-type
-func (f Facts) closedToBalancer(n graph.Node) string {
+func closedToBalancer(f Facts, n graph.Node) string {
 	if n.Step != StepPolicies {
 		return ""
 	}
@@ -213,7 +213,7 @@ type Balanced struct {
 func BalancedComponents(c *nexusv1.NexusAICapability, f Facts) []Balanced {
 	var out []Balanced
 	for _, of := range frontFirst(&c.Spec) {
-		if f.isBalanced(&c.Spec, of) {
+		if isBalanced(f, &c.Spec, of) {
 			out = append(out, Balanced{nexusv1.Component(of.name), of.port})
 		}
 	}
@@ -222,7 +222,7 @@ func BalancedComponents(c *nexusv1.NexusAICapability, f Facts) []Balanced {
 
 // isBalanced reports whether a load balancer of AWS calls the pods of a component. Which pods serve a Gateway of another controller, or
 // one of others, is not known.
-func (f Facts) isBalanced(s *nexusv1.NexusAICapabilitySpec, c component) bool {
+func isBalanced(f Facts, s *nexusv1.NexusAICapabilitySpec, c component) bool {
 	switch {
 	case !c.isServed():
 		return false
@@ -238,7 +238,7 @@ func (f Facts) isBalanced(s *nexusv1.NexusAICapabilitySpec, c component) bool {
 }
 
 // howToOpen says what opens the way to AWS that SecurityIntents close; what opens several of them is said once.
-func (f Facts) howToOpen(names []string, component string) string {
+func howToOpen(f Facts, names []string, component string) string {
 	var out []string
 	for _, name := range names {
 		remedy := f.ClosesEgress[name]

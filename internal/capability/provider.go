@@ -17,7 +17,7 @@ func providerPart() part {
 	return part{
 		kinds:     []kindFacts{{kind: kindProvider, removed: removal{stage: removesLast}}},
 		compile:   []func(*compiler){addProvider},
-		publishes: []turn[publishing]{{10, func(k *compiler) []string { return []string{kindProvider + "/" + ProviderName(k.c)} }}},
+		publishes: []turn[publishing]{at(10, func(k *compiler) []string { return []string{kindProvider + "/" + ProviderName(k.c)} })},
 	}
 }
 

@@ -52,11 +52,11 @@ func queuesPart() part {
 			existing: &existingQueues,
 			doom:     doomQueue,
 		}},
-		checks: []turn[checking]{{40, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+		checks: []turn[checking]{at(40, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			checkQueues(v, "spec.dataServices.queues", dataOf(&c.Spec).Queues)
-		}}},
+		})},
 		compile: []func(*compiler){addQueues},
-		rights:  []turn[granting]{{60, queueStatements}},
+		rights:  []turn[granting]{at(60, queueStatements)},
 		values:  queueValues,
 		entries: stores[nexusv1.QueueSpec]{
 			place: 40, field: ofQueues, encryptedBy: "sqs", at: "spec.dataServices.queues", of: existingQueue,
@@ -115,7 +115,7 @@ func addQueue(k *compiler, purpose string, o *awsv1.SQSQueue, after []graph.Edge
 // queueSpec says every setting, so that what a user removes goes back to its default.
 func queueSpec(k *compiler, purpose string, q nexusv1.QueueSpec) awsv1.SQSQueueSpec {
 	out := awsv1.SQSQueueSpec{
-		QueueName: k.names.message(purpose, q.FIFO), FifoQueue: q.FIFO,
+		QueueName: messageName(k.names, purpose, q.FIFO), FifoQueue: q.FIFO,
 		DelaySeconds:                  new(int32(0)),
 		VisibilityTimeout:             new(defaultVisibilitySeconds),
 		MessageRetentionPeriod:        new(maxRetentionSeconds),
@@ -138,7 +138,7 @@ func queueSpec(k *compiler, purpose string, q nexusv1.QueueSpec) awsv1.SQSQueueS
 
 // queueURL returns the address of a queue, in the form in which SQS returns it.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html
-func (h home) queueURL(name string) string {
+func queueURL(h home, name string) string {
 	return "https://" + h.service("sqs") + "/" + h.account + "/" + name
 }
 
@@ -146,9 +146,9 @@ func (h home) queueURL(name string) string {
 func queueURLs(k *compiler) map[string]string {
 	out := map[string]string{}
 	for _, q := range selectedQueues(k.spec) {
-		out[q.Name] = k.home.queueURL(nameInSQS(k, q))
+		out[q.Name] = queueURL(k.home, nameInSQS(k, q))
 		if aside := deadLetter(q.Name); q.DeadLetter != nil {
-			out[aside] = k.home.queueURL(k.names.message(aside, q.FIFO))
+			out[aside] = queueURL(k.home, messageName(k.names, aside, q.FIFO))
 		}
 	}
 	return out
@@ -167,7 +167,7 @@ func nameInSQS(k *compiler, q nexusv1.QueueSpec) string {
 	if e := existingQueue(q); e.store != nil {
 		return e.nameIn()
 	}
-	return k.names.message(q.Name, q.FIFO)
+	return messageName(k.names, q.Name, q.FIFO)
 }
 
 // consume lists the actions for receiving from a queue.
@@ -179,7 +179,7 @@ var consume = []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:
 func queueStatements(k *compiler) []iampolicy.Statement {
 	var sent, received []string
 	add := func(list *[]string, purpose string, fifo bool) {
-		if arn := k.owned(kindQueue+"/"+k.names.Of(purpose), k.home.arn("sqs", k.names.message(purpose, fifo))); arn != "" {
+		if arn := k.owned(kindQueue+"/"+k.names.Of(purpose), k.home.arn("sqs", messageName(k.names, purpose, fifo))); arn != "" {
 			*list = append(*list, arn)
 		}
 	}
@@ -232,8 +232,8 @@ func existingQueue(q nexusv1.QueueSpec) existing {
 // deadLetter is the purpose of the dead-letter queue of a queue. No other queue has such a name.
 func deadLetter(queue string) string { return queue + deadLetterEnding }
 
-// message names a queue or a topic in AWS.
-func (n Names) message(purpose string, fifo bool) string {
+// messageName names a queue or a topic in AWS.
+func messageName(n Names, purpose string, fifo bool) string {
 	if fifo {
 		return n.Of(purpose) + fifoEnding
 	}

@@ -75,12 +75,20 @@ func CompileAfter(last *Compilation, c *nexusv1.NexusAICapability, f Facts) (*Co
 		return nil, err
 	}
 	k := newCompiler(allParts(), c, f)
-	out := &Compilation{facts: f, checked: checked, parts: k.buildAfter(last)}
+	out := &Compilation{facts: f, checked: checked, parts: k.buildAfter(last.built())}
 	if k.err != nil {
 		return nil, k.err
 	}
 	out.Graph, err = graph.New(k.nodes)
 	return out, err
+}
+
+// built are the parts of a compilation; none of no compilation.
+func (last *Compilation) built() []builtPart {
+	if last == nil {
+		return nil
+	}
+	return last.parts
 }
 
 // check checks a capability that is not being deleted, unless the last check would say the same.
@@ -97,16 +105,16 @@ func (last *Compilation) check(c *nexusv1.NexusAICapability, f Facts) (reads, er
 
 // buildAfter runs the parts that would add something else than in the last compilation, and those that follow on a part that
 // leaves them another state.
-func (k *compiler) buildAfter(last *Compilation) (out []builtPart) {
+func (k *compiler) buildAfter(last []builtPart) (out []builtPart) {
 	for i, build := range k.builders() {
-		if last != nil && last.parts[i].reads.hold(k.facts) {
-			k.take(last.parts[i])
-			out = append(out, last.parts[i])
+		if last != nil && last[i].reads.hold(k.facts) {
+			k.take(last[i])
+			out = append(out, last[i])
 			continue
 		}
 		built := k.build(build)
 		out = append(out, built)
-		if last != nil && !built.joins(last.parts[i]) {
+		if last != nil && !built.joins(last[i]) {
 			last = nil
 		}
 	}

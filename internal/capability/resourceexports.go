@@ -26,7 +26,7 @@ const (
 func exportedValues(k *compiler) (out []value) {
 	for _, r := range k.parts.selectedResources(k.spec) {
 		for _, variable := range sortedKeys(r.Exports) {
-			out = append(out, value{r.parameter(variable), variable, exportedValue(k, r, variable)})
+			out = append(out, value{parameterOf(r, variable), variable, exportedValue(k, r, variable)})
 		}
 	}
 	return out
@@ -36,7 +36,7 @@ func exportedValue(k *compiler, r resourcePart, variable string) string {
 	if value, declared := declaredValue(k, r, r.Exports[variable]); declared {
 		return value
 	}
-	id := k.names.resourceID(r)
+	id := resourceID(k.names, r)
 	p := k.proof(id)
 	if value := p.Values[variable]; value != "" {
 		return value

@@ -53,8 +53,8 @@ func (ps parts) selectedResources(s *nexusv1.NexusAICapabilitySpec) []resourcePa
 	return byName(ps.allResources(s), func(r resourcePart) string { return r.Name })
 }
 
-// parameter names the SSM parameter of an exported variable.
-func (r resourcePart) parameter(variable string) string {
+// parameterOf names the SSM parameter of an exported variable.
+func parameterOf(r resourcePart, variable string) string {
 	if name, own := r.parameters[variable]; own {
 		return name
 	}

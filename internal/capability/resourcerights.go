@@ -67,7 +67,7 @@ func statementsFor(actions []nexusv1.PartAction, resourcesOf func(action string)
 // resourceARN is the ARN of a declared resource; "" when it is not proven to be the object's. A resource that is as declared and shows no
 // ARN is refused access, because nothing would come of it.
 func resourceARN(k *compiler, r resourcePart, grants awsschema.Grants) string {
-	id := k.names.resourceID(r)
+	id := resourceID(k.names, r)
 	switch {
 	case k.expected != nil:
 		return k.expect(id, Proof{ARN: placeholderFor(id)}).ARN

@@ -30,12 +30,12 @@ const (
 func resourcesPart() part {
 	p := part{
 		steps:        []Step{{0, StepResources, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
-		checks:       []turn[checking]{{90, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkResourceParts(v, c) }}},
+		checks:       []turn[checking]{at(90, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkResourceParts(v, c) })},
 		surroundings: func(v *verdict, _ *nexusv1.NexusAICapability, _ Facts, k *compiler) { checkServiceRoles(v, k) },
 		compile:      []func(*compiler){addResources},
-		rights:       []turn[granting]{{90, resourceStatements}},
+		rights:       []turn[granting]{at(90, resourceStatements)},
 		values:       exportedValues,
-		publishes:    []turn[publishing]{{50, resourceIDs}},
+		publishes:    []turn[publishing]{at(50, resourceIDs)},
 		entries: entries{
 			place: 70, field: ofResources,
 			names: func(s *nexusv1.NexusAICapabilitySpec) []string {
@@ -46,7 +46,7 @@ func resourcesPart() part {
 			},
 			objects: func(ps parts, c *nexusv1.NexusAICapability) (out []namedObject) {
 				for _, r := range ps.selectedResources(&c.Spec) {
-					out = append(out, namedObject{r.Name, NamesOf(c).resourceID(r)})
+					out = append(out, namedObject{r.Name, resourceID(NamesOf(c), r)})
 				}
 				return out
 			},
@@ -131,7 +131,7 @@ func typeOfResource(r nexusv1.ResourcePart) string {
 }
 
 // resourceID is the ID of the node of a declared resource.
-func (n Names) resourceID(r resourcePart) string {
+func resourceID(n Names, r resourcePart) string {
 	return kindOfResource(r.ResourcePart) + "/" + n.Of(r.Name)
 }
 
@@ -139,7 +139,7 @@ func (n Names) resourceID(r resourcePart) string {
 func resourceIDs(k *compiler) (out []string) {
 	for _, r := range k.parts.allResources(k.spec) {
 		if len(r.Exports) > 0 || r.Access != nil {
-			out = append(out, k.names.resourceID(r))
+			out = append(out, resourceID(k.names, r))
 		}
 	}
 	return out
@@ -258,7 +258,7 @@ func UsersOf(c *nexusv1.NexusAICapability, kind, name string) (out []string) {
 	}
 	for _, r := range allParts().selectedResources(&c.Spec) {
 		if slices.Contains(r.Uses, nexusv1.PartName(used.Name)) {
-			out = append(out, NamesOf(c).resourceID(r))
+			out = append(out, resourceID(NamesOf(c), r))
 		}
 	}
 	return out

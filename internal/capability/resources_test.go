@@ -356,7 +356,7 @@ func TestResources_NoRoleHasAWildcardResource(t *testing.T) {
 		c.Spec.Region, c.Spec.DataServices.Bedrock, c.Spec.AI = "", nil, nil // which need a boundary
 		f := facts()
 		f.ProviderRegion, f.Owned = "eu-central-1", map[string]capability.Proof{}
-		f = f.Expect(c, func(string) bool { return false })
+		f = capability.Expect(f, c, func(string) bool { return false })
 		proven := map[string]bool{}
 		for id, p := range f.Owned {
 			if _, name, _ := strings.Cut(id, "/"); strings.HasPrefix(id, "AWSResource/") {

@@ -26,7 +26,7 @@ func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.
 		return nil
 	}
 	for _, r := range allParts().selectedResources(&c.Spec) {
-		n, ok := g.Node(NamesOf(c).resourceID(r))
+		n, ok := g.Node(resourceID(NamesOf(c), r))
 		if !ok {
 			continue
 		}
@@ -36,7 +36,7 @@ func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.
 			return err
 		}
 		if is {
-			return &status.Stalled{Reason: stalled.Reason, Field: r.fieldOf(stalled.Field), Message: stalled.Message, Cause: stalled.Cause}
+			return &status.Stalled{Reason: stalled.Reason, Field: fieldBelow(r, stalled.Field), Message: stalled.Message, Cause: stalled.Cause}
 		}
 	}
 	return nil
@@ -51,11 +51,11 @@ func FieldOfResource(c *nexusv1.NexusAICapability, kind, name, field string) str
 	if !ok {
 		return field
 	}
-	return r.fieldOf(field)
+	return fieldBelow(r, field)
 }
 
-// fieldOf is the field of the capability that decides a field of the object.
-func (r resourcePart) fieldOf(field string) string {
+// fieldBelow is the field of the capability that decides a field of the object.
+func fieldBelow(r resourcePart, field string) string {
 	at, below := r.field, strings.TrimPrefix(field, "spec.")
 	switch {
 	case r.compose != nil:

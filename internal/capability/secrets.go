@@ -36,9 +36,9 @@ func secretsPart() part {
 			refusal:  "is declared in spec.secrets",
 			existing: &existingSecrets,
 		}},
-		checks:  []turn[checking]{{80, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkSecrets(v, &c.Spec) }}},
+		checks:  []turn[checking]{at(80, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkSecrets(v, &c.Spec) })},
 		compile: []func(*compiler){addSecrets},
-		rights:  []turn[granting]{{50, secretStatements}},
+		rights:  []turn[granting]{at(50, secretStatements)},
 		values:  secretValues,
 		entries: stores[nexusv1.SecretSpec]{
 			place: 100, field: ofSecrets, encryptedBy: "secretsmanager", at: "spec.secrets", of: existingSecret,

@@ -36,18 +36,18 @@ func tablesPart() part {
 			existing: &existingTables,
 			doom:     doomTable,
 		}},
-		checks: []turn[checking]{{10, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+		checks: []turn[checking]{at(10, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			if d := dataOf(&c.Spec).DynamoDB; d != nil {
 				checkTables(v, "spec.dataServices.dynamodb", d)
 			}
-		}}},
+		})},
 		surroundings: func(v *verdict, c *nexusv1.NexusAICapability, f Facts, _ *compiler) {
 			if d := dynamodbSpec(&c.Spec); d != nil {
 				v.local("spec.dataServices.dynamodb.kmsKeyArn", "key", d.KMSKeyArn, f.region(c), f)
 			}
 		},
 		compile: []func(*compiler){addTables},
-		rights:  []turn[granting]{{10, tableStatements}},
+		rights:  []turn[granting]{at(10, tableStatements)},
 		values:  tableValues,
 		entries: stores[nexusv1.TableSpec]{
 			place: 10, field: ofTables, encryptedBy: "dynamodb", at: "spec.dataServices.dynamodb.tables", of: existingTable,

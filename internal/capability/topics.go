@@ -37,11 +37,11 @@ func topicsPart() part {
 			refusal:  "is declared in spec.dataServices.topics",
 			existing: &existingTopics,
 		}},
-		checks: []turn[checking]{{50, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+		checks: []turn[checking]{at(50, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 			checkTopics(v, "spec.dataServices.topics", new(dataOf(&c.Spec)))
-		}}, {96, checkSubscribers}},
+		}), at(96, checkSubscribers)},
 		compile: []func(*compiler){addTopics},
-		rights:  []turn[granting]{{70, topicStatements}},
+		rights:  []turn[granting]{at(70, topicStatements)},
 		values:  topicValues,
 		entries: stores[nexusv1.TopicSpec]{
 			place: 50, field: ofTopics, encryptedBy: "sns", at: "spec.dataServices.topics", of: existingTopic,
@@ -69,7 +69,7 @@ func topicARN(k *compiler, t nexusv1.TopicSpec) string {
 	if e := existingTopic(t); e.store != nil {
 		return e.arnIn(k.home)
 	}
-	return k.home.arn("sns", k.names.message(t.Name, t.FIFO))
+	return k.home.arn("sns", messageName(k.names, t.Name, t.FIFO))
 }
 
 // addTopics makes each topic after the queues that it sends to.
@@ -80,7 +80,7 @@ func addTopics(k *compiler) {
 			continue
 		}
 		o := &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
-			TopicName: k.names.message(t.Name, t.FIFO), FifoTopic: t.FIFO,
+			TopicName: messageName(k.names, t.Name, t.FIFO), FifoTopic: t.FIFO,
 			DisplayName: new(""), KMSMasterKeyID: new(k.storeKey("")),
 			Policy: new(k.document(topicPolicy(k, t))),
 		}}
@@ -130,7 +130,7 @@ func deliveryPolicy(k *compiler, q nexusv1.QueueSpec) string {
 		return ""
 	}
 	return k.document(iampolicy.Statement{Sid: "Topics", Principal: iampolicy.Principals{"Service": {"sns.amazonaws.com"}}, Action: []string{"sqs:SendMessage"},
-		Resource:  []string{k.home.arn("sqs", k.names.message(q.Name, q.FIFO))},
+		Resource:  []string{k.home.arn("sqs", messageName(k.names, q.Name, q.FIFO))},
 		Condition: iampolicy.Conditions{"ArnEquals": {"aws:SourceArn": arns}}})
 }
 

@@ -172,10 +172,10 @@ func checkSurroundings(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 
 // identifiersPart holds the fields that name a capability and say where it is.
 func identifiersPart() part {
-	return part{checks: []turn[checking]{{0, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkIdentity(v, c) }}}}
+	return part{checks: []turn[checking]{at(0, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkIdentity(v, c) })}}
 }
 
 // regionPart is spec.region.
 func regionPart() part {
-	return part{checks: []turn[checking]{{2, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkRegion(v, c.Spec.Region, f) }}}}
+	return part{checks: []turn[checking]{at(2, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkRegion(v, c.Spec.Region, f) })}}
 }

@@ -93,4 +93,4 @@ func entryOf[T any](list []T, fits func(T) bool) (out T) {
 }
 
 // existingPart checks the stores of all parts that exist already.
-func existingPart() part { return part{checks: []turn[checking]{{95, checkExisting}}} }
+func existingPart() part { return part{checks: []turn[checking]{at(95, checkExisting)}} }

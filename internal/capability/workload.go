@@ -55,7 +55,7 @@ func workloadsPart() part {
 			{kind: kindDisruptionBudget, stepOf: stepOfWorkload, version: schema.GroupVersion{Group: "policy", Version: "v1"}, removed: removal{stage: removesWorkloads}},
 			{kind: kindAutoscaler, stepOf: stepOfWorkload, version: schema.GroupVersion{Group: "autoscaling", Version: "v2"}, removed: removal{stage: removesWorkloads}},
 		},
-		checks:  []turn[checking]{{3, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkComponents(v, &c.Spec) }}},
+		checks:  []turn[checking]{at(3, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkComponents(v, &c.Spec) })},
 		compile: []func(*compiler){addWorkloads},
 		values:  workloadValues,
 	}
@@ -67,7 +67,7 @@ func workloadValues(k *compiler) (out []value) {
 	if !ok {
 		return nil
 	}
-	out = append(out, value{variable: "NEXUS_BACKEND_INTERNAL_URL", text: b.url(k.c)})
+	out = append(out, value{variable: "NEXUS_BACKEND_INTERNAL_URL", text: urlOf(b, k.c)})
 	if len(b.routes) > 0 {
 		out = append(out, value{variable: "NEXUS_BACKEND_URL", text: b.routes[0]})
 	}
@@ -83,7 +83,7 @@ func backendInternalURL(c *nexusv1.NexusAICapability) string {
 	if !ok {
 		return ""
 	}
-	return b.url(c)
+	return urlOf(b, c)
 }
 
 func addWorkloads(k *compiler) {

@@ -188,7 +188,7 @@ func (s *iamVerb) livePolicies(ctx context.Context, args []string, account strin
 
 // printAppPolicies prints the policies that the compiler makes for the role of a capability's workloads.
 func (s *iamVerb) printAppPolicies(c *nexusv1.NexusAICapability, facts capability.Facts) error {
-	g, err := capability.Compile(c, facts.Expect(c, func(string) bool { return false }))
+	g, err := capability.Compile(c, capability.Expect(facts, c, func(string) bool { return false }))
 	if err != nil {
 		return err
 	}

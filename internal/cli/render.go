@@ -63,7 +63,7 @@ func render(s *connection.Connection, files *resource.FilenameOptions, account s
 		}
 		facts := connection.SettingsOf(o).Facts(c)
 		facts.Account = account
-		g, err := capability.Compile(c, facts.Expect(c, func(string) bool { return false }))
+		g, err := capability.Compile(c, capability.Expect(facts, c, func(string) bool { return false }))
 		if err != nil {
 			return exit.Usage("%s: %w", console.TitleOf(u), err)
 		}

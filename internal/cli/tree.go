@@ -71,7 +71,7 @@ func (s *treeVerb) orderOf(ctx context.Context, c client.Client) func(*nexusv1.N
 		}
 		facts := connection.SettingsOf(o).Facts(of)
 		facts.Region = cmp.Or(of.Status.Region, facts.Region)
-		g, err := capability.Compile(of, facts.Expect(of, func(string) bool { return false }))
+		g, err := capability.Compile(of, capability.Expect(facts, of, func(string) bool { return false }))
 		if err != nil {
 			return nil
 		}

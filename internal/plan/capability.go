@@ -73,7 +73,7 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 		if err != nil {
 			return nil, err
 		}
-		child.object(ps.Facts.Objection(c, n))
+		child.object(capability.Objection(ps.Facts, c, n))
 		if p.Planned != nil {
 			p.Planned(child)
 		}
@@ -109,7 +109,7 @@ func (p *Planner) facts(ctx context.Context, c *nexusv1.NexusAICapability) (capa
 		f.Account, f.Partition = session.Account, session.Partition
 	}
 	disputed, err := p.disputed(ctx, c)
-	return f.Expect(c, disputed), err
+	return capability.Expect(f, c, disputed), err
 }
 
 // futureSession is the session of the provider that the operator is yet to make for a capability. It leads where the operator's

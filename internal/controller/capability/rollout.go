@@ -218,7 +218,7 @@ func (o *rollout) record(id string, desired *unstructured.Unstructured, res appl
 // withheld is the state of a child that observes an existing store: without consent to rights on the store, it is not fit for use, and pods
 // that need the rights do not start.
 func (o *rollout) withheld(desired *unstructured.Unstructured, s capability.State) capability.State {
-	if why := o.Facts.WithheldFrom(o.Capability, desired.GetKind(), desired.GetName()); why != "" {
+	if why := capability.WithheldFrom(o.Facts, o.Capability, desired.GetKind(), desired.GetName()); why != "" {
 		s.Ready, s.Present, s.Serving, s.Stalled, s.Unknown, s.Reason, s.Message = false, false, false, true, false, status.ReasonNotPermitted, why
 	}
 	return s

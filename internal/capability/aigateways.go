@@ -9,6 +9,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -28,24 +29,24 @@ const (
 )
 
 // gatewayParts returns the gateways, and their targets after them.
-func gatewayParts(list []nexusv1.ToolGatewaySpec) (out []resourcePart) {
+func gatewayParts(list []nexusv1.ToolGatewaySpec) (out []part.Resource) {
 	for i, g := range list {
-		at := entry(gatewaysField, i)
-		gateway := composed(g.Name, typeGateway, at, func(k *compiler) map[string]any {
-			return map[string]any{"Name": fitted(k.names.Of(g.Name), maxGatewayName, "-"), "ProtocolType": "MCP", "AuthorizerType": "AWS_IAM", "RoleArn": roleOf(k, g.Name)}
-		}).allows().
-			tells("NEXUS_GATEWAY_URL_"+environmentVariable(g.Name), "bedrock-agentcore/"+g.Name+"-gateway-url", "properties.GatewayUrl").
-			after(functionsOf(g)...)
+		at := part.Entry(gatewaysField, i)
+		gateway := composed(g.Name, typeGateway, at, func(k *part.Compiler) map[string]any {
+			return map[string]any{"Name": part.Fitted(k.Names.Of(g.Name), maxGatewayName, "-"), "ProtocolType": "MCP", "AuthorizerType": "AWS_IAM", "RoleArn": roleOf(k, g.Name)}
+		}).Allows().
+			Tells("NEXUS_GATEWAY_URL_"+part.EnvironmentVariable(g.Name), "bedrock-agentcore/"+g.Name+"-gateway-url", "properties.GatewayUrl").
+			After(functionsOf(g)...)
 		// AWS's reference counts this action among those that manage permissions, which no capability may list. It calls tools.
-		gateway.behind = func(_ *compiler, arn string) []iampolicy.Statement {
+		gateway.Behind = func(_ *part.Compiler, arn string) []iampolicy.Statement {
 			return []iampolicy.Statement{{Action: []string{"bedrock-agentcore:InvokeGateway"}, Resource: []string{arn}}}
 		}
-		gateway.role = gatewayRole(g)
+		gateway.Role = gatewayRole(g)
 		out = append(out, gateway)
 		for j, t := range g.Targets {
-			target := composed(g.Name+"-"+t.Name, typeGatewayTarget, entry(at+".targets", j), func(k *compiler) map[string]any { return targetProperties(k, g, t) }).after(g.Name)
+			target := composed(g.Name+"-"+t.Name, typeGatewayTarget, part.Entry(at+".targets", j), func(k *part.Compiler) map[string]any { return targetProperties(k, g, t) }).After(g.Name)
 			if t.Function != "" {
-				target = target.after(string(t.Function))
+				target = target.After(string(t.Function))
 			}
 			out = append(out, target)
 		}
@@ -60,13 +61,13 @@ func functionsOf(g nexusv1.ToolGatewaySpec) (out []string) {
 			out = append(out, string(t.Function))
 		}
 	}
-	return sortedOnce(out)
+	return part.SortedOnce(out)
 }
 
 // targetProperties has a function called as the role of the gateway, and a server without credentials.
 // https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-supported-targets.html
-func targetProperties(k *compiler, g nexusv1.ToolGatewaySpec, t nexusv1.GatewayTargetSpec) map[string]any {
-	out := map[string]any{"Name": fitted(t.Name, maxTargetName, "-"), "GatewayIdentifier": statusOf(k, g.Name, "id")}
+func targetProperties(k *part.Compiler, g nexusv1.ToolGatewaySpec, t nexusv1.GatewayTargetSpec) map[string]any {
+	out := map[string]any{"Name": part.Fitted(t.Name, maxTargetName, "-"), "GatewayIdentifier": statusOf(k, g.Name, "id")}
 	if t.MCPServer != nil {
 		out["TargetConfiguration"] = map[string]any{"Mcp": map[string]any{"McpServer": map[string]any{"Endpoint": t.MCPServer.Endpoint}}}
 		return out
@@ -105,50 +106,50 @@ func toolOf(t nexusv1.GatewayTool) any {
 }
 
 // functionID is the ID of the node of a function.
-func functionID(k *compiler, name string) string {
-	for _, r := range dataOf(&k.c.Spec).Resources {
+func functionID(k *part.Compiler, name string) string {
+	for _, r := range part.DataOf(&k.Capability.Spec).Resources {
 		if r.Name == name {
-			return resourceID(k.names, resourcePart{ResourcePart: r})
+			return resourceID(k.Names, part.Resource{ResourcePart: r})
 		}
 	}
 	return ""
 }
 
-func gatewayRole(g nexusv1.ToolGatewaySpec) *serviceRole {
-	return &serviceRole{
-		service: "bedrock-agentcore.amazonaws.com",
-		sources: func(h home) string { return h.arn("bedrock-agentcore", "gateway/*") },
-		uses: func(k *compiler) []string {
-			return namesIn(functionsOf(g), func(name string) string { return functionID(k, name) })
+func gatewayRole(g nexusv1.ToolGatewaySpec) *part.ServiceRole {
+	return &part.ServiceRole{
+		Service: "bedrock-agentcore.amazonaws.com",
+		Sources: func(h part.Home) string { return h.ARN("bedrock-agentcore", "gateway/*") },
+		Uses: func(k *part.Compiler) []string {
+			return part.NamesIn(functionsOf(g), func(name string) string { return functionID(k, name) })
 		},
-		rights: func(k *compiler) ([]iampolicy.Statement, string) { return gatewayRights(k, g) },
+		Rights: func(k *part.Compiler) ([]iampolicy.Statement, string) { return gatewayRights(k, g) },
 	}
 }
 
 // gatewayRights allow a gateway to call its functions.
 // https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-prerequisites-permissions.html
-func gatewayRights(k *compiler, g nexusv1.ToolGatewaySpec) (out []iampolicy.Statement, lacks string) {
+func gatewayRights(k *part.Compiler, g nexusv1.ToolGatewaySpec) (out []iampolicy.Statement, lacks string) {
 	var arns []string
 	for _, name := range functionsOf(g) {
 		arn := arnOfPart(k, name)
 		if arn == "" {
 			lacks = functionID(k, name)
 		}
-		arns = appendARN(arns, arn)
+		arns = part.AppendARN(arns, arn)
 	}
-	return withResources(iampolicy.Statement{Sid: "Functions", Action: []string{"lambda:InvokeFunction"}, Resource: arns}), lacks
+	return part.WithResources(iampolicy.Statement{Sid: "Functions", Action: []string{"lambda:InvokeFunction"}, Resource: arns}), lacks
 }
 
 // arnOfPart is the proven ARN of a resource by the name of its part; "" until it is proven.
-func arnOfPart(k *compiler, name string) string {
-	all := k.parts.allResources(&k.c.Spec)
-	i := slices.IndexFunc(all, func(r resourcePart) bool { return r.Name == name })
+func arnOfPart(k *part.Compiler, name string) string {
+	all := k.Parts.Resources(&k.Capability.Spec)
+	i := slices.IndexFunc(all, func(r part.Resource) bool { return r.Name == name })
 	if i < 0 {
 		return ""
 	}
 	grants, _, err := awsschema.GrantsOf(typeOfResource(all[i].ResourcePart))
 	if err != nil {
-		k.fail(err)
+		k.Fail(err)
 		return ""
 	}
 	return resourceARN(k, all[i], grants)
@@ -163,35 +164,35 @@ var (
 // jsonTypes are the types of the parameters of tools.
 var jsonTypes = []string{"string", "number", "integer", "boolean", "object", "array"}
 
-func checkGateways(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
+func checkGateways(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
 	list := aiOf(s).Gateways
-	v.distinct(gatewaysField, namesIn(list, func(g nexusv1.ToolGatewaySpec) string { return g.Name }), maxGatewayPurpose)
+	v.Distinct(gatewaysField, part.NamesIn(list, func(g nexusv1.ToolGatewaySpec) string { return g.Name }), maxGatewayPurpose)
 	for i, g := range list {
-		at := entry(gatewaysField, i) + ".targets"
-		v.require(len(g.Targets) > 0 && len(g.Targets) <= maxTargets, at, "1 to %d", maxTargets)
-		v.distinct(at, namesIn(g.Targets, func(t nexusv1.GatewayTargetSpec) string { return t.Name }), maxGatewayPurpose)
+		at := part.Entry(gatewaysField, i) + ".targets"
+		v.Require(len(g.Targets) > 0 && len(g.Targets) <= maxTargets, at, "1 to %d", maxTargets)
+		v.Distinct(at, part.NamesIn(g.Targets, func(t nexusv1.GatewayTargetSpec) string { return t.Name }), maxGatewayPurpose)
 		for j, t := range g.Targets {
-			checkGatewayTarget(v, entry(at, j), s, t)
+			checkGatewayTarget(v, part.Entry(at, j), s, t)
 		}
 	}
 }
 
-func checkGatewayTarget(v *verdict, at string, s *nexusv1.NexusAICapabilitySpec, t nexusv1.GatewayTargetSpec) {
-	v.require((t.Function != "") != (t.MCPServer != nil), at, "a target has exactly one of function and mcpServer")
-	v.require((t.Function != "") == (len(t.Tools) > 0), at+".tools", "tools describe what a function does: a function has some, and an MCP server lists them")
+func checkGatewayTarget(v *part.Verdict, at string, s *nexusv1.NexusAICapabilitySpec, t nexusv1.GatewayTargetSpec) {
+	v.Require((t.Function != "") != (t.MCPServer != nil), at, "a target has exactly one of function and mcpServer")
+	v.Require((t.Function != "") == (len(t.Tools) > 0), at+".tools", "tools describe what a function does: a function has some, and an MCP server lists them")
 	if t.MCPServer != nil {
 		checkEndpoint(v, at+".mcpServer.endpoint", t.MCPServer.Endpoint)
 	}
 	if t.Function != "" {
-		v.require(isFunction(s, string(t.Function)), at+".function", "%q is no function of dataServices.resources: declare one there, of kind LambdaFunction", status.Truncate(string(t.Function), maxLabel))
+		v.Require(isFunction(s, string(t.Function)), at+".function", "%q is no function of dataServices.resources: declare one there, of kind LambdaFunction", status.Truncate(string(t.Function), part.MaxLabel))
 	}
-	v.require(len(t.Tools) <= maxTools, at+".tools", "at most %d", maxTools)
+	v.Require(len(t.Tools) <= maxTools, at+".tools", "at most %d", maxTools)
 	seen := map[string]bool{}
 	for i, tool := range t.Tools {
-		field := entry(at+".tools", i)
-		v.matches(field+".name", tool.Name, maxTool, toolPattern)
-		v.require(!seen[tool.Name], field+".name", "%q is there twice", status.Truncate(tool.Name, maxLabel))
-		v.require(tool.Description != "", field+".description", "tells agents what the tool does: set it")
+		field := part.Entry(at+".tools", i)
+		v.Matches(field+".name", tool.Name, maxTool, toolPattern)
+		v.Require(!seen[tool.Name], field+".name", "%q is there twice", status.Truncate(tool.Name, part.MaxLabel))
+		v.Require(tool.Description != "", field+".description", "tells agents what the tool does: set it")
 		seen[tool.Name] = true
 		checkToolParameters(v, field+".parameters", tool.Parameters)
 	}
@@ -204,31 +205,31 @@ var publicHostPattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?[.])+
 
 // checkEndpoint requires the URL of a server on the internet by its name. AgentCore calls it from its own network, where addresses and names of
 // private networks lead elsewhere.
-func checkEndpoint(v *verdict, at, url string) {
-	v.matches(at, url, maxEndpoint, endpointPattern)
+func checkEndpoint(v *part.Verdict, at, url string) {
+	v.Matches(at, url, maxEndpoint, endpointPattern)
 	host, _, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
 	host, _, _ = strings.Cut(host, ":")
 	name := publicHostPattern.FindStringSubmatch(host)
-	v.require(name != nil && !slices.Contains(privateNames, name[3]), at,
+	v.Require(name != nil && !slices.Contains(privateNames, name[3]), at,
 		"%q is no name of a server on the internet, which is where AgentCore reaches servers: it reaches neither Services of the cluster nor addresses. "+
-			"Give the server a public name, through spec.ingress for one of the capability", status.Truncate(host, maxLabel))
+			"Give the server a public name, through spec.ingress for one of the capability", status.Truncate(host, part.MaxLabel))
 }
 
-func checkToolParameters(v *verdict, at string, list []nexusv1.GatewayToolParameter) {
+func checkToolParameters(v *part.Verdict, at string, list []nexusv1.GatewayToolParameter) {
 	seen := map[string]bool{}
 	for i, p := range list {
-		field := entry(at, i)
-		v.matches(field+".name", p.Name, maxTool, parameterPattern)
-		oneOf(v, field+".type", p.Type, jsonTypes...)
-		v.require((p.Type == "array") == (p.Items != ""), field+".items", "is the type of the elements of an array")
+		field := part.Entry(at, i)
+		v.Matches(field+".name", p.Name, maxTool, parameterPattern)
+		part.OneOf(v, field+".type", p.Type, jsonTypes...)
+		v.Require((p.Type == "array") == (p.Items != ""), field+".items", "is the type of the elements of an array")
 		if p.Items != "" {
-			oneOf(v, field+".items", p.Items, jsonTypes[:len(jsonTypes)-1]...)
+			part.OneOf(v, field+".items", p.Items, jsonTypes[:len(jsonTypes)-1]...)
 		}
-		v.require(!seen[p.Name], field+".name", "%q is there twice", status.Truncate(p.Name, maxLabel))
+		v.Require(!seen[p.Name], field+".name", "%q is there twice", status.Truncate(p.Name, part.MaxLabel))
 		seen[p.Name] = true
 	}
 }
 
 func isFunction(s *nexusv1.NexusAICapabilitySpec, name string) bool {
-	return slices.ContainsFunc(dataOf(s).Resources, func(r nexusv1.ResourcePart) bool { return r.Name == name && typeOfResource(r) == typeFunction })
+	return slices.ContainsFunc(part.DataOf(s).Resources, func(r nexusv1.ResourcePart) bool { return r.Name == name && typeOfResource(r) == typeFunction })
 }

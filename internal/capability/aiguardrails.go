@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"regexp"
 
-	"k8s.io/apimachinery/pkg/util/json"
-
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -32,32 +31,23 @@ const promptAttack = "PROMPT_ATTACK"
 
 // guardrailParts returns the guardrails, and of each the version of what is declared. A version never changes in AWS, so that its object
 // is named after its contents: an edit makes another one, to which the workloads roll over.
-func guardrailParts(list []nexusv1.GuardrailSpec) (out []resourcePart) {
+func guardrailParts(list []nexusv1.GuardrailSpec) (out []part.Resource) {
 	for i, g := range list {
-		at, variable, policy := entry(guardrailsField, i), environmentVariable(g.Name), guardrailPolicy(g.Create)
-		contents := hashOf(policy)
-		out = append(out, composed(g.Name, typeGuardrail, at, func(k *compiler) map[string]any {
+		at, variable, policy := part.Entry(guardrailsField, i), part.EnvironmentVariable(g.Name), guardrailPolicy(g.Create)
+		contents := part.HashOf(policy)
+		out = append(out, composed(g.Name, typeGuardrail, at, func(k *part.Compiler) map[string]any {
 			properties := guardrailPolicy(g.Create)
-			properties["Name"] = fitted(k.names.Of(g.Name), maxGuardrailName, "-")
+			properties["Name"] = part.Fitted(k.Names.Of(g.Name), maxGuardrailName, "-")
 			return properties
-		}).allows("bedrock:ApplyGuardrail").
-			tells("NEXUS_BEDROCK_GUARDRAIL_"+variable, "bedrock/"+g.Name+"-guardrail", "properties.GuardrailId"))
-		version := composed(g.Name+"-version-"+contents, typeGuardrailVersion, at, func(k *compiler) map[string]any {
+		}).Allows("bedrock:ApplyGuardrail").
+			Tells("NEXUS_BEDROCK_GUARDRAIL_"+variable, "bedrock/"+g.Name+"-guardrail", "properties.GuardrailId"))
+		version := composed(g.Name+"-version-"+contents, typeGuardrailVersion, at, func(k *part.Compiler) map[string]any {
 			return map[string]any{"GuardrailIdentifier": statusOf(k, g.Name, "arn"), "Description": "Contents " + contents}
-		}).tells("NEXUS_BEDROCK_GUARDRAILVERSION_"+variable, "bedrock/"+g.Name+"-guardrail-version", "properties.Version").after(g.Name)
-		version.component = componentVersions
+		}).Tells("NEXUS_BEDROCK_GUARDRAILVERSION_"+variable, "bedrock/"+g.Name+"-guardrail-version", "properties.Version").After(g.Name)
+		version.Component = part.ComponentVersions
 		out = append(out, version)
 	}
 	return out
-}
-
-// hashOf returns a short hash of properties; JSON sorts their names.
-func hashOf(properties map[string]any) string {
-	text, err := json.Marshal(properties)
-	if err != nil {
-		return "" // maps, lists and texts are always encoded
-	}
-	return shortHash(string(text))
 }
 
 func guardrailPolicy(p nexusv1.GuardrailPolicySpec) map[string]any {
@@ -105,44 +95,44 @@ var (
 	sensitivePattern = regexp.MustCompile(`^[A-Z][A-Z_]*$`)
 )
 
-func checkAIGuardrails(v *verdict, list []nexusv1.GuardrailSpec) {
-	v.distinct(guardrailsField, namesIn(list, func(g nexusv1.GuardrailSpec) string { return g.Name }), maxBedrockPurpose)
+func checkAIGuardrails(v *part.Verdict, list []nexusv1.GuardrailSpec) {
+	v.Distinct(guardrailsField, part.NamesIn(list, func(g nexusv1.GuardrailSpec) string { return g.Name }), maxBedrockPurpose)
 	for i, g := range list {
-		at, p := entry(guardrailsField, i)+".create", g.Create
-		oneOf(v, at+".contentFilters", p.ContentFilters, "", noFilter, "LOW", "MEDIUM", defaultFilterStrength)
-		v.require(p.ContentFilters != noFilter || len(p.DeniedTopics)+len(p.BlockedWords)+len(p.SensitiveInformation) > 0, at,
+		at, p := part.Entry(guardrailsField, i)+".create", g.Create
+		part.OneOf(v, at+".contentFilters", p.ContentFilters, "", noFilter, "LOW", "MEDIUM", defaultFilterStrength)
+		v.Require(p.ContentFilters != noFilter || len(p.DeniedTopics)+len(p.BlockedWords)+len(p.SensitiveInformation) > 0, at,
 			"contentFilters: NONE needs deniedTopics, blockedWords or sensitiveInformation: a guardrail blocks something")
 		checkDeniedTopics(v, at+".deniedTopics", p.DeniedTopics)
-		v.require(len(p.BlockedWords) <= 100, at+".blockedWords", "at most 100")
+		v.Require(len(p.BlockedWords) <= 100, at+".blockedWords", "at most 100")
 		for j, word := range p.BlockedWords {
-			v.require(word != "" && len(word) <= 400, fmt.Sprintf("%s.blockedWords[%d]", at, j), "1 to 100 characters")
+			v.Require(word != "" && len(word) <= 400, fmt.Sprintf("%s.blockedWords[%d]", at, j), "1 to 100 characters")
 		}
 		checkSensitive(v, at+".sensitiveInformation", p.SensitiveInformation)
-		v.require(len(p.BlockedInputMessage) <= 2000, at+".blockedInputMessage", "at most 500 characters")
-		v.require(len(p.BlockedOutputMessage) <= 2000, at+".blockedOutputMessage", "at most 500 characters")
+		v.Require(len(p.BlockedInputMessage) <= 2000, at+".blockedInputMessage", "at most 500 characters")
+		v.Require(len(p.BlockedOutputMessage) <= 2000, at+".blockedOutputMessage", "at most 500 characters")
 	}
 }
 
-func checkDeniedTopics(v *verdict, at string, list []nexusv1.DeniedTopic) {
-	v.require(len(list) <= 30, at, "at most 30")
+func checkDeniedTopics(v *part.Verdict, at string, list []nexusv1.DeniedTopic) {
+	v.Require(len(list) <= 30, at, "at most 30")
 	seen := map[string]bool{}
 	for i, t := range list {
-		field := entry(at, i)
-		v.matches(field+".name", t.Name, 100, topicPattern)
-		v.require(t.Definition != "" && len(t.Definition) <= 800, field+".definition", "1 to 200 characters")
-		v.require(!seen[t.Name], field+".name", "%q is there twice", status.Truncate(t.Name, maxLabel))
+		field := part.Entry(at, i)
+		v.Matches(field+".name", t.Name, 100, topicPattern)
+		v.Require(t.Definition != "" && len(t.Definition) <= 800, field+".definition", "1 to 200 characters")
+		v.Require(!seen[t.Name], field+".name", "%q is there twice", status.Truncate(t.Name, part.MaxLabel))
 		seen[t.Name] = true
 	}
 }
 
-func checkSensitive(v *verdict, at string, list []nexusv1.SensitiveInformation) {
-	v.require(len(list) <= 31, at, "at most 31")
+func checkSensitive(v *part.Verdict, at string, list []nexusv1.SensitiveInformation) {
+	v.Require(len(list) <= 31, at, "at most 31")
 	seen := map[string]bool{}
 	for i, s := range list {
-		field := entry(at, i)
-		v.matches(field+".type", s.Type, 64, sensitivePattern)
-		oneOf(v, field+".action", s.Action, "BLOCK", "ANONYMIZE")
-		v.require(!seen[s.Type], field+".type", "%q is there twice", status.Truncate(s.Type, maxLabel))
+		field := part.Entry(at, i)
+		v.Matches(field+".type", s.Type, 64, sensitivePattern)
+		part.OneOf(v, field+".action", s.Action, "BLOCK", "ANONYMIZE")
+		v.Require(!seen[s.Type], field+".type", "%q is there twice", status.Truncate(s.Type, part.MaxLabel))
 		seen[s.Type] = true
 	}
 }

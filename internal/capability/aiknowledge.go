@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -39,33 +40,33 @@ func sourceName(knowledgeBase string) string { return knowledgeBase + "-source" 
 
 // knowledgeBaseParts returns the knowledge bases, each with the data source that it reads. bedrock:RetrieveAndGenerate is not among the
 // actions of the workloads, because AWS evaluates it for no resource.
-func knowledgeBaseParts(list []nexusv1.KnowledgeBaseSpec) (out []resourcePart) {
+func knowledgeBaseParts(list []nexusv1.KnowledgeBaseSpec) (out []part.Resource) {
 	for i, kb := range list {
-		at, variable, index := entry(knowledgeBasesField, i), environmentVariable(kb.Name), kb.Create.VectorIndex.Store+"-"+kb.Create.VectorIndex.Index
+		at, variable, index := part.Entry(knowledgeBasesField, i), part.EnvironmentVariable(kb.Name), kb.Create.VectorIndex.Store+"-"+kb.Create.VectorIndex.Index
 		actions := []nexusv1.PartAction{"bedrock:Retrieve"}
 		if kb.Create.WorkloadsSync {
 			actions = append(actions, "bedrock:GetIngestionJob", "bedrock:ListIngestionJobs", "bedrock:StartIngestionJob")
 		}
-		base := composed(kb.Name, typeKnowledgeBase, at, func(k *compiler) map[string]any { return knowledgeBaseProperties(k, kb, index) }).
-			allows(actions...).
-			tells("NEXUS_BEDROCK_KNOWLEDGE_BASE_"+variable, "bedrock/"+kb.Name+"-knowledge-base", exportID).
-			after(index)
-		base.role, base.RecreateOnLoss = knowledgeBaseRole(kb, index), kb.RecreateOnLoss
-		source := composed(sourceName(kb.Name), typeDataSource, at, func(k *compiler) map[string]any { return dataSourceProperties(k, kb) }).
-			tells("NEXUS_BEDROCK_DATA_SOURCE_"+variable, "bedrock/"+kb.Name+"-data-source", "properties.DataSourceId").
-			after(kb.Name)
+		base := composed(kb.Name, typeKnowledgeBase, at, func(k *part.Compiler) map[string]any { return knowledgeBaseProperties(k, kb, index) }).
+			Allows(actions...).
+			Tells("NEXUS_BEDROCK_KNOWLEDGE_BASE_"+variable, "bedrock/"+kb.Name+"-knowledge-base", exportID).
+			After(index)
+		base.Role, base.RecreateOnLoss = knowledgeBaseRole(kb, index), kb.RecreateOnLoss
+		source := composed(sourceName(kb.Name), typeDataSource, at, func(k *part.Compiler) map[string]any { return dataSourceProperties(k, kb) }).
+			Tells("NEXUS_BEDROCK_DATA_SOURCE_"+variable, "bedrock/"+kb.Name+"-data-source", "properties.DataSourceId").
+			After(kb.Name)
 		out = append(out, base, source)
 	}
 	return out
 }
 
-func knowledgeBaseProperties(k *compiler, kb nexusv1.KnowledgeBaseSpec, index string) map[string]any {
-	vectors := map[string]any{"EmbeddingModelArn": foundationModel(k.home, k.home.region, kb.Create.EmbeddingModelID)}
+func knowledgeBaseProperties(k *part.Compiler, kb nexusv1.KnowledgeBaseSpec, index string) map[string]any {
+	vectors := map[string]any{"EmbeddingModelArn": foundationModel(k.Home, k.Home.Region, kb.Create.EmbeddingModelID)}
 	if len(dimensionsOf[kb.Create.EmbeddingModelID]) > 1 {
 		vectors["EmbeddingModelConfiguration"] = map[string]any{"BedrockEmbeddingModelConfiguration": map[string]any{"Dimensions": int64(dimensionOf(k, kb.Create.VectorIndex))}}
 	}
 	return map[string]any{
-		"Name":                       fitted(k.names.Of(kb.Name), maxKnowledgeName, "-"),
+		"Name":                       part.Fitted(k.Names.Of(kb.Name), maxKnowledgeName, "-"),
 		"RoleArn":                    roleOf(k, kb.Name),
 		"KnowledgeBaseConfiguration": map[string]any{"Type": "VECTOR", "VectorKnowledgeBaseConfiguration": vectors},
 		"StorageConfiguration": map[string]any{"Type": "S3_VECTORS", "S3VectorsConfiguration": map[string]any{
@@ -75,20 +76,20 @@ func knowledgeBaseProperties(k *compiler, kb nexusv1.KnowledgeBaseSpec, index st
 
 // dimensionOf is the number of values in the vectors of an index.
 // The spec of a compiler may lack the vector stores that an access leaves out.
-func dimensionOf(k *compiler, ref nexusv1.VectorIndexReference) int32 {
-	_, index := findIndex(aiOf(&k.c.Spec).VectorStores, ref)
+func dimensionOf(k *part.Compiler, ref nexusv1.VectorIndexReference) int32 {
+	_, index := findIndex(aiOf(&k.Capability.Spec).VectorStores, ref)
 	return index.Dimension
 }
 
 // dataSourceProperties keep the vectors when the data source is deleted: they are data of the vector store, which has guards, and the
 // deletion needs no rights of the role.
-func dataSourceProperties(k *compiler, kb nexusv1.KnowledgeBaseSpec) map[string]any {
+func dataSourceProperties(k *part.Compiler, kb nexusv1.KnowledgeBaseSpec) map[string]any {
 	bucket := map[string]any{"BucketArn": map[string]any{"$ref": sourceID(k, kb), "field": "status.arn"}}
 	if prefix := kb.Create.Source.Prefix; prefix != "" {
 		bucket["InclusionPrefixes"] = []any{prefix}
 	}
 	return map[string]any{
-		"Name":                    fitted(k.names.Of(sourceName(kb.Name)), maxKnowledgeName, "-"),
+		"Name":                    part.Fitted(k.Names.Of(sourceName(kb.Name)), maxKnowledgeName, "-"),
 		"KnowledgeBaseId":         statusOf(k, kb.Name, "id"),
 		"DataDeletionPolicy":      "RETAIN",
 		"DataSourceConfiguration": map[string]any{"Type": "S3", "S3Configuration": bucket},
@@ -96,16 +97,18 @@ func dataSourceProperties(k *compiler, kb nexusv1.KnowledgeBaseSpec) map[string]
 }
 
 // sourceID is the ID of the node of the bucket that a knowledge base reads.
-func sourceID(k *compiler, kb nexusv1.KnowledgeBaseSpec) string {
-	return kindBucket + "/" + bucketObject(k.c, kb.Create.Source.Bucket)
+func sourceID(k *part.Compiler, kb nexusv1.KnowledgeBaseSpec) string {
+	return kindBucket + "/" + bucketObject(k.Capability, kb.Create.Source.Bucket)
 }
 
-func knowledgeBaseRole(kb nexusv1.KnowledgeBaseSpec, index string) *serviceRole {
-	return &serviceRole{
-		service: "bedrock.amazonaws.com",
-		sources: func(h home) string { return h.arn("bedrock", "knowledge-base/*") },
-		uses:    func(k *compiler) []string { return []string{kindAnyType + "/" + k.names.Of(index), sourceID(k, kb)} },
-		rights: func(k *compiler) ([]iampolicy.Statement, string) {
+func knowledgeBaseRole(kb nexusv1.KnowledgeBaseSpec, index string) *part.ServiceRole {
+	return &part.ServiceRole{
+		Service: "bedrock.amazonaws.com",
+		Sources: func(h part.Home) string { return h.ARN("bedrock", "knowledge-base/*") },
+		Uses: func(k *part.Compiler) []string {
+			return []string{part.KindAnyType + "/" + k.Names.Of(index), sourceID(k, kb)}
+		},
+		Rights: func(k *part.Compiler) ([]iampolicy.Statement, string) {
 			return knowledgeBaseRights(k, kb, index)
 		},
 	}
@@ -113,21 +116,21 @@ func knowledgeBaseRole(kb nexusv1.KnowledgeBaseSpec, index string) *serviceRole 
 
 // knowledgeBaseRights allow a knowledge base to embed texts with its model, to use the vectors of its index, and to read its source.
 // https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
-func knowledgeBaseRights(k *compiler, kb nexusv1.KnowledgeBaseSpec, index string) (out []iampolicy.Statement, lacks string) {
-	out = append(out, iampolicy.Statement{Sid: "Embed", Action: []string{"bedrock:InvokeModel"}, Resource: []string{foundationModel(k.home, k.home.region, kb.Create.EmbeddingModelID)}})
-	bucket := k.owned(sourceID(k, kb), k.home.bucketARN(nameInS3(k, kb.Create.Source.Bucket)))
+func knowledgeBaseRights(k *part.Compiler, kb nexusv1.KnowledgeBaseSpec, index string) (out []iampolicy.Statement, lacks string) {
+	out = append(out, iampolicy.Statement{Sid: "Embed", Action: []string{"bedrock:InvokeModel"}, Resource: []string{foundationModel(k.Home, k.Home.Region, kb.Create.EmbeddingModelID)}})
+	bucket := k.Owned(sourceID(k, kb), k.Home.BucketARN(nameInS3(k, kb.Create.Source.Bucket)))
 	if bucket == "" {
 		lacks = sourceID(k, kb)
 	} else {
 		out = append(out, iampolicy.Statement{Sid: "List", Action: []string{"s3:ListBucket"}, Resource: []string{bucket}},
 			iampolicy.Statement{Sid: "Read", Action: []string{"s3:GetObject"}, Resource: []string{bucket + "/" + kb.Create.Source.Prefix + "*"}})
-		if key := cmp.Or(k.storeKey(s3Spec(k.spec).KMSKeyArn), keptKey(k)); key != "" {
-			out = append(out, bucketKey(k, keyReads, key, []string{bucket}))
+		if key := cmp.Or(k.StoreKey(s3Spec(k.Spec).KMSKeyArn), part.KeptKey(k)); key != "" {
+			out = append(out, bucketKey(k, part.KeyReads, key, []string{bucket}))
 		}
 	}
 	vectors := arnOfPart(k, index)
 	if vectors == "" {
-		return out, kindAnyType + "/" + k.names.Of(index)
+		return out, part.KindAnyType + "/" + k.Names.Of(index)
 	}
 	return append(out, iampolicy.Statement{Sid: "Vectors", Action: vectorUse, Resource: []string{vectors}}), lacks
 }
@@ -137,7 +140,7 @@ func findIndex(stores []nexusv1.VectorStoreSpec, ref nexusv1.VectorIndexReferenc
 	for i, store := range stores {
 		for j, declared := range store.Indexes {
 			if store.Name == ref.Store && declared.Name == ref.Index {
-				return entry(entry(vectorStoresField, i)+".indexes", j), declared
+				return part.Entry(part.Entry(vectorStoresField, i)+".indexes", j), declared
 			}
 		}
 	}
@@ -147,21 +150,21 @@ func findIndex(stores []nexusv1.VectorStoreSpec, ref nexusv1.VectorIndexReferenc
 // prefixPattern matches the beginnings of keys of objects that have no character with a meaning in policies.
 var prefixPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9!_.()/=+-]*$`)
 
-func checkKnowledgeBases(v *verdict, s *nexusv1.NexusAICapabilitySpec, f Facts) {
+func checkKnowledgeBases(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, f part.Facts) {
 	list, used := aiOf(s).KnowledgeBases, map[nexusv1.VectorIndexReference]bool{}
-	v.distinct(knowledgeBasesField, namesIn(list, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }), maxBedrockPurpose)
+	v.Distinct(knowledgeBasesField, part.NamesIn(list, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }), maxBedrockPurpose)
 	for i, kb := range list {
-		at := entry(knowledgeBasesField, i) + ".create"
-		v.matches(at+".embeddingModelID", kb.Create.EmbeddingModelID, 140, modelPattern)
-		v.optional(at+".source.prefix", kb.Create.Source.Prefix, maxSourcePrefix, prefixPattern)
-		v.require(isOwnBucket(s, kb.Create.Source.Bucket), at+".source.bucket", "%q is no bucket that dataServices.s3 of the capability creates", status.Truncate(kb.Create.Source.Bucket, maxLabel))
+		at := part.Entry(knowledgeBasesField, i) + ".create"
+		v.Matches(at+".embeddingModelID", kb.Create.EmbeddingModelID, 140, modelPattern)
+		v.Optional(at+".source.prefix", kb.Create.Source.Prefix, maxSourcePrefix, prefixPattern)
+		v.Require(isOwnBucket(s, kb.Create.Source.Bucket), at+".source.bucket", "%q is no bucket that dataServices.s3 of the capability creates", status.Truncate(kb.Create.Source.Bucket, part.MaxLabel))
 		checkIndexOfKnowledge(v, at, s, kb.Create)
-		v.require(!used[kb.Create.VectorIndex], at+".vectorIndex", "is that of another knowledge base, whose passages would be found by both: declare another index")
+		v.Require(!used[kb.Create.VectorIndex], at+".vectorIndex", "is that of another knowledge base, whose passages would be found by both: declare another index")
 		used[kb.Create.VectorIndex] = true
 	}
 	// The account is known once the provider was read, and with it whether it has a boundary.
 	if len(list) > 0 && f.Account != "" && f.Boundary == "" {
-		v.refuse(status.ReasonNotPermitted, knowledgeBasesField, "need a permissions boundary, in which an administrator says which models may be used: "+
+		v.Refuse(status.ReasonNotPermitted, knowledgeBasesField, "need a permissions boundary, in which an administrator says which models may be used: "+
 			"a spec.providerRef to an AWSProvider with a permissionsBoundaryARN, or the operator's --default-permissions-boundary")
 	}
 }
@@ -173,19 +176,19 @@ func isOwnBucket(s *nexusv1.NexusAICapabilitySpec, name string) bool {
 // checkIndexOfKnowledge requires an index that fits the model, and that keeps the texts out of the metadata by which queries filter: S3 Vectors
 // limits that to 2 KB for each vector, and an ingestion fails beyond it.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-limitations.html
-func checkIndexOfKnowledge(v *verdict, at string, s *nexusv1.NexusAICapabilitySpec, create nexusv1.KnowledgeBaseCreateSpec) {
+func checkIndexOfKnowledge(v *part.Verdict, at string, s *nexusv1.NexusAICapabilitySpec, create nexusv1.KnowledgeBaseCreateSpec) {
 	ref := create.VectorIndex
 	field, index := findIndex(aiOf(s).VectorStores, ref)
 	if field == "" {
-		v.require(false, at+".vectorIndex", "%s/%s is no index of spec.ai.vectorStores", status.Truncate(ref.Store, maxLabel), status.Truncate(ref.Index, maxLabel))
+		v.Require(false, at+".vectorIndex", "%s/%s is no index of spec.ai.vectorStores", status.Truncate(ref.Store, part.MaxLabel), status.Truncate(ref.Index, part.MaxLabel))
 		return
 	}
 	for _, key := range []nexusv1.MetadataKey{keyOfTexts, keyOfMetadata} {
-		v.require(slices.Contains(index.NonFilterableKeys, key), field+".nonFilterableKeys",
+		v.Require(slices.Contains(index.NonFilterableKeys, key), field+".nonFilterableKeys",
 			"lacks %s, which knowledge base %s needs: the list must have %s and %s. It is immutable: declare an index of another name where this one exists",
 			key, at, keyOfTexts, keyOfMetadata)
 	}
 	dimensions := dimensionsOf[create.EmbeddingModelID]
-	v.require(len(dimensions) == 0 || slices.Contains(dimensions, index.Dimension), at+".embeddingModelID",
+	v.Require(len(dimensions) == 0 || slices.Contains(dimensions, index.Dimension), at+".embeddingModelID",
 		"%s makes vectors of dimension %v, and index %s/%s has %d", create.EmbeddingModelID, dimensions, ref.Store, ref.Index, index.Dimension)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
 const (
@@ -33,21 +34,21 @@ var memoryUse = []nexusv1.PartAction{
 	"bedrock-agentcore:ListSessions", "bedrock-agentcore:RetrieveMemoryRecords",
 }
 
-func memoryParts(list []nexusv1.MemorySpec) (out []resourcePart) {
+func memoryParts(list []nexusv1.MemorySpec) (out []part.Resource) {
 	for i, m := range list {
-		part := composed(m.Name, typeMemory, entry(memoryField, i), func(k *compiler) map[string]any { return memoryProperties(k, m) }).
-			allows(memoryUse...).tells(memoryIDVariable+environmentVariable(m.Name), memoryParameterPrefix+m.Name+"-memory-id", "properties.MemoryId")
-		part.RecreateOnLoss = m.RecreateOnLoss
-		out = append(out, part)
+		resource := composed(m.Name, typeMemory, part.Entry(memoryField, i), func(k *part.Compiler) map[string]any { return memoryProperties(k, m) }).
+			Allows(memoryUse...).Tells(memoryIDVariable+part.EnvironmentVariable(m.Name), memoryParameterPrefix+m.Name+"-memory-id", "properties.MemoryId")
+		resource.RecreateOnLoss = m.RecreateOnLoss
+		out = append(out, resource)
 	}
 	return out
 }
 
 // memoryProperties has names without hyphens, which AgentCore does not allow.
-func memoryProperties(k *compiler, m nexusv1.MemorySpec) map[string]any {
+func memoryProperties(k *part.Compiler, m nexusv1.MemorySpec) map[string]any {
 	out := map[string]any{
-		"Name":                fitted(strings.ReplaceAll(k.names.Of(m.Name), "-", "_"), maxMemoryName, "_"),
-		"EventExpiryDuration": int64(int32Or(m.EventExpiryDays, defaultEventDays)),
+		"Name":                part.Fitted(strings.ReplaceAll(k.Names.Of(m.Name), "-", "_"), maxMemoryName, "_"),
+		"EventExpiryDuration": int64(part.Int32Or(m.EventExpiryDays, defaultEventDays)),
 	}
 	var strategies []any
 	for _, s := range slices.Sorted(slices.Values(m.Strategies)) {
@@ -59,16 +60,16 @@ func memoryProperties(k *compiler, m nexusv1.MemorySpec) map[string]any {
 	return out
 }
 
-func checkMemory(v *verdict, list []nexusv1.MemorySpec) {
-	v.distinct(memoryField, namesIn(list, func(m nexusv1.MemorySpec) string { return m.Name }), maxMemoryPurpose)
+func checkMemory(v *part.Verdict, list []nexusv1.MemorySpec) {
+	v.Distinct(memoryField, part.NamesIn(list, func(m nexusv1.MemorySpec) string { return m.Name }), maxMemoryPurpose)
 	for i, m := range list {
-		at := entry(memoryField, i)
-		v.require(m.EventExpiryDays == nil || *m.EventExpiryDays >= leastEventDays && *m.EventExpiryDays <= mostEventDays, at+".eventExpiryDays", "%d to %d", leastEventDays, mostEventDays)
+		at := part.Entry(memoryField, i)
+		v.Require(m.EventExpiryDays == nil || *m.EventExpiryDays >= leastEventDays && *m.EventExpiryDays <= mostEventDays, at+".eventExpiryDays", "%d to %d", leastEventDays, mostEventDays)
 		seen := map[nexusv1.MemoryStrategy]bool{}
 		for j, s := range m.Strategies {
-			field := entry(at+".strategies", j)
-			oneOf(v, field, s, sortedKeys(memoryStrategies)...)
-			v.require(!seen[s], field, "%q is there twice", string(s))
+			field := part.Entry(at+".strategies", j)
+			part.OneOf(v, field, s, part.SortedKeys(memoryStrategies)...)
+			v.Require(!seen[s], field, "%q is there twice", string(s))
 			seen[s] = true
 		}
 	}

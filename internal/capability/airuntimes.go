@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -35,37 +36,37 @@ var runtimeUse = []string{
 }
 
 // agentRuntimeParts returns the runtimes. Each is created after all that it may use.
-func agentRuntimeParts(ps parts, s *nexusv1.NexusAICapabilitySpec, list []nexusv1.AgentRuntimeSpec) (out []resourcePart) {
+func agentRuntimeParts(ps part.Parts, s *nexusv1.NexusAICapabilitySpec, list []nexusv1.AgentRuntimeSpec) (out []part.Resource) {
 	for i, r := range list {
 		a := runtimeAccess(ps, s, r)
-		resource := composed(r.Name, typeRuntime, entry(runtimesField, i), func(k *compiler) map[string]any { return runtimeProperties(k, r) }).
-			allows().
-			tells("NEXUS_AGENT_RUNTIME_ARN_"+environmentVariable(r.Name), "bedrock-agentcore/"+r.Name+"-runtime-arn", "properties.AgentRuntimeArn").
-			after(objectNames(a)...)
-		resource.behind = func(_ *compiler, arn string) []iampolicy.Statement {
+		resource := composed(r.Name, typeRuntime, part.Entry(runtimesField, i), func(k *part.Compiler) map[string]any { return runtimeProperties(k, r) }).
+			Allows().
+			Tells("NEXUS_AGENT_RUNTIME_ARN_"+part.EnvironmentVariable(r.Name), "bedrock-agentcore/"+r.Name+"-runtime-arn", "properties.AgentRuntimeArn").
+			After(objectNames(a)...)
+		resource.Behind = func(_ *part.Compiler, arn string) []iampolicy.Statement {
 			return []iampolicy.Statement{{Action: runtimeUse, Resource: []string{arn, arn + "/runtime-endpoint/DEFAULT"}}}
 		}
-		resource.role = agentRuntimeRole(r)
+		resource.Role = agentRuntimeRole(r)
 		out = append(out, resource)
 	}
 	return out
 }
 
 // runtimeAccess resolves what an agent may use. An absent access is an empty one, because it cannot include the runtime itself.
-func runtimeAccess(ps parts, s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) accessSet {
-	out := accessSet{limited: true}
+func runtimeAccess(ps part.Parts, s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) part.AccessSet {
+	out := part.AccessSet{Limited: true}
 	if len(r.Access) == 0 {
 		return out
 	}
 	// The parts of the other runtimes are made from this one: only the declaration without runtimes is looked at.
 	others, ai := *s, aiOf(s)
 	ai.AgentRuntimes, others.AI = nil, &ai
-	return ps.accessOf(&others, &r.Access)
+	return ps.AccessOf(&others, &r.Access)
 }
 
 // objectNames are the names of the parts in a set that have objects.
-func objectNames(a accessSet) (out []string) {
-	for _, entry := range a.list {
+func objectNames(a part.AccessSet) (out []string) {
+	for _, entry := range a.List {
 		if field, name, _ := strings.Cut(entry, "/"); field != ofModels && field != ofGlue {
 			out = append(out, name)
 		}
@@ -74,7 +75,7 @@ func objectNames(a accessSet) (out []string) {
 }
 
 // runtimeProperties has a name without hyphens, which AgentCore does not allow.
-func runtimeProperties(k *compiler, r nexusv1.AgentRuntimeSpec) map[string]any {
+func runtimeProperties(k *part.Compiler, r nexusv1.AgentRuntimeSpec) map[string]any {
 	return map[string]any{
 		"AgentRuntimeName":      runtimeName(k, r),
 		"AgentRuntimeArtifact":  map[string]any{"ContainerConfiguration": map[string]any{"ContainerUri": r.Image}},
@@ -85,19 +86,19 @@ func runtimeProperties(k *compiler, r nexusv1.AgentRuntimeSpec) map[string]any {
 	}
 }
 
-func runtimeName(k *compiler, r nexusv1.AgentRuntimeSpec) string {
-	return fitted(strings.ReplaceAll(k.names.Of(r.Name), "-", "_"), maxRuntimeName, "_")
+func runtimeName(k *part.Compiler, r nexusv1.AgentRuntimeSpec) string {
+	return part.Fitted(strings.ReplaceAll(k.Names.Of(r.Name), "-", "_"), maxRuntimeName, "_")
 }
 
 // runtimeVariables are the declared variables, and those of what the agent may use. Those about the cluster and about parameters, which the agent
 // has no rights on, are left out.
-func runtimeVariables(k *compiler, r nexusv1.AgentRuntimeSpec) map[string]any {
+func runtimeVariables(k *part.Compiler, r nexusv1.AgentRuntimeSpec) map[string]any {
 	out := map[string]any{}
 	for _, v := range r.Env {
 		out[v.Name] = v.Value
 	}
-	all := cmp.Or(k.whole, k)
-	for name, value := range all.within(runtimeAccess(k.parts, &k.c.Spec, r)).settings() {
+	all := cmp.Or(k.Whole, k)
+	for name, value := range all.Within(runtimeAccess(k.Parts, &k.Capability.Spec, r)).Settings() {
 		if strings.HasPrefix(name, "NEXUS_") && !strings.HasPrefix(name, "NEXUS_BACKEND_") && name != "NEXUS_SSM_PREFIX" {
 			out[name] = value
 		}
@@ -105,21 +106,21 @@ func runtimeVariables(k *compiler, r nexusv1.AgentRuntimeSpec) map[string]any {
 	return out
 }
 
-func agentRuntimeRole(r nexusv1.AgentRuntimeSpec) *serviceRole {
-	return &serviceRole{
-		service: "bedrock-agentcore.amazonaws.com",
-		sources: func(h home) string { return h.arn("bedrock-agentcore", "*") },
-		uses:    func(k *compiler) []string { return usedByRuntime(k, r) },
-		rights: func(k *compiler) ([]iampolicy.Statement, string) {
+func agentRuntimeRole(r nexusv1.AgentRuntimeSpec) *part.ServiceRole {
+	return &part.ServiceRole{
+		Service: "bedrock-agentcore.amazonaws.com",
+		Sources: func(h part.Home) string { return h.ARN("bedrock-agentcore", "*") },
+		Uses:    func(k *part.Compiler) []string { return usedByRuntime(k, r) },
+		Rights: func(k *part.Compiler) ([]iampolicy.Statement, string) {
 			return agentRuntimeRights(k, r)
 		},
 	}
 }
 
 // usedByRuntime returns the IDs of the nodes of what an agent may use.
-func usedByRuntime(k *compiler, r nexusv1.AgentRuntimeSpec) (out []string) {
-	parts := k.parts.objectsByName(k.c)
-	for _, name := range objectNames(runtimeAccess(k.parts, &k.c.Spec, r)) {
+func usedByRuntime(k *part.Compiler, r nexusv1.AgentRuntimeSpec) (out []string) {
+	parts := k.Parts.ObjectsByName(k.Capability)
+	for _, name := range objectNames(runtimeAccess(k.Parts, &k.Capability.Spec, r)) {
 		out = append(out, parts[name]...)
 	}
 	slices.Sort(out)
@@ -128,21 +129,21 @@ func usedByRuntime(k *compiler, r nexusv1.AgentRuntimeSpec) (out []string) {
 
 // agentRuntimeRights allow AgentCore to pull the image and to write the logs of the runtime, and the agent to use what its access names.
 // https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-permissions.html
-func agentRuntimeRights(k *compiler, r nexusv1.AgentRuntimeSpec) (out []iampolicy.Statement, lacks string) {
-	logs := k.home.arn("logs", "log-group:/aws/bedrock-agentcore/runtimes/"+runtimeName(k, r)+"-*")
+func agentRuntimeRights(k *part.Compiler, r nexusv1.AgentRuntimeSpec) (out []iampolicy.Statement, lacks string) {
+	logs := k.Home.ARN("logs", "log-group:/aws/bedrock-agentcore/runtimes/"+runtimeName(k, r)+"-*")
 	out = append(out,
-		iampolicy.Statement{Sid: "Image", Action: []string{"ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}, Resource: []string{k.home.arn("ecr", "repository/"+repositoryOf(r.Image))}},
+		iampolicy.Statement{Sid: "Image", Action: []string{"ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}, Resource: []string{k.Home.ARN("ecr", "repository/"+repositoryOf(r.Image))}},
 		iampolicy.Statement{Sid: sidImageToken, Action: []string{"ecr:GetAuthorizationToken"}, Resource: []string{"*"}},
 		iampolicy.Statement{Sid: "Logs", Action: []string{"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}, Resource: []string{logs, logs + ":log-stream:*"}},
 	)
-	a := runtimeAccess(k.parts, &k.c.Spec, r)
-	for _, s := range k.rightsWithin(a) {
+	a := runtimeAccess(k.Parts, &k.Capability.Spec, r)
+	for _, s := range k.RightsWithin(a) {
 		if s.Sid != sidParameters { // the agent has their values as variables
 			out = append(out, s)
 		}
 	}
 	for _, id := range usedByRuntime(k, r) {
-		if k.expected == nil && !k.assumeOwned && k.proof(id).ARN == "" {
+		if k.Expected == nil && !k.AssumeOwned && k.Proof(id).ARN == "" {
 			return out, id
 		}
 	}
@@ -162,17 +163,17 @@ var (
 	agentVariablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-func checkAgentRuntimes(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
+func checkAgentRuntimes(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 	s := &c.Spec
 	list := aiOf(s).AgentRuntimes
-	v.distinct(runtimesField, namesIn(list, func(r nexusv1.AgentRuntimeSpec) string { return r.Name }), maxRuntimePurpose)
+	v.Distinct(runtimesField, part.NamesIn(list, func(r nexusv1.AgentRuntimeSpec) string { return r.Name }), maxRuntimePurpose)
 	for i, r := range list {
-		at := entry(runtimesField, i)
-		v.matches(at+".image", r.Image, maxImage, ecrImagePattern)
-		oneOf(v, at+".protocol", r.Protocol, "", defaultProtocol, "MCP", "A2A")
+		at := part.Entry(runtimesField, i)
+		v.Matches(at+".image", r.Image, maxImage, ecrImagePattern)
+		part.OneOf(v, at+".protocol", r.Protocol, "", defaultProtocol, "MCP", "A2A")
 		checkRuntimeAccess(v, at+".access", s, r)
 		checkRuntimeVariables(v, at+".env", c, f, r)
-		if v.first != nil {
+		if v.First != nil {
 			return
 		}
 		checkImageIsNear(v, at+".image", r.Image, c, f)
@@ -180,43 +181,43 @@ func checkAgentRuntimes(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 }
 
 // checkImageIsNear requires a registry of the account and region of the capability.
-func checkImageIsNear(v *verdict, at, image string, c *nexusv1.NexusAICapability, f Facts) {
+func checkImageIsNear(v *part.Verdict, at, image string, c *nexusv1.NexusAICapability, f part.Facts) {
 	host := strings.Split(image, ".")
-	if region := f.region(c); region != "" {
-		v.require(host[3] == region, at, "the image is in region %s and the capability in %s: AgentCore pulls from its region", host[3], region)
+	if region := f.RegionOf(c); region != "" {
+		v.Require(host[3] == region, at, "the image is in region %s and the capability in %s: AgentCore pulls from its region", host[3], region)
 	}
-	v.require(f.Account == "" || host[0] == f.Account, at, "the image is in account %s and the capability in %s: push it to a repository of that account", host[0], f.Account)
+	v.Require(f.Account == "" || host[0] == f.Account, at, "the image is in account %s and the capability in %s: push it to a repository of that account", host[0], f.Account)
 }
 
 // checkRuntimeAccess requires names of parts that exist before the runtime.
-func checkRuntimeAccess(v *verdict, at string, s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) {
-	all := slices.DeleteFunc(v.parts.accessible(s), func(entry string) bool {
+func checkRuntimeAccess(v *part.Verdict, at string, s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) {
+	all := slices.DeleteFunc(v.Parts.Accessible(s), func(entry string) bool {
 		return strings.HasPrefix(entry, ofRuntimes+"/") || strings.HasPrefix(entry, ofGlue+"/")
 	})
-	v.require(len(r.Access) <= maxAccess, at, "at most %d", maxAccess)
+	v.Require(len(r.Access) <= part.MaxAccess, at, "at most %d", part.MaxAccess)
 	seen := map[nexusv1.AccessName]bool{}
 	for i, name := range r.Access {
-		field := entry(at, i)
-		v.matches(field, string(name), maxLabel, accessPattern)
-		v.require(!seen[name], field, "%q is there twice", name)
-		v.require(len(meantBy(name, all)) > 0, field, "%q is nothing that an agent runtime can use: %s", name, v.parts.insteadOf(name, s, all))
+		field := part.Entry(at, i)
+		v.Matches(field, string(name), part.MaxLabel, part.AccessPattern)
+		v.Require(!seen[name], field, "%q is there twice", name)
+		v.Require(len(part.MeantBy(name, all)) > 0, field, "%q is nothing that an agent runtime can use: %s", name, v.Parts.InsteadOf(name, s, all))
 		seen[name] = true
 	}
 }
 
-func checkRuntimeVariables(v *verdict, at string, c *nexusv1.NexusAICapability, f Facts, r nexusv1.AgentRuntimeSpec) {
+func checkRuntimeVariables(v *part.Verdict, at string, c *nexusv1.NexusAICapability, f part.Facts, r nexusv1.AgentRuntimeSpec) {
 	seen := map[string]bool{}
 	for i, e := range r.Env {
-		field := entry(at, i)
-		v.matches(field+".name", e.Name, 100, agentVariablePattern)
-		v.require(!strings.HasPrefix(e.Name, "NEXUS_") && !strings.HasPrefix(e.Name, "AWS_"), field+".name", "%q begins with NEXUS_ or AWS_, which the operator and AWS set", e.Name)
-		v.require(len(e.Value) <= 2048, field+".value", "at most 2048 characters")
-		v.require(!seen[e.Name], field+".name", "%q is there twice", status.Truncate(e.Name, maxLabel))
+		field := part.Entry(at, i)
+		v.Matches(field+".name", e.Name, 100, agentVariablePattern)
+		v.Require(!strings.HasPrefix(e.Name, "NEXUS_") && !strings.HasPrefix(e.Name, "AWS_"), field+".name", "%q begins with NEXUS_ or AWS_, which the operator and AWS set", e.Name)
+		v.Require(len(e.Value) <= 2048, field+".value", "at most 2048 characters")
+		v.Require(!seen[e.Name], field+".name", "%q is there twice", status.Truncate(e.Name, part.MaxLabel))
 		seen[e.Name] = true
 	}
-	if v.first != nil {
+	if v.First != nil {
 		return
 	}
-	all := len(runtimeVariables(newCompiler(v.parts, c, f), r))
-	v.require(all <= maxRuntimeVariables, at, "%s", fmt.Sprintf("the agent has %d variables with those of what it may use, and AWS allows %d: shorten env or access", all, maxRuntimeVariables))
+	all := len(runtimeVariables(part.NewCompiler(v.Parts, c, f), r))
+	v.Require(all <= maxRuntimeVariables, at, "%s", fmt.Sprintf("the agent has %d variables with those of what it may use, and AWS allows %d: shorten env or access", all, maxRuntimeVariables))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
 const (
@@ -24,23 +25,23 @@ const (
 // vectorStoreParts returns the vector buckets and their indexes. Rights on vectors are on each index, and never on what others may add to
 // the bucket.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-access-management.html
-func vectorStoreParts(list []nexusv1.VectorStoreSpec) (out []resourcePart) {
+func vectorStoreParts(list []nexusv1.VectorStoreSpec) (out []part.Resource) {
 	for i, store := range list {
-		at, variable := entry(vectorStoresField, i), environmentVariable(store.Name)
-		bucket := composed(store.Name, typeVectorBucket, at, func(k *compiler) map[string]any {
-			return map[string]any{"VectorBucketName": k.names.Of(store.Name)}
-		}).allows("s3vectors:GetVectorBucket", "s3vectors:ListIndexes").
-			tells("NEXUS_VECTOR_BUCKET_"+variable, "s3vectors/"+store.Name+"-bucket", "properties.VectorBucketName")
+		at, variable := part.Entry(vectorStoresField, i), part.EnvironmentVariable(store.Name)
+		bucket := composed(store.Name, typeVectorBucket, at, func(k *part.Compiler) map[string]any {
+			return map[string]any{"VectorBucketName": k.Names.Of(store.Name)}
+		}).Allows("s3vectors:GetVectorBucket", "s3vectors:ListIndexes").
+			Tells("NEXUS_VECTOR_BUCKET_"+variable, "s3vectors/"+store.Name+"-bucket", "properties.VectorBucketName")
 		bucket.RecreateOnLoss = store.RecreateOnLoss
 		out = append(out, bucket)
 		for j, index := range store.Indexes {
-			part := composed(vectorIndex(store, index), typeVectorIndex, entry(at+".indexes", j), func(k *compiler) map[string]any {
+			resource := composed(vectorIndex(store, index), typeVectorIndex, part.Entry(at+".indexes", j), func(k *part.Compiler) map[string]any {
 				return vectorIndexProperties(k, store, index)
-			}).allows("s3vectors:DeleteVectors", "s3vectors:GetIndex", "s3vectors:GetVectors", "s3vectors:ListVectors", "s3vectors:PutVectors", "s3vectors:QueryVectors").
-				tells("NEXUS_VECTOR_INDEX_ARN_"+variable+"_"+environmentVariable(index.Name), "s3vectors/"+vectorIndex(store, index)+"-index-arn", exportARN).
-				after(store.Name)
-			part.RecreateOnLoss = store.RecreateOnLoss
-			out = append(out, part)
+			}).Allows("s3vectors:DeleteVectors", "s3vectors:GetIndex", "s3vectors:GetVectors", "s3vectors:ListVectors", "s3vectors:PutVectors", "s3vectors:QueryVectors").
+				Tells("NEXUS_VECTOR_INDEX_ARN_"+variable+"_"+part.EnvironmentVariable(index.Name), "s3vectors/"+vectorIndex(store, index)+"-index-arn", exportARN).
+				After(store.Name)
+			resource.RecreateOnLoss = store.RecreateOnLoss
+			out = append(out, resource)
 		}
 	}
 	return out
@@ -51,7 +52,7 @@ func vectorIndex(store nexusv1.VectorStoreSpec, index nexusv1.VectorIndexSpec) s
 	return store.Name + "-" + index.Name
 }
 
-func vectorIndexProperties(k *compiler, store nexusv1.VectorStoreSpec, index nexusv1.VectorIndexSpec) map[string]any {
+func vectorIndexProperties(k *part.Compiler, store nexusv1.VectorStoreSpec, index nexusv1.VectorIndexSpec) map[string]any {
 	out := map[string]any{
 		"VectorBucketArn": statusOf(k, store.Name, "arn"), "IndexName": index.Name, "DataType": "float32",
 		"Dimension": int64(index.Dimension), "DistanceMetric": cmp.Or(index.DistanceMetric, defaultDistance),
@@ -71,20 +72,20 @@ func texts[T ~string](list []T) []any {
 	return out
 }
 
-func checkVectorStores(v *verdict, list []nexusv1.VectorStoreSpec) {
-	v.distinct(vectorStoresField, namesIn(list, func(s nexusv1.VectorStoreSpec) string { return s.Name }), maxVectorPurpose)
+func checkVectorStores(v *part.Verdict, list []nexusv1.VectorStoreSpec) {
+	v.Distinct(vectorStoresField, part.NamesIn(list, func(s nexusv1.VectorStoreSpec) string { return s.Name }), maxVectorPurpose)
 	for i, store := range list {
-		at := entry(vectorStoresField, i) + ".indexes"
-		v.require(len(store.Indexes) >= 1 && len(store.Indexes) <= maxVectorIndexes, at, "1 to %d", maxVectorIndexes)
-		v.distinct(at, namesIn(store.Indexes, func(index nexusv1.VectorIndexSpec) string { return index.Name }), maxVectorIndex)
+		at := part.Entry(vectorStoresField, i) + ".indexes"
+		v.Require(len(store.Indexes) >= 1 && len(store.Indexes) <= maxVectorIndexes, at, "1 to %d", maxVectorIndexes)
+		v.Distinct(at, part.NamesIn(store.Indexes, func(index nexusv1.VectorIndexSpec) string { return index.Name }), maxVectorIndex)
 		for j, index := range store.Indexes {
-			field := entry(at, j)
-			v.require(len(index.Name) >= 3, field+".name", "at least 3 characters")
-			v.require(index.Dimension >= 1 && index.Dimension <= maxDimension, field+".dimension", "1 to %d", maxDimension)
-			oneOf(v, field+".distanceMetric", index.DistanceMetric, "", defaultDistance, "euclidean")
-			v.require(len(index.NonFilterableKeys) <= 10, field+".nonFilterableKeys", "at most 10")
+			field := part.Entry(at, j)
+			v.Require(len(index.Name) >= 3, field+".name", "at least 3 characters")
+			v.Require(index.Dimension >= 1 && index.Dimension <= maxDimension, field+".dimension", "1 to %d", maxDimension)
+			part.OneOf(v, field+".distanceMetric", index.DistanceMetric, "", defaultDistance, "euclidean")
+			v.Require(len(index.NonFilterableKeys) <= 10, field+".nonFilterableKeys", "at most 10")
 			for n, key := range index.NonFilterableKeys {
-				v.require(key != "" && len(key) <= 63, fmt.Sprintf("%s.nonFilterableKeys[%d]", field, n), "1 to 63 characters")
+				v.Require(key != "" && len(key) <= 63, fmt.Sprintf("%s.nonFilterableKeys[%d]", field, n), "1 to 63 characters")
 			}
 		}
 	}

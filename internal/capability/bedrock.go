@@ -6,10 +6,10 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -30,22 +30,22 @@ const (
 )
 
 // bedrockPart is spec.dataServices.bedrock.
-func bedrockPart() part {
-	return part{
-		checks: []turn[checking]{at(140, checkBedrock)},
-		rights: []turn[granting]{at(110, bedrockStatements)},
-		values: bedrockValues,
-		entries: entries{
-			place: 90,
-			names: func(s *nexusv1.NexusAICapabilitySpec) []string { return accessibleModels(bedrockSpec(s)) },
-			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
+func bedrockPart() part.Part {
+	return part.Part{
+		Checks: []part.Turn[part.Checking]{part.At(140, checkBedrock)},
+		Rights: []part.Turn[part.Granting]{part.At(110, bedrockStatements)},
+		Values: bedrockValues,
+		Entries: part.Entries{
+			Place: 90,
+			Names: func(s *nexusv1.NexusAICapabilitySpec) []string { return accessibleModels(bedrockSpec(s)) },
+			Keep: func(a part.AccessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
 				if data.Bedrock == nil {
 					return
 				}
 				limited := *data.Bedrock
-				limited.Models = keep(a, ofModels, limited.Models, func(m nexusv1.BedrockModel) string { return m.Name })
-				limited.KnowledgeBases = keep(a, ofKnowledgeBases, limited.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name })
-				limited.Guardrails = keep(a, ofGuardrails, limited.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name })
+				limited.Models = part.Keep(a, ofModels, limited.Models, func(m nexusv1.BedrockModel) string { return m.Name })
+				limited.KnowledgeBases = part.Keep(a, ofKnowledgeBases, limited.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name })
+				limited.Guardrails = part.Keep(a, ofGuardrails, limited.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name })
 				data.Bedrock = &limited
 			},
 		},
@@ -53,21 +53,21 @@ func bedrockPart() part {
 }
 
 // bedrockValues tell the application what it uses of Bedrock, and where.
-func bedrockValues(k *compiler) (out []value) {
-	b := bedrockSpec(k.spec)
+func bedrockValues(k *part.Compiler) (out []part.Value) {
+	b := bedrockSpec(k.Spec)
 	if usesBedrock(b) {
-		out = append(out, value{"bedrock/region", "NEXUS_BEDROCK_REGION", bedrockHome(k).region})
+		out = append(out, part.Value{Parameter: "bedrock/region", Variable: "NEXUS_BEDROCK_REGION", Text: bedrockHome(k).Region})
 	}
 	for _, m := range b.Models {
-		out = append(out, value{"bedrock/" + m.Name + "-model", "NEXUS_BEDROCK_MODEL_" + environmentVariable(m.Name), invoked(m)})
+		out = append(out, part.Value{Parameter: "bedrock/" + m.Name + "-model", Variable: "NEXUS_BEDROCK_MODEL_" + part.EnvironmentVariable(m.Name), Text: invoked(m)})
 	}
 	for _, kb := range b.KnowledgeBases {
-		out = append(out, value{"bedrock/" + kb.Name + "-knowledge-base", "NEXUS_BEDROCK_KNOWLEDGE_BASE_" + environmentVariable(kb.Name), kb.ID})
+		out = append(out, part.Value{Parameter: "bedrock/" + kb.Name + "-knowledge-base", Variable: "NEXUS_BEDROCK_KNOWLEDGE_BASE_" + part.EnvironmentVariable(kb.Name), Text: kb.ID})
 	}
 	for _, g := range b.Guardrails {
-		out = append(out, value{"bedrock/" + g.Name + "-guardrail", "NEXUS_BEDROCK_GUARDRAIL_" + environmentVariable(g.Name), g.ID},
+		out = append(out, part.Value{Parameter: "bedrock/" + g.Name + "-guardrail", Variable: "NEXUS_BEDROCK_GUARDRAIL_" + part.EnvironmentVariable(g.Name), Text: g.ID},
 			// One word, so that no guardrail can be named like the version of another.
-			value{"bedrock/" + g.Name + "-guardrail-version", "NEXUS_BEDROCK_GUARDRAILVERSION_" + environmentVariable(g.Name), guardrailVersion(g)})
+			part.Value{Parameter: "bedrock/" + g.Name + "-guardrail-version", Variable: "NEXUS_BEDROCK_GUARDRAILVERSION_" + part.EnvironmentVariable(g.Name), Text: guardrailVersion(g)})
 	}
 	return out
 }
@@ -84,9 +84,9 @@ func guardrailVersion(g nexusv1.BedrockGuardrail) string { return cmp.Or(g.Versi
 func invoked(m nexusv1.BedrockModel) string { return cmp.Or(m.InferenceProfile, m.ModelID) }
 
 // bedrockHome returns the region in which the capability uses Bedrock.
-func bedrockHome(k *compiler) home {
-	h := k.home
-	h.region = cmp.Or(bedrockSpec(k.spec).Region, h.region)
+func bedrockHome(k *part.Compiler) part.Home {
+	h := k.Home
+	h.Region = cmp.Or(bedrockSpec(k.Spec).Region, h.Region)
 	return h
 }
 
@@ -101,28 +101,28 @@ var invoke = []string{"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStr
 // changes which regions those are, so the model is allowed in all of them, but only through the profile.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
 // https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-prereq.html
-func bedrockStatements(k *compiler) []iampolicy.Statement {
-	b, h := bedrockSpec(k.spec), bedrockHome(k)
+func bedrockStatements(k *part.Compiler) []iampolicy.Statement {
+	b, h := bedrockSpec(k.Spec), bedrockHome(k)
 	var direct, profiles, behind, bases, guardrails []string
 	for _, m := range b.Models {
 		switch p := m.InferenceProfile; {
 		case p == "":
-			direct = append(direct, foundationModel(h, h.region, m.ModelID))
+			direct = append(direct, foundationModel(h, h.Region, m.ModelID))
 			continue
 		case strings.HasPrefix(p, "arn:"):
 			profiles = append(profiles, p)
 		default:
-			profiles = append(profiles, h.arn("bedrock", "inference-profile/"+p))
+			profiles = append(profiles, h.ARN("bedrock", "inference-profile/"+p))
 		}
 		behind = append(behind, foundationModel(h, "*", m.ModelID))
 	}
 	for _, kb := range b.KnowledgeBases {
-		bases = append(bases, h.arn("bedrock", "knowledge-base/"+kb.ID))
+		bases = append(bases, h.ARN("bedrock", "knowledge-base/"+kb.ID))
 	}
 	for _, g := range b.Guardrails {
-		guardrails = append(guardrails, h.arn("bedrock", "guardrail/"+g.ID))
+		guardrails = append(guardrails, h.ARN("bedrock", "guardrail/"+g.ID))
 	}
-	through := iampolicy.Conditions{"StringEquals": {"bedrock:InferenceProfileArn": sortedOnce(profiles)}}
+	through := iampolicy.Conditions{"StringEquals": {"bedrock:InferenceProfileArn": part.SortedOnce(profiles)}}
 	var out []iampolicy.Statement
 	for _, s := range []iampolicy.Statement{
 		{Sid: "Models", Action: invoke, Resource: append(direct, profiles...)},
@@ -131,19 +131,16 @@ func bedrockStatements(k *compiler) []iampolicy.Statement {
 		{Sid: "Guardrails", Action: []string{"bedrock:ApplyGuardrail"}, Resource: guardrails},
 	} {
 		if len(s.Resource) > 0 {
-			s.Resource = sortedOnce(s.Resource)
+			s.Resource = part.SortedOnce(s.Resource)
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// sortedOnce returns a sorted list without repetitions.
-func sortedOnce(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
-
 // foundationModel names a model of AWS, which is in no account.
-func foundationModel(h home, region, id string) string {
-	return "arn:" + h.partition + ":bedrock:" + region + "::foundation-model/" + id
+func foundationModel(h part.Home, region, id string) string {
+	return "arn:" + h.Partition + ":bedrock:" + region + "::foundation-model/" + id
 }
 
 var (
@@ -156,40 +153,40 @@ var (
 
 const maxBedrockPurpose = 40
 
-func checkBedrock(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
+func checkBedrock(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 	b := bedrockSpec(&c.Spec)
 	const at = "spec.dataServices.bedrock"
-	v.optional(at+".region", b.Region, 32, regionPattern)
-	v.distinct(at+".models", namesIn(b.Models, func(m nexusv1.BedrockModel) string { return m.Name }), maxBedrockPurpose)
+	v.Optional(at+".region", b.Region, 32, part.RegionPattern)
+	v.Distinct(at+".models", part.NamesIn(b.Models, func(m nexusv1.BedrockModel) string { return m.Name }), maxBedrockPurpose)
 	for i, m := range b.Models {
-		checkModel(v, fmt.Sprintf("%s.models[%d]", at, i), m, cmp.Or(b.Region, f.region(c)), f)
+		checkModel(v, fmt.Sprintf("%s.models[%d]", at, i), m, cmp.Or(b.Region, f.RegionOf(c)), f)
 	}
-	v.distinct(at+".knowledgeBases", namesIn(b.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name }), maxBedrockPurpose)
+	v.Distinct(at+".knowledgeBases", part.NamesIn(b.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name }), maxBedrockPurpose)
 	for i, kb := range b.KnowledgeBases {
-		v.matches(fmt.Sprintf("%s.knowledgeBases[%d].id", at, i), kb.ID, 10, knowledgeBasePattern)
+		v.Matches(fmt.Sprintf("%s.knowledgeBases[%d].id", at, i), kb.ID, 10, knowledgeBasePattern)
 	}
-	v.distinct(at+".guardrails", namesIn(b.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name }), maxBedrockPurpose)
+	v.Distinct(at+".guardrails", part.NamesIn(b.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name }), maxBedrockPurpose)
 	for i, g := range b.Guardrails {
 		field := fmt.Sprintf("%s.guardrails[%d]", at, i)
-		v.matches(field+".id", g.ID, 64, guardrailPattern)
-		v.optional(field+".version", g.Version, 8, guardrailVersions)
+		v.Matches(field+".id", g.ID, 64, guardrailPattern)
+		v.Optional(field+".version", g.Version, 8, guardrailVersions)
 	}
 	// The account is known once the provider was read, and with it whether it has a boundary.
 	if usesBedrock(b) && f.Account != "" && f.Boundary == "" {
-		v.refuse(status.ReasonNotPermitted, at, "needs a permissions boundary, in which an administrator says what of Bedrock may be used: "+
+		v.Refuse(status.ReasonNotPermitted, at, "needs a permissions boundary, in which an administrator says what of Bedrock may be used: "+
 			"a spec.providerRef to an AWSProvider with a permissionsBoundaryARN, or the operator's --default-permissions-boundary")
 	}
 }
 
-func checkModel(v *verdict, at string, m nexusv1.BedrockModel, region string, f Facts) {
-	v.matches(at+".modelID", m.ModelID, 140, modelPattern)
+func checkModel(v *part.Verdict, at string, m nexusv1.BedrockModel, region string, f part.Facts) {
+	v.Matches(at+".modelID", m.ModelID, 140, modelPattern)
 	if m.InferenceProfile == "" {
 		return
 	}
-	v.matches(at+".inferenceProfile", m.InferenceProfile, 256, inferenceProfilePattern)
-	v.require(strings.HasPrefix(m.InferenceProfile, "arn:") || strings.HasSuffix(m.InferenceProfile, "."+m.ModelID), at+".inferenceProfile",
+	v.Matches(at+".inferenceProfile", m.InferenceProfile, 256, inferenceProfilePattern)
+	v.Require(strings.HasPrefix(m.InferenceProfile, "arn:") || strings.HasSuffix(m.InferenceProfile, "."+m.ModelID), at+".inferenceProfile",
 		"a profile of %s is a geography, a dot and that ID, or the ARN of an application inference profile", m.ModelID)
-	v.local(at+".inferenceProfile", "profile", m.InferenceProfile, region, f)
+	v.Local(at+".inferenceProfile", "profile", m.InferenceProfile, region, f)
 }
 
 // accessibleModels returns what of Bedrock a capability names and has to give access to.

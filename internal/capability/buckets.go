@@ -10,6 +10,7 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
@@ -25,41 +26,41 @@ const (
 var bucketNames = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`)
 
 // existingBuckets describes the ARNs of buckets that exist already.
-var existingBuckets = existingKind{noun: "bucket", service: "s3", names: bucketNames, most: maxBucketName, isGlobal: true, hasNoAccount: true, arn: func(h home, e existing) string { return h.bucketARN(e.nameIn()) }}
+var existingBuckets = part.ExistingKind{Noun: "bucket", Service: "s3", Names: bucketNames, Most: maxBucketName, IsGlobal: true, HasNoAccount: true, ARN: func(h part.Home, e part.Existing) string { return h.BucketARN(e.NameIn()) }}
 
 // bucketsPart is spec.dataServices.s3.
-func bucketsPart() part {
-	return part{
-		steps: []Step{{2, StepS3, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
-		kinds: []kindFacts{{
-			kind: kindBucket, step: StepS3, removed: removal{stage: removesData + 70, steps: []string{StepS3}},
-			grants: true, store: true, isBilled: true, refusal: "is declared in spec.dataServices.s3",
-			existing: &existingBuckets,
-			doom:     doomBucket,
+func bucketsPart() part.Part {
+	return part.Part{
+		Steps: []part.Step{{Number: 2, Name: StepS3, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
+		Kinds: []part.KindFacts{{
+			Kind: kindBucket, Step: StepS3, Removed: part.Removal{Stage: part.RemovesData + 70, Steps: []string{StepS3}},
+			Grants: true, Store: true, IsBilled: true, Refusal: "is declared in spec.dataServices.s3",
+			Existing: &existingBuckets,
+			Doom:     doomBucket,
 		}},
-		checks: []turn[checking]{at(20, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
-			if d := dataOf(&c.Spec).S3; d != nil {
+		Checks: []part.Turn[part.Checking]{part.At(20, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) {
+			if d := part.DataOf(&c.Spec).S3; d != nil {
 				checkBuckets(v, "spec.dataServices.s3", d)
 			}
 		})},
-		surroundings: func(v *verdict, c *nexusv1.NexusAICapability, f Facts, _ *compiler) {
+		Surroundings: func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts, _ *part.Compiler) {
 			if b := s3Spec(&c.Spec); b != nil {
-				v.local("spec.dataServices.s3.kmsKeyArn", "key", b.KMSKeyArn, f.region(c), f)
+				v.Local("spec.dataServices.s3.kmsKeyArn", "key", b.KMSKeyArn, f.RegionOf(c), f)
 			}
 			checkBucketNames(v, c, f)
 		},
-		compile: []func(*compiler){addBuckets},
-		rights:  []turn[granting]{at(20, bucketStatements)},
-		values:  bucketValues,
-		entries: stores[nexusv1.BucketSpec]{
-			place: 20, field: ofBuckets, encryptedBy: "s3", at: "spec.dataServices.s3.buckets", of: existingBucket,
-			declared: bucketsOf, selected: selectedBuckets, keep: keepBuckets, objectOf: func(c *nexusv1.NexusAICapability, b nexusv1.BucketSpec) string {
+		Compile: []func(*part.Compiler){addBuckets},
+		Rights:  []part.Turn[part.Granting]{part.At(20, bucketStatements)},
+		Values:  bucketValues,
+		Entries: part.Stores[nexusv1.BucketSpec]{
+			Place: 20, Field: ofBuckets, EncryptedBy: "s3", At: "spec.dataServices.s3.buckets", Of: existingBucket,
+			Declared: bucketsOf, Selected: selectedBuckets, Keep: keepBuckets, ObjectOf: func(c *nexusv1.NexusAICapability, b nexusv1.BucketSpec) string {
 				return bucketObject(c, b.Name)
 			},
-			describes: func(b nexusv1.BucketSpec) map[string]bool {
+			Describes: func(b nexusv1.BucketSpec) map[string]bool {
 				return map[string]bool{"forceDestroy": b.ForceDestroy != nil, "lifecycle": b.Lifecycle != nil}
 			},
-		}.entries(),
+		}.Entries(),
 	}
 }
 
@@ -73,13 +74,13 @@ func bucketsOf(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
 	return nil
 }
 
-func keepBuckets(a accessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
+func keepBuckets(a part.AccessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
 	d := s3Spec(s)
 	if d == nil {
 		return
 	}
 	limited := *d
-	limited.Buckets, data.S3 = keep(a, ofBuckets, selectedBuckets(s), nameOfBucketSpec), &limited
+	limited.Buckets, data.S3 = part.Keep(a, ofBuckets, selectedBuckets(s), nameOfBucketSpec), &limited
 	if len(limited.Buckets) == 0 { // an empty list would stand for the default buckets
 		data.S3 = nil
 	}
@@ -88,13 +89,13 @@ func keepBuckets(a accessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.Da
 func doomBucket(c *nexusv1.NexusAICapability, want awsv1.Resource, mayDeleteData bool) {
 	o := want.(*awsv1.S3Bucket)
 	force, known := ForceDestroy(c, o.Name)
-	allowForce(&o.Spec.ForceDestroy, mayDeleteData, force, known)
+	part.AllowForce(&o.Spec.ForceDestroy, mayDeleteData, force, known)
 }
 
 // bucketValues tell the application the names of the buckets.
-func bucketValues(k *compiler) (out []value) {
-	for _, b := range selectedBuckets(k.spec) {
-		out = append(out, value{"s3/" + b.Name + "-bucket", "NEXUS_S3_BUCKET_" + environmentVariable(b.Name), nameOfStore(k, b)})
+func bucketValues(k *part.Compiler) (out []part.Value) {
+	for _, b := range selectedBuckets(k.Spec) {
+		out = append(out, part.Value{Parameter: "s3/" + b.Name + "-bucket", Variable: "NEXUS_S3_BUCKET_" + part.EnvironmentVariable(b.Name), Text: nameOfStore(k, b)})
 	}
 	return out
 }
@@ -103,11 +104,11 @@ func bucketValues(k *compiler) (out []value) {
 var reservedEndings = []string{"-s3alias", "--ol-s3", "--x-s3", "--table-s3"}
 
 // defaultBuckets are the buckets of a capability that lists none.
-var defaultBuckets = []string{callData, "journey-logs", "journey-reports", "wxcc-simulator"}
+var defaultBuckets = []string{part.CallData, "journey-logs", "journey-reports", "wxcc-simulator"}
 
 // s3Spec returns the declared buckets' settings, or nil when S3 is off.
 func s3Spec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.S3Spec {
-	if s.DataServices == nil || !isEnabled(s.DataServices.S3, func(d *nexusv1.S3Spec) *bool { return d.Enabled }) {
+	if s.DataServices == nil || !part.IsEnabled(s.DataServices.S3, func(d *nexusv1.S3Spec) *bool { return d.Enabled }) {
 		return nil
 	}
 	return s.DataServices.S3
@@ -119,18 +120,18 @@ func selectedBuckets(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
 	if d == nil {
 		return nil
 	}
-	return selected(d.Buckets, defaultBuckets, func(b *nexusv1.BucketSpec) *string { return &b.Name })
+	return part.Selected(d.Buckets, defaultBuckets, func(b *nexusv1.BucketSpec) *string { return &b.Name })
 }
 
-func addBuckets(k *compiler) {
-	for _, b := range selectedBuckets(k.spec) {
-		if e := existingBucket(b); e.store != nil {
-			k.observe(e, StepS3, "s3", &awsv1.S3Bucket{Spec: awsv1.S3BucketSpec{BucketName: e.nameIn()}})
+func addBuckets(k *part.Compiler) {
+	for _, b := range selectedBuckets(k.Spec) {
+		if e := existingBucket(b); e.Store != nil {
+			k.Observe(e, StepS3, "s3", &awsv1.S3Bucket{Spec: awsv1.S3BucketSpec{BucketName: e.NameIn()}})
 			continue
 		}
-		all := s3Spec(k.spec)
+		all := s3Spec(k.Spec)
 		o := &awsv1.S3Bucket{Spec: bucketSpec(k, b, all)}
-		k.addGrant(k.resource(child{kindBucket, bucketObject(k.c, b.Name), StepS3, "s3"}, o, k.afterKey(all.KMSKeyArn)...))
+		k.AddGrant(k.Resource(part.Child{Kind: kindBucket, Name: bucketObject(k.Capability, b.Name), Step: StepS3, Component: "s3"}, o, k.AfterKey(all.KMSKeyArn)...))
 	}
 }
 
@@ -142,7 +143,7 @@ func inAccountNamespace(s *nexusv1.NexusAICapabilitySpec) bool {
 
 // bucketObject names the object of a bucket. The name of a bucket never changes, so that another naming is another object.
 func bucketObject(c *nexusv1.NexusAICapability, purpose string) string {
-	name := NamesOf(c).Of(purpose)
+	name := part.NamesOf(c).Of(purpose)
 	if inAccountNamespace(&c.Spec) {
 		name += accountSuffix
 	}
@@ -151,18 +152,18 @@ func bucketObject(c *nexusv1.NexusAICapability, purpose string) string {
 
 // nameInS3 is the name of a bucket in S3, which with the account regional namespace depends on account and region.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html#account-regional-naming-rules
-func nameInS3(k *compiler, purpose string) string {
-	name := k.names.Of(purpose)
-	if inAccountNamespace(k.spec) {
-		name += "-" + k.home.account + "-" + k.home.region + accountSuffix
+func nameInS3(k *part.Compiler, purpose string) string {
+	name := k.Names.Of(purpose)
+	if inAccountNamespace(k.Spec) {
+		name += "-" + k.Home.Account + "-" + k.Home.Region + accountSuffix
 	}
 	return name
 }
 
 // bucketSpec says every setting, so that what a user removes goes back to its default.
-func bucketSpec(k *compiler, b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3BucketSpec {
+func bucketSpec(k *part.Compiler, b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3BucketSpec {
 	encryption := &awsv1.S3Encryption{Algorithm: "AES256"}
-	if key := k.storeKey(all.KMSKeyArn); key != "" {
+	if key := k.StoreKey(all.KMSKeyArn); key != "" {
 		encryption = &awsv1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: key, BucketKeyEnabled: new(true)}
 	}
 	rules := b.Lifecycle
@@ -179,7 +180,7 @@ func bucketSpec(k *compiler, b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3
 			BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true, RestrictPublicBuckets: true,
 		},
 		TLSOnly:        new(true),
-		ForceDestroy:   boolOr(b.ForceDestroy, all.ForceDestroy),
+		ForceDestroy:   part.BoolOr(b.ForceDestroy, all.ForceDestroy),
 		RecreateOnLoss: all.RecreateOnLoss,
 	}
 }
@@ -189,7 +190,7 @@ func bucketSpec(k *compiler, b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3
 func ForceDestroy(c *nexusv1.NexusAICapability, bucket string) (force, known bool) {
 	for _, b := range selectedBuckets(&c.Spec) {
 		if b.Existing == nil && bucketObject(c, b.Name) == bucket {
-			return boolOr(b.ForceDestroy, s3Spec(&c.Spec).ForceDestroy), true
+			return part.BoolOr(b.ForceDestroy, s3Spec(&c.Spec).ForceDestroy), true
 		}
 	}
 	return false, false
@@ -214,27 +215,27 @@ func lifecycle(rules []nexusv1.LifecycleRule) []awsv1.S3LifecycleRule {
 	return out
 }
 
-func existingBucket(b nexusv1.BucketSpec) existing {
-	return existing{kind: kindBucket, of: &existingBuckets, purpose: b.Name, store: b.Existing}
+func existingBucket(b nexusv1.BucketSpec) part.Existing {
+	return part.Existing{Kind: kindBucket, Of: &existingBuckets, Purpose: b.Name, Store: b.Existing}
 }
 
 // nameOfStore is the name of a bucket in S3.
-func nameOfStore(k *compiler, b nexusv1.BucketSpec) string {
-	if e := existingBucket(b); e.store != nil {
-		return e.nameIn()
+func nameOfStore(k *part.Compiler, b nexusv1.BucketSpec) string {
+	if e := existingBucket(b); e.Store != nil {
+		return e.NameIn()
 	}
 	return nameInS3(k, b.Name)
 }
 
-func bucketStatements(k *compiler) []iampolicy.Statement {
+func bucketStatements(k *part.Compiler) []iampolicy.Statement {
 	var own, whole, objects []string
-	for _, b := range selectedBuckets(k.spec) {
-		if e := existingBucket(b); e.store != nil {
-			whole = appendARN(whole, k.external(e))
+	for _, b := range selectedBuckets(k.Spec) {
+		if e := existingBucket(b); e.Store != nil {
+			whole = part.AppendARN(whole, k.External(e))
 			continue
 		}
-		arn := k.owned(kindBucket+"/"+bucketObject(k.c, b.Name), k.home.bucketARN(nameInS3(k, b.Name)))
-		own, whole = appendARN(own, arn), appendARN(whole, arn)
+		arn := k.Owned(kindBucket+"/"+bucketObject(k.Capability, b.Name), k.Home.BucketARN(nameInS3(k, b.Name)))
+		own, whole = part.AppendARN(own, arn), part.AppendARN(whole, arn)
 	}
 	for _, arn := range whole {
 		objects = append(objects, arn+"/*")
@@ -248,8 +249,8 @@ func bucketStatements(k *compiler) []iampolicy.Statement {
 			"s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject",
 		}, Resource: objects},
 	}
-	if key := s3Spec(k.spec).KMSKeyArn; key != "" && len(own) > 0 {
-		out = append(out, bucketKey(k, keyUse, key, own))
+	if key := s3Spec(k.Spec).KMSKeyArn; key != "" && len(own) > 0 {
+		out = append(out, bucketKey(k, part.KeyUse, key, own))
 	}
 	return out
 }
@@ -257,49 +258,49 @@ func bucketStatements(k *compiler) []iampolicy.Statement {
 // bucketKey allows the use of a key through S3 and for the buckets alone. S3 encrypts with the ARN of the bucket, if
 // it has a bucket key, or of the object as context.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
-func bucketKey(k *compiler, actions []string, key string, buckets []string) iampolicy.Statement {
+func bucketKey(k *part.Compiler, actions []string, key string, buckets []string) iampolicy.Statement {
 	var contexts []string
-	for _, b := range k.byPrefix(buckets, k.home.bucketARN("")) {
+	for _, b := range k.ByPrefix(buckets, k.Home.BucketARN("")) {
 		contexts = append(contexts, b, b+"/*")
 	}
 	return iampolicy.Statement{Sid: "BucketKey", Action: actions, Resource: []string{key}, Condition: iampolicy.Conditions{
-		"StringEquals": {"kms:ViaService": {k.home.service("s3")}},
+		"StringEquals": {"kms:ViaService": {k.Home.Service("s3")}},
 		"StringLike":   {"kms:EncryptionContext:aws:s3:arn": contexts},
 	}}
 }
 
-func checkBuckets(v *verdict, at string, d *nexusv1.S3Spec) {
-	oneOf(v, at+".naming", d.Naming, "", nexusv1.BucketsGlobal, nexusv1.BucketsAccountRegional)
-	v.optional(at+".kmsKeyArn", d.KMSKeyArn, 2048, keyPattern)
-	v.distinct(at+".buckets", namesIn(d.Buckets, func(b nexusv1.BucketSpec) string { return b.Name }), maxBucketPurpose)
+func checkBuckets(v *part.Verdict, at string, d *nexusv1.S3Spec) {
+	part.OneOf(v, at+".naming", d.Naming, "", nexusv1.BucketsGlobal, nexusv1.BucketsAccountRegional)
+	v.Optional(at+".kmsKeyArn", d.KMSKeyArn, 2048, part.KeyPattern)
+	v.Distinct(at+".buckets", part.NamesIn(d.Buckets, func(b nexusv1.BucketSpec) string { return b.Name }), maxBucketPurpose)
 	checkLifecycle(v, at+".lifecycle", d.Lifecycle)
 	for i, b := range d.Buckets {
 		field := fmt.Sprintf("%s.buckets[%d]", at, i)
 		for _, ending := range reservedEndings {
-			v.require(!strings.HasSuffix("-"+b.Name, ending), field+".name", "S3 reserves names that end in %s", ending)
+			v.Require(!strings.HasSuffix("-"+b.Name, ending), field+".name", "S3 reserves names that end in %s", ending)
 		}
-		v.require(d.Naming != nexusv1.BucketsAccountRegional || !strings.HasSuffix(b.Name, accountSuffix), field+".name",
+		v.Require(d.Naming != nexusv1.BucketsAccountRegional || !strings.HasSuffix(b.Name, accountSuffix), field+".name",
 			"must not end in %s, with which the operator marks the names of naming: AccountRegional", accountSuffix)
 		checkLifecycle(v, field+".lifecycle", b.Lifecycle)
 	}
 }
 
-func checkLifecycle(v *verdict, at string, rules []nexusv1.LifecycleRule) {
-	v.require(len(rules) <= maxList, at, "at most %d", maxList)
+func checkLifecycle(v *part.Verdict, at string, rules []nexusv1.LifecycleRule) {
+	v.Require(len(rules) <= part.MaxList, at, "at most %d", part.MaxList)
 	seen := map[string]bool{}
 	for i, r := range rules {
 		field := fmt.Sprintf("%s[%d]", at, i)
-		v.require(r.ID != "" && len(r.ID) <= 255, field+".id", "1 to 255 characters")
-		v.require(!seen[r.ID], field+".id", "%q is there twice", r.ID)
+		v.Require(r.ID != "" && len(r.ID) <= 255, field+".id", "1 to 255 characters")
+		v.Require(!seen[r.ID], field+".id", "%q is there twice", r.ID)
 		seen[r.ID] = true
 		days := []*int32{r.ExpirationDays, r.NoncurrentVersionExpirationDays, r.AbortIncompleteMultipartUploadDays}
 		acts := len(r.Transitions) > 0
 		for _, d := range days {
 			acts = acts || d != nil
-			v.require(d == nil || *d >= 1, field, "days are at least 1")
+			v.Require(d == nil || *d >= 1, field, "days are at least 1")
 		}
-		v.require(acts, field, "needs an action")
-		v.require(len(r.Transitions) <= 8, field+".transitions", "at most 8")
+		v.Require(acts, field, "needs an action")
+		v.Require(len(r.Transitions) <= 8, field+".transitions", "at most 8")
 		checkTransitions(v, field, r)
 	}
 }
@@ -310,17 +311,17 @@ var infrequent = []string{"STANDARD_IA", "ONEZONE_IA"}
 
 const infrequentDays = 30
 
-func checkTransitions(v *verdict, field string, r nexusv1.LifecycleRule) {
+func checkTransitions(v *part.Verdict, field string, r nexusv1.LifecycleRule) {
 	seen := map[string]bool{}
 	for i, t := range r.Transitions {
 		at := fmt.Sprintf("%s.transitions[%d]", field, i)
-		v.require(t.Days >= 0, at+".days", "days are at least 0")
-		oneOf(v, at+".storageClass", t.StorageClass, "GLACIER", "DEEP_ARCHIVE", "INTELLIGENT_TIERING", "STANDARD_IA", "ONEZONE_IA", "GLACIER_IR")
-		v.require(!seen[t.StorageClass], at+".storageClass", "%s is there twice", t.StorageClass)
+		v.Require(t.Days >= 0, at+".days", "days are at least 0")
+		part.OneOf(v, at+".storageClass", t.StorageClass, "GLACIER", "DEEP_ARCHIVE", "INTELLIGENT_TIERING", "STANDARD_IA", "ONEZONE_IA", "GLACIER_IR")
+		v.Require(!seen[t.StorageClass], at+".storageClass", "%s is there twice", t.StorageClass)
 		seen[t.StorageClass] = true
-		v.require(!slices.Contains(infrequent, t.StorageClass) || t.Days >= infrequentDays, at+".days",
+		v.Require(!slices.Contains(infrequent, t.StorageClass) || t.Days >= infrequentDays, at+".days",
 			"S3 moves objects to %s after at least %d days, not %d", t.StorageClass, infrequentDays, t.Days)
-		v.require(r.ExpirationDays == nil || *r.ExpirationDays > t.Days, field+".expirationDays",
+		v.Require(r.ExpirationDays == nil || *r.ExpirationDays > t.Days, field+".expirationDays",
 			"must be more than the %d days of the transition to %s", t.Days, t.StorageClass)
 	}
 }
@@ -330,8 +331,8 @@ func checkTransitions(v *verdict, field string, r nexusv1.LifecycleRule) {
 const maxBucketName = 63
 
 // checkBucketNames requires that the names of the account regional namespace are not too long, once the region is known.
-func checkBucketNames(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
-	region := f.region(c)
+func checkBucketNames(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
+	region := f.RegionOf(c)
 	if !inAccountNamespace(&c.Spec) || region == "" {
 		return
 	}
@@ -344,8 +345,8 @@ func checkBucketNames(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 		if i := slices.IndexFunc(listed, func(l nexusv1.BucketSpec) bool { return l.Name == b.Name }); i >= 0 {
 			at = fmt.Sprintf("spec.dataServices.s3.buckets[%d].name", i)
 		}
-		length := len(NamesOf(c).Of(b.Name)) + len("-123456789012-") + len(region) + len(accountSuffix)
-		v.require(length <= maxBucketName, at,
+		length := len(part.NamesOf(c).Of(b.Name)) + len("-123456789012-") + len(region) + len(accountSuffix)
+		v.Require(length <= maxBucketName, at,
 			"the name of bucket %s would have %d characters with account and region, and S3 allows %d: choose a shorter name, capabilityName or environment, or naming: Global",
 			b.Name, length, maxBucketName)
 	}

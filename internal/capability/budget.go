@@ -14,14 +14,14 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
 const (
-	budgetField     = "spec.budget"
-	typeBudget      = "AWS::Budgets::Budget"
-	componentBudget = "budget"
+	budgetField = "spec.budget"
+	typeBudget  = "AWS::Budgets::Budget"
 	// budgetPurpose is the purpose of the topic, and begins that of the budget.
 	budgetPurpose   = "budget"
 	maxThresholds   = 5
@@ -38,35 +38,35 @@ var (
 var defaultThresholds = []nexusv1.BudgetThreshold{{Percent: 80}, {Percent: 100}, {Percent: 100, Costs: nexusv1.CostsForecasted}}
 
 // addBudget makes the budget and its topic. Workloads do not wait for them.
-func addBudget(k *compiler) {
-	b := k.spec.Budget
+func addBudget(k *part.Compiler) {
+	b := k.Spec.Budget
 	if b == nil {
 		return
 	}
-	arn := k.home.arn("sns", k.names.Of(budgetPurpose))
-	topic := k.resource(child{kindTopic, k.names.Of(budgetPurpose), StepSNS, componentBudget}, &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
-		TopicName: k.names.Of(budgetPurpose), DisplayName: new(""), KMSMasterKeyID: new(""), Policy: new(k.document(budgetTopicPolicy(k, arn)...)),
+	arn := k.Home.ARN("sns", k.Names.Of(budgetPurpose))
+	topic := k.Resource(part.Child{Kind: kindTopic, Name: k.Names.Of(budgetPurpose), Step: StepSNS, Component: part.ComponentBudget}, &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
+		TopicName: k.Names.Of(budgetPurpose), DisplayName: new(""), KMSMasterKeyID: new(""), Policy: new(k.Document(budgetTopicPolicy(k, arn)...)),
 	}})
-	name := k.names.Of(budgetName(b))
+	name := k.Names.Of(budgetName(b))
 	text, err := json.Marshal(map[string]any{
 		"Budget": map[string]any{
 			"BudgetName": name, "BudgetType": "COST", "TimeUnit": "MONTHLY",
 			"BudgetLimit": map[string]any{"Amount": int64(b.Monthly), "Unit": currencyOf(k, b)},
-			"CostFilters": map[string]any{"TagKeyValue": []any{"user:" + tagCapability + "$" + k.names.Prefix()}},
+			"CostFilters": map[string]any{"TagKeyValue": []any{"user:" + part.TagCapability + "$" + k.Names.Prefix()}},
 		},
 		"NotificationsWithSubscribers": notificationsOf(b, arn),
 	})
 	if err != nil {
-		k.fail(err)
+		k.Fail(err)
 		return
 	}
 	o := &awsv1.AWSResource{Spec: awsv1.AWSResourceSpec{TypeName: typeBudget, Properties: runtime.RawExtension{Raw: text}}}
-	k.resource(child{kindAnyType, name, StepResources, componentBudget}, o, graph.NeedReady(topic)...)
+	k.Resource(part.Child{Kind: part.KindAnyType, Name: name, Step: part.StepResources, Component: part.ComponentBudget}, o, graph.NeedReady(topic)...)
 }
 
 // currencyOf is that of the declaration, or that in which AWS bills the partition.
-func currencyOf(k *compiler, b *nexusv1.BudgetSpec) string {
-	if k.home.partition == "aws-cn" {
+func currencyOf(k *part.Compiler, b *nexusv1.BudgetSpec) string {
+	if k.Home.Partition == "aws-cn" {
 		return cmp.Or(b.Currency, "CNY")
 	}
 	return cmp.Or(b.Currency, "USD")
@@ -74,7 +74,7 @@ func currencyOf(k *compiler, b *nexusv1.BudgetSpec) string {
 
 // budgetName is the purpose of a budget. AWS cannot change notifications, so that others make another budget, with another name.
 func budgetName(b *nexusv1.BudgetSpec) string {
-	return budgetPurpose + "-" + hashOf(map[string]any{"notifications": notificationsOf(b, "")})
+	return budgetPurpose + "-" + part.HashOf(map[string]any{"notifications": notificationsOf(b, "")})
 }
 
 // notificationsOf returns the notifications of a budget in an order that does not depend on that of the declaration.
@@ -110,103 +110,64 @@ func thresholdsOf(b *nexusv1.BudgetSpec) []nexusv1.BudgetThreshold {
 
 // budgetTopicPolicy leaves the topic to the identities of its account, and lets the budgets of the account publish.
 // https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-sns-policy.html
-func budgetTopicPolicy(k *compiler, arn string) []iampolicy.Statement {
+func budgetTopicPolicy(k *part.Compiler, arn string) []iampolicy.Statement {
 	return []iampolicy.Statement{
 		topicPolicy(k, nexusv1.TopicSpec{Name: budgetPurpose}),
 		{Sid: "Budgets", Principal: iampolicy.Principals{"Service": {"budgets.amazonaws.com"}}, Action: []string{"sns:Publish"}, Resource: []string{arn},
 			Condition: iampolicy.Conditions{
-				"StringEquals": {"aws:SourceAccount": {k.home.account}},
-				"ArnLike":      {"aws:SourceArn": {"arn:" + k.home.partition + ":budgets::" + k.home.account + ":*"}},
+				"StringEquals": {"aws:SourceAccount": {k.Home.Account}},
+				"ArnLike":      {"aws:SourceArn": {"arn:" + k.Home.Partition + ":budgets::" + k.Home.Account + ":*"}},
 			}},
 	}
 }
 
 // BilledTypes are the types of AWSResources that get the tag.
-var BilledTypes = allParts().billedTypes()
-
-// billedTypes are the types of the resources that the parts become and whose costs a budget counts.
-func (ps parts) billedTypes() (out []string) {
-	for _, p := range ps {
-		out = append(out, p.billed...)
-	}
-	return out
-}
-
-// tagForBudget sets the tag by which the budget counts the costs of a resource; without a budget, tags stay as they are.
-func tagForBudget(k *compiler, kind string, o awsv1.Resource) {
-	common := o.CommonSpec()
-	if k.spec.Budget == nil || common.ManagementPolicy == awsv1.ManageObserve {
-		return
-	}
-	billed := k.parts.factsOf(kind).isBilled
-	if r, is := o.(*awsv1.AWSResource); is {
-		billed = slices.Contains(k.parts.billedTypes(), r.Spec.TypeName)
-	}
-	if !billed {
-		return
-	}
-	tags := map[string]awsv1.TagValue{}
-	for key, value := range common.Tags {
-		tags[key] = value
-	}
-	tags[tagCapability] = awsv1.TagValue(k.names.Prefix())
-	common.Tags = tags
-}
-
-// deletionPolicyOf decides about the AWS resource of an object. A budget holds no data, and one that is retained would
-// go on sending notifications about a capability that is gone.
-func (ps parts) deletionPolicyOf(c *nexusv1.NexusAICapability, kind, component string, o awsv1.Resource) awsv1.DeletionPolicy {
-	policy := ps.childDeletionPolicy(c, kind, o)
-	if component == componentBudget && policy == awsv1.DeletionRetain {
-		return awsv1.DeletionDelete
-	}
-	return policy
-}
+var BilledTypes = allParts().BilledTypes()
 
 // awaitsBudget reports whether an object with these labels belongs to a budget, and the declared budget is not ready: the former one
 // notifies until then.
 func (o Observed) awaitsBudget(labels map[string]string) bool {
-	return labels[LabelComponent] == componentBudget && slices.ContainsFunc(o.views(), func(v view) bool {
-		return v.Object.GetLabels()[LabelComponent] == componentBudget && !v.isDone()
+	return labels[part.LabelComponent] == part.ComponentBudget && slices.ContainsFunc(o.views(), func(v view) bool {
+		return v.Object.GetLabels()[part.LabelComponent] == part.ComponentBudget && !v.isDone()
 	})
 }
 
 // budgetPart is spec.budget.
-func budgetPart() part {
-	return part{
-		checks:  []turn[checking]{at(110, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkBudget(v, c) })},
-		compile: []func(*compiler){addBudget},
+func budgetPart() part.Part {
+	return part.Part{
+		Checks:  []part.Turn[part.Checking]{part.At(110, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkBudget(v, c) })},
+		Compile: []func(*part.Compiler){addBudget},
 	}
 }
 
-func checkBudget(v *verdict, c *nexusv1.NexusAICapability) {
+func checkBudget(v *part.Verdict, c *nexusv1.NexusAICapability) {
 	b := c.Spec.Budget
 	if b == nil {
 		return
 	}
-	v.require(b.Monthly >= 1 && b.Monthly <= 1e9, budgetField+".monthly", "1 to 1000000000")
-	v.optional(budgetField+".currency", b.Currency, 3, currencyPattern)
-	oneOf(v, budgetField+".actions", b.Actions, "", nexusv1.BudgetNotify)
-	v.require(len(b.Thresholds) <= maxThresholds, budgetField+".thresholds", "at most %d", maxThresholds)
+	v.Require(b.Monthly >= 1 && b.Monthly <= 1e9, budgetField+".monthly", "1 to 1000000000")
+	v.Optional(budgetField+".currency", b.Currency, 3, currencyPattern)
+	part.OneOf(v, budgetField+".actions", b.Actions, "", nexusv1.BudgetNotify)
+	v.Require(len(b.Thresholds) <= maxThresholds, budgetField+".thresholds", "at most %d", maxThresholds)
 	seen := map[string]bool{}
 	for i, t := range b.Thresholds {
-		at := entry(budgetField+".thresholds", i)
-		v.require(t.Percent >= 1 && t.Percent <= 1000, at+".percent", "1 to 1000")
-		oneOf(v, at+".costs", t.Costs, "", nexusv1.CostsActual, nexusv1.CostsForecasted)
+		at := part.Entry(budgetField+".thresholds", i)
+		v.Require(t.Percent >= 1 && t.Percent <= 1000, at+".percent", "1 to 1000")
+		part.OneOf(v, at+".costs", t.Costs, "", nexusv1.CostsActual, nexusv1.CostsForecasted)
 		key := fmt.Sprintf("%d percent of %s costs", t.Percent, cmp.Or(t.Costs, nexusv1.CostsActual))
-		v.require(!seen[key], at, "%s is there twice", key)
+		v.Require(!seen[key], at, "%s is there twice", key)
 		seen[key] = true
 	}
-	v.require(len(b.Emails) <= maxEmails, budgetField+".emails", "at most %d", maxEmails)
+	v.Require(len(b.Emails) <= maxEmails, budgetField+".emails", "at most %d", maxEmails)
 	for i, email := range b.Emails {
-		at := entry(budgetField+".emails", i)
-		v.matches(at, string(email), maxEmailAddress, emailPattern)
-		v.require(!seen[string(email)], at, "%q is there twice", email)
+		at := part.Entry(budgetField+".emails", i)
+		v.Matches(at, string(email), maxEmailAddress, emailPattern)
+		v.Require(!seen[string(email)], at, "%q is there twice", email)
 		seen[string(email)] = true
 	}
-	parts := v.parts.objectsByName(c)
+	parts := v.Parts.ObjectsByName(c)
 	for _, name := range []string{budgetPurpose, budgetName(b)} {
 		_, taken := parts[name]
-		v.require(!taken, budgetField, "another part of the capability has the name %s: choose another name for it", name)
+		v.Require(!taken, budgetField, "another part of the capability has the name %s: choose another name for it", name)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -58,9 +59,9 @@ func ClaimsBefore(a, b *nexusv1.NexusAICapability) bool {
 
 // HolderOfNames returns the first of the others that has c's names and a stronger claim on them; nil when there is none.
 func HolderOfNames(c *nexusv1.NexusAICapability, others []nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
-	prefix := NamesOf(c).Prefix()
+	prefix := part.NamesOf(c).Prefix()
 	for i := range others {
-		if o := &others[i]; o.UID != c.UID && NamesOf(o).Prefix() == prefix && ClaimsBefore(o, c) {
+		if o := &others[i]; o.UID != c.UID && part.NamesOf(o).Prefix() == prefix && ClaimsBefore(o, c) {
 			return o
 		}
 	}
@@ -75,5 +76,5 @@ func NameConflict(c, holder *nexusv1.NexusAICapability) error {
 		rival = "NexusAICapability " + holder.Name
 	}
 	return &status.Stalled{Reason: status.ReasonNameConflict, Field: "spec.capabilityName", Message: fmt.Sprintf(
-		"%s already has the names %s-…; choose another capabilityName or environment", rival, NamesOf(c).Prefix())}
+		"%s already has the names %s-…; choose another capabilityName or environment", rival, part.NamesOf(c).Prefix())}
 }

@@ -11,6 +11,7 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
 const (
@@ -43,23 +44,25 @@ const (
 )
 
 // signInPart is spec.cognito.
-func signInPart() part {
-	return part{
-		steps: []Step{{0, StepCognito, nexusv1.PhaseProvisioningCognito, nexusv1.ConditionCognitoReady}},
-		kinds: []kindFacts{{
-			kind: kindPool, step: StepCognito, removed: removal{stage: removesData}, proves: true, store: true, isBilled: true,
-			refusal: "is declared in spec.cognito",
-			prove: func(child awsv1.Resource, proof *Proof) {
+func signInPart() part.Part {
+	return part.Part{
+		Steps: []part.Step{{Name: StepCognito, Phase: nexusv1.PhaseProvisioningCognito, Condition: nexusv1.ConditionCognitoReady}},
+		Kinds: []part.KindFacts{{
+			Kind: kindPool, Step: StepCognito, Removed: part.Removal{Stage: part.RemovesData}, Proves: true, Store: true, IsBilled: true,
+			Refusal: "is declared in spec.cognito",
+			Prove: func(child awsv1.Resource, proof *part.Proof) {
 				proof.Client = child.(*awsv1.CognitoUserPool).Status.ClientIDs[SignInClient]
 			},
-			doom: func(c *nexusv1.NexusAICapability, want awsv1.Resource, _ bool) {
-				want.(*awsv1.CognitoUserPool).Spec.DeletionProtection = new(EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete)
+			Doom: func(c *nexusv1.NexusAICapability, want awsv1.Resource, _ bool) {
+				want.(*awsv1.CognitoUserPool).Spec.DeletionProtection = new(part.EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete)
 			},
 		}},
-		checks:    []turn[checking]{at(1, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkSignIn(v, &c.Spec) })},
-		compile:   []func(*compiler){addUserPool},
-		values:    func(k *compiler) []value { return valuesOf("cognito/", "NEXUS_COGNITO_", signInValues(k)) },
-		publishes: []turn[publishing]{at(30, func(k *compiler) []string { return []string{poolID(k)} })},
+		Checks:  []part.Turn[part.Checking]{part.At(1, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkSignIn(v, &c.Spec) })},
+		Compile: []func(*part.Compiler){addUserPool},
+		Values: func(k *part.Compiler) []part.Value {
+			return part.ValuesOf("cognito/", "NEXUS_COGNITO_", signInValues(k))
+		},
+		Publishes: []part.Turn[part.Publishing]{part.At(30, func(k *part.Compiler) []string { return []string{poolID(k)} })},
 	}
 }
 
@@ -79,29 +82,29 @@ func cognitoOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.CognitoSpec {
 }
 
 // poolID is the ID of the node of the user pool; "" without one.
-func poolID(k *compiler) string {
-	if !k.spec.EnableCognito {
+func poolID(k *part.Compiler) string {
+	if !k.Spec.EnableCognito {
 		return ""
 	}
-	return kindPool + "/" + k.names.Of(usersPurpose)
+	return kindPool + "/" + k.Names.Of(usersPurpose)
 }
 
 // addUserPool makes the user pool, with one public client for the frontend. It says every setting, so that what a user removes
 // goes back to its default; MFA is left to the administrators of the pool.
-func addUserPool(k *compiler) {
-	if !k.spec.EnableCognito {
+func addUserPool(k *part.Compiler) {
+	if !k.Spec.EnableCognito {
 		return
 	}
-	in := cognitoOf(k.spec)
-	host := ingressOf(k.spec).Host
+	in := cognitoOf(k.Spec)
+	host := ingressOf(k.Spec).Host
 	o := &awsv1.CognitoUserPool{Spec: awsv1.CognitoUserPoolSpec{
-		PoolName:               k.names.Of(usersPurpose),
+		PoolName:               k.Names.Of(usersPurpose),
 		UsernameAttributes:     []awsv1.CognitoContact{"email"},
 		AutoVerifiedAttributes: &[]awsv1.CognitoContact{"email"},
 		AdminCreateUserOnly:    new(true),
 		PasswordPolicy: &awsv1.CognitoPasswordPolicy{MinimumLength: new(int32(minimumPassword)), RequireLowercase: new(true), RequireUppercase: new(true),
 			RequireNumbers: new(true), RequireSymbols: new(true), TemporaryPasswordValidityDays: new(int32(temporaryPwdDays))},
-		DeletionProtection: new(EffectiveDeletionPolicy(k.c) != nexusv1.DeletionDelete),
+		DeletionProtection: new(part.EffectiveDeletionPolicy(k.Capability) != nexusv1.DeletionDelete),
 		Domain:             new(domainPrefix(k)),
 		Clients: []awsv1.CognitoUserPoolClient{{Name: SignInClient, CallbackURLs: completed(in.CallbackURLs, host),
 			LogoutURLs: new(completed(in.LogoutURLs, host)), Scopes: []awsv1.CognitoScope{"email", "openid", "profile"}}},
@@ -110,7 +113,7 @@ func addUserPool(k *compiler) {
 	for _, name := range slices.Sorted(slices.Values(in.Groups)) {
 		o.Spec.Groups = append(o.Spec.Groups, awsv1.CognitoUserPoolGroup{Name: string(name), Description: new("")})
 	}
-	k.resource(child{kindPool, k.names.Of(usersPurpose), StepCognito, "cognito"}, o)
+	k.Resource(part.Child{Kind: kindPool, Name: k.Names.Of(usersPurpose), Step: StepCognito, Component: "cognito"}, o)
 }
 
 // completed returns the URLs in order, with the host before paths.
@@ -126,60 +129,60 @@ func completed(urls []nexusv1.SignInURL, host string) []awsv1.CognitoURL {
 	return slices.Compact(out)
 }
 
-func domainPrefix(k *compiler) string {
-	return cmp.Or(cognitoOf(k.spec).DomainPrefix, k.names.Prefix()+"-"+k.home.account)
+func domainPrefix(k *part.Compiler) string {
+	return cmp.Or(cognitoOf(k.Spec).DomainPrefix, k.Names.Prefix()+"-"+k.Home.Account)
 }
 
 // signInValues returns the values by which an application signs users in and checks their tokens, by the ends of the parameters'
 // names. Identifiers that AWS assigns are known once the pool is proven to be the capability's.
-func signInValues(k *compiler) map[string]string {
+func signInValues(k *part.Compiler) map[string]string {
 	id := poolID(k)
 	if id == "" {
 		return nil
 	}
-	proof, where := k.proof(id), k.home
-	where.partition = partitionOf(where.region) // the issuer depends on the region alone
+	proof, where := k.Proof(id), k.Home
+	where.Partition = part.PartitionOf(where.Region) // the issuer depends on the region alone
 	_, pool, _ := strings.Cut(proof.ARN, ":userpool/")
-	pool = cmp.Or(pool, placeholderFor(id))
+	pool = cmp.Or(pool, part.PlaceholderFor(id))
 	return map[string]string{
-		"user-pool-id": pool, "client-id": cmp.Or(proof.Client, placeholderFor(id)), "issuer": "https://" + where.service("cognito-idp") + "/" + pool,
-		"domain-url": "https://" + domainPrefix(k) + ".auth." + k.home.region + ".amazoncognito.com",
+		"user-pool-id": pool, "client-id": cmp.Or(proof.Client, part.PlaceholderFor(id)), "issuer": "https://" + where.Service("cognito-idp") + "/" + pool,
+		"domain-url": "https://" + domainPrefix(k) + ".auth." + k.Home.Region + ".amazoncognito.com",
 	}
 }
 
-func checkSignIn(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
+func checkSignIn(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
 	const at = "spec.cognito"
-	v.require(s.Cognito == nil || s.EnableCognito, at, "needs enableCognito: true")
+	v.Require(s.Cognito == nil || s.EnableCognito, at, "needs enableCognito: true")
 	if !s.EnableCognito {
 		return
 	}
 	in := cognitoOf(s)
 	checkSignInURLs(v, at+".callbackURLs", in.CallbackURLs, s)
 	checkSignInURLs(v, at+".logoutURLs", in.LogoutURLs, s)
-	v.require(len(in.Groups) <= maxList, at+".groups", "at most %d", maxList)
+	v.Require(len(in.Groups) <= part.MaxList, at+".groups", "at most %d", part.MaxList)
 	for i, name := range in.Groups {
 		field := fmt.Sprintf("%s.groups[%d]", at, i)
-		v.matches(field, string(name), maxGroupName, groupNamePattern)
-		v.require(!slices.Contains(in.Groups[:i], name), field, "%q is there twice", string(name))
+		v.Matches(field, string(name), maxGroupName, groupNamePattern)
+		v.Require(!slices.Contains(in.Groups[:i], name), field, "%q is there twice", string(name))
 	}
-	v.optional(at+".domainPrefix", in.DomainPrefix, maxDomainPrefix, domainPrefixPattern)
+	v.Optional(at+".domainPrefix", in.DomainPrefix, maxDomainPrefix, domainPrefixPattern)
 	prefix := cmp.Or(in.DomainPrefix, s.CapabilityName+"-"+s.Environment)
 	for _, word := range reservedInDomains {
-		v.require(!strings.Contains(prefix, word), at+".domainPrefix", "%q contains %s, which Cognito reserves: declare another domainPrefix", prefix, word)
+		v.Require(!strings.Contains(prefix, word), at+".domainPrefix", "%q contains %s, which Cognito reserves: declare another domainPrefix", prefix, word)
 	}
 }
 
-func checkSignInURLs(v *verdict, at string, urls []nexusv1.SignInURL, s *nexusv1.NexusAICapabilitySpec) {
-	v.require(len(urls) <= maxList, at, "at most %d", maxList)
+func checkSignInURLs(v *part.Verdict, at string, urls []nexusv1.SignInURL, s *nexusv1.NexusAICapabilitySpec) {
+	v.Require(len(urls) <= part.MaxList, at, "at most %d", part.MaxList)
 	host := ingressOf(s).Host
 	for i, u := range urls {
 		field := at
 		if s.Cognito != nil && len(s.Cognito.CallbackURLs) > 0 {
 			field = fmt.Sprintf("%s[%d]", at, i)
 		}
-		v.matches(field, string(u), maxSignInURL, signInURLPattern)
-		v.require(!strings.HasPrefix(string(u), "/") || host != "" && !strings.HasPrefix(host, "*"), field,
+		v.Matches(field, string(u), maxSignInURL, signInURLPattern)
+		v.Require(!strings.HasPrefix(string(u), "/") || host != "" && !strings.HasPrefix(host, "*"), field,
 			"%q is completed with spec.ingress.host: set the host, without *, or declare whole URLs", string(u))
-		v.require(!slices.Contains(urls[:i], u), field, "%q is there twice", string(u))
+		v.Require(!slices.Contains(urls[:i], u), field, "%q is there twice", string(u))
 	}
 }

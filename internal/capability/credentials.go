@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -50,7 +51,7 @@ type CredentialPods struct {
 func PodsToReplace(records []nexusv1.ReplacedPod, of map[string]CredentialPods, now time.Time) (chosen, kept []nexusv1.ReplacedPod, bounded bool) {
 	kept = replacementsThatCount(records, of, now)
 	ofAll := maxReplacements - useless(since(kept, now.Add(-replacementWindow)), of)
-	for _, d := range sortedKeys(of) {
+	for _, d := range part.SortedKeys(of) {
 		alone := map[string]CredentialPods{d: of[d]}
 		left := min(ofAll, maxReplacements-useless(since(kept, now.Add(-windowOf(kept, d))), alone))
 		for _, p := range of[d].Lack {
@@ -111,7 +112,7 @@ func since(records []nexusv1.ReplacedPod, start time.Time) []nexusv1.ReplacedPod
 // useless counts the replacements that no pod with credentials has followed yet.
 func useless(records []nexusv1.ReplacedPod, of map[string]CredentialPods) int {
 	n := 0
-	for _, d := range sortedKeys(of) {
+	for _, d := range part.SortedKeys(of) {
 		var first time.Time
 		made := 0
 		for _, r := range records {

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
 // The defaults of how pods end. Nodes take about a second to learn that a pod ends; the targets of a load balancer take longer.
@@ -16,11 +18,11 @@ const (
 )
 
 // drain is for how many seconds a pod of a component serves on before it gets the signal to terminate.
-func drain(c component, f Facts) int64 {
+func drain(c part.Component, f part.Facts) int64 {
 	if f.NoDrain {
 		return 0
 	}
-	if !c.isServed() { // nothing sends it requests
+	if !c.IsServed() { // nothing sends it requests
 		return ptr.Deref(c.DrainSeconds, 0)
 	}
 	return ptr.Deref(c.DrainSeconds, defaultDrain)
@@ -28,9 +30,9 @@ func drain(c component, f Facts) int64 {
 
 // setTermination sets how pods end: they serve on while the cluster stops sending them requests, and then have the grace period to end.
 // The grace period of Kubernetes includes the time of the hook.
-func setTermination(k *compiler, c component, pod *corev1.PodSpec) {
+func setTermination(k *part.Compiler, c part.Component, pod *corev1.PodSpec) {
 	pod.TerminationGracePeriodSeconds = c.TerminationGracePeriodSeconds
-	seconds := drain(c, k.facts)
+	seconds := drain(c, k.Facts)
 	if seconds == 0 {
 		return
 	}
@@ -40,5 +42,5 @@ func setTermination(k *compiler, c component, pod *corev1.PodSpec) {
 
 // cannotDrain reports whether a component is to drain and the API server does not know how.
 func (s summary) cannotDrain() bool {
-	return s.Facts.NoDrain && slices.ContainsFunc(componentsOf(&s.Capability.Spec), func(c component) bool { return drain(c, Facts{}) > 0 })
+	return s.Facts.NoDrain && slices.ContainsFunc(part.ComponentsOf(&s.Capability.Spec), func(c part.Component) bool { return drain(c, part.Facts{}) > 0 })
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -22,14 +23,6 @@ const (
 	listenerHTTPS   = "https"
 	permanentlyGone = int64(301)
 )
-
-// GatewayFacts holds the observed Gateway that a capability's route belongs to.
-type GatewayFacts struct {
-	// Controller is the controllerName of the GatewayClass that the capability names; empty while it is not known.
-	Controller string
-	// HTTPS says that a Gateway of others has a listener for HTTPS.
-	HTTPS bool
-}
 
 // IsGatewayKind reports whether a kind belongs to the Gateway API, whose definitions a cluster need not have.
 func IsGatewayKind(k schema.GroupVersionKind) bool {
@@ -57,7 +50,7 @@ func gatewayOf(s *nexusv1.NexusAICapabilitySpec) *nexusv1.GatewaySpec {
 // GatewayObject names the Gateway that the capability's route belongs to; ok is false where there is none. It is the
 // capability's own unless the spec names one.
 func GatewayObject(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
-	g, n := GatewayOf(c), NamesOf(c)
+	g, n := GatewayOf(c), part.NamesOf(c)
 	switch {
 	case g == nil:
 		return "", "", false
@@ -72,24 +65,24 @@ func GatewayObject(c *nexusv1.NexusAICapability) (namespace, name string, ok boo
 
 // usesALBGateway reports whether the Gateway is the capability's own and becomes an Application Load Balancer. A class that is not
 // known yet, or no longer, is taken for one: what that load balancer needs stays.
-func usesALBGateway(s *nexusv1.NexusAICapabilitySpec, f Facts) bool {
+func usesALBGateway(s *nexusv1.NexusAICapabilitySpec, f part.Facts) bool {
 	g := gatewayOf(s)
 	return g != nil && g.Class != "" && (f.Gateway.Controller == "" || f.Gateway.Controller == albController)
 }
 
 // mayCertify reports whether the load balancer takes certificates of ACM from the capability: the listeners of an existing
 // Gateway have their own, and other controllers know Secrets only.
-func mayCertify(s *nexusv1.NexusAICapabilitySpec, f Facts) bool {
+func mayCertify(s *nexusv1.NexusAICapabilitySpec, f part.Facts) bool {
 	return gatewayOf(s) == nil || usesALBGateway(s, f)
 }
 
 // addGateway makes the routes of the capability and, for a class, the Gateway with what its controller needs to know.
-func addGateway(k *compiler) {
-	g := gatewayOf(k.spec)
+func addGateway(k *part.Compiler) {
+	g := gatewayOf(k.Spec)
 	if g == nil {
 		return
 	}
-	secure := certificateArn(k) != "" && mayCertify(k.spec, k.facts)
+	secure := certificateArn(k) != "" && mayCertify(k.Spec, k.Facts)
 	section := ""
 	if g.Class != "" {
 		section = listenerHTTP
@@ -98,51 +91,51 @@ func addGateway(k *compiler) {
 		}
 		addOwnGateway(k, g.Class, secure)
 	}
-	addRoute(k, k.names.Ingress(), section, routeRules(k)...)
+	addRoute(k, k.Names.Ingress(), section, routeRules(k)...)
 	if secure {
 		redirect := map[string]any{"scheme": "https", "statusCode": permanentlyGone}
-		addRoute(k, k.names.Of("app-redirect"), listenerHTTP, map[string]any{"filters": []any{map[string]any{"type": "RequestRedirect", "requestRedirect": redirect}}})
+		addRoute(k, k.Names.Of("app-redirect"), listenerHTTP, map[string]any{"filters": []any{map[string]any{"type": "RequestRedirect", "requestRedirect": redirect}}})
 	}
 }
 
 // routeRules returns the rules of the Ingress as rules of an HTTPRoute.
-func routeRules(k *compiler) []any {
-	rule := func(prefix string, c component) any {
+func routeRules(k *part.Compiler) []any {
+	rule := func(prefix string, c part.Component) any {
 		return map[string]any{
 			"matches":     []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": prefix}}},
-			"backendRefs": []any{map[string]any{"name": k.names.Service(c.name), "port": int64(c.port)}},
+			"backendRefs": []any{map[string]any{"name": k.Names.Service(c.Name), "port": int64(c.PortNumber)}},
 		}
 	}
 	var out []any
-	for _, r := range routesOf(k.spec) {
-		out = append(out, rule(r.path, r.to))
+	for _, r := range part.RoutesOf(k.Spec) {
+		out = append(out, rule(r.Path, r.To))
 	}
 	return out
 }
 
-func addRoute(k *compiler, name, section string, rules ...any) {
-	namespace, gateway, _ := GatewayObject(k.c)
+func addRoute(k *part.Compiler, name, section string, rules ...any) {
+	namespace, gateway, _ := GatewayObject(k.Capability)
 	parent := map[string]any{"name": gateway}
-	if namespace != k.names.WorkloadNamespace() {
+	if namespace != k.Names.WorkloadNamespace() {
 		parent["namespace"] = namespace
 	}
 	if section != "" {
 		parent["sectionName"] = section
 	}
 	spec := map[string]any{"parentRefs": []any{parent}, "rules": rules}
-	if host := ingressOf(k.spec).Host; host != "" {
+	if host := ingressOf(k.Spec).Host; host != "" {
 		spec["hostnames"] = []any{host}
 	}
 	after := servicesApplied(k)
-	if gatewayOf(k.spec).Class != "" {
+	if gatewayOf(k.Spec).Class != "" {
 		after = append(after, graph.NeedApplied(gatewayID(k))...)
 	}
-	k.workload(child{kindRoute, name, StepIngress, "ingress"}, manifest(spec), after...)
+	k.Workload(part.Child{Kind: kindRoute, Name: name, Step: StepIngress, Component: "ingress"}, manifest(spec), after...)
 }
 
 // addOwnGateway makes the Gateway, and for the AWS Load Balancer Controller the settings that an Ingress has as annotations.
-func addOwnGateway(k *compiler, class string, secure bool) {
-	in := ingressOf(k.spec)
+func addOwnGateway(k *part.Compiler, class string, secure bool) {
+	in := ingressOf(k.Spec)
 	same := map[string]any{"namespaces": map[string]any{"from": "Same"}}
 	listener := func(name, protocol string, port int64) any {
 		l := map[string]any{"name": name, "protocol": protocol, "port": port, "allowedRoutes": same}
@@ -157,19 +150,19 @@ func addOwnGateway(k *compiler, class string, secure bool) {
 	}
 	spec := map[string]any{"gatewayClassName": class, "listeners": listeners}
 	var after []graph.Edge
-	if usesALBGateway(k.spec, k.facts) {
-		spec["infrastructure"] = map[string]any{"parametersRef": map[string]any{"group": balancerGroup, "kind": kindBalancerSettings, "name": k.names.Ingress()}}
+	if usesALBGateway(k.Spec, k.Facts) {
+		spec["infrastructure"] = map[string]any{"parametersRef": map[string]any{"group": balancerGroup, "kind": kindBalancerSettings, "name": k.Names.Ingress()}}
 		after = graph.NeedApplied(addBalancerSettings(k, secure)...)
 	}
 	if id := certificateID(k); id != "" { // a load balancer refuses a certificate that is not issued
 		after = append(after, graph.NeedReady(id)...)
 	}
-	k.workload(child{kindGateway, k.names.Ingress(), StepIngress, "ingress"}, manifest(spec), after...)
+	k.Workload(part.Child{Kind: kindGateway, Name: k.Names.Ingress(), Step: StepIngress, Component: "ingress"}, manifest(spec), after...)
 }
 
 // addBalancerSettings adds the settings of the load balancer and of its targets; it returns the IDs of their nodes.
-func addBalancerSettings(k *compiler, secure bool) []string {
-	in := ingressOf(k.spec)
+func addBalancerSettings(k *part.Compiler, secure bool) []string {
+	in := ingressOf(k.Spec)
 	tags := map[string]any{}
 	for _, tag := range strings.Split(balancerTags(k), ",") {
 		key, value, _ := strings.Cut(tag, "=")
@@ -179,13 +172,13 @@ func addBalancerSettings(k *compiler, secure bool) []string {
 	if secure {
 		spec["listenerConfigurations"] = []any{map[string]any{"protocolPort": "HTTPS:443", "defaultCertificate": certificateArn(k), "sslPolicy": tlsPolicy}}
 	}
-	out := []string{k.workload(child{kindBalancerSettings, k.names.Ingress(), StepIngress, "ingress"}, manifest(spec))}
-	for _, c := range routed(k.spec) {
-		service := k.names.Service(c.name)
+	out := []string{k.Workload(part.Child{Kind: kindBalancerSettings, Name: k.Names.Ingress(), Step: StepIngress, Component: "ingress"}, manifest(spec))}
+	for _, c := range part.Routed(k.Spec) {
+		service := k.Names.Service(c.Name)
 		settings := map[string]any{"targetType": "ip", "healthCheckConfig": map[string]any{
 			"healthCheckPath": in.HealthCheckPath, "matcher": map[string]any{"httpCode": "200-399"}}}
 		o := manifest(map[string]any{"targetReference": map[string]any{"name": service}, "defaultConfiguration": settings})
-		out = append(out, k.workload(child{kindTargetSettings, service, StepIngress, "ingress"}, o))
+		out = append(out, k.Workload(part.Child{Kind: kindTargetSettings, Name: service, Step: StepIngress, Component: "ingress"}, o))
 	}
 	return out
 }
@@ -195,13 +188,13 @@ func manifest(spec map[string]any) *unstructured.Unstructured {
 }
 
 // gatewayID is the ID of the node of the capability's own Gateway.
-func gatewayID(k *compiler) string {
-	return graph.ID(kindGateway, k.names.WorkloadNamespace(), k.names.Ingress(), k.c.Namespace)
+func gatewayID(k *part.Compiler) string {
+	return graph.ID(kindGateway, k.Names.WorkloadNamespace(), k.Names.Ingress(), k.Capability.Namespace)
 }
 
 // entryID is the ID of the node whose status tells the address at which traffic comes in.
 func entryID(c *nexusv1.NexusAICapability) string {
-	n, kind := NamesOf(c), kindIngress
+	n, kind := part.NamesOf(c), kindIngress
 	switch g := GatewayOf(c); {
 	case g == nil:
 	case g.Class != "":
@@ -220,22 +213,22 @@ func (o Observed) entryAddress() string {
 	return o.States[entryID(o.Capability)].address()
 }
 
-func checkGateway(v *verdict, in nexusv1.IngressSpec) {
+func checkGateway(v *part.Verdict, in nexusv1.IngressSpec) {
 	const at = "spec.ingress.gateway"
 	g := in.Gateway
 	if g == nil {
 		return
 	}
-	v.require((g.Name == "") != (g.Class == ""), at, "name and class exclude each other, and one of them is given")
-	v.require(g.Namespace == "" || g.Name != "", at+".namespace", "is that of an existing Gateway: set name")
+	v.Require((g.Name == "") != (g.Class == ""), at, "name and class exclude each other, and one of them is given")
+	v.Require(g.Namespace == "" || g.Name != "", at+".namespace", "is that of an existing Gateway: set name")
 	for field, value := range map[string]string{"name": g.Name, "class": g.Class} {
 		if value != "" {
-			checkObjectName(v, at+"."+field, value)
+			part.CheckObjectName(v, at+"."+field, value)
 		}
 	}
 	if g.Namespace != "" {
-		checkObjectName(v, at+".namespace", g.Namespace)
+		part.CheckObjectName(v, at+".namespace", g.Namespace)
 	}
-	v.require(len(in.Annotations) == 0 && in.GroupName == "", at, "excludes annotations and groupName, which are for an Ingress")
-	v.require(g.Name == "" || in.CertificateArn == "", "spec.ingress.certificateArn", "the listeners of an existing Gateway have their own certificates")
+	v.Require(len(in.Annotations) == 0 && in.GroupName == "", at, "excludes annotations and groupName, which are for an Ingress")
+	v.Require(g.Name == "" || in.CertificateArn == "", "spec.ingress.certificateArn", "the listeners of an existing Gateway have their own certificates")
 }

@@ -6,10 +6,10 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strings"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
@@ -24,35 +24,35 @@ const (
 )
 
 // gluePart is spec.dataServices.glue.
-func gluePart() part {
+func gluePart() part.Part {
 	const refusal = "is declared in spec.dataServices.glue"
-	return part{
-		steps: []Step{{3, StepGlue, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
-		kinds: []kindFacts{
-			{kind: kindGlueDatabase, step: StepGlue, removed: removal{stage: removesData + 60, steps: []string{StepGlue}}, grants: true, kept: true, unlocks: ofGlue, refusal: refusal},
-			{kind: kindGlueTable, step: StepGlue, removed: removal{stage: removesData + 50}, grants: true, refusal: refusal},
-			{kind: kindRole, isPartial: true, stepOf: func(_ parts, c *nexusv1.NexusAICapability, name string) string {
-				if name == NamesOf(c).GlueRole() {
+	return part.Part{
+		Steps: []part.Step{{Number: 3, Name: StepGlue, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
+		Kinds: []part.KindFacts{
+			{Kind: kindGlueDatabase, Step: StepGlue, Removed: part.Removal{Stage: part.RemovesData + 60, Steps: []string{StepGlue}}, Grants: true, Kept: true, Unlocks: ofGlue, Refusal: refusal},
+			{Kind: kindGlueTable, Step: StepGlue, Removed: part.Removal{Stage: part.RemovesData + 50}, Grants: true, Refusal: refusal},
+			{Kind: part.KindRole, IsPartial: true, StepOf: func(_ part.Parts, c *nexusv1.NexusAICapability, name string) string {
+				if name == part.NamesOf(c).GlueRole() {
 					return StepGlue
 				}
 				return ""
 			}},
-			{kind: kindGlueCrawler, step: StepGlue, removed: removal{stage: removesRoleUsers}, grants: true, isBilled: true, refusal: refusal},
+			{Kind: kindGlueCrawler, Step: StepGlue, Removed: part.Removal{Stage: part.RemovesRoleUsers}, Grants: true, IsBilled: true, Refusal: refusal},
 		},
-		checks:  []turn[checking]{at(70, checkGlue), at(97, checkCatalogBucket)},
-		compile: []func(*compiler){addCatalog, addCrawler},
-		rights:  []turn[granting]{at(30, catalogStatements)},
-		values:  catalogValues,
-		entries: entries{
-			place: 30, field: ofGlue, brings: ofBuckets + "/" + callData,
-			names: func(s *nexusv1.NexusAICapabilitySpec) []string {
+		Checks:  []part.Turn[part.Checking]{part.At(70, checkGlue), part.At(97, checkCatalogBucket)},
+		Compile: []func(*part.Compiler){addCatalog, addCrawler},
+		Rights:  []part.Turn[part.Granting]{part.At(30, catalogStatements)},
+		Values:  catalogValues,
+		Entries: part.Entries{
+			Place: 30, Field: ofGlue, Brings: ofBuckets + "/" + part.CallData,
+			Names: func(s *nexusv1.NexusAICapabilitySpec) []string {
 				if glueEnabled(s) {
 					return []string{ofGlue}
 				}
 				return nil
 			},
-			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
-				if !a.some(ofGlue) {
+			Keep: func(a part.AccessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
+				if !a.Some(ofGlue) {
 					data.Glue = nil
 				}
 			},
@@ -61,13 +61,13 @@ func gluePart() part {
 }
 
 // catalogValues tell the application the names of the database and of the tables.
-func catalogValues(k *compiler) (out []value) {
-	if !glueEnabled(k.spec) {
+func catalogValues(k *part.Compiler) (out []part.Value) {
+	if !glueEnabled(k.Spec) {
 		return nil
 	}
-	out = append(out, value{"glue/database", "NEXUS_GLUE_DATABASE", k.names.GlueDatabase()})
+	out = append(out, part.Value{Parameter: "glue/database", Variable: "NEXUS_GLUE_DATABASE", Text: k.Names.GlueDatabase()})
 	for _, t := range glueTables {
-		out = append(out, value{"glue/" + t + "-table", "NEXUS_GLUE_TABLE_" + environmentVariable(t), k.names.Glue(t)})
+		out = append(out, part.Value{Parameter: "glue/" + t + "-table", Variable: "NEXUS_GLUE_TABLE_" + part.EnvironmentVariable(t), Text: k.Names.Glue(t)})
 	}
 	return out
 }
@@ -75,15 +75,15 @@ func catalogValues(k *compiler) (out []value) {
 // schedulePattern fits the schedule of a crawler, or none.
 var schedulePattern = regexp.MustCompile(`^(cron[(].+[)])?$`)
 
-func checkGlue(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
+func checkGlue(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) {
 	spec := &c.Spec
-	v.require(!glueWanted(spec) || glueEnabled(spec), "spec.dataServices.glue", "needs dataServices.s3 with the bucket %s", callData)
+	v.Require(!glueWanted(spec) || glueEnabled(spec), "spec.dataServices.glue", "needs dataServices.s3 with the bucket %s", part.CallData)
 	if c := crawlerSpec(spec); c != nil {
 		const at = "spec.dataServices.glue.crawler.schedule"
-		v.matches(at, c.Schedule, 255, schedulePattern)
+		v.Matches(at, c.Schedule, 255, schedulePattern)
 		if c.Schedule != "" {
 			fault := cronFault(c.Schedule)
-			v.require(fault == "", at, "%s; write it as cron(15 12 * * ? *)", fault)
+			v.Require(fault == "", at, "%s; write it as cron(15 12 * * ? *)", fault)
 		}
 	}
 }
@@ -92,12 +92,12 @@ func checkGlue(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
 var glueTables = []string{"call-records", "wxcc-calls"}
 
 func glueWanted(s *nexusv1.NexusAICapabilitySpec) bool {
-	return s.DataServices != nil && isEnabled(s.DataServices.Glue, func(g *nexusv1.GlueSpec) *bool { return g.Enabled })
+	return s.DataServices != nil && part.IsEnabled(s.DataServices.Glue, func(g *nexusv1.GlueSpec) *bool { return g.Enabled })
 }
 
 // glueEnabled is true when Glue is wanted and has its bucket, as it has in every legal capability.
 func glueEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
-	return glueWanted(s) && slices.ContainsFunc(selectedBuckets(s), func(b nexusv1.BucketSpec) bool { return b.Name == callData })
+	return glueWanted(s) && slices.ContainsFunc(selectedBuckets(s), func(b nexusv1.BucketSpec) bool { return b.Name == part.CallData })
 }
 
 // crawlerSpec returns the crawler's settings, or nil when there shall be none.
@@ -109,36 +109,36 @@ func crawlerSpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.CrawlerSpec {
 	if c == nil {
 		return &nexusv1.CrawlerSpec{}
 	}
-	if !boolOr(c.Enabled, true) {
+	if !part.BoolOr(c.Enabled, true) {
 		return nil
 	}
 	return c
 }
 
-func addCatalog(k *compiler) {
-	if !glueEnabled(k.spec) {
+func addCatalog(k *part.Compiler) {
+	if !glueEnabled(k.Spec) {
 		return
 	}
 	db := &awsv1.GlueDatabase{Spec: awsv1.GlueDatabaseSpec{
-		DatabaseName: k.names.GlueDatabase(), Description: new("Call data of " + k.names.Prefix()),
+		DatabaseName: k.Names.GlueDatabase(), Description: new("Call data of " + k.Names.Prefix()),
 	}}
-	dbID := k.resource(child{kindGlueDatabase, k.names.Of("db"), StepGlue, "glue"}, db)
-	k.addGrant(dbID)
+	dbID := k.Resource(part.Child{Kind: kindGlueDatabase, Name: k.Names.Of("db"), Step: StepGlue, Component: "glue"}, db)
+	k.AddGrant(dbID)
 	for _, purpose := range glueTables {
 		o := &awsv1.GlueTable{Spec: glueTable(k, purpose)}
-		k.addGrant(k.resource(child{kindGlueTable, k.names.Of(purpose), StepGlue, "glue"}, o, graph.NeedReady(dbID)...))
+		k.AddGrant(k.Resource(part.Child{Kind: kindGlueTable, Name: k.Names.Of(purpose), Step: StepGlue, Component: "glue"}, o, graph.NeedReady(dbID)...))
 	}
 }
 
-func locationOf(k *compiler, purpose string) string {
-	return "s3://" + nameInS3(k, callData) + "/" + purpose + "/"
+func locationOf(k *part.Compiler, purpose string) string {
+	return "s3://" + nameInS3(k, part.CallData) + "/" + purpose + "/"
 }
 
 // glueTable describes JSON lines, one call a line, partitioned by day.
-func glueTable(k *compiler, purpose string) awsv1.GlueTableSpec {
+func glueTable(k *part.Compiler, purpose string) awsv1.GlueTableSpec {
 	return awsv1.GlueTableSpec{
-		DatabaseRef: &awsv1.ObjectReference{Name: k.names.Of("db")},
-		TableName:   k.names.Glue(purpose),
+		DatabaseRef: &awsv1.ObjectReference{Name: k.Names.Of("db")},
+		TableName:   k.Names.Glue(purpose),
 		Description: new("JSON lines under " + locationOf(k, purpose)),
 		TableType:   new("EXTERNAL_TABLE"),
 		PartitionKeys: &[]awsv1.GlueColumn{
@@ -158,75 +158,77 @@ func glueTable(k *compiler, purpose string) awsv1.GlueTableSpec {
 	}
 }
 
-func databaseID(k *compiler) string { return kindGlueDatabase + "/" + k.names.Of("db") }
+func databaseID(k *part.Compiler) string { return kindGlueDatabase + "/" + k.Names.Of("db") }
 
 // addCrawler adds the crawler and its role.
-func addCrawler(k *compiler) {
-	c, dbID := crawlerSpec(k.spec), databaseID(k)
+func addCrawler(k *part.Compiler) {
+	c, dbID := crawlerSpec(k.Spec), databaseID(k)
 	if c == nil {
 		return
 	}
 	roleID := addGlueRole(k, dbID)
 	o := &awsv1.GlueCrawler{Spec: awsv1.GlueCrawlerSpec{
-		CrawlerName: k.names.Crawler(),
-		RoleRef:     &awsv1.ObjectReference{Name: k.names.GlueRole()},
-		DatabaseRef: &awsv1.ObjectReference{Name: k.names.Of("db")},
+		CrawlerName: k.Names.Crawler(),
+		RoleRef:     &awsv1.ObjectReference{Name: k.Names.GlueRole()},
+		DatabaseRef: &awsv1.ObjectReference{Name: k.Names.Of("db")},
 		Schedule:    &c.Schedule,
 		// Glue names a table after its folder: with this prefix the crawler finds the declared ones.
-		TablePrefix: new(k.names.Glue("")),
-		Description: new("Finds partitions of the call data of " + k.names.Prefix()),
+		TablePrefix: new(k.Names.Glue("")),
+		Description: new("Finds partitions of the call data of " + k.Names.Prefix()),
 	}}
 	for _, purpose := range glueTables {
 		o.Spec.S3Targets = append(o.Spec.S3Targets, awsv1.GlueS3Target{Path: locationOf(k, purpose)})
 	}
 	after := graph.NeedReady(dbID, roleID, callDataID(k))
-	k.addGrant(k.resource(child{kindGlueCrawler, k.names.Crawler(), StepGlue, "glue"}, o, after...))
+	k.AddGrant(k.Resource(part.Child{Kind: kindGlueCrawler, Name: k.Names.Crawler(), Step: StepGlue, Component: "glue"}, o, after...))
 }
 
-func callDataID(k *compiler) string { return kindBucket + "/" + bucketObject(k.c, callData) }
+func callDataID(k *part.Compiler) string {
+	return kindBucket + "/" + bucketObject(k.Capability, part.CallData)
+}
 
 // addGlueRole adds the role of the crawler, which reads the two folders and writes the one database.
-func addGlueRole(k *compiler, dbID string) string {
+func addGlueRole(k *part.Compiler, dbID string) string {
 	o := &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{
-		RoleName:                 k.names.GlueRole(),
-		AssumeRolePolicyDocument: k.document(glueTrust(k)),
-		Description:              new("Crawler of " + k.names.Prefix()),
-		InlinePolicies:           []awsv1.IAMInlinePolicy{{PolicyName: "crawler", PolicyDocument: k.document(crawlerStatements(k, dbID)...)}},
-		PermissionsBoundary:      boundaryOf(k),
-		MaxSessionDuration:       new(sessionSeconds),
+		RoleName:                 k.Names.GlueRole(),
+		AssumeRolePolicyDocument: k.Document(glueTrust(k)),
+		Description:              new("Crawler of " + k.Names.Prefix()),
+		InlinePolicies:           []awsv1.IAMInlinePolicy{{PolicyName: "crawler", PolicyDocument: k.Document(crawlerStatements(k, dbID)...)}},
+		PermissionsBoundary:      part.BoundaryOf(k),
+		MaxSessionDuration:       new(part.SessionSeconds),
 		ExclusivePolicies:        true,
 	}}
-	return k.resource(child{kindRole, k.names.GlueRole(), StepGlue, "glue"}, o, graph.NeedReady(dbID, callDataID(k))...)
+	return k.Resource(part.Child{Kind: part.KindRole, Name: k.Names.GlueRole(), Step: StepGlue, Component: "glue"}, o, graph.NeedReady(dbID, callDataID(k))...)
 }
 
 // glueTrust lets Glue act as the role, for crawlers of this account only.
 // https://docs.aws.amazon.com/glue/latest/dg/cross-service-confused-deputy-prevention.html
-func glueTrust(k *compiler) iampolicy.Statement {
+func glueTrust(k *part.Compiler) iampolicy.Statement {
 	return iampolicy.Statement{
 		Effect: "Allow", Action: []string{"sts:AssumeRole"}, Principal: iampolicy.Principals{"Service": {"glue.amazonaws.com"}},
-		Condition: iampolicy.Conditions{"StringEquals": {"aws:SourceAccount": {k.home.account}}},
+		Condition: iampolicy.Conditions{"StringEquals": {"aws:SourceAccount": {k.Home.Account}}},
 	}
 }
 
-func crawlerStatements(k *compiler, dbID string) []iampolicy.Statement {
+func crawlerStatements(k *part.Compiler, dbID string) []iampolicy.Statement {
 	logs := "log-group:/aws-glue/crawlers"
 	out := []iampolicy.Statement{
 		{Sid: "WriteLogs", Action: []string{"logs:CreateLogStream", "logs:PutLogEvents"},
-			Resource: []string{k.home.arn("logs", logs+":log-stream:"+k.names.Crawler())}},
+			Resource: []string{k.Home.ARN("logs", logs+":log-stream:"+k.Names.Crawler())}},
 		{Sid: "MakeLogGroup", Action: []string{"logs:CreateLogGroup"},
-			Resource: []string{k.home.arn("logs", logs), k.home.arn("logs", logs+":log-stream:")}},
+			Resource: []string{k.Home.ARN("logs", logs), k.Home.ARN("logs", logs+":log-stream:")}},
 	}
-	if bucket := k.owned(callDataID(k), k.home.bucketARN(nameInS3(k, callData))); bucket != "" {
+	if bucket := k.Owned(callDataID(k), k.Home.BucketARN(nameInS3(k, part.CallData))); bucket != "" {
 		out = append(out, callDataStatements(bucket)...)
-		if key := cmp.Or(k.storeKey(s3Spec(k.spec).KMSKeyArn), keptKey(k)); key != "" {
-			out = append(out, bucketKey(k, keyReads, key, []string{bucket}))
+		if key := cmp.Or(k.StoreKey(s3Spec(k.Spec).KMSKeyArn), part.KeptKey(k)); key != "" {
+			out = append(out, bucketKey(k, part.KeyReads, key, []string{bucket}))
 		}
 	}
-	if database := k.owned(dbID, k.home.arn("glue", "database/"+k.names.GlueDatabase())); database != "" {
+	if database := k.Owned(dbID, k.Home.ARN("glue", "database/"+k.Names.GlueDatabase())); database != "" {
 		out = append(out, iampolicy.Statement{Sid: "WriteCatalog", Action: []string{
 			"glue:BatchCreatePartition", "glue:BatchGetPartition", "glue:BatchUpdatePartition", "glue:CreatePartition", "glue:CreateTable",
 			"glue:GetDatabase", "glue:GetPartition", "glue:GetPartitions", "glue:GetTable", "glue:GetTables", "glue:UpdatePartition", "glue:UpdateTable",
-		}, Resource: []string{k.home.arn("glue", "catalog"), database, k.home.arn("glue", "table/"+k.names.GlueDatabase()+"/*")}})
+		}, Resource: []string{k.Home.ARN("glue", "catalog"), database, k.Home.ARN("glue", "table/"+k.Names.GlueDatabase()+"/*")}})
 	}
 	return out
 }
@@ -245,19 +247,19 @@ func callDataStatements(bucket string) []iampolicy.Statement {
 	}
 }
 
-func catalogStatements(k *compiler) []iampolicy.Statement {
-	if !glueEnabled(k.spec) {
+func catalogStatements(k *part.Compiler) []iampolicy.Statement {
+	if !glueEnabled(k.Spec) {
 		return nil
 	}
-	database := k.owned(databaseID(k), k.home.arn("glue", "database/"+k.names.GlueDatabase()))
+	database := k.Owned(databaseID(k), k.Home.ARN("glue", "database/"+k.Names.GlueDatabase()))
 	if database == "" {
 		return nil
 	}
 	// Glue asks for rights on the catalog and the database as well for any table:
 	// https://docs.aws.amazon.com/glue/latest/dg/glue-specifying-resource-arns.html
-	resources := []string{k.home.arn("glue", "catalog"), database}
+	resources := []string{k.Home.ARN("glue", "catalog"), database}
 	for _, t := range glueTables {
-		if arn := k.owned(kindGlueTable+"/"+k.names.Of(t), k.home.arn("glue", "table/"+k.names.GlueDatabase()+"/"+k.names.Glue(t))); arn != "" {
+		if arn := k.Owned(kindGlueTable+"/"+k.Names.Of(t), k.Home.ARN("glue", "table/"+k.Names.GlueDatabase()+"/"+k.Names.Glue(t))); arn != "" {
 			resources = append(resources, arn)
 		}
 	}
@@ -265,31 +267,16 @@ func catalogStatements(k *compiler) []iampolicy.Statement {
 		"glue:BatchCreatePartition", "glue:BatchGetPartition", "glue:GetDatabase", "glue:GetPartition", "glue:GetPartitions",
 		"glue:GetTable", "glue:GetTables",
 	}, Resource: resources}}
-	crawler := k.owned(kindGlueCrawler+"/"+k.names.Crawler(), k.home.arn("glue", "crawler/"+k.names.Crawler()))
-	if crawlerSpec(k.spec) != nil && crawler != "" {
+	crawler := k.Owned(kindGlueCrawler+"/"+k.Names.Crawler(), k.Home.ARN("glue", "crawler/"+k.Names.Crawler()))
+	if crawlerSpec(k.Spec) != nil && crawler != "" {
 		out = append(out, iampolicy.Statement{Sid: "Crawler", Action: []string{"glue:GetCrawler", "glue:StartCrawler"}, Resource: []string{crawler}})
 	}
 	return out
 }
 
-// Glue names something in the Data Catalog, where hyphens become underscores.
-func (n Names) Glue(purpose string) string { return strings.ReplaceAll(n.Of(purpose), "-", "_") }
-
-// GlueDatabase names the database in the Data Catalog.
-func (n Names) GlueDatabase() string { return n.Glue("db") }
-
-// Crawler names the crawler.
-func (n Names) Crawler() string { return n.Of(callData + "-crawler") }
-
-// GlueRole names the role of the crawler.
-func (n Names) GlueRole() string { return n.Of("glue-role") }
-
-// callData is the bucket that Glue reads.
-const callData = "call-data"
-
 // checkCatalogBucket requires a bucket that the capability owns.
-func checkCatalogBucket(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
-	if b, is := v.parts.existingOf(c, kindBucket, NamesOf(c).object(callData, &nexusv1.ExistingStore{})); is {
-		v.require(!glueWanted(&c.Spec), b.field+".existing", "Glue needs a bucket %s of the capability itself: remove dataServices.glue, or existing", callData)
+func checkCatalogBucket(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) {
+	if b, is := v.Parts.ExistingOf(c, kindBucket, part.NamesOf(c).ObjectOf(part.CallData, &nexusv1.ExistingStore{})); is {
+		v.Require(!glueWanted(&c.Spec), b.Field+".existing", "Glue needs a bucket %s of the capability itself: remove dataServices.glue, or existing", part.CallData)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -41,7 +42,7 @@ func KeepsRecords(c *nexusv1.NexusAICapability) bool { return usesZone(&c.Spec) 
 // IngressWithRecords names the Ingress whose load balancer the records of the host lead to; ok is false when the capability
 // keeps no records, or has a Gateway.
 func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
-	n := NamesOf(c)
+	n := part.NamesOf(c)
 	return n.WorkloadNamespace(), n.Ingress(), KeepsRecords(c) && GatewayOf(c) == nil
 }
 
@@ -56,18 +57,18 @@ func (o Observed) servesHTTPS() bool {
 
 // hosted names an object that belongs to a host. Host and zone of a record never change, so that other ones are another
 // object: it comes into being before the one of the host before goes.
-func hosted(n Names, purpose string, of ...string) string {
+func hosted(n part.Names, purpose string, of ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(of, " ")))
 	return n.Of(purpose + "-" + hex.EncodeToString(sum[:4]))
 }
 
 // certificateName is that of the certificate that the capability requests for its host; "" without one.
-func certificateName(k *compiler) string {
-	in := ingressOf(k.spec)
-	if !usesZone(k.spec) || in.CertificateArn != "" || !mayCertify(k.spec, k.facts) {
+func certificateName(k *part.Compiler) string {
+	in := ingressOf(k.Spec)
+	if !usesZone(k.Spec) || in.CertificateArn != "" || !mayCertify(k.Spec, k.Facts) {
 		return ""
 	}
-	return hosted(k.names, "certificate", in.Host)
+	return hosted(k.Names, "certificate", in.Host)
 }
 
 // Names of the way in: of its kinds and step.
@@ -84,31 +85,33 @@ const (
 )
 
 // trafficPart is spec.ingress.
-func trafficPart() part {
+func trafficPart() part.Part {
 	const refusal = "is declared in spec.ingress"
-	return part{
-		steps: []Step{{11, StepIngress, nexusv1.PhaseDeployingFrontend, nexusv1.ConditionIngressReady}},
-		kinds: []kindFacts{
-			{kind: kindRecordSet, step: StepIngress, removed: removal{stage: removesTraffic}, refusal: refusal, isTemporary: true},
-			{kind: kindIngress, version: schema.GroupVersion{Group: "networking.k8s.io", Version: "v1"}, step: StepIngress, removed: removal{stage: removesTraffic + 10, steps: []string{StepIngress}}},
-			{kind: kindRoute, version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, step: StepIngress, removed: removal{stage: removesTraffic + 10}},
-			{kind: kindGateway, version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, step: StepIngress, removed: removal{stage: removesTraffic + 20}},
+	return part.Part{
+		Steps: []part.Step{{Number: 11, Name: StepIngress, Phase: nexusv1.PhaseDeployingFrontend, Condition: nexusv1.ConditionIngressReady}},
+		Kinds: []part.KindFacts{
+			{Kind: kindRecordSet, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic}, Refusal: refusal, IsTemporary: true},
+			{Kind: kindIngress, Version: schema.GroupVersion{Group: "networking.k8s.io", Version: "v1"}, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 10, Steps: []string{StepIngress}}},
+			{Kind: kindRoute, Version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 10}},
+			{Kind: kindGateway, Version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 20}},
 			// Their controller needs them for as long as the Gateway is there.
-			{kind: kindBalancerSettings, version: balancerVersion, step: StepIngress, removed: removal{stage: removesTraffic + 30}},
-			{kind: kindTargetSettings, version: balancerVersion, step: StepIngress, removed: removal{stage: removesTraffic + 30}},
-			{kind: kindCertificate, step: StepIngress, removed: removal{stage: removesTraffic + 40}, refusal: refusal, isTemporary: true, proves: true},
-			{kind: kindHostedZone, step: StepIngress, removed: removal{stage: removesTraffic + 40}, refusal: refusal, isTemporary: true},
+			{Kind: kindBalancerSettings, Version: balancerVersion, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 30}},
+			{Kind: kindTargetSettings, Version: balancerVersion, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 30}},
+			{Kind: kindCertificate, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 40}, Refusal: refusal, IsTemporary: true, Proves: true},
+			{Kind: kindHostedZone, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 40}, Refusal: refusal, IsTemporary: true},
 		},
-		checks:  []turn[checking]{at(4, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkIngress(v, ingressOf(&c.Spec), f) })},
-		compile: []func(*compiler){addZone, addCertificate, addIngress, addGateway, addRecords},
-		publishes: []turn[publishing]{at(40, func(k *compiler) []string {
+		Checks: []part.Turn[part.Checking]{part.At(4, func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
+			checkIngress(v, ingressOf(&c.Spec), f)
+		})},
+		Compile: []func(*part.Compiler){addZone, addCertificate, addIngress, addGateway, addRecords},
+		Publishes: []part.Turn[part.Publishing]{part.At(40, func(k *part.Compiler) []string {
 			return []string{certificateID(k), balancerID(k), zoneID(k)}
 		})},
 	}
 }
 
 // certificateID is the ID of the node of that certificate; "" without one.
-func certificateID(k *compiler) string {
+func certificateID(k *part.Compiler) string {
 	if name := certificateName(k); name != "" {
 		return kindCertificate + "/" + name
 	}
@@ -117,51 +120,51 @@ func certificateID(k *compiler) string {
 
 // certificateArn returns the certificate of the load balancer; "" without HTTPS. The ARN of a certificate is known before ACM has issued
 // it, for which the Ingress waits.
-func certificateArn(k *compiler) string {
+func certificateArn(k *part.Compiler) string {
 	if id := certificateID(k); id != "" {
-		return k.provenARN(id)
+		return k.ProvenARN(id)
 	}
-	return ingressOf(k.spec).CertificateArn
+	return ingressOf(k.Spec).CertificateArn
 }
 
 // addCertificate makes the certificate of the host, and the record that proves the host to ACM. The record stays: ACM looks for
 // it before each renewal.
-func addCertificate(k *compiler) {
-	name, in := certificateName(k), ingressOf(k.spec)
+func addCertificate(k *part.Compiler) {
+	name, in := certificateName(k), ingressOf(k.Spec)
 	if name == "" {
 		return
 	}
 	host := awsv1.CertificateName(in.Host)
-	id := k.resource(child{kindCertificate, name, StepIngress, "ingress"}, &awsv1.Certificate{Spec: awsv1.CertificateSpec{DomainName: in.Host}})
+	id := k.Resource(part.Child{Kind: kindCertificate, Name: name, Step: StepIngress, Component: "ingress"}, &awsv1.Certificate{Spec: awsv1.CertificateSpec{DomainName: in.Host}})
 	addRecord(k, "validation", awsv1.Route53RecordSetSpec{Validates: &awsv1.RecordOfCertificate{CertificateRef: awsv1.ObjectReference{Name: name}, DomainName: host}},
 		graph.NeedApplied(id)...)
 }
 
 // addRecords lead the host to the load balancer, once that exists.
-func addRecords(k *compiler) {
-	if !usesZone(k.spec) {
+func addRecords(k *part.Compiler) {
+	if !usesZone(k.Spec) {
 		return
 	}
-	ingress := entryID(k.c)
-	for _, target := range recordTargets(k, placeholderFor(ingress)) {
-		target.Name = ingressOf(k.spec).Host
+	ingress := entryID(k.Capability)
+	for _, target := range recordTargets(k, part.PlaceholderFor(ingress)) {
+		target.Name = ingressOf(k.Spec).Host
 		addRecord(k, "host", target, graph.NeedApplied(ingress)...)
 	}
 }
 
 // recordTargets returns the record sets that lead to the load balancer, without their name. An alias also works for the name of the zone
 // itself, and costs no queries; where nothing tells the hosted zone of the load balancer, another record does it.
-func recordTargets(k *compiler, unknown string) []awsv1.Route53RecordSetSpec {
-	target := k.facts.Balancer
+func recordTargets(k *part.Compiler, unknown string) []awsv1.Route53RecordSetSpec {
+	target := k.Facts.Balancer
 	b, isBalancer := wellknown.BalancerOf(target)
 	zone := b.HostedZone()
 	switch {
 	case target == "":
 		return recordAliases(k, unknown, unknown)
-	case isBalancer && (zone != "" || findsBalancer(k, b) && !k.facts.HasCNAME):
+	case isBalancer && (zone != "" || findsBalancer(k, b) && !k.Facts.HasCNAME):
 		return recordAliases(k, zone, target)
-	case len(k.facts.Addresses) > 0:
-		return recordsOf(k.facts.Addresses)
+	case len(k.Facts.Addresses) > 0:
+		return recordsOf(k.Facts.Addresses)
 	default:
 		return []awsv1.Route53RecordSetSpec{plainRecords(cname, target)}
 	}
@@ -169,26 +172,26 @@ func recordTargets(k *compiler, unknown string) []awsv1.Route53RecordSetSpec {
 
 // findsBalancer reports whether the records can ask AWS for a load balancer of the cluster: the operator's own identity, which a
 // capability without providerRef has, is in the account of the cluster, and a provider asks in its region alone.
-func findsBalancer(k *compiler, b wellknown.Balancer) bool {
-	return k.spec.ProviderRef == nil && b.Region == k.facts.region(k.c)
+func findsBalancer(k *part.Compiler, b wellknown.Balancer) bool {
+	return k.Spec.ProviderRef == nil && b.Region == k.Facts.RegionOf(k.Capability)
 }
 
 // CNAMEObject names the Route53RecordSet of the CNAME record that the host of c has or had; "" where the records do
 // not depend on it.
-func CNAMEObject(c *nexusv1.NexusAICapability, f Facts) string {
+func CNAMEObject(c *nexusv1.NexusAICapability, f part.Facts) string {
 	b, isBalancer := wellknown.BalancerOf(f.Balancer)
 	if !usesZone(&c.Spec) || !isBalancer || b.HostedZone() != "" {
 		return ""
 	}
-	return recordName(newCompiler(nil, c, f), "host", cname)
+	return recordName(part.NewCompiler(nil, c, f), "host", cname)
 }
 
 // recordAliases lead to the IPv4 addresses of a load balancer, and to its IPv6 addresses where it has some. Nothing in the cluster tells
 // those of a Network Load Balancer; Route 53 answers an alias to addresses that do not exist with no records.
-func recordAliases(k *compiler, zone, target string) []awsv1.Route53RecordSetSpec {
+func recordAliases(k *part.Compiler, zone, target string) []awsv1.Route53RecordSetSpec {
 	out := []awsv1.Route53RecordSetSpec{{Type: "A"}}
-	addresses := cmp.Or(k.facts.IPAddressType, string(ingressOf(k.spec).Annotations[albIPAddressType]))
-	if b, _ := wellknown.BalancerOf(target); strings.HasPrefix(addresses, "dualstack") || b.Network && k.facts.IPAddressType == "" {
+	addresses := cmp.Or(k.Facts.IPAddressType, string(ingressOf(k.Spec).Annotations[albIPAddressType]))
+	if b, _ := wellknown.BalancerOf(target); strings.HasPrefix(addresses, "dualstack") || b.Network && k.Facts.IPAddressType == "" {
 		out = append(out, awsv1.Route53RecordSetSpec{Type: "AAAA"})
 	}
 	for i := range out {
@@ -234,60 +237,60 @@ func ZoneObject(c *nexusv1.NexusAICapability) (name string, made bool) {
 	case in.HostedZoneRef != nil:
 		return in.HostedZoneRef.Name, false
 	default:
-		return hosted(NamesOf(c), "zone", in.HostedZoneName), true
+		return hosted(part.NamesOf(c), "zone", in.HostedZoneName), true
 	}
 }
 
 // addZone makes the object that finds the zone of the host by its name. It only observes: the zone and its other records belong to
 // others.
-func addZone(k *compiler) {
-	name, made := ZoneObject(k.c)
+func addZone(k *part.Compiler) {
+	name, made := ZoneObject(k.Capability)
 	if !made {
 		return
 	}
-	zone := &awsv1.Route53HostedZone{Spec: awsv1.Route53HostedZoneSpec{Name: ingressOf(k.spec).HostedZoneName}}
+	zone := &awsv1.Route53HostedZone{Spec: awsv1.Route53HostedZoneSpec{Name: ingressOf(k.Spec).HostedZoneName}}
 	zone.Spec.ManagementPolicy = awsv1.ManageObserve
-	k.resource(child{kindHostedZone, name, StepIngress, "ingress"}, zone)
+	k.Resource(part.Child{Kind: kindHostedZone, Name: name, Step: StepIngress, Component: "ingress"}, zone)
 }
 
 // zoneID is the ID of the node whose status tells the zone; "" when the spec does.
-func zoneID(k *compiler) string {
-	if name, _ := ZoneObject(k.c); name != "" {
+func zoneID(k *part.Compiler) string {
+	if name, _ := ZoneObject(k.Capability); name != "" {
 		return kindHostedZone + "/" + name
 	}
 	return ""
 }
 
 // addRecord adds a record set to the zone of the host. However the spec names the zone, the record is the same object.
-func addRecord(k *compiler, purpose string, spec awsv1.Route53RecordSetSpec, after ...graph.Edge) {
+func addRecord(k *part.Compiler, purpose string, spec awsv1.Route53RecordSetSpec, after ...graph.Edge) {
 	id := zoneID(k)
-	if _, made := ZoneObject(k.c); made {
+	if _, made := ZoneObject(k.Capability); made {
 		after = append(after, graph.NeedApplied(id)...)
 	}
 	if spec.HostedZoneID = knownZone(k); spec.HostedZoneID == "" {
-		spec.HostedZoneID = placeholderFor(id)
+		spec.HostedZoneID = part.PlaceholderFor(id)
 	}
 	name := recordName(k, purpose, spec.Type)
-	k.resource(child{kindRecordSet, name, StepIngress, "ingress"}, &awsv1.Route53RecordSet{Spec: spec}, after...)
+	k.Resource(part.Child{Kind: kindRecordSet, Name: name, Step: StepIngress, Component: "ingress"}, &awsv1.Route53RecordSet{Spec: spec}, after...)
 }
 
 // knownZone returns the ID of the zone of the host; "" while that is for an object to tell.
-func knownZone(k *compiler) string { return cmp.Or(ingressOf(k.spec).HostedZoneID, k.facts.Zone) }
+func knownZone(k *part.Compiler) string { return cmp.Or(ingressOf(k.Spec).HostedZoneID, k.Facts.Zone) }
 
 // recordName names the object of a record set of the host; recordType is "" for the one that proves the host to ACM, which proves
 // the host and all names below it by one record.
-func recordName(k *compiler, purpose, recordType string) string {
-	host := ingressOf(k.spec).Host
+func recordName(k *part.Compiler, purpose, recordType string) string {
+	host := ingressOf(k.Spec).Host
 	if recordType == "" {
 		host = strings.TrimPrefix(host, "*.")
 	}
-	return hosted(k.names, purpose, host, cmp.Or(knownZone(k), zoneID(k)), recordType)
+	return hosted(k.Names, purpose, host, cmp.Or(knownZone(k), zoneID(k)), recordType)
 }
 
 // balancerID is the ID of the node whose load balancer the records lead to; "" without records.
-func balancerID(k *compiler) string {
-	if usesZone(k.spec) {
-		return entryID(k.c)
+func balancerID(k *part.Compiler) string {
+	if usesZone(k.Spec) {
+		return entryID(k.Capability)
 	}
 	return ""
 }
@@ -296,7 +299,7 @@ func balancerID(k *compiler) string {
 // what is declared instead does: the records, the zone and the certificate of the host before, while the Ingress waits for
 // the certificate of the next one, and the Ingress or Gateway before.
 func (o Observed) servesStill(kind string) bool {
-	return allParts().factsOf(kind).step == StepIngress && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == StepIngress && !v.isDone() })
+	return allParts().FactsOf(kind).Step == StepIngress && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == StepIngress && !v.isDone() })
 }
 
 // Prunable reports whether an object of a kind that the capability does not declare any more may be deleted by now. While an
@@ -306,7 +309,7 @@ func (o Observed) Prunable(kind string) bool {
 	switch kind {
 	case kindPolicies:
 		return !o.Settling()
-	case kindQuota, kindAutoscaler:
+	case part.KindQuota, kindAutoscaler:
 		return true
 	default:
 		return !o.Stalled() && !o.servesStill(kind) && !o.encryptsStill(kind)
@@ -337,23 +340,23 @@ var (
 	groupPattern       = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 )
 
-func checkZone(v *verdict, in nexusv1.IngressSpec) {
+func checkZone(v *part.Verdict, in nexusv1.IngressSpec) {
 	const at = "spec.ingress"
 	if name := in.HostedZoneName; name != "" {
-		v.matches(at+".hostedZoneName", name, 253, zoneNamePattern)
-		v.require(in.HostedZoneID == "" && in.HostedZoneRef == nil, at+".hostedZoneName", "excludes hostedZoneID and hostedZoneRef")
-		v.require(in.Host == "" || in.Host == name || strings.HasSuffix(in.Host, "."+name), at+".hostedZoneName", "%s is not within this zone", in.Host)
+		v.Matches(at+".hostedZoneName", name, 253, zoneNamePattern)
+		v.Require(in.HostedZoneID == "" && in.HostedZoneRef == nil, at+".hostedZoneName", "excludes hostedZoneID and hostedZoneRef")
+		v.Require(in.Host == "" || in.Host == name || strings.HasSuffix(in.Host, "."+name), at+".hostedZoneName", "%s is not within this zone", in.Host)
 	}
-	v.optional(at+".hostedZoneID", in.HostedZoneID, 32, hostedZonePattern)
+	v.Optional(at+".hostedZoneID", in.HostedZoneID, 32, hostedZonePattern)
 	if in.HostedZoneRef != nil {
-		v.require(in.HostedZoneID == "", at+".hostedZoneRef", "excludes hostedZoneID")
-		checkObjectName(v, at+".hostedZoneRef.name", in.HostedZoneRef.Name)
+		v.Require(in.HostedZoneID == "", at+".hostedZoneRef", "excludes hostedZoneID")
+		part.CheckObjectName(v, at+".hostedZoneRef.name", in.HostedZoneRef.Name)
 	}
 	if in.HostedZoneID == "" && in.HostedZoneRef == nil && in.HostedZoneName == "" {
 		return
 	}
-	v.require(in.Host != "", at+".host", "the hosted zone gets the records of host: set host")
-	v.require(in.CertificateArn != "" || len(in.Host) <= maxCertifiedName, at+".host",
+	v.Require(in.Host != "", at+".host", "the hosted zone gets the records of host: set host")
+	v.Require(in.CertificateArn != "" || len(in.Host) <= maxCertifiedName, at+".host",
 		"ACM issues certificates for at most %d characters: choose a shorter host, or set certificateArn", maxCertifiedName)
-	v.require(in.Host == "" || strings.Contains(strings.TrimPrefix(in.Host, "*."), "."), at+".host", "%q is no name within a hosted zone", in.Host)
+	v.Require(in.Host == "" || strings.Contains(strings.TrimPrefix(in.Host, "*."), "."), at+".host", "%q is no name within a hosted zone", in.Host)
 }

@@ -13,6 +13,7 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -22,13 +23,8 @@ import (
 // https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html
 const AnnotationRoleARN = "eks.amazonaws.com/role-arn"
 
-// sessionSeconds limits a session of a compiled role: AWS's default.
-// https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_update-role-settings.html
-const sessionSeconds int32 = 3600
-
 // Names of the identity: of its kinds, steps and access.
 const (
-	kindRole           = "IAMRole"
 	kindAssociation    = "PodIdentityAssociation"
 	kindServiceAccount = "ServiceAccount"
 	StepIAM            = "IAM"
@@ -41,108 +37,94 @@ const (
 var roleNames = regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]+$`)
 
 // existingRoles describes the ARNs of roles that exist already.
-var existingRoles = existingKind{noun: "role", service: "iam", prefix: "role/", names: roleNames, most: 64, isGlobal: true, hasPath: true, needsOperator: true, arn: func(h home, e existing) string { return cmp.Or(e.store.ARN, h.accountARN("role/"+e.nameIn())) }}
+var existingRoles = part.ExistingKind{Noun: "role", Service: "iam", Prefix: "role/", Names: roleNames, Most: 64, IsGlobal: true, HasPath: true, NeedsOperator: true, ARN: func(h part.Home, e part.Existing) string {
+	return cmp.Or(e.Store.ARN, h.AccountARN("role/"+e.NameIn()))
+}}
 
 // identityPart holds the roles of the workloads, and the existing roles that they may assume.
-func identityPart() part {
+func identityPart() part.Part {
 	const refusal = "gives rights, which a capability has by access alone"
-	return part{
-		steps: []Step{{6, StepIAM, nexusv1.PhaseProvisioningIAM, nexusv1.ConditionIdentityReady}},
-		kinds: []kindFacts{
-			{kind: kindRole, step: StepIAM, removed: removal{stage: removesRoles, steps: []string{StepIAM}}, refusal: refusal,
-				existing: &existingRoles},
-			{kind: kindAssociation, step: StepIAM, removed: removal{stage: removesRoleUsers}, refusal: refusal, isTemporary: true},
+	return part.Part{
+		Steps: []part.Step{{Number: 6, Name: StepIAM, Phase: nexusv1.PhaseProvisioningIAM, Condition: nexusv1.ConditionIdentityReady}},
+		Kinds: []part.KindFacts{
+			{Kind: part.KindRole, Step: StepIAM, Removed: part.Removal{Stage: part.RemovesRoles, Steps: []string{StepIAM}}, Refusal: refusal,
+				Existing: &existingRoles},
+			{Kind: kindAssociation, Step: StepIAM, Removed: part.Removal{Stage: part.RemovesRoleUsers}, Refusal: refusal, IsTemporary: true},
 		},
-		checks: []turn[checking]{at(60, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
-			checkRoles(v, "spec.dataServices.roles", dataOf(&c.Spec).Roles)
+		Checks: []part.Turn[part.Checking]{part.At(60, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) {
+			checkRoles(v, "spec.dataServices.roles", part.DataOf(&c.Spec).Roles)
 		})},
-		compile: []func(*compiler){addAssumableRoles, addRoles, addAssociations},
-		rights:  []turn[granting]{at(80, roleStatements)},
-		values:  roleValues,
-		entries: stores[nexusv1.RoleSpec]{
-			place: 60, field: ofRoles, at: "spec.dataServices.roles", of: existingRole,
-			declared: func(s *nexusv1.NexusAICapabilitySpec) []nexusv1.RoleSpec { return dataOf(s).Roles },
-			selected: selectedRoles,
-			set:      func(data *nexusv1.DataServicesSpec, list []nexusv1.RoleSpec) { data.Roles = list },
-		}.entries(),
+		Compile: []func(*part.Compiler){addAssumableRoles, addRoles, addAssociations},
+		Rights:  []part.Turn[part.Granting]{part.At(80, roleStatements)},
+		Values:  roleValues,
+		Entries: part.Stores[nexusv1.RoleSpec]{
+			Place: 60, Field: ofRoles, At: "spec.dataServices.roles", Of: existingRole,
+			Declared: func(s *nexusv1.NexusAICapabilitySpec) []nexusv1.RoleSpec { return part.DataOf(s).Roles },
+			Selected: selectedRoles,
+			Set:      func(data *nexusv1.DataServicesSpec, list []nexusv1.RoleSpec) { data.Roles = list },
+		}.Entries(),
 	}
 }
 
 // accountsPart holds the identities of the workloads in Kubernetes.
-func accountsPart() part {
-	return part{
-		steps:   []Step{{8, StepServiceAccount, nexusv1.PhaseDeploying, nexusv1.ConditionIdentityReady}},
-		kinds:   []kindFacts{{kind: kindServiceAccount, version: coreV1, step: StepServiceAccount, removed: removal{stage: removesIdentity, steps: []string{StepServiceAccount}}}},
-		checks:  []turn[checking]{at(130, checkPodIdentity)},
-		compile: []func(*compiler){addServiceAccounts},
+func accountsPart() part.Part {
+	return part.Part{
+		Steps:   []part.Step{{Number: 8, Name: StepServiceAccount, Phase: nexusv1.PhaseDeploying, Condition: nexusv1.ConditionIdentityReady}},
+		Kinds:   []part.KindFacts{{Kind: kindServiceAccount, Version: part.CoreV1, Step: StepServiceAccount, Removed: part.Removal{Stage: part.RemovesIdentity, Steps: []string{StepServiceAccount}}}},
+		Checks:  []part.Turn[part.Checking]{part.At(130, checkPodIdentity)},
+		Compile: []func(*part.Compiler){addServiceAccounts},
 	}
 }
 
 // addRoles adds the roles of the workloads: one for each different access.
-func addRoles(k *compiler) {
-	for _, a := range k.parts.accessSets(k.spec) {
+func addRoles(k *part.Compiler) {
+	for _, a := range k.Parts.AccessSets(k.Spec) {
 		addRole(k, a)
 	}
 }
 
 // addRole adds the role of the components with an access. The role's own object makes the trust policy from the cluster's
 // issuer; here only the one ServiceAccount is named.
-func addRole(k *compiler, a accessSet) {
-	name, account := a.role(k.names), a.serviceAccount(k.names)
+func addRole(k *part.Compiler, a part.AccessSet) {
+	name, account := a.Role(k.Names), a.ServiceAccount(k.Names)
 	o := &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{
 		RoleName:            name,
-		Description:         new("Workloads of " + k.names.Prefix() + a.describe()),
-		PermissionsBoundary: boundaryOf(k),
-		MaxSessionDuration:  new(sessionSeconds),
+		Description:         new("Workloads of " + k.Names.Prefix() + a.Describe()),
+		PermissionsBoundary: part.BoundaryOf(k),
+		MaxSessionDuration:  new(part.SessionSeconds),
 		ExclusivePolicies:   true,
 	}}
-	way := identityOf(k.c, k.facts)
+	way := identityOf(k.Capability, k.Facts)
 	if way.irsa {
-		o.Spec.IRSA = &awsv1.IAMRoleIRSA{ServiceAccount: account, Namespace: k.names.WorkloadNamespace()}
+		o.Spec.IRSA = &awsv1.IAMRoleIRSA{ServiceAccount: account, Namespace: k.Names.WorkloadNamespace()}
 	}
 	if way.podIdentity {
-		o.Spec.PodIdentity = &awsv1.IAMRolePodIdentity{ClusterName: k.facts.EKSCluster, ServiceAccount: account, Namespace: k.names.WorkloadNamespace()}
+		o.Spec.PodIdentity = &awsv1.IAMRolePodIdentity{ClusterName: k.Facts.EKSCluster, ServiceAccount: account, Namespace: k.Names.WorkloadNamespace()}
 	}
-	if app := k.rightsWithin(a); len(app) > 0 {
-		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "app", PolicyDocument: k.document(app...)})
+	if app := k.RightsWithin(a); len(app) > 0 {
+		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "app", PolicyDocument: k.Document(app...)})
 	}
-	if extra := extraStatements(k); len(extra) > 0 && !a.limited {
-		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "extra", PolicyDocument: k.document(extra...)})
+	if extra := extraStatements(k); len(extra) > 0 && !a.Limited {
+		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "extra", PolicyDocument: k.Document(extra...)})
 	}
-	k.resource(child{kindRole, name, StepIAM, "iam"}, o, beforeRights(k)...)
+	k.Resource(part.Child{Kind: part.KindRole, Name: name, Step: StepIAM, Component: "iam"}, o, beforeRights(k)...)
 }
 
 // beforeRights are the edges to what a role gets rights on. Rights that are withheld must go at once, whatever else is not ready: a store that never
 // becomes so would keep them.
-func beforeRights(k *compiler) []graph.Edge {
-	if k.withholds() {
+func beforeRights(k *part.Compiler) []graph.Edge {
+	if k.Withholds() {
 		return nil
 	}
-	return append(graph.NeedReady(k.grants...), graph.NeedPresent(k.parameterSet)...)
+	return append(graph.NeedReady(k.Grants...), graph.NeedPresent(k.ParameterSet)...)
 }
 
-// rightsWithin returns the rights of an access: exactly the use of what it lists, and none for an empty one.
-func (k *compiler) rightsWithin(a accessSet) []iampolicy.Statement {
-	if a.isNone() {
-		return nil
-	}
-	return k.within(a).appStatements()
-}
-
-// boundaryOf is the capability's, else the provider's; "" declares none, which is refused for a role that has one in AWS.
-func boundaryOf(k *compiler) *string {
-	if id := k.spec.Identity; id != nil && id.PermissionsBoundaryARN != "" {
-		return &id.PermissionsBoundaryARN
-	}
-	return &k.facts.Boundary
-}
-
-func extraStatements(k *compiler) []iampolicy.Statement {
-	if k.spec.Identity == nil {
+func extraStatements(k *part.Compiler) []iampolicy.Statement {
+	if k.Spec.Identity == nil {
 		return nil
 	}
 	var out []iampolicy.Statement
-	for _, e := range k.spec.Identity.ExtraPolicyStatements {
+	for _, e := range k.Spec.Identity.ExtraPolicyStatements {
 		s := iampolicy.Statement{}
 		for _, a := range e.Actions {
 			s.Action = append(s.Action, string(a))
@@ -156,61 +138,55 @@ func extraStatements(k *compiler) []iampolicy.Statement {
 }
 
 // addServiceAccounts adds the identities of the workloads in Kubernetes: one for each role.
-func addServiceAccounts(k *compiler) {
-	for _, a := range k.parts.accessSets(k.spec) {
+func addServiceAccounts(k *part.Compiler) {
+	for _, a := range k.Parts.AccessSets(k.Spec) {
 		o := &corev1.ServiceAccount{AutomountServiceAccountToken: new(false)}
-		if identityOf(k.c, k.facts).irsa {
-			o.Annotations = map[string]string{AnnotationRoleARN: k.home.roleARN(a.role(k.names))}
+		if identityOf(k.Capability, k.Facts).irsa {
+			o.Annotations = map[string]string{AnnotationRoleARN: k.Home.RoleARN(a.Role(k.Names))}
 		}
-		k.workload(child{kindServiceAccount, a.serviceAccount(k.names), StepServiceAccount, "identity"}, o)
+		k.Workload(part.Child{Kind: kindServiceAccount, Name: a.ServiceAccount(k.Names), Step: StepServiceAccount, Component: "identity"}, o)
 	}
 }
 
-// AppRole names the role of the workloads.
-func (n Names) AppRole() string { return n.Of("app-role") }
-
-// ServiceAccount names the identity of the workloads in Kubernetes.
-func (n Names) ServiceAccount() string { return n.Of("app-sa") }
-
-func checkRights(v *verdict, id *nexusv1.IdentitySpec, f Facts) {
+func checkRights(v *part.Verdict, id *nexusv1.IdentitySpec, f part.Facts) {
 	if id == nil {
 		return
 	}
 	const at = "spec.identity.extraPolicyStatements"
-	v.optional("spec.identity.permissionsBoundaryARN", id.PermissionsBoundaryARN, 2048, boundaryPattern)
+	v.Optional("spec.identity.permissionsBoundaryARN", id.PermissionsBoundaryARN, 2048, boundaryPattern)
 	if b := id.PermissionsBoundaryARN; b != "" && f.Boundary != "" && b != f.Boundary {
-		v.refuse(status.ReasonNotPermitted, "spec.identity.permissionsBoundaryARN",
+		v.Refuse(status.ReasonNotPermitted, "spec.identity.permissionsBoundaryARN",
 			"the provider bounds every role by %s: leave the field out or repeat that", f.Boundary)
 	}
 	if len(id.ExtraPolicyStatements) == 0 {
 		return
 	}
-	v.require(id.PermissionsBoundaryARN != "", at, "need spec.identity.permissionsBoundaryARN")
-	v.require(len(id.ExtraPolicyStatements) <= maxList, at, "at most %d", maxList)
+	v.Require(id.PermissionsBoundaryARN != "", at, "need spec.identity.permissionsBoundaryARN")
+	v.Require(len(id.ExtraPolicyStatements) <= part.MaxList, at, "at most %d", part.MaxList)
 	for i, s := range id.ExtraPolicyStatements {
 		checkStatement(v, fmt.Sprintf("%s[%d]", at, i), s)
 	}
 	// The account is known once the provider was read, and with it whether it has a boundary.
 	if f.Account != "" && f.Boundary != id.PermissionsBoundaryARN {
-		v.refuse(status.ReasonNotPermitted, at, "need a spec.providerRef to an AWSProvider whose permissionsBoundaryARN "+
+		v.Refuse(status.ReasonNotPermitted, at, "need a spec.providerRef to an AWSProvider whose permissionsBoundaryARN "+
 			"is the same as spec.identity.permissionsBoundaryARN: the boundary is an administrator's to choose")
 	}
 }
 
-func checkStatement(v *verdict, at string, s nexusv1.PolicyStatement) {
-	v.require(len(s.Actions) >= 1 && len(s.Actions) <= 32, at+".actions", "1 to 32")
-	v.require(len(s.Resources) >= 1 && len(s.Resources) <= 32, at+".resources", "1 to 32")
+func checkStatement(v *part.Verdict, at string, s nexusv1.PolicyStatement) {
+	v.Require(len(s.Actions) >= 1 && len(s.Actions) <= 32, at+".actions", "1 to 32")
+	v.Require(len(s.Resources) >= 1 && len(s.Resources) <= 32, at+".resources", "1 to 32")
 	for _, a := range s.Actions {
-		v.matches(at+".actions", string(a), 128, actionPattern)
+		v.Matches(at+".actions", string(a), 128, actionPattern)
 		service, _, _ := strings.Cut(string(a), ":")
-		v.require(!slices.Contains(ungrantable, service), at+".actions", "actions of %s cannot be granted here", service)
+		v.Require(!slices.Contains(ungrantable, service), at+".actions", "actions of %s cannot be granted here", service)
 	}
 	for _, r := range s.Resources {
-		v.matches(at+".resources", string(r), 512, resourcePattern)
+		v.Matches(at+".resources", string(r), 512, resourcePattern)
 	}
 }
 
 // rightsPart is spec.identity.
-func rightsPart() part {
-	return part{checks: []turn[checking]{at(120, func(v *verdict, c *nexusv1.NexusAICapability, f Facts) { checkRights(v, c.Spec.Identity, f) })}}
+func rightsPart() part.Part {
+	return part.Part{Checks: []part.Turn[part.Checking]{part.At(120, func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) { checkRights(v, c.Spec.Identity, f) })}}
 }

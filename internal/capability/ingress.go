@@ -13,6 +13,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -20,33 +21,29 @@ import (
 // The annotations of the AWS Load Balancer Controller.
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/
 const (
-	alb           = "alb.ingress.kubernetes.io/"
-	albGroup      = alb + "group."
-	ingressClass  = "alb"
-	tlsPolicy     = "ELBSecurityPolicy-TLS13-1-2-2021-06"
-	legacyClass   = "kubernetes.io/ingress.class"
-	reservedNexus = "nexus.ai/"
+	alb          = "alb.ingress.kubernetes.io/"
+	albGroup     = alb + "group."
+	ingressClass = "alb"
+	tlsPolicy    = "ELBSecurityPolicy-TLS13-1-2-2021-06"
+	legacyClass  = "kubernetes.io/ingress.class"
 )
 
 // ownAnnotations are set here or left out on purpose. A user's value for them is refused, and left out while a capability
 // that has one is deleted.
 var ownAnnotations = []string{
-	legacyClass, AnnotationLastApplied,
+	legacyClass, part.AnnotationLastApplied,
 	alb + "scheme", alb + "target-type", alb + "listen-ports", alb + "certificate-arn", alb + "ssl-redirect", alb + "ssl-policy",
 	alb + "healthcheck-path", alb + "success-codes", alb + "tags",
 }
 
-// AnnotationLastApplied is kubectl's own record; passed on it would lie.
-const AnnotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"
-
 // ingressAsked reports whether traffic from outside is to come through an Ingress or a Gateway.
 func ingressAsked(s *nexusv1.NexusAICapabilitySpec) bool {
-	return s.Ingress == nil || boolOr(s.Ingress.Enabled, true)
+	return s.Ingress == nil || part.BoolOr(s.Ingress.Enabled, true)
 }
 
 // ingressEnabled reports whether there is an Ingress or a Gateway: it also needs a path that leads to a component.
 func ingressEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
-	return ingressAsked(s) && len(routesOf(s)) > 0
+	return ingressAsked(s) && len(part.RoutesOf(s)) > 0
 }
 
 // ingressOf returns the ingress's settings with their defaults; they count for health checks and load
@@ -61,14 +58,14 @@ func ingressOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.IngressSpec {
 	return out
 }
 
-func addIngress(k *compiler) {
-	if !ingressEnabled(k.spec) || gatewayOf(k.spec) != nil {
+func addIngress(k *part.Compiler) {
+	if !ingressEnabled(k.Spec) || gatewayOf(k.Spec) != nil {
 		return
 	}
-	in := ingressOf(k.spec)
+	in := ingressOf(k.Spec)
 	var paths []networkingv1.HTTPIngressPath
-	for _, r := range routesOf(k.spec) {
-		paths = append(paths, ingressRoute(k, r.path, r.to))
+	for _, r := range part.RoutesOf(k.Spec) {
+		paths = append(paths, ingressRoute(k, r.Path, r.To))
 	}
 	o := &networkingv1.Ingress{Spec: networkingv1.IngressSpec{
 		IngressClassName: new(ingressClass),
@@ -82,28 +79,28 @@ func addIngress(k *compiler) {
 	if id := certificateID(k); id != "" { // a load balancer refuses a certificate that is not issued
 		after = append(after, graph.NeedReady(id)...)
 	}
-	k.workload(child{kindIngress, k.names.Ingress(), StepIngress, "ingress"}, o, after...)
+	k.Workload(part.Child{Kind: kindIngress, Name: k.Names.Ingress(), Step: StepIngress, Component: "ingress"}, o, after...)
 }
 
 // servicesApplied are the edges to the Services that traffic is led to.
-func servicesApplied(k *compiler) []graph.Edge {
+func servicesApplied(k *part.Compiler) []graph.Edge {
 	var services []string
-	for _, c := range routed(k.spec) {
-		services = append(services, graph.ID(kindService, k.names.WorkloadNamespace(), k.names.Service(c.name), k.c.Namespace))
+	for _, c := range part.Routed(k.Spec) {
+		services = append(services, graph.ID(part.KindService, k.Names.WorkloadNamespace(), k.Names.Service(c.Name), k.Capability.Namespace))
 	}
 	return graph.NeedApplied(services...)
 }
 
-func ingressRoute(k *compiler, prefix string, c component) networkingv1.HTTPIngressPath {
+func ingressRoute(k *part.Compiler, prefix string, c part.Component) networkingv1.HTTPIngressPath {
 	return networkingv1.HTTPIngressPath{
 		Path: prefix, PathType: new(networkingv1.PathTypePrefix),
 		Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
-			Name: k.names.Service(c.name), Port: networkingv1.ServiceBackendPort{Number: c.port},
+			Name: k.Names.Service(c.Name), Port: networkingv1.ServiceBackendPort{Number: c.PortNumber},
 		}},
 	}
 }
 
-func albAnnotations(k *compiler, in nexusv1.IngressSpec) map[string]string {
+func albAnnotations(k *part.Compiler, in nexusv1.IngressSpec) map[string]string {
 	out := map[string]string{}
 	for key, v := range in.Annotations {
 		if !ownedAnnotation(key) {
@@ -129,19 +126,19 @@ func albAnnotations(k *compiler, in nexusv1.IngressSpec) map[string]string {
 }
 
 func ownedAnnotation(key string) bool {
-	return slices.Contains(ownAnnotations, key) || strings.HasPrefix(key, albGroup) || strings.HasPrefix(key, reservedNexus)
+	return slices.Contains(ownAnnotations, key) || strings.HasPrefix(key, albGroup) || strings.HasPrefix(key, part.ReservedNexus)
 }
 
 // balancerTags mark what the load balancer controller makes in AWS, as key=value pairs.
-func balancerTags(k *compiler) string {
+func balancerTags(k *part.Compiler) string {
 	tags := []string{
-		"nexus.ai/capability=" + k.c.Namespace + "/" + k.c.Name, "nexus.ai/environment=" + k.names.Environment, "nexus.ai/managed-by=" + wellknown.OperatorName,
+		"nexus.ai/capability=" + k.Capability.Namespace + "/" + k.Capability.Name, "nexus.ai/environment=" + k.Names.Environment, "nexus.ai/managed-by=" + wellknown.OperatorName,
 	}
-	if k.facts.ClusterID != "" {
-		tags = append(tags, "nexus.ai/cluster="+k.facts.ClusterID)
+	if k.Facts.ClusterID != "" {
+		tags = append(tags, "nexus.ai/cluster="+k.Facts.ClusterID)
 	}
-	if k.spec.Budget != nil {
-		tags = append(tags, tagCapability+"="+k.names.Prefix())
+	if k.Spec.Budget != nil {
+		tags = append(tags, part.TagCapability+"="+k.Names.Prefix())
 	}
 	return strings.Join(tags, ",")
 }
@@ -154,28 +151,25 @@ func groupAllowed(patterns []string, group string) bool {
 	})
 }
 
-// Ingress names the way in.
-func (n Names) Ingress() string { return n.Of("app-ingress") }
-
-func checkIngress(v *verdict, in nexusv1.IngressSpec, f Facts) {
-	oneOf(v, "spec.ingress.scheme", in.Scheme, nexusv1.SchemeInternal, nexusv1.SchemeInternetFacing)
-	v.matches("spec.ingress.healthCheckPath", in.HealthCheckPath, 1024, healthPattern)
-	v.optional("spec.ingress.host", in.Host, 253, hostPattern)
-	v.optional("spec.ingress.certificateArn", in.CertificateArn, 2048, certificatePattern)
+func checkIngress(v *part.Verdict, in nexusv1.IngressSpec, f part.Facts) {
+	part.OneOf(v, "spec.ingress.scheme", in.Scheme, nexusv1.SchemeInternal, nexusv1.SchemeInternetFacing)
+	v.Matches("spec.ingress.healthCheckPath", in.HealthCheckPath, 1024, healthPattern)
+	v.Optional("spec.ingress.host", in.Host, 253, hostPattern)
+	v.Optional("spec.ingress.certificateArn", in.CertificateArn, 2048, certificatePattern)
 	checkZone(v, in)
 	checkGateway(v, in)
-	v.annotations("spec.ingress.annotations", in.Annotations)
-	for _, key := range sortedKeys(in.Annotations) {
-		v.require(!strings.HasPrefix(key, albGroup), fmt.Sprintf("spec.ingress.annotations[%s]", status.Truncate(key, 64)),
+	v.Annotations("spec.ingress.annotations", in.Annotations)
+	for _, key := range part.SortedKeys(in.Annotations) {
+		v.Require(!strings.HasPrefix(key, albGroup), fmt.Sprintf("spec.ingress.annotations[%s]", status.Truncate(key, 64)),
 			"is not passed on: set spec.ingress.groupName, which an administrator must allow")
 	}
-	v.ownedAnnotations("spec.ingress.annotations", in.Annotations, ownAnnotations, "scheme, healthCheckPath, certificateArn, host or hostedZoneName of spec.ingress")
+	v.OwnedAnnotations("spec.ingress.annotations", in.Annotations, ownAnnotations, "scheme, healthCheckPath, certificateArn, host or hostedZoneName of spec.ingress")
 	if in.GroupName == "" {
 		return
 	}
-	v.matches("spec.ingress.groupName", in.GroupName, 63, groupPattern)
+	v.Matches("spec.ingress.groupName", in.GroupName, 63, groupPattern)
 	if !groupAllowed(f.AllowedIngressGroups, in.GroupName) {
-		v.refuse(status.ReasonNotPermitted, "spec.ingress.groupName",
+		v.Refuse(status.ReasonNotPermitted, "spec.ingress.groupName",
 			"the operator's --allowed-ingress-groups does not match %s: leave groupName out for its own load balancer, or ask an administrator", in.GroupName)
 	}
 }

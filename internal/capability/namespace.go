@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
 // systemNamespaces are patterns of namespaces in which components of a cluster run by their documentation or by
@@ -38,50 +39,39 @@ func IsSystemNamespace(name string) bool {
 
 // Names of the namespace: of its kinds and step.
 const (
-	kindNamespace = "Namespace"
-	kindQuota     = "ResourceQuota"
 	StepNamespace = "Namespace"
 )
 
-// hasQuota reports whether the workload namespace is the operator's to limit.
-func hasQuota(k *compiler) bool { return k.madeNamespace() && len(k.facts.NamespaceQuota) > 0 }
-
 // addQuota limits what runs in a namespace that was made for the workloads: the quotas of the capability's own
 // namespace do not reach it.
-func addQuota(k *compiler) {
-	if !hasQuota(k) {
+func addQuota(k *part.Compiler) {
+	if !part.HasQuota(k) {
 		return
 	}
-	o := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: k.facts.NamespaceQuota.DeepCopy()}}
-	k.workload(child{kindQuota, k.names.Quota(), StepNamespace, "namespace"}, o)
+	o := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: k.Facts.NamespaceQuota.DeepCopy()}}
+	k.Workload(part.Child{Kind: part.KindQuota, Name: k.Names.Quota(), Step: StepNamespace, Component: "namespace"}, o)
 }
-
-// Quota is the ResourceQuota of a namespace that was made for the workloads.
-func (n Names) Quota() string { return n.Prefix() + "-quota" }
-
-// Inhabitants is the name of the ResourceQuota that counts the objects in the namespace before it is deleted.
-func (n Names) Inhabitants() string { return n.Prefix() + "-inhabitants" }
 
 // addNamespace makes the workload namespace when it is not the capability's own, closed to pods that do not
 // meet the restricted standard, which the workloads here do.
-func addNamespace(k *compiler) {
-	if !k.madeNamespace() {
+func addNamespace(k *part.Compiler) {
+	if !k.MadeNamespace() {
 		return
 	}
 	o := &corev1.Namespace{}
 	o.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
-	k.add(child{kindNamespace, k.names.WorkloadNamespace(), StepNamespace, "namespace"}, coreV1, o, nil)
+	k.Add(part.Child{Kind: part.KindNamespace, Name: k.Names.WorkloadNamespace(), Step: StepNamespace, Component: "namespace"}, part.CoreV1, o, nil)
 	addQuota(k)
 }
 
 // namespacePart is the namespace of the workloads.
-func namespacePart() part {
-	return part{
-		steps: []Step{{7, StepNamespace, nexusv1.PhaseDeploying, nexusv1.ConditionNamespaceReady}},
-		kinds: []kindFacts{
-			{kind: kindQuota, version: coreV1, step: StepNamespace, removed: removal{stage: removesIdentity + 20, steps: []string{StepNamespace}}},
-			{kind: kindNamespace, version: coreV1, step: StepNamespace, removed: removal{stage: removesIdentity + 20}},
+func namespacePart() part.Part {
+	return part.Part{
+		Steps: []part.Step{{Number: 7, Name: StepNamespace, Phase: nexusv1.PhaseDeploying, Condition: nexusv1.ConditionNamespaceReady}},
+		Kinds: []part.KindFacts{
+			{Kind: part.KindQuota, Version: part.CoreV1, Step: StepNamespace, Removed: part.Removal{Stage: part.RemovesIdentity + 20, Steps: []string{StepNamespace}}},
+			{Kind: part.KindNamespace, Version: part.CoreV1, Step: StepNamespace, Removed: part.Removal{Stage: part.RemovesIdentity + 20}},
 		},
-		compile: []func(*compiler){addNamespace},
+		Compile: []func(*part.Compiler){addNamespace},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -104,7 +105,7 @@ func (s State) isDrifted() bool {
 type Observed struct {
 	// Capability with the status it had.
 	Capability *nexusv1.NexusAICapability
-	Facts      Facts
+	Facts      part.Facts
 	// Graph is nil when there is none, because Err came first or the capability is being deleted; the parts
 	// then keep what was last said of them.
 	Graph *graph.Graph
@@ -199,14 +200,14 @@ func (o Observed) remaining() []view {
 // endpoints lists the addresses at which the capability answers by now.
 func (o Observed) endpoints() *nexusv1.EndpointsStatus {
 	c := o.Capability
-	n := NamesOf(c)
+	n := part.NamesOf(c)
 	out := &nexusv1.EndpointsStatus{BackendInternal: backendInternalURL(c)}
 	state := func(kind, name string) State {
 		return o.States[graph.ID(kind, n.WorkloadNamespace(), name, c.Namespace)]
 	}
 	if !ingressEnabled(&c.Spec) {
-		if of, ok := front(&c.Spec); ok && state(kindService, n.Service(of.name)).address() != "" {
-			out.URL = fmt.Sprintf("http://%s:%d", state(kindService, n.Service(of.name)).address(), of.port)
+		if of, ok := part.Front(&c.Spec); ok && state(part.KindService, n.Service(of.Name)).address() != "" {
+			out.URL = fmt.Sprintf("http://%s:%d", state(part.KindService, n.Service(of.Name)).address(), of.PortNumber)
 		}
 		return out
 	}

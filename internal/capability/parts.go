@@ -2,9 +2,11 @@
 
 package capability
 
+import "github.com/nexus-operator/nexus-operator/internal/capability/part"
+
 // allParts returns the parts of a capability in the order in which they add their objects.
-func allParts() parts {
-	return parts{
+func allParts() part.Parts {
+	return part.Parts{
 		identifiersPart(), regionPart(), providerPart(), keyPart(), tablesPart(), bucketsPart(), gluePart(), queuesPart(), topicsPart(),
 		resourcesPart(), aiPart(), bedrockPart(), signInPart(), parametersPart(), secretsPart(), identityPart(), namespacePart(),
 		policiesPart(), accountsPart(), workloadsPart(), trafficPart(), budgetPart(), existingPart(), rightsPart(),

@@ -11,51 +11,52 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
 // translate returns a field of a component as the type of Kubernetes that has the same JSON form.
-func translate[T any](k *compiler, from any) T {
+func translate[T any](k *part.Compiler, from any) T {
 	var out T
 	b, err := json.Marshal(from)
 	if err == nil {
 		err = json.Unmarshal(b, &out)
 	}
 	if err != nil {
-		k.fail(err)
+		k.Fail(err)
 	}
 	return out
 }
 
 // setEnvironment sets the sources of the container's environment variables. The operator's settings come last, so that no
 // key of another source replaces one of them.
-func setEnvironment(k *compiler, c component, pod *corev1.PodSpec) {
+func setEnvironment(k *part.Compiler, c part.Component, pod *corev1.PodSpec) {
 	container := &pod.Containers[0]
 	container.Env = translate[[]corev1.EnvVar](k, c.Env)
 	container.EnvFrom = append(translate[[]corev1.EnvFromSource](k, c.EnvFrom), corev1.EnvFromSource{
-		ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: k.accessOf(c).configMap(k.names)}},
+		ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: k.AccessOf(c).ConfigMap(k.Names)}},
 	})
 	pod.ImagePullSecrets = translate[[]corev1.LocalObjectReference](k, c.ImagePullSecrets)
 }
 
 // setProbes sets the container's probes: those that are declared, else the defaults. Only a Service has defaults: the others need not listen on a port.
-func setProbes(k *compiler, c component, container *corev1.Container) {
+func setProbes(k *part.Compiler, c part.Component, container *corev1.Container) {
 	declared := nexusv1.ProbesSpec{}
 	if c.Probes != nil {
 		declared = *c.Probes
 	}
-	if !c.isServed() {
+	if !c.IsServed() {
 		container.StartupProbe, container.LivenessProbe, container.ReadinessProbe = probeOf(k, c, declared.Startup, nil), probeOf(k, c, declared.Liveness, nil), probeOf(k, c, declared.Readiness, nil)
 		return
 	}
 	container.StartupProbe = probeOf(k, c, declared.Startup, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 5, FailureThreshold: 60})
 	container.LivenessProbe = probeOf(k, c, declared.Liveness, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 20, TimeoutSeconds: 5})
 	container.ReadinessProbe = probeOf(k, c, declared.Readiness, &corev1.Probe{PeriodSeconds: 10, TimeoutSeconds: 5, ProbeHandler: corev1.ProbeHandler{
-		HTTPGet: &corev1.HTTPGetAction{Path: ingressOf(k.spec).HealthCheckPath, Port: intstr.FromString("http")},
+		HTTPGet: &corev1.HTTPGetAction{Path: ingressOf(k.Spec).HealthCheckPath, Port: intstr.FromString("http")},
 	}})
 }
 
 // probeOf returns a declared probe with its ports, or the default.
-func probeOf(k *compiler, c component, declared *nexusv1.Probe, byDefault *corev1.Probe) *corev1.Probe {
+func probeOf(k *part.Compiler, c part.Component, declared *nexusv1.Probe, byDefault *corev1.Probe) *corev1.Probe {
 	if declared == nil {
 		return byDefault
 	}
@@ -68,13 +69,13 @@ func probeOf(k *compiler, c component, declared *nexusv1.Probe, byDefault *corev
 		p.TCPSocket.Port = &port
 	}
 	if p.GRPC != nil && p.GRPC.Port == nil {
-		p.GRPC.Port = &c.port
+		p.GRPC.Port = &c.PortNumber
 	}
 	return translate[*corev1.Probe](k, p)
 }
 
 // setPlacement sets where pods run.
-func setPlacement(k *compiler, c component, pod *corev1.PodSpec) {
+func setPlacement(k *part.Compiler, c part.Component, pod *corev1.PodSpec) {
 	pod.NodeSelector = translate[map[string]string](k, c.NodeSelector)
 	pod.Tolerations = translate[[]corev1.Toleration](k, c.Tolerations)
 	pod.Affinity = translate[*corev1.Affinity](k, c.Affinity)
@@ -84,7 +85,7 @@ func setPlacement(k *compiler, c component, pod *corev1.PodSpec) {
 	}
 	pod.TopologySpreadConstraints = translate[[]corev1.TopologySpreadConstraint](k, c.TopologySpreadConstraints)
 	for i := range pod.TopologySpreadConstraints {
-		pod.TopologySpreadConstraints[i].LabelSelector = &metav1.LabelSelector{MatchLabels: k.selector(c.name)}
+		pod.TopologySpreadConstraints[i].LabelSelector = &metav1.LabelSelector{MatchLabels: k.Selector(c.Name)}
 	}
 }
 
@@ -92,7 +93,7 @@ func setPlacement(k *compiler, c component, pod *corev1.PodSpec) {
 var defaultSizeLimit = resource.MustParse("1Gi")
 
 // setScratchVolumes mounts the empty directories of the container.
-func setScratchVolumes(c component, pod *corev1.PodSpec) {
+func setScratchVolumes(c part.Component, pod *corev1.PodSpec) {
 	for _, s := range c.ScratchVolumes {
 		limit := defaultSizeLimit.DeepCopy()
 		if s.SizeLimit != nil {
@@ -107,7 +108,7 @@ func setScratchVolumes(c component, pod *corev1.PodSpec) {
 
 // setSecurity sets the security settings of the pod: those of Pod Security restricted, with the component's changes, which
 // validation keeps within it.
-func setSecurity(k *compiler, c component, pod *corev1.PodSpec) {
+func setSecurity(k *part.Compiler, c part.Component, pod *corev1.PodSpec) {
 	own := &corev1.SecurityContext{AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
 	all := &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
 	pod.SecurityContext, pod.Containers[0].SecurityContext = all, own

@@ -9,6 +9,7 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -16,22 +17,6 @@ import (
 // AnnotationIdentity on pods is the mode in which they get credentials, where that is not IRSA. It makes pods roll when the
 // mode changes: credentials reach pods only when they start.
 const AnnotationIdentity = "nexus.ai/identity-mode"
-
-// IdentityFacts describes the ways in which pods get credentials.
-type IdentityFacts struct {
-	// Recorded is status.identity.
-	Recorded nexusv1.IdentityStatus
-	// AgentReady is true when the EKS Pod Identity Agent is ready on a node, of EKS Auto Mode or with a pod of the agent, or will be on the first one; it is gathered only for a mode Auto that has not chosen.
-	AgentReady bool
-	// TrustsIssuer and TrustsPodIdentity are what any role of the workloads declares at present, and RoleReady whether all of them
-	// exist, work and declare the same.
-	TrustsIssuer, TrustsPodIdentity, RoleReady bool
-	// Associated is true while a PodIdentityAssociation of the workloads exists.
-	Associated bool
-	// Rolled is the mode that every Deployment has rolled out completely, with pods that have credentials in that way; empty
-	// while there is none.
-	Rolled nexusv1.IdentityMode
-}
 
 // RequestedIdentity is the mode that the spec asks for; empty is IRSA.
 func RequestedIdentity(c *nexusv1.NexusAICapability) nexusv1.IdentityMode {
@@ -47,7 +32,7 @@ func IsUndecided(c *nexusv1.NexusAICapability, recorded nexusv1.IdentityStatus) 
 }
 
 // identityMode is IRSA or PodIdentity. Auto chooses once: nodes and agents that come and go would otherwise restart the pods.
-func identityMode(c *nexusv1.NexusAICapability, f Facts) nexusv1.IdentityMode {
+func identityMode(c *nexusv1.NexusAICapability, f part.Facts) nexusv1.IdentityMode {
 	switch requested := RequestedIdentity(c); {
 	case requested == "":
 		return nexusv1.IdentityIRSA
@@ -55,7 +40,7 @@ func identityMode(c *nexusv1.NexusAICapability, f Facts) nexusv1.IdentityMode {
 		return requested
 	case !IsUndecided(c, f.Identity.Recorded):
 		return f.Identity.Recorded.Mode
-	case f.Identity.AgentReady && f.EKSCluster != "" && f.region(c) == f.EKSRegion:
+	case f.Identity.AgentReady && f.EKSCluster != "" && f.RegionOf(c) == f.EKSRegion:
 		return nexusv1.IdentityPodIdentity
 	default:
 		return nexusv1.IdentityIRSA
@@ -75,7 +60,7 @@ type identity struct {
 // identityOf decides how far a change of the mode is carried out: the role trusts the new way before the old one ends, and
 // the old one until all pods have the new one. An association has precedence over IRSA in EKS, so that it is removed before
 // pods are started for IRSA.
-func identityOf(c *nexusv1.NexusAICapability, f Facts) identity {
+func identityOf(c *nexusv1.NexusAICapability, f part.Facts) identity {
 	i := f.Identity
 	if identityMode(c, f) == nexusv1.IdentityPodIdentity {
 		out := identity{mode: nexusv1.IdentityPodIdentity, podIdentity: true, associated: true, pods: nexusv1.IdentityPodIdentity}
@@ -94,42 +79,42 @@ func identityOf(c *nexusv1.NexusAICapability, f Facts) identity {
 }
 
 // addAssociations give the roles to the ServiceAccounts of the workloads, each once its role trusts EKS Pod Identity.
-func addAssociations(k *compiler) {
-	if !identityOf(k.c, k.facts).associated {
+func addAssociations(k *part.Compiler) {
+	if !identityOf(k.Capability, k.Facts).associated {
 		return
 	}
-	for _, a := range k.parts.accessSets(k.spec) {
-		role := a.role(k.names)
+	for _, a := range k.Parts.AccessSets(k.Spec) {
+		role := a.Role(k.Names)
 		o := &awsv1.PodIdentityAssociation{Spec: awsv1.PodIdentityAssociationSpec{
-			ClusterName: k.facts.EKSCluster, Namespace: k.names.WorkloadNamespace(), ServiceAccount: a.serviceAccount(k.names),
+			ClusterName: k.Facts.EKSCluster, Namespace: k.Names.WorkloadNamespace(), ServiceAccount: a.ServiceAccount(k.Names),
 			RoleRef: &awsv1.ObjectReference{Name: role}, DisableSessionTags: new(false), // the trust policy asks for them
 		}}
-		k.resource(child{kindAssociation, a.association(k.names), StepIAM, "iam"}, o, graph.NeedReady(kindRole+"/"+role)...)
+		k.Resource(part.Child{Kind: kindAssociation, Name: a.Association(k.Names), Step: StepIAM, Component: "iam"}, o, graph.NeedReady(part.KindRole+"/"+role)...)
 	}
 }
 
 // podAnnotations returns the annotations whose change restarts the pods.
-func podAnnotations(k *compiler, checksum string) map[string]string {
-	out := map[string]string{AnnotationChecksum: checksum}
-	if mode := identityOf(k.c, k.facts).pods; mode != nexusv1.IdentityIRSA {
+func podAnnotations(k *part.Compiler, checksum string) map[string]string {
+	out := map[string]string{part.AnnotationChecksum: checksum}
+	if mode := identityOf(k.Capability, k.Facts).pods; mode != nexusv1.IdentityIRSA {
 		out[AnnotationIdentity] = string(mode)
 	}
 	return out
 }
 
 // checkPodIdentity refuses the mode where associations cannot be made: by the capability's provider, in the operator's cluster.
-func checkPodIdentity(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
+func checkPodIdentity(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 	const at = "spec.identity.mode"
-	oneOf(v, at, RequestedIdentity(c), "", nexusv1.IdentityIRSA, nexusv1.IdentityPodIdentity, nexusv1.IdentityAuto)
-	if v.first != nil || identityMode(c, f) != nexusv1.IdentityPodIdentity {
+	part.OneOf(v, at, RequestedIdentity(c), "", nexusv1.IdentityIRSA, nexusv1.IdentityPodIdentity, nexusv1.IdentityAuto)
+	if v.First != nil || identityMode(c, f) != nexusv1.IdentityPodIdentity {
 		return
 	}
 	if f.EKSCluster == "" {
-		v.refuse(status.ReasonNotPermitted, at, "the operator does not know the name of its EKS cluster: start it with --eks-cluster-name (EKS_CLUSTER_NAME), or set mode IRSA")
+		v.Refuse(status.ReasonNotPermitted, at, "the operator does not know the name of its EKS cluster: start it with --eks-cluster-name (EKS_CLUSTER_NAME), or set mode IRSA")
 		return
 	}
-	region := f.region(c)
-	v.require(region == "" || f.EKSRegion == "" || region == f.EKSRegion, at, "EKS cluster %s is in %s and the capability in %s, where its provider cannot make the association: set mode IRSA", f.EKSCluster, f.EKSRegion, region)
+	region := f.RegionOf(c)
+	v.Require(region == "" || f.EKSRegion == "" || region == f.EKSRegion, at, "EKS cluster %s is in %s and the capability in %s, where its provider cannot make the association: set mode IRSA", f.EKSCluster, f.EKSRegion, region)
 }
 
 // Agent describes the EKS Pod Identity Agent, a DaemonSet of the add-on eks-pod-identity-agent.

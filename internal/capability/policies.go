@@ -14,6 +14,7 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -25,21 +26,17 @@ const (
 )
 
 // policiesPart is spec.security.
-func policiesPart() part {
-	return part{
-		kinds:   []kindFacts{{kind: kindPolicies, version: intentv1alpha1.GroupVersion, step: StepPolicies, removed: removal{stage: removesIdentity + 10}}},
-		checks:  []turn[checking]{at(150, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkIntents(v, &c.Spec) })},
-		compile: []func(*compiler){addPolicies},
+func policiesPart() part.Part {
+	return part.Part{
+		Kinds:   []part.KindFacts{{Kind: kindPolicies, Version: intentv1alpha1.GroupVersion, Step: StepPolicies, Removed: part.Removal{Stage: part.RemovesIdentity + 10}}},
+		Checks:  []part.Turn[part.Checking]{part.At(150, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkIntents(v, &c.Spec) })},
+		Compile: []func(*part.Compiler){addPolicies},
 	}
 }
 
 // StepPolicies is the part of the graph that only its condition reports: it is none of the Steps,
 // and no phase.
 const StepPolicies = "Policies"
-
-// policies is the component label of bindings for all workloads. A binding for one component has the label of that component's
-// pods.
-const policies = "policies"
 
 // maxCoverage is the bound of status.coverage.
 const maxCoverage = 256
@@ -51,21 +48,21 @@ func intents(s *nexusv1.NexusAICapabilitySpec) []nexusv1.IntentReference {
 	return s.Security.Intents
 }
 
-func checkIntents(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
+func checkIntents(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
 	const at = "spec.security.intents"
 	list, declared := intents(s), []nexusv1.Component{""}
-	for _, c := range frontFirst(s) {
-		declared = append(declared, nexusv1.Component(c.name))
+	for _, c := range part.FrontFirst(s) {
+		declared = append(declared, nexusv1.Component(c.Name))
 	}
-	v.require(len(list) <= maxIntents, at, "at most %d", maxIntents)
+	v.Require(len(list) <= maxIntents, at, "at most %d", maxIntents)
 	for i, a := range list {
 		at := fmt.Sprintf("%s[%d]", at, i)
-		v.matches(at+".name", a.Name, 253, subdomainPattern)
-		oneOf(v, at+".component", a.Component, declared...)
+		v.Matches(at+".name", a.Name, 253, part.SubdomainPattern)
+		part.OneOf(v, at+".component", a.Component, declared...)
 		twice := slices.ContainsFunc(list[:i], func(b nexusv1.IntentReference) bool {
 			return a.Name == b.Name && (a.Component == b.Component || a.Component == "" || b.Component == "")
 		})
-		v.require(!twice, at, "%s is bound to the same pods already: list it once for all components, or once for each", status.Truncate(a.Name, 64))
+		v.Require(!twice, at, "%s is bound to the same pods already: list it once for all components, or once for each", status.Truncate(a.Name, 64))
 	}
 }
 
@@ -76,14 +73,14 @@ func checkIntents(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 // from being updated; the condition says that the declared posture is not there. All the same the
 // bindings come first: they wait for no more than their namespace, and stand in the graph before the
 // Deployments, which also wait for all of AWS.
-func addPolicies(k *compiler) {
+func addPolicies(k *part.Compiler) {
 	bound := []nexusv1.Component{""}
-	for _, c := range frontFirst(k.spec) {
-		bound = append(bound, nexusv1.Component(c.name))
+	for _, c := range part.FrontFirst(k.Spec) {
+		bound = append(bound, nexusv1.Component(c.Name))
 	}
 	for _, c := range bound {
 		o := &intentv1alpha1.SecurityIntentBinding{}
-		for _, i := range intents(k.spec) {
+		for _, i := range intents(k.Spec) {
 			if i.Component == c {
 				o.Spec.Intents = append(o.Spec.Intents, intentv1alpha1.MatchIntent{Name: i.Name})
 			}
@@ -92,28 +89,28 @@ func addPolicies(k *compiler) {
 			continue
 		}
 		o.Spec.Selector.WorkloadSelector = &intentv1alpha1.LabelSelector{MatchLabels: podsOf(k, c)}
-		name, label := policies, policies
+		name, label := part.Policies, part.Policies
 		if c != "" {
-			name, label = string(c)+"-"+policies, string(c)
+			name, label = string(c)+"-"+part.Policies, string(c)
 		}
-		k.workload(child{kindPolicies, k.names.Of(name), StepPolicies, label}, o)
+		k.Workload(part.Child{Kind: kindPolicies, Name: k.Names.Of(name), Step: StepPolicies, Component: label}, o)
 	}
 }
 
 // podsOf selects those of one component, or of all. The labels that people use for an application may be
 // on other pods too, in a namespace that is not ours alone; the UID is on ours only.
-func podsOf(k *compiler, c nexusv1.Component) map[string]string {
-	l := k.selector(string(c))
+func podsOf(k *part.Compiler, c nexusv1.Component) map[string]string {
+	l := k.Selector(string(c))
 	if c == "" {
-		delete(l, LabelComponent)
+		delete(l, part.LabelComponent)
 	}
-	l[wellknown.LabelCapabilityUID] = string(k.c.UID)
+	l[wellknown.LabelCapabilityUID] = string(k.Capability.UID)
 	return l
 }
 
 // boundTo returns the component that a binding is for; empty is all.
 func boundTo(n graph.Node) nexusv1.Component {
-	if c := n.Object.GetLabels()[LabelComponent]; c != policies {
+	if c := n.Object.GetLabels()[part.LabelComponent]; c != part.Policies {
 		return nexusv1.Component(c)
 	}
 	return ""
@@ -121,10 +118,10 @@ func boundTo(n graph.Node) nexusv1.Component {
 
 // closesEgress returns the bound intents that close a component's way to AWS. The frontend has no need of it, nor has a component
 // without access to anything there.
-func closesEgress(ps parts, f Facts, c *nexusv1.NexusAICapability, n graph.Node) []string {
-	if n.Step != StepPolicies || !slices.ContainsFunc(componentsOf(&c.Spec), func(of component) bool {
+func closesEgress(ps part.Parts, f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) []string {
+	if n.Step != StepPolicies || !slices.ContainsFunc(part.ComponentsOf(&c.Spec), func(of part.Component) bool {
 		bound := boundTo(n)
-		return of.name != frontend && !ps.accessOf(&c.Spec, of.Access).isNone() && (bound == "" || bound == nexusv1.Component(of.name))
+		return of.Name != part.Frontend && !ps.AccessOf(&c.Spec, of.Access).IsNone() && (bound == "" || bound == nexusv1.Component(of.Name))
 	}) {
 		return nil
 	}
@@ -133,7 +130,7 @@ func closesEgress(ps parts, f Facts, c *nexusv1.NexusAICapability, n graph.Node)
 
 // Objection says why an object of a capability will not be fit for use although it can be made as it is declared: rights on an existing store
 // are withheld, or what was asked for contradicts itself. It is nil where nothing is in the way.
-func Objection(f Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
+func Objection(f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
 	if why := WithheldFrom(f, c, n.Object.GetKind(), n.Object.GetName()); why != "" {
 		return &status.Stalled{Reason: status.ReasonNotPermitted, Message: why}
 	}
@@ -141,7 +138,7 @@ func Objection(f Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stal
 }
 
 // contradiction says how a binding closes a way that the capability needs. It may be enforced to the letter all the same.
-func contradiction(ps parts, f Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
+func contradiction(ps part.Parts, f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
 	if names := closesEgress(ps, f, c, n); len(names) > 0 {
 		return &status.Stalled{Reason: status.ReasonEgressToAWSBlocked, Message: howToOpen(f, names, string(cmp.Or(boundTo(n), nexusv1.ComponentBackend)))}
 	}
@@ -177,12 +174,12 @@ func (o Observed) stateOf(n graph.Node) State {
 // closedToBalancer says that intents of a binding close pods to the load balancer that leads to them, and what opens the way; it is empty
 // where they close none. A load balancer of AWS calls pods from its own addresses, which are those of no pod.
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/#target-type
-func closedToBalancer(f Facts, n graph.Node) string {
+func closedToBalancer(f part.Facts, n graph.Node) string {
 	if n.Step != StepPolicies {
 		return ""
 	}
 	var out, names, components []string
-	closed := slices.DeleteFunc(slices.Clone(f.ClosedToBalancers), func(c ClosedToBalancer) bool {
+	closed := slices.DeleteFunc(slices.Clone(f.ClosedToBalancers), func(c part.ClosedToBalancer) bool {
 		bound := boundTo(n)
 		return !slices.Contains(boundIntents(n), c.Intent) || bound != "" && bound != c.Component
 	})
@@ -210,11 +207,11 @@ type Balanced struct {
 }
 
 // BalancedComponents returns the components whose pods a load balancer of AWS calls.
-func BalancedComponents(c *nexusv1.NexusAICapability, f Facts) []Balanced {
+func BalancedComponents(c *nexusv1.NexusAICapability, f part.Facts) []Balanced {
 	var out []Balanced
-	for _, of := range frontFirst(&c.Spec) {
+	for _, of := range part.FrontFirst(&c.Spec) {
 		if isBalanced(f, &c.Spec, of) {
-			out = append(out, Balanced{nexusv1.Component(of.name), of.port})
+			out = append(out, Balanced{nexusv1.Component(of.Name), of.PortNumber})
 		}
 	}
 	return out
@@ -222,13 +219,13 @@ func BalancedComponents(c *nexusv1.NexusAICapability, f Facts) []Balanced {
 
 // isBalanced reports whether a load balancer of AWS calls the pods of a component. Which pods serve a Gateway of another controller, or
 // one of others, is not known.
-func isBalanced(f Facts, s *nexusv1.NexusAICapabilitySpec, c component) bool {
+func isBalanced(f part.Facts, s *nexusv1.NexusAICapabilitySpec, c part.Component) bool {
 	switch {
-	case !c.isServed():
+	case !c.IsServed():
 		return false
 	case serviceType(s, c) == corev1.ServiceTypeLoadBalancer:
 		return true
-	case len(c.routes) == 0:
+	case len(c.Paths) == 0:
 		return false
 	case gatewayOf(s) != nil:
 		return gatewayOf(s).Class != "" && f.Gateway.Controller == albController
@@ -238,7 +235,7 @@ func isBalanced(f Facts, s *nexusv1.NexusAICapabilitySpec, c component) bool {
 }
 
 // howToOpen says what opens the way to AWS that SecurityIntents close; what opens several of them is said once.
-func howToOpen(f Facts, names []string, component string) string {
+func howToOpen(f part.Facts, names []string, component string) string {
 	var out []string
 	for _, name := range names {
 		remedy := f.ClosesEgress[name]
@@ -252,11 +249,11 @@ func howToOpen(f Facts, names []string, component string) string {
 
 // SignInHost is the host of STS that the pods of a capability call for their credentials; "" where the EKS Pod Identity Agent
 // gives them, and while the region is not known.
-func SignInHost(c *nexusv1.NexusAICapability, f Facts) string {
-	if f.region(c) == "" || identityOf(c, f).pods == nexusv1.IdentityPodIdentity {
+func SignInHost(c *nexusv1.NexusAICapability, f part.Facts) string {
+	if f.RegionOf(c) == "" || identityOf(c, f).pods == nexusv1.IdentityPodIdentity {
 		return ""
 	}
-	return f.home(c).service("sts")
+	return f.HomeOf(c).Service("sts")
 }
 
 // coverage repeats what the bindings say of the engines, each for its own generation only.

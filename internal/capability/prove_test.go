@@ -9,6 +9,7 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -36,7 +37,7 @@ func TestProve_OnlyWhatTheChildOwnsNow(t *testing.T) {
 	} {
 		o := &awsv1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "shop-data", UID: "child",
 			OwnerReferences: []metav1.OwnerReference{{UID: c.UID, Controller: new(true)}}}}
-		o.Spec.ProviderRef.Name = ProviderName(c)
+		o.Spec.ProviderRef.Name = part.ProviderName(c)
 		o.Status.ARN, o.Status.Ownership = "arn:aws:s3:::shop-data", awsv1.OwnershipOwned
 		tc.edit(o)
 		if _, p, ok := Prove(c, kindBucket, o); ok != tc.proof || ok && p.ARN != o.Status.ARN {

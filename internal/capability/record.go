@@ -17,6 +17,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
 // RecordPrefix begins the names of the ConfigMaps in the operator's namespace that record deleted capabilities.
@@ -102,7 +103,7 @@ func AsDeclared(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 	})
 	out := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, Labels: maps.Clone(c.Labels), Annotations: annotations},
 		Spec: *c.Spec.DeepCopy()}
-	out.SetGroupVersionKind(nexusv1.GroupVersion.WithKind(kindCapability))
+	out.SetGroupVersionKind(nexusv1.GroupVersion.WithKind(part.KindCapability))
 	return out
 }
 

@@ -11,6 +11,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -26,13 +27,13 @@ type DefaultGrace struct {
 // Retain in production, unless a person or the default of all capabilities sets a time: nothing is lost, and the deletion of
 // a production capability without deletionPolicy ends at once, as it always did.
 func GraceOf(c *nexusv1.NexusAICapability, fallback DefaultGrace) time.Duration {
-	policy := EffectiveDeletionPolicy(c)
+	policy := part.EffectiveDeletionPolicy(c)
 	switch d := c.Spec.Deletion; {
 	case policy == nexusv1.DeletionOrphan:
 		return 0
 	case d != nil && d.Graceful != nil:
 		return d.Graceful.Duration
-	case isProduction(c) && policy == nexusv1.DeletionDelete:
+	case part.IsProduction(c) && policy == nexusv1.DeletionDelete:
 		return max(fallback.All, fallback.Production)
 	default:
 		return fallback.All
@@ -96,12 +97,12 @@ func IsWaiting(c *nexusv1.NexusAICapability) bool {
 // IsKeptForRecovery reports whether an object stays as it is while a deletion can be undone: everything that DeletionOrder removes after the
 // rights of the workloads, and the provider without which AWS cannot be reached.
 func IsKeptForRecovery(kind, name string) bool {
-	return stageOf(kind+"/"+name) > stageOf(kindRole+"/")
+	return stageOf(kind+"/"+name) > stageOf(part.KindRole+"/")
 }
 
 // keepsStores reports whether the deletion has come to the point at which it waits.
 func (s summary) keepsStores() bool {
-	return IsWaiting(s.Capability) && !slices.ContainsFunc(s.nodes, func(v view) bool { return stageOf(v.ID) <= stageOf(kindRole+"/") })
+	return IsWaiting(s.Capability) && !slices.ContainsFunc(s.nodes, func(v view) bool { return stageOf(v.ID) <= stageOf(part.KindRole+"/") })
 }
 
 func (s summary) recoverableError() error {

@@ -5,6 +5,7 @@ package capability
 import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
 // HoldsData reports whether data is lost with the AWS resource of an object of dataServices.resources. A type that is newer than this
@@ -23,4 +24,4 @@ func TypeHoldsData(typeName string) bool {
 }
 
 // IsStoreKind reports whether objects of a kind of dataServices.resources are stores. Of an AWSResource, its type decides.
-func IsStoreKind(kind string) bool { return resourceKinds[kind].store || kind == kindAnyType }
+func IsStoreKind(kind string) bool { return resourceKinds[kind].store || kind == part.KindAnyType }

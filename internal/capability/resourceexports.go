@@ -12,6 +12,7 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
 // The exported values that every resource has, and the beginnings of the others.
@@ -23,32 +24,32 @@ const (
 )
 
 // exportedValues tell the application what the resources export, with placeholders for what is not known yet.
-func exportedValues(k *compiler) (out []value) {
-	for _, r := range k.parts.selectedResources(k.spec) {
-		for _, variable := range sortedKeys(r.Exports) {
-			out = append(out, value{parameterOf(r, variable), variable, exportedValue(k, r, variable)})
+func exportedValues(k *part.Compiler) (out []part.Value) {
+	for _, r := range k.Parts.ResourcesByName(k.Spec) {
+		for _, variable := range part.SortedKeys(r.Exports) {
+			out = append(out, part.Value{Parameter: parameterOf(r, variable), Variable: variable, Text: exportedValue(k, r, variable)})
 		}
 	}
 	return out
 }
 
-func exportedValue(k *compiler, r resourcePart, variable string) string {
+func exportedValue(k *part.Compiler, r part.Resource, variable string) string {
 	if value, declared := declaredValue(k, r, r.Exports[variable]); declared {
 		return value
 	}
-	id := resourceID(k.names, r)
-	p := k.proof(id)
+	id := resourceID(k.Names, r)
+	p := k.Proof(id)
 	if value := p.Values[variable]; value != "" {
 		return value
 	}
-	if p.Settled && k.c.DeletionTimestamp == nil {
-		k.fail(refusedOf(k, r, ".exports["+variable+"]", id+" is as declared and has no text "+string(r.Exports[variable]), "export another value"))
+	if p.Settled && k.Capability.DeletionTimestamp == nil {
+		k.Fail(refusedOf(k, r, ".exports["+variable+"]", id+" is as declared and has no text "+string(r.Exports[variable]), "export another value"))
 	}
-	return placeholderFor(id)
+	return part.PlaceholderFor(id)
 }
 
 // declaredValue returns an exported property that the capability itself declares.
-func declaredValue(k *compiler, r resourcePart, value nexusv1.ExportedValue) (string, bool) {
+func declaredValue(k *part.Compiler, r part.Resource, value nexusv1.ExportedValue) (string, bool) {
 	root, at := splitExport(value)
 	if root != exportProperties {
 		return "", false
@@ -67,7 +68,7 @@ func splitExport(value nexusv1.ExportedValue) (root string, at []string) {
 }
 
 // exportedBy returns the exported values that the object of a resource shows in its status, which only the operator writes.
-func exportedBy(r resourcePart, o awsv1.Resource) map[string]string {
+func exportedBy(r part.Resource, o awsv1.Resource) map[string]string {
 	out := map[string]string{}
 	for variable, value := range r.Exports {
 		if text := shownBy(o, value); text != "" {

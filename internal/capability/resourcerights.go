@@ -8,6 +8,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -17,15 +18,15 @@ const longestARN = 160
 
 // resourceStatements allow exactly the declared actions on the proven resources, and on what lies below them where AWS evaluates an
 // action for that.
-func resourceStatements(k *compiler) (out []iampolicy.Statement) {
+func resourceStatements(k *part.Compiler) (out []iampolicy.Statement) {
 	var composed []iampolicy.Statement
-	for _, r := range k.parts.selectedResources(k.spec) {
+	for _, r := range k.Parts.ResourcesByName(k.Spec) {
 		if r.Access == nil {
 			continue
 		}
 		grants, _, err := awsschema.GrantsOf(typeOfResource(r.ResourcePart))
 		if err != nil {
-			k.fail(err)
+			k.Fail(err)
 			return nil
 		}
 		arn := resourceARN(k, r, grants)
@@ -34,10 +35,10 @@ func resourceStatements(k *compiler) (out []iampolicy.Statement) {
 		}
 		statements := statementsFor(r.Access.Actions, func(action string) []string { return grants.ResourcesOf(action, arn) })
 		switch {
-		case r.compose == nil:
+		case r.Compose == nil:
 			out = append(out, statements...)
-		case r.behind != nil:
-			composed = append(composed, slices.Concat(statements, r.behind(k, arn))...)
+		case r.Behind != nil:
+			composed = append(composed, slices.Concat(statements, r.Behind(k, arn))...)
 		default:
 			composed = append(composed, statements...)
 		}
@@ -66,30 +67,30 @@ func statementsFor(actions []nexusv1.PartAction, resourcesOf func(action string)
 
 // resourceARN is the ARN of a declared resource; "" when it is not proven to be the object's. A resource that is as declared and shows no
 // ARN is refused access, because nothing would come of it.
-func resourceARN(k *compiler, r resourcePart, grants awsschema.Grants) string {
-	id := resourceID(k.names, r)
+func resourceARN(k *part.Compiler, r part.Resource, grants awsschema.Grants) string {
+	id := resourceID(k.Names, r)
 	switch {
-	case k.expected != nil:
-		return k.expect(id, Proof{ARN: placeholderFor(id)}).ARN
-	case k.assumeOwned:
+	case k.Expected != nil:
+		return k.Expect(id, part.Proof{ARN: part.PlaceholderFor(id)}).ARN
+	case k.AssumeOwned:
 		return strings.Repeat("?", longestARN)
-	case k.facts.Account == "": // the AWSProvider is not ready, or is to be made again: no ARN can be judged, and the role stays as it is
-		return k.unknown
+	case k.Facts.Account == "": // the AWSProvider is not ready, or is to be made again: no ARN can be judged, and the role stays as it is
+		return k.Unknown
 	}
-	p := k.proof(id)
+	p := k.Proof(id)
 	arn := strings.TrimSuffix(p.ARN, ":*") // that of a log group ends so
-	if arn == placeholderFor(id) || grants.IsOf(arn, k.home.account) {
+	if arn == part.PlaceholderFor(id) || grants.IsOf(arn, k.Home.Account) {
 		return arn
 	}
-	if p.Settled && k.c.DeletionTimestamp == nil {
-		k.fail(refusedOf(k, r, ".access", "AWS shows no ARN of "+id+" that rights could be limited to", "remove access"))
+	if p.Settled && k.Capability.DeletionTimestamp == nil {
+		k.Fail(refusedOf(k, r, ".access", "AWS shows no ARN of "+id+" that rights could be limited to", "remove access"))
 	}
 	return ""
 }
 
 // refusedOf is a refusal of a field of a resource, with what a person can do; the field of one that the operator composes is in no manifest.
-func refusedOf(k *compiler, r resourcePart, field, message, remedy string) error {
-	if r.compose != nil {
+func refusedOf(k *part.Compiler, r part.Resource, field, message, remedy string) error {
+	if r.Compose != nil {
 		return status.Invalid(resourceField(k, r), "%s: see the status of that object", message)
 	}
 	return status.Invalid(resourceField(k, r)+field, "%s: %s", message, remedy)
@@ -97,9 +98,9 @@ func refusedOf(k *compiler, r resourcePart, field, message, remedy string) error
 
 // resourceField is the field that declares a resource.
 // The spec of a compiler may lack the resources that an access leaves out.
-func resourceField(k *compiler, r resourcePart) string {
-	if declared, ok := resourceOf(k.parts, k.c, kindOfResource(r.ResourcePart), k.names.Of(r.Name)); ok {
-		return declared.field
+func resourceField(k *part.Compiler, r part.Resource) string {
+	if declared, ok := resourceOf(k.Parts, k.Capability, kindOfResource(r.ResourcePart), k.Names.Of(r.Name)); ok {
+		return declared.Field
 	}
-	return r.field
+	return r.Field
 }

@@ -13,70 +13,68 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
-// kindAnyType is the kind of resources that a capability declares by their type.
-const kindAnyType = "AWSResource"
-
 // Names of the resources: of their step and access.
 const (
-	// StepResources is that of spec.dataServices.resources.
-	StepResources = "Resources"
-	ofResources   = "resources"
+	ofResources = "resources"
 )
 
 // resourcesPart is spec.dataServices.resources, and makes the objects of all parts that become resources.
-func resourcesPart() part {
-	p := part{
-		steps:        []Step{{0, StepResources, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
-		checks:       []turn[checking]{at(90, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkResourceParts(v, c) })},
-		surroundings: func(v *verdict, _ *nexusv1.NexusAICapability, _ Facts, k *compiler) { checkServiceRoles(v, k) },
-		compile:      []func(*compiler){addResources},
-		rights:       []turn[granting]{at(90, resourceStatements)},
-		values:       exportedValues,
-		publishes:    []turn[publishing]{at(50, resourceIDs)},
-		entries: entries{
-			place: 70, field: ofResources,
-			names: func(s *nexusv1.NexusAICapabilitySpec) []string {
-				return namesIn(byName(slices.Clone(dataOf(s).Resources), nameOfResource), nameOfResource)
+func resourcesPart() part.Part {
+	p := part.Part{
+		Steps:  []part.Step{{Name: part.StepResources, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
+		Checks: []part.Turn[part.Checking]{part.At(90, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkResourceParts(v, c) })},
+		Surroundings: func(v *part.Verdict, _ *nexusv1.NexusAICapability, _ part.Facts, k *part.Compiler) {
+			checkServiceRoles(v, k)
+		},
+		Compile:   []func(*part.Compiler){addResources},
+		Rights:    []part.Turn[part.Granting]{part.At(90, resourceStatements)},
+		Values:    exportedValues,
+		Publishes: []part.Turn[part.Publishing]{part.At(50, resourceIDs)},
+		Entries: part.Entries{
+			Place: 70, Field: ofResources,
+			Names: func(s *nexusv1.NexusAICapabilitySpec) []string {
+				return part.NamesIn(part.ByName(slices.Clone(part.DataOf(s).Resources), nameOfResource), nameOfResource)
 			},
-			keep: func(a accessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
-				data.Resources = keep(a, ofResources, data.Resources, nameOfResource)
+			Keep: func(a part.AccessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
+				data.Resources = part.Keep(a, ofResources, data.Resources, nameOfResource)
 			},
-			objects: func(ps parts, c *nexusv1.NexusAICapability) (out []namedObject) {
-				for _, r := range ps.selectedResources(&c.Spec) {
-					out = append(out, namedObject{r.Name, resourceID(NamesOf(c), r)})
+			Objects: func(ps part.Parts, c *nexusv1.NexusAICapability) (out []part.NamedObject) {
+				for _, r := range ps.ResourcesByName(&c.Spec) {
+					out = append(out, part.NamedObject{Name: r.Name, ID: resourceID(part.NamesOf(c), r)})
 				}
 				return out
 			},
 		},
-		resources: declaredResources,
+		Resources: declaredResources,
 	}
 	// These resources act as the roles until they are gone.
-	p.kinds = append(p.kinds, kindFacts{kind: kindRole, isPartial: true, removed: removal{stage: removesResources + 10, serviceRoles: true},
-		stepOf: func(_ parts, _ *nexusv1.NexusAICapability, name string) string {
-			if isServiceRole(name) {
-				return StepResources
+	p.Kinds = append(p.Kinds, part.KindFacts{Kind: part.KindRole, IsPartial: true, Removed: part.Removal{Stage: part.RemovesResources + 10, ServiceRoles: true},
+		StepOf: func(_ part.Parts, _ *nexusv1.NexusAICapability, name string) string {
+			if part.IsServiceRole(name) {
+				return part.StepResources
 			}
 			return ""
 		}})
 	for _, kind := range sortedKinds {
-		p.kinds = append(p.kinds, kindFacts{kind: kind, step: StepResources, removed: removal{stage: removesResources}, isBilled: true, refusal: refusals[kind]})
+		p.Kinds = append(p.Kinds, part.KindFacts{Kind: kind, Step: part.StepResources, Removed: part.Removal{Stage: part.RemovesResources}, IsBilled: true, Refusal: refusals[kind]})
 	}
 	return p
 }
 
 // declaredResources are the entries of dataServices.resources.
-func declaredResources(_ parts, s *nexusv1.NexusAICapabilitySpec) (out []resourcePart) {
-	for i, r := range dataOf(s).Resources {
-		out = append(out, resourcePart{ResourcePart: r, field: entry(resourcesField, i), component: componentResources})
+func declaredResources(_ part.Parts, s *nexusv1.NexusAICapabilitySpec) (out []part.Resource) {
+	for i, r := range part.DataOf(s).Resources {
+		out = append(out, part.Resource{ResourcePart: r, Field: part.Entry(resourcesField, i), Component: part.ComponentResources})
 	}
 	return out
 }
 
 // refusals say why dataServices.resources declares no objects of a kind as it does of others.
-var refusals = map[string]string{kindAnyType: "is declared with type and properties"}
+var refusals = map[string]string{part.KindAnyType: "is declared with type and properties"}
 
 func nameOfResource(r nexusv1.ResourcePart) string { return r.Name }
 
@@ -84,26 +82,26 @@ func nameOfResource(r nexusv1.ResourcePart) string { return r.Name }
 func ResourceKinds() []string { return slices.Clone(sortedKinds) }
 
 // sortedKinds are these kinds in order, the generic one last.
-var sortedKinds = append(slices.Sorted(maps.Keys(resourceKinds)), kindAnyType)
+var sortedKinds = append(slices.Sorted(maps.Keys(resourceKinds)), part.KindAnyType)
 
 func isResourceKind(kind string) bool {
 	_, typed := resourceKinds[kind]
-	return typed || kind == kindAnyType
+	return typed || kind == part.KindAnyType
 }
 
 // ProvingKinds returns the kinds whose proofs a capability needs.
 func ProvingKinds(c *nexusv1.NexusAICapability) []string {
 	out := slices.Clone(Proving)
-	for _, r := range allParts().selectedResources(&c.Spec) {
+	for _, r := range allParts().ResourcesByName(&c.Spec) {
 		if kind := kindOfResource(r.ResourcePart); isResourceKind(kind) && !slices.Contains(out, kind) {
 			out = append(out, kind)
 		}
 	}
-	if len(dataOf(&c.Spec).Roles) > 0 {
-		out = append(out, kindRole)
+	if len(part.DataOf(&c.Spec).Roles) > 0 {
+		out = append(out, part.KindRole)
 	}
-	if c.Spec.Budget != nil && !slices.Contains(out, kindAnyType) {
-		out = append(out, kindAnyType)
+	if c.Spec.Budget != nil && !slices.Contains(out, part.KindAnyType) {
+		out = append(out, part.KindAnyType)
 	}
 	return out
 }
@@ -117,7 +115,7 @@ func MayHaveMade(c *nexusv1.NexusAICapability, kind string) bool {
 // kindOfResource is the kind of the object that a declared resource becomes.
 func kindOfResource(r nexusv1.ResourcePart) string {
 	if r.Type != "" {
-		return kindAnyType
+		return part.KindAnyType
 	}
 	return r.Kind
 }
@@ -131,27 +129,27 @@ func typeOfResource(r nexusv1.ResourcePart) string {
 }
 
 // resourceID is the ID of the node of a declared resource.
-func resourceID(n Names, r resourcePart) string {
+func resourceID(n part.Names, r part.Resource) string {
 	return kindOfResource(r.ResourcePart) + "/" + n.Of(r.Name)
 }
 
 // resourceIDs returns the IDs of the nodes of resources that publish values which others need.
-func resourceIDs(k *compiler) (out []string) {
-	for _, r := range k.parts.allResources(k.spec) {
+func resourceIDs(k *part.Compiler) (out []string) {
+	for _, r := range k.Parts.Resources(k.Spec) {
 		if len(r.Exports) > 0 || r.Access != nil {
-			out = append(out, resourceID(k.names, r))
+			out = append(out, resourceID(k.Names, r))
 		}
 	}
 	return out
 }
 
 // addResources makes the objects of dataServices.resources and spec.ai. Each comes after the parts that it uses.
-func addResources(k *compiler) {
-	for _, r := range k.parts.selectedResources(k.spec) {
+func addResources(k *part.Compiler) {
+	for _, r := range k.Parts.ResourcesByName(k.Spec) {
 		o, err := resourceObject(k, r)
 		if err != nil {
-			if k.c.DeletionTimestamp == nil { // Validate has refused it before
-				k.fail(err)
+			if k.Capability.DeletionTimestamp == nil { // Validate has refused it before
+				k.Fail(err)
 			}
 			continue
 		}
@@ -160,16 +158,16 @@ func addResources(k *compiler) {
 		if role != "" {
 			after = append(after, graph.NeedReady(role)...)
 		}
-		id := k.resource(child{kindOfResource(r.ResourcePart), k.names.Of(r.Name), StepResources, r.component}, o, after...)
+		id := k.Resource(part.Child{Kind: kindOfResource(r.ResourcePart), Name: k.Names.Of(r.Name), Step: part.StepResources, Component: r.Component}, o, after...)
 		awaitRights(k, lacks)
 		if r.Access != nil {
-			k.addGrant(id)
+			k.AddGrant(id)
 		}
 	}
 }
 
 // resourceObject returns the object that a resource is declared to be, without what the capability decides.
-func resourceObject(k *compiler, r resourcePart) (awsv1.Resource, error) {
+func resourceObject(k *part.Compiler, r part.Resource) (awsv1.Resource, error) {
 	if r.Type != "" {
 		properties, err := propertiesOf(k, r)
 		if err != nil {
@@ -178,7 +176,7 @@ func resourceObject(k *compiler, r resourcePart) (awsv1.Resource, error) {
 		text, err := json.Marshal(properties)
 		o := &awsv1.AWSResource{Spec: awsv1.AWSResourceSpec{TypeName: r.Type, Properties: runtime.RawExtension{Raw: text},
 			Ignore: slices.Clone(r.Ignore), RecreateOnLoss: r.RecreateOnLoss}}
-		o.Spec.Tags = r.tags
+		o.Spec.Tags = r.Tags
 		return o, err
 	}
 	if _, ok := resourceKinds[r.Kind]; !ok {
@@ -196,15 +194,15 @@ func resourceObject(k *compiler, r resourcePart) (awsv1.Resource, error) {
 }
 
 // propertiesOf returns the properties of a resource of a type.
-func propertiesOf(k *compiler, r resourcePart) (map[string]any, error) {
-	if r.compose != nil {
-		return r.compose(k), nil
+func propertiesOf(k *part.Compiler, r part.Resource) (map[string]any, error) {
+	if r.Compose != nil {
+		return r.Compose(k), nil
 	}
 	return fill(k, r, r.Properties)
 }
 
 // fill returns what a resource declares, with the values of the capability in its texts.
-func fill(k *compiler, r resourcePart, declared *runtime.RawExtension) (map[string]any, error) {
+func fill(k *part.Compiler, r part.Resource, declared *runtime.RawExtension) (map[string]any, error) {
 	out := map[string]any{}
 	if declared == nil || len(declared.Raw) == 0 {
 		return out, nil
@@ -213,7 +211,7 @@ func fill(k *compiler, r resourcePart, declared *runtime.RawExtension) (map[stri
 		return nil, err
 	}
 	values := map[string]string{
-		"name": k.names.Of(r.Name), "capability": k.names.Capability, "environment": k.names.Environment, "account": k.home.account, "region": k.home.region,
+		"name": k.Names.Of(r.Name), "capability": k.Names.Capability, "environment": k.Names.Environment, "account": k.Home.Account, "region": k.Home.Region,
 	}
 	var pairs []string
 	for word, value := range values {
@@ -241,8 +239,8 @@ func fillTexts(value any, with *strings.Replacer) any {
 }
 
 // usedBy returns the IDs of the nodes of the parts that a resource uses, in order.
-func usedBy(k *compiler, r resourcePart) (out []string) {
-	parts := k.parts.objectsByName(k.c)
+func usedBy(k *part.Compiler, r part.Resource) (out []string) {
+	parts := k.Parts.ObjectsByName(k.Capability)
 	for _, name := range r.Uses {
 		out = append(out, parts[string(name)]...)
 	}
@@ -256,23 +254,9 @@ func UsersOf(c *nexusv1.NexusAICapability, kind, name string) (out []string) {
 	if !is {
 		return nil
 	}
-	for _, r := range allParts().selectedResources(&c.Spec) {
+	for _, r := range allParts().ResourcesByName(&c.Spec) {
 		if slices.Contains(r.Uses, nexusv1.PartName(used.Name)) {
-			out = append(out, resourceID(NamesOf(c), r))
-		}
-	}
-	return out
-}
-
-// objectsByName returns the IDs of the nodes of the parts that a resource can use, by the names of the parts.
-func (ps parts) objectsByName(c *nexusv1.NexusAICapability) map[string][]string {
-	out := map[string][]string{}
-	for _, e := range ps.allEntries() {
-		if e.objects == nil {
-			continue
-		}
-		for _, o := range e.objects(ps, c) {
-			out[o.name] = append(out[o.name], o.id)
+			out = append(out, resourceID(part.NamesOf(c), r))
 		}
 	}
 	return out

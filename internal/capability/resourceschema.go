@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -25,8 +26,8 @@ func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.
 	if c.DeletionTimestamp != nil {
 		return nil
 	}
-	for _, r := range allParts().selectedResources(&c.Spec) {
-		n, ok := g.Node(resourceID(NamesOf(c), r))
+	for _, r := range allParts().ResourcesByName(&c.Spec) {
+		n, ok := g.Node(resourceID(part.NamesOf(c), r))
 		if !ok {
 			continue
 		}
@@ -55,10 +56,10 @@ func FieldOfResource(c *nexusv1.NexusAICapability, kind, name, field string) str
 }
 
 // fieldBelow is the field of the capability that decides a field of the object.
-func fieldBelow(r resourcePart, field string) string {
-	at, below := r.field, strings.TrimPrefix(field, "spec.")
+func fieldBelow(r part.Resource, field string) string {
+	at, below := r.Field, strings.TrimPrefix(field, "spec.")
 	switch {
-	case r.compose != nil:
+	case r.Compose != nil:
 		return at
 	case r.Kind != "" && strings.HasPrefix(field, "spec"):
 		return at + "." + field

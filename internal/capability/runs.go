@@ -17,6 +17,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
 // AnnotationRun on a Job identifies the declaration that it runs. A Job whose annotation differs from the declared one is replaced
@@ -27,60 +28,52 @@ const AnnotationRun = "nexus.ai/run"
 // time of a run to the name.
 const maxCronJobNames = 50
 
-// runs describes when and how often a Job or a CronJob runs.
-type runs struct {
-	schedule, timeZone    string
-	concurrency           nexusv1.ConcurrencyPolicy
-	backoffLimit          *int32
-	activeDeadlineSeconds *int64
-}
-
 // addRun adds the Job or the CronJob of a component.
-func addRun(k *compiler, c component, settings settingsNode) {
-	p, after := child{kindJob, k.names.Of(c.name), c.step, c.name}, beforePods(k, c, settings)
+func addRun(k *part.Compiler, c part.Component, settings settingsNode) {
+	p, after := part.Child{Kind: kindJob, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, beforePods(k, c, settings)
 	spec := jobSpec(k, c, settings)
-	if c.kind == nexusv1.ComponentJob {
+	if c.Kind == nexusv1.ComponentJob {
 		o := &batchv1.Job{Spec: spec}
 		o.Annotations = map[string]string{AnnotationRun: runOf(k, c, settings)}
-		k.workload(p, o, after...)
+		k.Workload(p, o, after...)
 		return
 	}
-	p.kind = kindCronJob
+	p.Kind = kindCronJob
 	o := &batchv1.CronJob{Spec: batchv1.CronJobSpec{
-		Schedule:          c.runs.schedule,
-		ConcurrencyPolicy: batchv1.ConcurrencyPolicy(cmp.Or(c.runs.concurrency, nexusv1.ConcurrencyPolicy(batchv1.ForbidConcurrent))),
+		Schedule:          c.Runs.Schedule,
+		ConcurrencyPolicy: batchv1.ConcurrencyPolicy(cmp.Or(c.Runs.Concurrency, nexusv1.ConcurrencyPolicy(batchv1.ForbidConcurrent))),
 		Suspend:           new(false),
 		JobTemplate: batchv1.JobTemplateSpec{Spec: spec, ObjectMeta: metav1.ObjectMeta{
 			// The Jobs belong to the CronJob, which removes them: without the label of the capability they are no children of it.
-			Labels:      mergeMaps(k.selector(c.name), map[string]string{wellknown.LabelManagedBy: wellknown.OperatorName}),
-			Annotations: map[string]string{wellknown.AnnotationCapability: k.c.Namespace + "/" + k.c.Name},
+			Labels:      part.MergeMaps(k.Selector(c.Name), map[string]string{wellknown.LabelManagedBy: wellknown.OperatorName}),
+			Annotations: map[string]string{wellknown.AnnotationCapability: k.Capability.Namespace + "/" + k.Capability.Name},
 		}},
 	}}
-	if c.runs.timeZone != "" {
-		o.Spec.TimeZone = &c.runs.timeZone
+	if c.Runs.TimeZone != "" {
+		o.Spec.TimeZone = &c.Runs.TimeZone
 	}
-	k.workload(p, o, after...)
+	k.Workload(p, o, after...)
 }
 
 // jobSpec is that of one run. A pod that fails stays for its log, and another one is started. The template of a Job is immutable: it has
 // neither the version nor the mode of identity, whose change alone must not run a Job again.
-func jobSpec(k *compiler, c component, settings settingsNode) batchv1.JobSpec {
+func jobSpec(k *part.Compiler, c part.Component, settings settingsNode) batchv1.JobSpec {
 	pod := podSpec(k, c)
 	pod.RestartPolicy = corev1.RestartPolicyNever
 	return batchv1.JobSpec{
-		BackoffLimit:          c.runs.backoffLimit,
-		ActiveDeadlineSeconds: c.runs.activeDeadlineSeconds,
+		BackoffLimit:          c.Runs.BackoffLimit,
+		ActiveDeadlineSeconds: c.Runs.ActiveDeadlineSeconds,
 		Suspend:               suspendOf(c),
 		Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: k.labels(c.name, nil), Annotations: map[string]string{AnnotationChecksum: settings.checksum}},
+			ObjectMeta: metav1.ObjectMeta{Labels: k.Labels(c.Name, nil), Annotations: map[string]string{part.AnnotationChecksum: settings.checksum}},
 			Spec:       pod,
 		},
 	}
 }
 
 // suspendOf has a Job that somebody suspended go on. The Jobs of a CronJob are its own to suspend.
-func suspendOf(c component) *bool {
-	if c.kind == nexusv1.ComponentCronJob {
+func suspendOf(c part.Component) *bool {
+	if c.Kind == nexusv1.ComponentCronJob {
 		return nil
 	}
 	return new(false)
@@ -88,12 +81,12 @@ func suspendOf(c component) *bool {
 
 // runOf identifies what a Job runs: the fields of the component as they are declared, its identity, and its settings. Defaults are not
 // part of it, so that an operator with other defaults runs no Job again.
-func runOf(k *compiler, c component, settings settingsNode) string {
+func runOf(k *part.Compiler, c part.Component, settings settingsNode) string {
 	declared := c.ComponentSpec
 	declared.Routes, declared.Access = nil, nil // an access has the name of its contents
-	b, err := json.Marshal([]any{declared, c.runs.backoffLimit, c.runs.activeDeadlineSeconds, k.accessOf(c).serviceAccount(k.names), settings.checksum})
+	b, err := json.Marshal([]any{declared, c.Runs.BackoffLimit, c.Runs.ActiveDeadlineSeconds, k.AccessOf(c).ServiceAccount(k.Names), settings.checksum})
 	if err != nil {
-		k.fail(err)
+		k.Fail(err)
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])
@@ -130,41 +123,41 @@ func withoutRuns(n *nexusv1.NamedComponentSpec) {
 }
 
 // checkRuns checks when and how often a component runs.
-func checkRuns(v *verdict, s *nexusv1.NexusAICapabilitySpec, c component) {
+func checkRuns(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, c part.Component) {
 	checkSchedule(v, s, c)
-	v.require(c.endsAlone() || c.runs.backoffLimit == nil, c.field+".backoffLimit", "only a Job and a CronJob have it: remove it, or set another type")
-	v.require(c.endsAlone() || c.runs.activeDeadlineSeconds == nil, c.field+".activeDeadlineSeconds", "only a Job and a CronJob have it: remove it, or set another type")
-	if !c.endsAlone() {
+	v.Require(c.EndsAlone() || c.Runs.BackoffLimit == nil, c.Field+".backoffLimit", "only a Job and a CronJob have it: remove it, or set another type")
+	v.Require(c.EndsAlone() || c.Runs.ActiveDeadlineSeconds == nil, c.Field+".activeDeadlineSeconds", "only a Job and a CronJob have it: remove it, or set another type")
+	if !c.EndsAlone() {
 		return
 	}
-	if n := c.runs.backoffLimit; n != nil {
-		checkWithin(v, c.field+".backoffLimit", int64(*n), 0, 100)
+	if n := c.Runs.BackoffLimit; n != nil {
+		checkWithin(v, c.Field+".backoffLimit", int64(*n), 0, 100)
 	}
-	if n := c.runs.activeDeadlineSeconds; n != nil {
-		checkWithin(v, c.field+".activeDeadlineSeconds", *n, 1, 2592000)
+	if n := c.Runs.ActiveDeadlineSeconds; n != nil {
+		checkWithin(v, c.Field+".activeDeadlineSeconds", *n, 1, 2592000)
 	}
 	const called, counted = "nothing calls a %s: remove %s, or set type: Service", "a %s runs one pod at a time: remove %s, or set type: Worker"
-	v.require(c.Port == nil, c.field+".port", called, c.kind, "port")
-	v.require(c.Probes == nil || c.Probes.Readiness == nil, c.field+".probes", called, c.kind, "probes.readiness")
-	v.require(c.DrainSeconds == nil, c.field+".drainSeconds", called, c.kind, "drainSeconds")
-	v.require(c.Replicas == nil, c.field+".replicas", counted, c.kind, "replicas")
-	v.require(c.Autoscaling == nil, c.field+".autoscaling", counted, c.kind, "autoscaling")
-	v.require(c.PDB == nil, c.field+".pdb", "is for pods that serve: remove it from a %s", c.kind)
+	v.Require(c.Port == nil, c.Field+".port", called, c.Kind, "port")
+	v.Require(c.Probes == nil || c.Probes.Readiness == nil, c.Field+".probes", called, c.Kind, "probes.readiness")
+	v.Require(c.DrainSeconds == nil, c.Field+".drainSeconds", called, c.Kind, "drainSeconds")
+	v.Require(c.Replicas == nil, c.Field+".replicas", counted, c.Kind, "replicas")
+	v.Require(c.Autoscaling == nil, c.Field+".autoscaling", counted, c.Kind, "autoscaling")
+	v.Require(c.PDB == nil, c.Field+".pdb", "is for pods that serve: remove it from a %s", c.Kind)
 }
 
 // checkSchedule checks the fields that only a CronJob has.
-func checkSchedule(v *verdict, s *nexusv1.NexusAICapabilitySpec, c component) {
-	is := c.kind == nexusv1.ComponentCronJob
-	v.require(is == (c.runs.schedule != ""), c.field+".schedule", "a CronJob needs a schedule, and only a CronJob has one")
-	v.require(is || c.runs.timeZone == "", c.field+".timeZone", "only a CronJob has it: remove it, or set type: CronJob")
-	v.require(is || c.runs.concurrency == "", c.field+".concurrencyPolicy", "only a CronJob has it: remove it, or set type: CronJob")
+func checkSchedule(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, c part.Component) {
+	is := c.Kind == nexusv1.ComponentCronJob
+	v.Require(is == (c.Runs.Schedule != ""), c.Field+".schedule", "a CronJob needs a schedule, and only a CronJob has one")
+	v.Require(is || c.Runs.TimeZone == "", c.Field+".timeZone", "only a CronJob has it: remove it, or set type: CronJob")
+	v.Require(is || c.Runs.Concurrency == "", c.Field+".concurrencyPolicy", "only a CronJob has it: remove it, or set type: CronJob")
 	if !is {
 		return
 	}
-	if _, err := cron.ParseStandard(c.runs.schedule); err != nil || strings.Contains(c.runs.schedule, "=") {
-		v.require(false, c.field+".schedule", "%q is no schedule: write minute, hour, day of the month, month and day of the week, such as \"0 3 * * *\"", c.runs.schedule)
+	if _, err := cron.ParseStandard(c.Runs.Schedule); err != nil || strings.Contains(c.Runs.Schedule, "=") {
+		v.Require(false, c.Field+".schedule", "%q is no schedule: write minute, hour, day of the month, month and day of the week, such as \"0 3 * * *\"", c.Runs.Schedule)
 	}
-	oneOf(v, c.field+".concurrencyPolicy", batchv1.ConcurrencyPolicy(c.runs.concurrency), "", batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent)
-	v.require(len(s.CapabilityName)+len(s.Environment)+len(c.name) <= maxCronJobNames, c.field+".name",
+	part.OneOf(v, c.Field+".concurrencyPolicy", batchv1.ConcurrencyPolicy(c.Runs.Concurrency), "", batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent)
+	v.Require(len(s.CapabilityName)+len(s.Environment)+len(c.Name) <= maxCronJobNames, c.Field+".name",
 		"capabilityName, environment and the name of a CronJob together have at most %d characters", maxCronJobNames)
 }

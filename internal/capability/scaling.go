@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -20,7 +21,7 @@ const (
 )
 
 // addAutoscaler adds the HorizontalPodAutoscaler of a Deployment, if the component has one.
-func addAutoscaler(k *compiler, c component, deployment string) {
+func addAutoscaler(k *part.Compiler, c part.Component, deployment string) {
 	a := c.Autoscaling
 	if a == nil {
 		return
@@ -30,14 +31,14 @@ func addAutoscaler(k *compiler, c component, deployment string) {
 		target = *a.TargetCPU
 	}
 	o := &autoscalingv2.HorizontalPodAutoscaler{Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: k.parts.factsOf(kindDeployment).version.String(), Kind: kindDeployment, Name: k.names.Of(c.name)},
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: k.Parts.FactsOf(kindDeployment).Version.String(), Kind: kindDeployment, Name: k.Names.Of(c.Name)},
 		MinReplicas:    &least,
 		MaxReplicas:    a.Max,
 		Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
 			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &target},
 		}}},
 	}}
-	k.workload(child{kindAutoscaler, k.names.Of(c.name), c.step, c.name}, o, graph.NeedApplied(deployment)...)
+	k.Workload(part.Child{Kind: kindAutoscaler, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, o, graph.NeedApplied(deployment)...)
 }
 
 // minReplicas is the least number of replicas of an autoscaler.
@@ -49,13 +50,13 @@ func minReplicas(a *nexusv1.AutoscalingSpec) int32 {
 }
 
 // addDisruptionBudget adds the PodDisruptionBudget of a component, unless that is off.
-func addDisruptionBudget(k *compiler, c component) {
+func addDisruptionBudget(k *part.Compiler, c part.Component) {
 	// Pods that are not ready serve nobody. Without AlwaysAllow none of them could be evicted while too few are ready, for want of
 	// credentials or with an image that crashes: neither by the operator nor by the drain of a node.
 	// https://kubernetes.io/docs/tasks/run-application/configure-pdb/#unhealthy-pod-eviction-policy
-	spec := policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: k.selector(c.name)}, UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow)}
+	spec := policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: k.Selector(c.Name)}, UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow)}
 	if p := c.PDB; p != nil {
-		if !boolOr(p.Enabled, true) {
+		if !part.BoolOr(p.Enabled, true) {
 			return
 		}
 		spec.MinAvailable, spec.MaxUnavailable = p.MinAvailable, p.MaxUnavailable
@@ -63,5 +64,5 @@ func addDisruptionBudget(k *compiler, c component) {
 	if spec.MinAvailable == nil && spec.MaxUnavailable == nil {
 		spec.MaxUnavailable = new(intstr.FromInt32(1))
 	}
-	k.workload(child{kindDisruptionBudget, k.names.Of(c.name), c.step, c.name}, &policyv1.PodDisruptionBudget{Spec: spec})
+	k.Workload(part.Child{Kind: kindDisruptionBudget, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, &policyv1.PodDisruptionBudget{Spec: spec})
 }

@@ -9,6 +9,7 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -25,29 +26,29 @@ const (
 var secretNames = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`)
 
 // existingSecrets describes the ARNs of secrets that exist already.
-var existingSecrets = existingKind{noun: "secret", service: "secretsmanager", prefix: "secret:", names: secretNames, most: 512, ending: secretEnding}
+var existingSecrets = part.ExistingKind{Noun: "secret", Service: "secretsmanager", Prefix: "secret:", Names: secretNames, Most: 512, Ending: secretEnding}
 
 // secretsPart is spec.secrets.
-func secretsPart() part {
-	return part{
-		steps: []Step{{5, StepSecrets, nexusv1.PhaseProvisioningSecrets, nexusv1.ConditionSecretsReady}},
-		kinds: []kindFacts{{
-			kind: kindSecret, step: StepSecrets, removed: removal{stage: removesData + 10, steps: []string{StepSecrets}}, grants: true, isSecret: true, isBilled: true,
-			refusal:  "is declared in spec.secrets",
-			existing: &existingSecrets,
+func secretsPart() part.Part {
+	return part.Part{
+		Steps: []part.Step{{Number: 5, Name: StepSecrets, Phase: nexusv1.PhaseProvisioningSecrets, Condition: nexusv1.ConditionSecretsReady}},
+		Kinds: []part.KindFacts{{
+			Kind: kindSecret, Step: StepSecrets, Removed: part.Removal{Stage: part.RemovesData + 10, Steps: []string{StepSecrets}}, Grants: true, IsSecret: true, IsBilled: true,
+			Refusal:  "is declared in spec.secrets",
+			Existing: &existingSecrets,
 		}},
-		checks:  []turn[checking]{at(80, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkSecrets(v, &c.Spec) })},
-		compile: []func(*compiler){addSecrets},
-		rights:  []turn[granting]{at(50, secretStatements)},
-		values:  secretValues,
-		entries: stores[nexusv1.SecretSpec]{
-			place: 100, field: ofSecrets, encryptedBy: "secretsmanager", at: "spec.secrets", of: existingSecret,
-			declared: func(s *nexusv1.NexusAICapabilitySpec) []nexusv1.SecretSpec { return s.Secrets },
-			selected: secretsOf, hint: secretHint,
-			describes: func(t nexusv1.SecretSpec) map[string]bool {
+		Checks:  []part.Turn[part.Checking]{part.At(80, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkSecrets(v, &c.Spec) })},
+		Compile: []func(*part.Compiler){addSecrets},
+		Rights:  []part.Turn[part.Granting]{part.At(50, secretStatements)},
+		Values:  secretValues,
+		Entries: part.Stores[nexusv1.SecretSpec]{
+			Place: 100, Field: ofSecrets, EncryptedBy: "secretsmanager", At: "spec.secrets", Of: existingSecret,
+			Declared: func(s *nexusv1.NexusAICapabilitySpec) []nexusv1.SecretSpec { return s.Secrets },
+			Selected: secretsOf, Hint: secretHint,
+			Describes: func(t nexusv1.SecretSpec) map[string]bool {
 				return map[string]bool{"valueFrom": t.ValueFrom != nil, "generate": t.Generate != nil, "placeholder": t.Placeholder != nil, "recreateOnLoss": t.RecreateOnLoss}
 			},
-		}.entries(),
+		}.Entries(),
 	}
 }
 
@@ -62,14 +63,14 @@ func secretHint(s *nexusv1.NexusAICapabilitySpec, purpose string) string {
 func nameOfSecret(s nexusv1.SecretSpec) string { return s.Name }
 
 // secretValues tell the application the names of the existing secrets, and the prefix of all others, unless there are none.
-func secretValues(k *compiler) (out []value) {
-	for _, s := range keep(k.access, ofSecrets, k.spec.Secrets, nameOfSecret) {
-		if e := existingSecret(s); e.store != nil {
-			out = append(out, value{"secrets/" + s.Name + "-secret", "NEXUS_SECRET_" + environmentVariable(s.Name), e.nameIn()})
+func secretValues(k *part.Compiler) (out []part.Value) {
+	for _, s := range part.Keep(k.Access, ofSecrets, k.Spec.Secrets, nameOfSecret) {
+		if e := existingSecret(s); e.Store != nil {
+			out = append(out, part.Value{Parameter: "secrets/" + s.Name + "-secret", Variable: "NEXUS_SECRET_" + part.EnvironmentVariable(s.Name), Text: e.NameIn()})
 		}
 	}
-	if len(secretsOf(k.spec)) > 0 {
-		out = append(out, value{variable: "NEXUS_SECRETS_PREFIX", text: k.names.SecretPath()})
+	if len(secretsOf(k.Spec)) > 0 {
+		out = append(out, part.Value{Variable: "NEXUS_SECRETS_PREFIX", Text: k.Names.SecretPath()})
 	}
 	return out
 }
@@ -119,7 +120,7 @@ func secretsOf(s *nexusv1.NexusAICapabilitySpec) []nexusv1.SecretSpec {
 			out[i].RecreateOnLoss = given.RecreateOnLoss
 		}
 	}
-	return byName(out, func(s nexusv1.SecretSpec) string { return s.Name })
+	return part.ByName(out, func(s nexusv1.SecretSpec) string { return s.Name })
 }
 
 // hasDefaultSecrets reports whether a capability has the default secrets that it does not list.
@@ -131,22 +132,22 @@ func hasSource(s nexusv1.SecretSpec) bool {
 	return s.ValueFrom != nil || s.Generate != nil || s.Placeholder != nil || s.Existing != nil
 }
 
-func addSecrets(k *compiler) {
-	for _, s := range secretsOf(k.spec) {
-		if e := existingSecret(s); e.store != nil {
-			k.observe(e, StepSecrets, "secrets", &awsv1.SecretsManagerSecret{Spec: awsv1.SecretsManagerSecretSpec{SecretName: e.nameIn()}})
+func addSecrets(k *part.Compiler) {
+	for _, s := range secretsOf(k.Spec) {
+		if e := existingSecret(s); e.Store != nil {
+			k.Observe(e, StepSecrets, "secrets", &awsv1.SecretsManagerSecret{Spec: awsv1.SecretsManagerSecretSpec{SecretName: e.NameIn()}})
 			continue
 		}
 		o := &awsv1.SecretsManagerSecret{Spec: secretSpec(k, s)}
-		k.addGrant(k.resource(child{kindSecret, k.names.Of(s.Name), StepSecrets, "secrets"}, o, k.afterKey("")...))
+		k.AddGrant(k.Resource(part.Child{Kind: kindSecret, Name: k.Names.Of(s.Name), Step: StepSecrets, Component: "secrets"}, o, k.AfterKey("")...))
 	}
 }
 
-func secretSpec(k *compiler, s nexusv1.SecretSpec) awsv1.SecretsManagerSecretSpec {
+func secretSpec(k *part.Compiler, s nexusv1.SecretSpec) awsv1.SecretsManagerSecretSpec {
 	out := awsv1.SecretsManagerSecretSpec{
-		SecretName:     k.names.Secret(s.Name),
-		Description:    new("Secret " + s.Name + " of " + k.names.Prefix()),
-		KmsKeyId:       new(k.storeKey("")),
+		SecretName:     k.Names.Secret(s.Name),
+		Description:    new("Secret " + s.Name + " of " + k.Names.Prefix()),
+		KmsKeyId:       new(k.StoreKey("")),
 		RecreateOnLoss: s.RecreateOnLoss,
 	}
 	if v := s.ValueFrom; v != nil {
@@ -182,23 +183,23 @@ func keyNames(keys []nexusv1.SecretKey) []string {
 	return out
 }
 
-func existingSecret(s nexusv1.SecretSpec) existing {
-	return existing{kind: kindSecret, of: &existingSecrets, purpose: s.Name, store: s.Existing}
+func existingSecret(s nexusv1.SecretSpec) part.Existing {
+	return part.Existing{Kind: kindSecret, Of: &existingSecrets, Purpose: s.Name, Store: s.Existing}
 }
 
 // secretEnding is the number of characters that Secrets Manager chooses for the end of an ARN.
 const secretEnding = 6
 
 // secretStatements name the secrets by their whole ARNs, of which AWS chooses the last six characters.
-func secretStatements(k *compiler) []iampolicy.Statement {
+func secretStatements(k *part.Compiler) []iampolicy.Statement {
 	var arns []string
-	for _, s := range keep(k.access, ofSecrets, secretsOf(k.spec), func(s nexusv1.SecretSpec) string { return s.Name }) {
-		if e := existingSecret(s); e.store != nil {
-			arns = appendARN(arns, k.external(e))
+	for _, s := range part.Keep(k.Access, ofSecrets, secretsOf(k.Spec), func(s nexusv1.SecretSpec) string { return s.Name }) {
+		if e := existingSecret(s); e.Store != nil {
+			arns = part.AppendARN(arns, k.External(e))
 			continue
 		}
-		id, begin := kindSecret+"/"+k.names.Of(s.Name), k.home.arn("secretsmanager", "secret:"+k.names.Secret(s.Name)+"-")
-		arns = appendARN(arns, k.assigned(id, begin, secretEnding))
+		id, begin := kindSecret+"/"+k.Names.Of(s.Name), k.Home.ARN("secretsmanager", "secret:"+k.Names.Secret(s.Name)+"-")
+		arns = part.AppendARN(arns, k.Assigned(id, begin, secretEnding))
 	}
 	if len(arns) == 0 {
 		return nil
@@ -206,19 +207,19 @@ func secretStatements(k *compiler) []iampolicy.Statement {
 	return []iampolicy.Statement{{Sid: "Secrets", Action: []string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"}, Resource: arns}}
 }
 
-func checkSecrets(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
+func checkSecrets(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
 	if s.DefaultSecrets != "" {
-		oneOf(v, "spec.defaultSecrets", s.DefaultSecrets, nexusv1.DefaultSecretsAll, nexusv1.DefaultSecretsNone)
+		part.OneOf(v, "spec.defaultSecrets", s.DefaultSecrets, nexusv1.DefaultSecretsAll, nexusv1.DefaultSecretsNone)
 	}
 	list := s.Secrets
-	v.distinct("spec.secrets", namesIn(list, func(s nexusv1.SecretSpec) string { return s.Name }), maxSecretPurpose)
+	v.Distinct("spec.secrets", part.NamesIn(list, func(s nexusv1.SecretSpec) string { return s.Name }), maxSecretPurpose)
 	for i, s := range list {
 		at := fmt.Sprintf("spec.secrets[%d]", i)
-		v.require(hasSource(s) || isDefaultSecret(s.Name), at, "an additional secret needs valueFrom, generate, placeholder or existing")
-		v.require(s.ValueFrom == nil || s.Generate == nil && s.Placeholder == nil, at, "set valueFrom, or generate and placeholder, not both")
+		v.Require(hasSource(s) || isDefaultSecret(s.Name), at, "an additional secret needs valueFrom, generate, placeholder or existing")
+		v.Require(s.ValueFrom == nil || s.Generate == nil && s.Placeholder == nil, at, "set valueFrom, or generate and placeholder, not both")
 		if s.ValueFrom != nil {
-			v.require(s.ValueFrom.Name != "" && s.ValueFrom.Key != "", at+".valueFrom", "needs name and key")
-			v.matches(at+".valueFrom.name", s.ValueFrom.Name, 253, subdomainPattern)
+			v.Require(s.ValueFrom.Name != "" && s.ValueFrom.Key != "", at+".valueFrom", "needs name and key")
+			v.Matches(at+".valueFrom.name", s.ValueFrom.Name, 253, part.SubdomainPattern)
 		}
 		checkSources(v, at, s)
 	}
@@ -227,30 +228,22 @@ func checkSecrets(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 // secretKeyPattern fits a key of a secret.
 var secretKeyPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-func checkSources(v *verdict, at string, s nexusv1.SecretSpec) {
+func checkSources(v *part.Verdict, at string, s nexusv1.SecretSpec) {
 	var keys []nexusv1.SecretKey
 	if g := s.Generate; g != nil {
-		v.require(g.Length == nil || *g.Length >= 16 && *g.Length <= 1024, at+".generate.length", "16 to 1024")
-		v.require(s.Placeholder == nil || len(g.Keys) > 0, at+".generate.keys", "are needed beside placeholder")
+		v.Require(g.Length == nil || *g.Length >= 16 && *g.Length <= 1024, at+".generate.length", "16 to 1024")
+		v.Require(s.Placeholder == nil || len(g.Keys) > 0, at+".generate.keys", "are needed beside placeholder")
 		keys = append(keys, g.Keys...)
 	}
 	if p := s.Placeholder; p != nil {
-		v.require(len(p.Keys) > 0, at+".placeholder.keys", "at least one")
+		v.Require(len(p.Keys) > 0, at+".placeholder.keys", "at least one")
 		keys = append(keys, p.Keys...)
 	}
-	v.require(len(keys) <= 32, at, "at most 32 keys")
+	v.Require(len(keys) <= 32, at, "at most 32 keys")
 	seen := map[nexusv1.SecretKey]bool{}
 	for _, k := range keys {
-		v.require(secretKeyPattern.MatchString(string(k)), at, "the key %q does not match %s", status.Truncate(string(k), 64), secretKeyPattern)
-		v.require(!seen[k], at, "the key %q is there twice", k)
+		v.Require(secretKeyPattern.MatchString(string(k)), at, "the key %q does not match %s", status.Truncate(string(k), 64), secretKeyPattern)
+		v.Require(!seen[k], at, "the key %q is there twice", k)
 		seen[k] = true
 	}
 }
-
-var secretARNEnding = regexp.MustCompile(`-[A-Za-z0-9]{6}$`)
-
-// SecretPath is the prefix of the secrets' names.
-func (n Names) SecretPath() string { return n.Capability + "/" + n.Environment }
-
-// Secret names the secret for a purpose.
-func (n Names) Secret(purpose string) string { return n.SecretPath() + "/" + purpose }

@@ -63,7 +63,7 @@ func Summarize(o Observed) Report {
 		r.Components, r.Resources = s.components(), s.resources()
 		r.Endpoints = o.endpoints()
 		r.Coverage = s.coverage()
-		r.Region = o.Facts.region(o.Capability)
+		r.Region = o.Facts.RegionOf(o.Capability)
 		r.Identity = nexusv1.IdentityStatus{Mode: identityOf(o.Capability, o.Facts).mode, Requested: RequestedIdentity(o.Capability)}
 	}
 	return r

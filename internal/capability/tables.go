@@ -9,6 +9,7 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
@@ -24,38 +25,38 @@ const (
 var tableNames = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,}$`)
 
 // existingTables describes the ARNs of tables that exist already.
-var existingTables = existingKind{noun: "table", service: "dynamodb", prefix: "table/", names: tableNames, most: 255}
+var existingTables = part.ExistingKind{Noun: "table", Service: "dynamodb", Prefix: "table/", Names: tableNames, Most: 255}
 
 // tablesPart is spec.dataServices.dynamodb.
-func tablesPart() part {
-	return part{
-		steps: []Step{{1, StepDynamoDB, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady}},
-		kinds: []kindFacts{{
-			kind: kindTable, step: StepDynamoDB, removed: removal{stage: removesData + 80, steps: []string{StepDynamoDB}},
-			grants: true, store: true, isBilled: true, refusal: "is declared in spec.dataServices.dynamodb",
-			existing: &existingTables,
-			doom:     doomTable,
+func tablesPart() part.Part {
+	return part.Part{
+		Steps: []part.Step{{Number: 1, Name: StepDynamoDB, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
+		Kinds: []part.KindFacts{{
+			Kind: kindTable, Step: StepDynamoDB, Removed: part.Removal{Stage: part.RemovesData + 80, Steps: []string{StepDynamoDB}},
+			Grants: true, Store: true, IsBilled: true, Refusal: "is declared in spec.dataServices.dynamodb",
+			Existing: &existingTables,
+			Doom:     doomTable,
 		}},
-		checks: []turn[checking]{at(10, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) {
-			if d := dataOf(&c.Spec).DynamoDB; d != nil {
+		Checks: []part.Turn[part.Checking]{part.At(10, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) {
+			if d := part.DataOf(&c.Spec).DynamoDB; d != nil {
 				checkTables(v, "spec.dataServices.dynamodb", d)
 			}
 		})},
-		surroundings: func(v *verdict, c *nexusv1.NexusAICapability, f Facts, _ *compiler) {
+		Surroundings: func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts, _ *part.Compiler) {
 			if d := dynamodbSpec(&c.Spec); d != nil {
-				v.local("spec.dataServices.dynamodb.kmsKeyArn", "key", d.KMSKeyArn, f.region(c), f)
+				v.Local("spec.dataServices.dynamodb.kmsKeyArn", "key", d.KMSKeyArn, f.RegionOf(c), f)
 			}
 		},
-		compile: []func(*compiler){addTables},
-		rights:  []turn[granting]{at(10, tableStatements)},
-		values:  tableValues,
-		entries: stores[nexusv1.TableSpec]{
-			place: 10, field: ofTables, encryptedBy: "dynamodb", at: "spec.dataServices.dynamodb.tables", of: existingTable,
-			declared: tablesOf, selected: selectedTables, keep: keepTables,
-			describes: func(t nexusv1.TableSpec) map[string]bool {
+		Compile: []func(*part.Compiler){addTables},
+		Rights:  []part.Turn[part.Granting]{part.At(10, tableStatements)},
+		Values:  tableValues,
+		Entries: part.Stores[nexusv1.TableSpec]{
+			Place: 10, Field: ofTables, EncryptedBy: "dynamodb", At: "spec.dataServices.dynamodb.tables", Of: existingTable,
+			Declared: tablesOf, Selected: selectedTables, Keep: keepTables,
+			Describes: func(t nexusv1.TableSpec) map[string]bool {
 				return map[string]bool{"hashKey": t.HashKey != nil, "rangeKey": t.RangeKey != nil, "ttl": t.TTL != nil, "pointInTimeRecovery": t.PointInTimeRecovery != nil}
 			},
-		}.entries(),
+		}.Entries(),
 	}
 }
 
@@ -69,26 +70,26 @@ func tablesOf(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TableSpec {
 	return nil
 }
 
-func keepTables(a accessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
+func keepTables(a part.AccessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
 	d := dynamodbSpec(s)
 	if d == nil {
 		return
 	}
 	limited := *d
-	limited.Tables, data.DynamoDB = keep(a, ofTables, selectedTables(s), nameOfTable), &limited
+	limited.Tables, data.DynamoDB = part.Keep(a, ofTables, selectedTables(s), nameOfTable), &limited
 	if len(limited.Tables) == 0 { // an empty list would stand for the default tables
 		data.DynamoDB = nil
 	}
 }
 
 func doomTable(c *nexusv1.NexusAICapability, want awsv1.Resource, _ bool) {
-	want.(*awsv1.DynamoDBTable).Spec.DeletionProtection = new(EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete)
+	want.(*awsv1.DynamoDBTable).Spec.DeletionProtection = new(part.EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete)
 }
 
 // tableValues tell the application the names of the tables.
-func tableValues(k *compiler) (out []value) {
-	for _, t := range selectedTables(k.spec) {
-		out = append(out, value{"dynamodb/" + t.Name + "-table", "NEXUS_DYNAMODB_TABLE_" + environmentVariable(t.Name), nameInDynamoDB(k, t)})
+func tableValues(k *part.Compiler) (out []part.Value) {
+	for _, t := range selectedTables(k.Spec) {
+		out = append(out, part.Value{Parameter: "dynamodb/" + t.Name + "-table", Variable: "NEXUS_DYNAMODB_TABLE_" + part.EnvironmentVariable(t.Name), Text: nameInDynamoDB(k, t)})
 	}
 	return out
 }
@@ -98,7 +99,7 @@ var defaultTables = []string{"license", "transformation-system", "wxcc-task-trac
 
 // dynamodbSpec returns the declared tables' settings, or nil when DynamoDB is off.
 func dynamodbSpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.DynamoDBSpec {
-	if s.DataServices == nil || !isEnabled(s.DataServices.DynamoDB, func(d *nexusv1.DynamoDBSpec) *bool { return d.Enabled }) {
+	if s.DataServices == nil || !part.IsEnabled(s.DataServices.DynamoDB, func(d *nexusv1.DynamoDBSpec) *bool { return d.Enabled }) {
 		return nil
 	}
 	return s.DataServices.DynamoDB
@@ -110,32 +111,32 @@ func selectedTables(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TableSpec {
 	if d == nil {
 		return nil
 	}
-	return selected(d.Tables, defaultTables, func(t *nexusv1.TableSpec) *string { return &t.Name })
+	return part.Selected(d.Tables, defaultTables, func(t *nexusv1.TableSpec) *string { return &t.Name })
 }
 
-func addTables(k *compiler) {
-	for _, t := range selectedTables(k.spec) {
-		if e := existingTable(t); e.store != nil {
-			k.observe(e, StepDynamoDB, "dynamodb", &awsv1.DynamoDBTable{Spec: awsv1.DynamoDBTableSpec{TableName: e.nameIn()}})
+func addTables(k *part.Compiler) {
+	for _, t := range selectedTables(k.Spec) {
+		if e := existingTable(t); e.Store != nil {
+			k.Observe(e, StepDynamoDB, "dynamodb", &awsv1.DynamoDBTable{Spec: awsv1.DynamoDBTableSpec{TableName: e.NameIn()}})
 			continue
 		}
-		all := dynamodbSpec(k.spec)
+		all := dynamodbSpec(k.Spec)
 		o := &awsv1.DynamoDBTable{Spec: tableSpec(k, t, all)}
-		k.addGrant(k.resource(child{kindTable, k.names.Of(t.Name), StepDynamoDB, "dynamodb"}, o, k.afterKey(all.KMSKeyArn)...))
+		k.AddGrant(k.Resource(part.Child{Kind: kindTable, Name: k.Names.Of(t.Name), Step: StepDynamoDB, Component: "dynamodb"}, o, k.AfterKey(all.KMSKeyArn)...))
 	}
 }
 
 // tableSpec says every setting, so that what a user removes goes back to its default.
-func tableSpec(k *compiler, t nexusv1.TableSpec, all *nexusv1.DynamoDBSpec) awsv1.DynamoDBTableSpec {
-	key := k.storeKey(all.KMSKeyArn)
+func tableSpec(k *part.Compiler, t nexusv1.TableSpec, all *nexusv1.DynamoDBSpec) awsv1.DynamoDBTableSpec {
+	key := k.StoreKey(all.KMSKeyArn)
 	out := awsv1.DynamoDBTableSpec{
-		TableName: k.names.Of(t.Name),
+		TableName: k.Names.Of(t.Name),
 		HashKey:   awsv1.DynamoDBAttribute{Name: "pk", Type: "S"}, RangeKey: &awsv1.DynamoDBAttribute{Name: "sk", Type: "S"},
 		BillingMode:         "PAY_PER_REQUEST",
-		PointInTimeRecovery: new(boolOr(t.PointInTimeRecovery, boolOr(all.PointInTimeRecovery, true))),
+		PointInTimeRecovery: new(part.BoolOr(t.PointInTimeRecovery, part.BoolOr(all.PointInTimeRecovery, true))),
 		TTL:                 &awsv1.DynamoDBTTL{AttributeName: "expiresAt"},
 		SSE:                 &awsv1.DynamoDBSSE{Enabled: key != "", KMSKeyID: key},
-		DeletionProtection:  new(EffectiveDeletionPolicy(k.c) != nexusv1.DeletionDelete),
+		DeletionProtection:  new(part.EffectiveDeletionPolicy(k.Capability) != nexusv1.DeletionDelete),
 		RecreateOnLoss:      all.RecreateOnLoss,
 	}
 	if t.HashKey != nil {
@@ -150,27 +151,27 @@ func tableSpec(k *compiler, t nexusv1.TableSpec, all *nexusv1.DynamoDBSpec) awsv
 	return out
 }
 
-func existingTable(t nexusv1.TableSpec) existing {
-	return existing{kind: kindTable, of: &existingTables, purpose: t.Name, store: t.Existing}
+func existingTable(t nexusv1.TableSpec) part.Existing {
+	return part.Existing{Kind: kindTable, Of: &existingTables, Purpose: t.Name, Store: t.Existing}
 }
 
 // nameInDynamoDB is the name of a table in DynamoDB.
-func nameInDynamoDB(k *compiler, t nexusv1.TableSpec) string {
-	if e := existingTable(t); e.store != nil {
-		return e.nameIn()
+func nameInDynamoDB(k *part.Compiler, t nexusv1.TableSpec) string {
+	if e := existingTable(t); e.Store != nil {
+		return e.NameIn()
 	}
-	return k.names.Of(t.Name)
+	return k.Names.Of(t.Name)
 }
 
-func tableStatements(k *compiler) []iampolicy.Statement {
+func tableStatements(k *part.Compiler) []iampolicy.Statement {
 	var arns, names []string
-	for _, t := range selectedTables(k.spec) {
-		if e := existingTable(t); e.store != nil {
-			arns = appendARN(arns, k.external(e))
+	for _, t := range selectedTables(k.Spec) {
+		if e := existingTable(t); e.Store != nil {
+			arns = part.AppendARN(arns, k.External(e))
 			continue
 		}
-		name := k.names.Of(t.Name)
-		if arn := k.owned(kindTable+"/"+name, k.home.arn("dynamodb", "table/"+name)); arn != "" {
+		name := k.Names.Of(t.Name)
+		if arn := k.Owned(kindTable+"/"+name, k.Home.ARN("dynamodb", "table/"+name)); arn != "" {
 			arns, names = append(arns, arn), append(names, name)
 		}
 	}
@@ -181,7 +182,7 @@ func tableStatements(k *compiler) []iampolicy.Statement {
 		"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:DescribeTable",
 		"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem",
 	}, Resource: arns}}
-	if key := dynamodbSpec(k.spec).KMSKeyArn; key != "" && len(names) > 0 {
+	if key := dynamodbSpec(k.Spec).KMSKeyArn; key != "" && len(names) > 0 {
 		out = append(out, tableKey(k, key, names))
 	}
 	return out
@@ -190,34 +191,34 @@ func tableStatements(k *compiler) []iampolicy.Statement {
 // tableKey allows the use of a key through DynamoDB and for the tables alone: the capability names the key, which
 // may protect other data as well.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
-func tableKey(k *compiler, key string, tables []string) iampolicy.Statement {
-	return iampolicy.Statement{Sid: "TableKey", Action: keyUse, Resource: []string{key}, Condition: iampolicy.Conditions{
-		"StringEquals": {"kms:ViaService": {k.home.service("dynamodb")}},
-		"StringLike":   {"kms:EncryptionContext:aws:dynamodb:tableName": k.byPrefix(tables, "")},
+func tableKey(k *part.Compiler, key string, tables []string) iampolicy.Statement {
+	return iampolicy.Statement{Sid: "TableKey", Action: part.KeyUse, Resource: []string{key}, Condition: iampolicy.Conditions{
+		"StringEquals": {"kms:ViaService": {k.Home.Service("dynamodb")}},
+		"StringLike":   {"kms:EncryptionContext:aws:dynamodb:tableName": k.ByPrefix(tables, "")},
 	}}
 }
 
-func checkTables(v *verdict, at string, d *nexusv1.DynamoDBSpec) {
-	v.optional(at+".kmsKeyArn", d.KMSKeyArn, 2048, keyPattern)
-	v.distinct(at+".tables", namesIn(d.Tables, func(t nexusv1.TableSpec) string { return t.Name }), maxTablePurpose)
+func checkTables(v *part.Verdict, at string, d *nexusv1.DynamoDBSpec) {
+	v.Optional(at+".kmsKeyArn", d.KMSKeyArn, 2048, part.KeyPattern)
+	v.Distinct(at+".tables", part.NamesIn(d.Tables, func(t nexusv1.TableSpec) string { return t.Name }), maxTablePurpose)
 	for i, t := range d.Tables {
 		field := fmt.Sprintf("%s.tables[%d]", at, i)
-		v.require(t.RangeKey == nil || t.HashKey != nil, field+".rangeKey", "needs hashKey")
+		v.Require(t.RangeKey == nil || t.HashKey != nil, field+".rangeKey", "needs hashKey")
 		checkAttribute(v, field+".hashKey", t.HashKey)
 		checkAttribute(v, field+".rangeKey", t.RangeKey)
 		if t.HashKey != nil && t.RangeKey != nil {
-			v.require(t.HashKey.Name != t.RangeKey.Name, field+".rangeKey.name", "is the hashKey's name too")
+			v.Require(t.HashKey.Name != t.RangeKey.Name, field+".rangeKey.name", "is the hashKey's name too")
 		}
 		if t.TTL != nil {
-			v.require(len(t.TTL.AttributeName) <= 255, field+".ttl.attributeName", "at most 255 characters")
+			v.Require(len(t.TTL.AttributeName) <= 255, field+".ttl.attributeName", "at most 255 characters")
 		}
 	}
 }
 
-func checkAttribute(v *verdict, at string, a *nexusv1.KeyAttribute) {
+func checkAttribute(v *part.Verdict, at string, a *nexusv1.KeyAttribute) {
 	if a == nil {
 		return
 	}
-	v.require(a.Name != "" && len(a.Name) <= 255, at+".name", "1 to 255 characters")
-	oneOf(v, at+".type", a.Type, "S", "N", "B")
+	v.Require(a.Name != "" && len(a.Name) <= 255, at+".name", "1 to 255 characters")
+	part.OneOf(v, at+".type", a.Type, "S", "N", "B")
 }

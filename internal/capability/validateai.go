@@ -4,15 +4,16 @@ package capability
 
 import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
 // maxAIEntries limits each list of spec.ai.
 const maxAIEntries = 8
 
 // checkAI checks spec.ai.
-func checkAI(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
+func checkAI(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 	ai := aiOf(&c.Spec)
-	v.require(max(len(ai.VectorStores), len(ai.Guardrails), len(ai.InferenceProfiles), len(ai.Memory), len(ai.KnowledgeBases), len(ai.Gateways), len(ai.AgentRuntimes)) <= maxAIEntries, aiField, "at most %d entries in each list", maxAIEntries)
+	v.Require(max(len(ai.VectorStores), len(ai.Guardrails), len(ai.InferenceProfiles), len(ai.Memory), len(ai.KnowledgeBases), len(ai.Gateways), len(ai.AgentRuntimes)) <= maxAIEntries, aiField, "at most %d entries in each list", maxAIEntries)
 	checkVectorStores(v, ai.VectorStores)
 	checkAIGuardrails(v, ai.Guardrails)
 	checkInferenceProfiles(v, ai.InferenceProfiles, f)
@@ -22,18 +23,18 @@ func checkAI(v *verdict, c *nexusv1.NexusAICapability, f Facts) {
 	checkAgentRuntimes(v, c, f)
 	checkAINames(v, &c.Spec)
 	if region := bedrockSpec(&c.Spec).Region; region != "" && len(ai.Guardrails)+len(ai.InferenceProfiles)+len(ai.KnowledgeBases) > 0 {
-		own := f.region(c)
-		v.require(own == "" || own == region, "spec.dataServices.bedrock.region", "is %s, and spec.ai creates guardrails, inference profiles and knowledge bases in %s: use one region for both", region, own)
+		own := f.RegionOf(c)
+		v.Require(own == "" || own == region, "spec.dataServices.bedrock.region", "is %s, and spec.ai creates guardrails, inference profiles and knowledge bases in %s: use one region for both", region, own)
 	}
 }
 
 // checkAINames requires that no two parts have the same name: objects, rights and variables are named after it.
-func checkAINames(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
+func checkAINames(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
 	// Only the declaration is copied: the object itself may be written at the same time.
 	others := nexusv1.NexusAICapability{Spec: *s}
 	others.Spec.AI = nil
 	taken, b := map[string]bool{}, bedrockSpec(s)
-	for name := range v.parts.objectsByName(&others) {
+	for name := range v.Parts.ObjectsByName(&others) {
 		taken[name] = true
 	}
 	for _, m := range b.Models {
@@ -45,8 +46,8 @@ func checkAINames(v *verdict, s *nexusv1.NexusAICapabilitySpec) {
 	for _, g := range b.Guardrails {
 		taken[g.Name] = true
 	}
-	for _, r := range aiParts(v.parts, s) {
-		v.require(!taken[r.Name], r.field+".name", "%q is the name of another part of the capability: choose another name", r.Name)
+	for _, r := range aiParts(v.Parts, s) {
+		v.Require(!taken[r.Name], r.Field+".name", "%q is the name of another part of the capability: choose another name", r.Name)
 		taken[r.Name] = true
 	}
 }

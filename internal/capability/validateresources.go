@@ -13,6 +13,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -35,22 +36,22 @@ var (
 var decided = []string{"providerRef", "deletionPolicy", "driftPolicy", "adoptionPolicy", "managementPolicy", "importID"}
 
 // WhyNoResource says why dataServices.resources declares no objects of a kind; empty where it does, or does not know the kind.
-func WhyNoResource(kind string) string { return allParts().factsOf(kind).refusal }
+func WhyNoResource(kind string) string { return allParts().FactsOf(kind).Refusal }
 
 // checkResourceParts checks dataServices.resources.
-func checkResourceParts(v *verdict, c *nexusv1.NexusAICapability) {
-	list := dataOf(&c.Spec).Resources
+func checkResourceParts(v *part.Verdict, c *nexusv1.NexusAICapability) {
+	list := part.DataOf(&c.Spec).Resources
 	if len(list) == 0 {
 		return
 	}
-	v.distinct(resourcesField, namesIn(list, func(r nexusv1.ResourcePart) string { return r.Name }), maxResourcePurpose)
+	v.Distinct(resourcesField, part.NamesIn(list, func(r nexusv1.ResourcePart) string { return r.Name }), maxResourcePurpose)
 	if c.Spec.ProviderRef == nil {
-		v.refuse(status.ReasonNotPermitted, resourcesField, "need spec.providerRef: the operator lends its own identity only to what it composes itself, so name an AWSProvider of the namespace")
+		v.Refuse(status.ReasonNotPermitted, resourcesField, "need spec.providerRef: the operator lends its own identity only to what it composes itself, so name an AWSProvider of the namespace")
 	}
-	parts, variables := v.parts.objectsByName(c), map[string]string{}
+	parts, variables := v.Parts.ObjectsByName(c), map[string]string{}
 	for i, r := range list {
 		at := fmt.Sprintf("%s[%d]", resourcesField, i)
-		v.require(len(parts[r.Name]) <= 1, at+".name", "%q is the name of another part of the capability: choose another name", r.Name)
+		v.Require(len(parts[r.Name]) <= 1, at+".name", "%q is the name of another part of the capability: choose another name", r.Name)
 		checkResourceSource(v, at, c, r)
 		checkPartAccess(v, at+".access", r)
 		checkExports(v, at+".exports", r, variables)
@@ -60,31 +61,31 @@ func checkResourceParts(v *verdict, c *nexusv1.NexusAICapability) {
 }
 
 // checkResourceSource checks what a resource is declared to be.
-func checkResourceSource(v *verdict, at string, c *nexusv1.NexusAICapability, r nexusv1.ResourcePart) {
-	v.require((r.Type != "") != (r.Kind != ""), at, "set type with properties, or kind with spec")
+func checkResourceSource(v *part.Verdict, at string, c *nexusv1.NexusAICapability, r nexusv1.ResourcePart) {
+	v.Require((r.Type != "") != (r.Kind != ""), at, "set type with properties, or kind with spec")
 	if r.Type != "" {
-		v.require(r.Spec == nil, at+".spec", "belongs to kind")
-		v.matches(at+".type", r.Type, 140, typePattern)
-		v.require(len(r.Ignore) <= maxParts, at+".ignore", "at most %d", maxParts)
+		v.Require(r.Spec == nil, at+".spec", "belongs to kind")
+		v.Matches(at+".type", r.Type, 140, typePattern)
+		v.Require(len(r.Ignore) <= maxParts, at+".ignore", "at most %d", maxParts)
 		checkIsObject(v, at+".properties", r.Properties)
 		return
 	}
-	v.require(r.Properties == nil && len(r.Ignore) == 0, at+".properties", "belongs to type")
+	v.Require(r.Properties == nil && len(r.Ignore) == 0, at+".properties", "belongs to type")
 	_, allowed := resourceKinds[r.Kind]
-	why := v.parts.factsOf(r.Kind).refusal
+	why := v.Parts.FactsOf(r.Kind).Refusal
 	if why == "" {
-		why = "is none of " + strings.Join(slices.DeleteFunc(ResourceKinds(), func(kind string) bool { return kind == kindAnyType }), ", ")
+		why = "is none of " + strings.Join(slices.DeleteFunc(ResourceKinds(), func(kind string) bool { return kind == part.KindAnyType }), ", ")
 	}
-	v.require(allowed, at+".kind", "%s %s", status.Truncate(r.Kind, maxLabel), why)
-	v.require(!r.RecreateOnLoss, at+".recreateOnLoss", "belongs to type; the spec of a kind says it")
+	v.Require(allowed, at+".kind", "%s %s", status.Truncate(r.Kind, part.MaxLabel), why)
+	v.Require(!r.RecreateOnLoss, at+".recreateOnLoss", "belongs to type; the spec of a kind says it")
 	members := checkIsObject(v, at+".spec", r.Spec)
 	for _, field := range decided {
 		_, set := members[field]
-		v.require(!set, at+".spec."+field, "the capability decides it: remove it")
+		v.Require(!set, at+".spec."+field, "the capability decides it: remove it")
 	}
-	if v.first == nil {
-		_, err := resourceObject(newCompiler(v.parts, c, Facts{}), resourcePart{ResourcePart: r})
-		v.require(err == nil, at+".spec", "%s", withoutSpec(err))
+	if v.First == nil {
+		_, err := resourceObject(part.NewCompiler(v.Parts, c, part.Facts{}), part.Resource{ResourcePart: r})
+		v.Require(err == nil, at+".spec", "%s", withoutSpec(err))
 	}
 }
 
@@ -97,90 +98,90 @@ func withoutSpec(err error) string {
 }
 
 // checkIsObject requires an object, and returns its members.
-func checkIsObject(v *verdict, at string, declared *runtime.RawExtension) map[string]any {
+func checkIsObject(v *part.Verdict, at string, declared *runtime.RawExtension) map[string]any {
 	members := map[string]any{}
 	if declared != nil && len(declared.Raw) > 0 {
-		v.require(json.Unmarshal(declared.Raw, &members) == nil, at, "is no object")
+		v.Require(json.Unmarshal(declared.Raw, &members) == nil, at, "is no object")
 	}
 	return members
 }
 
 // checkPartAccess requires actions that AWS can limit to the resource.
-func checkPartAccess(v *verdict, at string, r nexusv1.ResourcePart) {
+func checkPartAccess(v *part.Verdict, at string, r nexusv1.ResourcePart) {
 	if r.Access == nil {
 		return
 	}
-	v.require(len(r.Access.Actions) >= 1 && len(r.Access.Actions) <= maxParts, at+".actions", "1 to %d", maxParts)
+	v.Require(len(r.Access.Actions) >= 1 && len(r.Access.Actions) <= maxParts, at+".actions", "1 to %d", maxParts)
 	typeName := typeOfResource(r)
 	grants, known, err := awsschema.GrantsOf(typeName)
-	v.require(err == nil, at, "%v", err)
-	v.require(known, at, "the actions on resources of type %s are not known to this version: remove access, or update the operator", typeName)
+	v.Require(err == nil, at, "%v", err)
+	v.Require(known, at, "the actions on resources of type %s are not known to this version: remove access, or update the operator", typeName)
 	for i, action := range r.Access.Actions {
 		why := grants.WhyNot(string(action))
-		v.require(why == "", fmt.Sprintf("%s.actions[%d]", at, i), "%s %s", status.Truncate(string(action), 128), why)
+		v.Require(why == "", fmt.Sprintf("%s.actions[%d]", at, i), "%s %s", status.Truncate(string(action), 128), why)
 	}
 }
 
 // checkExports requires distinct variables with values that are no secrets.
-func checkExports(v *verdict, at string, r nexusv1.ResourcePart, taken map[string]string) {
-	v.require(len(r.Exports) <= maxExports, at, "at most %d", maxExports)
-	for _, variable := range sortedKeys(r.Exports) {
+func checkExports(v *part.Verdict, at string, r nexusv1.ResourcePart, taken map[string]string) {
+	v.Require(len(r.Exports) <= maxExports, at, "at most %d", maxExports)
+	for _, variable := range part.SortedKeys(r.Exports) {
 		field := fmt.Sprintf("%s[%s]", at, status.Truncate(variable, 64))
-		v.matches(field, variable, 64, exportedPattern)
+		v.Matches(field, variable, 64, exportedPattern)
 		for _, own := range []string{"NEXUS_", "AWS_"} {
-			v.require(!strings.HasPrefix(variable, own), field, "variables that begin with %s are the operator's: choose another name", own)
+			v.Require(!strings.HasPrefix(variable, own), field, "variables that begin with %s are the operator's: choose another name", own)
 		}
-		v.require(taken[variable] == "", field, "the resource %s exports it, too", taken[variable])
+		v.Require(taken[variable] == "", field, "the resource %s exports it, too", taken[variable])
 		taken[variable] = r.Name
-		v.matches(field, string(r.Exports[variable]), 256, exportPattern)
+		v.Matches(field, string(r.Exports[variable]), 256, exportPattern)
 		checkExport(v, field, r, r.Exports[variable])
 	}
 }
 
-func checkExport(v *verdict, field string, r nexusv1.ResourcePart, value nexusv1.ExportedValue) {
+func checkExport(v *part.Verdict, field string, r nexusv1.ResourcePart, value nexusv1.ExportedValue) {
 	root, at := splitExport(value)
 	_, typed := resourceKinds[r.Kind]
 	switch root {
 	case exportProperties:
-		v.require(!typed, field, "a kind has no properties: export arn, id or status.x")
-		if v.first == nil && len(at) > 0 {
+		v.Require(!typed, field, "a kind has no properties: export arn, id or status.x")
+		if v.First == nil && len(at) > 0 {
 			checkExportedProperty(v, field, r, at)
 		}
 	case exportStatus:
-		v.require(typed, field, "export arn, id or properties.X of a type")
-		v.require(!typed || isShownText(r.Kind, at), field, "the status of %s has no text %s", r.Kind, strings.Join(at, "."))
+		v.Require(typed, field, "export arn, id or properties.X of a type")
+		v.Require(!typed || isShownText(r.Kind, at), field, "the status of %s has no text %s", r.Kind, strings.Join(at, "."))
 	}
-	v.require(!awsschema.IsNamedAsSecret(at...), field, "%s may be a secret, which is not exported: the workloads read it from Secrets Manager", value)
+	v.Require(!awsschema.IsNamedAsSecret(at...), field, "%s may be a secret, which is not exported: the workloads read it from Secrets Manager", value)
 }
 
 // checkExportedProperty refuses properties that AWS never shows, and references, whose values are those of other objects.
-func checkExportedProperty(v *verdict, field string, r nexusv1.ResourcePart, at []string) {
+func checkExportedProperty(v *part.Verdict, field string, r nexusv1.ResourcePart, at []string) {
 	grants, known, err := awsschema.GrantsOf(r.Type)
-	v.require(err == nil, field, "%v", err)
-	v.require(!grants.IsWriteOnly(at[0]), field, "AWS never shows %s, which may be a secret: it is not exported", at[0])
+	v.Require(err == nil, field, "%v", err)
+	v.Require(!grants.IsWriteOnly(at[0]), field, "AWS never shows %s, which may be a secret: it is not exported", at[0])
 	var value any = checkIsObject(v, field, r.Properties)
 	for i := range at {
 		within, _ := value.(map[string]any)
 		value = within[at[i]]
 		object, _ := value.(map[string]any)
-		v.require(object["$secret"] == nil, field, "%s is a value of a Secret, which is not exported", strings.Join(at[:i+1], "."))
-		v.require(object["$ref"] == nil, field, "%s is a value of another object: export it there", strings.Join(at[:i+1], "."))
+		v.Require(object["$secret"] == nil, field, "%s is a value of a Secret, which is not exported", strings.Join(at[:i+1], "."))
+		v.Require(object["$ref"] == nil, field, "%s is a value of another object: export it there", strings.Join(at[:i+1], "."))
 	}
-	v.require(known || value == nil, field, "the properties of type %s that are secret are not known to this version: export arn or id, or update the operator", r.Type)
+	v.Require(known || value == nil, field, "the properties of type %s that are secret are not known to this version: export arn or id, or update the operator", r.Type)
 }
 
 // checkUses requires names of other parts.
-func checkUses(v *verdict, at string, r nexusv1.ResourcePart, parts map[string][]string) {
-	v.require(len(r.Uses) <= maxList, at, "at most %d", maxList)
+func checkUses(v *part.Verdict, at string, r nexusv1.ResourcePart, parts map[string][]string) {
+	v.Require(len(r.Uses) <= part.MaxList, at, "at most %d", part.MaxList)
 	for i, name := range r.Uses {
 		field := fmt.Sprintf("%s[%d]", at, i)
-		v.require(string(name) != r.Name, field, "%q is the resource itself", name)
-		v.require(len(parts[string(name)]) > 0, field, "%q is no table, bucket, queue, topic, secret or resource of this capability", status.Truncate(string(name), maxLabel))
+		v.Require(string(name) != r.Name, field, "%q is the resource itself", name)
+		v.Require(len(parts[string(name)]) > 0, field, "%q is no table, bucket, queue, topic, secret or resource of this capability", status.Truncate(string(name), part.MaxLabel))
 	}
 }
 
 // checkUsesEnd refuses resources that use each other in a circle.
-func checkUsesEnd(v *verdict, list []nexusv1.ResourcePart) {
+func checkUsesEnd(v *part.Verdict, list []nexusv1.ResourcePart) {
 	open := map[string][]string{}
 	for _, r := range list {
 		for _, name := range r.Uses {
@@ -198,7 +199,7 @@ func checkUsesEnd(v *verdict, list []nexusv1.ResourcePart) {
 		}
 	}
 	for i, r := range list {
-		v.require(len(open[r.Name]) == 0, fmt.Sprintf("%s[%d].uses", resourcesField, i), "%s", circleOf(r.Name, open))
+		v.Require(len(open[r.Name]) == 0, fmt.Sprintf("%s[%d].uses", resourcesField, i), "%s", circleOf(r.Name, open))
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -31,79 +32,76 @@ const (
 	kindCronJob          = "CronJob"
 	kindDisruptionBudget = "PodDisruptionBudget"
 	kindAutoscaler       = "HorizontalPodAutoscaler"
-	kindService          = "Service"
-	StepBackend          = "Backend"
-	StepFrontend         = "Frontend"
-	// StepComponents is the part of spec.components.
-	StepComponents = "Components"
 )
 
 // workloadsPart is spec.backend, spec.frontend and spec.components.
-func workloadsPart() part {
-	return part{
-		steps: []Step{
-			{9, StepBackend, nexusv1.PhaseDeployingBackend, nexusv1.ConditionBackendReady},
-			{10, StepFrontend, nexusv1.PhaseDeployingFrontend, nexusv1.ConditionFrontendReady},
-			{0, StepComponents, nexusv1.PhaseDeploying, nexusv1.ConditionComponentsReady},
+func workloadsPart() part.Part {
+	return part.Part{
+		Steps: []part.Step{
+			{Number: 9, Name: part.StepBackend, Phase: nexusv1.PhaseDeployingBackend, Condition: nexusv1.ConditionBackendReady},
+			{Number: 10, Name: part.StepFrontend, Phase: nexusv1.PhaseDeployingFrontend, Condition: nexusv1.ConditionFrontendReady},
+			{Name: part.StepComponents, Phase: nexusv1.PhaseDeploying, Condition: nexusv1.ConditionComponentsReady},
 		},
-		kinds: []kindFacts{
-			{kind: kindDeployment, stepOf: stepOfWorkload, version: schema.GroupVersion{Group: "apps", Version: "v1"}, removed: removal{stage: removesWorkloads, steps: []string{StepFrontend, StepBackend}}},
-			{kind: kindJob, stepOf: stepOfWorkload, version: schema.GroupVersion{Group: "batch", Version: "v1"}, removed: removal{stage: removesWorkloads}},
-			{kind: kindCronJob, stepOf: stepOfWorkload, version: schema.GroupVersion{Group: "batch", Version: "v1"}, removed: removal{stage: removesWorkloads}},
-			{kind: kindService, stepOf: stepOfWorkload, version: coreV1, removed: removal{stage: removesWorkloads}},
-			{kind: kindConfigMap, stepOf: stepOfSettings, version: coreV1, step: StepBackend, removed: removal{stage: removesWorkloads}},
-			{kind: kindDisruptionBudget, stepOf: stepOfWorkload, version: schema.GroupVersion{Group: "policy", Version: "v1"}, removed: removal{stage: removesWorkloads}},
-			{kind: kindAutoscaler, stepOf: stepOfWorkload, version: schema.GroupVersion{Group: "autoscaling", Version: "v2"}, removed: removal{stage: removesWorkloads}},
+		Kinds: []part.KindFacts{
+			{Kind: kindDeployment, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "apps", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads, Steps: []string{part.StepFrontend, part.StepBackend}}},
+			{Kind: kindJob, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "batch", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: kindCronJob, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "batch", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: part.KindService, StepOf: stepOfWorkload, Version: part.CoreV1, Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: kindConfigMap, StepOf: stepOfSettings, Version: part.CoreV1, Step: part.StepBackend, Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: kindDisruptionBudget, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "policy", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: kindAutoscaler, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "autoscaling", Version: "v2"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
 		},
-		checks:  []turn[checking]{at(3, func(v *verdict, c *nexusv1.NexusAICapability, _ Facts) { checkComponents(v, &c.Spec) })},
-		compile: []func(*compiler){addWorkloads},
-		values:  workloadValues,
+		Checks:  []part.Turn[part.Checking]{part.At(3, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkComponents(v, &c.Spec) })},
+		Compile: []func(*part.Compiler){addWorkloads},
+		Values:  workloadValues,
 	}
 }
 
 // workloadValues tell the application where its backend is.
-func workloadValues(k *compiler) (out []value) {
-	b, ok := named(k.spec, backend)
+func workloadValues(k *part.Compiler) (out []part.Value) {
+	b, ok := part.Named(k.Spec, part.Backend)
 	if !ok {
 		return nil
 	}
-	out = append(out, value{variable: "NEXUS_BACKEND_INTERNAL_URL", text: urlOf(b, k.c)})
-	if len(b.routes) > 0 {
-		out = append(out, value{variable: "NEXUS_BACKEND_URL", text: b.routes[0]})
+	out = append(out, part.Value{Variable: "NEXUS_BACKEND_INTERNAL_URL", Text: urlOf(b, k.Capability)})
+	if len(b.Paths) > 0 {
+		out = append(out, part.Value{Variable: "NEXUS_BACKEND_URL", Text: b.Paths[0]})
 	}
 	return out
 }
 
 // dualService reports whether the backend has a separate Service for traffic inside the cluster.
-func dualService(s *nexusv1.NexusAICapabilitySpec) bool { return boolOr(s.Backend.DualService, true) }
+func dualService(s *nexusv1.NexusAICapabilitySpec) bool {
+	return part.BoolOr(s.Backend.DualService, true)
+}
 
 // backendInternalURL returns the address at which clients inside the cluster, such as the frontend, find the backend; "" without one.
 func backendInternalURL(c *nexusv1.NexusAICapability) string {
-	b, ok := named(&c.Spec, backend)
+	b, ok := part.Named(&c.Spec, part.Backend)
 	if !ok {
 		return ""
 	}
 	return urlOf(b, c)
 }
 
-func addWorkloads(k *compiler) {
+func addWorkloads(k *part.Compiler) {
 	settings := map[string]settingsNode{}
-	for _, a := range k.parts.accessSets(k.spec) {
-		settings[a.purpose()] = addConfigMap(k, a)
+	for _, a := range k.Parts.AccessSets(k.Spec) {
+		settings[a.Purpose()] = addConfigMap(k, a)
 	}
-	for _, c := range componentsOf(k.spec) {
-		if c.endsAlone() {
-			addRun(k, c, settings[k.accessOf(c).purpose()])
+	for _, c := range part.ComponentsOf(k.Spec) {
+		if c.EndsAlone() {
+			addRun(k, c, settings[k.AccessOf(c).Purpose()])
 			continue
 		}
-		addAutoscaler(k, c, addDeployment(k, c, settings[k.accessOf(c).purpose()]))
+		addAutoscaler(k, c, addDeployment(k, c, settings[k.AccessOf(c).Purpose()]))
 		addDisruptionBudget(k, c)
-		if !c.isServed() {
+		if !c.IsServed() {
 			continue
 		}
-		addService(k, c, k.names.Service(c.name), serviceType(k.spec, c), serviceAnnotations(c))
-		if c.name == backend && dualService(k.spec) {
-			addService(k, c, k.names.InternalService(c.name), corev1.ServiceTypeClusterIP, nil)
+		addService(k, c, k.Names.Service(c.Name), serviceType(k.Spec, c), serviceAnnotations(c))
+		if c.Name == part.Backend && dualService(k.Spec) {
+			addService(k, c, k.Names.InternalService(c.Name), corev1.ServiceTypeClusterIP, nil)
 		}
 	}
 }
@@ -112,46 +110,31 @@ func addWorkloads(k *compiler) {
 type settingsNode struct{ id, checksum string }
 
 // addConfigMap adds the settings of the components with an access.
-func addConfigMap(k *compiler, a accessSet) settingsNode {
-	settings := k.within(a).settings()
-	of := settingsOwner(k.parts, k.spec, a)
-	id := k.workload(child{kindConfigMap, a.configMap(k.names), of.step, of.name}, &corev1.ConfigMap{Data: settings})
+func addConfigMap(k *part.Compiler, a part.AccessSet) settingsNode {
+	settings := k.Within(a).Settings()
+	of := settingsOwner(k.Parts, k.Spec, a)
+	id := k.Workload(part.Child{Kind: kindConfigMap, Name: a.ConfigMap(k.Names), Step: of.Step, Component: of.Name}, &corev1.ConfigMap{Data: settings})
 	return settingsNode{id, checksumOf(k, settings)}
 }
 
 // settingsOwner is the component to whose part the settings of an access belong: the first that has them, of those that
 // have everything the backend.
-func settingsOwner(ps parts, s *nexusv1.NexusAICapabilitySpec, a accessSet) component {
-	all := componentsOf(s)
-	i := slices.IndexFunc(all, func(c component) bool { return ps.accessOf(s, c.Access).purpose() == a.purpose() })
+func settingsOwner(ps part.Parts, s *nexusv1.NexusAICapabilitySpec, a part.AccessSet) part.Component {
+	all := part.ComponentsOf(s)
+	i := slices.IndexFunc(all, func(c part.Component) bool { return ps.AccessOf(s, c.Access).Purpose() == a.Purpose() })
 	return all[max(i, 0)]
 }
 
-// settings is the configuration of the workloads: names and places, never secret values.
-func (k *compiler) settings() map[string]string {
-	v := map[string]string{
-		"NEXUS_CAPABILITY": k.names.Capability, "NEXUS_ENVIRONMENT": k.names.Environment, "NEXUS_VERSION": k.spec.Version,
-		"NEXUS_REGION": k.home.region, "AWS_REGION": k.home.region,
-		"NEXUS_SSM_PREFIX": k.names.ParameterPath(),
-	}
-	for _, found := range k.allValues() {
-		if found.variable != "" {
-			v[found.variable] = found.text
-		}
-	}
-	return v
-}
-
 // checksumOf changes whenever a setting does; JSON sorts the keys. While a setting is not known, neither is the checksum.
-func checksumOf(k *compiler, settings map[string]string) string {
-	for _, name := range sortedKeys(settings) {
-		if id := k.unresolved(settings[name]); id != "" {
-			return placeholderFor(id)
+func checksumOf(k *part.Compiler, settings map[string]string) string {
+	for _, name := range part.SortedKeys(settings) {
+		if id := k.Unresolved(settings[name]); id != "" {
+			return part.PlaceholderFor(id)
 		}
 	}
 	b, err := json.Marshal(settings)
 	if err != nil {
-		k.fail(err)
+		k.Fail(err)
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
@@ -160,18 +143,18 @@ func checksumOf(k *compiler, settings map[string]string) string {
 // addDeployment waits for all AWS resources, so that an application finds its data when it starts. Of the parameters, which
 // applications read while they run, it waits only for the existence: a pod that starts without a parameter fails, but an
 // edit of values need not delay a rollout by as long as Parameter Store takes for them.
-func addDeployment(k *compiler, c component, settings settingsNode) string {
-	version := map[string]string{LabelVersion: k.spec.Version}
+func addDeployment(k *part.Compiler, c part.Component, settings settingsNode) string {
+	version := map[string]string{part.LabelVersion: k.Spec.Version}
 	o := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Labels: version}, Spec: appsv1.DeploymentSpec{
-		Replicas:             &c.replicas,
+		Replicas:             &c.Count,
 		RevisionHistoryLimit: new(int32(5)),
-		Selector:             &metav1.LabelSelector{MatchLabels: k.selector(c.name)},
+		Selector:             &metav1.LabelSelector{MatchLabels: k.Selector(c.Name)},
 		Strategy: appsv1.DeploymentStrategy{
 			Type:          appsv1.RollingUpdateDeploymentStrategyType,
 			RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: new(intstr.FromInt32(0)), MaxSurge: new(intstr.FromInt32(1))},
 		},
 		Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: k.labels(c.name, version), Annotations: podAnnotations(k, settings.checksum)},
+			ObjectMeta: metav1.ObjectMeta{Labels: k.Labels(c.Name, version), Annotations: podAnnotations(k, settings.checksum)},
 			Spec:       podSpec(k, c),
 		},
 	}}
@@ -179,33 +162,33 @@ func addDeployment(k *compiler, c component, settings settingsNode) string {
 		o.Spec.Replicas = nil
 		o.Annotations = map[string]string{wellknown.AnnotationMinReplicas: strconv.Itoa(int(minReplicas(c.Autoscaling)))}
 	}
-	return k.workload(child{kindDeployment, k.names.Of(c.name), c.step, c.name}, o, beforePods(k, c, settings)...)
+	return k.Workload(part.Child{Kind: kindDeployment, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, o, beforePods(k, c, settings)...)
 }
 
 // beforePods are the edges to what pods find when they start.
-func beforePods(k *compiler, c component, settings settingsNode) []graph.Edge {
-	account := graph.ID(kindServiceAccount, k.names.WorkloadNamespace(), k.accessOf(c).serviceAccount(k.names), k.c.Namespace)
-	stores := slices.DeleteFunc(slices.Clone(k.aws), func(id string) bool { return id == k.parameterSet })
-	return slices.Concat(graph.NeedReady(stores...), graph.NeedPresent(k.parameterSet), graph.NeedApplied(settings.id, account))
+func beforePods(k *part.Compiler, c part.Component, settings settingsNode) []graph.Edge {
+	account := graph.ID(kindServiceAccount, k.Names.WorkloadNamespace(), k.AccessOf(c).ServiceAccount(k.Names), k.Capability.Namespace)
+	stores := slices.DeleteFunc(slices.Clone(k.AWS), func(id string) bool { return id == k.ParameterSet })
+	return slices.Concat(graph.NeedReady(stores...), graph.NeedPresent(k.ParameterSet), graph.NeedApplied(settings.id, account))
 }
 
 // podSpec meets the Pod Security standard "restricted".
 // https://kubernetes.io/docs/concepts/security/pod-security-standards/
-func podSpec(k *compiler, c component) corev1.PodSpec {
+func podSpec(k *part.Compiler, c part.Component) corev1.PodSpec {
 	pod := corev1.PodSpec{
-		ServiceAccountName: k.accessOf(c).serviceAccount(k.names),
+		ServiceAccountName: k.AccessOf(c).ServiceAccount(k.Names),
 		// The credentials for AWS come in their own volume; the Kubernetes API is none of the app's business.
 		AutomountServiceAccountToken: new(false),
 		Containers: []corev1.Container{{
-			Name:      c.name,
+			Name:      c.Name,
 			Image:     c.Image,
 			Command:   translate[[]string](k, c.Command),
 			Args:      translate[[]string](k, c.Args),
 			Resources: resourcesOf(c),
 		}},
 	}
-	if c.port != 0 {
-		pod.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: c.port, Protocol: corev1.ProtocolTCP}}
+	if c.PortNumber != 0 {
+		pod.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: c.PortNumber, Protocol: corev1.ProtocolTCP}}
 	}
 	setSecurity(k, c, &pod)
 	setScratchVolumes(c, &pod)
@@ -220,15 +203,15 @@ func tcpProbe() corev1.ProbeHandler {
 	return corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("http")}}
 }
 
-func spreadOver(k *compiler, c component, topology string) corev1.TopologySpreadConstraint {
+func spreadOver(k *part.Compiler, c part.Component, topology string) corev1.TopologySpreadConstraint {
 	return corev1.TopologySpreadConstraint{
 		MaxSkew: 1, TopologyKey: topology, WhenUnsatisfiable: corev1.ScheduleAnyway,
-		LabelSelector: &metav1.LabelSelector{MatchLabels: k.selector(c.name)},
+		LabelSelector: &metav1.LabelSelector{MatchLabels: k.Selector(c.Name)},
 	}
 }
 
 // resourcesOf asks for a little when nothing is said, so that the scheduler has something to count.
-func resourcesOf(c component) corev1.ResourceRequirements {
+func resourcesOf(c part.Component) corev1.ResourceRequirements {
 	if r := c.Resources; r != nil && len(r.Requests)+len(r.Limits) > 0 {
 		return corev1.ResourceRequirements{Requests: r.Requests, Limits: r.Limits}
 	}
@@ -239,11 +222,11 @@ func resourcesOf(c component) corev1.ResourceRequirements {
 
 // serviceType returns the type that the component asks for, else a load balancer only for frontend and backend while no ingress is
 // asked for.
-func serviceType(s *nexusv1.NexusAICapabilitySpec, c component) corev1.ServiceType {
+func serviceType(s *nexusv1.NexusAICapabilitySpec, c part.Component) corev1.ServiceType {
 	if c.Service != nil && c.Service.Type != "" {
 		return c.Service.Type
 	}
-	if ingressAsked(s) || !c.isFixed() {
+	if ingressAsked(s) || !c.IsFixed() {
 		return corev1.ServiceTypeClusterIP
 	}
 	return corev1.ServiceTypeLoadBalancer
@@ -251,34 +234,34 @@ func serviceType(s *nexusv1.NexusAICapabilitySpec, c component) corev1.ServiceTy
 
 // ownServiceAnnotations are set by the operator, or would contradict those that are: a user's value for them is refused.
 var ownServiceAnnotations = []string{
-	balancer + "type", balancer + "nlb-target-type", balancer + "scheme", balancer + "internal", balancer + "additional-resource-tags", AnnotationLastApplied,
+	balancer + "type", balancer + "nlb-target-type", balancer + "scheme", balancer + "internal", balancer + "additional-resource-tags", part.AnnotationLastApplied,
 }
 
 // serviceAnnotations returns the annotations of the component's Service that are passed through.
-func serviceAnnotations(c component) map[string]string {
+func serviceAnnotations(c part.Component) map[string]string {
 	out := map[string]string{}
 	if c.Service == nil {
 		return out
 	}
 	for key, v := range c.Service.Annotations {
-		if !slices.Contains(ownServiceAnnotations, key) && !strings.HasPrefix(key, reservedNexus) {
+		if !slices.Contains(ownServiceAnnotations, key) && !strings.HasPrefix(key, part.ReservedNexus) {
 			out[key] = string(v)
 		}
 	}
 	return out
 }
 
-func addService(k *compiler, c component, name string, t corev1.ServiceType, annotations map[string]string) {
+func addService(k *part.Compiler, c part.Component, name string, t corev1.ServiceType, annotations map[string]string) {
 	o := &corev1.Service{Spec: corev1.ServiceSpec{
 		Type:     t,
-		Selector: k.selector(c.name),
-		Ports:    []corev1.ServicePort{{Name: "http", Port: c.port, TargetPort: intstr.FromString("http"), Protocol: corev1.ProtocolTCP}},
+		Selector: k.Selector(c.Name),
+		Ports:    []corev1.ServicePort{{Name: "http", Port: c.PortNumber, TargetPort: intstr.FromString("http"), Protocol: corev1.ProtocolTCP}},
 	}}
 	if t == corev1.ServiceTypeLoadBalancer {
-		annotations = mergeMaps(annotations, balancerAnnotations(k))
+		annotations = part.MergeMaps(annotations, balancerAnnotations(k))
 	}
 	o.Annotations = annotations
-	k.workload(child{kindService, name, c.step, c.name}, o)
+	k.Workload(part.Child{Kind: part.KindService, Name: name, Step: c.Step, Component: c.Name}, o)
 }
 
 // balancer begins the annotations of the AWS Load Balancer Controller for Services.
@@ -287,47 +270,38 @@ const balancer = "service.beta.kubernetes.io/aws-load-balancer-"
 // balancerAnnotations must be there when the Service is made: without them the cluster's own cloud
 // provider would make a public Classic Load Balancer.
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/service/annotations/
-func balancerAnnotations(k *compiler) map[string]string {
+func balancerAnnotations(k *part.Compiler) map[string]string {
 	return map[string]string{
 		balancer + "type":                     "external",
 		balancer + "nlb-target-type":          "ip",
-		balancer + "scheme":                   string(cmp.Or(ingressOf(k.spec).Scheme, nexusv1.SchemeInternal)),
+		balancer + "scheme":                   string(cmp.Or(ingressOf(k.Spec).Scheme, nexusv1.SchemeInternal)),
 		balancer + "additional-resource-tags": balancerTags(k),
 	}
 }
 
-// ConfigMap names the settings of the workloads.
-func (n Names) ConfigMap() string { return n.Of("config") }
-
-// Service names the Service of a component, through which traffic from outside comes.
-func (n Names) Service(component string) string { return n.Of(component + "-svc") }
-
-// InternalService names the Service of a component for traffic inside the cluster.
-func (n Names) InternalService(component string) string { return n.Of(component + "-svc-internal") }
-
 // stepOfWorkload returns the step of an object of a component, by its name.
-func stepOfWorkload(_ parts, c *nexusv1.NexusAICapability, name string) string {
-	n := NamesOf(c)
-	for _, of := range componentsOf(&c.Spec) {
-		if slices.Contains([]string{n.Of(of.name), n.Service(of.name), n.InternalService(of.name)}, name) {
-			return of.step
+func stepOfWorkload(_ part.Parts, c *nexusv1.NexusAICapability, name string) string {
+	n := part.NamesOf(c)
+	for _, of := range part.ComponentsOf(&c.Spec) {
+		if slices.Contains([]string{n.Of(of.Name), n.Service(of.Name), n.InternalService(of.Name)}, name) {
+			return of.Step
 		}
 	}
 	switch { // of a component that is not declared any more
-	case strings.HasPrefix(name, n.Of(frontend)):
-		return StepFrontend
-	case strings.HasPrefix(name, n.Of(backend)):
-		return StepBackend
+	case strings.HasPrefix(name, n.Of(part.Frontend)):
+		return part.StepFrontend
+	case strings.HasPrefix(name, n.Of(part.Backend)):
+		return part.StepBackend
 	default:
-		return StepComponents
+		return part.StepComponents
 	}
 }
 
 // stepOfSettings returns the step of a ConfigMap.
-func stepOfSettings(ps parts, c *nexusv1.NexusAICapability, name string) string {
-	for _, a := range ps.accessSets(&c.Spec) {
-		if a.configMap(NamesOf(c)) == name {
-			return settingsOwner(ps, &c.Spec, a).step
+func stepOfSettings(ps part.Parts, c *nexusv1.NexusAICapability, name string) string {
+	for _, a := range ps.AccessSets(&c.Spec) {
+		if a.ConfigMap(part.NamesOf(c)) == name {
+			return settingsOwner(ps, &c.Spec, a).Step
 		}
 	}
 	return ""

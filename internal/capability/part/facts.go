@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package part
 
 import (
 	"cmp"
@@ -82,41 +82,42 @@ type ClosedToBalancer struct {
 	To, Remedy string
 }
 
-// region returns where c lives, or "" while that is for its provider to say.
-func (f Facts) region(c *nexusv1.NexusAICapability) string {
+// RegionOf returns where c lives, or "" while that is for its provider to say.
+func (f Facts) RegionOf(c *nexusv1.NexusAICapability) string {
 	if r := cmp.Or(f.ProviderRegion, c.Spec.Region); r != "" || c.Spec.ProviderRef != nil {
 		return r
 	}
 	return cmp.Or(f.Region, DefaultRegion)
 }
 
-// home is the part of every ARN that comes from the provider, with tokens for what is not known yet.
-type home struct {
-	partition, region, account string
+// Home is the part of every ARN that comes from the provider, with tokens for what is not known yet.
+type Home struct {
+	Partition, Region, Account string
 	rolePath                   string
 }
 
 // unknownValue begins each text that stands for a value of an object.
 const unknownValue = "<known after "
 
-// placeholderFor stands in a compiled object for a value that the named object is yet to publish.
-func placeholderFor(id string) string { return unknownValue + id + ">" }
+// PlaceholderFor stands in a compiled object for a value that the named object is yet to publish.
+func PlaceholderFor(id string) string { return unknownValue + id + ">" }
 
-func (f Facts) home(c *nexusv1.NexusAICapability) home {
-	unknown := placeholderFor(kindProvider + "/" + ProviderName(c))
-	h := home{
-		partition: f.Partition, region: cmp.Or(f.region(c), unknown), account: cmp.Or(f.Account, unknown),
+// HomeOf returns where the resources of c are.
+func (f Facts) HomeOf(c *nexusv1.NexusAICapability) Home {
+	unknown := PlaceholderFor(KindProvider + "/" + ProviderName(c))
+	h := Home{
+		Partition: f.Partition, Region: cmp.Or(f.RegionOf(c), unknown), Account: cmp.Or(f.Account, unknown),
 		rolePath: "/" + strings.TrimPrefix(f.RolePath, "/"),
 	}
-	if h.partition == "" {
-		h.partition = partitionOf(h.region)
+	if h.Partition == "" {
+		h.Partition = PartitionOf(h.Region)
 	}
 	return h
 }
 
-// partitionOf names the partition of a region.
+// PartitionOf names the partition of a region.
 // https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html
-func partitionOf(region string) string {
+func PartitionOf(region string) string {
 	switch {
 	case strings.HasPrefix(region, "cn-"):
 		return "aws-cn"
@@ -127,20 +128,44 @@ func partitionOf(region string) string {
 	}
 }
 
-// arn names a resource of this account and region.
-func (h home) arn(service, resource string) string {
-	return "arn:" + h.partition + ":" + service + ":" + h.region + ":" + h.account + ":" + resource
+// ARN names a resource of this account and region.
+func (h Home) ARN(service, resource string) string {
+	return "arn:" + h.Partition + ":" + service + ":" + h.Region + ":" + h.Account + ":" + resource
 }
 
-// bucketARN names a bucket, or objects in it: S3 names are global.
-func (h home) bucketARN(resource string) string { return "arn:" + h.partition + ":s3:::" + resource }
+// BucketARN names a bucket, or objects in it: S3 names are global.
+func (h Home) BucketARN(resource string) string { return "arn:" + h.Partition + ":s3:::" + resource }
 
-// accountARN names something of IAM in this account.
-func (h home) accountARN(resource string) string {
-	return "arn:" + h.partition + ":iam::" + h.account + ":" + resource
+// AccountARN names something of IAM in this account.
+func (h Home) AccountARN(resource string) string {
+	return "arn:" + h.Partition + ":iam::" + h.Account + ":" + resource
 }
 
-// roleARN names a role made through the provider.
-func (h home) roleARN(name string) string {
-	return h.accountARN("role" + h.rolePath + name)
+// RoleARN names a role made through the provider.
+func (h Home) RoleARN(name string) string {
+	return h.AccountARN("role" + h.rolePath + name)
+}
+
+// GatewayFacts holds the observed Gateway that a capability's route belongs to.
+type GatewayFacts struct {
+	// Controller is the controllerName of the GatewayClass that the capability names; empty while it is not known.
+	Controller string
+	// HTTPS says that a Gateway of others has a listener for HTTPS.
+	HTTPS bool
+}
+
+// IdentityFacts describes the ways in which pods get credentials.
+type IdentityFacts struct {
+	// Recorded is status.identity.
+	Recorded nexusv1.IdentityStatus
+	// AgentReady is true when the EKS Pod Identity Agent is ready on a node, of EKS Auto Mode or with a pod of the agent, or will be on the first one; it is gathered only for a mode Auto that has not chosen.
+	AgentReady bool
+	// TrustsIssuer and TrustsPodIdentity are what any role of the workloads declares at present, and RoleReady whether all of them
+	// exist, work and declare the same.
+	TrustsIssuer, TrustsPodIdentity, RoleReady bool
+	// Associated is true while a PodIdentityAssociation of the workloads exists.
+	Associated bool
+	// Rolled is the mode that every Deployment has rolled out completely, with pods that have credentials in that way; empty
+	// while there is none.
+	Rolled nexusv1.IdentityMode
 }

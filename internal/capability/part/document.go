@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package part
 
 import "github.com/nexus-operator/nexus-operator/internal/iampolicy"
 
-// document encodes a policy document that allows the statements.
-func (k *compiler) document(statements ...iampolicy.Statement) string {
+// Document encodes a policy document that allows the statements.
+func (k *Compiler) Document(statements ...iampolicy.Statement) string {
 	for i := range statements {
 		statements[i].Effect = iampolicy.Allow
 	}
 	text, err := iampolicy.New(statements...).Encode()
 	if err != nil {
-		k.fail(err)
+		k.Fail(err)
 	}
 	return text
 }

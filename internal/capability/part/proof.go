@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package part
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Expect records what a child will own.
+func (k *Compiler) Expect(id string, p Proof) Proof {
+	p.UID = PlaceholderFor(id)
+	k.Expected[id] = p
+	return p
+}
+
+// ExpectParameters records that every declared parameter will exist.
+func (k *Compiler) ExpectParameters(id string, values map[string]string) Proof {
+	return k.Expect(id, Proof{ARN: PlaceholderFor(id), Names: slices.Sorted(maps.Keys(values))})
+}
+
+// Proof tells which resource a child is proven to own; zero when nothing is proven.
+func (k *Compiler) Proof(id string) Proof {
+	p := k.Facts.Owned[id]
+	if k.Read != nil {
+		k.Read[id] = p
+	}
+	return p
+}
+
+// Proof says what a child owns in AWS.
+type Proof struct {
+	// ARN is that of the child's resource.
+	ARN string
+	// UID is the child's, which its resources carry as a tag.
+	UID string
+	// Names are the SSM parameters of a parameter set, relative to its path.
+	Names []string
+	// Client is the ID of the app client of a user pool.
+	Client string
+	// Values are the exported values of a resource that are known, by their variables.
+	Values map[string]string
+	// Settled is true for a resource that is as declared, of which no more values are expected.
+	Settled bool
+	// Foreign is true for an existing store that an object of another namespace owns, and Neighbor for one that another object of the same
+	// namespace owns.
+	Foreign, Neighbor bool
+}
+
+// AddGrant adds a child to those on which the application's role gets rights. The role waits for all of them, so
+// that its policy is written once.
+func (k *Compiler) AddGrant(id string) { k.Grants = append(k.Grants, id) }
+
+// Owned returns the ARN if that is what the child owns, else "".
+func (k *Compiler) Owned(id, arn string) string {
+	if k.Expected != nil {
+		return k.Expect(id, Proof{ARN: arn}).ARN
+	}
+	if k.AssumeOwned || k.Proof(id).ARN == arn {
+		return arn
+	}
+	return ""
+}
+
+// ProvenARN is the ARN that AWS assigned to what a child owns, or a placeholder until that is proven.
+func (k *Compiler) ProvenARN(id string) string {
+	return cmp.Or(k.Proof(id).ARN, PlaceholderFor(id))
+}
+
+// Assigned returns the ARN of a child of which AWS chooses the last characters; "" when it is not proven to be the child's.
+func (k *Compiler) Assigned(id, begin string, chosen int) string {
+	arn := k.Proof(id).ARN
+	if k.Expected != nil {
+		arn = k.Expect(id, Proof{ARN: begin + PlaceholderFor(id)}).ARN
+	}
+	if k.AssumeOwned {
+		arn = begin + strings.Repeat("?", chosen)
+	}
+	if !strings.HasPrefix(arn, begin) {
+		return ""
+	}
+	return arn
+}

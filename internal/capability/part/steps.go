@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package part
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+// Step is one line of the story that a capability's status tells. The story has an order; the work is
+// done along the graph's edges.
+type Step struct {
+	Number int
+	// Name is that of graph.Node.Step, which is otherwise StepPolicies, or empty for the provider.
+	Name string
+	// Phase of a capability that is being made and has come as far as this step.
+	Phase nexusv1.Phase
+	// Condition that speaks of the step.
+	Condition string
+}
+
+// Stage is a set of kinds whose objects are removed together, and the steps that are undone by it.
+type Stage struct {
+	Kinds []schema.GroupVersionKind
+	Steps []string
+	// ServiceRoles is true for the stage that removes the roles as which resources act; the stage of the other roles leaves them out.
+	ServiceRoles bool
+}
+
+// Includes reports whether an object of a kind and name is removed in the stage.
+func (s Stage) Includes(kind, name string) bool {
+	isOfKind := slices.ContainsFunc(s.Kinds, func(k schema.GroupVersionKind) bool { return k.Kind == kind })
+	return isOfKind && (kind != KindRole || s.ServiceRoles == IsServiceRole(name))
+}

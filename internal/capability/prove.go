@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Granting are the kinds on whose resources the roles of a capability get rights.
+var Granting = allParts().KindsThat(func(f part.KindFacts) bool { return f.Grants })
+
+// Proving are the kinds whose proofs are gathered: the granting ones, and those with identifiers that AWS assigns: of the user
+// pool they go to the workloads, of the certificate to the load balancer.
+var Proving = append(slices.Clone(Granting), allParts().KindsThat(func(f part.KindFacts) bool { return f.Proves })...)
+
+// Prove returns what a child of the kind owns in AWS, with the ID of its node. A child proves something when the
+// capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the
+// status of a resource that the child owned at the last look. Tenants can write such objects but not their
+// status. A resource that has another owner by now proves nothing, nor
+// does a child whose resource was deleted and that only others keep.
+func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof part.Proof, ok bool) {
+	if _, is := allParts().ExistingOf(c, kind, child.GetName()); is {
+		return proveExisting(c, kind, child)
+	}
+	st := child.CommonStatus()
+	declared, isPart := resourceOf(allParts(), c, kind, child.GetName())
+	if !isChildOf(c, child) || st.ARN == "" && !isPart || !ownsNow(kind, child) {
+		return "", part.Proof{}, false
+	}
+	proof = part.Proof{ARN: st.ARN, UID: string(child.GetUID())}
+	if prove := allParts().FactsOf(kind).Prove; prove != nil {
+		prove(child, &proof)
+	}
+	if isPart {
+		proof.Values, proof.Settled = exportedBy(declared, child), status.ReadyAt(st.Conditions, child.GetGeneration())
+	}
+	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
+}
+
+// ownsNow reports whether a child manages a resource that was its own at the last look.
+func ownsNow(kind string, child awsv1.Resource) bool {
+	st := child.CommonStatus()
+	return st.OwnsResource() && !awsv1.IsLeftBehind(kind, child) && child.CommonSpec().ManagementPolicy != awsv1.ManageObserve && !status.IsDisputed(st.Conditions)
+}
+
+// proveExisting tells the ARN of the existing store that a child observes. The status, which tenants cannot write, has it once AWS showed the store
+// under the name that the child declares. While the object is paused, it does not notice another owner.
+func proveExisting(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof part.Proof, ok bool) {
+	st, paused := child.CommonStatus(), child.GetAnnotations()[wellknown.AnnotationPaused] == "true"
+	if !isChildOf(c, child) || !part.IsExisting(child) || paused || st.ARN == "" || st.Ownership == "" || st.Ownership == awsv1.OwnershipDisputed {
+		return "", part.Proof{}, false
+	}
+	proof = part.Proof{ARN: st.ARN, UID: string(child.GetUID()), Foreign: st.Ownership == awsv1.OwnershipObservedForeign}
+	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
+}
+
+// isChildOf reports whether the capability controls an object that goes through the capability's provider.
+func isChildOf(c *nexusv1.NexusAICapability, child awsv1.Resource) bool {
+	owner, provider := metav1.GetControllerOf(child), child.CommonSpec().ProviderRef
+	return owner != nil && owner.UID == c.UID && provider.Name == part.ProviderName(c) && (provider.Namespace == "" || provider.Namespace == c.Namespace)
+}

@@ -6,6 +6,7 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 )
 
 // ClosedToBalancer is a SecurityIntent that closes a component, where it is bound to it, to the component's load balancer.
@@ -41,6 +42,12 @@ const (
 // EffectiveDeletionPolicy decides about the AWS resources: as the capability says, else Retain in production and Delete elsewhere.
 func EffectiveDeletionPolicy(c *nexusv1.NexusAICapability) nexusv1.DeletionPolicy {
 	return part.EffectiveDeletionPolicy(c)
+}
+
+// ForceDestroyQueue reports whether the messages of a queue may be deleted with it; known is false for a queue that the capability does not
+// declare.
+func ForceDestroyQueue(c *nexusv1.NexusAICapability, name string) (force, known bool) {
+	return messages.ForceDestroyQueue(c, name)
 }
 
 // IsExisting reports whether an object of a capability only observes a store that the capability does not own.

@@ -15,6 +15,7 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
@@ -44,7 +45,7 @@ func addBudget(k *part.Compiler) {
 		return
 	}
 	arn := k.Home.ARN("sns", k.Names.Of(budgetPurpose))
-	topic := k.Resource(part.Child{Kind: kindTopic, Name: k.Names.Of(budgetPurpose), Step: StepSNS, Component: part.ComponentBudget}, &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
+	topic := k.Resource(part.Child{Kind: messages.KindTopic, Name: k.Names.Of(budgetPurpose), Step: messages.StepSNS, Component: part.ComponentBudget}, &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
 		TopicName: k.Names.Of(budgetPurpose), DisplayName: new(""), KMSMasterKeyID: new(""), Policy: new(k.Document(budgetTopicPolicy(k, arn)...)),
 	}})
 	name := k.Names.Of(budgetName(b))
@@ -112,7 +113,7 @@ func thresholdsOf(b *nexusv1.BudgetSpec) []nexusv1.BudgetThreshold {
 // https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-sns-policy.html
 func budgetTopicPolicy(k *part.Compiler, arn string) []iampolicy.Statement {
 	return []iampolicy.Statement{
-		topicPolicy(k, nexusv1.TopicSpec{Name: budgetPurpose}),
+		messages.TopicPolicy(k, nexusv1.TopicSpec{Name: budgetPurpose}),
 		{Sid: "Budgets", Principal: iampolicy.Principals{"Service": {"budgets.amazonaws.com"}}, Action: []string{"sns:Publish"}, Resource: []string{arn},
 			Condition: iampolicy.Conditions{
 				"StringEquals": {"aws:SourceAccount": {k.Home.Account}},

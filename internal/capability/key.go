@@ -8,6 +8,7 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
@@ -67,7 +68,7 @@ func addKey(k *part.Compiler) {
 func keyPolicy(k *part.Compiler) []iampolicy.Statement {
 	all := []string{"*"}
 	out := []iampolicy.Statement{{Sid: "Account", Principal: iampolicy.Principals{"AWS": {k.AccountRoot()}}, Action: []string{"kms:*"}, Resource: all}}
-	if topics := deliveringTopics(k, func(t nexusv1.TopicSpec) bool { return len(t.SubscribeQueues) > 0 }); len(topics) > 0 {
+	if topics := messages.DeliveringTopics(k, func(t nexusv1.TopicSpec) bool { return len(t.SubscribeQueues) > 0 }); len(topics) > 0 {
 		out = append(out, iampolicy.Statement{Sid: "Topics", Principal: iampolicy.Principals{"Service": {"sns.amazonaws.com"}}, Action: part.KeyUse, Resource: all,
 			Condition: iampolicy.Conditions{"ArnEquals": {"aws:SourceArn": topics}}})
 	}

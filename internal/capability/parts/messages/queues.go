@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package messages holds spec.dataServices.queues and spec.dataServices.topics, which send to queues.
+package messages
 
 import (
 	"fmt"
@@ -43,8 +44,8 @@ var queueNames = regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`)
 // existingQueues describes the ARNs of queues that exist already.
 var existingQueues = part.ExistingKind{Noun: "queue", Service: "sqs", Names: queueNames, Most: 80}
 
-// queuesPart is spec.dataServices.queues.
-func queuesPart() part.Part {
+// Queues is spec.dataServices.queues.
+func Queues() part.Part {
 	return part.Part{
 		Steps: []part.Step{{Name: StepSQS, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
 		Kinds: []part.KindFacts{{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package messages
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 
 // Names of the topics: of their kind, step, access and purposes.
 const (
-	kindTopic       = "SNSTopic"
+	KindTopic       = "SNSTopic"
 	StepSNS         = "SNS"
 	ofTopics        = "topics"
 	maxTopicPurpose = 40
@@ -29,12 +29,12 @@ var topicNames = regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`)
 // existingTopics describes the ARNs of topics that exist already.
 var existingTopics = part.ExistingKind{Noun: "topic", Service: "sns", Names: topicNames, Most: 256}
 
-// topicsPart is spec.dataServices.topics.
-func topicsPart() part.Part {
+// Topics is spec.dataServices.topics.
+func Topics() part.Part {
 	return part.Part{
 		Steps: []part.Step{{Name: StepSNS, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
 		Kinds: []part.KindFacts{{
-			Kind: kindTopic, Step: StepSNS, Removed: part.Removal{Stage: part.RemovesData + 30}, Grants: true, IsBilled: true,
+			Kind: KindTopic, Step: StepSNS, Removed: part.Removal{Stage: part.RemovesData + 30}, Grants: true, IsBilled: true,
 			Refusal:  "is declared in spec.dataServices.topics",
 			Existing: &existingTopics,
 		}},
@@ -83,7 +83,7 @@ func addTopics(k *part.Compiler) {
 		o := &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
 			TopicName: messageName(k.Names, t.Name, t.FIFO), FifoTopic: t.FIFO,
 			DisplayName: new(""), KMSMasterKeyID: new(k.StoreKey("")),
-			Policy: new(k.Document(topicPolicy(k, t))),
+			Policy: new(k.Document(TopicPolicy(k, t))),
 		}}
 		if t.FIFO {
 			o.Spec.ContentBasedDeduplication = new(false)
@@ -97,22 +97,22 @@ func addTopics(k *part.Compiler) {
 			o.Spec.Subscriptions = append(o.Spec.Subscriptions, awsv1.SNSSubscription{Protocol: "sqs", QueueRef: &awsv1.ObjectReference{Name: name}})
 			after = append(after, graph.NeedReady(kindQueue+"/"+name)...)
 		}
-		k.AddGrant(k.Resource(part.Child{Kind: kindTopic, Name: k.Names.Of(t.Name), Step: StepSNS, Component: "sns"}, o, after...))
+		k.AddGrant(k.Resource(part.Child{Kind: KindTopic, Name: k.Names.Of(t.Name), Step: StepSNS, Component: "sns"}, o, after...))
 	}
 }
 
-// topicPolicy leaves the topic to the identities of its account and their policies. A new topic has such a policy, too;
+// TopicPolicy leaves the topic to the identities of its account and their policies. A new topic has such a policy, too;
 // this one is declared, so that what else people allow in AWS is taken back.
 // https://docs.aws.amazon.com/sns/latest/dg/sns-access-policy-language-api-permissions-reference.html
-func topicPolicy(k *part.Compiler, t nexusv1.TopicSpec) iampolicy.Statement {
+func TopicPolicy(k *part.Compiler, t nexusv1.TopicSpec) iampolicy.Statement {
 	return iampolicy.Statement{Sid: "Account", Principal: iampolicy.Principals{"AWS": {k.AccountRoot()}}, Action: []string{
 		"sns:AddPermission", "sns:DeleteTopic", "sns:GetTopicAttributes", "sns:ListSubscriptionsByTopic", "sns:Publish", "sns:RemovePermission",
 		"sns:SetTopicAttributes", "sns:Subscribe",
 	}, Resource: []string{topicARN(k, t)}}
 }
 
-// deliveringTopics returns the ARNs of the topics that fit, by name.
-func deliveringTopics(k *part.Compiler, fits func(nexusv1.TopicSpec) bool) []string {
+// DeliveringTopics returns the ARNs of the topics that fit, by name.
+func DeliveringTopics(k *part.Compiler, fits func(nexusv1.TopicSpec) bool) []string {
 	var arns []string
 	for _, t := range selectedTopics(k.Spec) {
 		if fits(t) {
@@ -126,7 +126,7 @@ func deliveringTopics(k *part.Compiler, fits func(nexusv1.TopicSpec) bool) []str
 // for a queue that subscribes to none.
 // https://docs.aws.amazon.com/sns/latest/dg/subscribe-sqs-queue-to-sns-topic.html
 func deliveryPolicy(k *part.Compiler, q nexusv1.QueueSpec) string {
-	arns := deliveringTopics(k, func(t nexusv1.TopicSpec) bool { return subscribes(t, q) })
+	arns := DeliveringTopics(k, func(t nexusv1.TopicSpec) bool { return subscribes(t, q) })
 	if len(arns) == 0 {
 		return ""
 	}
@@ -151,7 +151,7 @@ func topicStatements(k *part.Compiler) []iampolicy.Statement {
 			arns = part.AppendARN(arns, k.External(e))
 			continue
 		}
-		arns = part.AppendARN(arns, k.Owned(kindTopic+"/"+k.Names.Of(t.Name), topicARN(k, t)))
+		arns = part.AppendARN(arns, k.Owned(KindTopic+"/"+k.Names.Of(t.Name), topicARN(k, t)))
 	}
 	return part.WithResources(iampolicy.Statement{Sid: "Topics", Action: []string{"sns:Publish"}, Resource: arns})
 }
@@ -178,7 +178,7 @@ func checkTopics(v *part.Verdict, at string, d *nexusv1.DataServicesSpec) {
 }
 
 func existingTopic(t nexusv1.TopicSpec) part.Existing {
-	return part.Existing{Kind: kindTopic, Of: &existingTopics, Purpose: t.Name, Store: t.Existing}
+	return part.Existing{Kind: KindTopic, Of: &existingTopics, Purpose: t.Name, Store: t.Existing}
 }
 
 // checkSubscribers refuses queues that the capability does not own.

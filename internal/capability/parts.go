@@ -5,12 +5,13 @@ package capability
 import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/tables"
 )
 
 // allParts returns the parts of a capability in the order in which they add their objects.
 func allParts() part.Parts {
 	return part.Parts{
-		identifiersPart(), regionPart(), providerPart(), keyPart(), tablesPart(), bucketsPart(), gluePart(), messages.Queues(), messages.Topics(),
+		identifiersPart(), regionPart(), providerPart(), keyPart(), tables.Part(), bucketsPart(), gluePart(), messages.Queues(), messages.Topics(),
 		resourcesPart(), aiPart(), bedrockPart(), signInPart(), parametersPart(), secretsPart(), identityPart(), namespacePart(),
 		policiesPart(), accountsPart(), workloadsPart(), trafficPart(), budgetPart(), existingPart(), rightsPart(),
 	}

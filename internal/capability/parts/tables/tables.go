@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package tables is spec.dataServices.dynamodb.
+package tables
 
 import (
 	"cmp"
@@ -27,8 +28,8 @@ var tableNames = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,}$`)
 // existingTables describes the ARNs of tables that exist already.
 var existingTables = part.ExistingKind{Noun: "table", Service: "dynamodb", Prefix: "table/", Names: tableNames, Most: 255}
 
-// tablesPart is spec.dataServices.dynamodb.
-func tablesPart() part.Part {
+// Part is spec.dataServices.dynamodb.
+func Part() part.Part {
 	return part.Part{
 		Steps: []part.Step{{Number: 1, Name: StepDynamoDB, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
 		Kinds: []part.KindFacts{{

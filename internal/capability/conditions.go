@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -103,7 +104,7 @@ func worstOf(nodes []view) int {
 // secretsPopulated says which secrets people have yet to fill in. It is no part of Ready: it may take days.
 func (s summary) secretsPopulated() metav1.Condition {
 	c := metav1.Condition{Type: nexusv1.ConditionSecretsPopulated, Status: metav1.ConditionFalse}
-	names, secrets := s.unpopulatedSecrets(), s.ofStep(StepSecrets)
+	names, secrets := s.unpopulatedSecrets(), s.ofStep(secrets.StepSecrets)
 	switch {
 	case len(secrets) == 0:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, status.ReasonSkipped, "the capability has no secrets"

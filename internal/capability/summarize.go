@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -349,7 +350,7 @@ func (s summary) firstTrouble() string {
 
 func (s summary) unpopulatedSecrets() []string {
 	var out []string
-	for _, v := range s.ofStep(StepSecrets) {
+	for _, v := range s.ofStep(secrets.StepSecrets) {
 		if !v.isUnpopulated() {
 			continue
 		}

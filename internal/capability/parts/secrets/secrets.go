@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package secrets is spec.secrets.
+package secrets
 
 import (
 	"fmt"
@@ -28,8 +29,8 @@ var secretNames = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`)
 // existingSecrets describes the ARNs of secrets that exist already.
 var existingSecrets = part.ExistingKind{Noun: "secret", Service: "secretsmanager", Prefix: "secret:", Names: secretNames, Most: 512, Ending: secretEnding}
 
-// secretsPart is spec.secrets.
-func secretsPart() part.Part {
+// Part is spec.secrets.
+func Part() part.Part {
 	return part.Part{
 		Steps: []part.Step{{Number: 5, Name: StepSecrets, Phase: nexusv1.PhaseProvisioningSecrets, Condition: nexusv1.ConditionSecretsReady}},
 		Kinds: []part.KindFacts{{

@@ -8,6 +8,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
@@ -79,7 +80,7 @@ func accessibleAI(ai nexusv1.AISpec) (out []string) {
 		out = append(out, ofVectorStores+"/"+s.Name)
 	}
 	for _, g := range ai.Guardrails {
-		out = append(out, ofGuardrails+"/"+g.Name)
+		out = append(out, bedrock.OfGuardrails+"/"+g.Name)
 	}
 	for _, p := range ai.InferenceProfiles {
 		out = append(out, ofProfiles+"/"+p.Name)
@@ -88,7 +89,7 @@ func accessibleAI(ai nexusv1.AISpec) (out []string) {
 		out = append(out, ofMemory+"/"+m.Name)
 	}
 	for _, kb := range ai.KnowledgeBases {
-		out = append(out, ofKnowledgeBases+"/"+kb.Name)
+		out = append(out, bedrock.OfKnowledgeBases+"/"+kb.Name)
 	}
 	for _, g := range ai.Gateways {
 		out = append(out, ofGateways+"/"+g.Name)
@@ -106,11 +107,11 @@ func restrictAI(a part.AccessSet, ai *nexusv1.AISpec) *nexusv1.AISpec {
 	}
 	return &nexusv1.AISpec{
 		VectorStores:      part.Keep(a, ofVectorStores, ai.VectorStores, func(s nexusv1.VectorStoreSpec) string { return s.Name }),
-		Guardrails:        part.Keep(a, ofGuardrails, ai.Guardrails, func(g nexusv1.GuardrailSpec) string { return g.Name }),
+		Guardrails:        part.Keep(a, bedrock.OfGuardrails, ai.Guardrails, func(g nexusv1.GuardrailSpec) string { return g.Name }),
 		InferenceProfiles: part.Keep(a, ofProfiles, ai.InferenceProfiles, func(p nexusv1.InferenceProfileSpec) string { return p.Name }),
 		Memory:            part.Keep(a, ofMemory, ai.Memory, func(m nexusv1.MemorySpec) string { return m.Name }),
 		Gateways:          part.Keep(a, ofGateways, ai.Gateways, func(g nexusv1.ToolGatewaySpec) string { return g.Name }),
 		AgentRuntimes:     part.Keep(a, ofRuntimes, ai.AgentRuntimes, func(r nexusv1.AgentRuntimeSpec) string { return r.Name }),
-		KnowledgeBases:    part.Keep(a, ofKnowledgeBases, ai.KnowledgeBases, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }),
+		KnowledgeBases:    part.Keep(a, bedrock.OfKnowledgeBases, ai.KnowledgeBases, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }),
 	}
 }

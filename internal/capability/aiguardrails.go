@@ -9,6 +9,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -96,7 +97,7 @@ var (
 )
 
 func checkAIGuardrails(v *part.Verdict, list []nexusv1.GuardrailSpec) {
-	v.Distinct(guardrailsField, part.NamesIn(list, func(g nexusv1.GuardrailSpec) string { return g.Name }), maxBedrockPurpose)
+	v.Distinct(guardrailsField, part.NamesIn(list, func(g nexusv1.GuardrailSpec) string { return g.Name }), bedrock.MaxPurpose)
 	for i, g := range list {
 		at, p := part.Entry(guardrailsField, i)+".create", g.Create
 		part.OneOf(v, at+".contentFilters", p.ContentFilters, "", noFilter, "LOW", "MEDIUM", defaultFilterStrength)

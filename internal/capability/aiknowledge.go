@@ -9,6 +9,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -61,7 +62,7 @@ func knowledgeBaseParts(list []nexusv1.KnowledgeBaseSpec) (out []part.Resource) 
 }
 
 func knowledgeBaseProperties(k *part.Compiler, kb nexusv1.KnowledgeBaseSpec, index string) map[string]any {
-	vectors := map[string]any{"EmbeddingModelArn": foundationModel(k.Home, k.Home.Region, kb.Create.EmbeddingModelID)}
+	vectors := map[string]any{"EmbeddingModelArn": bedrock.FoundationModel(k.Home, k.Home.Region, kb.Create.EmbeddingModelID)}
 	if len(dimensionsOf[kb.Create.EmbeddingModelID]) > 1 {
 		vectors["EmbeddingModelConfiguration"] = map[string]any{"BedrockEmbeddingModelConfiguration": map[string]any{"Dimensions": int64(dimensionOf(k, kb.Create.VectorIndex))}}
 	}
@@ -117,7 +118,7 @@ func knowledgeBaseRole(kb nexusv1.KnowledgeBaseSpec, index string) *part.Service
 // knowledgeBaseRights allow a knowledge base to embed texts with its model, to use the vectors of its index, and to read its source.
 // https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
 func knowledgeBaseRights(k *part.Compiler, kb nexusv1.KnowledgeBaseSpec, index string) (out []iampolicy.Statement, lacks string) {
-	out = append(out, iampolicy.Statement{Sid: "Embed", Action: []string{"bedrock:InvokeModel"}, Resource: []string{foundationModel(k.Home, k.Home.Region, kb.Create.EmbeddingModelID)}})
+	out = append(out, iampolicy.Statement{Sid: "Embed", Action: []string{"bedrock:InvokeModel"}, Resource: []string{bedrock.FoundationModel(k.Home, k.Home.Region, kb.Create.EmbeddingModelID)}})
 	bucket := k.Owned(sourceID(k, kb), k.Home.BucketARN(nameInS3(k, kb.Create.Source.Bucket)))
 	if bucket == "" {
 		lacks = sourceID(k, kb)
@@ -152,10 +153,10 @@ var prefixPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9!_.()/=+-]*$`)
 
 func checkKnowledgeBases(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, f part.Facts) {
 	list, used := aiOf(s).KnowledgeBases, map[nexusv1.VectorIndexReference]bool{}
-	v.Distinct(knowledgeBasesField, part.NamesIn(list, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }), maxBedrockPurpose)
+	v.Distinct(knowledgeBasesField, part.NamesIn(list, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }), bedrock.MaxPurpose)
 	for i, kb := range list {
 		at := part.Entry(knowledgeBasesField, i) + ".create"
-		v.Matches(at+".embeddingModelID", kb.Create.EmbeddingModelID, 140, modelPattern)
+		v.Matches(at+".embeddingModelID", kb.Create.EmbeddingModelID, 140, bedrock.ModelPattern)
 		v.Optional(at+".source.prefix", kb.Create.Source.Prefix, maxSourcePrefix, prefixPattern)
 		v.Require(isOwnBucket(s, kb.Create.Source.Bucket), at+".source.bucket", "%q is no bucket that dataServices.s3 of the capability creates", status.Truncate(kb.Create.Source.Bucket, part.MaxLabel))
 		checkIndexOfKnowledge(v, at, s, kb.Create)

@@ -8,6 +8,7 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -29,7 +30,7 @@ func inferenceProfileParts(s *nexusv1.NexusAICapabilitySpec, list []nexusv1.Infe
 			Tells("NEXUS_BEDROCK_MODEL_"+part.EnvironmentVariable(p.Name), "bedrock/"+p.Name+"-model", exportARN)
 		resource.Tags = map[string]awsv1.TagValue{part.TagCapability: awsv1.TagValue(part.Names{Capability: s.CapabilityName, Environment: s.Environment}.Prefix())}
 		resource.Behind = func(k *part.Compiler, arn string) []iampolicy.Statement {
-			return []iampolicy.Statement{{Action: invoke, Resource: []string{modelBehind(k, p)},
+			return []iampolicy.Statement{{Action: bedrock.Invoke, Resource: []string{modelBehind(k, p)},
 				Condition: iampolicy.Conditions{"StringEquals": {"bedrock:InferenceProfileArn": {arn}}}}}
 		}
 		out = append(out, resource)
@@ -42,24 +43,24 @@ func sourceOf(k *part.Compiler, p nexusv1.InferenceProfileSpec) string {
 	if p.SystemProfile != "" {
 		return k.Home.ARN("bedrock", "inference-profile/"+p.SystemProfile)
 	}
-	return foundationModel(k.Home, k.Home.Region, p.ModelID)
+	return bedrock.FoundationModel(k.Home, k.Home.Region, p.ModelID)
 }
 
 // modelBehind is the ARN of the model of a profile. AWS decides and changes to which regions its own profiles lead.
 func modelBehind(k *part.Compiler, p nexusv1.InferenceProfileSpec) string {
 	if p.SystemProfile != "" {
-		return foundationModel(k.Home, "*", p.ModelID)
+		return bedrock.FoundationModel(k.Home, "*", p.ModelID)
 	}
-	return foundationModel(k.Home, k.Home.Region, p.ModelID)
+	return bedrock.FoundationModel(k.Home, k.Home.Region, p.ModelID)
 }
 
 func checkInferenceProfiles(v *part.Verdict, list []nexusv1.InferenceProfileSpec, f part.Facts) {
-	v.Distinct(inferenceProfilesField, part.NamesIn(list, func(p nexusv1.InferenceProfileSpec) string { return p.Name }), maxBedrockPurpose)
+	v.Distinct(inferenceProfilesField, part.NamesIn(list, func(p nexusv1.InferenceProfileSpec) string { return p.Name }), bedrock.MaxPurpose)
 	for i, p := range list {
 		at := part.Entry(inferenceProfilesField, i)
-		v.Matches(at+".modelID", p.ModelID, 140, modelPattern)
+		v.Matches(at+".modelID", p.ModelID, 140, bedrock.ModelPattern)
 		if p.SystemProfile != "" {
-			v.Matches(at+".systemProfile", p.SystemProfile, 160, inferenceProfilePattern)
+			v.Matches(at+".systemProfile", p.SystemProfile, 160, bedrock.InferenceProfilePattern)
 			v.Require(strings.HasSuffix(p.SystemProfile, "."+p.ModelID), at+".systemProfile", "a profile of %s is a geography, a dot and that ID", p.ModelID)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -67,7 +68,7 @@ func runtimeAccess(ps part.Parts, s *nexusv1.NexusAICapabilitySpec, r nexusv1.Ag
 // objectNames are the names of the parts in a set that have objects.
 func objectNames(a part.AccessSet) (out []string) {
 	for _, entry := range a.List {
-		if field, name, _ := strings.Cut(entry, "/"); field != ofModels && field != ofGlue {
+		if field, name, _ := strings.Cut(entry, "/"); field != bedrock.OfModels && field != ofGlue {
 			out = append(out, name)
 		}
 	}

@@ -35,6 +35,9 @@ var largeParts = map[string]int{"workload.go": 9, "resources.go": 8, "ai.go": 10
 // know a part asks a member of the struct part.Part.
 var mentions = map[string][]string{
 	"KindTopic":            {"budget.go"},
+	"OfGuardrails":         {"ai.go"},
+	"OfKnowledgeBases":     {"ai.go"},
+	"OfModels":             {"airuntimes.go"},
 	"StepPolicies":         {"conditions.go", "summarize.go"},
 	"StepSNS":              {"budget.go"},
 	"StepSecrets":          {"conditions.go", "summarize.go"},
@@ -49,9 +52,6 @@ var mentions = map[string][]string{
 	"kindServiceAccount":   {"workload.go"},
 	"ofBuckets":            {"glue.go"},
 	"ofGlue":               {"airuntimes.go"},
-	"ofGuardrails":         {"ai.go"},
-	"ofKnowledgeBases":     {"ai.go"},
-	"ofModels":             {"airuntimes.go"},
 }
 
 // partWord fits the constants that name kinds, steps and entries.

@@ -5,6 +5,7 @@ package capability
 import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
 )
 
 // maxAIEntries limits each list of spec.ai.
@@ -22,7 +23,7 @@ func checkAI(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 	checkGateways(v, &c.Spec)
 	checkAgentRuntimes(v, c, f)
 	checkAINames(v, &c.Spec)
-	if region := bedrockSpec(&c.Spec).Region; region != "" && len(ai.Guardrails)+len(ai.InferenceProfiles)+len(ai.KnowledgeBases) > 0 {
+	if region := bedrock.Spec(&c.Spec).Region; region != "" && len(ai.Guardrails)+len(ai.InferenceProfiles)+len(ai.KnowledgeBases) > 0 {
 		own := f.RegionOf(c)
 		v.Require(own == "" || own == region, "spec.dataServices.bedrock.region", "is %s, and spec.ai creates guardrails, inference profiles and knowledge bases in %s: use one region for both", region, own)
 	}
@@ -33,7 +34,7 @@ func checkAINames(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
 	// Only the declaration is copied: the object itself may be written at the same time.
 	others := nexusv1.NexusAICapability{Spec: *s}
 	others.Spec.AI = nil
-	taken, b := map[string]bool{}, bedrockSpec(s)
+	taken, b := map[string]bool{}, bedrock.Spec(s)
 	for name := range v.Parts.ObjectsByName(&others) {
 		taken[name] = true
 	}

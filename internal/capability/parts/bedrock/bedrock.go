@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package bedrock is spec.dataServices.bedrock, and what spec.ai shares with it: the names of models, and the actions on them.
+package bedrock
 
 import (
 	"cmp"
@@ -14,8 +15,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// bedrockSpec returns what the capability names in Bedrock; empty when it names nothing.
-func bedrockSpec(s *nexusv1.NexusAICapabilitySpec) nexusv1.BedrockSpec {
+// Spec returns what the capability names in Bedrock; empty when it names nothing.
+func Spec(s *nexusv1.NexusAICapabilitySpec) nexusv1.BedrockSpec {
 	if s.DataServices == nil || s.DataServices.Bedrock == nil {
 		return nexusv1.BedrockSpec{}
 	}
@@ -24,28 +25,28 @@ func bedrockSpec(s *nexusv1.NexusAICapabilitySpec) nexusv1.BedrockSpec {
 
 // The fields of an access that distinguish what is used of Bedrock, also of spec.ai.
 const (
-	ofModels         = "models"
-	ofKnowledgeBases = "knowledgeBases"
-	ofGuardrails     = "guardrails"
+	OfModels         = "models"
+	OfKnowledgeBases = "knowledgeBases"
+	OfGuardrails     = "guardrails"
 )
 
-// bedrockPart is spec.dataServices.bedrock.
-func bedrockPart() part.Part {
+// Part is spec.dataServices.bedrock.
+func Part() part.Part {
 	return part.Part{
 		Checks: []part.Turn[part.Checking]{part.At(140, checkBedrock)},
 		Rights: []part.Turn[part.Granting]{part.At(110, bedrockStatements)},
 		Values: bedrockValues,
 		Entries: part.Entries{
 			Place: 90,
-			Names: func(s *nexusv1.NexusAICapabilitySpec) []string { return accessibleModels(bedrockSpec(s)) },
+			Names: func(s *nexusv1.NexusAICapabilitySpec) []string { return accessibleModels(Spec(s)) },
 			Keep: func(a part.AccessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
 				if data.Bedrock == nil {
 					return
 				}
 				limited := *data.Bedrock
-				limited.Models = part.Keep(a, ofModels, limited.Models, func(m nexusv1.BedrockModel) string { return m.Name })
-				limited.KnowledgeBases = part.Keep(a, ofKnowledgeBases, limited.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name })
-				limited.Guardrails = part.Keep(a, ofGuardrails, limited.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name })
+				limited.Models = part.Keep(a, OfModels, limited.Models, func(m nexusv1.BedrockModel) string { return m.Name })
+				limited.KnowledgeBases = part.Keep(a, OfKnowledgeBases, limited.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name })
+				limited.Guardrails = part.Keep(a, OfGuardrails, limited.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name })
 				data.Bedrock = &limited
 			},
 		},
@@ -54,7 +55,7 @@ func bedrockPart() part.Part {
 
 // bedrockValues tell the application what it uses of Bedrock, and where.
 func bedrockValues(k *part.Compiler) (out []part.Value) {
-	b := bedrockSpec(k.Spec)
+	b := Spec(k.Spec)
 	if usesBedrock(b) {
 		out = append(out, part.Value{Parameter: "bedrock/region", Variable: "NEXUS_BEDROCK_REGION", Text: bedrockHome(k).Region})
 	}
@@ -86,13 +87,13 @@ func invoked(m nexusv1.BedrockModel) string { return cmp.Or(m.InferenceProfile, 
 // bedrockHome returns the region in which the capability uses Bedrock.
 func bedrockHome(k *part.Compiler) part.Home {
 	h := k.Home
-	h.Region = cmp.Or(bedrockSpec(k.Spec).Region, h.Region)
+	h.Region = cmp.Or(Spec(k.Spec).Region, h.Region)
 	return h
 }
 
-// invoke lists the actions for calling a model, through Converse as well.
+// Invoke lists the actions for calling a model, through Converse as well.
 // https://docs.aws.amazon.com/bedrock/latest/userguide/inference-prereq.html
-var invoke = []string{"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"}
+var Invoke = []string{"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"}
 
 // bedrockStatements allow the use of exactly what is named. Actions that know no resource, such as
 // bedrock:RetrieveAndGenerate, are not among them.
@@ -102,19 +103,19 @@ var invoke = []string{"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStr
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
 // https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-prereq.html
 func bedrockStatements(k *part.Compiler) []iampolicy.Statement {
-	b, h := bedrockSpec(k.Spec), bedrockHome(k)
+	b, h := Spec(k.Spec), bedrockHome(k)
 	var direct, profiles, behind, bases, guardrails []string
 	for _, m := range b.Models {
 		switch p := m.InferenceProfile; {
 		case p == "":
-			direct = append(direct, foundationModel(h, h.Region, m.ModelID))
+			direct = append(direct, FoundationModel(h, h.Region, m.ModelID))
 			continue
 		case strings.HasPrefix(p, "arn:"):
 			profiles = append(profiles, p)
 		default:
 			profiles = append(profiles, h.ARN("bedrock", "inference-profile/"+p))
 		}
-		behind = append(behind, foundationModel(h, "*", m.ModelID))
+		behind = append(behind, FoundationModel(h, "*", m.ModelID))
 	}
 	for _, kb := range b.KnowledgeBases {
 		bases = append(bases, h.ARN("bedrock", "knowledge-base/"+kb.ID))
@@ -125,8 +126,8 @@ func bedrockStatements(k *part.Compiler) []iampolicy.Statement {
 	through := iampolicy.Conditions{"StringEquals": {"bedrock:InferenceProfileArn": part.SortedOnce(profiles)}}
 	var out []iampolicy.Statement
 	for _, s := range []iampolicy.Statement{
-		{Sid: "Models", Action: invoke, Resource: append(direct, profiles...)},
-		{Sid: "ModelsOfProfiles", Action: invoke, Resource: behind, Condition: through},
+		{Sid: "Models", Action: Invoke, Resource: append(direct, profiles...)},
+		{Sid: "ModelsOfProfiles", Action: Invoke, Resource: behind, Condition: through},
 		{Sid: "KnowledgeBases", Action: []string{"bedrock:Retrieve"}, Resource: bases},
 		{Sid: "Guardrails", Action: []string{"bedrock:ApplyGuardrail"}, Resource: guardrails},
 	} {
@@ -138,34 +139,34 @@ func bedrockStatements(k *part.Compiler) []iampolicy.Statement {
 	return out
 }
 
-// foundationModel names a model of AWS, which is in no account.
-func foundationModel(h part.Home, region, id string) string {
+// FoundationModel names a model of AWS, which is in no account.
+func FoundationModel(h part.Home, region, id string) string {
 	return "arn:" + h.Partition + ":bedrock:" + region + "::foundation-model/" + id
 }
 
 var (
-	modelPattern            = regexp.MustCompile(`^[a-z0-9-]+[.][a-z0-9-]+([.:][a-z0-9-]+)*$`)
-	inferenceProfilePattern = regexp.MustCompile(`^([a-z-]+[.][a-z0-9-]+[.][a-z0-9-]+([.:][a-z0-9-]+)*|arn:aws[a-z-]*:bedrock:[a-z0-9-]+:[0-9]{12}:application-inference-profile/[a-z0-9]+)$`)
+	ModelPattern            = regexp.MustCompile(`^[a-z0-9-]+[.][a-z0-9-]+([.:][a-z0-9-]+)*$`)
+	InferenceProfilePattern = regexp.MustCompile(`^([a-z-]+[.][a-z0-9-]+[.][a-z0-9-]+([.:][a-z0-9-]+)*|arn:aws[a-z-]*:bedrock:[a-z0-9-]+:[0-9]{12}:application-inference-profile/[a-z0-9]+)$`)
 	knowledgeBasePattern    = regexp.MustCompile(`^[0-9A-Z]{10}$`)
 	guardrailPattern        = regexp.MustCompile(`^[a-z0-9]+$`)
 	guardrailVersions       = regexp.MustCompile(`^([1-9][0-9]{0,7}|DRAFT)$`)
 )
 
-const maxBedrockPurpose = 40
+const MaxPurpose = 40
 
 func checkBedrock(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
-	b := bedrockSpec(&c.Spec)
+	b := Spec(&c.Spec)
 	const at = "spec.dataServices.bedrock"
 	v.Optional(at+".region", b.Region, 32, part.RegionPattern)
-	v.Distinct(at+".models", part.NamesIn(b.Models, func(m nexusv1.BedrockModel) string { return m.Name }), maxBedrockPurpose)
+	v.Distinct(at+".models", part.NamesIn(b.Models, func(m nexusv1.BedrockModel) string { return m.Name }), MaxPurpose)
 	for i, m := range b.Models {
 		checkModel(v, fmt.Sprintf("%s.models[%d]", at, i), m, cmp.Or(b.Region, f.RegionOf(c)), f)
 	}
-	v.Distinct(at+".knowledgeBases", part.NamesIn(b.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name }), maxBedrockPurpose)
+	v.Distinct(at+".knowledgeBases", part.NamesIn(b.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name }), MaxPurpose)
 	for i, kb := range b.KnowledgeBases {
 		v.Matches(fmt.Sprintf("%s.knowledgeBases[%d].id", at, i), kb.ID, 10, knowledgeBasePattern)
 	}
-	v.Distinct(at+".guardrails", part.NamesIn(b.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name }), maxBedrockPurpose)
+	v.Distinct(at+".guardrails", part.NamesIn(b.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name }), MaxPurpose)
 	for i, g := range b.Guardrails {
 		field := fmt.Sprintf("%s.guardrails[%d]", at, i)
 		v.Matches(field+".id", g.ID, 64, guardrailPattern)
@@ -179,11 +180,11 @@ func checkBedrock(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 }
 
 func checkModel(v *part.Verdict, at string, m nexusv1.BedrockModel, region string, f part.Facts) {
-	v.Matches(at+".modelID", m.ModelID, 140, modelPattern)
+	v.Matches(at+".modelID", m.ModelID, 140, ModelPattern)
 	if m.InferenceProfile == "" {
 		return
 	}
-	v.Matches(at+".inferenceProfile", m.InferenceProfile, 256, inferenceProfilePattern)
+	v.Matches(at+".inferenceProfile", m.InferenceProfile, 256, InferenceProfilePattern)
 	v.Require(strings.HasPrefix(m.InferenceProfile, "arn:") || strings.HasSuffix(m.InferenceProfile, "."+m.ModelID), at+".inferenceProfile",
 		"a profile of %s is a geography, a dot and that ID, or the ARN of an application inference profile", m.ModelID)
 	v.Local(at+".inferenceProfile", "profile", m.InferenceProfile, region, f)
@@ -192,13 +193,13 @@ func checkModel(v *part.Verdict, at string, m nexusv1.BedrockModel, region strin
 // accessibleModels returns what of Bedrock a capability names and has to give access to.
 func accessibleModels(b nexusv1.BedrockSpec) (out []string) {
 	for _, m := range b.Models {
-		out = append(out, ofModels+"/"+m.Name)
+		out = append(out, OfModels+"/"+m.Name)
 	}
 	for _, kb := range b.KnowledgeBases {
-		out = append(out, ofKnowledgeBases+"/"+kb.Name)
+		out = append(out, OfKnowledgeBases+"/"+kb.Name)
 	}
 	for _, g := range b.Guardrails {
-		out = append(out, ofGuardrails+"/"+g.Name)
+		out = append(out, OfGuardrails+"/"+g.Name)
 	}
 	return out
 }

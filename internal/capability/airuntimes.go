@@ -12,6 +12,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/parameters"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -139,7 +140,7 @@ func agentRuntimeRights(k *part.Compiler, r nexusv1.AgentRuntimeSpec) (out []iam
 	)
 	a := runtimeAccess(k.Parts, &k.Capability.Spec, r)
 	for _, s := range k.RightsWithin(a) {
-		if s.Sid != sidParameters { // the agent has their values as variables
+		if s.Sid != parameters.SidParameters { // the agent has their values as variables
 			out = append(out, s)
 		}
 	}

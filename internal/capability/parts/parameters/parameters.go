@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package parameters holds the SSM parameters, in which all parts tell the application their values.
+package parameters
 
 import (
 	"maps"
@@ -19,8 +20,8 @@ const (
 	StepSSM        = "SSM"
 )
 
-// parametersPart holds all values for the application.
-func parametersPart() part.Part {
+// Part holds all values for the application.
+func Part() part.Part {
 	return part.Part{
 		Steps: []part.Step{{Number: 4, Name: StepSSM, Phase: nexusv1.PhaseProvisioningSSM, Condition: nexusv1.ConditionParametersReady}},
 		Kinds: []part.KindFacts{{
@@ -66,8 +67,8 @@ func parameterValues(k *part.Compiler) map[string]string {
 // characters.
 const maxNamedParameters = 24
 
-// sidParameters is the statement about the SSM parameters.
-const sidParameters = "Parameters"
+// SidParameters is the statement about the SSM parameters.
+const SidParameters = "Parameters"
 
 // parameterStatements name the parameters one by one, or those of the path that carry the tag of the parameter set.
 // A right on the path alone would reach whatever else anybody puts below it; that is why
@@ -90,7 +91,7 @@ func parameterStatements(k *part.Compiler) []iampolicy.Statement {
 			arns = append(arns, k.Home.ARN("ssm", path+name))
 		}
 	}
-	out := iampolicy.Statement{Sid: sidParameters, Action: []string{"ssm:GetParameter", "ssm:GetParameters"}, Resource: arns}
+	out := iampolicy.Statement{Sid: SidParameters, Action: []string{"ssm:GetParameter", "ssm:GetParameters"}, Resource: arns}
 	switch {
 	case len(arns) == 0:
 		return nil

@@ -7,6 +7,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
 )
 
 // ClosedToBalancer is a SecurityIntent that closes a component, where it is bound to it, to the component's load balancer.
@@ -58,6 +59,11 @@ func IsExisting(child awsv1.Resource) bool {
 // IsOfAI reports whether the labels are those of an object that spec.ai declares, or declared.
 func IsOfAI(labels map[string]string) bool {
 	return part.IsOfAI(labels)
+}
+
+// IsSystemNamespace reports whether a namespace of that name belongs to a component of the cluster.
+func IsSystemNamespace(name string) bool {
+	return namespace.IsSystemNamespace(name)
 }
 
 // NamesOf returns the names of c.

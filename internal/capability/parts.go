@@ -6,6 +6,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/parameters"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/tables"
@@ -15,7 +16,7 @@ import (
 func allParts() part.Parts {
 	return part.Parts{
 		identifiersPart(), regionPart(), providerPart(), keyPart(), tables.Part(), bucketsPart(), gluePart(), messages.Queues(), messages.Topics(),
-		resourcesPart(), aiPart(), bedrock.Part(), signInPart(), parameters.Part(), secrets.Part(), identityPart(), namespacePart(),
+		resourcesPart(), aiPart(), bedrock.Part(), signInPart(), parameters.Part(), secrets.Part(), identityPart(), namespace.Part(),
 		policiesPart(), accountsPart(), workloadsPart(), trafficPart(), budgetPart(), existingPart(), rightsPart(),
 	}
 }

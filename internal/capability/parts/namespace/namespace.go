@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package namespace is the namespace of the workloads.
+package namespace
 
 import (
 	"path"
@@ -64,8 +65,8 @@ func addNamespace(k *part.Compiler) {
 	addQuota(k)
 }
 
-// namespacePart is the namespace of the workloads.
-func namespacePart() part.Part {
+// Part is the namespace of the workloads.
+func Part() part.Part {
 	return part.Part{
 		Steps: []part.Step{{Number: 7, Name: StepNamespace, Phase: nexusv1.PhaseDeploying, Condition: nexusv1.ConditionNamespaceReady}},
 		Kinds: []part.KindFacts{

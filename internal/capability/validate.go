@@ -4,33 +4,23 @@ package capability
 
 import (
 	"regexp"
-	"slices"
-	"strings"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Bounds that follow from the names AWS and Kubernetes allow.
-const (
-	maxNames = 41 // {cap}-{env}-backend-svc-internal is a Service's name
-)
-
 // The patterns of the schema, here once more: the operator does not trust that a server checked them.
 var (
-	environmentPattern = regexp.MustCompile(`^[a-z][a-z0-9]{0,15}$`)
-	versionPattern     = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`)
-	imagePattern       = regexp.MustCompile(`^[^\s]+$`)
-	boundaryPattern    = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/.+$`)
-	actionPattern      = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9]+[A-Za-z0-9*]*$`)
-	resourcePattern    = regexp.MustCompile(`^([*]|arn:aws[a-z-]*:[a-z0-9-]+:[^\s]+)$`)
-	routePattern       = regexp.MustCompile(`^/([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?$`)
+	imagePattern    = regexp.MustCompile(`^[^\s]+$`)
+	boundaryPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/.+$`)
+	actionPattern   = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9]+[A-Za-z0-9*]*$`)
+	resourcePattern = regexp.MustCompile(`^([*]|arn:aws[a-z-]*:[a-z0-9-]+:[^\s]+)$`)
+	routePattern    = regexp.MustCompile(`^/([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?$`)
 )
 
 var (
-	reservedPrefixes = []string{"aws", "ssm", "xn--", "sthree-", "amzn-s3-demo-"}
-	ungrantable      = []string{"iam", "organizations", "account", "sts"}
+	ungrantable = []string{"iam", "organizations", "account", "sts"}
 )
 
 // Validate is admission once more, and what admission cannot see. It returns nil or a *status.Stalled
@@ -50,32 +40,6 @@ func check(c *nexusv1.NexusAICapability, f part.Facts, read part.Reads) error {
 		return v.First
 	}
 	return nil
-}
-
-func checkIdentity(v *part.Verdict, c *nexusv1.NexusAICapability) {
-	s := &c.Spec
-	v.Require(len(c.Name) <= part.MaxLabel, "metadata.name", "at most %d characters: it is a label of every child", part.MaxLabel)
-	v.Matches("spec.capabilityName", s.CapabilityName, 40, part.NamePattern)
-	for _, p := range reservedPrefixes {
-		v.Require(!strings.HasPrefix(s.CapabilityName, p), "spec.capabilityName", "must not begin with %s: AWS reserves it", p)
-	}
-	v.Require(!strings.HasPrefix(s.CapabilityName+"-", "kube-"), "spec.capabilityName",
-		"must not be kube nor begin with kube-: Kubernetes reserves these namespaces")
-	v.Matches("spec.environment", s.Environment, 16, environmentPattern)
-	v.Require(len(s.CapabilityName)+len(s.Environment) <= maxNames, "spec.capabilityName",
-		"capabilityName and environment together have at most %d characters", maxNames)
-	v.Matches("spec.version", s.Version, part.MaxLabel, versionPattern)
-	v.Optional("spec.region", s.Region, 32, part.RegionPattern)
-	if s.ProviderRef != nil {
-		v.Require(s.ProviderRef.Name != "" && len(s.ProviderRef.Name) <= 253, "spec.providerRef.name", "1 to 253 characters")
-	}
-	part.OneOf(v, "spec.deletionPolicy", s.DeletionPolicy, "", nexusv1.DeletionDelete, nexusv1.DeletionRetain, nexusv1.DeletionOrphan)
-	part.OneOf(v, "spec.driftPolicy", s.DriftPolicy, "", nexusv1.DriftCorrect, nexusv1.DriftReport)
-}
-
-func checkRegion(v *part.Verdict, region string, f part.Facts) {
-	v.Require(region == "" || len(f.Regions) == 0 || slices.Contains(f.Regions, region), "spec.region",
-		"%q is no AWS region that this operator knows: correct it, or have an administrator add a new region to --additional-regions", region)
 }
 
 // checkSurroundings reports mistakes that only the facts and the compiled objects can show.
@@ -105,14 +69,4 @@ func checkSurroundings(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Fac
 		v.Require(size <= part.MaxPolicies, "spec.identity.extraPolicyStatements",
 			"the policies of the role %s have %d characters, AWS allows %d: declare fewer statements, tables, buckets, queues, topics, secrets or actions", a.Role(n), size, part.MaxPolicies)
 	}
-}
-
-// identifiersPart holds the fields that name a capability and say where it is.
-func identifiersPart() part.Part {
-	return part.Part{Checks: []part.Turn[part.Checking]{part.At(0, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkIdentity(v, c) })}}
-}
-
-// regionPart is spec.region.
-func regionPart() part.Part {
-	return part.Part{Checks: []part.Turn[part.Checking]{part.At(2, func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) { checkRegion(v, c.Spec.Region, f) })}}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/parameters"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/provider"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/tables"
 )
@@ -16,7 +17,7 @@ import (
 // allParts returns the parts of a capability in the order in which they add their objects.
 func allParts() part.Parts {
 	return part.Parts{
-		identifiers.Part(), identifiers.Region(), providerPart(), keyPart(), tables.Part(), bucketsPart(), gluePart(), messages.Queues(), messages.Topics(),
+		identifiers.Part(), identifiers.Region(), provider.Part(), keyPart(), tables.Part(), bucketsPart(), gluePart(), messages.Queues(), messages.Topics(),
 		resourcesPart(), aiPart(), bedrock.Part(), signInPart(), parameters.Part(), secrets.Part(), identityPart(), namespace.Part(),
 		policiesPart(), accountsPart(), workloadsPart(), trafficPart(), budgetPart(), existingPart(), rightsPart(),
 	}

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package provider is the AWSProvider of a capability that refers to none.
+package provider
 
 import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
-// providerPart is the AWSProvider of a capability that refers to none.
-func providerPart() part.Part {
+// Part is the AWSProvider of a capability that refers to none.
+func Part() part.Part {
 	return part.Part{
 		Kinds:   []part.KindFacts{{Kind: part.KindProvider, Removed: part.Removal{Stage: part.RemovesLast}}},
 		Compile: []func(*part.Compiler){addProvider},

@@ -5,6 +5,7 @@ package capability
 import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/existing"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identifiers"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
@@ -19,6 +20,6 @@ func allParts() part.Parts {
 	return part.Parts{
 		identifiers.Part(), identifiers.Region(), provider.Part(), keyPart(), tables.Part(), bucketsPart(), gluePart(), messages.Queues(), messages.Topics(),
 		resourcesPart(), aiPart(), bedrock.Part(), signInPart(), parameters.Part(), secrets.Part(), identityPart(), namespace.Part(),
-		policiesPart(), accountsPart(), workloadsPart(), trafficPart(), budgetPart(), existingPart(), rightsPart(),
+		policiesPart(), accountsPart(), workloadsPart(), trafficPart(), budgetPart(), existing.Part(), rightsPart(),
 	}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package existing checks the entries of all parts for stores that exist already.
+package existing
 
 import (
 	"regexp"
@@ -74,7 +75,7 @@ func checkOnlyName(v *part.Verdict, c *nexusv1.NexusAICapability) {
 	}
 }
 
-// existingPart checks the stores of all parts that exist already.
-func existingPart() part.Part {
+// Part checks the stores of all parts that exist already.
+func Part() part.Part {
 	return part.Part{Checks: []part.Turn[part.Checking]{part.At(95, checkExisting)}}
 }

@@ -10,6 +10,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/buckets"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -99,7 +100,7 @@ func dataSourceProperties(k *part.Compiler, kb nexusv1.KnowledgeBaseSpec) map[st
 
 // sourceID is the ID of the node of the bucket that a knowledge base reads.
 func sourceID(k *part.Compiler, kb nexusv1.KnowledgeBaseSpec) string {
-	return kindBucket + "/" + bucketObject(k.Capability, kb.Create.Source.Bucket)
+	return buckets.KindBucket + "/" + buckets.Object(k.Capability, kb.Create.Source.Bucket)
 }
 
 func knowledgeBaseRole(kb nexusv1.KnowledgeBaseSpec, index string) *part.ServiceRole {
@@ -119,14 +120,14 @@ func knowledgeBaseRole(kb nexusv1.KnowledgeBaseSpec, index string) *part.Service
 // https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
 func knowledgeBaseRights(k *part.Compiler, kb nexusv1.KnowledgeBaseSpec, index string) (out []iampolicy.Statement, lacks string) {
 	out = append(out, iampolicy.Statement{Sid: "Embed", Action: []string{"bedrock:InvokeModel"}, Resource: []string{bedrock.FoundationModel(k.Home, k.Home.Region, kb.Create.EmbeddingModelID)}})
-	bucket := k.Owned(sourceID(k, kb), k.Home.BucketARN(nameInS3(k, kb.Create.Source.Bucket)))
+	bucket := k.Owned(sourceID(k, kb), k.Home.BucketARN(buckets.NameInS3(k, kb.Create.Source.Bucket)))
 	if bucket == "" {
 		lacks = sourceID(k, kb)
 	} else {
 		out = append(out, iampolicy.Statement{Sid: "List", Action: []string{"s3:ListBucket"}, Resource: []string{bucket}},
 			iampolicy.Statement{Sid: "Read", Action: []string{"s3:GetObject"}, Resource: []string{bucket + "/" + kb.Create.Source.Prefix + "*"}})
-		if key := cmp.Or(k.StoreKey(s3Spec(k.Spec).KMSKeyArn), part.KeptKey(k)); key != "" {
-			out = append(out, bucketKey(k, part.KeyReads, key, []string{bucket}))
+		if key := cmp.Or(k.StoreKey(buckets.Spec(k.Spec).KMSKeyArn), part.KeptKey(k)); key != "" {
+			out = append(out, buckets.KeyStatement(k, part.KeyReads, key, []string{bucket}))
 		}
 	}
 	vectors := arnOfPart(k, index)
@@ -171,7 +172,7 @@ func checkKnowledgeBases(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, f pa
 }
 
 func isOwnBucket(s *nexusv1.NexusAICapabilitySpec, name string) bool {
-	return slices.ContainsFunc(selectedBuckets(s), func(b nexusv1.BucketSpec) bool { return b.Name == name && b.Existing == nil })
+	return slices.ContainsFunc(buckets.Selected(s), func(b nexusv1.BucketSpec) bool { return b.Name == name && b.Existing == nil })
 }
 
 // checkIndexOfKnowledge requires an index that fits the model, and that keeps the texts out of the metadata by which queries filter: S3 Vectors

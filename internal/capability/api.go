@@ -6,6 +6,7 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/buckets"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
 )
@@ -43,6 +44,12 @@ const (
 // EffectiveDeletionPolicy decides about the AWS resources: as the capability says, else Retain in production and Delete elsewhere.
 func EffectiveDeletionPolicy(c *nexusv1.NexusAICapability) nexusv1.DeletionPolicy {
 	return part.EffectiveDeletionPolicy(c)
+}
+
+// ForceDestroy reports whether the objects of a bucket may be deleted with it; known is false for a bucket that the capability does not
+// declare.
+func ForceDestroy(c *nexusv1.NexusAICapability, bucket string) (force, known bool) {
+	return buckets.ForceDestroy(c, bucket)
 }
 
 // ForceDestroyQueue reports whether the messages of a queue may be deleted with it; known is false for a queue that the capability does not

@@ -10,6 +10,7 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/buckets"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
@@ -44,7 +45,7 @@ func gluePart() part.Part {
 		Rights:  []part.Turn[part.Granting]{part.At(30, catalogStatements)},
 		Values:  catalogValues,
 		Entries: part.Entries{
-			Place: 30, Field: ofGlue, Brings: ofBuckets + "/" + part.CallData,
+			Place: 30, Field: ofGlue, Brings: buckets.OfBuckets + "/" + part.CallData,
 			Names: func(s *nexusv1.NexusAICapabilitySpec) []string {
 				if glueEnabled(s) {
 					return []string{ofGlue}
@@ -97,7 +98,7 @@ func glueWanted(s *nexusv1.NexusAICapabilitySpec) bool {
 
 // glueEnabled is true when Glue is wanted and has its bucket, as it has in every legal capability.
 func glueEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
-	return glueWanted(s) && slices.ContainsFunc(selectedBuckets(s), func(b nexusv1.BucketSpec) bool { return b.Name == part.CallData })
+	return glueWanted(s) && slices.ContainsFunc(buckets.Selected(s), func(b nexusv1.BucketSpec) bool { return b.Name == part.CallData })
 }
 
 // crawlerSpec returns the crawler's settings, or nil when there shall be none.
@@ -131,7 +132,7 @@ func addCatalog(k *part.Compiler) {
 }
 
 func locationOf(k *part.Compiler, purpose string) string {
-	return "s3://" + nameInS3(k, part.CallData) + "/" + purpose + "/"
+	return "s3://" + buckets.NameInS3(k, part.CallData) + "/" + purpose + "/"
 }
 
 // glueTable describes JSON lines, one call a line, partitioned by day.
@@ -184,7 +185,7 @@ func addCrawler(k *part.Compiler) {
 }
 
 func callDataID(k *part.Compiler) string {
-	return kindBucket + "/" + bucketObject(k.Capability, part.CallData)
+	return buckets.KindBucket + "/" + buckets.Object(k.Capability, part.CallData)
 }
 
 // addGlueRole adds the role of the crawler, which reads the two folders and writes the one database.
@@ -218,10 +219,10 @@ func crawlerStatements(k *part.Compiler, dbID string) []iampolicy.Statement {
 		{Sid: "MakeLogGroup", Action: []string{"logs:CreateLogGroup"},
 			Resource: []string{k.Home.ARN("logs", logs), k.Home.ARN("logs", logs+":log-stream:")}},
 	}
-	if bucket := k.Owned(callDataID(k), k.Home.BucketARN(nameInS3(k, part.CallData))); bucket != "" {
+	if bucket := k.Owned(callDataID(k), k.Home.BucketARN(buckets.NameInS3(k, part.CallData))); bucket != "" {
 		out = append(out, callDataStatements(bucket)...)
-		if key := cmp.Or(k.StoreKey(s3Spec(k.Spec).KMSKeyArn), part.KeptKey(k)); key != "" {
-			out = append(out, bucketKey(k, part.KeyReads, key, []string{bucket}))
+		if key := cmp.Or(k.StoreKey(buckets.Spec(k.Spec).KMSKeyArn), part.KeptKey(k)); key != "" {
+			out = append(out, buckets.KeyStatement(k, part.KeyReads, key, []string{bucket}))
 		}
 	}
 	if database := k.Owned(dbID, k.Home.ARN("glue", "database/"+k.Names.GlueDatabase())); database != "" {
@@ -276,7 +277,7 @@ func catalogStatements(k *part.Compiler) []iampolicy.Statement {
 
 // checkCatalogBucket requires a bucket that the capability owns.
 func checkCatalogBucket(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) {
-	if b, is := v.Parts.ExistingOf(c, kindBucket, part.NamesOf(c).ObjectOf(part.CallData, &nexusv1.ExistingStore{})); is {
+	if b, is := v.Parts.ExistingOf(c, buckets.KindBucket, part.NamesOf(c).ObjectOf(part.CallData, &nexusv1.ExistingStore{})); is {
 		v.Require(!glueWanted(&c.Spec), b.Field+".existing", "Glue needs a bucket %s of the capability itself: remove dataServices.glue, or existing", part.CallData)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/buckets"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -40,7 +41,7 @@ func TestProve_OnlyWhatTheChildOwnsNow(t *testing.T) {
 		o.Spec.ProviderRef.Name = part.ProviderName(c)
 		o.Status.ARN, o.Status.Ownership = "arn:aws:s3:::shop-data", awsv1.OwnershipOwned
 		tc.edit(o)
-		if _, p, ok := Prove(c, kindBucket, o); ok != tc.proof || ok && p.ARN != o.Status.ARN {
+		if _, p, ok := Prove(c, buckets.KindBucket, o); ok != tc.proof || ok && p.ARN != o.Status.ARN {
 			t.Errorf("%s: %+v, %v", tc.name, p, ok)
 		}
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package buckets is spec.dataServices.s3.
+package buckets
 
 import (
 	"fmt"
@@ -16,9 +17,9 @@ import (
 
 // Names of the buckets: of their kind, step, access and purposes.
 const (
-	kindBucket       = "S3Bucket"
+	KindBucket       = "S3Bucket"
 	StepS3           = "S3"
-	ofBuckets        = "s3"
+	OfBuckets        = "s3"
 	maxBucketPurpose = 20 // {cap}-{env}-{purpose} is a bucket's name
 )
 
@@ -28,12 +29,12 @@ var bucketNames = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`)
 // existingBuckets describes the ARNs of buckets that exist already.
 var existingBuckets = part.ExistingKind{Noun: "bucket", Service: "s3", Names: bucketNames, Most: maxBucketName, IsGlobal: true, HasNoAccount: true, ARN: func(h part.Home, e part.Existing) string { return h.BucketARN(e.NameIn()) }}
 
-// bucketsPart is spec.dataServices.s3.
-func bucketsPart() part.Part {
+// Part is spec.dataServices.s3.
+func Part() part.Part {
 	return part.Part{
 		Steps: []part.Step{{Number: 2, Name: StepS3, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
 		Kinds: []part.KindFacts{{
-			Kind: kindBucket, Step: StepS3, Removed: part.Removal{Stage: part.RemovesData + 70, Steps: []string{StepS3}},
+			Kind: KindBucket, Step: StepS3, Removed: part.Removal{Stage: part.RemovesData + 70, Steps: []string{StepS3}},
 			Grants: true, Store: true, IsBilled: true, Refusal: "is declared in spec.dataServices.s3",
 			Existing: &existingBuckets,
 			Doom:     doomBucket,
@@ -44,7 +45,7 @@ func bucketsPart() part.Part {
 			}
 		})},
 		Surroundings: func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts, _ *part.Compiler) {
-			if b := s3Spec(&c.Spec); b != nil {
+			if b := Spec(&c.Spec); b != nil {
 				v.Local("spec.dataServices.s3.kmsKeyArn", "key", b.KMSKeyArn, f.RegionOf(c), f)
 			}
 			checkBucketNames(v, c, f)
@@ -53,9 +54,9 @@ func bucketsPart() part.Part {
 		Rights:  []part.Turn[part.Granting]{part.At(20, bucketStatements)},
 		Values:  bucketValues,
 		Entries: part.Stores[nexusv1.BucketSpec]{
-			Place: 20, Field: ofBuckets, EncryptedBy: "s3", At: "spec.dataServices.s3.buckets", Of: existingBucket,
-			Declared: bucketsOf, Selected: selectedBuckets, Keep: keepBuckets, ObjectOf: func(c *nexusv1.NexusAICapability, b nexusv1.BucketSpec) string {
-				return bucketObject(c, b.Name)
+			Place: 20, Field: OfBuckets, EncryptedBy: "s3", At: "spec.dataServices.s3.buckets", Of: existingBucket,
+			Declared: bucketsOf, Selected: Selected, Keep: keepBuckets, ObjectOf: func(c *nexusv1.NexusAICapability, b nexusv1.BucketSpec) string {
+				return Object(c, b.Name)
 			},
 			Describes: func(b nexusv1.BucketSpec) map[string]bool {
 				return map[string]bool{"forceDestroy": b.ForceDestroy != nil, "lifecycle": b.Lifecycle != nil}
@@ -68,19 +69,19 @@ func nameOfBucketSpec(b nexusv1.BucketSpec) string { return b.Name }
 
 // bucketsOf returns the declared buckets; none when S3 is off.
 func bucketsOf(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
-	if d := s3Spec(s); d != nil {
+	if d := Spec(s); d != nil {
 		return d.Buckets
 	}
 	return nil
 }
 
 func keepBuckets(a part.AccessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
-	d := s3Spec(s)
+	d := Spec(s)
 	if d == nil {
 		return
 	}
 	limited := *d
-	limited.Buckets, data.S3 = part.Keep(a, ofBuckets, selectedBuckets(s), nameOfBucketSpec), &limited
+	limited.Buckets, data.S3 = part.Keep(a, OfBuckets, Selected(s), nameOfBucketSpec), &limited
 	if len(limited.Buckets) == 0 { // an empty list would stand for the default buckets
 		data.S3 = nil
 	}
@@ -94,7 +95,7 @@ func doomBucket(c *nexusv1.NexusAICapability, want awsv1.Resource, mayDeleteData
 
 // bucketValues tell the application the names of the buckets.
 func bucketValues(k *part.Compiler) (out []part.Value) {
-	for _, b := range selectedBuckets(k.Spec) {
+	for _, b := range Selected(k.Spec) {
 		out = append(out, part.Value{Parameter: "s3/" + b.Name + "-bucket", Variable: "NEXUS_S3_BUCKET_" + part.EnvironmentVariable(b.Name), Text: nameOfStore(k, b)})
 	}
 	return out
@@ -106,17 +107,17 @@ var reservedEndings = []string{"-s3alias", "--ol-s3", "--x-s3", "--table-s3"}
 // defaultBuckets are the buckets of a capability that lists none.
 var defaultBuckets = []string{part.CallData, "journey-logs", "journey-reports", "wxcc-simulator"}
 
-// s3Spec returns the declared buckets' settings, or nil when S3 is off.
-func s3Spec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.S3Spec {
+// Spec returns the declared buckets' settings, or nil when S3 is off.
+func Spec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.S3Spec {
 	if s.DataServices == nil || !part.IsEnabled(s.DataServices.S3, func(d *nexusv1.S3Spec) *bool { return d.Enabled }) {
 		return nil
 	}
 	return s.DataServices.S3
 }
 
-// selectedBuckets returns the wanted buckets by name; none when S3 is off.
-func selectedBuckets(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
-	d := s3Spec(s)
+// Selected returns the wanted buckets by name; none when S3 is off.
+func Selected(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
+	d := Spec(s)
 	if d == nil {
 		return nil
 	}
@@ -124,25 +125,25 @@ func selectedBuckets(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
 }
 
 func addBuckets(k *part.Compiler) {
-	for _, b := range selectedBuckets(k.Spec) {
+	for _, b := range Selected(k.Spec) {
 		if e := existingBucket(b); e.Store != nil {
 			k.Observe(e, StepS3, "s3", &awsv1.S3Bucket{Spec: awsv1.S3BucketSpec{BucketName: e.NameIn()}})
 			continue
 		}
-		all := s3Spec(k.Spec)
+		all := Spec(k.Spec)
 		o := &awsv1.S3Bucket{Spec: bucketSpec(k, b, all)}
-		k.AddGrant(k.Resource(part.Child{Kind: kindBucket, Name: bucketObject(k.Capability, b.Name), Step: StepS3, Component: "s3"}, o, k.AfterKey(all.KMSKeyArn)...))
+		k.AddGrant(k.Resource(part.Child{Kind: KindBucket, Name: Object(k.Capability, b.Name), Step: StepS3, Component: "s3"}, o, k.AfterKey(all.KMSKeyArn)...))
 	}
 }
 
 // inAccountNamespace reports whether the names of the buckets are those of the account regional namespace.
 func inAccountNamespace(s *nexusv1.NexusAICapabilitySpec) bool {
-	d := s3Spec(s)
+	d := Spec(s)
 	return d != nil && d.Naming == nexusv1.BucketsAccountRegional
 }
 
-// bucketObject names the object of a bucket. The name of a bucket never changes, so that another naming is another object.
-func bucketObject(c *nexusv1.NexusAICapability, purpose string) string {
+// Object names the object of a bucket. The name of a bucket never changes, so that another naming is another object.
+func Object(c *nexusv1.NexusAICapability, purpose string) string {
 	name := part.NamesOf(c).Of(purpose)
 	if inAccountNamespace(&c.Spec) {
 		name += accountSuffix
@@ -150,9 +151,9 @@ func bucketObject(c *nexusv1.NexusAICapability, purpose string) string {
 	return name
 }
 
-// nameInS3 is the name of a bucket in S3, which with the account regional namespace depends on account and region.
+// NameInS3 is the name of a bucket in S3, which with the account regional namespace depends on account and region.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html#account-regional-naming-rules
-func nameInS3(k *part.Compiler, purpose string) string {
+func NameInS3(k *part.Compiler, purpose string) string {
 	name := k.Names.Of(purpose)
 	if inAccountNamespace(k.Spec) {
 		name += "-" + k.Home.Account + "-" + k.Home.Region + accountSuffix
@@ -171,7 +172,7 @@ func bucketSpec(k *part.Compiler, b nexusv1.BucketSpec, all *nexusv1.S3Spec) aws
 		rules = all.Lifecycle
 	}
 	return awsv1.S3BucketSpec{
-		BucketName:      nameInS3(k, b.Name),
+		BucketName:      NameInS3(k, b.Name),
 		ObjectOwnership: new("BucketOwnerEnforced"),
 		Versioning:      &awsv1.S3Versioning{Enabled: true},
 		Encryption:      encryption,
@@ -188,9 +189,9 @@ func bucketSpec(k *part.Compiler, b nexusv1.BucketSpec, all *nexusv1.S3Spec) aws
 // ForceDestroy reports whether the objects of a bucket may be deleted with it; known is false for a bucket that the
 // capability does not declare.
 func ForceDestroy(c *nexusv1.NexusAICapability, bucket string) (force, known bool) {
-	for _, b := range selectedBuckets(&c.Spec) {
-		if b.Existing == nil && bucketObject(c, b.Name) == bucket {
-			return part.BoolOr(b.ForceDestroy, s3Spec(&c.Spec).ForceDestroy), true
+	for _, b := range Selected(&c.Spec) {
+		if b.Existing == nil && Object(c, b.Name) == bucket {
+			return part.BoolOr(b.ForceDestroy, Spec(&c.Spec).ForceDestroy), true
 		}
 	}
 	return false, false
@@ -216,7 +217,7 @@ func lifecycle(rules []nexusv1.LifecycleRule) []awsv1.S3LifecycleRule {
 }
 
 func existingBucket(b nexusv1.BucketSpec) part.Existing {
-	return part.Existing{Kind: kindBucket, Of: &existingBuckets, Purpose: b.Name, Store: b.Existing}
+	return part.Existing{Kind: KindBucket, Of: &existingBuckets, Purpose: b.Name, Store: b.Existing}
 }
 
 // nameOfStore is the name of a bucket in S3.
@@ -224,17 +225,17 @@ func nameOfStore(k *part.Compiler, b nexusv1.BucketSpec) string {
 	if e := existingBucket(b); e.Store != nil {
 		return e.NameIn()
 	}
-	return nameInS3(k, b.Name)
+	return NameInS3(k, b.Name)
 }
 
 func bucketStatements(k *part.Compiler) []iampolicy.Statement {
 	var own, whole, objects []string
-	for _, b := range selectedBuckets(k.Spec) {
+	for _, b := range Selected(k.Spec) {
 		if e := existingBucket(b); e.Store != nil {
 			whole = part.AppendARN(whole, k.External(e))
 			continue
 		}
-		arn := k.Owned(kindBucket+"/"+bucketObject(k.Capability, b.Name), k.Home.BucketARN(nameInS3(k, b.Name)))
+		arn := k.Owned(KindBucket+"/"+Object(k.Capability, b.Name), k.Home.BucketARN(NameInS3(k, b.Name)))
 		own, whole = part.AppendARN(own, arn), part.AppendARN(whole, arn)
 	}
 	for _, arn := range whole {
@@ -249,16 +250,16 @@ func bucketStatements(k *part.Compiler) []iampolicy.Statement {
 			"s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject",
 		}, Resource: objects},
 	}
-	if key := s3Spec(k.Spec).KMSKeyArn; key != "" && len(own) > 0 {
-		out = append(out, bucketKey(k, part.KeyUse, key, own))
+	if key := Spec(k.Spec).KMSKeyArn; key != "" && len(own) > 0 {
+		out = append(out, KeyStatement(k, part.KeyUse, key, own))
 	}
 	return out
 }
 
-// bucketKey allows the use of a key through S3 and for the buckets alone. S3 encrypts with the ARN of the bucket, if
+// KeyStatement allows the use of a key through S3 and for the buckets alone. S3 encrypts with the ARN of the bucket, if
 // it has a bucket key, or of the object as context.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
-func bucketKey(k *part.Compiler, actions []string, key string, buckets []string) iampolicy.Statement {
+func KeyStatement(k *part.Compiler, actions []string, key string, buckets []string) iampolicy.Statement {
 	var contexts []string
 	for _, b := range k.ByPrefix(buckets, k.Home.BucketARN("")) {
 		contexts = append(contexts, b, b+"/*")
@@ -336,8 +337,8 @@ func checkBucketNames(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Fact
 	if !inAccountNamespace(&c.Spec) || region == "" {
 		return
 	}
-	listed := s3Spec(&c.Spec).Buckets
-	for _, b := range selectedBuckets(&c.Spec) {
+	listed := Spec(&c.Spec).Buckets
+	for _, b := range Selected(&c.Spec) {
 		if b.Existing != nil {
 			continue
 		}

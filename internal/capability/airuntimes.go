@@ -12,6 +12,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/glue"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/parameters"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -69,7 +70,7 @@ func runtimeAccess(ps part.Parts, s *nexusv1.NexusAICapabilitySpec, r nexusv1.Ag
 // objectNames are the names of the parts in a set that have objects.
 func objectNames(a part.AccessSet) (out []string) {
 	for _, entry := range a.List {
-		if field, name, _ := strings.Cut(entry, "/"); field != bedrock.OfModels && field != ofGlue {
+		if field, name, _ := strings.Cut(entry, "/"); field != bedrock.OfModels && field != glue.OfGlue {
 			out = append(out, name)
 		}
 	}
@@ -194,7 +195,7 @@ func checkImageIsNear(v *part.Verdict, at, image string, c *nexusv1.NexusAICapab
 // checkRuntimeAccess requires names of parts that exist before the runtime.
 func checkRuntimeAccess(v *part.Verdict, at string, s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) {
 	all := slices.DeleteFunc(v.Parts.Accessible(s), func(entry string) bool {
-		return strings.HasPrefix(entry, ofRuntimes+"/") || strings.HasPrefix(entry, ofGlue+"/")
+		return strings.HasPrefix(entry, ofRuntimes+"/") || strings.HasPrefix(entry, glue.OfGlue+"/")
 	})
 	v.Require(len(r.Access) <= part.MaxAccess, at, "at most %d", part.MaxAccess)
 	seen := map[nexusv1.AccessName]bool{}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package glue is spec.dataServices.glue, whose tables are those of a bucket.
+package glue
 
 import (
 	"cmp"
@@ -21,16 +22,16 @@ const (
 	kindGlueTable    = "GlueTable"
 	kindGlueCrawler  = "GlueCrawler"
 	StepGlue         = "Glue"
-	ofGlue           = "glue"
+	OfGlue           = "glue"
 )
 
-// gluePart is spec.dataServices.glue.
-func gluePart() part.Part {
+// Part is spec.dataServices.glue.
+func Part() part.Part {
 	const refusal = "is declared in spec.dataServices.glue"
 	return part.Part{
 		Steps: []part.Step{{Number: 3, Name: StepGlue, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
 		Kinds: []part.KindFacts{
-			{Kind: kindGlueDatabase, Step: StepGlue, Removed: part.Removal{Stage: part.RemovesData + 60, Steps: []string{StepGlue}}, Grants: true, Kept: true, Unlocks: ofGlue, Refusal: refusal},
+			{Kind: kindGlueDatabase, Step: StepGlue, Removed: part.Removal{Stage: part.RemovesData + 60, Steps: []string{StepGlue}}, Grants: true, Kept: true, Unlocks: OfGlue, Refusal: refusal},
 			{Kind: kindGlueTable, Step: StepGlue, Removed: part.Removal{Stage: part.RemovesData + 50}, Grants: true, Refusal: refusal},
 			{Kind: part.KindRole, IsPartial: true, StepOf: func(_ part.Parts, c *nexusv1.NexusAICapability, name string) string {
 				if name == part.NamesOf(c).GlueRole() {
@@ -45,15 +46,15 @@ func gluePart() part.Part {
 		Rights:  []part.Turn[part.Granting]{part.At(30, catalogStatements)},
 		Values:  catalogValues,
 		Entries: part.Entries{
-			Place: 30, Field: ofGlue, Brings: buckets.OfBuckets + "/" + part.CallData,
+			Place: 30, Field: OfGlue, Brings: buckets.OfBuckets + "/" + part.CallData,
 			Names: func(s *nexusv1.NexusAICapabilitySpec) []string {
 				if glueEnabled(s) {
-					return []string{ofGlue}
+					return []string{OfGlue}
 				}
 				return nil
 			},
 			Keep: func(a part.AccessSet, _ *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec) {
-				if !a.Some(ofGlue) {
+				if !a.Some(OfGlue) {
 					data.Glue = nil
 				}
 			},

@@ -226,3 +226,15 @@ func (o Observed) endpoints() *nexusv1.EndpointsStatus {
 	out.URL = scheme + host
 	return out
 }
+
+// encryptsStill reports whether a key that the capability does not declare any more may encrypt a store until what is declared
+// instead is done: AWS needs the key to take the store from it.
+func (o Observed) encryptsStill(kind string) bool {
+	var steps []string
+	for _, p := range allParts() {
+		if p.Entries.EncryptedBy != "" {
+			steps = append(steps, p.Steps[0].Name)
+		}
+	}
+	return kind == part.KindKey && slices.ContainsFunc(o.views(), func(v view) bool { return slices.Contains(steps, v.Step) && !v.isDone() })
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/existing"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/glue"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identifiers"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/key"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/parameters"
@@ -20,7 +21,7 @@ import (
 // allParts returns the parts of a capability in the order in which they add their objects.
 func allParts() part.Parts {
 	return part.Parts{
-		identifiers.Part(), identifiers.Region(), provider.Part(), keyPart(), tables.Part(), buckets.Part(), glue.Part(), messages.Queues(), messages.Topics(),
+		identifiers.Part(), identifiers.Region(), provider.Part(), key.Part(), tables.Part(), buckets.Part(), glue.Part(), messages.Queues(), messages.Topics(),
 		resourcesPart(), aiPart(), bedrock.Part(), signInPart(), parameters.Part(), secrets.Part(), identityPart(), namespace.Part(),
 		policiesPart(), accountsPart(), workloadsPart(), trafficPart(), budgetPart(), existing.Part(), rightsPart(),
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package key is spec.dataServices.kms. How the key encrypts the stores of other parts is in package part.
+package key
 
 import (
 	"slices"
@@ -25,8 +26,8 @@ const (
 	StepKMS = "KMS"
 )
 
-// keyPart is spec.dataServices.kms.
-func keyPart() part.Part {
+// Part is spec.dataServices.kms.
+func Part() part.Part {
 	return part.Part{
 		Steps: []part.Step{{Name: StepKMS, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
 		Kinds: []part.KindFacts{{
@@ -104,18 +105,6 @@ func keyValues(k *part.Compiler) map[string]string {
 		return nil
 	}
 	return map[string]string{"key-arn": k.StoreKey("")}
-}
-
-// encryptsStill reports whether a key that the capability does not declare any more may encrypt a store until what is declared
-// instead is done: AWS needs the key to take the store from it.
-func (o Observed) encryptsStill(kind string) bool {
-	var steps []string
-	for _, p := range allParts() {
-		if p.Entries.EncryptedBy != "" {
-			steps = append(steps, p.Steps[0].Name)
-		}
-	}
-	return kind == part.KindKey && slices.ContainsFunc(o.views(), func(v view) bool { return slices.Contains(steps, v.Step) && !v.isDone() })
 }
 
 func checkKey(v *part.Verdict, at string, in *nexusv1.KMSSpec) {

@@ -12,3 +12,6 @@ func IsStoreOrSecret(kind string) bool { return IsStore(kind) || allParts().Fact
 // IsKept reports whether the AWS resource of a declared object stays when only the object is deleted: a store, a secret with its value,
 // which are the kinds whose Meta has HoldsData, or a database of the catalog, whose deletion would wait for its tables.
 func IsKept(kind string) bool { return IsStoreOrSecret(kind) || allParts().FactsOf(kind).Kept }
+
+// BilledTypes are the types of AWSResources that get the tag.
+var BilledTypes = allParts().BilledTypes()

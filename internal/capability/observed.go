@@ -238,3 +238,11 @@ func (o Observed) encryptsStill(kind string) bool {
 	}
 	return kind == part.KindKey && slices.ContainsFunc(o.views(), func(v view) bool { return slices.Contains(steps, v.Step) && !v.isDone() })
 }
+
+// awaitsBudget reports whether an object with these labels belongs to a budget, and the declared budget is not ready: the former one
+// notifies until then.
+func (o Observed) awaitsBudget(labels map[string]string) bool {
+	return labels[part.LabelComponent] == part.ComponentBudget && slices.ContainsFunc(o.views(), func(v view) bool {
+		return v.Object.GetLabels()[part.LabelComponent] == part.ComponentBudget && !v.isDone()
+	})
+}

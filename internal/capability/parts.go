@@ -6,6 +6,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/buckets"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/budget"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/existing"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/glue"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identifiers"
@@ -23,6 +24,6 @@ func allParts() part.Parts {
 	return part.Parts{
 		identifiers.Part(), identifiers.Region(), provider.Part(), key.Part(), tables.Part(), buckets.Part(), glue.Part(), messages.Queues(), messages.Topics(),
 		resourcesPart(), aiPart(), bedrock.Part(), signInPart(), parameters.Part(), secrets.Part(), identityPart(), namespace.Part(),
-		policiesPart(), accountsPart(), workloadsPart(), trafficPart(), budgetPart(), existing.Part(), rightsPart(),
+		policiesPart(), accountsPart(), workloadsPart(), trafficPart(), budget.Part(), existing.Part(), rightsPart(),
 	}
 }

@@ -34,14 +34,14 @@ var largeParts = map[string]int{"workload.go": 9, "resources.go": 8, "ai.go": 10
 // know a part asks a member of the struct part.Part.
 var mentions = map[string][]string{
 	"KindBucket":           {"aiknowledge.go", "parts/glue/glue.go"},
-	"KindTopic":            {"budget.go"},
+	"KindTopic":            {"parts/budget/budget.go"},
 	"OfBuckets":            {"parts/glue/glue.go"},
 	"OfGlue":               {"airuntimes.go"},
 	"OfGuardrails":         {"ai.go"},
 	"OfKnowledgeBases":     {"ai.go"},
 	"OfModels":             {"airuntimes.go"},
 	"StepPolicies":         {"conditions.go", "summarize.go"},
-	"StepSNS":              {"budget.go"},
+	"StepSNS":              {"parts/budget/budget.go"},
 	"StepSecrets":          {"conditions.go", "summarize.go"},
 	"kindAssociation":      {"policies.go"},
 	"kindAutoscaler":       {"https.go", "summarize.go"},

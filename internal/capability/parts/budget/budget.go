@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package budget is spec.budget.
+package budget
 
 import (
 	"cmp"
@@ -122,19 +123,8 @@ func budgetTopicPolicy(k *part.Compiler, arn string) []iampolicy.Statement {
 	}
 }
 
-// BilledTypes are the types of AWSResources that get the tag.
-var BilledTypes = allParts().BilledTypes()
-
-// awaitsBudget reports whether an object with these labels belongs to a budget, and the declared budget is not ready: the former one
-// notifies until then.
-func (o Observed) awaitsBudget(labels map[string]string) bool {
-	return labels[part.LabelComponent] == part.ComponentBudget && slices.ContainsFunc(o.views(), func(v view) bool {
-		return v.Object.GetLabels()[part.LabelComponent] == part.ComponentBudget && !v.isDone()
-	})
-}
-
-// budgetPart is spec.budget.
-func budgetPart() part.Part {
+// Part is spec.budget.
+func Part() part.Part {
 	return part.Part{
 		Checks:  []part.Turn[part.Checking]{part.At(110, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkBudget(v, c) })},
 		Compile: []func(*part.Compiler){addBudget},

@@ -3,12 +3,15 @@
 package capability
 
 import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/buckets"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 )
 
 // ClosedToBalancer is a SecurityIntent that closes a component, where it is bound to it, to the component's load balancer.
@@ -32,14 +35,26 @@ type Stage = part.Stage
 // The names that other rooms use.
 const (
 	DefaultRegion    = part.DefaultRegion
+	GatewayGroup     = traffic.GatewayGroup
 	LabelComponent   = part.LabelComponent
 	LabelEnvironment = part.LabelEnvironment
 	LabelInstance    = part.LabelInstance
 	LabelName        = part.LabelName
 	LabelPartOf      = part.LabelPartOf
 	LabelVersion     = part.LabelVersion
+	StepIngress      = traffic.StepIngress
 	StepResources    = part.StepResources
 )
+
+// BalancerSettingsKind is the kind by which the AWS Load Balancer Controller takes settings for a Gateway or a class of them.
+func BalancerSettingsKind() schema.GroupVersionKind {
+	return traffic.BalancerSettingsKind()
+}
+
+// CNAMEObject names the Route53RecordSet of the CNAME record that the host of c has or had; "" where the records do not depend on it.
+func CNAMEObject(c *nexusv1.NexusAICapability, f part.Facts) string {
+	return traffic.CNAMEObject(c, f)
+}
 
 // EffectiveDeletionPolicy decides about the AWS resources: as the capability says, else Retain in production and Delete elsewhere.
 func EffectiveDeletionPolicy(c *nexusv1.NexusAICapability) nexusv1.DeletionPolicy {
@@ -58,9 +73,30 @@ func ForceDestroyQueue(c *nexusv1.NexusAICapability, name string) (force, known 
 	return messages.ForceDestroyQueue(c, name)
 }
 
+// GatewayObject names the Gateway that the capability's route belongs to; ok is false where there is none.
+func GatewayObject(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
+	return traffic.GatewayObject(c)
+}
+
+// GatewayOf returns what the capability says of a Gateway; nil where traffic comes through an Ingress, or not from outside.
+func GatewayOf(c *nexusv1.NexusAICapability) *nexusv1.GatewaySpec {
+	return traffic.GatewayOf(c)
+}
+
+// IngressWithRecords names the Ingress whose load balancer the records of the host lead to; ok is false when the capability keeps no
+// records, or has a Gateway.
+func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
+	return traffic.IngressWithRecords(c)
+}
+
 // IsExisting reports whether an object of a capability only observes a store that the capability does not own.
 func IsExisting(child awsv1.Resource) bool {
 	return part.IsExisting(child)
+}
+
+// IsGatewayKind reports whether a kind belongs to the Gateway API, whose definitions a cluster need not have.
+func IsGatewayKind(k schema.GroupVersionKind) bool {
+	return traffic.IsGatewayKind(k)
 }
 
 // IsOfAI reports whether the labels are those of an object that spec.ai declares, or declared.
@@ -73,6 +109,11 @@ func IsSystemNamespace(name string) bool {
 	return namespace.IsSystemNamespace(name)
 }
 
+// KeepsRecords reports whether the capability keeps the records of its host.
+func KeepsRecords(c *nexusv1.NexusAICapability) bool {
+	return traffic.KeepsRecords(c)
+}
+
 // NamesOf returns the names of c.
 func NamesOf(c *nexusv1.NexusAICapability) part.Names {
 	return part.NamesOf(c)
@@ -81,4 +122,9 @@ func NamesOf(c *nexusv1.NexusAICapability) part.Names {
 // ProviderName names the AWSProvider of c: the one it refers to, or the one made for it.
 func ProviderName(c *nexusv1.NexusAICapability) string {
 	return part.ProviderName(c)
+}
+
+// ZoneObject names the Route53HostedZone that tells the ID of the capability's zone; "" without one.
+func ZoneObject(c *nexusv1.NexusAICapability) (name string, made bool) {
+	return traffic.ZoneObject(c)
 }

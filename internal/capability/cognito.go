@@ -12,6 +12,7 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 )
 
 const (
@@ -96,7 +97,7 @@ func addUserPool(k *part.Compiler) {
 		return
 	}
 	in := cognitoOf(k.Spec)
-	host := ingressOf(k.Spec).Host
+	host := traffic.Settings(k.Spec).Host
 	o := &awsv1.CognitoUserPool{Spec: awsv1.CognitoUserPoolSpec{
 		PoolName:               k.Names.Of(usersPurpose),
 		UsernameAttributes:     []awsv1.CognitoContact{"email"},
@@ -174,7 +175,7 @@ func checkSignIn(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
 
 func checkSignInURLs(v *part.Verdict, at string, urls []nexusv1.SignInURL, s *nexusv1.NexusAICapabilitySpec) {
 	v.Require(len(urls) <= part.MaxList, at, "at most %d", part.MaxList)
-	host := ingressOf(s).Host
+	host := traffic.Settings(s).Host
 	for i, u := range urls {
 		field := at
 		if s.Cognito != nil && len(s.Cognito.CallbackURLs) > 0 {

@@ -12,6 +12,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -69,7 +70,7 @@ func WantsAddress(c *nexusv1.NexusAICapability) bool {
 }
 
 // HasIngress reports whether an Ingress or a Gateway leads traffic to components.
-func HasIngress(c *nexusv1.NexusAICapability) bool { return ingressEnabled(&c.Spec) }
+func HasIngress(c *nexusv1.NexusAICapability) bool { return traffic.IsEnabled(&c.Spec) }
 
 // urlOf returns the address of a component for callers inside the cluster; "" where it has no Service.
 func urlOf(c part.Component, of *nexusv1.NexusAICapability) string {

@@ -16,6 +16,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -245,4 +246,18 @@ func rolloutOf(s nexusv1.NexusAICapabilityStatus) (generation int64, state nexus
 		return 0, ""
 	}
 	return s.Rollout.Generation, s.Rollout.State
+}
+
+// recordToCreate tells what a person must create for a host whose zone the capability does not know.
+func (s summary) recordToCreate() string {
+	c := s.Capability
+	host := traffic.Settings(&c.Spec).Host
+	if host == "" || !traffic.IsEnabled(&c.Spec) || traffic.UsesZone(&c.Spec) {
+		return ""
+	}
+	address := s.entryAddress()
+	if address == "" {
+		return ""
+	}
+	return "create a DNS record that leads " + host + " to " + address + " unless there is one, or set spec.ingress.hostedZoneID"
 }

@@ -11,6 +11,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -205,13 +206,13 @@ func (o Observed) endpoints() *nexusv1.EndpointsStatus {
 	state := func(kind, name string) State {
 		return o.States[graph.ID(kind, n.WorkloadNamespace(), name, c.Namespace)]
 	}
-	if !ingressEnabled(&c.Spec) {
+	if !traffic.IsEnabled(&c.Spec) {
 		if of, ok := part.Front(&c.Spec); ok && state(part.KindService, n.Service(of.Name)).address() != "" {
 			out.URL = fmt.Sprintf("http://%s:%d", state(part.KindService, n.Service(of.Name)).address(), of.PortNumber)
 		}
 		return out
 	}
-	in := ingressOf(&c.Spec)
+	in := traffic.Settings(&c.Spec)
 	host := o.entryAddress()
 	if host == "" {
 		return out
@@ -245,4 +246,42 @@ func (o Observed) awaitsBudget(labels map[string]string) bool {
 	return labels[part.LabelComponent] == part.ComponentBudget && slices.ContainsFunc(o.views(), func(v view) bool {
 		return v.Object.GetLabels()[part.LabelComponent] == part.ComponentBudget && !v.isDone()
 	})
+}
+
+// entryAddress returns the address at which traffic comes in, or nothing.
+func (o Observed) entryAddress() string {
+	if traffic.GatewayOf(o.Capability) != nil {
+		return o.Facts.Balancer
+	}
+	return o.States[traffic.EntryID(o.Capability)].address()
+}
+
+// servesHTTPS reports whether the load balancer has a certificate.
+func (o Observed) servesHTTPS() bool {
+	s := &o.Capability.Spec
+	if !traffic.MayCertify(s, o.Facts) {
+		return o.Facts.Gateway.HTTPS
+	}
+	return traffic.Settings(s).CertificateArn != "" || traffic.UsesZone(s)
+}
+
+// servesStill reports whether an object that the capability does not declare any more may serve its users until
+// what is declared instead does: the records, the zone and the certificate of the host before, while the Ingress waits for
+// the certificate of the next one, and the Ingress or Gateway before.
+func (o Observed) servesStill(kind string) bool {
+	return allParts().FactsOf(kind).Step == traffic.StepIngress && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == traffic.StepIngress && !v.isDone() })
+}
+
+// Prunable reports whether an object of a kind that the capability does not declare any more may be deleted by now. While an
+// object is stalled only policies and quotas are, one of which may be what stalls it, and autoscalers, which set another
+// number of replicas than the capability declares.
+func (o Observed) Prunable(kind string) bool {
+	switch kind {
+	case kindPolicies:
+		return !o.Settling()
+	case part.KindQuota, kindAutoscaler:
+		return true
+	default:
+		return !o.Stalled() && !o.servesStill(kind) && !o.encryptsStill(kind)
+	}
 }

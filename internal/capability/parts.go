@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/provider"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/tables"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 )
 
 // allParts returns the parts of a capability in the order in which they add their objects.
@@ -24,6 +25,6 @@ func allParts() part.Parts {
 	return part.Parts{
 		identifiers.Part(), identifiers.Region(), provider.Part(), key.Part(), tables.Part(), buckets.Part(), glue.Part(), messages.Queues(), messages.Topics(),
 		resourcesPart(), aiPart(), bedrock.Part(), signInPart(), parameters.Part(), secrets.Part(), identityPart(), namespace.Part(),
-		policiesPart(), accountsPart(), workloadsPart(), trafficPart(), budget.Part(), existing.Part(), rightsPart(),
+		policiesPart(), accountsPart(), workloadsPart(), traffic.Part(), budget.Part(), existing.Part(), rightsPart(),
 	}
 }

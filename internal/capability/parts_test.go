@@ -18,7 +18,6 @@ import (
 
 // filesOfParts are the files of the parts that have several. The first declares the part.
 var filesOfParts = [][]string{
-	{"https.go", "ingress.go", "gateway.go"},
 	{"workload.go", "components.go", "pod.go", "runs.go", "scaling.go", "validatepod.go", "validateplacement.go", "validatesecurity.go", "drain.go"},
 	{"identity.go", "assumable.go", "podidentity.go"},
 	{"resources.go", "resourceparts.go", "resourcedata.go", "resourceexports.go", "resourcekinds.go", "resourcerights.go", "resourceschema.go", "validateresources.go"},
@@ -40,16 +39,17 @@ var mentions = map[string][]string{
 	"OfGuardrails":         {"ai.go"},
 	"OfKnowledgeBases":     {"ai.go"},
 	"OfModels":             {"airuntimes.go"},
+	"StepIngress":          {"observed.go"},
 	"StepPolicies":         {"conditions.go", "summarize.go"},
 	"StepSNS":              {"parts/budget/budget.go"},
 	"StepSecrets":          {"conditions.go", "summarize.go"},
 	"kindAssociation":      {"policies.go"},
-	"kindAutoscaler":       {"https.go", "summarize.go"},
+	"kindAutoscaler":       {"observed.go", "summarize.go"},
 	"kindConfigMap":        {"record.go"},
 	"kindCronJob":          {"summarize.go"},
 	"kindDeployment":       {"credentials.go", "resourceparts.go", "summarize.go"},
 	"kindDisruptionBudget": {"summarize.go"},
-	"kindPolicies":         {"https.go"},
+	"kindPolicies":         {"observed.go"},
 	"kindServiceAccount":   {"workload.go"},
 }
 

@@ -12,6 +12,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 )
 
 // translate returns a field of a component as the type of Kubernetes that has the same JSON form.
@@ -51,7 +52,7 @@ func setProbes(k *part.Compiler, c part.Component, container *corev1.Container) 
 	container.StartupProbe = probeOf(k, c, declared.Startup, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 5, FailureThreshold: 60})
 	container.LivenessProbe = probeOf(k, c, declared.Liveness, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 20, TimeoutSeconds: 5})
 	container.ReadinessProbe = probeOf(k, c, declared.Readiness, &corev1.Probe{PeriodSeconds: 10, TimeoutSeconds: 5, ProbeHandler: corev1.ProbeHandler{
-		HTTPGet: &corev1.HTTPGetAction{Path: ingressOf(k.Spec).HealthCheckPath, Port: intstr.FromString("http")},
+		HTTPGet: &corev1.HTTPGetAction{Path: traffic.Settings(k.Spec).HealthCheckPath, Port: intstr.FromString("http")},
 	}})
 }
 

@@ -15,6 +15,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -227,10 +228,10 @@ func isBalanced(f part.Facts, s *nexusv1.NexusAICapabilitySpec, c part.Component
 		return true
 	case len(c.Paths) == 0:
 		return false
-	case gatewayOf(s) != nil:
-		return gatewayOf(s).Class != "" && f.Gateway.Controller == albController
+	case traffic.GatewaySpec(s) != nil:
+		return traffic.GatewaySpec(s).Class != "" && f.Gateway.Controller == traffic.ALBController
 	default:
-		return ingressEnabled(s)
+		return traffic.IsEnabled(s)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -149,7 +150,7 @@ func checkProbe(v *part.Verdict, at string, p *nexusv1.Probe, successes int64) {
 }
 
 func checkHttpProbe(v *part.Verdict, at string, h *nexusv1.HTTPProbe) {
-	v.Optional(at+".path", h.Path, 1024, healthPattern)
+	v.Optional(at+".path", h.Path, 1024, traffic.HealthPattern)
 	checkProbePort(v, at+".port", h.Port)
 	part.OneOf(v, at+".scheme", h.Scheme, "", corev1.URISchemeHTTP, corev1.URISchemeHTTPS)
 	v.Require(len(h.HTTPHeaders) <= part.MaxList, at+".httpHeaders", "at most %d", part.MaxList)

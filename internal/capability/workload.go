@@ -21,6 +21,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -226,7 +227,7 @@ func serviceType(s *nexusv1.NexusAICapabilitySpec, c part.Component) corev1.Serv
 	if c.Service != nil && c.Service.Type != "" {
 		return c.Service.Type
 	}
-	if ingressAsked(s) || !c.IsFixed() {
+	if traffic.IsAsked(s) || !c.IsFixed() {
 		return corev1.ServiceTypeClusterIP
 	}
 	return corev1.ServiceTypeLoadBalancer
@@ -274,8 +275,8 @@ func balancerAnnotations(k *part.Compiler) map[string]string {
 	return map[string]string{
 		balancer + "type":                     "external",
 		balancer + "nlb-target-type":          "ip",
-		balancer + "scheme":                   string(cmp.Or(ingressOf(k.Spec).Scheme, nexusv1.SchemeInternal)),
-		balancer + "additional-resource-tags": balancerTags(k),
+		balancer + "scheme":                   string(cmp.Or(traffic.Settings(k.Spec).Scheme, nexusv1.SchemeInternal)),
+		balancer + "additional-resource-tags": traffic.BalancerTags(k),
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package traffic
 
 import (
 	"cmp"
@@ -36,19 +36,19 @@ var ownAnnotations = []string{
 	alb + "healthcheck-path", alb + "success-codes", alb + "tags",
 }
 
-// ingressAsked reports whether traffic from outside is to come through an Ingress or a Gateway.
-func ingressAsked(s *nexusv1.NexusAICapabilitySpec) bool {
+// IsAsked reports whether traffic from outside is to come through an Ingress or a Gateway.
+func IsAsked(s *nexusv1.NexusAICapabilitySpec) bool {
 	return s.Ingress == nil || part.BoolOr(s.Ingress.Enabled, true)
 }
 
-// ingressEnabled reports whether there is an Ingress or a Gateway: it also needs a path that leads to a component.
-func ingressEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
-	return ingressAsked(s) && len(part.RoutesOf(s)) > 0
+// IsEnabled reports whether there is an Ingress or a Gateway: it also needs a path that leads to a component.
+func IsEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
+	return IsAsked(s) && len(part.RoutesOf(s)) > 0
 }
 
-// ingressOf returns the ingress's settings with their defaults; they count for health checks and load
+// Settings returns the ingress's settings with their defaults; they count for health checks and load
 // balancers also while the ingress is disabled.
-func ingressOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.IngressSpec {
+func Settings(s *nexusv1.NexusAICapabilitySpec) nexusv1.IngressSpec {
 	var out nexusv1.IngressSpec
 	if s.Ingress != nil {
 		out = *s.Ingress
@@ -59,10 +59,10 @@ func ingressOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.IngressSpec {
 }
 
 func addIngress(k *part.Compiler) {
-	if !ingressEnabled(k.Spec) || gatewayOf(k.Spec) != nil {
+	if !IsEnabled(k.Spec) || GatewaySpec(k.Spec) != nil {
 		return
 	}
-	in := ingressOf(k.Spec)
+	in := Settings(k.Spec)
 	var paths []networkingv1.HTTPIngressPath
 	for _, r := range part.RoutesOf(k.Spec) {
 		paths = append(paths, ingressRoute(k, r.Path, r.To))
@@ -112,7 +112,7 @@ func albAnnotations(k *part.Compiler, in nexusv1.IngressSpec) map[string]string 
 	out[alb+"listen-ports"] = `[{"HTTP":80}]`
 	out[alb+"healthcheck-path"] = in.HealthCheckPath
 	out[alb+"success-codes"] = "200-399"
-	out[alb+"tags"] = balancerTags(k)
+	out[alb+"tags"] = BalancerTags(k)
 	if arn := certificateArn(k); arn != "" {
 		out[alb+"listen-ports"] = `[{"HTTP":80},{"HTTPS":443}]`
 		out[alb+"certificate-arn"] = arn
@@ -129,8 +129,8 @@ func ownedAnnotation(key string) bool {
 	return slices.Contains(ownAnnotations, key) || strings.HasPrefix(key, albGroup) || strings.HasPrefix(key, part.ReservedNexus)
 }
 
-// balancerTags mark what the load balancer controller makes in AWS, as key=value pairs.
-func balancerTags(k *part.Compiler) string {
+// BalancerTags mark what the load balancer controller makes in AWS, as key=value pairs.
+func BalancerTags(k *part.Compiler) string {
 	tags := []string{
 		"nexus.ai/capability=" + k.Capability.Namespace + "/" + k.Capability.Name, "nexus.ai/environment=" + k.Names.Environment, "nexus.ai/managed-by=" + wellknown.OperatorName,
 	}
@@ -153,7 +153,7 @@ func groupAllowed(patterns []string, group string) bool {
 
 func checkIngress(v *part.Verdict, in nexusv1.IngressSpec, f part.Facts) {
 	part.OneOf(v, "spec.ingress.scheme", in.Scheme, nexusv1.SchemeInternal, nexusv1.SchemeInternetFacing)
-	v.Matches("spec.ingress.healthCheckPath", in.HealthCheckPath, 1024, healthPattern)
+	v.Matches("spec.ingress.healthCheckPath", in.HealthCheckPath, 1024, HealthPattern)
 	v.Optional("spec.ingress.host", in.Host, 253, hostPattern)
 	v.Optional("spec.ingress.certificateArn", in.CertificateArn, 2048, certificatePattern)
 	checkZone(v, in)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package traffic
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"net/netip"
 	"regexp"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,29 +29,20 @@ const (
 	cname            = "CNAME"
 )
 
-// usesZone reports whether the capability keeps the records of its host.
-func usesZone(s *nexusv1.NexusAICapabilitySpec) bool {
-	in := ingressOf(s)
-	return ingressEnabled(s) && in.Host != "" && (in.HostedZoneID != "" || in.HostedZoneRef != nil || in.HostedZoneName != "")
+// UsesZone reports whether the capability keeps the records of its host.
+func UsesZone(s *nexusv1.NexusAICapabilitySpec) bool {
+	in := Settings(s)
+	return IsEnabled(s) && in.Host != "" && (in.HostedZoneID != "" || in.HostedZoneRef != nil || in.HostedZoneName != "")
 }
 
 // KeepsRecords reports whether the capability keeps the records of its host.
-func KeepsRecords(c *nexusv1.NexusAICapability) bool { return usesZone(&c.Spec) }
+func KeepsRecords(c *nexusv1.NexusAICapability) bool { return UsesZone(&c.Spec) }
 
 // IngressWithRecords names the Ingress whose load balancer the records of the host lead to; ok is false when the capability
 // keeps no records, or has a Gateway.
 func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
 	n := part.NamesOf(c)
 	return n.WorkloadNamespace(), n.Ingress(), KeepsRecords(c) && GatewayOf(c) == nil
-}
-
-// servesHTTPS reports whether the load balancer has a certificate.
-func (o Observed) servesHTTPS() bool {
-	s := &o.Capability.Spec
-	if !mayCertify(s, o.Facts) {
-		return o.Facts.Gateway.HTTPS
-	}
-	return ingressOf(s).CertificateArn != "" || usesZone(s)
 }
 
 // hosted names an object that belongs to a host. Host and zone of a record never change, so that other ones are another
@@ -64,8 +54,8 @@ func hosted(n part.Names, purpose string, of ...string) string {
 
 // certificateName is that of the certificate that the capability requests for its host; "" without one.
 func certificateName(k *part.Compiler) string {
-	in := ingressOf(k.Spec)
-	if !usesZone(k.Spec) || in.CertificateArn != "" || !mayCertify(k.Spec, k.Facts) {
+	in := Settings(k.Spec)
+	if !UsesZone(k.Spec) || in.CertificateArn != "" || !MayCertify(k.Spec, k.Facts) {
 		return ""
 	}
 	return hosted(k.Names, "certificate", in.Host)
@@ -84,8 +74,8 @@ const (
 	StepIngress          = "Ingress"
 )
 
-// trafficPart is spec.ingress.
-func trafficPart() part.Part {
+// Part is spec.ingress.
+func Part() part.Part {
 	const refusal = "is declared in spec.ingress"
 	return part.Part{
 		Steps: []part.Step{{Number: 11, Name: StepIngress, Phase: nexusv1.PhaseDeployingFrontend, Condition: nexusv1.ConditionIngressReady}},
@@ -101,7 +91,7 @@ func trafficPart() part.Part {
 			{Kind: kindHostedZone, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 40}, Refusal: refusal, IsTemporary: true},
 		},
 		Checks: []part.Turn[part.Checking]{part.At(4, func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
-			checkIngress(v, ingressOf(&c.Spec), f)
+			checkIngress(v, Settings(&c.Spec), f)
 		})},
 		Compile: []func(*part.Compiler){addZone, addCertificate, addIngress, addGateway, addRecords},
 		Publishes: []part.Turn[part.Publishing]{part.At(40, func(k *part.Compiler) []string {
@@ -124,13 +114,13 @@ func certificateArn(k *part.Compiler) string {
 	if id := certificateID(k); id != "" {
 		return k.ProvenARN(id)
 	}
-	return ingressOf(k.Spec).CertificateArn
+	return Settings(k.Spec).CertificateArn
 }
 
 // addCertificate makes the certificate of the host, and the record that proves the host to ACM. The record stays: ACM looks for
 // it before each renewal.
 func addCertificate(k *part.Compiler) {
-	name, in := certificateName(k), ingressOf(k.Spec)
+	name, in := certificateName(k), Settings(k.Spec)
 	if name == "" {
 		return
 	}
@@ -142,12 +132,12 @@ func addCertificate(k *part.Compiler) {
 
 // addRecords lead the host to the load balancer, once that exists.
 func addRecords(k *part.Compiler) {
-	if !usesZone(k.Spec) {
+	if !UsesZone(k.Spec) {
 		return
 	}
-	ingress := entryID(k.Capability)
+	ingress := EntryID(k.Capability)
 	for _, target := range recordTargets(k, part.PlaceholderFor(ingress)) {
-		target.Name = ingressOf(k.Spec).Host
+		target.Name = Settings(k.Spec).Host
 		addRecord(k, "host", target, graph.NeedApplied(ingress)...)
 	}
 }
@@ -180,7 +170,7 @@ func findsBalancer(k *part.Compiler, b wellknown.Balancer) bool {
 // not depend on it.
 func CNAMEObject(c *nexusv1.NexusAICapability, f part.Facts) string {
 	b, isBalancer := wellknown.BalancerOf(f.Balancer)
-	if !usesZone(&c.Spec) || !isBalancer || b.HostedZone() != "" {
+	if !UsesZone(&c.Spec) || !isBalancer || b.HostedZone() != "" {
 		return ""
 	}
 	return recordName(part.NewCompiler(nil, c, f), "host", cname)
@@ -190,7 +180,7 @@ func CNAMEObject(c *nexusv1.NexusAICapability, f part.Facts) string {
 // those of a Network Load Balancer; Route 53 answers an alias to addresses that do not exist with no records.
 func recordAliases(k *part.Compiler, zone, target string) []awsv1.Route53RecordSetSpec {
 	out := []awsv1.Route53RecordSetSpec{{Type: "A"}}
-	addresses := cmp.Or(k.Facts.IPAddressType, string(ingressOf(k.Spec).Annotations[albIPAddressType]))
+	addresses := cmp.Or(k.Facts.IPAddressType, string(Settings(k.Spec).Annotations[albIPAddressType]))
 	if b, _ := wellknown.BalancerOf(target); strings.HasPrefix(addresses, "dualstack") || b.Network && k.Facts.IPAddressType == "" {
 		out = append(out, awsv1.Route53RecordSetSpec{Type: "AAAA"})
 	}
@@ -230,9 +220,9 @@ func plainRecords(kind string, values ...string) awsv1.Route53RecordSetSpec {
 // ZoneObject names the Route53HostedZone that tells the ID of the capability's zone; "" without one. made is true where the spec
 // has only the name of the zone: the capability makes the object then.
 func ZoneObject(c *nexusv1.NexusAICapability) (name string, made bool) {
-	in := ingressOf(&c.Spec)
+	in := Settings(&c.Spec)
 	switch {
-	case !usesZone(&c.Spec) || in.HostedZoneID != "":
+	case !UsesZone(&c.Spec) || in.HostedZoneID != "":
 		return "", false
 	case in.HostedZoneRef != nil:
 		return in.HostedZoneRef.Name, false
@@ -248,7 +238,7 @@ func addZone(k *part.Compiler) {
 	if !made {
 		return
 	}
-	zone := &awsv1.Route53HostedZone{Spec: awsv1.Route53HostedZoneSpec{Name: ingressOf(k.Spec).HostedZoneName}}
+	zone := &awsv1.Route53HostedZone{Spec: awsv1.Route53HostedZoneSpec{Name: Settings(k.Spec).HostedZoneName}}
 	zone.Spec.ManagementPolicy = awsv1.ManageObserve
 	k.Resource(part.Child{Kind: kindHostedZone, Name: name, Step: StepIngress, Component: "ingress"}, zone)
 }
@@ -275,12 +265,12 @@ func addRecord(k *part.Compiler, purpose string, spec awsv1.Route53RecordSetSpec
 }
 
 // knownZone returns the ID of the zone of the host; "" while that is for an object to tell.
-func knownZone(k *part.Compiler) string { return cmp.Or(ingressOf(k.Spec).HostedZoneID, k.Facts.Zone) }
+func knownZone(k *part.Compiler) string { return cmp.Or(Settings(k.Spec).HostedZoneID, k.Facts.Zone) }
 
 // recordName names the object of a record set of the host; recordType is "" for the one that proves the host to ACM, which proves
 // the host and all names below it by one record.
 func recordName(k *part.Compiler, purpose, recordType string) string {
-	host := ingressOf(k.Spec).Host
+	host := Settings(k.Spec).Host
 	if recordType == "" {
 		host = strings.TrimPrefix(host, "*.")
 	}
@@ -289,50 +279,15 @@ func recordName(k *part.Compiler, purpose, recordType string) string {
 
 // balancerID is the ID of the node whose load balancer the records lead to; "" without records.
 func balancerID(k *part.Compiler) string {
-	if usesZone(k.Spec) {
-		return entryID(k.Capability)
+	if UsesZone(k.Spec) {
+		return EntryID(k.Capability)
 	}
 	return ""
 }
 
-// servesStill reports whether an object that the capability does not declare any more may serve its users until
-// what is declared instead does: the records, the zone and the certificate of the host before, while the Ingress waits for
-// the certificate of the next one, and the Ingress or Gateway before.
-func (o Observed) servesStill(kind string) bool {
-	return allParts().FactsOf(kind).Step == StepIngress && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == StepIngress && !v.isDone() })
-}
-
-// Prunable reports whether an object of a kind that the capability does not declare any more may be deleted by now. While an
-// object is stalled only policies and quotas are, one of which may be what stalls it, and autoscalers, which set another
-// number of replicas than the capability declares.
-func (o Observed) Prunable(kind string) bool {
-	switch kind {
-	case kindPolicies:
-		return !o.Settling()
-	case part.KindQuota, kindAutoscaler:
-		return true
-	default:
-		return !o.Stalled() && !o.servesStill(kind) && !o.encryptsStill(kind)
-	}
-}
-
-// recordToCreate tells what a person must create for a host whose zone the capability does not know.
-func (s summary) recordToCreate() string {
-	c := s.Capability
-	host := ingressOf(&c.Spec).Host
-	if host == "" || !ingressEnabled(&c.Spec) || usesZone(&c.Spec) {
-		return ""
-	}
-	address := s.entryAddress()
-	if address == "" {
-		return ""
-	}
-	return "create a DNS record that leads " + host + " to " + address + " unless there is one, or set spec.ingress.hostedZoneID"
-}
-
 // Patterns of spec.ingress.
 var (
-	healthPattern      = regexp.MustCompile(`^/[!-~]*$`)
+	HealthPattern      = regexp.MustCompile(`^/[!-~]*$`)
 	hostPattern        = regexp.MustCompile(`^([*][.])?[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 	certificatePattern = regexp.MustCompile(`^arn:aws[a-z-]*:(acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+|iam::[0-9]{12}:server-certificate/[A-Za-z0-9+=,.@_/-]+)$`)
 	hostedZonePattern  = regexp.MustCompile(`^[A-Z0-9]+$`)

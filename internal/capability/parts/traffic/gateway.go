@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package traffic is spec.ingress: an Ingress or a Gateway, with the certificate and the records of its host.
+package traffic
 
 import (
 	"strings"
@@ -18,7 +19,7 @@ import (
 const (
 	GatewayGroup    = "gateway.networking.k8s.io"
 	balancerGroup   = "gateway.k8s.aws"
-	albController   = balancerGroup + "/alb"
+	ALBController   = balancerGroup + "/alb"
 	listenerHTTP    = "http"
 	listenerHTTPS   = "https"
 	permanentlyGone = int64(301)
@@ -38,10 +39,10 @@ func BalancerSettingsKind() schema.GroupVersionKind {
 }
 
 // GatewayOf returns what the capability says of a Gateway; nil where traffic comes through an Ingress, or not from outside.
-func GatewayOf(c *nexusv1.NexusAICapability) *nexusv1.GatewaySpec { return gatewayOf(&c.Spec) }
+func GatewayOf(c *nexusv1.NexusAICapability) *nexusv1.GatewaySpec { return GatewaySpec(&c.Spec) }
 
-func gatewayOf(s *nexusv1.NexusAICapabilitySpec) *nexusv1.GatewaySpec {
-	if !ingressEnabled(s) || s.Ingress == nil {
+func GatewaySpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.GatewaySpec {
+	if !IsEnabled(s) || s.Ingress == nil {
 		return nil
 	}
 	return s.Ingress.Gateway
@@ -66,23 +67,23 @@ func GatewayObject(c *nexusv1.NexusAICapability) (namespace, name string, ok boo
 // usesALBGateway reports whether the Gateway is the capability's own and becomes an Application Load Balancer. A class that is not
 // known yet, or no longer, is taken for one: what that load balancer needs stays.
 func usesALBGateway(s *nexusv1.NexusAICapabilitySpec, f part.Facts) bool {
-	g := gatewayOf(s)
-	return g != nil && g.Class != "" && (f.Gateway.Controller == "" || f.Gateway.Controller == albController)
+	g := GatewaySpec(s)
+	return g != nil && g.Class != "" && (f.Gateway.Controller == "" || f.Gateway.Controller == ALBController)
 }
 
-// mayCertify reports whether the load balancer takes certificates of ACM from the capability: the listeners of an existing
+// MayCertify reports whether the load balancer takes certificates of ACM from the capability: the listeners of an existing
 // Gateway have their own, and other controllers know Secrets only.
-func mayCertify(s *nexusv1.NexusAICapabilitySpec, f part.Facts) bool {
-	return gatewayOf(s) == nil || usesALBGateway(s, f)
+func MayCertify(s *nexusv1.NexusAICapabilitySpec, f part.Facts) bool {
+	return GatewaySpec(s) == nil || usesALBGateway(s, f)
 }
 
 // addGateway makes the routes of the capability and, for a class, the Gateway with what its controller needs to know.
 func addGateway(k *part.Compiler) {
-	g := gatewayOf(k.Spec)
+	g := GatewaySpec(k.Spec)
 	if g == nil {
 		return
 	}
-	secure := certificateArn(k) != "" && mayCertify(k.Spec, k.Facts)
+	secure := certificateArn(k) != "" && MayCertify(k.Spec, k.Facts)
 	section := ""
 	if g.Class != "" {
 		section = listenerHTTP
@@ -123,11 +124,11 @@ func addRoute(k *part.Compiler, name, section string, rules ...any) {
 		parent["sectionName"] = section
 	}
 	spec := map[string]any{"parentRefs": []any{parent}, "rules": rules}
-	if host := ingressOf(k.Spec).Host; host != "" {
+	if host := Settings(k.Spec).Host; host != "" {
 		spec["hostnames"] = []any{host}
 	}
 	after := servicesApplied(k)
-	if gatewayOf(k.Spec).Class != "" {
+	if GatewaySpec(k.Spec).Class != "" {
 		after = append(after, graph.NeedApplied(gatewayID(k))...)
 	}
 	k.Workload(part.Child{Kind: kindRoute, Name: name, Step: StepIngress, Component: "ingress"}, manifest(spec), after...)
@@ -135,7 +136,7 @@ func addRoute(k *part.Compiler, name, section string, rules ...any) {
 
 // addOwnGateway makes the Gateway, and for the AWS Load Balancer Controller the settings that an Ingress has as annotations.
 func addOwnGateway(k *part.Compiler, class string, secure bool) {
-	in := ingressOf(k.Spec)
+	in := Settings(k.Spec)
 	same := map[string]any{"namespaces": map[string]any{"from": "Same"}}
 	listener := func(name, protocol string, port int64) any {
 		l := map[string]any{"name": name, "protocol": protocol, "port": port, "allowedRoutes": same}
@@ -162,9 +163,9 @@ func addOwnGateway(k *part.Compiler, class string, secure bool) {
 
 // addBalancerSettings adds the settings of the load balancer and of its targets; it returns the IDs of their nodes.
 func addBalancerSettings(k *part.Compiler, secure bool) []string {
-	in := ingressOf(k.Spec)
+	in := Settings(k.Spec)
 	tags := map[string]any{}
-	for _, tag := range strings.Split(balancerTags(k), ",") {
+	for _, tag := range strings.Split(BalancerTags(k), ",") {
 		key, value, _ := strings.Cut(tag, "=")
 		tags[key] = value
 	}
@@ -192,8 +193,8 @@ func gatewayID(k *part.Compiler) string {
 	return graph.ID(kindGateway, k.Names.WorkloadNamespace(), k.Names.Ingress(), k.Capability.Namespace)
 }
 
-// entryID is the ID of the node whose status tells the address at which traffic comes in.
-func entryID(c *nexusv1.NexusAICapability) string {
+// EntryID is the ID of the node whose status tells the address at which traffic comes in.
+func EntryID(c *nexusv1.NexusAICapability) string {
 	n, kind := part.NamesOf(c), kindIngress
 	switch g := GatewayOf(c); {
 	case g == nil:
@@ -203,14 +204,6 @@ func entryID(c *nexusv1.NexusAICapability) string {
 		kind = kindRoute
 	}
 	return graph.ID(kind, n.WorkloadNamespace(), n.Ingress(), c.Namespace)
-}
-
-// entryAddress returns the address at which traffic comes in, or nothing.
-func (o Observed) entryAddress() string {
-	if GatewayOf(o.Capability) != nil {
-		return o.Facts.Balancer
-	}
-	return o.States[entryID(o.Capability)].address()
 }
 
 func checkGateway(v *part.Verdict, in nexusv1.IngressSpec) {

@@ -9,9 +9,11 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/buckets"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
 // ClosedToBalancer is a SecurityIntent that closes a component, where it is bound to it, to the component's load balancer.
@@ -34,16 +36,18 @@ type Stage = part.Stage
 
 // The names that other rooms use.
 const (
-	DefaultRegion    = part.DefaultRegion
-	GatewayGroup     = traffic.GatewayGroup
-	LabelComponent   = part.LabelComponent
-	LabelEnvironment = part.LabelEnvironment
-	LabelInstance    = part.LabelInstance
-	LabelName        = part.LabelName
-	LabelPartOf      = part.LabelPartOf
-	LabelVersion     = part.LabelVersion
-	StepIngress      = traffic.StepIngress
-	StepResources    = part.StepResources
+	AnnotationIdentity = identity.AnnotationIdentity
+	AnnotationRoleARN  = identity.AnnotationRoleARN
+	DefaultRegion      = part.DefaultRegion
+	GatewayGroup       = traffic.GatewayGroup
+	LabelComponent     = part.LabelComponent
+	LabelEnvironment   = part.LabelEnvironment
+	LabelInstance      = part.LabelInstance
+	LabelName          = part.LabelName
+	LabelPartOf        = part.LabelPartOf
+	LabelVersion       = part.LabelVersion
+	StepIngress        = traffic.StepIngress
+	StepResources      = part.StepResources
 )
 
 // BalancerSettingsKind is the kind by which the AWS Load Balancer Controller takes settings for a Gateway or a class of them.
@@ -83,6 +87,11 @@ func GatewayOf(c *nexusv1.NexusAICapability) *nexusv1.GatewaySpec {
 	return traffic.GatewayOf(c)
 }
 
+// HasAssociation reports whether a graph gives a role to pods through EKS Pod Identity.
+func HasAssociation(g *graph.Graph) bool {
+	return identity.HasAssociation(g)
+}
+
 // IngressWithRecords names the Ingress whose load balancer the records of the host lead to; ok is false when the capability keeps no
 // records, or has a Gateway.
 func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
@@ -109,6 +118,11 @@ func IsSystemNamespace(name string) bool {
 	return namespace.IsSystemNamespace(name)
 }
 
+// IsUndecided reports whether the mode is Auto and has not chosen yet.
+func IsUndecided(c *nexusv1.NexusAICapability, recorded nexusv1.IdentityStatus) bool {
+	return identity.IsUndecided(c, recorded)
+}
+
 // KeepsRecords reports whether the capability keeps the records of its host.
 func KeepsRecords(c *nexusv1.NexusAICapability) bool {
 	return traffic.KeepsRecords(c)
@@ -122,6 +136,17 @@ func NamesOf(c *nexusv1.NexusAICapability) part.Names {
 // ProviderName names the AWSProvider of c: the one it refers to, or the one made for it.
 func ProviderName(c *nexusv1.NexusAICapability) string {
 	return part.ProviderName(c)
+}
+
+// RequestedIdentity is the mode that the spec asks for; empty is IRSA.
+func RequestedIdentity(c *nexusv1.NexusAICapability) nexusv1.IdentityMode {
+	return identity.RequestedIdentity(c)
+}
+
+// SignInHost is the host of STS that the pods of a capability call for their credentials; "" where the EKS Pod Identity Agent gives them,
+// and while the region is not known.
+func SignInHost(c *nexusv1.NexusAICapability, f part.Facts) string {
+	return identity.SignInHost(c, f)
 }
 
 // ZoneObject names the Route53HostedZone that tells the ID of the capability's zone; "" without one.

@@ -12,6 +12,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -162,7 +163,7 @@ func (s summary) credentials() metav1.Condition {
 func (s summary) withoutCredentials(ids []string) string {
 	out := strings.Join(ids, ", ") + " have neither AWS_ROLE_ARN with a projected token nor the EKS Pod Identity agent's address"
 	remedy := "install the EKS pod identity webhook (part of EKS), then restart the pods with kubectl rollout restart"
-	if identityOf(s.Capability, s.Facts).pods == nexusv1.IdentityPodIdentity {
+	if identity.WaysOf(s.Capability, s.Facts).Pods == nexusv1.IdentityPodIdentity {
 		out = strings.Join(ids, ", ") + " do not have AWS_CONTAINER_CREDENTIALS_FULL_URI, which EKS adds when they start after their PodIdentityAssociation"
 		remedy = "restart them with kubectl rollout restart"
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/existing"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/glue"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identifiers"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/key"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
@@ -24,7 +25,7 @@ import (
 func allParts() part.Parts {
 	return part.Parts{
 		identifiers.Part(), identifiers.Region(), provider.Part(), key.Part(), tables.Part(), buckets.Part(), glue.Part(), messages.Queues(), messages.Topics(),
-		resourcesPart(), aiPart(), bedrock.Part(), signInPart(), parameters.Part(), secrets.Part(), identityPart(), namespace.Part(),
-		policiesPart(), accountsPart(), workloadsPart(), traffic.Part(), budget.Part(), existing.Part(), rightsPart(),
+		resourcesPart(), aiPart(), bedrock.Part(), signInPart(), parameters.Part(), secrets.Part(), identity.Part(), namespace.Part(),
+		policiesPart(), identity.Accounts(), workloadsPart(), traffic.Part(), budget.Part(), existing.Part(), identity.Rights(),
 	}
 }

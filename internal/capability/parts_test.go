@@ -19,7 +19,6 @@ import (
 // filesOfParts are the files of the parts that have several. The first declares the part.
 var filesOfParts = [][]string{
 	{"workload.go", "components.go", "pod.go", "runs.go", "scaling.go", "validatepod.go", "validateplacement.go", "validatesecurity.go", "drain.go"},
-	{"identity.go", "assumable.go", "podidentity.go"},
 	{"resources.go", "resourceparts.go", "resourcedata.go", "resourceexports.go", "resourcekinds.go", "resourcerights.go", "resourceschema.go", "validateresources.go"},
 	{"ai.go", "validateai.go", "aigateways.go", "aiguardrails.go", "aiknowledge.go", "aimemory.go", "aiprofiles.go", "airuntimes.go", "aivectors.go", "servicerole.go"},
 }
@@ -32,7 +31,9 @@ var largeParts = map[string]int{"workload.go": 9, "resources.go": 8, "ai.go": 10
 // mentions are the files outside of a part that name one of its kinds, steps or entries. The list only gets shorter: what else needs to
 // know a part asks a member of the struct part.Part.
 var mentions = map[string][]string{
+	"KindAssociation":      {"policies.go"},
 	"KindBucket":           {"aiknowledge.go", "parts/glue/glue.go"},
+	"KindServiceAccount":   {"workload.go"},
 	"KindTopic":            {"parts/budget/budget.go"},
 	"OfBuckets":            {"parts/glue/glue.go"},
 	"OfGlue":               {"airuntimes.go"},
@@ -43,14 +44,12 @@ var mentions = map[string][]string{
 	"StepPolicies":         {"conditions.go", "summarize.go"},
 	"StepSNS":              {"parts/budget/budget.go"},
 	"StepSecrets":          {"conditions.go", "summarize.go"},
-	"kindAssociation":      {"policies.go"},
 	"kindAutoscaler":       {"observed.go", "summarize.go"},
 	"kindConfigMap":        {"record.go"},
 	"kindCronJob":          {"summarize.go"},
 	"kindDeployment":       {"credentials.go", "resourceparts.go", "summarize.go"},
 	"kindDisruptionBudget": {"summarize.go"},
 	"kindPolicies":         {"observed.go"},
-	"kindServiceAccount":   {"workload.go"},
 }
 
 // partWord fits the constants that name kinds, steps and entries.

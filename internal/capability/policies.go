@@ -15,6 +15,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -163,7 +164,7 @@ func boundIntents(n graph.Node) []string {
 // stateOf is the node's state, and for a binding that closes a way that the capability needs that it does.
 func (o Observed) stateOf(n graph.Node) State {
 	s := o.States[n.ID]
-	if n.Object.GetKind() == kindAssociation && s.isDone() {
+	if n.Object.GetKind() == identity.KindAssociation && s.isDone() {
 		return o.Agent.reportIn(s, o.Facts.EKSCluster)
 	}
 	if against := contradiction(allParts(), o.Facts, o.Capability, n); against != nil {
@@ -246,15 +247,6 @@ func howToOpen(f part.Facts, names []string, component string) string {
 		}
 	}
 	return strings.Join(out, "; ")
-}
-
-// SignInHost is the host of STS that the pods of a capability call for their credentials; "" where the EKS Pod Identity Agent
-// gives them, and while the region is not known.
-func SignInHost(c *nexusv1.NexusAICapability, f part.Facts) string {
-	if f.RegionOf(c) == "" || identityOf(c, f).pods == nexusv1.IdentityPodIdentity {
-		return ""
-	}
-	return f.HomeOf(c).Service("sts")
 }
 
 // coverage repeats what the bindings say of the engines, each for its own generation only.

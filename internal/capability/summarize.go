@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -65,7 +66,7 @@ func Summarize(o Observed) Report {
 		r.Endpoints = o.endpoints()
 		r.Coverage = s.coverage()
 		r.Region = o.Facts.RegionOf(o.Capability)
-		r.Identity = nexusv1.IdentityStatus{Mode: identityOf(o.Capability, o.Facts).mode, Requested: RequestedIdentity(o.Capability)}
+		r.Identity = nexusv1.IdentityStatus{Mode: identity.WaysOf(o.Capability, o.Facts).Mode, Requested: identity.RequestedIdentity(o.Capability)}
 	}
 	return r
 }

@@ -7,20 +7,14 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // The patterns of the schema, here once more: the operator does not trust that a server checked them.
 var (
-	imagePattern    = regexp.MustCompile(`^[^\s]+$`)
-	boundaryPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/.+$`)
-	actionPattern   = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9]+[A-Za-z0-9*]*$`)
-	resourcePattern = regexp.MustCompile(`^([*]|arn:aws[a-z-]*:[a-z0-9-]+:[^\s]+)$`)
-	routePattern    = regexp.MustCompile(`^/([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?$`)
-)
-
-var (
-	ungrantable = []string{"iam", "organizations", "account", "sts"}
+	imagePattern = regexp.MustCompile(`^[^\s]+$`)
+	routePattern = regexp.MustCompile(`^/([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?$`)
 )
 
 // Validate is admission once more, and what admission cannot see. It returns nil or a *status.Stalled
@@ -63,7 +57,7 @@ func checkSurroundings(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Fac
 	}
 	for _, a := range k.Parts.AccessSets(s) {
 		size := len(k.Document(k.RightsWithin(a)...))
-		if extra := extraStatements(k); len(extra) > 0 && !a.Limited {
+		if extra := identity.ExtraStatements(k); len(extra) > 0 && !a.Limited {
 			size += len(k.Document(extra...))
 		}
 		v.Require(size <= part.MaxPolicies, "spec.identity.extraPolicyStatements",

@@ -21,6 +21,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
@@ -155,7 +156,7 @@ func addDeployment(k *part.Compiler, c part.Component, settings settingsNode) st
 			RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: new(intstr.FromInt32(0)), MaxSurge: new(intstr.FromInt32(1))},
 		},
 		Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: k.Labels(c.Name, version), Annotations: podAnnotations(k, settings.checksum)},
+			ObjectMeta: metav1.ObjectMeta{Labels: k.Labels(c.Name, version), Annotations: identity.PodAnnotations(k, settings.checksum)},
 			Spec:       podSpec(k, c),
 		},
 	}}
@@ -168,7 +169,7 @@ func addDeployment(k *part.Compiler, c part.Component, settings settingsNode) st
 
 // beforePods are the edges to what pods find when they start.
 func beforePods(k *part.Compiler, c part.Component, settings settingsNode) []graph.Edge {
-	account := graph.ID(kindServiceAccount, k.Names.WorkloadNamespace(), k.AccessOf(c).ServiceAccount(k.Names), k.Capability.Namespace)
+	account := graph.ID(identity.KindServiceAccount, k.Names.WorkloadNamespace(), k.AccessOf(c).ServiceAccount(k.Names), k.Capability.Namespace)
 	stores := slices.DeleteFunc(slices.Clone(k.AWS), func(id string) bool { return id == k.ParameterSet })
 	return slices.Concat(graph.NeedReady(stores...), graph.NeedPresent(k.ParameterSet), graph.NeedApplied(settings.id, account))
 }

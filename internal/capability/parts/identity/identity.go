@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package identity is spec.identity: the roles of the workloads, how their pods get the credentials of these, and the existing roles that
+// they may assume.
+package identity
 
 import (
 	"cmp"
@@ -25,8 +27,8 @@ const AnnotationRoleARN = "eks.amazonaws.com/role-arn"
 
 // Names of the identity: of its kinds, steps and access.
 const (
-	kindAssociation    = "PodIdentityAssociation"
-	kindServiceAccount = "ServiceAccount"
+	KindAssociation    = "PodIdentityAssociation"
+	KindServiceAccount = "ServiceAccount"
 	StepIAM            = "IAM"
 	StepServiceAccount = "ServiceAccount"
 	ofRoles            = "roles"
@@ -41,15 +43,15 @@ var existingRoles = part.ExistingKind{Noun: "role", Service: "iam", Prefix: "rol
 	return cmp.Or(e.Store.ARN, h.AccountARN("role/"+e.NameIn()))
 }}
 
-// identityPart holds the roles of the workloads, and the existing roles that they may assume.
-func identityPart() part.Part {
+// Part holds the roles of the workloads, and the existing roles that they may assume.
+func Part() part.Part {
 	const refusal = "gives rights, which a capability has by access alone"
 	return part.Part{
 		Steps: []part.Step{{Number: 6, Name: StepIAM, Phase: nexusv1.PhaseProvisioningIAM, Condition: nexusv1.ConditionIdentityReady}},
 		Kinds: []part.KindFacts{
 			{Kind: part.KindRole, Step: StepIAM, Removed: part.Removal{Stage: part.RemovesRoles, Steps: []string{StepIAM}}, Refusal: refusal,
 				Existing: &existingRoles},
-			{Kind: kindAssociation, Step: StepIAM, Removed: part.Removal{Stage: part.RemovesRoleUsers}, Refusal: refusal, IsTemporary: true},
+			{Kind: KindAssociation, Step: StepIAM, Removed: part.Removal{Stage: part.RemovesRoleUsers}, Refusal: refusal, IsTemporary: true},
 		},
 		Checks: []part.Turn[part.Checking]{part.At(60, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) {
 			checkRoles(v, "spec.dataServices.roles", part.DataOf(&c.Spec).Roles)
@@ -66,11 +68,11 @@ func identityPart() part.Part {
 	}
 }
 
-// accountsPart holds the identities of the workloads in Kubernetes.
-func accountsPart() part.Part {
+// Accounts holds the identities of the workloads in Kubernetes.
+func Accounts() part.Part {
 	return part.Part{
 		Steps:   []part.Step{{Number: 8, Name: StepServiceAccount, Phase: nexusv1.PhaseDeploying, Condition: nexusv1.ConditionIdentityReady}},
-		Kinds:   []part.KindFacts{{Kind: kindServiceAccount, Version: part.CoreV1, Step: StepServiceAccount, Removed: part.Removal{Stage: part.RemovesIdentity, Steps: []string{StepServiceAccount}}}},
+		Kinds:   []part.KindFacts{{Kind: KindServiceAccount, Version: part.CoreV1, Step: StepServiceAccount, Removed: part.Removal{Stage: part.RemovesIdentity, Steps: []string{StepServiceAccount}}}},
 		Checks:  []part.Turn[part.Checking]{part.At(130, checkPodIdentity)},
 		Compile: []func(*part.Compiler){addServiceAccounts},
 	}
@@ -94,7 +96,7 @@ func addRole(k *part.Compiler, a part.AccessSet) {
 		MaxSessionDuration:  new(part.SessionSeconds),
 		ExclusivePolicies:   true,
 	}}
-	way := identityOf(k.Capability, k.Facts)
+	way := WaysOf(k.Capability, k.Facts)
 	if way.irsa {
 		o.Spec.IRSA = &awsv1.IAMRoleIRSA{ServiceAccount: account, Namespace: k.Names.WorkloadNamespace()}
 	}
@@ -104,7 +106,7 @@ func addRole(k *part.Compiler, a part.AccessSet) {
 	if app := k.RightsWithin(a); len(app) > 0 {
 		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "app", PolicyDocument: k.Document(app...)})
 	}
-	if extra := extraStatements(k); len(extra) > 0 && !a.Limited {
+	if extra := ExtraStatements(k); len(extra) > 0 && !a.Limited {
 		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "extra", PolicyDocument: k.Document(extra...)})
 	}
 	k.Resource(part.Child{Kind: part.KindRole, Name: name, Step: StepIAM, Component: "iam"}, o, beforeRights(k)...)
@@ -119,7 +121,7 @@ func beforeRights(k *part.Compiler) []graph.Edge {
 	return append(graph.NeedReady(k.Grants...), graph.NeedPresent(k.ParameterSet)...)
 }
 
-func extraStatements(k *part.Compiler) []iampolicy.Statement {
+func ExtraStatements(k *part.Compiler) []iampolicy.Statement {
 	if k.Spec.Identity == nil {
 		return nil
 	}
@@ -141,10 +143,10 @@ func extraStatements(k *part.Compiler) []iampolicy.Statement {
 func addServiceAccounts(k *part.Compiler) {
 	for _, a := range k.Parts.AccessSets(k.Spec) {
 		o := &corev1.ServiceAccount{AutomountServiceAccountToken: new(false)}
-		if identityOf(k.Capability, k.Facts).irsa {
+		if WaysOf(k.Capability, k.Facts).irsa {
 			o.Annotations = map[string]string{AnnotationRoleARN: k.Home.RoleARN(a.Role(k.Names))}
 		}
-		k.Workload(part.Child{Kind: kindServiceAccount, Name: a.ServiceAccount(k.Names), Step: StepServiceAccount, Component: "identity"}, o)
+		k.Workload(part.Child{Kind: KindServiceAccount, Name: a.ServiceAccount(k.Names), Step: StepServiceAccount, Component: "identity"}, o)
 	}
 }
 
@@ -186,7 +188,18 @@ func checkStatement(v *part.Verdict, at string, s nexusv1.PolicyStatement) {
 	}
 }
 
-// rightsPart is spec.identity.
-func rightsPart() part.Part {
+// Rights is spec.identity.
+func Rights() part.Part {
 	return part.Part{Checks: []part.Turn[part.Checking]{part.At(120, func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) { checkRights(v, c.Spec.Identity, f) })}}
 }
+
+// The patterns of the schema, here once more: the operator does not trust that a server checked them.
+var (
+	boundaryPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/.+$`)
+	actionPattern   = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9]+[A-Za-z0-9*]*$`)
+	resourcePattern = regexp.MustCompile(`^([*]|arn:aws[a-z-]*:[a-z0-9-]+:[^\s]+)$`)
+)
+
+var (
+	ungrantable = []string{"iam", "organizations", "account", "sts"}
+)

@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/signin"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
@@ -46,6 +47,7 @@ const (
 	LabelName          = part.LabelName
 	LabelPartOf        = part.LabelPartOf
 	LabelVersion       = part.LabelVersion
+	SignInClient       = signin.SignInClient
 	StepIngress        = traffic.StepIngress
 	StepResources      = part.StepResources
 )

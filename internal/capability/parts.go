@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/parameters"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/provider"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/signin"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/tables"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 )
@@ -25,7 +26,7 @@ import (
 func allParts() part.Parts {
 	return part.Parts{
 		identifiers.Part(), identifiers.Region(), provider.Part(), key.Part(), tables.Part(), buckets.Part(), glue.Part(), messages.Queues(), messages.Topics(),
-		resourcesPart(), aiPart(), bedrock.Part(), signInPart(), parameters.Part(), secrets.Part(), identity.Part(), namespace.Part(),
+		resourcesPart(), aiPart(), bedrock.Part(), signin.Part(), parameters.Part(), secrets.Part(), identity.Part(), namespace.Part(),
 		policiesPart(), identity.Accounts(), workloadsPart(), traffic.Part(), budget.Part(), existing.Part(), identity.Rights(),
 	}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package signin is spec.dataServices.cognito, with which people sign in.
+package signin
 
 import (
 	"cmp"
@@ -44,8 +45,8 @@ const (
 	StepCognito = "Cognito"
 )
 
-// signInPart is spec.cognito.
-func signInPart() part.Part {
+// Part is spec.cognito.
+func Part() part.Part {
 	return part.Part{
 		Steps: []part.Step{{Name: StepCognito, Phase: nexusv1.PhaseProvisioningCognito, Condition: nexusv1.ConditionCognitoReady}},
 		Kinds: []part.KindFacts{{

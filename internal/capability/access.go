@@ -8,6 +8,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 )
 
 // Roles returns the names of the roles of a capability's workloads, that for everything first.
@@ -44,3 +45,6 @@ func MayUse(c *nexusv1.NexusAICapability, serviceAccount, kind, name string) boo
 		return field == ps.FieldOf(kind) && slices.Contains(named[entryName], kind+"/"+name)
 	})
 }
+
+// Workloads returns the components of a capability: backend, frontend, and the others by name.
+func Workloads(c *nexusv1.NexusAICapability) []workloads.Workload { return workloads.Of(allParts(), c) }

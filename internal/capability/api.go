@@ -3,6 +3,8 @@
 package capability
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -14,6 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/signin"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -35,10 +38,14 @@ type Proof = part.Proof
 // Stage is a set of kinds whose objects are removed together, and the steps that are undone by it.
 type Stage = part.Stage
 
+// Workload describes the objects of a component by their names.
+type Workload = workloads.Workload
+
 // The names that other rooms use.
 const (
 	AnnotationIdentity = identity.AnnotationIdentity
 	AnnotationRoleARN  = identity.AnnotationRoleARN
+	AnnotationRun      = workloads.AnnotationRun
 	DefaultRegion      = part.DefaultRegion
 	GatewayGroup       = traffic.GatewayGroup
 	LabelComponent     = part.LabelComponent
@@ -94,6 +101,11 @@ func HasAssociation(g *graph.Graph) bool {
 	return identity.HasAssociation(g)
 }
 
+// HasIngress reports whether an Ingress or a Gateway leads traffic to components.
+func HasIngress(c *nexusv1.NexusAICapability) bool {
+	return workloads.HasIngress(c)
+}
+
 // IngressWithRecords names the Ingress whose load balancer the records of the host lead to; ok is false when the capability keeps no
 // records, or has a Gateway.
 func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
@@ -110,9 +122,19 @@ func IsGatewayKind(k schema.GroupVersionKind) bool {
 	return traffic.IsGatewayKind(k)
 }
 
+// IsJobAtWork reports whether a Job has not ended and a container of it runs.
+func IsJobAtWork(live *unstructured.Unstructured) bool {
+	return workloads.IsJobAtWork(live)
+}
+
 // IsOfAI reports whether the labels are those of an object that spec.ai declares, or declared.
 func IsOfAI(labels map[string]string) bool {
 	return part.IsOfAI(labels)
+}
+
+// IsSameRun reports whether a Job runs, or ran, what another one declares.
+func IsSameRun(live, desired metav1.Object) bool {
+	return workloads.IsSameRun(live, desired)
 }
 
 // IsSystemNamespace reports whether a namespace of that name belongs to a component of the cluster.
@@ -149,6 +171,11 @@ func RequestedIdentity(c *nexusv1.NexusAICapability) nexusv1.IdentityMode {
 // and while the region is not known.
 func SignInHost(c *nexusv1.NexusAICapability, f part.Facts) string {
 	return identity.SignInHost(c, f)
+}
+
+// WantsAddress reports whether a load balancer is declared for the component that people open.
+func WantsAddress(c *nexusv1.NexusAICapability) bool {
+	return workloads.WantsAddress(c)
 }
 
 // ZoneObject names the Route53HostedZone that tells the ID of the capability's zone; "" without one.

@@ -15,8 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -260,4 +262,46 @@ func (s summary) recordToCreate() string {
 		return ""
 	}
 	return "create a DNS record that leads " + host + " to " + address + " unless there is one, or set spec.ingress.hostedZoneID"
+}
+
+// components reports each of spec.components.
+func (s summary) components() []nexusv1.ComponentStatus {
+	out := []nexusv1.ComponentStatus{}
+	for _, c := range part.ComponentsOf(&s.Capability.Spec) {
+		if c.IsFixed() {
+			continue
+		}
+		var nodes []view
+		for _, v := range s.ofStep(part.StepComponents) {
+			if v.Object.GetLabels()[part.LabelComponent] == c.Name {
+				nodes = append(nodes, v)
+			}
+		}
+		row := nexusv1.ComponentStatus{Name: c.Name, Type: c.Kind, State: nexusv1.ResourceReady, URL: workloads.URLOf(c, s.Capability)}
+		if said := s.part(nodes); worstOf(nodes) >= 0 {
+			row.State = nodes[worstOf(nodes)].resourceState()
+			row.Reason, row.Message = said.Reason, status.Truncate(said.Message, 512)
+		}
+		row.Runs = runsOf(nodes)
+		if i := slices.IndexFunc(nodes, func(v view) bool { return v.hasTrouble() && v.Object.GetKind() == workloads.KindCronJob }); i >= 0 && row.State == nexusv1.ResourceReady {
+			row.Reason, row.Message = nodes[i].Reason, status.Truncate(nodes[i].explain(), 512)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// cannotDrain reports whether a component is to drain and the API server does not know how.
+func (s summary) cannotDrain() bool {
+	return s.Facts.NoDrain && slices.ContainsFunc(part.ComponentsOf(&s.Capability.Spec), func(c part.Component) bool { return workloads.Drain(c, part.Facts{}) > 0 })
+}
+
+// runsOf returns the runs of a component by its objects; nil of one that is kept running.
+func runsOf(nodes []view) *nexusv1.RunStatus {
+	for _, v := range nodes {
+		if v.Runs != nil {
+			return v.Runs
+		}
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -151,7 +152,7 @@ func (s summary) lackingPods() []string {
 // credentials reports whether the pods have a way to the role of the capability.
 func (s summary) credentials() metav1.Condition {
 	c := metav1.Condition{Type: nexusv1.ConditionCredentialsInPods, Status: metav1.ConditionTrue, Reason: status.ReasonReady}
-	if slices.ContainsFunc(s.nodes, func(v view) bool { return v.Object.GetKind() == kindDeployment && !v.isDone() && !v.Serving }) {
+	if slices.ContainsFunc(s.nodes, func(v view) bool { return v.Object.GetKind() == workloads.KindDeployment && !v.isDone() && !v.Serving }) {
 		c.Status, c.Reason = metav1.ConditionFalse, status.ReasonNotStarted
 	}
 	if ids := s.lackingPods(); len(ids) > 0 {

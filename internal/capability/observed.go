@@ -12,6 +12,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -202,7 +203,7 @@ func (o Observed) remaining() []view {
 func (o Observed) endpoints() *nexusv1.EndpointsStatus {
 	c := o.Capability
 	n := part.NamesOf(c)
-	out := &nexusv1.EndpointsStatus{BackendInternal: backendInternalURL(c)}
+	out := &nexusv1.EndpointsStatus{BackendInternal: workloads.BackendInternalURL(c)}
 	state := func(kind, name string) State {
 		return o.States[graph.ID(kind, n.WorkloadNamespace(), name, c.Namespace)]
 	}
@@ -279,7 +280,7 @@ func (o Observed) Prunable(kind string) bool {
 	switch kind {
 	case kindPolicies:
 		return !o.Settling()
-	case part.KindQuota, kindAutoscaler:
+	case part.KindQuota, workloads.KindAutoscaler:
 		return true
 	default:
 		return !o.Stalled() && !o.servesStill(kind) && !o.encryptsStill(kind)

@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/signin"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/tables"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 )
 
 // allParts returns the parts of a capability in the order in which they add their objects.
@@ -27,6 +28,6 @@ func allParts() part.Parts {
 	return part.Parts{
 		identifiers.Part(), identifiers.Region(), provider.Part(), key.Part(), tables.Part(), buckets.Part(), glue.Part(), messages.Queues(), messages.Topics(),
 		resourcesPart(), aiPart(), bedrock.Part(), signin.Part(), parameters.Part(), secrets.Part(), identity.Part(), namespace.Part(),
-		policiesPart(), identity.Accounts(), workloadsPart(), traffic.Part(), budget.Part(), existing.Part(), identity.Rights(),
+		policiesPart(), identity.Accounts(), workloads.Part(), traffic.Part(), budget.Part(), existing.Part(), identity.Rights(),
 	}
 }

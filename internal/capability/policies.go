@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -225,7 +226,7 @@ func isBalanced(f part.Facts, s *nexusv1.NexusAICapabilitySpec, c part.Component
 	switch {
 	case !c.IsServed():
 		return false
-	case serviceType(s, c) == corev1.ServiceTypeLoadBalancer:
+	case workloads.ServiceType(s, c) == corev1.ServiceTypeLoadBalancer:
 		return true
 	case len(c.Paths) == 0:
 		return false

@@ -18,6 +18,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 )
 
 // RecordPrefix begins the names of the ConfigMaps in the operator's namespace that record deleted capabilities.
@@ -56,7 +57,7 @@ func RecordOf(c *nexusv1.NexusAICapability, operatorNamespace string) (*corev1.C
 		return nil, fmt.Errorf("recording NexusAICapability %s/%s: %w", c.Namespace, c.Name, err)
 	}
 	return &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kindConfigMap},
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: workloads.KindConfigMap},
 		ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: RecordName(c.Namespace, c.Name),
 			Labels: map[string]string{wellknown.LabelManagedBy: wellknown.OperatorName},
 			Annotations: map[string]string{wellknown.AnnotationCapability: c.Namespace + "/" + c.Name,
@@ -118,9 +119,9 @@ func ToBeDeleted(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 	out.Spec.DeletionPolicy, out.Spec.Deletion = nexusv1.DeletionDelete, &nexusv1.DeletionSpec{Graceful: &metav1.Duration{}}
 	out.Spec.Suspend = false
 	for i := range out.Spec.Components {
-		withoutRuns(&out.Spec.Components[i])
+		workloads.WithoutRuns(&out.Spec.Components[i])
 	}
-	for _, w := range declaredComponents(&out.Spec) {
+	for _, w := range workloads.DeclaredComponents(&out.Spec) {
 		w.Replicas, w.Autoscaling = new(int32), nil
 	}
 	if out.Spec.Ingress == nil {

@@ -7,6 +7,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 )
 
 // parameterOf names the SSM parameter of an exported variable.
@@ -35,5 +36,5 @@ func resourceOf(ps part.Parts, c *nexusv1.NexusAICapability, kind, name string) 
 // AppliesStill reports whether an object with these labels is a version of a guardrail that pods may apply until they are replaced, or a budget
 // whose successor is not ready.
 func (o Observed) AppliesStill(labels map[string]string) bool {
-	return o.awaitsBudget(labels) || labels[part.LabelComponent] == part.ComponentVersions && slices.ContainsFunc(o.views(), func(v view) bool { return v.Object.GetKind() == kindDeployment && !v.isDone() })
+	return o.awaitsBudget(labels) || labels[part.LabelComponent] == part.ComponentVersions && slices.ContainsFunc(o.views(), func(v view) bool { return v.Object.GetKind() == workloads.KindDeployment && !v.isDone() })
 }

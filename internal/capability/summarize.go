@@ -15,6 +15,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -340,7 +341,7 @@ func (s summary) firstTrouble() string {
 		return ""
 	}
 	out := troubled[0].explain()
-	if kind := troubled[0].Object.GetKind(); !slices.Contains([]string{kindAutoscaler, kindDeployment, kindDisruptionBudget, kindCronJob}, kind) {
+	if kind := troubled[0].Object.GetKind(); !slices.Contains([]string{workloads.KindAutoscaler, workloads.KindDeployment, workloads.KindDisruptionBudget, workloads.KindCronJob}, kind) {
 		out = "not seen lately: " + out
 	}
 	if more := len(troubled) - 1; more > 0 {

@@ -3,18 +3,10 @@
 package capability
 
 import (
-	"regexp"
-
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-)
-
-// The patterns of the schema, here once more: the operator does not trust that a server checked them.
-var (
-	imagePattern = regexp.MustCompile(`^[^\s]+$`)
-	routePattern = regexp.MustCompile(`^/([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?$`)
 )
 
 // Validate is admission once more, and what admission cannot see. It returns nil or a *status.Stalled

@@ -219,6 +219,16 @@ func (ps Parts) StepsWhere(fit func(Step) bool) (out []Step) {
 	return out
 }
 
+// Step returns the reported step of a name; ok is false for that of the provider, which is in none.
+func (ps Parts) Step(name string) (step Step, ok bool) {
+	for _, p := range ps {
+		if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == name }); i >= 0 {
+			return p.Steps[i], true
+		}
+	}
+	return Step{}, false
+}
+
 // DeletionOrder makes the stages of the kinds. Within a stage, parts are undone in the reverse order of their making.
 func (ps Parts) DeletionOrder() (out []Stage) {
 	stages := map[int]Stage{}

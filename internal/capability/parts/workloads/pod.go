@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package workloads
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
@@ -125,4 +126,33 @@ func setSecurity(k *part.Compiler, c part.Component, pod *corev1.PodSpec) {
 	if s.SeccompProfile != nil {
 		all.SeccompProfile = translate[*corev1.SeccompProfile](k, s.SeccompProfile)
 	}
+}
+
+// The defaults of how pods end. Nodes take about a second to learn that a pod ends; the targets of a load balancer take longer.
+const (
+	defaultDrain int64 = 5
+	defaultGrace int64 = 30
+)
+
+// Drain is for how many seconds a pod of a component serves on before it gets the signal to terminate.
+func Drain(c part.Component, f part.Facts) int64 {
+	if f.NoDrain {
+		return 0
+	}
+	if !c.IsServed() { // nothing sends it requests
+		return ptr.Deref(c.DrainSeconds, 0)
+	}
+	return ptr.Deref(c.DrainSeconds, defaultDrain)
+}
+
+// setTermination sets how pods end: they serve on while the cluster stops sending them requests, and then have the grace period to end.
+// The grace period of Kubernetes includes the time of the hook.
+func setTermination(k *part.Compiler, c part.Component, pod *corev1.PodSpec) {
+	pod.TerminationGracePeriodSeconds = c.TerminationGracePeriodSeconds
+	seconds := Drain(c, k.Facts)
+	if seconds == 0 {
+		return
+	}
+	pod.TerminationGracePeriodSeconds = new(seconds + ptr.Deref(c.TerminationGracePeriodSeconds, defaultGrace))
+	pod.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: seconds}}}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package workloads
 
 import (
 	"cmp"
@@ -10,14 +10,18 @@ import (
 	"strings"
 
 	"github.com/robfig/cron/v3"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
 // AnnotationRun on a Job identifies the declaration that it runs. A Job whose annotation differs from the declared one is replaced
@@ -38,7 +42,7 @@ func addRun(k *part.Compiler, c part.Component, settings settingsNode) {
 		k.Workload(p, o, after...)
 		return
 	}
-	p.Kind = kindCronJob
+	p.Kind = KindCronJob
 	o := &batchv1.CronJob{Spec: batchv1.CronJobSpec{
 		Schedule:          c.Runs.Schedule,
 		ConcurrencyPolicy: batchv1.ConcurrencyPolicy(cmp.Or(c.Runs.Concurrency, nexusv1.ConcurrencyPolicy(batchv1.ForbidConcurrent))),
@@ -104,18 +108,8 @@ func IsJobAtWork(live *unstructured.Unstructured) bool {
 	return ready+terminating > 0
 }
 
-// runsOf returns the runs of a component by its objects; nil of one that is kept running.
-func runsOf(nodes []view) *nexusv1.RunStatus {
-	for _, v := range nodes {
-		if v.Runs != nil {
-			return v.Runs
-		}
-	}
-	return nil
-}
-
-// withoutRuns turns a component that runs to its end into one that has no pods at all.
-func withoutRuns(n *nexusv1.NamedComponentSpec) {
+// WithoutRuns turns a component that runs to its end into one that has no pods at all.
+func WithoutRuns(n *nexusv1.NamedComponentSpec) {
 	if n.Type != nexusv1.ComponentJob && n.Type != nexusv1.ComponentCronJob {
 		return
 	}
@@ -160,4 +154,57 @@ func checkSchedule(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, c part.Com
 	part.OneOf(v, c.Field+".concurrencyPolicy", batchv1.ConcurrencyPolicy(c.Runs.Concurrency), "", batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent)
 	v.Require(len(s.CapabilityName)+len(s.Environment)+len(c.Name) <= maxCronJobNames, c.Field+".name",
 		"capabilityName, environment and the name of a CronJob together have at most %d characters", maxCronJobNames)
+}
+
+// The defaults of an autoscaler.
+const (
+	defaultMinReplicas int32 = 2
+	defaultTargetCPU   int32 = 80
+)
+
+// addAutoscaler adds the HorizontalPodAutoscaler of a Deployment, if the component has one.
+func addAutoscaler(k *part.Compiler, c part.Component, deployment string) {
+	a := c.Autoscaling
+	if a == nil {
+		return
+	}
+	least, target := minReplicas(a), defaultTargetCPU
+	if a.TargetCPU != nil {
+		target = *a.TargetCPU
+	}
+	o := &autoscalingv2.HorizontalPodAutoscaler{Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: k.Parts.FactsOf(KindDeployment).Version.String(), Kind: KindDeployment, Name: k.Names.Of(c.Name)},
+		MinReplicas:    &least,
+		MaxReplicas:    a.Max,
+		Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
+			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &target},
+		}}},
+	}}
+	k.Workload(part.Child{Kind: KindAutoscaler, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, o, graph.NeedApplied(deployment)...)
+}
+
+// minReplicas is the least number of replicas of an autoscaler.
+func minReplicas(a *nexusv1.AutoscalingSpec) int32 {
+	if a.Min != nil {
+		return *a.Min
+	}
+	return min(defaultMinReplicas, a.Max)
+}
+
+// addDisruptionBudget adds the PodDisruptionBudget of a component, unless that is off.
+func addDisruptionBudget(k *part.Compiler, c part.Component) {
+	// Pods that are not ready serve nobody. Without AlwaysAllow none of them could be evicted while too few are ready, for want of
+	// credentials or with an image that crashes: neither by the operator nor by the drain of a node.
+	// https://kubernetes.io/docs/tasks/run-application/configure-pdb/#unhealthy-pod-eviction-policy
+	spec := policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: k.Selector(c.Name)}, UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow)}
+	if p := c.PDB; p != nil {
+		if !part.BoolOr(p.Enabled, true) {
+			return
+		}
+		spec.MinAvailable, spec.MaxUnavailable = p.MinAvailable, p.MaxUnavailable
+	}
+	if spec.MinAvailable == nil && spec.MaxUnavailable == nil {
+		spec.MaxUnavailable = new(intstr.FromInt32(1))
+	}
+	k.Workload(part.Child{Kind: KindDisruptionBudget, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, &policyv1.PodDisruptionBudget{Spec: spec})
 }

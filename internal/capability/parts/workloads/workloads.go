@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package workloads is spec.backend, spec.frontend and spec.components.
+package workloads
 
 import (
 	"cmp"
@@ -28,16 +29,16 @@ import (
 
 // Names of the workloads: of their kinds and steps.
 const (
-	kindConfigMap        = "ConfigMap"
-	kindDeployment       = "Deployment"
+	KindConfigMap        = "ConfigMap"
+	KindDeployment       = "Deployment"
 	kindJob              = "Job"
-	kindCronJob          = "CronJob"
-	kindDisruptionBudget = "PodDisruptionBudget"
-	kindAutoscaler       = "HorizontalPodAutoscaler"
+	KindCronJob          = "CronJob"
+	KindDisruptionBudget = "PodDisruptionBudget"
+	KindAutoscaler       = "HorizontalPodAutoscaler"
 )
 
-// workloadsPart is spec.backend, spec.frontend and spec.components.
-func workloadsPart() part.Part {
+// Part is spec.backend, spec.frontend and spec.components.
+func Part() part.Part {
 	return part.Part{
 		Steps: []part.Step{
 			{Number: 9, Name: part.StepBackend, Phase: nexusv1.PhaseDeployingBackend, Condition: nexusv1.ConditionBackendReady},
@@ -45,13 +46,13 @@ func workloadsPart() part.Part {
 			{Name: part.StepComponents, Phase: nexusv1.PhaseDeploying, Condition: nexusv1.ConditionComponentsReady},
 		},
 		Kinds: []part.KindFacts{
-			{Kind: kindDeployment, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "apps", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads, Steps: []string{part.StepFrontend, part.StepBackend}}},
+			{Kind: KindDeployment, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "apps", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads, Steps: []string{part.StepFrontend, part.StepBackend}}},
 			{Kind: kindJob, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "batch", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
-			{Kind: kindCronJob, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "batch", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: KindCronJob, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "batch", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
 			{Kind: part.KindService, StepOf: stepOfWorkload, Version: part.CoreV1, Removed: part.Removal{Stage: part.RemovesWorkloads}},
-			{Kind: kindConfigMap, StepOf: stepOfSettings, Version: part.CoreV1, Step: part.StepBackend, Removed: part.Removal{Stage: part.RemovesWorkloads}},
-			{Kind: kindDisruptionBudget, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "policy", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
-			{Kind: kindAutoscaler, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "autoscaling", Version: "v2"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: KindConfigMap, StepOf: stepOfSettings, Version: part.CoreV1, Step: part.StepBackend, Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: KindDisruptionBudget, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "policy", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: KindAutoscaler, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "autoscaling", Version: "v2"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
 		},
 		Checks:  []part.Turn[part.Checking]{part.At(3, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkComponents(v, &c.Spec) })},
 		Compile: []func(*part.Compiler){addWorkloads},
@@ -65,7 +66,7 @@ func workloadValues(k *part.Compiler) (out []part.Value) {
 	if !ok {
 		return nil
 	}
-	out = append(out, part.Value{Variable: "NEXUS_BACKEND_INTERNAL_URL", Text: urlOf(b, k.Capability)})
+	out = append(out, part.Value{Variable: "NEXUS_BACKEND_INTERNAL_URL", Text: URLOf(b, k.Capability)})
 	if len(b.Paths) > 0 {
 		out = append(out, part.Value{Variable: "NEXUS_BACKEND_URL", Text: b.Paths[0]})
 	}
@@ -77,13 +78,13 @@ func dualService(s *nexusv1.NexusAICapabilitySpec) bool {
 	return part.BoolOr(s.Backend.DualService, true)
 }
 
-// backendInternalURL returns the address at which clients inside the cluster, such as the frontend, find the backend; "" without one.
-func backendInternalURL(c *nexusv1.NexusAICapability) string {
+// BackendInternalURL returns the address at which clients inside the cluster, such as the frontend, find the backend; "" without one.
+func BackendInternalURL(c *nexusv1.NexusAICapability) string {
 	b, ok := part.Named(&c.Spec, part.Backend)
 	if !ok {
 		return ""
 	}
-	return urlOf(b, c)
+	return URLOf(b, c)
 }
 
 func addWorkloads(k *part.Compiler) {
@@ -101,7 +102,7 @@ func addWorkloads(k *part.Compiler) {
 		if !c.IsServed() {
 			continue
 		}
-		addService(k, c, k.Names.Service(c.Name), serviceType(k.Spec, c), serviceAnnotations(c))
+		addService(k, c, k.Names.Service(c.Name), ServiceType(k.Spec, c), serviceAnnotations(c))
 		if c.Name == part.Backend && dualService(k.Spec) {
 			addService(k, c, k.Names.InternalService(c.Name), corev1.ServiceTypeClusterIP, nil)
 		}
@@ -115,7 +116,7 @@ type settingsNode struct{ id, checksum string }
 func addConfigMap(k *part.Compiler, a part.AccessSet) settingsNode {
 	settings := k.Within(a).Settings()
 	of := settingsOwner(k.Parts, k.Spec, a)
-	id := k.Workload(part.Child{Kind: kindConfigMap, Name: a.ConfigMap(k.Names), Step: of.Step, Component: of.Name}, &corev1.ConfigMap{Data: settings})
+	id := k.Workload(part.Child{Kind: KindConfigMap, Name: a.ConfigMap(k.Names), Step: of.Step, Component: of.Name}, &corev1.ConfigMap{Data: settings})
 	return settingsNode{id, checksumOf(k, settings)}
 }
 
@@ -164,7 +165,7 @@ func addDeployment(k *part.Compiler, c part.Component, settings settingsNode) st
 		o.Spec.Replicas = nil
 		o.Annotations = map[string]string{wellknown.AnnotationMinReplicas: strconv.Itoa(int(minReplicas(c.Autoscaling)))}
 	}
-	return k.Workload(part.Child{Kind: kindDeployment, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, o, beforePods(k, c, settings)...)
+	return k.Workload(part.Child{Kind: KindDeployment, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, o, beforePods(k, c, settings)...)
 }
 
 // beforePods are the edges to what pods find when they start.
@@ -222,9 +223,9 @@ func resourcesOf(c part.Component) corev1.ResourceRequirements {
 	}}
 }
 
-// serviceType returns the type that the component asks for, else a load balancer only for frontend and backend while no ingress is
+// ServiceType returns the type that the component asks for, else a load balancer only for frontend and backend while no ingress is
 // asked for.
-func serviceType(s *nexusv1.NexusAICapabilitySpec, c part.Component) corev1.ServiceType {
+func ServiceType(s *nexusv1.NexusAICapabilitySpec, c part.Component) corev1.ServiceType {
 	if c.Service != nil && c.Service.Type != "" {
 		return c.Service.Type
 	}

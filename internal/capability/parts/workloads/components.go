@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package workloads
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +14,6 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // Workload describes the objects of a component by their names.
@@ -32,14 +32,14 @@ type Workload struct {
 	Balanced bool
 }
 
-// Workloads returns the components of a capability: backend, frontend, and the others by name.
-func Workloads(c *nexusv1.NexusAICapability) []Workload {
-	n, ps := part.NamesOf(c), allParts()
+// Of returns the components of a capability: backend, frontend, and the others by name.
+func Of(ps part.Parts, c *nexusv1.NexusAICapability) []Workload {
+	n := part.NamesOf(c)
 	var out []Workload
 	for _, of := range part.ComponentsOf(&c.Spec) {
 		access := ps.AccessOf(&c.Spec, of.Access)
 		w := Workload{Component: of.Name, ServiceAccount: access.ServiceAccount(n), Role: access.Role(n), Image: of.Image, Replicas: of.Replicas}
-		if step, ok := partStep(of.Step); ok {
+		if step, ok := ps.Step(of.Step); ok {
 			w.Condition = step.Condition
 		}
 		if !of.EndsAlone() {
@@ -47,7 +47,7 @@ func Workloads(c *nexusv1.NexusAICapability) []Workload {
 		}
 		if of.IsServed() {
 			w.Services = servicesOf(c, of)
-			w.Balanced = serviceType(&c.Spec, of) == corev1.ServiceTypeLoadBalancer
+			w.Balanced = ServiceType(&c.Spec, of) == corev1.ServiceTypeLoadBalancer
 		}
 		out = append(out, w)
 	}
@@ -66,46 +66,19 @@ func servicesOf(c *nexusv1.NexusAICapability, of part.Component) []string {
 // WantsAddress reports whether a load balancer is declared for the component that people open.
 func WantsAddress(c *nexusv1.NexusAICapability) bool {
 	of, ok := part.Front(&c.Spec)
-	return HasIngress(c) || ok && serviceType(&c.Spec, of) == corev1.ServiceTypeLoadBalancer
+	return HasIngress(c) || ok && ServiceType(&c.Spec, of) == corev1.ServiceTypeLoadBalancer
 }
 
 // HasIngress reports whether an Ingress or a Gateway leads traffic to components.
 func HasIngress(c *nexusv1.NexusAICapability) bool { return traffic.IsEnabled(&c.Spec) }
 
-// urlOf returns the address of a component for callers inside the cluster; "" where it has no Service.
-func urlOf(c part.Component, of *nexusv1.NexusAICapability) string {
+// URLOf returns the address of a component for callers inside the cluster; "" where it has no Service.
+func URLOf(c part.Component, of *nexusv1.NexusAICapability) string {
 	if !c.IsServed() {
 		return ""
 	}
 	n, list := part.NamesOf(of), servicesOf(of, c)
 	return fmt.Sprintf("http://%s.%s.svc:%d", list[len(list)-1], n.WorkloadNamespace(), c.PortNumber)
-}
-
-// components reports each of spec.components.
-func (s summary) components() []nexusv1.ComponentStatus {
-	out := []nexusv1.ComponentStatus{}
-	for _, c := range part.ComponentsOf(&s.Capability.Spec) {
-		if c.IsFixed() {
-			continue
-		}
-		var nodes []view
-		for _, v := range s.ofStep(part.StepComponents) {
-			if v.Object.GetLabels()[part.LabelComponent] == c.Name {
-				nodes = append(nodes, v)
-			}
-		}
-		row := nexusv1.ComponentStatus{Name: c.Name, Type: c.Kind, State: nexusv1.ResourceReady, URL: urlOf(c, s.Capability)}
-		if said := s.part(nodes); worstOf(nodes) >= 0 {
-			row.State = nodes[worstOf(nodes)].resourceState()
-			row.Reason, row.Message = said.Reason, status.Truncate(said.Message, 512)
-		}
-		row.Runs = runsOf(nodes)
-		if i := slices.IndexFunc(nodes, func(v view) bool { return v.hasTrouble() && v.Object.GetKind() == kindCronJob }); i >= 0 && row.State == nexusv1.ResourceReady {
-			row.Reason, row.Message = nodes[i].Reason, status.Truncate(nodes[i].explain(), 512)
-		}
-		out = append(out, row)
-	}
-	return out
 }
 
 // maxComponentNames bounds capabilityName, environment and the name of a component: {cap}-{env}-{name}-svc is a Service's name.
@@ -178,8 +151,8 @@ func checkRoutes(v *part.Verdict, all []part.Component) {
 	}
 }
 
-// declaredComponents returns the settings of all components that a capability declares, to be changed in place.
-func declaredComponents(s *nexusv1.NexusAICapabilitySpec) []*nexusv1.ComponentSpec {
+// DeclaredComponents returns the settings of all components that a capability declares, to be changed in place.
+func DeclaredComponents(s *nexusv1.NexusAICapabilitySpec) []*nexusv1.ComponentSpec {
 	var out []*nexusv1.ComponentSpec
 	if _, ok := part.Named(s, part.Frontend); ok {
 		out = append(out, &s.Frontend.ComponentSpec)
@@ -215,3 +188,9 @@ func checkAccess(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, c part.Compo
 		seen[name] = true
 	}
 }
+
+// The patterns of the schema, here once more: the operator does not trust that a server checked them.
+var (
+	imagePattern = regexp.MustCompile(`^[^\s]+$`)
+	routePattern = regexp.MustCompile(`^/([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?$`)
+)

@@ -9,7 +9,6 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
-	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
 const aiField = "spec.ai"
@@ -57,21 +56,6 @@ func composed(name, typeName, field string, compose func(*part.Compiler) map[str
 // statusOf refers to a field in the status of the object of another resource.
 func statusOf(k *part.Compiler, name, field string) map[string]any {
 	return map[string]any{"$ref": part.KindAnyType + "/" + k.Names.Of(name), "field": "status." + field}
-}
-
-// joined returns one statement for those with the same actions and no condition, so that the policy of a role stays short.
-func joined(statements []iampolicy.Statement) (out []iampolicy.Statement) {
-	for _, s := range statements {
-		i := slices.IndexFunc(out, func(o iampolicy.Statement) bool {
-			return slices.Equal(o.Action, s.Action) && len(o.Condition)+len(s.Condition) == 0
-		})
-		if i < 0 {
-			out = append(out, s)
-			continue
-		}
-		out[i].Resource = append(slices.Clone(out[i].Resource), s.Resource...)
-	}
-	return out
 }
 
 // accessibleAI returns what spec.ai has to give access to.

@@ -10,6 +10,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -33,7 +34,7 @@ func gatewayParts(list []nexusv1.ToolGatewaySpec) (out []part.Resource) {
 	for i, g := range list {
 		at := part.Entry(gatewaysField, i)
 		gateway := composed(g.Name, typeGateway, at, func(k *part.Compiler) map[string]any {
-			return map[string]any{"Name": part.Fitted(k.Names.Of(g.Name), maxGatewayName, "-"), "ProtocolType": "MCP", "AuthorizerType": "AWS_IAM", "RoleArn": roleOf(k, g.Name)}
+			return map[string]any{"Name": part.Fitted(k.Names.Of(g.Name), maxGatewayName, "-"), "ProtocolType": "MCP", "AuthorizerType": "AWS_IAM", "RoleArn": resources.RoleOf(k, g.Name)}
 		}).Allows().
 			Tells("NEXUS_GATEWAY_URL_"+part.EnvironmentVariable(g.Name), "bedrock-agentcore/"+g.Name+"-gateway-url", "properties.GatewayUrl").
 			After(functionsOf(g)...)
@@ -109,7 +110,7 @@ func toolOf(t nexusv1.GatewayTool) any {
 func functionID(k *part.Compiler, name string) string {
 	for _, r := range part.DataOf(&k.Capability.Spec).Resources {
 		if r.Name == name {
-			return resourceID(k.Names, part.Resource{ResourcePart: r})
+			return resources.ID(k.Names, part.Resource{ResourcePart: r})
 		}
 	}
 	return ""
@@ -147,12 +148,12 @@ func arnOfPart(k *part.Compiler, name string) string {
 	if i < 0 {
 		return ""
 	}
-	grants, _, err := awsschema.GrantsOf(typeOfResource(all[i].ResourcePart))
+	grants, _, err := awsschema.GrantsOf(resources.TypeOfResource(all[i].ResourcePart))
 	if err != nil {
 		k.Fail(err)
 		return ""
 	}
-	return resourceARN(k, all[i], grants)
+	return resources.ResourceARN(k, all[i], grants)
 }
 
 var (
@@ -231,5 +232,7 @@ func checkToolParameters(v *part.Verdict, at string, list []nexusv1.GatewayToolP
 }
 
 func isFunction(s *nexusv1.NexusAICapabilitySpec, name string) bool {
-	return slices.ContainsFunc(part.DataOf(s).Resources, func(r nexusv1.ResourcePart) bool { return r.Name == name && typeOfResource(r) == typeFunction })
+	return slices.ContainsFunc(part.DataOf(s).Resources, func(r nexusv1.ResourcePart) bool {
+		return r.Name == name && resources.TypeOfResource(r) == typeFunction
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/buckets"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -51,7 +52,7 @@ func knowledgeBaseParts(list []nexusv1.KnowledgeBaseSpec) (out []part.Resource) 
 		}
 		base := composed(kb.Name, typeKnowledgeBase, at, func(k *part.Compiler) map[string]any { return knowledgeBaseProperties(k, kb, index) }).
 			Allows(actions...).
-			Tells("NEXUS_BEDROCK_KNOWLEDGE_BASE_"+variable, "bedrock/"+kb.Name+"-knowledge-base", exportID).
+			Tells("NEXUS_BEDROCK_KNOWLEDGE_BASE_"+variable, "bedrock/"+kb.Name+"-knowledge-base", resources.ExportID).
 			After(index)
 		base.Role, base.RecreateOnLoss = knowledgeBaseRole(kb, index), kb.RecreateOnLoss
 		source := composed(sourceName(kb.Name), typeDataSource, at, func(k *part.Compiler) map[string]any { return dataSourceProperties(k, kb) }).
@@ -69,7 +70,7 @@ func knowledgeBaseProperties(k *part.Compiler, kb nexusv1.KnowledgeBaseSpec, ind
 	}
 	return map[string]any{
 		"Name":                       part.Fitted(k.Names.Of(kb.Name), maxKnowledgeName, "-"),
-		"RoleArn":                    roleOf(k, kb.Name),
+		"RoleArn":                    resources.RoleOf(k, kb.Name),
 		"KnowledgeBaseConfiguration": map[string]any{"Type": "VECTOR", "VectorKnowledgeBaseConfiguration": vectors},
 		"StorageConfiguration": map[string]any{"Type": "S3_VECTORS", "S3VectorsConfiguration": map[string]any{
 			"IndexArn": statusOf(k, index, "arn")}},

@@ -9,6 +9,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -27,7 +28,7 @@ func inferenceProfileParts(s *nexusv1.NexusAICapabilitySpec, list []nexusv1.Infe
 			return map[string]any{"InferenceProfileName": part.Fitted(k.Names.Of(p.Name), maxProfileName, "-"),
 				"ModelSource": map[string]any{"CopyFrom": sourceOf(k, p)}}
 		}).Allows("bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream").
-			Tells("NEXUS_BEDROCK_MODEL_"+part.EnvironmentVariable(p.Name), "bedrock/"+p.Name+"-model", exportARN)
+			Tells("NEXUS_BEDROCK_MODEL_"+part.EnvironmentVariable(p.Name), "bedrock/"+p.Name+"-model", resources.ExportARN)
 		resource.Tags = map[string]awsv1.TagValue{part.TagCapability: awsv1.TagValue(part.Names{Capability: s.CapabilityName, Environment: s.Environment}.Prefix())}
 		resource.Behind = func(k *part.Compiler, arn string) []iampolicy.Statement {
 			return []iampolicy.Statement{{Action: bedrock.Invoke, Resource: []string{modelBehind(k, p)},

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/glue"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/parameters"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -84,7 +85,7 @@ func runtimeProperties(k *part.Compiler, r nexusv1.AgentRuntimeSpec) map[string]
 		"AgentRuntimeArtifact":  map[string]any{"ContainerConfiguration": map[string]any{"ContainerUri": r.Image}},
 		"NetworkConfiguration":  map[string]any{"NetworkMode": "PUBLIC"},
 		"ProtocolConfiguration": cmp.Or(r.Protocol, defaultProtocol),
-		"RoleArn":               roleOf(k, r.Name),
+		"RoleArn":               resources.RoleOf(k, r.Name),
 		"EnvironmentVariables":  runtimeVariables(k, r),
 	}
 }

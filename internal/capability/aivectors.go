@@ -8,6 +8,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
 )
 
 const (
@@ -38,7 +39,7 @@ func vectorStoreParts(list []nexusv1.VectorStoreSpec) (out []part.Resource) {
 			resource := composed(vectorIndex(store, index), typeVectorIndex, part.Entry(at+".indexes", j), func(k *part.Compiler) map[string]any {
 				return vectorIndexProperties(k, store, index)
 			}).Allows("s3vectors:DeleteVectors", "s3vectors:GetIndex", "s3vectors:GetVectors", "s3vectors:ListVectors", "s3vectors:PutVectors", "s3vectors:QueryVectors").
-				Tells("NEXUS_VECTOR_INDEX_ARN_"+variable+"_"+part.EnvironmentVariable(index.Name), "s3vectors/"+vectorIndex(store, index)+"-index-arn", exportARN).
+				Tells("NEXUS_VECTOR_INDEX_ARN_"+variable+"_"+part.EnvironmentVariable(index.Name), "s3vectors/"+vectorIndex(store, index)+"-index-arn", resources.ExportARN).
 				After(store.Name)
 			resource.RecreateOnLoss = store.RecreateOnLoss
 			out = append(out, resource)

@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/signin"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
@@ -58,6 +59,11 @@ const (
 	StepIngress        = traffic.StepIngress
 	StepResources      = part.StepResources
 )
+
+// ActingResource returns the ID of the node of the resource that acts as a service role; "" for every other object.
+func ActingResource(kind, name string) string {
+	return resources.ActingResource(kind, name)
+}
 
 // BalancerSettingsKind is the kind by which the AWS Load Balancer Controller takes settings for a Gateway or a class of them.
 func BalancerSettingsKind() schema.GroupVersionKind {
@@ -104,6 +110,11 @@ func HasAssociation(g *graph.Graph) bool {
 // HasIngress reports whether an Ingress or a Gateway leads traffic to components.
 func HasIngress(c *nexusv1.NexusAICapability) bool {
 	return workloads.HasIngress(c)
+}
+
+// HoldsData reports whether data is lost with the AWS resource of an object of dataServices.resources.
+func HoldsData(o awsv1.Resource) bool {
+	return resources.HoldsData(o)
 }
 
 // IngressWithRecords names the Ingress whose load balancer the records of the host lead to; ok is false when the capability keeps no
@@ -171,6 +182,11 @@ func RequestedIdentity(c *nexusv1.NexusAICapability) nexusv1.IdentityMode {
 // and while the region is not known.
 func SignInHost(c *nexusv1.NexusAICapability, f part.Facts) string {
 	return identity.SignInHost(c, f)
+}
+
+// TypeHoldsData reports whether resources of a type of AWS hold data.
+func TypeHoldsData(typeName string) bool {
+	return resources.TypeHoldsData(typeName)
 }
 
 // WantsAddress reports whether a load balancer is declared for the component that people open.

@@ -2,9 +2,17 @@
 
 package capability
 
+import (
+	"slices"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
+)
+
 // IsStore reports whether objects of a kind hold data that is lost when their AWS resource is deleted, or the key without which data
 // cannot be read. Secrets Manager keeps a deleted secret for its recovery window.
-func IsStore(kind string) bool { return allParts().FactsOf(kind).Store || IsStoreKind(kind) }
+func IsStore(kind string) bool { return allParts().FactsOf(kind).Store || resources.IsStoreKind(kind) }
 
 // IsStoreOrSecret reports whether objects of a kind are stores or secrets.
 func IsStoreOrSecret(kind string) bool { return IsStore(kind) || allParts().FactsOf(kind).IsSecret }
@@ -15,3 +23,29 @@ func IsKept(kind string) bool { return IsStoreOrSecret(kind) || allParts().Facts
 
 // BilledTypes are the types of AWSResources that get the tag.
 var BilledTypes = allParts().BilledTypes()
+
+// ProvingKinds returns the kinds whose proofs a capability needs.
+func ProvingKinds(c *nexusv1.NexusAICapability) []string {
+	out := slices.Clone(Proving)
+	for _, r := range allParts().ResourcesByName(&c.Spec) {
+		if kind := resources.KindOfResource(r.ResourcePart); resources.IsResourceKind(kind) && !slices.Contains(out, kind) {
+			out = append(out, kind)
+		}
+	}
+	if len(part.DataOf(&c.Spec).Roles) > 0 {
+		out = append(out, part.KindRole)
+	}
+	if c.Spec.Budget != nil && !slices.Contains(out, part.KindAnyType) {
+		out = append(out, part.KindAnyType)
+	}
+	return out
+}
+
+// MayHaveMade reports whether the last objects that a capability made may be of a kind. Those of dataServices.resources are of the kinds that
+// it declares: a capability in deletion is not edited any more.
+func MayHaveMade(c *nexusv1.NexusAICapability, kind string) bool {
+	return !resources.IsResourceKind(kind) || slices.Contains(ProvingKinds(c), kind)
+}
+
+// WhyNoResource says why dataServices.resources declares no objects of a kind; empty where it does, or does not know the kind.
+func WhyNoResource(kind string) string { return allParts().FactsOf(kind).Refusal }

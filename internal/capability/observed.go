@@ -286,3 +286,9 @@ func (o Observed) Prunable(kind string) bool {
 		return !o.Stalled() && !o.servesStill(kind) && !o.encryptsStill(kind)
 	}
 }
+
+// AppliesStill reports whether an object with these labels is a version of a guardrail that pods may apply until they are replaced, or a budget
+// whose successor is not ready.
+func (o Observed) AppliesStill(labels map[string]string) bool {
+	return o.awaitsBudget(labels) || labels[part.LabelComponent] == part.ComponentVersions && slices.ContainsFunc(o.views(), func(v view) bool { return v.Object.GetKind() == workloads.KindDeployment && !v.isDone() })
+}

@@ -18,14 +18,13 @@ import (
 
 // filesOfParts are the files of the parts that have several. The first declares the part.
 var filesOfParts = [][]string{
-	{"resources.go", "resourceparts.go", "resourcedata.go", "resourceexports.go", "resourcekinds.go", "resourcerights.go", "resourceschema.go", "validateresources.go"},
 	{"ai.go", "validateai.go", "aigateways.go", "aiguardrails.go", "aiknowledge.go", "aimemory.go", "aiprofiles.go", "airuntimes.go", "aivectors.go", "servicerole.go"},
 }
 
 // maxPartFiles is the number of files that a part has at most; largeParts have more, and their numbers only go down.
 const maxPartFiles = 6
 
-var largeParts = map[string]int{"resources.go": 8, "ai.go": 10}
+var largeParts = map[string]int{"ai.go": 10}
 
 // mentions are the files outside of a part that name one of its kinds, steps or entries. The list only gets shorter: what else needs to
 // know a part asks a member of the struct part.Part.
@@ -35,7 +34,7 @@ var mentions = map[string][]string{
 	"KindBucket":           {"aiknowledge.go", "parts/glue/glue.go"},
 	"KindConfigMap":        {"record.go"},
 	"KindCronJob":          {"conditions.go", "summarize.go"},
-	"KindDeployment":       {"credentials.go", "resourceparts.go", "summarize.go"},
+	"KindDeployment":       {"credentials.go", "observed.go", "summarize.go"},
 	"KindDisruptionBudget": {"summarize.go"},
 	"KindServiceAccount":   {"parts/workloads/workloads.go"},
 	"KindTopic":            {"parts/budget/budget.go"},

@@ -11,6 +11,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -32,7 +33,7 @@ func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id 
 		return proveExisting(c, kind, child)
 	}
 	st := child.CommonStatus()
-	declared, isPart := resourceOf(allParts(), c, kind, child.GetName())
+	declared, isPart := resources.Find(allParts(), c, kind, child.GetName())
 	if !isChildOf(c, child) || st.ARN == "" && !isPart || !ownsNow(kind, child) {
 		return "", part.Proof{}, false
 	}
@@ -41,7 +42,7 @@ func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id 
 		prove(child, &proof)
 	}
 	if isPart {
-		proof.Values, proof.Settled = exportedBy(declared, child), status.ReadyAt(st.Conditions, child.GetGeneration())
+		proof.Values, proof.Settled = resources.ExportedBy(declared, child), status.ReadyAt(st.Conditions, child.GetGeneration())
 	}
 	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
 }

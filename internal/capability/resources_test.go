@@ -425,5 +425,5 @@ func TestResourceKinds_AreThoseOfTheCatalog(t *testing.T) {
 		}
 	}
 	slices.Sort(lines)
-	golden.Check(t, "../kinds.txt", strings.Join(lines, ""))
+	golden.Check(t, "../parts/resources/kinds.txt", strings.Join(lines, ""))
 }

@@ -2,72 +2,7 @@
 
 package capability
 
-import (
-	"context"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime"
-
-	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/capability/part"
-	"github.com/nexus-operator/nexus-operator/internal/graph"
-	"github.com/nexus-operator/nexus-operator/internal/status"
-)
-
-// Schemas check objects against the definitions of their kinds.
-type Schemas interface {
-	// ValidatePlanned returns a *status.Stalled that names the first field at fault, leaving out values that are not known yet.
-	ValidatePlanned(ctx context.Context, kind string, obj runtime.Object, isUnknown func(value string) bool) error
-}
-
-// CheckResources checks the objects of dataServices.resources and spec.ai against the schemas of their kinds, before any object of the capability is
-// applied. The error is a *status.Stalled that names the field of the capability.
-func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.Graph, schemas Schemas) error {
-	if c.DeletionTimestamp != nil {
-		return nil
-	}
-	for _, r := range allParts().ResourcesByName(&c.Spec) {
-		n, ok := g.Node(resourceID(part.NamesOf(c), r))
-		if !ok {
-			continue
-		}
-		err := schemas.ValidatePlanned(ctx, kindOfResource(r.ResourcePart), n.Object, IsUnknownValue)
-		stalled, is := status.AsStalled(err)
-		if err != nil && !is {
-			return err
-		}
-		if is {
-			return &status.Stalled{Reason: stalled.Reason, Field: fieldBelow(r, stalled.Field), Message: stalled.Message, Cause: stalled.Cause}
-		}
-	}
-	return nil
-}
+import "strings"
 
 // IsUnknownValue reports whether a text of a compiled object has a value that another object is yet to publish.
 func IsUnknownValue(value string) bool { return strings.Contains(value, "<known after ") }
-
-// FieldOfResource is the field of a capability that decides a field of the object of a resource.
-func FieldOfResource(c *nexusv1.NexusAICapability, kind, name, field string) string {
-	r, ok := resourceOf(allParts(), c, kind, name)
-	if !ok {
-		return field
-	}
-	return fieldBelow(r, field)
-}
-
-// fieldBelow is the field of the capability that decides a field of the object.
-func fieldBelow(r part.Resource, field string) string {
-	at, below := r.Field, strings.TrimPrefix(field, "spec.")
-	switch {
-	case r.Compose != nil:
-		return at
-	case r.Kind != "" && strings.HasPrefix(field, "spec"):
-		return at + "." + field
-	case below == "typeName":
-		return at + ".type"
-	case strings.HasPrefix(below, "properties"), strings.HasPrefix(below, "ignore"), strings.HasPrefix(below, "recreateOnLoss"):
-		return at + "." + below
-	default:
-		return at
-	}
-}

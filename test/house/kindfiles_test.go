@@ -19,7 +19,7 @@ var generatedFiles = []string{
 	"manifests/",
 	"docs/aws-prerequisites.md", "docs/oracles.md", "docs/policies/", "docs/reference/", "docs/rbac/", "go.sum", "dev/",
 	"internal/testkit/awsmodels/",
-	"internal/awsschema/bundled/schemas.zip", "internal/capability/kinds.txt",
+	"internal/awsschema/bundled/schemas.zip", "internal/capability/parts/resources/kinds.txt",
 }
 
 // applicationExamples match examples of capabilities, which use kinds, and which a new kind does not change.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package resources
 
 import (
 	"reflect"
@@ -17,8 +17,8 @@ import (
 
 // The exported values that every resource has, and the beginnings of the others.
 const (
-	exportARN        = "arn"
-	exportID         = "id"
+	ExportARN        = "arn"
+	ExportID         = "id"
 	exportProperties = "properties"
 	exportStatus     = "status"
 )
@@ -37,7 +37,7 @@ func exportedValue(k *part.Compiler, r part.Resource, variable string) string {
 	if value, declared := declaredValue(k, r, r.Exports[variable]); declared {
 		return value
 	}
-	id := resourceID(k.Names, r)
+	id := ID(k.Names, r)
 	p := k.Proof(id)
 	if value := p.Values[variable]; value != "" {
 		return value
@@ -67,8 +67,8 @@ func splitExport(value nexusv1.ExportedValue) (root string, at []string) {
 	return words[0], words[1:]
 }
 
-// exportedBy returns the exported values that the object of a resource shows in its status, which only the operator writes.
-func exportedBy(r part.Resource, o awsv1.Resource) map[string]string {
+// ExportedBy returns the exported values that the object of a resource shows in its status, which only the operator writes.
+func ExportedBy(r part.Resource, o awsv1.Resource) map[string]string {
 	out := map[string]string{}
 	for variable, value := range r.Exports {
 		if text := shownBy(o, value); text != "" {
@@ -81,9 +81,9 @@ func exportedBy(r part.Resource, o awsv1.Resource) map[string]string {
 func shownBy(o awsv1.Resource, value nexusv1.ExportedValue) string {
 	root, at := splitExport(value)
 	switch st := o.CommonStatus(); root {
-	case exportARN:
+	case ExportARN:
 		return st.ARN
-	case exportID:
+	case ExportID:
 		return st.ID
 	case exportProperties:
 		text, _ := textAt(assignedProperties(o), at)
@@ -174,4 +174,21 @@ func memberNamed(t reflect.Type, name string) (reflect.Type, bool) {
 		}
 	}
 	return nil, false
+}
+
+// FieldBelow is the field of the capability that decides a field of the object.
+func FieldBelow(r part.Resource, field string) string {
+	at, below := r.Field, strings.TrimPrefix(field, "spec.")
+	switch {
+	case r.Compose != nil:
+		return at
+	case r.Kind != "" && strings.HasPrefix(field, "spec"):
+		return at + "." + field
+	case below == "typeName":
+		return at + ".type"
+	case strings.HasPrefix(below, "properties"), strings.HasPrefix(below, "ignore"), strings.HasPrefix(below, "recreateOnLoss"):
+		return at + "." + below
+	default:
+		return at
+	}
 }

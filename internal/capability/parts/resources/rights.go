@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package resources
 
 import (
 	"slices"
@@ -24,12 +24,12 @@ func resourceStatements(k *part.Compiler) (out []iampolicy.Statement) {
 		if r.Access == nil {
 			continue
 		}
-		grants, _, err := awsschema.GrantsOf(typeOfResource(r.ResourcePart))
+		grants, _, err := awsschema.GrantsOf(TypeOfResource(r.ResourcePart))
 		if err != nil {
 			k.Fail(err)
 			return nil
 		}
-		arn := resourceARN(k, r, grants)
+		arn := ResourceARN(k, r, grants)
 		if arn == "" {
 			continue
 		}
@@ -65,10 +65,10 @@ func statementsFor(actions []nexusv1.PartAction, resourcesOf func(action string)
 	return out
 }
 
-// resourceARN is the ARN of a declared resource; "" when it is not proven to be the object's. A resource that is as declared and shows no
+// ResourceARN is the ARN of a declared resource; "" when it is not proven to be the object's. A resource that is as declared and shows no
 // ARN is refused access, because nothing would come of it.
-func resourceARN(k *part.Compiler, r part.Resource, grants awsschema.Grants) string {
-	id := resourceID(k.Names, r)
+func ResourceARN(k *part.Compiler, r part.Resource, grants awsschema.Grants) string {
+	id := ID(k.Names, r)
 	switch {
 	case k.Expected != nil:
 		return k.Expect(id, part.Proof{ARN: part.PlaceholderFor(id)}).ARN
@@ -99,8 +99,23 @@ func refusedOf(k *part.Compiler, r part.Resource, field, message, remedy string)
 // resourceField is the field that declares a resource.
 // The spec of a compiler may lack the resources that an access leaves out.
 func resourceField(k *part.Compiler, r part.Resource) string {
-	if declared, ok := resourceOf(k.Parts, k.Capability, kindOfResource(r.ResourcePart), k.Names.Of(r.Name)); ok {
+	if declared, ok := Find(k.Parts, k.Capability, KindOfResource(r.ResourcePart), k.Names.Of(r.Name)); ok {
 		return declared.Field
 	}
 	return r.Field
+}
+
+// joined returns one statement for those with the same actions and no condition, so that the policy of a role stays short.
+func joined(statements []iampolicy.Statement) (out []iampolicy.Statement) {
+	for _, s := range statements {
+		i := slices.IndexFunc(out, func(o iampolicy.Statement) bool {
+			return slices.Equal(o.Action, s.Action) && len(o.Condition)+len(s.Condition) == 0
+		})
+		if i < 0 {
+			out = append(out, s)
+			continue
+		}
+		out[i].Resource = append(slices.Clone(out[i].Resource), s.Resource...)
+	}
+	return out
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package resources
 
 import (
 	"strings"
@@ -77,7 +77,7 @@ func awaitRights(k *part.Compiler, lacks string) {
 	}
 }
 
-// roleOf refers to the ARN of the service role of a resource.
-func roleOf(k *part.Compiler, resource string) map[string]any {
+// RoleOf refers to the ARN of the service role of a resource.
+func RoleOf(k *part.Compiler, resource string) map[string]any {
 	return map[string]any{"$ref": part.KindRole + "/" + k.Names.ServiceRole(resource), "field": "status.arn"}
 }

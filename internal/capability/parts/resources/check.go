@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package resources
 
 import (
 	"fmt"
@@ -34,9 +34,6 @@ var (
 
 // decided are the fields of a kind's spec that the capability decides.
 var decided = []string{"providerRef", "deletionPolicy", "driftPolicy", "adoptionPolicy", "managementPolicy", "importID"}
-
-// WhyNoResource says why dataServices.resources declares no objects of a kind; empty where it does, or does not know the kind.
-func WhyNoResource(kind string) string { return allParts().FactsOf(kind).Refusal }
 
 // checkResourceParts checks dataServices.resources.
 func checkResourceParts(v *part.Verdict, c *nexusv1.NexusAICapability) {
@@ -112,7 +109,7 @@ func checkPartAccess(v *part.Verdict, at string, r nexusv1.ResourcePart) {
 		return
 	}
 	v.Require(len(r.Access.Actions) >= 1 && len(r.Access.Actions) <= maxParts, at+".actions", "1 to %d", maxParts)
-	typeName := typeOfResource(r)
+	typeName := TypeOfResource(r)
 	grants, known, err := awsschema.GrantsOf(typeName)
 	v.Require(err == nil, at, "%v", err)
 	v.Require(known, at, "the actions on resources of type %s are not known to this version: remove access, or update the operator", typeName)

@@ -4,6 +4,7 @@ package capability
 
 import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/ai"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/bedrock"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/buckets"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/budget"
@@ -28,7 +29,7 @@ import (
 func allParts() part.Parts {
 	return part.Parts{
 		identifiers.Part(), identifiers.Region(), provider.Part(), key.Part(), tables.Part(), buckets.Part(), glue.Part(), messages.Queues(), messages.Topics(),
-		resources.Part(), aiPart(), bedrock.Part(), signin.Part(), parameters.Part(), secrets.Part(), identity.Part(), namespace.Part(),
+		resources.Part(), ai.Part(), bedrock.Part(), signin.Part(), parameters.Part(), secrets.Part(), identity.Part(), namespace.Part(),
 		policiesPart(), identity.Accounts(), workloads.Part(), traffic.Part(), budget.Part(), existing.Part(), identity.Rights(),
 	}
 }

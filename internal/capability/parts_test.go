@@ -17,21 +17,19 @@ import (
 )
 
 // filesOfParts are the files of the parts that have several. The first declares the part.
-var filesOfParts = [][]string{
-	{"ai.go", "validateai.go", "aigateways.go", "aiguardrails.go", "aiknowledge.go", "aimemory.go", "aiprofiles.go", "airuntimes.go", "aivectors.go", "servicerole.go"},
-}
+var filesOfParts = [][]string{}
 
 // maxPartFiles is the number of files that a part has at most; largeParts have more, and their numbers only go down.
 const maxPartFiles = 6
 
-var largeParts = map[string]int{"ai.go": 10}
+var largeParts = map[string]int{}
 
 // mentions are the files outside of a part that name one of its kinds, steps or entries. The list only gets shorter: what else needs to
 // know a part asks a member of the struct part.Part.
 var mentions = map[string][]string{
 	"KindAssociation":      {"policies.go"},
 	"KindAutoscaler":       {"observed.go", "summarize.go"},
-	"KindBucket":           {"aiknowledge.go", "parts/glue/glue.go"},
+	"KindBucket":           {"parts/ai/knowledge.go", "parts/glue/glue.go"},
 	"KindConfigMap":        {"record.go"},
 	"KindCronJob":          {"conditions.go", "summarize.go"},
 	"KindDeployment":       {"credentials.go", "observed.go", "summarize.go"},
@@ -39,10 +37,10 @@ var mentions = map[string][]string{
 	"KindServiceAccount":   {"parts/workloads/workloads.go"},
 	"KindTopic":            {"parts/budget/budget.go"},
 	"OfBuckets":            {"parts/glue/glue.go"},
-	"OfGlue":               {"airuntimes.go"},
-	"OfGuardrails":         {"ai.go"},
-	"OfKnowledgeBases":     {"ai.go"},
-	"OfModels":             {"airuntimes.go"},
+	"OfGlue":               {"parts/ai/agents.go"},
+	"OfGuardrails":         {"parts/ai/ai.go"},
+	"OfKnowledgeBases":     {"parts/ai/ai.go"},
+	"OfModels":             {"parts/ai/agents.go"},
 	"StepIngress":          {"observed.go"},
 	"StepPolicies":         {"conditions.go", "summarize.go"},
 	"StepSNS":              {"parts/budget/budget.go"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package ai is spec.ai, each entry of which becomes resources that package resources makes.
+package ai
 
 import (
 	"cmp"
@@ -22,8 +23,8 @@ const (
 	ofMemory       = "memory"
 )
 
-// aiPart is spec.ai, of which the resources part makes the objects.
-func aiPart() part.Part {
+// Part is spec.ai, of which the resources part makes the objects.
+func Part() part.Part {
 	return part.Part{
 		Checks: []part.Turn[part.Checking]{part.At(100, checkAI)},
 		Entries: part.Entries{
@@ -97,5 +98,50 @@ func restrictAI(a part.AccessSet, ai *nexusv1.AISpec) *nexusv1.AISpec {
 		Gateways:          part.Keep(a, ofGateways, ai.Gateways, func(g nexusv1.ToolGatewaySpec) string { return g.Name }),
 		AgentRuntimes:     part.Keep(a, ofRuntimes, ai.AgentRuntimes, func(r nexusv1.AgentRuntimeSpec) string { return r.Name }),
 		KnowledgeBases:    part.Keep(a, bedrock.OfKnowledgeBases, ai.KnowledgeBases, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }),
+	}
+}
+
+// maxAIEntries limits each list of spec.ai.
+const maxAIEntries = 8
+
+// checkAI checks spec.ai.
+func checkAI(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
+	ai := aiOf(&c.Spec)
+	v.Require(max(len(ai.VectorStores), len(ai.Guardrails), len(ai.InferenceProfiles), len(ai.Memory), len(ai.KnowledgeBases), len(ai.Gateways), len(ai.AgentRuntimes)) <= maxAIEntries, aiField, "at most %d entries in each list", maxAIEntries)
+	checkVectorStores(v, ai.VectorStores)
+	checkAIGuardrails(v, ai.Guardrails)
+	checkInferenceProfiles(v, ai.InferenceProfiles, f)
+	checkMemory(v, ai.Memory)
+	checkKnowledgeBases(v, &c.Spec, f)
+	checkGateways(v, &c.Spec)
+	checkAgentRuntimes(v, c, f)
+	checkAINames(v, &c.Spec)
+	if region := bedrock.Spec(&c.Spec).Region; region != "" && len(ai.Guardrails)+len(ai.InferenceProfiles)+len(ai.KnowledgeBases) > 0 {
+		own := f.RegionOf(c)
+		v.Require(own == "" || own == region, "spec.dataServices.bedrock.region", "is %s, and spec.ai creates guardrails, inference profiles and knowledge bases in %s: use one region for both", region, own)
+	}
+}
+
+// checkAINames requires that no two parts have the same name: objects, rights and variables are named after it.
+func checkAINames(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
+	// Only the declaration is copied: the object itself may be written at the same time.
+	others := nexusv1.NexusAICapability{Spec: *s}
+	others.Spec.AI = nil
+	taken, b := map[string]bool{}, bedrock.Spec(s)
+	for name := range v.Parts.ObjectsByName(&others) {
+		taken[name] = true
+	}
+	for _, m := range b.Models {
+		taken[m.Name] = true
+	}
+	for _, kb := range b.KnowledgeBases {
+		taken[kb.Name] = true
+	}
+	for _, g := range b.Guardrails {
+		taken[g.Name] = true
+	}
+	for _, r := range aiParts(v.Parts, s) {
+		v.Require(!taken[r.Name], r.Field+".name", "%q is the name of another part of the capability: choose another name", r.Name)
+		taken[r.Name] = true
 	}
 }

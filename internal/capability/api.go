@@ -14,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/policies"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/signin"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
@@ -57,12 +58,18 @@ const (
 	LabelVersion       = part.LabelVersion
 	SignInClient       = signin.SignInClient
 	StepIngress        = traffic.StepIngress
+	StepPolicies       = policies.StepPolicies
 	StepResources      = part.StepResources
 )
 
 // ActingResource returns the ID of the node of the resource that acts as a service role; "" for every other object.
 func ActingResource(kind, name string) string {
 	return resources.ActingResource(kind, name)
+}
+
+// BalancedComponents returns the components whose pods a load balancer of AWS calls.
+func BalancedComponents(c *nexusv1.NexusAICapability, f part.Facts) []policies.Balanced {
+	return policies.BalancedComponents(c, f)
 }
 
 // BalancerSettingsKind is the kind by which the AWS Load Balancer Controller takes settings for a Gateway or a class of them.

@@ -16,6 +16,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/policies"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
@@ -59,7 +60,7 @@ func (s summary) deletionConditions() []metav1.Condition {
 func (s summary) partOf(condition string) []view {
 	var out []view
 	for _, v := range s.nodes {
-		if step, ok := partStep(v.Step); ok && step.Condition == condition || v.Step == StepPolicies && condition == nexusv1.ConditionPoliciesReady {
+		if step, ok := partStep(v.Step); ok && step.Condition == condition || v.Step == policies.StepPolicies && condition == nexusv1.ConditionPoliciesReady {
 			out = append(out, v)
 		}
 	}
@@ -304,4 +305,30 @@ func runsOf(nodes []view) *nexusv1.RunStatus {
 		}
 	}
 	return nil
+}
+
+// maxCoverage is the bound of status.coverage.
+const maxCoverage = 256
+
+// coverage repeats what the bindings say of the engines, each for its own generation only.
+func (s summary) coverage() []nexusv1.PolicyCoverage {
+	out := []nexusv1.PolicyCoverage{}
+	for _, v := range s.nodes {
+		if v.Step != policies.StepPolicies || v.Live == nil || observedGeneration(v.Live) != v.Live.GetGeneration() {
+			continue
+		}
+		list, _, _ := unstructured.NestedSlice(v.Live.Object, "status", "coverage")
+		for _, item := range list {
+			row, _ := item.(map[string]any)
+			text := func(field string) string {
+				t, _ := row[field].(string)
+				return t
+			}
+			out = append(out, nexusv1.PolicyCoverage{
+				Component: policies.BoundTo(v.Node), Intent: text("intent"), Engine: text("engine"),
+				Level: text("level"), Reason: text("reason"), Message: text("message"),
+			})
+		}
+	}
+	return out[:min(len(out), maxCoverage)]
 }

@@ -5,7 +5,10 @@ package capability
 import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/policies"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // UsesExisting reports whether a capability uses stores that exist already.
@@ -35,3 +38,12 @@ func WithheldFrom(f part.Facts, c *nexusv1.NexusAICapability, kind, name string)
 
 // IsExternalPattern reports whether a text is a pattern that allowedExternalARNs of an AWSProvider may have. Of other texts nothing follows.
 func IsExternalPattern(pattern string) bool { return iampolicy.IsStorePattern(pattern, false) }
+
+// Objection says why an object of a capability will not be fit for use although it can be made as it is declared: rights on an existing store
+// are withheld, or what was asked for contradicts itself. It is nil where nothing is in the way.
+func Objection(f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
+	if why := WithheldFrom(f, c, n.Object.GetKind(), n.Object.GetName()); why != "" {
+		return &status.Stalled{Reason: status.ReasonNotPermitted, Message: why}
+	}
+	return policies.Contradiction(allParts(), f, c, n)
+}

@@ -11,6 +11,8 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/policies"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
@@ -278,7 +280,7 @@ func (o Observed) servesStill(kind string) bool {
 // number of replicas than the capability declares.
 func (o Observed) Prunable(kind string) bool {
 	switch kind {
-	case kindPolicies:
+	case policies.KindPolicies:
 		return !o.Settling()
 	case part.KindQuota, workloads.KindAutoscaler:
 		return true
@@ -291,4 +293,33 @@ func (o Observed) Prunable(kind string) bool {
 // whose successor is not ready.
 func (o Observed) AppliesStill(labels map[string]string) bool {
 	return o.awaitsBudget(labels) || labels[part.LabelComponent] == part.ComponentVersions && slices.ContainsFunc(o.views(), func(v view) bool { return v.Object.GetKind() == workloads.KindDeployment && !v.isDone() })
+}
+
+// stateOf is the node's state, and for a binding that closes a way that the capability needs that it does.
+func (o Observed) stateOf(n graph.Node) State {
+	s := o.States[n.ID]
+	if n.Object.GetKind() == identity.KindAssociation && s.isDone() {
+		return o.Agent.reportIn(s, o.Facts.EKSCluster)
+	}
+	if against := policies.Contradiction(allParts(), o.Facts, o.Capability, n); against != nil {
+		s.Stalled, s.Reason, s.Message = true, against.Reason, against.Message
+	}
+	return s
+}
+
+func observedGeneration(o *unstructured.Unstructured) int64 {
+	g, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
+	return g
+}
+
+// Settling reports whether a binding is yet to be dealt with as it is now. Until then what it replaces has
+// to stay, or an intent that moves from one binding to another would be out of force in between.
+func (o Observed) Settling() bool {
+	if o.Graph == nil {
+		return false
+	}
+	return slices.ContainsFunc(o.Graph.Nodes(), func(n graph.Node) bool {
+		live := o.States[n.ID].Live
+		return n.Step == policies.StepPolicies && live != nil && observedGeneration(live) != live.GetGeneration()
+	})
 }

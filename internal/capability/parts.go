@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/parameters"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/policies"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/provider"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
@@ -30,6 +31,6 @@ func allParts() part.Parts {
 	return part.Parts{
 		identifiers.Part(), identifiers.Region(), provider.Part(), key.Part(), tables.Part(), buckets.Part(), glue.Part(), messages.Queues(), messages.Topics(),
 		resources.Part(), ai.Part(), bedrock.Part(), signin.Part(), parameters.Part(), secrets.Part(), identity.Part(), namespace.Part(),
-		policiesPart(), identity.Accounts(), workloads.Part(), traffic.Part(), budget.Part(), existing.Part(), identity.Rights(),
+		policies.Part(), identity.Accounts(), workloads.Part(), traffic.Part(), budget.Part(), existing.Part(), identity.Rights(),
 	}
 }

@@ -5,6 +5,7 @@ package capability
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -66,3 +67,6 @@ func FieldOfResource(c *nexusv1.NexusAICapability, kind, name, field string) str
 	}
 	return resources.FieldBelow(r, field)
 }
+
+// IsUnknownValue reports whether a text of a compiled object has a value that another object is yet to publish.
+func IsUnknownValue(value string) bool { return strings.Contains(value, "<known after ") }

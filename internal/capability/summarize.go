@@ -14,6 +14,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/policies"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -188,7 +189,7 @@ func (s summary) stalled() error {
 	if first == nil {
 		return nil
 	}
-	if first.Step == StepPolicies {
+	if first.Step == policies.StepPolicies {
 		first = &s.nodes[worstOf(s.nodes)]
 	}
 	message := first.explain()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package policies is spec.security: the bindings of security intents.
+package policies
 
 import (
 	"cmp"
@@ -15,7 +16,6 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
-	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
@@ -24,14 +24,14 @@ import (
 
 // Names of the policies, and the number of their intents.
 const (
-	kindPolicies = "SecurityIntentBinding"
+	KindPolicies = "SecurityIntentBinding"
 	maxIntents   = 32
 )
 
-// policiesPart is spec.security.
-func policiesPart() part.Part {
+// Part is spec.security.
+func Part() part.Part {
 	return part.Part{
-		Kinds:   []part.KindFacts{{Kind: kindPolicies, Version: intentv1alpha1.GroupVersion, Step: StepPolicies, Removed: part.Removal{Stage: part.RemovesIdentity + 10}}},
+		Kinds:   []part.KindFacts{{Kind: KindPolicies, Version: intentv1alpha1.GroupVersion, Step: StepPolicies, Removed: part.Removal{Stage: part.RemovesIdentity + 10}}},
 		Checks:  []part.Turn[part.Checking]{part.At(150, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkIntents(v, &c.Spec) })},
 		Compile: []func(*part.Compiler){addPolicies},
 	}
@@ -40,9 +40,6 @@ func policiesPart() part.Part {
 // StepPolicies is the part of the graph that only its condition reports: it is none of the Steps,
 // and no phase.
 const StepPolicies = "Policies"
-
-// maxCoverage is the bound of status.coverage.
-const maxCoverage = 256
 
 func intents(s *nexusv1.NexusAICapabilitySpec) []nexusv1.IntentReference {
 	if s.Security == nil {
@@ -96,7 +93,7 @@ func addPolicies(k *part.Compiler) {
 		if c != "" {
 			name, label = string(c)+"-"+part.Policies, string(c)
 		}
-		k.Workload(part.Child{Kind: kindPolicies, Name: k.Names.Of(name), Step: StepPolicies, Component: label}, o)
+		k.Workload(part.Child{Kind: KindPolicies, Name: k.Names.Of(name), Step: StepPolicies, Component: label}, o)
 	}
 }
 
@@ -111,8 +108,8 @@ func podsOf(k *part.Compiler, c nexusv1.Component) map[string]string {
 	return l
 }
 
-// boundTo returns the component that a binding is for; empty is all.
-func boundTo(n graph.Node) nexusv1.Component {
+// BoundTo returns the component that a binding is for; empty is all.
+func BoundTo(n graph.Node) nexusv1.Component {
 	if c := n.Object.GetLabels()[part.LabelComponent]; c != part.Policies {
 		return nexusv1.Component(c)
 	}
@@ -123,7 +120,7 @@ func boundTo(n graph.Node) nexusv1.Component {
 // without access to anything there.
 func closesEgress(ps part.Parts, f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) []string {
 	if n.Step != StepPolicies || !slices.ContainsFunc(part.ComponentsOf(&c.Spec), func(of part.Component) bool {
-		bound := boundTo(n)
+		bound := BoundTo(n)
 		return of.Name != part.Frontend && !ps.AccessOf(&c.Spec, of.Access).IsNone() && (bound == "" || bound == nexusv1.Component(of.Name))
 	}) {
 		return nil
@@ -131,19 +128,10 @@ func closesEgress(ps part.Parts, f part.Facts, c *nexusv1.NexusAICapability, n g
 	return slices.DeleteFunc(boundIntents(n), func(name string) bool { return f.ClosesEgress[name] == "" })
 }
 
-// Objection says why an object of a capability will not be fit for use although it can be made as it is declared: rights on an existing store
-// are withheld, or what was asked for contradicts itself. It is nil where nothing is in the way.
-func Objection(f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
-	if why := WithheldFrom(f, c, n.Object.GetKind(), n.Object.GetName()); why != "" {
-		return &status.Stalled{Reason: status.ReasonNotPermitted, Message: why}
-	}
-	return contradiction(allParts(), f, c, n)
-}
-
-// contradiction says how a binding closes a way that the capability needs. It may be enforced to the letter all the same.
-func contradiction(ps part.Parts, f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
+// Contradiction says how a binding closes a way that the capability needs. It may be enforced to the letter all the same.
+func Contradiction(ps part.Parts, f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
 	if names := closesEgress(ps, f, c, n); len(names) > 0 {
-		return &status.Stalled{Reason: status.ReasonEgressToAWSBlocked, Message: howToOpen(f, names, string(cmp.Or(boundTo(n), nexusv1.ComponentBackend)))}
+		return &status.Stalled{Reason: status.ReasonEgressToAWSBlocked, Message: howToOpen(f, names, string(cmp.Or(BoundTo(n), nexusv1.ComponentBackend)))}
 	}
 	if message := closedToBalancer(f, n); message != "" {
 		return &status.Stalled{Reason: status.ReasonLoadBalancerBlocked, Message: message}
@@ -162,18 +150,6 @@ func boundIntents(n graph.Node) []string {
 	return out
 }
 
-// stateOf is the node's state, and for a binding that closes a way that the capability needs that it does.
-func (o Observed) stateOf(n graph.Node) State {
-	s := o.States[n.ID]
-	if n.Object.GetKind() == identity.KindAssociation && s.isDone() {
-		return o.Agent.reportIn(s, o.Facts.EKSCluster)
-	}
-	if against := contradiction(allParts(), o.Facts, o.Capability, n); against != nil {
-		s.Stalled, s.Reason, s.Message = true, against.Reason, against.Message
-	}
-	return s
-}
-
 // closedToBalancer says that intents of a binding close pods to the load balancer that leads to them, and what opens the way; it is empty
 // where they close none. A load balancer of AWS calls pods from its own addresses, which are those of no pod.
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/#target-type
@@ -183,7 +159,7 @@ func closedToBalancer(f part.Facts, n graph.Node) string {
 	}
 	var out, names, components []string
 	closed := slices.DeleteFunc(slices.Clone(f.ClosedToBalancers), func(c part.ClosedToBalancer) bool {
-		bound := boundTo(n)
+		bound := BoundTo(n)
 		return !slices.Contains(boundIntents(n), c.Intent) || bound != "" && bound != c.Component
 	})
 	for i, c := range closed {
@@ -248,44 +224,4 @@ func howToOpen(f part.Facts, names []string, component string) string {
 		}
 	}
 	return strings.Join(out, "; ")
-}
-
-// coverage repeats what the bindings say of the engines, each for its own generation only.
-func (s summary) coverage() []nexusv1.PolicyCoverage {
-	out := []nexusv1.PolicyCoverage{}
-	for _, v := range s.nodes {
-		if v.Step != StepPolicies || v.Live == nil || observedGeneration(v.Live) != v.Live.GetGeneration() {
-			continue
-		}
-		list, _, _ := unstructured.NestedSlice(v.Live.Object, "status", "coverage")
-		for _, item := range list {
-			row, _ := item.(map[string]any)
-			text := func(field string) string {
-				t, _ := row[field].(string)
-				return t
-			}
-			out = append(out, nexusv1.PolicyCoverage{
-				Component: boundTo(v.Node), Intent: text("intent"), Engine: text("engine"),
-				Level: text("level"), Reason: text("reason"), Message: text("message"),
-			})
-		}
-	}
-	return out[:min(len(out), maxCoverage)]
-}
-
-func observedGeneration(o *unstructured.Unstructured) int64 {
-	g, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
-	return g
-}
-
-// Settling reports whether a binding is yet to be dealt with as it is now. Until then what it replaces has
-// to stay, or an intent that moves from one binding to another would be out of force in between.
-func (o Observed) Settling() bool {
-	if o.Graph == nil {
-		return false
-	}
-	return slices.ContainsFunc(o.Graph.Nodes(), func(n graph.Node) bool {
-		live := o.States[n.ID].Live
-		return n.Step == StepPolicies && live != nil && observedGeneration(live) != live.GetGeneration()
-	})
 }

@@ -8,28 +8,29 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 )
 
 // Roles returns the names of the roles of a capability's workloads, that for everything first.
 func Roles(c *nexusv1.NexusAICapability) []string {
-	return part.NamesIn(allParts().AccessSets(&c.Spec), func(a part.AccessSet) string { return a.Role(part.NamesOf(c)) })
+	return part.NamesIn(parts.All.AccessSets(&c.Spec), func(a part.AccessSet) string { return a.Role(part.NamesOf(c)) })
 }
 
 // Associations returns the names of the objects that give these roles to the workloads through EKS Pod Identity.
 func Associations(c *nexusv1.NexusAICapability) []string {
-	return part.NamesIn(allParts().AccessSets(&c.Spec), func(a part.AccessSet) string { return a.Association(part.NamesOf(c)) })
+	return part.NamesIn(parts.All.AccessSets(&c.Spec), func(a part.AccessSet) string { return a.Association(part.NamesOf(c)) })
 }
 
 // ServiceAccounts returns the names of the identities of the workloads in Kubernetes.
 func ServiceAccounts(c *nexusv1.NexusAICapability) []string {
-	return part.NamesIn(allParts().AccessSets(&c.Spec), func(a part.AccessSet) string { return a.ServiceAccount(part.NamesOf(c)) })
+	return part.NamesIn(parts.All.AccessSets(&c.Spec), func(a part.AccessSet) string { return a.ServiceAccount(part.NamesOf(c)) })
 }
 
 // MayUse reports whether pods with a ServiceAccount of a capability may use what an object of a kind declares: always where their
 // components have no access, else where the access names it.
 func MayUse(c *nexusv1.NexusAICapability, serviceAccount, kind, name string) bool {
-	ps := allParts()
+	ps := parts.All
 	sets := ps.AccessSets(&c.Spec)
 	i := slices.IndexFunc(sets, func(a part.AccessSet) bool { return a.ServiceAccount(part.NamesOf(c)) == serviceAccount })
 	if i < 0 {
@@ -47,4 +48,6 @@ func MayUse(c *nexusv1.NexusAICapability, serviceAccount, kind, name string) boo
 }
 
 // Workloads returns the components of a capability: backend, frontend, and the others by name.
-func Workloads(c *nexusv1.NexusAICapability) []workloads.Workload { return workloads.Of(allParts(), c) }
+func Workloads(c *nexusv1.NexusAICapability) []workloads.Workload {
+	return workloads.Of(parts.All, c)
+}

@@ -10,6 +10,7 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/buckets"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
@@ -61,6 +62,16 @@ const (
 	StepPolicies       = policies.StepPolicies
 	StepResources      = part.StepResources
 )
+
+// DeletionOrder are the stages of a deletion that is ours to order: traffic stops first, then the workloads, and only then what they were
+// held to; access ends before data goes; the provider is last, for nothing in AWS goes without it.
+var DeletionOrder = parts.DeletionOrder
+
+// Steps are the reported steps in their order.
+var Steps = parts.Steps
+
+// UncountedSteps belong to parts that the numbered steps do not count, and have the number 0.
+var UncountedSteps = parts.UncountedSteps
 
 // ActingResource returns the ID of the node of the resource that acts as a service role; "" for every other object.
 func ActingResource(kind, name string) string {
@@ -189,6 +200,11 @@ func RequestedIdentity(c *nexusv1.NexusAICapability) nexusv1.IdentityMode {
 // and while the region is not known.
 func SignInHost(c *nexusv1.NexusAICapability, f part.Facts) string {
 	return identity.SignInHost(c, f)
+}
+
+// StepOf returns the step of that name; ok is false for the provider's, which is in none.
+func StepOf(name string) (part.Step, bool) {
+	return parts.StepOf(name)
 }
 
 // TypeHoldsData reports whether resources of a type of AWS hold data.

@@ -16,6 +16,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/policies"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
@@ -60,7 +61,7 @@ func (s summary) deletionConditions() []metav1.Condition {
 func (s summary) partOf(condition string) []view {
 	var out []view
 	for _, v := range s.nodes {
-		if step, ok := partStep(v.Step); ok && step.Condition == condition || v.Step == policies.StepPolicies && condition == nexusv1.ConditionPoliciesReady {
+		if step, ok := parts.All.Step(v.Step); ok && step.Condition == condition || v.Step == policies.StepPolicies && condition == nexusv1.ConditionPoliciesReady {
 			out = append(out, v)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 )
 
 // DoomedChild returns a live child that is to be deleted with the capability's deletion policy, and with what that implies for its store.
@@ -15,8 +16,8 @@ func DoomedChild(c *nexusv1.NexusAICapability, live awsv1.Resource, kind string,
 	if part.IsExisting(live) {
 		return want
 	}
-	want.CommonSpec().DeletionPolicy = allParts().DeletionPolicyOf(c, kind, live.GetLabels()[part.LabelComponent], live)
-	if doom := allParts().FactsOf(kind).Doom; doom != nil {
+	want.CommonSpec().DeletionPolicy = parts.All.DeletionPolicyOf(c, kind, live.GetLabels()[part.LabelComponent], live)
+	if doom := parts.All.FactsOf(kind).Doom; doom != nil {
 		doom(c, want, mayDeleteData)
 	}
 	return want

@@ -5,6 +5,7 @@ package capability
 import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/policies"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
@@ -12,11 +13,11 @@ import (
 )
 
 // UsesExisting reports whether a capability uses stores that exist already.
-func UsesExisting(c *nexusv1.NexusAICapability) bool { return len(allParts().ExistingIn(&c.Spec)) > 0 }
+func UsesExisting(c *nexusv1.NexusAICapability) bool { return len(parts.All.ExistingIn(&c.Spec)) > 0 }
 
 // WithOwners marks the proofs of existing stores whose ARNs objects of the capability's namespace own.
 func WithOwners(c *nexusv1.NexusAICapability, proofs map[string]part.Proof, owners map[string]bool) map[string]part.Proof {
-	for _, e := range allParts().ExistingIn(&c.Spec) {
+	for _, e := range parts.All.ExistingIn(&c.Spec) {
 		id := e.Kind + "/" + e.Object(part.NamesOf(c))
 		if proof, is := proofs[id]; is && owners[proof.ARN] {
 			proof.Neighbor = true
@@ -29,7 +30,7 @@ func WithOwners(c *nexusv1.NexusAICapability, proofs map[string]part.Proof, owne
 // WithheldFrom says why the workloads get no rights on the existing store that an object observes, and what gives them; it is empty for every
 // other object, and while that is not known.
 func WithheldFrom(f part.Facts, c *nexusv1.NexusAICapability, kind, name string) string {
-	e, is := allParts().ExistingOf(c, kind, name)
+	e, is := parts.All.ExistingOf(c, kind, name)
 	if !is || c.DeletionTimestamp != nil {
 		return ""
 	}
@@ -45,5 +46,5 @@ func Objection(f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) *status
 	if why := WithheldFrom(f, c, n.Object.GetKind(), n.Object.GetName()); why != "" {
 		return &status.Stalled{Reason: status.ReasonNotPermitted, Message: why}
 	}
-	return policies.Contradiction(allParts(), f, c, n)
+	return policies.Contradiction(parts.All, f, c, n)
 }

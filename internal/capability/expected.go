@@ -8,13 +8,14 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 )
 
 // Expect returns the facts as they will be once every child exists, for a plan: a role gets rights only on what its
 // capability owns, and the policy that it will have depends on what is created before it. Of the children whose IDs
 // are disputed nothing is expected.
 func Expect(f part.Facts, c *nexusv1.NexusAICapability, disputed func(id string) bool) part.Facts {
-	k := part.NewCompiler(allParts(), c, f)
+	k := part.NewCompiler(parts.All, c, f)
 	k.Expected = map[string]part.Proof{}
 	k.AppStatements()
 	owned := maps.Clone(f.Owned)

@@ -7,27 +7,28 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
 )
 
 // IsStore reports whether objects of a kind hold data that is lost when their AWS resource is deleted, or the key without which data
 // cannot be read. Secrets Manager keeps a deleted secret for its recovery window.
-func IsStore(kind string) bool { return allParts().FactsOf(kind).Store || resources.IsStoreKind(kind) }
+func IsStore(kind string) bool { return parts.All.FactsOf(kind).Store || resources.IsStoreKind(kind) }
 
 // IsStoreOrSecret reports whether objects of a kind are stores or secrets.
-func IsStoreOrSecret(kind string) bool { return IsStore(kind) || allParts().FactsOf(kind).IsSecret }
+func IsStoreOrSecret(kind string) bool { return IsStore(kind) || parts.All.FactsOf(kind).IsSecret }
 
 // IsKept reports whether the AWS resource of a declared object stays when only the object is deleted: a store, a secret with its value,
 // which are the kinds whose Meta has HoldsData, or a database of the catalog, whose deletion would wait for its tables.
-func IsKept(kind string) bool { return IsStoreOrSecret(kind) || allParts().FactsOf(kind).Kept }
+func IsKept(kind string) bool { return IsStoreOrSecret(kind) || parts.All.FactsOf(kind).Kept }
 
 // BilledTypes are the types of AWSResources that get the tag.
-var BilledTypes = allParts().BilledTypes()
+var BilledTypes = parts.All.BilledTypes()
 
 // ProvingKinds returns the kinds whose proofs a capability needs.
 func ProvingKinds(c *nexusv1.NexusAICapability) []string {
 	out := slices.Clone(Proving)
-	for _, r := range allParts().ResourcesByName(&c.Spec) {
+	for _, r := range parts.All.ResourcesByName(&c.Spec) {
 		if kind := resources.KindOfResource(r.ResourcePart); resources.IsResourceKind(kind) && !slices.Contains(out, kind) {
 			out = append(out, kind)
 		}
@@ -48,4 +49,4 @@ func MayHaveMade(c *nexusv1.NexusAICapability, kind string) bool {
 }
 
 // WhyNoResource says why dataServices.resources declares no objects of a kind; empty where it does, or does not know the kind.
-func WhyNoResource(kind string) string { return allParts().FactsOf(kind).Refusal }
+func WhyNoResource(kind string) string { return parts.All.FactsOf(kind).Refusal }

@@ -11,6 +11,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/policies"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
@@ -196,7 +197,7 @@ func (o Observed) remaining() []view {
 		}
 	}
 	slices.SortFunc(out, func(a, b view) int {
-		return cmp.Or(cmp.Compare(stageOf(a.ID), stageOf(b.ID)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(parts.StageOf(a.ID), parts.StageOf(b.ID)), cmp.Compare(a.ID, b.ID))
 	})
 	return out
 }
@@ -235,7 +236,7 @@ func (o Observed) endpoints() *nexusv1.EndpointsStatus {
 // instead is done: AWS needs the key to take the store from it.
 func (o Observed) encryptsStill(kind string) bool {
 	var steps []string
-	for _, p := range allParts() {
+	for _, p := range parts.All {
 		if p.Entries.EncryptedBy != "" {
 			steps = append(steps, p.Steps[0].Name)
 		}
@@ -272,7 +273,7 @@ func (o Observed) servesHTTPS() bool {
 // what is declared instead does: the records, the zone and the certificate of the host before, while the Ingress waits for
 // the certificate of the next one, and the Ingress or Gateway before.
 func (o Observed) servesStill(kind string) bool {
-	return allParts().FactsOf(kind).Step == traffic.StepIngress && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == traffic.StepIngress && !v.isDone() })
+	return parts.All.FactsOf(kind).Step == traffic.StepIngress && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == traffic.StepIngress && !v.isDone() })
 }
 
 // Prunable reports whether an object of a kind that the capability does not declare any more may be deleted by now. While an
@@ -301,7 +302,7 @@ func (o Observed) stateOf(n graph.Node) State {
 	if n.Object.GetKind() == identity.KindAssociation && s.isDone() {
 		return o.Agent.reportIn(s, o.Facts.EKSCluster)
 	}
-	if against := policies.Contradiction(allParts(), o.Facts, o.Capability, n); against != nil {
+	if against := policies.Contradiction(parts.All, o.Facts, o.Capability, n); against != nil {
 		s.Stalled, s.Reason, s.Message = true, against.Reason, against.Message
 	}
 	return s

@@ -2,6 +2,8 @@
 
 package capability
 
+import "github.com/nexus-operator/nexus-operator/internal/capability/parts"
+
 // StepState says how far a step has come.
 type StepState int
 
@@ -20,7 +22,7 @@ func (o Observed) StepStates() map[string]StepState {
 	}
 	out := map[string]StepState{}
 	s := summary{Observed: o, nodes: o.views()}
-	for _, step := range Steps {
+	for _, step := range parts.Steps {
 		there, done, all := 0, 0, 0
 		for _, v := range s.ofStep(step.Name) {
 			if v.Skipped {
@@ -49,8 +51,8 @@ func (o Observed) StepStates() map[string]StepState {
 
 // StepNames returns the names of all steps in their order.
 func StepNames() []string {
-	out := make([]string, len(Steps))
-	for i, s := range Steps {
+	out := make([]string, len(parts.Steps))
+	for i, s := range parts.Steps {
 		out[i] = s.Name
 	}
 	return out

@@ -11,17 +11,18 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // Granting are the kinds on whose resources the roles of a capability get rights.
-var Granting = allParts().KindsThat(func(f part.KindFacts) bool { return f.Grants })
+var Granting = parts.All.KindsThat(func(f part.KindFacts) bool { return f.Grants })
 
 // Proving are the kinds whose proofs are gathered: the granting ones, and those with identifiers that AWS assigns: of the user
 // pool they go to the workloads, of the certificate to the load balancer.
-var Proving = append(slices.Clone(Granting), allParts().KindsThat(func(f part.KindFacts) bool { return f.Proves })...)
+var Proving = append(slices.Clone(Granting), parts.All.KindsThat(func(f part.KindFacts) bool { return f.Proves })...)
 
 // Prove returns what a child of the kind owns in AWS, with the ID of its node. A child proves something when the
 // capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the
@@ -29,16 +30,16 @@ var Proving = append(slices.Clone(Granting), allParts().KindsThat(func(f part.Ki
 // status. A resource that has another owner by now proves nothing, nor
 // does a child whose resource was deleted and that only others keep.
 func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof part.Proof, ok bool) {
-	if _, is := allParts().ExistingOf(c, kind, child.GetName()); is {
+	if _, is := parts.All.ExistingOf(c, kind, child.GetName()); is {
 		return proveExisting(c, kind, child)
 	}
 	st := child.CommonStatus()
-	declared, isPart := resources.Find(allParts(), c, kind, child.GetName())
+	declared, isPart := resources.Find(parts.All, c, kind, child.GetName())
 	if !isChildOf(c, child) || st.ARN == "" && !isPart || !ownsNow(kind, child) {
 		return "", part.Proof{}, false
 	}
 	proof = part.Proof{ARN: st.ARN, UID: string(child.GetUID())}
-	if prove := allParts().FactsOf(kind).Prove; prove != nil {
+	if prove := parts.All.FactsOf(kind).Prove; prove != nil {
 		prove(child, &proof)
 	}
 	if isPart {

@@ -5,6 +5,7 @@ package capability
 import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -29,7 +30,7 @@ func CompileAfter(last *Compilation, c *nexusv1.NexusAICapability, f part.Facts)
 	if err != nil {
 		return nil, err
 	}
-	k := part.NewCompiler(allParts(), c, f)
+	k := part.NewCompiler(parts.All, c, f)
 	out := &Compilation{facts: f, checked: checked, parts: k.BuildAfter(last.built())}
 	if k.Err != nil {
 		return nil, k.Err

@@ -12,6 +12,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -97,12 +98,12 @@ func IsWaiting(c *nexusv1.NexusAICapability) bool {
 // IsKeptForRecovery reports whether an object stays as it is while a deletion can be undone: everything that DeletionOrder removes after the
 // rights of the workloads, and the provider without which AWS cannot be reached.
 func IsKeptForRecovery(kind, name string) bool {
-	return stageOf(kind+"/"+name) > stageOf(part.KindRole+"/")
+	return parts.StageOf(kind+"/"+name) > parts.StageOf(part.KindRole+"/")
 }
 
 // keepsStores reports whether the deletion has come to the point at which it waits.
 func (s summary) keepsStores() bool {
-	return IsWaiting(s.Capability) && !slices.ContainsFunc(s.nodes, func(v view) bool { return stageOf(v.ID) <= stageOf(part.KindRole+"/") })
+	return IsWaiting(s.Capability) && !slices.ContainsFunc(s.nodes, func(v view) bool { return parts.StageOf(v.ID) <= parts.StageOf(part.KindRole+"/") })
 }
 
 func (s summary) recoverableError() error {

@@ -11,6 +11,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -18,11 +19,11 @@ import (
 
 // UsersOf returns the IDs of the nodes of the resources that use an object, which are deleted before it.
 func UsersOf(c *nexusv1.NexusAICapability, kind, name string) (out []string) {
-	used, is := resources.Find(allParts(), c, kind, name)
+	used, is := resources.Find(parts.All, c, kind, name)
 	if !is {
 		return nil
 	}
-	for _, r := range allParts().ResourcesByName(&c.Spec) {
+	for _, r := range parts.All.ResourcesByName(&c.Spec) {
 		if slices.Contains(r.Uses, nexusv1.PartName(used.Name)) {
 			out = append(out, resources.ID(part.NamesOf(c), r))
 		}
@@ -42,7 +43,7 @@ func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.
 	if c.DeletionTimestamp != nil {
 		return nil
 	}
-	for _, r := range allParts().ResourcesByName(&c.Spec) {
+	for _, r := range parts.All.ResourcesByName(&c.Spec) {
 		n, ok := g.Node(resources.ID(part.NamesOf(c), r))
 		if !ok {
 			continue
@@ -61,7 +62,7 @@ func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.
 
 // FieldOfResource is the field of a capability that decides a field of the object of a resource.
 func FieldOfResource(c *nexusv1.NexusAICapability, kind, name, field string) string {
-	r, ok := resources.Find(allParts(), c, kind, name)
+	r, ok := resources.Find(parts.All, c, kind, name)
 	if !ok {
 		return field
 	}

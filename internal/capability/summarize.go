@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/policies"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/secrets"
@@ -92,8 +93,8 @@ func (s summary) ofStep(name string) []view {
 
 // step counts the steps that are done; one without objects is skipped, which counts.
 func (s summary) step() nexusv1.StepStatus {
-	out := nexusv1.StepStatus{Total: int32(len(Steps))}
-	for _, t := range Steps {
+	out := nexusv1.StepStatus{Total: int32(len(parts.Steps))}
+	for _, t := range parts.Steps {
 		if !slices.ContainsFunc(s.ofStep(t.Name), func(v view) bool { return !v.isDone() }) {
 			out.Current++
 		} else if out.Name == "" {
@@ -101,19 +102,19 @@ func (s summary) step() nexusv1.StepStatus {
 		}
 	}
 	if out.Name == "" {
-		out.Name = Steps[len(Steps)-1].Name
+		out.Name = parts.Steps[len(parts.Steps)-1].Name
 	}
 	return out
 }
 
 // unfinishedStep counts the steps of which nothing is left.
 func (s summary) unfinishedStep() nexusv1.StepStatus {
-	out := nexusv1.StepStatus{Total: int32(len(Steps))}
-	at := len(DeletionOrder)
+	out := nexusv1.StepStatus{Total: int32(len(parts.Steps))}
+	at := len(parts.DeletionOrder)
 	if len(s.nodes) > 0 {
-		at = stageOf(s.nodes[0].ID)
+		at = parts.StageOf(s.nodes[0].ID)
 	}
-	for i, stage := range DeletionOrder {
+	for i, stage := range parts.DeletionOrder {
 		switch {
 		case i < at:
 			out.Current += int32(len(stage.Steps))
@@ -295,11 +296,11 @@ func (s summary) provisioning() nexusv1.Phase {
 		return nexusv1.PhasePending // the provider is in no step
 	}
 	for _, v := range s.nodes {
-		if t, ok := partStep(v.Step); ok && !v.isDone() {
+		if t, ok := parts.All.Step(v.Step); ok && !v.isDone() {
 			return t.Phase
 		}
 	}
-	return Steps[len(Steps)-1].Phase
+	return parts.Steps[len(parts.Steps)-1].Phase
 }
 
 func (s summary) message(err error) string {

@@ -5,6 +5,7 @@ package capability
 import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -15,7 +16,7 @@ func Validate(c *nexusv1.NexusAICapability, f part.Facts) error { return check(c
 
 // check is Validate, and adds to read the proofs that it looks at.
 func check(c *nexusv1.NexusAICapability, f part.Facts, read part.Reads) error {
-	v := &part.Verdict{Parts: allParts(), Read: read}
+	v := &part.Verdict{Parts: parts.All, Read: read}
 	for _, run := range part.InTurn(v.Parts, func(p part.Part) []part.Turn[part.Checking] { return p.Checks }) {
 		run(v, c, f)
 	}

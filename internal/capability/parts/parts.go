@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package parts lists the parts of a capability, and what follows from the whole list. A part is the package of its folder.
+package parts
 
 import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
@@ -26,11 +27,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 )
 
-// allParts returns the parts of a capability in the order in which they add their objects.
-func allParts() part.Parts {
-	return part.Parts{
-		identifiers.Part(), identifiers.Region(), provider.Part(), key.Part(), tables.Part(), buckets.Part(), glue.Part(), messages.Queues(), messages.Topics(),
-		resources.Part(), ai.Part(), bedrock.Part(), signin.Part(), parameters.Part(), secrets.Part(), identity.Part(), namespace.Part(),
-		policies.Part(), identity.Accounts(), workloads.Part(), traffic.Part(), budget.Part(), existing.Part(), identity.Rights(),
-	}
+// All are the parts of a capability in the order in which they add their objects.
+var All = part.Parts{
+	identifiers.Part(), identifiers.Region(), provider.Part(), key.Part(), tables.Part(), buckets.Part(), glue.Part(), messages.Queues(), messages.Topics(),
+	resources.Part(), ai.Part(), bedrock.Part(), signin.Part(), parameters.Part(), secrets.Part(), identity.Part(), namespace.Part(),
+	policies.Part(), identity.Accounts(), workloads.Part(), traffic.Part(), budget.Part(), existing.Part(), identity.Rights(),
 }

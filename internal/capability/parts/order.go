@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+package parts
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 )
 
 // Steps are the reported steps in their order.
-var Steps = allParts().StepsWhere(func(s part.Step) bool { return s.Number > 0 })
+var Steps = All.StepsWhere(func(s part.Step) bool { return s.Number > 0 })
 
 // StepOf returns the step of that name; ok is false for the provider's, which is in none.
 func StepOf(name string) (part.Step, bool) {
@@ -23,23 +23,15 @@ func StepOf(name string) (part.Step, bool) {
 
 // UncountedSteps belong to parts that the numbered steps do not count, and have the number 0. The condition of the data services speaks of
 // all but Cognito.
-var UncountedSteps = allParts().StepsWhere(func(s part.Step) bool { return s.Number == 0 })
-
-// partStep returns the step of that name, also of a part that the numbered steps do not count.
-func partStep(name string) (part.Step, bool) {
-	if i := slices.IndexFunc(UncountedSteps, func(s part.Step) bool { return s.Name == name }); i >= 0 {
-		return UncountedSteps[i], true
-	}
-	return StepOf(name)
-}
+var UncountedSteps = All.StepsWhere(func(s part.Step) bool { return s.Number == 0 })
 
 // DeletionOrder are the stages of a deletion that is ours to order: traffic stops first, then the
 // workloads, and only then what they were held to; access ends before data goes; the provider is last,
 // for nothing in AWS goes without it.
-var DeletionOrder = allParts().DeletionOrder()
+var DeletionOrder = All.DeletionOrder()
 
-// stageOf returns the place of an object in DeletionOrder; the last one for what is not in it.
-func stageOf(id string) int {
+// StageOf returns the place of an object in DeletionOrder; the last one for what is not in it.
+func StageOf(id string) int {
 	kind, name, _ := strings.Cut(id, "/")
 	i := slices.IndexFunc(DeletionOrder, func(s part.Stage) bool { return s.Includes(kind, name) })
 	if i < 0 {

@@ -3,6 +3,8 @@
 package capability
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,14 +22,24 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/signin"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/traffic"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
+	"github.com/nexus-operator/nexus-operator/internal/capability/report"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
+
+// Agent describes the EKS Pod Identity Agent, a DaemonSet of the add-on eks-pod-identity-agent.
+type Agent = report.Agent
 
 // ClosedToBalancer is a SecurityIntent that closes a component, where it is bound to it, to the component's load balancer.
 type ClosedToBalancer = part.ClosedToBalancer
 
+// CredentialPods are the pods of a Deployment's newest template, by whether they have a way to AWS credentials.
+type CredentialPods = report.CredentialPods
+
 // Facts holds everything that Compile needs to know besides the capability.
 type Facts = part.Facts
+
+// Healing records the replacement of pods that started without credentials.
+type Healing = report.Healing
 
 // IdentityFacts describes the ways in which pods get credentials.
 type IdentityFacts = part.IdentityFacts
@@ -35,32 +47,47 @@ type IdentityFacts = part.IdentityFacts
 // Names derives every name of a capability from its capabilityName and environment.
 type Names = part.Names
 
+// Observed is all that a capability's status is made of.
+type Observed = report.Observed
+
 // Proof says what a child owns in AWS.
 type Proof = part.Proof
 
 // Stage is a set of kinds whose objects are removed together, and the steps that are undone by it.
 type Stage = part.Stage
 
+// State says what became of one node of the graph.
+type State = report.State
+
+// StepState says how far a step has come.
+type StepState = report.StepState
+
 // Workload describes the objects of a component by their names.
 type Workload = workloads.Workload
 
 // The names that other rooms use.
 const (
-	AnnotationIdentity = identity.AnnotationIdentity
-	AnnotationRoleARN  = identity.AnnotationRoleARN
-	AnnotationRun      = workloads.AnnotationRun
-	DefaultRegion      = part.DefaultRegion
-	GatewayGroup       = traffic.GatewayGroup
-	LabelComponent     = part.LabelComponent
-	LabelEnvironment   = part.LabelEnvironment
-	LabelInstance      = part.LabelInstance
-	LabelName          = part.LabelName
-	LabelPartOf        = part.LabelPartOf
-	LabelVersion       = part.LabelVersion
-	SignInClient       = signin.SignInClient
-	StepIngress        = traffic.StepIngress
-	StepPolicies       = policies.StepPolicies
-	StepResources      = part.StepResources
+	AgentName             = report.AgentName
+	AgentNamespace        = report.AgentNamespace
+	AnnotationIdentity    = identity.AnnotationIdentity
+	AnnotationRoleARN     = identity.AnnotationRoleARN
+	AnnotationRun         = workloads.AnnotationRun
+	DefaultRegion         = part.DefaultRegion
+	GatewayGroup          = traffic.GatewayGroup
+	LabelComponent        = part.LabelComponent
+	LabelEnvironment      = part.LabelEnvironment
+	LabelInstance         = part.LabelInstance
+	LabelName             = part.LabelName
+	LabelPartOf           = part.LabelPartOf
+	LabelVersion          = part.LabelVersion
+	ReplacementsExhausted = report.ReplacementsExhausted
+	SignInClient          = signin.SignInClient
+	StepDone              = report.StepDone
+	StepIdle              = report.StepIdle
+	StepIngress           = traffic.StepIngress
+	StepPolicies          = policies.StepPolicies
+	StepResources         = part.StepResources
+	StepUnderWay          = report.StepUnderWay
 )
 
 // DeletionOrder are the stages of a deletion that is ours to order: traffic stops first, then the workloads, and only then what they were
@@ -76,6 +103,11 @@ var UncountedSteps = parts.UncountedSteps
 // ActingResource returns the ID of the node of the resource that acts as a service role; "" for every other object.
 func ActingResource(kind, name string) string {
 	return resources.ActingResource(kind, name)
+}
+
+// AppendHistory returns the history with a change of phase at its end, if it is one, and without the oldest ones beyond the last 20.
+func AppendHistory(history []nexusv1.PhaseChange, phase nexusv1.Phase, reason string, now time.Time) []nexusv1.PhaseChange {
+	return report.AppendHistory(history, phase, reason, now)
 }
 
 // BalancedComponents returns the components whose pods a load balancer of AWS calls.
@@ -176,14 +208,39 @@ func IsUndecided(c *nexusv1.NexusAICapability, recorded nexusv1.IdentityStatus) 
 	return identity.IsUndecided(c, recorded)
 }
 
+// IsWaiting reports whether the stores of a deleted capability are kept until the time is over.
+func IsWaiting(c *nexusv1.NexusAICapability) bool {
+	return report.IsWaiting(c)
+}
+
 // KeepsRecords reports whether the capability keeps the records of its host.
 func KeepsRecords(c *nexusv1.NexusAICapability) bool {
 	return traffic.KeepsRecords(c)
 }
 
+// MergeChanges adds changes of objects that are not in a list yet, in a stable order.
+func MergeChanges(have, more []nexusv1.RolloutChange) []nexusv1.RolloutChange {
+	return report.MergeChanges(have, more)
+}
+
 // NamesOf returns the names of c.
 func NamesOf(c *nexusv1.NexusAICapability) part.Names {
 	return part.NamesOf(c)
+}
+
+// NewChange describes one changed object within the bounds of the status.
+func NewChange(kind, name, action string, fields []string) nexusv1.RolloutChange {
+	return report.NewChange(kind, name, action, fields)
+}
+
+// OnlyProgress reports whether a status differs from the one before only in how far the capability has come within its phase.
+func OnlyProgress(before, after nexusv1.NexusAICapabilityStatus) bool {
+	return report.OnlyProgress(before, after)
+}
+
+// PodsToReplace chooses, among the pods of each Deployment that lack credentials, those to be replaced now.
+func PodsToReplace(records []nexusv1.ReplacedPod, of map[string]report.CredentialPods, now time.Time) (chosen, kept []nexusv1.ReplacedPod, bounded bool) {
+	return report.PodsToReplace(records, of, now)
 }
 
 // ProviderName names the AWSProvider of c: the one it refers to, or the one made for it.
@@ -202,9 +259,19 @@ func SignInHost(c *nexusv1.NexusAICapability, f part.Facts) string {
 	return identity.SignInHost(c, f)
 }
 
+// StepNames returns the names of all steps in their order.
+func StepNames() []string {
+	return report.StepNames()
+}
+
 // StepOf returns the step of that name; ok is false for the provider's, which is in none.
 func StepOf(name string) (part.Step, bool) {
 	return parts.StepOf(name)
+}
+
+// Summarize says what the states of a capability's objects mean for the whole.
+func Summarize(o report.Observed) report.Report {
+	return report.Summarize(o)
 }
 
 // TypeHoldsData reports whether resources of a type of AWS hold data.

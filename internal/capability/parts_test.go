@@ -22,14 +22,14 @@ const maxPartFiles = 6
 // mentions are the files outside of the folder of a part that name one of its kinds, steps or entries. The list only gets shorter: what else needs to
 // know a part asks a member of the struct part.Part.
 var mentions = map[string][]string{
-	"KindAssociation":      {"observed.go"},
-	"KindAutoscaler":       {"observed.go", "summarize.go"},
+	"KindAssociation":      {"report/observed.go"},
+	"KindAutoscaler":       {"report/observed.go", "report/summarize.go"},
 	"KindBucket":           {"parts/ai/knowledge.go", "parts/glue/glue.go"},
 	"KindConfigMap":        {"record.go"},
-	"KindCronJob":          {"conditions.go", "summarize.go"},
-	"KindDeployment":       {"credentials.go", "observed.go", "summarize.go"},
-	"KindDisruptionBudget": {"summarize.go"},
-	"KindPolicies":         {"observed.go"},
+	"KindCronJob":          {"report/conditions.go", "report/summarize.go"},
+	"KindDeployment":       {"report/credentials.go", "report/observed.go", "report/summarize.go"},
+	"KindDisruptionBudget": {"report/summarize.go"},
+	"KindPolicies":         {"report/observed.go"},
 	"KindServiceAccount":   {"parts/workloads/workloads.go"},
 	"KindTopic":            {"parts/budget/budget.go"},
 	"OfBuckets":            {"parts/glue/glue.go"},
@@ -37,10 +37,10 @@ var mentions = map[string][]string{
 	"OfGuardrails":         {"parts/ai/ai.go"},
 	"OfKnowledgeBases":     {"parts/ai/ai.go"},
 	"OfModels":             {"parts/ai/agents.go"},
-	"StepIngress":          {"observed.go"},
-	"StepPolicies":         {"conditions.go", "observed.go", "summarize.go"},
+	"StepIngress":          {"report/observed.go"},
+	"StepPolicies":         {"report/conditions.go", "report/observed.go", "report/summarize.go"},
 	"StepSNS":              {"parts/budget/budget.go"},
-	"StepSecrets":          {"conditions.go", "summarize.go"},
+	"StepSecrets":          {"report/conditions.go", "report/summarize.go"},
 }
 
 // partWord fits the constants that name kinds, steps and entries.

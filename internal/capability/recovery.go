@@ -3,8 +3,6 @@
 package capability
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,7 +11,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // DefaultGrace has the operator's defaults of spec.deletion.graceful.
@@ -90,24 +87,8 @@ func KeepingAll(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 	return out
 }
 
-// IsWaiting reports whether the stores of a deleted capability are kept until the time is over.
-func IsWaiting(c *nexusv1.NexusAICapability) bool {
-	return c.Status.Recovery != nil && c.Status.Recovery.State == nexusv1.RecoveryWaiting
-}
-
 // IsKeptForRecovery reports whether an object stays as it is while a deletion can be undone: everything that DeletionOrder removes after the
 // rights of the workloads, and the provider without which AWS cannot be reached.
 func IsKeptForRecovery(kind, name string) bool {
 	return parts.StageOf(kind+"/"+name) > parts.StageOf(part.KindRole+"/")
-}
-
-// keepsStores reports whether the deletion has come to the point at which it waits.
-func (s summary) keepsStores() bool {
-	return IsWaiting(s.Capability) && !slices.ContainsFunc(s.nodes, func(v view) bool { return parts.StageOf(v.ID) <= parts.StageOf(part.KindRole+"/") })
-}
-
-func (s summary) recoverableError() error {
-	until := s.Capability.Status.Recovery.Until.UTC().Format(time.RFC3339)
-	return &status.Waiting{Reason: status.ReasonRecoverable, For: fmt.Sprintf(
-		"%s, until when the deletion can be undone: `nexusctl undo` brings the capability back, and `nexusctl delete-now` ends the wait; status.recovery lists what is kept", until)}
 }

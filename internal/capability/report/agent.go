@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package capability
+// Package report says what the states of the objects of a capability mean for it: its status, what may be removed by now, and which pods
+// are to be replaced.
+package report
 
 import (
 	"fmt"

@@ -13,9 +13,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
-	"github.com/nexus-operator/nexus-operator/internal/capability/parts/buckets"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
-	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/namespace"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/policies"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/resources"
@@ -105,11 +103,6 @@ func ActingResource(kind, name string) string {
 	return resources.ActingResource(kind, name)
 }
 
-// AppendHistory returns the history with a change of phase at its end, if it is one, and without the oldest ones beyond the last 20.
-func AppendHistory(history []nexusv1.PhaseChange, phase nexusv1.Phase, reason string, now time.Time) []nexusv1.PhaseChange {
-	return report.AppendHistory(history, phase, reason, now)
-}
-
 // BalancedComponents returns the components whose pods a load balancer of AWS calls.
 func BalancedComponents(c *nexusv1.NexusAICapability, f part.Facts) []policies.Balanced {
 	return policies.BalancedComponents(c, f)
@@ -128,18 +121,6 @@ func CNAMEObject(c *nexusv1.NexusAICapability, f part.Facts) string {
 // EffectiveDeletionPolicy decides about the AWS resources: as the capability says, else Retain in production and Delete elsewhere.
 func EffectiveDeletionPolicy(c *nexusv1.NexusAICapability) nexusv1.DeletionPolicy {
 	return part.EffectiveDeletionPolicy(c)
-}
-
-// ForceDestroy reports whether the objects of a bucket may be deleted with it; known is false for a bucket that the capability does not
-// declare.
-func ForceDestroy(c *nexusv1.NexusAICapability, bucket string) (force, known bool) {
-	return buckets.ForceDestroy(c, bucket)
-}
-
-// ForceDestroyQueue reports whether the messages of a queue may be deleted with it; known is false for a queue that the capability does not
-// declare.
-func ForceDestroyQueue(c *nexusv1.NexusAICapability, name string) (force, known bool) {
-	return messages.ForceDestroyQueue(c, name)
 }
 
 // GatewayObject names the Gateway that the capability's route belongs to; ok is false where there is none.
@@ -262,11 +243,6 @@ func SignInHost(c *nexusv1.NexusAICapability, f part.Facts) string {
 // StepNames returns the names of all steps in their order.
 func StepNames() []string {
 	return report.StepNames()
-}
-
-// StepOf returns the step of that name; ok is false for the provider's, which is in none.
-func StepOf(name string) (part.Step, bool) {
-	return parts.StepOf(name)
 }
 
 // Summarize says what the states of a capability's objects mean for the whole.

@@ -9,6 +9,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/buckets"
 )
 
 // accountRegional gives the buckets names that no other account can take.
@@ -42,7 +43,7 @@ func TestBucketNames_OfTheAccountAreToldToEverythingThatUsesThem(t *testing.T) {
 	if text := fmt.Sprint(policies(t, object(t, g, "IAMRole/myapp-dev-glue-role"))); !strings.Contains(text, "myapp-dev-call-data-123456789012-eu-central-1-an") {
 		t.Errorf("the role of the crawler has %s", text)
 	}
-	if force, known := capability.ForceDestroy(c, "myapp-dev-call-data-an"); force || !known {
+	if force, known := buckets.ForceDestroy(c, "myapp-dev-call-data-an"); force || !known {
 		t.Errorf("the object of the bucket is not known: %t, %t", force, known)
 	}
 	for _, naming := range []nexusv1.BucketNaming{"", nexusv1.BucketsGlobal} {

@@ -47,6 +47,3 @@ func ProvingKinds(c *nexusv1.NexusAICapability) []string {
 func MayHaveMade(c *nexusv1.NexusAICapability, kind string) bool {
 	return !resources.IsResourceKind(kind) || slices.Contains(ProvingKinds(c), kind)
 }
-
-// WhyNoResource says why dataServices.resources declares no objects of a kind; empty where it does, or does not know the kind.
-func WhyNoResource(kind string) string { return parts.All.FactsOf(kind).Refusal }

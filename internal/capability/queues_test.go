@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts/messages"
 )
 
 const queueARN = "arn:aws:sqs:eu-central-1:123456789012:"
@@ -108,7 +108,7 @@ func TestForceDestroyQueue_FollowsTheField(t *testing.T) {
 	for name, want := range map[string][2]bool{
 		"myapp-dev-jobs": {true, true}, "myapp-dev-jobs-dlq": {true, true}, "myapp-dev-mail": {false, true}, "myapp-dev-mail-dlq": {}, "myapp-dev-other": {},
 	} {
-		force, known := capability.ForceDestroyQueue(c, name)
+		force, known := messages.ForceDestroyQueue(c, name)
 		if got := [2]bool{force, known}; got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}

@@ -15,6 +15,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/config/crd"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
@@ -417,7 +418,7 @@ func TestResourceKinds_AreThoseOfTheCatalog(t *testing.T) {
 	lines := []string{}
 	for _, k := range catalog.Kinds() {
 		meta := k.Meta()
-		if reason := capability.WhyNoResource(k.Name()); meta.Facts.Declarable == (reason != "") {
+		if reason := parts.All.FactsOf(k.Name()).Refusal; meta.Facts.Declarable == (reason != "") {
 			t.Errorf("%s is declarable: %v, and refused because it %q", k.Name(), meta.Facts.Declarable, reason)
 		}
 		if meta.Facts.Declarable {

@@ -18,6 +18,8 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
+	"github.com/nexus-operator/nexus-operator/internal/capability/report"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -410,8 +412,8 @@ func TestHistoryKeepsTheLastTwentyChanges(t *testing.T) {
 		if i%2 == 0 {
 			phase = nexusv1.PhaseUpdating
 		}
-		h = capability.AppendHistory(h, phase, "R", noon.Add(time.Duration(i)*time.Minute))
-		h = capability.AppendHistory(h, phase, "other", noon.Add(time.Hour))
+		h = report.AppendHistory(h, phase, "R", noon.Add(time.Duration(i)*time.Minute))
+		h = report.AppendHistory(h, phase, "other", noon.Add(time.Hour))
 	}
 	if len(h) != 20 || h[19].Phase != nexusv1.PhaseRunning || !h[19].Time.Time.Equal(noon.Add(49*time.Minute)) || h[19].Reason != "R" {
 		t.Errorf("got %d changes, the last %+v", len(h), h[len(h)-1])
@@ -487,7 +489,7 @@ func TestReadyIsTrueExactlyWhenEveryObjectIsDone(t *testing.T) {
 // othersDone reports whether all that is in no step is done: the provider and the policies.
 func othersDone(o capability.Observed) bool {
 	for _, n := range o.Graph.Nodes() {
-		if _, inStep := capability.StepOf(n.Step); !inStep && !(o.States[n.ID].Applied && o.States[n.ID].Ready) {
+		if step, inStep := parts.All.Step(n.Step); !(inStep && step.Number > 0) && !(o.States[n.ID].Applied && o.States[n.ID].Ready) {
 			return false
 		}
 	}

@@ -29,7 +29,7 @@ type Compiler struct {
 	Unknown string
 
 	Nodes []graph.Node
-	// AWS are the IDs of all AWS resources, grants of those on which the application's role gets rights, and
+	// AWS are the IDs of all AWS resources, Grants of those on which the application's role gets rights, and
 	// ParameterSet that of the object that holds all SSM parameters.
 	AWS, Grants  []string
 	ParameterSet string
@@ -43,7 +43,8 @@ type Compiler struct {
 	Read Reads
 	// Whole is the compiler of everything, of one that sees only an access.
 	Whole *Compiler
-	Err   error
+	// Err is the first error.
+	Err error
 }
 
 // NewCompiler returns a compiler of a capability that has added nothing.

@@ -71,7 +71,7 @@ func IsExisting(child awsv1.Resource) bool {
 	return child.CommonSpec().ManagementPolicy == awsv1.ManageObserve && strings.HasSuffix(child.GetName(), existingEnding)
 }
 
-// object is the name of the object of a store of the capability, or of one that exists already.
+// ObjectOf is the name of the object of a store of the capability, or of one that exists already.
 func (n Names) ObjectOf(purpose string, store *nexusv1.ExistingStore) string {
 	if store != nil {
 		return n.Of(purpose) + existingEnding

@@ -15,12 +15,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
-// Parts are the parts of a capability. The lists and orders of the package are loops over them. Whoever needs one takes the parts from its
-// caller, or from the compiler or the verdict.
+// Parts are the parts of a capability. All lists and orders are loops over them. A function that needs one takes the parts from its caller,
+// or from the compiler or the verdict.
 type Parts []Part
 
-// Part holds all that the package needs to know of one part of a capability, such as its queues. A nil function or an empty list adds
-// nothing to the lists of the package.
+// Part holds all that a capability needs to know of one of its parts, such as the queues. A nil function or an empty list adds nothing.
 type Part struct {
 	// Steps are the reported steps of the part.
 	Steps []Step
@@ -31,8 +30,8 @@ type Part struct {
 	// Surroundings requires what only the facts and the compiled objects show, of a capability that passed all checks. The rights of k
 	// are those of a capability that owns all its children.
 	Surroundings func(v *Verdict, c *nexusv1.NexusAICapability, f Facts, k *Compiler)
-	// Compile adds the objects. Each function may use of those before only what joins compares, and reads proofs with the method proof
-	// alone.
+	// Compile adds the objects. Each function may use of those before only what BuiltPart.joins compares, and reads proofs with
+	// Compiler.Proof alone.
 	Compile []func(*Compiler)
 	// Rights are the statements of the application's role.
 	Rights []Turn[Granting]
@@ -53,8 +52,11 @@ type Part struct {
 
 // The functions of parts.
 type (
-	Checking   = func(*Verdict, *nexusv1.NexusAICapability, Facts)
-	Granting   = func(*Compiler) []iampolicy.Statement
+	// Checking adds to the verdict about a capability.
+	Checking = func(*Verdict, *nexusv1.NexusAICapability, Facts)
+	// Granting returns statements of the application's role.
+	Granting = func(*Compiler) []iampolicy.Statement
+	// Publishing returns the IDs of objects whose status holds values that other objects need.
 	Publishing = func(*Compiler) []string
 )
 
@@ -83,6 +85,7 @@ func InTurn[F any](ps Parts, of func(Part) []Turn[F]) (out []F) {
 
 // KindFacts describes a kind of objects.
 type KindFacts struct {
+	// Kind is its name.
 	Kind string
 	// Version is that of a kind of Kubernetes; empty for AWS resources.
 	Version schema.GroupVersion
@@ -94,10 +97,10 @@ type KindFacts struct {
 	IsPartial bool
 	// Removed is the place of the kind in a deletion. Kinds with the same place are removed together.
 	Removed Removal
-	// Grants is true for a kind on whose resources the roles of a capability get rights, and proves for one with identifiers that AWS
+	// Grants is true for a kind on whose resources the roles of a capability get rights, and Proves for one with identifiers that AWS
 	// assigns.
 	Grants, Proves bool
-	// Store is true for a kind with data that is lost with the AWS resource, or for the key without which data cannot be read. kept is
+	// Store is true for a kind with data that is lost with the AWS resource, or for the key without which data cannot be read. Kept is
 	// true for another kind whose AWS resource stays when only the object is deleted.
 	Store, Kept bool
 	// IsTemporary is true for a kind without data, whose resources are not retained.
@@ -120,6 +123,7 @@ type KindFacts struct {
 
 // Removal is a place in a deletion.
 type Removal struct {
+	// Stage counts from one of the stages below.
 	Stage int
 	// Steps are undone by the removal of the stage's kinds.
 	Steps []string

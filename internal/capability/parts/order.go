@@ -12,15 +12,6 @@ import (
 // Steps are the reported steps in their order.
 var Steps = All.StepsWhere(func(s part.Step) bool { return s.Number > 0 })
 
-// StepOf returns the step of that name; ok is false for the provider's, which is in none.
-func StepOf(name string) (part.Step, bool) {
-	i := slices.IndexFunc(Steps, func(s part.Step) bool { return s.Name == name })
-	if i < 0 {
-		return part.Step{}, false
-	}
-	return Steps[i], true
-}
-
 // UncountedSteps belong to parts that the numbered steps do not count, and have the number 0. The condition of the data services speaks of
 // all but Cognito.
 var UncountedSteps = All.StepsWhere(func(s part.Step) bool { return s.Number == 0 })

@@ -144,6 +144,7 @@ func FoundationModel(h part.Home, region, id string) string {
 	return "arn:" + h.Partition + ":bedrock:" + region + "::foundation-model/" + id
 }
 
+// The patterns of what a capability names in Bedrock.
 var (
 	ModelPattern            = regexp.MustCompile(`^[a-z0-9-]+[.][a-z0-9-]+([.:][a-z0-9-]+)*$`)
 	InferenceProfilePattern = regexp.MustCompile(`^([a-z-]+[.][a-z0-9-]+[.][a-z0-9-]+([.:][a-z0-9-]+)*|arn:aws[a-z-]*:bedrock:[a-z0-9-]+:[0-9]{12}:application-inference-profile/[a-z0-9]+)$`)
@@ -152,6 +153,7 @@ var (
 	guardrailVersions       = regexp.MustCompile(`^([1-9][0-9]{0,7}|DRAFT)$`)
 )
 
+// MaxPurpose bounds the names that a capability gives to what it uses of Bedrock.
 const MaxPurpose = 40
 
 func checkBedrock(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {

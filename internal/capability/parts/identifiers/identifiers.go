@@ -48,10 +48,8 @@ func Region() part.Part {
 	return part.Part{Checks: []part.Turn[part.Checking]{part.At(2, func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) { checkRegion(v, c.Spec.Region, f) })}}
 }
 
-// Bounds that follow from the names AWS and Kubernetes allow.
-const (
-	maxNames = 41 // {cap}-{env}-backend-svc-internal is a Service's name
-)
+// maxNames follows from the names that AWS and Kubernetes allow.
+const maxNames = 41 // {cap}-{env}-backend-svc-internal is a Service's name
 
 // The patterns of the schema, here once more: the operator does not trust that a server checked them.
 var (
@@ -59,6 +57,4 @@ var (
 	versionPattern     = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`)
 )
 
-var (
-	reservedPrefixes = []string{"aws", "ssm", "xn--", "sthree-", "amzn-s3-demo-"}
-)
+var reservedPrefixes = []string{"aws", "ssm", "xn--", "sthree-", "amzn-s3-demo-"}

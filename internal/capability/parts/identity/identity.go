@@ -121,6 +121,7 @@ func beforeRights(k *part.Compiler) []graph.Edge {
 	return append(graph.NeedReady(k.Grants...), graph.NeedPresent(k.ParameterSet)...)
 }
 
+// ExtraStatements are the declared statements, which only the role with everything has.
 func ExtraStatements(k *part.Compiler) []iampolicy.Statement {
 	if k.Spec.Identity == nil {
 		return nil
@@ -200,6 +201,4 @@ var (
 	resourcePattern = regexp.MustCompile(`^([*]|arn:aws[a-z-]*:[a-z0-9-]+:[^\s]+)$`)
 )
 
-var (
-	ungrantable = []string{"iam", "organizations", "account", "sts"}
-)
+var ungrantable = []string{"iam", "organizations", "account", "sts"}

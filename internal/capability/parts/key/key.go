@@ -21,10 +21,8 @@ const (
 	keyIDLength = 36
 )
 
-// Names of the key: of its kind and step.
-const (
-	StepKMS = "KMS"
-)
+// StepKMS is the step of the key.
+const StepKMS = "KMS"
 
 // Part is spec.dataServices.kms.
 func Part() part.Part {

@@ -38,10 +38,8 @@ func IsSystemNamespace(name string) bool {
 	})
 }
 
-// Names of the namespace: of its kinds and step.
-const (
-	StepNamespace = "Namespace"
-)
+// StepNamespace is the step of the namespace.
+const StepNamespace = "Namespace"
 
 // addQuota limits what runs in a namespace that was made for the workloads: the quotas of the capability's own
 // namespace do not reach it.

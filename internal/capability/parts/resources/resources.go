@@ -42,10 +42,8 @@ func Find(ps part.Parts, c *nexusv1.NexusAICapability, kind, name string) (part.
 	return all[i], true
 }
 
-// Names of the resources: of their step and access.
-const (
-	ofResources = "resources"
-)
+// ofResources is the field of an access that names resources.
+const ofResources = "resources"
 
 // Part is spec.dataServices.resources, and makes the objects of all parts that become resources.
 func Part() part.Part {
@@ -109,6 +107,7 @@ func ResourceKinds() []string { return slices.Clone(sortedKinds) }
 // sortedKinds are these kinds in order, the generic one last.
 var sortedKinds = append(slices.Sorted(maps.Keys(resourceKinds)), part.KindAnyType)
 
+// IsResourceKind reports whether resources become objects of a kind.
 func IsResourceKind(kind string) bool {
 	_, typed := resourceKinds[kind]
 	return typed || kind == part.KindAnyType

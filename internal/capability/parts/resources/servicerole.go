@@ -11,9 +11,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
-const (
-	maxRoleName = 64
-)
+const maxRoleName = 64
 
 // ActingResource returns the ID of the node of the resource that acts as a service role; "" for every other object.
 func ActingResource(kind, name string) string {

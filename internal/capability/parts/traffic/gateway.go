@@ -41,6 +41,7 @@ func BalancerSettingsKind() schema.GroupVersionKind {
 // GatewayOf returns what the capability says of a Gateway; nil where traffic comes through an Ingress, or not from outside.
 func GatewayOf(c *nexusv1.NexusAICapability) *nexusv1.GatewaySpec { return GatewaySpec(&c.Spec) }
 
+// GatewaySpec is GatewayOf for what a capability declares.
 func GatewaySpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.GatewaySpec {
 	if !IsEnabled(s) || s.Ingress == nil {
 		return nil

@@ -220,7 +220,8 @@ func OnlyProgress(before, after nexusv1.NexusAICapabilityStatus) bool {
 }
 
 // PodsToReplace chooses, among the pods of each Deployment that lack credentials, those to be replaced now.
-func PodsToReplace(records []nexusv1.ReplacedPod, of map[string]report.CredentialPods, now time.Time) (chosen, kept []nexusv1.ReplacedPod, bounded bool) {
+func PodsToReplace(records []nexusv1.ReplacedPod, of map[string]report.CredentialPods, now time.Time) (chosen, kept []nexusv1.ReplacedPod,
+	bounded bool) {
 	return report.PodsToReplace(records, of, now)
 }
 

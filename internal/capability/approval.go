@@ -40,7 +40,8 @@ func (e Edit) Hash() string {
 		Deletion             string
 		Objects              []map[string]any
 		Deletes              []string
-	}{c.Namespace, c.Name, string(c.UID), c.Generation, c.DeletionTimestamp != nil, c.Annotations[wellknown.AnnotationDeleteData], string(part.EffectiveDeletionPolicy(c)), nil, e.Deletes}
+	}{c.Namespace, c.Name, string(c.UID), c.Generation, c.DeletionTimestamp != nil, c.Annotations[wellknown.AnnotationDeleteData],
+		string(part.EffectiveDeletionPolicy(c)), nil, e.Deletes}
 	if e.After != nil {
 		for _, n := range e.After.Nodes() {
 			content.Objects = append(content.Objects, n.Object.Object)

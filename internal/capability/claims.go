@@ -34,7 +34,8 @@ func claimOf(c *nexusv1.NexusAICapability) claim {
 		return holds
 	}
 	stalled := meta.FindStatusCondition(c.Status.Conditions, status.Stall)
-	failed := stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason != status.ReasonNameConflict && stalled.ObservedGeneration == c.Generation
+	failed := stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason != status.ReasonNameConflict &&
+		stalled.ObservedGeneration == c.Generation
 	if c.Spec.Suspend || c.DeletionTimestamp != nil || failed {
 		return cannotRun
 	}
@@ -54,7 +55,8 @@ func ClaimsBefore(a, b *nexusv1.NexusAICapability) bool {
 	if x, y := claimOf(a), claimOf(b); x != y {
 		return x > y
 	}
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)) < 0
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace),
+		cmp.Compare(a.Name, b.Name)) < 0
 }
 
 // HolderOfNames returns the first of the others that has c's names and a stronger claim on them; nil when there is none.

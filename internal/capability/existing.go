@@ -27,8 +27,8 @@ func WithOwners(c *nexusv1.NexusAICapability, proofs map[string]part.Proof, owne
 	return proofs
 }
 
-// WithheldFrom says why the workloads get no rights on the existing store that an object observes, and what gives them; it is empty for every
-// other object, and while that is not known.
+// WithheldFrom says why the workloads get no rights on the existing store that an object observes, and what gives them; it is empty for
+// every other object, and while that is not known.
 func WithheldFrom(f part.Facts, c *nexusv1.NexusAICapability, kind, name string) string {
 	e, is := parts.All.ExistingOf(c, kind, name)
 	if !is || c.DeletionTimestamp != nil {
@@ -37,11 +37,12 @@ func WithheldFrom(f part.Facts, c *nexusv1.NexusAICapability, kind, name string)
 	return f.WhyExternal(c, e, f.Owned[kind+"/"+name])
 }
 
-// IsExternalPattern reports whether a text is a pattern that allowedExternalARNs of an AWSProvider may have. Of other texts nothing follows.
+// IsExternalPattern reports whether a text is a pattern that allowedExternalARNs of an AWSProvider may have. Of other texts nothing
+// follows.
 func IsExternalPattern(pattern string) bool { return iampolicy.IsStorePattern(pattern, false) }
 
-// Objection says why an object of a capability will not be fit for use although it can be made as it is declared: rights on an existing store
-// are withheld, or what was asked for contradicts itself. It is nil where nothing is in the way.
+// Objection says why an object of a capability will not be fit for use although it can be made as it is declared: rights on an existing
+// store are withheld, or what was asked for contradicts itself. It is nil where nothing is in the way.
 func Objection(f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
 	if why := WithheldFrom(f, c, n.Object.GetKind(), n.Object.GetName()); why != "" {
 		return &status.Stalled{Reason: status.ReasonNotPermitted, Message: why}

@@ -27,7 +27,8 @@ func Expect(f part.Facts, c *nexusv1.NexusAICapability, disputed func(id string)
 			continue
 		}
 		now := owned[id]
-		owned[id] = part.Proof{ARN: cmp.Or(now.ARN, proof.ARN), UID: cmp.Or(now.UID, proof.UID), Names: proof.Names, Values: now.Values, Settled: now.Settled, Foreign: now.Foreign, Neighbor: now.Neighbor}
+		owned[id] = part.Proof{ARN: cmp.Or(now.ARN, proof.ARN), UID: cmp.Or(now.UID, proof.UID), Names: proof.Names, Values: now.Values,
+			Settled: now.Settled, Foreign: now.Foreign, Neighbor: now.Neighbor}
 	}
 	f.Owned = owned
 	return f

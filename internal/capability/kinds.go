@@ -42,8 +42,8 @@ func ProvingKinds(c *nexusv1.NexusAICapability) []string {
 	return out
 }
 
-// MayHaveMade reports whether the last objects that a capability made may be of a kind. Those of dataServices.resources are of the kinds that
-// it declares: a capability in deletion is not edited any more.
+// MayHaveMade reports whether the last objects that a capability made may be of a kind. Those of dataServices.resources are of the kinds
+// that it declares: a capability in deletion is not edited any more.
 func MayHaveMade(c *nexusv1.NexusAICapability, kind string) bool {
 	return !resources.IsResourceKind(kind) || slices.Contains(ProvingKinds(c), kind)
 }

@@ -51,14 +51,16 @@ func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id 
 // ownsNow reports whether a child manages a resource that was its own at the last look.
 func ownsNow(kind string, child awsv1.Resource) bool {
 	st := child.CommonStatus()
-	return st.OwnsResource() && !awsv1.IsLeftBehind(kind, child) && child.CommonSpec().ManagementPolicy != awsv1.ManageObserve && !status.IsDisputed(st.Conditions)
+	return st.OwnsResource() && !awsv1.IsLeftBehind(kind, child) && child.CommonSpec().ManagementPolicy != awsv1.ManageObserve &&
+		!status.IsDisputed(st.Conditions)
 }
 
-// proveExisting tells the ARN of the existing store that a child observes. The status, which tenants cannot write, has it once AWS showed the store
-// under the name that the child declares. While the object is paused, it does not notice another owner.
+// proveExisting tells the ARN of the existing store that a child observes. The status, which tenants cannot write, has it once AWS showed
+// the store under the name that the child declares. While the object is paused, it does not notice another owner.
 func proveExisting(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof part.Proof, ok bool) {
 	st, paused := child.CommonStatus(), child.GetAnnotations()[wellknown.AnnotationPaused] == "true"
-	if !isChildOf(c, child) || !part.IsExisting(child) || paused || st.ARN == "" || st.Ownership == "" || st.Ownership == awsv1.OwnershipDisputed {
+	if !isChildOf(c, child) || !part.IsExisting(child) || paused || st.ARN == "" || st.Ownership == "" ||
+		st.Ownership == awsv1.OwnershipDisputed {
 		return "", part.Proof{}, false
 	}
 	proof = part.Proof{ARN: st.ARN, UID: string(child.GetUID()), Foreign: st.Ownership == awsv1.OwnershipObservedForeign}
@@ -68,5 +70,6 @@ func proveExisting(c *nexusv1.NexusAICapability, kind string, child awsv1.Resour
 // isChildOf reports whether the capability controls an object that goes through the capability's provider.
 func isChildOf(c *nexusv1.NexusAICapability, child awsv1.Resource) bool {
 	owner, provider := metav1.GetControllerOf(child), child.CommonSpec().ProviderRef
-	return owner != nil && owner.UID == c.UID && provider.Name == part.ProviderName(c) && (provider.Namespace == "" || provider.Namespace == c.Namespace)
+	return owner != nil && owner.UID == c.UID && provider.Name == part.ProviderName(c) &&
+		(provider.Namespace == "" || provider.Namespace == c.Namespace)
 }

@@ -61,7 +61,8 @@ func RecordOf(c *nexusv1.NexusAICapability, operatorNamespace string) (*corev1.C
 		ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: RecordName(c.Namespace, c.Name),
 			Labels: map[string]string{wellknown.LabelManagedBy: wellknown.OperatorName},
 			Annotations: map[string]string{wellknown.AnnotationCapability: c.Namespace + "/" + c.Name,
-				wellknown.AnnotationRecoveryState: string(c.Status.Recovery.State), wellknown.AnnotationRecoverableUntil: c.Status.Recovery.Until.UTC().Format(time.RFC3339)}},
+				wellknown.AnnotationRecoveryState:    string(c.Status.Recovery.State),
+				wellknown.AnnotationRecoverableUntil: c.Status.Recovery.Until.UTC().Format(time.RFC3339)}},
 		Data: map[string]string{recordedCapability: string(manifest), recordedRecovery: string(recovery)},
 	}, nil
 }
@@ -102,7 +103,8 @@ func AsDeclared(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 		return key == wellknown.AnnotationUndo || key == wellknown.AnnotationDeleteNow || key == wellknown.AnnotationDeleteData ||
 			key == corev1.LastAppliedConfigAnnotation || strings.HasPrefix(key, wellknown.AnnotationReconcileAt)
 	})
-	out := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, Labels: maps.Clone(c.Labels), Annotations: annotations},
+	out := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, Labels: maps.Clone(c.Labels),
+		Annotations: annotations},
 		Spec: *c.Spec.DeepCopy()}
 	out.SetGroupVersionKind(nexusv1.GroupVersion.WithKind(part.KindCapability))
 	return out

@@ -87,8 +87,8 @@ func KeepingAll(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 	return out
 }
 
-// IsKeptForRecovery reports whether an object stays as it is while a deletion can be undone: everything that DeletionOrder removes after the
-// rights of the workloads, and the provider without which AWS cannot be reached.
+// IsKeptForRecovery reports whether an object stays as it is while a deletion can be undone: everything that DeletionOrder removes after
+// the rights of the workloads, and the provider without which AWS cannot be reached.
 func IsKeptForRecovery(kind, name string) bool {
 	return parts.StageOf(kind+"/"+name) > parts.StageOf(part.KindRole+"/")
 }

@@ -37,8 +37,8 @@ type Schemas interface {
 	ValidatePlanned(ctx context.Context, kind string, obj runtime.Object, isUnknown func(value string) bool) error
 }
 
-// CheckResources checks the objects of dataServices.resources and spec.ai against the schemas of their kinds, before any object of the capability is
-// applied. The error is a *status.Stalled that names the field of the capability.
+// CheckResources checks the objects of dataServices.resources and spec.ai against the schemas of their kinds, before any object of the
+// capability is applied. The error is a *status.Stalled that names the field of the capability.
 func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.Graph, schemas Schemas) error {
 	if c.DeletionTimestamp != nil {
 		return nil
@@ -54,7 +54,8 @@ func CheckResources(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.
 			return err
 		}
 		if is {
-			return &status.Stalled{Reason: stalled.Reason, Field: resources.FieldBelow(r, stalled.Field), Message: stalled.Message, Cause: stalled.Cause}
+			return &status.Stalled{Reason: stalled.Reason, Field: resources.FieldBelow(r, stalled.Field), Message: stalled.Message,
+				Cause: stalled.Cause}
 		}
 	}
 	return nil

@@ -15,8 +15,9 @@ import (
 // MaxAccess bounds the names of an access.
 const MaxAccess = 32
 
-// AccessSet lists what the pods of a component may use in AWS, as field/name, sorted; the zero value stands for everything of the capability.
-// Names of roles follow from the set, so that a role keeps its rights while pods have it: pods with other rights have another role.
+// AccessSet lists what the pods of a component may use in AWS, as field/name, sorted; the zero value stands for everything of the
+// capability. Names of roles follow from the set, so that a role keeps its rights while pods have it: pods with other rights have another
+// role.
 type AccessSet struct {
 	Limited bool
 	List    []string

@@ -8,7 +8,8 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 )
 
-// TagCapability is the tag by which AWS can report the costs of a capability: of inference profiles, and with spec.budget of all that has costs.
+// TagCapability is the tag by which AWS can report the costs of a capability: of inference profiles, and with spec.budget of all that has
+// costs.
 const TagCapability = "capability"
 
 // BilledTypes are the types of the resources that the parts become and whose costs a budget counts.

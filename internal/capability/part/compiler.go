@@ -117,7 +117,8 @@ func (k *Compiler) Add(p Child, gv schema.GroupVersion, o object, after []graph.
 	if o.GetNamespace() == k.Capability.Namespace {
 		o.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(k.Capability, nexusv1.GroupVersion.WithKind(KindCapability))})
 	} else {
-		o.SetAnnotations(MergeMaps(o.GetAnnotations(), map[string]string{wellknown.AnnotationCapability: k.Capability.Namespace + "/" + k.Capability.Name}))
+		o.SetAnnotations(MergeMaps(o.GetAnnotations(),
+			map[string]string{wellknown.AnnotationCapability: k.Capability.Namespace + "/" + k.Capability.Name}))
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {

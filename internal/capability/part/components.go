@@ -48,13 +48,15 @@ func ComponentsOf(s *nexusv1.NexusAICapabilitySpec) []Component {
 			PortNumber: 8000, Paths: []string{"/api"}}))
 	}
 	if !equality.Semantic.DeepEqual(s.Frontend, nexusv1.FrontendSpec{}) {
-		out = append(out, withDefaults(Component{Name: Frontend, Step: StepFrontend, Field: "spec.frontend", ComponentSpec: s.Frontend.ComponentSpec,
-			PortNumber: 8080, Paths: []string{"/"}}))
+		out = append(out, withDefaults(Component{Name: Frontend, Step: StepFrontend, Field: "spec.frontend",
+			ComponentSpec: s.Frontend.ComponentSpec,
+			PortNumber:    8080, Paths: []string{"/"}}))
 	}
 	var others []Component
 	for i, n := range s.Components {
-		c := Component{Name: n.Name, Step: StepComponents, Field: fmt.Sprintf("spec.components[%d]", i), Kind: n.Type, ComponentSpec: n.ComponentSpec,
-			Runs: Runs{n.Schedule, n.TimeZone, n.ConcurrencyPolicy, n.BackoffLimit, n.ActiveDeadlineSeconds}}
+		c := Component{Name: n.Name, Step: StepComponents, Field: fmt.Sprintf("spec.components[%d]", i), Kind: n.Type,
+			ComponentSpec: n.ComponentSpec,
+			Runs:          Runs{n.Schedule, n.TimeZone, n.ConcurrencyPolicy, n.BackoffLimit, n.ActiveDeadlineSeconds}}
 		if c.IsServed() {
 			c.PortNumber = 8080
 		}

@@ -36,7 +36,8 @@ func AllowForce(force *bool, mayDeleteData, declared, known bool) {
 func (ps Parts) childDeletionPolicy(c *nexusv1.NexusAICapability, kind string, o awsv1.Resource) awsv1.DeletionPolicy {
 	policy := EffectiveDeletionPolicy(c)
 	isShortLived := ps.FactsOf(kind).IsTemporary
-	if r, is := o.(*awsv1.AWSResource); is && slices.ContainsFunc(ps, func(p Part) bool { return slices.Contains(p.Untagged, r.Spec.TypeName) }) {
+	if r, is := o.(*awsv1.AWSResource); is &&
+		slices.ContainsFunc(ps, func(p Part) bool { return slices.Contains(p.Untagged, r.Spec.TypeName) }) {
 		isShortLived = true
 	}
 	if policy == nexusv1.DeletionRetain && isShortLived {

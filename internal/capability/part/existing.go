@@ -11,8 +11,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// existingEnding ends the names of the objects of existing stores. No purpose has a dot, so that an entry whose store becomes an existing one, or
-// the other way round, is another object: that of the former store is dropped under the guards of its data.
+// existingEnding ends the names of the objects of existing stores. No purpose has a dot, so that an entry whose store becomes an existing
+// one, or the other way round, is another object: that of the former store is dropped under the guards of its data.
 const existingEnding = ".existing"
 
 // ExistingKind describes the ARNs of a kind of store.
@@ -126,7 +126,8 @@ func (e Existing) isProvenBy(h Home, arn string) bool {
 	return strings.HasPrefix(arn, want) && (len(arn) == len(want)+chosen || strings.Contains(arn, "<"))
 }
 
-// Observe adds the object of an existing store, which declares nothing but its name, and which no deletion policy makes the operator delete.
+// Observe adds the object of an existing store, which declares nothing but its name, and which no deletion policy makes the operator
+// delete.
 func (k *Compiler) Observe(e Existing, step, component string, o awsv1.Resource) {
 	common := o.CommonSpec()
 	common.ManagementPolicy, common.DeletionPolicy = awsv1.ManageObserve, awsv1.DeletionRetain

@@ -12,7 +12,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
-// External returns the ARN of an existing store: "" where it is not proven to exist, or where no keeper of its AWSProvider consented to rights on it.
+// External returns the ARN of an existing store: "" where it is not proven to exist, or where no keeper of its AWSProvider consented to
+// rights on it.
 func (k *Compiler) External(e Existing) string {
 	id, arn, chosen := e.Kind+"/"+e.Object(k.Names), e.ARNIn(k.Home), e.Of.Ending
 	if e.Store.ARN != "" {
@@ -43,7 +44,8 @@ func (k *Compiler) Withholds() bool {
 	})
 }
 
-// WhyExternal says why rights on an existing store are withheld. The ARN that AWS showed decides; before, the one that the declaration gives.
+// WhyExternal says why rights on an existing store are withheld. The ARN that AWS showed decides; before, the one that the declaration
+// gives.
 func (f Facts) WhyExternal(c *nexusv1.NexusAICapability, e Existing, proof Proof) string {
 	h, noun := f.HomeOf(c), e.Of.Noun
 	arn := cmp.Or(proof.ARN, e.ARNIn(h))
@@ -60,9 +62,9 @@ func (f Facts) WhyExternal(c *nexusv1.NexusAICapability, e Existing, proof Proof
 	return f.whyNotAllowed(c, e, arn, proof)
 }
 
-// whyNotAllowed says who does not allow rights on an ARN. Roles always need the administrator of the cluster as well: many of them trust every
-// principal of the account. A pattern must not include stores that objects of the operator own by mistake: those need the ARN in full, and
-// those of other namespaces also that of the administrator.
+// whyNotAllowed says who does not allow rights on an ARN. Roles always need the administrator of the cluster as well: many of them trust
+// every principal of the account. A pattern must not include stores that objects of the operator own by mistake: those need the ARN in
+// full, and those of other namespaces also that of the administrator.
 func (f Facts) whyNotAllowed(c *nexusv1.NexusAICapability, e Existing, arn string, proof Proof) string {
 	noun := e.Of.Noun
 	what, owned := arn+", or a pattern of it,", proof.Foreign || proof.Neighbor

@@ -158,7 +158,8 @@ type GatewayFacts struct {
 type IdentityFacts struct {
 	// Recorded is status.identity.
 	Recorded nexusv1.IdentityStatus
-	// AgentReady is true when the EKS Pod Identity Agent is ready on a node, of EKS Auto Mode or with a pod of the agent, or will be on the first one; it is gathered only for a mode Auto that has not chosen.
+	// AgentReady is true when the EKS Pod Identity Agent is ready on a node, of EKS Auto Mode or with a pod of the agent, or will be on the
+	// first one; it is gathered only for a mode Auto that has not chosen.
 	AgentReady bool
 	// TrustsIssuer and TrustsPodIdentity are what any role of the workloads declares at present, and RoleReady whether all of them
 	// exist, work and declare the same.

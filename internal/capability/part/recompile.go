@@ -33,7 +33,8 @@ func (r Reads) Hold(f Facts) bool {
 }
 
 func (p Proof) equals(o Proof) bool {
-	return p.ARN == o.ARN && p.UID == o.UID && p.Client == o.Client && slices.Equal(p.Names, o.Names) && maps.Equal(p.Values, o.Values) && p.Settled == o.Settled && p.Foreign == o.Foreign && p.Neighbor == o.Neighbor
+	return p.ARN == o.ARN && p.UID == o.UID && p.Client == o.Client && slices.Equal(p.Names, o.Names) && maps.Equal(p.Values, o.Values) &&
+		p.Settled == o.Settled && p.Foreign == o.Foreign && p.Neighbor == o.Neighbor
 }
 
 // Equal reports whether the facts are the same.
@@ -83,10 +84,12 @@ func (k *Compiler) build(add func(*Compiler)) BuiltPart {
 	nodes, aws, grants := len(k.Nodes), len(k.AWS), len(k.Grants)
 	k.Read = Reads{}
 	add(k)
-	return BuiltPart{reads: k.Read, nodes: slices.Clone(k.Nodes[nodes:]), aws: slices.Clone(k.AWS[aws:]), grants: slices.Clone(k.Grants[grants:]), parameterSet: k.ParameterSet}
+	return BuiltPart{reads: k.Read, nodes: slices.Clone(k.Nodes[nodes:]), aws: slices.Clone(k.AWS[aws:]),
+		grants: slices.Clone(k.Grants[grants:]), parameterSet: k.ParameterSet}
 }
 
 // take adds what a part added before.
 func (k *Compiler) take(b BuiltPart) {
-	k.Nodes, k.AWS, k.Grants, k.ParameterSet = append(k.Nodes, b.nodes...), append(k.AWS, b.aws...), append(k.Grants, b.grants...), b.parameterSet
+	k.Nodes, k.AWS, k.Grants, k.ParameterSet = append(k.Nodes, b.nodes...), append(k.AWS, b.aws...), append(k.Grants, b.grants...),
+		b.parameterSet
 }

@@ -27,8 +27,10 @@ import (
 // partConditions speak of the steps, and of the policies; Ready is true only when all objects of all of
 // them are done.
 var partConditions = []string{
-	nexusv1.ConditionDataServicesReady, nexusv1.ConditionParametersReady, nexusv1.ConditionSecretsReady, nexusv1.ConditionCognitoReady, nexusv1.ConditionIdentityReady,
-	nexusv1.ConditionNamespaceReady, nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady, nexusv1.ConditionComponentsReady, nexusv1.ConditionIngressReady,
+	nexusv1.ConditionDataServicesReady, nexusv1.ConditionParametersReady, nexusv1.ConditionSecretsReady, nexusv1.ConditionCognitoReady,
+	nexusv1.ConditionIdentityReady,
+	nexusv1.ConditionNamespaceReady, nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady, nexusv1.ConditionComponentsReady,
+	nexusv1.ConditionIngressReady,
 	nexusv1.ConditionPoliciesReady,
 }
 
@@ -61,7 +63,8 @@ func (s summary) deletionConditions() []metav1.Condition {
 func (s summary) partOf(condition string) []view {
 	var out []view
 	for _, v := range s.nodes {
-		if step, ok := parts.All.Step(v.Step); ok && step.Condition == condition || v.Step == policies.StepPolicies && condition == nexusv1.ConditionPoliciesReady {
+		if step, ok := parts.All.Step(v.Step); ok && step.Condition == condition || v.Step == policies.StepPolicies &&
+			condition == nexusv1.ConditionPoliciesReady {
 			out = append(out, v)
 		}
 	}
@@ -164,7 +167,8 @@ func (r Report) WriteTo(st *nexusv1.NexusAICapabilityStatus, generation int64, n
 	for _, c := range r.Conditions {
 		status.Set(&st.Conditions, generation, now, c)
 	}
-	status.Summarize(&st.Conditions, status.Result{Err: r.Err, ReadyMessage: r.readyMessage(), Generation: generation, Now: now, FailingSince: r.FailingSince})
+	status.Summarize(&st.Conditions, status.Result{Err: r.Err, ReadyMessage: r.readyMessage(), Generation: generation, Now: now,
+		FailingSince: r.FailingSince})
 	st.Ready = status.ReadyAt(st.Conditions, generation)
 	st.Phase = r.Phase
 	if meta.IsStatusConditionTrue(st.Conditions, status.Stall) && !r.outlastsFailure() {
@@ -230,7 +234,8 @@ func OnlyProgress(before, after nexusv1.NexusAICapabilityStatus) bool {
 	wasAt, was := rolloutOf(before)
 	isAt, is := rolloutOf(after)
 	return before.Phase == after.Phase && wasAt == isAt && was == is && !before.Ready && !after.Ready &&
-		before.ObservedGeneration == after.ObservedGeneration && before.LastHandledReconcileAt == after.LastHandledReconcileAt && equality.Semantic.DeepEqual(before.Recovery, after.Recovery) && equality.Semantic.DeepEqual(before.Dropped, after.Dropped) &&
+		before.ObservedGeneration == after.ObservedGeneration && before.LastHandledReconcileAt == after.LastHandledReconcileAt &&
+		equality.Semantic.DeepEqual(before.Recovery, after.Recovery) && equality.Semantic.DeepEqual(before.Dropped, after.Dropped) &&
 		statesOf(before) == statesOf(after) &&
 		slices.EqualFunc(before.ReplacedPods, after.ReplacedPods, func(a, b nexusv1.ReplacedPod) bool { return a.UID == b.UID })
 }
@@ -285,7 +290,8 @@ func (s summary) components() []nexusv1.ComponentStatus {
 			row.Reason, row.Message = said.Reason, status.Truncate(said.Message, 512)
 		}
 		row.Runs = runsOf(nodes)
-		if i := slices.IndexFunc(nodes, func(v view) bool { return v.hasTrouble() && v.Object.GetKind() == workloads.KindCronJob }); i >= 0 && row.State == nexusv1.ResourceReady {
+		if i := slices.IndexFunc(nodes, func(v view) bool { return v.hasTrouble() && v.Object.GetKind() == workloads.KindCronJob }); i >= 0 &&
+			row.State == nexusv1.ResourceReady {
 			row.Reason, row.Message = nodes[i].Reason, status.Truncate(nodes[i].explain(), 512)
 		}
 		out = append(out, row)
@@ -295,7 +301,8 @@ func (s summary) components() []nexusv1.ComponentStatus {
 
 // cannotDrain reports whether a component is to drain and the API server does not know how.
 func (s summary) cannotDrain() bool {
-	return s.Facts.NoDrain && slices.ContainsFunc(part.ComponentsOf(&s.Capability.Spec), func(c part.Component) bool { return workloads.Drain(c, part.Facts{}) > 0 })
+	return s.Facts.NoDrain && slices.ContainsFunc(part.ComponentsOf(&s.Capability.Spec),
+		func(c part.Component) bool { return workloads.Drain(c, part.Facts{}) > 0 })
 }
 
 // runsOf returns the runs of a component by its objects; nil of one that is kept running.

@@ -50,7 +50,8 @@ type CredentialPods struct {
 // PodsToReplace chooses, among the pods of each Deployment that lack credentials, those to be replaced now. It returns the records of the
 // replacements that still count, and whether the bound leaves pods without credentials. A pod that a record names and that is
 // still there is chosen again, without a new record.
-func PodsToReplace(records []nexusv1.ReplacedPod, of map[string]CredentialPods, now time.Time) (chosen, kept []nexusv1.ReplacedPod, bounded bool) {
+func PodsToReplace(records []nexusv1.ReplacedPod, of map[string]CredentialPods, now time.Time) (chosen, kept []nexusv1.ReplacedPod,
+	bounded bool) {
 	kept = replacementsThatCount(records, of, now)
 	ofAll := maxReplacements - useless(since(kept, now.Add(-replacementWindow)), of)
 	for _, d := range part.SortedKeys(of) {

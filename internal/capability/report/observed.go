@@ -273,7 +273,8 @@ func (o Observed) servesHTTPS() bool {
 // what is declared instead does: the records, the zone and the certificate of the host before, while the Ingress waits for
 // the certificate of the next one, and the Ingress or Gateway before.
 func (o Observed) servesStill(kind string) bool {
-	return parts.All.FactsOf(kind).Step == traffic.StepIngress && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == traffic.StepIngress && !v.isDone() })
+	return parts.All.FactsOf(kind).Step == traffic.StepIngress &&
+		slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == traffic.StepIngress && !v.isDone() })
 }
 
 // Prunable reports whether an object of a kind that the capability does not declare any more may be deleted by now. While an
@@ -290,10 +291,11 @@ func (o Observed) Prunable(kind string) bool {
 	}
 }
 
-// AppliesStill reports whether an object with these labels is a version of a guardrail that pods may apply until they are replaced, or a budget
-// whose successor is not ready.
+// AppliesStill reports whether an object with these labels is a version of a guardrail that pods may apply until they are replaced, or a
+// budget whose successor is not ready.
 func (o Observed) AppliesStill(labels map[string]string) bool {
-	return o.awaitsBudget(labels) || labels[part.LabelComponent] == part.ComponentVersions && slices.ContainsFunc(o.views(), func(v view) bool { return v.Object.GetKind() == workloads.KindDeployment && !v.isDone() })
+	return o.awaitsBudget(labels) || labels[part.LabelComponent] == part.ComponentVersions &&
+		slices.ContainsFunc(o.views(), func(v view) bool { return v.Object.GetKind() == workloads.KindDeployment && !v.isDone() })
 }
 
 // stateOf is the node's state, and for a binding that closes a way that the capability needs that it does.

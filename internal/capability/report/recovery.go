@@ -20,7 +20,8 @@ func IsWaiting(c *nexusv1.NexusAICapability) bool {
 
 // keepsStores reports whether the deletion has come to the point at which it waits.
 func (s summary) keepsStores() bool {
-	return IsWaiting(s.Capability) && !slices.ContainsFunc(s.nodes, func(v view) bool { return parts.StageOf(v.ID) <= parts.StageOf(part.KindRole+"/") })
+	return IsWaiting(s.Capability) && !slices.ContainsFunc(s.nodes,
+		func(v view) bool { return parts.StageOf(v.ID) <= parts.StageOf(part.KindRole+"/") })
 }
 
 func (s summary) recoverableError() error {

@@ -69,7 +69,8 @@ func Summarize(o Observed) Report {
 		r.Endpoints = o.endpoints()
 		r.Coverage = s.coverage()
 		r.Region = o.Facts.RegionOf(o.Capability)
-		r.Identity = nexusv1.IdentityStatus{Mode: identity.WaysOf(o.Capability, o.Facts).Mode, Requested: identity.RequestedIdentity(o.Capability)}
+		r.Identity = nexusv1.IdentityStatus{Mode: identity.WaysOf(o.Capability, o.Facts).Mode,
+			Requested: identity.RequestedIdentity(o.Capability)}
 	}
 	return r
 }
@@ -343,7 +344,8 @@ func (s summary) firstTrouble() string {
 		return ""
 	}
 	out := troubled[0].explain()
-	if kind := troubled[0].Object.GetKind(); !slices.Contains([]string{workloads.KindAutoscaler, workloads.KindDeployment, workloads.KindDisruptionBudget, workloads.KindCronJob}, kind) {
+	if kind := troubled[0].Object.GetKind(); !slices.Contains([]string{workloads.KindAutoscaler, workloads.KindDeployment,
+		workloads.KindDisruptionBudget, workloads.KindCronJob}, kind) {
 		out = "not seen lately: " + out
 	}
 	if more := len(troubled) - 1; more > 0 {

@@ -33,20 +33,24 @@ const (
 )
 
 // memoryStrategies are the strategies, each with the name that it has in the memory.
-var memoryStrategies = map[nexusv1.MemoryStrategy]string{"Semantic": "semantic", "Summary": "summary", "UserPreference": "user_preference", "Episodic": "episodic"}
+var memoryStrategies = map[nexusv1.MemoryStrategy]string{"Semantic": "semantic", "Summary": "summary", "UserPreference": "user_preference",
+	"Episodic": "episodic"}
 
 // memoryUse lists the actions on what a memory holds; none of them changes the memory.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrockagentcore.html
 var memoryUse = []nexusv1.PartAction{
-	"bedrock-agentcore:CreateEvent", "bedrock-agentcore:DeleteEvent", "bedrock-agentcore:DeleteMemoryRecord", "bedrock-agentcore:GetEvent", "bedrock-agentcore:GetMemory",
+	"bedrock-agentcore:CreateEvent", "bedrock-agentcore:DeleteEvent", "bedrock-agentcore:DeleteMemoryRecord", "bedrock-agentcore:GetEvent",
+	"bedrock-agentcore:GetMemory",
 	"bedrock-agentcore:GetMemoryRecord", "bedrock-agentcore:ListActors", "bedrock-agentcore:ListEvents", "bedrock-agentcore:ListMemoryRecords",
 	"bedrock-agentcore:ListSessions", "bedrock-agentcore:RetrieveMemoryRecords",
 }
 
 func memoryParts(list []nexusv1.MemorySpec) (out []part.Resource) {
 	for i, m := range list {
-		resource := composed(m.Name, typeMemory, part.Entry(memoryField, i), func(k *part.Compiler) map[string]any { return memoryProperties(k, m) }).
-			Allows(memoryUse...).Tells(memoryIDVariable+part.EnvironmentVariable(m.Name), memoryParameterPrefix+m.Name+"-memory-id", "properties.MemoryId")
+		resource := composed(m.Name, typeMemory, part.Entry(memoryField, i),
+			func(k *part.Compiler) map[string]any { return memoryProperties(k, m) }).
+			Allows(memoryUse...).Tells(memoryIDVariable+part.EnvironmentVariable(m.Name), memoryParameterPrefix+m.Name+"-memory-id",
+			"properties.MemoryId")
 		resource.RecreateOnLoss = m.RecreateOnLoss
 		out = append(out, resource)
 	}
@@ -73,7 +77,8 @@ func checkMemory(v *part.Verdict, list []nexusv1.MemorySpec) {
 	v.Distinct(memoryField, part.NamesIn(list, func(m nexusv1.MemorySpec) string { return m.Name }), maxMemoryPurpose)
 	for i, m := range list {
 		at := part.Entry(memoryField, i)
-		v.Require(m.EventExpiryDays == nil || *m.EventExpiryDays >= leastEventDays && *m.EventExpiryDays <= mostEventDays, at+".eventExpiryDays", "%d to %d", leastEventDays, mostEventDays)
+		v.Require(m.EventExpiryDays == nil || *m.EventExpiryDays >= leastEventDays && *m.EventExpiryDays <= mostEventDays, at+".eventExpiryDays",
+			"%d to %d", leastEventDays, mostEventDays)
 		seen := map[nexusv1.MemoryStrategy]bool{}
 		for j, s := range m.Strategies {
 			field := part.Entry(at+".strategies", j)
@@ -97,8 +102,8 @@ const (
 	sidImageToken = "ImageToken"
 )
 
-// runtimeUse lists the actions of workloads on a runtime. AWS evaluates them for the runtime and for the endpoint through which it is invoked,
-// of which AgentCore makes one with each runtime.
+// runtimeUse lists the actions of workloads on a runtime. AWS evaluates them for the runtime and for the endpoint through which it is
+// invoked, of which AgentCore makes one with each runtime.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrockagentcore.html
 var runtimeUse = []string{
 	"bedrock-agentcore:InvokeAgentRuntime", "bedrock-agentcore:InvokeAgentRuntimeWithWebSocketStream", "bedrock-agentcore:StopRuntimeSession",
@@ -108,9 +113,11 @@ var runtimeUse = []string{
 func agentRuntimeParts(ps part.Parts, s *nexusv1.NexusAICapabilitySpec, list []nexusv1.AgentRuntimeSpec) (out []part.Resource) {
 	for i, r := range list {
 		a := runtimeAccess(ps, s, r)
-		resource := composed(r.Name, typeRuntime, part.Entry(runtimesField, i), func(k *part.Compiler) map[string]any { return runtimeProperties(k, r) }).
+		resource := composed(r.Name, typeRuntime, part.Entry(runtimesField, i),
+			func(k *part.Compiler) map[string]any { return runtimeProperties(k, r) }).
 			Allows().
-			Tells("NEXUS_AGENT_RUNTIME_ARN_"+part.EnvironmentVariable(r.Name), "bedrock-agentcore/"+r.Name+"-runtime-arn", "properties.AgentRuntimeArn").
+			Tells("NEXUS_AGENT_RUNTIME_ARN_"+part.EnvironmentVariable(r.Name), "bedrock-agentcore/"+r.Name+"-runtime-arn",
+				"properties.AgentRuntimeArn").
 			After(objectNames(a)...)
 		resource.Behind = func(_ *part.Compiler, arn string) []iampolicy.Statement {
 			return []iampolicy.Statement{{Action: runtimeUse, Resource: []string{arn, arn + "/runtime-endpoint/DEFAULT"}}}
@@ -159,8 +166,8 @@ func runtimeName(k *part.Compiler, r nexusv1.AgentRuntimeSpec) string {
 	return part.Fitted(strings.ReplaceAll(k.Names.Of(r.Name), "-", "_"), maxRuntimeName, "_")
 }
 
-// runtimeVariables are the declared variables, and those of what the agent may use. Those about the cluster and about parameters, which the agent
-// has no rights on, are left out.
+// runtimeVariables are the declared variables, and those of what the agent may use. Those about the cluster and about parameters, which the
+// agent has no rights on, are left out.
 func runtimeVariables(k *part.Compiler, r nexusv1.AgentRuntimeSpec) map[string]any {
 	out := map[string]any{}
 	for _, v := range r.Env {
@@ -201,9 +208,11 @@ func usedByRuntime(k *part.Compiler, r nexusv1.AgentRuntimeSpec) (out []string) 
 func agentRuntimeRights(k *part.Compiler, r nexusv1.AgentRuntimeSpec) (out []iampolicy.Statement, lacks string) {
 	logs := k.Home.ARN("logs", "log-group:/aws/bedrock-agentcore/runtimes/"+runtimeName(k, r)+"-*")
 	out = append(out,
-		iampolicy.Statement{Sid: "Image", Action: []string{"ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}, Resource: []string{k.Home.ARN("ecr", "repository/"+repositoryOf(r.Image))}},
+		iampolicy.Statement{Sid: "Image", Action: []string{"ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"},
+			Resource: []string{k.Home.ARN("ecr", "repository/"+repositoryOf(r.Image))}},
 		iampolicy.Statement{Sid: sidImageToken, Action: []string{"ecr:GetAuthorizationToken"}, Resource: []string{"*"}},
-		iampolicy.Statement{Sid: "Logs", Action: []string{"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}, Resource: []string{logs, logs + ":log-stream:*"}},
+		iampolicy.Statement{Sid: "Logs", Action: []string{"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams",
+			"logs:PutLogEvents"}, Resource: []string{logs, logs + ":log-stream:*"}},
 	)
 	a := runtimeAccess(k.Parts, &k.Capability.Spec, r)
 	for _, s := range k.RightsWithin(a) {
@@ -269,7 +278,8 @@ func checkRuntimeAccess(v *part.Verdict, at string, s *nexusv1.NexusAICapability
 		field := part.Entry(at, i)
 		v.Matches(field, string(name), part.MaxLabel, part.AccessPattern)
 		v.Require(!seen[name], field, "%q is there twice", name)
-		v.Require(len(part.MeantBy(name, all)) > 0, field, "%q is nothing that an agent runtime can use: %s", name, v.Parts.InsteadOf(name, s, all))
+		v.Require(len(part.MeantBy(name, all)) > 0, field, "%q is nothing that an agent runtime can use: %s", name,
+			v.Parts.InsteadOf(name, s, all))
 		seen[name] = true
 	}
 }
@@ -279,7 +289,8 @@ func checkRuntimeVariables(v *part.Verdict, at string, c *nexusv1.NexusAICapabil
 	for i, e := range r.Env {
 		field := part.Entry(at, i)
 		v.Matches(field+".name", e.Name, 100, agentVariablePattern)
-		v.Require(!strings.HasPrefix(e.Name, "NEXUS_") && !strings.HasPrefix(e.Name, "AWS_"), field+".name", "%q begins with NEXUS_ or AWS_, which the operator and AWS set", e.Name)
+		v.Require(!strings.HasPrefix(e.Name, "NEXUS_") && !strings.HasPrefix(e.Name, "AWS_"), field+".name",
+			"%q begins with NEXUS_ or AWS_, which the operator and AWS set", e.Name)
 		v.Require(len(e.Value) <= 2048, field+".value", "at most 2048 characters")
 		v.Require(!seen[e.Name], field+".name", "%q is there twice", status.Truncate(e.Name, part.MaxLabel))
 		seen[e.Name] = true

@@ -32,7 +32,8 @@ func Part() part.Part {
 			Narrow: func(a part.AccessSet, out *nexusv1.NexusAICapabilitySpec) { out.AI = restrictAI(a, out.AI) },
 		},
 		Resources: aiParts,
-		Billed: []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", typeGuardrail, typeInferenceProfile, "AWS::BedrockAgentCore::Memory",
+		Billed: []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", typeGuardrail, typeInferenceProfile,
+			"AWS::BedrockAgentCore::Memory",
 			"AWS::Bedrock::KnowledgeBase", typeGateway, typeRuntime},
 		// The name of a data source and of a target would be taken, and AWS allows 20 versions of a guardrail, of which each edit makes one.
 		// https://docs.aws.amazon.com/general/latest/gr/bedrock.html
@@ -46,12 +47,14 @@ func aiOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.AISpec { return *cmp.Or(s.AI
 // aiParts returns the resources that spec.ai becomes.
 func aiParts(ps part.Parts, s *nexusv1.NexusAICapabilitySpec) []part.Resource {
 	ai := aiOf(s)
-	return slices.Concat(vectorStoreParts(ai.VectorStores), guardrailParts(ai.Guardrails), inferenceProfileParts(s, ai.InferenceProfiles), memoryParts(ai.Memory), knowledgeBaseParts(ai.KnowledgeBases), gatewayParts(ai.Gateways), agentRuntimeParts(ps, s, ai.AgentRuntimes))
+	return slices.Concat(vectorStoreParts(ai.VectorStores), guardrailParts(ai.Guardrails), inferenceProfileParts(s, ai.InferenceProfiles),
+		memoryParts(ai.Memory), knowledgeBaseParts(ai.KnowledgeBases), gatewayParts(ai.Gateways), agentRuntimeParts(ps, s, ai.AgentRuntimes))
 }
 
 // composed returns a resource of a type that the operator composes.
 func composed(name, typeName, field string, compose func(*part.Compiler) map[string]any) part.Resource {
-	return part.Resource{ResourcePart: nexusv1.ResourcePart{Name: name, Type: typeName}, Field: field, Component: part.ComponentAI, Compose: compose}
+	return part.Resource{ResourcePart: nexusv1.ResourcePart{Name: name, Type: typeName}, Field: field, Component: part.ComponentAI,
+		Compose: compose}
 }
 
 // statusOf refers to a field in the status of the object of another resource.
@@ -97,7 +100,8 @@ func restrictAI(a part.AccessSet, ai *nexusv1.AISpec) *nexusv1.AISpec {
 		Memory:            part.Keep(a, ofMemory, ai.Memory, func(m nexusv1.MemorySpec) string { return m.Name }),
 		Gateways:          part.Keep(a, ofGateways, ai.Gateways, func(g nexusv1.ToolGatewaySpec) string { return g.Name }),
 		AgentRuntimes:     part.Keep(a, ofRuntimes, ai.AgentRuntimes, func(r nexusv1.AgentRuntimeSpec) string { return r.Name }),
-		KnowledgeBases:    part.Keep(a, bedrock.OfKnowledgeBases, ai.KnowledgeBases, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }),
+		KnowledgeBases: part.Keep(a, bedrock.OfKnowledgeBases, ai.KnowledgeBases,
+			func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }),
 	}
 }
 
@@ -107,7 +111,8 @@ const maxAIEntries = 8
 // checkAI checks spec.ai.
 func checkAI(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 	ai := aiOf(&c.Spec)
-	v.Require(max(len(ai.VectorStores), len(ai.Guardrails), len(ai.InferenceProfiles), len(ai.Memory), len(ai.KnowledgeBases), len(ai.Gateways), len(ai.AgentRuntimes)) <= maxAIEntries, aiField, "at most %d entries in each list", maxAIEntries)
+	v.Require(max(len(ai.VectorStores), len(ai.Guardrails), len(ai.InferenceProfiles), len(ai.Memory), len(ai.KnowledgeBases),
+		len(ai.Gateways), len(ai.AgentRuntimes)) <= maxAIEntries, aiField, "at most %d entries in each list", maxAIEntries)
 	checkVectorStores(v, ai.VectorStores)
 	checkAIGuardrails(v, ai.Guardrails)
 	checkInferenceProfiles(v, ai.InferenceProfiles, f)

@@ -34,7 +34,8 @@ func gatewayParts(list []nexusv1.ToolGatewaySpec) (out []part.Resource) {
 	for i, g := range list {
 		at := part.Entry(gatewaysField, i)
 		gateway := composed(g.Name, typeGateway, at, func(k *part.Compiler) map[string]any {
-			return map[string]any{"Name": part.Fitted(k.Names.Of(g.Name), maxGatewayName, "-"), "ProtocolType": "MCP", "AuthorizerType": "AWS_IAM", "RoleArn": resources.RoleOf(k, g.Name)}
+			return map[string]any{"Name": part.Fitted(k.Names.Of(g.Name), maxGatewayName, "-"), "ProtocolType": "MCP", "AuthorizerType": "AWS_IAM",
+				"RoleArn": resources.RoleOf(k, g.Name)}
 		}).Allows().
 			Tells("NEXUS_GATEWAY_URL_"+part.EnvironmentVariable(g.Name), "bedrock-agentcore/"+g.Name+"-gateway-url", "properties.GatewayUrl").
 			After(functionsOf(g)...)
@@ -45,7 +46,8 @@ func gatewayParts(list []nexusv1.ToolGatewaySpec) (out []part.Resource) {
 		gateway.Role = gatewayRole(g)
 		out = append(out, gateway)
 		for j, t := range g.Targets {
-			target := composed(g.Name+"-"+t.Name, typeGatewayTarget, part.Entry(at+".targets", j), func(k *part.Compiler) map[string]any { return targetProperties(k, g, t) }).After(g.Name)
+			target := composed(g.Name+"-"+t.Name, typeGatewayTarget, part.Entry(at+".targets", j),
+				func(k *part.Compiler) map[string]any { return targetProperties(k, g, t) }).After(g.Name)
 			if t.Function != "" {
 				target = target.After(string(t.Function))
 			}
@@ -204,8 +206,8 @@ var privateNames = []string{"arpa", "internal", "local", "localhost", "svc"}
 
 var publicHostPattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?[.])+([a-z]([a-z0-9-]*[a-z0-9])?)$`)
 
-// checkEndpoint requires the URL of a server on the internet by its name. AgentCore calls it from its own network, where addresses and names of
-// private networks lead elsewhere.
+// checkEndpoint requires the URL of a server on the internet by its name. AgentCore calls it from its own network, where addresses and
+// names of private networks lead elsewhere.
 func checkEndpoint(v *part.Verdict, at, url string) {
 	v.Matches(at, url, maxEndpoint, endpointPattern)
 	host, _, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")

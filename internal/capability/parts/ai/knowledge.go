@@ -37,7 +37,8 @@ var dimensionsOf = map[string][]int32{
 
 // vectorUse lists what a knowledge base does with the vectors of its index.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
-var vectorUse = []string{"s3vectors:DeleteVectors", "s3vectors:GetIndex", "s3vectors:GetVectors", "s3vectors:PutVectors", "s3vectors:QueryVectors"}
+var vectorUse = []string{"s3vectors:DeleteVectors", "s3vectors:GetIndex", "s3vectors:GetVectors", "s3vectors:PutVectors",
+	"s3vectors:QueryVectors"}
 
 // sourceName is the purpose of the data source of a knowledge base.
 func sourceName(knowledgeBase string) string { return knowledgeBase + "-source" }
@@ -46,7 +47,8 @@ func sourceName(knowledgeBase string) string { return knowledgeBase + "-source" 
 // actions of the workloads, because AWS evaluates it for no resource.
 func knowledgeBaseParts(list []nexusv1.KnowledgeBaseSpec) (out []part.Resource) {
 	for i, kb := range list {
-		at, variable, index := part.Entry(knowledgeBasesField, i), part.EnvironmentVariable(kb.Name), kb.Create.VectorIndex.Store+"-"+kb.Create.VectorIndex.Index
+		at, variable, index := part.Entry(knowledgeBasesField, i), part.EnvironmentVariable(kb.Name),
+			kb.Create.VectorIndex.Store+"-"+kb.Create.VectorIndex.Index
 		actions := []nexusv1.PartAction{"bedrock:Retrieve"}
 		if kb.Create.WorkloadsSync {
 			actions = append(actions, "bedrock:GetIngestionJob", "bedrock:ListIngestionJobs", "bedrock:StartIngestionJob")
@@ -121,7 +123,8 @@ func knowledgeBaseRole(kb nexusv1.KnowledgeBaseSpec, index string) *part.Service
 // knowledgeBaseRights allow a knowledge base to embed texts with its model, to use the vectors of its index, and to read its source.
 // https://docs.aws.amazon.com/bedrock/latest/userguide/kb-permissions.html
 func knowledgeBaseRights(k *part.Compiler, kb nexusv1.KnowledgeBaseSpec, index string) (out []iampolicy.Statement, lacks string) {
-	out = append(out, iampolicy.Statement{Sid: "Embed", Action: []string{"bedrock:InvokeModel"}, Resource: []string{bedrock.FoundationModel(k.Home, k.Home.Region, kb.Create.EmbeddingModelID)}})
+	out = append(out, iampolicy.Statement{Sid: "Embed", Action: []string{"bedrock:InvokeModel"},
+		Resource: []string{bedrock.FoundationModel(k.Home, k.Home.Region, kb.Create.EmbeddingModelID)}})
 	bucket := k.Owned(sourceID(k, kb), k.Home.BucketARN(buckets.NameInS3(k, kb.Create.Source.Bucket)))
 	if bucket == "" {
 		lacks = sourceID(k, kb)
@@ -161,7 +164,8 @@ func checkKnowledgeBases(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, f pa
 		at := part.Entry(knowledgeBasesField, i) + ".create"
 		v.Matches(at+".embeddingModelID", kb.Create.EmbeddingModelID, 140, bedrock.ModelPattern)
 		v.Optional(at+".source.prefix", kb.Create.Source.Prefix, maxSourcePrefix, prefixPattern)
-		v.Require(isOwnBucket(s, kb.Create.Source.Bucket), at+".source.bucket", "%q is no bucket that dataServices.s3 of the capability creates", status.Truncate(kb.Create.Source.Bucket, part.MaxLabel))
+		v.Require(isOwnBucket(s, kb.Create.Source.Bucket), at+".source.bucket", "%q is no bucket that dataServices.s3 of the capability creates",
+			status.Truncate(kb.Create.Source.Bucket, part.MaxLabel))
 		checkIndexOfKnowledge(v, at, s, kb.Create)
 		v.Require(!used[kb.Create.VectorIndex], at+".vectorIndex", "is that of another knowledge base, whose passages would be found by both: declare another index")
 		used[kb.Create.VectorIndex] = true
@@ -177,14 +181,15 @@ func isOwnBucket(s *nexusv1.NexusAICapabilitySpec, name string) bool {
 	return slices.ContainsFunc(buckets.Selected(s), func(b nexusv1.BucketSpec) bool { return b.Name == name && b.Existing == nil })
 }
 
-// checkIndexOfKnowledge requires an index that fits the model, and that keeps the texts out of the metadata by which queries filter: S3 Vectors
-// limits that to 2 KB for each vector, and an ingestion fails beyond it.
+// checkIndexOfKnowledge requires an index that fits the model, and that keeps the texts out of the metadata by which queries filter: S3
+// Vectors limits that to 2 KB for each vector, and an ingestion fails beyond it.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-limitations.html
 func checkIndexOfKnowledge(v *part.Verdict, at string, s *nexusv1.NexusAICapabilitySpec, create nexusv1.KnowledgeBaseCreateSpec) {
 	ref := create.VectorIndex
 	field, index := findIndex(aiOf(s).VectorStores, ref)
 	if field == "" {
-		v.Require(false, at+".vectorIndex", "%s/%s is no index of spec.ai.vectorStores", status.Truncate(ref.Store, part.MaxLabel), status.Truncate(ref.Index, part.MaxLabel))
+		v.Require(false, at+".vectorIndex", "%s/%s is no index of spec.ai.vectorStores", status.Truncate(ref.Store, part.MaxLabel),
+			status.Truncate(ref.Index, part.MaxLabel))
 		return
 	}
 	for _, key := range []nexusv1.MetadataKey{keyOfTexts, keyOfMetadata} {
@@ -224,8 +229,10 @@ func vectorStoreParts(list []nexusv1.VectorStoreSpec) (out []part.Resource) {
 		for j, index := range store.Indexes {
 			resource := composed(vectorIndex(store, index), typeVectorIndex, part.Entry(at+".indexes", j), func(k *part.Compiler) map[string]any {
 				return vectorIndexProperties(k, store, index)
-			}).Allows("s3vectors:DeleteVectors", "s3vectors:GetIndex", "s3vectors:GetVectors", "s3vectors:ListVectors", "s3vectors:PutVectors", "s3vectors:QueryVectors").
-				Tells("NEXUS_VECTOR_INDEX_ARN_"+variable+"_"+part.EnvironmentVariable(index.Name), "s3vectors/"+vectorIndex(store, index)+"-index-arn", resources.ExportARN).
+			}).Allows("s3vectors:DeleteVectors", "s3vectors:GetIndex", "s3vectors:GetVectors", "s3vectors:ListVectors", "s3vectors:PutVectors",
+				"s3vectors:QueryVectors").
+				Tells("NEXUS_VECTOR_INDEX_ARN_"+variable+"_"+part.EnvironmentVariable(index.Name), "s3vectors/"+vectorIndex(store, index)+"-index-arn",
+					resources.ExportARN).
 				After(store.Name)
 			resource.RecreateOnLoss = store.RecreateOnLoss
 			out = append(out, resource)

@@ -157,7 +157,8 @@ func inferenceProfileParts(s *nexusv1.NexusAICapabilitySpec, list []nexusv1.Infe
 				"ModelSource": map[string]any{"CopyFrom": sourceOf(k, p)}}
 		}).Allows("bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream").
 			Tells("NEXUS_BEDROCK_MODEL_"+part.EnvironmentVariable(p.Name), "bedrock/"+p.Name+"-model", resources.ExportARN)
-		resource.Tags = map[string]awsv1.TagValue{part.TagCapability: awsv1.TagValue(part.Names{Capability: s.CapabilityName, Environment: s.Environment}.Prefix())}
+		resource.Tags = map[string]awsv1.TagValue{part.TagCapability: awsv1.TagValue(part.Names{Capability: s.CapabilityName,
+			Environment: s.Environment}.Prefix())}
 		resource.Behind = func(k *part.Compiler, arn string) []iampolicy.Statement {
 			return []iampolicy.Statement{{Action: bedrock.Invoke, Resource: []string{modelBehind(k, p)},
 				Condition: iampolicy.Conditions{"StringEquals": {"bedrock:InferenceProfileArn": {arn}}}}}
@@ -190,7 +191,8 @@ func checkInferenceProfiles(v *part.Verdict, list []nexusv1.InferenceProfileSpec
 		v.Matches(at+".modelID", p.ModelID, 140, bedrock.ModelPattern)
 		if p.SystemProfile != "" {
 			v.Matches(at+".systemProfile", p.SystemProfile, 160, bedrock.InferenceProfilePattern)
-			v.Require(strings.HasSuffix(p.SystemProfile, "."+p.ModelID), at+".systemProfile", "a profile of %s is a geography, a dot and that ID", p.ModelID)
+			v.Require(strings.HasSuffix(p.SystemProfile, "."+p.ModelID), at+".systemProfile", "a profile of %s is a geography, a dot and that ID",
+				p.ModelID)
 		}
 	}
 	// The account is known once the provider was read, and with it whether it has a boundary.

@@ -45,7 +45,8 @@ func Part() part.Part {
 				}
 				limited := *data.Bedrock
 				limited.Models = part.Keep(a, OfModels, limited.Models, func(m nexusv1.BedrockModel) string { return m.Name })
-				limited.KnowledgeBases = part.Keep(a, OfKnowledgeBases, limited.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name })
+				limited.KnowledgeBases = part.Keep(a, OfKnowledgeBases, limited.KnowledgeBases,
+					func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name })
 				limited.Guardrails = part.Keep(a, OfGuardrails, limited.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name })
 				data.Bedrock = &limited
 			},
@@ -60,15 +61,19 @@ func bedrockValues(k *part.Compiler) (out []part.Value) {
 		out = append(out, part.Value{Parameter: "bedrock/region", Variable: "NEXUS_BEDROCK_REGION", Text: bedrockHome(k).Region})
 	}
 	for _, m := range b.Models {
-		out = append(out, part.Value{Parameter: "bedrock/" + m.Name + "-model", Variable: "NEXUS_BEDROCK_MODEL_" + part.EnvironmentVariable(m.Name), Text: invoked(m)})
+		out = append(out, part.Value{Parameter: "bedrock/" + m.Name + "-model",
+			Variable: "NEXUS_BEDROCK_MODEL_" + part.EnvironmentVariable(m.Name), Text: invoked(m)})
 	}
 	for _, kb := range b.KnowledgeBases {
-		out = append(out, part.Value{Parameter: "bedrock/" + kb.Name + "-knowledge-base", Variable: "NEXUS_BEDROCK_KNOWLEDGE_BASE_" + part.EnvironmentVariable(kb.Name), Text: kb.ID})
+		out = append(out, part.Value{Parameter: "bedrock/" + kb.Name + "-knowledge-base",
+			Variable: "NEXUS_BEDROCK_KNOWLEDGE_BASE_" + part.EnvironmentVariable(kb.Name), Text: kb.ID})
 	}
 	for _, g := range b.Guardrails {
-		out = append(out, part.Value{Parameter: "bedrock/" + g.Name + "-guardrail", Variable: "NEXUS_BEDROCK_GUARDRAIL_" + part.EnvironmentVariable(g.Name), Text: g.ID},
+		out = append(out, part.Value{Parameter: "bedrock/" + g.Name + "-guardrail",
+			Variable: "NEXUS_BEDROCK_GUARDRAIL_" + part.EnvironmentVariable(g.Name), Text: g.ID},
 			// One word, so that no guardrail can be named like the version of another.
-			part.Value{Parameter: "bedrock/" + g.Name + "-guardrail-version", Variable: "NEXUS_BEDROCK_GUARDRAILVERSION_" + part.EnvironmentVariable(g.Name), Text: guardrailVersion(g)})
+			part.Value{Parameter: "bedrock/" + g.Name + "-guardrail-version",
+				Variable: "NEXUS_BEDROCK_GUARDRAILVERSION_" + part.EnvironmentVariable(g.Name), Text: guardrailVersion(g)})
 	}
 	return out
 }
@@ -164,7 +169,8 @@ func checkBedrock(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 	for i, m := range b.Models {
 		checkModel(v, fmt.Sprintf("%s.models[%d]", at, i), m, cmp.Or(b.Region, f.RegionOf(c)), f)
 	}
-	v.Distinct(at+".knowledgeBases", part.NamesIn(b.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name }), MaxPurpose)
+	v.Distinct(at+".knowledgeBases", part.NamesIn(b.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name }),
+		MaxPurpose)
 	for i, kb := range b.KnowledgeBases {
 		v.Matches(fmt.Sprintf("%s.knowledgeBases[%d].id", at, i), kb.ID, 10, knowledgeBasePattern)
 	}

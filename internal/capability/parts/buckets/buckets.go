@@ -27,12 +27,14 @@ const (
 var bucketNames = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]+[a-z0-9]$`)
 
 // existingBuckets describes the ARNs of buckets that exist already.
-var existingBuckets = part.ExistingKind{Noun: "bucket", Service: "s3", Names: bucketNames, Most: maxBucketName, IsGlobal: true, HasNoAccount: true, ARN: func(h part.Home, e part.Existing) string { return h.BucketARN(e.NameIn()) }}
+var existingBuckets = part.ExistingKind{Noun: "bucket", Service: "s3", Names: bucketNames, Most: maxBucketName, IsGlobal: true,
+	HasNoAccount: true, ARN: func(h part.Home, e part.Existing) string { return h.BucketARN(e.NameIn()) }}
 
 // Part is spec.dataServices.s3.
 func Part() part.Part {
 	return part.Part{
-		Steps: []part.Step{{Number: 2, Name: StepS3, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
+		Steps: []part.Step{{Number: 2, Name: StepS3, Phase: nexusv1.PhaseProvisioningDataServices,
+			Condition: nexusv1.ConditionDataServicesReady}},
 		Kinds: []part.KindFacts{{
 			Kind: KindBucket, Step: StepS3, Removed: part.Removal{Stage: part.RemovesData + 70, Steps: []string{StepS3}},
 			Grants: true, Store: true, IsBilled: true, Refusal: "is declared in spec.dataServices.s3",
@@ -96,7 +98,8 @@ func doomBucket(c *nexusv1.NexusAICapability, want awsv1.Resource, mayDeleteData
 // bucketValues tell the application the names of the buckets.
 func bucketValues(k *part.Compiler) (out []part.Value) {
 	for _, b := range Selected(k.Spec) {
-		out = append(out, part.Value{Parameter: "s3/" + b.Name + "-bucket", Variable: "NEXUS_S3_BUCKET_" + part.EnvironmentVariable(b.Name), Text: nameOfStore(k, b)})
+		out = append(out, part.Value{Parameter: "s3/" + b.Name + "-bucket", Variable: "NEXUS_S3_BUCKET_" + part.EnvironmentVariable(b.Name),
+			Text: nameOfStore(k, b)})
 	}
 	return out
 }
@@ -132,7 +135,8 @@ func addBuckets(k *part.Compiler) {
 		}
 		all := Spec(k.Spec)
 		o := &awsv1.S3Bucket{Spec: bucketSpec(k, b, all)}
-		k.AddGrant(k.Resource(part.Child{Kind: KindBucket, Name: Object(k.Capability, b.Name), Step: StepS3, Component: "s3"}, o, k.AfterKey(all.KMSKeyArn)...))
+		k.AddGrant(k.Resource(part.Child{Kind: KindBucket, Name: Object(k.Capability, b.Name), Step: StepS3, Component: "s3"}, o,
+			k.AfterKey(all.KMSKeyArn)...))
 	}
 }
 
@@ -317,7 +321,8 @@ func checkTransitions(v *part.Verdict, field string, r nexusv1.LifecycleRule) {
 	for i, t := range r.Transitions {
 		at := fmt.Sprintf("%s.transitions[%d]", field, i)
 		v.Require(t.Days >= 0, at+".days", "days are at least 0")
-		part.OneOf(v, at+".storageClass", t.StorageClass, "GLACIER", "DEEP_ARCHIVE", "INTELLIGENT_TIERING", "STANDARD_IA", "ONEZONE_IA", "GLACIER_IR")
+		part.OneOf(v, at+".storageClass", t.StorageClass, "GLACIER", "DEEP_ARCHIVE", "INTELLIGENT_TIERING", "STANDARD_IA", "ONEZONE_IA",
+			"GLACIER_IR")
 		v.Require(!seen[t.StorageClass], at+".storageClass", "%s is there twice", t.StorageClass)
 		seen[t.StorageClass] = true
 		v.Require(!slices.Contains(infrequent, t.StorageClass) || t.Days >= infrequentDays, at+".days",

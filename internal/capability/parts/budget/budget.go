@@ -46,8 +46,10 @@ func addBudget(k *part.Compiler) {
 		return
 	}
 	arn := k.Home.ARN("sns", k.Names.Of(budgetPurpose))
-	topic := k.Resource(part.Child{Kind: messages.KindTopic, Name: k.Names.Of(budgetPurpose), Step: messages.StepSNS, Component: part.ComponentBudget}, &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
-		TopicName: k.Names.Of(budgetPurpose), DisplayName: new(""), KMSMasterKeyID: new(""), Policy: new(k.Document(budgetTopicPolicy(k, arn)...)),
+	topic := k.Resource(part.Child{Kind: messages.KindTopic, Name: k.Names.Of(budgetPurpose), Step: messages.StepSNS,
+		Component: part.ComponentBudget}, &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
+		TopicName: k.Names.Of(budgetPurpose), DisplayName: new(""), KMSMasterKeyID: new(""),
+		Policy: new(k.Document(budgetTopicPolicy(k, arn)...)),
 	}})
 	name := k.Names.Of(budgetName(b))
 	text, err := json.Marshal(map[string]any{
@@ -63,7 +65,8 @@ func addBudget(k *part.Compiler) {
 		return
 	}
 	o := &awsv1.AWSResource{Spec: awsv1.AWSResourceSpec{TypeName: typeBudget, Properties: runtime.RawExtension{Raw: text}}}
-	k.Resource(part.Child{Kind: part.KindAnyType, Name: name, Step: part.StepResources, Component: part.ComponentBudget}, o, graph.NeedReady(topic)...)
+	k.Resource(part.Child{Kind: part.KindAnyType, Name: name, Step: part.StepResources, Component: part.ComponentBudget}, o,
+		graph.NeedReady(topic)...)
 }
 
 // currencyOf is that of the declaration, or that in which AWS bills the partition.
@@ -89,7 +92,8 @@ func notificationsOf(b *nexusv1.BudgetSpec, topic string) (out []any) {
 	}
 	for _, t := range thresholdsOf(b) {
 		out = append(out, map[string]any{"Notification": map[string]any{
-			"NotificationType": strings.ToUpper(string(t.Costs)), "ComparisonOperator": "GREATER_THAN", "Threshold": int64(t.Percent), "ThresholdType": "PERCENTAGE",
+			"NotificationType": strings.ToUpper(string(t.Costs)), "ComparisonOperator": "GREATER_THAN", "Threshold": int64(t.Percent),
+			"ThresholdType": "PERCENTAGE",
 		}, "Subscribers": slices.Clone(subscribers)})
 	}
 	return out
@@ -115,7 +119,8 @@ func thresholdsOf(b *nexusv1.BudgetSpec) []nexusv1.BudgetThreshold {
 func budgetTopicPolicy(k *part.Compiler, arn string) []iampolicy.Statement {
 	return []iampolicy.Statement{
 		messages.TopicPolicy(k, nexusv1.TopicSpec{Name: budgetPurpose}),
-		{Sid: "Budgets", Principal: iampolicy.Principals{"Service": {"budgets.amazonaws.com"}}, Action: []string{"sns:Publish"}, Resource: []string{arn},
+		{Sid: "Budgets", Principal: iampolicy.Principals{"Service": {"budgets.amazonaws.com"}}, Action: []string{"sns:Publish"},
+			Resource: []string{arn},
 			Condition: iampolicy.Conditions{
 				"StringEquals": {"aws:SourceAccount": {k.Home.Account}},
 				"ArnLike":      {"aws:SourceArn": {"arn:" + k.Home.Partition + ":budgets::" + k.Home.Account + ":*"}},
@@ -126,7 +131,8 @@ func budgetTopicPolicy(k *part.Compiler, arn string) []iampolicy.Statement {
 // Part is spec.budget.
 func Part() part.Part {
 	return part.Part{
-		Checks:  []part.Turn[part.Checking]{part.At(110, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkBudget(v, c) })},
+		Checks: []part.Turn[part.Checking]{part.At(110,
+			func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkBudget(v, c) })},
 		Compile: []func(*part.Compiler){addBudget},
 	}
 }

@@ -28,7 +28,8 @@ func checkExisting(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) 
 		at, of := e.Field+".existing", e.Of
 		v.Require((e.Store.Name != "") != (e.Store.ARN != ""), at, "needs exactly one of name and arn")
 		checkExistingARN(v, at+".arn", c, e, f)
-		v.Require(len(e.NameIn()) <= of.Most && of.Names.MatchString(e.NameIn()), at, "%q is not the name of a %s", status.Truncate(e.NameIn(), 64), of.Noun)
+		v.Require(len(e.NameIn()) <= of.Most && of.Names.MatchString(e.NameIn()), at, "%q is not the name of a %s",
+			status.Truncate(e.NameIn(), 64), of.Noun)
 		twin := e.Kind + "/" + e.NameIn()
 		v.Require(seen[twin] == "", at, "names the same %s as %s", of.Noun, seen[twin])
 		seen[twin] = e.Field

@@ -27,7 +27,8 @@ var cronFields = []cronField{
 	{name: "hours", max: 23},
 	{name: "day-of-month", min: 1, max: 31, special: regexp.MustCompile(`^([?]|L|LW|([1-9]|[12][0-9]|3[01])W)$`)},
 	{name: "month", min: 1, max: 12, names: []string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}},
-	{name: "day-of-week", min: 1, max: 7, names: []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}, special: regexp.MustCompile(`^([?]|L|[1-7]L|[1-7]#[1-5])$`)},
+	{name: "day-of-week", min: 1, max: 7, names: []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"},
+		special: regexp.MustCompile(`^([?]|L|[1-7]L|[1-7]#[1-5])$`)},
 	{name: "year", min: 1970, max: 2199},
 }
 

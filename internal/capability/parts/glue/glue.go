@@ -29,9 +29,11 @@ const (
 func Part() part.Part {
 	const refusal = "is declared in spec.dataServices.glue"
 	return part.Part{
-		Steps: []part.Step{{Number: 3, Name: StepGlue, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
+		Steps: []part.Step{{Number: 3, Name: StepGlue, Phase: nexusv1.PhaseProvisioningDataServices,
+			Condition: nexusv1.ConditionDataServicesReady}},
 		Kinds: []part.KindFacts{
-			{Kind: kindGlueDatabase, Step: StepGlue, Removed: part.Removal{Stage: part.RemovesData + 60, Steps: []string{StepGlue}}, Grants: true, Kept: true, Unlocks: OfGlue, Refusal: refusal},
+			{Kind: kindGlueDatabase, Step: StepGlue, Removed: part.Removal{Stage: part.RemovesData + 60, Steps: []string{StepGlue}}, Grants: true,
+				Kept: true, Unlocks: OfGlue, Refusal: refusal},
 			{Kind: kindGlueTable, Step: StepGlue, Removed: part.Removal{Stage: part.RemovesData + 50}, Grants: true, Refusal: refusal},
 			{Kind: part.KindRole, IsPartial: true, StepOf: func(_ part.Parts, c *nexusv1.NexusAICapability, name string) string {
 				if name == part.NamesOf(c).GlueRole() {
@@ -39,7 +41,8 @@ func Part() part.Part {
 				}
 				return ""
 			}},
-			{Kind: kindGlueCrawler, Step: StepGlue, Removed: part.Removal{Stage: part.RemovesRoleUsers}, Grants: true, IsBilled: true, Refusal: refusal},
+			{Kind: kindGlueCrawler, Step: StepGlue, Removed: part.Removal{Stage: part.RemovesRoleUsers}, Grants: true, IsBilled: true,
+				Refusal: refusal},
 		},
 		Checks:  []part.Turn[part.Checking]{part.At(70, checkGlue), part.At(97, checkCatalogBucket)},
 		Compile: []func(*part.Compiler){addCatalog, addCrawler},
@@ -69,7 +72,8 @@ func catalogValues(k *part.Compiler) (out []part.Value) {
 	}
 	out = append(out, part.Value{Parameter: "glue/database", Variable: "NEXUS_GLUE_DATABASE", Text: k.Names.GlueDatabase()})
 	for _, t := range glueTables {
-		out = append(out, part.Value{Parameter: "glue/" + t + "-table", Variable: "NEXUS_GLUE_TABLE_" + part.EnvironmentVariable(t), Text: k.Names.Glue(t)})
+		out = append(out, part.Value{Parameter: "glue/" + t + "-table", Variable: "NEXUS_GLUE_TABLE_" + part.EnvironmentVariable(t),
+			Text: k.Names.Glue(t)})
 	}
 	return out
 }
@@ -128,7 +132,8 @@ func addCatalog(k *part.Compiler) {
 	k.AddGrant(dbID)
 	for _, purpose := range glueTables {
 		o := &awsv1.GlueTable{Spec: glueTable(k, purpose)}
-		k.AddGrant(k.Resource(part.Child{Kind: kindGlueTable, Name: k.Names.Of(purpose), Step: StepGlue, Component: "glue"}, o, graph.NeedReady(dbID)...))
+		k.AddGrant(k.Resource(part.Child{Kind: kindGlueTable, Name: k.Names.Of(purpose), Step: StepGlue, Component: "glue"}, o,
+			graph.NeedReady(dbID)...))
 	}
 }
 
@@ -200,7 +205,8 @@ func addGlueRole(k *part.Compiler, dbID string) string {
 		MaxSessionDuration:       new(part.SessionSeconds),
 		ExclusivePolicies:        true,
 	}}
-	return k.Resource(part.Child{Kind: part.KindRole, Name: k.Names.GlueRole(), Step: StepGlue, Component: "glue"}, o, graph.NeedReady(dbID, callDataID(k))...)
+	return k.Resource(part.Child{Kind: part.KindRole, Name: k.Names.GlueRole(), Step: StepGlue, Component: "glue"}, o,
+		graph.NeedReady(dbID, callDataID(k))...)
 }
 
 // glueTrust lets Glue act as the role, for crawlers of this account only.
@@ -229,7 +235,8 @@ func crawlerStatements(k *part.Compiler, dbID string) []iampolicy.Statement {
 	if database := k.Owned(dbID, k.Home.ARN("glue", "database/"+k.Names.GlueDatabase())); database != "" {
 		out = append(out, iampolicy.Statement{Sid: "WriteCatalog", Action: []string{
 			"glue:BatchCreatePartition", "glue:BatchGetPartition", "glue:BatchUpdatePartition", "glue:CreatePartition", "glue:CreateTable",
-			"glue:GetDatabase", "glue:GetPartition", "glue:GetPartitions", "glue:GetTable", "glue:GetTables", "glue:UpdatePartition", "glue:UpdateTable",
+			"glue:GetDatabase", "glue:GetPartition", "glue:GetPartitions", "glue:GetTable", "glue:GetTables", "glue:UpdatePartition",
+			"glue:UpdateTable",
 		}, Resource: []string{k.Home.ARN("glue", "catalog"), database, k.Home.ARN("glue", "table/"+k.Names.GlueDatabase()+"/*")}})
 	}
 	return out
@@ -271,7 +278,8 @@ func catalogStatements(k *part.Compiler) []iampolicy.Statement {
 	}, Resource: resources}}
 	crawler := k.Owned(kindGlueCrawler+"/"+k.Names.Crawler(), k.Home.ARN("glue", "crawler/"+k.Names.Crawler()))
 	if crawlerSpec(k.Spec) != nil && crawler != "" {
-		out = append(out, iampolicy.Statement{Sid: "Crawler", Action: []string{"glue:GetCrawler", "glue:StartCrawler"}, Resource: []string{crawler}})
+		out = append(out, iampolicy.Statement{Sid: "Crawler", Action: []string{"glue:GetCrawler", "glue:StartCrawler"},
+			Resource: []string{crawler}})
 	}
 	return out
 }

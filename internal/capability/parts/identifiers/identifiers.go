@@ -40,12 +40,14 @@ func checkRegion(v *part.Verdict, region string, f part.Facts) {
 
 // Part holds the fields that name a capability and say where it is.
 func Part() part.Part {
-	return part.Part{Checks: []part.Turn[part.Checking]{part.At(0, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkIdentity(v, c) })}}
+	return part.Part{Checks: []part.Turn[part.Checking]{part.At(0,
+		func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkIdentity(v, c) })}}
 }
 
 // Region is spec.region.
 func Region() part.Part {
-	return part.Part{Checks: []part.Turn[part.Checking]{part.At(2, func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) { checkRegion(v, c.Spec.Region, f) })}}
+	return part.Part{Checks: []part.Turn[part.Checking]{part.At(2,
+		func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) { checkRegion(v, c.Spec.Region, f) })}}
 }
 
 // maxNames follows from the names that AWS and Kubernetes allow.

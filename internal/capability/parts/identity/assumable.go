@@ -44,7 +44,8 @@ func roleValues(k *part.Compiler) (out []part.Value) {
 		out = append(out, part.Value{Parameter: "iam/app-role-arn", Text: k.Home.RoleARN(k.Names.AppRole())})
 	}
 	for _, r := range selectedRoles(k.Spec) {
-		out = append(out, part.Value{Parameter: "roles/" + r.Name + "-role-arn", Variable: "NEXUS_ROLE_ARN_" + part.EnvironmentVariable(r.Name), Text: existingRole(r).ARNIn(k.Home)})
+		out = append(out, part.Value{Parameter: "roles/" + r.Name + "-role-arn", Variable: "NEXUS_ROLE_ARN_" + part.EnvironmentVariable(r.Name),
+			Text: existingRole(r).ARNIn(k.Home)})
 	}
 	return out
 }

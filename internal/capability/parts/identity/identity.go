@@ -39,9 +39,10 @@ const (
 var roleNames = regexp.MustCompile(`^[A-Za-z0-9+=,.@_-]+$`)
 
 // existingRoles describes the ARNs of roles that exist already.
-var existingRoles = part.ExistingKind{Noun: "role", Service: "iam", Prefix: "role/", Names: roleNames, Most: 64, IsGlobal: true, HasPath: true, NeedsOperator: true, ARN: func(h part.Home, e part.Existing) string {
-	return cmp.Or(e.Store.ARN, h.AccountARN("role/"+e.NameIn()))
-}}
+var existingRoles = part.ExistingKind{Noun: "role", Service: "iam", Prefix: "role/", Names: roleNames, Most: 64, IsGlobal: true,
+	HasPath: true, NeedsOperator: true, ARN: func(h part.Home, e part.Existing) string {
+		return cmp.Or(e.Store.ARN, h.AccountARN("role/"+e.NameIn()))
+	}}
 
 // Part holds the roles of the workloads, and the existing roles that they may assume.
 func Part() part.Part {
@@ -71,8 +72,9 @@ func Part() part.Part {
 // Accounts holds the identities of the workloads in Kubernetes.
 func Accounts() part.Part {
 	return part.Part{
-		Steps:   []part.Step{{Number: 8, Name: StepServiceAccount, Phase: nexusv1.PhaseDeploying, Condition: nexusv1.ConditionIdentityReady}},
-		Kinds:   []part.KindFacts{{Kind: KindServiceAccount, Version: part.CoreV1, Step: StepServiceAccount, Removed: part.Removal{Stage: part.RemovesIdentity, Steps: []string{StepServiceAccount}}}},
+		Steps: []part.Step{{Number: 8, Name: StepServiceAccount, Phase: nexusv1.PhaseDeploying, Condition: nexusv1.ConditionIdentityReady}},
+		Kinds: []part.KindFacts{{Kind: KindServiceAccount, Version: part.CoreV1, Step: StepServiceAccount,
+			Removed: part.Removal{Stage: part.RemovesIdentity, Steps: []string{StepServiceAccount}}}},
 		Checks:  []part.Turn[part.Checking]{part.At(130, checkPodIdentity)},
 		Compile: []func(*part.Compiler){addServiceAccounts},
 	}
@@ -101,7 +103,8 @@ func addRole(k *part.Compiler, a part.AccessSet) {
 		o.Spec.IRSA = &awsv1.IAMRoleIRSA{ServiceAccount: account, Namespace: k.Names.WorkloadNamespace()}
 	}
 	if way.podIdentity {
-		o.Spec.PodIdentity = &awsv1.IAMRolePodIdentity{ClusterName: k.Facts.EKSCluster, ServiceAccount: account, Namespace: k.Names.WorkloadNamespace()}
+		o.Spec.PodIdentity = &awsv1.IAMRolePodIdentity{ClusterName: k.Facts.EKSCluster, ServiceAccount: account,
+			Namespace: k.Names.WorkloadNamespace()}
 	}
 	if app := k.RightsWithin(a); len(app) > 0 {
 		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "app", PolicyDocument: k.Document(app...)})
@@ -112,8 +115,8 @@ func addRole(k *part.Compiler, a part.AccessSet) {
 	k.Resource(part.Child{Kind: part.KindRole, Name: name, Step: StepIAM, Component: "iam"}, o, beforeRights(k)...)
 }
 
-// beforeRights are the edges to what a role gets rights on. Rights that are withheld must go at once, whatever else is not ready: a store that never
-// becomes so would keep them.
+// beforeRights are the edges to what a role gets rights on. Rights that are withheld must go at once, whatever else is not ready: a store
+// that never becomes so would keep them.
 func beforeRights(k *part.Compiler) []graph.Edge {
 	if k.Withholds() {
 		return nil
@@ -191,7 +194,8 @@ func checkStatement(v *part.Verdict, at string, s nexusv1.PolicyStatement) {
 
 // Rights is spec.identity.
 func Rights() part.Part {
-	return part.Part{Checks: []part.Turn[part.Checking]{part.At(120, func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) { checkRights(v, c.Spec.Identity, f) })}}
+	return part.Part{Checks: []part.Turn[part.Checking]{part.At(120,
+		func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) { checkRights(v, c.Spec.Identity, f) })}}
 }
 
 // The patterns of the schema, here once more: the operator does not trust that a server checked them.

@@ -87,7 +87,8 @@ func addAssociations(k *part.Compiler) {
 			ClusterName: k.Facts.EKSCluster, Namespace: k.Names.WorkloadNamespace(), ServiceAccount: a.ServiceAccount(k.Names),
 			RoleRef: &awsv1.ObjectReference{Name: role}, DisableSessionTags: new(false), // the trust policy asks for them
 		}}
-		k.Resource(part.Child{Kind: KindAssociation, Name: a.Association(k.Names), Step: StepIAM, Component: "iam"}, o, graph.NeedReady(part.KindRole+"/"+role)...)
+		k.Resource(part.Child{Kind: KindAssociation, Name: a.Association(k.Names), Step: StepIAM, Component: "iam"}, o,
+			graph.NeedReady(part.KindRole+"/"+role)...)
 	}
 }
 

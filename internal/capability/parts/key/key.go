@@ -66,9 +66,11 @@ func addKey(k *part.Compiler) {
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html
 func keyPolicy(k *part.Compiler) []iampolicy.Statement {
 	all := []string{"*"}
-	out := []iampolicy.Statement{{Sid: "Account", Principal: iampolicy.Principals{"AWS": {k.AccountRoot()}}, Action: []string{"kms:*"}, Resource: all}}
+	out := []iampolicy.Statement{{Sid: "Account", Principal: iampolicy.Principals{"AWS": {k.AccountRoot()}}, Action: []string{"kms:*"},
+		Resource: all}}
 	if topics := messages.DeliveringTopics(k, func(t nexusv1.TopicSpec) bool { return len(t.SubscribeQueues) > 0 }); len(topics) > 0 {
-		out = append(out, iampolicy.Statement{Sid: "Topics", Principal: iampolicy.Principals{"Service": {"sns.amazonaws.com"}}, Action: part.KeyUse, Resource: all,
+		out = append(out, iampolicy.Statement{Sid: "Topics", Principal: iampolicy.Principals{"Service": {"sns.amazonaws.com"}},
+			Action: part.KeyUse, Resource: all,
 			Condition: iampolicy.Conditions{"ArnEquals": {"aws:SourceArn": topics}}})
 	}
 	return out
@@ -94,7 +96,8 @@ func keyStatements(k *part.Compiler) []iampolicy.Statement {
 	if len(services) == 0 {
 		return nil
 	}
-	return []iampolicy.Statement{{Sid: "Key", Action: actions, Resource: []string{arn}, Condition: iampolicy.Conditions{"StringEquals": {"kms:ViaService": services}}}}
+	return []iampolicy.Statement{{Sid: "Key", Action: actions, Resource: []string{arn},
+		Condition: iampolicy.Conditions{"StringEquals": {"kms:ViaService": services}}}}
 }
 
 // keyValues tell the application the key that its stores have; none without one.
@@ -108,6 +111,7 @@ func keyValues(k *part.Compiler) map[string]string {
 func checkKey(v *part.Verdict, at string, in *nexusv1.KMSSpec) {
 	if in != nil && in.DeletionWindowDays != nil {
 		days := *in.DeletionWindowDays
-		v.Require(days >= leastDeletionWindow && days <= defaultDeletionWindow, at+".deletionWindowDays", "%d to %d", leastDeletionWindow, defaultDeletionWindow)
+		v.Require(days >= leastDeletionWindow && days <= defaultDeletionWindow, at+".deletionWindowDays", "%d to %d", leastDeletionWindow,
+			defaultDeletionWindow)
 	}
 }

@@ -87,7 +87,8 @@ func selectedQueues(s *nexusv1.NexusAICapabilitySpec) []nexusv1.QueueSpec {
 func addQueues(k *part.Compiler) {
 	for _, q := range selectedQueues(k.Spec) {
 		if e := existingQueue(q); e.Store != nil {
-			k.Observe(e, StepSQS, "sqs", &awsv1.SQSQueue{Spec: awsv1.SQSQueueSpec{QueueName: e.NameIn(), FifoQueue: strings.HasSuffix(e.NameIn(), fifoEnding)}})
+			k.Observe(e, StepSQS, "sqs", &awsv1.SQSQueue{Spec: awsv1.SQSQueueSpec{QueueName: e.NameIn(),
+				FifoQueue: strings.HasSuffix(e.NameIn(), fifoEnding)}})
 			continue
 		}
 		var after []graph.Edge
@@ -109,7 +110,8 @@ func addQueues(k *part.Compiler) {
 }
 
 func addQueue(k *part.Compiler, purpose string, o *awsv1.SQSQueue, after []graph.Edge) string {
-	id := k.Resource(part.Child{Kind: kindQueue, Name: k.Names.Of(purpose), Step: StepSQS, Component: "sqs"}, o, append(after, k.AfterKey("")...)...)
+	id := k.Resource(part.Child{Kind: kindQueue, Name: k.Names.Of(purpose), Step: StepSQS, Component: "sqs"}, o,
+		append(after, k.AfterKey("")...)...)
 	k.AddGrant(id)
 	return id
 }
@@ -159,7 +161,8 @@ func queueURLs(k *part.Compiler) map[string]string {
 // queueValues tell the application the URLs.
 func queueValues(k *part.Compiler) (out []part.Value) {
 	for purpose, url := range queueURLs(k) {
-		out = append(out, part.Value{Parameter: "sqs/" + purpose + "-queue-url", Variable: "NEXUS_SQS_QUEUE_URL_" + part.EnvironmentVariable(purpose), Text: url})
+		out = append(out, part.Value{Parameter: "sqs/" + purpose + "-queue-url",
+			Variable: "NEXUS_SQS_QUEUE_URL_" + part.EnvironmentVariable(purpose), Text: url})
 	}
 	return out
 }
@@ -174,7 +177,8 @@ func nameInSQS(k *part.Compiler, q nexusv1.QueueSpec) string {
 
 // consume lists the actions for receiving from a queue.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsqs.html
-var consume = []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:ReceiveMessage"}
+var consume = []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl",
+	"sqs:ReceiveMessage"}
 
 // queueStatements allow sending to the queues, and receiving from them and from their dead-letter queues, to which SQS
 // alone sends.
@@ -218,7 +222,8 @@ func checkQueues(v *part.Verdict, at string, list []nexusv1.QueueSpec) {
 	}
 	for i, q := range list {
 		field := fmt.Sprintf("%s[%d]", at, i)
-		v.Require(!strings.HasSuffix(q.Name, deadLetterEnding), field+".name", "names that end in %s are those of dead-letter queues", deadLetterEnding)
+		v.Require(!strings.HasSuffix(q.Name, deadLetterEnding), field+".name", "names that end in %s are those of dead-letter queues",
+			deadLetterEnding)
 		within(field+".visibilityTimeoutSeconds", q.VisibilityTimeoutSeconds, 0, 43200)
 		within(field+".messageRetentionSeconds", q.MessageRetentionSeconds, 60, maxRetentionSeconds)
 		if q.DeadLetter != nil {

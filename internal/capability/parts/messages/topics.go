@@ -77,7 +77,8 @@ func topicARN(k *part.Compiler, t nexusv1.TopicSpec) string {
 func addTopics(k *part.Compiler) {
 	for _, t := range selectedTopics(k.Spec) {
 		if e := existingTopic(t); e.Store != nil {
-			k.Observe(e, StepSNS, "sns", &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{TopicName: e.NameIn(), FifoTopic: strings.HasSuffix(e.NameIn(), fifoEnding)}})
+			k.Observe(e, StepSNS, "sns", &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{TopicName: e.NameIn(),
+				FifoTopic: strings.HasSuffix(e.NameIn(), fifoEnding)}})
 			continue
 		}
 		o := &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
@@ -130,7 +131,8 @@ func deliveryPolicy(k *part.Compiler, q nexusv1.QueueSpec) string {
 	if len(arns) == 0 {
 		return ""
 	}
-	return k.Document(iampolicy.Statement{Sid: "Topics", Principal: iampolicy.Principals{"Service": {"sns.amazonaws.com"}}, Action: []string{"sqs:SendMessage"},
+	return k.Document(iampolicy.Statement{Sid: "Topics", Principal: iampolicy.Principals{"Service": {"sns.amazonaws.com"}},
+		Action:    []string{"sqs:SendMessage"},
 		Resource:  []string{k.Home.ARN("sqs", messageName(k.Names, q.Name, q.FIFO))},
 		Condition: iampolicy.Conditions{"ArnEquals": {"aws:SourceArn": arns}}})
 }
@@ -138,7 +140,8 @@ func deliveryPolicy(k *part.Compiler, q nexusv1.QueueSpec) string {
 // topicValues tell the application the ARNs.
 func topicValues(k *part.Compiler) (out []part.Value) {
 	for _, t := range selectedTopics(k.Spec) {
-		out = append(out, part.Value{Parameter: "sns/" + t.Name + "-topic-arn", Variable: "NEXUS_SNS_TOPIC_ARN_" + part.EnvironmentVariable(t.Name), Text: topicARN(k, t)})
+		out = append(out, part.Value{Parameter: "sns/" + t.Name + "-topic-arn",
+			Variable: "NEXUS_SNS_TOPIC_ARN_" + part.EnvironmentVariable(t.Name), Text: topicARN(k, t)})
 	}
 	return out
 }

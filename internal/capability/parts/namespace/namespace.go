@@ -59,7 +59,8 @@ func addNamespace(k *part.Compiler) {
 	}
 	o := &corev1.Namespace{}
 	o.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
-	k.Add(part.Child{Kind: part.KindNamespace, Name: k.Names.WorkloadNamespace(), Step: StepNamespace, Component: "namespace"}, part.CoreV1, o, nil)
+	k.Add(part.Child{Kind: part.KindNamespace, Name: k.Names.WorkloadNamespace(), Step: StepNamespace, Component: "namespace"}, part.CoreV1, o,
+		nil)
 	addQuota(k)
 }
 
@@ -68,7 +69,8 @@ func Part() part.Part {
 	return part.Part{
 		Steps: []part.Step{{Number: 7, Name: StepNamespace, Phase: nexusv1.PhaseDeploying, Condition: nexusv1.ConditionNamespaceReady}},
 		Kinds: []part.KindFacts{
-			{Kind: part.KindQuota, Version: part.CoreV1, Step: StepNamespace, Removed: part.Removal{Stage: part.RemovesIdentity + 20, Steps: []string{StepNamespace}}},
+			{Kind: part.KindQuota, Version: part.CoreV1, Step: StepNamespace,
+				Removed: part.Removal{Stage: part.RemovesIdentity + 20, Steps: []string{StepNamespace}}},
 			{Kind: part.KindNamespace, Version: part.CoreV1, Step: StepNamespace, Removed: part.Removal{Stage: part.RemovesIdentity + 20}},
 		},
 		Compile: []func(*part.Compiler){addNamespace},

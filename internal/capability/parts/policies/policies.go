@@ -31,8 +31,10 @@ const (
 // Part is spec.security.
 func Part() part.Part {
 	return part.Part{
-		Kinds:   []part.KindFacts{{Kind: KindPolicies, Version: intentv1alpha1.GroupVersion, Step: StepPolicies, Removed: part.Removal{Stage: part.RemovesIdentity + 10}}},
-		Checks:  []part.Turn[part.Checking]{part.At(150, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkIntents(v, &c.Spec) })},
+		Kinds: []part.KindFacts{{Kind: KindPolicies, Version: intentv1alpha1.GroupVersion, Step: StepPolicies,
+			Removed: part.Removal{Stage: part.RemovesIdentity + 10}}},
+		Checks: []part.Turn[part.Checking]{part.At(150,
+			func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkIntents(v, &c.Spec) })},
 		Compile: []func(*part.Compiler){addPolicies},
 	}
 }
@@ -131,7 +133,8 @@ func closesEgress(ps part.Parts, f part.Facts, c *nexusv1.NexusAICapability, n g
 // Contradiction says how a binding closes a way that the capability needs. It may be enforced to the letter all the same.
 func Contradiction(ps part.Parts, f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
 	if names := closesEgress(ps, f, c, n); len(names) > 0 {
-		return &status.Stalled{Reason: status.ReasonEgressToAWSBlocked, Message: howToOpen(f, names, string(cmp.Or(BoundTo(n), nexusv1.ComponentBackend)))}
+		return &status.Stalled{Reason: status.ReasonEgressToAWSBlocked,
+			Message: howToOpen(f, names, string(cmp.Or(BoundTo(n), nexusv1.ComponentBackend)))}
 	}
 	if message := closedToBalancer(f, n); message != "" {
 		return &status.Stalled{Reason: status.ReasonLoadBalancerBlocked, Message: message}
@@ -220,7 +223,8 @@ func howToOpen(f part.Facts, names []string, component string) string {
 		remedy := f.ClosesEgress[name]
 		same := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return f.ClosesEgress[n] != remedy })
 		if same[0] == name {
-			out = append(out, "SecurityIntent "+strings.Join(same, ", ")+" closes the "+component+"'s way to AWS: "+remedy+", or bind it to component frontend")
+			out = append(out, "SecurityIntent "+strings.Join(same, ", ")+" closes the "+component+"'s way to AWS: "+remedy+
+				", or bind it to component frontend")
 		}
 	}
 	return strings.Join(out, "; ")

@@ -43,7 +43,8 @@ func exportedValue(k *part.Compiler, r part.Resource, variable string) string {
 		return value
 	}
 	if p.Settled && k.Capability.DeletionTimestamp == nil {
-		k.Fail(refusedOf(k, r, ".exports["+variable+"]", id+" is as declared and has no text "+string(r.Exports[variable]), "export another value"))
+		k.Fail(refusedOf(k, r, ".exports["+variable+"]", id+" is as declared and has no text "+string(r.Exports[variable]),
+			"export another value"))
 	}
 	return part.PlaceholderFor(id)
 }

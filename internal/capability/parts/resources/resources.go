@@ -48,8 +48,10 @@ const ofResources = "resources"
 // Part is spec.dataServices.resources, and makes the objects of all parts that become resources.
 func Part() part.Part {
 	p := part.Part{
-		Steps:  []part.Step{{Name: part.StepResources, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
-		Checks: []part.Turn[part.Checking]{part.At(90, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkResourceParts(v, c) })},
+		Steps: []part.Step{{Name: part.StepResources, Phase: nexusv1.PhaseProvisioningDataServices,
+			Condition: nexusv1.ConditionDataServicesReady}},
+		Checks: []part.Turn[part.Checking]{part.At(90,
+			func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkResourceParts(v, c) })},
 		Surroundings: func(v *part.Verdict, _ *nexusv1.NexusAICapability, _ part.Facts, k *part.Compiler) {
 			checkServiceRoles(v, k)
 		},
@@ -75,7 +77,8 @@ func Part() part.Part {
 		Resources: declaredResources,
 	}
 	// These resources act as the roles until they are gone.
-	p.Kinds = append(p.Kinds, part.KindFacts{Kind: part.KindRole, IsPartial: true, Removed: part.Removal{Stage: part.RemovesResources + 10, ServiceRoles: true},
+	p.Kinds = append(p.Kinds, part.KindFacts{Kind: part.KindRole, IsPartial: true,
+		Removed: part.Removal{Stage: part.RemovesResources + 10, ServiceRoles: true},
 		StepOf: func(_ part.Parts, _ *nexusv1.NexusAICapability, name string) string {
 			if part.IsServiceRole(name) {
 				return part.StepResources
@@ -83,7 +86,8 @@ func Part() part.Part {
 			return ""
 		}})
 	for _, kind := range sortedKinds {
-		p.Kinds = append(p.Kinds, part.KindFacts{Kind: kind, Step: part.StepResources, Removed: part.Removal{Stage: part.RemovesResources}, IsBilled: true, Refusal: refusals[kind]})
+		p.Kinds = append(p.Kinds, part.KindFacts{Kind: kind, Step: part.StepResources, Removed: part.Removal{Stage: part.RemovesResources},
+			IsBilled: true, Refusal: refusals[kind]})
 	}
 	return p
 }
@@ -159,7 +163,8 @@ func addResources(k *part.Compiler) {
 		if role != "" {
 			after = append(after, graph.NeedReady(role)...)
 		}
-		id := k.Resource(part.Child{Kind: KindOfResource(r.ResourcePart), Name: k.Names.Of(r.Name), Step: part.StepResources, Component: r.Component}, o, after...)
+		id := k.Resource(part.Child{Kind: KindOfResource(r.ResourcePart), Name: k.Names.Of(r.Name), Step: part.StepResources,
+			Component: r.Component}, o, after...)
 		awaitRights(k, lacks)
 		if r.Access != nil {
 			k.AddGrant(id)
@@ -212,7 +217,8 @@ func fill(k *part.Compiler, r part.Resource, declared *runtime.RawExtension) (ma
 		return nil, err
 	}
 	values := map[string]string{
-		"name": k.Names.Of(r.Name), "capability": k.Names.Capability, "environment": k.Names.Environment, "account": k.Home.Account, "region": k.Home.Region,
+		"name": k.Names.Of(r.Name), "capability": k.Names.Capability, "environment": k.Names.Environment, "account": k.Home.Account,
+		"region": k.Home.Region,
 	}
 	var pairs []string
 	for word, value := range values {

@@ -88,7 +88,8 @@ func ResourceARN(k *part.Compiler, r part.Resource, grants awsschema.Grants) str
 	return ""
 }
 
-// refusedOf is a refusal of a field of a resource, with what a person can do; the field of one that the operator composes is in no manifest.
+// refusedOf is a refusal of a field of a resource, with what a person can do; the field of one that the operator composes is in no
+// manifest.
 func refusedOf(k *part.Compiler, r part.Resource, field, message, remedy string) error {
 	if r.Compose != nil {
 		return status.Invalid(resourceField(k, r), "%s: see the status of that object", message)

@@ -43,7 +43,8 @@ func addServiceRole(k *part.Compiler, r part.Resource) (id, lacks string) {
 	if len(statements) > 0 {
 		o.Spec.InlinePolicies = []awsv1.IAMInlinePolicy{{PolicyName: "service", PolicyDocument: k.Document(statements...)}}
 	}
-	return k.Resource(part.Child{Kind: part.KindRole, Name: name, Step: part.StepResources, Component: r.Component}, o, graph.NeedReady(r.Role.Uses(k)...)...), lacks
+	return k.Resource(part.Child{Kind: part.KindRole, Name: name, Step: part.StepResources, Component: r.Component}, o,
+		graph.NeedReady(r.Role.Uses(k)...)...), lacks
 }
 
 // serviceTrust lets the service act as the role, for such resources of this account only.
@@ -51,7 +52,8 @@ func addServiceRole(k *part.Compiler, r part.Resource) (id, lacks string) {
 func serviceTrust(k *part.Compiler, r *part.ServiceRole) iampolicy.Statement {
 	return iampolicy.Statement{
 		Action: []string{"sts:AssumeRole"}, Principal: iampolicy.Principals{"Service": {r.Service}},
-		Condition: iampolicy.Conditions{"StringEquals": {"aws:SourceAccount": {k.Home.Account}}, "ArnLike": {"aws:SourceArn": {r.Sources(k.Home)}}},
+		Condition: iampolicy.Conditions{"StringEquals": {"aws:SourceAccount": {k.Home.Account}},
+			"ArnLike": {"aws:SourceArn": {r.Sources(k.Home)}}},
 	}
 }
 

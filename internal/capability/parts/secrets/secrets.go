@@ -27,18 +27,21 @@ const (
 var secretNames = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`)
 
 // existingSecrets describes the ARNs of secrets that exist already.
-var existingSecrets = part.ExistingKind{Noun: "secret", Service: "secretsmanager", Prefix: "secret:", Names: secretNames, Most: 512, Ending: secretEnding}
+var existingSecrets = part.ExistingKind{Noun: "secret", Service: "secretsmanager", Prefix: "secret:", Names: secretNames, Most: 512,
+	Ending: secretEnding}
 
 // Part is spec.secrets.
 func Part() part.Part {
 	return part.Part{
 		Steps: []part.Step{{Number: 5, Name: StepSecrets, Phase: nexusv1.PhaseProvisioningSecrets, Condition: nexusv1.ConditionSecretsReady}},
 		Kinds: []part.KindFacts{{
-			Kind: kindSecret, Step: StepSecrets, Removed: part.Removal{Stage: part.RemovesData + 10, Steps: []string{StepSecrets}}, Grants: true, IsSecret: true, IsBilled: true,
+			Kind: kindSecret, Step: StepSecrets, Removed: part.Removal{Stage: part.RemovesData + 10, Steps: []string{StepSecrets}}, Grants: true,
+			IsSecret: true, IsBilled: true,
 			Refusal:  "is declared in spec.secrets",
 			Existing: &existingSecrets,
 		}},
-		Checks:  []part.Turn[part.Checking]{part.At(80, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkSecrets(v, &c.Spec) })},
+		Checks: []part.Turn[part.Checking]{part.At(80,
+			func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkSecrets(v, &c.Spec) })},
 		Compile: []func(*part.Compiler){addSecrets},
 		Rights:  []part.Turn[part.Granting]{part.At(50, secretStatements)},
 		Values:  secretValues,
@@ -47,7 +50,8 @@ func Part() part.Part {
 			Declared: func(s *nexusv1.NexusAICapabilitySpec) []nexusv1.SecretSpec { return s.Secrets },
 			Selected: secretsOf, Hint: secretHint,
 			Describes: func(t nexusv1.SecretSpec) map[string]bool {
-				return map[string]bool{"valueFrom": t.ValueFrom != nil, "generate": t.Generate != nil, "placeholder": t.Placeholder != nil, "recreateOnLoss": t.RecreateOnLoss}
+				return map[string]bool{"valueFrom": t.ValueFrom != nil, "generate": t.Generate != nil, "placeholder": t.Placeholder != nil,
+					"recreateOnLoss": t.RecreateOnLoss}
 			},
 		}.Entries(),
 	}
@@ -67,7 +71,8 @@ func nameOfSecret(s nexusv1.SecretSpec) string { return s.Name }
 func secretValues(k *part.Compiler) (out []part.Value) {
 	for _, s := range part.Keep(k.Access, ofSecrets, k.Spec.Secrets, nameOfSecret) {
 		if e := existingSecret(s); e.Store != nil {
-			out = append(out, part.Value{Parameter: "secrets/" + s.Name + "-secret", Variable: "NEXUS_SECRET_" + part.EnvironmentVariable(s.Name), Text: e.NameIn()})
+			out = append(out, part.Value{Parameter: "secrets/" + s.Name + "-secret", Variable: "NEXUS_SECRET_" + part.EnvironmentVariable(s.Name),
+				Text: e.NameIn()})
 		}
 	}
 	if len(secretsOf(k.Spec)) > 0 {
@@ -140,7 +145,8 @@ func addSecrets(k *part.Compiler) {
 			continue
 		}
 		o := &awsv1.SecretsManagerSecret{Spec: secretSpec(k, s)}
-		k.AddGrant(k.Resource(part.Child{Kind: kindSecret, Name: k.Names.Of(s.Name), Step: StepSecrets, Component: "secrets"}, o, k.AfterKey("")...))
+		k.AddGrant(k.Resource(part.Child{Kind: kindSecret, Name: k.Names.Of(s.Name), Step: StepSecrets, Component: "secrets"}, o,
+			k.AfterKey("")...))
 	}
 }
 
@@ -205,7 +211,8 @@ func secretStatements(k *part.Compiler) []iampolicy.Statement {
 	if len(arns) == 0 {
 		return nil
 	}
-	return []iampolicy.Statement{{Sid: "Secrets", Action: []string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"}, Resource: arns}}
+	return []iampolicy.Statement{{Sid: "Secrets", Action: []string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"},
+		Resource: arns}}
 }
 
 func checkSecrets(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {

@@ -59,7 +59,8 @@ func Part() part.Part {
 				want.(*awsv1.CognitoUserPool).Spec.DeletionProtection = new(part.EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete)
 			},
 		}},
-		Checks:  []part.Turn[part.Checking]{part.At(1, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkSignIn(v, &c.Spec) })},
+		Checks: []part.Turn[part.Checking]{part.At(1,
+			func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkSignIn(v, &c.Spec) })},
 		Compile: []func(*part.Compiler){addUserPool},
 		Values: func(k *part.Compiler) []part.Value {
 			return part.ValuesOf("cognito/", "NEXUS_COGNITO_", signInValues(k))
@@ -104,8 +105,9 @@ func addUserPool(k *part.Compiler) {
 		UsernameAttributes:     []awsv1.CognitoContact{"email"},
 		AutoVerifiedAttributes: &[]awsv1.CognitoContact{"email"},
 		AdminCreateUserOnly:    new(true),
-		PasswordPolicy: &awsv1.CognitoPasswordPolicy{MinimumLength: new(int32(minimumPassword)), RequireLowercase: new(true), RequireUppercase: new(true),
-			RequireNumbers: new(true), RequireSymbols: new(true), TemporaryPasswordValidityDays: new(int32(temporaryPwdDays))},
+		PasswordPolicy: &awsv1.CognitoPasswordPolicy{MinimumLength: new(int32(minimumPassword)), RequireLowercase: new(true),
+			RequireUppercase: new(true),
+			RequireNumbers:   new(true), RequireSymbols: new(true), TemporaryPasswordValidityDays: new(int32(temporaryPwdDays))},
 		DeletionProtection: new(part.EffectiveDeletionPolicy(k.Capability) != nexusv1.DeletionDelete),
 		Domain:             new(domainPrefix(k)),
 		Clients: []awsv1.CognitoUserPoolClient{{Name: SignInClient, CallbackURLs: completed(in.CallbackURLs, host),
@@ -147,7 +149,8 @@ func signInValues(k *part.Compiler) map[string]string {
 	_, pool, _ := strings.Cut(proof.ARN, ":userpool/")
 	pool = cmp.Or(pool, part.PlaceholderFor(id))
 	return map[string]string{
-		"user-pool-id": pool, "client-id": cmp.Or(proof.Client, part.PlaceholderFor(id)), "issuer": "https://" + where.Service("cognito-idp") + "/" + pool,
+		"user-pool-id": pool, "client-id": cmp.Or(proof.Client, part.PlaceholderFor(id)),
+		"issuer":     "https://" + where.Service("cognito-idp") + "/" + pool,
 		"domain-url": "https://" + domainPrefix(k) + ".auth." + k.Home.Region + ".amazoncognito.com",
 	}
 }
@@ -170,7 +173,8 @@ func checkSignIn(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
 	v.Optional(at+".domainPrefix", in.DomainPrefix, maxDomainPrefix, domainPrefixPattern)
 	prefix := cmp.Or(in.DomainPrefix, s.CapabilityName+"-"+s.Environment)
 	for _, word := range reservedInDomains {
-		v.Require(!strings.Contains(prefix, word), at+".domainPrefix", "%q contains %s, which Cognito reserves: declare another domainPrefix", prefix, word)
+		v.Require(!strings.Contains(prefix, word), at+".domainPrefix", "%q contains %s, which Cognito reserves: declare another domainPrefix",
+			prefix, word)
 	}
 }
 

@@ -31,7 +31,8 @@ var existingTables = part.ExistingKind{Noun: "table", Service: "dynamodb", Prefi
 // Part is spec.dataServices.dynamodb.
 func Part() part.Part {
 	return part.Part{
-		Steps: []part.Step{{Number: 1, Name: StepDynamoDB, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}},
+		Steps: []part.Step{{Number: 1, Name: StepDynamoDB, Phase: nexusv1.PhaseProvisioningDataServices,
+			Condition: nexusv1.ConditionDataServicesReady}},
 		Kinds: []part.KindFacts{{
 			Kind: kindTable, Step: StepDynamoDB, Removed: part.Removal{Stage: part.RemovesData + 80, Steps: []string{StepDynamoDB}},
 			Grants: true, Store: true, IsBilled: true, Refusal: "is declared in spec.dataServices.dynamodb",
@@ -55,7 +56,8 @@ func Part() part.Part {
 			Place: 10, Field: ofTables, EncryptedBy: "dynamodb", At: "spec.dataServices.dynamodb.tables", Of: existingTable,
 			Declared: tablesOf, Selected: selectedTables, Keep: keepTables,
 			Describes: func(t nexusv1.TableSpec) map[string]bool {
-				return map[string]bool{"hashKey": t.HashKey != nil, "rangeKey": t.RangeKey != nil, "ttl": t.TTL != nil, "pointInTimeRecovery": t.PointInTimeRecovery != nil}
+				return map[string]bool{"hashKey": t.HashKey != nil, "rangeKey": t.RangeKey != nil, "ttl": t.TTL != nil,
+					"pointInTimeRecovery": t.PointInTimeRecovery != nil}
 			},
 		}.Entries(),
 	}
@@ -90,7 +92,8 @@ func doomTable(c *nexusv1.NexusAICapability, want awsv1.Resource, _ bool) {
 // tableValues tell the application the names of the tables.
 func tableValues(k *part.Compiler) (out []part.Value) {
 	for _, t := range selectedTables(k.Spec) {
-		out = append(out, part.Value{Parameter: "dynamodb/" + t.Name + "-table", Variable: "NEXUS_DYNAMODB_TABLE_" + part.EnvironmentVariable(t.Name), Text: nameInDynamoDB(k, t)})
+		out = append(out, part.Value{Parameter: "dynamodb/" + t.Name + "-table",
+			Variable: "NEXUS_DYNAMODB_TABLE_" + part.EnvironmentVariable(t.Name), Text: nameInDynamoDB(k, t)})
 	}
 	return out
 }
@@ -123,7 +126,8 @@ func addTables(k *part.Compiler) {
 		}
 		all := dynamodbSpec(k.Spec)
 		o := &awsv1.DynamoDBTable{Spec: tableSpec(k, t, all)}
-		k.AddGrant(k.Resource(part.Child{Kind: kindTable, Name: k.Names.Of(t.Name), Step: StepDynamoDB, Component: "dynamodb"}, o, k.AfterKey(all.KMSKeyArn)...))
+		k.AddGrant(k.Resource(part.Child{Kind: kindTable, Name: k.Names.Of(t.Name), Step: StepDynamoDB, Component: "dynamodb"}, o,
+			k.AfterKey(all.KMSKeyArn)...))
 	}
 }
 

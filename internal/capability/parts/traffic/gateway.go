@@ -96,7 +96,8 @@ func addGateway(k *part.Compiler) {
 	addRoute(k, k.Names.Ingress(), section, routeRules(k)...)
 	if secure {
 		redirect := map[string]any{"scheme": "https", "statusCode": permanentlyGone}
-		addRoute(k, k.Names.Of("app-redirect"), listenerHTTP, map[string]any{"filters": []any{map[string]any{"type": "RequestRedirect", "requestRedirect": redirect}}})
+		addRoute(k, k.Names.Of("app-redirect"), listenerHTTP,
+			map[string]any{"filters": []any{map[string]any{"type": "RequestRedirect", "requestRedirect": redirect}}})
 	}
 }
 
@@ -153,7 +154,8 @@ func addOwnGateway(k *part.Compiler, class string, secure bool) {
 	spec := map[string]any{"gatewayClassName": class, "listeners": listeners}
 	var after []graph.Edge
 	if usesALBGateway(k.Spec, k.Facts) {
-		spec["infrastructure"] = map[string]any{"parametersRef": map[string]any{"group": balancerGroup, "kind": kindBalancerSettings, "name": k.Names.Ingress()}}
+		spec["infrastructure"] = map[string]any{"parametersRef": map[string]any{"group": balancerGroup, "kind": kindBalancerSettings,
+			"name": k.Names.Ingress()}}
 		after = graph.NeedApplied(addBalancerSettings(k, secure)...)
 	}
 	if id := certificateID(k); id != "" { // a load balancer refuses a certificate that is not issued
@@ -172,9 +174,11 @@ func addBalancerSettings(k *part.Compiler, secure bool) []string {
 	}
 	spec := map[string]any{"scheme": string(in.Scheme), "tags": tags}
 	if secure {
-		spec["listenerConfigurations"] = []any{map[string]any{"protocolPort": "HTTPS:443", "defaultCertificate": certificateArn(k), "sslPolicy": tlsPolicy}}
+		spec["listenerConfigurations"] = []any{map[string]any{"protocolPort": "HTTPS:443", "defaultCertificate": certificateArn(k),
+			"sslPolicy": tlsPolicy}}
 	}
-	out := []string{k.Workload(part.Child{Kind: kindBalancerSettings, Name: k.Names.Ingress(), Step: StepIngress, Component: "ingress"}, manifest(spec))}
+	out := []string{k.Workload(part.Child{Kind: kindBalancerSettings, Name: k.Names.Ingress(), Step: StepIngress, Component: "ingress"},
+		manifest(spec))}
 	for _, c := range part.Routed(k.Spec) {
 		service := k.Names.Service(c.Name)
 		settings := map[string]any{"targetType": "ip", "healthCheckConfig": map[string]any{
@@ -224,5 +228,6 @@ func checkGateway(v *part.Verdict, in nexusv1.IngressSpec) {
 		part.CheckObjectName(v, at+".namespace", g.Namespace)
 	}
 	v.Require(len(in.Annotations) == 0 && in.GroupName == "", at, "excludes annotations and groupName, which are for an Ingress")
-	v.Require(g.Name == "" || in.CertificateArn == "", "spec.ingress.certificateArn", "the listeners of an existing Gateway have their own certificates")
+	v.Require(g.Name == "" || in.CertificateArn == "", "spec.ingress.certificateArn",
+		"the listeners of an existing Gateway have their own certificates")
 }

@@ -81,13 +81,17 @@ func Part() part.Part {
 		Steps: []part.Step{{Number: 11, Name: StepIngress, Phase: nexusv1.PhaseDeployingFrontend, Condition: nexusv1.ConditionIngressReady}},
 		Kinds: []part.KindFacts{
 			{Kind: kindRecordSet, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic}, Refusal: refusal, IsTemporary: true},
-			{Kind: kindIngress, Version: schema.GroupVersion{Group: "networking.k8s.io", Version: "v1"}, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 10, Steps: []string{StepIngress}}},
-			{Kind: kindRoute, Version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 10}},
-			{Kind: kindGateway, Version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 20}},
+			{Kind: kindIngress, Version: schema.GroupVersion{Group: "networking.k8s.io", Version: "v1"}, Step: StepIngress,
+				Removed: part.Removal{Stage: part.RemovesTraffic + 10, Steps: []string{StepIngress}}},
+			{Kind: kindRoute, Version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, Step: StepIngress,
+				Removed: part.Removal{Stage: part.RemovesTraffic + 10}},
+			{Kind: kindGateway, Version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, Step: StepIngress,
+				Removed: part.Removal{Stage: part.RemovesTraffic + 20}},
 			// Their controller needs them for as long as the Gateway is there.
 			{Kind: kindBalancerSettings, Version: balancerVersion, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 30}},
 			{Kind: kindTargetSettings, Version: balancerVersion, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 30}},
-			{Kind: kindCertificate, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 40}, Refusal: refusal, IsTemporary: true, Proves: true},
+			{Kind: kindCertificate, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 40}, Refusal: refusal, IsTemporary: true,
+				Proves: true},
 			{Kind: kindHostedZone, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 40}, Refusal: refusal, IsTemporary: true},
 		},
 		Checks: []part.Turn[part.Checking]{part.At(4, func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
@@ -125,7 +129,8 @@ func addCertificate(k *part.Compiler) {
 		return
 	}
 	host := awsv1.CertificateName(in.Host)
-	id := k.Resource(part.Child{Kind: kindCertificate, Name: name, Step: StepIngress, Component: "ingress"}, &awsv1.Certificate{Spec: awsv1.CertificateSpec{DomainName: in.Host}})
+	id := k.Resource(part.Child{Kind: kindCertificate, Name: name, Step: StepIngress, Component: "ingress"},
+		&awsv1.Certificate{Spec: awsv1.CertificateSpec{DomainName: in.Host}})
 	addRecord(k, "validation", awsv1.Route53RecordSetSpec{Validates: &awsv1.RecordOfCertificate{CertificateRef: awsv1.ObjectReference{Name: name}, DomainName: host}},
 		graph.NeedApplied(id)...)
 }
@@ -261,7 +266,8 @@ func addRecord(k *part.Compiler, purpose string, spec awsv1.Route53RecordSetSpec
 		spec.HostedZoneID = part.PlaceholderFor(id)
 	}
 	name := recordName(k, purpose, spec.Type)
-	k.Resource(part.Child{Kind: kindRecordSet, Name: name, Step: StepIngress, Component: "ingress"}, &awsv1.Route53RecordSet{Spec: spec}, after...)
+	k.Resource(part.Child{Kind: kindRecordSet, Name: name, Step: StepIngress, Component: "ingress"}, &awsv1.Route53RecordSet{Spec: spec},
+		after...)
 }
 
 // knownZone returns the ID of the zone of the host; "" while that is for an object to tell.
@@ -300,7 +306,8 @@ func checkZone(v *part.Verdict, in nexusv1.IngressSpec) {
 	if name := in.HostedZoneName; name != "" {
 		v.Matches(at+".hostedZoneName", name, 253, zoneNamePattern)
 		v.Require(in.HostedZoneID == "" && in.HostedZoneRef == nil, at+".hostedZoneName", "excludes hostedZoneID and hostedZoneRef")
-		v.Require(in.Host == "" || in.Host == name || strings.HasSuffix(in.Host, "."+name), at+".hostedZoneName", "%s is not within this zone", in.Host)
+		v.Require(in.Host == "" || in.Host == name || strings.HasSuffix(in.Host, "."+name), at+".hostedZoneName", "%s is not within this zone",
+			in.Host)
 	}
 	v.Optional(at+".hostedZoneID", in.HostedZoneID, 32, hostedZonePattern)
 	if in.HostedZoneRef != nil {
@@ -313,5 +320,6 @@ func checkZone(v *part.Verdict, in nexusv1.IngressSpec) {
 	v.Require(in.Host != "", at+".host", "the hosted zone gets the records of host: set host")
 	v.Require(in.CertificateArn != "" || len(in.Host) <= maxCertifiedName, at+".host",
 		"ACM issues certificates for at most %d characters: choose a shorter host, or set certificateArn", maxCertifiedName)
-	v.Require(in.Host == "" || strings.Contains(strings.TrimPrefix(in.Host, "*."), "."), at+".host", "%q is no name within a hosted zone", in.Host)
+	v.Require(in.Host == "" || strings.Contains(strings.TrimPrefix(in.Host, "*."), "."), at+".host", "%q is no name within a hosted zone",
+		in.Host)
 }

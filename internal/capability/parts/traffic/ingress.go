@@ -132,7 +132,8 @@ func ownedAnnotation(key string) bool {
 // BalancerTags mark what the load balancer controller makes in AWS, as key=value pairs.
 func BalancerTags(k *part.Compiler) string {
 	tags := []string{
-		"nexus.ai/capability=" + k.Capability.Namespace + "/" + k.Capability.Name, "nexus.ai/environment=" + k.Names.Environment, "nexus.ai/managed-by=" + wellknown.OperatorName,
+		"nexus.ai/capability=" + k.Capability.Namespace + "/" + k.Capability.Name, "nexus.ai/environment=" + k.Names.Environment,
+		"nexus.ai/managed-by=" + wellknown.OperatorName,
 	}
 	if k.Facts.ClusterID != "" {
 		tags = append(tags, "nexus.ai/cluster="+k.Facts.ClusterID)

@@ -103,7 +103,8 @@ func checkNodeTerm(v *part.Verdict, at string, t nexusv1.NodeSelectorTerm) {
 		}
 		v.Require(len(e.Values) >= least && len(e.Values) <= most, at+".values",
 			"In and NotIn need 1 to 32 values, Gt and Lt one value, Exists and DoesNotExist none")
-		v.Require(!slices.ContainsFunc(e.Values, func(l nexusv1.LabelValue) bool { return len(l) > part.MaxLabel || !labelPattern.MatchString(string(l)) }),
+		v.Require(!slices.ContainsFunc(e.Values,
+			func(l nexusv1.LabelValue) bool { return len(l) > part.MaxLabel || !labelPattern.MatchString(string(l)) }),
 			at+".values", "a value is not a legal label value")
 	}
 }
@@ -207,7 +208,8 @@ func checkScratch(v *part.Verdict, at string, volumes []nexusv1.ScratchVolume) {
 // checkScaling checks the autoscaler and the disruption budget of a component.
 func checkScaling(v *part.Verdict, at string, c nexusv1.ComponentSpec) {
 	if p := c.PDB; p != nil {
-		v.Require(p.MinAvailable == nil || p.MaxUnavailable == nil, at+".pdb", "minAvailable and maxUnavailable exclude each other: set one of them")
+		v.Require(p.MinAvailable == nil || p.MaxUnavailable == nil, at+".pdb",
+			"minAvailable and maxUnavailable exclude each other: set one of them")
 		checkShare(v, at+".pdb.minAvailable", p.MinAvailable)
 		checkShare(v, at+".pdb.maxUnavailable", p.MaxUnavailable)
 	}

@@ -92,7 +92,8 @@ func checkVariable(v *part.Verdict, at string, e nexusv1.EnvVar) {
 	}
 	v.Require(e.Value == "", at, "value and valueFrom exclude each other: set one of them")
 	at += ".valueFrom"
-	checkExactlyOne(v, at, "configMapKeyRef, secretKeyRef and fieldRef", from.ConfigMapKeyRef != nil, from.SecretKeyRef != nil, from.FieldRef != nil)
+	checkExactlyOne(v, at, "configMapKeyRef, secretKeyRef and fieldRef", from.ConfigMapKeyRef != nil, from.SecretKeyRef != nil,
+		from.FieldRef != nil)
 	for kind, ref := range map[string]*nexusv1.EnvKeySelector{"configMapKeyRef": from.ConfigMapKeyRef, "secretKeyRef": from.SecretKeyRef} {
 		if ref != nil {
 			part.CheckObjectName(v, at+"."+kind+".name", ref.Name)
@@ -183,7 +184,8 @@ func checkComponent(v *part.Verdict, at string, c nexusv1.ComponentSpec) {
 		v.Require(*c.Port >= 1 && *c.Port <= 65535, at+".port", "1 to 65535")
 	}
 	if c.Service != nil {
-		part.OneOf(v, at+".service.type", c.Service.Type, "", corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer)
+		part.OneOf(v, at+".service.type", c.Service.Type, "", corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort,
+			corev1.ServiceTypeLoadBalancer)
 		v.Annotations(at+".service.annotations", c.Service.Annotations)
 		v.OwnedAnnotations(at+".service.annotations", c.Service.Annotations, ownServiceAnnotations, "service.type or spec.ingress.scheme")
 	}

@@ -102,7 +102,8 @@ func checkComponents(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
 		v.Require(!seen[n.Name], field+".name", "%q is there twice", n.Name)
 		v.Require(len(s.CapabilityName)+len(s.Environment)+len(n.Name) <= maxComponentNames, field+".name",
 			"capabilityName, environment and name together have at most %d characters", maxComponentNames)
-		part.OneOf(v, field+".type", n.Type, "", nexusv1.ComponentService, nexusv1.ComponentWorker, nexusv1.ComponentJob, nexusv1.ComponentCronJob)
+		part.OneOf(v, field+".type", n.Type, "", nexusv1.ComponentService, nexusv1.ComponentWorker, nexusv1.ComponentJob,
+			nexusv1.ComponentCronJob)
 		seen[n.Name] = true
 	}
 	all := part.FrontFirst(s)
@@ -126,7 +127,8 @@ func checkWorker(v *part.Verdict, c part.Component) {
 	if c.Probes == nil || c.PortNumber != 0 {
 		return
 	}
-	for name, p := range map[string]*nexusv1.Probe{"liveness": c.Probes.Liveness, "readiness": c.Probes.Readiness, "startup": c.Probes.Startup} {
+	for name, p := range map[string]*nexusv1.Probe{"liveness": c.Probes.Liveness, "readiness": c.Probes.Readiness,
+		"startup": c.Probes.Startup} {
 		if p != nil {
 			v.Require(!callsPort(*p), c.Field+".probes."+name, "calls the port of a %s that declares none: set the number of a port in the probe", c.Kind)
 		}
@@ -184,7 +186,8 @@ func checkAccess(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, c part.Compo
 		field := fmt.Sprintf("%s[%d]", at, i)
 		v.Matches(field, string(name), part.MaxLabel, part.AccessPattern)
 		v.Require(!seen[name], field, "%q is there twice", name)
-		v.Require(len(part.MeantBy(name, all)) > 0, field, "%q is no data service or secret of the capability: %s", name, v.Parts.InsteadOf(name, s, all))
+		v.Require(len(part.MeantBy(name, all)) > 0, field, "%q is no data service or secret of the capability: %s", name,
+			v.Parts.InsteadOf(name, s, all))
 		seen[name] = true
 	}
 }

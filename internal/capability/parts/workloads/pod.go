@@ -40,21 +40,24 @@ func setEnvironment(k *part.Compiler, c part.Component, pod *corev1.PodSpec) {
 	pod.ImagePullSecrets = translate[[]corev1.LocalObjectReference](k, c.ImagePullSecrets)
 }
 
-// setProbes sets the container's probes: those that are declared, else the defaults. Only a Service has defaults: the others need not listen on a port.
+// setProbes sets the container's probes: those that are declared, else the defaults. Only a Service has defaults: the others need not
+// listen on a port.
 func setProbes(k *part.Compiler, c part.Component, container *corev1.Container) {
 	declared := nexusv1.ProbesSpec{}
 	if c.Probes != nil {
 		declared = *c.Probes
 	}
 	if !c.IsServed() {
-		container.StartupProbe, container.LivenessProbe, container.ReadinessProbe = probeOf(k, c, declared.Startup, nil), probeOf(k, c, declared.Liveness, nil), probeOf(k, c, declared.Readiness, nil)
+		container.StartupProbe, container.LivenessProbe, container.ReadinessProbe = probeOf(k, c, declared.Startup, nil),
+			probeOf(k, c, declared.Liveness, nil), probeOf(k, c, declared.Readiness, nil)
 		return
 	}
 	container.StartupProbe = probeOf(k, c, declared.Startup, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 5, FailureThreshold: 60})
 	container.LivenessProbe = probeOf(k, c, declared.Liveness, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 20, TimeoutSeconds: 5})
-	container.ReadinessProbe = probeOf(k, c, declared.Readiness, &corev1.Probe{PeriodSeconds: 10, TimeoutSeconds: 5, ProbeHandler: corev1.ProbeHandler{
-		HTTPGet: &corev1.HTTPGetAction{Path: traffic.Settings(k.Spec).HealthCheckPath, Port: intstr.FromString("http")},
-	}})
+	container.ReadinessProbe = probeOf(k, c, declared.Readiness,
+		&corev1.Probe{PeriodSeconds: 10, TimeoutSeconds: 5, ProbeHandler: corev1.ProbeHandler{
+			HTTPGet: &corev1.HTTPGetAction{Path: traffic.Settings(k.Spec).HealthCheckPath, Port: intstr.FromString("http")},
+		}})
 }
 
 // probeOf returns a declared probe with its ports, or the default.
@@ -81,7 +84,8 @@ func setPlacement(k *part.Compiler, c part.Component, pod *corev1.PodSpec) {
 	pod.NodeSelector = translate[map[string]string](k, c.NodeSelector)
 	pod.Tolerations = translate[[]corev1.Toleration](k, c.Tolerations)
 	pod.Affinity = translate[*corev1.Affinity](k, c.Affinity)
-	pod.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{spreadOver(k, c, corev1.LabelTopologyZone), spreadOver(k, c, corev1.LabelHostname)}
+	pod.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{spreadOver(k, c, corev1.LabelTopologyZone),
+		spreadOver(k, c, corev1.LabelHostname)}
 	if len(c.TopologySpreadConstraints) == 0 {
 		return
 	}
@@ -112,7 +116,8 @@ func setScratchVolumes(c part.Component, pod *corev1.PodSpec) {
 // validation keeps within it.
 func setSecurity(k *part.Compiler, c part.Component, pod *corev1.PodSpec) {
 	own := &corev1.SecurityContext{AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
-	all := &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
+	all := &corev1.PodSecurityContext{RunAsNonRoot: new(true),
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
 	pod.SecurityContext, pod.Containers[0].SecurityContext = all, own
 	s := c.SecurityContext
 	if s == nil {

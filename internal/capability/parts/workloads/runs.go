@@ -88,7 +88,8 @@ func suspendOf(c part.Component) *bool {
 func runOf(k *part.Compiler, c part.Component, settings settingsNode) string {
 	declared := c.ComponentSpec
 	declared.Routes, declared.Access = nil, nil // an access has the name of its contents
-	b, err := json.Marshal([]any{declared, c.Runs.BackoffLimit, c.Runs.ActiveDeadlineSeconds, k.AccessOf(c).ServiceAccount(k.Names), settings.checksum})
+	b, err := json.Marshal([]any{declared, c.Runs.BackoffLimit, c.Runs.ActiveDeadlineSeconds, k.AccessOf(c).ServiceAccount(k.Names),
+		settings.checksum})
 	if err != nil {
 		k.Fail(err)
 	}
@@ -113,14 +114,17 @@ func WithoutRuns(n *nexusv1.NamedComponentSpec) {
 	if n.Type != nexusv1.ComponentJob && n.Type != nexusv1.ComponentCronJob {
 		return
 	}
-	n.Type, n.Schedule, n.TimeZone, n.ConcurrencyPolicy, n.BackoffLimit, n.ActiveDeadlineSeconds = nexusv1.ComponentWorker, "", "", "", nil, nil
+	n.Type, n.Schedule, n.TimeZone, n.ConcurrencyPolicy, n.BackoffLimit, n.ActiveDeadlineSeconds = nexusv1.ComponentWorker, "", "", "", nil,
+		nil
 }
 
 // checkRuns checks when and how often a component runs.
 func checkRuns(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, c part.Component) {
 	checkSchedule(v, s, c)
-	v.Require(c.EndsAlone() || c.Runs.BackoffLimit == nil, c.Field+".backoffLimit", "only a Job and a CronJob have it: remove it, or set another type")
-	v.Require(c.EndsAlone() || c.Runs.ActiveDeadlineSeconds == nil, c.Field+".activeDeadlineSeconds", "only a Job and a CronJob have it: remove it, or set another type")
+	v.Require(c.EndsAlone() || c.Runs.BackoffLimit == nil, c.Field+".backoffLimit",
+		"only a Job and a CronJob have it: remove it, or set another type")
+	v.Require(c.EndsAlone() || c.Runs.ActiveDeadlineSeconds == nil, c.Field+".activeDeadlineSeconds",
+		"only a Job and a CronJob have it: remove it, or set another type")
 	if !c.EndsAlone() {
 		return
 	}
@@ -130,7 +134,8 @@ func checkRuns(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, c part.Compone
 	if n := c.Runs.ActiveDeadlineSeconds; n != nil {
 		checkWithin(v, c.Field+".activeDeadlineSeconds", *n, 1, 2592000)
 	}
-	const called, counted = "nothing calls a %s: remove %s, or set type: Service", "a %s runs one pod at a time: remove %s, or set type: Worker"
+	const called, counted = "nothing calls a %s: remove %s, or set type: Service",
+		"a %s runs one pod at a time: remove %s, or set type: Worker"
 	v.Require(c.Port == nil, c.Field+".port", called, c.Kind, "port")
 	v.Require(c.Probes == nil || c.Probes.Readiness == nil, c.Field+".probes", called, c.Kind, "probes.readiness")
 	v.Require(c.DrainSeconds == nil, c.Field+".drainSeconds", called, c.Kind, "drainSeconds")
@@ -151,7 +156,8 @@ func checkSchedule(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, c part.Com
 	if _, err := cron.ParseStandard(c.Runs.Schedule); err != nil || strings.Contains(c.Runs.Schedule, "=") {
 		v.Require(false, c.Field+".schedule", "%q is no schedule: write minute, hour, day of the month, month and day of the week, such as \"0 3 * * *\"", c.Runs.Schedule)
 	}
-	part.OneOf(v, c.Field+".concurrencyPolicy", batchv1.ConcurrencyPolicy(c.Runs.Concurrency), "", batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent)
+	part.OneOf(v, c.Field+".concurrencyPolicy", batchv1.ConcurrencyPolicy(c.Runs.Concurrency), "", batchv1.AllowConcurrent,
+		batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent)
 	v.Require(len(s.CapabilityName)+len(s.Environment)+len(c.Name) <= maxCronJobNames, c.Field+".name",
 		"capabilityName, environment and the name of a CronJob together have at most %d characters", maxCronJobNames)
 }
@@ -173,14 +179,16 @@ func addAutoscaler(k *part.Compiler, c part.Component, deployment string) {
 		target = *a.TargetCPU
 	}
 	o := &autoscalingv2.HorizontalPodAutoscaler{Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: k.Parts.FactsOf(KindDeployment).Version.String(), Kind: KindDeployment, Name: k.Names.Of(c.Name)},
-		MinReplicas:    &least,
-		MaxReplicas:    a.Max,
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: k.Parts.FactsOf(KindDeployment).Version.String(),
+			Kind: KindDeployment, Name: k.Names.Of(c.Name)},
+		MinReplicas: &least,
+		MaxReplicas: a.Max,
 		Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
 			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &target},
 		}}},
 	}}
-	k.Workload(part.Child{Kind: KindAutoscaler, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, o, graph.NeedApplied(deployment)...)
+	k.Workload(part.Child{Kind: KindAutoscaler, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, o,
+		graph.NeedApplied(deployment)...)
 }
 
 // minReplicas is the least number of replicas of an autoscaler.
@@ -196,7 +204,8 @@ func addDisruptionBudget(k *part.Compiler, c part.Component) {
 	// Pods that are not ready serve nobody. Without AlwaysAllow none of them could be evicted while too few are ready, for want of
 	// credentials or with an image that crashes: neither by the operator nor by the drain of a node.
 	// https://kubernetes.io/docs/tasks/run-application/configure-pdb/#unhealthy-pod-eviction-policy
-	spec := policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: k.Selector(c.Name)}, UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow)}
+	spec := policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: k.Selector(c.Name)},
+		UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow)}
 	if p := c.PDB; p != nil {
 		if !part.BoolOr(p.Enabled, true) {
 			return
@@ -206,5 +215,6 @@ func addDisruptionBudget(k *part.Compiler, c part.Component) {
 	if spec.MinAvailable == nil && spec.MaxUnavailable == nil {
 		spec.MaxUnavailable = new(intstr.FromInt32(1))
 	}
-	k.Workload(part.Child{Kind: KindDisruptionBudget, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, &policyv1.PodDisruptionBudget{Spec: spec})
+	k.Workload(part.Child{Kind: KindDisruptionBudget, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name},
+		&policyv1.PodDisruptionBudget{Spec: spec})
 }

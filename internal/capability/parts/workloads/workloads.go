@@ -46,15 +46,22 @@ func Part() part.Part {
 			{Name: part.StepComponents, Phase: nexusv1.PhaseDeploying, Condition: nexusv1.ConditionComponentsReady},
 		},
 		Kinds: []part.KindFacts{
-			{Kind: KindDeployment, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "apps", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads, Steps: []string{part.StepFrontend, part.StepBackend}}},
-			{Kind: kindJob, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "batch", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
-			{Kind: KindCronJob, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "batch", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: KindDeployment, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "apps", Version: "v1"},
+				Removed: part.Removal{Stage: part.RemovesWorkloads, Steps: []string{part.StepFrontend, part.StepBackend}}},
+			{Kind: kindJob, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "batch", Version: "v1"},
+				Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: KindCronJob, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "batch", Version: "v1"},
+				Removed: part.Removal{Stage: part.RemovesWorkloads}},
 			{Kind: part.KindService, StepOf: stepOfWorkload, Version: part.CoreV1, Removed: part.Removal{Stage: part.RemovesWorkloads}},
-			{Kind: KindConfigMap, StepOf: stepOfSettings, Version: part.CoreV1, Step: part.StepBackend, Removed: part.Removal{Stage: part.RemovesWorkloads}},
-			{Kind: KindDisruptionBudget, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "policy", Version: "v1"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
-			{Kind: KindAutoscaler, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "autoscaling", Version: "v2"}, Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: KindConfigMap, StepOf: stepOfSettings, Version: part.CoreV1, Step: part.StepBackend,
+				Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: KindDisruptionBudget, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "policy", Version: "v1"},
+				Removed: part.Removal{Stage: part.RemovesWorkloads}},
+			{Kind: KindAutoscaler, StepOf: stepOfWorkload, Version: schema.GroupVersion{Group: "autoscaling", Version: "v2"},
+				Removed: part.Removal{Stage: part.RemovesWorkloads}},
 		},
-		Checks:  []part.Turn[part.Checking]{part.At(3, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkComponents(v, &c.Spec) })},
+		Checks: []part.Turn[part.Checking]{part.At(3,
+			func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkComponents(v, &c.Spec) })},
 		Compile: []func(*part.Compiler){addWorkloads},
 		Values:  workloadValues,
 	}
@@ -116,7 +123,8 @@ type settingsNode struct{ id, checksum string }
 func addConfigMap(k *part.Compiler, a part.AccessSet) settingsNode {
 	settings := k.Within(a).Settings()
 	of := settingsOwner(k.Parts, k.Spec, a)
-	id := k.Workload(part.Child{Kind: KindConfigMap, Name: a.ConfigMap(k.Names), Step: of.Step, Component: of.Name}, &corev1.ConfigMap{Data: settings})
+	id := k.Workload(part.Child{Kind: KindConfigMap, Name: a.ConfigMap(k.Names), Step: of.Step, Component: of.Name},
+		&corev1.ConfigMap{Data: settings})
 	return settingsNode{id, checksumOf(k, settings)}
 }
 
@@ -165,12 +173,14 @@ func addDeployment(k *part.Compiler, c part.Component, settings settingsNode) st
 		o.Spec.Replicas = nil
 		o.Annotations = map[string]string{wellknown.AnnotationMinReplicas: strconv.Itoa(int(minReplicas(c.Autoscaling)))}
 	}
-	return k.Workload(part.Child{Kind: KindDeployment, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, o, beforePods(k, c, settings)...)
+	return k.Workload(part.Child{Kind: KindDeployment, Name: k.Names.Of(c.Name), Step: c.Step, Component: c.Name}, o,
+		beforePods(k, c, settings)...)
 }
 
 // beforePods are the edges to what pods find when they start.
 func beforePods(k *part.Compiler, c part.Component, settings settingsNode) []graph.Edge {
-	account := graph.ID(identity.KindServiceAccount, k.Names.WorkloadNamespace(), k.AccessOf(c).ServiceAccount(k.Names), k.Capability.Namespace)
+	account := graph.ID(identity.KindServiceAccount, k.Names.WorkloadNamespace(), k.AccessOf(c).ServiceAccount(k.Names),
+		k.Capability.Namespace)
 	stores := slices.DeleteFunc(slices.Clone(k.AWS), func(id string) bool { return id == k.ParameterSet })
 	return slices.Concat(graph.NeedReady(stores...), graph.NeedPresent(k.ParameterSet), graph.NeedApplied(settings.id, account))
 }
@@ -237,7 +247,8 @@ func ServiceType(s *nexusv1.NexusAICapabilitySpec, c part.Component) corev1.Serv
 
 // ownServiceAnnotations are set by the operator, or would contradict those that are: a user's value for them is refused.
 var ownServiceAnnotations = []string{
-	balancer + "type", balancer + "nlb-target-type", balancer + "scheme", balancer + "internal", balancer + "additional-resource-tags", part.AnnotationLastApplied,
+	balancer + "type", balancer + "nlb-target-type", balancer + "scheme", balancer + "internal", balancer + "additional-resource-tags",
+	part.AnnotationLastApplied,
 }
 
 // serviceAnnotations returns the annotations of the component's Service that are passed through.

@@ -46,11 +46,16 @@ var allowed = map[string][]string{
 	"internal/awsclient": {"api", "internal/kind", "internal/metrics", "internal/status", "internal/tracing"},
 	"internal/kinds": {"api", "internal/kind", "internal/kind/documents", "internal/status", "internal/awsclient",
 		"internal/awsschema", "internal/iampolicy"},
-	"internal/capability":   {"api", "internal/awsschema", "internal/graph", "internal/status", "internal/iampolicy"},
-	"internal/apply":        {"api", "internal/graph", "internal/status"},
-	"internal/catalog":      {"internal/engine", "internal/kinds", "internal/intent", "internal/intent/engines"},
-	"internal/awssession":   {"api", "internal/awsclient", "internal/status"},
-	"internal/clusterfacts": {"api"},
+	"internal/capability": {"api", "internal/capability/part", "internal/capability/parts", "internal/capability/report", "internal/graph",
+		"internal/status", "internal/iampolicy"},
+	"internal/capability/part": {"api", "internal/graph", "internal/status", "internal/iampolicy"},
+	"internal/capability/parts": {"api", "internal/awsschema", "internal/capability/part", "internal/graph", "internal/status",
+		"internal/iampolicy"},
+	"internal/capability/report": {"api", "internal/capability/part", "internal/capability/parts", "internal/graph", "internal/status"},
+	"internal/apply":             {"api", "internal/graph", "internal/status"},
+	"internal/catalog":           {"internal/engine", "internal/kinds", "internal/intent", "internal/intent/engines"},
+	"internal/awssession":        {"api", "internal/awsclient", "internal/status"},
+	"internal/clusterfacts":      {"api"},
 	"internal/capabilityfacts": {"api", "internal/apply", "internal/awssession", "internal/capability", "internal/clusterfacts",
 		"internal/health", "internal/intent", "internal/options", "internal/status"},
 	"internal/intentfacts": {"api", "internal/apply", "internal/clusterfacts", "internal/intent", "internal/options", "internal/status"},
@@ -168,8 +173,8 @@ var allowed = map[string][]string{
 }
 
 // pure rooms hold decisions: no client, no SDK, no clock, no environment.
-var pure = []string{"internal/capability", "internal/intent", "internal/intent/engines", "internal/graph", "internal/iampolicy",
-	"internal/permissions", "internal/awsschema"}
+var pure = []string{"internal/capability", "internal/capability/part", "internal/capability/parts", "internal/capability/report",
+	"internal/intent", "internal/intent/engines", "internal/graph", "internal/iampolicy", "internal/permissions", "internal/awsschema"}
 
 var impure = []string{"github.com/aws/", "sigs.k8s.io/controller-runtime", "k8s.io/client-go", "os", "os/exec", "net/http",
 	"k8s.io/utils/clock"}
@@ -312,6 +317,27 @@ func TestWhatTheLocalWorldUsesOfTheTestBed_ImportsNothingOfTests(t *testing.T) {
 	}
 }
 
+// partsRoom is the room of the parts of a capability. A part uses another one only where its meaning depends on it.
+const partsRoom = "internal/capability/parts"
+
+// usedParts lists the parts that a part uses.
+var usedParts = map[string][]string{
+	"ai":        {"bedrock", "buckets", "glue", "parameters", "resources"},
+	"budget":    {"messages"},
+	"glue":      {"buckets"},
+	"key":       {"messages"},
+	"policies":  {"traffic", "workloads"},
+	"signin":    {"traffic"},
+	"workloads": {"identity", "traffic"},
+}
+
+// isStrangePart reports whether a part imports one that it does not use. The list of the parts imports them all.
+func isStrangePart(path, to string) bool {
+	part, within := strings.CutPrefix(path, partsRoom+"/")
+	other, is := strings.CutPrefix(to, partsRoom)
+	return within && is && !slices.Contains(usedParts[part], strings.TrimPrefix(other, "/"))
+}
+
 // emulated is the room of the services of the emulator. Any of them may use commonServices, which know the rights to roles and keys.
 const emulated = "internal/emulator/services"
 
@@ -325,7 +351,7 @@ func mayImport(path, from, to string) string {
 	sameKinds := from == "internal/kinds" && into == "internal/kinds"
 	sameServices := from == emulated && into == emulated && !slices.Contains(commonServices, strings.TrimPrefix(to, emulated+"/"))
 	sameEngines := from == "internal/intent/engines" && into == "internal/intent/engines"
-	if (sameKinds || sameEngines || sameServices) && to != path {
+	if (sameKinds || sameEngines || sameServices || isStrangePart(path, to)) && to != path {
 		return path + " must not import its neighbor " + to
 	}
 	return ""
@@ -367,6 +393,12 @@ func TestImportRules_Fire(t *testing.T) {
 		{path: "internal/kinds/s3", imported: "internal/kind", ours: true, allowed: true},
 		{path: "internal/kinds/s3", imported: "internal/kinds/iam", ours: true},
 		{path: "internal/intent/engines/istio", imported: "internal/intent/engines/kyverno", ours: true},
+		{path: "internal/capability/parts", imported: "internal/capability/parts/tables", ours: true, allowed: true},
+		{path: "internal/capability/parts/glue", imported: "internal/capability/parts/buckets", ours: true, allowed: true},
+		{path: "internal/capability/parts/buckets", imported: "internal/capability/parts/glue", ours: true},
+		{path: "internal/capability/parts/buckets", imported: "internal/capability/parts", ours: true},
+		{path: "internal/capability/parts/buckets", imported: "internal/capability/report", ours: true},
+		{path: "internal/capability/part", imported: "internal/capability/parts", ours: true},
 		{path: "internal/capability", imported: "k8s.io/apimachinery/pkg/types", allowed: true},
 		{path: "internal/capability", imported: "github.com/aws/aws-sdk-go-v2/aws"},
 		{path: "internal/intent", imported: "os"},

@@ -175,10 +175,10 @@ func (a AccessSet) Describe() string {
 // InsteadOf says what an access may name in the place of a name that stands for nothing.
 func (ps Parts) InsteadOf(name nexusv1.AccessName, s *nexusv1.NexusAICapabilitySpec, all []string) string {
 	for _, e := range ps.Entries() {
-		if e.hint == nil {
+		if e.Hint == nil {
 			continue
 		}
-		if how := e.hint(s, strings.TrimPrefix(string(name), e.Field+"/")); how != "" {
+		if how := e.Hint(s, strings.TrimPrefix(string(name), e.Field+"/")); how != "" {
 			return how
 		}
 	}

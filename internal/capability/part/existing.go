@@ -46,8 +46,8 @@ type Existing struct {
 // ExistingIn returns the entries for stores that exist already.
 func (ps Parts) ExistingIn(s *nexusv1.NexusAICapabilitySpec) (out []Existing) {
 	for _, e := range ps.Entries() {
-		if e.existing != nil {
-			out = append(out, e.existing(s)...)
+		if e.Existing != nil {
+			out = append(out, e.Existing(s)...)
 		}
 	}
 	return out
@@ -158,8 +158,8 @@ var SecretARNEnding = regexp.MustCompile(`-[A-Za-z0-9]{6}$`)
 // Describes returns the fields that describe a store, and whether an entry sets them.
 func (ps Parts) Describes(e Existing, s *nexusv1.NexusAICapabilitySpec) map[string]bool {
 	for _, of := range ps.Entries() {
-		if of.describes != nil && of.Field == ps.FieldOf(e.Kind) {
-			return of.describes(s, e.Purpose)
+		if of.Describes != nil && of.Field == ps.FieldOf(e.Kind) {
+			return of.Describes(s, e.Purpose)
 		}
 	}
 	return nil

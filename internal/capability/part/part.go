@@ -160,16 +160,16 @@ type Entries struct {
 	Names func(s *nexusv1.NexusAICapabilitySpec) []string
 	// Keep removes from data, a copy of the data services of s, the entries that are not in the set.
 	Keep func(a AccessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec)
-	// Narrow is keep for what a capability declares outside of its data services; out is a copy of the capability's own.
+	// Narrow is Keep for what a capability declares outside of its data services; out is a copy of the capability's own.
 	Narrow func(a AccessSet, out *nexusv1.NexusAICapabilitySpec)
-	// hint says how a capability gets an entry that it does not have; empty where the part makes none of that name by itself.
-	hint func(s *nexusv1.NexusAICapabilitySpec, name string) string
+	// Hint says how a capability gets an entry that it does not have; empty where the part makes none of that name automatically.
+	Hint func(s *nexusv1.NexusAICapabilitySpec, name string) string
 	// Objects returns the object of each entry that becomes one.
 	Objects func(ps Parts, c *nexusv1.NexusAICapability) []NamedObject
 	// Existing returns the entries for stores that exist already.
-	existing func(s *nexusv1.NexusAICapabilitySpec) []Existing
-	// describes returns the fields of an entry that describe a store, and whether the entry sets them.
-	describes func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool
+	Existing func(s *nexusv1.NexusAICapabilitySpec) []Existing
+	// Describes returns the fields of an entry that describe a store, and whether the entry sets them.
+	Describes func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool
 	// EncryptedBy is the service that uses the capability's key for the entries; empty where none does.
 	EncryptedBy string
 }

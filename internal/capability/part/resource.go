@@ -84,7 +84,7 @@ func IsOfAI(labels map[string]string) bool {
 
 // ServiceRole is the role as which a resource acts in AWS.
 type ServiceRole struct {
-	// Service is the principal that assumes the role, and sources the form of the ARNs of the resources for which it does.
+	// Service is the principal that assumes the role, and Sources the form of the ARNs of the resources for which it does.
 	Service string
 	Sources func(Home) string
 	// Uses are the IDs of the nodes that the role has rights on.

@@ -14,11 +14,11 @@ type Stores[T any] struct {
 	At string
 	// Of returns the entry of a store.
 	Of func(T) Existing
-	// Declared returns the list, and selected the wanted stores by name.
+	// Declared returns the list, and Selected the wanted stores by name.
 	Declared, Selected func(s *nexusv1.NexusAICapabilitySpec) []T
 	// ObjectOf returns the name of the object of a store that does not exist already; nil where the name of the entry makes it.
 	ObjectOf func(c *nexusv1.NexusAICapability, item T) string
-	// Set replaces the list, and keep is that of entries for a list that needs more; both nil leaves the list.
+	// Set replaces the list, and Keep is that of entries for a list that needs more; both nil leaves the list.
 	Set  func(data *nexusv1.DataServicesSpec, list []T)
 	Keep func(a AccessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec)
 	// Hint is that of entries.
@@ -34,8 +34,8 @@ func (l Stores[T]) Entries() Entries {
 	out := Entries{
 		Place: l.Place, Field: l.Field, EncryptedBy: l.EncryptedBy,
 		Names:   func(s *nexusv1.NexusAICapabilitySpec) []string { return NamesIn(l.Selected(s), l.name) },
-		Objects: l.objects, Keep: l.Keep, hint: l.Hint,
-		existing: func(s *nexusv1.NexusAICapabilitySpec) []Existing {
+		Objects: l.objects, Keep: l.Keep, Hint: l.Hint,
+		Existing: func(s *nexusv1.NexusAICapabilitySpec) []Existing {
 			return existingOfList(l.At, l.Declared(s), l.Of)
 		},
 	}
@@ -45,7 +45,7 @@ func (l Stores[T]) Entries() Entries {
 		}
 	}
 	if l.Describes != nil {
-		out.describes = func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool {
+		out.Describes = func(s *nexusv1.NexusAICapabilitySpec, name string) map[string]bool {
 			return l.Describes(entryOf(l.Declared(s), func(item T) bool { return l.name(item) == name }))
 		}
 	}

@@ -27,7 +27,7 @@ var autoMode = []autoModeSuite{
 	{"internal/controller", []string{"binding*_test.go", "capabilitypolicies_test.go", "assessments_test.go"}, "AnEngineThatIsLeftOut",
 		"MissingDNSService|CapabilityAreBound|ThatClosesEgress"},
 	{"test/faults", []string{"intents_test.go", "flowwalk_test.go"}, "", ""},
-	{"test/cli", []string{"planintents_test.go"}, "TellsOfPoliciesThatAreNotInForce|Tree_OfABinding", ""},
+	{"test/cli", []string{"planintents_test.go"}, "TellsOfPoliciesThatAreNotInForce|Tree_OfABinding|SaysThatAnIntentCloses", ""},
 	{"test/e2e", nil, "PodIdentity_OnAutoMode|TheUsersManifests|SecondPassOver|HandEdited|MissingPermission|Credentials_Half", ""},
 }
 

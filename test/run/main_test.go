@@ -382,6 +382,7 @@ var withoutAutoMode = map[string]string{
 	"internal/controller TestReach_AllowsHealingOrphansAndTakeovers":             "the API server judges what the operator may write, whatever the nodes are",
 	"internal/controller TestALifeUsesEveryRightThatTheOperatorHas":              "rights to read the pods and endpoints of DNS are used only where it has pods",
 	"internal/controller TestAMissingRightIsReportedAndWorkContinuesOnceGranted": "it takes such rights away",
+	"test/cli TestPlan_IsWhatFollowsFromAnyEdit":                                 "plans of policies on such nodes have a test there",
 	"test/cli TestPlanServer_RefusesWhatIsNotOfTheNamespace":                     "requests are refused before anything is looked at",
 	"test/cli TestUI_ReadsWithTheRightsOfItsUser":                                "the API server answers what the user may read, whatever the nodes are",
 	"test/e2e TestMetrics_ARunExposesExactlyTheDocumentedOnes":                   "it lists the metrics of a run, which are the same",

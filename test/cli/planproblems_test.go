@@ -99,6 +99,7 @@ func TestPlan_ANamespaceComesWithItsObjects(t *testing.T) {
 func TestPlan_TheExamplesHaveNoProblem(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t)
+	x.serveTypes()
 	files, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d examples: %v", len(files), err)
@@ -116,8 +117,10 @@ func TestPlan_TheExamplesHaveNoProblem(t *testing.T) {
 		if m := regexp.MustCompile(`\bnamespace: ([a-z-]+)`).FindStringSubmatch(manifest); m != nil {
 			manifest += "\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: " + m[1] + "}\n"
 		}
-		for _, item := range x.plan(manifest, "-f", "-", "--operator-arg=--eks-cluster-name=production") {
-			// The files say which Secrets must exist.
+		for _, item := range x.plan(manifest, "-f", "-", "--operator-arg=--eks-cluster-name=production",
+			"--operator-arg=--types=AWS::S3Vectors::*,AWS::Bedrock::*,AWS::BedrockAgentCore::*,AWS::Budgets::Budget",
+			"--operator-arg=--default-permissions-boundary=arn:aws:iam::123456789012:policy/nexus-boundary") {
+			// The files say which Secrets must exist, and how the operator must run.
 			if item.Problem != nil && item.Problem.Reason != status.ReasonCredentialsMissing {
 				t.Errorf("%s: %s %s/%s: %+v", file, item.Kind, item.Namespace, item.Name, *item.Problem)
 			}

@@ -20,17 +20,23 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
 
+// serveTypes emulates the resource types of AWS, by their schemas.
+func (x *tool) serveTypes() {
+	x.Helper()
+	types, err := awstypes.Bundled()
+	if err != nil {
+		x.Fatal(err)
+	}
+	x.Cleanup(func() { _ = types.Close() })
+	x.World.AWS().Divert("cloudformation", cloudcontrol.New(x.World.AWS().Account(), types, time.Now))
+}
+
 // A plan shows the resources of a capability as its other objects, and nothing once they are there.
 func TestPlan_ShowsTheResourcesOfACapability(t *testing.T) {
 	extent.Full(t)
 	const flag, namespaces = "--types=AWS::S3Vectors::*", "--ambient-namespaces=team-*,retrieval-dev"
 	x := newTool(t, flag, namespaces, "--check-interval=1h")
-	types, err := awstypes.Bundled()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = types.Close() })
-	x.World.AWS().Divert("cloudformation", cloudcontrol.New(x.World.AWS().Account(), types, time.Now))
+	x.serveTypes()
 	x.MakeNamespace(operator.Namespace)
 	selector, template := operatorPod(flag, namespaces)
 	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: operator.Namespace},

@@ -391,7 +391,9 @@ func (b *bed) capability(edits ...func(*nexusv1.NexusAICapability)) *nexusv1.Nex
 }
 
 // withDefaultSecrets adds the six default secrets. Most tests do without them.
-func withDefaultSecrets(c *nexusv1.NexusAICapability) { c.Spec.DefaultSecrets = nexusv1.DefaultSecretsAll }
+func withDefaultSecrets(c *nexusv1.NexusAICapability) {
+	c.Spec.DefaultSecrets = nexusv1.DefaultSecretsAll
+}
 
 // withBucket adds only a bucket to a capability's data services.
 func withBucket(c *nexusv1.NexusAICapability) {

@@ -15,9 +15,9 @@ import (
 // MaxAccess bounds the names of an access.
 const MaxAccess = 32
 
-// AccessSet lists what the pods of a component may use in AWS, as field/name, sorted; the zero value stands for everything of the
-// capability. Names of roles follow from the set, so that a role keeps its rights while pods have it: pods with other rights have another
-// role.
+// AccessSet lists the entries that the pods of a component may use in AWS, as field/name, sorted; the zero value stands for all entries of
+// the capability. Names of roles follow from the set, so that a role keeps its rights while pods have it: pods with other rights have
+// another role.
 type AccessSet struct {
 	Limited bool
 	List    []string
@@ -36,7 +36,7 @@ func (ps Parts) Accessible(s *nexusv1.NexusAICapabilitySpec) (out []string) {
 	return out
 }
 
-// MeantBy returns what a name stands for: everything with that name, or what the field has.
+// MeantBy returns the entries of a name: each entry with that name, in any field, or the entry of one field if the name includes the field.
 func MeantBy(name nexusv1.AccessName, all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(entry string) bool {
 		return entry != string(name) && !strings.HasSuffix(entry, "/"+string(name))
@@ -74,7 +74,7 @@ func (a AccessSet) Some(field string) bool {
 // IsNone reports whether the set is empty.
 func (a AccessSet) IsNone() bool { return a.Limited && len(a.List) == 0 }
 
-// Purpose begins the names of what the set has: the role, its ServiceAccount, its association and its settings.
+// Purpose returns the prefix for the names of the objects of the set: the role, its ServiceAccount, its association and its settings.
 func (a AccessSet) Purpose() string {
 	switch {
 	case !a.Limited:
@@ -124,7 +124,7 @@ func Keep[T any](a AccessSet, field string, list []T, name func(T) string) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(e T) bool { return !a.may(field, name(e)) })
 }
 
-// restrict returns what a capability declares without the data services that are not in the set.
+// restrict returns the spec of a capability without the entries that are not in the set.
 func (ps Parts) restrict(a AccessSet, s *nexusv1.NexusAICapabilitySpec) *nexusv1.NexusAICapabilitySpec {
 	if !a.Limited {
 		return s
@@ -144,7 +144,7 @@ func (ps Parts) restrict(a AccessSet, s *nexusv1.NexusAICapabilitySpec) *nexusv1
 	return &out
 }
 
-// Within returns a compiler that sees only what is in the set: for the rights and the settings of its components. It adds no nodes.
+// Within returns a compiler that sees only the entries of the set: for the rights and the settings of its components. It adds no nodes.
 func (k *Compiler) Within(a AccessSet) *Compiler {
 	if !a.Limited {
 		return k
@@ -172,7 +172,7 @@ func (a AccessSet) Describe() string {
 	}
 }
 
-// InsteadOf says what an access may name in the place of a name that stands for nothing.
+// InsteadOf returns the remedy for a name of an access that matches no entry: a hint of its part, or the names that the access may use.
 func (ps Parts) InsteadOf(name nexusv1.AccessName, s *nexusv1.NexusAICapabilitySpec, all []string) string {
 	for _, e := range ps.Entries() {
 		if e.Hint == nil {

@@ -8,11 +8,11 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 )
 
-// TagCapability is the tag by which AWS can report the costs of a capability: of inference profiles, and with spec.budget of all that has
+// TagCapability is the cost allocation tag of a capability. Inference profiles carry it, and with spec.budget all resources that have
 // costs.
 const TagCapability = "capability"
 
-// BilledTypes are the types of the resources that the parts become and whose costs a budget counts.
+// BilledTypes returns the types of the resources of the parts that a budget counts by their tag.
 func (ps Parts) BilledTypes() (out []string) {
 	for _, p := range ps {
 		out = append(out, p.Billed...)
@@ -20,7 +20,7 @@ func (ps Parts) BilledTypes() (out []string) {
 	return out
 }
 
-// tagForBudget sets the tag by which the budget counts the costs of a resource; without a budget, tags stay as they are.
+// tagForBudget sets the tag that makes the budget count the costs of a resource; without a budget, tags stay as they are.
 func tagForBudget(k *Compiler, kind string, o awsv1.Resource) {
 	common := o.CommonSpec()
 	if k.Spec.Budget == nil || common.ManagementPolicy == awsv1.ManageObserve {

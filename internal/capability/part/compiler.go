@@ -29,15 +29,15 @@ type Compiler struct {
 	Unknown string
 
 	Nodes []graph.Node
-	// AWS are the IDs of all AWS resources, Grants of those on which the application's role gets rights, and
-	// ParameterSet that of the object that holds all SSM parameters.
+	// AWS holds the IDs of all AWS resources. Grants holds the IDs of the AWS resources that the application's role gets rights on.
+	// ParameterSet is the ID of the object that holds all SSM parameters.
 	AWS, Grants  []string
 	ParameterSet string
-	// Access bounds what the rights and settings of some components name; its zero value bounds nothing.
+	// Access limits the entries in the rights and settings of some components; its zero value sets no limit.
 	Access AccessSet
 	// AssumeOwned takes every child for proven: for the size of policies to be.
 	AssumeOwned bool
-	// Expected collects what children will own; nil unless that is asked for.
+	// Expected collects the expected proofs of children; nil unless a plan asks for them.
 	Expected map[string]Proof
 	// Read collects the proofs that a part reads; nil unless that is asked for.
 	Read Reads
@@ -134,7 +134,7 @@ func (k *Compiler) Add(p Child, gv schema.GroupVersion, o object, after []graph.
 	return id
 }
 
-// Unresolved returns the object whose status holds a value that an object lacks; "" when it lacks none.
+// Unresolved returns the object that provides a missing value of the content in its status; "" when no value is missing.
 func (k *Compiler) Unresolved(content any) string {
 	if !containsToken(content, unknownValue) { // so that no part is asked for most objects
 		return ""
@@ -159,7 +159,7 @@ func (k *Compiler) Fail(err error) {
 	}
 }
 
-// Labels of an object; pods carry them too, and selectors use only what never changes.
+// Labels returns the labels of an object. Pods carry them too. Selectors use only labels that never change.
 func (k *Compiler) Labels(component string, more map[string]string) map[string]string {
 	l := MergeMaps(more, k.Selector(component))
 	l[LabelPartOf] = k.Names.Capability
@@ -224,7 +224,7 @@ const (
 	LabelInstance  = "app.kubernetes.io/instance"
 	LabelComponent = "app.kubernetes.io/component"
 	LabelPartOf    = "app.kubernetes.io/part-of"
-	// LabelVersion is on Deployments and their pods alone: an edit of the version touches nothing else for its sake.
+	// LabelVersion is on Deployments and their pods alone, so that an edit of the version changes no other object.
 	LabelVersion     = "app.kubernetes.io/version"
 	LabelEnvironment = "nexus.ai/environment"
 	// AnnotationChecksum makes pods roll when their settings change.

@@ -61,7 +61,7 @@ func ComponentsOf(s *nexusv1.NexusAICapabilitySpec) []Component {
 			c.PortNumber = 8080
 		}
 		if named := func(o Component) bool { return o.Name == c.Name }; slices.ContainsFunc(out, named) || slices.ContainsFunc(others, named) {
-			continue // admission refuses a name that is taken; what is being deleted compiles anyway
+			continue // admission refuses a name that is taken; a capability in deletion compiles anyway
 		}
 		others = append(others, withDefaults(c))
 	}
@@ -111,7 +111,7 @@ func services(s *nexusv1.NexusAICapabilitySpec) []Component {
 	return slices.DeleteFunc(ComponentsOf(s), func(c Component) bool { return !c.IsServed() })
 }
 
-// FrontFirst returns the components in the order in which people read of them: frontend, backend, and the others by name.
+// FrontFirst returns the components in the order of messages and status: frontend, backend, and the others by name.
 func FrontFirst(s *nexusv1.NexusAICapabilitySpec) []Component {
 	out := ComponentsOf(s)
 	slices.SortStableFunc(out, func(a, b Component) int {
@@ -146,7 +146,7 @@ func Routed(s *nexusv1.NexusAICapabilitySpec) []Component {
 	return slices.DeleteFunc(services(s), func(c Component) bool { return len(c.Paths) == 0 })
 }
 
-// Front returns the component that the path / leads to, which is what people open.
+// Front returns the component that serves the path /, which people open.
 func Front(s *nexusv1.NexusAICapabilitySpec) (Component, bool) {
 	all := RoutesOf(s)
 	i := slices.IndexFunc(all, func(r Route) bool { return r.Path == "/" })

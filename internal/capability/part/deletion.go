@@ -22,8 +22,8 @@ func (ps Parts) DeletionPolicyOf(c *nexusv1.NexusAICapability, kind, component s
 // ComponentBudget is the label of the objects of a budget.
 const ComponentBudget = "budget"
 
-// AllowForce sets whether the objects of a bucket, or the messages of a queue, may be deleted with it. What the
-// capability says of a store that it does not declare any more is not known, and then the setting stays.
+// AllowForce sets whether the objects of a bucket, or the messages of a queue, may be deleted with it. The setting of a store that the
+// capability no longer declares is not known, and then it stays unchanged.
 func AllowForce(force *bool, mayDeleteData, declared, known bool) {
 	if mayDeleteData || known {
 		*force = mayDeleteData || declared
@@ -46,8 +46,8 @@ func (ps Parts) childDeletionPolicy(c *nexusv1.NexusAICapability, kind string, o
 	return awsv1.DeletionPolicy(policy)
 }
 
-// EffectiveDeletionPolicy decides about the AWS resources: as the capability says, else Retain in
-// production and Delete elsewhere.
+// EffectiveDeletionPolicy returns the deletion policy of the AWS resources: spec.deletionPolicy, or by default Retain in production and
+// Delete in all other environments.
 func EffectiveDeletionPolicy(c *nexusv1.NexusAICapability) nexusv1.DeletionPolicy {
 	switch {
 	case c.Spec.DeletionPolicy != "":

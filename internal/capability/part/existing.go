@@ -11,8 +11,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// existingEnding ends the names of the objects of existing stores. No purpose has a dot, so that an entry whose store becomes an existing
-// one, or the other way round, is another object: that of the former store is dropped under the guards of its data.
+// existingEnding is the suffix of the names of objects of existing stores. No purpose has a dot. An entry that changes from its own store
+// to an existing one, or back, therefore becomes another object: the object of the former store is dropped under the guards of its data.
 const existingEnding = ".existing"
 
 // ExistingKind describes the ARNs of a kind of store.
@@ -25,7 +25,7 @@ type ExistingKind struct {
 	Ending int
 	// IsGlobal is true for ARNs without region, and HasNoAccount for those without account.
 	IsGlobal, HasNoAccount bool
-	// HasPath is true for a kind whose names follow a path in the ARN.
+	// HasPath is true for a kind with a path before the name in its ARNs.
 	HasPath bool
 	// NeedsOperator is true for stores that the administrator of the cluster has to allow as well.
 	NeedsOperator bool
@@ -53,7 +53,7 @@ func (ps Parts) ExistingIn(s *nexusv1.NexusAICapabilitySpec) (out []Existing) {
 	return out
 }
 
-// ExistingOf returns the entry whose object has a kind and a name.
+// ExistingOf returns the entry of the object with a kind and a name.
 func (ps Parts) ExistingOf(c *nexusv1.NexusAICapability, kind, name string) (Existing, bool) {
 	if !strings.HasSuffix(name, existingEnding) {
 		return Existing{}, false
@@ -152,7 +152,7 @@ func (ps Parts) FieldOf(kind string) string {
 	return ""
 }
 
-// SecretARNEnding fits the characters with which Secrets Manager ends the ARN of a secret.
+// SecretARNEnding matches the random suffix that Secrets Manager adds to the ARN of a secret.
 var SecretARNEnding = regexp.MustCompile(`-[A-Za-z0-9]{6}$`)
 
 // Describes returns the fields that describe a store, and whether an entry sets them.

@@ -28,7 +28,7 @@ func (k *Compiler) External(e Existing) string {
 			arn += PlaceholderFor(id)
 		}
 		return k.Expect(id, Proof{ARN: arn}).ARN
-	case k.Facts.Account == "": // what was consented to is not known, and the role stays as it is
+	case k.Facts.Account == "": // the consent is not known, and the role stays as it is
 		return k.Unknown
 	case proof.ARN == "" || k.Facts.WhyExternal(k.Capability, e, proof) != "":
 		return ""

@@ -15,7 +15,7 @@ import (
 // DefaultRegion is the region of a capability when neither it nor the operator names one.
 const DefaultRegion = "ap-southeast-1"
 
-// Facts holds everything that Compile needs to know besides the capability. The zero value means that nothing is known.
+// Facts holds the input of Compile about the surroundings of the capability. The zero value means that nothing is known.
 type Facts struct {
 	// Regions lists the regions that exist; empty leaves spec.region unchecked.
 	Regions []string
@@ -27,8 +27,8 @@ type Facts struct {
 	Account, Partition string
 	// Boundary and RolePath are the provider's permissionsBoundaryARN and rolePathPrefix.
 	Boundary, RolePath string
-	// Owned are the children that are proven to be the capability's own in AWS, by the IDs of their nodes. Roles
-	// get rights on nothing else.
+	// Owned holds the children with a proof that the capability owns their AWS resource, by the IDs of their nodes. Roles get rights on
+	// these resources only.
 	Owned map[string]Proof
 	// ExternalARNs are the provider's allowedExternalARNs. AllowedExternalARNs are those of the operator, which limit them; none does not.
 	ExternalARNs, AllowedExternalARNs []string
@@ -58,16 +58,15 @@ type Facts struct {
 	EKSCluster, EKSRegion string
 	// Identity holds the observed sources of credentials; zero for a capability that has and had only IRSA.
 	Identity IdentityFacts
-	// NoDrain is true on an API server that does not know the hook with which pods drain.
+	// NoDrain is true on an API server that does not support the preStop hook that drains pods.
 	NoDrain bool
 	// OperatorNamespace is never used for workloads.
 	OperatorNamespace string
-	// ClusterID names the cluster in tags of what Kubernetes controllers make in AWS.
+	// ClusterID names the cluster in the tags of AWS resources that Kubernetes controllers create.
 	ClusterID string
 	// AllowedIngressGroups are patterns (path.Match) of the ALB groups that a capability may join.
 	AllowedIngressGroups []string
-	// ClosesEgress holds the SecurityIntents, of those that the capability names, that close the way to AWS of the pods they are
-	// bound to, with what opens it.
+	// ClosesEgress holds the named SecurityIntents that block the egress to AWS of the pods they are bound to, each with its remedy.
 	ClosesEgress map[string]string
 	// ClosedToBalancers are the SecurityIntents, of those that the capability names, that close a component to the load balancer of AWS
 	// which leads to it.
@@ -90,7 +89,7 @@ func (f Facts) RegionOf(c *nexusv1.NexusAICapability) string {
 	return cmp.Or(f.Region, DefaultRegion)
 }
 
-// Home is the part of every ARN that comes from the provider, with tokens for what is not known yet.
+// Home is the part of every ARN that comes from the provider, with tokens for values that are not known yet.
 type Home struct {
 	Partition, Region, Account string
 	rolePath                   string
@@ -154,15 +153,15 @@ type GatewayFacts struct {
 	HTTPS bool
 }
 
-// IdentityFacts describes the ways in which pods get credentials.
+// IdentityFacts describes how pods get credentials.
 type IdentityFacts struct {
 	// Recorded is status.identity.
 	Recorded nexusv1.IdentityStatus
 	// AgentReady is true when the EKS Pod Identity Agent is ready on a node, of EKS Auto Mode or with a pod of the agent, or will be on the
 	// first one; it is gathered only for a mode Auto that has not chosen.
 	AgentReady bool
-	// TrustsIssuer and TrustsPodIdentity are what any role of the workloads declares at present, and RoleReady whether all of them
-	// exist, work and declare the same.
+	// TrustsIssuer and TrustsPodIdentity are true if any role of the workloads declares that trust at present. RoleReady is true if all of
+	// them exist, work and declare the same trust.
 	TrustsIssuer, TrustsPodIdentity, RoleReady bool
 	// Associated is true while a PodIdentityAssociation of the workloads exists.
 	Associated bool

@@ -10,7 +10,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// Selected returns what is listed, or where nothing is listed an element for each default name, by name.
+// Selected returns the list sorted by name. For an empty list it returns one element for each default name.
 func Selected[T any](listed []T, defaults []string, name func(*T) *string) []T {
 	out := slices.Clone(listed)
 	if len(out) == 0 {
@@ -22,13 +22,13 @@ func Selected[T any](listed []T, defaults []string, name func(*T) *string) []T {
 	return ByName(out, func(t T) string { return *name(&t) })
 }
 
-// ByName sorts a list, in which a name counts once.
+// ByName sorts a list by name and drops repeated names.
 func ByName[T any](list []T, name func(T) string) []T {
 	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(name(a), name(b)) })
 	return slices.CompactFunc(list, func(a, b T) bool { return name(a) == name(b) })
 }
 
-// BoolOr returns a flag, or what counts where it is absent.
+// BoolOr returns the value of a flag, or the default if the flag is absent.
 func BoolOr(b *bool, other bool) bool {
 	if b != nil {
 		return *b
@@ -41,7 +41,7 @@ func DataOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.DataServicesSpec {
 	return *cmp.Or(s.DataServices, &nexusv1.DataServicesSpec{})
 }
 
-// Int32Or returns a number, or what counts where it is absent.
+// Int32Or returns the value of a number, or the default if the number is absent.
 func Int32Or(n *int32, other int32) int32 {
 	if n != nil {
 		return *n

@@ -90,7 +90,7 @@ func (n Names) ServiceRole(resource string) string { return n.Of(resource) + Ser
 // ConfigMap names the settings of the workloads.
 func (n Names) ConfigMap() string { return n.Of("config") }
 
-// Service names the Service of a component, through which traffic from outside comes.
+// Service returns the name of the Service that receives the external traffic of a component.
 func (n Names) Service(component string) string { return n.Of(component + "-svc") }
 
 // InternalService names the Service of a component for traffic inside the cluster.

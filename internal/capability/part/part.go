@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package part holds what the parts of a capability share: the interface of a part, the compiler and the verdict that parts add to, the
-// facts and proofs that they read, and what names, entries and components mean. It knows no part.
+// Package part holds the code that the parts of a capability share: the interface of a part, the compiler and the verdict that parts add
+// to, the facts and proofs that they read, and the resolution of names, entries and components. It depends on no part.
 package part
 
 import (
@@ -25,26 +25,26 @@ type Part struct {
 	Steps []Step
 	// Kinds are the kinds of the objects that the part becomes.
 	Kinds []KindFacts
-	// Checks require what the schema cannot, of the capability alone.
+	// Checks hold the rules that the schema cannot express. They read the capability alone.
 	Checks []Turn[Checking]
-	// Surroundings requires what only the facts and the compiled objects show, of a capability that passed all checks. The rights of k
-	// are those of a capability that owns all its children.
+	// Surroundings holds the rules that need the facts and the compiled objects. It reads a capability that passed all checks. The rights
+	// of k are those of a capability that owns all its children.
 	Surroundings func(v *Verdict, c *nexusv1.NexusAICapability, f Facts, k *Compiler)
-	// Compile adds the objects. Each function may use of those before only what BuiltPart.joins compares, and reads proofs with
-	// Compiler.Proof alone.
+	// Compile adds the objects. Each function reads proofs with Compiler.Proof alone. Of the functions before it, it may use only the
+	// results that BuiltPart.joins compares.
 	Compile []func(*Compiler)
 	// Rights are the statements of the application's role.
 	Rights []Turn[Granting]
-	// Values tell the application what it needs to find the part.
+	// Values returns the settings that the application needs to find the part.
 	Values func(*Compiler) []Value
-	// Publishes returns the IDs of objects whose status holds values that other objects need; "" for none.
+	// Publishes returns the IDs of objects that provide values for other objects in their status; "" for none.
 	Publishes []Turn[Publishing]
 	// Entries are the named entries that components can have access to.
 	Entries Entries
 	// Resources are the resources that the part becomes as dataServices.resources does, in the order of their declaration.
 	Resources func(ps Parts, s *nexusv1.NexusAICapabilitySpec) []Resource
-	// Billed are the types of these resources whose costs a budget counts by their tag. An update can change the tags of each: others
-	// would refuse a budget that is declared later.
+	// Billed are the types of these resources that a budget counts by their tag. AWS allows an update of their tags: a resource of another
+	// type would refuse a budget that is declared later.
 	Billed []string
 	// Untagged are the types of these resources without tags, and without data. No later object would find the resource of one again.
 	Untagged []string
@@ -56,7 +56,7 @@ type (
 	Checking = func(*Verdict, *nexusv1.NexusAICapability, Facts)
 	// Granting returns statements of the application's role.
 	Granting = func(*Compiler) []iampolicy.Statement
-	// Publishing returns the IDs of objects whose status holds values that other objects need.
+	// Publishing returns the IDs of objects that provide values for other objects in their status.
 	Publishing = func(*Compiler) []string
 )
 
@@ -89,33 +89,33 @@ type KindFacts struct {
 	Kind string
 	// Version is that of a kind of Kubernetes; empty for AWS resources.
 	Version schema.GroupVersion
-	// Step is that of the objects of the kind for which no StepOf returns another.
+	// Step is the step of the objects of the kind, unless StepOf returns another one.
 	Step string
 	// StepOf returns the step of an object by its name; empty for one that the name does not decide.
 	StepOf func(ps Parts, c *nexusv1.NexusAICapability, name string) string
-	// IsPartial is true for the facts of some objects of a kind, of which another part holds the others.
+	// IsPartial is true if the facts are about some objects of the kind only. Another part holds the facts of the others.
 	IsPartial bool
 	// Removed is the place of the kind in a deletion. Kinds with the same place are removed together.
 	Removed Removal
-	// Grants is true for a kind on whose resources the roles of a capability get rights, and Proves for one with identifiers that AWS
-	// assigns.
+	// Grants is true if the roles of a capability get rights on the resources of the kind. Proves is true for a kind with identifiers that
+	// AWS assigns.
 	Grants, Proves bool
-	// Store is true for a kind with data that is lost with the AWS resource, or for the key without which data cannot be read. Kept is
-	// true for another kind whose AWS resource stays when only the object is deleted.
+	// Store is true for a kind with data that is lost with the AWS resource, or for the key without which data cannot be read. Kept is true
+	// for another kind that leaves its AWS resource when only the object is deleted.
 	Store, Kept bool
-	// IsTemporary is true for a kind without data, whose resources are not retained.
+	// IsTemporary is true for a kind without data. Its resources are not retained.
 	IsTemporary bool
-	// IsSecret is true for a kind whose values AWS keeps for a while after the deletion.
+	// IsSecret is true if AWS keeps the values of the kind for a while after the deletion.
 	IsSecret bool
 	// Unlocks is the field of an access that gives access to all objects of the kind.
 	Unlocks string
-	// IsBilled is true for a kind whose resources a budget counts by their tag.
+	// IsBilled is true if a budget counts the resources of the kind by their tag.
 	IsBilled bool
 	// Refusal says why dataServices.resources declares no objects of the kind.
 	Refusal string
-	// Existing describes the ARNs of a kind whose stores may exist already.
+	// Existing describes the ARNs of a kind with stores that may exist already.
 	Existing *ExistingKind
-	// Prove adds to a proof what else the status of a child says.
+	// Prove adds further values from the status of a child to its proof.
 	Prove func(child awsv1.Resource, proof *Proof)
 	// Doom changes a child that is to be deleted with its capability.
 	Doom func(c *nexusv1.NexusAICapability, want awsv1.Resource, mayDeleteData bool)
@@ -136,7 +136,7 @@ const (
 	RemovesTraffic   = 100
 	RemovesWorkloads = 200
 	RemovesIdentity  = 300
-	// A role goes after what acts as it.
+	// A role is removed after the resources that assume it.
 	RemovesRoleUsers = 330
 	RemovesRoles     = 340
 	RemovesResources = 400
@@ -160,7 +160,7 @@ type Entries struct {
 	Names func(s *nexusv1.NexusAICapabilitySpec) []string
 	// Keep removes from data, a copy of the data services of s, the entries that are not in the set.
 	Keep func(a AccessSet, s *nexusv1.NexusAICapabilitySpec, data *nexusv1.DataServicesSpec)
-	// Narrow is Keep for what a capability declares outside of its data services; out is a copy of the capability's own.
+	// Narrow is Keep for the fields outside of the data services; out is a copy of the spec of the capability.
 	Narrow func(a AccessSet, out *nexusv1.NexusAICapabilitySpec)
 	// Hint says how a capability gets an entry that it does not have; empty where the part makes none of that name automatically.
 	Hint func(s *nexusv1.NexusAICapabilitySpec, name string) string

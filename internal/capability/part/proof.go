@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Expect records what a child will own.
+// Expect records the expected proof of a child.
 func (k *Compiler) Expect(id string, p Proof) Proof {
 	p.UID = PlaceholderFor(id)
 	k.Expected[id] = p
@@ -30,7 +30,7 @@ func (k *Compiler) Proof(id string) Proof {
 	return p
 }
 
-// Proof says what a child owns in AWS.
+// Proof describes the resource that a child owns in AWS.
 type Proof struct {
 	// ARN is that of the child's resource.
 	ARN string
@@ -42,18 +42,18 @@ type Proof struct {
 	Client string
 	// Values are the exported values of a resource that are known, by their variables.
 	Values map[string]string
-	// Settled is true for a resource that is as declared, of which no more values are expected.
+	// Settled is true for a resource that is as declared. No more values are expected of it.
 	Settled bool
 	// Foreign is true for an existing store that an object of another namespace owns, and Neighbor for one that another object of the same
 	// namespace owns.
 	Foreign, Neighbor bool
 }
 
-// AddGrant adds a child to those on which the application's role gets rights. The role waits for all of them, so
-// that its policy is written once.
+// AddGrant adds a child to the resources that the application's role gets rights on. The role waits for all of them, so that its policy is
+// written once.
 func (k *Compiler) AddGrant(id string) { k.Grants = append(k.Grants, id) }
 
-// Owned returns the ARN if that is what the child owns, else "".
+// Owned returns the ARN if the child owns the resource with it, and "" otherwise.
 func (k *Compiler) Owned(id, arn string) string {
 	if k.Expected != nil {
 		return k.Expect(id, Proof{ARN: arn}).ARN
@@ -64,12 +64,12 @@ func (k *Compiler) Owned(id, arn string) string {
 	return ""
 }
 
-// ProvenARN is the ARN that AWS assigned to what a child owns, or a placeholder until that is proven.
+// ProvenARN returns the ARN that AWS assigned to the resource of a child, or a placeholder until the child is proven to own it.
 func (k *Compiler) ProvenARN(id string) string {
 	return cmp.Or(k.Proof(id).ARN, PlaceholderFor(id))
 }
 
-// Assigned returns the ARN of a child of which AWS chooses the last characters; "" when it is not proven to be the child's.
+// Assigned returns the ARN of a child if AWS chooses the last characters of the ARN; "" when the child is not proven to own it.
 func (k *Compiler) Assigned(id, begin string, chosen int) string {
 	arn := k.Proof(id).ARN
 	if k.Expected != nil {

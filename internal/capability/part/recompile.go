@@ -19,7 +19,7 @@ func (k *Compiler) builders() (out []func(*Compiler)) {
 	return out
 }
 
-// Reads are the proofs that were looked at, by IDs of nodes, and what they were.
+// Reads holds the proofs that were read, with their values at that time, by the IDs of their nodes.
 type Reads map[string]Proof
 
 // Hold reports whether the same would be read.
@@ -61,8 +61,8 @@ func (b BuiltPart) joins(o BuiltPart) bool {
 	return slices.Equal(b.aws, o.aws) && slices.Equal(b.grants, o.grants) && b.parameterSet == o.parameterSet
 }
 
-// BuildAfter runs the parts that would add something else than in the last compilation, and those that follow on a part that
-// leaves them another state.
+// BuildAfter runs the parts that read other proofs than in the last compilation. After a part that changes the input of the following
+// parts, it runs all of those.
 func (k *Compiler) BuildAfter(last []BuiltPart) (out []BuiltPart) {
 	for i, build := range k.builders() {
 		if last != nil && last[i].reads.Hold(k.Facts) {
@@ -79,7 +79,7 @@ func (k *Compiler) BuildAfter(last []BuiltPart) (out []BuiltPart) {
 	return out
 }
 
-// build runs a part and returns what it added.
+// build runs a part and returns its additions.
 func (k *Compiler) build(add func(*Compiler)) BuiltPart {
 	nodes, aws, grants := len(k.Nodes), len(k.AWS), len(k.Grants)
 	k.Read = Reads{}
@@ -88,7 +88,7 @@ func (k *Compiler) build(add func(*Compiler)) BuiltPart {
 		grants: slices.Clone(k.Grants[grants:]), parameterSet: k.ParameterSet}
 }
 
-// take adds what a part added before.
+// take repeats the additions of a part in the last compilation.
 func (k *Compiler) take(b BuiltPart) {
 	k.Nodes, k.AWS, k.Grants, k.ParameterSet = append(k.Nodes, b.nodes...), append(k.AWS, b.aws...), append(k.Grants, b.grants...),
 		b.parameterSet

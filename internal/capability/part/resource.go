@@ -21,11 +21,11 @@ type Resource struct {
 	Component string
 	// Parameters are the names of the SSM parameters by their variables; a variable that is not among them has resources/{variable}.
 	Parameters map[string]string
-	// Compose returns the properties of a resource that the operator composes; nil for one whose properties the capability declares.
+	// Compose returns the properties of a resource that the operator composes; nil if the capability declares the properties.
 	Compose func(*Compiler) map[string]any
 	// Tags are set on the resource.
 	Tags map[string]awsv1.TagValue
-	// Behind returns what the workloads need to be allowed on other resources, to use the one with an ARN.
+	// Behind returns the statements on other resources that the workloads need to use the resource with an ARN.
 	Behind func(k *Compiler, arn string) []iampolicy.Statement
 	// Role is the service role as which the resource acts; nil for one that acts as none.
 	Role *ServiceRole
@@ -84,12 +84,14 @@ func IsOfAI(labels map[string]string) bool {
 
 // ServiceRole is the role as which a resource acts in AWS.
 type ServiceRole struct {
-	// Service is the principal that assumes the role, and Sources the form of the ARNs of the resources for which it does.
+	// Service is the principal that assumes the role. Sources returns the pattern of aws:SourceArn: the ARNs of the resources that the
+	// service acts for.
 	Service string
 	Sources func(Home) string
 	// Uses are the IDs of the nodes that the role has rights on.
 	Uses func(*Compiler) []string
-	// Rights returns the statements of what is proven, and the ID of the first object whose resource is not; "" when all are.
+	// Rights returns the statements for the proven resources, and the ID of the first object without a proven resource; "" when all are
+	// proven.
 	Rights func(*Compiler) (statements []iampolicy.Statement, lacks string)
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
-// AppStatements allow the use of exactly those of the capability's resources that are proven to be its own, and of what it
-// names in Bedrock. A name alone gives no right to a store: another capability, or anybody in AWS, could have taken it
-// first.
+// AppStatements returns the statements that allow the use of exactly the resources that the capability is proven to own, and of the models
+// and other Bedrock resources that it names. A name alone gives no right to a store: another capability, or anybody in AWS, could have
+// taken it first.
 func (k *Compiler) AppStatements() []iampolicy.Statement {
 	var out []iampolicy.Statement
 	rights := InTurn(k.Parts, func(p Part) []Turn[Granting] { return p.Rights })
@@ -27,8 +27,8 @@ var KeyUse = []string{"kms:Decrypt", "kms:GenerateDataKey"}
 // KeyReads lists the actions for reading encrypted data.
 var KeyReads = []string{"kms:Decrypt"}
 
-// maxNamedStores limits the stores that the condition of a key names one by one; more are named by their common prefix.
-// The prefix may fit stores of others too, whose data the role has no right to read or to write.
+// maxNamedStores limits the stores that the condition of a key names one by one; more are named by their common prefix. The prefix may
+// match stores of others too, but the role has no right to read or to write their data.
 const maxNamedStores = 8
 
 // ByPrefix returns the names of stores, or their common prefix where they are many.
@@ -54,7 +54,7 @@ func WithResources(statements ...iampolicy.Statement) []iampolicy.Statement {
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_update-role-settings.html
 const SessionSeconds int32 = 3600
 
-// RightsWithin returns the rights of an access: exactly the use of what it lists, and none for an empty one.
+// RightsWithin returns the rights of an access: exactly the use of the entries that it lists, and none for an empty one.
 func (k *Compiler) RightsWithin(a AccessSet) []iampolicy.Statement {
 	if a.IsNone() {
 		return nil
@@ -62,7 +62,8 @@ func (k *Compiler) RightsWithin(a AccessSet) []iampolicy.Statement {
 	return k.Within(a).AppStatements()
 }
 
-// BoundaryOf is the capability's, else the provider's; "" declares none, which is refused for a role that has one in AWS.
+// BoundaryOf returns the permissions boundary of the capability, or that of the provider if the capability has none. "" declares no
+// boundary, which is refused for a role that has one in AWS.
 func BoundaryOf(k *Compiler) *string {
 	if id := k.Spec.Identity; id != nil && id.PermissionsBoundaryARN != "" {
 		return &id.PermissionsBoundaryARN

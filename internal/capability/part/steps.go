@@ -22,7 +22,7 @@ type Step struct {
 	Condition string
 }
 
-// Stage is a set of kinds whose objects are removed together, and the steps that are undone by it.
+// Stage is a set of kinds that are removed together, and the steps that their removal undoes.
 type Stage struct {
 	Kinds []schema.GroupVersionKind
 	Steps []string

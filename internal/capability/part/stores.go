@@ -4,7 +4,7 @@ package part
 
 import nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 
-// Stores describes the entries of a list of stores, of which some may exist already.
+// Stores describes the entries of a list of stores. Some of the stores may exist already.
 type Stores[T any] struct {
 	// Place, field and EncryptedBy are those of entries.
 	Place       int

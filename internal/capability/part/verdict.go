@@ -25,14 +25,14 @@ type Verdict struct {
 	Parts Parts
 }
 
-// Require refuses a field for which something does not hold.
+// Require refuses a field if ok is false.
 func (v *Verdict) Require(ok bool, field, format string, args ...any) {
 	if !ok && v.First == nil {
 		v.First = status.Invalid(field, format, args...)
 	}
 }
 
-// Refuse is for what is not wrong in itself.
+// Refuse refuses a field that is valid, but not acceptable for the reason.
 func (v *Verdict) Refuse(reason, field, format string, args ...any) {
 	if v.First == nil {
 		v.First = &status.Stalled{Reason: reason, Field: field, Message: fmt.Sprintf(format, args...)}

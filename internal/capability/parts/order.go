@@ -16,12 +16,11 @@ var Steps = All.StepsWhere(func(s part.Step) bool { return s.Number > 0 })
 // all but Cognito.
 var UncountedSteps = All.StepsWhere(func(s part.Step) bool { return s.Number == 0 })
 
-// DeletionOrder are the stages of a deletion that is ours to order: traffic stops first, then the
-// workloads, and only then what they were held to; access ends before data goes; the provider is last,
-// for nothing in AWS goes without it.
+// DeletionOrder lists the stages of a deletion that the operator orders. Traffic stops first, then the workloads, and then their policies
+// and quotas. Access ends before data is deleted. The provider is last, because no AWS resource can be deleted without it.
 var DeletionOrder = All.DeletionOrder()
 
-// StageOf returns the place of an object in DeletionOrder; the last one for what is not in it.
+// StageOf returns the place of an object in DeletionOrder; the last place if the object is not in it.
 func StageOf(id string) int {
 	kind, name, _ := strings.Cut(id, "/")
 	i := slices.IndexFunc(DeletionOrder, func(s part.Stage) bool { return s.Includes(kind, name) })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package parts lists the parts of a capability, and what follows from the whole list. A part is the package of its folder.
+// Package parts holds the list of the parts of a capability, and the functions that need the whole list. A part is the package of its
+// folder.
 package parts
 
 import (
@@ -27,7 +28,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/workloads"
 )
 
-// All are the parts of a capability in the order in which they add their objects.
+// All holds the parts of a capability in the order that they add their objects.
 var All = part.Parts{
 	identifiers.Part(), identifiers.Region(), provider.Part(), key.Part(), tables.Part(), buckets.Part(), glue.Part(), messages.Queues(),
 	messages.Topics(),

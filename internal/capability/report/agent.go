@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report says what the states of the objects of a capability mean for it: its status, what may be removed by now, and which pods
-// are to be replaced.
+// Package report derives the results for a capability from the states of its objects: its status, the objects that may be removed by now,
+// and the pods that are to be replaced.
 package report
 
 import (
@@ -23,7 +23,7 @@ type Agent struct {
 	Ready int32
 	// ToCome says that the first node to come is one of EKS Auto Mode.
 	ToCome bool
-	// Without are the nodes on which no agent is ready, and PodNodes those on which pods of the capability run, both sorted.
+	// Without holds the nodes without a ready agent. PodNodes holds the nodes that run pods of the capability. Both are sorted.
 	Without, PodNodes []string
 	// Err is why it could not be read.
 	Err error
@@ -58,7 +58,7 @@ func (a Agent) reportIn(s State, cluster string) State {
 // maxAgentless limits the nodes without the agent that a message names.
 const maxAgentless = 5
 
-// reportNodesIn adds the nodes without the agent on which pods of the capability run: those get no credentials.
+// reportNodesIn adds to a state the nodes without the agent that run pods of the capability: these pods get no credentials.
 func (a Agent) reportNodesIn(s State) State {
 	var lacking []string
 	for _, n := range a.PodNodes {

@@ -94,8 +94,8 @@ func (s summary) part(nodes []view) metav1.Condition {
 	return c
 }
 
-// worstOf is the index of the node to tell of, or -1: one that stalls, and of those one that closes a way on purpose, as only
-// its condition says what to do about it.
+// worstOf returns the index of the node to report, or -1. It prefers a stalled node, and of those one that blocks traffic on purpose,
+// because only its condition has the remedy.
 func worstOf(nodes []view) int {
 	for _, is := range []func(view) bool{
 		func(v view) bool { return v.Stalled && v.Reason == status.ReasonEgressToAWSBlocked },
@@ -161,8 +161,8 @@ func (r Report) outlastsFailure() bool {
 	return r.Phase == nexusv1.PhaseDeleting || r.Phase == nexusv1.PhaseSuspended || r.Serving && r.Phase == nexusv1.PhaseDegraded
 }
 
-// WriteTo puts the report into a status. When it says what the status says already nothing changes, not
-// even a time. LastSyncTime is the writer's to set when something did change.
+// WriteTo writes the report to a status. A report that equals the status changes nothing, not even a time. The caller sets LastSyncTime
+// when something did change.
 func (r Report) WriteTo(st *nexusv1.NexusAICapabilityStatus, generation int64, now time.Time) {
 	for _, c := range r.Conditions {
 		status.Set(&st.Conditions, generation, now, c)
@@ -200,7 +200,7 @@ func (r Report) WriteTo(st *nexusv1.NexusAICapabilityStatus, generation int64, n
 	st.History = AppendHistory(st.History, st.Phase, reason, now)
 }
 
-// writeIdentity keeps what the status says while the way to credentials is not known.
+// writeIdentity keeps the identity of the status while the identity mode is not known.
 func (r Report) writeIdentity(st *nexusv1.NexusAICapabilityStatus) {
 	switch {
 	case r.Identity.Mode == "":
@@ -228,8 +228,8 @@ func AppendHistory(history []nexusv1.PhaseChange, phase nexusv1.Phase, reason st
 	return out[max(0, len(out)-maxHistory):]
 }
 
-// OnlyProgress reports whether a status differs from the one before only in how far the capability has come within its
-// phase. Such a status may be written a little later, together with what comes next.
+// OnlyProgress reports whether a status differs from the one before only in the progress of the capability within its phase. Such a status
+// may be written a little later, together with the next change.
 func OnlyProgress(before, after nexusv1.NexusAICapabilityStatus) bool {
 	wasAt, was := rolloutOf(before)
 	isAt, is := rolloutOf(after)
@@ -257,7 +257,7 @@ func rolloutOf(s nexusv1.NexusAICapabilityStatus) (generation int64, state nexus
 	return s.Rollout.Generation, s.Rollout.State
 }
 
-// recordToCreate tells what a person must create for a host whose zone the capability does not know.
+// recordToCreate describes the DNS record that a person must create for a host. It is empty if the capability knows the zone of the host.
 func (s summary) recordToCreate() string {
 	c := s.Capability
 	host := traffic.Settings(&c.Spec).Host
@@ -318,7 +318,7 @@ func runsOf(nodes []view) *nexusv1.RunStatus {
 // maxCoverage is the bound of status.coverage.
 const maxCoverage = 256
 
-// coverage repeats what the bindings say of the engines, each for its own generation only.
+// coverage copies the coverage by the policy engines from the status of each binding that has observed its current generation.
 func (s summary) coverage() []nexusv1.PolicyCoverage {
 	out := []nexusv1.PolicyCoverage{}
 	for _, v := range s.nodes {

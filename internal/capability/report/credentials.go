@@ -23,13 +23,12 @@ type Healing struct {
 	Injects bool
 	// Held says why no pod is replaced although some lack credentials; empty while the operator replaces them, or need not.
 	Held string
-	// Waits says what the replacement of a pod waits for, which may pass without a person.
+	// Waits says why the replacement of a pod waits. The wait may end without a person.
 	Waits string
 }
 
-// The bound of the replacements of pods without credentials: that many may have been of no use within the window. The window of a
-// Deployment is as long as its replacements have been of no use, up to longestWindow: what never gives its pods credentials costs ever
-// fewer of them.
+// The limit of the replacements of pods without credentials: at most maxReplacements within the window. The window of a Deployment grows as
+// long as its replacements do not help, up to longestWindow, so that a lasting failure costs ever fewer pods.
 const (
 	maxReplacements   = 3
 	replacementWindow = 10 * time.Minute
@@ -76,8 +75,8 @@ func PodsToReplace(records []nexusv1.ReplacedPod, of map[string]CredentialPods, 
 	return chosen, kept, bounded
 }
 
-// replacementsThatCount returns the records of the window, and of those Deployments whose pods have had no credentials since their first
-// record that one and the latest.
+// replacementsThatCount returns the records that are younger than replacementWindow. If no pod of a Deployment has got credentials since
+// its first record, it also returns that record and the latest ones, maxReplacements at most.
 func replacementsThatCount(records []nexusv1.ReplacedPod, of map[string]CredentialPods, now time.Time) []nexusv1.ReplacedPod {
 	var out []nexusv1.ReplacedPod
 	for i, r := range records {
@@ -139,7 +138,7 @@ func useless(records []nexusv1.ReplacedPod, of map[string]CredentialPods) int {
 const ReplacementsExhausted = "3 pods that were replaced have started without credentials again, so that the operator waits before it replaces more, longer each time: " +
 	"look at what adds the credentials, on EKS the pod identity webhook of the control plane; once it does, restart the pods with kubectl rollout restart"
 
-// lackingPods names the Deployments whose pods lack credentials, with how many do.
+// lackingPods names the Deployments with pods that lack credentials, each with the number of these pods.
 func (s summary) lackingPods() []string {
 	var ids []string
 	for _, v := range s.nodes {

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
-// State says what became of one node of the graph. The zero value is an object that is not there.
+// State is the observed state of one node of the graph. The zero value is an object that is not there.
 type State struct {
 	// Applied is true when the object is there as it was compiled.
 	Applied bool
@@ -36,7 +36,7 @@ type State struct {
 	// Unknown is true when the operator cannot find out whether the object is fit for use; the condition of its part
 	// is then Unknown rather than False.
 	Unknown bool
-	// Serving is true while what was declared before still works, though the object is not Ready as declared now.
+	// Serving is true while the previous version of the object still works, though the object is not Ready as declared now.
 	Serving bool
 	// NoCredentials says how many pods of the object run without a way to AWS credentials, as "1 of 2 pods"; empty for none of them.
 	NoCredentials string
@@ -97,7 +97,7 @@ func (s State) isUnpopulated() bool {
 	return err == nil && found && !populated
 }
 
-// isDrifted reports whether AWS is observed to differ from what is declared.
+// isDrifted reports whether the AWS resource is observed to differ from the spec.
 func (s State) isDrifted() bool {
 	if s.Live == nil {
 		return false
@@ -111,10 +111,10 @@ type Observed struct {
 	// Capability with the status it had.
 	Capability *nexusv1.NexusAICapability
 	Facts      part.Facts
-	// Graph is nil when there is none, because Err came first or the capability is being deleted; the parts
-	// then keep what was last said of them.
+	// Graph is nil when there is none, because Err came first or the capability is being deleted; the parts then keep their last status.
 	Graph *graph.Graph
-	// States by node ID; what is missing is not there. While deleting, those of the stage that is being removed do.
+	// States by node ID; a missing entry stands for an object that does not exist. While deleting, the states of the stage that is being
+	// removed are enough.
 	States map[string]State
 	// Deleting is true while the capability is taken down.
 	Deleting bool
@@ -161,7 +161,7 @@ type view struct {
 	State
 }
 
-// explain says in words what a node lacks.
+// explain returns the ID of a node with its message or, without one, its reason.
 func (v view) explain() string {
 	switch {
 	case v.State.Message != "":
@@ -173,7 +173,7 @@ func (v view) explain() string {
 	}
 }
 
-// views are the graph's nodes; while deleting, what is still there, in the order of deletion.
+// views returns the nodes of the graph with their states; while deleting, the remaining objects in the order of deletion.
 func (o Observed) views() []view {
 	if o.Deleting {
 		return o.remaining()
@@ -202,7 +202,7 @@ func (o Observed) remaining() []view {
 	return out
 }
 
-// endpoints lists the addresses at which the capability answers by now.
+// endpoints returns the addresses that serve the capability by now.
 func (o Observed) endpoints() *nexusv1.EndpointsStatus {
 	c := o.Capability
 	n := part.NamesOf(c)
@@ -232,8 +232,8 @@ func (o Observed) endpoints() *nexusv1.EndpointsStatus {
 	return out
 }
 
-// encryptsStill reports whether a key that the capability does not declare any more may encrypt a store until what is declared
-// instead is done: AWS needs the key to take the store from it.
+// encryptsStill reports whether a store may still be encrypted with a key that the capability no longer declares. The key stays until the
+// declared stores are done: AWS needs it to change the encryption of a store.
 func (o Observed) encryptsStill(kind string) bool {
 	var steps []string
 	for _, p := range parts.All {
@@ -252,7 +252,7 @@ func (o Observed) awaitsBudget(labels map[string]string) bool {
 	})
 }
 
-// entryAddress returns the address at which traffic comes in, or nothing.
+// entryAddress returns the address of the load balancer that receives external traffic, or "".
 func (o Observed) entryAddress() string {
 	if traffic.GatewayOf(o.Capability) != nil {
 		return o.Facts.Balancer
@@ -269,17 +269,17 @@ func (o Observed) servesHTTPS() bool {
 	return traffic.Settings(s).CertificateArn != "" || traffic.UsesZone(s)
 }
 
-// servesStill reports whether an object that the capability does not declare any more may serve its users until
-// what is declared instead does: the records, the zone and the certificate of the host before, while the Ingress waits for
-// the certificate of the next one, and the Ingress or Gateway before.
+// servesStill reports whether an object that the capability no longer declares may serve its users until its replacement does: the records,
+// the zone and the certificate of the previous host, while the Ingress waits for the certificate of the next one, and the previous Ingress
+// or Gateway.
 func (o Observed) servesStill(kind string) bool {
 	return parts.All.FactsOf(kind).Step == traffic.StepIngress &&
 		slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == traffic.StepIngress && !v.isDone() })
 }
 
-// Prunable reports whether an object of a kind that the capability does not declare any more may be deleted by now. While an
-// object is stalled only policies and quotas are, one of which may be what stalls it, and autoscalers, which set another
-// number of replicas than the capability declares.
+// Prunable reports whether an object of a kind that the capability does not declare any more may be deleted by now. While an object is
+// stalled, only policies, quotas and autoscalers may be deleted. A policy or a quota may be the cause of the stall. An autoscaler sets
+// another number of replicas than the capability declares.
 func (o Observed) Prunable(kind string) bool {
 	switch kind {
 	case policies.KindPolicies:
@@ -291,14 +291,14 @@ func (o Observed) Prunable(kind string) bool {
 	}
 }
 
-// AppliesStill reports whether an object with these labels is a version of a guardrail that pods may apply until they are replaced, or a
-// budget whose successor is not ready.
+// AppliesStill reports whether an object with these labels is still needed: a version of a guardrail that pods may apply until they are
+// replaced, or a budget while its successor is not ready.
 func (o Observed) AppliesStill(labels map[string]string) bool {
 	return o.awaitsBudget(labels) || labels[part.LabelComponent] == part.ComponentVersions &&
 		slices.ContainsFunc(o.views(), func(v view) bool { return v.Object.GetKind() == workloads.KindDeployment && !v.isDone() })
 }
 
-// stateOf is the node's state, and for a binding that closes a way that the capability needs that it does.
+// stateOf returns the state of a node. A binding that blocks traffic that the capability needs is stalled.
 func (o Observed) stateOf(n graph.Node) State {
 	s := o.States[n.ID]
 	if n.Object.GetKind() == identity.KindAssociation && s.isDone() {
@@ -315,8 +315,8 @@ func observedGeneration(o *unstructured.Unstructured) int64 {
 	return g
 }
 
-// Settling reports whether a binding is yet to be dealt with as it is now. Until then what it replaces has
-// to stay, or an intent that moves from one binding to another would be out of force in between.
+// Settling reports whether the current generation of a binding is not observed yet. Until then the bindings that it replaces have to stay.
+// Otherwise an intent that moves from one binding to another would not be enforced in between.
 func (o Observed) Settling() bool {
 	if o.Graph == nil {
 		return false

@@ -18,7 +18,7 @@ func IsWaiting(c *nexusv1.NexusAICapability) bool {
 	return c.Status.Recovery != nil && c.Status.Recovery.State == nexusv1.RecoveryWaiting
 }
 
-// keepsStores reports whether the deletion has come to the point at which it waits.
+// keepsStores reports whether the deletion has removed all objects before the stores and waits for the end of the recovery time.
 func (s summary) keepsStores() bool {
 	return IsWaiting(s.Capability) && !slices.ContainsFunc(s.nodes,
 		func(v view) bool { return parts.StageOf(v.ID) <= parts.StageOf(part.KindRole+"/") })

@@ -39,8 +39,9 @@ func (s summary) updating() bool {
 	return c.Status.ObservedGeneration != c.Generation || r != nil && r.Generation == c.Generation && r.State != nexusv1.RolloutComplete
 }
 
-// rollout tells what an edit of a capability that has run changes. It begins with the first look at a new generation,
-// collects over the looks, and stays as it is once it is complete: what fails later is an outage. Nil leaves the status as it is.
+// rollout reports the changes of an edit of a capability that has run before. It begins when a new generation is first observed, collects
+// the changes of each reconciliation, and no longer changes once it is complete: a later failure is an outage. Nil leaves the status as it
+// is.
 func (s summary) rollout(err error) *nexusv1.RolloutStatus {
 	c := s.Capability
 	was := c.Status.Rollout

@@ -21,8 +21,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Report is a capability's status without times; WriteTo puts it into one. Nil and empty fields are not
-// known now, and what was last said of it stays.
+// Report is the status of a capability without times; WriteTo writes it to a status. Nil and empty fields are not known now: their last
+// values stay in the status.
 type Report struct {
 	Phase      nexusv1.Phase
 	Message    string
@@ -36,7 +36,7 @@ type Report struct {
 	// Identity is empty while it is not known.
 	Identity nexusv1.IdentityStatus
 	Rollout  *nexusv1.RolloutStatus
-	// Serving is true while an update failed or was refused and what was declared before still works.
+	// Serving is true while an update failed or was refused and the previous version still works.
 	Serving bool
 	// Err is nil when the capability is Ready; Ready, Reconciling and Stalled follow from it.
 	Err error
@@ -47,8 +47,8 @@ type Report struct {
 // maxResources is the bound of status.resources.
 const maxResources = 128
 
-// Summarize says what the states of a capability's objects mean for the whole. Pure, and without times:
-// the same states give the same report.
+// Summarize derives the report of a capability from the states of its objects. It is pure and uses no times: the same states give the same
+// report.
 func Summarize(o Observed) Report {
 	o.Deleting = o.Deleting || o.Capability.DeletionTimestamp != nil
 	s := summary{Observed: o, nodes: o.views()}
@@ -108,7 +108,7 @@ func (s summary) step() nexusv1.StepStatus {
 	return out
 }
 
-// unfinishedStep counts the steps of which nothing is left.
+// unfinishedStep returns the first step that still has objects, and the number of steps that the deletion has finished.
 func (s summary) unfinishedStep() nexusv1.StepStatus {
 	out := nexusv1.StepStatus{Total: int32(len(parts.Steps))}
 	at := len(parts.DeletionOrder)
@@ -126,8 +126,8 @@ func (s summary) unfinishedStep() nexusv1.StepStatus {
 	return out
 }
 
-// err is why the capability is not Ready: what kept us from working, else the first child that only a
-// person can help, else the one of those not done that has the most to say.
+// err returns why the capability is not Ready. The first of these counts: a failure of the operator's own work, the first stalled child,
+// which only a person can help, and the unfinished child with the most specific message.
 func (s summary) err() error {
 	switch {
 	case s.Err != nil:
@@ -154,8 +154,8 @@ func (s summary) err() error {
 	return s.credentialError()
 }
 
-// tellingOf finds the first node that is not done and says more than that it is under way, else the first
-// that is not done; -1 when all are.
+// tellingOf returns the index of the first unfinished node with a reason beyond progress. Without one, it returns the index of the first
+// unfinished node; -1 when all are done.
 func tellingOf(nodes []view) int {
 	if i := slices.IndexFunc(nodes, func(v view) bool { return !v.isDone() && v.hasMessage() }); i >= 0 {
 		return i
@@ -201,7 +201,7 @@ func (s summary) stalled() error {
 	return &status.Stalled{Reason: cmp.Or(first.Reason, status.ReasonProgressing), Message: message}
 }
 
-// deletionError says what is still to be removed.
+// deletionError returns the error that names the objects still to be removed.
 func (s summary) deletionError() error {
 	if s.keepsStores() {
 		return s.recoverableError()
@@ -216,7 +216,7 @@ func (s summary) deletionError() error {
 	return &status.Waiting{Reason: status.ReasonDeleting, For: status.Extend(what, " to be gone")}
 }
 
-// missing says what a node is waiting for: other nodes, or itself.
+// missing describes the reason that a node waits: the first other node that it needs, or its own state.
 func (s summary) missing(v view) string {
 	if unmet := s.Graph.Unmet(v.ID, s.progress); len(unmet) > 0 && !v.exists() {
 		return unmet[0]
@@ -272,8 +272,8 @@ func (s summary) rollsOut() bool {
 	return s.Graph != nil && !slices.ContainsFunc(s.nodes, func(v view) bool { return !v.isDone() && !v.Serving })
 }
 
-// serving reports whether what was declared before still works although an update failed or was refused: every object
-// is as declared or serves in its previous version, or nothing was applied and all parts were ready.
+// serving reports whether the previous version still works although an update failed or was refused: every object is as declared or serves
+// in its previous version, or nothing was applied and all parts were ready.
 func (s summary) serving() bool {
 	if !s.updating() {
 		return false
@@ -337,7 +337,7 @@ func (s summary) failureMessage(err error) string {
 	return status.WithCode(reason, text, 1024)
 }
 
-// firstTrouble tells of what is ready and could not be looked at lately, or has trouble of which pods and data know nothing.
+// firstTrouble reports the first node that is ready but could not be observed lately, or has a problem that does not affect pods and data.
 func (s summary) firstTrouble() string {
 	troubled := slices.DeleteFunc(slices.Clone(s.nodes), func(v view) bool { return !v.hasTrouble() })
 	if len(troubled) == 0 {

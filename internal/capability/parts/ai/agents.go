@@ -36,7 +36,7 @@ const (
 var memoryStrategies = map[nexusv1.MemoryStrategy]string{"Semantic": "semantic", "Summary": "summary", "UserPreference": "user_preference",
 	"Episodic": "episodic"}
 
-// memoryUse lists the actions on what a memory holds; none of them changes the memory.
+// memoryUse lists the actions on the contents of a memory; none of them changes the memory.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrockagentcore.html
 var memoryUse = []nexusv1.PartAction{
 	"bedrock-agentcore:CreateEvent", "bedrock-agentcore:DeleteEvent", "bedrock-agentcore:DeleteMemoryRecord", "bedrock-agentcore:GetEvent",
@@ -102,8 +102,8 @@ const (
 	sidImageToken = "ImageToken"
 )
 
-// runtimeUse lists the actions of workloads on a runtime. AWS evaluates them for the runtime and for the endpoint through which it is
-// invoked, of which AgentCore makes one with each runtime.
+// runtimeUse lists the actions of workloads on a runtime. AWS evaluates them for the runtime and for the endpoint that the workload
+// invokes. AgentCore makes one endpoint with each runtime.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrockagentcore.html
 var runtimeUse = []string{
 	"bedrock-agentcore:InvokeAgentRuntime", "bedrock-agentcore:InvokeAgentRuntimeWithWebSocketStream", "bedrock-agentcore:StopRuntimeSession",
@@ -128,7 +128,7 @@ func agentRuntimeParts(ps part.Parts, s *nexusv1.NexusAICapabilitySpec, list []n
 	return out
 }
 
-// runtimeAccess resolves what an agent may use. An absent access is an empty one, because it cannot include the runtime itself.
+// runtimeAccess resolves the access of an agent. An absent access is an empty one, because it cannot include the runtime itself.
 func runtimeAccess(ps part.Parts, s *nexusv1.NexusAICapabilitySpec, r nexusv1.AgentRuntimeSpec) part.AccessSet {
 	out := part.AccessSet{Limited: true}
 	if len(r.Access) == 0 {
@@ -166,8 +166,8 @@ func runtimeName(k *part.Compiler, r nexusv1.AgentRuntimeSpec) string {
 	return part.Fitted(strings.ReplaceAll(k.Names.Of(r.Name), "-", "_"), maxRuntimeName, "_")
 }
 
-// runtimeVariables are the declared variables, and those of what the agent may use. Those about the cluster and about parameters, which the
-// agent has no rights on, are left out.
+// runtimeVariables returns the declared variables, and the variables of the entries that the agent may use. Variables about the cluster and
+// about parameters are left out: the agent has no rights on them.
 func runtimeVariables(k *part.Compiler, r nexusv1.AgentRuntimeSpec) map[string]any {
 	out := map[string]any{}
 	for _, v := range r.Env {
@@ -193,7 +193,7 @@ func agentRuntimeRole(r nexusv1.AgentRuntimeSpec) *part.ServiceRole {
 	}
 }
 
-// usedByRuntime returns the IDs of the nodes of what an agent may use.
+// usedByRuntime returns the IDs of the nodes that an agent may use.
 func usedByRuntime(k *part.Compiler, r nexusv1.AgentRuntimeSpec) (out []string) {
 	parts := k.Parts.ObjectsByName(k.Capability)
 	for _, name := range objectNames(runtimeAccess(k.Parts, &k.Capability.Spec, r)) {
@@ -203,7 +203,8 @@ func usedByRuntime(k *part.Compiler, r nexusv1.AgentRuntimeSpec) (out []string) 
 	return slices.Compact(out)
 }
 
-// agentRuntimeRights allow AgentCore to pull the image and to write the logs of the runtime, and the agent to use what its access names.
+// agentRuntimeRights allow AgentCore to pull the image and to write the logs of the runtime, and the agent to use the entries of its
+// access.
 // https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/runtime-permissions.html
 func agentRuntimeRights(k *part.Compiler, r nexusv1.AgentRuntimeSpec) (out []iampolicy.Statement, lacks string) {
 	logs := k.Home.ARN("logs", "log-group:/aws/bedrock-agentcore/runtimes/"+runtimeName(k, r)+"-*")

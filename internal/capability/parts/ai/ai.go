@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ai is spec.ai, each entry of which becomes resources that package resources makes.
+// Package ai implements spec.ai. Each entry becomes resources that package resources makes.
 package ai
 
 import (
@@ -23,7 +23,7 @@ const (
 	ofMemory       = "memory"
 )
 
-// Part is spec.ai, of which the resources part makes the objects.
+// Part returns the part of spec.ai. The resources part makes its objects.
 func Part() part.Part {
 	return part.Part{
 		Checks: []part.Turn[part.Checking]{part.At(100, checkAI)},
@@ -35,7 +35,7 @@ func Part() part.Part {
 		Billed: []string{"AWS::S3Vectors::VectorBucket", "AWS::S3Vectors::Index", typeGuardrail, typeInferenceProfile,
 			"AWS::BedrockAgentCore::Memory",
 			"AWS::Bedrock::KnowledgeBase", typeGateway, typeRuntime},
-		// The name of a data source and of a target would be taken, and AWS allows 20 versions of a guardrail, of which each edit makes one.
+		// The name of a data source and of a target would be taken. AWS allows 20 versions of a guardrail, and each edit makes one.
 		// https://docs.aws.amazon.com/general/latest/gr/bedrock.html
 		Untagged: []string{typeDataSource, typeGatewayTarget, typeGuardrailVersion},
 	}
@@ -62,7 +62,7 @@ func statusOf(k *part.Compiler, name, field string) map[string]any {
 	return map[string]any{"$ref": part.KindAnyType + "/" + k.Names.Of(name), "field": "status." + field}
 }
 
-// accessibleAI returns what spec.ai has to give access to.
+// accessibleAI returns the entries of spec.ai that components can have access to.
 func accessibleAI(ai nexusv1.AISpec) (out []string) {
 	for _, s := range ai.VectorStores {
 		out = append(out, ofVectorStores+"/"+s.Name)

@@ -35,7 +35,7 @@ var dimensionsOf = map[string][]int32{
 	"cohere.embed-english-v3": {1024}, "cohere.embed-multilingual-v3": {1024},
 }
 
-// vectorUse lists what a knowledge base does with the vectors of its index.
+// vectorUse lists the actions of a knowledge base on the vectors of its index.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-bedrock-kb.html
 var vectorUse = []string{"s3vectors:DeleteVectors", "s3vectors:GetIndex", "s3vectors:GetVectors", "s3vectors:PutVectors",
 	"s3vectors:QueryVectors"}
@@ -181,8 +181,8 @@ func isOwnBucket(s *nexusv1.NexusAICapabilitySpec, name string) bool {
 	return slices.ContainsFunc(buckets.Selected(s), func(b nexusv1.BucketSpec) bool { return b.Name == name && b.Existing == nil })
 }
 
-// checkIndexOfKnowledge requires an index that fits the model, and that keeps the texts out of the metadata by which queries filter: S3
-// Vectors limits that to 2 KB for each vector, and an ingestion fails beyond it.
+// checkIndexOfKnowledge requires an index that fits the model, and that keeps the texts out of the filterable metadata: S3 Vectors limits
+// that metadata to 2 KB for each vector, and an ingestion fails beyond it.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-limitations.html
 func checkIndexOfKnowledge(v *part.Verdict, at string, s *nexusv1.NexusAICapabilitySpec, create nexusv1.KnowledgeBaseCreateSpec) {
 	ref := create.VectorIndex
@@ -214,8 +214,8 @@ const (
 	defaultDistance  = "cosine"
 )
 
-// vectorStoreParts returns the vector buckets and their indexes. Rights on vectors are on each index, and never on what others may add to
-// the bucket.
+// vectorStoreParts returns the vector buckets and their indexes. Rights on vectors are on each index, and never on indexes that others may
+// add to the bucket.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-access-management.html
 func vectorStoreParts(list []nexusv1.VectorStoreSpec) (out []part.Resource) {
 	for i, store := range list {

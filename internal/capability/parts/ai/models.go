@@ -34,8 +34,8 @@ var contentFilters = []string{"HATE", "INSULTS", "MISCONDUCT", "SEXUAL", "VIOLEN
 
 const promptAttack = "PROMPT_ATTACK"
 
-// guardrailParts returns the guardrails, and of each the version of what is declared. A version never changes in AWS, so that its object
-// is named after its contents: an edit makes another one, to which the workloads roll over.
+// guardrailParts returns the guardrails, each with the version of its declaration. A version never changes in AWS, so that its object is
+// named after its contents: an edit makes another version, and the workloads roll over to it.
 func guardrailParts(list []nexusv1.GuardrailSpec) (out []part.Resource) {
 	for i, g := range list {
 		at, variable, policy := part.Entry(guardrailsField, i), part.EnvironmentVariable(g.Name), guardrailPolicy(g.Create)
@@ -176,7 +176,7 @@ func sourceOf(k *part.Compiler, p nexusv1.InferenceProfileSpec) string {
 	return bedrock.FoundationModel(k.Home, k.Home.Region, p.ModelID)
 }
 
-// modelBehind is the ARN of the model of a profile. AWS decides and changes to which regions its own profiles lead.
+// modelBehind is the ARN of the model of a profile. AWS decides and changes the regions of its own profiles.
 func modelBehind(k *part.Compiler, p nexusv1.InferenceProfileSpec) string {
 	if p.SystemProfile != "" {
 		return bedrock.FoundationModel(k.Home, "*", p.ModelID)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bedrock is spec.dataServices.bedrock, and what spec.ai shares with it: the names of models, and the actions on them.
+// Package bedrock implements spec.dataServices.bedrock, and the code that spec.ai shares with it: the names of models, and the actions on
+// them.
 package bedrock
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Spec returns what the capability names in Bedrock; empty when it names nothing.
+// Spec returns spec.dataServices.bedrock; empty when it is absent.
 func Spec(s *nexusv1.NexusAICapabilitySpec) nexusv1.BedrockSpec {
 	if s.DataServices == nil || s.DataServices.Bedrock == nil {
 		return nexusv1.BedrockSpec{}
@@ -23,7 +24,7 @@ func Spec(s *nexusv1.NexusAICapabilitySpec) nexusv1.BedrockSpec {
 	return *s.DataServices.Bedrock
 }
 
-// The fields of an access that distinguish what is used of Bedrock, also of spec.ai.
+// The fields of an access that distinguish the Bedrock resources, including those of spec.ai.
 const (
 	OfModels         = "models"
 	OfKnowledgeBases = "knowledgeBases"
@@ -54,7 +55,7 @@ func Part() part.Part {
 	}
 }
 
-// bedrockValues tell the application what it uses of Bedrock, and where.
+// bedrockValues returns the settings that tell the application its Bedrock resources and their region.
 func bedrockValues(k *part.Compiler) (out []part.Value) {
 	b := Spec(k.Spec)
 	if usesBedrock(b) {
@@ -86,10 +87,10 @@ func usesBedrock(b nexusv1.BedrockSpec) bool {
 // guardrailVersion is the one that is applied.
 func guardrailVersion(g nexusv1.BedrockGuardrail) string { return cmp.Or(g.Version, "DRAFT") }
 
-// invoked returns the name by which an application invokes a model.
+// invoked returns the name that an application uses to invoke a model.
 func invoked(m nexusv1.BedrockModel) string { return cmp.Or(m.InferenceProfile, m.ModelID) }
 
-// bedrockHome returns the region in which the capability uses Bedrock.
+// bedrockHome returns the home of the Bedrock resources: that of the capability with the region of Bedrock.
 func bedrockHome(k *part.Compiler) part.Home {
 	h := k.Home
 	h.Region = cmp.Or(Spec(k.Spec).Region, h.Region)
@@ -100,8 +101,8 @@ func bedrockHome(k *part.Compiler) part.Home {
 // https://docs.aws.amazon.com/bedrock/latest/userguide/inference-prereq.html
 var Invoke = []string{"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"}
 
-// bedrockStatements allow the use of exactly what is named. Actions that know no resource, such as
-// bedrock:RetrieveAndGenerate, are not among them.
+// bedrockStatements allow the use of exactly the named resources. Actions that know no resource, such as bedrock:RetrieveAndGenerate, are
+// not among them.
 //
 // A caller of an inference profile also needs the right to its model in each region that the profile leads to. AWS decides and
 // changes which regions those are, so the model is allowed in all of them, but only through the profile.
@@ -149,7 +150,7 @@ func FoundationModel(h part.Home, region, id string) string {
 	return "arn:" + h.Partition + ":bedrock:" + region + "::foundation-model/" + id
 }
 
-// The patterns of what a capability names in Bedrock.
+// The patterns of the names of Bedrock resources.
 var (
 	ModelPattern            = regexp.MustCompile(`^[a-z0-9-]+[.][a-z0-9-]+([.:][a-z0-9-]+)*$`)
 	InferenceProfilePattern = regexp.MustCompile(`^([a-z-]+[.][a-z0-9-]+[.][a-z0-9-]+([.:][a-z0-9-]+)*|arn:aws[a-z-]*:bedrock:[a-z0-9-]+:[0-9]{12}:application-inference-profile/[a-z0-9]+)$`)
@@ -158,7 +159,7 @@ var (
 	guardrailVersions       = regexp.MustCompile(`^([1-9][0-9]{0,7}|DRAFT)$`)
 )
 
-// MaxPurpose bounds the names that a capability gives to what it uses of Bedrock.
+// MaxPurpose limits the names that a capability gives to its Bedrock resources.
 const MaxPurpose = 40
 
 func checkBedrock(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
@@ -198,7 +199,7 @@ func checkModel(v *part.Verdict, at string, m nexusv1.BedrockModel, region strin
 	v.Local(at+".inferenceProfile", "profile", m.InferenceProfile, region, f)
 }
 
-// accessibleModels returns what of Bedrock a capability names and has to give access to.
+// accessibleModels returns the named Bedrock resources that components can have access to.
 func accessibleModels(b nexusv1.BedrockSpec) (out []string) {
 	for _, m := range b.Models {
 		out = append(out, OfModels+"/"+m.Name)

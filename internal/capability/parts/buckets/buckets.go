@@ -165,7 +165,7 @@ func NameInS3(k *part.Compiler, purpose string) string {
 	return name
 }
 
-// bucketSpec says every setting, so that what a user removes goes back to its default.
+// bucketSpec sets every field, so that a setting that a user removes returns to its default.
 func bucketSpec(k *part.Compiler, b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3BucketSpec {
 	encryption := &awsv1.S3Encryption{Algorithm: "AES256"}
 	if key := k.StoreKey(all.KMSKeyArn); key != "" {

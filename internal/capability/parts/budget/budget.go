@@ -36,7 +36,7 @@ var (
 	emailPattern    = regexp.MustCompile(`^[^\s@]+@[^\s@]+[.][^\s@]+$`)
 )
 
-// defaultThresholds tell early of what was spent, and of what a month is going to cost.
+// defaultThresholds notify early of the actual costs, and of the forecasted costs of the month.
 var defaultThresholds = []nexusv1.BudgetThreshold{{Percent: 80}, {Percent: 100}, {Percent: 100, Costs: nexusv1.CostsForecasted}}
 
 // addBudget makes the budget and its topic. Workloads do not wait for them.
@@ -69,7 +69,7 @@ func addBudget(k *part.Compiler) {
 		graph.NeedReady(topic)...)
 }
 
-// currencyOf is that of the declaration, or that in which AWS bills the partition.
+// currencyOf returns the declared currency, or the billing currency of the partition.
 func currencyOf(k *part.Compiler, b *nexusv1.BudgetSpec) string {
 	if k.Home.Partition == "aws-cn" {
 		return cmp.Or(b.Currency, "CNY")

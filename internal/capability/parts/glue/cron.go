@@ -32,7 +32,7 @@ var cronFields = []cronField{
 	{name: "year", min: 1970, max: 2199},
 }
 
-// cronFault returns what is wrong with a schedule of the form cron(…), or "".
+// cronFault returns the error of a schedule of the form cron(…), or "".
 func cronFault(schedule string) string {
 	fields := strings.Fields(strings.TrimSuffix(strings.TrimPrefix(schedule, "cron("), ")"))
 	if len(fields) != len(cronFields) {

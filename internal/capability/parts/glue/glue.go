@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package glue is spec.dataServices.glue, whose tables are those of a bucket.
+// Package glue implements spec.dataServices.glue. Its tables describe the data of a bucket.
 package glue
 
 import (

@@ -115,8 +115,8 @@ func addRole(k *part.Compiler, a part.AccessSet) {
 	k.Resource(part.Child{Kind: part.KindRole, Name: name, Step: StepIAM, Component: "iam"}, o, beforeRights(k)...)
 }
 
-// beforeRights are the edges to what a role gets rights on. Rights that are withheld must go at once, whatever else is not ready: a store
-// that never becomes so would keep them.
+// beforeRights returns the edges to the resources that a role gets rights on. Rights that are withheld must be removed at once, and wait
+// for no other object: a store that never becomes ready would keep them.
 func beforeRights(k *part.Compiler) []graph.Edge {
 	if k.Withholds() {
 		return nil

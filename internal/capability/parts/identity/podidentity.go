@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// AnnotationIdentity on pods is the mode in which they get credentials, where that is not IRSA. It makes pods roll when the
-// mode changes: credentials reach pods only when they start.
+// AnnotationIdentity on pods is their identity mode, unless that is IRSA. It makes pods roll when the mode changes: credentials reach pods
+// only when they start.
 const AnnotationIdentity = "nexus.ai/identity-mode"
 
 // RequestedIdentity is the mode that the spec asks for; empty is IRSA.
@@ -45,13 +45,13 @@ func identityMode(c *nexusv1.NexusAICapability, f part.Facts) nexusv1.IdentityMo
 	}
 }
 
-// Ways is which ways to credentials a capability declares.
+// Ways holds the ways to credentials that a capability declares.
 type Ways struct {
 	// Mode is IRSA or PodIdentity.
 	Mode nexusv1.IdentityMode
 	// irsa and podIdentity are the ways that the role trusts, and associated is whether the ServiceAccount has an association.
 	irsa, podIdentity, associated bool
-	// Pods is the mode for which pods are started.
+	// Pods is the mode of new pods.
 	Pods nexusv1.IdentityMode
 }
 
@@ -92,7 +92,7 @@ func addAssociations(k *part.Compiler) {
 	}
 }
 
-// PodAnnotations returns the annotations whose change restarts the pods.
+// PodAnnotations returns the annotations that restart the pods when they change.
 func PodAnnotations(k *part.Compiler, checksum string) map[string]string {
 	out := map[string]string{part.AnnotationChecksum: checksum}
 	if mode := WaysOf(k.Capability, k.Facts).Pods; mode != nexusv1.IdentityIRSA {

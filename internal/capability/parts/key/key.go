@@ -42,7 +42,7 @@ func Part() part.Part {
 	}
 }
 
-// addKey makes the key that encrypts the stores. It says every setting, so that what a user removes goes back to its default.
+// addKey makes the key that encrypts the stores. It sets every field, so that a setting that a user removes returns to its default.
 func addKey(k *part.Compiler) {
 	in := part.KeySpec(k.Spec)
 	if in == nil {
@@ -60,8 +60,8 @@ func addKey(k *part.Compiler) {
 	k.AddGrant(k.Resource(part.Child{Kind: part.KindKey, Name: name, Step: StepKMS, Component: "kms"}, o))
 }
 
-// keyPolicy leaves the key to the identities of its account and their policies, as that of a new key does. SNS, which has no
-// identity there, encrypts what the topics of the capability deliver to its queues.
+// keyPolicy leaves the key to the identities of its account and their policies, as the policy of a new key does. It also allows SNS, which
+// has no identity there, to encrypt the messages from the topics of the capability to its queues.
 // https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html
 func keyPolicy(k *part.Compiler) []iampolicy.Statement {
@@ -76,8 +76,8 @@ func keyPolicy(k *part.Compiler) []iampolicy.Statement {
 	return out
 }
 
-// keyStatements allow the use of the key through the services of the stores, and not directly: the stores of the capability are
-// all that it encrypts. What a key that is kept has encrypted can be read.
+// keyStatements allow the use of the key through the services of the stores, and not directly: the stores of the capability are all that it
+// encrypts. A kept key allows reading only, for the data that it has encrypted.
 func keyStatements(k *part.Compiler) []iampolicy.Statement {
 	arn, actions := part.KeptKey(k), part.KeyReads
 	if id := part.KeyID(k); id != "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
-// What a queue has unless its spec says otherwise. The first two are AWS's own defaults.
+// The defaults of a queue. The first two are AWS's own defaults.
 const (
 	defaultVisibilitySeconds int32 = 30
 	defaultRetentionSeconds  int32 = 345600
@@ -116,7 +116,7 @@ func addQueue(k *part.Compiler, purpose string, o *awsv1.SQSQueue, after []graph
 	return id
 }
 
-// queueSpec says every setting, so that what a user removes goes back to its default.
+// queueSpec sets every field, so that a setting that a user removes returns to its default.
 func queueSpec(k *part.Compiler, purpose string, q nexusv1.QueueSpec) awsv1.SQSQueueSpec {
 	out := awsv1.SQSQueueSpec{
 		QueueName: messageName(k.Names, purpose, q.FIFO), FifoQueue: q.FIFO,
@@ -140,7 +140,7 @@ func queueSpec(k *part.Compiler, purpose string, q nexusv1.QueueSpec) awsv1.SQSQ
 	return out
 }
 
-// queueURL returns the address of a queue, in the form in which SQS returns it.
+// queueURL returns the URL of a queue, in the form that SQS returns.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html
 func queueURL(h part.Home, name string) string {
 	return "https://" + h.Service("sqs") + "/" + h.Account + "/" + name
@@ -180,8 +180,8 @@ func nameInSQS(k *part.Compiler, q nexusv1.QueueSpec) string {
 var consume = []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl",
 	"sqs:ReceiveMessage"}
 
-// queueStatements allow sending to the queues, and receiving from them and from their dead-letter queues, to which SQS
-// alone sends.
+// queueStatements allow sending to the queues, and receiving from them and from their dead-letter queues. SQS alone sends to dead-letter
+// queues.
 func queueStatements(k *part.Compiler) []iampolicy.Statement {
 	var sent, received []string
 	add := func(list *[]string, purpose string, fifo bool) {

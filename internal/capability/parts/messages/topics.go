@@ -102,8 +102,8 @@ func addTopics(k *part.Compiler) {
 	}
 }
 
-// TopicPolicy leaves the topic to the identities of its account and their policies. A new topic has such a policy, too;
-// this one is declared, so that what else people allow in AWS is taken back.
+// TopicPolicy leaves the topic to the identities of its account and their policies. A new topic has such a policy, too; this one is
+// declared, so that the operator reverts any other permission that people add in AWS.
 // https://docs.aws.amazon.com/sns/latest/dg/sns-access-policy-language-api-permissions-reference.html
 func TopicPolicy(k *part.Compiler, t nexusv1.TopicSpec) iampolicy.Statement {
 	return iampolicy.Statement{Sid: "Account", Principal: iampolicy.Principals{"AWS": {k.AccountRoot()}}, Action: []string{

@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
-// systemNamespaces are patterns of namespaces in which components of a cluster run by their documentation or by
-// convention. Service accounts there have wide rights, and other components trust or exempt them by their namespace's
-// name, so a tenant must not have the operator create one before the component is installed.
+// systemNamespaces holds patterns of namespaces that system components of a cluster use by their documentation or by convention. Service
+// accounts there have wide rights, and other components trust or exempt them by their namespace's name, so a tenant must not have the
+// operator create one before the component is installed.
 var systemNamespaces = []string{
 	"default", "kube-*", "openshift", "openshift-*", // Kubernetes and its distributions
 	"*-system",                   // the convention of kubebuilder: istio-system, flux-system, gatekeeper-system, nexus-system
@@ -41,8 +41,8 @@ func IsSystemNamespace(name string) bool {
 // StepNamespace is the step of the namespace.
 const StepNamespace = "Namespace"
 
-// addQuota limits what runs in a namespace that was made for the workloads: the quotas of the capability's own
-// namespace do not reach it.
+// addQuota limits the resources of a namespace that was created for the workloads: the quotas of the capability's own namespace do not
+// apply to it.
 func addQuota(k *part.Compiler) {
 	if !part.HasQuota(k) {
 		return

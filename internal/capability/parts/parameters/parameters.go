@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package parameters holds the SSM parameters, in which all parts tell the application their values.
+// Package parameters makes the SSM parameters. All parts publish their values to the application there.
 package parameters
 
 import (
@@ -47,8 +47,7 @@ func addParameters(k *part.Compiler) {
 	k.ParameterSet = k.Resource(part.Child{Kind: kindParameters, Name: k.Names.Prefix(), Step: StepSSM, Component: "ssm"}, o)
 }
 
-// parameterValues are the parameters by their names below the path: what an application needs to find
-// everything that belongs to it.
+// parameterValues returns the parameters by their names below the path. An application finds all its resources by them.
 func parameterValues(k *part.Compiler) map[string]string {
 	v := map[string]string{
 		"aws/region": k.Home.Region, "aws/account-id": k.Home.Account,
@@ -70,9 +69,9 @@ const maxNamedParameters = 24
 // SidParameters is the statement about the SSM parameters.
 const SidParameters = "Parameters"
 
-// parameterStatements name the parameters one by one, or those of the path that carry the tag of the parameter set.
-// A right on the path alone would reach whatever else anybody puts below it; that is why
-// ssm:GetParametersByPath, which AWS decides by the path, is not among the actions.
+// parameterStatements name the parameters one by one, or those of the path that carry the tag of the parameter set. A right on the path
+// alone would also cover parameters that others put below it. That is why the actions leave out ssm:GetParametersByPath: AWS authorizes it
+// by the path.
 // https://docs.aws.amazon.com/systems-manager/latest/userguide/sysman-paramstore-access.html
 func parameterStatements(k *part.Compiler) []iampolicy.Statement {
 	id := kindParameters + "/" + k.Names.Prefix()

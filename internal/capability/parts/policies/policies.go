@@ -153,8 +153,8 @@ func boundIntents(n graph.Node) []string {
 	return out
 }
 
-// closedToBalancer says that intents of a binding close pods to the load balancer that leads to them, and what opens the way; it is empty
-// where they close none. A load balancer of AWS calls pods from its own addresses, which are those of no pod.
+// closedToBalancer returns a message if intents of a binding block the traffic of a load balancer to its pods, with the remedy; it is empty
+// if they do not. A load balancer of AWS calls pods from its own addresses, not from addresses of pods.
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/#target-type
 func closedToBalancer(f part.Facts, n graph.Node) string {
 	if n.Step != StepPolicies {
@@ -182,13 +182,13 @@ func closedToBalancer(f part.Facts, n graph.Node) string {
 	return strings.Join(out, "; ")
 }
 
-// Balanced is a component whose pods a load balancer of AWS calls, and the port of its container.
+// Balanced is a component with pods that a load balancer of AWS calls, and the port of its container.
 type Balanced struct {
 	Component nexusv1.Component
 	Port      int32
 }
 
-// BalancedComponents returns the components whose pods a load balancer of AWS calls.
+// BalancedComponents returns the components with pods that a load balancer of AWS calls.
 func BalancedComponents(c *nexusv1.NexusAICapability, f part.Facts) []Balanced {
 	var out []Balanced
 	for _, of := range part.FrontFirst(&c.Spec) {
@@ -216,7 +216,7 @@ func isBalanced(f part.Facts, s *nexusv1.NexusAICapabilitySpec, c part.Component
 	}
 }
 
-// howToOpen says what opens the way to AWS that SecurityIntents close; what opens several of them is said once.
+// howToOpen returns the remedies for SecurityIntents that block the egress to AWS. Intents with the same remedy share one message.
 func howToOpen(f part.Facts, names []string, component string) string {
 	var out []string
 	for _, name := range names {

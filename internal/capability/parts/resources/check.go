@@ -57,7 +57,7 @@ func checkResourceParts(v *part.Verdict, c *nexusv1.NexusAICapability) {
 	checkUsesEnd(v, list)
 }
 
-// checkResourceSource checks what a resource is declared to be.
+// checkResourceSource checks the type with properties, or the kind with spec, of a resource.
 func checkResourceSource(v *part.Verdict, at string, c *nexusv1.NexusAICapability, r nexusv1.ResourcePart) {
 	v.Require((r.Type != "") != (r.Kind != ""), at, "set type with properties, or kind with spec")
 	if r.Type != "" {
@@ -151,7 +151,7 @@ func checkExport(v *part.Verdict, field string, r nexusv1.ResourcePart, value ne
 	v.Require(!awsschema.IsNamedAsSecret(at...), field, "%s may be a secret, which is not exported: the workloads read it from Secrets Manager", value)
 }
 
-// checkExportedProperty refuses properties that AWS never shows, and references, whose values are those of other objects.
+// checkExportedProperty refuses properties that AWS never returns, and references, because their values come from other objects.
 func checkExportedProperty(v *part.Verdict, field string, r nexusv1.ResourcePart, at []string) {
 	grants, known, err := awsschema.GrantsOf(r.Type)
 	v.Require(err == nil, field, "%v", err)
@@ -177,7 +177,7 @@ func checkUses(v *part.Verdict, at string, r nexusv1.ResourcePart, parts map[str
 	}
 }
 
-// checkUsesEnd refuses resources that use each other in a circle.
+// checkUsesEnd refuses resources that use each other in a cycle.
 func checkUsesEnd(v *part.Verdict, list []nexusv1.ResourcePart) {
 	open := map[string][]string{}
 	for _, r := range list {
@@ -187,7 +187,7 @@ func checkUsesEnd(v *part.Verdict, list []nexusv1.ResourcePart) {
 			}
 		}
 	}
-	for range list { // what uses nothing that is open is no part of a circle
+	for range list { // a resource that uses no open one is in no cycle
 		for i := range list {
 			name := list[i].Name
 			if open[name] = slices.DeleteFunc(open[name], func(used string) bool { return len(open[used]) == 0 }); len(open[name]) == 0 {

@@ -23,7 +23,7 @@ const (
 	exportStatus     = "status"
 )
 
-// exportedValues tell the application what the resources export, with placeholders for what is not known yet.
+// exportedValues returns the exported values of the resources for the application, with placeholders for values that are not known yet.
 func exportedValues(k *part.Compiler) (out []part.Value) {
 	for _, r := range k.Parts.ResourcesByName(k.Spec) {
 		for _, variable := range part.SortedKeys(r.Exports) {

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 )
 
-// resourceKind describes a kind whose objects a capability may declare in dataServices.resources.
+// resourceKind describes a kind that a capability may declare in dataServices.resources.
 type resourceKind struct {
 	// typeName is the resource type of AWS that the kind manages.
 	typeName string
@@ -22,8 +22,8 @@ type resourceKind struct {
 	store bool
 }
 
-// kindsTable has a line for each kind whose facts say that it is declarable. The compiler must not import the kinds, so that a test keeps
-// the table equal to their facts, and NEXUS_UPDATE=1 writes it.
+// kindsTable has a line for each kind that is declarable by its facts. The compiler must not import the kinds. A test therefore keeps the
+// table equal to their facts, and NEXUS_UPDATE=1 writes it.
 //
 //go:embed kinds.txt
 var kindsTable string

@@ -172,7 +172,7 @@ func addResources(k *part.Compiler) {
 	}
 }
 
-// resourceObject returns the object that a resource is declared to be, without what the capability decides.
+// resourceObject returns the object of a declared resource, without the fields that the capability sets.
 func resourceObject(k *part.Compiler, r part.Resource) (awsv1.Resource, error) {
 	if r.Type != "" {
 		properties, err := propertiesOf(k, r)
@@ -207,7 +207,7 @@ func propertiesOf(k *part.Compiler, r part.Resource) (map[string]any, error) {
 	return fill(k, r, r.Properties)
 }
 
-// fill returns what a resource declares, with the values of the capability in its texts.
+// fill returns the declared fields of a resource, and replaces the placeholders in its texts by values of the capability.
 func fill(k *part.Compiler, r part.Resource, declared *runtime.RawExtension) (map[string]any, error) {
 	out := map[string]any{}
 	if declared == nil || len(declared.Raw) == 0 {

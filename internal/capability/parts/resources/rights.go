@@ -16,8 +16,8 @@ import (
 // longestARN stands for the length of the ARN that a resource will have, for the size of policies.
 const longestARN = 160
 
-// resourceStatements allow exactly the declared actions on the proven resources, and on what lies below them where AWS evaluates an
-// action for that.
+// resourceStatements allow exactly the declared actions on the proven resources, and on their sub-resources where AWS evaluates an action
+// for those.
 func resourceStatements(k *part.Compiler) (out []iampolicy.Statement) {
 	var composed []iampolicy.Statement
 	for _, r := range k.Parts.ResourcesByName(k.Spec) {
@@ -88,7 +88,7 @@ func ResourceARN(k *part.Compiler, r part.Resource, grants awsschema.Grants) str
 	return ""
 }
 
-// refusedOf is a refusal of a field of a resource, with what a person can do; the field of one that the operator composes is in no
+// refusedOf returns the refusal of a field of a resource, with the remedy. The field of a resource that the operator composes is in no
 // manifest.
 func refusedOf(k *part.Compiler, r part.Resource, field, message, remedy string) error {
 	if r.Compose != nil {

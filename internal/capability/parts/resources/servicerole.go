@@ -21,8 +21,8 @@ func ActingResource(kind, name string) string {
 	return ""
 }
 
-// addServiceRole adds the role as which a resource acts. It returns the ID of its node, and that of the first object whose resource is not
-// proven, so that the role lacks a right.
+// addServiceRole adds the role as which a resource acts. It returns the ID of the node of the role, and the ID of the first object without
+// a proven resource, which leaves the role without a right.
 func addServiceRole(k *part.Compiler, r part.Resource) (id, lacks string) {
 	if r.Role == nil {
 		return "", ""
@@ -57,7 +57,7 @@ func serviceTrust(k *part.Compiler, r *part.ServiceRole) iampolicy.Statement {
 	}
 }
 
-// checkServiceRoles refuses resources whose service roles would have more rights than AWS allows in a role.
+// checkServiceRoles refuses a resource if its service role would have more rights than AWS allows in a role.
 func checkServiceRoles(v *part.Verdict, k *part.Compiler) {
 	for _, r := range k.Parts.Resources(k.Spec) {
 		if r.Role == nil {

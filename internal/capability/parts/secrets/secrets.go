@@ -81,8 +81,8 @@ func secretValues(k *part.Compiler) (out []part.Value) {
 	return out
 }
 
-// defaultSecrets are the secrets of a capability that does not leave them out. Values that nobody else needs to know are generated;
-// what another company issues is a placeholder for people to fill in.
+// defaultSecrets are the secrets of a capability that does not leave them out. Values that another company issues are placeholders for
+// people to fill in. All other values are generated.
 var defaultSecrets = []nexusv1.SecretSpec{
 	{Name: "anthropic", Placeholder: placeholder("apiKey")},
 	{Name: "api-keys", Generate: generate("apiKey", "internalApiKey")},
@@ -197,7 +197,7 @@ func existingSecret(s nexusv1.SecretSpec) part.Existing {
 // secretEnding is the number of characters that Secrets Manager chooses for the end of an ARN.
 const secretEnding = 6
 
-// secretStatements name the secrets by their whole ARNs, of which AWS chooses the last six characters.
+// secretStatements name the secrets by their whole ARNs, including the last six characters, which AWS chooses.
 func secretStatements(k *part.Compiler) []iampolicy.Statement {
 	var arns []string
 	for _, s := range part.Keep(k.Access, ofSecrets, secretsOf(k.Spec), func(s nexusv1.SecretSpec) string { return s.Name }) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package signin is spec.dataServices.cognito, with which people sign in.
+// Package signin implements spec.dataServices.cognito, the sign-in of users.
 package signin
 
 import (
@@ -92,8 +92,8 @@ func poolID(k *part.Compiler) string {
 	return kindPool + "/" + k.Names.Of(usersPurpose)
 }
 
-// addUserPool makes the user pool, with one public client for the frontend. It says every setting, so that what a user removes
-// goes back to its default; MFA is left to the administrators of the pool.
+// addUserPool makes the user pool, with one public client for the frontend. It sets every field, so that a setting that a user removes
+// returns to its default; MFA is left to the administrators of the pool.
 func addUserPool(k *part.Compiler) {
 	if !k.Spec.EnableCognito {
 		return
@@ -137,8 +137,8 @@ func domainPrefix(k *part.Compiler) string {
 	return cmp.Or(cognitoOf(k.Spec).DomainPrefix, k.Names.Prefix()+"-"+k.Home.Account)
 }
 
-// signInValues returns the values by which an application signs users in and checks their tokens, by the ends of the parameters'
-// names. Identifiers that AWS assigns are known once the pool is proven to be the capability's.
+// signInValues returns the values that an application needs to sign users in and to check their tokens. The keys are the ends of the names
+// of the parameters. Identifiers that AWS assigns are known once the pool is proven to be the capability's.
 func signInValues(k *part.Compiler) map[string]string {
 	id := poolID(k)
 	if id == "" {

@@ -131,7 +131,7 @@ func addTables(k *part.Compiler) {
 	}
 }
 
-// tableSpec says every setting, so that what a user removes goes back to its default.
+// tableSpec sets every field, so that a setting that a user removes returns to its default.
 func tableSpec(k *part.Compiler, t nexusv1.TableSpec, all *nexusv1.DynamoDBSpec) awsv1.DynamoDBTableSpec {
 	key := k.StoreKey(all.KMSKeyArn)
 	out := awsv1.DynamoDBTableSpec{

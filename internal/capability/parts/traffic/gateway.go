@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
-// The API groups of the Gateway API, and of what the AWS Load Balancer Controller adds to it.
+// The API groups of the Gateway API, and of its extensions by the AWS Load Balancer Controller.
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/gateway/gateway/
 const (
 	GatewayGroup    = "gateway.networking.k8s.io"
@@ -25,7 +25,7 @@ const (
 	permanentlyGone = int64(301)
 )
 
-// IsGatewayKind reports whether a kind belongs to the Gateway API, whose definitions a cluster need not have.
+// IsGatewayKind reports whether a kind belongs to the Gateway API or its extensions. A cluster need not have their definitions.
 func IsGatewayKind(k schema.GroupVersionKind) bool {
 	return k.Group == GatewayGroup || k.Group == balancerGroup
 }
@@ -33,15 +33,15 @@ func IsGatewayKind(k schema.GroupVersionKind) bool {
 // balancerVersion is that of the settings of the AWS Load Balancer Controller.
 var balancerVersion = schema.GroupVersion{Group: balancerGroup, Version: "v1beta1"}
 
-// BalancerSettingsKind is the kind by which the AWS Load Balancer Controller takes settings for a Gateway or a class of them.
+// BalancerSettingsKind returns the kind that configures the AWS Load Balancer Controller for a Gateway or a GatewayClass.
 func BalancerSettingsKind() schema.GroupVersionKind {
 	return balancerVersion.WithKind(kindBalancerSettings)
 }
 
-// GatewayOf returns what the capability says of a Gateway; nil where traffic comes through an Ingress, or not from outside.
+// GatewayOf returns spec.ingress.gateway of a capability; nil if traffic comes through an Ingress, or not from outside.
 func GatewayOf(c *nexusv1.NexusAICapability) *nexusv1.GatewaySpec { return GatewaySpec(&c.Spec) }
 
-// GatewaySpec is GatewayOf for what a capability declares.
+// GatewaySpec is GatewayOf for the spec of a capability.
 func GatewaySpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.GatewaySpec {
 	if !IsEnabled(s) || s.Ingress == nil {
 		return nil
@@ -65,8 +65,8 @@ func GatewayObject(c *nexusv1.NexusAICapability) (namespace, name string, ok boo
 	}
 }
 
-// usesALBGateway reports whether the Gateway is the capability's own and becomes an Application Load Balancer. A class that is not
-// known yet, or no longer, is taken for one: what that load balancer needs stays.
+// usesALBGateway reports whether the Gateway is the capability's own and becomes an Application Load Balancer. A class that is not known
+// yet, or no longer, is taken for one: the objects that this load balancer needs stay.
 func usesALBGateway(s *nexusv1.NexusAICapabilitySpec, f part.Facts) bool {
 	g := GatewaySpec(s)
 	return g != nil && g.Class != "" && (f.Gateway.Controller == "" || f.Gateway.Controller == ALBController)
@@ -78,7 +78,7 @@ func MayCertify(s *nexusv1.NexusAICapabilitySpec, f part.Facts) bool {
 	return GatewaySpec(s) == nil || usesALBGateway(s, f)
 }
 
-// addGateway makes the routes of the capability and, for a class, the Gateway with what its controller needs to know.
+// addGateway makes the routes of the capability and, for a class, the Gateway with the settings of its controller.
 func addGateway(k *part.Compiler) {
 	g := GatewaySpec(k.Spec)
 	if g == nil {
@@ -198,7 +198,7 @@ func gatewayID(k *part.Compiler) string {
 	return graph.ID(kindGateway, k.Names.WorkloadNamespace(), k.Names.Ingress(), k.Capability.Namespace)
 }
 
-// EntryID is the ID of the node whose status tells the address at which traffic comes in.
+// EntryID returns the ID of the node that has the address for external traffic in its status.
 func EntryID(c *nexusv1.NexusAICapability) string {
 	n, kind := part.NamesOf(c), kindIngress
 	switch g := GatewayOf(c); {

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// addressTTL is the time in seconds for which resolvers keep a record that leads to a load balancer without an alias.
+	// addressTTL is the TTL in seconds of a record that leads to a load balancer without an alias.
 	addressTTL = 60
 	// maxCertifiedName is the limit of ACM for the first name of a certificate.
 	// https://docs.aws.amazon.com/acm/latest/userguide/acm-certificate-characteristics.html
@@ -38,8 +38,8 @@ func UsesZone(s *nexusv1.NexusAICapabilitySpec) bool {
 // KeepsRecords reports whether the capability keeps the records of its host.
 func KeepsRecords(c *nexusv1.NexusAICapability) bool { return UsesZone(&c.Spec) }
 
-// IngressWithRecords names the Ingress whose load balancer the records of the host lead to; ok is false when the capability
-// keeps no records, or has a Gateway.
+// IngressWithRecords returns the Ingress with the load balancer that the records of the host lead to; ok is false when the capability keeps
+// no records, or has a Gateway.
 func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
 	n := part.NamesOf(c)
 	return n.WorkloadNamespace(), n.Ingress(), KeepsRecords(c) && GatewayOf(c) == nil
@@ -113,7 +113,7 @@ func certificateID(k *part.Compiler) string {
 }
 
 // certificateArn returns the certificate of the load balancer; "" without HTTPS. The ARN of a certificate is known before ACM has issued
-// it, for which the Ingress waits.
+// it. The Ingress waits until then.
 func certificateArn(k *part.Compiler) string {
 	if id := certificateID(k); id != "" {
 		return k.ProvenARN(id)
@@ -248,7 +248,7 @@ func addZone(k *part.Compiler) {
 	k.Resource(part.Child{Kind: kindHostedZone, Name: name, Step: StepIngress, Component: "ingress"}, zone)
 }
 
-// zoneID is the ID of the node whose status tells the zone; "" when the spec does.
+// zoneID returns the ID of the node that has the ID of the zone in its status; "" when the spec has it.
 func zoneID(k *part.Compiler) string {
 	if name, _ := ZoneObject(k.Capability); name != "" {
 		return kindHostedZone + "/" + name
@@ -283,7 +283,7 @@ func recordName(k *part.Compiler, purpose, recordType string) string {
 	return hosted(k.Names, purpose, host, cmp.Or(knownZone(k), zoneID(k)), recordType)
 }
 
-// balancerID is the ID of the node whose load balancer the records lead to; "" without records.
+// balancerID returns the ID of the node with the load balancer that the records lead to; "" without records.
 func balancerID(k *part.Compiler) string {
 	if UsesZone(k.Spec) {
 		return EntryID(k.Capability)

@@ -129,7 +129,7 @@ func ownedAnnotation(key string) bool {
 	return slices.Contains(ownAnnotations, key) || strings.HasPrefix(key, albGroup) || strings.HasPrefix(key, part.ReservedNexus)
 }
 
-// BalancerTags mark what the load balancer controller makes in AWS, as key=value pairs.
+// BalancerTags returns the tags of the AWS resources that the load balancer controller creates, as key=value pairs.
 func BalancerTags(k *part.Compiler) string {
 	tags := []string{
 		"nexus.ai/capability=" + k.Capability.Namespace + "/" + k.Capability.Name, "nexus.ai/environment=" + k.Names.Environment,

@@ -122,7 +122,7 @@ func checkProbes(v *part.Verdict, at string, p *nexusv1.ProbesSpec) {
 	checkProbe(v, at+".readiness", p.Readiness, 1000)
 }
 
-// checkProbe checks a probe whose successThreshold may be at most successes.
+// checkProbe checks a probe. Its successThreshold may be at most successes.
 func checkProbe(v *part.Verdict, at string, p *nexusv1.Probe, successes int64) {
 	if p == nil {
 		return

@@ -90,7 +90,7 @@ const maxComponentName = 40
 // reservedComponents are names of fields, and of an object of every capability with intents.
 var reservedComponents = []string{part.Frontend, part.Backend, part.Policies}
 
-// checkComponents checks what a capability runs.
+// checkComponents checks the components of a capability.
 func checkComponents(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
 	const at = "spec.components"
 	v.Require(len(s.Components) <= part.MaxList, at, "at most %d", part.MaxList)
@@ -117,7 +117,7 @@ func checkComponents(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
 	checkRoutes(v, all)
 }
 
-// checkWorker refuses what calls for a Service.
+// checkWorker refuses fields that need a Service on a component without one.
 func checkWorker(v *part.Verdict, c part.Component) {
 	if c.IsServed() {
 		return

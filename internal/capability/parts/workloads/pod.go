@@ -40,8 +40,8 @@ func setEnvironment(k *part.Compiler, c part.Component, pod *corev1.PodSpec) {
 	pod.ImagePullSecrets = translate[[]corev1.LocalObjectReference](k, c.ImagePullSecrets)
 }
 
-// setProbes sets the container's probes: those that are declared, else the defaults. Only a Service has defaults: the others need not
-// listen on a port.
+// setProbes sets the probes of the container: each declared probe, or its default. Only a component of type Service has defaults: the
+// others need not listen on a port.
 func setProbes(k *part.Compiler, c part.Component, container *corev1.Container) {
 	declared := nexusv1.ProbesSpec{}
 	if c.Probes != nil {

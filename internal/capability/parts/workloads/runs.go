@@ -24,7 +24,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
-// AnnotationRun on a Job identifies the declaration that it runs. A Job whose annotation differs from the declared one is replaced
+// AnnotationRun on a Job identifies the declaration that it runs. A Job is replaced if its annotation differs from the declared one
 // (docs/design/0083).
 const AnnotationRun = "nexus.ai/run"
 
@@ -60,7 +60,7 @@ func addRun(k *part.Compiler, c part.Component, settings settingsNode) {
 }
 
 // jobSpec is that of one run. A pod that fails stays for its log, and another one is started. The template of a Job is immutable: it has
-// neither the version nor the mode of identity, whose change alone must not run a Job again.
+// neither the version nor the identity mode, because a change of these alone must not run a Job again.
 func jobSpec(k *part.Compiler, c part.Component, settings settingsNode) batchv1.JobSpec {
 	pod := podSpec(k, c)
 	pod.RestartPolicy = corev1.RestartPolicyNever
@@ -83,8 +83,8 @@ func suspendOf(c part.Component) *bool {
 	return new(false)
 }
 
-// runOf identifies what a Job runs: the fields of the component as they are declared, its identity, and its settings. Defaults are not
-// part of it, so that an operator with other defaults runs no Job again.
+// runOf returns a hash of the declaration that a Job runs: the declared fields of the component, its identity, and its settings. Defaults
+// are not part of it, so that an operator with other defaults runs no Job again.
 func runOf(k *part.Compiler, c part.Component, settings settingsNode) string {
 	declared := c.ComponentSpec
 	declared.Routes, declared.Access = nil, nil // an access has the name of its contents
@@ -97,12 +97,12 @@ func runOf(k *part.Compiler, c part.Component, settings settingsNode) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// IsSameRun reports whether a Job runs, or ran, what another one declares.
+// IsSameRun reports whether a live Job runs, or ran, the declaration of the desired Job.
 func IsSameRun(live, desired metav1.Object) bool {
 	return live.GetAnnotations()[AnnotationRun] == desired.GetAnnotations()[AnnotationRun]
 }
 
-// IsJobAtWork reports whether a Job has not ended and a container of it runs. One whose pods cannot start is not at work.
+// IsJobAtWork reports whether a Job has not ended and a container of it runs. A Job is not at work if its pods cannot start.
 func IsJobAtWork(live *unstructured.Unstructured) bool {
 	ready, _, _ := unstructured.NestedInt64(live.Object, "status", "ready")
 	terminating, _, _ := unstructured.NestedInt64(live.Object, "status", "terminating")

@@ -85,7 +85,7 @@ func dualService(s *nexusv1.NexusAICapabilitySpec) bool {
 	return part.BoolOr(s.Backend.DualService, true)
 }
 
-// BackendInternalURL returns the address at which clients inside the cluster, such as the frontend, find the backend; "" without one.
+// BackendInternalURL returns the URL of the backend for clients inside the cluster, such as the frontend; "" without a backend.
 func BackendInternalURL(c *nexusv1.NexusAICapability) string {
 	b, ok := part.Named(&c.Spec, part.Backend)
 	if !ok {
@@ -128,8 +128,8 @@ func addConfigMap(k *part.Compiler, a part.AccessSet) settingsNode {
 	return settingsNode{id, checksumOf(k, settings)}
 }
 
-// settingsOwner is the component to whose part the settings of an access belong: the first that has them, of those that
-// have everything the backend.
+// settingsOwner returns the component that owns the settings of an access: the first component with that access, usually the backend for
+// the access to everything.
 func settingsOwner(ps part.Parts, s *nexusv1.NexusAICapabilitySpec, a part.AccessSet) part.Component {
 	all := part.ComponentsOf(s)
 	i := slices.IndexFunc(all, func(c part.Component) bool { return ps.AccessOf(s, c.Access).Purpose() == a.Purpose() })
@@ -177,7 +177,7 @@ func addDeployment(k *part.Compiler, c part.Component, settings settingsNode) st
 		beforePods(k, c, settings)...)
 }
 
-// beforePods are the edges to what pods find when they start.
+// beforePods returns the edges to the objects that pods need when they start.
 func beforePods(k *part.Compiler, c part.Component, settings settingsNode) []graph.Edge {
 	account := graph.ID(identity.KindServiceAccount, k.Names.WorkloadNamespace(), k.AccessOf(c).ServiceAccount(k.Names),
 		k.Capability.Namespace)
@@ -233,8 +233,8 @@ func resourcesOf(c part.Component) corev1.ResourceRequirements {
 	}}
 }
 
-// ServiceType returns the type that the component asks for, else a load balancer only for frontend and backend while no ingress is
-// asked for.
+// ServiceType returns the declared type of the Service of a component. The default is LoadBalancer for frontend and backend without an
+// ingress, and ClusterIP in all other cases.
 func ServiceType(s *nexusv1.NexusAICapabilitySpec, c part.Component) corev1.ServiceType {
 	if c.Service != nil && c.Service.Type != "" {
 		return c.Service.Type
